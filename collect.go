@@ -189,8 +189,8 @@ func structFields(t reflect.Type, prefix []int) []reflect.StructField {
 	return out
 }
 
-// embeds reports whether the fields of an anonymous field are its struct's: a time.Time is one value, and what a
-// pointer to a type that is not exported points to cannot be set.
+// embeds reports whether the fields of an anonymous field count as fields of its struct. A time.Time is one value, and
+// reflect cannot set fields through a pointer to an unexported type.
 func embeds(f reflect.StructField) bool {
 	if f.Type.Kind() == reflect.Pointer {
 		return f.IsExported() && f.Type.Elem().Kind() == reflect.Struct && !scansItself(f.Type.Elem())

@@ -8,23 +8,24 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Parse reads one statement, without a look at the tables that it names: what Prepare would say of them the statement says when it runs.
+// Parse parses one statement and does not check the tables that it names: errors that Prepare would return, the statement
+// returns when it runs.
 func (db *DB) Parse(sql string) (*Stmt, error) { return db.statement(sql) }
 
 // Statement is the statement's tree, which must not be changed.
 func (s *Stmt) Statement() parser.Statement { return s.parsed }
 
-// Description is what is known of a statement before it runs.
+// Description describes a statement before it runs.
 type Description struct {
 	Parameters []ParameterType // ? and $n in their order
 	Columns    []ColumnType    // nil: it gives no rows
 }
 
-// ParameterType is the type that a parameter's place wants; Null where any will do.
+// ParameterType is the type that a parameter's position needs; Null if any type will do.
 type ParameterType = exec.ParameterType
 
-// Describe finds out the types of the statement's parameters, those of given first (Null: not given), and of its columns. It reads
-// nothing.
+// Describe returns the types of the statement's parameters and columns. given has the known types of the first parameters
+// (Null: unknown). Describe reads no table.
 func (s *Stmt) Describe(ctx context.Context, given []types.Type) (*Description, error) {
 	if err := s.db.open(); err != nil {
 		return nil, err

@@ -9,22 +9,23 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// Error is a mistake in a statement, with its place: errors.As finds it. LineCol gives the place, Format draws it
-// for a person, Hint may say what to write instead. Other errors come from the store or the context.
+// Error is a mistake in a statement; errors.As finds it. LineCol returns its position, Format draws it in the text,
+// and Hint may suggest a correction. Other errors come from the store or the context.
 type Error = parser.Error
 
-// FullScanError is the refusal of a full scan: it names the table and what would make the
-// statement hit the rowkey prefix. errors.Is finds ErrFullScan in it.
+// FullScanError refuses a full scan. It names the table and the conditions that would make the statement hit the
+// rowkey prefix. errors.Is finds ErrFullScan in it.
 type FullScanError = exec.FullScanError
 
-// ScanLimitError is the end of a statement that reads more than it may: it says how much, and what makes it cheaper.
-// errors.Is finds ErrScanLimit in it.
+// ScanLimitError ends a statement that reads more than its limit. It says how much the statement read, and which
+// conditions would make it cheaper. errors.Is finds ErrScanLimit in it.
 type ScanLimitError = exec.ScanLimitError
 
-// BatchError says which rows of a write were refused and of which no answer came; errors.As finds it.
+// BatchError says which rows of a write were refused, and which got no answer; errors.As finds it.
 type BatchError = hbase.BatchError
 
-// PartialError is the failure of a statement that had written rows before, which stand; errors.As finds it.
+// PartialError is the failure of a statement that has written some of its rows. These rows stay written. errors.As
+// finds it.
 type PartialError = exec.PartialError
 
 // Errors to test for with errors.Is.
@@ -42,19 +43,19 @@ var (
 	// ErrUnknownColumn is in an *Error about a column that no table of the statement has.
 	ErrUnknownColumn = catalog.ErrUnknownColumn
 	// ErrMemoryLimit ends a statement that needs more memory than WithMemoryLimit
-	// allows and cannot use files in its place.
+	// allows and cannot use temporary files.
 	ErrMemoryLimit = exec.ErrMemoryLimit
 	// ErrUnreachable says that no connection to the cluster could be made.
 	ErrUnreachable = hbase.ErrUnreachable
-	// ErrNoRows is what Scan of a QueryRow gives when there is no row.
+	// ErrNoRows is the error of QueryRow's Scan if there is no row.
 	ErrNoRows = errors.New("no rows in the result")
-	// ErrTooManyRows is what CollectExactlyOneRow gives when there are several.
+	// ErrTooManyRows is the error of CollectExactlyOneRow if there are several rows.
 	ErrTooManyRows = errors.New("more than one row in the result")
 	// ErrUncut is in an *Error about a query that cannot be cut into pieces.
 	ErrUncut = exec.ErrUncut
-	// ErrPieceChanged refuses a piece of a query whose tables are defined anew since it was cut.
+	// ErrPieceChanged refuses a piece of a query if a definition of its tables has changed since the query was cut.
 	ErrPieceChanged = exec.ErrPieceChanged
-	// ErrClosed is what a DB gives after Close, and Rows that were still read.
+	// ErrClosed is the error of a DB after Close, and of Rows that were open then.
 	ErrClosed = exec.ErrClosed
 )
 

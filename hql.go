@@ -26,14 +26,14 @@ type DB struct {
 	statements *lru.Cache[string, *Stmt]
 
 	session *exec.Session // nil: the engine's own
-	parent  *DB           // of Session; nil for what Open and New made
+	parent  *DB           // the DB of Session; nil if Open or New made this DB
 
 	mu     sync.RWMutex
 	closed bool
 }
 
-// Session gives a DB on the same store and catalog with settings of its own: SET holds for the statements that run
-// through it, as for a connection of a pool. Its Close lets no further statements begin; the Close of db ends all sessions.
+// Session returns a DB on the same store and catalog with settings of its own: SET applies to the statements that run
+// through it, as to a connection of a pool. After its Close no further statement begins; the Close of db ends all sessions.
 func (db *DB) Session() *DB {
 	return &DB{client: db.client, engine: db.engine, cfg: db.cfg, writable: db.writable, statements: newStatements(),
 		session: db.engine.NewSession(), parent: db}
@@ -48,21 +48,21 @@ func newStatements() *lru.Cache[string, *Stmt] {
 	return c
 }
 
-// Result is what a statement without rows did.
+// Result is the outcome of a statement without rows.
 type Result struct {
-	// RowsAffected is the number of rows written; -1 where none are counted (CREATE TABLE).
+	// RowsAffected is the number of rows written; -1 if the statement does not count rows (CREATE TABLE).
 	RowsAffected int64
 	Warnings     []string
 	Stats        Stats
 }
 
-// Stats says what a statement did.
+// Stats counts the reads, writes and time of a statement.
 type Stats = exec.Stats
 
-// Query runs one statement and gives its rows, which must be closed (reading
-// them to the end does that). ctx ends the reading too.
+// Query runs one statement and returns its rows, which must be closed; reading them to the end closes them. Cancelling
+// ctx ends the reading too.
 //
-// Arguments stand for ?, $1 or, as NamedArgs, for @name: nil, bool, integers, floats, string, []byte and byte arrays,
+// Arguments are the values of ?, $1 or, as NamedArgs, of @name: nil, bool, integers, floats, string, []byte and byte arrays,
 // time.Time (a TIMESTAMP; for a DATE its year, month and day), time.Duration (a TIME), json.RawMessage, driver.Valuer, types.Value, pointers to these, and
 // in x IN (?), x = ANY (?) and, in FROM, UNNEST (?) a slice of them. QueryOptions may come first.
 func (db *DB) Query(ctx context.Context, sql string, args ...any) (*Rows, error) {
@@ -73,7 +73,7 @@ func (db *DB) Query(ctx context.Context, sql string, args ...any) (*Rows, error)
 	return s.run(ctx, args)
 }
 
-// statement parses one statement, or finds it as it was parsed before.
+// statement parses one statement, or returns it from the cache.
 func (db *DB) statement(sql string) (*Stmt, error) {
 	if s, ok := db.statements.Get(sql); ok {
 		return s, nil
@@ -137,9 +137,9 @@ func (db *DB) Exec(ctx context.Context, sql string, args ...any) (Result, error)
 	return out, nil
 }
 
-// Prepare parses one statement and checks that the tables and columns that it reads exist. It is bound to its arguments
-// and planned at each call, for the keys to be read follow from their values; of a query that reads one row by its
-// whole key only the key is made anew.
+// Prepare parses one statement and checks that the tables and columns that it reads exist. Each call binds and plans the
+// statement anew, because the keys to read depend on the arguments. A query that reads one row by its whole key keeps its
+// plan, and a call only encodes the key.
 func (db *DB) Prepare(ctx context.Context, sql string) (*Stmt, error) {
 	s, err := db.statement(sql)
 	if err != nil {
@@ -158,7 +158,7 @@ func (db *DB) Prepare(ctx context.Context, sql string) (*Stmt, error) {
 	return s, nil
 }
 
-// Explain plans a query, or the reading side of a statement that writes, without running it.
+// Explain plans a query, or the reads of a statement that writes, without running it.
 func (db *DB) Explain(ctx context.Context, sql string, args ...any) (*Plan, error) {
 	s, err := parser.ParseStatement(sql)
 	if err != nil {
@@ -205,10 +205,11 @@ func (db *DB) Views() []*catalog.View { return db.engine.Catalog().Views() }
 // Catalog is the DB's catalog.
 func (db *DB) Catalog() *catalog.Catalog { return db.engine.Catalog() }
 
-// Client is what the DB reads and writes through; it refuses writes unless they are allowed.
+// Client is the client through which the DB reads and writes; it refuses writes unless they are allowed.
 func (db *DB) Client() hbase.Client { return db.engine.Client() }
 
-// Statistics gives what ANALYZE found of a table, for who plans with it as advise does; nil: nothing, or it is not there within ctx.
+// Statistics returns the statistics of ANALYZE for a table, for planning outside the DB, as package advise does. It is nil
+// if there are none, or if they do not arrive before ctx ends.
 func (db *DB) Statistics(ctx context.Context, t *catalog.Table) *stats.Table {
 	return db.engine.Statistics(ctx, t)
 }
@@ -216,7 +217,7 @@ func (db *DB) Statistics(ctx context.Context, t *catalog.Table) *stats.Table {
 // Writable reports whether statements may write.
 func (db *DB) Writable() bool { return db.writable }
 
-// Ping asks the store for something small.
+// Ping makes a small request to the store, to check the connection.
 func (db *DB) Ping(ctx context.Context) error {
 	if err := db.open(); err != nil {
 		return err
@@ -228,8 +229,8 @@ func (db *DB) Ping(ctx context.Context) error {
 // Closed reports whether Close was called: statements fail with ErrClosed.
 func (db *DB) Closed() bool { return db.open() != nil }
 
-// Close ends all statements, whose Rows give ErrClosed then, and the connection that Open made. It must not be called
-// by what a statement calls, such as a tracer.
+// Close ends all statements, whose Rows then fail with ErrClosed, and the connection that Open made. Functions that a
+// statement calls, such as a tracer, must not call Close.
 func (db *DB) Close() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -260,7 +261,7 @@ type Stmt struct {
 	plans  exec.Plans
 }
 
-// run binds and runs the statement, or its text anew where arguments change it.
+// run binds and runs the statement. If the arguments change the tree, it parses the text again.
 func (s *Stmt) run(ctx context.Context, args []any) (*Rows, error) {
 	if changes(args) {
 		parsed, err := parser.ParseStatement(s.sql)
@@ -272,7 +273,7 @@ func (s *Stmt) run(ctx context.Context, args []any) (*Rows, error) {
 	return s.runOnce(ctx, args)
 }
 
-// runOnce is run for a statement that need not stay as it is.
+// runOnce is run for a statement whose tree may be changed.
 func (s *Stmt) runOnce(ctx context.Context, args []any) (*Rows, error) {
 	return s.runPiece(ctx, args, nil)
 }
@@ -307,7 +308,7 @@ func (s *Stmt) QueryRow(ctx context.Context, args ...any) *OneRow {
 	return &OneRow{rows, err}
 }
 
-// Exec runs the statement for what it does.
+// Exec runs the statement and returns its result without rows.
 func (s *Stmt) Exec(ctx context.Context, args ...any) (Result, error) {
 	rows, err := s.run(ctx, args)
 	if err != nil {
@@ -330,5 +331,5 @@ func (s *Stmt) Parameters() int { return s.params.count }
 // SQL is the statement's text.
 func (s *Stmt) SQL() string { return s.sql }
 
-// Close does nothing: a statement holds nothing.
+// Close does nothing: a statement holds no resources.
 func (s *Stmt) Close() error { return nil }

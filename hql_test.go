@@ -276,7 +276,7 @@ func TestErrors(t *testing.T) {
 func TestPasswordInAddress(t *testing.T) {
 	for _, dsn := range []string{"hbase://alice:secret@127.0.0.1:1/hbase", "hbase+rpc://alice:secret@127.0.0.1:1"} {
 		_, err := hql.Open(t.Context(), dsn)
-		if err == nil || !strings.Contains(err.Error(), "an address holds no password") || strings.Contains(err.Error(), "secret") {
+		if err == nil || !strings.Contains(err.Error(), "an address cannot have a password") || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%v", err)
 		}
 	}

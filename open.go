@@ -31,20 +31,23 @@ import (
 //	hbase://zk1,zk2:2181/hbase           a cluster: ZooKeeper quorum and root znode
 //	hbase+rpc://master1,master2:16000    a cluster without ZooKeeper: masters or, from HBase 2.5 on, region servers
 //
-// A cluster's address may carry user, tz, full_scan, catalog (a file), consistency (strong or timeline) and write as
-// parameters: hbase://zk/hbase?catalog=tables.sql&full_scan=warn. Options win over them. An embedded store takes catalog, tz, full_scan and write.
-// With catalog=phoenix, the tables of Phoenix's own catalog are known: see WithPhoenixCatalog.
-// One with kerberos=NAME@REALM authenticates that user with the keys in keytab=FILE or, without it, with the tickets of
-// kinit, whose user is meant by kerberos= alone; service=hbase/_HOST@REALM is the servers' principal,
-// protection=privacy (or integrity, or authentication) what the cluster calls hbase.rpc.protection. token=FILE has a delegation token in
-// the place of tickets, as kerberos= alone has where HADOOP_TOKEN_FILE_LOCATION names a file with one. See WithKerberos.
-// One with tls secures the connections to HBase; tls_ca=FILE holds the authorities to trust in place of the system's, tls_cert=FILE and
-// tls_key=FILE what the client proves itself with: PEM, PKCS #12 or JKS, the stores with the password that tls_password_file=FILE holds.
-// tls_site=FILE takes all these from an hbase-site.xml; tls_verify=ca leaves unchecked that a certificate is for its server's name. The
-// files are read at each connection. See WithTLS.
-// meta_suffix=x is the hbase.meta.table.suffix of a cluster that shares its files with another and calls hbase:meta hbase:meta_x; one that is
-// reached without ZooKeeper tells it.
-// Tables that were created in the store are known at once.
+// A cluster's address may have these parameters, as in hbase://zk/hbase?catalog=tables.sql&full_scan=warn. Options override
+// them. An embedded store takes catalog, tz, full_scan and write.
+//
+//   - user, tz, full_scan, write, consistency (strong or timeline), and catalog, a file. catalog=phoenix adds the tables of
+//     Phoenix's own catalog: see WithPhoenixCatalog.
+//   - kerberos=NAME@REALM authenticates that user with the keys in keytab=FILE or, without it, with the tickets of kinit.
+//     kerberos= alone authenticates the user of these tickets. service=hbase/_HOST@REALM is the servers' principal.
+//     protection is hbase.rpc.protection: privacy, integrity or authentication. token=FILE has a delegation token that
+//     replaces tickets; kerberos= alone uses the token in the file that HADOOP_TOKEN_FILE_LOCATION names. See WithKerberos.
+//   - tls secures the connections to HBase. tls_ca=FILE holds the trusted authorities, which replace the system's.
+//     tls_cert=FILE and tls_key=FILE are the client's certificate and key. The files are PEM, PKCS #12 or JKS;
+//     tls_password_file=FILE holds the password of the stores. tls_site=FILE takes all these from an hbase-site.xml.
+//     With tls_verify=ca a certificate need not be for its server's name. The files are read at each connection. See WithTLS.
+//   - meta_suffix=x is the hbase.meta.table.suffix of a cluster that shares its files with another one and calls hbase:meta
+//     hbase:meta_x. A cluster that is reached without ZooKeeper reports its suffix itself.
+//
+// The DB also knows the tables whose definitions are kept in the store.
 func Open(ctx context.Context, dsn string, opts ...Option) (*DB, error) {
 	scheme, rest, ok := strings.Cut(dsn, ":")
 	if !ok {
@@ -130,7 +133,7 @@ func openCluster(ctx context.Context, scheme, rest string, opts []Option) (*DB, 
 		return nil, fmt.Errorf("connect: the address is not %s: %w", form, errors.Unwrap(err))
 	}
 	if _, has := u.User.Password(); has { // it would be shown with the address
-		return nil, errors.New("connect: an address holds no password: who connects proves it with kerberos, token or tls_cert")
+		return nil, errors.New("connect: an address cannot have a password; authenticate with kerberos, token or tls_cert")
 	}
 	params, err := dsnOptions(u.Query())
 	if err != nil {
@@ -214,10 +217,10 @@ func withPorts(list, port, what, form string) (string, error) {
 	return strings.Join(hosts, ","), nil
 }
 
-// metaSuffix is what HBase allows as hbase.meta.table.suffix.
+// metaSuffix matches the values that HBase allows for hbase.meta.table.suffix.
 var metaSuffix = regexp.MustCompile(`^[a-zA-Z0-9]+$`)
 
-// address is what the parameters of an address have said so far.
+// address collects the parameters of an address.
 type address struct {
 	options []Option
 	krb     kerberos.Config
@@ -227,7 +230,8 @@ type address struct {
 
 func (a *address) add(o Option) { a.options = append(a.options, o) }
 
-// parameters of an address, in the order in which they are listed. Of one that is given several times the last counts, but of a catalog.
+// parameters of an address, in the order in which errors list them. If a parameter is given several times the last one
+// counts, except for catalog, which counts each time.
 var parameters = []struct {
 	name string
 	read func(a *address, v string) error
@@ -291,7 +295,7 @@ var parameters = []struct {
 	}},
 	{"meta_suffix", func(a *address, v string) error {
 		if !metaSuffix.MatchString(v) {
-			return fmt.Errorf("meta_suffix is what follows hbase:meta_, letters and digits, not %q", v)
+			return fmt.Errorf("meta_suffix is the text behind hbase:meta_: letters and digits, not %q", v)
 		}
 		a.add(func(c *config) error { c.metaSuffix = v; return nil })
 		return nil
@@ -349,11 +353,11 @@ func dsnOptions(q url.Values) ([]Option, error) {
 	return a.options, nil
 }
 
-// secure adds the options of who connects, and of TLS.
+// secure adds the options of authentication and of TLS.
 func (a *address) secure(kerberized bool) error {
 	switch krb := a.krb; {
 	case krb.Token != "" && (krb.Principal != "" || krb.Keytab != ""):
-		return errors.New("token says who connects: kerberos=NAME@REALM and keytab have no place beside it")
+		return errors.New("token names the user: it cannot be combined with kerberos=NAME@REALM or keytab")
 	case kerberized, krb.Token != "":
 		a.add(WithKerberos(krb))
 	case krb != kerberos.Config{}:

@@ -15,7 +15,7 @@ import (
 	"github.com/hql-db/hql/importer"
 )
 
-// FullScan says what happens to a statement that would read a whole table.
+// FullScan is the policy for a statement that would read a whole table.
 type FullScan = exec.FullScanPolicy
 
 // The policies: FullScanDeny is the default on a cluster, FullScanWarn on the embedded store.
@@ -28,7 +28,7 @@ const (
 // Option changes how a DB is opened.
 type Option func(*config) error
 
-// config is what the options fill in.
+// config holds the values of the options.
 type config struct {
 	catalog    *catalog.Catalog
 	exec       exec.Config
@@ -42,7 +42,7 @@ type config struct {
 	tracers    tracers
 }
 
-// WithCatalogFile adds the CREATE TABLE statements of a file. The tables are mapped, none is made.
+// WithCatalogFile adds the CREATE TABLE statements of a file. It maps existing tables and creates none.
 func WithCatalogFile(name string) Option {
 	return func(c *config) error {
 		b, err := os.ReadFile(name)
@@ -61,9 +61,10 @@ func WithCatalog(sql string) Option {
 	return func(c *config) error { return c.catalog.Load(sql) }
 }
 
-// WithPhoenixCatalog makes the tables and views known that Phoenix's catalog, SYSTEM.CATALOG, describes, as hql import phoenix
-// does. They are read at connect, where a statement names a table that is not known, where Phoenix has changed a table that a statement is about,
-// which is looked at before, and again where they are ten seconds old. Definitions of hql's own with the same names win over them.
+// WithPhoenixCatalog adds the tables and views that Phoenix's catalog, SYSTEM.CATALOG, describes, as hql import phoenix does.
+// They are read at connect, and again in three cases: a statement names an unknown table; Phoenix has changed a table of
+// the statement, which is checked before the statement runs; or they are ten seconds old. hql's own definitions of the same
+// names override them.
 func WithPhoenixCatalog() Option {
 	return func(c *config) error {
 		c.exec.Definitions = func(ctx context.Context, c hbase.Client) (exec.Foreign, error) { return importer.ReadPhoenix(ctx, c) }
@@ -77,8 +78,8 @@ func WithTables(f func(*catalog.Catalog) error) Option {
 	return func(c *config) error { return f(c.catalog) }
 }
 
-// WithLogger sends what hql logs there; the default is silence. At the debug level that is a record for each read:
-// table, keys in hexadecimal, rows, time. Keys, which may be personal data, stand at no other level.
+// WithLogger sends hql's log records to l; without it hql logs nothing. At the debug level hql logs each read: table, keys
+// in hexadecimal, rows, time. Keys may be personal data; no other level has them.
 func WithLogger(l *slog.Logger) Option {
 	return func(c *config) error { c.exec.Logger = l; return nil }
 }
@@ -88,16 +89,17 @@ func WithLocation(loc *time.Location) Option {
 	return func(c *config) error { c.exec.Loc = loc; return nil }
 }
 
-// WithFullScan sets what happens to a statement that misses the rowkey prefix.
+// WithFullScan sets the policy for a statement that misses the rowkey prefix.
 func WithFullScan(p FullScan) Option {
 	return func(c *config) error { c.fullScan = &p; return nil }
 }
 
-// ScanLimit is how much a statement may read: see WithScanLimit.
+// ScanLimit limits the rows and bytes that a statement may read: see WithScanLimit.
 type ScanLimit = exec.ScanLimit
 
-// WithScanLimit ends statements that read more with ErrScanLimit, at most a batch of each of their workers later. SET max_scan_bytes
-// and max_scan_rows change it for a session, QueryOptions.ScanLimit for a query.
+// WithScanLimit ends a statement that reads more than l with ErrScanLimit. Each worker of the statement may read one more
+// batch before it stops. SET max_scan_bytes and max_scan_rows change the limit for a session, QueryOptions.ScanLimit for a
+// query.
 func WithScanLimit(l ScanLimit) Option {
 	return func(c *config) error {
 		if l.Bytes < 0 || l.Rows < 0 {
@@ -108,9 +110,9 @@ func WithScanLimit(l ScanLimit) Option {
 	}
 }
 
-// WithTimeline lets queries read rows of a cluster's region replicas where the primary takes long: such rows may be older than what was
-// written last, by as much as replication is behind. SET consistency changes it for a session, QueryOptions.Timeline asks for it
-// in a query. Statements that write read what is there.
+// WithTimeline lets queries read region replicas if the primary is slow. Rows of replicas may be stale, by the lag of
+// replication. SET consistency changes the option for a session, QueryOptions.Timeline sets it for a query. Statements that
+// write read primaries only.
 func WithTimeline() Option {
 	return func(c *config) error { c.exec.Timeline = true; return nil }
 }
@@ -120,9 +122,9 @@ func WithWrites(allowed bool) Option {
 	return func(c *config) error { c.writes = &allowed; return nil }
 }
 
-// WithoutFiles refuses the statements that read or write files of this process, COPY and SPLIT FROM FILE, with
-// ErrNoFiles: for statements of people who may not have them. Catalog files are still read when opening, and
-// sorts still use temporary files.
+// WithoutFiles refuses COPY and SPLIT FROM FILE, which read or write files as this process, with ErrNoFiles. Use it to run
+// the statements of people without access to these files. Opening still reads catalog files, and sorts still use temporary
+// files.
 func WithoutFiles() Option {
 	return func(c *config) error { c.exec.NoFiles = true; return nil }
 }
@@ -138,8 +140,8 @@ func WithParallelism(n int) Option {
 	}
 }
 
-// WithMaxFanOut bounds the values of a salt, hash or bucket at the start of a key that a plan enumerates, with a
-// scan for each; the default is 1024. A part with more counts as one that nothing binds.
+// WithMaxFanOut limits how many values of a salt, hash or bucket at the start of a key a plan enumerates, with a scan for
+// each; the default is 1024. The planner treats a part with more values like a part that nothing binds.
 func WithMaxFanOut(n int) Option {
 	return func(c *config) error {
 		if n < 1 {
@@ -151,7 +153,7 @@ func WithMaxFanOut(n int) Option {
 }
 
 // WithMemoryLimit bounds the bytes that the sorts, groups and joins of one statement hold; the default is 256 MiB.
-// More of them goes to temporary files; what cannot go there fails with ErrMemoryLimit.
+// Beyond it they use temporary files; operations that cannot use files fail with ErrMemoryLimit.
 func WithMemoryLimit(bytes int64) Option {
 	return func(c *config) error {
 		if bytes < 1 {
@@ -172,22 +174,22 @@ func WithClock(now func() time.Time) Option {
 	return func(c *config) error { c.exec.Clock = now; return nil }
 }
 
-// WithUser sets the user that is named, unverified, to a cluster; the default is the operating system's.
+// WithUser sets the user name that hql sends to a cluster, unverified; the default is the operating system's user.
 func WithUser(name string) Option {
 	return func(c *config) error { c.user = name; return nil }
 }
 
-// WithKerberos authenticates the connections to a cluster's servers, and these to the client; its zero value
-// takes the tickets of kinit. Messages are signed or encrypted if the cluster wants that (hbase.rpc.protection) or
-// Protection does. WithUser then names a user for whom the authenticated one acts, where hadoop.proxyuser allows that.
+// WithKerberos makes the client and a cluster's servers authenticate each other. The zero value of k uses the tickets of
+// kinit. Messages are signed or encrypted if the cluster (hbase.rpc.protection) or k.Protection demands it. With WithUser the
+// authenticated user acts for that user, if hadoop.proxyuser allows it.
 func WithKerberos(k kerberos.Config) Option {
 	return func(c *config) error { c.kerberos = &k; return nil }
 }
 
 // WithTLS secures the connections to a cluster's servers, masters and region servers, with TLS (HBase 2.6 and later:
-// hbase.server.netty.tls.enabled). The zero value trusts the system's roots; RootCAs, Certificates (for clusters that want one of
-// clients too) and the like are used as crypto/tls says. Certificates must be for the names under which the cluster
-// names its servers. ZooKeeper is reached in clear text.
+// hbase.server.netty.tls.enabled). The zero value trusts the system's roots. RootCAs, Certificates (for clusters that demand
+// client certificates) and the other fields work as in crypto/tls. A server's certificate must be for the name by which the
+// cluster calls that server. Connections to ZooKeeper are in clear text.
 func WithTLS(cfg *tls.Config) Option {
 	return func(c *config) error {
 		if c.tls = nil; cfg != nil {

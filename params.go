@@ -2,7 +2,7 @@ package hql
 
 import "github.com/hql-db/hql/parser"
 
-// params are the parameters of a statement, and where lists stand in it.
+// params are the parameters of a statement, and the expressions in it that take lists.
 type params struct {
 	count int             // the greatest index of ? or $n
 	named []*parser.Param // @name

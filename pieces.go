@@ -18,38 +18,38 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Partial says what a column of a piece's rows is of the statement's result.
+// Partial says how a column of a piece's rows contributes to the statement's result.
 type Partial = plan.Partial
 
 // Piece is a part of a query that can be run by itself, elsewhere and later: see DB.Pieces.
 type Piece struct {
-	// Text is what DB.Piece takes: it holds all that a worker needs to know, and is of no use to anyone else.
+	// Text is the argument of DB.Piece: it holds everything that a worker needs. Its form is private.
 	Text string
-	// Rows and Bytes are about what the region servers will send, by statistics; -1: not known.
+	// Rows and Bytes estimate, by statistics, what the region servers will send; -1: unknown.
 	Rows, Bytes int64
-	// Server is where most of it lies, host:port, "" when that is not known.
+	// Server is the host:port that serves most of the piece; "" if unknown.
 	Server string
 }
 
 // Pieces is a query cut into pieces.
 type Pieces struct {
 	Pieces []Piece // at least one
-	// Columns are those of the rows that each piece gives. In those of a query that groups, Partial says how the rows of all pieces become
-	// the query's.
+	// Columns are the columns of a piece's rows. If the query groups, Partial says how to merge the rows of all pieces into
+	// the query's rows.
 	Columns  []ColumnType
 	Warnings []string
 }
 
-// Pieces cuts a query into pieces of about one region each, to be run by DB.Piece in many processes. The rows of all pieces together
-// are those of the query, whatever becomes of the regions in between: a piece is a range of keys. They are of the moments at which the
-// pieces are run; NOW() is that of the cut.
+// Pieces cuts a query into pieces of about one region each, to be run by DB.Piece in many processes. All pieces together
+// return the rows of the query. A piece is a range of keys, so regions may move or split in between. A piece reads the rows
+// as they are when it runs; NOW() is the time of the cut.
 //
-// A query that groups for COUNT, SUM, AVG, MIN, MAX, BOOL_AND or BOOL_OR is cut into pieces with groups of their own, to be merged as
-// their columns' Partial tells. What is about all rows at once, as ORDER BY, LIMIT, DISTINCT, window functions and joins that do not look
-// rows up by key, is refused with ErrUncut, by its name.
+// A query that groups with COUNT, SUM, AVG, MIN, MAX, BOOL_AND or BOOL_OR is cut into pieces that group their own rows.
+// Partial of their columns says how to merge the groups. Pieces refuses clauses that concern all rows at once with ErrUncut,
+// and names the clause: ORDER BY, LIMIT, DISTINCT, window functions, and joins that do not look rows up by key.
 //
-// The full-scan guard and the scan limit, as far as statistics tell, are asked of the query as a whole, here; a piece has the limits of
-// the DB that runs it.
+// Pieces applies the full-scan guard to the whole query, and the scan limit as far as statistics can estimate the query. A
+// piece has the limits of the DB that runs it.
 func (db *DB) Pieces(ctx context.Context, sql string, args ...any) (*Pieces, error) {
 	if err := db.open(); err != nil {
 		return nil, err
@@ -96,7 +96,8 @@ func (db *DB) Pieces(ctx context.Context, sql string, args ...any) (*Pieces, err
 	return out, nil
 }
 
-// sameClocks reports whether clocks show the same in a and b, month by month: a location that a program made may have the name of another.
+// sameClocks reports whether a and b have the same offset at the start of each month from 1800 to 2099: a location that a
+// program made may have the name of another one.
 func sameClocks(a, b *time.Location) bool {
 	if a == b {
 		return true
@@ -111,8 +112,9 @@ func sameClocks(a, b *time.Location) bool {
 	return true
 }
 
-// Piece runs a piece that DB.Pieces gave, of this DB or of another one on the same store with the same definitions: with others it fails
-// with ErrPieceChanged. Where a join of the query is planned in another way here, as by another version, it fails, too.
+// Piece runs a piece that DB.Pieces returned, of this DB or of another one on the same store. If the definitions of its tables
+// differ, Piece fails with ErrPieceChanged. It also fails if this DB plans a join of the query differently, as another version
+// of hql may.
 func (db *DB) Piece(ctx context.Context, piece string, options ...QueryOptions) (*Rows, error) {
 	text, of, err := readPiece(piece)
 	if err != nil {
@@ -141,13 +143,13 @@ func (db *DB) Piece(ctx context.Context, piece string, options ...QueryOptions) 
 	return db.parsed(parsed, text.SQL).runPiece(ctx, append([]any{o}, args...), of)
 }
 
-// errNoPiece is the error about a text that is no piece.
-var errNoPiece = errors.New("this is no piece of a statement, or not all of one: pass it on as it came")
+// errNoPiece is the error about a text that is not a piece.
+var errNoPiece = errors.New("this is not a piece of a statement, or the piece is cut short: pass on its text unchanged")
 
-// pieceVersion is that of the texts of pieces. It goes up when an older hql would read another meaning out of one.
+// pieceVersion is the version of the texts of pieces. It goes up when an older hql would misread a new text.
 const pieceVersion = "3"
 
-// pieceText is what the text of a piece holds.
+// pieceText is the content of a piece's text.
 type pieceText struct {
 	SQL         string
 	Args        []pieceArg
@@ -254,7 +256,7 @@ func (t *pieceText) args() ([]any, error) {
 	return []any{named}, nil
 }
 
-// of writes the text of one piece: a version, and behind it a check of what follows, and that.
+// of encodes one piece: the version, a checksum of the rest, and the rest.
 func (t pieceText) of(p exec.Piece) (string, error) {
 	t.Now, t.Tables, t.Definitions, t.Layout, t.Reads, t.FullScan, t.KnownSmall = p.Now, p.Tables, p.Definitions, p.Layout, p.Reads, p.FullScan, p.KnownSmall
 	for _, s := range p.Ranges {
@@ -273,7 +275,7 @@ const checked = 12
 
 var pieceForm = regexp.MustCompile(`^hql([0-9]+)-([-_A-Za-z0-9]+)$`)
 
-// readPiece reads what pieceText.of wrote.
+// readPiece decodes a text of pieceText.of.
 func readPiece(text string) (*pieceText, *exec.Piece, error) {
 	m := pieceForm.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {

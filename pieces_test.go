@@ -141,7 +141,7 @@ func TestPiecesLater(t *testing.T) {
 	piece := cut.Pieces[1].Text
 	for name, text := range map[string]string{"": "", "half": piece[:len(piece)/2], "short": piece[:len(piece)-1], "longer": piece + "A",
 		"changed": strings.Replace(piece, piece[40:44], "AbCd", 1), "no piece": "SELECT 1", "two": piece + "\n" + piece} {
-		if _, err := db.Piece(ctx, text); err == nil || err.Error() != "this is no piece of a statement, or not all of one: pass it on as it came" {
+		if _, err := db.Piece(ctx, text); err == nil || err.Error() != "this is not a piece of a statement, or the piece is cut short: pass on its text unchanged" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 type Plan struct {
 	// Access is how the first table is read: "get", "scan", "skip scan", "full scan" or "empty".
 	Access string
-	// Warnings are what is to be known about the key ranges, table by table; nil when there is nothing.
+	// Warnings are the warnings about the key ranges, by table; nil if there are none.
 	Warnings []string
 	plan     *plan.Plan
 }
@@ -49,8 +49,8 @@ func newPlan(p *plan.Plan) *Plan {
 	return out
 }
 
-// HitsPrefix reports whether the rowkeys bound what is read of every table: the query never fails with ErrFullScan, and the rows that it reads
-// do not become more as the rest of the table grows.
+// HitsPrefix reports whether conditions on the rowkey bound the read of every table. Then the query never fails with
+// ErrFullScan, and the number of rows that it reads does not grow with the rest of the table.
 func (p *Plan) HitsPrefix() bool { return p.plan.HitsPrefix() }
 
 // FullScan reports whether HitsPrefix is false.

@@ -33,7 +33,7 @@ type Rows struct {
 type ColumnType struct {
 	Name string
 	Type types.Type
-	// Partial says how the rows of all pieces become the statement's, in a piece of one that groups; nil elsewhere.
+	// Partial says how to merge the column of a piece, if the statement groups; nil otherwise.
 	Partial *Partial
 }
 
@@ -140,14 +140,14 @@ func (r *Rows) All() iter.Seq2[Row, error] {
 	}
 }
 
-// Warnings are what the result should be read with; complete after the last row.
+// Warnings are the warnings about the result, such as skipped rows; they are complete after the last row.
 func (r *Rows) Warnings() []string { return r.rows.Warnings() }
 
-// Stats says what the query did so far. It may be called while another goroutine reads the rows.
+// Stats counts the query's work so far. It may be called while another goroutine reads the rows.
 func (r *Rows) Stats() Stats { return r.rows.Stats() }
 
-// Regions says how many of the regions that the query reads from are done. The total, 0 where it
-// is not known, is looked up in hbase:meta, once. It may be called while another goroutine reads the rows.
+// Regions returns how many of the query's regions are read, and how many there are. The total comes from hbase:meta, once; it
+// is 0 if unknown. Regions may be called while another goroutine reads the rows.
 func (r *Rows) Regions(ctx context.Context) (done, total int, err error) { return r.rows.Regions(ctx) }
 
 // RowsAffected is the number of rows that the statement wrote; -1 for a query.

@@ -11,25 +11,25 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// Tracer is told of the statements that a DB runs. One that is a ScanTracer or an RPCTracer, too, is told of each
-// access to a table and of each call to a server. A text that cannot be parsed is no statement. Its methods are called
-// by many goroutines at a time, and a query waits for them. Packages hqlotel and hqlprom hold tracers.
+// Tracer observes the statements that a DB runs. A Tracer that implements ScanTracer or RPCTracer also observes each
+// access to a table or each call to a server. A text that cannot be parsed is not traced. Many goroutines call the
+// methods at the same time, and a query waits for each call. Packages hqlotel and hqlprom have tracers.
 type Tracer interface {
-	// TraceQueryStart is called before a statement is bound and planned. The statement runs with the context it
-	// returns: the tracer may keep there what TraceQueryEnd needs.
+	// TraceQueryStart is called before a statement is bound and planned. The statement runs with the returned context,
+	// in which the tracer may keep values for TraceQueryEnd.
 	TraceQueryStart(ctx context.Context, d QueryStart) context.Context
-	// TraceQueryEnd is called when the statement failed, or when its rows are read or closed, with the context
-	// of TraceQueryStart.
+	// TraceQueryEnd is called when the statement has failed, or when its rows are read or closed. ctx is the context
+	// that TraceQueryStart returned.
 	TraceQueryEnd(ctx context.Context, d QueryEnd)
 }
 
-// ScanTracer is a Tracer's wish to know of each access to a table.
+// ScanTracer is implemented by a Tracer that observes each access to a table.
 type ScanTracer = exec.ScanTracer
 
-// RPCTracer is a Tracer's wish to know of each call to a server.
+// RPCTracer is implemented by a Tracer that observes each call to a server.
 type RPCTracer = hbase.RPCTracer
 
-// What a ScanTracer and an RPCTracer are told.
+// The arguments of a ScanTracer and an RPCTracer.
 type (
 	ScanStart = exec.ScanStart
 	ScanEnd   = exec.ScanEnd
@@ -37,21 +37,21 @@ type (
 	RPCEnd    = hbase.RPCEnd
 )
 
-// QueryStart says which statement is run.
+// QueryStart describes a statement that begins.
 type QueryStart struct {
 	Operation string // SELECT, INSERT, UPDATE, DELETE, CREATE TABLE, EXPLAIN ...
-	// SQL is the text as written, of all statements where Exec got several. Constants in it may be personal
-	// data; arguments are not in it.
+	// SQL is the text as written; if Exec got several statements, the text of all. It may contain constants that are
+	// personal data; it does not contain arguments.
 	SQL  string
 	Args int // how many arguments it was given
 }
 
-// QueryEnd says what a statement came to.
+// QueryEnd describes a statement that has ended.
 type QueryEnd struct {
-	// Access is the costliest way in which a table was read, or would have been: "get", "scan", "full scan"
-	// or "empty"; "" where no table was read.
+	// Access is the costliest access to a table that the statement made, or would have made: "get", "scan",
+	// "full scan" or "empty"; "" if it reads no table.
 	Access   string
-	Affected int64 // rows written; -1 where none are counted
+	Affected int64 // rows written; -1 if the statement does not count rows
 	Stats    Stats
 	Err      error // see Outcome
 }
@@ -75,12 +75,12 @@ func Outcome(err error) string {
 	return "failed"
 }
 
-// WithTracer lets t know of statements, table accesses and calls to servers. It may be given several times.
+// WithTracer makes t observe statements, table accesses and calls to servers. It may be given several times.
 func WithTracer(t Tracer) Option {
 	return func(c *config) error { c.tracers = append(c.tracers, t); return nil }
 }
 
-// tracers are told one after the other, and of ends the other way round.
+// tracers are called one after the other: in their order when a statement begins, in reverse order when it ends.
 type tracers []Tracer
 
 func (ts tracers) TraceQueryStart(ctx context.Context, d QueryStart) context.Context {
@@ -160,7 +160,7 @@ func (ts tracers) begin(ctx context.Context, s parser.Statement, sql string, arg
 	}
 }
 
-// operation names what s does by its first words.
+// operation is the name of the kind of s: its first words.
 func operation(s parser.Statement) string {
 	switch s.(type) {
 	case *parser.Select:
@@ -197,7 +197,8 @@ func operation(s parser.Statement) string {
 	return "OTHER"
 }
 
-// costliest names the costliest access to a table in a plan, which may be nil, and in what was done; "" for none.
+// costliest names the costliest access to a table in a plan, which may be nil, and in the statement's statistics; "" for
+// none.
 func costliest(p *plan.Plan, done Stats) string {
 	var all []plan.Access
 	if p != nil {

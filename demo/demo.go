@@ -122,7 +122,7 @@ func put(ctx context.Context, db *hql.DB, t *catalog.Table, key []byte, row []ty
 	return db.Client().Mutate(ctx, name, []hbase.Mutation{m})
 }
 
-// loadSalted writes the published keys of foo_salted: foo0003 stands under two salts.
+// loadSalted writes the published keys of foo_salted: foo0003 has rows under two salts.
 func loadSalted(ctx context.Context, db *hql.DB) error {
 	t, _ := db.Catalog().Table("foo_salted")
 	for _, key := range []string{"a-foo0003", "b-foo0001", "c-foo0003", "c-foo0004", "d-foo0002"} {

@@ -12,5 +12,5 @@
 //	call        db.system.name, db.collection.name (the HBase table), rpc.method, hql.rows_read, hql.bytes;
 //	            where a region server answered, its server.address and server.port
 //
-// The error.type of a span that failed is what hql.Outcome says.
+// The error.type of a failed span is its hql.Outcome.
 package hqlotel

@@ -31,7 +31,7 @@ type config struct {
 	queryText bool
 }
 
-// Option changes what New makes.
+// Option configures the tracer of New.
 type Option func(*config)
 
 // WithTracerProvider takes spans from p; the default is OpenTelemetry's global provider.

@@ -16,6 +16,6 @@
 //	hql_rpc_duration_seconds       method
 //
 // access is EXPLAIN's word for how the rowkey was used ("get", "scan", "full scan", "empty"), "none" where no
-// table was read; outcome is what hql.Outcome says. Rows read far above rows kept or returned are work that a
+// table was read; outcome is the hql.Outcome. Rows read far above rows kept or returned are work that a
 // better rowkey, or a predicate that binds it, would save.
 package hqlprom

@@ -16,7 +16,7 @@ import (
 
 func init() { sql.Register("hql", Driver{}) }
 
-// ErrTransactions is what BeginTx gives.
+// ErrTransactions is the error of BeginTx.
 var ErrTransactions = errors.New("hql: HBase has no transactions over several rows")
 
 // Driver opens connections for database/sql.
@@ -174,7 +174,7 @@ func arguments(in []driver.NamedValue) ([]any, error) {
 		return out, nil
 	}
 	if positional {
-		return nil, errors.New("hql: named and positional arguments cannot stand in one statement")
+		return nil, errors.New("hql: a statement cannot have named and positional arguments")
 	}
 	return append(out, named), nil
 }

@@ -24,7 +24,7 @@ var Messages string
 //go:embed data/ring100_sample.tsv
 var Ring string
 
-// Queries are what EXPLAIN must say of queries on the layouts, a query a line: layout, query, access,
+// Queries lists queries on the layouts with the plan that EXPLAIN must show, a query a line: layout, query, access,
 // gets, scans, ranges, order; "-" where it is free.
 //
 //go:embed queries.tsv

@@ -16,7 +16,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// command is a backslash command: what runs, what \? prints.
+// command is a backslash command: its function, and its line in the output of \?.
 type command struct {
 	name, args, help string
 	run              func(s *session, ctx context.Context, arg string) error
@@ -29,14 +29,14 @@ func commands() []command {
 		{`\G`, "", "run the statement, one column a line", (*session).runVertical},
 		{`\e`, "[FILE]", "edit the statement, or the last one, with $EDITOR", (*session).edit},
 		{`\watch`, "[SECONDS]", "run the statement every 2 s until ^C", (*session).watch},
-		{`\d`, "[TABLE]", "tables (\\d e* those named so), or a table's key and columns", (*session).describe},
+		{`\d`, "[TABLE]", "tables (\\d e*: those whose names match), or a table's key and columns", (*session).describe},
 		{`\d+`, "TABLE", "the same with families, regions, the qualifiers in use and statistics", (*session).describeMore},
-		{`\sample`, "TABLE [ROWS]", "stored keys beside what they are read as", paged((*session).showSample)},
-		{`\dt`, "[NAMES]", "tables, with NAMES those of such names: events, e*, t_?", (*session).tables},
+		{`\sample`, "TABLE [ROWS]", "stored keys, each with the values that hql reads from it", paged((*session).showSample)},
+		{`\dt`, "[NAMES]", "tables; with NAMES those whose names match: events, e*, t_?", (*session).tables},
 		{`\dv`, "", "views, each with its query", func(s *session, _ context.Context, _ string) error { return s.views() }},
 		{`\infer`, "TABLE [FILE]", "propose a definition for an HBase table, for \\g, \\e or a catalog file", (*session).infer},
 		{`\df`, "[NAME]", "functions", paged((*session).functions)},
-		{`\x`, "[on | off | auto]", "one column a line; auto: only what is wider than the screen", (*session).setVertical},
+		{`\x`, "[on | off | auto]", "one column a line; auto: only tables wider than the screen", (*session).setVertical},
 		{`\format`, "FORMAT", "table, vertical, csv, tsv, json, jsonl, markdown or arrow", (*session).setFormat},
 		{`\pset`, "[null TEXT]", "how NULL is shown; also \\pset pager on|off, \\pset format", (*session).pset},
 		{`\timing`, "", "the line with rows and time under results, on or off", func(s *session, _ context.Context, _ string) error {
@@ -63,7 +63,7 @@ func commands() []command {
 		}},
 		{`\o`, "[FILE | |COMMAND]", "results to a file or a command, or to the screen again", (*session).redirect},
 		{`\copy`, "TABLE | (QUERY) TO | FROM FILE [WITH (...)]", "COPY, whose FILE needs no quotes", (*session).copy},
-		{`\set`, "[NAME [VALUE]]", "set a variable, which :NAME, :'NAME' and :\"NAME\" stand for", (*session).set},
+		{`\set`, "[NAME [VALUE]]", "set a variable, used as :NAME, :'NAME' and :\"NAME\"", (*session).set},
 		{`\unset`, "NAME", "forget a variable", (*session).unset},
 		{`\c`, "[URL | NAME]", "connect to another store", (*session).reconnect},
 		{`\conninfo`, "", "the store in use", func(s *session, _ context.Context, _ string) error {
@@ -148,7 +148,7 @@ func (s *session) now(ctx context.Context, text string) error {
 	return nil
 }
 
-// target opens what \g and \o name: a file, or a command behind |.
+// target opens the output of \g and \o: a file, or a command behind |.
 func target(arg string) (io.WriteCloser, error) {
 	if line, ok := strings.CutPrefix(arg, "|"); ok {
 		return newPipe(exec.Command("sh", "-c", line))
@@ -183,7 +183,7 @@ func (p *pipe) Close() error {
 	_ = p.WriteCloser.Close() // it was closed when the command left early
 	err := p.cmd.Wait()
 	if _, ok := errors.AsType[*exec.ExitError](err); ok {
-		return nil // grep found nothing; the shell says what else went wrong
+		return nil // grep found nothing; the shell reports other failures
 	}
 	return err
 }
@@ -207,7 +207,7 @@ func (s *session) redirect(_ context.Context, arg string) error {
 	return err
 }
 
-// copyFile is the file of \copy where it stands without quotes, or with psql's ~.
+// copyFile is the file of \copy if it has no quotes, or begins with psql's ~.
 var copyFile = regexp.MustCompile(`(?i)^((?:.*\)|(?:[^()'"]|"[^"]*")*)\s(?:to|from)\s+)([^'\s(]\S*)(.*)$`)
 
 // copy is \copy, which is COPY: here that reads and writes the files of the program, as psql's \copy does.
@@ -218,7 +218,7 @@ func (s *session) copy(ctx context.Context, arg string) error {
 	return s.now(ctx, "COPY "+arg)
 }
 
-// edit is \e: what the editor leaves is read as if it had been typed.
+// edit is \e: the text that the editor saves is read as if it had been typed.
 func (s *session) edit(_ context.Context, arg string) error {
 	text := strings.TrimSpace(s.query)
 	if text == "" && s.last != "" {

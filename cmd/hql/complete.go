@@ -13,7 +13,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// completion collects the words that may stand in the place of the one before the cursor.
+// completion collects the words that may replace the word before the cursor.
 type completion struct {
 	word  string // as far as it is typed
 	found []string
@@ -39,7 +39,7 @@ func (c *completion) addWords(words ...string) {
 	}
 }
 
-// complete offers what may follow line[:pos]. It looks at the catalog as it is in memory and at
+// complete offers the words that may follow line[:pos]. It looks at the catalog as it is in memory and at
 // the local disk, never at the store.
 func (s *session) complete(line string, pos int) ([]string, int) {
 	before := line[:pos]
@@ -102,7 +102,7 @@ func ends(words []string, want ...string) bool {
 	return len(words) >= len(want) && slices.Equal(words[len(words)-len(want):], want)
 }
 
-// offerSetting adds what may follow the words of a SET or SHOW; ok is false where it does not decide that.
+// offerSetting adds the words that may follow those of a SET or SHOW; ok is false for other statements.
 func (s *session) offerSetting(c *completion, words []string) (ok bool) {
 	switch {
 	case words[0] == "SET" && len(words) == 1:
@@ -125,7 +125,7 @@ func (s *session) offerSetting(c *completion, words []string) (ok bool) {
 	return true
 }
 
-// offer adds what may follow toks in a statement of which all is typed.
+// offer adds the words that may follow toks in a statement.
 func (s *session) offer(c *completion, toks, all []parser.Token) {
 	if rest := behindExplain(toks); len(rest) < len(toks) {
 		if len(rest) == 0 {
@@ -185,7 +185,7 @@ func (s *session) offerTables(c *completion, words []string, all []parser.Token)
 	return false
 }
 
-// offerExpression adds what may stand in an expression, or begin a clause or a statement.
+// offerExpression adds the words that may occur in an expression, or begin a clause or a statement.
 func (s *session) offerExpression(c *completion, words []string, toks, all []parser.Token) {
 	scope := s.scope(all)
 	for _, name := range slices.Sorted(maps.Keys(scope)) {
@@ -230,7 +230,7 @@ func (s *session) offerExpression(c *completion, words []string, toks, all []par
 	}
 }
 
-// explained are what a statement that has a plan begins with, statementWords what any statement does.
+// explained are the first words of statements that have a plan, statementWords those of all statements.
 var (
 	explained      = []string{"SELECT", "WITH", "VALUES", "INSERT INTO", "UPSERT INTO", "UPDATE", "DELETE FROM"}
 	statementWords = append(slices.Clip(explained), "EXPLAIN", "CREATE TABLE", "CREATE EXTERNAL TABLE", "CREATE VIEW", "DROP TABLE", "DROP VIEW",
@@ -266,8 +266,8 @@ func behindExplain(toks []parser.Token) []parser.Token {
 	return toks[1:]
 }
 
-// offerTypes adds what may stand in a CREATE TABLE for an encoding, all the words of its name, or for a type behind a column's name;
-// done reports whether nothing else can stand there.
+// offerTypes adds encodings, with all words of their names, or types behind a column's name, in a CREATE TABLE; done reports
+// whether nothing else is allowed there.
 func (s *session) offerTypes(c *completion, toks []parser.Token) (done bool) {
 	words := upper(toks)
 	if !slices.Contains(words, "TABLE") || !slices.Contains(words, "(") {

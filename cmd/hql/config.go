@@ -20,8 +20,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// settings are what flags, the environment, a named connection and the configuration file may
-// say, in this order: what comes first wins. Zero values say nothing.
+// settings are the values that flags, the environment, a named connection and the configuration file may set. The first
+// of them, in this order, that sets a value wins. A zero value is not set.
 type settings struct {
 	Connect  string `yaml:"connect"`
 	Catalog  list   `yaml:"catalog"`
@@ -34,14 +34,14 @@ type settings struct {
 	Timezone     string        `yaml:"timezone"`
 	Timeout      time.Duration `yaml:"timeout"`
 	Write        bool          `yaml:"write"`
-	// Restricted forbids what reaches files and the shell.
+	// Restricted forbids statements and commands that reach files and the shell.
 	Restricted bool    `yaml:"restricted"`
 	Color      string  `yaml:"color"`
 	Pager      *string `yaml:"pager"`
 	Null       *string `yaml:"show_null"` // null: would be no text to YAML
 }
 
-// or fills what s does not say from t.
+// or takes the values that s does not set from t.
 func (s settings) or(t settings) settings {
 	s.Connect = cmp.Or(s.Connect, t.Connect)
 	s.Conf = cmp.Or(s.Conf, t.Conf)
@@ -191,7 +191,7 @@ func unmarshal(b []byte, v any, options ...yaml.DecodeOption) (err error) {
 	return yaml.UnmarshalWithOptions(b, v, options...)
 }
 
-// hasNullKey finds the key null, for which the decoder would drop everything beside it without a word.
+// hasNullKey finds the key null: the decoder silently drops the other keys of its mapping.
 func hasNullKey(b []byte) bool {
 	var top map[string]any
 	if unmarshal(b, &top) != nil {
@@ -211,7 +211,7 @@ func hasNullKey(b []byte) bool {
 	return false
 }
 
-// environment is what the HQL_ variables say.
+// environment has the settings of the HQL_ variables.
 func environment() (settings, error) {
 	s := settings{Connect: os.Getenv("HQL_CONNECT"), Conf: os.Getenv("HQL_CONF"), Format: os.Getenv("HQL_FORMAT"), FullScan: os.Getenv("HQL_FULL_SCAN")}
 	if v := os.Getenv("HQL_CATALOG"); v != "" {
@@ -233,7 +233,7 @@ func environment() (settings, error) {
 	return s, nil
 }
 
-// load adds to the flags what the environment and the configuration file say.
+// load adds the settings of the environment and the configuration file to the flags.
 func (c *config) load() error {
 	if c.demo && c.given.Connect != "" {
 		return errors.New("--demo is a store of its own: it cannot be used with --connect")
@@ -324,7 +324,7 @@ func siteAddress(conf string) (string, error) {
 	return "", fmt.Errorf("no hbase-site.xml at %s: name its directory with --conf or HBASE_CONF_DIR", strings.Join(tried, " or "))
 }
 
-// parseSite reads an hbase-site.xml, file; what it does not say is as HBase has it by default.
+// parseSite reads an hbase-site.xml, file. Missing properties have HBase's defaults.
 func parseSite(file string, b []byte) (string, error) {
 	site, err := hbasesite.Properties(b)
 	if err != nil {
@@ -384,7 +384,7 @@ func parseSite(file string, b []byte) (string, error) {
 }
 
 // siteServers are the servers to ask in place of ZooKeeper, and the property that names them; "": ZooKeeper is asked. HBase 3 asks
-// servers unless told otherwise; an hbase-site.xml that names a quorum and does not say how to ask may be an older one's.
+// servers by default; an hbase-site.xml that names a quorum and does not say how to ask may be an older one's.
 func siteServers(props map[string]string) (servers, from string) {
 	class := props["hbase.client.registry.impl"]
 	switch class[strings.LastIndexByte(class, '.')+1:] {

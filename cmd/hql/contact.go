@@ -18,8 +18,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// This file is what somebody meets who comes to a store for the first time: its tables that nobody described, and a
-// proposal of what they hold.
+// This file serves the first contact with a store: it lists the tables without a definition, and proposes definitions.
 
 // askTimeout bounds how long a hint is looked for.
 const askTimeout = 5 * time.Second
@@ -50,7 +49,7 @@ func (s *session) described(name string) bool {
 	return false
 }
 
-// tables is \dt. Of a pattern it lists the tables whose names fit.
+// tables is \dt. With a pattern it lists the tables whose names match.
 func (s *session) tables(ctx context.Context, pattern string) error {
 	defer func(auto bool) { s.auto, s.cut = auto, false }(s.auto)
 	s.auto, s.cut = false, true // a list of names stays one
@@ -128,7 +127,7 @@ func (s *session) noteUndescribed(names []string) {
 	fmt.Fprintf(s.stderr, "note: HBase tables without a definition: %s (\\infer TABLE proposes one)\n", printable(shown))
 }
 
-// greet says at the prompt what there is to begin with.
+// greet lists at the prompt the tables to begin with.
 func (s *session) greet(ctx context.Context) {
 	if s.conf.demo {
 		fmt.Fprint(s.stdout, greeting)
@@ -144,7 +143,7 @@ func (s *session) greet(ctx context.Context) {
 	}
 }
 
-// greeting is what --demo begins with: docs/tutorial.md goes on from there.
+// greeting is the text with which --demo begins; docs/tutorial.md continues it.
 const greeting = `Sample tables are here. To begin with:
   \dt
   SELECT name, category FROM files WHERE user_id = 1 AND create_time >= DATE '2012-09-08';
@@ -169,7 +168,7 @@ func (s *session) withHint(ctx context.Context, err error) error {
 	return err
 }
 
-// undescribedHint is what to do about a table that the store has and no definition is about; "" for others.
+// undescribedHint says how to define a table that the store has and the catalog has not; "" for other tables.
 func (s *session) undescribedHint(ctx context.Context, name string) string {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -208,18 +207,18 @@ func (s *session) infer(ctx context.Context, arg string) error {
 		err = cerr
 	}
 	if err == nil {
-		fmt.Fprintf(s.stderr, "note: the first stands at the end of %s, for --catalog %[1]s\n", printable(args[1]))
+		fmt.Fprintf(s.stderr, "note: the first definition was added to the end of %s, for --catalog %[1]s\n", printable(args[1]))
 	}
 	return err
 }
 
-// How much hql infer and \infer read and propose unless told.
+// The defaults of hql infer and \infer: rows to read, definitions to propose.
 const (
 	inferredFrom = 1000
 	proposed     = 3
 )
 
-// propose prints what a sample of an HBase table's keys says about it, at most so many proposals, the best first.
+// propose prints definitions for an HBase table, inferred from a sample of its rows: at most so many, the best first.
 func propose(ctx context.Context, db *hql.DB, table string, sample, most int, w io.Writer) ([]*infer.Proposal, error) {
 	rows, err := infer.Sample(ctx, db.Client(), table, sample)
 	if errors.Is(err, hbase.ErrNoTable) {

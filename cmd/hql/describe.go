@@ -46,7 +46,7 @@ func (s *session) draw(ctx context.Context, arg string, more bool) error {
 func (s *session) drawTable(ctx context.Context, name string, more bool) error {
 	if v, ok := s.db.Catalog().View(name); ok {
 		defer func(footer bool) { s.footer = footer }(s.footer)
-		s.footer = false // it would stand before what the page holds
+		s.footer = false // it would come before the text that the page holds
 		if err := s.execute(ctx, "DESCRIBE "+parser.QuoteName(v.Name)); err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (s *session) drawTable(ctx context.Context, name string, more bool) error {
 	return s.drawStatistics(ctx, w, t)
 }
 
-// drawStatistics prints what ANALYZE found of t.
+// drawStatistics prints the statistics of t.
 func (s *session) drawStatistics(ctx context.Context, w io.Writer, t *catalog.Table) error {
 	rows, err := s.db.Query(ctx, "SHOW STATISTICS "+parser.QuoteName(t.Name))
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *session) drawStatistics(ctx context.Context, w io.Writer, t *catalog.Ta
 	return rows.Err()
 }
 
-// table finds a table by its name, which may stand in double quotes.
+// table finds a table by its name, which may be in double quotes.
 func (s *session) table(ctx context.Context, name string) (*catalog.Table, error) {
 	name = strings.Trim(name, `"`)
 	t, ok := s.db.Catalog().Table(name)
@@ -153,7 +153,7 @@ func layoutTitle(l *catalog.Layout) string {
 	return fmt.Sprintf("%s, stored in %s", kind, patternText(l.Stored))
 }
 
-// drawKey prints where the parts of a key stand, with an example from the store, and under
+// drawKey prints the positions of a key's parts, with an example from the store, and under
 // that the example cut into its parts.
 func (s *session) drawKey(ctx context.Context, w io.Writer, t *catalog.Table, l *catalog.Layout) {
 	fmt.Fprintln(w, layoutTitle(l))
@@ -233,7 +233,7 @@ func ruler(w io.Writer, fields []catalog.Field, width int) {
 	fmt.Fprintf(w, "%s\n%s\n%s\n", strings.TrimRight(offsets, " "), stored, values)
 }
 
-// clip shortens what would push everything else off the screen.
+// clip shortens a text that would push everything else off the screen.
 func clip(text string) string { return runewidth.Truncate(text, 40, "...") }
 
 func fieldValue(f catalog.Field) string {
@@ -341,7 +341,7 @@ const sampledRows = 100
 // shownRegions is how many regions and qualifiers \d+ lists.
 const shownRegions = 20
 
-// drawStored prints what the store says about the tables of a layout.
+// drawStored prints the store's description of the tables of a layout.
 func (s *session) drawStored(ctx context.Context, w io.Writer, t *catalog.Table, l *catalog.Layout) error {
 	names, err := s.physical(ctx, l)
 	if err != nil {
@@ -354,7 +354,7 @@ func (s *session) drawStored(ctx context.Context, w io.Writer, t *catalog.Table,
 	}
 	fmt.Fprintln(w)
 	families, err := s.db.Client().Families(ctx, table)
-	if errors.Is(err, hbase.ErrDenied) { // who may read a table may not ask for that
+	if errors.Is(err, hbase.ErrDenied) { // a user who may read a table may not describe it
 		fmt.Fprintf(w, "  %v\n", err)
 		err = nil
 	}
@@ -438,7 +438,7 @@ func (s *session) drawQualifiers(ctx context.Context, w io.Writer, t *catalog.Ta
 	return nil
 }
 
-// showSample is \sample: stored keys beside what they are read as.
+// showSample is \sample: stored keys, each with the values that hql reads from it.
 func (s *session) showSample(ctx context.Context, arg string) error {
 	args, err := words(arg)
 	if err != nil {

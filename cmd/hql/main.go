@@ -59,7 +59,7 @@ func collectLater() {
 	runtime.AddCleanup(new(any), func(usual int) { debug.SetGCPercent(usual) }, usual) // runs after the first one
 }
 
-// config is what the flags, the environment and the configuration file say.
+// config holds the flags, the environment and the configuration file.
 type config struct {
 	commands, files list
 	args            []any             // a string, or nil
@@ -82,11 +82,11 @@ const usage = `hql answers SQL over Apache HBase tables.
   hql [flags]              a prompt, or statements from standard input
   hql [flags] -c SQL       run and exit
   hql [flags] -f FILE      run a file and exit; -f - is standard input
-  hql serve                lets psql, JDBC and other clients of PostgreSQL ask; -h tells more
-  hql infer TABLE          proposes definitions for an HBase table; -h tells more
+  hql serve                serves psql, JDBC and other clients of PostgreSQL; see -h
+  hql infer TABLE          proposes definitions for an HBase table; see -h
   hql pieces -c SQL        cuts a query into pieces of a region each
   hql piece PIECE          runs one of them
-  hql advise -f FILE       says what a workload costs and which INDEX would serve it
+  hql advise -f FILE       estimates the cost of a workload and proposes an INDEX for it
   hql import FORMAT FILE   turns a catalog of SHC, Hive or Phoenix into hql's
   hql completion SHELL     completes the command line of bash, zsh or fish
   hql man                  prints the manual page
@@ -96,13 +96,13 @@ Flags:
   -f FILE           a file of statements (repeatable)
   --connect URL     mem: (default), dir:PATH, hbase://zk1,zk2:2181/hbase,
                     hbase+rpc://master1,master2:16000 (no ZooKeeper), hbase: for
-                    what hbase-site.xml says, or the name of a configured connection;
-                    hbase://...?kerberos logs in with the tickets of kinit,
-                    hbase://...?tls&tls_ca=FILE speaks TLS
+                    the cluster of hbase-site.xml, or the name of a configured
+                    connection; hbase://...?kerberos logs in with the tickets of
+                    kinit, hbase://...?tls&tls_ca=FILE uses TLS
   --conf DIR        where hbase-site.xml is (default: $HBASE_CONF_DIR)
   --catalog FILE    CREATE TABLE statements that describe the tables (repeatable)
   --format FORMAT   table, vertical, csv, tsv, json, jsonl, markdown or arrow
-  --arg VALUE       binds the next ? (repeatable), as a text that has the type its place wants
+  --arg VALUE       binds the next ? (repeatable); the text is read as the type that the ? needs
   --null            binds the next ? to NULL
   --var NAME=VALUE  sets :NAME, :'NAME' and :"NAME", and binds @NAME (repeatable)
   --color WHEN      auto (on a terminal, unless NO_COLOR is set), always or never
@@ -117,15 +117,15 @@ Flags:
                     SPLIT FROM FILE, \!, \i, \o, \e, \c, no pager
   --demo            an embedded store with sample tables
   --timeout D       ends each statement after a while: 30s, 5m
-  --keep-going      runs on after a statement that failed; the status is the first failure's
-  --version         prints the version, the commit and the Go that it was built with
+  --keep-going      goes on after a statement that failed; the exit status is the first failure's
+  --version         prints the version, the commit and the Go version
 
 Defaults come from HQL_CONNECT, HQL_CATALOG, HQL_FORMAT, HQL_FULL_SCAN, HQL_TIMEOUT,
 HQL_CONF, HQL_PAGER and HQL_NULL, then from hql/config.yaml in $XDG_CONFIG_HOME or
 ~/.config, which may name connections. ~/.hqlrc is run before the first prompt.
 
 Exit status: 0; 1 a statement failed, or took longer than --timeout; 2 usage;
-3 the store cannot be reached; 4 the full-scan guard refused, or more was read
+3 the store cannot be reached; 4 the full-scan guard refused, or a statement read more
 than --max-scan-rows, --max-scan-bytes or statistics allow; 130 after ^C, 143 after SIGTERM.
 `
 
@@ -178,7 +178,7 @@ func parseFlags(args []string) (*config, error) {
 	return c, c.load()
 }
 
-// queryFlags adds the flags that say what a statement may do, and how results are shown.
+// queryFlags adds the flags for the limits of a statement, and for the form of results.
 func queryFlags(fs *flag.FlagSet, c *config) {
 	fs.Func("arg", "", func(s string) error { c.args = append(c.args, s); return nil })
 	fs.BoolFunc("null", "", func(string) error { c.args = append(c.args, nil); return nil })
@@ -189,7 +189,7 @@ func queryFlags(fs *flag.FlagSet, c *config) {
 	fs.DurationVar(&c.given.Timeout, "timeout", 0, "")
 }
 
-// flagError is an error of the flags of a command, with where they are told.
+// flagError is an error in the flags of a command, with the place of their documentation.
 func flagError(err error, command string) error {
 	if errors.Is(err, flag.ErrHelp) {
 		return err
@@ -205,7 +205,7 @@ var policies = map[string]*hql.FullScan{"": nil, "allow": ptr(hql.FullScanAllow)
 
 func ptr[T any](v T) *T { return &v }
 
-// run is the whole program: what is read and written is handed in, the exit status comes back.
+// run is the whole program on the given streams; it returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if code, ok := runTool(ctx, args, stdin, stdout, stderr); ok {
 		return code
@@ -329,7 +329,7 @@ func (c *config) address() string {
 	return c.Connect
 }
 
-// batch runs the -c texts and -f files in turn, stopping at the first error unless told to keep going.
+// batch runs the -c texts and -f files in turn. It stops at the first error, unless --keep-going is given.
 func (s *session) batch(ctx context.Context, stdin io.Reader) int {
 	for _, text := range s.conf.commands {
 		if code := s.script(ctx, text); code != exitOK {
@@ -372,7 +372,7 @@ func exit(code int) int {
 	return code
 }
 
-// statement runs one statement, which stands at offset in source; ^C cancels it.
+// statement runs one statement, which is at offset in source; ^C cancels it.
 func (s *session) statement(ctx context.Context, text, source string, offset int) int {
 	if filled := s.substitute(text); filled != text {
 		text, source, offset = filled, filled, 0
@@ -437,7 +437,7 @@ func untilSignal(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { signal.Stop(came); cancel(nil) }
 }
 
-// standing tells what a statement that did not end had written.
+// standing reports how many rows an unfinished statement had written.
 func standing(err error) string {
 	var partial *hql.PartialError
 	if errors.As(err, &partial) {

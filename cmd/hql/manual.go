@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// This file makes the manual page and the completion of shells out of what -h prints.
+// This file makes the manual page and the completion of shells from the output of -h.
 
 // flagHelp is a flag as a usage text tells it.
 type flagHelp struct{ name, value, help string }
@@ -46,10 +46,10 @@ func toolFlags(t *tool) []flagHelp {
 	return out
 }
 
-// completions are the words that may stand behind a tool's name.
+// completions are the words that may follow a tool's name.
 func completions(t *tool) []string { return append(flagNames(toolFlags(t)), t.words...) }
 
-// flagValues are the words that a flag takes; "FILE" and "DIR" take what is on the disk.
+// flagValues are the words that a flag takes; "FILE" and "DIR" take names of files and directories.
 func flagValues(f flagHelp) []string {
 	switch f.value {
 	case "FORMAT":
@@ -62,7 +62,7 @@ func flagValues(f flagHelp) []string {
 	return nil
 }
 
-// completionOf writes what a shell completes the words behind hql by.
+// completionOf writes the completion script of a shell for hql.
 func completionOf(shell string, w io.Writer) error {
 	write, ok := map[string]func(*strings.Builder, map[string]*tool, []string){"bash": completeInBash, "zsh": completeInZsh, "fish": completeInFish}[shell]
 	if !ok {
@@ -164,7 +164,7 @@ func flagNames(flags []flagHelp) []string {
 	return out
 }
 
-// summary is the first sentence of what a tool's usage says it does.
+// summary is the first sentence of a tool's usage.
 func (t *tool) summary() string {
 	_, text, _ := strings.Cut(t.usage, "\n\n")
 	text = strings.Join(strings.Fields(text), " ")
@@ -184,7 +184,7 @@ func manual(w io.Writer) error {
 		}
 		return s
 	}
-	block := func(lines string) { // as it stands
+	block := func(lines string) { // unchanged
 		b.WriteString(".nf\n")
 		for line := range strings.Lines(lines) {
 			b.WriteString(text(strings.TrimRight(line, "\n")) + "\n")
@@ -226,12 +226,12 @@ func manual(w io.Writer) error {
 	return err
 }
 
-// documents are the tools that print what is made here.
+// documents are the tools that print the manual page and the completion.
 func documents() map[string]*tool {
 	return map[string]*tool{
 		"completion": {
 			usage: "hql completion bash|zsh|fish\n\n" +
-				"Prints what a shell completes the command line of hql by, for it to source:\n" +
+				"Prints the script by which a shell completes the command line of hql:\n" +
 				"source <(hql completion bash).\n",
 			args:  1,
 			words: []string{"bash", "zsh", "fish"},

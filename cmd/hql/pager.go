@@ -15,8 +15,8 @@ import (
 	"golang.org/x/term"
 )
 
-// page is the screen as results are written to it. What does not fit on it at once goes to a
-// pager; what fits is held until Close and printed as it is.
+// page collects the output of a command. Output that does not fit on the screen goes to a pager; output that fits is
+// held until Close and then printed.
 type page struct {
 	out       io.Writer
 	command   string // the pager; "" for none
@@ -71,7 +71,7 @@ func (g *page) start() error {
 	return nil
 }
 
-// Close prints what was held, or waits until the pager is left.
+// Close prints the held output, or waits until the pager ends.
 func (g *page) Close() error {
 	if g.open != nil {
 		return g.open.Close()
@@ -125,7 +125,7 @@ func (s *session) output(before func()) io.WriteCloser {
 	return g
 }
 
-// paged makes a command hand what it prints to the pager where the screen is too small.
+// paged makes a command use the pager if its output is taller than the screen.
 func paged(run func(*session, context.Context, string) error) func(*session, context.Context, string) error {
 	return func(s *session, ctx context.Context, arg string) error {
 		screen := s.stdout

@@ -16,7 +16,7 @@ import (
 // When the line of progress is first seen, and how often it changes.
 const progressAfter, progressEvery = 500 * time.Millisecond, 200 * time.Millisecond
 
-// progress is a line on the terminal that says how a slow statement stands.
+// progress is a line on the terminal that shows the progress of a slow statement.
 type progress struct {
 	stats  atomic.Pointer[func() hql.Stats] // nil: nothing is known yet
 	rows   atomic.Pointer[hql.Rows]         // of a query

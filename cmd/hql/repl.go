@@ -71,7 +71,8 @@ func (s *session) repl(ctx context.Context) int {
 	}
 }
 
-// entered runs what ends in line. typed is what was typed since the last statement ended; what ended is remembered.
+// entered runs the statements that end in line. typed is the text since the last statement ended. The history remembers
+// the statements.
 func (s *session) entered(ctx context.Context, line string, typed *strings.Builder, remember func(statement string)) (code int) {
 	first := s.query == ""
 	if first {
@@ -147,7 +148,7 @@ func comment(line string) bool {
 	return len(tokens) > 0 && !slices.ContainsFunc(tokens, func(t parser.Token) bool { return t.Kind != parser.CommentToken && t.Kind != parser.HintToken })
 }
 
-// prompt says how a statement stands: new, going on, or inside quotes.
+// prompt shows the state of a statement: new, continued, or inside quotes.
 func prompt(open string) string {
 	switch {
 	case strings.TrimSpace(open) == "":

@@ -8,15 +8,15 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// This file finds what names in an unfinished statement stand for, by its words: completion has no statement that could be parsed.
+// This file resolves the names in an unfinished statement by its words: completion has no statement that can be parsed.
 
-// relation is what stands in a FROM.
+// relation is an item of a FROM.
 type relation struct {
 	columns []string
 	stored  bool // a table, which has _key and _ts too
 }
 
-// scope gives what a statement reads, by names and aliases in lower case.
+// scope returns the relations that a statement reads, by names and aliases in lower case.
 func (s *session) scope(toks []parser.Token) map[string]relation {
 	return s.scopeUnder(toks, nil)
 }

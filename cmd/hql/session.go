@@ -28,7 +28,7 @@ type session struct {
 	auto    bool // tables that are too wide are shown one column a line
 	cut     bool // they are cut at its edge
 	tty     bool // stdout is a terminal
-	footer  bool // print how many rows came and what they took
+	footer  bool // print the number of rows and the time
 	null    string
 	pager   bool
 	person  bool // somebody types at stdin
@@ -45,7 +45,7 @@ type session struct {
 	screen     io.Writer
 }
 
-// close ends what the session holds.
+// close releases the resources of the session.
 func (s *session) close() {
 	if s.redirected != nil {
 		if err := s.redirected.Close(); err != nil {
@@ -55,7 +55,7 @@ func (s *session) close() {
 	s.db.Close()
 }
 
-// execute runs one statement and prints what it gives.
+// execute runs one statement and prints its result.
 func (s *session) execute(ctx context.Context, text string) error {
 	start := time.Now()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -71,7 +71,7 @@ func (s *session) execute(ctx context.Context, text string) error {
 	}
 	defer rows.Close()
 	p.follow(rows)
-	if s.redirected == nil { // what writes is done
+	if s.redirected == nil { // the writer has finished
 		go whileRead(ctx, cancel, s.stdout)
 	}
 	out := s.output(p.stop)
@@ -97,7 +97,7 @@ func (s *session) execute(ctx context.Context, text string) error {
 	return nil
 }
 
-// warningKind names what begins with a code.
+// warningKind names a line that begins with a code.
 func warningKind(w string) string {
 	if strings.HasPrefix(w, "HQL-N") {
 		return "note"
@@ -108,14 +108,14 @@ func warningKind(w string) string {
 // errUnread is why a query ended whose result nobody reads any more.
 var errUnread = errors.New("nobody reads the result")
 
-// whileRead ends ctx, by cancel, when nobody reads any more what is written to w.
+// whileRead cancels ctx when the reader of w, a pipe, has gone.
 func whileRead(ctx context.Context, cancel context.CancelCauseFunc, w io.Writer) {
 	if unread(w, ctx.Done()) {
 		cancel(errUnread)
 	}
 }
 
-// seenEnough reports whether a query failed with err since who reads its result has seen enough.
+// seenEnough reports whether a query failed with err because the reader of its result stopped reading.
 func seenEnough(ctx context.Context, err error) bool {
 	return errors.Is(err, syscall.EPIPE) || err != nil && context.Cause(ctx) == errUnread
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// quit is what feed gives instead of an exit status when the session is to end.
+// quit is feed's result if the session is to end; it is not an exit status.
 const quit = -1
 
 // stopped is the error of a command whose cause was printed already.
@@ -82,7 +82,7 @@ func (s *session) goOn(code int, inFile bool) int {
 	return exitOK
 }
 
-// piece runs the statement that stands at offset at of text.
+// piece runs the statement at offset at of text.
 func (s *session) piece(ctx context.Context, stmt, text string, at int, inFile bool) int {
 	trimmed := strings.TrimLeft(stmt, " \t\r\n\f\v")
 	at += len(stmt) - len(trimmed)
@@ -112,7 +112,7 @@ func (s *session) script(ctx context.Context, text string) int {
 	return exitOK
 }
 
-// include runs a file; s.dir is what \ir inside it starts from.
+// include runs a file; s.dir is the directory for \ir inside it.
 func (s *session) include(ctx context.Context, name string) error {
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *session) take() (string, error) {
 
 var commandName = regexp.MustCompile(`^\\([A-Za-z]\w*\+?|[?!])?`)
 
-// psqlCommands are those of psql that hql has not, and what it has in their place.
+// psqlCommands are commands of psql that hql lacks, with hql's replacements.
 var psqlCommands = map[string]string{
 	`\l`: `there are no databases: \dt lists the tables`, `\dn`: `there are no schemas: \dt lists the tables`,
 	`\di`: `\d TABLE shows the indexes of a table`, `\ds`: `there are no sequences: \dt lists the tables`,

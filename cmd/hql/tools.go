@@ -23,7 +23,7 @@ import (
 type tool struct {
 	usage string
 	store bool // it takes the flags that say where the tables are
-	query bool // it takes those that say what a statement may do, and how results are shown
+	query bool // it takes the flags of queryFlags
 	flags func(fs *flag.FlagSet, c *config)
 	args  int                       // arguments taken
 	words []string                  // that an argument may be
@@ -61,9 +61,9 @@ func tools() map[string]*tool {
 		},
 		"advise": {
 			usage: "hql advise -f FILE [--catalog FILE] [--connect URL | --demo]\n\n" +
-				"Plans each statement of a file, without running it, and says what it costs on the\n" +
-				"tables as they are, which INDEX would bind it and what that costs to write.\n" +
-				"Parameters (?, $1, @name) stand for any value. FILE - is standard input.\n",
+				"Plans each statement of a file, without running it. Estimates its cost on the tables\n" +
+				"as they are, the INDEX that would bind it, and the cost of writing that INDEX.\n" +
+				"Parameters (?, $1, @name) may have any value. FILE - is standard input.\n",
 			store: true,
 			flags: func(fs *flag.FlagSet, c *config) { fs.StringVar(&file, "f", "", "") },
 			check: func([]string) error {
@@ -129,8 +129,8 @@ func tools() map[string]*tool {
 			usage: "hql import shc|hive|phoenix FILE\n" +
 				"hql import phoenix --connect URL\n\n" +
 				"Prints the definitions of another tool's catalog as hql's, with TODO comments for\n" +
-				"what cannot be known. FILE - is standard input. With --connect, Phoenix's own\n" +
-				"catalog on the cluster is read, which tells what its statements do not.\n",
+				"details that the catalog lacks. FILE - is standard input. With --connect, hql reads\n" +
+				"Phoenix's own catalog on the cluster, which has more details than its statements.\n",
 			store: true,
 			args:  2,
 			fewer: 1,
@@ -149,7 +149,7 @@ func tools() map[string]*tool {
 				if err != nil {
 					return err
 				}
-				for line := range strings.Lines(out) { // who sends the definitions to a file must see it, too
+				for line := range strings.Lines(out) { // visible also if the definitions go to a file
 					if todo, ok := strings.CutPrefix(line, "-- TODO "); ok {
 						fmt.Fprint(stderr, "TODO ", printableLines(todo))
 					}
@@ -260,7 +260,7 @@ func readInput(name string, stdin io.Reader) (string, error) {
 	return string(b), err
 }
 
-// inferTable prints what the keys of an HBase table say about it.
+// inferTable prints definitions for an HBase table, inferred from its rows.
 func inferTable(ctx context.Context, c *config, table string, sample, most int, stdout io.Writer) error {
 	db, err := open(ctx, c)
 	if err != nil {
@@ -271,7 +271,7 @@ func inferTable(ctx context.Context, c *config, table string, sample, most int, 
 	return err
 }
 
-// adviseOn prints what the statements of src cost and what would make them cheaper.
+// adviseOn prints the costs of the statements of src, and the indexes that would make them cheaper.
 func adviseOn(ctx context.Context, c *config, src string, stdout io.Writer) error {
 	db, err := open(ctx, c)
 	if err != nil {

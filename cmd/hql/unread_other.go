@@ -4,5 +4,5 @@ package main
 
 import "io"
 
-// unread reports what is not known here.
+// unread cannot watch a pipe on this system.
 func unread(io.Writer, <-chan struct{}) bool { return false }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unread returns when nobody will read any more what is written to w, a pipe, or when done is closed. It reports which. A query that finds
-// nothing for long would not be told by its writes.
+// unread returns when the reader of w, a pipe, has gone, or when done is closed, and reports which. A query that finds no row
+// for a long time does not write, so no write would report it.
 func unread(w io.Writer, done <-chan struct{}) bool {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -19,7 +19,7 @@ func unread(w io.Writer, done <-chan struct{}) bool {
 	if st, err := f.Stat(); err != nil || st.Mode()&os.ModeNamedPipe == 0 {
 		return false
 	}
-	fds := []unix.PollFd{{Fd: int32(f.Fd())}} // errors are told without being asked for
+	fds := []unix.PollFd{{Fd: int32(f.Fd())}} // poll reports errors without a request
 	for {
 		select {
 		case <-done:

@@ -118,7 +118,7 @@ func variableName(name string) bool {
 	return len(toks) == 1 && isName(toks[0]) && !strings.HasPrefix(name, `"`)
 }
 
-// arguments are those of a statement: the variables that it names as @name, or what --arg and --null gave.
+// arguments are the arguments of a statement: the variables that it names as @name, or those of --arg and --null.
 func (s *session) arguments(text string) []any {
 	named := hql.NamedArgs{}
 	ask := false

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 )
 
-// build.sh sets these; what is built otherwise is asked what it was built of.
+// build.sh sets these; other builds take them from the build information.
 var release, commit string
 
 // version is the release, or the module's version as built.
@@ -18,7 +18,7 @@ func version() string {
 	return cmp.Or(release, "(devel)")
 }
 
-// built is what --version prints: the version, the commit where it is known, the Go that built it and for what.
+// built is the output of --version: the version, the commit if known, the Go version and the platform.
 func built() string {
 	of := commit
 	if b, ok := debug.ReadBuildInfo(); ok && of == "" {

@@ -1,6 +1,6 @@
-// Package companyhash teaches hql a hash of one's own, which then stands in ROW KEY as the built-in ones do.
+// Package companyhash adds a hash function to hql, so that ROW KEY can use it like a built-in one.
 //
-// The hash stands for any that existing keys were made with: here the sum of the bytes' squares, modulo 4096.
+// It is an example for the hash of your existing keys: here the sum of the bytes' squares, modulo 4096.
 package companyhash
 
 import (
