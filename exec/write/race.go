@@ -185,7 +185,8 @@ func (w *Writer) claimed(table string, m *hbase.Mutation) rowID {
 type writtenRow struct {
 	row     []types.Value
 	ts      int64
-	claimed rowID // of a row that IF NOT EXISTS writes
+	claimed rowID
+	entries bool // its entries were written, and not the row
 }
 
 // hasJointEntries reports whether some entries depend on several columns that UPDATE can change: of two statements that change
@@ -237,11 +238,14 @@ const entryPatience = time.Second
 // statements that changed it at the same time the last to look sees what all have left. Rows that were refused have the
 // entries that their statement wrote for them replaced.
 func (w *Writer) complete(ctx context.Context, took time.Duration) error {
-	rows := w.written
-	w.written = nil
+	rows := append(w.written, w.unsettled...)
+	w.written, w.unsettled = nil, nil
+	for i := range rows {
+		rows[i].entries = rows[i].entries || w.refused[rows[i].claimed]
+	}
 	slow := w.filling || took >= entryPatience
 	if !w.jointEntries && !slow {
-		rows = slices.DeleteFunc(rows, func(r writtenRow) bool { return !w.refused[r.claimed] })
+		rows = slices.DeleteFunc(rows, func(r writtenRow) bool { return !r.entries })
 	}
 	for round := range maxCompletions {
 		if len(rows) == 0 {
@@ -282,14 +286,13 @@ func (w *Writer) lacking(ctx context.Context, rows []writtenRow, all bool) (agai
 		return nil, err
 	}
 	every := allColumns(w.table)
-	had := make([]bool, len(rows))
 	places := make([][]place, len(rows))
 	for i, l := range w.table.Layouts {
 		var ask []place
 		var of []int
 		for k, row := range now {
 			mine := rows[k]
-			if row == nil || !all && l.Kind != catalog.Copy && !w.refused[mine.claimed] && w.newest(row) == mine.ts && sameRow(w.table, row, mine.row) {
+			if row == nil || !all && l.Kind != catalog.Copy && !mine.entries && w.newest(row) == mine.ts && sameRow(w.table, row, mine.row) {
 				continue // it has the entries that were written
 			}
 			at, err := w.place(l, row)
@@ -309,23 +312,36 @@ func (w *Writer) lacking(ctx context.Context, rows []writtenRow, all bool) (agai
 			if newest[n] == inStep {
 				continue
 			}
-			had[k] = true
 			ts := max(w.st.Clock.Next(), w.newest(now[k]), newest[n]+1, rows[k].ts+1)
 			if _, err := w.entry(i, now[k], every, true, ask[n], ts); err != nil {
 				return nil, err
 			}
+			again = append(again, writtenRow{row: now[k], ts: ts, entries: !w.IfNew})
 		}
 	}
 	for k := range rows {
-		if w.refused[rows[k].claimed] && places[k] != nil {
-			w.deleteStaleEntries(rows[k].row, places[k], rows[k].ts+1)
-			rows[k].claimed, had[k] = rowID{}, true // another statement may have written the same entry
-		}
-		if had[k] {
-			again = append(again, rows[k])
+		if r := rows[k]; r.entries {
+			w.takeBack(&r, places[k])
+			r.entries = false
+			again = append(again, r) // another statement may have written the same entry
 		}
 	}
 	return again, nil
+}
+
+// takeBack deletes the entries that the statement wrote for r, which is not the row; now: where the row's entries are, nil for no row. An
+// entry that the row has as well stays, and the writer that changes the row next may not delete it, as it is later than the row. So
+// it is looked at again.
+func (w *Writer) takeBack(r *writtenRow, now []place) {
+	if now == nil {
+		now = make([]place, len(w.table.Layouts))
+		for i := range now {
+			now[i].skip = true
+		}
+	}
+	if w.deleteStaleEntries(r.row, now, r.ts+1) {
+		w.unsettled = append(w.unsettled, *r)
+	}
 }
 
 // inStep is what outOfStep gives for an entry that its row has.

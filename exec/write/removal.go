@@ -1,11 +1,13 @@
 package write
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/words"
+	"github.com/hql-db/hql/types"
 )
 
 // Deletes says in words what Delete removes of each row of t.
@@ -43,4 +45,23 @@ func (w *Writer) removal(l *catalog.Layout, p place, ts int64) hbase.Mutation {
 		}
 	}
 	return m
+}
+
+// deleteStaleEntries deletes the entries of old in derived layouts that a row written at ts, with its entries at places, does not
+// overwrite: none is newer than its row. What another statement writes there at ts stays. It reports whether some are entries of that row.
+func (w *Writer) deleteStaleEntries(old []types.Value, places []place, ts int64) (kept bool) {
+	for i, l := range w.table.Layouts[1:] {
+		was, err := w.place(l, old)
+		if err != nil || was.skip {
+			continue // it had no entry
+		}
+		is := places[i+1]
+		same := !is.skip && is.table == was.table && bytes.Equal(is.key, was.key)
+		own := w.IfNew && l.Kind == catalog.Index // its cell is the statement's own: see entryCell
+		if !same || own {
+			w.add(&w.removals[i+1], was.table, w.removal(l, was, ts-1))
+		}
+		kept = kept || same && !own
+	}
+	return kept
 }

@@ -1,7 +1,6 @@
 package write
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -63,6 +62,7 @@ type Writer struct {
 	refused      map[rowID]bool
 	jointEntries bool         // see hasJointEntries
 	written      []writtenRow // pending ones that complete looks at
+	unsettled    []writtenRow // see takeBack
 	after        int64        // when whoever begins after the pending mutations are sent writes at the earliest: see Clock
 	// pending mutations by layout, then physical table; puts and removals apart.
 	puts, removals []tableMutations
@@ -300,7 +300,7 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 		w.afterRow(places[0], func() { w.deleteStaleEntries(old, places, ts) })
 	}
 	if len(t.Layouts) > 1 {
-		w.written = append(w.written, writtenRow{row, ts, places[0].id()})
+		w.written = append(w.written, writtenRow{row: row, ts: ts, claimed: places[0].id()})
 	}
 	w.noteNumbers(row)
 	w.rows++
@@ -348,20 +348,6 @@ func (w *Writer) entry(i int, row []types.Value, set []bool, fresh bool, p place
 	}
 	w.add(&w.puts[i], p.table, m)
 	return puts, nil
-}
-
-// deleteStaleEntries deletes the entries of old in derived layouts that a row written at ts, with its entries at places, does not
-// overwrite: none is newer than its row. What another statement writes there at ts stays.
-func (w *Writer) deleteStaleEntries(old []types.Value, places []place, ts int64) {
-	for i, l := range w.table.Layouts[1:] {
-		was, err := w.place(l, old)
-		if err != nil || was.skip {
-			continue // it had no entry
-		}
-		if is := places[i+1]; is.skip || is.table != was.table || !bytes.Equal(is.key, was.key) {
-			w.add(&w.removals[i+1], was.table, w.removal(l, was, ts-1))
-		}
-	}
 }
 
 // remove adds the mutations that delete row, as it was read; at is where it stands in the primary layout.
