@@ -77,11 +77,11 @@ type Served struct {
 	Was, Now *plan.Estimate
 }
 
-// An Option changes how a workload is looked at.
+// An Option changes how a workload is analysed.
 type Option func(*adviser)
 
-// WithStatistics lets advice follow from figures: what a statement costs now and with a layout, and what the layout costs to keep. find gives
-// what is known of a table, nil for nothing.
+// WithStatistics bases advice on statistics: the cost of a statement now and with a layout, and the cost of the layout.
+// find returns the statistics of a table, nil for none.
 func WithStatistics(find func(*catalog.Table) *stats.Table) Option {
 	return func(a *adviser) { a.statistics = find }
 }
@@ -214,7 +214,7 @@ func readOf(s *plan.Scan) Read {
 	return r
 }
 
-// price is what reads of a table cost: by the planner's rules and, where statistics tell of all of them, by figures.
+// price is the cost of reads of a table: by the planner's rules and, if statistics cover all of them, by statistics.
 type price struct {
 	reads, known int
 	rules        float64
@@ -234,7 +234,7 @@ func (p price) and(s *plan.Scan) price {
 	return p
 }
 
-// estimate is what p costs by figures; nil: they do not tell.
+// estimate returns the cost of p by statistics; nil: unknown.
 func (p price) estimate() *plan.Estimate {
 	if p.known < p.reads {
 		return nil
@@ -242,8 +242,8 @@ func (p price) estimate() *plan.Estimate {
 	return &p.figures
 }
 
-// gain tells how much less p is than was: by figures in microseconds, and where these do not tell as a share, which counts as little
-// beside them. 0: not clearly less.
+// gain returns how much cheaper p is than was: by statistics in microseconds, otherwise as a share, which is small in
+// comparison. 0: not clearly cheaper.
 func (p price) gain(was price) float64 {
 	if p.estimate() != nil && was.estimate() != nil {
 		if p.figures.Cost < worthwhile*was.figures.Cost {
@@ -436,7 +436,7 @@ func (a *adviser) try(k *candidate, stmts []Statement) *trial {
 	return t
 }
 
-// knownWith gives what is known of a table that has l too, by what the sample tells of it; nil: nothing is.
+// knownWith returns the statistics of a table that also has l, computed from the sample; nil: none.
 func (a *adviser) knownWith(t *catalog.Table, l *catalog.Layout) *stats.Table {
 	if a.statistics == nil {
 		return nil
@@ -502,11 +502,11 @@ func (a *adviser) layout(t *trial) Layout {
 	return l
 }
 
-// cellBytes is what HBase stores with a cell beside row, family, qualifier and value:
-// their lengths, the timestamp and the type.
+// cellBytes is the size that HBase stores for a cell in addition to row, family, qualifier and value: their lengths,
+// the timestamp and the type.
 const cellBytes = 4 + 4 + 2 + 1 + 8 + 1
 
-// textBytes is what a text of any width counts.
+// textBytes is the assumed size of a text of unknown width.
 const textBytes = 16
 
 // bytesOf counts what is width bytes long, as a text where it varies.

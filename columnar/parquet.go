@@ -53,7 +53,7 @@ type orderedGroup struct {
 
 func (g orderedGroup) Fields() []parquet.Field { return g.fields }
 
-// nodeOf is the counterpart in Parquet of a type that schema gives a field.
+// nodeOf returns the Parquet counterpart of a type that schema gives a field.
 func nodeOf(t arrow.DataType) parquet.Node {
 	switch t := t.(type) {
 	case *arrow.NullType:
@@ -108,8 +108,8 @@ func (s *parquetSink) Write(rec arrow.RecordBatch) error {
 
 func (s *parquetSink) Close() error { return s.out.Close() }
 
-// appendList appends the elements of list i, which is not NULL, as column c has them. The definition level tells a list without elements, an
-// element that is NULL and one that is not apart.
+// appendList appends the elements of list i, which is not NULL, of column c. The definition level distinguishes a list
+// without elements, a NULL element and other elements.
 func appendList(row parquet.Row, a *array.List, i, c int) parquet.Row {
 	const none, null, some = 1, 2, 3
 	from, to := a.ValueOffsets(i)

@@ -26,8 +26,8 @@ type Reader struct {
 	close  func()
 }
 
-// Open reads from r: "arrow" is Arrow's streaming format or its file format, which a pipe may bring, too. "parquet" is
-// Parquet, for which r must be an io.ReaderAt and an io.Seeker.
+// Open reads from r. "arrow" is Arrow's streaming format or its file format; r may be a pipe. "parquet" is Parquet; r
+// must be an io.ReaderAt and an io.Seeker.
 func Open(ctx context.Context, r io.Reader, format string) (_ registry.RowReader, err error) {
 	defer broken(format, &err)
 	if format == "parquet" {
@@ -50,7 +50,7 @@ func (r *Reader) Columns() (names []string) {
 	return names
 }
 
-// Next gives the next batch, which lasts until Next is called again, and io.EOF after the last one.
+// Next returns the next batch, valid until the next call of Next, and io.EOF after the last one.
 func (r *Reader) Next() (_ registry.Batch, err error) {
 	defer broken("", &err)
 	rec, err := r.next()
@@ -72,10 +72,10 @@ func (b batch) Text(column, row int) string {
 	return v.Text()
 }
 
-// Close lets go of what is held; what r reads from stays open.
+// Close releases the reader's memory; it does not close the source.
 func (r *Reader) Close() { r.close() }
 
-// broken turns a panic of the library about bytes that are not what they should be into an error.
+// broken turns a panic of the library about malformed bytes into an error.
 func broken(format string, err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("the file is damaged: %v", p)
@@ -135,7 +135,7 @@ func openStream(r io.Reader) (*Reader, error) {
 	}, sr.Release}, nil
 }
 
-// ending knows what was read last.
+// ending remembers the last bytes that were read.
 type ending struct {
 	r    *bufio.Reader
 	last [8]byte
@@ -152,7 +152,7 @@ func (e *ending) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// whole reports whether the mark at the end of a stream was read last: without it nobody knows whether more was to come.
+// whole reports whether the end mark of a stream was read last: without it, more data may have been lost.
 func (e *ending) whole() bool { return e.last == [8]byte{0xff, 0xff, 0xff, 0xff} }
 
 // valueOf is the value of row i, of the type that is nearest to it; loc is the zone of moments that have none. It lasts as long as a is held.

@@ -123,7 +123,7 @@ func (s *Stream) begin() (err error) {
 	return nil
 }
 
-// Close ends the stream: what was not closed is not whole.
+// Close ends the stream: a stream that was not closed is incomplete.
 func (s *Stream) Close() error {
 	if s.batch == nil {
 		if err := s.begin(); err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// bloom tells which Bloom filter saves the servers from reading store files: HBase's name of it
-// or "none", and why. Both are empty where the definition says nothing of the families read.
-// Families that differ are told apart: "a: ROW, b: none".
+// bloom returns the Bloom filter that saves the servers from reading store files, by HBase's name of it or "none", and
+// the reason. Both are empty if the definition does not describe the families that are read. If families differ, each
+// is listed: "a: ROW, b: none".
 func bloom(s *plan.Scan) (kind, why string) {
 	if s.Access == plan.Empty {
 		return "", ""

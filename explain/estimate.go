@@ -10,8 +10,8 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// qError tells how many times too large or too small an estimate was, of rows or of bytes, whichever is worse. What is less than
-// a row counts as one, in bytes as well. ok is false where there was no estimate.
+// qError returns how many times too large or too small an estimate was, of rows or of bytes, whichever is worse.
+// Amounts below one row count as one row, in bytes as well. ok is false if there was no estimate.
 func qError(e *plan.Estimate, f *Figures) (q float64, ok bool) {
 	if e == nil || f == nil {
 		return 0, false
@@ -56,7 +56,7 @@ func amounts(e *plan.Estimate) string {
 	return fmt.Sprintf("%s and %s in %s", count(e.Rows, "row"), count(e.Bytes, "byte"), count(e.RPCs, "RPC"))
 }
 
-// alternativeText says in a line which way was not taken, and why.
+// alternativeText describes in a line the plan that was not chosen, and why.
 func alternativeText(a *plan.Alternative) string {
 	how := a.Access.String()
 	if a.How != "" {

@@ -28,14 +28,16 @@ type Step struct {
 	Node  plan.Node
 	Depth int   // of the step in the plan's tree, the last step having 0
 	Rows  int64 // that it gave
-	// Total is the time until it had given them, what it waited for its inputs included; Self is without that.
+	// Total is the time until the step had returned its rows, including the time of its inputs; Self excludes that
+	// time.
 	Total, Self time.Duration
 }
 
 // Title names the step in one line.
 func (s Step) Title() string { return titleOf(s.Node) }
 
-// Steps lists the steps of the tree under n, a step before its inputs. measured gives what each did by itself; nil: nothing is known.
+// Steps lists the steps of the tree under n, a step before its inputs. measured returns the rows and the own time of
+// each step; nil: unknown.
 func Steps(n plan.Node, measured func(plan.Node) (rows int64, took time.Duration)) []Step {
 	return steps(n, 0, measured)
 }

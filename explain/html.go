@@ -168,7 +168,7 @@ func (d *page) add(p *plan.Plan, of string, f *Figures, stored func(s *plan.Scan
 	}
 }
 
-// readable escapes what a terminal would obey or what turns the direction of text.
+// readable escapes control characters that a terminal would obey and those that change the direction of text.
 func readable(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -26,8 +26,8 @@ type (
 	Or  []Filter
 )
 
-// Cell compares the newest version of one column with a constant
-// (SingleColumnValueFilter). A row without the column is kept only if KeepMissing.
+// Cell compares the newest version of one column with a constant (SingleColumnValueFilter). A row without the column is
+// kept only if KeepMissing is set.
 type Cell struct {
 	Family, Qualifier string
 	Op                Op
@@ -42,8 +42,8 @@ type CellNull struct {
 	Not               bool
 }
 
-// Written keeps rows whose cells of a column were written at one of Times: of each cell the newest version counts. A row
-// without the column is kept. All means every column of Family.
+// Written keeps rows whose cells of a column were written at one of Times; the newest version of each cell counts. A
+// row without the column is kept. All means every column of Family.
 type Written struct {
 	Family, Qualifier string
 	All               bool
@@ -66,19 +66,19 @@ type KeyRanges []KeyRange
 // KeyRange is [Start, Stop); an empty Stop is open.
 type KeyRange struct{ Start, Stop []byte }
 
-// Fuzzy keeps rows whose key fits one of several patterns, seeking from one fitting key to
-// the next (FuzzyRowFilter). HBase loses rows when a reversed scan has it.
+// Fuzzy keeps rows whose key fits one of several patterns, seeking from one fitting key to the next (FuzzyRowFilter).
+// HBase loses rows if a reversed scan uses it.
 type Fuzzy []FuzzyKey
 
-// FuzzyKey is a pattern of keys: where Mask is 0 the key's byte equals Key's, where it is 1 any
-// byte does; it has a 1 at least. A key and a pattern of other lengths are compared as far as both go.
+// FuzzyKey is a pattern of keys: where Mask is 0, the key's byte equals Key's; where it is 1, any byte fits. Mask has
+// at least one 1. A key and a pattern of different lengths are compared up to the shorter one.
 type FuzzyKey struct{ Key, Mask []byte }
 
 // KeyRegex keeps rows in whose key, each byte a character, a Java regular expression is found, compiled with DOTALL (RowFilter with a
 // RegexStringComparator). BinaryComponentComparator would be another way, but it reads on behind a key that is too short. Text is how it is shown.
 type KeyRegex struct{ Pattern, Text string }
 
-// Sample keeps each row with the chance Share (RandomRowFilter).
+// Sample keeps each row with the probability Share (RandomRowFilter).
 type Sample struct{ Share float64 }
 
 // ColumnRange keeps the cells of Family whose qualifier lies in [Min, Max); nil is open (ColumnRangeFilter).

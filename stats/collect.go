@@ -13,7 +13,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// How finely a table is described.
+// Limits of the detail of a table's statistics.
 const (
 	maxFrequent       = 100 // values of a column
 	maxFrequentPrefix = 500 // prefixes of a key
@@ -27,7 +27,7 @@ const (
 	keptSampleSize    = 1 << 19 // of their values, in bytes
 )
 
-// Shape says what a table has.
+// Shape describes a table's columns and keys.
 type Shape struct {
 	Columns []string   // their names
 	Keys    []KeyShape // the first is the one in whose order rows are read
@@ -49,14 +49,14 @@ type Row struct {
 	Places       []Place // by key; a zero Place: the layout has no entry for the row
 }
 
-// Place is where a row stands in a layout.
+// Place is the place of a row in a layout.
 type Place struct {
 	Table string
 	Key   []byte
 	Ends  []int // where each part of the key ends
 }
 
-// Collector takes the rows that one reader reads. Those of several are put together by Build.
+// Collector collects the rows of one reader. Build combines several collectors.
 type Collector struct {
 	shape  Shape
 	values []*hyperloglog.Sketch   // by column
@@ -83,7 +83,7 @@ func NewCollector(s Shape) *Collector {
 
 // Run is rows of a table that were read with the same chance.
 type Run struct {
-	// Stands is how many rows of the table the run stands for, itself among them. It can be set until Build.
+	// Stands is how many rows of the table the run represents, including its own. It can be set until Build.
 	Stands float64
 	Rows   int64
 
@@ -100,7 +100,7 @@ type Run struct {
 	rng          *rand.Rand
 }
 
-// kept is a row of the sample, with the rows that it stands for.
+// kept is a row of the sample, with the number of rows that it represents.
 type kept struct {
 	values []types.Value
 	places []Place
@@ -108,7 +108,7 @@ type kept struct {
 	even   bool // of a part of the sample in which each row of the table is with the same chance
 }
 
-// Begin starts a run, of which at most keep rows are kept as a sample.
+// Begin starts a run that keeps at most keep rows as a sample.
 func (c *Collector) Begin(keep int) *Run {
 	n, k := len(c.shape.Columns), len(c.shape.Keys)
 	r := &Run{c: c, keep: keep, nulls: make([]int64, n), cellBytes: make([]int64, n), cellCount: make([]int64, n), entries: make([]int64, k),
@@ -117,7 +117,7 @@ func (c *Collector) Begin(keep int) *Run {
 	return r
 }
 
-// Forget drops what r has taken: another run stands for the rows.
+// Forget discards the rows of r: another run represents them.
 func (r *Run) Forget() { r.Rows, r.kept = 0, nil }
 
 // Add takes the next row.
@@ -167,7 +167,7 @@ func keptRow(row Row, columns int) kept {
 	return k
 }
 
-// Build makes the statistics of a table from what cs took. complete: they took all of its rows.
+// Build makes the statistics of a table from collectors. complete: they have read all of its rows.
 func Build(name string, at time.Time, complete bool, cs ...*Collector) *Table {
 	b := builder{shape: cs[0].shape, complete: complete}
 	b.c = NewCollector(b.shape)
@@ -264,7 +264,7 @@ type builder struct {
 	packed   float64 // Table.Packed
 }
 
-// thin leaves at most sampleRows rows in the sample, each with a chance as its weight.
+// thin reduces the sample to at most sampleRows rows, each chosen with a probability proportional to its weight.
 func (b *builder) thin() {
 	if len(b.sample) <= sampleRows {
 		return
@@ -277,8 +277,9 @@ func (b *builder) thin() {
 	b.sample = out
 }
 
-// systematic draws n of the rows that sample stands for, evenly: one at random of each of n equal shares of them, so that nothing that recurs
-// among the rows is drawn more or less often than it is there. take is called with each that is drawn, and how often.
+// systematic draws n of the rows that sample represents, evenly: one at random from each of n equal shares. So
+// regularities among the rows do not change how often a row is drawn. It calls take for each drawn row with the number
+// of draws.
 func systematic(sample []kept, rows float64, n int, rng *rand.Rand, take func(k kept, times int)) {
 	step := rows / float64(n)
 	next, at, share := step*rng.Float64(), 0.0, 0.0
@@ -333,9 +334,9 @@ func (e *even) add(times int) {
 	e.twice += float64(btoi(times == 2))
 }
 
-// distinct estimates how many different things so many rows have, of which read were seen to be different in all that was read. The
-// estimator of Haas and Stokes, as in PostgreSQL, is right where all are about as frequent and far too low elsewhere; that of
-// Chao, too low where nearly all are there once, holds however unlike they are.
+// distinct estimates the number of distinct values in rows, of which read were found in all that was read. The
+// estimator of Haas and Stokes, as in PostgreSQL, is right if all values are about equally frequent, and far too low
+// otherwise. Chao's estimator is too low if nearly all values occur once, but works for any distribution.
 func (b *builder) distinct(read uint64, rows float64, e even) float64 {
 	if b.complete {
 		return float64(read)
@@ -408,12 +409,13 @@ func (b *builder) column(i int) Column {
 	return c
 }
 
-// believed reports whether something that stands so often in the sample is known to be about as frequent in the table.
+// believed reports whether a value that occurs so often in the sample is reliably about as frequent in the table.
 func (b *builder) believed(times int) bool {
 	return times >= minSeen || b.complete && int64(len(b.sample)) == b.read
 }
 
-// cuts chooses of n things with shares that sum up to 1 those that bound at most so many pieces of like share: the first, the end of each piece.
+// cuts divides n things, whose shares sum up to 1, into at most so many pieces of similar share, and returns the
+// bounds: the first thing and the end of each piece.
 func cuts(n, pieces int, share func(i int) float64) []int {
 	if n == 0 {
 		return nil

@@ -16,12 +16,13 @@ type Range struct {
 	// Bound is the number of leading parts of which all keys have the same bytes, Prefix; 0: none are known to.
 	Bound  int
 	Prefix []byte
-	// Tail is the share of the rows with these parts that the range keeps, as far as the conditions on the part behind them
-	// tell; negative: they do not.
+	// Tail is the share of the rows with these parts that the range keeps, as far as conditions on the next part
+	// determine it; negative: unknown.
 	Tail float64
 }
 
-// InRange gives the rows with keys in r. ok is false where nothing is known of its table, or of keys in it unless it is all of the table.
+// InRange returns the number of rows with keys in r. ok is false if nothing is known of its table, or of keys in a part
+// of the table.
 func (k *Key) InRange(r Range) (rows float64, ok bool) {
 	if k == nil {
 		return 0, false
@@ -84,7 +85,8 @@ func (s *Stored) rows(start, stop []byte) (rows float64, whole int) {
 	return (to - from) / float64(n) * s.Rows, int(to) - int(from+0.999999)
 }
 
-// bounds gives between how many rows of s begin with prefix, as the pieces tell that lie in it as a whole or in part.
+// bounds returns the least and the greatest number of rows of s that can begin with prefix, from the pieces that are
+// wholly or partly within it.
 func (s *Stored) bounds(prefix []byte) (least, most float64) {
 	n := len(s.Bounds) - 1
 	if n == 0 {
@@ -95,7 +97,7 @@ func (s *Stored) bounds(prefix []byte) (least, most float64) {
 	return float64(max(0, whole)) * piece, min(s.Rows, float64(max(0, whole)+2)*piece)
 }
 
-// position gives how many pieces lie before key, a part of the one that holds it included.
+// position returns how many pieces are before key, including a fraction of the piece that holds it.
 func (s *Stored) position(key []byte) float64 {
 	n := len(s.Bounds)
 	i := sort.Search(n, func(i int) bool { return bytes.Compare(s.Bounds[i], key) > 0 })

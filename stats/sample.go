@@ -24,8 +24,8 @@ type ordered struct {
 	all  bool
 }
 
-// SampleOrder gives the rows of the sample whose value of a column is of type typ, in the order of these values: they are sorted once. all is
-// false where another row has a value of another type, as the column may once have been.
+// SampleOrder returns the rows of the sample whose value of a column has type typ, in the order of these values; they
+// are sorted once. all is false if some row has a value of another type, which the column may once have had.
 func (t *Table) SampleOrder(column int, typ types.Type) (rows []int, all bool) {
 	t.orders.mu.Lock()
 	defer t.orders.mu.Unlock()
@@ -54,8 +54,8 @@ func (t *Table) sampleOrder(column int, typ types.Type) (rows []int, all bool) {
 	return o.rows, o.all
 }
 
-// Follows reports whether a column's value follows from that of another, as the country does from the city: rows of the sample with the same
-// value of that one have the same of this, though chance would have it otherwise.
+// Follows reports whether a column's value depends on that of another, as a country depends on a city: rows of the
+// sample with equal values of the latter have equal values of the former, more often than by chance.
 func (t *Table) Follows(column int, typ types.Type, from int, fromType types.Type) bool {
 	t.orders.mu.Lock()
 	defer t.orders.mu.Unlock()

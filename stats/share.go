@@ -8,7 +8,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Share gives the share of rows whose value lies in set, NULLs not counted. ok is false where nothing is known of the values.
+// Share returns the share of rows whose value is in set, without NULLs. ok is false if nothing is known of the values.
 func (c *Column) Share(set types.Set) (share float64, ok bool) {
 	if c == nil {
 		return 0, false
@@ -54,7 +54,8 @@ func holds(set types.Set, v types.Value) bool {
 	return false
 }
 
-// comparable reports whether v can be compared with the bounds of iv: statistics may be of the column as it was once.
+// comparable reports whether v can be compared with the bounds of iv: statistics may describe an earlier type of the
+// column.
 func comparable(iv types.Interval, v types.Value) bool {
 	for _, bound := range []types.Value{iv.Lo, iv.Hi} {
 		if _, err := types.Compare(bound, v); !bound.IsNull() && err != nil {
@@ -86,7 +87,7 @@ func (c *Column) within(v types.Value) bool {
 	return holds(types.Set{{Lo: c.Bounds[0].Value, Hi: c.Bounds[len(c.Bounds)-1].Value}}, short(v, maxBoundLength))
 }
 
-// piece gives which part of the values that are not frequent lies in iv.
+// piece returns the share of the infrequent values that is in iv.
 func (c *Column) piece(iv types.Interval) float64 {
 	n := len(c.Bounds) - 1
 	if n < 0 || !comparable(iv, c.Bounds[0].Value) {
@@ -108,7 +109,7 @@ func (c *Column) piece(iv types.Interval) float64 {
 	return max(0, hi-lo) / float64(n)
 }
 
-// position gives how many pieces lie before v, a part of the one that holds it included.
+// position returns how many pieces are before v, including a fraction of the piece that holds it.
 func (c *Column) position(v types.Value) float64 {
 	n := len(c.Bounds)
 	i := sort.Search(n, func(i int) bool { return order(c.Bounds[i].Value, v) > 0 }) // the first bound above v
@@ -129,7 +130,7 @@ func order(a, b types.Value) int {
 	return n
 }
 
-// between gives where v lies from lo to hi, as a share of the way.
+// between returns the position of v between lo and hi, as a fraction from 0 to 1.
 func between(lo, hi, v types.Value) float64 {
 	if lo.Type() == types.String || lo.Type() == types.Bytes || lo.Type() == types.JSON || lo.Type() == types.UUID {
 		return betweenBytes([]byte(lo.Text()), []byte(hi.Text()), []byte(v.Text()))

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Version is that of what Table is as JSON. It goes up when an older hql would read another meaning out of it.
+// Version is the version of Table's JSON. It increases when an older hql would misinterpret new statistics.
 const Version = 1
 
-// Table is what is known of a table.
+// Table is the statistics of a table.
 type Table struct {
 	Version int       `json:"version"`
 	Name    string    `json:"table"`
@@ -18,8 +18,8 @@ type Table struct {
 	Read    int64     `json:"rows_read"`
 	// Complete reports whether all rows were read: the counts of rows and NULLs are exact then, of that time.
 	Complete bool `json:"complete"`
-	// Unread is the share of the rows that there was no time to look at: they are taken to be like the others. Unscaled reports that nothing
-	// told how many they are: then it is not known how many rows there are of anything.
+	// Unread is the share of the rows that were not read for lack of time; they are assumed to be like the others.
+	// Unscaled reports that their number is unknown: then no row count is known.
 	Unread   float64 `json:"unread,omitempty"`
 	Unscaled bool    `json:"unscaled,omitempty"`
 	Bytes    float64 `json:"bytes_a_row"` // of its cells as a server sends them, keys and names included
@@ -30,14 +30,14 @@ type Table struct {
 	Keys    []Key    `json:"keys"`    // by layout, as the table has them
 	// Size is how large the regions were, in bytes, as the master told it; 0: it did not.
 	Size int64 `json:"size,omitempty"`
-	// Sample are rows of which each stands for as many of the table, by column: what columns have to do with one another. Long texts are cut.
-	// There are as many as the table has rows where these are all of them.
+	// Sample are rows that each represent equally many rows of the table, by column: they show correlations between
+	// columns. Long texts are cut. If the sample has as many rows as the table, it holds all rows.
 	Sample []Values `json:"sample,omitempty"`
 
 	orders orders
 }
 
-// Column is what is known of a column.
+// Column is the statistics of a column.
 type Column struct {
 	Name     string  `json:"name"`
 	Nulls    float64 `json:"nulls"`    // the share of rows in which it is NULL
@@ -55,7 +55,7 @@ type Frequent struct {
 	Share float64 `json:"share"`
 }
 
-// Key is what is known of the keys of a layout.
+// Key is the statistics of a layout's keys.
 type Key struct {
 	Layout string  `json:"layout"`
 	Rows   float64 `json:"rows"` // entries: an index can have fewer than the table has rows
@@ -65,12 +65,12 @@ type Key struct {
 	Stored   []Stored `json:"stored"` // the HBase tables, by name
 }
 
-// Prefix is what is known of the values of the first parts of a key.
+// Prefix is the statistics of the first parts of a key.
 type Prefix struct {
 	Parts    string  `json:"parts"` // as written
 	Distinct float64 `json:"distinct"`
-	// Frequent are the bytes of prefixes with their shares of all rows, by their bytes. They are told apart by HBase table only where the
-	// prefix is.
+	// Frequent are the bytes of prefixes with their shares of all rows, by their bytes. Shares by HBase table are
+	// separate only if the prefix includes the table.
 	Frequent []FrequentPrefix `json:"frequent,omitempty"`
 	// Rare is how many rows any other prefix has, in the mean.
 	Rare float64 `json:"rare"`
@@ -82,7 +82,7 @@ type FrequentPrefix struct {
 	Share  float64 `json:"share"`
 }
 
-// Stored tells how keys lie in an HBase table.
+// Stored is the distribution of keys in an HBase table.
 type Stored struct {
 	Table   string  `json:"table"`
 	Rows    float64 `json:"rows"`
@@ -107,7 +107,7 @@ func (t *Table) Column(i int) *Column {
 	return &t.Columns[i]
 }
 
-// StoredIn tells how keys lie in an HBase table; nil: nothing is known.
+// StoredIn returns the distribution of keys in an HBase table; nil: unknown.
 func (k *Key) StoredIn(table string) *Stored {
 	i, found := slices.BinarySearchFunc(k.Stored, table, func(s Stored, name string) int { return strings.Compare(s.Table, name) })
 	if !found {
@@ -129,8 +129,9 @@ func (t *Table) Key(layout string) *Key {
 	return nil
 }
 
-// WithKey gives what is known of the table if it had one more key: what the sample tells of it, whose i-th row has its place at the i-th of
-// places; a zero Place: the key has no entry for the row. Nil: there is no sample, or not as many places.
+// WithKey returns the statistics of the table as if it had one more key, computed from the sample; the key of the
+// sample's i-th row is places[i], a zero Place if the row has no entry. Nil: there is no sample, or the number of
+// places differs.
 func (t *Table) WithKey(k KeyShape, places []Place) *Table {
 	if len(t.Sample) == 0 || len(t.Sample[0]) != len(places) {
 		return nil

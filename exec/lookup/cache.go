@@ -7,15 +7,16 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Cache keeps numbers of names for statements to come. Numbers do not change; a name that has none may get one at any
-// time, and is not kept. The zero value works; it is safe for concurrent use.
+// Cache keeps numbers of names for later statements. Numbers never change. A name without a number may get one at any
+// time, so that is not kept. The zero value is ready to use; it is safe for concurrent use.
 type Cache struct {
 	mu      sync.Mutex
 	byName  map[string]types.Value
 	cleared int // how often: a number that was read before is not kept after
 }
 
-// maxKept bounds the numbers that an engine keeps, and a statement beyond those of the rows it is at.
+// maxKept bounds the numbers that an engine keeps, and those that a statement keeps in addition to those of its current
+// rows.
 const maxKept = 100_000
 
 // nameOf is what the number of k is kept under.
@@ -35,7 +36,7 @@ func (c *Cache) get(name string) (types.Value, bool) {
 	return v, ok
 }
 
-// age says what put must be told of a number that is read from now on.
+// age returns the value that put needs for a number that is read from now on.
 func (c *Cache) age() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,7 +55,7 @@ func (c *Cache) put(name string, v types.Value, age int) {
 	c.byName[name] = v
 }
 
-// Clear forgets all: a look-up table was changed.
+// Clear empties the cache, because a look-up table was changed.
 func (c *Cache) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

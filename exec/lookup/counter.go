@@ -8,13 +8,13 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Counters are numbers in the store that every client counts up.
+// Counters are numbers in the store that all clients increment.
 type Counters interface {
-	// Count gives a counter's number; ok is false where there is no such counter.
+	// Count returns a counter's number; ok is false if the counter does not exist.
 	Count(ctx context.Context, name string) (n int64, ok bool, err error)
-	// Begin makes a counter that stands at n, unless it is there already.
+	// Begin creates a counter with the number n, unless it exists.
 	Begin(ctx context.Context, name string, n int64) error
-	// Add counts up by n and gives the sum.
+	// Add adds n to a counter and returns the sum.
 	Add(ctx context.Context, name string, n int64) (int64, error)
 }
 
@@ -26,7 +26,8 @@ func (d tables) next(ctx context.Context, t *catalog.Table, col *catalog.Column)
 	return d.Add(ctx, Counter(t, col), 1)
 }
 
-// Reserve keeps numbers up to most from being drawn for t.col: a name is about to get one of them by hand.
+// Reserve prevents the numbers up to most from being drawn for t.col, because a statement is about to assign such a
+// number explicitly.
 func (n *Numbers) Reserve(ctx context.Context, t *catalog.Table, col *catalog.Column, most int64) error {
 	last, err := n.tables.count(ctx, t, col)
 	if err == nil && last < most {
@@ -38,8 +39,8 @@ func (n *Numbers) Reserve(ctx context.Context, t *catalog.Table, col *catalog.Co
 // Counter is the name of the counter that the numbers of t.col are drawn from.
 func Counter(t *catalog.Table, col *catalog.Column) string { return t.Name + "." + col.Name }
 
-// count gives the number drawn last for t.col. A counter that is not there yet is made, at the largest number
-// that the table holds; of two writers who make it only one does, so that none draws a number below it.
+// count returns the number drawn last for t.col. It creates a missing counter at the largest number in the table. If
+// two writers do so, only one succeeds, so that none draws a number below it.
 func (d tables) count(ctx context.Context, t *catalog.Table, col *catalog.Column) (int64, error) {
 	for {
 		n, ok, err := d.Count(ctx, Counter(t, col))

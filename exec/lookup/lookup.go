@@ -17,16 +17,16 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// A Dictionary gives numbers to names. Another writer may use it at the same time.
+// Dictionary assigns numbers to names. Several writers may use it at the same time.
 type Dictionary interface {
-	// ID reads the number of a name, NULL where it has none.
+	// ID reads the number of a name; NULL if it has none.
 	ID(ctx context.Context, k plan.LookupKey) (types.Value, error)
-	// Names reads the names that call has given numbers to, by their numbers' types.Value.AppendKey: all of them, or
-	// that of one number where there may be millions.
+	// Names reads the names to which call has assigned numbers, by types.Value.AppendKey of their numbers: all of them,
+	// or only the name of number if there may be millions.
 	Names(ctx context.Context, call *expr.Call, number types.Value) (names map[string]types.Value, all bool, err error)
-	// Allocate gives a name that has none the next number, unless another writer does.
+	// Allocate assigns the next number to a name without one, unless another writer does.
 	Allocate(ctx context.Context, k plan.LookupKey) error
-	// Some is a number such as names get: what a key is tried with before its names have theirs.
+	// Some returns a number of the right type, with which a key is tested before its names have numbers.
 	Some() types.Value
 }
 
@@ -52,9 +52,9 @@ type Statement interface {
 	Counters
 }
 
-// Numbers are what a statement goes by. What it was told once stays as it is, whatever other statements write: planning
-// asks for numbers until it knows all that it needs, and a row is written with those under which it was looked for. They are
-// safe for concurrent use.
+// Numbers are the numbers that a statement uses. A number or its absence, once read, stays the same for the statement,
+// whatever other statements write: planning asks for numbers until it has all that it needs, and a row is written with
+// the numbers under which it was searched. They are safe for concurrent use.
 type Numbers struct {
 	env    Env
 	uids   uids
@@ -65,13 +65,13 @@ type Numbers struct {
 	names       map[string]*names      // by LOOKUP call
 }
 
-// Begin makes n, which is empty, the numbers of a statement.
+// Begin initializes n, which must be empty, for a statement.
 func (n *Numbers) Begin(env Env) {
 	n.env = env
 	n.uids, n.tables = uids{&n.env}, tables{&n.env, n}
 }
 
-// dictionary is the one behind a table's name.
+// dictionary returns the dictionary for a table's name.
 func (n *Numbers) dictionary(table string) Dictionary {
 	if table == expr.UIDTable {
 		return n.uids
@@ -79,7 +79,7 @@ func (n *Numbers) dictionary(table string) Dictionary {
 	return n.tables
 }
 
-// giver is the one that call asks.
+// giver returns the dictionary that call uses.
 func (n *Numbers) giver(call *expr.Call) Dictionary {
 	if call.Func.Key.Lookup == expr.UIDDictionary {
 		return n.uids
@@ -87,7 +87,7 @@ func (n *Numbers) giver(call *expr.Call) Dictionary {
 	return n.tables
 }
 
-// Get gives the number of a name, NULL when it has none; ok is false when it must be asked for: Resolve. It is
+// Get returns the number of a name, or NULL if it has none. ok is false if Resolve must read it first. It is
 // planner.Env.Lookups.
 func (n *Numbers) Get(k plan.LookupKey) (v types.Value, ok bool) {
 	name := nameOf(k)
@@ -105,7 +105,7 @@ func (n *Numbers) Get(k plan.LookupKey) (v types.Value, ok bool) {
 	return v, ok
 }
 
-// keep notes a number under n.mu. Most statements ask for none.
+// keep records a number; the caller holds n.mu. Most statements need none.
 func (n *Numbers) keep(name string, v types.Value) {
 	if n.now == nil {
 		n.now = map[string]types.Value{}
@@ -127,7 +127,7 @@ func (n *Numbers) Any(table, column string, args []types.Value) (types.Value, bo
 	return n.dictionary(table).Some(), true
 }
 
-// Trim lets go of numbers of rows that are done with; it is called before others are begun.
+// Trim forgets numbers of rows that are finished; call it before others are begun.
 func (n *Numbers) Trim() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -136,7 +136,7 @@ func (n *Numbers) Trim() {
 	}
 }
 
-// Resolve makes the number of k known, or that it has none.
+// Resolve reads the number of k, or that it has none, for Get.
 func (n *Numbers) Resolve(ctx context.Context, k plan.LookupKey) error {
 	if _, ok := n.Get(k); ok {
 		return nil
@@ -145,7 +145,7 @@ func (n *Numbers) Resolve(ctx context.Context, k plan.LookupKey) error {
 	return err
 }
 
-// ask reads the number of k, NULL for none, which is known from then on.
+// ask reads and records the number of k; NULL for none.
 func (n *Numbers) ask(ctx context.Context, k plan.LookupKey) (types.Value, error) {
 	age := n.env.Cache.age()
 	v, err := n.dictionary(k.Table).ID(ctx, k)
@@ -162,7 +162,7 @@ func (n *Numbers) ask(ctx context.Context, k plan.LookupKey) (types.Value, error
 	return v, nil
 }
 
-// number makes the number of k known, which is a new one if it has none yet.
+// number reads the number of k, and assigns a new one if it has none.
 func (n *Numbers) number(ctx context.Context, k plan.LookupKey) error {
 	if v, ok := n.Get(k); ok && !v.IsNull() {
 		return nil
@@ -180,8 +180,8 @@ func (n *Numbers) number(ctx context.Context, k plan.LookupKey) error {
 	return err
 }
 
-// with calls eval until it asks for no number that is not known, and gives its error. Those are left to get,
-// which makes them known: Resolve for reading, number where each name is to have one.
+// with calls eval until it needs no unknown number, and returns its error. It calls get for each unknown number:
+// Resolve for reading, or number to assign one to each name.
 func (n *Numbers) with(ctx context.Context, eval func(env *expr.Env) error, get func(context.Context, plan.LookupKey) error, each bool) error {
 	env := n.env.KeyEnv()
 	for {
@@ -237,7 +237,7 @@ func (n *Numbers) Allocate(ctx context.Context, t *catalog.Table, row []types.Va
 	return nil
 }
 
-// ResolveNames makes the numbers of the names in rows of t, which were read, known.
+// ResolveNames reads the numbers of the names in rows of t.
 func (n *Numbers) ResolveNames(ctx context.Context, t *catalog.Table, rows [][]types.Value) error {
 	parts := t.LookupParts()
 	if len(parts) == 0 {
@@ -282,8 +282,8 @@ func (n *Numbers) namesOf(call *expr.Call) *names {
 	return n.names[id]
 }
 
-// Name gives the name of a number that stands in a row read at seen. Another writer may have drawn the number after
-// the names were read, but the name was stored before the row: names that were read since then tell all.
+// Name returns the name of a number in a row read at seen. Another writer may have drawn the number after the names
+// were read. But the name was stored before the row, so names that were read after seen are complete.
 func (n *Numbers) Name(ctx context.Context, call *expr.Call, number types.Value, seen time.Time) (name types.Value, ok bool, err error) {
 	known, key := n.namesOf(call), string(number.AppendKey(nil))
 	select {

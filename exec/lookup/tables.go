@@ -14,9 +14,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// tables are the tables that LOOKUP names: a row a name, its key columns what is looked up and the number in a cell. Numbers
-// come from a counter that servers increment, and the name's cell is written only if it has none: two writers cannot give
-// one name two numbers.
+// tables are the tables that LOOKUP names: each row is a name, with the name in its key columns and the number in a
+// cell. Numbers come from a counter that servers increment, and the name's cell is written only if it is missing, so
+// that two writers cannot assign two numbers to one name.
 type tables struct {
 	*Env
 	numbers *Numbers // for keys that are made of numbers themselves
@@ -51,7 +51,7 @@ func (d tables) ID(ctx context.Context, k plan.LookupKey) (types.Value, error) {
 	return types.Value{}, nil
 }
 
-// cell is where the number of a name stands.
+// cell is the place of a name's number.
 type cell struct {
 	table  *catalog.Table
 	col    *catalog.Column
@@ -59,8 +59,8 @@ type cell struct {
 	key    []byte
 }
 
-// place finds the cell of k: in the row whose key columns are its arguments. Numbers that stand in that key themselves are
-// had from get: see Numbers.with.
+// place finds the cell of k, in the row whose key columns are its arguments. get reads the numbers that this key itself
+// contains: see Numbers.with.
 func (d tables) place(ctx context.Context, k plan.LookupKey, get func(context.Context, plan.LookupKey) error, each bool) (at cell, err error) {
 	t, ok := d.Catalog.Table(k.Table)
 	if !ok {
@@ -87,7 +87,7 @@ func (d tables) place(ctx context.Context, k plan.LookupKey, get func(context.Co
 	return at, err
 }
 
-// Allocate draws a number for the name of k and writes it where there is none.
+// Allocate draws a number for the name of k and writes it if the name has none.
 func (d tables) Allocate(ctx context.Context, k plan.LookupKey) error {
 	at, err := d.place(ctx, k, d.numbers.number, true)
 	if err != nil {

@@ -73,9 +73,9 @@ func (d uids) cell(ctx context.Context, key, family, kind string) ([]byte, error
 	return nil, nil
 }
 
-// Allocate gives a name an id in the steps in which OpenTSDB does, so that both may run at a
-// time: a number is drawn, its row takes the name, then the name's row takes the
-// number unless another writer was faster.
+// Allocate assigns an id to a name in the same steps as OpenTSDB, so that both may run at the same time: it draws a
+// number, writes the name into the number's row, and then the number into the name's row, unless another writer was
+// faster.
 func (d uids) Allocate(ctx context.Context, k plan.LookupKey) error {
 	name, ok := latin1(k.Args[0].Text())
 	if !ok || name == "" || strings.ContainsFunc(k.Args[0].Text(), refusedInName) {

@@ -32,7 +32,7 @@ func (a *arena) text(b []byte) string {
 // mark is a place in the arena.
 func (a *arena) mark() []byte { return a.chunk }
 
-// rewind gives back what was made since mark; nobody may hold any of it.
+// rewind releases the strings made since mark; no caller may still use them.
 func (a *arena) rewind(mark []byte) {
 	if len(mark) == 0 || len(a.chunk) == 0 || &mark[0] != &a.chunk[0] {
 		mark = a.chunk[:0]

@@ -43,7 +43,7 @@ func (b *rowBatch) grow() []types.Value {
 	return row
 }
 
-// drop takes the last row back.
+// drop removes the last row.
 func (b *rowBatch) drop() {
 	n := len(b.slab) - b.width
 	poison.Values(b.slab[n:])
@@ -113,7 +113,7 @@ func (d *Decoder) of(st *Reads, s *plan.Scan, l *catalog.Layout) {
 	}
 }
 
-// want takes up those of columns that are needed and stand in cells.
+// want records those of columns that are needed and are read from cells.
 func (d *Decoder) want(columns []*catalog.Column) {
 	for _, c := range columns {
 		switch {
@@ -145,7 +145,7 @@ func (d *Decoder) another() *Decoder {
 	return c.ready()
 }
 
-// ready gives d what must not be shared.
+// ready gives d the state that goroutines must not share.
 func (d *Decoder) ready() *Decoder {
 	d.keys.Init(d.layout)
 	d.keys.Names = d
@@ -222,7 +222,8 @@ func (d *Decoder) appendSame(b *rowBatch, table string, r *hbase.Row) error {
 	return nil
 }
 
-// decodeKey starts a row with what its table, key and qualifier tell; ok is false when it is none of the table's.
+// decodeKey starts a row with the columns that its table, key and qualifier determine; ok is false if the row is not
+// one of the table's.
 func (d *Decoder) decodeKey(b *rowBatch, table string, key, qualifier []byte) (row []types.Value, ok bool, err error) {
 	row = b.grow()
 	err = d.keys.Read(table, key, qualifier, row)
@@ -236,8 +237,8 @@ func (d *Decoder) decodeKey(b *rowBatch, table string, key, qualifier []byte) (r
 	return row, true, nil
 }
 
-// malformed decides what a key that does not fit means: nothing when another
-// record type shares the table, else a counted warning or an error.
+// malformed handles a key that does not fit the layout: it ignores the key if another record type shares the table,
+// else it counts a warning or returns an error.
 func (d *Decoder) malformed(table string, key []byte, err error) error {
 	var m *catalog.MalformedError
 	if !errors.As(err, &m) {
@@ -283,8 +284,8 @@ func (d *Decoder) decodeCells(row []types.Value, r *hbase.Row) {
 	}
 }
 
-// matchCell decodes cell if it is of the i-th wanted column or a later one, and gives the column to look for
-// next: older versions of a cell follow it, and find the next wanted column greater.
+// matchCell decodes cell if it belongs to the i-th wanted column or a later one, and returns the column to look for
+// next. Older versions of a cell follow it and are smaller than that column.
 func (d *Decoder) matchCell(row []types.Value, i int, key []byte, cell *hbase.Cell) int {
 	for ; i < len(d.wanted); i++ {
 		w := &d.wanted[i]
@@ -331,8 +332,8 @@ func (d *Decoder) undecodable(c *catalog.Column, key []byte, err error) {
 	})
 }
 
-// isVerified reports whether r, an entry of an index, says that it is right. All cells that it carries were written then: what a column
-// was that is NULL by now is left in the entry.
+// isVerified reports whether r, an entry of an index, is marked as correct. All cells that it carries must have been
+// written at that time: an entry keeps the old value of a column that is NULL now.
 func (d *Decoder) isVerified(r *hbase.Row) bool {
 	t, right := d.scan.Table, false
 	first, alike := int64(0), true

@@ -16,9 +16,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// hopper finds the parts of a task that are worth reading: those that Scan.Hop tells of. It looks at keys, a few at a time, and hops
-// from each value of the key's first parts behind its last key. What it gives, in the order of the task, holds each
-// row of the task that can match; after it has given up, that is all of the rest.
+// hopper finds the parts of a task that are worth reading, as Scan.Hop describes. It reads keys, a few at a time, and
+// hops from each value of the key's first parts behind the last key of that value. Its parts, in the order of the task,
+// contain each row of the task that can match; after it has given up, they contain all remaining rows.
 type hopper struct {
 	st    *Reads
 	scan  *plan.Scan
@@ -40,8 +40,8 @@ func (st *Reads) hop(t *task, s *plan.Scan, stats *Counts, looks *atomic.Int64) 
 	t.hop = &hopper{st: st, scan: s, stats: stats, opts: &o, looks: looks, pace: newPace(&st.Tuning, max(st.Tuning.HopRows, st.Tuning.SeekRows*len(s.Hop.Tails))), want: 1}
 }
 
-// next gives the tasks of the next values, at least want if there are so many. left is what remains of t, which is to be read
-// by hops as well; nil: nothing.
+// next returns the tasks of the next values, at least want if so many are left. left is the remainder of t, to be read
+// by hops too; nil: none.
 func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left *task, err error) {
 	for values := 0; values < want; {
 		if h.pace.tooMany(h.scan.Access, h.looks.Load(), h.st.Tuning.HopLongest) {

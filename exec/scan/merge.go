@@ -10,9 +10,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// mergeScan merges streams that are each in order. Without a limit each stream is
-// read ahead by a goroutine; under one, streams are asked for few rows at first and
-// for more only when their last known row was taken, because only those can still win.
+// mergeScan merges streams that are each in order. Without a limit a goroutine reads each stream ahead. Under a limit,
+// it asks streams for few rows at first, and asks a stream for more only when its last known row was taken: only then
+// can a further row of it be next.
 type mergeScan struct {
 	group   *group
 	by      operator.Order

@@ -10,14 +10,14 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// prefixOrderScan mends the order of rows read in reverse by a column that a
-// delimiter follows, where some bytes of values sort before the delimiter:
+// prefixOrderScan restores the order of rows read in reverse by a column before a delimiter, if some bytes of values
+// sort before the delimiter:
 //
 //	keys, reversed   a|    a\x10|    Z|
 //	values, wanted   a\x10 a         Z
 //
-// A row is held back until the rows whose value extends its own have passed:
-// they follow it at once, so what is held are values that each extend the one before.
+// It holds a row back until the rows whose value extends the row's value have passed. They follow the row at once, so
+// each held value extends the one before.
 type prefixOrderScan struct {
 	in    operator.Operator
 	col   int
@@ -33,7 +33,7 @@ type heldRows struct {
 	rows  [][]types.Value
 }
 
-// Next gives the rows that nothing can come before any more.
+// Next returns the rows that no later row can precede.
 func (h *prefixOrderScan) Next(ctx context.Context) ([][]types.Value, error) {
 	if h.err != nil {
 		return nil, h.err
@@ -71,7 +71,7 @@ func (h *prefixOrderScan) take(row []types.Value) {
 	}
 }
 
-// release gives out the held rows whose value v does not extend, all of them at the end.
+// release returns the held rows whose value v does not extend, and all held rows at the end.
 func (h *prefixOrderScan) release(v string, end bool) {
 	n := len(h.held)
 	for n > 0 && (end || !strings.HasPrefix(v, h.held[n-1].value)) {

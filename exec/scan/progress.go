@@ -30,7 +30,7 @@ type regionParts struct {
 	n    int
 }
 
-// plan adds what is to be read, in regions that are cut.
+// plan adds spans to read, in regions that are cut at cuts.
 func (r *regionProgress) plan(spans []plan.Span, cuts []plan.Cut) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,7 +64,7 @@ func (r *regionProgress) Answered(name []byte, done bool) {
 	r.finished[string(name)] += n
 }
 
-// parts tells how many scans have read their part of a region that has answered.
+// parts returns how many scans have read their part of a region that has answered.
 func (r *regionProgress) parts(name string) (n int, answered bool) {
 	if r.first.name != nil && string(r.first.name) == name {
 		return r.first.n, true

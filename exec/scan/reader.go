@@ -33,8 +33,8 @@ type reader struct {
 	chunk int
 	quota int64 // rows after which it ends; 0: none
 	brief bool  // hbase.ScanRange.Brief: it is one of very many
-	// skip, where not 0, is Scan.DistinctPrefix: of rows with the same leading parts the first that fits is kept.
-	// While a fetch brings many different ones it goes on reading, else it jumps behind the last.
+	// skip, if not 0, is Scan.DistinctPrefix: of the rows with the same leading parts only the first that matches is
+	// kept. While a fetch brings many different prefixes, the reader reads on; otherwise it jumps behind the last.
 	skip   int
 	behind *catalog.Part     // where Scan.DistinctFirst is set, the part behind: rows that are not InOrder are different too
 	prefix []byte            // the leading parts of the last row kept
@@ -66,9 +66,8 @@ func (r *reader) begin(a *access, dec *Decoder, tasks []task) {
 	}
 }
 
-// limitTo makes the reader ask for few rows first: limit rows are wanted, of which
-// the client may have to drop some when filtered is set. first, where not 0, is how many of the
-// rows read are likely to be enough then.
+// limitTo makes the reader ask for few rows first: limit rows are wanted, and the client may drop some of those read if
+// filtered is set. first, if not 0, is how many rows are likely to be enough then.
 func (r *reader) limitTo(limit, first int64, filtered bool) {
 	n := limit
 	switch {
@@ -178,7 +177,8 @@ func (r *reader) fetch(ctx context.Context) error {
 	return nil
 }
 
-// hop puts in the place of t, the first task, what is worth reading of it: of few values first, as under a LIMIT they often suffice.
+// hop replaces t, the first task, by the parts of it that are worth reading. It begins with few values, because under a
+// LIMIT they often suffice.
 func (r *reader) hop(ctx context.Context, t task) error {
 	found, left, err := t.hop.next(ctx, t, t.hop.want)
 	if err != nil {
@@ -248,8 +248,8 @@ func (r *reader) open(ctx context.Context) error {
 	return nil
 }
 
-// finished closes the open scan, which gave all it was asked for, and goes on
-// behind it when it was limited.
+// finished closes an open scan that returned all rows it was asked for. If the scan was limited, finished continues
+// behind it.
 func (r *reader) finished(ctx context.Context) error {
 	more := r.asked > 0 && r.got >= r.asked
 	t := &r.tasks[0]
@@ -279,8 +279,8 @@ func (r *reader) finished(ctx context.Context) error {
 	return r.open(ctx)
 }
 
-// jump moves on behind the rows with the leading parts of the last one kept, if the scan ended among
-// them. It is false when nothing can follow.
+// jump continues behind the rows that have the leading parts of the last row kept, if the scan ended among them. It
+// returns false if no row can follow.
 func (r *reader) jump() bool {
 	switch {
 	case r.tasks[0].reversed:
@@ -297,7 +297,7 @@ func (r *reader) jump() bool {
 	return true
 }
 
-// isLast reports whether key is of those of which one was kept last.
+// isLast reports whether key has the leading parts of the last row kept.
 func (r *reader) isLast(key []byte) bool {
 	rest, ok := bytes.CutPrefix(key, r.prefix)
 	return r.prefix != nil && ok && bytes.Compare(rest, r.side.Lo) >= 0 && (r.side.Hi == nil || bytes.Compare(rest, r.side.Hi) < 0)

@@ -17,7 +17,7 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// Reads is what the reads of one statement share.
+// Reads is the state that the reads of one statement share.
 type Reads struct {
 	Client   hbase.Client
 	Warn     *warning.List
@@ -35,17 +35,17 @@ type Reads struct {
 	Guard   Guard
 }
 
-// Guard is asked whether a statement may go on.
+// Guard decides whether a statement may continue.
 type Guard interface {
 	// TooMany is asked before a scan that found too many values to hop to reads the rest whole.
 	TooMany(s *plan.Scan) error
 }
 
-// ExprEnv is what expressions over rows are evaluated in.
+// ExprEnv returns the environment for expressions over rows.
 func (st *Reads) ExprEnv() expr.Env { return *st.Opt.Env() }
 
-// KeyEnv is what the parts of keys are computed in. A row whose key cannot be computed is taken for one that is not
-// stored: that the statement ends is no such reason, so that nothing stops it here.
+// KeyEnv returns the environment for the parts of keys. A row whose key cannot be computed counts as not stored. The
+// end of the statement must not cause that, so the environment is never cancelled.
 func (st *Reads) KeyEnv() expr.Env {
 	env := st.ExprEnv()
 	env.Stop = nil
@@ -76,8 +76,8 @@ func ReadOptions(s *plan.Scan, l *catalog.Layout) hbase.ReadOptions {
 	return o
 }
 
-// withMob gives s as it is to be read for the MOB families of its HBase tables. Where their descriptions cannot be read, as without the right
-// to see them, all families are taken for such.
+// withMob returns s adapted to the MOB families of its HBase tables. If their descriptions cannot be read, for example
+// without the permission, all families are treated as MOB families.
 func (st *Reads) withMob(ctx context.Context, s *plan.Scan, spans []plan.Span) *plan.Scan {
 	if s.WithMob(func(string) bool { return true }) == s {
 		return s // no filter compares values
@@ -92,7 +92,7 @@ func (st *Reads) withMob(ctx context.Context, s *plan.Scan, spans []plan.Span) *
 	return s.WithMob(func(f string) bool { return err != nil || slices.Contains(families, f) })
 }
 
-// Whole reads all rows of one layout.
+// Whole returns a plan that reads all rows of one layout.
 func Whole(t *catalog.Table, l *catalog.Layout) *plan.Scan {
 	s := plan.NewScan(t, l)
 	s.Entries = l.Kind == catalog.Index
@@ -139,10 +139,11 @@ func (st *Reads) next(ctx context.Context, sc hbase.Scanner) ([]hbase.Row, error
 	return sc.Next(ctx)
 }
 
-// ComputedName reports whether the physical tables of l are named by their rows: one that does not exist is empty.
+// ComputedName reports whether the names of l's physical tables depend on the rows. Such a table counts as empty if it
+// does not exist.
 func ComputedName(l *catalog.Layout) bool { return !l.Stored.IsLiteral() }
 
-// readError says which table a read was of, unless it was given up.
+// readError adds the name of the table to err, unless the read was given up.
 func readError(table string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

@@ -10,10 +10,10 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// byRegion fits the ranges of tasks to the regions: a range is cut where regions begin, and at cuts, so that
-// several workers read a long one, and with pack set the ranges in one region become one scan that
-// seeks from range to range. Tasks get the names of their servers; their order stays. The tables of a
-// statement are asked for their regions once in a while; where that fails, ranges stay as they are.
+// byRegion fits the ranges of tasks to the regions. It cuts a range where regions begin, and at cuts, so that several
+// workers read a long range. With pack set, it joins the ranges in one region into one scan that seeks from range to
+// range. Tasks get the names of their servers and keep their order. A table's regions may come from a cache; if they
+// cannot be read, the ranges stay unchanged.
 func (st *Reads) byRegion(ctx context.Context, tasks []task, cuts []plan.Cut, pack bool) []task {
 	out := make([]task, 0, len(tasks))
 	var regions []hbase.Region

@@ -10,8 +10,8 @@ import (
 
 // For who reads a table by itself, as ANALYZE does.
 
-// Decode gives the rows that r, of a physical table, stands for: several of packed columns, none where its key does not fit. They are
-// valid until the next call.
+// Decode returns the logical rows of r, a row of a physical table: several for packed columns, none if its key does not
+// fit. They are valid until the next call.
 func (d *Decoder) Decode(ctx context.Context, table string, r *hbase.Row) ([][]types.Value, error) {
 	if d.batch == nil {
 		d.batch = newRowBatch(d.scan.Width())

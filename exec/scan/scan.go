@@ -60,7 +60,7 @@ func (st *Reads) Open(ctx context.Context, s *plan.Scan) (op operator.Operator, 
 	return op, nil
 }
 
-// access is what the readers of one table access share.
+// access is the state that the readers of one table access share.
 type access struct {
 	st       *Reads
 	scan     *plan.Scan
@@ -114,7 +114,7 @@ func (a *access) reader(tasks []task) *reader {
 	return r
 }
 
-// hops makes the ranges of tasks be read by hopping, where the plan says so.
+// hops marks the ranges of tasks to be read by hopping, if the plan asks for it.
 func (a *access) hops(tasks []task) []task {
 	for i := range tasks {
 		if a.scan.Hop != nil && tasks[i].keys == nil {
@@ -124,8 +124,8 @@ func (a *access) hops(tasks []task) []task {
 	return tasks
 }
 
-// merge makes the operator that reads streams, each of which is in order but for one of Gets, and merges them. share says that of a limit's
-// rows each stream reads its part first.
+// merge makes the operator that reads and merges streams. Each stream is in order, except a stream of Gets. share: each
+// stream first reads its share of the limit's rows.
 func (a *access) merge(ctx context.Context, streams [][]task, share bool) *mergeScan {
 	st, s := a.st, a.scan
 	m := &mergeScan{group: newGroup(ctx), by: s.OrderBy, env: st.ExprEnv(), width: s.Width(), workers: min(cap(st.Slots), len(streams)), lazy: s.Limit.Set}
@@ -181,8 +181,8 @@ func oneGet(s *plan.Scan, tasks []task) bool {
 	return len(tasks) == 1 && tasks[0].keys != nil && !s.Limit.Set
 }
 
-// scannersOnServer bounds the scanners that a parallel scan has open on one server: where that server is all there
-// is, decoding is what takes the time, and a few for each processor keep all of them busy.
+// scannersOnServer bounds the scanners that a parallel scan has open on one server. With a single server decoding takes
+// most of the time, and a few scanners for each processor keep all processors busy.
 func scannersOnServer() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
 
 // countedScan counts rows and words the errors of a table access.

@@ -48,8 +48,8 @@ type Counts struct {
 	own                          regionProgress // what regions is, unless into has others
 }
 
-// maxApart is how many accesses are counted each by itself. Of a sub-query for each row, or a join's look-ups, there may be any number: those of
-// one kind are counted together.
+// maxApart is how many accesses are counted individually. A sub-query for each row, or the look-ups of a join, may make
+// any number of accesses: further accesses of one kind are counted together.
 const maxApart = 64
 
 // Open begins to count an access.
@@ -100,7 +100,7 @@ func (s *Counts) done(err error) {
 	}
 }
 
-// table gives what was counted so far.
+// table returns the counts so far.
 func (s *Counts) table() TableStats {
 	t := TableStats{Table: s.scan.Table.Name, Layout: s.scan.Layout.Name, Access: s.scan.Access, Gets: s.gets.Load(),
 		Scans: s.ranges.Load(), RowsRead: s.read.Load(), Rows: s.returned.Load(), Elapsed: time.Duration(s.elapsed.Load())}
@@ -110,7 +110,8 @@ func (s *Counts) table() TableStats {
 	return t
 }
 
-// Tables gives what was counted so far, in the order in which the accesses began, and the names of the regions that answered.
+// Tables returns the counts so far, in the order in which the accesses began, and the names of the regions that
+// answered.
 func (r *Recorder) Tables() (tables []TableStats, regions map[string]bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -23,8 +23,9 @@ type task struct {
 	hop         *hopper          // finds what of the range is worth reading; nil: all of it
 }
 
-// taskQueue deals tasks out, each time from the server that fewest are being read from and, of these, that has most left. From one server
-// no more than most are read at a time, so that a statement leaves it room for others. It is safe for concurrent use.
+// taskQueue hands out tasks. Each time it chooses a server with the fewest running tasks and, among these, the one with
+// the most tasks left. It limits the running tasks of one server, to leave capacity for other statements. It is safe
+// for concurrent use.
 type taskQueue struct {
 	mu      sync.Mutex
 	most    int
@@ -65,8 +66,8 @@ func (q *taskQueue) atOnce() (n int) {
 	return n
 }
 
-// next gives a task and what to call done with when it is read. That is nil when nothing is left for the
-// caller: what there still is will be taken by those who read from the same servers now.
+// next returns a task, and the argument for done when the task is read. The latter is nil if no task is left for the
+// caller: the workers that read from the same servers now will take the rest.
 func (q *taskQueue) next() (t task, from *serverTasks) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -86,7 +87,7 @@ func (q *taskQueue) next() (t task, from *serverTasks) {
 	return t, from
 }
 
-// done says that a task was read to its end. It reports whether all are.
+// done records that a task was read to its end. It reports whether all tasks are.
 func (q *taskQueue) done(from *serverTasks) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// Tracer is told of each access to a table.
+// Tracer observes each access to a table.
 type Tracer interface {
 	// TraceScanStart is called before anything is read. The table is read with the context it returns.
 	TraceScanStart(ctx context.Context, d Start) context.Context
@@ -15,14 +15,14 @@ type Tracer interface {
 	TraceScanEnd(ctx context.Context, d End)
 }
 
-// Start says how a table is going to be read.
+// Start describes how a table is going to be read.
 type Start struct {
 	Table, Layout string
 	Access        plan.Access
 	Ranges        int // disjoint key ranges, a key counting as one
 }
 
-// End says what reading a table came to.
+// End describes the result of reading a table.
 type End struct {
 	TableStats
 	Err error // what ended it; nil for the end and when enough rows had come

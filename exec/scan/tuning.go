@@ -1,6 +1,7 @@
 package scan
 
-// Tuning is how much a scan asks for at a time. Answers do not depend on it; tests set it low, so that small tables take every way.
+// Tuning is how much a scan asks for at a time. Answers do not depend on it; tests use small values, so that small
+// tables exercise every path.
 type Tuning struct {
 	// FirstRows is the first fetch of a reader that may need few of the rows.
 	FirstRows int
@@ -23,12 +24,12 @@ type Tuning struct {
 	MaxHops     int64 // looks of one table access
 }
 
-// DefaultTuning is what an engine goes by unless told.
+// DefaultTuning returns the tuning of an engine without its own.
 func DefaultTuning() Tuning {
 	return Tuning{FirstRows: 100, OpenScanners: 64, ResponseBytes: 4 << 20, PieceBytes: 512 << 20, HopRows: 100, SeekRows: 8, HopPays: 400, HopLongest: 6400, HopLongLook: 16, MaxHops: 1_000}
 }
 
-// responseBytes shares the memory for responses out to n open scans.
+// responseBytes divides the memory for responses among n open scans.
 func (t *Tuning) responseBytes(n int) int {
 	return max(minScanBytes, min(scanBytes, t.ResponseBytes/n))
 }

@@ -48,14 +48,14 @@ func (g *group) close() {
 	g.wg.Wait()
 }
 
-// batchOrErr is what a worker hands over: a batch, or the error that ended it.
+// batchOrErr is one result of a worker: a batch, or the error that ended it.
 type batchOrErr struct {
 	b   *rowBatch
 	err error // io.EOF: all that the stream is for was read
 }
 
-// stream carries the batches of one worker or of several and takes used ones back. Its end is a batchOrErr like
-// any other: a stream on which nothing comes any more, as its workers were cancelled, has no end.
+// stream carries batches from one or several workers and returns used ones to them. Its end is a batchOrErr too: a
+// stream whose workers were cancelled stays silent and has no end.
 type stream struct {
 	out  chan batchOrErr
 	free chan *rowBatch
@@ -94,7 +94,7 @@ func (s *stream) send(ctx context.Context, d batchOrErr) bool {
 // end says that all there is was delivered.
 func (s *stream) end(ctx context.Context) { s.send(ctx, batchOrErr{err: io.EOF}) }
 
-// pump reads r to its end into s. It reports whether it got there: only then may the stream be ended.
+// pump reads r to its end into s. It reports whether it reached the end: only then may the stream be ended.
 func (s *stream) pump(ctx context.Context, r *reader, width int) bool {
 	defer r.close()
 	for {
