@@ -263,6 +263,18 @@ func TestPipelines(t *testing.T) {
 	}
 }
 
+// A failure is sent at once: a client may wait for it with Flush in the place of Sync.
+func TestFlush(t *testing.T) {
+	_, addr := serve(t, openTables(t), pgwire.Options{})
+	c := dial(t, addr, "me")
+	c.Send(&pgproto3.Parse{Query: "SELEC 1"})
+	c.Send(&pgproto3.Flush{})
+	c.flush(t)
+	if got := c.until(t, "42601"); len(got) != 1 {
+		t.Error(got)
+	}
+}
+
 // Statements wait for memory, and are refused when too many wait.
 func TestQueue(t *testing.T) {
 	srv, addr := serve(t, openTables(t), pgwire.Options{MaxStatements: 1, Memory: 32 << 20, MaxQueue: 1, QueueTimeout: 50 * time.Millisecond})

@@ -160,14 +160,69 @@ SELECT $1::int AS a \bind 7 \g
 	}
 }
 
+// python is a Python that has a package.
+func python(t *testing.T, pack string) string {
+	t.Helper()
+	name := os.Getenv("HQL_TEST_PYTHON")
+	if name == "" {
+		name = "python3"
+	}
+	if err := osexec.Command(name, "-c", "import "+pack).Run(); err != nil {
+		t.Skipf("%s is not installed: HQL_TEST_PYTHON names a Python that has it", pack)
+	}
+	return name
+}
+
+func TestAsyncpg(t *testing.T) {
+	python := python(t, "asyncpg")
+	got := script(t, `
+import asyncio, asyncpg, datetime, os
+async def main():
+    c = await asyncpg.connect(ssl=False)
+    print(await c.fetchval("SELECT value FROM events WHERE device = $1 AND ts >= $2 LIMIT $3", "d1", datetime.datetime(2024, 5, 1, 11, tzinfo=datetime.timezone.utc), 1))
+    print(await c.fetchval("SELECT COUNT(*) FROM events WHERE device = ANY ($1)", ["d1", "d3"]))
+    async with c.transaction(readonly=True):
+        print(len([r async for r in c.cursor("SELECT n FROM generate_series(1, 120) AS s (n)")]))
+    try:
+        await c.fetch("SELECT * FROM events")
+    except asyncpg.PostgresError as e:
+        print(e.sqlstate)
+    try:
+        await c.fetchval("`+endless+`", timeout=0.2)
+    except TimeoutError:
+        print("timeout")
+    print(await c.fetchval("SELECT 1"))
+    await c.close()
+asyncio.run(main())
+`, python, "-")
+	if want := "21.0\n2\n120\n54000\ntimeout\n1\n"; got != want {
+		t.Errorf("asyncpg printed\n%s\nnot\n%s", got, want)
+	}
+}
+
+// pgjdbc runs testdata/Client.java in each of its modes.
+func TestJDBC(t *testing.T) {
+	home, _ := os.UserHomeDir()
+	jars, _ := filepath.Glob(home + "/.m2/repository/org/postgresql/postgresql/*/postgresql-*.jar")
+	if len(jars) == 0 {
+		_ = osexec.CommandContext(t.Context(), "mvn", "-q", "-B", "dependency:get", "-Dartifact=org.postgresql:postgresql:42.7.4", "-Dtransitive=false").Run()
+		jars, _ = filepath.Glob(home + "/.m2/repository/org/postgresql/postgresql/*/postgresql-*.jar")
+	}
+	if _, err := osexec.LookPath("java"); err != nil || len(jars) == 0 {
+		t.Skip("there is no Java, or no pgjdbc: mvn dependency:get -Dartifact=org.postgresql:postgresql:42.7.4")
+	}
+	_, addr := serve(t, openTables(t), pgwire.Options{})
+	for _, mode := range []string{"", "&binaryTransfer=true&prepareThreshold=1", "&preferQueryMode=simple"} {
+		out, err := osexec.CommandContext(t.Context(), "java", "-cp", jars[len(jars)-1], "testdata/Client.java", "jdbc:postgresql://"+addr+"/db?user=me&sslmode=disable"+mode).CombinedOutput()
+		want := "15.10\n2024-05-01T10:00:00Z 20.5\n2024-05-01T11:00:00Z 21.0\n95\n5 x 3.75\n1\n57014\n42703\ntrue\n"
+		if err != nil || string(out) != want {
+			t.Errorf("pgjdbc%s: %v, printed\n%s\nnot\n%s", mode, err, out, want)
+		}
+	}
+}
+
 func TestPsycopg(t *testing.T) {
-	python := os.Getenv("HQL_TEST_PYTHON")
-	if python == "" {
-		python = "python3"
-	}
-	if err := osexec.Command(python, "-c", "import psycopg").Run(); err != nil {
-		t.Skip("psycopg is not installed: HQL_TEST_PYTHON names a Python that has it")
-	}
+	python := python(t, "psycopg")
 	got := script(t, `
 import datetime, decimal, psycopg
 c = psycopg.connect()

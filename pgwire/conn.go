@@ -116,9 +116,8 @@ func (c *conn) close() {
 	if c.db != nil {
 		_ = c.db.Close() // the session
 	}
-	if cap(c.body) > keptBuffer {
-		c.srv.held.give(int64(cap(c.body)))
-	}
+	c.srv.held.give(int64(cap(c.body)))
+	c.body = nil
 	c.net.Close()
 	c.role.leave()
 }
@@ -225,8 +224,11 @@ func (c *conn) handle(kind byte, body []byte) error {
 		}
 		return c.ready()
 	}
-	c.skipping = true
-	return c.report(err)
+	c.skipping = true // a Flush, too: the client may wait for the failure before it sends Sync
+	if err := c.report(err); err != nil {
+		return err
+	}
+	return c.flush()
 }
 
 // decoded reads a message and hands it on.

@@ -3,6 +3,7 @@ package pgwire_test
 import (
 	"context"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +63,15 @@ func serve(t testing.TB, db *hql.DB, o pgwire.Options) (*pgwire.Server, string) 
 		}
 		if err := goleak.Find(before); err != nil {
 			t.Error(err)
+		}
+		var metrics strings.Builder
+		if err := srv.WriteMetrics(&metrics); err != nil {
+			t.Error(err)
+		}
+		for _, none := range []string{"connections", "statements_running", "statements_waiting", "memory_bytes", "held_bytes"} {
+			if !strings.Contains(metrics.String(), "\nhql_pg_"+none+" 0\n") {
+				t.Errorf("after the end, %s is not 0:\n%s", none, metrics.String())
+			}
 		}
 	})
 	return srv, l.Addr().String()
