@@ -84,7 +84,12 @@ func (g *gen) elements(s *scope, of []kind) string {
 	if g.odds(4) {
 		filter = " FILTER (WHERE " + g.condition(s, 1) + ")"
 	}
-	return g.pick("JSON_AGG", "JSONB_AGG", dialect("ARRAY_AGG", "JSON_AGG")) + "(" + g.pick("", "DISTINCT ") + x + " ORDER BY " + x + g.pick("", "", " DESC", " NULLS FIRST") + ")" + filter
+	name := g.pick("JSON_AGG", "JSONB_AGG", "ARRAY_AGG")
+	all := name + "(" + g.pick("", "DISTINCT ") + x + " ORDER BY " + x + g.pick("", "", " DESC", " NULLS FIRST") + ")" + filter
+	if name == "ARRAY_AGG" {
+		return "TO_JSON(" + all + ")"
+	}
+	return all
 }
 
 // everyColumn names the columns of s's own sources; nil where one of them has no order.

@@ -327,7 +327,7 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 			return e(kBytes) + " || " + e(kBytes)
 		case 1:
 			x := e(kText)
-			return dialect("CAST("+x+" AS BYTES)", "CONVERT_TO("+x+", 'UTF8')")
+			return "CONVERT_TO(" + x + ", 'UTF8')"
 		case 2:
 			return "SUBSTRING(" + e(kBytes) + ", " + pgInt(fmt.Sprint(g.IntN(4))) + ", " + fmt.Sprint(g.IntN(4)) + ")"
 		case 3:
