@@ -321,7 +321,7 @@ func TestHBaseWithoutZooKeeper(t *testing.T) {
 		{Config{Servers: quorum}, "this port speaks ZooKeeper's protocol: use the address hbase://" + quorum},
 		{Config{Quorum: address(master)}, "this port does not speak ZooKeeper's protocol in clear text (TLS?)"},
 		{Config{Quorum: closed}, "connection refused"},
-		{Config{Quorum: quorum, Root: "/other"}, "it has no znode /other/meta-region-server: is /other the root of an HBase that runs?"},
+		{Config{Quorum: quorum, Root: "/other"}, "it has no znode /other/meta-region-server: check that HBase runs and that its root znode is /other"},
 	} {
 		began := time.Now()
 		c, err := Dial(t.Context(), test.cfg)
