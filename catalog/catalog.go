@@ -126,7 +126,7 @@ type Layout struct {
 	// Sparse are, of an Index, the columns of its parts that are not in the primary key: a row in which one of them is NULL
 	// has no entry.
 	Sparse []*Column
-	// Included are columns as the entries of an Index carry them in cells, beside those that its key tells; nil where entries do no more than lead
+	// Included are columns as the entries of an Index carry them in cells, in addition to those that its key holds; nil where entries do no more than lead
 	// to rows, whatever they say of themselves.
 	Included []*Column
 	Pos      parser.Pos

@@ -155,7 +155,7 @@ func (p *Part) Monotone() int { return p.slope }
 //	n AS INT64             TwosComplement: negative numbers stand behind the others
 //	n AS TEXT              Unordered: '10' stands before '9'
 //
-// Of an INVERTED encoding it is what these bytes say that it inverts: see Rises.
+// For an INVERTED encoding it is the order of the bytes that the encoding inverts: see Rises.
 func (p *Part) Order() Order { return p.Encoding.Order() &^ Inverted }
 
 // Rises is Monotone for the part's bytes, as far as Order applies: reversed if they are inverted.

@@ -13,7 +13,7 @@ type Style uint8
 // The styles.
 const (
 	Plain      Style = iota
-	Dim              // labels and what is beside the point
+	Dim              // labels and side remarks
 	Hit              // the rowkey prefix is hit
 	Miss             // it is missed; warnings
 	Bound            // a key part with one value

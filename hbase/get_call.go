@@ -54,7 +54,7 @@ func (g *getCall) NewResponse() proto.Message {
 	return &getAnswer{}
 }
 
-// DeserializeCellBlocks keeps cells that come beside the message. Servers send those of a Get inside.
+// DeserializeCellBlocks keeps cells that come outside the message. Servers send those of a Get inside.
 func (g *getCall) DeserializeCellBlocks(_ proto.Message, b []byte) (uint32, error) {
 	g.block = b
 	return uint32(len(b)), nil

@@ -14,7 +14,7 @@ import (
 // Phoenix is what Phoenix's catalog said when it was read.
 type Phoenix struct {
 	sql     string
-	sources map[string][2][]phoenixSource // by the name of a definition, in lower case: for who reads the table, and for who writes it besides
+	sources map[string][2][]phoenixSource // by the name of a definition, in lower case: for readers of the table, and the further ones for writers
 }
 
 // SQL is a catalog file, with comments on what hql does not read.

@@ -165,7 +165,7 @@ func Propose(name string, rows []hbase.Row, n int) ([]*Proposal, error) {
 	return out, nil
 }
 
-// withoutTwins leaves out the proposals that tell nothing beside a better one: they find the same values in the sampled keys, or have a
+// withoutTwins leaves out the proposals that add nothing to a better one: they find the same values in the sampled keys, or have a
 // column more although the first part of the better one follows from the columns that both have.
 func withoutTwins(sorted []*Proposal) []*Proposal {
 	var out []*Proposal
@@ -260,11 +260,11 @@ type verifier struct {
 	rows  []hbase.Row
 	cells []cellColumn
 	notes []string
-	// prefix is what stands before the day in name; nil where name has none.
+	// prefix is the text before the day in name; nil where name has none.
 	prefix *string
 }
 
-// dayTable reports whether an HBase table's name ends with a day, and what stands before it.
+// dayTable reports whether an HBase table's name ends with a day, and the text before it.
 func dayTable(name string) (prefix string, ok bool) {
 	if len(name) < 9 {
 		return "", false

@@ -12,7 +12,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Widths of the parts of OpenTSDB's keys, in bytes, unless it was told otherwise.
+// Widths of the parts of OpenTSDB's keys, in bytes, unless its configuration differs.
 const (
 	tsdbID   = 3
 	tsdbHour = 4
@@ -181,7 +181,7 @@ func readable(t *catalog.Table, r hbase.Row) bool {
 	return true
 }
 
-// tsdbCells reports whether all cells are under t, data points or what OpenTSDB has beside them.
+// tsdbCells reports whether all cells are under t, data points or OpenTSDB's other cells.
 func tsdbCells(t *catalog.Table, rows []hbase.Row) bool {
 	value, _ := t.Column("value")
 	points := 0

@@ -11,7 +11,7 @@ import (
 
 // activity is what a connection runs.
 type activity struct {
-	sql   string // "" where statements are not to be told
+	sql   string // "" if the server does not show statements
 	since time.Time
 	runs  bool
 }

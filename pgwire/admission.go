@@ -26,7 +26,7 @@ func (b *budget) take(n int64) bool {
 
 func (b *budget) give(n int64) { b.used.Add(-n) }
 
-// admission lets statements run one beside the other as long as there is memory for them; others wait in a queue.
+// admission lets statements run at the same time while there is memory for them; other statements wait in a queue.
 type admission struct {
 	memory  *semaphore.Weighted
 	most    int64

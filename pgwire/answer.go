@@ -25,7 +25,7 @@ type source interface {
 type answer struct {
 	columns  []hql.ColumnType // nil: it gives no rows
 	src      source           // nil: there are none
-	verb     string           // that the client is told at the end
+	verb     string           // the command tag that ends the answer
 	counted  bool             // with the number of rows
 	affected int64            // rows written; -1: not counted
 	leave    func()           // lets the next statement run; nil: nothing is held
@@ -115,7 +115,7 @@ func (c *conn) run(ctx context.Context, p *prepared, args []any) (*answer, error
 	return a, nil
 }
 
-// verbOf is what a client is told at the end of a statement, and whether the number of rows follows.
+// verbOf returns the command tag of a statement, and whether the number of rows follows it.
 func verbOf(s parser.Statement) (verb string, counted bool) {
 	switch s := s.(type) {
 	case *parser.Select:
@@ -213,7 +213,7 @@ type portal struct {
 	of      *prepared
 	args    []any
 	formats []int16
-	told    []hql.ColumnType // the columns that the client was told of
+	told    []hql.ColumnType // the columns of the row description that the client has
 	held    int64            // bytes of the arguments
 
 	ctx    context.Context
@@ -277,7 +277,7 @@ func (p *portal) begin(c *conn) error {
 	return nil
 }
 
-// fetch sends rows, at most so many (0: all), and what ends them. The client was told of the columns before.
+// fetch sends rows, at most so many (0: all), and what ends them. The client has the row description already.
 func (p *portal) fetch(c *conn, most int64) error {
 	if p.answer == nil { // it has ended before
 		return c.complete(&answer{verb: "SELECT", counted: true}, 0)

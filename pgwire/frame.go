@@ -140,7 +140,7 @@ func (c *conn) row(fields int, each func(dst []byte, i int) ([]byte, error)) err
 	return c.flushFull()
 }
 
-// goneError is the failure of a connection: there is nobody to be told.
+// goneError is the failure of a connection: no client is left that could read an error.
 type goneError struct{ error }
 
 func (e goneError) Unwrap() error { return e.error }

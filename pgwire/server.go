@@ -41,7 +41,7 @@ type Options struct {
 	StatementTimeout time.Duration // of sessions that set none; 0: none
 	WriteTimeout     time.Duration // until a client takes what it was sent; 0: 5 min
 
-	// Logger is told of connections and failures, never of texts of statements; nil: silence.
+	// Logger gets connections and failures, and no texts of statements; nil: nothing is logged.
 	Logger *slog.Logger
 	// LogStatements adds the texts of statements to the log and to Queries.
 	LogStatements bool
@@ -169,7 +169,7 @@ func (s *Server) accept(nc net.Conn) {
 		return
 	}
 	full := len(s.conns) >= s.opts.MaxConnections
-	if len(s.conns) >= s.opts.MaxConnections+s.opts.MaxConnections/8+8 { // not even to be told
+	if len(s.conns) >= s.opts.MaxConnections+s.opts.MaxConnections/8+8 { // without an error message
 		s.counts.refused.Add(1)
 		nc.Close()
 		return
@@ -192,7 +192,7 @@ func (s *Server) accept(nc net.Conn) {
 	})
 }
 
-// cancelStatement cancels what the connection pid runs, for who knows its secret.
+// cancelStatement cancels what the connection pid runs, if secret is the connection's.
 func (s *Server) cancelStatement(pid uint32, secret []byte) {
 	s.mu.Lock()
 	c := s.conns[pid]

@@ -21,7 +21,7 @@ type settings struct {
 	loc      *time.Location
 	deadline time.Duration // of a statement; 0: none
 	memory   int64         // bytes of a statement
-	greeted  bool          // the client was told of all
+	greeted  bool          // all settings were reported to the client
 }
 
 // setting is one of PostgreSQL's.
@@ -32,7 +32,7 @@ type setting struct {
 	check func(value string) (string, *Error)
 }
 
-// reported are the settings of which clients are told when they change, as they are spelled there.
+// reported are the settings that a ParameterStatus message reports when they change, in PostgreSQL's spelling.
 var reported = []string{"server_version", "server_encoding", "client_encoding", "application_name", "is_superuser", "session_authorization", "DateStyle",
 	"IntervalStyle", "TimeZone", "integer_datetimes", "standard_conforming_strings", "default_transaction_read_only", "in_hot_standby"}
 
@@ -398,7 +398,7 @@ func (s *settings) apply(c *conn, name, value string) *Error {
 	return nil
 }
 
-// tell tells the client of a setting that has changed, where clients are told.
+// tell reports a changed setting to the client, if it is one of reported.
 func (s *settings) tell(c *conn, name, before string) *Error {
 	now := s.get(name)
 	if now == before || !s.greeted {

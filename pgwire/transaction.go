@@ -46,7 +46,7 @@ func (c *conn) endImplicit() {
 // transactionCommand is BEGIN, COMMIT, ROLLBACK, SAVEPOINT, RELEASE or ROLLBACK TO.
 type transactionCommand struct {
 	noRows
-	verb      string // that the client is told
+	verb      string // the command tag
 	savepoint string
 	modes     map[string]string // settings
 	chain     bool

@@ -6,6 +6,6 @@
 //	plan    WHERE -> Get: a number that is not known -> Resolve -> planned again -> spans
 //	read    key -> number -> Name -> row
 //
-// Numbers never change. An engine keeps those that were read (Cache). A statement goes by what it was told first
-// (Numbers), whatever others write meanwhile.
+// Numbers never change. An engine keeps those that were read (Cache). A statement keeps the numbers that it read first
+// (Numbers), even if others write meanwhile.
 package lookup

@@ -5,7 +5,7 @@
 //	tasks      -> readers: Gets and scanners that go on where they ended (reader.go)
 //	           -> decoders: keys and cells to values, and the client's filter (decode.go, points.go)
 //	readers    -> workers, whose rows come as they come, in the order of the tasks, or merged (workers.go, merge.go)
-//	rows       -> an order mended (prefix_order.go), the rows of an index's entries (index.go)
+//	rows       -> rows sorted within equal prefixes (prefix_order.go), the rows of an index's entries (index.go)
 //
 // It knows no statement: Reads is what the accesses of one share. What is read is counted (stats.go), told to a tracer (tracer.go) and
 // followed region by region (progress.go).

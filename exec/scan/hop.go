@@ -26,7 +26,7 @@ type hopper struct {
 	opts  *hbase.ReadOptions
 	looks *atomic.Int64 // of the whole table access
 	pace  pace
-	want  int // values to find before what stands behind them is read; see reader
+	want  int // values to find before the rows behind them are read; see reader
 }
 
 // hop lets t, a range, be read by hops.

@@ -8,7 +8,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// For who reads a table by itself, as ANALYZE does.
+// This file is for readers of whole tables, such as ANALYZE.
 
 // Decode returns the logical rows of r, a row of a physical table: several for packed columns, none if its key does not
 // fit. They are valid until the next call.
