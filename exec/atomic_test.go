@@ -375,7 +375,7 @@ func TestLostAnswerOfACondition(t *testing.T) {
 		switch {
 		case err == nil:
 			counted++
-		case strings.Contains(err.Error(), "an answer was lost: the row may have been changed"):
+		case strings.Contains(err.Error(), "an answer was lost and the row may have been changed"):
 			doubtful++
 		default:
 			t.Error(err)

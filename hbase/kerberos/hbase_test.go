@@ -84,7 +84,7 @@ func TestHBase(t *testing.T) {
 		{"token, privacy", "&protection=privacy&token=" + url.QueryEscape(c.Tokens[0]), nil, ""},
 		{"spoiled token", "&token=" + url.QueryEscape(spoiled), nil, "the server refuses: "},
 		{"acting for another with a token", "&user=bob&token=" + url.QueryEscape(c.Tokens[0]), nil, "the token belongs to alice@HQL.TEST; with a token that user cannot act for bob"},
-		{"no such protection", keytab + "&protection=secrecy", nil, `the protection "secrecy" is not authentication, integrity or privacy`},
+		{"no such protection", keytab + "&protection=secrecy", nil, `the protection "secrecy" is invalid: give authentication, integrity or privacy`},
 		{"acting for another, sealed", keytab + "&protection=privacy&user=bob", nil, "User: alice@HQL.TEST is not allowed to impersonate bob"},
 		{"simple", "", nil, simple},
 		{"acting for another", keytab + "&user=bob", nil, "User: alice@HQL.TEST is not allowed to impersonate bob"},
