@@ -43,10 +43,7 @@ func (r *run) explain(ctx context.Context, s *parser.Explain) (*Rows, error) {
 		rows.Drawn = []explain.Line{{{Text: string(b)}}}
 		return rows, nil
 	case "HTML":
-		page, err := explain.HTML(s.Statement.String(), p, figures, func(s *plan.Scan, most int) ([]explain.Stored, string) { return r.readStored(ctx, s, most) })
-		if err != nil {
-			return nil, err
-		}
+		page := explain.HTML(s.Statement.String(), p, figures, func(s *plan.Scan, most int) ([]explain.Stored, string) { return r.readStored(ctx, s, most) })
 		rows := r.table(textColumns("plan"), textRows([]string{page}))
 		rows.Document = true
 		return rows, nil

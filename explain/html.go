@@ -1,12 +1,9 @@
 package explain
 
 import (
-	_ "embed"
 	"fmt"
-	"html/template"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 
@@ -14,18 +11,6 @@ import (
 	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/planner/plan"
 )
-
-//go:embed explain.html
-var explainHTML string
-
-var explainPage = sync.OnceValue(func() *template.Template { // few programs want it
-	return template.Must(template.New("explain").Funcs(template.FuncMap{"ms": ms, "class": styleClass, "place": placeOf}).Parse(explainHTML))
-})
-
-// styleClass is the page's class for a style.
-func styleClass(s Style) string {
-	return [...]string{"plain", "unused", "hit", "miss", "bound", "range", "enumerated", "literal"}[s]
-}
 
 // page is what EXPLAIN (FORMAT HTML) shows.
 type page struct {
@@ -116,7 +101,7 @@ type Stored struct {
 
 // HTML draws the plan of query, and what was measured of it unless f is nil, as a self-contained page. stored gives the
 // HBase tables of a table access, at most a page's worth of them, and what is to be said where these are not all.
-func HTML(query string, p *plan.Plan, f *Figures, stored func(s *plan.Scan, most int) (tables []Stored, note string)) (string, error) {
+func HTML(query string, p *plan.Plan, f *Figures, stored func(s *plan.Scan, most int) (tables []Stored, note string)) string {
 	d := page{Query: query, Verdict: planVerdict(p).String(), Hit: p.HitsPrefix(), Estimate: estimateText(p.Estimate, f), Analyzed: f != nil, MaxListed: maxListedSpans, asked: map[*plan.Subplan]bool{}}
 	steps := Steps(p.Root, nil)
 	if f != nil {
@@ -127,11 +112,7 @@ func HTML(query string, p *plan.Plan, f *Figures, stored func(s *plan.Scan, most
 		d.Steps = append(d.Steps, pageStep{st, 100 * float64(st.Self) / longest, 100 * float64(st.Total-st.Self) / longest})
 	}
 	d.add(p, "", f, stored)
-	var b strings.Builder
-	if err := explainPage().Execute(&b, d); err != nil {
-		return "", fmt.Errorf("EXPLAIN (FORMAT HTML): %w", err)
-	}
-	return readable(b.String()), nil
+	return readable(d.render())
 }
 
 // add draws the table accesses of p, and of its sub-queries. of says which sub-query p is of, "" where it is the whole query.
