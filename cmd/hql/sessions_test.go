@@ -17,6 +17,7 @@ import (
 	"github.com/hql-db/hql/demo"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/hbasetest"
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/parser"
 )
 
@@ -117,6 +118,7 @@ const onDemo, onCluster = "hql --demo", "hql --connect cluster"
 
 // TestDocumentsHBase runs the commands of README and docs on a real HBase, and the scripts that use the demo's tables.
 func TestDocumentsHBase(t *testing.T) {
+	race.Skip(t)
 	address, configHome := demoOnCluster(t)
 	for _, file := range []string{"README.md", "docs/explain.md", "docs/troubleshooting.md"} {
 		t.Run(filepath.Base(file), func(t *testing.T) {
