@@ -402,7 +402,7 @@ func malformedRoot(t *testing.T, w *world, _ time.Duration) {
 	if err == nil {
 		db.Close()
 	}
-	if !errors.Is(err, hql.ErrUnreachable) || !strings.Contains(err.Error(), "the cluster wants Kerberos") {
+	if !errors.Is(err, hql.ErrUnreachable) || !strings.Contains(err.Error(), "the cluster requires Kerberos") {
 		t.Errorf("a server that wants another authentication: %v", err)
 	}
 }
