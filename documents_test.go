@@ -55,18 +55,28 @@ func TestNamedTestsExist(t *testing.T) {
 	}
 }
 
-// Documents are as wide as a screen.
-func TestWidthOfDocuments(t *testing.T) {
+// documents are the texts of README and its fellows and of docs, by their paths.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
 	files, err := filepath.Glob("docs/*.md")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
+	texts := map[string]string{}
 	for _, file := range append(files, "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md") {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, line := range strings.Split(string(text), "\n") {
+		texts[file] = string(text)
+	}
+	return texts
+}
+
+// Documents are as wide as a screen.
+func TestWidthOfDocuments(t *testing.T) {
+	for file, text := range documents(t) {
+		for i, line := range strings.Split(text, "\n") {
 			if n := utf8.RuneCountInString(line); n > 120 {
 				t.Errorf("%s:%d has %d characters", file, i+1, n)
 			}

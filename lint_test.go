@@ -3,7 +3,6 @@ package hql_test
 import (
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -53,16 +52,8 @@ func lint(text string) map[int][]string {
 
 // Documents, and the comments of the packages in plain, have no sentences of the forms in refused.
 func TestLint(t *testing.T) {
-	documents, err := filepath.Glob("docs/*.md")
-	if err != nil || len(documents) == 0 {
-		t.Fatal(documents, err)
-	}
-	for _, file := range append(documents, "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md") {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, problems := range lint(string(text)) {
+	for file, text := range documents(t) {
+		for i, problems := range lint(text) {
 			t.Errorf("%s:%d: %s", file, i+1, strings.Join(problems, "; "))
 		}
 	}

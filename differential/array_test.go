@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/hql-db/hql"
 	_ "github.com/hql-db/hql/embedded"
 )
@@ -13,18 +15,9 @@ import (
 // TestArrays compares the texts of expressions, a line each, with PostgreSQL's. Where PostgreSQL gives an error, hql does. An expression
 // that hql answers and PostgreSQL does not, or otherwise, has the reason in front of it: "-- why" on a line of its own, and what hql says.
 func TestArrays(t *testing.T) {
-	b, err := os.ReadFile("testdata/arrays")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pg := connect(t)
-	db, err := hql.Open(context.Background(), "mem:")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	pg, db, lines := askedOfBoth(t, "testdata/arrays")
 	reason := ""
-	for _, x := range strings.Split(strings.TrimSpace(string(b)), "\n") {
+	for _, x := range lines {
 		if rest, ok := strings.CutPrefix(x, "-- "); ok {
 			reason = rest
 			continue
@@ -49,6 +42,21 @@ func TestArrays(t *testing.T) {
 		}
 		reason = ""
 	}
+}
+
+// askedOfBoth gives PostgreSQL, an empty hql, and the lines of a file that both are asked.
+func askedOfBoth(t *testing.T, file string) (*pgconn.PgConn, *hql.DB, []string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := hql.Open(context.Background(), "mem:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return connect(t), db, strings.Split(strings.TrimSpace(string(b)), "\n")
 }
 
 // textOf gives the one value of a query, or its error.

@@ -2,25 +2,13 @@ package differential
 
 import (
 	"context"
-	"os"
 	"strings"
 	"testing"
-
-	"github.com/hql-db/hql"
 )
 
 // TestCatalog asks PostgreSQL and hql for what their catalogs say of the same table, a statement a line.
 func TestCatalog(t *testing.T) {
-	b, err := os.ReadFile("testdata/catalog")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pg := connect(t)
-	db, err := hql.Open(context.Background(), "mem:")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	pg, db, lines := askedOfBoth(t, "testdata/catalog")
 	const columns = "(a INT PRIMARY KEY, b TEXT NOT NULL, c TEXT[], d UUID, e DOUBLE PRECISION, f NUMERIC, g TIMESTAMP WITH TIME ZONE, h BYTEA, i BIGINT[])"
 	if err := pg.Exec(context.Background(), "DROP TABLE IF EXISTS catalog_t; CREATE TABLE catalog_t "+columns).Close(); err != nil {
 		t.Fatal(err)
@@ -28,7 +16,7 @@ func TestCatalog(t *testing.T) {
 	if _, err := db.Exec(context.Background(), "CREATE TABLE catalog_t "+columns); err != nil {
 		t.Fatal(err)
 	}
-	for _, sql := range strings.Split(strings.TrimSpace(string(b)), "\n") {
+	for _, sql := range lines {
 		r := pg.ExecParams(context.Background(), sql, nil, nil, nil, nil).Read()
 		if r.Err != nil {
 			t.Fatalf("%s: %v", sql, r.Err)

@@ -92,15 +92,10 @@ func (r *run) describeReturning(t *catalog.Table, alias string, items []parser.S
 }
 
 func (r *run) describeInsert(ctx context.Context, s *parser.Insert) ([]plan.OutputColumn, error) {
-	t, err := r.tableNamed(s.Table, s.TablePos)
+	t, cols, s, err := r.insertTarget(s)
 	if err != nil {
 		return nil, err
 	}
-	cols, err := targetColumns(t, s.Columns, s.TablePos)
-	if err != nil {
-		return nil, err
-	}
-	s = withDefaults(s, cols)
 	want := func(i int, x parser.Expr) {
 		if i < len(cols) {
 			r.env.Parameters.Want(x, cols[i].Type)

@@ -16,15 +16,10 @@ import (
 
 // insert runs INSERT and UPSERT, which mean the same: HBase overwrites.
 func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
-	t, err := r.tableNamed(s.Table, s.TablePos)
+	t, cols, s, err := r.insertTarget(s)
 	if err != nil {
 		return nil, err
 	}
-	cols, err := targetColumns(t, s.Columns, s.TablePos)
-	if err != nil {
-		return nil, err
-	}
-	s = withDefaults(s, cols)
 	in := r.newInserter(t, cols)
 	in.IfNew = s.IfNotExists && !t.HiddenKey // no row of the others exists
 	if err := in.gives(s); err != nil {
@@ -35,6 +30,19 @@ func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
 		in.Returning.Close()
 	}
 	return rows, err
+}
+
+// insertTarget returns the table and the columns that s writes, and s with its DEFAULTs replaced.
+func (r *run) insertTarget(s *parser.Insert) (*catalog.Table, []*catalog.Column, *parser.Insert, error) {
+	t, err := r.tableNamed(s.Table, s.TablePos)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	cols, err := targetColumns(t, s.Columns, s.TablePos)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return t, cols, withDefaults(s, cols), nil
 }
 
 // inserter writes rows that a statement gives the columns cols of.

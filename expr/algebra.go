@@ -71,8 +71,8 @@ type Algebra struct {
 	Inverse func(c *Call, out types.Set, within func() types.Set) (pre types.Set, exact, ok bool)
 	// Pattern gives the regular expression of a call that is TRUE where it matches.
 	Pattern func(c *Call) (string, bool)
-	// Pieces gives intervals of the argument's values in in, in ascending order, on which the call is monotone: of what
-	// lies in none of them nothing is known. Where there is no Inverse, or it does not know, it is found by bisection.
+	// Pieces gives intervals of the argument's values in in, in ascending order, on which the call is monotone. Nothing is
+	// known of values outside of them. If Inverse is nil, or does not know, bisection of the pieces inverts the call.
 	Pieces func(c *Call, in types.Interval) []Piece
 	// Noise is the error of a call that is not monotone to the last digit: the part of the value that it may be, and what it
 	// may be of any value; nil: there is none.

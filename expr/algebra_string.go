@@ -99,8 +99,8 @@ func invertSubstring(c *Call, out types.Set, within func() types.Set) (pre types
 	})
 }
 
-// behindKnown gives the texts in within for which c, which is about the end of a text, lies in out. Where all texts of an interval begin
-// alike, head gives the beginning that is left out; what is behind it lies in tails then.
+// behindKnown returns the texts in within for which c, a function of the end of a text, lies in out. If all texts of an interval have
+// the same beginning, head returns the beginning that c leaves out, and the rest of the text lies in tails.
 func (c *Call) behindKnown(out, tails types.Set, exact bool, within types.Set, head func(string) (string, bool)) (types.Set, bool, bool) {
 	t := c.Args[0].Type()
 	if t != types.String && t != types.Bytes || len(within) > maxHeads {

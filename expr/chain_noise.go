@@ -18,8 +18,8 @@ func (c *chain) blur(n int64) int64 {
 
 func magnitudeClamp(n int64) int64 { return int64(min(magnitude(n), math.MaxInt64)) }
 
-// noisy is where, for values of a relative error: what may lie in iv. Where few values are uncertain, each is looked at;
-// else they are in rest.
+// noisy is like where, for values with a relative error: it returns the values that may lie in iv. It evaluates uncertain values one
+// by one if they are few; else it puts them into rest.
 func (c *chain) noisy(r run, iv types.Interval) (found []stretch) {
 	n := len(c.links)
 	of, beside := c.links[n-1].noise()

@@ -48,7 +48,8 @@ func (w *Writer) removal(l *catalog.Layout, p place, ts int64) hbase.Mutation {
 }
 
 // deleteStaleEntries deletes the entries of old in derived layouts that a row written at ts, with its entries at places, does not
-// overwrite: none is newer than its row. What another statement writes there at ts stays. It reports whether some are entries of that row.
+// overwrite: no entry is newer than its row. Cells that another statement writes there at ts stay. It reports whether the row that was
+// written has some of these entries.
 func (w *Writer) deleteStaleEntries(old []types.Value, places []place, ts int64) (kept bool) {
 	for i, l := range w.table.Layouts[1:] {
 		was, err := w.place(l, old)

@@ -33,8 +33,8 @@ type change struct {
 type storedRow struct {
 	values  []types.Value // nil: there is none
 	cells   []hbase.Cell
-	byTime  bool // its cells are told by their times alone: see attempt
-	byValue bool // its cells are told by their values alone
+	byTime  bool // conditions compare the times of its cells, not the values: see attempt
+	byValue bool // conditions compare the values of its cells, not the times
 }
 
 // cell finds a cell; nil: there is none.
