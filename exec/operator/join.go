@@ -218,15 +218,8 @@ func (j *joinOp) fetch(ctx context.Context, left [][]types.Value) error {
 		j.table = map[string][][]types.Value{}
 		return nil
 	}
-	scan, err := j.build.lookup(ctx, j.node.Lookup, batch)
-	if err != nil {
-		return err
-	}
-	if err := j.readWhole(ctx, scan); err != nil || j.lookups.whole {
-		return err
-	}
-	right, err := j.build.src(ctx, scan)
-	if err != nil {
+	right, err := j.lookUp(ctx, batch)
+	if err != nil || right == nil {
 		return err
 	}
 	defer right.Close()

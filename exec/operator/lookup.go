@@ -24,6 +24,18 @@ const (
 	rowsForSpan = 4
 )
 
+// lookUp opens the right rows for a batch of keys. It returns nil if it has read all right rows into the table instead.
+func (j *joinOp) lookUp(ctx context.Context, batch [][]types.Value) (Operator, error) {
+	scan, err := j.build.lookup(ctx, j.node.Lookup, batch)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.readWhole(ctx, scan); err != nil || j.lookups.whole {
+		return nil, err
+	}
+	return j.build.src(ctx, scan)
+}
+
 // readWhole reads all of the right side into the table, if the look-ups with those of next are so many that this may cost less, and it fits.
 func (j *joinOp) readWhole(ctx context.Context, next *plan.Scan) error {
 	l := &j.lookups

@@ -74,15 +74,8 @@ func (s *semiLookupOp) meet(ctx context.Context, rows [][]types.Value, met []boo
 			waiting[key] = append(waiting[key], i)
 		}
 	}
-	scan, err := s.build.lookup(ctx, s.node.Lookup, batch)
-	if err != nil {
-		return err
-	}
-	if err := s.readWhole(ctx, scan); err != nil || s.lookups.whole {
-		return err
-	}
-	right, err := s.build.src(ctx, scan)
-	if err != nil {
+	right, err := s.lookUp(ctx, batch)
+	if err != nil || right == nil {
 		return err
 	}
 	defer right.Close()
