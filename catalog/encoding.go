@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
@@ -51,6 +52,21 @@ func (c *Catalog) newEncoding(def *parser.EncodingDef, t types.Type, e expr.Expr
 		return nil, parser.Errorf(def.Pos, "%s", err)
 	}
 	return enc, nil
+}
+
+// encode returns a function that gives the bytes of values of type t, as the encoding def writes them.
+func (c *Catalog) encode(def *parser.EncodingDef, t types.Type) (func(types.Value) (types.Value, error), error) {
+	enc, err := c.newEncoding(def, t, nil, def.Pos)
+	if err != nil {
+		return nil, err
+	}
+	return func(v types.Value) (types.Value, error) {
+		b, err := enc.Append(nil, v)
+		if err != nil {
+			return types.Value{}, fmt.Errorf("AS %s: %w", enc, err)
+		}
+		return types.NewBytes(string(b)), nil
+	}, nil
 }
 
 func keyHint(t types.Type) string {

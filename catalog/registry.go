@@ -11,8 +11,13 @@ import (
 
 // New makes an empty catalog with the built-in functions and encodings.
 func New() *Catalog {
-	return &Catalog{tables: map[string]*Table{}, views: map[string]*View{}, funcs: expr.NewRegistry()}
+	c := &Catalog{tables: map[string]*Table{}, views: map[string]*View{}, funcs: expr.NewRegistry()}
+	c.funcs.Encode = c.encode
+	return c
 }
+
+// Expressions that no catalog compiles know the built-in encodings.
+func init() { expr.Builtins().Encode = (&Catalog{}).encode }
 
 // Funcs returns the registry with which key expressions are compiled. Add functions to it before tables.
 func (c *Catalog) Funcs() *expr.Registry { return c.funcs }

@@ -116,6 +116,8 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 		return nil, parser.Errorf(e.Pos, "a row value can only be compared with another row value")
 	case *parser.RangeArg:
 		return nil, parser.Errorf(e.Pos, "TO can only stand among the values of SALT and RING")
+	case *parser.EncodedArg:
+		return c.encoded(e)
 	}
 	panic(fmt.Sprintf("expr: unknown node %T", e))
 }

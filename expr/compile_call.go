@@ -187,6 +187,28 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 	return c.apply(name, pos, flat)
 }
 
+// encodedGroup is the group of the functions that encoded makes.
+const encodedGroup = "encoding"
+
+// encoded compiles x AS encoding, an argument: a call of a function named as the encoding, which gives its bytes.
+func (c compiler) encoded(e *parser.EncodedArg) (Expr, error) {
+	x, err := c.expr(e.X)
+	if err != nil {
+		return nil, err
+	}
+	encode := c.registry().Encode
+	if encode == nil {
+		return nil, parser.Errorf(e.Pos, "encodings are not known here")
+	}
+	bytes, err := encode(e.Encoding, x.Type())
+	if err != nil {
+		return nil, err
+	}
+	f := &Function{Name: e.Encoding.String(), Group: encodedGroup, Result: returns(types.Bytes), strict: true,
+		Eval: func(_ *Env, a []types.Value) (types.Value, error) { return bytes(a[0]) }}
+	return c.fold(&Call{Pos: e.Pos, Func: f, Args: []Expr{x}, Typ: types.Bytes}), nil
+}
+
 // isNumberLiteral reports whether e is a number as it is written, perhaps with a sign.
 func isNumberLiteral(e parser.Expr) bool {
 	if u, ok := e.(*parser.Unary); ok && u.Op == "-" {

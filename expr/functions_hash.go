@@ -5,11 +5,16 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha512"
+	"encoding/binary"
 	"encoding/hex"
+	"hash/adler32"
 	"hash/crc32"
+	"math"
+	"math/bits"
 	"strings"
 	"unicode/utf16"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/twmb/murmur3"
 
 	"github.com/hql-db/hql/types"
@@ -35,9 +40,104 @@ func hashed(v types.Value) []byte {
 	return []byte(v.String())
 }
 
-// within32 is the domain of an unsigned 32-bit hash.
-func within32(*Call) (types.Set, bool) {
-	return types.SetOf(span{0, 1<<32 - 1}.interval(types.BigInt)), true
+// numberHash is a function that gives a hash as a number from lo to hi. Where its name is given with [, seed] it takes a second argument.
+func numberHash(name, doc string, values span, sum func(b []byte, seed int64) int64) Function {
+	name, seeded := strings.CutSuffix(name, "[, seed]")
+	f := Function{Name: name, Group: "hash", Unknown: "a hash keeps no order", Signature: strings.ToLower(name) + "(value) bigint", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, hashable),
+		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			seed := int64(0)
+			if len(a) > 1 {
+				seed = a[1].Int()
+			}
+			return types.NewInt(sum(hashed(a[0]), seed)), nil
+		}, Key: &Algebra{Domain: func(*Call) (types.Set, bool) { return types.SetOf(values.interval(types.BigInt)), true }}}
+	if seeded {
+		f.Signature, f.MaxArgs, f.Result = strings.ToLower(name)+"(value [, seed]) bigint", 2, returns(types.BigInt, hashable, isInt)
+	}
+	return f
+}
+
+// The numbers of hashes of 16, 32 and 64 bits; in Java all are signed.
+var (
+	unsigned16 = span{0, 1<<16 - 1}
+	unsigned32 = span{0, 1<<32 - 1}
+	signed32   = span{-1 << 31, 1<<31 - 1}
+	signed64   = span{math.MinInt64, math.MaxInt64}
+)
+
+// iterated is a hash of 32 bits that step makes byte by byte.
+func iterated(start int32, step func(h int32, b byte) int32) func([]byte, int64) int64 {
+	return func(bs []byte, _ int64) int64 {
+		h := start
+		for _, b := range bs {
+			h = step(h, b)
+		}
+		return int64(h)
+	}
+}
+
+// unsigned gives a hash of 32 bits as a number that is not negative.
+func unsigned(sum func([]byte, int64) int64) func([]byte, int64) int64 {
+	return func(b []byte, seed int64) int64 { return int64(uint32(sum(b, seed))) }
+}
+
+// crc16 is CRC-16/XMODEM, as Redis has it for its slots.
+func crc16(bs []byte, _ int64) int64 {
+	var crc uint16
+	for _, b := range bs {
+		crc ^= uint16(b) << 8
+		for range 8 {
+			carry := crc&0x8000 != 0
+			crc <<= 1
+			if carry {
+				crc ^= 0x1021
+			}
+		}
+	}
+	return int64(crc)
+}
+
+// murmur2 is MurmurHash2 of 32 bits.
+func murmur2(b []byte, seed int64) int64 {
+	const m = 0x5bd1e995
+	h := uint32(seed) ^ uint32(len(b))
+	for ; len(b) >= 4; b = b[4:] {
+		k := binary.LittleEndian.Uint32(b) * m
+		h = h*m ^ (k^k>>24)*m
+	}
+	for i := len(b) - 1; i >= 0; i-- {
+		h ^= uint32(b[i]) << (8 * i)
+	}
+	if len(b) > 0 {
+		h *= m
+	}
+	h = (h ^ h>>13) * m
+	return int64(h ^ h>>15)
+}
+
+// xxHash32 is XXH32.
+func xxHash32(b []byte, seed int64) int64 {
+	const p1, p2, p3, p4, p5 = 2654435761, 2246822519, 3266489917, 668265263, 374761393
+	h, n := uint32(seed)+p5, uint32(len(b))
+	if len(b) >= 16 {
+		p1 := uint32(p1)
+		v := [4]uint32{uint32(seed) + p1 + p2, uint32(seed) + p2, uint32(seed), uint32(seed) - p1}
+		for ; len(b) >= 16; b = b[16:] {
+			for i := range v {
+				v[i] = bits.RotateLeft32(v[i]+binary.LittleEndian.Uint32(b[4*i:])*p2, 13) * p1
+			}
+		}
+		h = bits.RotateLeft32(v[0], 1) + bits.RotateLeft32(v[1], 7) + bits.RotateLeft32(v[2], 12) + bits.RotateLeft32(v[3], 18)
+	}
+	for h += n; len(b) >= 4; b = b[4:] {
+		h = bits.RotateLeft32(h+binary.LittleEndian.Uint32(b)*p3, 17) * p4
+	}
+	for _, c := range b {
+		h = bits.RotateLeft32(h+uint32(c)*p5, 11) * p1
+	}
+	h = (h ^ h>>15) * p2
+	h = (h ^ h>>13) * p3
+	return int64(h ^ h>>16)
 }
 
 var hashFunctions = []Function{
@@ -47,22 +147,34 @@ var hashFunctions = []Function{
 	hexHash("SHA384", "SHA-384 in lower-case hexadecimal digits.", sha512.Size384, func(b []byte) []byte { s := sha512.Sum384(b); return s[:] }),
 	hexHash("SHA512", "SHA-512 in lower-case hexadecimal digits.", sha512.Size, func(b []byte) []byte { s := sha512.Sum512(b); return s[:] }),
 	hexHash("SHA256", "SHA-256 in lower-case hexadecimal digits.", sha256.Size, func(b []byte) []byte { s := sha256.Sum256(b); return s[:] }),
-	{Name: "CRC32", Group: "hash", Unknown: "a hash keeps no order", Signature: "crc32(value) bigint", Doc: "CRC-32 (IEEE), unsigned.", MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, hashable),
+	numberHash("CRC32", "CRC-32 (IEEE), unsigned.", unsigned32, func(b []byte, _ int64) int64 { return int64(crc32.ChecksumIEEE(b)) }),
+	numberHash("CRC16", "CRC-16/XMODEM, as Redis has it for its slots.", unsigned16, crc16),
+	numberHash("ADLER32", "Adler-32, unsigned.", unsigned32, func(b []byte, _ int64) int64 { return int64(adler32.Checksum(b)) }),
+	numberHash("MURMUR2[, seed]", "MurmurHash2, 32 bits, unsigned; the seed is 0 by default, in Kafka 2538058380.", unsigned32, murmur2),
+	numberHash("MURMUR3[, seed]", "MurmurHash3, 32 bits, unsigned; the seed is 0 by default.", unsigned32, func(b []byte, seed int64) int64 { return int64(murmur3.SeedSum32(uint32(seed), b)) }),
+	numberHash("XXHASH32[, seed]", "XXH32, unsigned; the seed is 0 by default.", unsigned32, xxHash32),
+	numberHash("XXHASH64", "XXH64 with seed 0, as Java's long.", signed64, func(b []byte, _ int64) int64 { return int64(xxhash.Sum64(b)) }),
+	numberHash("FNV1_32", "FNV-1, 32 bits, unsigned.", unsigned32, unsigned(iterated(fnvStart, func(h int32, b byte) int32 { return h*fnvPrime ^ int32(b) }))),
+	numberHash("FNV1A_32", "FNV-1a, 32 bits, unsigned.", unsigned32, unsigned(iterated(fnvStart, func(h int32, b byte) int32 { return (h ^ int32(b)) * fnvPrime }))),
+	numberHash("DJB2", "Bernstein's hash h * 33 + byte from 5381 on, 32 bits, unsigned.", unsigned32, unsigned(iterated(5381, func(h int32, b byte) int32 { return 33*h + int32(b) }))),
+	numberHash("JAVA_HASH", "Java's String.hashCode: signed 32 bits over UTF-16 units.", signed32, func(b []byte, _ int64) int64 {
+		var h int32
+		for _, u := range utf16.Encode([]rune(string(b))) {
+			h = 31*h + int32(u)
+		}
+		return int64(h)
+	}),
+	numberHash("JAVA_BYTES_HASH", "Java's Arrays.hashCode of bytes, which HBase's Bytes.hashCode is too: signed 32 bits.", signed32, iterated(1, func(h int32, b byte) int32 { return 31*h + int32(int8(b)) })),
+	{Name: "JAVA_LONG_HASH", Group: "hash", Unknown: "a hash keeps no order", Signature: "java_long_hash(n) bigint", Doc: "Java's Long.hashCode: signed 32 bits.", MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, isInt),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			return types.NewInt(int64(crc32.ChecksumIEEE(hashed(a[0])))), nil
-		}, Key: &Algebra{Domain: within32}},
-	{Name: "MURMUR3", Group: "hash", Unknown: "a hash keeps no order", Signature: "murmur3(value) bigint", Doc: "MurmurHash3, 32 bits, seed 0, unsigned.", MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, hashable),
-		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			return types.NewInt(int64(murmur3.Sum32(hashed(a[0])))), nil
-		}, Key: &Algebra{Domain: within32}},
-	{Name: "JAVA_HASH", Group: "hash", Unknown: "a hash keeps no order", Signature: "java_hash(value) bigint", Doc: "Java's String.hashCode: signed 32 bits over UTF-16 units.", MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, hashable),
-		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			var h int32
-			for _, u := range utf16.Encode([]rune(string(hashed(a[0])))) {
-				h = 31*h + int32(u)
-			}
-			return types.NewInt(int64(h)), nil
-		}, Key: &Algebra{Domain: func(*Call) (types.Set, bool) {
-			return types.SetOf(span{-1 << 31, 1<<31 - 1}.interval(types.BigInt)), true
-		}}},
+			n := a[0].Int()
+			return types.NewInt(int64(int32(n ^ int64(uint64(n)>>32)))), nil
+		}},
+	{Name: "JAVA_INT", Group: "hash", Unknown: "a hash keeps no order", Signature: "java_int(n) bigint", Doc: "The lowest 32 bits of a number as Java's int, which may be negative: `ABS(JAVA_INT(MURMUR3(id))) % 16`.", MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, isInt),
+		Eval: func(_ *Env, a []types.Value) (types.Value, error) { return types.NewInt(int64(int32(a[0].Int()))), nil }},
 }
+
+const (
+	fnvStart = 2166136261 - 1<<32
+	fnvPrime = 16777619
+)

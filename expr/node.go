@@ -175,6 +175,9 @@ func (c *Call) String() string {
 		}
 		return operand(c.Args[0]) + " " + c.Func.Name + " " + operand(c.Args[1])
 	}
+	if c.Func.Group == encodedGroup {
+		return c.Args[0].String() + " AS " + c.Func.Name
+	}
 	return c.Func.Name + "(" + texts(c.Args) + ")"
 }
 
@@ -299,7 +302,7 @@ func sameNode(a, b Expr) bool {
 		return ok && x.Not == y.Not
 	case *Call:
 		y, ok := b.(*Call)
-		return ok && x.Func == y.Func
+		return ok && (x.Func == y.Func || x.Func.Group == encodedGroup && y.Func.Group == encodedGroup && x.Func.Name == y.Func.Name)
 	case *Cast:
 		_, ok := b.(*Cast)
 		return ok

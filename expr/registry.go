@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
 )
 
 // Registry finds functions by name. The built-in ones are shared; a registry of
@@ -14,6 +15,8 @@ import (
 type Registry struct {
 	funcs   map[string]*Function
 	aliases map[string]string
+	// Encode returns a function that writes values of a type by an encoding. A catalog sets it; nil: none is known.
+	Encode func(e *parser.EncodingDef, of types.Type) (func(types.Value) (types.Value, error), error)
 }
 
 // Builtins is the registry of the built-in functions. It must not be added to.

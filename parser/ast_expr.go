@@ -165,6 +165,13 @@ type RangeArg struct {
 	Lo, Hi Expr
 }
 
+// EncodedArg is X AS encoding among the arguments of a function: the bytes that the encoding writes for X.
+type EncodedArg struct {
+	Pos      Pos
+	X        Expr
+	Encoding *EncodingDef
+}
+
 // Case is CASE [X] WHEN .. THEN .. ELSE .. END.
 type Case struct {
 	Pos   Pos
@@ -269,6 +276,7 @@ func (e *Like) Position() Pos         { return e.Pos }
 func (e *Is) Position() Pos           { return e.Pos }
 func (e *Call) Position() Pos         { return e.Pos }
 func (e *RangeArg) Position() Pos     { return e.Pos }
+func (e *EncodedArg) Position() Pos   { return e.Pos }
 func (e *Case) Position() Pos         { return e.Pos }
 func (e *Cast) Position() Pos         { return e.Pos }
 func (e *AtTimeZone) Position() Pos   { return e.Pos }
@@ -290,6 +298,7 @@ func (*Like) expr()         {}
 func (*Is) expr()           {}
 func (*Call) expr()         {}
 func (*RangeArg) expr()     {}
+func (*EncodedArg) expr()   {}
 func (*Case) expr()         {}
 func (*Cast) expr()         {}
 func (*AtTimeZone) expr()   {}

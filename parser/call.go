@@ -89,7 +89,7 @@ func (r *exprReader) plainCall(out *Call) (_ Expr, err error) {
 	return out, err
 }
 
-// args reads arguments between commas, each an expression or a range lo TO hi.
+// args reads arguments between commas, each an expression, a range lo TO hi or x AS encoding.
 func (r *exprReader) args() ([]Expr, error) {
 	var out []Expr
 	for {
@@ -103,6 +103,12 @@ func (r *exprReader) args() ([]Expr, error) {
 				return nil, err
 			}
 			x = &RangeArg{Pos: pos(t), Lo: x, Hi: hi}
+		} else if accept(r.lex, "AS") {
+			def, err := r.encoding()
+			if err != nil {
+				return nil, err
+			}
+			x = &EncodedArg{Pos: pos(t), X: x, Encoding: def}
 		}
 		if out = append(out, x); !wanted(r.lex, ",") {
 			return out, nil
@@ -151,12 +157,18 @@ func (r *exprReader) cast(t *lexer.Token) (Expr, error) {
 	if !wanted(r.lex, "AS") {
 		return r.close(out, nil)
 	}
+	out.Encoding, err = r.encoding()
+	return r.close(out, err)
+}
+
+// encoding reads an encoding behind AS.
+func (r *exprReader) encoding() (*EncodingDef, error) {
 	var n encodingNode
-	if err = n.Parse(r.lex); err == participle.NextMatch {
+	err := n.Parse(r.lex)
+	if err == participle.NextMatch {
 		err = unexpected(r.lex)
 	}
-	out.Encoding = n.def
-	return r.close(out, err)
+	return n.def, err
 }
 
 func (r *exprReader) exists(t *lexer.Token) (Expr, error) {

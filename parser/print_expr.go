@@ -26,6 +26,7 @@ func (e *Like) String() string         { return printExpr(e) }
 func (e *Is) String() string           { return printExpr(e) }
 func (e *Call) String() string         { return printExpr(e) }
 func (e *RangeArg) String() string     { return printExpr(e) }
+func (e *EncodedArg) String() string   { return printExpr(e) }
 func (e *Case) String() string         { return printExpr(e) }
 func (e *Cast) String() string         { return printExpr(e) }
 func (e *AtTimeZone) String() string   { return printExpr(e) }
@@ -63,7 +64,7 @@ func bindingOf(e Expr) int {
 		return bindIs
 	case *AtTimeZone:
 		return bindZone
-	case *RangeArg:
+	case *RangeArg, *EncodedArg:
 		return bindNone
 	}
 	return bindOperand
@@ -126,6 +127,10 @@ func (p *printer) expr(e Expr, least int) {
 		p.expr(e.Lo, bindOr)
 		p.put(" TO ")
 		p.expr(e.Hi, bindOr)
+	case *EncodedArg:
+		p.expr(e.X, bindOr)
+		p.put(" AS ")
+		p.encoding(e.Encoding)
 	case *Case:
 		p.caseExpr(e)
 	case *Cast:

@@ -45,6 +45,8 @@ func Children(e Expr) []Expr {
 		return out
 	case *RangeArg:
 		return []Expr{e.Lo, e.Hi}
+	case *EncodedArg:
+		return []Expr{e.X}
 	case *Case:
 		out := appendSet(nil, e.X)
 		for _, w := range e.Whens {
