@@ -296,7 +296,7 @@ func (s *Stmt) runPiece(ctx context.Context, args []any, piece *exec.Piece) (*Ro
 		end(nil, err)
 		return nil, err
 	}
-	return &Rows{rows: rows, sql: s.sql, loc: rows.Location(), end: end}, nil
+	return &Rows{rows: rows, sql: s.sql, stmt: s.parsed, loc: rows.Location(), end: end}, nil
 }
 
 // Query runs the statement.

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strconv"
 	"time"
 
 	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/explain"
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -19,6 +21,7 @@ import (
 type Rows struct {
 	rows  *exec.Rows
 	sql   string
+	stmt  parser.Statement
 	loc   *time.Location
 	batch [][]types.Value
 	row   []types.Value
@@ -35,6 +38,19 @@ type ColumnType struct {
 	Type types.Type
 	// Partial says how to merge the column of a piece, if the statement groups; nil otherwise.
 	Partial *Partial
+}
+
+// CommandTag returns what PostgreSQL says when a statement ends: "UPDATE 2", "INSERT 0 1", "CREATE TABLE". rows is the number of
+// rows that were read from r. Call it when r has ended.
+func (r *Rows) CommandTag(rows int) string {
+	verb, counted := parser.CommandTag(r.stmt)
+	if !counted {
+		return verb
+	}
+	if n := r.RowsAffected(); n >= 0 {
+		rows = int(n)
+	}
+	return verb + " " + strconv.Itoa(rows)
 }
 
 // Next moves to the next row and reports whether there is one. At the end, and

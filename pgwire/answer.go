@@ -111,40 +111,8 @@ func (c *conn) run(ctx context.Context, p *prepared, args []any) (*answer, error
 		return nil, err
 	}
 	a := &answer{columns: rows.ColumnTypes(), src: rows, leave: leave, affected: rows.RowsAffected()}
-	a.verb, a.counted = verbOf(p.stmt.Statement())
+	a.verb, a.counted = parser.CommandTag(p.stmt.Statement())
 	return a, nil
-}
-
-// verbOf returns the command tag of a statement, and whether the number of rows follows it.
-func verbOf(s parser.Statement) (verb string, counted bool) {
-	switch s := s.(type) {
-	case *parser.Select:
-		return "SELECT", true
-	case *parser.Insert:
-		return "INSERT 0", true
-	case *parser.Update:
-		return "UPDATE", true
-	case *parser.Delete:
-		return "DELETE", true
-	case *parser.CreateTable:
-		if s.Query != nil {
-			return "SELECT", true
-		}
-		return "CREATE TABLE", false
-	case *parser.DropTable:
-		return "DROP TABLE", false
-	case *parser.CreateView:
-		return "CREATE VIEW", false
-	case *parser.DropView:
-		return "DROP VIEW", false
-	case *parser.Explain:
-		return "EXPLAIN", false
-	case *parser.Analyze:
-		return "ANALYZE", false
-	case *parser.CheckTable:
-		return "CHECK TABLE", false
-	}
-	return "SHOW", false
 }
 
 // writes reports whether a statement writes.

@@ -28,21 +28,34 @@ func commands() []command {
 		{`\gx`, "[FILE | |COMMAND]", "the same, one column a line (also \\G)", (*session).runVertical},
 		{`\G`, "", "run the statement, one column a line", (*session).runVertical},
 		{`\e`, "[FILE]", "edit the statement, or the last one, with $EDITOR", (*session).edit},
+		{`\gset`, "[PREFIX]", "run the statement, the columns of its one row become variables", (*session).gset},
+		{`\gdesc`, "", "the columns of the statement's result, without running it", (*session).gdesc},
+		{`\bind`, "[VALUE] ...", "bind the parameters of the next statement", (*session).bind},
 		{`\watch`, "[SECONDS]", "run the statement every 2 s until ^C", (*session).watch},
+		{`\p`, "", "print the statement so far, or the last one", buffer(`\p`)},
+		{`\r`, "", "drop the statement so far", buffer(`\r`)},
+		{`\w`, "FILE", "write the statement to a file", buffer(`\w`)},
+		{`\s`, "[FILE]", "print the history", (*session).showHistory},
+		{`\errverbose`, "", "the last error again, with its statement", (*session).lastError},
 		{`\d`, "[TABLE]", "tables (\\d e*: those whose names match), or a table's key and columns", (*session).describe},
 		{`\d+`, "TABLE", "the same with families, regions, the qualifiers in use and statistics", (*session).describeMore},
 		{`\sample`, "TABLE [ROWS]", "stored keys, each with the values that hql reads from it", paged((*session).showSample)},
 		{`\dt`, "[NAMES]", "tables; with NAMES those whose names match: events, e*, t_?", (*session).tables},
 		{`\dv`, "", "views, each with its query", func(s *session, _ context.Context, _ string) error { return s.views() }},
+		{`\dn`, "[NAMES]", "schemas, which are HBase's namespaces", listing(listSchemas)},
 		{`\infer`, "TABLE [FILE]", "propose a definition for an HBase table, for \\g, \\e or a catalog file", (*session).infer},
 		{`\df`, "[NAME]", "functions", paged((*session).functions)},
+		{`\a`, "", "between tables and unaligned values", toggle("unaligned")},
+		{`\H`, "", "between tables and HTML", toggle("html")},
+		{`\t`, "[on | off]", "rows only, without headings", (*session).tuplesOnly},
 		{`\x`, "[on | off | auto]", "one column a line; auto: only tables wider than the screen", (*session).setVertical},
 		{`\format`, "FORMAT", "table, vertical, csv, tsv, json, jsonl, markdown or arrow", (*session).setFormat},
-		{`\pset`, "[null TEXT]", "how NULL is shown; also \\pset pager on|off, \\pset format", (*session).pset},
-		{`\timing`, "", "the line with rows and time under results, on or off", func(s *session, _ context.Context, _ string) error {
-			s.footer = !s.footer
-			fmt.Fprintf(s.stderr, "timing is %s\n", onOff(s.footer))
-			return nil
+		{`\pset`, "[NAME [VALUE]]", "how results look: border, fieldsep, linestyle, null, pager, ...", (*session).pset},
+		{`\timing`, "[on | off]", "the line with rows and time under results", func(s *session, _ context.Context, arg string) (err error) {
+			if s.footer, err = s.onOff(arg, s.footer); err == nil {
+				s.note("timing is %s", onOff(s.footer))
+			}
+			return err
 		}},
 		{`\i`, "FILE", "run the statements and commands of a file", func(s *session, ctx context.Context, arg string) error {
 			name, err := fileName(arg)
@@ -63,6 +76,12 @@ func commands() []command {
 		}},
 		{`\o`, "[FILE | |COMMAND]", "results to a file or a command, or to the screen again", (*session).redirect},
 		{`\copy`, "TABLE | (QUERY) TO | FROM FILE [WITH (...)]", "COPY, whose FILE needs no quotes", (*session).copy},
+		{`\echo`, "[-n] [TEXT]", "write a text to standard output", func(s *session, _ context.Context, arg string) error { return echo(s.screenOut(), arg) }},
+		{`\qecho`, "[-n] [TEXT]", "the same to the output of results, see \\o", func(s *session, _ context.Context, arg string) error { return echo(s.stdout, arg) }},
+		{`\warn`, "[-n] [TEXT]", "the same to standard error", func(s *session, _ context.Context, arg string) error { return echo(s.stderr, arg) }},
+		{`\prompt`, "[TEXT] NAME", "ask for the value of a variable", (*session).promptFor},
+		{`\if`, "CONDITION", "run what follows if the condition is true; also \\elif, \\else", nil}, // these are in condition
+		{`\endif`, "", "end an \\if", nil},
 		{`\set`, "[NAME [VALUE]]", "set a variable, used as :NAME, :'NAME' and :\"NAME\"", (*session).set},
 		{`\unset`, "NAME", "forget a variable", (*session).unset},
 		{`\c`, "[URL | NAME]", "connect to another store", (*session).reconnect},
@@ -74,12 +93,23 @@ func commands() []command {
 			fmt.Fprintf(s.stdout, "%s, %s\n", s.conf.address(), mode)
 			return nil
 		}},
+		{`\encoding`, "", "the encoding of texts: UTF8", (*session).encoding},
 		{`\cd`, "[DIRECTORY]", "change the working directory", changeDirectory},
 		{`\!`, "[COMMAND]", "run a command of the shell", shell},
 		{`\h`, "[STATEMENT]", "the form of SQL statements", paged((*session).syntax)},
 		{`\?`, "", "this list", paged((*session).help)},
 		{`\q`, "", "quit (also ^D, exit)", nil}, // the shell itself ends
 	}
+}
+
+const listSchemas = `SELECT nspname AS "Name" FROM pg_namespace WHERE nspname LIKE $1 ORDER BY 1`
+
+// screenOut is standard output, wherever \o sends results.
+func (s *session) screenOut() io.Writer {
+	if s.redirected != nil {
+		return s.screen
+	}
+	return s.stdout
 }
 
 func onOff(on bool) string {
@@ -334,40 +364,15 @@ func (s *session) setVertical(_ context.Context, arg string) error {
 	if auto {
 		more = ", or vertical where that is too wide"
 	}
-	fmt.Fprintf(s.stderr, "format is %s%s\n", s.format, more)
+	s.note("format is %s%s", s.format, more)
 	return nil
 }
 
 func (s *session) setFormat(_ context.Context, arg string) error {
 	if _, ok := formats[arg]; !ok {
-		return fmt.Errorf("unknown format %q (table, vertical, csv, tsv, json, jsonl, markdown or arrow)", arg)
+		return fmt.Errorf("unknown format %q (%s)", arg, formatNames)
 	}
 	s.format, s.auto = arg, false
-	return nil
-}
-
-// pset is \pset: it shows or changes how results are printed.
-func (s *session) pset(ctx context.Context, arg string) error {
-	args, err := words(arg)
-	if err != nil {
-		return err
-	}
-	name, value := "", ""
-	if len(args) > 0 {
-		name, value = args[0], strings.Join(args[1:], " ")
-	}
-	switch name {
-	case "":
-		fmt.Fprintf(s.stdout, "format  %s\nnull    '%s'\npager   %s\n", s.format, s.null, onOff(s.pager))
-	case "format":
-		return s.setFormat(ctx, value)
-	case "null":
-		s.null = printable(value)
-	case "pager":
-		return s.setPager(value)
-	default:
-		return fmt.Errorf("\\pset knows format, null and pager, not %s", printable(name))
-	}
 	return nil
 }
 
@@ -390,6 +395,6 @@ func (s *session) reconnect(ctx context.Context, arg string) error {
 	}
 	old := s.db
 	s.db, s.conf = db, &conf
-	fmt.Fprintf(s.stderr, "connected to %s\n", conf.address())
+	s.note("connected to %s", conf.address())
 	return old.Close()
 }

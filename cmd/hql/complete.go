@@ -115,7 +115,10 @@ func (s *session) offerSetting(c *completion, words []string) (ok bool) {
 			c.add("strong", "timeline")
 		case "TIMEZONE":
 			c.add("'UTC'")
+		case "MAX_SCAN_ROWS", "MAX_SCAN_BYTES":
+			c.add("none")
 		}
+		c.addWords("DEFAULT")
 	case words[0] == "SHOW" && len(words) == 1:
 		c.addWords("TABLES", "CREATE TABLE", "SPLITS", "STATISTICS", "FUNCTIONS", "ALL")
 		c.add(s.settings()...)
@@ -331,7 +334,7 @@ func (s *session) completeCommand(text string) ([]string, int) {
 	}
 	c.word = strings.TrimLeft(arg, " ")
 	switch name {
-	case `\i`, `\ir`, `\o`, `\g`, `\gx`, `\e`, `\cd`:
+	case `\i`, `\ir`, `\o`, `\g`, `\gx`, `\e`, `\cd`, `\w`, `\s`:
 		if s.conf.Restricted {
 			return nil, 0
 		}
@@ -342,6 +345,8 @@ func (s *session) completeCommand(text string) ([]string, int) {
 		for _, t := range s.db.Tables() {
 			c.add(t.Name)
 		}
+	case `\infer`:
+		c.add(s.unnamed...)
 	case `\df`:
 		for _, f := range s.db.Catalog().Funcs().All() {
 			c.addWords(f.Name)
@@ -353,7 +358,7 @@ func (s *session) completeCommand(text string) ([]string, int) {
 	case `\format`:
 		c.add(slices.Sorted(maps.Keys(formats))...)
 	case `\pset`:
-		c.add("format", "null", "pager on", "pager off")
+		c.add("border", "expanded", "fieldsep", "footer", "format", "linestyle ascii", "linestyle unicode", "null", "pager on", "pager off", "tuples_only")
 	case `\c`:
 		c.add(slices.Sorted(maps.Keys(s.conf.file.Connections))...)
 	case `\set`, `\unset`:

@@ -65,7 +65,7 @@ func (s settings) or(t settings) settings {
 // check refuses values that nothing understands.
 func (s settings) check() error {
 	if _, ok := formats[s.Format]; s.Format != "" && !ok {
-		return fmt.Errorf("unknown format %q (table, vertical, csv, tsv, json, jsonl, markdown or arrow)", s.Format)
+		return fmt.Errorf("unknown format %q (%s)", s.Format, formatNames)
 	}
 	if _, ok := policies[s.FullScan]; !ok {
 		return fmt.Errorf("unknown full-scan mode %q (allow, warn or deny)", s.FullScan)

@@ -32,9 +32,10 @@ func (s *session) undescribed(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(names, func(name string) bool {
+	s.unnamed = slices.DeleteFunc(names, func(name string) bool {
 		return catalog.IsOwn(name) || s.described(name)
-	}), nil
+	})
+	return slices.Clone(s.unnamed), nil
 }
 
 // described reports whether a definition is about the HBase table name.

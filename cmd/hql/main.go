@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -8,9 +9,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -66,6 +67,10 @@ type config struct {
 	vars            map[string]string // of --var
 	demo, version   bool
 	keepGoing       bool
+	quiet, noRC     bool
+	tuples          bool
+	output          string   // of -o
+	separator       string   // of unaligned values
 	given           settings // by flags and the environment
 	file            configFile
 	settings        // those that hold
@@ -79,7 +84,7 @@ func (l *list) Set(s string) error { *l = append(*l, s); return nil }
 
 const usage = `hql answers SQL over Apache HBase tables.
 
-  hql [flags]              a prompt, or statements from standard input
+  hql [flags] [URL]        a prompt, or statements from standard input
   hql [flags] -c SQL       run and exit
   hql [flags] -f FILE      run a file and exit; -f - is standard input
   hql serve                serves psql, JDBC and other clients of PostgreSQL; see -h
@@ -101,10 +106,20 @@ Flags:
                     kinit, hbase://...?tls&tls_ca=FILE uses TLS
   --conf DIR        where hbase-site.xml is (default: $HBASE_CONF_DIR)
   --catalog FILE    CREATE TABLE statements that describe the tables (repeatable)
-  --format FORMAT   table, vertical, csv, tsv, json, jsonl, markdown or arrow
+  --format FORMAT   table, vertical, unaligned, csv, tsv, json, jsonl, markdown, html or arrow
+  --csv             --format csv
+  -A                --format unaligned
+  -H                --format html
+  -x                --format vertical
+  -t                rows only, without headings
+  -F SEPARATOR      between unaligned values (default |)
+  -o FILE           results go to a file; |COMMAND for a command
   --arg VALUE       binds the next ? (repeatable); the text is read as the type that the ? needs
   --null            binds the next ? to NULL
   --var NAME=VALUE  sets :NAME, :'NAME' and :"NAME", and binds @NAME (repeatable)
+  -v NAME=VALUE     the same; ON_ERROR_STOP=off is --keep-going
+  -q                no greeting, no notes and no command tags
+  -X                does not run ~/.hqlrc
   --color WHEN      auto (on a terminal, unless NO_COLOR is set), always or never
   --full-scan MODE  allow, warn or deny plans that miss the rowkey prefix
                     (default: deny on hbase://, warn on the embedded store)
@@ -137,6 +152,15 @@ func (c *config) flags() *flag.FlagSet {
 	fs.Var(&c.files, "f", "")
 	fs.Var(&c.given.Catalog, "catalog", "")
 	fs.Func("var", "", c.setVar)
+	fs.Func("v", "", c.setVar)
+	for name, format := range map[string]string{"csv": "csv", "A": "unaligned", "H": "html", "x": "vertical"} {
+		fs.BoolFunc(name, "", func(string) error { c.given.Format = format; return nil })
+	}
+	fs.BoolVar(&c.tuples, "t", false, "")
+	fs.StringVar(&c.separator, "F", "|", "")
+	fs.StringVar(&c.output, "o", "", "")
+	fs.BoolVar(&c.quiet, "q", false, "")
+	fs.BoolVar(&c.noRC, "X", false, "")
 	fs.StringVar(&c.given.Connect, "connect", "", "")
 	fs.StringVar(&c.given.Conf, "conf", "", "")
 	queryFlags(fs, c)
@@ -166,16 +190,49 @@ func (c *config) setVar(text string) error {
 func parseFlags(args []string) (*config, error) {
 	c := &config{}
 	fs := c.flags()
-	if err := fs.Parse(args); err != nil {
-		return nil, flagError(err, "hql")
-	}
-	if fs.NArg() > 0 {
-		return nil, fmt.Errorf("unexpected argument %q (statements go after -c)", fs.Arg(0))
+	for args = separated(args); ; args = fs.Args()[1:] { // flags may follow the address
+		if err := fs.Parse(args); err != nil {
+			return nil, flagError(err, "hql")
+		}
+		if fs.NArg() == 0 {
+			break
+		}
+		if strings.ContainsAny(fs.Arg(0), " ;") {
+			return nil, fmt.Errorf("unexpected argument %q (statements go after -c)", fs.Arg(0))
+		}
+		if c.given.Connect != "" {
+			return nil, fmt.Errorf("unexpected argument %q: %s is the address already", fs.Arg(0), c.given.Connect)
+		}
+		c.given.Connect = fs.Arg(0)
 	}
 	if c.version {
 		return c, nil
 	}
+	c.separator = unescaped(c.separator)
 	return c, c.load()
+}
+
+// joinedFlags are short flags in one word, as psql takes them: -Atc, -qAtX.
+var joinedFlags = regexp.MustCompile(`^-[AHtxqX]+[cfoFv]?$`)
+
+// attachedVariable is -vNAME=VALUE.
+var attachedVariable = regexp.MustCompile(`^-v[A-Za-z_]\w*=`)
+
+// separated makes each short flag of args a word of its own.
+func separated(args []string) (out []string) {
+	for _, a := range args {
+		switch {
+		case len(a) > 2 && joinedFlags.MatchString(a):
+			for _, f := range a[1:] {
+				out = append(out, "-"+string(f))
+			}
+		case strings.HasPrefix(a, "-F") && len(a) > 2 || attachedVariable.MatchString(a) && !strings.HasPrefix(a, "-var="):
+			out = append(out, a[:2], a[2:])
+		default:
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 // queryFlags adds the flags for the limits of a statement, and for the form of results.
@@ -207,6 +264,14 @@ func ptr[T any](v T) *T { return &v }
 
 // run is the whole program on the given streams; it returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(args) == 1 {
+		switch args[0] {
+		case "help":
+			args = []string{"-h"}
+		case "version":
+			args = []string{"--version"}
+		}
+	}
 	if code, ok := runTool(ctx, args, stdin, stdout, stderr); ok {
 		return code
 	}
@@ -232,13 +297,26 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if made != "" {
 		fmt.Fprintf(stderr, "note: %s was not there: an empty store was made in it\n", printable(made))
 	}
-	s := &session{db: db, conf: c, stdout: stdout, stderr: stderr, format: cmp.Or(c.Format, "table"), null: "NULL", dir: ".", pager: true}
+	s := &session{db: db, conf: c, stdout: stdout, stderr: stderr, format: cmp.Or(c.Format, "table"), null: "NULL", dir: ".", pager: true, border: border{width: 1}}
 	if c.Null != nil {
-		s.null = printable(*c.Null)
+		s.showNull(*c.Null)
 	}
+	s.quiet, s.noRC, s.tuples, s.separator = c.quiet, c.noRC, c.tuples, c.separator
+	s.stdin = bufio.NewReader(stdin)
 	defer s.close()
 	s.args = c.args
-	s.vars = maps.Clone(c.vars)
+	for name, value := range c.vars {
+		s.setVariable(name, value)
+	}
+	if c.output != "" {
+		err := s.allowed(`\o`, c.output)
+		if err == nil {
+			err = s.redirect(ctx, c.output)
+		}
+		if err != nil {
+			return s.report(err)
+		}
+	}
 	s.person = isTerminal(stdin)
 	s.tty = isTerminal(stdout)
 	s.auto = s.person && s.tty && c.Format == "" // a table that is wider than the screen would wrap in its words
@@ -248,7 +326,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		}
 		c.files = list{"-"}
 	}
-	return s.batch(ctx, stdin)
+	return s.batch(ctx)
 }
 
 func isTerminal(x any) bool {
@@ -330,25 +408,25 @@ func (c *config) address() string {
 }
 
 // batch runs the -c texts and -f files in turn. It stops at the first error, unless --keep-going is given.
-func (s *session) batch(ctx context.Context, stdin io.Reader) int {
+func (s *session) batch(ctx context.Context) int {
 	for _, text := range s.conf.commands {
 		if code := s.script(ctx, text); code != exitOK {
 			return exit(code)
 		}
 	}
 	for _, f := range s.conf.files {
-		if code := s.file(ctx, f, stdin); code != exitOK {
+		if code := s.file(ctx, f); code != exitOK {
 			return code
 		}
 	}
 	return s.failed
 }
 
-func (s *session) file(ctx context.Context, name string, stdin io.Reader) int {
+func (s *session) file(ctx context.Context, name string) int {
 	var err error
 	if name == "-" {
 		var b []byte
-		if b, err = io.ReadAll(stdin); err == nil {
+		if b, err = io.ReadAll(s.stdin); err == nil {
 			return exit(s.script(ctx, string(b)))
 		}
 	} else {
@@ -377,7 +455,12 @@ func (s *session) statement(ctx context.Context, text, source string, offset int
 	if filled := s.substitute(text); filled != text {
 		text, source, offset = filled, filled, 0
 	}
-	err := s.conf.bounded(ctx, func(ctx context.Context) error { return s.withHint(ctx, s.execute(ctx, text)) })
+	run := s.execution
+	if run == nil {
+		run = s.execute
+	}
+	err := s.conf.bounded(ctx, func(ctx context.Context) error { return s.withHint(ctx, run(ctx, text)) })
+	s.bound = nil
 	if err == nil {
 		return exitOK
 	}
@@ -448,6 +531,7 @@ func standing(err error) string {
 
 // report prints an error and gives the exit status that it means.
 func (s *session) report(err error) int {
+	s.failure = err
 	var pe *hql.Error
 	var t terminated
 	switch {

@@ -28,23 +28,33 @@ type writer interface {
 var formats = map[string]func(w *bufio.Writer, l look) writer{
 	"table": func(w *bufio.Writer, l look) writer { return &tableWriter{w: w, look: l} },
 	"markdown": func(w *bufio.Writer, l look) writer {
-		return &tableWriter{w: w, look: look{null: l.null}, markdown: true}
+		return &tableWriter{w: w, look: look{null: l.null, tuples: l.tuples, border: border{width: 1}}, markdown: true}
 	},
-	"vertical": func(w *bufio.Writer, l look) writer { return &verticalWriter{w: w, look: l} },
-	"csv":      func(w *bufio.Writer, l look) writer { return &csvWriter{w: w, look: l} },
-	"tsv":      func(w *bufio.Writer, l look) writer { return &tsvWriter{w: w, look: l} },
-	"json":     func(w *bufio.Writer, l look) writer { return &jsonWriter{w: w, look: l, array: true} },
-	"jsonl":    func(w *bufio.Writer, l look) writer { return &jsonWriter{w: w, look: l} },
-	"arrow":    func(w *bufio.Writer, l look) writer { return &arrowWriter{w: w, look: l} },
+	"vertical":  func(w *bufio.Writer, l look) writer { return &verticalWriter{w: w, look: l} },
+	"unaligned": func(w *bufio.Writer, l look) writer { return &unalignedWriter{w: w, look: l} },
+	"html":      func(w *bufio.Writer, l look) writer { return &htmlWriter{w: w, look: l} },
+	"csv":       func(w *bufio.Writer, l look) writer { return &csvWriter{w: w, look: l} },
+	"tsv":       func(w *bufio.Writer, l look) writer { return &tsvWriter{w: w, look: l} },
+	"json":      func(w *bufio.Writer, l look) writer { return &jsonWriter{w: w, look: l, array: true} },
+	"jsonl":     func(w *bufio.Writer, l look) writer { return &jsonWriter{w: w, look: l} },
+	"arrow":     func(w *bufio.Writer, l look) writer { return &arrowWriter{w: w, look: l} },
 }
+
+// formatNames lists the formats for messages.
+const formatNames = "table, vertical, unaligned, csv, tsv, json, jsonl, markdown, html or arrow"
 
 // look is how results for people are shown.
 type look struct {
 	tty    bool   // in colours
 	screen bool   // on a terminal
 	null   string // for NULL
-	fit    int    // columns that a table may take before it is shown one column a line; 0: any
-	cut    int    // columns that a table may take before its last one is cut; 0: any
+	given  string // for NULL in the formats that leave it empty
+	tuples bool   // rows only
+	border border
+
+	separator string // of unaligned values
+	fit       int    // columns that a table may take before it is shown one column a line; 0: any
+	cut       int    // columns that a table may take before its last one is cut; 0: any
 }
 
 // display is a value as a cell of a table: on a terminal nothing in the data may act on it.
@@ -219,17 +229,7 @@ func (t *tableWriter) flush() error {
 	}
 	if !t.headed {
 		t.headed = true
-		t.line(t.cols, nil, false)
-		for i, w := range t.widths {
-			t.sep(i, "+")
-			fill := strings.Repeat("-", w)
-			if t.markdown {
-				t.w.WriteString(" " + fill + " ")
-			} else {
-				t.w.WriteString("-" + fill + "-")
-			}
-		}
-		t.endLine()
+		t.heading()
 	}
 	for i, r := range t.rows {
 		t.line(r, t.nulls[i], true)
@@ -246,46 +246,93 @@ func (t *tableWriter) flushVertical() error {
 	return t.w.Flush()
 }
 
-func (t *tableWriter) sep(i int, between string) {
-	if t.markdown {
-		t.w.WriteByte('|')
-	} else if i > 0 {
-		t.w.WriteString(between)
+// heading writes the columns' names between rules.
+func (t *tableWriter) heading() {
+	s := t.border.strokes()
+	if t.edges() && !t.markdown {
+		t.rule(s.top)
 	}
+	if t.tuples {
+		return
+	}
+	t.line(t.cols, nil, false)
+	t.rule([3]string{s.left, s.cross, s.right})
 }
 
-func (t *tableWriter) endLine() {
+// rule writes a line between rows; ends are its left end, a crossing and its right end.
+func (t *tableWriter) rule(ends [3]string) {
+	s := t.border.strokes()
+	for i, w := range t.widths {
+		fill := strings.Repeat(s.rule, w)
+		switch {
+		case t.markdown:
+			t.w.WriteString("| " + fill + " ")
+			continue
+		case i == 0 && t.edges():
+			t.w.WriteString(ends[0])
+		case i > 0 && t.border.width == 0:
+			t.w.WriteString(" ")
+		case i > 0:
+			t.w.WriteString(ends[1])
+		}
+		if t.border.width > 0 {
+			fill = s.rule + fill + s.rule
+		}
+		t.w.WriteString(fill)
+	}
 	if t.markdown {
 		t.w.WriteByte('|')
+	} else if t.edges() {
+		t.w.WriteString(ends[2])
 	}
 	t.w.WriteByte('\n')
 }
 
+// edges reports whether lines begin and end with a stroke.
+func (t *tableWriter) edges() bool { return t.markdown || t.border.width == 2 }
+
 func (t *tableWriter) line(cells []string, nulls []bool, align bool) {
+	column, space := t.border.strokes().column, " "
+	if t.border.width == 0 {
+		column, space = " ", ""
+	}
 	for i, c := range cells {
 		if t.cut > 0 && i == len(cells)-1 {
 			c = runewidth.Truncate(c, t.widths[i], "…")
 		}
-		t.sep(i, "|")
+		if i > 0 || t.edges() {
+			t.w.WriteString(column)
+		}
 		pad := strings.Repeat(" ", max(0, t.widths[i]-runewidth.StringWidth(c)))
 		if nulls != nil && nulls[i] {
 			c = t.dim(c)
 		}
+		open := i == len(cells)-1 && !t.edges() // nothing follows
 		switch {
-		case align && t.right[i] && i == len(cells)-1 && !t.markdown:
-			t.w.WriteString(" " + pad + c)
+		case align && t.right[i] && open:
+			t.w.WriteString(space + pad + c)
 		case align && t.right[i]:
-			t.w.WriteString(" " + pad + c + " ")
-		case i == len(cells)-1 && !t.markdown:
-			t.w.WriteString(" " + c)
+			t.w.WriteString(space + pad + c + space)
+		case open:
+			t.w.WriteString(space + c)
 		default:
-			t.w.WriteString(" " + c + pad + " ")
+			t.w.WriteString(space + c + pad + space)
 		}
 	}
-	t.endLine()
+	if t.edges() {
+		t.w.WriteString(column)
+	}
+	t.w.WriteByte('\n')
 }
 
-func (t *tableWriter) end() error { return t.flush() }
+func (t *tableWriter) end() error {
+	err := t.flush()
+	if err == nil && t.border.width == 2 && !t.markdown && t.vertical == nil {
+		t.rule(t.border.strokes().bottom)
+		err = t.w.Flush()
+	}
+	return err
+}
 
 type verticalWriter struct {
 	w *bufio.Writer
@@ -325,8 +372,11 @@ func (v *verticalWriter) row(vals []types.Value) error {
 
 // cells writes a row of values that are text already.
 func (v *verticalWriter) cells(cells []string, nulls []bool) {
-	v.n++
-	fmt.Fprintf(v.w, "-[ row %d ]-\n", v.n)
+	if v.n++; !v.tuples {
+		fmt.Fprintf(v.w, "-[ row %d ]-\n", v.n)
+	} else if v.n > 1 {
+		v.w.WriteByte('\n')
+	}
 	for i, c := range cells {
 		if nulls[i] {
 			c = v.dim(c)
@@ -345,6 +395,9 @@ type csvWriter struct {
 }
 
 func (c *csvWriter) begin(cols []string, _ []types.Type) error {
+	if c.tuples {
+		return nil
+	}
 	names := make([]types.Value, len(cols))
 	for i, n := range cols {
 		names[i] = types.NewString(n)
@@ -376,6 +429,9 @@ type tsvWriter struct {
 }
 
 func (t *tsvWriter) begin(cols []string, _ []types.Type) error {
+	if t.tuples {
+		return nil
+	}
 	names := make([]string, len(cols))
 	for i, c := range cols {
 		names[i] = types.EscapeTSV(c)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -167,6 +166,6 @@ func (s *session) setPager(value string) error {
 	default:
 		return errors.New(`\pset pager is on or off`)
 	}
-	fmt.Fprintf(s.stderr, "pager is %s\n", onOff(s.pager))
+	s.note("pager is %s", onOff(s.pager))
 	return nil
 }

@@ -24,12 +24,16 @@ func (s *session) repl(ctx context.Context) int {
 	}
 	defer ed.Close()
 	h := openHistory()
+	s.history = h
+	s.ask = ed.Line
 	for _, statement := range h.load() {
 		ed.Remember(statement)
 	}
 	s.footer = true
-	fmt.Fprintf(s.stdout, "hql %s. Type \\? for help, \\q to quit.\n", version())
-	s.greet(ctx)
+	if !s.quiet {
+		fmt.Fprintf(s.stdout, "hql %s. Type \\? for help, \\q to quit.\n", version())
+		s.greet(ctx)
+	}
 	if !s.startup(ctx) {
 		return exitOK
 	}
@@ -39,7 +43,7 @@ func (s *session) repl(ctx context.Context) int {
 	var typed strings.Builder // since the last statement ended
 	leaving := false          // ^C has just been typed where there was nothing to end
 	for {
-		line, err := ed.Line(prompt(s.query))
+		line, err := ed.Line(s.prompt())
 		wanted := leaving
 		leaving = false
 		switch {
@@ -123,6 +127,9 @@ func (s *session) ended(typed, before, line string) (done, open string) {
 
 // startup runs ~/.hqlrc, or the file that HQL_RC names. Its mistakes do not keep anybody out; false: it quits.
 func (s *session) startup(ctx context.Context) bool {
+	if s.noRC {
+		return true
+	}
 	name, named := os.LookupEnv("HQL_RC")
 	if !named {
 		name = home("~/.hqlrc")
@@ -148,17 +155,33 @@ func comment(line string) bool {
 	return len(tokens) > 0 && !slices.ContainsFunc(tokens, func(t parser.Token) bool { return t.Kind != parser.CommentToken && t.Kind != parser.HintToken })
 }
 
-// prompt shows the state of a statement: new, continued, or inside quotes.
-func prompt(open string) string {
+// prompt shows the state of a statement: new, continued, or inside quotes. The variables PROMPT1 and PROMPT2 replace it.
+func (s *session) prompt() string {
+	state := promptState(s.query)
+	name, usual := "PROMPT2", lineedit.Continued
+	switch state {
+	case "=":
+		name, usual = "PROMPT1", "hql> "
+	case "'":
+		usual = "  '> "
+	}
+	if p, ok := s.vars[name]; ok {
+		return s.promptText(p, state)
+	}
+	return usual
+}
+
+// promptState is = for a new statement, ' inside a text, and - elsewhere in a statement.
+func promptState(open string) string {
 	switch {
 	case strings.TrimSpace(open) == "":
-		return "hql> "
+		return "="
 	case strings.Count(open, "'")%2 == 1: // nearly always inside a text
 		tokens := parser.Tokens(open)
 		last := tokens[len(tokens)-1]
 		if last.Kind == parser.InvalidToken && strings.Contains(last.Text[:min(2, len(last.Text))], "'") { // E'a has it behind a letter
-			return "  '> "
+			return "'"
 		}
 	}
-	return lineedit.Continued
+	return "-"
 }

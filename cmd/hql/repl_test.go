@@ -412,7 +412,7 @@ func TestREPLPagerLeft(t *testing.T) {
 func TestREPLCompletion(t *testing.T) {
 	x := openTerminal(t, filepath.Join(t.TempDir(), "history"))
 	x.see("hql> ")
-	x.enter("sel\t count(*) from fil\t where user\t = 2;\r")
+	x.enter("sel\tcount(*) from fil\twhere user\t= 2;\r")
 	x.see("select count(*) from files where user_id = 2;\r\n")
 	x.see("     2\r\n")
 	x.see("hql> ")

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
 
@@ -30,14 +31,30 @@ type session struct {
 	tty     bool // stdout is a terminal
 	footer  bool // print the number of rows and the time
 	null    string
+	given   string // for NULL in formats that show nothing for it unless a text is given
 	pager   bool
-	person  bool // somebody types at stdin
+	quiet   bool // no notes, no command tags
+	noRC    bool // ~/.hqlrc is not run
+	tuples  bool // rows only
+	border  border
+
+	separator string // of unaligned values
+	person    bool   // somebody types at stdin
 
 	query string            // the statement that is being typed
 	last  string            // the one before
 	vars  map[string]string // of \set
 	dir   string            // of the file that is running
 	depth int               // of files within files
+
+	ifs       []branch                                     // the \if that are open
+	bound     []any                                        // of \bind; nil: the arguments of the flags
+	execution func(ctx context.Context, text string) error // nil: execute
+	failure   error                                        // the last one
+	history   *history
+	unnamed   []string // the HBase tables without a definition, when they were last listed
+	stdin     *bufio.Reader
+	ask       func(prompt string) (string, error) // nil: stdin is asked
 
 	failed int // with --keep-going, the exit status of the first failure
 
@@ -91,10 +108,32 @@ func (s *session) execute(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
+	s.tag(text, rows, n)
 	if s.footer {
 		s.summary(rows, n, took)
 	}
 	return nil
+}
+
+// tag prints the command tag of a statement without a result, as psql does, unless a program reads the output.
+func (s *session) tag(text string, rows *hql.Rows, n int) {
+	switch s.format {
+	case "table", "vertical", "unaligned", "html", "markdown":
+		t := rows.CommandTag(n)
+		verb, _, _ := strings.Cut(t, " ")
+		switch {
+		case s.quiet, verb == "COPY" && s.copiesToOutput(text):
+		case verb == "INSERT", verb == "UPDATE", verb == "DELETE", len(rows.Columns()) == 0:
+			fmt.Fprintln(s.stdout, t)
+		}
+	}
+}
+
+// copiesToOutput reports whether a COPY writes its rows where the tag would go.
+func (s *session) copiesToOutput(text string) bool {
+	stmt, err := parser.ParseStatement(text)
+	c, ok := stmt.(*parser.Copy)
+	return err == nil && ok && c.To && (c.File == "" || c.File == "/dev/stdout")
 }
 
 // warningKind names a line that begins with a code.
@@ -130,9 +169,6 @@ func (s *session) print(out io.Writer, rows *hql.Rows) (int, error) {
 		}
 		if err := rows.Err(); err != nil {
 			return n, err
-		}
-		if a := rows.RowsAffected(); a >= 0 && !s.footer && s.tty {
-			fmt.Fprintln(s.stderr, count(int(a), "row"))
 		}
 		return n, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/hql-db/hql/parser"
@@ -48,16 +49,26 @@ func (s *session) feed(ctx context.Context, text string, inFile bool) int {
 			at, empty = pos+1, true
 		case t.Kind == parser.InvalidToken && t.Text == `\`:
 			line, rest, _ := strings.Cut(text[pos:], "\n")
-			if s.query = text[at:pos]; empty {
-				s.query = ""
+			if end, skipped := endOfCommand(line); end < len(line) {
+				line, rest = line[:end], text[pos+end+skipped:]
 			}
+			before := text[at:pos]
+			if empty {
+				before = ""
+			}
+			s.query = before
 			if code := s.goOn(s.command(ctx, line), inFile); code != exitOK {
 				return code
 			}
-			if s.query == "" {
+			switch {
+			case s.query == "":
 				at, empty = len(text)-len(rest), true
 				base = at
-			} else { // the statement goes on, or was edited
+			case inFile && s.query == before: // the statement goes on, and positions in the file stay as they are
+				text = text[:pos] + strings.Repeat(" ", len(text)-len(rest)-pos-1) + "\n" + rest
+				base, empty = at, true
+				s.query = ""
+			default: // it was edited
 				text = strings.TrimRight(s.query, "\n") + "\n" + rest
 				at, base, empty = 0, 0, true
 				s.query = ""
@@ -87,6 +98,9 @@ func (s *session) piece(ctx context.Context, stmt, text string, at int, inFile b
 	trimmed := strings.TrimLeft(stmt, " \t\r\n\f\v")
 	at += len(stmt) - len(trimmed)
 	stmt = strings.TrimSpace(trimmed)
+	if s.skips() {
+		return exitOK
+	}
 	s.last = stmt
 	if !inFile {
 		text, at = stmt, 0
@@ -96,9 +110,9 @@ func (s *session) piece(ctx context.Context, stmt, text string, at int, inFile b
 
 // script runs a whole text; a last statement needs no ';'.
 func (s *session) script(ctx context.Context, text string) int {
-	saved := s.query
+	saved, open := s.query, len(s.ifs)
 	s.query = ""
-	defer func() { s.query = saved }()
+	defer func() { s.query, s.ifs = saved, s.ifs[:min(open, len(s.ifs))] }()
 	if code := s.feed(ctx, text, true); code != exitOK {
 		return code
 	}
@@ -107,7 +121,12 @@ func (s *session) script(ctx context.Context, text string) int {
 		if at < 0 { // it was edited
 			text, at = rest, 0
 		}
-		return s.goOn(s.piece(ctx, rest, text, at, true), true)
+		if code := s.goOn(s.piece(ctx, rest, text, at, true), true); code != exitOK {
+			return code
+		}
+	}
+	if len(s.ifs) > open {
+		return s.report(errors.New(`an \if has no \endif`))
 	}
 	return exitOK
 }
@@ -149,13 +168,14 @@ var commandName = regexp.MustCompile(`^\\([A-Za-z]\w*\+?|[?!])?`)
 
 // psqlCommands are commands of psql that hql lacks, with hql's replacements.
 var psqlCommands = map[string]string{
-	`\l`: `there are no databases: \dt lists the tables`, `\dn`: `there are no schemas: \dt lists the tables`,
-	`\di`: `\d TABLE shows the indexes of a table`, `\ds`: `there are no sequences: \dt lists the tables`,
-	`\du`: `rights are HBase's, whose shell tells them`, `\dp`: `rights are HBase's, whose shell tells them`, `\z`: `rights are HBase's, whose shell tells them`,
+	`\l`: `there are no databases: \dt lists the tables, \conninfo shows the store`, `\di`: `\d TABLE shows the indexes of a table`, `\ds`: `there are no sequences: \dt lists the tables`,
+	`\du`: `HBase keeps the rights: see its shell's user_permission`, `\dp`: `HBase keeps the rights: see its shell's user_permission`,
+	`\z`: `HBase keeps the rights: see its shell's user_permission`, `\password`: `HBase keeps the users`,
 	`\dT`: `docs/sql.md lists the types`, `\do`: `\df lists the operators, too`, `\sf`: `\df NAME describes a function`,
-	`\p`: `\e shows the statement`, `\r`: `^C drops the statement`, `\s`: `the arrow keys go through the history`,
-	`\a`: `\format tsv, or another format`, `\t`: `\format tsv, or another format`, `\H`: `\format markdown, or another format`,
-	`\gset`: `\set NAME VALUE sets a variable`, `\if`: `scripts have no conditions`, `\timeout`: `--timeout bounds each statement`,
+	`\sv`: `\d VIEW shows the query of a view`, `\crosstabview`: `write GROUP BY with one count(*) FILTER (WHERE ...) for each column`,
+	`\gexec`: `write the statements to a file with \g and run it with \i`, `\timeout`: `--timeout bounds each statement`,
+	`\C`: `results have no titles`, `\f`: `\pset fieldsep SEPARATOR`, `\T`: `\pset border`, `\setenv`: `\set NAME VALUE sets a variable`,
+	`\getenv`: `--var NAME=VALUE sets a variable`,
 }
 
 // command runs a line that begins with a backslash.
@@ -165,8 +185,18 @@ func (s *session) command(ctx context.Context, line string) int {
 	if name != `\!` {
 		arg = strings.TrimSpace(strings.TrimSuffix(arg, ";"))
 	}
+	if ok, err := s.condition(name, s.expand(arg)); err != nil {
+		return s.report(err)
+	} else if ok || s.skips() {
+		return exitOK
+	}
 	if name == `\q` {
 		return quit
+	}
+	switch name {
+	case `\!`, `\copy`:
+	default:
+		arg = s.expand(arg)
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
@@ -174,12 +204,14 @@ func (s *session) command(ctx context.Context, line string) int {
 	if strings.HasPrefix(line, `\.`) {
 		err = fmt.Errorf("commands begin with a backslash: \\%s (\\? lists them)", printable(strings.Fields(line)[0][2:]))
 	}
-	for _, c := range commands() {
-		if c.name == name {
-			if err = s.allowed(name, arg); err == nil {
-				err = c.run(s, ctx, arg)
-			}
-			break
+	all := commands()
+	i := slices.IndexFunc(all, func(c command) bool { return c.name == name })
+	if i < 0 {
+		i = slices.IndexFunc(all, func(c command) bool { return c.name+"+" == name })
+	}
+	if i >= 0 {
+		if err = s.allowed(name, arg); err == nil {
+			err = all[i].run(s, ctx, arg)
 		}
 	}
 	var st stopped
@@ -196,11 +228,11 @@ func (s *session) command(ctx context.Context, line string) int {
 func (s *session) allowed(name, arg string) error {
 	reaches := false
 	switch name {
-	case `\g`, `\gx`, `\G`, `\o`, `\c`: // by what they name
+	case `\g`, `\gx`, `\G`, `\o`, `\c`, `\s`: // by what they name
 		reaches = arg != ""
 	case `\infer`: // its second word is a file
 		reaches = len(strings.Fields(arg)) > 1
-	case `\e`, `\i`, `\ir`, `\cd`, `\!`:
+	case `\e`, `\i`, `\ir`, `\cd`, `\!`, `\w`:
 		reaches = true
 	}
 	if reaches && s.conf.Restricted {

@@ -106,11 +106,24 @@ func (s *session) set(_ context.Context, arg string) error {
 	if !variableName(args[0]) {
 		return fmt.Errorf("%s cannot be the name of a variable", args[0])
 	}
+	s.setVariable(args[0], strings.Join(args[1:], ""))
+	return nil
+}
+
+// setVariable sets a variable. ON_ERROR_STOP and QUIET act on the session as they do in psql.
+func (s *session) setVariable(name, value string) {
 	if s.vars == nil {
 		s.vars = map[string]string{}
 	}
-	s.vars[args[0]] = strings.Join(args[1:], "")
-	return nil
+	s.vars[name] = value
+	on, err := truth(value)
+	switch {
+	case err != nil:
+	case name == "ON_ERROR_STOP":
+		s.conf.keepGoing = !on
+	case name == "QUIET":
+		s.quiet = on
+	}
 }
 
 func variableName(name string) bool {
@@ -132,6 +145,9 @@ func (s *session) arguments(text string) []any {
 	}
 	if ask {
 		return []any{named}
+	}
+	if s.bound != nil {
+		return s.bound
 	}
 	return s.args
 }

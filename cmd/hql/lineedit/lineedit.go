@@ -95,6 +95,9 @@ func (c completer) Do(line []rune, pos int) ([][]rune, int) {
 			out = append(out, r[replace:])
 		}
 	}
+	if len(out) == 1 && (pos == len(line) || line[pos] != ' ') && !strings.HasSuffix(words[0], "/") {
+		out[0] = append(out[0], ' ') // the word is complete
+	}
 	return out, replace
 }
 

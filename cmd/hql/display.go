@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"html"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/hql-db/hql/types"
+)
+
+// border is how the lines of a table are drawn, as psql's \pset border and linestyle set it.
+type border struct {
+	width   int // 0: no lines between columns; 1; 2: lines around the table, too
+	unicode bool
+}
+
+// strokes are the characters of a border: between columns, along a rule, where they cross, and the corners of the three rules.
+type strokes struct {
+	column, rule, cross string
+	left, right         string
+	top, bottom         [3]string
+}
+
+func (b border) strokes() strokes {
+	if b.unicode {
+		return strokes{"│", "─", "┼", "├", "┤", [3]string{"┌", "┬", "┐"}, [3]string{"└", "┴", "┘"}}
+	}
+	return strokes{"|", "-", "+", "+", "+", [3]string{"+", "+", "+"}, [3]string{"+", "+", "+"}}
+}
+
+// unalignedWriter writes values with a separator between them, as psql -A does.
+type unalignedWriter struct {
+	w *bufio.Writer
+	look
+}
+
+func (u *unalignedWriter) begin(cols []string, _ []types.Type) error {
+	if u.tuples {
+		return nil
+	}
+	return u.write(cols)
+}
+
+func (u *unalignedWriter) row(vals []types.Value) error {
+	fields := make([]string, len(vals))
+	for i, v := range vals {
+		fields[i] = u.given
+		if !v.IsNull() {
+			fields[i] = v.String()
+		}
+	}
+	return u.write(fields)
+}
+
+func (u *unalignedWriter) write(fields []string) error {
+	_, err := u.w.Write(u.line([]byte(strings.Join(fields, u.separator) + "\n")))
+	return err
+}
+
+func (u *unalignedWriter) end() error { return u.w.Flush() }
+
+// htmlWriter writes a table of HTML, as psql -H does.
+type htmlWriter struct {
+	w *bufio.Writer
+	look
+	right []bool
+}
+
+func (h *htmlWriter) begin(cols []string, ts []types.Type) error {
+	fmt.Fprintf(h.w, "<table border=\"%d\">\n", h.border.width)
+	for _, t := range ts {
+		h.right = append(h.right, t.IsNumeric())
+	}
+	if h.tuples {
+		return nil
+	}
+	h.w.WriteString("  <tr>\n")
+	for _, c := range cols {
+		fmt.Fprintf(h.w, "    <th align=\"center\">%s</th>\n", html.EscapeString(printable(c)))
+	}
+	_, err := h.w.WriteString("  </tr>\n")
+	return err
+}
+
+func (h *htmlWriter) row(vals []types.Value) error {
+	h.w.WriteString("  <tr valign=\"top\">\n")
+	for i, v := range vals {
+		align, text := "left", h.given
+		if h.right[i] {
+			align = "right"
+		}
+		if !v.IsNull() {
+			text = strings.ReplaceAll(html.EscapeString(printableLines(v.String())), "\n", "<br />\n")
+		}
+		fmt.Fprintf(h.w, "    <td align=\"%s\">%s</td>\n", align, text)
+	}
+	_, err := h.w.WriteString("  </tr>\n")
+	return err
+}
+
+func (h *htmlWriter) end() error {
+	h.w.WriteString("</table>\n")
+	return h.w.Flush()
+}
+
+// toggle makes a command that changes between the tables for people and another format.
+func toggle(format string) func(s *session, ctx context.Context, arg string) error {
+	return func(s *session, ctx context.Context, _ string) error {
+		to := format
+		if s.format == format {
+			to = "table"
+		}
+		if err := s.setFormat(ctx, to); err != nil {
+			return err
+		}
+		s.note("format is %s", s.format)
+		return nil
+	}
+}
+
+// tuplesOnly is \t: results without headings, notes and the line under them.
+func (s *session) tuplesOnly(_ context.Context, arg string) error {
+	on, err := s.onOff(arg, s.tuples)
+	if err != nil {
+		return err
+	}
+	s.tuples = on
+	s.note("tuples only is %s", onOff(on))
+	return nil
+}
+
+// onOff reads the argument of a command that turns a setting on or off; without an argument it turns the setting around.
+func (s *session) onOff(arg string, now bool) (bool, error) {
+	if arg == "" {
+		return !now, nil
+	}
+	return truth(arg)
+}
+
+// note tells what a command has set, unless hql is to be quiet.
+func (s *session) note(format string, args ...any) {
+	if !s.quiet {
+		fmt.Fprintf(s.stderr, format+"\n", args...)
+	}
+}
+
+// psqlFormats are psql's names of formats that hql names otherwise.
+var psqlFormats = map[string]string{"aligned": "table", "wrapped": "table"}
+
+// pset is \pset: it shows or changes how results are printed.
+func (s *session) pset(ctx context.Context, arg string) error {
+	args, err := words(arg)
+	if err != nil {
+		return err
+	}
+	name, value := "", ""
+	if len(args) > 0 {
+		name, value = args[0], strings.Join(args[1:], " ")
+	}
+	switch name {
+	case "":
+		style := "ascii"
+		if s.border.unicode {
+			style = "unicode"
+		}
+		fmt.Fprintf(s.stdout, "border       %d\nfieldsep     '%s'\nfooter       %s\nformat       %s\nlinestyle    %s\nnull         '%s'\npager        %s\ntuples_only  %s\n",
+			s.border.width, s.separator, onOff(s.footer), s.format, style, s.null, onOff(s.pager), onOff(s.tuples))
+	case "format":
+		if to, ok := psqlFormats[value]; ok {
+			value = to
+		}
+		return s.setFormat(ctx, value)
+	case "null":
+		s.showNull(value)
+	case "pager":
+		return s.setPager(value)
+	case "tuples_only", "t":
+		return s.tuplesOnly(ctx, value)
+	case "expanded", "x", "vertical":
+		return s.setVertical(ctx, value)
+	case "footer":
+		s.footer, err = s.onOff(value, s.footer)
+		return err
+	case "fieldsep":
+		s.separator = unescaped(value)
+	case "border":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 0 || n > 2 {
+			return fmt.Errorf("\\pset border is 0, 1 or 2, not %s", printable(value))
+		}
+		s.border.width = n
+	case "linestyle":
+		switch value {
+		case "ascii", "old-ascii", "unicode":
+			s.border.unicode = value == "unicode"
+		default:
+			return fmt.Errorf("\\pset linestyle is ascii or unicode, not %s", printable(value))
+		}
+	default:
+		return fmt.Errorf("\\pset knows border, expanded, fieldsep, footer, format, linestyle, null, pager and tuples_only, not %s", printable(name))
+	}
+	return nil
+}
+
+// showNull sets the text that stands for NULL in all formats for people.
+func (s *session) showNull(text string) {
+	s.null = printable(text)
+	s.given = s.null
+}
+
+// unescaped replaces \t and \n, which a separator is given as.
+func unescaped(text string) string { return strings.NewReplacer(`\t`, "\t", `\n`, "\n").Replace(text) }
+
+// promptText makes a prompt of psql's PROMPT1 or PROMPT2. %/ and %m are the store, %n the user of the operating system, %R = or -, %# >.
+func (s *session) promptText(pattern, state string) string {
+	store := s.conf.address()
+	return strings.NewReplacer("%%", "%", "%/", store, "%~", store, "%m", store, "%M", store, "%R", state, "%x", "", "%#", ">", "%l", "", "%[", "", "%]", "",
+		"%n", os.Getenv("USER"), "%>", "", "%p", "").Replace(pattern)
+}
