@@ -67,7 +67,7 @@ if [ "${MORE:-1}" = 1 ]; then
     done
   done
   three_servers | tee -a "$results" || true
-  for w in sql join spill copyout copyin memread memwrite cols large regions; do
+  for w in idle sql join spill copyout copyin memread memwrite cols large regions; do
     ./hqlbench $w | tee -a "$results" || true
   done
 fi

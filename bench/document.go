@@ -19,7 +19,7 @@ var (
 	withClients = []named{{"W1", "one row"}, {"W2", "100 rows"}}
 	withGohbase = []named{{"cols", "rows of 100 columns"}, {"large", "rows of 10 kB"}, {"regions", "100,000 rows in 200 regions"}, {"servers", "the same on three servers"}}
 	alone       = []named{
-		{"sql", "one row through database/sql"}, {"join", "a join by key, 1,000 outer rows"},
+		{"idle", "one row, asked every 300 ms"}, {"sql", "one row through database/sql"}, {"join", "a join by key, 1,000 outer rows"},
 		{"spill", "all rows sorted by another column in 16 MB, on disk"}, {"copyout", "COPY out, 100,000 rows"}, {"copyin", "COPY in, 100,000 rows"},
 		{"memread", "the embedded store, read"}, {"memwrite", "the embedded store, written by `INSERT ... SELECT`"},
 	}

@@ -138,6 +138,22 @@ func phase(ops []op, secs float64) ([]time.Duration, int64) {
 	return all, rows
 }
 
+// seldom measures an operation that is asked after a pause each time.
+func seldom(w string, pause time.Duration, f op) {
+	f()
+	var took []time.Duration
+	var rows int64
+	busyBefore, stealBefore = machineCPU()
+	server, own, began := serverCPU(), ownCPU(), time.Now()
+	for end := began.Add(time.Duration(envFloat("DUR", 3) * float64(time.Second))); len(took) == 0 || time.Now().Before(end); {
+		time.Sleep(pause)
+		t := time.Now()
+		rows += f()
+		took = append(took, time.Since(t))
+	}
+	report(w, 1, int64(len(took)), rows, time.Since(began).Seconds(), took, serverCPU()-server, ownCPU()-own)
+}
+
 // once measures one run, after some for warmth.
 func once(w string, warm int, f op) {
 	for range warm {

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/tsuna/gohbase"
 	"github.com/tsuna/gohbase/hrpc"
 
 	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/types"
 )
 
 // shape is a table unlike EVENTS, made and filled for one workload: reading all of it.
@@ -41,8 +43,34 @@ func list(n int, format string) string {
 	return strings.Join(all, ", ")
 }
 
+// idle asks for one row by its key after pauses in which definitions get old, by hql and then by gohbase.
+func idle(ctx context.Context, db *hql.DB, quorum string) {
+	const pause = 300 * time.Millisecond
+	where := fmt.Sprintf(" FROM events WHERE host = '%s' AND ts = ?", host(7))
+	var key []byte
+	rows, err := db.Query(ctx, "SELECT _key"+where, timeOf(7))
+	drain(rows, err, func(r []types.Value) { key = []byte(r[0].Text()) })
+	s := must(db.Prepare(ctx, "SELECT "+columns+where))
+	seldom("idle", pause, func() int64 {
+		rows, err := s.Query(ctx, timeOf(7))
+		return drain(rows, err, row)
+	})
+	byHand := gohbase.NewClient(quorum)
+	defer byHand.Close()
+	peer = "G"
+	seldom("idle", pause, func() int64 {
+		got, err := byHand.Get(must(hrpc.NewGet(ctx, []byte("EVENTS"), key, hrpc.SkipBatch())))
+		check(len(must(got, err).Cells) > 0, got)
+		return 1
+	})
+}
+
 // shaped runs the workload of one of the shapes, whose keys lie evenly between all that there are.
 func shaped(ctx context.Context, db *hql.DB, quorum, w string) bool {
+	if w == "idle" {
+		idle(ctx, db, quorum)
+		return true
+	}
 	s, ok := shapes[w]
 	if !ok {
 		return false

@@ -208,6 +208,7 @@ type endedWorld struct {
 	*world
 	prefix, dir string
 	statements  []endedStatement
+	runs        int
 }
 
 func newEndedWorld(t testing.TB, c hbase.Client, prefix string) *endedWorld {
@@ -306,9 +307,18 @@ func (w *endedWorld) rows(ctx context.Context, s *endedStatement, st *stepping, 
 	if err != nil {
 		return nil, err
 	}
-	r := e.newRun(Args{Options: RunOptions{MemoryLimit: s.memory, Parallelism: 4}})
+	began := now(e.client)
+	var beside <-chan error
+	if w.runs++; w.runs%2 == 0 { // the statement begins with definitions that may be old
+		e.defs.checked.Store(-1)
+		if beside, err = e.look(l.ctx, stmt, false); err != nil {
+			l.mu.Unlock()
+			return nil, l.why(err)
+		}
+	}
+	r := e.newRun(Args{Options: RunOptions{MemoryLimit: s.memory, Parallelism: 4}}, began)
 	r.Opt.Wrap = st.wrap
-	rows, err := r.start(l, stmt, nil)
+	rows, err := r.start(l, stmt, nil, beside)
 	if err != nil {
 		return nil, err
 	}

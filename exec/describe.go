@@ -29,7 +29,7 @@ func (e *Engine) Describe(ctx context.Context, stmt parser.Statement, args Args,
 	args.Positional = make([]types.Value, n)
 	var columns []plan.OutputColumn
 	for range 2 { // the types of columns follow from those of parameters
-		r := e.newRun(args)
+		r := e.newRun(args, now(e.client))
 		r.knowStatistics(l.ctx)
 		r.mayPlan(l.ctx)
 		r.env.Parameters = found

@@ -159,8 +159,8 @@ type run struct {
 	inside   bool // it is a query inside another one
 }
 
-// newRun fixes the statement's time and settings.
-func (e *Engine) newRun(args Args) *run {
+// newRun fixes the settings of a statement that began at a moment.
+func (e *Engine) newRun(args Args, began moment) *run {
 	session := cmp.Or(args.Session, e.session)
 	set, opt := session.now(), args.Options
 	if opt.Location != nil {
@@ -181,7 +181,7 @@ func (e *Engine) newRun(args Args) *run {
 	st.looked = &p.looked
 	st.budget, st.watched, st.Warn, st.Guard = &p.budget, &p.watched, &p.warnings, st
 	st.Client = limited(e.client, st.budget)
-	p.recorder.begin(e.client)
+	p.recorder.begin(began)
 	st.record(&p.recorder)
 	if e.cfg.Definitions != nil {
 		st.follow, st.asked = e.followForeign, &sync.Map{}
@@ -216,19 +216,21 @@ func (e *Engine) Run(ctx context.Context, stmt parser.Statement, args Args) (*Ro
 	if err != nil {
 		return nil, err
 	}
-	if err := e.refresh(l.ctx); err != nil {
+	began := now(e.client)
+	beside, err := e.look(l.ctx, stmt, args.Piece != nil)
+	if err != nil {
 		l.mu.Unlock()
 		l.end()
 		return nil, l.why(err)
 	}
-	return e.newRun(args).start(l, stmt, args.Plans)
+	return e.newRun(args, began).start(l, stmt, args.Plans, beside)
 }
 
-// start runs stmt, whose life has begun, until its rows can be read.
-func (r *run) start(l *life, stmt parser.Statement, kept *Plans) (rows *Rows, err error) {
+// start runs stmt, whose life has begun, until its rows can be read. beside, unless nil, is as look gives it.
+func (r *run) start(l *life, stmt parser.Statement, kept *Plans, beside <-chan error) (rows *Rows, err error) {
 	defer l.mu.Unlock()
 	err = scan.Safely(func() (err error) {
-		rows, err = r.attempt(l.ctx, stmt, kept)
+		rows, err = r.attempt(l.ctx, stmt, kept, beside)
 		return err
 	})
 	if err != nil {
@@ -243,11 +245,19 @@ func (r *run) start(l *life, stmt parser.Statement, kept *Plans) (rows *Rows, er
 	return rows, nil
 }
 
-// attempt runs stmt, once more where a table was missing that can be had.
-func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows, error) {
+// attempt runs stmt, once more where a table was missing that can be had, or where a query was planned by old definitions.
+func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans, beside <-chan error) (rows *Rows, err error) {
 	e, again := r.engine, false
 	known := e.defs.edition.Load()
-	rows, err := r.do(ctx, stmt, kept)
+	if beside != nil {
+		rows, again, err = r.doAhead(ctx, stmt, kept, beside)
+	} else {
+		rows, err = r.do(ctx, stmt, kept)
+	}
+	if again {
+		r.subqueries.end()
+		return e.newRun(r.args, r.rec.began).attempt(ctx, stmt, kept, nil)
+	}
 	if err != nil || rows.op == nil {
 		r.subqueries.end()
 	}
@@ -268,7 +278,7 @@ func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans) (
 		again = e.defs.edition.Load() != known || errors.Is(err, errRead)
 	}
 	if again {
-		r := e.newRun(r.args)
+		r := e.newRun(r.args, r.rec.began)
 		rows, err := r.do(ctx, stmt, kept)
 		if err != nil || rows.op == nil {
 			r.subqueries.end()
@@ -361,10 +371,11 @@ func (e *Engine) Plan(ctx context.Context, stmt parser.Statement, args Args) (*p
 	}
 	defer l.end()
 	defer l.mu.Unlock()
+	began := now(e.client)
 	if err := e.refresh(l.ctx); err != nil {
 		return nil, l.why(err)
 	}
-	r := e.newRun(args)
+	r := e.newRun(args, began)
 	r.knowStatistics(l.ctx)
 	r.mayPlan(l.ctx)
 	p, err := r.plan(l.ctx, stmt)

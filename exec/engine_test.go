@@ -359,7 +359,7 @@ func TestLimitedReadEnds(t *testing.T) {
 	w.run("CREATE TABLE t (a INT) ROW KEY (a AS INT32) SPLIT AT (X'80000032'); INSERT INTO t SELECT n FROM generate_series(0, 99) s(n)")
 	table, _ := w.catalog.Table("t")
 	for _, limit := range []int64{1, 30, 70, 100, 200} {
-		r, s := w.newRun(Args{}), scan.Whole(table, table.Layouts[0])
+		r, s := w.newRun(Args{}, moment{}), scan.Whole(table, table.Layouts[0])
 		s.Limit = plan.AtMost(limit)
 		got := int64(0)
 		err := operator.Drain(t.Context(), r.Read(t.Context(), s, s.Spans, newRecorder(c).Open(s)), func(rows [][]types.Value) error {

@@ -56,7 +56,7 @@ func (r *run) analyze(ctx context.Context, s *parser.Explain, p *plan.Plan) (*ex
 	if _, ok := s.Statement.(*parser.Select); !ok {
 		return nil, parser.Errorf(s.Pos, "EXPLAIN ANALYZE runs queries only")
 	}
-	planning := time.Since(r.rec.start)
+	planning := time.Since(r.rec.began.at)
 	m := &meter{steps: map[plan.Node]*meteredOp{}}
 	r.Opt.Wrap = m.wrap
 	r.record(newRecorder(r.Client))
@@ -70,7 +70,7 @@ func (r *run) analyze(ctx context.Context, s *parser.Explain, p *plan.Plan) (*ex
 	}
 	st := r.rec.stats(r.Client)
 	out := &explain.Figures{RowsReturned: st.RowsReturned, RowsRead: st.RowsRead, Gets: st.Gets, Scans: st.Scans, RPCs: st.RPCs, Bytes: st.Bytes,
-		Retries: st.Retries, Begin: r.rec.start, Planning: planning, Elapsed: st.Elapsed}
+		Retries: st.Retries, Begin: r.rec.began.at, Planning: planning, Elapsed: st.Elapsed}
 	p.EachRead(func(part *plan.Plan) { out.Steps = append(out.Steps, explain.Steps(part.Root, m.of)...) })
 	for _, t := range st.Tables {
 		out.Tables = append(out.Tables, explain.Table{Scan: t.Scan, Gets: t.Gets, Scans: t.Scans, RowsRead: t.RowsRead, Rows: t.Rows,

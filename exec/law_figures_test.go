@@ -155,7 +155,7 @@ func madeUp(r *rand.Rand, g *lawWorld) *stats.Table {
 func (g *lawWorld) storedTables(layout string) (names []string) {
 	for _, l := range g.table.Layouts {
 		if l.Name == layout {
-			found, err := g.planned.newRun(Args{}).physical(g.t.Context(), l)
+			found, err := g.planned.newRun(Args{}, moment{}).physical(g.t.Context(), l)
 			if err != nil {
 				g.t.Fatal(err)
 			}

@@ -212,7 +212,7 @@ func (g *lawWorld) load(n int) {
 			if g.stored == nil {
 				continue
 			}
-			r := g.planned.newRun(Args{})
+			r := g.planned.newRun(Args{}, moment{})
 			row := append(slices.Clone(args), types.Value{}, types.Value{})
 			err := r.newWriter(g.table).Allocate(context.Background(), []write.Row{{Values: row}}) // numbers are forgotten when definitions change
 			if err != nil {

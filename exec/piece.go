@@ -67,7 +67,7 @@ func (e *Engine) Cut(ctx context.Context, s *parser.Select, args Args) (*Cut, er
 	var out *Cut
 	if err = e.refresh(l.ctx); err == nil {
 		err = scan.Safely(func() (err error) {
-			out, err = e.newRun(args).cut(l.ctx, s)
+			out, err = e.newRun(args, now(e.client)).cut(l.ctx, s)
 			return err
 		})
 	}

@@ -31,8 +31,7 @@ type Stats struct {
 // recorder counts while a statement runs.
 type recorder struct {
 	scan.Recorder
-	start    time.Time
-	before   hbase.Stats
+	began    moment
 	returned atomic.Int64
 	written  atomic.Int64
 	ended    atomic.Pointer[moment] // nil: the statement runs
@@ -120,15 +119,12 @@ func now(c hbase.Client) moment {
 
 func newRecorder(c hbase.Client) *recorder {
 	r := &recorder{}
-	r.begin(c)
+	r.begin(now(c))
 	return r
 }
 
-// begin notes what was done before.
-func (r *recorder) begin(c hbase.Client) {
-	m := now(c)
-	r.start, r.before = m.at, m.client
-}
+// begin notes when the statement began and what its client had done by then.
+func (r *recorder) begin(m moment) { r.began = m }
 
 // end says that the statement has ended, unless it had before: what its client does from now on is not its work.
 func (r *recorder) end(c hbase.Client) {
@@ -145,10 +141,10 @@ func (r *recorder) stats(c hbase.Client) Stats {
 		m := now(c)
 		end = &m
 	}
-	out := Stats{RowsReturned: r.returned.Load(), RowsWritten: r.written.Load(), Elapsed: end.at.Sub(r.start)}
-	did := &end.client
-	out.RPCs, out.Bytes = did.RPCs-r.before.RPCs, did.Bytes-r.before.Bytes
-	out.Retries = did.Retries - r.before.Retries + did.Reopens - r.before.Reopens
+	out := Stats{RowsReturned: r.returned.Load(), RowsWritten: r.written.Load(), Elapsed: end.at.Sub(r.began.at)}
+	before, did := &r.began.client, &end.client
+	out.RPCs, out.Bytes = did.RPCs-before.RPCs, did.Bytes-before.Bytes
+	out.Retries = did.Retries - before.Retries + did.Reopens - before.Reopens
 	tables, regions := r.Tables()
 	for _, t := range tables {
 		out.Gets += t.Gets

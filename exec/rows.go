@@ -25,10 +25,11 @@ type Rows struct {
 	// as it is (EXPLAIN's HTML, SHOW CREATE TABLE).
 	Document bool
 
-	run  *run
-	life *life // nil for a statement that gives no rows
-	op   operator.Operator
-	err  error // what ended the rows
+	run   *run
+	life  *life // nil for a statement that gives no rows
+	op    operator.Operator
+	first *readAhead // has op's first rows; nil: op is to be asked
+	err   error      // what ended the rows
 }
 
 // errRowsClosed is what rows give that were closed before their end.
@@ -47,7 +48,12 @@ func (r *Rows) Next() ([][]types.Value, error) {
 	}
 	var rows [][]types.Value
 	err := scan.Safely(func() (err error) {
-		rows, err = r.op.Next(r.life.ctx)
+		if r.first != nil {
+			rows, err = r.first.wait()
+			r.first = nil
+		} else {
+			rows, err = r.op.Next(r.life.ctx)
+		}
 		if err == nil && r.Plan != nil { // who is given rows may not ask for more
 			err = r.run.known(r.life.ctx, r.Plan.Tables())
 		}
@@ -55,7 +61,6 @@ func (r *Rows) Next() ([][]types.Value, error) {
 	})
 	if err != nil {
 		if err == io.EOF && r.Plan != nil {
-			r.run.rec.end(r.run.Client) // without what the following asks
 			if changed := r.run.unchanged(r.life.ctx, r.Plan.Tables()...); changed != nil {
 				err = changed
 			}
@@ -77,6 +82,9 @@ func (r *Rows) end(why error) error {
 	}
 	r.err = why
 	r.life.cancel(nil) // before readers are waited for: one may be in a sub-query
+	if r.first != nil {
+		r.first.end()
+	}
 	err := r.op.Close()
 	r.run.subqueries.end()
 	r.life.end()

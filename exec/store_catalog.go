@@ -34,7 +34,7 @@ const (
 const serverTime = math.MaxInt64
 
 // definitionsAge is how long an engine goes by the definitions that it has read. After that the next statement asks
-// whether they were changed, which is one Get; DROP TABLE waits for as long, so that no statement that begins after it
+// whether they were changed, which is one Get, before it writes or hands out a row; DROP TABLE waits for as long, so that no statement that begins after it
 // goes by the definition. A variable for tests.
 var definitionsAge = 250 * time.Millisecond
 

@@ -57,6 +57,7 @@ type Statement interface {
 // the numbers under which it was searched. They are safe for concurrent use.
 type Numbers struct {
 	env    Env
+	age    int // of the cache when the statement began, which may go by definitions that were changed since
 	uids   uids
 	tables tables
 
@@ -67,7 +68,7 @@ type Numbers struct {
 
 // Begin initializes n, which must be empty, for a statement.
 func (n *Numbers) Begin(env Env) {
-	n.env = env
+	n.env, n.age = env, env.Cache.age()
 	n.uids, n.tables = uids{&n.env}, tables{&n.env, n}
 }
 
@@ -147,7 +148,6 @@ func (n *Numbers) Resolve(ctx context.Context, k plan.LookupKey) error {
 
 // ask reads and records the number of k; NULL for none.
 func (n *Numbers) ask(ctx context.Context, k plan.LookupKey) (types.Value, error) {
-	age := n.env.Cache.age()
 	v, err := n.dictionary(k.Table).ID(ctx, k)
 	if err != nil {
 		return types.Value{}, err
@@ -157,7 +157,7 @@ func (n *Numbers) ask(ctx context.Context, k plan.LookupKey) (types.Value, error
 	n.keep(name, v)
 	n.mu.Unlock()
 	if !v.IsNull() {
-		n.env.Cache.put(name, v, age)
+		n.env.Cache.put(name, v, n.age)
 	}
 	return v, nil
 }

@@ -1,0 +1,81 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/hql-db/hql/exec/operator"
+	"github.com/hql-db/hql/exec/scan"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// look makes sure that the definitions by which stmt is planned are not older than definitionsAge. A query does not wait for that: it gets the
+// outcome from beside, while it is planned and reads. piece: only a part of the query is wanted, for a plan that was made elsewhere.
+func (e *Engine) look(ctx context.Context, stmt parser.Statement, piece bool) (beside <-chan error, err error) {
+	if _, query := stmt.(*parser.Select); !query || piece || e.cfg.Alone || e.defs.fresh() || e.defs.checked.Load() == 0 {
+		return nil, e.refresh(ctx)
+	}
+	outcome := make(chan error, 1)
+	go func() { outcome <- scan.Safely(func() error { return e.refresh(ctx) }) }()
+	return outcome, nil
+}
+
+// doAhead is do for a query by definitions that may be old. It begins to read, and returns when beside says that the definitions were looked at.
+// again: they had changed. Then nobody has seen any of the query, not even its columns.
+func (r *run) doAhead(ctx context.Context, stmt parser.Statement, kept *Plans, beside <-chan error) (rows *Rows, again bool, err error) {
+	known := r.engine.defs.edition.Load()
+	ctx, stop := context.WithCancel(ctx)
+	rows, err = r.do(ctx, stmt, kept)
+	first := &readAhead{stop: stop}
+	if err == nil {
+		first.begin(ctx, rows.op)
+	}
+	looked := <-beside
+	again = looked == nil && r.engine.defs.edition.Load() != known
+	if err == nil && looked == nil && !again {
+		rows.first = first
+		return rows, false, nil
+	}
+	first.end()
+	if err == nil {
+		err = rows.op.Close()
+	}
+	if looked != nil {
+		err = looked
+	}
+	return nil, again, err
+}
+
+// readAhead is the reading of an operator's first rows while something else is waited for.
+type readAhead struct {
+	stop context.CancelFunc
+	done chan struct{} // nil: it did not begin
+	rows [][]types.Value
+	err  error
+}
+
+// begin reads under ctx, which stop ends.
+func (a *readAhead) begin(ctx context.Context, op operator.Operator) {
+	a.done = make(chan struct{})
+	go func() {
+		defer close(a.done)
+		a.err = scan.Safely(func() (err error) {
+			a.rows, err = op.Next(ctx)
+			return err
+		})
+	}()
+}
+
+// wait gives what was read.
+func (a *readAhead) wait() ([][]types.Value, error) {
+	<-a.done
+	return a.rows, a.err
+}
+
+// end stops the reading.
+func (a *readAhead) end() {
+	a.stop()
+	if a.done != nil {
+		<-a.done
+	}
+}
