@@ -1,8 +1,10 @@
 package hql
 
 import (
+	"database/sql"
 	"database/sql/driver"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -17,7 +19,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// NamedArgs are the arguments of @name parameters, passed as the only argument (after QueryOptions, if any).
+// NamedArgs are the arguments of @name parameters, passed as the only argument (after QueryOptions, if any). A map[string]any, a struct whose
+// exported fields have the names (or tags db:"name"), and values of sql.Named do the same.
 type NamedArgs map[string]any
 
 // QueryOptions, as the first argument, hold for that statement in place of the DB's options:
@@ -54,13 +57,14 @@ func bind(used *params, args []any) (exec.Args, error) {
 
 func bindArgs(used *params, args []any) (exec.Args, error) {
 	var out exec.Args
-	if len(args) == 1 {
-		if named, ok := args[0].(NamedArgs); ok {
-			return bindNamed(used, named)
+	if named, ok, err := namedArgs(used, args); ok || err != nil {
+		if err != nil {
+			return out, err
 		}
+		return bindNamed(used, named)
 	}
 	if len(used.named) > 0 {
-		return out, parser.Errorf(used.named[0].Pos, "@%s needs hql.NamedArgs", used.named[0].Name)
+		return out, parser.Errorf(used.named[0].Pos, "@%s needs hql.NamedArgs, a map, a struct or sql.Named", used.named[0].Name)
 	}
 	if used.count != len(args) {
 		at := parser.NoPos
@@ -104,6 +108,60 @@ func bindArgs(used *params, args []any) (exec.Args, error) {
 		})
 	}
 	return out, nil
+}
+
+// namedArgs returns the arguments of @name parameters: NamedArgs, a map of that type, sql.Named values, or a struct's exported fields. ok is
+// false for other arguments.
+func namedArgs(used *params, args []any) (named NamedArgs, ok bool, err error) {
+	if len(args) == 0 {
+		return nil, false, nil
+	}
+	if _, ok := args[0].(sql.NamedArg); ok {
+		named = NamedArgs{}
+		for _, a := range args {
+			n, ok := a.(sql.NamedArg)
+			if !ok {
+				return nil, false, errors.New("sql.Named and other arguments cannot be mixed")
+			}
+			named[n.Name] = n.Value
+		}
+		return named, true, nil
+	}
+	if len(args) > 1 {
+		return nil, false, nil
+	}
+	switch a := args[0].(type) {
+	case NamedArgs:
+		return a, true, nil
+	case map[string]any:
+		return a, true, nil
+	case driver.Valuer, time.Time, types.Value:
+		return nil, false, nil
+	}
+	s := reflect.ValueOf(args[0])
+	if s.Kind() == reflect.Pointer && !s.IsNil() {
+		s = s.Elem()
+	}
+	if s.Kind() != reflect.Struct || len(used.named) == 0 {
+		return nil, false, nil
+	}
+	fields := structFields(s.Type(), nil)
+	named = NamedArgs{}
+	for _, p := range used.named {
+		i := slices.IndexFunc(fields, func(f reflect.StructField) bool {
+			tag, tagged := f.Tag.Lookup("db")
+			return tagged && tag == p.Name || !tagged && fieldKey(f.Name) == fieldKey(p.Name)
+		})
+		if i < 0 {
+			return nil, false, parser.Errorf(p.Pos, "%s has no field for @%s", s.Type(), p.Name)
+		}
+		if f, err := s.FieldByIndexErr(fields[i].Index); err == nil {
+			named[p.Name] = f.Interface()
+		} else {
+			named[p.Name] = nil // an embedded struct that is not there
+		}
+	}
+	return named, true, nil
 }
 
 func bindNamed(used *params, named NamedArgs) (exec.Args, error) {
@@ -156,9 +214,25 @@ func bindNamed(used *params, named NamedArgs) (exec.Args, error) {
 // changes reports whether binding args changes the statement: a slice fills an IN list.
 func changes(args []any) bool {
 	for _, a := range args {
+		switch x := a.(type) {
+		case map[string]any:
+			a = NamedArgs(x)
+		case sql.NamedArg:
+			a = x.Value
+		case types.Value, time.Time, QueryOptions, driver.Valuer:
+			continue
+		}
 		if named, ok := a.(NamedArgs); ok {
 			for _, a := range named {
 				if changes([]any{a}) {
+					return true
+				}
+			}
+			continue
+		}
+		if s := reflect.Indirect(reflect.ValueOf(a)); s.Kind() == reflect.Struct {
+			for _, f := range structFields(s.Type(), nil) {
+				if x, err := s.FieldByIndexErr(f.Index); err == nil && changes([]any{x.Interface()}) {
 					return true
 				}
 			}

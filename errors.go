@@ -1,6 +1,7 @@
 package hql
 
 import (
+	"database/sql"
 	"errors"
 
 	"github.com/hql-db/hql/catalog"
@@ -47,8 +48,8 @@ var (
 	ErrMemoryLimit = exec.ErrMemoryLimit
 	// ErrUnreachable says that no connection to the cluster could be made.
 	ErrUnreachable = hbase.ErrUnreachable
-	// ErrNoRows is the error of QueryRow's Scan if there is no row.
-	ErrNoRows = errors.New("no rows in the result")
+	// ErrNoRows is the error of QueryRow's Scan if there is no row. It is sql.ErrNoRows, so that code for database/sql finds it.
+	ErrNoRows = sql.ErrNoRows
 	// ErrTooManyRows is the error of CollectExactlyOneRow if there are several rows.
 	ErrTooManyRows = errors.New("more than one row in the result")
 	// ErrUncut is in an *Error about a query that cannot be cut into pieces.

@@ -25,6 +25,7 @@ type DB struct {
 	// statements are queries by their text, parsed.
 	statements *lru.Cache[string, *Stmt]
 
+	totals  *totals
 	session *exec.Session // nil: the engine's own
 	parent  *DB           // the DB of Session; nil if Open or New made this DB
 
@@ -35,7 +36,7 @@ type DB struct {
 // Session returns a DB on the same store and catalog with settings of its own: SET applies to the statements that run
 // through it, as to a connection of a pool. After its Close no further statement begins; the Close of db ends all sessions.
 func (db *DB) Session() *DB {
-	return &DB{client: db.client, engine: db.engine, cfg: db.cfg, writable: db.writable, statements: newStatements(),
+	return &DB{client: db.client, engine: db.engine, cfg: db.cfg, writable: db.writable, statements: newStatements(), totals: db.totals,
 		session: db.engine.NewSession(), parent: db}
 }
 
@@ -284,7 +285,12 @@ func (s *Stmt) runPiece(ctx context.Context, args []any, piece *exec.Piece) (*Ro
 		return nil, err
 	}
 	cfg := s.db.cfg
-	ctx, end := cfg.tracers.begin(ctx, s.parsed, s.sql, args)
+	ctx, traced := cfg.tracers.begin(ctx, s.parsed, s.sql, args)
+	s.db.totals.begin()
+	end := func(rows *exec.Rows, err error) {
+		s.db.totals.end(rows, err)
+		traced(rows, err)
+	}
 	bound, err := bind(s.params, args)
 	bound.Plans, bound.Session, bound.Piece = &s.plans, s.db.session, piece
 	var rows *exec.Rows

@@ -106,7 +106,7 @@ func newDB(c hbase.Client, cfg *config, fullScan FullScan, writes bool) *DB {
 	if !writes {
 		client = exec.ReadOnly(client)
 	}
-	return &DB{client: c, engine: exec.New(client, cfg.catalog, cfg.exec), cfg: cfg, writable: writes, statements: newStatements()}
+	return &DB{client: c, engine: exec.New(client, cfg.catalog, cfg.exec), cfg: cfg, writable: writes, statements: newStatements(), totals: &totals{}}
 }
 
 func openStore(ctx context.Context, dir string, opts []Option) (*DB, error) {

@@ -60,17 +60,25 @@ func (r *Rows) Next() bool {
 		return false
 	}
 	for len(r.batch) == 0 {
-		batch, err := r.rows.Next()
-		if err != nil {
-			if err != io.EOF {
-				r.err = located(err, r.sql)
-			}
-			r.finish()
+		if !r.fetch() {
 			return false
 		}
-		r.batch = batch
 	}
 	r.row, r.batch = r.batch[0], r.batch[1:]
+	return true
+}
+
+// fetch reads the next batch of rows; false: there is none, and the rows are closed.
+func (r *Rows) fetch() bool {
+	batch, err := r.rows.Next()
+	if err != nil {
+		if err != io.EOF {
+			r.err = located(err, r.sql)
+		}
+		r.finish()
+		return false
+	}
+	r.batch = batch
 	return true
 }
 

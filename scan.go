@@ -126,6 +126,9 @@ func scanValue(dest any, e reflect.Value, v types.Value, loc *time.Location) err
 		}
 		return nil
 	}
+	if k := e.Kind(); v.Type() == types.JSON && (k == reflect.Struct || k == reflect.Map || k == reflect.Slice && e.Type().Elem().Kind() != reflect.Uint8) {
+		return json.Unmarshal([]byte(v.Text()), dest)
+	}
 	switch e.Kind() {
 	case reflect.String:
 		e.SetString(text(v, loc))

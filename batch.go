@@ -1,0 +1,130 @@
+package hql
+
+import (
+	"context"
+	"errors"
+
+	"github.com/hql-db/hql/parser"
+)
+
+// Batch is a list of statements that SendBatch runs. The zero Batch is empty.
+type Batch struct {
+	queued []*queued
+}
+
+// queued is a statement of a batch.
+type queued struct {
+	sql  string
+	args []any
+
+	rows *Rows
+	err  error
+}
+
+// Queue adds a statement with its arguments, which are those of DB.Query.
+func (b *Batch) Queue(sql string, args ...any) {
+	b.queued = append(b.queued, &queued{sql: sql, args: args})
+}
+
+// Len is the number of statements.
+func (b *Batch) Len() int { return len(b.queued) }
+
+// batchReads is how many queries of a batch read at once.
+const batchReads = 8
+
+// BatchResults are the results of a batch, in the order of Queue. They are not for concurrent use.
+type BatchResults struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	db     *DB
+	left   []*queued
+	ready  map[*queued]chan struct{}
+	err    error
+}
+
+// SendBatch begins to run the statements of b. Queries that follow each other run at the same time, up to eight of them; a statement that
+// writes begins when all before it have been taken from the results, and the statements after it wait for its end. A failed statement does
+// not end the others: HBase has no transactions. The results must be closed.
+func (db *DB) SendBatch(ctx context.Context, b *Batch) *BatchResults {
+	ctx, cancel := context.WithCancel(ctx)
+	r := &BatchResults{ctx: ctx, cancel: cancel, db: db, left: b.queued, ready: map[*queued]chan struct{}{}}
+	r.ahead()
+	return r
+}
+
+// ahead begins the queries at the front of what is left.
+func (r *BatchResults) ahead() {
+	for _, q := range r.left[:min(len(r.left), batchReads)] {
+		if _, begun := r.ready[q]; begun {
+			continue
+		}
+		s, err := r.db.statement(q.sql)
+		if err != nil {
+			return // its own turn reports it
+		}
+		if _, query := s.parsed.(*parser.Select); !query {
+			return
+		}
+		done := make(chan struct{})
+		r.ready[q] = done
+		go func() {
+			defer close(done)
+			if q.rows, q.err = s.run(r.ctx, q.args); q.err == nil {
+				q.rows.fetch()
+			}
+		}()
+	}
+}
+
+// Query returns the rows of the next statement. They must be closed before the next result is taken.
+func (r *BatchResults) Query() (*Rows, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	if len(r.left) == 0 {
+		return nil, errors.New("the batch has no more statements")
+	}
+	q := r.left[0]
+	if done, begun := r.ready[q]; begun {
+		<-done
+		delete(r.ready, q)
+	} else {
+		q.rows, q.err = r.db.Query(r.ctx, q.sql, q.args...)
+		if q.err == nil {
+			q.rows.fetch() // a statement without rows is run by that
+		}
+	}
+	r.left = r.left[1:]
+	r.ahead()
+	return q.rows, q.err
+}
+
+// QueryRow returns the first row of the next statement.
+func (r *BatchResults) QueryRow() *OneRow {
+	rows, err := r.Query()
+	return &OneRow{rows, err}
+}
+
+// Exec returns the next statement's result without its rows.
+func (r *BatchResults) Exec() (Result, error) {
+	rows, err := r.Query()
+	if err != nil {
+		return Result{}, err
+	}
+	return rows.drain()
+}
+
+// Close runs the statements that are left, without their rows, and returns the first error of these. After the end of the context it runs none.
+func (r *BatchResults) Close() error {
+	var first error
+	for r.err == nil && len(r.left) > 0 {
+		if _, err := r.Exec(); first == nil {
+			first = err
+		}
+	}
+	if r.err == nil {
+		r.err = ErrClosed
+	}
+	r.cancel()
+	return first
+}
