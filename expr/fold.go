@@ -2,6 +2,7 @@ package expr
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/hql-db/hql/types"
@@ -142,6 +143,11 @@ func fold(e Expr, loc *time.Location) Expr {
 		if x.Func.Volatile || x.Func.Group == "key" {
 			return e
 		}
+		if x.Func.First {
+			if first := firstGiven(x); first != e {
+				return first
+			}
+		}
 	case *And:
 		return conjunction(x.Terms...)
 	case *Or:
@@ -151,6 +157,10 @@ func fold(e Expr, loc *time.Location) Expr {
 			if k, ok := s.(*Const); ok && k.Val.IsNull() {
 				return &Const{Pos: x.Pos, Typ: types.Boolean}
 			}
+		}
+	case *Like:
+		if k, ok := x.Pattern.(*Const); ok && x.Fixed == nil && !k.Val.IsNull() {
+			e = fixedLike(x, k.Val.Text())
 		}
 	case *Column:
 		return e
@@ -170,6 +180,45 @@ func fold(e Expr, loc *time.Location) Expr {
 		return e
 	}
 	return &Const{Pos: e.Position(), Val: v, Typ: e.Type()}
+}
+
+// firstGiven gives c, which is the first of its arguments that is not NULL, without those before and behind it that are known not to be it.
+func firstGiven(c *Call) Expr {
+	var args []Expr
+	for i, a := range c.Args {
+		k, ok := a.(*Const)
+		if ok && k.Val.IsNull() && i < len(c.Args)-1 {
+			continue
+		}
+		if args = append(args, a); ok {
+			break
+		}
+	}
+	switch {
+	case len(args) == len(c.Args):
+		return c
+	case len(args) == 1 && args[0].Type() == c.Typ:
+		return args[0]
+	case len(args) < c.Func.MinArgs:
+		return c
+	}
+	out := *c
+	out.Args = args
+	return &out
+}
+
+// fixedLike is l with the pattern that it turned out to have. One that is wrong fails where it is matched.
+func fixedLike(l *Like, pattern string) Expr {
+	if l.Fold {
+		pattern = strings.ToLower(pattern)
+	}
+	p, err := ParsePattern(pattern, l.escape())
+	if err != nil {
+		return l
+	}
+	out := *l
+	out.Fixed = p
+	return &out
 }
 
 // tooLong leaves what takes long to those who can stop it: planning does not wait for it.
