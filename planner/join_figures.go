@@ -106,7 +106,8 @@ func (q *query) cheapest(usual plan.Node, f *from, conds []expr.Expr, used []boo
 		whole[s.Table.Name] = whole[s.Table.Name] || s.Access == plan.FullScan
 	}
 	best, cost := usual, clearly*known.Cost
-	bound := q.binds(f, conds, h)
+	reach := q.reach(f, conds, h)
+	bound := func(i int, given []int) bool { return !reach(i, given).Wide() }
 	for i := range f.srcs {
 		n, err := q.inOrder(f, orderFrom(i, len(f.srcs), bound), conds, used, h)
 		if err != nil {

@@ -15,6 +15,8 @@ import (
 //	                into each part of a set operation; not below LIMIT
 //	reduceOuter     a LEFT or RIGHT JOIN whose missing rows the WHERE drops is an inner one
 //	spread          what a condition says of a column holds for the columns that are equal to it (join.go)
+//	arrange         inner joins begin with what is bound, or likely gives few rows, and binds the key of another source (arrange.go)
+//	lookup          a join's right side is looked up by what the values of a left row bind of its key (lookup.go)
 //	limitUnion      parts of a UNION ALL give no more rows than LIMIT wants (setop.go)
 //
 // Whoever adds a rule adds a case to exec/testdata/shapes.

@@ -53,7 +53,9 @@ func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 	j := &joinOp{left: left, right: None{}, node: n, build: b, env: b.opt.Env(), share: share{Budget: &b.budget},
 		width: n.Left.Width() + n.Right.Width(), nulls: make([]types.Value, n.Right.Width())}
 	if n.Lookup != nil {
-		j.lookups.after = minLookups
+		if j.lookups.after = rowsForSpan * minLookups; len(n.RightKeys) == 0 {
+			j.lookups.after = minFound
+		}
 		if n.Semi {
 			return &semiLookupOp{joinOp: j}, nil
 		}

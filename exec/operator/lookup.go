@@ -13,16 +13,28 @@ import (
 // lookups counts what the look-ups of a join cost. When they are many, all of the right side is read once, as long as that costs no more
 // than they did: a table may be smaller than it looked, and a key may take many Gets for each row.
 type lookups struct {
-	spans int  // asked for so far
-	after int  // how many may be before the right side is read
-	whole bool // the right side is in the join's table
+	spans int   // asked for so far
+	rows  int64 // found so far
+	after int64 // how many rows of a scan they may cost before the right side is read
+	whole bool  // the right side is in the join's table
 }
 
 const (
-	minLookups = 4096
+	minLookups, minFound = 4096, 1024
 	// rowsForSpan is how many rows of a scan cost as much as a look-up of one span.
 	rowsForSpan = 4
+	// foundAgain is how often look-ups without a key must have found as many rows as all of the right side has, before every left row is
+	// compared with these.
+	foundAgain = 4
 )
+
+// spent is how many rows of a scan cost as much as what was looked up.
+func (l *lookups) spent(n *plan.Join) int64 {
+	if len(n.RightKeys) == 0 {
+		return l.rows / foundAgain
+	}
+	return int64(rowsForSpan) * int64(l.spans)
+}
 
 // lookUp opens the right rows for a batch of keys. It returns nil if it has read all right rows into the table instead.
 func (j *joinOp) lookUp(ctx context.Context, batch [][]types.Value) (Operator, error) {
@@ -33,36 +45,41 @@ func (j *joinOp) lookUp(ctx context.Context, batch [][]types.Value) (Operator, e
 	if err := j.readWhole(ctx, scan); err != nil || j.lookups.whole {
 		return nil, err
 	}
-	return j.build.src(ctx, scan)
+	right, err := j.build.src(ctx, scan)
+	if err != nil {
+		return nil, err
+	}
+	return &countedOp{Operator: right, rows: &j.lookups.rows}, nil
 }
 
 // readWhole reads all of the right side into the table, if the look-ups with those of next are so many that this may cost less, and it fits.
 func (j *joinOp) readWhole(ctx context.Context, next *plan.Scan) error {
 	l := &j.lookups
-	if l.spans += len(next.Spans); l.spans < l.after {
+	l.spans += len(next.Spans)
+	most := l.spent(j.node)
+	if most < l.after {
 		return nil
 	}
 	whole := *j.node.Lookup.Whole
 	if !plain(&whole) || j.build.opt.MayRead == nil || !j.build.opt.MayRead(&whole) {
-		l.after = math.MaxInt
+		l.after = math.MaxInt64
 		return nil
 	}
-	most := int64(rowsForSpan) * int64(l.spans)
 	whole.Limit = plan.AtMost(most + 1)
 	right, err := j.build.src(ctx, &whole)
 	if err != nil {
 		return err
 	}
-	counted := &countedOp{Operator: right}
-	err = j.load(ctx, counted)
-	if err == nil && counted.rows <= most {
+	read := int64(0)
+	err = j.load(ctx, &countedOp{Operator: right, rows: &read})
+	if err == nil && read <= most {
 		l.whole = true
 		return nil
 	}
 	j.table = nil
 	j.share.release()
-	if l.after = 4 * l.spans; errors.Is(err, ErrMemoryLimit) {
-		l.after, err = math.MaxInt, nil
+	if l.after = 4 * most; errors.Is(err, ErrMemoryLimit) {
+		l.after, err = math.MaxInt64, nil
 	}
 	return err
 }
@@ -75,13 +92,13 @@ func plain(s *plan.Scan) bool {
 // countedOp counts the rows of an operator.
 type countedOp struct {
 	Operator
-	rows int64
+	rows *int64
 }
 
 // Next counts.
 func (c *countedOp) Next(ctx context.Context) ([][]types.Value, error) {
 	rows, err := c.Operator.Next(ctx)
-	c.rows += int64(len(rows))
+	*c.rows += int64(len(rows))
 	return rows, err
 }
 
@@ -99,13 +116,13 @@ func keyOf(env *expr.Env, exprs []expr.Expr, row []types.Value) (key string, ok 
 	return string(b), true, nil
 }
 
-// lookupKeys gives the values, each once, by which the right rows of left ones are looked up.
+// lookupKeys gives the values, each once, by which the right rows of left ones are looked up: those of the keys, and what On compares.
 func lookupKeys(n *plan.Join, env *expr.Env, left [][]types.Value) (batch [][]types.Value, err error) {
 	seen := map[string]bool{}
 rows:
 	for _, l := range left {
 		env.Row = l
-		keys := make([]types.Value, len(n.LeftKeys))
+		keys := make([]types.Value, len(n.LeftKeys), len(n.LeftKeys)+len(n.Lookup.By))
 		for i, e := range n.LeftKeys {
 			v, err := e.Eval(env)
 			if err != nil {
@@ -115,6 +132,13 @@ rows:
 				continue rows // no right value is equal to one beyond the type
 			}
 			keys[i] = v
+		}
+		for _, e := range n.Lookup.By {
+			v, err := e.Eval(env)
+			if err != nil {
+				return nil, err
+			}
+			keys = append(keys, v.Clone())
 		}
 		if k := string(rowKey(nil, keys)); !seen[k] {
 			seen[k] = true

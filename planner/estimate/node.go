@@ -197,7 +197,7 @@ func (r *Estimator) join(n *plan.Join, all bool) (plan.Estimate, bool) {
 // lookups estimates what is read to look up rows, which have so many values, on the right side of n, of which right tells all.
 func (r *Estimator) lookups(n *plan.Join, rows, values float64, right plan.Estimate, rightValues float64) (e plan.Estimate, ok bool) {
 	s, isScan := n.Right.(*plan.Scan)
-	if !isScan {
+	if !isScan || len(n.Lookup.By) > 0 {
 		return e, false
 	}
 	t := r.find(s.Table)

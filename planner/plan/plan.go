@@ -283,10 +283,12 @@ func (*Reuse) node() {}
 
 // Lookup plans the inner side of a lookup join.
 type Lookup struct {
-	// Plan gives the scan for a batch of values, not NULL, of the join's RightKeys. It is a function because the values decide on all of
+	// Plan gives the scan for a batch of values: those of the join's RightKeys, which are not NULL, then those of By. It is a function because the values decide on all of
 	// a Scan: the layout, the spans, what is left to check. Data in its place would be a query not planned yet, and whoever runs the
 	// plan would have to call the planner with it.
 	Plan func(batch [][]types.Value) (*Scan, error)
+	// By are columns of a left row by whose values On narrows the right rows, beside the keys.
+	By []expr.Expr
 	// Whole reads the right side without the left one, for estimates.
 	Whole *Scan
 }

@@ -1,0 +1,153 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner/plan"
+)
+
+// arrange gives the order in which to join sources of inner joins where the written one begins with a full scan and another need not, or
+// begins with more rows; nil: as written. It begins with the first of these that there is:
+//
+//	rows that are at hand and bind the key of a table
+//	a table whose key is bound
+//	what is likely to give few rows (few), and binds the key of a table
+//	what binds the key of a table
+func (q *query) arrange(f *from, conds []expr.Expr, h hints) []int {
+	reach := q.reach(f, conds, h)
+	bound := func(i int, given []int) bool { return !reach(i, given).Wide() }
+	if slices.Contains(f.outer, true) || bound(0, nil) {
+		return nil
+	}
+	binding := func(i int) (k int) {
+		return slices.IndexFunc(f.srcs, func(s *source) bool {
+			return s.table != nil && s != f.srcs[i] && bound(slices.Index(f.srcs, s), []int{i})
+		})
+	}
+	begin := func(with func(i int, s *source) bool) int {
+		for i, s := range f.srcs {
+			if with(i, s) {
+				return i
+			}
+		}
+		return -1
+	}
+	for _, with := range []func(i int, s *source) bool{
+		func(i int, s *source) bool {
+			_, atHand := s.node.(*plan.Values)
+			return atHand && binding(i) >= 0
+		},
+		func(i int, _ *source) bool { return bound(i, nil) },
+		func(i int, s *source) bool {
+			if q.env.Options.NoRules || s.table != nil && !s.narrowed(conds) {
+				return false
+			}
+			k := binding(i)
+			return k >= 0 && (i == 0 || s.table == nil || reach(i, []int{k}).Wide() || reach(i, []int{k}) == plan.Get)
+		},
+		func(i int, _ *source) bool { return !q.env.Options.NoRules && binding(i) >= 0 },
+	} {
+		if i := begin(with); i >= 0 {
+			if i == 0 {
+				return nil
+			}
+			return orderFrom(i, len(f.srcs), bound)
+		}
+	}
+	return nil
+}
+
+// narrowed reports whether a condition on columns outside of its keys leaves few rows of s, a table.
+func (s *source) narrowed(conds []expr.Expr) bool {
+	own, _ := ownTerms(conds, s)
+	return slices.ContainsFunc(append(own, s.conds...), func(e expr.Expr) bool {
+		return !slices.ContainsFunc(expr.Columns(e), func(c int) bool { return c < len(s.table.Columns) && s.table.Columns[c].KeyPart })
+	})
+}
+
+// reach tells how the key of a source is reached from the sources given: a full scan where they do not bind its start.
+func (q *query) reach(f *from, conds []expr.Expr, h hints) func(i int, given []int) plan.Access {
+	return func(i int, given []int) plan.Access {
+		s := f.srcs[i]
+		if s.table == nil {
+			return plan.FullScan
+		}
+		own, rest := ownTerms(conds, s)
+		for _, e := range rest {
+			if t := q.sampled(e, s, given, f); t != nil {
+				own = append(own, t)
+			}
+		}
+		req, err := q.request(s, own, make([]bool, s.width()), accessOrder{}, h)
+		if err != nil {
+			return plan.FullScan
+		}
+		scan, err := q.env.access(req)
+		if err != nil {
+			return plan.FullScan
+		}
+		return scan.Access
+	}
+}
+
+// sampled is what e, a condition on s and the given sources, says of s for made-up values of these; nil: it is on others.
+func (q *query) sampled(e expr.Expr, s *source, given []int, f *from) expr.Expr {
+	of, around := false, false
+	for _, c := range expr.Columns(e) {
+		switch {
+		case c >= s.offset && c < s.offset+s.width():
+			of = true
+		case slices.ContainsFunc(given, func(i int) bool { return c >= f.srcs[i].offset && c < f.srcs[i].offset+f.srcs[i].width() }):
+			around = true
+		default:
+			return nil
+		}
+	}
+	if !of || !around || !rowwise(e) {
+		return nil
+	}
+	if x, y, ok := equality(e); ok {
+		if !within(y, s.offset, s.offset+s.width()) {
+			x, y = y, x
+		}
+		if !within(y, s.offset, s.offset+s.width()) || slices.ContainsFunc(expr.Columns(x), func(c int) bool { return c >= s.offset && c < s.offset+s.width() }) {
+			return nil
+		}
+		return &expr.Compare{Op: expr.EQ, X: shifted(y, s.offset), Y: &expr.Const{Val: sampleValue(y.Type(), 0), Typ: y.Type()}}
+	}
+	k := -1
+	return expr.Fold(expr.Map(e, func(x expr.Expr) expr.Expr {
+		c, ok := x.(*expr.Column)
+		if !ok {
+			return x
+		}
+		if c.Index >= s.offset && c.Index < s.offset+s.width() {
+			return shifted(c, s.offset)
+		}
+		k++ // of a range the first value may be its start
+		return &expr.Const{Pos: c.Pos, Val: sampleValue(c.Typ, k), Typ: c.Typ}
+	}), q.env.Loc)
+}
+
+// orderFrom gives an order of n sources that begins with first and goes on with those whose keys the ones so far bind.
+func orderFrom(first, n int, bound func(i int, given []int) bool) []int {
+	order := []int{first}
+	for len(order) < n {
+		next := -1
+		for i := range n {
+			if slices.Contains(order, i) {
+				continue
+			}
+			if next < 0 {
+				next = i
+			}
+			if bound(i, order) {
+				next = i
+				break
+			}
+		}
+		order = append(order, next)
+	}
+	return order
+}

@@ -1,0 +1,299 @@
+package planner
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// looking finds how the right side of a join, the table of a source, is looked up by values of its left side.
+type looking struct {
+	q    *query
+	env  *Env
+	j    *plan.Join
+	s    *source
+	own  []expr.Expr // over the table alone
+	used []bool
+	h    hints
+}
+
+// by is what a look-up compares with the values of a left row: the join's keys but that of index left, and the conditions among.
+type by struct {
+	left  int // -1: all keys
+	among []expr.Expr
+	cols  []*expr.Column // the left columns in among, whose values follow those of the keys
+}
+
+// lookup makes j read its right side, the table of s, by key for the rows of the left one, where they bind its key, by equality or
+// by a range, a pattern or a list, and reading it without them costs more.
+func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h hints) error {
+	whole, ok := j.Right.(*plan.Scan)
+	if !ok || whole.Access == plan.Empty || whole.Access == plan.Get {
+		return nil
+	}
+	l := &looking{q: q, env: q.env, j: j, s: s, own: own, used: slices.Clone(used), h: h}
+	mark(l.used, j.RightKeys...)
+	if q.known(s) { // statistics choose between this and reading once: how each batch is read need not be weighed again
+		rules := *q.env
+		rules.Statistics, l.env = nil, &rules
+	}
+	b, sample, err := l.byKeys()
+	if err != nil {
+		return err
+	}
+	if b, sample, err = l.bySpans(b, sample); err != nil || sample == nil {
+		return err
+	}
+	usual := q.pieces || whole.Access.Wide() || guessed(j.Left)*cost(sample) < cost(whole)
+	lookup := &plan.Lookup{Plan: func(batch [][]types.Value) (*plan.Scan, error) { return l.read(b, batch) }, Whole: whole}
+	for _, c := range b.cols {
+		lookup.By = append(lookup.By, c)
+	}
+	if q.known(s) && q.byFigures(j, sample, lookup, usual) {
+		return nil
+	}
+	if usual {
+		j.Right, j.Lookup = sample, lookup
+	}
+	return nil
+}
+
+// byKeys finds those keys of the join that bind the table's key; sample is nil where none do.
+func (l *looking) byKeys() (b by, sample *plan.Scan, err error) {
+	keys := len(l.j.RightKeys)
+	for b.left = -1; b.left < keys && keys > 0; b.left++ {
+		if b.left >= 0 && keys == 1 { // of values that are made up, one may contradict another: DATE_TRUNC('hour', ts) = 1 has no ts
+			break
+		}
+		p, err := l.sample(b)
+		if err != nil {
+			return b, nil, err
+		}
+		if p != nil && !p.Access.Wide() {
+			return b, p, nil
+		}
+		if p != nil && b.left < 0 {
+			break
+		}
+	}
+	return by{left: -1}, nil, nil
+}
+
+// maxBinding bounds the conditions of a join that are tried one by one.
+const maxBinding = 8
+
+// bySpans adds to b those other conditions of the join by which less is read: ts BETWEEN h.a AND h.b, k LIKE x || '%', k IN (h.a, h.b).
+func (l *looking) bySpans(b by, sample *plan.Scan) (by, *plan.Scan, error) {
+	if l.j.On == nil || sample != nil && sample.Access == plan.Get || l.q.env.Options.NoRules {
+		return b, sample, nil
+	}
+	width := l.j.Left.Width()
+	var among []expr.Expr
+	for _, t := range expr.Conjuncts(l.j.On) {
+		if !within(t, 0, width) && !within(t, width, 1<<62) && rowwise(t) && len(among) < maxBinding {
+			among = append(among, t)
+		}
+	}
+	for added := true; added; { // one may bind only behind another
+		added = false
+		for _, t := range among {
+			if slices.Contains(b.among, t) {
+				continue
+			}
+			more := l.with(b, append(slices.Clip(b.among), t))
+			p, err := l.sample(more)
+			if err != nil {
+				return b, nil, err
+			}
+			if p == nil || p.Access.Wide() || sample != nil && (cost(p) > cost(sample) || slices.EqualFunc(p.Spans, sample.Spans, sameSpan)) {
+				continue
+			}
+			b, sample, added = more, p, true
+		}
+	}
+	return b, sample, nil
+}
+
+func sameSpan(a, b plan.Span) bool {
+	return a.Table == b.Table && a.Key == b.Key && bytes.Equal(a.Start, b.Start) && bytes.Equal(a.Stop, b.Stop)
+}
+
+// rowwise reports whether e has one value for a row, and asks no query.
+func rowwise(e expr.Expr) bool {
+	ok := expr.Volatile(e) == ""
+	expr.Map(e, func(x expr.Expr) expr.Expr {
+		if _, sub := x.(*expr.Subquery); sub {
+			ok = false
+		}
+		return x
+	})
+	return ok
+}
+
+// with is b by among, too.
+func (l *looking) with(b by, among []expr.Expr) by {
+	out := by{left: b.left, among: among}
+	for _, t := range among {
+		expr.Map(t, func(x expr.Expr) expr.Expr {
+			if c, ok := x.(*expr.Column); ok && c.Index < l.j.Left.Width() && !slices.ContainsFunc(out.cols, func(o *expr.Column) bool { return o.Index == c.Index }) {
+				out.cols = append(out.cols, c)
+			}
+			return x
+		})
+	}
+	return out
+}
+
+// sample gives the first look-up for made-up values that fit; nil: none does.
+func (l *looking) sample(b by) (*plan.Scan, error) {
+	for i := range sampleValues {
+		row := make([]types.Value, 0, len(l.j.RightKeys)+len(b.cols))
+		for _, e := range l.j.RightKeys {
+			row = append(row, sampleValue(e.Type(), i))
+		}
+		for k, c := range b.cols { // of a range the first value may be its start, or its end
+			if row = append(row, sampleValue(c.Typ, i+k)); i%2 == 1 {
+				row[len(row)-1] = sampleValue(c.Typ, i+len(b.cols)-1-k)
+			}
+		}
+		if p, err := l.read(b, [][]types.Value{row}); err != nil || p.Access != plan.Empty {
+			return p, err
+		}
+	}
+	return nil, nil
+}
+
+// read plans the look-up of a batch of values: those of the keys, then those of b's columns.
+func (l *looking) read(b by, batch [][]types.Value) (*plan.Scan, error) {
+	req, err := l.q.request(l.s, append(slices.Clip(l.own), l.condition(b, batch)...), l.used, accessOrder{}, l.h)
+	if err != nil {
+		return nil, err
+	}
+	scan, err := l.env.access(req)
+	if err == nil && l.j.Semi && l.j.On == nil {
+		l.env.accessEnv().OneOfSame(scan, l.used, nil, nil)
+	}
+	return scan, err
+}
+
+// condition is what right rows have to be like for one of the batch.
+func (l *looking) condition(b by, batch [][]types.Value) []expr.Expr {
+	keys := l.j.RightKeys
+	if b.left >= 0 {
+		keys = slices.Delete(slices.Clone(keys), b.left, b.left+1)
+	}
+	if len(b.among) == 0 {
+		return []expr.Expr{keyCondition(keys, leftOut(batch, b.left))}
+	}
+	alts := make([]expr.Expr, 0, len(batch))
+	for _, row := range batch {
+		at := len(l.j.RightKeys)
+		terms := make([]expr.Expr, 0, len(keys)+len(b.among))
+		if len(keys) > 0 {
+			terms = append(terms, keyCondition(keys, leftOut([][]types.Value{row[:at]}, b.left)))
+		}
+		for _, t := range b.among {
+			terms = append(terms, l.given(t, b.cols, row[at:]))
+		}
+		if t := expr.Conjunction(terms); !isNever(t) {
+			alts = append(alts, t)
+		}
+	}
+	return expr.Conjuncts(expr.Fold(&expr.Or{Terms: alts}, l.q.env.Loc))
+}
+
+// isNever reports whether e is the constant FALSE, or NULL.
+func isNever(e expr.Expr) bool {
+	k, ok := e.(*expr.Const)
+	return ok && (k.Val.IsNull() || !k.Val.Bool())
+}
+
+// given is t, over a pair of rows, said of the right row where the columns of the left one have values.
+func (l *looking) given(t expr.Expr, cols []*expr.Column, values []types.Value) expr.Expr {
+	width := l.j.Left.Width()
+	return expr.Fold(expr.Map(t, func(x expr.Expr) expr.Expr {
+		c, ok := x.(*expr.Column)
+		if !ok {
+			return x
+		}
+		if c.Index >= width {
+			d := *c
+			d.Index -= width
+			return &d
+		}
+		i := slices.IndexFunc(cols, func(o *expr.Column) bool { return o.Index == c.Index })
+		return &expr.Const{Pos: c.Pos, Val: values[i], Typ: c.Typ}
+	}), l.q.env.Loc)
+}
+
+// leftOut gives the batch without the k-th value of each row; all of it if k is negative.
+func leftOut(batch [][]types.Value, k int) [][]types.Value {
+	if k < 0 {
+		return batch
+	}
+	out := make([][]types.Value, len(batch))
+	for i, row := range batch {
+		out[i] = slices.Delete(slices.Clone(row), k, k+1)
+	}
+	return out
+}
+
+func cost(s *plan.Scan) float64 { return s.Candidates[0].Cost }
+
+// guessed guesses without statistics how many rows n gives.
+func guessed(n plan.Node) float64 {
+	const unknown = 1e6
+	switch n := n.(type) {
+	case *plan.Scan:
+		if n.Access.Wide() {
+			return unknown
+		}
+		return min(unknown, cost(n))
+	case *plan.Join:
+		if n.Lookup != nil {
+			return min(unknown, guessed(n.Left)*cost(n.Right.(*plan.Scan)))
+		}
+		return unknown
+	case *plan.Filter:
+		return guessed(n.Input)
+	case *plan.Limit:
+		if n.Count.Set {
+			return min(float64(n.Count.Rows), guessed(n.Input))
+		}
+	case *plan.Values:
+		return float64(len(n.Rows))
+	}
+	return unknown
+}
+
+// keyCondition is the condition that the keys have the values of one of the rows.
+func keyCondition(keys []expr.Expr, rows [][]types.Value) expr.Expr {
+	if len(keys) == 1 {
+		in := &expr.In{Pos: keys[0].Position(), X: keys[0], List: make([]types.Value, len(rows))}
+		for i, r := range rows {
+			in.List[i] = r[0]
+		}
+		compare := func(a, b types.Value) int {
+			c, _ := types.Compare(a, b) // one type
+			return c
+		}
+		slices.SortFunc(in.List, compare)
+		in.List = slices.CompactFunc(in.List, func(a, b types.Value) bool { return compare(a, b) == 0 })
+		return in
+	}
+	alts := make([]expr.Expr, len(rows))
+	for i, r := range rows {
+		terms := make([]expr.Expr, len(keys))
+		for k, x := range keys {
+			terms[k] = &expr.Compare{Pos: x.Position(), Op: expr.EQ, X: x, Y: &expr.Const{Pos: x.Position(), Val: r[k], Typ: r[k].Type()}}
+		}
+		alts[i] = expr.Conjunction(terms)
+	}
+	if len(alts) == 1 {
+		return alts[0]
+	}
+	return &expr.Or{Terms: alts}
+}
