@@ -38,13 +38,6 @@ const (
 // version 0, simple authentication.
 const simplePreamble = "HBas\x00\x50"
 
-// writeTimeout bounds one write to a server. Without it gohbase blocks for ever when the server stops reading. It is
-// longer than an attempt.
-const writeTimeout = 30 * time.Second
-
-// lastWords is how long a failed write waits for the bytes that the server sent before it closed the connection.
-const lastWords = 500 * time.Millisecond
-
 // Errors about TLS that a server's behaviour shows.
 var (
 	errNoWord = errors.New("closes the connection without an answer; a server that requires TLS does that (set tls in the address)")
@@ -57,7 +50,11 @@ var (
 type regionConn struct {
 	net.Conn
 	writing sync.Mutex
-	greeted bool // the preamble was sent: the one that gohbase writes first must be skipped
+	room    sync.Cond // signalled when the queue was taken
+	queue   []byte    // calls that wait for the write under way
+	sending bool      // a write is under way
+	failed  error     // of a write: a part of a call may have been sent
+	greeted bool      // the preamble was sent: the one that gohbase writes first must be skipped
 	answers *answers
 	dialer  *dialer
 	addr    string // as hbase:meta names the server, or the server that was asked
@@ -138,37 +135,6 @@ func (c *regionConn) SetWriteDeadline(t time.Time) error {
 func (c *regionConn) Close() error {
 	c.gone()
 	return c.Conn.Close()
-}
-
-func (c *regionConn) Write(b []byte) (int, error) {
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	if err := c.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
-		return 0, err
-	}
-	skipped := 0
-	if c.greeted {
-		if !bytes.HasPrefix(b, []byte(simplePreamble)) {
-			return 0, errors.New("the connection header does not come with the preamble")
-		}
-		skipped, c.greeted = len(simplePreamble), false
-	}
-	frame, wanted := c.prepare(b), len(b)-skipped
-	n, err := c.Conn.Write(frame[skipped:])
-	if err != nil {
-		// On this error gohbase closes the connection. Read must first see the server's last bytes, which may tell
-		// more.
-		select {
-		case <-c.ended:
-		case <-time.After(lastWords):
-		}
-	}
-	if n == len(frame)-skipped { // the written part may be a complete shorter frame
-		n = wanted
-	}
-	n += skipped
-	_ = c.SetWriteDeadline(time.Time{}) // the deadline would end a later write of net.Buffers; if resetting fails, so will the writes
-	return n, err
 }
 
 // prepare records a call whose answer gohbase decodes itself, and returns the bytes to send. frame is a call as gohbase
@@ -441,6 +407,7 @@ func (d *dialer) dial(ctx context.Context, network, addr string) (*regionConn, e
 		}
 	}
 	c := &regionConn{Conn: conn, dialer: d, addr: addr, used: func() {}, gone: func() {}, ended: make(chan struct{})}
+	c.room.L = &c.writing
 	if d.auth != nil {
 		if c.Conn, err = d.auth.Authenticate(ctx, conn, host); err != nil {
 			conn.Close()

@@ -1,6 +1,8 @@
 package hbase
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/binary"
@@ -71,6 +73,115 @@ func TestFailedWrite(t *testing.T) {
 	}
 	if n, err := conn.Write([]byte("x")); n > 0 || err == nil {
 		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
+// frameOf is a frame of so many bytes.
+func frameOf(fill byte, size int) []byte {
+	return append(binary.BigEndian.AppendUint32(nil, uint32(size)), bytes.Repeat([]byte{fill}, size)...)
+}
+
+// stuckWrite begins a write that ends when the peer reads or closes, and waits until it is under way.
+func stuckWrite(t *testing.T, conn net.Conn, size int) (ended <-chan error) {
+	t.Helper()
+	done, c := make(chan error, 1), conn.(*regionConn)
+	go func() {
+		_, err := conn.Write(frameOf(0, size))
+		done <- err
+	}()
+	for under := false; !under; time.Sleep(time.Millisecond) {
+		c.writing.Lock()
+		under = c.sending
+		c.writing.Unlock()
+	}
+	return done
+}
+
+// Calls that come while a write is under way are sent after it, each whole, in the order in which they came. Only who finds the queue full waits.
+func TestQueuedWrites(t *testing.T) {
+	conn, peer := pipe(t)
+	c := conn.(*regionConn)
+	const first, size = 64 << 20, maxQueued / 4
+	ended := stuckWrite(t, conn, first)
+	for i := range 4 {
+		if n, err := conn.Write(frameOf(byte(i+1), size)); n != size+4 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	full := make(chan error, 2)
+	for i := range 2 {
+		go func() {
+			_, err := conn.Write(frameOf(byte(i+5), size))
+			full <- err
+		}()
+	}
+	c.writing.Lock()
+	if len(c.queue) != 4*(size+4) {
+		t.Errorf("%d bytes are queued", len(c.queue))
+	}
+	c.writing.Unlock()
+	select {
+	case err := <-ended:
+		t.Fatalf("a write of 64 MB that nobody reads ends: %v", err)
+	case err := <-full:
+		t.Fatalf("a write into a full queue ends: %v", err)
+	default:
+	}
+	var got []byte
+	for range 7 {
+		var head [4]byte
+		if _, err := io.ReadFull(peer, head[:]); err != nil {
+			t.Fatal(err)
+		}
+		body := make([]byte, binary.BigEndian.Uint32(head[:]))
+		if _, err := io.ReadFull(peer, body); err != nil {
+			t.Fatal(err)
+		}
+		if want := cmp.Or(min(len(got), 1)*size, first); len(body) != want || bytes.Count(body, body[:1]) != want {
+			t.Fatalf("call %d has %d bytes, want %d", len(got), len(body), want)
+		}
+		got = append(got, body[0])
+	}
+	if slices.Sort(got[5:]); !bytes.Equal(got, []byte{0, 1, 2, 3, 4, 5, 6}) {
+		t.Errorf("the calls come as %v", got)
+	}
+	if err := errors.Join(<-ended, <-full, <-full); err != nil {
+		t.Error(err)
+	}
+	if _, err := conn.Write(frameOf(7, 1)); err != nil { // nothing is under way any more
+		t.Error(err)
+	}
+	if b := make([]byte, 5); true {
+		if _, err := io.ReadFull(peer, b); err != nil || b[4] != 7 {
+			t.Errorf("%v %v", b, err)
+		}
+	}
+}
+
+// When the write under way fails, what was queued goes nowhere: the connection ends for all, and takes nothing more.
+func TestQueuedWritesFail(t *testing.T) {
+	conn, peer := pipe(t)
+	ended := stuckWrite(t, conn, 64<<20)
+	if _, err := conn.Write(frameOf(1, maxQueued)); err != nil {
+		t.Fatal(err)
+	}
+	full := make(chan error, 1)
+	go func() {
+		_, err := conn.Write(frameOf(2, 1))
+		full <- err
+	}()
+	peer.Close()
+	if _, err := conn.Read(make([]byte, 1)); err == nil {
+		t.Error("an answer of nobody")
+	}
+	if err := <-ended; err == nil {
+		t.Error("a write that nobody read succeeds")
+	}
+	if err := <-full; err == nil {
+		t.Error("a call is queued behind a failure")
+	}
+	if _, err := conn.Write(frameOf(3, 1)); err == nil {
+		t.Error("a call is sent behind a part of another")
 	}
 }
 
