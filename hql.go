@@ -11,6 +11,7 @@ import (
 	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/pgcatalog"
 	"github.com/hql-db/hql/stats"
 	"github.com/hql-db/hql/types"
 )
@@ -38,6 +39,13 @@ type DB struct {
 func (db *DB) Session() *DB {
 	return &DB{client: db.client, engine: db.engine, cfg: db.cfg, writable: db.writable, statements: newStatements(), totals: db.totals,
 		session: db.engine.NewSession(), parent: db}
+}
+
+// SessionOf is Session for the connection of a PostgreSQL client: c describes it to the catalog.
+func (db *DB) SessionOf(c *pgcatalog.Client) *DB {
+	s := db.Session()
+	s.session.Client = c
+	return s
 }
 
 // newStatements makes the cache of statements by their text.

@@ -127,7 +127,7 @@ func (r *Rows) ColumnTypes() []ColumnType { return columnTypes(r.rows.Columns) }
 func columnTypes(columns []plan.OutputColumn) []ColumnType {
 	var out []ColumnType
 	for _, c := range columns {
-		out = append(out, ColumnType(c))
+		out = append(out, ColumnType{c.Name, c.Type, c.Partial})
 	}
 	return out
 }

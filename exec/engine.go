@@ -22,6 +22,7 @@ import (
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/pgcatalog"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -177,6 +178,7 @@ func (e *Engine) newRun(args Args, began moment) *run {
 		budget: scanBudget{limit: opt.ScanLimit.or(set.scanLimit)},
 		env:    planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now, Funcs: e.cfg.Funcs, Options: e.cfg.Planner}}
 	r, st := &p.run, &p.statement
+	p.postgres.Catalog, p.postgres.Funcs, p.postgres.Client, p.postgres.Planner, p.env.Postgres = e.catalog, e.cfg.Funcs, session.Client, &p.env, &p.postgres
 	r.statement, r.env = st, &p.env
 	st.looked = &p.looked
 	st.budget, st.watched, st.Warn, st.Guard = &p.budget, &p.watched, &p.warnings, st
@@ -205,6 +207,7 @@ type parts struct {
 	warnings  warning.List
 	env       planner.Env
 	numbers   lookup.Numbers
+	postgres  pgcatalog.Session
 }
 
 // Run runs one statement. A query runs while its rows are read: Close them. Everything else is done when Run returns.

@@ -11,6 +11,7 @@ import (
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/pgcatalog"
 	"github.com/hql-db/hql/types"
 )
 
@@ -30,6 +31,9 @@ type settings struct {
 
 // Session is the settings of the statements that run in it. It is safe for concurrent use.
 type Session struct {
+	// Client is the connection of a PostgreSQL client whose session it is; nil: there is none. It is set before the first statement.
+	Client *pgcatalog.Client
+
 	mu       sync.Mutex
 	settings settings
 }
@@ -227,7 +231,7 @@ func (r *run) set(s *parser.Set) (*Rows, error) {
 
 // scope compiles expressions over no table.
 func (r *run) scope() *expr.Scope {
-	return &expr.Scope{Funcs: r.env.Funcs, Loc: r.settings.loc, Now: r.Opt.Now, Param: r.param, Parameters: r.env.Parameters}
+	return &expr.Scope{Funcs: r.env.Funcs, Function: r.env.Function, Loc: r.settings.loc, Now: r.Opt.Now, Param: r.param, Parameters: r.env.Parameters}
 }
 
 // param gives the value of a parameter.

@@ -18,6 +18,15 @@ func (c compiler) registry() *Registry {
 	return Builtins()
 }
 
+// lookup finds a function by its name; nil when there is none.
+func (c compiler) lookup(name string) *Function {
+	f := c.registry().Lookup(name)
+	if f == nil && c.s.Function != nil {
+		f = c.s.Function(strings.ToUpper(name))
+	}
+	return f
+}
+
 func misplaced(pos parser.Pos, aggregate string) error {
 	return parser.Errorf(pos, "%s is an aggregate, which cannot stand here", aggregate).
 		WithHint("aggregates stand in SELECT, HAVING and ORDER BY: HAVING has the conditions on groups, WHERE those on rows")
@@ -40,9 +49,7 @@ var elsewhere = map[string]string{
 	"TO_NUMBER": "CAST(text AS DECIMAL)", "CONVERT": "CAST(x AS type)", "TRY_CAST": "CAST(x AS type), which fails for what it cannot convert",
 	"RLIKE": "text ~ 'pattern'", "REGEXP_MATCHES": "REGEXP_SUBSTR(text, 'pattern')",
 	"JSON_EXTRACT": "json -> 'key', or json ->> 'key' as text", "GET_JSON_OBJECT": "json ->> 'key'", "JSON_VALUE": "json ->> 'key'",
-	"VERSION": "hql --version tells its version", "CURRENT_SCHEMA": "there are no schemas: SHOW TABLES lists the tables",
-	"CURRENT_DATABASE": "there are no databases: SHOW TABLES lists the tables",
-	"NEXTVAL":          parser.NoSequences, "CURRVAL": parser.NoSequences, "PG_TYPEOF": "DESCRIBE table shows the types of its columns",
+	"NEXTVAL": parser.NoSequences, "CURRVAL": parser.NoSequences,
 	"UUID": "there are no functions that draw identifiers: the program passes them as arguments", "GEN_RANDOM_UUID": "there are no functions that draw identifiers: the program passes them as arguments",
 }
 
@@ -61,7 +68,7 @@ func (c compiler) call(e *parser.Call) (Expr, error) {
 			WithHint("window functions stand in SELECT and ORDER BY: a query around this one can filter and group by their values")
 	}
 	if e.Star || e.Distinct || e.Filter != nil || len(e.OrderBy) > 0 {
-		switch f := c.registry().Lookup(e.Name); {
+		switch f := c.lookup(e.Name); {
 		case f == nil: // which is what it says
 		case f.Group == "aggregate":
 			return nil, misplaced(e.Pos, e.Name)
@@ -83,7 +90,7 @@ func (c compiler) arguments(name string, args []parser.Expr) (flat []Expr, err e
 			flat = append(flat, items...)
 			continue
 		}
-		if f := c.registry().Lookup(name); i == 0 && f != nil && f.Key != nil && f.Key.Lookup == TableDictionary {
+		if f := c.lookup(name); i == 0 && f != nil && f.Key != nil && f.Key.Lookup == TableDictionary {
 			ref, ok := a.(*parser.ColumnRef)
 			if !ok || ref.Table == "" {
 				return nil, parser.Errorf(a.Position(), "LOOKUP takes table.column first")
@@ -269,7 +276,7 @@ func (c compiler) rangeArg(r *parser.RangeArg) ([]Expr, error) {
 
 // apply makes a call of the function called name.
 func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) {
-	f := c.registry().Lookup(name)
+	f := c.lookup(name)
 	switch {
 	case f == nil:
 		return nil, UnknownFunction(c.registry(), name, pos)

@@ -155,6 +155,9 @@ func (c compiler) cast(x Expr, t types.Type, pos parser.Pos) (Expr, error) {
 	if x.Type() == t {
 		return x, nil
 	}
+	if t.IsNamedOID() && c.s.Function != nil && x.Type() != types.Null { // the catalog knows the name, or the number
+		return c.apply(t.String(), pos, []Expr{x})
+	}
 	k := &Cast{Pos: pos, X: x, Typ: t, Zone: cmp.Or(c.s.Loc, time.UTC)}
 	if l, ok := x.(*Const); ok {
 		v, err := c.converted(l, t)

@@ -162,7 +162,7 @@ func (c *Call) Eval(env *Env) (types.Value, error) {
 	}
 	if err != nil {
 		if _, ok := err.(*parser.Error); !ok {
-			err = parser.Errorf(c.Pos, "%s", err)
+			err = parser.Errorf(c.Pos, "%s", err).Of(err)
 		}
 		return types.Value{}, err
 	}

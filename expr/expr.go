@@ -167,6 +167,8 @@ type Scope struct {
 	Subquery func(q *parser.Select, use Subquery) (Expr, error)
 	// Funcs is where functions are found; nil: the built-in ones.
 	Funcs *Registry
+	// Function finds functions that Funcs does not have, those of PostgreSQL's catalog; nil: there are no others.
+	Function func(name string) *Function
 	// Sets is set where functions that give several rows may stand.
 	Sets bool
 	// Key is set for expressions of a key part: a TIMESTAMP is then its epoch

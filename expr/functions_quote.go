@@ -33,11 +33,61 @@ var quotedWords = func() map[string]bool {
 
 var plainIdent = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
-func quoteIdent(s string) string {
+// QuoteIdent is s as a name in SQL: in double quotes where PostgreSQL would read it otherwise.
+func QuoteIdent(s string) string {
 	if plainIdent.MatchString(s) && !quotedWords[s] {
 		return s
 	}
 	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+}
+
+// ParseIdent reads the names between the dots of s. Names without double quotes are in lower case. Unless strict, it ignores whatever
+// follows the names.
+func ParseIdent(s string, strict bool) (out []string, err error) {
+	bad := func(why string) ([]string, error) {
+		return nil, fmt.Errorf("string is not a valid identifier: %q%s", s, why)
+	}
+	for rest := strings.TrimSpace(s); ; {
+		switch m := identPart.FindStringSubmatch(rest); {
+		case m == nil:
+			return bad("")
+		case m[1] == `""`:
+			return bad(": quoted identifier must not be empty")
+		case m[1] != "":
+			out, rest = append(out, strings.ReplaceAll(m[1][1:len(m[1])-1], `""`, `"`)), rest[len(m[0]):]
+		default:
+			out, rest = append(out, strings.ToLower(m[2])), rest[len(m[0]):]
+		}
+		if !strings.HasPrefix(rest, ".") {
+			if rest != "" && strict {
+				return bad("")
+			}
+			return out, nil
+		}
+		rest = strings.TrimSpace(rest[1:])
+	}
+}
+
+// identPart is a name in double quotes or without, and spaces behind it.
+var identPart = regexp.MustCompile(`^(?:("(?:[^"]|"")*")|([\pL_][\pL\pN_$]*))\s*`)
+
+// sizePretty is PG_SIZE_PRETTY: a unit is used from 10 of the next one on, and numbers are rounded.
+func sizePretty(n int64) string {
+	const most = 10 * 1024
+	units := []string{" bytes", " kB", " MB", " GB", " TB", " PB"}
+	abs := func(n int64) int64 { return max(n, -n) }
+	if abs(n) < most {
+		return strconv.FormatInt(n, 10) + units[0]
+	}
+	n >>= 9 // a bit is kept for rounding
+	i := 1
+	for ; abs(n) >= 2*most-1 && i < len(units)-1; i++ {
+		n >>= 10
+	}
+	if n > 0 {
+		n++
+	}
+	return strconv.FormatInt(n/2, 10) + units[i]
 }
 
 func quoteLiteral(s string) string {
@@ -164,7 +214,7 @@ func formatted(env *Env, v types.Value, kind string) (s string, err error) {
 	case kind == "I" && v.IsNull():
 		return "", errors.New("NULL is no name: %I takes a text")
 	case kind == "I":
-		return quoteIdent(s), nil
+		return QuoteIdent(s), nil
 	case kind == "L" && v.IsNull():
 		return "NULL", nil
 	case kind == "L":

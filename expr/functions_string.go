@@ -262,7 +262,7 @@ var stringFunctions = []Function{
 	{Name: "OVERLAY", Group: "string", Unknown: "many texts give the same", Signature: "overlay(text PLACING part FROM start [FOR n]) text", Doc: "The text with part in the place of n characters (as many as part has) from start on.", MinArgs: 3, MaxArgs: 4,
 		Result: overlayResult, Eval: overlay},
 	{Name: "QUOTE_IDENT", Group: "string", Unknown: "a text may be quoted in several ways", Signature: "quote_ident(text) text", Doc: "The text as a name in SQL: in double quotes where PostgreSQL needs them.", MinArgs: 1, MaxArgs: 1,
-		Result: returns(types.String, isText), Eval: text1(quoteIdent)},
+		Result: returns(types.String, isText), Eval: text1(QuoteIdent)},
 	{Name: "QUOTE_LITERAL", Group: "string", Unknown: "a text may be quoted in several ways", Signature: "quote_literal(value) text", Doc: "The value's text as a constant in SQL, in single quotes.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String), Eval: func(env *Env, a []types.Value) (types.Value, error) {
 			s, err := plainText(env, a[0])
@@ -275,6 +275,20 @@ var stringFunctions = []Function{
 			}
 			s, err := plainText(env, a[0])
 			return types.NewString(quoteLiteral(s)), err
+		}},
+	{Name: "PARSE_IDENT", Group: "string", Unknown: "a name may be quoted in several ways", Signature: "parse_ident(name [, strict]) text[]", Doc: "The parts of a name with schemas, read as SQL; unless strict, only as far as it is one.", MinArgs: 1, MaxArgs: 2,
+		Result: returns(types.ArrayOf(types.String), isText, isTruth), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			parts, err := ParseIdent(a[0].Text(), len(a) == 1 || a[1].Bool())
+			items := make([]types.Value, len(parts))
+			for i, p := range parts {
+				items[i] = types.NewString(p)
+			}
+			return types.NewArray(types.String, items), err
+		}},
+	{Name: "PG_SIZE_PRETTY", Group: "string", Unknown: "several sizes have one text", Signature: "pg_size_pretty(bytes) text", Doc: "A number of bytes as a text with its unit: bytes, kB, MB, GB, TB, PB.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.String, types.Type.IsNumeric), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			n, err := types.Cast(a[0], types.BigInt, nil)
+			return types.NewString(sizePretty(n.Int())), err
 		}},
 	{Name: "FORMAT", Group: "string", Unknown: "a text may be put together in several ways", Signature: "format(format, value, ...) text", Doc: "The format with a value for each %s (its text, nothing for NULL), %I (a name) and %L (a constant); %2$s is the second value, %-10s fills up with spaces to 10 characters, %% is a %.", MinArgs: 1, MaxArgs: -1, NullArgs: true,
 		Result: returns(types.String, isText, isAny), Eval: formatText},

@@ -144,11 +144,25 @@ func (r *exprReader) paren(t *lexer.Token) (Expr, error) {
 	}
 	x, err := r.expr()
 	if err != nil || !r.isNext(",") {
-		return r.close(x, err)
+		return r.field(r.close(x, err))
 	}
 	r.lex.Next()
 	rest, err := r.list(0)
 	return r.close(&Tuple{Pos: pos(t), Items: append([]Expr{x}, rest...)}, err)
+}
+
+// field reads the .name behind (x): a field of the rows of a function.
+func (r *exprReader) field(x Expr, err error) (Expr, error) {
+	if err != nil || r.lex.Peek().Value != "." {
+		return x, err
+	}
+	dot := r.lex.Next()
+	if !isName(r.lex.Peek()) {
+		missed(r.lex, "the name of a field")
+		return nil, unexpected(r.lex)
+	}
+	name := name(r.lex.Next())
+	return &Call{Pos: pos(dot), Name: "_PG_FIELD", Args: []Expr{x, &Literal{Pos: pos(dot), Kind: StringLiteral, Text: name}}}, nil
 }
 
 // caseExpr reads what follows the CASE t.

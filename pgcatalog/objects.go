@@ -4,65 +4,141 @@ import (
 	"hash/fnv"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/types"
 )
 
-// Database is the name of the one database.
+// Database is the name of the database for statements without a Client.
 const Database = "hql"
 
-// The numbers of PostgreSQL's schemas and of the role that owns everything.
+// The OIDs of PostgreSQL's schemas, and the role that owns everything.
 const (
 	schemaCatalog = 11
 	schemaPublic  = 2200
 	owner         = 10
+	ownerName     = "hql"
+	methodBtree   = 403
 )
 
-// object is a table or view of hql.
+// object is a table, view or index of hql, or a relation of PostgreSQL's catalog.
 type object struct {
-	oid     uint32
-	schema  string
-	name    string // without its schema
-	kind    string // of pg_class: r, v
-	columns []*catalog.Column
-	indexed bool
+	oid       uint32
+	schemaOID uint32
+	schema    string
+	name      string // without its schema
+	kind      string // as in pg_class: r, v, i
+	table     *catalog.Table
+	view      *catalog.View
+	layout    *catalog.Layout // of an index
+	of        *object         // the table of an index
+	indexes   []*object
+	columns   func() []attribute
 }
 
-// objects are what the rows are made of.
+// attribute is a column of an object.
+type attribute struct {
+	name     string
+	typ      types.Type
+	limit    types.Limit
+	notNull  bool
+	comment  string
+	fallback string // the DEFAULT
+}
+
+// schema is a namespace of HBase, or one of PostgreSQL's catalog.
+type schema struct {
+	oid  uint32
+	name string
+}
+
+// objects are all objects in the order of schemas and names.
 type objects struct {
-	schemas []string // of objects, sorted; public first
-	oids    map[string]uint32
-	all     []object
+	schemas []schema
+	all     []*object
+	byOID   map[uint32]*object
+	byName  map[[2]string]*object
 }
 
-// read collects the objects of c, in the order of their names.
-func read(c *catalog.Catalog) *objects {
-	o := &objects{oids: map[string]uint32{"public": schemaPublic}, schemas: []string{"public"}}
+// collect collects the objects of s.
+func (s *Session) collect() *objects {
+	o := &objects{schemas: []schema{{schemaCatalog, "pg_catalog"}, {schemaPublic, "public"}}, byOID: map[uint32]*object{}, byName: map[[2]string]*object{}}
 	taken := map[uint32]bool{}
-	for _, t := range c.Tables() {
-		o.all = append(o.all, object{name: t.Name, kind: "r", columns: t.Columns, indexed: true})
-	}
-	for _, v := range c.Views() {
-		o.all = append(o.all, object{name: v.Name, kind: "v"})
-	}
-	slices.SortFunc(o.all, func(a, b object) int { return strings.Compare(a.name, b.name) })
-	for i := range o.all {
-		x := &o.all[i]
-		x.oid = number(x.kind+x.name, taken)
-		x.schema = "public"
-		if schema, name, ok := strings.Cut(x.name, ":"); ok {
-			x.schema, x.name = schema, name
-		}
-		if _, known := o.oids[x.schema]; !known {
-			o.oids[x.schema] = number("n"+x.schema, taken)
-			o.schemas = append(o.schemas, x.schema)
+	o.schemas = append(o.schemas, schema{number("ninformation_schema", taken), "information_schema"})
+	for _, t := range s.Catalog.Tables() {
+		x := o.add(&object{kind: "r", table: t, columns: sync.OnceValue(func() []attribute { return tableColumns(t) })}, t.Name, taken)
+		for i, l := range t.Layouts {
+			o.index(x, l, i, taken)
 		}
 	}
+	for _, v := range s.Catalog.Views() {
+		o.add(&object{kind: "v", view: v, columns: sync.OnceValue(func() []attribute { return viewColumns(s, v) })}, v.Name, taken)
+	}
+	for _, r := range relations() {
+		if r.kind != "f" {
+			o.put(&object{oid: r.oid, schema: r.Schema, name: r.Name, kind: r.kind, columns: r.attributes}, taken)
+		}
+	}
+	slices.SortFunc(o.all, func(a, b *object) int {
+		if c := strings.Compare(a.schema, b.schema); c != 0 {
+			return c
+		}
+		return strings.Compare(a.name, b.name)
+	})
 	return o
 }
 
-// number is the OID of the object called key: as long as it has that name, and no other takes it, it keeps it.
+// add adds x, which is called name in hql: its namespace, a colon and its own name.
+func (o *objects) add(x *object, name string, taken map[uint32]bool) *object {
+	x.schema, x.name = "public", name
+	if schema, rest, ok := strings.Cut(name, ":"); ok {
+		x.schema, x.name = schema, rest
+	}
+	return o.put(x, taken)
+}
+
+func (o *objects) put(x *object, taken map[uint32]bool) *object {
+	if x.oid == 0 {
+		x.oid = number(x.kind+x.schema+":"+x.name, taken)
+	}
+	x.schemaOID = o.schemaNamed(x.schema, taken)
+	o.all = append(o.all, x)
+	o.byOID[x.oid] = x
+	if key := [2]string{x.schema, x.name}; o.byName[key] == nil {
+		o.byName[key] = x
+	}
+	return x
+}
+
+// schemaNamed returns the OID of the schema called name, which is new or known.
+func (o *objects) schemaNamed(name string, taken map[uint32]bool) uint32 {
+	for _, s := range o.schemas {
+		if s.name == name {
+			return s.oid
+		}
+	}
+	s := schema{number("n"+name, taken), name}
+	o.schemas = append(o.schemas, s)
+	return s.oid
+}
+
+// index adds the index of x that layout number i is: the first is the primary key.
+func (o *objects) index(x *object, l *catalog.Layout, i int, taken map[uint32]bool) {
+	name := l.Name
+	if i == 0 {
+		name = x.name + "_pkey"
+	}
+	in := &object{kind: "i", schema: x.schema, name: name, table: x.table, layout: l, of: x}
+	in.oid = number("i"+x.schema+":"+x.name+":"+name, taken)
+	in.columns = sync.OnceValue(func() []attribute { return indexColumns(in) })
+	x.indexes = append(x.indexes, o.put(in, taken))
+}
+
+// primary reports whether an index is the primary key of its table.
+func (x *object) primary() bool { return x.layout == x.table.Layouts[0] }
+
+// number returns the OID of the object called key. It stays the same while the object has that name and no other has the number.
 func number(key string, taken map[uint32]bool) uint32 {
 	const first = 16384 // of PostgreSQL's users
 	h := fnv.New32a()
@@ -75,34 +151,47 @@ func number(key string, taken map[uint32]bool) uint32 {
 	return n
 }
 
-// typeInfo is what PostgreSQL says of a type.
-type typeInfo struct {
-	oid        uint32
-	length     int
-	byValue    bool
-	align      string
-	storage    string
-	collation  int
-	name       string
-	dimensions int
+// keyPart is a column of an index, or an expression over columns.
+type keyPart struct {
+	column int // in the table; -1: an expression
+	text   string
+	typ    types.Type
 }
 
-// typeNames are PostgreSQL's names of hql's types where ParseType does not tell them apart.
-var typeNames = map[types.Type]string{
-	types.Boolean: "bool", types.TinyInt: "int2", types.SmallInt: "int2", types.Int: "int4", types.BigInt: "int8", types.Float: "float4", types.Double: "float8",
-	types.Decimal: "numeric", types.String: "text", types.Bytes: "bytea", types.Date: "date", types.Time: "time", types.Timestamp: "timestamptz", types.JSON: "json",
-	types.UUID: "uuid", types.Null: "text",
+// parts returns the columns of an index. The primary key has the columns that the rowkey holds, every other index the parts of its key.
+func (x *object) parts() (out []keyPart) {
+	t := x.table
+	if x.primary() {
+		for _, i := range x.layout.PlaceColumns() {
+			if t.Columns[i].KeyPart {
+				out = append(out, keyPart{i, t.Columns[i].Name, t.Columns[i].Type})
+			}
+		}
+		return out
+	}
+	for _, p := range x.layout.Key.Parts {
+		if p.Literal != nil {
+			continue
+		}
+		if c, ok := p.Column(); ok {
+			out = append(out, keyPart{c, t.Columns[c].Name, t.Columns[c].Type})
+		} else {
+			out = append(out, keyPart{-1, p.Expr.String(), p.Expr.Type()})
+		}
+	}
+	return out
 }
 
-// infoOf is the type of a column of t.
-func infoOf(t types.Type) typeInfo {
-	elem, name := t, ""
-	if t.IsArray() {
-		elem, name = t.Elem(), "_"
+// find finds an object that a name without a schema means, or one of the schema.
+func (o *objects) find(schema, name string) *object {
+	if schema != "" {
+		return o.byName[[2]string{schema, name}]
 	}
-	info := typeFacts()[name+typeNames[elem]]
-	if name != "" {
-		info.dimensions = 1
+	if x := o.byName[[2]string{"pg_catalog", name}]; x != nil {
+		return x
 	}
-	return info
+	return o.byName[[2]string{"public", name}]
 }
+
+// visible reports whether a name without a schema means x.
+func (o *objects) visible(x *object) bool { return o.find("", x.name) == x }

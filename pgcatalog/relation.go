@@ -1,19 +1,20 @@
 package pgcatalog
 
 import (
-	_ "embed"
+	"embed"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
-	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/types"
 )
 
 //go:embed columns.tsv
 var columnsText string
 
-//go:embed types.tsv
-var typesText string
+//go:embed facts/*.tsv
+var files embed.FS
 
 // Column is a column of a relation.
 type Column struct {
@@ -25,29 +26,76 @@ type Column struct {
 type Relation struct {
 	Schema, Name string
 	Columns      []Column
+	Hidden       int // the last of Columns, which * does not show: tableoid and xmin
+	oid          uint32
+	kind         string        // as in pg_class: r, v; f: a function in FROM
+	template     []types.Value // a row that sets nothing
+	at           map[string]int
+	facts        func() [][]types.Value // rows, which no one changes
 }
 
 // relations are all of them, by schema and name.
 var relations = sync.OnceValue(func() map[string]*Relation {
 	out := map[string]*Relation{}
 	for _, line := range strings.Split(strings.TrimSpace(columnsText), "\n") {
-		name, list, _ := strings.Cut(line, "\t")
-		r := &Relation{}
-		r.Schema, r.Name, _ = strings.Cut(name, ".")
-		for _, c := range strings.Split(list, ",") {
-			name, typ, _ := strings.Cut(c, " ")
-			t, ok := types.ParseType(typ)
-			if !ok {
-				t = types.String
-			}
-			r.Columns = append(r.Columns, Column{name, t})
+		f := strings.Split(line, "\t")
+		oid, _ := strconv.ParseUint(f[1], 10, 32)
+		r := &Relation{oid: uint32(oid), kind: f[2], at: map[string]int{}}
+		r.Schema, r.Name, _ = strings.Cut(f[0], ".")
+		r.facts = sync.OnceValue(r.readFacts)
+		for i, c := range strings.Split(f[3], ",") {
+			r.column(i, c)
+		}
+		if r.kind == "r" {
+			n := len(r.Columns)
+			r.column(n, "tableoid oid="+f[1])
+			r.column(n+1, "xmin xid=1")
+			r.Hidden = 2
 		}
 		out[r.Schema+":"+r.Name] = r
 	}
 	return out
 })
 
-// Find finds a relation by its name, with its schema and a colon in front or, in pg_catalog, without; nil where there is none.
+// column adds column number i: "name type", then ! if it is never NULL, or = and the value that it has where nothing sets it.
+func (r *Relation) column(i int, text string) {
+	name, typ, _ := strings.Cut(text, " ")
+	typ, fallback, given := strings.Cut(typ, "=")
+	typ, never := strings.CutSuffix(typ, "!")
+	t, ok := types.ParseType(typ)
+	if !ok {
+		t = types.String
+	}
+	var v types.Value
+	switch {
+	case given && strings.HasSuffix(fallback, "c") && len(fallback) > 1: // a character by its number
+		n, _ := strconv.Atoi(strings.TrimSuffix(fallback, "c"))
+		v = valueOf(string(rune(n)), t)
+	case given:
+		v = valueOf(fallback, t)
+	case never && (t.IsOID() || t.IsNumeric()):
+		v = valueOf(0, t)
+	case never && t == types.Boolean:
+		v = valueOf(false, t)
+	case never && t.IsArray():
+		v = arrayOf(t, nil)
+	case never:
+		v = valueOf("", t)
+	}
+	r.Columns, r.template, r.at[name] = append(r.Columns, Column{name, t}), append(r.template, v), i
+}
+
+// attributes are the columns as those of an object.
+func (r *Relation) attributes() []attribute {
+	out := make([]attribute, len(r.Columns)-r.Hidden)
+	for i, c := range r.Columns[:len(out)] {
+		out[i] = attribute{name: c.Name, typ: c.Type, notNull: !r.template[i].IsNull()}
+	}
+	return out
+}
+
+// Find finds a relation by its name, with its schema and a colon in front or, in pg_catalog, without; nil where there is none. A
+// function in FROM has () behind its name.
 func Find(name string) *Relation {
 	name = strings.ToLower(name)
 	if r := relations()[name]; r != nil {
@@ -56,62 +104,88 @@ func Find(name string) *Relation {
 	return relations()["pg_catalog:"+name]
 }
 
-// Rows gives the rows of r, of the definitions of c.
-func (r *Relation) Rows(c *catalog.Catalog) [][]types.Value {
-	make := rowsOf[r.Schema+"."+r.Name]
-	if make == nil {
-		return nil
+// Wanted returns the values that a column may have in the rows that are read; ok is false if it may have any.
+type Wanted func(column string) (values []types.Value, ok bool)
+
+// Rows gives the rows of r. It may leave out rows that wanted does not want.
+func (r *Relation) Rows(s *Session, wanted Wanted) [][]types.Value {
+	w := &writer{relation: r, session: s, wanted: wanted, rows: slices.Clip(r.facts())}
+	if add := rowsOf[r.Schema+"."+r.Name]; add != nil {
+		add(w)
 	}
-	w := &writer{relation: r, at: map[string]int{}}
-	for i, c := range r.Columns {
-		w.at[c.Name] = i
-	}
-	make(w, read(c))
 	return w.rows
 }
 
 // writer collects rows.
 type writer struct {
 	relation *Relation
-	at       map[string]int
+	session  *Session
+	wanted   Wanted
 	rows     [][]types.Value
 }
 
-// row is a row's values by the names of their columns: bool, int, string, OIDs or types.Values.
-type row map[string]any
-
-// add adds a row; what it does not have is NULL.
-func (w *writer) add(r row) {
-	out := make([]types.Value, len(w.relation.Columns))
-	for name, x := range r {
-		i, ok := w.at[name]
-		if !ok {
-			panic("pgcatalog: " + w.relation.Name + " has no column " + name)
-		}
-		out[i] = valueOf(x, w.relation.Columns[i].Type)
+// readFacts reads the rows that r has in every database: the first line of its file has the names of columns. An empty field sets nothing.
+func (r *Relation) readFacts() [][]types.Value {
+	b, err := files.ReadFile("facts/" + r.Name + ".tsv")
+	if err != nil || r.Schema != "pg_catalog" {
+		return nil
 	}
-	w.rows = append(w.rows, out)
+	w := &writer{relation: r}
+	lines := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+	names := strings.Split(lines[0], "\t")
+	for _, line := range lines[1:] {
+		out := w.row()
+		for i, f := range strings.Split(line, "\t") {
+			if at := r.at[names[i]]; f != "" {
+				out[at] = factOf(f, r.Columns[at].Type)
+			}
+		}
+	}
+	return w.rows
 }
 
-func valueOf(x any, t types.Type) types.Value {
-	var v types.Value
-	switch x := x.(type) {
-	case nil:
-		return v
-	case bool:
-		v = types.NewBool(x)
-	case int:
-		v = types.NewInt(int64(x))
-	case uint32:
-		v = types.NewInt(int64(x))
-	case string:
-		v = types.NewString(x)
-	case types.Value:
-		v = x
+// factOf reads a field of a file. A function is its OID and name.
+func factOf(f string, t types.Type) types.Value {
+	if t != types.RegProc {
+		return valueOf(f, t)
 	}
-	out, err := types.Cast(v, t, nil)
-	if err != nil {
-		panic("pgcatalog: " + err.Error()) // of facts and definitions: no user's value is cast
-	}
+	number, name, _ := strings.Cut(f, " ")
+	oid, _ := strconv.ParseUint(number, 10, 32)
+	return types.NewNamedOID(t, uint32(oid), strings.TrimPrefix(name, "-"))
+}
+
+// row adds a row that sets nothing.
+func (w *writer) row() []types.Value {
+	out := append([]types.Value(nil), w.relation.template...)
+	w.rows = append(w.rows, out)
 	return out
+}
+
+// Row is a row's values by the names of their columns: bool, int, uint32, float64, string, time.Time or types.Value; nil for NULL.
+type Row map[string]any
+
+// add adds a row of pairs: the name of a column and its value, as in Row.
+func (w *writer) add(pairs ...any) {
+	out := w.row()
+	for i := 0; i < len(pairs); i += 2 {
+		w.set(out, pairs[i].(string), pairs[i+1])
+	}
+}
+
+func (w *writer) set(row []types.Value, name string, x any) {
+	i, ok := w.relation.at[name]
+	if !ok {
+		panic("pgcatalog: " + w.relation.Name + " has no column " + name)
+	}
+	row[i] = valueOf(x, w.relation.Columns[i].Type)
+}
+
+// addRows adds rows that a Client gave.
+func (w *writer) addRows(rows []Row) {
+	for _, r := range rows {
+		out := w.row()
+		for name, x := range r {
+			w.set(out, name, x)
+		}
+	}
 }

@@ -1,140 +1,224 @@
 package pgcatalog
 
 import (
-	"strconv"
-	"strings"
 	"sync"
+	"time"
 
 	"github.com/hql-db/hql/types"
 )
 
-// rowsOf makes the rows of the relations that have any.
-var rowsOf = map[string]func(*writer, *objects){
-	"pg_catalog.pg_namespace":                            namespaces,
-	"pg_catalog.pg_class":                                classes,
-	"pg_catalog.pg_attribute":                            attributes,
-	"pg_catalog.pg_type":                                 typeRows,
-	"pg_catalog.pg_tables":                               tables,
-	"pg_catalog.pg_database":                             databases,
-	"information_schema.schemata":                        schemata,
-	"information_schema.tables":                          informationTables,
-	"information_schema.columns":                         informationColumns,
-	"information_schema.information_schema_catalog_name": func(w *writer, _ *objects) { w.add(row{"catalog_name": Database}) },
+// rowsOf makes the rows of the relations that have others than facts.
+var rowsOf map[string]func(*writer)
+
+func init() {
+	rowsOf = map[string]func(*writer){
+		"pg_catalog.pg_namespace": namespaces, "pg_catalog.pg_class": classes, "pg_catalog.pg_attribute": attributes, "pg_catalog.pg_index": indexes,
+		"pg_catalog.pg_constraint": constraints, "pg_catalog.pg_attrdef": defaults, "pg_catalog.pg_description": descriptions, "pg_catalog.pg_proc": procedures,
+		"pg_catalog.pg_database": databases, "pg_catalog.pg_roles": roles, "pg_catalog.pg_authid": roles, "pg_catalog.pg_user": users, "pg_catalog.pg_settings": settings,
+		"pg_catalog.pg_tables": tables, "pg_catalog.pg_views": views, "pg_catalog.pg_indexes": indexDefinitions, "pg_catalog.pg_stat_user_tables": tableStatistics,
+		"pg_catalog.pg_stat_all_tables": tableStatistics, "pg_catalog.pg_stat_activity": ofClient, "pg_catalog.hql_queries": ofClient,
+		"pg_catalog.pg_get_keywords()": keywords, "pg_catalog.pg_stat_database": databaseStatistics,
+		"information_schema.schemata": schemata, "information_schema.tables": informationTables, "information_schema.columns": informationColumns,
+		"information_schema.views": informationViews, "information_schema.table_constraints": tableConstraints,
+		"information_schema.key_column_usage": keyColumns, "information_schema.constraint_column_usage": constraintColumns,
+		"information_schema.information_schema_catalog_name": func(w *writer) { w.add("catalog_name", w.session.database()) },
+		"information_schema.enabled_roles":                   func(w *writer) { w.add("role_name", w.session.user()) },
+	}
 }
 
-// typeLines are the lines of types.tsv: oid, name, length, by value, kind, category, preferred, delimiter, element, array, alignment,
-// storage and collation.
-var typeLines = sync.OnceValue(func() (out [][]string) {
-	for _, line := range strings.Split(strings.TrimSpace(typesText), "\n") {
-		out = append(out, strings.Split(line, "\t"))
+// objects are those whose OID the column oid may have and whose name the column name may have; name may be "".
+func (w *writer) objects(oid, name string) (out []*object) {
+	o := w.session.objects()
+	if oids, ok := w.wanted(oid); ok {
+		for _, v := range oids {
+			if x := o.byOID[uint32(v.Int())]; x != nil {
+				out = append(out, x)
+			}
+		}
+		return out
 	}
-	return out
-})
-
-var typeFacts = sync.OnceValue(func() map[string]typeInfo {
-	out := map[string]typeInfo{}
-	for _, f := range typeLines() {
-		oid, _ := strconv.Atoi(f[0])
-		length, _ := strconv.Atoi(f[2])
-		collation, _ := strconv.Atoi(f[12])
-		out[f[1]] = typeInfo{oid: uint32(oid), name: f[1], length: length, byValue: f[3] == "true", align: f[10], storage: f[11], collation: collation}
+	names, ok := w.wanted(name)
+	if !ok {
+		return o.all
 	}
-	return out
-})
-
-func namespaces(w *writer, o *objects) {
-	w.add(row{"oid": schemaCatalog, "nspname": "pg_catalog", "nspowner": owner})
 	for _, s := range o.schemas {
-		w.add(row{"oid": o.oids[s], "nspname": s, "nspowner": owner})
-	}
-}
-
-func classes(w *writer, o *objects) {
-	for _, x := range o.all {
-		w.add(row{"oid": x.oid, "relname": x.name, "relnamespace": o.oids[x.schema], "reltype": 0, "reloftype": 0, "relowner": owner, "relam": 0, "relfilenode": 0,
-			"reltablespace": 0, "relpages": 0, "reltuples": -1, "relallvisible": 0, "reltoastrelid": 0, "relhasindex": x.indexed, "relisshared": false,
-			"relpersistence": "p", "relkind": x.kind, "relnatts": len(x.columns), "relchecks": 0, "relhasrules": x.kind == "v", "relhastriggers": false,
-			"relhassubclass": false, "relrowsecurity": false, "relforcerowsecurity": false, "relispopulated": true, "relreplident": "d", "relispartition": false,
-			"relrewrite": 0, "relfrozenxid": 0, "relminmxid": 0})
-	}
-}
-
-func attributes(w *writer, o *objects) {
-	for _, x := range o.all {
-		for i, c := range x.columns {
-			t := infoOf(c.Type)
-			w.add(row{"attrelid": x.oid, "attname": c.Name, "atttypid": t.oid, "attstattarget": -1, "attlen": t.length, "attnum": i + 1, "attndims": t.dimensions,
-				"attcacheoff": -1, "atttypmod": -1, "attbyval": t.byValue, "attalign": t.align, "attstorage": t.storage, "attcompression": "",
-				"attnotnull": c.NotNull || c.KeyPart && !c.NullKey, "atthasdef": false, "atthasmissing": false, "attidentity": "", "attgenerated": "",
-				"attisdropped": false, "attislocal": true, "attinhcount": 0, "attcollation": t.collation})
-		}
-	}
-}
-
-func typeRows(w *writer, _ *objects) {
-	for _, f := range typeLines() {
-		number := func(i int) types.Value {
-			v, _ := types.Cast(types.NewString(f[i]), types.BigInt, nil)
-			return v
-		}
-		w.add(row{"oid": number(0), "typname": f[1], "typnamespace": schemaCatalog, "typowner": owner, "typlen": number(2), "typbyval": f[3] == "true", "typtype": f[4],
-			"typcategory": f[5], "typispreferred": f[6] == "true", "typisdefined": true, "typdelim": f[7], "typrelid": 0, "typelem": number(8), "typarray": number(9),
-			"typalign": f[10], "typstorage": f[11], "typnotnull": false, "typbasetype": 0, "typtypmod": -1, "typndims": 0, "typcollation": number(12)})
-	}
-}
-
-func tables(w *writer, o *objects) {
-	for _, x := range o.all {
-		if x.kind == "r" {
-			w.add(row{"schemaname": x.schema, "tablename": x.name, "tableowner": "hql", "hasindexes": true, "hasrules": false, "hastriggers": false, "rowsecurity": false})
-		}
-	}
-}
-
-func databases(w *writer, _ *objects) {
-	const utf8 = 6
-	w.add(row{"oid": 5, "datname": Database, "datdba": owner, "encoding": utf8, "datlocprovider": "c", "datistemplate": false, "datallowconn": true, "datconnlimit": -1,
-		"datfrozenxid": 0, "datminmxid": 0, "dattablespace": 0, "datcollate": "C", "datctype": "C"})
-}
-
-func schemata(w *writer, o *objects) {
-	for _, s := range append([]string{"pg_catalog", "information_schema"}, o.schemas...) {
-		w.add(row{"catalog_name": Database, "schema_name": s, "schema_owner": "hql"})
-	}
-}
-
-func informationTables(w *writer, o *objects) {
-	for _, x := range o.all {
-		r := row{"table_catalog": Database, "table_schema": x.schema, "table_name": x.name, "table_type": "BASE TABLE", "is_insertable_into": "YES", "is_typed": "NO"}
-		if x.kind == "v" {
-			r["table_type"], r["is_insertable_into"] = "VIEW", "NO"
-		}
-		w.add(r)
-	}
-}
-
-// dataTypes are the names that information_schema has for types that it does not call by their catalog's names.
-var dataTypes = map[string]string{
-	"bool": "boolean", "int2": "smallint", "int4": "integer", "int8": "bigint", "float4": "real", "float8": "double precision",
-	"time": "time without time zone", "timestamptz": "timestamp with time zone",
-}
-
-func informationColumns(w *writer, o *objects) {
-	for _, x := range o.all {
-		for i, c := range x.columns {
-			t := infoOf(c.Type)
-			r := row{"table_catalog": Database, "table_schema": x.schema, "table_name": x.name, "column_name": c.Name, "ordinal_position": i + 1, "is_nullable": "YES",
-				"data_type": t.name, "udt_catalog": Database, "udt_schema": "pg_catalog", "udt_name": t.name, "dtd_identifier": strconv.Itoa(i + 1),
-				"is_self_referencing": "NO", "is_identity": "NO", "is_generated": "NEVER", "is_updatable": "YES"}
-			if name := dataTypes[t.name]; name != "" {
-				r["data_type"] = name
-			} else if t.dimensions > 0 {
-				r["data_type"] = "ARRAY"
+		for _, v := range names {
+			if x := o.byName[[2]string{s.name, v.Text()}]; x != nil {
+				out = append(out, x)
 			}
-			if c.NotNull || c.KeyPart && !c.NullKey {
-				r["is_nullable"] = "NO"
+		}
+	}
+	return out
+}
+
+// userObjects are the objects of that kind outside of PostgreSQL's schemas.
+func (w *writer) userObjects(kinds string) (out []*object) {
+	for _, x := range w.objects("", "") {
+		if (x.table != nil || x.view != nil) && (kinds == "" || x.kind == kinds) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+func namespaces(w *writer) {
+	for _, s := range w.session.objects().schemas {
+		w.add("oid", s.oid, "nspname", s.name)
+	}
+}
+
+func classes(w *writer) {
+	for _, x := range w.objects("oid", "relname") {
+		out := w.row()
+		set := func(name string, v any) { w.set(out, name, v) }
+		set("oid", x.oid)
+		set("relname", x.name)
+		set("relnamespace", x.schemaOID)
+		set("relkind", x.kind)
+		if x.view == nil {
+			set("relnatts", len(x.columns()))
+		}
+		set("relhasindex", len(x.indexes) > 0)
+		set("relhasrules", x.kind == "v")
+		switch x.kind {
+		case "i":
+			set("relam", methodBtree)
+			set("relfilenode", x.oid)
+		case "r":
+			set("relam", 2)
+			set("relfilenode", x.oid)
+			if st := w.session.statistics(x.table); st != nil && !st.Unscaled {
+				set("reltuples", st.Rows)
+				set("relpages", int(min(w.session.size(x)/pageSize, 1<<31-1)))
 			}
-			w.add(r)
 		}
 	}
 }
+
+func attributes(w *writer) {
+	for _, x := range w.objects("attrelid", "") {
+		for i, c := range x.columns() {
+			t := typeOf(c.typ, c.limit)
+			w.add("attrelid", x.oid, "attname", c.name, "atttypid", t.oid, "attlen", t.length, "attnum", i+1, "attndims", t.dimensions, "atttypmod", t.modifier,
+				"attbyval", t.byValue, "attalign", t.align, "attstorage", t.storage, "attnotnull", c.notNull, "atthasdef", c.fallback != "", "attcollation", t.collation)
+		}
+	}
+}
+
+func defaults(w *writer) {
+	for _, x := range w.objects("adrelid", "") {
+		if x.kind != "r" || x.table == nil {
+			continue
+		}
+		for i, c := range x.columns() {
+			if c.fallback != "" {
+				w.add("oid", x.oid+uint32(i)+1, "adrelid", x.oid, "adnum", i+1, "adbin", c.fallback)
+			}
+		}
+	}
+}
+
+func descriptions(w *writer) {
+	for _, x := range w.objects("objoid", "") {
+		if x.kind != "r" || x.table == nil {
+			continue
+		}
+		w.add("objoid", x.oid, "classoid", classOfClasses, "objsubid", 0, "description", tableComment(x.table.Layouts[0]))
+		for i, c := range x.columns() {
+			if c.comment != "" {
+				w.add("objoid", x.oid, "classoid", classOfClasses, "objsubid", i+1, "description", c.comment)
+			}
+		}
+	}
+}
+
+// The OIDs of catalogs.
+const (
+	classOfClasses     = 1259
+	classOfConstraints = 2606
+)
+
+func databases(w *writer) {
+	w.add("oid", 5, "datname", w.session.database(), "dattablespace", 1663, "datcollate", "C", "datctype", "C.UTF-8", "datistemplate", false)
+}
+
+func databaseStatistics(w *writer) { w.add("datid", 5, "datname", w.session.database()) }
+
+func roles(w *writer) {
+	for _, r := range w.session.roles() {
+		super := r.oid == owner
+		w.add("oid", r.oid, "rolname", r.name, "rolsuper", super, "rolinherit", true, "rolcreaterole", super, "rolcreatedb", super, "rolcanlogin", true, "rolreplication", super,
+			"rolbypassrls", super, "rolconnlimit", -1)
+	}
+}
+
+func users(w *writer) {
+	for _, r := range w.session.roles() {
+		super := r.oid == owner
+		w.add("usename", r.name, "usesysid", r.oid, "usecreatedb", super, "usesuper", super, "userepl", super, "usebypassrls", super)
+	}
+}
+
+func settings(w *writer) {
+	c := w.session.Client
+	if c == nil || c.Settings == nil {
+		return
+	}
+	for _, s := range c.Settings() {
+		w.add("name", s[0], "setting", s[1], "short_desc", s[2], "context", "user", "vartype", "string", "source", "default", "category", "hql", "pending_restart", false)
+	}
+}
+
+// ofClient adds the rows that the server of a client has.
+func ofClient(w *writer) {
+	if c := w.session.Client; c != nil && c.Rows != nil {
+		w.addRows(c.Rows(w.relation.Name))
+	}
+}
+
+func tableStatistics(w *writer) {
+	for _, x := range w.userObjects("r") {
+		out := w.row()
+		w.set(out, "relid", x.oid)
+		w.set(out, "schemaname", x.schema)
+		w.set(out, "relname", x.name)
+		if st := w.session.statistics(x.table); st != nil {
+			w.set(out, "last_analyze", st.At)
+			if !st.Unscaled {
+				w.set(out, "n_live_tup", int64(st.Rows))
+			}
+		}
+	}
+}
+
+// typeByName has the rows of pg_type by name.
+var typeByName = sync.OnceValue(func() map[string]typeFact {
+	r := Find("pg_type")
+	out := map[string]typeFact{}
+	for _, row := range r.facts() {
+		get := func(name string) types.Value { return row[r.at[name]] }
+		name := get("typname").Text()
+		out[name] = typeFact{oid: uint32(get("oid").Int()), name: name, length: get("typlen"), byValue: get("typbyval"), align: get("typalign"), storage: get("typstorage"),
+			collation: get("typcollation"), elem: uint32(get("typelem").Int())}
+	}
+	return out
+})
+
+// typeByOID has them by OID.
+var typeByOID = sync.OnceValue(func() map[uint32]typeFact {
+	out := map[uint32]typeFact{}
+	for _, t := range typeByName() {
+		out[t.oid] = t
+	}
+	return out
+})
+
+// began is when the server began.
+func (s *Session) began() time.Time {
+	if s.Client != nil {
+		return s.Client.Began
+	}
+	return processBegan
+}
+
+var processBegan = time.Now()

@@ -56,6 +56,7 @@ type Server struct {
 	opts Options
 	log  *slog.Logger
 
+	began     time.Time
 	admission admission
 	held      budget // bytes of messages, prepared statements and parameters
 	counts    counts
@@ -106,7 +107,7 @@ func NewServer(db *hql.DB, o Options) (*Server, error) {
 	if o.MaxConnections < 1 || o.MaxStatements < 1 || o.MaxQueue < 0 || o.Memory < 1 || o.Parallelism < 1 {
 		return nil, errors.New("pgwire: MaxConnections, MaxStatements, Memory and Parallelism are at least 1, MaxQueue is not negative")
 	}
-	s := &Server{db: db, opts: o, log: o.Logger, listeners: map[net.Listener]struct{}{}, conns: map[uint32]*conn{}, own: map[string]*userDB{}}
+	s := &Server{db: db, opts: o, began: time.Now(), log: o.Logger, listeners: map[net.Listener]struct{}{}, conns: map[uint32]*conn{}, own: map[string]*userDB{}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

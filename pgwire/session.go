@@ -189,7 +189,19 @@ func (s *showCommand) run(c *conn, _ context.Context, _ []any) (*answer, error) 
 		}
 		return textAnswer("SHOW", []string{s.shown()}, []string{v}), nil
 	}
-	var rows [][]string
+	list, err := c.listSettings()
+	if err != nil {
+		return nil, err
+	}
+	rows := make([][]string, len(list))
+	for i := range list {
+		rows[i] = list[i][:]
+	}
+	return textAnswer("SHOW", []string{"name", "setting", "description"}, rows...), nil
+}
+
+// listSettings lists all settings: name, value and description.
+func (c *conn) listSettings() (out [][3]string, err error) {
 	docs := map[string]string{}
 	list, err := c.db.Query(c.ctx, "SHOW ALL")
 	if err != nil {
@@ -209,9 +221,9 @@ func (s *showCommand) run(c *conn, _ context.Context, _ []any) (*answer, error) 
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, []string{name, v, or(docs[name], settingList[name].doc)})
+		out = append(out, [3]string{name, v, or(docs[name], settingList[name].doc)})
 	}
-	return textAnswer("SHOW", []string{"name", "setting", "description"}, rows...), nil
+	return out, nil
 }
 
 // resetCommand is RESET name, RESET ALL.

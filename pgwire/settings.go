@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/hql-db/hql/exec"
+	"github.com/hql-db/hql/pgcatalog"
 	"github.com/hql-db/hql/types"
 )
 
@@ -37,7 +38,7 @@ var reported = []string{"server_version", "server_encoding", "client_encoding", 
 	"IntervalStyle", "TimeZone", "integer_datetimes", "standard_conforming_strings", "default_transaction_read_only", "in_hot_standby"}
 
 // serverVersion is the PostgreSQL whose protocol and catalog clients find here.
-const serverVersion = "15.10"
+const serverVersion = pgcatalog.ServerVersion
 
 // settingList has the settings of PostgreSQL that clients ask for, by their names in lower case.
 var settingList = func() map[string]setting {

@@ -173,8 +173,8 @@ func (c *conn) open(params map[string]string) error {
 	if err != nil {
 		return fatal("58000", "cannot open the tables for user %q: %v", c.user, err)
 	}
-	c.db = db.Session()
 	c.database = or(params["database"], c.user)
+	c.db = db.SessionOf(c.catalog())
 	if err := c.settings.begin(c); err != nil {
 		return err
 	}

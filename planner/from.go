@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
@@ -84,14 +83,9 @@ func (f *from) seen(s *source) []*expr.Column {
 
 // shown gives the columns of s that * shows.
 func (s *source) shown() []*expr.Column {
-	cols := s.cols[:len(s.cols)-s.hidden]
-	all, out := make([]expr.Column, len(cols)), make([]*expr.Column, 0, len(cols))
-	for i, c := range cols {
-		hidden := s.names != nil && (c.Name == catalog.KeyColumn || c.Name == catalog.TimestampColumn)
-		if s.names != nil || s.table != nil && s.table.HiddenKey {
-			hidden = hidden || c.Name == catalog.HiddenColumn
-		}
-		if !hidden {
+	all, out := make([]expr.Column, len(s.cols)), make([]*expr.Column, 0, len(s.cols))
+	for i, c := range s.cols {
+		if !c.Hidden {
 			all[i] = expr.Column{Index: s.offset + i, Name: c.Name, Typ: c.Type}
 			out = append(out, &all[i])
 		}

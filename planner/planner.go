@@ -6,6 +6,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/pgcatalog"
 	"github.com/hql-db/hql/planner/access"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/stats"
@@ -42,6 +43,8 @@ type Env struct {
 	Trusted func(*stats.Table) bool
 	// Stop says why planning is to end, nil to go on; it is asked often. nil: planning goes on to its end.
 	Stop func() error
+	// Postgres is the catalog of PostgreSQL for the statement; nil: one without a client.
+	Postgres *pgcatalog.Session
 	// Moment is that of expr.Scope.
 	Moment func(at parser.Pos, v types.Value)
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
-	"github.com/hql-db/hql/pgcatalog"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -20,7 +19,6 @@ type source struct {
 	names  []string // of a join: the name under which each column stands
 	merged []bool   // columns that JOIN ... USING has under their table's name only; nil: none
 	cols   []plan.OutputColumn
-	hidden int // the last columns that * does not show: _key and _ts
 	offset int
 	table  *catalog.Table // nil for a derived table
 	system *parser.SystemTime
@@ -59,22 +57,25 @@ func (s *source) sees(v viewColumn, table string) bool {
 }
 
 func (q *query) tableSource(t *catalog.Table, alias string) *source {
-	src := &source{name: alias, table: t, hidden: 2, cols: make([]plan.OutputColumn, 0, len(t.Columns)+2)}
+	src := &source{name: alias, table: t, cols: make([]plan.OutputColumn, 0, len(t.Columns)+2)}
 	for _, c := range t.Columns {
-		src.cols = append(src.cols, plan.OutputColumn{Name: c.Name, Type: c.Type})
+		src.cols = append(src.cols, plan.OutputColumn{Name: c.Name, Type: c.Type, Hidden: t.HiddenKey && c.Name == catalog.HiddenColumn})
 	}
-	src.cols = append(src.cols, plan.OutputColumn{Name: catalog.KeyColumn, Type: types.Bytes}, plan.OutputColumn{Name: catalog.TimestampColumn, Type: types.Timestamp})
+	src.cols = append(src.cols, plan.OutputColumn{Name: catalog.KeyColumn, Type: types.Bytes, Hidden: true},
+		plan.OutputColumn{Name: catalog.TimestampColumn, Type: types.Timestamp, Hidden: true})
 	return src
 }
 
 // scope resolves names among sources.
 func (q *query) scope(srcs []*source) *expr.Scope {
 	e := q.env
-	return &expr.Scope{Funcs: e.Funcs, Loc: e.Loc, Now: e.Now, Parameters: e.Parameters, Moment: e.Moment,
+	return &expr.Scope{Funcs: e.Funcs, Function: e.Function, Loc: e.Loc, Now: e.Now, Parameters: e.Parameters, Moment: e.Moment,
 		Column: func(ref *parser.ColumnRef) (expr.Expr, error) {
 			x, err := q.column(ref, srcs)
 			if err == nil && x == nil {
-				err = unknownColumn(ref, srcs)
+				if x = e.word(ref); x == nil {
+					err = unknownColumn(ref, srcs)
+				}
 			}
 			return x, err
 		},
@@ -145,14 +146,11 @@ func ambiguous(ref *parser.ColumnRef) error {
 
 // pseudoColumns are names that stand for values in other systems, and what hql has in their place.
 var pseudoColumns = map[string]string{
-	"CURRENT_USER": noUsers, "SESSION_USER": noUsers, "USER": noUsers,
 	"CURRENT_TIME": "CAST(NOW() AS TIME)", "LOCALTIME": "CAST(NOW() AS TIME)", "SYSDATE": "NOW()",
 	"ROWID": "_key is the rowkey's bytes", "ROWKEY": "_key is the rowkey's bytes", "ROW_KEY": "_key is the rowkey's bytes",
 	"DEFAULT": "DEFAULT stands by itself as a value of INSERT ... VALUES, or in UPDATE ... SET column = DEFAULT",
 	"ROWNUM":  "LIMIT n takes the first rows, ROW_NUMBER() OVER (ORDER BY ...) numbers them",
 }
-
-const noUsers = "there are no users here: rights are those of the HBase user"
 
 // unknownColumn says that ref names nothing, and what is near.
 func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
@@ -209,7 +207,7 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 	table, view, err := q.env.Catalog.TableOrView(t.Name, t.Pos)
 	switch {
 	case err != nil:
-		if s := q.virtual(t); s != nil {
+		if s := q.virtual(t.Name, t.Alias); s != nil && t.SystemTime == nil {
 			return s, nil
 		}
 		return nil, err
@@ -219,21 +217,6 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 	s := q.tableSource(table, alias)
 	s.system = t.SystemTime
 	return s, nil
-}
-
-// virtual finds a relation of PostgreSQL's catalog; nil where there is none.
-func (q *query) virtual(t *parser.TableName) *source {
-	r := pgcatalog.Find(t.Name)
-	if r == nil || t.SystemTime != nil {
-		return nil
-	}
-	s := &source{name: cmp.Or(t.Alias, r.Name)}
-	for _, c := range r.Columns {
-		s.cols = append(s.cols, plan.OutputColumn{Name: c.Name, Type: c.Type})
-	}
-	definitions := q.env.Catalog
-	s.node = &plan.Virtual{Name: r.Schema + "." + r.Name, N: len(s.cols), Rows: func() [][]types.Value { return r.Rows(definitions) }}
-	return s
 }
 
 // derived is the query s in FROM, under alias; called is its name in errors.

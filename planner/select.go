@@ -64,7 +64,7 @@ func (e *Env) Where(t *catalog.Table, alias string, where parser.Expr, values []
 	if err != nil {
 		return nil, nil, err
 	}
-	q.plan.Root, q.plan.Columns = scan, src.cols[:len(src.cols)-src.hidden]
+	q.plan.Root, q.plan.Columns = scan, src.cols[:len(t.Columns)]
 	return q.plan, exprs, nil
 }
 

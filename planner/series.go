@@ -12,6 +12,11 @@ import (
 
 // tableFunction plans a function in FROM.
 func (q *query) tableFunction(t *parser.TableFunction) (*source, error) {
+	if s := q.virtual(t.Name+"()", t.Alias); s != nil {
+		var err error
+		s.cols, err = renamed(s.cols, t.Columns, s.name, t.Pos)
+		return s, err
+	}
 	if t.Name != "GENERATE_SERIES" {
 		return nil, parser.Errorf(t.Pos, "%s gives no rows: FROM takes tables, queries, generate_series(from, to [, step]) and unnest(array)", t.Name)
 	}

@@ -85,3 +85,14 @@ func RoundDecimal(v Value, digits, scale int64) (Value, error) {
 	}
 	return NewDecimal(d), nil
 }
+
+// Modifier is the limit as PostgreSQL's catalog writes it; -1 if there is none.
+func (l Limit) Modifier() int {
+	switch {
+	case l.name == "":
+		return -1
+	case strings.HasPrefix(l.name, "DEC"), strings.HasPrefix(l.name, "NUM"):
+		return int(l.length<<16|l.scale&0x7ff) + 4
+	}
+	return int(l.length) + 4
+}

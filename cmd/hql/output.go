@@ -530,7 +530,7 @@ func (a *arrowWriter) begin(cols []string, ts []types.Type) error {
 	}
 	columns := make([]plan.OutputColumn, len(a.columns))
 	for i, c := range a.columns {
-		columns[i] = plan.OutputColumn(c)
+		columns[i] = plan.OutputColumn{Name: c.Name, Type: c.Type, Partial: c.Partial}
 	}
 	a.out = columnar.NewStream(a.w, columns, a.fixed)
 	return nil

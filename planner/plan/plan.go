@@ -29,6 +29,7 @@ type OutputColumn struct {
 	Type types.Type
 	// Partial says what it is of the result, in a piece of a statement that groups; nil: it is a column of the result.
 	Partial *Partial
+	Hidden  bool // * does not show it
 }
 
 // Node is a step of a plan; every node produces rows of values.

@@ -1,0 +1,123 @@
+package pgcatalog
+
+import (
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/types"
+)
+
+func tableColumns(t *catalog.Table) []attribute {
+	out := make([]attribute, len(t.Columns))
+	for i, c := range t.Columns {
+		out[i] = attribute{name: c.Name, typ: c.Type, limit: c.Limit, notNull: c.NotNull || c.KeyPart && !c.NullKey}
+		if v := c.Absent(); !v.IsNull() {
+			out[i].fallback = v.SQL()
+		}
+		out[i].comment = columnComment(t, c)
+	}
+	return out
+}
+
+// columnComment says where the values of c are stored.
+func columnComment(t *catalog.Table, c *catalog.Column) string {
+	if c.HasCell && !c.KeyPart {
+		return "cell " + c.Family + ":" + c.Qualifier
+	}
+	if p := t.Layouts[0].PartOf(c.Index); p != nil {
+		return "part of the rowkey: " + p.Source
+	}
+	return ""
+}
+
+// tableComment says how the rowkey of a layout is made.
+func tableComment(l *catalog.Layout) string {
+	out := "rowkey (" + sources(l.Key) + ")"
+	if name, ok := l.Stored.Prefix(); ok && l.Stored.IsLiteral() {
+		return out + ", stored in " + name
+	}
+	return out + ", stored in (" + sources(l.Stored) + ")"
+}
+
+// sources prints the parts of a pattern as they were written.
+func sources(p *catalog.Composite) string {
+	parts := make([]string, len(p.Parts))
+	for i, part := range p.Parts {
+		parts[i] = part.Source
+	}
+	return strings.Join(parts, ", ")
+}
+
+func viewColumns(s *Session, v *catalog.View) (out []attribute) {
+	for _, c := range s.Planner.ViewColumns(v) {
+		out = append(out, attribute{name: c.Name, typ: c.Type})
+	}
+	return out
+}
+
+func indexColumns(x *object) (out []attribute) {
+	for _, p := range x.parts() {
+		a := attribute{name: "expr", typ: p.typ}
+		if p.column >= 0 {
+			a.name = p.text
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// typeNames are PostgreSQL's names of hql's types.
+var typeNames = map[types.Type]string{
+	types.Boolean: "bool", types.TinyInt: "int2", types.SmallInt: "int2", types.Int: "int4", types.BigInt: "int8", types.Float: "float4", types.Double: "float8",
+	types.Decimal: "numeric", types.String: "text", types.Bytes: "bytea", types.Date: "date", types.Time: "time", types.Timestamp: "timestamptz",
+	types.LocalTimestamp: "timestamp", types.Duration: "interval", types.JSON: "json", types.UUID: "uuid", types.Null: "text", types.OID: "oid", types.Name: "name",
+	types.Char: "char", types.RegClass: "regclass", types.RegType: "regtype", types.RegProc: "regproc", types.RegNamespace: "regnamespace",
+	types.Int2Vector: "int2vector", types.OIDVector: "oidvector",
+}
+
+// typeFact is a row of pg_type.
+type typeFact struct {
+	oid        uint32
+	name       string
+	length     types.Value
+	byValue    types.Value
+	align      types.Value
+	storage    types.Value
+	collation  types.Value
+	elem       uint32
+	dimensions int
+	modifier   int // of the column; -1: none
+}
+
+// typeOf returns the type of a column.
+func typeOf(t types.Type, limit types.Limit) typeFact {
+	name, dimensions := typeNames[t], 0
+	if name == "" {
+		name, dimensions = "_"+typeNames[t.Elem()], 1
+	}
+	modifier := limit.Modifier()
+	if name == "text" && modifier >= 0 {
+		name = "varchar"
+	}
+	out := typeByName()[name]
+	out.dimensions, out.modifier = dimensions, modifier
+	return out
+}
+
+// sqlNames are the names that SQL has for types that pg_type calls by other names.
+var sqlNames = map[string]string{
+	"bool": "boolean", "int2": "smallint", "int4": "integer", "int8": "bigint", "float4": "real", "float8": "double precision", "bpchar": "character",
+	"varchar": "character varying", "time": "time without time zone", "timestamp": "timestamp without time zone", "timestamptz": "timestamp with time zone", "char": `"char"`,
+}
+
+// sqlName is the name of a type in SQL.
+func (t typeFact) sqlName() string {
+	name := strings.TrimPrefix(t.name, "_")
+	if out := sqlNames[name]; out != "" {
+		name = out
+	}
+	if strings.HasPrefix(t.name, "_") {
+		name += "[]"
+	}
+	return name
+}

@@ -1,0 +1,220 @@
+package pgcatalog
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/types"
+)
+
+//go:embed functions.tsv
+var functionsText string
+
+// signature is a line of functions.tsv: name, types of arguments, those behind [ being optional, and the type of the result. A fourth
+// field is the result for all arguments that are not NULL.
+type signature struct {
+	name     string // in upper case
+	args     []string
+	least    int
+	result   types.Type
+	constant types.Value
+	fixed    bool
+}
+
+var signatures = sync.OnceValue(func() map[string]*signature {
+	out := map[string]*signature{}
+	for _, line := range strings.Split(strings.TrimSuffix(functionsText, "\n"), "\n") {
+		f := strings.Split(line, "\t")
+		sig := &signature{name: strings.ToUpper(f[0]), least: -1}
+		if f[1] != "" {
+			sig.args = strings.Split(strings.TrimSuffix(f[1], "]"), ",")
+		}
+		for i, a := range sig.args {
+			if rest, ok := strings.CutPrefix(a, "["); ok {
+				sig.args[i], sig.least = rest, i
+			}
+		}
+		if sig.least < 0 {
+			sig.least = len(sig.args)
+		}
+		sig.result, _ = types.ParseType(f[2])
+		if len(f) > 3 {
+			sig.fixed, sig.constant = true, valueOf(f[3], sig.result)
+		}
+		out[sig.name] = sig
+	}
+	return out
+})
+
+// nullArgs are functions that are called with NULLs too.
+var nullArgs = []string{"FORMAT_TYPE", "PG_TYPEOF", "SET_CONFIG"}
+
+// volatile are functions with effects, or with another result at each call.
+var volatile = []string{"SET_CONFIG", "PG_CANCEL_BACKEND"}
+
+// function makes the function of a statement.
+func (sig *signature) function(s *Session) *expr.Function {
+	f := &expr.Function{Name: sig.name, Group: "catalog", MinArgs: sig.least, MaxArgs: len(sig.args), NullArgs: slices.Contains(nullArgs, sig.name),
+		Volatile: slices.Contains(volatile, sig.name),
+		Result:   func([]expr.Expr) (types.Type, error) { return sig.result, nil }}
+	body := bodies[sig.name]
+	f.Eval = func(_ *expr.Env, args []types.Value) (types.Value, error) {
+		if sig.fixed {
+			return sig.constant, nil
+		}
+		if body == nil { // nothing of hql has such a definition
+			return null, nil
+		}
+		args = slices.Clone(args)
+		for i, a := range args {
+			v, err := s.argument(a, sig.args[i])
+			if err != nil {
+				return v, err
+			}
+			args[i] = v
+		}
+		v, err := body(s, args)
+		if err != nil || v.IsNull() || v.Type() == sig.result {
+			return v, err
+		}
+		return types.Cast(v, sig.result, time.UTC)
+	}
+	return f
+}
+
+// argument converts an argument. The name of a relation becomes its OID.
+func (s *Session) argument(v types.Value, typ string) (types.Value, error) {
+	if typ == "any" || v.IsNull() {
+		return v, nil
+	}
+	t, _ := types.ParseType(typ)
+	if t == types.RegClass {
+		return s.named(types.RegClass, v)
+	}
+	return types.Cast(v, t, time.UTC)
+}
+
+type body func(s *Session, a []types.Value) (types.Value, error)
+
+func text(s string) (types.Value, error)    { return types.NewString(s), nil }
+func number64(n int64) (types.Value, error) { return types.NewInt(n), nil }
+func boolean(b bool) (types.Value, error)   { return types.NewBool(b), nil }
+
+// bodies compute the functions. A function of functions.tsv that is not here gives its constant, or else NULL.
+var bodies map[string]body
+
+func init() {
+	user := func(s *Session, _ []types.Value) (types.Value, error) { return text(s.user()) }
+	database := func(s *Session, _ []types.Value) (types.Value, error) { return text(s.database()) }
+	began := func(s *Session, _ []types.Value) (types.Value, error) {
+		return types.NewTimestamp(s.began().UnixMilli()), nil
+	}
+	transaction := func(*Session, []types.Value) (types.Value, error) { return number64(1) }
+	snapshot := func(*Session, []types.Value) (types.Value, error) { return text("1:1:") }
+	named := func(t types.Type, missing bool) body {
+		return func(s *Session, a []types.Value) (types.Value, error) {
+			v, err := s.named(t, a[0])
+			if err != nil && missing {
+				return null, nil
+			}
+			return v, err
+		}
+	}
+	bodies = map[string]body{
+		"VERSION": func(*Session, []types.Value) (types.Value, error) {
+			return text("PostgreSQL " + ServerVersion + " (hql), SQL over Apache HBase")
+		},
+		"CURRENT_SCHEMA":  func(*Session, []types.Value) (types.Value, error) { return text("public") },
+		"CURRENT_SCHEMAS": schemasInPath,
+		"CURRENT_USER":    user, "CURRENT_ROLE": user, "SESSION_USER": user, "USER": user,
+		"CURRENT_DATABASE": database, "CURRENT_CATALOG": database,
+		"PG_GET_USERBYID":     userByID,
+		"PG_TABLE_IS_VISIBLE": visible,
+		"FORMAT_TYPE":         formatType,
+		"OBJ_DESCRIPTION": func(s *Session, a []types.Value) (types.Value, error) {
+			if len(a) > 1 && a[1].Text() != "pg_class" {
+				return null, nil
+			}
+			return s.comment(a[0], 0)
+		},
+		"COL_DESCRIPTION":           func(s *Session, a []types.Value) (types.Value, error) { return s.comment(a[0], int(a[1].Int())) },
+		"PG_GET_EXPR":               func(_ *Session, a []types.Value) (types.Value, error) { return a[0], nil },
+		"PG_GET_INDEXDEF":           indexDefinition,
+		"PG_GET_CONSTRAINTDEF":      constraintDefinition,
+		"PG_GET_VIEWDEF":            viewDefinition,
+		"PG_GET_FUNCTION_ARGUMENTS": functionArguments, "PG_GET_FUNCTION_IDENTITY_ARGUMENTS": functionArguments, "PG_GET_FUNCTION_RESULT": functionResult,
+		"PG_ENCODING_TO_CHAR": func(_ *Session, a []types.Value) (types.Value, error) {
+			if a[0].Int() == 6 {
+				return text("UTF8")
+			}
+			return text("")
+		},
+		"PG_CHAR_TO_ENCODING": func(_ *Session, a []types.Value) (types.Value, error) {
+			if strings.EqualFold(strings.ReplaceAll(a[0].Text(), "-", ""), "UTF8") {
+				return number64(6)
+			}
+			return number64(-1)
+		},
+		"HAS_TABLE_PRIVILEGE": privilege(2), "HAS_ANY_COLUMN_PRIVILEGE": privilege(2), "HAS_COLUMN_PRIVILEGE": privilege(3), "HAS_SEQUENCE_PRIVILEGE": privilege(2),
+		"HAS_SCHEMA_PRIVILEGE": privilege(2), "HAS_DATABASE_PRIVILEGE": privilege(2), "PG_HAS_ROLE": hasRole,
+		"PG_RELATION_SIZE": size, "PG_TABLE_SIZE": size, "PG_TOTAL_RELATION_SIZE": size, "PG_INDEXES_SIZE": indexSize,
+		"PG_RELATION_FILENODE":     func(_ *Session, a []types.Value) (types.Value, error) { return number64(a[0].Int()) },
+		"PG_RELATION_IS_UPDATABLE": updatable(28), "PG_COLUMN_IS_UPDATABLE": updatable(1),
+		"PG_INDEX_COLUMN_HAS_PROPERTY": indexProperty("asc", "orderable", "returnable", "search_array", "search_nulls", "nulls_last"),
+		"PG_INDEX_HAS_PROPERTY":        indexProperty("index_scan", "bitmap_scan", "backward_scan"), "PG_INDEXAM_HAS_PROPERTY": indexProperty("can_order", "can_unique", "can_multi_col"),
+		"CURRENT_SETTING": currentSetting, "SET_CONFIG": setConfig,
+		"PG_BACKEND_PID": func(s *Session, _ []types.Value) (types.Value, error) {
+			if s.Client == nil {
+				return number64(0)
+			}
+			return number64(int64(s.Client.PID))
+		},
+		"PG_CANCEL_BACKEND": func(s *Session, a []types.Value) (types.Value, error) {
+			return boolean(s.Client != nil && s.Client.Cancel != nil && s.Client.Cancel(uint32(a[0].Int())))
+		},
+		"PG_POSTMASTER_START_TIME": began, "PG_CONF_LOAD_TIME": began,
+		"TXID_CURRENT": transaction, "PG_CURRENT_XACT_ID": transaction, "TXID_CURRENT_SNAPSHOT": snapshot, "PG_CURRENT_SNAPSHOT": snapshot,
+		"PG_TYPEOF": func(s *Session, a []types.Value) (types.Value, error) {
+			return types.NewNamedOID(types.RegType, typeOf(a[0].Type(), types.Limit{}).oid, typeOf(a[0].Type(), types.Limit{}).sqlName()), nil
+		},
+		"TO_REGCLASS": named(types.RegClass, true), "TO_REGTYPE": named(types.RegType, true), "TO_REGPROC": named(types.RegProc, true), "TO_REGNAMESPACE": named(types.RegNamespace, true),
+		"REGCLASS": named(types.RegClass, false), "REGTYPE": named(types.RegType, false), "REGPROC": named(types.RegProc, false), "REGNAMESPACE": named(types.RegNamespace, false),
+		"_PG_FIELD":             field,
+		"_PG_CHAR_MAX_LENGTH":   func(_ *Session, a []types.Value) (types.Value, error) { return maxLength(a) },
+		"_PG_NUMERIC_PRECISION": func(_ *Session, a []types.Value) (types.Value, error) { return precision(a) },
+	}
+}
+
+// ServerVersion is the PostgreSQL whose catalog clients find here.
+const ServerVersion = "15.10"
+
+func schemasInPath(_ *Session, a []types.Value) (types.Value, error) {
+	names := []types.Value{types.NewName("public")}
+	if a[0].Bool() {
+		names = []types.Value{types.NewName("pg_catalog"), types.NewName("public")}
+	}
+	return types.NewArray(types.Name, names), nil
+}
+
+func userByID(s *Session, a []types.Value) (types.Value, error) {
+	for _, r := range s.roles() {
+		if r.oid == uint32(a[0].Int()) {
+			return text(r.name)
+		}
+	}
+	return text(fmt.Sprintf("unknown (OID=%d)", a[0].Int()))
+}
+
+func visible(s *Session, a []types.Value) (types.Value, error) {
+	o := s.objects()
+	x := o.byOID[uint32(a[0].Int())]
+	if x == nil {
+		return null, nil
+	}
+	return boolean(o.visible(x))
+}

@@ -1,0 +1,399 @@
+package pgcatalog
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/types"
+)
+
+// object finds an object by its OID.
+func (s *Session) object(v types.Value) *object { return s.objects().byOID[uint32(v.Int())] }
+
+// named makes a REGCLASS or its like of a name or an OID.
+func (s *Session) named(t types.Type, v types.Value) (types.Value, error) {
+	if !v.Type().IsText() {
+		oid, err := types.Cast(v, types.OID, nil)
+		if err != nil || v.Type() == t {
+			return v, err
+		}
+		return types.NewNamedOID(t, uint32(oid.Int()), s.nameOf(t, uint32(oid.Int()))), nil
+	}
+	if n, err := types.Cast(v, types.OID, nil); err == nil {
+		return s.named(t, n)
+	}
+	if v.Text() == "-" {
+		return types.NewNamedOID(t, 0, ""), nil
+	}
+	if t == types.RegType {
+		return s.namedType(v.Text())
+	}
+	path, err := expr.ParseIdent(v.Text(), true)
+	if err != nil {
+		return v, err
+	}
+	schema, name := "", path[len(path)-1]
+	if len(path) > 1 {
+		schema = path[len(path)-2]
+	}
+	var oid uint32
+	kind := "relation"
+	switch t {
+	case types.RegNamespace:
+		kind = "schema"
+		for _, n := range s.objects().schemas {
+			if n.name == name {
+				oid = n.oid
+			}
+		}
+	case types.RegProc:
+		kind = "function"
+		oid = s.procedureNamed(name)
+	default:
+		if x := s.objects().find(schema, name); x != nil {
+			oid = x.oid
+		}
+	}
+	if oid == 0 {
+		return v, missing{kind, v.Text()}
+	}
+	return types.NewNamedOID(t, oid, s.nameOf(t, oid)), nil
+}
+
+// missing says that there is no object of a name.
+type missing struct{ kind, name string }
+
+func (m missing) Error() string { return fmt.Sprintf("%s %q does not exist", m.kind, m.name) }
+
+// Unwrap is the error of a statement that names an unknown table.
+func (m missing) Unwrap() error {
+	if m.kind == "relation" {
+		return catalog.ErrUnknownTable
+	}
+	return nil
+}
+
+// procedureNamed is the OID of a function; 0 if none has the name.
+func (s *Session) procedureNamed(name string) uint32 {
+	r := Find("pg_proc")
+	for _, row := range r.facts() {
+		if row[r.at["proname"]].Text() == name {
+			return uint32(row[r.at["oid"]].Int())
+		}
+	}
+	for _, p := range s.procedures() {
+		if p.name == name {
+			return p.oid
+		}
+	}
+	return 0
+}
+
+// procedureFacts finds a function of PostgreSQL by its OID; ok is false if it is none.
+func procedureFacts(oid types.Value) (get func(column string) types.Value, ok bool) {
+	r := Find("pg_proc")
+	for _, row := range r.facts() {
+		if row[r.at["oid"]].Int() == oid.Int() {
+			return func(column string) types.Value { return row[r.at[column]] }, true
+		}
+	}
+	return nil, false
+}
+
+func functionArguments(s *Session, a []types.Value) (types.Value, error) {
+	if get, ok := procedureFacts(a[0]); ok {
+		var names []string
+		for _, t := range get("proargtypes").Items() {
+			names = append(names, typeByOID()[uint32(t.Int())].sqlName())
+		}
+		return text(strings.Join(names, ", "))
+	}
+	for _, p := range s.procedures() {
+		if int64(p.oid) == a[0].Int() {
+			_, args, _ := strings.Cut(p.of.Signature, "(")
+			args, _, _ = strings.Cut(args, ")")
+			return text(args)
+		}
+	}
+	return null, nil
+}
+
+func functionResult(s *Session, a []types.Value) (types.Value, error) {
+	if get, ok := procedureFacts(a[0]); ok {
+		name := typeByOID()[uint32(get("prorettype").Int())].sqlName()
+		if get("proretset").Bool() {
+			name = "SETOF " + name
+		}
+		return text(name)
+	}
+	for _, p := range s.procedures() {
+		if int64(p.oid) == a[0].Int() {
+			return text(strings.TrimSpace(p.of.Signature[strings.LastIndex(p.of.Signature, ")")+1:]))
+		}
+	}
+	return null, nil
+}
+
+// namedType finds a type by a name of SQL or of pg_type.
+func (s *Session) namedType(name string) (types.Value, error) {
+	short := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(name), "pg_catalog."))
+	t, ok := typeByName()[strings.Trim(short, `"`)]
+	if !ok {
+		if parsed, known := types.ParseType(strings.ToUpper(short)); known {
+			t, ok = typeOf(parsed, types.Limit{}), true
+		}
+	}
+	if !ok {
+		return null, fmt.Errorf("type %q does not exist", name)
+	}
+	return types.NewNamedOID(types.RegType, t.oid, t.sqlName()), nil
+}
+
+// nameOf is the name of the object with an OID; "" if there is none.
+func (s *Session) nameOf(t types.Type, oid uint32) string {
+	switch t {
+	case types.RegClass:
+		o := s.objects()
+		if x := o.byOID[oid]; x != nil && o.visible(x) {
+			return expr.QuoteIdent(x.name)
+		} else if x != nil {
+			return x.qualified()
+		}
+	case types.RegType:
+		if f, ok := typeByOID()[oid]; ok {
+			return f.sqlName()
+		}
+	case types.RegNamespace:
+		for _, n := range s.objects().schemas {
+			if n.oid == oid {
+				return expr.QuoteIdent(n.name)
+			}
+		}
+	case types.RegProc:
+		if get, ok := procedureFacts(types.NewOID(oid)); ok {
+			return get("proname").Text()
+		}
+		for _, p := range s.procedures() {
+			if p.oid == oid {
+				return p.name
+			}
+		}
+	}
+	return ""
+}
+
+// formatType is the name of a type with its modifier.
+func formatType(_ *Session, a []types.Value) (types.Value, error) {
+	if a[0].IsNull() {
+		return null, nil
+	}
+	t, ok := typeByOID()[uint32(a[0].Int())]
+	switch {
+	case a[0].Int() == 0:
+		return text("-")
+	case !ok:
+		return text("???")
+	}
+	name := t.sqlName()
+	if m := a[1].Int() - 4; !a[1].IsNull() && m >= 0 {
+		switch t.name {
+		case "varchar", "bpchar":
+			name += "(" + strconv.FormatInt(m, 10) + ")"
+		case "numeric":
+			name += fmt.Sprintf("(%d,%d)", m>>16, m&0x7ff)
+		}
+	}
+	return text(name)
+}
+
+// comment describes an object, or its column with that number.
+func (s *Session) comment(oid types.Value, column int) (types.Value, error) {
+	x := s.object(oid)
+	if x == nil || x.table == nil || x.kind != "r" {
+		return null, nil
+	}
+	if column == 0 {
+		return text(tableComment(x.table.Layouts[0]))
+	}
+	if columns := x.columns(); column > 0 && column <= len(columns) && columns[column-1].comment != "" {
+		return text(columns[column-1].comment)
+	}
+	return null, nil
+}
+
+func indexDefinition(s *Session, a []types.Value) (types.Value, error) {
+	x := s.object(a[0])
+	if x == nil || x.kind != "i" {
+		return null, nil
+	}
+	if len(a) > 1 && a[1].Int() != 0 {
+		parts := x.parts()
+		if n := a[1].Int(); n > 0 && n <= int64(len(parts)) {
+			return text(parts[n-1].sql())
+		}
+		return text("")
+	}
+	return text(x.definition())
+}
+
+func constraintDefinition(s *Session, a []types.Value) (types.Value, error) {
+	x := s.objects().byOID[uint32(a[0].Int()-1)]
+	if x == nil || x.kind != "i" {
+		return null, nil
+	}
+	return text("PRIMARY KEY (" + x.keyText() + ")")
+}
+
+func viewDefinition(s *Session, a []types.Value) (types.Value, error) {
+	if x := s.object(a[0]); x != nil && x.view != nil {
+		return text(x.query())
+	}
+	return text("Not a view")
+}
+
+// privilege answers whether the user may do what the last argument says; names are the arguments in front of it, without the user.
+func privilege(names int) body {
+	return func(s *Session, a []types.Value) (types.Value, error) {
+		object := a[len(a)-names]
+		if object.Type().IsText() && names > 1 {
+			if _, err := s.named(types.RegClass, object); err != nil && names == 3 {
+				return null, err
+			}
+		}
+		for _, p := range strings.Split(strings.ToUpper(a[len(a)-1].Text()), ",") {
+			p = strings.TrimSuffix(strings.TrimSpace(p), " WITH GRANT OPTION")
+			switch p {
+			case "SELECT", "USAGE", "CONNECT":
+				return boolean(true)
+			case "INSERT", "UPDATE", "DELETE", "CREATE", "TRUNCATE":
+				if s.mayWrite() {
+					return boolean(true)
+				}
+			case "REFERENCES", "TRIGGER", "TEMP", "TEMPORARY":
+			default:
+				return null, fmt.Errorf("unrecognized privilege type: %q", a[len(a)-1].Text())
+			}
+		}
+		return boolean(false)
+	}
+}
+
+func hasRole(s *Session, a []types.Value) (types.Value, error) {
+	role := a[len(a)-2]
+	for _, r := range s.roles() {
+		if role.Type().IsText() && r.name == role.Text() || !role.Type().IsText() && r.oid == uint32(role.Int()) {
+			return boolean(r.name == s.user())
+		}
+	}
+	return boolean(false)
+}
+
+// pageSize is PostgreSQL's.
+const pageSize = 8192
+
+// size returns the bytes of a table: those of its regions when ANALYZE asked, or else the rows that it found.
+func (s *Session) size(x *object) int64 {
+	st := s.statistics(x.table)
+	switch {
+	case st == nil || x.kind != "r":
+		return 0
+	case st.Size > 0:
+		return st.Size
+	case st.Unscaled:
+		return 0
+	}
+	return int64(st.Rows * st.Bytes)
+}
+
+func size(s *Session, a []types.Value) (types.Value, error) {
+	x := s.object(a[0])
+	if x == nil {
+		return null, nil
+	}
+	return number64(s.size(x))
+}
+
+func indexSize(s *Session, a []types.Value) (types.Value, error) {
+	if s.object(a[0]) == nil {
+		return null, nil
+	}
+	return number64(0)
+}
+
+// updatable gives the events that a table takes, if it takes any.
+func updatable(events int64) body {
+	return func(s *Session, a []types.Value) (types.Value, error) {
+		x := s.object(a[0])
+		if x == nil || x.table == nil || x.kind != "r" || x.table.ReadOnly != "" || !s.mayWrite() {
+			return number64(0)
+		}
+		return number64(events)
+	}
+}
+
+// indexProperty answers whether an index has a property.
+func indexProperty(has ...string) body {
+	return func(_ *Session, a []types.Value) (types.Value, error) {
+		return boolean(slices.Contains(has, strings.ToLower(a[len(a)-1].Text())))
+	}
+}
+
+func currentSetting(s *Session, a []types.Value) (types.Value, error) {
+	var err error = fmt.Errorf("unrecognized configuration parameter %q", a[0].Text())
+	if s.Client != nil && s.Client.Setting != nil {
+		var v string
+		if v, err = s.Client.Setting(a[0].Text()); err == nil {
+			return text(v)
+		}
+	}
+	if len(a) > 1 && a[1].Bool() {
+		return null, nil
+	}
+	return null, err
+}
+
+func setConfig(s *Session, a []types.Value) (types.Value, error) {
+	if a[0].IsNull() {
+		return null, nil
+	}
+	if s.Client == nil || s.Client.Set == nil {
+		return null, fmt.Errorf("set_config needs a connection to hql serve: use SET %s", a[0].Text())
+	}
+	if err := s.Client.Set(a[0].Text(), a[1].Text(), !a[2].IsNull() && a[2].Bool()); err != nil {
+		return null, err
+	}
+	return currentSetting(s, a[:1])
+}
+
+// field is a field of a row of _pg_expandarray, which is JSON here.
+func field(_ *Session, a []types.Value) (types.Value, error) {
+	for _, part := range strings.Split(strings.Trim(a[0].Text(), "{}"), ",") {
+		name, value, _ := strings.Cut(part, ":")
+		if strings.Trim(strings.TrimSpace(name), `"`) == strings.ToLower(a[1].Text()) {
+			return types.Cast(types.NewString(strings.TrimSpace(value)), types.Int, nil)
+		}
+	}
+	return null, fmt.Errorf("the row has no field %q", a[1].Text())
+}
+
+func maxLength(a []types.Value) (types.Value, error) {
+	if t := typeByOID()[uint32(a[0].Int())]; t.name != "varchar" && t.name != "bpchar" || a[1].Int() < 4 {
+		return null, nil
+	}
+	return number64(a[1].Int() - 4)
+}
+
+func precision(a []types.Value) (types.Value, error) {
+	t := typeByOID()[uint32(a[0].Int())]
+	if t.name == "numeric" && a[1].Int() >= 4 {
+		return number64((a[1].Int() - 4) >> 16)
+	}
+	if p, ok := numericFacts[t.name][0].(int); ok {
+		return number64(int64(p))
+	}
+	return null, nil
+}

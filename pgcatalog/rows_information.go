@@ -1,0 +1,124 @@
+package pgcatalog
+
+import "strconv"
+
+func schemata(w *writer) {
+	for _, s := range w.session.objects().schemas {
+		w.add("catalog_name", w.session.database(), "schema_name", s.name, "schema_owner", ownerName)
+	}
+}
+
+func informationTables(w *writer) {
+	for _, x := range w.objects("", "table_name") {
+		kind, writable := "BASE TABLE", "YES"
+		switch {
+		case x.kind == "i":
+			continue
+		case x.kind == "v":
+			kind, writable = "VIEW", "NO"
+		case x.table != nil && x.table.ReadOnly != "":
+			writable = "NO"
+		}
+		w.add("table_catalog", w.session.database(), "table_schema", x.schema, "table_name", x.name, "table_type", kind, "is_insertable_into", writable, "is_typed", "NO")
+	}
+}
+
+func informationViews(w *writer) {
+	for _, x := range w.userObjects("v") {
+		w.add("table_catalog", w.session.database(), "table_schema", x.schema, "table_name", x.name, "view_definition", x.query(), "check_option", "NONE", "is_updatable", "NO",
+			"is_insertable_into", "NO", "is_trigger_updatable", "NO", "is_trigger_deletable", "NO", "is_trigger_insertable_into", "NO")
+	}
+}
+
+// numericFacts are precision, radix and scale of numbers.
+var numericFacts = map[string][3]any{"int2": {16, 2, 0}, "int4": {32, 2, 0}, "int8": {64, 2, 0}, "float4": {24, 2, nil}, "float8": {53, 2, nil}, "numeric": {nil, 10, nil}}
+
+func informationColumns(w *writer) {
+	for _, x := range w.objects("", "table_name") {
+		if x.kind == "i" {
+			continue
+		}
+		for i, c := range x.columns() {
+			w.column(x, i, c)
+		}
+	}
+}
+
+// column adds column number i of x.
+func (w *writer) column(x *object, i int, c attribute) {
+	t := typeOf(c.typ, c.limit)
+	out, database := w.row(), w.session.database()
+	set := func(pairs ...any) {
+		for k := 0; k < len(pairs); k += 2 {
+			w.set(out, pairs[k].(string), pairs[k+1])
+		}
+	}
+	set("table_catalog", database, "table_schema", x.schema, "table_name", x.name, "column_name", c.name, "ordinal_position", i+1, "is_nullable", "YES", "data_type", t.sqlName(),
+		"udt_catalog", database, "udt_schema", "pg_catalog", "udt_name", t.name, "dtd_identifier", strconv.Itoa(i+1), "is_self_referencing", "NO", "is_identity", "NO",
+		"is_generated", "NEVER", "is_updatable", "YES", "identity_cycle", "NO")
+	if t.dimensions > 0 {
+		set("data_type", "ARRAY")
+	}
+	if x.kind == "v" {
+		set("is_updatable", "NO")
+	}
+	if c.notNull {
+		set("is_nullable", "NO")
+	}
+	if c.fallback != "" {
+		set("column_default", c.fallback)
+	}
+	numeric := numericFacts[t.name]
+	set("numeric_precision", numeric[0], "numeric_precision_radix", numeric[1], "numeric_scale", numeric[2])
+	switch t.name {
+	case "numeric":
+		if m := t.modifier - 4; m >= 0 {
+			set("numeric_precision", m>>16, "numeric_scale", m&0x7ff)
+		}
+	case "varchar":
+		set("character_maximum_length", t.modifier-4, "character_octet_length", 4*(t.modifier-4))
+	case "text":
+		set("character_octet_length", 1<<30)
+	case "date":
+		set("datetime_precision", 0)
+	case "time", "timestamp", "timestamptz", "interval":
+		set("datetime_precision", 6)
+	}
+}
+
+// primaryKeys calls f for each table that has a primary key.
+func (w *writer) primaryKeys(f func(x, in *object)) {
+	for _, x := range w.objects("", "table_name") {
+		if x.kind == "r" && x.table != nil && len(x.indexes[0].parts()) > 0 {
+			f(x, x.indexes[0])
+		}
+	}
+}
+
+func tableConstraints(w *writer) {
+	database := w.session.database()
+	w.primaryKeys(func(x, in *object) {
+		w.add("constraint_catalog", database, "constraint_schema", x.schema, "constraint_name", in.name, "table_catalog", database, "table_schema", x.schema, "table_name", x.name,
+			"constraint_type", "PRIMARY KEY", "is_deferrable", "NO", "initially_deferred", "NO", "enforced", "YES")
+	})
+}
+
+func keyColumns(w *writer) {
+	database := w.session.database()
+	w.primaryKeys(func(x, in *object) {
+		for i, p := range in.parts() {
+			w.add("constraint_catalog", database, "constraint_schema", x.schema, "constraint_name", in.name, "table_catalog", database, "table_schema", x.schema,
+				"table_name", x.name, "column_name", p.text, "ordinal_position", i+1)
+		}
+	})
+}
+
+func constraintColumns(w *writer) {
+	database := w.session.database()
+	w.primaryKeys(func(x, in *object) {
+		for _, p := range in.parts() {
+			w.add("table_catalog", database, "table_schema", x.schema, "table_name", x.name, "column_name", p.text, "constraint_catalog", database, "constraint_schema", x.schema,
+				"constraint_name", in.name)
+		}
+	})
+}

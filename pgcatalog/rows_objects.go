@@ -1,0 +1,186 @@
+package pgcatalog
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// indexes adds the rows of pg_index.
+func indexes(w *writer) {
+	if _, ok := w.wanted("indexrelid"); ok {
+		for _, x := range w.objects("indexrelid", "") {
+			if x.kind == "i" {
+				w.index(x)
+			}
+		}
+		return
+	}
+	for _, x := range w.objects("indrelid", "") {
+		for _, in := range x.indexes {
+			w.index(in)
+		}
+	}
+}
+
+func (w *writer) index(x *object) {
+	var columns, options []int
+	var classes, collations, texts []string
+	for _, p := range x.parts() {
+		columns, options = append(columns, p.column+1), append(options, 0)
+		t := typeOf(p.typ, types.Limit{})
+		classes, collations = append(classes, operatorClass(t.oid)), append(collations, t.collation.String())
+		if p.column < 0 {
+			texts = append(texts, p.text)
+		}
+	}
+	out := w.row()
+	for name, v := range map[string]any{"indexrelid": x.oid, "indrelid": x.of.oid, "indnatts": len(columns), "indnkeyatts": len(columns), "indisunique": x.primary(),
+		"indisprimary": x.primary(), "indkey": columns, "indoption": options, "indclass": classes, "indcollation": collations} {
+		w.set(out, name, v)
+	}
+	if texts != nil {
+		w.set(out, "indexprs", strings.Join(texts, ", "))
+	}
+}
+
+// operatorClass is the OID of the B-tree operator class of a type, as text.
+func operatorClass(typ uint32) string {
+	r := Find("pg_opclass")
+	for _, row := range r.facts() {
+		if uint32(row[r.at["opcintype"]].Int()) == typ {
+			return row[r.at["oid"]].String()
+		}
+	}
+	return "0"
+}
+
+// constraints adds the primary keys. The OID of a primary key follows that of its index.
+func constraints(w *writer) {
+	for _, x := range w.objects("conrelid", "") {
+		if x.kind != "r" || x.table == nil || len(x.indexes[0].parts()) == 0 {
+			continue
+		}
+		in := x.indexes[0]
+		w.add("oid", in.oid+1, "conname", in.name, "connamespace", x.schemaOID, "contype", "p", "conrelid", x.oid, "conindid", in.oid, "conkey", in.keyNumbers())
+	}
+}
+
+// keyNumbers are the numbers of the columns of an index.
+func (x *object) keyNumbers() (out []int) {
+	for _, p := range x.parts() {
+		out = append(out, p.column+1)
+	}
+	return out
+}
+
+// keyText lists the columns of an index between commas.
+func (x *object) keyText() string {
+	var out []string
+	for _, p := range x.parts() {
+		out = append(out, p.sql())
+	}
+	return strings.Join(out, ", ")
+}
+
+func (p keyPart) sql() string {
+	if p.column >= 0 {
+		return expr.QuoteIdent(p.text)
+	}
+	return p.text
+}
+
+// qualified is the name of x with its schema.
+func (x *object) qualified() string { return expr.QuoteIdent(x.schema) + "." + expr.QuoteIdent(x.name) }
+
+// definition is the index as CREATE INDEX.
+func (x *object) definition() string {
+	unique := ""
+	if x.primary() {
+		unique = "UNIQUE "
+	}
+	return "CREATE " + unique + "INDEX " + expr.QuoteIdent(x.name) + " ON " + x.of.qualified() + " USING btree (" + x.keyText() + ")"
+}
+
+// query is the text of a view.
+func (x *object) query() string { return " " + x.view.Def.Query.String() + ";" }
+
+func tables(w *writer) {
+	for _, x := range w.objects("", "tablename") {
+		if x.kind == "r" {
+			w.add("schemaname", x.schema, "tablename", x.name, "tableowner", ownerName, "hasindexes", len(x.indexes) > 0, "hasrules", false, "hastriggers", false, "rowsecurity", false)
+		}
+	}
+}
+
+func views(w *writer) {
+	for _, x := range w.userObjects("v") {
+		w.add("schemaname", x.schema, "viewname", x.name, "viewowner", ownerName, "definition", x.query())
+	}
+}
+
+func indexDefinitions(w *writer) {
+	for _, x := range w.userObjects("i") {
+		w.add("schemaname", x.schema, "tablename", x.of.name, "indexname", x.name, "indexdef", x.definition())
+	}
+}
+
+// procedures adds the functions that PostgreSQL does not have. Those that a program registered are in the schema public.
+func procedures(w *writer) {
+	for _, p := range w.session.procedures() {
+		w.add("oid", p.oid, "proname", p.name, "pronamespace", p.schema, "pronargs", p.of.MinArgs, "prokind", p.kind(), "prorettype", 25, "prosrc", p.of.Signature,
+			"proargtypes", slices.Repeat([]int{25}, p.of.MinArgs), "proretset", p.of.Set)
+	}
+}
+
+// procedure is a function that PostgreSQL does not have.
+type procedure struct {
+	oid, schema uint32
+	name        string
+	of          *expr.Function
+}
+
+func (p procedure) kind() string {
+	switch p.of.Group {
+	case "aggregate":
+		return "a"
+	case "window":
+		return "w"
+	}
+	return "f"
+}
+
+func (s *Session) procedures() (out []procedure) {
+	r := Find("pg_proc")
+	known, taken := map[string]bool{}, map[uint32]bool{}
+	for _, row := range r.facts() {
+		known[row[r.at["proname"]].Text()] = true
+	}
+	for _, f := range cmp.Or(s.Funcs, expr.Builtins()).All() {
+		name := strings.ToLower(f.Name)
+		if known[name] || f.Group == "operator" || f.Group == "key" || strings.HasPrefix(name, "_") {
+			continue
+		}
+		p := procedure{number("f"+name, taken), schemaPublic, name, f}
+		if expr.Builtins().Lookup(f.Name) != nil {
+			p.schema = schemaCatalog
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// keywords adds the rows of pg_get_keywords().
+func keywords(w *writer) {
+	for _, k := range parser.Keywords() {
+		word, code, about := strings.ToLower(k), "U", "unreserved"
+		if parser.QuoteName(k) != k {
+			code, about = "R", "reserved"
+		}
+		w.add("word", word, "catcode", code, "barelabel", code == "U", "catdesc", about)
+	}
+}

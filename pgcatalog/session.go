@@ -1,0 +1,130 @@
+package pgcatalog
+
+import (
+	"sync"
+	"time"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/stats"
+	"github.com/hql-db/hql/types"
+)
+
+// Client describes a connection of a PostgreSQL client to the catalog. Nil functions know nothing.
+type Client struct {
+	User, Database string
+	Address        string
+	PID            uint32
+	Began          time.Time // the server
+	Roles          []string  // all users that may connect
+	MayWrite       func() bool
+	// Setting returns the value of a setting, Set changes one until the end of the session or, if local, of the transaction.
+	Setting func(name string) (string, error)
+	Set     func(name, value string, local bool) error
+	// Settings lists names, values and descriptions.
+	Settings func() [][3]string
+	// Rows returns the rows of pg_stat_activity and hql_queries by column name.
+	Rows func(relation string) []Row
+	// Cancel cancels the statement that a connection runs.
+	Cancel func(pid uint32) bool
+}
+
+// Planner knows the definitions of a statement.
+type Planner interface {
+	// ViewColumns returns the columns of a view; none if its query cannot be planned.
+	ViewColumns(*catalog.View) []Column
+	// TableStatistics returns the result of ANALYZE; nil if there is none.
+	TableStatistics(*catalog.Table) *stats.Table
+}
+
+// Session holds everything that the catalog depends on during one statement.
+type Session struct {
+	Catalog *catalog.Catalog
+	Funcs   *expr.Registry // nil: the built-in ones
+	Client  *Client        // nil: the statement is a program's own
+	Planner Planner
+
+	once      sync.Once
+	known     *objects
+	mu        sync.Mutex
+	functions map[string]*expr.Function
+}
+
+// objects collects the objects of the catalog at the first call.
+func (s *Session) objects() *objects {
+	s.once.Do(func() { s.known = s.collect() })
+	return s.known
+}
+
+func (s *Session) user() string {
+	if s.Client != nil && s.Client.User != "" {
+		return s.Client.User
+	}
+	return ownerName
+}
+
+func (s *Session) database() string {
+	if s.Client != nil && s.Client.Database != "" {
+		return s.Client.Database
+	}
+	return Database
+}
+
+func (s *Session) mayWrite() bool {
+	return s.Client == nil || s.Client.MayWrite == nil || s.Client.MayWrite()
+}
+
+// roles returns the owner of all objects, the user, and the others that may connect.
+func (s *Session) roles() []role {
+	taken := map[uint32]bool{}
+	out := []role{{owner, ownerName}}
+	names := []string{s.user()}
+	if s.Client != nil {
+		names = append(names, s.Client.Roles...)
+	}
+	for _, n := range names {
+		known := false
+		for _, r := range out {
+			known = known || r.name == n
+		}
+		if !known {
+			out = append(out, role{number("u"+n, taken), n})
+		}
+	}
+	return out
+}
+
+type role struct {
+	oid  uint32
+	name string
+}
+
+// statistics returns the result of ANALYZE; nil if there is none.
+func (s *Session) statistics(t *catalog.Table) *stats.Table {
+	if t == nil {
+		return nil
+	}
+	return s.Planner.TableStatistics(t)
+}
+
+// Function finds a function of the catalog by its name in upper case; nil if there is none. The result is the same at each call.
+func (s *Session) Function(name string) *expr.Function {
+	sig := signatures()[name]
+	if sig == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := s.functions[name]; f != nil {
+		return f
+	}
+	if s.functions == nil {
+		s.functions = map[string]*expr.Function{}
+	}
+	f := sig.function(s)
+	s.functions[name] = f
+	return f
+}
+
+// null is the NULL that functions return.
+var null types.Value

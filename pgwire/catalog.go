@@ -1,0 +1,78 @@
+package pgwire
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hql-db/hql/pgcatalog"
+)
+
+// catalog describes the connection to PostgreSQL's catalog.
+func (c *conn) catalog() *pgcatalog.Client {
+	return &pgcatalog.Client{User: c.user, Database: c.database, Address: c.client, PID: c.pid, Began: c.srv.began, Roles: c.srv.opts.Users.names(), MayWrite: c.mayWrite,
+		Setting: func(name string) (string, error) { return c.settings.show(c, name) },
+		Set:     c.setConfig,
+		Settings: func() [][3]string {
+			list, _ := c.listSettings() // it fails when the DB is closed: then the statement fails, too
+			return list
+		},
+		Rows:   c.srv.catalogRows,
+		Cancel: c.srv.Cancel,
+	}
+}
+
+// setConfig is set_config().
+func (c *conn) setConfig(name, value string, local bool) error {
+	if local && c.tx.state != outside {
+		return noError(c.setLocal(name, value))
+	}
+	if local { // until the end of the statement
+		return nil
+	}
+	return noError(c.settings.set(c, name, value))
+}
+
+// catalogRows are the rows of pg_stat_activity and of hql_queries.
+func (s *Server) catalogRows(relation string) (out []pgcatalog.Row) {
+	if relation == "hql_queries" {
+		for _, q := range s.Queries() {
+			out = append(out, pgcatalog.Row{"started": q.Time, "usename": q.User, "client": q.Client, "query": orNull(q.SQL), "rows": q.Rows,
+				"duration_ms": float64(q.Duration) / float64(time.Millisecond), "sqlstate": orNull(q.Code)})
+		}
+		return out
+	}
+	for _, a := range s.Sessions() {
+		host, port, _ := strings.Cut(a.Client, ":")
+		out = append(out, pgcatalog.Row{"datid": 5, "datname": a.Database, "pid": int64(a.PID), "usesysid": 10, "usename": a.User, "application_name": a.Application,
+			"client_addr": host, "client_port": orNull(port), "backend_start": a.Began, "query_start": moment(a.Since), "state_change": moment(a.Since), "state": a.State,
+			"query": a.Query, "backend_type": "client backend"})
+	}
+	return out
+}
+
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func moment(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t
+}
+
+// names are the users, sorted. A nil u has none.
+func (u *Users) names() (out []string) {
+	if u == nil {
+		return nil
+	}
+	for name := range u.byName {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}

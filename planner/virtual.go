@@ -1,0 +1,101 @@
+package planner
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/pgcatalog"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/stats"
+	"github.com/hql-db/hql/types"
+)
+
+// postgres returns the catalog of PostgreSQL for e's statement.
+func (e *Env) postgres() *pgcatalog.Session {
+	if e.Postgres == nil {
+		e.Postgres = &pgcatalog.Session{Catalog: e.Catalog, Funcs: e.Funcs, Planner: e}
+	}
+	return e.Postgres
+}
+
+// Function finds a function of PostgreSQL's catalog; nil if there is none.
+func (e *Env) Function(name string) *expr.Function { return e.postgres().Function(name) }
+
+// words are functions that SQL calls without parentheses.
+var words = []string{"CURRENT_USER", "CURRENT_ROLE", "SESSION_USER", "USER", "CURRENT_CATALOG", "CURRENT_SCHEMA"}
+
+// word is the value that ref, which names no column, has as a word of SQL; nil if it is no such word.
+func (e *Env) word(ref *parser.ColumnRef) expr.Expr {
+	name := strings.ToUpper(ref.Name)
+	if ref.Quoted || ref.Table != "" || !slices.Contains(words, name) {
+		return nil
+	}
+	x, err := expr.Compile(&parser.Call{Pos: ref.Pos, Name: name}, &expr.Scope{Function: e.Function})
+	if err != nil {
+		return nil
+	}
+	return x
+}
+
+// ViewColumns returns the columns of a view; none if its query cannot be planned.
+func (e *Env) ViewColumns(v *catalog.View) (out []pgcatalog.Column) {
+	in := &Env{Catalog: e.Catalog, Loc: e.Loc, Now: e.Now, Funcs: e.Funcs, Postgres: e.Postgres, Stop: e.Stop}
+	p, err := in.Select(v.Def.Query)
+	if err != nil {
+		return nil
+	}
+	for _, c := range p.Columns {
+		out = append(out, pgcatalog.Column{Name: c.Name, Type: c.Type})
+	}
+	return out
+}
+
+// TableStatistics returns the result of ANALYZE; nil if there is none.
+func (e *Env) TableStatistics(t *catalog.Table) *stats.Table {
+	if e.Statistics == nil {
+		return nil
+	}
+	return e.Statistics(t)
+}
+
+// virtual finds a relation of PostgreSQL's catalog; nil where there is none.
+func (q *query) virtual(name, alias string) *source {
+	r := pgcatalog.Find(name)
+	if r == nil {
+		return nil
+	}
+	s := &source{name: cmp.Or(alias, strings.TrimSuffix(r.Name, "()"))}
+	for i, c := range r.Columns {
+		s.cols = append(s.cols, plan.OutputColumn{Name: c.Name, Type: c.Type, Hidden: i >= len(r.Columns)-r.Hidden})
+	}
+	session := q.env.postgres()
+	rows := func(wanted pgcatalog.Wanted) *plan.Virtual {
+		return &plan.Virtual{Name: r.Schema + "." + r.Name, N: len(s.cols), Rows: func() [][]types.Value { return r.Rows(session, wanted) }}
+	}
+	s.node = rows(func(string) ([]types.Value, bool) { return nil, false })
+	s.again = func(_ *query, conds []expr.Expr) (plan.Node, []expr.Expr, error) {
+		return rows(func(column string) ([]types.Value, bool) {
+			return valuesOf(conds, slices.IndexFunc(r.Columns, func(c pgcatalog.Column) bool { return c.Name == column }))
+		}), conds, nil
+	}
+	return s
+}
+
+// mostListed is how many values of a column are looked up; for more, all rows are made.
+const mostListed = 1000
+
+// valuesOf gives the values that column col may have where conds are true; ok is false if they may be any, or many.
+func valuesOf(conds []expr.Expr, col int) (values []types.Value, ok bool) {
+	for _, c := range conds {
+		if of, set, _, known := expr.Sarg(c); known && of == col {
+			if values, ok = set.Values(mostListed); ok {
+				return values, true
+			}
+		}
+	}
+	return nil, false
+}
