@@ -11,7 +11,8 @@ import (
 
 // plain lists the Go packages whose comments TestLint checks. A package joins the list when its comments are clean.
 var plain = []string{".", "demo", "examples/companyhash", "examples/databasesql", "examples/embed", "examples/service", "hqlotel", "hqlprom",
-	"sqldriver", "cmd/hql", "advise", "columnar", "embedded", "store", "importer", "stats", "catalog", "hbase", "pgwire", "pgcatalog", "infer", "spark", "filter", "exec/scan", "exec/lookup", "explain"}
+	"sqldriver", "cmd/hql", "advise", "columnar", "embedded", "store", "importer", "stats", "catalog", "hbase", "pgwire", "pgcatalog", "infer", "spark", "filter", "exec/scan", "exec/lookup", "explain",
+	"check", "check/gocode", "hqltest"}
 
 // refused are patterns that make a sentence hard to read, each with a remedy.
 var refused = []struct {

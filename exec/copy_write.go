@@ -15,19 +15,24 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
+// copied is the query whose rows COPY TO writes.
+func copied(s *parser.Copy) *parser.Select {
+	if s.Query != nil {
+		return s.Query
+	}
+	q := &parser.Select{Pos: s.Pos, AllowFullScan: s.AllowFullScan, Cores: []*parser.SelectCore{{Pos: s.Pos, From: []parser.TableExpr{&parser.TableName{Pos: s.Pos, Name: s.Table}}}}}
+	for _, c := range s.Columns {
+		q.Cores[0].Items = append(q.Cores[0].Items, parser.SelectItem{Pos: c.Pos, Expr: &parser.ColumnRef{Pos: c.Pos, Name: c.Name, Quoted: true}})
+	}
+	if len(s.Columns) == 0 {
+		q.Cores[0].Items = []parser.SelectItem{{Pos: s.Pos, Star: true}}
+	}
+	return q
+}
+
 // copyTo writes the rows of a query. The file appears under its name when it is whole.
 func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string, header, overwrite bool) (_ *Rows, err error) {
-	q := s.Query
-	if q == nil {
-		q = &parser.Select{Pos: s.Pos, AllowFullScan: s.AllowFullScan, Cores: []*parser.SelectCore{{Pos: s.Pos, From: []parser.TableExpr{&parser.TableName{Pos: s.Pos, Name: s.Table}}}}}
-		for _, c := range s.Columns {
-			q.Cores[0].Items = append(q.Cores[0].Items, parser.SelectItem{Pos: c.Pos, Expr: &parser.ColumnRef{Pos: c.Pos, Name: c.Name, Quoted: true}})
-		}
-		if len(s.Columns) == 0 {
-			q.Cores[0].Items = []parser.SelectItem{{Pos: s.Pos, Star: true}}
-		}
-	}
-	p, err := r.planSelect(ctx, q)
+	p, err := r.planSelect(ctx, copied(s))
 	if err != nil {
 		return nil, err
 	}

@@ -367,6 +367,11 @@ func orderText(terms []plan.SortTerm) string {
 	return strings.Join(parts, ", ")
 }
 
+// Headline says in one line how s reads its table:
+//
+//	scan files: hits the rowkey prefix, 1 scan, 2 of 3 key parts
+func Headline(s *plan.Scan) string { return titleOf(s) + ": " + verdictOf(s) }
+
 // verdictOf tells in words whether s hits the rowkey prefix and what it opens.
 func verdictOf(s *plan.Scan) (text string) {
 	switch s.Access {

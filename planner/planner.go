@@ -47,6 +47,8 @@ type Env struct {
 	Postgres *pgcatalog.Session
 	// Moment is that of expr.Scope.
 	Moment func(at parser.Pos, v types.Value)
+	// MadeUp is that of access.Env.
+	MadeUp bool
 }
 
 // access finds the best way to read a table.
@@ -55,5 +57,5 @@ func (e *Env) access(req *access.Request) (*plan.Scan, error) {
 }
 
 func (e *Env) accessEnv() *access.Env {
-	return &access.Env{Options: e.Options, Lookups: e.Lookups, Statistics: e.Statistics, MayReadAll: e.MayReadAll, Trusted: e.Trusted, Denied: e.Denied, Stop: e.Stop}
+	return &access.Env{Options: e.Options, Lookups: e.Lookups, Statistics: e.Statistics, MayReadAll: e.MayReadAll, Trusted: e.Trusted, Denied: e.Denied, MadeUp: e.MadeUp, Stop: e.Stop}
 }

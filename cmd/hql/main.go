@@ -92,6 +92,7 @@ const usage = `hql answers SQL over Apache HBase tables.
   hql pieces -c SQL        cuts a query into pieces of a region each
   hql piece PIECE          runs one of them
   hql advise -f FILE       estimates the cost of a workload and proposes an INDEX for it
+  hql check FILE|DIR ...   finds statements in SQL and Go sources that miss the rowkey prefix
   hql import FORMAT FILE   turns a catalog of SHC, Hive or Phoenix into hql's
   hql completion SHELL     completes the command line of bash, zsh or fish
   hql man                  prints the manual page
@@ -140,8 +141,8 @@ HQL_CONF, HQL_PAGER and HQL_NULL, then from hql/config.yaml in $XDG_CONFIG_HOME 
 ~/.config, which may name connections. ~/.hqlrc is run before the first prompt.
 
 Exit status: 0; 1 a statement failed, or took longer than --timeout; 2 usage;
-3 the store cannot be reached; 4 the full-scan guard refused, or a statement read more
-than --max-scan-rows, --max-scan-bytes or statistics allow; 130 after ^C, 143 after SIGTERM.
+3 the store cannot be reached; 4 the full-scan guard refused, a statement read more than
+--max-scan-rows, --max-scan-bytes or statistics allow, or hql check found a miss; 130 after ^C, 143 after SIGTERM.
 `
 
 // flags are those of hql itself.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -32,12 +33,16 @@ type tool struct {
 	run   func(ctx context.Context, c *config, args []string, stdin io.Reader, stdout, stderr io.Writer) error
 }
 
+// anyNumber is the number of arguments of a tool that takes any.
+const anyNumber = math.MaxInt
+
 // tools are the sub-commands by name: one table, an entry each, from which usage, manual and completion are made.
 func tools() map[string]*tool {
 	sample, most := inferredFrom, proposed
 	var file, statement string
 	var schema bool
 	var serve server
+	var checked checks
 	all := map[string]*tool{
 		"infer": {
 			usage: "hql infer [--connect URL | --demo] [--sample N] [--max N] HBASE_TABLE\n\n" +
@@ -78,6 +83,16 @@ func tools() map[string]*tool {
 					return err
 				}
 				return adviseOn(ctx, c, src, stdout)
+			},
+		},
+		"check": {
+			usage: checkUsage,
+			flags: checked.flags,
+			args:  anyNumber,
+			fewer: anyNumber,
+			check: checked.check,
+			run: func(ctx context.Context, _ *config, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+				return checked.run(ctx, args, stdin, stdout, stderr)
 			},
 		},
 		"serve": {
@@ -224,7 +239,12 @@ func runTool(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	if inner := run; t.query {
 		run = func(ctx context.Context) error { return c.bounded(ctx, inner) }
 	}
-	if err := run(ctx); err != nil {
+	switch err := run(ctx); {
+	case errors.Is(err, errBad):
+		return exitGuard, true
+	case errors.Is(err, errUnplanned):
+		return exitFailed, true
+	case err != nil:
 		s := &session{stderr: stderr}
 		return s.report(err), true
 	}

@@ -44,6 +44,8 @@ type Env struct {
 	Denied func(*catalog.Layout) bool
 	// Trusted reports whether statistics are new enough to promise by them how much is read; nil: always.
 	Trusted func(*stats.Table) bool
+	// MadeUp is set for a plan to look at whose constants are made up: one that a key part cannot hold is taken for another that it can.
+	MadeUp bool
 	// Stop says why planning is to end, nil to go on; it is asked often. nil: planning goes on to its end.
 	Stop func() error
 }

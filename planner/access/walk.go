@@ -71,7 +71,11 @@ func (w *spanBuilder) encode(p *catalog.Part, v types.Value) ([]byte, error) {
 	if n == catalog.Variable {
 		n = len(v.Text())
 	}
-	return p.Append(w.room(n), v)
+	out, err := p.Append(w.room(n), v)
+	if err != nil && w.env.MadeUp {
+		return append(w.room(n), make([]byte, n)...), nil
+	}
+	return out, err
 }
 
 func newSpanBuilder(l *catalog.Layout, e *Env, req *Request) *spanBuilder {

@@ -1,0 +1,370 @@
+package gocode
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/scanner"
+	"go/token"
+	"go/types"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hql-db/hql/check"
+)
+
+// Find finds the texts of statements in Go files. dynamic are calls whose statement is not known before the program
+// runs.
+func Find(names []string) (sources []check.Source, dynamic []check.Result, err error) {
+	p := newProgram()
+	wanted := map[string]bool{}
+	for _, name := range names {
+		abs, err := filepath.Abs(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		wanted[abs], p.given[abs] = true, name
+		if dir := filepath.Dir(abs); !p.loaded[dir] {
+			if _, err := p.load(dir); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	f := &finder{program: p, wanted: wanted, values: map[types.Object][]ast.Expr{}, wrappers: map[types.Object]place{}, seen: map[string]bool{}}
+	for _, file := range p.files {
+		f.assignments(file)
+		f.notes(file)
+	}
+	for _, file := range p.files {
+		if file.broken != nil && wanted[file.name] {
+			f.dynamic = append(f.dynamic, f.brokenAt(file))
+		}
+	}
+	for before := -1; before < len(f.wrappers); { // a function that calls a wrapper may be one
+		before = len(f.wrappers)
+		f.collect(false)
+	}
+	f.collect(true)
+	return f.sources, f.dynamic, nil
+}
+
+// brokenAt is the first mistake in the syntax of a file.
+func (f *finder) brokenAt(file *file) check.Result {
+	r := check.Result{File: f.display(file.name), Line: 1, Column: 1, Verdict: check.Failed, Text: file.broken.Error()}
+	var list scanner.ErrorList
+	if errors.As(file.broken, &list) && len(list) > 0 {
+		r.Line, r.Column, r.Text = list[0].Pos.Line, list[0].Pos.Column, list[0].Msg
+	}
+	r.Text = "this is no Go: " + r.Text
+	return r
+}
+
+// finder finds statements in a program.
+type finder struct {
+	*program
+	wanted map[string]bool // files, by absolute name
+	// values are the expressions that constants and variables get; nil for one that is not known.
+	values map[types.Object][]ast.Expr
+	// wrappers are the parameters of functions that are passed on as statements.
+	wrappers map[types.Object]place
+	excused  map[token.Position]bool // lines with a comment that excuses
+	marked   map[token.Position]bool // lines with a comment that marks statements
+	seen     map[string]bool
+
+	sources []check.Source
+	dynamic []check.Result
+}
+
+// place is an argument of a function, and the database that it is for.
+type place struct {
+	index  int
+	origin check.Origin
+}
+
+func (f *finder) object(id *ast.Ident) types.Object {
+	if o := f.info.Uses[id]; o != nil {
+		return o
+	}
+	return f.info.Defs[id]
+}
+
+// assignments notes what constants and variables get.
+func (f *finder) assignments(file *file) {
+	set := func(lhs, rhs ast.Expr) {
+		var o types.Object
+		switch x := lhs.(type) {
+		case *ast.Ident:
+			o = f.object(x)
+		case *ast.SelectorExpr:
+			o = f.object(x.Sel)
+		}
+		if o != nil {
+			f.values[o] = append(f.values[o], rhs)
+		}
+	}
+	ast.Inspect(file.File, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ValueSpec:
+			for i, name := range n.Names {
+				switch {
+				case len(n.Values) == len(n.Names):
+					set(name, n.Values[i])
+				case len(n.Values) > 0:
+					set(name, nil)
+				}
+			}
+		case *ast.AssignStmt:
+			for i, lhs := range n.Lhs {
+				if (n.Tok == token.ASSIGN || n.Tok == token.DEFINE) && len(n.Lhs) == len(n.Rhs) {
+					set(lhs, n.Rhs[i])
+				} else {
+					set(lhs, nil)
+				}
+			}
+		case *ast.RangeStmt:
+			set(n.Key, nil)
+			set(n.Value, nil)
+		case *ast.UnaryExpr:
+			if n.Op == token.AND {
+				set(n.X, nil)
+			}
+		}
+		return true
+	})
+}
+
+// marking matches a comment that marks statements.
+var marking = regexp.MustCompile(`(?i)\bhql:\s*query\b`)
+
+// notes notes the lines with comments for hql.
+func (f *finder) notes(file *file) {
+	if f.excused == nil {
+		f.excused, f.marked = map[token.Position]bool{}, map[token.Position]bool{}
+	}
+	for _, g := range file.Comments {
+		for _, c := range g.List {
+			for lines, pattern := range map[*map[token.Position]bool]*regexp.Regexp{&f.excused: check.Excuse, &f.marked: marking} {
+				if !pattern.MatchString(c.Text) {
+					continue
+				}
+				(*lines)[f.line(c.End(), 0)] = true
+				if f.alone(file, c) {
+					(*lines)[f.line(g.End(), 1)] = true
+				}
+			}
+		}
+	}
+}
+
+// alone reports whether no code stands before a comment on its line.
+func (f *finder) alone(file *file, c *ast.Comment) bool {
+	p := f.fset.PositionFor(c.Pos(), false)
+	return strings.TrimSpace(string(file.text[p.Offset-(p.Column-1):p.Offset])) == ""
+}
+
+// line is the line of pos, and those that follow it.
+func (f *finder) line(pos token.Pos, further int) token.Position {
+	p := f.fset.PositionFor(pos, false)
+	return token.Position{Filename: p.Filename, Line: p.Line + further}
+}
+
+// noted reports whether lines has one of the lines of a node.
+func (f *finder) noted(lines map[token.Position]bool, from, to token.Pos) bool {
+	last := f.line(to, 0)
+	for l := f.line(from, 0); l.Line <= last.Line; l.Line++ {
+		if lines[l] {
+			return true
+		}
+	}
+	return false
+}
+
+// collect visits all calls. It notes wrappers and, if report is set, what statements are.
+func (f *finder) collect(report bool) {
+	for _, file := range f.files {
+		keys := map[ast.Node]bool{}
+		ast.Inspect(file.File, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				f.call(n, report)
+			case *ast.KeyValueExpr:
+				keys[n.Key] = true
+			case ast.Expr:
+				if report && !keys[n] && f.isText(n) && f.noted(f.marked, n.Pos(), n.End()) {
+					f.argument(n, n, check.Own, true)
+					return false
+				}
+			}
+			return true
+		})
+	}
+}
+
+// isText reports whether e is a string that is written out.
+func (f *finder) isText(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		return e.Kind == token.STRING
+	case *ast.BinaryExpr:
+		return e.Op == token.ADD && (f.isText(e.X) || f.isText(e.Y))
+	}
+	return false
+}
+
+// call notes the statement that a call passes on.
+func (f *finder) call(n *ast.CallExpr, report bool) {
+	var id *ast.Ident
+	fun := ast.Unparen(n.Fun)
+	if x, ok := fun.(*ast.IndexExpr); ok { // a function with a type argument
+		fun = x.X
+	}
+	switch x := fun.(type) {
+	case *ast.Ident:
+		id = x
+	case *ast.SelectorExpr:
+		id = x.Sel
+	default:
+		return
+	}
+	switch o := f.object(id).(type) {
+	case *types.Func:
+		o = o.Origin()
+		at, ok := f.wrappers[o]
+		if i := f.api.takes(o); i >= 0 {
+			at, ok = place{i, f.originOf(o)}, true
+		}
+		if ok && at.index < len(n.Args) && len(n.Args) > 0 {
+			f.argument(n, n.Args[at.index], at.origin, report)
+		}
+	case nil:
+		s, method := fun.(*ast.SelectorExpr)
+		if !method || !report {
+			return
+		}
+		if x, ok := s.X.(*ast.Ident); ok {
+			if _, ok := f.object(x).(*types.PkgName); ok {
+				return
+			}
+		}
+		for _, a := range n.Args {
+			if ts, why := f.texts(a); why == nil {
+				f.add(n, ts, check.Guess)
+			}
+		}
+	}
+}
+
+// originOf says for which database the statements of a method are.
+func (f *finder) originOf(o *types.Func) check.Origin {
+	if o.Pkg() != nil && o.Pkg() == f.api[hqlPath] {
+		return check.Own
+	}
+	return check.Other
+}
+
+// argument notes the statement arg of the call n: texts to check, or a parameter of the function around it.
+func (f *finder) argument(n, arg ast.Expr, origin check.Origin, report bool) {
+	ts, why := f.texts(arg)
+	switch {
+	case why == nil && report:
+		f.add(n, ts, origin)
+	case why == nil:
+	case why.of != nil:
+		if o, i := f.parameter(why.of); o != nil {
+			f.wrappers[o] = place{i, origin}
+			return
+		}
+		fallthrough
+	default:
+		if report {
+			f.unknown(n, why)
+		}
+	}
+}
+
+// parameter finds the function of which v is a parameter, and the parameter's index.
+func (f *finder) parameter(v types.Object) (*types.Func, int) {
+	for _, file := range f.files {
+		if v.Pos() < file.FileStart || v.Pos() > file.FileEnd {
+			continue
+		}
+		for _, d := range file.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || v.Pos() < fn.Pos() || v.Pos() > fn.End() {
+				continue
+			}
+			o, _ := f.info.Defs[fn.Name].(*types.Func)
+			if o == nil {
+				return nil, 0
+			}
+			for i := range o.Signature().Params().Len() {
+				if o.Signature().Params().At(i) == v {
+					return o, i
+				}
+			}
+		}
+	}
+	return nil, 0
+}
+
+// add adds the texts of a call.
+func (f *finder) add(n ast.Expr, ts []text, origin check.Origin) {
+	for _, t := range ts {
+		if strings.TrimSpace(t.value) == "" || !f.reports(n, t) {
+			continue
+		}
+		first, last := t.at[0], t.at[len(t.at)-1]
+		allowed := f.noted(f.excused, n.Pos(), n.End()) || f.noted(f.excused, first, last)
+		key := fmt.Sprint(first, allowed, t.value)
+		if t.joined {
+			key += fmt.Sprint(n.Pos())
+		}
+		if f.seen[key] {
+			continue
+		}
+		f.seen[key] = true
+		s := check.Source{Text: t.value, Allowed: allowed, Origin: origin, At: func(offset int) check.Place {
+			if offset >= len(t.at) {
+				return f.placeOf(last)
+			}
+			return f.placeOf(t.at[offset])
+		}}
+		if t.joined {
+			at := f.placeOf(n.Pos())
+			s.Place = &at
+		}
+		f.sources = append(f.sources, s)
+	}
+}
+
+// reports reports whether the call n or its text is in a file that is to be checked.
+func (f *finder) reports(n ast.Expr, t text) bool {
+	return f.wanted[f.line(n.Pos(), 0).Filename] || len(t.at) > 0 && f.wanted[f.line(t.at[0], 0).Filename]
+}
+
+// unknown notes a call whose statement is not known.
+func (f *finder) unknown(n ast.Expr, why *unknown) {
+	if !f.wanted[f.line(n.Pos(), 0).Filename] {
+		return
+	}
+	at := f.placeOf(n.Pos())
+	r := check.Result{File: at.File, Line: at.Line, Column: at.Column, Verdict: check.Unchecked, Text: "cannot be checked: " + why.why}
+	if !slices.ContainsFunc(f.dynamic, func(o check.Result) bool { return o.File == r.File && o.Line == r.Line && o.Column == r.Column }) {
+		f.dynamic = append(f.dynamic, r)
+	}
+}
+
+// placeOf is pos for a person.
+func (f *finder) placeOf(pos token.Pos) check.Place {
+	p := f.fset.PositionFor(pos, false)
+	file := f.byName[p.Filename]
+	if file == nil {
+		return check.Place{File: p.Filename, Line: p.Line, Column: p.Column}
+	}
+	begin := p.Offset - (p.Column - 1)
+	column := utf8.RuneCount(file.text[begin:min(p.Offset, len(file.text))]) + 1
+	return check.Place{File: f.display(p.Filename), Line: p.Line, Column: column}
+}

@@ -1,0 +1,198 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/hql-db/hql/parser"
+)
+
+// Source is a text of statements.
+type Source struct {
+	Text string
+	// At gives the place of an offset in Text.
+	At func(offset int) Place
+	// Place is the place of a text that is put together from several; nil: its statements are where At says.
+	Place *Place
+	// Allowed is set if the code around the text excuses its statements.
+	Allowed bool
+	Origin  Origin
+}
+
+// Origin says for which database a text is. A text that is not certainly for hql is judged if it names a table of the
+// catalog.
+type Origin uint8
+
+// The origins.
+const (
+	Own   Origin = iota // hql
+	Other               // any database: it is passed to database/sql
+	Guess               // perhaps none: it is passed to a method of an unknown type
+)
+
+// Place is a place in a file.
+type Place struct {
+	File         string
+	Line, Column int
+}
+
+// File is the source of an SQL file.
+func File(name, text string) Source {
+	text = strings.TrimPrefix(text, "\uFEFF")
+	return Source{Text: text, At: func(offset int) Place {
+		line, col := (&parser.Error{Pos: parser.Pos(offset), Source: text}).LineCol()
+		return Place{name, line, col}
+	}}
+}
+
+// piece is one statement of a source.
+type piece struct {
+	start   int // in the source's text
+	text    string
+	excused bool
+}
+
+// Excuse matches a comment that excuses a statement.
+var Excuse = regexp.MustCompile(`(?i)\bhql:\s*allow[ -]full[ -]scan\b`)
+
+// pieces cuts a script at its semicolons. A comment belongs to the statement that follows it, or that ends on its line.
+// Lines that begin with a backslash are commands of the prompt: they are left out.
+func pieces(src string) []piece {
+	var out []piece
+	begun, excused := -1, false
+	passed, ended := 0, 0 // offsets before which tokens are left out; behind the last semicolon
+	end := func(at int) {
+		if begun >= 0 {
+			out = append(out, piece{begun, src[begun:at], excused})
+			excused = false
+		}
+		begun, ended = -1, at+1
+	}
+	for _, t := range parser.Tokens(src) {
+		at := int(t.Pos)
+		switch {
+		case at < passed:
+		case t.Kind == parser.CommentToken:
+			if !Excuse.MatchString(t.Text) {
+				break
+			}
+			if begun < 0 && len(out) > 0 && ended <= at && !strings.Contains(src[ended:at], "\n") {
+				out[len(out)-1].excused = true
+			} else {
+				excused = true
+			}
+		case t.Text == ";" && t.Kind == parser.OperatorToken:
+			end(at)
+		case begun < 0 && strings.HasPrefix(t.Text, `\`):
+			if n := strings.IndexByte(src[at:], '\n'); n >= 0 {
+				passed = at + n
+			} else {
+				passed = len(src)
+			}
+		case begun < 0:
+			begun = at
+		}
+	}
+	end(len(src))
+	return out
+}
+
+// Define adds the tables and views that a source defines, and the catalog lacks, to the catalog.
+func (c *Checker) Define(src Source) {
+	for _, p := range pieces(src.Text) {
+		if s, err := parser.ParseStatement(p.text); err == nil && !c.defined(s) {
+			_ = c.catalog.Load(p.text) // Source reports the error
+		}
+	}
+}
+
+// defined reports whether s defines nothing that the catalog lacks.
+func (c *Checker) defined(s parser.Statement) bool {
+	name := ""
+	switch s := s.(type) {
+	case *parser.CreateTable:
+		if s.Query != nil {
+			return true
+		}
+		name = s.Name
+	case *parser.CreateView:
+		name = s.Name
+	default:
+		return true
+	}
+	_, table := c.catalog.Table(name)
+	_, view := c.catalog.View(name)
+	return table || view
+}
+
+// Source judges the statements of a source.
+func (c *Checker) Source(ctx context.Context, src Source) []Result {
+	var out []Result
+	for _, p := range pieces(src.Text) {
+		at := src.At(p.start)
+		if src.Place != nil {
+			at = *src.Place
+		}
+		r := Result{File: at.File, Line: at.Line, Column: at.Column, SQL: oneLine(p.text)}
+		s, err := parser.ParseStatement(p.text)
+		if err == nil && !c.defined(s) {
+			err = c.catalog.Load(p.text) // it was not added: say why
+		}
+		if src.Origin != Own && !c.known(s, err) {
+			if src.Origin == Other {
+				r.Verdict, r.Text = Unchecked, "it names no table of the catalog, and may be for another database"
+				out = append(out, r)
+			}
+			continue
+		}
+		if err == nil {
+			err = c.judge(ctx, s, &r)
+		}
+		if err != nil {
+			r.fail(err)
+			var e *parser.Error
+			if errors.As(err, &e) && e.Pos >= 0 {
+				at := src.At(p.start + int(e.Pos))
+				r.File, r.Line, r.Column = at.File, at.Line, at.Column
+			}
+		}
+		r.Excused = r.Verdict.Bad() && (p.excused || src.Allowed)
+		out = append(out, r)
+	}
+	return out
+}
+
+// known reports whether a statement names a table or view of the catalog.
+func (c *Checker) known(s parser.Statement, err error) bool {
+	if err != nil {
+		return false
+	}
+	name := ""
+	switch s := s.(type) {
+	case *parser.Insert:
+		name = s.Table
+	case *parser.Update:
+		name = s.Table
+	case *parser.Delete:
+		name = s.Table
+	}
+	found := false
+	for _, n := range append([]string{name}, tablesOf(s)...) {
+		_, table := c.catalog.Table(n)
+		_, view := c.catalog.View(n)
+		found = found || table || view
+	}
+	return found
+}
+
+func tablesOf(s parser.Statement) (names []string) {
+	parser.Inspect(s, func(n parser.Node) bool {
+		if t, ok := n.(*parser.TableName); ok {
+			names = append(names, t.Name)
+		}
+		return true
+	})
+	return names
+}

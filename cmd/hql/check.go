@@ -1,0 +1,264 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/check"
+	"github.com/hql-db/hql/check/gocode"
+)
+
+const checkUsage = `hql check [--catalog FILE] [--format text|json|sarif|github] [--baseline FILE] [--write-baseline FILE] [--tests] FILE|DIR|./...
+
+Plans each statement in SQL files and Go sources, without a cluster, and says which of them
+miss the prefix of a rowkey. Parameters (?, $1, @name) may have any value. A folder means
+its .sql and .go files and those in the folders below it; FILE - is SQL on standard input.
+Statements in Go are the texts that are passed to hql or database/sql, and those under a
+comment // hql: query. A comment hql: allow full scan excuses a statement: -- in SQL, // in Go.
+--baseline names a file with statements that may go on missing; --write-baseline writes it.
+Test files (_test.go) are checked with --tests only.
+Exit status: 4 when a statement misses, or hits by a skip scan only; 1 when one cannot be
+parsed or planned.
+`
+
+// checks are the flags of hql check.
+type checks struct {
+	catalogs        list
+	format          string
+	baseline, write string
+	tests           bool
+}
+
+func (k *checks) flags(fs *flag.FlagSet, _ *config) {
+	fs.Var(&k.catalogs, "catalog", "")
+	fs.StringVar(&k.format, "format", "text", "")
+	fs.StringVar(&k.baseline, "baseline", "", "")
+	fs.StringVar(&k.write, "write-baseline", "", "")
+	fs.BoolVar(&k.tests, "tests", false, "")
+}
+
+func (k *checks) check(args []string) error {
+	if len(args) == 0 {
+		return errors.New("hql check: FILE is missing: SQL files, Go files or folders, ./... for all\nhint: hql check -h lists the flags")
+	}
+	if !slices.Contains(check.Formats, k.format) {
+		return fmt.Errorf("--format is %s, not %q", strings.Join(check.Formats, ", "), k.format)
+	}
+	return nil
+}
+
+// errBad is the end of a check that found statements a build must not pass with.
+var errBad = errors.New("statements miss the prefix of a rowkey")
+
+func (k *checks) run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	c, err := k.definitions()
+	if err != nil {
+		return err
+	}
+	files, passed, err := k.files(args)
+	if err != nil {
+		return err
+	}
+	sources, results, err := read(files, stdin)
+	if err != nil {
+		return err
+	}
+	checker := check.New(c)
+	for _, s := range sources {
+		checker.Define(s)
+	}
+	for _, s := range sources {
+		results = append(results, checker.Source(ctx, s)...)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	slices.SortStableFunc(results, check.ByPlace)
+	if err := k.known(results, stderr); err != nil {
+		return err
+	}
+	if err := check.Write(stdout, k.format, results); err != nil {
+		return err
+	}
+	if passed > 0 {
+		fmt.Fprintf(stderr, "note: %s passed over; --tests checks them\n", count(passed, "test file"))
+	}
+	fmt.Fprintln(stderr, check.Summary(results))
+	return ended(results)
+}
+
+// ended is the error that results mean.
+func ended(results []check.Result) error {
+	failed := 0
+	for i := range results {
+		if results[i].Fails() {
+			return errBad
+		}
+		if results[i].Verdict == check.Failed {
+			failed++
+		}
+	}
+	if failed > 0 {
+		return errUnplanned
+	}
+	return nil
+}
+
+// errUnplanned is the end of a check of statements that cannot be parsed or planned.
+var errUnplanned = errors.New("statements cannot be planned")
+
+// definitions reads the catalog files.
+func (k *checks) definitions() (*catalog.Catalog, error) {
+	env, err := environment()
+	if err != nil {
+		return nil, err
+	}
+	if len(k.catalogs) == 0 {
+		k.catalogs = env.Catalog
+	}
+	c := catalog.New()
+	for _, name := range k.catalogs {
+		text, err := os.ReadFile(name)
+		if err == nil {
+			err = c.Load(string(text))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("catalog %s: %s", name, err) // with its file in place of its line
+		}
+	}
+	return c, nil
+}
+
+// known marks the results that the baseline has, and writes the baseline if that is asked for.
+func (k *checks) known(results []check.Result, stderr io.Writer) error {
+	if k.baseline != "" {
+		text, err := os.ReadFile(k.baseline)
+		if err != nil {
+			return err
+		}
+		b, err := check.ReadBaseline(string(text))
+		if err != nil {
+			return fmt.Errorf("%s: %w", k.baseline, err)
+		}
+		if gone := b.Apply(results); gone > 0 {
+			fmt.Fprintf(stderr, "note: %s of %s no longer fail: --write-baseline %s leaves them out\n", count(gone, "statement"), k.baseline, k.baseline)
+		}
+	}
+	if k.write == "" {
+		return nil
+	}
+	for i := range results {
+		results[i].Known = false
+	}
+	text := check.BaselineOf(results)
+	if err := os.WriteFile(k.write, []byte(text), 0o644); err != nil {
+		return err
+	}
+	b, err := check.ReadBaseline(text)
+	if err == nil {
+		b.Apply(results)
+	}
+	return err
+}
+
+// read reads files: what they have to check, and what can be said without a plan.
+func read(files []string, stdin io.Reader) (sources []check.Source, results []check.Result, err error) {
+	var code []string
+	for _, name := range files {
+		if strings.HasSuffix(name, ".go") {
+			code = append(code, name)
+			continue
+		}
+		text, err := readInput(name, stdin)
+		if err != nil {
+			return nil, nil, err
+		}
+		if name == "-" {
+			name = "stdin"
+		}
+		sources = append(sources, check.File(name, text))
+	}
+	found, results, err := gocode.Find(code)
+	return append(sources, found...), results, err
+}
+
+// files are those that arguments name, each once, and how many test files are passed over.
+func (k *checks) files(args []string) (files []string, passed int, err error) {
+	add := func(name string) {
+		switch {
+		case slices.Contains(files, name):
+		case strings.HasSuffix(name, "_test.go") && !k.tests:
+			passed++
+		default:
+			files = append(files, name)
+		}
+	}
+	for _, arg := range args {
+		if arg == "-" {
+			add(arg)
+			continue
+		}
+		found, err := named(arg)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, name := range found {
+			add(name)
+		}
+	}
+	if len(files) == 0 && passed == 0 {
+		return nil, 0, fmt.Errorf("there are no .sql and .go files in %s", strings.Join(args, ", "))
+	}
+	return files, passed, nil
+}
+
+// named are the files that one argument names: a file, a pattern, or a folder and the folders below it.
+func named(arg string) ([]string, error) {
+	arg = filepath.FromSlash(arg)
+	if root, ok := strings.CutSuffix(arg, "..."); ok {
+		arg = filepath.Clean(root)
+	}
+	info, err := os.Stat(arg)
+	if err != nil {
+		found, bad := filepath.Glob(arg)
+		if bad != nil || len(found) == 0 {
+			return nil, err
+		}
+		var out []string
+		for _, name := range found {
+			more, err := named(name)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, more...)
+		}
+		return out, nil
+	}
+	if !info.IsDir() {
+		return []string{filepath.Clean(arg)}, nil
+	}
+	var out []string
+	err = filepath.WalkDir(arg, func(name string, d fs.DirEntry, err error) error {
+		switch base := d.Name(); {
+		case err != nil:
+			return err
+		case d.IsDir():
+			if name != arg && (strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "vendor" || base == "testdata" || base == "node_modules") {
+				return fs.SkipDir
+			}
+		case strings.HasSuffix(base, ".sql"), strings.HasSuffix(base, ".go"):
+			out = append(out, name)
+		}
+		return nil
+	})
+	return out, err
+}

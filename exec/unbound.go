@@ -1,0 +1,214 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// Unbound is how a statement reads its tables whatever values its parameters get.
+type Unbound struct {
+	// Plan is the plan for made-up values; nil: the statement reads no table. Of several plans it is the one that reads
+	// most: first one that the guard refuses, then one with a skip scan.
+	Plan *plan.Plan
+	// Refused is the answer of the full-scan guard under the policy deny; nil: the guard lets the statement pass.
+	Refused error
+	// Null names the parameter that is NULL in Plan; "": no other value of a parameter leads to such a plan.
+	Null string
+	// Unclear is set if all made-up values contradict the statement's conditions. Plan then says nothing of other values.
+	Unclear bool
+
+	rank int
+}
+
+// SkipScan reports whether the plan reads a table by a skip scan.
+func (u *Unbound) SkipScan() bool { return u.has(plan.SkipScan) }
+
+func (u *Unbound) has(a plan.Access) bool {
+	return slices.ContainsFunc(u.Plan.Scans(), func(s *plan.Scan) bool { return s.Access == a })
+}
+
+// maxNulls is how many parameters are NULL in turn.
+const maxNulls = 16
+
+// PlanUnbound plans a statement before its parameters have values: for made-up ones of the types that their places
+// want, and with each parameter NULL. It reads no statistics. It numbers the @name parameters of stmt.
+func (e *Engine) PlanUnbound(ctx context.Context, stmt parser.Statement) (*Unbound, error) {
+	l, err := e.lives.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer l.end()
+	defer l.mu.Unlock()
+	if err := e.refresh(l.ctx); err != nil {
+		return nil, l.why(err)
+	}
+	u, err := e.planUnbound(l.ctx, readerOf(stmt))
+	return u, l.why(err)
+}
+
+// readerOf is the statement that reads what stmt reads.
+func readerOf(stmt parser.Statement) parser.Statement {
+	switch s := stmt.(type) {
+	case *parser.Explain:
+		return readerOf(s.Statement)
+	case *parser.Copy:
+		if s.To {
+			return copied(s)
+		}
+	case *parser.CreateTable:
+		if s.Query != nil {
+			return s.Query
+		}
+	}
+	return stmt
+}
+
+func (e *Engine) planUnbound(ctx context.Context, stmt parser.Statement) (*Unbound, error) {
+	switch stmt.(type) {
+	case *parser.Select, *parser.Insert, *parser.Update, *parser.Delete:
+	default:
+		return &Unbound{}, nil
+	}
+	names := numberNames(stmt)
+	found := expr.ParametersOf(stmt, len(names), nil)
+	for range 2 { // as in Describe
+		r := e.newUnbound(ctx, Args{Positional: make([]types.Value, len(names))})
+		r.env.Parameters = found
+		if _, err := r.describeStatement(ctx, stmt); err != nil {
+			return nil, err
+		}
+	}
+	if in, ok := stmt.(*parser.Insert); ok && in.Query == nil {
+		stmt = queriesOf(in)
+	}
+	return e.worst(ctx, stmt, names, planner.UnboundOf(stmt, found.Types))
+}
+
+// queriesOf is the query with the values of an INSERT that are queries.
+func queriesOf(s *parser.Insert) *parser.Select {
+	core := &parser.SelectCore{Pos: s.Pos}
+	for _, x := range slices.Concat(s.Rows...) {
+		if hasSubquery(x) {
+			core.Items = append(core.Items, parser.SelectItem{Pos: x.Position(), Expr: x})
+		}
+	}
+	if core.Items == nil {
+		core.Items = []parser.SelectItem{{Pos: s.Pos, Expr: &parser.Literal{Pos: s.Pos, Kind: parser.NullLiteral}}}
+	}
+	return &parser.Select{Pos: s.Pos, Cores: []*parser.SelectCore{core}}
+}
+
+// newUnbound is newRun for a plan to look at.
+func (e *Engine) newUnbound(ctx context.Context, args Args) *run {
+	r := e.newRun(args)
+	r.policy = DenyFullScan
+	r.mayPlan(ctx)
+	r.env.MadeUp = true
+	r.env.Lookups = func(k plan.LookupKey) (types.Value, bool) { return r.Numbers.Any(k.Table, k.Column, k.Args) }
+	return r
+}
+
+// refusalOf is the answer of the full-scan guard to p, before anything is read and where values to hop over turn out to be many.
+func (r *run) refusalOf(p *plan.Plan) error {
+	scans := p.Scans()
+	if err := r.guardAll(scans); err != nil {
+		return err
+	}
+	for _, s := range scans {
+		if s.Access != plan.HopScan {
+			continue
+		}
+		if err := r.TooMany(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// worst plans stmt for made-up values of its parameters, and returns the plan that reads most.
+func (e *Engine) worst(ctx context.Context, stmt parser.Statement, names []string, made *planner.Unbound) (*Unbound, error) {
+	out := &Unbound{Unclear: true, rank: -1}
+	var usual []types.Value // that contradict no condition
+	var failed error
+	try := func(values []types.Value, null string) error {
+		r := e.newUnbound(ctx, Args{Positional: values})
+		p, err := r.plan(ctx, stmt)
+		if err != nil {
+			return err
+		}
+		u := &Unbound{Plan: p, Refused: r.refusalOf(p), Null: null}
+		switch empty := u.has(plan.Empty); {
+		case u.Refused != nil:
+			u.rank = 3
+		case u.SkipScan():
+			u.rank = 2
+		case !empty:
+			u.rank = 1
+		}
+		if u.Unclear = out.Unclear; null == "" && (len(names) == 0 || !u.has(plan.Empty)) {
+			if u.Unclear = false; usual == nil {
+				usual = values
+			}
+		}
+		if out.Unclear = u.Unclear; u.rank > out.rank {
+			*out = *u
+		}
+		return nil
+	}
+	for i := range planner.Variants {
+		if err := try(made.Values(i), ""); err != nil {
+			if failed = err; ctx.Err() != nil {
+				return nil, err
+			}
+		}
+		if len(names) == 0 || usual != nil && (made.Enough(i) || out.Refused != nil) {
+			break
+		}
+	}
+	if out.Plan == nil {
+		return nil, failed
+	}
+	if usual == nil {
+		usual = made.Values(0)
+	}
+	for i := 0; i < min(len(names), maxNulls) && out.Refused == nil; i++ {
+		values := slices.Clone(usual)
+		values[i] = types.Value{}
+		if err := try(values, names[i]); err != nil && ctx.Err() != nil {
+			return nil, err
+		}
+	}
+	out.Unclear = out.Unclear && out.rank < 2
+	return out, nil
+}
+
+// numberNames gives the @name parameters of a statement numbers behind those that others have, and returns the names of all.
+func numberNames(s parser.Statement) []string {
+	var names []string
+	var named []*parser.Param
+	parser.Inspect(s, func(n parser.Node) bool {
+		p, ok := n.(*parser.Param)
+		if ok && p.Name != "" {
+			named = append(named, p)
+		}
+		for ok && len(names) < p.Index {
+			names = append(names, fmt.Sprintf("$%d", len(names)+1))
+		}
+		return true
+	})
+	for _, p := range named {
+		i := slices.Index(names, "@"+p.Name)
+		if i < 0 {
+			i, names = len(names), append(names, "@"+p.Name)
+		}
+		p.Index, p.Name = i+1, ""
+	}
+	return names
+}

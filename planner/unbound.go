@@ -1,0 +1,171 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// Unbound makes up values for the parameters of a statement that is planned before they are known. The values satisfy
+// the comparisons of the statement: in ts >= $1 AND ts < $2 the second one is greater. Where other conditions
+// contradict them, other variants may fit.
+type Unbound struct {
+	types []expr.ParameterType
+	roles []role
+}
+
+// role is how a statement uses a parameter: it says which of the values of a type is made up.
+type role uint8
+
+const (
+	equal role = iota
+	lower
+	upper
+	unequal
+	pattern // of a LIKE: one that begins with a wildcard
+	folded  // compared with LOWER(x) or UPPER(x): more letters than have their cases listed
+	limit   // NULL: all rows
+	offset
+)
+
+// UnboundOf makes up values for the parameters $1, $2 and so on of s, of which types says what their places want.
+func UnboundOf(s parser.Statement, types []expr.ParameterType) *Unbound {
+	u := &Unbound{types: types, roles: make([]role, len(types))}
+	parser.Inspect(s, func(n parser.Node) bool {
+		switch n := n.(type) {
+		case *parser.Select:
+			u.use(n.Limit, limit)
+			u.use(n.Offset, offset)
+		case *parser.Binary:
+			u.use(n.Y, compared(n.Op, n.X))
+			u.use(n.X, compared(mirrored[n.Op], n.Y))
+		case *parser.Between:
+			u.use(n.Lo, lower)
+			u.use(n.Hi, upper)
+		case *parser.Like:
+			u.use(n.Pattern, pattern)
+		}
+		return true
+	})
+	return u
+}
+
+// mirrored are the operators of comparisons whose sides are exchanged.
+var mirrored = map[string]string{"=": "=", ">": "<", ">=": "<=", "<": ">", "<=": ">=", "<>": "<>"}
+
+// compared is the role of the right side of the comparison left op right.
+func compared(op string, left parser.Expr) role {
+	switch op {
+	case ">", ">=":
+		return lower
+	case "<", "<=":
+		return upper
+	case "<>":
+		return unequal
+	case "=":
+		if c, ok := left.(*parser.Call); ok && (c.Name == "LOWER" || c.Name == "UPPER") {
+			return folded
+		}
+	}
+	return equal
+}
+
+// use notes the role of e, if it is a parameter.
+func (u *Unbound) use(e parser.Expr, r role) {
+	for {
+		c, ok := e.(*parser.Cast)
+		if !ok {
+			break
+		}
+		e = c.X
+	}
+	if p, ok := e.(*parser.Param); ok && r != equal && p.Index <= len(u.roles) {
+		u.roles[p.Index-1] = r
+	}
+}
+
+// Variants is the number of variants that Values has.
+const Variants = 6
+
+// Enough reports whether further variants would say nothing new where variant i contradicts no condition: after the
+// first one, in which each BOOLEAN is true, a second one may have it false.
+func (u *Unbound) Enough(i int) bool {
+	return i > 0 || !slices.ContainsFunc(u.types, func(t expr.ParameterType) bool { return t.Type == types.Boolean })
+}
+
+// Values are the made-up values of variant i.
+func (u *Unbound) Values(i int) []types.Value {
+	out := make([]types.Value, len(u.types))
+	for k, t := range u.types {
+		switch r := u.roles[k]; {
+		case r == limit:
+			out[k] = types.Value{}
+		case r == offset:
+			out[k] = types.NewInt(0)
+		case r == pattern:
+			out[k] = types.NewString("%1%")
+		case r == folded && i < len(madeUpLetters):
+			out[k] = types.NewString(madeUpLetters[i])
+		case t.List:
+			out[k] = types.NewArray(t.Type, []types.Value{madeUp(t.Type, r, i)})
+		default:
+			out[k] = madeUp(t.Type, r, i)
+		}
+	}
+	return out
+}
+
+// The made-up values that are equal to something, by variant. A number may be an epoch second or millisecond, or the
+// square of another. The days are Mondays on which a year begins, as DATE_TRUNC may ask for; some are after and before
+// any NOW().
+var (
+	madeUpLetters = [...]string{"lowercaseletters", "UPPERCASELETTERS"}
+	madeUpTexts   = [Variants]string{"k", "K", "1", "00000000-0000-4000-8000-00000000000", "com.a", "2024-01-0"}
+	madeUpNumbers = [Variants]int64{100, 1, 1_704_067_200, 1_704_067_200_000, -100, 1}
+	madeUpDays    = [Variants]int64{19_723, 17_532, 27_759, 1_096, 19_723, 19_723}
+)
+
+// swapped is the variant in which lower bounds are above upper ones, as NOT (x < ? OR x > ?) asks for.
+const swapped = Variants - 1
+
+// madeUp makes up a value of t.
+func madeUp(t types.Type, r role, i int) types.Value {
+	k := map[role]int64{lower: -1, upper: 1, unequal: 2}[r]
+	if i == swapped && r != unequal {
+		k = -k
+	}
+	const hour = types.MillisPerDay / 24
+	var from types.Value
+	switch {
+	case t == types.Boolean:
+		return types.NewBool(i%2 == 0)
+	case t == types.UUID:
+		return types.NewUUID("0123456789abcde" + string(rune('1'+k)))
+	case t == types.Date:
+		return types.NewDate(madeUpDays[i] + k)
+	case t == types.Timestamp || t == types.LocalTimestamp:
+		return types.NewIntOf(t, madeUpDays[i]*types.MillisPerDay+k*hour)
+	case t == types.Time:
+		return types.NewIntOf(t, (k+2)*hour)
+	case t == types.Duration:
+		v, _ := types.NewDuration(0, (k+2)*hour)
+		return v
+	case t.IsArray():
+		return types.NewArray(t.Elem(), []types.Value{madeUp(t.Elem(), r, i)})
+	case t.IsNumeric():
+		from = types.NewInt(madeUpNumbers[i] + k)
+	default:
+		from = types.NewString(madeUpTexts[i] + string(rune('2'+k)))
+	}
+	if t == types.Null {
+		return from
+	}
+	for _, v := range []types.Value{from, types.NewInt(k + 2)} { // the second one fits into a TINYINT
+		if out, err := types.Cast(v, t, nil); err == nil {
+			return out
+		}
+	}
+	return types.Value{}
+}
