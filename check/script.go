@@ -58,7 +58,7 @@ type piece struct {
 var Excuse = regexp.MustCompile(`(?i)\bhql:\s*allow[ -]full[ -]scan\b`)
 
 // pieces cuts a script at its semicolons. A comment belongs to the statement that follows it, or that ends on its line.
-// Lines that begin with a backslash are commands of the prompt: they are left out.
+// A command of the prompt, from a backslash to the end of its line, ends a statement, too.
 func pieces(src string) []piece {
 	var out []piece
 	begun, excused := -1, false
@@ -85,7 +85,8 @@ func pieces(src string) []piece {
 			}
 		case t.Text == ";" && t.Kind == parser.OperatorToken:
 			end(at)
-		case begun < 0 && strings.HasPrefix(t.Text, `\`):
+		case t.Kind == parser.InvalidToken && strings.HasPrefix(t.Text, `\`): // also \gset in place of a semicolon
+			end(at)
 			if n := strings.IndexByte(src[at:], '\n'); n >= 0 {
 				passed = at + n
 			} else {

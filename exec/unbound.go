@@ -107,7 +107,7 @@ func queriesOf(s *parser.Insert) *parser.Select {
 
 // newUnbound is newRun for a plan to look at.
 func (e *Engine) newUnbound(ctx context.Context, args Args) *run {
-	r := e.newRun(args)
+	r := e.newRun(args, moment{})
 	r.policy = DenyFullScan
 	r.mayPlan(ctx)
 	r.env.MadeUp = true

@@ -25,6 +25,8 @@ func (*DB) Prepare(ctx any, sql string) (*Stmt, error)
 func (*DB) Query(ctx any, sql string, args ...any) (*Rows, error)
 func (*DB) QueryRow(ctx any, sql string, args ...any) *OneRow
 func (*DB) Session() *DB
+type Batch struct{}
+func (*Batch) Queue(sql string, args ...any)
 type Stmt struct{}
 type Rows struct{}
 type OneRow struct{}

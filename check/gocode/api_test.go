@@ -15,7 +15,7 @@ import (
 func TestAPI(t *testing.T) {
 	a := newAPI(token.NewFileSet())
 	notStatements := []string{"DB.Piece", "DB.Ping"}
-	for _, x := range []any{(*hql.DB)(nil), (*sql.DB)(nil), (*sql.Tx)(nil), (*sql.Conn)(nil)} {
+	for _, x := range []any{(*hql.DB)(nil), (*hql.Batch)(nil), (*sql.DB)(nil), (*sql.Tx)(nil), (*sql.Conn)(nil)} {
 		of := reflect.TypeOf(x)
 		path, name := of.Elem().PkgPath(), of.Elem().Name()
 		declared, ok := a[path].Scope().Lookup(name).Type().(*types.Named)
