@@ -33,105 +33,6 @@ func begins(t types.Type, p string) types.Interval {
 	return iv
 }
 
-// around gives the texts that c, which puts texts together, puts before and after its argument at, the only one that is not constant.
-func around(c *Call, at int) (before, after string, ok bool) {
-	args, separator := c.Args, ""
-	switch c.Func.Name {
-	case "||", "CONCAT":
-	case "CONCAT_WS":
-		if at == 0 {
-			return "", "", false
-		}
-		separator = c.Args[0].(*Const).Val.Text()
-		args, at = args[1:], at-1
-	default:
-		return "", "", false
-	}
-	if c.Args[0].Type() == types.JSON {
-		return "", "", false
-	}
-	for i, x := range args {
-		if i == at {
-			continue
-		}
-		v := x.(*Const).Val
-		switch {
-		case v.IsNull():
-		case v.Type() != types.String && v.Type() != c.Typ:
-			return "", "", false // its text may depend on the zone
-		case i < at:
-			before += v.Text() + separator
-		default:
-			after += separator + v.Text()
-		}
-	}
-	return before, after, true
-}
-
-// affixed gives the values x of type t for which before || x || after lies in out.
-func affixed(out types.Set, t types.Type, before, after string) types.Set {
-	if before == "" && after == "" {
-		return out
-	}
-	var ivs []types.Interval
-	for _, iv := range out {
-		if iv.IsPoint() {
-			if s, ok := strings.CutPrefix(iv.Lo.Text(), before); ok {
-				if s, ok = strings.CutSuffix(s, after); ok {
-					ivs = append(ivs, types.Point(textOf(t, s)))
-				}
-			}
-			continue
-		}
-		iv, ok := behind(iv, t, before)
-		if !ok {
-			continue
-		}
-		s := types.All()
-		if !iv.Lo.IsNull() {
-			s = extended(t, iv.Lo.Text(), after, iv.LoOpen)
-		}
-		if !iv.Hi.IsNull() {
-			s = s.Intersect(extended(t, iv.Hi.Text(), after, !iv.HiOpen).Complement())
-		}
-		ivs = append(ivs, s...)
-	}
-	return types.SetOf(ivs...)
-}
-
-// behind gives the interval of the x for which before || x lies in iv; ok is false when there is none.
-func behind(iv types.Interval, t types.Type, before string) (out types.Interval, ok bool) {
-	if !iv.Lo.IsNull() {
-		lo := iv.Lo.Text()
-		if s, ok := strings.CutPrefix(lo, before); ok {
-			out.Lo, out.LoOpen = textOf(t, s), iv.LoOpen
-		} else if before < lo {
-			return out, false
-		}
-	}
-	if !iv.Hi.IsNull() {
-		hi := iv.Hi.Text()
-		if s, ok := strings.CutPrefix(hi, before); ok {
-			out.Hi, out.HiOpen = textOf(t, s), iv.HiOpen
-		} else if before > hi {
-			return out, false
-		}
-	}
-	return out, true
-}
-
-// extended gives the x for which x || after is at least k, or with open greater: those that are greater than k themselves, and
-// those that k begins with, when after makes them so.
-func extended(t types.Type, k, after string, open bool) types.Set {
-	ivs := []types.Interval{{Lo: textOf(t, k), LoOpen: true}}
-	for i := range len(k) + 1 {
-		if c := strings.Compare(after, k[i:]); c > 0 || c == 0 && !open {
-			ivs = append(ivs, types.Point(textOf(t, k[:i])))
-		}
-	}
-	return types.SetOf(ivs...)
-}
-
 // A cutter knows a function f that cuts texts: f(x) is what x begins with, or x.
 type cutter struct {
 	// at gives the x for which f(x) is s.
@@ -227,9 +128,6 @@ func firstBytes(t types.Type, s string, n int64) (p string, ok bool) {
 		have++
 	}
 }
-
-// maxCuts bounds the length of a constant all of whose beginnings are looked at.
-const maxCuts = 256
 
 // fieldBefore is the cutter of SPLIT_PART(x, d, 1), d not empty.
 func fieldBefore(d string) cutter {

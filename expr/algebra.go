@@ -31,7 +31,9 @@ type Function struct {
 	// HowMany is the argument of a window function that is a number of rows or parts, and Otherwise the one that it gives where
 	// there is no row, whose type counts too: both from 1, 0 for none.
 	HowMany, Otherwise int
-	strict             bool // known to give NULL for NULL arguments alone
+	strict             bool  // known to give NULL for NULL arguments alone
+	Joins              *Join // puts the texts of its arguments one after the other
+	Extreme            int   // 1: gives the greatest argument, -1: the least, of those that are not NULL
 	Key                *Algebra
 	// Binds says how conditions on a call bind a key, where that follows from the arguments and not from Key: "as its arguments do".
 	Binds string
@@ -69,8 +71,9 @@ type Algebra struct {
 	// Inverse gives the argument's values for which the call lies in out; exact: and no others. Those that are not in within are of no
 	// account. An invertible function gives points for points.
 	Inverse func(c *Call, out types.Set, within func() types.Set) (pre types.Set, exact, ok bool)
-	// Pattern gives the regular expression of a call that is TRUE where it matches.
-	Pattern func(c *Call) (string, bool)
+	// Ends gives, where they are few, the ends of the texts of the first argument, a column, for which the call lies in out; exact: and for no
+	// others. It is asked where Inverse knows nothing.
+	Ends func(c *Call, out types.Set) (ends []End, exact, ok bool)
 	// Pieces gives intervals of the argument's values in in, in ascending order, on which the call is monotone. Nothing is
 	// known of values outside of them. If Inverse is nil, or does not know, bisection of the pieces inverts the call.
 	Pieces func(c *Call, in types.Interval) []Piece
@@ -83,9 +86,8 @@ type Algebra struct {
 	Injective func(c *Call) bool
 	// Like turns a LIKE pattern that the argument matches into one that the result matches.
 	Like func(c *Call, p *Pattern) (*Pattern, bool)
-	// TrimsStart and TrimsEnd: a call is its first argument without the characters, spaces where the second does not name
-	// them, at that end.
-	TrimsStart, TrimsEnd bool
+	// WithoutEnd gives the same as a call of a text that does not end with a space; ok is false where nothing simpler is known.
+	WithoutEnd func(c *Call) (e Expr, ok bool)
 	// Width is the fixed number of bytes of the result's text; 0: not fixed.
 	Width func(c *Call) int
 	// HexDigits reports whether the result is lower-case hexadecimal digits, any of them.
@@ -106,4 +108,10 @@ type Algebra struct {
 	Lookup Dictionary
 	// OpenTSDB is set for the qualifier that OpenTSDB gives a value, or the values of an hour in one cell.
 	OpenTSDB bool
+}
+
+// An End is what a text ends with or, with Whole, the text.
+type End struct {
+	Text  string
+	Whole bool
 }

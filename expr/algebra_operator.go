@@ -86,7 +86,26 @@ func addAlgebra(sign int) *Algebra {
 	return a
 }
 
-func init() { Builtins().Lookup("-").Key.As = withoutRest } // it looks functions up
+func init() { // they look functions up
+	Builtins().Lookup("-").Key.As = withoutRest
+	Builtins().Lookup("RTRIM").Key.WithoutEnd = withoutEnd(false)
+	Builtins().Lookup("BTRIM").Key.WithoutEnd = withoutEnd(true)
+}
+
+// withoutEnd is Algebra.WithoutEnd of a call that cuts spaces off the end of a text, or off both ends.
+func withoutEnd(both bool) func(c *Call) (Expr, bool) {
+	return func(c *Call) (Expr, bool) {
+		if len(c.Args) == 2 && c.constText(1) != " " {
+			return nil, false
+		}
+		if !both {
+			return c.Args[0], true
+		}
+		start := *c
+		start.Func = Builtins().Lookup("LTRIM")
+		return &start, true
+	}
+}
 
 // withoutRest is x / k * k for x - x % k.
 func withoutRest(c *Call) Expr {

@@ -134,7 +134,7 @@ func (c *Call) behindKnown(out, tails types.Set, exact bool, within types.Set, h
 	return types.SetOf(ivs...).Intersect(within), exact, true
 }
 
-// invertRight knows texts that are shorter than what is cut off them; the others end with what is wanted, see Restate.
+// invertRight knows texts that are shorter than what is cut off them; of the others endOfRight knows the end.
 func invertRight(c *Call, out types.Set, within func() types.Set) (pre types.Set, exact, ok bool) {
 	n, ok := c.constInt(1)
 	if !ok || n < 0 || c.Args[0].Type() != types.String {
@@ -157,7 +157,7 @@ func invertRight(c *Call, out types.Set, within func() types.Set) (pre types.Set
 
 // trimAlgebra is for what cuts characters off the start or the end of a text, or both.
 func trimAlgebra(start, end bool) *Algebra {
-	return &Algebra{TrimsStart: start, TrimsEnd: end, Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
+	return &Algebra{Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
 		cut, ok := trims(c)
 		if !ok || c.Args[0].Type() != types.String {
 			return nil, false, false
@@ -306,15 +306,16 @@ func hexFrom(s string) (b string, some bool) {
 
 // concatAlgebra is for what puts a constant before or behind a text.
 var concatAlgebra = &Algebra{Arg: AnyArg, Pieces: func(c *Call, in types.Interval) []Piece {
-	at := c.argument()
-	before, after, ok := around(c, at)
+	t := c.Args[c.argument()].Type()
+	ways, ok := joined(c)
 	switch {
-	case !ok || before == "" && after == "" || c.Args[at].Type() != types.String && !c.Args[at].Type().IsInteger():
+	case !ok || t != types.String && !t.IsInteger():
 		return nil
-	case c.Args[at].Type() != types.String:
-		return castPieces(c.Args[at].Type(), types.String, in)
+	case t != types.String:
+		return castPieces(t, types.String, in)
 	}
-	return []Piece{{IfEven: after != "", Even: true, Strict: true}}
+	_, behind := ways[0].parts[len(ways[0].parts)-1].(*Const)
+	return []Piece{{IfEven: behind, Even: true, Strict: true}}
 }}
 
 // invertASCII knows that texts stand in the order of their first characters.
@@ -346,8 +347,8 @@ func conditionAlgebra(negated bool, of func(c *Call) (set types.Set, exact, ok b
 			return nil, false, false
 		}
 		set, exact, ok := of(c)
-		a := of3(set, exact, out.Contains(types.NewBool(!negated)), out.Contains(types.NewBool(negated)), false)
-		return a.set, a.exact, ok
+		a, exact := of3(set, exact, out.Contains(types.NewBool(!negated)), out.Contains(types.NewBool(negated)), false)
+		return a.set, exact, ok
 	}}
 }
 
@@ -361,7 +362,7 @@ func patternAlgebra(negated bool, pattern func(c *Call) (string, bool)) *Algebra
 		return matched(p)
 	})
 	if !negated {
-		a.Pattern = pattern
+		a.Ends = endOfMatch(pattern)
 	}
 	return a
 }
@@ -376,7 +377,7 @@ func (c *Call) constText(i int) string { return c.Args[i].(*Const).Val.Text() }
 
 var reverseAlgebra = func() *Algebra {
 	a := involution(reverseString, (*Pattern).Reverse)
-	a.Lead = leadReversed
+	a.Lead, a.Ends = leadReversed, endOfReversed
 	return a
 }()
 

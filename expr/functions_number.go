@@ -289,8 +289,8 @@ var numberFunctions = []Function{
 		}, Key: remainderAlgebra(true)},
 	{Name: "NUM_NULLS", Group: "conditional", Unknown: "IS NULL says it of each", Signature: "num_nulls(a, ...) bigint", Doc: "The number of arguments that are NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: returns(types.BigInt), Eval: countNulls(true)},
 	{Name: "NUM_NONNULLS", Group: "conditional", Unknown: "IS NULL says it of each", Signature: "num_nonnulls(a, ...) bigint", Doc: "The number of arguments that are not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: returns(types.BigInt), Eval: countNulls(false)},
-	{Name: "GREATEST", Group: "conditional", Binds: "as its arguments do", Signature: "greatest(a, ...)", Doc: "The greatest argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(1)},
-	{Name: "LEAST", Group: "conditional", Binds: "as its arguments do", Signature: "least(a, ...)", Doc: "The least argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(-1)},
+	{Name: "GREATEST", Group: "conditional", Extreme: 1, Binds: "as its arguments do", Signature: "greatest(a, ...)", Doc: "The greatest argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(1)},
+	{Name: "LEAST", Group: "conditional", Extreme: -1, Binds: "as its arguments do", Signature: "least(a, ...)", Doc: "The least argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(-1)},
 	{Name: "COALESCE", Group: "conditional", Binds: "as its arguments do, each where those before it are NULL", Signature: "coalesce(a, ...)", Doc: "The first argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, First: true, Result: firstType,
 		Eval: func(*Env, []types.Value) (types.Value, error) { return types.Value{}, nil }}, // all are NULL
 }

@@ -59,7 +59,7 @@ var stringFunctions = []Function{
 	{Name: "RIGHT", Group: "string", Signature: "right(text, n) text", Doc: "The last n characters; all but the first -n when n is negative.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, isText, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return types.NewString(right(a[0].Text(), a[1].Int())), nil
-		}, Key: &Algebra{Inverse: invertRight, Lead: func(c *Call, of Leading) Leading { return of.cut(0, int64(Width(c))) }, Width: func(c *Call) int {
+		}, Key: &Algebra{Inverse: invertRight, Ends: endOfRight, Lead: func(c *Call, of Leading) Leading { return of.cut(0, int64(Width(c))) }, Width: func(c *Call) int {
 			if n, ok := c.constInt(1); ok && n >= 0 && n <= int64(hexWidth(c.Args[0])) {
 				return int(n)
 			}
@@ -144,10 +144,10 @@ var stringFunctions = []Function{
 				return types.NewString(""), nil
 			}
 			return types.NewString(fields[n-1]), nil
-		}, Key: &Algebra{Inverse: invertSplit}},
-	{Name: "CONCAT", Group: "string", Binds: "compared with a text, by all ways to cut that text", Signature: "concat(a, ...) text", Doc: "The texts of all arguments that are not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true,
+		}, Key: &Algebra{Inverse: invertSplit, Ends: endOfSplit}},
+	{Name: "CONCAT", Group: "string", Joins: &Join{SkipsNull: true}, Binds: "compared with a text, by all ways to cut that text", Signature: "concat(a, ...) text", Doc: "The texts of all arguments that are not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true,
 		Result: returns(types.String), Eval: func(env *Env, a []types.Value) (types.Value, error) { return concat(env, "", a) }},
-	{Name: "CONCAT_WS", Group: "string", Binds: "compared with a text, by all ways to cut that text", Signature: "concat_ws(separator, a, ...) text", Doc: "The texts of all arguments that are not NULL, separated.", MinArgs: 2, MaxArgs: -1, NullArgs: true,
+	{Name: "CONCAT_WS", Group: "string", Joins: &Join{Separated: true, SkipsNull: true}, Binds: "compared with a text, by all ways to cut that text", Signature: "concat_ws(separator, a, ...) text", Doc: "The texts of all arguments that are not NULL, separated.", MinArgs: 2, MaxArgs: -1, NullArgs: true,
 		Result: returns(types.String, isText, isAny), Eval: func(env *Env, a []types.Value) (types.Value, error) {
 			if a[0].IsNull() {
 				return types.Value{}, nil

@@ -3,7 +3,6 @@ package expr
 import (
 	"regexp/syntax"
 	"slices"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -234,9 +233,4 @@ func (h head) reversed() string {
 	rs := []rune(h.text)
 	slices.Reverse(rs)
 	return string(rs)
-}
-
-// likeText is the LIKE pattern that s alone matches.
-func likeText(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
 }

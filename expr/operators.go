@@ -70,7 +70,7 @@ var operators = []Function{
 		}}},
 	{Name: "DECIMAL", Group: "operator", Signature: "CAST(x AS DECIMAL(p, s))", Doc: "Rounded to s digits behind the point; an error where more than p - s stand before it.", MinArgs: 2, MaxArgs: 3,
 		Result: returns(types.Decimal, isNumber, isInt), Eval: precision, Key: &Algebra{Pieces: allPieces(atZero(false, false))}},
-	{Name: "||", Group: "operator", Key: concatAlgebra, Signature: "a || b", Doc: "Texts, or BYTES, one after the other; of JSON the members of both objects, or the elements of both.", MinArgs: 2, MaxArgs: 2,
+	{Name: "||", Group: "operator", Joins: &Join{}, Key: concatAlgebra, Signature: "a || b", Doc: "Texts, or BYTES, one after the other; of JSON the members of both objects, or the elements of both.", MinArgs: 2, MaxArgs: 2,
 		Result: func(args []Expr) (types.Type, error) {
 			a, b := args[0].Type(), args[1].Type()
 			if a == types.JSON && b == types.JSON {

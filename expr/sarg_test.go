@@ -191,7 +191,8 @@ func TestSargLaw(t *testing.T) {
 			if hi := lo + r.Int64N(1<<r.IntN(45)); hi >= lo && hi <= ax.hi {
 				window = types.SetOf(types.Interval{Lo: v, Hi: ax.value(hi)})
 				c = col.Index
-				set, exact, known = TruthWithin(e, window)
+				_, set, _, exact, _ = (&Solver{Window: func(int) types.Set { return window }}).truth(e)
+				set, known = set.Intersect(window), true
 			}
 		}
 		fig := figures[form]

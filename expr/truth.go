@@ -1,29 +1,22 @@
 package expr
 
 import (
-	"slices"
-
 	"github.com/hql-db/hql/types"
 )
 
-// The functions here say at which values of its only column an expression has which values: where a predicate is true,
-// where it is false and where it is NULL. What NOT, IS TRUE, CASE, COALESCE and the like bind follows from these.
+// The functions here say in which rows an expression has which values: where a predicate is true, where it is false and where it is NULL.
+// The bindings of NOT, IS TRUE, CASE, COALESCE and the like follow from these.
 
-// among are values: those of set, and with null NULL. As an answer it may hold more than the truth, never less;
-// exact: it holds just that. Values at which the expression fails may be in it or not.
+// among are values: those of set, and with null NULL.
 type among struct {
-	set   types.Set
-	null  bool
-	exact bool
+	set  types.Set
+	null bool
 }
 
 var (
-	nowhere    = among{exact: true}
-	everywhere = among{set: types.All(), null: true, exact: true}
-	somewhere  = among{set: types.All(), null: true} // nothing is known
-	notNull    = among{set: types.All(), exact: true}
-	onlyNull   = among{null: true, exact: true}
-	onlyTrue   = among{set: types.Points(trueValue), exact: true}
+	notNull  = among{set: types.All()}
+	onlyNull = among{null: true}
+	onlyTrue = among{set: types.Points(trueValue)}
 )
 
 // holds reports whether v is among a.
@@ -60,63 +53,44 @@ func truthsOf(t, f, n bool) among {
 	if f {
 		ivs = append(ivs, types.Point(falseValue))
 	}
-	return among{set: types.SetOf(ivs...), null: n, exact: true}
+	return among{set: types.SetOf(ivs...), null: n}
 }
 
-func anyOf(as ...among) among {
-	out := among{exact: true}
-	sets := make([]types.Set, 0, len(as))
-	for _, a := range as {
-		sets = append(sets, a.set)
-		out.null, out.exact = out.null || a.null, out.exact && a.exact
-	}
-	if out.set = types.SetOf(slices.Concat(sets...)...); out.set.IsAll() && out.null && slices.ContainsFunc(as, among.everything) {
-		out.exact = true
-	}
-	return out
-}
-
-func allOf(as ...among) among {
-	out := among{null: true, exact: true}
-	sets := make([]types.Set, 0, len(as))
-	for _, a := range as {
-		sets = append(sets, a.set)
-		out.null, out.exact = out.null && a.null, out.exact && a.exact
-	}
-	if out.set = types.IntersectAll(sets); out.set.IsEmpty() && !out.null {
-		out.exact = true // not less than the truth
-	}
-	return out
-}
-
-func (a among) everything() bool { return a.exact && a.null && a.set.IsAll() }
-
-// but makes a inexact unless exact.
-func (a among) but(exact bool) among {
-	a.exact = a.exact && exact || !a.null && a.set.IsEmpty()
-	return a
-}
-
-// finder finds the values of column col at which expressions have given values.
+// finder finds the rows in which expressions have given values.
 type finder struct {
-	col, depth, steps int
-	window            types.Set // nil: all; values of the column beyond are of no account
+	*Solver
+	depth, steps, copied int
+	// joints counts the texts that were cut, of those of one call up to most.
+	joints, most int
+	joining      bool
 }
 
-// maxFinds bounds the work on conditionals that stand in conditionals, of which what is inverted counts for inversion.
+// maxFinds bounds the work on conditionals that stand in conditionals, of which what is inverted counts for inversion. maxCopied bounds what is
+// copied of the conditions of a CASE: each of them is in all branches from its own on.
 const (
 	maxFinds  = 1 << 14
 	inversion = 64
+	maxCopied = 1 << 17
 )
 
-// where gives the values of the column for which e is among out.
-func (f *finder) where(e Expr, out among) among {
+// where gives the rows in which e is among out.
+func (f *finder) where(e Expr, out among) Constraint {
 	switch {
 	case out.set.IsEmpty() && !out.null:
 		return nowhere
 	case out.set.IsAll() && out.null:
 		return everywhere
 	}
+	if len(f.Parts) > 0 {
+		if part, ok := f.part(e, out); ok {
+			return Constraint{Kind: Either, Of: []Constraint{part, f.within(e, out)}}
+		}
+	}
+	return f.within(e, out)
+}
+
+// within is where, without the parts that e is the same as.
+func (f *finder) within(e Expr, out among) Constraint {
 	f.depth++
 	defer func() { f.depth-- }()
 	if f.depth > 8 {
@@ -131,9 +105,7 @@ func (f *finder) where(e Expr, out among) among {
 		}
 		return nowhere
 	case *Column:
-		if e.Index == f.col {
-			return among{set: out.set, null: out.null, exact: true}
-		}
+		return f.value(e.Index, out)
 	case *Not:
 		t, no, n := out.truths()
 		return f.where(e.X, truthsOf(no, t, n))
@@ -159,14 +131,17 @@ func (f *finder) where(e Expr, out among) among {
 		return f.like(e, out)
 	case *And:
 		t, no, n := out.truths()
-		return f.junction(e.Terms, t, no, n, func(yes, never, null bool) among { return truthsOf(yes, never, null) })
+		return f.junction(e.Terms, t, no, n, truthsOf)
 	case *Or:
 		t, no, n := out.truths()
 		return f.junction(e.Terms, no, t, n, func(yes, never, null bool) among { return truthsOf(never, yes, null) })
 	case *Case:
-		var found []among
+		var found []Constraint
 		rest := everywhere
 		for _, w := range e.Whens {
+			if f.copied += rest.size(); f.copied > maxCopied {
+				return somewhere
+			}
 			found = append(found, allOf(rest, f.where(w.Cond, onlyTrue), f.where(w.Then, out)))
 			rest = allOf(rest, f.where(w.Cond, truthsOf(false, true, true)))
 		}
@@ -181,14 +156,7 @@ func (f *finder) where(e Expr, out among) among {
 
 // junction is where for an AND of terms that is to be TRUE (yes), FALSE (never) or NULL. For an OR the two change places, and
 // truths makes what is wanted of a term of them.
-func (f *finder) junction(terms []Expr, yes, never, null bool, truths func(yes, never, null bool) among) among {
-	each := func(want among) []among {
-		out := make([]among, len(terms))
-		for i, t := range terms {
-			out[i] = f.where(t, want)
-		}
-		return out
-	}
+func (f *finder) junction(terms []Expr, yes, never, null bool, truths func(yes, never, null bool) among) Constraint {
 	switch {
 	case yes && never && null:
 		return everywhere
@@ -197,34 +165,35 @@ func (f *finder) junction(terms []Expr, yes, never, null bool, truths func(yes, 
 	case yes && never:
 		return anyOf(f.junction(terms, true, false, false, truths), f.junction(terms, false, true, false, truths))
 	case yes:
-		return allOf(each(truths(true, false, null))...)
+		return allOf(f.each(terms, truths(true, false, null))...)
 	case never:
-		return anyOf(each(truths(false, true, null))...)
+		return anyOf(f.each(terms, truths(false, true, null))...)
 	}
-	return allOf(allOf(each(truths(true, false, true))...), anyOf(each(truths(false, false, true))...))
+	return allOf(allOf(f.each(terms, truths(true, false, true))...), anyOf(f.each(terms, truths(false, false, true))...))
+}
+
+// each is where for each of xs.
+func (f *finder) each(xs []Expr, out among) []Constraint {
+	cs := make([]Constraint, len(xs))
+	for i, x := range xs {
+		cs[i] = f.where(x, out)
+	}
+	return cs
 }
 
 // opaque is where for what is computed of xs in a way that is not known; strict: it is NULL where one of xs is, and nowhere else.
-func (f *finder) opaque(xs []Expr, strict bool, typ types.Type, out among) among {
+func (f *finder) opaque(xs []Expr, strict bool, typ types.Type, out among) Constraint {
 	some := out.set.IsAll() || typ == types.Boolean && out.set.Contains(trueValue) && out.set.Contains(falseValue)
 	switch {
 	case out.null && out.set.IsEmpty() && strict:
-		nulls := make([]among, len(xs))
-		for i, x := range xs {
-			nulls[i] = f.where(x, onlyNull)
-		}
-		return anyOf(nulls...)
+		return anyOf(f.each(xs, onlyNull)...)
 	case out.null:
 		return somewhere
 	}
-	bare := make([]among, len(xs))
-	for i, x := range xs {
-		bare[i] = f.where(x, notNull)
-	}
-	return allOf(bare...).but(some && strict)
+	return allOf(f.each(xs, notNull)...).but(some && strict)
 }
 
-func (f *finder) compare(e *Compare, out among) among {
+func (f *finder) compare(e *Compare, out among) Constraint {
 	k, isConst := e.Y.(*Const)
 	if !isConst || !k.Val.IsNull() && mixed(e.X.Type(), k.Val) {
 		return f.opaque([]Expr{e.X, e.Y}, true, types.Boolean, out)
@@ -233,7 +202,7 @@ func (f *finder) compare(e *Compare, out among) among {
 		return f.where(k, out)
 	}
 	t, no, n := out.truths()
-	of := among{null: n, exact: true}
+	of := among{null: n}
 	switch {
 	case t && no:
 		of.set = types.All()
@@ -245,7 +214,7 @@ func (f *finder) compare(e *Compare, out among) among {
 	return f.where(e.X, of)
 }
 
-func (f *finder) in(e *In, out among) among {
+func (f *finder) in(e *In, out among) Constraint {
 	t, no, n := out.truths()
 	if e.Not {
 		t, no = no, t
@@ -255,7 +224,7 @@ func (f *finder) in(e *In, out among) among {
 		return f.opaque([]Expr{e.X}, !e.HasNull, types.Boolean, out)
 	}
 	others := no && !e.HasNull || n && e.HasNull // what is wanted where X is not in the list
-	of := among{null: n, exact: true}
+	of := among{null: n}
 	switch {
 	case t && others:
 		of.set = types.All()
@@ -290,7 +259,7 @@ func inSet(e *In) (types.Set, bool) {
 	return types.SetOf(s...), true
 }
 
-func (f *finder) like(e *Like, out among) among {
+func (f *finder) like(e *Like, out among) Constraint {
 	if e.Fixed == nil || e.X.Type() != types.String {
 		return f.opaque([]Expr{e.X, e.Pattern}, true, types.Boolean, out)
 	}
@@ -310,27 +279,30 @@ func (f *finder) like(e *Like, out among) among {
 			exact = false
 		}
 	}
-	of := of3(matching, exact, t, no, n)
-	return f.where(e.X, of).but(of.exact)
+	if col, ok := e.X.(*Column); ok && t && !no && !n && !exact && !e.Not && !e.Fold {
+		return Constraint{Kind: One, Col: col.Index, Set: matching, Like: e}
+	}
+	of, exact := of3(matching, exact, t, no, n)
+	return f.where(e.X, of).but(exact)
 }
 
 // of3 gives the values of an argument for which a condition on it is TRUE (t), FALSE (no) or NULL (n): it is TRUE for those in
 // set, and exact: for no other.
-func of3(set types.Set, exact, t, no, n bool) among {
+func of3(set types.Set, exact, t, no, n bool) (among, bool) {
 	switch {
 	case t && no:
-		return among{set: types.All(), null: n, exact: true}
+		return among{set: types.All(), null: n}, true
 	case t:
-		return among{set: set, null: n, exact: exact}.but(exact)
+		return among{set: set, null: n}, exact
 	case no && exact:
-		return among{set: set.Complement(), null: n, exact: true}
+		return among{set: set.Complement(), null: n}, true
 	case no:
-		return among{set: types.All(), null: n}
+		return among{set: types.All(), null: n}, false
 	}
-	return among{null: n, exact: true}
+	return among{null: n}, true
 }
 
-func (f *finder) cast(e *Cast, out among) among {
+func (f *finder) cast(e *Cast, out among) Constraint {
 	if e.X.Type() == types.Boolean {
 		return f.ofBoolean(e.X, false, out, func(v types.Value) (types.Value, error) { return types.Cast(v, e.Typ, nil) })
 	}
@@ -338,7 +310,7 @@ func (f *finder) cast(e *Cast, out among) among {
 }
 
 // invert is where for a call or cast whose arguments are constant but for one; strict: it is NULL where that is, and nowhere else.
-func (f *finder) invert(e Expr, strict bool, out among) among {
+func (f *finder) invert(e Expr, strict bool, out among) Constraint {
 	if all, ok := Domain(e); ok {
 		switch {
 		case all.SubsetOf(out.set):
@@ -357,7 +329,12 @@ func (f *finder) invert(e Expr, strict bool, out among) among {
 			return somewhere
 		}
 	}
-	x, pre, exact, ok := inverse(e, out.set, f.within)
+	x, pre, exact, ok := inverse(e, out.set, f.among)
+	if !ok || !exact && pre.IsAll() {
+		if c, ok := ends(e, out); ok {
+			return c
+		}
+	}
 	if !ok {
 		return f.opaque(Children(e), strict, e.Type(), out)
 	}
@@ -365,7 +342,7 @@ func (f *finder) invert(e Expr, strict bool, out among) among {
 }
 
 // ofBoolean is where for what eval makes of x, a condition; nulls: of NULL, too, which otherwise gives NULL.
-func (f *finder) ofBoolean(x Expr, nulls bool, out among, eval func(types.Value) (types.Value, error)) among {
+func (f *finder) ofBoolean(x Expr, nulls bool, out among, eval func(types.Value) (types.Value, error)) Constraint {
 	is := func(v types.Value) bool {
 		if v.IsNull() && !nulls {
 			return out.null
@@ -376,13 +353,12 @@ func (f *finder) ofBoolean(x Expr, nulls bool, out among, eval func(types.Value)
 	return f.where(x, truthsOf(is(trueValue), is(falseValue), is(types.Value{})))
 }
 
-func (f *finder) call(e *Call, out among) among {
-	if e.Func.Volatile {
-		return somewhere
-	}
+func (f *finder) call(e *Call, out among) Constraint {
 	switch {
+	case e.Func.Volatile:
+		return somewhere
 	case e.Func.First:
-		var found []among
+		var found []Constraint
 		rest := everywhere
 		for _, x := range e.Args {
 			found = append(found, allOf(rest, f.where(x, among{set: out.set})))
@@ -392,10 +368,12 @@ func (f *finder) call(e *Call, out among) among {
 			found = append(found, rest)
 		}
 		return anyOf(found...)
-	case e.Func.Name == "GREATEST":
-		return f.extreme(e.Args, out, func(iv types.Interval) types.Interval { iv.Lo, iv.LoOpen = types.Value{}, false; return iv })
-	case e.Func.Name == "LEAST":
-		return f.extreme(e.Args, out, func(iv types.Interval) types.Interval { iv.Hi, iv.HiOpen = types.Value{}, false; return iv })
+	case e.Func.Extreme != 0:
+		return f.extreme(e.Args, out, e.Func.Extreme)
+	case e.Func.Joins != nil:
+		if ways, ok := joined(e); ok {
+			return f.join(e.Typ, ways, out)
+		}
 	}
 	if len(e.Args) == 0 {
 		return somewhere
@@ -408,34 +386,22 @@ func (f *finder) call(e *Call, out among) among {
 			at = len(e.Args)
 		case !constant:
 			at = i
-		case k.Val.IsNull() && (!e.Func.NullArgs || i == 0 && e.Func.Name == "CONCAT_WS"):
+		case k.Val.IsNull() && !e.Func.NullArgs:
 			return f.where(k, out)
 		}
 	}
-	switch {
-	case (at < 0 || at == len(e.Args)) && e.Func.NullArgs:
-		return somewhere
-	case at < 0 || at == len(e.Args):
-		return f.invert(e, e.Func.strict, out)
-	}
-	x := e.Args[at]
-	eval := func(v types.Value) (types.Value, error) { return e.at(at, v) }
-	if x.Type() == types.Boolean {
-		return f.ofBoolean(x, e.Func.NullArgs, out, eval)
-	}
-	if before, after, ok := around(e, at); ok {
-		of := among{set: affixed(out.set, e.Typ, before, after), null: out.null}
-		if e.Func.NullArgs {
-			v, err := eval(types.Value{})
-			of.null = err == nil && out.holds(v)
-		}
-		if x.Type() != e.Typ {
-			x = &Cast{Pos: e.Pos, X: x, Typ: e.Typ}
-		}
-		return f.where(x, of)
+	if at >= 0 && at < len(e.Args) && e.Args[at].Type() == types.Boolean {
+		return f.ofBoolean(e.Args[at], e.Func.NullArgs, out, func(v types.Value) (types.Value, error) { return e.at(at, v) })
 	}
 	if e.Func.NullArgs {
 		return somewhere
+	}
+	if a := e.Func.Key; at == 0 && a != nil && a.WithoutEnd != nil && f.Columns != nil {
+		if col, ok := e.Args[0].(*Column); ok && f.Columns.NoBlankEnd(col.Index) {
+			if x, ok := a.WithoutEnd(e); ok {
+				return f.where(x, out)
+			}
+		}
 	}
 	return f.invert(e, e.Func.strict, out)
 }
@@ -453,60 +419,49 @@ func (c *Call) at(i int, v types.Value) (types.Value, error) {
 	return c.Func.Eval(&Env{}, args)
 }
 
-// extreme is where for the greatest of xs, when open takes the lower end off an interval, or for the least, when it takes the upper one:
-// it lies in an interval where one of them does and all lie in the opened one.
-func (f *finder) extreme(xs []Expr, out among, open func(types.Interval) types.Interval) among {
-	var found []among
+// extreme is where for the greatest of xs, or, with way -1, the least: it lies in an interval where one of them does and all of them lie in
+// the interval without its lower end, or its upper one.
+func (f *finder) extreme(xs []Expr, out among, way int) Constraint {
+	var found []Constraint
 	for _, iv := range out.set {
-		in, all := make([]among, len(xs)), make([]among, len(xs))
-		for i, x := range xs {
-			in[i] = f.where(x, among{set: types.SetOf(iv)})
-			all[i] = f.where(x, among{set: types.SetOf(open(iv)), null: true})
+		in := anyOf(f.each(xs, among{set: types.SetOf(iv)})...)
+		if way > 0 {
+			iv.Lo, iv.LoOpen = types.Value{}, false
+		} else {
+			iv.Hi, iv.HiOpen = types.Value{}, false
 		}
-		found = append(found, allOf(append(all, anyOf(in...))...))
+		found = append(found, allOf(append(f.each(xs, among{set: types.SetOf(iv), null: true}), in)...))
 	}
 	if out.null {
-		nulls := make([]among, len(xs))
-		for i, x := range xs {
-			nulls[i] = f.where(x, onlyNull)
-		}
-		found = append(found, allOf(nulls...))
+		found = append(found, allOf(f.each(xs, onlyNull)...))
 	}
 	return anyOf(found...)
 }
 
 // Truth gives the values of the only column of e, a condition, for which it can be true, NULL among them or not; exact: it
 // is true for these and no other. ok is false where nothing is known, or e has several columns or none.
-func Truth(e Expr) (col int, s types.Set, null, exact, ok bool) {
-	if c, ok := soleColumn(e); ok {
-		f := &finder{col: c}
-		a := f.where(e, onlyTrue)
-		_, pattern := e.(*Like)
-		return c, a.set, a.null, a.exact, a.exact || pattern || !a.set.IsAll()
+func Truth(e Expr) (col int, s types.Set, null, exact, ok bool) { return new(Solver).truth(e) }
+
+func (s *Solver) truth(e Expr) (col int, set types.Set, null, exact, ok bool) {
+	if col, ok = soleColumn(e); !ok {
+		return 0, nil, false, false, false
 	}
-	return 0, nil, false, false, false
+	c := s.Solve(e)
+	set, null, exact = c.Column(col)
+	_, pattern := e.(*Like)
+	return col, set, null, exact, exact || pattern || !set.IsAll()
 }
 
-// TruthWithin is Truth where the column's value is known to lie in window: the condition is true within it at most for the values
-// in s; exact: for all of them.
-//
-//	EXTRACT(month FROM ts) = 2, ts in 2026     February 2026, where Truth knows nothing
-func TruthWithin(e Expr, window types.Set) (s types.Set, exact, ok bool) {
-	c, ok := soleColumn(e)
-	if !ok {
-		return nil, false, false
-	}
-	f := &finder{col: c, window: window}
-	a := f.where(e, onlyTrue)
-	return a.set.Intersect(window), a.exact, true
-}
-
-// within gives the values that x can have where the column lies in the window. A set does not tell 0 from -0, whose texts differ: of
+// among gives the values that x can have where its column lies in the window. A set does not tell 0 from -0, whose texts differ: of
 // floats it says nothing.
-func (f *finder) within(x Expr) types.Set {
-	if t := x.Type(); f.window != nil && t != types.Double && t != types.Float {
-		if s, ok := listed(x, f.col, f.window); ok {
-			return s
+func (f *finder) among(x Expr) types.Set {
+	if t := x.Type(); f.Window != nil && t != types.Double && t != types.Float {
+		if col, ok := soleColumn(x); ok {
+			if w := f.Window(col); w != nil {
+				if s, ok := listed(x, col, w); ok {
+					return s
+				}
+			}
 		}
 	}
 	return types.All()

@@ -114,8 +114,8 @@ func (a *advice) conditions() []string {
 func (a *advice) binds(c int) bool {
 	col := a.req.Table.Columns[c]
 	v := sampleOf(col.Type, nil, 0)
-	t := termOf(&expr.Compare{Op: expr.EQ, X: &expr.Column{Index: c, Name: col.Name, Typ: col.Type}, Y: &expr.Const{Val: v, Typ: col.Type}}, a.req.columns)
-	return t.ok && !t.set.IsAll()
+	is := a.req.columns.solver().Solve(&expr.Compare{Op: expr.EQ, X: &expr.Column{Index: c, Name: col.Name, Typ: col.Type}, Y: &expr.Const{Val: v, Typ: col.Type}})
+	return is.Kind == expr.One && !is.Set.IsAll()
 }
 
 // isBound reports whether the query binds column c to one value.

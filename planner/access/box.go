@@ -83,47 +83,117 @@ func (x boxMaker) all() box { return box{cols: make([]types.Set, x.width())} }
 // conjunction gives the boxes of the rows for which all terms can be true. capped
 // reports whether a term was left out to bound their number.
 func (x boxMaker) conjunction(terms []term) (boxes []box, capped bool) {
-	base := x.all()
-	more := map[int][]types.Set{} // of columns with several terms
-	var unions [][]box
-	for _, t := range terms {
-		x.env.tick()
-		if x.narrows(t) {
-			base.liked(t)
-			if base.cols[t.col] != nil {
-				more[t.col] = append(more[t.col], t.set)
-			} else if !base.narrow(t.col, t.set) {
-				return nil, capped
-			}
-			continue
-		}
-		bs, c := x.boxes(t)
-		capped = capped || c
-		if len(bs) == 1 {
-			if !base.intersect(bs[0]) {
-				return nil, capped
-			}
-			continue
-		}
-		unions = append(unions, bs)
-	}
-	for col, s := range more {
-		if !base.narrow(col, types.IntersectAll(s)) {
-			return nil, capped
+	m := meet{boxMaker: x, base: x.all()}
+	for i := range terms {
+		if x.env.tick(); !m.add(&terms[i].is) {
+			return nil, m.capped
 		}
 	}
-	slices.SortStableFunc(unions, func(a, b []box) int {
+	return m.boxes()
+}
+
+// boxes gives the boxes of the rows in which c can hold.
+func (x boxMaker) boxes(c *expr.Constraint) (boxes []box, capped bool) {
+	m := meet{boxMaker: x, base: x.all()}
+	if !m.add(c) {
+		return nil, m.capped
+	}
+	return m.boxes()
+}
+
+// meet is a box, and unions of boxes, which meet.
+type meet struct {
+	boxMaker
+	base     box
+	more     map[int][]types.Set // of columns with several sets
+	unions   [][]box
+	bare     []int // columns that are not NULL
+	nullable []*expr.Constraint
+	capped   bool
+}
+
+// add adds c, and reports whether anything is left.
+func (m *meet) add(c *expr.Constraint) bool {
+	switch c.Kind {
+	case expr.All, expr.Either:
+		for i := range c.Of {
+			if m.env.tick(); !m.add(&c.Of[i]) {
+				return false
+			}
+		}
+	case expr.Any:
+		bs, capped := m.union(c)
+		if m.capped = m.capped || capped; len(bs) == 1 {
+			return m.base.intersect(bs[0])
+		}
+		m.unions = append(m.unions, bs)
+	case expr.One:
+		switch known := c.Col < m.width(); {
+		case !known:
+		case c.Null:
+			m.nullable = append(m.nullable, c)
+		case !c.Exact && c.Like == nil && c.Set.IsAll():
+			m.bare = append(m.bare, c.Col)
+		default:
+			if c.Like != nil {
+				m.base.likes = append(m.base.likes, c.Like)
+			}
+			if m.base.cols[c.Col] == nil {
+				return m.base.narrow(c.Col, c.Set)
+			}
+			if m.more == nil {
+				m.more = map[int][]types.Set{}
+			}
+			m.more[c.Col] = append(m.more[c.Col], c.Set)
+		}
+	}
+	return true
+}
+
+// addNullable adds Constraints that hold for NULL, too, and reports whether anything is left.
+func (m *meet) addNullable() bool {
+	for _, c := range m.nullable {
+		switch set := c.Set; {
+		case m.base.cols[c.Col] != nil || slices.Contains(m.bare, c.Col):
+			if !m.base.narrow(c.Col, set) {
+				return false
+			}
+		case set.IsEmpty():
+			if !m.base.null(c.Col) {
+				return false
+			}
+		case !set.IsAll():
+			null, value := m.all(), m.all()
+			null.null(c.Col)
+			value.narrow(c.Col, set)
+			m.unions = append(m.unions, []box{value, null})
+		}
+	}
+	return true
+}
+
+// boxes multiplies what was added.
+func (m *meet) boxes() (boxes []box, capped bool) {
+	for col, s := range m.more {
+		if !m.base.narrow(col, types.IntersectAll(s)) {
+			return nil, m.capped
+		}
+	}
+	if !m.addNullable() {
+		return nil, m.capped
+	}
+	slices.SortStableFunc(m.unions, func(a, b []box) int {
 		return cmp.Or(btoi(rulesOut(a))-btoi(rulesOut(b)), len(a)-len(b))
 	})
-	boxes = []box{base}
-	for _, u := range unions {
+	boxes = []box{m.base}
+	for _, u := range m.unions {
 		if len(boxes) > maxMultiplied || len(boxes) > maxRuledOut && rulesOut(u) || len(boxes)*len(u) > maxBoxes {
-			capped = true
+			m.capped = true
 			continue
 		}
 		var next []box
 		for _, b := range boxes {
-			x.env.tick()
+			m.env.tick()
 			for _, o := range u {
 				if c := b.clone(); c.intersect(o) {
 					next = append(next, c)
@@ -132,7 +202,7 @@ func (x boxMaker) conjunction(terms []term) (boxes []box, capped bool) {
 		}
 		boxes = next
 	}
-	return boxes, capped
+	return boxes, m.capped
 }
 
 // rulesOut reports whether the boxes of u leave values out and bind none: a <> 1 OR b <> 'x'.
@@ -144,52 +214,24 @@ func rulesOut(u []box) bool {
 	})
 }
 
-// narrows reports whether t is about one column.
-func (x boxMaker) narrows(t term) bool { return t.ok && t.col < x.width() }
-
-// liked adds t if it is a pattern that its set does not express.
-func (b *box) liked(t term) {
-	if l, ok := t.means.(*expr.Like); ok && !t.exact && !l.Not && !l.Fold && l.Fixed != nil {
-		b.likes = append(b.likes, l)
-	}
-}
-
-// boxes gives the boxes of one predicate.
-func (x boxMaker) boxes(t term) (boxes []box, capped bool) {
-	b := x.all()
-	if x.narrows(t) {
-		b.liked(t)
-		if !b.narrow(t.col, t.set) {
-			return nil, false
+// union is boxes for an Any.
+func (x boxMaker) union(c *expr.Constraint) (union []box, capped bool) {
+	at := map[int]int{} // the boxes of columns of which alone something is said
+	for i := range c.Of {
+		x.env.tick()
+		o := &c.Of[i]
+		alone := o.Kind == expr.One && !o.Null && o.Like == nil && o.Col < x.width()
+		if n, known := at[o.Col]; known && alone {
+			union[n].cols[o.Col] = union[n].cols[o.Col].Union(o.Set)
+			continue
 		}
-		return []box{b}, false
-	}
-	if t.null && t.set.IsEmpty() && t.col < len(x.table.Columns) {
-		b.null(t.col)
-		return []box{b}, false
-	}
-	switch e := t.means.(type) {
-	case *expr.Const:
-		if !e.Val.IsNull() && e.Val.Type() == types.Boolean && e.Val.Bool() {
-			return []box{x.all()}, false
+		bs, c := x.boxes(o)
+		if capped = capped || c; alone && len(bs) == 1 && bs[0].cols[o.Col] != nil {
+			at[o.Col] = len(union)
 		}
-		return nil, false
-	case *expr.And:
-		return x.conjunction(termsOf(e.Terms, x.columns))
-	case both:
-		return x.conjunction(termsOf([]expr.Expr{e.Expr, e.ofParts}, x.columns))
-	case *expr.Or:
-		var union []box
-		for _, t := range e.Terms {
-			x.env.tick()
-			bs, c := x.boxes(termOf(t, x.columns))
-			capped = capped || c
-			union = append(union, bs...)
-			if len(union) > maxBoxes {
-				return []box{x.all()}, true
-			}
+		if union = append(union, bs...); len(union) > maxBoxes {
+			return []box{x.all()}, true
 		}
-		return union, capped
 	}
-	return []box{x.all()}, false
+	return union, capped
 }

@@ -1,6 +1,6 @@
 // Package access finds the best way to read one table under a WHERE.
 //
-//	conjuncts  -> terms: what each says of one column, or of one part of a key (term.go)
+//	conjuncts  -> terms: the expr.Constraint of each, over columns and over parts of a key (term.go)
 //	           -> boxes: one set of values for each column (box.go)
 //	of each layout (candidate.go):
 //	boxes      -> spans of bytes, by a walk through the key's parts (walk.go, fanout.go, span.go)

@@ -111,14 +111,15 @@ func like(c *expr.Column, pattern string) *expr.Like {
 // couldBind reports whether a part of the key could use e, a condition on column col: one before which no part takes the column's values
 // apart, unless e has these one by one.
 func (w *spanBuilder) couldBind(e expr.Expr, col int) bool {
-	t := termOf(e, w.columns)
+	of := term{e, w.columns.solver().Solve(e)}
+	_, set, ok := of.column()
 	l, isLike := e.(*expr.Like)
 	if isLike {
 		if _, bare := l.X.(*expr.Column); !bare || l.Not || l.Fold || l.Fixed == nil {
 			return false
 		}
 	}
-	points := !isLike && t.ok && allPoints(t.set)
+	points := !isLike && ok && allPoints(set)
 	for _, p := range w.layout.Key.Parts {
 		if !slices.Contains(p.Columns, col) {
 			continue
@@ -132,7 +133,7 @@ func (w *spanBuilder) couldBind(e expr.Expr, col int) bool {
 					return true
 				}
 			}
-		case points, t.ok && !t.set.IsAll() && p.Monotone() != 0 && p.Order() != catalog.Unordered:
+		case points, ok && !set.IsAll() && p.Monotone() != 0 && p.Order() != catalog.Unordered:
 			return true
 		}
 		if !points && !w.enumerable(p) {

@@ -1,7 +1,6 @@
 package access
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/hql-db/hql/expr"
@@ -25,8 +24,8 @@ func (c *candidate) prove(terms []term) {
 	if len(terms) > 8 {
 		sets := map[int][]types.Set{}
 		for _, t := range terms {
-			if t.ok && t.exact {
-				sets[t.col] = append(sets[t.col], t.set)
+			if t.exact() {
+				sets[t.is.Col] = append(sets[t.is.Col], t.is.Set)
 			}
 		}
 		for col, s := range sets {
@@ -34,7 +33,7 @@ func (c *candidate) prove(terms []term) {
 		}
 	}
 	for _, t := range terms {
-		if t.ok && t.exact && together[t.col] || implies(newProof(t, c.builder.columns)) {
+		if t.exact() && together[t.is.Col] || implies(newProof(&t.is, c.builder.columns)) {
 			c.fates = append(c.fates, plan.Fate{Expr: t.Expr, By: plan.ByKey})
 			continue
 		}
@@ -56,38 +55,20 @@ type proof struct {
 	truth  bool
 }
 
-func newProof(of term, c columns) proof {
+func newProof(of *expr.Constraint, c columns) proof {
 	var p proof
-	if of.ok && of.exact {
-		p.col, p.set, p.sarg = of.col, of.set, true
-		p.truth = p.set.IsAll() && c.notNull(p.col)
+	each := make([]proof, len(of.Of))
+	for i := range of.Of {
+		each[i] = newProof(&of.Of[i], c)
 	}
-	switch e := of.means.(type) {
-	case *expr.Like:
-		p.like = e
-	case *expr.And:
-		for _, term := range termsOf(e.Terms, c) {
-			p.all = append(p.all, newProof(term, c))
-		}
-	case *expr.Or:
-		p.any = make([]proof, 0, len(e.Terms))
-		of := map[int][]types.Interval{} // terms about one column are proven together as well: a >= 7 OR a < 9
-		for _, x := range e.Terms {
-			t := termOf(x, c)
-			p.any = append(p.any, newProof(t, c))
-			if t.ok && t.exact {
-				of[t.col] = append(of[t.col], t.set...)
-			}
-		}
-		for _, col := range slices.Sorted(maps.Keys(of)) {
-			if set := types.SetOf(of[col]...); len(of[col]) > 1 {
-				p.any = append(p.any, proof{col: col, set: set, sarg: true, truth: set.IsAll() && c.notNull(col)})
-			}
-		}
-	case both:
-		p.any = []proof{newProof(termOf(e.Expr, c), c), newProof(termOf(e.ofParts, c), c)}
-	case *expr.Const:
-		p.truth = !e.Val.IsNull() && e.Val.Type() == types.Boolean && e.Val.Bool()
+	switch of.Kind {
+	case expr.All:
+		p.all, p.truth = each, len(each) == 0
+	case expr.Any, expr.Either:
+		p.any = each
+	case expr.One:
+		p.col, p.set, p.sarg, p.like = of.Col, of.Set, of.Exact, of.Like
+		p.truth = of.Exact && of.Set.IsAll() && (of.Null || c.NotNull(of.Col))
 	}
 	return p
 }

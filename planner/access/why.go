@@ -117,13 +117,14 @@ func (w *spanBuilder) whyNotKey(e expr.Expr, t *catalog.Table) string {
 	if len(cols) > 1 {
 		if in, ok := e.(*expr.In); ok && !in.Not && len(in.List) > 0 {
 			one := &expr.In{Pos: in.Pos, X: in.X, List: in.List[:1]}
-			if expr.Restate(in) == e && expr.Restate(one) != expr.Expr(one) {
+			if solver := w.columns.solver(); solver.Solve(in).Kind == expr.Unknown && solver.Solve(one).Kind != expr.Unknown {
 				return "its list is too long to be compared column by column; a shorter one can"
 			}
 		}
 		return "it is about several columns at once"
 	}
-	if t := termOf(e, columns{table: t}); !t.ok || t.set.IsAll() && !t.exact && !w.couldBind(e, cols[0]) {
+	of := term{e, columns{table: t}.solver().Solve(e)}
+	if _, set, ok := of.column(); !ok && !of.is.IsEverywhere() || set.IsAll() && !of.exact() && !w.couldBind(e, cols[0]) {
 		return w.whyNoRange(e)
 	}
 	for i, p := range w.layout.Key.Parts {

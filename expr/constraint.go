@@ -1,0 +1,270 @@
+package expr
+
+import (
+	"slices"
+
+	"github.com/hql-db/hql/types"
+)
+
+// A Constraint is what a condition says of the columns of a row: it holds in all rows in which the condition is true, and may hold in others.
+//
+//	a || '|' || b = 'x|y'                    All(a = 'x', b = 'y')
+//	CASE WHEN a = 1 THEN b ELSE c END = 2    Any(All(a = 1, b = 2), All(a <> 1 or NULL, c = 2))
+//	RIGHT(domain, 4) = '.org'                domain LIKE '%.org'
+type Constraint struct {
+	Kind Kind
+	// Col, Set and Null are of One: the column has a value of Set or, if Null is set, it is NULL. Exact: the condition is true in all
+	// these rows. Like is a pattern that the column matches as well; the condition is true in all rows in which it does.
+	Col         int
+	Set         types.Set
+	Null, Exact bool
+	Like        *Like
+	Of          []Constraint
+}
+
+// Kind is a kind of Constraint.
+type Kind uint8
+
+// The kinds. All of none holds in each row, Any of none in no row.
+const (
+	All    Kind = iota // all of Of hold
+	Any                // one of Of holds
+	Either             // all of Of hold, and each of them alone says what the condition says
+	One                // of one column
+	Unknown
+)
+
+var (
+	everywhere = Constraint{}
+	nowhere    = Constraint{Kind: Any}
+	somewhere  = Constraint{Kind: Unknown}
+)
+
+// IsEverywhere reports whether c holds in each row.
+func (c *Constraint) IsEverywhere() bool { return c.Kind == All && len(c.Of) == 0 }
+
+// IsNowhere reports whether c holds in no row.
+func (c *Constraint) IsNowhere() bool { return c.Kind == Any && len(c.Of) == 0 }
+
+// IsTight reports whether the condition is true in all rows in which c can hold.
+func (c *Constraint) IsTight() bool {
+	switch c.Kind {
+	case One:
+		return c.Exact || c.Like != nil
+	case Either:
+		return slices.ContainsFunc(c.Of, func(o Constraint) bool { return o.IsTight() })
+	case Unknown:
+		return false
+	}
+	return !slices.ContainsFunc(c.Of, func(o Constraint) bool { return !o.IsTight() })
+}
+
+// size counts the intervals in c.
+func (c *Constraint) size() int {
+	n := 1 + len(c.Set)
+	for i := range c.Of {
+		n += c.Of[i].size()
+	}
+	return n
+}
+
+// ofColumn is the Constraint that column col is among a.
+func ofColumn(col int, a among, exact bool) Constraint {
+	switch {
+	case a.set.IsEmpty() && !a.null:
+		return nowhere
+	case a.null && a.set.IsAll() && exact:
+		return everywhere
+	case a.null && a.set.IsAll():
+		return somewhere
+	}
+	return Constraint{Kind: One, Col: col, Set: a.set, Null: a.null, Exact: exact}
+}
+
+// but is c, which is not the truth unless exact is set.
+func (c Constraint) but(exact bool) Constraint {
+	switch {
+	case exact || c.IsNowhere():
+		return c
+	case c.Kind == One && c.Like == nil:
+		return ofColumn(c.Col, among{set: c.Set, null: c.Null}, false)
+	}
+	return allOf(c, somewhere)
+}
+
+// merger puts Constraints together: those of one column become one, in the place of the first.
+type merger struct {
+	kind    Kind
+	cs      []Constraint
+	ones    []int         // the places of those that are of one column
+	sets    [][]types.Set // the sets that meet there
+	unknown bool
+}
+
+// add adds cs, and reports whether they leave the others a say.
+func (m *merger) add(cs []Constraint) bool {
+	for i := range cs {
+		switch c := &cs[i]; {
+		case c.Kind == m.kind:
+			if !m.add(c.Of) {
+				return false
+			}
+		case c.Kind <= Any && len(c.Of) == 0: // the Any of none among All, the All of none among Any
+			return false
+		case c.Kind == Unknown:
+			m.unknown = true
+		case c.Kind != One || c.Like != nil || !m.merge(c):
+			m.cs = append(m.cs, *c)
+		}
+	}
+	return true
+}
+
+// merge adds c to the One of its column, if there is one. In an Any exact ones stay as they are.
+func (m *merger) merge(c *Constraint) bool {
+	for n, at := range m.ones {
+		o := &m.cs[at]
+		if o.Col != c.Col || m.kind == Any && o.Exact != c.Exact {
+			continue
+		}
+		m.sets[n] = append(m.sets[n], c.Set)
+		if o.Exact = o.Exact && c.Exact; m.kind == All {
+			o.Null = o.Null && c.Null
+		} else {
+			o.Null = o.Null || c.Null
+		}
+		return true
+	}
+	m.ones, m.sets = append(m.ones, len(m.cs)), append(m.sets, []types.Set{c.Set})
+	return false
+}
+
+// merged is what was added.
+func (m *merger) merged() Constraint {
+	for n, at := range m.ones {
+		if o := &m.cs[at]; len(m.sets[n]) > 1 {
+			set := types.IntersectAll(m.sets[n])
+			if m.kind == Any {
+				set = types.SetOf(slices.Concat(m.sets[n]...)...)
+			}
+			*o = ofColumn(o.Col, among{set: set, null: o.Null}, o.Exact)
+		}
+	}
+	out := m.cs[:0]
+	for i := range m.cs {
+		switch c := &m.cs[i]; {
+		case c.Kind <= Any && c.Kind != m.kind && len(c.Of) == 0:
+			return *c
+		case c.Kind == Unknown:
+			m.unknown = true
+		case m.kind == Any && c.Kind == One && !c.Exact && c.Like == nil && slices.ContainsFunc(m.cs, c.impliedBy): // it is known exactly as well
+		default:
+			out = append(out, *c)
+		}
+	}
+	if m.unknown {
+		out = append(out, somewhere)
+	}
+	if len(out) == 1 {
+		return out[0]
+	}
+	return Constraint{Kind: m.kind, Of: out}
+}
+
+// impliedBy reports whether o is exact and holds wherever c does, both of one column.
+func (c *Constraint) impliedBy(o Constraint) bool {
+	return o.Kind == One && o.Exact && o.Col == c.Col && (o.Null || !c.Null) && c.Set.SubsetOf(o.Set)
+}
+
+// allOf holds where all of cs do.
+func allOf(cs ...Constraint) Constraint {
+	m := merger{kind: All}
+	if !m.add(cs) {
+		return nowhere
+	}
+	return m.merged()
+}
+
+// anyOf holds where one of cs does.
+func anyOf(cs ...Constraint) Constraint {
+	m := merger{kind: Any}
+	if !m.add(cs) {
+		return everywhere
+	}
+	return m.merged()
+}
+
+// Column gives the values of column col in rows in which c, a Constraint of no other column, can hold; exact: in all rows with one of them
+// the condition is true.
+func (c *Constraint) Column(col int) (set types.Set, null, exact bool) {
+	switch c.Kind {
+	case One:
+		if c.Col == col {
+			return c.Set, c.Null, c.Exact
+		}
+	case All, Either:
+		set, null, exact = types.All(), true, c.Kind == All
+		for i := range c.Of {
+			s, n, ex := c.Of[i].Column(col)
+			set, null = set.Intersect(s), null && n
+			if exact = exact && ex; c.Kind == Either {
+				exact = exact || ex
+			}
+		}
+		return set, null, exact || set.IsEmpty() && !null
+	case Any:
+		sets := make([]types.Set, len(c.Of))
+		exact = true
+		for i := range c.Of {
+			s, n, ex := c.Of[i].Column(col)
+			sets[i], null, exact = s, null || n, exact && ex
+		}
+		return types.SetOf(slices.Concat(sets...)...), null, exact
+	}
+	return types.All(), true, false
+}
+
+// A Solver finds the Constraints of conditions. What is nil is not known.
+type Solver struct {
+	// Parts are expressions whose values are as good to know as columns'. The first is column First, the next one First + 1.
+	Parts   []Expr
+	First   int
+	Columns interface {
+		NotNull(col int) bool    // whether no row has NULL in the column
+		NoBlankEnd(col int) bool // whether none has a text there that ends with a space
+	}
+	// Window gives values among which those of the column are: the Constraint holds in no other rows.
+	Window func(col int) types.Set
+}
+
+// Solve gives the Constraint of e, a condition.
+func (s *Solver) Solve(e Expr) Constraint {
+	f := finder{Solver: s}
+	return f.where(e, onlyTrue)
+}
+
+// value is where column col is among out. That it lies in its window is not said again.
+func (f *finder) value(col int, out among) Constraint {
+	if out.null && f.Columns != nil && f.Columns.NotNull(col) {
+		out.null = false
+	}
+	if f.Window != nil {
+		if w := f.Window(col); w != nil && w.SubsetOf(out.set) {
+			return ofColumn(col, notNull, out.set.IsAll())
+		} else if w != nil {
+			out = among{set: out.set.Intersect(w)}
+		}
+	}
+	return ofColumn(col, out, true)
+}
+
+// part is where e is among out, as far as parts that e is the same as say it.
+func (f *finder) part(e Expr, out among) (Constraint, bool) {
+	for i, p := range f.Parts {
+		if Same(e, p) {
+			c := f.value(f.First+i, out)
+			return c, c.Kind == One && !c.Null && !c.Set.IsAll()
+		}
+	}
+	return everywhere, false
+}

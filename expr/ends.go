@@ -1,0 +1,116 @@
+package expr
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hql-db/hql/types"
+)
+
+// ends is where for a call that says how the text of a column ends.
+func ends(e Expr, out among) (Constraint, bool) {
+	c, ok := e.(*Call)
+	if !ok || out.null || c.Func.Key == nil || c.Func.Key.Ends == nil {
+		return nowhere, false
+	}
+	col, ok := c.Args[0].(*Column)
+	if !ok || col.Typ != types.String || slices.ContainsFunc(c.Args[1:], func(x Expr) bool { k, ok := x.(*Const); return !ok || k.Val.IsNull() }) {
+		return nowhere, false
+	}
+	found, exact, ok := c.Func.Key.Ends(c, out.set)
+	if !ok || len(found) > maxHeads {
+		return nowhere, false
+	}
+	cs := make([]Constraint, len(found))
+	for i, end := range found {
+		if end.Whole {
+			cs[i] = ofColumn(col.Index, among{set: types.Points(types.NewString(end.Text))}, true)
+		} else {
+			cs[i] = Constraint{Kind: One, Col: col.Index, Set: types.All(), Like: endsWith(col, end.Text)}
+		}
+	}
+	return anyOf(cs...).but(exact), true
+}
+
+// endsWith is the condition that col ends with s.
+func endsWith(col *Column, s string) *Like {
+	pattern := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
+	fixed, err := ParsePattern(pattern, `\`)
+	if err != nil {
+		panic("expr: " + err.Error()) // it was escaped
+	}
+	return &Like{Pos: col.Pos, X: col, Pattern: &Const{Pos: col.Pos, Val: types.NewString(pattern), Typ: types.String}, Fixed: fixed}
+}
+
+// eachText is Ends of single texts in out: of gives those of one.
+func eachText(of func(c *Call, s string) ([]End, bool)) func(*Call, types.Set) ([]End, bool, bool) {
+	return func(c *Call, out types.Set) (ends []End, exact, ok bool) {
+		for _, iv := range out {
+			if !iv.IsPoint() || !utf8.ValidString(iv.Lo.Text()) || len(ends) > maxHeads {
+				return nil, false, false
+			}
+			some, ok := of(c, iv.Lo.Text())
+			if !ok {
+				return nil, false, false
+			}
+			ends = append(ends, some...)
+		}
+		return ends, true, true
+	}
+}
+
+// endOfRight is for RIGHT(x, n).
+var endOfRight = eachText(func(c *Call, s string) ([]End, bool) {
+	n, ok := c.constInt(1)
+	switch k := units(types.String, s); {
+	case !ok || n < 0:
+		return nil, false
+	case k > n:
+		return nil, true
+	default:
+		return []End{{s, k < n}}, true
+	}
+})
+
+// endOfSplit is for SPLIT_PART(x, d, -1), d of one byte.
+var endOfSplit = eachText(func(c *Call, s string) ([]End, bool) {
+	n, ok := c.constInt(2)
+	d := c.constText(1)
+	if !ok || n != -1 || len(d) != 1 || strings.Contains(s, d) {
+		return nil, false
+	}
+	return []End{{s, true}, {d + s, false}}, true
+})
+
+// endOfReversed is for REVERSE(x).
+func endOfReversed(_ *Call, out types.Set) (ends []End, exact, ok bool) {
+	for _, iv := range out {
+		p, whole := commonPrefix(iv)
+		if !whole || p == "" || strings.ContainsRune(p, utf8.RuneError) {
+			return nil, false, false
+		}
+		ends = append(ends, End{Text: reverseString(p)})
+	}
+	return ends, true, true
+}
+
+// endOfMatch is for the match with a regular expression that says how the text ends.
+func endOfMatch(pattern func(c *Call) (string, bool)) func(*Call, types.Set) ([]End, bool, bool) {
+	return func(c *Call, out types.Set) (ends []End, exact, ok bool) {
+		p, ok := pattern(c)
+		if !ok || out.Contains(falseValue) {
+			return nil, false, false
+		}
+		heads, _ := headsOf(p, true)
+		exact = true
+		for _, h := range heads {
+			if h.text == "" && h.state != ended {
+				return nil, false, false
+			}
+			exact = exact && h.state != cut
+			ends = append(ends, End{h.reversed(), h.state == ended})
+		}
+		return ends, exact, len(ends) > 0
+	}
+}

@@ -1,0 +1,294 @@
+package expr
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/types"
+)
+
+// A Join says how a function puts the texts of its arguments one after the other.
+type Join struct {
+	Separated bool // by its first argument; it is NULL where that is
+	SkipsNull bool // arguments that are NULL count for nothing; else the result is NULL
+}
+
+// A joint is texts, one after the other, in the rows where some of the arguments are NULL.
+type joint struct {
+	parts     []Expr // constants, no two of them behind one another, and others
+	nulls     []Expr
+	skipsNull bool
+}
+
+// maxSkipped bounds the arguments of which each may be missing with its separator.
+const maxSkipped = 5
+
+// joined gives the ways in which c puts texts together; ok is false where the text of an argument is not known.
+func joined(c *Call) (ways []joint, ok bool) {
+	if c.Typ != types.String && c.Typ != types.Bytes {
+		return nil, false
+	}
+	args, separator := c.Args, ""
+	if c.Func.Joins.Separated {
+		k, constant := args[0].(*Const)
+		if !constant || k.Val.IsNull() {
+			return nil, false
+		}
+		args, separator = args[1:], k.Val.Text()
+	}
+	if args, ok = c.texts(args); !ok {
+		return nil, false
+	}
+	if separator == "" {
+		return []joint{{parts: spaced(c, args, ""), skipsNull: c.Func.Joins.SkipsNull}}, true
+	}
+	var variable []int
+	for i, x := range args {
+		if _, constant := x.(*Const); !constant {
+			variable = append(variable, i)
+		}
+	}
+	if len(variable) > maxSkipped {
+		return nil, false
+	}
+	for nulls := range 1 << len(variable) {
+		var way joint
+		var here []Expr
+		for i, x := range args {
+			if at := slices.Index(variable, i); at >= 0 && nulls&(1<<at) > 0 {
+				way.nulls = append(way.nulls, x)
+			} else {
+				here = append(here, x)
+			}
+		}
+		way.parts = spaced(c, here, separator)
+		ways = append(ways, way)
+	}
+	return ways, true
+}
+
+// texts gives args as texts, without those that are NULL, and with the arguments of calls of the same function in their places.
+func (c *Call) texts(args []Expr) (out []Expr, ok bool) {
+	for _, x := range args {
+		if in, isCall := x.(*Call); isCall && in.Func == c.Func && in.Typ == c.Typ && !c.Func.Joins.Separated {
+			some, ok := c.texts(in.Args)
+			if !ok {
+				return nil, false
+			}
+			out = append(out, some...)
+			continue
+		}
+		k, constant := x.(*Const)
+		t := x.Type()
+		switch {
+		case constant && k.Val.IsNull():
+			if !c.Func.Joins.SkipsNull {
+				return nil, false
+			}
+			continue
+		case constant && t != types.String && t != c.Typ && !t.IsInteger():
+			return nil, false // its text may depend on the zone
+		case constant && t.IsInteger(), !constant && t != c.Typ:
+			x = fold(&Cast{Pos: x.Position(), X: x, Typ: c.Typ}, nil)
+		}
+		out = append(out, x)
+	}
+	return out, true
+}
+
+// spaced is parts with the separator between them. Constants that follow one another are one.
+func spaced(c *Call, parts []Expr, separator string) (out []Expr) {
+	text := func(s string) {
+		if n := len(out) - 1; n >= 0 {
+			if k, constant := out[n].(*Const); constant {
+				s, out = k.Val.Text()+s, out[:n]
+			}
+		}
+		if s != "" {
+			out = append(out, &Const{Pos: c.Pos, Val: textOf(c.Typ, s), Typ: c.Typ})
+		}
+	}
+	for i, x := range parts {
+		if i > 0 {
+			text(separator)
+		}
+		if k, constant := x.(*Const); constant {
+			text(k.Val.Text())
+		} else {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// maxCuts bounds the length of a constant all of whose beginnings are looked at, maxJoints the beginnings in all.
+const (
+	maxCuts   = 256
+	maxJoints = 1 << 17
+)
+
+// join is where for texts of type t that are put together in one of ways.
+func (f *finder) join(t types.Type, ways []joint, out among) Constraint {
+	if outer := f.joining; !outer {
+		f.joining, f.most = true, min(f.joints+max(len(out.set), 1)<<10, maxJoints)
+		defer func() { f.joining = false }()
+	}
+	var found []Constraint
+	for _, j := range ways {
+		found = append(found, allOf(append(f.each(j.nulls, onlyNull), f.joint(t, j, out.set))...))
+		if out.null && !j.skipsNull && len(ways) == 1 {
+			found = append(found, anyOf(f.each(j.parts, onlyNull)...))
+		}
+	}
+	return anyOf(found...)
+}
+
+// joint is where the texts of j, of type t, one after the other, lie in set.
+func (f *finder) joint(t types.Type, j joint, set types.Set) Constraint {
+	if f.joints++; f.joints > f.most {
+		return somewhere
+	}
+	if len(j.parts) > 0 {
+		if k, constant := j.parts[0].(*Const); constant {
+			set, j.parts = behindAll(set, t, k.Val.Text()), j.parts[1:]
+		}
+	}
+	empty := textOf(t, "")
+	switch {
+	case set.IsEmpty():
+		return nowhere
+	case len(j.parts) == 0 && set.Contains(empty):
+		return everywhere
+	case len(j.parts) == 0:
+		return nowhere
+	}
+	x := j.parts[0]
+	j.parts = j.parts[1:]
+	if len(j.parts) == 1 {
+		if k, constant := j.parts[0].(*Const); constant {
+			set, j.parts = before(set, t, k.Val.Text()), nil
+		}
+	}
+	if len(j.parts) == 0 {
+		return f.where(x, among{set: set, null: j.skipsNull && set.Contains(empty)})
+	}
+	present := everywhere // what is behind x
+	if !j.skipsNull {
+		present = allOf(f.each(j.parts, notNull)...)
+	}
+	if set.IsAll() {
+		return allOf(f.where(x, among{set: set, null: j.skipsNull}), present)
+	}
+	if set[0].Lo.IsNull() && set[len(set)-1].Hi.IsNull() { // all but a few: that binds nothing
+		return allOf(f.where(x, among{set: types.All(), null: j.skipsNull}), present, somewhere)
+	}
+	var found []Constraint
+	for _, iv := range set {
+		cuts, apart, ok := cutsOf(iv, t)
+		if !ok {
+			return somewhere
+		}
+		for _, p := range cuts {
+			if rest, ok := behind(iv, t, p); ok {
+				begin := among{set: types.Points(textOf(t, p)), null: j.skipsNull && p == ""}
+				found = append(found, allOf(f.where(x, begin), f.joint(t, j, types.SetOf(rest))))
+			}
+		}
+		found = append(found, allOf(f.where(x, among{set: apart}), present))
+	}
+	return anyOf(found...)
+}
+
+// cutsOf gives the texts with which the ends of iv begin. Of a text that begins with one of them, more must be known to say whether it lies in
+// iv. All texts that begin with one of apart do, and no others.
+func cutsOf(iv types.Interval, t types.Type) (cuts []string, apart types.Set, ok bool) {
+	lo, hi := iv.Lo.Text(), iv.Hi.Text()
+	if len(lo) > maxCuts || len(hi) > maxCuts {
+		return nil, nil, false
+	}
+	if !iv.Lo.IsNull() {
+		for i := range len(lo) + 1 {
+			cuts = append(cuts, lo[:i])
+		}
+	}
+	apart = types.SetOf(types.Interval{Lo: iv.Lo, LoOpen: true, Hi: iv.Hi, HiOpen: true})
+	if !iv.Hi.IsNull() && !iv.IsPoint() {
+		var ends []types.Value
+		for i := range len(hi) + 1 {
+			if ends = append(ends, textOf(t, hi[:i])); iv.Lo.IsNull() || !strings.HasPrefix(lo, hi[:i]) {
+				cuts = append(cuts, hi[:i])
+			}
+		}
+		apart = apart.Intersect(types.Points(ends...).Complement())
+	}
+	return cuts, apart, true
+}
+
+// before gives the texts x of type t for which x || after lies in set.
+func before(set types.Set, t types.Type, after string) types.Set {
+	if after == "" {
+		return set
+	}
+	var ivs []types.Interval
+	for _, iv := range set {
+		if iv.IsPoint() {
+			if s, ok := strings.CutSuffix(iv.Lo.Text(), after); ok {
+				ivs = append(ivs, types.Point(textOf(t, s)))
+			}
+			continue
+		}
+		s := types.All()
+		if !iv.Lo.IsNull() {
+			s = extended(t, iv.Lo.Text(), after, iv.LoOpen)
+		}
+		if !iv.Hi.IsNull() {
+			s = s.Intersect(extended(t, iv.Hi.Text(), after, !iv.HiOpen).Complement())
+		}
+		ivs = append(ivs, s...)
+	}
+	return types.SetOf(ivs...)
+}
+
+// extended gives the x for which x || after is at least k, or with open greater: those that are greater than k themselves, and
+// those that k begins with, when after makes them so.
+func extended(t types.Type, k, after string, open bool) types.Set {
+	ivs := []types.Interval{{Lo: textOf(t, k), LoOpen: true}}
+	for i := range len(k) + 1 {
+		if c := strings.Compare(after, k[i:]); c > 0 || c == 0 && !open {
+			ivs = append(ivs, types.Point(textOf(t, k[:i])))
+		}
+	}
+	return types.SetOf(ivs...)
+}
+
+// behindAll gives the texts x for which before || x lies in set.
+func behindAll(set types.Set, t types.Type, before string) types.Set {
+	ivs := make([]types.Interval, 0, len(set))
+	for _, iv := range set {
+		if iv, ok := behind(iv, t, before); ok {
+			ivs = append(ivs, iv)
+		}
+	}
+	return types.SetOf(ivs...)
+}
+
+// behind gives the interval of the x for which before || x lies in iv; ok is false when there is none.
+func behind(iv types.Interval, t types.Type, before string) (out types.Interval, ok bool) {
+	if !iv.Lo.IsNull() {
+		lo := iv.Lo.Text()
+		if s, ok := strings.CutPrefix(lo, before); ok {
+			out.Lo, out.LoOpen = textOf(t, s), iv.LoOpen
+		} else if before < lo {
+			return out, false
+		}
+	}
+	if !iv.Hi.IsNull() {
+		hi := iv.Hi.Text()
+		if s, ok := strings.CutPrefix(hi, before); ok {
+			out.Hi, out.HiOpen = textOf(t, s), iv.HiOpen
+		} else if before > hi {
+			return out, false
+		}
+	}
+	return out, true
+}
