@@ -23,6 +23,7 @@ type KeyReader struct {
 	// ends are the offsets in key behind its parts. decides are the offsets behind the bytes that determine a part: a
 	// delimiter belongs to the part that it ends.
 	ends, decides []int
+	few           [8]int        // of most keys, ends and decides
 	solved        []types.Value // by solver
 	names         []types.Value // by Layout.numbered
 	back          []types.Value // scratch of EncodeRow
@@ -42,8 +43,11 @@ func NewKeyReader(l *Layout) *KeyReader {
 // Init makes r, a zero KeyReader, a reader for the rows of l.
 func (r *KeyReader) Init(l *Layout) {
 	n := len(l.Key.Parts)
-	ints := make([]int, 2*n)
-	r.l, r.ends, r.decides = l, ints[:n:n], ints[n:]
+	ints := r.few[:]
+	if 2*n > len(ints) {
+		ints = make([]int, 2*n)
+	}
+	r.l, r.ends, r.decides = l, ints[:n:n], ints[n:2*n]
 	vals := make([]types.Value, len(l.solve)+len(l.Stored.Parts)+n)
 	r.solved, vals = vals[:len(l.solve)], vals[len(l.solve):]
 	r.vals[0], r.vals[1] = vals[:len(l.Stored.Parts)], vals[len(l.Stored.Parts):]

@@ -153,6 +153,7 @@ type run struct {
 	env      *planner.Env
 	settings settings
 	args     Args
+	told     *told
 	// subqueries runs the queries inside expressions; nil for a plan that is not to be run.
 	subqueries *subqueries
 	// repeated is set where the plans are those of one query for many rows: what one of them is likely to read is not weighed.
@@ -179,7 +180,7 @@ func (e *Engine) newRun(args Args, began moment) *run {
 		env:    planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now, Funcs: e.cfg.Funcs, Options: e.cfg.Planner}}
 	r, st := &p.run, &p.statement
 	p.postgres.Catalog, p.postgres.Funcs, p.postgres.Client, p.postgres.Planner, p.env.Postgres = e.catalog, e.cfg.Funcs, session.Client, &p.env, &p.postgres
-	r.statement, r.env = st, &p.env
+	r.statement, r.env, r.told = st, &p.env, &p.told
 	st.looked = &p.looked
 	st.budget, st.watched, st.Warn, st.Guard = &p.budget, &p.watched, &p.warnings, st
 	st.Client = limited(e.client, st.budget)
@@ -208,6 +209,7 @@ type parts struct {
 	env       planner.Env
 	numbers   lookup.Numbers
 	postgres  pgcatalog.Session
+	told      told
 }
 
 // Run runs one statement. A query runs while its rows are read: Close them. Everything else is done when Run returns.

@@ -35,6 +35,8 @@ type recorder struct {
 	returned atomic.Int64
 	written  atomic.Int64
 	ended    atomic.Pointer[moment] // nil: the statement runs
+	ending   sync.Once
+	last     moment // what ended is
 	work     work
 
 	meta   sync.Mutex
@@ -128,10 +130,10 @@ func (r *recorder) begin(m moment) { r.began = m }
 
 // end says that the statement has ended, unless it had before: what its client does from now on is not its work.
 func (r *recorder) end(c hbase.Client) {
-	if r.ended.Load() == nil {
-		m := now(c)
-		r.ended.CompareAndSwap(nil, &m)
-	}
+	r.ending.Do(func() {
+		r.last = now(c)
+		r.ended.Store(&r.last)
+	})
 }
 
 // stats sums up; c is the statement's client.
@@ -151,7 +153,7 @@ func (r *recorder) stats(c hbase.Client) Stats {
 		out.Scans += t.Scans
 		out.RowsRead += t.RowsRead
 	}
-	out.Tables, out.Regions = tables, int64(len(regions))
+	out.Tables, out.Regions = tables, int64(regions)
 	if r.ended.Load() == nil {
 		out.Done = r.work.done(out.RowsRead, out.RowsWritten)
 	}

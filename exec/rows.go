@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/explain"
@@ -29,7 +30,8 @@ type Rows struct {
 	life  *life // nil for a statement that gives no rows
 	op    operator.Operator
 	first *readAhead // has op's first rows; nil: op is to be asked
-	err   error      // what ended the rows
+	read  []*catalog.Table
+	err   error // what ended the rows
 }
 
 // errRowsClosed is what rows give that were closed before their end.
@@ -55,13 +57,13 @@ func (r *Rows) Next() ([][]types.Value, error) {
 			rows, err = r.op.Next(r.life.ctx)
 		}
 		if err == nil && r.Plan != nil { // who is given rows may not ask for more
-			err = r.run.known(r.life.ctx, r.Plan.Tables())
+			err = r.run.known(r.life.ctx, r.tables())
 		}
 		return err
 	})
 	if err != nil {
 		if err == io.EOF && r.Plan != nil {
-			if changed := r.run.unchanged(r.life.ctx, r.Plan.Tables()...); changed != nil {
+			if changed := r.run.unchanged(r.life.ctx, r.tables()...); changed != nil {
 				err = changed
 			}
 		}
@@ -70,6 +72,14 @@ func (r *Rows) Next() ([][]types.Value, error) {
 	}
 	r.run.rec.returned.Add(int64(len(rows)))
 	return rows, nil
+}
+
+// tables are those that the plan reads.
+func (r *Rows) tables() []*catalog.Table {
+	if r.read == nil {
+		r.read = r.Plan.Tables()
+	}
+	return r.read
 }
 
 // Location is the zone of the statement's session.

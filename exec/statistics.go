@@ -302,9 +302,10 @@ const (
 // errLate ends the reading of statistics for which a statement does not wait.
 var errLate = errors.New("they take too long to read")
 
-// statisticsUnder is statisticsOf for the plans of one statement, under ctx. To all of them it says the same of a table.
-func (e *Engine) statisticsUnder(ctx context.Context) func(*catalog.Table) *stats.Table {
-	return (&told{engine: e, ctx: ctx, left: statisticsWait}).of
+// statisticsUnder is statisticsOf for the plans of one statement, under ctx. To all of them it says the same of a table, which k keeps.
+func (e *Engine) statisticsUnder(ctx context.Context, k *told) func(*catalog.Table) *stats.Table {
+	k.engine, k.ctx, k.left, k.by = e, ctx, statisticsWait, nil
+	return k.of
 }
 
 // told is what one statement was told of tables.
@@ -344,7 +345,7 @@ func (k *told) of(t *catalog.Table) *stats.Table {
 
 // knowStatistics lets the plans of the statement and what is asked before its reads know statistics.
 func (r *run) knowStatistics(ctx context.Context) {
-	r.statistics = r.engine.statisticsUnder(ctx)
+	r.statistics = r.engine.statisticsUnder(ctx, r.told)
 	r.env.Statistics = r.statistics
 }
 

@@ -93,12 +93,12 @@ func TestSilentStatistics(t *testing.T) {
 func TestOneSetOfStatistics(t *testing.T) {
 	w, _ := people(t, Config{FullScan: AllowFullScan, Alone: true}, 20)
 	table, _ := w.Catalog().Table("people")
-	without := w.statisticsUnder(t.Context())
+	without := w.statisticsUnder(t.Context(), new(told))
 	if s := without(table); s != nil {
 		t.Errorf("%+v", s)
 	}
 	w.run("ANALYZE people")
-	before := w.statisticsUnder(t.Context())
+	before := w.statisticsUnder(t.Context(), new(told))
 	s := before(table)
 	if s == nil || s.Rows != 20 || without(table) != nil {
 		t.Errorf("%+v", s)
@@ -107,7 +107,7 @@ func TestOneSetOfStatistics(t *testing.T) {
 	if before(table) != s {
 		t.Error("a statement's statistics have changed")
 	}
-	if now := w.statisticsUnder(t.Context())(table); now == nil || now.Rows != 10 {
+	if now := w.statisticsUnder(t.Context(), new(told))(table); now == nil || now.Rows != 10 {
 		t.Errorf("%+v", now)
 	}
 }

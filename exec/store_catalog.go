@@ -178,8 +178,11 @@ func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error 
 
 // withDenied adds to the error of a name that is not known that the store's definitions may not be read.
 func (e *Engine) withDenied(err error) error {
+	if !e.defs.denied.Load() || !errors.Is(err, catalog.ErrUnknownTable) {
+		return err
+	}
 	var at *parser.Error
-	if !e.defs.denied.Load() || !errors.Is(err, catalog.ErrUnknownTable) || !errors.As(err, &at) || at.Hint != "" {
+	if !errors.As(err, &at) || at.Hint != "" {
 		return err
 	}
 	hinted := *at

@@ -24,15 +24,18 @@ var maxTime uint64 = math.MaxInt64
 // changed.
 func (o *ReadOptions) wanted() (*pb.Get, error) {
 	w := &struct {
-		get   pb.Get
-		times pb.TimeRange
+		get     pb.Get
+		times   pb.TimeRange
+		columns [1]*pb.Column
+		column  pb.Column
 	}{}
 	get, times := &w.get, &w.times
 	get.TimeRange, times.To = times, &maxTime // like anyTime
 	if o == nil {
 		return get, nil
 	}
-	get.Column = o.columns()
+	w.columns[0] = &w.column
+	get.Column = o.columns(w.columns[:])
 	if o.Timeline {
 		get.Consistency = pb.Consistency_TIMELINE.Enum()
 	}
@@ -63,12 +66,21 @@ func (o *ReadOptions) wanted() (*pb.Get, error) {
 }
 
 // columns returns the columns of a request: each family once, with the columns read of it, or with none for the whole
-// family.
-func (o *ReadOptions) columns() []*pb.Column {
+// family. It may use the memory of those in free.
+func (o *ReadOptions) columns(free []*pb.Column) []*pb.Column {
 	if len(o.Families)+len(o.Columns) == 0 {
 		return nil
 	}
-	out := make([]*pb.Column, 0, len(o.Families)+1)
+	out := free[:0]
+	add := func(family string) *pb.Column {
+		c := &pb.Column{}
+		if len(out) < len(free) {
+			c = free[len(out)]
+		}
+		c.Family = []byte(family)
+		out = append(out, c)
+		return c
+	}
 	of := func(family string) *pb.Column {
 		for _, c := range out {
 			if string(c.Family) == family {
@@ -79,15 +91,15 @@ func (o *ReadOptions) columns() []*pb.Column {
 	}
 	for _, f := range o.Families {
 		if of(f) == nil {
-			out = append(out, &pb.Column{Family: []byte(f)})
+			add(f)
 		}
 	}
 	whole := len(out)
 	for _, col := range o.Columns {
 		c := of(col.Family)
 		if c == nil {
-			c = &pb.Column{Family: []byte(col.Family), Qualifier: make([][]byte, 0, len(o.Columns))}
-			out = append(out, c)
+			c = add(col.Family)
+			c.Qualifier = make([][]byte, 0, len(o.Columns))
 		} else if slices.Contains(out[:whole], c) {
 			continue
 		}

@@ -92,7 +92,7 @@ func (c *client) MayRead(ctx context.Context, table string, families []string) e
 }
 
 func (c *client) may(ctx context.Context, do action, doing, table string, families []string) error {
-	columns := (&ReadOptions{Families: families}).columns()
+	columns := (&ReadOptions{Families: families}).columns(nil)
 	if err := c.permitted(ctx, do, table, columns, []byte{0}, false); err != nil {
 		return explain(err, doing, table)
 	}

@@ -52,7 +52,9 @@ func project(in Operator, exprs []expr.Expr, o Options) Operator {
 	if !ok {
 		return &projectOp{in: in, exprs: exprs, env: o.Env()}
 	}
-	return &columnsOp{in: in, from: first.Index, to: first.Index + len(exprs)}
+	c := &columnsOp{in: in, from: first.Index, to: first.Index + len(exprs)}
+	c.out = c.one[:0]
+	return c
 }
 
 // columnsOp gives the columns [from, to) of each row.
@@ -60,6 +62,7 @@ type columnsOp struct {
 	in       Operator
 	from, to int
 	out      [][]types.Value
+	one      [1][]types.Value
 }
 
 func (c *columnsOp) Next(ctx context.Context) ([][]types.Value, error) {

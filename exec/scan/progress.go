@@ -73,6 +73,17 @@ func (r *regionProgress) parts(name string) (n int, answered bool) {
 	return n, answered
 }
 
+// answered returns how many regions have.
+func (r *regionProgress) answered() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := len(r.finished)
+	if r.first.name != nil {
+		n++
+	}
+	return n
+}
+
 func (r *regionProgress) addTo(seen map[string]bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -32,7 +32,8 @@ type TableStats struct {
 type Recorder struct {
 	mu      sync.Mutex
 	scans   []*Counts // of maxApart accesses, then of each kind of the others
-	Tracing bool      // for EXPLAIN ANALYZE
+	one     [1]*Counts
+	Tracing bool // for EXPLAIN ANALYZE
 }
 
 // Counts counts one table access; its workers add to it.
@@ -57,6 +58,9 @@ func (r *Recorder) Open(s *plan.Scan) *Counts {
 	st := r.begin(s)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.scans == nil {
+		r.scans = r.one[:0]
+	}
 	if len(r.scans) < maxApart {
 		r.scans = append(r.scans, st)
 		return st
@@ -110,14 +114,20 @@ func (s *Counts) table() TableStats {
 	return t
 }
 
-// Tables returns the counts so far, in the order in which the accesses began, and the names of the regions that
-// answered.
-func (r *Recorder) Tables() (tables []TableStats, regions map[string]bool) {
+// Tables returns the counts so far, in the order in which the accesses began, and how many regions answered.
+func (r *Recorder) Tables() (tables []TableStats, regions int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	regions = map[string]bool{}
+	if len(r.scans) == 1 {
+		regions = r.scans[0].regions.answered()
+	} else {
+		names := map[string]bool{}
+		for _, s := range r.scans {
+			s.regions.addTo(names)
+		}
+		regions = len(names)
+	}
 	for _, s := range r.scans {
-		s.regions.addTo(regions)
 		t := s.table()
 		if s.trace != nil {
 			t.Scan = s.scan

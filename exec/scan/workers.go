@@ -128,10 +128,12 @@ func (s *stream) receive(ctx, own context.Context) (batchOrErr, error) {
 type getScan struct {
 	reader reader
 	batch  rowBatch
+	one    [1][]types.Value
 }
 
 func newGetScan(a *access, tasks []task) *getScan {
 	g := &getScan{batch: rowBatch{width: a.scan.Width()}}
+	g.batch.rows = g.one[:0]
 	g.reader.begin(a, a.decoder.ready(), tasks)
 	return g
 }
