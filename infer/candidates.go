@@ -17,16 +17,17 @@ func inSeconds(f *form) bool { return f.width == 8 && f.seconds }
 func (s *search) integers(at []int) []option {
 	var out []option
 	for _, f := range numbers() {
-		if s.printable(at, f.width) {
+		if s.printable(at, f.width) || f.width == 8 && s.printable(at, 4) || f.width == 4 && s.printable(at, 2) {
 			continue
 		}
-		sane := func(n int64) bool { return f.width < 8 || n > -1<<40 && n < 1<<40 }
-		if strings.HasPrefix(f.part, "c AS UINT") {
-			sane = func(int64) bool { return true }
-		} else if f.width == 4 {
-			sane = func(n int64) bool { return n > -1<<24 && (n < 1<<24 || f.part == "c AS ORDERED INT32") }
+		sane := func(n int64) bool { return f.width < 8 || n > -1<<40 }
+		if strings.HasPrefix(f.part, "c AS UINT") || f.part == "c AS INT32" || f.part == "c AS ORDERED INT32" {
+			sane = func(n int64) bool { return n > -1<<24 }
+		} else if f.width == 8 && f.part != "c AS INT64" {
+			sane = func(n int64) bool { return n > -1<<40 && n < 1<<40 }
 		}
 		if o, _, ok := s.form(f, at, sane); ok {
+			least := o.most - o.spread
 			switch f.part {
 			case "c AS UINT8":
 				if o.spread == 0 {
@@ -34,12 +35,22 @@ func (s *search) integers(at []int) []option {
 				}
 			case "c AS UINT24":
 				o.segs[0].bits += 0.9 // less common than one byte and two
+			case "c AS UINT32":
+				if o.most < 1<<31 || o.spread >= 1<<31 {
+					continue // INT32 says the same: programs have no other; or all bytes are random
+				}
 			case "c AS INT32":
-				if o.most-o.spread >= 0 {
-					continue // UINT32 says the same
+				if least < 0 && o.most >= 1<<24 || o.spread >= 1<<30 && least < 1<<24 && s.random(at, 4) {
+					continue
 				}
 			case "c AS ORDERED INT32":
+				if o.spread >= 1<<31 {
+					continue
+				}
 				o.segs[0].bits -= 0.8 // as unsigned numbers they would all lie in the upper half, or about its beginning
+			}
+			if f.width == 8 && o.most >= 1<<40 && o.spread >= 1<<48 {
+				continue // ids that grow have a first byte that stays
 			}
 			if t, ok := timeOfDay(f, o); ok && s.daily {
 				out = append(out, t)
@@ -61,7 +72,7 @@ func (s *search) integers(at []int) []option {
 func timeOfDay(f *form, o option) (option, bool) {
 	function, most := "", int64(0)
 	switch f.part {
-	case "c AS UINT32":
+	case "c AS UINT32", "c AS INT32":
 		function, most = "MILLIS_OF_DAY", types.MillisPerDay
 	case "c AS UINT16":
 		function, most = "MINUTE_OF_DAY", 24*60
@@ -134,7 +145,7 @@ func literal(b []byte, why string) segment {
 const hiveDelimiter = 2
 
 // delimiters end texts of any width; those in common use inside texts must be equally many in each key.
-const delimiters = "\x00|:_-#/,;~\t\x01\x02\x1f@$+= ."
+const delimiters = "\x00|:_-#/,;~\t\x01\x02\x1f\xff@$+= ."
 
 // delimited are texts up to a byte that stands in every key.
 func (s *search) delimited(at []int) []option {
@@ -175,10 +186,13 @@ func (s *search) upTo(at []int, d byte) (option, bool) {
 	for _, n := range counts {
 		even = even || 20*n >= 19*total
 	}
-	if !even && strings.IndexByte("_-#/,@$+= .", d) >= 0 {
+	if !even && strings.IndexByte("_-#/,@$+= .", d) >= 0 && !(d == '/' && domains(texts)) {
 		return option{}, false
 	}
-	if len(texts) >= 8 && distinctOf(texts) == 1 || d == '.' && reversedDomains(rests) {
+	if least, most := s.left(next); d == 0 && least == most && (least == 3 || least == 7) {
+		return option{}, false // the first byte of a number
+	}
+	if len(texts) >= 8 && distinctOf(texts) == 1 || d == '.' && (reversedDomains(rests) || domains(rests)) {
 		return option{}, false // literals are looked for elsewhere; a name keeps its dots
 	}
 	end := []byte{d}
@@ -223,6 +237,8 @@ func variable(texts [][]byte, d byte) segment {
 		g.typ, g.base, what = "BIGINT", "n", "decimal numbers of several lengths"
 	case d != '.' && reversedDomains(texts):
 		g.part, g.base, what = "REVERSE({}) AS TEXT", "domain", "domain names written backwards"
+	case d != '.' && domains(texts):
+		g.part, g.base, what = "REVERSE_DOMAIN({}) AS TEXT", "host", "domain names, their labels from the right"
 	case !slices.ContainsFunc(texts, func(b []byte) bool { return !isText(b) }):
 	default:
 		g.typ, g.part, what = "BYTES", "{} AS BYTES", "bytes"
@@ -244,7 +260,7 @@ func (s *search) fixed(at []int, least, most int) []option {
 		}
 		digest, random := digestOf(bs)
 		end := least == most && w == most
-		if !end && !random && !s.begins(at, next, w) {
+		if !end && !(random && w >= 16) && !s.begins(at, next, w) {
 			continue
 		}
 		g := segment{part: fmt.Sprintf("{} AS TEXT(%d)", w), base: "id", typ: "STRING", bits: textBits(bs, true) + partBits}
@@ -261,6 +277,13 @@ func (s *search) fixed(at []int, least, most int) []option {
 			g.lead, g.values = textLead, valuesOf(at, next, s.keys)
 			if !allText {
 				g.part, g.typ, g.lead = fmt.Sprintf("{} AS BYTES(%d)", w), "BYTES", binaryLead
+			}
+			if w < 16 {
+				g.bits += 6
+			}
+			if w == 16 && !slices.ContainsFunc(bs, func(b []byte) bool { return !versionedUUID(b) }) {
+				g.part, g.typ, g.base, g.lead, what = "{} AS UUID", "UUID", "uuid", noLead, "UUIDs in 16 bytes"
+				g.bits = 122 - 24 // the version and the variant are right in each key
 			}
 		case allDigits && !slices.ContainsFunc(bs, func(b []byte) bool { return len(bytes.TrimLeft(b, "0")) > 18 }):
 			g.typ, g.base, what = "BIGINT", "n", "digits"
@@ -319,6 +342,9 @@ func (s *search) begins(at, next []int, w int) bool {
 	}
 	if spaces > 0 && ends == 0 {
 		return true // padding ends
+	}
+	if least, most := s.left(next); least == most && (least == 4 || least == 8) && textBefore == total && !s.printable(next, least) {
+		return true // the last bytes are a number or a hash
 	}
 	if textBefore == total && zeros == total {
 		return true // bytes begin after text

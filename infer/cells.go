@@ -15,6 +15,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/wire"
 	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
@@ -25,6 +26,7 @@ type cellColumn struct {
 	name, def string
 	why       string // what speaks for the type, where bytes alone do not tell it
 	source    bool   // text that a key may hold a hash of
+	fixed     string // the encoding of a number in bytes that a key may hold a hash of; "" for none
 }
 
 // maxCells is how many qualifiers become columns: a table with more has data in its qualifiers.
@@ -109,7 +111,11 @@ func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
 		if as != "" {
 			def += " AS " + as
 		}
-		cols = append(cols, cellColumn{name: name, def: def, why: why, source: typ == "STRING" || as == "TEXT"})
+		col := cellColumn{name: name, def: def, why: why, source: typ == "STRING" || as == "TEXT"}
+		if fixed := map[string]string{"INT": "INT32", "BIGINT": "INT64", "TIMESTAMP": "INT64"}[typ]; as == "" {
+			col.fixed = fixed
+		}
+		cols = append(cols, col)
 	}
 	return cols, append(notes, binaryQualifiers(binary)...)
 }
@@ -158,8 +164,10 @@ func cellType(values [][]byte, written int64, phoenix bool) (typ, as, why string
 		return "JSON", "", ""
 	case all(isText):
 		return textCells(values)
+	case all(bigDecimal) && !all(func(b []byte) bool { return len(b) == 8 }):
+		return "DECIMAL", "BIGDECIMAL", "a scale in 4 bytes and a number in as few as it takes, as Bytes.toBytes(BigDecimal) writes them"
 	case !all(func(b []byte) bool { return len(b) == width }):
-		return "BYTES", "", ""
+		return "BYTES", "", container(values)
 	case width == 1 && phoenix && all(func(b []byte) bool { return b[0] <= 1 }):
 		return "BOOLEAN", "PHOENIX BOOLEAN", "0 and 1 only"
 	case width == 1 && all(func(b []byte) bool { return b[0] == 0 || b[0] == 0xff }):
@@ -170,13 +178,68 @@ func cellType(values [][]byte, written int64, phoenix bool) (typ, as, why string
 	case width == 1 || width == 2 || width == 4 || width == 8:
 		return readCells(values, written, phoenix)
 	}
-	return "BYTES", "", ""
+	return "BYTES", "", container(values)
+}
+
+// bigDecimal reports whether b is a BigDecimal in bytes, of a scale that people use.
+func bigDecimal(b []byte) bool {
+	if len(b) < 5 || len(b) > 20 || b[0]|b[1]|b[2] != 0 || b[3] > 18 {
+		return false
+	}
+	n := b[4:]
+	return len(n) == 1 || n[0] != 0 && n[0] != 0xff || (n[0] == 0) == (n[1] >= 0x80)
+}
+
+// container says which format values have that hql does not look into; "" for none that is known.
+func container(values [][]byte) string {
+	all := func(f func([]byte) bool) bool {
+		return !slices.ContainsFunc(values, func(b []byte) bool { return !f(b) })
+	}
+	begins := func(magic string, least int) bool {
+		return all(func(b []byte) bool { return len(b) >= least && bytes.HasPrefix(b, []byte(magic)) })
+	}
+	switch {
+	case begins("Obj\x01", 5):
+		return "Avro files"
+	case begins("\xc3\x01", 10):
+		return "Avro, each value behind the fingerprint of its schema"
+	case begins("\x00\x00", 6) && distinctOf(firstOf(values, 5)) == 1 && len(values) > 3:
+		return "Avro or another format behind the number of its schema in a registry, perhaps"
+	case begins("\xac\xed\x00\x05", 5):
+		return "serialized Java objects"
+	case begins("\x1f\x8b", 10):
+		return "compressed by gzip"
+	case all(isMessage) && len(values) > 3:
+		return "protocol buffers, it seems: each value is a sequence of numbered fields"
+	}
+	return ""
+}
+
+// firstOf gives the first n bytes of each value.
+func firstOf(values [][]byte, n int) [][]byte {
+	out := make([][]byte, len(values))
+	for i, b := range values {
+		out[i] = b[:min(n, len(b))]
+	}
+	return out
+}
+
+// isMessage reports whether b is a message of protocol buffers with at least two fields.
+func isMessage(b []byte) bool {
+	n := 0
+	for f, err := range wire.Fields(b) {
+		if err != nil || f.Number > 200 {
+			return false
+		}
+		n++
+	}
+	return n >= 2
 }
 
 // Numbers as people, Hive and the shells write them: without zeros in front, and with all of a fraction that a DOUBLE has.
 var (
 	scaledText = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,17})\.[0-9]+$`)
-	momentText = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,3})?$`)
+	momentText = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,3})?Z?$`)
 )
 
 // maxDigits is how many digits numbers of one width have: more are rather a phone's or those of an id.
@@ -209,8 +272,11 @@ func textCells(values [][]byte) (typ, as, why string) {
 	case all(func(s string) bool { _, err := time.Parse(time.DateOnly, s); return err == nil }):
 		typ, kind = "DATE", "days"
 	case all(func(s string) bool {
-		_, err := time.Parse(time.DateTime, s)
-		return err == nil && momentText.MatchString(s)
+		if !momentText.MatchString(s) {
+			return false
+		}
+		_, err := time.Parse(time.DateTime, strings.Replace(strings.TrimSuffix(s, "Z"), "T", " ", 1))
+		return err == nil
 	}):
 		typ, kind = "TIMESTAMP", "moments"
 	default:

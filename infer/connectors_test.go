@@ -235,7 +235,7 @@ func checkWritten(t *testing.T, cells []hbasetest.Cell, key string, columns []gi
 	if err := errors.Join(db.Client().CreateTable(ctx, "t", families, nil), db.Client().Mutate(ctx, "t", puts)); err != nil {
 		t.Fatal(err)
 	}
-	sample, err := infer.Sample(ctx, db.Client(), "t", 1000)
+	sample, err := infer.Sample(ctx, db.Client(), "t", 1000, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

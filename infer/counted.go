@@ -1,6 +1,9 @@
 package infer
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // counted are texts behind their length in 1, 2 or 4 bytes.
 func (s *search) counted(at []int) []option {
@@ -49,4 +52,69 @@ func countedText(b []byte, width int) ([]byte, bool) {
 		return nil, false
 	}
 	return b[:n], true
+}
+
+// beforeTail are texts of any length before something of fixed width that ends the key: a time, a number, digits.
+func (s *search) beforeTail(at []int, least, most int) []option {
+	if least == most || alive(at) < 8 {
+		return nil // fixed has those
+	}
+	var out []option
+	for _, f := range moments() {
+		next := s.fromEnd(at, f.width)
+		for _, o := range s.times(next) {
+			if o.form == f {
+				out = append(out, s.before(at, next, o, f.text)...)
+			}
+		}
+	}
+	for _, w := range []int{4, 8} {
+		next := s.fromEnd(at, w)
+		for _, o := range s.integers(next) {
+			if o.form.width == w {
+				out = append(out, s.before(at, next, o, false)...)
+			}
+		}
+	}
+	for w := 3; w <= min(12, least-1); w++ { // digits with zeros before them
+		next := s.fromEnd(at, w)
+		if bs, end, ok := s.slice(next, w); ok && !slices.ContainsFunc(bs, func(b []byte) bool { return !isDigits(b) }) && slices.ContainsFunc(bs, func(b []byte) bool { return b[0] == '0' }) {
+			g := segment{part: fmt.Sprintf("{} AS TEXT(%d)", w), base: "n", typ: "BIGINT", bits: numberBits(bs) + partBits - 2.75, why: describe("digits, zeros before them", bs)}
+			out = append(out, s.before(at, next, option{segs: []segment{g}, next: end}, true)...)
+		}
+	}
+	return out
+}
+
+// fromEnd is w bytes before the end of each key that has a byte more left.
+func (s *search) fromEnd(at []int, w int) []int {
+	next := make([]int, len(at))
+	for i, p := range at {
+		if next[i] = -1; p >= 0 && p+w < len(s.keys[i]) {
+			next[i] = len(s.keys[i]) - w
+		}
+	}
+	return next
+}
+
+// before is the text of any length from at to next, and the last part behind it; none if that may be the end of a longer number.
+func (s *search) before(at, next []int, last option, digits bool) []option {
+	var texts [][]byte
+	total, continued := alive(at), 0
+	for i, p := range next {
+		if p < 0 || !isText(s.keys[i][at[i]:p]) {
+			last.next[i] = -1
+			continue
+		}
+		if texts = append(texts, s.keys[i][at[i]:p]); isDigits(s.keys[i][p-1 : p]) {
+			continued++
+		}
+	}
+	if 20*(total-len(texts)) > total || digits && 10*continued > 9*total || len(texts) == 0 {
+		return nil
+	}
+	g := variable(texts, 0)
+	g.bits += 2
+	last.segs = append([]segment{g}, last.segs...)
+	return []option{last}
 }

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -16,7 +14,7 @@ import (
 // leads are the ways to read the first bytes as a salt, a bucket or a hash's prefix.
 func (s *search) leads(at []int) []option {
 	var out []option
-	for _, w := range []int{1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 40, 64} {
+	for _, w := range []int{1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 32, 40, 64} {
 		bs, next, ok := s.slice(at, w)
 		if !ok || alive(next) < 3 {
 			continue
@@ -29,10 +27,13 @@ func (s *search) leads(at []int) []option {
 			kind = binaryLead
 		}
 		mixed := slices.ContainsFunc(bs, func(b []byte) bool { return !isHex(b) })
-		if kind == binaryLead && w != 1 && w != 2 && w != 4 {
+		if kind == binaryLead && w > 8 && w != 16 && w != 20 && w != 32 {
 			continue
 		}
 		g := segment{lead: kind, values: valuesOf(at, next, s.keys), bits: 4*float64(w) + partBits}
+		if kind == binaryLead {
+			g.bits += 4 * float64(w)
+		}
 		if distinctOf(bs) == 1 {
 			continue
 		}
@@ -45,7 +46,7 @@ func (s *search) leads(at []int) []option {
 			g.part, g.why = fmt.Sprintf("SALT HEX(%d)", w), fmt.Sprintf("%d hex digits, %d values in %d keys: a hash of nothing that the sample shows", w, distinctOf(bs), len(bs))
 		}
 		o := option{segs: []segment{g}, next: next}
-		if d, after, ok := s.slice(next, 1); ok && !isAlnum(d[0][0]) && distinctOf(d) == 1 && kind == textLead {
+		if d, after, ok := s.slice(next, 1); ok && d[0][0] > ' ' && !isAlnum(d[0][0]) && distinctOf(d) == 1 && kind == textLead {
 			o.segs[0].bits -= 3
 			o.segs, o.next = append(o.segs, literal(d[0], "in every key")), after
 		}
@@ -132,7 +133,7 @@ func saltOf(bs [][]byte, kind leadKind) (segment, bool) {
 		values = append(values, v)
 		least = min(least, n)
 	}
-	if 4*least*k < len(bs) {
+	if 8*least*k < len(bs) {
 		return segment{}, false // a value that is rare: no draw
 	}
 	slices.Sort(values)
@@ -194,193 +195,144 @@ func bigEndian(s string) int64 {
 // hypothesis is a function of other columns that a part may be.
 type hypothesis struct {
 	part, why string
-	cell      bool    // the column is a cell
+	cell      bool    // a column is a cell
 	bonus     float64 // bits: what recomputing proves
 }
 
-// hypotheses are the functions that could give part i of p.
+// source is bytes or a number that a hash may be of: an SQL expression over columns of the key and cells.
+type source struct {
+	sql  string
+	name string // for people
+	typ  string // of a column; "" for bytes
+	cell bool
+}
+
+// hypotheses are the functions that give part i of p in the probed keys.
 func (v *verifier) hypotheses(p parse, i int) []hypothesis {
-	g := p.segs[i]
-	var values []string
-	for _, s := range g.values {
-		if s != "" {
-			values = append(values, s)
-		}
-	}
-	if len(values) == 0 {
+	pr := v.probe(p, i)
+	if pr == nil {
 		return nil
 	}
-	w := len(values[0])
 	var out []hypothesis
-	add := func(part, column string, cell bool) {
-		why := "computed from " + column + ": the same bytes in the sampled keys"
-		if cell {
-			why = "computed from the cell " + column + ": the same bytes in the sampled keys"
+	add := func(part, why string, cell bool, bonus float64) {
+		if strings.Contains(part, "CONCAT(") { // a simpler reading of the same bytes is likelier
+			bonus -= 10
 		}
-		out = append(out, hypothesis{part: part, why: why, cell: cell, bonus: 20})
+		out = append(out, hypothesis{part: part, why: why + " in the sampled keys", cell: cell, bonus: bonus})
+	}
+	g := p.segs[i]
+	if g.lead == binaryLead && pr.width == 1 {
+		most := bigEndian(slices.Max(pr.lead))
+		for n := max(2, most+1); n <= min(256, most+4); n++ {
+			add(fmt.Sprintf("PHOENIX_SALT(%d) AS UINT8", n), "Phoenix's salt of the bytes after it,", false, 20)
+		}
 	}
 	sources := v.sources(p, i)
 	for _, src := range sources {
-		c := parser.QuoteName(src.name)
-		for _, hash := range []string{"MD5", "SHA1", "SHA256"} {
-			whole := map[string]int{"MD5": 32, "SHA1": 40, "SHA256": 64}[hash]
-			if g.lead == textLead && w <= whole && allHex(values) {
-				for _, f := range []string{"%s", "UPPER(%s)"} {
-					if w == whole {
-						add(fmt.Sprintf(f, hash+"("+c+")"), src.name, src.cell)
-					} else {
-						add(fmt.Sprintf("LEFT("+f+", %d)", hash+"("+c+")", w), src.name, src.cell)
-					}
-				}
-			}
-			if g.lead == binaryLead && w == whole/2 {
-				add("UNHEX("+hash+"("+c+"))", src.name, src.cell)
-			} else if g.lead == binaryLead && (w == 2 || w == 4) && src.typ == "STRING" {
-				add(fmt.Sprintf("UNHEX(LEFT(%s(%s), %d))", hash, c, 2*w), src.name, src.cell)
-			}
+		if part := pr.digest(src.sql); part != "" {
+			add(part, "computed from "+src.name+": the same bytes", src.cell, 20)
 		}
-	}
-	if w <= 4 {
-		out = append(out, v.buckets(p, i, sources)...)
-	}
-	if g.lead == binaryLead && w == 1 {
-		most := bigEndian(slices.Max(values))
-		for n := max(2, most+1); n <= min(256, most+4); n++ {
-			out = append(out, hypothesis{part: fmt.Sprintf("PHOENIX_SALT(%d) AS UINT8", n), why: "Phoenix's salt of the bytes after it, in the sampled keys", bonus: 20})
+		if pr.width > 8 {
+			continue
+		}
+		for _, h := range numberHashes {
+			if h.numbers != (src.typ == "BIGINT" || src.typ == "INT" || src.typ == "TIMESTAMP") && h.numbers {
+				continue
+			}
+			if part, n := pr.number(h, src.sql); part != "" {
+				why := fmt.Sprintf("%s of %s modulo %d", strings.TrimSuffix(h.sql, "(%s)"), src.name, n)
+				if n == 0 {
+					why = fmt.Sprintf("%s of %s", strings.TrimSuffix(h.sql, "(%s)"), src.name)
+				} else if h.sql == "%s" {
+					why = fmt.Sprintf("%s modulo %d", src.name, n)
+				}
+				add(part, why, src.cell, 12)
+			}
 		}
 	}
 	if g.lead == textLead && strings.Contains(g.part, " TO ") {
 		for _, src := range sources {
 			for _, replicas := range []int{100, 160, 10, 50, 200} {
-				add(fmt.Sprintf("RING(%s, %s TO %s, %d)", parser.QuoteName(src.name), types.NewString(slices.Min(values)).SQL(), types.NewString(slices.Max(values)).SQL(), replicas), src.name, src.cell)
+				if src.typ != "" {
+					add(fmt.Sprintf("RING(%s, %s TO %s, %d)", src.sql, types.NewString(slices.Min(pr.lead)).SQL(), types.NewString(slices.Max(pr.lead)).SQL(), replicas), "the ring's node of "+src.name, src.cell, 20)
+				}
 			}
 		}
 	}
 	return out
 }
 
-func allHex(values []string) bool {
-	return !slices.ContainsFunc(values, func(s string) bool { return !isHex([]byte(s)) })
-}
-
-// source is a column that a hash may be of.
-type source struct {
-	name, typ string
-	cell      bool
-}
-
+// sources are the columns that a hash may be of, as values and as the bytes that programs have of numbers, and runs of parts behind it.
 func (v *verifier) sources(p parse, i int) []source {
 	var out []source
 	for j, g := range p.segs {
-		if j != i && g.column != "" && g.lead == noLead {
-			out = append(out, source{g.column, g.typ, false})
+		if j == i || g.column == "" || g.lead != noLead && g.typ != "UUID" && g.lead != binaryLead {
+			continue
+		}
+		c := parser.QuoteName(g.column)
+		out = append(out, source{c, g.column, g.typ, false})
+		if g.typ == "STRING" {
+			continue
+		}
+		of, as, ok := strings.Cut(g.sql(), " AS ")
+		bytes := []string{}
+		if ok {
+			bytes = append(bytes, of+" AS "+as)
+		}
+		if g.typ == "BIGINT" || g.typ == "INT" || g.typ == "TIMESTAMP" {
+			for _, as := range []string{"INT64", "INT32", "LITTLE INT64", "LITTLE INT32"} {
+				bytes = append(bytes, c+" AS "+as)
+			}
+		}
+		for k, b := range bytes {
+			if !slices.Contains(bytes[:k], b) {
+				out = append(out, source{b, "the bytes of " + b, "", false})
+			}
 		}
 	}
 	for _, c := range v.cells {
-		if c.source && !p.same[c.name] {
-			out = append(out, source{c.name, "STRING", true})
-		}
-	}
-	return out
-}
-
-// buckets are the functions f % n: n divides f - bucket in every key, so that it is
-// their greatest common divisor, or a divisor of it.
-func (v *verifier) buckets(p parse, i int, sources []source) []hypothesis {
-	g := p.segs[i]
-	w := 0
-	for _, s := range g.values {
-		w = max(w, len(s))
-	}
-	var out []hypothesis
-	for _, src := range sources {
-		c := parser.QuoteName(src.name)
-		fs := []string{"CRC32(" + c + ")", "MURMUR3(" + c + ")", "JAVA_HASH(" + c + ")"}
-		if src.typ == "BIGINT" || src.typ == "TIMESTAMP" {
-			fs = append([]string{c}, fs...)
-		}
-		for _, f := range fs {
-			n, negative := v.modulus(p, i, f)
-			if n < 2 || n > 1<<32 {
-				continue
-			}
-			mod := fmt.Sprintf("%s %% %d", f, n)
-			if negative {
-				mod = fmt.Sprintf("FLOORMOD(%s, %d)", f, n)
-			}
-			enc := fmt.Sprintf("TEXT(%d)", w)
-			if g.lead == binaryLead {
-				enc = fmt.Sprintf("UINT%d", 8*w)
-			}
-			out = append(out, hypothesis{part: mod + " AS " + enc, cell: src.cell, bonus: 12,
-				why: fmt.Sprintf("%s modulo %d in the sampled keys", f, n)})
-		}
-	}
-	return out
-}
-
-// modulus gives the n for which part i of p is f % n in every key; 0 for none.
-// negative reports whether f has negative values.
-func (v *verifier) modulus(p parse, i int, f string) (n int64, negative bool) {
-	g := p.segs[i]
-	kind := fmt.Sprintf("{} AS TEXT(%d)", segmentWidth(g))
-	if g.lead == binaryLead {
-		kind = fmt.Sprintf("{} AS UINT%d", 8*segmentWidth(g))
-	} else if slices.ContainsFunc(g.values, func(s string) bool { return !isDigits([]byte(s)) }) {
-		return 0, false
-	}
-	const bucket = "bucket_of_key"
-	q := parse{segs: slices.Clone(p.segs), same: p.same, day: p.day}
-	q.segs[i] = segment{part: kind, base: bucket, column: bucket, typ: "BIGINT"}
-	t := v.build(q)
-	if t == nil {
-		return 0, false
-	}
-	e, err := parser.ParseExpr(f)
-	if err != nil {
-		return 0, false
-	}
-	fn, err := expr.Compile(e, &expr.Scope{Key: true, Funcs: catalog.New().Funcs(), Column: func(ref *parser.ColumnRef) (expr.Expr, error) {
-		col, ok := t.Column(ref.Name)
-		if !ok {
-			return nil, parser.Errorf(ref.Pos, "unknown column %s", ref.Name)
-		}
-		return &expr.Column{Pos: ref.Pos, Index: col.Index, Name: col.Name, Typ: col.Type}, nil
-	}})
-	if err != nil {
-		return 0, false
-	}
-	at, _ := t.Column(bucket)
-	row := make([]types.Value, len(t.Columns)+2)
-	var most int64
-	seen := map[int64]bool{}
-	for _, r := range v.rows {
-		if !v.fits(t, r, row, false) {
+		if p.same[c.name] {
 			continue
 		}
-		addCells(t, r, row)
-		val, err := fn.Eval(&expr.Env{Row: row})
-		if err != nil || val.IsNull() {
-			return 0, false
-		}
-		b := row[at.Index].Int()
-		n = gcd(n, val.Int()-b)
-		negative = negative || val.Int() < 0
-		most = max(most, b)
-		seen[val.Int()] = true
-		if n == 1 {
-			return 0, false
+		name := parser.QuoteName(c.name)
+		if c.source {
+			out = append(out, source{name, "the cell " + c.name, "STRING", true})
+		} else if c.fixed != "" {
+			out = append(out, source{name, "the cell " + c.name, "BIGINT", true}, source{name + " AS " + c.fixed, "the bytes of the cell " + c.name, "", true})
 		}
 	}
-	if len(seen) < 4 { // two or three numbers agree with some n by chance
-		return 0, false
+	return append(out, runs(p, i)...)
+}
+
+// runs are the parts behind part i, one behind the other: some of them, or all.
+func runs(p parse, i int) []source {
+	var out []source
+	from := i + 1
+	if from < len(p.segs) && p.segs[from].column == "" && p.segs[from].lead == noLead {
+		from++
 	}
-	for d := max(2, most+1); d <= min(n, 2*most); d++ { // buckets are filled up to the last one or so
-		if n%d == 0 {
-			return d, negative
+	for ; from > i; from-- {
+		var args []string
+		moment := false // texts alone are read whole elsewhere
+		for j := from; j < len(p.segs); j++ {
+			g := p.segs[j]
+			switch {
+			case g.part == "" || g.computed || strings.HasPrefix(g.part, "SALT"):
+				return out
+			case g.typ == "STRING" && g.part == "{} AS TEXT":
+				args = append(args, parser.QuoteName(g.column))
+			case g.column == "" || strings.Contains(g.part, " AS "):
+				args = append(args, g.sql())
+			default:
+				return out
+			}
+			moment = moment || g.typ == "TIMESTAMP" || g.typ == "DATE" || g.column != "" && g.typ != "STRING" && !strings.Contains(g.part, "TEXT")
+			if len(args) > 1 && g.column != "" && moment {
+				out = append(out, source{"CONCAT(" + strings.Join(args, ", ") + ")", fmt.Sprintf("%d parts behind it", len(args)), "", false})
+			}
 		}
 	}
-	return 0, false
+	return out
 }
 
 func segmentWidth(g segment) int {

@@ -45,6 +45,8 @@ var moments = sync.OnceValue(func() []*form {
 		{typ: "TIMESTAMP", part: "c / 1000 AS TEXT(10)", base: "ts", seconds: true, prior: 3, text: true, what: "10 digits, seconds since 1970"},
 		{typ: "BIGINT", part: "c AS TEXT(16)", base: "ts_us", prior: 3, text: true, what: "16 digits, microseconds since 1970"},
 		{typ: "BIGINT", part: "c AS TEXT(19)", base: "ts_ns", prior: 4, text: true, what: "19 digits, nanoseconds since 1970"},
+		{typ: "TIMESTAMP", part: "9999999999999 - c AS TEXT(13)", base: "ts", prior: 2, text: true, what: "13 digits, 9999999999999 minus milliseconds since 1970: newest first"},
+		{typ: "TIMESTAMP", part: "9999999999 - c / 1000 AS TEXT(10)", base: "ts", seconds: true, prior: 2, text: true, what: "10 digits, 9999999999 minus seconds since 1970: newest first"},
 		{typ: "TIMESTAMP", part: "9223372036854775807 - c AS TEXT(19)", base: "ts", prior: 8, text: true, what: "19 digits, Long.MAX_VALUE minus milliseconds since 1970: newest first"},
 	}
 	for _, p := range []struct {
@@ -52,7 +54,8 @@ var moments = sync.OnceValue(func() []*form {
 		prior        float64
 	}{
 		{"TIMESTAMP", "yyyyMMddHHmmssSSS", 8}, {"TIMESTAMP", "yyyyMMddHHmmss", 8}, {"TIMESTAMP", "yyyyMMddHHmm", 8}, {"TIMESTAMP", "yyyyMMddHH", 8},
-		{"TIMESTAMP", "yyyy-MM-dd HH:mm:ss", 14}, {"TIMESTAMP", "yyyy-MM-dd''T''HH:mm:ss", 14}, {"TIMESTAMP", "yyMMdd:HHmmss", 12}, {"TIMESTAMP", "yyMMddHHmmss", 6},
+		{"TIMESTAMP", "yyyy-MM-dd HH:mm:ss", 14}, {"TIMESTAMP", "yyyy-MM-dd''T''HH:mm:ss", 14}, {"TIMESTAMP", "yyyy-MM-dd''T''HH:mm:ss''Z''", 18}, {"TIMESTAMP", "yyyy-MM-dd''T''HH:mm:ss.SSS''Z''", 18},
+		{"TIMESTAMP", "yyyy-MM-dd''T''HH:mm:ss.SSS", 14}, {"TIMESTAMP", "yyyy-MM-dd''T''HH:mm", 12}, {"TIMESTAMP", "yyyy-MM-dd HH:mm:ss.SSS", 14}, {"TIMESTAMP", "yyyy-MM-dd-HH", 10}, {"TIMESTAMP", "yyMMdd:HHmmss", 12}, {"TIMESTAMP", "yyMMddHHmmss", 6},
 		{"DATE", "yyyyMMdd", 8}, {"DATE", "yyyy-MM-dd", 10}, {"DATE", "yyyy/MM/dd", 10}, {"DATE", "yyMMdd", 4},
 	} {
 		base := "ts"

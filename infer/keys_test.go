@@ -73,7 +73,7 @@ func TestKeys(t *testing.T) {
 			}
 			rows = append(rows, hbase.Row{Key: key})
 		}
-		ps, err := infer.Propose("t", rows, 2)
+		ps, err := infer.Propose("t", &infer.Sampled{Rows: rows}, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,7 @@ func TestKnownSystems(t *testing.T) {
 		{"pages of another", append([]hbase.Row{page("com.foo:http/", "x:y=1")}, crawl...), "!Nutch"},
 		{"no pages", append([]hbase.Row{page("a1")}, crawl...), "!Nutch"},
 	} {
-		ps, err := infer.Propose("tsdb", c.rows, 3)
+		ps, err := infer.Propose("tsdb", &infer.Sampled{Rows: c.rows}, 3)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -85,11 +85,11 @@ func TestConnectors(t *testing.T) {
 			"phone STRING FROM f:phone", "zip STRING FROM f:zip", "version STRING FROM f:version"}},
 		{"Hive, binary", func(i int) ([]byte, []string) {
 			return binary.BigEndian.AppendUint32(nil, uint32(i*37)), []string{"n", string(binary.BigEndian.AppendUint64(nil, uint64(i*i))), "small", string([]byte{0, byte(i)}), "member", string([]byte{byte(i % 2)}), "name", city()}
-		}, []string{"member TINYINT FROM f:member", "as Hive writes BOOLEAN in binary", "ROW KEY (n2 AS UINT32)", "n BIGINT FROM f:n", "small SMALLINT FROM f:small", "name STRING FROM f:name"}},
+		}, []string{"member TINYINT FROM f:member", "as Hive writes BOOLEAN in binary", "ROW KEY (n2 AS INT32)", "n BIGINT FROM f:n", "small SMALLINT FROM f:small", "name STRING FROM f:name"}},
 		{"Spark", func(i int) ([]byte, []string) { // "rowkey":"col0:col1:col2": an int, a string of 4 bytes, a long
 			return binary.BigEndian.AppendUint64(append(binary.BigEndian.AppendUint32(nil, uint32(i%9)), fmt.Sprintf("%-4s", city()[:4])...), uint64(1_767_225_600_000+i*86_400_123)),
 				[]string{"flag", string([]byte{byte(-(i % 2))}), "d", string(binary.BigEndian.AppendUint64(nil, 0x4000000000000000+uint64(i)<<45))}
-		}, []string{"ROW KEY (n AS UINT32, id AS TEXT(4), ts AS INT64)", "flag BOOLEAN FROM f:flag", "d DOUBLE FROM f:d"}},
+		}, []string{"ROW KEY (n AS INT32, id AS TEXT(4), ts AS INT64)", "flag BOOLEAN FROM f:flag", "d DOUBLE FROM f:d"}},
 	} {
 		var rows []hbase.Row
 		for i := range 90 {
@@ -101,7 +101,7 @@ func TestConnectors(t *testing.T) {
 			rows = append(rows, row)
 		}
 		slices.SortFunc(rows, func(a, b hbase.Row) int { return bytes.Compare(a.Key, b.Key) })
-		ps, err := infer.Propose("t", rows, 3)
+		ps, err := infer.Propose("t", &infer.Sampled{Rows: rows}, 3)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/hql-db/hql/types"
@@ -81,13 +82,25 @@ func reversedDomains(texts [][]byte) bool {
 }
 
 func reversedDomain(b []byte) bool {
-	for _, tld := range []string{"moc.", "gro.", "ten.", "ude.", "vog.", "oi.", "nc.", "ed.", "ku.", "pj.", "rf.", "vt.", "ppa.", "ved."} {
-		if bytes.HasPrefix(b, []byte(tld)) {
-			return true
+	tld, _, ok := bytes.Cut(b, []byte("."))
+	tld = slices.Clone(tld)
+	slices.Reverse(tld)
+	return ok && slices.Contains(topLevel[:14], string(tld))
+}
+
+// domains reports whether most texts begin as a domain name does whose labels are written from the right.
+func domains(texts [][]byte) bool {
+	n := 0
+	for _, b := range texts {
+		tld, rest, _ := bytes.Cut(b, []byte("."))
+		if len(rest) > 0 && slices.Contains(topLevel, string(tld)) {
+			n++
 		}
 	}
-	return false
+	return 10*n > 9*len(texts)
 }
+
+var topLevel = strings.Fields("com org net edu gov io cn de uk jp fr tv app dev info biz eu nl it es pl ru br in au ca us ch at se no fi dk be cz kr")
 
 // describe says what values a part has.
 func describe(what string, bs [][]byte) string {
@@ -213,22 +226,61 @@ func digestOf(bs [][]byte) (string, bool) {
 			return fmt.Sprintf("%d hex digits, as an %s has", w, name), true
 		}
 	}
-	if name := digests[w]; name != "" {
+	if name := digests[w]; (name != "" || len(bs) >= 16 && (w == 4 || w == 8)) && random(bs) && !mostlyText(bs) {
+		if name == "" {
+			return fmt.Sprintf("%d bytes that look random, as a hash has", w), true
+		}
+		return fmt.Sprintf("%d bytes that look random, as an %s has", w, name), true
+	}
+	return "", false
+}
+
+// random reports whether all bytes but two, which may be the version of a UUID, take as many values as random ones do.
+func random(bs [][]byte) bool {
+	distinct := map[string]bool{}
+	for _, b := range bs {
+		distinct[string(b)] = true
+	}
+	n := float64(len(distinct))
+	if n < 16 { // half of the bytes are above 0x7f
 		high, total := 0, 0
-		for v := range values {
-			for i := range len(v) {
+		for b := range distinct {
+			for i := range len(b) {
 				total++
-				if v[i] >= 0x80 {
+				if b[i] >= 0x80 {
 					high++
 				}
 			}
 		}
-		if 10*high > 3*total && 10*high < 7*total && !mostlyText(bs) {
-			return fmt.Sprintf("%d bytes that look random, as an %s has", w, name), true
+		return len(bs[0]) >= 16 && 10*high > 3*total && 10*high < 7*total
+	}
+	expected := 256 * (1 - math.Pow(255.0/256, n))
+	even := 0
+	for i := range bs[0] {
+		var seen [256]bool
+		values := 0
+		for _, b := range bs {
+			if !seen[b[i]] {
+				seen[b[i]] = true
+				values++
+			}
+		}
+		// A sample has neighbours, whose first bytes are the same.
+		if float64(values) < 0.75*expected-2 && (i > 1 || float64(values) < expected/4) {
+			even++
 		}
 	}
-	return "", false
+	return even == 0 || even <= 2 && len(bs[0]) == 16
 }
+
+// random reports whether the next w bytes look random.
+func (s *search) random(at []int, w int) bool {
+	bs, _, ok := s.slice(at, w)
+	return ok && random(bs)
+}
+
+// versionedUUID reports whether b is a UUID with its version and variant.
+func versionedUUID(b []byte) bool { return b[6]>>4 >= 1 && b[6]>>4 <= 8 && b[8]>>6 == 2 }
 
 // mostlyText reports whether bs are mostly UTF-8 text, which has high bytes too.
 func mostlyText(bs [][]byte) bool {

@@ -3,84 +3,264 @@ package infer
 import (
 	"bytes"
 	"context"
-	"math/big"
+	"math"
+	"math/rand/v2"
+	"slices"
 
 	"github.com/hql-db/hql/hbase"
 )
 
-// points is how many places of each region a sample is taken from, maxRegions of how many regions.
+// Limits of a sample: reads of all regions together, and regions.
 const (
-	points     = 8
-	maxRegions = 64
+	maxReads   = 300
+	maxRegions = 32
 )
 
-// Sample reads about n rows of an HBase table, some from many places of each region:
-// the first rows alone would all carry the same salt or the same day.
-func Sample(ctx context.Context, c hbase.Client, table string, n int) ([]hbase.Row, error) {
+// Sampled is a sample of an HBase table.
+type Sampled struct {
+	Rows  []hbase.Row // what Propose learns from
+	Check []hbase.Row // a second sample, drawn independently, on which proposals are checked
+	// Reads is how many scans the samples took, of so many Regions.
+	Reads, Regions int
+}
+
+// sampler reads a few rows at each of many places.
+type sampler struct {
+	*rand.Rand
+	client   hbase.Client
+	table    string
+	each     int // rows of a read
+	progress func(reads, most int)
+	out      *Sampled
+	regions  []*sampledRegion
+	keys     [][]byte // all that are known
+	tried    [ways]struct{ reads, found int }
+}
+
+// sampledRegion is a region with the keys that are known of it.
+type sampledRegion struct {
+	hbase.Region
+	keys [][]byte // ascending, distinct
+	// until has the end of the range behind a known key in which unknown rows may be, where this is not the next known key.
+	until map[string][]byte
+	open  [][]byte // the last keys of reads: what comes next is less known than elsewhere
+	whole bool     // all of its keys are known
+}
+
+// Sample reads about n rows of an HBase table, half of them for the check, by at most a few hundred scans of a few rows
+// each, whatever the size of the table. They are spread over the regions, and within them over the ranges of keys and the
+// values of each place of a key: the first rows alone would all carry the same salt or the same day. progress, which may
+// be nil, is called before each scan.
+func Sample(ctx context.Context, c hbase.Client, table string, n int, progress func(reads, most int)) (*Sampled, error) {
 	regions, err := c.Regions(ctx, table)
 	if err != nil {
 		return nil, err
 	}
-	if n := len(regions); n > maxRegions { // evenly spread
-		for i := range maxRegions {
-			regions[i] = regions[i*n/maxRegions]
-		}
-		regions = regions[:maxRegions]
+	s := &sampler{Rand: rand.New(rand.NewPCG(1, 2)), client: c, table: table, each: max(1, (n+maxReads-1)/maxReads), progress: progress, out: &Sampled{}}
+	for i := range min(len(regions), maxRegions) { // evenly spread
+		s.regions = append(s.regions, &sampledRegion{Region: regions[i*len(regions)/min(len(regions), maxRegions)], until: map[string][]byte{}})
 	}
-	each := max(1, n/max(1, len(regions)*points))
-	uncached := &hbase.ReadOptions{NoCacheBlocks: true}
-	var out []hbase.Row
-	for _, r := range regions {
-		first, err := hbase.ReadAll(ctx, c, hbase.ScanRange{Table: table, Start: r.Start, Stop: r.Stop, Limit: each}, uncached)
-		if err != nil {
+	s.out.Regions = len(s.regions)
+	for _, r := range s.regions {
+		if err := s.ends(ctx, r); err != nil {
 			return nil, err
 		}
-		last, err := hbase.ReadAll(ctx, c, hbase.ScanRange{Table: table, Start: r.Start, Stop: r.Stop, Limit: 1, Reversed: true}, uncached)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, first...)
-		if len(first) < each || len(last) == 0 {
+	}
+	half := (s.out.Reads + maxReads) / 2
+	for try := 0; s.out.Reads < maxReads && len(s.out.Rows)+len(s.out.Check) < n && try < 4*maxReads; try++ {
+		r := s.regions[try%len(s.regions)]
+		if r.whole {
 			continue
 		}
-		at := first[len(first)-1].Key
-		for _, from := range between(at, last[0].Key, points-1) {
-			if bytes.Compare(from, at) <= 0 {
-				from = append(bytes.Clone(at), 0)
-			}
-			rows, err := hbase.ReadAll(ctx, c, hbase.ScanRange{Table: table, Start: from, Stop: r.Stop, Limit: each}, uncached)
-			if err != nil {
-				return nil, err
-			}
-			if len(rows) == 0 {
-				break
-			}
-			out = append(out, rows...)
-			at = rows[len(rows)-1].Key
+		found, err := s.somewhere(ctx, r)
+		if err != nil {
+			return nil, err
 		}
-		out = append(out, last...)
+		if s.out.Reads > half || 2*len(s.out.Rows) >= n {
+			s.out.Check = append(s.out.Check, found...)
+		} else {
+			s.out.Rows = append(s.out.Rows, found...)
+		}
 	}
-	return out, nil
+	return s.out, nil
 }
 
-// between gives n keys from lo to below hi, evenly by the bytes after what both begin with.
-func between(lo, hi []byte, n int) [][]byte {
-	common := 0
-	for common < len(lo) && common < len(hi) && lo[common] == hi[common] {
-		common++
+// read gives the rows of r from a key on that were not known; all is set if these are all of the region's.
+func (s *sampler) read(ctx context.Context, r *sampledRegion, scan hbase.ScanRange) (found []hbase.Row, all bool, err error) {
+	if s.out.Reads++; s.progress != nil {
+		s.progress(s.out.Reads, max(maxReads, s.out.Reads))
 	}
-	number := func(k []byte) *big.Int {
-		var b [8]byte
-		copy(b[:], k[common:])
-		return new(big.Int).SetBytes(b[:])
+	scan.Table = s.table
+	rows, err := hbase.ReadAll(ctx, s.client, scan, &hbase.ReadOptions{NoCacheBlocks: true})
+	for _, row := range rows {
+		i, known := slices.BinarySearchFunc(r.keys, row.Key, bytes.Compare)
+		if !known {
+			r.keys = slices.Insert(r.keys, i, row.Key)
+			s.keys = append(s.keys, row.Key)
+			found = append(found, row)
+		}
 	}
-	a, b := number(lo), number(hi)
-	step := new(big.Int).Sub(b, a)
-	var out [][]byte
-	for i := range n {
-		x := new(big.Int).Mul(step, big.NewInt(int64(i)))
-		x.Div(x, big.NewInt(int64(n)))
-		out = append(out, append(bytes.Clone(lo[:common]), x.Add(x, a).FillBytes(make([]byte, 8))...))
+	if len(found) > 0 && !scan.Reversed {
+		r.open = append(r.open, found[len(found)-1].Key)
 	}
-	return out
+	return found, len(rows) < scan.Limit, err
+}
+
+// ends reads the first rows and the last one of a region.
+func (s *sampler) ends(ctx context.Context, r *sampledRegion) error {
+	first, all, err := s.read(ctx, r, hbase.ScanRange{Start: r.Start, Stop: r.Stop, Limit: s.each + 1})
+	if err != nil {
+		return err
+	}
+	s.out.Rows = append(s.out.Rows, first...)
+	if r.whole = all; all {
+		return nil
+	}
+	last, _, err := s.read(ctx, r, hbase.ScanRange{Start: r.Start, Stop: r.Stop, Limit: 1, Reversed: true})
+	s.out.Rows = append(s.out.Rows, last...)
+	return err
+}
+
+// The ways to choose a place. One that finds many unknown rows is taken more often.
+const (
+	behindShort = iota // behind all keys that begin like a known one, with the first byte or two that vary: salts and the like
+	behindAny          // likewise, with any beginning
+	inWidest           // in the widest range between two known keys
+	invented           // at a key that is invented of the bytes of known ones
+	inventedEnd        // at one whose end is invented
+	ways
+)
+
+// way draws a way to choose a place.
+func (s *sampler) way() int {
+	var weights [ways]float64
+	total := 0.0
+	for i, t := range s.tried {
+		weights[i] = float64(t.found+2*s.each) / float64(t.reads+2)
+		total += weights[i]
+	}
+	x := s.Float64() * total
+	for i, w := range weights {
+		if x -= w; x < 0 {
+			return i
+		}
+	}
+	return invented
+}
+
+// somewhere reads rows of r at some place.
+func (s *sampler) somewhere(ctx context.Context, r *sampledRegion) ([]hbase.Row, error) {
+	var lo, from []byte
+	way, first, last := s.way(), r.keys[0], r.keys[len(r.keys)-1]
+	switch a, begin := s.any(r.keys), common(first, last); way {
+	case behindShort:
+		from = behind(a[:min(len(a), begin+1+s.IntN(2))])
+	case behindAny:
+		a = s.any(r.open)
+		from = behind(a[:1+s.IntN(len(a))])
+	case inWidest:
+		if lo, from = s.within(r); from == nil {
+			r.whole = true
+			return nil, nil
+		}
+	case invented:
+		from = s.invent(first[:begin])
+	case inventedEnd:
+		a = s.any(r.open)
+		from = s.invent(a[:s.IntN(len(a))])
+	}
+	if bytes.Compare(from, first) <= 0 || bytes.Compare(from, last) >= 0 {
+		return nil, nil
+	}
+	found, _, err := s.read(ctx, r, hbase.ScanRange{Start: from, Stop: r.Stop, Limit: s.each})
+	s.tried[way].reads++
+	s.tried[way].found += len(found)
+	if lo != nil && len(found) == 0 {
+		r.until[string(lo)] = from
+	}
+	return found, err
+}
+
+// behind is the first key behind those that begin with prefix; nil for none.
+func behind(prefix []byte) []byte {
+	prefix = bytes.Clone(bytes.TrimRight(prefix, "\xff"))
+	if len(prefix) > 0 {
+		prefix[len(prefix)-1]++
+	}
+	return prefix
+}
+
+func (s *sampler) any(keys [][]byte) []byte { return keys[s.IntN(len(keys))] }
+
+// invent adds bytes to the beginning of a key: at each place one from between those of two known keys.
+func (s *sampler) invent(prefix []byte) []byte {
+	key := bytes.Clone(prefix)
+	for {
+		a, b := s.any(s.keys), s.any(s.keys)
+		at := len(key)
+		if at >= len(a) || at >= len(b) {
+			return key
+		}
+		x, y := min(a[at], b[at]), max(a[at], b[at])
+		lo, hi := kindOf(x)
+		switch wide := s.IntN(6); {
+		case y > hi:
+			x, y = a[at], a[at]
+		case wide == 0 || wide < 3 && x < y: // values that are not known yet
+			x, y = lo, hi
+		}
+		key = append(key, x+byte(s.IntN(int(y-x)+1)))
+	}
+}
+
+// kindOf gives the first and the last of the bytes of c's kind: digits, letters of a case, other bytes.
+func kindOf(c byte) (lo, hi byte) {
+	switch {
+	case c >= '0' && c <= '9':
+		return '0', '9'
+	case c >= 'a' && c <= 'z':
+		return 'a', 'z'
+	case c >= 'A' && c <= 'Z':
+		return 'A', 'Z'
+	case c > ' ' && c < 0x7f:
+		return c, c
+	}
+	return 0, 0xff
+}
+
+// within gives a key in about the middle of the widest range between two known keys, as their bytes first differ, and the
+// known key before it; nil for none.
+func (s *sampler) within(r *sampledRegion) (lo, mid []byte) {
+	width := 0.0
+	for i, a := range r.keys[:len(r.keys)-1] {
+		b := r.keys[i+1]
+		if end := r.until[string(a)]; end != nil && bytes.Compare(end, b) < 0 {
+			b = end
+		}
+		n := common(a, b)
+		x, y := firstTwo(a[n:]), firstTwo(b[n:])
+		if y-x < 2 {
+			continue
+		}
+		if w := float64(y-x) * math.Pow(16, -float64(n)) * (0.5 + s.Float64()); w > width {
+			between := (x + y) / 2
+			lo, mid, width = a, append(bytes.Clone(a[:n]), byte(between>>8), byte(between)), w
+		}
+	}
+	return lo, mid
+}
+
+// common is how many bytes both begin with.
+func common(a, b []byte) (n int) {
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// firstTwo is the number in the first two bytes of b.
+func firstTwo(b []byte) int {
+	var two [2]byte
+	copy(two[:], b)
+	return int(two[0])<<8 | int(two[1])
 }

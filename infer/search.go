@@ -29,6 +29,8 @@ type segment struct {
 	why    string
 	bits   float64 // left to say of it, a key
 	lead   leadKind
+	// delimited reports whether a literal ends the lead.
+	delimited bool
 	// computed reports whether the part follows from others in the sampled keys.
 	computed bool
 	values   []string // of a lead: its bytes in each key of the search; "" where a key does not fit
@@ -103,6 +105,7 @@ type option struct {
 	spread, most int64
 	step         int64 // what all differences are multiples of
 	days, hours  int
+	form         *form // of a number or a point in time
 }
 
 // search finds the best ways to cut keys; where all keys stand decides the rest.
@@ -229,6 +232,9 @@ func (s *search) form(f *form, at []int, accept func(n int64) bool) (o option, d
 		ns = append(ns, n)
 		o.next[i] = p + f.width
 	}
+	if len(ns) == 0 {
+		return o, 0, false
+	}
 	lo, hi := slices.Min(ns), slices.Max(ns)
 	var g int64
 	for _, n := range ns {
@@ -240,6 +246,7 @@ func (s *search) form(f *form, at []int, accept func(n int64) bool) (o option, d
 		days[n/types.MillisPerDay] = true
 		hours[n%types.MillisPerDay/3_600_000] = true
 	}
+	o.form = f
 	o.spread, o.most, o.step, o.days, o.hours = hi-lo, hi, g, len(days), len(hours)
 	bits := rangeBits(0, (hi-lo)/max(g, 1))
 	bits = min(bits, dictionary(len(set), len(ns), bits))
@@ -275,7 +282,7 @@ func (s *search) times(at []int) []option {
 	var out []option
 	for _, f := range moments() {
 		o, distinct, ok := s.form(f, at, f.moment)
-		if !ok || f.width == 4 && (s.looksText(at, 0) || o.spread < 86_400_000) || inSeconds(f) && s.looksText(at, 4) {
+		if !ok || f.width == 4 && (s.looksText(at, 0) || o.spread < types.MillisPerDay && (distinct < 30 || !strings.HasPrefix(f.part, "c "))) || inSeconds(f) && s.looksText(at, 4) {
 			continue
 		}
 		if (o.days > 2 && o.hours == 1 || o.days > 10 && o.hours < 10) && strings.Contains(f.pattern, "HH") {
@@ -333,6 +340,7 @@ func (s *search) options(at []int, last bool) []option {
 		out = append(out, s.literals(at, least, most)...)
 		out = append(out, s.delimited(at)...)
 		out = append(out, s.counted(at)...)
+		out = append(out, s.beforeTail(at, least, most)...)
 		out = append(out, s.fixed(at, least, most)...)
 	}
 	return append(out, s.rest(at)...)

@@ -190,7 +190,7 @@ func (s *session) infer(ctx context.Context, arg string) error {
 	if len(args) == 0 || len(args) > 2 {
 		return errors.New("\\infer takes an HBase table and perhaps a catalog file")
 	}
-	proposals, err := propose(ctx, s.db, args[0], inferredFrom, proposed, s.stdout)
+	proposals, err := propose(ctx, s.db, args[0], inferredFrom, proposed, s.stdout, s.stderr)
 	if err != nil || len(proposals) == 0 {
 		return err
 	}
@@ -219,21 +219,29 @@ const (
 	proposed     = 3
 )
 
-// propose prints definitions for an HBase table, inferred from a sample of its rows: at most so many, the best first.
-func propose(ctx context.Context, db *hql.DB, table string, sample, most int, w io.Writer) ([]*infer.Proposal, error) {
-	rows, err := infer.Sample(ctx, db.Client(), table, sample)
+// propose prints definitions for an HBase table, inferred from a sample of its rows: at most so many, the best first, the
+// others as comments. On a terminal errw shows how far the sample is.
+func propose(ctx context.Context, db *hql.DB, table string, sample, most int, w, errw io.Writer) ([]*infer.Proposal, error) {
+	var progress func(reads, most int)
+	if isTerminal(errw) {
+		began := time.Now()
+		progress = func(reads, most int) {
+			if time.Since(began) > progressAfter {
+				fmt.Fprintf(errw, "\r\x1b[K%d of %d short reads", reads, most)
+			}
+		}
+		defer fmt.Fprint(errw, "\r\x1b[K")
+	}
+	sampled, err := infer.Sample(ctx, db.Client(), table, sample, progress)
 	if errors.Is(err, hbase.ErrNoTable) {
 		return nil, fmt.Errorf("%w: %s%s", hbase.ErrNoTable, table, storedAs(db, table))
 	}
 	if err != nil {
 		return nil, err
 	}
-	proposals, err := infer.Propose(table, rows, most)
-	for i, p := range proposals {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		fmt.Fprint(w, p)
+	proposals, err := infer.Propose(table, sampled, most)
+	if err == nil {
+		fmt.Fprint(w, infer.Text(proposals))
 	}
 	return proposals, err
 }

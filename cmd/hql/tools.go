@@ -60,8 +60,8 @@ func tools() map[string]*tool {
 				}
 				return nil
 			},
-			run: func(ctx context.Context, c *config, args []string, _ io.Reader, stdout, _ io.Writer) error {
-				return inferTable(ctx, c, args[0], sample, most, stdout)
+			run: func(ctx context.Context, c *config, args []string, _ io.Reader, stdout, stderr io.Writer) error {
+				return inferTable(ctx, c, args[0], sample, most, stdout, stderr)
 			},
 		},
 		"advise": {
@@ -281,13 +281,13 @@ func readInput(name string, stdin io.Reader) (string, error) {
 }
 
 // inferTable prints definitions for an HBase table, inferred from its rows.
-func inferTable(ctx context.Context, c *config, table string, sample, most int, stdout io.Writer) error {
+func inferTable(ctx context.Context, c *config, table string, sample, most int, stdout, stderr io.Writer) error {
 	db, err := open(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	_, err = propose(ctx, db, table, sample, most, stdout)
+	_, err = propose(ctx, db, table, sample, most, stdout, stderr)
 	return err
 }
 

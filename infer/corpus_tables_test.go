@@ -1,0 +1,282 @@
+package infer_test
+
+import (
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twmb/murmur3"
+)
+
+// This file writes the tables of testdata/corpus.sql as Java programs do: with ByteBuffer, Bytes.toBytes, MessageDigest and String.format.
+
+// program draws what keys are made of.
+type program struct{ *rand.Rand }
+
+// start is the first moment of the tables, in milliseconds since 1970.
+const start = 1_767_225_600_000
+
+func be64(n int64) string    { return string(binary.BigEndian.AppendUint64(nil, uint64(n))) }
+func be32(n int64) string    { return string(binary.BigEndian.AppendUint32(nil, uint32(n))) }
+func be16(n int64) string    { return string(binary.BigEndian.AppendUint16(nil, uint16(n))) }
+func one(n int64) string     { return string([]byte{byte(n)}) }
+func md5sum(s string) string { h := md5.Sum([]byte(s)); return string(h[:]) }
+func sha(s string) string    { h := sha1.Sum([]byte(s)); return string(h[:]) }
+func hexOf(s string) string  { return hex.EncodeToString([]byte(s)) }
+func crc(s string) int64     { return int64(crc32.ChecksumIEEE([]byte(s))) }
+
+// hashCode is String.hashCode for ASCII, or with first 1 Arrays.hashCode.
+func hashCode(first int32, s string) int64 {
+	for _, b := range []byte(s) {
+		first = 31*first + int32(int8(b))
+	}
+	return int64(first)
+}
+
+func abs(n int64) int64 { return max(n, -n) }
+
+func (p program) millis() int64 { return start + p.Int64N(40*86_400_000) }
+
+func (p program) at(layout string) string { return time.UnixMilli(p.millis()).UTC().Format(layout) }
+
+// uid is an id as databases count them, of a long that has grown.
+func (p program) uid() int64 { return 1_000_000 + p.Int64N(50_000) }
+
+func (p program) user() string {
+	names := []string{"alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan", "judy", "mallory", "niaj", "olivia", "peggy", "rupert", "sybil", "trent", "victor", "walter", "zoe"}
+	return names[p.IntN(len(names))] + []string{"", "smith", "jones", "meyer", "li", "garcia"}[p.IntN(6)] + strconv.Itoa(p.IntN(90))
+}
+
+func (p program) word() string {
+	b := make([]byte, 3+p.IntN(8))
+	for i := range b {
+		b[i] = "etaoinshrdlucmfw"[p.IntN(16)]
+	}
+	return string(b)
+}
+
+func (p program) from(alphabet string, n int) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = alphabet[p.IntN(len(alphabet))]
+	}
+	return string(b)
+}
+
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+func (p program) device() string {
+	return fmt.Sprintf("%s-%d", []string{"pump", "valve", "fan", "sensor"}[p.IntN(4)], p.IntN(120))
+}
+
+// host is a domain name, its labels from the right.
+func (p program) host() string {
+	return []string{"com", "org", "net", "de"}[p.IntN(4)] + "." + p.word() + "." + []string{"www", "shop", "api", "blog"}[p.IntN(4)]
+}
+
+func (p program) path() string {
+	s := "/" + p.word()
+	for range p.IntN(3) {
+		s += "/" + p.word()
+	}
+	return s + []string{"", ".html", "/"}[p.IntN(3)]
+}
+
+func (p program) uuid() string {
+	b := []byte(be64(int64(p.Uint64())) + be64(int64(p.Uint64())))
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return string(b)
+}
+
+func dashed(uuid string) string {
+	h := hexOf(uuid)
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+}
+
+// written is a row: its key, then qualifiers of the family f and their values.
+type written []string
+
+func key(parts ...string) written { return written{strings.Join(parts, "")} }
+
+// salted puts f of the rest of a key before it.
+func salted(f func(rest string) string, parts ...string) written {
+	rest := strings.Join(parts, "")
+	return key(f(rest), rest)
+}
+
+// corpus gives a row of each table.
+var corpus = map[string]func(p program, i int) written{
+	"md5_of_long": func(p program, _ int) written {
+		u := be64(p.uid())
+		return key(md5sum(u)[:4], u, be64(math.MaxInt64-p.millis()))
+	},
+	"md5_hex_of_long": func(p program, _ int) written {
+		u := be64(p.uid())
+		return key(hexOf(md5sum(u))[:6], u, be64(p.millis()))
+	},
+	"md5_hex_of_digits": func(p program, _ int) written {
+		u := strconv.Itoa(p.IntN(40_000))
+		return key(hexOf(md5sum(u))[:8], "_", u, "_", fmt.Sprint(p.millis()))
+	},
+	"sha1_of_long":  func(p program, i int) written { u := be64(int64(i) * 7); return key(sha(u)[:4], u) },
+	"crc32_of_long": func(p program, _ int) written { u := be64(p.uid()); return key(be32(crc(u)), u, be32(p.millis()/1000)) },
+	"murmur_bucket": func(p program, _ int) written {
+		u := be64(p.uid())
+		return key(one(int64(murmur3.Sum32([]byte(u))%16)), u, be64(p.millis()))
+	},
+	"md5_one_byte":  func(p program, _ int) written { u := be64(p.uid()); return key(md5sum(u)[:1], u, be64(p.millis())) },
+	"md5_two_bytes": func(p program, _ int) written { u := p.user(); return key(md5sum(u)[:2], u, "\x00", be64(p.millis())) },
+	"md5_of_cell": func(p program, _ int) written {
+		u := p.user()
+		return append(key(md5sum(u), be64(p.millis())), "user", u)
+	},
+	"md5_hex_of_cell": func(p program, i int) written {
+		u := fmt.Sprint(p.word(), i, "@example.com")
+		return append(key(hexOf(md5sum(u))), "mail", u)
+	},
+	"sha256_of_url": func(p program, i int) written {
+		u := fmt.Sprint("http://", p.word(), ".com", p.path(), "?", i)
+		h := sha256.Sum256([]byte(u))
+		return append(key(hexOf(string(h[:]))), "url", u)
+	},
+	"md5_of_int": func(p program, i int) written {
+		u := be32(int64(p.IntN(3000)))
+		return key(md5sum(u)[:2], u, be32(int64(i%50)))
+	},
+	"md5_of_both": func(p program, _ int) written {
+		return salted(func(s string) string { return hexOf(md5sum(s))[:4] }, p.user(), "|", fmt.Sprint(p.millis()))
+	},
+	"crc_bucket": func(p program, _ int) written {
+		u := p.user()
+		return key(be16(crc(u)%1024), u, "\x00", be64(p.millis()))
+	},
+
+	"string_hash_digits": func(p program, _ int) written {
+		u := p.user()
+		return key(fmt.Sprintf("%02d", abs(hashCode(0, u))%20), "_", u, "_", p.at("20060102150405"))
+	},
+	"string_hash_digit": func(p program, _ int) written {
+		u := p.user()
+		return key(fmt.Sprint(abs(hashCode(0, u)%8)), "|", u, "|", fmt.Sprint(p.millis()))
+	},
+	"bytes_hash": func(p program, _ int) written {
+		u := p.user()
+		return key(one(abs(hashCode(1, u)%32)), u, "\x00", be64(p.millis()))
+	},
+	"masked_hash": func(p program, _ int) written {
+		u := p.user()
+		return key(fmt.Sprint((hashCode(0, u)&math.MaxInt32)%10), "-", u, "-", fmt.Sprintf("%05d", p.IntN(3000)))
+	},
+	"rest_hash": func(p program, _ int) written {
+		return salted(func(s string) string { return one(abs(hashCode(1, s) % 16)) }, p.user(), "\x00", be64(p.millis()))
+	},
+	"modulo_digits": func(p program, _ int) written {
+		u := p.uid()
+		return key(fmt.Sprintf("%02d%010d", u%100, u), be64(p.millis()))
+	},
+	"modulo_byte": func(p program, i int) written { u := int64(i) + 7_000_000; return key(one(u%50), be64(u)) },
+
+	"random_byte": func(p program, _ int) written {
+		return key(one(p.Int64N(16)), p.from(base62, 12), be32(p.millis()/1000))
+	},
+	"random_letter": func(p program, i int) written { return key(p.from("abcd", 1), "-", fmt.Sprint(100_000+i)) },
+	"random_digits": func(p program, _ int) written {
+		return key(fmt.Sprintf("%02d_%d_%04d", p.IntN(32), p.millis(), p.IntN(10_000)))
+	},
+
+	"pages_by_hour":   func(p program, _ int) written { return key(p.host(), p.path(), p.at("2006010215")) },
+	"path_day":        func(p program, _ int) written { return key(p.path(), p.at("20060102")) },
+	"name_ff_seconds": func(p program, _ int) written { return key(p.user(), "\xff", be32(p.millis()/1000)) },
+	"name_newest":     func(p program, _ int) written { return key(p.user(), be64(math.MaxInt64-p.millis())) },
+	"name_millis":     func(p program, _ int) written { return key(p.user(), be64(p.millis())) },
+	"name_counter":    func(p program, _ int) written { return key(p.word(), be32(p.Int64N(2000))) },
+	"url_page": func(p program, _ int) written {
+		return key("http://", p.word(), ".com", p.path(), "#", fmt.Sprintf("%04d", p.IntN(300)))
+	},
+
+	"seconds_of_a_day": func(p program, _ int) written { return key(be32(p.Int64N(300)), be32(start/1000+p.Int64N(36_000))) },
+	"seconds_text":     func(p program, _ int) written { return key(p.device(), ":", fmt.Sprint(start/1000+p.Int64N(36_000))) },
+	"iso_seconds":      func(p program, _ int) written { return key(p.device(), "|", p.at("2006-01-02T15:04:05Z")) },
+	"iso_millis":       func(p program, _ int) written { return key(p.device(), "/", p.at("2006-01-02T15:04:05.000Z")) },
+	"time_first": func(p program, _ int) written {
+		return key(strings.Replace(p.at("20060102150405.000"), ".", "", 1), p.user())
+	},
+	"day_first":      func(p program, _ int) written { return key(p.at("2006-01-02"), ":", p.user()) },
+	"newest_digits":  func(p program, _ int) written { return key(fmt.Sprint(math.MaxInt64-p.millis()), "_", p.user()) },
+	"newest_seconds": func(p program, _ int) written { return key(be64(p.uid()), be32(math.MaxInt32-p.millis()/1000)) },
+	"order_numbers": func(p program, _ int) written {
+		return key("ORD", p.at("20060102"), fmt.Sprintf("%06d", p.IntN(40_000)))
+	},
+
+	"code_hash": func(p program, _ int) written {
+		return key(p.from("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", 8), be32(int64(p.Uint32())))
+	},
+	"code_long":      func(p program, _ int) written { return key(p.from("ABCDEFGH", 6), be64(p.Int64N(100_000))) },
+	"uuid_time":      func(p program, _ int) written { return key(p.uuid(), be64(p.millis())) },
+	"uuid_int":       func(p program, i int) written { return key(p.uuid(), be32(int64(i%40))) },
+	"uuid_text_time": func(p program, _ int) written { return key(dashed(p.uuid()), "_", fmt.Sprint(p.millis())) },
+	"three_ints": func(p program, _ int) written {
+		return key(be32(p.Int64N(20)), be32(p.Int64N(1000)), be32(p.Int64N(70_000)))
+	},
+	"two_longs":    func(p program, _ int) written { return key(be64(p.uid()), be64(p.Int64N(400))) },
+	"int_long_int": func(p program, _ int) written { return key(be32(p.Int64N(90)), be64(p.uid()), be32(p.Int64N(500))) },
+	"short_int_byte": func(p program, _ int) written {
+		return key(be16(p.Int64N(3000)), be32(p.Int64N(1_000_000)), one(p.Int64N(5)))
+	},
+	"writeutf_long": func(p program, _ int) written {
+		u := p.user()
+		return key(be16(int64(len(u))), u, be64(p.Int64N(100_000)))
+	},
+
+	"base62_time": func(p program, _ int) written { return key(p.from(base62, 7), be64(p.millis())) },
+	"base62_page": func(p program, _ int) written {
+		return key(p.from(base62, 5+p.IntN(4)), ":", fmt.Sprintf("%06d", p.IntN(400)))
+	},
+	"page_numbers": func(_ program, i int) written { return key(fmt.Sprintf("page:%06d", i*3)) },
+	"reversed_phone": func(p program, _ int) written {
+		return key(p.from("0123456789", 9), "31", be64(math.MaxInt64-p.millis()))
+	},
+	"mail_time": func(p program, _ int) written {
+		return key(p.user(), "@", []string{"example.com", "mail.org", "test.net"}[p.IntN(3)], "|", fmt.Sprint(p.millis()))
+	},
+	"tab_separated": func(p program, _ int) written {
+		return key([]string{"de", "fr", "usa", "brazil"}[p.IntN(4)], "\t", p.word(), "\t", fmt.Sprint(p.IntN(5000)))
+	},
+	"nul_separated": func(p program, _ int) written {
+		return key(p.word(), "\x00", []string{"web", "db", "cache"}[p.IntN(3)], "\x00", be64(p.millis()))
+	},
+	"city_padded": func(p program, _ int) written {
+		return key([]string{"DE", "FR", "US"}[p.IntN(3)], fmt.Sprintf("%-20s", p.word()), be32(p.Int64N(9000)))
+	},
+
+	"cell_formats": func(p program, i int) written {
+		id := p.Int64N(1 << 20)
+		proto := "\x08" + one(1+p.Int64N(100)) + "\x12" + one(5) + p.from("abcdef", 5) + "\x18" + one(p.Int64N(2))
+		avro := "\xc3\x01" + "\x12\x34\x56\x78\x9a\xbc\xde\xf0" + one(2*p.Int64N(60)) + "\x0a" + p.from("abcdef", 5)
+		return append(key(be64(int64(i))), "amount", be32(2)+be16(200+p.Int64N(32_000)), "doc", fmt.Sprintf(`{"id": %d}`, id), "at", p.at("2006-01-02T15:04:05Z"), "proto", proto, "avro", avro)
+	},
+	"cell_numbers": func(p program, i int) written {
+		return append(key(fmt.Sprint(p.word(), i)), "n", be32(p.Int64N(1000)), "l", be64(p.uid()), "d", be64(int64(math.Float64bits(float64(p.IntN(9000))/100))), "t", be64(p.millis()), "s", p.word())
+	},
+}
+
+// rowsOf gives about n distinct rows of a table, in the order of their keys.
+func rowsOf(row func(p program, i int) written, n int) []written {
+	p := program{rand.New(rand.NewPCG(40, 1))}
+	var out []written
+	for i := range n {
+		out = append(out, row(p, i))
+	}
+	slices.SortFunc(out, func(a, b written) int { return strings.Compare(a[0], b[0]) })
+	return slices.CompactFunc(out, func(a, b written) bool { return a[0] == b[0] })
+}
