@@ -42,7 +42,43 @@ func (r *run) insertTarget(s *parser.Insert) (*catalog.Table, []*catalog.Column,
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	if err := checkConflict(t, cols, s); err != nil {
+		return nil, nil, nil, err
+	}
 	return t, cols, withDefaults(s, cols), nil
+}
+
+// checkConflict checks ON CONFLICT: rows conflict by the columns of the row key alone, and DO UPDATE has to set all other columns that the
+// statement gives, which is what INSERT does.
+func checkConflict(t *catalog.Table, cols []*catalog.Column, s *parser.Insert) error {
+	if s.Conflict == nil && s.Replaces == nil {
+		return nil
+	}
+	keys := slices.DeleteFunc(slices.Clone(t.Columns), func(c *catalog.Column) bool { return !c.KeyPart })
+	names := func(cols []*catalog.Column) string {
+		var out []string
+		for _, c := range cols {
+			out = append(out, c.Name)
+		}
+		return strings.Join(out, ", ")
+	}
+	same := func(cols []*catalog.Column, given []parser.Name) bool {
+		return len(cols) == len(given) && !slices.ContainsFunc(cols, func(c *catalog.Column) bool {
+			return !slices.ContainsFunc(given, func(n parser.Name) bool { return strings.EqualFold(n.Name, c.Name) })
+		})
+	}
+	if s.Conflict == nil {
+		return parser.Errorf(s.Replaces[0].Pos, "DO UPDATE needs the columns of the row key: ON CONFLICT (%s)", names(keys))
+	}
+	if !same(keys, s.Conflict) {
+		return parser.Errorf(s.Conflict[0].Pos, "rows of %s conflict by their row key alone: ON CONFLICT (%s)", t.Name, names(keys))
+	}
+	given := slices.DeleteFunc(slices.Clone(cols), func(c *catalog.Column) bool { return c.KeyPart })
+	if s.Replaces != nil && !same(given, s.Replaces) {
+		return parser.Errorf(s.Replaces[0].Pos, "DO UPDATE has to set each column that is inserted and not in the row key: %s", names(given)).
+			WithHint("INSERT writes all columns that it names, and leaves the others of an existing row as they are")
+	}
+	return nil
 }
 
 // inserter writes rows that a statement gives the columns cols of.

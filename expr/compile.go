@@ -303,6 +303,14 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 			return off, nil
 		}
 	case "@>", "<@", "&&":
+		if x.Type() == types.JSON || y.Type() == types.JSON {
+			if e.Op == "<@" {
+				x, y = y, x
+			}
+			if e.Op != "&&" {
+				return c.apply("JSONB_CONTAINS", e.Pos, []Expr{x, y})
+			}
+		}
 		args, err := c.elements(e.Op, []Expr{x, y})
 		if err != nil {
 			return nil, err

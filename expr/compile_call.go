@@ -47,7 +47,7 @@ var elsewhere = map[string]string{
 	"STR_TO_DATE": "TO_TIMESTAMP(text, 'YYYY-MM-DD HH24:MI:SS')", "DAYOFWEEK": "EXTRACT(dow FROM timestamp), 0 for Sunday",
 	"LEN": "LENGTH(text)", "INSTR": "STRPOS(text, part)", "CHARINDEX": "STRPOS(text, part)", "LOCATE": "STRPOS(text, part)",
 	"TO_NUMBER": "CAST(text AS DECIMAL)", "CONVERT": "CAST(x AS type)", "TRY_CAST": "CAST(x AS type), which fails for what it cannot convert",
-	"RLIKE": "text ~ 'pattern'", "REGEXP_MATCHES": "REGEXP_SUBSTR(text, 'pattern')",
+	"RLIKE": "text ~ 'pattern'", "REGEXP_MATCHES": "REGEXP_MATCH(text, 'pattern') for the first match, REGEXP_SUBSTR(text, 'pattern', 1, n) for the n-th",
 	"JSON_EXTRACT": "json -> 'key', or json ->> 'key' as text", "GET_JSON_OBJECT": "json ->> 'key'", "JSON_VALUE": "json ->> 'key'",
 	"NEXTVAL": parser.NoSequences, "CURRVAL": parser.NoSequences,
 	"UUID": "there are no functions that draw identifiers: the program passes them as arguments", "GEN_RANDOM_UUID": "there are no functions that draw identifiers: the program passes them as arguments",
@@ -107,6 +107,22 @@ func (c compiler) arguments(name string, args []parser.Expr) (flat []Expr, err e
 	return flat, nil
 }
 
+// inZone applies f to the time that clocks in zone show at moment, and returns the moment at which they show f's time.
+func (c compiler) inZone(zone, moment Expr, pos parser.Pos, f func(local Expr) (Expr, error)) (Expr, error) {
+	moment, err := c.cast(moment, types.Timestamp, pos)
+	if err != nil {
+		return nil, err
+	}
+	local, err := c.apply("TIMEZONE", pos, []Expr{zone, moment})
+	if err != nil {
+		return nil, err
+	}
+	if local, err = f(local); err != nil {
+		return nil, err
+	}
+	return c.apply("TIMEZONE", pos, []Expr{zone, local})
+}
+
 func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Expr, error) {
 	flat, err := c.arguments(name, args)
 	if err != nil {
@@ -140,6 +156,19 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 				return nil, err
 			}
 		}
+	case "DATE_TRUNC": // of the time that clocks in a zone show
+		if len(flat) == 3 {
+			return c.inZone(flat[2], flat[1], pos, func(local Expr) (Expr, error) { return c.apply(name, pos, []Expr{flat[0], local}) })
+		}
+	case "MAKE_TIMESTAMPTZ":
+		local, err := c.apply("MAKE_TIMESTAMP", pos, flat[:min(6, len(flat))])
+		if err != nil || len(flat) != 7 {
+			if err == nil {
+				local, err = c.cast(local, types.Timestamp, pos)
+			}
+			return local, err
+		}
+		return c.apply("TIMEZONE", pos, []Expr{flat[6], local})
 	case "DATE_BIN":
 		if len(flat) == 3 && flat[1].Type().IsTimestamp() && flat[2].Type().IsTimestamp() {
 			if flat[1], flat[2], err = c.moments(flat[1], flat[2], pos); err != nil {

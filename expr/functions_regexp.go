@@ -73,9 +73,51 @@ var regexpFunctions = []Function{
 			}
 			return types.NewString(a[0].Text()[m[0]:m[1]]), nil
 		}},
+	{Name: "REGEXP_MATCH", Group: "string", Unknown: "matches stand anywhere in a text", Signature: "regexp_match(text, pattern [, flags]) text[]",
+		Doc: "The groups of the first match, or the match where the pattern has none; NULL when there is no match.", MinArgs: 2, MaxArgs: 3,
+		Result: returns(types.ArrayOf(types.String), isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			re, _, err := flagged(a, 2, false)
+			if err != nil {
+				return types.Value{}, err
+			}
+			m := re.FindStringSubmatchIndex(a[0].Text())
+			if m == nil {
+				return types.Value{}, nil
+			}
+			var groups []types.Value
+			for i := min(re.NumSubexp(), 1); i <= re.NumSubexp(); i++ {
+				var v types.Value
+				if m[2*i] >= 0 {
+					v = types.NewString(a[0].Text()[m[2*i]:m[2*i+1]])
+				}
+				groups = append(groups, v)
+			}
+			return types.NewArray(types.String, groups), nil
+		}},
+	{Name: "REGEXP_SPLIT_TO_ARRAY", Group: "string", Unknown: "matches stand anywhere in a text", Signature: "regexp_split_to_array(text, pattern [, flags]) text[]",
+		Doc: "The parts of the text between the matches.", MinArgs: 2, MaxArgs: 3, Result: returns(types.ArrayOf(types.String), isText), Eval: regexpSplit},
+	setOf("REGEXP_SPLIT_TO_TABLE", "regexp_split_to_table(text, pattern [, flags]) text", "As regexp_split_to_array, a row for each part.", 2, 3, returns(types.String, isText), regexpSplit),
 	{Name: "REGEXP_REPLACE", Group: "string", Unknown: "many texts give the same", Signature: "regexp_replace(text, pattern, to [, flags]) text",
 		Doc: "The first match replaced, with flag g every one; \\1 in to stands for a group, \\& for the match.", MinArgs: 3, MaxArgs: 4,
 		Result: returns(types.String, isText), Eval: regexpReplace},
+}
+
+// regexpSplit cuts a text at the matches. A match of nothing cuts between two characters, never at the ends or behind another match.
+func regexpSplit(env *Env, a []types.Value) (types.Value, error) {
+	re, _, err := flagged(a, 2, false)
+	if err != nil {
+		return types.Value{}, err
+	}
+	s, from := a[0].Text(), 0
+	var parts []types.Value
+	err = eachMatch(env, re, s, -1, func(m []int) error {
+		if m[0] < m[1] || m[0] > from && m[0] < len(s) {
+			parts = append(parts, types.NewString(s[from:m[0]]))
+			from = m[1]
+		}
+		return nil
+	})
+	return types.NewArray(types.String, append(parts, types.NewString(s[from:]))), err
 }
 
 // flagged compiles the pattern a[1] with the flags of a[at], if it is there: see flagsOf.

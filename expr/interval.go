@@ -193,6 +193,20 @@ func intervalField(_ *Env, a []types.Value) (types.Value, error) {
 
 // moved is x + y or x - y where one of them is an INTERVAL; ok is false where that has no meaning of its own.
 func (c compiler) moved(op string, x, y Expr, pos parser.Pos) (_ Expr, ok bool, _ error) {
+	if op == "+" && x.Type() == types.Time && y.Type() == types.Date {
+		x, y = y, x
+	}
+	if op == "+" && x.Type() == types.Date && y.Type() == types.Time { // the time of that day, in no zone
+		day, err := c.cast(x, types.LocalTimestamp, pos)
+		if err != nil {
+			return nil, true, err
+		}
+		time, err := c.cast(y, types.Duration, pos)
+		if err != nil {
+			return nil, true, err
+		}
+		x, y = day, time
+	}
 	switch {
 	case x.Type() == types.Duration, x.Type().IsTimestamp() && !c.s.Key: // in keys moments are numbers
 		y = asInterval(y)

@@ -70,7 +70,7 @@ func (c compiler) operandTypes(op string, x, y Expr) {
 	case op == "||":
 		c.wants(x, types.String)
 		c.wants(y, types.String)
-	case op == "->>" || op == "->" || op == "~" || op == "~*" || op == "!~" || op == "!~*":
+	case op == "->>" || op == "->" || op == "#>" || op == "#>>" || op == "~" || op == "~*" || op == "!~" || op == "!~*":
 		c.wants(y, types.String)
 	default:
 		if y.Type().IsNumeric() {

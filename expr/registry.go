@@ -27,12 +27,13 @@ var Builtins = sync.OnceValue(func() *Registry {
 		"LCASE": "LOWER", "TRUNCATE": "TRUNC", "RAND": "RANDOM", "MOD": "%",
 		"CURRENT_TIMESTAMP": "NOW", "LOCALTIMESTAMP": "NOW", "STATEMENT_TIMESTAMP": "NOW", "TRANSACTION_TIMESTAMP": "NOW", "EVERY": "BOOL_AND", "STDDEV": "STDDEV_SAMP", "VARIANCE": "VAR_SAMP", "ARG_MIN": "MIN_BY", "ARG_MAX": "MAX_BY", "JSONB_AGG": "JSON_AGG", "JSONB_TYPEOF": "JSON_TYPEOF",
 		"JSONB_ARRAY_LENGTH": "JSON_ARRAY_LENGTH", "JSONB_EXTRACT_PATH_TEXT": "JSON_EXTRACT_PATH_TEXT", "JSONB_EXTRACT_PATH": "JSON_EXTRACT_PATH",
-		"JSONB_BUILD_OBJECT": "JSON_BUILD_OBJECT", "JSONB_BUILD_ARRAY": "JSON_BUILD_ARRAY", "TO_JSONB": "TO_JSON", "ARRAY_TO_JSON": "TO_JSON",
+		"JSONB_BUILD_OBJECT": "JSON_BUILD_OBJECT", "JSONB_BUILD_ARRAY": "JSON_BUILD_ARRAY", "TO_JSONB": "TO_JSON", "ARRAY_TO_JSON": "TO_JSON", "JSONB_STRIP_NULLS": "JSON_STRIP_NULLS", "JSONB_ARRAY_ELEMENTS": "JSON_ARRAY_ELEMENTS",
+		"JSONB_ARRAY_ELEMENTS_TEXT": "JSON_ARRAY_ELEMENTS_TEXT", "JSONB_OBJECT_KEYS": "JSON_OBJECT_KEYS",
 	}}
-	for _, group := range [][]Function{operators, stringFunctions, numberFunctions, timeFunctions, intervalFunctions, hashFunctions, regexpFunctions, jsonFunctions, arrayFunctions, keyFunctions, aggregateFunctions, windowFunctions, formFunctions} {
+	for _, group := range [][]Function{operators, stringFunctions, numberFunctions, timeFunctions, intervalFunctions, hashFunctions, regexpFunctions, jsonFunctions, jsonEdits, arrayFunctions, keyFunctions, aggregateFunctions, windowFunctions, formFunctions} {
 		for i := range group {
 			f := &group[i]
-			f.strict = !f.NullArgs && !f.Volatile && f.Eval != nil && f.Group != "json" && f.Group != "key" && f.Name != "REGEXP_SUBSTR" && f.Name != "SUBSTRING_MATCH"
+			f.strict = !f.NullArgs && !f.Volatile && f.Eval != nil && f.Group != "json" && f.Group != "key" && f.Name != "REGEXP_SUBSTR" && f.Name != "SUBSTRING_MATCH" && f.Name != "REGEXP_MATCH"
 			r.funcs[f.Name] = f
 		}
 	}

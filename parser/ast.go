@@ -174,6 +174,8 @@ type Insert struct {
 	Pos         Pos
 	Upsert      bool // spelled UPSERT
 	IfNotExists bool
+	Conflict    []Name // the columns of ON CONFLICT; nil: none are named
+	Replaces    []Name // the columns c of DO UPDATE SET c = excluded.c
 	Table       string
 	TablePos    Pos
 	Columns     []Name

@@ -42,7 +42,7 @@ var infix = map[string]int{
 	"OR": bindOr, "AND": bindAnd, "IS": bindIs, "ISNULL": bindIs, "NOTNULL": bindIs,
 	"=": bindCompare, "<>": bindCompare, "<": bindCompare, "<=": bindCompare, ">": bindCompare, ">=": bindCompare,
 	"BETWEEN": bindRange, "IN": bindRange, "LIKE": bindRange, "ILIKE": bindRange, "SIMILAR": bindRange, "NOT": bindRange,
-	"||": bindOther, "->": bindOther, "->>": bindOther, "~": bindOther, "~*": bindOther, "!~": bindOther, "!~*": bindOther,
+	"||": bindOther, "->": bindOther, "->>": bindOther, "#>": bindOther, "#>>": bindOther, "~": bindOther, "~*": bindOther, "!~": bindOther, "!~*": bindOther,
 	"@>": bindOther, "<@": bindOther, "&&": bindOther, "OPERATOR": bindOther, "COLLATE": bindCollate,
 	"&": bindOther, "|": bindOther, "#": bindOther, "<<": bindOther, ">>": bindOther,
 	"+": bindAdd, "-": bindAdd, "*": bindMul, "/": bindMul, "%": bindMul, "AT": bindZone, "::": bindCast,
@@ -362,6 +362,11 @@ func (r *exprReader) between(out *Between) (_ Expr, err error) {
 }
 
 func (r *exprReader) like(out *Like) (_ Expr, err error) {
+	for _, word := range []string{"ANY", "SOME", "ALL"} {
+		if isNext(r.lex, word, "(") {
+			return r.likeAny(out, word)
+		}
+	}
 	if out.Pattern, err = r.binary(bindRange + 1); err != nil {
 		return nil, err
 	}
@@ -369,6 +374,36 @@ func (r *exprReader) like(out *Like) (_ Expr, err error) {
 		out.Escape, err = r.binary(bindRange + 1)
 	}
 	return out, err
+}
+
+// likeAny reads ANY (ARRAY[pattern, ...]) or ALL behind LIKE: x LIKE one of them, or each of them.
+func (r *exprReader) likeAny(out *Like, word string) (Expr, error) {
+	r.lex.Next()
+	open := r.lex.Next()
+	y, err := r.expr()
+	if err != nil {
+		return nil, err
+	}
+	list, ok := y.(*Array)
+	if !ok || len(list.Items) == 0 {
+		return nil, Errorf(pos(open), "%s %s takes ARRAY['pattern', ...]", out.Op, word)
+	}
+	op := "OR"
+	if word == "ALL" {
+		op = "AND"
+	}
+	r.height += len(list.Items)
+	var all Expr
+	for _, p := range list.Items {
+		one := *out
+		one.Pattern = p
+		if all == nil {
+			all = &one
+		} else {
+			all = &Binary{Pos: out.Pos, Op: op, X: all, Y: &one}
+		}
+	}
+	return r.close(all, nil)
 }
 
 // close ends x with the parenthesis that must follow.

@@ -75,6 +75,7 @@ type coreNode struct {
 	Having   *exprNode     `parser:"  ( 'HAVING' @@ )?"`
 	Windows  []*windowDef  `parser:"  ( 'WINDOW' @@ ( ',' @@ )* )?"`
 	Values   *rowList      `parser:"| 'VALUES' @@"`
+	Table    *tableName    `parser:"| 'TABLE' @@"`
 	Query    *selectNode   `parser:"| '(' @@ ')'"`
 }
 
@@ -118,7 +119,16 @@ type insertNode struct {
 	Columns  []*columnName `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
 	Query    *selectNode   `parser:"@@"`
 	IfBehind bool          `parser:"( @'IF' 'NOT' 'EXISTS' )?"`
+	Conflict *conflictNode `parser:"( 'ON' 'CONFLICT' @@ )?"`
 	returningNode
+}
+
+// conflictNode is what follows ON CONFLICT.
+type conflictNode struct {
+	Pos     lexer.Position
+	Columns []*columnName `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
+	Nothing bool          `parser:"'DO' ( @'NOTHING'"`
+	Set     []*assignNode `parser:"  | 'UPDATE' 'SET' @@ ( ',' @@ )* )"`
 }
 
 // returningNode is RETURNING and its list.

@@ -164,7 +164,7 @@ func (d *diagnosis) unsupported(i int) string {
 		return "GROUP BY " + next + " (a, b) is that"
 	case d.verb == "SHOW" && i == 2 && (word == "FROM" || word == "IN"):
 		return "DESCRIBE table shows a table's columns and keys"
-	case word == "ON" && next == "CONFLICT", word == "ON" && next == "DUPLICATE":
+	case word == "ON" && next == "DUPLICATE":
 		return "INSERT overwrites the row of the same key; with IF NOT EXISTS at its end it keeps it"
 	case word == ":" && i+1 < len(d.tokens) && d.tokens[i+1].Type == tokWord:
 		return fmt.Sprintf("no variable %[1]s is set: \\set %[1]s and --var set one, @%[1]s is an argument", d.src[d.tokens[i+1].Pos.Offset:][:len(d.value(i+1))])

@@ -244,9 +244,6 @@ func (r *tokenReader) problem(t scanned) error {
 	case badNumber:
 		return Errorf(pos, "%q is neither a number nor a name", clip(text)).WithHint("a name that starts with a digit needs double quotes")
 	case badParam:
-		if strings.HasPrefix(r.src[t.end:], "$") { // PostgreSQL's $$text$$
-			return Errorf(pos, "unexpected %q", "$$").WithHint("text stands in single quotes, one in it is written twice: 'it''s'")
-		}
 		return Errorf(pos, "%q needs a number or a name: $1, @name", text)
 	case badUTF8:
 		return Errorf(pos, "not valid UTF-8 (byte 0x%02X)", text[0])

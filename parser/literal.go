@@ -19,11 +19,14 @@ func text(t *lexer.Token) string {
 	return s
 }
 
-// decode gives the value of a string token, '..' or E'..', or of a bytes token, X'00ff' or b'\x00a'.
+// decode gives the value of a string token, '..', E'..' or $$..$$, or of a bytes token, X'00ff' or b'\x00a'.
 func decode(t *lexer.Token) (string, error) {
 	switch t.Value[0] {
 	case '\'':
 		return unquote(t.Value), nil
+	case '$':
+		tag := strings.IndexByte(t.Value[1:], '$') + 2
+		return t.Value[tag : len(t.Value)-tag], nil
 	case 'x', 'X':
 	default:
 		return unescape(t, 2)

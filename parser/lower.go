@@ -157,6 +157,17 @@ func (l *lowerer) insert(n *insertNode) (*Insert, error) {
 	if out.Rows = query.values(); out.Rows == nil {
 		out.Query = query
 	}
+	if c := n.Conflict; c != nil {
+		out.Conflict, out.IfNotExists = placedAll(c.Columns), out.IfNotExists || c.Nothing
+		for _, a := range c.Set {
+			col := placed(&a.Column.qname)
+			if ref, ok := a.Expr.X.(*ColumnRef); !ok || !strings.EqualFold(ref.Table, "excluded") || !strings.EqualFold(ref.Name, col.Name) {
+				return nil, Errorf(col.Pos, "DO UPDATE can only set %s to excluded.%s", QuoteName(col.Name), QuoteName(col.Name)).
+					WithHint("INSERT overwrites the columns that it names; UPDATE computes a column from the row as it is")
+			}
+			out.Replaces = append(out.Replaces, col)
+		}
+	}
 	out.Returning = l.returning(n.returningNode)
 	return out, nil
 }

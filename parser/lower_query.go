@@ -70,6 +70,11 @@ func (l *lowerer) core(n *coreNode) (*SelectCore, error) {
 		out.Values = l.rows(n.Values)
 		return out, nil
 	}
+	if n.Table != nil { // TABLE t
+		out.Items = []SelectItem{{Pos: at(n.Pos), Star: true}}
+		out.From = []TableExpr{&TableName{Pos: pos(n.Table.A), Name: n.Table.name(), InSchema: n.Table.inSchema(), Alias: n.Table.alias(&alias{})}}
+		return out, nil
+	}
 	if n.Query != nil {
 		out.Query, err = l.query(n.Query)
 		return out, err

@@ -309,8 +309,23 @@ func (s *Insert) String() string {
 	} else {
 		p.rows(s.Rows)
 	}
-	if s.IfNotExists {
+	switch {
+	case s.Conflict == nil && s.IfNotExists:
 		p.put(" IF NOT EXISTS")
+	case s.IfNotExists:
+		p.put(" ON CONFLICT")
+		p.columns(s.Conflict)
+		p.put(" DO NOTHING")
+	case s.Replaces != nil:
+		p.put(" ON CONFLICT")
+		p.columns(s.Conflict)
+		p.put(" DO UPDATE SET ")
+		for i, c := range s.Replaces {
+			if i > 0 {
+				p.put(", ")
+			}
+			p.put(QuoteName(c.Name), " = excluded.", QuoteName(c.Name))
+		}
 	}
 	p.returning(s.Returning)
 	return p.Builder.String()

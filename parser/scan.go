@@ -15,7 +15,7 @@ const (
 	KeywordToken                   // a word of the notation; most may be names too
 	NameToken                      // user, "user", 用户
 	NumberToken                    // 12, 1.5, .5, 1e3
-	StringToken                    // 'it''s', E'a\n'
+	StringToken                    // 'it''s', E'a\n', $$it's$$
 	BytesToken                     // X'00ff', b'\x00a'
 	ParamToken                     // ?, $1, @name
 	OperatorToken                  // <=, ::, (, and the like
@@ -72,6 +72,8 @@ func scanNext(src string, pos int) scanned {
 		t.comment(src, pos)
 	case c == '?':
 		t.kind, t.end = ParamToken, pos+1
+	case c == '$' && dollarTag(src, pos) > pos:
+		t.dollarQuoted(src, pos, dollarTag(src, pos))
 	case c == '$':
 		t.param(pos, digitsEnd(src, pos+1))
 	case c == '@' && !strings.HasPrefix(src[pos:], "@>"):
@@ -103,6 +105,25 @@ func (t *scanned) quoted(src string, open int, kind TokenKind, escapes bool) {
 		}
 	}
 	t.invalid(unfinishedString, len(src))
+}
+
+// dollarTag returns the end of $$ or $tag$ at pos, or pos where there is none.
+func dollarTag(src string, pos int) int {
+	end := wordEnd(src, pos+1)
+	if end < len(src) && src[end] == '$' {
+		return end + 1
+	}
+	return pos
+}
+
+// dollarQuoted reads a text between two equal tags; the first one ends at end.
+func (t *scanned) dollarQuoted(src string, pos, end int) {
+	n := strings.Index(src[end:], src[pos:end])
+	if n < 0 {
+		t.invalid(unfinishedString, len(src))
+		return
+	}
+	t.kind, t.end = StringToken, end+n+end-pos
 }
 
 func (t *scanned) name(src string, pos int) {
@@ -194,7 +215,7 @@ func (t *scanned) param(pos, end int) {
 
 // operators, longest first among those with a common beginning.
 var operators = []string{
-	"->>", "!~*", "@>", "<@", "&&", "->", "!~", "~*", "||", "::", "<=", "<>", "<<", ">=", ">>", "!=",
+	"->>", "#>>", "!~*", "#>", "@>", "<@", "&&", "->", "!~", "~*", "||", "::", "<=", "<>", "<<", ">=", ">>", "!=",
 	"=", "<", ">", "+", "-", "*", "/", "%", "~", "&", "|", "#", "(", ")", "[", "]", ",", ".", ";", ":",
 }
 

@@ -98,6 +98,10 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 		if v.typ.IsText() {
 			return ParseInterval(v.s)
 		}
+		if v.typ == Time {
+			d, _ := NewDuration(0, v.i) // a day at most
+			return d, nil
+		}
 	case UUID:
 		return toUUID(v)
 	case Name, Char:

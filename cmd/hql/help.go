@@ -28,7 +28,8 @@ pseudo-columns: _key, the rowkey's bytes; _ts, the newest cell's time`},
 	{"VALUES", `VALUES (expression, ...), ...
 a query by itself, and in FROM: (VALUES (1, 'a'), (2, 'b')) AS v (id, name)`},
 	{"INSERT", `INSERT INTO table [(column, ...)] VALUES (value, ...), ... | query   (UPSERT is the same)
-  [IF NOT EXISTS] [RETURNING * | expression [AS name], ...]`},
+  [IF NOT EXISTS | ON CONFLICT [(key column, ...)] DO NOTHING | DO UPDATE SET column = excluded.column, ...]
+  [RETURNING * | expression [AS name], ...]`},
 	{"UPDATE", `UPDATE table [AS alias] SET column = expression, ... [FROM table, ...] [WHERE condition] [ALLOW FULL SCAN]
   [RETURNING * | expression [AS name], ...]
 columns of the key cannot be changed`},
