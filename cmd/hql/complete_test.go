@@ -61,7 +61,7 @@ func TestComplete(t *testing.T) {
 		{"", "SELECT repl|", "replace"},
 		{"", "SELECT dom|", "domain"}, // no table is named yet
 		{"", "SELECT REPL|", "REPLACE"},
-		{"", "SELECT * FROM files ORDER BY cr|", "create_time,create,cross,crc32"},
+		{"", "SELECT * FROM files ORDER BY cr|", "create_time,create,cross,crc16,crc32"},
 		{"", "WITH mine AS (SELECT user_id, name AS title, upper(name) FROM files) SELECT ti| FROM mine", "title,time,timestamp,timezone"},
 		{"", "WITH mine AS (SELECT user_id AS uid FROM files) SELECT ui|", "uid"},
 		{"", "WITH mine AS (SELECT user_id FROM files) SELECT * FROM mi|", "mine"},
