@@ -219,7 +219,7 @@ func (s *session) offerExpression(c *completion, words []string, toks, all []par
 		c.addWords(w)
 	}
 	for _, f := range s.db.Catalog().Funcs().All() {
-		if f.Group != "operator" && f.Group != "key" {
+		if f.Group != "operator" && f.Group != "key" && f.Name[0] != '_' {
 			c.addWords(f.Name)
 		}
 	}
