@@ -653,3 +653,55 @@ func TestNewRowsUnderAnySalt(t *testing.T) {
 		}
 	}
 }
+
+// writtenTogether is a client whose writes of indexes, whose tables are called t_ and more, begin when three are asked for.
+type writtenTogether struct {
+	hbase.Client
+	mu    sync.Mutex
+	asked int
+	round chan struct{}
+	order []string
+}
+
+func (c *writtenTogether) Mutate(ctx context.Context, table string, ms []hbase.Mutation) error {
+	c.mu.Lock()
+	round, index := c.round, strings.HasPrefix(table, "t_")
+	if !index {
+		c.order = append(c.order, "row")
+	} else {
+		c.order = append(c.order, "index")
+		if c.asked++; c.asked%3 == 0 {
+			close(c.round)
+			c.round = make(chan struct{})
+		}
+	}
+	c.mu.Unlock()
+	if index {
+		select {
+		case <-round:
+		case <-time.After(20 * time.Second):
+			return fmt.Errorf("%s alone is written", table)
+		}
+	}
+	return c.Client.Mutate(ctx, table, ms)
+}
+
+// The entries of a batch are sent to all indexes at the same time, new ones before the rows, old ones after them.
+func TestEntriesAreSentTogether(t *testing.T) {
+	_, s := newStore(t)
+	c := &writtenTogether{Client: s, round: make(chan struct{})}
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id INT, a INT, b INT, c INT) ROW KEY (id AS INT32) INDEX a (a AS INT32, id AS INT32) INDEX b (b AS INT32, id AS INT32) INDEX c (c AS INT32, id AS INT32)")
+	for _, x := range []struct{ sql, want string }{
+		{"INSERT INTO t VALUES (1, 10, 20, 30), (2, 11, 21, 31)", "index index index row"},
+		{"UPDATE t SET a = 12, b = 22, c = 32 WHERE id = 2", "index index index row index index index"},
+		{"DELETE FROM t WHERE id = 1", "row index index index"},
+	} {
+		c.order = nil
+		w.run(x.sql)
+		if got := strings.Join(c.order, " "); got != x.want {
+			t.Errorf("%s: %s, want %s", x.sql, got, x.want)
+		}
+	}
+	w.expect("2|12|22|32", "SELECT * FROM t WHERE b = 22")
+}

@@ -110,21 +110,20 @@ func (w *Writer) noteMerged(p *place, set []bool, fresh bool) {
 }
 
 // sendMerged is send for rows of the primary layout of which some have cells to be merged.
-func (w *Writer) sendMerged(ctx context.Context, i int, m *tableMutations, create bool, when string) error {
-	cells := w.merged
+func (w *Writer) sendMerged(ctx context.Context, i int, of []tableMutations, create bool, when string) error {
+	m, cells := &of[0], w.merged
 	w.merged = nil
-	rest := tableMutations{}
-	alone := tableMutations{}
+	rest, alone := make([]tableMutations, 1), tableMutations{}
 	for _, name := range m.names {
 		for _, x := range m.by[name] {
 			if cells[rowID{table: name, key: string(x.Key)}] != nil {
 				w.add(&alone, name, x)
 			} else {
-				w.add(&rest, name, x)
+				w.add(&rest[0], name, x)
 			}
 		}
 	}
-	if err := w.send(ctx, i, &rest, create, when); err != nil {
+	if err := w.send(ctx, i, rest, create, when); err != nil {
 		return err
 	}
 	w.st.Clock.await(w.after)

@@ -76,8 +76,9 @@ func (w *Writer) claim(puts []hbase.Cell, at place) []hbase.Cell {
 }
 
 // sendNew is send for rows of the primary layout that are stored only where no other IF NOT EXISTS was faster.
-func (w *Writer) sendNew(ctx context.Context, _ int, m *tableMutations, _ bool, when string) error {
+func (w *Writer) sendNew(ctx context.Context, _ int, of []tableMutations, _ bool, when string) error {
 	w.st.Clock.await(w.after)
+	m := &of[0]
 	for _, name := range m.names {
 		if err := w.ensureTable(ctx, w.table.Layouts[0], name); err != nil {
 			return err
@@ -260,14 +261,12 @@ func (w *Writer) complete(ctx context.Context, took time.Duration) error {
 		if err != nil {
 			return err
 		}
-		for i := 1; i < len(w.puts); i++ {
-			when := "after these rows were changed in " + w.table.Name
-			if err := w.send(ctx, i, &w.puts[i], true, when); err != nil {
-				return err
-			}
-			if err := w.send(ctx, i, &w.removals[i], false, when); err != nil {
-				return err
-			}
+		when := "after these rows were changed in " + w.table.Name
+		if err := w.send(ctx, 1, w.puts[1:], true, when); err != nil {
+			return err
+		}
+		if err := w.send(ctx, 1, w.removals[1:], false, when); err != nil {
+			return err
 		}
 		rows = lacking
 	}

@@ -7,7 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/hbase"
 )
 
@@ -118,13 +121,18 @@ func (w *Writer) sendAll(ctx context.Context) error {
 		return err
 	}
 	name := w.table.Name
-	for i := len(w.puts) - 1; i > 0; i-- {
-		written := len(w.puts[i].names) > 0
-		if err := w.send(ctx, i, &w.puts[i], true, "before any of these rows is changed in "+name); err != nil {
-			return err
+	var written []*catalog.Layout
+	for i := range w.puts[1:] {
+		if len(w.puts[i+1].names) > 0 {
+			written = append(written, w.table.Layouts[i+1])
 		}
-		if written && !w.filling {
-			w.st.NoteFilled(w.table.Layouts[i])
+	}
+	if err := w.send(ctx, 1, w.puts[1:], true, "before any of these rows is changed in "+name); err != nil {
+		return err
+	}
+	if !w.filling {
+		for _, l := range written {
+			w.st.NoteFilled(l)
 		}
 	}
 	send := w.send
@@ -134,39 +142,59 @@ func (w *Writer) sendAll(ctx context.Context) error {
 	case len(w.merged) > 0:
 		send = w.sendMerged
 	}
-	if err := send(ctx, 0, &w.puts[0], true, ""); err != nil {
+	if err := send(ctx, 0, w.puts[:1], true, ""); err != nil {
 		return err
 	}
-	for i := range w.removals {
-		when := ""
-		if i > 0 {
-			when = "after these rows were changed in " + name
+	if err := w.send(ctx, 0, w.removals[:1], false, ""); err != nil {
+		return err
+	}
+	for _, l := range w.later {
+		if !w.refused[l.row] {
+			l.add()
 		}
-		if err := w.send(ctx, i, &w.removals[i], false, when); err != nil {
-			return err
-		}
-		if i == 0 {
-			for _, l := range w.later {
-				if !w.refused[l.row] {
-					l.add()
-				}
-			}
-			w.later = nil
-		}
+	}
+	w.later = nil
+	if err := w.send(ctx, 1, w.removals[1:], false, "after these rows were changed in "+name); err != nil {
+		return err
 	}
 	return w.seeWritten(ctx)
 }
 
-// send sends mutations of layout i; when: at which state of the rows, for the error.
-func (w *Writer) send(ctx context.Context, i int, m *tableMutations, create bool, when string) error {
+// sentAtOnce bounds to how many HBase tables send sends at a time.
+const sentAtOnce = 8
+
+// send sends mutations of the layouts from first on, to several HBase tables at a time; when: at which state of the rows, for the error.
+func (w *Writer) send(ctx context.Context, first int, of []tableMutations, create bool, when string) error {
 	w.st.Clock.await(w.after)
-	for _, name := range m.names {
-		if create {
-			if err := w.ensureTable(ctx, w.table.Layouts[i], name); err != nil {
-				return err
+	var names []string
+	var mutations [][]hbase.Mutation
+	for i, m := range of {
+		for _, name := range m.names {
+			if create {
+				if err := w.ensureTable(ctx, w.table.Layouts[first+i], name); err != nil {
+					return err
+				}
 			}
+			names, mutations = append(names, name), append(mutations, m.by[name])
 		}
-		err := w.mutate(ctx, name, m.by[name])
+	}
+	errs := make([]error, len(names))
+	mutate := func(i int) error {
+		errs[i] = scan.Safely(func() error { return w.st.Client.Mutate(ctx, names[i], mutations[i]) })
+		return nil
+	}
+	if len(names) == 1 {
+		_ = mutate(0)
+	} else {
+		var g errgroup.Group
+		g.SetLimit(sentAtOnce)
+		for i := range names {
+			g.Go(func() error { return mutate(i) })
+		}
+		_ = g.Wait()
+	}
+	for i, name := range names {
+		err := w.noteUnmet(name, mutations[i], errs[i])
 		if !create && errors.Is(err, hbase.ErrNoTable) {
 			err = nil
 		}
@@ -177,13 +205,12 @@ func (w *Writer) send(ctx context.Context, i int, m *tableMutations, create bool
 			return writeFailed(name, when, err)
 		}
 	}
-	*m = tableMutations{}
+	clear(of)
 	return nil
 }
 
-// mutate sends ms, and notes the rows whose conditions do not hold.
-func (w *Writer) mutate(ctx context.Context, table string, ms []hbase.Mutation) error {
-	err := w.st.Client.Mutate(ctx, table, ms)
+// noteUnmet notes the rows whose conditions did not hold, if err says no more of ms than that.
+func (w *Writer) noteUnmet(table string, ms []hbase.Mutation, err error) error {
 	var batch *hbase.BatchError
 	if !errors.As(err, &batch) || len(batch.Failed)+len(batch.Unknown) > 0 {
 		return err
