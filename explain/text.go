@@ -188,10 +188,14 @@ func titleOf(n plan.Node) string {
 		}
 		return t
 	case *plan.Sort:
-		if n.Limit.Set {
-			return fmt.Sprintf("top %d by %s", n.Limit.Rows, orderText(n.By))
+		within := ""
+		if n.Sorted > 0 {
+			within = ", within the same " + orderText(n.By[:n.Sorted])
 		}
-		return "sort by " + orderText(n.By)
+		if n.Limit.Set {
+			return fmt.Sprintf("top %d by %s", n.Limit.Rows, orderText(n.By)) + within
+		}
+		return "sort by " + orderText(n.By) + within
 	case *plan.Distinct:
 		return "distinct"
 	case *plan.DistinctOn:

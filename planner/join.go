@@ -34,27 +34,51 @@ func (q *query) joined(f *from, conds []expr.Expr, used []bool, want accessOrder
 	f, conds = q.reduceOuter(f, conds)
 	conds = f.spread(conds)
 	if f.lateral() {
-		n, err = q.chain(f, conds, used, h)
-		return n, false, err
+		return q.chain(f, conds, used, want, h)
 	}
-	n, err = q.inOrder(f, q.arrange(f, conds, h), conds, used, h)
+	order := q.arrange(f, conds, h)
+	if len(want.by) > 0 || want.limit.Set {
+		if n, ordered, err = q.inOrder(f, order, conds, used, want, h); ordered || err != nil {
+			return n, ordered, err
+		}
+	}
+	n, _, err = q.inOrder(f, order, conds, used, accessOrder{}, h)
 	if err == nil && q.figured(f) {
 		n, err = q.cheapest(n, f, conds, used, h)
 	}
 	return n, false, err
 }
 
-// inOrder joins the sources in an order; nil: as written.
-func (q *query) inOrder(f *from, order []int, conds []expr.Expr, used []bool, h hints) (plan.Node, error) {
+// inOrder joins the sources in an order; nil: as written. ordered reports whether their rows come as want says.
+func (q *query) inOrder(f *from, order []int, conds []expr.Expr, used []bool, want accessOrder, h hints) (n plan.Node, ordered bool, err error) {
 	if order == nil {
-		return q.chain(f, conds, used, h)
+		return q.chain(f, conds, used, want, h)
 	}
-	return q.rearranged(f, order, conds, used, h)
+	return q.rearranged(f, order, conds, used, want, h)
 }
 
-// chain joins the sources as they stand.
-func (q *query) chain(f *from, conds []expr.Expr, used []bool, h hints) (n plan.Node, err error) {
+// ofFirst is what want, of the joined rows, is of those of the first source: an order by its columns, and a limit if each of its rows is in
+// the result. ok is false where it cannot be had.
+func (f *from) ofFirst(want accessOrder, conds []expr.Expr) (of accessOrder, ok bool) {
+	width := f.srcs[0].width()
+	for _, t := range want.by {
+		if !within(t.Expr, 0, width) {
+			return of, false
+		}
+	}
+	if slices.Contains(f.outer[1:], false) || slices.ContainsFunc(conds, func(c expr.Expr) bool { return !within(c, 0, width) }) {
+		want.limit = plan.RowLimit{}
+	}
+	return want, len(want.by) > 0 || want.limit.Set
+}
+
+// chain joins the sources as they stand. A join whose right side is looked up keeps the order of its left one.
+func (q *query) chain(f *from, conds []expr.Expr, used []bool, want accessOrder, h hints) (n plan.Node, ordered bool, err error) {
 	rest := conds
+	if want, ordered = f.ofFirst(want, conds); !ordered {
+		want = accessOrder{}
+	}
+	sorted := len(want.by) > 0
 	for i, s := range f.srcs {
 		if s.lateral != nil {
 			n, rest = f.apply(n, i, rest)
@@ -78,25 +102,25 @@ func (q *query) chain(f *from, conds []expr.Expr, used []bool, h hints) (n plan.
 			more, rest = termsUpTo(rest, s)
 			on = append(on, more...)
 		}
-		right, _, err := q.source(s, own, used[s.offset:s.offset+s.width()], accessOrder{}, h)
+		right, provided, err := q.source(s, own, used[s.offset:s.offset+s.width()], want, h)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		if i == 0 {
-			n = right
+		if want = (accessOrder{}); i == 0 {
+			n, ordered = right, ordered && (provided || !sorted)
 			continue
 		}
 		j := newJoin(n, right, f.outer[i], on, s.offset)
 		j.Swapped = f.swapped[i]
 		if err := q.lookup(j, s, own, used[s.offset:s.offset+s.width()], h); err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		n = j
+		n, ordered = j, ordered && (j.Lookup != nil || !sorted)
 	}
 	if len(rest) > 0 {
 		n = &plan.Filter{Input: n, Cond: expr.Conjunction(rest)}
 	}
-	return n, nil
+	return n, ordered, nil
 }
 
 func ownTerms(conds []expr.Expr, s *source) (own, rest []expr.Expr) {
@@ -257,7 +281,7 @@ func restated(e expr.Expr, x, y *expr.Column) (expr.Expr, bool) {
 }
 
 // rearranged joins the sources in another order, and puts the row back into the written one.
-func (q *query) rearranged(f *from, order []int, conds []expr.Expr, used []bool, h hints) (plan.Node, error) {
+func (q *query) rearranged(f *from, order []int, conds []expr.Expr, used []bool, want accessOrder, h hints) (plan.Node, bool, error) {
 	g := &from{}
 	at := make([]int, len(used)) // where a column of the written row stands in the joined one
 	for _, i := range order {
@@ -281,9 +305,13 @@ func (q *query) rearranged(f *from, order []int, conds []expr.Expr, used []bool,
 			exprs[i] = &expr.Column{Index: at[i], Name: c.Name, Typ: c.Type}
 		}
 	}
-	n, err := q.chain(g, conds, gused, h)
-	if err != nil {
-		return nil, err
+	want.by = slices.Clone(want.by)
+	for i, t := range want.by {
+		want.by[i].Expr = moved(t.Expr, func(x int) int { return at[x] })
 	}
-	return &plan.Project{Input: n, Exprs: exprs}, nil
+	n, ordered, err := q.chain(g, conds, gused, want, h)
+	if err != nil {
+		return nil, false, err
+	}
+	return &plan.Project{Input: n, Exprs: exprs}, ordered, nil
 }

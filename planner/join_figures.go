@@ -109,7 +109,7 @@ func (q *query) cheapest(usual plan.Node, f *from, conds []expr.Expr, used []boo
 	reach := q.reach(f, conds, h)
 	bound := func(i int, given []int) bool { return !reach(i, given).Wide() }
 	for i := range f.srcs {
-		n, err := q.inOrder(f, orderFrom(i, len(f.srcs), bound), conds, used, h)
+		n, _, err := q.inOrder(f, orderFrom(i, len(f.srcs), bound), conds, used, accessOrder{}, h)
 		if err != nil {
 			return nil, err
 		}

@@ -17,6 +17,7 @@ import (
 //	spread          what a condition says of a column holds for the columns that are equal to it (join.go)
 //	arrange         inner joins begin with what is bound, or likely gives few rows, and binds the key of another source (arrange.go)
 //	lookup          a join's right side is looked up by what the values of a left row bind of its key (lookup.go)
+//	tries, wanted   LIMIT ends groups, DISTINCT, joins and sorts whose rows come in the key's order, or in that of the first terms (ordering.go)
 //	limitUnion      parts of a UNION ALL give no more rows than LIMIT wants (setop.go)
 //
 // Whoever adds a rule adds a case to exec/testdata/shapes.

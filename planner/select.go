@@ -174,13 +174,6 @@ func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, er
 	return cut(node, limit, offset), cols, err
 }
 
-func cut(n plan.Node, limit plan.RowLimit, offset int64) plan.Node {
-	if !limit.Set && offset == 0 {
-		return n
-	}
-	return &plan.Limit{Input: n, Offset: offset, Count: limit}
-}
-
 // count evaluates LIMIT or OFFSET, as they are called in what.
 func (q *query) count(e parser.Expr, what string) (n plan.RowLimit, err error) {
 	if e == nil {
@@ -235,13 +228,13 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit pla
 			return nil, nil, err
 		}
 	}
-	ordered := false
+	ordered, inOrder := false, false
 	if node == nil {
 		rows := limit.Behind(offset)
 		if b.several() {
 			rows = plan.RowLimit{}
 		}
-		if node, ordered, err = b.read(rows); err != nil {
+		if node, ordered, inOrder, err = b.read(rows); err != nil {
 			return nil, nil, err
 		}
 		if b.grouped {
@@ -249,7 +242,7 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit pla
 		}
 	}
 	if b.grouped {
-		ordered = false
+		ordered = inOrder
 		if err := b.afterGrouping(); err != nil {
 			return nil, nil, err
 		}
@@ -277,6 +270,7 @@ type block struct {
 	semis   []*semi         // those of WHERE that became joins
 	on      []expr.Expr     // of DISTINCT ON; nil: none
 	terms   []plan.SortTerm // of ORDER BY; those of DISTINCT ON are the first
+	sorted  int             // by how many of terms the rows come sorted, where that is not by all of them
 	having  expr.Expr       // nil: none
 	grouped bool
 	groups  *grouping // by nothing, unless grouped
@@ -389,43 +383,6 @@ func (b *block) usage() []bool {
 	return used
 }
 
-// read reads the tables, the rows of one in an order that serves what follows. limit is of the result.
-func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered bool, err error) {
-	var want accessOrder
-	windowed := len(b.wins.calls) > 0
-	switch {
-	case len(b.from.srcs) != 1:
-	case b.grouped:
-		if b.groups.sets == nil && len(b.groups.by) > 0 {
-			want.by, want.unmerged = groupOrder(b.groups.by), true
-		}
-	case windowed:
-		want.by = b.wins.calls[0].terms()
-	case !b.core.Distinct:
-		if want.by = b.terms; b.on == nil && len(b.semis) == 0 {
-			want.limit = limit
-		}
-	}
-	if node, ordered, err = b.q.joined(b.from, b.conds, b.used, want, b.hints); err != nil {
-		return nil, false, err
-	}
-	if len(b.semis) > 0 {
-		node, kept, err := semiJoined(node, b.semis)
-		return node, ordered && kept, err
-	}
-	s, ok := node.(*plan.Scan)
-	switch {
-	case !ok || !b.grouped && windowed:
-	case anyOfSame(b.core, b.grouped, b.aggs.calls):
-		b.q.env.accessEnv().OneOfSame(s, b.used, b.groups.by, b.aggs.calls)
-	case b.on != nil && ordered && !b.grouped: // the first row of each
-		of := make([]bool, len(b.used))
-		mark(of, b.on...)
-		b.q.env.accessEnv().OneOfSame(s, of, nil, nil)
-	}
-	return node, ordered, nil
-}
-
 // afterGrouping rewrites what is over the tables' row to what is over the groups.
 func (b *block) afterGrouping() (err error) {
 	after := func(e *expr.Expr) {
@@ -456,43 +413,6 @@ func (b *block) window(node plan.Node, ordered bool) plan.Node {
 		b.terms[i].Expr = placed(b.terms[i].Expr, at)
 	}
 	return node
-}
-
-// output makes the result of node's rows, which come in the order of terms if ordered is set.
-func (b *block) output(node plan.Node, ordered bool, limit plan.RowLimit, offset int64) (plan.Node, []plan.OutputColumn, error) {
-	cols := make([]plan.OutputColumn, len(b.outs))
-	exprs := make([]expr.Expr, len(b.outs))
-	for i, o := range b.outs {
-		cols[i], exprs[i] = plan.OutputColumn{Name: o.name, Type: o.expr.Type()}, o.expr
-	}
-	terms := b.terms
-	if b.core.Distinct {
-		node = &plan.Distinct{Input: &plan.Project{Input: node, Exprs: exprs}}
-		for i, t := range terms {
-			at := slices.IndexFunc(exprs, func(x expr.Expr) bool { return expr.Same(x, t.Expr) })
-			if at < 0 {
-				return nil, nil, parser.Errorf(t.Expr.Position(), "ORDER BY of SELECT DISTINCT takes columns of the result")
-			}
-			terms[i].Expr = &expr.Column{Index: at, Name: cols[at].Name, Typ: cols[at].Type}
-		}
-		if len(terms) > 0 {
-			node = &plan.Sort{Input: node, By: terms, Limit: limit.Behind(offset)}
-		}
-		return cut(node, limit, offset), cols, nil
-	}
-	if b.on != nil {
-		if !ordered {
-			node = &plan.Sort{Input: node, By: terms}
-		}
-		for i := range b.on {
-			b.on[i] = terms[i].Expr // which say the same where the rows are now
-		}
-		node, ordered = &plan.DistinctOn{Input: node, By: b.on}, true
-	}
-	if len(terms) > 0 && !ordered {
-		node = &plan.Sort{Input: node, By: terms, Limit: limit.Behind(offset)}
-	}
-	return &plan.Project{Input: cut(node, limit, offset), Exprs: exprs}, cols, nil
 }
 
 func (q *query) values(c *parser.SelectCore, orderBy []parser.OrderTerm, limit plan.RowLimit, offset int64) (plan.Node, []plan.OutputColumn, error) {

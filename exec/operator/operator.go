@@ -129,6 +129,9 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 	case *plan.Window:
 		return &windowOp{in: in, node: n, env: b.opt.Env(), share: share{Budget: &b.budget}}, nil
 	case *plan.Sort:
+		if n.Sorted > 0 {
+			return &runSortOp{runOp: runOp{in: in, by: n.By[:n.Sorted], env: b.opt.Env()}, node: n, build: b}, nil
+		}
 		return newSort(in, n, b.opt, &b.budget), nil
 	case *plan.Unnest:
 		return &unnestOp{in: in, node: n, env: b.opt.Env()}, nil

@@ -98,7 +98,7 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 		return newGetScan(a, tasks)
 	}
 	g := newGroup(ctx)
-	if s.Hop != nil && !s.Limit.Set {
+	if s.Hop != nil && !s.Lazy() {
 		return &hopScan{group: g, tasks: tasks, read: func(ctx context.Context, tasks []task) operator.Operator { return a.readTasks(ctx, tasks, g) }}
 	}
 	return a.readTasks(ctx, tasks, g)
@@ -108,8 +108,11 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 func (a *access) reader(tasks []task) *reader {
 	r := &reader{}
 	r.begin(a, a.decoder.another(), tasks)
-	if s := a.scan; s.Limit.Set {
+	switch s := a.scan; {
+	case s.Limit.Set:
 		r.limitTo(s.Limit.Rows, s.First, a.filtered)
+	case s.Wanted > 0 && r.skip == 0:
+		r.limitTo(s.Wanted, 0, true)
 	}
 	return r
 }
@@ -128,7 +131,7 @@ func (a *access) hops(tasks []task) []task {
 // stream first reads its share of the limit's rows.
 func (a *access) merge(ctx context.Context, streams [][]task, share bool) *mergeScan {
 	st, s := a.st, a.scan
-	m := &mergeScan{group: newGroup(ctx), by: s.OrderBy, env: st.ExprEnv(), width: s.Width(), workers: min(cap(st.Slots), len(streams)), lazy: s.Limit.Set}
+	m := &mergeScan{group: newGroup(ctx), by: s.OrderBy, env: st.ExprEnv(), width: s.Width(), workers: min(cap(st.Slots), len(streams)), lazy: s.Lazy()}
 	for i, tasks := range streams {
 		r := a.reader(tasks)
 		r.bytes, r.brief = st.Tuning.responseBytes(len(streams)), len(streams) > st.Tuning.OpenScanners
@@ -147,8 +150,8 @@ func (a *access) merge(ctx context.Context, streams [][]task, share bool) *merge
 // readTasks makes the operator that reads tasks.
 func (a *access) readTasks(ctx context.Context, tasks []task, g *group) operator.Operator {
 	st, s := a.st, a.scan
-	if !s.Limit.Set || s.Access == plan.FullScan && (s.Filter != nil || s.Residual != nil) { // a search goes through many regions
-		tasks = st.byRegion(ctx, tasks, s.Cuts, !s.Limit.Set && !s.Reversed)
+	if !s.Lazy() || s.Access == plan.FullScan && (s.Filter != nil || s.Residual != nil) { // a search goes through many regions
+		tasks = st.byRegion(ctx, tasks, s.Cuts, !s.Lazy() && !s.Reversed)
 	}
 	if len(tasks) == 0 {
 		g.cancel()
@@ -164,13 +167,13 @@ func (a *access) readTasks(ctx context.Context, tasks []task, g *group) operator
 		r.bytes = st.Tuning.responseBytes(workers)
 		return r
 	}
-	if s.Order == plan.NoOrder && !s.Limit.Set {
+	if s.Order == plan.NoOrder && !s.Lazy() {
 		queue := newTaskQueue(tasks, min(scannersOnServer(), (cap(st.Slots)+1)/2))
 		workers = min(workers, queue.atOnce())
 		return &parallelScan{group: g, queue: queue, workers: workers, width: s.Width(), reader: sharing}
 	}
 	o := &orderedScan{group: g, tasks: tasks, ahead: workers, window: min(2, workers), width: s.Width(), reader: sharing}
-	if s.Limit.Set {
+	if s.Lazy() {
 		o.window = 1
 	}
 	return o
@@ -178,7 +181,7 @@ func (a *access) readTasks(ctx context.Context, tasks []task, g *group) operator
 
 // oneGet reports whether tasks are one that gets keys, all of them at once.
 func oneGet(s *plan.Scan, tasks []task) bool {
-	return len(tasks) == 1 && tasks[0].keys != nil && !s.Limit.Set
+	return len(tasks) == 1 && tasks[0].keys != nil && !s.Lazy()
 }
 
 // scannersOnServer bounds the scanners that a parallel scan has open on one server. With a single server decoding takes

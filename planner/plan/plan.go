@@ -141,6 +141,8 @@ type Sort struct {
 	Input Node
 	By    []SortTerm
 	Limit RowLimit
+	// Sorted is by how many of the terms the input is sorted already: rows that are the same in these are sorted, and given, at a time.
+	Sorted int
 }
 
 // Limit skips Offset rows and gives those that follow, at most Count.

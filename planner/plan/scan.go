@@ -146,6 +146,8 @@ type Scan struct {
 	Limit     RowLimit // after Residual
 	// First, where not 0, is about how many rows must be read until Limit is reached, by statistics.
 	First int64
+	// Wanted, where not 0, is about how many rows are wanted by what stands above, which may end before all are read: a reader begins with few.
+	Wanted int64
 	// Cuts are keys, sorted, at which ranges are cut so that several parts of a large region are read at a time, where statistics tell that it
 	// is one. Nothing else changes.
 	Cuts []Cut
@@ -277,6 +279,9 @@ func (s *Scan) Reads() RowLimit {
 	}
 	return AtMost(rows)
 }
+
+// Lazy reports whether not all of what s finds may be wanted.
+func (s *Scan) Lazy() bool { return s.Limit.Set || s.Wanted > 0 }
 
 // MaxPatterns bounds the patterns of a fuzzy filter: the servers try each of them on each row that they stop at.
 const MaxPatterns = 32

@@ -1,0 +1,238 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+)
+
+// try is an order in which the rows of a block's table may be read.
+type try struct {
+	accessOrder
+	sorted  int  // it begins with so many terms of ORDER BY; 0: with all, or with none
+	inOrder bool // groups come in the order of ORDER BY
+}
+
+// tries lists the orders that serve what follows the reading of b's table, the best one first:
+//
+//	groups come in the order of ORDER BY, in that of its first terms if few are wanted, or one after the other
+//	the rows of a window's partitions come one after the other
+//	rows of SELECT DISTINCT that are the same follow one another
+//	rows of a join come in the order of its first source, if few are wanted
+//	rows come in the order of ORDER BY or, if few are wanted, of its first terms, and those that are the same in these are sorted
+func (b *block) tries(limit plan.RowLimit) (out []try) {
+	add := func(by []plan.SortTerm) *try {
+		out = append(out, try{accessOrder: accessOrder{by: by}})
+		return &out[len(out)-1]
+	}
+	plain := b.q.env.Options.NoRules || b.from.srcs[0].table == nil
+	windowed := len(b.wins.calls) > 0
+	if len(b.from.srcs) > 1 { // the order of the first one
+		if limit.Set && !plain && !b.grouped && !windowed && !b.core.Distinct && b.on == nil {
+			t := add(b.terms)
+			if len(b.semis) == 0 {
+				t.limit = limit
+			}
+		}
+		return out
+	}
+	switch {
+	case b.grouped && (b.groups.sets != nil || len(b.groups.by) == 0):
+	case b.grouped:
+		for k := len(b.terms); k > 0 && !windowed && !plain && (k == len(b.terms) || limit.Set); k-- {
+			if by := covering(b.terms[:k], b.groups.by); by != nil {
+				t := add(by)
+				t.inOrder, t.unmerged, t.sorted = true, !limit.Set, k%len(b.terms)
+			}
+		}
+		add(groupOrder(b.groups.by)).unmerged = true
+	case windowed:
+		add(b.wins.calls[0].terms())
+	case b.core.Distinct:
+		if by := b.termsOfDistinct(); by != nil && limit.Set && !plain {
+			add(by).unmerged = len(b.terms) == 0
+		}
+	default:
+		t := add(b.terms)
+		if b.on == nil && len(b.semis) == 0 {
+			t.limit = limit
+		}
+		for k := len(b.terms) - 1; k > 0 && limit.Set && b.on == nil && !plain; k-- {
+			add(b.terms[:k]).sorted = k
+		}
+	}
+	return out
+}
+
+// termsOfDistinct gives ORDER BY with the other columns of the result behind: in this order equal rows follow one another.
+func (b *block) termsOfDistinct() []plan.SortTerm {
+	outs := make([]expr.Expr, len(b.outs))
+	for i, o := range b.outs {
+		outs[i] = o.expr
+	}
+	return covering(b.terms, outs)
+}
+
+// covering gives terms, if they are all among es, with the rest of es behind.
+func covering(terms []plan.SortTerm, es []expr.Expr) []plan.SortTerm {
+	in := func(list []expr.Expr, e expr.Expr) bool {
+		return slices.ContainsFunc(list, func(x expr.Expr) bool { return expr.Same(x, e) })
+	}
+	var seen []expr.Expr
+	for _, t := range terms {
+		if !in(es, t.Expr) {
+			return nil
+		}
+		seen = append(seen, t.Expr)
+	}
+	out := slices.Clip(terms)
+	rest := plan.SortTerm{}
+	if len(terms) > 0 { // the key is read in one direction
+		rest = terms[len(terms)-1]
+	}
+	for _, e := range es {
+		if !in(seen, e) {
+			rest.Expr = e
+			out, seen = append(out, rest), append(seen, e)
+		}
+	}
+	return out
+}
+
+// read reads the tables, the rows of one in an order that serves what follows. limit is of the result. ordered reports whether they come in
+// that order, inOrder whether groups of them come in the order of ORDER BY.
+func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool, err error) {
+	tries := []try{{}}
+	if len(b.from.srcs) > 0 {
+		if list := b.tries(limit); len(list) > 0 {
+			tries = list
+		}
+	}
+	var of try
+	for i, t := range tries {
+		n, ok, err := b.q.joined(b.from, b.conds, b.used, t.accessOrder, b.hints)
+		if err != nil {
+			return nil, false, false, err
+		}
+		if i == 0 || ok {
+			node, ordered, of = n, ok, t
+		}
+		if ok {
+			break
+		}
+	}
+	if len(b.semis) > 0 {
+		n, kept, err := semiJoined(node, b.semis)
+		node, ordered = n, ordered && kept
+		if err != nil {
+			return nil, false, false, err
+		}
+	} else if s, ok := node.(*plan.Scan); ok {
+		b.oneOfSame(s, ordered)
+		inOrder = s.Order != plan.NoOrder && slices.EqualFunc(s.OrderBy, of.by, func(x, y plan.SortTerm) bool { return x.Desc == y.Desc })
+	}
+	inOrder = inOrder && ordered && of.inOrder
+	if of.sorted > 0 && (inOrder || ordered && !of.inOrder) {
+		b.sorted, ordered, inOrder = of.sorted, inOrder, false
+	}
+	return node, ordered, inOrder, nil
+}
+
+// oneOfSame lets s read one row of those of which one is enough.
+func (b *block) oneOfSame(s *plan.Scan, ordered bool) {
+	switch {
+	case !b.grouped && len(b.wins.calls) > 0:
+	case anyOfSame(b.core, b.grouped, b.aggs.calls):
+		b.q.env.accessEnv().OneOfSame(s, b.used, b.groups.by, b.aggs.calls)
+	case b.on != nil && ordered && !b.grouped: // the first row of each
+		of := make([]bool, len(b.used))
+		mark(of, b.on...)
+		b.q.env.accessEnv().OneOfSame(s, of, nil, nil)
+	}
+}
+
+// output makes the result of node's rows, which come in the order of terms if ordered is set.
+func (b *block) output(node plan.Node, ordered bool, limit plan.RowLimit, offset int64) (plan.Node, []plan.OutputColumn, error) {
+	cols := make([]plan.OutputColumn, len(b.outs))
+	exprs := make([]expr.Expr, len(b.outs))
+	for i, o := range b.outs {
+		cols[i], exprs[i] = plan.OutputColumn{Name: o.name, Type: o.expr.Type()}, o.expr
+	}
+	terms := b.terms
+	if b.core.Distinct {
+		node = &plan.Project{Input: node, Exprs: exprs}
+		if ordered = ordered && !b.grouped && len(b.wins.calls) == 0; ordered { // equal rows follow one another
+			on := &plan.DistinctOn{Input: node}
+			for i, c := range cols {
+				on.By = append(on.By, &expr.Column{Index: i, Name: c.Name, Typ: c.Type})
+			}
+			node = on
+		} else {
+			node = &plan.Distinct{Input: node}
+		}
+		for i, t := range terms {
+			at := slices.IndexFunc(exprs, func(x expr.Expr) bool { return expr.Same(x, t.Expr) })
+			if at < 0 {
+				return nil, nil, parser.Errorf(t.Expr.Position(), "ORDER BY of SELECT DISTINCT takes columns of the result")
+			}
+			terms[i].Expr = &expr.Column{Index: at, Name: cols[at].Name, Typ: cols[at].Type}
+		}
+		if len(terms) > 0 && !ordered {
+			node = &plan.Sort{Input: node, By: terms, Limit: limit.Behind(offset)}
+		}
+		return cut(node, limit, offset), cols, nil
+	}
+	if b.on != nil {
+		if !ordered {
+			node = &plan.Sort{Input: node, By: terms}
+		}
+		for i := range b.on {
+			b.on[i] = terms[i].Expr // which say the same where the rows are now
+		}
+		node, ordered = &plan.DistinctOn{Input: node, By: b.on}, true
+	}
+	if len(terms) > 0 && !ordered {
+		node = &plan.Sort{Input: node, By: terms, Limit: limit.Behind(offset), Sorted: b.sorted}
+	}
+	return &plan.Project{Input: cut(node, limit, offset), Exprs: exprs}, cols, nil
+}
+
+func cut(n plan.Node, limit plan.RowLimit, offset int64) plan.Node {
+	if !limit.Set && offset == 0 {
+		return n
+	}
+	if limit.Set {
+		wanted(n, limit.Behind(offset).Rows)
+	}
+	return &plan.Limit{Input: n, Offset: offset, Count: limit}
+}
+
+// wanted tells the scans under n, of whose rows so many are wanted, that not all of theirs may be.
+func wanted(n plan.Node, rows int64) {
+	switch n := n.(type) {
+	case *plan.Scan:
+		if !n.Limit.Set {
+			n.Wanted = max(1, rows)
+		}
+	case *plan.Project:
+		wanted(n.Input, rows)
+	case *plan.DistinctOn:
+		wanted(n.Input, rows)
+	case *plan.Aggregate:
+		if n.Ordered {
+			wanted(n.Input, rows)
+		}
+	case *plan.Sort:
+		if n.Sorted > 0 {
+			wanted(n.Input, rows)
+		}
+	case *plan.Join:
+		if !n.Full {
+			wanted(n.Left, rows)
+		}
+	case *plan.Apply:
+		wanted(n.Left, rows)
+	}
+}
