@@ -49,7 +49,7 @@ func (s *search) integers(at []int) []option {
 				}
 				o.segs[0].bits -= 0.8 // as unsigned numbers they would all lie in the upper half, or about its beginning
 			}
-			if f.width == 8 && o.most >= 1<<40 && o.spread >= 1<<48 {
+			if f.width == 8 && o.most >= 1<<40 && o.spread >= 1<<56 {
 				continue // ids that grow have a first byte that stays
 			}
 			if t, ok := timeOfDay(f, o); ok && s.daily {
@@ -242,6 +242,7 @@ func variable(texts [][]byte, d byte) segment {
 	case !slices.ContainsFunc(texts, func(b []byte) bool { return !isText(b) }):
 	default:
 		g.typ, g.part, what = "BYTES", "{} AS BYTES", "bytes"
+		g.bits += 4
 	}
 	g.why = describe(what, texts)
 	return g
@@ -260,7 +261,7 @@ func (s *search) fixed(at []int, least, most int) []option {
 		}
 		digest, random := digestOf(bs)
 		end := least == most && w == most
-		if !end && !(random && w >= 16) && !s.begins(at, next, w) {
+		if !end && !(random && w >= 16) && !s.digitsEnd(bs, next) && !s.begins(at, next, w) {
 			continue
 		}
 		g := segment{part: fmt.Sprintf("{} AS TEXT(%d)", w), base: "id", typ: "STRING", bits: textBits(bs, true) + partBits}
@@ -309,6 +310,12 @@ func (s *search) fixed(at []int, least, most int) []option {
 		out = append(out, option{segs: []segment{g}, next: next})
 	}
 	return out
+}
+
+// digitsEnd reports whether all texts are digits, and letters follow in all keys.
+func (s *search) digitsEnd(bs [][]byte, next []int) bool {
+	after, _, ok := s.slice(next, 1)
+	return ok && !slices.ContainsFunc(bs, func(b []byte) bool { return !isDigits(b) }) && !slices.ContainsFunc(after, func(b []byte) bool { return !isLetter(b[0]) })
 }
 
 // begins reports whether something recognisable begins at next, w bytes after at.

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/crc32"
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -268,6 +269,106 @@ var corpus = map[string]func(p program, i int) written{
 	"cell_numbers": func(p program, i int) written {
 		return append(key(fmt.Sprint(p.word(), i)), "n", be32(p.Int64N(1000)), "l", be64(p.uid()), "d", be64(int64(math.Float64bits(float64(p.IntN(9000))/100))), "t", be64(p.millis()), "s", p.word())
 	},
+}
+
+// others gives a row of each table of testdata/corpus_others.sql.
+var others = map[string]func(p program, i int) written{
+	"crc16_slot": func(p program, _ int) written {
+		u := p.user()
+		return key(be16(crc16(u)%16384), u, ":", be64(p.millis()))
+	},
+	"sha256_of_long": func(p program, i int) written {
+		u := be64(p.uid())
+		h := sha256.Sum256([]byte(u))
+		return key(string(h[:8]), u, be32(int64(i%90)))
+	},
+	"kafka_partition": func(p program, _ int) written {
+		u := p.user()
+		return key(one((murmur2(u)&math.MaxInt32)%12), u, "|", be64(p.Int64N(9000)))
+	},
+	"djb_digits": func(p program, i int) written {
+		u, h := fmt.Sprint(p.user(), ".", i), uint32(5381)
+		for _, c := range []byte(u) {
+			h = h<<5 + h + uint32(c)
+		}
+		return key(fmt.Sprintf("%03d-", h%128), u)
+	},
+	"fnv_byte": func(p program, _ int) written {
+		u := fmt.Sprintf("10.%d.%d.%d", p.IntN(4), p.IntN(256), p.IntN(256))
+		h := fnv.New32a()
+		h.Write([]byte(u))
+		return key(one(int64(h.Sum32()%64)), u, "\x00", be64(p.millis()))
+	},
+	"ip_time":             func(p program, _ int) written { return key(be32(int64(p.Uint32())), be64(p.millis())) },
+	"tenant_name_version": func(p program, _ int) written { return key(be32(1+p.Int64N(40)), p.word(), "\x00", be32(p.Int64N(20))) },
+	"user_order": func(p program, _ int) written {
+		return key("user:", fmt.Sprint(p.uid()), ":order:", fmt.Sprint(p.IntN(4000)))
+	},
+	"region_day": func(p program, _ int) written {
+		return key([]string{"DE", "US", "FR"}[p.IntN(3)], "/", []string{"BY", "Texas", "NRW", "Ohio"}[p.IntN(4)], "/", time.Unix(start/1000+86_400*p.Int64N(3000), 0).UTC().Format("2006/01/02"))
+	},
+	"mail_by_domain":  func(p program, _ int) written { return key(p.host(), "@", p.user()) },
+	"hex_id_sequence": func(p program, i int) written { return key(hexOf(p.uuid()), "-", fmt.Sprintf("%04d", i%37)) },
+	"long_tag":        func(p program, _ int) written { return key(be64(p.uid()), p.word()) },
+	"month_number": func(p program, _ int) written {
+		return key(time.Unix(start/1000-86_400*p.Int64N(1500), 0).UTC().Format("200601"), fmt.Sprintf("%06d", p.IntN(50_000)), []string{"a", "bc", "def"}[p.IntN(3)])
+	},
+	"device_newest": func(p program, _ int) written { return key(p.device(), "_", fmt.Sprint(9999999999999-p.millis())) },
+	"geohash_time": func(p program, _ int) written {
+		return key("u", p.from("0123456789bcdefghjkmnpqrstuvwxyz", 8), fmt.Sprint(p.millis()))
+	},
+	"digit_newest": func(p program, _ int) written {
+		u := p.uid()
+		return key(fmt.Sprintf("%d-%012d-%d", u%10, u, math.MaxInt64-p.millis()))
+	},
+	"sha1_prefix": func(p program, _ int) written {
+		u := p.user()
+		return key(hexOf(sha(u))[:8], "_", u, "#", fmt.Sprint(p.millis()/1000))
+	},
+	"ulid": func(p program, _ int) written { return key("01KDV", p.from("0123456789ABCDEFGHJKMNPQRSTVWXYZ", 21)) },
+	"user_type_newest": func(p program, _ int) written {
+		return key(be64(p.uid()), be16(p.Int64N(6)), be64(math.MaxInt64-p.millis()))
+	},
+	"snowflake_hash": func(p program, i int) written {
+		u := (p.millis()-1_288_834_974_657)<<22 | p.Int64N(1<<22)
+		return key(one(abs(int64(int32(u^int64(uint64(u)>>32))))%24), be64(u))
+	},
+}
+
+func crc16(s string) int64 {
+	var crc uint32
+	for _, b := range []byte(s) {
+		crc ^= uint32(b) << 8
+		for range 8 {
+			if crc <<= 1; crc&0x10000 != 0 {
+				crc ^= 0x11021
+			}
+		}
+	}
+	return int64(crc)
+}
+
+// murmur2 is org.apache.kafka.common.utils.Utils.murmur2.
+func murmur2(s string) int64 {
+	const m, seed = 0x5bd1e995, 0x9747b28c
+	data, h := []byte(s), uint32(seed)^uint32(len(s))
+	for i := range len(data) / 4 {
+		k := binary.LittleEndian.Uint32(data[4*i:]) * m
+		k ^= k >> 24
+		h = h*m ^ k*m
+	}
+	switch tail := data[len(data)&^3:]; len(tail) {
+	case 3:
+		h ^= uint32(tail[2]) << 16
+		fallthrough
+	case 2:
+		h ^= uint32(tail[1]) << 8
+		fallthrough
+	case 1:
+		h = (h ^ uint32(tail[0])) * m
+	}
+	h = (h ^ h>>13) * m
+	return int64(h ^ h>>15)
 }
 
 // rowsOf gives about n distinct rows of a table, in the order of their keys.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/types"
 )
 
@@ -56,7 +57,7 @@ var moments = sync.OnceValue(func() []*form {
 		{"TIMESTAMP", "yyyyMMddHHmmssSSS", 8}, {"TIMESTAMP", "yyyyMMddHHmmss", 8}, {"TIMESTAMP", "yyyyMMddHHmm", 8}, {"TIMESTAMP", "yyyyMMddHH", 8},
 		{"TIMESTAMP", "yyyy-MM-dd HH:mm:ss", 14}, {"TIMESTAMP", "yyyy-MM-dd''T''HH:mm:ss", 14}, {"TIMESTAMP", "yyyy-MM-dd''T''HH:mm:ss''Z''", 18}, {"TIMESTAMP", "yyyy-MM-dd''T''HH:mm:ss.SSS''Z''", 18},
 		{"TIMESTAMP", "yyyy-MM-dd''T''HH:mm:ss.SSS", 14}, {"TIMESTAMP", "yyyy-MM-dd''T''HH:mm", 12}, {"TIMESTAMP", "yyyy-MM-dd HH:mm:ss.SSS", 14}, {"TIMESTAMP", "yyyy-MM-dd-HH", 10}, {"TIMESTAMP", "yyMMdd:HHmmss", 12}, {"TIMESTAMP", "yyMMddHHmmss", 6},
-		{"DATE", "yyyyMMdd", 8}, {"DATE", "yyyy-MM-dd", 10}, {"DATE", "yyyy/MM/dd", 10}, {"DATE", "yyMMdd", 4},
+		{"TIMESTAMP", "yyyyMM", 5}, {"DATE", "yyyyMMdd", 8}, {"DATE", "yyyy-MM-dd", 10}, {"DATE", "yyyy/MM/dd", 10}, {"DATE", "yyMMdd", 4},
 	} {
 		base := "ts"
 		if p.typ == "DATE" {
@@ -120,15 +121,34 @@ var (
 	latest    = time.Date(2036, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 )
 
-// moment reports whether n, as f decodes it, lies in the years that are believed.
-func (f *form) moment(n int64) bool {
+// believed is the time from which moments are believed, and its end. What is finer than milliseconds must be later: it may be any number.
+type believed struct{ from, fine, to int64 }
+
+// believedOf is the time of rows: not long after their cells were written.
+func believedOf(rows []hbase.Row) believed {
+	b := believed{earliest, earliest, latest}
+	first, last := int64(math.MaxInt64), int64(0)
+	for _, r := range rows {
+		for _, c := range r.Cells {
+			first, last = min(first, c.Timestamp), max(last, c.Timestamp)
+		}
+	}
+	if first >= earliest && last >= first && last < latest { // else they are no times
+		b.fine, b.to = first-longAgo, min(latest, last+longAgo)
+	}
+	return b
+}
+
+// moment reports whether n, as f decodes it, lies in the time that is believed.
+func (f *form) moment(b believed, n int64) bool {
+	earliest, latest := b.from, b.to
 	switch {
 	case f.typ == "DATE":
 		n *= types.MillisPerDay
 	case f.base == "ts_us":
-		n /= 1000
+		earliest, n = b.fine, n/1000
 	case f.base == "ts_ns":
-		n /= 1_000_000
+		earliest, n = b.fine, n/1_000_000
 	}
 	if strings.HasPrefix(f.pattern, "yyMM") && n < twoDigits {
 		return false

@@ -157,6 +157,11 @@ func textBits(texts [][]byte, byPosition bool) float64 {
 				here[b[i]]++
 			}
 			sum += entropy(here[:], len(texts))
+			for _, n := range here { // a sample shows less than there is (Miller and Madow)
+				if n > 0 {
+					sum += math.Log2E / float64(2*len(texts))
+				}
+			}
 		}
 		bits = min(bits, sum)
 	}

@@ -195,12 +195,12 @@ func (pr *probe) number(h numberHash, sql string) (part string, n int64) {
 		return "", 0
 	}
 	for w, way := range ways {
-		if h.numbers && w > 0 || w == 1 && !h.signed && !h.wide || w >= 3 && h.signed {
+		if h.sql == "%s" && w > 0 || w == 1 && !h.signed && !h.wide || w >= 3 && h.signed {
 			continue
 		}
 		g := gs[w]
-		if many := float64(most + 1); float64(distinctTexts(pr.lead)) < many*(1-math.Exp(-float64(len(pr.lead))/many))/2 {
-			continue // a hash fills its buckets
+		if many := float64(most + 1); float64(distinctTexts(pr.lead)) < many*(1-math.Exp(-float64(len(pr.lead))/many))/8 {
+			continue // a hash fills its buckets; keys of a sample that are neighbours have the same
 		}
 		made := fmt.Sprintf(way.sql, call)
 		if g == 0 && pr.binary && pr.width == 4 && !h.numbers && w == 0 {

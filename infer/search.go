@@ -114,10 +114,11 @@ type search struct {
 	daily   bool // the table holds one day: keys may hold times of the day
 	tails   map[string][]parse
 	moments map[string][]option
+	believed
 }
 
 func newSearch(rows []hbase.Row) *search {
-	s := &search{tails: map[string][]parse{}, moments: map[string][]option{}}
+	s := &search{tails: map[string][]parse{}, moments: map[string][]option{}, believed: believedOf(rows)}
 	step := max(1, (len(rows)+searchKeys-1)/searchKeys)
 	for i := 0; i < len(rows); i += step {
 		s.keys = append(s.keys, rows[i].Key)
@@ -281,7 +282,7 @@ func (s *search) times(at []int) []option {
 	}
 	var out []option
 	for _, f := range moments() {
-		o, distinct, ok := s.form(f, at, f.moment)
+		o, distinct, ok := s.form(f, at, func(n int64) bool { return f.moment(s.believed, n) })
 		if !ok || f.width == 4 && (s.looksText(at, 0) || o.spread < types.MillisPerDay && (distinct < 30 || !strings.HasPrefix(f.part, "c "))) || inSeconds(f) && s.looksText(at, 4) {
 			continue
 		}

@@ -200,9 +200,11 @@ func (p parse) doubts() (out []string) {
 	if g := p.segs[0]; len(p.segs) == 1 && (g.part == "{} AS BYTES" || g.part == "{} AS TEXT" && g.typ == "STRING") {
 		return []string{"nothing in the keys tells parts apart, so that they are read whole"}
 	}
-	for _, g := range p.segs {
+	for i, g := range p.segs {
 		part := g.sql()
 		switch {
+		case i == 0 && g.column != "" && slices.Contains([]string{"{} AS UINT8", "{} AS TEXT(1)", "{} AS TEXT(2)", "{} AS TEXT(3)"}, g.part):
+			out = append(out, part+" may be a salt or a bucket, computed from nothing that the sample shows")
 		case strings.HasPrefix(g.part, "SALT"):
 			out = append(out, part+" is a salt if the program draws it; if it computes it, from nothing that the sample shows")
 		case g.lead != noLead && !g.computed:
