@@ -82,6 +82,8 @@ type Engine struct {
 	sending *semaphore.Weighted // one of everySender is held while rows are written by a definition that was just looked at
 	stats   statistics
 	session *Session // of statements that name none
+
+	postgres pgcatalog.Cache
 }
 
 // New makes an engine; client and cat remain the caller's.
@@ -179,7 +181,8 @@ func (e *Engine) newRun(args Args, began moment) *run {
 		budget: scanBudget{limit: opt.ScanLimit.or(set.scanLimit)},
 		env:    planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now, Funcs: e.cfg.Funcs, Options: e.cfg.Planner}}
 	r, st := &p.run, &p.statement
-	p.postgres.Catalog, p.postgres.Funcs, p.postgres.Client, p.postgres.Planner, p.env.Postgres = e.catalog, e.cfg.Funcs, session.Client, &p.env, &p.postgres
+	p.postgres.Catalog, p.postgres.Funcs, p.postgres.Client, p.postgres.Planner = e.catalog, e.cfg.Funcs, session.Client, &p.env
+	p.postgres.Cache, p.env.Postgres = &e.postgres, &p.postgres
 	r.statement, r.env, r.told = st, &p.env, &p.told
 	st.looked = &p.looked
 	st.budget, st.watched, st.Warn, st.Guard = &p.budget, &p.watched, &p.warnings, st

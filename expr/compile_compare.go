@@ -225,8 +225,17 @@ func (c compiler) adapt(k *Const, t types.Type) (*Const, error) {
 	switch {
 	case from == t || k.Val.IsNull():
 		return k, nil
+	case from == types.String && t.IsNamedOID():
+		if x, err := c.cast(k, t, k.Pos); err != nil {
+			return nil, err
+		} else if named, ok := x.(*Const); ok {
+			return named, nil
+		}
+		return k, nil
 	case from == types.String:
 		cast = t != types.String
+	case from.IsNamedOID() && t == types.OID, from.IsInteger() && t == types.OID && k.Val.Int() >= 0 && k.Val.Int() < 1<<32:
+		cast = true
 	case isMoment(from) && isMoment(t):
 		cast = widen(from, t) == t || k.Val.HasClock()
 	case from.IsInteger() && t.IsTimestamp(), from == types.Bytes && (t == types.String || t == types.UUID), from == types.UUID && (t == types.String || t == types.Bytes):

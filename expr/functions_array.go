@@ -104,7 +104,6 @@ var arrayFunctions = []Function{
 		_, err := returns(types.Null, isArray)(args)
 		return args[0].Type().Elem(), err
 	}, func(_ *Env, a []types.Value) (types.Value, error) { return a[0], nil }),
-	setOf("_PG_EXPANDARRAY", "_pg_expandarray(a)", "The elements of the array as rows (x, n), n being their number: tools of PostgreSQL call it.", 1, 1, returns(types.JSON, isArray), expandArray),
 	setOf("GENERATE_SUBSCRIPTS", "generate_subscripts(a, dimension [, reverse]) integer", "The subscripts of a dimension of the array, a row for each.", 2, 3, returns(types.Int, isArray, isInt, isTruth), subscriptsOf),
 	setOf("GENERATE_SERIES", "generate_series(from, to [, step])", "The numbers from one to the other, a row for each; in FROM also DECIMALs and, by an INTERVAL, moments.", 2, 3, returns(types.BigInt, isInt), numbersBetween),
 	setOf("STRING_TO_TABLE", "string_to_table(text, delimiter [, null]) text", "As string_to_array, a row for each part.", 2, 3, returns(types.String, isText), stringToArray),
@@ -471,13 +470,4 @@ func numbersBetween(_ *Env, a []types.Value) (types.Value, error) {
 		n = next
 	}
 	return types.NewArray(types.BigInt, out), nil
-}
-
-// expandArray is _PG_EXPANDARRAY. A row is JSON.
-func expandArray(_ *Env, a []types.Value) (types.Value, error) {
-	rows := a[0].Items()
-	for i, x := range rows {
-		rows[i] = types.NewJSON(fmt.Sprintf(`{"x": %s, "n": %d}`, x.AppendJSON(nil), i+1))
-	}
-	return types.NewArray(types.JSON, rows), nil
 }

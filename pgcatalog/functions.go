@@ -55,13 +55,16 @@ var signatures = sync.OnceValue(func() map[string]*signature {
 var nullArgs = []string{"FORMAT_TYPE", "PG_TYPEOF", "SET_CONFIG"}
 
 // volatile are functions with effects, or with another result at each call.
-var volatile = []string{"SET_CONFIG", "PG_CANCEL_BACKEND"}
+var volatile = []string{"SET_CONFIG", "PG_CANCEL_BACKEND", expandArray}
+
+// expandArray gives several rows.
+const expandArray = "_PG_EXPANDARRAY"
 
 // function makes the function of a statement.
 func (sig *signature) function(s *Session) *expr.Function {
 	f := &expr.Function{Name: sig.name, Group: "catalog", MinArgs: sig.least, MaxArgs: len(sig.args), NullArgs: slices.Contains(nullArgs, sig.name),
-		Volatile: slices.Contains(volatile, sig.name),
-		Result:   func([]expr.Expr) (types.Type, error) { return sig.result, nil }}
+		Volatile: slices.Contains(volatile, sig.name), Set: sig.name == expandArray,
+		Result: func([]expr.Expr) (types.Type, error) { return sig.result, nil }}
 	body := bodies[sig.name]
 	f.Eval = func(_ *expr.Env, args []types.Value) (types.Value, error) {
 		if sig.fixed {
@@ -79,7 +82,7 @@ func (sig *signature) function(s *Session) *expr.Function {
 			args[i] = v
 		}
 		v, err := body(s, args)
-		if err != nil || v.IsNull() || v.Type() == sig.result {
+		if err != nil || v.IsNull() || v.Type() == sig.result || v.Type().IsArray() {
 			return v, err
 		}
 		return types.Cast(v, sig.result, time.UTC)
@@ -184,6 +187,13 @@ func init() {
 		},
 		"TO_REGCLASS": named(types.RegClass, true), "TO_REGTYPE": named(types.RegType, true), "TO_REGPROC": named(types.RegProc, true), "TO_REGNAMESPACE": named(types.RegNamespace, true),
 		"REGCLASS": named(types.RegClass, false), "REGTYPE": named(types.RegType, false), "REGPROC": named(types.RegProc, false), "REGNAMESPACE": named(types.RegNamespace, false),
+		expandArray: func(_ *Session, a []types.Value) (types.Value, error) {
+			rows := a[0].Items()
+			for i, x := range rows {
+				rows[i] = types.NewJSON(fmt.Sprintf(`{"x": %s, "n": %d}`, x.AppendJSON(nil), i+1))
+			}
+			return types.NewArray(types.JSON, rows), nil
+		},
 		"_PG_FIELD":             field,
 		"_PG_CHAR_MAX_LENGTH":   func(_ *Session, a []types.Value) (types.Value, error) { return maxLength(a) },
 		"_PG_NUMERIC_PRECISION": func(_ *Session, a []types.Value) (types.Value, error) { return precision(a) },

@@ -219,7 +219,7 @@ func (s *Session) comment(oid types.Value, column int) (types.Value, error) {
 	if column == 0 {
 		return text(tableComment(x.table.Layouts[0]))
 	}
-	if columns := x.columns(); column > 0 && column <= len(columns) && columns[column-1].comment != "" {
+	if columns := x.columns(s); column > 0 && column <= len(columns) && columns[column-1].comment != "" {
 		return text(columns[column-1].comment)
 	}
 	return null, nil

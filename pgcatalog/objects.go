@@ -34,7 +34,27 @@ type object struct {
 	layout    *catalog.Layout // of an index
 	of        *object         // the table of an index
 	indexes   []*object
-	columns   func() []attribute
+	relation  *Relation
+	once      sync.Once
+	known     []attribute
+}
+
+// columns are those of x. Only the columns of a view depend on the statement.
+func (x *object) columns(s *Session) []attribute {
+	if x.view != nil {
+		return viewColumns(s, x.view)
+	}
+	x.once.Do(func() {
+		switch {
+		case x.relation != nil:
+			x.known = x.relation.attributes()
+		case x.layout != nil:
+			x.known = indexColumns(x)
+		default:
+			x.known = tableColumns(x.table)
+		}
+	})
+	return x.known
 }
 
 // attribute is a column of an object.
@@ -55,29 +75,31 @@ type schema struct {
 
 // objects are all objects in the order of schemas and names.
 type objects struct {
+	tables  []*catalog.Table
+	views   []*catalog.View
 	schemas []schema
 	all     []*object
 	byOID   map[uint32]*object
 	byName  map[[2]string]*object
 }
 
-// collect collects the objects of s.
-func (s *Session) collect() *objects {
-	o := &objects{schemas: []schema{{schemaCatalog, "pg_catalog"}, {schemaPublic, "public"}}, byOID: map[uint32]*object{}, byName: map[[2]string]*object{}}
+// collect collects the objects of c.
+func collect(c *catalog.Catalog) *objects {
+	o := &objects{tables: c.Tables(), views: c.Views(), schemas: []schema{{schemaCatalog, "pg_catalog"}, {schemaPublic, "public"}}, byOID: map[uint32]*object{}, byName: map[[2]string]*object{}}
 	taken := map[uint32]bool{}
 	o.schemas = append(o.schemas, schema{number("ninformation_schema", taken), "information_schema"})
-	for _, t := range s.Catalog.Tables() {
-		x := o.add(&object{kind: "r", table: t, columns: sync.OnceValue(func() []attribute { return tableColumns(t) })}, t.Name, taken)
+	for _, t := range o.tables {
+		x := o.add(&object{kind: "r", table: t}, t.Name, taken)
 		for i, l := range t.Layouts {
 			o.index(x, l, i, taken)
 		}
 	}
-	for _, v := range s.Catalog.Views() {
-		o.add(&object{kind: "v", view: v, columns: sync.OnceValue(func() []attribute { return viewColumns(s, v) })}, v.Name, taken)
+	for _, v := range o.views {
+		o.add(&object{kind: "v", view: v}, v.Name, taken)
 	}
 	for _, r := range relations() {
 		if r.kind != "f" {
-			o.put(&object{oid: r.oid, schema: r.Schema, name: r.Name, kind: r.kind, columns: r.attributes}, taken)
+			o.put(&object{oid: r.oid, schema: r.Schema, name: r.Name, kind: r.kind, relation: r}, taken)
 		}
 	}
 	slices.SortFunc(o.all, func(a, b *object) int {
@@ -131,7 +153,6 @@ func (o *objects) index(x *object, l *catalog.Layout, i int, taken map[uint32]bo
 	}
 	in := &object{kind: "i", schema: x.schema, name: name, table: x.table, layout: l, of: x}
 	in.oid = number("i"+x.schema+":"+x.name+":"+name, taken)
-	in.columns = sync.OnceValue(func() []attribute { return indexColumns(in) })
 	x.indexes = append(x.indexes, o.put(in, taken))
 }
 

@@ -1,6 +1,7 @@
 package pgcatalog
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -68,7 +69,11 @@ func namespaces(w *writer) {
 }
 
 func classes(w *writer) {
+	kinds, some := w.wanted("relkind")
 	for _, x := range w.objects("oid", "relname") {
+		if some && !slices.ContainsFunc(kinds, func(k types.Value) bool { return k.Text() == x.kind }) {
+			continue
+		}
 		out := w.row()
 		set := func(name string, v any) { w.set(out, name, v) }
 		set("oid", x.oid)
@@ -76,7 +81,7 @@ func classes(w *writer) {
 		set("relnamespace", x.schemaOID)
 		set("relkind", x.kind)
 		if x.view == nil {
-			set("relnatts", len(x.columns()))
+			set("relnatts", len(x.columns(w.session)))
 		}
 		set("relhasindex", len(x.indexes) > 0)
 		set("relhasrules", x.kind == "v")
@@ -97,7 +102,7 @@ func classes(w *writer) {
 
 func attributes(w *writer) {
 	for _, x := range w.objects("attrelid", "") {
-		for i, c := range x.columns() {
+		for i, c := range x.columns(w.session) {
 			t := typeOf(c.typ, c.limit)
 			w.add("attrelid", x.oid, "attname", c.name, "atttypid", t.oid, "attlen", t.length, "attnum", i+1, "attndims", t.dimensions, "atttypmod", t.modifier,
 				"attbyval", t.byValue, "attalign", t.align, "attstorage", t.storage, "attnotnull", c.notNull, "atthasdef", c.fallback != "", "attcollation", t.collation)
@@ -110,7 +115,7 @@ func defaults(w *writer) {
 		if x.kind != "r" || x.table == nil {
 			continue
 		}
-		for i, c := range x.columns() {
+		for i, c := range x.columns(w.session) {
 			if c.fallback != "" {
 				w.add("oid", x.oid+uint32(i)+1, "adrelid", x.oid, "adnum", i+1, "adbin", c.fallback)
 			}
@@ -124,7 +129,7 @@ func descriptions(w *writer) {
 			continue
 		}
 		w.add("objoid", x.oid, "classoid", classOfClasses, "objsubid", 0, "description", tableComment(x.table.Layouts[0]))
-		for i, c := range x.columns() {
+		for i, c := range x.columns(w.session) {
 			if c.comment != "" {
 				w.add("objoid", x.oid, "classoid", classOfClasses, "objsubid", i+1, "description", c.comment)
 			}

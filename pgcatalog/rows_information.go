@@ -38,7 +38,7 @@ func informationColumns(w *writer) {
 		if x.kind == "i" {
 			continue
 		}
-		for i, c := range x.columns() {
+		for i, c := range x.columns(w.session) {
 			w.column(x, i, c)
 		}
 	}

@@ -1,7 +1,9 @@
 package pgcatalog
 
 import (
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hql-db/hql/catalog"
@@ -43,6 +45,7 @@ type Session struct {
 	Funcs   *expr.Registry // nil: the built-in ones
 	Client  *Client        // nil: the statement is a program's own
 	Planner Planner
+	Cache   *Cache // nil: objects are collected for each statement
 
 	once      sync.Once
 	known     *objects
@@ -52,8 +55,34 @@ type Session struct {
 
 // objects collects the objects of the catalog at the first call.
 func (s *Session) objects() *objects {
-	s.once.Do(func() { s.known = s.collect() })
+	s.once.Do(func() {
+		if s.known = s.Cache.objects(s.Catalog); s.known == nil {
+			s.known = collect(s.Catalog)
+			s.Cache.keep(s.known)
+		}
+	})
 	return s.known
+}
+
+// Cache keeps the objects of a catalog from one statement to the next. The zero Cache works.
+type Cache struct{ kept atomic.Pointer[objects] }
+
+// objects returns those of c, if the definitions are the same; otherwise nil. A nil Cache keeps nothing.
+func (k *Cache) objects(c *catalog.Catalog) *objects {
+	if k == nil {
+		return nil
+	}
+	o := k.kept.Load()
+	if o == nil || !slices.Equal(o.tables, c.Tables()) || !slices.Equal(o.views, c.Views()) {
+		return nil
+	}
+	return o
+}
+
+func (k *Cache) keep(o *objects) {
+	if k != nil {
+		k.kept.Store(o)
+	}
 }
 
 func (s *Session) user() string {

@@ -7,9 +7,37 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
+// plainValue is valueOf for the types that most columns of large relations have; they need no cast.
+func plainValue(x any, t types.Type) (v types.Value, ok bool) {
+	switch x := x.(type) {
+	case string:
+		switch {
+		case t == types.Name && len(x) < 64:
+			return types.NewName(x), true
+		case t == types.Char && len(x) < 2:
+			return types.NewChar(x), true
+		}
+	case uint32:
+		if t == types.OID {
+			return types.NewOID(x), true
+		}
+	case int:
+		switch {
+		case t == types.OID:
+			return types.NewOID(uint32(x)), true
+		case t == types.SmallInt, t == types.Int:
+			return types.NewIntOf(t, int64(x)), true
+		}
+	}
+	return v, false
+}
+
 // valueOf is x as a value of t.
 func valueOf(x any, t types.Type) types.Value {
 	var v types.Value
+	if out, ok := plainValue(x, t); ok {
+		return out
+	}
 	switch x := x.(type) {
 	case nil:
 		return v

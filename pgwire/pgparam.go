@@ -43,7 +43,7 @@ func textValue(t pgType, s string, loc *time.Location) (types.Value, *Error) {
 	if !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {
 		return types.Value{}, failure("22021", `invalid byte sequence for encoding "UTF8"`)
 	}
-	if t.typ == types.String {
+	if t.typ == types.String || t.typ.IsNamedOID() { // the statement finds the name in the catalog
 		return types.NewString(s), nil
 	}
 	v, err := types.Cast(types.NewString(strings.TrimSpace(s)), t.typ, loc)

@@ -15,6 +15,9 @@ import (
 //	what is likely to give few rows (few), and binds the key of a table
 //	what binds the key of a table
 func (q *query) arrange(f *from, conds []expr.Expr, h hints) []int {
+	if order := q.virtualOrder(f, conds); order != nil {
+		return order
+	}
 	reach := q.reach(f, conds, h)
 	bound := func(i int, given []int) bool { return !reach(i, given).Wide() }
 	if slices.Contains(f.outer, true) || bound(0, nil) {

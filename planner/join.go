@@ -288,6 +288,7 @@ func (q *query) rearranged(f *from, order []int, conds []expr.Expr, used []bool,
 		s := *f.srcs[i]
 		s.offset = 0
 		g.add(&s)
+		g.outer[len(g.outer)-1] = f.outer[i]
 		for k := range s.width() {
 			at[f.srcs[i].offset+k] = s.offset + k
 		}
@@ -295,6 +296,11 @@ func (q *query) rearranged(f *from, order []int, conds []expr.Expr, used []bool,
 	conds = slices.Clone(conds)
 	for i, c := range conds {
 		conds[i] = moved(c, func(x int) int { return at[x] })
+	}
+	for k, i := range order {
+		if f.on[i] != nil {
+			g.on[k] = moved(f.on[i], func(x int) int { return at[x] })
+		}
 	}
 	gused := make([]bool, len(used))
 	exprs := make([]expr.Expr, len(used))

@@ -73,16 +73,59 @@ func (q *query) virtual(name, alias string) *source {
 		s.cols = append(s.cols, plan.OutputColumn{Name: c.Name, Type: c.Type, Hidden: i >= len(r.Columns)-r.Hidden})
 	}
 	session := q.env.postgres()
-	rows := func(wanted pgcatalog.Wanted) *plan.Virtual {
-		return &plan.Virtual{Name: r.Schema + "." + r.Name, N: len(s.cols), Rows: func() [][]types.Value { return r.Rows(session, wanted) }}
+	read := func(conds []expr.Expr) *plan.Virtual {
+		return &plan.Virtual{Name: r.Schema + "." + r.Name, N: len(s.cols), Rows: func(listed func(int) ([]types.Value, bool)) [][]types.Value {
+			return r.Rows(session, func(column string) ([]types.Value, bool) {
+				i := slices.IndexFunc(r.Columns, func(c pgcatalog.Column) bool { return c.Name == column })
+				if values, ok := valuesOf(conds, i); ok || listed == nil {
+					return values, ok
+				}
+				return listed(i)
+			})
+		}}
 	}
-	s.node = rows(func(string) ([]types.Value, bool) { return nil, false })
-	s.again = func(_ *query, conds []expr.Expr) (plan.Node, []expr.Expr, error) {
-		return rows(func(column string) ([]types.Value, bool) {
-			return valuesOf(conds, slices.IndexFunc(r.Columns, func(c pgcatalog.Column) bool { return c.Name == column }))
-		}), conds, nil
-	}
+	s.node = read(nil)
+	s.again = func(_ *query, conds []expr.Expr) (plan.Node, []expr.Expr, error) { return read(conds), conds, nil }
 	return s
+}
+
+// virtualOrder gives the order in which to join relations of PostgreSQL's catalog, where all that are joined are such: one with a
+// condition on values first, then those that it leads to. Those behind the first outer join stay in their places; nil: as written.
+func (q *query) virtualOrder(f *from, conds []expr.Expr) []int {
+	inner := len(f.srcs)
+	for i, s := range f.srcs {
+		if _, ok := s.node.(*plan.Virtual); !ok || f.swapped[i] {
+			return nil
+		}
+		if f.outer[i] && i < inner {
+			inner = i
+		}
+	}
+	leads := func(i int, given []int) bool {
+		own, rest := ownTerms(conds, f.srcs[i])
+		for c := range f.srcs[i].cols {
+			if _, ok := valuesOf(own, c); ok {
+				return true
+			}
+		}
+		return slices.ContainsFunc(rest, func(e expr.Expr) bool {
+			_, _, equal := equality(e)
+			return equal && q.sampled(e, f.srcs[i], given, f) != nil
+		})
+	}
+	if inner < 2 || leads(0, nil) && leads(1, []int{0}) {
+		return nil
+	}
+	for first := range inner {
+		if leads(first, nil) {
+			order := orderFrom(first, inner, leads)
+			for i := inner; i < len(f.srcs); i++ {
+				order = append(order, i)
+			}
+			return order
+		}
+	}
+	return nil
 }
 
 // mostListed is how many values of a column are looked up; for more, all rows are made.

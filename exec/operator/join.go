@@ -25,6 +25,7 @@ type joinOp struct {
 	share       share
 	table       map[string][][]types.Value
 	loaded      bool
+	late        bool // right is opened when left rows are known: see narrow
 	pending     []spilledJoin
 	// Of a FULL JOIN: which of the rows in the table were matched, those with a NULL
 	// in their key, and the unmatched ones still to be given.
@@ -59,6 +60,10 @@ func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 		if n.Semi {
 			return &semiLookupOp{joinOp: j}, nil
 		}
+		return j, nil
+	}
+	if virtualSide(n) != nil {
+		j.late = true
 		return j, nil
 	}
 	if j.right, err = b.node(ctx, n.Right); err != nil {
@@ -246,6 +251,9 @@ func (b *build) lookup(ctx context.Context, l *plan.Lookup, batch [][]types.Valu
 func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {
 	if j.node.Lookup == nil && !j.loaded {
 		j.loaded = true
+		if err := j.narrow(ctx); err != nil {
+			return nil, err
+		}
 		if err := j.load(ctx, j.right); err != nil {
 			return nil, err
 		}

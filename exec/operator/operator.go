@@ -93,7 +93,7 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 	case *plan.Series:
 		return &seriesOp{node: n, env: b.opt.Env()}, nil
 	case *plan.Virtual:
-		return Literal(n.Rows()), nil
+		return virtual(ctx, n), nil
 	case *plan.Reuse:
 		return b.reuse(ctx, n)
 	case *plan.Union:

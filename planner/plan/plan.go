@@ -192,8 +192,9 @@ func (*Unnest) node() {}
 // Virtual gives the rows of a relation that no table of HBase holds.
 type Virtual struct {
 	Name string
-	Rows func() [][]types.Value // made when the plan runs
-	N    int                    // width
+	// Rows makes the rows when the plan runs. It may leave out rows whose columns have other values than listed gives; nil: all are made.
+	Rows func(listed func(column int) ([]types.Value, bool)) [][]types.Value
+	N    int // width
 }
 
 // Width is the number of values in an output row.
