@@ -42,6 +42,7 @@ func commands() []command {
 		{`\sample`, "TABLE [ROWS]", "stored keys, each with the values that hql reads from it", paged((*session).showSample)},
 		{`\dt`, "[NAMES]", "tables; with NAMES those whose names match: events, e*, t_?", (*session).tables},
 		{`\dv`, "", "views, each with its query", func(s *session, _ context.Context, _ string) error { return s.views() }},
+		{`\di`, "[NAMES]", "indexes and row keys", listing(listIndexes)},
 		{`\dn`, "[NAMES]", "schemas, which are HBase's namespaces", listing(listSchemas)},
 		{`\infer`, "TABLE [FILE]", "propose a definition for an HBase table, for \\g, \\e or a catalog file", (*session).infer},
 		{`\df`, "[NAME]", "functions", paged((*session).functions)},
@@ -102,7 +103,10 @@ func commands() []command {
 	}
 }
 
-const listSchemas = `SELECT nspname AS "Name" FROM pg_namespace WHERE nspname LIKE $1 ORDER BY 1`
+const (
+	listIndexes = `SELECT indexname AS "Name", tablename AS "Table", indexdef AS "Definition" FROM pg_indexes WHERE indexname LIKE $1 ORDER BY 1`
+	listSchemas = `SELECT nspname AS "Name" FROM pg_namespace WHERE nspname LIKE $1 ORDER BY 1`
+)
 
 // screenOut is standard output, wherever \o sends results.
 func (s *session) screenOut() io.Writer {

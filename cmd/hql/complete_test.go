@@ -89,7 +89,7 @@ func TestComplete(t *testing.T) {
 		{"", `\ir nowhere/|`, ""},
 		{"", `SELECT 1 \g ro|`, "rows.csv,rows.sql"},
 		{"SELECT 1\n", `\gx sub/|`, "deep/"},
-		{"", `\d|`, `\d,\d+,\dt,\dv,\dn,\df`},
+		{"", `\d|`, `\d,\d+,\dt,\dv,\di,\dn,\df`},
 		{"", `\d fi|`, "files"},
 		{"", `\sample f|`, "files,foo_hashed,foo_salted"},
 		{"", `\h cr|`, "create table,create view"},

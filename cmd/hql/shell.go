@@ -168,7 +168,7 @@ var commandName = regexp.MustCompile(`^\\([A-Za-z]\w*\+?|[?!])?`)
 
 // psqlCommands are commands of psql that hql lacks, with hql's replacements.
 var psqlCommands = map[string]string{
-	`\l`: `there are no databases: \dt lists the tables, \conninfo shows the store`, `\di`: `\d TABLE shows the indexes of a table`, `\ds`: `there are no sequences: \dt lists the tables`,
+	`\l`: `there are no databases: \dt lists the tables, \conninfo shows the store`, `\ds`: `there are no sequences: \dt lists the tables`,
 	`\du`: `HBase keeps the rights: see its shell's user_permission`, `\dp`: `HBase keeps the rights: see its shell's user_permission`,
 	`\z`: `HBase keeps the rights: see its shell's user_permission`, `\password`: `HBase keeps the users`,
 	`\dT`: `docs/sql.md lists the types`, `\do`: `\df lists the operators, too`, `\sf`: `\df NAME describes a function`,
