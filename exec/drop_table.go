@@ -42,6 +42,27 @@ var (
 	errEnded     = errors.New("another connection has dropped it")
 )
 
+// dropTables runs DROP TABLE of one or several tables, of which all must exist before the first is dropped.
+func (r *run) dropTables(ctx context.Context, s *parser.DropTable) (*Rows, error) {
+	all := append([]*parser.DropTable{s}, s.More...)
+	if len(all) > 1 && !s.IfExists {
+		if err := r.engine.reload(ctx); err != nil {
+			return nil, err
+		}
+		for _, one := range all {
+			if _, err := r.tableNamed(one.Name, one.NamePos); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, one := range s.More {
+		if _, err := r.dropTable(ctx, one); err != nil {
+			return nil, err
+		}
+	}
+	return r.dropTable(ctx, s)
+}
+
 // dropTable runs DROP TABLE. HBase tables that another definition uses too stay, and those that hql did not make.
 // When it returns no connection goes by the definition any more.
 func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error) {

@@ -319,7 +319,7 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 	case *parser.CreateTable:
 		return r.createTable(ctx, s)
 	case *parser.DropTable:
-		return r.dropTable(ctx, s)
+		return r.dropTables(ctx, s)
 	case *parser.CreateView:
 		return r.createView(ctx, s)
 	case *parser.DropView:

@@ -358,6 +358,7 @@ type DropTable struct {
 	IfExists bool
 	Name     string
 	NamePos  Pos
+	More     []*DropTable // the other tables of the statement
 }
 
 // ShowKind is what a Show statement shows.

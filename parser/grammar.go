@@ -173,8 +173,9 @@ type explainNode struct {
 
 type explainOption struct {
 	Analyze string `parser:"  @'ANALYZE'"`
-	Off     bool   `parser:"  ( @'FALSE' | 'TRUE' )?"`
+	Off     bool   `parser:"  ( @( 'FALSE' | 'OFF' ) | 'TRUE' | 'ON' )?"`
 	Format  string `parser:"| 'FORMAT' @( 'JSON' | 'TEXT' | 'HTML' )"`
+	Other   *ident `parser:"| (?! 'FORMAT' ) @@ ( 'FALSE' | 'OFF' | 'TRUE' | 'ON' )?"` // of PostgreSQL's EXPLAIN
 }
 
 // explained is what EXPLAIN can explain; not another EXPLAIN, which would nest without end.
@@ -188,8 +189,9 @@ type explained struct {
 
 type dropNode struct {
 	Pos      lexer.Position
-	IfExists bool      `parser:"'DROP' 'TABLE' ( @'IF' 'EXISTS' )?"`
-	Table    tableName `parser:"@@"`
+	IfExists bool         `parser:"'DROP' 'TABLE' ( @'IF' 'EXISTS' )?"`
+	Table    tableName    `parser:"@@"`
+	More     []*tableName `parser:"( ',' @@ )*"`
 }
 
 type showNode struct {

@@ -42,7 +42,7 @@ var keywordList = []keyword{
 	{"IS", reserved}, {"ISNULL", guarded}, {"JOIN", reserved}, {"JSON", free}, {"KEY", free}, {"LAST", free}, {"LATERAL", free},
 	{"LEADING", free}, {"LEFT", guarded}, {"LIKE", reserved}, {"LIMIT", reserved}, {"MALFORMED", free}, {"MATERIALIZED", free},
 	{"NATURAL", guarded}, {"NEXT", free}, {"NOT", reserved}, {"NOTHING", free}, {"NOTNULL", guarded}, {"NULL", reserved}, {"NULLS", guarded},
-	{"OF", free}, {"OFFSET", reserved}, {"ON", reserved}, {"ONLY", free}, {"OPERATOR", guarded}, {"OR", reserved},
+	{"OF", free}, {"OFF", free}, {"OFFSET", reserved}, {"ON", reserved}, {"ONLY", free}, {"OPERATOR", guarded}, {"OR", reserved},
 	{"ORDER", reserved}, {"ORDINALITY", free}, {"OUTER", guarded}, {"OVER", guarded}, {"OVERLAY", free}, {"PARTITION", free}, {"PLACING", guarded}, {"POSITION", free}, {"PRECEDING", free}, {"PRECISION", free}, {"PRIMARY", free},
 	{"RANGE", free}, {"RECURSIVE", free}, {"REPAIR", free}, {"REPLACE", free}, {"RETURNING", guarded}, {"RIGHT", guarded}, {"ROLLBACK", free}, {"ROLLUP", free}, {"ROW", free}, {"ROWS", free}, {"SALT", free},
 	{"SAMPLE", free}, {"SCAN", free}, {"SELECT", reserved}, {"SET", guarded}, {"SETS", free}, {"SHOW", free},

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -103,7 +104,11 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 		return statement(l.create(n.Create))
 	case n.Drop != nil:
 		d := n.Drop
-		return &DropTable{Pos: at(d.Pos), IfExists: d.IfExists, Name: d.Table.name(), NamePos: pos(d.Table.A)}, nil
+		out := &DropTable{Pos: at(d.Pos), IfExists: d.IfExists, Name: d.Table.name(), NamePos: pos(d.Table.A)}
+		for _, t := range d.More {
+			out.More = append(out.More, &DropTable{Pos: at(d.Pos), IfExists: d.IfExists, Name: t.name(), NamePos: pos(t.A)})
+		}
+		return out, nil
 	case n.Show != nil:
 		return l.show(n.Show), nil
 	case n.Describe != nil:
@@ -218,13 +223,19 @@ func (l *lowerer) tables(list []*fromNode) ([]TableExpr, error) {
 	return out, nil
 }
 
+// postgresOptions are options of PostgreSQL's EXPLAIN that change nothing here: a plan has all that it has.
+var postgresOptions = []string{"VERBOSE", "COSTS", "BUFFERS", "TIMING", "SUMMARY", "SETTINGS", "WAL"}
+
 func (l *lowerer) explain(n *explainNode) (*Explain, error) {
 	out := &Explain{Pos: at(n.Pos), Analyze: n.Analyze, Format: "TEXT"}
 	for _, o := range n.Options {
-		if o.Format != "" {
+		switch {
+		case o.Format != "":
 			out.Format = o.Format
-		} else {
+		case o.Analyze != "":
 			out.Analyze = !o.Off
+		case !slices.Contains(postgresOptions, strings.ToUpper(name(o.Other.Tok))):
+			return nil, Errorf(pos(o.Other.Tok), "unknown option %s of EXPLAIN: ANALYZE and FORMAT TEXT, JSON or HTML are known", name(o.Other.Tok))
 		}
 	}
 	s := n.Statement

@@ -462,10 +462,15 @@ func (s *Analyze) String() string { return "ANALYZE " + QuoteName(s.Name) }
 func (s *Transaction) String() string { return s.Verb }
 
 func (s *DropTable) String() string {
+	text := "DROP TABLE "
 	if s.IfExists {
-		return "DROP TABLE IF EXISTS " + QuoteName(s.Name)
+		text += "IF EXISTS "
 	}
-	return "DROP TABLE " + QuoteName(s.Name)
+	text += QuoteName(s.Name)
+	for _, t := range s.More {
+		text += ", " + QuoteName(t.Name)
+	}
+	return text
 }
 
 func (p *printer) options(list []Option) {

@@ -54,7 +54,7 @@ the time zone of the session. In VALUES and SET, the word DEFAULT means that val
 the HBase table hql_catalog; other connections follow a change from their next statement on. AS query writes the
 query's rows; columns that are not defined get the names and types of the query's. If it fails, the table is dropped
 again`},
-	{"DROP TABLE", `DROP TABLE [IF EXISTS] table
+	{"DROP TABLE", `DROP TABLE [IF EXISTS] table, ...
 drops the definition and the HBase tables that CREATE TABLE made. It drops only the definition of an EXTERNAL table.
 A look-up table cannot be dropped while keys of another table hold its numbers. DROP TABLE first makes all
 connections forget the table: statements that still read or write it fail. Then it drops the HBase tables. If that
