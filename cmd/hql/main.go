@@ -67,6 +67,7 @@ type config struct {
 	vars            map[string]string // of --var
 	demo, version   bool
 	keepGoing       bool
+	readOnly        bool // of the embedded store, too
 	quiet, noRC     bool
 	tuples          bool
 	output          string   // of -o
@@ -88,6 +89,7 @@ const usage = `hql answers SQL over Apache HBase tables.
   hql [flags] -c SQL       run and exit
   hql [flags] -f FILE      run a file and exit; -f - is standard input
   hql serve                serves psql, JDBC and other clients of PostgreSQL; see -h
+  hql mcp                  lets assistants ask, by the Model Context Protocol; see -h
   hql infer TABLE          proposes definitions for an HBase table; see -h
   hql pieces -c SQL        cuts a query into pieces of a region each
   hql piece PIECE          runs one of them
@@ -356,8 +358,11 @@ func openAs(ctx context.Context, c *config, user string) (*hql.DB, error) {
 	if p := policies[c.FullScan]; p != nil {
 		opts = append(opts, hql.WithFullScan(*p))
 	}
-	if c.Write {
+	switch {
+	case c.Write:
 		opts = append(opts, hql.WithWrites(true))
+	case c.readOnly && !c.demo: // whose tables are written when it is opened
+		opts = append(opts, hql.WithWrites(false))
 	}
 	if c.Restricted {
 		opts = append(opts, hql.WithoutFiles())

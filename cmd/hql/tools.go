@@ -43,6 +43,7 @@ func tools() map[string]*tool {
 	var schema bool
 	var serve server
 	var checked checks
+	var asked assistant
 	all := map[string]*tool{
 		"infer": {
 			usage: "hql infer [--connect URL | --demo] [--sample N] [--max N] HBASE_TABLE\n\n" +
@@ -102,6 +103,15 @@ func tools() map[string]*tool {
 			check: serve.check,
 			run: func(ctx context.Context, c *config, _ []string, stdin io.Reader, stdout, stderr io.Writer) error {
 				return serve.run(ctx, c, stdin, stdout, stderr)
+			},
+		},
+		"mcp": {
+			usage: mcpUsage,
+			store: true,
+			flags: asked.flags,
+			check: asked.check,
+			run: func(ctx context.Context, c *config, _ []string, stdin io.Reader, stdout, stderr io.Writer) error {
+				return asked.run(ctx, c, stdin, stdout, stderr)
 			},
 		},
 		"pieces": {

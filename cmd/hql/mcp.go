@@ -1,0 +1,115 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hql-db/hql/cmd/hql/mcpserver"
+	"github.com/hql-db/hql/exec"
+)
+
+const mcpUsage = "hql mcp [--connect URL | --demo] [--catalog FILE] [--listen HOST:PORT]\n\n" +
+	"Lets an assistant ask the tables through the Model Context Protocol, on standard input and\n" +
+	"output. With --listen it serves streamable HTTP on a port of this host alone. It reads only,\n" +
+	"whatever --write and HQL's configuration say.\n\n" +
+	"  --max-rows N           of an answer (100); --max-bytes SIZE: of its rows (64KB)\n" +
+	"  --max-scan-rows N      rows that a statement may read (100000); --max-scan-bytes SIZE: bytes\n" +
+	"  --full-scan MODE       allow lets statements read whole tables within these limits (default: deny)\n" +
+	"  --timeout D            ends each call after a while (30s)\n"
+
+// assistant are the flags of hql mcp.
+type assistant struct {
+	listen, bytes string
+	opts          mcpserver.Options
+}
+
+func (a *assistant) flags(fs *flag.FlagSet, c *config) {
+	fs.StringVar(&a.listen, "listen", "", "")
+	fs.StringVar(&a.bytes, "max-bytes", "", "")
+	fs.IntVar(&a.opts.MaxRows, "max-rows", 0, "")
+	fs.StringVar(&c.given.FullScan, "full-scan", "", "")
+	fs.Int64Var(&c.given.MaxScanRows, "max-scan-rows", 0, "")
+	fs.StringVar(&c.given.MaxScanBytes, "max-scan-bytes", "", "")
+	fs.DurationVar(&c.given.Timeout, "timeout", 0, "")
+	fs.BoolVar(&c.given.Write, "write", false, "")
+}
+
+func (a *assistant) check([]string) error {
+	if a.listen != "" {
+		host, _, err := net.SplitHostPort(a.listen)
+		if ip := net.ParseIP(host); err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			return fmt.Errorf("--listen %s is not a port of this host alone, such as 127.0.0.1:8765: hql mcp knows no users", a.listen)
+		}
+	}
+	if a.bytes != "" {
+		n, err := exec.ParseScanLimit(a.bytes)
+		if err != nil || n <= 0 || n > 1<<30 {
+			return fmt.Errorf("--max-bytes %s is not a size such as 64KB", a.bytes)
+		}
+		a.opts.MaxBytes = int(n)
+	}
+	return nil
+}
+
+// run serves until the client leaves or, with --listen, until SIGTERM or ^C.
+func (a *assistant) run(ctx context.Context, c *config, stdin io.Reader, stdout, stderr io.Writer) error {
+	a.opts.FullScans, a.opts.Timeout, a.opts.ScanLimit.Rows = c.FullScan == "allow", c.Timeout, c.MaxScanRows
+	if c.MaxScanBytes != "" {
+		var err error
+		if a.opts.ScanLimit.Bytes, err = exec.ParseScanLimit(c.MaxScanBytes); err != nil {
+			return err
+		}
+	}
+	c.Write, c.readOnly, c.Restricted, c.FullScan, c.MaxScanRows, c.MaxScanBytes = false, true, true, "deny", 0, ""
+	db, err := open(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	a.opts.Version = version()
+	a.opts.Infer = func(ctx context.Context, table string, w io.Writer) error {
+		_, err := propose(ctx, db, table, inferredFrom, proposed, w, io.Discard)
+		return err
+	}
+	server := mcpserver.New(db, a.opts)
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	if a.listen != "" {
+		return serveHTTP(ctx, server, a.listen, stderr)
+	}
+	err = server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(stdin), Writer: unclosed{stdout}})
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return cmp.Or(context.Cause(ctx), err)
+}
+
+// unclosed is a writer that others close.
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }
+
+// serveHTTP serves streamable HTTP until ctx ends.
+func serveHTTP(ctx context.Context, server *mcp.Server, address string, stderr io.Writer) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+	s := &http.Server{Handler: http.NewCrossOriginProtection().Handler(handler), ReadHeaderTimeout: 10 * time.Second}
+	fmt.Fprintf(stderr, "listening on http://%s\n", l.Addr())
+	context.AfterFunc(ctx, func() { s.Close() })
+	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
