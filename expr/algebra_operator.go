@@ -46,6 +46,8 @@ func sumPieces(sign int) func(*Call, types.Interval) []Piece {
 			return nil
 		case !ok || c.Args[1-at].Type() == types.Decimal && c.Typ != types.Decimal: // x + x, or what is no DOUBLE near 0
 			return aroundZero(false, false)
+		case c.Typ == types.Date && c.Args[1-at].Type().IsInteger(): // days far before and far behind the constant are none
+			return atZero(sign < 0 && at == 0, sign < 0 && at == 0)
 		}
 		return []Piece{{Falls: sign < 0 && at == 0, Strict: c.Typ != types.Double && c.Typ != types.Float}} // floats are rounded: x - 5.0 of neighbours may be one number
 	}

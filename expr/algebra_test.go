@@ -334,3 +334,11 @@ func TestRing(t *testing.T) {
 		}
 	}
 }
+
+func compileText(text string, scope *Scope) (Expr, error) {
+	tree, err := parser.ParseExpr(text)
+	if err != nil {
+		return nil, err
+	}
+	return Compile(tree, scope)
+}

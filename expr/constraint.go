@@ -243,6 +243,26 @@ func (s *Solver) Solve(e Expr) Constraint {
 	return f.where(e, onlyTrue)
 }
 
+// SolveBoth gives the Constraint of two comparisons of the same expression with constants, where that may say more than those of both:
+// the numbers from 500 to 700 have texts of three digits, while each half has texts of any length.
+func (s *Solver) SolveBoth(a, b Expr) (Constraint, bool) {
+	var x Expr
+	all := among{set: types.All()}
+	for _, e := range []Expr{a, b} {
+		c, ok := e.(*Compare)
+		if !ok {
+			return somewhere, false
+		}
+		k, ok := c.Y.(*Const)
+		if !ok || k.Val.IsNull() || mixed(c.X.Type(), k.Val) || x != nil && !Same(x, c.X) {
+			return somewhere, false
+		}
+		x, all.set = c.X, all.set.Intersect(compareSet(c.Op, k.Val, c.X.Type()))
+	}
+	f := finder{Solver: s}
+	return f.where(x, all), true
+}
+
 // value is where column col is among out. That it lies in its window is not said again.
 func (f *finder) value(col int, out among) Constraint {
 	if out.null && f.Columns != nil && f.Columns.NotNull(col) {

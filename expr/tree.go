@@ -3,7 +3,9 @@ package expr
 import (
 	"math"
 	"slices"
+	"strconv"
 	"time"
+	"unicode"
 
 	"github.com/hql-db/hql/types"
 )
@@ -152,19 +154,27 @@ func inverse(e Expr, out types.Set, within func(x Expr) types.Set) (x Expr, pre 
 	}
 	c, x, ok := newChain(e, onAxis)
 	if !ok {
+		if x, pre, ok = ofDecimals(e, out); ok {
+			return x, pre, false, true
+		}
+		if cast, isCast := e.(*Cast); isCast && cast.X.Type() == types.String && cast.Typ.IsInteger() {
+			pre, ok = numerals(out)
+			return cast.X, pre, false, ok
+		}
 		return nil, nil, false, false
 	}
 	pre, exact, ok = c.preimage(out, within(x))
 	return x, pre, exact, ok
 }
 
-// roundedTo gives DECIMALs among which are all that a cast to DOUBLE takes to out.
+// roundedTo gives DECIMALs among which are all that a cast to DOUBLE takes to out. A DECIMAL made of a DOUBLE has 15 digits.
 func roundedTo(out types.Set) types.Set {
 	end := func(v types.Value, toward float64) types.Value {
 		if v.IsNull() || math.IsNaN(v.Double()) {
 			return types.Value{}
 		}
-		d, err := types.Cast(types.NewDouble(math.Nextafter(v.Double(), toward)), types.Decimal, nil)
+		f := math.Nextafter(v.Double(), toward)
+		d, err := types.Cast(types.NewDouble(f+math.Copysign(math.Abs(f)*1e-14, toward)), types.Decimal, nil)
 		if err != nil { // infinite
 			return types.Value{}
 		}
@@ -199,6 +209,39 @@ func writtenAs(out types.Set, t types.Type) (pre types.Set, ok bool) {
 		pre = pre.Complement()
 	}
 	return pre, true
+}
+
+// numerals gives texts among which are all that are cast to an integer in out: its digits, maybe behind a sign, zeros and spaces, and before
+// spaces.
+func numerals(out types.Set) (pre types.Set, ok bool) {
+	if len(out) > maxListed {
+		return nil, false
+	}
+	from := func(lo, hi string) types.Interval {
+		return types.Interval{Lo: types.NewString(lo), Hi: PrefixInterval(hi).Hi, HiOpen: true}
+	}
+	ivs := []types.Interval{PrefixInterval("+")}
+	for _, of := range unicode.White_Space.R16 {
+		for r := rune(of.Lo); r <= rune(of.Hi); r += rune(of.Stride) {
+			ivs = append(ivs, PrefixInterval(string(r)))
+		}
+	}
+	for _, iv := range out {
+		s := spanOf(iv)
+		if s.lo <= 0 {
+			ivs = append(ivs, PrefixInterval("-"))
+		}
+		if s.hi >= 0 {
+			ivs = append(ivs, PrefixInterval("0"))
+		}
+		for _, p := range digitPieces(10) { // those above 0 are in order if they have as many digits
+			of := spanOf(p.In)
+			if lo, hi := max(s.lo, of.lo, 1), min(s.hi, of.hi); !p.Falls && lo <= hi {
+				ivs = append(ivs, from(strconv.FormatInt(lo, 10), strconv.FormatInt(hi, 10)))
+			}
+		}
+	}
+	return types.SetOf(ivs...), true
 }
 
 // LikeImage turns a pattern that column col matches into one that e matches.

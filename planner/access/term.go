@@ -101,9 +101,23 @@ func termsOf(es []expr.Expr, c columns) []term {
 		tight = tight && out[i].is.IsTight()
 	}
 	if !tight {
+		between(out, solver)
 		narrowed(out, c, solver)
 	}
 	return out
+}
+
+// between solves the two halves of a BETWEEN together, where they are not tight.
+func between(terms []term, solver *expr.Solver) {
+	for i := range terms[:max(len(terms)-1, 0)] {
+		a, b := &terms[i], &terms[i+1]
+		if a.is.IsTight() || b.is.IsTight() {
+			continue
+		}
+		if is, ok := solver.SolveBoth(a.Expr, b.Expr); ok && !is.IsTight() {
+			a.is, b.is = is, is
+		}
+	}
 }
 
 // held are the values of col that the table's keys can hold, where they are not all.
