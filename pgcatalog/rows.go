@@ -15,7 +15,7 @@ func init() {
 	rowsOf = map[string]func(*writer){
 		"pg_catalog.pg_namespace": namespaces, "pg_catalog.pg_class": classes, "pg_catalog.pg_attribute": attributes, "pg_catalog.pg_index": indexes,
 		"pg_catalog.pg_constraint": constraints, "pg_catalog.pg_attrdef": defaults, "pg_catalog.pg_description": descriptions, "pg_catalog.pg_proc": procedures,
-		"pg_catalog.pg_database": databases, "pg_catalog.pg_roles": roles, "pg_catalog.pg_authid": roles, "pg_catalog.pg_user": users, "pg_catalog.pg_settings": settings,
+		"pg_catalog.pg_database": databases, "pg_catalog.pg_roles": roles, "pg_catalog.pg_authid": roles, "pg_catalog.pg_user": users, "pg_catalog.pg_settings": settings, "pg_catalog.pg_show_all_settings()": settings,
 		"pg_catalog.pg_tables": tables, "pg_catalog.pg_views": views, "pg_catalog.pg_indexes": indexDefinitions, "pg_catalog.pg_stat_user_tables": tableStatistics,
 		"pg_catalog.pg_stat_all_tables": tableStatistics, "pg_catalog.pg_stat_activity": ofClient, "pg_catalog.hql_queries": ofClient,
 		"pg_catalog.pg_get_keywords()": keywords, "pg_catalog.pg_stat_database": databaseStatistics,
