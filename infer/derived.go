@@ -14,6 +14,9 @@ import (
 // leads are the ways to read the first bytes as a salt, a bucket or a hash's prefix.
 func (s *search) leads(at []int) []option {
 	var out []option
+	if bs, _, ok := s.slice(at, 36); ok && !slices.ContainsFunc(bs, func(b []byte) bool { return !isUUID(b) }) {
+		return nil // the digits of a UUID are no salt
+	}
 	for _, w := range []int{1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 32, 40, 64} {
 		bs, next, ok := s.slice(at, w)
 		if !ok || alive(next) < 3 {
