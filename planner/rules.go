@@ -33,8 +33,10 @@ type narrowing struct {
 
 // exact reports whether e is the same for equal values: 1.0 and 1.00 are equal, and their texts are not.
 func exact(e expr.Expr) bool {
-	if _, _, _, ok := expr.Sarg(e); ok {
-		return true
+	if e.Type() == types.Boolean { // a condition
+		if _, _, _, ok := expr.Sarg(e); ok {
+			return true
+		}
 	}
 	ok := true
 	expr.Map(e, func(x expr.Expr) expr.Expr {
