@@ -224,6 +224,9 @@ func (g *gen) on(left, right *scope) string {
 		y, ok2 := g.column(right, g.near(k))
 		if ok1 && ok2 {
 			on := x + g.pick(" = ", " = ", " = ", " = ", " < ") + y
+			if z, ok := g.column(right, g.near(k)); ok && g.odds(6) {
+				on = g.pick(x+" BETWEEN "+y+" AND "+z, x+" IN ("+y+", "+z+")", x+" >= "+y+" AND "+x+" < "+z)
+			}
 			if g.odds(3) {
 				on += " AND " + g.condition(both, 1)
 			}
