@@ -104,23 +104,29 @@ func covering(terms []plan.SortTerm, es []expr.Expr) []plan.SortTerm {
 // read reads the tables, the rows of one in an order that serves what follows. limit is of the result. ordered reports whether they come in
 // that order, inOrder whether groups of them come in the order of ORDER BY.
 func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool, err error) {
-	tries := []try{{}}
-	if len(b.from.srcs) > 0 {
-		if list := b.tries(limit); len(list) > 0 {
-			tries = list
+	var of try
+	var others []try
+	switch {
+	case len(b.from.srcs) == 0:
+	case len(b.from.srcs) == 1 && len(b.terms) == 0 && !b.grouped && !b.core.Distinct && len(b.wins.calls) == 0: // most queries
+		if len(b.semis) == 0 {
+			of.limit = limit
+		}
+	default:
+		if others = b.tries(limit); len(others) > 0 {
+			of, others = others[0], others[1:]
 		}
 	}
-	var of try
-	for i, t := range tries {
-		n, ok, err := b.q.joined(b.from, b.conds, b.used, t.accessOrder, b.hints)
+	if node, ordered, err = b.q.joined(b.from, b.conds, b.used, of.accessOrder, b.hints); err != nil {
+		return nil, false, false, err
+	}
+	for i := 0; i < len(others) && !ordered; i++ {
+		n, ok, err := b.q.joined(b.from, b.conds, b.used, others[i].accessOrder, b.hints)
 		if err != nil {
 			return nil, false, false, err
 		}
-		if i == 0 || ok {
-			node, ordered, of = n, ok, t
-		}
 		if ok {
-			break
+			node, ordered, of = n, true, others[i]
 		}
 	}
 	if len(b.semis) > 0 {
