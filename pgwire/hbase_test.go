@@ -51,6 +51,14 @@ func TestHBase(t *testing.T) {
 	if err := c.QueryRow(ctx, "SELECT pad FROM served WHERE id = $1", 77).Scan(&pad); err != nil || len(pad) != 1000 {
 		t.Errorf("%q %v", pad, err)
 	}
+	run("ANALYZE TABLE served")
+	var tuples float32
+	var live, size int64
+	var comment string
+	if err := c.QueryRow(ctx, `SELECT c.reltuples, s.n_live_tup, pg_total_relation_size(c.oid), obj_description(c.oid) FROM pg_class c JOIN pg_stat_user_tables s ON s.relid = c.oid
+		WHERE c.relname = 'served'`).Scan(&tuples, &live, &size, &comment); err != nil || tuples != n || live != n || size < 1 {
+		t.Errorf("the catalog says %v tuples, %d live, %d bytes, %q: %v", tuples, live, size, comment, err)
+	}
 	run("BEGIN")
 	run("DECLARE c CURSOR FOR SELECT * FROM served ALLOW FULL SCAN")
 	run("FETCH 10 FROM c")
