@@ -327,6 +327,8 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 				}
 			}
 		}
+	case "^":
+		return c.apply("POWER", e.Pos, []Expr{x, y})
 	case "*", "/":
 		if out, ok, err := c.scaled(e.Op, x, y, e.Pos); ok || err != nil {
 			return out, err

@@ -29,6 +29,7 @@ const (
 	bindOther   // || -> ->> ~
 	bindAdd
 	bindMul
+	bindPower
 	bindZone
 	bindCollate
 	bindSign
@@ -45,7 +46,7 @@ var infix = map[string]int{
 	"||": bindOther, "->": bindOther, "->>": bindOther, "#>": bindOther, "#>>": bindOther, "~": bindOther, "~*": bindOther, "!~": bindOther, "!~*": bindOther,
 	"@>": bindOther, "<@": bindOther, "&&": bindOther, "OPERATOR": bindOther, "COLLATE": bindCollate,
 	"&": bindOther, "|": bindOther, "#": bindOther, "<<": bindOther, ">>": bindOther,
-	"+": bindAdd, "-": bindAdd, "*": bindMul, "/": bindMul, "%": bindMul, "AT": bindZone, "::": bindCast,
+	"+": bindAdd, "-": bindAdd, "*": bindMul, "/": bindMul, "%": bindMul, "^": bindPower, "AT": bindZone, "::": bindCast,
 }
 
 // exprNode is an expression in the grammar. It reads itself, straight into the tree.

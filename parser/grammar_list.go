@@ -48,6 +48,15 @@ func (r *exprReader) selectItem() (out SelectItem, err error) {
 	if out.Expr, err = r.expr(); err != nil {
 		return out, err
 	}
+	if next := r.lex.Peek(); next.Value == "AS" && next.Type == tokReserved { // behind AS any word is a name
+		at := r.lex.MakeCheckpoint()
+		r.lex.Next()
+		if word := r.lex.Peek(); word.Type == tokReserved && word.Value != "FROM" {
+			out.Alias = name(r.lex.Next())
+			return out, nil
+		}
+		r.lex.LoadCheckpoint(at)
+	}
 	var a alias
 	if err = a.Parse(r.lex); err == participle.NextMatch {
 		err = nil

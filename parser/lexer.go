@@ -267,7 +267,7 @@ var characterHints = map[string]string{
 	"‘": "strings are quoted with '", "’": "strings are quoted with '",
 	"“": `names are quoted with ", strings with '`, "”": `names are quoted with ", strings with '`,
 	"；": "statements end with ;", "，": "write a plain comma", "（": "write a plain (", "）": "write a plain )",
-	"^": "POWER(x, y) raises to a power", "!": "write NOT, or <> for unequal",
+	"!": "write NOT, or <> for unequal",
 	"{": `rows of JSON text are written as strings: '{"a": 1}'`,
 }
 

@@ -37,7 +37,7 @@ func (e *SubqueryExpr) String() string { return printExpr(e) }
 var binaryBindings = map[string]int{
 	"OR": bindOr, "AND": bindAnd, "IS DISTINCT FROM": bindIs,
 	"=": bindCompare, "<>": bindCompare, "<": bindCompare, "<=": bindCompare, ">": bindCompare, ">=": bindCompare,
-	"+": bindAdd, "-": bindAdd, "*": bindMul, "/": bindMul, "%": bindMul,
+	"+": bindAdd, "-": bindAdd, "*": bindMul, "/": bindMul, "%": bindMul, "^": bindPower,
 }
 
 // bindingOf is how tightly e's outermost operator binds.

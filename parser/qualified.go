@@ -55,7 +55,7 @@ func (r *exprReader) qualifiedOperator(x Expr) (Expr, error) {
 	}
 	op := r.lex.Next()
 	switch infix[op.Value] {
-	case bindCompare, bindOther, bindAdd, bindMul:
+	case bindCompare, bindOther, bindAdd, bindMul, bindPower:
 	default:
 		return nil, Errorf(pos(op), "unknown operator %s", op.Value)
 	}

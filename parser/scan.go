@@ -216,7 +216,7 @@ func (t *scanned) param(pos, end int) {
 // operators, longest first among those with a common beginning.
 var operators = []string{
 	"->>", "#>>", "!~*", "#>", "@>", "<@", "&&", "->", "!~", "~*", "||", "::", "<=", "<>", "<<", ">=", ">>", "!=",
-	"=", "<", ">", "+", "-", "*", "/", "%", "~", "&", "|", "#", "(", ")", "[", "]", ",", ".", ";", ":",
+	"=", "<", ">", "+", "-", "*", "/", "%", "~", "&", "|", "#", "^", "(", ")", "[", "]", ",", ".", ";", ":",
 }
 
 func (t *scanned) operator(src string, pos int) {
