@@ -35,7 +35,7 @@ import (
 // and in the order asked for. HQL_SEED replays, HQL_CHECKS sets how many worlds.
 func TestLaw(t *testing.T) {
 	t.Parallel()
-	seeds.Each(t, race.Fewer(85), func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(50), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		newLawWorld(t, seed, newFakeClient(), noPushdown()).check(12)
 		fig["queries"] += 12
 	})

@@ -23,7 +23,7 @@ func newStore(t testing.TB) (*store.Store, hbase.Client) {
 // The law on the embedded store, with all that the region servers filter.
 func TestLawStore(t *testing.T) {
 	t.Parallel()
-	seeds.Each(t, race.Fewer(105), func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(50), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		_, c := newStore(t)
 		newLawWorld(t, seed, c, Config{}).check(10)
 		fig["queries"] += 10
