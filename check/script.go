@@ -100,10 +100,42 @@ func pieces(src string) []piece {
 	return out
 }
 
+// parsed parses a statement, in which :name and :'name' may stand for parameters, as other tools write them.
+func parsed(text string) (parser.Statement, error) {
+	s, err := parser.ParseStatement(text)
+	if err == nil || !strings.Contains(text, ":") {
+		return s, err
+	}
+	b := []byte(text)
+	toks := parser.Tokens(text)
+	for i := 0; i+1 < len(toks); i++ {
+		t, name := toks[i], toks[i+1]
+		if t.Text != ":" || name.Pos != t.Pos+1 {
+			continue
+		}
+		if i > 0 { // family:qualifier and a[1:n] are none
+			before := toks[i-1]
+			operand := before.Kind != parser.OperatorToken || before.Text == ")" || before.Text == "]"
+			if operand && int(before.Pos)+len(before.Text) == int(t.Pos) {
+				continue
+			}
+		}
+		switch name.Kind {
+		case parser.NameToken, parser.KeywordToken, parser.StringToken:
+			word := "@" + strings.Trim(name.Text, "'")
+			copy(b[t.Pos:], word+strings.Repeat(" ", 1+len(name.Text)-len(word))) // as long as it was
+		}
+	}
+	if s, again := parser.ParseStatement(string(b)); again == nil {
+		return s, nil
+	}
+	return nil, err
+}
+
 // Define adds the tables and views that a source defines, and the catalog lacks, to the catalog.
 func (c *Checker) Define(src Source) {
 	for _, p := range pieces(src.Text) {
-		if s, err := parser.ParseStatement(p.text); err == nil && !c.defined(s) {
+		if s, err := parsed(p.text); err == nil && !c.defined(s) {
 			_ = c.catalog.Load(p.text) // Source reports the error
 		}
 	}
@@ -137,7 +169,7 @@ func (c *Checker) Source(ctx context.Context, src Source) []Result {
 			at = *src.Place
 		}
 		r := Result{File: at.File, Line: at.Line, Column: at.Column, SQL: oneLine(p.text)}
-		s, err := parser.ParseStatement(p.text)
+		s, err := parsed(p.text)
 		if err == nil && !c.defined(s) {
 			err = c.catalog.Load(p.text) // it was not added: say why
 		}
