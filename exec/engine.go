@@ -182,7 +182,7 @@ func (e *Engine) newRun(args Args, began moment) *run {
 		env:    planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now, Funcs: e.cfg.Funcs, Options: e.cfg.Planner}}
 	r, st := &p.run, &p.statement
 	p.postgres.Catalog, p.postgres.Funcs, p.postgres.Client, p.postgres.Planner = e.catalog, e.cfg.Funcs, session.Client, &p.env
-	p.postgres.Cache, p.env.Postgres = &e.postgres, &p.postgres
+	p.postgres.Cache, p.postgres.Settings, p.env.Postgres = &e.postgres, session, &p.postgres
 	r.statement, r.env, r.told = st, &p.env, &p.told
 	st.looked = &p.looked
 	st.budget, st.watched, st.Warn, st.Guard = &p.budget, &p.watched, &p.warnings, st

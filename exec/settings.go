@@ -53,6 +53,15 @@ func (s *Session) now() settings {
 	return s.settings
 }
 
+// Setting returns the value of a setting as SHOW shows it.
+func (s *Session) Setting(name string) (string, error) {
+	x, err := findSetting(strings.ToLower(name), parser.NoPos)
+	if err != nil {
+		return "", err
+	}
+	return x.show(s.now()), nil
+}
+
 // setting is one entry of SHOW ALL.
 type setting struct {
 	name, doc string

@@ -343,12 +343,16 @@ func indexProperty(has ...string) body {
 }
 
 func currentSetting(s *Session, a []types.Value) (types.Value, error) {
-	var err error = fmt.Errorf("unrecognized configuration parameter %q", a[0].Text())
-	if s.Client != nil && s.Client.Setting != nil {
-		var v string
-		if v, err = s.Client.Setting(a[0].Text()); err == nil {
-			return text(v)
-		}
+	err := fmt.Errorf("unrecognized configuration parameter %q", a[0].Text())
+	var v string
+	switch {
+	case s.Client != nil && s.Client.Setting != nil:
+		v, err = s.Client.Setting(a[0].Text())
+	case s.Settings != nil:
+		v, err = s.Settings.Setting(a[0].Text())
+	}
+	if err == nil {
+		return text(v)
 	}
 	if len(a) > 1 && a[1].Bool() {
 		return null, nil

@@ -44,6 +44,10 @@ type Session struct {
 	Catalog *catalog.Catalog
 	Funcs   *expr.Registry // nil: the built-in ones
 	Client  *Client        // nil: the statement is a program's own
+	// Settings has the settings of a program's own session; nil: they are not known.
+	Settings interface {
+		Setting(name string) (string, error)
+	}
 	Planner Planner
 	Cache   *Cache // nil: objects are collected for each statement
 
