@@ -54,8 +54,8 @@ type piece struct {
 	excused bool
 }
 
-// Excuse matches a comment that excuses a statement.
-var Excuse = regexp.MustCompile(`(?i)\bhql:\s*allow[ -]full[ -]scan\b`)
+// Excuse matches a comment that excuses a statement: it begins with these words.
+var Excuse = regexp.MustCompile(`(?i)^(?:--|//|/\*)?\s*hql:\s*allow[ -]full[ -]scan\b`)
 
 // pieces cuts a script at its semicolons. A comment belongs to the statement that follows it, or that ends on its line.
 // A command of the prompt, from a backslash to the end of its line, ends a statement, too.

@@ -184,6 +184,13 @@ func (e *Engine) worst(ctx context.Context, stmt parser.Statement, names []strin
 		if err := try(values, names[i]); err != nil && ctx.Err() != nil {
 			return nil, err
 		}
+		for _, v := range made.Constants(i) {
+			values := slices.Clone(usual)
+			values[i] = v
+			if err := try(values, ""); err != nil && ctx.Err() != nil {
+				return nil, err
+			}
+		}
 	}
 	out.Unclear = out.Unclear && out.rank < 2
 	return out, nil

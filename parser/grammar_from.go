@@ -78,6 +78,14 @@ func startsQuery(lex *lexer.PeekingLexer) bool {
 	}
 	switch lex.Peek().Value {
 	case "SELECT", "VALUES", "WITH":
+	case "TABLE": // a query if a name follows; alone it is one itself
+		at := lex.MakeCheckpoint()
+		lex.Next()
+		named := isName(lex.Peek())
+		lex.LoadCheckpoint(at)
+		if !named {
+			return false
+		}
 	default:
 		return false
 	}

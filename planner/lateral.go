@@ -159,7 +159,7 @@ func (q *query) functionSource(from *from, t *parser.TableFunction) (*source, er
 	if s, err := q.listed(t); s != nil || err != nil {
 		return s, err
 	}
-	if f := q.function(t.Name); f != nil && f.Name != "GENERATE_SERIES" && (f.Set || f.Eval != nil) || f != nil && t.Ordinality || t.Name == "_PG_EXPANDARRAY" {
+	if f := q.function(t.Name); f != nil && f.Name != "GENERATE_SERIES" && f.Group != "aggregate" && f.Group != "window" || f != nil && t.Ordinality || t.Name == "_PG_EXPANDARRAY" {
 		return q.subquerySource(from, &parser.Subquery{Pos: t.Pos, Lateral: true, Query: rowsOf(t), Alias: functionAlias(t), Columns: t.Columns})
 	}
 	if !refers(t) || !q.mayRefer(from) {

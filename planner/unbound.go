@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
@@ -14,6 +15,8 @@ import (
 type Unbound struct {
 	types []expr.ParameterType
 	roles []role
+	// constants are the values that the statement compares with each parameter: $1 = 'all' OR user_id = $2.
+	constants [][]types.Value
 }
 
 // role is how a statement uses a parameter: it says which of the values of a type is made up.
@@ -30,9 +33,9 @@ const (
 	offset
 )
 
-// UnboundOf makes up values for the parameters $1, $2 and so on of s, of which types says what their places want.
-func UnboundOf(s parser.Statement, types []expr.ParameterType) *Unbound {
-	u := &Unbound{types: types, roles: make([]role, len(types))}
+// UnboundOf makes up values for the parameters $1, $2 and so on of s, of which given says what their places want.
+func UnboundOf(s parser.Statement, given []expr.ParameterType) *Unbound {
+	u := &Unbound{types: given, roles: make([]role, len(given)), constants: make([][]types.Value, len(given))}
 	parser.Inspect(s, func(n parser.Node) bool {
 		switch n := n.(type) {
 		case *parser.Select:
@@ -41,11 +44,27 @@ func UnboundOf(s parser.Statement, types []expr.ParameterType) *Unbound {
 		case *parser.Binary:
 			u.use(n.Y, compared(n.Op, n.X))
 			u.use(n.X, compared(mirrored[n.Op], n.Y))
+			if n.Op == "=" {
+				u.meets(n.X, n.Y)
+				u.meets(n.Y, n.X)
+			}
 		case *parser.Between:
 			u.use(n.Lo, lower)
 			u.use(n.Hi, upper)
+			u.meets(n.X, n.Lo)
 		case *parser.Like:
 			u.use(n.Pattern, pattern)
+			if k, ok := n.Pattern.(*parser.Literal); ok && k.Kind == parser.StringLiteral {
+				u.meets(n.X, &parser.Literal{Kind: k.Kind, Text: strings.NewReplacer("%", "", "_", "k").Replace(k.Text)})
+			}
+		case *parser.In:
+			for _, x := range n.List {
+				u.meets(n.X, x)
+			}
+		case *parser.Case:
+			for _, w := range n.Whens {
+				u.meets(n.X, w.Cond)
+			}
 		}
 		return true
 	})
@@ -72,15 +91,46 @@ func compared(op string, left parser.Expr) role {
 	return equal
 }
 
-// use notes the role of e, if it is a parameter.
-func (u *Unbound) use(e parser.Expr, r role) {
+// meets notes that the parameter x, if it is one, is compared with the constant y.
+func (u *Unbound) meets(x, y parser.Expr) {
+	p, isParam := uncast(x).(*parser.Param)
+	sign := ""
+	if m, ok := uncast(y).(*parser.Unary); ok && m.Op == "-" {
+		sign, y = "-", m.X
+	}
+	k, isConst := uncast(y).(*parser.Literal)
+	if !isParam || !isConst || p.Index < 1 || p.Index > len(u.types) || len(u.constants[p.Index-1]) == maxConstants || k.Kind == parser.NullLiteral || k.Kind == parser.BytesLiteral {
+		return
+	}
+	v := types.NewString(sign + k.Text)
+	if t := u.types[p.Index-1].Type; t != types.Null {
+		var err error
+		if v, err = types.Cast(v, t, nil); err != nil {
+			return
+		}
+	}
+	u.constants[p.Index-1] = append(u.constants[p.Index-1], v)
+}
+
+// maxConstants is how many constants of a parameter are tried.
+const maxConstants = 8
+
+// Constants are the values that the statement compares with parameter i, from 0.
+func (u *Unbound) Constants(i int) []types.Value { return u.constants[i] }
+
+func uncast(e parser.Expr) parser.Expr {
 	for {
 		c, ok := e.(*parser.Cast)
 		if !ok {
-			break
+			return e
 		}
 		e = c.X
 	}
+}
+
+// use notes the role of e, if it is a parameter.
+func (u *Unbound) use(e parser.Expr, r role) {
+	e = uncast(e)
 	if p, ok := e.(*parser.Param); ok && r != equal && p.Index <= len(u.roles) {
 		u.roles[p.Index-1] = r
 	}
@@ -102,8 +152,8 @@ func (u *Unbound) Values(i int) []types.Value {
 		switch r := u.roles[k]; {
 		case r == limit:
 			out[k] = types.Value{}
-		case r == offset:
-			out[k] = types.NewInt(0)
+		case r == offset: // as large as any
+			out[k] = types.NewInt(madeUpOffset)
 		case r == pattern:
 			out[k] = types.NewString("%1%")
 		case r == folded && i < len(madeUpLetters):
@@ -126,6 +176,9 @@ var (
 	madeUpNumbers = [Variants]int64{100, 1, 1_704_067_200, 1_704_067_200_000, -100, 1}
 	madeUpDays    = [Variants]int64{19_723, 17_532, 27_759, 1_096, 19_723, 19_723}
 )
+
+// madeUpOffset is more rows than a statement may read without a bound key.
+const madeUpOffset = 1 << 40
 
 // swapped is the variant in which lower bounds are above upper ones, as NOT (x < ? OR x > ?) asks for.
 const swapped = Variants - 1

@@ -230,7 +230,7 @@ func named(arg string) ([]string, error) {
 	info, err := os.Stat(arg)
 	if err != nil {
 		found, bad := filepath.Glob(arg)
-		if bad != nil || len(found) == 0 {
+		if bad != nil || len(found) == 0 || slices.Contains(found, arg) { // or a link to nothing
 			return nil, err
 		}
 		var out []string

@@ -34,6 +34,8 @@ type branch struct {
 	runs bool // its commands and statements run now
 	done bool // one of its conditions was true, or the \if itself is skipped
 	last bool // \else was read
+
+	kept string // the statement so far, before what is skipped
 }
 
 // skips reports whether an \if skips statements and commands now.
@@ -47,15 +49,13 @@ func (s *session) condition(name, arg string) (ok bool, err error) {
 	}
 	switch name {
 	case `\if`:
-		b := branch{done: s.skips()}
+		b := branch{done: s.skips(), kept: s.query}
 		if !b.done {
-			if b.runs, err = truth(arg); err != nil {
-				return true, err
-			}
+			b.runs, err = truth(arg) // false if that cannot be told, as in psql
 			b.done = b.runs
 		}
 		s.ifs = append(s.ifs, b)
-		return true, nil
+		return true, err
 	case `\elif`, `\else`, `\endif`:
 		if open == nil || open.last && name != `\endif` {
 			return true, fmt.Errorf("%s has no \\if before it", name)
@@ -63,23 +63,25 @@ func (s *session) condition(name, arg string) (ok bool, err error) {
 	default:
 		return false, nil
 	}
+	if open.runs {
+		open.kept = s.query
+	} else {
+		s.query = open.kept // what was skipped is no part of a statement
+	}
 	switch {
 	case name == `\endif`:
 		s.ifs = s.ifs[:len(s.ifs)-1]
+		return true, nil
 	case open.done:
 		open.runs = false
 	case name == `\else`:
 		open.runs, open.done = true, true
 	default:
-		if open.runs, err = truth(arg); err != nil {
-			return true, err
-		}
+		open.runs, err = truth(arg)
 		open.done = open.runs
 	}
-	if open != nil && name == `\else` {
-		open.last = true
-	}
-	return true, nil
+	open.last = name == `\else`
+	return true, err
 }
 
 // truth reads the condition of an \if as psql does: true, false, on, off, yes, no, 1, 0, or the beginning of one of them.
@@ -331,7 +333,7 @@ func endOfCommand(line string) (end, skipped int) {
 			return len(line), 0
 		case strings.HasPrefix(line[i:], `\\`):
 			return i, 2
-		case line[i] == '\\' && (line[i-1] == ' ' || line[i-1] == '\t'):
+		case line[i] == '\\':
 			return i, 0
 		}
 	}

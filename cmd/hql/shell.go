@@ -182,7 +182,7 @@ var psqlCommands = map[string]string{
 func (s *session) command(ctx context.Context, line string) int {
 	name := commandName.FindString(line)
 	arg := strings.TrimSpace(line[len(name):])
-	if name != `\!` {
+	if name != `\!` && arg != "fieldsep ;" {
 		arg = strings.TrimSpace(strings.TrimSuffix(arg, ";"))
 	}
 	if ok, err := s.condition(name, s.expand(arg)); err != nil {
