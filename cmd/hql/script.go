@@ -51,7 +51,7 @@ func (s *session) condition(name, arg string) (ok bool, err error) {
 	case `\if`:
 		b := branch{done: s.skips(), kept: s.query}
 		if !b.done {
-			b.runs, err = truth(arg) // false if that cannot be told, as in psql
+			b.runs, err = truth(arg) // an unreadable condition is false, as in psql
 			b.done = b.runs
 		}
 		s.ifs = append(s.ifs, b)
