@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
@@ -18,6 +19,9 @@ import (
 	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/parser"
 )
+
+// TestMain ends the HBase that a test started.
+func TestMain(m *testing.M) { os.Exit(hbasetest.Tests(m).Run()) }
 
 // client is the SDK's client in front of a server for db.
 func client(t *testing.T, db *hql.DB, o mcpserver.Options) *mcp.ClientSession {
