@@ -9,21 +9,18 @@ import (
 
 // Batch is a list of statements that SendBatch runs. The zero Batch is empty.
 type Batch struct {
-	queued []*queued
+	queued []queued
 }
 
 // queued is a statement of a batch.
 type queued struct {
 	sql  string
 	args []any
-
-	rows *Rows
-	err  error
 }
 
 // Queue adds a statement with its arguments, which are those of DB.Query.
 func (b *Batch) Queue(sql string, args ...any) {
-	b.queued = append(b.queued, &queued{sql: sql, args: args})
+	b.queued = append(b.queued, queued{sql, args})
 }
 
 // Len is the number of statements.
@@ -37,9 +34,16 @@ type BatchResults struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	db     *DB
-	left   []*queued
-	ready  map[*queued]chan struct{}
+	left   []queued
+	begun  []*begun // those at the front of left that run already
 	err    error
+}
+
+// begun is a query that runs before its turn.
+type begun struct {
+	done chan struct{}
+	rows *Rows
+	err  error
 }
 
 // SendBatch begins to run the statements of b. Queries that follow each other run at the same time, up to eight of them; a statement that
@@ -47,17 +51,14 @@ type BatchResults struct {
 // not end the others: HBase has no transactions. The results must be closed.
 func (db *DB) SendBatch(ctx context.Context, b *Batch) *BatchResults {
 	ctx, cancel := context.WithCancel(ctx)
-	r := &BatchResults{ctx: ctx, cancel: cancel, db: db, left: b.queued, ready: map[*queued]chan struct{}{}}
+	r := &BatchResults{ctx: ctx, cancel: cancel, db: db, left: b.queued}
 	r.ahead()
 	return r
 }
 
 // ahead begins the queries at the front of what is left.
 func (r *BatchResults) ahead() {
-	for _, q := range r.left[:min(len(r.left), batchReads)] {
-		if _, begun := r.ready[q]; begun {
-			continue
-		}
+	for _, q := range r.left[len(r.begun):min(len(r.left), batchReads)] {
 		s, err := r.db.statement(q.sql)
 		if err != nil {
 			return // its own turn reports it
@@ -65,12 +66,12 @@ func (r *BatchResults) ahead() {
 		if _, query := s.parsed.(*parser.Select); !query {
 			return
 		}
-		done := make(chan struct{})
-		r.ready[q] = done
+		b := &begun{done: make(chan struct{})}
+		r.begun = append(r.begun, b)
 		go func() {
-			defer close(done)
-			if q.rows, q.err = s.run(r.ctx, q.args); q.err == nil {
-				q.rows.fetch()
+			defer close(b.done)
+			if b.rows, b.err = s.run(r.ctx, q.args); b.err == nil {
+				b.rows.fetch()
 			}
 		}()
 	}
@@ -84,19 +85,22 @@ func (r *BatchResults) Query() (*Rows, error) {
 	if len(r.left) == 0 {
 		return nil, errors.New("the batch has no more statements")
 	}
-	q := r.left[0]
-	if done, begun := r.ready[q]; begun {
-		<-done
-		delete(r.ready, q)
+	var rows *Rows
+	var err error
+	if len(r.begun) > 0 {
+		b := r.begun[0]
+		r.begun = r.begun[1:]
+		<-b.done
+		rows, err = b.rows, b.err
 	} else {
-		q.rows, q.err = r.db.Query(r.ctx, q.sql, q.args...)
-		if q.err == nil {
-			q.rows.fetch() // a statement without rows is run by that
+		q := r.left[0]
+		if rows, err = r.db.Query(r.ctx, q.sql, q.args...); err == nil {
+			rows.fetch() // a statement without rows is run by that
 		}
 	}
 	r.left = r.left[1:]
 	r.ahead()
-	return q.rows, q.err
+	return rows, err
 }
 
 // QueryRow returns the first row of the next statement.
