@@ -145,17 +145,17 @@ func namedArgs(used *params, args []any) (named NamedArgs, ok bool, err error) {
 	if s.Kind() != reflect.Struct || len(used.named) == 0 {
 		return nil, false, nil
 	}
-	fields := structFields(s.Type(), nil)
+	fields := fieldsOf(s.Type())
 	named = NamedArgs{}
 	for _, p := range used.named {
-		i := slices.IndexFunc(fields, func(f reflect.StructField) bool {
-			tag, tagged := f.Tag.Lookup("db")
-			return tagged && tag == p.Name || !tagged && fieldKey(f.Name) == fieldKey(p.Name)
-		})
-		if i < 0 {
+		key, index, ok := fields.find(p.Name)
+		if !ok {
 			return nil, false, parser.Errorf(p.Pos, "%s has no field for @%s", s.Type(), p.Name)
 		}
-		if f, err := s.FieldByIndexErr(fields[i].Index); err == nil {
+		if clash := fields.clash[key]; clash != "" {
+			return nil, false, parser.Errorf(p.Pos, "the fields %s of %s are for @%s: a tag db:\"...\" tells them apart", clash, s.Type(), p.Name)
+		}
+		if f, err := s.FieldByIndexErr(index); err == nil {
 			named[p.Name] = f.Interface()
 		} else {
 			named[p.Name] = nil // an embedded struct that is not there

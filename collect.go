@@ -114,52 +114,68 @@ func fieldOf(s reflect.Value, index []int) reflect.Value {
 	return s
 }
 
+// namedFields are the fields of a struct that have names.
+type namedFields struct {
+	all   [][]int
+	byKey map[string][]int  // "=tag" for tagged fields, the folded name for others
+	clash map[string]string // the two fields of one key
+}
+
+func fieldsOf(t reflect.Type) namedFields {
+	n := namedFields{byKey: map[string][]int{}, clash: map[string]string{}}
+	for _, f := range structFields(t, nil) {
+		n.all = append(n.all, f.Index)
+		key := fieldKey(f.Name)
+		if tag, ok := f.Tag.Lookup("db"); ok {
+			key = "=" + tag
+		}
+		switch other, ok := n.byKey[key]; {
+		case !ok || len(f.Index) < len(other): // an outer field hides an embedded struct's
+			n.byKey[key] = f.Index
+			delete(n.clash, key)
+		case len(f.Index) == len(other):
+			n.clash[key] = t.FieldByIndex(other).Name + " and " + f.Name
+		}
+	}
+	return n
+}
+
+// find returns the key and the index of the field called name; ok is false if there is none.
+func (n namedFields) find(name string) (key string, index []int, ok bool) {
+	key = "=" + name
+	if _, tagged := n.byKey[key]; !tagged {
+		key = fieldKey(name)
+	}
+	index, ok = n.byKey[key]
+	return key, index, ok
+}
+
 // matchFields gives the field of each column.
 func matchFields(t reflect.Type, columns []string, match fieldMatch) ([][]int, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%s is not a struct", t)
 	}
-	var all [][]int
-	left := map[string][]int{} // "=tag" for tagged fields, the folded name for others
-	clash := map[string]string{}
-	for _, f := range structFields(t, nil) {
-		all = append(all, f.Index)
-		key := fieldKey(f.Name)
-		if tag, ok := f.Tag.Lookup("db"); ok {
-			key = "=" + tag
-		}
-		switch other, ok := left[key]; {
-		case !ok || len(f.Index) < len(other): // an outer field hides an embedded struct's
-			left[key] = f.Index
-			delete(clash, key)
-		case len(f.Index) == len(other):
-			clash[key] = t.FieldByIndex(other).Name + " and " + f.Name
-		}
-	}
+	fields := fieldsOf(t)
 	if match == fieldsByPos {
-		if len(all) != len(columns) {
-			return nil, fmt.Errorf("%s has %d fields for %d columns", t, len(all), len(columns))
+		if len(fields.all) != len(columns) {
+			return nil, fmt.Errorf("%s has %d fields for %d columns", t, len(fields.all), len(columns))
 		}
-		return all, nil
+		return fields.all, nil
 	}
-	for _, key := range slices.Sorted(maps.Keys(clash)) {
-		return nil, fmt.Errorf("the fields %s of %s are for one column: a tag db:\"...\" tells them apart", clash[key], t)
+	for _, key := range slices.Sorted(maps.Keys(fields.clash)) {
+		return nil, fmt.Errorf("the fields %s of %s are for one column: a tag db:\"...\" tells them apart", fields.clash[key], t)
 	}
 	out := make([][]int, len(columns))
 	for i, name := range columns {
-		key := "=" + name
-		if _, ok := left[key]; !ok {
-			key = fieldKey(name)
-		}
-		index, ok := left[key]
+		key, index, ok := fields.find(name)
 		if !ok {
 			return nil, fmt.Errorf("%s has no field for column %s", t, name)
 		}
-		delete(left, key)
+		delete(fields.byKey, key)
 		out[i] = index
 	}
 	if match == fieldsByName {
-		for name := range left {
+		for name := range fields.byKey {
 			return nil, fmt.Errorf("no column for field %s of %s", strings.TrimPrefix(name, "="), t)
 		}
 	}
