@@ -154,12 +154,24 @@ func (q *query) subquerySource(f *from, t *parser.Subquery) (*source, error) {
 	return q.derived(t.Query, t.Alias, t.Columns, t.Alias, t.Pos)
 }
 
+// isQuery reports whether the rows of t are those of the query that rowsOf makes: one row for a function that gives one value.
+func (q *query) isQuery(t *parser.TableFunction) bool {
+	f := q.function(t.Name)
+	switch {
+	case t.Name == "_PG_EXPANDARRAY":
+		return true
+	case f == nil, f.Group == "aggregate", f.Group == "window":
+		return false
+	}
+	return f.Name != "GENERATE_SERIES" || t.Ordinality
+}
+
 // functionSource is a function in FROM behind the sources of f, to which its arguments may refer.
 func (q *query) functionSource(from *from, t *parser.TableFunction) (*source, error) {
 	if s, err := q.listed(t); s != nil || err != nil {
 		return s, err
 	}
-	if f := q.function(t.Name); f != nil && f.Name != "GENERATE_SERIES" && f.Group != "aggregate" && f.Group != "window" || f != nil && t.Ordinality || t.Name == "_PG_EXPANDARRAY" {
+	if q.isQuery(t) {
 		return q.subquerySource(from, &parser.Subquery{Pos: t.Pos, Lateral: true, Query: rowsOf(t), Alias: functionAlias(t), Columns: t.Columns})
 	}
 	if !refers(t) || !q.mayRefer(from) {

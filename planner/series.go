@@ -35,7 +35,7 @@ func (q *query) tableFunction(t *parser.TableFunction) (*source, error) {
 // functionAlias is the name of t's rows in the statement.
 func functionAlias(t *parser.TableFunction) string { return cmp.Or(t.Alias, strings.ToLower(t.Name)) }
 
-// rowsOf is the query whose rows are those of a function that gives several, numbered where t says so: with ORDINALITY.
+// rowsOf is the query whose rows are those of a function, numbered if t has WITH ORDINALITY.
 func rowsOf(t *parser.TableFunction) *parser.Select {
 	core := &parser.SelectCore{Pos: t.Pos}
 	name := functionAlias(t)
