@@ -140,7 +140,7 @@ func (ts tracers) begin(ctx context.Context, s parser.Statement, sql string, arg
 			args = args[1:]
 		}
 	}
-	d := QueryStart{Operation: operation(s), SQL: sql, Args: len(args)}
+	d := QueryStart{Operation: parser.Verb(s), SQL: sql, Args: len(args)}
 	if len(args) == 1 {
 		if named, ok := args[0].(NamedArgs); ok {
 			d.Args = len(named)
@@ -158,43 +158,6 @@ func (ts tracers) begin(ctx context.Context, s parser.Statement, sql string, arg
 		}
 		ts.TraceQueryEnd(ctx, d)
 	}
-}
-
-// operation is the name of the kind of s: its first words.
-func operation(s parser.Statement) string {
-	switch s.(type) {
-	case *parser.Select:
-		return "SELECT"
-	case *parser.Insert:
-		return "INSERT"
-	case *parser.Update:
-		return "UPDATE"
-	case *parser.Delete:
-		return "DELETE"
-	case *parser.CreateTable:
-		return "CREATE TABLE"
-	case *parser.DropTable:
-		return "DROP TABLE"
-	case *parser.CreateView:
-		return "CREATE VIEW"
-	case *parser.DropView:
-		return "DROP VIEW"
-	case *parser.Show:
-		return "SHOW"
-	case *parser.Explain:
-		return "EXPLAIN"
-	case *parser.Set:
-		return "SET"
-	case *parser.Copy:
-		return "COPY"
-	case *parser.CheckTable:
-		return "CHECK TABLE"
-	case *parser.Analyze:
-		return "ANALYZE"
-	case *parser.Transaction:
-		return "TRANSACTION"
-	}
-	return "OTHER"
 }
 
 // costliest names the costliest access to a table in a plan, which may be nil, and in the statement's statistics; "" for

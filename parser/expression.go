@@ -274,12 +274,22 @@ func (r *exprReader) apply(x Expr, binding int) (Expr, error) {
 // operated reads the right side of the operator t, whose operands bind more tightly than as.
 func (r *exprReader) operated(x Expr, t *lexer.Token, binding, as int) (Expr, error) {
 	if binding == bindCompare {
-		if all := isNext(r.lex, "ALL", "("); all || isNext(r.lex, "ANY", "(") || isNext(r.lex, "SOME", "(") {
-			return r.quantified(&Quantified{Pos: pos(t), Op: t.Value, All: all, X: x})
+		if word := r.quantifier(); word != "" {
+			return r.quantified(&Quantified{Pos: pos(t), Op: t.Value, All: word == "ALL", X: x})
 		}
 	}
 	y, err := r.binary(as + 1)
 	return &Binary{Pos: pos(t), Op: t.Value, X: x, Y: y}, err
+}
+
+// quantifier is the ANY, SOME or ALL that comes next, before a parenthesis; "": there is none.
+func (r *exprReader) quantifier() string {
+	for _, word := range [...]string{"ALL", "ANY", "SOME"} {
+		if isNext(r.lex, word, "(") {
+			return word
+		}
+	}
+	return ""
 }
 
 // quantified reads ANY, SOME or ALL, and the query or array that x is compared with.
@@ -363,10 +373,8 @@ func (r *exprReader) between(out *Between) (_ Expr, err error) {
 }
 
 func (r *exprReader) like(out *Like) (_ Expr, err error) {
-	for _, word := range []string{"ANY", "SOME", "ALL"} {
-		if isNext(r.lex, word, "(") {
-			return r.likeAny(out, word)
-		}
+	if word := r.quantifier(); word != "" {
+		return r.likeAny(out, word)
 	}
 	if out.Pattern, err = r.binary(bindRange + 1); err != nil {
 		return nil, err

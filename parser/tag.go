@@ -1,39 +1,56 @@
 package parser
 
-// CommandTag returns the words that PostgreSQL's command tag of a statement begins with, and whether a number of rows follows them.
-func CommandTag(s Statement) (verb string, counted bool) {
-	switch s := s.(type) {
+// Verb names the kind of a statement by its first words: SELECT, CREATE TABLE.
+func Verb(s Statement) string {
+	switch s.(type) {
 	case *Select:
-		return "SELECT", true
+		return "SELECT"
+	case *Insert:
+		return "INSERT"
+	case *Update:
+		return "UPDATE"
+	case *Delete:
+		return "DELETE"
+	case *CreateTable:
+		return "CREATE TABLE"
+	case *DropTable:
+		return "DROP TABLE"
+	case *CreateView:
+		return "CREATE VIEW"
+	case *DropView:
+		return "DROP VIEW"
+	case *Show:
+		return "SHOW"
+	case *Explain:
+		return "EXPLAIN"
+	case *Set:
+		return "SET"
+	case *Copy:
+		return "COPY"
+	case *CheckTable:
+		return "CHECK TABLE"
+	case *Analyze:
+		return "ANALYZE"
+	case *Transaction:
+		return "TRANSACTION"
+	}
+	return "OTHER"
+}
+
+// CommandTag returns the words that PostgreSQL's command tag of a statement begins with, and whether a number of rows follows them.
+func CommandTag(s Statement) (words string, counted bool) {
+	verb := Verb(s)
+	switch s := s.(type) {
+	case *Select, *Update, *Delete, *Copy:
+		return verb, true
 	case *Insert:
 		return "INSERT 0", true
-	case *Update:
-		return "UPDATE", true
-	case *Delete:
-		return "DELETE", true
-	case *Copy:
-		return "COPY", true
 	case *CreateTable:
 		if s.Query != nil {
 			return "SELECT", true
 		}
-		return "CREATE TABLE", false
-	case *DropTable:
-		return "DROP TABLE", false
-	case *CreateView:
-		return "CREATE VIEW", false
-	case *DropView:
-		return "DROP VIEW", false
-	case *Explain:
-		return "EXPLAIN", false
-	case *Analyze:
-		return "ANALYZE", false
-	case *CheckTable:
-		return "CHECK TABLE", false
-	case *Set:
-		return "SET", false
 	case *Transaction:
 		return s.Verb, false
 	}
-	return "SHOW", false
+	return verb, false
 }
