@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/hql-db/hql/parser"
@@ -155,6 +156,11 @@ func (c *Checker) defined(s parser.Statement) bool {
 	default:
 		return true
 	}
+	return c.has(name)
+}
+
+// has reports whether the catalog has a table or view of this name.
+func (c *Checker) has(name string) bool {
 	_, table := c.catalog.Table(name)
 	_, view := c.catalog.View(name)
 	return table || view
@@ -211,13 +217,7 @@ func (c *Checker) known(s parser.Statement, err error) bool {
 	case *parser.Delete:
 		name = s.Table
 	}
-	found := false
-	for _, n := range append([]string{name}, tablesOf(s)...) {
-		_, table := c.catalog.Table(n)
-		_, view := c.catalog.View(n)
-		found = found || table || view
-	}
-	return found
+	return c.has(name) || slices.ContainsFunc(tablesOf(s), c.has)
 }
 
 func tablesOf(s parser.Statement) (names []string) {

@@ -14,8 +14,8 @@ import (
 
 // Unbound is how a statement reads its tables whatever values its parameters get.
 type Unbound struct {
-	// Plan is the plan for made-up values; nil: the statement reads no table. Of several plans it is the one that reads
-	// most: first one that the guard refuses, then one with a skip scan.
+	// Plan is the plan for made-up values; nil: the statement reads no table. If values lead to different plans, it is the
+	// one that reads most: a plan that the guard refuses comes before a skip scan, which comes before other plans.
 	Plan *plan.Plan
 	// Refused is the answer of the full-scan guard under the policy deny; nil: the guard lets the statement pass.
 	Refused error

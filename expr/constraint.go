@@ -224,7 +224,7 @@ func (c *Constraint) Column(col int) (set types.Set, null, exact bool) {
 	return types.All(), true, false
 }
 
-// A Solver finds the Constraints of conditions. What is nil is not known.
+// A Solver finds the Constraints of conditions. A nil field means that nothing is known of it.
 type Solver struct {
 	// Parts are expressions whose values are as good to know as columns'. The first is column First, the next one First + 1.
 	Parts   []Expr

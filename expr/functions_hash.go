@@ -40,7 +40,7 @@ func hashed(v types.Value) []byte {
 	return []byte(v.String())
 }
 
-// numberHash is a function that gives a hash as a number from lo to hi. Where its name is given with [, seed] it takes a second argument.
+// numberHash is a function that gives a hash as a number from lo to hi. A name with [, seed] takes a second argument.
 func numberHash(name, doc string, values span, sum func(b []byte, seed int64) int64) Function {
 	name, seeded := strings.CutSuffix(name, "[, seed]")
 	f := Function{Name: name, Group: "hash", Unknown: "a hash keeps no order", Signature: strings.ToLower(name) + "(value) bigint", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, hashable),

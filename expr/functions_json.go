@@ -60,12 +60,16 @@ var jsonFunctions = []Function{
 		}},
 	{Name: "JSON_ARRAY_LENGTH", Group: "json", Unknown: "JSON is not looked into", Signature: "json_array_length(json) bigint", Doc: "Number of elements of an array.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isJSON), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			var items []json.RawMessage
-			if err := json.Unmarshal([]byte(a[0].Text()), &items); err != nil || items == nil {
-				return types.Value{}, fmt.Errorf("not a JSON array")
-			}
-			return types.NewInt(int64(len(items))), nil
+			items, err := jsonArray(a[0])
+			return types.NewInt(int64(len(items))), err
 		}},
+}
+
+func jsonArray(v types.Value) (items []json.RawMessage, err error) {
+	if err := json.Unmarshal([]byte(v.Text()), &items); err != nil || items == nil {
+		return nil, fmt.Errorf("not a JSON array")
+	}
+	return items, nil
 }
 
 func buildObject(env *Env, a []types.Value) (types.Value, error) {

@@ -324,13 +324,10 @@ func stripNulls(raw json.RawMessage) (json.RawMessage, error) {
 }
 
 func jsonElements(v types.Value, f func(json.RawMessage) types.Value, elem types.Type) (types.Value, error) {
-	var items []json.RawMessage
-	if err := json.Unmarshal([]byte(v.Text()), &items); err != nil || items == nil {
-		return types.Value{}, fmt.Errorf("not a JSON array")
-	}
+	items, err := jsonArray(v)
 	out := make([]types.Value, len(items))
 	for i, raw := range items {
 		out[i] = f(raw)
 	}
-	return types.NewArray(elem, out), nil
+	return types.NewArray(elem, out), err
 }

@@ -199,8 +199,8 @@ func (f *finder) joint(t types.Type, j joint, set types.Set) Constraint {
 	return anyOf(found...)
 }
 
-// cutsOf gives the texts with which the ends of iv begin. Of a text that begins with one of them, more must be known to say whether it lies in
-// iv. All texts that begin with one of apart do, and no others.
+// cutsOf gives the texts with which the ends of iv begin. A text that begins with
+// one of them may lie in iv or outside. The other texts lie in iv if they begin with one of apart, and only then.
 func cutsOf(iv types.Interval, t types.Type) (cuts []string, apart types.Set, ok bool) {
 	lo, hi := iv.Lo.Text(), iv.Hi.Text()
 	if len(lo) > maxCuts || len(hi) > maxCuts {

@@ -97,7 +97,7 @@ func stuckWrite(t *testing.T, conn net.Conn, size int) (ended <-chan error) {
 	return done
 }
 
-// Calls that come while a write is under way are sent after it, each whole, in the order in which they came. Only who finds the queue full waits.
+// Calls that come while a write is under way are sent after it, each whole, in the order in which they came. A caller waits only if the queue is full.
 func TestQueuedWrites(t *testing.T) {
 	conn, peer := pipe(t)
 	c := conn.(*regionConn)

@@ -121,7 +121,7 @@ var (
 	latest    = time.Date(2036, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 )
 
-// believed is the time from which moments are believed, and its end. What is finer than milliseconds must be later: it may be any number.
+// believed is the time from which moments are believed, and its end. Microseconds and nanoseconds must be later, since any large number could be one.
 type believed struct{ from, fine, to int64 }
 
 // believedOf is the time of rows: not long after their cells were written.

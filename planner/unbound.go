@@ -10,8 +10,8 @@ import (
 )
 
 // Unbound makes up values for the parameters of a statement that is planned before they are known. The values satisfy
-// the comparisons of the statement: in ts >= $1 AND ts < $2 the second one is greater. Where other conditions
-// contradict them, other variants may fit.
+// the comparisons of the statement: in ts >= $1 AND ts < $2 the second one is greater. If other conditions
+// contradict them, another variant may fit.
 type Unbound struct {
 	types []expr.ParameterType
 	roles []role
