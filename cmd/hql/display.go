@@ -32,37 +32,6 @@ func (b border) strokes() strokes {
 	return strokes{"|", "-", "+", "+", "+", [3]string{"+", "+", "+"}, [3]string{"+", "+", "+"}}
 }
 
-// unalignedWriter writes values with a separator between them, as psql -A does.
-type unalignedWriter struct {
-	w *bufio.Writer
-	look
-}
-
-func (u *unalignedWriter) begin(cols []string, _ []types.Type) error {
-	if u.tuples {
-		return nil
-	}
-	return u.write(cols)
-}
-
-func (u *unalignedWriter) row(vals []types.Value) error {
-	fields := make([]string, len(vals))
-	for i, v := range vals {
-		fields[i] = u.given
-		if !v.IsNull() {
-			fields[i] = v.String()
-		}
-	}
-	return u.write(fields)
-}
-
-func (u *unalignedWriter) write(fields []string) error {
-	_, err := u.w.Write(u.line([]byte(strings.Join(fields, u.separator) + "\n")))
-	return err
-}
-
-func (u *unalignedWriter) end() error { return u.w.Flush() }
-
 // htmlWriter writes a table of HTML, as psql -H does.
 type htmlWriter struct {
 	w *bufio.Writer

@@ -30,14 +30,18 @@ var formats = map[string]func(w *bufio.Writer, l look) writer{
 	"markdown": func(w *bufio.Writer, l look) writer {
 		return &tableWriter{w: w, look: look{null: l.null, tuples: l.tuples, border: border{width: 1}}, markdown: true}
 	},
-	"vertical":  func(w *bufio.Writer, l look) writer { return &verticalWriter{w: w, look: l} },
-	"unaligned": func(w *bufio.Writer, l look) writer { return &unalignedWriter{w: w, look: l} },
-	"html":      func(w *bufio.Writer, l look) writer { return &htmlWriter{w: w, look: l} },
-	"csv":       func(w *bufio.Writer, l look) writer { return &csvWriter{w: w, look: l} },
-	"tsv":       func(w *bufio.Writer, l look) writer { return &tsvWriter{w: w, look: l} },
-	"json":      func(w *bufio.Writer, l look) writer { return &jsonWriter{w: w, look: l, array: true} },
-	"jsonl":     func(w *bufio.Writer, l look) writer { return &jsonWriter{w: w, look: l} },
-	"arrow":     func(w *bufio.Writer, l look) writer { return &arrowWriter{w: w, look: l} },
+	"vertical": func(w *bufio.Writer, l look) writer { return &verticalWriter{w: w, look: l} },
+	"unaligned": func(w *bufio.Writer, l look) writer {
+		return &separatedWriter{w: w, look: l, separator: l.separator, null: l.given}
+	},
+	"html": func(w *bufio.Writer, l look) writer { return &htmlWriter{w: w, look: l} },
+	"csv":  func(w *bufio.Writer, l look) writer { return &csvWriter{w: w, look: l} },
+	"tsv": func(w *bufio.Writer, l look) writer {
+		return &separatedWriter{w: w, look: l, separator: "\t", null: `\N`, escape: types.EscapeTSV}
+	},
+	"json":  func(w *bufio.Writer, l look) writer { return &jsonWriter{w: w, look: l, array: true} },
+	"jsonl": func(w *bufio.Writer, l look) writer { return &jsonWriter{w: w, look: l} },
+	"arrow": func(w *bufio.Writer, l look) writer { return &arrowWriter{w: w, look: l} },
 }
 
 // formatNames lists the formats for messages.
@@ -422,40 +426,49 @@ func (c *csvWriter) row(vals []types.Value) error {
 
 func (c *csvWriter) end() error { return c.w.Flush() }
 
-// tsvWriter escapes tab, newline, return and backslash with a backslash; NULL is \N.
-type tsvWriter struct {
+// separatedWriter writes values with a separator between them. tsv escapes tab, newline, return and backslash with a backslash.
+type separatedWriter struct {
 	w *bufio.Writer
 	look
+	separator, null string
+	escape          func(string) string // nil: values stay as they are
 }
 
-func (t *tsvWriter) begin(cols []string, _ []types.Type) error {
-	if t.tuples {
+func (s *separatedWriter) begin(cols []string, _ []types.Type) error {
+	if s.tuples {
 		return nil
 	}
 	names := make([]string, len(cols))
 	for i, c := range cols {
-		names[i] = types.EscapeTSV(c)
+		names[i] = s.escaped(c)
 	}
-	return t.write(names)
+	return s.write(names)
 }
 
-func (t *tsvWriter) write(fields []string) error {
-	_, err := t.w.Write(t.line([]byte(strings.Join(fields, "\t") + "\n")))
+func (s *separatedWriter) escaped(text string) string {
+	if s.escape == nil {
+		return text
+	}
+	return s.escape(text)
+}
+
+func (s *separatedWriter) write(fields []string) error {
+	_, err := s.w.Write(s.line([]byte(strings.Join(fields, s.separator) + "\n")))
 	return err
 }
 
-func (t *tsvWriter) row(vals []types.Value) error {
+func (s *separatedWriter) row(vals []types.Value) error {
 	out := make([]string, len(vals))
 	for i, v := range vals {
-		out[i] = `\N`
+		out[i] = s.null
 		if !v.IsNull() {
-			out[i] = types.EscapeTSV(v.String())
+			out[i] = s.escaped(v.String())
 		}
 	}
-	return t.write(out)
+	return s.write(out)
 }
 
-func (t *tsvWriter) end() error { return t.w.Flush() }
+func (s *separatedWriter) end() error { return s.w.Flush() }
 
 // jsonWriter writes an object a row: one a line, or all in an array.
 type jsonWriter struct {
