@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -150,10 +149,17 @@ func plain() product {
 	return p
 }
 
-// testdata is a directory in the project's testdata.
+// testdata returns a directory in the project's testdata. It looks for go.mod above the working directory: a test binary
+// built with -trimpath does not know where its sources are.
 func testdata(dir string) string {
-	_, here, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(here), "..", "..", "testdata", dir)
+	root, err := os.Getwd()
+	for err == nil && root != filepath.Dir(root) {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			break
+		}
+		root = filepath.Dir(root)
+	}
+	return filepath.Join(root, "testdata", dir)
 }
 
 // start runs HBase in a directory of its own and waits until it serves.
