@@ -25,8 +25,9 @@ func (t *Table) ColumnNames() []string {
 	return names
 }
 
-// RowFamilies returns the families that make a row of HBase a row of t: it has a cell in one of them. They are the
-// families of the columns in cells; without such columns, the families that the definition names; nil for any family.
+// RowFamilies returns the families that decide whether a row of HBase is a row of t: it is if it has a cell in one of
+// them. They are the families of the columns in cells; without such columns, the families that the definition names;
+// nil for any family.
 func (t *Table) RowFamilies() []string {
 	var out []string
 	for _, c := range t.Columns {
@@ -42,9 +43,9 @@ func (t *Table) RowFamilies() []string {
 	return out
 }
 
-// OwnFamilies returns the families that the definition of t names. DELETE empties all of them of a row; other families
-// of the HBase table do not belong to t. It is nil if the definition names none: a row of t is then a whole row of
-// HBase.
+// OwnFamilies returns the families that the definition of t names. DELETE removes a row's cells in all of them; other
+// families of the HBase table do not belong to t. It is nil if the definition names none: a row of t is then a whole
+// row of HBase.
 func (t *Table) OwnFamilies() []string {
 	out := t.RowFamilies()
 	if out == nil {
@@ -77,7 +78,7 @@ type builder struct {
 	phoenix bool
 }
 
-// phoenixMarker is the qualifier of the cell that Phoenix gives each row, except in tables whose qualifiers are
+// phoenixMarker is the qualifier of the cell that Phoenix adds to each row, except in tables whose qualifiers are
 // numbers.
 const phoenixMarker = "_0"
 
@@ -400,7 +401,7 @@ func (b *builder) layouts() error {
 	return nil
 }
 
-// included finds the columns that the entries of an INDEX carry, and their cells.
+// included finds the columns that the entries of an INDEX carry in cells, and the places of those cells.
 func (b *builder) included() error {
 	for i, d := range b.def.Layouts {
 		l := b.t.Layouts[i]
@@ -440,7 +441,7 @@ func (b *builder) included() error {
 	return nil
 }
 
-// packed returns the parts in the qualifiers of the table's packed column; nil: it has none.
+// packed returns the parts in the qualifiers of the table's packed column, or nil if it has none.
 func (b *builder) packed() (packed *Composite, err error) {
 	for _, c := range b.t.Columns {
 		if c.Packed != nil {
@@ -453,7 +454,7 @@ func (b *builder) packed() (packed *Composite, err error) {
 	return packed, nil
 }
 
-// storedIn returns the names of the HBase tables that l is stored in: those of l's STORED IN, or else the table's, or
+// storedIn returns the pattern for the names of the HBase tables that hold l: the layout's STORED IN, else the table's,
 // else the table's name.
 func (b *builder) storedIn(l *Layout, d parser.LayoutDef) (*Composite, error) {
 	def := d.StoredIn
@@ -474,9 +475,9 @@ func (b *builder) storedIn(l *Layout, d parser.LayoutDef) (*Composite, error) {
 	return stored, checkTableName(stored, d.Pos)
 }
 
-// refuseDrawn refuses parts that are drawn at random if an entry and its row must find each other: in an INDEX and in
-// the ROW KEY that it points at, and in a copy, which is checked against the rows of the first ROW KEY. It also refuses
-// layouts of a table with several rows in a row of HBase, since no entry finds one of them.
+// refuseDrawn refuses parts that are drawn at random where an entry must lead to a row: in an INDEX, in the ROW KEY
+// that it points at, and in a copy, which is compared with the rows of the first ROW KEY. It also refuses further
+// layouts of a table with several rows in a row of HBase, since their entries could not lead to one of those rows.
 func (b *builder) refuseDrawn(l *Layout) error {
 	if l.Kind == Primary {
 		return nil
@@ -502,14 +503,14 @@ func (b *builder) refuseDrawn(l *Layout) error {
 }
 
 // namesApart reports whether no name of an HBase table fits both patterns, judged by their lengths, beginnings and
-// ends: ('t_', day AS TEXT) and ('t_', day AS TEXT, '_c') have t_a_c in common, but not if day has 8 bytes.
+// ends: ('t_', day AS TEXT) and ('t_', day AS TEXT, '_c') both fit t_a_c, but not if day has 8 bytes.
 func namesApart(a, b *Composite) bool {
 	x, y := shapeOf(a), shapeOf(b)
 	n, m := min(len(x.begin), len(y.begin)), min(len(x.end), len(y.end))
 	return x.most < y.least || y.most < x.least || x.begin[:n] != y.begin[:n] || x.end[len(x.end)-m:] != y.end[len(y.end)-m:]
 }
 
-// shape is a description of the names that fit a pattern.
+// shape describes the names that fit a pattern.
 type shape struct {
 	least, most int    // bytes
 	begin, end  string // literals

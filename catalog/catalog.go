@@ -17,9 +17,9 @@ const (
 	StatisticsTable = "hql_stats"
 )
 
-// IsOwn reports whether an HBase table belongs to hql itself: rows of defined tables are never written there.
+// IsOwn reports whether an HBase table belongs to hql itself: no defined table may be stored there.
 func IsOwn(name string) bool {
-	name = strings.TrimPrefix(name, "default:") // the namespace of names that have none
+	name = strings.TrimPrefix(name, "default:") // names without a namespace are in default
 	return name == SystemTable || name == StatisticsTable
 }
 
@@ -28,9 +28,9 @@ type Catalog struct {
 	mu     sync.RWMutex
 	tables map[string]*Table // by folded name
 	views  map[string]*View  // by folded name, none of which is a table's
-	broken map[string]error  // by folded name, of neither: why a stored definition cannot be used
+	broken map[string]error  // by folded name, with neither a table nor a view: why a stored definition cannot be used
 	funcs  *expr.Registry
-	encs   []*EncodingType // those that were registered
+	encs   []*EncodingType // registered by RegisterEncoding
 }
 
 // View is a named query.
@@ -42,12 +42,12 @@ type View struct {
 // Table is a logical table.
 type Table struct {
 	Name     string
-	External bool // maps a table that exists; DROP TABLE leaves it alone
+	External bool // maps an existing HBase table, which DROP TABLE keeps
 	Columns  []*Column
 	Families []Family
 	Layouts  []*Layout // the first is the primary one
 	Split    *parser.SplitDef
-	// MalformedKeyError makes a key that does not fit the layout fail the query; otherwise such rows are skipped and
+	// MalformedKeyError makes a query fail at a key that does not fit the layout; otherwise such rows are skipped and
 	// counted.
 	MalformedKeyError bool
 	// CreateTables is set if writing a row may create its physical table (such as one table a day).
@@ -58,13 +58,13 @@ type Table struct {
 	// the table ignore rows without it. It is _0 if a part or column has an encoding of Phoenix, unless the definition
 	// names another; "" for none.
 	Marker string
-	// ReadOnly tells why the table cannot be written; "" if it can.
+	// ReadOnly says why the table cannot be written; "" if it can.
 	ReadOnly string
 	// IndexStates is Phoenix's SYSTEM.CATALOG, the HBase table in which Phoenix records whether the indexes are ACTIVE.
 	// "" if hql records that itself.
 	IndexStates string
-	// Verified is the content of the cell Marker in those entries of an INDEX that are correct without a check of their
-	// row. "" if every row is checked.
+	// Verified is the content of the cell Marker in entries of an INDEX that need no check against their row. It is "" if
+	// every entry is checked.
 	Verified string
 	Def      *parser.CreateTable // the definition it was made from
 }
@@ -78,12 +78,12 @@ type Column struct {
 	NotNull bool
 	// KeyPart reports whether the column is read from the key (or from the table name or qualifier).
 	KeyPart bool
-	// NullKey reports whether the column is read from the key and may be NULL there: its part is NULLABLE.
+	// NullKey reports whether the column is read from the key and its part is NULLABLE.
 	NullKey bool
-	// Otherwise Family and Qualifier name the cell; Encoding is the encoding of its value.
+	// Family and Qualifier name the cell of a column that is not read from the key; Encoding is the encoding of its value.
 	Family, Qualifier string
 	Encoding          Encoding
-	// Packed is the qualifier made of parts: each cell is one logical row. Nil otherwise.
+	// Packed is the qualifier made of parts: each cell is one logical row. It is nil for all other columns.
 	Packed *Composite
 	// HasCell reports whether Family:Qualifier exists (a key column may have a copy in a cell).
 	HasCell bool
@@ -108,7 +108,7 @@ const (
 	Index              // key columns only; the row is looked up in the primary layout
 )
 
-// String is how a definition begins a layout of the kind.
+// String returns the words with which a definition begins a layout of the kind.
 func (k LayoutKind) String() string {
 	if k == Index {
 		return "INDEX"
@@ -123,11 +123,11 @@ type Layout struct {
 	Stored *Composite // the physical table's name; a single literal for most
 	Key    *Composite
 	Packed *Composite // the packed column's qualifier; nil for most
-	// Sparse are, of an Index, the columns of its parts that are not in the primary key: a row in which one of them is NULL
+	// Sparse are the columns in the parts of an Index that are not in the primary key: a row in which one of them is NULL
 	// has no entry.
 	Sparse []*Column
-	// Included are columns as the entries of an Index carry them in cells, in addition to those that its key holds; nil where entries do no more than lead
-	// to rows, whatever they say of themselves.
+	// Included are the columns that the entries of an Index carry in cells, in addition to those in its key. It is nil if
+	// entries only lead to rows, whatever cells they have.
 	Included []*Column
 	Pos      parser.Pos
 
@@ -137,7 +137,8 @@ type Layout struct {
 	check       []partRef // parts to recompute
 	numbered    []numbered
 	named       []partRef // of check, the ones that follow from names of LOOKUP
-	// solvedBy and checkedBy are the last key part that each of solve and check depends on; unstable: not only on the key.
+	// solvedBy and checkedBy hold, for each element of solve and check, the last key part that it depends on, or unstable
+	// if it depends on more than the key.
 	solvedBy, checkedBy []int
 }
 
@@ -145,11 +146,11 @@ type Layout struct {
 type Composite struct {
 	Parts []*Part
 	table *Table
-	// optional is how many parts at the end a key may lack: it does where all that they hold is NULL.
+	// optional is the number of parts at the end that a key omits if all of them are NULL.
 	optional int
 }
 
-// Rows of a table are []types.Value: one a column, in order, then these pseudo-columns.
+// A row of a table is a []types.Value: its columns in order, then these pseudo-columns.
 const (
 	KeyColumn       = "_key" // BYTES: the rowkey
 	TimestampColumn = "_ts"  // TIMESTAMP: the newest cell's time
@@ -158,7 +159,7 @@ const (
 // HiddenColumn is the key column of a table that was made without a key.
 const HiddenColumn = "_id"
 
-// Order is what byte order says of value order for an Encoding.
+// Order says how byte order relates to value order for an Encoding.
 type Order uint8
 
 // The orders.
@@ -167,8 +168,8 @@ const (
 	Ascending            // greater values, greater bytes
 	TwosComplement       // two's complement: ascending, but negative values after the others
 	Padded               // fixed-width text: ascending on the value's bytes, filled up to the width
-	Terminated           // variable-width text: the value's bytes as they are, any of them, which a delimiter or the end of the key follows
-	Lexical              // bytes of varying width that sort like the values if 0x00 or the end follows
+	Terminated           // variable-width text: the value's bytes unchanged; a delimiter or the end of the key ends it
+	Lexical              // bytes of varying width that sort like the values if 0x00 or the end of the key follows
 	// Inverted is added to one of the others if all bits are inverted: ascending becomes descending.
 	Inverted Order = 1 << 7
 )
@@ -182,7 +183,7 @@ type Encoding interface {
 	String() string // as written in SQL: "ORDERED INT64"
 	Width() int     // bytes, or Variable
 	Type() types.Type
-	// Append appends v's bytes. The error tells why v does not fit.
+	// Append appends v's bytes. The error says why v does not fit.
 	Append(dst []byte, v types.Value) ([]byte, error)
 	// Decode reads the bytes of one value.
 	Decode(src []byte) (types.Value, error)
@@ -192,11 +193,11 @@ type Encoding interface {
 	Clip(iv types.Interval) (types.Interval, bool)
 }
 
-// Respeller is an Encoding that may read more than it writes: "1.0" for 1. In a cell that is allowed. In a key a row
-// with another spelling could not be found by its value, so each value of a key is compared with the bytes that would
-// be written.
+// Respeller is an Encoding that may read spellings that it does not write, such as "1.0" for 1. A cell may have them.
+// In a key such a row could not be found by its value, so each value of a key is compared with the bytes that would be
+// written.
 type Respeller interface {
-	// Respells reports whether it reads more than it writes.
+	// Respells reports whether it reads spellings that it does not write.
 	Respells() bool
 }
 
@@ -217,10 +218,10 @@ func (c *Column) OneFalse() bool {
 	return ok && e.OneFalse()
 }
 
-// Coarse is an Encoding that may hold only some moments of its type.
+// Coarse is an Encoding that may be unable to hold every moment of its type.
 type Coarse interface {
-	// Unit names the unit of time whose starts it holds: "month", in the spelling of DATE_TRUNC. It is "" if all
-	// moments can be held.
+	// Unit returns the unit of time at whose starts the moments lie that it can hold: "month", in the spelling of
+	// DATE_TRUNC. It is "" if it can hold all moments.
 	Unit() string
 }
 

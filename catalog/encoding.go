@@ -19,16 +19,16 @@ func (c *Catalog) newEncoding(def *parser.EncodingDef, t types.Type, e expr.Expr
 		stored = t.Elem()
 	}
 	if stored == types.Duration {
-		return nil, parser.Errorf(pos, "an INTERVAL is not stored").WithHint("a BIGINT holds its milliseconds: ts + INTERVAL_MS(n) is a moment again")
+		return nil, parser.Errorf(pos, "an INTERVAL cannot be stored").WithHint("store its milliseconds as a BIGINT; INTERVAL_MS(n) makes an INTERVAL of them")
 	}
 	if stored == types.LocalTimestamp {
-		return nil, parser.Errorf(pos, "a %s is not stored", stored).WithHint("a TIMESTAMP is a moment; ts AT TIME ZONE 'Europe/Berlin' is the time that clocks there show")
+		return nil, parser.Errorf(pos, "a %s cannot be stored", stored).WithHint("a TIMESTAMP is a moment; ts AT TIME ZONE 'Europe/Berlin' is the time that clocks there show")
 	}
 	if stored.IsOID() || stored == types.Name || stored == types.Char || t == types.Int2Vector || t == types.OIDVector {
-		return nil, parser.Errorf(pos, "a %s is not stored: it is a type of the catalog", t).WithHint("BIGINT holds an OID, STRING a name")
+		return nil, parser.Errorf(pos, "a %s cannot be stored: only the system catalog has the type", t).WithHint("use BIGINT for an OID, STRING for a name")
 	}
 	if t.IsArray() && e != nil {
-		return nil, parser.Errorf(pos, "an array is no part of a key")
+		return nil, parser.Errorf(pos, "an array cannot be part of a key")
 	}
 	if def == nil {
 		if e == nil {
@@ -100,7 +100,8 @@ func literals(args []parser.Expr) ([]types.Value, error) {
 	return vs, nil
 }
 
-// cellEncoding returns the encoding of the HBase client's Bytes.toBytes for a type; DATE, TIME and DECIMAL are text.
+// cellEncoding returns the encoding of the HBase client's Bytes.toBytes for a type; DATE, TIME and DECIMAL are stored
+// as text.
 func cellEncoding(t types.Type) Encoding {
 	switch t {
 	case types.Boolean:
@@ -129,8 +130,8 @@ func cellEncoding(t types.Type) Encoding {
 // MaxKeyLength is the longest rowkey that HBase stores, in bytes.
 const MaxKeyLength = 32767
 
-// AbsentIsNull reports whether c is NULL exactly in the rows without its cell. It is not if several columns share the
-// cell, if an empty cell is NULL, or if a missing one is a value.
+// AbsentIsNull reports whether c is NULL exactly in the rows without its cell. It is false if several columns share the
+// cell, if an empty cell is NULL, or if a missing cell has a value.
 func (c *Column) AbsentIsNull() bool {
 	switch c.Encoding.(type) {
 	case phoenixElement, emptyNull:
@@ -145,10 +146,10 @@ func (c *Column) DecodeCell(b []byte) (types.Value, error) { return c.Encoding.D
 // InCell reports whether c is read from a cell: it is not a key column, or it is one with a copy in a cell.
 func (c *Column) InCell() bool { return !c.KeyPart || c.HasCell }
 
-// AnyBytes reports whether c's cells are the plain bytes of their values: all bytes are a value, none are malformed.
+// AnyBytes reports whether c's cells hold the unchanged bytes of its values, so that no cell is malformed.
 func (c *Column) AnyBytes() bool { return c.Encoding.Order() == Terminated }
 
-// Respells reports whether c's cells may have spellings of their values that hql does not write: equal values may have
+// Respells reports whether c's cells may have spellings of a value that hql does not write: equal values may then have
 // different bytes.
 func (c *Column) Respells() bool { return respells(c.Encoding) }
 
@@ -169,7 +170,7 @@ func (c *Column) DecodePacked(qualifier, b []byte) (types.Value, error) {
 	return c.Encoding.Decode(b)
 }
 
-// AppendCell appends the bytes of c's cell; v is not NULL. The error tells why v does not fit.
+// AppendCell appends the bytes of c's cell; v is not NULL. The error says why v does not fit.
 func (c *Column) AppendCell(dst []byte, v types.Value) ([]byte, error) {
 	return c.Encoding.Append(dst, c.Canonical(v))
 }

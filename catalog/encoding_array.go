@@ -40,14 +40,14 @@ func newJSONArray(t types.Type, args []types.Value, _ encodingMaker) (Encoding, 
 
 func (jsonArray) String() string { return jsonName }
 
-// Respells reports that spaces and numbers may be written in other ways.
+// Respells is true because spaces and numbers in JSON may be written in several ways.
 func (jsonArray) Respells() bool { return true }
 
 func (jsonArray) Append(dst []byte, v types.Value) ([]byte, error) {
 	return v.AppendJSON(dst), fromOne(v)
 }
 
-// fromOne refuses an array whose subscripts do not begin at 1, which would be read as another one.
+// fromOne refuses an array whose subscripts do not begin at 1: it would be read back with subscripts from 1.
 func fromOne(v types.Value) error {
 	if slices.ContainsFunc(v.Dims(), func(d types.Dim) bool { return d.Lower != 1 }) {
 		return fmt.Errorf("the subscripts of %s do not begin at 1: AS TEXT alone keeps them", short(v.String()))
@@ -71,7 +71,8 @@ func newCountedArray(t types.Type, args []types.Value, other encodingMaker) (Enc
 	return countedArray{arrayOf{t}, of, args}, err
 }
 
-// elementEncoding makes the encoding of the elements of an array of t, which args name: the one of cells where they name none.
+// elementEncoding makes the encoding that args name for the elements of an array of type t; without args, the encoding
+// of cells.
 func elementEncoding(name string, t types.Type, args []types.Value, other encodingMaker) (Encoding, error) {
 	switch {
 	case !t.IsArray():
@@ -84,7 +85,8 @@ func elementEncoding(name string, t types.Type, args []types.Value, other encodi
 	return cellEncoding(t.Elem()), nil
 }
 
-// countedArray is the number of elements in four bytes, then each behind its length in four bytes, which are all ones for NULL.
+// countedArray is the number of elements in four bytes, then each element after its length in four bytes. A NULL has
+// the length 0xffffffff.
 type countedArray struct {
 	arrayOf
 	of   Encoding

@@ -19,7 +19,7 @@ type Delimited interface {
 
 var errCut = errors.New("it is cut off")
 
-// counted is a text or BYTES behind its length: COUNT8 TEXT, COUNT16 TEXT and COUNT32 TEXT have an unsigned big-endian
+// counted is a text or BYTES after its length. COUNT8 TEXT, COUNT16 TEXT and COUNT32 TEXT have an unsigned big-endian
 // number of bytes; VINT TEXT has a vint, as Hadoop's Text and HBase's Bytes.writeByteArray write it.
 type counted struct {
 	t     types.Type
@@ -42,7 +42,7 @@ func (e counted) Append(dst []byte, v types.Value) ([]byte, error) {
 		return append(appendVint(dst, int64(len(s))), s...), nil
 	}
 	if uint64(len(s)) > 1<<(8*e.bytes)-1 {
-		return dst, fmt.Errorf("%s is longer than %s can tell", short(s), e)
+		return dst, fmt.Errorf("%s is too long for %s", short(s), e)
 	}
 	return append(appendUint(dst, uint64(len(s)), e.bytes), s...), nil
 }
@@ -88,9 +88,8 @@ func (e counted) Decode(src []byte) (types.Value, error) {
 
 func (e counted) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
 
-// vint is a number of 1 to 9 bytes in the format of Hadoop's WritableUtils.writeVLong: -112 to 127 in one byte; others
-// behind a byte that holds sign and length, a negative number as its complement. Its bytes do not sort like the
-// numbers.
+// vint is a number of 1 to 9 bytes in the format of Hadoop's WritableUtils.writeVLong: -112 to 127 in one byte; other
+// numbers after a byte with sign and length, negative ones as their complement. The bytes do not sort like the numbers.
 type vint struct{ t types.Type }
 
 func (vint) String() string     { return "VINT" }
@@ -156,13 +155,13 @@ func readVint(src []byte) (length int, n int64, err error) {
 	}
 	n = int64(readUint(src[1 : 1+width]))
 	if n < 0 {
-		return 0, 0, errors.New("the number is beyond BIGINT")
+		return 0, 0, errors.New("the number is out of the range of BIGINT")
 	}
 	if negative {
 		n = ^n
 	}
 	if n >= leastVint && n <= mostVint || src[1] == 0 {
-		return 0, 0, errors.New("the number has a shorter form")
+		return 0, 0, errors.New("the number is not in its shortest form")
 	}
 	return 1 + width, n, nil
 }

@@ -17,9 +17,9 @@ type datePattern struct {
 	fields []dateField
 	width  int
 	// step is the pattern's finest unit in the type's own unit (days or milliseconds); lo and hi are the first and the
-	// last value.
+	// last value that the pattern can hold.
 	step, lo, hi int64
-	months       int // the finest unit in months if it is a month or a year; 0: step is it
+	months       int // the finest unit in months if it is a month or a year; otherwise 0
 	ordered      bool
 }
 
@@ -89,7 +89,7 @@ func (e datePattern) analyse() (Encoding, error) {
 	}
 	for i := range last + 1 {
 		if strings.IndexByte(seen, significance[i]) < 0 && !(e.t == types.Time && i < 3) {
-			return nil, fmt.Errorf("pattern %q lacks a field: a value could not be read back", e.source)
+			return nil, fmt.Errorf("pattern %q lacks a field, so that values could not be read back", e.source)
 		}
 	}
 	if e.t == types.Time && strings.ContainsAny(seen, "yMd") || e.t == types.Date && strings.ContainsAny(seen, "HmsS") || last < 0 {
@@ -218,14 +218,14 @@ func (e datePattern) Decode(src []byte) (types.Value, error) {
 		src = src[f.n:]
 		if f.unit == 0 {
 			if string(b) != f.lit {
-				return types.Value{}, fmt.Errorf("it lacks %q", f.lit)
+				return types.Value{}, fmt.Errorf("%q is missing", f.lit)
 			}
 			continue
 		}
 		n := 0
 		for _, c := range b {
 			if c < '0' || c > '9' {
-				return types.Value{}, errors.New("it has a character that is no digit")
+				return types.Value{}, errors.New("a character is not a digit")
 			}
 			n = n*10 + int(c-'0')
 		}

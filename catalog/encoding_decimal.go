@@ -21,13 +21,13 @@ func (bigDecimal) Width() int       { return Variable }
 func (bigDecimal) Type() types.Type { return types.Decimal }
 func (bigDecimal) Order() Order     { return Unordered }
 
-// Alphabet returns 0x00: any byte can be part of a number, and this one can precede nearly every number.
+// Alphabet returns 0x00: any byte can be part of a number, and 0x00 is the first byte of nearly every one.
 func (bigDecimal) Alphabet() string { return "\x00" }
 
 func (bigDecimal) Append(dst []byte, v types.Value) ([]byte, error) {
 	d := v.Decimal()
 	if d.Form != apd.Finite || d.Exponent == math.MinInt32 {
-		return dst, errors.New("it is no number with a scale of 32 bits")
+		return dst, errors.New("its scale needs more than 32 bits")
 	}
 	n := d.Coeff.MathBigInt()
 	if d.Negative {
@@ -47,7 +47,7 @@ func (bigDecimal) Decode(src []byte) (types.Value, error) {
 	}
 	b := src[4:]
 	if len(b) > 1 && (b[0] == 0 && b[1] < 0x80 || b[0] == 0xff && b[1] >= 0x80) {
-		return types.Value{}, errors.New("the number has a shorter form")
+		return types.Value{}, errors.New("the number is not in its shortest form")
 	}
 	n := new(big.Int).SetBytes(b)
 	if b[0] >= 0x80 {
@@ -58,7 +58,7 @@ func (bigDecimal) Decode(src []byte) (types.Value, error) {
 
 func (bigDecimal) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
 
-// twosComplement is Java's BigInteger.toByteArray.
+// twosComplement returns the bytes of Java's BigInteger.toByteArray.
 func twosComplement(n *big.Int) []byte {
 	m := n
 	if n.Sign() < 0 {

@@ -30,7 +30,7 @@ func encodingNamed(text string) (*parser.EncodingDef, error) {
 func (c *Catalog) encodingOf(t types.Type, named types.Value) (Encoding, error) {
 	def, err := encodingNamed(named.Text())
 	if err != nil {
-		return nil, fmt.Errorf("%s is no encoding", named.SQL())
+		return nil, fmt.Errorf("%s is not an encoding", named.SQL())
 	}
 	args, err := literals(def.Args)
 	if err != nil {
@@ -54,7 +54,7 @@ func newElement(t types.Type, args []types.Value, other encodingMaker) (Encoding
 	return e, nil
 }
 
-// maxElements is the greatest number of an element: qualifiers have four bytes.
+// maxElements is the greatest number of an element: Phoenix's qualifiers have four bytes.
 const maxElements = 1<<31 - 1
 
 // phoenixElement is the n-th of the values in one cell of an immutable Phoenix table. The cell holds the values one
@@ -66,7 +66,7 @@ type phoenixElement struct {
 	args     []types.Value
 }
 
-var errElements = errors.New("it holds no values as Phoenix puts them into one cell")
+var errElements = errors.New("the cell is not in Phoenix's format for several values")
 
 func (e phoenixElement) String() string       { return elementName + written(e.args) }
 func (phoenixElement) Width() int             { return Variable }
@@ -133,8 +133,8 @@ func (c *Column) Element() int {
 	return e.n
 }
 
-// AppendElements appends the cell that holds elements, numbered from 1, which AppendCell made: nil is a missing
-// element, an empty one is NULL. A byte precedes them, so that no offset is 0.
+// AppendElements appends the cell that holds elements, which AppendCell made and which are numbered from 1: nil is a
+// missing element, an empty one is NULL. One byte precedes them, so that no offset is 0.
 func AppendElements(dst []byte, elements [][]byte) []byte {
 	const first = "x"
 	begin := len(dst)
@@ -165,7 +165,7 @@ func AppendElements(dst []byte, elements [][]byte) []byte {
 }
 
 // ReplaceElements returns cell, which AppendElements or Phoenix made, with the elements of these numbers taken from
-// other; same: they were equal already.
+// other. same reports that they were equal already.
 func ReplaceElements(cell, other []byte, numbers []int) (with []byte, same bool, err error) {
 	is, err := elementsOf(cell)
 	if err != nil {
@@ -224,9 +224,9 @@ func newArray(t types.Type, args []types.Value, other encodingMaker) (Encoding, 
 	return phoenixArray{arrayOf{t}, of, args}, err
 }
 
-// phoenixArray is a Phoenix ARRAY. Elements of fixed width follow one another. Other elements end with
-// 0x00, and behind them are 0x0000, the offset of each less 32,767 in two bytes (or in four if the number of elements
-// is negative), the offset of the offsets, the number of elements and a version.
+// phoenixArray is a Phoenix ARRAY. Elements of fixed width follow one another. Each other element ends with 0x00; after
+// the last are 0x0000, the offset of each element less 32,767 in two bytes (in four if the number of elements is
+// negative), the offset of the offsets, the number of elements and a version.
 type phoenixArray struct {
 	arrayOf
 	of   Encoding // of the elements
@@ -236,7 +236,7 @@ type phoenixArray struct {
 func (e phoenixArray) String() string { return arrayName + written(e.args) }
 
 func (phoenixArray) Append(dst []byte, _ types.Value) ([]byte, error) {
-	return dst, errors.New("hql does not write arrays of Phoenix's")
+	return dst, errors.New("hql cannot write Phoenix arrays")
 }
 
 func (e phoenixArray) Decode(src []byte) (types.Value, error) {
@@ -286,7 +286,7 @@ func (e phoenixArray) elements(src []byte, add func([]byte) error) error {
 			return errElements
 		}
 		var element []byte
-		if to-from > 1 && src[from] != 0 { // a run of NULLs: 0x00 and their number
+		if to-from > 1 && src[from] != 0 { // a run of NULLs is 0x00 and their number
 			element = src[from : to-1]
 		}
 		if err := add(element); err != nil {

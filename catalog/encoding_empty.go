@@ -11,7 +11,7 @@ import (
 const defaultName = "DEFAULT"
 
 // emptyNull is NULLABLE and DEFAULT for cells, and for values in a cell with several: a value without bytes is NULL, a
-// missing one has the value absent.
+// missing value is absent.
 type emptyNull struct {
 	Encoding
 	absent types.Value
@@ -29,7 +29,7 @@ func nullableCell(e Encoding) (Encoding, error) {
 // newDefault makes DEFAULT(value) or DEFAULT(value, 'encoding').
 func newDefault(t types.Type, args []types.Value, other encodingMaker) (Encoding, error) {
 	if len(args) < 1 || len(args) > 2 || args[0].IsNull() || len(args) == 2 && !args[1].Type().IsText() {
-		return nil, errors.New("DEFAULT takes the value of cells that are not there, and the encoding of the others: DEFAULT(7, 'ORDERED INT32')")
+		return nil, errors.New("DEFAULT takes the value of missing cells, and the encoding of the others: DEFAULT(7, 'ORDERED INT32')")
 	}
 	e := emptyNull{Encoding: cellEncoding(t), name: defaultName + written(args)}
 	var err error
@@ -46,7 +46,7 @@ func newDefault(t types.Type, args []types.Value, other encodingMaker) (Encoding
 	if e.absent, err = types.Cast(args[0], t, nil); err == nil {
 		cell, err = own.Append(nil, e.absent)
 	}
-	if err == nil { // as the value would be read after it was written
+	if err == nil { // the value as it reads back after a write
 		e.absent, err = own.Decode(cell)
 	}
 	if err != nil {
@@ -67,7 +67,7 @@ func (e emptyNull) Append(dst []byte, v types.Value) ([]byte, error) {
 	return appendSome(e.Encoding, dst, v)
 }
 
-// appendSome appends v with the encoding e. It refuses a value without bytes.
+// appendSome appends v with the encoding e. It refuses a value that would have no bytes.
 func appendSome(e Encoding, dst []byte, v types.Value) ([]byte, error) {
 	at := len(dst)
 	dst, err := e.Append(dst, v)
@@ -103,7 +103,8 @@ func (c *Column) Absent() types.Value {
 	return types.Value{}
 }
 
-// LeftAway reports whether v is stored by omitting the cell: v is a DEFAULT without bytes, whose cell would be NULL.
+// LeftAway reports whether v is stored by omitting the cell: v is the DEFAULT and has no bytes, so that its cell would
+// be read as NULL.
 func (c *Column) LeftAway(v types.Value) bool {
 	e, ok := c.Encoding.(emptyNull)
 	if !ok || v.IsNull() || e.absent.IsNull() {

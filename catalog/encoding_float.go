@@ -28,7 +28,7 @@ func (e float) String() string {
 	return "FLOAT64"
 }
 func (e float) Width() int       { return e.bytes }
-func (e float) Respells() bool   { return true } // -0 and the many NaNs
+func (e float) Respells() bool   { return true } // -0 and the NaNs have several
 func (e float) Type() types.Type { return e.t }
 func (e float) Order() Order {
 	if e.ordered || e.phoenix {
@@ -142,7 +142,7 @@ func (e float) Clip(iv types.Interval) (types.Interval, bool) {
 			}
 		}
 	}
-	if e.t == types.Float { // greater numbers are not values of the type
+	if e.t == types.Float { // greater numbers are not FLOATs
 		switch {
 		case lo > math.MaxFloat32:
 			lo = math.Inf(1)
@@ -173,8 +173,8 @@ func (e float) Clip(iv types.Interval) (types.Interval, bool) {
 	return out, err == nil && c <= 0
 }
 
-// openTSDBValue is a number as OpenTSDB 2.x stores it: an integer of 1, 2, 4 or 8 bytes or IEEE 754 in 4 or 8; the last
-// four bits of the qualifier tell which (DecodePacked).
+// openTSDBValue is a number as OpenTSDB 2.x stores it: an integer of 1, 2, 4 or 8 bytes or an IEEE 754 number of 4 or
+// 8. The last four bits of the qualifier tell type and width (DecodePacked).
 type openTSDBValue struct{}
 
 func (openTSDBValue) String() string    { return "OPENTSDB_VALUE" }

@@ -119,10 +119,10 @@ func (e integer) Decode(src []byte) (types.Value, error) {
 		return types.Value{}, err
 	}
 	if e.t == types.Time && (n < 0 || n >= types.MillisPerDay) {
-		return types.Value{}, fmt.Errorf("%d is no time of day", n)
+		return types.Value{}, fmt.Errorf("%d is not a time of day", n)
 	}
 	if e.t == types.Date && (n < -types.MaxDate || n > types.MaxDate) {
-		return types.Value{}, fmt.Errorf("%d is no day", n)
+		return types.Value{}, fmt.Errorf("%d is not a day", n)
 	}
 	return types.NewIntOf(e.t, n*e.scale), nil
 }
@@ -150,7 +150,7 @@ func readUint(src []byte) (u uint64) {
 // checkInt returns an error if n is not a value of t.
 func checkInt(t types.Type, n int64) error {
 	if lo, hi := types.IntRange(t); n < lo || n > hi {
-		return fmt.Errorf("%d is no %s", n, t)
+		return fmt.Errorf("%d is not a valid %s", n, t)
 	}
 	return nil
 }
@@ -248,10 +248,10 @@ func (e digits) Decode(src []byte) (types.Value, error) {
 		}
 		d := int64(strings.IndexByte(e.alphabet, b))
 		if d < 0 {
-			return types.Value{}, errors.New("it has a character that is no digit")
+			return types.Value{}, errors.New("a character is not a digit")
 		}
 		if n > (math.MaxInt64-d)/base {
-			return types.Value{}, errors.New("the number is too great")
+			return types.Value{}, errors.New("the number is too large")
 		}
 		n = n*base + d
 	}

@@ -10,17 +10,17 @@ import (
 )
 
 // inverted is INVERTED before another encoding: all bits of its bytes are inverted, so that greater values sort first,
-// as in a DESC column of Phoenix. Its terminator is not inverted: it is 0xff where the other encoding has 0x00.
+// as in a DESC column of Phoenix. It ends with 0xff where the other encoding ends with 0x00.
 type inverted struct{ Encoding }
 
-// invertedDelimited is inverted for an encoding that shows its own end.
+// invertedDelimited is inverted for an encoding whose bytes show their own end.
 type invertedDelimited struct{ inverted }
 
 const invertedName = "INVERTED"
 
 func invert(e Encoding) (Encoding, error) {
 	if isInverted(e) {
-		return nil, errors.New("what is INVERTED twice is as it was")
+		return nil, errors.New("INVERTED twice has no effect: leave both out")
 	}
 	if err := takes(e, invertedName); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func takes(e Encoding, word string) error {
 	return nil
 }
 
-// upright returns the encoding that an inverted encoding inverts, and any other encoding itself.
+// upright returns the encoding inside an inverted encoding, and any other encoding unchanged.
 func upright(e Encoding) Encoding {
 	if i, ok := e.(turned); ok {
 		return i.upright()
@@ -62,7 +62,7 @@ func (e inverted) String() string { return invertedName + " " + e.Encoding.Strin
 func (e inverted) Respells() bool { return respells(e.Encoding) }
 func (e inverted) OneScale() bool { return oneScale(e.Encoding) }
 
-// Unit returns that of the inverted encoding.
+// Unit returns the unit of the inverted encoding.
 func (e inverted) Unit() string {
 	if c, ok := e.Encoding.(Coarse); ok {
 		return c.Unit()
@@ -70,7 +70,6 @@ func (e inverted) Unit() string {
 	return ""
 }
 
-// OneFalse returns that of the inverted encoding.
 func (e inverted) OneFalse() bool {
 	f, ok := e.Encoding.(OneFalse)
 	return ok && f.OneFalse()
@@ -110,7 +109,7 @@ func invertBytes(b []byte) {
 }
 
 // appendInverted is appendRanges for an encoding whose Order is Inverted: it inverts the bounds of the other encoding's
-// ranges. f, which follows the bytes, is inverted too.
+// ranges, and f, the description of the bytes after the value.
 func appendInverted(dst []ByteRange, enc Encoding, iv types.Interval, f follow) (out []ByteRange, exact, ok bool) {
 	of := upright(enc)
 	rs, exact, ok := appendRanges(nil, of, iv, f)

@@ -14,9 +14,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// phoenixDecimal is PHOENIX DECIMAL: a byte for sign and exponent, then the digits in base 100, each as digit + 1, or
-// in a negative number as 101 - digit with 0x66 at the end. Zero is 0x80. The bytes sort like the numbers, and equal
-// numbers of different scales have the same bytes. 0x00 and 0xff never occur, so that they can end the number.
+// phoenixDecimal is PHOENIX DECIMAL: a byte for sign and exponent, then the digits in base 100. Each is stored as digit
+// + 1; in a negative number as 101 - digit, with 0x66 at the end. Zero is 0x80. The bytes sort like the numbers, and
+// equal numbers of different scales have the same bytes. 0x00 and 0xff never occur, so each of them can end a number.
 type phoenixDecimal struct{}
 
 const (
@@ -62,17 +62,17 @@ func base100(d *apd.Decimal) (pairs string, exponent int) {
 func (phoenixDecimal) Append(dst []byte, v types.Value) ([]byte, error) {
 	d := v.Decimal()
 	if d.Form != apd.Finite {
-		return dst, errors.New("it is no number")
+		return dst, errors.New("it is not a number")
 	}
 	if d.IsZero() {
 		return append(dst, phoenixZero), nil
 	}
 	pairs, exponent := base100(d)
 	if n := len(strings.Trim(pairs, "0")); n > phoenixDigits {
-		return dst, fmt.Errorf("it has %d digits, Phoenix takes at most %d", n, phoenixDigits)
+		return dst, fmt.Errorf("it has %d digits, more than Phoenix's %d", n, phoenixDigits)
 	}
 	if exponent < leastPhoenixPair || exponent > mostPhoenixPair {
-		return dst, errors.New("its exponent is beyond what Phoenix stores")
+		return dst, errors.New("its exponent is out of Phoenix's range")
 	}
 	if d.Negative {
 		dst = append(dst, byte(62-exponent))
@@ -106,7 +106,7 @@ func (e phoenixDecimal) Decode(src []byte) (types.Value, error) {
 		if n := len(digits) - 1; digits[n] == phoenixEnd {
 			digits = digits[:n]
 		} else if len(digits) < phoenixPairs {
-			return types.Value{}, errors.New("the byte 0x66 behind a negative number is missing")
+			return types.Value{}, errors.New("the byte 0x66 after a negative number is missing")
 		}
 	}
 	text := make([]byte, 0, 2*phoenixPairs+8)
@@ -119,7 +119,7 @@ func (e phoenixDecimal) Decode(src []byte) (types.Value, error) {
 			n = 101 - b
 		}
 		if n > 99 {
-			return types.Value{}, errors.New("it has a byte that is no digit")
+			return types.Value{}, errors.New("a byte is not a digit")
 		}
 		text = append(text, '0'+n/10, '0'+n%10)
 	}
@@ -135,12 +135,12 @@ func (e phoenixDecimal) Decode(src []byte) (types.Value, error) {
 	}
 	var room [phoenixPairs + 2]byte
 	if again, err := e.Append(room[:0], v); err != nil || string(again) != string(src) {
-		return types.Value{}, errors.New("it is not written so")
+		return types.Value{}, errors.New("Phoenix writes the number with other bytes")
 	}
 	return v, nil
 }
 
-// Clip makes the bounds storable, or NULL if all storable values are beyond them. Open bounds stay open.
+// Clip makes the bounds storable. A bound is NULL if all storable values are beyond it; open bounds stay open.
 func (e phoenixDecimal) Clip(iv types.Interval) (types.Interval, bool) {
 	var some bool
 	if iv.Lo, iv.LoOpen, some = e.bound(iv.Lo, iv.LoOpen, +1); !some {
@@ -188,8 +188,8 @@ func (e phoenixDecimal) bound(v types.Value, open bool, dir int) (to types.Value
 }
 
 // moment96 is PHOENIX TIMESTAMP and PHOENIX UNSIGNED TIMESTAMP: milliseconds since 1970 in 8 bytes, then the
-// nanoseconds within the millisecond in 4. As a DECIMAL it is seconds since 1970 with nine decimals, which lose
-// nothing; a TIMESTAMP holds only whole milliseconds.
+// nanoseconds within the millisecond in 4. A DECIMAL holds it exactly, as seconds since 1970 with nine decimals; a
+// TIMESTAMP holds only whole milliseconds.
 type moment96 struct {
 	t      types.Type
 	millis integer
@@ -215,11 +215,11 @@ func (e moment96) Append(dst []byte, v types.Value) ([]byte, error) {
 	}
 	n, exact := nanosOf(v.Decimal())
 	if !exact {
-		return dst, errors.New("it is no whole number of nanoseconds")
+		return dst, errors.New("it is not a whole number of nanoseconds")
 	}
 	ms, rest := new(big.Int).DivMod(n, big.NewInt(nanosPerMilli), new(big.Int))
 	if !ms.IsInt64() {
-		return dst, errors.New("it is beyond 64 bits of milliseconds")
+		return dst, errors.New("its milliseconds need more than 64 bits")
 	}
 	dst, err := e.millis.Append(dst, types.NewInt(ms.Int64()))
 	return binary.BigEndian.AppendUint32(dst, uint32(rest.Int64())), err
@@ -260,7 +260,7 @@ func (e moment96) Decode(src []byte) (types.Value, error) {
 		n := big.NewInt(v.Int())
 		return nanosValue(n.Add(n.Mul(n, big.NewInt(nanosPerMilli)), big.NewInt(rest))), nil
 	case rest > 0:
-		return types.Value{}, errors.New("it has nanoseconds, which a TIMESTAMP does not hold: a DECIMAL does")
+		return types.Value{}, errors.New("it has nanoseconds, which only a DECIMAL can hold, not a TIMESTAMP")
 	}
 	return v, nil
 }

@@ -46,7 +46,7 @@ func (e text) Append(dst []byte, v types.Value) ([]byte, error) {
 	switch {
 	case !yearFits(v):
 		return dst, errYear
-	case e.t == types.Decimal && len(out) > 1000: // the digits may be nearly the whole length
+	case e.t == types.Decimal && len(out) > 1000: // nearly all characters may be digits
 		out = v.Decimal().Text('E')
 		if _, err := types.ParseDecimal(out); err != nil {
 			return dst, err
@@ -55,7 +55,7 @@ func (e text) Append(dst []byte, v types.Value) ([]byte, error) {
 	return append(dst, out...), nil
 }
 
-var errYear = errors.New("as text the year is from 0000 to 9999")
+var errYear = errors.New("text can hold only the years 0000 to 9999")
 
 // yearFits reports whether a DATE or TIMESTAMP has a year of four digits; it is true for other types.
 func yearFits(v types.Value) bool {
@@ -80,7 +80,7 @@ func (e text) Decode(src []byte) (types.Value, error) {
 	case e.t.IsInteger() || e.t == types.Timestamp && isDigits(src):
 		n, err := strconv.ParseInt(string(src), 10, 64)
 		if err != nil || strconv.FormatInt(n, 10) != string(src) {
-			return types.Value{}, errors.New("it is no number as hql writes it")
+			return types.Value{}, errors.New("it is not a number in hql's spelling")
 		}
 		if err := checkInt(e.t, n); err != nil {
 			return types.Value{}, err
@@ -109,8 +109,8 @@ func isDigits(b []byte) bool {
 
 func (e text) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
 
-// padded is TEXT(n) for strings: at most n bytes, padded with spaces; or NUL TEXT(n), padded with 0x00. It refuses
-// bytes below the filler, 0x00, and a filler at the end, so that padded strings sort like the strings.
+// padded is TEXT(n) for strings, padded with spaces to n bytes, or NUL TEXT(n), padded with 0x00. It refuses bytes
+// below the filler, the byte 0x00, and a filler at the end, so that padded strings sort like the strings.
 type padded struct {
 	n      int
 	filler byte
@@ -159,7 +159,7 @@ func (e padded) Decode(src []byte) (types.Value, error) {
 	return types.NewString(s), nil
 }
 
-// disturbed reports whether s holds a byte because of which padded strings would not sort like the strings.
+// disturbed reports whether s holds a byte that would make padded strings sort differently from the strings.
 func (e padded) disturbed(s string) bool {
 	for i := range len(s) {
 		if s[i] < max(e.filler, 1) {
@@ -206,7 +206,7 @@ func (e uuid) Append(dst []byte, v types.Value) ([]byte, error) {
 	if err == nil && (e.t == types.UUID || u.String() == v.Text()) {
 		return append(dst, u.Text()...), nil
 	}
-	return dst, fmt.Errorf("%s is no UUID in lower case", short(v.Text()))
+	return dst, fmt.Errorf("%s is not a UUID in lower case", short(v.Text()))
 }
 
 func (e uuid) Decode(src []byte) (types.Value, error) {
@@ -237,7 +237,7 @@ func (e uuid) Clip(iv types.Interval) (types.Interval, bool) {
 	return types.Interval{Lo: types.NewUUID(string(lo)), Hi: types.NewUUID(string(hi))}, true
 }
 
-// step moves b, a number, up or down by one; ok is false where it was the last one.
+// step adds by, 1 or -1, to the number b; ok is false if b was the last number in that direction.
 func step(b []byte, by int) (ok bool) {
 	end := byte(0xff)
 	if by < 0 {
@@ -252,7 +252,7 @@ func step(b []byte, by int) (ok bool) {
 	return false
 }
 
-// rawBytes is BYTES(n), and text whose expression has a fixed width: exactly n bytes.
+// rawBytes is BYTES(n), and a text whose expression has a fixed width: exactly n bytes.
 type rawBytes struct {
 	t types.Type
 	n int

@@ -12,11 +12,11 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// EncodingType describes an encoding after AS. One entry makes an encoding known everywhere: to definitions, the
+// EncodingType describes an encoding that may follow AS. One entry makes it known everywhere: to definitions, the
 // planner, \d and the documentation. Entries may share a name: TEXT and TEXT(n) are two entries, chosen by the
 // arguments and the type of the values.
 //
-// The Encoding that Make returns answers the planner's questions. It may implement further interfaces: Delimited,
+// The Encoding that Make returns may implement further interfaces, which answer questions of the planner: Delimited,
 // Lister, Respeller, Coarse, OneFalse, OneScale, Alphabet, CellsOnly.
 type EncodingType struct {
 	Name      string       // upper case: "ORDERED INT64"
@@ -24,15 +24,15 @@ type EncodingType struct {
 	Doc       string       // describes the bytes, without a full stop
 	Types     []types.Type // of the values that it can store; nil: all
 	Args      EncodingArgs
-	// Phoenix is set if only Phoenix writes cells this way: rows then get Phoenix's marker cell.
+	// Phoenix is set if only Phoenix writes this encoding: rows of the table then get Phoenix's marker cell.
 	Phoenix bool
-	// Make makes the encoding of values of type t, one of Types. args have the kind Args.
+	// Make makes the encoding for values of type t, one of Types. args are of the kind Args.
 	Make func(t types.Type, args []types.Value) (Encoding, error)
-	// of is Make for an encoding whose second argument names another encoding; other makes the latter.
+	// of replaces Make for an encoding whose second argument names another encoding; other makes that one.
 	of func(t types.Type, args []types.Value, other encodingMaker) (Encoding, error)
 }
 
-// encodingMaker makes the encoding called named.
+// encodingMaker makes the encoding that named spells out.
 type encodingMaker func(t types.Type, named types.Value) (Encoding, error)
 
 // EncodingArgs are the arguments that an encoding takes.
@@ -52,7 +52,7 @@ var (
 	counts   = append(slices.Clip(numbers), types.Date, types.Time)
 	floats   = []types.Type{types.Float, types.Double}
 	texts    = []types.Type{types.String, types.Bytes}
-	arrays   = []types.Type{types.ArrayOf(types.String)} // stands for all of them
+	arrays   = []types.Type{types.ArrayOf(types.String)} // this one represents all array types
 	temporal = []types.Type{types.Date, types.Time, types.Timestamp}
 )
 
@@ -110,11 +110,11 @@ var builtins = slices.Concat([]EncodingType{
 		{Name: "OPENTSDB_VALUE", Doc: "as OpenTSDB writes it, for cells under `OPENTSDB_QUALIFIER`", Types: []types.Type{types.Double}, Make: always(openTSDBValue{})},
 		{Name: invertedName, Signature: "INVERTED encoding", Doc: "the bytes of any of the others, all bits inverted: greater values first, as of Phoenix's columns that are DESC. `X'FF'` behind `INVERTED TEXT` keeps the order",
 			Make: func(types.Type, []types.Value) (Encoding, error) {
-				return nil, errors.New("INVERTED stands in front of an encoding: INVERTED TEXT")
+				return nil, errors.New("INVERTED needs an encoding after it: INVERTED TEXT")
 			}},
 		{Name: nullableName, Signature: "NULLABLE encoding", Doc: "NULL is no bytes. In a cell: an empty one is NULL. In a ROW KEY: the column may be NULL; the encoding varies in width, and the end of the key or `X'00'` ends it, or, INVERTED, `X'FF'`, which is `X'00'` behind a NULL; at the end of a key NULLs are left away, with the `X'00'` in front of them, as Phoenix does",
 			Make: func(types.Type, []types.Value) (Encoding, error) {
-				return nil, errors.New("NULLABLE stands in front of an encoding: NULLABLE TEXT")
+				return nil, errors.New("NULLABLE needs an encoding after it: NULLABLE TEXT")
 			}},
 		{Name: defaultName, Signature: defaultName + "(value, 'encoding')", Doc: "of a cell: the value where it is not there, NULL where it is empty", Args: AnyArgs, of: newDefault},
 	})
@@ -126,7 +126,7 @@ const (
 	asPhoenix     = "as Phoenix writes them"
 )
 
-// always is Make of an encoding that depends on nothing.
+// always returns a Make that ignores its arguments.
 func always(e Encoding) func(types.Type, []types.Value) (Encoding, error) {
 	return func(types.Type, []types.Value) (Encoding, error) { return e, nil }
 }
@@ -215,7 +215,7 @@ func (c *Catalog) Encodings() []*EncodingType {
 	return append(out, c.encs...)
 }
 
-// encodings returns those called name.
+// encodings returns the encodings called name.
 func (c *Catalog) encodings(name string) []*EncodingType {
 	for _, e := range c.encs {
 		if e.Name == name {
@@ -245,7 +245,7 @@ func (c *Catalog) phoenix(def *parser.EncodingDef) bool {
 	})
 }
 
-// nullableName before an encoding makes a part of a key NULLABLE.
+// nullableName is the word before an encoding that makes a part of a key NULLABLE.
 const nullableName = "NULLABLE"
 
 // withoutNullable returns def without the word NULLABLE.
@@ -262,7 +262,7 @@ func withoutNullable(def *parser.EncodingDef) (of *parser.EncodingDef, nullable 
 	return &d, true
 }
 
-// uprightName returns the name after INVERTED, and any other name itself.
+// uprightName returns the name after INVERTED, and any other name unchanged.
 func uprightName(name string) (of string, turned bool) {
 	return strings.CutPrefix(name, invertedName+" ")
 }
@@ -307,7 +307,7 @@ func (c *Catalog) named(name string, t types.Type, args []types.Value) (Encoding
 	return nil, fmt.Errorf("%s cannot be stored AS %s%s", t, name, written(args))
 }
 
-// written returns the arguments as they are written after an encoding's name.
+// written returns args in the form in which they follow an encoding's name.
 func written(args []types.Value) string {
 	var out []string
 	for _, a := range args {

@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// KeyError tells why a row cannot be stored: a value does not fit a part of the key.
+// KeyError says why a row cannot be stored: a value does not fit a part of the key.
 type KeyError struct {
 	Part   string // as written
 	Column string // "" if the part reads no column or several
@@ -23,7 +23,7 @@ func (e *KeyError) Error() string {
 	return fmt.Sprintf("column %s in key part %s: %s", e.Column, e.Part, e.Msg)
 }
 
-// MalformedError tells why stored bytes do not fit a layout.
+// MalformedError says why stored bytes do not fit a layout.
 type MalformedError struct{ Part, Msg string }
 
 func (e *MalformedError) Error() string { return e.Part + ": " + e.Msg }
@@ -36,8 +36,8 @@ func (p *Part) refuse(t *Table, format string, args ...any) *KeyError {
 	return e
 }
 
-// Drawn returns the first part whose value is drawn for each new row; nil for none. A table with several layouts never
-// has one.
+// Drawn returns the first part whose value is drawn at random for each new row, or nil. A table with several layouts
+// has none.
 func (p *Composite) Drawn() *Part {
 	for _, part := range p.Parts {
 		if part.Drawn() {
@@ -52,7 +52,7 @@ func (p *Composite) IsLiteral() bool {
 	return !slices.ContainsFunc(p.Parts, func(part *Part) bool { return part.Literal == nil })
 }
 
-// Prefix returns the beginning that p has in every row: its literals before the first part to compute. whole reports
+// Prefix returns the bytes with which p begins in every row: its literals before the first computed part. whole reports
 // whether p has no other parts.
 //
 //	STORED IN 'events'                             events, whole
@@ -76,9 +76,9 @@ func (p *Composite) Fits(src string) bool {
 	return err == nil
 }
 
-// Append appends the bytes of row. It draws values for parts that no column determines (SALT) with env.Rand. Parts are
-// computed in UTC, as in plans and readers: rows written in one time zone must be found in every other. An error is a
-// *KeyError.
+// Append appends the bytes of row. It draws the values of parts that no column determines (SALT) with env.Rand. Parts
+// are computed in UTC, as in plans and readers, so that rows written in one time zone are found in every other. An
+// error is a *KeyError.
 func (p *Composite) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, error) {
 	e := *env
 	e.Row, e.Loc = p.canonical(row), nil
@@ -141,13 +141,12 @@ func (p *Composite) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte
 		copy(dst[l.at:], b)
 	}
 	if n := len(dst) - start; n > MaxKeyLength {
-		return dst, &KeyError{Part: p.Parts[len(p.Parts)-1].Source, Msg: fmt.Sprintf("the key would be %d bytes long, HBase takes at most %d", n, MaxKeyLength)}
+		return dst, &KeyError{Part: p.Parts[len(p.Parts)-1].Source, Msg: fmt.Sprintf("the key would have %d bytes, more than HBase's %d", n, MaxKeyLength)}
 	}
 	return dst, nil
 }
 
-// canonical returns row with Column.Canonical applied to each value that p is made of, so that equal values have one
-// place.
+// canonical returns row with Column.Canonical applied to each value in p, so that equal values have equal bytes.
 func (p *Composite) canonical(row []types.Value) []types.Value {
 	copied := false
 	for _, part := range p.Parts {
@@ -163,11 +162,11 @@ func (p *Composite) canonical(row []types.Value) []types.Value {
 	return row
 }
 
-// maxParts bounds the parts of a pattern.
+// maxParts is the greatest number of parts of a pattern.
 const maxParts = 32
 
 // length returns the length of part i at the start of rest. whole reports whether rest goes up to the end of the key:
-// otherwise the end of a part that the end of the key terminates is unknown.
+// otherwise a part that only the end of the key ends has an unknown length.
 func (p *Composite) length(i int, rest []byte, whole bool) (int, error) {
 	part := p.Parts[i]
 	if part.nullable && (len(rest) == 0 && whole || part.end != nil && len(rest) > 0 && rest[0] == 0) {
@@ -183,7 +182,7 @@ func (p *Composite) length(i int, rest []byte, whole bool) (int, error) {
 	n := part.Width()
 	switch {
 	case !whole && n == Variable && (i+1 == len(p.Parts) || part.tail > 0):
-		return 0, &MalformedError{part.Source, "only the end of the key tells where it ends"}
+		return 0, &MalformedError{part.Source, "it ends only with the key, which continues"}
 	case n == Variable && i+1 == len(p.Parts):
 		n = len(rest)
 	case part.tail > 0:
@@ -205,14 +204,14 @@ func (p *Composite) length(i int, rest []byte, whole bool) (int, error) {
 	return n, nil
 }
 
-// ended reports whether src ends before part i, at offset at, because all later parts are NULL. Such keys have no
-// delimiter at their end.
+// ended reports whether src ends before part i, at offset at, because all later parts are NULL. Such keys do not end
+// with a delimiter.
 func (p *Composite) ended(src []byte, at, i int) (bool, error) {
 	if at < len(src) || !p.MayLack(i) {
 		return false, nil
 	}
 	if i > 0 && p.Parts[i].nullable && p.MayLack(i-1) && p.Parts[i-1].Literal != nil && at > 0 && src[at-1] == 0 {
-		return false, &MalformedError{p.Parts[i].Source, "a delimiter is in front of NULLs at the end"}
+		return false, &MalformedError{p.Parts[i].Source, "a delimiter precedes the omitted NULLs at the end"}
 	}
 	return true, nil
 }
@@ -225,8 +224,8 @@ type Field struct {
 	Value  types.Value // NULL for a literal
 }
 
-// Fields splits src into the parts of p, for display: only DecodeRow checks that they are consistent. At bytes that do
-// not fit it returns the fields before them and a *MalformedError.
+// Fields splits src into the parts of p, for display: only DecodeRow checks that they are consistent. If bytes do not
+// fit it returns the fields before them and a *MalformedError.
 func (p *Composite) Fields(src []byte) ([]Field, error) {
 	ints := make([]int, 2*len(p.Parts))
 	vals, ends := make([]types.Value, len(p.Parts)), ints[:len(p.Parts)]
@@ -249,8 +248,8 @@ func (p *Composite) read(src []byte, vals []types.Value) error {
 	return p.verify(src, 0, vals, ends)
 }
 
-// split splits src into its parts and decodes those that are not literals, from part first on; the earlier ones are
-// known: see KeyReader. n is the number of parts in src, or before the bytes that do not fit.
+// split splits src into its parts and decodes those that are not literals, beginning with part first; the caller knows
+// the earlier ones (see KeyReader). n is the number of parts in src, or before the bytes that do not fit.
 func (p *Composite) split(src []byte, first int, vals []types.Value, ends, decides []int) (n int, err error) {
 	at := 0
 	if first > 0 {
@@ -272,7 +271,7 @@ func (p *Composite) split(src []byte, first int, vals []types.Value, ends, decid
 			null := i > 0 && p.Parts[i-1].nullable && vals[i-1].IsNull()
 			d := part.Delimiter(null)
 			if !bytes.HasPrefix(rest, d) || null && i+1 == len(p.Parts) {
-				return i, &MalformedError{part.Source, "it is not there"}
+				return i, &MalformedError{part.Source, "the literal is missing"}
 			}
 			at += len(d)
 			ends[i], decides[i] = at, at
@@ -311,14 +310,14 @@ func (p *Composite) lookahead(i int) int {
 	return len(p.Parts[i+1].Literal)
 }
 
-// verify checks, for src as it was split, that its values are written as Append writes them, from part first on, and
-// that the parts computed from later bytes are correct.
+// verify checks that the values of src, from part first on, are written as Append writes them, and that the parts
+// computed from later bytes are correct.
 func (p *Composite) verify(src []byte, first int, vals []types.Value, ends []int) error {
 	at := 0
 	for i, part := range p.Parts {
 		if part.needsCanonicalCheck && i >= first && !vals[i].IsNull() {
 			if want, err := part.Append(nil, vals[i]); err != nil || !bytes.Equal(want, src[at:ends[i]]) {
-				return &MalformedError{part.Source, "the value is not written so"}
+				return &MalformedError{part.Source, "hql writes the value with other bytes"}
 			}
 		}
 		at = ends[i]
@@ -335,7 +334,7 @@ func (p *Composite) verify(src []byte, first int, vals []types.Value, ends []int
 func (p *Part) belongs(rest []byte, v types.Value) error {
 	want, err := p.fromRest(rest)
 	if err != nil || want.Int() != v.Int() {
-		return &MalformedError{p.Source, "it does not belong to the rest of the key"}
+		return &MalformedError{p.Source, "the rest of the key gives another value"}
 	}
 	return nil
 }
@@ -356,7 +355,7 @@ func (p *Composite) PrefixLen(key []byte, n int, whole bool) int {
 	return at
 }
 
-// Ends returns the offsets behind the parts of key, which is whole or the start of a key, as far as key has them.
+// Ends returns the offsets at which the parts of key end, as far as key has them. key is whole or the start of a key.
 //
 //	ROW KEY (uid AS TEXT, '|', ts AS INT64), 'a7|...'     2, 3 and, where the 8 bytes of ts follow, 11
 func (p *Composite) Ends(key []byte, whole bool) (ends []int) {
@@ -373,8 +372,8 @@ func (p *Composite) Ends(key []byte, whole bool) (ends []int) {
 	return ends
 }
 
-// EndBefore returns the end of the keys that begin with the value before the last value in start, if no key lies
-// between the two values; nil: it is unknown.
+// EndBefore returns the end of the keys whose last value in start is replaced by the value before it, if no key lies
+// between the two; nil if unknown.
 //
 //	ROW KEY (day AS TEXT('yyyyMMdd')), '20240201'     '20240132', behind all keys of January 31
 func (p *Composite) EndBefore(start []byte) []byte {
@@ -407,21 +406,20 @@ func (p *Composite) EndBefore(start []byte) []byte {
 	return nil
 }
 
-// Place returns the table and the key of the row whose key columns have these values. It does not check that they read
-// back. An error is a *KeyError: no row has these values, or a part does not follow from the row alone.
+// Place returns the table and the key of the row with these key columns. It does not check that they read back. An
+// error is a *KeyError: no row can have these values, or a part does not follow from the row alone.
 func (l *Layout) Place(row []types.Value) (table string, key []byte, err error) {
 	return l.place(row, &expr.Env{})
 }
 
-// PlaceOf is Place with the check of EncodeRow that the key reads back as these values, so that no row with other
-// values is stored there.
+// PlaceOf is Place with EncodeRow's check that the key reads back as these values.
 func (l *Layout) PlaceOf(row []types.Value) (table string, key []byte, err error) {
 	table, key, _, err = l.EncodeRow(row, &expr.Env{})
 	return table, key, err
 }
 
 // Entry returns the place of a row's entry under l, and the end of each part of its key. key is nil if the row has no
-// entry: a column that an index needs is NULL, or no key has these values.
+// entry: a column that an index needs is NULL, or no key can have these values.
 func (l *Layout) Entry(row []types.Value) (table string, key []byte, ends []int) {
 	if slices.ContainsFunc(l.Sparse, func(c *Column) bool { return row[c.Index].IsNull() }) {
 		return "", nil, nil
@@ -475,7 +473,7 @@ func (r *KeyReader) EncodeRow(row []types.Value, env *expr.Env) (table string, k
 	back := r.back
 	clear(back)
 	if err := r.Read(table, key, qualifier, back); err != nil {
-		return "", nil, nil, &KeyError{Part: l.Key.Parts[0].Source, Msg: "the key would not read back: " + err.Error()}
+		return "", nil, nil, &KeyError{Part: l.Key.Parts[0].Source, Msg: "the key could not be read back: " + err.Error()}
 	}
 	for _, s := range l.solve {
 		if s.byLookup {
@@ -492,31 +490,31 @@ func (r *KeyReader) EncodeRow(row []types.Value, env *expr.Env) (table string, k
 	return table, key, qualifier, nil
 }
 
-// solver tells how to read a column from the parts.
+// solver describes how to read a column from the parts.
 type solver struct {
 	col    int
 	source string
 	// from and part name a part that holds the column itself.
 	from, part int
 	direct     bool
-	// joint are the parts that determine the column together (or one that must be inverted).
+	// joint are the parts that determine the column together, or the one part that must be inverted.
 	joint    []partRef
 	byLookup bool
-	whole    bool // the value read is the value written, and not the start of its day or month
+	whole    bool // the value read is the value written, not only the start of its day or month
 }
 
-// Holds reports whether a part of l is the column col itself: every value can be read back from it.
+// Holds reports whether a part of l is the plain column col, from which every value can be read back.
 func (l *Layout) Holds(col int) bool {
 	return slices.ContainsFunc(l.solve, func(s solver) bool { return s.col == col && s.direct })
 }
 
-// Tells reports whether the keys of l give column col exactly as it was written.
+// Tells reports whether the keys of l determine the exact value of column col.
 func (l *Layout) Tells(col int) bool {
 	return slices.ContainsFunc(l.solve, func(s solver) bool { return s.col == col && s.whole })
 }
 
-// ReadFrom reports whether column col is read from part i of the key and nothing else, so that rows with equal parts
-// have equal columns: for example, a key holds the minute of a moment, and nothing more is known of the moment.
+// ReadFrom reports whether column col is read from part i of the key alone, so that rows with equal parts have equal
+// columns. The key may hold less than the column did, such as the minute of a moment.
 func (l *Layout) ReadFrom(col, i int) bool {
 	ref := partRef{1, i}
 	for _, s := range l.solve {
@@ -529,7 +527,7 @@ func (l *Layout) ReadFrom(col, i int) bool {
 
 type partRef struct{ from, part int }
 
-// patterns are the byte strings from which a row's key columns are read.
+// patterns returns the patterns from which a row's key columns are read.
 func (l *Layout) patterns() [3]*Composite { return [3]*Composite{l.Stored, l.Key, l.Packed} }
 
 // DecodeRow reads the key columns of one row: see KeyReader.
@@ -537,7 +535,7 @@ func (l *Layout) DecodeRow(table string, key, qualifier []byte, row []types.Valu
 	return NewKeyReader(l).Read(table, key, qualifier, row)
 }
 
-// solveJoint intersects the values that each part allows. For a column that the key holds coarsely (a minute), the
+// solveJoint intersects the values that each part allows. For a column that the key holds coarsely (its minute), the
 // result is the least remaining value.
 func (l *Layout) solveJoint(s *solver, vals *[3][]types.Value) (types.Value, bool) {
 	set := types.All()

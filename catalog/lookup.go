@@ -20,7 +20,7 @@ func (l *Layout) AllParts() []*Part {
 	return out
 }
 
-// PartOf returns the first of l's parts that column col goes into; nil for none.
+// PartOf returns the first of l's parts that is made of column col, or nil.
 //
 //	ROW KEY (LEFT(MD5(uid), 2), uid AS TEXT), uid     LEFT(MD5(uid), 2)
 func (l *Layout) PartOf(col int) *Part {
@@ -56,8 +56,8 @@ func columnsOf(parts []*Part) []int {
 	return out
 }
 
-// Lookup is a LOOKUP in the keys of a table: the number is in Column of the look-up table Table, in the row whose key
-// columns have the values of Args.
+// Lookup is a LOOKUP in the keys of a table: it reads a number from Column of the look-up table Table, in the row whose
+// key columns have the values of Args.
 type Lookup struct {
 	Table, Column string
 	Args          []expr.Expr
@@ -104,7 +104,7 @@ func (t *Table) Lookups() []Lookup {
 	return out
 }
 
-// Numbered returns the columns of t from which LOOKUP in another table's key takes numbers.
+// Numbered returns the columns of t that hold the numbers of another table's LOOKUP.
 func (c *Catalog) Numbered(t *Table) []*Column {
 	var out []*Column
 	for _, o := range c.Tables() {
@@ -124,8 +124,8 @@ func (c *Catalog) Numbered(t *Table) []*Column {
 func (b *builder) lookups() error {
 	for _, u := range b.t.Lookups() {
 		if strings.EqualFold(u.Table, b.t.Name) || b.c.leads(u.Table, b.t.Name, map[string]bool{}) {
-			return parser.Errorf(u.Pos, "LOOKUP in %s: its keys are made of numbers of %s", u.Table, b.t.Name).
-				WithHint("a look-up table's key must be known before the numbers that it leads to")
+			return parser.Errorf(u.Pos, "LOOKUP in %s: its own keys need numbers of %s", u.Table, b.t.Name).
+				WithHint("break the cycle: a look-up table's key must not depend on the numbers that it gives")
 		}
 		if t, ok := b.c.Table(u.Table); ok {
 			if err := t.numbers(u); err != nil {
@@ -146,7 +146,7 @@ func (c *Catalog) leads(from, to string, seen map[string]bool) bool {
 	return slices.ContainsFunc(t.Lookups(), func(u Lookup) bool { return strings.EqualFold(u.Table, to) || c.leads(u.Table, to, seen) })
 }
 
-// numbers checks that t can provide the numbers that u asks for.
+// numbers checks that t can provide the numbers of u.
 func (t *Table) numbers(u Lookup) error {
 	refuse := func(format string, args ...any) error {
 		return parser.Errorf(u.Pos, "LOOKUP in %s: "+format, append([]any{t.Name}, args...)...)
@@ -154,22 +154,22 @@ func (t *Table) numbers(u Lookup) error {
 	primary := t.Layouts[0]
 	col, ok := t.Column(u.Column)
 	if !ok {
-		return expr.Suggest(parser.Errorf(u.Pos, "LOOKUP in %s: there is no column %q", t.Name, u.Column), u.Column, t.ColumnNames())
+		return expr.Suggest(parser.Errorf(u.Pos, "LOOKUP in %s: it has no column %q", t.Name, u.Column), u.Column, t.ColumnNames())
 	}
 	switch key := primary.KeyColumns(); {
 	case !col.Type.IsInteger() || col.KeyPart || col.Packed != nil:
-		return refuse("%s is no column that can hold numbers: it takes a BIGINT (or another integer) in a cell", col.Name)
+		return refuse("column %s cannot hold numbers: it must be a BIGINT (or another integer) in a cell", col.Name)
 	case len(t.Layouts) > 1 || primary.Packed != nil:
-		return refuse("a look-up table has one ROW KEY and no columns FROM f:[...]: the number of a new name is written under that alone")
+		return refuse("a look-up table must have one ROW KEY and no columns FROM f:[...], because hql writes each new name to that key only")
 	case slices.ContainsFunc(primary.AllParts(), func(p *Part) bool { return p.Drawn() }):
-		return refuse("its key is drawn: it does not follow from a name")
+		return refuse("its key is drawn at random: a name does not determine it")
 	case len(key) != len(u.Args):
 		return refuse("its key has %d columns, %d are given", len(key), len(u.Args))
 	}
 	return nil
 }
 
-// Names returns the name to which call, a LOOKUP, gave a number; ok is false if no name has the number.
+// Names finds the name to which call, a LOOKUP, assigned a number; ok is false if no name has the number.
 type Names interface {
 	Name(call *expr.Call, number types.Value) (name types.Value, ok bool, err error)
 }
@@ -178,7 +178,7 @@ type Names interface {
 type numbered struct {
 	part, col int
 	call      *expr.Call
-	known     bool // the key also holds the name elsewhere: the two are compared
+	known     bool // the key also holds the name itself, and the reader compares them
 }
 
 // findNumbered sets numbered.

@@ -9,11 +9,11 @@ import (
 // Point is a data point of an OpenTSDB row.
 type Point struct {
 	Offset           int64  // milliseconds since the row's hour began
-	Qualifier, Value []byte // of a cell that holds this point alone
+	Qualifier, Value []byte // as in a cell with this point alone
 }
 
 // HoldsPoints reports whether c's cells are OpenTSDB's: a cell holds one data point or many, and a point's qualifier
-// depends on its number's width.
+// depends on the width of its number.
 func (c *Column) HoldsPoints() bool {
 	_, ok := c.Encoding.(openTSDBValue)
 	return ok && c.Packed != nil
@@ -22,10 +22,10 @@ func (c *Column) HoldsPoints() bool {
 // tsdbAppend is the qualifier of the cell that OpenTSDB appends points to, each a qualifier and a value.
 const tsdbAppend = "\x05\x00\x00"
 
-var errCompacted = errors.New("its qualifier and value do not belong together")
+var errCompacted = errors.New("its value does not fit its qualifier")
 
-// Points appends the data points of a cell to dst: one, or those that OpenTSDB compacted into or appended to one cell,
-// or none if the cell is an annotation or a histogram.
+// Points appends the data points of a cell to dst: one point, or all that OpenTSDB compacted into or appended to the
+// cell, or none if the cell is an annotation or a histogram.
 func (c *Column) Points(dst []Point, qualifier, value []byte) ([]Point, error) {
 	n := len(dst)
 	q, one := pointQualifier(qualifier)
@@ -49,7 +49,7 @@ func (c *Column) Points(dst []Point, qualifier, value []byte) ([]Point, error) {
 		}
 		return append(dst, newPoint(q, value)), nil
 	}
-	if len(value) == 0 || value[len(value)-1] > 1 { // the byte after the values tells whether seconds and milliseconds are mixed
+	if len(value) == 0 || value[len(value)-1] > 1 { // 1: seconds and milliseconds are mixed
 		return dst, errCompacted
 	}
 	value = value[:len(value)-1]

@@ -11,10 +11,10 @@ import (
 
 // A Part is one part of a Composite: a literal, or an expression over the table's columns with an encoding.
 //
-// The planner has no list of layouts. It asks each part the questions that have methods here. The part derives its
-// answers from those of its functions (expr.Algebra), of its encoding and of the part behind it in the pattern.
+// The planner has no list of layouts. It asks each part the questions that have methods here. A part derives its
+// answers from its functions (expr.Algebra), its encoding and the next part of the pattern.
 type Part struct {
-	// Literal is set for a literal part; the other fields but Def are then empty.
+	// Literal is set for a literal part, whose other fields except Def are empty.
 	Literal  []byte
 	Expr     expr.Expr // over the table's columns: expr.Column.Index is Column.Index
 	Encoding Encoding
@@ -25,7 +25,7 @@ type Part struct {
 	nullable            bool      // see Nullable
 	tail                int       // see FixedTail
 	scales              bool      // see ManyScales
-	ends                Delimited // the encoding, where its bytes tell where they end; or nil
+	ends                Delimited // the encoding if its bytes show their own end; or nil
 	end                 *Part     // the literal that ends a part of varying width; or nil
 	needsCanonicalCheck bool      // see Respeller
 	fromRest            func(rest []byte) (types.Value, error)
@@ -79,25 +79,25 @@ func (p *Part) Compute(bound func(col int) (types.Value, bool), lookup expr.Look
 	return v, true
 }
 
-// Drawn reports whether the part's value is drawn for each new row, so that nothing computes it again.
+// Drawn reports whether the part's value is drawn at random for each new row, so that nothing can compute it again.
 //
 //	SALT('a', 'b')      true
 //	PHOENIX_SALT(8)     false: it follows from the key
 func (p *Part) Drawn() bool { return p.draw != nil }
 
-// IsFromRest reports whether the part is computed from the bytes of the key behind it, and from no column.
+// IsFromRest reports whether the part is computed from the bytes of the key after it, not from a column.
 //
 //	PHOENIX_SALT(8)     true
 //	CRC32(uid) % 8      false: it follows from a column
 func (p *Part) IsFromRest() bool { return p.fromRest != nil }
 
-// FromRest returns the value of a part with IsFromRest for the bytes behind it. An error means that no key has these
+// FromRest returns the value of a part with IsFromRest for the bytes after it. An error means that no key has these
 // bytes there.
 //
 //	PHOENIX_SALT(8), all of the bytes behind it      the salt
 func (p *Part) FromRest(rest []byte) (types.Value, error) { return p.fromRest(rest) }
 
-// RestLength is the greatest number of bytes behind the part that FromRest reads; ok is false if it reads all of them.
+// RestLength is the greatest number of bytes after the part that FromRest reads; ok is false if it reads all of them.
 //
 //	PINPOINT_SALT(64, 0, 8)     8
 //	PHOENIX_SALT(8)             not ok
@@ -108,7 +108,7 @@ func (p *Part) RestLength() (n int, ok bool) { return expr.RestLength(p.Expr) }
 //	LOOKUP(hosts.id, host)     true
 func (p *Part) UsesLookup() bool { return p.lookup }
 
-// column returns the only column of p, or -1 if p has none or several: then questions about the column have no answer.
+// column returns the only column of p, or -1 if it has none or several.
 func (p *Part) column() int {
 	if len(p.Columns) != 1 {
 		return -1
@@ -142,7 +142,7 @@ func (p *Part) Preimage(out, within types.Set) (types.Set, bool) {
 //	ts % 16             false
 func (p *Part) Injective() bool { return p.injective }
 
-// Monotone is +1 if the part never falls as its only column grows, -1 if it never rises, 0 if neither is known.
+// Monotone is +1 if the part never falls as its only column grows, -1 if it never rises, 0 if neither is proven.
 //
 //	DATE(ts)                      +1
 //	9223372036854775807 - ts      -1
@@ -199,8 +199,8 @@ func (p *Part) InOrder(b []byte) ByteRange {
 	return ByteRange{Lo: negative}
 }
 
-// PrefixFirst reports whether a value sorts before all values that begin with it, in the order of the keys (or behind
-// them if the bytes are inverted). Then the keys sort like the values.
+// PrefixFirst reports whether a value sorts before all values that begin with it, in the order of the keys (after them
+// if the bytes are inverted). Then the keys sort like the values.
 //
 //	uid AS TEXT, X'00', ...      true: nothing is less than the delimiter
 //	uid AS TEXT, '|', ...        false: 'a|' stands behind 'aX|'
@@ -231,7 +231,7 @@ func (p *Part) LikeImage(like *expr.Pattern) (*expr.Pattern, bool) {
 //	MD5(uid) AS BYTES(1)  any byte
 func (p *Part) Domain() (types.Set, bool) { return p.every, p.every != nil }
 
-// stored is what the part's bytes can hold.
+// stored describes the bytes that the part can hold.
 func (p *Part) stored() (s expr.Stored) {
 	switch p.Expr.Type() {
 	case types.String, types.Bytes:
@@ -246,7 +246,7 @@ func (p *Part) stored() (s expr.Stored) {
 	return s
 }
 
-// know finds out once what does not change: the answers of Domain, Monotone and Injective.
+// know computes the answers of Domain, Monotone and Injective once.
 func (p *Part) know() {
 	if len(p.Columns) == 1 {
 		p.slope, _ = expr.Monotone(p.Expr, p.Columns[0], p.stored())
@@ -290,7 +290,7 @@ func (p *Part) Storable(s types.Set) (types.Set, bool) {
 	return types.SetOf(ivs...), true
 }
 
-// Values lists the values in set that the part can have where its only column lies in column, if they are at most limit.
+// Values lists the values in set that the part can have if its only column is in column, if they are at most limit.
 //
 //	DATE_TRUNC('month', ts) AS TEXT('yyyyMM'), ts in 2024      the first days of 12 months
 //	DATE_BIN('5 minutes', ts) AS INT64, ts in an hour          12 moments
@@ -327,8 +327,8 @@ func (p *Part) Values(set, column types.Set, limit int) ([]types.Value, bool) {
 	return vals, true
 }
 
-// Steps lists values that stand for all values of column col in in: those that stand for one another give the part one value. There are none
-// where they are more than limit.
+// Steps divides the values in of column col into steps within which the part has one value. It returns nil if there are
+// more than limit.
 //
 //	LEFT(MD5((id / 1000)::STRING), 4), id in 1000 to 3999     [1000 - 1999], [2000 - 2999] and [3000 - 3999]
 func (p *Part) Steps(col int, in types.Set, limit int) []expr.Step {
@@ -347,18 +347,18 @@ func (p *Part) Width() int {
 	return p.Encoding.Width()
 }
 
-// FixedTail is the number of bytes after a part that varies in width and has no delimiter. These bytes have a fixed
-// width, so the end of the key determines the part's end. It is 0 for all other parts.
+// FixedTail is the number of bytes after a part that varies in width and has no delimiter. Their width is fixed, so the
+// end of the key determines the part's end. It is 0 for all other parts.
 //
 //	uid AS TEXT in (uid AS TEXT, ts AS INT64)     8
 func (p *Part) FixedTail() int { return p.tail }
 
-// Nullable reports whether the part may hold NULL, as no bytes: see nullableName.
+// Nullable reports whether the part may hold NULL, which has no bytes: see nullableName.
 //
 //	uid AS NULLABLE TEXT     true
 func (p *Part) Nullable() bool { return p.nullable }
 
-// ManyScales reports whether the part is made of a DECIMAL and has different bytes for 1.5 and 1.50, which are equal: a
+// ManyScales reports whether the part is made of a DECIMAL and has different bytes for the equal values 1.5 and 1.50: a
 // value does not determine the bytes to search for.
 //
 //	price AS BIGDECIMAL     true
@@ -373,7 +373,7 @@ func (p *Part) NoBlankEnd() bool {
 	return ok && e.filler == ' '
 }
 
-// Append appends the bytes of v in the part. The error tells why no key can have them.
+// Append appends the bytes of v in the part. The error says why no key can have them.
 //
 //	uid AS TEXT(6), 'a7'                     'a7    '
 //	uid AS TEXT, 'a|7' before a literal '|'  an error
@@ -382,9 +382,9 @@ func (p *Part) Append(dst []byte, v types.Value) ([]byte, error) {
 	dst, err := p.Encoding.Append(dst, v.OneZero())
 	if err == nil && p.end != nil && endsEarly(dst[at:], p.end.Literal) {
 		if bytes.Contains(dst[at:], p.end.Literal) {
-			return dst, fmt.Errorf("%s holds the delimiter %s that ends it", v.SQL(), p.end.Source)
+			return dst, fmt.Errorf("%s contains the delimiter %s", v.SQL(), p.end.Source)
 		}
-		return dst, fmt.Errorf("the end of %s and the delimiter %s after it hold that delimiter earlier", v.SQL(), p.end.Source)
+		return dst, fmt.Errorf("%s and the delimiter %s after it contain that delimiter earlier", v.SQL(), p.end.Source)
 	}
 	if err == nil && p.nullable && (len(dst) == at || p.end != nil && dst[at] == 0) {
 		return dst, fmt.Errorf("%s would be read back as NULL", v.SQL())
@@ -398,7 +398,7 @@ func (p *Part) Append(dst []byte, v types.Value) ([]byte, error) {
 func (p *Part) Decode(b []byte) (types.Value, error) { return p.Encoding.Decode(b) }
 
 // Ranges appends the ranges of bytes of the part for the values in iv. exact reports whether the bytes of a stored
-// value are in the ranges only if the value is in iv. ok is false if the order of the bytes tells nothing about iv.
+// value are in the ranges only if the value is in iv. ok is false if the order of the bytes does not help to find iv.
 //
 //	n AS INT64, n in [-2, 5]        [0, 6) and [-2, end): two ranges
 //	uid AS TEXT(3), uid >= 'a7'     ['a7', end)
@@ -434,7 +434,8 @@ func (p *Part) withoutNull(rs []ByteRange) []ByteRange {
 	return rs[:n]
 }
 
-// Delimiter returns the bytes of the literal p behind a part. Behind a NULL it is 0x00, which sorts before all values.
+// Delimiter returns the bytes of p, the literal after a part. After a NULL they are 0x00, which sorts before all
+// values.
 //
 //	'|' in (uid AS NULLABLE TEXT, '|', ...)     '|', and 0x00 where uid is NULL
 func (p *Part) Delimiter(null bool) []byte {
@@ -444,7 +445,7 @@ func (p *Part) Delimiter(null bool) []byte {
 	return p.Literal
 }
 
-// follow returns what comes after the part.
+// follow describes the bytes after the part.
 func (p *Part) follow() follow {
 	f := follow{any: p.tail > 0}
 	if p.end != nil {
@@ -453,7 +454,7 @@ func (p *Part) follow() follow {
 	return f
 }
 
-// endsEarly reports whether delimiter, put behind b, first occurs earlier, as :: does behind "a:". Then b would be read
+// endsEarly reports whether delimiter, put after b, first occurs earlier, as :: does after "a:". Then b would be read
 // back as the bytes before that first occurrence.
 func endsEarly(b, delimiter []byte) bool {
 	for n := 1; n < len(delimiter); n++ { // bytes of it at the end of b

@@ -6,27 +6,26 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// ByteRange holds the first bytes of the encoded values of an interval: [Lo, Hi). A nil Hi is unbounded, within the
-// bytes before the part.
+// ByteRange is a range [Lo, Hi) of the first bytes of encoded values. A nil Hi is unbounded, within the bytes before
+// the part.
 type ByteRange struct {
 	Lo, Hi []byte
 	Point  bool // Lo is the whole encoding of the one value Value
 	Value  types.Value
 }
 
-// follow is what comes after a value of varying width: a delimiter, parts of fixed width, which may be any bytes, or
-// (the zero follow) the end of the bytes.
+// follow describes the bytes after a value of varying width: a delimiter, parts of fixed width, which may be any bytes,
+// or (the zero follow) the end of the bytes.
 type follow struct {
 	literal []byte
 	any     bool
 }
 
-// end reports whether the bytes end there.
 func (f follow) end() bool  { return len(f.literal) == 0 && !f.any }
 func (f follow) zero() bool { return len(f.literal) == 1 && f.literal[0] == 0 }
 
-// inverted returns what follows after all bits are inverted. The end of the bytes sorts before any continuation, and
-// would have to sort behind it after inversion, so it becomes "any bytes".
+// inverted returns f for inverted bits. The end of the bytes sorts before any continuation, but would have to sort
+// after it once inverted, so it becomes "any bytes".
 func (f follow) inverted() follow {
 	if f.end() {
 		return follow{any: true}
@@ -44,7 +43,7 @@ func KeyRange(iv types.Interval) ByteRange {
 	return r
 }
 
-// appendPoint appends the range of v alone, or none if v cannot be stored: then no row has it.
+// appendPoint appends the range of v alone, or nothing if v cannot be stored.
 func appendPoint(dst []ByteRange, encode func(dst []byte, v types.Value) ([]byte, error), v types.Value) []ByteRange {
 	b, err := encode(nil, v)
 	if err != nil {
@@ -54,7 +53,7 @@ func appendPoint(dst []ByteRange, encode func(dst []byte, v types.Value) ([]byte
 }
 
 // appendRanges appends the byte ranges of the values in iv, which is not a point. exact reports whether the bytes of a
-// stored value are in the ranges only if the value is in iv. ok is false if the order of enc tells nothing about iv.
+// stored value are in the ranges only if the value is in iv. ok is false if the order of enc does not help to find iv.
 func appendRanges(dst []ByteRange, enc Encoding, iv types.Interval, f follow) (out []ByteRange, exact, ok bool) {
 	if enc.Order()&Inverted != 0 {
 		return appendInverted(dst, enc, iv, f.inverted())
@@ -137,7 +136,6 @@ func appendClipped(dst []ByteRange, enc Encoding, iv types.Interval) ([]ByteRang
 	return append(dst, ByteRange{Lo: lo, Hi: types.PrefixEnd(hi)}), true
 }
 
-// lexicalRange is the range between two storable bounds.
 func lexicalRange(enc Encoding, iv types.Interval, f follow) (r ByteRange, exact, ok bool) {
 	bound := func(v types.Value) types.Value {
 		if v.IsNull() {
@@ -156,8 +154,8 @@ func lexicalRange(enc Encoding, iv types.Interval, f follow) (r ByteRange, exact
 		r, _, exact = textRange(of, f)
 		return r, exact, true
 	}
-	// The bytes that follow may sort a value behind a longer one that begins with it: so everything that begins like
-	// the upper bound is read.
+	// The following bytes may sort a value after a longer one that begins with it, so the range includes everything that
+	// begins like the upper bound.
 	r.Lo = []byte(of.Lo.Text())
 	if hi := of.Hi.Text(); hi != "" {
 		r.Hi = types.PrefixEnd([]byte(hi[:1]))
@@ -166,9 +164,9 @@ func lexicalRange(enc Encoding, iv types.Interval, f follow) (r ByteRange, exact
 }
 
 // textRange returns the range of an interval of texts or bytes of variable width. At the end of the key and before the
-// delimiter 0x00, byte order is value order. Before another delimiter d, "a" sorts after "aX" for bytes X below d. So
-// the range is widened or, if it would become much wider, "a" is listed in before, the values of iv outside the range.
-// It is also widened if any bytes may follow.
+// delimiter 0x00, byte order is value order. Before another delimiter d, "a" sorts after "aX" for bytes X below d: the
+// range is widened or, if it would become much wider, "a" is listed in before, the values of iv outside the range. It
+// is also widened if any bytes may follow.
 func textRange(iv types.Interval, f follow) (r ByteRange, before []string, exact bool) {
 	lo, hi := []byte(iv.Lo.Text()), []byte(iv.Hi.Text())
 	noHi := iv.Hi.IsNull()
@@ -191,7 +189,7 @@ func textRange(iv types.Interval, f follow) (r ByteRange, before []string, exact
 	if noHi {
 		return ByteRange{Lo: lo}, nil, len(f.literal) > 0 && !beginningsAbove(lo, f.literal)
 	}
-	// A prefix: every value that starts with lo, whatever the delimiter.
+	// iv is a prefix: every value that starts with lo, whatever the delimiter.
 	if iv.HiOpen && !iv.LoOpen && bytes.Equal(types.PrefixEnd(lo), hi) {
 		return ByteRange{Lo: lo, Hi: hi}, nil, len(f.literal) == 1 && !bytes.Contains(lo, f.literal)
 	}
@@ -199,7 +197,7 @@ func textRange(iv types.Interval, f follow) (r ByteRange, before []string, exact
 	if !iv.HiOpen {
 		stop = types.PrefixEnd(append(bytes.Clone(hi), f.literal...))
 	}
-	const apart = 8 // list only the shortest ones; little is left for the others
+	const apart = 8 // list only values of up to 8 bytes; longer ones widen the range little
 	exact = iv.HiOpen && len(f.literal) > 0
 	for n := range hi { // values that are proper prefixes of hi
 		p := hi[:n]
@@ -220,7 +218,8 @@ func textRange(iv types.Interval, f follow) (r ByteRange, before []string, exact
 	return ByteRange{Lo: lo, Hi: stop}, before, exact
 }
 
-// beginningsAbove reports whether a proper prefix of lo, a smaller value, may sort behind lo before a delimiter.
+// beginningsAbove reports whether a proper prefix of lo, which is a smaller value, may sort after lo before a
+// delimiter.
 func beginningsAbove(lo, delimiter []byte) bool {
 	const most = 256
 	for n := range lo {
@@ -262,14 +261,14 @@ func paddedRange(enc Encoding, iv types.Interval) (r ByteRange, exact bool) {
 			r.Hi = types.PrefixEnd(hi[:n])
 		case iv.HiOpen && plain(enc, hi):
 			r.Hi = hi
-		default: // a padded shorter value may sort after hi: stop after everything with the same beginning
+		default: // a padded shorter value may sort after hi, so the range includes everything with the same beginning
 			r.Hi, exact = types.PrefixEnd(upToBlank(hi, n)), false
 		}
 	}
 	return r, exact
 }
 
-// plain reports whether padding keeps the order around b: a text bound has no byte up to a space.
+// plain reports whether padding keeps the order around b: b is bytes, or a text without bytes up to the space.
 func plain(enc Encoding, b []byte) bool {
 	return enc.Type() == types.Bytes || len(upToBlank(b, len(b))) == len(b)
 }

@@ -13,24 +13,24 @@ import (
 // KeyReader reads the key columns of a series of rows of a layout. Consecutive rows of a scan share the beginning of
 // their keys: values that these bytes determine are not decoded and verified again. It is not for concurrent use.
 type KeyReader struct {
-	// Names, if set, returns the names for columns whose numbers the key holds. Otherwise these columns stay unchanged.
+	// Names, if set, finds names by the numbers that the key holds. Otherwise the columns of these names stay unchanged.
 	Names Names
 
 	l     *Layout
 	table string
 	key   []byte           // of the last row read; nil after an error
 	vals  [3][]types.Value // by part of the table's name, the key and the qualifier
-	// ends are the offsets in key behind its parts. decides are the offsets behind the bytes that determine a part: a
-	// delimiter belongs to the part that it ends.
+	// ends are the offsets at which the parts end in key. decides are the offsets after the bytes that determine each
+	// part, including its delimiter.
 	ends, decides []int
-	few           [8]int        // of most keys, ends and decides
+	few           [8]int        // the memory of ends and decides, enough for most keys
 	solved        []types.Value // by solver
 	names         []types.Value // by Layout.numbered
 	back          []types.Value // scratch of EncodeRow
 	env           expr.Env
 }
 
-// unstable marks values that a prefix of the key alone does not determine.
+// unstable marks values that a prefix of the key does not determine.
 const unstable = math.MaxInt
 
 // NewKeyReader makes a reader for the rows of l.
@@ -90,7 +90,7 @@ func (l *Layout) findDependencies() {
 
 func lastPart(ref partRef) int {
 	switch ref.from {
-	case 0: // a new table name makes everything be read again
+	case 0: // with a new table name everything is read again
 		return -1
 	case 1:
 		return ref.part
@@ -146,7 +146,7 @@ func (r *KeyReader) read(table string, key, qualifier []byte, row []types.Value,
 		default:
 			v, ok := l.solveJoint(s, &r.vals)
 			if !ok {
-				return &MalformedError{s.source, "its parts do not belong together"}
+				return &MalformedError{s.source, "its parts contradict each other"}
 			}
 			r.solved[i] = v
 		}
@@ -158,12 +158,12 @@ func (r *KeyReader) read(table string, key, qualifier []byte, row []types.Value,
 	return r.name(row, qualifier, same)
 }
 
-// name sets the columns whose numbers the key holds. The key is malformed if a number has no name, or if its name
-// differs from the one elsewhere in the key.
+// name sets the columns whose numbers the key holds. The key is malformed if a number has no name, or if the key also
+// holds another name.
 func (r *KeyReader) name(row []types.Value, qualifier []byte, same int) error {
 	for i, n := range r.l.numbered {
 		part, number := r.l.Key.Parts[n.part], r.vals[1][n.part]
-		if same <= n.part { // otherwise the name is that of the last row
+		if same <= n.part { // otherwise the last row has the same name
 			name, ok, err := r.Names.Name(n.call, number)
 			if err != nil {
 				return err
@@ -176,7 +176,7 @@ func (r *KeyReader) name(row []types.Value, qualifier []byte, same int) error {
 		name := r.names[i]
 		if n.known {
 			if c, err := types.Compare(name, row[n.col]); err != nil || c != 0 {
-				return &MalformedError{part.Source, fmt.Sprintf("the number %s is that of %s, not of %s", number.SQL(), name.SQL(), row[n.col].SQL())}
+				return &MalformedError{part.Source, fmt.Sprintf("the number %s belongs to %s, not to %s", number.SQL(), name.SQL(), row[n.col].SQL())}
 			}
 		}
 		row[n.col] = name
@@ -193,7 +193,7 @@ func (r *KeyReader) name(row []types.Value, qualifier []byte, same int) error {
 }
 
 // verify recomputes the parts that follow from others: hashes, buckets, salts. It skips those that the leading same
-// parts determine: they were verified before.
+// parts determine, which it checked in an earlier row.
 func (r *KeyReader) verify(row []types.Value, qualifier []byte, same int) error {
 	for i, ref := range r.l.check {
 		if same > 0 && r.l.checkedBy[i] < same || ref.from == 2 && qualifier == nil {
@@ -210,7 +210,7 @@ func (r *KeyReader) verifyPart(ref partRef, row []types.Value) error {
 	p, have := r.l.patterns()[ref.from].Parts[ref.part], r.vals[ref.from][ref.part]
 	if p.domain != nil {
 		if !p.domain.Contains(have) {
-			return &MalformedError{p.Source, have.SQL() + " is none of its values"}
+			return &MalformedError{p.Source, have.SQL() + " is not one of its values"}
 		}
 		return nil
 	}
@@ -223,7 +223,7 @@ func (r *KeyReader) verifyPart(ref partRef, row []types.Value) error {
 		return &MalformedError{p.Source, "it cannot be recomputed"}
 	}
 	if c, err := types.Compare(want, have); err != nil || c != 0 {
-		return &MalformedError{p.Source, fmt.Sprintf("%s does not belong to the row, %s would", have.SQL(), want.SQL())}
+		return &MalformedError{p.Source, fmt.Sprintf("it is %s, but the row's value is %s", have.SQL(), want.SQL())}
 	}
 	return nil
 }

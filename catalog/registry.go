@@ -16,7 +16,7 @@ func New() *Catalog {
 	return c
 }
 
-// Expressions that no catalog compiles know the built-in encodings.
+// Expressions that are compiled without a catalog know the built-in encodings.
 func init() { expr.Builtins().Encode = (&Catalog{}).encode }
 
 // Funcs returns the registry with which key expressions are compiled. Add functions to it before tables.
@@ -161,8 +161,8 @@ func (c *Catalog) TableAt(name string, pos parser.Pos) (*Table, error) {
 	return t, err
 }
 
-// TableOrView finds the table or else the view that a statement names at pos, under one lock: another connection may
-// add definitions at any time. The error wraps ErrUnknownTable.
+// TableOrView finds the table or else the view that a statement names at pos. It takes one lock, because another
+// connection may add definitions between two. The error wraps ErrUnknownTable.
 func (c *Catalog) TableOrView(name string, pos parser.Pos) (*Table, *View, error) {
 	c.mu.RLock()
 	lower := strings.ToLower(name)
@@ -181,7 +181,7 @@ func (c *Catalog) unknown(name string, pos parser.Pos) error {
 	c.mu.RUnlock()
 	if why != nil {
 		return parser.Errorf(pos, "the definition of %q cannot be used: %v", name, why).Of(ErrUnknownTable).
-			WithHint("a newer version of hql may have written it; DROP TABLE %s drops the definition, and leaves HBase's tables", parser.QuoteName(name))
+			WithHint("a newer version of hql may have written it; DROP TABLE %s drops only the definition and keeps the HBase tables", parser.QuoteName(name))
 	}
 	var names []string
 	for _, t := range c.Tables() {

@@ -16,11 +16,11 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// maxRegions bounds the regions of a new table.
+// maxRegions is the greatest number of regions of a new table.
 const maxRegions = 10_000
 
-// SplitKeys returns the sorted keys that split a new table of layout l. readFile reads the file of SPLIT FROM FILE, a
-// key a line; sample returns the keys of the rows of a file.
+// SplitKeys returns the sorted keys that split a new table of layout l. readFile reads the file of SPLIT FROM FILE,
+// which has a key on each line; sample returns the keys of the rows of a file.
 func (t *Table) SplitKeys(l *Layout, readFile func(name string) ([]byte, error), sample func(file string) ([][]byte, error)) ([][]byte, error) {
 	d := t.Split
 	if d == nil {
@@ -28,7 +28,7 @@ func (t *Table) SplitKeys(l *Layout, readFile func(name string) ([]byte, error),
 	}
 	var keys [][]byte
 	if d.Kind != parser.SplitAt && d.Kind != parser.SplitFile && (d.N < 2 || d.N > maxRegions) {
-		return nil, parser.Errorf(d.Pos, "a table is split into 2 to %d regions", maxRegions)
+		return nil, parser.Errorf(d.Pos, "a table can be split into 2 to %d regions", maxRegions)
 	}
 	first, before := l.firstPart()
 	var err error
@@ -87,8 +87,8 @@ func (t *Table) SplitsAtMoments() bool {
 	return len(before) == 0 && first.Literal == nil && first.Encoding.Type() == types.Timestamp
 }
 
-// splitKey returns the key that SPLIT AT names: X'..' and text as they are, other values in the encoding of p, the
-// first part of the key behind the literals before.
+// splitKey returns the key that SPLIT AT names: X'..' and text unchanged, other values in the encoding of p, the first
+// part of the key, after the literals before.
 //
 //	uid AS TEXT, 'm'                    m
 //	id AS INT32, 2000 or '2000'         00 00 07 d0
@@ -107,7 +107,7 @@ func (p *Part) splitKey(before []byte, e parser.Expr) ([]byte, error) {
 	case k.Typ.IsText() && (len(before) > 0 || p.takesText(k.Val.Text())):
 		return []byte(k.Val.Text()), nil
 	case p.Literal != nil:
-		return nil, parser.Errorf(e.Position(), "%s cannot be a split key: the keys begin with %s", k.Val.SQL(), p.Source).WithHint("a text or X'..' is a key as it is")
+		return nil, parser.Errorf(e.Position(), "%s cannot be a split key: the keys begin with %s", k.Val.SQL(), p.Source).WithHint("give the key itself, as a text or X'..'")
 	}
 	t := p.Encoding.Type()
 	v, err := types.Cast(k.Val, t, nil)
@@ -117,7 +117,7 @@ func (p *Part) splitKey(before []byte, e parser.Expr) ([]byte, error) {
 			c, err = types.Compare(v, k.Val)
 		}
 		if err == nil && (c != 0 || !alikeTypes(k.Typ, t)) {
-			err = fmt.Errorf("it is no %s", t)
+			err = fmt.Errorf("it is not a valid %s", t)
 		}
 	}
 	var key []byte
@@ -126,13 +126,11 @@ func (p *Part) splitKey(before []byte, e parser.Expr) ([]byte, error) {
 	}
 	if err != nil || len(key) == 0 {
 		return nil, parser.Errorf(e.Position(), "%s cannot be a split key: the keys begin with %s: %v", k.Val.SQL(), p.Source, err).
-			WithHint("a split key is a value of that part, or X'..', a key as it is")
+			WithHint("give a value of that part, or the key itself as X'..'")
 	}
 	return key, nil
 }
 
-// alikeTypes reports whether values of type a are accepted for b: numbers for numbers, moments for moments, all types
-// for text.
 func alikeTypes(a, b types.Type) bool {
 	switch {
 	case b.IsText():
@@ -145,7 +143,7 @@ func alikeTypes(a, b types.Type) bool {
 	return a == b
 }
 
-// holdsText reports whether the bytes of p are those of its text.
+// holdsText reports whether the bytes of p are the value's text.
 func (p *Part) holdsText() bool {
 	switch p.Encoding.(type) {
 	case text, padded, rawBytes:
@@ -175,8 +173,8 @@ func (p *Part) takesText(s string) bool {
 	return p.holdsText()
 }
 
-// splitLines returns the keys of a file, one a line: texts as in SPLIT AT, or bytes written as \xNN, as in HBase's
-// SPLITS_FILE.
+// splitLines returns the keys of a file, which has one on each line: texts as in SPLIT AT, or bytes written as \xNN, as
+// in HBase's SPLITS_FILE.
 func (p *Part) splitLines(before []byte, d *parser.SplitDef, readFile func(name string) ([]byte, error)) (keys [][]byte, err error) {
 	b, err := readFile(d.File)
 	if err != nil {
@@ -211,8 +209,8 @@ func unescape(s string) (b []byte, ok bool) {
 	}), escaped.MatchString(s)
 }
 
-// Begins describes, by values, where a region of l begins whose first key is start: "'40'", "-5"; X'..' if that is not
-// a value of the key's first part.
+// Begins describes the start of a region of l, whose first key is start, as a value: "'40'", "-5"; as X'..' if it is
+// not a value of the key's first part.
 func (l *Layout) Begins(start []byte) string {
 	first, before := l.firstPart()
 	rest, ok := bytes.CutPrefix(start, before)

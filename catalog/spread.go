@@ -47,12 +47,12 @@ func (p *Part) spread(d *parser.SplitDef) (keys [][]byte, err error) {
 	return keys, nil
 }
 
-// hexSplit is HBase's HexStringSplit: the range 00000000 to FFFFFFFF in n even pieces.
+// hexSplit returns key i of HBase's HexStringSplit: the range 00000000 to FFFFFFFF in n even pieces.
 func hexSplit(i, n int) uint64 {
 	return uint64(1) << 32 / uint64(n) * uint64(i)
 }
 
-// uniformSplit is HBase's UniformSplit over eight-byte keys.
+// uniformSplit returns key i of HBase's UniformSplit over eight-byte keys.
 func uniformSplit(i, n int) []byte {
 	size, _ := bits.Div64(1, 0, uint64(n)) // 2^64 / n
 	u := size * uint64(i)
@@ -94,7 +94,7 @@ func (p *Part) leading() (of expr.Leading) {
 	return of
 }
 
-// spreadByKey spreads regions evenly over the values of p, in the order of their bytes.
+// spreadByKey spreads the regions evenly over the values of p, in the order of their bytes.
 func (p *Part) spreadByKey(d *parser.SplitDef, of expr.Leading) ([][]byte, error) {
 	dom, ok := p.Domain()
 	if ok {
@@ -111,8 +111,8 @@ func (p *Part) spreadByKey(d *parser.SplitDef, of expr.Leading) ([][]byte, error
 	}
 	iv, ok := p.Encoding.Clip(in)
 	if order := p.Order(); !ok || iv.Lo.IsNull() || iv.Hi.IsNull() || !p.Encoding.Type().IsInteger() || order != Ascending && order != TwosComplement {
-		return nil, parser.Errorf(d.Pos, "SPLIT BY KEY: the values of %s are not known", p.Source).
-			WithHint("SPLIT AT names the keys, SPLIT INTO %d BY SAMPLE OF FILE takes them from rows", d.N)
+		return nil, parser.Errorf(d.Pos, "SPLIT BY KEY: the possible values of %s are unknown", p.Source).
+			WithHint("name the keys with SPLIT AT, or take them from rows with SPLIT INTO %d BY SAMPLE OF FILE", d.N)
 	}
 	return p.spreadIntegers(d, iv.Lo.Int(), iv.Hi.Int())
 }
@@ -122,7 +122,7 @@ func (p *Part) tooFew(d *parser.SplitDef, values uint64) error {
 	return parser.Errorf(d.Pos, "SPLIT BY KEY: %s has only %d values", p.Source, values)
 }
 
-// spreadChars spreads regions over the texts of p's leading characters.
+// spreadChars spreads the regions over the texts of p's leading characters.
 func (p *Part) spreadChars(d *parser.SplitDef, of expr.Leading) (keys [][]byte, err error) {
 	width, base, total := 0, uint64(len(of.Chars)), uint64(1)
 	for ; width < of.N && total*base <= 1<<32; width++ {
@@ -137,7 +137,7 @@ func (p *Part) spreadChars(d *parser.SplitDef, of expr.Leading) (keys [][]byte, 
 			key[k] = of.Chars[number%base]
 			number /= base
 		}
-		if p.holdsText() && expr.Width(p.Expr) == 0 { // shorter texts have a place too
+		if p.holdsText() && expr.Width(p.Expr) == 0 { // shorter texts sort among them
 			key = bytes.TrimRight(key, of.Chars[:1])
 		}
 		keys = append(keys, key)
@@ -145,7 +145,7 @@ func (p *Part) spreadChars(d *parser.SplitDef, of expr.Leading) (keys [][]byte, 
 	return keys, nil
 }
 
-// spreadIntegers spreads regions over the numbers from lo to hi, in the order of their bytes in p.
+// spreadIntegers spreads the regions over the numbers from lo to hi, in the order of their bytes in p.
 func (p *Part) spreadIntegers(d *parser.SplitDef, lo, hi int64) (keys [][]byte, err error) {
 	span := uint64(hi) - uint64(lo)
 	if span < uint64(d.N)-1 {

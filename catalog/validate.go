@@ -36,13 +36,13 @@ func checkParts(parts []*Part, key bool) error {
 				WithHint("give it a width, %s AS TEXT(n), or put a delimiter such as X'00' after it", p.Def.Expr)
 		}
 		if alphabet := p.alphabet(); alphabet != "" && strings.IndexByte(alphabet, next.Literal[0]) >= 0 {
-			return parser.Errorf(next.Def.Pos, "%s can stand in the values of %s, so it cannot end them", next.Source, p.Source).
+			return parser.Errorf(next.Def.Pos, "values of %[2]s can contain %[1]s, so it cannot end them", next.Source, p.Source).
 				WithHint("put another delimiter after it, or put it last")
 		}
 		p.end = next
 	}
 	if fixed > MaxKeyLength {
-		return parser.Errorf(parts[0].Def.Pos, "the parts are %d bytes wide, HBase takes at most %d", fixed, MaxKeyLength)
+		return parser.Errorf(parts[0].Def.Pos, "the parts have %d bytes, more than HBase's %d", fixed, MaxKeyLength)
 	}
 	return nil
 }
@@ -59,11 +59,11 @@ func (p *Composite) checkNullable(key bool) error {
 		ended := part.end != nil && len(part.end.Literal) == 1
 		switch _, column := part.Column(); {
 		case !key:
-			return refuse("it is no part of a ROW KEY")
+			return refuse("it is not in a ROW KEY")
 		case !column && !isCast(part.Expr):
-			return refuse("it is no column")
+			return refuse("it is not a plain column")
 		case part.Encoding.Width() != Variable || part.ends != nil || part.tail > 0:
-			return refuse("a NULL would not be told from a value")
+			return refuse("its encoding cannot distinguish NULL from a value")
 		case part.inverted() && (!ended || part.end.Literal[0] != 0xff):
 			return refuse("X'FF' must end it")
 		case !part.inverted() && part.end != nil && (!ended || part.end.Literal[0] != 0):
@@ -87,7 +87,7 @@ func (p *Composite) checkNullable(key bool) error {
 	return nil
 }
 
-// isCast reports whether e is a CAST of a column, or of such a CAST: it is NULL exactly if the column is.
+// isCast reports whether e is a CAST of a column, or of such a CAST: it is NULL exactly if the column is NULL.
 func isCast(e expr.Expr) bool {
 	c, ok := e.(*expr.Cast)
 	if !ok {
@@ -119,7 +119,7 @@ func (p *Composite) Nullable() bool {
 // checkLiteral checks that a literal part is not empty.
 func checkLiteral(p *Part) error {
 	if len(p.Literal) == 0 {
-		return parser.Errorf(p.Def.Pos, "an empty literal separates nothing")
+		return parser.Errorf(p.Def.Pos, "a literal part must not be empty")
 	}
 	return nil
 }
@@ -139,8 +139,7 @@ func fixedBytes(parts []*Part) (n int, ok bool) {
 	return n, true
 }
 
-// alphabet returns the bytes that a part can contain, if they are few: a delimiter among them would always be
-// ambiguous.
+// alphabet returns the bytes that a part can contain, if they are few. A delimiter among them would be ambiguous.
 func (p *Part) alphabet() string {
 	of := p.uprightAlphabet()
 	if !p.inverted() {
@@ -170,7 +169,7 @@ func (p *Part) uprightAlphabet() string {
 	return ""
 }
 
-// withoutDefault returns the parts of a table's name without the namespace default, as HBase names the table.
+// withoutDefault returns the parts of a table's name without the namespace default, as HBase spells the name.
 func withoutDefault(parts []*Part) []*Part {
 	name, ok := bytes.CutPrefix(parts[0].Literal, []byte("default:"))
 	if !ok {
@@ -196,15 +195,15 @@ func checkTableName(p *Composite, pos parser.Pos) error {
 		for i, c := range part.Literal {
 			letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == ':'
 			if !letter && (c != '.' && c != '-' || n == 0 && i == 0) {
-				return parser.Errorf(pos, "%s is no name for an HBase table (letters, digits, '_', and not in front '-', '.')", part.Source)
+				return parser.Errorf(pos, "%s is not a name for an HBase table (letters, digits, '_', and, except in front, '-' and '.')", part.Source)
 			}
 		}
 	}
 	return nil
 }
 
-// readable finds for each column in the keys how it is read back, and refuses columns of which the keys hold only a
-// hash.
+// readable finds for each key column how it is read back, and refuses columns that cannot be, because the keys hold
+// only a hash.
 func (b *builder) readable() error {
 	for n, l := range b.t.Layouts {
 		l.Key.table = b.t
@@ -215,8 +214,8 @@ func (b *builder) readable() error {
 			}
 		}
 		if l.Kind != Primary && !l.leadsTo(b.t.Layouts[0]) {
-			return parser.Errorf(l.Pos, "%s %s cannot lead to its rows: its key does not tell all columns of their ROW KEY", l.Kind, l.Name).
-				WithHint("put those columns into it as they are, not what is computed from them")
+			return parser.Errorf(l.Pos, "%s %s cannot lead to its rows: its key does not determine all columns of their ROW KEY", l.Kind, l.Name).
+				WithHint("put the columns themselves into it, not expressions over them")
 		}
 		for _, c := range b.t.Columns {
 			if l.Kind == Index && users[c.Index] != nil && !c.KeyPart && !l.holdsNull(c.Index) {
@@ -243,14 +242,14 @@ func (b *builder) readable() error {
 func (b *builder) defaultsInCells() error {
 	for i, c := range b.def.Columns {
 		if col := b.t.Columns[i]; !col.InCell() && !col.Absent().IsNull() {
-			return parser.Errorf(c.Encoding.Pos, "column %s: a DEFAULT is what rows without the cell have, %s is read from the key", c.Name, c.Name).
-				WithHint("leave it away: INSERT gives the columns of the key")
+			return parser.Errorf(c.Encoding.Pos, "column %s cannot have a DEFAULT: it is the value of a missing cell, but %s is read from the key", c.Name, c.Name).
+				WithHint("leave the DEFAULT out")
 		}
 	}
 	return nil
 }
 
-// users returns, by column, the parts of l that are made of it, and records which parts are to be recomputed.
+// users returns the parts of l that are made of each column, and records which parts the reader must recompute.
 func (b *builder) users(l *Layout) map[int][]partRef {
 	users := map[int][]partRef{}
 	for from, p := range l.patterns() {
@@ -271,20 +270,20 @@ func (b *builder) users(l *Layout) map[int][]partRef {
 	return users
 }
 
-// solve finds how col is read back from refs, the parts of l, layout number n, that are made of it.
+// solve finds how col is read back from refs, the parts of l (layout number n) that are made of it.
 func (b *builder) solve(l *Layout, n int, col *Column, refs []partRef) error {
 	if len(refs) == 0 {
 		if l.Kind == Primary || !col.KeyPart {
 			return nil
 		}
-		return parser.Errorf(l.Pos, "layout %s lacks the key column %s: its rows could not be told apart", l.Name, col.Name)
+		return parser.Errorf(l.Pos, "layout %s lacks the key column %s, so that two rows could have one key", l.Name, col.Name)
 	}
 	pats := l.patterns()
 	s, ok := l.solverFor(col, refs)
 	switch {
 	case ok:
 	case n > 0 && col.KeyPart:
-		return parser.Errorf(l.Pos, "layout %s does not tell the key column %s: its rows could not be told apart", l.Name, col.Name).
+		return parser.Errorf(l.Pos, "layout %s does not determine the key column %s, so that two rows could have one key", l.Name, col.Name).
 			WithHint("add %s itself as a part", col.Name)
 	case col.HasCell || n > 0:
 		return nil // read from its cell
@@ -303,7 +302,7 @@ func (b *builder) solve(l *Layout, n int, col *Column, refs []partRef) error {
 	}
 	if n > 0 && len(from) > 0 && col.KeyPart && (null >= 0) != col.NullKey {
 		of := from[max(null, 0)]
-		return parser.Errorf(pats[of.from].Parts[of.part].Def.Pos, "column %s may be NULL in one layout alone", col.Name)
+		return parser.Errorf(pats[of.from].Parts[of.part].Def.Pos, "column %s is NULLABLE in one layout but not in another", col.Name)
 	}
 	return nil
 }
@@ -313,9 +312,9 @@ func (l *Layout) holdsNull(col int) bool {
 	return !slices.ContainsFunc(l.Key.Parts, func(p *Part) bool { return slices.Contains(p.Columns, col) && !p.nullable })
 }
 
-// packedAlone refuses columns that conflict with a packed column, since a row of HBase then holds several rows: cells
-// in the packed column's family, where each qualifier is made of its parts, and columns in another cell, which all
-// these rows would share.
+// packedAlone refuses columns that conflict with a packed column, whose HBase rows hold several rows each: columns in
+// the packed column's family, where each qualifier is made of its parts, and columns in another cell, which all these
+// rows would share.
 func (b *builder) packedAlone() error {
 	for _, packed := range b.t.Columns {
 		for _, c := range b.t.Columns {
@@ -324,11 +323,11 @@ func (b *builder) packedAlone() error {
 			case !c.KeyPart:
 				err := parser.Errorf(c.Pos, "a row of HBase holds several of %s, each in a cell of %s: they would share the one cell of column %s", b.t.Name, packed.Name, c.Name)
 				if c.inKey {
-					return err.WithHint("put %s itself into the key or into %s:[...]: what is made of it does not tell it", c.Name, packed.Family)
+					return err.WithHint("put %s itself into the key or into %s:[...], not only an expression over it", c.Name, packed.Family)
 				}
-				return err.WithHint("define what a row of HBase has once as a table of its own, EXTERNAL and STORED IN the same, and join the two")
+				return err.WithHint("define the shared cells as a second table, EXTERNAL and STORED IN the same HBase table, and join the two")
 			case c.HasCell && c.Family == packed.Family:
-				return parser.Errorf(c.Pos, "the cell of column %s would stand among those of %s, FROM %s:[...]: it would be read as one of them", c.Name, packed.Name, packed.Family).
+				return parser.Errorf(c.Pos, "the cell of column %s would be read as one of those of %s, FROM %s:[...]", c.Name, packed.Name, packed.Family).
 					WithHint("it needs another family: %s %s FROM other:%s", c.Name, c.Type, c.Name)
 			}
 		}
@@ -336,9 +335,9 @@ func (b *builder) packedAlone() error {
 	return nil
 }
 
-// holdTimes refuses parts that cannot hold all times of a column that the primary layout holds in another part or in a
-// cell: for example the month of a moment whose millisecond is known. A range of moments would be searched where no row
-// is.
+// holdTimes refuses a part that cannot hold all times of a column that the primary layout holds in another part or in a
+// cell: for example the month of a moment whose milliseconds are in a cell. A range of moments would then search places
+// without rows.
 func (b *builder) holdTimes() error {
 	for _, col := range b.t.Columns {
 		if !col.Type.IsTemporal() {
@@ -377,7 +376,7 @@ func (b *builder) holdTimes() error {
 		if known && coarse != nil {
 			err := parser.Errorf(coarse.Def.Pos, "%s cannot hold every %s that column %s has elsewhere", coarse.Source, col.Type, col.Name)
 			if e, ok := coarse.Encoding.(Coarse); ok && e.Unit() != "" && coarse.Expr.Type() != types.Time {
-				err = err.WithHint("its start can be held: DATE_TRUNC('%s', %s) AS %s", e.Unit(), coarse.Def.Expr, coarse.Encoding)
+				err = err.WithHint("store the start of its unit: DATE_TRUNC('%s', %s) AS %s", e.Unit(), coarse.Def.Expr, coarse.Encoding)
 			}
 			return err
 		}
@@ -428,16 +427,16 @@ func (l *Layout) solverFor(col *Column, refs []partRef) (solver, bool) {
 	if len(set) != 1 || set[0].Lo.IsNull() || set[0].Hi.IsNull() {
 		return s, false
 	}
-	// If the key holds less than the value, such as the month of a moment, the value comes from the cell or, in an
-	// INDEX or a copy, from the first ROW KEY. Only if that holds no more either, the start of the month is the value.
+	// If the key holds less than the value, such as the month of a moment, the value comes from the cell or, in an INDEX
+	// or a copy, from the first ROW KEY. The start of the month is the value only if none of them holds more.
 	if s.whole = set[0].IsPoint(); !s.whole && l.Kind != Primary {
 		return s, slices.ContainsFunc(l.Key.table.Layouts[0].solve, func(p solver) bool { return p.col == col.Index && !p.whole })
 	}
 	return s, s.whole || col.Type != types.String && !col.HasCell && l.alike(col, refs, sample, set[0].Lo)
 }
 
-// alike reports whether refs, parts of l that are made of col, are equal for two of its values. If they differ, a value
-// that reads back as the other would lose the difference, and its key would not fit.
+// alike reports whether refs, parts of l that are made of col, are equal for two of its values. If they differ and the
+// key reads back as the other value, the difference is lost.
 //
 //	DATE(ts), HOUR_OF_DAY(ts), 10:20 and 10:00               true
 //	DATE(ts), TO_CHAR(ts, 'HH12 AM'), 10:20 and 00:00        false
@@ -456,7 +455,7 @@ func (l *Layout) alike(col *Column, refs []partRef, a, b types.Value) bool {
 	})
 }
 
-// sampleValue returns some value of a type, to test a key's expressions with.
+// sampleValue returns a value of type t for tests of a key's expressions.
 func sampleValue(t types.Type) types.Value {
 	switch t {
 	case types.String, types.JSON:
@@ -471,7 +470,7 @@ func sampleValue(t types.Type) types.Value {
 	case types.UUID:
 		return types.NewUUID("sample of a UUID")
 	case types.Timestamp:
-		return types.NewTimestamp(1_600_018_012_345) // no start of any unit: 2020-09-13 17:26:52.345
+		return types.NewTimestamp(1_600_018_012_345) // not the start of a unit: 2020-09-13 17:26:52.345
 	}
 	return types.NewIntOf(t, 42)
 }
@@ -481,14 +480,14 @@ func sampleValue(t types.Type) types.Value {
 func (l *Layout) comparable() error {
 	for _, ref := range l.check {
 		if p := l.patterns()[ref.from].Parts[ref.part]; p.UsesLookup() {
-			return parser.Errorf(p.Def.Pos, "%s cannot be compared with what the key tells of its name", p.Source).
-				WithHint("put the column into it as it is, or leave one of the two out")
+			return parser.Errorf(p.Def.Pos, "%s cannot be compared with the name elsewhere in the key", p.Source).
+				WithHint("use the plain column in LOOKUP, or leave one of the two parts out")
 		}
 	}
 	return nil
 }
 
-// checksNeeded omits the checks that hold because of the way in which a column is read: its own part, and a single part
+// checksNeeded returns the checks of l without those that always hold: of a column's own part, and of a single part
 // that is inverted. named are the checks that need names.
 func checksNeeded(l *Layout) (check, named []partRef) {
 	own := map[partRef]bool{}
