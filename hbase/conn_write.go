@@ -10,7 +10,8 @@ import (
 // longer than an attempt.
 const writeTimeout = 30 * time.Second
 
-// maxQueued is how many bytes wait for a write under way; who has more to send then waits as well. The memory of keptQueue is used again.
+// maxQueued is the number of bytes that may wait for a write under way; a caller with more to send waits as well. Up to
+// keptQueue bytes of memory are kept for the next queue.
 const (
 	maxQueued = 1 << 20
 	keptQueue = 1 << 16
@@ -19,8 +20,8 @@ const (
 // lastWords is how long a failed write waits for the bytes that the server sent before it closed the connection.
 const lastWords = 500 * time.Millisecond
 
-// Write sends a call. While another goroutine writes, the call only joins the queue of those that are sent in one write after that; a failure of
-// that write reaches gohbase as the end of the connection.
+// Write sends a call. During the write of another goroutine, the call only joins the queue, which is sent in one write
+// after that; if it fails, gohbase sees the end of the connection.
 func (c *regionConn) Write(b []byte) (int, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -55,7 +56,7 @@ func (c *regionConn) Write(b []byte) (int, error) {
 	return n + skipped, err
 }
 
-// sendQueue sends what is queued until nothing is.
+// sendQueue sends the queue until it is empty.
 func (c *regionConn) sendQueue() {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -74,13 +75,14 @@ func (c *regionConn) sendQueue() {
 	c.sending = false
 }
 
-// send writes frame in one piece. c.writing is held before and after, but not meanwhile. After a failure nothing more is sent.
+// send writes frame in one piece. The caller holds c.writing, which send releases during the write. After a failure
+// nothing more is sent.
 func (c *regionConn) send(frame []byte) (n int, err error) {
 	c.writing.Unlock()
 	if err = c.SetWriteDeadline(time.Now().Add(writeTimeout)); err == nil {
 		if n, err = c.Conn.Write(frame); err != nil {
-			// On this error gohbase closes the connection. Read must first see the server's last bytes, which may tell
-			// more.
+			// On this error gohbase closes the connection. Read must first see the server's last bytes, which may give the
+			// reason.
 			select {
 			case <-c.ended:
 			case <-time.After(lastWords):

@@ -12,7 +12,7 @@ import (
 	"github.com/tsuna/gohbase"
 )
 
-// Errors that callers tell apart.
+// Errors that callers distinguish.
 var (
 	// ErrNoTable: the HBase table does not exist.
 	ErrNoTable = errors.New("no such HBase table")
@@ -24,7 +24,7 @@ var (
 	ErrUnreachable = errors.New("the HBase cluster cannot be reached")
 )
 
-// class tells how to handle a failed call.
+// class says how to handle a failed call.
 type class uint8
 
 const (
@@ -109,7 +109,7 @@ func explain(err error, doing, table string) error {
 	return fmt.Errorf("%s %s: %w", doing, table, err)
 }
 
-// Error tells how many mutations were refused and how many have no answer, and names the first rows of each.
+// Error reports how many mutations were refused and how many have no answer, and names the first rows of each.
 func (e *BatchError) Error() string {
 	s := fmt.Sprintf("%d of %d mutations refused", len(e.Failed), len(e.Keys)) + e.name(slices.Sorted(maps.Keys(e.Failed)))
 	if len(e.Unknown) > 0 {

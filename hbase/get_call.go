@@ -11,7 +11,7 @@ import (
 	"github.com/hql-db/hql/internal/wire"
 )
 
-// Fields of HBase's GetResponse, of the Result in it, and of the Cells in that.
+// Fields of HBase's GetResponse, of its Result, and of the Cells in the Result.
 const (
 	resultField          = 1
 	resultCellField      = 1
@@ -45,16 +45,16 @@ func (g *getCall) ToProto() proto.Message {
 	return &r.request
 }
 
-// getAnswer is a GetResponse as its bytes, which are unknown fields of an empty message: the generated types allocate seven times for each
+// getAnswer is a GetResponse as unknown fields of an empty message: the generated types allocate seven times for each
 // cell.
 type getAnswer struct{ emptypb.Empty }
 
 func (g *getCall) NewResponse() proto.Message {
-	g.block = nil // of an answer before, to what gohbase has sent again
+	g.block = nil // from an earlier answer, if gohbase has sent the call again
 	return &getAnswer{}
 }
 
-// DeserializeCellBlocks keeps cells that come outside the message. Servers send those of a Get inside.
+// DeserializeCellBlocks keeps cells outside the message. Servers send those of a Get inside it.
 func (g *getCall) DeserializeCellBlocks(_ proto.Message, b []byte) (uint32, error) {
 	g.block = b
 	return uint32(len(b)), nil
@@ -62,13 +62,13 @@ func (g *getCall) DeserializeCellBlocks(_ proto.Message, b []byte) (uint32, erro
 
 const errGetAnswer = answerError("has malformed cells")
 
-// gotRow is what the answer to a Get holds.
+// gotRow is the content of the answer to a Get.
 type gotRow struct {
 	cells []Cell // alias the answer
 	stale bool
 }
 
-// bytes counts those of the parts of the cells of the row with the key given.
+// bytes returns the size of the row's cells, with the given key.
 func (r *gotRow) bytes(key []byte) (n int64) {
 	for _, c := range r.cells {
 		n += int64(len(key) + len(c.Family) + len(c.Qualifier) + len(c.Value))
@@ -76,9 +76,9 @@ func (r *gotRow) bytes(key []byte) (n int64) {
 	return n
 }
 
-// read decodes the answer to the call, whose cells must be of the row with its key.
+// read decodes the answer to the call, whose cells must belong to the row of the call.
 func (g *getCall) read(answer proto.Message) (r gotRow, err error) {
-	if m, ok := answer.(*pb.GetResponse); ok { // of a server in the same process
+	if m, ok := answer.(*pb.GetResponse); ok { // from a server in the same process
 		for _, c := range m.GetResult().GetCell() {
 			if !bytes.Equal(c.Row, g.Key()) {
 				return r, mixedRows(g.Key(), c.Row)
@@ -135,7 +135,7 @@ func (g *getCall) read(answer proto.Message) (r gotRow, err error) {
 	return r, nil
 }
 
-// readCell decodes a Cell of a GetResponse and gives the row that it is of.
+// readCell decodes a Cell of a GetResponse and returns it with the key of its row.
 func readCell(b []byte) (c Cell, row []byte, err error) {
 	for f, err := range wire.Fields(b) {
 		switch f.Number {

@@ -103,7 +103,7 @@ type Mutation struct {
 	If filter.Filter
 }
 
-// BatchError tells which mutations of a batch were applied.
+// BatchError reports which mutations of a batch were applied.
 type BatchError struct {
 	// Failed maps the index of each refused mutation to its error; Unknown lists the mutations that were not answered;
 	// Unmet lists those whose If did not accept the row. All others are applied.

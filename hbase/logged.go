@@ -29,7 +29,7 @@ func (c loggedClient) Get(ctx context.Context, table string, keys [][]byte, o *R
 			found++
 		}
 	}
-	c.log.LogAttrs(ctx, slog.LevelDebug, "get", told(table, found, start, err,
+	c.log.LogAttrs(ctx, slog.LevelDebug, "get", logged(table, found, start, err,
 		slog.Int("keys", len(keys)), hexadecimal("first", keys[0]))...)
 	return rows, err
 }
@@ -69,15 +69,15 @@ func (s *loggedScanner) Close() error {
 	if s.err == nil || s.err == io.EOF {
 		s.err = err
 	}
-	s.log.LogAttrs(s.ctx, slog.LevelDebug, "scan", told(s.r.Table, s.rows, s.start, s.err,
+	s.log.LogAttrs(s.ctx, slog.LevelDebug, "scan", logged(s.r.Table, s.rows, s.start, s.err,
 		hexadecimal("start", s.r.Start), hexadecimal("stop", s.r.Stop), slog.Bool("reversed", s.r.Reversed))...)
 	return err
 }
 
 func hexadecimal(name string, key []byte) slog.Attr { return slog.String(name, fmt.Sprintf("%x", key)) }
 
-// told returns the attributes that are logged for each read.
-func told(table string, rows int, start time.Time, err error, more ...slog.Attr) []slog.Attr {
+// logged returns the attributes that are logged for each read.
+func logged(table string, rows int, start time.Time, err error, more ...slog.Attr) []slog.Attr {
 	out := append([]slog.Attr{slog.String("table", table)}, more...)
 	out = append(out, slog.Int("rows", rows), slog.Duration("elapsed", time.Since(start)))
 	if err != nil {

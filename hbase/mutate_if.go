@@ -80,7 +80,8 @@ func (p *multiPart) proto(region *pb.RegionSpecifier) *pb.RegionAction {
 	return a
 }
 
-// processed reports whether the only action of a conditional part was applied; known: the answer tells.
+// processed reports whether the only action of a conditional part was applied; known is false if the answer does not
+// say.
 func processed(r *pb.RegionActionResult) (done, known bool) {
 	for f, err := range wire.Fields(r.ProtoReflect().GetUnknown()) {
 		if err == nil && f.Number == processedField {

@@ -352,9 +352,9 @@ func (s *scanner) ask(ctx context.Context) (r read) {
 	return r
 }
 
-// errScannerEnded is an answer that does not tell whether more rows follow. Servers before 2.5.9, 2.6.1 and
-// 3.0.0-beta-2 (HBASE-28595) give it for a scanner that they closed because of a call whose answer was lost. It is not
-// the end of the rows.
+// errScannerEnded is an answer that does not say whether more rows follow. Servers before 2.5.9, 2.6.1 and 3.0.0-beta-2
+// (HBASE-28595) give it for a scanner that they closed because of a call whose answer was lost. It is not the end of
+// the rows.
 var errScannerEnded = errors.New("UnknownScannerException: the server has closed the scanner")
 
 // recover decides how to continue after a failed call.

@@ -16,12 +16,12 @@ import (
 	"github.com/tsuna/gohbase/pb"
 )
 
-// Reading one znode takes so little of ZooKeeper's protocol that this file implements both sides. The client, because
-// the library for it trusts servers: a frame of a few bytes or a session without a timeout crashes the process. The
-// server, because gohbase asks only ZooKeeper for hbase:meta and the master: the connection that it dials ends in
-// serveZnodes, which asks the client's locator. Locating regions above gohbase's SendRPC instead would duplicate
-// gohbase's cache of regions, its connections and its record of broken ones. With this server gohbase works the same
-// with and without ZooKeeper, and sees no unchecked znode.
+// This file implements both sides of ZooKeeper's protocol, because reading one znode needs little of it. The library
+// for the client side trusts servers: a frame of a few bytes or a session without a timeout crashes the process. The
+// server side exists because gohbase asks only ZooKeeper for hbase:meta and the master: the connection that it dials
+// ends in serveZnodes, which asks the client's locator. Locating regions above gohbase's SendRPC instead would
+// duplicate gohbase's cache of regions, its connections and its record of broken ones. With this server gohbase works
+// the same with and without ZooKeeper, and sees no unchecked znode.
 
 // Operations, errors and identifiers of ZooKeeper's protocol.
 const (

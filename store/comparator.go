@@ -117,7 +117,7 @@ func (c binaryPrefixComparator) compare(v []byte) int {
 	return bytes.Compare(c, v[:min(len(v), len(c))])
 }
 
-// longComparator compares 8 bytes big-endian, signed. For a shorter value a server reads the bytes behind it; here the
+// longComparator compares 8 bytes big-endian, signed. For a shorter value a server reads the bytes after it; here the
 // missing bytes count as zero.
 type longComparator int64
 

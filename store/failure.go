@@ -12,9 +12,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// failure is the fault that ended a store on disk, such as a full disk under the write-ahead log or a missing file.
-// Pebble ends the process then. A process that embeds a store need not end: from then on the store's calls fail, calls
-// that wait inside Pebble return, and acknowledged writes are there when the directory is opened again.
+// failure is the fault that ended a store on disk, such as a full disk or a missing file. Pebble would end the process.
+// Instead all later calls of the store fail, and calls that wait inside Pebble return. Acknowledged writes are there
+// when the directory is opened again.
 type failure struct {
 	once   sync.Once
 	failed chan struct{} // closed when err is set

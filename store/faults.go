@@ -37,7 +37,7 @@ const (
 	FaultDelay FaultKind = "delay"
 	// FaultTooBusy refuses the call with RegionTooBusyException; the client tries again later.
 	FaultTooBusy FaultKind = "too busy"
-	// FaultThrottle refuses the call, or what a Multi has for the region, with RpcThrottlingException.
+	// FaultThrottle refuses the call, or a Multi's actions on the region, with RpcThrottlingException.
 	FaultThrottle FaultKind = "throttled"
 	// FaultException fails the call with an exception that clients do not retry.
 	FaultException FaultKind = "exception"
@@ -49,9 +49,9 @@ const (
 	FaultHang FaultKind = "hang"
 )
 
-// Faults make a store misbehave. The numbers are probabilities, 0 to 1, that the fault
-// befalls a call to a region of a user's table; the same seed gives the same faults to
-// the same sequence of calls. hbase:meta and the master are spared.
+// Faults make a store misbehave. The numbers are probabilities, 0 to 1, that a call to a region of a user's table has
+// the fault; the same seed gives the same faults to the same sequence of calls. Calls to hbase:meta and to the master
+// have none.
 type Faults struct {
 	Seed int64
 
@@ -130,7 +130,7 @@ func (i *injection) did(k FaultKind) {
 	i.from.mu.Unlock()
 }
 
-// draw decides the faults of a call. It draws as many numbers for every call, so that one fault does not shift the
+// draw decides the faults of a call. It draws equally many numbers for every call, so that one fault does not shift the
 // others.
 func (f *faults) draw(t *table, name string, req proto.Message) injection {
 	if !f.on.Load() || t.meta {

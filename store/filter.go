@@ -19,7 +19,7 @@ const (
 
 func (c returnCode) includes() bool { return c <= includeAndNextRow }
 
-// filter is one of HBase's filters with its state. The region scanner drives it so:
+// filter is one of HBase's filters with its state. The region scanner calls it in this order:
 //
 //	for each row: rowKey; when it says true the row is passed over, else
 //	    for each version of each cell, family by family: cell, then transform when included

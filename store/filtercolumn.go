@@ -10,8 +10,8 @@ import (
 	"github.com/tsuna/gohbase/pb"
 )
 
-// qualifierFilter and familyFilter compare names; valueFilter compares each version's
-// value, older ones too: the version a value is taken from may not be the newest.
+// qualifierFilter and familyFilter compare names. valueFilter compares the value of each version, since an older
+// version than the newest may be the result.
 type (
 	qualifierFilter struct {
 		filterBase

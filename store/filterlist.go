@@ -47,7 +47,7 @@ func (l *filterList) compare(a, b *cell) int {
 
 // filterAnd requires all members (MUST_PASS_ALL). It asks the members in order and stops at the first that refuses a
 // cell: later members do not see the cell. So a member that counts cells, or that must see its column, gives other
-// results behind a member that refuses cells.
+// results after a member that refuses cells.
 type filterAnd struct {
 	filterList
 	hints []filter // members that want to seek
@@ -73,7 +73,7 @@ func (l *filterAnd) rowKey(row []byte) bool {
 		case f.rowKey(row):
 			refused = true // the others still have to see the row
 		case f.hinting():
-			hinted = true // it may know where to seek: its cell must be asked
+			hinted = true // it may know where to seek, so it is asked about the cell
 		}
 	}
 	return refused && !hinted

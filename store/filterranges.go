@@ -88,7 +88,7 @@ func mergeRanges(rs []rowRange) (out []rowRange) {
 				if last.reaches(r) {
 					return append(out, last.until(r))
 				}
-				out = append(out, last, r) // and again below: the lists of servers have both twice
+				out = append(out, last, r) // and again below: a server's list has both twice
 			}
 		}
 		out = append(out, last)

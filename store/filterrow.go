@@ -87,8 +87,8 @@ func (f *inclusiveStopFilter) cell(*cell) returnCode {
 
 func (f *inclusiveStopFilter) allRemaining() bool { return f.done }
 
-// pageFilter keeps the first rows that reach it, in each region anew (PageFilter). It counts the rows it is asked
-// about: behind a member of a list that refuses rows, it counts only the remaining ones.
+// pageFilter keeps the first rows that reach it, in each region anew (PageFilter). It counts every row that it is asked
+// about: after a member of a list that refuses rows, only the remaining ones.
 type pageFilter struct {
 	filterBase
 	size, accepted int64

@@ -31,7 +31,7 @@ type matcher struct {
 	keepDelete bool  // KEEP_DELETED_CELLS: only markers within the time range count
 	columns    columnTracker
 	deletes    deleteTracker
-	// versions is how many versions of a column are returned. The filter sees more: as many as the family keeps.
+	// versions is the number of versions of a column that are returned. The filter sees more: all that the family keeps.
 	versions   int
 	inRow      bool
 	currentRow uint64

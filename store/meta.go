@@ -16,7 +16,7 @@ const (
 	serverAddr = "embedded:16020"
 )
 
-// writeMeta updates the rows of hbase:meta from the regions of old to those of t; either may be nil.
+// writeMeta changes the rows of hbase:meta from the regions of old to those of t; either table may be nil.
 func (s *Store) writeMeta(b *pebble.Batch, old, t *table) error {
 	m, _ := s.catalog.lookup(metaName)
 	kept := map[string]bool{}
@@ -103,7 +103,7 @@ func (w *metaWriter) put(row []byte, fam, qualifier string, value []byte) {
 	w.err = w.b.Set(key, appendValue(nil, value, -1), nil)
 }
 
-// deleteMetaRow removes a row of hbase:meta with its history: nobody reads its past.
+// deleteMetaRow removes a row of hbase:meta and its history, which nothing reads.
 func deleteMetaRow(b *pebble.Batch, m *table, row []byte) error {
 	for _, f := range m.families {
 		from := appendRow(append([]byte{}, f.prefix...), row, true)

@@ -157,7 +157,7 @@ func (m *actions) atomic(ctx context.Context, c *pb.Condition) (holds bool, err 
 		if err == nil {
 			err = m.done(i, r, nil)
 		}
-		if err != nil { // nor may rows of earlier Gets remain: they would count as those of other regions
+		if err != nil { // drop the rows of earlier Gets, which would count as rows of other regions
 			m.out.ResultOrException, *m.b = nil, before
 			return false, err
 		}
@@ -165,7 +165,7 @@ func (m *actions) atomic(ctx context.Context, c *pb.Condition) (holds bool, err 
 	return true, nil
 }
 
-// tell reports whether the condition of the region's part held, as servers do since 2.4: then the results of its
+// tell reports, as servers do since 2.4, whether the condition of the region's part held: then the results of its
 // actions are empty.
 func (m *actions) tell(held bool) {
 	var processed uint64
@@ -251,7 +251,7 @@ func (m *actions) together(ctx context.Context, at []int) error {
 	return nil
 }
 
-// done records the result of an action. It returns an error that is not the action's own.
+// done records the result of an action. It returns an error that belongs to the whole request, not to the action.
 func (m *actions) done(i int, r *pb.Result, err error) error {
 	if err != nil && (isRuntime(err) || !isException(err)) {
 		return err

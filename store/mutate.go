@@ -46,8 +46,8 @@ func (l *rowLocks) lockAll(rows [][]byte) func() {
 	}
 }
 
-// writer applies mutations to one batch. It commits the batch before a mutation has to read, so that later mutations
-// see earlier ones. But atomic mutations do not see each other, as on a server.
+// writer applies mutations to one Pebble batch. Before a mutation has to read, it commits the batch, so that later
+// mutations see earlier ones. But atomic mutations do not see each other, as on a server.
 type writer struct {
 	s     *Store
 	batch *pebble.Batch

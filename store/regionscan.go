@@ -167,7 +167,7 @@ func (r *regionScanner) next(ctx context.Context, b *block, lim *limits) (more b
 	defer func() {
 		switch p := recover(); p {
 		case nil:
-		case errNoHint: // the exception arises deep in the filter, as on the server
+		case errNoHint: // a filter raised this exception, as on the server
 			more, err = false, errNoHint
 		default:
 			panic(p)

@@ -18,7 +18,7 @@ type cellBlockReader interface {
 	DeserializeCellBlocks(proto.Message, []byte) (uint32, error)
 }
 
-// errResend simulates a broken connection: the client sends the call again.
+// errResend simulates a lost connection, after which the client sends the call again.
 var errResend = errors.New("connection lost")
 
 // SendRPC serves any call that gohbase's clients could send: Get, Scan, Mutate and Multi by table and key, all others

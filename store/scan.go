@@ -143,7 +143,7 @@ func (s *Store) readRows(ctx context.Context, h *scannerHolder, req *pb.ScanRequ
 	resp.MoreResultsInRegion = proto.Bool(more)
 	resp.Stale = proto.Bool(false)
 	if len(b.counts) == 0 && h.scanner.filterDone() {
-		// Only now: old clients ignored the rows of an answer with more_results false.
+		// MoreResults is set last: old clients ignored the rows of an answer in which it is false.
 		resp.MoreResults = proto.Bool(false)
 	}
 	if resp.MoreResults == nil {

@@ -29,7 +29,7 @@ type scannerHolder struct {
 	expires time.Time
 	// partialRow is the row of which the last answer may have contained a part; nil: none.
 	partialRow []byte
-	// blockHint is about the size of an answer.
+	// blockHint is the approximate size of an answer.
 	blockHint int
 }
 

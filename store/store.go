@@ -16,7 +16,7 @@ import (
 	"github.com/tsuna/gohbase"
 )
 
-// Options tell where a Store keeps its cells and how it measures time. The zero value is a store in memory.
+// Options say where a Store keeps its cells and how it measures time. The zero value is a store in memory.
 type Options struct {
 	// Dir is the directory of a persistent store; it is created if missing and locked while open. "" keeps everything
 	// in memory.
@@ -33,7 +33,7 @@ type Options struct {
 	// All of them are this store: the option is for clients that divide work by server.
 	Servers int
 
-	fs vfs.FS // the file system of Dir; nil is the system's, without the watch for slow disks, whose reports nobody would read
+	fs vfs.FS // the file system of Dir; nil is the system's, without Pebble's watch for slow disks
 }
 
 func (o *Options) ensureDefaults() {

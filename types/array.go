@@ -10,22 +10,23 @@ import (
 	"time"
 )
 
-// An array's value is a text: the number of its dimensions, the lower bound and the length of each, and its elements as AppendBinary
-// writes them, the last subscript changing first. An array without elements has no dimensions.
+// The text of an array's Value holds the number of its dimensions, the lower bound and the length of each, and its
+// elements as AppendBinary writes them, with the last subscript changing first. An array without elements has no
+// dimensions.
 
 // Dim is a dimension of an array.
 type Dim struct{ Lower, Len int }
 
-// maxDims is the most dimensions that an array has, as in PostgreSQL.
+// maxDims is the greatest number of dimensions of an array, as in PostgreSQL.
 const maxDims = 6
 
-// ArrayOf is the type of arrays of t, which is no array itself.
+// ArrayOf returns the type of arrays of t, which is not an array type.
 func ArrayOf(t Type) Type { return t | array }
 
 // IsArray reports whether t is the type of arrays, INT2VECTOR or OIDVECTOR.
 func (t Type) IsArray() bool { return t&array != 0 || t == Int2Vector || t == OIDVector }
 
-// Elem is the type of the elements of an array type, Null of any other.
+// Elem returns the type of the elements of an array type, and Null for any other type.
 func (t Type) Elem() Type {
 	switch {
 	case t == Int2Vector:
@@ -38,12 +39,11 @@ func (t Type) Elem() Type {
 	return Null
 }
 
-// NewArray makes an array of one dimension, whose elements have subscripts from 1 on. Items are of type elem or NULL.
+// NewArray makes an array of one dimension, whose subscripts begin at 1. Items are of type elem or NULL.
 func NewArray(elem Type, items []Value) Value {
 	return NewArrayOf(ArrayOf(elem), []Dim{{1, len(items)}}, items)
 }
 
-// NewArrayOf makes an array of type t with these dimensions, over items.
 func NewArrayOf(t Type, dims []Dim, items []Value) Value {
 	if len(items) == 0 {
 		dims = nil
@@ -58,7 +58,7 @@ func NewArrayOf(t Type, dims []Dim, items []Value) Value {
 	return Value{typ: t, s: string(b)}
 }
 
-// dims reads the dimensions of an array, and what follows them.
+// dims reads the dimensions of an array, and returns the bytes of its elements.
 func (v Value) dims() (dims []Dim, rest []byte) {
 	b := []byte(v.s)
 	if len(b) == 0 {
@@ -79,13 +79,12 @@ func (v Value) dims() (dims []Dim, rest []byte) {
 	return dims, rest
 }
 
-// Dims are the dimensions of an array.
 func (v Value) Dims() []Dim {
 	dims, _ := v.dims()
 	return dims
 }
 
-// Items are the elements of an array of any number of dimensions, the last subscript changing first.
+// Items returns the elements of an array, with the last subscript changing first.
 func (v Value) Items() []Value {
 	dims, rest := v.dims()
 	out := make([]Value, 0, size(dims))
@@ -111,7 +110,7 @@ func size(dims []Dim) int {
 	return n
 }
 
-// compareArrays compares elements, NULL being greater than any other, then their number and their subscripts.
+// compareArrays compares the elements, with NULL above all others, then their number and their subscripts.
 func compareArrays(a, b Value) (int, error) {
 	x, y := a.Items(), b.Items()
 	for i := range min(len(x), len(y)) {
@@ -148,7 +147,7 @@ func (v Value) appendArrayKey(dst []byte) []byte {
 	return dst
 }
 
-// Retyped is v, an array, with elements and type of f's.
+// retyped returns v, an array of type t, with each element converted by f.
 func (v Value) retyped(t Type, f func(Value) (Value, error)) (Value, error) {
 	dims, items := v.Dims(), v.Items()
 	for i, x := range items {
@@ -192,7 +191,7 @@ func toArray(v Value, to Type, loc *time.Location) (Value, error) {
 	return NewArrayOf(to, dims, items), nil
 }
 
-// castElement is the text of an element as CAST makes it.
+// castElement returns the text of an element as CAST makes it.
 func castElement(x Value, loc *time.Location) (string, error) {
 	if x.typ == Boolean || x.typ == Bytes {
 		return x.elementText(loc), nil
@@ -201,7 +200,7 @@ func castElement(x Value, loc *time.Location) (string, error) {
 	return s.s, err
 }
 
-// elementText is the text of an element: as PostgreSQL has it, of which Cast makes the element again.
+// elementText returns the text of an element, as PostgreSQL writes it and Cast reads it.
 func (v Value) elementText(loc *time.Location) string {
 	switch v.typ {
 	case Boolean:
@@ -212,7 +211,7 @@ func (v Value) elementText(loc *time.Location) string {
 	return v.Format(loc)
 }
 
-// ArrayText writes an array as PostgreSQL does, with the texts that text gives of its elements.
+// ArrayText writes an array as PostgreSQL does; text returns the text of an element.
 func (v Value) ArrayText(text func(Value) (string, error)) string {
 	dims, items := v.Dims(), v.Items()
 	write := func(b *strings.Builder, x Value) {
@@ -307,24 +306,24 @@ func (r *arrayReader) read() (dims []Dim, items []Value, err error) {
 		return nil, nil, err
 	}
 	if !r.accept('{') {
-		return nil, nil, fmt.Errorf(`it begins with "{"`)
+		return nil, nil, fmt.Errorf(`it must begin with "{"`)
 	}
 	if err = r.nested(0); err != nil {
 		return nil, nil, err
 	}
 	if r.skip(); r.at < len(r.text) {
-		return nil, nil, fmt.Errorf(`something follows the last "}"`)
+		return nil, nil, fmt.Errorf(`text follows the last "}"`)
 	}
 	if bounds == nil || len(r.items) == 0 {
 		return r.dims, r.items, nil
 	}
 	if !slices.EqualFunc(bounds, r.dims, func(a, b Dim) bool { return a.Len == b.Len }) {
-		return nil, nil, fmt.Errorf("its dimensions are not those in front of it")
+		return nil, nil, fmt.Errorf("its dimensions differ from the bounds before it")
 	}
 	return bounds, r.items, nil
 }
 
-// bounds reads [0:2][1:3]= in front of the elements.
+// bounds reads the bounds before the elements: [0:2][1:3]=.
 func (r *arrayReader) bounds() (out []Dim, err error) {
 	for r.accept('[') {
 		end := strings.IndexByte(r.text[r.at:], ']')
@@ -338,17 +337,17 @@ func (r *arrayReader) bounds() (out []Dim, err error) {
 		lo, err1 := strconv.ParseInt(strings.TrimSpace(from), 10, 32)
 		hi, err2 := strconv.ParseInt(strings.TrimSpace(to), 10, 32)
 		if err1 != nil || err2 != nil || hi < lo || len(out) == maxDims {
-			return nil, fmt.Errorf("its bounds are no numbers, the lower one first")
+			return nil, fmt.Errorf("its bounds must be two numbers, the lower one first")
 		}
 		out, r.at = append(out, Dim{int(lo), int(hi - lo + 1)}), r.at+end+1
 	}
 	if out != nil && !r.accept('=') {
-		return nil, fmt.Errorf(`"=" is missing behind its bounds`)
+		return nil, fmt.Errorf(`"=" is missing after its bounds`)
 	}
 	return out, nil
 }
 
-// nested reads what follows the "{" of the dimension number depth.
+// nested reads the elements after the "{" of dimension depth.
 func (r *arrayReader) nested(depth int) error {
 	if depth == maxDims {
 		return fmt.Errorf("it has more than %d dimensions", maxDims)
@@ -398,7 +397,7 @@ func (r *arrayReader) nested(depth int) error {
 func (r *arrayReader) item() error {
 	r.skip()
 	var b strings.Builder
-	quoted, kept := false, 0 // kept: characters at the end that are no space to cut off
+	quoted, kept := false, 0 // kept: the length without the spaces to cut off at the end
 	for r.at < len(r.text) {
 		c := r.text[r.at]
 		switch {
@@ -431,7 +430,7 @@ func (r *arrayReader) item() error {
 			r.items = append(r.items, v)
 			return nil
 		case c == '{':
-			return fmt.Errorf(`"{" stands in an element`)
+			return fmt.Errorf(`an element contains "{" without quotes`)
 		}
 		b.WriteByte(c)
 		r.at++
@@ -439,7 +438,7 @@ func (r *arrayReader) item() error {
 	return fmt.Errorf(`"}" is missing`)
 }
 
-// quoted reads "..." with its backslashes.
+// quoted reads "..." and removes its backslashes.
 func (r *arrayReader) quoted(b *strings.Builder) error {
 	for r.at++; r.at < len(r.text); r.at++ {
 		switch c := r.text[r.at]; c {

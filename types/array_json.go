@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// ArrayOfJSON reads an array of type t from JSON. element reads the text of a string, or of any other value as it is written.
+// ArrayOfJSON reads an array of type t from JSON. element converts the text of a string, or the JSON text of any other
+// value.
 func ArrayOfJSON(text string, t Type, element func(text string) (Value, error)) (Value, error) {
 	r := jsonArrayReader{element: element, raw: t.Elem() == JSON}
 	if err := r.read(strings.TrimSpace(text), 0); err != nil {
@@ -16,15 +17,15 @@ func ArrayOfJSON(text string, t Type, element func(text string) (Value, error)) 
 	return NewArrayOf(t, r.dims, r.items), nil
 }
 
-// jsonArrayReader collects the elements of arrays in arrays, all of one size.
+// jsonArrayReader collects the elements of nested arrays of equal lengths.
 type jsonArrayReader struct {
 	element func(string) (Value, error)
-	raw     bool // elements are JSON themselves, arrays too: there is one dimension
+	raw     bool // elements are JSON values, which may be arrays: there is one dimension
 	dims    []Dim
 	items   []Value
 }
 
-var errJSONArray = errors.New("it is no JSON array")
+var errJSONArray = errors.New("it is not a JSON array")
 
 func (r *jsonArrayReader) read(text string, depth int) error {
 	var parts []json.RawMessage

@@ -7,8 +7,8 @@ import (
 	"github.com/cockroachdb/apd/v3"
 )
 
-// AppendBinary appends v in a form that DecodeBinary reads: the type in one byte, then a
-// varint, or text behind its length. It is for files that one process writes and reads.
+// AppendBinary appends v in the form that DecodeBinary reads: the type in one byte, then a varint, or the length of a
+// text and the text. It is for files that one process writes and reads.
 func (v Value) AppendBinary(dst []byte) []byte {
 	if v.HasClock() {
 		return binary.AppendVarint(binary.AppendVarint(append(dst, argument), int64(v.months)), v.i)
@@ -31,15 +31,15 @@ func (v Value) AppendBinary(dst []byte) []byte {
 	return binary.AppendVarint(dst, v.i)
 }
 
-// argument stands for the type of a TIMESTAMP of NewArgument.
+// argument replaces the type of a TIMESTAMP that NewArgument made.
 const argument = 0xff
 
-// holdsText reports whether all of a value of the type is in its text.
+// holdsText reports whether a value of the type is stored in its text alone.
 func (t Type) holdsText() bool { return t.IsText() || t == Bytes || t == UUID || t.IsArray() }
 
 var errBinary = errors.New("types: broken binary value")
 
-// DecodeBinary reads a value that AppendBinary wrote and gives what follows it.
+// DecodeBinary reads a value that AppendBinary wrote, and returns the bytes after it.
 func DecodeBinary(b []byte) (Value, []byte, error) {
 	if len(b) == 0 || int(b[0]&^byte(array)) >= len(typeNames) && b[0] != argument {
 		return Value{}, nil, errBinary

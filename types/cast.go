@@ -13,13 +13,13 @@ import (
 	"github.com/cockroachdb/apd/v3"
 )
 
-// Exact is the context for DECIMAL arithmetic: 38 digits beyond which quotients are rounded half up.
+// Exact is the context for DECIMAL arithmetic: quotients are rounded half up to 38 digits.
 var Exact = apd.Context{Precision: 38, MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent, Traps: apd.DefaultTraps, Rounding: apd.RoundHalfUp}
 
 // Wide is the context for sums, differences and products of DECIMALs, which are not rounded.
 var Wide = apd.Context{Precision: 20000, MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent, Traps: apd.DefaultTraps | apd.Inexact, Rounding: apd.RoundHalfUp}
 
-// IntRange gives the least and the greatest number of an integer type.
+// IntRange returns the least and the greatest number of an integer type.
 func IntRange(t Type) (lo, hi int64) {
 	switch t {
 	case TinyInt:
@@ -32,9 +32,9 @@ func IntRange(t Type) (lo, hi int64) {
 	return math.MinInt64, math.MaxInt64
 }
 
-// Cast converts v to type to, as CAST does: numbers are rounded half away from zero, text is parsed,
-// a TIMESTAMP becomes its epoch milliseconds as a number and back. loc (nil: UTC)
-// is the zone of timestamps in text and of the day of a TIMESTAMP. What does not fit is an error. The switch has one case for each type.
+// Cast converts v to type to, as CAST does: numbers are rounded half away from zero, text is parsed, a TIMESTAMP
+// becomes its epoch milliseconds as a number and back. loc (nil: UTC) is the zone of timestamps in text and of the day
+// of a TIMESTAMP. A value that does not fit is an error.
 func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 	if v.IsNull() || v.typ == to {
 		return v, nil
@@ -128,7 +128,7 @@ func toBool(v Value) (Value, error) {
 	case v.typ.IsInteger():
 		return NewBool(v.i != 0), nil
 	case v.typ.IsText():
-		switch s := strings.ToLower(strings.TrimSpace(v.s)); { // words may be cut short
+		switch s := strings.ToLower(strings.TrimSpace(v.s)); { // words may be abbreviated
 		case s == "" || s == "o":
 		case strings.HasPrefix("true", s), strings.HasPrefix("yes", s), s == "on", s == "1":
 			return NewBool(true), nil
@@ -218,7 +218,7 @@ func toDecimal(v Value) (Value, error) {
 	case v.typ.IsInteger():
 		return NewDecimal(apd.New(v.i, 0)), nil
 	case v.typ == Float || v.typ == Double:
-		digits := 15 // those that every such number keeps
+		digits := 15 // every such number keeps this many
 		if v.typ == Float {
 			digits = 6
 		}
@@ -250,11 +250,11 @@ func ParseDecimal(s string) (Value, error) {
 	return NewDecimal(d), nil
 }
 
-// Quotient is x / y, y not being zero: exact, or rounded (halves away from zero) to as many digits behind the point as
-// PostgreSQL gives it, at least 16 significant ones and no fewer than x and y have; without zeros at its end.
+// Quotient returns x / y for a y that is not zero: exactly, or rounded (halves away from zero) to as many decimals as
+// PostgreSQL does, at least 16 significant digits and no fewer decimals than x and y have. Trailing zeros are cut off.
 func Quotient(x, y *apd.Decimal) *apd.Decimal {
 	scale := QuotientScale(x, y)
-	// x / y is n / d with scale digits more
+	// x / y is n / d with scale more digits
 	n, d := new(big.Int).Set(x.Coeff.MathBigInt()), new(big.Int).Set(y.Coeff.MathBigInt())
 	shift := scale + int64(x.Exponent) - int64(y.Exponent)
 	ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(max(shift, -shift)), nil)
@@ -275,7 +275,7 @@ func Quotient(x, y *apd.Decimal) *apd.Decimal {
 	return out
 }
 
-// QuotientScale is the number of digits behind the point to which Quotient rounds.
+// QuotientScale returns the number of decimals to which Quotient rounds.
 func QuotientScale(x, y *apd.Decimal) int64 {
 	first, at := Leading(x)
 	second, below := Leading(y)
@@ -286,7 +286,7 @@ func QuotientScale(x, y *apd.Decimal) int64 {
 	return min(max(16-4*weight, -int64(x.Exponent), -int64(y.Exponent), 0), 1000)
 }
 
-// Leading gives d's leading digit in base 10,000, in which PostgreSQL counts, and its place.
+// Leading returns d's leading digit in base 10,000, PostgreSQL's base, and its place.
 func Leading(d *apd.Decimal) (digit, place int64) {
 	digits := d.Coeff.String()
 	if d.IsZero() {

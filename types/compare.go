@@ -9,10 +9,9 @@ import (
 	"github.com/cockroachdb/apd/v3"
 )
 
-// Compare orders two values that are not NULL: numbers by value across numeric
-// types (NaN greatest, as PostgreSQL has it), intervals with months of 30 days, JSON as JSONB, arrays by their
-// elements, text and bytes bytewise, false before true. Other pairs
-// are an error: of a DATE and a TIMESTAMP a zone decides, see Cast.
+// Compare orders two values that are not NULL: numbers by value across numeric types (NaN greatest, as in PostgreSQL),
+// intervals with months of 30 days, JSON as JSONB, arrays by their elements, text and bytes bytewise, false before
+// true. Other pairs are an error: a DATE and a TIMESTAMP, for example, can be compared only in a zone; see Cast.
 func Compare(a, b Value) (int, error) {
 	if a.typ == b.typ {
 		switch {
@@ -43,13 +42,13 @@ func Compare(a, b Value) (int, error) {
 	return 0, fmt.Errorf("%s and %s cannot be compared", a.typ, b.typ)
 }
 
-// isCount reports whether t is an integer type or one of OIDs.
+// isCount reports whether t is an integer type or one of the OID types.
 func (t Type) isCount() bool { return t.IsInteger() || t.IsOID() }
 
-// MillisPerDay is the length of a day of the proleptic calendar in TIMESTAMP's unit.
+// MillisPerDay is the length of a day of the proleptic calendar in milliseconds, the unit of TIMESTAMP.
 const MillisPerDay = 86_400_000
 
-// MaxDate is the last day that lies in a TIMESTAMP's range; -MaxDate is the first.
+// MaxDate is the last day that is in the range of TIMESTAMP; -MaxDate is the first.
 const MaxDate = math.MaxInt64 / MillisPerDay
 
 func floorDiv(a, b int64) int64 {
@@ -72,7 +71,7 @@ func compareFloats(a, b float64) int {
 	return 0
 }
 
-// compareNumbers compares exactly: a float is the binary fraction it stands for.
+// compareNumbers compares exactly: a float is the binary fraction that it represents.
 func compareNumbers(a, b Value) int {
 	fa, oka := special(a)
 	fb, okb := special(b)
@@ -91,8 +90,8 @@ func compareNumbers(a, b Value) int {
 	return a.exact().Cmp(b.exact())
 }
 
-// compareAbout compares finite numbers that are as far apart as floats can tell: an exact form has hundreds of digits where
-// a float is very great or very small, and the planner compares many of these.
+// compareAbout compares finite numbers whose distance is larger than the error of floats. It saves the exact form,
+// which has hundreds of digits for very large or small floats; the planner compares many of these.
 func compareAbout(a, b Value) (c int, ok bool) {
 	x, offX, okX := a.about()
 	y, offY, okY := b.about()
@@ -102,7 +101,7 @@ func compareAbout(a, b Value) (c int, ok bool) {
 	return compareFloats(x, y), true
 }
 
-// about gives a float that is no more than off away from a finite number.
+// about returns a float that differs from a finite number by at most off.
 func (v Value) about() (f, off float64, ok bool) {
 	switch {
 	case v.typ == Float || v.typ == Double:
@@ -123,7 +122,7 @@ func (v Value) about() (f, off float64, ok bool) {
 	return f, math.Abs(f) * 0x1p-50, true
 }
 
-// special gives the value of a float that is no finite number.
+// special returns the value of an infinite float or NaN.
 func special(v Value) (float64, bool) {
 	if v.typ != Float && v.typ != Double {
 		return 0, false
@@ -132,7 +131,7 @@ func special(v Value) (float64, bool) {
 	return f, math.IsNaN(f) || math.IsInf(f, 0)
 }
 
-// exact gives a finite number as a decimal without rounding.
+// exact returns a finite number as a decimal, without rounding.
 func (v Value) exact() *apd.Decimal {
 	switch {
 	case v.typ == Decimal:
@@ -158,8 +157,8 @@ func (v Value) exact() *apd.Decimal {
 	return d
 }
 
-// AppendKey appends bytes that are equal exactly for values that compare equal
-// among values of one declared type; NULL has its own. It is for grouping, not for ordering.
+// AppendKey appends bytes that are equal exactly if the values compare equal, among values of one declared type. NULL
+// has its own bytes. The bytes are for grouping, not for ordering.
 func (v Value) AppendKey(dst []byte) []byte {
 	switch {
 	case v.IsNull():

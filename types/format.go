@@ -12,11 +12,11 @@ import (
 	"unicode/utf8"
 )
 
-// String is the value as a person reads it: text as it is, BYTES escaped,
-// TIMESTAMP in RFC 3339 UTC with milliseconds, NULL as "NULL".
+// String returns the value for a reader: text unchanged, BYTES escaped, TIMESTAMP in RFC 3339 UTC with milliseconds,
+// NULL as "NULL".
 func (v Value) String() string { return v.Format(time.UTC) }
 
-// Format is String with timestamps in loc.
+// Format is String with timestamps in the zone loc.
 func (v Value) Format(loc *time.Location) string {
 	switch v.typ {
 	case Null:
@@ -55,10 +55,10 @@ func (v Value) Format(loc *time.Location) string {
 	return v.s
 }
 
-// formatFloat gives the fewest digits that are closer to f than to any other number of its kind, as PostgreSQL does;
-// what lies in the middle of two does not count.
+// formatFloat returns the fewest digits that are closer to f than to any other number of its kind, as PostgreSQL does;
+// digits halfway between two numbers do not count.
 func formatFloat(f float64, bits int) string {
-	least, most, whole := 1e-4, 1e15, float64(1<<53) // without an exponent; without a fraction
+	least, most, whole := 1e-4, 1e15, float64(1<<53) // the range without an exponent; the limit above which there is no fraction
 	if bits == 32 {
 		least, most, whole = float64(float32(least)), 1e6, 1<<24
 	}
@@ -83,7 +83,7 @@ func formatFloat(f float64, bits int) string {
 	return strconv.FormatFloat(f, 'f', -1, bits)
 }
 
-// halfway reports whether the number s is in the middle of f and the next one.
+// halfway reports whether the number s is halfway between f and the next float.
 func halfway(s string, f float64, bits int) bool {
 	exact := func(f float64) *big.Float { return new(big.Float).SetPrec(2000).SetFloat64(f) }
 	x, ok := new(big.Float).SetPrec(2000).SetString(s)
@@ -102,12 +102,12 @@ func halfway(s string, f float64, bits int) bool {
 	return d.Mul(d, exact(2)).Cmp(gap) == 0
 }
 
-// FormatDate is 2006-01-02 for days since 1970-01-01.
+// FormatDate formats days since 1970-01-01 as 2006-01-02.
 func FormatDate(days int64) string {
 	return time.Unix(days*86400, 0).UTC().Format("2006-01-02")
 }
 
-// FormatTime is 15:04:05, with milliseconds where there are any.
+// FormatTime formats milliseconds since midnight as 15:04:05, with milliseconds if they are not zero.
 func FormatTime(ms int64) string {
 	s := fmt.Sprintf("%02d:%02d:%02d", ms/3_600_000, ms/60_000%60, ms/1000%60)
 	if ms%1000 != 0 {
@@ -116,7 +116,7 @@ func FormatTime(ms int64) string {
 	return s
 }
 
-// EscapeBytes prints bytes: printable ASCII as it is, the backslash and the rest as \xNN.
+// EscapeBytes prints bytes: printable ASCII unchanged, the backslash and all others as \xNN.
 func EscapeBytes(s string) string {
 	plain := true
 	for i := range len(s) {
@@ -139,8 +139,8 @@ func EscapeBytes(s string) string {
 	return b.String()
 }
 
-// UnescapeBytes reads what EscapeBytes prints; characters outside ASCII stand for their UTF-8. A backslash
-// that does not begin \xNN is an error.
+// UnescapeBytes reads the output of EscapeBytes; a character outside ASCII is read as its UTF-8 bytes. A backslash that
+// does not begin \xNN is an error.
 func UnescapeBytes(s string) (string, error) {
 	at := strings.IndexByte(s, '\\')
 	if at < 0 {
@@ -153,7 +153,7 @@ func UnescapeBytes(s string) (string, error) {
 			continue
 		}
 		if i+4 > len(s) || s[i+1] != 'x' {
-			return "", fmt.Errorf(`a backslash in bytes begins \xNN (itself it is \x5C)`)
+			return "", fmt.Errorf(`a backslash in bytes must begin \xNN (write a backslash as \x5C)`)
 		}
 		c, err := strconv.ParseUint(s[i+2:i+4], 16, 8)
 		if err != nil {
@@ -165,7 +165,8 @@ func UnescapeBytes(s string) (string, error) {
 	return string(out), nil
 }
 
-// ReadEscaped reads PostgreSQL's text of bytes: \NNN is a byte in octal digits, \\ a backslash; what else there is stands for itself.
+// ReadEscaped reads PostgreSQL's text of bytes: \NNN is a byte in octal digits, \\ a backslash; all other characters
+// are themselves.
 func ReadEscaped(s string) (b string, ok bool) {
 	at := strings.IndexByte(s, '\\')
 	if at < 0 {
@@ -195,10 +196,10 @@ func ReadEscaped(s string) (b string, ok bool) {
 
 var tsvEscape = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 
-// EscapeTSV writes tab, newline, return and backslash with a backslash, for a field between tabs.
+// EscapeTSV escapes tab, newline, return and backslash with a backslash, for a field between tabs.
 func EscapeTSV(s string) string { return tsvEscape.Replace(s) }
 
-// UnescapeTSV reads what EscapeTSV writes; a backslash before anything else is left as it is.
+// UnescapeTSV reads the output of EscapeTSV; other backslashes stay unchanged.
 func UnescapeTSV(s string) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s
@@ -208,8 +209,8 @@ func UnescapeTSV(s string) string {
 
 var tsvUnescape = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
 
-// AppendCSV appends a field of a line between commas, in quotes where it needs them. The empty text does,
-// so that it differs from NULL, which is nothing.
+// AppendCSV appends a field of a line between commas, in quotes where needed. The empty text has quotes, because a
+// field without text is NULL.
 func AppendCSV(dst []byte, s string) []byte {
 	if s != "" && s[0] != ' ' && s[0] != '\t' && s != `\.` && !strings.ContainsAny(s, ",\"\r\n") {
 		return append(dst, s...)
@@ -219,7 +220,7 @@ func AppendCSV(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// SQL is a literal that reads back as an equal value.
+// SQL returns a literal that reads back as an equal value.
 func (v Value) SQL() string {
 	switch v.typ {
 	case Null:
@@ -288,7 +289,7 @@ func (v Value) AppendJSON(dst []byte) []byte {
 }
 
 // appendJSONString appends s quoted. A byte 0xNN that is not UTF-8 becomes \udcNN, as in Python's "surrogateescape":
-// half of a pair, which stands in no other text; UnquoteJSON reads it.
+// half of a surrogate pair, which no other text contains. UnquoteJSON reads it.
 func appendJSONString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
@@ -323,10 +324,10 @@ func appendJSONString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// jsonEscapes finds escaped characters; the group is the last two digits of a byte that is not UTF-8.
+// jsonEscapes finds escaped characters; its group holds the last two digits of a byte that is not UTF-8.
 var jsonEscapes = compiled(`(?i)\\u(?:d[89ab][0-9a-f]{2}\\u[0-9a-f]{4}|dc([89a-f][0-9a-f]))|\\.`)
 
-// UnquoteJSON gives the text of a JSON string, with the bytes that AppendJSON escaped.
+// UnquoteJSON returns the text of a JSON string, with the bytes that AppendJSON escaped.
 func UnquoteJSON(quoted string) (string, error) {
 	var out strings.Builder
 	at := 1

@@ -10,16 +10,16 @@ import (
 	"sync"
 )
 
-// MaxMonths and MaxSpan bound an INTERVAL: its months, and its milliseconds without them.
+// MaxMonths and MaxSpan bound an INTERVAL: its months, and its milliseconds besides the months.
 const (
 	MaxMonths = math.MaxInt32
-	MaxSpan   = 1 << 57 // about as many days as PostgreSQL has
+	MaxSpan   = 1 << 57 // about PostgreSQL's greatest number of days
 )
 
-// monthMillis is what a month counts where intervals are compared.
+// monthMillis is the length of a month in a comparison of intervals.
 const monthMillis = 30 * MillisPerDay
 
-// NewDuration makes an INTERVAL of months and milliseconds; ok is false beyond MaxMonths and MaxSpan.
+// NewDuration makes an INTERVAL of months and milliseconds; ok is false if one is above MaxMonths or MaxSpan.
 func NewDuration(months, ms int64) (v Value, ok bool) {
 	if months < -MaxMonths || months > MaxMonths || ms < -MaxSpan || ms > MaxSpan {
 		return Value{}, false
@@ -27,13 +27,13 @@ func NewDuration(months, ms int64) (v Value, ok bool) {
 	return Value{typ: Duration, months: int32(months), i: ms}, true
 }
 
-// Duration gives the months of an INTERVAL, and its milliseconds without them.
+// Duration returns the months of an INTERVAL, and its milliseconds besides the months.
 func (v Value) Duration() (months, ms int64) { return int64(v.months), v.i }
 
-// Millis is an INTERVAL as milliseconds, a month of 30 days: what it is compared by.
+// Millis returns an INTERVAL in milliseconds, with months of 30 days, as comparisons do.
 func (v Value) Millis() int64 { return int64(v.months)*monthMillis + v.i }
 
-// formatInterval writes an interval as PostgreSQL does; 24 hours are a day.
+// formatInterval writes an interval as PostgreSQL does, with days of 24 hours.
 func formatInterval(months, ms int64) string {
 	var out []string
 	negative := false // of the field before
@@ -76,7 +76,7 @@ var unitMillis = map[string]int64{"millisecond": 1, "ms": 1, "second": 1000, "se
 
 var unitMonths = map[string]int{"month": 1, "mon": 1, "quarter": 3, "year": 12, "y": 12, "decade": 120, "century": 1200, "centurie": 1200, "millennium": 12_000, "millennia": 12_000}
 
-// compiled gives an expression that is compiled when it is asked for first: most programs never do.
+// compiled returns a function that compiles expr at its first call, since most programs never need it.
 func compiled(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
@@ -170,7 +170,7 @@ func readInterval(s string) (months int, ms int64, err error) {
 	return months, ms, nil
 }
 
-// clockMillis reads what clockInterval found: a sign, hours, minutes, and perhaps seconds.
+// clockMillis reads a match of clockInterval: a sign, hours, minutes, and perhaps seconds.
 func clockMillis(m []string) (ms int64, ok bool) {
 	h, _ := strconv.ParseInt(m[2], 10, 64)
 	min, _ := strconv.ParseInt(m[3], 10, 64)
@@ -185,7 +185,7 @@ func clockMillis(m []string) (ms int64, ok bool) {
 	return ms, true
 }
 
-// unitsOf gives v units, such as 1.5 years or 2 hours.
+// unitsOf returns the months and milliseconds of v units, such as 1.5 years or 2 hours.
 func unitsOf(v float64, unit string) (months int, ms int64, ok bool) {
 	if math.IsNaN(v) || math.Abs(v) > 1e12 || math.Abs(v)*float64(unitMonths[unit]) > 1e12 {
 		return 0, 0, false

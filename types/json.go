@@ -21,7 +21,8 @@ const (
 	jsonObject
 )
 
-// jsonNode is a JSON value as JSONB has it: of members with one name the last, in the order of the names' lengths.
+// jsonNode is a JSON value in the form of JSONB: the last of the members with one name, ordered by the length of the
+// names, then bytewise.
 type jsonNode struct {
 	kind  jsonKind
 	text  string // of a string; "true" or "false"
@@ -30,7 +31,7 @@ type jsonNode struct {
 	items []jsonNode
 }
 
-// readJSON reads text; ok is false where it is no JSON.
+// readJSON reads text; ok is false if it is not JSON.
 func readJSON(text string) (n jsonNode, ok bool) {
 	if !json.Valid([]byte(text)) {
 		return n, false
@@ -42,7 +43,7 @@ func readJSON(text string) (n jsonNode, ok bool) {
 // jsonReader cuts values from valid JSON.
 type jsonReader struct{ rest string }
 
-// next skips to the next character that is none of set, and gives it.
+// next skips to the next character that is not in set, and returns it.
 func (r *jsonReader) next(set string) byte {
 	r.rest = strings.TrimLeft(r.rest, " \t\r\n"+set)
 	return r.rest[0]
@@ -123,7 +124,7 @@ func (n *jsonNode) sortMembers() {
 	n.names, n.items = names, items
 }
 
-// compareJSON orders JSON as JSONB's operators do. Texts that are no JSON come last.
+// compareJSON orders JSON as JSONB's operators do. Texts that are not JSON come last.
 func compareJSON(a, b string) int {
 	if a == b {
 		return 0
@@ -134,7 +135,7 @@ func compareJSON(a, b string) int {
 		return cmp.Or(btoi(!okX)-btoi(!okY), strings.Compare(a, b))
 	}
 	if emptyX, emptyY := x.kind == jsonArray && len(x.items) == 0, y.kind == jsonArray && len(y.items) == 0; emptyX != emptyY &&
-		x.kind != jsonObject && y.kind != jsonObject && (x.kind != y.kind) { // an array without elements is less than what is none
+		x.kind != jsonObject && y.kind != jsonObject && (x.kind != y.kind) { // an empty array is less than any value that is not an array
 		return btoi(emptyY) - btoi(emptyX)
 	}
 	return x.compare(y)
@@ -168,7 +169,7 @@ func (n jsonNode) compare(o jsonNode) int {
 	return 0
 }
 
-// append writes n without spaces; with key set equal values alike.
+// append writes n without spaces; with key set, equal values have equal bytes.
 func (n jsonNode) append(dst []byte, key bool) []byte {
 	switch n.kind {
 	case jsonNull:
@@ -203,7 +204,7 @@ func (n jsonNode) append(dst []byte, key bool) []byte {
 	return append(dst, ends[1])
 }
 
-// reduced is d without zeros at its end; zero has no sign.
+// reduced returns d without trailing zeros, and 0 for -0.
 func reduced(d *apd.Decimal) *apd.Decimal {
 	out := new(apd.Decimal)
 	if d.IsZero() {
@@ -213,7 +214,7 @@ func reduced(d *apd.Decimal) *apd.Decimal {
 	return out
 }
 
-// jsonKey is a text that equal JSON has alike.
+// jsonKey returns a text that is equal for equal JSON values.
 func jsonKey(text string) string {
 	if n, ok := readJSON(text); ok {
 		return string(n.append(nil, true))
@@ -221,8 +222,8 @@ func jsonKey(text string) string {
 	return "!" + text
 }
 
-// ConcatJSON is a || b: the members of two objects, of which b's win, or the elements of two arrays, where what is none is the
-// only element of one.
+// ConcatJSON returns a || b: the members of two objects, where b's replace a's, or the elements of two arrays; a value
+// that is not an array counts as an array of one element.
 func ConcatJSON(a, b Value) (Value, bool) {
 	x, okX := readJSON(a.s)
 	y, okY := readJSON(b.s)

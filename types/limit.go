@@ -8,17 +8,17 @@ import (
 	"github.com/cockroachdb/apd/v3"
 )
 
-// Limit is what stands in parentheses behind a type: VARCHAR(20), DECIMAL(10,2). The zero Limit is none.
+// Limit is the limit in parentheses after a type: VARCHAR(20), DECIMAL(10,2). The zero Limit is unlimited.
 type Limit struct {
-	name   string // as it is written
+	name   string // the type as written
 	length int64  // characters of a text, digits of a DECIMAL
 	scale  int64  // of a DECIMAL
-	blank  bool   // of CHAR: spaces at the end say nothing
+	blank  bool   // of CHAR: spaces at the end are ignored
 }
 
 const mostChars = 10_485_760 // as in PostgreSQL
 
-// ParseLimit reads the limit of a type that ParseType knows. Types but STRING and DECIMAL have none.
+// ParseLimit reads the limit of a type that ParseType knows. Only STRING and DECIMAL can have one.
 func ParseLimit(name string) (l Limit, err error) {
 	name = strings.ToUpper(name)
 	word, list, ok := strings.Cut(strings.TrimSuffix(name, ")"), "(")
@@ -27,7 +27,7 @@ func ParseLimit(name string) (l Limit, err error) {
 		return l, nil
 	}
 	l.name, l.blank = name, word == "CHAR" || word == "CHARACTER"
-	bad := fmt.Errorf("%s is no type", name)
+	bad := fmt.Errorf("%s is not a valid type", name)
 	parts := strings.Split(list, ",")
 	for i, to := range []*int64{&l.length, &l.scale}[:min(len(parts), 2)] {
 		n, err := Cast(NewString(parts[i]), BigInt, nil)
@@ -44,7 +44,8 @@ func ParseLimit(name string) (l Limit, err error) {
 	return l, nil
 }
 
-// Store gives v as a column with the limit has it: a DECIMAL is rounded, a text that is longer refused, but for spaces at its end.
+// Store returns v as a column with the limit stores it: a DECIMAL is rounded; a text that is too long is refused,
+// unless only spaces at its end are too many.
 func (l Limit) Store(v Value) (Value, error) {
 	switch {
 	case l.name == "" || v.IsNull():
@@ -62,7 +63,7 @@ func (l Limit) Store(v Value) (Value, error) {
 	return NewString(out), nil
 }
 
-// cut gives the first characters of s.
+// cut returns the first characters of s.
 func (l Limit) cut(s string) string {
 	if int64(len(s)) <= l.length {
 		return s
@@ -75,7 +76,7 @@ func (l Limit) cut(s string) string {
 	return s[:at]
 }
 
-// RoundDecimal gives v with so many digits behind the point; an error where it has more digits in all.
+// RoundDecimal rounds v to scale decimals; more than digits digits in total are an error.
 func RoundDecimal(v Value, digits, scale int64) (Value, error) {
 	ctx := Wide
 	ctx.Traps &^= apd.Inexact
@@ -86,7 +87,7 @@ func RoundDecimal(v Value, digits, scale int64) (Value, error) {
 	return NewDecimal(d), nil
 }
 
-// Modifier is the limit as PostgreSQL's catalog writes it; -1 if there is none.
+// Modifier returns the limit as PostgreSQL's catalog encodes it, or -1 for none.
 func (l Limit) Modifier() int {
 	switch {
 	case l.name == "":

@@ -39,7 +39,7 @@ func toTime(v Value, to Type, loc *time.Location) (Value, error) {
 	return Value{}, fmt.Errorf("%s cannot be cast to %s", v.typ, to)
 }
 
-// clock gives the milliseconds that a clock in loc shows at a TIMESTAMP, and those of a TIMESTAMP WITHOUT TIME ZONE.
+// clock returns the milliseconds that a clock in loc shows at a TIMESTAMP, and those of a TIMESTAMP WITHOUT TIME ZONE.
 func clock(v Value, loc *time.Location) (int64, error) {
 	if v.typ == LocalTimestamp {
 		return v.i, nil
@@ -55,7 +55,7 @@ func clock(v Value, loc *time.Location) (int64, error) {
 	return wall, nil
 }
 
-// momentAt gives the TIMESTAMP at which a clock in loc shows wall.
+// momentAt returns the TIMESTAMP at which a clock in loc shows wall.
 func momentAt(wall int64, loc *time.Location) (Value, error) {
 	if loc == time.UTC {
 		return NewTimestamp(wall), nil
@@ -72,15 +72,15 @@ func ParseDate(s string) (int64, error) {
 	return v.i, err
 }
 
-// ParseTime reads 15:04, 15:04:05 or 15:04:05.000 as milliseconds since midnight; what is finer is rounded. A date in
-// front and a zone after it are cut off.
+// ParseTime reads 15:04, 15:04:05 or 15:04:05.000 as milliseconds since midnight, rounded. A date before it and a zone
+// after it are cut off.
 func ParseTime(s string) (int64, error) {
 	v, err := parseTime(s, Time, nil)
 	return v.i, err
 }
 
-// ParseTimestamp reads 2006-01-02[ |T]15:04[:05[.000]][zone] as milliseconds since
-// 1970, rounded where it is finer; without a zone it is a time in loc.
+// ParseTimestamp reads 2006-01-02[ |T]15:04[:05[.000]][zone] as milliseconds since 1970, rounded; without a zone it is
+// a time in loc.
 func ParseTimestamp(s string, loc *time.Location) (int64, error) {
 	v, err := parseTime(s, Timestamp, loc)
 	return v.i, err
@@ -101,7 +101,7 @@ func parseTime(s string, to Type, loc *time.Location) (Value, error) {
 	return v, err
 }
 
-// ParseFar reads a DATE, TIME or TIMESTAMP of any year that the type has, as HBase may hold it and results print it.
+// ParseFar reads a DATE, TIME or TIMESTAMP of any year in the type's range, which HBase may hold and results print.
 func ParseFar(s string, to Type, loc *time.Location) (Value, error) {
 	if loc == nil {
 		loc = time.UTC
@@ -109,7 +109,7 @@ func ParseFar(s string, to Type, loc *time.Location) (Value, error) {
 	if r, ok := readTime(s); ok {
 		wall := r.day*MillisPerDay + r.ms
 		switch {
-		case r.day > 0 && wall < 0, r.day < -1 && wall > 0: // beyond 64 bits
+		case r.day > 0 && wall < 0, r.day < -1 && wall > 0: // overflow of 64 bits
 		case to == Time && r.timed && r.ms < MillisPerDay:
 			return NewIntOf(Time, r.ms), nil
 		case to == Time || !r.dated:
@@ -134,7 +134,7 @@ func ParseFar(s string, to Type, loc *time.Location) (Value, error) {
 	return Value{}, fmt.Errorf("invalid timestamp %q (use YYYY-MM-DD HH:MM:SS)", s)
 }
 
-// A reading is what a text says of a date, a time of day and a zone.
+// A reading holds the date, the time of day and the zone in a text.
 type reading struct {
 	day    int64 // since 1970
 	ms     int64 // since midnight, up to the 24:00 that ends the day
@@ -143,7 +143,7 @@ type reading struct {
 	dated, timed, zoned bool
 }
 
-// reader cuts text from its start.
+// reader cuts tokens from the start of a text.
 type reader struct{ rest string }
 
 // number cuts a run of at most nine digits.
@@ -165,8 +165,8 @@ func (r *reader) accept(set string) bool {
 	return true
 }
 
-// readTime reads dates and times in the forms of ISO 8601, with T or spaces between them. Dates may have one digit for a month
-// or day, a sign, and BC behind all.
+// readTime reads dates and times in the forms of ISO 8601, with T or spaces between them. A month or day may have one
+// digit; a year may have a sign, or BC at the end of the text.
 func readTime(s string) (out reading, ok bool) {
 	r := reader{strings.TrimSpace(s)}
 	before, bc := strings.CutSuffix(r.rest, " BC")
@@ -262,7 +262,7 @@ func (r *reader) clock() (ms int64, ok bool) {
 		for ; digits < 9; digits++ {
 			n *= 10
 		}
-		for r.accept("0123456789") { // finer than what counts
+		for r.accept("0123456789") { // finer digits are ignored
 		}
 		nanos = n
 	}

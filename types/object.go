@@ -20,7 +20,7 @@ func NewChar(s string) Value { return Value{typ: Char, s: s} }
 // NewOID makes an OID.
 func NewOID(n uint32) Value { return Value{typ: OID, i: int64(n)} }
 
-// NewNamedOID makes a value of REGCLASS and its like: the OID with the name of what it stands for, "" where there is none such.
+// NewNamedOID makes a value of REGCLASS and similar types: an OID with the name of its object, "" if there is none.
 func NewNamedOID(t Type, n uint32, name string) Value { return Value{typ: t, i: int64(n), s: name} }
 
 func toUUID(v Value) (Value, error) {
@@ -38,7 +38,7 @@ func toUUID(v Value) (Value, error) {
 	return Value{}, fmt.Errorf("%s cannot be cast to UUID", v.typ)
 }
 
-// parseUUID reads 32 hexadecimal digits of any case, in braces or not, with hyphens behind any four of them.
+// parseUUID reads 32 hexadecimal digits in upper or lower case, in braces or not, with hyphens after any group of four.
 func parseUUID(s string) (string, bool) {
 	if inner, ok := strings.CutPrefix(s, "{"); ok {
 		if s, ok = strings.CutSuffix(inner, "}"); !ok {
@@ -65,7 +65,7 @@ func formatUUID(s string) string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// maxName is the most bytes that a NAME has.
+// maxName is the greatest number of bytes of a NAME.
 const maxName = 63
 
 func toName(v Value, to Type, loc *time.Location) (Value, error) {
@@ -82,7 +82,7 @@ func toName(v Value, to Type, loc *time.Location) (Value, error) {
 	return NewName(strings.ToValidUTF8(s.s[:min(len(s.s), maxName)], "")), nil
 }
 
-// toOID reads numbers. The name of an object is found in the catalog by whoever knows that.
+// toOID reads numbers. The system catalog finds the OID for the name of an object.
 func toOID(v Value, to Type) (Value, error) {
 	n := v.i
 	switch {
@@ -110,7 +110,7 @@ func toOID(v Value, to Type) (Value, error) {
 	return Value{typ: to, i: n}, nil
 }
 
-// object is the kind of thing that t names.
+// object returns the kind of object that t names.
 func (t Type) object() string {
 	switch t {
 	case RegClass:

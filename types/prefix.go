@@ -2,8 +2,8 @@ package types
 
 import "bytes"
 
-// PrefixEnd gives the smallest byte string greater than every string that starts with
-// b; nil when there is none (b is empty or all 0xff).
+// PrefixEnd returns the smallest byte string greater than every string that starts with b, or nil if there is none (b
+// is empty or all 0xff).
 func PrefixEnd(b []byte) []byte {
 	for i := len(b) - 1; i >= 0; i-- {
 		if b[i] != 0xff {

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Interval is a range of non-NULL values of one type. A NULL bound is open-ended.
-// For integers, dates and times the bounds are normalised to inclusive ones, so
-// that (1, 3) and [2, 2] are the same interval; -0 is 0.
+// Interval is a range of values of one type that are not NULL. A NULL bound is unbounded. The bounds of integers, dates
+// and times are normalised to inclusive ones, so that (1, 3) and [2, 2] are the same interval; -0 is 0.
 type Interval struct {
 	Lo, Hi         Value // NULL: unbounded
 	LoOpen, HiOpen bool  // the bound itself is outside
@@ -28,10 +27,10 @@ func (iv Interval) IsPoint() bool {
 	return !iv.Lo.IsNull() && !iv.Hi.IsNull() && !iv.LoOpen && !iv.HiOpen && order(iv.Lo, iv.Hi) == 0
 }
 
-// Contains reports whether v, not NULL, lies in iv.
+// Contains reports whether v, which is not NULL, is in iv.
 func (iv Interval) Contains(v Value) bool { return iv.Side(v) == 0 }
 
-// Side says where v, not NULL, lies: -1 before iv, 0 in it, 1 behind it.
+// Side returns the side of iv on which v, which is not NULL, is: -1 before iv, 0 in it, 1 after it.
 func (iv Interval) Side(v Value) int {
 	switch p := Point(v); {
 	case compareLo(iv, p) > 0:
@@ -42,7 +41,7 @@ func (iv Interval) Side(v Value) int {
 	return 0
 }
 
-// String is "[1 - 5)", with an empty bound where it is open-ended.
+// String formats iv as "[1 - 5)", with nothing for an unbounded end.
 func (iv Interval) String() string {
 	var b strings.Builder
 	b.WriteByte("[("[btoi(iv.LoOpen || iv.Lo.IsNull())])
@@ -75,7 +74,7 @@ func order(a, b Value) int {
 
 func isDiscrete(t Type) bool { return t.IsInteger() || t.IsTemporal() || t == Boolean }
 
-// normalise makes bounds of discrete types inclusive; ok is false when iv is empty.
+// normalise makes bounds of discrete types inclusive; ok is false if iv is empty.
 func (iv Interval) normalise() (Interval, bool) {
 	iv.Lo, iv.Hi = iv.Lo.OneZero(), iv.Hi.OneZero()
 	if iv.LoOpen && isDiscrete(iv.Lo.typ) {
@@ -112,7 +111,7 @@ const (
 	minInt = -1 << 63
 )
 
-// compareLo orders lower bounds: open-ended first, then by value, inclusive before exclusive.
+// compareLo orders lower bounds: unbounded first, then by value, inclusive before exclusive.
 func compareLo(a, b Interval) int {
 	switch {
 	case a.Lo.IsNull() || b.Lo.IsNull():
@@ -125,7 +124,7 @@ func compareLo(a, b Interval) int {
 	}
 }
 
-// compareHi orders upper bounds: exclusive before inclusive, open-ended last.
+// compareHi orders upper bounds by value, exclusive before inclusive, unbounded last.
 func compareHi(a, b Interval) int {
 	switch {
 	case a.Hi.IsNull() || b.Hi.IsNull():
@@ -154,14 +153,14 @@ func touches(a, b Interval) bool {
 	}
 }
 
-// Set is a sorted list of disjoint intervals that do not touch: the values a
-// column can have. The zero Set is empty. Sets are not changed once made.
+// Set is a sorted list of disjoint intervals that do not touch, such as the values that a column can have. The zero Set
+// is empty. Sets are immutable.
 type Set []Interval
 
-// All is the set of all non-NULL values.
+// All returns the set of all values that are not NULL.
 func All() Set { return Set{everything} }
 
-// SetOf makes the set of the values in any of ivs.
+// SetOf returns the set of the values in any of ivs.
 func SetOf(ivs ...Interval) Set {
 	if len(ivs) == 1 {
 		if iv, ok := ivs[0].normalise(); ok {
@@ -191,7 +190,6 @@ func SetOf(ivs ...Interval) Set {
 	return out
 }
 
-// Points makes the set of the values vs.
 func Points(vs ...Value) Set {
 	if len(vs) == 1 {
 		return Set{Point(vs[0])}
@@ -203,19 +201,18 @@ func Points(vs ...Value) Set {
 	return SetOf(ivs...)
 }
 
-// IsAll reports whether s holds every non-NULL value.
+// IsAll reports whether s contains every value that is not NULL.
 func (s Set) IsAll() bool { return len(s) == 1 && s[0].Lo.IsNull() && s[0].Hi.IsNull() }
 
-// IsEmpty reports whether s holds nothing.
 func (s Set) IsEmpty() bool { return len(s) == 0 }
 
-// Contains reports whether v, not NULL, is in s.
+// Contains reports whether v, which is not NULL, is in s.
 func (s Set) Contains(v Value) bool {
 	_, found := slices.BinarySearchFunc(s, v, func(iv Interval, v Value) int { return -iv.Side(v) })
 	return found
 }
 
-// Union is the set of the values in s or o.
+// Union returns the set of the values in s or o.
 func (s Set) Union(o Set) Set {
 	if len(s) == 0 {
 		return o
@@ -226,7 +223,7 @@ func (s Set) Union(o Set) Set {
 	return SetOf(append(slices.Clone(s), o...)...)
 }
 
-// Intersect is the set of the values in both.
+// Intersect returns the set of the values in both s and o.
 func (s Set) Intersect(o Set) Set {
 	if s.IsAll() {
 		return o
@@ -256,7 +253,7 @@ func (s Set) Intersect(o Set) Set {
 	return out
 }
 
-// within cuts off a long s what lies before or behind all of o: a point is looked for in a list, not passed along it.
+// within cuts off the intervals of a long s before and after o, by binary search.
 func (s Set) within(o Set) Set {
 	const few = 8
 	if len(s) <= few || len(o) == 0 {
@@ -268,8 +265,8 @@ func (s Set) within(o Set) Set {
 	return s[from:to]
 }
 
-// IntersectAll is the set of the values in all of sets, which are halved again and again: one after the other, each would
-// copy what is left of those before it.
+// IntersectAll returns the set of the values in all of sets. It intersects them in pairs, because one after the other
+// each would copy the rest of the ones before it.
 func IntersectAll(sets []Set) Set {
 	switch n := len(sets); n {
 	case 0:
@@ -281,10 +278,10 @@ func IntersectAll(sets []Set) Set {
 	}
 }
 
-// Complement is the set of the non-NULL values outside s.
+// Complement returns the set of the values outside s that are not NULL.
 func (s Set) Complement() Set {
 	var out []Interval
-	next := Interval{} // grows from the end of the last interval
+	next := Interval{} // begins at the end of the last interval
 	for _, iv := range s {
 		if !iv.Lo.IsNull() {
 			gap := next
@@ -303,7 +300,7 @@ func (s Set) Complement() Set {
 func (s Set) SubsetOf(o Set) bool {
 	j := 0
 	for _, iv := range s {
-		if len(s) < len(o)/16 { // few among many: search instead of stepping
+		if len(s) < len(o)/16 { // binary search is faster than a merge
 			n, _ := slices.BinarySearchFunc(o[j:], iv, func(a, b Interval) int {
 				if compareHi(a, b) < 0 {
 					return -1
@@ -322,8 +319,8 @@ func (s Set) SubsetOf(o Set) bool {
 	return true
 }
 
-// Values lists the values of s when it is made of points and short integer
-// intervals and holds at most limit values; ok is false otherwise.
+// Values lists the values of s if it consists of points and short integer intervals and has at most limit values; ok is
+// false otherwise.
 func (s Set) Values(limit int) (vs []Value, ok bool) {
 	n := 0
 	for _, iv := range s {
@@ -363,7 +360,7 @@ func (s Set) Values(limit int) (vs []Value, ok bool) {
 	return vs, true
 }
 
-// String is the intervals joined by blanks; "(none)" when empty.
+// String returns the intervals with spaces between them; "(none)" if s is empty.
 func (s Set) String() string {
 	if len(s) == 0 {
 		return "(none)"

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Element is the element of an array with these subscripts; NULL where there is none.
+// Element returns the element of an array with these subscripts, or NULL if it has none.
 func (v Value) Element(at []int64) Value {
 	dims := v.Dims()
 	if len(at) != len(dims) {
@@ -23,20 +23,21 @@ func (v Value) Element(at []int64) Value {
 	return v.Items()[n]
 }
 
-// Bounds are the subscripts of a slice of one dimension; a bound that is open is that of the dimension.
+// Bounds are the subscripts of a slice of one dimension; an open bound is the dimension's own.
 type Bounds struct {
 	Lo, Hi         int64
 	LoOpen, HiOpen bool
 }
 
-// Slice is the part of an array within bounds, whose subscripts begin at 1. Dimensions without bounds are taken as a whole.
+// Slice returns the part of an array within bounds; its subscripts begin at 1. Dimensions without bounds are taken as a
+// whole.
 func (v Value) Slice(bounds []Bounds) Value {
 	t := ArrayOf(v.typ.Elem())
 	dims, items := v.Dims(), v.Items()
 	if len(bounds) > len(dims) || len(dims) == 0 {
 		return NewArrayOf(t, nil, nil)
 	}
-	from, to := make([]int, len(dims)), make([]int, len(dims)) // subscripts from 0 on
+	from, to := make([]int, len(dims)), make([]int, len(dims)) // subscripts from 0
 	out := make([]Dim, len(dims))
 	for i, d := range dims {
 		to[i] = d.Len
@@ -75,9 +76,9 @@ func (v Value) Slice(bounds []Bounds) Value {
 	}
 }
 
-var errDimensions = errors.New("arrays of these dimensions cannot stand side by side")
+var errDimensions = errors.New("arrays of these dimensions cannot be concatenated")
 
-// Concat is a || b of two arrays.
+// Concat returns a || b for two arrays.
 func Concat(a, b Value) (Value, error) {
 	t := ArrayOf(a.typ.Elem())
 	p, q := a.Dims(), b.Dims()
@@ -104,7 +105,7 @@ func Concat(a, b Value) (Value, error) {
 	return NewArrayOf(t, dims, items), nil
 }
 
-// Stack is the array whose parts are the arrays rows, of elements of t.
+// Stack returns the array whose parts are the arrays rows, with elements of type t.
 func Stack(t Type, rows []Value) (Value, error) {
 	var dims []Dim
 	var items []Value

@@ -11,9 +11,9 @@ import (
 // Type is an SQL type.
 type Type uint8
 
-// The types, with what a Value of the type holds.
+// The types, with the content of a Value of each type.
 const (
-	Null           Type = iota // the type of a bare NULL
+	Null           Type = iota // the type of NULL itself
 	Boolean                    // 0 or 1
 	TinyInt                    // int8
 	SmallInt                   // int16
@@ -28,27 +28,27 @@ const (
 	Time                       // milliseconds since midnight, 0 to 86399999
 	Timestamp                  // milliseconds since 1970-01-01T00:00:00Z
 	JSON                       // JSON text as stored
-	Duration                   // INTERVAL: months, and milliseconds; only of expressions, not of columns
-	LocalTimestamp             // TIMESTAMP WITHOUT TIME ZONE: what a clock shows, as if it were UTC's; only of expressions
+	Duration                   // INTERVAL: months, and milliseconds; only in expressions, not in columns
+	LocalTimestamp             // TIMESTAMP WITHOUT TIME ZONE: the time that a clock shows, stored as if it were UTC; only in expressions
 	UUID                       // 16 bytes, compared bytewise
-	OID                        // the number of an object of the catalog, 0 to 4294967295
-	Name                       // the name of such an object: text of at most 63 bytes
+	OID                        // the number of an object of the system catalog, 0 to 4294967295
+	Name                       // the name of an object: text of at most 63 bytes
 	Char                       // PostgreSQL's "char": text of at most one byte
 	RegClass                   // an OID with the name of its table, index or view
-	RegType                    // of its type
-	RegProc                    // of its function
-	RegNamespace               // of its schema
-	Int2Vector                 // SMALLINTs from number 0 on, between spaces
-	OIDVector                  // OIDs from number 0 on, between spaces
+	RegType                    // an OID with the name of its type
+	RegProc                    // an OID with the name of its function
+	RegNamespace               // an OID with the name of its schema
+	Int2Vector                 // SMALLINTs with subscripts from 0, printed with spaces between
+	OIDVector                  // OIDs with subscripts from 0, printed with spaces between
 
-	array Type = 1 << 6 // set for an array of the type of the other bits
+	array Type = 1 << 6 // set for an array; the other bits are the type of its elements
 )
 
 var typeNames = [...]string{"NULL", "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE",
 	"DECIMAL", "STRING", "BYTES", "DATE", "TIME", "TIMESTAMP", "JSON", "INTERVAL", "TIMESTAMP WITHOUT TIME ZONE",
 	"UUID", "OID", "NAME", `"CHAR"`, "REGCLASS", "REGTYPE", "REGPROC", "REGNAMESPACE", "INT2VECTOR", "OIDVECTOR"}
 
-// String is the type's name in SQL.
+// String returns the type's name in SQL.
 func (t Type) String() string {
 	if t&array != 0 {
 		return typeNames[t&^array] + "[]"
@@ -65,7 +65,7 @@ func (t Type) IsNumeric() bool { return t >= TinyInt && t <= Decimal }
 // IsText reports whether t is STRING, JSON, NAME or "char", whose values hold text.
 func (t Type) IsText() bool { return t == String || t == JSON || t == Name || t == Char }
 
-// IsOID reports whether t is OID or one of the types that name what an OID stands for.
+// IsOID reports whether t is OID or one of the types that print the name of an OID's object.
 func (t Type) IsOID() bool { return t == OID || t.IsNamedOID() }
 
 // IsNamedOID reports whether t is REGCLASS, REGTYPE, REGPROC or REGNAMESPACE.
@@ -97,8 +97,8 @@ func NewBool(b bool) Value {
 // NewInt makes a BIGINT.
 func NewInt(i int64) Value { return Value{typ: BigInt, i: i} }
 
-// NewIntOf makes a value of an integer, DATE, TIME or TIMESTAMP type from the
-// number that the type's comment in the list above tells; it does not check the range.
+// NewIntOf makes a value of an integer, DATE, TIME or TIMESTAMP type from its number, in the unit given in the list
+// above; it does not check the range.
 func NewIntOf(t Type, i int64) Value { return Value{typ: t, i: i} }
 
 // NewDouble makes a DOUBLE.
@@ -107,7 +107,7 @@ func NewDouble(f float64) Value { return Value{typ: Double, i: int64(math.Float6
 // NewFloatOf makes a FLOAT or DOUBLE.
 func NewFloatOf(t Type, f float64) Value { return Value{typ: t, i: int64(math.Float64bits(f))} }
 
-// NewDecimal makes a DECIMAL, which has no zero below zero; d must not change afterwards.
+// NewDecimal makes a DECIMAL, with 0 for -0; d must not change afterwards.
 func NewDecimal(d *apd.Decimal) Value {
 	if d.Negative && d.IsZero() {
 		d = new(apd.Decimal).Abs(d)
@@ -130,21 +130,21 @@ func NewDate(days int64) Value { return Value{typ: Date, i: days} }
 // NewTimestamp makes a TIMESTAMP from milliseconds since 1970.
 func NewTimestamp(ms int64) Value { return Value{typ: Timestamp, i: ms} }
 
-// ownClock is added to the offset that NewArgument keeps: 0 stands for none.
+// ownClock is added to the offset that NewArgument keeps, so that an offset of 0 differs from none.
 const ownClock = 1 << 20
 
-// NewArgument makes a TIMESTAMP of an argument. It knows the clock of t's location, of which Cast to DATE, TIME and TIMESTAMP
-// WITHOUT TIME ZONE takes what it shows, whatever the session's zone: as in pgx, a day is t's year, month and day.
+// NewArgument makes a TIMESTAMP of an argument. It keeps the clock of t's location: Cast to DATE, TIME and TIMESTAMP
+// WITHOUT TIME ZONE uses that clock instead of the session's zone. As in pgx, a day is t's year, month and day.
 func NewArgument(t time.Time) Value {
 	t = t.Round(time.Millisecond)
 	_, off := t.Zone()
 	return Value{typ: Timestamp, i: t.UnixMilli(), months: int32(off) + ownClock}
 }
 
-// HasClock reports whether v is of NewArgument.
+// HasClock reports whether NewArgument made v.
 func (v Value) HasClock() bool { return v.typ == Timestamp && v.months != 0 }
 
-// WithoutClock is v as a moment alone.
+// WithoutClock returns v as a moment without a clock.
 func (v Value) WithoutClock() Value {
 	if v.HasClock() {
 		v.months = 0
@@ -152,13 +152,13 @@ func (v Value) WithoutClock() Value {
 	return v
 }
 
-// Clone is v with a text of its own: for who keeps it longer than the row that it came with.
+// Clone returns v with a copy of its text, for callers that keep it longer than its row.
 func (v Value) Clone() Value {
 	v.s = strings.Clone(v.s)
 	return v
 }
 
-// Identical reports whether v and w are one value to everything: 1.5 and 1.50, which are equal, are not.
+// Identical reports whether v and w cannot be distinguished: 1.5 and 1.50 are equal but not identical.
 func (v Value) Identical(w Value) bool {
 	if v.d == nil || w.d == nil {
 		return v == w
@@ -166,22 +166,23 @@ func (v Value) Identical(w Value) bool {
 	return v.typ == w.typ && v.d.Exponent == w.d.Exponent && v.d.Cmp(w.d) == 0
 }
 
-// Type is the value's type, Null for NULL.
+// Type returns the value's type, Null for NULL.
 func (v Value) Type() Type { return v.typ }
 
 // IsNull reports whether v is NULL.
 func (v Value) IsNull() bool { return v.typ == Null }
 
-// Bool is the value of a BOOLEAN.
+// Bool returns the value of a BOOLEAN.
 func (v Value) Bool() bool { return v.i != 0 }
 
-// Int is the number behind an integer, BOOLEAN, DATE, TIME, TIMESTAMP or OID.
+// Int returns the number of an integer, BOOLEAN, DATE, TIME, TIMESTAMP or OID.
 func (v Value) Int() int64 { return v.i }
 
-// Double is the number behind a FLOAT or DOUBLE.
+// Double returns the number of a FLOAT or DOUBLE.
 func (v Value) Double() float64 { return math.Float64frombits(uint64(v.i)) }
 
-// OneZero is v, but 0 for the -0 of a FLOAT or DOUBLE, which is equal to it: what is told apart by its bytes is made of this.
+// OneZero returns 0 for the -0 of a FLOAT or DOUBLE, and any other v unchanged. The two zeros are equal but have
+// different bytes.
 func (v Value) OneZero() Value {
 	if (v.typ == Float || v.typ == Double) && v.Double() == 0 {
 		v.i = 0
@@ -189,7 +190,7 @@ func (v Value) OneZero() Value {
 	return v
 }
 
-// WithoutScale is the DECIMAL v without zeros at its end behind the point: 1.5 for 1.50.
+// WithoutScale returns the DECIMAL v without trailing zeros after the point: 1.5 for 1.50.
 func WithoutScale(v Value) Value {
 	d := v.d
 	if d.Exponent >= 0 {
@@ -207,8 +208,8 @@ func WithoutScale(v Value) Value {
 	return NewDecimal(&out)
 }
 
-// Decimal is the number behind a DECIMAL; it must not be changed.
+// Decimal returns the number of a DECIMAL; it must not be changed.
 func (v Value) Decimal() *apd.Decimal { return v.d }
 
-// Text is the text of a STRING, JSON, NAME or "char" and the bytes of a BYTES or UUID.
+// Text returns the text of a STRING, JSON, NAME or "char" and the bytes of a BYTES or UUID.
 func (v Value) Text() string { return v.s }

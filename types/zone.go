@@ -18,7 +18,7 @@ func Zone(name string) (*time.Location, error) {
 	case "UTC", "GMT", "Z":
 		return time.UTC, nil
 	}
-	name = strings.Clone(name) // it is kept, and may be a row's
+	name = strings.Clone(name) // zones keeps it, and a row may own its memory
 	loc, err := time.LoadLocation(name)
 	if err != nil || name == "" || strings.EqualFold(name, "Local") {
 		return nil, fmt.Errorf("unknown time zone %q (use UTC or a name like Europe/Berlin)", name)
@@ -27,8 +27,8 @@ func Zone(name string) (*time.Location, error) {
 	return loc, nil
 }
 
-// inZone gives the moment at which clocks in loc show what t shows in UTC. A time that they skip is taken as before
-// the change, one that they show twice as after it, as PostgreSQL does.
+// inZone returns the moment at which clocks in loc show the time that t shows in UTC. A time that they skip is read as
+// before the change, a time that they show twice as after it, as in PostgreSQL.
 func inZone(t time.Time, loc *time.Location) time.Time {
 	if loc == time.UTC {
 		return t
@@ -50,15 +50,15 @@ func inZone(t time.Time, loc *time.Location) time.Time {
 	return after
 }
 
-// DaysAt gives the first day whose midnight in loc (nil: UTC), as Cast has it, is no earlier than v, one of the TIMESTAMPs, and the
-// first one whose midnight is later.
+// DaysAt returns the first day whose midnight in loc (nil: UTC) is not before v, one of the TIMESTAMPs, and the first
+// day whose midnight is later than v. Midnight is Cast's.
 func DaysAt(v Value, loc *time.Location) (from, after Value) {
 	if loc == nil || v.typ == LocalTimestamp {
 		loc = time.UTC
 	}
 	t := time.UnixMilli(v.i)
 	midnight := func(day int64) time.Time { return inZone(time.Unix(day*86400, 0).UTC(), loc) }
-	day := floorDiv(v.i, MillisPerDay) - 1 // no zone is a day from UTC: its midnight is earlier
+	day := floorDiv(v.i, MillisPerDay) - 1 // no zone differs by a day from UTC, so this day's midnight is earlier
 	for midnight(day).Before(t) {
 		day++
 	}

@@ -142,8 +142,8 @@ func Secured(tb testing.TB, mutual bool, host string) (quorum, ca, client string
 // Guards is the configuration of servers that accept sealed messages, within mutual TLS, from clients that Kerberos
 // authenticates. The caller starts the servers.
 type Guards struct {
-	// Properties belong into the servers' hbase-site.xml and into Hadoop's core-site.xml; HBase's own client accepts
-	// them too.
+	// Properties belong in the servers' hbase-site.xml and into Hadoop's core-site.xml; HBase's own client accepts them
+	// too.
 	Properties [][2]string
 	// Krb5Conf is the configuration of the realm, for the servers and for hql.
 	Krb5Conf string

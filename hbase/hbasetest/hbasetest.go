@@ -37,7 +37,7 @@ var shared struct {
 	err error
 }
 
-// running is an HBase that start started.
+// running is an HBase that the function start has started.
 type running struct {
 	quorum, dir string
 	info        string // the address of the region server's web pages; "" if unknown

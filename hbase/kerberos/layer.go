@@ -53,7 +53,7 @@ func protection(bits byte) string {
 // in one message.
 const maxMessage = 1 << 30
 
-// MessageError tells why a message of the server is rejected. The connection cannot be used after it.
+// MessageError says why a message of the server is rejected. The connection cannot be used after it.
 type MessageError struct {
 	Err error
 	// Message is the message with its length, as it arrived. Servers refuse a connection in clear text even if they
