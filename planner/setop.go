@@ -57,6 +57,9 @@ func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (
 	}
 	node := left[0]
 	for i, op := range rest {
+		if d, ok := node.(*plan.Distinct); ok && !op.All { // this operation makes the same rows distinct again
+			node = d.Input
+		}
 		if op.Op == parser.Except {
 			node = distinctUnless(op.All, &plan.SetOp{Left: node, Right: left[i+1], Except: true, All: op.All})
 			continue

@@ -390,9 +390,9 @@ func (p *Plan) each(f func(*Plan), enter func(*Subplan) bool, seen map[*Subplan]
 	}
 }
 
-// Tables lists the tables that a plan reads, those of its sub-queries among them.
+// Tables lists the tables that a plan reads, those of its sub-queries among them. It is never nil, so that callers can keep it.
 func (p *Plan) Tables() []*catalog.Table {
-	var out []*catalog.Table
+	out := []*catalog.Table{}
 	p.Each(func(p *Plan) { eachScan(p.Root, func(s *Scan) { out = append(out, s.Table) }) })
 	return out
 }
