@@ -1,5 +1,5 @@
-// Package columnar writes and reads rows as Arrow and Parquet: each type of hql as its exact counterpart, in batches of bounded size. What
-// has none, as a DECIMAL with more digits than Arrow's, is an error and never another value.
+// Package columnar writes and reads rows as Arrow and Parquet, in batches of bounded size. Each type of hql has an
+// exact counterpart. A value without one, such as a DECIMAL with more digits than Arrow's, is an error.
 //
 //	BOOLEAN                      bool
 //	TINYINT SMALLINT INT BIGINT  int8 int16 int32 int64
@@ -12,8 +12,8 @@
 //	TIMESTAMP                    timestamp(ms, UTC)
 //	NULL                         null
 //
-// The library is arrow-go, the Arrow project's own (Apache-2.0): it follows the formats' releases, and no other in Go writes Arrow.
-// Its package for Parquet brings gRPC, Thrift and kernels of computation along, so Parquet is parquet-go's (Apache-2.0).
+// The library for Arrow is arrow-go, the Arrow project's own (Apache-2.0); no other in Go writes Arrow. Its package for
+// Parquet needs gRPC, Thrift and computation kernels, so Parquet is parquet-go's (Apache-2.0).
 //
 // The import of this package lets COPY read and write both formats:
 //

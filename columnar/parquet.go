@@ -191,7 +191,7 @@ func openParquet(ctx context.Context, r io.Reader) (registry.RowReader, error) {
 		io.Seeker
 	})
 	if !ok {
-		return nil, errors.New("it is read from its end, which a pipe has not")
+		return nil, errors.New("Parquet is read from its end, which is not possible in a pipe")
 	}
 	size, err := whole.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -210,7 +210,7 @@ func openParquet(ctx context.Context, r io.Reader) (registry.RowReader, error) {
 		if col.value == nil {
 			kind := strings.ToLower(c.Type().String())
 			col.value = func(parquet.Value, *time.Location) (types.Value, error) {
-				return types.Value{}, fmt.Errorf("there is no type for %s of Parquet", kind)
+				return types.Value{}, fmt.Errorf("hql has no type for Parquet's %s", kind)
 			}
 		}
 		p.columns = append(p.columns, col)
@@ -231,7 +231,7 @@ func (r untilDone) ReadAt(b []byte, off int64) (int, error) {
 	return r.ReaderAt.ReadAt(b, off)
 }
 
-// logicalType is the logical type that the file's own schema gives for a leaf; parquet.Type leaves some of them out.
+// logicalType returns the logical type of a leaf in the file's own schema; parquet.Type lacks some of them.
 func logicalType(f *parquet.File, leaf int) format.LogicalTypeValue {
 	for _, e := range f.Metadata().Schema {
 		if e.NumChildren.Valid && e.NumChildren.V > 0 {
@@ -258,7 +258,7 @@ func (p *parquetReader) Next() (_ registry.Batch, err error) {
 		if p.rows == nil {
 			if len(p.groups) == 0 {
 				if want := p.file.NumRows(); p.read != want {
-					return nil, fmt.Errorf("%d rows were read of the %d that the file tells of", p.read, want)
+					return nil, fmt.Errorf("the file has %d rows instead of the %d that it announces", p.read, want)
 				}
 				return nil, io.EOF
 			}
@@ -277,7 +277,7 @@ func (p *parquetReader) Next() (_ registry.Batch, err error) {
 	}
 }
 
-// Close closes the row group that is read.
+// Close closes the row group that is being read.
 func (p *parquetReader) Close() {
 	if p.rows != nil {
 		_ = p.rows.Close() // it only reads
@@ -308,7 +308,7 @@ func (b parquetBatch) Text(column, row int) string {
 	return v.Text()
 }
 
-// decoder gives the function that decodes the values of a column, or nil where hql has no type for them.
+// decoder returns the function that decodes the values of a column, or nil if hql has no type for them.
 func decoder(c *parquet.Column, logical format.LogicalTypeValue) func(parquet.Value, *time.Location) (types.Value, error) {
 	read := physical(c.Type())
 	if lt := c.Type().LogicalType(); lt != nil {
@@ -343,7 +343,7 @@ func decoder(c *parquet.Column, logical format.LogicalTypeValue) func(parquet.Va
 			return momentOf(v.Int64(), unit, t.IsAdjustedToUTC, loc)
 		}
 	case nil, *format.NullType:
-	default: // BSON, geometry and whatever comes later: nobody knows the value by its bytes
+	default: // BSON, geometry and future types: the bytes alone do not determine the value
 		return nil
 	}
 	if c.Type().Kind() == parquet.Int96 {

@@ -57,7 +57,7 @@ func (r *Reader) Next() (_ registry.Batch, err error) {
 	return batch{rec}, err
 }
 
-// batch is a batch of Arrow's as COPY reads it.
+// batch is an Arrow batch for COPY.
 type batch struct{ arrow.RecordBatch }
 
 func (b batch) Value(column, row int, loc *time.Location) (types.Value, error) {
@@ -80,7 +80,7 @@ func broken(format string, err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("the file is damaged: %v", p)
 	} else if *err != nil && *err != io.EOF && format != "" && !errors.Is(*err, context.Canceled) {
-		*err = fmt.Errorf("this is no %s that can be read: %w", map[string]string{"arrow": "Arrow", "parquet": "Parquet"}[format], *err)
+		*err = fmt.Errorf("this is not readable as %s: %w", map[string]string{"arrow": "Arrow", "parquet": "Parquet"}[format], *err)
 	}
 }
 
@@ -110,7 +110,7 @@ func openStream(r io.Reader) (*Reader, error) {
 	magic, err := end.r.Peek(len(ipc.Magic))
 	file := err == nil && bytes.Equal(magic, ipc.Magic)
 	if file {
-		_, _ = end.r.Discard(8) // the file format is the stream's, behind its name and before its footer
+		_, _ = end.r.Discard(8) // the file format is a name, the stream and a footer
 	}
 	sr, err := ipc.NewReader(end)
 	if err != nil {
@@ -124,10 +124,10 @@ func openStream(r io.Reader) (*Reader, error) {
 			return nil, err
 		}
 		if !end.whole() {
-			return nil, errors.New("the stream of Arrow has no end: it was cut short")
+			return nil, errors.New("the Arrow stream has no end mark: it was cut short")
 		}
 		if _, err := end.r.Peek(1); err == nil && !file {
-			return nil, errors.New("something follows the stream of Arrow: the rows of a second one would be lost")
+			return nil, errors.New("data follows the Arrow stream: the rows of a second stream would be lost")
 		} else if err != nil && err != io.EOF {
 			return nil, err
 		}
@@ -155,8 +155,8 @@ func (e *ending) Read(b []byte) (int, error) {
 // whole reports whether the end mark of a stream was read last: without it, more data may have been lost.
 func (e *ending) whole() bool { return e.last == [8]byte{0xff, 0xff, 0xff, 0xff} }
 
-// valueOf is the value of row i, of the type that is nearest to it; loc is the zone of moments that have none. It lasts as long as a is held.
-// The switch has one case for each type of Arrow.
+// valueOf returns the value of row i in the nearest type; loc is the zone of moments without one. The value is valid as
+// long as a is. The switch has one case for each type of Arrow.
 func valueOf(a arrow.Array, i int, loc *time.Location) (types.Value, error) {
 	if a.IsNull(i) {
 		return types.Value{}, nil
@@ -218,7 +218,7 @@ func valueOf(a arrow.Array, i int, loc *time.Location) (types.Value, error) {
 	case *array.Date64:
 		ms := int64(a.Value(i))
 		if ms%types.MillisPerDay != 0 {
-			return types.Value{}, fmt.Errorf("the date %d ms is no whole day", ms)
+			return types.Value{}, fmt.Errorf("the date %d ms is not a whole day", ms)
 		}
 		return types.NewDate(ms / types.MillisPerDay), nil
 	case *array.Time32:
@@ -237,12 +237,12 @@ func valueOf(a arrow.Array, i int, loc *time.Location) (types.Value, error) {
 	case *array.Dictionary:
 		return valueOf(a.Dictionary(), a.GetValueIndex(i), loc)
 	case array.ExtensionArray:
-		return valueOf(a.Storage(), i, loc) // of JSON, which may be none, the text
+		return valueOf(a.Storage(), i, loc) // JSON is read as text, since it may be invalid
 	}
-	return types.Value{}, fmt.Errorf("there is no type for %s of Arrow", a.DataType())
+	return types.Value{}, fmt.Errorf("hql has no type for Arrow's %s", a.DataType())
 }
 
-// listOf is the array of the values from one number to before another.
+// listOf returns the values numbered from, up to but not including to, as an array.
 func listOf(a arrow.Array, from, to int, loc *time.Location) (types.Value, error) {
 	items := make([]types.Value, 0, to-from)
 	elem := types.String
@@ -261,12 +261,12 @@ func listOf(a arrow.Array, from, to int, loc *time.Location) (types.Value, error
 	return types.NewArray(elem, items), nil
 }
 
-// uuidText is the usual text of a UUID of 16 bytes.
+// uuidText returns the usual text of a UUID of 16 bytes.
 func uuidText(b []byte) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// decimalOf has no zeros behind what the value needs: a column of Arrow's gives all its values as many.
+// decimalOf parses a DECIMAL without trailing zeros: an Arrow column gives all its values the same number of decimals.
 func decimalOf(text string) (types.Value, error) {
 	v, err := types.ParseDecimal(text)
 	if err != nil {
@@ -275,17 +275,17 @@ func decimalOf(text string) (types.Value, error) {
 	return types.WithoutScale(v), nil
 }
 
-// timeOf is a time of day, rounded as one in text is.
+// timeOf returns a time of day, rounded to milliseconds as a text is.
 func timeOf(n int64, unit arrow.TimeUnit) (types.Value, error) {
 	if of := int64(24 * time.Hour / unit.Multiplier()); n >= 0 && n < of {
 		if ms := (time.Duration(n) * unit.Multiplier()).Round(time.Millisecond).Milliseconds(); ms < types.MillisPerDay {
 			return types.NewIntOf(types.Time, ms), nil
 		}
 	}
-	return types.Value{}, fmt.Errorf("%d %s is no TIME", n, unit)
+	return types.Value{}, fmt.Errorf("%d %s is not a valid TIME", n, unit)
 }
 
-// momentOf is a moment, rounded where it is finer than a millisecond, as one in text is. Without a zone it is what clocks show in loc.
+// momentOf returns a moment, rounded to milliseconds as a text is. Without a zone it is the time of clocks in loc.
 func momentOf(n int64, unit arrow.TimeUnit, zoned bool, loc *time.Location) (types.Value, error) {
 	var at time.Time
 	switch unit {
@@ -300,13 +300,13 @@ func momentOf(n int64, unit arrow.TimeUnit, zoned bool, loc *time.Location) (typ
 	}
 	at = at.UTC().Round(time.Millisecond)
 	if unit == arrow.Second && (n > math.MaxInt64/1000 || n < math.MinInt64/1000) {
-		return types.Value{}, fmt.Errorf("%d s is beyond all TIMESTAMPs", n)
+		return types.Value{}, fmt.Errorf("%d s is out of the range of TIMESTAMP", n)
 	}
 	if zoned {
 		return types.NewTimestamp(at.UnixMilli()), nil
 	}
 	if y := at.Year(); y < 0 || y > 9999 {
-		return types.Value{}, fmt.Errorf("a moment of the year %d without a zone", y)
+		return types.Value{}, fmt.Errorf("a moment without a zone in the year %d is out of range", y)
 	}
 	ms, err := types.ParseTimestamp(at.Format("2006-01-02 15:04:05.000"), loc)
 	return types.NewTimestamp(ms), err

@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// PieceScale is the scale of the DECIMALs of pieces, all of which must have one schema.
+// PieceScale is the scale of all DECIMALs of pieces, which must have one schema.
 const PieceScale = 18
 
 const decimalDigits = 38 // of a decimal128
@@ -29,7 +29,7 @@ func isExtension(f arrow.Field, name string) bool {
 	return is == name
 }
 
-// fieldTypes are the types that are what they are, whatever the values.
+// fieldTypes are the types whose counterpart does not depend on the values.
 var fieldTypes = map[types.Type]arrow.DataType{
 	types.Null: arrow.Null, types.Boolean: arrow.FixedWidthTypes.Boolean,
 	types.TinyInt: arrow.PrimitiveTypes.Int8, types.SmallInt: arrow.PrimitiveTypes.Int16, types.Int: arrow.PrimitiveTypes.Int32, types.BigInt: arrow.PrimitiveTypes.Int64,
@@ -39,7 +39,8 @@ var fieldTypes = map[types.Type]arrow.DataType{
 	types.LocalTimestamp: &arrow.TimestampType{Unit: arrow.Millisecond}, types.Duration: arrow.FixedWidthTypes.MonthDayNanoInterval,
 }
 
-// fieldType is the type of a field; of arrays, a list. DECIMALs in lists are texts, as their scale is not known before all are.
+// fieldType returns the type of a field; for an array, a list. DECIMALs in lists are texts, because their scale is
+// unknown until all rows are read.
 func fieldType(t types.Type) arrow.DataType {
 	switch {
 	case t.IsArray():
@@ -58,8 +59,8 @@ func fieldType(t types.Type) arrow.DataType {
 	return fieldTypes[t]
 }
 
-// schema gives the schema of rows of columns, as the first of them, which rows are, make it; where fixed is set they have no
-// say. Texts that repeat are dictionaries where that is set.
+// schema returns the schema of columns; rows, the first rows, determine the details unless fixed is set. With
+// dictionaries, columns of repeated texts are dictionaries.
 func schema(columns []plan.OutputColumn, rows [][]types.Value, dictionaries, fixed bool) *arrow.Schema {
 	fields := make([]arrow.Field, len(columns))
 	for i, c := range columns {
@@ -88,7 +89,7 @@ func schema(columns []plan.OutputColumn, rows [][]types.Value, dictionaries, fix
 				note("hql.result_type", p.Type.String())
 			}
 			if p.Count {
-				note("hql.divides", "the column before, when both are merged")
+				note("hql.divides", "the column before it, after both are merged")
 			}
 		}
 		f.Metadata = arrow.NewMetadata(keys, values)
@@ -97,7 +98,7 @@ func schema(columns []plan.OutputColumn, rows [][]types.Value, dictionaries, fix
 	return arrow.NewSchema(fields, nil)
 }
 
-// scaleOf is how many digits behind the point column i gets: those of its values, and half of the digits that none of them needs.
+// scaleOf returns the number of decimals of column i: those of its values, and half of the digits that no value needs.
 func scaleOf(rows [][]types.Value, i int) int32 {
 	before, behind := int64(1), int64(0)
 	for _, row := range rows {
@@ -113,7 +114,7 @@ func scaleOf(rows [][]types.Value, i int) int32 {
 	return int32(min(behind, decimalDigits))
 }
 
-// repeats reports whether a value of the texts of column i stands in four rows or more, in the mean.
+// repeats reports whether a text of column i occurs in four rows or more, on average.
 func repeats(rows [][]types.Value, i int) bool {
 	seen := map[string]struct{}{}
 	n := 0

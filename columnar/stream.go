@@ -18,13 +18,13 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// A batch ends with so many rows or bytes; the schema is made of no more rows than the first numbers tell.
+// A batch ends at these numbers of rows or bytes; at most the rows of the first numbers determine the schema.
 const (
 	firstRows, firstBytes = 4096, 1 << 20
 	batchRows, batchBytes = 1 << 16, 8 << 20
 
 	valueBytes = 8                          // about, without its text
-	valueMost  = math.MaxInt32 - batchBytes // the offsets of a batch's texts are int32, and others stand before it
+	valueMost  = math.MaxInt32 - batchBytes // the offsets of a batch's texts are int32, and other texts precede it
 )
 
 // Stream writes rows in batches.
@@ -47,7 +47,7 @@ type sink interface {
 	Close() error
 }
 
-// NewStream begins a stream of rows of columns in Arrow's streaming format. Where fixed is set its schema depends on nothing but the
+// NewStream begins a stream of rows of columns in Arrow's streaming format. With fixed, its schema depends only on the
 // columns: no column is a dictionary, and all DECIMALs have PieceScale.
 func NewStream(w io.Writer, columns []plan.OutputColumn, fixed bool) *Stream {
 	return &Stream{columns: columns, fixed: fixed, repeats: !fixed, start: func(schema *arrow.Schema) (sink, error) {
@@ -58,18 +58,18 @@ func NewStream(w io.Writer, columns []plan.OutputColumn, fixed bool) *Stream {
 // NewFile begins a file of rows of columns: "arrow" is Arrow's file format, whose batches can be read in any order, "parquet" is Parquet.
 func NewFile(w io.Writer, columns []plan.OutputColumn, format string) (*Stream, error) {
 	for i, c := range columns {
-		if slices.ContainsFunc(columns[:i], func(o plan.OutputColumn) bool { return o.Name == c.Name }) { // most programs read no such file
-			return nil, fmt.Errorf("several columns have the name %s: give them others with AS", c.Name)
+		if slices.ContainsFunc(columns[:i], func(o plan.OutputColumn) bool { return o.Name == c.Name }) { // most programs cannot read such a file
+			return nil, fmt.Errorf("several columns have the name %s: rename them with AS", c.Name)
 		}
 	}
 	if format == "arrow" {
-		return &Stream{columns: columns, start: func(schema *arrow.Schema) (sink, error) { // a file has no room for a dictionary a batch
+		return &Stream{columns: columns, start: func(schema *arrow.Schema) (sink, error) { // a file cannot have a dictionary for each batch
 			return ipc.NewFileWriter(w, ipc.WithSchema(schema))
 		}}, nil
 	}
 	for _, c := range columns {
 		if c.Type == types.Duration {
-			return nil, fmt.Errorf("column %s: Parquet has no type as INTERVAL that others read: CAST it to STRING", c.Name)
+			return nil, fmt.Errorf("column %s: Parquet has no type for INTERVAL that other programs read: CAST it to STRING", c.Name)
 		}
 	}
 	return &Stream{columns: columns, start: func(schema *arrow.Schema) (sink, error) { return newParquetSink(w, schema) }}, nil
@@ -96,7 +96,7 @@ func (s *Stream) Append(row []types.Value) error {
 	return s.begin()
 }
 
-// sizeOf is about how many bytes a row takes.
+// sizeOf returns the approximate size of a row in bytes.
 func sizeOf(row []types.Value) int {
 	n := valueBytes * len(row)
 	for _, v := range row {
@@ -107,7 +107,7 @@ func sizeOf(row []types.Value) int {
 	return n
 }
 
-// begin makes the schema of the first rows, and adds them.
+// begin makes the schema from the first rows, and adds them.
 func (s *Stream) begin() (err error) {
 	schema := schema(s.columns, s.first, s.repeats, s.fixed)
 	if s.out, err = s.start(schema); err != nil {
@@ -153,7 +153,7 @@ func (s *Stream) flush() error {
 func (s *Stream) add(row []types.Value) error {
 	for i, v := range row {
 		if t := v.Type(); (t.IsText() || t == types.Bytes) && len(v.Text()) > valueMost {
-			return fmt.Errorf("column %s: a value of %d bytes is longer than those of Arrow, %d", s.columns[i].Name, len(v.Text()), valueMost)
+			return fmt.Errorf("column %s: a value of %d bytes exceeds Arrow's limit of %d", s.columns[i].Name, len(v.Text()), valueMost)
 		}
 		if err := add(s.batch.Field(i), v); err != nil {
 			return fmt.Errorf("column %s: %w", s.columns[i].Name, err)
@@ -198,7 +198,7 @@ func add(b array.Builder, v types.Value) error {
 		b.Append(n)
 	case *array.ListBuilder:
 		if n := len(v.Dims()); n > 1 {
-			return fmt.Errorf("an array of %d dimensions has no list: UNNEST gives its elements, CAST its text", n)
+			return fmt.Errorf("an array of %d dimensions cannot be a list: UNNEST it, or CAST it to STRING", n)
 		}
 		b.Append(true)
 		for _, x := range v.Items() {
@@ -226,7 +226,7 @@ func add(b array.Builder, v types.Value) error {
 		b.AppendString(v.Text())
 	case *array.Date32Builder:
 		if v.Int() != int64(int32(v.Int())) {
-			return fmt.Errorf("no date of Arrow is %s", v)
+			return fmt.Errorf("Arrow's dates cannot hold %s", v)
 		}
 		b.Append(arrow.Date32(v.Int()))
 	case *array.Time32Builder:
@@ -246,10 +246,10 @@ func valid(v types.Value) error {
 	if utf8.ValidString(v.Text()) {
 		return nil
 	}
-	return fmt.Errorf("%s is no UTF-8, which Arrow's texts are: CAST it to BYTES", types.EscapeBytes(v.Text()))
+	return fmt.Errorf("%s is not UTF-8, as Arrow's texts must be: CAST it to BYTES", types.EscapeBytes(v.Text()))
 }
 
-// decimal is v as Arrow has it: a whole number of units of scale digits behind the point.
+// decimal returns v as Arrow stores it: a whole number of units of scale decimals.
 func decimal(v types.Value, scale int32) (out decimal128.Num, err error) {
 	d := v.Decimal()
 	n := new(big.Int).Set(d.Coeff.MathBigInt())
@@ -259,11 +259,11 @@ func decimal(v types.Value, scale int32) (out decimal128.Num, err error) {
 		if shift >= 0 {
 			n.Mul(n, ten)
 		} else if _, rest := n.QuoRem(n, ten, new(big.Int)); rest.Sign() != 0 {
-			return out, fmt.Errorf("%s has more than the %d digits behind the point that the column has in Arrow: ROUND it, or CAST it to STRING", v, scale)
+			return out, fmt.Errorf("%s has more than the column's %d decimals in Arrow: ROUND it, or CAST it to STRING", v, scale)
 		}
 	}
 	if n.Sign() != 0 && (shift > decimalDigits || n.CmpAbs(limit) >= 0) {
-		return out, fmt.Errorf("%s has more than the %d digits before the point that the column has in Arrow: CAST it to STRING", v, decimalDigits-scale)
+		return out, fmt.Errorf("%s has more than the column's %d digits before the point in Arrow: CAST it to STRING", v, decimalDigits-scale)
 	}
 	if d.Negative {
 		n.Neg(n)

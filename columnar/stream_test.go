@@ -239,14 +239,14 @@ func TestNoCounterpart(t *testing.T) {
 		fixed bool
 		want  string
 	}{
-		{"s STRING", types.NewString("a\xff"), false, `column s: a\xFF is no UTF-8, which Arrow's texts are: CAST it to BYTES`},
-		{"n DECIMAL", dec(t, "0.0000000000000000001"), true, "column n: 0.0000000000000000001 has more than the 18 digits behind the point"},
-		{"n DECIMAL", dec(t, "123456789012345678901"), true, "column n: 123456789012345678901 has more than the 20 digits before the point"},
-		{"n DECIMAL", dec(t, "1e39"), false, "has more than the 38 digits before the point"},
-		{"n DECIMAL", dec(t, "1e-39"), false, "has more than the 38 digits behind the point"},
+		{"s STRING", types.NewString("a\xff"), false, `column s: a\xFF is not UTF-8, as Arrow's texts must be: CAST it to BYTES`},
+		{"n DECIMAL", dec(t, "0.0000000000000000001"), true, "column n: 0.0000000000000000001 has more than the column's 18 decimals"},
+		{"n DECIMAL", dec(t, "123456789012345678901"), true, "column n: 123456789012345678901 has more than the column's 20 digits before the point"},
+		{"n DECIMAL", dec(t, "1e39"), false, "has more than the column's 38 digits before the point"},
+		{"n DECIMAL", dec(t, "1e-39"), false, "has more than the column's 38 decimals"},
 		{"n DECIMAL", dec(t, "1e900"), true, "digits before the point"},
-		{"n DECIMAL", dec(t, "1e-900"), true, "digits behind the point"},
-		{"d DATE", types.NewDate(1 << 31), false, "column d: no date of Arrow is"},
+		{"n DECIMAL", dec(t, "1e-900"), true, "18 decimals"},
+		{"d DATE", types.NewDate(1 << 31), false, "column d: Arrow's dates cannot hold"},
 	} {
 		var b bytes.Buffer
 		s := NewStream(&b, columns(x.col), x.fixed)
@@ -268,7 +268,7 @@ func TestNoCounterpart(t *testing.T) {
 		v   types.Value
 	}{{"y BYTES", types.NewBytes(unsafe.String(&pages[0], len(pages)))}, {"s STRING", types.NewString(unsafe.String(&pages[0], len(pages)))}} {
 		s := NewStream(io.Discard, columns(x.col), true)
-		if err := s.Append([]types.Value{x.v}); err == nil || !strings.Contains(err.Error(), ": a value of 2147483648 bytes is longer than those of Arrow") {
+		if err := s.Append([]types.Value{x.v}); err == nil || !strings.Contains(err.Error(), ": a value of 2147483648 bytes exceeds Arrow's limit of ") {
 			t.Errorf("%s: %v", x.col, err)
 		}
 	}

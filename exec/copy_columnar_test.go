@@ -49,7 +49,7 @@ func TestCopyColumnar(t *testing.T) {
 			w.run("DELETE FROM b")
 			err = fromPipe(t, w, b, "COPY b FROM '%s' WITH (FORMAT = '"+format+"')")
 			if format == "parquet" {
-				if err == nil || !strings.Contains(err.Error(), "it is read from its end, which a pipe has not") {
+				if err == nil || !strings.Contains(err.Error(), "Parquet is read from its end, which is not possible in a pipe") {
 					t.Errorf("Parquet from a pipe: %v", err)
 				}
 			} else if got := cells(t, c, "b"); err != nil || got != want {
@@ -179,17 +179,17 @@ open('two.arrow', 'wb').write(two)
 	w.run("INSERT INTO doubles VALUES (1, 0.1)")
 	w.run("CREATE EXTERNAL TABLE wide (k INT, f FLOAT FROM c:f AS FLOAT64) STORED IN 'doubles' ROW KEY (k AS INT32)")
 	for sql, want := range map[string]string{
-		"COPY j FROM 'two.arrow'":                                         "something follows the stream of Arrow: the rows of a second one would be lost",
+		"COPY j FROM 'two.arrow'":                                         "data follows the Arrow stream: the rows of a second stream would be lost",
 		"COPY l (k, l) FROM 'o.parquet'":                                  `the file has no column "l"`,
 		"COPY l FROM 'o.parquet'":                                         `"s"`,
-		"COPY l FROM 's.arrow' WITH (FORMAT = 'parquet')":                 "this is no Parquet that can be read",
-		"COPY l FROM 'o.parquet' WITH (FORMAT = 'arrow')":                 "this is no Arrow that can be read",
+		"COPY l FROM 's.arrow' WITH (FORMAT = 'parquet')":                 "this is not readable as Parquet",
+		"COPY l FROM 'o.parquet' WITH (FORMAT = 'arrow')":                 "this is not readable as Arrow",
 		"COPY (SELECT k, l AS k FROM l) TO 'i.parquet'":                   "several columns have the name k",
 		"COPY (SELECT k, l AS k FROM l) TO 'i.arrow'":                     "several columns have the name k",
-		"COPY (SELECT INTERVAL '1 day' AS i FROM l) TO 'i.parquet'":       "column i: Parquet has no type as INTERVAL that others read: CAST it to STRING",
+		"COPY (SELECT INTERVAL '1 day' AS i FROM l) TO 'i.parquet'":       "column i: Parquet has no type for INTERVAL that other programs read: CAST it to STRING",
 		"COPY (SELECT f FROM wide) TO 'i.arrow'":                          "column f: 0.1 needs more than 32 bits: CAST it to DOUBLE",
 		"COPY (SELECT CAST(X'FF' AS STRING) AS s FROM l) TO 'i.parquet'":  `column s: \xFF is no UTF-8`,
-		"COPY (SELECT CAST('1e-39' AS DECIMAL) AS n FROM l) TO 'i.arrow'": "digits behind the point",
+		"COPY (SELECT CAST('1e-39' AS DECIMAL) AS n FROM l) TO 'i.arrow'": "more than the column's 38 decimals",
 	} {
 		sql = strings.NewReplacer("FROM '", "FROM '"+dir+"/", "TO '", "TO '"+dir+"/").Replace(sql)
 		if _, _, err := w.try(sql); err == nil || !strings.Contains(err.Error(), want) {

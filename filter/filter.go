@@ -74,8 +74,9 @@ type Fuzzy []FuzzyKey
 // at least one 1. A key and a pattern of different lengths are compared up to the shorter one.
 type FuzzyKey struct{ Key, Mask []byte }
 
-// KeyRegex keeps rows in whose key, each byte a character, a Java regular expression is found, compiled with DOTALL (RowFilter with a
-// RegexStringComparator). BinaryComponentComparator would be another way, but it reads on behind a key that is too short. Text is how it is shown.
+// KeyRegex keeps rows in whose key a Java regular expression is found, compiled with DOTALL; each byte of the key is a
+// character (RowFilter with a RegexStringComparator). BinaryComponentComparator is no alternative: it reads beyond the
+// end of a key that is too short. Text is the form for display.
 type KeyRegex struct{ Pattern, Text string }
 
 // Sample keeps each row with the probability Share (RandomRowFilter).
@@ -96,9 +97,10 @@ type KeyOnly struct{}
 // Columns keeps the named columns and, so that a row without any of them is
 // still seen, the row's first cell: Or(FirstKeyOnly, these columns).
 //
-// To ask for the columns alone costs servers half of that, but no answer to it proves that no row was missed, not even
-// the count of rows looked at. HBase (StoreScanner.next, 2.0 to 3.0) counts two rows as one where a memstore is flushed
-// while a scan is in a row that has none of the columns, at a deleted or expired cell that the flush drops, the row's last.
+// Without the first cell, servers would work half as long, but no answer could prove that no row was missed, not even
+// the count of rows looked at. HBase (StoreScanner.next, 2.0 to 3.0) counts two rows as one in a rare case: a memstore
+// is flushed while a scan is in a row that has none of the columns, at the row's last cell, and the flush drops that
+// cell because it is deleted or expired.
 type Columns []Column
 
 // Column is family:qualifier.

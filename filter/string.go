@@ -9,7 +9,7 @@ import (
 
 var opNames = [...]string{"=", "<>", "<", "<=", ">", ">=", "STARTS WITH"}
 
-// String is the comparison as EXPLAIN prints it.
+// String returns the comparison for EXPLAIN.
 func (o Op) String() string { return opNames[o] }
 
 func (f And) String() string { return join([]Filter(f), " AND ") }
@@ -27,7 +27,7 @@ func join(fs []Filter, sep string) string {
 	return strings.Join(parts, sep)
 }
 
-// String is family:qualifier.
+// String returns family:qualifier.
 func (c Column) String() string { return c.Family + ":" + text([]byte(c.Qualifier)) }
 
 func (f Cell) String() string {
@@ -57,7 +57,7 @@ func (f Regex) String() string {
 	pattern := []byte(f.Pattern)
 	if !f.UTF8 {
 		pattern = pattern[:0:0]
-		for _, r := range f.Pattern { // a character stands for the byte of its number
+		for _, r := range f.Pattern { // a character represents the byte with its number
 			pattern = append(pattern, byte(r))
 		}
 	}
@@ -93,7 +93,7 @@ func (f Fuzzy) String() string {
 	return b.String()
 }
 
-// String is "sample 0.25".
+// String returns, for example, "sample 0.25".
 func (f Sample) String() string { return fmt.Sprintf("sample %g", f.Share) }
 
 func (f ColumnRange) String() string {

@@ -251,7 +251,7 @@ func checkLookUp(m *pb.ScanResponse, block []byte) error {
 		return nil
 	}
 	if len(m.CellsPerResult) != len(m.PartialFlagPerResult) {
-		return answerError("does not tell which rows are whole")
+		return answerError("does not say which rows are whole")
 	}
 	for i, n := range m.CellsPerResult {
 		rest, err := keyValues(block, int64(n))

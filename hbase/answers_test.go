@@ -108,7 +108,7 @@ func TestAnswers(t *testing.T) {
 		{"a look-up", "Scan", lookedUp(t, "t,,1.x.", regionInfo(t)), ""},
 		{"a look-up without a name", "Scan", lookedUp(t, "t,1", regionInfo(t)), "has a region without a name"},
 		{"a look-up without a region", "Scan", lookedUp(t, "t,,1.x.", "PB"), "has a region without a description"},
-		{"a look-up with flags left out", "Scan", answer(t, callHeader(1), &pb.ScanResponse{CellsPerResult: []uint32{1}}, cell), "does not tell which rows are whole"},
+		{"a look-up with flags left out", "Scan", answer(t, callHeader(1), &pb.ScanResponse{CellsPerResult: []uint32{1}}, cell), "does not say which rows are whole"},
 		{"a look-up with a part of nothing", "Scan", answer(t, callHeader(1), &pb.ScanResponse{CellsPerResult: []uint32{0}, PartialFlagPerResult: []bool{true}}, cell), "has a part of a row without cells"},
 		{"a look-up of many cells", "Scan", answer(t, callHeader(1), &pb.ScanResponse{CellsPerResult: []uint32{1 << 31}, PartialFlagPerResult: []bool{true}}, cell), "has 2147483648 cells"},
 		{"a look-up in the message", "Scan", answer(t, callHeader(1), &pb.ScanResponse{Results: []*pb.Result{{Cell: []*pb.Cell{{Row: []byte("t"), Qualifier: []byte("server")}}}}}, nil), "has a region without a name"},

@@ -143,7 +143,7 @@ func (r *registry) locate(ctx context.Context, p place) (*pb.ServerName, error) 
 		return location, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("none of the servers %q tells where %s is: %w", strings.Join(r.given, ","), p, err)
+		return nil, fmt.Errorf("none of the servers %q can say where %s is: %w", strings.Join(r.given, ","), p, err)
 	}
 	return server, nil
 }

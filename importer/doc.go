@@ -1,4 +1,4 @@
-// Package importer turns the catalogs of other tools into hql's: the JSON of SHC (Spark on HBase), Hive's CREATE
-// TABLE and Phoenix's. The result has a comment "-- TODO" where the other catalog does not say enough, says it
-// in Java, or names something that hql cannot store.
+// Package importer translates the catalogs of other tools into hql's: the JSON of SHC (Spark on HBase), the CREATE
+// TABLE of Hive and that of Phoenix. The result has a comment "-- TODO" where the other catalog lacks a fact, refers to
+// a Java class, or names a type that hql cannot store.
 package importer

@@ -12,10 +12,10 @@ type hiveColumn struct {
 	pos       int
 }
 
-// hiveType is how Hive's HBase handler stores a type.
+// hiveType describes how Hive's HBase handler stores a type.
 type hiveType struct {
 	typ    string // hql's type
-	binary string // encoding of #binary in a key; "" where Hive writes text all the same
+	binary string // encoding of #binary in a key; "" if Hive writes text in any case
 }
 
 var hiveTypes = map[string]hiveType{
@@ -30,7 +30,7 @@ func hive(src string) ([]*table, error) {
 	return tablesOf(src, hiveTable)
 }
 
-// hiveName reads up to the name of the table; full has its database too.
+// hiveName reads up to the name of the table; full includes its database.
 func hiveName(r *reader) (name, full string, err error) {
 	if !r.accept("CREATE") {
 		return "", "", r.errorf("only CREATE TABLE is read, not %q", r.peek().text)
@@ -116,7 +116,7 @@ func hiveTable(r *reader) (*table, error) {
 	return t, nil
 }
 
-// hiveProperties reads SERDEPROPERTIES and TBLPROPERTIES, wherever they stand in what is left of r.
+// hiveProperties reads SERDEPROPERTIES and TBLPROPERTIES from the rest of r.
 func hiveProperties(r *reader) (map[string]string, error) {
 	props := map[string]string{}
 	for _, clause := range []string{"SERDEPROPERTIES", "TBLPROPERTIES"} {
@@ -137,14 +137,14 @@ func hiveProperties(r *reader) (map[string]string, error) {
 	return props, nil
 }
 
-// hiveMapped adds column c, which source says is read from something other than the key.
+// hiveMapped adds column c, which the mapping reads from source, not from the key.
 func (t *table) hiveMapped(src string, c hiveColumn, source string, binary bool) error {
 	switch {
 	case source == ":timestamp":
-		t.note("column %s is the cells' time: read it as _ts", c.name)
+		t.note("column %s is the time of the cells: hql reads it as _ts", c.name)
 		return nil
 	case strings.HasSuffix(source, ":") || strings.HasSuffix(source, ".*"):
-		t.note("column %s maps all qualifiers %s: name those that matter as columns, or have a row for each cell in a table of its own, with FROM family:[name AS TEXT]", c.name, source)
+		t.note("column %s maps all qualifiers %s: name the ones that you need as columns, or define a table with a row for each cell: FROM family:[name AS TEXT]", c.name, source)
 		return nil
 	}
 	family, qualifier, ok := strings.Cut(source, ":")
@@ -196,7 +196,7 @@ func hiveColumnDef(r *reader) (hiveColumn, error) {
 			}
 			field = append(field, t)
 		}
-		return c, at(r.src, name.pos, "column %s: its struct does not close", c.name)
+		return c, at(r.src, name.pos, "column %s: the > that ends its struct is missing", c.name)
 	}
 	return c, nil
 }
@@ -207,7 +207,7 @@ func (t *table) hiveKey(src string, c hiveColumn, bin bool, delimiter string, gi
 		if props[class] == "" {
 			continue
 		}
-		t.note("the key is put together by the Java class %s: write its parts in ROW KEY", props[class])
+		t.note("the Java class %s makes the key: write its parts in ROW KEY", props[class])
 		for _, f := range c.fields {
 			t.note("the key has the field %s %s", f.name, f.typ)
 		}
@@ -220,7 +220,7 @@ func (t *table) hiveKey(src string, c hiveColumn, bin bool, delimiter string, gi
 	if fields == nil {
 		fields = []hiveColumn{c}
 	} else if !given {
-		t.note("COLLECTION ITEMS TERMINATED BY is not given: check that Hive's default, the byte 2, stands between the key's fields")
+		t.note("COLLECTION ITEMS TERMINATED BY is not given: check that the byte 2, Hive's default, separates the key's fields")
 	}
 	for i, f := range fields {
 		h, ok := hiveTypes[f.typ]
@@ -248,7 +248,7 @@ func (t *table) hiveKey(src string, c hiveColumn, bin bool, delimiter string, gi
 	return nil
 }
 
-// hiveCell gives the type and encoding of a cell.
+// hiveCell returns the type and encoding of a cell.
 func (t *table) hiveCell(src string, c hiveColumn, bin bool) (typ, encoding string, err error) {
 	h, ok := hiveTypes[c.typ]
 	switch {

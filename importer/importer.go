@@ -44,25 +44,25 @@ func Import(format, src string) (string, error) {
 	return b.String(), nil
 }
 
-// table is a definition in the making.
+// table is an unfinished definition.
 type table struct {
 	name, stored string
 	columns      []string // name TYPE [FROM f:q] [AS encoding]
-	later        []string // columns that the reader of the definition has to complete
-	families     []string // named without a column
+	later        []string // columns that the user has to complete
+	families     []string // families without a named column
 	parts        []string
 	indexes      []string // INDEX ... STORED IN ...
-	with         []string // options behind WITH
+	with         []string // options after WITH
 	todo         []string
 	used         map[string]bool // column names in lower case
 }
 
-// note adds something that is left to do.
+// note adds a comment about work that is left to the user.
 func (t *table) note(format string, args ...any) {
 	t.todo = append(t.todo, fmt.Sprintf(format, args...))
 }
 
-// unique gives a column name that is not taken.
+// unique returns a column name that is still free.
 func (t *table) unique(name string) string {
 	if t.used == nil {
 		t.used = map[string]bool{}
@@ -75,19 +75,19 @@ func (t *table) unique(name string) string {
 	return out
 }
 
-// family names a family in which rows exist.
+// family names a family; a row exists if it has a cell in one.
 func (t *table) family(name string) {
 	if !slices.Contains(t.families, name) {
 		t.families = append(t.families, name)
 	}
 }
 
-// column adds a column with a type and, for a cell, where and how it is stored.
+// column adds a column with a type and, for a cell, its place and encoding.
 func (t *table) column(name, typ, from, encoding string) {
 	t.columns = append(t.columns, columnDef(name, typ, from, encoding))
 }
 
-// unknown adds a column to be completed: its qualifier is not known.
+// unknown adds a column whose qualifier is unknown, for the user to complete.
 func (t *table) unknown(name, typ, family, qualifier, encoding string) {
 	t.family(family)
 	t.later = append(t.later, columnDef(name, typ, parser.QuoteName(family)+":"+qualifier, encoding))
@@ -104,12 +104,12 @@ func columnDef(name, typ, from, encoding string) string {
 	return def
 }
 
-// cell writes family:qualifier.
+// cell returns family:qualifier in SQL.
 func cell(family, qualifier string) string {
 	return parser.QuoteName(family) + ":" + parser.QuoteQualifier(qualifier)
 }
 
-// text writes a string literal, or a bytes literal for what is no text.
+// text returns a string literal, or a bytes literal if s is not UTF-8.
 func text(s string) string {
 	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }) {
 		return types.NewBytes(s).SQL()
@@ -117,7 +117,7 @@ func text(s string) string {
 	return types.NewString(s).SQL()
 }
 
-// statement is the definition, not yet as hql prints it.
+// statement returns the definition before hql formats it.
 func (t *table) statement() string {
 	families := ""
 	for _, f := range t.families {
@@ -131,7 +131,7 @@ func (t *table) statement() string {
 	return src
 }
 
-// index adds an index with these parts and included columns, if the definition can have it.
+// index adds an index with these parts and included columns, if the definition can have one.
 func (t *table) index(name, stored string, parts, included []string) error {
 	include := ""
 	if included != nil {
@@ -145,7 +145,7 @@ func (t *table) index(name, stored string, parts, included []string) error {
 	return err
 }
 
-// sql writes the definition and checks that it builds.
+// sql returns the definition after checking that it builds.
 func (t *table) sql() (string, error) {
 	c := catalog.New()
 	if err := c.Load(t.statement()); err != nil {
@@ -180,12 +180,12 @@ type token struct {
 	pos  int
 }
 
-// is reports whether t is a word, whatever its case, or a punctuation mark.
+// is reports whether t is the word s, in any case, or the punctuation mark s.
 func (t token) is(s string) bool {
 	return (t.kind == word || t.kind == punct) && strings.EqualFold(t.text, s)
 }
 
-// tokens cuts src; comments are left out.
+// tokens splits src into tokens, without comments.
 func tokens(src string) ([]token, error) {
 	var out []token
 	for i := 0; i < len(src); {
@@ -202,13 +202,13 @@ func tokens(src string) ([]token, error) {
 		case strings.HasPrefix(src[i:], "/*"):
 			end := strings.Index(src[i:], "*/")
 			if end < 0 {
-				return nil, at(src, i, "a comment does not end")
+				return nil, at(src, i, "the end of a comment is missing")
 			}
 			i += end + 2
 		case c == '\'' || c == '"' || c == '`':
 			text, next, ok := unquote(src, i)
 			if !ok {
-				return nil, at(src, i, "a quote does not end")
+				return nil, at(src, i, "the end of a quote is missing")
 			}
 			kind := quoted
 			if c == '\'' {
@@ -235,7 +235,8 @@ func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// unquote reads the quoted text at i, with its quote doubled or backslashes in it, and gives where it ends.
+// unquote reads the quoted text at i, whose quotes are doubled or escaped with backslashes, and returns the offset of
+// its end.
 func unquote(src string, i int) (text string, next int, ok bool) {
 	var b strings.Builder
 	q := src[i]
@@ -269,7 +270,7 @@ func unquote(src string, i int) (text string, next int, ok bool) {
 	return "", 0, false
 }
 
-// at is an error with its place in src.
+// at returns an error with its line in src.
 func at(src string, pos int, format string, args ...any) error {
 	pos = min(pos, len(src))
 	line := 1 + strings.Count(src[:pos], "\n")
@@ -297,7 +298,7 @@ func (r *reader) next() token {
 	return t
 }
 
-// accept takes the words or marks when they all come next.
+// accept takes the words or marks if all of them come next.
 func (r *reader) accept(texts ...string) bool {
 	if len(r.toks) < len(texts) {
 		return false
@@ -322,7 +323,7 @@ func (r *reader) errorf(format string, args ...any) error {
 	return at(r.src, r.peek().pos, format, args...)
 }
 
-// find takes everything up to and with the given words or marks; false leaves the reader as it is.
+// find reads up to and including the given words or marks; if they do not occur it returns false and reads nothing.
 func (r *reader) find(texts ...string) bool {
 	for i := range r.toks {
 		try := reader{r.src, r.toks[i:]}
@@ -334,7 +335,8 @@ func (r *reader) find(texts ...string) bool {
 	return false
 }
 
-// inParens reads a parenthesised list and gives its items' tokens; commas in () and <> do not separate.
+// inParens reads a parenthesised list and returns the tokens of its items; commas inside () and <> do not separate
+// items.
 func (r *reader) inParens() ([][]token, error) {
 	open := r.peek()
 	if err := r.expect("("); err != nil {
@@ -345,7 +347,7 @@ func (r *reader) inParens() ([][]token, error) {
 	depth := 0
 	for {
 		if len(r.toks) == 0 {
-			return nil, at(r.src, open.pos, "this parenthesis does not close")
+			return nil, at(r.src, open.pos, "the end of this parenthesis is missing")
 		}
 		t := r.next()
 		if t.kind == punct {
@@ -373,7 +375,7 @@ func (r *reader) inParens() ([][]token, error) {
 	}
 }
 
-// tablesOf reads each statement of src with read.
+// tablesOf parses each statement of src with read.
 func tablesOf(src string, read func(*reader) (*table, error)) ([]*table, error) {
 	stmts, err := statements(src)
 	if err != nil {
@@ -390,7 +392,7 @@ func tablesOf(src string, read func(*reader) (*table, error)) ([]*table, error) 
 	return out, nil
 }
 
-// statements cuts src at semicolons.
+// statements splits src at semicolons.
 func statements(src string) ([]*reader, error) {
 	toks, err := tokens(src)
 	if err != nil {

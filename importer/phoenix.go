@@ -10,17 +10,17 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// phoenixType is how Phoenix stores an SQL type.
+// phoenixType describes how Phoenix stores an SQL type.
 type phoenixType struct {
 	typ      string // hql's type
 	cell     string // encoding of a cell, "" for the type's own
-	key      string // encoding in a key, of which a column that is DESC has the bits inverted
+	key      string // encoding in a key; the key of a DESC column has it INVERTED
 	variable bool   // a separator follows in a key
 	nullable bool   // in a key it may be NULL
 	note     string
 }
 
-const nanoseconds = "is in seconds since 1970, which keep its nanoseconds; where it has none, it may be a TIMESTAMP"
+const nanoseconds = "is in seconds since 1970, with nanoseconds as decimals; without nanoseconds it may be a TIMESTAMP"
 
 // phoenixTypes are Phoenix's types. Signed numbers have their sign bit flipped.
 var phoenixTypes = map[string]phoenixType{
@@ -62,11 +62,11 @@ type phoenixColumn struct {
 	array        bool
 	notNull      bool
 	filled       bool   // it has a DEFAULT
-	def          string // which that is, as Phoenix keeps it; "" where it is not known
-	qualifier    string // of its cell; "" where it is not known
+	def          string // the DEFAULT as Phoenix keeps it; "" if unknown
+	qualifier    string // of its cell; "" if unknown
 	storesNull   bool   // a NULL is an empty cell
 	element      int64  // its number in the cell that holds all columns; 0: it has its own
-	guess        string // what it is where a table was never altered
+	guess        string // the qualifier if the table was never altered
 	pos          int
 }
 
@@ -98,7 +98,7 @@ func phoenixName(r *reader) (qualifier, name string, err error) {
 	return qualifier, name, err
 }
 
-// lower is how an upper-case name is called in hql; a name of mixed case stays.
+// lower returns hql's name for a Phoenix name in upper case; a name of mixed case stays.
 func lower(name string) string {
 	if strings.ToUpper(name) == name {
 		return strings.ToLower(name)
@@ -133,7 +133,7 @@ func phoenixTable(r *reader) (*table, error) {
 		}
 	}
 	if view && r.find("AS", "SELECT") {
-		return nil, at(r.src, pos, "the view %s has its rows in the table that it selects from: import that table's statement", name)
+		return nil, at(r.src, pos, "the rows of the view %s are in the table that it selects from: import that table's statement", name)
 	}
 	options := phoenixOptions(r)
 	immutable = immutable || strings.EqualFold(options["IMMUTABLE_ROWS"], "true")
@@ -165,16 +165,16 @@ func phoenixTable(r *reader) (*table, error) {
 	switch {
 	case cells == 0 || named:
 	case immutable && !strings.EqualFold(options["IMMUTABLE_STORAGE_SCHEME"], "ONE_CELL_PER_COLUMN"):
-		t.note("the columns that are not in the key are left out: an immutable table has all of them in one cell, unless SYSTEM.CATALOG says otherwise: hql import phoenix --connect URL reads it")
+		t.note("the columns that are not in the key are left out: an immutable table has all of them in one cell, unless SYSTEM.CATALOG says otherwise. Use hql import phoenix --connect URL, which reads SYSTEM.CATALOG")
 		t.later = nil
 	default:
-		t.note("the columns that are not in the key are left out: their qualifiers are not known, and the wrong ones would read as NULL. A statement does not tell how they are encoded, unless it says COLUMN_ENCODED_BYTES = NONE: hql import phoenix --connect URL reads it in SYSTEM.CATALOG")
-		t.note("by hand: where ENCODING_SCHEME is 0 in the row of SYSTEM.CATALOG with TABLE_NAME = %s and no COLUMN_NAME, add COLUMN_ENCODED_BYTES = NONE to the statement and import it again; elsewhere add the columns below, each with its COLUMN_QUALIFIER: what stands there is right for the default encoding if the table was never altered; and WITH (ROW_MARKER = X'00000000'), without which Phoenix would not show the rows written", text(name))
+		t.note("the columns that are not in the key are left out: a statement without COLUMN_ENCODED_BYTES = NONE does not contain their qualifiers, and wrong qualifiers would read as NULL. Use hql import phoenix --connect URL, which reads SYSTEM.CATALOG")
+		t.note("by hand: where ENCODING_SCHEME is 0 in the row of SYSTEM.CATALOG with TABLE_NAME = %s and no COLUMN_NAME, add COLUMN_ENCODED_BYTES = NONE to the statement and import it again; otherwise add the columns below, each with its COLUMN_QUALIFIER (the ones below are right for the default encoding if the table was never altered), and WITH (ROW_MARKER = X'00000000'), without which Phoenix would not show the rows that hql writes", text(name))
 	}
 	return t, nil
 }
 
-// phoenixItems reads the columns of a table, and those of them that are its key.
+// phoenixItems reads the columns of a table and the columns of its key.
 func phoenixItems(src string, items [][]token) (cols []*phoenixColumn, keys []keyColumn, err error) {
 	for _, item := range items {
 		// The constraint may follow the last column without a comma.
@@ -201,7 +201,7 @@ func phoenixItems(src string, items [][]token) (cols []*phoenixColumn, keys []ke
 	return cols, keys, nil
 }
 
-// phoenixDef is what is known of a table of Phoenix's.
+// phoenixDef is a table of Phoenix that is being translated.
 type phoenixDef struct {
 	*table
 	src    string // of the statement, for errors
@@ -209,8 +209,8 @@ type phoenixDef struct {
 	cols   []*phoenixColumn
 	keys   []keyColumn
 	salt   string // buckets; "" or "0": none
-	family string // of cells whose column names none
-	// constants are the values of key columns that have the same one in all rows.
+	family string // of cells whose column has no family
+	// constants are the values of key columns that are equal in all rows.
 	constants map[string]string
 }
 
@@ -232,11 +232,11 @@ func (d *phoenixDef) describe() error {
 		if d.isKey(c) {
 			inKey[c.name] = c
 			if c.array {
-				t.note("column %s is an array, which is read as its bytes in the key", c.hql)
+				t.note("column %s is an array in the key: it is read as bytes", c.hql)
 				p.typ = "BYTES"
 			}
 			if constant, ok := d.constants[c.name]; ok {
-				t.note("column %s is %s in all rows, and left out", c.hql, text(constant))
+				t.note("column %s is left out: it is %s in all rows", c.hql, text(constant))
 			} else {
 				t.column(c.hql, p.typ, "", "")
 			}
@@ -257,11 +257,11 @@ func (d *phoenixDef) describe() error {
 		switch {
 		case c.qualifier == "" && c.element == 0:
 			if c.filled {
-				t.note("column %s: where Phoenix shows its DEFAULT nothing is stored, and hql shows NULL", c.hql)
+				t.note("column %s: hql shows NULL where Phoenix shows the DEFAULT, because no cell is stored", c.hql)
 			}
 			t.unknown(c.hql, p.typ, f, c.guess, p.cell)
 		case c.filled && !known:
-			t.note("column %s is left out, as it stands below: where Phoenix shows its DEFAULT nothing is stored, and hql would show NULL", c.hql)
+			t.note("column %s is left out (see below): hql would show NULL where Phoenix shows the DEFAULT, because no cell is stored", c.hql)
 			t.family(f)
 			t.later = append(t.later, columnDef(c.hql, p.typ, from, encoding))
 		default:
@@ -285,7 +285,7 @@ func (d *phoenixDef) describe() error {
 	return nil
 }
 
-// cell is where in family a column stands, and in which encoding.
+// cell returns the cell of a column in family, and its encoding.
 func (c *phoenixColumn) cell(family string, p phoenixType) (from, encoding string) {
 	switch {
 	case c.element == 0:
@@ -296,7 +296,7 @@ func (c *phoenixColumn) cell(family string, p phoenixType) (from, encoding strin
 	return cell(family, singleCell), fmt.Sprintf("PHOENIX ELEMENT(%d, %s)", c.element, text(p.cell))
 }
 
-// saltPart is the part in front of a key that is salted with so many buckets; "" and "0": none.
+// saltPart returns the part before a salted key with so many buckets; "" and "0" mean no salt.
 func saltPart(buckets string) []string {
 	if buckets == "" || buckets == "0" {
 		return nil
@@ -304,7 +304,8 @@ func saltPart(buckets string) []string {
 	return []string{"PHOENIX_SALT(" + buckets + ") AS UINT8"}
 }
 
-// absent is the DEFAULT of c, which is where its cell is not there; ok is false where it has none or it is no plain number, text or truth.
+// absent returns the DEFAULT of c for rows without its cell; ok is false if it has none or it is not a plain number,
+// text or boolean.
 func (c *phoenixColumn) absent(p phoenixType) (literal string, ok bool) {
 	toks, err := tokens(c.def)
 	if err != nil || len(toks) == 0 {
@@ -333,7 +334,7 @@ const singleCell = "1"
 // firstQualifier is the number of a table's first encoded column.
 const firstQualifier = 11
 
-// qualifierNumber is the qualifier of the column with that number; "?" where it is not known.
+// qualifierNumber returns the qualifier of the column with number n, or "?" if it is unknown.
 func qualifierNumber(encoded string, n int) string {
 	switch encoded {
 	case "", "2":
@@ -344,7 +345,7 @@ func qualifierNumber(encoded string, n int) string {
 	return "?"
 }
 
-// keyColumn adds the part of c, the i-th column of the key, or of the one value that it has.
+// keyColumn adds the part of c, the i-th column of the key, or of the constant that it holds.
 func (d *phoenixDef) keyColumn(c *phoenixColumn, desc bool, i int) error {
 	p, err := c.stored(d.src, &table{})
 	if err != nil {
@@ -361,7 +362,7 @@ func (d *phoenixDef) keyColumn(c *phoenixColumn, desc bool, i int) error {
 		case "TINYINT", "SMALLINT", "INT", "BIGINT":
 			expr = "CAST(" + constant + " AS " + p.typ + ")"
 		default:
-			return fmt.Errorf("column %s is a constant %s, which hql does not bind", c.name, c.typ)
+			return fmt.Errorf("column %s is a constant of type %s, which hql cannot bind", c.name, c.typ)
 		}
 	} else {
 		p.nullable = p.variable && !c.notNull && len(d.keys) > 1 // Phoenix refuses NULL in a part of fixed width
@@ -375,7 +376,8 @@ func (t *table) keyPart(expr string, p phoenixType, desc, last bool) {
 	t.parts = append(t.parts, keyParts(expr, p, desc, last)...)
 }
 
-// keyParts are a part of a key and the separator after it, which one of varying width has unless it is the last one and ascends.
+// keyParts returns a part of a key and, if it varies in width, the separator after it. The last part has no separator
+// if it ascends.
 func keyParts(expr string, p phoenixType, desc, last bool) []string {
 	separator, encoding := "X'00'", p.key
 	if desc {
@@ -391,7 +393,7 @@ func keyParts(expr string, p phoenixType, desc, last bool) []string {
 	return parts
 }
 
-// stored says how a column is stored; what is lost is noted in t.
+// stored returns how a column is stored, and notes in t if hql cannot read all of it.
 func (c *phoenixColumn) stored(src string, t *table) (phoenixType, error) {
 	switch {
 	case c.array:
@@ -449,7 +451,7 @@ func phoenixColumnDef(r *reader) (*phoenixColumn, *keyColumn, error) {
 		}
 		if len(args) > 0 && len(args[0]) > 0 {
 			if c.length, err = strconv.Atoi(args[0][0].text); err != nil {
-				return nil, nil, at(r.src, args[0][0].pos, "column %s: %q is no length", c.name, args[0][0].text)
+				return nil, nil, at(r.src, args[0][0].pos, "column %s: %q is not a length", c.name, args[0][0].text)
 			}
 		}
 	}
@@ -483,7 +485,7 @@ func primaryKey(r *reader) ([]keyColumn, error) {
 	return keys, nil
 }
 
-// phoenixOptions reads NAME = value, ... after the columns; names are without their family.
+// phoenixOptions reads NAME = value, ... after the columns; names have no family.
 func phoenixOptions(r *reader) map[string]string {
 	out := map[string]string{}
 	toks := r.toks
@@ -495,5 +497,5 @@ func phoenixOptions(r *reader) map[string]string {
 	return out
 }
 
-// quoteAs writes a part.
+// quoteAs returns a key part in SQL.
 func quoteAs(column, encoding string) string { return parser.QuoteName(column) + " AS " + encoding }

@@ -13,8 +13,8 @@ import (
 	"github.com/hql-db/hql/hbase"
 )
 
-// PhoenixCatalog reads the tables that SYSTEM.CATALOG describes, as they are: what is encoded how, which a statement does not
-// tell. It gives a catalog file, with comments on what hql does not read.
+// PhoenixCatalog reads the tables that SYSTEM.CATALOG describes, including their encodings, which a statement does not
+// contain. It returns a catalog file, with comments on tables that hql does not read.
 func PhoenixCatalog(ctx context.Context, c hbase.Client) (string, error) {
 	p, err := ReadPhoenix(ctx, c)
 	if err != nil {
@@ -23,7 +23,7 @@ func PhoenixCatalog(ctx context.Context, c hbase.Client) (string, error) {
 	return p.SQL(), nil
 }
 
-// ReadPhoenix is PhoenixCatalog for who follows the catalog afterwards.
+// ReadPhoenix is PhoenixCatalog for callers that watch the catalog for changes afterwards.
 func ReadPhoenix(ctx context.Context, c hbase.Client) (*Phoenix, error) {
 	s := phoenixSystem{families: func(table string) ([]hbase.Family, error) { return c.Families(ctx, table) },
 		byID: map[phoenixID]*phoenixObject{}, named: map[string][]*phoenixObject{}, of: map[*phoenixObject][]*phoenixObject{}, rows: digests{}, children: digests{}}
@@ -32,7 +32,7 @@ func ReadPhoenix(ctx context.Context, c hbase.Client) (*Phoenix, error) {
 		return nil, err
 	}
 	if s.table == "" {
-		return nil, errors.New("there is no table SYSTEM.CATALOG (or SYSTEM:CATALOG): no Phoenix has been here")
+		return nil, errors.New("the cluster has no table SYSTEM.CATALOG (or SYSTEM:CATALOG): Phoenix was never installed there")
 	}
 	if s.links, err = readEither(ctx, c, "CHILD_LINK", s.children.add); err != nil && !errors.Is(err, hbase.ErrDenied) {
 		return nil, err
@@ -49,7 +49,8 @@ func ReadPhoenix(ctx context.Context, c hbase.Client) (*Phoenix, error) {
 	return s.definitions(sequences)
 }
 
-// readEither gives f the rows of the table of Phoenix's own that is called so, under whichever of its two names it has; "" where there is none.
+// readEither passes the rows of Phoenix's system table to f, under whichever of its two names it has; it returns that
+// name, or "" if the table does not exist.
 func readEither(ctx context.Context, c hbase.Client, name string, f func(hbase.Row)) (table string, err error) {
 	for _, sep := range []string{".", ":"} {
 		full := "SYSTEM" + sep + name
@@ -65,7 +66,7 @@ func readEither(ctx context.Context, c hbase.Client, name string, f func(hbase.R
 	return table, nil
 }
 
-// saltless is a key of SYSTEM.SEQUENCE, which may be salted, without its salt. Names have no bytes that low.
+// saltless returns a key of SYSTEM.SEQUENCE without its salt, if it has one. Names have no bytes that low.
 func saltless(key []byte) string {
 	if len(key) > 0 && key[0] != 0 && key[0] < ' ' || len(key) > 1 && key[0] == 0 && strings.Count(string(key), "\x00") > 2 {
 		key = key[1:]
@@ -73,7 +74,7 @@ func saltless(key []byte) string {
 	return string(key)
 }
 
-// readAll gives each row of a range to f.
+// readAll passes each row of a range to f.
 func readAll(ctx context.Context, c hbase.Client, of hbase.ScanRange, f func(hbase.Row)) error {
 	for row, err := range hbase.Rows(ctx, c, of, &hbase.ReadOptions{NoCacheBlocks: true}) {
 		if err != nil {
@@ -86,15 +87,15 @@ func readAll(ctx context.Context, c hbase.Client, of hbase.ScanRange, f func(hba
 
 // phoenixSystem are the tables of SYSTEM.CATALOG in the order of their names.
 type phoenixSystem struct {
-	table   string // SYSTEM.CATALOG, or as it is called where namespaces are mapped
+	table   string // SYSTEM.CATALOG, or SYSTEM:CATALOG with mapped namespaces
 	links   string // SYSTEM.CHILD_LINK, likewise; "" in versions without it
 	objects []*phoenixObject
 	byID    map[phoenixID]*phoenixObject
-	named   map[string][]*phoenixObject         // by the full name, which those of several tenants may have
-	of      map[*phoenixObject][]*phoenixObject // by a table, that and its views
+	named   map[string][]*phoenixObject         // by the full name, which objects of several tenants may share
+	of      map[*phoenixObject][]*phoenixObject // a table and its views, by the table
 	// families describes an HBase table.
 	families func(table string) ([]hbase.Family, error)
-	// rows are digests of what the two tables say of each object.
+	// rows and children are digests of the rows of each object in the two tables.
 	rows, children digests
 }
 
@@ -108,7 +109,7 @@ type phoenixObject struct {
 
 type phoenixID struct{ tenant, schema, name string }
 
-// hql is what hql calls the object: it depends on no other one, unless two names differ in nothing but case.
+// hql returns hql's name for the object. It depends on no other object, unless two names differ only in case.
 func (id phoenixID) hql() string {
 	name := lower(id.name)
 	if id.schema != "" {
@@ -131,7 +132,7 @@ type cells map[string][]byte
 
 func (c cells) text(name string) string { return string(c[name]) }
 
-// number reads a number of any width that has its sign bit flipped; 0 where there is none.
+// number reads a number of any width with its sign bit flipped; 0 if it is missing.
 func (c cells) number(name string) int64 {
 	b := c[name]
 	if len(b) == 0 || len(b) > 8 {
@@ -145,7 +146,6 @@ func (c cells) number(name string) int64 {
 	return int64((n^1<<(8*len(b)-1))<<unused) >> unused
 }
 
-// count reads an unsigned byte.
 func (c cells) count(name string) int64 {
 	if b := c[name]; len(b) == 1 {
 		return int64(b[0])
@@ -158,8 +158,8 @@ func (c cells) isTrue(name string) bool {
 	return len(b) == 1 && b[0] != 0
 }
 
-// expires reports whether Phoenix hides rows of the object when they get old. A TTL is a number of seconds, or a text in later versions;
-// the one of HBase's family is none of Phoenix's, since servers apply it to all clients.
+// expires reports whether Phoenix hides old rows of the object. A TTL is a number of seconds, or a text in later
+// versions. The TTL of an HBase family does not count, since servers apply it to all clients.
 func (c cells) expires() bool {
 	for _, name := range []string{"TTL", "PHOENIX_TTL"} {
 		switch n := c.number(name); {
@@ -177,10 +177,10 @@ const (
 	indexLink     = 1
 	physicalLink  = 2
 	parentLink    = 3
-	viewIndexLink = 6 // from an index to the view that it is of
+	viewIndexLink = 6 // from an index to its view
 )
 
-// add takes up a row of SYSTEM.CATALOG. The objects' own rows come before those of their columns and links.
+// add reads a row of SYSTEM.CATALOG. The objects' own rows come before those of their columns and links.
 func (s *phoenixSystem) add(r hbase.Row) {
 	s.rows.add(r)
 	f := strings.Split(string(r.Key), "\x00")
@@ -200,7 +200,7 @@ func (s *phoenixSystem) add(r hbase.Row) {
 	}
 	o := s.object(id)
 	if o == nil {
-		return // what a table that was dropped has left
+		return // left by a dropped table
 	}
 	if f[3] == "" || values["LINK_TYPE"] != nil {
 		kind := values.count("LINK_TYPE")
@@ -221,7 +221,7 @@ func dotted(schema, name string) string {
 	return schema + "." + name
 }
 
-// definitions writes what there is, a definition or a comment for each.
+// definitions returns a definition, or a comment, for each object.
 func (s *phoenixSystem) definitions(sequences []string) (*Phoenix, error) {
 	var b strings.Builder
 	out := &Phoenix{sources: map[string][2][]phoenixSource{}}
@@ -255,16 +255,16 @@ func (s *phoenixSystem) definitions(sequences []string) (*Phoenix, error) {
 		}
 	}
 	for _, name := range sequences {
-		fmt.Fprintf(&b, "\n-- TODO sequence %s is left out: Phoenix alone draws from it\n", name)
+		fmt.Fprintf(&b, "\n-- TODO sequence %s is left out: only Phoenix can draw numbers from it\n", name)
 	}
 	out.sql = b.String()
 	return out, nil
 }
 
-// fullName is the name behind that of the schema.
+// fullName returns the name with its schema.
 func (o *phoenixObject) fullName() string { return dotted(o.id.schema, o.id.name) }
 
-// String is the name as Phoenix's statements have it.
+// String returns the name as in Phoenix's statements.
 func (o *phoenixObject) String() string {
 	name := o.fullName()
 	if o.id.tenant != "" {
@@ -273,7 +273,7 @@ func (o *phoenixObject) String() string {
 	return name
 }
 
-// stored is the name of o's HBase table.
+// stored returns the name of o's HBase table.
 func (o *phoenixObject) stored() string {
 	if o.header.isTrue("IS_NAMESPACE_MAPPED") && o.id.schema != "" {
 		return o.id.schema + ":" + o.id.name
@@ -281,7 +281,8 @@ func (o *phoenixObject) stored() string {
 	return o.fullName()
 }
 
-// define describes o. The indexes that serve its queries, or that it says why they do not, are put into served.
+// define describes o. It adds to served the indexes that serve its queries, and those that cannot, with the reason
+// noted.
 func (s *phoenixSystem) define(o *phoenixObject, used *table, served map[*phoenixObject]bool) (*table, error) {
 	base, owners := o, []*phoenixObject{o}
 	switch kind := o.header.text("TABLE_TYPE"); kind {
@@ -290,7 +291,7 @@ func (s *phoenixSystem) define(o *phoenixObject, used *table, served map[*phoeni
 		for len(base.links[parentLink])+len(base.links[physicalLink]) > 0 {
 			above := s.above(base)
 			if above == nil || len(owners) > maxViews {
-				return nil, errors.New("what it is a view of is not there")
+				return nil, errors.New("the table of the view is missing")
 			}
 			base, owners = above, append(owners, above)
 		}
@@ -298,11 +299,11 @@ func (s *phoenixSystem) define(o *phoenixObject, used *table, served map[*phoeni
 		return nil, fmt.Errorf("its TABLE_TYPE is %q", kind)
 	}
 	if base.header.isTrue("TRANSACTIONAL") || base.header["TRANSACTION_PROVIDER"] != nil {
-		return nil, errors.New("it is written in transactions: what is not committed, or was deleted, stands there in cells like others")
+		return nil, errors.New("it is transactional: uncommitted and deleted rows have cells that hql cannot distinguish from others")
 	}
 	for _, owner := range owners {
 		if owner.header.expires() {
-			return nil, fmt.Errorf("%s has a TTL: Phoenix hides rows and cells as they expire, which stand in HBase until a major compaction", owner)
+			return nil, fmt.Errorf("%s has a TTL: Phoenix hides expired rows and cells, but HBase keeps them until a major compaction", owner)
 		}
 	}
 	t := &table{name: used.unique(o.id.hql()), stored: base.stored()}
@@ -350,7 +351,7 @@ func (s *phoenixSystem) define(o *phoenixObject, used *table, served map[*phoeni
 // maxViews bounds the views between a view and its table.
 const maxViews = 100
 
-// above is what o is a view of: another view where there is one, else the table.
+// above returns the view that o is directly over, or else the table.
 func (s *phoenixSystem) above(o *phoenixObject) *phoenixObject {
 	for _, kind := range []int64{parentLink, physicalLink} {
 		for _, name := range o.links[kind] {
@@ -364,7 +365,7 @@ func (s *phoenixSystem) above(o *phoenixObject) *phoenixObject {
 	return nil
 }
 
-// base is the table that o is a view of, or o.
+// base returns the table that the view o is over, or o.
 func (s *phoenixSystem) base(o *phoenixObject) *phoenixObject {
 	for range maxViews {
 		above := s.above(o)
@@ -376,7 +377,7 @@ func (s *phoenixSystem) base(o *phoenixObject) *phoenixObject {
 	return o
 }
 
-// qualifierOf is the number of an encoded qualifier: of 1, 3 or 4 bytes as it is, of 2 with the top bit set.
+// qualifierOf returns the number in an encoded qualifier, without its top bit, which is set in qualifiers of 2 bytes.
 func qualifierOf(b []byte) (n int64) {
 	for _, x := range b {
 		n = n<<8 | int64(x)
@@ -384,8 +385,8 @@ func qualifierOf(b []byte) (n int64) {
 	return n &^ (1 << (8*max(len(b), 1) - 1))
 }
 
-// kept says what Phoenix keeps with the rows of d, a table or view with the columns of owners, base the first, and hql does not; "" for
-// nothing.
+// kept describes what Phoenix, but not hql, updates when a row of d is written; "" for nothing. d is a table or view
+// with the columns of owners, the base first.
 func (s *phoenixSystem) kept(d *phoenixDef, owners []*phoenixObject) string {
 	base := owners[0]
 	for _, o := range s.of[base] {
@@ -410,19 +411,19 @@ func (s *phoenixSystem) kept(d *phoenixDef, owners []*phoenixObject) string {
 		case c.array:
 			return "hql does not write arrays, as " + c.name + " is"
 		case c.filled && (d.isKey(c) || !known):
-			return "Phoenix tells its DEFAULT from a NULL in " + c.name
+			return "Phoenix distinguishes the DEFAULT from NULL in " + c.name
 		}
 	}
 	return ""
 }
 
-// single reports whether all columns of a family stand in one cell.
+// single reports whether one cell holds all columns of a family.
 func (o *phoenixObject) single() bool { return o.header.number("IMMUTABLE_STORAGE_SCHEME") == 2 }
 
 // encoded reports whether qualifiers are numbers.
 func (o *phoenixObject) encoded() bool { return o.header.number("ENCODING_SCHEME") != 0 }
 
-// addColumns takes up the columns that o, base or a view of it, has of its own.
+// addColumns adds the columns that o, which is base or a view of it, defines itself.
 func (d *phoenixDef) addColumns(o, base *phoenixObject) error {
 	columns := slices.Clone(o.columns)
 	slices.SortStableFunc(columns, func(a, b phoenixCell) int { return int(a.number("ORDINAL_POSITION") - b.number("ORDINAL_POSITION")) })
@@ -457,7 +458,7 @@ func (d *phoenixDef) addColumns(o, base *phoenixObject) error {
 	return nil
 }
 
-// placed says where among the cells of o's rows the column stands that of describes.
+// placed sets the cell of the column that of describes.
 func (c *phoenixColumn) placed(of phoenixCell, o *phoenixObject) error {
 	c.element, c.qualifier = 0, ""
 	if !o.single() {
@@ -470,7 +471,7 @@ func (c *phoenixColumn) placed(of phoenixCell, o *phoenixObject) error {
 	return nil
 }
 
-// bind takes up the constants that key columns have in the view o. A view with another condition is refused.
+// bind records the constants of key columns in the view o. It refuses views with another condition.
 func (d *phoenixDef) bind(o *phoenixObject) error {
 	statement := o.header.text("VIEW_STATEMENT")
 	toks, err := tokens(statement)
@@ -488,14 +489,14 @@ func (d *phoenixDef) bind(o *phoenixObject) error {
 	for {
 		_, name, err := phoenixName(r)
 		if err == nil && !slices.ContainsFunc(d.keys, func(k keyColumn) bool { return k.name == name }) {
-			err = errors.New("no column of the key")
+			err = errors.New("not a column of the key")
 		}
 		if err == nil {
 			err = r.expect("=")
 		}
 		constant := r.next()
 		if err != nil || constant.kind != str && (constant.kind != word || strings.Trim(constant.text, "0123456789") != "") {
-			return fmt.Errorf("it is %s, of which hql binds constants of key columns alone", statement)
+			return fmt.Errorf("it is %s: hql can bind only constants of key columns", statement)
 		}
 		d.constants[name] = constant.text
 		for depth > 0 && r.accept(")") {
@@ -505,7 +506,7 @@ func (d *phoenixDef) bind(o *phoenixObject) error {
 			return nil
 		}
 		if !r.accept("AND") {
-			return fmt.Errorf("it is %s, of which hql binds constants of key columns alone", statement)
+			return fmt.Errorf("it is %s: hql can bind only constants of key columns", statement)
 		}
 		for r.accept("(") {
 			depth++
@@ -513,7 +514,7 @@ func (d *phoenixDef) bind(o *phoenixObject) error {
 	}
 }
 
-// phoenixCodes are the numbers of types, java.sql's and Phoenix's own.
+// phoenixCodes maps the numbers of types, java.sql's and Phoenix's own, to their names.
 var phoenixCodes = map[int64]string{
 	12: "VARCHAR", 1: "CHAR", 4: "INTEGER", -5: "BIGINT", 5: "SMALLINT", -6: "TINYINT", 8: "DOUBLE", 6: "FLOAT", 3: "DECIMAL", 16: "BOOLEAN",
 	91: "DATE", 92: "TIME", 93: "TIMESTAMP", -3: "VARBINARY", -2: "BINARY",
@@ -521,7 +522,7 @@ var phoenixCodes = map[int64]string{
 	18: "UNSIGNED_TIME", 19: "UNSIGNED_DATE", 20: "UNSIGNED_TIMESTAMP",
 }
 
-// arrayCodes is added to the number of an array's elements.
+// arrayCodes is added to the number of the element type for an array.
 const arrayCodes = 3000
 
 func phoenixTypeOf(code int64) (name string, array bool, err error) {
@@ -530,7 +531,7 @@ func phoenixTypeOf(code int64) (name string, array bool, err error) {
 	}
 	name, ok := phoenixCodes[code]
 	if !ok {
-		return "", false, fmt.Errorf("its type has the number %d, which is not known", code)
+		return "", false, fmt.Errorf("its type has the unknown number %d", code)
 	}
 	return name, array, nil
 }

@@ -11,17 +11,17 @@ import (
 	"github.com/hql-db/hql/hbase"
 )
 
-// Phoenix is what Phoenix's catalog said when it was read.
+// Phoenix is the content of Phoenix's catalog at one time.
 type Phoenix struct {
 	sql     string
-	sources map[string][2][]phoenixSource // by the name of a definition, in lower case: for readers of the table, and the further ones for writers
+	sources map[string][2][]phoenixSource // by the name of a definition, in lower case: those that readers of the table need, and those that only writers need
 }
 
-// SQL is a catalog file, with comments on what hql does not read.
+// SQL returns a catalog file, with comments on tables that hql does not read.
 func (p *Phoenix) SQL() string { return p.sql }
 
-// Same reports whether Phoenix's catalog still says the same of the table that SQL defines under that name: of its columns, the views that it is
-// a view of, its indexes; and, written, of the views and indexes that Phoenix keeps with its rows.
+// Same reports whether Phoenix's catalog is unchanged for the table with this name in SQL: its columns, the views below
+// it, and its indexes. With written it also compares the views and indexes that Phoenix updates with its rows.
 func (p *Phoenix) Same(ctx context.Context, c hbase.Client, table string, written bool) (bool, error) {
 	of := p.sources[strings.ToLower(table)]
 	sources := of[0]
@@ -40,18 +40,18 @@ func (p *Phoenix) Same(ctx context.Context, c hbase.Client, table string, writte
 	return true, nil
 }
 
-// phoenixSource is what a table of Phoenix's own said of an object.
+// phoenixSource is the digest of an object in one of Phoenix's system tables.
 type phoenixSource struct{ table, object, digest string }
 
-// span are the rows of an object: its own one, and those of its columns and links.
+// span returns the rows of an object: its own, and those of its columns and links.
 func (s phoenixSource) span() hbase.ScanRange {
 	return hbase.ScanRange{Table: s.table, Start: []byte(s.object), Stop: []byte(s.object + "\x01")}
 }
 
-// digests are of the rows of each object, by what their keys begin with.
+// digests are the digests of each object's rows, by the prefix of their keys.
 type digests map[string]hash.Hash
 
-// add takes up a row of SYSTEM.CATALOG or SYSTEM.CHILD_LINK. An object's rows come in their order.
+// add adds a row of SYSTEM.CATALOG or SYSTEM.CHILD_LINK. The rows of an object must come in order.
 func (d digests) add(r hbase.Row) {
 	object := phoenixID{}.key()
 	if f := strings.SplitN(string(r.Key), "\x00", 4); len(f) > 2 {
@@ -76,7 +76,7 @@ func (d digests) add(r hbase.Row) {
 	h.Write(b)
 }
 
-// of is the digest of an object, "" where it has no rows.
+// of returns the digest of an object, or "" if it has no rows.
 func (d digests) of(object string) string {
 	if h := d[object]; h != nil {
 		return string(h.Sum(nil))
@@ -84,10 +84,10 @@ func (d digests) of(object string) string {
 	return ""
 }
 
-// key is what the keys of an object's rows begin with.
+// key returns the prefix of the keys of an object's rows.
 func (id phoenixID) key() string { return id.tenant + "\x00" + id.schema + "\x00" + id.name }
 
-// sources are what the definition of o was made of.
+// sources returns the objects from which the definition of o was made.
 func (s *phoenixSystem) sources(o *phoenixObject) (out [2][]phoenixSource) {
 	seen := map[*phoenixObject]bool{}
 	object := func(k int, o *phoenixObject) {

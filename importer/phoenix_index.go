@@ -20,7 +20,7 @@ const (
 	activeIndex    = "a"
 )
 
-// addIndexes adds the indexes of the table o that hql reads by; why it does not read by the others is noted.
+// addIndexes adds the indexes of the table o that hql can read by, and notes why it cannot use the others.
 func (s *phoenixSystem) addIndexes(d *phoenixDef, o *phoenixObject, served map[*phoenixObject]bool) {
 	for _, name := range o.links[indexLink] {
 		index := s.object(phoenixID{o.id.tenant, o.id.schema, name})
@@ -48,22 +48,22 @@ func (s *phoenixSystem) addIndexes(d *phoenixDef, o *phoenixObject, served map[*
 	}
 }
 
-var errLocal = errors.New("it is local: its entries stand in each region of the table")
+var errLocal = errors.New("it is local: each region of the table has its own entries")
 
-// unserved says why the index o, which is of no table that is described, is left out.
+// unserved explains why the index o, which belongs to no described table, is left out.
 func (o *phoenixObject) unserved() string {
 	switch in := o.links[physicalLink]; {
 	case o.header.count("INDEX_TYPE") == localIndex:
 		return errLocal.Error()
 	case len(o.links[viewIndexLink]) > 0 && len(in) > 0:
-		return "it is of a view: the rows that are written through its table have no entry in " + in[0]
+		return "it belongs to a view: rows written through the view's table have no entry in " + in[0]
 	}
 	return "its table is"
 }
 
-var errTTL = errors.New("the cells of a row go at other times than its entry, by their TTL")
+var errTTL = errors.New("by its TTL, the cells of a row expire at another time than its entry")
 
-// lasting refuses a table whose cells go by themselves.
+// lasting refuses a table whose cells expire.
 func (s *phoenixSystem) lasting(o *phoenixObject) error {
 	families, err := s.families(o.stored())
 	if err != nil {
@@ -77,8 +77,8 @@ func (s *phoenixSystem) lasting(o *phoenixObject) error {
 	return nil
 }
 
-// indexParts are the parts of the keys of an index of the table o. Each row of o has an entry: Phoenix writes it before the row, and
-// removes it after.
+// indexParts returns the parts of the keys of an index of the table o. Each row of o has an entry: Phoenix writes it
+// before the row, and removes it after the row.
 func indexParts(d *phoenixDef, o, index *phoenixObject) ([]string, error) {
 	h := index.header
 	switch kind := h.count("INDEX_TYPE"); {
@@ -89,11 +89,11 @@ func indexParts(d *phoenixDef, o, index *phoenixObject) ([]string, error) {
 	case h.text("INDEX_STATE") != activeIndex:
 		return nil, fmt.Errorf("its INDEX_STATE is %q, not ACTIVE", h.text("INDEX_STATE"))
 	case h.number("INDEX_DISABLE_TIMESTAMP") != 0:
-		return nil, errors.New("a part of it is still being built")
+		return nil, errors.New("it is not completely built")
 	case h["INDEX_WHERE"] != nil:
-		return nil, errors.New("it has entries for some of the rows only")
+		return nil, errors.New("it is partial: some rows have no entry")
 	case h["VIEW_INDEX_ID"] != nil:
-		return nil, errors.New("it is of a view")
+		return nil, errors.New("it belongs to a view")
 	}
 	keys := slices.DeleteFunc(slices.Clone(index.columns), func(c phoenixCell) bool { return c.number("KEY_SEQ") == 0 })
 	slices.SortFunc(keys, func(a, b phoenixCell) int { return cmp.Compare(a.number("KEY_SEQ"), b.number("KEY_SEQ")) })
@@ -101,7 +101,7 @@ func indexParts(d *phoenixDef, o, index *phoenixObject) ([]string, error) {
 	for i, k := range keys {
 		c := d.columnOf(k)
 		if c == nil || !isName(k.text("COLUMN_DEF"), c.name) {
-			return nil, fmt.Errorf("it is of %s, which is no column", cmp.Or(k.text("COLUMN_DEF"), k.name))
+			return nil, fmt.Errorf("it contains %s, which is not a column", cmp.Or(k.text("COLUMN_DEF"), k.name))
 		}
 		expr, p, err := indexed(c, k)
 		if err != nil {
@@ -112,7 +112,8 @@ func indexParts(d *phoenixDef, o, index *phoenixObject) ([]string, error) {
 	return parts, nil
 }
 
-// columnOf is the column of d that one of an index is made of, whose name has that of its family in front; nil where it is none.
+// columnOf returns the column of d that an index column is made of, or nil. The name of an index column begins with the
+// family.
 func (d *phoenixDef) columnOf(k phoenixCell) *phoenixColumn {
 	family, name, _ := strings.Cut(k.name, ":")
 	if at := slices.IndexFunc(d.cols, func(c *phoenixColumn) bool { return c.family == family && c.name == name }); at >= 0 {
@@ -121,14 +122,14 @@ func (d *phoenixDef) columnOf(k phoenixCell) *phoenixColumn {
 	return nil
 }
 
-// included are the columns that the entries of an index of o carry in cells, and where. What the cells do not tell as surely as the rows is
-// left away. It is nil where Phoenix itself takes no entry without its row.
+// included returns the columns that the entries of an index of o carry in cells, and their cells. It omits columns that
+// the cells hold less exactly than the rows. It is nil if Phoenix itself reads no entry without its row.
 func (d *phoenixDef) included(o, index *phoenixObject) ([]string, error) {
 	if index.header.count("INDEX_TYPE") == uncoveredIndex {
-		return nil, nil // all entries are marked as verified, those of what a row was once, too
+		return nil, nil // all entries are marked as verified, even outdated ones
 	}
 	if index.encoded() != o.encoded() {
-		return nil, nil // of such an index Phoenix 5.2.1 says other qualifiers than it writes
+		return nil, nil // for such an index Phoenix 5.2.1 records other qualifiers than it writes
 	}
 	out := []string{}
 	columns := slices.DeleteFunc(slices.Clone(index.columns), func(c phoenixCell) bool { return c.number("KEY_SEQ") != 0 })
@@ -154,7 +155,7 @@ func (d *phoenixDef) included(o, index *phoenixObject) ([]string, error) {
 		}
 		from, encoding := carried.cell(cmp.Or(k.family, d.family), p)
 		carry := parser.QuoteName(c.hql) + " FROM " + from
-		if c.element > 0 || carried.element > 0 { // else as in the rows
+		if c.element > 0 || carried.element > 0 { // otherwise the encoding is that of the rows
 			carry += " AS " + encoding
 		}
 		out = append(out, carry)
@@ -162,12 +163,13 @@ func (d *phoenixDef) included(o, index *phoenixObject) ([]string, error) {
 	return out, nil
 }
 
-// isName reports whether an expression is a column's name, which may be quoted and behind that of its family.
+// isName reports whether an expression is a column's name, which may be quoted and may begin with its family.
 func isName(expression, name string) bool {
 	return expression == name || expression == `"`+name+`"` || strings.HasSuffix(expression, "."+name) || strings.HasSuffix(expression, `."`+name+`"`)
 }
 
-// indexed says how the column c stands in an index, where k describes it. What may be NULL is there in a form of varying width.
+// indexed returns how the column c is stored in an index, whose column is k. A column that may be NULL is stored in a
+// form of varying width.
 func indexed(c *phoenixColumn, k phoenixCell) (expr string, p phoenixType, err error) {
 	typ, array, err := phoenixTypeOf(k.number("DATA_TYPE"))
 	if err != nil {
@@ -175,7 +177,7 @@ func indexed(c *phoenixColumn, k phoenixCell) (expr string, p phoenixType, err e
 	}
 	own, err := c.stored("", &table{})
 	refuse := func() (string, phoenixType, error) {
-		return "", p, fmt.Errorf("hql does not look for a %s that is kept as a %s, as %s is", c.typ, typ, c.name)
+		return "", p, fmt.Errorf("it stores a %s as a %s, which hql cannot search (column %s)", c.typ, typ, c.name)
 	}
 	switch expr = parser.QuoteName(c.hql); {
 	case err != nil:

@@ -93,7 +93,7 @@ func shc(src string) ([]*table, error) {
 	return []*table{t}, nil
 }
 
-// encodings decides how a column is stored.
+// encodings sets the type and encodings of a column.
 func (c *shcColumn) encodings(t *table, phoenixCoded, avroCoded bool) error {
 	if c.CF == "" || c.Col == "" {
 		return errors.New(`it needs "cf" and "col"`)
@@ -101,7 +101,7 @@ func (c *shcColumn) encodings(t *table, phoenixCoded, avroCoded bool) error {
 	if len(c.Length) > 0 {
 		n, err := strconv.Atoi(strings.Trim(string(c.Length), `"`))
 		if err != nil || n < 1 {
-			return fmt.Errorf(`"length" %s is no number from 1`, c.Length)
+			return fmt.Errorf(`"length" %s is not a number from 1`, c.Length)
 		}
 		c.width = n
 	}
@@ -110,7 +110,7 @@ func (c *shcColumn) encodings(t *table, phoenixCoded, avroCoded bool) error {
 		if c.SerDes != "" {
 			what = "the Java class " + c.SerDes
 		}
-		t.note("column %s is written by %s: its bytes are read as they are", c.name, what)
+		t.note("column %s is written by %s: it is read as bytes", c.name, what)
 		c.typ, c.inKey, c.variable = "BYTES", "BYTES", true
 		return nil
 	}
@@ -158,14 +158,14 @@ func (c *shcColumn) encodings(t *table, phoenixCoded, avroCoded bool) error {
 var shcToPhoenix = map[string]string{"string": "VARCHAR", "binary": "VARBINARY", "boolean": "BOOLEAN", "byte": "TINYINT", "tinyint": "TINYINT",
 	"short": "SMALLINT", "smallint": "SMALLINT", "int": "INTEGER", "integer": "INTEGER", "long": "BIGINT", "bigint": "BIGINT", "double": "DOUBLE", "date": "DATE", "time": "TIME"}
 
-// orderedColumns are the columns in the order of the JSON text, which carries meaning in SHC.
+// orderedColumns are the columns in the order of the JSON text, because SHC depends on that order.
 type orderedColumns []*shcColumn
 
 // UnmarshalJSON reads the object of columns.
 func (cs *orderedColumns) UnmarshalJSON(b []byte) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return errors.New(`"columns" is no object`)
+		return errors.New(`"columns" is not an object`)
 	}
 	for d.More() {
 		name, err := d.Token()

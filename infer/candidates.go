@@ -10,10 +10,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// inSeconds reports whether f is a number of seconds in 8 bytes: the first four are always zero, or all ones.
+// inSeconds reports whether f is a number of seconds in 8 bytes, of which the first four are all zeros or all ones.
 func inSeconds(f *form) bool { return f.width == 8 && f.seconds }
 
-// integers are numbers in bytes.
 func (s *search) integers(at []int) []option {
 	var out []option
 	for _, f := range numbers() {
@@ -31,13 +30,13 @@ func (s *search) integers(at []int) []option {
 			switch f.part {
 			case "c AS UINT8":
 				if o.spread == 0 {
-					continue // a literal says the same
+					continue // a literal reads the same
 				}
 			case "c AS UINT24":
-				o.segs[0].bits += 0.9 // less common than one byte and two
+				o.segs[0].bits += 0.9 // less common than one or two bytes
 			case "c AS UINT32":
 				if o.most < 1<<31 || o.spread >= 1<<31 {
-					continue // INT32 says the same: programs have no other; or all bytes are random
+					continue // INT32 reads the same and is what programs use; or all bytes are random
 				}
 			case "c AS INT32":
 				if least < 0 && o.most >= 1<<24 || o.spread >= 1<<30 && least < 1<<24 && s.random(at, 4) {
@@ -47,17 +46,17 @@ func (s *search) integers(at []int) []option {
 				if o.spread >= 1<<31 {
 					continue
 				}
-				o.segs[0].bits -= 0.8 // as unsigned numbers they would all lie in the upper half, or about its beginning
+				o.segs[0].bits -= 0.8 // as unsigned numbers all would be in the upper half, or near its beginning
 			}
 			if f.width == 8 && o.most >= 1<<40 && o.spread >= 1<<56 {
-				continue // ids that grow have a first byte that stays
+				continue // the first byte of growing ids stays the same
 			}
 			if t, ok := timeOfDay(f, o); ok && s.daily {
 				out = append(out, t)
 			}
 			switch {
 			case o.step > 1 && o.step%256 == 0:
-				o.segs[0].bits += 2 // a constant byte of the next part, rather
+				o.segs[0].bits += 2 // more likely a constant byte of the next part
 			case o.step > 1:
 				o.segs[0].bits += 0.5
 			}
@@ -67,8 +66,7 @@ func (s *search) integers(at []int) []option {
 	return out
 }
 
-// timeOfDay reads numbers that fill a day as milliseconds or minutes of the day that
-// the table's name has.
+// timeOfDay reads numbers that cover a day as the milliseconds or minutes of the day in the table's name.
 func timeOfDay(f *form, o option) (option, bool) {
 	function, most := "", int64(0)
 	switch f.part {
@@ -85,11 +83,11 @@ func timeOfDay(f *form, o option) (option, bool) {
 	g := o.segs[0]
 	g.part, g.base, g.typ = strings.Replace(g.part, "{}", function+"({})", 1), "ts", "TIMESTAMP"
 	g.why = fmt.Sprintf("%s: %s, in the table of a day", g.why, strings.ToLower(strings.ReplaceAll(function, "_", " ")))
-	g.bits -= 5 // one number in fifty is that small
+	g.bits -= 5 // only one number in fifty is that small
 	return option{segs: []segment{g}, next: o.next}, true
 }
 
-// literals are bytes that all keys have here.
+// literals returns the literals that begin here: bytes that all keys have.
 func (s *search) literals(at []int, least, most int) []option {
 	if alive(at) < 2 {
 		return nil
@@ -141,13 +139,14 @@ func literal(b []byte, why string) segment {
 	return segment{part: types.NewBytes(string(b)).SQL(), why: why, bits: 3 * partBits}
 }
 
-// hiveDelimiter stands between the fields of a struct that is a key of Hive's storage handler, unless its table says otherwise.
+// hiveDelimiter separates the fields of a struct that is a key of Hive's storage handler, unless its table sets another
+// byte.
 const hiveDelimiter = 2
 
-// delimiters end texts of any width; those in common use inside texts must be equally many in each key.
+// delimiters end texts of any width; those that are also common inside texts must occur equally often in each key.
 const delimiters = "\x00|:_-#/,;~\t\x01\x02\x1f\xff@$+= ."
 
-// delimited are texts up to a byte that stands in every key.
+// delimited returns texts that end at a byte which every key has.
 func (s *search) delimited(at []int) []option {
 	var out []option
 	for d := range len(delimiters) {
@@ -193,7 +192,7 @@ func (s *search) upTo(at []int, d byte) (option, bool) {
 		return option{}, false // the first byte of a number
 	}
 	if len(texts) >= 8 && distinctOf(texts) == 1 || d == '.' && (reversedDomains(rests) || domains(rests)) {
-		return option{}, false // literals are looked for elsewhere; a name keeps its dots
+		return option{}, false // the function literals finds literals; a name keeps its dots
 	}
 	end := []byte{d}
 	if double && d > ' ' {
@@ -217,13 +216,13 @@ func (s *search) upTo(at []int, d byte) (option, bool) {
 	return option{segs: []segment{g, delimiter}, next: next}, true
 }
 
-// variable is a text of any width, d being the byte after it (0 for none).
+// variable is a text of any width before the byte d, or at the end of the key if d is 0.
 func variable(texts [][]byte, d byte) segment {
 	g := segment{part: "{} AS TEXT", base: "id", typ: "STRING", bits: textBits(texts, false) + partBits}
 	if slices.ContainsFunc(texts, func(b []byte) bool { return len(b) > 0 && b[len(b)-1] == ' ' }) {
 		g.bits += 6 // padding ends a text of fixed width
 	}
-	integers, dashed := d != '-' && !(d >= '0' && d <= '9'), true // dashed: each of them
+	integers, dashed := d != '-' && !(d >= '0' && d <= '9'), true // dashed: all of them contain a dash
 	widths := map[int]bool{}
 	for _, b := range texts {
 		integers = integers && canonical(string(b))
@@ -248,10 +247,10 @@ func variable(texts [][]byte, d byte) segment {
 	return g
 }
 
-// maxFixed is the widest part of fixed width that is looked for.
+// maxFixed is the greatest width of a part of fixed width.
 const maxFixed = 64
 
-// fixed are parts of fixed width, up to where something recognisable begins.
+// fixed returns parts of fixed width, up to the beginning of something recognisable.
 func (s *search) fixed(at []int, least, most int) []option {
 	var out []option
 	for w := 1; w <= min(least, maxFixed); w++ {
@@ -284,7 +283,7 @@ func (s *search) fixed(at []int, least, most int) []option {
 			}
 			if w == 16 && !slices.ContainsFunc(bs, func(b []byte) bool { return !versionedUUID(b) }) {
 				g.part, g.typ, g.base, g.lead, what = "{} AS UUID", "UUID", "uuid", noLead, "UUIDs in 16 bytes"
-				g.bits = 122 - 24 // the version and the variant are right in each key
+				g.bits = 122 - 24 // the version and the variant are correct in each key
 			}
 		case allDigits && !slices.ContainsFunc(bs, func(b []byte) bool { return len(bytes.TrimLeft(b, "0")) > 18 }):
 			g.typ, g.base, what = "BIGINT", "n", "digits"
@@ -302,7 +301,7 @@ func (s *search) fixed(at []int, least, most int) []option {
 			g.part, g.typ, what = fmt.Sprintf("{} AS BYTES(%d)", w), "BYTES", "bytes"
 			g.bits += 4 + float64(w)/2
 		case end:
-			continue // text to the end needs no width
+			continue // a text up to the end needs no width
 		default:
 			g.bits += 3 * float64(punctuation(bs))
 		}
@@ -312,7 +311,7 @@ func (s *search) fixed(at []int, least, most int) []option {
 	return out
 }
 
-// digitsEnd reports whether all texts are digits, and letters follow in all keys.
+// digitsEnd reports whether all texts are digits, with letters after them in all keys.
 func (s *search) digitsEnd(bs [][]byte, next []int) bool {
 	after, _, ok := s.slice(next, 1)
 	return ok && !slices.ContainsFunc(bs, func(b []byte) bool { return !isDigits(b) }) && !slices.ContainsFunc(after, func(b []byte) bool { return !isLetter(b[0]) })
@@ -366,7 +365,7 @@ func (s *search) begins(at, next []int, w int) bool {
 	return false
 }
 
-// rest is one part with all that is left.
+// rest returns one part that holds all remaining bytes.
 func (s *search) rest(at []int) []option {
 	bs, next, _ := s.slice(at, -1)
 	return []option{{segs: []segment{variable(bs, 0)}, next: next}}

@@ -24,12 +24,12 @@ import (
 // cellColumn is a column made of the cells of one qualifier.
 type cellColumn struct {
 	name, def string
-	why       string // what speaks for the type, where bytes alone do not tell it
-	source    bool   // text that a key may hold a hash of
-	fixed     string // the encoding of a number in bytes that a key may hold a hash of; "" for none
+	why       string // the evidence for the type, if the bytes alone do not determine it
+	source    bool   // text whose hash a key may hold
+	fixed     string // the encoding of a number whose bytes' hash a key may hold; "" for none
 }
 
-// maxCells is how many qualifiers become columns: a table with more has data in its qualifiers.
+// maxCells is the greatest number of qualifiers that become columns: a table with more has data in its qualifiers.
 const maxCells = 40
 
 // cellID names the cells of one family and qualifier.
@@ -40,7 +40,7 @@ type sampledCells struct {
 	ids      []cellID // by family and qualifier
 	values   map[cellID][][]byte
 	written  map[cellID]int64 // when the first of the cells was written
-	families map[string]int   // how many qualifiers each has
+	families map[string]int   // the number of qualifiers of each
 }
 
 func cellsOf(rows []hbase.Row) *sampledCells {
@@ -63,20 +63,20 @@ func cellsOf(rows []hbase.Row) *sampledCells {
 	return s
 }
 
-// cellColumns gives a column for each qualifier in the sample, with the type that all its values fit.
+// cellColumns returns a column for each qualifier in the sample, with the type that all its values fit.
 func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
 	cells := cellsOf(rows)
 	marker := phoenixMarker(rows)
 	switch marker {
 	case namedMarker:
-		notes = append(notes, "every row has the cell _0 that Phoenix writes: it is no column")
+		notes = append(notes, "every row has Phoenix's marker cell _0, which is not a column")
 	case numberedMarker:
-		notes = append(notes, "every row has the cell X'00000000' that Phoenix writes where columns have numbers: hql import phoenix --connect URL knows their names",
+		notes = append(notes, "every row has the cell X'00000000' that Phoenix writes if columns have numbers: hql import phoenix --connect URL finds their names",
 			"rows are written WITH (ROW_MARKER = X'00000000')")
 	}
 	used := map[string]bool{catalog.KeyColumn: true, catalog.TimestampColumn: true}
 	wide := map[string]bool{}
-	binary := map[string][]string{} // by family: qualifiers that are no text
+	binary := map[string][]string{} // by family: qualifiers that are not text
 	for _, k := range cells.ids {
 		if n := cells.families[k.family]; n > maxCells {
 			if !wide[k.family] {
@@ -86,7 +86,7 @@ func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
 			continue
 		}
 		if k.qualifier == "" || k.qualifier == marker {
-			continue // written to mark a row
+			continue // Phoenix's marker of a row
 		}
 		name := strings.ToLower(k.qualifier)
 		if marker == numberedMarker && k.qualifier == singleCell {
@@ -120,7 +120,7 @@ func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
 	return cols, append(notes, binaryQualifiers(binary)...)
 }
 
-// binaryQualifiers tells of the qualifiers that are no text, by family.
+// binaryQualifiers returns notes about qualifiers that are not text, by family.
 func binaryQualifiers(byFamily map[string][]string) (notes []string) {
 	for _, family := range slices.Sorted(maps.Keys(byFamily)) {
 		list := byFamily[family]
@@ -128,19 +128,19 @@ func binaryQualifiers(byFamily map[string][]string) (notes []string) {
 		if len(list) > 3 {
 			shown += " ..."
 		}
-		notes = append(notes, fmt.Sprintf("family %s has %s of bytes that are no text: %s", family, words.Count(len(list), "qualifier"), shown))
+		notes = append(notes, fmt.Sprintf("family %s has %s of bytes that are not text: %s", family, words.Count(len(list), "qualifier"), shown))
 	}
 	return notes
 }
 
-// The cells that Phoenix gives each row, where columns have their names and where they have numbers, and the one that holds all columns.
+// The cells that Phoenix adds to each row, with named and with numbered columns, and the cell that holds all columns.
 const (
 	namedMarker    = "_0"
 	numberedMarker = "\x00\x00\x00\x00"
 	singleCell     = "1"
 )
 
-// phoenixMarker is the cell of Phoenix's that all rows have; "" for none.
+// phoenixMarker returns Phoenix's marker cell if all rows have one, else "".
 func phoenixMarker(rows []hbase.Row) string {
 	for _, marker := range []string{namedMarker, numberedMarker} {
 		if !slices.ContainsFunc(rows, func(r hbase.Row) bool {
@@ -152,8 +152,8 @@ func phoenixMarker(rows []hbase.Row) string {
 	return ""
 }
 
-// cellType is the type and encoding that all values read back from, and what speaks for it. They were written then, in
-// milliseconds, or later.
+// cellType returns the type and encoding that fit all values, and the evidence for them. The values were written at the
+// time written, in milliseconds, or later.
 func cellType(values [][]byte, written int64, phoenix bool) (typ, as, why string) {
 	all := func(f func([]byte) bool) bool {
 		return !slices.ContainsFunc(values, func(b []byte) bool { return !f(b) })
@@ -165,7 +165,7 @@ func cellType(values [][]byte, written int64, phoenix bool) (typ, as, why string
 	case all(isText):
 		return textCells(values)
 	case all(bigDecimal) && !all(func(b []byte) bool { return len(b) == 8 }):
-		return "DECIMAL", "BIGDECIMAL", "a scale in 4 bytes and a number in as few as it takes, as Bytes.toBytes(BigDecimal) writes them"
+		return "DECIMAL", "BIGDECIMAL", "a scale in 4 bytes and a number in as few bytes as possible, as Bytes.toBytes(BigDecimal) writes them"
 	case !all(func(b []byte) bool { return len(b) == width }):
 		return "BYTES", "", container(values)
 	case width == 1 && phoenix && all(func(b []byte) bool { return b[0] <= 1 }):
@@ -181,7 +181,7 @@ func cellType(values [][]byte, written int64, phoenix bool) (typ, as, why string
 	return "BYTES", "", container(values)
 }
 
-// bigDecimal reports whether b is a BigDecimal in bytes, of a scale that people use.
+// bigDecimal reports whether b is a BigDecimal in bytes, with a usual scale.
 func bigDecimal(b []byte) bool {
 	if len(b) < 5 || len(b) > 20 || b[0]|b[1]|b[2] != 0 || b[3] > 18 {
 		return false
@@ -190,7 +190,7 @@ func bigDecimal(b []byte) bool {
 	return len(n) == 1 || n[0] != 0 && n[0] != 0xff || (n[0] == 0) == (n[1] >= 0x80)
 }
 
-// container says which format values have that hql does not look into; "" for none that is known.
+// container names the format of values that hql does not decode, or returns "".
 func container(values [][]byte) string {
 	all := func(f func([]byte) bool) bool {
 		return !slices.ContainsFunc(values, func(b []byte) bool { return !f(b) })
@@ -202,20 +202,20 @@ func container(values [][]byte) string {
 	case begins("Obj\x01", 5):
 		return "Avro files"
 	case begins("\xc3\x01", 10):
-		return "Avro, each value behind the fingerprint of its schema"
+		return "Avro, each value after the fingerprint of its schema"
 	case begins("\x00\x00", 6) && distinctOf(firstOf(values, 5)) == 1 && len(values) > 3:
-		return "Avro or another format behind the number of its schema in a registry, perhaps"
+		return "perhaps Avro or another format, after the number of its schema in a registry"
 	case begins("\xac\xed\x00\x05", 5):
 		return "serialized Java objects"
 	case begins("\x1f\x8b", 10):
 		return "compressed by gzip"
 	case all(isMessage) && len(values) > 3:
-		return "protocol buffers, it seems: each value is a sequence of numbered fields"
+		return "probably protocol buffers: each value is a sequence of numbered fields"
 	}
 	return ""
 }
 
-// firstOf gives the first n bytes of each value.
+// firstOf returns the first n bytes of each value.
 func firstOf(values [][]byte, n int) [][]byte {
 	out := make([][]byte, len(values))
 	for i, b := range values {
@@ -236,16 +236,17 @@ func isMessage(b []byte) bool {
 	return n >= 2
 }
 
-// Numbers as people, Hive and the shells write them: without zeros in front, and with all of a fraction that a DOUBLE has.
+// Numbers as people, Hive and shells write them: without leading zeros, and with all decimals of a DOUBLE.
 var (
 	scaledText = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,17})\.[0-9]+$`)
 	momentText = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,3})?Z?$`)
 )
 
-// maxDigits is how many digits numbers of one width have: more are rather a phone's or those of an id.
+// maxDigits is the greatest number of digits of numbers that all have one width: longer ones are more likely phone
+// numbers or ids.
 const maxDigits = 9
 
-// textCells is the type of values that are all text. One value is no evidence.
+// textCells returns the type of values that are all text. A single value is not enough evidence.
 func textCells(values [][]byte) (typ, as, why string) {
 	seen, widths, scales := map[string]bool{}, map[int]bool{}, map[int]bool{}
 	for _, b := range values {
@@ -282,10 +283,11 @@ func textCells(values [][]byte) (typ, as, why string) {
 	default:
 		return "STRING", "", ""
 	}
-	return typ, "TEXT", fmt.Sprintf("%d values, all %s in text, as Hive writes them; STRING reads them, too", len(seen), kind)
+	return typ, "TEXT", fmt.Sprintf("%d values, all %s in text, as Hive writes them; STRING reads them too", len(seen), kind)
 }
 
-// isDoubleText reports whether s is a number as a program prints a DOUBLE: the shortest text that is read back as the same.
+// isDoubleText reports whether s is a DOUBLE as programs print it: the shortest text that reads back as the same
+// number.
 func isDoubleText(s string) bool {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || !strings.Contains(s, ".") && !canonical(s) {
@@ -298,7 +300,7 @@ func isDoubleText(s string) bool {
 	return s == short || s == short+".0"
 }
 
-// addCells reads r's cells into the columns of row that the key does not give.
+// addCells sets the columns of row that are read from cells of r.
 func addCells(t *catalog.Table, r hbase.Row, row []types.Value) {
 	for _, c := range t.Columns {
 		for _, cell := range r.Cells {

@@ -90,8 +90,8 @@ func TestCellDoubt(t *testing.T) {
 		{"\xd3\x9a\x11\x7f", "BYTES", "nothing else is plausible"},
 		{string(binary.BigEndian.AppendUint64(nil, math.Float64bits(1.5))), "DOUBLE", "doubtful"},
 		{string(binary.BigEndian.AppendUint64(nil, now+123)), "TIMESTAMP", "clear"},
-		{string(binary.BigEndian.AppendUint64(nil, 1_000_000_079_190)), "TIMESTAMP", "doubtful, for they were written years later"}, // an amount as well
-		{string(binary.BigEndian.AppendUint64(nil, math.Float64bits(-1.5))), "DOUBLE", "doubtful"},                                  // or 1.5 AS ORDERED FLOAT64
+		{string(binary.BigEndian.AppendUint64(nil, 1_000_000_079_190)), "TIMESTAMP", "doubtful, because they were written years later"}, // an amount as well
+		{string(binary.BigEndian.AppendUint64(nil, math.Float64bits(-1.5))), "DOUBLE", "doubtful"},                                      // or 1.5 AS ORDERED FLOAT64
 	} {
 		typ, _, why := cellType([][]byte{[]byte(c.bytes)}, now, false)
 		if typ != c.want || !strings.Contains(why, c.says) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// counted are texts behind their length in 1, 2 or 4 bytes.
+// counted returns texts after their length in 1, 2 or 4 bytes.
 func (s *search) counted(at []int) []option {
 	var out []option
 	for _, width := range []int{1, 2, 4} {
@@ -29,19 +29,19 @@ func (s *search) counted(at []int) []option {
 			widths[len(text)] = true
 			next[i] = p + width + len(text)
 		}
-		if 20*lost > total || len(widths) < 2 { // of one width: a constant, rather
+		if 20*lost > total || len(widths) < 2 { // all of one width: more likely a constant
 			continue
 		}
 		g := variable(texts, 0)
 		g.part, g.typ, g.base = fmt.Sprintf("{} AS COUNT%d TEXT", 8*width), "STRING", "id"
-		g.bits -= 16 // a length that is right in each key; and parts that the text may have are not told apart
-		g.why = fmt.Sprintf("behind its length in %d bytes: %s", width, describe("text", texts))
+		g.bits -= 16 // the length is correct in each key; but parts within the text remain undivided
+		g.why = fmt.Sprintf("after its length in %d bytes: %s", width, describe("text", texts))
 		out = append(out, option{segs: []segment{g}, next: next})
 	}
 	return out
 }
 
-// countedText is the text at the beginning of b, behind its length; it does not go on after that.
+// countedText returns the text at the start of b, after its length. It is empty if more text follows.
 func countedText(b []byte, width int) ([]byte, bool) {
 	if len(b) < width {
 		return nil, false
@@ -54,10 +54,10 @@ func countedText(b []byte, width int) ([]byte, bool) {
 	return b[:n], true
 }
 
-// beforeTail are texts of any length before something of fixed width that ends the key: a time, a number, digits.
+// beforeTail returns texts of any length before a part of fixed width that ends the key: a time, a number, digits.
 func (s *search) beforeTail(at []int, least, most int) []option {
 	if least == most || alive(at) < 8 {
-		return nil // fixed has those
+		return nil // the function fixed returns those
 	}
 	var out []option
 	for _, f := range moments() {
@@ -86,7 +86,7 @@ func (s *search) beforeTail(at []int, least, most int) []option {
 	return out
 }
 
-// fromEnd is w bytes before the end of each key that has a byte more left.
+// fromEnd returns the place w bytes before the end of each key that has at least one byte before it.
 func (s *search) fromEnd(at []int, w int) []int {
 	next := make([]int, len(at))
 	for i, p := range at {
@@ -97,7 +97,8 @@ func (s *search) fromEnd(at []int, w int) []int {
 	return next
 }
 
-// before is the text of any length from at to next, and the last part behind it; none if that may be the end of a longer number.
+// before returns the text of any length from at to next, and the last part after it; nothing if that may be the end of
+// a longer number.
 func (s *search) before(at, next []int, last option, digits bool) []option {
 	var texts [][]byte
 	total, continued := alive(at), 0

@@ -11,11 +11,11 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// leads are the ways to read the first bytes as a salt, a bucket or a hash's prefix.
+// leads returns the ways to read the first bytes as a salt, a bucket or the prefix of a hash.
 func (s *search) leads(at []int) []option {
 	var out []option
 	if bs, _, ok := s.slice(at, 36); ok && !slices.ContainsFunc(bs, func(b []byte) bool { return !isUUID(b) }) {
-		return nil // the digits of a UUID are no salt
+		return nil // the digits of a UUID are not a salt
 	}
 	for _, w := range []int{1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 32, 40, 64} {
 		bs, next, ok := s.slice(at, w)
@@ -46,7 +46,7 @@ func (s *search) leads(at []int) []option {
 		} else if kind == textLead && mixed {
 			continue
 		} else if kind == textLead && w >= 4 && w <= 8 && letters(bs) && !slices.ContainsFunc(bs, func(b []byte) bool { return !isHexCase(b, 'a') }) && 10*distinctOf(bs) > 9*len(bs) {
-			g.part, g.why = fmt.Sprintf("SALT HEX(%d)", w), fmt.Sprintf("%d hex digits, %d values in %d keys: a hash of nothing that the sample shows", w, distinctOf(bs), len(bs))
+			g.part, g.why = fmt.Sprintf("SALT HEX(%d)", w), fmt.Sprintf("%d hex digits, %d values in %d keys: a hash, but not of a value in the sample", w, distinctOf(bs), len(bs))
 		}
 		o := option{segs: []segment{g}, next: next}
 		if d, after, ok := s.slice(next, 1); ok && d[0][0] > ' ' && !isAlnum(d[0][0]) && distinctOf(d) == 1 && kind == textLead {
@@ -58,7 +58,7 @@ func (s *search) leads(at []int) []option {
 	return out
 }
 
-// whole gives the cuts that leave a text at the beginning whole, which may look like several parts:
+// whole returns the ways to read the keys that keep a text at the beginning whole, even if it looks like several parts:
 // a salt or bucket is computed from all of it.
 func (s *search) whole(at []int) []parse {
 	out := []parse{parse{}.after(s.rest(at)[0])}
@@ -70,7 +70,7 @@ func (s *search) whole(at []int) []parse {
 	return out
 }
 
-// saltEnds reports whether a salt can end at next: a word or a number would not be cut there.
+// saltEnds reports whether a salt can end at next: it cannot if a word or a number continues there.
 func (s *search) saltEnds(bs [][]byte, next []int) bool {
 	switch {
 	case !isText(bs[0]):
@@ -84,8 +84,8 @@ func (s *search) saltEnds(bs [][]byte, next []int) bool {
 	return len(bs[0]) <= 2 && ok && !isAlnum(d[0][0]) && distinctOf(d) == 1
 }
 
-// independent reports whether the bytes between at and next do not follow from those
-// after them: among keys in the order of the rest, neighbours differ as often as any two do.
+// independent reports whether the bytes between at and next do not follow from those after them: among keys in the
+// order of the rest, neighbours differ as often as any two keys do.
 func (s *search) independent(at, next []int) bool {
 	type pair struct{ lead, rest string }
 	var pairs []pair
@@ -120,14 +120,14 @@ func distinctOf(bs [][]byte) int {
 	return len(values)
 }
 
-// saltOf reads first bytes that take few values, each about equally often, as a salt.
+// saltOf reads first bytes with few values, all about equally frequent, as a salt.
 func saltOf(bs [][]byte, kind leadKind) (segment, bool) {
 	counts := map[string]int{}
 	for _, b := range bs {
 		counts[string(b)]++
 	}
 	k := len(counts)
-	if k < 2 || k > 256 || len(bs) < 3*k || kind == binaryLead && len(bs[0]) > 2 { // an INT, rather
+	if k < 2 || k > 256 || len(bs) < 3*k || kind == binaryLead && len(bs[0]) > 2 { // more likely an INT
 		return segment{}, false
 	}
 	values := make([]string, 0, k)
@@ -137,7 +137,7 @@ func saltOf(bs [][]byte, kind leadKind) (segment, bool) {
 		least = min(least, n)
 	}
 	if 8*least*k < len(bs) {
-		return segment{}, false // a value that is rare: no draw
+		return segment{}, false // a rare value: they are not drawn
 	}
 	slices.Sort(values)
 	lo, hi := values[0], values[k-1]
@@ -195,22 +195,22 @@ func bigEndian(s string) int64 {
 	return n
 }
 
-// hypothesis is a function of other columns that a part may be.
+// hypothesis is a function of other columns that may give a part.
 type hypothesis struct {
 	part, why string
 	cell      bool    // a column is a cell
 	bonus     float64 // bits: what recomputing proves
 }
 
-// source is bytes or a number that a hash may be of: an SQL expression over columns of the key and cells.
+// source is an SQL expression over columns of the key and cells, whose hash a part may be.
 type source struct {
 	sql  string
-	name string // for people
+	name string // for display
 	typ  string // of a column; "" for bytes
 	cell bool
 }
 
-// hypotheses are the functions that give part i of p in the probed keys.
+// hypotheses returns the functions that give part i of p in the probed keys.
 func (v *verifier) hypotheses(p parse, i int) []hypothesis {
 	pr := v.probe(p, i)
 	if pr == nil {
@@ -218,7 +218,7 @@ func (v *verifier) hypotheses(p parse, i int) []hypothesis {
 	}
 	var out []hypothesis
 	add := func(part, why string, cell bool, bonus float64) {
-		if strings.Contains(part, "CONCAT(") { // a simpler reading of the same bytes is likelier
+		if strings.Contains(part, "CONCAT(") { // a simpler reading of the same bytes is more likely
 			bonus -= 10
 		}
 		out = append(out, hypothesis{part: part, why: why + " in the sampled keys", cell: cell, bonus: bonus})
@@ -265,7 +265,8 @@ func (v *verifier) hypotheses(p parse, i int) []hypothesis {
 	return out
 }
 
-// sources are the columns that a hash may be of, as values and as the bytes that programs have of numbers, and runs of parts behind it.
+// sources returns the columns whose hash may be part i: their values, the usual bytes of numbers, and runs of parts
+// after part i.
 func (v *verifier) sources(p parse, i int) []source {
 	var out []source
 	for j, g := range p.segs {
@@ -307,7 +308,7 @@ func (v *verifier) sources(p parse, i int) []source {
 	return append(out, runs(p, i)...)
 }
 
-// runs are the parts behind part i, one behind the other: some of them, or all.
+// runs returns the concatenations of parts after part i: some of them, or all.
 func runs(p parse, i int) []source {
 	var out []source
 	from := i + 1
@@ -316,7 +317,7 @@ func runs(p parse, i int) []source {
 	}
 	for ; from > i; from-- {
 		var args []string
-		moment := false // texts alone are read whole elsewhere
+		moment := false // runs of texts only are covered by the function whole
 		for j := from; j < len(p.segs); j++ {
 			g := p.segs[j]
 			switch {
@@ -331,7 +332,7 @@ func runs(p parse, i int) []source {
 			}
 			moment = moment || g.typ == "TIMESTAMP" || g.typ == "DATE" || g.column != "" && g.typ != "STRING" && !strings.Contains(g.part, "TEXT")
 			if len(args) > 1 && g.column != "" && moment {
-				out = append(out, source{"CONCAT(" + strings.Join(args, ", ") + ")", fmt.Sprintf("%d parts behind it", len(args)), "", false})
+				out = append(out, source{"CONCAT(" + strings.Join(args, ", ") + ")", fmt.Sprintf("the %d parts after it", len(args)), "", false})
 			}
 		}
 	}

@@ -12,23 +12,23 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// form is a way to write one value in a fixed number of bytes.
+// form is an encoding of one value in a fixed number of bytes.
 type form struct {
 	typ, part string // SQL type, and the part over a column c
 	width     int    // in bytes: see prepare
-	base      string // what its column is called
+	base      string // the name of its column
 	what      string
-	// prior is how many bits a value saves by being plausible at all: few of the
-	// byte strings of this width are moments of our time.
+	// prior is the number of bits that a value saves by being plausible: few of the byte strings of this width are moments
+	// of our time.
 	prior   float64
 	text    bool   // the bytes are characters
-	seconds bool   // whole ones; milliseconds otherwise
+	seconds bool   // a whole number of seconds; otherwise milliseconds
 	pattern string // of a date; "" for numbers
 
 	layout *catalog.Layout
 }
 
-// moments are the ways to write a point in time.
+// moments returns the encodings of a point in time.
 var moments = sync.OnceValue(func() []*form {
 	fs := []*form{
 		{typ: "TIMESTAMP", part: "c AS INT64", base: "ts", prior: 8, what: "8 bytes big-endian, milliseconds since 1970"},
@@ -75,7 +75,7 @@ var moments = sync.OnceValue(func() []*form {
 	return fs
 })
 
-// numbers are the ways to write a number in bytes.
+// numbers returns the encodings of a number.
 var numbers = sync.OnceValue(func() []*form {
 	var fs []*form
 	for _, bits := range []int{8, 16, 24, 32} {
@@ -104,7 +104,7 @@ func (f *form) prepare() {
 	f.width = f.layout.Key.Parts[0].Width()
 }
 
-// decode reads the bytes of one value; ok is false when they are none.
+// decode reads the bytes of one value; ok is false if they are not one.
 func (f *form) decode(b []byte) (n int64, ok bool) {
 	var row [3]types.Value
 	if len(b) < f.width || f.layout.DecodeRow("t", b[:f.width], nil, row[:]) != nil {
@@ -113,18 +113,19 @@ func (f *form) decode(b []byte) (n int64, ok bool) {
 	return row[0].Int(), true
 }
 
-// Years that a moment is believed in: small numbers taken from 2^31 would be seconds of 2037.
+// The earliest plausible years: small numbers subtracted from 2^31 would be seconds of 2037.
 var (
 	earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
-	// Years of two digits: 00 and the like are rather zeros before a number.
+	// Years of two digits begin later: 00 and the like are more likely zeros before a number.
 	twoDigits = time.Date(2006, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 	latest    = time.Date(2036, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 )
 
-// believed is the time from which moments are believed, and its end. Microseconds and nanoseconds must be later, since any large number could be one.
+// believed is the range of plausible moments, in milliseconds. Microseconds and nanoseconds begin later, at fine, since
+// any large number could be one.
 type believed struct{ from, fine, to int64 }
 
-// believedOf is the time of rows: not long after their cells were written.
+// believedOf returns the range for rows: it ends soon after their cells were written.
 func believedOf(rows []hbase.Row) believed {
 	b := believed{earliest, earliest, latest}
 	first, last := int64(math.MaxInt64), int64(0)
@@ -133,13 +134,13 @@ func believedOf(rows []hbase.Row) believed {
 			first, last = min(first, c.Timestamp), max(last, c.Timestamp)
 		}
 	}
-	if first >= earliest && last >= first && last < latest { // else they are no times
+	if first >= earliest && last >= first && last < latest { // otherwise the cells' times are not real
 		b.fine, b.to = first-longAgo, min(latest, last+longAgo)
 	}
 	return b
 }
 
-// moment reports whether n, as f decodes it, lies in the time that is believed.
+// moment reports whether n, as f decodes it, is plausible.
 func (f *form) moment(b believed, n int64) bool {
 	earliest, latest := b.from, b.to
 	switch {
@@ -156,16 +157,16 @@ func (f *form) moment(b believed, n int64) bool {
 	return n >= earliest && n < latest
 }
 
-// value shows n as f's type does.
+// value returns n as a text in f's type.
 func (f *form) value(n int64) string {
 	t, _ := types.ParseType(f.typ)
 	return types.NewIntOf(t, n).String()
 }
 
-// rangeBits is what saying one number of lo to hi costs.
+// rangeBits is the cost of a number from lo to hi.
 func rangeBits(lo, hi int64) float64 { return math.Log2(float64(hi) - float64(lo) + 1) }
 
-// over is the part with another column in place of c.
+// over returns the part with another column in place of c.
 func (f *form) over(column string) string {
 	if rest, ok := strings.CutPrefix(f.part, "c "); ok {
 		return column + " " + rest

@@ -19,17 +19,18 @@ import (
 type Proposal struct {
 	Table *catalog.Table
 	Parts []Evidence // one for each part of the key
-	Cells []Evidence // of the cells whose type their bytes do not tell at once: how sure it is
-	// Fit of Sampled distinct keys are read by the definition, and where all columns
-	// are known, written as the same bytes again.
+	Cells []Evidence // of the cells whose bytes do not clearly determine their type
+	// Fit is the number of the Sampled distinct keys that the definition reads and, if all columns are known, writes as
+	// the same bytes again.
 	Fit, Sampled int
 	// Key is a sampled key that fits, and Values its columns in the key's order.
 	Key    []byte
 	Values []string
-	Notes  []string // what else the sample tells
-	// Doubts are what may be otherwise than the definition says.
+	Notes  []string // further findings of the sample
+	// Doubts are assumptions of the definition that may be wrong.
 	Doubts []string
-	// Checked of the sampled keys took no part in the search; Misfits are sampled keys that do not fit, a few of them.
+	// Checked is the number of sampled keys that took no part in the search; Misfits are a few of the sampled keys that do
+	// not fit.
 	Checked int
 	Misfits [][]byte
 	bits    float64
@@ -38,13 +39,13 @@ type Proposal struct {
 	computed bool
 }
 
-// Evidence says why a part was read as it was.
+// Evidence says why a part is read in this way.
 type Evidence struct{ Part, Why string }
 
 // Doubtful reports whether the proposal may be wrong, and says so.
 func (p *Proposal) Doubtful() bool { return len(p.Doubts) > 0 }
 
-// Text is a catalog file with the first proposal, the others in it as comments.
+// Text returns a catalog file with the first proposal, and the others in comments.
 func Text(ps []*Proposal) string {
 	var b strings.Builder
 	for i, p := range ps {
@@ -60,7 +61,7 @@ func Text(ps []*Proposal) string {
 	return b.String()
 }
 
-// String is the statement, the evidence before it as comments.
+// String returns the statement after comments with the evidence.
 func (p *Proposal) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "-- %d of %d sampled keys fit", p.Fit, p.Sampled)
@@ -96,7 +97,7 @@ func (p *Proposal) String() string {
 	return b.String()
 }
 
-// oneLine keeps text from the store inside its comment.
+// oneLine keeps text from the store within one comment line.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 {
@@ -106,18 +107,18 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// Limits of the search: how many keys it looks at (all are read in the end), how
-// many ways to read the rest of a key it keeps, and how many it reads keys with.
+// Limits of the search: the number of keys that it looks at (all are read in the end), of ways to read the rest of a
+// key that it keeps, and of those with which it reads keys.
 const (
 	searchKeys = 256
 	keepTails  = 6
 	keepTried  = 40
 )
 
-// start is where each key begins.
+// start returns the beginning of each key.
 func (s *search) start() []int { return make([]int, len(s.keys)) }
 
-// parses are the ways to read whole keys, the most telling first.
+// parses returns the ways to read whole keys, the cheapest first.
 func (s *search) parses() []parse {
 	out := slices.Clone(s.parse(s.start()))
 	for _, lead := range s.leads(s.start()) {
@@ -129,9 +130,9 @@ func (s *search) parses() []parse {
 	return out
 }
 
-// Propose gives the definitions of an HBase table that fit at least half of the sampled keys, at most n: one that fits more
-// keys before one that fits fewer, and of these the most telling first. For the tables of a system that is known there is
-// one. The error is for an empty sample. The first is named as the table, the others with a number after it.
+// Propose returns at most n definitions of an HBase table that fit at least half of the sampled keys: the ones that fit
+// most keys first, among equals the cheapest first. For the tables of a known system there is one. The error is for an
+// empty sample. The first has the table's name, the others a number after it.
 func Propose(name string, sampled *Sampled, n int) ([]*Proposal, error) {
 	rows := distinct(sampled.Rows)
 	if len(rows) == 0 {
@@ -142,7 +143,7 @@ func Propose(name string, sampled *Sampled, n int) ([]*Proposal, error) {
 		return []*Proposal{p}, nil
 	}
 	out := proposals(name, rows, all)
-	if len(rows) < len(all) && (len(out) == 0 || out[0].Fit < len(all)) { // what the check shows belongs into the search
+	if len(rows) < len(all) && (len(out) == 0 || out[0].Fit < len(all)) { // search again, with the keys of the check
 		out = proposals(name, all, all)
 	}
 	out = out[:min(len(out), n)]
@@ -159,7 +160,7 @@ func Propose(name string, sampled *Sampled, n int) ([]*Proposal, error) {
 	return out, nil
 }
 
-// proposals are the definitions that are found in rows and fit at least half of all, in their order.
+// proposals returns the definitions that the search finds in rows and that fit at least half of all, in their order.
 func proposals(name string, rows, all []hbase.Row) []*Proposal {
 	s := newSearch(rows)
 	prefix, daily := dayTable(name)
@@ -195,10 +196,10 @@ func proposals(name string, rows, all []hbase.Row) []*Proposal {
 			consider(p)
 		}
 	}
-	if recomputed { // then it is no salt and no column: who writes as if it were gives rows a second key
+	if recomputed { // then it is neither a salt nor a column: writes by such a definition would give rows a second key
 		out = slices.DeleteFunc(out, func(p *Proposal) bool { return !p.computed })
 	}
-	if !slices.ContainsFunc(out, func(p *Proposal) bool { return p.Fit == p.Sampled }) { // the whole key fits whatever it is
+	if !slices.ContainsFunc(out, func(p *Proposal) bool { return p.Fit == p.Sampled }) { // a definition that reads the key as one part always fits
 		consider(parse{}.after(s.rest(s.start())[0]).named(taken))
 		consider(parse{}.after(option{segs: []segment{{part: "{} AS BYTES", base: "id", typ: "BYTES", why: "the whole key", bits: 1e6}}}).named(taken))
 	}
@@ -208,8 +209,8 @@ func proposals(name string, rows, all []hbase.Row) []*Proposal {
 	return withoutTwins(out)
 }
 
-// withoutTwins leaves out the proposals that add nothing to a better one: they find the same values in the sampled keys, or have a
-// column more although the first part of the better one follows from the columns that both have.
+// withoutTwins leaves out proposals that add nothing to a better one: they find the same values in the sampled keys, or
+// they have one more column although the better one computes the first part from the columns that both have.
 func withoutTwins(sorted []*Proposal) []*Proposal {
 	var out []*Proposal
 	for _, p := range sorted {
@@ -226,7 +227,8 @@ func withoutTwins(sorted []*Proposal) []*Proposal {
 	return out
 }
 
-// sharesColumns reports whether the keys of both proposals have the same columns, of the same types, or better's are some of p's.
+// sharesColumns reports whether the keys of both proposals have the same columns, of the same types, and whether
+// better's are some of p's.
 func (p *Proposal) sharesColumns(better *Proposal) (same, subset bool) {
 	n := 0
 	for _, c := range better.Table.Columns {
@@ -249,7 +251,7 @@ func (p *Proposal) sharesColumns(better *Proposal) (same, subset bool) {
 
 var seed = maphash.MakeSeed()
 
-// hashOf tells rows of key columns apart, whatever their order.
+// hashOf returns a hash of a row's key columns that does not depend on their order.
 func hashOf(t *catalog.Table, row []types.Value) (sum uint64) {
 	for _, c := range t.Columns {
 		if c.KeyPart {
@@ -259,7 +261,7 @@ func hashOf(t *catalog.Table, row []types.Value) (sum uint64) {
 	return sum
 }
 
-// keyOf is what makes a proposal differ from another: its key.
+// keyOf returns the key of a proposal as text; two proposals with the same text are equal.
 func keyOf(p *Proposal) string { return fmt.Sprint(p.Table.Def.Layouts[0].Parts, p.Table.Def.Columns) }
 
 func compareFloat(a, b float64) int {
@@ -272,7 +274,7 @@ func compareFloat(a, b float64) int {
 	return 0
 }
 
-// rename makes the proposal's table again under another name.
+// rename builds the proposal's table again under another name.
 func (p *Proposal) rename(name string) error {
 	def := *p.Table.Def
 	def.Name = name

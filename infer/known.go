@@ -19,8 +19,9 @@ const (
 	tsdbTag  = 2 * tsdbID
 )
 
-// openTSDB proposes the definition of a data table of OpenTSDB 2.x; nil: this is none. Its keys are the id of a metric, the hour in seconds
-// and pairs of ids, of a tag and of its value, behind a salt where that is on; its cells are under t.
+// openTSDB proposes the definition of a data table of OpenTSDB 2.x, or returns nil if it is not one. Its keys are the
+// id of a metric, the hour in seconds and pairs of ids, of a tag and of its value, after a salt if that is enabled; its
+// cells are in family t.
 func openTSDB(name string, rows []hbase.Row) *Proposal {
 	for salt := range 2 { // bytes
 		tags, ok := tsdbTags(rows, salt)
@@ -35,7 +36,7 @@ func openTSDB(name string, rows []hbase.Row) *Proposal {
 	return nil
 }
 
-// tsdbTags reports whether all keys are OpenTSDB's, and gives the ids of the tags that each of them has, if these are the same.
+// tsdbTags reports whether all keys are OpenTSDB's, and returns the ids of their tags if all keys have the same.
 func tsdbTags(rows []hbase.Row, salt int) (tags []string, ok bool) {
 	var all string
 	for i, r := range rows {
@@ -57,22 +58,22 @@ func tsdbTags(rows []hbase.Row, salt int) (tags []string, ok bool) {
 	return tags, true
 }
 
-// tsdbProposal builds the definition; nil where the keys are not as it has them.
+// tsdbProposal builds the definition; nil if the keys do not fit it.
 func tsdbProposal(name string, rows []hbase.Row, salt int, tags []string) *Proposal {
-	var columns, parts, bare []string // bare: the key without names, which a dictionary has
+	var columns, parts, bare []string // bare: the key with ids instead of the dictionary's names
 	why := []string{}
 	add := func(part, without, because string) {
 		parts, bare, why = append(parts, part), append(bare, without), append(why, because)
 	}
 	if salt > 0 {
 		const buckets = "OPENTSDB_SALT(20) AS UINT8"
-		add(buckets, buckets, "OpenTSDB's salt in 20 buckets, as it has them unless told otherwise: the same bytes in the sampled keys")
+		add(buckets, buckets, "OpenTSDB's salt with its default of 20 buckets: the same bytes in the sampled keys")
 	}
-	add("OPENTSDB_UID('metrics', metric) AS BYTES(3)", "metric AS BYTES(3)", "the metric's id, whose name tsdb-uid has")
+	add("OPENTSDB_UID('metrics', metric) AS BYTES(3)", "metric AS BYTES(3)", "the metric's id; tsdb-uid has its name")
 	add("DATE_BIN('1 hour', ts) AS EPOCH32", "ts AS EPOCH32", "full hours, in seconds since 1970")
 	columns = append(columns, "tags BYTES")
 	if tags == nil {
-		add("tags AS BYTES", "tags AS BYTES", "ids of tags and of their values, not the same tags in all keys")
+		add("tags AS BYTES", "tags AS BYTES", "ids of tags and of their values; the tags differ between keys")
 	} else {
 		columns = nil
 		for i, id := range tags {
@@ -107,12 +108,13 @@ func tsdbProposal(name string, rows []hbase.Row, salt int, tags []string) *Propo
 		p.Parts = append(p.Parts, Evidence{part, why[i]})
 	}
 	if tags != nil {
-		p.Notes = append(p.Notes, "series with other tags are no rows of this table: of those, tags BYTES behind the hour has all")
+		p.Notes = append(p.Notes, "series with other tags are not rows of this table; a column tags BYTES after the hour would read all series")
 	}
 	return p
 }
 
-// nutchCells are the cells of single values in a web table of Nutch 2, as its mapping to HBase names them and Gora writes them.
+// nutchCells are the single-valued cells in a web table of Nutch 2, with the names of its mapping to HBase and the
+// encodings of Gora.
 var nutchCells = []struct{ cell, definition string }{
 	{"f:bas", "base_url STRING FROM f:bas"}, {"f:st", "status INT FROM f:st AS INT32"}, {"f:ts", "fetch_time TIMESTAMP FROM f:ts AS INT64"},
 	{"f:pts", "prev_fetch_time TIMESTAMP FROM f:pts AS INT64"}, {"f:fi", "fetch_interval INT FROM f:fi AS INT32"},
@@ -121,11 +123,11 @@ var nutchCells = []struct{ cell, definition string }{
 	{"s:s", "score FLOAT FROM s:s AS FLOAT32"},
 }
 
-// nutchKey is a URL as Nutch has it in keys: the host's labels reversed, a protocol that it fetches by, a port that is not the protocol's,
-// the path.
+// nutchKey is a URL in the form of Nutch's keys: the host's labels reversed, a protocol that Nutch can fetch, the port
+// unless it is the default, the path.
 var nutchKey = regexp.MustCompile(`^[^:/]+:(https?|ftps?|sftp|file|smb|feed)(:[0-9]+)?(/|$)`)
 
-// nutch proposes the definition of a web table of Nutch 2; nil: this is none.
+// nutch proposes the definition of a web table of Nutch 2, or returns nil if it is not one.
 func nutch(name string, rows []hbase.Row) *Proposal {
 	there := map[string]bool{}
 	for _, r := range rows {
@@ -166,7 +168,7 @@ func nutch(name string, rows []hbase.Row) *Proposal {
 		Notes: []string{"a web table of Nutch 2: links, headers, markers and metadata are cells of il, ol, h, mk and mtdt, one for each name"}}
 }
 
-// readable reports whether the cells of a row are as t's columns say.
+// readable reports whether the cells of a row fit t's columns.
 func readable(t *catalog.Table, r hbase.Row) bool {
 	for _, c := range t.Columns {
 		for _, cell := range r.Cells {
@@ -181,14 +183,14 @@ func readable(t *catalog.Table, r hbase.Row) bool {
 	return true
 }
 
-// tsdbCells reports whether all cells are under t, data points or OpenTSDB's other cells.
+// tsdbCells reports whether all cells are in family t, and are data points or OpenTSDB's other cells.
 func tsdbCells(t *catalog.Table, rows []hbase.Row) bool {
 	value, _ := t.Column("value")
 	points := 0
 	for _, r := range rows {
 		for _, c := range r.Cells {
 			found, err := value.Points(nil, c.Qualifier, c.Value)
-			// Annotations, histograms and appended points have a kind, from 1 on, before 2 or 4 bytes of time.
+			// Annotations, histograms and appended points have a kind, 1 or more, before 2 or 4 bytes of time.
 			other := (len(c.Qualifier) == 3 || len(c.Qualifier) == 5) && c.Qualifier[0] < 0x10
 			if string(c.Family) != "t" || err != nil || len(found) == 0 && !other {
 				return false

@@ -27,8 +27,8 @@ func (s *search) printable(at []int, w int) bool {
 	return 4*n > total
 }
 
-// looksText reports whether the 4 bytes after skip others are rather characters: of a number of seconds the last
-// two are anything, and the first two are letters in our time.
+// looksText reports whether the 4 bytes after the first skip bytes are more likely characters than seconds: the first
+// two bytes of seconds are letters in our time, but the last two are arbitrary.
 func (s *search) looksText(at []int, skip int) bool {
 	n, total := 0, 0
 	for i, p := range at {
@@ -60,7 +60,8 @@ func isAlnum(c byte) bool {
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
-// canonical reports whether s is an integer that a BIGINT holds, as programs print one: without zeros or a plus in front.
+// canonical reports whether s is an integer of BIGINT's range as programs print it, without leading zeros or a plus
+// sign.
 func canonical(s string) bool {
 	n, err := strconv.ParseInt(s, 10, 64)
 	return err == nil && strconv.FormatInt(n, 10) == s
@@ -70,7 +71,7 @@ func isDigits(b []byte) bool {
 	return !slices.ContainsFunc(b, func(c byte) bool { return c < '0' || c > '9' })
 }
 
-// reversedDomains reports whether most texts begin as a domain name written backwards does.
+// reversedDomains reports whether most texts begin like a domain name written backwards.
 func reversedDomains(texts [][]byte) bool {
 	n := 0
 	for _, b := range texts {
@@ -88,7 +89,7 @@ func reversedDomain(b []byte) bool {
 	return ok && slices.Contains(topLevel[:14], string(tld))
 }
 
-// domains reports whether most texts begin as a domain name does whose labels are written from the right.
+// domains reports whether most texts begin like a domain name with its labels from the right.
 func domains(texts [][]byte) bool {
 	n := 0
 	for _, b := range texts {
@@ -102,7 +103,7 @@ func domains(texts [][]byte) bool {
 
 var topLevel = strings.Fields("com org net edu gov io cn de uk jp fr tv app dev info biz eu nl it es pl ru br in au ca us ch at se no fi dk be cz kr")
 
-// describe says what values a part has.
+// describe describes the values of a part.
 func describe(what string, bs [][]byte) string {
 	widths, values := map[int]bool{}, map[string]bool{}
 	lo, hi := math.MaxInt, 0
@@ -136,7 +137,7 @@ func describe(what string, bs [][]byte) string {
 	return fmt.Sprintf("%s, %s, %d values in %d keys: %s to %s", what, size, len(values), len(bs), show(first), show(last))
 }
 
-// textBits is the entropy of a text's bytes, a text; by position for texts of one width.
+// textBits is the entropy of a text's bytes for each text, by position if all texts have one width.
 func textBits(texts [][]byte, byPosition bool) float64 {
 	var all [256]int
 	total := 0
@@ -157,7 +158,7 @@ func textBits(texts [][]byte, byPosition bool) float64 {
 				here[b[i]]++
 			}
 			sum += entropy(here[:], len(texts))
-			for _, n := range here { // a sample shows less than there is (Miller and Madow)
+			for _, n := range here { // a sample underestimates the entropy (Miller and Madow)
 				if n > 0 {
 					sum += math.Log2E / float64(2*len(texts))
 				}
@@ -168,7 +169,7 @@ func textBits(texts [][]byte, byPosition bool) float64 {
 	return min(bits, dictionary(len(values), len(texts), bits))
 }
 
-// numberBits is what numbers written in digits cost, as for numbers in bytes.
+// numberBits is the cost of numbers written in digits, the same as for numbers in bytes.
 func numberBits(bs [][]byte) float64 {
 	lo, hi := int64(math.MaxInt64), int64(0)
 	values := map[int64]bool{}
@@ -191,7 +192,8 @@ func entropy(counts []int, total int) float64 {
 	return h
 }
 
-// punctuation counts the places that always hold the same character, no letter or digit: a delimiter.
+// punctuation counts the positions with the same character in all texts, which is neither a letter nor a digit: a
+// delimiter.
 func punctuation(bs [][]byte) int {
 	n := 0
 	for i, c := range bs[0] {
@@ -206,7 +208,7 @@ func isUUID(b []byte) bool {
 	return len(b) == 36 && b[8] == '-' && b[13] == '-' && b[18] == '-' && b[23] == '-'
 }
 
-// valuesOf gives the bytes between two places in each key, "" where a key does not fit.
+// valuesOf returns the bytes between two places in each key, "" for a key that does not fit.
 func valuesOf(at, next []int, keys [][]byte) []string {
 	out := make([]string, len(at))
 	for i := range at {
@@ -228,19 +230,20 @@ func digestOf(bs [][]byte) (string, bool) {
 	}
 	if name := digests[w/2]; w%2 == 0 && name != "" && !slices.ContainsFunc(bs, func(b []byte) bool { return !isHex(b) }) {
 		if textBits(bs, false) > 0 && letters(bs) {
-			return fmt.Sprintf("%d hex digits, as an %s has", w, name), true
+			return fmt.Sprintf("%d hex digits, like an %s", w, name), true
 		}
 	}
 	if name := digests[w]; (name != "" || len(bs) >= 16 && (w == 4 || w == 8)) && random(bs) && !mostlyText(bs) {
 		if name == "" {
-			return fmt.Sprintf("%d bytes that look random, as a hash has", w), true
+			return fmt.Sprintf("%d bytes that look random, like a hash", w), true
 		}
-		return fmt.Sprintf("%d bytes that look random, as an %s has", w, name), true
+		return fmt.Sprintf("%d bytes that look random, like an %s", w, name), true
 	}
 	return "", false
 }
 
-// random reports whether all bytes but two, which may be the version of a UUID, take as many values as random ones do.
+// random reports whether all bytes except two, which may hold the version of a UUID, take as many values as random ones
+// do.
 func random(bs [][]byte) bool {
 	distinct := map[string]bool{}
 	for _, b := range bs {
@@ -270,7 +273,7 @@ func random(bs [][]byte) bool {
 				values++
 			}
 		}
-		// A sample has neighbours, whose first bytes are the same.
+		// A sample has neighbours, whose first bytes are equal.
 		if float64(values) < 0.75*expected-2 && (i > 1 || float64(values) < expected/4) {
 			even++
 		}
@@ -287,7 +290,7 @@ func (s *search) random(at []int, w int) bool {
 // versionedUUID reports whether b is a UUID with its version and variant.
 func versionedUUID(b []byte) bool { return b[6]>>4 >= 1 && b[6]>>4 <= 8 && b[8]>>6 == 2 }
 
-// mostlyText reports whether bs are mostly UTF-8 text, which has high bytes too.
+// mostlyText reports whether bs are mostly UTF-8 text, which may have high bytes too.
 func mostlyText(bs [][]byte) bool {
 	n := 0
 	for _, b := range bs {
@@ -298,7 +301,7 @@ func mostlyText(bs [][]byte) bool {
 	return 2*n > len(bs)
 }
 
-// letters reports whether hex digits hold letters and digits: numbers alone would not be hex.
+// letters reports whether hex digits contain both letters and digits: without letters they are more likely decimal.
 func letters(bs [][]byte) bool {
 	n := 0
 	for _, b := range bs {
@@ -306,7 +309,7 @@ func letters(bs [][]byte) bool {
 			n++
 		}
 	}
-	if len(bs) >= 16 { // each digit is a letter in some key, but for a version in it
+	if len(bs) >= 16 { // each position holds a letter in some key, except for a version
 		never := 0
 		for i := range bs[0] {
 			if !slices.ContainsFunc(bs, func(b []byte) bool { return b[i] > '9' }) {

@@ -15,10 +15,10 @@ import (
 
 // numberHash is a hash that gives a number.
 type numberHash struct {
-	sql     string // with %s for what is hashed
-	signed  bool   // of 32 bits, as Java has it
+	sql     string // with %s for the hashed expression
+	signed  bool   // of 32 bits, as in Java
 	wide    bool   // of 64 bits
-	numbers bool   // of numbers alone
+	numbers bool   // hashes only numbers
 }
 
 var numberHashes = []numberHash{
@@ -28,7 +28,8 @@ var numberHashes = []numberHash{
 	{sql: "DJB2(%s)"}, {sql: "CRC16(%s)"}, {sql: "ADLER32(%s)"},
 }
 
-// probe is a part whose bytes may follow from other columns: rows that are read without it, and its bytes in each.
+// probe is a part whose bytes may follow from other columns: rows that are read without the part, and its bytes in
+// each.
 type probe struct {
 	v      *verifier
 	t      *catalog.Table
@@ -41,10 +42,10 @@ type probe struct {
 	padded bool // digits of one width
 }
 
-// probed is how many rows a probe has: functions that give the bytes of so many do so for all.
+// probed is the number of rows of a probe: a function that gives the right bytes for so many rows does so for all.
 const probed = 96
 
-// probe reads rows with part i of p as bytes; nil where p makes no definition or reads too few.
+// probe reads rows with part i of p as bytes; nil if p makes no definition or reads too few.
 func (v *verifier) probe(p parse, i int) *probe {
 	g := p.segs[i]
 	pr := &probe{v: v, width: segmentWidth(g), binary: g.lead == binaryLead, digits: true, hex: true, padded: true}
@@ -76,7 +77,7 @@ func (v *verifier) probe(p parse, i int) *probe {
 	return pr
 }
 
-// each calls f with the value of sql in each row until it returns false; ok is false then, and where sql has no value.
+// each calls f with the value of sql in each row until f returns false. ok is false then, or if sql has no value.
 func (pr *probe) each(sql string, f func(k int, v types.Value) bool) (ok bool) {
 	e, err := parser.ParseExpr(sql)
 	if err != nil {
@@ -101,7 +102,8 @@ func (pr *probe) each(sql string, f func(k int, v types.Value) bool) (ok bool) {
 	return true
 }
 
-// digest is the part that a digest of sql gives, hexadecimal or in bytes, whole or its beginning; "" for none.
+// digest returns the part for a digest of sql that gives the probe's bytes: hexadecimal or binary, whole or its
+// beginning; "" for none.
 func (pr *probe) digest(sql string) string {
 	if !pr.binary && !pr.hex || distinctTexts(pr.lead) < 2 || distinctTexts(pr.lead)*pr.width < 6 { // chance
 		return ""
@@ -145,7 +147,7 @@ func distinctTexts(list []string) int {
 	return len(seen)
 }
 
-// number is the part that a hash of sql gives as a number, itself (n is 0) or modulo n; "" for none.
+// number returns the part for a hash of sql as a number, unchanged (n is 0) or modulo n; "" for none.
 func (pr *probe) number(h numberHash, sql string) (part string, n int64) {
 	var bucket []int64
 	var most int64
@@ -169,7 +171,7 @@ func (pr *probe) number(h numberHash, sql string) (part string, n int64) {
 	call := fmt.Sprintf(h.sql, sql)
 	values := make([]int64, 0, len(pr.rows))
 	seen := map[int64]bool{}
-	// What programs make of a hash before they take the remainder. gs is what n divides, for each.
+	// The forms of a hash before programs take the remainder. n divides gs, one for each form.
 	ways := []struct {
 		sql string
 		of  func(int64) int64
@@ -200,7 +202,7 @@ func (pr *probe) number(h numberHash, sql string) (part string, n int64) {
 		}
 		g := gs[w]
 		if many := float64(most + 1); float64(distinctTexts(pr.lead)) < many*(1-math.Exp(-float64(len(pr.lead))/many))/8 {
-			continue // a hash fills its buckets; keys of a sample that are neighbours have the same
+			continue // a hash fills its buckets, but neighbouring keys of a sample share theirs
 		}
 		made := fmt.Sprintf(way.sql, call)
 		if g == 0 && pr.binary && pr.width == 4 && !h.numbers && w == 0 {

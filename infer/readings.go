@@ -9,25 +9,25 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// A cell's bytes do not tell what they are: 4 of them are an INT, a FLOAT, a moment or nothing of these. Ways to
-// read them are compared by the bits that are left to say of the sampled values, as cuts of keys are: small
-// numbers have high bytes of zeros, floats have few exponents and few decimal digits, moments lie close together.
-// A wrong reading has none of these, and costs as much as bytes do.
+// The bytes of a cell do not determine their meaning: 4 of them are an INT, a FLOAT, a moment or something else.
+// Readings are compared, as cuts of keys are, by the bits that the sampled values still cost: small numbers have high
+// bytes of zeros, floats have few exponents and few decimal digits, moments are close together. A wrong reading has
+// none of these, and costs as much as the bytes.
 
 // reading is a way to read values of one width.
 type reading struct {
 	typ, as string // AS as, "" for the type's own encoding
 	prior   float64
-	cost    func(us []uint64, width int) float64 // of all values; infinite where they are no such thing
+	cost    func(us []uint64, width int) float64 // of all values; infinite if a value cannot be one
 	show    func(u uint64, width int) string
 	at      func(u uint64, width int) int64 // of a moment: in milliseconds
 }
 
-// readings are those of cells of 1, 2, 4 or 8 bytes; phoenix reports whether Phoenix wrote the rows.
+// readings returns the readings of cells of 1, 2, 4 or 8 bytes; phoenix reports whether Phoenix wrote the rows.
 func readings(width int, phoenix bool) []reading {
 	typ := map[int]string{1: "TINYINT", 2: "SMALLINT", 4: "INT", 8: "BIGINT"}[width]
 	size := strconv.Itoa(8 * width)
-	plain, ordered, float := 0.0, 6.0, 20.0 // Phoenix marks its rows: without that it did not write them
+	plain, ordered, float := 0.0, 6.0, 20.0 // Phoenix marks its rows: without the mark it did not write them
 	if phoenix {
 		plain, ordered, float = 6, 0, 4
 	}
@@ -46,14 +46,16 @@ func readings(width int, phoenix bool) []reading {
 	return out
 }
 
-// longAgo is how long before its cells were written a moment is no clear one: amounts about 10^12 would be moments of 2001.
+// longAgo is the age, at the writing of its cell, from which a moment is doubtful: amounts of about 10^12 would be
+// moments of 2001.
 const longAgo = 5 * 365 * types.MillisPerDay
 
-// readCells gives the type and encoding of cells of one width that were written then or later, and what speaks for them.
+// readCells returns the type and encoding of cells of one width, and the evidence for them. They were written at the
+// time written or later.
 func readCells(values [][]byte, written int64, phoenix bool) (typ, as, why string) {
 	width := len(values[0])
 	seen := map[uint64]bool{}
-	var us []uint64 // a value that comes again tells nothing new
+	var us []uint64 // a repeated value adds no evidence
 	for _, b := range values {
 		if u := uint64(bigEndian(string(b))); !seen[u] {
 			seen[u] = true
@@ -62,7 +64,7 @@ func readCells(values [][]byte, written int64, phoenix bool) (typ, as, why strin
 	}
 	n := float64(len(us))
 	whole := n * 8 * float64(width)
-	// What number saves must be more than chance: one value of four bytes is below 2^26.
+	// The gain of a reading must exceed chance, which number estimates: a single value of four bytes may be below 2^26.
 	best, next := reading{typ: "BYTES"}, reading{typ: "BYTES"}
 	bestCost, nextCost := whole-max(1.5*float64(width), n/10), math.Inf(1)
 	if width == 1 {
@@ -85,7 +87,7 @@ func readCells(values [][]byte, written int64, phoenix bool) (typ, as, why strin
 		return "BYTES", "", fmt.Sprintf("%s: nothing else is plausible", count)
 	}
 	lo, hi := us[0], us[0]
-	for _, u := range us { // by the reading's own order, where it shows numbers in it
+	for _, u := range us { // in the reading's own order
 		if best.less(u, lo, width) {
 			lo = u
 		}
@@ -98,7 +100,7 @@ func readCells(values [][]byte, written int64, phoenix bool) (typ, as, why strin
 		doubt = "doubtful"
 	}
 	if best.at != nil && written-best.at(hi, width) > longAgo {
-		doubt = "doubtful, for they were written years later"
+		doubt = "doubtful, because they were written years later"
 	}
 	return best.typ, best.as, fmt.Sprintf("%s, %s to %s, %.0f bits a value; %s takes %.0f bits more in all: %s", count, best.show(lo, width), best.show(hi, width),
 		bestCost/n, next.name(), nextCost-bestCost, doubt)
@@ -140,7 +142,7 @@ func plainFloat(u uint64, width int) float64 {
 	return math.Float64frombits(u)
 }
 
-// orderedFloat has the sign bit flipped, all bits of negative numbers.
+// orderedFloat decodes a float with its sign bit flipped, or with all bits flipped if it is negative.
 func orderedFloat(u uint64, width int) float64 {
 	top := uint64(1) << (8*width - 1)
 	if u&top == 0 {
@@ -149,12 +151,12 @@ func orderedFloat(u uint64, width int) float64 {
 	return plainFloat(u^top, width)
 }
 
-// phoenixFloat is the same and 1 added.
+// phoenixFloat decodes an orderedFloat to which Phoenix has added 1.
 func phoenixFloat(u uint64, width int) float64 {
 	return orderedFloat((u-1)&(1<<(8*width-1)<<1-1), width)
 }
 
-// numberReading reads integers: they are near zero, or close together.
+// numberReading reads integers that are near zero, or close together.
 func numberReading(typ, as string, decode func(uint64, int) int64, prior float64) reading {
 	return reading{typ: typ, as: as, prior: prior,
 		cost: func(us []uint64, width int) float64 {
@@ -170,20 +172,21 @@ func numberReading(typ, as string, decode func(uint64, int) int64, prior float64
 			}
 			spread := rangeBits(lo, hi)
 			if hi < 0 {
-				most += 16 // great negative numbers close together
+				most += 16 // large negative numbers close together
 			}
 			return min(n*each, n*spread+most+spread+12)
 		},
 		show: func(u uint64, width int) string { return strconv.FormatInt(decode(u, width), 10) }}
 }
 
-// maxLife is how long a time moments are spread: numbers spread over decades are amounts.
+// maxLife is the longest period of plausible moments: numbers spread over decades are amounts.
 const maxLife = 12 * 365 * types.MillisPerDay
 
-// floatsEnd is where seconds of four bytes are no longer floats between 0.001 and 10 million: late in 2009.
+// floatsEnd is the time in milliseconds from which four bytes of seconds are no longer floats between 0.001 and 10
+// million: late in 2009.
 const floatsEnd = 0x4b000000 * 1000
 
-// momentReading reads points in time, unit being that of the bytes in milliseconds.
+// momentReading reads points in time; unit is the unit of the bytes in milliseconds.
 func momentReading(as string, decode func(uint64, int) int64, unit int64, prior float64) reading {
 	return reading{typ: "TIMESTAMP", as: as, prior: prior,
 		cost: func(us []uint64, width int) float64 {
@@ -193,7 +196,7 @@ func momentReading(as string, decode func(uint64, int) int64, unit int64, prior 
 				n := decode(u, width)
 				lo, hi, step = min(lo, n), max(hi, n), gcd(step, n)
 			}
-			round := len(us) > 1 && step >= 100_000 && step%60_000 != 0 // 10^5, 10^6 ...: no unit of time
+			round := len(us) > 1 && step >= 100_000 && step%60_000 != 0 // 10^5, 10^6 ... are not units of time
 			if lo < earliest || width == 4 && lo < floatsEnd || hi >= latest || hi-lo > maxLife || round {
 				return math.Inf(1)
 			}
@@ -202,10 +205,10 @@ func momentReading(as string, decode func(uint64, int) int64, unit int64, prior 
 		show: func(u uint64, width int) string { return types.NewTimestamp(decode(u, width)).String() }, at: decode}
 }
 
-// maxExponent is the greatest power of two, either way, of a number that people measure.
+// maxExponent is the greatest absolute binary exponent of a plausible measurement.
 const maxExponent = 50
 
-// floatReading reads floats: few exponents, one sign, few digits, in decimal or binary.
+// floatReading reads floats with few exponents, one sign and few decimal or binary digits.
 func floatReading(typ, as string, decode func(uint64, int) float64, prior float64) reading {
 	return reading{typ: typ, as: as, prior: prior,
 		cost: func(us []uint64, width int) float64 {
@@ -239,7 +242,7 @@ func floatReading(typ, as string, decode func(uint64, int) float64, prior float6
 			if lo < 0 && hi > 0 {
 				each++
 			}
-			// Within one exponent or two, as integers that are close together.
+			// The numbers lie within one exponent or two, as integers that are close together.
 			near := math.Inf(1)
 			if odd == 0 && (lo > 0 || hi < 0) {
 				a, b := math.Abs(lo), math.Abs(hi)
@@ -251,7 +254,7 @@ func floatReading(typ, as string, decode func(uint64, int) float64, prior float6
 				cost += 8
 			}
 			if len(us) > 2 && hi-lo < 1e-3*max(math.Abs(lo), math.Abs(hi)) {
-				cost += 16 // neighbours are numbers rather
+				cost += 16 // neighbours are more likely integers
 			}
 			return cost
 		},
@@ -266,7 +269,7 @@ func ulps(f float64, width int) float64 {
 	return float64(math.Float64bits(f))
 }
 
-// mantissaBits is what the digits of f cost, in decimal or binary, whichever are fewer.
+// mantissaBits is the cost of the digits of f, decimal or binary, whichever are fewer.
 func mantissaBits(f float64, width int, most float64) float64 {
 	decimal := 0
 	for _, c := range strconv.AppendFloat(nil, math.Abs(f), 'e', -1, 8*width) {

@@ -10,7 +10,7 @@ import (
 	"github.com/hql-db/hql/hbase"
 )
 
-// Limits of a sample: reads of all regions together, and regions.
+// Limits of a sample: the number of reads of all regions together, and of regions.
 const (
 	maxReads   = 300
 	maxRegions = 32
@@ -20,7 +20,7 @@ const (
 type Sampled struct {
 	Rows  []hbase.Row // what Propose learns from
 	Check []hbase.Row // a second sample, drawn independently, on which proposals are checked
-	// Reads is how many scans the samples took, of so many Regions.
+	// Reads is the number of scans that the samples took, from Regions regions.
 	Reads, Regions int
 }
 
@@ -33,24 +33,25 @@ type sampler struct {
 	progress func(reads, most int)
 	out      *Sampled
 	regions  []*sampledRegion
-	keys     [][]byte // all that are known
+	keys     [][]byte // all known keys
 	tried    [ways]struct{ reads, found int }
 }
 
-// sampledRegion is a region with the keys that are known of it.
+// sampledRegion is a region with its known keys.
 type sampledRegion struct {
 	hbase.Region
 	keys [][]byte // ascending, distinct
-	// until has the end of the range behind a known key in which unknown rows may be, where this is not the next known key.
+	// until maps a known key to the end of the range after it in which unknown rows may be, if that is not the next known
+	// key.
 	until map[string][]byte
-	open  [][]byte // the last keys of reads: what comes next is less known than elsewhere
+	open  [][]byte // the last keys of reads: the rows after them are unknown
 	whole bool     // all of its keys are known
 }
 
-// Sample reads about n rows of an HBase table, half of them for the check, by at most a few hundred scans of a few rows
-// each, whatever the size of the table. They are spread over the regions, and within them over the ranges of keys and the
-// values of each place of a key: the first rows alone would all carry the same salt or the same day. progress, which may
-// be nil, is called before each scan.
+// Sample reads about n rows of an HBase table, half of them for the check. It sends at most a few hundred scans of a
+// few rows each, whatever the size of the table. They are spread over the regions, and within a region over the ranges
+// of keys and the values of each byte of a key: the first rows alone could all have the same salt or the same day.
+// progress, which may be nil, is called before each scan.
 func Sample(ctx context.Context, c hbase.Client, table string, n int, progress func(reads, most int)) (*Sampled, error) {
 	regions, err := c.Regions(ctx, table)
 	if err != nil {
@@ -85,7 +86,7 @@ func Sample(ctx context.Context, c hbase.Client, table string, n int, progress f
 	return s.out, nil
 }
 
-// read gives the rows of r from a key on that were not known; all is set if these are all of the region's.
+// read returns the unknown rows of r from a key on; all is true if they are the rest of the region.
 func (s *sampler) read(ctx context.Context, r *sampledRegion, scan hbase.ScanRange) (found []hbase.Row, all bool, err error) {
 	if s.out.Reads++; s.progress != nil {
 		s.progress(s.out.Reads, max(maxReads, s.out.Reads))
@@ -121,13 +122,13 @@ func (s *sampler) ends(ctx context.Context, r *sampledRegion) error {
 	return err
 }
 
-// The ways to choose a place. One that finds many unknown rows is taken more often.
+// The ways to choose a place. A way that finds many unknown rows is chosen more often.
 const (
-	behindShort = iota // behind all keys that begin like a known one, with the first byte or two that vary: salts and the like
-	behindAny          // likewise, with any beginning
+	behindShort = iota // after all keys with the prefix of a known key up to the first byte or two that vary: salts and the like
+	behindAny          // likewise, with a prefix of any length
 	inWidest           // in the widest range between two known keys
-	invented           // at a key that is invented of the bytes of known ones
-	inventedEnd        // at one whose end is invented
+	invented           // at a key invented from the bytes of known ones
+	inventedEnd        // at a known key whose end is invented
 	ways
 )
 
@@ -181,7 +182,7 @@ func (s *sampler) somewhere(ctx context.Context, r *sampledRegion) ([]hbase.Row,
 	return found, err
 }
 
-// behind is the first key behind those that begin with prefix; nil for none.
+// behind returns the first key after all keys with this prefix, or nil.
 func behind(prefix []byte) []byte {
 	prefix = bytes.Clone(bytes.TrimRight(prefix, "\xff"))
 	if len(prefix) > 0 {
@@ -192,7 +193,7 @@ func behind(prefix []byte) []byte {
 
 func (s *sampler) any(keys [][]byte) []byte { return keys[s.IntN(len(keys))] }
 
-// invent adds bytes to the beginning of a key: at each place one from between those of two known keys.
+// invent extends the beginning of a key: each new byte is drawn between those of two known keys.
 func (s *sampler) invent(prefix []byte) []byte {
 	key := bytes.Clone(prefix)
 	for {
@@ -206,14 +207,14 @@ func (s *sampler) invent(prefix []byte) []byte {
 		switch wide := s.IntN(6); {
 		case y > hi:
 			x, y = a[at], a[at]
-		case wide == 0 || wide < 3 && x < y: // values that are not known yet
+		case wide == 0 || wide < 3 && x < y: // prefer values that are still unknown
 			x, y = lo, hi
 		}
 		key = append(key, x+byte(s.IntN(int(y-x)+1)))
 	}
 }
 
-// kindOf gives the first and the last of the bytes of c's kind: digits, letters of a case, other bytes.
+// kindOf returns the first and the last byte of c's kind: digits, letters of one case, other bytes.
 func kindOf(c byte) (lo, hi byte) {
 	switch {
 	case c >= '0' && c <= '9':
@@ -228,8 +229,8 @@ func kindOf(c byte) (lo, hi byte) {
 	return 0, 0xff
 }
 
-// within gives a key in about the middle of the widest range between two known keys, as their bytes first differ, and the
-// known key before it; nil for none.
+// within returns a key near the middle of the widest range between two known keys, and the known key before it; nil for
+// none.
 func (s *sampler) within(r *sampledRegion) (lo, mid []byte) {
 	width := 0.0
 	for i, a := range r.keys[:len(r.keys)-1] {
@@ -250,7 +251,7 @@ func (s *sampler) within(r *sampledRegion) (lo, mid []byte) {
 	return lo, mid
 }
 
-// common is how many bytes both begin with.
+// common returns the length of the common prefix.
 func common(a, b []byte) (n int) {
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++

@@ -23,11 +23,11 @@ const (
 // segment is one part of a key.
 type segment struct {
 	part   string // with {} for its column
-	base   string // what the column is called; "" for none
+	base   string // the column's preferred name; "" for no column
 	column string // its final name
 	typ    string
 	why    string
-	bits   float64 // left to say of it, a key
+	bits   float64 // the cost of the part for each key
 	lead   leadKind
 	// delimited reports whether a literal ends the lead.
 	delimited bool
@@ -43,12 +43,12 @@ func (g segment) sql() string {
 	return strings.ReplaceAll(g.part, "{}", parser.QuoteName(g.column))
 }
 
-// parse is a way to cut the keys.
+// parse is a way to divide the keys.
 type parse struct {
 	segs  []segment
 	bits  float64
-	cells bool            // some part is computed from cells
-	same  map[string]bool // cells that hold what a column of the key holds
+	cells bool            // a part is computed from cells
+	same  map[string]bool // cells with the same values as a column of the key
 	day   string          // the column whose day is in the table's name; "" for none
 }
 
@@ -60,7 +60,7 @@ func (p parse) opaque() bool {
 	return slices.ContainsFunc(p.segs, func(g segment) bool { return g.part == "" })
 }
 
-// after puts an option's parts before those of p.
+// after returns p with the parts of an option before its own.
 func (p parse) after(o option) parse {
 	out := parse{segs: append(slices.Clone(o.segs), p.segs...), bits: p.bits}
 	for _, g := range o.segs {
@@ -76,7 +76,7 @@ func (p parse) with(i int, h hypothesis) parse {
 	return out
 }
 
-// named gives the columns their names, none of them taken.
+// named gives the columns names that are not taken.
 func (p parse) named(taken map[string]bool) parse {
 	used := map[string]bool{}
 	for i := range p.segs {
@@ -96,19 +96,20 @@ func (p parse) named(taken map[string]bool) parse {
 	return p
 }
 
-// option is a way to read the next part or two: next is where each key stands then, -1 for one that does not fit.
+// option is a way to read the next part or two. next holds the place in each key after them, -1 for a key that does not
+// fit.
 type option struct {
 	segs []segment
 	next []int
-	// Of numbers and points in time: from the first to the last in the form's unit, the
-	// last itself, on how many days, in how many hours of the day.
+	// For numbers and points in time: the distance of the first and the last in the form's unit, the last itself, the
+	// number of days, and the number of hours of the day.
 	spread, most int64
-	step         int64 // what all differences are multiples of
+	step         int64 // the common divisor of all differences
 	days, hours  int
 	form         *form // of a number or a point in time
 }
 
-// search finds the best ways to cut keys; where all keys stand decides the rest.
+// search finds the best ways to divide keys; it caches them by the places in all keys.
 type search struct {
 	keys    [][]byte
 	daily   bool // the table holds one day: keys may hold times of the day
@@ -126,7 +127,7 @@ func newSearch(rows []hbase.Row) *search {
 	return s
 }
 
-// place is a map key for where the keys stand.
+// place returns a map key for the places in all keys.
 func place(at []int) string {
 	b := make([]byte, 0, 2*len(at))
 	for _, n := range at {
@@ -135,10 +136,10 @@ func place(at []int) string {
 	return string(b)
 }
 
-// maxPlaces bounds the search on keys made to explode it.
+// maxPlaces bounds the search for keys that would make it explode.
 const maxPlaces = 300
 
-// parse gives the best ways to cut what is left of the keys.
+// parse returns the best ways to divide the rest of the keys.
 func (s *search) parse(at []int) []parse {
 	id := place(at)
 	if known, ok := s.tails[id]; ok {
@@ -166,7 +167,7 @@ func (s *search) parse(at []int) []parse {
 	return out
 }
 
-// left gives the least and the most bytes left in a key.
+// left returns the least and the greatest number of bytes left in a key.
 func (s *search) left(at []int) (least, most int) {
 	least = math.MaxInt
 	for i, n := range at {
@@ -188,8 +189,8 @@ func alive(at []int) int {
 	return n
 }
 
-// slice gives the next w bytes of each key that fits, w < 0 all that is left, and where the keys stand
-// then. Keys too short are given up; ok is false when these are more than one in twenty.
+// slice returns the next w bytes of each key that fits, or all remaining bytes if w < 0, and the places after them.
+// Keys that are too short no longer fit; ok is false if they are more than one in twenty.
 func (s *search) slice(at []int, w int) (bs [][]byte, next []int, ok bool) {
 	next = make([]int, len(at))
 	lost := 0
@@ -212,8 +213,8 @@ func (s *search) slice(at []int, w int) (bs [][]byte, next []int, ok bool) {
 	return bs, next, len(bs) > 0 && 20*lost <= len(at)
 }
 
-// form reads the next bytes as f does, where accept takes the value. Keys that do not fit are given
-// up; ok is false when these are more than one in twenty.
+// form reads the next bytes with f; accept decides about each value. Keys with other values no longer fit; ok is false
+// if they are more than one in twenty.
 func (s *search) form(f *form, at []int, accept func(n int64) bool) (o option, distinct int, ok bool) {
 	o.next = make([]int, len(at))
 	var ns []int64
@@ -266,15 +267,15 @@ func gcd(a, b int64) int64 {
 	return max(a, -a)
 }
 
-// partBits is what one more part costs a key.
+// partBits is the cost of one more part for each key.
 const partBits = 1
 
-// dictionary is what a value costs that is one of few, each said once.
+// dictionary is the cost of a value that is one of few, each written once.
 func dictionary(distinct, n int, each float64) float64 {
 	return math.Log2(float64(distinct)) + float64(distinct)*(each+4)/float64(n)
 }
 
-// times are the points in time that can stand next.
+// times returns the points in time that may come next.
 func (s *search) times(at []int) []option {
 	id := place(at)
 	if known, ok := s.moments[id]; ok {
@@ -294,10 +295,10 @@ func (s *search) times(at []int) []option {
 			unit, round = 1000, types.MillisPerDay
 		}
 		if distinct > 3 && !f.text && o.step/unit%256 == 0 && o.step%round != 0 {
-			continue // the last byte is always the same, and no even times are why: it begins the next part
+			continue // the last byte is constant, but not because of even times: it begins the next part
 		}
 		if isEpoch := f.text && f.pattern == ""; isEpoch && s.digitNext(o.next) {
-			o.segs[0].bits += 6 // the beginning of a longer number, rather
+			o.segs[0].bits += 6 // more likely the beginning of a longer number
 		}
 		if distinct == 1 {
 			o.segs[0].bits -= f.prior / 4
@@ -310,7 +311,7 @@ func (s *search) times(at []int) []option {
 	return out
 }
 
-// digitNext reports whether a digit stands at nearly every place.
+// digitNext reports whether a digit is next in nearly every key.
 func (s *search) digitNext(at []int) bool {
 	n := 0
 	for i, p := range at {
@@ -321,7 +322,7 @@ func (s *search) digitNext(at []int) bool {
 	return 20*n >= 19*alive(at)
 }
 
-// digitBefore reports whether a digit stands before some place.
+// digitBefore reports whether a digit precedes the place in some key.
 func (s *search) digitBefore(at []int) bool {
 	for i, p := range at {
 		if p > 0 && isDigits(s.keys[i][p-1:p]) {
@@ -331,7 +332,7 @@ func (s *search) digitBefore(at []int) bool {
 	return false
 }
 
-// options are the parts that can stand next; with last, only one that takes all.
+// options returns the parts that may come next; with last, only those that take the rest of the key.
 func (s *search) options(at []int, last bool) []option {
 	least, most := s.left(at)
 	var out []option

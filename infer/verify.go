@@ -18,11 +18,11 @@ import (
 // verifier builds definitions and reads the sampled rows with them.
 type verifier struct {
 	name  string
-	rows  []hbase.Row // that the search has seen
-	all   []hbase.Row // and those of the check
+	rows  []hbase.Row // the rows of the search
+	all   []hbase.Row // the rows of the search and of the check
 	cells []cellColumn
 	notes []string
-	// prefix is the text before the day in name; nil where name has none.
+	// prefix is the text before the day in name; nil if name does not end with a day.
 	prefix *string
 }
 
@@ -36,7 +36,7 @@ func dayTable(name string) (prefix string, ok bool) {
 	return prefix, err == nil && day.UnixMilli() >= earliest && day.UnixMilli() < latest && !isDigits([]byte(prefix[len(prefix)-1:]))
 }
 
-// withDay gives p the column whose day is in the table's name, where the sample agrees.
+// withDay adds to p the column whose day is in the table's name, if the sample agrees.
 func (v *verifier) withDay(p parse) parse {
 	if v.prefix == nil || p.day != "" {
 		return p
@@ -54,7 +54,7 @@ func (v *verifier) withDay(p parse) parse {
 	return p
 }
 
-// sql is the definition that p stands for.
+// sql returns the definition for p.
 func (v *verifier) sql(p parse) string {
 	var cols, parts []string
 	for _, g := range p.segs {
@@ -78,7 +78,7 @@ func (v *verifier) sql(p parse) string {
 		strings.Join(cols, ", "), stored, strings.Join(parts, ", "))
 }
 
-// tableName is the SQL name of an HBase table: its name without the namespace.
+// tableName returns the SQL name of an HBase table: its name without the namespace.
 func tableName(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }
 
 func (v *verifier) build(p parse) *catalog.Table {
@@ -89,11 +89,11 @@ func (v *verifier) build(p parse) *catalog.Table {
 	return c.Tables()[0]
 }
 
-// namedByCells calls columns of the key as the cells that hold the same values, and drops those cells.
+// namedByCells names columns of the key after the cells with the same values, and drops those cells.
 func (v *verifier) namedByCells(p parse) parse {
 	q := parse{segs: slices.Clone(p.segs), day: p.day}
 	for i, g := range q.segs {
-		if g.part == "" { // not known yet
+		if g.part == "" { // still unknown
 			q.segs[i].part = fmt.Sprintf("{} AS BYTES(%d)", segmentWidth(g))
 			q.segs[i].column, q.segs[i].typ = "unknown_part", "BYTES"
 		}
@@ -132,7 +132,7 @@ func (v *verifier) namedByCells(p parse) parse {
 	return p
 }
 
-// alike reports whether two columns hold the same in all rows, and not always the same value.
+// alike reports whether two columns are equal in all rows, and not constant.
 func alike(rows [][]types.Value, a, b int) bool {
 	values := map[string]bool{}
 	for _, row := range rows {
@@ -144,7 +144,7 @@ func alike(rows [][]types.Value, a, b int) bool {
 	return len(values) > 1
 }
 
-// verify reads every row with p; nil when p makes no definition or fits less than half of the keys.
+// verify reads every row with p; nil if p makes no definition or fits less than half of the keys.
 func (v *verifier) verify(p parse) *Proposal {
 	t := v.build(p)
 	if t == nil {
@@ -152,7 +152,7 @@ func (v *verifier) verify(p parse) *Proposal {
 	}
 	out := &Proposal{Table: t, Sampled: len(v.all), Checked: len(v.all) - len(v.rows), Notes: v.notes, Doubts: p.doubts(), bits: p.bits}
 	if p.day != "" {
-		out.Notes = append(slices.Clone(v.notes), fmt.Sprintf("the day in the table's name is that of %s: one definition for all tables %syyyyMMdd", p.day, *v.prefix))
+		out.Notes = append(slices.Clone(v.notes), fmt.Sprintf("the day in the table's name is the day of %s: one definition for all tables %syyyyMMdd", p.day, *v.prefix))
 	}
 	l := t.Layouts[0]
 	for i, part := range l.Key.Parts {
@@ -192,23 +192,23 @@ func (v *verifier) verify(p parse) *Proposal {
 	return out
 }
 
-// maxMisfits is how many keys that do not fit are shown.
+// maxMisfits is the number of keys shown that do not fit.
 const maxMisfits = 3
 
-// doubts are what the bytes leave open.
+// doubts returns the assumptions that the bytes do not prove.
 func (p parse) doubts() (out []string) {
 	if g := p.segs[0]; len(p.segs) == 1 && (g.part == "{} AS BYTES" || g.part == "{} AS TEXT" && g.typ == "STRING") {
-		return []string{"nothing in the keys tells parts apart, so that they are read whole"}
+		return []string{"nothing separates parts in the keys, so each key is read as one part"}
 	}
 	for i, g := range p.segs {
 		part := g.sql()
 		switch {
 		case i == 0 && g.column != "" && slices.Contains([]string{"{} AS UINT8", "{} AS TEXT(1)", "{} AS TEXT(2)", "{} AS TEXT(3)"}, g.part):
-			out = append(out, part+" may be a salt or a bucket, computed from nothing that the sample shows")
+			out = append(out, part+" may be a salt, or a bucket computed from a value that is not in the sample")
 		case strings.HasPrefix(g.part, "SALT"):
-			out = append(out, part+" is a salt if the program draws it; if it computes it, from nothing that the sample shows")
+			out = append(out, part+" is a salt if the program draws it at random; or it is computed from a value that is not in the sample")
 		case g.lead != noLead && !g.computed:
-			out = append(out, part+" looks like a hash, of nothing that the sample shows")
+			out = append(out, part+" looks like a hash of a value that is not in the sample")
 		case g.part == "{} AS BYTES":
 			out = append(out, part+" may be several parts")
 		case strings.HasPrefix(g.part, "{} AS TEXT(") && g.typ == "STRING" || strings.HasPrefix(g.part, "{} AS BYTES("):
@@ -218,7 +218,7 @@ func (p parse) doubts() (out []string) {
 	return out
 }
 
-// fits reads r's key into row. With cells, the key must also follow from the row with its cells.
+// fits reads r's key into row. With cells, the key must also follow from the row including its cells.
 func (v *verifier) fits(t *catalog.Table, r hbase.Row, row []types.Value, cells bool) bool {
 	clear(row)
 	l := t.Layouts[0]
@@ -233,8 +233,8 @@ func (v *verifier) fits(t *catalog.Table, r hbase.Row, row []types.Value, cells 
 	return err == nil && bytes.Equal(key, r.Key)
 }
 
-// relate replaces the parts of p that look random by a function of other columns
-// that gives the same bytes for nearly all keys; ok reports whether it found one.
+// relate replaces the parts of p that look random by a function of other columns that gives the same bytes for nearly
+// all keys; ok reports whether it found one.
 func (v *verifier) relate(p parse) (_ parse, ok bool) {
 	for i := range p.segs {
 		if p.segs[i].lead == noLead {

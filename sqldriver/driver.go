@@ -22,7 +22,7 @@ var ErrTransactions = errors.New("hql: HBase has no transactions over several ro
 // Driver opens connections for database/sql.
 type Driver struct{}
 
-// Open opens a store of the connection's own; sql.Open uses OpenConnector instead.
+// Open opens a store for this connection alone; sql.Open uses OpenConnector instead.
 func (d Driver) Open(name string) (driver.Conn, error) {
 	db, err := hql.Open(context.Background(), name)
 	if err != nil {
@@ -41,7 +41,7 @@ func NewConnector(db *hql.DB) driver.Connector {
 	return &connector{db: db, turn: make(chan struct{}, 1)}
 }
 
-// connector shares one hql.DB among all connections: a connection is a light handle.
+// connector shares one hql.DB among all connections: a connection is only a session.
 type connector struct {
 	name string
 	turn chan struct{} // held while db and own are used: waiting for it ends with the context
@@ -71,7 +71,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &conn{db: c.db.Session()}, nil
 }
 
-// Close closes the store when the connector opened it; sql.DB.Close calls it.
+// Close closes the store if the connector opened it; sql.DB.Close calls it.
 func (c *connector) Close() error {
 	c.turn <- struct{}{}
 	defer func() { <-c.turn }()
@@ -81,8 +81,8 @@ func (c *connector) Close() error {
 	return c.db.Close()
 }
 
-// conn is a session of the shared DB, or of Driver.Open a DB of its own. What SET changed stays for whoever gets the
-// connection from the pool next, as with other drivers: sql.DB.Conn keeps one.
+// conn is a session of the shared DB; a conn of Driver.Open has its own DB. A later user of the pooled connection sees
+// the settings that SET changed, as with other drivers: sql.DB.Conn keeps one connection.
 type conn struct{ db *hql.DB }
 
 var _ interface {
@@ -199,7 +199,7 @@ var _ interface {
 } = (*stmt)(nil)
 
 func (s *stmt) Close() error                             { return s.s.Close() }
-func (s *stmt) NumInput() int                            { return -1 } // hql counts, and names fill @name
+func (s *stmt) NumInput() int                            { return -1 } // hql checks the number; names fill @name
 func (s *stmt) CheckNamedValue(*driver.NamedValue) error { return nil }
 
 func (s *stmt) Exec(args []driver.Value) (driver.Result, error) {
@@ -255,7 +255,7 @@ func (r *resultRows) Next(dest []driver.Value) error {
 		switch raw := v.(type) {
 		case json.RawMessage:
 			v = []byte(raw)
-		case []any: // an array, as text
+		case []any: // an array is returned as text
 			v = r.rows.Raw()[i].String()
 		}
 		dest[i] = v
@@ -263,13 +263,13 @@ func (r *resultRows) Next(dest []driver.Value) error {
 	return nil
 }
 
-// ColumnTypeDatabaseTypeName is the SQL type: BIGINT, TIMESTAMP ...
+// ColumnTypeDatabaseTypeName returns the SQL type: BIGINT, TIMESTAMP ...
 func (r *resultRows) ColumnTypeDatabaseTypeName(i int) string { return r.types[i].Type.String() }
 
 // ColumnTypeNullable reports whether any column may be NULL.
 func (r *resultRows) ColumnTypeNullable(int) (nullable, ok bool) { return true, true }
 
-// ColumnTypeLength is without limit for text and bytes; other types have none.
+// ColumnTypeLength returns an unlimited length for text and bytes; other types have none.
 func (r *resultRows) ColumnTypeLength(i int) (length int64, ok bool) {
 	switch t := r.types[i].Type; t {
 	case types.String, types.Bytes, types.JSON:
@@ -278,7 +278,7 @@ func (r *resultRows) ColumnTypeLength(i int) (length int64, ok bool) {
 	return 0, false
 }
 
-// ColumnTypePrecisionScale is without limit for DECIMAL; other types have none.
+// ColumnTypePrecisionScale returns unlimited values for DECIMAL; other types have none.
 func (r *resultRows) ColumnTypePrecisionScale(i int) (precision, scale int64, ok bool) {
 	if r.types[i].Type == types.Decimal {
 		return math.MaxInt64, math.MaxInt64, true
@@ -286,7 +286,7 @@ func (r *resultRows) ColumnTypePrecisionScale(i int) (precision, scale int64, ok
 	return 0, 0, false
 }
 
-// ColumnTypeScanType is a Go type that takes the column's values, NULL among them.
+// ColumnTypeScanType returns a Go type that takes the column's values, including NULL.
 func (r *resultRows) ColumnTypeScanType(i int) reflect.Type {
 	switch t := r.types[i].Type; {
 	case t.IsInteger():

@@ -19,7 +19,7 @@ const (
 	maxFrequentPrefix = 500 // prefixes of a key
 	columnPieces      = 100
 	keyPieces         = 500
-	minSeen           = 4   // times that a value stands in the sample before it counts as frequent
+	minSeen           = 4   // occurrences in the sample from which a value counts as frequent
 	maxValueLength    = 256 // of a frequent value, in bytes
 	maxBoundLength    = 64  // bounds are cut to it
 	sampleRows        = 40_000
@@ -39,11 +39,11 @@ type KeyShape struct {
 	Parts  []string
 }
 
-// Row is a row that was read. What it points to is copied as far as it is kept.
+// Row is a row that was read. The collector copies the parts that it keeps.
 type Row struct {
 	Values []types.Value
-	// CellBytes are the sizes of the columns' cells, 0 where there is none; Bytes and Cells count all cells of the row in the store, with the first
-	// of the rows that it holds.
+	// CellBytes are the sizes of the columns' cells, 0 for a missing cell. Bytes and Cells count all cells of the row of
+	// the store; if that holds several rows, only its first row has them.
 	CellBytes    []int
 	Bytes, Cells int
 	Places       []Place // by key; a zero Place: the layout has no entry for the row
@@ -81,9 +81,9 @@ func NewCollector(s Shape) *Collector {
 	return c
 }
 
-// Run is rows of a table that were read with the same chance.
+// Run is a set of rows of a table that had equal chances to be read.
 type Run struct {
-	// Stands is how many rows of the table the run represents, including its own. It can be set until Build.
+	// Stands is the number of rows of the table that the run represents, including its own. It can be set until Build.
 	Stands float64
 	Rows   int64
 
@@ -105,7 +105,7 @@ type kept struct {
 	values []types.Value
 	places []Place
 	weight float64
-	even   bool // of a part of the sample in which each row of the table is with the same chance
+	even   bool // in the part of the sample in which each row of the table has the same chance to be
 }
 
 // Begin starts a run that keeps at most keep rows as a sample.
@@ -174,7 +174,7 @@ func Build(name string, at time.Time, complete bool, cs ...*Collector) *Table {
 	for _, c := range cs {
 		b.c.runs = append(b.c.runs, c.runs...)
 		for i, s := range c.values {
-			_ = b.c.values[i].Merge(s) // an error is of sketches of unlike precision
+			_ = b.c.values[i].Merge(s) // it fails only for sketches of different precision
 		}
 		for k, starts := range c.starts {
 			for i, s := range starts {
@@ -212,7 +212,7 @@ func Build(name string, at time.Time, complete bool, cs ...*Collector) *Table {
 	return t
 }
 
-// keepSample gives t rows of which each stands for as many.
+// keepSample gives t rows that each represent equally many rows of the table.
 func (b *builder) keepSample(t *Table) {
 	size := 0
 	for _, k := range b.sample {
@@ -245,7 +245,7 @@ func (b *builder) keepSample(t *Table) {
 	}
 }
 
-// sizeOf is about how many bytes values take.
+// sizeOf returns the approximate size of values in bytes.
 func sizeOf(values []types.Value) int {
 	n := 0
 	for _, v := range values {
@@ -256,7 +256,7 @@ func sizeOf(values []types.Value) int {
 
 type builder struct {
 	shape    Shape
-	c        *Collector // all put together
+	c        *Collector // all collectors merged
 	complete bool
 	sample   []kept
 	rows     float64
@@ -308,7 +308,7 @@ func (b *builder) chooseEven() {
 	}
 }
 
-// mean gives the mean over all rows of what f counts in a run.
+// mean returns the mean over all rows of a count that f returns for a run.
 func (b *builder) mean(f func(*Run) int64) float64 {
 	if b.rows == 0 {
 		return 0
@@ -322,11 +322,11 @@ func (b *builder) mean(f func(*Run) int64) float64 {
 	return sum / b.rows
 }
 
-// even counts what a sample has in which each row has the same chance: rows, different things in them, and those that are there once and
-// twice.
+// even counts a sample in which each row has the same chance to be: its rows, its distinct things, and those that occur
+// once and twice.
 type even struct{ rows, seen, once, twice float64 }
 
-// add takes a thing that is there so many times.
+// add adds a thing that occurs so many times.
 func (e *even) add(times int) {
 	e.rows += float64(times)
 	e.seen += float64(btoi(times > 0))
@@ -382,7 +382,7 @@ func (b *builder) column(i int) Column {
 		e.add(g.even)
 	}
 	c.Distinct = math.Round(b.distinct(b.c.values[i].Estimate(), b.rows*(1-c.Nulls), e))
-	// Frequent: clearly above the mean, or few enough to list them all.
+	// A value is frequent if it is clearly above the mean, or if there are few enough values to list them all.
 	mean := b.rows * (1 - c.Nulls) / max(1, c.Distinct)
 	frequent := []seen{}
 	for _, g := range groups {
@@ -409,13 +409,14 @@ func (b *builder) column(i int) Column {
 	return c
 }
 
-// believed reports whether a value that occurs so often in the sample is reliably about as frequent in the table.
+// believed reports whether the number of occurrences in the sample proves that the value is about as frequent in the
+// table.
 func (b *builder) believed(times int) bool {
 	return times >= minSeen || b.complete && int64(len(b.sample)) == b.read
 }
 
 // cuts divides n things, whose shares sum up to 1, into at most so many pieces of similar share, and returns the
-// bounds: the first thing and the end of each piece.
+// bounds: 0 and the end of each piece.
 func cuts(n, pieces int, share func(i int) float64) []int {
 	if n == 0 {
 		return nil
@@ -457,7 +458,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// keyEntry is where an entry of the sample stands in one layout.
+// keyEntry is the place of a sampled entry in one layout.
 type keyEntry struct {
 	Place
 	weight float64
@@ -486,7 +487,8 @@ func (b *builder) key(i int) Key {
 	return k
 }
 
-// storedTables gives the HBase tables in which the entries stand, and the keys that cut each into pieces of like size. The entries are sorted.
+// storedTables returns the HBase tables of the entries, which are sorted, and the keys that cut each table into pieces
+// of similar size.
 func storedTables(all []keyEntry) (out []Stored) {
 	for from := 0; from < len(all); {
 		to, sum := from, 0.0
@@ -503,14 +505,14 @@ func storedTables(all []keyEntry) (out []Stored) {
 	return out
 }
 
-// prefix gives how many values the bytes of the keys of layout i have up to the end of a part, and which are frequent. all is the sample's
-// entries of the layout, sorted; rows is how many entries the table has.
+// prefix counts the values of the first part+1 parts in the keys of layout i, and finds the frequent ones. all is the
+// sample's entries of the layout, sorted; rows is the number of entries in the table.
 func (b *builder) prefix(i, part int, rows float64, all []keyEntry) Prefix {
 	p := Prefix{Parts: join(b.shape.Keys[i].Parts[:part+1])}
 	believed, e := b.believedPrefixes(all, part, rows)
 	hll := b.c.starts[i][part].Estimate()
 	if p.Distinct = b.distinct(hll, rows, e); part == len(b.shape.Keys[i].Parts)-1 && i == 0 {
-		p.Distinct = rows / max(1, b.packed) // a key is a row of the store
+		p.Distinct = rows / max(1, b.packed) // each key is a row of the store
 	}
 	p.Distinct = math.Round(p.Distinct)
 	mean := rows / max(1, p.Distinct)
@@ -534,14 +536,14 @@ func (b *builder) prefix(i, part int, rows float64, all []keyEntry) Prefix {
 	return p
 }
 
-// believedPrefix is a prefix whose share of the rows is believed.
+// believedPrefix is a prefix whose share of the rows is reliable.
 type believedPrefix struct {
 	FrequentPrefix     // over all HBase tables
 	tables         int // that have it
 }
 
-// believedPrefixes gives the prefixes up to the end of a part whose share of the rows is believed, by their bytes; and how often the sampled
-// ones were seen.
+// believedPrefixes returns the prefixes of part+1 parts whose share of the rows is reliable, by their bytes, and the
+// counts of all sampled prefixes.
 func (b *builder) believedPrefixes(all []keyEntry, part int, rows float64) (map[string]believedPrefix, even) {
 	byBytes := map[string]believedPrefix{}
 	var e even
@@ -562,7 +564,7 @@ func (b *builder) believedPrefixes(all []keyEntry, part int, rows float64) (map[
 	return byBytes, e
 }
 
-// prefixOf gives the bytes of p up to the end of a part.
+// prefixOf returns the bytes of p up to the end of a part.
 func prefixOf(p Place, part int) []byte {
 	if part >= len(p.Ends) {
 		return p.Key

@@ -66,7 +66,7 @@ func (k *Key) InRange(r Range) (rows float64, ok bool) {
 	return min(prefix, byBounds), true
 }
 
-// rows gives the rows in [start, stop), and how many pieces lie in it as a whole.
+// rows returns the number of rows in [start, stop), and the number of whole pieces in it.
 func (s *Stored) rows(start, stop []byte) (rows float64, whole int) {
 	n := len(s.Bounds) - 1
 	if n == 0 {

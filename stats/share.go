@@ -37,7 +37,7 @@ func (c *Column) Share(set types.Set) (share float64, ok bool) {
 		}
 		part := rest * c.piece(iv)
 		if !iv.LoOpen && c.holdsRare(iv.Lo) || !iv.HiOpen && c.holdsRare(iv.Hi) {
-			part = max(part, one) // as its end alone has
+			part = max(part, one) // at least the share of one value, its bound
 		}
 		share += part
 	}
@@ -142,7 +142,7 @@ func between(lo, hi, v types.Value) float64 {
 	return min(1, max(0, (x-a)/(b-a)))
 }
 
-// number gives a number in the order of v's type.
+// number returns a number in the order of v's type.
 func number(v types.Value) float64 {
 	switch t := v.Type(); {
 	case t == types.Float, t == types.Double:
@@ -157,7 +157,7 @@ func number(v types.Value) float64 {
 	return float64(v.Int())
 }
 
-// betweenBytes is between for bytes: it goes by the first eight behind what lo and hi have in common.
+// betweenBytes is between for bytes: it uses the first eight bytes after the common prefix of lo and hi.
 func betweenBytes(lo, hi, v []byte) float64 {
 	n := common(lo, hi)
 	if len(v) < n || !bytes.Equal(v[:n], lo[:n]) { // not between them, or v is the start of both

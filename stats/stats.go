@@ -24,11 +24,11 @@ type Table struct {
 	Unscaled bool    `json:"unscaled,omitempty"`
 	Bytes    float64 `json:"bytes_a_row"` // of its cells as a server sends them, keys and names included
 	Cells    float64 `json:"cells_a_row"`
-	// Packed is how many rows of the table a row of the store holds, in the mean, where these are several.
+	// Packed is the mean number of rows of the table in a row of the store, if there can be several.
 	Packed  float64  `json:"rows_a_key,omitempty"`
-	Columns []Column `json:"columns"` // as the table has them
-	Keys    []Key    `json:"keys"`    // by layout, as the table has them
-	// Size is how large the regions were, in bytes, as the master told it; 0: it did not.
+	Columns []Column `json:"columns"` // in the table's order
+	Keys    []Key    `json:"keys"`    // by layout, in the table's order
+	// Size is the size of the regions in bytes, as the master reported it; 0 if it did not.
 	Size int64 `json:"size,omitempty"`
 	// Sample are rows that each represent equally many rows of the table, by column: they show correlations between
 	// columns. Long texts are cut. If the sample has as many rows as the table, it holds all rows.
@@ -42,7 +42,7 @@ type Column struct {
 	Name     string  `json:"name"`
 	Nulls    float64 `json:"nulls"`    // the share of rows in which it is NULL
 	Distinct float64 `json:"distinct"` // values
-	Bytes    float64 `json:"bytes"`    // of its cell where it has one, as a server sends it; 0: it stands in the key
+	Bytes    float64 `json:"bytes"`    // of its cell as a server sends it; 0 for a column in the key
 	// Frequent are values with their shares of all rows, the most frequent first.
 	Frequent []Frequent `json:"frequent,omitempty"`
 	// Bounds cut the other values into pieces of equally many rows: the least value, the end of each piece.
@@ -60,7 +60,7 @@ type Key struct {
 	Layout string  `json:"layout"`
 	Rows   float64 `json:"rows"` // entries: an index can have fewer than the table has rows
 	Bytes  float64 `json:"bytes"`
-	// Prefixes tells of the first part, of the first two, and so on to the whole key.
+	// Prefixes describe the first part, the first two parts, and so on up to the whole key.
 	Prefixes []Prefix `json:"prefixes"`
 	Stored   []Stored `json:"stored"` // the HBase tables, by name
 }
@@ -72,7 +72,7 @@ type Prefix struct {
 	// Frequent are the bytes of prefixes with their shares of all rows, by their bytes. Shares by HBase table are
 	// separate only if the prefix includes the table.
 	Frequent []FrequentPrefix `json:"frequent,omitempty"`
-	// Rare is how many rows any other prefix has, in the mean.
+	// Rare is the mean number of rows of any other prefix.
 	Rare float64 `json:"rare"`
 }
 
@@ -99,7 +99,7 @@ type Gap struct {
 	Stop  []byte `json:"stop"`
 }
 
-// Column gives the statistics of the i-th column; nil: there are none.
+// Column returns the statistics of the i-th column, or nil.
 func (t *Table) Column(i int) *Column {
 	if t == nil || i < 0 || i >= len(t.Columns) {
 		return nil
@@ -116,7 +116,7 @@ func (k *Key) StoredIn(table string) *Stored {
 	return &k.Stored[i]
 }
 
-// Key gives the statistics of a layout; nil: there are none.
+// Key returns the statistics of a layout, or nil.
 func (t *Table) Key(layout string) *Key {
 	if t == nil {
 		return nil

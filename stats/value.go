@@ -19,7 +19,7 @@ type jsonValue struct {
 	Int   string `json:"int,omitempty"` // as text: JSON's numbers are floats to many
 	Float string `json:"float,omitempty"`
 	Text  string `json:"text,omitempty"`
-	Bytes []byte `json:"bytes,omitempty"` // of text that is no UTF-8
+	Bytes []byte `json:"bytes,omitempty"` // of text that is not UTF-8
 }
 
 // MarshalJSON writes the type and the value.
@@ -101,7 +101,7 @@ func parse(t types.Type, text string) (types.Value, error) {
 	return types.NewString(text), nil
 }
 
-// Values are values of one type, and NULLs, that JSON can hold. Bytes of texts that are no UTF-8 get lost in it.
+// Values are values of one type, and NULLs, that JSON can hold. Bytes of texts that are not UTF-8 are lost.
 type Values []types.Value
 
 type jsonValues struct {

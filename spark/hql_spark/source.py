@@ -127,7 +127,7 @@ class HqlDataSource(DataSource):
                 named = [(f.name, f.type) for f in fields]
             twice = {n for n, _ in named if [m for m, _ in named].count(n) > 1}
             if twice:
-                raise HqlError(f"several columns have the name {', '.join(sorted(twice))}: give them others with AS")
+                raise HqlError(f"several columns have the name {', '.join(sorted(twice))}: rename them with AS")
             for name, typ in named:
                 if typ not in SPARK_TYPES:
                     raise HqlError(f"column {name}: Spark has no type for {typ}: CAST it to STRING")
