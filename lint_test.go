@@ -12,7 +12,8 @@ import (
 // plain lists the Go packages whose comments TestLint checks. A package joins the list when its comments are clean.
 var plain = []string{".", "demo", "examples/companyhash", "examples/databasesql", "examples/embed", "examples/service", "hqlotel", "hqlprom",
 	"sqldriver", "cmd/hql", "advise", "columnar", "embedded", "store", "importer", "stats", "catalog", "hbase", "pgwire", "pgcatalog", "infer", "spark", "filter", "exec/scan", "exec/lookup", "explain",
-	"check", "check/gocode", "hqltest", "cmd/hql/mcpserver"}
+	"check", "check/gocode", "hqltest", "cmd/hql/mcpserver", "types", "hbase/kerberos", "hbase/hbasetest", "internal/coverage",
+	"internal/forms", "internal/given", "internal/poison", "internal/race", "internal/registry", "internal/seeds", "internal/tlsfiles", "internal/wire", "internal/worlds"}
 
 // refused are patterns that make a sentence hard to read, each with a remedy.
 var refused = []struct {

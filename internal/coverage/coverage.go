@@ -1,6 +1,6 @@
-// Package coverage counts what random worlds draw. Features are not noted by who draws them: they are read off the parsed
-// statements, and what there is to draw is read off the grammar's syntax tree, the functions and the catalog. So what no
-// generator knows of is seen to be missing.
+// Package coverage counts the features of SQL that random tests draw. It reads the features of a statement from its
+// syntax tree, and the possible features from the grammar, the functions and the catalog. So it also reports features
+// that no generator knows.
 package coverage
 
 import (
@@ -17,21 +17,21 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// Env names the directory that tests leave their counts in; nothing is counted without it.
+// Env names the directory in which tests leave their counts; nothing is counted without it.
 const Env = "HQL_COVERAGE"
 
-// counts are how often features, and pairs of them, were drawn together by this process.
+// counts are the numbers of statements of this process with a feature, and with a pair of features.
 var counts = struct {
 	sync.Mutex
 	single map[string]int
 	pairs  map[[2]string]int
-	tables map[*parser.CreateTable][]string // features of those seen before
+	tables map[*parser.CreateTable][]string // features of earlier tables
 }{single: map[string]int{}, pairs: map[[2]string]int{}, tables: map[*parser.CreateTable][]string{}}
 
 // On reports whether statements are counted.
 func On() bool { return os.Getenv(Env) != "" }
 
-// Add counts a statement about the table def, of which nothing is said where it is nil, with what else is known of it: its zone.
+// Add counts a statement about the table def, which may be nil. also are further features, such as the time zone.
 func Add(def *parser.CreateTable, s parser.Statement, also ...string) {
 	if !On() {
 		return
@@ -40,7 +40,7 @@ func Add(def *parser.CreateTable, s parser.Statement, also ...string) {
 	defer counts.Unlock()
 	table, known := counts.tables[def]
 	if !known && def != nil {
-		if len(counts.tables) > 100 { // worlds of before
+		if len(counts.tables) > 100 { // tables of earlier seeds
 			clear(counts.tables)
 		}
 		table = Of(def)
@@ -60,7 +60,7 @@ func Add(def *parser.CreateTable, s parser.Statement, also ...string) {
 	}
 }
 
-// Write leaves the counts in the directory, a line each; a test that adds calls it at its end.
+// Write writes the counts into the directory, each on a line; a test that calls Add calls it at its end.
 func Write() {
 	if !On() {
 		return
@@ -79,8 +79,8 @@ func Write() {
 	}
 }
 
-// Of lists the features of a statement: each kind of node of its tree, each field of a node that is set, the names of functions,
-// encodings and operators. What stands in a key, an index, a table's name or a qualifier is told apart.
+// Of lists the features of a statement: each kind of node of its tree, each field of a node that is set, the names of
+// functions, encodings and operators. Features in a key, an index, a table's name and a qualifier have different names.
 func Of(s parser.Statement) []string {
 	w := walker{seen: map[string]bool{}}
 	w.value(reflect.ValueOf(s), "")
@@ -91,7 +91,7 @@ type walker struct{ seen map[string]bool }
 
 func (w *walker) note(format string, args ...any) { w.seen[fmt.Sprintf(format, args...)] = true }
 
-// value walks v, which stands in a place: "", "key ", "index ", "name ", "qualifier " or "cell ".
+// value walks v, which is in a place: "", "key ", "index ", "name ", "qualifier " or "cell ".
 func (w *walker) value(v reflect.Value, place string) {
 	switch v.Kind() {
 	case reflect.Interface, reflect.Pointer:
@@ -157,12 +157,12 @@ func (w *walker) node(v reflect.Value, place string) {
 	}
 }
 
-// enum reports whether a field's values are few, each a feature.
+// enum reports whether a field has few values, each of them a feature.
 func enum(kind, field string) bool {
 	return field == "Op" || field == "What" || field == "Kind" || field == "Format" || kind == "Cast" && field == "Type" || kind == "Hint" && field == "Name"
 }
 
-// optional reports whether a field may be left empty without a loss of its node's meaning.
+// optional reports whether a node without this field is still complete.
 func optional(f reflect.Value) bool {
 	switch f.Kind() {
 	case reflect.Bool, reflect.Slice, reflect.Pointer, reflect.Interface:
@@ -171,7 +171,7 @@ func optional(f reflect.Value) bool {
 	return false
 }
 
-// delimiters notes what ends parts that vary in width.
+// delimiters notes the literals that end parts of varying width.
 func (w *walker) delimiters(parts []parser.PartDef) {
 	for i, p := range parts[:len(parts)-1] {
 		if p.Encoding == nil || len(p.Encoding.Args) > 0 || p.Encoding.Name != "TEXT" && p.Encoding.Name != "BYTES" {
@@ -185,7 +185,7 @@ func (w *walker) delimiters(parts []parser.PartDef) {
 	}
 }
 
-// encodingName is an encoding's name; of integers without their width.
+// encodingName returns an encoding's name, without the width of integers.
 func encodingName(e *parser.EncodingDef) string {
 	name := e.Name
 	if _, of, ok := strings.Cut(name, "INT"); ok && of != "" {

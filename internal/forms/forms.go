@@ -1,4 +1,4 @@
-// Package forms reads testdata/forms: the ways in which a condition on a key can be written, and tables of rows to ask them of.
+// Package forms reads testdata/forms: conditions on a key in every form, and the tables that they are asked of.
 package forms
 
 import (
@@ -18,12 +18,12 @@ type Table struct {
 // Form is a condition.
 type Form struct {
 	Where    string
-	Postgres string // as PostgreSQL says it
-	Without  string // why PostgreSQL cannot say it; "" where it can
+	Postgres string // the condition in PostgreSQL's SQL
+	Without  string // why PostgreSQL has no such condition; "" if it has one
 }
 
-// ParseTable reads the four parts of a table: its definition, its columns for PostgreSQL, a row, and from line to line what stands
-// for a name in the row: texts, or numbers with a step.
+// ParseTable reads the four parts of a table: its definition, its columns for PostgreSQL, a row, and on each further
+// line the values of a name in the row: texts, or numbers with a step.
 //
 //	CREATE TABLE t (k INT, a STRING) ROW KEY (k AS INT32, a AS TEXT)
 //	k int, a text
@@ -58,7 +58,7 @@ func ParseTable(s string) (Table, error) {
 	return t, nil
 }
 
-// steps are the numbers of "1 to 9 by 2".
+// steps returns the numbers of "1 to 9 by 2".
 func steps(words []string) (out []string, err error) {
 	from, err := strconv.Atoi(words[0])
 	if err != nil {
@@ -80,10 +80,11 @@ func steps(words []string) (out []string, err error) {
 	return out, nil
 }
 
-// types are those whose names PostgreSQL does not know.
+// types replaces hql's type names by PostgreSQL's.
 var types = strings.NewReplacer(" STRING)", " text)", "::STRING", "::text", " DOUBLE)", " float8)", "::DOUBLE", "::float8")
 
-// Parse reads conditions, one in a line. Behind || surrounded by tabs stands how PostgreSQL says it, behind |- why it cannot.
+// Parse reads conditions, one on each line. Text after || between tabs is PostgreSQL's form, text after |- the reason
+// why it has none.
 func Parse(s string) (out []Form) {
 	for l := range strings.Lines(s) {
 		if l = strings.TrimSpace(l); l == "" {

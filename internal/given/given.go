@@ -1,4 +1,4 @@
-// Package given reads the SQL that tests begin with: definitions of tables, and queries.
+// Package given parses the SQL with which tests begin: definitions of tables, and queries.
 package given
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/testdata"
 )
 
-// Tables is a catalog of the tables that ddl defines.
+// Tables returns a catalog of the tables that ddl defines.
 func Tables(tb testing.TB, ddl string) *catalog.Catalog {
 	tb.Helper()
 	c := catalog.New()
@@ -19,13 +19,13 @@ func Tables(tb testing.TB, ddl string) *catalog.Catalog {
 	return c
 }
 
-// Layouts is a catalog of the tables of testdata/layouts.sql.
+// Layouts returns a catalog of the tables of testdata/layouts.sql.
 func Layouts(tb testing.TB) *catalog.Catalog {
 	tb.Helper()
 	return Tables(tb, testdata.Layouts)
 }
 
-// Query is the tree of a query.
+// Query parses a query.
 func Query(tb testing.TB, sql string) *parser.Select {
 	tb.Helper()
 	s, err := parser.ParseStatement(sql)
@@ -34,7 +34,7 @@ func Query(tb testing.TB, sql string) *parser.Select {
 	}
 	q, ok := s.(*parser.Select)
 	if !ok {
-		tb.Fatalf("%s is no query", sql)
+		tb.Fatalf("%s is not a query", sql)
 	}
 	return q
 }

@@ -12,7 +12,8 @@ type Property struct {
 	Value string `xml:"value"`
 }
 
-// Properties lists a file's properties as they stand, without the spaces around names and values. Of several of one name the last counts.
+// Properties lists a file's properties in order, without the spaces around names and values. If a name occurs several
+// times, the last one counts.
 func Properties(text []byte) ([]Property, error) {
 	var site struct {
 		Properties []Property `xml:"property"`

@@ -1,13 +1,13 @@
-// Package poison overwrites memory that is handed out again, so that whoever keeps a slice or a string beyond
-// its time reads rubbish at once, and not only where what follows happens to differ. Tests turn it on.
+// Package poison overwrites memory that is about to be reused, so that code which keeps a slice or a string too long
+// reads garbage at once. Only tests turn it on.
 package poison
 
 import "flag"
 
-// On is set before anything runs, by tests alone.
+// On is set by tests only, before anything runs.
 var On bool
 
-// Tests is m, a testing.M, that runs with On set, unless benchmarks are asked for: they measure what users run.
+// Tests returns m, a testing.M, with On set while it runs, except for benchmarks: they measure the code that users run.
 func Tests(m interface{ Run() int }) interface{ Run() int } { return tests{m} }
 
 type tests struct{ m interface{ Run() int } }
@@ -21,7 +21,7 @@ func (t tests) Run() int {
 	return t.m.Run()
 }
 
-// Bytes overwrites b, the memory of what nobody may hold any more.
+// Bytes overwrites b, memory that nobody may use any more.
 func Bytes(b []byte) {
 	if On {
 		for i := range b {

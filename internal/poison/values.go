@@ -2,7 +2,7 @@ package poison
 
 import "github.com/hql-db/hql/types"
 
-// Values overwrites vs, values that nobody may hold any more.
+// Values overwrites vs, values that nobody may use any more.
 func Values(vs []types.Value) {
 	if On {
 		for i := range vs {

@@ -1,4 +1,4 @@
-// Package proc reads what Linux tells of processes, for tests and measurements.
+// Package proc reads Linux's data about processes, for tests and measurements.
 package proc
 
 import (
@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// Stat is a process as /proc/PID/stat has it, see proc(5).
+// Stat is the content of /proc/PID/stat, see proc(5).
 type Stat struct {
 	Parent   int
-	CPU      float64 // seconds that it ran, for itself and in the kernel, in steps of 10 ms
-	Children float64 // those of its children that ended
+	CPU      float64 // seconds of user and system time, in steps of 10 ms
+	Children float64 // seconds of its ended children
 }
 
-// Read gives the process pid as it is now.
+// Read reads the current state of process pid.
 func Read(pid int) (s Stat, err error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return s, err
 	}
-	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:])) // a name can have blanks and brackets
+	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:])) // a name can contain blanks and brackets
 	if len(fields) < 15 {
 		return s, fmt.Errorf("/proc/%d/stat has %d fields behind the name", pid, len(fields))
 	}

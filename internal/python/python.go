@@ -1,4 +1,4 @@
-// Package python finds a Python for tests that compare with what is written in it.
+// Package python finds a Python for tests that compare hql with Python programs.
 package python
 
 import (
@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// With gives a Python that has the modules: that of HQL_TEST_PYTHON, or python3. Without one the test is skipped, unless
-// HQL_TEST_PYTHON is set: then it fails.
+// With returns a Python that has the modules: HQL_TEST_PYTHON, or python3. Without one the test is skipped; if
+// HQL_TEST_PYTHON is set, the test fails.
 func With(t testing.TB, modules ...string) string {
 	t.Helper()
 	given := os.Getenv("HQL_TEST_PYTHON")
@@ -21,7 +21,7 @@ func With(t testing.TB, modules ...string) string {
 	case err != nil && given != "":
 		t.Fatalf("HQL_TEST_PYTHON=%s lacks one of the modules %v: %v", given, modules, err)
 	case err != nil:
-		t.Skipf("there is no python3 with the modules %v (HQL_TEST_PYTHON names another): %v", modules, err)
+		t.Skipf("python3 lacks one of the modules %v (set HQL_TEST_PYTHON to another Python): %v", modules, err)
 	}
 	return py
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Spark is a session of Spark that answers questions by spark/tests/answers.py.
+// Spark is a session of Spark that answers questions through spark/tests/answers.py.
 type Spark struct {
 	Pid     int
 	connect string
@@ -19,7 +19,7 @@ type Spark struct {
 	out     *bufio.Reader
 }
 
-// Question is what Spark is asked: see spark/tests/answers.py.
+// Question is a question to Spark: see spark/tests/answers.py.
 type Question struct {
 	Options map[string]string `json:"options"`
 	Input   []string          `json:"input,omitempty"`
@@ -29,20 +29,21 @@ type Question struct {
 	Seed    uint64            `json:"seed"`
 }
 
-// Answer is what comes back.
+// Answer is the answer to a Question.
 type Answer struct {
 	Rows  [][]*string `json:"rows"`
 	Some  int         `json:"some"` // filters that keep some rows and not others
 	Error string      `json:"error"`
 }
 
-// StartSpark starts a session that reads the store connect, "" for that of each question, with the hql of this module, whose directory root is. It ends with the test,
-// which is skipped where something is missing. args are Spark's.
+// StartSpark starts a session that reads the store connect, or the store of each question if that is "". It uses the
+// hql of this module, whose directory is root. It ends with the test, which is skipped if something is missing. args
+// are Spark's.
 func StartSpark(t testing.TB, root, connect, master string, args ...string) *Spark {
 	t.Helper()
 	py := With(t, "pyspark", "pyarrow")
 	if _, err := exec.LookPath("java"); err != nil {
-		t.Skip("there is no java for Spark")
+		t.Skip("Spark needs java")
 	}
 	binary := filepath.Join(t.TempDir(), "hql")
 	if out, err := exec.Command("go", "build", "-o", binary, filepath.Join(root, "cmd/hql")).CombinedOutput(); err != nil {
@@ -76,7 +77,7 @@ func StartSpark(t testing.TB, root, connect, master string, args ...string) *Spa
 	return &Spark{Pid: cmd.Process.Pid, connect: connect, in: in, out: bufio.NewReader(out)}
 }
 
-// Ask gives the answer to q.
+// Ask returns the answer to q.
 func (s *Spark) Ask(t testing.TB, q Question) (a Answer) {
 	t.Helper()
 	if q.Options == nil {

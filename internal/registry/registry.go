@@ -1,5 +1,6 @@
-// Package registry holds what an import adds to a program that uses hql: the embedded store and formats of files. Both
-// are heavy, and a program that asks clusters needs neither. Packages register themselves when they are initialised.
+// Package registry holds the features that an import adds to a program: the embedded store and columnar file formats.
+// Both are heavy, and a program that uses only clusters needs neither. Packages register themselves when they are
+// initialised.
 package registry
 
 import (
@@ -13,8 +14,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// OpenEmbedded opens the embedded store in directory dir, or in memory where dir is "". Its cells get their times from
-// now, or from the system's clock where now is nil. Closing the client closes the store. Package embedded sets it.
+// OpenEmbedded opens the embedded store in directory dir, or in memory if dir is "". Its cells get their timestamps
+// from now, or from the system's clock if now is nil. Closing the client closes the store. Package embedded sets it.
 var OpenEmbedded = func(dir string, now func() time.Time) (hbase.Client, error) {
 	return nil, missing("opens the embedded store (mem: and dir:)", "embedded")
 }
@@ -34,7 +35,7 @@ var Columnar = struct {
 	},
 }
 
-// missing is the error of a program that lacks an import.
+// missing returns the error of a program that lacks an import.
 func missing(does, pkg string) error {
 	return fmt.Errorf("no package of this program %s: add import _ \"github.com/hql-db/hql/%s\"", does, pkg)
 }
@@ -43,7 +44,7 @@ func missing(does, pkg string) error {
 type RowReader interface {
 	// Columns are the names of the columns.
 	Columns() []string
-	// Next gives the next batch, which lasts until Next is called again, and io.EOF after the last one.
+	// Next returns the next batch, which is valid until the next call of Next, and io.EOF after the last one.
 	Next() (Batch, error)
 	// Close frees the memory of the reader. The file stays open.
 	Close()
@@ -52,14 +53,14 @@ type RowReader interface {
 // Batch holds some rows of a file.
 type Batch interface {
 	NumRows() int64
-	// Value is the value of a column in a row, of the nearest type. A moment without a zone is read in loc. A value lasts as
-	// long as its batch.
+	// Value returns the value of a column in a row, in the nearest type. A moment without a zone is read in loc. A value
+	// is valid as long as its batch.
 	Value(column, row int, loc *time.Location) (types.Value, error)
-	// Text is the text of a value that is BYTES, where a text is wanted.
+	// Text returns a BYTES value as text, for a column that must be text.
 	Text(column, row int) string
 }
 
-// RowWriter writes rows to a file. The file is whole only after Close.
+// RowWriter writes rows to a file. The file is complete only after Close.
 type RowWriter interface {
 	Append(row []types.Value) error
 	Close() error

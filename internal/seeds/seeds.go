@@ -1,6 +1,6 @@
-// Package seeds drives tests of random worlds: each seed is a world, the same one
-// whenever it is given again. HQL_SEED names the first seed, and HQL_CHECKS how many follow one another. Without HQL_SEED
-// a test draws the same worlds each time, so that its result depends on the code alone; .ci/nightly draws others.
+// Package seeds runs random tests: a seed determines the random schema, rows and statements of a test. HQL_SEED is the
+// first seed, and HQL_CHECKS the number of seeds. Without HQL_SEED a test always uses the same seeds, so that its
+// result depends on the code alone; .ci/nightly uses others.
 package seeds
 
 import (
@@ -19,10 +19,10 @@ const (
 	checksEnv = "HQL_CHECKS"
 )
 
-// usual is the first seed where none is given.
+// usual is the first seed without HQL_SEED.
 const usual = 475200805200451001
 
-// Range gives the first seed of a test and how many it checks, n unless HQL_CHECKS says otherwise.
+// Range returns the first seed of a test and the number of seeds, n unless HQL_CHECKS is set.
 func Range(t testing.TB, n int) (first uint64, count int) {
 	t.Helper()
 	first, count = usual, n
@@ -36,17 +36,17 @@ func Range(t testing.TB, n int) (first uint64, count int) {
 	if s := os.Getenv(checksEnv); s != "" {
 		v, err := strconv.Atoi(s)
 		if err != nil || v < 1 {
-			t.Fatalf("%s: %q is no positive number", checksEnv, s)
+			t.Fatalf("%s: %q is not a positive number", checksEnv, s)
 		}
 		count = v
 	}
 	return first, count
 }
 
-// mostWrong is how many seeds may fail before a test ends.
+// mostWrong is the number of failed seeds after which a test ends.
 const mostWrong = 20
 
-// Each runs f for n consecutive seeds and logs what f counted. It tells how to replay those that fail.
+// Each runs f for n consecutive seeds and logs the counts of f. For each failed seed it prints how to replay it.
 func Each(t *testing.T, n int, f func(t *testing.T, seed uint64, fig Figures)) {
 	t.Helper()
 	first, n := Range(t, n)
@@ -65,10 +65,10 @@ func Each(t *testing.T, n int, f func(t *testing.T, seed uint64, fig Figures)) {
 	}
 }
 
-// Figures count things by kind.
+// Figures are counts by kind.
 type Figures map[string]int
 
-// String lists the kinds by name.
+// String lists the counts by the names of their kinds.
 func (f Figures) String() string {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(f)) {

@@ -1,4 +1,4 @@
-// Package tlsfiles makes a TLS client's configuration of files: PEM, and the stores that Java keeps certificates in.
+// Package tlsfiles makes a TLS client's configuration from files: PEM, and Java's stores of certificates.
 package tlsfiles
 
 import (
@@ -19,13 +19,14 @@ import (
 	"github.com/hql-db/hql/internal/hbasesite"
 )
 
-// Files name what a client trusts and proves itself with. Each may be PEM, PKCS #12 or JKS, which its content tells.
+// Files are the certificates that a client trusts and its own. Each may be PEM, PKCS #12 or JKS, which Config
+// recognises by the content.
 type Files struct {
 	CA        string // the authorities to trust; "": the system's
 	Cert, Key string // the client's certificates and key, together or apart if PEM; "": none
 	Password  string // a file that holds the password of the stores above, on a line; "": they have none
-	Site      string // an hbase-site.xml, for what is not named above
-	// AnyHost leaves unchecked that a server's certificate is for its name.
+	Site      string // an hbase-site.xml that names the files not given above
+	// AnyHost skips the check that a server's certificate is for its name.
 	AnyHost bool
 }
 
@@ -77,13 +78,13 @@ func (f Files) Config() (*tls.Config, error) {
 		cfg.Certificates = []tls.Certificate{pair}
 	}
 	if f.AnyHost {
-		cfg.InsecureSkipVerify = true // of the host's name only: what follows is the rest of it
+		cfg.InsecureSkipVerify = true // only the host's name stays unchecked: verify does the rest
 		cfg.VerifyConnection = func(s tls.ConnectionState) error { return verify(s, cfg.RootCAs) }
 	}
 	return cfg, nil
 }
 
-// verify checks a server's certificate as crypto/tls does, but for the server's name.
+// verify checks a server's certificate as crypto/tls does, except for the server's name.
 func verify(s tls.ConnectionState, roots *x509.CertPool) error {
 	between := x509.NewCertPool()
 	for _, c := range s.PeerCertificates[1:] {
@@ -114,12 +115,12 @@ func readSite(file string) (site, error) {
 	return out, nil
 }
 
-// store is the one that properties of a prefix describe. Its type is not asked for: the content tells.
+// store returns the store that the properties with a prefix describe. Its type is ignored: the content determines it.
 func (s site) store(prefix string) store {
 	return store{s[prefix+".location"], s[prefix+".password"]}
 }
 
-// read tells how a store is kept from its first bytes.
+// read reads a store and recognises its kind by its first bytes.
 func (s store) read() (kind string, b []byte, err error) {
 	b, err = os.ReadFile(s.file)
 	switch {
@@ -137,7 +138,7 @@ func (s store) read() (kind string, b []byte, err error) {
 	return kind, b, nil
 }
 
-// authorities are the certificates that a store trusts.
+// authorities returns the certificates that a store trusts.
 func (s store) authorities() ([]*x509.Certificate, error) {
 	kind, b, err := s.read()
 	if err != nil {
@@ -186,7 +187,7 @@ func (s store) authorities() ([]*x509.Certificate, error) {
 	return out, nil
 }
 
-// pair is the first key of a store with its certificates; of PEM, the key may be in another file.
+// pair returns the first key of a store with its certificates. With PEM, the key may be in another file.
 func (s store) pair(keyFile string) (tls.Certificate, error) {
 	kind, b, err := s.read()
 	if err != nil {
@@ -244,8 +245,8 @@ func (s store) pair(keyFile string) (tls.Certificate, error) {
 	return pair, nil
 }
 
-// checked is a key with certificates: the one that is the key's, then its issuers, in whatever order the store has them, and with
-// whatever others beside them.
+// checked returns a key with its certificate and then that one's issuers. The store may hold them in any order,
+// together with other certificates.
 func checked(file string, key any, stored [][]byte) (tls.Certificate, error) {
 	signer, ok := key.(crypto.Signer)
 	if !ok || len(stored) == 0 {
@@ -264,7 +265,7 @@ func checked(file string, key any, stored [][]byte) (tls.Certificate, error) {
 		return ok && public.Equal(signer.Public())
 	})
 	if own < 0 {
-		return tls.Certificate{}, fmt.Errorf("%s: the certificate is of another key", file)
+		return tls.Certificate{}, fmt.Errorf("%s: the certificate belongs to another key", file)
 	}
 	out := tls.Certificate{PrivateKey: key, Leaf: others[own]}
 	for last := own; last >= 0; {
@@ -276,7 +277,7 @@ func checked(file string, key any, stored [][]byte) (tls.Certificate, error) {
 	return out, nil
 }
 
-// jks reads a store of Java's own form.
+// jks reads a JKS store.
 func (s store) jks(b []byte) (keystore.KeyStore, error) {
 	ks := keystore.New(keystore.WithOrderedAliases(), keystore.WithCaseExactAliases())
 	if err := ks.Load(bytes.NewReader(b), []byte(s.password)); err != nil {

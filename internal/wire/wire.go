@@ -1,4 +1,4 @@
-// Package wire reads messages of protocol buffers for which there are no generated types.
+// Package wire reads protocol buffer messages for which there are no generated types.
 package wire
 
 import (
@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// ErrMalformed is the end of a message that cannot be read on.
+// ErrMalformed ends a message that cannot be read further.
 var ErrMalformed = errors.New("a malformed message")
 
 // Field is a field of a message: a number, or else bytes, a text or a message.
@@ -18,8 +18,9 @@ type Field struct {
 	Varint uint64
 }
 
-// Fields gives the fields of a message as they come, without those of fixed width and groups. Where the message is cut short or is none,
-// ErrMalformed comes last with a Field of no number, so that who looks for certain numbers need not ask.
+// Fields returns the fields of a message in order, without those of fixed width and groups. If the message is
+// malformed, ErrMalformed comes last, with a Field that has no number, so that a caller looking for certain numbers may
+// ignore it.
 func Fields(message []byte) iter.Seq2[Field, error] {
 	return func(yield func(Field, error) bool) {
 		for rest := message; len(rest) > 0; {

@@ -3,12 +3,12 @@ package words
 
 import "fmt"
 
-// Count is n of what: "1 row", "2 rows".
+// Count returns n with a noun: "1 row", "2 rows".
 func Count[N int | int64](n N, what string) string {
 	return fmt.Sprintf("%d %s", n, Plural(n, what, what+"s"))
 }
 
-// Plural is one for 1, else many.
+// Plural returns one for 1, else many.
 func Plural[N int | int64](n N, one, many string) string {
 	if n == 1 {
 		return one

@@ -13,7 +13,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// The ends of types, and numbers at which widths end.
+// The ends of types, and the numbers at which encodings need one more byte.
 var (
 	intEnds   = []int64{127, 128, -128, -129, 255, 256, 999, 1000, 9999, 10000, 32767, -32768, 65535, 65536, 1<<24 - 1, math.MaxInt32, math.MinInt32, math.MaxUint32, 1 << 32, 1<<53 + 1, math.MaxInt64, math.MaxInt64 - 1, math.MinInt64, math.MinInt64 + 1}
 	floatEnds = []float64{math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64, math.MaxFloat64, -math.MaxFloat64, math.MaxFloat32, math.SmallestNonzeroFloat32, 1e16, 1e16 + 2, 0.1, 1 << 24, 1<<24 + 1}
@@ -26,8 +26,8 @@ var (
 	uuids = []string{"00000000-0000-0000-0000-000000000000", "017f22e2-79b0-7cc3-98c4-dc0c0c07398f", "017f22e2-79b0-7cc3-98c4-dc0c0c073990", "ffffffff-ffff-ffff-ffff-ffffffffffff"}
 )
 
-// Value draws a value for a column of t; few of each type, so that rows share them and predicates hit some, now and then at
-// the ends of the type. Columns that may be NULL are.
+// Value draws a value for a column of t. There are few values of each type, so that rows share them and predicates
+// match some; a few are the ends of the type. A column that may be NULL sometimes is.
 func (t *Table) Value(r *rand.Rand, col *catalog.Column) types.Value {
 	if i := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == col.Name }); i >= 0 && !t.Columns[i].NotNull && r.IntN(4) == 0 {
 		return types.Value{}
@@ -100,7 +100,7 @@ func (t *Table) Value(r *rand.Rand, col *catalog.Column) types.Value {
 	return types.NewString(b.String() + t.piece(r))
 }
 
-// piece is what a delimiter of t begins with, sometimes.
+// piece returns the beginning of a delimiter of t, sometimes.
 func (t *Table) piece(r *rand.Rand) string {
 	if len(t.pieces) == 0 || r.IntN(5) > 0 {
 		return ""
@@ -108,17 +108,17 @@ func (t *Table) piece(r *rand.Rand) string {
 	return pick(r, t.pieces)
 }
 
-// IsUUID reports whether col is stored as a UUID: other texts do not fit.
+// IsUUID reports whether col is stored as a UUID, which other texts do not fit.
 func (t *Table) IsUUID(col *catalog.Column) bool {
 	return strings.Contains(t.DDL(), col.Name+" AS UUID") || strings.Contains(t.DDL(), col.Name+" AS INVERTED UUID")
 }
 
 func pick[T any](r *rand.Rand, xs []T) T { return xs[r.IntN(len(xs))] }
 
-// zones are behind and before UTC, with summer time, half hours, and midnights that do not exist.
+// zones are west and east of UTC, with summer time, half hours, and midnights that do not exist.
 var zones = []string{"UTC", "UTC", "Asia/Tokyo", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "America/Havana", "Pacific/Apia"}
 
-// Zone draws one.
+// Zone draws a time zone.
 func Zone(r *rand.Rand) *time.Location {
 	loc, err := types.Zone(pick(r, zones))
 	if err != nil {
@@ -127,7 +127,7 @@ func Zone(r *rand.Rand) *time.Location {
 	return loc
 }
 
-// Predicates draws conditions on the rows of Table, with constants that Value gives.
+// Predicates draws conditions on the rows of Table, with constants from Value.
 type Predicates struct {
 	*rand.Rand
 	Table *catalog.Table
@@ -136,7 +136,7 @@ type Predicates struct {
 
 func (g *Predicates) pick(xs ...string) string { return xs[g.IntN(len(xs))] }
 
-// constant is a literal for col, now and then outside what the column can hold.
+// constant draws a literal for col, sometimes outside the column's range.
 func (g *Predicates) constant(col *catalog.Column) string {
 	if g.IntN(25) == 0 && col.Type.IsInteger() {
 		return g.pick("1.5", "9000000000", "-9000000000", "9223372036854775808", "-1e30", "CAST('NaN' AS DOUBLE)", "CAST(0.5 AS DOUBLE)")
@@ -145,7 +145,7 @@ func (g *Predicates) constant(col *catalog.Column) string {
 	switch {
 	case v.IsNull():
 		return "NULL"
-	case v.Type() == types.Timestamp && g.IntN(10) == 0 && !strings.HasPrefix(v.String(), "-"): // finer than it can be
+	case v.Type() == types.Timestamp && g.IntN(10) == 0 && !strings.HasPrefix(v.String(), "-"): // finer than a TIMESTAMP can be
 		return "TIMESTAMP '" + time.UnixMilli(v.Int()).UTC().Format("2006-01-02 15:04:05.000") + g.pick("4", "9996") + "'"
 	case v.Type().IsInteger() && v.Int() < 0 && v.Int() > math.MinInt64:
 		return fmt.Sprint(v.Int())
@@ -153,7 +153,8 @@ func (g *Predicates) constant(col *catalog.Column) string {
 	return v.SQL()
 }
 
-// Draw is a condition of that depth at most. It is one switch over the forms: a seed stands for the same condition as long as nobody moves them.
+// Draw draws a condition of at most that depth. It is one switch over the forms: their order must stay, so that a seed
+// draws the same condition again.
 func (g *Predicates) Draw(depth int) string {
 	if depth > 0 && g.IntN(2) == 0 {
 		switch g.IntN(6) {
@@ -182,7 +183,7 @@ func (g *Predicates) Draw(depth int) string {
 	case 0:
 		return c + g.pick("", "", " NOT") + " BETWEEN " + k() + " AND " + k()
 	case 1:
-		if lo := g.IntN(8) - 2; t.IsInteger() && g.IntN(2) == 0 { // neighbours, and one apart
+		if lo := g.IntN(8) - 2; t.IsInteger() && g.IntN(2) == 0 { // neighbours, and a distant one
 			return fmt.Sprintf("%s %sIN (%d, %d, %d, %s)", c, g.pick("", "", "NOT "), lo, lo+1, lo+2, k())
 		}
 		return c + g.pick("", "", " NOT") + " IN (" + k() + ", " + k() + ", " + k() + ")"
@@ -190,7 +191,7 @@ func (g *Predicates) Draw(depth int) string {
 		if t == types.String {
 			return c + g.pick("", "", " NOT") + g.pick(" LIKE ", " LIKE ", " LIKE ", " ILIKE ") + "'" + g.pick("a%", "%a", "ab%", "a_", "%", "", "b%b", "%b", "aé%", "_", `\%`, `a\_%`, "}%") + "'"
 		}
-		if g.IntN(3) == 0 { // many terms about a column are proved together
+		if g.IntN(3) == 0 { // the planner proves many terms about one column together
 			terms := make([]string, 10)
 			for i := range terms {
 				terms[i] = c + g.pick(" <> ", " <> ", " <> ", " >= ") + k()
@@ -229,7 +230,7 @@ func (g *Predicates) Draw(depth int) string {
 	return c + op() + k()
 }
 
-// computed is a condition on what is made of col.
+// computed draws a condition on an expression over col.
 func (g *Predicates) computed(col *catalog.Column, op string) string {
 	c, k := col.Name, g.constant(col)
 	switch g.IntN(6) {
@@ -263,7 +264,7 @@ func (g *Predicates) computed(col *catalog.Column, op string) string {
 	return "CAST(" + c + " AS STRING)" + op + "'10:00:00'"
 }
 
-// text is a text of a column of the table or of the pieces that they are made of, or one that begins or ends so.
+// text draws a text from a column's values or their pieces, or from their beginnings and ends.
 func (g *Predicates) text() string {
 	texts := []string{"a", "b", "ab", "", "A", "aé", "K", "ſ", "a.b", "|", "a|b", "\xc3", "\x01"}
 	for _, c := range g.Table.Columns {
@@ -278,7 +279,7 @@ func (g *Predicates) text() string {
 
 func (g *Predicates) quoted() string { return types.NewString(g.text()).SQL() }
 
-// turned is a condition on what functions of texts make of column c; other is another condition.
+// turned draws a condition on string functions of column c; other is another condition.
 func (g *Predicates) turned(c, other string) string {
 	for range 1 + g.IntN(2) {
 		n := fmt.Sprint(g.IntN(4))
@@ -304,7 +305,7 @@ func (g *Predicates) turned(c, other string) string {
 	return c + g.pick(" = ", " = ", " <> ", " < ", " <= ", " > ", " >= ") + g.quoted()
 }
 
-// chosen is a condition on what a conditional gives for col.
+// chosen draws a condition on a conditional expression over col.
 func (g *Predicates) chosen(col *catalog.Column) string {
 	c, k := col.Name, func() string { return g.constant(col) }
 	op := g.pick(" = ", " = ", " <> ", " < ", " >= ")
@@ -324,11 +325,11 @@ func (g *Predicates) chosen(col *catalog.Column) string {
 	return g.pick("GREATEST(", "LEAST(") + "NULLIF(" + c + ", " + k() + "), " + k() + ")" + op + k()
 }
 
-// part is a condition on what a part of a key is computed to.
+// part draws a condition on the expression of a key part.
 func (g *Predicates) part() string {
 	l := g.Table.Layouts[g.IntN(len(g.Table.Layouts))]
 	p := l.Key.Parts[g.IntN(len(l.Key.Parts))]
-	all := g.Table.Columns // the predicates may be of some of the columns only
+	all := g.Table.Columns // the predicates may use only some of the columns
 	other := func(col int) bool { return col >= len(all) || all[col].Index != col }
 	value := func() types.Value {
 		if len(p.Columns) == 0 || onlyInKeys(p.Expr) || slices.ContainsFunc(p.Columns, other) {
@@ -348,13 +349,13 @@ func (g *Predicates) part() string {
 	return e + g.pick(" = ", " = ", " <> ", " < ", " >= ", " NOT IN ("+x.SQL()+") AND "+e+" <> ", " BETWEEN "+x.SQL()+" AND ", " IN ("+x.SQL()+", NULL) OR "+e+" = ") + y.SQL()
 }
 
-// beyondLiterals reports whether v is a moment that a literal cannot name: those end with the year 9999.
+// beyondLiterals reports whether v is a moment after the year 9999, which a literal cannot express.
 func beyondLiterals(v types.Value) bool {
 	return v.Type() == types.Timestamp && time.UnixMilli(v.Int()).UTC().Year() > 9999
 }
 
-// overflows reports whether p is not computed from every value of its columns: an INDEX leaves rows out that have a NULL, and
-// they may hold such values.
+// overflows reports whether p cannot be computed from every value of its columns: an INDEX has no entry for rows with a
+// NULL in the part, and they may hold such values.
 func (g *Predicates) overflows(p *catalog.Part) bool {
 	row := make([]types.Value, len(g.Table.Columns))
 	return slices.ContainsFunc(intEnds, func(n int64) bool {
@@ -378,7 +379,7 @@ func onlyInKeys(e expr.Expr) bool {
 	return ok && c.Func.Group == "key" || slices.ContainsFunc(expr.Children(e), onlyInKeys)
 }
 
-// joined is a condition on several columns put together.
+// joined draws a condition on a concatenation of columns.
 func (g *Predicates) joined() string {
 	var names, texts []string
 	for _, i := range g.Perm(len(g.Table.Columns)) {
@@ -414,7 +415,7 @@ func (g *Predicates) joined() string {
 	return x + " = " + k
 }
 
-// moment is a predicate on a day or a moment whose meaning depends on the zone.
+// moment draws a predicate on a day or a moment whose meaning depends on the zone.
 func (g *Predicates) moment(col *catalog.Column) string {
 	other := types.Timestamp
 	if col.Type == other {

@@ -1,5 +1,5 @@
-// Package worlds draws random tables for tests: definitions that say all that a definition can, values that their columns
-// can hold, and predicates about these. What it must draw, and that it does, internal/coverage tells.
+// Package worlds draws random tables for tests: definitions with every feature of CREATE TABLE, values that their
+// columns can hold, and predicates on them. Package internal/coverage reports features that it does not draw.
 package worlds
 
 import (
@@ -14,14 +14,14 @@ import (
 // Table is a drawn definition.
 type Table struct {
 	Name string
-	// Create are the statements that make it, its own last.
+	// Create are the statements that create it, its own last.
 	Create  []string
 	Columns []Column
 	Layouts []string // names that the hint LAYOUT takes
-	Drawn   bool     // a part of the key is drawn for each row: the same values may stand there twice
-	// pieces are the beginnings of delimiters: values that end with one are looked for.
+	Drawn   bool     // a part of the key is drawn for each row, so that two rows may have the same values
+	// pieces are the beginnings of delimiters: values that end with one are worth testing.
 	pieces []string
-	// Def is what a catalog makes of it.
+	// Def is the table that a catalog builds.
 	Def *catalog.Table
 }
 
@@ -31,30 +31,31 @@ type Column struct {
 	Key, NotNull bool
 }
 
-// Versions is what a definition says whose rows of before can be read after a few writes.
+// Versions makes a table keep old versions of rows, which can be read after a few writes.
 const Versions = " FAMILY f (VERSIONS = 9) FAMILY g (VERSIONS = 9)"
 
-// DDL is the table's own statement.
+// DDL returns the table's own statement.
 func (t *Table) DDL() string { return t.Create[len(t.Create)-1] }
 
-// Options say what a test can do with tables.
+// Options restrict the drawn tables.
 type Options struct {
-	// Unique draws keys that tell rows apart by the values of all their columns, as PRIMARY KEY does: no beginnings of texts, no NULLs.
-	// A DECIMAL written with other scales is other keys all the same.
+	// Unique draws keys that differ for all different values of their columns, as PRIMARY KEY does: no beginnings of
+	// texts, no NULLs. A DECIMAL with another scale is still another key.
 	Unique bool
-	// NoLookup draws no numbers of other tables, NoCells no cells of the primary layout that other layouts have in their keys.
+	// NoLookup draws no LOOKUP of other tables' numbers, NoCells no cells of the primary layout that other layouts have in
+	// their keys.
 	NoLookup bool
-	// Default, if not nil, is told of each column of a cell and gives its DEFAULT; "" for none.
+	// Default, if not nil, is called with each column of a cell and returns its DEFAULT, or "" for none.
 	Default func(Column) string
 }
 
-// field is a type of column as it can stand in a key.
+// field is a type of column that can be in a key.
 type field struct {
 	typ string
-	// parts of %s, each enough to tell rows apart; those that begin with ! vary in width and have no end. {n} is any encoding of
-	// integers of n bytes or more.
+	// parts are formats of key parts with %s for the column, each of which distinguishes rows; those that begin with !
+	// vary in width and have no end. {n} is any encoding of integers of n bytes or more.
 	parts  []string
-	hashes []string // parts that may stand before or behind, made of the column
+	hashes []string // parts made from the column that may precede or follow
 }
 
 var (
@@ -87,7 +88,7 @@ var integers = []string{"INT", "UINT", "ORDERED INT", "LITTLE INT"}
 
 var delimiters = []string{"X'00'", "X'00'", "'|'", "'~'", "'::'", "'aa'", "X'FFFF'", "X'0000'", "'aba'", "'-a-'", "X'FF'"}
 
-// cellEncodings are those of cells by type, beside the type's own.
+// cellEncodings are the encodings of cells by type, in addition to the type's own.
 var cellEncodings = map[string][]string{
 	"BOOLEAN": {"TEXT", "BOOLEAN", "PHOENIX BOOLEAN"}, "TINYINT": {"TEXT", "{1}", "TEXT(3)", "VINT"}, "SMALLINT": {"TEXT", "{2}", "VINT"},
 	"INT": {"TEXT", "{4}", "VINT", "TEXT(10)", "HEX(8)"}, "BIGINT": {"TEXT", "{8}", "VINT", "BASE36(13)", "CROCKFORD(13)", "UPPER HEX(16)", "REVERSED TEXT(19)"},
@@ -96,17 +97,17 @@ var cellEncodings = map[string][]string{
 	"DATE": {"TEXT", "{4}", "TEXT('yyyyMMdd')"}, "TIME": {"TEXT", "{4}", "TEXT('HHmmssSSS')"}, "TIMESTAMP": {"TEXT", "{8}", "TEXT('yyyyMMddHHmmssSSS')", "VINT", "PHOENIX TIMESTAMP"}, "JSON": {"TEXT"},
 }
 
-// indexParts are parts at the head of an index over a cell, by type; ! as in field.
+// indexParts are the first parts of an index over a cell, by type; ! as in field.
 var indexParts = map[string][]string{
 	"DATE": {"%s AS TEXT('yyyyMMdd')", "%s AS INT32"}, "TIME": {"%s AS UINT32"}, "TIMESTAMP": {"%s AS INT64", "DATE(%s) AS TEXT('yyyyMMdd'), %[1]s AS ORDERED INT64"},
 	"STRING": {"LEFT(MD5(%s), 2), %[1]s AS TEXT, '|'", "!%s AS TEXT", "%s AS COUNT8 TEXT", "!REVERSE(%s) AS TEXT", "LEFT(MD5(%s), 2)", "!UPPER(%s) AS TEXT", "LEFT(%s, 1) AS TEXT(1)"},
 	"INT":    {"%s AS INT32", "%s AS ORDERED INT32", "FLOORMOD(%s, 3) AS UINT8", "CRC32(%s) %% 4 AS UINT8, %[1]s AS INT64", "%s AS VINT"},
 }
 
-// coarse are the types of which a part of the key may tell less than the column has, which a cell then holds.
+// coarse are the types for which a key part may hold less than the column; a cell then holds the value.
 var coarse = map[string]bool{"TIMESTAMP": true, "DOUBLE": true}
 
-// computed are further parts made of a column, by type, of functions whose preimages are known.
+// computed are further parts made from a column, by type, with functions whose preimages are known.
 var computed = map[string][]string{
 	"INT": {"SIGN(%s) AS INT8", "TO_HEX(%s) AS TEXT(16)", "DIV(%s, 3) AS INT64", "ROUND(%s, -1) AS INT64", "TRUNC(%s, -1) AS INT64", "LPAD(CONCAT(%s), 3, '0') AS TEXT(3)"},
 	"DOUBLE": {"ATAN(%s) AS FLOAT64", "ACOS(%s) AS FLOAT64", "ASIN(%s) AS FLOAT64", "CBRT(%s) AS ORDERED FLOAT64", "CEIL(%s) AS ORDERED FLOAT64", "FLOOR(%s) AS FLOAT64", "DEGREES(%s) AS FLOAT64", "RADIANS(%s) AS ORDERED FLOAT64", "EXP(%s) AS FLOAT64", "LN(%s) AS ORDERED FLOAT64", "LOG(%s) AS FLOAT64", "LOG10(%s) AS FLOAT64", "POWER(%s, 3) AS FLOAT64", "ROUND(%s) AS ORDERED FLOAT64", "TRUNC(%s) AS FLOAT64", "SQRT(%s) AS ORDERED FLOAT64", "SIGN(%s) AS INT8", "TO_TIMESTAMP(%s) AS INT64",
@@ -125,7 +126,7 @@ type maker struct {
 	opt    Options
 }
 
-// New draws a table of that name that a catalog takes.
+// New draws a table with that name that a catalog accepts.
 func New(r *rand.Rand, name string, opt Options) *Table {
 	for {
 		g := &maker{Rand: r, t: &Table{Name: name, Layouts: []string{"main"}}, opt: opt}
@@ -144,16 +145,17 @@ func New(r *rand.Rand, name string, opt Options) *Table {
 func (g *maker) pick(xs ...string) string { return xs[g.IntN(len(xs))] }
 func (g *maker) odds(n int) bool          { return g.IntN(n) == 0 }
 
-// Types are those of columns.
+// Types are the types of drawn columns.
 var Types = []string{"BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "STRING", "BYTES", "DATE", "TIME", "TIMESTAMP", "JSON"}
 
-// drawn is what is put together into a CREATE TABLE. The order in which its pieces are drawn is part of what a seed means.
+// drawn holds the pieces of a CREATE TABLE. They must be drawn in this order, so that a seed draws the same table
+// again.
 type drawn struct {
 	keys         int    // columns made for the key; those in cells follow
 	variant      string // of the layout; "" for none
 	parts, cells []string
 	storedIn     string
-	inCell       string // a column of the key that is stored in a cell, where the key has its hash
+	inCell       string // a key column that is stored in a cell, because the key holds only its hash
 }
 
 func (g *maker) draw() {
@@ -161,11 +163,11 @@ func (g *maker) draw() {
 	for i := range 1 + g.IntN(4) {
 		g.add(fmt.Sprintf("k%d", i), fields[g.IntN(len(fields))])
 	}
-	if g.odds(2) { // else few values tell rows apart
+	if g.odds(2) { // otherwise rows share few values
 		g.add("id", fields[0])
 	}
 	var wanted []string
-	if g.odds(4) { // any functions come together
+	if g.odds(4) { // combine any functions
 		wanted = []string{g.wanted(), g.wanted(), g.wanted()}
 	}
 	d := drawn{keys: len(t.Columns)}
@@ -208,11 +210,12 @@ func (g *maker) draw() {
 	t.Create = append(t.Create, g.create(&d))
 }
 
-// vary changes the layout to its variant, around one of the key's columns. Variants that do not fit that column change nothing.
+// vary changes the layout to its variant, around one of the key's columns. A variant that does not fit that column
+// changes nothing.
 func (g *maker) vary(d *drawn, order []int) {
 	t, at := g.t, g.IntN(d.keys)
 	if i := slices.IndexFunc(g.fields[:d.keys], func(f field) bool { return f.typ == "STRING" }); d.variant == "lookup" && g.fields[at].typ != "STRING" && i >= 0 {
-		at = i // only names have numbers
+		at = i // only texts can have numbers
 	}
 	field, name := g.fields[at], g.names[at]
 	others := func() []int { return slices.DeleteFunc(order, func(i int) bool { return i == at }) }
@@ -228,7 +231,7 @@ func (g *maker) vary(d *drawn, order []int) {
 			d.parts = g.key(others())
 			d.cells = []string{g.packedCell(d.keys, strings.Join(g.part(at, true), ", "))}
 		}
-	case d.variant == "hashed" && (field.typ == "STRING" || field.typ == "BYTES"): // in place of the value, which is a cell
+	case d.variant == "hashed" && (field.typ == "STRING" || field.typ == "BYTES"): // instead of the value, which goes into a cell
 		d.inCell = name
 		d.parts = g.key(others())
 		hash := "UNHEX(MD5(" + name + "))"
@@ -243,7 +246,7 @@ func (g *maker) vary(d *drawn, order []int) {
 	case d.variant == "lookup" && field.typ == "STRING" && !g.opt.NoLookup:
 		dict := "dict_" + t.Name
 		t.Create = append(t.Create, "CREATE TABLE "+dict+" (kind STRING, name STRING, n BIGINT) ROW KEY (kind AS TEXT(4), name AS TEXT)")
-		if d.parts = g.key(order); !g.odds(4) { // else the name stands beside its number
+		if d.parts = g.key(order); !g.odds(4) { // otherwise the key holds both the name and its number
 			d.parts = g.key(others())
 		}
 		d.parts = slices.Insert(d.parts, g.IntN(len(d.parts)+1), "LOOKUP("+dict+".n, 'k', "+name+") AS "+g.pick("INT64", "UINT32", "ORDERED INT64", "VINT"))
@@ -292,7 +295,7 @@ func (g *maker) create(d *drawn) string {
 	return ddl
 }
 
-// madeParts are all parts that are made of a column, each with its column's kind.
+// madeParts are all parts that are made from a column, each with the kind of its column.
 var madeParts = func() (out []madePart) {
 	seen := map[string]bool{}
 	for _, f := range fields {
@@ -311,7 +314,7 @@ type madePart struct {
 	text string
 }
 
-// wanted draws a part made of a column, which it adds where there is none of its type.
+// wanted draws a part made from a column, and adds a column of its type if there is none.
 func (g *maker) wanted() string {
 	p := madeParts[g.IntN(len(madeParts))]
 	i := slices.IndexFunc(g.fields, func(f field) bool { return f.typ == p.of.typ })
@@ -327,7 +330,7 @@ func (g *maker) add(name string, f field) {
 	g.t.Columns = append(g.t.Columns, Column{Name: name, Type: f.typ, Key: true, NotNull: true})
 }
 
-// others are layouts beside the first.
+// others draws further layouts.
 func (g *maker) others(keys int) (ddl string) {
 	t := g.t
 	where := func(kind string) string {
@@ -357,7 +360,7 @@ func (g *maker) others(keys int) (ddl string) {
 	return ddl
 }
 
-// computedName is a STORED IN of a name made of a column; "" where no column has a kind for it.
+// computedName draws a STORED IN with a name computed from a column; "" if no column has a suitable type.
 func (g *maker) computedName(prefix string) string {
 	i := g.IntN(len(g.names))
 	n := g.names[i]
@@ -374,7 +377,7 @@ func (g *maker) computedName(prefix string) string {
 	return ""
 }
 
-// packedCell is the one cell of a table whose qualifiers are made of parts.
+// packedCell draws the one cell of a table whose qualifiers are made of parts.
 func (g *maker) packedCell(keys int, qualifier string) string {
 	c := &g.t.Columns[keys]
 	g.t.Columns = g.t.Columns[:keys+1]
@@ -382,7 +385,7 @@ func (g *maker) packedCell(keys int, qualifier string) string {
 	return c.Name + " " + c.Type + " FROM f:[" + qualifier + "]" + g.encoding(*c)
 }
 
-// cell is a column of a cell.
+// cell draws a column in a cell.
 func (g *maker) cell(c Column) string {
 	out := c.Name + " " + c.Type + g.pick("", "", " FROM g:"+c.Name, " FROM f:X'02"+fmt.Sprintf("%02x", c.Name[1])+"'") + g.encoding(c)
 	if c.NotNull {
@@ -404,7 +407,7 @@ func (g *maker) encoding(c Column) string {
 	return g.inverted(" AS " + g.integers(g.pick(cellEncodings[c.Type]...)))
 }
 
-// integers writes {n} as an encoding.
+// integers replaces {n} by an encoding.
 func (g *maker) integers(part string) string {
 	i := strings.IndexByte(part, '{')
 	if i < 0 {
@@ -414,7 +417,7 @@ func (g *maker) integers(part string) string {
 	return part[:i] + fmt.Sprint(g.pick(integers...), 8*(least+g.IntN(9-least))) + part[i+3:]
 }
 
-// inverted writes some encodings INVERTED.
+// inverted makes some encodings INVERTED.
 func (g *maker) inverted(part string) string {
 	if !g.odds(5) {
 		return part
@@ -422,7 +425,7 @@ func (g *maker) inverted(part string) string {
 	return strings.ReplaceAll(part, " AS ", " AS INVERTED ")
 }
 
-// part is the field i as parts, with a delimiter behind where it needs one.
+// part returns the parts of field i, with a delimiter after them if they need one.
 func (g *maker) part(i int, last bool) []string {
 	if g.nulls[i] {
 		return g.nullable(g.fields[i].typ, g.names[i], last)
@@ -430,7 +433,7 @@ func (g *maker) part(i int, last bool) []string {
 	return g.delimited(g.pick(g.fields[i].parts...), g.names[i], last)
 }
 
-// nullParts are parts that hold NULL as well, by type.
+// nullParts are parts that may hold NULL, by type.
 var nullParts = map[string][]string{
 	"STRING": {"%s AS NULLABLE TEXT"}, "BYTES": {"%s AS NULLABLE BYTES"}, "INT": {"%s AS NULLABLE TEXT", "CAST(%s AS DECIMAL) AS NULLABLE PHOENIX DECIMAL"},
 	"BIGINT": {"CAST(%s AS DECIMAL) AS NULLABLE PHOENIX DECIMAL"}, "DECIMAL": {"%s AS NULLABLE PHOENIX DECIMAL"},
@@ -451,7 +454,7 @@ func (g *maker) nullable(typ, name string, last bool) []string {
 func (g *maker) delimited(part, name string, last bool) []string {
 	part, open := strings.CutPrefix(part, "!")
 	out := []string{g.inverted(g.integers(fmt.Sprintf(part, name)))}
-	if !open && g.odds(8) || open && (!last || g.odds(8)) && !g.odds(4) { // without one, what follows may be of fixed width
+	if !open && g.odds(8) || open && (!last || g.odds(8)) && !g.odds(4) { // without a delimiter, parts of fixed width may follow
 		d := g.pick(delimiters...)
 		if strings.Contains(out[0], "INVERTED") && g.odds(2) {
 			d = "X'FF'"
@@ -466,7 +469,7 @@ func (g *maker) delimited(part, name string, last bool) []string {
 	return out
 }
 
-// key writes a key of fields in that order, behind what is made of one of them.
+// key draws a key of fields in that order, after parts made from one of them.
 func (g *maker) key(order []int) (parts []string) {
 	made := func() {
 		i := g.IntN(len(g.names))
@@ -494,7 +497,7 @@ func (g *maker) key(order []int) (parts []string) {
 	return parts
 }
 
-// indexed is a cell as parts at the head of an index.
+// indexed draws the first parts of an index over a cell.
 func (g *maker) indexed(c Column) []string {
 	if nullParts[c.Type] != nil && g.odds(4) {
 		return g.nullable(c.Type, c.Name, false)
