@@ -23,7 +23,7 @@ import (
 	"github.com/hql-db/hql"
 )
 
-// A chaosCase injects faults for about the time given while readers run.
+// A chaosCase injects faults for about the given time while readers run.
 type chaosCase struct {
 	name string
 	run  func(t *testing.T, w *world, d time.Duration)
@@ -51,8 +51,8 @@ var cases = []chaosCase{
 	{"C17 replicas answer for a paused server", readReplicas, true},
 }
 
-// Without any fault the servers close no scanner for want of a client: all are read to
-// their end or closed.
+// Without any fault the servers close no scanner because it was not read: hql reads all scanners to their end or closes
+// them.
 func crowd(_ *testing.T, w *world, d time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
@@ -104,7 +104,7 @@ func (w *world) giveUp(sql string, after int) {
 	})
 }
 
-// cutting cuts all connections, with a rest of between half and one and a half of every, until stop is called.
+// cutting cuts all connections repeatedly, after pauses of half to one and a half of every, until stop is called.
 func (w *world) cutting(every time.Duration) (stop func()) {
 	return background(func(r *rand.Rand) {
 		if n := w.c.cut(); n > 0 {
@@ -120,7 +120,7 @@ func cutConnections(_ *testing.T, w *world, d time.Duration) {
 	stop()
 }
 
-// Slow consumers: twice a scan they rest for longer than the server keeps a scanner.
+// Slow consumers pause twice in a scan, for longer than the server keeps a scanner.
 func expireScanners(t *testing.T, w *world, _ time.Duration) {
 	done := make(chan error)
 	slow := []query{}
@@ -147,7 +147,7 @@ func reorganise(_ *testing.T, w *world, d time.Duration) {
 	during(max(d, 6*time.Second), func(i int, r *rand.Rand) { w.reorganise(i, r) })
 }
 
-// reorganise does one thing to a table's regions.
+// reorganise makes one change to a table's regions.
 func (w *world) reorganise(i int, r *rand.Rand) {
 	table, key := "events", fmt.Sprintf("%08d", r.IntN(rows))
 	switch r.IntN(4) {
@@ -179,7 +179,7 @@ func (w *world) reorganise(i int, r *rand.Rand) {
 	}
 }
 
-// A query waits for its table to be enabled again; when it is not, the error tells which table.
+// A query waits until its table is enabled again; if that does not happen, the error names the table.
 func disableTable(t *testing.T, w *world, _ time.Duration) {
 	if _, ok := w.c.admin("disable", "indexed"); !ok {
 		t.Fatal("not disabled")
@@ -224,8 +224,8 @@ func killServer(t *testing.T, w *world, d time.Duration) {
 	})
 }
 
-// killOne kills a region server. Every second time it stays away until its session with
-// ZooKeeper is over, else the master notices that it is back.
+// killOne kills a region server. Every second time the server stays away until its session with ZooKeeper has expired;
+// otherwise the master notices that it is back.
 func (w *world) killOne(t *testing.T, r *rand.Rand, i int) {
 	away := time.Second
 	if i%2 == 1 {
@@ -237,7 +237,7 @@ func (w *world) killOne(t *testing.T, r *rand.Rand, i int) {
 	}
 }
 
-// monkey cuts connections and does something worse meanwhile.
+// monkey cuts connections, and injects a worse fault at the same time.
 func monkey(t *testing.T, w *world, d time.Duration) {
 	stop := w.cutting(700 * time.Millisecond)
 	defer stop()
@@ -267,7 +267,7 @@ func (w *world) pauseOne(r *rand.Rand) {
 	}
 }
 
-// A write that the server does not take in returns at its deadline.
+// A write that the server does not read returns at its deadline.
 func writeToPaused(t *testing.T, w *world, _ time.Duration) {
 	w.exec(context.Background(), "CREATE TABLE IF NOT EXISTS large (id BIGINT, v STRING) ROW KEY (id AS TEXT(8))")
 	w.exec(context.Background(), "UPSERT INTO large VALUES (0, 'warm')")
@@ -299,8 +299,8 @@ func writeToPaused(t *testing.T, w *world, _ time.Duration) {
 	})
 }
 
-// Reads do not need the master; statements that do wait for it. Of two masters one is killed only to come back when the other one has done
-// what was asked meanwhile, and the address names one of them.
+// Reads do not need the master; statements that do wait for it. If there are two masters, one is killed and comes back
+// only after the other has finished the requested work; the address names only one of them.
 func killMaster(t *testing.T, w *world, _ time.Duration) {
 	ask := func() {
 		for _, sql := range []string{"CREATE TABLE IF NOT EXISTS after_master (id BIGINT, v STRING) ROW KEY (id AS TEXT(8))", "DROP TABLE IF EXISTS after_master"} {
@@ -327,8 +327,8 @@ func killMaster(t *testing.T, w *world, _ time.Duration) {
 	}
 }
 
-// While ZooKeeper does not answer nobody can connect who asks it; that must be told in the time set for it. The servers
-// that are asked in its place know what they have to tell.
+// While ZooKeeper does not answer, no client that asks it can connect, and must get an error within its time limit. The
+// servers that are asked instead of ZooKeeper can answer.
 func pauseZooKeeper(t *testing.T, w *world, _ time.Duration) {
 	w.fig.fault("pause ZooKeeper", 1)
 	w.c.signal("zk", syscall.SIGSTOP)
@@ -349,7 +349,7 @@ func pauseZooKeeper(t *testing.T, w *world, _ time.Duration) {
 	}
 }
 
-// What a root znode holds is not trusted: an error names it, the process lives.
+// The content of a root znode is not trusted: a malformed one is an error that names it, not a crash.
 func malformedRoot(t *testing.T, w *world, _ time.Duration) {
 	conn, _, err := zk.Connect([]string{fmt.Sprintf("127.0.0.1:%d", w.c.base+181)}, 10*time.Second, zk.WithLogInfo(false))
 	if err != nil {
@@ -407,7 +407,7 @@ func malformedRoot(t *testing.T, w *world, _ time.Duration) {
 	}
 }
 
-// refuse answers connections as a server does that wants them authenticated.
+// refuse answers connections like a server that requires authentication.
 func refuse(l net.Listener) {
 	const class = "org.apache.hadoop.hbase.security.AccessDeniedException"
 	header, err := proto.Marshal(&pb.ResponseHeader{CallId: proto.Uint32(math.MaxUint32),
@@ -431,7 +431,7 @@ func refuse(l net.Listener) {
 	}
 }
 
-// A scan that finds nothing ends within a second of its being cancelled.
+// A scan that finds nothing ends within a second after it is cancelled.
 func cancelScans(t *testing.T, w *world, d time.Duration) {
 	during(d, func(_ int, r *rand.Rand) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(1+r.IntN(100))*time.Millisecond)

@@ -14,10 +14,10 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(poison.Tests(m).Run()) }
 
-// runEnv says how long: nothing for the short form, "long", or a duration.
+// runEnv sets the duration: empty for the short form, "long", or a duration.
 const runEnv = "HQL_CHAOS"
 
-// length gives how long each case keeps injecting faults.
+// length returns how long each case injects faults.
 func length(t *testing.T, cases int) (each time.Duration, long bool) {
 	switch s := os.Getenv(runEnv); s {
 	case "":
@@ -83,7 +83,7 @@ func newWorld(t *testing.T, servers int) *world {
 	return w
 }
 
-// report closes the DB and tells the figures.
+// report closes the DB and prints the figures.
 func (w *world) report(t *testing.T, began time.Time) {
 	s := w.db.Client().Stats()
 	w.closed(t)
@@ -94,10 +94,10 @@ func (w *world) report(t *testing.T, began time.Time) {
 	}
 }
 
-// connectionGoroutines is how many goroutines may come and go with connections.
+// connectionGoroutines is the number of goroutines that may come and go with connections.
 const connectionGoroutines = 12
 
-// settled waits until no more goroutines are left than there were before the faults.
+// settled waits until there are no more goroutines than before the faults.
 func (w *world) settled(t *testing.T, idle int) {
 	n := 0
 	for end := time.Now().Add(40 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -113,7 +113,7 @@ func (w *world) settled(t *testing.T, idle int) {
 	})
 }
 
-// closed closes the DB: no connection to a region server may be left.
+// closed closes the DB and checks that no connection to a region server is left.
 func (w *world) closed(t *testing.T) {
 	if err := w.db.Close(); err != nil {
 		t.Error(err)
@@ -130,7 +130,7 @@ func (w *world) closed(t *testing.T) {
 	})
 }
 
-// during repeats f until d is over, once at least.
+// during repeats f, at least once, until d is over.
 func during(d time.Duration, f func(i int, r *rand.Rand)) {
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
 	for i, end := 0, time.Now().Add(d); i == 0 || time.Now().Before(end); i++ {

@@ -22,14 +22,15 @@ import (
 // clusterEnv names the directory of cluster.sh, which starts and breaks an HBase.
 const clusterEnv = "HQL_CHAOS_CLUSTER"
 
-// connectEnv is "rpc" for statements that reach the cluster without ZooKeeper. There are two masters then, one of them active.
-// "guarded" is the same of a cluster, of 2.6 or later, that takes sealed messages of those that Kerberos knows, within mutual TLS.
+// connectEnv is "rpc" for statements that reach the cluster without ZooKeeper. The cluster then has two masters, one of
+// them active. "guarded" is the same with a cluster, of 2.6 or later, that accepts only sealed messages of Kerberos
+// users within mutual TLS.
 const connectEnv = "HQL_CHAOS_CONNECT"
 
 // backup is the second master.
 const backup = "m2"
 
-// A cluster is one ZooKeeper, one master or two, and some region servers, each a process.
+// A cluster is one ZooKeeper, one or two masters, and some region servers, each in a process.
 type cluster struct {
 	t       testing.TB
 	dir     string // a copy of the scripts; run below it holds data and logs
@@ -58,12 +59,13 @@ func scripts() (string, bool) {
 	return "", false
 }
 
-// createReplicated is a command of Chaos.java's: replicated T fam makes a table each of whose regions has a replica.
+// createReplicated is an additional command of Chaos.java: "replicated T fam" creates a table whose regions each have a
+// replica.
 const createReplicated = `case "replicated": a.createTable(TableDescriptorBuilder.newBuilder(t).setRegionReplication(2).setColumnFamily(ColumnFamilyDescriptorBuilder.of(w[2])).build()); return "created";
       `
 
-// startCluster starts a cluster that ends with the test, also when the test is killed. Its servers have the properties given, "name value"
-// each.
+// startCluster starts a cluster that ends with the test, even if the test is killed. Its servers have the given
+// properties, each "name value".
 func startCluster(t testing.TB, servers int, given ...string) *cluster {
 	t.Helper()
 	from, ok := scripts()
@@ -128,7 +130,7 @@ func startCluster(t testing.TB, servers int, given ...string) *cluster {
 // jars is the file of the class path.
 func (c *cluster) jars() string { return filepath.Join(c.dir, "cp.txt") }
 
-// prepareConf makes directories that servers of HBase 2.6 and later miss in its jars, and tells Hadoop that there is Kerberos.
+// prepareConf makes directories that are missing in the jars of HBase 2.6, and configures Hadoop for Kerberos.
 func (c *cluster) prepareConf() {
 	hadoop := "<configuration>"
 	if c.guards != nil {
@@ -164,7 +166,7 @@ func (c *cluster) configureBackup() {
 	}
 }
 
-// masters are the names of the masters.
+// masters returns the names of the masters.
 func (c *cluster) masters() []string {
 	if c.rpc {
 		return []string{"m", backup}
@@ -172,7 +174,7 @@ func (c *cluster) masters() []string {
 	return []string{"m"}
 }
 
-// start starts a process. cluster.sh knows of one master only.
+// start starts a process. cluster.sh supports only one master.
 func (c *cluster) start(name string) {
 	if name != backup {
 		c.script("start", name)
@@ -192,7 +194,7 @@ func (c *cluster) start(name string) {
 	go func() { _ = cmd.Wait() }()
 }
 
-// freeBase finds a base all of whose ports are free now.
+// freeBase finds a base port from which all needed ports are free.
 func freeBase(t testing.TB, servers int) int {
 	for base := 24000 + 1000*(os.Getpid()%20); base < 60000; base += 1000 {
 		ports := []int{base + 181, base + 600, base + 601}
@@ -225,8 +227,8 @@ func (c *cluster) env() []string {
 	return append(os.Environ(), options, "B="+filepath.Join(c.dir, "run"), "CPFILE="+c.jars(), "PB="+strconv.Itoa(c.base), fmt.Sprintf("LEASE=%d", lease.Milliseconds()), "RPCTO=10000")
 }
 
-// downWithTest leaves a shell behind that ends the cluster when this process closes its
-// pipe, be it because the test is over or because the process died.
+// downWithTest starts a shell that ends the cluster when this process closes its pipe, because the test is over or the
+// process died.
 func (c *cluster) downWithTest() {
 	cmd := exec.Command("bash", "-c", `read _; for i in rs1 rs2 rs3; do [ -f run/log/$i.pid ] && kill -CONT $(cat run/log/$i.pid); done; [ -f run/log/m2.pid ] && kill -KILL $(cat run/log/m2.pid); bash ./cluster.sh down wipe; cd /; rm -rf "$0"`, c.dir)
 	cmd.Dir, cmd.Env = c.dir, c.env()
@@ -244,7 +246,7 @@ func (c *cluster) downWithTest() {
 	})
 }
 
-// script runs cluster.sh and gives what it prints.
+// script runs cluster.sh and returns its output.
 func (c *cluster) script(args ...string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -257,7 +259,7 @@ func (c *cluster) script(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// admin asks the Java client to do something; ok reports whether it did.
+// admin sends a command to the Java client; ok reports whether it succeeded.
 func (c *cluster) admin(args ...string) (answer string, ok bool) {
 	out := c.script(append([]string{"c"}, args...)...)
 	return out, strings.HasPrefix(out, "ok")
@@ -276,7 +278,7 @@ func (c *cluster) pid(name string) int {
 	return pid
 }
 
-// signal reports whether the process got it.
+// signal sends a signal to a process and reports whether it exists.
 func (c *cluster) signal(name string, s syscall.Signal) bool {
 	pid := c.pid(name)
 	return pid > 0 && syscall.Kill(pid, s) == nil
@@ -291,11 +293,11 @@ func (c *cluster) pause(name string, d time.Duration) bool {
 
 func (c *cluster) server(i int) string { return fmt.Sprintf("rs%d", i%c.servers+1) }
 
-// port of the region server with that number.
+// port returns the port of the region server with that number.
 func (c *cluster) port(i int) int { return c.base + 621 + i%c.servers }
 
-// kill ends a process at once and starts it again behind meanwhile. It reports whether it
-// was back, and the master knew, within two minutes.
+// kill ends a process at once, calls meanwhile, and starts the process again. It reports whether the process was back,
+// and known to the master, within two minutes.
 func (c *cluster) kill(name string, meanwhile func()) bool {
 	before, _ := c.admin("servers")
 	if !c.signal(name, syscall.SIGKILL) {
@@ -312,13 +314,13 @@ func (c *cluster) kill(name string, meanwhile func()) bool {
 	return false
 }
 
-// serverList is an answer without how long it took.
+// serverList returns an answer without its duration.
 func serverList(answer string) string {
 	list, _, _ := strings.Cut(answer, "] [")
 	return list
 }
 
-// waitServers waits until the master has as many region servers as were started.
+// waitServers waits until the master has all region servers.
 func (c *cluster) waitServers(d time.Duration) bool {
 	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
 		if out, ok := c.admin("servers"); ok && strings.Count(out, "localhost") == c.servers {
@@ -328,7 +330,7 @@ func (c *cluster) waitServers(d time.Duration) bool {
 	return false
 }
 
-// waitServed waits until HBase's own client can read the tables of every world.
+// waitServed waits until HBase's own client can read the test's tables.
 func (c *cluster) waitServed(d time.Duration) bool {
 	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(time.Second) {
 		if !slices.ContainsFunc([]string{"hql_catalog", "events", "merged", "skipped", "groups", "indexed", "indexed_by_code", "high"}, func(table string) bool {
@@ -341,7 +343,7 @@ func (c *cluster) waitServed(d time.Duration) bool {
 	return false
 }
 
-// waitReady waits until the Java client can be asked.
+// waitReady waits until the Java client answers.
 func (c *cluster) waitReady(d time.Duration) bool {
 	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
 		if b, err := os.ReadFile(filepath.Join(c.dir, "run", "log", "chaos.out")); err == nil && bytes.Contains(b, []byte("ready")) {
@@ -351,16 +353,16 @@ func (c *cluster) waitReady(d time.Duration) bool {
 	return false
 }
 
-// tail is the end of a log.
+// tail returns the end of a log.
 func tail(log string) string { return log[max(0, len(log)-2000):] }
 
-// log is what the process name wrote.
+// log returns the output of a process.
 func (c *cluster) log(name string) string {
 	b, _ := os.ReadFile(filepath.Join(c.dir, "run", "log", name+".err"))
 	return string(b)
 }
 
-// expired counts the scanners that the region servers had to close themselves.
+// expired counts the scanners whose lease expired on the region servers.
 func (c *cluster) expired() (n int) {
 	for i := range c.servers {
 		for line := range strings.Lines(c.log(c.server(i))) {
@@ -372,7 +374,7 @@ func (c *cluster) expired() (n int) {
 	return n
 }
 
-// address is where statements are sent. Of the second master the cluster tells.
+// address returns the address for statements. It omits the second master, which the cluster reports.
 func (c *cluster) address() string {
 	switch {
 	case c.guards != nil:
@@ -385,8 +387,8 @@ func (c *cluster) address() string {
 
 func (c *cluster) dsn() string { return fmt.Sprintf("hbase://127.0.0.1:%d/hbase", c.base+181) }
 
-// connections gives this process' connections to the region servers as file descriptors.
-// There are none to be found on systems without /proc.
+// connections returns this process' connections to the region servers as file descriptors, or none on systems without
+// /proc.
 func (c *cluster) connections() (fds []int) {
 	dir, err := os.Open("/proc/self/fd")
 	if err != nil {
@@ -418,7 +420,7 @@ func (c *cluster) connections() (fds []int) {
 	}
 }
 
-// cut breaks all connections to the region servers, whatever is under way on them.
+// cut breaks all connections to the region servers, in the middle of calls.
 func (c *cluster) cut() int {
 	fds := c.connections()
 	for _, fd := range fds {

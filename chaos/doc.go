@@ -10,10 +10,9 @@
 //	HQL_HBASE_VERSION=2.6.4-hadoop3           of another version
 //	HQL_CHAOS_CLUSTER=DIR                     where cluster.sh and Chaos.java are
 //
-// Every query runs against rows that do not change and must give exactly them, once
-// each and in order, or an error by its deadline; after the fault it must work again.
-// The figures are printed at the end: queries run, faults injected by kind, rows
-// wrong, lost and doubled, queries that hung, goroutines and connections left.
+// Every query reads rows that do not change. It must return exactly these rows, once each and in order, or an error by
+// its deadline; after the fault it must work again. The test prints its figures at the end: queries run, faults
+// injected by kind, rows wrong, lost and doubled, queries that hung, goroutines and connections left.
 //
 // .ci/nightly runs the long forms of these and of all random, differential and fuzz tests.
 package chaos

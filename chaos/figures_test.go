@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// figures are what a run counts. The zero value is ready.
+// figures are the counts of a run. The zero value is ready.
 type figures struct {
 	mu                              sync.Mutex
 	queries, failed                 map[string]int // by kind
@@ -35,12 +35,12 @@ func (f *figures) do(change func()) {
 // fault counts an injected fault of a kind.
 func (f *figures) fault(kind string, n int) { f.do(func() { f.faults[kind] += n }) }
 
-// bad notes something that must not be.
+// bad records a broken promise.
 func (f *figures) bad(format string, args ...any) {
 	f.details = append(f.details, fmt.Sprintf(format, args...))
 }
 
-// broken is the number of promises broken so far.
+// broken returns the number of broken promises.
 func (f *figures) broken() (n int) {
 	f.do(func() { n = f.wrong + f.lost + f.doubled + f.hung + f.leaked })
 	return n
@@ -56,7 +56,7 @@ func byKind(m map[string]int) string {
 	return fmt.Sprintf("%d (%s)", total, strings.Join(parts, ", "))
 }
 
-// String is the report.
+// String returns the report.
 func (f *figures) String() string {
 	var b strings.Builder
 	f.do(func() {

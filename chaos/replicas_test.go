@@ -11,8 +11,8 @@ import (
 	"github.com/hql-db/hql"
 )
 
-// While the server of a primary does not answer, a query that may read stale rows reads those of a replica, and tells so.
-// One that may not waits.
+// While the server of a primary does not answer, a query that may read stale rows reads a replica, and reports that.
+// Other queries wait.
 func readReplicas(t *testing.T, w *world, _ time.Duration) {
 	ctx := context.Background()
 	if _, err := w.db.Client().Families(ctx, "replicated"); err != nil {
@@ -66,8 +66,8 @@ func readReplicas(t *testing.T, w *world, _ time.Duration) {
 	}
 }
 
-// primaryApart gives the server of the primary of replicated, which serves nothing else that a query of it needs: a pause that came to last
-// longer than meant, on a busy machine, may have moved all.
+// primaryApart returns the server of the primary of replicated, after checking that it serves no other region that the
+// query needs. An earlier pause may have moved regions, if it lasted longer than intended on a busy machine.
 func (w *world) primaryApart(ctx context.Context, t *testing.T) (name string) {
 	t.Helper()
 	other := 0
@@ -83,7 +83,7 @@ func (w *world) primaryApart(ctx context.Context, t *testing.T) (name string) {
 	for _, table := range []string{"hbase:meta", "hql_catalog"} { // where replicas and definitions are found
 		w.c.admin("move", table, "x", fmt.Sprint(other))
 	}
-	// gohbase has to learn where these are now: it would wait for the server that it knows.
+	// Read the regions, so that gohbase learns their new places: it would wait for the servers that it knows.
 	if _, err := w.db.Client().Regions(ctx, "replicated"); err != nil {
 		t.Error(err)
 	}

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// soakEnv says how long the soak takes.
+// soakEnv sets the duration of the soak.
 const soakEnv = "HQL_SOAK"
 
-// Of a soak: how often memory is measured, and how much more the heap may hold in the end
-// than after the first lap, by when connections, regions and pools are what they are going to be.
+// The number of measurements of memory in a soak, and the growth of the heap allowed after the first lap, when
+// connections, regions and pools have reached their size.
 const (
 	soakLaps   = 10
 	heapGrowth = 4 << 20
 )
 
-// Everything at random for long: rows as they should be, memory flat, nothing left.
+// The soak injects all faults at random for a long time: rows stay correct, memory stays flat, and nothing is left.
 func TestSoak(t *testing.T) {
 	s := os.Getenv(soakEnv)
 	if s == "" {
@@ -49,7 +49,7 @@ func TestSoak(t *testing.T) {
 	w.report(t, began)
 }
 
-// heap is how many bytes are in use.
+// heap returns the number of bytes in use.
 func heap() uint64 {
 	runtime.GC()
 	runtime.GC() // pools are emptied by the second

@@ -19,7 +19,7 @@ import (
 	"github.com/hql-db/hql/internal/python"
 )
 
-// figuresEnv says how many rows the table of TestSparkFigures has.
+// figuresEnv sets the number of rows of the table of TestSparkFigures.
 const figuresEnv = "HQL_SPARK_ROWS"
 
 const (
@@ -28,8 +28,9 @@ const (
 	figureFillers = 4 // COPYs at a time
 )
 
-// TestSparkFigures reads a table of three region servers by hql alone, by Spark through hql and by Spark through HBase's own input format,
-// with 1, 2 and 4 tasks at a time, and tells what a row costs each of them. All of them must come to the same answers.
+// TestSparkFigures reads a table of three region servers with hql alone, with Spark through hql and with Spark through
+// HBase's own input format, with 1, 2 and 4 concurrent tasks, and prints the cost of a row for each. All answers must
+// be equal.
 func TestSparkFigures(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv(figuresEnv))
 	if err != nil || n < 1000 {
@@ -48,7 +49,7 @@ func TestSparkFigures(t *testing.T) {
 		}
 	}
 	t.Setenv("RSMEM", "1g")
-	// Servers that get no turn for a while are not to be taken for dead.
+	// The master must not consider servers dead that get no CPU for a while.
 	c := startCluster(t, 3, "zookeeper.session.timeout 90000", "hbase.zookeeper.property.tickTime 5000", "hbase.client.scanner.timeout.period 60000", "hbase.rpc.timeout 60000")
 	f := &figuresOf{t: t, c: c, rows: n}
 	f.fill("warm", figureRegions)
@@ -82,7 +83,7 @@ func TestSparkFigures(t *testing.T) {
 	})
 	for _, tasks := range []int{1, 2, 4} {
 		t.Run(fmt.Sprintf("local[%d]", tasks), func(t *testing.T) {
-			// HBase tells no size of a region of little, which Spark would take for one without rows.
+			// HBase reports no size for a small region, which Spark would take for an empty one.
 			spark := python.StartSpark(t, "..", c.address(), fmt.Sprintf("local[%d]", tasks), "--conf spark.hadoopRDD.ignoreEmptySplits=false --driver-class-path "+classes+":"+jars)
 			measure := func(by, what string, q func(table string) python.Question, want []string) {
 				f.measure(fmt.Sprintf("Spark by %s, %d at a time", by, tasks), what, func() (cpu float64) {
@@ -124,7 +125,7 @@ type figuresOf struct {
 	lines []string
 }
 
-// fill makes a table of n rows by several COPYs, and its files as they are after a while.
+// fill fills a table with n rows by several COPYs, then flushes and compacts it.
 func (f *figuresOf) fill(table string, n int) {
 	t, ctx, began := f.t, context.Background(), time.Now()
 	db, err := hql.Open(ctx, f.c.address(), hql.WithWrites(true))
@@ -177,7 +178,7 @@ func (f *figuresOf) fill(table string, n int) {
 		float64(n)/filled.Seconds(), time.Since(began).Round(time.Second))
 }
 
-// figureAnswers are the answers of n rows.
+// figureAnswers returns the expected answers for n rows.
 func figureAnswers(n int) (total, groups []string) {
 	var ids, grps, ns int
 	counts, sums := make([]int, figureGroups), make([]int, figureGroups)
@@ -194,7 +195,7 @@ func figureAnswers(n int) (total, groups []string) {
 	return []string{fmt.Sprintf("%d|%d|%d|%d", n, ids, grps, ns)}, groups
 }
 
-// measure measures a run over the table big, after one over a table of a row a region. cpu is the client's.
+// measure measures a run over the table big, after one over a table with a row in each region. cpu measures the client.
 func (f *figuresOf) measure(who, what string, cpu func() float64, run func(table string)) {
 	run("warm")
 	client, server, sent, began := cpu(), 0.0, 0.0, time.Now()
@@ -209,7 +210,7 @@ func (f *figuresOf) measure(who, what string, cpu func() float64, run func(table
 	f.t.Log(line)
 }
 
-// servers gives the CPU of the region servers, and the bytes that they wrote, which were few but those of answers.
+// servers returns the CPU of the region servers, and the bytes that they sent, which are nearly all answers.
 func (f *figuresOf) servers() (cpu, sent float64) {
 	for i := range f.c.servers {
 		pid := f.c.pid(f.c.server(i))

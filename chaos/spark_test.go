@@ -18,11 +18,11 @@ import (
 	"github.com/hql-db/hql/internal/python"
 )
 
-// sparkEnv says how long Spark is disturbed.
+// sparkEnv sets how long Spark is disturbed.
 const sparkEnv = "HQL_CHAOS_SPARK"
 
-// Spark's jobs give the rows that are there, each once, while region servers are killed, regions move, split and merge, Spark's
-// executors and the hql of its tasks are killed, and slow tasks run a second time beside the first.
+// Spark's jobs return each row once while region servers are killed, regions move, split and merge, Spark's executors
+// and the hql of its tasks are killed, and slow tasks run a second time in parallel.
 func TestSpark(t *testing.T) {
 	s := os.Getenv(sparkEnv)
 	if s == "" {
@@ -127,7 +127,7 @@ func TestSpark(t *testing.T) {
 	w.report(t, began)
 }
 
-// joined are the rows of an answer without NULLs, in order.
+// joined returns the rows of an answer without NULLs, in order.
 func joined(a python.Answer) (out []string) {
 	for _, r := range a.Rows {
 		var values []string
@@ -159,7 +159,8 @@ func groupSums() (out []string) {
 	return out
 }
 
-// killed kills one of the processes that came of pid and whose command line has a text. It gives how many that were.
+// killed kills one of the descendants of pid whose command line contains a text. It returns the number of matching
+// processes.
 func killed(r *rand.Rand, pid int, text string) int {
 	found := slices.DeleteFunc(family(pid), func(p process) bool {
 		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.id))
@@ -171,13 +172,13 @@ func killed(r *rand.Rand, pid int, text string) int {
 	return 1
 }
 
-// process is one that runs; cpu is in seconds, with that of its children that ended.
+// process is a running process; cpu is in seconds, including its ended children.
 type process struct {
 	id, parent int
 	cpu        float64
 }
 
-// family is the process pid and those that came of it.
+// family returns the process pid and its descendants.
 func family(pid int) (out []process) {
 	all := map[int]process{}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")

@@ -50,7 +50,7 @@ CREATE TABLE high (k BYTES, n BIGINT) ROW KEY (k AS BYTES) SPLIT AT (X'FFFFFFFFF
 func groupOf(id int) int { return id % groups }
 func nOf(id int) int     { return id * 7919 % 100_003 }
 
-// A world is the cluster, the tables on it and what was seen.
+// A world is the cluster, the tables on it and the observations of the test.
 type world struct {
 	t   *testing.T
 	c   *cluster
@@ -65,7 +65,7 @@ func (w *world) exec(ctx context.Context, sql string) {
 	}
 }
 
-// insert writes n rows, made by value, a thousand a statement.
+// insert writes n rows, made by value, with a thousand rows in each statement.
 func (w *world) insert(ctx context.Context, table string, n int, value func(i int) string) {
 	w.t.Helper()
 	for from := 0; from < n; from += 1000 {
@@ -93,17 +93,17 @@ func (w *world) load(ctx context.Context) {
 
 const highKeys = 40
 
-// highKey is the hexadecimal of 1 to 40 bytes 0xff: such keys surround region borders.
+// highKey returns the hexadecimal form of i+1 bytes 0xff: such keys surround region borders.
 func highKey(i int) string { return strings.Repeat("FF", i+1) }
 
-// A query is a statement and the rows that it must give.
+// A query is a statement and its expected rows.
 type query struct {
 	kind, sql string
 	want      []string
 	unordered bool
 }
 
-// A kind makes queries that read in one way, the access that EXPLAIN must name.
+// A kind makes queries with one access, which EXPLAIN must name.
 type kind struct {
 	name, access string
 	make         func(r *rand.Rand) query
@@ -236,8 +236,7 @@ var kinds = []kind{
 	}},
 }
 
-// ask runs q and counts what came of it. It gives the error, of which there is one also
-// when the rows were not those wanted.
+// ask runs q and counts the result. It returns an error also if the rows were wrong.
 func (w *world) ask(q query, pace time.Duration) error { return w.askWith(q, pace) }
 
 // askWith is ask with arguments.
@@ -272,7 +271,7 @@ func (w *world) askWith(q query, pace time.Duration, args ...any) error {
 	return verdict
 }
 
-// read gives the rows of a query as text. With a pace it rests twice for so long.
+// read returns the rows of a query as text. With a pace it pauses twice for that time.
 func (w *world) read(ctx context.Context, sql string, pace time.Duration, want int, args ...any) ([]string, error) {
 	rows, err := w.db.Query(ctx, sql, args...)
 	if err != nil {
@@ -337,13 +336,13 @@ func (f *figures) compare(q query, got []string) error {
 
 var number = regexp.MustCompile(`\d+`)
 
-// shape is an error's text without what differs from one to the next.
+// shape returns an error's text without its varying parts.
 func shape(err error) string {
 	text, _, _ := strings.Cut(number.ReplaceAllString(err.Error(), "N"), "\n")
 	return text[:min(len(text), 200)]
 }
 
-// readers run queries of all kinds until stop is called, which waits for them.
+// readers run queries of all kinds until stop is called; stop waits for them.
 func (w *world) readers(n int) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -366,8 +365,8 @@ func (w *world) readers(n int) (stop func()) {
 	}
 }
 
-// patience is how long a fault may be felt once it is over: a minute after HBase's own client reads the tables again, which on a
-// machine with other work may itself take minutes.
+// patience is how long a fault may have effects after its end: a minute after HBase's own client can read the tables
+// again, which may take minutes on a busy machine.
 type patience struct {
 	c      *cluster
 	end    time.Time
@@ -378,7 +377,7 @@ func (w *world) patience() *patience {
 	return &patience{c: w.c, end: time.Now().Add(time.Minute)}
 }
 
-// left reports whether what failed may be tried again.
+// left reports whether a failed query may be tried again.
 func (p *patience) left() bool {
 	if time.Now().Before(p.end) {
 		return true
@@ -390,7 +389,7 @@ func (p *patience) left() bool {
 	return true
 }
 
-// recovered asks one query of each kind until it is answered.
+// recovered runs one query of each kind until it is answered.
 func (w *world) recovered(t *testing.T) {
 	t.Helper()
 	p := w.patience()
@@ -411,7 +410,7 @@ func (w *world) recovered(t *testing.T) {
 	}
 }
 
-// explained checks that each kind of query reads in the way it is here for.
+// explained checks that each kind of query has its access.
 func (w *world) explained(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, k := range kinds {
@@ -425,5 +424,5 @@ func (w *world) explained(t *testing.T) {
 	}
 }
 
-// missed reports whether err says that its time was over.
+// missed reports whether err says that the deadline has passed.
 func missed(err error) bool { return errors.Is(err, context.DeadlineExceeded) }

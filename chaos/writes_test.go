@@ -16,7 +16,7 @@ import (
 	"github.com/hql-db/hql/hbase"
 )
 
-// background repeats f until stop is called, which waits for it.
+// background repeats f until stop is called; stop waits for it.
 func background(f func(r *rand.Rand)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -33,15 +33,15 @@ func background(f func(r *rand.Rand)) (stop func()) {
 	}
 }
 
-// A fate is what a writer was told of a row.
+// A fate is the state of a row as its writer knows it.
 type fate struct {
 	id       int
 	attempts int // statements that wrote it
 	acked    bool
 }
 
-// write repeats a statement of the rows from to to of a table until all are acknowledged, or
-// for a minute, and gives what it was told of each. value is the text of one row.
+// write repeats a statement for the rows from to to of a table until all are acknowledged, or for a minute, and returns
+// the fate of each. value is the text of one row.
 func (w *world) write(table string, from, to int, value func(id int) string) []fate {
 	fates := make([]fate, to-from)
 	var left []int
@@ -104,8 +104,8 @@ func (w *world) write(table string, from, to int, value func(id int) string) []f
 	return fates
 }
 
-// A linked list is written by UPSERT while connections are cut and a server is killed:
-// every acknowledged row is there, each version was written by a statement, no link is broken.
+// UPSERT writes a linked list while connections are cut and a server is killed: every acknowledged row exists, each
+// version was written by a statement, no link is broken.
 func writeUnderFaults(t *testing.T, w *world, d time.Duration) {
 	w.exec(context.Background(), "CREATE TABLE list (id BIGINT, prev BIGINT) FAMILY f (VERSIONS = 9) ROW KEY (id AS TEXT(8)) SPLIT AT ('20000000', '40000000', '60000000')")
 	defer w.exec(context.Background(), "DROP TABLE list")
@@ -204,7 +204,7 @@ func tooBusy(t *testing.T, w *world, d time.Duration) {
 	}
 }
 
-// wide writes rows of many columns once.
+// wide writes the rows with many columns.
 func (w *world) wide(t *testing.T) {
 	c := w.db.Client()
 	ctx := context.Background()
@@ -225,7 +225,7 @@ func (w *world) wide(t *testing.T) {
 	}
 }
 
-// Rows that come in parts, forward and reversed, with cuts, are whole and each comes once.
+// Rows that arrive in parts, forward and reversed, with cut connections, are complete, and each comes once.
 func wideRows(t *testing.T, w *world, d time.Duration) {
 	w.wide(t)
 	stop := w.cutting(500 * time.Millisecond) // a row that is cut short is read again from its start

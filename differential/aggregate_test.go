@@ -9,10 +9,10 @@ import (
 // namesColumn finds a column under an alias.
 var namesColumn = regexp.MustCompile(`\bt\d+\.`)
 
-// onlyColumn matches what is a column and nothing else.
+// onlyColumn matches an expression that is only a column.
 var onlyColumn = regexp.MustCompile(`^\(?t\d+\."?\w+"?\)?$`)
 
-// aggregate is an aggregate over s, and its kind.
+// aggregate draws an aggregate over s and returns its kind.
 func (g *gen) aggregate(s *scope) (string, kind) {
 	k := g.comparable()
 	x := g.expr(s, k, 1)
@@ -42,11 +42,11 @@ func (g *gen) aggregate(s *scope) (string, kind) {
 		}
 		return dialect(by+"("+own+", "+y+")", "(ARRAY_AGG("+own+" ORDER BY "+y+desc+")") + filter + dialect("", ")[1]"), kText
 	case 9:
-		// Rounded: how many digits a root has depends on those of the values, and quotients have no zeros at their end here.
+		// Rounded, because the digits of a root depend on those of the values, and hql's quotients have no trailing zeros.
 		return "ROUND(" + g.pick("STDDEV", "STDDEV_POP", "VARIANCE", "VAR_POP") + "(" + distinct + g.sized(s, 1) + ")" + filter + ", 4)", kDec
 	case 10:
 		f := g.pick("CORR", "COVAR_POP", "COVAR_SAMP", "REGR_SLOPE", "REGR_R2", "REGR_SXX", "REGR_SXY", "REGR_SYY", "REGR_AVGX", "REGR_AVGY", "REGR_INTERCEPT", "REGR_COUNT")
-		// Small numbers: of large ones a DOUBLE's last digits, which differ, would stand in front of the point or close behind it.
+		// Of small numbers: the last digits of a large DOUBLE, which differ, would be before the point or close after it.
 		return "CAST(" + f + "(" + g.bounded(s, 1) + " % 1000, " + g.bounded(s, 1) + " % 1000)" + filter + " AS DECIMAL(20, 4))", kDec
 	case 11:
 		n := g.expr(s, kInt, 1)
@@ -77,7 +77,7 @@ func (g *gen) aggregate(s *scope) (string, kind) {
 	return "AVG(" + distinct + g.bounded(s, 1) + ")" + filter, kDec
 }
 
-// elements is an aggregate of values as a JSON array, in their order.
+// elements draws an aggregate that collects values in order in a JSON array.
 func (g *gen) elements(s *scope, of []kind) string {
 	x := g.expr(s, g.kindOf(of...), 1)
 	filter := ""
@@ -92,7 +92,7 @@ func (g *gen) elements(s *scope, of []kind) string {
 	return all
 }
 
-// everyColumn names the columns of s's own sources; nil where one of them has no order.
+// everyColumn names the columns of s's own sources; nil if one of them has no order.
 func everyColumn(s *scope) []string {
 	var out []string
 	for _, src := range s.sources {
@@ -106,8 +106,8 @@ func everyColumn(s *scope) []string {
 	return out
 }
 
-// window is a window function over s, and its kind. Where rows may be equal in the order only what is the same for all of
-// these is asked for.
+// window draws a window function over s and returns its kind. If rows may be equal in the order, the function gives the
+// same value for all of them.
 func (g *gen) window(s *scope) (string, kind) {
 	own := &scope{sources: s.sources}
 	var partition, order []string
@@ -175,7 +175,7 @@ func (g *gen) window(s *scope) (string, kind) {
 	return "SUM(" + number + ")" + over + dialect("", "::bigint"), kInt
 }
 
-// overGroups is a window function over groups, in an expression.
+// overGroups draws an expression with a window function over groups.
 func (g *gen) overGroups(s *scope, groups []string) string {
 	by := []string{"COUNT(*)"}
 	if len(groups) > 0 {
@@ -185,7 +185,7 @@ func (g *gen) overGroups(s *scope, groups []string) string {
 	return "CAST(" + g.pick("1 + ", "- ", "COUNT(*) - ", "2 * ") + x + " AS BIGINT)"
 }
 
-// groupingSets is a GROUP BY of sets of these expressions, in which each of them stands.
+// groupingSets draws a GROUP BY of sets that contain each of these expressions.
 func (g *gen) groupingSets(groups []string) string {
 	set := func() string {
 		var out []string

@@ -12,8 +12,8 @@ import (
 	_ "github.com/hql-db/hql/embedded"
 )
 
-// TestArrays compares the texts of expressions, a line each, with PostgreSQL's. Where PostgreSQL gives an error, hql does. An expression
-// that hql answers and PostgreSQL does not, or otherwise, has the reason in front of it: "-- why" on a line of its own, and what hql says.
+// TestArrays compares expressions, one on each line, with PostgreSQL. If PostgreSQL returns an error, hql must too.
+// Before an expression for which the two differ there is a line "-- why" with the reason, and hql's answer.
 func TestArrays(t *testing.T) {
 	pg, db, lines := askedOfBoth(t, "testdata/arrays")
 	reason := ""
@@ -44,7 +44,7 @@ func TestArrays(t *testing.T) {
 	}
 }
 
-// askedOfBoth gives PostgreSQL, an empty hql, and the lines of a file that both are asked.
+// askedOfBoth returns a PostgreSQL, an empty hql, and the lines of a file to run on both.
 func askedOfBoth(t *testing.T, file string) (*pgconn.PgConn, *hql.DB, []string) {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -59,7 +59,7 @@ func askedOfBoth(t *testing.T, file string) (*pgconn.PgConn, *hql.DB, []string) 
 	return connect(t), db, strings.Split(strings.TrimSpace(string(b)), "\n")
 }
 
-// textOf gives the one value of a query, or its error.
+// textOf returns the one value of a query, or its error.
 func textOf(db *hql.DB, sql string) string {
 	rows, err := db.Query(context.Background(), sql)
 	if err != nil {

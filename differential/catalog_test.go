@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestCatalog asks PostgreSQL and hql for what their catalogs say of the same table, a statement a line.
+// TestCatalog compares what the system catalogs of PostgreSQL and hql contain about the same table, one statement on
+// each line.
 func TestCatalog(t *testing.T) {
 	pg, db, lines := askedOfBoth(t, "testdata/catalog")
 	const columns = "(a INT PRIMARY KEY, b TEXT NOT NULL, c TEXT[], d UUID, e DOUBLE PRECISION, f NUMERIC, g TIMESTAMP WITH TIME ZONE, h BYTEA, i BIGINT[])"

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// difference is where hql and PostgreSQL are known to differ.
+// difference is a known difference between hql and PostgreSQL.
 type difference struct {
 	name     string
 	sentence string         // of docs/sql.md
@@ -16,7 +16,7 @@ type difference struct {
 	writes   bool           // only in statements that write
 }
 
-// differences reads testdata/differences: three lines each, and one between.
+// differences reads testdata/differences: three lines each, with an empty line between.
 var differences = func() (out []difference) {
 	file, err := os.ReadFile("testdata/differences")
 	if err != nil {
@@ -42,7 +42,7 @@ var differences = func() (out []difference) {
 	return out
 }()
 
-// excuse names the difference that explains why hql alone fails at c; "" for none.
+// excuse names the difference that explains why only hql fails at c; "" for none.
 func excuse(err error, c *call) string {
 	for _, d := range differences {
 		if d.message != nil && (c.risky || !d.risky) && (c.writes || !d.writes) && d.message.MatchString(err.Error()) {
@@ -52,7 +52,7 @@ func excuse(err error, c *call) string {
 	return ""
 }
 
-// Each difference stands in the documentation.
+// Each difference is documented.
 func TestDifferencesAreDocumented(t *testing.T) {
 	docs, err := os.ReadFile("../docs/sql.md")
 	if err != nil {

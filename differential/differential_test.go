@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/internal/seeds"
 )
 
-// A world is asked and changed, in turns.
+// The test alternates queries and changes of the same random tables in both.
 func TestDifferential(t *testing.T) {
 	pg := connect(t)
 	seeds.Each(t, race.Fewer(9), func(t *testing.T, seed uint64, fig seeds.Figures) {

@@ -13,7 +13,7 @@ type source struct {
 	table   *table // nil for a query
 }
 
-// scope is what an expression can name: the sources of its query, and those around it.
+// scope holds the sources that an expression can name: those of its query, and those of the queries around it.
 type scope struct {
 	sources []source
 	outer   *scope
@@ -29,22 +29,23 @@ type gen struct {
 	pieces int
 	// alias counts aliases.
 	alias int
-	// params reports whether some constants are arguments, risky that expressions may fail, zoned that the zone is not UTC.
+	// params reports whether some constants are arguments, risky whether expressions may fail, zoned whether the zone is
+	// not UTC.
 	params, risky bool
-	// approx reports whether a DOUBLE of the statement depends on the order of additions or on a library of functions.
+	// approx reports whether a DOUBLE of the statement depends on the order of additions or on a math library.
 	approx bool
 	// plain forbids sub-queries.
 	plain bool
-	// windows are those of the query that are named.
+	// windows are the named windows of the query.
 	windows []string
-	// term draws what ORDER BY can name beside the columns of the query drawn last; nil for nothing.
+	// term draws an ORDER BY term for the last query other than its columns; nil for none.
 	term func() string
 }
 
 func (g *gen) pick(xs ...string) string { return xs[g.IntN(len(xs))] }
 func (g *gen) odds(n int) bool          { return g.IntN(n) == 0 }
 
-// piece is a text that the reducer may replace by less.
+// piece marks a text that the reducer may replace by less.
 func (g *gen) piece(full, less string) string {
 	g.pieces++
 	return fmt.Sprintf("\x14%d\x12%s\x12%s\x13", g.pieces, full, less)
@@ -58,7 +59,8 @@ func (g *gen) constant(k kind) string {
 	return g.given(someValue(g.Rand, k))
 }
 
-// beside is a constant that a value of that kind is compared with: of the kind, mostly, or of one that is taken for it.
+// beside draws a constant to compare with a value of kind k: usually of that kind, else of a kind that is converted to
+// it.
 func (g *gen) beside(k kind) string {
 	v := someValue(g.Rand, k)
 	if k == kText || k == kJSON || !g.odds(5) {
@@ -75,7 +77,7 @@ func (g *gen) beside(k kind) string {
 	return quote(v.pg) // a text is read as the type beside it
 }
 
-// given is that constant.
+// given returns v as a constant.
 func (g *gen) given(v value) string {
 	if g.params && g.odds(2) && v.kind != kJSON && !v.null() {
 		g.args = append(g.args, v)
@@ -84,7 +86,7 @@ func (g *gen) given(v value) string {
 	return v.literal()
 }
 
-// like is another value for the argument v.
+// like draws another value for the argument v.
 func (g *gen) like(v value) value {
 	if v.list == nil {
 		return someValue(g.Rand, v.kind)
@@ -96,7 +98,7 @@ func (g *gen) like(v value) value {
 	return value{kind: v.kind, list: list}
 }
 
-// column names a column of that kind, of the query itself mostly.
+// column names a column of that kind, usually of the query itself.
 func (g *gen) column(s *scope, k kind) (string, bool) {
 	for s != nil {
 		var found []string
@@ -115,7 +117,7 @@ func (g *gen) column(s *scope, k kind) (string, bool) {
 	return "", false
 }
 
-// anyColumn is a column with its kind.
+// anyColumn names a column and returns its kind.
 func (g *gen) anyColumn(s *scope) (string, kind) {
 	for range 20 {
 		k := kinds[g.IntN(len(kinds))]
@@ -126,7 +128,7 @@ func (g *gen) anyColumn(s *scope) (string, kind) {
 	return g.constant(kInt), kInt
 }
 
-// leaf is a column or a constant.
+// leaf draws a column or a constant.
 func (g *gen) leaf(s *scope, k kind) string {
 	if g.IntN(4) > 0 {
 		if c, ok := g.column(s, k); ok {
@@ -136,7 +138,7 @@ func (g *gen) leaf(s *scope, k kind) string {
 	return g.constant(k)
 }
 
-// expr is an expression of a kind, safe beside any operator.
+// expr draws an expression of a kind that can be an operand of any operator.
 func (g *gen) expr(s *scope, k kind, depth int) string {
 	if depth <= 0 || g.odds(3) {
 		return g.leaf(s, k)
@@ -144,7 +146,7 @@ func (g *gen) expr(s *scope, k kind, depth int) string {
 	return g.piece("("+g.compound(s, k, depth-1)+")", g.leaf(s, k))
 }
 
-// in is an expression in places where any kind of NULL is understood.
+// condition draws an expression for places that accept NULL of any kind.
 func (g *gen) condition(s *scope, depth int) string {
 	return g.piece("("+g.compound(s, kBool, depth)+")", g.pick("TRUE", "FALSE"))
 }
@@ -157,7 +159,7 @@ var intervals = []string{"1 day", "2 hours", "1 month", "-5 minutes", "1 year 2 
 var units = []string{"hour", "day", "week", "month", "quarter", "year", "minute", "second", "decade"}
 var fields = []string{"year", "month", "day", "hour", "minute", "quarter", "week", "dow", "isodow", "doy", "isoyear", "decade", "century"}
 
-// wide is a number behind which a sum or product cannot leave its type: of a column or constant, bounded.
+// bounded draws a number so small that a sum or product stays within its type.
 func (g *gen) bounded(s *scope, depth int) string {
 	x := g.expr(s, kInt, depth)
 	if g.risky {
@@ -166,7 +168,7 @@ func (g *gen) bounded(s *scope, depth int) string {
 	return "(" + x + " % 100000)"
 }
 
-// small is a whole number from -3 to 9, for lengths and places.
+// small draws a whole number from -3 to 9, for lengths and positions.
 func (g *gen) small(s *scope) string {
 	if g.odds(3) {
 		return "(" + g.leaf(s, kInt) + " % 5)"
@@ -174,10 +176,10 @@ func (g *gen) small(s *scope) string {
 	return fmt.Sprint(g.IntN(13) - 3)
 }
 
-// pgInt casts a small number to what functions of PostgreSQL take for places and lengths.
+// pgInt casts a small number to PostgreSQL's type for positions and lengths.
 func pgInt(x string) string { return dialect(x, "("+x+")::int") }
 
-// tame is a DOUBLE that arithmetic does not take beyond its range: neither large nor so small that a product of two is lost.
+// tame draws a DOUBLE whose arithmetic stays in range: neither large nor so small that a product of two becomes 0.
 func (g *gen) tame(s *scope, depth int) string {
 	x := g.expr(s, kDbl, depth)
 	if g.risky {
@@ -188,7 +190,7 @@ func (g *gen) tame(s *scope, depth int) string {
 		"(TRUNC(LEAST(GREATEST("+x+"::float8, -1e6::float8), 1e6::float8) * 1e6::float8) / 1e6::float8)")
 }
 
-// sized is a DECIMAL of few digits.
+// sized draws a DECIMAL of few digits.
 func (g *gen) sized(s *scope, depth int) string {
 	x := g.expr(s, kDec, depth)
 	if g.risky {
@@ -197,7 +199,8 @@ func (g *gen) sized(s *scope, depth int) string {
 	return "(" + x + " % 100000)"
 }
 
-// interval is an INTERVAL, which no column holds. Months and fractions of them are small, so that no sum leaves the range.
+// interval draws an INTERVAL, which no column can hold. Months and their fractions are small, so that sums stay in
+// range.
 func (g *gen) interval(s *scope, depth int) string {
 	some := "INTERVAL '" + g.pick(intervals...) + "'"
 	if depth <= 0 {
@@ -394,7 +397,7 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 	return e(k)
 }
 
-// wall is a timestamp without time zone.
+// wall draws a timestamp without time zone.
 func (g *gen) wall(s *scope, depth int) string {
 	x := g.nearWall(s, depth)
 	switch g.IntN(9) {
@@ -415,10 +418,10 @@ func (g *gen) wall(s *scope, depth int) string {
 	return g.nearMoment(s, depth) + " AT TIME ZONE '" + g.pick(zones...) + "'"
 }
 
-// textual are kinds that JSON holds as both write their texts.
+// textual are kinds whose texts are the same in the JSON of both.
 var textual = []kind{kBool, kInt, kText, kDate}
 
-// json is JSON, built of values of those kinds. Numbers with a point are not among them where a text may be made of it.
+// json draws JSON of values of those kinds. It has no numbers with a point if it may be converted to text.
 func (g *gen) json(s *scope, of []kind, depth int) string {
 	e := func() string {
 		if g.odds(6) {
@@ -452,7 +455,7 @@ func e2(g *gen, s *scope, depth int) (string, string) {
 	return x, x + "::float8"
 }
 
-// nearMoment is a moment to which something can be added, nearDate such a day.
+// nearMoment draws a moment to which something can be added, nearDate such a day.
 func (g *gen) nearMoment(s *scope, depth int) string {
 	x := g.expr(s, kTs, depth)
 	if g.risky {
@@ -664,13 +667,13 @@ func (g *gen) text(s *scope, depth int) string {
 
 func (g *gen) kindOf(ks ...kind) kind { return ks[g.IntN(len(ks))] }
 
-// comparable is a kind with an order.
+// comparable draws a kind with an order.
 func (g *gen) comparable() kind { return kinds[g.IntN(len(kinds))] }
 
 func (g *gen) boolean(s *scope, depth int) string {
 	e := func(k kind) string { return g.expr(s, k, depth) }
 	c := func() string { return g.condition(s, depth) }
-	// A column is more often compared with something than an expression.
+	// A column is compared more often than an expression.
 	x, k := g.anyColumn(s)
 	if g.odds(3) {
 		k = g.comparable()

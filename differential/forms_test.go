@@ -11,8 +11,8 @@ import (
 	"github.com/hql-db/hql/internal/seeds"
 )
 
-// TestForms asks PostgreSQL for the rows of each condition of testdata/forms that it can say. What a condition binds of the key, and
-// that a full scan gives the same rows, is tested in package exec.
+// TestForms runs each condition of testdata/forms that PostgreSQL supports on PostgreSQL and compares the rows. Package
+// exec tests which part of the key a condition binds, and that a full scan returns the same rows.
 func TestForms(t *testing.T) {
 	pg := connect(t)
 	datadriven.Walk(t, "../testdata/forms", func(t *testing.T, path string) {

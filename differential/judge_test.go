@@ -34,13 +34,13 @@ func same(c *call, a, b [][]string) bool {
 	return equal(a, b)
 }
 
-// oneOfEqual finds what keeps one of several rows that are equal: -0 or 0.
+// oneOfEqual finds queries that keep one of several equal rows, which may have -0 or 0.
 var oneOfEqual = regexp.MustCompile(`\b(DISTINCT|GROUP BY|UNION|EXCEPT|INTERSECT|MIN|MAX|USING|NATURAL)\b`)
 
 // ofSets finds groups of several sets: PostgreSQL up to 17 does not sort them by a column that is constant before it is grouped.
 var ofSets = regexp.MustCompile(`\b(ROLLUP|CUBE|GROUPING SETS)\b`)
 
-// unsigned is rows without signs of zeros.
+// unsigned returns rows without the signs of zeros.
 func unsigned(rows [][]string) (out [][]string) {
 	for _, row := range rows {
 		row = slices.Clone(row)
@@ -94,7 +94,7 @@ func judge(c *call, h, p answer) outcome {
 	return agree
 }
 
-// tooLong reports whether PostgreSQL took longer than its statement_timeout: a product of tables, of little use.
+// tooLong reports whether PostgreSQL exceeded its statement_timeout, usually for a product of tables.
 func tooLong(err error) bool {
 	var pe *pgconn.PgError
 	return errors.As(err, &pe) && pe.Code == "57014"

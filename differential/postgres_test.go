@@ -32,10 +32,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// errNotInstalled reports whether there is no PostgreSQL on this machine.
+// errNotInstalled says that this machine has no PostgreSQL.
 var errNotInstalled = errors.New("PostgreSQL is not installed")
 
-// server is a PostgreSQL server in a temporary folder, which nobody else reaches.
+// server is a PostgreSQL server in a temporary folder, which only this test uses.
 type server struct {
 	dir  string
 	keep *exec.Cmd
@@ -45,7 +45,7 @@ type server struct {
 // postgres is the server of all tests, started by the first.
 var postgres = sync.OnceValues(startPostgres)
 
-// connect gives a session of its own.
+// connect opens a session.
 func connect(t *testing.T) *pgconn.PgConn {
 	t.Helper()
 	s, err := postgres()
@@ -67,7 +67,7 @@ func (s *server) connect() (*pgconn.PgConn, error) {
 	return pgconn.Connect(context.Background(), "host="+s.dir+" user=hql dbname=postgres sslmode=disable")
 }
 
-// findPrograms gives the folder of initdb and postgres: that of the PATH, or the newest of Debian's.
+// findPrograms finds the folder of initdb and postgres in the PATH, or the newest one of Debian.
 func findPrograms() (string, error) {
 	if p, err := exec.LookPath("initdb"); err == nil {
 		return filepath.Dir(p), nil
@@ -83,7 +83,7 @@ func findPrograms() (string, error) {
 	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return cmp.Compare(version(a), version(b)) })), nil
 }
 
-// ordinary is the user to run as: PostgreSQL refuses root.
+// ordinary finds a user to run PostgreSQL, which refuses to run as root.
 func ordinary() (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
@@ -126,7 +126,7 @@ func startPostgres() (*server, error) {
 		return c
 	}
 	data := filepath.Join(dir, "data")
-	// Texts are compared byte by byte; upper and lower case are those of Unicode.
+	// Texts are compared byte by byte; upper and lower case follow Unicode.
 	init := command(filepath.Join(bin, "initdb"), "-D", data, "-U", "hql", "-A", "trust", "-E", "UTF8", "--lc-collate=C", "--lc-ctype=C.UTF-8", "--no-sync")
 	if out, err := init.CombinedOutput(); err != nil {
 		os.RemoveAll(dir)

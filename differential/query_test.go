@@ -11,7 +11,7 @@ func (g *gen) newAlias() string {
 	return fmt.Sprintf("t%d", g.alias)
 }
 
-// hint is put behind SELECT, which hql alone reads.
+// hint returns a hint to put after SELECT, which only hql reads.
 func (g *gen) hint(tables ...*table) string {
 	if len(tables) == 1 && len(tables[0].hints) > 1 && g.odds(2) {
 		return dialect("/*+ "+g.pick(tables[0].hints...)+" */ ", "")
@@ -22,7 +22,7 @@ func (g *gen) hint(tables ...*table) string {
 	return ""
 }
 
-// item is one table of FROM; it joins the scope.
+// item draws a table of FROM and adds it to the scope.
 func (g *gen) item(s *scope, depth int) string {
 	alias := g.newAlias()
 	switch n := g.IntN(12); {
@@ -71,7 +71,7 @@ func (g *gen) item(s *scope, depth int) string {
 	return g.pick("", "", "public.") + t.Name + " " + g.pick("", "AS ") + alias
 }
 
-// values is a VALUES list, of those kinds if there are some.
+// values draws a VALUES list, of the kinds in as if there are some.
 func (g *gen) values(outer *scope, as []kind) (string, []column) {
 	g.term = nil
 	if as == nil {
@@ -98,7 +98,7 @@ func (g *gen) values(outer *scope, as []kind) (string, []column) {
 	return "VALUES " + strings.Join(rows, ", "), cols
 }
 
-// unnest is a row for each of some elements; now and then they are an argument.
+// unnest draws an UNNEST of some elements, which are sometimes an argument.
 func (g *gen) unnest(k kind, element func() string) string {
 	if g.params && g.odds(3) {
 		list := value{kind: k, list: []value{}}
@@ -120,7 +120,8 @@ func (g *gen) unnest(k kind, element func() string) string {
 	return "UNNEST(ARRAY[" + strings.Join(list, ", ") + "]" + dialect(typed, "::"+pgType[k]+"[]") + ")"
 }
 
-// series is GENERATE_SERIES of a few rows. Intervals of days would be those of the session's zone in PostgreSQL.
+// series draws a GENERATE_SERIES of a few rows. It has no intervals of days, because PostgreSQL's days are those of the
+// session's zone.
 func (g *gen) series() (string, kind) {
 	from, step := g.IntN(9)-4, g.pick("1", "2", "-1", "3")
 	switch g.IntN(3) {
@@ -133,7 +134,7 @@ func (g *gen) series() (string, kind) {
 	return "GENERATE_SERIES(" + moment(at).literal() + ", " + moment(at+dayMillis).literal() + ", INTERVAL '" + g.pick("5 hours", "90 minutes", "1 hour") + "')", kTs
 }
 
-// view is a view in both.
+// view is a view in both databases.
 type view struct {
 	name    string
 	columns []column
@@ -141,7 +142,7 @@ type view struct {
 	approx  bool
 }
 
-// view draws one: of one table that it picks, computes and filters, or any query.
+// view draws a view: over one table with chosen, computed and filtered columns, or over any query.
 func (g *gen) view(name string) *view {
 	g.start()
 	g.params = false
@@ -167,7 +168,7 @@ func (g *gen) view(name string) *view {
 	return &view{name, columns, create + name + list + " AS " + q, g.approx}
 }
 
-// picked is a query that picks, computes and filters columns of t, now and then two of them, one in the other.
+// picked draws a query with chosen, computed and filtered columns of t, sometimes two nested ones.
 func (g *gen) picked(s *scope, t *table, alias string) string {
 	plain := g.plain
 	g.plain = true
@@ -215,7 +216,7 @@ func (g *gen) picked(s *scope, t *table, alias string) string {
 	return from + " AS " + alias
 }
 
-// on is the condition of a join: of columns of both sides mostly.
+// on draws the condition of a join, usually of columns of both sides.
 func (g *gen) on(left, right *scope) string {
 	both := &scope{sources: append(slices.Clone(left.sources), right.sources...)}
 	for range 10 {
@@ -236,7 +237,7 @@ func (g *gen) on(left, right *scope) string {
 	return g.condition(both, 1)
 }
 
-// fromClause is FROM with joins; it fills s.
+// fromClause draws FROM with joins, and fills s.
 func (g *gen) fromClause(s *scope, depth int) string {
 	from := g.item(s, depth)
 	comma := 0 // what stands before a comma no ON can name
@@ -285,7 +286,7 @@ func (g *gen) fromClause(s *scope, depth int) string {
 	return from
 }
 
-// lateral joins a query that may refer to what stands before it.
+// lateral draws a join with a query that may refer to the tables before it.
 func (g *gen) lateral(left, right *scope, depth int) string {
 	item := ""
 	if g.odds(3) {
@@ -307,7 +308,7 @@ func (g *gen) lateral(left, right *scope, depth int) string {
 	return " LEFT JOIN " + item + " ON " + g.pick("TRUE", g.on(left, right))
 }
 
-// shared lists columns that the one table of each side has of the same kind; "" for none.
+// shared lists columns of the same name and kind in the one table of each side; "" for none.
 func (g *gen) shared(left, right *scope) string {
 	if len(left.sources) != 1 || len(right.sources) != 1 {
 		return ""
@@ -323,7 +324,7 @@ func (g *gen) shared(left, right *scope) string {
 	return strings.Join(out, ", ")
 }
 
-// natural reports whether a column and the one of that name on the other side can be compared, and there is such a pair.
+// natural reports whether all columns of both sides with equal names can be compared, and there is at least one.
 func natural(left, right *scope) bool {
 	if len(left.sources) != 1 || len(right.sources) != 1 {
 		return false
@@ -354,7 +355,7 @@ func (g *gen) equality(left, right *scope) string {
 	return "TRUE"
 }
 
-// where is a condition; it looks for a row that there is now and then.
+// where draws a condition, which sometimes matches an existing row.
 func (g *gen) where(s *scope) string {
 	if g.odds(2) {
 		src := s.sources[g.IntN(len(s.sources))]
@@ -369,7 +370,7 @@ func (g *gen) where(s *scope) string {
 	return out
 }
 
-// found is a condition that binds columns, of the key mostly, to the values of some row.
+// found draws a condition that binds columns, usually key columns, to the values of a row.
 func (g *gen) found(src source) string {
 	var out []string
 	row, other := src.table.rows[g.IntN(len(src.table.rows))], src.table.rows[g.IntN(len(src.table.rows))]
@@ -404,7 +405,7 @@ func (g *gen) found(src source) string {
 	return strings.Join(out, " AND ")
 }
 
-// core is a SELECT without ORDER BY. With as, its columns have those kinds. It leaves g.term.
+// core draws a SELECT without ORDER BY. With as, its columns have those kinds. It sets g.term.
 func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 	s := &scope{outer: outer}
 	from := g.fromClause(s, depth)
@@ -449,7 +450,8 @@ func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 			groups, groupKinds = append(groups, x), append(groupKinds, k)
 		}
 		var sets string
-		// PostgreSQL up to 17 gives an expression that it knows the value of, as COALESCE('a', x), in sets without it as well.
+		// PostgreSQL up to 17 also fills an expression whose value it can compute, such as COALESCE('a', x), in grouping sets
+		// without that expression.
 		if len(groups) > 0 && g.odds(2) && !slices.ContainsFunc(groups, func(x string) bool { return !onlyColumn.MatchString(x) }) {
 			sets = g.groupingSets(groups)
 			if where != "" { // else PostgreSQL up to 17 takes a column for the constant that it is compared with, in sets without it as well
@@ -505,7 +507,7 @@ func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 	around := g.windows
 	g.windows = []string{}
 	defer func() { g.windows = around }()
-	// Of rows that are equal in every column any may be the first, and a window may give them different values.
+	// Any of the rows that are equal in every column may be the first, and a window may give them different values.
 	unequal := !slices.ContainsFunc(s.sources, func(src source) bool { return src.table == nil })
 	for i := range n {
 		k := want(i)
@@ -554,8 +556,8 @@ func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 	return "SELECT " + hint + distinct + strings.Join(items, ", ") + " FROM " + from + where, cols
 }
 
-// operand is one query of a set operation: a SELECT, VALUES or any query in parentheses. In these one that stands alone has no WITH
-// or ORDER BY, which PostgreSQL takes for those of the whole.
+// operand draws one query of a set operation: a SELECT, VALUES or any query in parentheses. A query in parentheses that
+// is the whole operand has no WITH or ORDER BY, which PostgreSQL would apply to the whole.
 func (g *gen) operand(outer *scope, as []kind, depth int, alone bool) (string, []column) {
 	if g.odds(12) {
 		return g.values(outer, as)
@@ -577,7 +579,7 @@ func (g *gen) operand(outer *scope, as []kind, depth int, alone bool) (string, [
 	return "(" + with + q + by + ")", cols
 }
 
-// united is an operand, or several with operators between them, one more with odds of one to n.
+// united draws one operand or several with operators between them; it adds another with a probability of 1/n.
 func (g *gen) united(outer *scope, as []kind, depth, n int) (string, []column) {
 	more := 0
 	for depth > 0 && g.odds(n) {
@@ -595,7 +597,7 @@ func (g *gen) united(outer *scope, as []kind, depth, n int) (string, []column) {
 	return q, cols
 }
 
-// subquery is a SELECT, a set operation or VALUES, with a total order if it has a LIMIT.
+// subquery draws a SELECT, a set operation or VALUES, with a total order if it has a LIMIT.
 func (g *gen) subquery(outer *scope, depth int) (string, []column) {
 	ctes := g.ctes
 	defer func() { g.ctes = ctes }()
@@ -610,7 +612,7 @@ func (g *gen) subquery(outer *scope, depth int) (string, []column) {
 	return with + q, cols
 }
 
-// with draws n queries of a WITH clause, which what follows it can name.
+// with draws n queries of a WITH clause, which the text after it can name.
 func (g *gen) with(n int) string {
 	var list []string
 	for range n {
@@ -633,7 +635,7 @@ func sorted(cols []column) bool {
 	return !slices.ContainsFunc(cols, func(c column) bool { return c.kind == kJSON })
 }
 
-// order is an ORDER BY of all columns, behind some other term now and then, with a LIMIT now and then; "" where one of them has no order.
+// order draws an ORDER BY of all columns, sometimes after another term and with a LIMIT; "" if a column has no order.
 func (g *gen) order(cols []column) string {
 	if !sorted(cols) {
 		return ""
@@ -660,7 +662,7 @@ func (g *gen) order(cols []column) string {
 	return out
 }
 
-// recursive is a query that refers to itself as name, and ends: its rows count the steps.
+// recursive draws a query that refers to itself by name and ends: its rows count the steps.
 func (g *gen) recursive(name string) (string, []column) {
 	types := map[kind]string{kInt: "BIGINT", kText: dialect("STRING", "text")}
 	kinds := [][]kind{{kInt}, {kText}, {kInt, kText}}[g.IntN(3)]

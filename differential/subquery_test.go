@@ -2,7 +2,7 @@ package differential
 
 import "slices"
 
-// inner is FROM and WHERE of a sub-query inside s, with its scope.
+// inner draws FROM and WHERE of a sub-query inside s, and returns its scope.
 func (g *gen) inner(s *scope, depth int) (string, *scope) {
 	in := &scope{outer: s}
 	from := g.item(in, 0)
@@ -24,7 +24,7 @@ func (g *gen) inner(s *scope, depth int) (string, *scope) {
 	return " FROM " + from + where, in
 }
 
-// near is k or, of numbers, another kind that is compared with it.
+// near returns k or, for numbers, another kind that can be compared with it.
 func (g *gen) near(k kind) kind {
 	numbers := []kind{kInt, kDec, kDbl}
 	if slices.Contains(numbers, k) && g.odds(3) {
@@ -33,7 +33,7 @@ func (g *gen) near(k kind) kind {
 	return k
 }
 
-// scalar is a query as a value: of one row, or none.
+// scalar draws a query as a value: it has one row, or none.
 func (g *gen) scalar(s *scope, k kind, depth int) string {
 	rest, in := g.inner(s, min(depth, 1))
 	own := &scope{sources: in.sources}
@@ -62,7 +62,7 @@ func (g *gen) quantified() string {
 	return g.pick(" = ", " = ", " <> ", " < ", " <= ", " > ", " >= ") + g.pick("ANY ", "SOME ", "ALL ")
 }
 
-// existential is EXISTS, IN, ANY or ALL of a query.
+// existential draws EXISTS, IN, ANY or ALL of a query.
 func (g *gen) existential(s *scope, x string, k kind, depth int) string {
 	rest, in := g.inner(s, min(depth, 1))
 	if g.odds(2) {

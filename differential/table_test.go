@@ -21,7 +21,7 @@ type column struct {
 	only    bool                         // no other values fit
 }
 
-// table is a table in both.
+// table is a table in both databases.
 type table struct {
 	*worlds.Table
 	columns []column
@@ -40,12 +40,12 @@ func (t *table) keys() (out []string) {
 	return out
 }
 
-// kindOf are the kinds of hql's types.
+// kindOf maps hql's types to kinds.
 var kindOf = map[string]kind{"BOOLEAN": kBool, "BIGINT": kInt, "INT": kInt, "SMALLINT": kInt, "TINYINT": kInt, "DECIMAL": kDec, "DOUBLE": kDbl, "FLOAT": kDbl,
 	"STRING": kText, "BYTES": kBytes, "DATE": kDate, "TIME": kTime, "TIMESTAMP": kTs, "JSON": kJSON}
 
-// pgDeclare is the type in PostgreSQL. It adds 32 bits in 32 bits where hql has 64: there all integers are of 64, and a
-// CHECK bounds them.
+// pgDeclare returns the type in PostgreSQL. PostgreSQL adds 32-bit integers in 32 bits, hql in 64. So all integers have
+// 64 bits in PostgreSQL, with a CHECK that bounds them.
 func (c *column) pgDeclare() string {
 	switch c.declare {
 	case "FLOAT":
@@ -60,7 +60,7 @@ func (c *column) pgDeclare() string {
 	return pgType[c.kind]
 }
 
-// newTable draws a table of that name.
+// newTable draws a table with that name.
 func newTable(r *rand.Rand, name string) *table {
 	defaults := map[string]value{}
 	t := &table{Table: worlds.New(r, name, worlds.Options{Unique: true, Default: func(c worlds.Column) string {
@@ -103,10 +103,10 @@ func newTable(r *rand.Rand, name string) *table {
 	return t
 }
 
-// packed reports whether the one cell of t has a qualifier made of parts, and so no DEFAULT.
+// packed reports whether the one cell of t has a qualifier made of parts, and so cannot have a DEFAULT.
 func (t *table) packed() bool { return t.Def.Layouts[0].Packed != nil }
 
-// zeros are assignments that take the sign from zeros of columns in keys.
+// zeros returns assignments that replace -0 by 0 in key columns.
 func (t *table) zeros() (sql string) {
 	for i, c := range t.columns {
 		inKey := slices.ContainsFunc(t.Def.Layouts, func(l *catalog.Layout) bool {

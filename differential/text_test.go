@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Statements are texts with marks, which read differently for each side:
+// Statements are texts with marks, which are rendered differently for each side:
 //
 //	\x11 h \x12 p \x13           h for hql, p for PostgreSQL
 //	\x14 n \x12 full \x12 less \x13   full, or less where the reducer dropped the piece of that number
@@ -21,10 +21,10 @@ const (
 	markArg     = '\x15'
 )
 
-// dialect is what is written differently for hql and for PostgreSQL.
+// dialect marks texts that differ between hql and PostgreSQL.
 func dialect(hql, pg string) string { return "\x11" + hql + "\x12" + pg + "\x13" }
 
-// rendering makes the text for one side.
+// rendering renders the text for one side.
 type rendering struct {
 	pg      bool
 	dropped map[int]bool // pieces
@@ -44,7 +44,7 @@ func render(s string, pg bool, dropped map[int]bool, arg func(n int) string) str
 	return r.b.String()
 }
 
-// next renders, or passes over, text up to a mark that ends it.
+// next renders or skips text up to the mark that ends it.
 func (r *rendering) next(show bool) {
 	for {
 		i := strings.IndexAny(r.s, "\x11\x12\x13\x14\x15")

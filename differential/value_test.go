@@ -17,7 +17,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// kind is a type as expressions see it.
+// kind is a type of expressions.
 type kind int
 
 const (
@@ -36,13 +36,13 @@ const (
 
 var kinds = []kind{kBool, kInt, kDec, kDbl, kText, kBytes, kDate, kTime, kTs, kWall}
 
-// pgType is the type of a kind in PostgreSQL, hqlType in hql.
+// pgType is the type of a kind in PostgreSQL, hqlType its type in hql.
 var (
 	pgType  = [...]string{"boolean", "bigint", "numeric", "float8", "text", "bytea", "date", "time(3)", "timestamptz(3)", "json", "timestamp(3)"}
 	hqlType = [...]string{"BOOLEAN", "BIGINT", "DECIMAL", "DOUBLE", "STRING", "BYTES", "DATE", "TIME", "TIMESTAMP", "JSON", "TIMESTAMP WITHOUT TIME ZONE"}
 )
 
-// value is a constant; null or of v, whose text for PostgreSQL is pg; or a list of such, as an argument.
+// value is a constant: NULL, or v with the text pg for PostgreSQL, or a list of values as an argument.
 type value struct {
 	kind kind
 	v    types.Value
@@ -55,7 +55,7 @@ func (v value) null() bool { return v.v.IsNull() }
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// literal is the value in SQL.
+// literal returns the value in SQL.
 func (v value) literal() string {
 	if v.word != "" {
 		return v.word
@@ -80,7 +80,7 @@ func (v value) literal() string {
 	return dialect(v.v.SQL(), pg)
 }
 
-// inDefinition is the value as hql's DEFAULT takes it.
+// inDefinition returns the value in the form of hql's DEFAULT.
 func (v value) inDefinition() string {
 	switch v.kind {
 	case kBytes:
@@ -114,7 +114,7 @@ func wall(ms int64) value {
 	return value{kind: kWall, v: types.NewIntOf(types.LocalTimestamp, ms), pg: time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05.000")}
 }
 
-// finer is a moment of so many microseconds, which both round; not between two milliseconds.
+// finer makes a moment of so many microseconds, which both round; it is never exactly between two milliseconds.
 func finer(us int64) value {
 	if us%500 == 0 {
 		us++
@@ -135,7 +135,7 @@ func decimal(s string) value {
 	return value{kind: kDec, v: v, pg: s}
 }
 
-// valueOf is v of a column of that kind.
+// valueOf makes a value from v, a value of a column of kind k.
 func valueOf(k kind, v types.Value) value {
 	if v.IsNull() {
 		return null(k)
@@ -168,11 +168,11 @@ const (
 	firstDay  = -719162 // of the year 1
 )
 
-// someDays are days at which calendars and numbers turn.
+// someDays are days around which calendars and numbers change.
 var someDays = []int64{0, -1, 1, 10957, 11016, 18321, 18322, 19782, 19782 + 31, 19813, 20023, -25567, 15583, 15584, 15585}
 
-// edges are values of each kind at which code tends to go wrong. No day stands beyond the years that the notation of
-// dates without sign knows.
+// edges are values of each kind for which code often goes wrong. All days are in the years that dates without a sign
+// can express.
 var edges = [...][]value{
 	kBool:  {boolean(true), boolean(false)},
 	kInt:   {integer(0), integer(1), integer(-1), integer(127), integer(-128), integer(128), integer(255), integer(256), integer(32767), integer(-32768), integer(65535), integer(math.MaxInt32), integer(math.MinInt32), integer(1 << 31), integer(1<<53 + 1), integer(math.MaxInt64), integer(math.MinInt64)},
@@ -187,7 +187,7 @@ var edges = [...][]value{
 	kWall:  {wall(0), wall(-1), wall(-719162 * dayMillis), wall(1710037800000), wall(1711852200000), wall(1730597400000), wall(1709164800000)},
 }
 
-// someValue draws a value: mostly of few, so that rows share them and constants hit.
+// someValue draws a value, usually one of few, so that rows share values and constants match.
 func someValue(r *rand.Rand, k kind) value {
 	if r.IntN(8) == 0 || k == kBool || k == kJSON {
 		return edges[k][r.IntN(len(edges[k]))]
@@ -216,7 +216,7 @@ func someValue(r *rand.Rand, k kind) value {
 	return text(someText(r, "a", "a", "b", "B", "x", "é", ".", "|", ":", "~", "1", "\x7f", " a"))
 }
 
-// someText is short, so that texts begin with one another.
+// someText draws a short text, so that some texts begin with others.
 func someText(r *rand.Rand, letters ...string) string {
 	var b strings.Builder
 	for range r.IntN(4) {
@@ -225,7 +225,7 @@ func someText(r *rand.Rand, letters ...string) string {
 	return b.String()
 }
 
-// normal writes a value of hql so that equal values are equal texts.
+// normal returns a text of a value of hql, so that equal values have equal texts.
 func normal(v types.Value) string {
 	switch t := v.Type(); {
 	case t == types.Null:
@@ -265,7 +265,7 @@ func normalNumber(d *apd.Decimal) string {
 
 func normalFloat(f float64) string { return "f" + strconv.FormatFloat(f, 'g', -1, 64) }
 
-// normalJSON keeps the order of members, and those that come twice.
+// normalJSON keeps the order of members, and duplicate members.
 func normalJSON(s string) string {
 	if !json.Valid([]byte(s)) {
 		return "invalid JSON " + s
@@ -291,12 +291,12 @@ func normalJSON(s string) string {
 	}
 }
 
-// The types that PostgreSQL answers with, by their object ids.
+// The types of PostgreSQL's answers, by their object ids.
 var (
 	pgText = regexp.MustCompile(`^(\d{4,})-(\d\d)-(\d\d)(?: (\d\d):(\d\d):(\d\d)(?:\.(\d+))?)?(?:([+-])(\d\d)(?::(\d\d))?(?::(\d\d))?)?( BC)?$`)
 )
 
-// normalPG is normal for the text of a value of PostgreSQL's.
+// normalPG is normal for the text of a value of PostgreSQL.
 func normalPG(oid uint32, text []byte) string {
 	if text == nil {
 		return "NULL"
@@ -373,7 +373,7 @@ func pgTime(s string) (time.Time, bool) {
 	return time.Date(n[1], time.Month(n[2]), n[3], n[4], n[5], n[6], nanos, time.UTC).Add(-time.Duration(offset) * time.Second), true
 }
 
-// nearly reports whether two normal values are equal but for the last digits of a DOUBLE.
+// nearly reports whether two normal values are equal except for the last digits of a DOUBLE.
 func nearly(a, b string) bool {
 	if equalOrRounded(a, b) {
 		return true
@@ -391,8 +391,8 @@ func nearly(a, b string) bool {
 	return err1 == nil && err2 == nil && math.Abs(x-y) <= 1e-9*max(math.Abs(x), math.Abs(y), 1e-9)
 }
 
-// equalOrRounded reports whether two values are equal, or one is the other rounded, to 16 digits behind the point or more:
-// a quotient has no zeros at its end, and what is divided again has digits by those that it has.
+// equalOrRounded reports whether two values are equal, or one is the other rounded to 16 decimals or more: hql's
+// quotients have no trailing zeros, and further quotients depend on the number of digits.
 func equalOrRounded(a, b string) bool {
 	if a == b {
 		return true

@@ -21,7 +21,7 @@ import (
 	"github.com/hql-db/hql/store"
 )
 
-// timeout bounds one statement of hql's; patience one of PostgreSQL's, which sees its own timeout only when a sort is done.
+// timeout bounds one statement of hql, patience one of PostgreSQL, which checks its own timeout only after a sort.
 const (
 	timeout  = 20 * time.Second
 	patience = 5 * time.Minute
@@ -33,7 +33,7 @@ type world struct {
 	pg    *pgconn.PgConn
 	r     *rand.Rand
 	store *store.Store
-	// clients are of one store; dbs their sessions in the zone of PostgreSQL's.
+	// clients share one store; dbs are their sessions in PostgreSQL's time zone.
 	clients, dbs []*hql.DB
 	sessions     map[string][]*hql.DB
 	tables       []*table
@@ -73,7 +73,7 @@ func newWorld(t testing.TB, pg *pgconn.PgConn, r *rand.Rand, fig seeds.Figures) 
 	return w
 }
 
-// open makes a store.
+// open opens a store.
 func (w *world) open() {
 	s, err := store.Open(store.Options{})
 	if err != nil {
@@ -84,7 +84,7 @@ func (w *world) open() {
 	w.client(hql.WithParallelism(3))
 }
 
-// client adds one with memory and settings of its own.
+// client adds a client with memory and settings of its own.
 func (w *world) client(opts ...hql.Option) {
 	db, err := hql.New(w.store, w.store.Admin(), nil, append(opts, hql.WithFullScan(hql.FullScanAllow), hql.WithWrites(true))...)
 	if err != nil {
@@ -94,7 +94,7 @@ func (w *world) client(opts ...hql.Option) {
 	w.clients = append(w.clients, db)
 }
 
-// create makes a table; the error is hql's.
+// create creates a table; the error is hql's.
 func (w *world) create(t *table) error {
 	ctx := context.Background()
 	for i, ddl := range t.Create {
@@ -109,7 +109,7 @@ func (w *world) create(t *table) error {
 	return nil
 }
 
-// view makes a view in both, for g to draw, unless one refuses it.
+// view creates a view in both, for g to draw, unless one of them refuses it.
 func (w *world) view(g *gen, name string) {
 	w.t.Helper()
 	v := g.view(name)
@@ -128,7 +128,7 @@ func (w *world) view(g *gen, name string) {
 	}
 }
 
-// exec runs statements on PostgreSQL that cannot fail.
+// exec runs statements on PostgreSQL that must not fail.
 func (w *world) exec(sql string) {
 	w.t.Helper()
 	if _, err := w.pg.Exec(context.Background(), sql).ReadAll(); err != nil {
@@ -136,14 +136,14 @@ func (w *world) exec(sql string) {
 	}
 }
 
-// answer is what a statement gave: rows in normal form, or what was written, or an error.
+// answer is the result of a statement: rows in normal form, the number of rows written, or an error.
 type answer struct {
 	rows [][]string
 	tag  int64
 	err  error
 }
 
-// call is a statement with arguments, for both.
+// call is a statement with arguments, for both databases.
 type call struct {
 	text    string
 	args    []value
@@ -204,7 +204,7 @@ func goValue(v value) any {
 	case kBool:
 		return v.v.Bool()
 	}
-	// A moment is a TIMESTAMP: a time.Time is a DATE by its own clock where a DATE is wanted, as in pgx.
+	// A moment is a TIMESTAMP, because a time.Time becomes a DATE by its own clock where a DATE is expected, as in pgx.
 	return v.v
 }
 
@@ -290,7 +290,7 @@ func (w *world) onHQL(db *hql.DB, c *call, stmt *hql.Stmt) (a answer) {
 	return a
 }
 
-// check compares a query; one with arguments also as a prepared statement, with others.
+// check compares a query; a query with arguments is also run as a prepared statement with other arguments.
 func (w *world) check(g *gen, c *call) {
 	w.t.Helper()
 	db := w.dbs[g.IntN(len(w.dbs))]
@@ -317,7 +317,8 @@ func (w *world) check(g *gen, c *call) {
 	}
 }
 
-// together runs c by sessions of one client at the same time, with other arguments and in other zones: they share its plans.
+// together runs c in several sessions of one client at the same time, with other arguments and in other zones: the
+// sessions share its plans.
 func (w *world) together(g *gen, c *call) {
 	w.t.Helper()
 	type run struct {
@@ -364,7 +365,7 @@ func (w *world) compare(db *hql.DB, c *call, stmt *hql.Stmt) {
 	w.settle(db, c, h, p)
 }
 
-// known is PostgreSQL's answer, unless it takes long.
+// known returns PostgreSQL's answer, unless it takes too long.
 func (w *world) known(c *call) answer {
 	w.t.Helper()
 	w.exec("SET statement_timeout = '500ms'")
@@ -412,7 +413,7 @@ func (w *world) settle(db *hql.DB, c *call, h, p answer) {
 	}
 }
 
-// fail reduces a query and its rows and says what differs.
+// fail reduces a query and its rows, and prints the difference.
 func (w *world) fail(db *hql.DB, c *call, first, second answer) {
 	w.t.Helper()
 	differs := func(c *call) bool {
@@ -449,7 +450,7 @@ func (w *world) fail(db *hql.DB, c *call, first, second answer) {
 
 func (w *world) ask(db *hql.DB, c *call) (h, p answer) { return w.onHQL(db, c, nil), w.onPG(c) }
 
-// reason is an error without its place in the text.
+// reason returns an error without its position in the text.
 func reason(err error) string {
 	if err == nil {
 		return ""
@@ -457,7 +458,7 @@ func reason(err error) string {
 	return strings.TrimLeft(err.Error(), "0123456789: ")
 }
 
-// reduce drops what it can of c and of the rows while differs(c), for a while.
+// reduce removes pieces of c and rows as long as differs(c), for a limited time.
 func (w *world) reduce(c *call, differs func(*call) bool) {
 	end := time.Now().Add(30 * time.Second)
 	c.dropped = map[int]bool{}
@@ -491,19 +492,19 @@ func (w *world) reduce(c *call, differs func(*call) bool) {
 	}
 }
 
-// reads reports whether sql may read t, as any view does.
+// reads reports whether sql may read t; any view may.
 func (w *world) reads(sql string, t *table) bool {
 	return strings.Contains(sql, t.Name+" ") || slices.ContainsFunc(w.views, func(v *view) bool { return strings.Contains(sql, v.name+" ") })
 }
 
-// both runs a statement without arguments on both, whatever comes of it.
+// both runs a statement without arguments on both and ignores the results.
 func (w *world) both(text string) {
 	c := &call{text: text}
 	w.onHQL(w.dbs[0], c, nil)
 	w.onPG(c)
 }
 
-// is the condition that a row is that one.
+// is returns the condition that selects exactly this row.
 func (t *table) is(row []value) string {
 	var out []string
 	for i, c := range t.columns {
@@ -514,7 +515,7 @@ func (t *table) is(row []value) string {
 	return strings.Join(out, " AND ")
 }
 
-// show writes an answer, first the rows that the other has not.
+// show formats an answer, beginning with the rows that the other answer lacks.
 func show(a, other answer) string {
 	if a.err != nil {
 		return "error: " + a.err.Error()
@@ -534,7 +535,7 @@ func show(a, other answer) string {
 	return fmt.Sprintf("%d rows, these alone %q, all %q", len(a.rows), own[:min(len(own), 10)], all[:min(len(all), 20)])
 }
 
-// rowsOf are a table's rows, by PostgreSQL.
+// rowsOf returns a table's rows from PostgreSQL.
 func (w *world) rowsOf(t *table) (out [][]value) {
 	r, err := w.pg.Exec(context.Background(), "SELECT * FROM "+t.Name).ReadAll()
 	if err != nil {

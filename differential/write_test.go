@@ -17,7 +17,7 @@ import (
 	"github.com/hql-db/hql/internal/worlds"
 )
 
-// row draws values for the columns of t; NULL in those of the key is refused.
+// row draws values for the columns of t. A row with NULL in a key column is refused.
 func (t *table) row(r *rand.Rand) []value {
 	out := make([]value, len(t.columns))
 	for i, c := range t.columns {
@@ -26,7 +26,7 @@ func (t *table) row(r *rand.Rand) []value {
 	return out
 }
 
-// value is one that the column can hold, mostly.
+// value draws a value that usually fits the column.
 func (c *column) value(r *rand.Rand) value {
 	if !c.notNull && r.IntN(4) == 0 {
 		return null(c.kind)
@@ -42,8 +42,8 @@ func (c *column) value(r *rand.Rand) value {
 	}
 }
 
-// holds reports whether v fits the declared type. A DECIMAL of several scales would be several keys in hql and one in PostgreSQL;
-// texts of years before the first are others.
+// holds reports whether v fits the declared type. DECIMALs of several scales would be several keys in hql but one in
+// PostgreSQL; years before 1 have different texts.
 func (c *column) holds(v value) bool {
 	if v.null() {
 		return !c.notNull
@@ -66,7 +66,7 @@ func (c *column) holds(v value) bool {
 	return true
 }
 
-// read reads a value as PostgreSQL writes it.
+// read reads a value in PostgreSQL's text.
 func (c *column) read(s []byte) value {
 	if s == nil {
 		return null(c.kind)
@@ -109,7 +109,7 @@ func literals(row []value) string {
 	return "(" + strings.Join(out, ", ") + ")"
 }
 
-// upsert is what makes PostgreSQL overwrite, as hql's INSERT does.
+// upsert returns the clause that makes PostgreSQL overwrite rows, as hql's INSERT does.
 func (t *table) upsert(columns []string) string {
 	var set []string
 	for _, c := range columns {
@@ -118,7 +118,7 @@ func (t *table) upsert(columns []string) string {
 	return " ON CONFLICT (" + strings.Join(t.keys(), ", ") + ") DO UPDATE SET " + strings.Join(set, ", ")
 }
 
-// load fills a table, row by row: those that do not fit its key are refused.
+// load fills a table row by row; rows that do not fit its key are refused.
 func (w *world) load(g *gen, t *table) {
 	r := g.Rand
 	n := []int{0, 3, 20, 20, 60, 60}[r.IntN(6)]
@@ -142,7 +142,8 @@ func (w *world) load(g *gen, t *table) {
 	w.fig["rows loaded"] += stored
 }
 
-// insert writes rows by one statement, in hql first: what it refuses because it does not fit a key, PostgreSQL is not given.
+// insert writes rows by one statement, first in hql. A row that hql refuses, because it does not fit the key, is not
+// sent to PostgreSQL.
 func (w *world) insert(g *gen, t *table, columns []string, rows [][]value, ifNew bool) int {
 	var list, given []string
 	h := &call{writes: true}
@@ -207,7 +208,7 @@ func (w *world) insert(g *gen, t *table, columns []string, rows [][]value, ifNew
 	return len(rows)
 }
 
-// defaulted is a row of these columns with the word DEFAULT in some places.
+// defaulted returns a row of these columns with the word DEFAULT for some values.
 func (t *table) defaulted(r *rand.Rand, columns []string, row []value) []value {
 	row = slices.Clone(row)
 	for i, name := range columns {
@@ -219,12 +220,12 @@ func (t *table) defaulted(r *rand.Rand, columns []string, row []value) []value {
 	return row
 }
 
-// exists reports whether t has a row of that key.
+// exists reports whether t has a row with that key.
 func (w *world) exists(t *table, row []value) bool {
 	return len(w.onPG(&call{text: "SELECT 1 FROM " + t.Name + " WHERE " + t.is(row)}).rows) > 0
 }
 
-// setZone goes on in sessions of another zone.
+// setZone continues in sessions with another time zone.
 func (w *world) setZone(r *rand.Rand) {
 	w.inZone(zones[r.IntN(len(zones))])
 }
@@ -325,7 +326,7 @@ func (w *world) write(g *gen) {
 		if t.Drawn {
 			return
 		}
-		// from a query, of other rows or the same
+		// The rows come from a query, over the same table or another.
 		if slices.ContainsFunc(t.columns, func(c column) bool { return c.key && c.kind == kDec }) {
 			return
 		}
@@ -346,7 +347,7 @@ func (w *world) write(g *gen) {
 	w.change(g, t, c)
 }
 
-// returning is RETURNING of columns and expressions of t, with the alias that the statement gives it.
+// returning draws a RETURNING of columns and expressions of t, under its alias in the statement.
 func (g *gen) returning(t *table, alias string) string {
 	s := &scope{sources: []source{{alias, t.columns, t}}}
 	plain := g.plain
@@ -362,7 +363,7 @@ func (g *gen) returning(t *table, alias string) string {
 	return " RETURNING " + strings.Join(items[g.IntN(min(2, len(items))):], ", ")
 }
 
-// createAs makes a table of a query's rows, in both, compares the two and drops them.
+// createAs creates a table from a query in both, compares the two tables and drops them.
 func (w *world) createAs(g *gen, t *table) {
 	w.t.Helper()
 	g.params = false
@@ -426,7 +427,7 @@ func (w *world) copied(g *gen, t *table) {
 	w.compareTable(g, t, "COPY")
 }
 
-// copiedQuery writes a query's rows to a file, reads them into a table of their own, and compares that with the query.
+// copiedQuery writes a query's rows to a file, reads them into a new table, and compares it with the query.
 func (w *world) copiedQuery(g *gen) {
 	w.t.Helper()
 	g.start()
@@ -477,7 +478,8 @@ func kindsOf(cs []column) (out []kind) {
 	return out
 }
 
-// joined is an UPDATE with FROM or a DELETE with USING. What is set is of a row's own, or the same of all rows beside it.
+// joined draws an UPDATE with FROM or a DELETE with USING. The new values depend only on the row itself, or are equal
+// for all joined rows.
 func (w *world) joined(g *gen, target string, t *table, s *scope, cells []column) string {
 	other := &scope{}
 	from := g.item(other, 1)
@@ -499,7 +501,7 @@ func (w *world) joined(g *gen, target string, t *table, s *scope, cells []column
 	return "UPDATE " + target + " SET " + col.name + " = " + g.given(col.value(g.Rand)) + " FROM " + from + where
 }
 
-// change runs c in PostgreSQL, then in hql, and keeps it if both do.
+// change runs c in PostgreSQL, then in hql, and keeps the change if both succeed.
 func (w *world) change(g *gen, t *table, c *call) {
 	w.t.Helper()
 	w.exec("BEGIN")
@@ -538,7 +540,7 @@ func (w *world) change(g *gen, t *table, c *call) {
 	w.compareTable(g, t, verb+": "+sql)
 }
 
-// compareTable compares all rows, by each layout.
+// compareTable compares all rows, through each layout.
 func (w *world) compareTable(g *gen, t *table, why string) {
 	w.t.Helper()
 	cols := strings.Join(names(t.columns), ", ")
@@ -566,7 +568,8 @@ func (w *world) compareTable(g *gen, t *table, why string) {
 
 func pastName(t *table) string { return "past_" + t.Name }
 
-// past queries a table as it was before a few writes, and the rows of these. What becomes NULL is not kept, so none does.
+// past queries a table as it was before a few writes. The writes set nothing to NULL, because old versions of NULL are
+// not kept.
 func (w *world) past(g *gen) {
 	w.t.Helper()
 	t := w.tables[g.IntN(len(w.tables))]
@@ -615,7 +618,7 @@ func (w *world) past(g *gen) {
 	w.fig["tables of before"]++
 }
 
-// again is a row, now and then of the key of one that is there or in more.
+// again returns a row that sometimes has the key of an existing row or of one in more.
 func (t *table) again(g *gen, more [][]value) []value {
 	row := t.row(g.Rand)
 	if before := slices.Concat(t.rows, more); len(before) > 0 && g.odds(3) {

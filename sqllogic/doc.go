@@ -1,3 +1,3 @@
-// Package sqllogic runs a part of SQLite's sqllogictest corpus over embedded tables: an outside yardstick of what
-// SELECT means. It is tests only.
+// Package sqllogic runs a part of SQLite's sqllogictest corpus on embedded tables, as an independent check of SELECT.
+// It has only tests.
 package sqllogic

@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(poison.Tests(m).Run()) }
 
-// The corpus stands beside the project; it is public domain and large, so it is not part of it.
+// The corpus is next to the project: it is public domain, but too large to be part of it.
 const corpus = "../../shared/sqllogictest"
 
 // engine selects the records that follow PostgreSQL's semantics.
@@ -34,15 +34,14 @@ const engine = "postgresql"
 
 var update = flag.Bool("update", false, "write testdata/counts.txt anew")
 
-// count is what became of the queries of one file.
+// count counts the results of the queries of one file.
 type count struct {
 	passed, wrong, unsupported int
 	reasons                    map[string]int
 	examples                   []string // of wrong answers
 }
 
-// TestCorpus runs every file. It fails for a wrong answer, and when fewer queries pass
-// than testdata/counts.txt has.
+// TestCorpus runs every file. It fails for a wrong answer, and if fewer queries pass than testdata/counts.txt says.
 func TestCorpus(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(corpus, "*.test"))
 	if err != nil {
@@ -103,7 +102,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// readCounts gives the number of queries of each file that passed before.
+// readCounts returns the number of queries of each file that passed before.
 func readCounts(t *testing.T) map[string]int {
 	out := map[string]int{}
 	f, err := os.Open("testdata/counts.txt")
@@ -177,13 +176,13 @@ func runFile(t *testing.T, file string) *count {
 
 var particulars = regexp.MustCompile(`"[^"]*"|'[^']*'|\d+`)
 
-// reason is an error without what is particular to a statement.
+// reason returns an error without the details of one statement.
 func reason(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return particulars.ReplaceAllString(line, "_")
 }
 
-// query gives the values of the result, row by row, printed as the corpus has them.
+// query returns the values of the result, row by row, in the corpus's text form.
 func query(ctx context.Context, db *hql.DB, r *parser.Record) ([]string, error) {
 	rows, err := db.Query(ctx, r.Query())
 	if err != nil {
@@ -224,7 +223,7 @@ func print(v types.Value, kind byte) string {
 	return v.String()
 }
 
-// right compares results as the record says.
+// right compares results as the record requires.
 func right(r *parser.Record, got []string) bool {
 	if len(got) != r.NumResults() {
 		return false
