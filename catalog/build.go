@@ -71,9 +71,10 @@ func (t *Table) Column(name string) (*Column, bool) {
 
 // builder builds one table.
 type builder struct {
-	c   *Catalog
-	def *parser.CreateTable
-	t   *Table
+	c        *Catalog
+	def      *parser.CreateTable
+	t        *Table
+	building []string // layouts
 	// phoenix is set if a part or column has an encoding of Phoenix.
 	phoenix bool
 }
@@ -118,6 +119,12 @@ func (b *builder) options() error {
 			b.t.MalformedKeyError = val == "ERROR"
 		case "CREATE_TABLES", "CREATE TABLES":
 			b.t.CreateTables = val == "" || val == "TRUE"
+		case building:
+			var name string
+			err = textOption(o, &name)
+			b.building = append(b.building, name)
+		case "COMMENT":
+			err = textOption(o, &b.t.Comment)
 		case "READ_ONLY":
 			err = textOption(o, &b.t.ReadOnly)
 		case "ROW_MARKER":
@@ -165,16 +172,19 @@ func (b *builder) families() error {
 		b.t.Families = append(b.t.Families, fam)
 	}
 	if len(b.t.Families) == 0 {
-		name := "f"
-		for _, c := range b.def.Columns { // the first family that a column names becomes the default family
-			if c.From != nil && c.From.Family != "" {
-				name = c.From.Family
-				break
-			}
-		}
-		b.t.Families = []Family{{Name: name, Attributes: map[string]string{}}}
+		b.t.Families = []Family{{Name: defaultFamily(b.def), Attributes: map[string]string{}}}
 	}
 	return nil
+}
+
+// defaultFamily returns the default family of a definition that lists none: the first one that a column names.
+func defaultFamily(def *parser.CreateTable) string {
+	for _, c := range def.Columns {
+		if c.From != nil && c.From.Family != "" {
+			return c.From.Family
+		}
+	}
+	return "f"
 }
 
 func checkFamilyName(name string) error {
@@ -210,7 +220,7 @@ func (b *builder) columns() error {
 		if err != nil {
 			return parser.Errorf(d.Pos, "column %q: %s", d.Name, err)
 		}
-		col := &Column{Index: len(b.t.Columns), Name: d.Name, Type: t, Limit: limit, NotNull: d.NotNull, Family: b.t.Families[0].Name, Qualifier: d.Name, Pos: d.Pos}
+		col := &Column{Index: len(b.t.Columns), Name: d.Name, Type: t, Limit: limit, NotNull: d.NotNull, Comment: d.Comment, Family: b.t.Families[0].Name, Qualifier: d.Name, Pos: d.Pos}
 		if d.From != nil {
 			col.Family, col.Qualifier, col.HasCell = d.From.Family, d.From.Qualifier, true
 			if err := checkFamilyName(col.Family); err != nil {
@@ -362,9 +372,9 @@ func (b *builder) layouts() error {
 		return err
 	}
 	for i, d := range defs {
-		l := &Layout{Name: d.Name, Kind: Copy, Pos: d.Pos, Packed: packed}
+		l := &Layout{Name: d.Name, Kind: Copy, Pos: d.Pos, Packed: packed, Building: slices.Contains(b.building, d.Name)}
 		if i == 0 {
-			l.Kind = Primary
+			l.Kind, b.t.primary = Primary, d
 			if d.Index {
 				return parser.Errorf(d.Pos, "the first layout must be a ROW KEY: an INDEX points at it")
 			}
@@ -564,35 +574,51 @@ func (b *builder) primaryKey() (parser.LayoutDef, error) {
 			return layout, parser.Errorf(n.Pos, "unknown column %q", n.Name)
 		}
 		col.NotNull = true
-		enc := &parser.EncodingDef{Pos: n.Pos}
 		last := i == len(names)-1
-		switch {
-		case b.t.HiddenKey:
-			enc.Name, enc.Args = "BYTES", []parser.Expr{&parser.Literal{Kind: parser.NumberLiteral, Text: "16"}}
-		case col.Type.IsInteger() || col.Type == types.Timestamp:
-			enc.Name = map[types.Type]string{types.TinyInt: "ORDERED INT8", types.SmallInt: "ORDERED INT16", types.Int: "ORDERED INT32"}[col.Type]
-			if enc.Name == "" {
-				enc.Name = "ORDERED INT64"
-			}
-		case col.Type == types.Date:
-			enc.Name, enc.Args = "TEXT", []parser.Expr{&parser.Literal{Kind: parser.StringLiteral, Text: "yyyyMMdd"}}
-		case col.Type == types.Time:
-			enc.Name = "UINT32"
-		case col.Type == types.Double || col.Type == types.Float:
-			enc.Name = "ORDERED FLOAT64"
-		case col.Type == types.Boolean:
-			enc.Name = "BOOLEAN"
-		case col.Type == types.String:
-			enc.Name = "TEXT"
-		case col.Type == types.Bytes:
-			enc.Name = "BYTES"
-		default:
-			return layout, parser.Errorf(n.Pos, "a %s cannot be in a key", col.Type)
+		enc, err := keyEncoding(col, n.Pos)
+		if err != nil {
+			return layout, err
 		}
 		layout.Parts = append(layout.Parts, parser.PartDef{Pos: n.Pos, Expr: &parser.ColumnRef{Pos: n.Pos, Name: col.Name}, Encoding: enc})
-		if (col.Type == types.String || col.Type == types.Bytes) && !last && !b.t.HiddenKey {
-			layout.Parts = append(layout.Parts, parser.PartDef{Pos: n.Pos, Expr: &parser.Literal{Pos: n.Pos, Kind: parser.BytesLiteral, Text: "\x00"}})
+		if (col.Type == types.String || col.Type == types.Bytes) && !last {
+			layout.Parts = append(layout.Parts, endOfText(n.Pos))
 		}
 	}
 	return layout, nil
+}
+
+// endOfText is the literal part that ends a text in front of another part.
+func endOfText(at parser.Pos) parser.PartDef {
+	return parser.PartDef{Pos: at, Expr: &parser.Literal{Pos: at, Kind: parser.BytesLiteral, Text: "\x00"}}
+}
+
+// keyEncoding returns the encoding of a column in a key for which nobody has said one: it keeps the column's order.
+func keyEncoding(col *Column, at parser.Pos) (*parser.EncodingDef, error) {
+	enc := &parser.EncodingDef{Pos: at}
+	switch {
+	case col.Name == HiddenColumn:
+		enc.Name, enc.Args = "BYTES", []parser.Expr{&parser.Literal{Kind: parser.NumberLiteral, Text: "16"}}
+	case col.Type.IsInteger() || col.Type == types.Timestamp:
+		enc.Name = map[types.Type]string{types.TinyInt: "ORDERED INT8", types.SmallInt: "ORDERED INT16", types.Int: "ORDERED INT32"}[col.Type]
+		if enc.Name == "" {
+			enc.Name = "ORDERED INT64"
+		}
+	case col.Type == types.Date:
+		enc.Name, enc.Args = "TEXT", []parser.Expr{&parser.Literal{Kind: parser.StringLiteral, Text: "yyyyMMdd"}}
+	case col.Type == types.Time:
+		enc.Name = "UINT32"
+	case col.Type == types.Double || col.Type == types.Float:
+		enc.Name = "ORDERED FLOAT64"
+	case col.Type == types.Boolean:
+		enc.Name = "BOOLEAN"
+	case col.Type == types.String:
+		enc.Name = "TEXT"
+	case col.Type == types.Bytes:
+		enc.Name = "BYTES"
+	case col.Type == types.UUID:
+		enc.Name = "UUID"
+	default:
+		return nil, parser.Errorf(at, "a %s cannot be in a key", col.Type)
+	}
+	return enc, nil
 }

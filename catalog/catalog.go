@@ -66,7 +66,10 @@ type Table struct {
 	// Verified is the content of the cell Marker in entries of an INDEX that need no check against their row. It is "" if
 	// every entry is checked.
 	Verified string
+	Comment  string
 	Def      *parser.CreateTable // the definition it was made from
+
+	primary parser.LayoutDef // the first layout, that of PRIMARY KEY too
 }
 
 // Column is a column of a table. One in the key (KeyPart) has no cell, unless HasCell says otherwise.
@@ -75,6 +78,7 @@ type Column struct {
 	Name    string
 	Type    types.Type
 	Limit   types.Limit // of values that are written
+	Comment string
 	NotNull bool
 	// KeyPart reports whether the column is read from the key (or from the table name or qualifier).
 	KeyPart bool
@@ -129,6 +133,8 @@ type Layout struct {
 	// Included are the columns that the entries of an Index carry in cells, in addition to those in its key. It is nil if
 	// entries only lead to rows, whatever cells they have.
 	Included []*Column
+	// Building is set of an Index that CREATE INDEX has not filled yet: it is written, but not read.
+	Building bool
 	Pos      parser.Pos
 
 	storedParts bool      // Stored has parts to compute

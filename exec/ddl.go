@@ -30,6 +30,9 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	}
 	taken := parser.Errorf(s.NamePos, "table %q exists already", s.Name).Of(errTableExists)
 	if t, ok := cat.Table(s.Name); ok {
+		if s.Replace {
+			return r.replaceTable(ctx, s, t)
+		}
 		if s.IfNotExists {
 			return r.done(-1), r.makeAgain(ctx, t)
 		}
@@ -141,7 +144,7 @@ func (r *run) build(s *parser.CreateTable) (*catalog.Table, error) {
 // inZone reads the DEFAULTs of moments in the session's time zone; the definition has them in UTC, for whoever reads it.
 func (r *run) inZone(s *parser.CreateTable) *parser.CreateTable {
 	out := *s
-	out.Columns = slices.Clone(s.Columns)
+	out.Replace, out.Columns = false, slices.Clone(s.Columns)
 	for i, c := range s.Columns {
 		if t, ok := types.ParseType(c.Type); !ok || t != types.Timestamp || c.Encoding == nil || c.Encoding.Name != "DEFAULT" || len(c.Encoding.Args) == 0 {
 			continue

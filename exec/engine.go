@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"log/slog"
 	"math"
 	"os"
@@ -129,6 +130,8 @@ type Args struct {
 	Plans      *Plans   // nil: a statement that is run once
 	Session    *Session // nil: the engine's own
 	Piece      *Piece   // nil: all of the query
+	// Source gives the rows of a COPY FROM without a file.
+	Source iter.Seq2[[]types.Value, error]
 }
 
 // Plans is what a prepared statement keeps of its plans. The zero value works; it is safe for concurrent use.
@@ -279,6 +282,7 @@ func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans, b
 	}
 	stale := errors.Is(err, catalog.ErrUnknownTable) || errors.Is(err, ErrPieceChanged) || errors.Is(err, errRead) ||
 		e.cfg.Definitions != nil && errors.Is(err, catalog.ErrUnknownColumn)
+	again = again || e.redefined(stmt, err)
 	if stale && !e.cfg.Alone { // another connection may have defined it just now, or a statement beside this one has read of it
 		if err := e.reload(ctx); err != nil {
 			return nil, err
@@ -320,6 +324,8 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 		return r.createTable(ctx, s)
 	case *parser.DropTable:
 		return r.dropTables(ctx, s)
+	case *parser.Alter:
+		return r.alter(ctx, s)
 	case *parser.CreateView:
 		return r.createView(ctx, s)
 	case *parser.DropView:

@@ -34,7 +34,7 @@ const looks = 3
 // there, which nobody filled. It would answer without them, and after the first new row nothing would show it.
 // Once l holds a row it is not asked again.
 func (st *statement) filled(ctx context.Context, t *catalog.Table, l *catalog.Layout) error {
-	if l.Kind == catalog.Primary {
+	if l.Kind == catalog.Primary || l.Building {
 		return nil
 	}
 	if t.IndexStates != "" {

@@ -252,6 +252,24 @@ func (e *Engine) readForeign(ctx context.Context, defs map[string]definition) (*
 // errRead is what errors.Is finds where a table is not what it was when a statement was planned that has read nothing of it yet.
 var errRead = errors.New("run it again")
 
+// errRedefined is what errors.Is finds where a table is another one than when the statement began.
+var errRedefined = errors.New("run it again")
+
+// redefined reports whether err ended a statement because the table that it writes has another definition by now.
+func (e *Engine) redefined(stmt parser.Statement, err error) bool {
+	name := ""
+	switch s := stmt.(type) {
+	case *parser.Insert:
+		name = s.Table
+	case *parser.Update:
+		name = s.Table
+	case *parser.Delete:
+		name = s.Table
+	}
+	_, ok := e.catalog.Table(name)
+	return ok && errors.Is(err, errRedefined)
+}
+
 // current refuses to read t if another catalog says something else of it by now: what is read would be of another table, or decoded
 // as what it is not. It asks once a statement.
 func (st *statement) current(ctx context.Context, t *catalog.Table) error {
@@ -393,7 +411,7 @@ func (r *run) known(ctx context.Context, tables []*catalog.Table) error {
 	}
 	for _, t := range tables {
 		if now, ok := r.engine.catalog.Table(t.Name); !ok || now != t {
-			return fmt.Errorf("table %s was dropped or defined anew while the statement ran: run it again", t.Name)
+			return fmt.Errorf("table %s was dropped or defined anew while the statement ran: %w", t.Name, errRedefined)
 		}
 	}
 	return nil

@@ -14,8 +14,16 @@ import (
 // writeEnv is what the writers of the statement work with.
 func (r *run) writeEnv() *write.Env {
 	e := r.engine
-	return &write.Env{Reads: &r.Reads, Catalog: e.catalog, Clock: e.clock, Cache: &e.lookups, Unchanged: r.unwritten, Sending: e.sending,
+	return &write.Env{Reads: &r.Reads, Catalog: e.catalog, Clock: e.clock, Cache: &e.lookups, Unchanged: r.unwritten, Arrived: r.arrived, Sending: e.sending,
 		Filled: r.filled, NoteFilled: func(l *catalog.Layout) { r.full.known.Store(l, true) }, MakeTable: r.ensurePhysical, Where: r.rowsWhere}
+}
+
+// arrived is write.Env.Arrived.
+func (r *run) arrived(ctx context.Context, t *catalog.Table) error {
+	if r.engine.cfg.Alone { // whoever changes a definition waits for what is being sent
+		return nil
+	}
+	return r.known(ctx, []*catalog.Table{t})
 }
 
 func (r *run) newWriter(t *catalog.Table) *write.Writer { return write.New(r.writeEnv(), t) }

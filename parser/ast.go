@@ -227,6 +227,7 @@ type Assignment struct {
 // Delete is DELETE FROM t [AS alias] USING ... WHERE ...
 type Delete struct {
 	Pos           Pos
+	Truncate      bool // spelled TRUNCATE
 	Table         string
 	TablePos      Pos
 	Alias         string
@@ -239,6 +240,7 @@ type Delete struct {
 // CreateTable is CREATE [EXTERNAL] TABLE in the notation of layouts.sql.
 type CreateTable struct {
 	Pos         Pos
+	Replace     bool // OR REPLACE
 	External    bool
 	IfNotExists bool
 	Name        string
@@ -255,7 +257,7 @@ type CreateTable struct {
 	Query *Select
 }
 
-// ColumnDef is name TYPE [FROM family:qualifier] [AS encoding] [NOT NULL] [PRIMARY KEY].
+// ColumnDef is name TYPE [FROM family:qualifier] [AS encoding] [NOT NULL] [PRIMARY KEY] [COMMENT 'text'].
 type ColumnDef struct {
 	Pos        Pos
 	Name       string
@@ -264,6 +266,7 @@ type ColumnDef struct {
 	Encoding   *EncodingDef
 	NotNull    bool
 	PrimaryKey bool
+	Comment    string
 }
 
 // ColumnSource is family:qualifier, or family:[part, part] where the qualifier is made of parts.

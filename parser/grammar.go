@@ -15,6 +15,7 @@ type statementNode struct {
 	Delete   *deleteNode   `parser:"| @@"`
 	Explain  *explainNode  `parser:"| @@"`
 	View     *viewNode     `parser:"| @@"`
+	Alter    *alterNode    `parser:"| @@"`
 	Create   *createNode   `parser:"| @@"`
 	Drop     *dropNode     `parser:"| @@"`
 	Show     *showNode     `parser:"| @@"`

@@ -4,7 +4,8 @@ import "github.com/alecthomas/participle/v2/lexer"
 
 type createNode struct {
 	Pos         lexer.Position
-	External    bool          `parser:"'CREATE' @'EXTERNAL'? 'TABLE'"`
+	Replace     bool          `parser:"'CREATE' ( @'OR' 'REPLACE' )?"`
+	External    bool          `parser:"@'EXTERNAL'? 'TABLE'"`
 	IfNotExists bool          `parser:"( @'IF' 'NOT' 'EXISTS' )?"`
 	Table       tableName     `parser:"@@"`
 	Items       []*tableItem  `parser:"( '(' @@ ( ',' @@ )* ')'"`
@@ -34,6 +35,7 @@ type columnPhase struct {
 	Null       bool          `parser:"| @'NULL'"`
 	PrimaryKey bool          `parser:"| @'PRIMARY' 'KEY'"`
 	Default    *defaultNode  `parser:"| 'DEFAULT' @@"`
+	Comment    *textNode     `parser:"| 'COMMENT' @@"`
 }
 
 // sourceNode is family:qualifier, family:[parts] or "family:qualifier".
@@ -62,9 +64,14 @@ type storageNode struct {
 }
 
 type layoutNode struct {
-	Pos      lexer.Position
-	Index    bool         `parser:"( 'ROW' 'KEY' | @'INDEX' )"`
-	Name     *ident       `parser:"@@?"`
+	Pos   lexer.Position
+	Index bool   `parser:"( 'ROW' 'KEY' | @'INDEX' )"`
+	Name  *ident `parser:"@@?"`
+	layoutBody
+}
+
+// layoutBody is what stands behind the name of a layout.
+type layoutBody struct {
 	Parts    []*partDef   `parser:"'(' @@ ( ',' @@ )* ')'"`
 	Includes bool         `parser:"( @'INCLUDE' '('"`
 	Include  []*included  `parser:"  ( @@ ( ',' @@ )* )? ')' )?"`

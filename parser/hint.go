@@ -45,8 +45,6 @@ func (d *diagnosis) hint(i int) string {
 
 // elsewhere are statements of other systems, and what hql has in their place.
 var elsewhere = map[string]string{
-	"ALTER":     "ALTER is not supported: a definition is dropped and made anew; DROP TABLE of an EXTERNAL table keeps the data",
-	"TRUNCATE":  "TRUNCATE is not supported: DELETE FROM table ALLOW FULL SCAN removes the rows",
 	"MERGE":     "MERGE is not supported: UPSERT INTO writes rows whether they are there or not",
 	"REPLACE":   "REPLACE is not supported: UPSERT INTO writes rows whether they are there or not",
 	"SAVEPOINT": noTransactions, "RELEASE": noTransactions,
@@ -99,7 +97,7 @@ const (
 // otherObjects are what other systems create and drop, and what hql has in their place.
 var otherObjects = map[string]string{
 	"DATABASE": "tables are all there is", "EXTENSION": "functions are added in Go", "FUNCTION": "functions are added in Go", "PROCEDURE": "functions are added in Go",
-	"INDEX": "INDEX (...) is part of CREATE TABLE", "SCHEMA": namespaces, "NAMESPACE": namespaces, "ROLE": noRights, "USER": noRights,
+	"SCHEMA": namespaces, "NAMESPACE": namespaces, "ROLE": noRights, "USER": noRights,
 	"SEQUENCE": NoSequences, "TRIGGER": "tables are all there is", "TYPE": "columns have hql's types",
 	"TEMP": noTemporary, "TEMPORARY": noTemporary,
 }

@@ -27,9 +27,9 @@ type keyword struct {
 // keywordList is the only list of words that the grammar knows. A word that a grammar
 // literal uses and that is missing here can never match; a test compares the two.
 var keywordList = []keyword{
-	{"ABORT", free}, {"ALL", reserved}, {"ALLOW", guarded}, {"ANALYZE", free}, {"AND", reserved}, {"ANY", free}, {"AS", reserved},
+	{"ABORT", free}, {"ADD", free}, {"ALL", reserved}, {"ALLOW", guarded}, {"ALTER", free}, {"ANALYZE", free}, {"AND", reserved}, {"ANY", free}, {"AS", reserved},
 	{"ASC", reserved}, {"ASYMMETRIC", reserved}, {"AT", guarded}, {"BEGIN", free}, {"BETWEEN", reserved}, {"BOTH", free}, {"BY", free},
-	{"CASE", reserved}, {"CAST", free}, {"CHECK", free}, {"COLLATE", guarded}, {"COMMIT", free}, {"CONFLICT", free}, {"CONSTRAINT", free}, {"COPY", free},
+	{"CASE", reserved}, {"CAST", free}, {"CHECK", free}, {"COLLATE", guarded}, {"COLUMN", free}, {"COMMENT", free}, {"COMMIT", free}, {"CONCURRENTLY", free}, {"CONFLICT", free}, {"CONSTRAINT", free}, {"COPY", free},
 	{"CREATE", reserved}, {"CROSS", reserved}, {"CUBE", free}, {"CURRENT", free}, {"CURRENT_DATE", reserved}, {"CURRENT_TIME", reserved},
 	{"CURRENT_TIMESTAMP", reserved}, {"DATE", free}, {"DEFAULT", free}, {"DELETE", free}, {"DESC", reserved}, {"DESCRIBE", free},
 	{"DISTINCT", reserved}, {"DO", free}, {"DROP", free}, {"ELSE", reserved}, {"END", reserved}, {"ERROR", free},
@@ -44,12 +44,12 @@ var keywordList = []keyword{
 	{"NATURAL", guarded}, {"NEXT", free}, {"NOT", reserved}, {"NOTHING", free}, {"NOTNULL", guarded}, {"NULL", reserved}, {"NULLS", guarded},
 	{"OF", free}, {"OFF", free}, {"OFFSET", reserved}, {"ON", reserved}, {"ONLY", free}, {"OPERATOR", guarded}, {"OR", reserved},
 	{"ORDER", reserved}, {"ORDINALITY", free}, {"OUTER", guarded}, {"OVER", guarded}, {"OVERLAY", free}, {"PARTITION", free}, {"PLACING", guarded}, {"POSITION", free}, {"PRECEDING", free}, {"PRECISION", free}, {"PRIMARY", free},
-	{"RANGE", free}, {"RECURSIVE", free}, {"REPAIR", free}, {"REPLACE", free}, {"RETURNING", guarded}, {"RIGHT", guarded}, {"ROLLBACK", free}, {"ROLLUP", free}, {"ROW", free}, {"ROWS", free}, {"SALT", free},
+	{"RANGE", free}, {"RECURSIVE", free}, {"RENAME", free}, {"REPAIR", free}, {"REPLACE", free}, {"RESET", free}, {"RETURNING", guarded}, {"RIGHT", guarded}, {"ROLLBACK", free}, {"ROLLUP", free}, {"ROW", free}, {"ROWS", free}, {"SALT", free},
 	{"SAMPLE", free}, {"SCAN", free}, {"SELECT", reserved}, {"SET", guarded}, {"SETS", free}, {"SHOW", free},
 	{"SIMILAR", guarded}, {"SKIP", free}, {"SOME", free}, {"SPLIT", free}, {"SPLITS", free}, {"START", free}, {"STATISTICS", free}, {"STDIN", free},
 	{"STDOUT", free}, {"STORED", free}, {"SUBSTR", free}, {"SUBSTRING", free}, {"SYMMETRIC", reserved}, {"SYSTEM_TIME", free},
 	{"TABLE", free}, {"TABLES", free}, {"TEXT", free}, {"THEN", reserved}, {"TIME", free},
-	{"TIMESTAMP", free}, {"TO", guarded}, {"TRAILING", free}, {"TRANSACTION", free}, {"TRIM", free}, {"TRUE", reserved},
+	{"TIMESTAMP", free}, {"TO", guarded}, {"TRAILING", free}, {"TRANSACTION", free}, {"TRIM", free}, {"TRUE", reserved}, {"TRUNCATE", free},
 	{"UNBOUNDED", free}, {"UNIFORM", free}, {"UNION", reserved}, {"UNKNOWN", free}, {"UPDATE", free}, {"UPSERT", free},
 	{"USING", reserved}, {"VALUES", reserved}, {"VARYING", free}, {"VIEW", free}, {"WHEN", reserved}, {"WHERE", reserved},
 	{"WINDOW", guarded}, {"WITH", reserved}, {"WITHIN", guarded}, {"WITHOUT", free}, {"WORK", free}, {"ZONE", free},

@@ -100,6 +100,8 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 		return statement(l.explain(n.Explain))
 	case n.View != nil:
 		return l.view(n.View)
+	case n.Alter != nil:
+		return l.alter(n.Alter)
 	case n.Create != nil:
 		return statement(l.create(n.Create))
 	case n.Drop != nil:

@@ -12,8 +12,11 @@ import (
 
 func (l *lowerer) create(n *createNode) (*CreateTable, error) {
 	out := &CreateTable{
-		Pos: at(n.Pos), External: n.External, IfNotExists: n.IfNotExists,
+		Pos: at(n.Pos), Replace: n.Replace, External: n.External, IfNotExists: n.IfNotExists,
 		Name: n.Table.name(), NamePos: pos(n.Table.A),
+	}
+	if n.Replace && (n.IfNotExists || !n.External) {
+		return nil, Errorf(out.Pos, "CREATE OR REPLACE TABLE is for EXTERNAL tables, without IF NOT EXISTS").WithHint("ALTER TABLE changes the definition of a table that hql made")
 	}
 	for _, it := range n.Items {
 		if err := l.item(out, it); err != nil {
@@ -84,6 +87,8 @@ func (l *lowerer) column(n *columnItem) (ColumnDef, error) {
 			out.NotNull = true
 		case p.PrimaryKey:
 			out.PrimaryKey = true
+		case p.Comment != nil:
+			out.Comment = p.Comment.value()
 		}
 		if err != nil {
 			return out, err

@@ -357,6 +357,9 @@ func (p *printer) tables(word string, list []TableExpr) {
 
 func (s *Delete) String() string {
 	var p printer
+	if s.Truncate {
+		return "TRUNCATE TABLE " + QuoteName(s.Table)
+	}
 	p.put("DELETE FROM ", QuoteName(s.Table))
 	p.alias(s.Alias)
 	p.tables(" USING ", s.Using)

@@ -6,6 +6,9 @@ import "strings"
 func (s *CreateTable) String() string {
 	var p printer
 	p.put("CREATE ")
+	if s.Replace {
+		p.put("OR REPLACE ")
+	}
 	if s.External {
 		p.put("EXTERNAL ")
 	}
@@ -91,6 +94,9 @@ func (p *printer) column(c ColumnDef) {
 	if c.PrimaryKey {
 		p.put(" PRIMARY KEY")
 	}
+	if c.Comment != "" {
+		p.put(" COMMENT ", quoteText(c.Comment))
+	}
 }
 
 // cell writes FROM and AS, each where there is one.
@@ -155,6 +161,10 @@ func (p *printer) layout(l LayoutDef) {
 	if l.Name != "" {
 		p.put(QuoteName(l.Name), " ")
 	}
+	p.layoutBody(l)
+}
+
+func (p *printer) layoutBody(l LayoutDef) {
 	p.put("(")
 	p.parts(l.Parts)
 	p.put(")")

@@ -2,7 +2,7 @@ package parser
 
 // Verb names the kind of a statement by its first words: SELECT, CREATE TABLE.
 func Verb(s Statement) string {
-	switch s.(type) {
+	switch s := s.(type) {
 	case *Select:
 		return "SELECT"
 	case *Insert:
@@ -10,7 +10,12 @@ func Verb(s Statement) string {
 	case *Update:
 		return "UPDATE"
 	case *Delete:
+		if s.Truncate {
+			return "TRUNCATE TABLE"
+		}
 		return "DELETE"
+	case *Alter:
+		return s.Verb
 	case *CreateTable:
 		return "CREATE TABLE"
 	case *DropTable:
@@ -41,7 +46,9 @@ func Verb(s Statement) string {
 func CommandTag(s Statement) (words string, counted bool) {
 	verb := Verb(s)
 	switch s := s.(type) {
-	case *Select, *Update, *Delete, *Copy:
+	case *Delete:
+		return verb, !s.Truncate
+	case *Select, *Update, *Copy:
 		return verb, true
 	case *Insert:
 		return "INSERT 0", true

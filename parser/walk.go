@@ -114,7 +114,7 @@ func Inspect(n Node, visit func(Node) bool) {
 		w.sub(n.Query)
 	case *CreateTable:
 		w.sub(n.Query)
-	case *DropTable, *DropView, *Show, *CheckTable, *Analyze, *Transaction:
+	case *Alter, *DropTable, *DropView, *Show, *CheckTable, *Analyze, *Transaction:
 	case *TableName:
 		if n.SystemTime != nil {
 			w.exprs(n.SystemTime.From, n.SystemTime.To)

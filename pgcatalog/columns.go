@@ -19,8 +19,11 @@ func tableColumns(t *catalog.Table) []attribute {
 	return out
 }
 
-// columnComment says where the values of c are stored.
+// columnComment is the comment on c, or else says where its values are stored.
 func columnComment(t *catalog.Table, c *catalog.Column) string {
+	if c.Comment != "" {
+		return c.Comment
+	}
 	if c.HasCell && !c.KeyPart {
 		return "cell " + c.Family + ":" + c.Qualifier
 	}
@@ -30,8 +33,12 @@ func columnComment(t *catalog.Table, c *catalog.Column) string {
 	return ""
 }
 
-// tableComment says how the rowkey of a layout is made.
-func tableComment(l *catalog.Layout) string {
+// tableComment is the comment on t, or else says how its rowkey is made.
+func tableComment(t *catalog.Table) string {
+	if t.Comment != "" {
+		return t.Comment
+	}
+	l := t.Layouts[0]
 	out := "rowkey (" + sources(l.Key) + ")"
 	if name, ok := l.Stored.Prefix(); ok && l.Stored.IsLiteral() {
 		return out + ", stored in " + name

@@ -217,7 +217,7 @@ func (s *Session) comment(oid types.Value, column int) (types.Value, error) {
 		return null, nil
 	}
 	if column == 0 {
-		return text(tableComment(x.table.Layouts[0]))
+		return text(tableComment(x.table))
 	}
 	if columns := x.columns(s); column > 0 && column <= len(columns) && columns[column-1].comment != "" {
 		return text(columns[column-1].comment)

@@ -128,7 +128,7 @@ func descriptions(w *writer) {
 		if x.kind != "r" || x.table == nil {
 			continue
 		}
-		w.add("objoid", x.oid, "classoid", classOfClasses, "objsubid", 0, "description", tableComment(x.table.Layouts[0]))
+		w.add("objoid", x.oid, "classoid", classOfClasses, "objsubid", 0, "description", tableComment(x.table))
 		for i, c := range x.columns(w.session) {
 			if c.comment != "" {
 				w.add("objoid", x.oid, "classoid", classOfClasses, "objsubid", i+1, "description", c.comment)

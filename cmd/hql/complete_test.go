@@ -92,7 +92,7 @@ func TestComplete(t *testing.T) {
 		{"", `\d|`, `\d,\d+,\dt,\dv,\di,\dn,\df`},
 		{"", `\d fi|`, "files"},
 		{"", `\sample f|`, "files,foo_hashed,foo_salted"},
-		{"", `\h cr|`, "create table,create view"},
+		{"", `\h cr|`, "create table,create index,create view"},
 		{"", `\format j|`, "json,jsonl"},
 		{"", `\x |`, "on,off,auto"},
 		{"", `\copy fi|`, "files"},

@@ -59,6 +59,9 @@ func (s *session) drawTable(ctx context.Context, name string, more bool) error {
 	}
 	w := bufio.NewWriter(s.stdout)
 	defer w.Flush()
+	if more && t.Comment != "" {
+		fmt.Fprintln(w, printable(t.Comment))
+	}
 	for _, l := range t.Layouts {
 		s.drawKey(ctx, w, t, l)
 	}
@@ -72,7 +75,11 @@ func (s *session) drawTable(ctx context.Context, name string, more bool) error {
 		case !c.KeyPart:
 			where = fmt.Sprintf("%s:%s AS %s", c.Family, c.Qualifier, c.Encoding)
 		}
-		rows = append(rows, []string{c.Name, c.Type.String(), where})
+		row := []string{c.Name, c.Type.String(), where}
+		if more && c.Comment != "" {
+			row = append(row, c.Comment)
+		}
+		rows = append(rows, row)
 	}
 	align(w, rows)
 	if !more {
@@ -149,6 +156,9 @@ func layoutTitle(l *catalog.Layout) string {
 	kind := [...]string{"row key", "copy", "index"}[l.Kind]
 	if l.Name != "primary" {
 		kind += " " + l.Name
+	}
+	if l.Building {
+		kind += ", not filled yet"
 	}
 	return fmt.Sprintf("%s, stored in %s", kind, patternText(l.Stored))
 }

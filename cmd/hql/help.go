@@ -54,6 +54,21 @@ the time zone of the session. In VALUES and SET, the word DEFAULT means that val
 the HBase table hql_catalog; other connections follow a change from their next statement on. AS query writes the
 query's rows; columns that are not defined get the names and types of the query's. If it fails, the table is dropped
 again`},
+	{"ALTER TABLE", `ALTER TABLE [IF EXISTS] table change, ...
+change: ADD [COLUMN] [IF NOT EXISTS] column ... | DROP [COLUMN] [IF EXISTS] column | RENAME [COLUMN] column TO name
+  | SET (option = value, ...) | RESET (option, ...) | ADD INDEX ... | DROP INDEX [IF EXISTS] name
+COMMENT ON TABLE table | COLUMN table.column IS 'text' | NULL
+CREATE OR REPLACE EXTERNAL TABLE ...
+change a definition that is kept in hql_catalog. Cells stay as they are: a column that is dropped and added again
+has its values. A column of a key, and the last column of a family, cannot be dropped. Other connections follow; a
+statement that has written nothing yet begins again with the new definition, others fail`},
+	{"CREATE INDEX", `CREATE INDEX [IF NOT EXISTS] name ON table (column | expression AS encoding, ...) [STORED IN ...]
+DROP INDEX [IF EXISTS] name [ON table]
+adds an INDEX, and an entry for each row, while others write. A column without an encoding gets one that keeps its
+order; columns that lead to the row are added. Queries use the index when all entries are there. If the statement
+ends before, the index is written and not read: the same statement goes on, DROP INDEX drops it`},
+	{"TRUNCATE", `TRUNCATE [TABLE] table
+deletes all rows, as DELETE without WHERE does. The HBase tables and their regions stay`},
 	{"DROP TABLE", `DROP TABLE [IF EXISTS] table, ...
 drops the definition and the HBase tables that CREATE TABLE made. It drops only the definition of an EXTERNAL table.
 A look-up table cannot be dropped while keys of another table hold its numbers. DROP TABLE first makes all

@@ -51,6 +51,9 @@ func (w *Writer) Flush(ctx context.Context) error {
 	if err := w.sendAll(ctx); err != nil {
 		return err
 	}
+	if err := w.st.Arrived(ctx, w.table); err != nil {
+		return err
+	}
 	if err := w.complete(ctx, time.Since(w.drawn)); err != nil {
 		return err
 	}

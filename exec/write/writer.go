@@ -31,6 +31,9 @@ type Env struct {
 	Unchanged func(ctx context.Context, tables ...*catalog.Table) error
 	// Sending: one of it is held while rows are sent to tables that were Unchanged.
 	Sending *semaphore.Weighted
+	// Arrived fails when rows took so long to send that CREATE INDEX, which has changed the definition of t meanwhile,
+	// may have filled the index without them.
+	Arrived func(ctx context.Context, t *catalog.Table) error
 	// Filled refuses l, a derived layout of t, if it was never filled: its first entry would hide that all others are
 	// missing. NoteFilled notes that it has entries.
 	Filled     func(ctx context.Context, t *catalog.Table, l *catalog.Layout) error

@@ -31,7 +31,7 @@ func (req *Request) past() bool { return req.AllVersions || req.MaxTime > 0 }
 
 // eligible reports whether l can answer req: the pseudo-column _key means the primary layout's.
 func eligible(l *catalog.Layout, req *Request) bool {
-	if req.past() && l.Kind != catalog.Primary {
+	if l.Kind != catalog.Primary && (req.past() || l.Building) {
 		return false
 	}
 	if req.Layout != "" {

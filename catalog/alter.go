@@ -1,0 +1,309 @@
+package catalog
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+)
+
+// Altered returns the definition of t after changes; t's own where they change nothing. All of it has the position at,
+// but for what the changes bring.
+func (t *Table) Altered(changes []parser.Change, at parser.Pos) (*parser.CreateTable, error) {
+	a := alteration{table: t, def: t.Def.At(at)}
+	for _, c := range changes {
+		if err := a.apply(c); err != nil {
+			return nil, err
+		}
+	}
+	if !a.changed {
+		return t.Def, nil
+	}
+	if family := t.Families[0].Name; len(a.def.Families) == 0 && defaultFamily(a.def) != family {
+		a.def.Families = []parser.FamilyDef{{Pos: at, Name: family}}
+	}
+	return a.def, nil
+}
+
+// alteration is a definition that is being changed.
+type alteration struct {
+	table   *Table
+	def     *parser.CreateTable
+	changed bool
+}
+
+func (a *alteration) apply(c parser.Change) error {
+	i, there := a.column(c.Name)
+	switch c.Kind {
+	case parser.DropColumn, parser.RenameColumn, parser.CommentColumn:
+		if !there && c.If {
+			return nil
+		}
+		if !there {
+			return expr.Suggest(parser.Errorf(c.Pos, "unknown column %q", c.Name), c.Name, a.table.ColumnNames())
+		}
+	}
+	switch c.Kind {
+	case parser.AddColumn:
+		return a.addColumn(c)
+	case parser.DropColumn:
+		for _, part := range a.uses(c.Name) {
+			return parser.Errorf(c.Pos, "column %s is in %s", c.Name, part).WithHint("a key cannot change: CREATE TABLE ... AS query copies the rows under another key; DROP INDEX drops an INDEX")
+		}
+		a.def.Columns = slices.Delete(a.def.Columns, i, i+1)
+	case parser.RenameColumn:
+		return a.rename(i, c)
+	case parser.CommentColumn:
+		a.def.Columns[i].Comment = c.To
+	case parser.CommentTable:
+		a.unset("COMMENT")
+		if c.To != "" {
+			a.def.Options = append(a.def.Options, parser.Option{Pos: c.Pos, Key: "COMMENT", Value: &parser.Literal{Pos: c.Pos, Kind: parser.StringLiteral, Text: c.To}})
+		}
+	case parser.SetOptions, parser.ResetOptions:
+		for _, o := range c.Options {
+			if o.Key == building {
+				return parser.Errorf(o.Pos, "CREATE INDEX sets and resets %s", building)
+			}
+			if !a.unset(o.Key) && c.Kind == parser.ResetOptions {
+				return parser.Errorf(o.Pos, "table %s has no option %s", a.table.Name, o.Key)
+			}
+			if c.Kind == parser.SetOptions {
+				a.def.Options = append(a.def.Options, o)
+			}
+		}
+	case parser.AddIndex:
+		return a.addIndex(c)
+	case parser.DropIndex:
+		at := slices.IndexFunc(a.def.Layouts, func(l parser.LayoutDef) bool { return l.Index && strings.EqualFold(l.Name, c.Name) })
+		if at < 0 && c.If {
+			return nil
+		}
+		if at < 0 {
+			return parser.Errorf(c.Pos, "table %s has no INDEX %s", a.table.Name, c.Name)
+		}
+		a.def.Options = withoutBuilding(a.def.Options, a.def.Layouts[at].Name)
+		a.def.Layouts = slices.Delete(a.def.Layouts, at, at+1)
+	}
+	a.changed = true
+	return nil
+}
+
+func (a *alteration) column(name string) (int, bool) {
+	i := slices.IndexFunc(a.def.Columns, func(c parser.ColumnDef) bool { return strings.EqualFold(c.Name, name) })
+	return i, i >= 0
+}
+
+// unset removes an option and reports whether there was one.
+func (a *alteration) unset(key string) bool {
+	n := len(a.def.Options)
+	a.def.Options = slices.DeleteFunc(a.def.Options, func(o parser.Option) bool { return o.Key == key })
+	return len(a.def.Options) < n
+}
+
+func (a *alteration) addColumn(c parser.Change) error {
+	if _, there := a.column(c.Column.Name); there {
+		if c.If {
+			return nil
+		}
+		return parser.Errorf(c.Column.Pos, "column %q exists already", c.Column.Name)
+	}
+	if c.Column.NotNull || c.Column.PrimaryKey {
+		return parser.Errorf(c.Column.Pos, "rows that exist have no %s: a column that is added may be NULL and is in no key", c.Column.Name).
+			WithHint("DEFAULT says what rows without the cell have")
+	}
+	a.def.Columns, a.changed = append(a.def.Columns, c.Column), true
+	return nil
+}
+
+// rename gives column i another name. A cell that had the column's name keeps its own.
+func (a *alteration) rename(i int, c parser.Change) error {
+	col := &a.def.Columns[i]
+	if j, there := a.column(c.To); there && j != i {
+		return parser.Errorf(c.Pos, "column %q exists already", c.To)
+	}
+	if is, ok := a.table.Column(col.Name); ok && col.From == nil && !is.KeyPart {
+		col.From = &parser.ColumnSource{Pos: c.Pos, Family: is.Family, Qualifier: is.Qualifier}
+	}
+	for _, x := range a.references() {
+		if strings.EqualFold(*x.name, c.Name) {
+			*x.name = c.To
+		}
+	}
+	col.Name, a.changed = c.To, true
+	return nil
+}
+
+func (a *alteration) addIndex(c parser.Change) error {
+	for _, l := range a.table.Layouts {
+		if strings.EqualFold(l.Name, c.Index.Name) && !(l.Building && l.Kind == Index) {
+			if c.If {
+				return nil
+			}
+			return parser.Errorf(c.Index.Pos, "table %s has a layout %s already", a.table.Name, l.Name)
+		}
+	}
+	if a.table.HiddenKey {
+		return parser.Errorf(c.Index.Pos, "table %s was made without a key: no INDEX can lead to its rows", a.table.Name).
+			WithHint("CREATE TABLE ... PRIMARY KEY, or ROW KEY, AS SELECT * FROM %s gives the rows a key", a.table.Name)
+	}
+	if len(a.def.Layouts) == 0 { // its first layout follows from PRIMARY KEY
+		a.def.Layouts = append(a.def.Layouts, a.table.primary)
+		a.def.PrimaryKey = nil
+		for i, d := range a.def.Columns {
+			c, _ := a.table.Column(d.Name)
+			a.def.Columns[i].PrimaryKey, a.def.Columns[i].NotNull = false, d.NotNull || c.KeyPart
+		}
+	}
+	index := c.Index
+	index.Parts = a.indexParts(c.Index.Parts)
+	at := slices.IndexFunc(a.def.Layouts, func(l parser.LayoutDef) bool { return strings.EqualFold(l.Name, index.Name) })
+	if at < 0 {
+		a.def.Layouts = append(a.def.Layouts, index)
+		a.def.Options = append(a.def.Options, parser.Option{Pos: c.Pos, Key: building, Value: &parser.Literal{Pos: c.Pos, Kind: parser.StringLiteral, Text: index.Name}})
+	} else if printed(a.def.Layouts[at]) != printed(index) {
+		return parser.Errorf(c.Index.Pos, "index %s of %s is being built with another definition", index.Name, a.table.Name).
+			WithHint("DROP INDEX %s ON %s drops it", parser.QuoteName(index.Name), parser.QuoteName(a.table.Name))
+	}
+	a.changed = true
+	return nil
+}
+
+// indexParts completes the parts of an INDEX as an SQL database would: columns get an encoding that keeps their order,
+// and what leads to the row follows.
+func (a *alteration) indexParts(parts []parser.PartDef) (out []parser.PartDef) {
+	var known []int
+	add := func(p parser.PartDef) {
+		if n := len(out); n > 0 && out[n-1].Encoding != nil && out[n-1].Encoding.Args == nil && slices.Contains([]string{"TEXT", "BYTES"}, out[n-1].Encoding.Name) {
+			if l, ok := p.Expr.(*parser.Literal); !ok || p.Encoding != nil || l.Text == "" {
+				out = append(out, endOfText(p.Pos))
+			}
+		}
+		out = append(out, p)
+	}
+	for _, p := range parts {
+		col := a.columnOf(p)
+		if col != nil && p.Encoding == nil {
+			p.Encoding, _ = keyEncoding(col, p.Pos)
+		}
+		if col != nil {
+			known = append(known, col.Index)
+		}
+		add(p)
+	}
+	primary := a.table.Layouts[0]
+	for _, p := range a.table.primary.Parts {
+		if col := a.columnOf(p); col != nil && !slices.Contains(known, col.Index) {
+			known = append(known, col.Index)
+			add(p)
+		}
+	}
+	for _, col := range primary.PlaceColumns() { // one that the key holds only in an expression
+		if part := primary.PartOf(col); !slices.Contains(known, col) {
+			known = append(known, part.Columns...)
+			add(part.Def)
+		}
+	}
+	return out
+}
+
+// columnOf returns the column that is all of a part; nil: it is another expression.
+func (a *alteration) columnOf(p parser.PartDef) *Column {
+	if ref, ok := p.Expr.(*parser.ColumnRef); ok && ref.Table == "" {
+		if i, ok := a.column(ref.Name); ok {
+			c, _ := a.table.Column(a.def.Columns[i].Name)
+			return c
+		}
+	}
+	return nil
+}
+
+func printed(l parser.LayoutDef) string {
+	return (&parser.CreateTable{Layouts: []parser.LayoutDef{l}}).String()
+}
+
+// reference is a place in a definition, outside the list of columns, that names a column.
+type reference struct {
+	name *string
+	in   string
+}
+
+func (a *alteration) references() (out []reference) {
+	parts := func(in string, list []parser.PartDef) {
+		for _, p := range list {
+			parser.Walk(p.Expr, func(x parser.Expr) bool {
+				if ref, ok := x.(*parser.ColumnRef); ok && ref.Table == "" {
+					out = append(out, reference{&ref.Name, in})
+				}
+				return true
+			})
+		}
+	}
+	for i := range a.def.PrimaryKey {
+		out = append(out, reference{&a.def.PrimaryKey[i].Name, "the PRIMARY KEY"})
+	}
+	if s := a.def.StoredIn; s != nil {
+		parts("STORED IN", s.Parts)
+	}
+	for i := range a.def.Layouts {
+		l := &a.def.Layouts[i]
+		in := "the ROW KEY"
+		if l.Name != "" {
+			in = map[bool]string{false: "ROW KEY ", true: "INDEX "}[l.Index] + l.Name
+		}
+		parts(in, l.Parts)
+		for k := range l.Include {
+			out = append(out, reference{&l.Include[k].Name, in})
+		}
+		if l.StoredIn != nil {
+			parts(in, l.StoredIn.Parts)
+		}
+	}
+	for _, c := range a.def.Columns {
+		if c.From != nil {
+			parts("the qualifier of "+c.Name, c.From.Parts)
+		}
+	}
+	return out
+}
+
+// uses lists where the definition names a column.
+func (a *alteration) uses(name string) (out []string) {
+	for _, x := range a.references() {
+		if strings.EqualFold(*x.name, name) {
+			out = append(out, x.in)
+		}
+	}
+	if i, _ := a.column(name); a.def.Columns[i].PrimaryKey {
+		out = append(out, "the PRIMARY KEY")
+	}
+	return out
+}
+
+// building is the option of a table that names an INDEX which CREATE INDEX has not filled yet.
+const building = "BUILDING"
+
+// Filled returns the definition of t with the INDEX name no longer being built.
+func (t *Table) Filled(name string) *parser.CreateTable {
+	def := *t.Def
+	def.Options = withoutBuilding(def.Options, name)
+	return &def
+}
+
+func withoutBuilding(options []parser.Option, name string) []parser.Option {
+	return slices.DeleteFunc(slices.Clone(options), func(o parser.Option) bool {
+		l, ok := o.Value.(*parser.Literal)
+		return ok && o.Key == building && l.Text == name
+	})
+}
+
+// With returns a copy of the catalog in which t is another table's definition.
+func (c *Catalog) With(t *Table) *Catalog {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	out := &Catalog{tables: maps.Clone(c.tables), views: c.views, broken: c.broken, funcs: c.funcs, encs: c.encs}
+	out.tables[strings.ToLower(t.Name)] = t
+	return out
+}

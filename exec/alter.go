@@ -1,0 +1,263 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/warning"
+	"github.com/hql-db/hql/exec/write"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/parser"
+)
+
+// alter runs ALTER TABLE, COMMENT ON, CREATE INDEX and DROP INDEX. They change the definition in the store. HBase's
+// tables stay as they are, except those of an INDEX that is added or dropped.
+func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
+	if err := r.engine.reload(ctx); err != nil {
+		return nil, err
+	}
+	t, err := r.altered(s)
+	if s.IfExists && errors.Is(err, catalog.ErrUnknownTable) {
+		return r.done(-1), nil
+	}
+	if err != nil || t == nil {
+		return r.done(-1), err
+	}
+	def, err := t.Altered(s.Changes, s.NamePos)
+	if err != nil || def == t.Def {
+		return r.done(-1), err
+	}
+	now, err := r.engine.catalog.Build(def)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.keepsRows(ctx, t, now, s.Pos); err != nil {
+		return nil, err
+	}
+	for _, l := range now.Layouts {
+		if !l.Building {
+			continue
+		}
+		if err := r.makeIndex(ctx, t, now, l); err != nil {
+			return nil, err
+		}
+	}
+	old := t
+	if t, err = r.redefine(ctx, t, now, s.NamePos); err != nil {
+		return nil, err
+	}
+	for _, c := range s.Changes {
+		switch c.Kind {
+		case parser.AddIndex:
+			err = r.fillIndex(ctx, t, c.Index.Name)
+		case parser.DropIndex:
+			err = r.dropIndex(ctx, old, t, c.Name)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return r.done(-1), nil
+}
+
+// altered finds the table that s is about; nil where DROP INDEX IF EXISTS finds none.
+func (r *run) altered(s *parser.Alter) (*catalog.Table, error) {
+	if s.Name != "" {
+		return r.tableNamed(s.Name, s.NamePos)
+	}
+	var found *catalog.Table
+	index := s.Changes[0]
+	for _, t := range r.engine.catalog.Tables() {
+		for _, l := range t.Layouts {
+			if l.Kind != catalog.Index || !strings.EqualFold(l.Name, index.Name) {
+				continue
+			}
+			if found != nil {
+				return nil, parser.Errorf(index.Pos, "%s and %s have an INDEX %s", found.Name, t.Name, l.Name).WithHint("DROP INDEX name ON table names one")
+			}
+			found = t
+		}
+	}
+	if found == nil && !index.If {
+		return nil, parser.Errorf(index.Pos, "no table has an INDEX %s", index.Name)
+	}
+	return found, nil
+}
+
+// keepsRows refuses a definition in which rows of t would be no rows of its own, or whose columns are in families that
+// the HBase tables do not have.
+func (r *run) keepsRows(ctx context.Context, t, now *catalog.Table, at parser.Pos) error {
+	families := now.RowFamilies()
+	for _, f := range t.RowFamilies() {
+		if families != nil && !slices.Contains(families, f) {
+			return parser.Errorf(at, "no column of %s would be in family %s: rows that have cells there alone would not be found", t.Name, f).
+				WithHint("the last column of a family stays; CREATE OR REPLACE EXTERNAL TABLE defines an EXTERNAL table without it")
+		}
+	}
+	for _, l := range t.Layouts {
+		if !l.Stored.IsLiteral() {
+			continue
+		}
+		have, err := r.Client.Families(ctx, storedName(l))
+		if errors.Is(err, hbase.ErrDenied) || errors.Is(err, hbase.ErrNoTable) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, f := range now.Families {
+			if !slices.ContainsFunc(have, func(h hbase.Family) bool { return h.Name == f.Name }) {
+				return parser.Errorf(at, "the HBase table %s has no family %s: a definition changes alone", storedName(l), f.Name).
+					WithHint("alter '%s', '%s' in HBase's shell adds it", storedName(l), f.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// redefine puts now in the place of t in the store, if all that reads t can read it, and returns it as the catalog has
+// it. No statement goes by t when it returns.
+func (r *run) redefine(ctx context.Context, t, now *catalog.Table, at parser.Pos) (*catalog.Table, error) {
+	known, _, err := r.engine.definitionOf(ctx, t.Name)
+	if err != nil {
+		return nil, err
+	}
+	if known.sql == "" {
+		return nil, parser.Errorf(at, "table %s is defined by a catalog file, or for this connection alone: its definition changes there", t.Name)
+	}
+	if err := r.readable(t, now, at); err != nil {
+		return nil, err
+	}
+	changed := parser.Errorf(at, "another connection has changed or dropped table %s meanwhile: run it again", t.Name)
+	if err := r.saveDefinition(ctx, t.Name, known.sql, now.SQL(), changed); err != nil {
+		return nil, err
+	}
+	if err := r.engine.reload(ctx); err != nil {
+		return nil, keptError{err}
+	}
+	current, ok := r.engine.catalog.Table(t.Name)
+	if !ok {
+		return nil, changed
+	}
+	if err := r.engine.settle(ctx); err != nil {
+		return nil, keptError{err}
+	}
+	return current, nil
+}
+
+// readable refuses now in the place of t if a view, or the LOOKUP of another table, could not use it.
+func (r *run) readable(t, now *catalog.Table, at parser.Pos) error {
+	cat := r.engine.catalog.With(now)
+	before, after := *r.env, *r.env
+	after.Catalog = cat
+	for _, v := range cat.Views() {
+		if !r.reads(v.Def.Query, t.Name, map[string]bool{}) {
+			continue
+		}
+		if _, err := before.Select(v.Def.Query.At(at)); err != nil {
+			continue
+		}
+		if _, err := after.Select(v.Def.Query.At(at)); err != nil {
+			return parser.Errorf(at, "view %s could not read %s any more: %s", v.Name, t.Name, message(err)).WithHint("drop the view first")
+		}
+	}
+	for _, o := range cat.Tables() {
+		for _, u := range o.Lookups() {
+			if !strings.EqualFold(u.Table, t.Name) {
+				continue
+			}
+			if _, err := cat.Build(o.Def.At(at)); err != nil {
+				return parser.Errorf(at, "%s of table %s could not be computed any more: %s", u.Source, o.Name, message(err))
+			}
+		}
+	}
+	return nil
+}
+
+// message is an error's text without its place.
+func message(err error) string {
+	var at *parser.Error
+	if errors.As(err, &at) {
+		return at.Msg
+	}
+	return err.Error()
+}
+
+// makeIndex makes the HBase table of an INDEX that is added to t.
+func (r *run) makeIndex(ctx context.Context, t, now *catalog.Table, l *catalog.Layout) error {
+	if err := write.Writable(now, now.Def.NamePos); err != nil || !l.Stored.IsLiteral() {
+		return err
+	}
+	resumed := slices.ContainsFunc(t.Layouts, func(o *catalog.Layout) bool { return o.Name == l.Name })
+	made, err := r.createPhysical(ctx, now, storedName(l))
+	if err == nil && !made && !resumed {
+		err = r.mayTake(ctx, t, storedName(l))
+	}
+	return err
+}
+
+// fillIndex gives the rows of t their entries in an INDEX that was added, beside what others write, and lets queries
+// read it afterwards.
+func (r *run) fillIndex(ctx context.Context, t *catalog.Table, name string) error {
+	i := slices.IndexFunc(t.Layouts, func(l *catalog.Layout) bool { return strings.EqualFold(l.Name, name) })
+	if i < 0 || !t.Layouts[i].Building {
+		return nil
+	}
+	name = t.Layouts[i].Name
+	_, err := r.newWriter(t).CheckLayout(ctx, i, true)
+	if err == nil {
+		err = r.unwritten(ctx, t)
+	}
+	if err == nil {
+		var filled *catalog.Table
+		if filled, err = r.engine.catalog.Build(t.Filled(name)); err == nil {
+			_, err = r.redefine(ctx, t, filled, parser.NoPos)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("index %s of %s is not filled yet: it is written and not read (CREATE INDEX with the same definition goes on): %w", name, t.Name, err)
+	}
+	return nil
+}
+
+// dropIndex drops the HBase tables of an INDEX that old, the definition before, had and that hql made.
+func (r *run) dropIndex(ctx context.Context, old, now *catalog.Table, name string) error {
+	d := &drop{run: r, table: now, kept: now}
+	for _, l := range old.Layouts {
+		if l.Kind == catalog.Index && strings.EqualFold(l.Name, name) {
+			return d.dropPhysical(ctx, l)
+		}
+	}
+	return nil
+}
+
+// replaceTable runs CREATE OR REPLACE EXTERNAL TABLE of a table that exists.
+func (r *run) replaceTable(ctx context.Context, s *parser.CreateTable, t *catalog.Table) (*Rows, error) {
+	if !t.External {
+		return nil, parser.Errorf(s.NamePos, "table %s is not EXTERNAL: hql made it", t.Name).WithHint("ALTER TABLE changes its definition, DROP TABLE drops it with its rows")
+	}
+	now, err := r.build(r.inZone(s))
+	if err != nil {
+		return nil, err
+	}
+	if file, err := r.namesIn(ctx, now); err != nil || file != "" {
+		if err == nil {
+			err = parser.Errorf(s.NamePos, "table %s cannot name %s, which only a catalog file of this connection defines", t.Name, file)
+		}
+		return nil, err
+	}
+	if _, readOnly := r.engine.client.(write.ReadOnlyClient); readOnly {
+		if err := r.readable(t, now, s.NamePos); err != nil {
+			return nil, err
+		}
+		r.Warn.Add(warning.ReadOnly, fmt.Sprintf("the connection is read-only: this definition of %s is known until it ends", t.Name))
+		r.engine.catalog.Replace(now)
+		return r.done(-1), nil
+	}
+	_, err = r.redefine(ctx, t, now, s.NamePos)
+	return r.done(-1), err
+}

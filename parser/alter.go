@@ -1,0 +1,266 @@
+package parser
+
+import (
+	"reflect"
+
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// Alter changes the definition of a table: ALTER TABLE, COMMENT ON, CREATE INDEX or DROP INDEX.
+type Alter struct {
+	Pos      Pos
+	Verb     string // the statement's first words
+	IfExists bool   // ALTER TABLE IF EXISTS
+	Name     string // "": DROP INDEX names no table
+	NamePos  Pos
+	Changes  []Change
+}
+
+// ChangeKind is a kind of change.
+type ChangeKind uint8
+
+// The changes.
+const (
+	AddColumn     ChangeKind = iota // ADD COLUMN [IF NOT EXISTS] Column
+	DropColumn                      // DROP COLUMN [IF EXISTS] Name
+	RenameColumn                    // RENAME COLUMN Name TO To
+	SetOptions                      // SET (Options)
+	ResetOptions                    // RESET (Options)
+	AddIndex                        // ADD INDEX Index
+	DropIndex                       // DROP INDEX [IF EXISTS] Name
+	CommentTable                    // COMMENT ON TABLE t IS To
+	CommentColumn                   // COMMENT ON COLUMN t.Name IS To
+)
+
+// Change is one change of a definition.
+type Change struct {
+	Pos     Pos
+	Kind    ChangeKind
+	If      bool // IF EXISTS or IF NOT EXISTS
+	Name    string
+	To      string
+	Column  ColumnDef
+	Options []Option
+	Index   LayoutDef
+}
+
+// Position is where the statement begins.
+func (s *Alter) Position() Pos { return s.Pos }
+func (*Alter) statement()      {}
+
+func (s *Alter) String() string {
+	var p printer
+	c := s.Changes[0]
+	switch s.Verb {
+	case "COMMENT":
+		p.put("COMMENT ON TABLE ", QuoteName(s.Name))
+		if c.Kind == CommentColumn {
+			p = printer{}
+			p.put("COMMENT ON COLUMN ", QuoteName(s.Name), ".", QuoteName(c.Name))
+		}
+		p.put(" IS ", quoteText(c.To))
+	case "CREATE INDEX":
+		p.put("CREATE INDEX ")
+		if c.If {
+			p.put("IF NOT EXISTS ")
+		}
+		p.put(QuoteName(c.Index.Name), " ON ", QuoteName(s.Name), " ")
+		p.layoutBody(c.Index)
+	case "DROP INDEX":
+		p.change(c)
+		if s.Name != "" {
+			p.put(" ON ", QuoteName(s.Name))
+		}
+	default:
+		p.put("ALTER TABLE ")
+		if s.IfExists {
+			p.put("IF EXISTS ")
+		}
+		p.put(QuoteName(s.Name), " ")
+		p.list(len(s.Changes), func(i int) { p.change(s.Changes[i]) })
+	}
+	return p.Builder.String()
+}
+
+func (p *printer) change(c Change) {
+	word := map[ChangeKind]string{AddColumn: "ADD COLUMN ", DropColumn: "DROP COLUMN ", RenameColumn: "RENAME COLUMN ", SetOptions: "SET (",
+		ResetOptions: "RESET (", AddIndex: "ADD INDEX ", DropIndex: "DROP INDEX "}[c.Kind]
+	switch p.put(word); {
+	case c.If && c.Kind == AddColumn:
+		p.put("IF NOT EXISTS ")
+	case c.If:
+		p.put("IF EXISTS ")
+	}
+	switch c.Kind {
+	case AddColumn:
+		p.column(c.Column)
+	case RenameColumn:
+		p.put(QuoteName(c.Name), " TO ", QuoteName(c.To))
+	case SetOptions, ResetOptions:
+		p.options(c.Options)
+		p.put(")")
+	case AddIndex:
+		p.put(QuoteName(c.Index.Name), " ")
+		p.layoutBody(c.Index)
+	default:
+		p.put(QuoteName(c.Name))
+	}
+}
+
+// At returns a copy of the definition with all of it at pos.
+func (s *CreateTable) At(pos Pos) *CreateTable {
+	return copyAt(reflect.ValueOf(s), pos).Interface().(*CreateTable)
+}
+
+// alterNode is ALTER TABLE, COMMENT ON, CREATE INDEX, DROP INDEX or TRUNCATE.
+type alterNode struct {
+	Pos      lexer.Position
+	IfExists bool          `parser:"  'ALTER' 'EXTERNAL'? 'TABLE' ( @'IF' 'EXISTS' )?"`
+	Table    *tableName    `parser:"  @@"`
+	Changes  []*changeNode `parser:"  @@ ( ',' @@ )*"`
+	Comment  *commentNode  `parser:"| 'COMMENT' 'ON' @@"`
+	Create   *indexNode    `parser:"| 'CREATE' @@"`
+	Drop     *changeName   `parser:"| 'DROP' 'INDEX' 'CONCURRENTLY'? @@"`
+	DropOn   *tableName    `parser:"  ( 'ON' @@ )?"`
+	Truncate *tableName    `parser:"| 'TRUNCATE' 'TABLE'? @@"`
+}
+
+type commentNode struct {
+	Table  *tableName  `parser:"( 'TABLE' @@"`
+	Column *columnPath `parser:"| 'COLUMN' @@ )"`
+	Text   *textNode   `parser:"'IS' ( @@ | 'NULL' )"`
+}
+
+// columnPath is the name of a table, a dot and the name of its column.
+type columnPath struct {
+	table  tableName
+	column *lexer.Token
+}
+
+// Parse implements participle.Parseable.
+func (n *columnPath) Parse(lex *lexer.PeekingLexer) error {
+	if err := n.table.Parse(lex); err != nil {
+		return err
+	}
+	if accept(lex, ".") {
+		column := columnIdent{}
+		if column.Parse(lex) != nil {
+			return unexpected(lex)
+		}
+		n.column = column.Tok
+		return nil
+	}
+	if !n.table.dotted {
+		missed(lex, "a dot and a column name")
+		return unexpected(lex)
+	}
+	n.column, n.table.B, n.table.dotted = n.table.B, nil, false
+	return nil
+}
+
+// indexNode is INDEX name ON table (parts).
+type indexNode struct {
+	Pos   lexer.Position
+	If    bool      `parser:"'INDEX' 'CONCURRENTLY'? ( @'IF' 'NOT' 'EXISTS' )?"`
+	Name  ident     `parser:"@@"`
+	Table tableName `parser:"'ON' @@"`
+	layoutBody
+}
+
+// changeName is [IF EXISTS] name.
+type changeName struct {
+	If   bool        `parser:"( @'IF' 'EXISTS' )?"`
+	Name columnIdent `parser:"@@"`
+}
+
+type changeNode struct {
+	Pos       lexer.Position
+	Index     *layoutNode   `parser:"  'ADD' ( (?= 'INDEX' Word '(' ) @@"`
+	AddIf     bool          `parser:"  | 'COLUMN'? ( @'IF' 'NOT' 'EXISTS' )?"`
+	Add       *columnItem   `parser:"    @@ )"`
+	DropIndex *changeName   `parser:"| 'DROP' ( (?= 'INDEX' ( 'IF' | Word ) ) 'INDEX' @@"`
+	Drop      *changeName   `parser:"  | 'COLUMN'? @@ )"`
+	Table     *tableName    `parser:"| 'RENAME' ( 'TO' @@"`
+	From      *columnIdent  `parser:"| 'COLUMN'? @@"`
+	To        *columnIdent  `parser:"    'TO' @@ )"`
+	Set       []*optionNode `parser:"| 'SET' '(' @@ ( ',' @@ )* ')'"`
+	Reset     []*optionNode `parser:"| 'RESET' '(' @@ ( ',' @@ )* ')'"`
+}
+
+func (l *lowerer) alter(n *alterNode) (Statement, error) {
+	out := &Alter{Pos: at(n.Pos), Verb: "ALTER TABLE", IfExists: n.IfExists, NamePos: NoPos}
+	table := n.Table
+	var err error
+	switch {
+	case n.Truncate != nil:
+		return &Delete{Pos: out.Pos, Truncate: true, Table: n.Truncate.name(), TablePos: pos(n.Truncate.A), AllowFullScan: true}, nil
+	case n.Comment != nil:
+		out.Verb = "COMMENT"
+		table = comment(out, n.Comment)
+	case n.Create != nil:
+		out.Verb, table = "CREATE INDEX", &n.Create.Table
+		c := Change{Pos: at(n.Create.Pos), Kind: AddIndex, If: n.Create.If}
+		c.Index, err = l.layout(&layoutNode{Pos: n.Create.Pos, Index: true, Name: &n.Create.Name, layoutBody: n.Create.layoutBody})
+		out.Changes = []Change{c}
+	case n.Drop != nil:
+		out.Verb, table = "DROP INDEX", n.DropOn
+		out.Changes = []Change{n.Drop.change(DropIndex)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if table != nil {
+		out.Name, out.NamePos = table.name(), pos(table.A)
+	}
+	for _, c := range n.Changes {
+		change, err := l.change(c)
+		if err != nil {
+			return nil, err
+		}
+		out.Changes = append(out.Changes, change)
+	}
+	return out, nil
+}
+
+func comment(out *Alter, n *commentNode) *tableName {
+	c, table := Change{Pos: out.Pos, Kind: CommentTable}, n.Table
+	if n.Text != nil {
+		c.To = n.Text.value()
+	}
+	if n.Column != nil {
+		c.Kind, c.Pos, c.Name, table = CommentColumn, pos(n.Column.column), name(n.Column.column), &n.Column.table
+	}
+	out.Changes = []Change{c}
+	return table
+}
+
+func (n *changeName) change(kind ChangeKind) Change {
+	return Change{Pos: pos(n.Name.Tok), Kind: kind, If: n.If, Name: name(n.Name.Tok)}
+}
+
+func (l *lowerer) change(n *changeNode) (out Change, err error) {
+	out.Pos = at(n.Pos)
+	switch {
+	case n.Index != nil:
+		out.Kind = AddIndex
+		out.Index, err = l.layout(n.Index)
+	case n.Add != nil:
+		out.Kind, out.If = AddColumn, n.AddIf
+		out.Column, err = l.column(n.Add)
+	case n.DropIndex != nil:
+		return n.DropIndex.change(DropIndex), nil
+	case n.Drop != nil:
+		return n.Drop.change(DropColumn), nil
+	case n.Table != nil:
+		return out, Errorf(out.Pos, "a table keeps its name").WithHint("CREATE EXTERNAL TABLE %s ... STORED IN the HBase table defines another one over the same rows", QuoteName(n.Table.name()))
+	case n.From != nil:
+		return Change{Pos: pos(n.From.Tok), Kind: RenameColumn, Name: name(n.From.Tok), To: name(n.To.Tok)}, nil
+	case n.Set != nil:
+		out.Kind = SetOptions
+		out.Options, err = l.options(n.Set)
+	default:
+		out.Kind = ResetOptions
+		out.Options, err = l.options(n.Reset)
+	}
+	return out, err
+}
