@@ -137,6 +137,15 @@ func ExampleDB_Exec() {
 	// Output: 2 1 <nil>
 }
 
+func ExampleDB_CopyFrom() {
+	db := shop()
+	defer db.Close()
+	rows := hql.CopyRows([][]any{{"ann", 4, "1.25"}, {"eve", 5, "12"}})
+	done, err := db.CopyFrom(context.Background(), "orders", []string{"customer", "id", "total"}, rows)
+	fmt.Println(done.RowsAffected, err)
+	// Output: 2 <nil>
+}
+
 func ExampleDB_Prepare() {
 	db := shop()
 	defer db.Close()

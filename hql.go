@@ -3,6 +3,7 @@ package hql
 import (
 	"context"
 	"errors"
+	"iter"
 	"sync"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -268,6 +269,7 @@ type Stmt struct {
 	parsed parser.Statement // shared by all calls: not to be changed
 	params *params
 	plans  exec.Plans
+	source iter.Seq2[[]types.Value, error] // the rows of CopyFrom
 }
 
 // run binds and runs the statement. If the arguments change the tree, it parses the text again.
@@ -300,7 +302,7 @@ func (s *Stmt) runPiece(ctx context.Context, args []any, piece *exec.Piece) (*Ro
 		traced(rows, err)
 	}
 	bound, err := bind(s.params, args)
-	bound.Plans, bound.Session, bound.Piece = &s.plans, s.db.session, piece
+	bound.Plans, bound.Session, bound.Piece, bound.Source = &s.plans, s.db.session, piece, s.source
 	var rows *exec.Rows
 	if err == nil {
 		rows, err = s.db.engine.Run(ctx, s.parsed, bound)

@@ -17,7 +17,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/internal/registry"
@@ -30,6 +29,9 @@ import (
 // The file's ending tells the format: .csv and .tsv with a header line, .jsonl with an
 // object a line, .arrow and .parquet. WITH (FORMAT = 'csv') overrides it.
 func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
+	if r.args.Source != nil {
+		return r.copyRows(ctx, s)
+	}
 	if s.File == "" {
 		return nil, parser.Errorf(s.Pos, "COPY needs the name of a file")
 	}
@@ -154,19 +156,63 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string, heade
 	default:
 		err = in.records(ctx, from, format)
 	}
-	if err == nil {
-		err = in.flush(ctx)
-	}
-	if failed := in.wait(); failed != nil { // of lines before those that were read since
-		err = failed
+	return in.end(ctx, err)
+}
+
+// end ends what the copier writes; err is what ended the reading.
+func (c *copier) end(ctx context.Context, err error) (*Rows, error) {
+	r := c.run
+	if c.bulk != nil {
+		err = c.bulk.end(ctx, err)
 	}
 	if err != nil {
 		return r.partly(nil, err)
 	}
-	if in.rejected > 0 {
-		r.Warn.Add(warning.Line, fmt.Sprintf("%s not copied", words.Count(in.rejected, in.unit())))
+	if c.rejected > 0 {
+		r.Warn.Add(warning.Line, fmt.Sprintf("%s not copied", words.Count(c.rejected, c.unit())))
 	}
 	return r.done(r.rec.written.Load()), nil
+}
+
+// copyRows writes the rows that a program gives. One that does not fit is an error.
+func (r *run) copyRows(ctx context.Context, s *parser.Copy) (*Rows, error) {
+	t, err := r.tableNamed(s.Table, s.Pos)
+	if err == nil {
+		_, err = r.makeMissing(ctx, t.Name, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := &copier{run: r, table: t, named: s.Columns, pos: s.Pos, binary: true, strict: true, failed: func() {}}
+	if err := c.into(s.Columns); err != nil {
+		return nil, err
+	}
+	for values, failed := range r.args.Source {
+		c.line++
+		if err = failed; err == nil {
+			err = c.given(ctx, values)
+		}
+		if err != nil {
+			break
+		}
+	}
+	return c.end(ctx, err)
+}
+
+// given takes a row of the columns of the statement.
+func (c *copier) given(ctx context.Context, values []types.Value) error {
+	if len(values) != len(c.in.cols) {
+		return c.reject(fmt.Errorf("%s for %s", words.Count(len(values), "value"), words.Count(len(c.in.cols), "column")))
+	}
+	row := make([]types.Value, len(c.table.Columns)+2)
+	for i, col := range c.in.cols {
+		v, err := c.run.assign(values[i], col, parser.NoPos)
+		if err != nil {
+			return c.reject(err)
+		}
+		row[col.Index] = v
+	}
+	return c.add(ctx, row, nil)
 }
 
 // endingReader reads until ctx ends, which is an error of its own and never the end of what is read. It adds up in at how many bytes it gave.
@@ -192,24 +238,29 @@ type copier struct {
 	named    []parser.Name
 	headless bool // the first line is a row
 	pos      parser.Pos
-	in       *inserter     // writes a batch of rows while the next one is read: see flush
+	in       *inserter
+	bulk     *bulk         // writes batches of rows while others are read
 	checker  *write.Writer // of the rows that are read meanwhile
-	rows     []write.Row
-	writing  chan error // gets the end of the batch that is being written; nil: none is
-	failed   func()     // called when one could not be written
-	line     int        // or row, where
-	binary   bool       // the file has no lines
+	strict   bool          // a row that does not fit is an error
+	failed   func()        // called when one could not be written
+	line     int           // or row, where
+	binary   bool          // the file has no lines
 	rejected int64
 	take     func(key []byte) // where set, rows are not written but their keys in the primary layout are given to it
 }
 
 const maxReasons = 10
 
-func (c *copier) reject(err error) {
+// reject passes over the row that is being read, or is its error.
+func (c *copier) reject(err error) error {
+	if c.strict {
+		return fmt.Errorf("COPY: %s %d: %w", c.unit(), c.line, err)
+	}
 	c.rejected++
 	if c.rejected <= maxReasons {
 		c.run.Warn.Add(warning.Line, fmt.Sprintf("%s %d: %v", c.unit(), c.line, err))
 	}
+	return nil
 }
 
 // unit is what the file is made of.
@@ -233,6 +284,8 @@ func (c *copier) into(names []parser.Name) error {
 // begin prepares for rows with columns cols, or each with its own.
 func (c *copier) begin(cols []*catalog.Column) {
 	c.in = c.run.newInserter(c.table, cols)
+	c.bulk = newBulk(c.in)
+	c.bulk.failed = c.failed
 	c.checker = c.run.newWriter(c.table)
 }
 
@@ -241,62 +294,26 @@ func (c *copier) add(ctx context.Context, row []types.Value, set []bool) error {
 	if c.take != nil {
 		key, err := c.checker.Key(row)
 		if err != nil {
-			c.reject(err)
-			return nil
+			return c.reject(err)
 		}
 		c.take(key)
 		return nil
 	}
 	p := write.Row{Values: row, Pos: c.pos, Set: set}
 	if err := c.checker.Check(row, c.in.Named(p), true); err != nil {
-		c.reject(err)
-		return nil
+		return c.reject(err)
 	}
 	if err := c.checker.Allocate(ctx, []write.Row{p}); err != nil {
 		var refused *parser.Error // a name that its look-up table cannot hold
 		if errors.As(err, &refused) {
-			c.reject(refused)
-			return nil
+			return c.reject(refused)
 		}
 		return err
 	}
-	c.rows = append(c.rows, p)
-	if len(c.rows) >= write.Batch {
-		return c.flush(ctx)
-	}
-	return nil
-}
-
-// flush begins to write the pending rows once those before them are written: what a statement writes later stands. It does not wait
-// for its end.
-func (c *copier) flush(ctx context.Context) error {
-	if err := c.wait(); err != nil || c.in == nil {
+	if err := c.bulk.add(ctx, p); err != nil || c.bulk.most > 1 {
 		return err
 	}
-	rows := c.rows
-	c.rows = make([]write.Row, 0, len(rows))
-	c.writing = make(chan error, 1)
-	go func() {
-		err := scan.Safely(func() error { return c.in.write(ctx, rows) })
-		if err != nil {
-			c.failed()
-		}
-		c.writing <- err
-	}()
-	if len(c.table.LookupParts()) > 0 { // rows that are read draw numbers, too
-		return c.wait()
-	}
-	return nil
-}
-
-// wait waits until what flush began is written.
-func (c *copier) wait() error {
-	if c.writing == nil {
-		return nil
-	}
-	err := <-c.writing
-	c.writing = nil
-	return err
+	return c.bulk.settled() // rows that are read draw numbers, too
 }
 
 // copyInput reads a file behind the mark that some programs put in front of UTF-8.
@@ -345,19 +362,19 @@ func (c *copier) records(ctx context.Context, f io.Reader, format string) error 
 		case err == io.EOF:
 			return nil
 		case errors.Is(err, errRecord):
-			c.reject(err)
+			_ = c.reject(err)
 			continue
 		case err != nil:
 			return fmt.Errorf("COPY: %w", err)
 		case len(rec) == 1 && rec[0].text == "" && len(c.in.cols) > 1: // an empty line says nothing
 			continue
 		case len(rec) != len(c.in.cols):
-			c.reject(fmt.Errorf("%d fields for %d columns", len(rec), len(c.in.cols)))
+			_ = c.reject(fmt.Errorf("%d fields for %d columns", len(rec), len(c.in.cols)))
 			continue
 		}
 		row := make([]types.Value, len(c.table.Columns)+2)
 		if err = c.fields(row, rec); err != nil {
-			c.reject(err)
+			_ = c.reject(err)
 			continue
 		}
 		if err := c.add(ctx, row, nil); err != nil {
@@ -440,27 +457,23 @@ type objectColumns struct {
 func (c *copier) object(ctx context.Context, text []byte, sets map[string]*objectColumns) error {
 	var obj map[string]json.RawMessage
 	if !utf8.Valid(text) {
-		c.reject(errors.New("the line is not UTF-8"))
-		return nil
+		return c.reject(errors.New("the line is not UTF-8"))
 	}
 	if err := json.Unmarshal(text, &obj); err != nil {
-		c.reject(err)
-		return nil
+		return c.reject(err)
 	}
 	row := make([]types.Value, len(c.table.Columns)+2)
 	named := make([]byte, len(c.table.Columns))
 	for name, raw := range obj {
 		col, ok := c.table.Column(name)
 		if !ok {
-			c.reject(fmt.Errorf("unknown column %q", name))
-			return nil
+			return c.reject(fmt.Errorf("unknown column %q", name))
 		}
 		if len(c.named) > 0 && !slices.ContainsFunc(c.named, func(n parser.Name) bool { return strings.EqualFold(n.Name, col.Name) }) {
 			continue // the statement does not ask for it
 		}
 		if named[col.Index] != 0 {
-			c.reject(fmt.Errorf("column %q is named twice", col.Name))
-			return nil
+			return c.reject(fmt.Errorf("column %q is named twice", col.Name))
 		}
 		named[col.Index] = 1
 		var err error
@@ -468,8 +481,7 @@ func (c *copier) object(ctx context.Context, text []byte, sets map[string]*objec
 			row[col.Index], err = col.Limit.Store(row[col.Index])
 		}
 		if err != nil {
-			c.reject(fmt.Errorf("column %s: %w", col.Name, err))
-			return nil
+			return c.reject(fmt.Errorf("column %s: %w", col.Name, err))
 		}
 	}
 	cols, ok := sets[string(named)]
@@ -489,8 +501,7 @@ func (c *copier) object(ctx context.Context, text []byte, sets map[string]*objec
 		sets[string(named)] = cols
 	}
 	if cols.err != nil {
-		c.reject(cols.err)
-		return nil
+		return c.reject(cols.err)
 	}
 	return c.add(ctx, row, cols.set)
 }
@@ -534,7 +545,7 @@ func (c *copier) batches(ctx context.Context, f io.Reader, format string) error 
 			c.line++
 			row := make([]types.Value, len(c.table.Columns)+2)
 			if err := c.values(row, batch, at, i); err != nil {
-				c.reject(err)
+				_ = c.reject(err)
 				continue
 			}
 			if err := c.add(ctx, row, nil); err != nil {

@@ -99,8 +99,9 @@ func (r *run) newInserter(t *catalog.Table, cols []*catalog.Column) *inserter {
 
 // write writes a batch of rows, and tells how many are written by now.
 func (in *inserter) write(ctx context.Context, rows []write.Row) error {
+	before := in.Written
 	err := in.Write(ctx, rows)
-	in.run.rec.written.Store(in.Written)
+	in.run.rec.written.Add(in.Written - before)
 	return err
 }
 
@@ -299,7 +300,7 @@ func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (
 	if len(p.Columns) != len(in.cols) {
 		return nil, parser.Errorf(s.Query.Pos, "the query gives %d columns for %d of %s", len(p.Columns), len(in.cols), in.table.Name)
 	}
-	var pending []write.Row
+	b := newBulk(in)
 	when := asRead
 	if readsTable(p, in.table) {
 		when = allFirst
@@ -313,23 +314,16 @@ func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (
 					return err
 				}
 			}
-			if pending = append(pending, write.Row{Values: row, Pos: s.Query.Pos}); len(pending) == write.Batch {
-				batch := pending
-				pending = nil
-				if err := in.write(ctx, batch); err != nil {
-					return err
-				}
+			if err := b.add(ctx, write.Row{Values: row, Pos: s.Query.Pos}); err != nil {
+				return err
 			}
 		}
 		return nil
 	})
-	if err != nil {
+	if err := b.end(ctx, err); err != nil {
 		return nil, err
 	}
-	if err := in.write(ctx, pending); err != nil {
-		return nil, err
-	}
-	return r.result(in.Written, in.Returning), nil
+	return r.result(r.rec.written.Load(), in.Returning), nil
 }
 
 // readsTable reports whether p, or a query inside its expressions, reads a physical table of t.

@@ -15,6 +15,7 @@ type Row struct {
 	Values []types.Value
 	Pos    parser.Pos
 	Set    []bool // by column: named for this row; nil: as the statement names them for all
+	stands *place // see Writer.stands; nil: not known yet
 	at     *place // in the primary layout; nil: not known yet
 }
 
@@ -67,6 +68,39 @@ func (in *Inserter) Write(ctx context.Context, rows []Row) error {
 	return in.finish(ctx, given)
 }
 
+// Keys are the places of rows in the primary layout.
+type Keys map[[2]string]bool
+
+// Keys returns the places of rows, whatever salt is drawn for them; nil where every row is a new one.
+func (in *Inserter) Keys(rows []Row) (Keys, error) {
+	if in.table.HiddenKey {
+		return nil, nil
+	}
+	out := make(Keys, len(rows))
+	for i, p := range rows {
+		at, err := in.stands(p.Values)
+		if err != nil {
+			return nil, in.refuse(err, p.Pos)
+		}
+		rows[i].stands = &at
+		out[[2]string{at.table, string(at.key)}] = true
+	}
+	return out, nil
+}
+
+// Meet reports whether a row is in both.
+func (k Keys) Meet(o Keys) bool {
+	for key := range k {
+		if o[key] {
+			return true
+		}
+	}
+	return false
+}
+
+// Numbers reports whether rows take numbers from a dictionary, or are one.
+func (in *Inserter) Numbers() bool { return in.lookups || len(in.numbered) > 0 }
+
 // joins reports whether rows name some and not all columns of one cell, so that it cannot be written without what it holds of the others.
 func (in *Inserter) joins(rows []Row) bool {
 	if in.table.HiddenKey || in.table.Layouts[0].Key.Drawn() != nil {
@@ -106,12 +140,16 @@ func (in *Inserter) lastOfEach(rows []Row) ([]Row, error) {
 	ids := make([]rowID, len(rows))
 	drawn := in.table.Layouts[0].Key.Drawn() != nil
 	for i, p := range rows {
-		at, err := in.stands(p.Values)
-		if err != nil {
-			return nil, in.refuse(err, p.Pos)
+		at := p.stands
+		if at == nil {
+			is, err := in.stands(p.Values)
+			if err != nil {
+				return nil, in.refuse(err, p.Pos)
+			}
+			at = &is
 		}
 		if ids[i] = at.id(); !drawn {
-			rows[i].at, p.at = &at, &at
+			rows[i].at, p.at = at, at
 		}
 		if earlier, ok := last[ids[i]]; ok {
 			if err := in.Check(rows[earlier].Values, in.Named(rows[earlier]), false); err != nil {

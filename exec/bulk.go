@@ -1,0 +1,148 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/hql-db/hql/exec/scan"
+	"github.com/hql-db/hql/exec/write"
+	"github.com/hql-db/hql/types"
+)
+
+// bulk writes batches of rows, several at the same time. Of two batches with one row, the later one waits for the end of
+// the earlier.
+type bulk struct {
+	first  *inserter // writes, or where several do, computes keys
+	most   int // batches at a time
+	under  []*bulkBatch
+	idle   []*inserter
+	failed func() // called when a batch failed; nil: nobody asks
+
+	pending []write.Row
+	size    int
+}
+
+// bulkBatch is a batch that is being written.
+type bulkBatch struct {
+	in   *inserter
+	keys write.Keys
+	done chan error
+}
+
+// Batches are so many at a time, and of so many bytes, so that large rows do not fill the memory.
+const (
+	batchesAtOnce = 4
+	batchBytes    = 8 << 20
+)
+
+// newBulk writes with in and its like. Numbers that keys take from a dictionary, RETURNING and IF NOT EXISTS need one batch
+// after the other.
+func newBulk(in *inserter) *bulk {
+	if in.IfNew || in.Returning != nil || in.Numbers() {
+		return &bulk{first: in, most: 1, idle: []*inserter{in}}
+	}
+	return &bulk{first: in, most: batchesAtOnce}
+}
+
+// add adds a row and begins to write when there are enough.
+func (b *bulk) add(ctx context.Context, p write.Row) error {
+	b.pending = append(b.pending, p)
+	for _, v := range p.Values {
+		b.size += sizeOf(v)
+	}
+	if len(b.pending) < write.Batch && b.size < batchBytes {
+		return nil
+	}
+	return b.begin(ctx)
+}
+
+// sizeOf is about how many bytes v takes.
+func sizeOf(v types.Value) int {
+	switch v.Type() {
+	case types.String, types.Bytes, types.JSON:
+		return len(v.Text())
+	}
+	return 16
+}
+
+// begin begins to write the pending rows. It waits where too many batches are under way, not for the end of its own.
+func (b *bulk) begin(ctx context.Context) error {
+	rows := b.pending
+	b.pending, b.size = nil, 0
+	for len(b.under) >= b.most {
+		if err := b.wait(); err != nil {
+			return err
+		}
+	}
+	var keys write.Keys
+	if b.most > 1 {
+		var err error
+		if keys, err = b.first.Keys(rows); err != nil {
+			return err
+		}
+	}
+	for b.meets(keys) {
+		if err := b.wait(); err != nil {
+			return err
+		}
+	}
+	batch := &bulkBatch{keys: keys, done: make(chan error, 1)}
+	if n := len(b.idle); n > 0 {
+		batch.in, b.idle = b.idle[n-1], b.idle[:n-1]
+	} else {
+		batch.in = b.first.run.newInserter(b.first.table, b.first.cols)
+	}
+	b.under = append(b.under, batch)
+	go func() {
+		err := scan.Safely(func() error { return batch.in.write(ctx, rows) })
+		if err != nil && b.failed != nil {
+			b.failed()
+		}
+		batch.done <- err
+	}()
+	return nil
+}
+
+func (b *bulk) meets(keys write.Keys) bool {
+	for _, o := range b.under {
+		if o.keys.Meet(keys) {
+			return true
+		}
+	}
+	return false
+}
+
+// wait waits for the batch that began first.
+func (b *bulk) wait() error {
+	first := b.under[0]
+	err := <-first.done
+	b.under, b.idle = b.under[1:], append(b.idle, first.in)
+	return err
+}
+
+// settled waits for the batches that are being written.
+func (b *bulk) settled() error {
+	for len(b.under) > 0 {
+		if err := b.wait(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end writes what is pending, unless failed is an error, waits for all batches and returns the first error, that of a
+// batch before failed.
+func (b *bulk) end(ctx context.Context, failed error) error {
+	if failed == nil && len(b.pending) > 0 {
+		failed = b.begin(ctx)
+	}
+	var first error
+	for len(b.under) > 0 {
+		if err := b.wait(); first == nil {
+			first = err
+		}
+	}
+	if first != nil {
+		return first
+	}
+	return failed
+}
