@@ -180,9 +180,18 @@ func (q *query) count(e parser.Expr, what string) (n plan.RowLimit, err error) {
 		return n, nil
 	}
 	q.env.Parameters.Want(e, types.BigInt)
+	known := len(q.plan.Subplans)
 	x, err := expr.Compile(e, q.scope(nil))
 	if err != nil {
 		return n, err
+	}
+	if slices.ContainsFunc(q.plan.Subplans[known:], func(s *plan.Subplan) bool { return s.Closed }) {
+		switch {
+		case q.env.MadeUp:
+			return plan.AtMost(madeUpOffset), nil
+		case q.env.Subqueries != nil: // the query is planned again with their answers
+			return n, nil
+		}
 	}
 	k, ok := x.(*expr.Const)
 	if ok && k.Typ == types.String { // as every text constant it has the type that its place wants
