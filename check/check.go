@@ -137,8 +137,8 @@ func (c *Checker) judge(ctx context.Context, s parser.Statement, r *Result) erro
 		}
 		texts = append(texts, text)
 	}
-	if r.Text = strings.Join(texts, "; "); u.Null != "" {
-		r.Text = fmt.Sprintf("if %s is NULL: %s", u.Null, r.Text)
+	if r.Text = strings.Join(texts, "; "); u.If != "" {
+		r.Text = fmt.Sprintf("if %s: %s", u.If, r.Text)
 	}
 	if r.Verdict == Unclear {
 		r.Text = "the values that hql made up for the parameters contradict the conditions, so the plan is not known; write constants, or excuse the statement"

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -58,9 +59,16 @@ type piece struct {
 // Excuse matches a comment that excuses a statement: it begins with these words.
 var Excuse = regexp.MustCompile(`(?i)^(?:--|//|/\*)?\s*hql:\s*allow[ -]full[ -]scan\b`)
 
+// copied matches COPY ... FROM stdin with the lines of data behind it, up to \.
+var copied = regexp.MustCompile(`(?is)(?:^|\n)[ \t]*copy\b[^;]*\bfrom\s+stdin\b[^;\n]*;[^\n]*\n(.*?)(?:(?m:^)\\\.|$)`)
+
 // pieces cuts a script at its semicolons. A comment belongs to the statement that follows it, or that ends on its line.
-// A command of the prompt, from a backslash to the end of its line, ends a statement, too.
+// A command of the prompt, from a backslash to the end of its line, ends a statement, too. \copy is a statement, and \; is
+// a semicolon.
 func pieces(src string) []piece {
+	for _, m := range copied.FindAllStringSubmatchIndex(src, -1) { // data are no tokens
+		src = src[:m[2]] + strings.Repeat(" ", m[1]-m[2]) + src[m[1]:]
+	}
 	var out []piece
 	begun, excused := -1, false
 	passed, ended := 0, 0 // offsets before which tokens are left out; behind the last semicolon
@@ -88,10 +96,13 @@ func pieces(src string) []piece {
 			end(at)
 		case t.Kind == parser.InvalidToken && strings.HasPrefix(t.Text, `\`): // also \gset in place of a semicolon
 			end(at)
-			if n := strings.IndexByte(src[at:], '\n'); n >= 0 {
-				passed = at + n
-			} else {
-				passed = len(src)
+			line, _, _ := strings.Cut(src[at:], "\n")
+			switch passed = at + len(line); {
+			case strings.HasPrefix(line, `\;`):
+				passed = at + 2
+			case strings.HasPrefix(strings.ToLower(line), `\copy `):
+				begun = at + 1
+				end(passed)
 			}
 		case begun < 0:
 			begun = at
@@ -101,8 +112,14 @@ func pieces(src string) []piece {
 	return out
 }
 
-// parsed parses a statement, in which :name and :'name' may stand for parameters, as other tools write them.
+// argument matches a parameter as sqlc writes it.
+var argument = regexp.MustCompile(`\bsqlc\.(?:n?arg|slice)\(\s*'?(\w+)'?\s*\)`)
+
+// parsed parses a statement, in which :name, :'name' and sqlc.arg(name) may stand for parameters, as other tools write them.
 func parsed(text string) (parser.Statement, error) {
+	text = argument.ReplaceAllStringFunc(text, func(s string) string {
+		return fmt.Sprintf("%-*s", len(s), "@"+argument.FindStringSubmatch(s)[1]) // as long as it was
+	})
 	s, err := parser.ParseStatement(text)
 	if err == nil || !strings.Contains(text, ":") {
 		return s, err
@@ -179,7 +196,7 @@ func (c *Checker) Source(ctx context.Context, src Source) []Result {
 		if err == nil && !c.defined(s) {
 			err = c.catalog.Load(p.text) // it was not added: say why
 		}
-		if src.Origin != Own && !c.known(s, err) {
+		if src.Origin != Own && (s == nil && src.Origin == Guess || !c.known(s, p.text)) {
 			if src.Origin == Other {
 				r.Verdict, r.Text = Unchecked, "it names no table of the catalog, and may be for another database"
 				out = append(out, r)
@@ -203,10 +220,16 @@ func (c *Checker) Source(ctx context.Context, src Source) []Result {
 	return out
 }
 
-// known reports whether a statement names a table or view of the catalog.
-func (c *Checker) known(s parser.Statement, err error) bool {
-	if err != nil {
-		return false
+// known reports whether a statement names a table or view of the catalog. A text that cannot be parsed names one if it is
+// behind a word that tables follow.
+func (c *Checker) known(s parser.Statement, text string) bool {
+	if s == nil {
+		before := ""
+		return slices.ContainsFunc(parser.Tokens(text), func(t parser.Token) bool {
+			follows := slices.Contains([]string{"FROM", "JOIN", "INTO", "UPDATE"}, before)
+			before = strings.ToUpper(t.Text)
+			return follows && c.has(t.Text)
+		})
 	}
 	name := ""
 	switch s := s.(type) {

@@ -89,6 +89,15 @@ var otherwise = map[string]check.Verdict{
 	"UPPER(u) = 'U7'":                    check.Miss,
 	"REVERSE(RIGHT(domain, 4)) = 'gro.'": check.Hit,  // a text of another length
 	"(a = 'a12') IS NOT FALSE":           check.Miss, // NULL
+	// An empty text:
+	"REVERSE(domain) >= 't'":      check.Miss,
+	"LEFT(a, 2) >= 'a3'":          check.Miss,
+	"LEFT(a, -1) = 'a1'":          check.Miss,
+	"a || '|' || b > 'a9|b5'":     check.Miss,
+	"a NOT BETWEEN 'a1' AND 'a8'": check.Miss,
+	"GREATEST(a, 'a8') > 'a8'":    check.Miss,
+	"NOT (a < 'a9')":              check.Miss,
+	"'a9' <= a":                   check.Miss,
 }
 
 // The conditions of testdata/forms have with parameters the verdict that they have with constants, if it is clear.

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,8 +20,8 @@ type Unbound struct {
 	Plan *plan.Plan
 	// Refused is the answer of the full-scan guard under the policy deny; nil: the guard lets the statement pass.
 	Refused error
-	// Null names the parameter that is NULL in Plan; "": no other value of a parameter leads to such a plan.
-	Null string
+	// If says which parameter is NULL or empty in Plan: "$1 is NULL"; "": usual values lead to such a plan, too.
+	If string
 	// Unclear is set if all made-up values contradict the statement's conditions. Plan then says nothing of other values.
 	Unclear bool
 
@@ -38,7 +39,7 @@ func (u *Unbound) has(a plan.Access) bool {
 const maxNulls = 16
 
 // PlanUnbound plans a statement before its parameters have values: for made-up ones of the types that their places
-// want, and with each parameter NULL. It reads no statistics. It numbers the @name parameters of stmt.
+// want, and with each parameter NULL or empty. It reads no statistics. It numbers the @name parameters of stmt.
 func (e *Engine) PlanUnbound(ctx context.Context, stmt parser.Statement) (*Unbound, error) {
 	l, err := e.lives.begin(ctx)
 	if err != nil {
@@ -137,13 +138,13 @@ func (e *Engine) worst(ctx context.Context, stmt parser.Statement, names []strin
 	out := &Unbound{Unclear: true, rank: -1}
 	var usual []types.Value // that contradict no condition
 	var failed error
-	try := func(values []types.Value, null string) error {
+	try := func(values []types.Value, rare string) error {
 		r := e.newUnbound(ctx, Args{Positional: values})
 		p, err := r.plan(ctx, stmt)
 		if err != nil {
 			return err
 		}
-		u := &Unbound{Plan: p, Refused: r.refusalOf(p), Null: null}
+		u := &Unbound{Plan: p, Refused: r.refusalOf(p), If: rare}
 		switch empty := u.has(plan.Empty); {
 		case u.Refused != nil:
 			u.rank = 3
@@ -152,7 +153,7 @@ func (e *Engine) worst(ctx context.Context, stmt parser.Statement, names []strin
 		case !empty:
 			u.rank = 1
 		}
-		if u.Unclear = out.Unclear; null == "" && (len(names) == 0 || !u.has(plan.Empty)) {
+		if u.Unclear = out.Unclear; rare == "" && (len(names) == 0 || !u.has(plan.Empty)) {
 			if u.Unclear = false; usual == nil {
 				usual = values
 			}
@@ -179,17 +180,23 @@ func (e *Engine) worst(ctx context.Context, stmt parser.Statement, names []strin
 		usual = made.Values(0)
 	}
 	for i := 0; i < min(len(names), maxNulls) && out.Refused == nil; i++ {
-		values := slices.Clone(usual)
-		values[i] = types.Value{}
-		if err := try(values, names[i]); err != nil && ctx.Err() != nil {
-			return nil, err
-		}
-		for _, v := range made.Constants(i) {
+		with := func(v types.Value, rare string) error {
 			values := slices.Clone(usual)
 			values[i] = v
-			if err := try(values, ""); err != nil && ctx.Err() != nil {
-				return nil, err
+			if err := try(values, rare); err != nil && ctx.Err() != nil {
+				return err
 			}
+			return nil
+		}
+		err := with(types.Value{}, names[i]+" is NULL")
+		for _, v := range made.Constants(i) {
+			err = cmp.Or(err, with(v, ""))
+		}
+		if empty, ok := made.Empty(i); ok && err == nil {
+			err = with(empty, names[i]+" is empty")
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	out.Unclear = out.Unclear && out.rank < 2

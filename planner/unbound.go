@@ -118,6 +118,19 @@ const maxConstants = 8
 // Constants are the values that the statement compares with parameter i, from 0.
 func (u *Unbound) Constants(i int) []types.Value { return u.constants[i] }
 
+// Empty is the empty text or array for parameter i, from 0: x >= ” and x <> ALL ('{}') bind nothing. ok is false if it
+// has another type.
+func (u *Unbound) Empty(i int) (v types.Value, ok bool) {
+	switch t := u.types[i]; {
+	case t.List:
+		return types.NewArray(t.Type, nil), true
+	case t.Type.IsArray():
+		return types.NewArray(t.Type.Elem(), nil), true
+	default:
+		return types.NewString(""), t.Type == types.String || t.Type == types.Null
+	}
+}
+
 func uncast(e parser.Expr) parser.Expr {
 	for {
 		c, ok := e.(*parser.Cast)

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 const hqlPath, sqlPath = "github.com/hql-db/hql", "database/sql"
@@ -88,31 +89,45 @@ func newAPI(fset *token.FileSet) api {
 	return a
 }
 
-// owns reports whether t, or the type that it points to, is one of the API.
-func (a api) owns(t types.Type) bool {
+// owns reports whether t, or the type that it points to, is one of the API; of one of these packages, if any is given.
+func (a api) owns(t types.Type, paths ...string) bool {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
 	}
 	n, ok := types.Unalias(t).(*types.Named)
-	return ok && n.Obj().Pkg() != nil && a[n.Obj().Pkg().Path()] == n.Obj().Pkg()
+	if !ok || n.Obj().Pkg() == nil {
+		return false
+	}
+	path := n.Obj().Pkg().Path()
+	return a[path] == n.Obj().Pkg() && (paths == nil || slices.Contains(paths, path))
 }
 
 // takes gives the index of the argument of f that is a statement; -1: there is none. It is the first text that a method
 // of the API takes, or a method of an interface that gives what these give.
 func (a api) takes(f *types.Func) int {
 	sig := f.Signature()
-	if sig.Recv() == nil {
-		return -1
+	switch {
+	case sig.Recv() == nil:
+	case a.owns(sig.Recv().Type()):
+		return firstText(sig)
+	case types.IsInterface(sig.Recv().Type()):
+		return a.valueTakes(sig)
 	}
-	if !a.owns(sig.Recv().Type()) {
-		given := false
-		for v := range sig.Results().Variables() {
-			given = given || a.owns(v.Type())
-		}
-		if !given || !types.IsInterface(sig.Recv().Type()) {
-			return -1
+	return -1
+}
+
+// valueTakes is takes for a value that is a function: it takes a statement if it gives rows or another result of one. All
+// types of the API with methods are connections.
+func (a api) valueTakes(sig *types.Signature) int {
+	for v := range sig.Results().Variables() {
+		if a.owns(v.Type()) && types.NewMethodSet(v.Type()).Len() == 0 {
+			return firstText(sig)
 		}
 	}
+	return -1
+}
+
+func firstText(sig *types.Signature) int {
 	for i := range sig.Params().Len() {
 		if b, ok := sig.Params().At(i).Type().(*types.Basic); ok && b.Kind() == types.String {
 			return i

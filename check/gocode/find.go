@@ -234,10 +234,18 @@ func (f *finder) call(n *ast.CallExpr, report bool) {
 		o = o.Origin()
 		at, ok := f.wrappers[o]
 		if i := f.api.takes(o); i >= 0 {
-			at, ok = place{i, f.originOf(o)}, true
+			at, ok = place{i, f.originOf(o.Signature())}, true
 		}
 		if ok && at.index < len(n.Args) && len(n.Args) > 0 {
 			f.argument(n, n.Args[at.index], at.origin, report)
+		}
+	case *types.Var:
+		sig, ok := f.info.TypeOf(n.Fun).(*types.Signature)
+		if !ok {
+			return
+		}
+		if i := f.api.valueTakes(sig); i >= 0 && i < len(n.Args) {
+			f.argument(n, n.Args[i], f.originOf(sig), report)
 		}
 	case nil:
 		s, method := fun.(*ast.SelectorExpr)
@@ -257,9 +265,13 @@ func (f *finder) call(n *ast.CallExpr, report bool) {
 	}
 }
 
-// originOf says for which database the statements of a method are.
-func (f *finder) originOf(o *types.Func) check.Origin {
-	if o.Pkg() != nil && o.Pkg() == f.api[hqlPath] {
+// originOf says for which database the statements of a function are.
+func (f *finder) originOf(sig *types.Signature) check.Origin {
+	vars := slices.Collect(sig.Results().Variables())
+	if sig.Recv() != nil {
+		vars = append(vars, sig.Recv())
+	}
+	if slices.ContainsFunc(vars, func(v *types.Var) bool { return f.api.owns(v.Type(), hqlPath) }) {
 		return check.Own
 	}
 	return check.Other
