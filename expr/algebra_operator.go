@@ -2,7 +2,6 @@ package expr
 
 import (
 	"math"
-	"math/big"
 	"slices"
 
 	"github.com/hql-db/hql/types"
@@ -54,38 +53,20 @@ func sumPieces(sign int) func(*Call, types.Interval) []Piece {
 }
 
 // addAlgebra is for x + c, c + x (sign +1), x - c and c - x (sign -1).
-func addAlgebra(sign int) *Algebra {
-	op := "+"
-	if sign < 0 {
-		op = "-"
-	}
-	a := &Algebra{Arg: AnyArg, Pieces: sumPieces(sign)}
-	side := func(c *Call) (k int64, first, ok bool) {
-		if k, ok := c.constInt(1); ok {
-			return k, true, true
+func addAlgebra(sign int64) *Algebra {
+	return stairsAlgebra(AnyArg, sumPieces(int(sign)), func(c *Call) (s stairs, ok bool) {
+		if s.add, ok = c.constInt(1); ok {
+			s.add = -s.add * -sign
+			ok = s.add != math.MinInt64 || sign > 0
+		} else {
+			s.add, ok = c.constInt(0)
+			s.falls = sign < 0
 		}
-		k, ok = c.constInt(0)
-		return k, false, ok
-	}
-	integers := func(c *Call) bool {
-		return c.Typ == types.BigInt && c.Args[0].Type().IsInteger() && c.Args[1].Type().IsInteger() || c.Typ == types.Date && c.Args[0].Type() == types.Date
-	}
-	a.Inverse = func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
-		k, first, ok := side(c)
-		if !ok || !integers(c) {
-			return nil, false, false
-		}
-		t := c.Args[c.argument()].Type()
 		if c.Typ == types.Date {
-			out = out.Intersect(allDates)
+			s.in = allDates
 		}
-		pre = mapSpans(out, t, func(s span) (span, bool) { return unshift(op, s, k, first) })
-		if t == types.Date {
-			pre = pre.Intersect(allDates)
-		}
-		return pre, true, true
-	}
-	return a
+		return s, ok && (c.Typ == types.BigInt && c.Args[0].Type().IsInteger() && c.Args[1].Type().IsInteger() || c.Typ == types.Date && c.Args[0].Type() == types.Date)
+	})
 }
 
 func init() { // they look functions up
@@ -124,45 +105,6 @@ func withoutRest(c *Call) Expr {
 
 // allDates are the days that a DATE can be.
 var allDates = types.SetOf(types.Interval{Lo: types.NewDate(-types.MaxDate), Hi: types.NewDate(types.MaxDate)})
-
-// shift moves s by the operation; what overflows is cut off.
-func shift(op string, s span, k int64, first bool) (span, bool) {
-	lo, hi := big.NewInt(s.lo), big.NewInt(s.hi)
-	c := big.NewInt(k)
-	switch {
-	case op == "-" && !first:
-		lo, hi = new(big.Int).Sub(c, hi), new(big.Int).Sub(c, lo)
-	case op == "-":
-		lo.Sub(lo, c)
-		hi.Sub(hi, c)
-	default:
-		lo.Add(lo, c)
-		hi.Add(hi, c)
-	}
-	least, most := big.NewInt(math.MinInt64), big.NewInt(math.MaxInt64)
-	if hi.Cmp(least) < 0 || lo.Cmp(most) > 0 {
-		return span{}, false
-	}
-	out := span{math.MinInt64, math.MaxInt64}
-	if lo.Cmp(least) > 0 {
-		out.lo = lo.Int64()
-	}
-	if hi.Cmp(most) < 0 {
-		out.hi = hi.Int64()
-	}
-	return out, true
-}
-
-// unshift undoes shift.
-func unshift(op string, s span, k int64, first bool) (span, bool) {
-	if op == "-" && !first { // x = k - y
-		return shift("-", s, k, false)
-	}
-	if op == "-" {
-		return shift("+", s, k, true)
-	}
-	return shift("-", s, k, true)
-}
 
 func addClamp(a, b int64) int64 {
 	c, err := intOp("+", a, b)
@@ -282,31 +224,19 @@ func scalePieces(k types.Value, falls bool) []Piece {
 }
 
 // divideAlgebra is for x / c, c / x and x / x.
-var divideAlgebra = &Algebra{
-	Arg: AnyArg, Pieces: quotientPieces,
-	Noise: func(c *Call) (float64, float64) {
+var divideAlgebra = func() *Algebra {
+	a := stairsAlgebra(AnyArg, quotientPieces, func(c *Call) (stairs, bool) {
+		k, ok := c.constInt(1)
+		return stairs{run: k, cut: true}, ok && k > 0 && c.Typ == types.BigInt
+	})
+	a.Noise = func(c *Call) (float64, float64) {
 		if k, at, _ := c.constant(); c.Typ == types.Decimal && (at == 0 || k.IsNull() || !c.Args[0].Type().IsInteger()) { // rounded where its size says
 			return 1e-12, 0
 		}
 		return 0, 0
-	},
-	Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
-		k, ok := c.constInt(1)
-		if !ok || k <= 0 || c.Typ != types.BigInt {
-			return nil, false, false
-		}
-		return mapSpans(out, c.Args[0].Type(), func(s span) (span, bool) {
-			lo, hi := mulClamp(s.lo, k), mulClamp(s.hi, k)
-			if s.lo <= 0 {
-				lo = subClamp(lo, k-1)
-			}
-			if s.hi >= 0 {
-				hi = addClamp(hi, k-1)
-			}
-			return span{lo, hi}, s.lo <= math.MaxInt64/k && s.hi >= math.MinInt64/k
-		}), true, true
-	},
-}
+	}
+	return a
+}()
 
 func mulClamp(a, b int64) int64 {
 	c, err := intOp("*", a, b)
@@ -323,38 +253,16 @@ func mulClamp(a, b int64) int64 {
 func remainderAlgebra(floor bool) *Algebra {
 	return &Algebra{Pieces: remainderPieces(floor), Image: func(c *Call, in types.Set) (types.Set, bool) {
 		n, ok := c.constInt(1)
-		if !ok || n <= 0 || c.Typ != types.BigInt {
+		if !ok || n <= 0 || c.Typ != types.BigInt || len(in) == 0 {
 			return nil, false
 		}
-		var out []types.Interval
-		for _, iv := range in {
-			s := spanOf(iv)
-			if floor {
-				out = append(out, residues(s, n)...)
-				continue
-			}
-			if s.hi >= 0 {
-				out = append(out, residues(span{max(s.lo, 0), s.hi}, n)...)
-			}
-			if s.lo < 0 {
-				lo := s.lo
-				if lo == math.MinInt64 {
-					lo++ // its remainder is among the others' unless the span is that value alone
-					if s.hi == math.MinInt64 {
-						out = append(out, types.Point(types.NewInt(s.hi%n)))
-						continue
-					}
-				}
-				for _, r := range residues(span{-min(s.hi, -1), -lo}, n) {
-					q := spanOf(r)
-					out = append(out, span{-q.hi, -q.lo}.interval(types.BigInt))
-				}
-				if s.lo == math.MinInt64 {
-					out = append(out, types.Point(types.NewInt(s.lo%n)))
-				}
-			}
+		var rest span
+		if all := (span{spanOf(in[0]).lo, spanOf(in[len(in)-1]).hi}); all.lo < 0 && !floor {
+			rest = span{1 - n, min(max(all.hi, 0), n-1)}
+		} else {
+			rest.hi = n - 1
 		}
-		return types.SetOf(out...), true
+		return types.SetOf(rest.interval(types.BigInt)), true
 	}}
 }
 
@@ -398,18 +306,6 @@ func remainderPieces(floor bool) func(*Call, types.Interval) []Piece {
 		below[len(below)-1].In.Hi = types.NewIntOf(in.Lo.Type(), 0)
 		return append(below, above...)
 	}
-}
-
-// residues gives the values x mod n for x in s, where the remainder is never negative.
-func residues(s span, n int64) []types.Interval {
-	if uint64(s.hi)-uint64(s.lo) >= uint64(n)-1 {
-		return []types.Interval{span{0, n - 1}.interval(types.BigInt)}
-	}
-	lo, hi := floorMod(s.lo, n), floorMod(s.hi, n)
-	if lo <= hi {
-		return []types.Interval{span{lo, hi}.interval(types.BigInt)}
-	}
-	return []types.Interval{span{0, hi}.interval(types.BigInt), span{lo, n - 1}.interval(types.BigInt)}
 }
 
 func floorMod(a, n int64) int64 {

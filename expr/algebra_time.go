@@ -13,8 +13,7 @@ func timestampArg(c *Call) bool { return c.moment().IsTimestamp() }
 // moment is the type of the algebra's argument.
 func (c *Call) moment() types.Type { return c.Args[c.argument()].Type() }
 
-// intervalAlgebra is for a TIMESTAMP moved by an interval without months: keys that
-// hold the time of a zone with a fixed offset.
+// intervalAlgebra is for a moment or day moved by an interval: keys that hold the time of a zone with a fixed offset.
 var intervalAlgebra = &Algebra{
 	Pieces: func(c *Call, _ types.Interval) []Piece {
 		if _, ok := c.fixedInterval(); ok {
@@ -27,12 +26,10 @@ var intervalAlgebra = &Algebra{
 		return []Piece{{In: types.Interval{Hi: epoch}}, {In: types.Interval{Lo: epoch}}}
 	},
 	Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
-		ms, ok := c.fixedInterval()
-		if !ok {
+		if _, fixed := c.fixedInterval(); !fixed {
 			pre, ok = c.beforeMonths(out)
-			return pre, ok, ok
 		}
-		return mapSpans(out, c.moment(), func(s span) (span, bool) { return unshift("+", s, ms, true) }), true, true
+		return pre, ok, ok
 	},
 }
 
@@ -100,7 +97,7 @@ func fromWall(wall types.Set, loc *time.Location) types.Set {
 				default: // on the last day of leap years time says so; clocks do not change on it
 					until = min(to, t+types.MillisPerDay-1)
 				}
-				if there, ok := shift("-", s, offset(t, loc), true); ok && there.lo <= until && there.hi >= t {
+				if there, ok := (stairs{add: offset(t, loc)}).apart(s); ok && there.lo <= until && there.hi >= t {
 					out = append(out, span{max(t, there.lo), min(until, there.hi)}.interval(types.Timestamp))
 				}
 				if until == to {
@@ -172,89 +169,6 @@ func (c *Call) fixedInterval() (ms int64, ok bool) {
 	return ms, months == 0
 }
 
-// scaled is the algebra of floor(x / unit), as values of type t.
-func scaled(unit int64, t types.Type) *Algebra {
-	return &Algebra{
-		Pieces: func(c *Call, _ types.Interval) []Piece {
-			if c.Args[0].Type().IsText() {
-				return nil
-			}
-			return rises
-		},
-		Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
-			if !timestampArg(c) {
-				return nil, false, false
-			}
-			if t == types.Date {
-				out = out.Intersect(allDates)
-			}
-			return mapSpans(out, c.moment(), func(s span) (span, bool) {
-				return span{mulClamp(s.lo, unit), addClamp(mulClamp(s.hi, unit), unit-1)}, reachable(s, unit)
-			}), true, true
-		},
-	}
-}
-
-// reachable reports whether some x / unit lies in s, for an x of 64 bits.
-func reachable(s span, unit int64) bool {
-	return s.lo <= floorDiv(math.MaxInt64, unit) && s.hi >= floorDiv(math.MinInt64, unit)
-}
-
-func ofDayAlgebra(unit int64) *Algebra {
-	return offsetAlgebra(unit, func(*Call) int64 { return types.MillisPerDay })
-}
-
-// offsetAlgebra is the algebra of floor((x mod period) / unit).
-func offsetAlgebra(unit int64, period func(*Call) int64) *Algebra {
-	// arg is the index of the timestamp: the last argument
-	a := &Algebra{Arg: AnyArg}
-	a.Image = func(c *Call, in types.Set) (types.Set, bool) {
-		p := period(c)
-		if !timestampArg(c) || p <= 0 {
-			return nil, false
-		}
-		var out []types.Interval
-		for _, iv := range in {
-			for _, r := range residues(spanOf(iv), p) {
-				s := spanOf(r)
-				out = append(out, span{s.lo / unit, s.hi / unit}.interval(types.BigInt))
-			}
-		}
-		return types.SetOf(out...), true
-	}
-	a.Inverse = func(c *Call, out types.Set, window func() types.Set) (_ types.Set, exact, ok bool) {
-		const most = 512 // periods that are looked at one by one
-		p := period(c)
-		if !timestampArg(c) || p <= 0 {
-			return nil, false, false
-		}
-		within := window()
-		var pre []types.Interval
-		for _, iv := range within {
-			if iv.Lo.IsNull() || iv.Hi.IsNull() {
-				return within, false, true
-			}
-			w := spanOf(iv)
-			first, last := floorDiv(w.lo, p), floorDiv(w.hi, p)
-			if last-first > most || last-first < 0 || first <= math.MinInt64/p || last >= math.MaxInt64/p-1 {
-				return within, false, true
-			}
-			for n := first; n <= last; n++ {
-				for _, o := range out {
-					s := spanOf(o)
-					s.lo, s.hi = max(s.lo, 0), min(s.hi, (p-1)/unit)
-					if s.lo > s.hi {
-						continue
-					}
-					pre = append(pre, span{n*p + s.lo*unit, min(n*p+s.hi*unit+unit-1, n*p+p-1)}.interval(c.moment()))
-				}
-			}
-		}
-		return types.SetOf(pre...).Intersect(within), true, true
-	}
-	return a
-}
-
 // width is the bin width of a DATE_BIN or BIN_OFFSET call.
 func (c *Call) width() (int64, bool) {
 	k, ok := c.Args[0].(*Const)
@@ -265,19 +179,10 @@ func (c *Call) width() (int64, bool) {
 	return w, err == nil
 }
 
-var binAlgebra = &Algebra{
-	Arg: 1, Pieces: allPieces(rises),
-	Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
-		w, ok := c.width()
-		if !ok || !timestampArg(c) {
-			return nil, false, false
-		}
-		return mapSpans(out, c.moment(), func(s span) (span, bool) {
-			lo, hi := -floorDiv(-max(s.lo, -math.MaxInt64), w), floorDiv(s.hi, w)
-			return span{mulClamp(lo, w), addClamp(mulClamp(hi, w), w-1)}, lo <= hi
-		}), true, true
-	},
-}
+var binAlgebra = stairsAlgebra(1, allPieces(rises), func(c *Call) (stairs, bool) {
+	w, ok := c.width()
+	return stairs{run: w, rise: w}, ok && timestampArg(c)
+})
 
 // maxCivil bounds the milliseconds that are taken for years, months and days: some 270000 years either way.
 const maxCivil = 8_640_000_000_000_000

@@ -3,6 +3,7 @@ package expr
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -453,10 +454,13 @@ func (c *chain) where(n int, r run, iv types.Interval) (stretch, bool) {
 	if from > 0 || to < 0 {
 		return stretch{}, false
 	}
-	if x, ok := c.guess(n, r, iv); ok && eval(x) == 0 {
-		step := int64(1)
-		for lo, hi = subClamp(x, step), addClamp(x, step); lo > r.lo && eval(lo) == 0 || hi < r.hi && eval(hi) == 0; step *= 2 {
-			lo, hi = subClamp(x, 2*step), addClamp(x, 2*step) // the ends are near, mostly
+	if x, step, ok := c.guess(n, r, iv); ok && eval(x) == 0 {
+		lo, hi = x, x
+		for ; lo > r.lo && eval(lo) == 0 || hi < r.hi && eval(hi) == 0; step = mulClamp(2, step) { // the ends are near, mostly
+			if lo, hi = subClamp(x, step), addClamp(x, step); step == math.MaxInt64 {
+				lo, hi = r.lo, r.hi
+				break
+			}
 		}
 		if lo = max(lo, r.lo); eval(lo) < 0 {
 			lo = first(lo, x, func(x int64) bool { return eval(x) >= 0 })
@@ -490,18 +494,39 @@ func (c *chain) where(n int, r run, iv types.Interval) (stretch, bool) {
 	return stretch{lo, hi}, true
 }
 
-// guess gives a value of r that is probably cast to the one in iv: what that is cast back to.
-func (c *chain) guess(n int, r run, iv types.Interval) (x int64, ok bool) {
-	cast, ok := c.links[0].e.(*Cast)
-	if n != 1 || !ok || !iv.IsPoint() || cast.Typ != types.String {
-		return 0, false
+// guess gives a value of r at which the first n links probably have a value in iv, and about how far values are apart there: what a text is
+// cast back to, or a number as far from the ends of r as it is from their numbers.
+func (c *chain) guess(n int, r run, iv types.Interval) (x, step int64, ok bool) {
+	v := iv.Lo
+	if v.IsNull() {
+		v = iv.Hi
 	}
-	v, err := types.Cast(iv.Lo, cast.X.Type(), cast.Zone)
-	if err != nil || v.IsNull() {
-		return 0, false
+	if cast, isCast := c.links[0].e.(*Cast); n == 1 && isCast && iv.IsPoint() && cast.Typ == types.String {
+		v, err := types.Cast(v, cast.X.Type(), cast.Zone)
+		if err != nil || v.IsNull() {
+			return 0, 0, false
+		}
+		x = c.rank(v)
+		return x, 1, x >= r.lo && x <= r.hi
 	}
-	x = c.rank(v)
-	return x, x >= r.lo && x <= r.hi
+	of := func(v types.Value) bool {
+		return v.Type().IsInteger() || v.Type().IsTimestamp() || v.Type() == types.Date
+	}
+	if len(c.apart) > 0 || v.IsNull() || !of(v) || !of(r.from) || !of(r.to) {
+		return 0, 0, false
+	}
+	wide, high, at := uint64(r.hi)-uint64(r.lo), apartBy(r.from, r.to), apartBy(r.from, v)
+	if high == 0 || at > high {
+		return 0, 0, false
+	}
+	most, least := bits.Mul64(at, wide)
+	q, _ := bits.Div64(most, least, high)
+	return r.lo + int64(q), int64(min(max(wide/high, 1), 1<<62)), true
+}
+
+// apartBy is how far two numbers are apart.
+func apartBy(a, b types.Value) uint64 {
+	return uint64(max(a.Int(), b.Int())) - uint64(min(a.Int(), b.Int()))
 }
 
 // without gives what is left of s beside others.

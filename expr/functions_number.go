@@ -15,18 +15,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// absAlgebra is for ABS; its image for that of integers.
-var absAlgebra = &Algebra{Pieces: allPieces(atZero(true, false)), Image: func(c *Call, in types.Set) (types.Set, bool) {
-	if c.Typ != types.BigInt {
-		return nil, false
-	}
-	return mapSpans(in, c.Typ, func(s span) (span, bool) {
-		a, b := absClamp(s.lo), absClamp(s.hi)
-		if s.lo <= 0 && s.hi >= 0 {
-			return span{0, max(a, b)}, true
-		}
-		return span{min(a, b), max(a, b)}, true
-	}), true
+// absAlgebra is for ABS.
+var absAlgebra = &Algebra{Pieces: allPieces(atZero(true, false)), Domain: func(c *Call) (types.Set, bool) {
+	return types.SetOf(types.Interval{Lo: zero}), c.Typ == types.BigInt
 }}
 
 // absClamp is |n|, of the least BIGINT the greatest.

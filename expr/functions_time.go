@@ -13,7 +13,12 @@ import (
 var timeFunctions = []Function{
 	{Name: "DATE", Group: "time", Signature: "date(timestamp) date", Doc: "The day, in UTC.", MinArgs: 1, MaxArgs: 1, Result: returns(types.Date, func(t types.Type) bool { return isMoment(t) || t.IsText() }),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) { return types.Cast(a[0], types.Date, nil) },
-		Key:  scaled(types.MillisPerDay, types.Date)},
+		Key: stairsAlgebra(0, func(c *Call, _ types.Interval) []Piece {
+			if c.Args[0].Type().IsText() {
+				return nil
+			}
+			return rises
+		}, func(c *Call) (stairs, bool) { return stairs{run: types.MillisPerDay, in: allDates}, timestampArg(c) })},
 	{Name: "MILLIS_OF_DAY", Group: "time", Signature: "millis_of_day(timestamp) bigint", Doc: "Milliseconds since midnight UTC: 0 to 86399999.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isMoment), Eval: ofDay(1), Key: ofDayAlgebra(1)},
 	{Name: "SECOND_OF_DAY", Group: "time", Signature: "second_of_day(timestamp) bigint", Doc: "Seconds since midnight UTC.", MinArgs: 1, MaxArgs: 1,
@@ -46,7 +51,10 @@ var timeFunctions = []Function{
 				return types.Value{}, err
 			}
 			return types.NewInt(floorMod(millis(a[1]), w)), nil
-		}, Key: offsetAlgebra(1, func(c *Call) int64 { w, _ := c.width(); return w })},
+		}, Key: periodAlgebra(func(c *Call) (stairs, bool) {
+			w, ok := c.width()
+			return stairs{period: w}, ok && timestampArg(c)
+		})},
 	{Name: "DATE_TRUNC", Group: "time", Signature: "date_trunc(unit, timestamp) timestamp", Doc: "Cut to the unit: millennium to millisecond, in UTC.", MinArgs: 2, MaxArgs: 2,
 		Result: momentLike(1, isText, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			ms := millis(a[1])
