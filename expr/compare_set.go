@@ -1,10 +1,6 @@
 package expr
 
-import (
-	"math"
-
-	"github.com/hql-db/hql/types"
-)
+import "github.com/hql-db/hql/types"
 
 // The sets of values for which a comparison with a constant is true, over the ends of types and from one type to another.
 
@@ -16,133 +12,66 @@ func mixed(t types.Type, v types.Value) bool {
 
 // compareSet gives the values of type t for which "value op v" is true.
 func compareSet(op CompareOp, v types.Value, t types.Type) types.Set {
-	var iv types.Interval
-	switch {
-	case t.IsInteger() && !v.Type().IsInteger() && v.Type().IsNumeric():
-		return compareInt(op, v, t)
-	case t.IsInteger():
+	if t.IsInteger() {
+		lo, hi := types.IntRange(t)
+		if !v.Type().IsInteger() || v.Int() <= lo || v.Int() >= hi {
+			return comparedSet(op, v, t)
+		}
 		v = types.NewIntOf(t, v.Int())
-	case v.Type() != t && (t == types.Float || t == types.Double):
-		return compareFloat(op, v, t)
+	} else if v.Type() != t {
+		return comparedSet(op, v, t)
 	}
 	switch op {
 	case EQ:
-		iv = types.Point(v)
+		return types.Points(v)
 	case NE:
-		return typed(types.Points(v).Complement(), t)
-	case LT:
-		iv = types.Interval{Hi: v, HiOpen: true}
-	case LE:
-		iv = types.Interval{Hi: v}
-	case GT:
-		iv = types.Interval{Lo: v, LoOpen: true}
-	case GE:
-		iv = types.Interval{Lo: v}
+		return types.Points(v).Complement()
+	case LT, LE:
+		return types.SetOf(types.Interval{Hi: v, HiOpen: op == LT})
 	}
-	return typed(types.SetOf(iv), t)
+	return types.SetOf(types.Interval{Lo: v, LoOpen: op == GT})
 }
 
-// compareInt compares a column of integers with a number that may lie between two of them.
-func compareInt(op CompareOp, v types.Value, t types.Type) types.Set {
-	for _, inf := range []float64{math.Inf(1), math.Inf(-1)} {
-		if c, _ := types.Compare(v, types.NewDouble(inf)); c == 0 || inf > 0 && c > 0 {
-			return beyond(op, inf > 0)
+// comparedSet is compareSet for numbers of other types, which may lie between two values of t or beyond all of them: it compares.
+func comparedSet(op CompareOp, v types.Value, t types.Type) types.Set {
+	a, _ := axisOf(t)
+	lo, hi := a.ends()
+	from := func(least int) (n int64, some bool) { // the first value that is v or greater, or with 1 greater
+		less := func(n int64) bool { c, _ := types.Compare(a.value(n), v); return c < least }
+		switch {
+		case less(hi):
+			return hi, false
+		case !less(lo):
+			return lo, true
 		}
+		return last(lo, hi, less) + 1, true
 	}
-	lo, hi := types.IntRange(t)
-	if c, _ := types.Compare(v, types.NewInt(hi)); c > 0 {
-		return beyond(op, true)
+	between := func(lo, hi int64, some bool) types.Set {
+		if !some || lo > hi {
+			return nil
+		}
+		return types.SetOf(a.interval(lo, hi))
 	}
-	if c, _ := types.Compare(v, types.NewInt(lo)); c < 0 {
-		return beyond(op, false)
-	}
-	n, err := types.Cast(v, types.BigInt, nil) // rounded to a neighbour
-	if err != nil {
-		return types.All()
-	}
-	i := n.Int()
-	c, _ := types.Compare(types.NewInt(i), v)
-	if c > 0 {
-		i-- // floor
-	}
-	return typed(roundedSet(op, types.NewIntOf(t, i), c == 0), t)
-}
-
-// compareFloat compares a column of floats with a number that may lie between two of them.
-func compareFloat(op CompareOp, v types.Value, t types.Type) types.Set {
-	sign, _ := types.Compare(v, types.NewInt(0))
-	f := math.Inf(sign) // the neighbour of what is beyond all floats but these
-	if d, err := types.Cast(v, types.Double, nil); err == nil {
-		f = d.Double() // rounded to a neighbour
-	}
-	x := types.NewFloatOf(t, f)
-	switch c, _ := types.Compare(x, v); {
-	case c == 0:
-		return compareSet(op, x, t)
-	case op == EQ:
-		return nil
-	case op == NE:
-		return types.All()
-	case op == LT || op == LE:
-		return types.SetOf(types.Interval{Hi: x, HiOpen: c > 0})
-	default:
-		return types.SetOf(types.Interval{Lo: x, LoOpen: c < 0})
-	}
-}
-
-// beyond gives the set for a constant above (or below) every value.
-func beyond(op CompareOp, above bool) types.Set {
-	if op == NE || above && (op == LT || op == LE) || !above && (op == GT || op == GE) {
-		return types.All()
-	}
-	return nil
-}
-
-// roundedSet compares with a constant whose floor is v; whole reports whether it is v itself.
-func roundedSet(op CompareOp, v types.Value, whole bool) types.Set {
-	switch op {
+	switch n, some := from(0); op {
+	case GE:
+		return between(n, hi, some)
+	case LT:
+		return between(n, hi, some).Complement()
 	case EQ, NE:
-		var s types.Set
-		if whole {
-			s = types.Points(v)
+		equal := between(n, hi, some)
+		if m, more := from(1); more {
+			equal = between(n, m-1, some && m > lo)
 		}
 		if op == NE {
-			return s.Complement()
+			return equal.Complement()
 		}
-		return s
-	case LT:
-		return types.SetOf(types.Interval{Hi: v, HiOpen: whole})
-	case LE:
-		return types.SetOf(types.Interval{Hi: v})
-	case GE:
-		return types.SetOf(types.Interval{Lo: v, LoOpen: !whole})
+		return equal
 	}
-	return types.SetOf(types.Interval{Lo: v, LoOpen: true})
-}
-
-// typed drops what an integer type cannot hold, and bounds that say no more than the type does.
-func typed(s types.Set, t types.Type) types.Set {
-	if !t.IsInteger() {
-		return s
+	n, some := from(1)
+	if op == LE {
+		return between(n, hi, some).Complement()
 	}
-	lo, hi := types.IntRange(t)
-	if len(s) == 1 && s[0].IsPoint() && s[0].Lo.Int() >= lo && s[0].Lo.Int() <= hi {
-		return s
-	}
-	out := make(types.Set, 0, len(s))
-	for _, iv := range s {
-		if !iv.Lo.IsNull() && iv.Lo.Int() > hi || !iv.Hi.IsNull() && iv.Hi.Int() < lo {
-			continue
-		}
-		if !iv.Lo.IsNull() && iv.Lo.Int() <= lo && !iv.IsPoint() {
-			iv.Lo = types.Value{}
-		}
-		if !iv.Hi.IsNull() && iv.Hi.Int() >= hi && !iv.IsPoint() {
-			iv.Hi = types.Value{}
-		}
-		out = append(out, iv)
-	}
-	return out
+	return between(n, hi, some)
 }
 
 func floorDiv(a, b int64) int64 {

@@ -138,13 +138,18 @@ func (a axis) value(n int64) types.Value {
 	return types.NewFloatOf(a.typ, f)
 }
 
+// ends are the least and the greatest number.
+func (a axis) ends() (first, last int64) {
+	if len(a.apart) > 0 {
+		return a.apart[0], a.apart[len(a.apart)-1]
+	}
+	return a.lo, a.hi
+}
+
 // interval holds the values numbered from lo to hi. It is open where it reaches the ends of the axis.
 func (a axis) interval(lo, hi int64) types.Interval {
 	var iv types.Interval
-	first, last := a.lo, a.hi
-	if len(a.apart) > 0 {
-		first, last = a.apart[0], a.apart[len(a.apart)-1]
-	}
+	first, last := a.ends()
 	if lo > first || lo == hi { // the least value alone is a point as well
 		iv.Lo = a.value(lo)
 	}
