@@ -30,8 +30,14 @@ type pattern struct {
 	th   string // the ordinal suffix wanted: "TH", "th" or ""
 }
 
+var formats kept[[]pattern]
+
 func parseFormat(format string) []pattern {
-	var out []pattern
+	out, _ := formats.get(format, func() ([]pattern, error) { return readFormat(format), nil })
+	return out
+}
+
+func readFormat(format string) (out []pattern) {
 	for format != "" {
 		if format[0] == '"' {
 			text, rest, _ := strings.Cut(format[1:], `"`)
