@@ -214,13 +214,17 @@ func (p *Part) PrefixFirst() bool {
 	return f.end() || f.zero()
 }
 
-// LikeImage turns a LIKE pattern that the part's only column matches into one that the part matches: it keeps prefixes.
+// KnowsEnds reports whether the part begins with what the text of its only column ends with.
 //
-//	REVERSE(domain), domain LIKE '%.org'     'gro.%'
-//	LEFT(uid, 3), uid LIKE 'ab%'             'ab%'
-func (p *Part) LikeImage(like *expr.Pattern) (*expr.Pattern, bool) {
-	return expr.LikeImage(p.Expr, p.column(), like)
+//	REVERSE(domain)     true: domain LIKE '%.org' is a range of it
+//	LEFT(uid, 3)        false
+func (p *Part) KnowsEnds() bool {
+	_, ok := expr.LikeImage(p.Expr, p.column(), ending)
+	return ok && p.Encoding.Order() != Unordered
 }
+
+// ending is a pattern of texts that end with a label.
+var ending, _ = expr.ParsePattern("%.x", "")
 
 // Domain returns all values that the part can have in any row.
 //

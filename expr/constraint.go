@@ -10,15 +10,14 @@ import (
 //
 //	a || '|' || b = 'x|y'                    All(a = 'x', b = 'y')
 //	CASE WHEN a = 1 THEN b ELSE c END = 2    Any(All(a = 1, b = 2), All(a <> 1 or NULL, c = 2))
-//	RIGHT(domain, 4) = '.org'                domain LIKE '%.org'
+//	RIGHT(domain, 4) = '.org'                REVERSE(domain) from 'gro.' to 'gro/', where that is a part of the key
 type Constraint struct {
 	Kind Kind
 	// Col, Set and Null are of One: the column has a value of Set or, if Null is set, it is NULL. Exact: the condition is true in all
-	// these rows. Like is a pattern that the column matches as well; the condition is true in all rows in which it does.
+	// these rows.
 	Col         int
 	Set         types.Set
 	Null, Exact bool
-	Like        *Like
 	Of          []Constraint
 }
 
@@ -50,7 +49,7 @@ func (c *Constraint) IsNowhere() bool { return c.Kind == Any && len(c.Of) == 0 }
 func (c *Constraint) IsTight() bool {
 	switch c.Kind {
 	case One:
-		return c.Exact || c.Like != nil
+		return c.Exact
 	case Either:
 		return slices.ContainsFunc(c.Of, func(o Constraint) bool { return o.IsTight() })
 	case Unknown:
@@ -86,7 +85,7 @@ func (c Constraint) but(exact bool) Constraint {
 	switch {
 	case exact || c.IsNowhere():
 		return c
-	case c.Kind == One && c.Like == nil:
+	case c.Kind == One:
 		return ofColumn(c.Col, among{set: c.Set, null: c.Null}, false)
 	}
 	return allOf(c, somewhere)
@@ -113,7 +112,7 @@ func (m *merger) add(cs []Constraint) bool {
 			return false
 		case c.Kind == Unknown:
 			m.unknown = true
-		case c.Kind != One || c.Like != nil || !m.merge(c):
+		case c.Kind != One || !m.merge(c):
 			m.cs = append(m.cs, *c)
 		}
 	}
@@ -157,7 +156,7 @@ func (m *merger) merged() Constraint {
 			return *c
 		case c.Kind == Unknown:
 			m.unknown = true
-		case m.kind == Any && c.Kind == One && !c.Exact && c.Like == nil && slices.ContainsFunc(m.cs, c.impliedBy): // it is known exactly as well
+		case m.kind == Any && c.Kind == One && !c.Exact && slices.ContainsFunc(m.cs, c.impliedBy): // it is known exactly as well
 		default:
 			out = append(out, *c)
 		}
@@ -276,6 +275,27 @@ func (f *finder) value(col int, out among) Constraint {
 		}
 	}
 	return ofColumn(col, out, true)
+}
+
+// ending gives what f's parts say of a text that matches p: those which turn it about so that the end of p is their beginning. It is
+// anywhere where there are none.
+func (f *finder) ending(col *Column, p *Pattern) (found []Constraint) {
+	for i, part := range f.Parts {
+		if q, ok := LikeImage(part, col.Index, p); ok {
+			if lit, whole, tail := q.Prefix(); lit != "" && !whole {
+				found = append(found, ofColumn(f.First+i, among{set: types.SetOf(PrefixInterval(lit))}, tail))
+			}
+		}
+	}
+	return found
+}
+
+// either holds where all of cs do, each of which alone says what the condition says.
+func either(cs []Constraint) Constraint {
+	if len(cs) == 1 {
+		return cs[0]
+	}
+	return Constraint{Kind: Either, Of: cs}
 }
 
 // part is where e is among out, as far as parts that e is the same as say it.

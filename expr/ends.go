@@ -8,10 +8,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// ends is where for a call that says how the text of a column ends.
-func ends(e Expr, out among) (Constraint, bool) {
+// ends is where for a call that says how the text of a column ends, as far as parts of a key say it.
+func (f *finder) ends(e Expr, out among) (Constraint, bool) {
 	c, ok := e.(*Call)
-	if !ok || out.null || c.Func.Key == nil || c.Func.Key.Ends == nil {
+	if !ok || out.null || len(f.Parts) == 0 || c.Func.Key == nil || c.Func.Key.Ends == nil {
 		return nowhere, false
 	}
 	col, ok := c.Args[0].(*Column)
@@ -26,21 +26,15 @@ func ends(e Expr, out among) (Constraint, bool) {
 	for i, end := range found {
 		if end.Whole {
 			cs[i] = ofColumn(col.Index, among{set: types.Points(types.NewString(end.Text))}, true)
-		} else {
-			cs[i] = Constraint{Kind: One, Col: col.Index, Set: types.All(), Like: endsWith(col, end.Text)}
+			continue
 		}
+		some := f.ending(col, &Pattern{items: []patternItem{{n: anyText}, {lit: end.Text}}})
+		if len(some) == 0 {
+			return nowhere, false
+		}
+		cs[i] = either(some)
 	}
 	return anyOf(cs...).but(exact), true
-}
-
-// endsWith is the condition that col ends with s.
-func endsWith(col *Column, s string) *Like {
-	pattern := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
-	fixed, err := ParsePattern(pattern, `\`)
-	if err != nil {
-		panic("expr: " + err.Error()) // it was escaped
-	}
-	return &Like{Pos: col.Pos, X: col, Pattern: &Const{Pos: col.Pos, Val: types.NewString(pattern), Typ: types.String}, Fixed: fixed}
 }
 
 // eachText is Ends of single texts in out: of gives those of one.

@@ -103,11 +103,14 @@ func (s *sweep) constants() (lo, hi types.Value, ok bool) {
 func (s *sweep) says(e Expr) string {
 	for _, window := range []types.Set{nil, types.SetOf(types.Interval{Lo: s.vs[0], Hi: s.vs[sweptValues-1]})} {
 		solver, letters := new(Solver), "TW"
+		if s.col.Typ == types.String { // as where a part of the key is the text in reverse
+			solver.Parts, solver.First = []Expr{&Call{Func: Builtins().Lookup("REVERSE"), Args: []Expr{&s.col}, Typ: types.String}}, len(keyColumns)
+		}
 		if window != nil {
 			solver.Window, letters = func(int) types.Set { return window }, "tw"
 		}
 		c := solver.Solve(e)
-		row := make([]types.Value, len(keyColumns))
+		row := make([]types.Value, len(keyColumns)+len(solver.Parts))
 		excluded := false
 		for i := range len(s.vs) + 1 {
 			if row[s.col.Index] = (types.Value{}); i < len(s.vs) {
@@ -115,6 +118,9 @@ func (s *sweep) says(e Expr) string {
 			}
 			if window != nil && !window.Contains(row[s.col.Index]) {
 				continue
+			}
+			for k, p := range solver.Parts {
+				row[solver.First+k], _ = p.Eval(&Env{Row: row})
 			}
 			v, err := e.Eval(&Env{Row: row})
 			is := err == nil && !v.IsNull() && v.Bool()

@@ -279,11 +279,12 @@ func (f *finder) like(e *Like, out among) Constraint {
 			exact = false
 		}
 	}
+	of, sure := of3(matching, exact, t, no, n)
+	is := f.where(e.X, of).but(sure)
 	if col, ok := e.X.(*Column); ok && t && !no && !n && !exact && !e.Not && !e.Fold {
-		return Constraint{Kind: One, Col: col.Index, Set: matching, Like: e}
+		return either(append([]Constraint{is}, f.ending(col, e.Fixed)...))
 	}
-	of, exact := of3(matching, exact, t, no, n)
-	return f.where(e.X, of).but(exact)
+	return is
 }
 
 // of3 gives the values of an argument for which a condition on it is TRUE (t), FALSE (no) or NULL (n): it is TRUE for those in
@@ -331,7 +332,7 @@ func (f *finder) invert(e Expr, strict bool, out among) Constraint {
 	}
 	x, pre, exact, ok := inverse(e, out.set, f.among)
 	if !ok || !exact && pre.IsAll() {
-		if c, ok := ends(e, out); ok {
+		if c, ok := f.ends(e, out); ok {
 			return c
 		}
 	}

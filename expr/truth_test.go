@@ -292,10 +292,7 @@ func (c *Constraint) can(row []types.Value) (can, sure bool) {
 	switch c.Kind {
 	case One:
 		v := row[c.Col]
-		if can = (among{set: c.Set, null: c.Null}).holds(v); can && c.Like != nil {
-			can = !v.IsNull() && c.Like.Fixed.Match(v.Text())
-			return can, can
-		}
+		can = (among{set: c.Set, null: c.Null}).holds(v)
 		return can, can && c.Exact
 	case Unknown:
 		return true, false

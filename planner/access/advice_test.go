@@ -41,7 +41,7 @@ func TestAdvice(t *testing.T) {
 				}
 				for _, ranged := range []bool{false, true} {
 					with := follow(drawn.Def, way, ranged, value)
-					if with == "" {
+					if with == "" || ranged && isEndless(drawn.Def, with) {
 						continue
 					}
 					got, err := adviceOf(drawn.Def, "("+where+") AND "+with, layout)
@@ -83,6 +83,29 @@ func follow(t *catalog.Table, way string, ranged bool, value func(*catalog.Colum
 		return ""
 	}
 	return strings.Join(terms, " AND ")
+}
+
+// isEndless reports whether one of the conditions in with leaves no value of its column out: a TINYINT BETWEEN -128 AND 127.
+func isEndless(t *catalog.Table, with string) bool {
+	cond, err := compileWhere(t, with, nil)
+	if err != nil {
+		return false
+	}
+	sets := map[int]types.Set{}
+	for _, e := range expr.Conjuncts(cond) {
+		if col, set, _, _, _ := expr.Truth(e); set != nil {
+			if of, known := sets[col]; known {
+				set = set.Intersect(of)
+			}
+			sets[col] = set
+		}
+	}
+	for _, set := range sets {
+		if set.IsAll() {
+			return true
+		}
+	}
+	return false
 }
 
 func adviceOf(t *catalog.Table, where, layout string) (*plan.Scan, error) {

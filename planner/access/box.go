@@ -9,7 +9,7 @@ import (
 )
 
 // A box is a conjunction of constraints, each on one column: the rows in which
-// every column lies in its set and matches its patterns. A WHERE is a union of boxes:
+// every column lies in its set. A WHERE is a union of boxes:
 //
 //	a = 1 AND b IN (2, 3)              {a: [1 - 1], b: [2 - 3]}
 //	(a = 1 AND b = 2) OR (a = 3)       {a: [1 - 1], b: [2 - 2]} {a: [3 - 3]}
@@ -20,8 +20,6 @@ type box struct {
 	cols []types.Set // by column index; nil: unconstrained
 	// nulls are columns that are NULL; a set in cols holds no NULL.
 	nulls []int
-	// likes are patterns that a column matches and that its set does not express.
-	likes []*expr.Like
 }
 
 // maxBoxes bounds the union, and maxMultiplied those that a further conjunct of several boxes multiplies: n pairs that are
@@ -33,7 +31,7 @@ const (
 )
 
 func (b box) clone() box {
-	return box{cols: slices.Clone(b.cols), nulls: slices.Clone(b.nulls), likes: slices.Clone(b.likes)}
+	return box{cols: slices.Clone(b.cols), nulls: slices.Clone(b.nulls)}
 }
 
 // narrow intersects column col with s and reports whether anything is left.
@@ -68,7 +66,6 @@ func (b *box) intersect(o box) bool {
 			return false
 		}
 	}
-	b.likes = append(b.likes, o.likes...)
 	return true
 }
 
@@ -132,12 +129,9 @@ func (m *meet) add(c *expr.Constraint) bool {
 		case !known:
 		case c.Null:
 			m.nullable = append(m.nullable, c)
-		case !c.Exact && c.Like == nil && c.Set.IsAll():
+		case !c.Exact && c.Set.IsAll():
 			m.bare = append(m.bare, c.Col)
 		default:
-			if c.Like != nil {
-				m.base.likes = append(m.base.likes, c.Like)
-			}
 			if m.base.cols[c.Col] == nil {
 				return m.base.narrow(c.Col, c.Set)
 			}
@@ -208,7 +202,7 @@ func (m *meet) boxes() (boxes []box, capped bool) {
 // rulesOut reports whether the boxes of u leave values out and bind none: a <> 1 OR b <> 'x'.
 func rulesOut(u []box) bool {
 	return len(u) > 1 && !slices.ContainsFunc(u, func(b box) bool {
-		return len(b.likes) > 0 || len(b.nulls) > 0 || slices.ContainsFunc(b.cols, func(s types.Set) bool {
+		return len(b.nulls) > 0 || slices.ContainsFunc(b.cols, func(s types.Set) bool {
 			return len(s) > 0 && (!s[0].Lo.IsNull() || !s[len(s)-1].Hi.IsNull())
 		})
 	})
@@ -220,7 +214,7 @@ func (x boxMaker) union(c *expr.Constraint) (union []box, capped bool) {
 	for i := range c.Of {
 		x.env.tick()
 		o := &c.Of[i]
-		alone := o.Kind == expr.One && !o.Null && o.Like == nil && o.Col < x.width()
+		alone := o.Kind == expr.One && !o.Null && o.Col < x.width()
 		if n, known := at[o.Col]; known && alone {
 			union[n].cols[o.Col] = union[n].cols[o.Col].Union(o.Set)
 			continue

@@ -36,9 +36,6 @@ func (w *spanBuilder) split(br path, i int) (done, useful bool) {
 	if s := w.partSet(&br, i); s != nil && w.splitValues(br, i, s) {
 		return true, true
 	}
-	if done, useful := w.splitLike(br, i); done {
-		return true, useful
-	}
 	set := br.sets.of(col)
 	if set == nil || set.IsAll() {
 		return false, false
@@ -53,7 +50,10 @@ func (w *spanBuilder) split(br path, i int) (done, useful bool) {
 		return false, true
 	}
 	// Not every value of the column has a value of its own here (a bucket, a hash, a day).
-	if p.Monotone() == 0 && w.splitSteps(br, i) {
+	img, ranged := p.Image(set)
+	ranged = ranged && !img.IsAll()
+	_, listed := img.Values(w.few()) // steps tell them apart, and say no more
+	if p.Monotone() == 0 && (!ranged || !listed || w.pays(br, i)) && w.splitSteps(br, i) {
 		return true, true
 	}
 	if vs, ranges := w.scattered(p, set); len(vs) > 0 {
@@ -64,7 +64,7 @@ func (w *spanBuilder) split(br path, i int) (done, useful bool) {
 		}
 		return true, useful
 	}
-	if img, ok := p.Image(set); ok && !img.IsAll() {
+	if ranged {
 		if dom, ok := p.Domain(); ok && dom.SubsetOf(img) {
 			return false, false // no better than enumerating
 		}
@@ -374,42 +374,6 @@ func allPointRanges(rs []catalog.ByteRange) bool {
 		}
 	}
 	return true
-}
-
-// splitLike uses a pattern on the column: REVERSE(domain) under LIKE '%.suffix'.
-func (w *spanBuilder) splitLike(br path, i int) (done, useful bool) {
-	p := w.layout.Key.Parts[i]
-	col := p.Columns[0]
-	for _, l := range br.likes {
-		c, ok := l.X.(*expr.Column)
-		if !ok || c.Index != col || l.Not || l.Fold || l.Fixed == nil {
-			continue
-		}
-		pat, ok := p.LikeImage(l.Fixed)
-		if !ok {
-			continue
-		}
-		lit, whole, tail := pat.Prefix()
-		if lit == "" || whole {
-			continue
-		}
-		iv := expr.PrefixInterval(lit)
-		out, exact, ok := p.Ranges(nil, iv)
-		if !ok {
-			continue
-		}
-		w.use(i, plan.Ranged, types.SetOf(iv))
-		nb := br
-		nb.bound = i + 1
-		if exact && tail {
-			nb.matched = append(slices.Clip(nb.matched), l)
-		}
-		for _, r := range out {
-			w.emit(nb, &r)
-		}
-		return true, true
-	}
-	return false, false
 }
 
 // each walks on once for each value of part i.

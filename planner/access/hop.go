@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -38,7 +37,7 @@ func (w *spanBuilder) hop(br path) *tailHop {
 			return nil
 		}
 		scattered = scattered || w.scatters(p)
-		if p := parts[n]; p.Literal != nil || p.IsFromRest() || !w.constrains(&br, p) {
+		if p := parts[n]; p.Literal != nil || p.IsFromRest() || !w.constrains(&br, n) {
 			continue
 		}
 		if h := w.tails(br, n); h != nil {
@@ -49,13 +48,14 @@ func (w *spanBuilder) hop(br path) *tailHop {
 	return nil
 }
 
-// constrains reports whether br narrows all columns of p.
-func (w *spanBuilder) constrains(br *path, p *catalog.Part) bool {
-	if br.isNull(p) {
+// constrains reports whether br narrows part i of the key, or all columns of it.
+func (w *spanBuilder) constrains(br *path, i int) bool {
+	p, of := w.layout.Key.Parts[i], w.partOf(i)
+	if br.isNull(p) || of >= 0 && !br.sets.setOf(of).IsAll() {
 		return true
 	}
 	for _, col := range p.Columns {
-		if s := br.sets.of(col); (s == nil || s.IsAll()) && !slices.ContainsFunc(br.likes, func(l *expr.Like) bool { return slices.Contains(expr.Columns(l), col) }) {
+		if br.sets.setOf(col).IsAll() {
 			return false
 		}
 	}
@@ -64,9 +64,12 @@ func (w *spanBuilder) constrains(br *path, p *catalog.Part) bool {
 
 // mayEnd reports whether the key parts from n on, of which br narrows the first, can all be NULL.
 func (w *spanBuilder) mayEnd(br *path, n int) bool {
-	return !slices.ContainsFunc(w.layout.Key.Parts[n:], func(p *catalog.Part) bool {
-		return p.Literal == nil && !br.isNull(p) && w.constrains(br, p)
-	})
+	for i, p := range w.layout.Key.Parts[n:] {
+		if p.Literal == nil && !br.isNull(p) && w.constrains(br, n+i) {
+			return false
+		}
+	}
+	return true
 }
 
 // tails walks the parts from n on as if the key began there.

@@ -111,29 +111,21 @@ func like(c *expr.Column, pattern string) *expr.Like {
 // couldBind reports whether a part of the key could use e, a condition on column col: one before which no part takes the column's values
 // apart, unless e has these one by one.
 func (w *spanBuilder) couldBind(e expr.Expr, col int) bool {
-	of := term{e, w.columns.solver().Solve(e)}
-	_, set, ok := of.column()
-	l, isLike := e.(*expr.Like)
-	if isLike {
-		if _, bare := l.X.(*expr.Column); !bare || l.Not || l.Fold || l.Fixed == nil {
-			return false
-		}
-	}
-	points := !isLike && ok && allPoints(set)
-	for _, p := range w.layout.Key.Parts {
+	is := w.columns.solver().Solve(e)
+	set, _, _ := is.Column(col)
+	points := allPoints(set)
+	for i, p := range w.layout.Key.Parts {
 		if !slices.Contains(p.Columns, col) {
 			continue
 		}
+		if of := w.partOf(i); of >= 0 {
+			if part, _, _ := is.Column(of); !part.IsAll() {
+				return true
+			}
+		}
 		switch {
 		case len(p.Columns) > 1 || p.ManyScales():
-		case isLike:
-			if pattern, ok := p.LikeImage(l.Fixed); ok {
-				text, _, _ := pattern.Prefix()
-				if _, _, ok := p.Ranges(nil, expr.PrefixInterval(text)); ok && text != "" {
-					return true
-				}
-			}
-		case points, ok && !set.IsAll() && p.Monotone() != 0 && p.Order() != catalog.Unordered:
+		case points, !set.IsAll() && p.Monotone() != 0 && p.Order() != catalog.Unordered:
 			return true
 		}
 		if !points && !w.enumerable(p) {

@@ -135,9 +135,6 @@ func boxText(c columns, x box) string {
 			terms = append(terms, c.name(col)+": "+s.String())
 		}
 	}
-	for _, l := range x.likes {
-		terms = append(terms, l.String())
-	}
 	return "{" + strings.Join(terms, ", ") + "}"
 }
 
@@ -179,15 +176,6 @@ func parseBox(c columns, text string) (box, error) {
 	}
 	for _, term := range cut(body, ", ") {
 		pieces := cut(term, ": ")
-		if len(pieces) == 1 {
-			cond, err := compileWhere(c.table, strings.NewReplacer("(", "", ")", "").Replace(term), nil)
-			like, ok := cond.(*expr.Like)
-			if !ok {
-				return x, fmt.Errorf("%s is no pattern: %v", term, err)
-			}
-			x.likes = append(x.likes, like)
-			continue
-		}
 		col := 0
 		for c.name(col) != pieces[0] {
 			col++

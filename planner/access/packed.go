@@ -28,7 +28,7 @@ func (c *candidate) qualifiers(boxes []box) filter.Filter {
 	var least, end []byte
 	found := false
 	for _, b := range boxes {
-		set, ok := c.builder.image(&path{sets: facts{base: b.cols}, likes: b.likes}, part)
+		set, ok := c.builder.image(&path{sets: facts{base: b.cols}}, part)
 		if !ok {
 			return nil
 		}

@@ -1,8 +1,6 @@
 package access
 
 import (
-	"slices"
-
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -44,11 +42,10 @@ func (c *candidate) prove(terms []term) {
 
 // proof is a predicate prepared to be proved of many spans.
 type proof struct {
-	col  int
-	set  types.Set // the predicate is true exactly for these values of col; nil when it is not of that kind
-	like *expr.Like
-	all  []proof // AND
-	any  []proof // OR
+	col int
+	set types.Set // the predicate is true exactly for these values of col; nil when it is not of that kind
+	all []proof   // AND
+	any []proof   // OR
 	// likely is the term of any, or the interval of set, to try first: spans come in their order.
 	likely int
 	sarg   bool
@@ -67,7 +64,7 @@ func newProof(of *expr.Constraint, c columns) proof {
 	case expr.Any, expr.Either:
 		p.any = each
 	case expr.One:
-		p.col, p.set, p.sarg, p.like = of.Col, of.Set, of.Exact, of.Like
+		p.col, p.set, p.sarg = of.Col, of.Set, of.Exact
 		p.truth = of.Exact && of.Set.IsAll() && (of.Null || c.NotNull(of.Col))
 	}
 	return p
@@ -90,9 +87,6 @@ func (p *proof) holds(s *keySpan) bool {
 				return true
 			}
 		}
-	}
-	if p.like != nil && slices.Contains(s.likes, p.like) {
-		return true
 	}
 	for k := range p.any {
 		i := (p.likely + k) % len(p.any)

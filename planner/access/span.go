@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -19,7 +18,6 @@ type keySpan struct {
 	plan.Span
 	// proven are, by column, sets in which the column's value lies in every row of the span.
 	proven facts
-	likes  []*expr.Like // patterns that every row in the span matches
 	// bound is the number of leading key parts that the span binds or ranges over.
 	bound int
 	// begun is the number of key parts that begin within Start, or at its end.
@@ -47,9 +45,9 @@ func sharesRest(p *catalog.Part, t keySpan) bool {
 // emit adds the span of br continued by r: nil means everything that starts with
 // br's bytes, a point that the key is complete.
 func (w *spanBuilder) emit(br path, r *catalog.ByteRange) {
-	s := keySpan{Span: plan.Span{Table: br.table}, proven: br.proven, likes: br.matched, bound: br.bound, begun: br.begun, sets: br.sets, fixed: len(br.prefix)}
+	s := keySpan{Span: plan.Span{Table: br.table}, proven: br.proven, bound: br.bound, begun: br.begun, sets: br.sets, fixed: len(br.prefix)}
 	if br.openTail && (r == nil || !r.Point) {
-		s.proven, s.likes = br.provenBeforeTail, br.matchedBeforeTail
+		s.proven = br.provenBeforeTail
 	}
 	switch {
 	case r == nil:

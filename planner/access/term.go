@@ -16,7 +16,7 @@ type term struct {
 
 // column gives the values of the only column that t is about; ok is false where it is about several, or nothing is known.
 func (t *term) column() (col int, set types.Set, ok bool) {
-	if c := &t.is; c.Kind == expr.One && !c.Null && (c.Exact || c.Like != nil || !c.Set.IsAll()) {
+	if c := &t.is; c.Kind == expr.One && !c.Null && (c.Exact || !c.Set.IsAll()) {
 		return c.Col, c.Set, true
 	}
 	return 0, nil, false
@@ -46,14 +46,14 @@ func (c columns) NotNull(col int) bool {
 	return false
 }
 
-// partsNamed gives the parts of t's keys, beside columns, that stand in es.
+// partsNamed gives the parts of t's keys, beside columns, that stand in es, and those that a pattern on their column says something of.
 func partsNamed(t *catalog.Table, es []expr.Expr) (parts []expr.Expr) {
 	for _, l := range t.Layouts {
 		for _, p := range l.Key.Parts {
 			if len(p.Columns) == 0 || !fixed(p.Expr) || p.ManyScales() || slices.ContainsFunc(parts, func(e expr.Expr) bool { return expr.Same(e, p.Expr) }) {
 				continue
 			}
-			if _, column := p.Column(); !column && slices.ContainsFunc(es, func(e expr.Expr) bool { return holds(e, p.Expr) }) {
+			if _, column := p.Column(); !column && (p.KnowsEnds() || slices.ContainsFunc(es, func(e expr.Expr) bool { return holds(e, p.Expr) })) {
 				parts = append(parts, p.Expr)
 			}
 		}
@@ -164,7 +164,7 @@ func narrowed(terms []term, c columns, solver *expr.Solver) {
 			continue
 		}
 		is := within.Solve(t.Expr)
-		if is.Kind == expr.One && is.Like == nil && window(is.Col) != nil && window(is.Col).SubsetOf(is.Set) {
+		if is.Kind == expr.One && window(is.Col) != nil && window(is.Col).SubsetOf(is.Set) {
 			continue
 		}
 		if t.is = is; is.Kind == expr.One {

@@ -134,23 +134,19 @@ func named(es []expr.Expr) int {
 type path struct {
 	sets   facts
 	nulls  []int // columns that are NULL
-	likes  []*expr.Like
 	table  string
 	prefix []byte
 	null   bool // the part before is NULL
 	// loose is the number of bytes at the end of prefix that are delimiters which a key lacks where only NULLs follow.
 	loose  int
 	proven facts
-	// matched are the patterns that every row of the path matches.
-	matched []*expr.Like
-	begun   int // key parts that begin within prefix, or at its end
-	bound   int // leading key parts that the path binds or ranges over
+	begun  int // key parts that begin within prefix, or at its end
+	bound  int // leading key parts that the path binds or ranges over
 	// openTail is set when the prefix holds a part that only the end of the key ends, uid AS TEXT, ts AS INT64: in a
-	// longer key that begins with the prefix, that part may be a longer value. provenBeforeTail and matchedBeforeTail are what was proven
-	// and matched before that part; this holds for such a key, too.
-	openTail          bool
-	provenBeforeTail  facts
-	matchedBeforeTail []*expr.Like
+	// longer key that begins with the prefix, that part may be a longer value. provenBeforeTail is what was proven
+	// before that part; this holds for such a key, too.
+	openTail         bool
+	provenBeforeTail facts
 }
 
 // with is b with more bytes behind its prefix.
@@ -178,7 +174,7 @@ func (b *path) prove(col int, s types.Set) {
 
 // walk adds the spans of the rows of b.
 func (w *spanBuilder) walk(b box) {
-	br := path{sets: facts{base: b.cols}, nulls: b.nulls, likes: b.likes}
+	br := path{sets: facts{base: b.cols}, nulls: b.nulls}
 	w.tables(br, w.layout.Stored.Parts)
 }
 
@@ -294,7 +290,7 @@ func (w *spanBuilder) take(br *path, p *catalog.Part, v types.Value) (path, bool
 	}
 	nb := w.with(br, enc)
 	if p.FixedTail() > 0 {
-		nb.openTail, nb.provenBeforeTail, nb.matchedBeforeTail = true, br.proven, br.matched
+		nb.openTail, nb.provenBeforeTail = true, br.proven
 	}
 	if len(p.Columns) == 1 {
 		col := p.Columns[0]

@@ -123,8 +123,8 @@ func (w *spanBuilder) whyNotKey(e expr.Expr, t *catalog.Table) string {
 		}
 		return "it is about several columns at once"
 	}
-	of := term{e, columns{table: t}.solver().Solve(e)}
-	if _, set, ok := of.column(); !ok && !of.is.IsEverywhere() || set.IsAll() && !of.exact() && !w.couldBind(e, cols[0]) {
+	is := w.columns.solver().Solve(e)
+	if set, null, exact := is.Column(cols[0]); (null || set.IsAll() && !exact) && !is.IsEverywhere() && !w.couldBind(e, cols[0]) {
 		return w.whyNoRange(e)
 	}
 	for i, p := range w.layout.Key.Parts {
