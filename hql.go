@@ -218,7 +218,7 @@ func (db *DB) Catalog() *catalog.Catalog { return db.engine.Catalog() }
 // Client is the client through which the DB reads and writes; it refuses writes unless they are allowed.
 func (db *DB) Client() hbase.Client { return db.engine.Client() }
 
-// Statistics returns the statistics of ANALYZE for a table, for planning outside the DB, as package advise does. It is nil
+// Statistics returns the statistics of ANALYZE for a table, for planning outside the DB, as package design does. It is nil
 // if there are none, or if they do not arrive before ctx ends.
 func (db *DB) Statistics(ctx context.Context, t *catalog.Table) *stats.Table {
 	return db.engine.Statistics(ctx, t)

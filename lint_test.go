@@ -11,9 +11,9 @@ import (
 
 // plain lists the Go packages whose comments TestLint checks. A package joins the list when its comments are clean.
 var plain = []string{".", "demo", "examples/companyhash", "examples/databasesql", "examples/embed", "examples/service", "hqlotel", "hqlprom",
-	"sqldriver", "cmd/hql", "advise", "columnar", "embedded", "store", "importer", "stats", "catalog", "hbase", "pgwire", "pgcatalog", "infer", "spark", "filter", "exec/scan", "exec/lookup", "explain",
+	"sqldriver", "cmd/hql", "design", "columnar", "embedded", "store", "importer", "stats", "catalog", "hbase", "pgwire", "pgcatalog", "infer", "spark", "filter", "exec/scan", "exec/lookup", "explain",
 	"check", "check/gocode", "hqltest", "cmd/hql/mcpserver", "types", "hbase/kerberos", "hbase/hbasetest", "internal/coverage",
-	"internal/forms", "internal/given", "internal/poison", "internal/race", "internal/registry", "internal/seeds", "internal/tlsfiles", "internal/wire", "internal/worlds"}
+	"internal/forms", "internal/given", "internal/page", "internal/poison", "internal/race", "internal/registry", "internal/seeds", "internal/tlsfiles", "internal/wire", "internal/worlds"}
 
 // refused are patterns that make a sentence hard to read, each with a remedy.
 var refused = []struct {
@@ -96,7 +96,7 @@ func TestLintFinds(t *testing.T) {
 		"under it random tests draw random worlds",
 		"Of an UPDATE and a DELETE the columns of UPDATE may remain.",
 		"// Who finds no table in a store that has failed gets an error.",
-		"for who plans with it, as advise does; from who reads",
+		"for who plans with it, as design does; from who reads",
 		"it refers to what stands before it",
 		"the cell is written as it stands",
 	}

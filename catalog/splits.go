@@ -223,7 +223,7 @@ func (l *Layout) Begins(start []byte) string {
 		return types.NewBytes(string(start)).SQL()
 	case first.holdsText() && utf8.Valid(rest) && !bytes.ContainsFunc(rest, unicode.IsControl):
 		return types.NewString(string(rest)).SQL()
-	case first.Width() == Variable || len(rest) == first.Width():
+	case first.Width() == Variable && !first.Encoding.Type().IsText() || len(rest) == first.Width(): // a text may end in front of them
 		v, err = first.Decode(rest)
 	default:
 		return types.NewBytes(string(start)).SQL()

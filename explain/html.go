@@ -12,8 +12,8 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// page is what EXPLAIN (FORMAT HTML) shows.
-type page struct {
+// planPage is what EXPLAIN (FORMAT HTML) shows.
+type planPage struct {
 	Query, Verdict string
 	Hit            bool
 	Tables         []pageTable
@@ -102,7 +102,7 @@ type Stored struct {
 // HTML draws the plan of query, and what was measured of it unless f is nil, as a self-contained page. stored gives the
 // HBase tables of a table access, at most a page's worth of them, and what is to be said where these are not all.
 func HTML(query string, p *plan.Plan, f *Figures, stored func(s *plan.Scan, most int) (tables []Stored, note string)) string {
-	d := page{Query: query, Verdict: planVerdict(p).String(), Hit: p.HitsPrefix(), Estimate: estimateText(p.Estimate, f), Analyzed: f != nil, MaxListed: maxListedSpans, asked: map[*plan.Subplan]bool{}}
+	d := planPage{Query: query, Verdict: planVerdict(p).String(), Hit: p.HitsPrefix(), Estimate: estimateText(p.Estimate, f), Analyzed: f != nil, MaxListed: maxListedSpans, asked: map[*plan.Subplan]bool{}}
 	steps := Steps(p.Root, nil)
 	if f != nil {
 		d.Summary, steps = f.summary(), f.Steps
@@ -116,7 +116,7 @@ func HTML(query string, p *plan.Plan, f *Figures, stored func(s *plan.Scan, most
 }
 
 // add draws the table accesses of p, and of its sub-queries. of says which sub-query p is of, "" where it is the whole query.
-func (d *page) add(p *plan.Plan, of string, f *Figures, stored func(s *plan.Scan, most int) (tables []Stored, note string)) {
+func (d *planPage) add(p *plan.Plan, of string, f *Figures, stored func(s *plan.Scan, most int) (tables []Stored, note string)) {
 	for _, scan := range p.Reads() {
 		t := pageTable{Of: of, Scan: scan, Title: titleOf(scan), Hit: scan.Access.HitsPrefix()}
 		for _, part := range ruler(scan) {

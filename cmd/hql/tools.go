@@ -11,13 +11,9 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/hql-db/hql"
-	"github.com/hql-db/hql/advise"
-	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/importer"
-	"github.com/hql-db/hql/stats"
 )
 
 // tool is a sub-command: hql NAME [flags] [arguments].
@@ -39,7 +35,8 @@ const anyNumber = math.MaxInt
 // tools are the sub-commands by name: one table, an entry each, from which usage, manual and completion are made.
 func tools() map[string]*tool {
 	sample, most := inferredFrom, proposed
-	var file, statement string
+	var statement string
+	var designed designing
 	var schema bool
 	var serve server
 	var checked checks
@@ -65,25 +62,13 @@ func tools() map[string]*tool {
 				return inferTable(ctx, c, args[0], sample, most, stdout, stderr)
 			},
 		},
-		"advise": {
-			usage: "hql advise -f FILE [--catalog FILE] [--connect URL | --demo]\n\n" +
-				"Plans each statement of a file, without running it. Estimates its cost on the tables\n" +
-				"as they are, the INDEX that would bind it, and the cost of writing that INDEX.\n" +
-				"Parameters (?, $1, @name) may have any value. FILE - is standard input.\n",
+		"design": {
+			usage: designUsage,
 			store: true,
-			flags: func(fs *flag.FlagSet, c *config) { fs.StringVar(&file, "f", "", "") },
-			check: func([]string) error {
-				if file == "" {
-					return errors.New("-f FILE is missing: the statements to advise on")
-				}
-				return nil
-			},
-			run: func(ctx context.Context, c *config, _ []string, stdin io.Reader, stdout, _ io.Writer) error {
-				src, err := readInput(file, stdin)
-				if err != nil {
-					return err
-				}
-				return adviseOn(ctx, c, src, stdout)
+			flags: designed.flags,
+			check: designed.check,
+			run: func(ctx context.Context, c *config, _ []string, stdin io.Reader, stdout, stderr io.Writer) error {
+				return designed.run(ctx, c, stdin, stdout, stderr)
 			},
 		},
 		"check": {
@@ -298,22 +283,6 @@ func inferTable(ctx context.Context, c *config, table string, sample, most int, 
 	}
 	defer db.Close()
 	_, err = propose(ctx, db, table, sample, most, stdout, stderr)
-	return err
-}
-
-// adviseOn prints the costs of the statements of src, and the indexes that would make them cheaper.
-func adviseOn(ctx context.Context, c *config, src string, stdout io.Writer) error {
-	db, err := open(ctx, c)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	known := func(t *catalog.Table) *stats.Table { return db.Statistics(ctx, t) }
-	r, err := advise.Workload(db.Catalog(), src, time.Now(), advise.WithStatistics(known))
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(stdout, r.String())
 	return err
 }
 

@@ -55,8 +55,8 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 		ranges *= max(1, len(k.Stored))
 	}
 	w := work{ranges: ranges, found: float64(ranges)}
-	if s.Access == plan.Get {
-		w.gets, w.ranges, w.found = looked/max(1, t.Packed), 0, looked/max(1, t.Packed)
+	if s.Access == plan.Get { // keys that are not there are asked for as well
+		w.gets, w.ranges, w.found = float64(len(s.Spans)), 0, looked/max(1, t.Packed)
 	}
 	sought := s.Hop != nil // only rows that fit the conditions on the key are looked at
 	switch {

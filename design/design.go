@@ -1,0 +1,545 @@
+package design
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/explain"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/stats"
+	"github.com/hql-db/hql/types"
+)
+
+// Options say what a design is for.
+type Options struct {
+	// Statistics returns the statistics of a table, nil for none; nil: nothing is known of any.
+	Statistics func(*catalog.Table) *stats.Table
+	Now        time.Time // of NOW()
+	Table      string    // to design; "": each that the statements read
+	Regions    int       // that each table is to have; 0: as many as today, 16 at least
+	Rows       float64   // that the table will have; 0: as today
+	Writes     float64   // rows written, in the unit of the weights; 0: by the statements that write, or one for each read
+	WrittenBy  string    // the column that holds when a row was written; "": found by type
+	KeepOrder  bool      // no hash, salt or bucket in front
+	Progress   func(table string, tried int)
+	Stop       func() error // why the search is to end, nil to go on; it may be nil
+}
+
+// Report is the outcome.
+type Report struct {
+	Statements []Statement `json:"statements"`
+	Tables     []Table     `json:"tables"`
+}
+
+// Table is the outcome for one table.
+type Table struct {
+	Name    string  `json:"table"`
+	Tried   int     `json:"layouts_tried"`
+	Regions int     `json:"regions"`
+	Even    float64 `json:"even_share"`
+	Rows    float64 `json:"rows"`   // -1: not known
+	Sample  int     `json:"sample"` // rows
+	// Order names the column by whose order the sample was replayed; "": none is known.
+	Order string `json:"written_by"`
+	Fine  bool   `json:"fine"` // no proposal is clearly better than today's key
+	// Proposals are the best first; the key of today is among them.
+	Proposals []Proposal `json:"proposals"`
+	Notes     []string   `json:"notes,omitempty"`
+}
+
+// Proposal is one way to store a table.
+type Proposal struct {
+	Today   bool     `json:"today"`
+	Key     string   `json:"key"`
+	Indexes []string `json:"indexes,omitempty"`
+	Why     string   `json:"why,omitempty"`
+	Hits    int      `json:"statements_that_hit"`
+	Of      int      `json:"statements"`
+	// Rows, Calls and Micros are those of a statement in the mean, by weight; -1: not known.
+	Rows   float64 `json:"rows_read"`
+	Calls  float64 `json:"calls"`
+	Micros float64 `json:"microseconds"`
+	// Share is the part of the writes that the busiest region takes; -1: not known.
+	Share  float64  `json:"busiest_share"`
+	Bytes  float64  `json:"key_bytes"`
+	Puts   int      `json:"puts_a_row"`
+	Cost   float64  `json:"cost"` // in which reads and writes are put together
+	Misses []string `json:"misses,omitempty"`
+	Notes  []string `json:"notes,omitempty"`
+	Create string   `json:"create,omitempty"`
+	Copy   string   `json:"copy,omitempty"`
+	Plans  []string `json:"explain,omitempty"` // by statement; "" for one that does not read the table
+}
+
+// designer designs the tables of a workload.
+type designer struct {
+	Options
+	catalog *catalog.Catalog
+	stmts   []Statement
+}
+
+// Bounds of the search, and by how much a design must gain to be proposed.
+const (
+	maxOrders  = 64
+	keptOrders = 8
+	maxIndexes = 3
+	proposals  = 3
+	worthwhile = 0.7
+	longKey    = 64 // bytes, from which on a shorter key is a reason by itself
+)
+
+// Workload designs the tables of c for the statements of src. A statement that does not parse is an error with its
+// place; one that cannot be planned is reported as such.
+func Workload(c *catalog.Catalog, src string, o Options) (*Report, error) {
+	stmts, err := statements(src)
+	if err != nil {
+		return nil, err
+	}
+	d := &designer{Options: o, catalog: c, stmts: stmts}
+	var names []string
+	for i := range stmts {
+		d.read(&stmts[i])
+		for _, name := range append(stmts[i].reads, stmts[i].writes) {
+			if name != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if o.Table != "" {
+		t, ok := c.Table(o.Table)
+		if !ok {
+			return nil, fmt.Errorf("unknown table %q", o.Table)
+		}
+		names = []string{t.Name}
+	}
+	r := &Report{Statements: stmts}
+	for _, name := range names {
+		if t, ok := c.Table(name); ok {
+			of, err := d.table(t)
+			if err != nil {
+				return nil, err
+			}
+			r.Tables = append(r.Tables, *of)
+		}
+	}
+	return r, nil
+}
+
+// search is the search for the key of one table.
+type search struct {
+	*designer
+	table    *catalog.Table
+	known    *stats.Table
+	rows     [][]types.Value   // of the sample, in the order in which they were written, if that is known
+	identity []*catalog.Column // that tell rows apart
+	needs    []need
+	written  *catalog.Column   // when a row was written; nil: not known
+	newest   bool              // the newest rows are wanted first
+	day      bool              // write writes times of the day,
+	hashed   []*catalog.Column // and hashes in place of these
+	reading  []int             // statements that read the table
+	puts     float64           // rows written for the sum of the weights
+	today    *trial
+	tried    int
+}
+
+// table designs one table.
+func (d *designer) table(t *catalog.Table) (*Table, error) {
+	s := &search{designer: d, table: t, known: d.find(t)}
+	out := &Table{Name: t.Name, Rows: -1}
+	if t.HiddenKey || t.Layouts[0].Packed != nil || len(t.LookupParts()) > 0 {
+		out.Fine, out.Notes = true, []string{"no key is designed: " + undesigned(t)}
+		return out, nil
+	}
+	if d.WrittenBy != "" {
+		if _, ok := t.Column(d.WrittenBy); !ok {
+			return nil, fmt.Errorf("--written-by %s: table %s has no such column", d.WrittenBy, t.Name)
+		}
+	}
+	own := *d
+	s.designer = &own
+	s.prepare()
+	all, err := s.run()
+	if err != nil {
+		return nil, err
+	}
+	out.Tried, out.Regions, out.Even, out.Sample = s.tried, s.Regions, 1/float64(s.Regions), len(s.rows)
+	if s.known != nil {
+		out.Rows = max(s.known.Rows, d.Rows)
+	}
+	if s.written != nil && len(s.rows) > 0 {
+		out.Order = s.written.Name
+	}
+	out.Notes = s.notes()
+	slices.SortStableFunc(all, func(a, b *trial) int { return btoi(s.worthwhile(b)) - btoi(s.worthwhile(a)) })
+	best := all[:min(len(all), proposals)]
+	if out.Fine = !slices.ContainsFunc(best, s.worthwhile); out.Fine {
+		best = nil
+	}
+	for i, t := range best {
+		out.Proposals = append(out.Proposals, s.proposal(t, i == 0))
+	}
+	out.Proposals = append(out.Proposals, s.proposal(s.today, out.Fine))
+	return out, nil
+}
+
+// worthwhile reports whether t is clearly better than today's layout: by what it costs, or by much shorter keys at no cost.
+func (s *search) worthwhile(t *trial) bool {
+	if len(s.rows) == 0 && t.hits() <= s.today.hits() && t.skew >= s.today.skew {
+		return false // the rules compare ways to read: they do not measure them
+	}
+	return t.total < worthwhile*s.today.total || s.today.bytes > longKey && t.bytes < worthwhile*s.today.bytes && t.total < 1.05*s.today.total
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// undesigned says why a table's key is not designed.
+func undesigned(t *catalog.Table) string {
+	switch {
+	case t.HiddenKey:
+		return t.Name + " has no columns that tell its rows apart: name them with PRIMARY KEY (...), load rows, and run it again"
+	case t.Layouts[0].Packed != nil:
+		return "a row of HBase holds several rows of " + t.Name
+	}
+	return "the key of " + t.Name + " holds numbers that a look-up table gives"
+}
+
+// prepare finds what the statements ask of the table, and the order in which its rows were written.
+func (s *search) prepare() {
+	if s.Regions == 0 {
+		s.Regions = 16
+		if k := s.known.Key(s.table.Layouts[0].Name); k != nil {
+			for _, stored := range k.Stored {
+				s.Regions = max(s.Regions, stored.Regions)
+			}
+		}
+	}
+	s.Regions = max(s.Regions, 2)
+	for _, c := range s.table.Layouts[0].PlaceColumns() {
+		s.identity = append(s.identity, s.table.Columns[c])
+	}
+	newest, reads, puts := 0.0, 0.0, 0.0
+	for i := range s.stmts {
+		st := &s.stmts[i]
+		if st.writes == s.table.Name {
+			puts += st.Weight
+		}
+		if st.Error != "" || !slices.Contains(st.reads, s.table.Name) {
+			continue
+		}
+		s.reading = append(s.reading, i)
+		reads += st.Weight
+		for _, n := range st.needs {
+			if n.table != s.table {
+				continue
+			}
+			s.needs = append(s.needs, n)
+			if n.newest {
+				newest += st.Weight
+			} else if len(n.order) > 0 {
+				newest -= st.Weight
+			}
+		}
+	}
+	s.newest = newest > 0
+	if s.puts = cmp.Or(s.Writes, puts, reads); s.puts == 0 {
+		s.puts = 1
+	}
+	s.sample()
+}
+
+// run tries layouts and gives those that are worth showing, the best first.
+func (s *search) run() ([]*trial, error) {
+	s.today = s.try(nil)
+	if s.today == nil {
+		return nil, fmt.Errorf("table %s: its rows do not fit its definition", s.table.Name)
+	}
+	s.judge(s.today)
+	var plain, all []*trial
+	seen := map[string]bool{s.today.id(): true}
+	try := func(c candidate) (*trial, error) {
+		if seen[c.id()] {
+			return nil, nil
+		}
+		seen[c.id()] = true
+		s.tried++
+		if s.Progress != nil {
+			s.Progress(s.table.Name, s.tried)
+		}
+		if s.Stop != nil {
+			if err := s.Stop(); err != nil {
+				return nil, err
+			}
+		}
+		t := s.try(&c)
+		if t != nil {
+			s.judge(t)
+		}
+		return t, nil
+	}
+	for _, c := range s.orders() {
+		if c.id() == s.today.id() {
+			again := *s.today
+			again.candidate = &c
+			plain = append(plain, &again)
+			continue
+		}
+		t, err := try(c)
+		if err != nil {
+			return nil, err
+		}
+		if t != nil {
+			plain = append(plain, t)
+		}
+	}
+	slices.SortStableFunc(plain, func(a, b *trial) int { return cmp.Compare(a.reads, b.reads) })
+	all = slices.DeleteFunc(slices.Clone(plain), func(t *trial) bool { return t.id() == s.today.id() })
+	for _, p := range plain[:min(len(plain), keptOrders)] {
+		for _, c := range s.forms(*p.candidate)[1:] {
+			t, err := try(c)
+			if err != nil {
+				return nil, err
+			}
+			if t != nil {
+				all = append(all, t)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *trial) int { return cmp.Compare(a.total, b.total) })
+	all = append([]*trial{s.today}, undominated(all)...)
+	for i, t := range all[:min(len(all), proposals+2)] {
+		t, err := s.indexed(t, try)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = t
+	}
+	if withIndex := all[0]; withIndex == s.today {
+		all = all[1:]
+	}
+	slices.SortStableFunc(all, func(a, b *trial) int { return cmp.Compare(a.total, b.total) })
+	return undominated(all), nil
+}
+
+// undominated leaves out what another layout is at least as good as in reads, writes and bytes. all is sorted by cost.
+func undominated(all []*trial) (out []*trial) {
+	for _, t := range all {
+		if !slices.ContainsFunc(out, func(o *trial) bool {
+			return o.reads <= 1.02*t.reads && o.share <= t.share+0.01 && o.bytes <= t.bytes && o.puts <= t.puts
+		}) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// indexed adds to t the INDEXes that pay, one after the other.
+func (s *search) indexed(t *trial, try func(candidate) (*trial, error)) (*trial, error) {
+	for len(t.indexes) < maxIndexes {
+		best := t
+		for n, i := range s.reading {
+			if len(t.prices[n].misses) == 0 {
+				continue
+			}
+			for _, need := range s.stmts[i].needs {
+				if need.table != s.table {
+					continue
+				}
+				for _, def := range s.indexesFor(t, need) {
+					c := *t.candidate
+					c.indexes = append(slices.Clone(c.indexes), def)
+					with, err := try(c)
+					if err != nil {
+						return nil, err
+					}
+					if with != nil && with.total < best.total && s.helps(with, t) {
+						best = with
+					}
+				}
+			}
+		}
+		if best == t {
+			return t, nil
+		}
+		t = best
+	}
+	return t, nil
+}
+
+// helps reports whether some statement gains clearly by the last index of with.
+func (s *search) helps(with, without *trial) bool {
+	for n := range s.reading {
+		if s.cost(n, with.prices[n]) < worthwhile*s.cost(n, without.prices[n]) {
+			return true
+		}
+	}
+	return false
+}
+
+// indexesFor are the INDEXes that a statement asks for.
+func (s *search) indexesFor(t *trial, n need) (out []string) {
+	add := func(columns []*catalog.Column, front []string, name string) {
+		if len(columns) == 0 && front == nil {
+			return
+		}
+		for _, c := range columns {
+			name += "_" + strings.ToLower(c.Name)
+		}
+		for i, of := 2, "by"+name; ; i++ {
+			if !slices.ContainsFunc(t.table.Layouts, func(l *catalog.Layout) bool { return l.Name == of }) {
+				name = of
+				break
+			}
+			of = fmt.Sprintf("by%s_%d", name, i)
+		}
+		if parts := s.write(s.whole(columns), front); parts != nil {
+			out = append(out, fmt.Sprintf("INDEX %s (%s)", parser.QuoteName(name), strings.Join(parts, ", ")))
+		}
+	}
+	for _, lead := range leads(n) {
+		add(lead, nil, "")
+	}
+	for _, c := range n.suffix {
+		add(nil, s.front("REVERSE("+parser.QuoteName(c.Name)+") AS TEXT"), "_reversed_"+strings.ToLower(c.Name))
+	}
+	return out
+}
+
+// proposal describes a trial. whole: with statements and plans.
+func (s *search) proposal(t *trial, whole bool) Proposal {
+	out := Proposal{Today: t == s.today, Key: t.key(), Why: t.why, Of: len(s.reading), Rows: -1, Calls: -1, Micros: -1, Share: t.share, Bytes: t.bytes,
+		Puts: t.puts, Cost: t.total}
+	for i, x := range t.indexes {
+		bytes := ""
+		if k := t.known.Key(t.table.Layouts[len(t.table.Layouts)-len(t.indexes)+i].Name); k != nil {
+			bytes = fmt.Sprintf(": about %.0f bytes a row more", k.Bytes+cellBytes+float64(len(s.table.Families[0].Name)))
+		}
+		out.Indexes = append(out.Indexes, x+bytes)
+	}
+	if t.stored != "" {
+		out.Key += " STORED IN (" + t.stored + ")"
+	}
+	weights, rows, calls, micros, all := 0.0, 0.0, 0.0, 0.0, len(s.reading) > 0
+	for n, i := range s.reading {
+		w, p := s.stmts[i].Weight, t.prices[n]
+		if len(p.misses) == 0 {
+			out.Hits++
+		} else {
+			out.Misses = append(out.Misses, fmt.Sprintf("statement %d: %s", i+1, cmp.Or(p.misses[0], "no prefix is bound")))
+		}
+		if p.known == nil {
+			all = false
+			continue
+		}
+		weights, rows, calls, micros = weights+w, rows+w*p.known.Rows, calls+w*p.known.RPCs, micros+w*p.known.Cost
+	}
+	if all && weights > 0 {
+		out.Rows, out.Calls, out.Micros = rows/weights, calls/weights, micros/weights
+	}
+	out.Notes = s.notesOn(t)
+	if !whole {
+		return out
+	}
+	if !out.Today {
+		out.Create, out.Copy = s.statements(t)
+	}
+	for _, st := range s.stmts {
+		text := ""
+		if st.Error == "" && slices.Contains(st.reads, s.table.Name) {
+			if p, err := s.plan(t.catalog, st.ast, t.find(s)); err == nil && p != nil {
+				text = explain.String(p)
+			}
+		}
+		out.Plans = append(out.Plans, text)
+	}
+	return out
+}
+
+// statements are those that make the table and fill it.
+func (s *search) statements(t *trial) (create, fill string) {
+	def := *t.table.Def
+	def.Name, def.External, def.IfNotExists, def.StoredIn = def.Name+"_designed", false, false, nil
+	def.Layouts = slices.Clone(def.Layouts)
+	for i := range def.Layouts {
+		if t.stored == "" {
+			def.Layouts[i].StoredIn = nil
+		}
+	}
+	def.Split = t.split
+	return def.String() + ";", fmt.Sprintf("INSERT INTO %s SELECT * FROM %s ALLOW FULL SCAN;", parser.QuoteName(def.Name), parser.QuoteName(s.table.Name))
+}
+
+// notes are what the seeds of bad keys show in today's key.
+func (s *search) notes() (out []string) {
+	if len(s.rows) == 0 {
+		out = append(out, fmt.Sprintf("no sample of %d rows or more is known: load rows and run ANALYZE %s; until then reads are judged by rules, and writes by the first part of the key", leastSample, parser.QuoteName(s.table.Name)))
+	} else if s.written == nil {
+		out = append(out, "no column holds when a row was written, so that the share of the busiest region is that of all rows; --written-by names one")
+	}
+	for _, c := range s.identity {
+		if c.Type == types.String && len(s.rows) > 0 && !slices.ContainsFunc(s.rows, func(row []types.Value) bool {
+			text := row[c.Index].Text()
+			return text == "" || strings.Trim(text, "0123456789") != "" || len(text) > 18 || text[0] == '0' && len(text) > 1
+		}) {
+			out = append(out, fmt.Sprintf("%s holds numbers alone: as BIGINT it takes 8 bytes of the key, and sorts by value", c.Name))
+		}
+	}
+	return out
+}
+
+// notesOn are what is to be known of a layout before it is used.
+func (s *search) notesOn(t *trial) (out []string) {
+	layout := t.table.Layouts[0]
+	out = append(out, layout.KeyNotes(s.Regions)...)
+	if t.bytes > 16 && layout.Key.Parts[0].Width() == catalog.Variable {
+		out = append(out, fmt.Sprintf("the key has %.0f bytes, which each cell repeats: 16 are a good bound", math.Round(t.bytes)))
+	}
+	for _, l := range t.table.Layouts[1:] {
+		for _, c := range l.Sparse {
+			if !c.NotNull && t != s.today {
+				out = append(out, fmt.Sprintf("%s has no entry for a row in which %s is NULL: statements use it if their WHERE rules NULL out", l.Name, c.Name))
+			}
+		}
+	}
+	if t == s.today {
+		return out
+	}
+	if t.key() == s.today.key() && t.stored == "" {
+		out = append(out, "the key stays: with the INDEX added to today's definition, CHECK TABLE "+parser.QuoteName(s.table.Name)+" REPAIR fills it, and nothing is copied")
+	}
+	var moved, fixed, small []string
+	for _, c := range t.columns {
+		name := parser.QuoteName(c.Name)
+		switch {
+		case !slices.Contains(s.identity, c):
+			moved = append(moved, c.Name)
+		case strings.Contains(s.today.key(), name+" AS TEXT("):
+		case strings.Contains(t.key(), fmt.Sprintf("%s AS TEXT(%d)", name, max(1, s.fixedLength(c)))) && c.Type == types.String:
+			fixed = append(fixed, c.Name)
+		}
+		if strings.Contains(t.key(), name+" AS UINT32") && c.Type == types.BigInt && !strings.Contains(s.today.key(), name+" AS UINT32") {
+			small = append(small, c.Name)
+		}
+	}
+	for _, n := range []struct {
+		of   []string
+		text string
+	}{{moved, "not in today's key: two rows may differ in it alone, and an UPDATE of it becomes DELETE and INSERT"},
+		{fixed, "of one length in all of the sample: a longer text would be refused"},
+		{small, "small in all of the sample: numbers from 4,294,967,296 on would be refused"}} {
+		if len(n.of) > 0 {
+			out = append(out, strings.Join(n.of, ", ")+": "+n.text)
+		}
+	}
+	return out
+}
