@@ -262,31 +262,20 @@ func TestDeleteOfTwoVersions(t *testing.T) {
 }
 
 func TestRegexes(t *testing.T) {
-	const dotAll = javaDotAll
+	message := func(pattern, charset string) *pb.RegexStringComparator {
+		return &pb.RegexStringComparator{Pattern: &pattern, PatternFlags: proto.Int32(javaDotAll), Charset: &charset, Engine: proto.String("JAVA")}
+	}
 	for _, c := range []struct {
 		pattern string
-		flags   int32
 		yes, no string // separated by blanks
 	}{
-		{`b`, dotAll, "abc b", "ac"},
-		{`\Aa.*c\z`, dotAll, "ac abbc a\nc", "bac acd"},
-		{`^a.c$`, 0, "abc abc\n", "a\nc abcd"},
-		{`\Qa.b\E+`, dotAll, "a.b a.bb", "aab"},
-		{`\Qa`, dotAll, "a", "b"},
-		{`[a-c\]\Q^-\E]\d`, dotAll, "a1 ]2 ^3 -4", "d1"},
-		{`a\s`, dotAll, "a\v a\t", "ab"},
-		{`a\S`, dotAll, "ab", "a\v a\t a"},
-		{`^a+?b??c{2}?$`, dotAll, "aabcc acc", "abbcc abc"},
-		{`(?:x|y)(z)?`, dotAll, "x yz", "z"},
-		{`^(?:.)(?:\Q.\E|$)$`, 0, "a a. x", "aa \r \r. \u0085"},
-		{`^(?<one>x|y)z$`, dotAll, "xz yz", "x zz"},
-		{`^a{2}b{1,}$`, dotAll, "aab aabb", "ab aa"},
-		{`AB`, dotAll | javaCaseInsensitive, "ab aB", "a"},
-		{`a.b`, javaLiteral, "a.b", "axb"},
-		{`\x41\u0042`, dotAll, "AB", "ab"},
+		{`b`, "abc b", "ac"},
+		{`\Aa.*c\z`, "ac abbc a\nc", "bac acd"},
+		{`a\.b`, "a.b", "aab"},
+		{`\Aa.{2}(?:\x41|[\x62-\x63])`, "aaaA a\n\nbc", "aaad aA"},
+		{`[a-c\]]\x31`, "a1 ]1", "d1"},
 	} {
-		m := &pb.RegexStringComparator{Pattern: &c.pattern, PatternFlags: &c.flags, Charset: proto.String("UTF-8"), Engine: proto.String("JAVA")}
-		cmp, err := newRegexComparator(m)
+		cmp, err := newRegexComparator(message(c.pattern, "UTF-8"))
 		if err != nil {
 			t.Errorf("%s: %v", c.pattern, err)
 			continue
@@ -302,14 +291,17 @@ func TestRegexes(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range []string{`(?=a)`, `(?<!a)b`, `(a)\1`, `a*+`, `[a[b]]`, `[a&&b]`, `(?i)a`, `\G`, `a{`, `\`, `[a`, `(`, `\x`, `\x4`, `\x{41}`, `\u041`} {
-		m := &pb.RegexStringComparator{Pattern: &p, PatternFlags: proto.Int32(0), Charset: proto.String("UTF-8")}
-		if _, err := newRegexComparator(m); err == nil {
-			t.Errorf("%s was translated", p)
+	for _, p := range []string{`(?=a)`, `(?<!a)b`, `(a)\1`, `a*+`, `\Ga`, `a\s`, `a$`, `^a`, `\`, `\\\`, `[a`, `(`, `\x`, `\x4`, `\x{41}`, `\u0041`} {
+		if _, err := newRegexComparator(message(p, "UTF-8")); err == nil {
+			t.Errorf("%s was compiled", p)
 		}
 	}
-	latin := &pb.RegexStringComparator{Pattern: proto.String("^.é$"), PatternFlags: proto.Int32(dotAll), Charset: proto.String("ISO-8859-1")}
-	if c := must(newRegexComparator(latin)); c.compare([]byte("\xff\xe9")) != 0 || c.compare([]byte("é")) == 0 {
+	other := message("a", "UTF-8")
+	other.PatternFlags = proto.Int32(0)
+	if _, err := newRegexComparator(other); err == nil {
+		t.Error("a pattern with other flags was compiled")
+	}
+	if c := must(newRegexComparator(message(`\A.é\z`, "ISO-8859-1"))); c.compare([]byte("\xff\xe9")) != 0 || c.compare([]byte("é")) == 0 {
 		t.Error("ISO-8859-1")
 	}
 }

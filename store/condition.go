@@ -111,6 +111,7 @@ func (w *writer) holds(ctx context.Context, t *table, g *region, c *pb.Condition
 	return conditionHolds(op, cmp.compare(found[0].value)), nil
 }
 
+// conditionHolds reports whether a OP b, where c compares a with b.
 func conditionHolds(op pb.CompareType, c int) bool {
 	switch op {
 	case pb.CompareType_LESS:

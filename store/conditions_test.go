@@ -47,7 +47,7 @@ func (m *conditionalMulti) ToProto() proto.Message {
 func (g gen) conditional() (key string, mutations []*pb.MutationProto, filters []*pb.Filter, text string) {
 	key = g.key()
 	for range 1 + g.IntN(3) {
-		f, err := g.filter(2).ConstructPBFilter()
+		f, err := g.filter(2, false).ConstructPBFilter()
 		if err != nil {
 			continue
 		}

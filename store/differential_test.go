@@ -38,19 +38,15 @@ func (g gen) fam() string { return g.pick("f", "f", "g") }
 
 func (g gen) comparator() hfilter.Comparator {
 	v := hfilter.NewByteArrayComparable([]byte(g.pick(append(append([]string{}, vals...), keys...)...)))
-	switch g.IntN(8) {
+	switch g.IntN(6) {
 	case 0, 1, 2:
 		return hfilter.NewBinaryComparator(v)
 	case 3:
 		return hfilter.NewBinaryPrefixComparator(v)
 	case 4:
-		return hfilter.NewSubstringComparator(g.pick("a", "B", "ab"))
-	case 5:
 		return hfilter.NewNullComparator()
-	case 6:
-		return hfilter.NewBitComparator(hfilter.BitComparatorBitwiseOp(g.IntN(3)+1), v)
 	default:
-		return hfilter.NewRegexStringComparator(g.pick("^a", "b$", "a.?b", "[ab]+", `\Qa\E`, "(a|c)b", `^\w*$`), 32, g.pick("UTF-8", "ISO-8859-1"), "JAVA")
+		return hfilter.NewRegexStringComparator(g.pick(`\Aa`, `b\z`, "a.?b", "[ab]+", `\Aa.{1}`, "(?:a|c)b", `\A[\x00-\x61]*?\z`), 32, g.pick("UTF-8", "ISO-8859-1"), "JAVA")
 	}
 }
 
@@ -59,41 +55,45 @@ func (g gen) cf() *hfilter.CompareFilter {
 	return hfilter.NewCompareFilter(g.op(), g.comparator())
 }
 
-func (g gen) rng() *hfilter.RowRange {
-	a, b := g.key(), g.key()
-	if a > b {
-		a, b = b, a
+// ranges are in order, as hql sends them.
+func (g gen) ranges() hfilter.Filter {
+	ends := make([]string, 2+2*g.IntN(3))
+	for i := range ends {
+		ends[i] = g.key()
 	}
+	slices.Sort(ends)
+	ends = slices.Compact(ends)
 	if g.IntN(8) == 0 {
-		a = ""
+		ends[0] = ""
 	}
-	if g.IntN(8) == 0 {
-		b = ""
+	var rs []*hfilter.RowRange
+	for i := 0; i+1 < len(ends); i += 2 {
+		rs = append(rs, hfilter.NewRowRange([]byte(ends[i]), []byte(ends[i+1]), g.IntN(3) > 0, g.IntN(2) == 0))
 	}
-	return hfilter.NewRowRange([]byte(a), []byte(b), g.IntN(3) > 0, g.IntN(2) == 0)
+	if len(rs) == 0 || g.IntN(8) == 0 {
+		rs = append(rs, hfilter.NewRowRange([]byte(ends[len(ends)-1]), nil, true, false))
+	}
+	return hfilter.NewMultiRowRangeFilter(rs)
 }
 
-func (g gen) filter(depth int) hfilter.Filter {
-	n := 24
+// filter draws one of the filters that hql sends; those that seek rows are for forward reads.
+func (g gen) filter(depth int, reversed bool) hfilter.Filter {
+	n := 15
 	if depth == 0 {
-		n = 20
+		n = 11
 	}
 	switch g.IntN(n) {
 	case 0:
 		return hfilter.NewRowFilter(g.cf())
 	case 1:
-		return hfilter.NewPrefixFilter([]byte(g.key()))
-	case 2:
-		return hfilter.NewInclusiveStopFilter([]byte(g.key()))
-	case 3:
-		return hfilter.NewPageFilter(int64(g.IntN(4)))
-	case 4:
-		var rs []*hfilter.RowRange
-		for range 1 + g.IntN(3) {
-			rs = append(rs, g.rng())
+		if reversed {
+			return g.filter(depth, reversed)
 		}
-		return hfilter.NewMultiRowRangeFilter(rs)
-	case 5:
+		return g.ranges()
+	case 2:
+		if reversed {
+			return g.filter(depth, reversed)
+		}
 		var ps []*hfilter.BytesBytesPair
 		for range 1 + g.IntN(2) {
 			k := []byte(g.key())
@@ -104,21 +104,13 @@ func (g gen) filter(depth int) hfilter.Filter {
 			ps = append(ps, hfilter.NewBytesBytesPair(k, m))
 		}
 		return hfilter.NewFuzzyRowFilter(ps)
-	case 6, 7, 8:
+	case 3, 4, 5:
 		return hfilter.NewSingleColumnValueFilter([]byte(g.fam()), []byte(g.pick(quals...)), g.op(), g.comparator(), g.IntN(2) == 0, g.IntN(3) > 0)
-	case 9:
-		return hfilter.NewSingleColumnValueExcludeFilter(hfilter.NewSingleColumnValueFilter([]byte(g.fam()), []byte(g.pick(quals...)), g.op(), g.comparator(), g.IntN(2) == 0, g.IntN(3) > 0))
-	case 10:
-		return hfilter.NewValueFilter(g.cf())
-	case 11:
+	case 6:
 		return hfilter.NewQualifierFilter(g.cf())
-	case 12:
+	case 7:
 		return hfilter.NewFamilyFilter(hfilter.NewCompareFilter(g.op(), hfilter.NewBinaryComparator(hfilter.NewByteArrayComparable([]byte(g.fam())))))
-	case 13:
-		return hfilter.NewColumnPrefixFilter([]byte(g.pick("a", "b", "c", "")))
-	case 14:
-		return hfilter.NewMultipleColumnPrefixFilter([][]byte{[]byte(g.pick("a", "ab")), []byte(g.pick("b", "c"))})
-	case 15:
+	case 8:
 		var lo, hi []byte
 		if g.IntN(4) > 0 {
 			lo = []byte(g.pick("a", "ab", "b"))
@@ -127,34 +119,22 @@ func (g gen) filter(depth int) hfilter.Filter {
 			hi = []byte(g.pick("ab", "b", "c"))
 		}
 		return hfilter.NewColumnRangeFilter(lo, hi, g.IntN(2) == 0, g.IntN(2) == 0)
-	case 16:
-		if g.IntN(2) == 0 {
-			return hfilter.NewColumnPaginationFilter(int32(1+g.IntN(3)), int32(g.IntN(3)), nil)
-		}
-		return hfilter.NewColumnPaginationFilter(int32(1+g.IntN(3)), 0, []byte(g.pick("a", "b")))
-	case 17:
-		switch g.IntN(4) {
-		case 0:
-			return hfilter.NewColumnCountGetFilter(int32(g.IntN(4)))
-		case 1:
-			return hfilter.NewFirstKeyValueMatchingQualifiersFilter([][]byte{[]byte(g.pick(quals...))})
-		case 2:
-			return hfilter.NewDependentColumnFilter(g.cf(), []byte(g.fam()), []byte(g.pick(quals...)), g.IntN(2) == 0)
-		}
+	case 9:
 		return hfilter.NewTimestampsFilter([]int64{int64(g.IntN(7)), int64(g.IntN(7))})
-	case 18:
-		return hfilter.NewKeyOnlyFilter(g.IntN(2) == 0)
-	case 19:
-		return hfilter.NewFirstKeyOnlyFilter()
-	case 20:
-		for {
-			f := g.filter(depth - 1)
-			if m, err := f.ConstructPBFilter(); err == nil && !strings.Contains(dump(m), "MultiRowRange") {
-				return hfilter.NewSkipFilter(f)
-			}
+	case 10:
+		if g.IntN(2) == 0 {
+			return hfilter.NewKeyOnlyFilter(false)
 		}
-	case 21:
-		return hfilter.NewWhileMatchFilter(g.filter(depth - 1))
+		return hfilter.NewFirstKeyOnlyFilter()
+	case 11: // of cells by their names and times
+		name := func(v string) *hfilter.CompareFilter {
+			return hfilter.NewCompareFilter(hfilter.NotEqual, hfilter.NewBinaryComparator(hfilter.NewByteArrayComparable([]byte(v))))
+		}
+		kept := []hfilter.Filter{hfilter.NewFamilyFilter(name(g.fam())), hfilter.NewTimestampsFilter([]int64{int64(g.IntN(7)), int64(g.IntN(7))})}
+		if g.IntN(2) == 0 {
+			kept = append(kept, hfilter.NewQualifierFilter(name(g.pick(quals...))))
+		}
+		return hfilter.NewSkipFilter(hfilter.NewList(hfilter.MustPassOne, kept...))
 	}
 	op := hfilter.MustPassAll
 	if g.IntN(2) == 0 {
@@ -162,7 +142,7 @@ func (g gen) filter(depth int) hfilter.Filter {
 	}
 	var fs []hfilter.Filter
 	for range 1 + g.IntN(3) {
-		fs = append(fs, g.filter(depth-1))
+		fs = append(fs, g.filter(depth-1, reversed))
 	}
 	return hfilter.NewList(op, fs...)
 }
@@ -248,7 +228,7 @@ func (g gen) query() spec {
 		add("size 1", hrpc.MaxResultSize(1))
 	}
 	if !times && g.IntN(5) > 0 {
-		f := g.filter(2)
+		f := g.filter(2, s.reversed)
 		m, err := f.ConstructPBFilter()
 		if err == nil {
 			add(dump(m), hrpc.Filters(f))
@@ -300,11 +280,6 @@ func dump(m *pb.Filter) string {
 		var l pb.SkipFilter
 		proto.Unmarshal(m.SerializedFilter, &l)
 		return "Skip(" + dump(l.Filter) + ")"
-	}
-	if n == "WhileMatchFilter" {
-		var l pb.WhileMatchFilter
-		proto.Unmarshal(m.SerializedFilter, &l)
-		return "While(" + dump(l.Filter) + ")"
 	}
 	return fmt.Sprintf("%s{%q}", n, m.SerializedFilter)
 }

@@ -1,6 +1,6 @@
-// Package store is an HBase inside the process: tables, regions, cells, scans and
-// filters with HBase 2's semantics over an ordered key-value store (Pebble), in
-// memory or in a persistent directory.
+// Package store is an HBase inside the process: tables, regions, cells, scans and the
+// filters that hql sends, with HBase 2's semantics over an ordered key-value store
+// (Pebble), in memory or in a persistent directory.
 //
 // A Store replaces gohbase's client. It implements gohbase.Client and
 // gohbase.RPCClient, and Admin returns a gohbase.AdminClient. SendRPC serves everything

@@ -263,7 +263,7 @@ var callsThatRead = map[string]func(s *Store) (string, error){
 		return cellsRead(s, hrpc.Reversed(), families("f:b f:x"), hrpc.Filters(scvf("f:b", hfilter.Equal, bin("7"), true, true)))
 	},
 	"scan of rows by all their cells": func(s *Store) (string, error) {
-		return cellsRead(s, hrpc.Filters(hfilter.NewSkipFilter(hfilter.NewValueFilter(cmp(hfilter.NotEqual, bin("7"))))))
+		return cellsRead(s, hrpc.Filters(hfilter.NewSkipFilter(hfilter.NewQualifierFilter(cmp(hfilter.NotEqual, bin("x"))))))
 	},
 	"scan of rows by their keys": func(s *Store) (string, error) { return cellsRead(s, hrpc.Filters(fuzzy("????7"))) },
 	"scan of ranges": func(s *Store) (string, error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -132,21 +133,14 @@ func (i *injection) did(k FaultKind) {
 
 // draw decides the faults of a call. It draws equally many numbers for every call, so that one fault does not shift the
 // others.
-func (f *faults) draw(t *table, name string, req proto.Message) injection {
+func (f *faults) draw(t *table) injection {
 	if !f.on.Load() || t.meta {
 		return injection{}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls++
-	at := func(calls []int) bool {
-		for _, n := range calls {
-			if n == f.calls {
-				return true
-			}
-		}
-		return false
-	}
+	at := func(calls []int) bool { return slices.Contains(calls, f.calls) }
 	hit := func(p float64) bool { return f.rng.Float64() < p }
 	i := injection{from: f, Faults: f.f}
 	i.requestLost, i.loseAnswer, i.hang = hit(f.f.RequestLost), hit(f.f.AnswerLost), hit(f.f.Hang)

@@ -23,7 +23,7 @@ func (c returnCode) includes() bool { return c <= includeAndNextRow }
 //
 //	for each row: rowKey; when it says true the row is passed over, else
 //	    for each version of each cell, family by family: cell, then transform when included
-//	    when hasRow: rowCells, then row if cells are left; else: row
+//	    row; when hasRow only if cells are left
 //	    reset
 //
 // allRemaining ends the scan of the region as soon as it is true. A filter may look
@@ -39,8 +39,6 @@ type filter interface {
 	// hasRow reports whether the filter needs all cells of a row before it decides:
 	// such scans never return parts of rows.
 	hasRow() bool
-	// rowCells removes cells of the row.
-	rowCells(r *rowCells)
 	// row reports whether the row is refused.
 	row() bool
 	// nextHint is the first position worth looking at after c; nil: no idea, go on.
@@ -60,7 +58,6 @@ func (filterBase) allRemaining() bool    { return false }
 func (filterBase) cell(*cell) returnCode { return include }
 func (filterBase) transform(*cell)       {}
 func (filterBase) hasRow() bool          { return false }
-func (filterBase) rowCells(*rowCells)    {}
 func (filterBase) row() bool             { return false }
 func (filterBase) nextHint(*cell) *cell  { return nil }
 func (filterBase) essential([]byte) bool { return true }

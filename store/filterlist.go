@@ -22,12 +22,6 @@ func newFilterList(in []filter, reversed bool) filterList {
 func (l *filterList) hasRow() bool  { return l.hasRows }
 func (l *filterList) hinting() bool { return false }
 
-func (l *filterList) rowCells(r *rowCells) {
-	for _, f := range l.in {
-		f.rowCells(r)
-	}
-}
-
 func (l *filterList) essential(family []byte) bool {
 	for _, f := range l.in {
 		if f.essential(family) {

@@ -10,17 +10,19 @@ import (
 )
 
 // fuzzyRowFilter keeps rows that fit one of several patterns on their common length,
-// seeking to the next possible row (FuzzyRowFilter).
+// seeking to the next possible row (FuzzyRowFilter). It is for forward scans: HBase loses rows of others.
 type fuzzyRowFilter struct {
 	filterBase
 	rules     []fuzzyRule
-	reversed  bool
 	refused   bool
 	done      bool
 	lastFound int // where to look first
 	next      []fuzzyNext
 	started   bool
 }
+
+// errReversed refuses filters that seek rows in a reversed scan. hql sends none.
+var errReversed = errors.New("not in a reversed scan")
 
 // fuzzyRule is a pattern: key's byte counts where mask is 0xff, any byte fits where it is 0.
 type fuzzyRule struct{ key, mask []byte }
@@ -31,8 +33,11 @@ type fuzzyNext struct {
 	rule int
 }
 
-func newFuzzyRow(m *pb.FuzzyRowFilter, reversed bool) (filter, error) {
-	f := &fuzzyRowFilter{reversed: reversed}
+func (p filterParser) fuzzyRow(m *pb.FuzzyRowFilter) (filter, error) {
+	if p.reversed {
+		return nil, errReversed
+	}
+	f := &fuzzyRowFilter{}
 	for _, d := range m.GetFuzzyKeysData() {
 		key, mask := bytes.Clone(d.GetFirst()), bytes.Clone(d.GetSecond())
 		if len(key) != len(mask) {
@@ -109,7 +114,7 @@ func (f *fuzzyRowFilter) nextHint(c *cell) *cell {
 		// Rules whose next row lies behind the cell move on.
 		for {
 			i := f.nearest()
-			if i < 0 || f.before(c.row, f.next[i].row) {
+			if i < 0 || bytes.Compare(c.row, f.next[i].row) < 0 {
 				break
 			}
 			rule := f.next[i].rule
@@ -125,17 +130,10 @@ func (f *fuzzyRowFilter) nextHint(c *cell) *cell {
 	return firstOnRow(f.next[i].row)
 }
 
-func (f *fuzzyRowFilter) before(a, b []byte) bool {
-	if f.reversed {
-		a, b = b, a
-	}
-	return bytes.Compare(a, b) < 0
-}
-
 func (f *fuzzyRowFilter) nearest() int {
 	best := -1
 	for i, n := range f.next {
-		if best < 0 || f.before(n.row, f.next[best].row) {
+		if best < 0 || bytes.Compare(n.row, f.next[best].row) < 0 {
 			best = i
 		}
 	}
@@ -143,23 +141,16 @@ func (f *fuzzyRowFilter) nearest() int {
 }
 
 func (f *fuzzyRowFilter) push(rule int, row []byte) {
-	if next := f.rules[rule].following(row, f.reversed); next != nil {
+	if next := f.rules[rule].following(row); next != nil {
 		f.next = append(f.next, fuzzyNext{next, rule})
 	}
 }
 
-// following returns the first row behind row (in the direction of the scan) that may match; nil: none.
-func (r fuzzyRule) following(row []byte, reversed bool) []byte {
+// following returns the first row behind row that may match; nil: none.
+func (r fuzzyRule) following(row []byte) []byte {
 	n := max(len(row), len(r.key))
 	out := make([]byte, n)
 	copy(out, r.key)
-	last, first := byte(0xff), byte(0)
-	if reversed {
-		last, first = first, last
-		for i := len(r.key); i < n; i++ {
-			out[i] = 0xff
-		}
-	}
 	at := func(i int) byte { // the row's byte; a shorter row continues with zeros
 		if i < len(row) {
 			return row[i]
@@ -170,20 +161,15 @@ func (r fuzzyRule) following(row []byte, reversed bool) []byte {
 	for i := range n {
 		if i >= len(r.mask) || r.mask[i] == 0 {
 			out[i] = at(i)
-			if at(i) != last {
+			if at(i) != 0xff {
 				grow = i
 			}
 			continue
 		}
-		less, more := at(i) < r.key[i], at(i) > r.key[i]
-		if reversed {
-			less, more = more, less
-		}
-		if less {
+		if at(i) < r.key[i] {
 			grown = true // the fixed byte is still ahead: the bytes before it can stay
-			break
 		}
-		if more {
+		if at(i) != r.key[i] {
 			break
 		}
 	}
@@ -191,19 +177,12 @@ func (r fuzzyRule) following(row []byte, reversed bool) []byte {
 		if grow < 0 {
 			return nil
 		}
-		if reversed {
-			out[grow]--
-		} else {
-			out[grow]++
-		}
+		out[grow]++
 		for i := grow + 1; i < n; i++ {
 			if i >= len(r.mask) || r.mask[i] == 0 {
-				out[i] = first
+				out[i] = 0
 			}
 		}
-	}
-	if reversed {
-		return out
 	}
 	// Trailing bytes that may be anything are cut, so that shorter rows are not skipped.
 	end := min(len(r.mask), n) - 1

@@ -283,8 +283,7 @@ func (s *Store) moveRegion(r *pb.RegionSpecifier) error {
 	for _, t := range s.catalog.all() {
 		for _, g := range t.regions {
 			if string(r.GetValue()) == g.encoded || bytes.Equal(r.GetValue(), g.name) {
-				_, err := s.reshapeLocked(t.name, reopened(g.start))
-				return err
+				return s.reshapeLocked(t.name, reopened(g.start))
 			}
 		}
 	}

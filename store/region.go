@@ -70,7 +70,7 @@ func (s *Store) newRegionID() uint64 {
 // Split splits the region of a table that holds key at key; scanners of the region are lost. It does nothing if key
 // already starts a region. A missing table is gohbase.TableNotFound.
 func (s *Store) Split(name string, key []byte) error {
-	_, err := s.reshape(name, func(t *table) []*region {
+	err := s.reshape(name, func(t *table) []*region {
 		i := t.regionIndex(key)
 		g := t.regions[i]
 		if bytes.Equal(key, g.start) {
@@ -89,7 +89,7 @@ func (s *Store) Split(name string, key []byte) error {
 // Merge joins the region of a table that holds key with the next one; scanners of both are lost. It does nothing on the
 // last region.
 func (s *Store) Merge(name string, key []byte) error {
-	_, err := s.reshape(name, func(t *table) []*region {
+	err := s.reshape(name, func(t *table) []*region {
 		i := t.regionIndex(key)
 		if i+1 == len(t.regions) {
 			return nil
@@ -103,8 +103,7 @@ func (s *Store) Merge(name string, key []byte) error {
 // Move reopens the region of a table that holds key, as if on another server: its
 // scanners are lost.
 func (s *Store) Move(name string, key []byte) error {
-	_, err := s.reshape(name, reopened(key))
-	return err
+	return s.reshape(name, reopened(key))
 }
 
 // reopened opens the region of a key anew.
@@ -119,28 +118,23 @@ func reopened(key []byte) func(*table) []*region {
 }
 
 // reshape replaces a table's regions by those that change returns; nil changes nothing.
-func (s *Store) reshape(name string, change func(*table) []*region) (changed bool, err error) {
-	err = s.working(func() error {
-		var err error
-		changed, err = s.reshapeLocked(name, change)
-		return err
-	})
-	return changed && err == nil, err
+func (s *Store) reshape(name string, change func(*table) []*region) error {
+	return s.working(func() error { return s.reshapeLocked(name, change) })
 }
 
 // reshapeLocked is reshape for callers that hold life.
-func (s *Store) reshapeLocked(name string, change func(*table) []*region) (bool, error) {
+func (s *Store) reshapeLocked(name string, change func(*table) []*region) error {
 	s.catalog.ddl.Lock()
 	defer s.catalog.ddl.Unlock()
 	t, ok := s.catalog.lookup(name)
 	if !ok || t.meta {
-		return false, gohbase.TableNotFound
+		return gohbase.TableNotFound
 	}
 	regions := change(t)
 	if regions == nil {
-		return false, nil
+		return nil
 	}
 	next := *t
 	next.regions = regions
-	return true, s.replace(t, &next)
+	return s.replace(t, &next)
 }

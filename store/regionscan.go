@@ -276,13 +276,12 @@ func (r *regionScanner) refusesKey(row []byte) bool {
 	return r.filter.allRemaining() || r.filter.rowKey(row)
 }
 
-// refusesRow lets the filter remove cells of the open row and decide about it.
+// refusesRow lets the filter decide about the open row.
 func (r *regionScanner) refusesRow(b *block, lim *limits, size int64, batch int) bool {
 	empty := b.cells == 0
 	if !r.wholeRows {
 		return empty || r.hasFilter && r.filter.row()
 	}
-	r.filter.rowCells(&rowCells{b})
 	if b.cells > 0 && r.filter.row() {
 		lim.sizeDone, lim.batchDone = size, batch
 		return true

@@ -97,28 +97,6 @@ func decodeCell(b []byte, c *cell) int {
 	return 4 + total
 }
 
-// rowCells gives filters the cells of the open row.
-type rowCells struct{ b *block }
-
-// removeIf removes the cells for which f is true.
-func (r *rowCells) removeIf(f func(*cell) bool) {
-	b := r.b
-	out := b.rowStart
-	kept := 0
-	for off := b.rowStart; off < len(b.buf); {
-		var c cell
-		n := decodeCell(b.buf[off:], &c)
-		if !f(&c) {
-			copy(b.buf[out:], b.buf[off:off+n])
-			out += n
-			kept++
-		}
-		off += n
-	}
-	b.buf = b.buf[:out]
-	b.cells = kept
-}
-
 // sort puts the cells of the open row in order after families were read out of order.
 func (b *block) sort() {
 	row := slices.Clone(b.buf[b.rowStart:])

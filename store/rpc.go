@@ -119,7 +119,7 @@ func (s *Store) locate(ctx context.Context, name string, key []byte) (*table, *r
 // regionCall runs a call on its region, with the faults that are drawn for it.
 func (s *Store) regionCall(ctx context.Context, t *table, g *region, rpc hrpc.Call) (proto.Message, error) {
 	req := rpc.ToProto()
-	inject := s.faults.draw(t, rpc.Name(), req)
+	inject := s.faults.draw(t)
 	if err := s.before(ctx, t, g, req, &inject); err != nil {
 		return nil, err
 	}
