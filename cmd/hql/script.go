@@ -373,7 +373,8 @@ func partOfName(c byte) bool {
 	return c == ':' || c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80
 }
 
-// reference returns the value of the variable that text begins with, and the length of the reference; 0: there is none.
+// reference returns the value of the variable that text, behind a colon, begins with: as it is, as a text in single quotes, as a name
+// in double ones, or whether it is set in {?}. n is the length of the reference; 0: there is none.
 func (s *session) reference(text string) (value string, n int) {
 	open, end := "", ""
 	switch {

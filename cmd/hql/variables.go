@@ -44,47 +44,28 @@ func words(arg string) ([]string, error) {
 	return out, nil
 }
 
-// substitute puts variables in the places of :name, :'name' (as a text) and :"name" (as a name).
+// substitute puts variables in the places of :name, :'name', :"name" and :{?name}, see reference.
 // Quotes, comments, casts (::) and qualifiers (family:qualifier) are left alone, and so is a
 // variable that is not set: it is the parser's to complain about.
 func (s *session) substitute(text string) string {
-	if len(s.vars) == 0 || !strings.Contains(text, ":") {
+	if !strings.Contains(text, ":") {
 		return text
 	}
 	var b strings.Builder
+	var before parser.Token
 	done := 0
-	toks := parser.Tokens(text)
-	for i := 0; i+1 < len(toks); i++ {
-		t, name := toks[i], toks[i+1]
-		if t.Kind != parser.OperatorToken || t.Text != ":" || int(t.Pos)+1 != int(name.Pos) {
+	for _, t := range parser.Tokens(text) {
+		at := int(t.Pos)
+		qualifier := isName(before) && int(before.Pos)+len(before.Text) == at
+		before = t
+		if t.Kind != parser.OperatorToken || t.Text != ":" || at < done || qualifier {
 			continue
 		}
-		if i > 0 && int(toks[i-1].Pos)+len(toks[i-1].Text) == int(t.Pos) && isName(toks[i-1]) {
-			continue
+		if value, n := s.reference(text[at+1:]); n > 0 {
+			b.WriteString(text[done:at])
+			b.WriteString(value)
+			done = at + 1 + n
 		}
-		key := name.Text
-		if strings.HasPrefix(key, "'") || strings.HasPrefix(key, `"`) {
-			key = strings.Trim(key, key[:1])
-		} else if !isName(name) {
-			continue
-		}
-		v, ok := s.vars[key]
-		if !ok {
-			continue
-		}
-		switch name.Text[0] {
-		case '\'':
-			v = "'" + strings.ReplaceAll(v, "'", "''") + "'"
-		case '"':
-			v = `"` + strings.ReplaceAll(v, `"`, `""`) + `"`
-		}
-		b.WriteString(text[done:t.Pos])
-		b.WriteString(v)
-		done = int(name.Pos) + len(name.Text)
-		i++
-	}
-	if done == 0 {
-		return text
 	}
 	return b.String() + text[done:]
 }
