@@ -102,7 +102,7 @@ func hiveTable(r *reader) (*table, error) {
 		}
 		if source == ":key" {
 			keys++
-			err = t.hiveKey(r.src, c, bin, delimiter, given, props)
+			t.hiveKey(c, bin, delimiter, given, props)
 		} else {
 			err = t.hiveMapped(r.src, c, source, bin)
 		}
@@ -202,7 +202,7 @@ func hiveColumnDef(r *reader) (hiveColumn, error) {
 }
 
 // hiveKey adds the key's columns and parts.
-func (t *table) hiveKey(src string, c hiveColumn, bin bool, delimiter string, given bool, props map[string]string) error {
+func (t *table) hiveKey(c hiveColumn, bin bool, delimiter string, given bool, props map[string]string) {
 	for _, class := range []string{"hbase.composite.key.class", "hbase.composite.key.factory"} {
 		if props[class] == "" {
 			continue
@@ -214,7 +214,7 @@ func (t *table) hiveKey(src string, c hiveColumn, bin bool, delimiter string, gi
 		name := t.unique(c.name)
 		t.column(name, "BYTES", "", "")
 		t.parts = append(t.parts, quoteAs(name, "BYTES"))
-		return nil
+		return
 	}
 	fields := c.fields
 	if fields == nil {
@@ -245,7 +245,6 @@ func (t *table) hiveKey(src string, c hiveColumn, bin bool, delimiter string, gi
 			t.parts = append(t.parts, text(delimiter))
 		}
 	}
-	return nil
 }
 
 // hiveCell returns the type and encoding of a cell.

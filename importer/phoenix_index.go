@@ -28,7 +28,7 @@ func (s *phoenixSystem) addIndexes(d *phoenixDef, o *phoenixObject, served map[*
 			continue
 		}
 		served[index] = true
-		parts, err := indexParts(d, o, index)
+		parts, err := indexParts(d, index)
 		if err == nil {
 			err = s.lasting(o)
 		}
@@ -77,9 +77,9 @@ func (s *phoenixSystem) lasting(o *phoenixObject) error {
 	return nil
 }
 
-// indexParts returns the parts of the keys of an index of the table o. Each row of o has an entry: Phoenix writes it
-// before the row, and removes it after the row.
-func indexParts(d *phoenixDef, o, index *phoenixObject) ([]string, error) {
+// indexParts returns the parts of the keys of an index. Each row of its table has an entry: Phoenix writes it before the
+// row, and removes it after the row.
+func indexParts(d *phoenixDef, index *phoenixObject) ([]string, error) {
 	h := index.header
 	switch kind := h.count("INDEX_TYPE"); {
 	case kind == localIndex:

@@ -88,7 +88,7 @@ func timeOfDay(f *form, o option) (option, bool) {
 }
 
 // literals returns the literals that begin here: bytes that all keys have.
-func (s *search) literals(at []int, least, most int) []option {
+func (s *search) literals(at []int, least int) []option {
 	if alive(at) < 2 {
 		return nil
 	}
@@ -260,7 +260,7 @@ func (s *search) fixed(at []int, least, most int) []option {
 		}
 		digest, random := digestOf(bs)
 		end := least == most && w == most
-		if !end && !(random && w >= 16) && !s.digitsEnd(bs, next) && !s.begins(at, next, w) {
+		if !end && !(random && w >= 16) && !s.digitsEnd(bs, next) && !s.begins(next) {
 			continue
 		}
 		g := segment{part: fmt.Sprintf("{} AS TEXT(%d)", w), base: "id", typ: "STRING", bits: textBits(bs, true) + partBits}
@@ -317,8 +317,8 @@ func (s *search) digitsEnd(bs [][]byte, next []int) bool {
 	return ok && !slices.ContainsFunc(bs, func(b []byte) bool { return !isDigits(b) }) && !slices.ContainsFunc(after, func(b []byte) bool { return !isLetter(b[0]) })
 }
 
-// begins reports whether something recognisable begins at next, w bytes after at.
-func (s *search) begins(at, next []int, w int) bool {
+// begins reports whether something recognisable begins at next.
+func (s *search) begins(next []int) bool {
 	if len(s.times(next)) > 0 {
 		return true
 	}

@@ -339,7 +339,7 @@ func (s *search) options(at []int, last bool) []option {
 	if !last {
 		out = append(out, s.times(at)...)
 		out = append(out, s.integers(at)...)
-		out = append(out, s.literals(at, least, most)...)
+		out = append(out, s.literals(at, least)...)
 		out = append(out, s.delimited(at)...)
 		out = append(out, s.counted(at)...)
 		out = append(out, s.beforeTail(at, least, most)...)

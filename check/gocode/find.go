@@ -28,7 +28,7 @@ func Find(names []string) (sources []check.Source, dynamic []check.Result, err e
 		}
 		wanted[abs], p.given[abs] = true, name
 		if dir := filepath.Dir(abs); !p.loaded[dir] {
-			if _, err := p.load(dir); err != nil {
+			if err := p.load(dir); err != nil {
 				return nil, nil, err
 			}
 		}

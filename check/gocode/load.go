@@ -45,23 +45,22 @@ func newProgram() *program {
 }
 
 // load parses and checks the Go files of a folder. Errors of types are passed over: what is not known stays unknown.
-// It returns the package that other folders import, nil if there is none.
-func (p *program) load(dir string) (*types.Package, error) {
+func (p *program) load(dir string) error {
 	p.loaded[dir] = true
 	importPath := p.importPath(dir)
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	packages := map[string][]*file{}
 	for _, name := range names {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		f, err := parser.ParseFile(p.fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
 		if f == nil || f.Name == nil {
-			return nil, err
+			return err
 		}
 		of := &file{f, name, text, err}
 		p.files, p.byName[name] = append(p.files, of), of
@@ -82,7 +81,7 @@ func (p *program) load(dir string) (*types.Package, error) {
 	if main != nil && importPath != "" {
 		p.imported[importPath] = main
 	}
-	return main, nil
+	return nil
 }
 
 // Import implements types.Importer: it gives the packages of the API, those of the module, and empty ones for others.
@@ -104,7 +103,7 @@ func (p *program) ImportFrom(of, dir string, _ types.ImportMode) (*types.Package
 	if m := p.module(dir); m.path != "" && (of == m.path || strings.HasPrefix(of, m.path+"/")) {
 		in := filepath.Join(m.dir, filepath.FromSlash(strings.TrimPrefix(of[len(m.path):], "/")))
 		if !p.loaded[in] {
-			if _, err := p.load(in); err != nil {
+			if err := p.load(in); err != nil {
 				return nil, err
 			}
 		}

@@ -36,7 +36,7 @@ func (w *Writer) checkMissing(ctx context.Context, i int, repair bool) (n int64,
 		var of [][]types.Value
 		for _, row := range rows {
 			at, err := w.place(l, row)
-			if _, fits := w.checkFits(l, row); err != nil && fits == nil && repair { // a name of it has lost its number
+			if fits := w.checkFits(l, row); err != nil && fits == nil && repair { // a name of it has lost its number
 				if err := w.st.Numbers.Allocate(ctx, w.table, row); err != nil {
 					return err
 				}

@@ -34,11 +34,12 @@ func (w *Writer) place(l *catalog.Layout, row []types.Value) (place, error) {
 	return at, err
 }
 
-// checkFits computes where row would stand under layout l if each name had a number.
-func (w *Writer) checkFits(l *catalog.Layout, row []types.Value) (place, error) {
+// checkFits reports why row would have no place under layout l if each name had a number.
+func (w *Writer) checkFits(l *catalog.Layout, row []types.Value) error {
 	defer func(known expr.LookupFunc) { w.env.Lookup = known }(w.env.Lookup)
 	w.env.Lookup = w.st.Numbers.Any
-	return w.place(l, row)
+	_, err := w.place(l, row)
+	return err
 }
 
 // currentPlace is where a row that was read stands in the primary layout.

@@ -185,7 +185,7 @@ func (w *Writer) Check(row []types.Value, set []bool, whole bool) error {
 		if w.table.HiddenKey {
 			break
 		}
-		if _, err := w.checkFits(l, row); err != nil {
+		if err := w.checkFits(l, row); err != nil {
 			return err
 		}
 	}
@@ -476,7 +476,7 @@ func (w *Writer) Allocate(ctx context.Context, rows []Row) error {
 	}
 	for _, row := range rows { // a row that is refused for another reason draws no number
 		for _, l := range w.table.Layouts {
-			if _, err := w.checkFits(l, row.Values); err != nil {
+			if err := w.checkFits(l, row.Values); err != nil {
 				return w.refuse(err, row.Pos)
 			}
 		}
