@@ -9,8 +9,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// look makes sure that the definitions by which stmt is planned are not older than definitionsAge. A query does not wait for that: it gets the
-// outcome from beside, while it is planned and reads. piece: only a part of the query is wanted, for a plan that was made elsewhere.
+// look makes sure that stmt is planned by definitions not older than definitionsAge. A query does not wait for that
+// check: it is planned and read meanwhile, and receives the result from beside. piece reports whether only a piece of
+// the query is read, for a plan that was made elsewhere.
 func (e *Engine) look(ctx context.Context, stmt parser.Statement, piece bool) (beside <-chan error, err error) {
 	if _, query := stmt.(*parser.Select); !query || piece || e.cfg.Alone || e.defs.fresh() || e.defs.checked.Load() == 0 {
 		return nil, e.refresh(ctx)
@@ -20,8 +21,9 @@ func (e *Engine) look(ctx context.Context, stmt parser.Statement, piece bool) (b
 	return outcome, nil
 }
 
-// doAhead is do for a query by definitions that may be old. It begins to read, and returns when beside says that the definitions were looked at.
-// again: they had changed. Then nobody has seen any of the query, not even its columns.
+// doAhead is do for a query by definitions that may be old. It begins to read, and returns when beside delivers the
+// result of the check. again reports that definitions have changed; then the caller has not seen any part of the query,
+// not even its columns.
 func (r *run) doAhead(ctx context.Context, stmt parser.Statement, kept *Plans, beside <-chan error) (rows *Rows, again bool, err error) {
 	known := r.engine.defs.edition.Load()
 	ctx, stop := context.WithCancel(ctx)
@@ -66,7 +68,7 @@ func (a *readAhead) begin(ctx context.Context, op operator.Operator) {
 	}()
 }
 
-// wait gives what was read.
+// wait returns the rows that were read.
 func (a *readAhead) wait() ([][]types.Value, error) {
 	<-a.done
 	return a.rows, a.err

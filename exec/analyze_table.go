@@ -23,17 +23,18 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// analyzeWorkers is how many scans ANALYZE has open: few, as it is to leave the servers room.
+// analyzeWorkers is the number of scans that ANALYZE has open: few, to leave the servers capacity.
 const analyzeWorkers = 2
 
 // runShares are the shares of the rows that ANALYZE is sent behind the first run through a region of unknown size, in the second, in the
 // third, and so on: the later, the fewer, so that there are not many runs in a region of any size.
 var runShares = []float64{1. / 4, 1. / 16, 1. / 256, 1. / 4096, 1. / 65536}
 
-// keptRows is how many rows are held as a sample while a table is read, over all regions.
+// keptRows is the number of rows kept as a sample while a table is read, over all regions.
 const keptRows = 60_000
 
-// analyzeTable runs ANALYZE: it reads rows of all regions of a table, within the limits of rows and time, and keeps what they tell.
+// analyzeTable runs ANALYZE: it reads rows of all regions of a table, within the limits of rows and time, and stores
+// statistics of them.
 func (r *run) analyzeTable(ctx context.Context, s *parser.Analyze) (*Rows, error) {
 	t, err := r.tableNamed(s.Name, s.NamePos)
 	if err != nil {
@@ -77,7 +78,7 @@ type analysis struct {
 	failed  error
 }
 
-// analyzedRegion is a region and what was read of it.
+// analyzedRegion is a region and the counts of its rows that were read.
 type analyzedRegion struct {
 	table       string
 	start, stop []byte
@@ -91,7 +92,7 @@ type analyzedRegion struct {
 	reached     []byte // what lies behind it was not looked at, unless all was
 }
 
-// behind is about how many rows lie behind the first run, 0 where nothing tells.
+// behind estimates the number of rows after the first run, 0 if it is unknown.
 func (g *analyzedRegion) behind() float64 {
 	if g.whole || g.rows == 0 {
 		return 0
@@ -176,10 +177,12 @@ func (a *analysis) each(ctx context.Context, workers []*analyzer, read func(*ana
 	running.Wait()
 }
 
-// spared is how much of what may be sent is asked for: chance sends some more, and sizes are not exact.
+// spared is the share of the remaining row budget that a run requests: random sampling may send more rows, and sizes
+// are inexact.
 const spared = 0.75
 
-// evenShare is the share of the rows behind the first run of each region that may still be sent, 0 where that is no better than what was.
+// evenShare is the share of the rows after the first run of each region that the budget allows, 0 if that is no better
+// than the runs so far.
 func (a *analysis) evenShare() float64 {
 	rows, came := 0.0, 0.0
 	for _, g := range a.regions {
@@ -196,8 +199,8 @@ func (a *analysis) evenShare() float64 {
 	return 0
 }
 
-// fillIn lets what was read stand for what there was no time to look at, by what the regions' sizes tell of that. It reports whether all rows were
-// read, which share of them was not looked at, and whether the sizes have told that.
+// fillIn lets the rows that were read represent the rows that were not read for lack of time, by the sizes of the
+// regions. It reports whether all rows were read, the share of unread rows, and whether the sizes were known.
 func (a *analysis) fillIn() (complete bool, unread float64, scaled bool) {
 	complete, scaled = true, true
 	bytes, rows, begun := 0.0, 0.0, 0
@@ -253,7 +256,7 @@ func (a *analysis) fillIn() (complete bool, unread float64, scaled bool) {
 	return complete, (behind + apart) / (looked + behind + apart), scaled
 }
 
-// shapeOf says what statistics of t tell of.
+// shapeOf describes the columns and keys of t for statistics.
 func shapeOf(t *catalog.Table) stats.Shape {
 	var s stats.Shape
 	for _, c := range t.Columns {
@@ -319,7 +322,7 @@ func (w *analyzer) readStart(ctx context.Context, g *analyzedRegion) (err error)
 	return err
 }
 
-// readRest reads what lies behind the first run of a region.
+// readRest reads the rows after the first run of a region.
 func (w *analyzer) readRest(ctx context.Context, g *analyzedRegion) (err error) {
 	next := g.second
 	if rows := g.behind(); rows > 0 && next != nil {
@@ -331,7 +334,7 @@ func (w *analyzer) readRest(ctx context.Context, g *analyzedRegion) (err error) 
 	return err
 }
 
-// readSome is readRun for so many of the rows that may still be sent.
+// readSome is readRun, limited to a part of the remaining row budget.
 func (w *analyzer) readSome(ctx context.Context, g *analyzedRegion, start []byte, share float64, most int) (next []byte, err error) {
 	w.mu.Lock()
 	most = int(min(int64(most), w.left))
@@ -373,7 +376,8 @@ func (w *analyzer) evenOut(ctx context.Context, g *analyzedRegion) error {
 	return err
 }
 
-// readRun reads a share of the rows of g from start on, at most so many, and says how many came and where the next run begins; nil: nowhere.
+// readRun reads a share of the rows of g from start on, up to a number of rows. It returns the number of rows and the
+// start of the next run, nil for none.
 func (w *analyzer) readRun(ctx context.Context, g *analyzedRegion, start []byte, share float64, most int) (read int, next []byte, err error) {
 	run := w.collector.Begin(max(20, int(float64(w.kept)*max(share, 0.25))))
 	g.runs = append(g.runs, run)
@@ -448,7 +452,7 @@ func (l *lookedAt) TraceRPCEnd(_ context.Context, d hbase.RPCEnd) {
 	}
 }
 
-// add takes a row as it is stored, which may be several or none of the table's.
+// add adds a stored row, which may hold several rows of the table or none.
 func (w *analyzer) add(ctx context.Context, g *analyzedRegion, run *stats.Run, row *hbase.Row) error {
 	rows, err := w.dec.Decode(ctx, g.table, row)
 	if err == nil {
@@ -485,7 +489,7 @@ func (w *analyzer) add(ctx context.Context, g *analyzedRegion, run *stats.Run, r
 	return nil
 }
 
-// placesOf tells where a row stands in each layout.
+// placesOf returns the place of a row in each layout.
 func (w *analyzer) placesOf(table string, key []byte, row []types.Value) []stats.Place {
 	w.places = w.places[:0]
 	for i, l := range w.table.Layouts {

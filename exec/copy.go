@@ -25,9 +25,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// copy runs COPY: rows from a file into a table, or of a table or query into a file.
-// The file's ending tells the format: .csv and .tsv with a header line, .jsonl with an
-// object a line, .arrow and .parquet. WITH (FORMAT = 'csv') overrides it.
+// copy runs COPY, between a file and a table, or from a query to a file. The ending of the file's name determines the
+// format: .csv and .tsv with a header line, .jsonl with an object on each line, .arrow and .parquet. WITH (FORMAT =
+// 'csv') overrides it.
 func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 	if r.args.Source != nil {
 		return r.copyRows(ctx, s)
@@ -81,7 +81,7 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 	return r.copyFrom(ctx, s, format, header)
 }
 
-// fileFormat is what the ending of a file's name tells of its format.
+// fileFormat returns the format for the ending of a file's name.
 func fileFormat(name string) string {
 	return strings.TrimPrefix(strings.ToLower(filepath.Ext(name)), ".")
 }
@@ -263,7 +263,7 @@ func (c *copier) reject(err error) error {
 	return nil
 }
 
-// unit is what the file is made of.
+// unit names the records of the file's format.
 func (c *copier) unit() string {
 	if c.binary {
 		return "row"
@@ -289,7 +289,7 @@ func (c *copier) begin(cols []*catalog.Column) {
 	c.checker = c.run.newWriter(c.table)
 }
 
-// add takes one row, if it can be stored. set tells the columns that its line names; nil: those of the file.
+// add adds one row, if it can be stored. set marks the columns that its line names; nil means the columns of the file.
 func (c *copier) add(ctx context.Context, row []types.Value, set []bool) error {
 	if c.take != nil {
 		key, err := c.checker.Key(row)
@@ -400,8 +400,8 @@ func (c *copier) header(line []field) (names []parser.Name, known int) {
 	return names, known
 }
 
-// fields converts the fields of a line. An empty field that is not NULL by itself, "" in csv, is the empty text where
-// the column can hold that; one that is, nothing between commas, is so only in the key, where NULL cannot stand.
+// fields converts the fields of a line. A quoted empty field, "" in csv, is the empty text if the column can hold one.
+// An unquoted empty field is NULL, except in a key that cannot be NULL, where it is the empty text.
 func (c *copier) fields(row []types.Value, rec []field) error {
 	for i, col := range c.in.cols {
 		f := rec[i]
@@ -423,7 +423,7 @@ func (c *copier) fields(row []types.Value, rec []field) error {
 	return nil
 }
 
-// lines reads jsonl. Each object names its columns; what it does not name stays as it is.
+// lines reads jsonl. Each object names its columns; other columns stay unchanged.
 func (c *copier) lines(ctx context.Context, f io.Reader) error {
 	if _, err := targetColumns(c.table, c.named, c.pos); err != nil {
 		return err
@@ -555,7 +555,7 @@ func (c *copier) batches(ctx context.Context, f io.Reader, format string) error 
 	}
 }
 
-// values converts row i of a batch, as INSERT converts what it gets.
+// values converts row i of a batch, as INSERT converts its values.
 func (c *copier) values(row []types.Value, batch registry.Batch, at []int, i int) error {
 	for k, col := range c.in.cols {
 		v, err := batch.Value(at[k], i, c.run.settings.loc)

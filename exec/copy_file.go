@@ -11,18 +11,18 @@ import (
 	"strings"
 )
 
-// ErrNoFiles is what errors.Is finds in the refusal of a statement that names a file on a connection without files.
+// ErrNoFiles marks, for errors.Is, the refusal of a statement that names a file on a connection without files.
 var ErrNoFiles = errors.New("this connection reads and writes no files (--restricted, hql.WithoutFiles)")
 
-// copyFile is what COPY TO writes: a file beside the one that it becomes when it is whole, or
-// itself where that is a pipe or a device.
+// copyFile is the output of COPY TO: a temporary file that is renamed when it is complete, or directly a pipe or a
+// device.
 type copyFile struct {
 	*os.File
 	becomes string // "" for itself
 	shared  bool   // it is the process's own and stays open
 }
 
-// createCopy opens what is to become the file called name.
+// createCopy opens the output file for the file called name.
 func createCopy(name string, overwrite bool) (*copyFile, error) {
 	st, err := os.Stat(name)
 	for _, f := range []*os.File{os.Stdout, os.Stderr} { // opened anew, what they are redirected to would be written from its beginning
@@ -70,7 +70,7 @@ func createCopy(name string, overwrite bool) (*copyFile, error) {
 	return c, nil
 }
 
-// done makes the file what it was to become.
+// done completes the file and gives it its name.
 func (c *copyFile) done() error {
 	if c.shared {
 		return nil

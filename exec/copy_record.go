@@ -23,7 +23,7 @@ type field struct {
 	null bool // as csv and tsv write NULL
 }
 
-// errRecord is what errors.Is finds where one record cannot be read and the next one may.
+// errRecord marks, for errors.Is, a record that cannot be read although the next one may be.
 var errRecord = errors.New("not a record")
 
 type recordError string
@@ -55,8 +55,8 @@ func (r *recordReader) tsv() ([]field, error) {
 	return r.fields, nil
 }
 
-// csv reads fields between commas as RFC 4180 has them. Nothing is NULL, "" the empty text, and what stands in quotes
-// is taken as it is, line breaks included: encoding/csv keeps neither apart.
+// csv reads fields separated by commas (RFC 4180). An empty field is NULL, "" is the empty text, and quoted text is
+// unchanged, line breaks included. encoding/csv does not make these distinctions.
 func (r *recordReader) csv() ([]field, error) {
 	rest, err := r.next()
 	if err != nil {
@@ -92,7 +92,7 @@ func (r *recordReader) csv() ([]field, error) {
 	}
 }
 
-// quoted reads a field behind its first quote, and gives what stands behind its last one.
+// quoted reads a field after its opening quote, and returns the text after the closing one.
 func (r *recordReader) quoted(line string) (text, rest string, err error) {
 	var b strings.Builder
 	first := r.line

@@ -7,7 +7,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// jsonValue reads a JSON value for a column of type t: a string is its text, the rest stands for itself.
+// jsonValue reads a JSON value for a column of type t: a JSON string becomes its text, other values their JSON text.
 func jsonValue(text string, t types.Type, loc *time.Location) (types.Value, error) {
 	switch {
 	case text == "null":

@@ -94,7 +94,7 @@ func newRowWriter(w io.Writer, columns []plan.OutputColumn, format string, heade
 	return o
 }
 
-// Close tells of what could not be written.
+// Close returns the error of a failed write.
 func (o *rowWriter) Close() error { return o.err }
 
 func (o *rowWriter) header() {
@@ -165,11 +165,11 @@ func (o *rowWriter) Append(row []types.Value) error {
 	return o.err
 }
 
-// jsonText begins the object that stands in jsonl for JSON which cannot stand there as it is: its member is the text.
+// jsonText begins the object that replaces JSON that jsonl cannot contain unchanged: its member is the JSON text.
 const jsonText = `{"$json":`
 
-// standsInLine reports whether JSON text can be read back from a line as it is: not where it has line breaks or white space
-// around it, is null without being NULL, or looks like jsonText.
+// standsInLine reports whether JSON text can be part of a line of jsonl and be read back: it has no line breaks or
+// white space around it, is not null without being NULL, and does not look like jsonText.
 func standsInLine(text string) bool {
 	return text != "null" && text == strings.TrimSpace(text) && !strings.ContainsAny(text, "\r\n") && !strings.HasPrefix(text, jsonText) &&
 		utf8.ValidString(text) && json.Valid([]byte(text))

@@ -20,9 +20,9 @@ import (
 // for. DROP TABLE drops no others, and CREATE TABLE takes no others for its own.
 const MadeFor = "HQL_TABLE"
 
-// createTable runs CREATE TABLE: the definition is checked, the HBase tables that are missing are made, the definition
-// is kept in the store. Of several connections that define a table one succeeds. A crash in between leaves empty
-// HBase tables, which the statement takes when it is repeated.
+// createTable runs CREATE TABLE: it checks the definition, creates the missing HBase tables, and saves the definition
+// in the store. If several connections define a table, one succeeds. A crash in between leaves empty HBase tables,
+// which a repeated statement uses.
 func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, error) {
 	cat := r.engine.catalog
 	if err := r.engine.reload(ctx); err != nil {
@@ -157,7 +157,8 @@ func (r *run) inZone(s *parser.CreateTable) *parser.CreateTable {
 	return &out
 }
 
-// momentInUTC is x, a moment that is written in the session's time zone, in UTC; what is none stays as it is, for who reads it to refuse.
+// momentInUTC converts x, a moment in the session's time zone, to UTC. Other expressions stay unchanged: their reader
+// refuses them.
 func (r *run) momentInUTC(x parser.Expr) parser.Expr {
 	l, ok := x.(*parser.Literal)
 	if !ok || l.Kind != parser.StringLiteral && l.Kind != parser.TimestampLiteral && l.Kind != parser.DateLiteral {
@@ -219,10 +220,10 @@ func (r *run) stillWanted(ctx context.Context, t *catalog.Table, made []string) 
 	return err
 }
 
-// makeMissing makes the HBase tables that the table name needs to be written to, the look-up tables' among them, where
-// its definition lets hql make them: a definition from a file makes none by itself. One in the store has made them: where they are missing,
-// a DROP TABLE beside this may have dropped them, and would leave what comes back. again reports whether it made some. If not, err stands: the
-// error of the write that missed them.
+// makeMissing creates the HBase tables that a write to the table name needs, including those of look-up tables, if its
+// definition allows that: a definition from a file does not. The HBase tables of a definition in the store existed
+// once. If they are missing, a concurrent DROP TABLE may have dropped them, and would not remove new ones. again
+// reports whether it created some; otherwise err, the error of the write, is returned.
 func (r *run) makeMissing(ctx context.Context, name string, err error) (again bool, _ error) {
 	if e := r.engine.reload(ctx); e != nil { // dropped by another connection, it is not to come back
 		return false, e

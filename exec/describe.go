@@ -13,8 +13,8 @@ import (
 // ParameterType is the type that a parameter's place wants.
 type ParameterType = expr.ParameterType
 
-// Describe gives the types of the n parameters of a statement, those of given first (Null: not given), and its columns. It plans with NULLs
-// in the place of arguments and reads nothing but what Plan does.
+// Describe returns the types of the n parameters of a statement, beginning with given (Null: not given), and its
+// columns. It plans with NULL for each argument, and reads only what Plan reads.
 func (e *Engine) Describe(ctx context.Context, stmt parser.Statement, args Args, n int, given []types.Type) ([]ParameterType, []plan.OutputColumn, error) {
 	l, err := e.lives.begin(ctx)
 	if err != nil {
@@ -43,7 +43,7 @@ func (e *Engine) Describe(ctx context.Context, stmt parser.Statement, args Args,
 	return found.Types, columns, nil
 }
 
-// describeStatement gives the columns of a statement, and tells the types of its parameters on the way.
+// describeStatement returns the columns of a statement, and records the types of its parameters.
 func (r *run) describeStatement(ctx context.Context, stmt parser.Statement) ([]plan.OutputColumn, error) {
 	switch s := stmt.(type) {
 	case *parser.Select:

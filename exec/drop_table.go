@@ -23,13 +23,14 @@ import (
 //	DROP 5XQ... CREATE TABLE t  a table no more; after a while everybody knows
 //	                            the HBase tables go, one by one; then this row
 //
-// After a crash DROP TABLE of the same name ends it, and so may another connection at the same time: who wrote the row last goes on.
+// After a crash, DROP TABLE of the same name completes it. Another connection may do that at the same time: the one
+// that wrote the row last continues.
 type drop struct {
 	*run
 	table *catalog.Table
 	at    parser.Pos
-	was   definition // what the store had under the name
-	mark  string     // what it has now
+	was   definition // the definition that the store had
+	mark  string     // the content of the row now
 	begun bool       // something of the table may be gone
 	// hidden is set where a file defines the table: the store may have another definition of its name, which stays. kept is that one's table,
 	// nil for none.
@@ -42,7 +43,7 @@ var (
 	errEnded     = errors.New("another connection has dropped it")
 )
 
-// dropTables runs DROP TABLE of one or several tables, of which all must exist before the first is dropped.
+// dropTables runs DROP TABLE for one or several tables. All must exist before the first is dropped.
 func (r *run) dropTables(ctx context.Context, s *parser.DropTable) (*Rows, error) {
 	all := append([]*parser.DropTable{s}, s.More...)
 	if len(all) > 1 && !s.IfExists {
@@ -120,7 +121,7 @@ func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error)
 	}
 }
 
-// dropUnreadable drops the definition of a table that cannot be read, and nothing else: what it was made of is not known.
+// dropUnreadable drops only the definition of a table that cannot be read, because its HBase tables are unknown.
 func (r *run) dropUnreadable(ctx context.Context, s *parser.DropTable, row definition) (*Rows, error) {
 	if err := r.forgetDefinition(ctx, s.Name, row.sql); err != nil {
 		return nil, err
@@ -179,7 +180,7 @@ func (d *drop) hide(ctx context.Context) error {
 	return e.settle(ctx)
 }
 
-// failed tells what ended the dropping. Where nothing is gone, the table is put back.
+// failed returns the error that ended the drop. If nothing was dropped, it restores the table.
 func (d *drop) failed(ctx context.Context, err error) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), dropTime)
 	defer stop()
@@ -261,7 +262,7 @@ func counters(t *catalog.Table) (keys [][]byte) {
 	return keys
 }
 
-// unclaimed refuses to define what the store's catalog has a row for that defines nothing which is known.
+// unclaimed refuses to define a name under which the store's catalog has a row that hql cannot read.
 func (r *run) unclaimed(ctx context.Context, name string, at parser.Pos) error {
 	_, row, err := r.engine.definitionOf(ctx, name)
 	if err != nil || row.sql == "" {

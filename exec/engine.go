@@ -50,14 +50,14 @@ type Config struct {
 	ReadFile func(name string) ([]byte, error)
 	// Statistics keeps those that ANALYZE cannot keep in the store; nil: they last as long as the engine.
 	Statistics StatisticsFiles
-	// Definitions reads what another catalog of the cluster holds; hql's own definitions win over it. It is read again as it gets old,
-	// and where it says something else of a table that a statement is about. Nil: there is none.
+	// Definitions reads the tables of another catalog of the cluster; hql's own definitions take precedence. It is called
+	// again when its result is old and the catalog has changed for a table of the statement. Nil: there is none.
 	Definitions func(context.Context, hbase.Client) (Foreign, error)
 	// NoFiles refuses COPY and SPLIT FROM FILE with ErrNoFiles.
 	NoFiles bool
 }
 
-// Foreign is what another catalog held when it was read.
+// Foreign is the content of another catalog at one time.
 type Foreign interface {
 	// SQL is a catalog file.
 	SQL() string
@@ -119,7 +119,7 @@ func New(client hbase.Client, cat *catalog.Catalog, cfg Config) *Engine {
 // Catalog is the engine's catalog.
 func (e *Engine) Catalog() *catalog.Catalog { return e.catalog }
 
-// Client is what the engine reads and writes through.
+// Client returns the engine's client.
 func (e *Engine) Client() hbase.Client { return e.client }
 
 // Args are a statement's arguments.
@@ -134,10 +134,10 @@ type Args struct {
 	Source iter.Seq2[[]types.Value, error]
 }
 
-// Plans is what a prepared statement keeps of its plans. The zero value works; it is safe for concurrent use.
+// Plans are the plans that a prepared statement keeps. The zero value works; it is safe for concurrent use.
 type Plans struct{ point atomic.Pointer[planner.Point] }
 
-// RunOptions hold for one statement in place of what the engine was made with. Zero fields change nothing.
+// RunOptions replace the engine's options for one statement. Zero fields change nothing.
 type RunOptions struct {
 	AllowFullScan bool  // as ALLOW FULL SCAN at the statement's end
 	Parallelism   int   // reads in flight
@@ -145,12 +145,12 @@ type RunOptions struct {
 	ScanLimit     ScanLimit
 	Timeline      bool // rows of region replicas, which may be stale, will do; for queries
 	Location      *time.Location
-	// Watch is called before the statement begins with a function that tells what it has done so far. That one may be
-	// called at any time from any goroutine: a statement that writes gives no rows to ask before its end.
+	// Watch is called before the statement begins, with a function that returns its counts so far. That function may be
+	// called at any time from any goroutine, for statements that write and return rows only at their end.
 	Watch func(stats func() Stats)
 }
 
-// run is one statement being run: what planning and executing it share.
+// run is one running statement: the state that planning and executing share.
 type run struct {
 	*statement
 	engine   *Engine
@@ -161,7 +161,8 @@ type run struct {
 	told     *told
 	// subqueries runs the queries inside expressions; nil for a plan that is not to be run.
 	subqueries *subqueries
-	// repeated is set where the plans are those of one query for many rows: what one of them is likely to read is not weighed.
+	// repeated is set if the plans are those of one query for many outer rows: then the estimated reads of one plan are
+	// not checked.
 	repeated bool
 	inside   bool // it is a query inside another one
 }
@@ -203,7 +204,7 @@ func (e *Engine) newRun(args Args, began moment) *run {
 	return r
 }
 
-// parts are what every statement has, in one piece of memory.
+// parts are the parts of every statement, in one allocation.
 type parts struct {
 	run       run
 	statement statement
@@ -237,7 +238,7 @@ func (e *Engine) Run(ctx context.Context, stmt parser.Statement, args Args) (*Ro
 	return e.newRun(args, began).start(l, stmt, args.Plans, beside)
 }
 
-// start runs stmt, whose life has begun, until its rows can be read. beside, unless nil, is as look gives it.
+// start runs stmt, whose life has begun, until its rows can be read. beside is nil or the channel of look.
 func (r *run) start(l *life, stmt parser.Statement, kept *Plans, beside <-chan error) (rows *Rows, err error) {
 	defer l.mu.Unlock()
 	err = scan.Safely(func() (err error) {
@@ -348,7 +349,7 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 	return nil, parser.Errorf(stmt.Position(), "this statement cannot be run")
 }
 
-// prepare sets what planning and the expressions of a plan ask for.
+// prepare sets the functions and values that planning and the expressions of a plan need.
 func (r *run) prepare(ctx context.Context, stmt parser.Statement) {
 	r.mayPlan(ctx)
 	r.Opt.Stop = ctx.Err
@@ -365,8 +366,8 @@ func (r *run) prepare(ctx context.Context, stmt parser.Statement) {
 	}
 }
 
-// transaction passes over what begins or ends a transaction. Each statement has written when it returns: there is nothing
-// to take back.
+// transaction ignores BEGIN, COMMIT and the like. Each statement has written when it returns: nothing can be rolled
+// back.
 func (r *run) transaction(s *parser.Transaction) (*Rows, error) {
 	const none = "there are no transactions"
 	if s.Verb == "ROLLBACK" {

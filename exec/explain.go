@@ -82,7 +82,7 @@ func (r *run) analyze(ctx context.Context, s *parser.Explain, p *plan.Plan) (*ex
 // regionsTimeout bounds how long a picture waits for regions.
 const regionsTimeout = 3 * time.Second
 
-// readStored reads the regions of at most so many HBase tables of s, and says why these are not all.
+// readStored reads the regions of a limited number of HBase tables of s, and notes if these are not all.
 func (r *run) readStored(ctx context.Context, s *plan.Scan, most int) (tables []explain.Stored, note string) {
 	spans := s.Spans
 	if r.Client == nil || len(spans) == 0 {

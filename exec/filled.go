@@ -17,17 +17,17 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// filledLayouts are the indexes and copies of which is known that they hold rows, or that there are none to hold.
+// filledLayouts are the indexes and copies that are known to have rows, or to have no rows to hold.
 type filledLayouts struct{ known sync.Map } // *catalog.Layout to true
 
-// ErrNotFilled is what errors.Is finds where an INDEX or a copy was defined of a table with rows, and never filled.
+// ErrNotFilled marks, for errors.Is, an INDEX or a copy that was defined for a table with rows, and never filled.
 var ErrNotFilled = errors.New("the layout was never filled")
 
-// belongRows is how many rows of a table are looked at for one that an empty index lacks.
+// belongRows is the number of rows of a table that are searched for one that an empty index lacks.
 const belongRows = 1000
 
-// looks is how many times in turn a layout must be empty and a row seen that belongs in it. The two are not seen at one
-// moment: others may write the first row, entry and all, in between, and remove it.
+// looks is the number of times that a layout must be empty while a row that belongs in it exists. The two are not read
+// at one moment: another statement may write the first row with its entry in between, and remove it.
 const looks = 3
 
 // filled refuses l, an index or copy that is empty while rows of t belong in it: one that was defined when they were
@@ -141,7 +141,8 @@ func (st *statement) lacks(ctx context.Context, t *catalog.Table, l *catalog.Lay
 	return true, false, nil
 }
 
-// fill makes what REPAIR fills: the HBase tables of derived layouts that an EXTERNAL definition names and nobody made.
+// fill creates the HBase tables that REPAIR fills: those of derived layouts of an EXTERNAL definition that do not
+// exist.
 func (r *run) fill(ctx context.Context, t *catalog.Table) error {
 	for _, l := range t.Layouts[1:] {
 		if !l.Stored.IsLiteral() {

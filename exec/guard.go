@@ -15,8 +15,7 @@ import (
 	"github.com/hql-db/hql/stats"
 )
 
-// FullScanPolicy says what happens to a statement that would read a whole
-// table because nothing binds its rowkey.
+// FullScanPolicy decides about a statement that would read a whole table because no condition binds its rowkey.
 type FullScanPolicy uint8
 
 // The policies. Warn is the default.
@@ -39,26 +38,27 @@ func ParseFullScanPolicy(s string) (FullScanPolicy, error) {
 	return 0, fmt.Errorf("full_scan is allow, warn or deny, not %q", s)
 }
 
-// ErrFullScan is what errors.Is finds in the refusal of a full scan.
+// ErrFullScan marks, for errors.Is, the refusal of a full scan.
 var ErrFullScan = errors.New("full scan refused")
 
-// ErrReadOnly is what errors.Is finds in the refusal of a write on a read-only connection.
+// ErrReadOnly marks, for errors.Is, the refusal of a write on a read-only connection.
 var ErrReadOnly = write.ErrReadOnly
 
-// ErrMemoryLimit is what errors.Is finds in the end of a query that needs more memory than allowed.
+// ErrMemoryLimit marks, for errors.Is, a query that needs more memory than allowed.
 var ErrMemoryLimit = operator.ErrMemoryLimit
 
 // FullScanError is the refusal of a statement that would read all of Table.
 type FullScanError struct {
 	Table  string
-	Advice string // what to add to hit the rowkey prefix; "" when nothing helps
-	// Rows, where not 0, is how many rows the statement's LIMIT and OFFSET would read: more than full_scan_rows, Most, allows.
+	Advice string // the condition that would hit the rowkey prefix; "" if there is none
+	// Rows, if not 0, is the number of rows that the statement's LIMIT and OFFSET would read: more than Most, the setting
+	// full_scan_rows.
 	Rows, Most int64
 	// Hopped, where not "", are the parts of the key with too many values to hop over.
 	Hopped string
 }
 
-// Error names the table, what to add, and the ways to allow the scan.
+// Error names the table, the condition to add, and the ways to allow the scan.
 func (e *FullScanError) Error() string {
 	s := fmt.Sprintf("this would read all of %s: nothing binds the start of its rowkey", e.Table)
 	switch {
@@ -79,22 +79,23 @@ func (e *FullScanError) Is(target error) bool { return target == ErrFullScan }
 // defaultFullScanRows is full_scan_rows where nobody has set it.
 const defaultFullScanRows = 10_000
 
-// smallTable is what a table may have by its statistics to be read whole without permission. In its place stands the budget of a statement
-// that has one, as that says what the statement may read.
+// smallTable is the greatest size, by statistics, of a table that may be read whole without permission. A statement
+// with a budget uses its budget instead.
 var smallTable = ScanLimit{Rows: 100_000, Bytes: 64 << 20}
 
 // trustedAge is until when statistics give permission: a table may grow fast.
 const trustedAge = 24 * time.Hour
 
-// trusts reports whether statistics are of the last day and say how many rows there are.
+// trusts reports whether statistics are from the last day and contain the number of rows.
 func (st *statement) trusts(t *stats.Table) bool {
 	return t != nil && !t.Unscaled && st.age(t).Abs() <= trustedAge
 }
 
-// readable is how much a statement may read of tables because their statistics say that they are small.
+// readable returns how much a statement may read of tables that are small by their statistics.
 func (st *statement) readable() ScanLimit { return st.budget.limit.or(smallTable) }
 
-// small reports whether statistics that are trusted say that all of the layout that s reads is small: not only what leaves the servers.
+// small reports whether trusted statistics show that the whole layout that s reads is small, not only the rows that
+// servers send.
 func (st *statement) small(s *plan.Scan) bool {
 	if st.statistics == nil {
 		return false
@@ -114,7 +115,7 @@ func (st *statement) mayReadInstead(s *plan.Scan) bool {
 	return st.budget.limit == (ScanLimit{}) && (s.Access.HitsPrefix() || st.mayReadAll(s))
 }
 
-// verdict is what the full-scan policy says of a table access.
+// verdict is the decision of the full-scan policy about a table access.
 type verdict uint8
 
 const (
@@ -124,8 +125,8 @@ const (
 	refused
 )
 
-// judge applies the full-scan policy to a table access. It goes by what the access reads: by the key, by the limit of rows in the key's order, or
-// by statistics.
+// judge applies the full-scan policy to a table access, by its reads: by the key, by the limit of rows in the key's
+// order, or by statistics.
 func (st *statement) judge(s *plan.Scan) verdict {
 	if s.Access.HitsPrefix() || st.allowFull || st.policy == AllowFullScan {
 		return passes
@@ -159,7 +160,7 @@ func (st *statement) guard(s *plan.Scan) error {
 	return nil
 }
 
-// refusal is the error about s, which reads so many rows by its LIMIT.
+// refusal returns the error about s, whose LIMIT would read so many rows.
 func (st *statement) refusal(s *plan.Scan, most plan.RowLimit) error {
 	return &FullScanError{Table: s.Table.Name, Advice: s.Advice, Rows: most.Rows, Most: st.fullScanRows}
 }

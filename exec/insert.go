@@ -48,8 +48,8 @@ func (r *run) insertTarget(s *parser.Insert) (*catalog.Table, []*catalog.Column,
 	return t, cols, withDefaults(s, cols), nil
 }
 
-// checkConflict checks ON CONFLICT: rows conflict by the columns of the row key alone, and DO UPDATE has to set all other columns that the
-// statement gives, which is what INSERT does.
+// checkConflict checks ON CONFLICT: only the columns of the row key may conflict, and DO UPDATE must set all other
+// columns that the statement names, as INSERT does.
 func checkConflict(t *catalog.Table, cols []*catalog.Column, s *parser.Insert) error {
 	if s.Conflict == nil && s.Replaces == nil {
 		return nil
@@ -97,7 +97,7 @@ func (r *run) newInserter(t *catalog.Table, cols []*catalog.Column) *inserter {
 	return in
 }
 
-// write writes a batch of rows, and tells how many are written by now.
+// write writes a batch of rows, and records the number of rows written so far.
 func (in *inserter) write(ctx context.Context, rows []write.Row) error {
 	before := in.Written
 	err := in.Write(ctx, rows)
@@ -166,7 +166,7 @@ func isDefault(x parser.Expr) bool {
 	return ok && c.Table == "" && !c.Quoted && strings.EqualFold(c.Name, "DEFAULT")
 }
 
-// absent is what c is in rows without its cell.
+// absent returns the value of c in rows without its cell.
 func absent(c *catalog.Column, pos parser.Pos) parser.Expr {
 	v := c.Absent()
 	if v.IsNull() {

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// ErrClosed is what statements end with when their Engine is closed, and what those give that begin later.
+// ErrClosed is the error of statements that run when their Engine is closed, or begin later.
 var ErrClosed = errors.New("the database is closed")
 
-// life is what a statement works under. The context given for it ends it, Rows.Close does, and Engine.Close.
+// life is the context of a statement. It ends with the given context, by Rows.Close, or by Engine.Close.
 type life struct {
 	all    *lives
 	ctx    context.Context
@@ -43,7 +43,7 @@ func (a *lives) begin(ctx context.Context) (*life, error) {
 	return l, nil
 }
 
-// end frees what l holds.
+// end frees the resources of l.
 func (l *life) end() {
 	l.cancel(nil)
 	l.all.mu.Lock()
@@ -59,8 +59,8 @@ func (l *life) why(err error) error {
 	return err
 }
 
-// Close ends all statements and waits until nothing of them runs any more; whoever reads their rows gets
-// ErrClosed. It must not be called by what a statement calls, as a function registered for SQL.
+// Close ends all statements and waits for their goroutines; readers of their rows get ErrClosed. A function that a
+// statement calls, such as one registered for SQL, must not call it.
 func (e *Engine) Close() {
 	e.lives.mu.Lock()
 	e.lives.closed = true

@@ -15,8 +15,8 @@ import (
 // permission.
 type lookedBudget struct{ rows, bytes atomic.Int64 }
 
-// openBudgeted opens a full scan that passes for what its limit or statistics say. It ends with a *ScanLimitError where servers look at more
-// than that: the table has grown, or rows are not what they should be.
+// openBudgeted opens a full scan that is allowed because of its limit or statistics. It ends with a *ScanLimitError if
+// servers look at more rows: the table has grown, or rows are malformed.
 func (st *statement) openBudgeted(ctx context.Context, s *plan.Scan) (operator.Operator, error) {
 	b := &budgetedScan{budget: st.looked, scan: s, most: st.readable()}
 	if limit := s.Reads(); limit.Set && limit.Rows <= st.fullScanRows && !st.small(s) {
@@ -34,7 +34,7 @@ func (st *statement) openBudgeted(ctx context.Context, s *plan.Scan) (operator.O
 	return b, nil
 }
 
-// budgetedScan ends what it reads beyond a budget.
+// budgetedScan ends a scan that exceeds its budget.
 type budgetedScan struct {
 	in     operator.Operator
 	scan   *plan.Scan

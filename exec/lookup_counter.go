@@ -15,7 +15,7 @@ import (
 // asked is the statement of a run as lookup.Statement.
 type asked struct{ *run }
 
-// Query reads beside the reads of the statement, for one of which it may be.
+// Query runs in addition to the reads of the statement, possibly for one of them.
 func (r asked) Query(ctx context.Context, q *parser.SelectCore, args []types.Value, f func(rows [][]types.Value) error) error {
 	env := *r.env
 	env.Args = args
@@ -55,7 +55,7 @@ func (c asked) Count(ctx context.Context, name string) (n int64, ok bool, err er
 	return 0, false, nil
 }
 
-// Begin writes a counter's cell where there is none.
+// Begin writes a counter's cell if there is none.
 func (c asked) Begin(ctx context.Context, name string, n int64) error {
 	_, err := c.Client.PutIf(ctx, catalogTable, nil, hbase.Mutation{Kind: hbase.Put, Key: []byte(counterPrefix + name), Timestamp: c.engine.clock.Next(),
 		Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(counterQualifier), Value: binary.BigEndian.AppendUint64(nil, uint64(n))}}})

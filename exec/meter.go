@@ -25,7 +25,7 @@ func (m *meter) wrap(n plan.Node, op operator.Operator) operator.Operator {
 	return x
 }
 
-// of gives what was measured of n. A later part of a union may never have begun.
+// of returns the measurements of n. A later part of a union may never have begun.
 func (m *meter) of(n plan.Node) (rows int64, took time.Duration) {
 	if x := m.steps[n]; x != nil {
 		return x.rows, x.took

@@ -22,7 +22,7 @@ import (
 	"github.com/hql-db/hql/stats"
 )
 
-// Piece says which part of a query's rows to read: those that the query, planned as it is, reads of some key ranges.
+// Piece is a part of a query's rows: the rows that the same plan of the query reads in some key ranges.
 type Piece struct {
 	Tables      []string       // by name, and views
 	Definitions string         // digest of what the tables were when the query was cut
@@ -34,14 +34,14 @@ type Piece struct {
 	KnownSmall  bool           // what is read was found small by statistics: reading more ends a piece
 }
 
-// CutPiece is a Piece with what is known of it when the query is cut.
+// CutPiece is a Piece with the estimates made when the query is cut.
 type CutPiece struct {
 	Piece
 	Server   string         // that has most of it, or ""
 	Estimate *plan.Estimate // nil: not known
 }
 
-// Cut is a query in pieces: together they read what the query reads, each row once.
+// Cut is a query in pieces: together they return the query's rows, each once.
 type Cut struct {
 	Pieces   []CutPiece // at least one
 	Columns  []plan.OutputColumn
@@ -49,10 +49,10 @@ type Cut struct {
 	Location *time.Location // the zone that it is planned in
 }
 
-// ErrUncut is what errors.Is finds in the refusal to cut a query.
+// ErrUncut marks, for errors.Is, the refusal to cut a query.
 var ErrUncut = planner.ErrUncut
 
-// ErrPieceChanged is what errors.Is finds in the refusal of a piece of a query whose tables are others now.
+// ErrPieceChanged marks, for errors.Is, the refusal of a piece whose tables have been redefined.
 var ErrPieceChanged = errors.New("the tables are not what they were when the statement was cut into pieces")
 
 // Cut cuts a query into pieces of about a region each. Nothing is read but where the regions lie. The full-scan policy and the scan
@@ -127,7 +127,7 @@ func (r *run) cut(ctx context.Context, s *parser.Select) (*Cut, error) {
 	return out, r.unchanged(ctx, p.Tables()...)
 }
 
-// pieceOf gives what all pieces of s have in common, and the plan that is cut.
+// pieceOf returns the common part of all pieces of s, and the plan that is cut.
 func (r *run) pieceOf(ctx context.Context, s *parser.Select) (piece Piece, p *plan.Plan, err error) {
 	piece.Now = r.env.Now
 	if p, err = r.planPiece(ctx, s, ""); err != nil {
@@ -155,7 +155,7 @@ func (r *run) pieceOf(ctx context.Context, s *parser.Select) (piece Piece, p *pl
 	return piece, p, err
 }
 
-// reads names what s reads.
+// reads names the table and layout that s reads.
 func reads(s *plan.Scan) string { return s.Table.Name + " by " + s.Layout.Name }
 
 // planPiece plans s for being cut. Pieces are cut from, and run by, plans without statistics: they must be the same wherever they are made.
@@ -165,14 +165,14 @@ func (r *run) planPiece(ctx context.Context, s *parser.Select, layout string) (*
 	return r.resolved(ctx, func() (*plan.Plan, error) { return env.Piece(s, layout) })
 }
 
-// weigher tells how much of what a query reads is in some of its spans.
+// weigher estimates how much of a query's reads is in some of its spans.
 type weigher struct {
 	all      []plan.Span
 	estimate *plan.Estimate // of all of it; nil: not known
 	key      *stats.Key
 }
 
-// pieces gives those of what is read of a table, about most bytes each, as its regions are now.
+// pieces returns the pieces of a table with about most bytes each, by its current regions.
 func (w *weigher) pieces(piece Piece, table string, regions []hbase.Region, most float64) (out []CutPiece) {
 	var start []byte // of what is left: all keys are in one of the ranges, whatever regions there are when they are read
 	for i, g := range regions {
@@ -206,7 +206,7 @@ func (w *weigher) rows(spans []plan.Span) (n float64, ok bool) {
 	return n, true
 }
 
-// of estimates what is read of some spans.
+// of estimates the reads in some spans.
 func (w *weigher) of(spans []plan.Span) *plan.Estimate {
 	if w.estimate == nil {
 		return nil
@@ -221,7 +221,7 @@ func (w *weigher) of(spans []plan.Span) *plan.Estimate {
 	return &out
 }
 
-// cut cuts a range of keys of which more than most bytes are read at bounds that ANALYZE found.
+// cut cuts a range of keys, of which more than most bytes are read, at bounds that ANALYZE found.
 func (w *weigher) cut(whole plan.Span, most float64) []plan.Span {
 	e := w.of(plan.Within(w.all, []plan.Span{whole}))
 	if e == nil || e.Bytes <= most {
@@ -255,7 +255,7 @@ func tablesOf(spans []plan.Span) []string {
 	return slices.Compact(out)
 }
 
-// views appends to names those of the views that s reads, and of the views that these read.
+// views appends to names the views that s reads, directly or through other views.
 func (r *run) views(s *parser.Select, names []string) []string {
 	for _, t := range parser.Tables(s) {
 		if v, ok := r.env.Catalog.View(t.Name); ok && !slices.Contains(names, v.Name) {
@@ -265,7 +265,7 @@ func (r *run) views(s *parser.Select, names []string) []string {
 	return names
 }
 
-// digest is that of the definitions of tables and views.
+// digest returns a digest of the definitions of tables and views.
 func (r *run) digest(tables []string) (string, error) {
 	h := sha256.New()
 	for _, name := range tables {

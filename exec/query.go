@@ -55,8 +55,8 @@ func (r *run) planSelect(ctx context.Context, s *parser.Select) (*plan.Plan, err
 	return r.resolved(ctx, func() (*plan.Plan, error) { return r.env.Select(s) })
 }
 
-// resolved plans again and again until the plan asks for no more LOOKUP values and rows of sub-queries: each time it
-// knows those it asked for before, and a plan depends on so many of them.
+// resolved plans repeatedly until the plan needs no further LOOKUP values and rows of sub-queries. Each plan knows the
+// values that earlier ones asked for; their number is bounded.
 func (r *run) resolved(ctx context.Context, ask func() (*plan.Plan, error)) (*plan.Plan, error) {
 	for {
 		p, err := ask()
@@ -96,7 +96,7 @@ func (r *run) resolved(ctx context.Context, ask func() (*plan.Plan, error)) (*pl
 	}
 }
 
-// deny makes the planner read tables without those of their layouts that p reads although the user may not. It reports whether there is one.
+// deny makes the planner avoid the layouts in p that the user may not read. It reports whether there is one.
 func (r *run) deny(ctx context.Context, p *plan.Plan) (found bool, err error) {
 	for _, s := range p.Reads() {
 		l, known := s.Layout, r.env.Denied
@@ -188,7 +188,7 @@ func (r *run) eachRow(ctx context.Context, p *plan.Plan, when reading, f func(ro
 	return kept.Each(ctx, f)
 }
 
-// plan gives the plan that follows from one made before; nil: there is none.
+// plan returns a plan from the kept one, with new arguments; nil: there is none.
 func (k *Plans) plan(env *planner.Env) *plan.Plan {
 	if k == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// Stats says what a statement did. The RPC figures are the client's over the
-// statement's time: another statement on the same client at that time is in them too.
+// Stats are the counts of a statement. The RPC figures are the client's over the statement's time, so they include
+// other statements that used the same client at that time.
 type Stats struct {
 	Gets, Scans  int64 // rows asked for by key; ranges opened
 	RowsRead     int64 // rows that came from the servers
@@ -23,8 +23,9 @@ type Stats struct {
 	Retries      int64 // calls repeated and scanners reopened
 	Elapsed      time.Duration
 	Tables       []scan.TableStats // one a table access, in the order they began
-	// Done is which part of its work the statement has done, below 1, by what statistics say that it reads, by the size of the file that it
-	// copies, or by the regions that it analyzes. 0: that is not known, nothing is done yet, or the statement has ended.
+	// Done is the finished part of the statement's work, below 1: by the estimated reads, by the size of the file that it
+	// copies, or by the regions that it analyzes. It is 0 if that is unknown, nothing is done yet, or the statement has
+	// ended.
 	Done float64
 }
 
@@ -43,7 +44,7 @@ type recorder struct {
 	listed map[string][]hbase.Region // looked up for Rows.Regions
 }
 
-// work is what a statement has to do, as far as that is known: to run a plan, to copy a file, or to look at regions.
+// work is the work of a statement as far as it is known: to run a plan, to copy a file, or to look at regions.
 type work struct {
 	mu     sync.Mutex
 	plan   *plan.Plan          // nil: none, or what is likely to be read for it was asked
@@ -57,28 +58,28 @@ type work struct {
 	at    atomic.Int64
 }
 
-// reads says that p is run now, of which find tells what is likely to be read. last: rows are written when all are read.
+// reads records that p runs now; find estimates its reads. last: rows are written after all are read.
 func (w *work) reads(p *plan.Plan, find estimate.Statistics, before int64, last bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.plan, w.find, w.before, w.last = p, find, before, last
 }
 
-// writes says that so many rows are to be written, and all are read.
+// writes records that so many rows are to be written, and all are read.
 func (w *work) writes(rows int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.found = rows
 }
 
-// counts says that at tells how many of so many steps are done.
+// counts records that at returns the number of finished steps.
 func (w *work) counts(steps int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.steps = steps
 }
 
-// done tells which part of w is done when so many rows are read and written.
+// done returns the finished part of w when so many rows are read and written.
 func (w *work) done(read, written int64) float64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,7 +106,7 @@ func (w *work) done(read, written int64) float64 {
 	return share(read-w.before, w.rows)
 }
 
-// moment is what goes on changing after a statement's end: the time, and what its client has done.
+// moment is the state that continues to change after a statement's end: the time, and the counts of its client.
 type moment struct {
 	at     time.Time
 	client hbase.Stats
@@ -125,10 +126,10 @@ func newRecorder(c hbase.Client) *recorder {
 	return r
 }
 
-// begin notes when the statement began and what its client had done by then.
+// begin records the start of the statement and the counts of its client at that time.
 func (r *recorder) begin(m moment) { r.began = m }
 
-// end says that the statement has ended, unless it had before: what its client does from now on is not its work.
+// end records the end of the statement, unless it has ended before: later calls of its client are not its work.
 func (r *recorder) end(c hbase.Client) {
 	r.ending.Do(func() {
 		r.last = now(c)

@@ -26,7 +26,7 @@ func (r *run) returning(t *catalog.Table, alias string, items []parser.SelectIte
 	return r.writeEnv().Returning(t, columns, exprs, needed), nil
 }
 
-// result is that of a statement that wrote n rows, with what x gives of them; x may be nil.
+// result returns the result of a statement that wrote n rows, with the rows of x; x may be nil.
 func (r *run) result(n int64, x *write.Returning) *Rows {
 	if x == nil {
 		return r.done(n)

@@ -22,8 +22,7 @@ type Rows struct {
 	Plan     *plan.Plan // of a query; nil otherwise
 	// Drawn is the same as the rows of EXPLAIN's text or JSON, with styles for a terminal; nil for other statements.
 	Drawn []explain.Line
-	// Document is set when the one value of the one row is a whole file, to be written
-	// as it is (EXPLAIN's HTML, SHOW CREATE TABLE).
+	// Document is set if the only value is a whole file, to be written unchanged (EXPLAIN's HTML, SHOW CREATE TABLE).
 	Document bool
 
 	run   *run
@@ -34,7 +33,7 @@ type Rows struct {
 	err   error // what ended the rows
 }
 
-// errRowsClosed is what rows give that were closed before their end.
+// errRowsClosed is the error of rows that were closed before their end.
 var errRowsClosed = errors.New("the rows are closed")
 
 // Next gives the next rows, valid until the following call; io.EOF after the last. What ends it is the context
@@ -85,7 +84,7 @@ func (r *Rows) tables() []*catalog.Table {
 // Location is the zone of the statement's session.
 func (r *Rows) Location() *time.Location { return r.run.settings.loc }
 
-// end stops what still runs, for a reason that Next gives from then on.
+// end stops the running goroutines; Next returns why from then on.
 func (r *Rows) end(why error) error {
 	if r.err != nil {
 		return nil
@@ -112,12 +111,12 @@ func (r *Rows) Close() error {
 	return r.end(errRowsClosed)
 }
 
-// Warnings are what the result should be read with, so far.
+// Warnings returns the warnings about the result so far.
 func (r *Rows) Warnings() []string {
 	return r.run.Warn.Texts()
 }
 
-// Stats says what the statement did so far. It may be called while another goroutine reads the rows.
+// Stats returns the counts of the statement so far. It may be called while another goroutine reads the rows.
 func (r *Rows) Stats() Stats {
 	return r.run.rec.stats(r.run.Client)
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// ScanLimit is how much a statement may read: bytes of cells and rows that leave the region servers. What their filters drop is
-// not counted. 0: no limit.
+// ScanLimit is the limit of a statement's reads: bytes of cells, and rows, that leave the region servers. Rows that
+// their filters drop do not count. 0: no limit.
 type ScanLimit struct{ Bytes, Rows int64 }
 
-// or fills what l does not say from m.
+// or returns l with its missing limits from m.
 func (l ScanLimit) or(m ScanLimit) ScanLimit {
 	if l.Bytes == 0 {
 		l.Bytes = m.Bytes
@@ -29,7 +29,7 @@ func (l ScanLimit) or(m ScanLimit) ScanLimit {
 	return l
 }
 
-// ErrScanLimit is what errors.Is finds in the end of a statement that reads more than its ScanLimit.
+// ErrScanLimit marks, for errors.Is, a statement that reads more than its ScanLimit.
 var ErrScanLimit = errors.New("scan limit exceeded")
 
 // ScanLimitError is the end of a statement that reads more than it may.
@@ -39,11 +39,11 @@ type ScanLimitError struct {
 	Before  bool   // it was refused before it read anything, for an estimate
 	Limit   int64
 	Advice  string // what to add to read less; "" where nothing is known to help
-	// Of full_scan: the table, and in which way it is larger than what let the scan pass.
+	// For full_scan: the table, and the way in which it exceeds the limit that allowed the scan.
 	Table, Grown string
 }
 
-// Error says what was read, the limit, and what makes it cheaper.
+// Error states the reads, the limit, and how to read less.
 func (e *ScanLimitError) Error() string {
 	if e.Setting == fullScan {
 		return e.Grown + "; ANALYZE " + e.Table + " counts them anew; or allow a full scan: ALLOW FULL SCAN at the end of the statement, SET full_scan = 'allow', or --full-scan allow"
@@ -81,7 +81,7 @@ const (
 	fullScan     = "full_scan"
 )
 
-// scanBudget counts what a statement reads.
+// scanBudget counts a statement's reads.
 type scanBudget struct {
 	limit       ScanLimit
 	rows, bytes atomic.Int64
@@ -191,7 +191,7 @@ func (s *limitedScanner) Next(ctx context.Context) ([]hbase.Row, error) {
 	return rows, err
 }
 
-// cheaper says what to add to p to read less; "" where nothing is known to help.
+// cheaper returns the condition that makes p read less; "" if there is none.
 func cheaper(p *plan.Plan) string {
 	for _, s := range p.Reads() {
 		if s.Advice != "" {

@@ -15,10 +15,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// settings are what SET changes.
+// settings are the settings that SET changes.
 type settings struct {
 	fullScan FullScanPolicy
-	// fullScanRows is how many rows a LIMIT may read without the rowkey and without permission.
+	// fullScanRows is the number of rows that a LIMIT may read without the rowkey and without permission.
 	fullScanRows int64
 	loc          *time.Location
 	memory       int64 // bytes
@@ -31,7 +31,7 @@ type settings struct {
 
 // Session is the settings of the statements that run in it. It is safe for concurrent use.
 type Session struct {
-	// Client is the connection of a PostgreSQL client whose session it is; nil: there is none. It is set before the first statement.
+	// Client is the connection of the session's PostgreSQL client, or nil. It is set before the first statement.
 	Client *pgcatalog.Client
 
 	mu       sync.Mutex
@@ -41,7 +41,7 @@ type Session struct {
 // NewSession begins a session with the engine's settings.
 func (e *Engine) NewSession() *Session { return &Session{settings: e.initial()} }
 
-// initial is what a session begins with, and what SET ... TO DEFAULT goes back to.
+// initial returns the settings of a new session, to which SET ... TO DEFAULT returns.
 func (e *Engine) initial() settings {
 	return settings{fullScan: e.cfg.FullScan, fullScanRows: defaultFullScanRows, loc: e.cfg.Loc, memory: cmp.Or(e.cfg.MemoryLimit, operator.DefaultMemoryLimit),
 		scanLimit: e.cfg.ScanLimit, timeline: e.cfg.Timeline, analyzeRows: 200_000, analyzeTime: time.Minute}

@@ -125,7 +125,7 @@ func (r *run) showSettings(s *parser.Show) (*Rows, error) {
 	return r.table(textColumns("setting", "value", "description"), textRows(rows...)), nil
 }
 
-// describe tells of each column where its value stands.
+// describe describes for each column where its value is stored.
 func (r *run) describe(t *catalog.Table) *Rows {
 	var rows [][]string
 	for _, c := range t.Columns {
@@ -204,8 +204,8 @@ func (r *run) noteRegions(ctx context.Context, t *catalog.Table) error {
 	return nil
 }
 
-// noteIndexes warns of other definitions of t's rows that lack an index or copy of t, or have one that t lacks: what is written through the
-// one without it gets no entry there.
+// noteIndexes warns of other definitions of t's rows that lack an index or copy of t, or have one that t lacks: rows
+// written through a definition without it get no entry there.
 func (r *run) noteIndexes(t *catalog.Table) {
 	for _, o := range r.engine.catalog.Tables() {
 		if strings.EqualFold(o.Name, t.Name) || !sameRows(t, o) {

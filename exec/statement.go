@@ -12,7 +12,7 @@ import (
 	"github.com/hql-db/hql/stats"
 )
 
-// statement is what the reads of one statement share, with what is asked before each.
+// statement is the state that the reads of one statement share, and the checks before each read.
 type statement struct {
 	scan.Reads
 	rec     *recorder
@@ -21,8 +21,9 @@ type statement struct {
 	// allowFull reports whether a full scan was allowed by the statement.
 	allowFull bool
 	policy    FullScanPolicy
-	// fullScanRows is how many rows in the order of a key may be read without permission. knownSmall is set where what is read was found small by
-	// statistics when the statement was cut into pieces. looked, nil at first, counts what was read because of either.
+	// fullScanRows is the number of rows in the order of a key that may be read without permission. knownSmall is set if
+	// statistics showed that the reads are small when the statement was cut into pieces. looked, nil at first, counts the
+	// rows read because of either.
 	fullScanRows int64
 	knownSmall   bool
 	looked       *lookedBudget
@@ -30,11 +31,11 @@ type statement struct {
 	// follow is Engine.followForeign where there is another catalog, asked are the tables that it was asked of.
 	follow func(ctx context.Context, t *catalog.Table, written bool) error
 	asked  *sync.Map
-	// statistics gives what is known of a table; nil: nothing is known of any.
+	// statistics returns the statistics of a table, or nil.
 	statistics func(*catalog.Table) *stats.Table
 }
 
-// record counts what is read from now on in rec.
+// record counts the reads from now on in rec.
 func (st *statement) record(rec *recorder) {
 	st.rec, st.Recorder = rec, &rec.Recorder
 	st.watched.Store(rec)

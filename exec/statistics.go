@@ -30,16 +30,16 @@ const (
 	statisticsQualifier = "stats"
 )
 
-// StatisticsFiles keeps statistics for who may not write to the store.
+// StatisticsFiles keeps statistics for users that may not write to the store.
 type StatisticsFiles interface {
-	// Load gives what was saved under a name; nil and no error: nothing.
+	// Load returns the content saved under a name; nil without an error if there is none.
 	Load(name string) ([]byte, error)
 	Save(name string, b []byte) error
-	// Remove takes away what was saved under a name, if anything was.
+	// Remove deletes the content saved under a name, if any.
 	Remove(name string) error
 }
 
-// statistics are what an engine knows of tables.
+// statistics is an engine's cache of the statistics of tables.
 type statistics struct {
 	mu      sync.Mutex
 	stored  map[string]*stats.Table  // of the store, by lower-case name; nil: it has some, which nobody has wanted yet
@@ -50,8 +50,8 @@ type statistics struct {
 	why     map[string]error         // by name: why they could not be read
 }
 
-// ready gives what is known of t, and whether nothing is left to be read for that. Of those of the store and those of the files, as far as
-// they are about t, the newer ones count. mu is held.
+// ready returns the known statistics of t, and whether no more need to be read. If both the store and the files have
+// statistics that fit t, the newer ones count. The caller holds mu.
 func (s *statistics) ready(name string, t *catalog.Table, files bool) (known *stats.Table, ok bool) {
 	stored, there := s.stored[name]
 	if there && stored == nil {
@@ -66,8 +66,8 @@ func (s *statistics) ready(name string, t *catalog.Table, files bool) (known *st
 	return known, asked || !files
 }
 
-// statisticsOf gives the statistics of t; nil: there are none that fit it, or ctx ended before they were read. Those of the store are read
-// when they are wanted first, by one for all who want them.
+// statisticsOf returns the statistics of t; nil if there are none that fit it, or ctx ended before they were read. One
+// caller reads those of the store, for all that want them.
 func (e *Engine) statisticsOf(ctx context.Context, t *catalog.Table) *stats.Table {
 	name := strings.ToLower(t.Name)
 	s := &e.stats
@@ -107,12 +107,13 @@ func (e *Engine) statisticsOf(ctx context.Context, t *catalog.Table) *stats.Tabl
 	return nil
 }
 
-// Statistics gives what ANALYZE found of t; nil: nothing that fits it, or ctx ended before that was read.
+// Statistics returns the results of ANALYZE for t; nil if there are none that fit it, or ctx ended before they were
+// read.
 func (e *Engine) Statistics(ctx context.Context, t *catalog.Table) *stats.Table {
 	return e.statisticsOf(ctx, t)
 }
 
-// readStatistics reads the statistics of t that the store has, or else those of the files.
+// readStatistics reads the statistics of t from the store, or else from the files.
 func (e *Engine) readStatistics(ctx context.Context, t *catalog.Table, name string, stored bool, edition int) error {
 	var b []byte
 	var err, damaged error
@@ -167,15 +168,15 @@ func (e *Engine) readStatistics(ctx context.Context, t *catalog.Table, name stri
 	return nil
 }
 
-// changed says that what is known of a table is no longer what was read. mu is held.
+// changed marks the statistics of a table as outdated. The caller holds mu.
 func (s *statistics) changed(name string) {
 	s.edition++
 	delete(s.later, name)
 	delete(s.why, name)
 }
 
-// describes reports whether s is about t as it is defined: its columns and keys may have been others, and where another definition has its
-// name, as in another file of definitions, its rows.
+// describes reports whether s fits the current definition of t: columns and keys may have changed, or another
+// definition may have used the name, as in another file.
 func describes(s *stats.Table, t *catalog.Table) bool {
 	if !strings.EqualFold(s.Name, t.Name) || len(s.Columns) != len(t.Columns) || len(s.Keys) != len(t.Layouts) {
 		return false
@@ -206,7 +207,7 @@ func parseStatistics(b []byte) (*stats.Table, error) {
 	return s, nil
 }
 
-// saveStatistics keeps what ANALYZE found of t.
+// saveStatistics saves the results of ANALYZE for t.
 func (r *run) saveStatistics(ctx context.Context, t *catalog.Table, s *stats.Table) error {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -268,7 +269,7 @@ func (r *run) storeStatistics(ctx context.Context, t *catalog.Table, b []byte) e
 	return err
 }
 
-// forgetStatistics removes those of a table that was dropped.
+// forgetStatistics removes the statistics of a dropped table.
 func (r *run) forgetStatistics(ctx context.Context, t *catalog.Table) error {
 	known, name := &r.engine.stats, strings.ToLower(t.Name)
 	known.mu.Lock()
@@ -343,13 +344,13 @@ func (k *told) of(t *catalog.Table) *stats.Table {
 	return known
 }
 
-// knowStatistics lets the plans of the statement and what is asked before its reads know statistics.
+// knowStatistics lets the planner and the checks before reads use statistics.
 func (r *run) knowStatistics(ctx context.Context) {
 	r.statistics = r.engine.statisticsUnder(ctx, r.told)
 	r.env.Statistics = r.statistics
 }
 
-// mayPlan lets the planner ask what else it asks.
+// mayPlan sets the other functions that the planner calls.
 func (r *run) mayPlan(ctx context.Context) {
 	r.env.Stop, r.env.Lookups, r.env.MayReadAll, r.env.Trusted = ctx.Err, r.Numbers.Get, r.mayReadAll, r.trusts
 }
@@ -374,7 +375,7 @@ func (e *Engine) storedStatistics(ctx context.Context, t *catalog.Table) ([]byte
 	return nil, nil
 }
 
-// listStatistics finds out of which tables the store has statistics.
+// listStatistics finds the tables for which the store has statistics.
 func (e *Engine) listStatistics(ctx context.Context) error {
 	found := map[string]*stats.Table{}
 	keys := &hbase.ReadOptions{Families: []string{catalogFamily}, Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}}
@@ -394,7 +395,7 @@ func (e *Engine) listStatistics(ctx context.Context) error {
 	return nil
 }
 
-// statisticsColumns are those of SHOW STATISTICS and of ANALYZE.
+// statisticsColumns returns the columns of SHOW STATISTICS and of ANALYZE.
 func statisticsColumns() []plan.OutputColumn {
 	return []plan.OutputColumn{{Name: "of", Type: types.String}, {Name: "name", Type: types.String}, {Name: "rows", Type: types.BigInt},
 		{Name: "distinct", Type: types.BigInt}, {Name: "nulls", Type: types.Double}, {Name: "bytes", Type: types.Double}, {Name: "detail", Type: types.String}}
@@ -420,7 +421,7 @@ func (r *run) showStatistics(ctx context.Context, t *catalog.Table) (*Rows, erro
 // oldAge is from when on statistics are shown as old.
 const oldAge = 30 * 24 * time.Hour
 
-// age is how long ago s was found.
+// age returns the age of s.
 func (st *statement) age(s *stats.Table) time.Duration { return time.UnixMilli(st.Opt.Now).Sub(s.At) }
 
 // outdated says why s may no longer be true of t; "": nothing is known to speak against it.
@@ -483,7 +484,7 @@ func (r *run) statisticsRows(t *catalog.Table, s *stats.Table, outdated string) 
 	return r.table(statisticsColumns(), rows)
 }
 
-// columnDetail tells the most frequent values and the range of the others.
+// columnDetail formats the most frequent values and the range of the others.
 func columnDetail(c *stats.Column) string {
 	var out []string
 	for i, f := range c.Frequent {

@@ -33,16 +33,16 @@ const (
 // serverTime as the timestamp of a definition leaves it to the server: clients' clocks differ.
 const serverTime = math.MaxInt64
 
-// definitionsAge is how long an engine goes by the definitions that it has read. After that the next statement asks
-// whether they were changed, which is one Get, before it writes or hands out a row; DROP TABLE waits for as long, so that no statement that begins after it
-// goes by the definition. A variable for tests.
+// definitionsAge is the time for which an engine uses the definitions that it has read. After that the next statement
+// checks with one Get whether they have changed, before it writes or returns a row. DROP TABLE waits as long, so that
+// no later statement uses the definition. A variable for tests.
 var definitionsAge = 250 * time.Millisecond
 
-// foreignAge is how long an engine goes by the definitions of another catalog, which does not tell that it was changed: Phoenix's is a few
-// thousand rows. A variable for tests.
+// foreignAge is the time for which an engine uses the definitions of another catalog, which does not report changes:
+// Phoenix's has a few thousand rows. A variable for tests.
 var foreignAge = 10 * time.Second
 
-// definitions are what an engine knows of the store's catalog.
+// definitions is an engine's copy of the store's catalog.
 type definitions struct {
 	slot    chan struct{} // holds one that reads them
 	checked atomic.Int64  // when they were read or known to be unchanged, in nanoseconds since the engine was made
@@ -56,14 +56,15 @@ type definitions struct {
 	edition atomic.Int64          // how often the catalog was changed for them
 }
 
-// definition is what the store's catalog holds under a name.
+// definition is the content of the store's catalog for a name.
 type definition struct {
 	sql string // "" for nothing
 	at  int64  // the time of its cell: of what has the name after a removal it is a later one
 }
 
-// dropping begins what the store holds for a table that is being dropped. What is called DROP TABLE follows, as each has a word of its own, and the
-// statement that made the table. To everybody it is no table any more, also to versions that do not know this: it is no statement.
+// dropping begins the content of the store's catalog for a table that is being dropped. After it come the identifier of
+// the DROP TABLE, which is unique, and the statement that created the table. To all versions of hql the name then has
+// no table, because the content is not a statement.
 const dropping = "DROP "
 
 // statement gives the statement that made a table or view, and whether the table is being dropped.
@@ -87,7 +88,7 @@ func (e *Engine) LoadCatalog(ctx context.Context) (warnings []string, err error)
 // reload takes over all that other connections have changed in the store's catalog.
 func (e *Engine) reload(ctx context.Context) error { return e.follow(ctx, true, e.warn) }
 
-// refresh is reload for what may be definitionsAge old.
+// refresh is reload unless the definitions are younger than definitionsAge.
 func (e *Engine) refresh(ctx context.Context) error {
 	if e.defs.fresh() || e.cfg.Alone && e.defs.checked.Load() > 0 {
 		return nil
@@ -198,7 +199,7 @@ func (e *Engine) countChanges(ctx context.Context) (int64, error) {
 	return int64(binary.BigEndian.Uint64(rows[0].Cells[0].Value)), nil
 }
 
-// readDefinitions gives what is in the store's catalog by its keys.
+// readDefinitions returns the rows of the store's catalog by their keys.
 func (e *Engine) readDefinitions(ctx context.Context) (map[string]definition, error) {
 	defs := map[string]definition{}
 	for row, err := range hbase.Rows(ctx, e.client, hbase.ScanRange{Table: catalogTable, Start: []byte{1}}, &hbase.ReadOptions{Families: []string{catalogFamily}}) {
@@ -223,7 +224,7 @@ type tablesOfOthers struct {
 	names map[string]bool // in lower case
 }
 
-// readForeign adds what Config.Definitions gives to defs.
+// readForeign adds the tables of Config.Definitions to defs.
 func (e *Engine) readForeign(ctx context.Context, defs map[string]definition) (*tablesOfOthers, error) {
 	if e.cfg.Definitions == nil {
 		return nil, nil
@@ -249,7 +250,7 @@ func (e *Engine) readForeign(ctx context.Context, defs map[string]definition) (*
 	return out, nil
 }
 
-// errRead is what errors.Is finds where a table is not what it was when a statement was planned that has read nothing of it yet.
+// errRead marks, for errors.Is, a table that changed after a statement was planned and before it has read anything.
 var errRead = errors.New("run it again")
 
 // errRedefined is what errors.Is finds where a table is another one than when the statement began.
@@ -282,8 +283,8 @@ func (st *statement) current(ctx context.Context, t *catalog.Table) error {
 	return st.follow(ctx, t, false)
 }
 
-// followForeign reads another catalog again if it says something else of t by now, as who reads or writes t sees it, and fails if t
-// is not what it was then.
+// followForeign reads another catalog again if it has changed for t, for readers or for writers, and fails if t is not
+// the same then.
 func (e *Engine) followForeign(ctx context.Context, t *catalog.Table, written bool) error {
 	others := e.defs.others.Load()
 	if others == nil || !others.names[strings.ToLower(t.Name)] {
@@ -302,8 +303,8 @@ func (e *Engine) followForeign(ctx context.Context, t *catalog.Table, written bo
 	return nil
 }
 
-// definitionOf gives what name is known by that is from the store, nothing where it is known otherwise, and what the store held under it when it
-// was last read.
+// definitionOf returns the known definition of name, empty if it is not from the store, and the row that the store had
+// when it was last read.
 func (e *Engine) definitionOf(ctx context.Context, name string) (known, row definition, err error) {
 	select {
 	case e.defs.slot <- struct{}{}:
@@ -350,7 +351,7 @@ func (e *Engine) takeOver(defs map[string]definition, warn func(string)) {
 	}
 }
 
-// define adds what a row of the store's catalog defines.
+// define adds the definition in a row of the store's catalog.
 func (e *Engine) define(key, sql string) error {
 	s, err := parser.ParseStatement(sql)
 	if v, ok := s.(*parser.CreateView); ok && err == nil && strings.ToLower(v.Name) == key {
@@ -384,13 +385,13 @@ func (e *Engine) readTable(key, sql string) (*catalog.Table, error) {
 	return t, nil
 }
 
-// unchanged fails when one of the tables that a statement goes by was dropped or replaced since it began: what
-// it read or is about to write may be of another table under the same name.
+// unchanged fails if one of the statement's tables was dropped or replaced since it began: its reads and writes could
+// concern another table with the same name.
 func (r *run) unchanged(ctx context.Context, tables ...*catalog.Table) error {
 	return r.still(ctx, false, tables)
 }
 
-// unwritten is unchanged for who is about to write tables.
+// unwritten is unchanged for statements that are about to write tables.
 func (r *run) unwritten(ctx context.Context, tables ...*catalog.Table) error {
 	return r.still(ctx, true, tables)
 }
@@ -404,7 +405,7 @@ func (r *run) still(ctx context.Context, written bool, tables []*catalog.Table) 
 	return r.known(ctx, tables)
 }
 
-// known is unchanged for who asks often: another catalog is not asked whether it says something else by now.
+// known is unchanged for frequent checks: it does not ask other catalogs.
 func (r *run) known(ctx context.Context, tables []*catalog.Table) error {
 	if err := r.engine.refresh(ctx); err != nil {
 		return err
@@ -431,13 +432,13 @@ func (r *run) ensureCatalogTable(ctx context.Context) error {
 	return nil
 }
 
-// keptError is that of a statement which failed after its definition was kept in the store.
+// keptError is the error of a statement that failed after its definition was saved in the store.
 type keptError struct{ error }
 
 func (e keptError) Unwrap() error { return e.error }
 
-// saveDefinition keeps in the store what defines a table or view, in the place of was; where its name has another definition there, that
-// stays, and taken is the error. No name has a definition that is empty, was of a new one.
+// saveDefinition saves the definition of a table or view in the store, in place of was. If the name has another
+// definition there, that stays, and the error is taken. A new name has no definition, so was is empty.
 func (r *run) saveDefinition(ctx context.Context, name, was, sql string, taken error) error {
 	if err := r.ensureCatalogTable(ctx); err != nil {
 		return err
@@ -475,8 +476,8 @@ func (r *run) saveDefinition(ctx context.Context, name, was, sql string, taken e
 	}
 }
 
-// forgetDefinition removes from the store what defines a table or view, while that is was, and the counters of the numbers drawn for it. What has
-// the name next, when another connection was faster, keeps both: none is removed that is newer than was.
+// forgetDefinition removes the definition of a table or view from the store, if it still is was, and the counters of
+// the numbers drawn for it. If another connection has redefined the name, both stay: nothing newer than was is removed.
 func (r *run) forgetDefinition(ctx context.Context, name, was string, counters ...[]byte) error {
 	get := func(keys ...[]byte) ([]hbase.Row, error) {
 		return r.Client.Get(ctx, catalogTable, keys, &hbase.ReadOptions{Families: []string{catalogFamily}})

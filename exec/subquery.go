@@ -14,8 +14,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// subqueries runs the queries inside a statement's expressions and keeps what
-// they gave. Scans evaluate expressions in several goroutines: it is safe for them.
+// subqueries runs the queries inside a statement's expressions and caches their results. It is safe for concurrent use,
+// because scans evaluate expressions in several goroutines.
 type subqueries struct {
 	run *run
 	ctx context.Context

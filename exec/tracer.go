@@ -2,7 +2,7 @@ package exec
 
 import "github.com/hql-db/hql/exec/scan"
 
-// What is told and counted of each access to a table.
+// The data that is traced and counted for each access to a table.
 type (
 	ScanTracer = scan.Tracer
 	ScanStart  = scan.Start

@@ -13,7 +13,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Unbound is how a statement reads its tables whatever values its parameters get.
+// Unbound describes how a statement reads its tables for any values of its parameters.
 type Unbound struct {
 	// Plan is the plan for made-up values; nil: the statement reads no table. If values lead to different plans, it is the
 	// one that reads most: a plan that the guard refuses comes before a skip scan, which comes before other plans.
@@ -35,7 +35,7 @@ func (u *Unbound) has(a plan.Access) bool {
 	return slices.ContainsFunc(u.Plan.Scans(), func(s *plan.Scan) bool { return s.Access == a })
 }
 
-// maxNulls is how many parameters are NULL in turn.
+// maxNulls is the number of parameters that are set to NULL, one after the other.
 const maxNulls = 16
 
 // PlanUnbound plans a statement before its parameters have values: for made-up ones of the types that their places
@@ -54,7 +54,7 @@ func (e *Engine) PlanUnbound(ctx context.Context, stmt parser.Statement) (*Unbou
 	return u, l.why(err)
 }
 
-// readerOf is the statement that reads what stmt reads.
+// readerOf returns the statement that makes the reads of stmt.
 func readerOf(stmt parser.Statement) parser.Statement {
 	switch s := stmt.(type) {
 	case *parser.Explain:

@@ -30,8 +30,8 @@ func (r *run) planWhere(ctx context.Context, t *catalog.Table, alias string, whe
 	return p, exprs, err
 }
 
-// planJoined is planWhere for an UPDATE with FROM or a DELETE with USING: s reads their rows, under name those of t. Of
-// several rows beside one of t the one counts whose values come first.
+// planJoined is planWhere for an UPDATE with FROM or a DELETE with USING: s reads the joined rows, with those of t
+// under name. If several rows are joined with one row of t, the one whose values sort first counts.
 func (r *run) planJoined(ctx context.Context, t *catalog.Table, name string, s *parser.Select, values []parser.Expr) (*plan.Plan, []expr.Expr, error) {
 	core := s.Cores[0]
 	core.Items = nil
@@ -166,14 +166,14 @@ type rowChanges struct {
 	change func(row, next []types.Value) error
 }
 
-// Bounds of what an UPDATE or DELETE does about rows that others change all the time.
+// Bounds for an UPDATE or DELETE of rows that other statements change repeatedly.
 const (
 	maxChangeRounds = 100
 	missedPerPlan   = 200 // rows that one plan reads again
 )
 
-// change reads the rows that c is about and gives w what is to be written for each. It sends that in batches, and answers with the
-// number of rows that were changed. What another statement changed meanwhile is read again, by all of c's conditions.
+// change reads the rows of c and lets w write the change of each. It sends them in batches, and returns the number of
+// changed rows. Rows that another statement changed meanwhile are read again, by all conditions of c.
 func (r *run) change(ctx context.Context, w *write.Writer, t *catalog.Table, c *rowChanges) (*Rows, error) {
 	err := r.changeRows(ctx, w, t, c, nil)
 	for round := 0; err == nil; round++ {
@@ -201,8 +201,8 @@ func (r *run) change(ctx context.Context, w *write.Writer, t *catalog.Table, c *
 	return nil, err
 }
 
-// changeRows is change for rows that were missed, nil for all, once. next is called for all rows that come together before one of
-// them is changed: where they come at once, an error of it leaves nothing written.
+// changeRows is change once, for the missed rows, or for all rows if missed is nil. It calls next for all rows of a
+// group before it changes one of them: if all rows come as one group, an error of next leaves nothing written.
 func (r *run) changeRows(ctx context.Context, w *write.Writer, t *catalog.Table, c *rowChanges, missed []write.Missed) error {
 	var only parser.Expr
 	if missed != nil {
@@ -249,7 +249,7 @@ func (r *run) changeRows(ctx context.Context, w *write.Writer, t *catalog.Table,
 	return w.Flush(ctx)
 }
 
-// haveKeys is the condition on rows of the table that is called name that their keys are those of rows.
+// haveKeys returns the condition that rows of the table called name have the keys of rows.
 func haveKeys(name string, rows []write.Missed) parser.Expr {
 	in := &parser.In{X: &parser.ColumnRef{Table: name, Name: catalog.KeyColumn, Quoted: true}}
 	for _, m := range rows {
@@ -258,7 +258,7 @@ func haveKeys(name string, rows []write.Missed) parser.Expr {
 	return in
 }
 
-// both is a AND b, of which one may be nil.
+// both returns a AND b, one of which may be nil.
 func both(a, b parser.Expr) parser.Expr {
 	switch {
 	case a == nil:
@@ -269,8 +269,9 @@ func both(a, b parser.Expr) parser.Expr {
 	return &parser.Binary{Op: "AND", X: a, Y: b}
 }
 
-// columnsRead tells which columns of t, _key and _ts a statement reads: those that it names, and those that x gives
-// but for what it sets. A name may be that of another table's column; then one too many is told.
+// columnsRead returns the columns of t, and _key and _ts, that a statement reads: those that it names, and those that x
+// needs except the ones that it sets. A name may belong to another table's column; then the result has one column too
+// many.
 func columnsRead(t *catalog.Table, s parser.Statement, x *write.Returning, set []bool) []bool {
 	read := make([]bool, len(t.Columns)+2)
 	for i := range read {

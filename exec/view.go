@@ -94,8 +94,8 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 	return r.done(-1), err
 }
 
-// timeless is the definition of a view as it is kept: sessions of other zones read its moments, text constants at these places, as this one
-// does.
+// timeless returns the definition of a view as it is saved: sessions in other zones must read its moments, text
+// constants at these places, as this one does.
 func (r *run) timeless(s *parser.CreateView, moments map[parser.Pos]types.Value) (*parser.CreateView, error) {
 	parsed, err := parser.ParseStatement(s.String())
 	if err != nil {
@@ -128,7 +128,8 @@ func (r *run) timeless(s *parser.CreateView, moments map[parser.Pos]types.Value)
 	return def, nil
 }
 
-// namedColumns is the error of columns of a query that cannot be told apart where it gets a name; names are those of the first.
+// namedColumns returns the error for a named query whose columns have equal names; names are the names of the first
+// columns.
 func namedColumns(kind, name string, at parser.Pos, query *parser.Select, names []string, cols []plan.OutputColumn) error {
 	if len(names) > len(cols) {
 		return parser.Errorf(at, "%s has %d columns, not %d", name, len(cols), len(names))
@@ -160,7 +161,7 @@ func firstParam(s *parser.Select) (found *parser.Param) {
 	return found
 }
 
-// reads reports whether s, or a view that it reads but those seen, reads what is called name.
+// reads reports whether s, or a view that it reads except those in seen, reads the table or view called name.
 func (r *run) reads(s *parser.Select, name string, seen map[string]bool) bool {
 	for _, t := range parser.Tables(s) {
 		if strings.EqualFold(t.Name, name) {
@@ -185,7 +186,7 @@ func (r *run) readsFile(ctx context.Context, s *parser.Select) (string, error) {
 	return "", nil
 }
 
-// unread refuses to drop what is called name while a view reads it.
+// unread refuses to drop the table or view called name while a view reads it.
 func (r *run) unread(what, name string, at parser.Pos) error {
 	for _, v := range r.engine.catalog.Views() {
 		if !strings.EqualFold(v.Name, name) && r.reads(v.Def.Query, name, map[string]bool{}) {

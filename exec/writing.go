@@ -11,7 +11,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// writeEnv is what the writers of the statement work with.
+// writeEnv returns the environment of the statement's writers.
 func (r *run) writeEnv() *write.Env {
 	e := r.engine
 	return &write.Env{Reads: &r.Reads, Catalog: e.catalog, Clock: e.clock, Cache: &e.lookups, Unchanged: r.unwritten, Arrived: r.arrived, Sending: e.sending,
@@ -50,16 +50,16 @@ func (r *run) rowsWhere(ctx context.Context, t *catalog.Table, where parser.Expr
 	return r.eachRow(ctx, p, asRead, f)
 }
 
-// PartialError is the failure of a statement that had written rows before, which stand.
+// PartialError is the failure of a statement that had written rows, which stay.
 type PartialError struct {
 	Written int64
 	Err     error
 }
 
-// Error is that of Err, and how many rows stand.
+// Error returns the text of Err, and the number of rows that were written.
 func (e *PartialError) Error() string { return e.Err.Error() + e.Stand() }
 
-// Stand tells how many rows stand, behind what happened.
+// Stand returns the number of rows that were written, as the end of an error text.
 func (e *PartialError) Stand() string {
 	return fmt.Sprintf("; %s written before %s", words.Count(e.Written, "row"), words.Plural(e.Written, "stands", "stand"))
 }
@@ -67,7 +67,7 @@ func (e *PartialError) Stand() string {
 // Unwrap gives Err.
 func (e *PartialError) Unwrap() error { return e.Err }
 
-// partly passes on what a statement gave: its error with the number of rows that it had written before.
+// partly returns the result of a statement, with the number of rows that it had written in its error.
 func (r *run) partly(rows *Rows, err error) (*Rows, error) {
 	n := r.rec.written.Load()
 	if err == nil || n == 0 {

@@ -15,11 +15,11 @@ type Cache struct {
 	cleared int // how often: a number that was read before is not kept after
 }
 
-// maxKept bounds the numbers that an engine keeps, and those that a statement keeps in addition to those of its current
-// rows.
+// maxKept bounds the numbers that an engine caches, and those that a statement caches in addition to the numbers of its
+// current rows.
 const maxKept = 100_000
 
-// nameOf is what the number of k is kept under.
+// nameOf returns the cache key for the number of k.
 func nameOf(k plan.LookupKey) string {
 	b := append([]byte(k.Table), 0)
 	b = append(append(b, k.Column...), 0)

@@ -30,7 +30,7 @@ type Dictionary interface {
 	Some() types.Value
 }
 
-// Env is what dictionaries work with.
+// Env is the environment of dictionaries.
 type Env struct {
 	Client  hbase.Client
 	Catalog *catalog.Catalog
@@ -44,7 +44,7 @@ type Clock interface{ Next() int64 }
 
 // Statement is the one that goes by the numbers.
 type Statement interface {
-	// KeyEnv is what the parts of keys are computed in.
+	// KeyEnv returns the environment in which parts of keys are computed.
 	KeyEnv() expr.Env
 	// Query calls f with the rows of a query that reads whole tables; args are its parameters.
 	Query(ctx context.Context, q *parser.SelectCore, args []types.Value, f func(rows [][]types.Value) error) error

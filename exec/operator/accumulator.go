@@ -14,7 +14,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// An aggregate is what an aggregate function does with the rows of a group. Its name, its types and its sentence stand in expr's table.
+// An aggregate describes the execution of an aggregate function. Its name, types and description are in expr's table.
 type aggregate struct {
 	kind   aggKind
 	nulls  bool         // it is told of rows whose first argument is NULL
@@ -22,7 +22,7 @@ type aggregate struct {
 	result func(*accumulator) (types.Value, error)
 }
 
-// aggKind says what an accumulator keeps.
+// aggKind names the state that an accumulator keeps.
 type aggKind uint8
 
 const (
@@ -76,7 +76,7 @@ var aggregates = map[plan.Func]*aggregate{
 	"CORR":           by(regressionOf((*regression).correlation)),
 }
 
-// by is an aggregate with a state of its own, byNulls one that is told of NULLs.
+// by makes an aggregate with a state of its own; byNulls makes one whose state also receives NULLs.
 func by(s func() state) *aggregate {
 	return &aggregate{state: s, result: func(a *accumulator) (types.Value, error) { return a.state.result() }}
 }
@@ -185,8 +185,8 @@ func (a *accumulator) pass(v types.Value) error {
 	return a.state.add(v, more)
 }
 
-// removes reports whether remove is the reverse of add: DOUBLEs do not add up to what they were, and a DECIMAL's digits
-// behind the point stay.
+// removes reports whether remove exactly reverses add. It does not for DOUBLEs, whose sums are inexact, nor for
+// DECIMALs, whose number of decimals stays.
 func (a *accumulator) removes() bool {
 	return a.seen == nil && (a.of.kind == counting || a.of.kind == summing && a.call.Arg.Type().IsInteger())
 }

@@ -89,7 +89,7 @@ func (a *aggregateOp) hold(key string, values []types.Value) *group {
 	return g
 }
 
-// reread begins with the next file of rows whose groups did not fit; io.EOF when there is none.
+// reread begins with the next file of rows whose groups did not fit in memory; io.EOF after the last.
 func (a *aggregateOp) reread() error {
 	a.share.release()
 	in, err := a.spill.next()

@@ -46,7 +46,7 @@ func (a *applyOp) Next(ctx context.Context) ([][]types.Value, error) {
 	return a.out, nil
 }
 
-// join adds the next pairs of the first left row, and ends it where there are no more.
+// join adds the next pairs of the first left row, and finishes that row after its last pair.
 func (a *applyOp) join(ctx context.Context) error {
 	l := a.rows[0]
 	if a.right == nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// ErrMemoryLimit is what a query that needs more memory than allowed fails with.
+// ErrMemoryLimit is the error of a query that needs more memory than allowed.
 var ErrMemoryLimit = errors.New("memory limit exceeded")
 
-// DefaultMemoryLimit is what the operators of a statement hold unless told otherwise, in bytes.
+// DefaultMemoryLimit is the default limit for the memory of a statement's operators, in bytes.
 const DefaultMemoryLimit = 256 << 20
 
 // Budget counts the bytes that something holds, as all operators of a query together.
@@ -22,7 +22,7 @@ type Budget struct {
 	used  int64
 }
 
-// Take asks for n bytes more. Beyond the limit they are refused with ErrMemoryLimit; what names who needs them.
+// Take reserves n more bytes. Beyond the limit it returns ErrMemoryLimit; what names the operation for the error.
 func (b *Budget) Take(n int64, what string) error {
 	if b.used+n > b.Limit {
 		return fmt.Errorf("%s: %w: it needs more than %s (setting memory_limit)", what, ErrMemoryLimit, FormatSize(b.Limit))
@@ -31,7 +31,7 @@ func (b *Budget) Take(n int64, what string) error {
 	return nil
 }
 
-// share is what one operator holds of the budget.
+// share is the memory of one operator, within the budget.
 type share struct {
 	*Budget
 	held int64
@@ -78,7 +78,7 @@ var sizes = []struct {
 	bytes int64
 }{{"GB", 1 << 30}, {"MB", 1 << 20}, {"kB", 1 << 10}, {"B", 1}}
 
-// ParseSize reads a positive number of bytes, as PostgreSQL's settings have it: '64MB', '1 GB', 1048576.
+// ParseSize reads a positive number of bytes in the form of PostgreSQL's settings: '64MB', '1 GB', 1048576.
 func ParseSize(text string) (int64, error) {
 	number, unit := strings.TrimSpace(text), int64(1)
 	for _, s := range sizes {

@@ -35,7 +35,7 @@ type Buffer struct {
 	beyond *spillFile
 }
 
-// Add keeps rows. They may change afterwards: what is kept are copies.
+// Add keeps copies of rows.
 func (b *Buffer) Add(rows [][]types.Value) (err error) {
 	for _, row := range rows {
 		if b.beyond == nil {
@@ -58,7 +58,8 @@ func (b *Buffer) Add(rows [][]types.Value) (err error) {
 	return nil
 }
 
-// Each calls f with what is kept, first with all that is in memory; not at all for no rows. The rows are valid for good.
+// Each calls f with the kept rows, first with all that are in memory; it does not call f if there are none. The rows
+// stay valid.
 func (b *Buffer) Each(ctx context.Context, f func(rows [][]types.Value) error) error {
 	if len(b.held) > 0 {
 		if err := f(b.held); err != nil {
@@ -74,7 +75,7 @@ func (b *Buffer) Each(ctx context.Context, f func(rows [][]types.Value) error) e
 	return Drain(ctx, &spillOp{file: b.beyond}, f)
 }
 
-// Reader gives what is kept; closing it closes b.
+// Reader returns the kept rows; closing it closes b.
 func (b *Buffer) Reader() Operator { return &bufferOp{b: b} }
 
 // bufferOp reads a Buffer.
@@ -103,5 +104,5 @@ func (o *bufferOp) Next(ctx context.Context) ([][]types.Value, error) {
 
 func (o *bufferOp) Close() error { o.b.held = nil; o.b.Close(); return nil }
 
-// Close removes what is kept.
+// Close removes the kept rows.
 func (b *Buffer) Close() { b.beyond.close() }

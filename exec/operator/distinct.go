@@ -58,7 +58,7 @@ func (d *distinctOp) Next(ctx context.Context) ([][]types.Value, error) {
 	}
 }
 
-// reread begins with the next file of rows that did not fit; io.EOF when there is none.
+// reread begins with the next file of rows that did not fit in memory; io.EOF after the last.
 func (d *distinctOp) reread() error {
 	if err := d.in.Close(); err != nil {
 		return err

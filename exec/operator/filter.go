@@ -42,7 +42,7 @@ func (f *filterOp) Next(ctx context.Context) ([][]types.Value, error) {
 
 func (f *filterOp) Close() error { return f.in.Close() }
 
-// project computes exprs over the rows of in; columns that stand side by side are not copied.
+// project computes exprs over the rows of in; it does not copy adjacent columns.
 func project(in Operator, exprs []expr.Expr, o Options) Operator {
 	first, ok := exprs[0].(*expr.Column)
 	for i, e := range exprs {
@@ -113,7 +113,7 @@ func (p *projectOp) Next(ctx context.Context) ([][]types.Value, error) {
 
 func (p *projectOp) Close() error { return p.in.Close() }
 
-// Limit passes over the first skip rows of in and gives those that follow, as many as count says. It closes in when it has enough.
+// Limit skips the first skip rows of in and returns the next ones, as many as count allows. It then closes in.
 func Limit(in Operator, skip int64, count plan.RowLimit) Operator {
 	return &limitOp{in: in, skip: skip, left: count}
 }

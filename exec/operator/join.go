@@ -14,9 +14,9 @@ import (
 // joinOp holds right rows in memory, by the values of their keys, and reads the
 // left side past them. Without keys every pair is looked at.
 //
-// In a lookup join the right rows are those of a batch of left ones. Otherwise
-// they are all of the right side; where they do not fit, both sides are divided
-// into files by a hash of the keys, and each pair of files is joined by itself.
+// In a lookup join the right rows are those for a batch of left ones. Otherwise they are all rows of the right side. If
+// these do not fit in memory, both sides are divided into files by a hash of the keys, and each pair of files is
+// joined.
 type joinOp struct {
 	left, right Operator
 	node        *plan.Join
@@ -27,8 +27,8 @@ type joinOp struct {
 	loaded      bool
 	late        bool // right is opened when left rows are known: see narrow
 	pending     []spilledJoin
-	// Of a FULL JOIN: which of the rows in the table were matched, those with a NULL
-	// in their key, and the unmatched ones still to be given.
+	// For a FULL JOIN: the rows of the hash table that were matched, the rows with a NULL in their key, and the unmatched
+	// rows that are still to be returned.
 	matched map[string][]bool
 	keyless [][]types.Value
 	rest    [][]types.Value
@@ -192,7 +192,7 @@ func (j *joinOp) divideLeft(ctx context.Context, right *partitions) error {
 	return nil
 }
 
-// nextPair begins with the next pair of files; io.EOF when there is none.
+// nextPair begins with the next pair of files; io.EOF after the last.
 func (j *joinOp) nextPair(ctx context.Context) error {
 	for len(j.pending) > 0 {
 		p := j.pending[0]
@@ -290,7 +290,7 @@ func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {
 	return j.out, nil
 }
 
-// nextLeft gets left rows, and what is to be joined with them.
+// nextLeft reads left rows and the right rows to join with them.
 func (j *joinOp) nextLeft(ctx context.Context) (err error) {
 	if j.rows, err = j.left.Next(ctx); err == nil && j.node.Lookup != nil {
 		return j.fetch(ctx, j.rows)

@@ -10,8 +10,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// lookups counts what the look-ups of a join cost. When they are many, all of the right side is read once, as long as that costs no more
-// than they did: a table may be smaller than it looked, and a key may take many Gets for each row.
+// lookups counts the cost of a join's look-ups. If it becomes high, all of the right side is read once, as long as that
+// costs no more than the look-ups so far: a table may be smaller than estimated, and each row may take many Gets.
 type lookups struct {
 	spans int   // asked for so far
 	rows  int64 // found so far
@@ -21,14 +21,14 @@ type lookups struct {
 
 const (
 	minLookups, minFound = 4096, 1024
-	// rowsForSpan is how many rows of a scan cost as much as a look-up of one span.
+	// rowsForSpan is the cost of looking up one span, in rows of a scan.
 	rowsForSpan = 4
-	// foundAgain is how often look-ups without a key must have found as many rows as all of the right side has, before every left row is
-	// compared with these.
+	// foundAgain is a factor: if look-ups without a key have found that many times the rows of the right side, every
+	// further left row is compared with the whole right side.
 	foundAgain = 4
 )
 
-// spent is how many rows of a scan cost as much as what was looked up.
+// spent returns the cost of the look-ups so far, in rows of a scan.
 func (l *lookups) spent(n *plan.Join) int64 {
 	if len(n.RightKeys) == 0 {
 		return l.rows / foundAgain
@@ -52,7 +52,8 @@ func (j *joinOp) lookUp(ctx context.Context, batch [][]types.Value) (Operator, e
 	return &countedOp{Operator: right, rows: &j.lookups.rows}, nil
 }
 
-// readWhole reads all of the right side into the table, if the look-ups with those of next are so many that this may cost less, and it fits.
+// readWhole reads all of the right side into the hash table, if the look-ups, including those of next, have cost so
+// much that this may be cheaper, and if it fits in memory.
 func (j *joinOp) readWhole(ctx context.Context, next *plan.Scan) error {
 	l := &j.lookups
 	l.spans += len(next.Spans)
@@ -84,7 +85,7 @@ func (j *joinOp) readWhole(ctx context.Context, next *plan.Scan) error {
 	return err
 }
 
-// plain reports whether s gives all rows that it reads: then their number bounds what is read.
+// plain reports whether s returns all rows that it reads, so that their number bounds its reads.
 func plain(s *plan.Scan) bool {
 	return s.Filter == nil && s.Residual == nil && s.Hop == nil && !s.Entries && !s.Limit.Set && len(s.Lookups) == 0 && s.DistinctPrefix == 0
 }
@@ -116,7 +117,8 @@ func keyOf(env *expr.Env, exprs []expr.Expr, row []types.Value) (key string, ok 
 	return string(b), true, nil
 }
 
-// lookupKeys gives the values, each once, by which the right rows of left ones are looked up: those of the keys, and what On compares.
+// lookupKeys returns the distinct values by which the right rows are looked up: the keys of the left rows, and the
+// operands of On.
 func lookupKeys(n *plan.Join, env *expr.Env, left [][]types.Value) (batch [][]types.Value, err error) {
 	seen := map[string]bool{}
 rows:

@@ -15,7 +15,7 @@ import (
 type Operator interface {
 	// Next gives the next rows, valid until the following call; io.EOF at the end.
 	Next(ctx context.Context) ([][]types.Value, error)
-	// Close ends the operator and what it reads; it is idempotent.
+	// Close ends the operator and its inputs; it is idempotent.
 	Close() error
 }
 
@@ -36,7 +36,7 @@ type Options struct {
 	// Subquery runs the queries inside expressions: see expr.Env.
 	Subquery func(s *expr.Subquery, outer []types.Value) (expr.Expr, error)
 	Stop     func() error // see expr.Env
-	// Open opens what ask plans, while the query around it runs.
+	// Open opens the plan that ask makes, while the surrounding query runs.
 	Open func(ctx context.Context, ask func() (*plan.Plan, error)) (Operator, error)
 	// Reuse reads the query of a plan.Reuse, which is computed once; nil: it is computed for each of its readers.
 	Reuse func(*plan.Subplan) Operator
@@ -44,11 +44,11 @@ type Options struct {
 	Resolve func(ctx context.Context, ask func() (*plan.Plan, error)) (*plan.Plan, error)
 	// MayRead reports whether all of a scan may be read in place of look-ups; nil: never.
 	MayRead func(*plan.Scan) bool
-	// Wrap stands around each operator of a step, to measure it; nil: none.
+	// Wrap wraps each operator of a step, to measure it; nil: no wrapping.
 	Wrap func(plan.Node, Operator) Operator
 }
 
-// Env is what the expressions of the query are evaluated in.
+// Env returns the environment in which the expressions of the query are evaluated.
 func (o Options) Env() *expr.Env {
 	return &expr.Env{Loc: o.Loc, Now: o.Now, Subquery: o.Subquery, Stop: o.Stop}
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// poisonOp gives the rows of in as copies, and overwrites those when their time is over, at the following call of Next:
-// not in Close, which another goroutine may call while rows are being looked at. It stands around every operator in tests.
+// poisonOp returns copies of the rows of in, and overwrites the copies at the next call of Next, when they are no
+// longer valid. Close does not, because another goroutine may call it while rows are in use. Tests wrap every operator
+// in one.
 type poisonOp struct {
 	in   Operator
 	last [][]types.Value

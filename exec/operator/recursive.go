@@ -9,8 +9,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// recursiveOp gives the rows of in, then of what is planned for these, and so on. It holds the rows of a step until they have led to the
-// next one's.
+// recursiveOp returns the rows of in, then the rows of the query planned for these, and so on. It keeps the rows of a
+// step until the next step has read them.
 type recursiveOp struct {
 	in   Operator // of the step that is being read
 	node *plan.Recursive
@@ -40,7 +40,7 @@ func (r *recursiveOp) Next(ctx context.Context) ([][]types.Value, error) {
 	}
 }
 
-// keep gives those of rows that are new, which the next step goes on with.
+// keep returns the new rows among rows, with which the next step continues.
 func (r *recursiveOp) keep(rows [][]types.Value) ([][]types.Value, error) {
 	const what = "WITH RECURSIVE"
 	r.out = r.out[:0]

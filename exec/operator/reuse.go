@@ -13,8 +13,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Shared computes rows once for several readers, each when the first of them asks for it. It keeps them in memory, and in a file those
-// that do not fit. It is safe for several goroutines.
+// Shared computes rows once for several readers, when the first reader asks for them. It keeps rows in memory, and in a
+// file if they do not fit. It is safe for concurrent use.
 type Shared struct {
 	Open func() (Operator, error)
 	Ctx  context.Context // under which the rows are computed, whoever asks for them
@@ -36,7 +36,7 @@ type Shared struct {
 // Reader gives all rows from the first one on.
 func (s *Shared) Reader() Operator { return &sharedOp{s: s} }
 
-// Close ends what computes the rows, and drops them.
+// Close ends the computation of the rows, and drops them.
 func (s *Shared) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,14 +8,16 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// semiLookupOp keeps the left rows that have a pair, or in an anti-join none, batch by batch: it reads the right rows by key for a batch, and
-// holds none of them. A batch whose right rows are many is left to the query that tells of one row, and so are those behind it.
+// semiLookupOp keeps the left rows that have a pair, or in an anti-join those that have none, batch by batch. It reads
+// the right rows for a batch by key, and keeps none of them. If a batch has many right rows, a query for each single
+// row decides instead, also for all later batches.
 type semiLookupOp struct {
 	*joinOp
 	each bool
 }
 
-// maxMeet is how many right rows are read for each left row of a batch before each of these is asked about by itself.
+// maxMeet is the number of right rows that are read for each left row of a batch, before a query for each left row
+// replaces them.
 const maxMeet = 64
 
 func (s *semiLookupOp) Next(ctx context.Context) ([][]types.Value, error) {
@@ -100,7 +102,7 @@ func (s *semiLookupOp) meet(ctx context.Context, rows [][]types.Value, met []boo
 	return right.Close()
 }
 
-// pair marks those of rows that r is a pair of, which wait no longer.
+// pair marks the waiting rows that r matches, which then no longer wait.
 func (s *semiLookupOp) pair(waiting map[string][]int, rows [][]types.Value, r []types.Value, met []bool) error {
 	key, ok, err := keyOf(s.env, s.node.RightKeys, r)
 	if err != nil || !ok {

@@ -46,8 +46,8 @@ func (u *unionOp) Close() error {
 	return u.cur.Close()
 }
 
-// setOp is EXCEPT and INTERSECT: it counts the rows of the right side and lets
-// those of the left side pass or not.
+// setOp is EXCEPT and INTERSECT: it counts the rows of the right side, and filters those of the left side by the
+// counts.
 type setOp struct {
 	left, right Operator
 	node        *plan.SetOp

@@ -209,7 +209,7 @@ func (s *sortOp) mergeRuns(ctx context.Context) error {
 	return f.rewind()
 }
 
-// finish puts what was read in order.
+// finish sorts the rows that were read.
 func (s *sortOp) finish(ctx context.Context) (err error) {
 	if len(s.runs) == 0 {
 		return s.sort(ctx)
@@ -223,7 +223,7 @@ func (s *sortOp) finish(ctx context.Context) (err error) {
 	return err
 }
 
-// runMerge merges sorted runs; of equal rows those of the earlier run come first.
+// runMerge merges sorted runs; equal rows of an earlier run come first.
 type runMerge struct {
 	by    Order
 	runs  []*spillFile

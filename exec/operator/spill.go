@@ -191,7 +191,8 @@ func (p *partitions) pending(level int) []spilled {
 	return out
 }
 
-// spilledRows are the rows that an operator has no memory for. They wait in files, to be read when what it holds is done.
+// spilledRows are the rows for which an operator has no memory. They wait in files until the operator has returned the
+// rows that it holds.
 type spilledRows struct {
 	dir     string
 	parts   *partitions // of this level; nil: all rows fit so far
@@ -199,7 +200,7 @@ type spilledRows struct {
 	level   int
 }
 
-// next gives the rows of the next file, as the operator's input; io.EOF when there is none.
+// next returns the rows of the next file as the operator's input; io.EOF after the last.
 func (s *spilledRows) next() (*spillOp, error) {
 	if s.parts != nil {
 		s.pending = append(s.parts.pending(s.level+1), s.pending...)

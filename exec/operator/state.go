@@ -31,7 +31,7 @@ func (a *anyValue) add(x, _ types.Value) error {
 
 func (a *anyValue) result() (types.Value, error) { return a.v, nil }
 
-// extremeBy keeps the x beside the greatest y (sign 1) or the least one (sign -1).
+// extremeBy keeps the x that belongs to the greatest y (sign 1) or the least y (sign -1).
 type extremeBy struct {
 	sign int
 	x, y types.Value
@@ -74,7 +74,7 @@ func (b *bits) result() (types.Value, error) {
 	return types.NewInt(b.v), nil
 }
 
-// variance is that of n - less values, or its square root. Integers and DECIMALs are summed exactly.
+// variance is the variance with the divisor n - less, or its square root. Integers and DECIMALs are summed exactly.
 type variance struct {
 	less int64
 	root bool
@@ -148,8 +148,8 @@ func (s *variance) result() (types.Value, error) {
 	return types.NewDecimal(out), nil
 }
 
-// moments are the sum of DOUBLEs and that of the squares of their distances from their mean, kept as each comes
-// (Youngs and Cramer 1971), which loses less than a difference of two sums would.
+// moments are the sum of DOUBLEs and the sum of the squared distances from their mean, updated for each value (Youngs
+// and Cramer 1971). That is more exact than the difference of two sums.
 type moments struct {
 	sum, squares float64
 	infinite     bool // a value was infinite or NaN: squares is NaN
@@ -174,7 +174,7 @@ func (m *moments) double(v float64) (types.Value, error) {
 	return types.NewDouble(v), nil
 }
 
-// regression holds what is known of pairs of numbers.
+// regression holds the sums over pairs of numbers.
 type regression struct {
 	of       func(*regression) (float64, bool) // nil: their number
 	n        float64

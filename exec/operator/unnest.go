@@ -8,7 +8,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// unnestOp gives a row for each element of arrays beside a row of its input.
+// unnestOp returns a row for each element of arrays, joined with its input row.
 type unnestOp struct {
 	in   Operator
 	node *plan.Unnest

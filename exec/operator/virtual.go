@@ -10,7 +10,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// virtualSide is the right side of a join, if it is a virtual relation of which some rows may be all that the left side needs.
+// virtualSide returns the right side of a join, if it is a virtual relation that can be read in part, for the values of
+// the left side.
 func virtualSide(n *plan.Join) *plan.Virtual {
 	right := n.Right
 	if f, ok := right.(*plan.Filter); ok {

@@ -40,7 +40,7 @@ func (w *windowOp) Next(ctx context.Context) ([][]types.Value, error) {
 	return out, nil
 }
 
-// fill reads a partition and computes its calls; io.EOF when there is none.
+// fill reads a partition and computes its calls; io.EOF after the last.
 func (w *windowOp) fill(ctx context.Context) error {
 	w.share.release()
 	p := &partition{env: w.env, order: w.node.OrderBy}
@@ -195,8 +195,8 @@ var windowFunctions = map[plan.Func]func(p *partition, c *plan.WindowCall, i int
 	},
 }
 
-// nth is the argument over the row of the frame whose number, from 1, which gives for the frame's number of rows; NULL where
-// there is none.
+// nth returns the argument for one row of the frame: which returns its number, from 1, for the frame's number of rows.
+// It is NULL if the frame has no such row.
 func (p *partition) nth(c *plan.WindowCall, i int, which func(rows int) int64) (types.Value, error) {
 	from, to, err := p.frame(c.Frame, i)
 	if err != nil {
@@ -210,7 +210,8 @@ func (p *partition) nth(c *plan.WindowCall, i int, which func(rows int) int64) (
 	return p.eval(c.Arg, from+int(n)-1)
 }
 
-// ntile numbers n parts of the rows, the first of which have one row more where they cannot be of one size.
+// ntile divides the rows into n parts and numbers them; if they cannot be of equal size, the first parts have one row
+// more.
 func (p *partition) ntile(c *plan.WindowCall, i int) (types.Value, error) {
 	v, err := p.eval(c.Arg, 0) // of the first row, as PostgreSQL has it
 	if err != nil || v.IsNull() {
@@ -237,7 +238,7 @@ func (p *partition) neighbour(c *plan.WindowCall, i int, sign int64) (types.Valu
 		}
 		by = v.Int()
 	}
-	// What is beyond the range of numbers turns negative, and is no row either.
+	// An offset that overflows becomes negative, and selects no row.
 	if at := int64(i) + sign*by; at >= 0 && at < int64(len(p.rows)) {
 		return p.eval(c.Arg, int(at))
 	}
@@ -256,7 +257,8 @@ func (p *partition) frame(f plan.Frame, i int) (from, to int, err error) {
 	return from, to, err
 }
 
-// bound gives the row at which b lies for row i: of the start (end 0) the frame's first row, of the end (1) the one behind its last.
+// bound returns the row at b for row i: as the start (end 0) the frame's first row, as the end (1) the row after its
+// last.
 func (p *partition) bound(f plan.Frame, b plan.FrameBound, i, end int) (int, error) {
 	n := len(p.rows)
 	switch b.Kind {
@@ -312,7 +314,7 @@ func (p *partition) valued(b plan.FrameBound, i, end int) (int, error) {
 	return at, err
 }
 
-// position gives what bounds are compared with: the milliseconds of a moment, any other value as it is.
+// position returns the value that bounds are compared with: the milliseconds of a moment, any other value unchanged.
 func position(v types.Value) types.Value {
 	switch v.Type() {
 	case types.Date:
@@ -325,9 +327,9 @@ func position(v types.Value) types.Value {
 
 func isFloat(v types.Value) bool { return v.Type() == types.Double || v.Type() == types.Float }
 
-// moved gives the position at which b lies for a row with the value key: above it or, with up false, below it. What is beyond
-// the type lies at its end. Where all DOUBLEs are as near as the bound, which is infinitely far from an infinite one, it is
-// the greatest if all is set, the least if not.
+// moved returns the position of b for a row with the value key: above it or, with up false, below it. A position beyond
+// the type's range is its end. For an infinite bound all DOUBLEs are equally near: then it is the greatest if all is
+// set, else the least.
 func (p *partition) moved(b plan.FrameBound, key types.Value, up, all bool) (types.Value, error) {
 	if b.Moved != nil {
 		p.env.Row = []types.Value{key}
@@ -386,9 +388,9 @@ func (p *partition) moved(b plan.FrameBound, key types.Value, up, all bool) (typ
 	return types.NewDecimal(sum), nil
 }
 
-// aggregate gives the value of an aggregate over the frame of each row. A frame that begins where the one before began has
-// the new rows added to what is known, and one of a sum or count that begins later has the first ones taken out; any other
-// is computed anew.
+// aggregate computes an aggregate over the frame of each row. If a frame begins where the previous one began, it adds
+// only the new rows. If a frame of a sum or count begins later, it removes the first rows. All other frames are
+// computed anew.
 func (p *partition) aggregate(ctx context.Context, c *plan.WindowCall, s *share, give func(row int, v types.Value) error) error {
 	own := share{Budget: s.Budget}
 	defer own.release()

@@ -6,14 +6,14 @@ import (
 	"github.com/hql-db/hql/internal/poison"
 )
 
-// arenaChunk is the size of the pieces that an arena allocates when it has made many: a value of a row that is kept
-// keeps its whole piece, so they are small. The first is smaller still, as many statements read one row.
+// arenaChunk is the size of an arena's later chunks. They are small, because one kept value keeps its whole chunk in
+// memory. The first is smaller still, as many statements read one row.
 const firstArenaChunk, arenaChunk = 128, 16 << 10
 
 // arena makes strings of bytes, many in one allocation.
 type arena struct{ chunk []byte }
 
-// text copies b. The string stays as it is unless the arena is rewound to before it.
+// text copies b. The string is valid until the arena is rewound to before it.
 func (a *arena) text(b []byte) string {
 	if len(b) == 0 {
 		return ""

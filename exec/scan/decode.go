@@ -93,7 +93,8 @@ func NewDecoder(st *Reads, s *plan.Scan, l *catalog.Layout) *Decoder {
 	return d.ready()
 }
 
-// of sets what is the same in all decoders of a table access: those for several goroutines are made by another, the only one by ready.
+// of sets the state that all decoders of a table access share. Decoders for several goroutines copy it from another
+// one, a single one gets it from ready.
 func (d *Decoder) of(st *Reads, s *plan.Scan, l *catalog.Layout) {
 	n := len(s.Table.Columns)
 	d.st, d.scan, d.layout, d.env, d.ctx = st, s, l, st.ExprEnv(), context.Background()
@@ -113,7 +114,7 @@ func (d *Decoder) of(st *Reads, s *plan.Scan, l *catalog.Layout) {
 	}
 }
 
-// want records those of columns that are needed and are read from cells.
+// want records the needed columns that are read from cells.
 func (d *Decoder) want(columns []*catalog.Column) {
 	for _, c := range columns {
 		switch {
@@ -420,8 +421,8 @@ func repeats(cells []hbase.Cell, i int) bool {
 	return i > 0 && bytes.Equal(cells[i].Qualifier, cells[i-1].Qualifier) && bytes.Equal(cells[i].Family, cells[i-1].Family)
 }
 
-// appendVersions adds a row for each time at which a cell of r was written, newest first:
-// the row as it was then, as far as the cells read tell.
+// appendVersions adds a row for each time at which a cell of r was written, newest first: the row at that time, as far
+// as the cells show it.
 func (d *Decoder) appendVersions(b *rowBatch, table string, r *hbase.Row) error {
 	d.times = d.times[:0]
 	for i := range r.Cells {

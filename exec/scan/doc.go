@@ -7,6 +7,6 @@
 //	readers    -> workers, whose rows come as they come, in the order of the tasks, or merged (workers.go, merge.go)
 //	rows       -> rows sorted within equal prefixes (prefix_order.go), the rows of an index's entries (index.go)
 //
-// It knows no statement: Reads is what the accesses of one share. What is read is counted (stats.go), told to a tracer (tracer.go) and
-// followed region by region (progress.go).
+// The package knows no statements: Reads is the state that the accesses of a statement share. Reads are counted
+// (stats.go), reported to a tracer (tracer.go) and followed region by region (progress.go).
 package scan

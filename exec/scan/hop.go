@@ -40,8 +40,8 @@ func (st *Reads) hop(t *task, s *plan.Scan, stats *Counts, looks *atomic.Int64) 
 	t.hop = &hopper{st: st, scan: s, stats: stats, opts: &o, looks: looks, pace: newPace(&st.Tuning, max(st.Tuning.HopRows, st.Tuning.SeekRows*len(s.Hop.Tails))), want: 1}
 }
 
-// next returns the tasks of the next values, at least want if so many are left. left is the remainder of t, to be read
-// by hops too; nil: none.
+// next returns the tasks of the next values, at least want if there are so many. left is the rest of t, to be read by
+// hops too, or nil.
 func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left *task, err error) {
 	for values := 0; values < want; {
 		if h.pace.tooMany(h.scan.Access, h.looks.Load(), h.st.Tuning.HopLongest) {
@@ -109,7 +109,7 @@ func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left
 	return found, &t, nil
 }
 
-// pace is how long the looks of one that hops are.
+// pace is the length of the looks of a hopping access.
 type pace struct {
 	*Tuning
 	rows  int // of the next
@@ -117,8 +117,9 @@ type pace struct {
 	looks int
 }
 
-// tooMany reports whether hops are given up, after so many looks of a table access: where they have not paid in a long one. Those of a SkipScan
-// never cost much more than what they find, as the values are few: they are given up where the values are more than was said.
+// tooMany reports whether hopping should end, after so many looks of a table access: it has not paid over a long time.
+// The hops of a SkipScan never cost much more than the rows they find, as there are few values: they end if there are
+// more values than the statistics said.
 func (p *pace) tooMany(a plan.Access, looks int64, longest int) bool {
 	if a == plan.SkipScan {
 		p.rows = min(p.rows, longest)
@@ -126,7 +127,8 @@ func (p *pace) tooMany(a plan.Access, looks int64, longest int) bool {
 	return p.rows > longest || looks >= p.MaxHops
 }
 
-// perValue is how many looks to count for the values that one look found, besides itself: of a SkipScan each value counts as one.
+// perValue returns how many looks to count for the values that one look found, in addition to itself: for a SkipScan
+// each value counts as one.
 func perValue(a plan.Access, fresh int) int64 {
 	if a == plan.SkipScan {
 		return int64(max(0, fresh-1))
@@ -174,7 +176,7 @@ func (h *hopper) look(ctx context.Context, t task) (keys [][]byte, err error) {
 	return nil, readError(t.table, err)
 }
 
-// appendTails appends what is to be read of t behind head.
+// appendTails appends the remaining ranges of t after head.
 func (h *hopper) appendTails(tasks []task, t task, head []byte) []task {
 	first := len(tasks)
 	for _, tail := range h.scan.Hop.Tails {
@@ -236,7 +238,7 @@ func (t *task) behind(key []byte) bool {
 	return bytes.Compare(key, t.start) < 0
 }
 
-// pass leaves of t what comes after all keys that begin with head. It is false when that is nothing.
+// pass removes from t all keys up to the last that begins with head. It returns false if nothing remains.
 func (t *task) pass(head []byte) bool {
 	if t.reversed {
 		t.stop = head
@@ -250,7 +252,7 @@ func (t *task) pass(head []byte) bool {
 	return true
 }
 
-// passKey leaves of t what comes after key.
+// passKey removes from t all keys up to key.
 func (t *task) passKey(key []byte) bool {
 	if t.reversed {
 		t.stop = key
@@ -260,7 +262,7 @@ func (t *task) passKey(key []byte) bool {
 	return len(t.stop) == 0 || bytes.Compare(t.start, t.stop) < 0
 }
 
-// cut leaves of t what comes before left, its rest.
+// cut removes left, the end of t, from t.
 func (t *task) cut(left task) {
 	if t.reversed {
 		t.start = left.stop
@@ -282,7 +284,7 @@ func joinKeys(tasks []task) []task {
 	return out
 }
 
-// hopScan finds what is worth reading of its tasks, then reads that.
+// hopScan finds the ranges of its tasks that are worth reading, then reads them.
 type hopScan struct {
 	group *group
 	tasks []task

@@ -16,10 +16,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// indexScan looks the rows of an INDEX or a copy up back in the primary one, a
-// batch at a time and in the index's order. An entry whose row is gone, or says
-// something else now, is passed over: a crash between the writes of the two leaves such. One that is verified, and tells all that is wanted,
-// is taken as it is.
+// indexScan looks up the rows of an INDEX or a copy in the primary layout, a batch at a time and in the index's order.
+// It skips an entry whose row is missing or has changed: a crash between the two writes leaves such entries. It uses a
+// verified entry that holds all wanted columns without looking up its row.
 type indexScan struct {
 	in    operator.Operator // rows of the index: the columns of its key
 	st    *Reads
@@ -137,7 +136,7 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 	return flush()
 }
 
-// take adds the row that a verified entry tells all of, if the residual is true for it.
+// take adds the row of a verified entry that holds all its columns, if the residual is true for it.
 func (x *indexScan) take(entry []types.Value) error {
 	row := x.batch.grow()
 	copy(row, entry[:len(x.scan.Table.Columns)])

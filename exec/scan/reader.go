@@ -52,7 +52,7 @@ type reader struct {
 	missOK bool // a physical table that does not exist is empty: its name is computed
 }
 
-// begin sets what r reads, and its decoder.
+// begin sets the tasks of r, and its decoder.
 func (r *reader) begin(a *access, dec *Decoder, tasks []task) {
 	s := a.scan
 	r.access, r.dec, r.tasks, r.bytes = a, dec, tasks, scanBytes
@@ -66,8 +66,8 @@ func (r *reader) begin(a *access, dec *Decoder, tasks []task) {
 	}
 }
 
-// limitTo makes the reader ask for few rows first: limit rows are wanted, and the client may drop some of those read if
-// filtered is set. first, if not 0, is how many rows are likely to be enough then.
+// limitTo makes the reader ask for few rows first. limit rows are wanted; with filtered, the client may drop some of
+// the rows read. first, if not 0, is the number of rows that probably suffices then.
 func (r *reader) limitTo(limit, first int64, filtered bool) {
 	n := limit
 	switch {
@@ -83,7 +83,7 @@ func (r *reader) limitTo(limit, first int64, filtered bool) {
 	}
 }
 
-// next fills b with rows, at least one; io.EOF when there are no more.
+// next fills b with at least one row; io.EOF after the last.
 func (r *reader) next(ctx context.Context, b *rowBatch) error {
 	b.reset()
 	r.dec.ctx = ctx
@@ -223,7 +223,7 @@ func (r *reader) get(ctx context.Context, t *task) error {
 	return nil
 }
 
-// open begins a scan of what is left of the first task.
+// open begins a scan of the rest of the first task.
 func (r *reader) open(ctx context.Context) error {
 	t := &r.tasks[0]
 	sr := hbase.ScanRange{Table: t.table, Start: r.start, Stop: r.stop, Reversed: t.reversed, Limit: r.chunk, BatchBytes: r.bytes, Brief: r.brief}
@@ -303,7 +303,7 @@ func (r *reader) isLast(key []byte) bool {
 	return r.prefix != nil && ok && bytes.Compare(rest, r.side.Lo) >= 0 && (r.side.Hi == nil || bytes.Compare(rest, r.side.Hi) < 0)
 }
 
-// keepPace chooses how many rows the next scan that jumps asks for: all, where jumps have not paid.
+// keepPace chooses the number of rows that the next hopping scan requests: all, if hops have not paid.
 func (r *reader) keepPace() {
 	r.pace.next(r.got, r.fresh)
 	r.looks.Add(perValue(r.scan.Access, r.fresh))

@@ -52,7 +52,7 @@ func (st *Reads) KeyEnv() expr.Env {
 	return env
 }
 
-// ReadOptions says what is read of the rows of a layout.
+// ReadOptions returns the columns and the filter with which the rows of a layout are read.
 func ReadOptions(s *plan.Scan, l *catalog.Layout) hbase.ReadOptions {
 	if s.Covered && l.Kind != catalog.Primary {
 		return hbase.ReadOptions{} // all cells: where one is old, the entry is not taken

@@ -19,7 +19,7 @@ type TableStats struct {
 	RowsRead      int64 // before the client's filter
 	Rows          int64 // after it
 	Elapsed       time.Duration
-	// Under EXPLAIN ANALYZE: what was sent for this access alone.
+	// Under EXPLAIN ANALYZE: the calls of this access alone.
 	RPCs, Bytes int64
 	Scanned     *hbase.Scanned // by the servers, for the scans; nil: they told nothing
 	Stale       *int64         // of RowsRead, those that replicas of regions gave; nil: none answered
@@ -49,8 +49,8 @@ type Counts struct {
 	own                          regionProgress // what regions is, unless into has others
 }
 
-// maxApart is how many accesses are counted individually. A sub-query for each row, or the look-ups of a join, may make
-// any number of accesses: further accesses of one kind are counted together.
+// maxApart is the number of accesses that are counted individually. A sub-query for each row, or the look-ups of a
+// join, may make any number of accesses: the further ones of a kind are counted together.
 const maxApart = 64
 
 // Open begins to count an access.

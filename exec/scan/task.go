@@ -54,7 +54,7 @@ func newTaskQueue(tasks []task, most int) *taskQueue {
 	return q
 }
 
-// atOnce is how many tasks can be read at a time.
+// atOnce returns the number of tasks that can be read concurrently.
 func (q *taskQueue) atOnce() (n int) {
 	for _, s := range q.servers {
 		if s.name == "" {

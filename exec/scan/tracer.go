@@ -11,7 +11,7 @@ import (
 type Tracer interface {
 	// TraceScanStart is called before anything is read. The table is read with the context it returns.
 	TraceScanStart(ctx context.Context, d Start) context.Context
-	// TraceScanEnd is called once the table is no longer read, with the context of TraceScanStart.
+	// TraceScanEnd is called after the last read of the table, with the context of TraceScanStart.
 	TraceScanEnd(ctx context.Context, d End)
 }
 

@@ -1,20 +1,21 @@
 package scan
 
-// Tuning is how much a scan asks for at a time. Answers do not depend on it; tests use small values, so that small
-// tables exercise every path.
+// Tuning is the size of a scan's requests. Answers do not depend on it; tests use small values, so that small tables
+// exercise every path.
 type Tuning struct {
 	// FirstRows is the first fetch of a reader that may need few of the rows.
 	FirstRows int
-	// OpenScanners is how many scanners a merge leaves open between two fetches: of more, as hundreds of salts need them, none.
+	// OpenScanners is the number of streams up to which a merge keeps scanners open between two fetches. With more
+	// streams, such as for hundreds of salts, it keeps none.
 	OpenScanners int
 	// ResponseBytes is the size of the responses held by all open scans of a table access together.
 	ResponseBytes int
-	// PieceBytes is what a piece of a statement reads at most, where statistics tell where to cut a region.
+	// PieceBytes is the largest read of a piece of a statement, if statistics show where to cut a region.
 	PieceBytes int
 
-	// How hopping is tried and given up. A hop, a call of its own, costs about what reading a few hundred rows costs. So each look at the
-	// keys takes some rows, and where these hold many values it goes on reading: the next look is longer. Now and then a look is long
-	// although hops pay, since a hop does not tell how much it passed.
+	// How hopping is tried and given up. A hop is a call of its own and costs as much as reading a few hundred rows. So
+	// each look at the keys reads some rows; if they have many values, the next look is longer. Some looks are long
+	// although hops pay, since a hop does not show how many rows it skipped.
 
 	HopRows     int   // of a short look
 	SeekRows    int   // rows that cost as much to read as a range does to seek

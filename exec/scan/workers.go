@@ -112,7 +112,7 @@ func (s *stream) pump(ctx context.Context, r *reader, width int) bool {
 	}
 }
 
-// receive waits for the next batchOrErr, of which it gives the error too.
+// receive waits for the next batchOrErr, and also returns its error.
 func (s *stream) receive(ctx, own context.Context) (batchOrErr, error) {
 	select {
 	case d := <-s.out:

@@ -1,4 +1,4 @@
-// Package warning collects what the result of a statement should be read with.
+// Package warning collects the warnings about the result of a statement.
 package warning
 
 import (
@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Each warning begins with its code: what to search and filter logs by. docs/operations.md lists them.
+// Each warning begins with its code, for search and filters in logs. docs/operations.md lists the codes.
 const (
 	Key         = "HQL-W001" // a key that does not fit the layout was skipped
 	Cell        = "HQL-W002" // a cell that does not fit its column was read as NULL
@@ -21,15 +21,15 @@ const (
 	Regions     = "HQL-N001" // a note: where the regions of a new table begin
 )
 
-// List collects what a statement's result should be read with. Repeated
-// ones are counted: a million malformed keys are one line. Safe for concurrent use.
+// List collects the warnings about a statement's result. It counts repeated ones: a million malformed keys are one
+// line. It is safe for concurrent use.
 type List struct {
 	mu      sync.Mutex
 	plain   []string
 	counted []*counted
 }
 
-// counted is a warning that stands for n events.
+// counted is one warning about n events.
 type counted struct {
 	code string
 	of   any // what it is about; equal for events counted together

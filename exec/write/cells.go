@@ -20,8 +20,8 @@ func sameCell(a, b *catalog.Column) bool {
 	return hasCell(a) && hasCell(b) && a.Family == b.Family && a.Qualifier == b.Qualifier
 }
 
-// agree checks that columns of one cell are not given different values, and gives those that the statement does not name
-// what they will read there: entries are made of it.
+// agree checks that columns of one cell are not given different values. It sets the columns of that cell that the
+// statement does not name to the values that they will read, because entries are made of them.
 func (w *Writer) agree(row []types.Value, set []bool) error {
 	for i, b := range w.table.Columns {
 		if w.shared[i] == nil {
@@ -70,7 +70,8 @@ func named(cols []*catalog.Column, set []bool) *catalog.Column {
 	return nil
 }
 
-// readAs is what column c reads of the cell that holds v of column of, or that is not there because of v.
+// readAs returns the value that column c reads from the cell with value v of column of, or from its absence if v has no
+// cell.
 func readAs(c, of *catalog.Column, v types.Value) types.Value {
 	if of.LeftAway(v) || v.IsNull() && !of.EmptyIsNull() {
 		return c.Absent()
@@ -89,8 +90,8 @@ func readAs(c, of *catalog.Column, v types.Value) types.Value {
 	return v
 }
 
-// elsewhere reports whether the cell of column i is written for another column: for the first that the statement names and,
-// in a copy, the first from whose value all others read what row has.
+// elsewhere reports whether another column writes the cell of column i: the first one that the statement names and, in
+// a copy, the first one whose value gives all others the values of row.
 func (w *Writer) elsewhere(i int, row []types.Value, set []bool, kind catalog.LayoutKind) bool {
 	cols := w.shared[i]
 	if cols == nil {
@@ -115,9 +116,9 @@ func (w *Writer) elsewhere(i int, row []types.Value, set []bool, kind catalog.La
 	return cols[0].Index != i
 }
 
-// cells gives what to write and what to delete of row under layout l; fresh: of all columns, as nothing is there. A row
-// without any value gets a marker, an empty cell with an empty qualifier: in
-// HBase a row without cells does not exist.
+// cells returns the cells to write and to delete for row under layout l; with fresh, for all columns, because the row
+// is new there. A row without any value gets a marker, an empty cell with an empty qualifier, because HBase has no rows
+// without cells.
 func (w *Writer) cells(l *catalog.Layout, row []types.Value, set []bool, fresh bool, at place) (puts, removed []hbase.Cell, err error) {
 	if l.Kind == catalog.Index {
 		return []hbase.Cell{w.entryCell()}, nil, nil
@@ -165,8 +166,9 @@ func (w *Writer) cells(l *catalog.Layout, row []types.Value, set []bool, fresh b
 	return puts, removed, nil
 }
 
-// marker is the cell that makes a row without values exist, in a family that reads look at. No column is read from it.
-// IF NOT EXISTS claims the row with it: whatever the order of their columns, definitions of the same families have it in one place.
+// marker returns the cell that makes a row without values exist, in a family that reads look at. No column reads it. IF
+// NOT EXISTS claims the row with it: it has the same place for all definitions with the same families, whatever the
+// order of their columns.
 func (w *Writer) marker() hbase.Cell {
 	family := w.table.Families[0].Name
 	if families := w.table.RowFamilies(); len(families) > 0 {
@@ -190,8 +192,8 @@ func (w *Writer) marker() hbase.Cell {
 	return hbase.Cell{Family: []byte(family), Qualifier: qualifier, Value: []byte{}}
 }
 
-// entryCell is the cell of an entry in an INDEX. IF NOT EXISTS has one of its own: what it takes back when its row is
-// refused is not the entry that another statement has written and is about to write the row of.
+// entryCell returns the cell of an entry in an INDEX. IF NOT EXISTS uses a cell of its own, so that a refused row takes
+// back only its own entry, and not the entry of another statement that is about to write the row.
 func (w *Writer) entryCell() hbase.Cell {
 	c := w.marker()
 	if w.IfNew {

@@ -11,7 +11,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Findings count what of a derived layout is out of step with its rows.
+// Findings count the differences between a derived layout and its rows.
 type Findings struct {
 	Missing int64 // rows without an entry
 	Stale   int64 // entries without their row
@@ -73,8 +73,8 @@ func (w *Writer) checkMissing(ctx context.Context, i int, repair bool) (n int64,
 	return n, err
 }
 
-// checkStale counts the entries of layout i whose row is gone or stands elsewhere now and, of a layout that is
-// a copy, those that hold other values than their row.
+// checkStale counts the entries of layout i whose row is missing or has moved and, if the layout is a copy, those with
+// other values than their row.
 func (w *Writer) checkStale(ctx context.Context, i int, repair bool) (stale, unlike int64, err error) {
 	l := w.table.Layouts[i]
 	all := allColumns(w.table)
@@ -128,9 +128,9 @@ func (w *Writer) checkStale(ctx context.Context, i int, repair bool) (stale, unl
 // maxDoubtful bounds the entries without a row that are held until they are looked at again.
 const maxDoubtful = 20_000
 
-// removeStale removes entries of layout i that had no row when they were read. A statement may have written one and be about
-// to write its row: those that have it by now are kept, and counted. A statement that takes longer looks for its entries
-// itself, and the row of one that ended in between is found by the flush.
+// removeStale removes entries of layout i that had no row when they were read. A statement may have written an entry
+// and be about to write its row: entries whose row exists by now are kept, and counted. A slower statement checks its
+// entries itself, and the flush finds the row of one that ended in between.
 func (w *Writer) removeStale(ctx context.Context, i int, entries [][]types.Value) (kept int64, err error) {
 	select {
 	case <-ctx.Done():
@@ -172,7 +172,8 @@ func (w *Writer) mend(i int, row []types.Value, all []bool, at place, newest int
 	return err
 }
 
-// leads says where entry, as it was read from l, stands, and whether the entry of row, nil for none, stands there.
+// leads returns the place of entry, as it was read from l, and reports whether the entry of row, nil for none, has that
+// place.
 func (w *Writer) leads(l *catalog.Layout, entry, row []types.Value) (is place, ok bool, err error) {
 	is, err = w.readPlace(l, entry)
 	if err != nil || row == nil {
@@ -182,8 +183,8 @@ func (w *Writer) leads(l *catalog.Layout, entry, row []types.Value) (is place, o
 	return is, err == nil && !at.skip && at.table == is.table && bytes.Equal(at.key, is.key), nil
 }
 
-// alike reports whether copied, as it was read from the copy l, is what is written there for row: of a cell that several
-// columns read, and others wrote, a copy may not hold what all of them read.
+// alike reports whether copied, as it was read from the copy l, is the copy of row. If other programs wrote a cell that
+// several columns read, a copy may be unable to hold the values of all of them.
 func (w *Writer) alike(l *catalog.Layout, copied, row []types.Value) bool {
 	if sameRow(w.table, copied, row) {
 		return true

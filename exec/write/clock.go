@@ -14,21 +14,21 @@ type Clock struct {
 	now  func() time.Time
 	mu   sync.Mutex
 	last int64 // no later write is older
-	// recent and before have the times at which rows were written without being read, by the row's hash; since: from when
-	// on recent has them.
+	// recent and before hold the times at which rows were written without being read, by the row's hash; since is the time
+	// from which recent holds them.
 	recent, before map[uint64]int64
 	since          int64
 	seed           maphash.Seed
 }
 
-// maxAhead bounds how far ahead, in milliseconds, a time is waited for: cells from beyond were written by the clock of
-// a machine that differs, and hide what others write before then however long one waits.
+// maxAhead bounds how far ahead, in milliseconds, a timestamp may be to be waited for. Cells with later ones were
+// written by a machine whose clock is wrong: they hide later writes however long a statement waits.
 const maxAhead = 10
 
 // NewClock makes a clock over now.
 func NewClock(now func() time.Time) *Clock { return &Clock{now: now} }
 
-// Next is the time to write at what begins now.
+// Next returns the timestamp for a write that begins now.
 func (c *Clock) Next() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,7 +50,8 @@ func (c *Clock) await(from int64) {
 	}
 }
 
-// unlike gives a time from ts on that differs from those of the writes of the same row before: its versions stay apart.
+// unlike returns a time from ts on that differs from those of earlier writes of the row, so that its versions stay
+// separate.
 func (c *Clock) unlike(row rowID, ts int64) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -4,9 +4,9 @@
 //	           -> cells to put and to delete there (cells.go, points.go), at one time for all of them (clock.go)
 //	mutations  -> sent in batches: entries before their rows, deletions of entries after them (send.go)
 //
-// A crash in between leaves at most an entry whose row is not found. A Writer (writer.go) writes over rows and deletes
-// them; an Inserter (insert.go) writes rows of which it is not known whether they are there. What keeps apart statements
-// that write one row at the same time is in race.go. CheckLayout compares a layout with the rows and mends it (check.go).
+// A crash in between leaves at most an entry without a row. A Writer (writer.go) overwrites and deletes rows; an
+// Inserter (insert.go) writes rows that may or may not exist. race.go handles statements that write one row at the same
+// time. CheckLayout compares a layout with the rows and repairs it (check.go).
 //
-// It plans nothing: which rows get which values is the statement's affair. Env is what it asks of the statement.
+// It plans nothing: the statement determines the rows and their values. Env is the writer's interface to the statement.
 package write

@@ -15,11 +15,12 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// This file has what writes cells that hold the values of several columns. A statement that names some of them alone must leave
-// the others what they are, also where another statement writes those at the same time: the cell is replaced only as it was read.
+// This file writes cells that hold the values of several columns. A statement that names only some of them must leave
+// the others unchanged, even if another statement writes those at the same time: it replaces the cell only if the cell
+// is unchanged since it was read.
 
-// elements are the cells of t that hold the values of several columns each, and those columns in the order of their numbers. An error
-// tells of a cell that is read in two ways, which cannot be written.
+// elements returns the cells of t that hold the values of several columns each, and these columns in the order of their
+// numbers. The error is for a cell that two definitions read differently, which cannot be written.
 func elements(t *catalog.Table) ([][]*catalog.Column, error) {
 	var out [][]*catalog.Column
 	for _, c := range t.Columns {
@@ -65,7 +66,8 @@ func (w *Writer) joined(cols []*catalog.Column, row []types.Value, set []bool) (
 	return catalog.AppendElements(nil, elements), nil
 }
 
-// mergedNow is cell, the joined cell of cols, with what set does not name, and elements of no column, as the row has them.
+// mergedNow returns cell, the joined cell of cols, with the columns that set does not name, and elements of no column,
+// as the row has them.
 func (w *Writer) mergedNow(cols []*catalog.Column, cell []byte, set []bool) ([]byte, error) {
 	was := w.now.cell(cols[0].Family, cols[0].Qualifier)
 	if was == nil {
@@ -75,7 +77,7 @@ func (w *Writer) mergedNow(cols []*catalog.Column, cell []byte, set []bool) ([]b
 	return merged, err
 }
 
-// namedElements are the numbers of those of cols that set names.
+// namedElements returns the numbers of the columns in cols that set names.
 func namedElements(cols []*catalog.Column, set []bool) []int {
 	var out []int
 	for _, c := range cols {
@@ -86,13 +88,14 @@ func namedElements(cols []*catalog.Column, set []bool) []int {
 	return out
 }
 
-// mergedCell is one of a pending row of which the statement names these elements alone, numbers from 1.
+// mergedCell is a cell of a pending row of which the statement names only these elements, numbered from 1.
 type mergedCell struct {
 	cell  hbase.Cell // without a value
 	named []int
 }
 
-// noteMerged notes the cells of the row at p of which set names some columns and not all; of a fresh row, those of which it names none, too.
+// noteMerged records the cells of the row at p of which set names some but not all columns; with fresh, also those of
+// which it names none.
 func (w *Writer) noteMerged(p *place, set []bool, fresh bool) {
 	var cells []mergedCell
 	for _, cols := range w.elements {
@@ -109,7 +112,7 @@ func (w *Writer) noteMerged(p *place, set []bool, fresh bool) {
 	}
 }
 
-// sendMerged is send for rows of the primary layout of which some have cells to be merged.
+// sendMerged is send for rows of the primary layout some of which have cells to merge.
 func (w *Writer) sendMerged(ctx context.Context, i int, of []tableMutations, create bool, when string) error {
 	m, cells := &of[0], w.merged
 	w.merged = nil
@@ -149,10 +152,10 @@ func (w *Writer) sendMerged(ctx context.Context, i int, of []tableMutations, cre
 	return nil
 }
 
-// merge stores m, in which cells have what the statement knows of them: of each it takes what m does not name from the cell
-// as it is, and stores it if that has not changed meanwhile, until the cell has what m names: a Put may be denied, and one that was not
-// may stand behind what others wrote at a later time. The row's other cells go with the first of them. It gives the latest time at
-// which it wrote.
+// merge stores m, whose cells hold the elements that the statement knows. It takes the other elements from the current
+// cell, and stores the result if the cell is unchanged, until the cell has the elements of m. A Put may be refused, and
+// an accepted one may be hidden by a later write. The row's other cells are sent with the first of them. It returns the
+// latest time at which it wrote.
 func (w *Writer) merge(ctx context.Context, table string, m hbase.Mutation, cells []mergedCell) (latest int64, err error) {
 	known := make([]hbase.Cell, len(cells))
 	plain := slices.DeleteFunc(slices.Clone(m.Cells), func(c hbase.Cell) bool {

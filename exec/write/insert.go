@@ -19,12 +19,12 @@ type Row struct {
 	at     *place // in the primary layout; nil: not known yet
 }
 
-// Inserter writes rows that may be there already: what they do not name stays.
+// Inserter writes rows that may exist: columns that they do not name stay unchanged.
 type Inserter struct {
 	*Writer
 	Set     []bool // by column: named by the statement
 	Written int64  // rows
-	// Reads: the rows as they are now are wanted, to tell what the statement leaves.
+	// Reads requires the current rows, to compute the result of the statement.
 	Reads bool
 }
 
@@ -122,7 +122,7 @@ func (in *Inserter) finish(ctx context.Context, rows int) error {
 	return nil
 }
 
-// Named tells the columns that are named for a row.
+// Named returns the columns that are named for a row.
 func (in *Inserter) Named(p Row) []bool {
 	if p.Set != nil {
 		return p.Set
@@ -130,8 +130,8 @@ func (in *Inserter) Named(p Row) []bool {
 	return in.Set
 }
 
-// lastOfEach joins the rows of one place, of whose columns the last that names them holds: all are written with one
-// timestamp, at which a cell that one row deletes would hide the cell that another writes. All must fit.
+// lastOfEach joins the rows of one place; for each column the last row that names it counts. All are written with one
+// timestamp, so a cell that one row deletes would hide a cell that another row writes. All rows must fit.
 func (in *Inserter) lastOfEach(rows []Row) ([]Row, error) {
 	if len(rows) < 2 || in.table.HiddenKey {
 		return rows, nil // every row is a new one
@@ -171,7 +171,7 @@ func (in *Inserter) lastOfEach(rows []Row) ([]Row, error) {
 	return out, nil
 }
 
-// over is row p with what it does not name as an earlier row names it.
+// over returns row p with the columns that it does not name from an earlier row.
 func (in *Inserter) over(p, earlier Row) Row {
 	before := in.Named(earlier)
 	p.Set = slices.Clone(in.Named(p))
@@ -183,8 +183,8 @@ func (in *Inserter) over(p, earlier Row) Row {
 	return p
 }
 
-// missing keeps the rows whose key no row of the table has, under any salt, for IF NOT EXISTS. Of rows with the same key
-// the first is kept.
+// missing keeps the rows whose key no row of the table has, under any salt, for IF NOT EXISTS. It keeps the first of
+// several rows with the same key.
 func (w *Writer) missing(ctx context.Context, rows []Row) ([]Row, error) {
 	drawn := w.table.Layouts[0].Key.Drawn() != nil
 	seen := map[rowID]bool{}
@@ -247,7 +247,8 @@ func (w *Writer) underAnySalt(ctx context.Context, rows []Row, seen map[rowID]bo
 // keysPerPlan bounds the rows that one plan looks for by their keys.
 const keysPerPlan = 200
 
-// haveKeys is the condition on rows that their keys are those of rows but for what is drawn: a = ? AND COALESCE(b, 0) = ? OR ...
+// haveKeys returns the condition that rows have the keys of rows, except for drawn parts: a = ? AND COALESCE(b, 0) = ?
+// OR ...
 func (w *Writer) haveKeys(rows []Row) (where parser.Expr, args []types.Value, err error) {
 	for _, p := range rows {
 		var same parser.Expr
@@ -268,7 +269,7 @@ func (w *Writer) haveKeys(rows []Row) (where parser.Expr, args []types.Value, er
 	return where, args, nil
 }
 
-// joined is x op y, or y where there is no x.
+// joined returns x op y, or y if x is nil.
 func joined(x parser.Expr, op string, y parser.Expr) parser.Expr {
 	if x == nil {
 		return y
@@ -276,14 +277,14 @@ func joined(x parser.Expr, op string, y parser.Expr) parser.Expr {
 	return &parser.Binary{Op: op, X: x, Y: y}
 }
 
-// keyTerm is what rows with the same key have alike, to be planned and to be computed.
+// keyTerm is an expression that is equal for rows with the same key, in a form for the planner and in one to compute.
 type keyTerm struct {
 	written parser.Expr
 	value   expr.Expr
 }
 
-// keyTerms tells the rows of t apart by where they stand: columns that are read from the key, and parts of it that are made
-// from others, which rows with different values of these may share.
+// keyTerms returns the terms that distinguish the places of t's rows: columns that are read from the key, and parts
+// made from other columns, which may be equal for rows with different values.
 func keyTerms(t *catalog.Table) []keyTerm {
 	var out []keyTerm
 	var seen []int

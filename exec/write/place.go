@@ -6,10 +6,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// rowID is where the primary layout has a row.
+// rowID is the place of a row in the primary layout.
 type rowID struct{ table, key, qualifier string }
 
-// place is where a row stands under one layout.
+// place is the place of a row under one layout.
 type place struct {
 	table          string
 	key, qualifier []byte
@@ -18,7 +18,7 @@ type place struct {
 
 func (p *place) id() rowID { return rowID{p.table, string(p.key), string(p.qualifier)} }
 
-// place computes where row stands under layout l.
+// place computes the place of row under layout l.
 func (w *Writer) place(l *catalog.Layout, row []types.Value) (place, error) {
 	if l.Lacks(row) {
 		return place{skip: true}, nil
@@ -42,7 +42,7 @@ func (w *Writer) checkFits(l *catalog.Layout, row []types.Value) error {
 	return err
 }
 
-// currentPlace is where a row that was read stands in the primary layout.
+// currentPlace returns the place in the primary layout of a row that was read.
 func (w *Writer) currentPlace(row []types.Value) (place, error) {
 	primary := w.table.Layouts[0]
 	if primary.Key.Drawn() == nil {
@@ -51,8 +51,8 @@ func (w *Writer) currentPlace(row []types.Value) (place, error) {
 	return w.readPlace(primary, row)
 }
 
-// readPlace is where row, as it was read from l, stands there: under the key that was read. Of the columns that a key was computed
-// from the row may lack some, as an entry of an index does, or hold names that have no number any more.
+// readPlace returns the place in l of row, as it was read from l: under the key that was read. The row may lack some of
+// the columns from which a key was computed, as an entry of an index does, or hold names that no longer have a number.
 func (w *Writer) readPlace(l *catalog.Layout, row []types.Value) (place, error) {
 	at := place{key: []byte(row[len(w.table.Columns)].Text())}
 	name, err := l.Stored.Append(nil, row, &w.env)
@@ -70,7 +70,7 @@ func (w *Writer) identity(row []types.Value) (rowID, error) {
 	return at.id(), err
 }
 
-// stands gives where row stands in the primary layout; that of all draws one is meant, where a part of the key is drawn.
+// stands returns the place of row in the primary layout; for a drawn part any value is possible.
 func (w *Writer) stands(row []types.Value) (place, error) {
 	env := w.env
 	defer func() { w.env = env }()

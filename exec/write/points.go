@@ -14,8 +14,8 @@ import (
 // pointRow is an OpenTSDB row that a statement writes to.
 type pointRow struct{ table, key string }
 
-// touchPoint notes that the statement writes the data point at p under the qualifier kept, or
-// deletes it where that is "": what other cells hold of it must go. It reports whether p is one.
+// touchPoint records that the statement writes the data point at p under the qualifier kept, or deletes it if kept is
+// "": other cells must not hold the point any more. It reports whether p is a data point.
 func (w *Writer) touchPoint(p place, kept string) bool {
 	if c := w.pointColumn(); c == nil {
 		return false

@@ -17,10 +17,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// This file has what keeps statements apart that write the same row at the same time: the claims of INSERT ... IF NOT
-// EXISTS, and the entries of a row of which two statements change different columns.
+// This file handles statements that write the same row at the same time: the claims of INSERT ... IF NOT EXISTS, and
+// the entries of a row of which two statements change different columns.
 
-// flushNew writes those of rows that are not there yet.
+// flushNew writes the rows that do not exist yet.
 func (in *Inserter) flushNew(ctx context.Context, rows []Row) error {
 	w := in.Writer
 	for _, p := range rows {
@@ -57,8 +57,8 @@ func claimToken() []byte {
 	return b[:]
 }
 
-// claim puts first what every IF NOT EXISTS writes into a row, so that only one of them finds it absent: the packed cell,
-// the table's own, or the marker with the statement's token.
+// claim puts first the cell that every IF NOT EXISTS writes into a row, so that only one of them finds it absent: the
+// packed cell, the table's own, or the marker with the statement's token.
 func (w *Writer) claim(puts []hbase.Cell, at place) []hbase.Cell {
 	if at.qualifier != nil {
 		i := slices.IndexFunc(puts, func(c hbase.Cell) bool { return bytes.Equal(c.Qualifier, at.qualifier) })
@@ -231,13 +231,14 @@ func Pause(ctx context.Context, round int) error {
 // maxCompletions bounds how often the entries of rows that others change all the time are looked at.
 const maxCompletions = 20
 
-// entryPatience is how long a statement may take from the time that it draws for its entries to their rows before it looks
-// whether the entries still stand: who finds an entry without its row leaves it alone for that long.
+// entryPatience is the time that a statement may take between drawing the timestamp of its entries and writing their
+// rows, before it checks whether the entries still exist. For that time other statements do not remove an entry without
+// a row.
 const entryPatience = time.Second
 
-// complete reads the rows that were written, in the time that took from its drawing on, and gives each the entries that it lacks: of several
-// statements that changed it at the same time the last to look sees what all have left. Rows that were refused have the
-// entries that their statement wrote for them replaced.
+// complete reads the rows that were written, at least entryPatience after their timestamp was drawn, and adds the
+// entries that they lack: of several statements that changed a row at the same time, the last one to read it sees the
+// result of all. It replaces the entries that were written for refused rows.
 func (w *Writer) complete(ctx context.Context, took time.Duration) error {
 	rows := append(w.written, w.unsettled...)
 	w.written, w.unsettled = nil, nil
@@ -273,8 +274,8 @@ func (w *Writer) complete(ctx context.Context, took time.Duration) error {
 	return fmt.Errorf("%s: other statements change these rows all the time: repeat the statement, or run CHECK TABLE %s REPAIR", w.table.Name, w.table.Name)
 }
 
-// lacking adds the mutations that store the missing entries of rows, and gives those that had some, to be looked at again.
-// Entries of an INDEX that were written for what a row holds are taken to stand, unless all are to be looked for.
+// lacking adds the mutations that store the missing entries of rows, and returns the rows that had some, to be checked
+// again. It assumes that entries of an INDEX that were written for the row's values exist, unless all is set.
 func (w *Writer) lacking(ctx context.Context, rows []writtenRow, all bool) (again []writtenRow, err error) {
 	written := make([][]types.Value, len(rows))
 	for i, r := range rows {
@@ -328,9 +329,9 @@ func (w *Writer) lacking(ctx context.Context, rows []writtenRow, all bool) (agai
 	return again, nil
 }
 
-// takeBack deletes the entries that the statement wrote for r, which is not the row; now: where the row's entries are, nil for no row. An
-// entry that the row has as well stays, and the writer that changes the row next may not delete it, as it is later than the row. So
-// it is looked at again.
+// takeBack deletes the entries that the statement wrote for r, which did not become the row; now are the places of the
+// row's current entries, nil for no row. It keeps an entry that the row also has. The next writer of the row may be
+// unable to delete it, because it is later than the row, so the row is checked again.
 func (w *Writer) takeBack(r *writtenRow, now []place) {
 	if now == nil {
 		now = make([]place, len(w.table.Layouts))
@@ -343,11 +344,11 @@ func (w *Writer) takeBack(r *writtenRow, now []place) {
 	}
 }
 
-// inStep is what outOfStep gives for an entry that its row has.
+// inStep is the result of outOfStep for an entry that fits its row.
 const inStep = -1
 
-// outOfStep gives of each of the places in l, where the entry of a row of now is to stand, the time of the newest cell of
-// an entry unlike its row, 0 where there is none, or inStep.
+// outOfStep returns, for each of the places in l of an entry of a row in now, the time of the newest cell of an entry
+// that differs from its row, 0 if there is none, or inStep.
 func (w *Writer) outOfStep(ctx context.Context, l *catalog.Layout, at []place, of []int, now [][]types.Value) ([]int64, error) {
 	out := make([]int64, len(at))
 	if l.Kind == catalog.Index {

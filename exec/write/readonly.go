@@ -7,7 +7,7 @@ import (
 	"github.com/hql-db/hql/hbase"
 )
 
-// ErrReadOnly is what errors.Is finds in the refusal of a write on a read-only connection.
+// ErrReadOnly marks, for errors.Is, the refusal of a write on a read-only connection.
 var ErrReadOnly = errors.New("the connection is read-only: open it with writes allowed (--write, hql.WithWrites)")
 
 // ReadOnlyClient is a client without the calls that write: they fail with ErrReadOnly and send nothing.

@@ -10,7 +10,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Deletes says in words what Delete removes of each row of t.
+// Deletes describes what Delete removes from each row of t.
 func Deletes(t *catalog.Table) string {
 	for _, c := range t.Columns {
 		if c.Packed != nil {
@@ -24,7 +24,7 @@ func Deletes(t *catalog.Table) string {
 	return words.Plural(int64(len(families)), "all of family ", "all of families ") + strings.Join(families, ", ") + "; other families stay"
 }
 
-// removal is the mutation that deletes what stands at p and is not newer than ts.
+// removal returns the mutation that deletes the cells at p that are not newer than ts.
 func (w *Writer) removal(l *catalog.Layout, p place, ts int64) hbase.Mutation {
 	if w.IfNew && l.Kind == catalog.Index {
 		return hbase.Mutation{Kind: hbase.DeleteColumns, Key: p.key, Timestamp: ts, Cells: []hbase.Cell{w.entryCell()}}

@@ -17,8 +17,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Returning computes what RETURNING gives of the rows that a statement writes. It is computed before a batch is sent, so that its error
-// leaves the batch unwritten, and kept until all are: a row is given once it stands.
+// Returning computes the RETURNING columns of the rows that a statement writes. It computes them before a batch is
+// sent, so that an error leaves the batch unwritten, and keeps them until the rows are written: a row is returned once
+// it is stored.
 type Returning struct {
 	Columns []plan.OutputColumn
 	exprs   []expr.Expr
@@ -29,7 +30,8 @@ type Returning struct {
 	kept    operator.Buffer
 }
 
-// Returning makes one for rows of t, of which exprs are given as columns. needed are the columns of t that these take, then _key and _ts.
+// Returning makes one for rows of t, with exprs as columns. needed marks the columns of t that these use, then _key and
+// _ts.
 func (st *Env) Returning(t *catalog.Table, columns []plan.OutputColumn, exprs []expr.Expr, needed []bool) *Returning {
 	s := plan.NewScan(t, t.Layouts[0])
 	for i := range s.Needed {
@@ -39,23 +41,23 @@ func (st *Env) Returning(t *catalog.Table, columns []plan.OutputColumn, exprs []
 		kept: operator.Buffer{Budget: operator.Budget{Limit: st.Opt.Memory()}, Dir: st.Opt.SpillDir, What: "the rows of RETURNING"}}
 }
 
-// Rows gives what was kept, to be read once.
+// Rows returns the kept rows, to be read once.
 func (x *Returning) Rows() operator.Operator { return x.kept.Reader() }
 
-// Close drops what was kept.
+// Close drops the kept rows.
 func (x *Returning) Close() {
 	if x != nil {
 		x.kept.Close()
 	}
 }
 
-// returnedRow is what is given of a row that is not sent yet.
+// returnedRow holds the RETURNING columns of a row that is not sent yet.
 type returnedRow struct {
 	id     rowID
 	values []types.Value
 }
 
-// add computes what is given of row.
+// add computes the RETURNING columns of row.
 func (x *Returning) add(id rowID, row []types.Value) error {
 	out := make([]types.Value, len(x.exprs))
 	x.env.Row = row
@@ -102,7 +104,7 @@ func (x *Returning) put(ctx context.Context, w *Writer, row []types.Value, set [
 	return x.add(at.id(), out)
 }
 
-// sent keeps what is given of the rows that were sent and not refused.
+// sent keeps the RETURNING columns of the rows that were sent and not refused.
 func (x *Returning) sent(refused map[rowID]bool) error {
 	for _, p := range x.pending {
 		if !refused[p.id] {
@@ -115,7 +117,7 @@ func (x *Returning) sent(refused map[rowID]bool) error {
 	return nil
 }
 
-// Reads reports whether x gives what follows from column i: of the table, then _key and _ts.
+// Reads reports whether x uses column i: of the table, then _key and _ts.
 func (x *Returning) Reads(i int) bool { return x != nil && i < len(x.needed) && x.needed[i] }
 
 // Unread reports whether x gives columns that an INSERT leaves as they are.

@@ -14,8 +14,8 @@ import (
 	"github.com/hql-db/hql/hbase"
 )
 
-// Flush sends what is pending: new entries first, derived layouts before the
-// primary; then removals, the primary first.
+// Flush sends the pending mutations: new entries first, derived layouts before the primary; then removals, the primary
+// first.
 func (w *Writer) Flush(ctx context.Context) error {
 	if err := w.st.Sending.Acquire(ctx, 1); err != nil {
 		return err
@@ -118,7 +118,7 @@ func familiesOf(ms []hbase.Mutation) (out []string) {
 	return out
 }
 
-// sendAll sends the pending mutations. An error tells what of them stands.
+// sendAll sends the pending mutations. An error says which of them are written.
 func (w *Writer) sendAll(ctx context.Context) error {
 	if err := w.mayWrite(ctx); err != nil {
 		return err
@@ -166,7 +166,8 @@ func (w *Writer) sendAll(ctx context.Context) error {
 // sentAtOnce bounds to how many HBase tables send sends at a time.
 const sentAtOnce = 8
 
-// send sends mutations of the layouts from first on, to several HBase tables at a time; when: at which state of the rows, for the error.
+// send sends mutations of the layouts from first on, to several HBase tables concurrently; when describes the state of
+// the rows, for the error.
 func (w *Writer) send(ctx context.Context, first int, of []tableMutations, create bool, when string) error {
 	w.st.Clock.await(w.after)
 	var names []string

@@ -15,8 +15,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// present is stored for writing: what derived layouts hold of a row follows from the row as it was. Tables without them
-// are not read.
+// present is stored for writing: the entries of a row in derived layouts follow from its old values. Tables without
+// derived layouts are not read.
 func (w *Writer) present(ctx context.Context, rows []Row) ([][]types.Value, error) {
 	if len(w.table.Layouts) == 1 {
 		return nil, nil
@@ -96,7 +96,7 @@ func (w *Writer) storedAt(ctx context.Context, reads *scan.Reads, l *catalog.Lay
 	return out, err
 }
 
-// batches calls f with the rows of layout l as they stand there: an index is not looked up back.
+// batches calls f with the rows of layout l as they are stored there: the entries of an index are not looked up.
 func (w *Writer) batches(ctx context.Context, l *catalog.Layout, f func(rows [][]types.Value) error) error {
 	s := scan.Whole(w.table, l)
 	stats := w.st.Recorder.Open(s)
@@ -115,7 +115,7 @@ func (w *Writer) batches(ctx context.Context, l *catalog.Layout, f func(rows [][
 	})
 }
 
-// exist tells of each place whether a row stands there.
+// exist returns for each place whether a row exists there.
 func (w *Writer) exist(ctx context.Context, places []place) ([]bool, error) {
 	out := make([]bool, len(places))
 	opts := scan.ReadOptions(&plan.Scan{Entries: true}, w.table.Layouts[1])
@@ -128,8 +128,9 @@ func (w *Writer) exist(ctx context.Context, places []place) ([]bool, error) {
 	return out, err
 }
 
-// eachGet reads the rows at places, with one call those that follow one another in a table, and gives f what each call brought: rows[k]
-// stands at places[from+k], without a key where there is none. mayLack: a table that does not exist has no rows, and f is not called.
+// eachGet reads the rows at places, consecutive ones in one table with one call, and passes the result of each call to
+// f: rows[k] is the row at places[from+k], without a key if there is none. With mayLack, a table that does not exist
+// has no rows, and f is not called.
 func (w *Writer) eachGet(ctx context.Context, places []place, opts *hbase.ReadOptions, mayLack bool, f func(from int, rows []hbase.Row) error) error {
 	for i := 0; i < len(places); {
 		from, table := i, places[i].table

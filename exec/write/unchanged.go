@@ -22,14 +22,14 @@ import (
 //	cells                         -> a condition on the mutation, which HBase checks in the same step as it applies that (unchanged)
 //	condition that does not hold  -> to be read by the statement anew (Missed)
 
-// change is a row as a statement read it and as it is to become; nil: it is to be deleted.
+// change is a row as a statement read it, and its new values; nil: it is to be deleted.
 type change struct {
 	old, become []types.Value
 	set         []bool
 	pos         parser.Pos
 }
 
-// storedRow is a row as it is now. Its cells are those of its HBase row in the families of the table.
+// storedRow is the current state of a row. Its cells are those of its HBase row in the families of the table.
 type storedRow struct {
 	values  []types.Value // nil: there is none
 	cells   []hbase.Cell
@@ -37,7 +37,7 @@ type storedRow struct {
 	byValue bool // conditions compare the values of its cells, not the times
 }
 
-// cell finds a cell; nil: there is none.
+// cell finds a cell, or returns nil.
 func (r *storedRow) cell(family, qualifier string) *hbase.Cell {
 	for i := range r.cells {
 		if c := &r.cells[i]; string(c.Family) == family && string(c.Qualifier) == qualifier {
@@ -47,11 +47,11 @@ func (r *storedRow) cell(family, qualifier string) *hbase.Cell {
 	return nil
 }
 
-// attempt is what a row was like when a condition on it did not hold. A condition on a row that reads the same afterwards looks at
-// bytes that are not those which are read: HBase shows filters where a value of a MOB family is kept. The next condition leaves the
-// values out. If that does not hold either, older versions of the cells stand where the family keeps several: HBase shows
-// filters these too, so the next condition leaves the versions out. If that does not hold, the row has cells that the
-// user may not read.
+// attempt is the state of a row when a condition on it did not hold. If the row reads the same afterwards, the filter
+// saw other bytes than the reader: HBase shows filters a reference instead of a large value of a MOB family. The next
+// condition then omits the values. If it does not hold either, the family may keep several versions, which HBase also
+// shows to filters, so the next condition omits the versions. If that does not hold, the row has cells that the user
+// may not read.
 type attempt struct {
 	sum             uint64
 	byTime, byValue bool
@@ -74,8 +74,9 @@ func (r *storedRow) sum() uint64 {
 	return h.Sum64()
 }
 
-// DependOn tells that what the statement does to a row follows from those of its columns that are read: columns of the table, then _key
-// and _ts. set are the columns that an UPDATE sets, nil for a DELETE. The entries of other layouts follow from columns, too.
+// DependOn sets the columns on which the statement's effect on a row depends: read marks columns of the table, then
+// _key and _ts. set marks the columns that an UPDATE sets, nil for a DELETE. The entries of other layouts depend on
+// columns too.
 func (w *Writer) DependOn(read, set []bool) {
 	t := w.table
 	reads := slices.Clone(read)
@@ -184,7 +185,7 @@ func (w *Writer) current(ctx context.Context, changes []change, places []place) 
 	return out, nil
 }
 
-// asRead reports whether two states of a row are alike in what the statement reads.
+// asRead reports whether two states of a row are equal in the columns that the statement reads.
 func (w *Writer) asRead(old, now []types.Value) bool {
 	for i, read := range w.reads {
 		if read && !sameValue(old[i], now[i]) {
@@ -194,7 +195,7 @@ func (w *Writer) asRead(old, now []types.Value) bool {
 	return true
 }
 
-// apply adds the mutations of a change to w.now, which stands at p.
+// apply adds the mutations of a change to w.now, which is at p.
 func (w *Writer) apply(ctx context.Context, c change, p place) error {
 	now := w.now.values
 	if c.become == nil {
@@ -215,9 +216,9 @@ func (w *Writer) apply(ctx context.Context, c change, p place) error {
 	return w.put(ctx, c.become, c.set, false, &p, now)
 }
 
-// unchanged is the condition of a mutation that writes, or removes, cells of w.now: that the row still is as it was read. In what
-// the statement reads it must have the same values; a cell that is written must be the same version, or a later one would
-// hide what is written. whole: all of its cells are.
+// unchanged returns the condition of a mutation that writes or removes cells of w.now: the row must still be as it was
+// read. The columns that the statement reads must have the same values; a cell that is written must have the same
+// version, because a later one would hide the new value. With whole, all cells must have the same versions.
 func (w *Writer) unchanged(p place, written []hbase.Cell, whole bool) filter.Filter {
 	var out filter.And
 	whole = whole || w.reads[len(w.table.Columns)+1]
@@ -296,7 +297,7 @@ type doubtful struct {
 	fresh bool // the row was not there before
 }
 
-// doubt notes those of the cells written at p that the statement saw nothing of. old is the row as it was read, nil for none.
+// doubt records the cells written at p that the statement had not read. old is the row as it was read, nil for none.
 func (w *Writer) doubt(p place, puts []hbase.Cell, old []types.Value) {
 	unseen := func(cell hbase.Cell) bool {
 		if w.now != nil {

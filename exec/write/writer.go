@@ -21,7 +21,8 @@ import (
 // Batch is the number of rows whose mutations are sent together.
 const Batch = 1000
 
-// Env is what writers work with: what the reads of their statement share, and what they ask of it.
+// Env is the environment of writers: the state that the reads of their statement share, and the functions of the
+// statement that they call.
 type Env struct {
 	*scan.Reads
 	Catalog *catalog.Catalog
@@ -56,8 +57,8 @@ type Writer struct {
 	env   expr.Env
 	keys  map[*catalog.Layout]*catalog.KeyReader
 	known map[string]bool // physical tables that exist
-	// IfNew: rows are stored only where the primary layout has none. token is what this statement claims them with,
-	// refused are those that another statement claimed.
+	// IfNew stores rows only if the primary layout has none. token is the claim of this statement, refused are the rows
+	// that another statement claimed.
 	IfNew bool
 	// Returning takes the rows that are written; nil: nobody asks for them.
 	Returning    *Returning
@@ -80,7 +81,7 @@ type Writer struct {
 	filling        bool                          // derived layouts are being filled
 	// Changed are the rows that UPDATE or DELETE changed.
 	Changed int64
-	// Of UPDATE and DELETE of rows on condition that they are as they were read, see unchanged.go:
+	// For UPDATE and DELETE of rows on condition that they are unchanged since they were read, see unchanged.go:
 	reads    []bool               // what must be so: columns, _key and _ts
 	merges   bool                 // an UPDATE sets some of the columns of a cell
 	changes  []change             // to be applied
@@ -171,9 +172,9 @@ func New(st *Env, t *catalog.Table) *Writer {
 	return w
 }
 
-// Check is the error of a row that cannot be stored. A row that another one of its statement replaces, or that is there
-// already, is checked like one that is written. Where whole is set, columns that the statement does not name have what
-// rows without their cells have.
+// Check returns the error of a row that cannot be stored. It checks a row that another one of its statement replaces,
+// or that exists already, like one that is written. With whole, columns that the statement does not name have the
+// values of rows without their cells.
 func (w *Writer) Check(row []types.Value, set []bool, whole bool) error {
 	if whole {
 		w.fillAbsent(row, set)
@@ -199,7 +200,8 @@ func (w *Writer) Check(row []types.Value, set []bool, whole bool) error {
 	return nil
 }
 
-// fillAbsent gives the columns that the statement does not name what a row without their cells has: entries are made of it.
+// fillAbsent sets the columns that the statement does not name to the values of a row without their cells, because
+// entries are made of them.
 func (w *Writer) fillAbsent(row []types.Value, set []bool) {
 	for i, c := range w.table.Columns {
 		if !set[i] && row[i].IsNull() && c.Packed == nil { // without a packed cell there is no row
@@ -232,7 +234,7 @@ func (w *Writer) drawHiddenKey(row []types.Value) {
 	}
 }
 
-// places gives where row stands in each layout; at, where given, is its place in the primary one.
+// places returns the place of row in each layout; at, if not nil, is its place in the primary one.
 func (w *Writer) places(row []types.Value, at *place) ([]place, error) {
 	out := make([]place, len(w.table.Layouts))
 	for i, l := range w.table.Layouts {
@@ -248,9 +250,9 @@ func (w *Writer) places(row []types.Value, at *place) ([]place, error) {
 	return out, nil
 }
 
-// put adds the mutations that store row. set tells the columns that the statement
-// names: of those a NULL deletes the cell. Where whole is set, the others have what rows without their cells have. at,
-// where given, is where the row stands in the primary layout; old is what was read there, nil for nothing.
+// put adds the mutations that store row. set marks the columns that the statement names: NULL in one of them deletes
+// its cell. With whole, the other columns have the values of rows without their cells. at, if not nil, is the place of
+// the row in the primary layout; old is the row that was read there, nil for none.
 func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole bool, at *place, old []types.Value) error {
 	t := w.table
 	w.drawHiddenKey(row)
@@ -334,7 +336,7 @@ func (w *Writer) afterRow(p place, add func()) {
 	}
 }
 
-// entry adds the mutation that stores row at p in layout i, see cells, and gives what it writes.
+// entry adds the mutation that stores row at p in layout i, see cells, and returns its cells.
 func (w *Writer) entry(i int, row []types.Value, set []bool, fresh bool, p place, ts int64) ([]hbase.Cell, error) {
 	puts, removed, err := w.cells(w.table.Layouts[i], row, set, fresh, p)
 	if err != nil {
@@ -353,7 +355,7 @@ func (w *Writer) entry(i int, row []types.Value, set []bool, fresh bool, p place
 	return puts, nil
 }
 
-// remove adds the mutations that delete row, as it was read; at is where it stands in the primary layout.
+// remove adds the mutations that delete row, as it was read; at is its place in the primary layout.
 func (w *Writer) remove(row []types.Value, at place) error {
 	ts := w.removedAt(row)
 	if ts >= hbase.LastTime {
@@ -381,9 +383,9 @@ func (w *Writer) remove(row []types.Value, at place) error {
 	return nil
 }
 
-// removedAt is the time of the deletion of row. A deletion on condition needs no later time than the newest cell has: the
-// deletion of a client whose clock is ahead does not hide the row that another one inserts next. Entries of derived layouts
-// may be later than their row, and a row must not be visible while a deletion hides its entries.
+// removedAt returns the timestamp for the deletion of row. A conditional deletion uses the time of the newest cell: so
+// a client whose clock is ahead does not hide the row that another client inserts next. Entries of derived layouts may
+// be later than their row, and a row must not be visible while a deletion hides its entries.
 func (w *Writer) removedAt(row []types.Value) int64 {
 	newest := w.newest(row)
 	if w.now == nil || w.now.byValue || len(w.table.Layouts) > 1 {
@@ -395,8 +397,7 @@ func (w *Writer) removedAt(row []types.Value) int64 {
 	return newest
 }
 
-// Update writes row over old, as it was read, which stands at the same place. set tells the columns that the statement at
-// pos names.
+// Update writes row over old, as it was read, at the same place. set marks the columns that the statement at pos names.
 func (w *Writer) Update(ctx context.Context, old, row []types.Value, set []bool, pos parser.Pos) error {
 	if done, err := w.deferred(change{old, row, set, pos}); done || err != nil {
 		return err
@@ -426,7 +427,7 @@ func (w *Writer) Delete(row []types.Value, pos parser.Pos) error {
 	return w.refuse(err, pos)
 }
 
-// deferred keeps a change that has a condition until the batch is full, and passes over a row that is none of the wanted ones.
+// deferred keeps a conditional change until the batch is full, and skips a row that is not one of the wanted ones.
 func (w *Writer) deferred(c change) (bool, error) {
 	if w.only != nil {
 		at, err := w.currentPlace(c.old)
@@ -454,7 +455,7 @@ func (w *Writer) Full() bool { return w.rows+len(w.changes) >= Batch }
 // Width is the number of columns of a row of the table, _key and _ts among them.
 func (w *Writer) Width() int { return len(w.table.Columns) + 2 }
 
-// refuse words why the row that stands at pos of a statement is not stored.
+// refuse returns the error for the row at pos of a statement that is not stored.
 func (w *Writer) refuse(err error, pos parser.Pos) error {
 	var key *catalog.KeyError
 	if errors.As(err, &key) {
