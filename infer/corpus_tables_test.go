@@ -273,6 +273,19 @@ var corpus = map[string]func(p program, i int) written{
 
 // others gives a row of each table of testdata/corpus_others.sql.
 var others = map[string]func(p program, i int) written{
+	"interleaved": func(p program, i int) written {
+		var z int64
+		for x, y, b := p.Int64N(60_000), p.Int64N(60_000), 0; b < 16; b++ {
+			z |= x>>b&1<<(2*b) | y>>b&1<<(2*b+1)
+		}
+		return key(be32(z), be32(int64(i)))
+	},
+	"customer_order": func(p program, i int) written {
+		return key(p.at("200601"), be32(p.Int64N(100_000)), be64(1<<58+int64(i)<<22+p.Int64N(4096)))
+	},
+	"tenant_user_newest": func(p program, _ int) written {
+		return key(fmt.Sprintf("t%02d|", p.IntN(20)), p.user(), "|", be64(math.MaxInt64-p.millis()))
+	},
 	"crc16_slot": func(p program, _ int) written {
 		u := p.user()
 		return key(be16(crc16(u)%16384), u, ":", be64(p.millis()))

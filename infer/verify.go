@@ -213,9 +213,34 @@ func (p parse) doubts() (out []string) {
 			out = append(out, part+" may be several parts")
 		case strings.HasPrefix(g.part, "{} AS TEXT(") && g.typ == "STRING" || strings.HasPrefix(g.part, "{} AS BYTES("):
 			out = append(out, part+" may be several parts of fixed width")
+		case g.part == "{} AS TEXT" && g.typ == "STRING" && i+1 < len(p.segs) && p.segs[i+1].column != "":
+			out = append(out, part+" may be several parts with delimiters")
+		}
+		if last, bytes := p.number(i); bytes > 0 {
+			out = append(out, fmt.Sprintf("%s to %s may be one number of %d bytes", part, p.segs[last].sql(), bytes))
 		}
 	}
 	return out
+}
+
+// number gives the last of the parts from i on that are numbers of 2 and 4 bytes and together as long as a longer number;
+// bytes is 0 if there are none. A number whose high bytes are always the same looks like two.
+func (p parse) number(i int) (last, bytes int) {
+	short := false
+	for last = i; last < len(p.segs); last++ {
+		switch p.segs[last].part {
+		case "{} AS INT16", "{} AS UINT16":
+			short, bytes = true, bytes+2
+		case "{} AS INT32", "{} AS UINT32":
+			bytes += 4
+		default:
+			return 0, 0
+		}
+		if short && last > i && (bytes == 4 || bytes == 8) {
+			return last, bytes
+		}
+	}
+	return 0, 0
 }
 
 // fits reads r's key into row. With cells, the key must also follow from the row including its cells.
