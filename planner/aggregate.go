@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// aggregate finds an aggregate by name; nil when there is none.
+// aggregate finds an aggregate by name, or returns nil.
 func aggregate(name string) *expr.Function {
 	if f := expr.Builtins().Lookup(name); f != nil && f.Group == "aggregate" {
 		return f
@@ -17,8 +17,8 @@ func aggregate(name string) *expr.Function {
 	return nil
 }
 
-// aggregates collects the aggregate calls of a core. While they are compiled, a
-// column with an index from aggMark on stands for each.
+// aggregates collects the aggregate calls of a core. During compilation a column with an index from aggMark on
+// represents each call.
 type aggregates struct {
 	q      *query
 	rows   *expr.Scope // of srcs
@@ -80,7 +80,7 @@ func (a *aggregates) call(c *parser.Call, f *expr.Function) (expr.Expr, error) {
 	return a.ref(len(a.calls)-1, c.Pos), nil
 }
 
-// compile compiles the arguments of the aggregate f and what else stands in c but OVER.
+// compile compiles the arguments of the aggregate f and the other clauses of c except OVER.
 func (a *aggregates) compile(c *parser.Call, f *expr.Function) (plan.AggCall, error) {
 	scope := a.scope()
 	call := plan.AggCall{Func: plan.Func(f.Name), Distinct: c.Distinct}
@@ -133,8 +133,8 @@ func (a *aggregates) ref(i int, pos parser.Pos) *expr.Column {
 	return &expr.Column{Pos: pos, Index: aggMark + i, Name: fmt.Sprintf("%s#%d", a.texts[i], i), Text: a.texts[i], Typ: a.calls[i].Typ}
 }
 
-// arguments gives the expressions that c is computed of, the one that is read of each row first: of what is
-// WITHIN GROUP that is what the group is ordered by. It refuses what f does not take.
+// arguments returns the expressions from which c is computed, first the one that is read of each row: for WITHIN GROUP
+// this is the sort key. It refuses arguments that f does not take.
 func (a *aggregates) arguments(c *parser.Call, f *expr.Function) ([]parser.Expr, error) {
 	switch {
 	case c.Star && !f.Rows:

@@ -69,7 +69,7 @@ func (s *source) narrowed(conds []expr.Expr) bool {
 	})
 }
 
-// reach tells how the key of a source is reached from the sources given: a full scan where they do not bind its start.
+// reach returns the access to a source by key from the given sources: a full scan if they do not bind its start.
 func (q *query) reach(f *from, conds []expr.Expr, h hints) func(i int, given []int) plan.Access {
 	return func(i int, given []int) plan.Access {
 		s := f.srcs[i]
@@ -94,7 +94,8 @@ func (q *query) reach(f *from, conds []expr.Expr, h hints) func(i int, given []i
 	}
 }
 
-// sampled is what e, a condition on s and the given sources, says of s for made-up values of these; nil: it is on others.
+// sampled returns the part of e, a condition on s and the given sources, that concerns s, for made-up values of the
+// given sources; nil if it concerns other sources.
 func (q *query) sampled(e expr.Expr, s *source, given []int, f *from) expr.Expr {
 	of, around := false, false
 	for _, c := range expr.Columns(e) {

@@ -1,5 +1,5 @@
-// Package planner turns a query into a plan: which keys and key ranges of which layout to read, what the region
-// servers check, what the client checks, and in which order the rows come. The planner does no I/O and knows no client.
+// Package planner turns a query into a plan: the keys and key ranges of a layout to read, the conditions that the
+// region servers and the client check, and the order of the rows. The planner does no I/O and knows no client.
 //
 //	SELECT -> names resolved, nodes (select.go, resolve.go, from.go, output.go, aggregate.go, join.go, setop.go, subquery.go)
 //	           |  each table's conjuncts, wanted columns and order (request.go)

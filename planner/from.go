@@ -19,7 +19,8 @@ type from struct {
 	conds   []expr.Expr    // of inner joins
 	star    []*expr.Column // what * shows, in the order written
 	names   []string       // of tables, however they are joined
-	// computed are, from viewMark on, columns of star that are no columns of a table, over the joined row.
+	// computed are the columns of star, from viewMark on, that are expressions over the joined row, not columns of a
+	// table.
 	computed []expr.Expr
 	// hidden is the range of srcs that LATERAL items may not refer to: the right side of a RIGHT JOIN while its left one is added.
 	hidden [2]int
@@ -209,7 +210,7 @@ func merge(srcs []*source, index int) {
 	}
 }
 
-// side is one side of a join and what * shows of it.
+// side is one side of a join, and the columns that * shows of it.
 type side struct {
 	srcs []*source
 	star []*expr.Column
@@ -258,7 +259,7 @@ func isAlways(e expr.Expr) bool {
 	return ok && !k.Val.IsNull() && k.Val.Bool()
 }
 
-// unshared leaves the shared columns out of what * shows.
+// unshared removes the shared columns from the columns of *.
 func unshared(star []*expr.Column, shared [][2]*expr.Column) []*expr.Column {
 	return slices.DeleteFunc(star, func(c *expr.Column) bool {
 		return slices.ContainsFunc(shared, func(p [2]*expr.Column) bool { return c.Index == p[0].Index || c.Index == p[1].Index })
@@ -305,7 +306,8 @@ func (q *query) whole(f *from) (plan.Node, error) {
 	return node, err
 }
 
-// addJoined makes a join of srcs, read by node, the one source of f; more columns than theirs stand under no table's name.
+// addJoined makes a join of srcs, read by node, the only source of f; columns in addition to theirs have no table's
+// name.
 func (f *from) addJoined(srcs []*source, node plan.Node, star []*expr.Column, more ...plan.OutputColumn) {
 	out := &source{node: node}
 	for _, s := range srcs {

@@ -12,7 +12,7 @@ import (
 // grouping is a GROUP BY.
 type grouping struct {
 	by []expr.Expr
-	// sets are the lists of expressions, by their indexes, by each of which rows are grouped; nil: by all of them.
+	// sets are the grouping sets, each a list of indexes of expressions; nil: rows are grouped by all expressions.
 	sets    [][]int
 	written []parser.Expr // of sets: the expressions; nil for what * stands for
 	outs    []expr.Expr   // of sets: the result column that each of by is, by name, by number or as it is written; nil: none
@@ -90,7 +90,7 @@ func union(a, b []int) []int {
 	return slices.Compact(out)
 }
 
-// setsOf gives the sets that one term of GROUP BY stands for.
+// setsOf returns the grouping sets of one term of GROUP BY.
 func (g *grouping) setsOf(e parser.Expr, outs []output) ([][]int, error) {
 	s, ok := e.(*parser.GroupingSets)
 	if !ok {
@@ -172,7 +172,7 @@ func (g *grouping) set(e parser.Expr, outs []output) (set []int, err error) {
 	return []int{len(g.by) - 1}, nil
 }
 
-// resultOf finds the first result column that is x, written as e; nil: there is none.
+// resultOf finds the first result column that equals x, written as e, or returns nil.
 func resultOf(x expr.Expr, e parser.Expr, outs []output) *output {
 	i := slices.IndexFunc(outs, func(o output) bool { return expr.Same(o.expr, x) && sameText(o.written, e) })
 	if i < 0 {
@@ -217,7 +217,7 @@ func (a *aggregates) grouping(c *parser.Call) (expr.Expr, error) {
 	return &expr.Column{Pos: c.Pos, Index: groupingMark + at, Name: c.String(), Typ: types.Int}, nil
 }
 
-// marked checks that what GROUPING is asked about is grouped by.
+// marked checks that the arguments of GROUPING are grouped by.
 func (g *grouping) marked() error {
 	for i, args := range g.aggs.marks {
 		for k, x := range args {
@@ -229,7 +229,7 @@ func (g *grouping) marked() error {
 	return nil
 }
 
-// width is how many values stand before the aggregates in the Aggregate's rows.
+// width is the number of values before the aggregates in the Aggregate's rows.
 func (g *grouping) width() int {
 	if g.sets == nil {
 		return len(g.by)
@@ -276,7 +276,7 @@ func (g *grouping) over(n plan.Node, ordered bool) *plan.Aggregate {
 	return out
 }
 
-// groupName is what stands in a plan for a group by x.
+// groupName is the display name of a group by x in a plan.
 func groupName(x expr.Expr) string {
 	if c, ok := x.(*expr.Column); ok {
 		return c.Name

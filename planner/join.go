@@ -72,7 +72,7 @@ func (f *from) ofFirst(want accessOrder, conds []expr.Expr) (of accessOrder, ok 
 	return want, len(want.by) > 0 || want.limit.Set
 }
 
-// chain joins the sources as they stand. A join whose right side is looked up keeps the order of its left one.
+// chain joins the sources in their order. A join whose right side is looked up keeps the order of its left side.
 func (q *query) chain(f *from, conds []expr.Expr, used []bool, want accessOrder, h hints) (n plan.Node, ordered bool, err error) {
 	rest := conds
 	if want, ordered = f.ofFirst(want, conds); !ordered {
@@ -134,7 +134,7 @@ func ownTerms(conds []expr.Expr, s *source) (own, rest []expr.Expr) {
 	return own, rest
 }
 
-// termsUpTo gives those of conds that can be checked once s is joined to the sources before it, and the others.
+// termsUpTo divides conds into those that can be checked once s is joined to the sources before it, and the others.
 func termsUpTo(conds []expr.Expr, s *source) (now, later []expr.Expr) {
 	for _, c := range conds {
 		if within(c, 0, s.offset+s.width()) {
@@ -197,8 +197,8 @@ func newJoin(left, right plan.Node, outer bool, on []expr.Expr, offset int) *pla
 	return j
 }
 
-// equality gives the sides of x = y where equal values have equal keys in a hash table: those
-// of one type, integers, and other numbers as the type that holds both.
+// equality returns the sides of x = y, converted so that equal values have equal keys in a hash table: values of one
+// type, integers, and other numbers in the type that holds both.
 func equality(e expr.Expr) (x, y expr.Expr, ok bool) {
 	c, ok := e.(*expr.Compare)
 	if !ok || c.Op != expr.EQ {
@@ -216,8 +216,8 @@ func equality(e expr.Expr) (x, y expr.Expr, ok bool) {
 	return nil, nil, false
 }
 
-// spread adds to conds what they say of columns that are equal to theirs, and to the
-// condition of a LEFT JOIN what they say of its left columns.
+// spread adds to conds the conditions that follow for columns equal to theirs, and to the condition of a LEFT JOIN
+// those that follow for its left columns.
 func (f *from) spread(conds []expr.Expr) []expr.Expr {
 	var pairs [][2]*expr.Column
 	pair := func(e expr.Expr) (x, y *expr.Column, ok bool) {

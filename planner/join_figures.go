@@ -9,16 +9,17 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// clearly is how much less another join must cost than the one that rules chose: estimates are no measurements.
+// clearly is the factor by which another join must be cheaper than the one that rules chose, because estimates are
+// inexact.
 const clearly = 0.9
 
-// figured reports whether statistics may choose how f is joined: they know all of its tables, and all rows are wanted. Of a few rows rules
-// know better which way gives the first ones.
+// figured reports whether statistics may choose the join of f: all of its tables have statistics, and all rows are
+// wanted. For a few rows rules know better which join returns the first ones early.
 func (q *query) figured(f *from) bool {
 	return !slices.ContainsFunc(f.srcs, func(s *source) bool { return !q.known(s) })
 }
 
-// known reports whether statistics may choose how s, of which all rows are wanted, is joined.
+// known reports whether statistics may choose the join of s, all of whose rows are wanted.
 func (q *query) known(s *source) bool {
 	return q.env.Statistics != nil && !q.few && q.outer == nil && s.table != nil && q.env.Statistics(s.table) != nil
 }
@@ -31,8 +32,8 @@ func (q *query) estimator() *estimate.Estimator {
 	return q.estimates
 }
 
-// byFigures chooses between key look-ups, of which sample is one, and reading the right side once. usual is whether rules chose the first. It
-// reports whether statistics tell what both cost.
+// byFigures chooses between key look-ups, of which sample is one, and reading the right side once. usual reports
+// whether rules chose the look-ups. The result is false if statistics do not determine both costs.
 func (q *query) byFigures(j *plan.Join, sample *plan.Scan, lookup *plan.Lookup, usual bool) bool {
 	byKey := *j
 	byKey.Right, byKey.Lookup = sample, lookup
@@ -80,7 +81,7 @@ func (q *query) mayRead(s *plan.Scan) bool {
 	return s.Access != plan.FullScan || q.env.MayReadAll == nil || q.env.MayReadAll(s)
 }
 
-// without is what is left of a when b is not counted.
+// without returns a less the reads of b.
 func without(a plan.Estimate, b *plan.Estimate) plan.Estimate {
 	if b != nil {
 		a.Rows, a.Bytes, a.RPCs, a.Cost = max(0, a.Rows-b.Rows), max(0, a.Bytes-b.Bytes), max(0, a.RPCs-b.RPCs), max(0, a.Cost-b.Cost)

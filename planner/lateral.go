@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// visible are the sources that a LATERAL item behind those of f may refer to.
+// visible returns the sources that a LATERAL item after those of f may refer to.
 func (f *from) visible() []*source {
 	return append(slices.Clip(f.srcs[:f.hidden[0]]), f.srcs[f.hidden[1]:]...)
 }
@@ -154,7 +154,7 @@ func (q *query) subquerySource(f *from, t *parser.Subquery) (*source, error) {
 	return q.derived(t.Query, t.Alias, t.Columns, t.Alias, t.Pos)
 }
 
-// isQuery reports whether the rows of t are those of the query that rowsOf makes: one row for a function that gives one value.
+// isQuery reports whether rowsOf makes the rows of t by a query: one row for a function that returns one value.
 func (q *query) isQuery(t *parser.TableFunction) bool {
 	f := q.function(t.Name)
 	switch {
@@ -181,8 +181,8 @@ func (q *query) functionSource(from *from, t *parser.TableFunction) (*source, er
 	return q.subquerySource(from, &parser.Subquery{Pos: t.Pos, Lateral: true, Query: rows, Alias: functionAlias(t)})
 }
 
-// apply adds s, whose rows are those of a query for each row of n, with the conditions that can be checked then: those of its LEFT JOIN, or
-// the ones of conds. rest are the others.
+// apply adds s, a query that runs for each row of n, with the conditions that can be checked then: those of its LEFT
+// JOIN, or those of conds. rest are the other conditions.
 func (f *from) apply(n plan.Node, i int, conds []expr.Expr) (out *plan.Apply, rest []expr.Expr) {
 	s := f.srcs[i]
 	out = &plan.Apply{Left: n, Query: s.lateral, Of: s.of, Outer: f.outer[i]}

@@ -20,7 +20,8 @@ type looking struct {
 	h    hints
 }
 
-// by is what a look-up compares with the values of a left row: the join's keys but that of index left, and the conditions among.
+// by is the operands that a look-up compares with a left row: the join's keys except number left, and the conditions
+// among.
 type by struct {
 	left  int // -1: all keys
 	among []expr.Expr
@@ -166,7 +167,7 @@ func (l *looking) sample(b by) (*plan.Scan, error) {
 	return nil, nil
 }
 
-// read plans the look-up of a batch of values: those of the keys, then those of b's columns.
+// read plans the look-up of a batch of values: of the keys, then of b's columns.
 func (l *looking) read(b by, batch [][]types.Value) (*plan.Scan, error) {
 	req, err := l.q.request(l.s, append(slices.Clip(l.own), l.condition(b, batch)...), l.used, accessOrder{}, l.h)
 	if err != nil {
@@ -179,7 +180,7 @@ func (l *looking) read(b by, batch [][]types.Value) (*plan.Scan, error) {
 	return scan, err
 }
 
-// condition is what right rows have to be like for one of the batch.
+// condition returns the conditions on right rows for one of the batch.
 func (l *looking) condition(b by, batch [][]types.Value) []expr.Expr {
 	keys := l.j.RightKeys
 	if b.left >= 0 {

@@ -101,8 +101,8 @@ func covering(terms []plan.SortTerm, es []expr.Expr) []plan.SortTerm {
 	return out
 }
 
-// read reads the tables, the rows of one in an order that serves what follows. limit is of the result. ordered reports whether they come in
-// that order, inOrder whether groups of them come in the order of ORDER BY.
+// read reads the tables, and the rows of one in a suitable order. limit applies to the result. ordered reports whether
+// the rows come in that order, inOrder whether their groups come in the order of ORDER BY.
 func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool, err error) {
 	var of try
 	var others []try
@@ -146,7 +146,7 @@ func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool
 	return node, ordered, inOrder, nil
 }
 
-// oneOfSame lets s read one row of those of which one is enough.
+// oneOfSame lets s read only one row of those that are equivalent for the query.
 func (b *block) oneOfSame(s *plan.Scan, ordered bool) {
 	switch {
 	case !b.grouped && len(b.wins.calls) > 0:
@@ -215,7 +215,7 @@ func cut(n plan.Node, limit plan.RowLimit, offset int64) plan.Node {
 	return &plan.Limit{Input: n, Offset: offset, Count: limit}
 }
 
-// wanted tells the scans under n, of whose rows so many are wanted, that not all of theirs may be.
+// wanted informs the scans under n that only so many rows are wanted.
 func wanted(n plan.Node, rows int64) {
 	switch n := n.(type) {
 	case *plan.Scan:

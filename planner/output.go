@@ -106,7 +106,8 @@ func nameOf(e parser.Expr) (name string, weak bool) {
 	return "", true
 }
 
-// typedLiterals are the names of DATE '..' and the like, castNames those of types whose PostgreSQL's name is another.
+// typedLiterals are the names of DATE '..' and similar literals; castNames are the types with another name in
+// PostgreSQL.
 var (
 	typedLiterals = map[parser.LiteralKind]string{parser.DateLiteral: "date", parser.TimeLiteral: "time", parser.TimestampLiteral: "timestamp", parser.IntervalLiteral: "interval"}
 	castNames     = map[string]string{"tinyint": "int2", "smallint": "int2", "int": "int4", "integer": "int4", "bigint": "int8", "long": "int8", "real": "float4", "float": "float4",

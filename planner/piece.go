@@ -12,16 +12,16 @@ import (
 // ErrUncut is in the error about a statement that cannot be cut into pieces.
 var ErrUncut = errors.New("the statement cannot be cut into pieces")
 
-// uncut says that s cannot be cut for what stands at pos, and what to do in its place.
+// uncut returns the error that s cannot be cut because of the clause at pos, with a hint.
 func uncut(pos parser.Pos, what, hint string) error {
 	return parser.Errorf(pos, "%s cannot be cut into pieces", what).Of(ErrUncut).WithHint("%s", hint)
 }
 
 const mergeElsewhere = "leave it out, and do it where the pieces' rows are put together"
 
-// Piece plans s for being read in pieces: the scan of CutScan may be given a part of its spans, and the rows of all parts are together
-// those of s. Where s groups, each piece gives groups of its own, and the columns say how they become those of s. layout, where it is
-// not "", is the one that the scan reads: that of another plan of s.
+// Piece plans s for reading in pieces: the scan of CutScan may be given a part of its spans, and the rows of all parts
+// together are those of s. If s groups, each piece returns groups of its own, and the columns say how to merge them.
+// layout, if not "", is the layout that the scan must read: that of another plan of s.
 func (e *Env) Piece(s *parser.Select, layout string) (*plan.Plan, error) {
 	if err := uncutClause(s); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func uncutClause(s *parser.Select) error {
 	return nil
 }
 
-// uncutNode names what in the plan under n is about more than one row at a time.
+// uncutNode names the clause in the plan under n that concerns several rows together.
 func uncutNode(pos parser.Pos, n plan.Node) error {
 	what := ""
 	switch n := n.(type) {
@@ -194,6 +194,6 @@ func partial(a *plan.Aggregate, top *plan.Project, cols []plan.OutputColumn) (*p
 	return out, names, nil
 }
 
-// merges are the aggregates that can be computed of those of parts.
+// merges are the aggregates that can be computed from the aggregates of parts.
 var merges = map[plan.Func]plan.Merge{plan.Count: plan.MergeSum, plan.Sum: plan.MergeSum, plan.Avg: plan.MergeSum, plan.Min: plan.MergeMin, plan.Max: plan.MergeMax,
 	plan.BoolAnd: plan.MergeAnd, plan.BoolOr: plan.MergeOr}

@@ -112,7 +112,7 @@ func (t *Point) list(in *parser.In) *Point {
 	return t
 }
 
-// items gives the members of a tuple, or an expression that is none.
+// items returns the members of a tuple, or the expression itself.
 func items(e parser.Expr) []parser.Expr {
 	if t, ok := e.(*parser.Tuple); ok {
 		return t.Items
@@ -136,7 +136,7 @@ type keyTerm struct {
 	param *parser.Param
 }
 
-// equalities lists the terms of a conjunction as they stand.
+// equalities lists the terms of a conjunction unchanged.
 func equalities(dst []keyTerm, e parser.Expr) []keyTerm {
 	b, ok := e.(*parser.Binary)
 	switch {
@@ -156,13 +156,13 @@ func equalities(dst []keyTerm, e parser.Expr) []keyTerm {
 	return append(dst, keyTerm{})
 }
 
-// fits reports whether a value is compared with a column of type t as it is.
+// fits reports whether a value can be compared with a column of type t without conversion.
 func fits(v types.Value, t types.Type) bool {
 	return !v.IsNull() && (v.Type() == t || v.Type().IsInteger() && t.IsInteger())
 }
 
-// Plan gives the plan for the arguments of e, nil when it must be made anew: the table was replaced, the zone is
-// another, or the arguments are of other types or such that no key has them.
+// Plan returns the plan for the arguments of e. It is nil if the plan must be made anew: the table was replaced, the
+// zone is another, or the arguments have other types or values that no key can have.
 func (t *Point) Plan(e *Env) *plan.Plan {
 	scan, args := t.scan, e.Args
 	if now, ok := e.Catalog.Table(scan.Table.Name); !ok || now != scan.Table || e.Loc != t.loc {
@@ -186,7 +186,8 @@ func (t *Point) Plan(e *Env) *plan.Plan {
 	return &out.plan
 }
 
-// spans gives the keys of the rows that args name, in order; none where the arguments are of other types, or such that no key has them.
+// spans returns the keys of the rows that args select, in order; nil if the arguments have other types, or values that
+// no key can have.
 func (t *Point) spans(args []types.Value) []plan.Span {
 	columns, place := t.scan.Table.Columns, t.scan.Layout.Place
 	if t.checked {

@@ -28,10 +28,11 @@ const (
 	pullNone
 )
 
-// viewMark is the index from which on a column that * shows stands for a computed one: see from.computed.
+// viewMark is the index from which on a column of * represents a computed one: see from.computed.
 const viewMark = 1 << 27
 
-// maxPulled bounds the size of the expressions of a query that is read as its table: each of them stands wherever its column is named.
+// maxPulled bounds the size of the expressions of a query that is replaced by its table: each occurs wherever its
+// column is named.
 const maxPulled = 1000
 
 // picks reports whether s, depth queries inside others of the text, is a query that may be read as its table.
@@ -83,7 +84,7 @@ func (q *query) volatile(name string) bool {
 	return f == nil || f.Volatile
 }
 
-// pulled reads s, which stands in FROM as alias with these columns, as its table; nil: it is not such a query.
+// pulled replaces s, a query in FROM with this alias and these columns, by its table; nil: that is not possible.
 func (q *query) pulled(s *parser.Select, alias string, columns []string, pos parser.Pos) (*source, error) {
 	mode := q.pull
 	if mode == pullNone || !q.picks(s, q.depth) {

@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// step is a query of WITH RECURSIVE inside its last part, where its name stands for the rows of the step before.
+// step is a query of WITH RECURSIVE inside its last part, where its name represents the rows of the step before.
 type step struct {
 	of    *with
 	cols  []plan.OutputColumn // nil inside its first part, which must not name it
@@ -82,7 +82,8 @@ func refersTo(s *parser.Select, c parser.CTE) bool {
 	return slices.ContainsFunc(parser.Tables(s), func(t *parser.TableName) bool { return names(t, c) })
 }
 
-// recursion cuts c into its first part and the last one, which refers to the rows before, and gives what ties them.
+// recursion divides c into its first part and the last one, which refers to the rows before, and returns the set
+// operation between them.
 func recursion(c parser.CTE) (first, last *parser.Select, op parser.SetOp, err error) {
 	s := c.Query
 	n := len(s.Cores) - 1

@@ -12,8 +12,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// source is what stands in FROM under one name; its columns begin at offset in the joined row. A join
-// that is read as a whole is one source of several names.
+// source is an item of FROM with one name; its columns begin at offset in the joined row. A join that is read as a
+// whole is one source with several names.
 type source struct {
 	name   string
 	names  []string // of a join: the name under which each column stands
@@ -23,21 +23,22 @@ type source struct {
 	table  *catalog.Table // nil for a derived table
 	system *parser.SystemTime
 	node   plan.Node // of a derived table
-	// again, unless it is nil, plans the derived table again for the rows of which conds are true. It gives the conditions that are left; a nil
-	// node: all of them are.
+	// again, unless it is nil, plans the derived table again for the rows that satisfy conds. It returns the remaining
+	// conditions; a nil node means that all remain.
 	again func(q *query, conds []expr.Expr) (n plan.Node, rest []expr.Expr, err error)
 	step  bool // it is what stands for the rows of the step before: see step
 	// lateral, of a query that depends on the sources before it, is read for each of their rows, with these columns of it.
 	lateral *plan.Subplan
 	of      []expr.Expr
-	// view has, of a query that is read as its table, the columns that are seen of it, and conds what it takes of the table's rows.
+	// view is the list of visible columns of a query that is replaced by its table, and conds are its conditions on the
+	// table's rows.
 	view  []viewColumn
 	conds []expr.Expr
 }
 
 func (s *source) width() int { return len(s.cols) }
 
-// has reports whether column i is one of those that table (empty: no table) stands for.
+// has reports whether column i belongs to table (empty: any table).
 func (s *source) has(i int, table string) bool {
 	switch {
 	case table == "":
@@ -94,7 +95,7 @@ func (q *query) scope(srcs []*source) *expr.Scope {
 		}}
 }
 
-// column finds a column by name among sources, then in the queries around; nil without an error: there is none.
+// column finds a column by name among sources, then in the queries around; nil without an error if there is none.
 func (q *query) column(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error) {
 	found, err := findColumn(ref, srcs)
 	if q.resolved != nil {
@@ -111,7 +112,7 @@ func (q *query) column(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error)
 	return nil, nil
 }
 
-// findColumn finds a column by name among sources; nil when there is none.
+// findColumn finds a column by name among sources, or returns nil.
 func findColumn(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error) {
 	var found expr.Expr
 	for _, s := range srcs {
@@ -144,7 +145,7 @@ func ambiguous(ref *parser.ColumnRef) error {
 	return parser.Errorf(ref.Pos, "column %q is ambiguous", ref.Name).WithHint("write table.%s", ref.Name)
 }
 
-// pseudoColumns are names that stand for values in other systems, and what hql has in their place.
+// pseudoColumns are names of values in other systems, with hql's replacement.
 var pseudoColumns = map[string]string{
 	"CURRENT_TIME": "CAST(NOW() AS TIME)", "LOCALTIME": "CAST(NOW() AS TIME)", "SYSDATE": "NOW()",
 	"ROWID": "_key is the rowkey's bytes", "ROWKEY": "_key is the rowkey's bytes", "ROW_KEY": "_key is the rowkey's bytes",
@@ -152,7 +153,7 @@ var pseudoColumns = map[string]string{
 	"ROWNUM":  "LIMIT n takes the first rows, ROW_NUMBER() OVER (ORDER BY ...) numbers them",
 }
 
-// unknownColumn says that ref names nothing, and what is near.
+// unknownColumn returns the error for an unknown name, with a similar name.
 func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
 	if hint := pseudoColumns[strings.ToUpper(ref.Name)]; hint != "" && ref.Table == "" {
 		return parser.Errorf(ref.Pos, "unknown column %q", ref.Name).Of(catalog.ErrUnknownColumn).WithHint("%s", hint)

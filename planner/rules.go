@@ -54,7 +54,7 @@ func exact(e expr.Expr) bool {
 	return ok
 }
 
-// havingToWhere moves the conditions of HAVING that are on what is grouped by.
+// havingToWhere moves to WHERE the conditions of HAVING on grouped expressions.
 func (b *block) havingToWhere() {
 	if b.having == nil || b.groups.sets != nil || len(b.groups.by) == 0 || b.q.env.Options.NoRules {
 		return
@@ -102,7 +102,8 @@ func (b *block) narrowQuery(n *narrowing) {
 	}
 }
 
-// keeps reports whether all rows that b's groups, windows and DISTINCT ON put together have one value of o, computed of a row.
+// keeps reports whether all rows that b's groups, windows and DISTINCT ON combine have one value of o, computed from a
+// row.
 func (b *block) keeps(o *output) bool {
 	if o.written != nil && !b.q.rowwise(o.written) || !within(o.expr, 0, groupingMark) || !exact(o.expr) {
 		return false

@@ -32,9 +32,8 @@ func (q *query) finish(s *parser.Select) (*plan.Plan, error) {
 	return q.plan, nil
 }
 
-// Where plans the reading side of UPDATE and DELETE: the rows of t for which where is true (nil: all),
-// every column read. values are compiled over these rows: what UPDATE sets. alias, where it is not empty,
-// stands for the table's name.
+// Where plans the reads of UPDATE and DELETE: the rows of t for which where is true (nil: all), with every column.
+// values are the new values of UPDATE, compiled over these rows. alias, if not empty, replaces the table's name.
 func (e *Env) Where(t *catalog.Table, alias string, where parser.Expr, values []parser.Expr) (*plan.Plan, []expr.Expr, error) {
 	q := &query{env: e, plan: &plan.Plan{}, views: &views{}}
 	for _, x := range append(slices.Clip(values), where) {
@@ -68,8 +67,8 @@ func (e *Env) Where(t *catalog.Table, alias string, where parser.Expr, values []
 	return q.plan, exprs, nil
 }
 
-// Returning compiles what a statement gives of the rows of t that it writes, over these: t's columns, _key and _ts. needed tells which of
-// them it reads.
+// Returning compiles the RETURNING clause over the rows of t that a statement writes: t's columns, _key and _ts. needed
+// marks the columns that it reads.
 func (e *Env) Returning(t *catalog.Table, alias string, items []parser.SelectItem) (cols []plan.OutputColumn, exprs []expr.Expr, needed []bool, err error) {
 	q := &query{env: e, plan: &plan.Plan{}}
 	f := &from{}
@@ -99,29 +98,32 @@ type query struct {
 	plan  *plan.Plan // what is found on the way
 	top   *plan.Plan // of the whole query that is planned: the statement, or a sub-query
 	depth int
-	// pieces is set when a part of the statement's rows may be all that is read; layout, where it is not "", is what is read of a table then.
+	// pieces is set if only a part of the statement's rows may be read; layout, if not "", is the layout that must be read
+	// then.
 	pieces    bool
 	layout    string
 	estimates *estimate.Estimator // of its steps; nil: none were wanted yet
 	pull      pulling             // of the FROM that is being read
 	views     *views              // of the statement
 	reading   []string            // views, one in the other
-	// few is set where some rows of what is planned may suffice.
+	// few is set if some of the planned rows may suffice.
 	few bool
 	// sample numbers the value made up for sub-queries that are not run.
 	sample int
 	// outer resolves a column of the queries around a sub-query: nil without an error when they have none such.
 	outer func(ref *parser.ColumnRef) (expr.Expr, error)
-	// beside, of a join that is read for each row of the items before it, resolves their columns too, for its LATERAL items.
+	// beside, for a join that is read for each row of the items before it, resolves their columns too, for its LATERAL
+	// items.
 	beside func(ref *parser.ColumnRef) (expr.Expr, error)
-	// joins is set in the query of a semi-join: outer stands for columns of the join then, not for values.
+	// joins is set in the query of a semi-join: outer then represents columns of the join, not values.
 	joins bool
-	// narrow are conditions for the rows of the query that is planned next; narrowed is in how many such queries q stands.
+	// narrow are conditions for the rows of the query that is planned next; narrowed is the number of such queries around
+	// q.
 	narrow   *narrowing
 	narrowed int
 	// barred are sources that LATERAL items must not refer to: see addBarred.
 	barred []*source
-	// resolved, while an aggregate is compiled, is told whether a column that stands in it is q's own.
+	// resolved is called while an aggregate is compiled, with whether a column in it is q's own.
 	resolved func(own bool)
 }
 
@@ -131,7 +133,7 @@ func (q *query) inside() *query {
 		views: q.views, reading: q.reading, pieces: q.pieces, layout: q.layout, sample: q.sample, narrowed: q.narrowed}
 }
 
-// maxNesting bounds queries inside queries, as they stand in the text.
+// maxNesting bounds the nesting of queries in the text.
 const maxNesting = 32
 
 func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, error) {
@@ -174,7 +176,7 @@ func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, er
 	return cut(node, limit, offset), cols, err
 }
 
-// count evaluates LIMIT or OFFSET, as they are called in what.
+// count evaluates a LIMIT or OFFSET, which what names.
 func (q *query) count(e parser.Expr, what string) (n plan.RowLimit, err error) {
 	if e == nil {
 		return n, nil
@@ -349,7 +351,7 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *
 	return b, err
 }
 
-// usage tells which columns of the joined row are read above the tables.
+// usage marks the columns of the joined row that are read above the tables.
 func (b *block) usage() []bool {
 	used := make([]bool, b.from.width())
 	for _, o := range b.outs {
@@ -392,7 +394,7 @@ func (b *block) usage() []bool {
 	return used
 }
 
-// afterGrouping rewrites what is over the tables' row to what is over the groups.
+// afterGrouping rewrites expressions over the tables' row to expressions over the groups.
 func (b *block) afterGrouping() (err error) {
 	after := func(e *expr.Expr) {
 		if err == nil {

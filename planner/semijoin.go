@@ -24,10 +24,10 @@ import (
 // errNotTied is why a query does not become a join.
 var errNotTied = errors.New("not a join")
 
-// outerMark is the index from which on a column stands for one of the row around, while the query is compiled.
+// outerMark is the index from which on a column represents one of the outer row, while the query is compiled.
 const outerMark = 1 << 28
 
-// semi is a semi-join or an anti-join of the rows of a block with those of a query.
+// semi is a semi-join or an anti-join of the rows of a block with the rows of a query.
 type semi struct {
 	of    *expr.Subquery // what it stands for
 	in    *query         // plans the query
@@ -80,7 +80,7 @@ func (q *query) semis(f *from, conds []expr.Expr) (out []*semi, rest []expr.Expr
 	return out, rest, nil
 }
 
-// tied gives what s selects from if its rows are those of its FROM and WHERE.
+// tied returns the core of s if its rows are exactly those of its FROM and WHERE.
 func (q *query) tied(s *parser.Select, kind expr.SubqueryKind) *parser.SelectCore {
 	c := s.Cores[0]
 	if len(s.Cores) > 1 || len(s.With) > 0 || s.Offset != nil || c.Values != nil || c.Query != nil || c.Having != nil || len(c.GroupBy)+len(c.On)+len(c.Windows) > 0 {
@@ -112,7 +112,7 @@ func (q *query) rowwise(e parser.Expr) bool {
 	return ok
 }
 
-// semi makes a join of the rows of f with those of the query of s; nil: it cannot be one.
+// semi makes a join of the rows of f with the rows of s's query; nil: that is not possible.
 func (q *query) semi(f *from, s *expr.Subquery) *semi {
 	core := q.tied(s.Query.(*plan.Subplan).Select, s.Kind)
 	if core == nil {
@@ -169,7 +169,7 @@ func (q *query) semi(f *from, s *expr.Subquery) *semi {
 	return m
 }
 
-// conditions compiles what a row of the query and one of the block have to be like.
+// conditions compiles the conditions on a row of the query and a row of the block.
 func (m *semi) conditions(core *parser.SelectCore) ([]expr.Expr, error) {
 	s, scope, conds := m.of, m.in.scope(m.from.srcs), slices.Clone(m.from.conds)
 	if core.Where != nil {
@@ -204,7 +204,8 @@ func (m *semi) conditions(core *parser.SelectCore) ([]expr.Expr, error) {
 	return append(conds, &expr.Or{Terms: []expr.Expr{all, &expr.IsNull{Pos: s.Pos, X: all}}}), nil
 }
 
-// usage tells which columns of the query's rows are read above its tables, whose rows stand behind width columns in those of the join.
+// usage marks the columns of the query's rows that are read above its tables; they follow width columns in the rows of
+// the join.
 func (m *semi) usage(width int) {
 	m.used = make([]bool, m.from.width())
 	for _, c := range m.on {

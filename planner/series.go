@@ -35,7 +35,7 @@ func (q *query) tableFunction(t *parser.TableFunction) (*source, error) {
 // functionAlias is the name of t's rows in the statement.
 func functionAlias(t *parser.TableFunction) string { return cmp.Or(t.Alias, strings.ToLower(t.Name)) }
 
-// rowsOf is the query whose rows are those of a function, numbered if t has WITH ORDINALITY.
+// rowsOf returns the query for the rows of a function, numbered if t has WITH ORDINALITY.
 func rowsOf(t *parser.TableFunction) *parser.Select {
 	core := &parser.SelectCore{Pos: t.Pos}
 	name := functionAlias(t)
@@ -66,7 +66,7 @@ func rowsOf(t *parser.TableFunction) *parser.Select {
 	return &parser.Select{Pos: t.Pos, Cores: []*parser.SelectCore{core}}
 }
 
-// listed gives the elements of an array that is a constant as rows; nil where it is none.
+// listed returns the elements of a constant array as rows; nil if t is not one.
 func (q *query) listed(t *parser.TableFunction) (*source, error) {
 	if t.Name != "UNNEST" || len(t.Args) != 1 || t.Ordinality || refers(t) {
 		return nil, nil
@@ -159,7 +159,7 @@ func (q *query) series(t *parser.TableFunction) (*plan.Series, error) {
 	return out, err
 }
 
-// function finds a function by its name; nil when there is none.
+// function finds a function by its name, or returns nil.
 func (q *query) function(name string) *expr.Function {
 	return cmp.Or(q.env.Funcs, expr.Builtins()).Lookup(name)
 }

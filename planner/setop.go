@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// sets plans the cores of s and ties them together, INTERSECT first. limit is of the result.
+// sets plans the cores of s and combines them, INTERSECT first. limit applies to the result.
 func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (plan.Node, []plan.OutputColumn, error) {
 	parts := make([]plan.Node, len(s.Cores))
 	var cols []plan.OutputColumn
@@ -99,7 +99,7 @@ func distinctUnless(all bool, n plan.Node) plan.Node {
 	return &plan.Distinct{Input: n}
 }
 
-// casted gives the rows of n, whose columns are of the types in from, with those in to.
+// casted converts the rows of n from the types in from to the types in to.
 func casted(n plan.Node, from, to []plan.OutputColumn) plan.Node {
 	exprs := make([]expr.Expr, len(from))
 	same := true

@@ -31,7 +31,7 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 	return q.answered(sub, node)
 }
 
-// answered makes node the expression that stands for sub: what its rows lead to, where they are known.
+// answered replaces sub by node: the value of its rows, if they are known.
 func (q *query) answered(sub *plan.Subplan, node expr.Subquery) (expr.Expr, error) {
 	node.Query = sub
 	out, err := expr.NewSubquery(node)
@@ -153,8 +153,8 @@ func readsNothing(p *plan.Plan) bool {
 // sampleValues is the number of different values that sampleValue has.
 const sampleValues = 40
 
-// sampleValue makes up the i-th value of a type, to see how a key is bound by one that is not
-// known yet. Texts are of different lengths, as a key part may want just one.
+// sampleValue makes up the i-th value of a type, to see how an unknown value would bind a key. Texts have different
+// lengths, as a key part may need a certain one.
 func sampleValue(t types.Type, i int) types.Value {
 	switch {
 	case t.IsText() || t == types.Bytes:

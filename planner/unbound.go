@@ -19,7 +19,7 @@ type Unbound struct {
 	constants [][]types.Value
 }
 
-// role is how a statement uses a parameter: it says which of the values of a type is made up.
+// role is the use of a parameter in a statement: it determines the made-up value.
 type role uint8
 
 const (
@@ -33,7 +33,7 @@ const (
 	offset
 )
 
-// UnboundOf makes up values for the parameters $1, $2 and so on of s, of which given says what their places want.
+// UnboundOf makes up values for the parameters $1, $2 and so on of s; given are the types that their places require.
 func UnboundOf(s parser.Statement, given []expr.ParameterType) *Unbound {
 	u := &Unbound{types: given, roles: make([]role, len(given)), constants: make([][]types.Value, len(given))}
 	parser.Inspect(s, func(n parser.Node) bool {
@@ -112,7 +112,7 @@ func (u *Unbound) meets(x, y parser.Expr) {
 	u.constants[p.Index-1] = append(u.constants[p.Index-1], v)
 }
 
-// maxConstants is how many constants of a parameter are tried.
+// maxConstants is the number of constants that are tried for a parameter.
 const maxConstants = 8
 
 // Constants are the values that the statement compares with parameter i, from 0.
@@ -152,8 +152,8 @@ func (u *Unbound) use(e parser.Expr, r role) {
 // Variants is the number of variants that Values has.
 const Variants = 6
 
-// Enough reports whether further variants would say nothing new where variant i contradicts no condition: after the
-// first one, in which each BOOLEAN is true, a second one may have it false.
+// Enough reports whether further variants would show nothing new if variant i contradicts no condition: after the first
+// one, in which each BOOLEAN is true, a second one may have it false.
 func (u *Unbound) Enough(i int) bool {
 	return i > 0 || !slices.ContainsFunc(u.types, func(t expr.ParameterType) bool { return t.Type == types.Boolean })
 }

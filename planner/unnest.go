@@ -18,7 +18,7 @@ func (b *block) several() bool {
 	return slices.ContainsFunc(b.outs, func(o output) bool { return expr.Some(o.expr, isSet) })
 }
 
-// unnest gives the rows of node with the values of the functions in the result that give several, which stand behind the row's own then.
+// unnest adds to the rows of node the values of the set-returning functions in the result, after the row's own values.
 func (b *block) unnest(node plan.Node) plan.Node {
 	if !b.several() {
 		return node

@@ -22,13 +22,13 @@ func (e *Env) postgres() *pgcatalog.Session {
 	return e.Postgres
 }
 
-// Function finds a function of PostgreSQL's catalog; nil if there is none.
+// Function finds a function of PostgreSQL's catalog, or returns nil.
 func (e *Env) Function(name string) *expr.Function { return e.postgres().Function(name) }
 
 // words are functions that SQL calls without parentheses.
 var words = []string{"CURRENT_USER", "CURRENT_ROLE", "SESSION_USER", "USER", "CURRENT_CATALOG", "CURRENT_SCHEMA"}
 
-// word is the value that ref, which names no column, has as a word of SQL; nil if it is no such word.
+// word returns the value of ref, which names no column, as a word of SQL; nil if it is not such a word.
 func (e *Env) word(ref *parser.ColumnRef) expr.Expr {
 	name := strings.ToUpper(ref.Name)
 	if ref.Quoted || ref.Table != "" || !slices.Contains(words, name) {
@@ -54,7 +54,7 @@ func (e *Env) ViewColumns(v *catalog.View) (out []pgcatalog.Column) {
 	return out
 }
 
-// TableStatistics returns the result of ANALYZE; nil if there is none.
+// TableStatistics returns the result of ANALYZE, or nil.
 func (e *Env) TableStatistics(t *catalog.Table) *stats.Table {
 	if e.Statistics == nil {
 		return nil
@@ -62,7 +62,7 @@ func (e *Env) TableStatistics(t *catalog.Table) *stats.Table {
 	return e.Statistics(t)
 }
 
-// virtual finds a relation of PostgreSQL's catalog; nil where there is none.
+// virtual finds a relation of PostgreSQL's catalog, or returns nil.
 func (q *query) virtual(name, alias string) *source {
 	r := pgcatalog.Find(name)
 	if r == nil {
@@ -128,7 +128,7 @@ func (q *query) virtualOrder(f *from, conds []expr.Expr) []int {
 	return nil
 }
 
-// mostListed is how many values of a column are looked up; for more, all rows are made.
+// mostListed is the number of values of a column that are looked up; for more values, all rows are made.
 const mostListed = 1000
 
 // valuesOf gives the values that column col may have where conds are true; ok is false if they may be any, or many.

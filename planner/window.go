@@ -11,7 +11,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// windowMark is the index from which on a column stands for a window function's value while a core is planned.
+// windowMark is the index from which on a column represents a window function's value while a core is planned.
 const windowMark = 1 << 26
 
 // windows collects the window functions of a core.
@@ -57,7 +57,7 @@ func (w *windows) window(spec *parser.Window) (out windowCall, err error) {
 	return out, err
 }
 
-// notVolatile refuses what rows are sorted by and then compared by, where it would be another value.
+// notVolatile refuses a sort key that would have another value when it is compared later.
 func notVolatile(e expr.Expr) error {
 	if f := expr.Volatile(e); f != "" {
 		return parser.Errorf(e.Position(), "%s gives another value each time: rows cannot be told apart by it here", f).
@@ -80,7 +80,7 @@ func (w *windows) scope() *expr.Scope {
 	return s
 }
 
-// call compiles a window function and gives the column that stands for its value.
+// call compiles a window function and returns the column that represents its value.
 func (w *windows) call(c *parser.Call) (expr.Expr, error) {
 	spec, err := w.spec(c.Over)
 	if err != nil {
@@ -146,7 +146,7 @@ func (w *windows) spec(o *parser.Window) (*parser.Window, error) {
 	return nil, parser.Errorf(o.Pos, "unknown window %q", o.Name).WithHint("WINDOW %s AS (...) behind the other clauses defines it", o.Name)
 }
 
-// constant gives a constant that is a text the type t, which its place wants; any other expression as it is.
+// constant converts a constant text to the type t that its place requires; it returns any other expression unchanged.
 func constant(e expr.Expr, t types.Type) expr.Expr {
 	if k, ok := e.(*expr.Const); ok && k.Typ == types.String {
 		if v, err := types.Cast(k.Val, t, nil); err == nil {
@@ -343,8 +343,8 @@ func (c *windowCall) terms() []plan.SortTerm {
 	return append(groupOrder(c.partition), c.order...)
 }
 
-// over plans the calls over n, those of one order together; ordered reports whether n comes in that of the first. It gives
-// where the value of each call stands in the rows.
+// over plans the calls over n, calls with one order together; ordered reports whether n is in the order of the first.
+// It returns the place of each call's value in the rows.
 func (w *windows) over(n plan.Node, ordered bool) (plan.Node, []int) {
 	at := make([]int, len(w.calls))
 	for i := range w.calls {
@@ -375,7 +375,7 @@ func sameTerms(a, b []plan.SortTerm) bool {
 	})
 }
 
-// placed puts the columns in e that stand for window functions where they are in the rows.
+// placed replaces the columns in e that represent window functions by their places in the rows.
 func placed(e expr.Expr, at []int) expr.Expr {
 	return expr.Map(e, func(x expr.Expr) expr.Expr {
 		c, ok := x.(*expr.Column)

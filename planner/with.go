@@ -64,7 +64,7 @@ func (w *with) source(q *query) (*source, error) {
 	return &src, nil
 }
 
-// needs adds sub-queries to those of q's plan.
+// needs adds sub-queries to the plan of q.
 func (q *query) needs(subs ...*plan.Subplan) {
 	for _, s := range subs {
 		if !slices.Contains(q.plan.Subplans, s) {
@@ -73,8 +73,8 @@ func (q *query) needs(subs ...*plan.Subplan) {
 	}
 }
 
-// plan gives the plan of w for a mode. Two goroutines may plan w at the same time: mu is not held meanwhile, as the plan of w leads to
-// those of others.
+// plan returns the plan of w for a mode. Two goroutines may plan w at the same time: mu is not held meanwhile, because
+// the plan of w needs the plans of others.
 func (w *with) plan(mode pulling, few bool) (*planned, error) {
 	w.mu.Lock()
 	p := w.ways[mode]
@@ -185,7 +185,7 @@ func (q *query) with(s *parser.Select) error {
 	return nil
 }
 
-// unread plans w, which nothing reads, for what may be wrong in it. Nothing of it is run.
+// unread plans w, which nothing reads, to find its mistakes. It is not run.
 func (q *query) unread(w *with) error {
 	env := *q.env
 	env.Subqueries = nil
@@ -195,7 +195,7 @@ func (q *query) unread(w *with) error {
 	return err
 }
 
-// cteOf finds the query of WITH that t stands for; nil: none.
+// cteOf finds the query of WITH that t names, or returns nil.
 func (q *query) cteOf(t *parser.TableName) *with {
 	for _, w := range slices.Backward(q.ctes) {
 		if names(t, w.CTE) {
@@ -268,7 +268,7 @@ func (c naming) merge(d naming) {
 	}
 }
 
-// twice adds what s names twice, and is false: it is done.
+// twice records the names that occur twice in s, and always returns false.
 func (c naming) twice(s *parser.Select) bool {
 	c.add(s, 2)
 	return false
@@ -303,7 +303,7 @@ func (vs *views) view(q *query, v *catalog.View, t *parser.TableName) *with {
 	return w
 }
 
-// count adds to vs.uses what the views name that are in it, and the views that these name.
+// count adds to vs.uses the names in the views that are in it, and in the views that these name.
 func (vs *views) count(c *catalog.Catalog) {
 	seen := map[string]bool{}
 	for more := true; more; {

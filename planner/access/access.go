@@ -93,7 +93,7 @@ func (e *Env) candidates(req *Request, terms []term, boxes []box) (all []*candid
 		WithHint("layouts: %s", layoutNames(req.Table))
 }
 
-// chosen lists in c's scan what was looked at, c first, and why it is not the others.
+// chosen records in c's scan the candidates that were considered, c first, and why the others were not chosen.
 func (c *candidate) chosen(all []*candidate, left []plan.Candidate) {
 	s := c.scan
 	c.considered.Why = "chosen"

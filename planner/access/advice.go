@@ -10,8 +10,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// advice is what a query that misses the prefix could add to hit it; "" where nothing helps. Layouts that req cannot be read by are not spoken
-// of. Each advice is tried: the query with what is to be added is planned, for made-up values.
+// advice returns the conditions that a query which misses the prefix could add to hit it; "" if there are none. It
+// considers only layouts by which req can be read. It tests each advice: it plans the query with the added conditions,
+// for made-up values.
 func (e *Env) advice(req *Request, terms []term, boxes []box) string {
 	var out []string
 	tried := *e
@@ -45,7 +46,7 @@ const (
 	triedSpans = 1 << 11
 )
 
-// advice is what to add to a query for one layout.
+// advice is a set of conditions to add to a query for one layout.
 type advice struct {
 	env    *Env
 	req    *Request
@@ -110,7 +111,7 @@ func (a *advice) conditions() []string {
 	return parts
 }
 
-// binds reports whether a value of column c tells its bytes, which JSON does not.
+// binds reports whether a value of column c determines its bytes; a JSON value does not.
 func (a *advice) binds(c int) bool {
 	col := a.req.Table.Columns[c]
 	v := sampleOf(col.Type, nil, 0)
@@ -128,8 +129,8 @@ func (a *advice) isNarrowed(c int) bool {
 	return slices.ContainsFunc(a.boxes, func(b box) bool { return b.cols[c] != nil && !b.cols[c].IsAll() })
 }
 
-// helps reports whether the query hits the rowkey prefix of the layout with what is to be added: of columns that may have a range a range, if
-// ranges is set, of others a value.
+// helps reports whether the query with the added conditions hits the rowkey prefix of the layout. The conditions are a
+// value for each column, or with ranges a range for columns that may have one.
 func (a *advice) helps(ranges bool) bool {
 	for sample := range samples {
 		var with []box
@@ -159,7 +160,7 @@ func (a *advice) helps(ranges bool) bool {
 	return true // no value is at hand to try it with
 }
 
-// samples is how many values are tried for a column.
+// samples is the number of values that are tried for a column.
 const samples = 6
 
 // sampleOf makes up a value of a column: one of set, where that has an end, or one of type t.

@@ -166,7 +166,7 @@ func (m *meet) addNullable() bool {
 	return true
 }
 
-// boxes multiplies what was added.
+// boxes returns the product of the added terms.
 func (m *meet) boxes() (boxes []box, capped bool) {
 	for col, s := range m.more {
 		if !m.base.narrow(col, types.IntersectAll(s)) {

@@ -108,8 +108,8 @@ func (c *candidate) accessKind() plan.Access {
 	return plan.RangeScan
 }
 
-// price estimates what reading costs, in rows: a range narrows the table by what
-// its leading parts bind, each span costs a round trip.
+// price estimates the cost of reading, in rows: the bound leading parts narrow the table, and each span costs a round
+// trip.
 func (c *candidate) price(req *Request) float64 {
 	// Nothing is known of the table's size: the figures only put layouts in an order. Each part that is bound leaves a
 	// narrowed share of the rows, and no full scan costs less than any range.

@@ -11,7 +11,7 @@
 //	the rest   -> the region servers' filter (pushdown.go, fuzzy.go, packed.go), the client's, the cells to read (fetch.go)
 //	           -> why each part and predicate is used as it is, for EXPLAIN (why.go)
 //
-// A walk asks each part of the key what catalog.Part answers, and nothing else: no layout, function or encoding has code here.
+// A walk uses only the answers of catalog.Part for each part of the key: no layout, function or encoding has code here.
 //
 // Boxes and spans have a notation (see plan.Span.Over), in which testdata/spans has them:
 //

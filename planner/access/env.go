@@ -16,7 +16,7 @@ type Options struct {
 	MaxEnumerate int
 	// The switches turn single rules off, to compare plans with and without them.
 	NoKey, NoPushdown, NoOrder, NoSkip bool
-	// NoRules leaves conditions where they stand: see planner/rules.go and planner/semijoin.go.
+	// NoRules turns off the rules that move conditions: see planner/rules.go and planner/semijoin.go.
 	NoRules bool
 }
 
@@ -30,15 +30,16 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Env is what a table access is planned in.
+// Env is the environment for planning a table access.
 type Env struct {
 	Options Options
 	// Lookups gives known values of LOOKUP calls; ok false: not resolved yet. A NULL value: no such name.
 	Lookups func(k plan.LookupKey) (v types.Value, ok bool)
-	// Statistics gives what is known of a table, nil for nothing; it may be nil. What it says changes which way is chosen to
-	// read a table, never the rows.
+	// Statistics returns the statistics of a table, or nil; it may be nil itself. Statistics change which access is
+	// chosen, never the rows.
 	Statistics func(*catalog.Table) *stats.Table
-	// MayReadAll reports whether a full scan may be chosen where statistics say that it costs less than a way that is none; nil: always.
+	// MayReadAll reports whether a full scan may be chosen if statistics say that it costs less than an access by the key;
+	// nil: always.
 	MayReadAll func(*plan.Scan) bool
 	// Denied reports whether the user may not read an INDEX or a copy: the rows are read without it. nil: none is denied.
 	Denied func(*catalog.Layout) bool
@@ -55,7 +56,7 @@ func (e *Env) denies(l *catalog.Layout, req *Request) bool {
 	return req.Layout == "" && l.Kind != catalog.Primary && e.Denied != nil && e.Denied(l)
 }
 
-// stopped is what tick panics with, for Scan to turn into an error: there is none in the loops between the two.
+// stopped is the panic of tick, which Scan turns into an error. The loops between the two cannot return errors.
 type stopped struct{ why error }
 
 // tick ends the planning when that is wanted.

@@ -4,7 +4,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// facts are sets by column: those of base, but for what was learnt later. They are shared and never changed.
+// facts are sets of values by column: those of base, except the columns learnt later. They are shared and never
+// changed.
 type facts struct {
 	base []types.Set // nil: nothing is known
 	last *fact
@@ -37,7 +38,7 @@ func (f facts) single(col int) (types.Value, bool) {
 	return types.Value{}, false
 }
 
-// setOf is of, with All for nothing.
+// setOf is of, with All for a column without facts.
 func (f facts) setOf(col int) types.Set {
 	if s := f.of(col); s != nil {
 		return s

@@ -90,8 +90,8 @@ func (w *spanBuilder) split(br path, i int) (done, useful bool) {
 	return false, false
 }
 
-// partSet gives what conditions on part i itself leave of its values, nil where there are none, or where the values of its
-// column are few and say more.
+// partSet returns the values of part i that conditions on the part itself allow. It is nil if there are no such
+// conditions, or if the column has few values, which restrict more.
 func (w *spanBuilder) partSet(br *path, i int) types.Set {
 	if w.partOf(i) < 0 {
 		return nil
@@ -268,7 +268,7 @@ func (w *spanBuilder) splitPoints(br path, i, col int, vs []types.Value) (done, 
 // stepsPerSpan bounds the steps of a walk: a path that no key can match has no span to count.
 const stepsPerSpan = 16
 
-// full reports whether the cap on the number of spans is reached, or that of steps.
+// full reports whether the limit on the number of spans or of steps is reached.
 func (w *spanBuilder) full() bool {
 	if max(len(w.spans), len(*w.out)) >= w.opt.MaxSpans || w.steps >= stepsPerSpan*w.opt.MaxSpans {
 		w.capped = true
@@ -404,7 +404,7 @@ func (w *spanBuilder) enumerate(br path, i int) bool {
 	if d.values == nil || len(w.spans)+len(d.values) > w.opt.MaxSpans || w.full() {
 		return false
 	}
-	// Without a bound part behind it, the enumeration is a full scan in pieces: the first value tells.
+	// Without a bound part after it, the enumeration is a full scan in pieces: the first value shows that.
 	spans := len(*w.out)
 	uses, stopPart, stopWhy := slices.Clone(w.uses), w.stopPart, w.stopWhy
 	tried := false
@@ -426,13 +426,13 @@ func (w *spanBuilder) enumerate(br path, i int) bool {
 	return true
 }
 
-// domain is what a part can be at all.
+// domain holds all values that a part can have.
 type domain struct {
 	set    types.Set
 	values []types.Value // nil if they are too many
 }
 
-// domain gives what part i can be at all; it is computed once, for enumerate asks in each path.
+// domain returns all values that part i can have. It is computed once, because enumerate asks for it in each path.
 func (w *spanBuilder) domain(i int) domain {
 	if w.domains == nil {
 		w.domains = make([]*domain, len(w.layout.Key.Parts))

@@ -9,8 +9,8 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// finish fills in what does not depend on the layout's spans alone: filters,
-// residual, columns, limit, the plan's explanation.
+// finish adds the fields that do not depend only on the layout's spans: filters, residual, columns, limit, the plan's
+// explanation.
 func (c *candidate) finish(req *Request) {
 	s, allowed := c.scan, !c.builder.opt.NoPushdown && !req.NoPushdown
 	push := allowed && !req.AllVersions && req.MaxTime == 0 && !packed(s.Table) && !s.Entries
@@ -137,8 +137,8 @@ func (c *candidate) read(req *Request, client []expr.Expr) {
 	}
 }
 
-// readsNotNull reports whether a column is read that is declared NOT NULL, so that each row has its cell. Of a row as it was
-// once that cell may be gone: it was written again since.
+// readsNotNull reports whether a NOT NULL column is read, so that each row has a cell to read. An old version of a row
+// may lack that cell, because it was written again since.
 func readsNotNull(t *catalog.Table, fetch []bool) bool {
 	return slices.ContainsFunc(t.Columns, func(c *catalog.Column) bool {
 		return fetch[c.Index] && c.NotNull && !c.KeyPart && c.Family != "" && c.Absent().IsNull()

@@ -11,12 +11,13 @@ import (
 	"github.com/hql-db/hql/stats"
 )
 
-// clearly is how much less another way must cost than the one that rules chose: estimates are no measurements.
+// clearly is the factor by which another access must be cheaper than the one that rules chose, because estimates are
+// inexact.
 const clearly = 0.9
 
-// byFigures chooses by statistics among the candidates, each also in other ways: with its hops or without, with one range in place of many
-// keys, with whole rows in place of the columns that are wanted. usual is what rules chose. Whatever is chosen gives the same rows. It is usual
-// where the statistics do not tell what that costs. All are finished.
+// byFigures chooses by statistics among the candidates and their variants: with or without hops, with one range instead
+// of many keys, with whole rows instead of the wanted columns. usual is the choice of the rules, and the result if the
+// statistics do not determine its cost. All choices return the same rows. All are finished.
 func (e *Env) byFigures(req *Request, terms []term, boxes []box, all []*candidate, usual *candidate, s *stats.Table) *candidate {
 	var ways []*candidate
 	for _, c := range all {
@@ -95,7 +96,7 @@ func (e *Env) forbidden(w, usual *candidate) bool {
 	return w.scan.Access == plan.FullScan && usual.scan.Access != plan.FullScan && e.MayReadAll != nil && !e.MayReadAll(w.scan)
 }
 
-// estimated is what c is likely to cost; nothing known is more than anything.
+// estimated returns the estimated cost of c; an unknown cost is higher than any other.
 func (c *candidate) estimated() float64 {
 	if c.scan.Estimate == nil {
 		return math.Inf(1)
@@ -103,10 +104,10 @@ func (c *candidate) estimated() float64 {
 	return c.scan.Estimate.Cost
 }
 
-// WorthOneRange is how many keys or ranges are worth a look at what one range over all of them costs.
+// WorthOneRange is the number of keys or ranges from which one range over all of them is also considered.
 const WorthOneRange = 16
 
-// otherWays gives the ways to do what c does that rules leave alone.
+// otherWays returns variants of c that the rules do not consider.
 func (e *Env) otherWays(c *candidate, req *Request, terms []term, boxes []box) (out []*candidate) {
 	if c.scan.Access == plan.Empty {
 		return nil
@@ -170,7 +171,7 @@ func oneRange(spans []keySpan) []keySpan {
 	return out
 }
 
-// coveredUses says what one range over many keys does with the parts of l.
+// coveredUses describes how one range over many keys uses the parts of l.
 func coveredUses(l *catalog.Layout) []plan.PartUse {
 	uses := partUses(l)
 	if i := slices.IndexFunc(uses, func(u plan.PartUse) bool { return u.Use != plan.Literal }); i >= 0 {

@@ -23,9 +23,9 @@ func (f fuzzyPattern) after(pre []byte) fuzzyPattern {
 	return f
 }
 
-// fuzzy gives patterns for the keys under br, whose walk ends at a part that is not bound: parts
-// of fixed width are stepped over, those after them that are bound stand in the pattern. A
-// range of keys cannot use these, servers that seek can.
+// fuzzy returns patterns for the keys under br, whose walk ends at a part that is not bound: the pattern skips parts of
+// fixed width, and contains the bound parts after them. A range of keys cannot use those parts, but servers that seek
+// by a pattern can.
 func (w *spanBuilder) fuzzy(br path) []fuzzyPattern {
 	type way struct {
 		path
@@ -83,8 +83,8 @@ func (c *candidate) hasPatterns() bool {
 	return len(c.spans) > 0 && !slices.ContainsFunc(c.spans, func(s keySpan) bool { return len(s.fuzzy) == 0 })
 }
 
-// fuzzy is the filter of the keys of all spans, nil when one of them has no pattern. The fates of the
-// predicates that it stands for are noted.
+// fuzzy returns the filter for the keys of all spans, nil if one of them has no pattern. It records the fates of the
+// predicates that the filter implies.
 func (c *candidate) fuzzy() filter.Filter {
 	var f filter.Fuzzy
 	cols := map[int]bool{}

@@ -8,7 +8,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// tailHop is a Hop while it is planned: with what is known of the parts behind the free ones.
+// tailHop is a Hop during planning: with the conditions on the parts after the free ones.
 type tailHop struct {
 	plan.Hop
 	uses      []plan.PartUse
@@ -23,8 +23,8 @@ func (w *spanBuilder) scatters(p *catalog.Part) bool {
 	return p.Literal == nil && p.Monotone() == 0 && !p.Injective() && !w.enumerable(p)
 }
 
-// hop finds a part behind the one where the walk of br ended that br's sets bind or range over. Nil: there is none, or the bytes of a
-// key do not tell where the parts before it end.
+// hop finds a part after the end of br's walk that br's sets bind or restrict to a range. Nil: there is none, or the
+// end of the parts before it cannot be found in the bytes of a key.
 func (w *spanBuilder) hop(br path) *tailHop {
 	parts := w.layout.Key.Parts
 	if w.hopping || br.openTail || br.begun == 0 || w.opt.NoSkip || w.capped || w.table.MalformedKeyError || len(*w.out) > plan.MaxPatterns {
@@ -62,7 +62,7 @@ func (w *spanBuilder) constrains(br *path, i int) bool {
 	return len(p.Columns) > 0
 }
 
-// mayEnd reports whether the key parts from n on, of which br narrows the first, can all be NULL.
+// mayEnd reports whether the key parts from n on, the first of which br narrows, can all be NULL.
 func (w *spanBuilder) mayEnd(br *path, n int) bool {
 	for i, p := range w.layout.Key.Parts[n:] {
 		if p.Literal == nil && !br.isNull(p) && w.constrains(br, n+i) {
@@ -97,11 +97,11 @@ func (w *spanBuilder) tails(br path, n int) *tailHop {
 	return h
 }
 
-// fewHops is how many values are hopped over in any case.
+// fewHops is the number of values that may be hopped over in any case.
 const fewHops = 500
 
-// hopsOver tells how s, of which nothing binds the key, reads by hops over the values of the first n parts: a SkipScan where the definition
-// bounds how many values there are.
+// hopsOver returns the access of s, whose key no condition binds, with hops over the values of the first n parts: a
+// SkipScan if the definition bounds the number of these values.
 func hopsOver(s *plan.Scan, n int) plan.Access {
 	values := 1
 	for _, p := range s.Layout.Key.Parts[:n] {
@@ -134,8 +134,8 @@ func (e *Env) knownFew(s *plan.Scan, n int) bool {
 	return k != nil && !t.Unscaled && n <= len(k.Prefixes) && k.Prefixes[n-1].Distinct <= fewHops && (e.Trusted == nil || e.Trusted(t))
 }
 
-// hop is the one that all spans of c have, with the tails of each of them, and what the first of them does with the key's parts. Nil: they
-// have none.
+// hop returns the hop that all spans of c share, with the tails of each of them, and how the first of them uses the
+// key's parts. Nil: they have none.
 func (c *candidate) hop() (*plan.Hop, []plan.PartUse) { return c.tails(false) }
 
 // tails is hop; with scattered set also where the values are too many to hop over.
@@ -163,9 +163,10 @@ func (c *candidate) tails(scattered bool) (*plan.Hop, []plan.PartUse) {
 	return &out, c.spans[0].hop.uses
 }
 
-// hopsInRange reports whether what is free within c's ranges are texts: these stand at many rows each, mostly, where numbers and moments stand
-// at one or a few. Where a fuzzy filter serves, the servers' own seeks take fewer calls than hops. In a whole table hops are tried all the
-// same: they notice, and give up, where each row has a value of its own; a server would seek to its last row.
+// hopsInRange reports whether the free parts within c's ranges are texts. A text usually occurs in many rows, a number
+// or a moment in one or a few. If a fuzzy filter applies, the servers' own seeks take fewer calls than hops. Over a
+// whole table hops are tried anyway: they end early if each row has its own value, while a server would seek up to its
+// last row.
 func (c *candidate) hopsInRange() bool {
 	return !slices.ContainsFunc(c.spans, func(s keySpan) bool {
 		return !s.Key && (s.hop == nil || s.hop.scattered || len(s.fuzzy) > 0 || slices.ContainsFunc(c.scan.Layout.Key.Parts[s.begun-1:s.hop.Parts], func(p *catalog.Part) bool {

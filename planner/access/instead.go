@@ -34,7 +34,7 @@ func asks(e expr.Expr) bool {
 	return ok || slices.ContainsFunc(expr.Children(e), asks)
 }
 
-// unknown says why nothing is known of a function in e; "" where something is of each.
+// unknown explains why nothing is known about a function in e; "" if something is known about each.
 func unknown(e expr.Expr) string {
 	if c, ok := e.(*expr.Call); ok && c.Func.Unknown != "" {
 		return c.Func.Unknown

@@ -48,7 +48,7 @@ func (c *candidate) keyFilter() filter.Filter {
 	return filter.KeyRegex{Pattern: `\A` + before + "(?:" + strings.Join(tails, "|") + ")", Text: fmt.Sprintf("KEY BEHIND %s IN %s", strings.Join(free, ", "), strings.Join(ranges, " "))}
 }
 
-// before is a pattern of the bytes of the key's first n parts; ok is false where nothing tells where they end.
+// before returns a pattern for the bytes of the key's first n parts; ok is false if their end cannot be found.
 func (c *candidate) before(n int) (pattern string, ok bool) {
 	k := c.scan.Layout.Key
 	var b strings.Builder
@@ -113,7 +113,7 @@ func bytesFrom(start, stop []byte) string {
 	return head + group(ways)
 }
 
-// notBelow is a pattern of what does not sort before b, or begins with it.
+// notBelow returns a pattern for bytes that do not sort before b, or begin with it.
 func notBelow(b []byte) string {
 	if len(b) == 0 {
 		return ""
@@ -125,7 +125,7 @@ func notBelow(b []byte) string {
 	return group(ways)
 }
 
-// below is a pattern of what sorts before b; "" where nothing does.
+// below returns a pattern for bytes that sort before b; "" if there are none.
 func below(b []byte) string {
 	if len(b) == 0 {
 		return ""
@@ -142,7 +142,7 @@ func below(b []byte) string {
 
 func group(ways []string) string { return "(?:" + strings.Join(ways, "|") + ")" }
 
-// class is a pattern of one byte from lo to hi; "" where there is none.
+// class returns a pattern for one byte from lo to hi; "" if there is none.
 func class(lo, hi int) string {
 	if lo > hi {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// keyConstraint cuts the spans by what the boxes say of _key, column col.
+// keyConstraint cuts the spans by the boxes' sets for _key, column col.
 func (w *spanBuilder) keyConstraint(boxes []box, col int) []keySpan {
 	var keys types.Set
 	for _, b := range boxes {
@@ -90,7 +90,8 @@ func mergeSpans(spans []keySpan, adjacent bool) (out []plan.Span, mixedSplits bo
 	return out[:n], mixedSplits
 }
 
-// closeGaps lets a span end where another begins if no key can stand between the two: that of January 31, and that of February 1.
+// closeGaps extends a span to the start of the next one if no key can be between the two, such as the spans of January
+// 31 and February 1.
 func (c *candidate) closeGaps() {
 	const most = 1000 // of more, one call less is not worth the time
 	if len(c.spans) < 2 || len(c.spans) > most || c.scan.Table.MalformedKeyError || slices.ContainsFunc(c.spans, func(s keySpan) bool { return s.Key || len(s.SignSplit) > 0 }) ||

@@ -12,7 +12,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// keyOrder is what the bytes of one span say of a wanted order.
+// keyOrder describes how the bytes of one span relate to a wanted order.
 type keyOrder struct {
 	dir       int             // +1: forward, -1: reversed, 0: any (all terms are constant)
 	fixed     []byte          // the span's table and constant parts that no term asks about: spans that differ here must be merged
@@ -81,7 +81,7 @@ func (c *candidate) order(req *Request, off bool) {
 	c.scan.Reversed = dir < 0
 }
 
-// entriesTell reports whether entries, which are merged before their rows are looked up, hold what terms are made of.
+// entriesTell reports whether entries, which are merged before their rows are looked up, hold the columns of terms.
 func (c *candidate) entriesTell(terms []plan.SortTerm) bool {
 	for _, t := range terms {
 		for _, col := range expr.Columns(t.Expr) {
@@ -176,7 +176,7 @@ func isConstant(s *keySpan, col int) bool {
 	return len(p) == 1 && p[0].IsPoint()
 }
 
-// partBytes gives the bytes of the constant part i of k, or more where they cannot be told apart.
+// partBytes returns the bytes of the constant part i of k, or more bytes if its end cannot be found.
 func (s *keySpan) partBytes(k *catalog.Composite, i int) []byte {
 	start, end := k.PrefixLen(s.Start, i, s.Key), k.PrefixLen(s.Start, i+1, s.Key)
 	if start < 0 || end < 0 {
@@ -185,7 +185,7 @@ func (s *keySpan) partBytes(k *catalog.Composite, i int) []byte {
 	return s.Start[start:end]
 }
 
-// matchPart reports whether part i sorts like column col and adds what reading it in that order takes.
+// matchPart reports whether part i sorts like column col, and adds the requirements for reading it in that order.
 func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, term plan.SortTerm, constant, open bool) bool {
 	p := c.scan.Layout.Key.Parts[i]
 	m := p.Rises()
@@ -257,7 +257,7 @@ func nonNegative(p *catalog.Part, col int, s *keySpan) bool {
 	return len(img) == 0 || !img[0].Lo.IsNull() && img[0].Lo.Int() >= 0
 }
 
-// signSplit is where the negative values of part i begin, when that is inside s.
+// signSplit returns the start of the negative values of part i, if it is inside s.
 func (c *candidate) signSplit(s *keySpan, i int) []byte {
 	p := slices.Concat(s.Start[:s.fixed], c.scan.Layout.Key.Parts[i].Negatives())
 	if bytes.Compare(p, s.Start) <= 0 || len(s.Stop) > 0 && bytes.Compare(p, s.Stop) >= 0 {

@@ -157,8 +157,8 @@ func pushBoolean(c *catalog.Column, s types.Set) (f filter.Filter, exact, ok boo
 	return cell, false, true
 }
 
-// pushLike keeps the rows whose text matches a pattern of literals and %: the
-// bytes are matched one by one, so that what UTF-8 they make does not matter.
+// pushLike keeps the rows whose text matches a pattern of literals and %. Bytes are matched one by one, so invalid
+// UTF-8 does not matter.
 func pushLike(l *expr.Like, t *catalog.Table) (filter.Filter, bool) {
 	c, ok := cellColumn(l.X, t)
 	if !ok || !c.AnyBytes() || l.Not || l.Fold || l.Fixed == nil || c.Type == types.JSON {

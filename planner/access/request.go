@@ -26,7 +26,7 @@ type Request struct {
 	NoPushdown       bool
 }
 
-// past reports whether req reads versions: other layouts than the primary one hold rows only where they stand now.
+// past reports whether req reads versions: layouts other than the primary one hold only the present rows.
 func (req *Request) past() bool { return req.AllVersions || req.MaxTime > 0 }
 
 // eligible reports whether l can answer req: the pseudo-column _key means the primary layout's.
@@ -74,7 +74,7 @@ func (req *Request) coveredBy(l *catalog.Layout) bool {
 		!slices.ContainsFunc(req.OrderBy, func(o plan.SortTerm) bool { return !allOf(o.Expr) })
 }
 
-// lost gives the columns of which req may want rows with NULL, while l has none of them.
+// lost returns the columns for which req may want rows with NULL, while l has none of them.
 func (req *Request) lost(l *catalog.Layout) (out []string) {
 	for _, c := range l.Sparse {
 		if !c.NotNull && !slices.ContainsFunc(req.Conjuncts, func(e expr.Expr) bool { return expr.RejectsNull(e, c.Index) }) {

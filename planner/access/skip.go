@@ -9,8 +9,8 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// OneOfSame lets s, of whose rows those that are the same in all that is used are worth no more than one, jump over the others: the used
-// columns, the groups and the aggregates say what is taken of a row.
+// OneOfSame lets s skip rows that repeat the used columns. The used columns, the groups and the aggregates determine
+// which columns of a row matter.
 func (e *Env) OneOfSame(s *plan.Scan, used []bool, groups []expr.Expr, aggs []plan.AggCall) {
 	if s.Entries || packed(s.Table) || s.AllVersions || s.Table.MalformedKeyError || s.Reversed || s.PrefixFix != nil || s.Access == plan.Get || s.Access == plan.Empty {
 		return

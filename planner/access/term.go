@@ -25,7 +25,7 @@ func (t *term) column() (col int, set types.Set, ok bool) {
 // exact reports whether t is true in all rows with one of the values of column.
 func (t *term) exact() bool { return t.is.Kind == expr.One && t.is.Exact && !t.is.Null }
 
-// columns are those of a table, and behind them what its key parts are computed to, of those that conditions name.
+// columns are those of a table, followed by the pseudo-columns of the key parts that conditions name.
 type columns struct {
 	table *catalog.Table
 	parts []expr.Expr
@@ -46,7 +46,8 @@ func (c columns) NotNull(col int) bool {
 	return false
 }
 
-// partsNamed gives the parts of t's keys, beside columns, that stand in es, and those that a pattern on their column says something of.
+// partsNamed returns the parts of t's keys, other than plain columns, that occur in es, and those that a pattern on
+// their column restricts.
 func partsNamed(t *catalog.Table, es []expr.Expr) (parts []expr.Expr) {
 	for _, l := range t.Layouts {
 		for _, p := range l.Key.Parts {
@@ -61,7 +62,7 @@ func partsNamed(t *catalog.Table, es []expr.Expr) (parts []expr.Expr) {
 	return parts
 }
 
-// fixed reports whether e has one value for a row, whatever the zone and what was looked up.
+// fixed reports whether e has one value for a row, independent of the zone and of look-ups.
 func fixed(e expr.Expr) bool {
 	if c, ok := e.(*expr.Call); ok && (c.Func.Volatile || c.Func.Key != nil && (c.Func.Key.ManyForms || c.Func.Key.Lookup != expr.NoDictionary)) {
 		return false
@@ -77,7 +78,7 @@ func (c columns) NoBlankEnd(col int) bool {
 	})
 }
 
-// holds reports whether part stands in e.
+// holds reports whether part occurs in e.
 func holds(e, part expr.Expr) bool {
 	switch e.(type) {
 	case *expr.Column, *expr.Const:
@@ -132,8 +133,8 @@ func (c columns) held(col int) (sets []types.Set) {
 	return sets
 }
 
-// narrowed finds what terms say within the values that the other terms, and the keys, leave: of a month within a year, of bits of a number of
-// 32 bits.
+// narrowed solves terms again within the values that the other terms, and the keys, leave: a month within a year, bits
+// within a number of 32 bits.
 func narrowed(terms []term, c columns, solver *expr.Solver) {
 	windows := map[int]types.Set{} // nil: all
 	window := func(col int) types.Set {

@@ -24,7 +24,7 @@ type spanBuilder struct {
 	spans  []keySpan
 	out    *[]keySpan     // where spans are added: to spans, or to those of a part that is computed from the key behind it
 	uses   []plan.PartUse // by key part; of its values those of the first box
-	// stopPart is the first part at which a walk ended, stopWhy why it did.
+	// stopPart is the first part at which a walk ended, stopWhy the reason.
 	stopPart int
 	stopWhy  string
 	capped   bool // the spans are wider than the boxes: there would be too many
@@ -98,7 +98,7 @@ func newSpanBuilder(l *catalog.Layout, e *Env, req *Request) *spanBuilder {
 	return w
 }
 
-// partOf gives the column of what key part i is computed to, -1: no condition is about that.
+// partOf returns the pseudo-column of key part i, or -1 if no condition concerns it.
 func (w *spanBuilder) partOf(i int) int {
 	if w.part == nil {
 		return -1
@@ -106,7 +106,8 @@ func (w *spanBuilder) partOf(i int) int {
 	return w.part[i]
 }
 
-// few is how many values of one column are walked one by one at most: MaxEnumerate, or as many as the statement names.
+// few is the greatest number of values of one column that are walked one by one: MaxEnumerate, or the number of values
+// in the statement.
 func (w *spanBuilder) few() int {
 	if w.most == 0 {
 		w.most = max(w.opt.MaxEnumerate, named(w.conjuncts))
@@ -142,9 +143,9 @@ type path struct {
 	proven facts
 	begun  int // key parts that begin within prefix, or at its end
 	bound  int // leading key parts that the path binds or ranges over
-	// openTail is set when the prefix holds a part that only the end of the key ends, uid AS TEXT, ts AS INT64: in a
-	// longer key that begins with the prefix, that part may be a longer value. provenBeforeTail is what was proven
-	// before that part; this holds for such a key, too.
+	// openTail is set if the prefix holds a part that only the end of the key ends, as in uid AS TEXT, ts AS INT64: in a
+	// longer key that begins with the prefix, that part may be a longer value. provenBeforeTail holds the conjuncts proven
+	// before that part; they also hold for such a key.
 	openTail         bool
 	provenBeforeTail facts
 }
@@ -345,7 +346,7 @@ func together(pre, set types.Set) types.Set {
 	return set.Intersect(types.SetOf(ends))
 }
 
-// use notes what happens to key part i.
+// use records the use of key part i.
 func (w *spanBuilder) use(i int, u plan.Use, s types.Set) {
 	of := &w.uses[i]
 	of.Use = max(of.Use, u)
@@ -357,7 +358,8 @@ func (w *spanBuilder) use(i int, u plan.Use, s types.Set) {
 	}
 }
 
-// alike reports whether two sets have as many intervals and the same ends: enough to say "and others" by.
+// alike reports whether two sets have equally many intervals and the same ends: equal enough for a display with "and
+// others".
 func alike(a, b types.Set) bool {
 	if len(a) != len(b) || len(a) == 0 {
 		return len(a) == len(b)

@@ -21,7 +21,7 @@ func partUses(l *catalog.Layout) []plan.PartUse {
 	return out
 }
 
-// partUses is what the chosen access of c does with the key's parts.
+// partUses describes how the chosen access of c uses the key's parts.
 func (c *candidate) partUses() []plan.PartUse {
 	w := c.builder
 	uses := slices.Clone(w.uses) // which other ways to read the same spans have as well
@@ -72,7 +72,7 @@ func skipped(parts []plan.PartUse) {
 	}
 }
 
-// why tells why a walk cannot go through p.
+// why explains why a walk cannot pass p.
 func (w *spanBuilder) why(p *catalog.Part, br *path) string {
 	t := func(col int) string { return w.table.Columns[col].Name }
 	if len(p.Columns) == 0 {
@@ -98,7 +98,7 @@ func (w *spanBuilder) why(p *catalog.Part, br *path) string {
 	}
 }
 
-// whyNotKey tells why predicate e is not decided by the key.
+// whyNotKey explains why the key does not decide predicate e.
 func (w *spanBuilder) whyNotKey(e expr.Expr, t *catalog.Table) string {
 	cols := expr.Columns(e)
 	for _, col := range cols {

@@ -10,15 +10,16 @@ import (
 	"github.com/hql-db/hql/stats"
 )
 
-// How a long read is cut: perPiece is the least work of a piece, in microseconds, beside which a call more is nothing; mostPieces are as many
-// as one statement reads at a time.
+// Limits for cutting a long read. perPiece is the least work of a piece, in microseconds, compared with which one more
+// call is negligible; mostPieces is the number of pieces that one statement reads concurrently.
 const (
 	perPiece   = 100_000
 	mostPieces = 16
 )
 
-// Cuts gives the keys at which to cut the ranges of s, which costs so much, so that several parts of a large region are read at a time, each
-// with about as many rows as the others; nil: it is not worth it, or s reads no further than it must.
+// Cuts returns the keys at which to cut the ranges of s, which has this cost, so that several parts of a large region
+// are read concurrently, each with about the same number of rows. Nil: cutting is not worth it, or s reads no more than
+// it must.
 func Cuts(s *plan.Scan, t *stats.Table, cost float64) []plan.Cut {
 	n := int(math.Min(mostPieces, cost/perPiece))
 	if k := t.Key(s.Layout.Name); k != nil && n > 1 && !s.Limit.Set && !s.ListTables && s.Hop == nil && s.Order != plan.MergeOrder {
@@ -40,7 +41,7 @@ func within(spans []plan.Span, k *stats.Key) (at []plan.Cut) {
 	return slices.CompactFunc(at, func(a, b plan.Cut) bool { return a.Table == b.Table && bytes.Equal(a.Key, b.Key) })
 }
 
-// evenly chooses of keys those that cut as many pieces as there are between them into n.
+// evenly chooses the keys that divide the pieces between them into n groups.
 func evenly(at []plan.Cut, n int) []plan.Cut {
 	n = min(n, len(at)+1)
 	var out []plan.Cut

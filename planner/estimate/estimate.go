@@ -1,5 +1,5 @@
-// Package estimate tells from statistics how much a plan is likely to read. It is pure: a plan and statistics in, figures out, and
-// where something that a plan needs is not known there is no figure.
+// Package estimate estimates the reads of a plan from statistics. It is pure: it maps a plan and statistics to figures,
+// and returns no figure if a fact that it needs is unknown.
 package estimate
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/hql-db/hql/stats"
 )
 
-// Of estimates what leaves the region servers for p; nil: it is not known.
+// Of estimates the rows and bytes that leave the region servers for p; nil if they are unknown.
 func Of(p *plan.Plan, find Statistics) *plan.Estimate {
 	if len(p.Subplans) > 0 && len(p.Asked(map[*plan.Subplan]bool{})) > 0 {
 		return nil
@@ -30,8 +30,8 @@ func Of(p *plan.Plan, find Statistics) *plan.Estimate {
 	return &all
 }
 
-// Scan estimates one table access, in the order in which rows meet it: the ranges of keys, what skips within them, the filters of the servers
-// and of the client, the limit. Each step needs the figures of those before it.
+// Scan estimates one table access, in the order of its execution: the ranges of keys, skips within them, the filters of
+// the servers and of the client, the limit. Each step needs the figures of the steps before it.
 func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	k := t.Key(s.Layout.Name)
 	if k == nil || t.Unscaled || s.AllVersions || s.MaxTime > 0 {
@@ -119,7 +119,8 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	return e, sane(&e)
 }
 
-// firstOfStream is how many rows are asked for at first of each of the streams that s merges under its limit: see exec/scan.
+// firstOfStream is the number of rows that are requested first for each of the streams that s merges under its limit:
+// see exec/scan.
 func firstOfStream(s *plan.Scan) float64 {
 	limit := float64(s.Limit.Rows)
 	if s.Residual != nil {
@@ -128,8 +129,8 @@ func firstOfStream(s *plan.Scan) float64 {
 	return min(limit, float64(plan.FirstShare(int(s.Limit.Rows), len(s.Spans))))
 }
 
-// hiddenFrom is how many of the rows that fit the conditions of s, all that there are, ANALYZE may have had no time to look at: where they may
-// be more than it has seen, nobody knows how many fit.
+// hiddenFrom estimates how many of the rows that match the conditions of s ANALYZE may have had no time to read. If
+// they may be more than it has seen, the number of matching rows is unknown.
 func hiddenFrom(s *plan.Scan, t *stats.Table, k *stats.Key) float64 {
 	if len(s.Fates) == 0 || s.Access == plan.Get || s.Layout == s.Table.Layouts[0] && !slices.ContainsFunc(s.Spans, func(sp plan.Span) bool { return len(sp.Start)+len(sp.Stop) == 0 }) {
 		return 0 // keys are counted, and ranges in which something was not looked at are not estimated
@@ -137,8 +138,9 @@ func hiddenFrom(s *plan.Scan, t *stats.Table, k *stats.Key) float64 {
 	return t.Unread * k.Rows
 }
 
-// filtered takes from of the rows that the servers' filter drops of those looked at. It gives the conditions of which the servers check only
-// that a cell is there; ok is false where it is not known how many rows fit. sought: only rows that fit the conditions on the key are looked at.
+// filtered subtracts from of the rows that the servers' filter drops. It returns the conditions of which the servers
+// check only whether a cell exists; ok is false if the number of matching rows is unknown. sought: only rows that match
+// the conditions on the key are looked at.
 func filtered(s *plan.Scan, of *rows, sought bool) (partly []expr.Expr, ok bool) {
 	for _, f := range s.Fates {
 		if f.By != plan.ByServer && f.By != plan.ByBoth {
@@ -169,8 +171,8 @@ func sane(e *plan.Estimate) bool {
 	return e.Result >= plan.Unknown && e.Result <= most
 }
 
-// presence gives in the place of a condition that the servers check in part what they check of it, where that is only that its column is not
-// NULL; nil: it is not.
+// presence returns the check that the servers make for a condition that they check in part, if it is only that its
+// column is not NULL; otherwise nil.
 func presence(s *plan.Scan, f plan.Fate) expr.Expr {
 	columns := expr.Columns(f.Expr)
 	if f.By != plan.ByBoth || len(columns) != 1 || columns[0] >= len(s.Table.Columns) {
@@ -251,7 +253,7 @@ func inSpans(s *plan.Scan, t *stats.Table, k *stats.Key) (rows float64, ok bool)
 	return min(rows, max(k.Rows, float64(len(s.Spans)))), true
 }
 
-// inTables is how many rows the HBase tables have in which s reads, where these are not all of the layout's.
+// inTables returns the number of rows of the HBase tables that s reads, if these are not all tables of the layout.
 func inTables(s *plan.Scan, k *stats.Key) (rows float64) {
 	if s.ListTables || len(k.Stored) < 2 {
 		return 0
@@ -266,7 +268,7 @@ func inTables(s *plan.Scan, k *stats.Key) (rows float64) {
 	return rows
 }
 
-// under gives the rows that have the values of the first n parts of s's key, each of which is bound.
+// under returns the rows with the values of the first n parts of s's key, all of which are bound.
 func under(s *plan.Scan, t *stats.Table, n int) *rows {
 	r := allRows(s.Table, t)
 	for _, p := range s.Key[:n] {
@@ -321,13 +323,13 @@ func shareOf(e expr.Expr, t *stats.Table) (share float64, ok bool) {
 	return 0, false
 }
 
-// size is how many cells there are of a row, and their bytes, in the mean.
+// size is the mean number of cells of a row, and of their bytes.
 type size struct{ cells, bytes float64 }
 
-// keyValue is what a cell has beside its row's key, its name and its value.
+// keyValue is the size of a cell in addition to its row's key, its name and its value.
 const keyValue = 24
 
-// sentOf is what is sent of a row.
+// sentOf returns the size of the part of a row that is sent.
 func sentOf(s *plan.Scan, t *stats.Table, k *stats.Key, keysOnly bool) size {
 	name := 4.0
 	if families := s.Families; len(families) > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/hql-db/hql/stats"
 )
 
-// Statistics gives what is known of a table, nil for nothing.
+// Statistics returns the statistics of a table, or nil.
 type Statistics func(*catalog.Table) *stats.Table
 
 // Estimator estimates steps of plans. What it found out of a table access it keeps: it is for one statement, and one goroutine at a time.
@@ -19,10 +19,10 @@ type Estimator struct {
 	scans map[*plan.Scan]*plan.Estimate // nil: nothing is known
 }
 
-// New makes an Estimator by what find tells.
+// New makes an Estimator with the statistics of find.
 func New(find Statistics) *Estimator { return &Estimator{find, map[*plan.Scan]*plan.Estimate{}} }
 
-// Node estimates what is read for n, all of whose rows are wanted; nil: it is not known.
+// Node estimates the reads for n, all of whose rows are wanted; nil if they are unknown.
 func (r *Estimator) Node(n plan.Node) *plan.Estimate {
 	e, ok := r.read(n, true)
 	if !ok || e.At.IsZero() || !sane(&e) { // no table is read, or none that has statistics
@@ -46,11 +46,11 @@ func (r *Estimator) scan(s *plan.Scan) *plan.Estimate {
 	return known
 }
 
-// readAhead is about what is read of a table before anybody can say that it is enough.
+// readAhead is the approximate number of rows that are read of a table before a reader can stop.
 const readAhead = 1000
 
-// read estimates what is read for n and what n gives. all reports whether all of its rows are wanted: otherwise it is not known how much is
-// read before enough of them have come, unless all there is would be read ahead.
+// read estimates the reads for n and its number of rows. all reports whether all of its rows are wanted. Otherwise the
+// reads are unknown, because it is unknown when enough rows have come, unless the whole input would be read ahead.
 func (r *Estimator) read(n plan.Node, all bool) (e plan.Estimate, ok bool) {
 	switch n := n.(type) {
 	case *plan.Scan:
@@ -123,7 +123,7 @@ func (r *Estimator) read(n plan.Node, all bool) (e plan.Estimate, ok bool) {
 	return e, true
 }
 
-// sum adds up what is read. The oldest statistics tell how old that is.
+// sum adds up reads. Its age is that of the oldest statistics.
 func sum(a, b plan.Estimate, result float64) plan.Estimate {
 	if a.At.IsZero() || !b.At.IsZero() && b.At.Before(a.At) {
 		a.At = b.At
@@ -142,13 +142,13 @@ func (r *Estimator) limit(n *plan.Limit, all bool) (e plan.Estimate, ok bool) {
 	return e, ok
 }
 
-// What a join costs beside what it reads, in microseconds a row.
+// The cost of a join in addition to its reads, in microseconds for each row.
 const (
 	perBuilt  = 0.5 // held, by its key
 	perProbed = 0.2
 )
 
-// lookupRows is how many rows of its left side a join looks up at a time: operator.BatchRows.
+// lookupRows is the number of rows of its left side that a join looks up at a time: operator.BatchRows.
 const lookupRows = 256
 
 func (r *Estimator) join(n *plan.Join, all bool) (plan.Estimate, bool) {
@@ -194,7 +194,8 @@ func (r *Estimator) join(n *plan.Join, all bool) (plan.Estimate, bool) {
 	return sum(left, looked, result), ok
 }
 
-// lookups estimates what is read to look up rows, which have so many values, on the right side of n, of which right tells all.
+// lookups estimates the reads of looking up rows, with so many distinct values, on the right side of n; right is the
+// estimate for all of that side.
 func (r *Estimator) lookups(n *plan.Join, rows, values float64, right plan.Estimate, rightValues float64) (e plan.Estimate, ok bool) {
 	s, isScan := n.Right.(*plan.Scan)
 	if !isScan || len(n.Lookup.By) > 0 {
@@ -234,8 +235,9 @@ func (r *Estimator) lookups(n *plan.Join, rows, values float64, right plan.Estim
 	return e, true
 }
 
-// decided gives those of keys, expressions over rows of s, by which the servers tell rows apart: those that bind the key, that their filter
-// of patterns has, and that their filter of cells compares. What is left is compared by the client with what they send.
+// decided returns the keys, expressions over rows of s, by which the servers distinguish rows: those that bind the key,
+// those in their filter of patterns, and those that their filter of cells compares. The client compares the other keys
+// with the rows that it receives.
 func decided(s *plan.Scan, keys []expr.Expr, patterns bool) (out []expr.Expr) {
 	by := map[int]bool{}
 	for _, p := range s.Key {
@@ -295,8 +297,8 @@ func (r *Estimator) groupsOf(n *plan.Expand, rows float64) float64 {
 	return all
 }
 
-// distinct estimates how many values expressions over the rows of n, of which there are so many, have together; plan.Unknown where
-// one of them is no column of a table.
+// distinct estimates the number of distinct values of expressions over the rows of n; plan.Unknown if one of them is
+// not a column of a table.
 func (r *Estimator) distinct(n plan.Node, exprs []expr.Expr, rows float64) float64 {
 	type of struct {
 		scan    *plan.Scan
@@ -342,7 +344,7 @@ func (r *Estimator) distinct(n plan.Node, exprs []expr.Expr, rows float64) float
 	return values
 }
 
-// source finds the table and the column of it that is the i-th value of n's rows; nil: it is none.
+// source finds the table, and its column, that is the i-th value of n's rows; nil if there is none.
 func source(n plan.Node, i int) (*plan.Scan, int) {
 	switch n := n.(type) {
 	case *plan.Scan:
@@ -369,7 +371,7 @@ func source(n plan.Node, i int) (*plan.Scan, int) {
 	return nil, 0
 }
 
-// distinct estimates how many values columns of a table have together in the rows, of which there are so many, that s gives.
+// distinct estimates the number of distinct values of columns of a table in rows of the rows of s.
 func distinct(s *plan.Scan, t *stats.Table, columns []int, rows float64) float64 {
 	product, most := 1.0, 1.0
 	for _, i := range columns {
@@ -408,7 +410,7 @@ func distinct(s *plan.Scan, t *stats.Table, columns []int, rows float64) float64
 	return math.Min(product, math.Max(rows, 0))
 }
 
-// seen is how many of some values, all alike, come in so many rows.
+// seen estimates how many of some equally frequent values occur in so many rows.
 func seen(values, rows float64) float64 {
 	if values < 1 || rows <= 0 {
 		return math.Max(0, math.Min(values, rows))

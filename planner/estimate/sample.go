@@ -28,7 +28,7 @@ type rows struct {
 	env   expr.Env
 }
 
-// fixed is a column that has one value in the rows, and the share of the table's rows that have it.
+// fixed is a column that has one value in the rows, and the share of the table's rows with it.
 type fixed struct {
 	column int
 	value  types.Set
@@ -114,11 +114,12 @@ func (r *rows) following(e expr.Expr, alone float64, known bool, by float64, kep
 	return by
 }
 
-// leastSample is how many rows a sample must have for a share that nothing else tells.
+// leastSample is the least number of sampled rows for a share that only the sample gives.
 const leastSample = 30
 
-// given is the share of rows that a condition keeps, of which before was known, or nothing, if a sample of so many kept so many. Few rows
-// change little of what was known unless they are many more than it says, and none that are kept do not mean that there are none.
+// given returns the share of rows that a condition keeps, from the share before, if known, and a sample in which kept
+// of of rows match. A few rows change the known share little, unless many more match than it says, and no matching row
+// does not mean that there is none.
 func given(before float64, known bool, kept, of int, whole bool) float64 {
 	const little, manyMore = 0.5, 4
 	n, k := float64(of), float64(kept)
@@ -133,8 +134,8 @@ func given(before float64, known bool, kept, of int, whole bool) float64 {
 	return min(1, (k+little)/(n+little/before))
 }
 
-// matching gives the rows of the sample that are left and for which e is true; ok is false where it cannot be told: the sample may be of the
-// table as it was once, and e may ask for what is not in it.
+// matching returns the remaining rows of the sample for which e is true. ok is false if that is unknown: the sample may
+// have an older definition, and e may need columns that it lacks.
 func (r *rows) matching(e expr.Expr) (left bitset, ok bool) {
 	if r.left == nil {
 		return nil, false

@@ -10,9 +10,10 @@ import (
 	"github.com/hql-db/hql/stats"
 )
 
-// What things cost, in microseconds of a server's and the client's CPU together: measured by TestPrices in exec, on HBase 2.5 with 100,000 rows
-// of three cells, 20,000 of twenty and 10,000 of 1 KB, in files whose blocks the server has in memory. Rows that were just written cost 0.5 to
-// twice as much to look at, and a Get of one 30 where 124 are told here: what stands in a table for longer stands in files.
+// Costs in microseconds of CPU of a server and the client together, as TestPrices in exec measures them, on HBase 2.5
+// with 100,000 rows of three cells, 20,000 of twenty and 10,000 of 1 KB, in files whose blocks the server has in
+// memory. Rows that were just written cost 0.5 to 2 times as much to look at, and a Get of one costs 30 instead of 124.
+// The prices are for rows in files, because most rows of a table are.
 const (
 	perRPC        = 300  // a guess between the 100 of docs/speed.md's servers with nothing else to do and what a busy one takes
 	perGet        = 17   // a key asked for: as much as one that is not there, which Bloom filters tell
@@ -42,7 +43,7 @@ const (
 	triedHops = 4
 )
 
-// work is what an access makes servers and client do.
+// work is the work of servers and client for an access.
 type work struct {
 	looked, cells, volume  float64 // rows that servers go through, their cells and bytes
 	skipped, wanted        float64 // rows that a filter seeks over; cells that the filter of wanted columns looks at
@@ -71,7 +72,7 @@ func (w *work) send(rows float64, of size) {
 	w.rows, w.sentCells, w.bytes = w.rows+rows, w.sentCells+rows*of.cells, w.bytes+rows*of.bytes
 }
 
-// follow looks up the rows that so many entries of an index lead to: all of them is read.
+// follow looks up the rows for so many entries of an index, and reads each of them completely.
 func (w *work) follow(t *stats.Table, rows float64) {
 	w.gets, w.found, w.cells, w.volume = w.gets+rows, w.found+rows, w.cells+rows*t.Cells, w.volume+rows*t.Bytes
 	w.send(rows, size{t.Cells, t.Bytes})
@@ -105,13 +106,14 @@ func (w *work) estimate(k *stats.Key) plan.Estimate {
 			w.skipped*perSkipped + w.wanted*perWanted + w.rows*perRow + w.sentCells*perCell + w.bytes*perByte}
 }
 
-// touched is how many of some regions n keys lie in, spread evenly.
+// touched estimates how many of some regions contain at least one of n evenly spread keys.
 func touched(regions, n float64) float64 {
 	return regions * -math.Expm1(n*math.Log1p(-1/math.Max(regions, 1+1e-9)))
 }
 
-// hop adds what hopping from value to value takes, and gives the rows that are looked at then: those behind the values in a skip scan, some
-// of each value where the first ones do. sought: only rows that fit the conditions on the key are looked at.
+// hop adds the cost of hopping from value to value, and returns the number of rows that are then read: all rows after
+// the values in a skip scan, or some rows for each value if the first ones suffice. sought: only rows that match the
+// conditions on the key are read.
 func (w *work) hop(s *plan.Scan, t *stats.Table, k *stats.Key, looked float64) (rows float64, sought, ok bool) {
 	parts := s.DistinctPrefix
 	if parts == 0 {

@@ -2,17 +2,17 @@ package plan
 
 import "time"
 
-// Estimate is what a plan is likely to read: rows and bytes that leave the region servers, and the calls for them.
+// Estimate is the estimated reads of a plan: rows and bytes that leave the region servers, and the calls for them.
 type Estimate struct {
 	Rows, Bytes, RPCs float64
-	// Result is how many rows the plan or a step of it gives; Unknown: nothing tells.
+	// Result is the number of rows of the plan or of one of its steps; Unknown: it cannot be estimated.
 	Result float64
-	// Cost is about the time that servers and client work on it, in microseconds: what alternatives are compared by.
+	// Cost is the approximate CPU time of servers and client, in microseconds, by which alternatives are compared.
 	Cost float64
 	At   time.Time // of the oldest statistics that it is made from
 }
 
-// Unknown is what no figure is known of.
+// Unknown is the value of a figure that is not known.
 const Unknown = -1.0
 
 // Alternative is a way to read a table that was not taken.

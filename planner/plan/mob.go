@@ -7,12 +7,13 @@ import (
 	"github.com/hql-db/hql/filter"
 )
 
-// mobReference is how the value of a cell begins whose own value is in a MOB file: the value's length, the MD5 of the region's start key, a day
-// and a UUID, which name the file.
+// mobReference matches a cell that holds a reference instead of a value in a MOB file: the value's length, the MD5 of
+// the region's start key, a day and a UUID, which name the file.
 const mobReference = `\A.{4}[0-9a-f]{32}[0-9]{8}[0-9a-f]{32}`
 
-// WithMob gives s as it is to be read where families hold references in the place of large values, which the servers' filters compare: the
-// filter keeps all rows with a reference in a cell that it looks at, and the client checks the rows. It is s where nothing changes.
+// WithMob returns s for families whose cells may hold references instead of large values, which the servers' filters
+// would compare: the filter keeps all rows with a reference in a cell that it looks at, and the client checks the rows.
+// It returns s itself if nothing changes.
 func (s *Scan) WithMob(mob func(family string) bool) *Scan {
 	f, changed := keepReferences(s.Filter, mob)
 	if !changed {

@@ -12,7 +12,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// String prints what s reads: a line for the access and one for each span.
+// String formats the reads of s: a line for the access and one for each span.
 func (s *Scan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s (%s)", s.Access, s.Table.Name, s.Layout.Name)
@@ -116,7 +116,7 @@ func tupleOf(k *catalog.Composite, key []byte, whole bool) (t tuple) {
 
 func isText(p *catalog.Part) bool { return p.Expr.Type().IsText() || p.Expr.Type() == types.Bytes }
 
-// element prints bytes of p: as a value, if they are those of one that can be written.
+// element formats bytes of p: as a value, if they are the bytes of a value that can be written.
 func element(p *catalog.Part, b []byte) (text string, isValue bool) {
 	if p.Literal == nil {
 		if v, err := p.Decode(b); err == nil {
@@ -142,7 +142,7 @@ func readAgain(v types.Value) (types.Value, error) {
 	return types.Cast(types.NewString(v.String()), v.Type(), nil)
 }
 
-// literal prints v as SQL that holds only what can be seen.
+// literal formats v as SQL with visible characters only.
 func literal(v types.Value) string {
 	text := v.SQL()
 	if !strings.ContainsFunc(text, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {

@@ -27,7 +27,7 @@ func (m Merge) String() string {
 	return [...]string{"", "group", "sum", "min", "max", "and", "or"}[m]
 }
 
-// Partial says what a column of a piece is of the statement's result.
+// Partial describes how a column of a piece contributes to the statement's result.
 type Partial struct {
 	Merge Merge
 	// Result is the index of the column of the statement's result that it is for, -1 for a group that the statement does not give;
@@ -35,12 +35,12 @@ type Partial struct {
 	Result int
 	Name   string
 	Type   types.Type
-	// Count is set on what the column before it is to be divided by, when both are merged: the two are an AVG.
+	// Count is set on the divisor of the column before it, after both are merged: the two are an AVG.
 	Count bool
 }
 
-// Within cuts spans to those of ranges, which are sorted by table, then start, and disjoint: what lies in both. A span of no table, one
-// of a Scan with ListTables, is taken in each table of the ranges.
+// Within intersects spans with ranges, which are sorted by table, then start, and disjoint. A span without a table,
+// from a Scan with ListTables, is intersected with the ranges of every table.
 func Within(spans, ranges []Span) []Span {
 	var out []Span
 	for _, r := range ranges {
@@ -59,7 +59,7 @@ func Within(spans, ranges []Span) []Span {
 	return out
 }
 
-// cut leaves of s what lies in r. It is false when nothing does.
+// cut intersects s with r. It returns false if nothing remains.
 func (s *Span) cut(r Span) bool {
 	if s.Key {
 		return bytes.Compare(s.Start, r.Start) >= 0 && (len(r.Stop) == 0 || bytes.Compare(s.Start, r.Stop) < 0)

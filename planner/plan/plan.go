@@ -15,11 +15,12 @@ type Plan struct {
 	Columns []OutputColumn
 	// FullScanAllowed is set by ALLOW FULL SCAN.
 	FullScanAllowed bool
-	// Subplans are the queries inside the plan's expressions that are not constants yet, and those of its Applies and Recursives.
+	// Subplans are the queries inside the plan's expressions that are not constants yet, and the queries of its Applies
+	// and Recursives.
 	Subplans []*Subplan
-	// Estimate is what the plan is likely to read; nil: it is not known, or nobody asked.
+	// Estimate is the estimate of the plan's reads; nil if it is unknown or was not requested.
 	Estimate *Estimate
-	// Deletes says what a DELETE removes of each row that the plan reads; "" for other statements.
+	// Deletes describes what a DELETE removes for each row that the plan reads; "" for other statements.
 	Deletes string
 }
 
@@ -27,7 +28,7 @@ type Plan struct {
 type OutputColumn struct {
 	Name string
 	Type types.Type
-	// Partial says what it is of the result, in a piece of a statement that groups; nil: it is a column of the result.
+	// Partial describes the column in a piece of a statement that groups; nil: it is a column of the result.
 	Partial *Partial
 	Hidden  bool // * does not show it
 }
@@ -64,8 +65,8 @@ type Aggregate struct {
 	Totals [][]types.Value
 }
 
-// Expand gives each row of its input once for each of Sets: the input's values, then those of GroupBy, NULL where the set does not
-// have them, then the set's Marks.
+// Expand returns each row of its input once for each of Sets: the input's values, then the values of GroupBy, with NULL
+// for those not in the set, then the set's Marks.
 type Expand struct {
 	Input   Node
 	GroupBy []expr.Expr
@@ -75,7 +76,8 @@ type Expand struct {
 // GroupingSet is one of several lists of expressions by which an Expand's rows are grouped.
 type GroupingSet struct {
 	Has []bool // by expression
-	// Marks tell this set's rows from those of others, which may have the same values: its number, then what each GROUPING() gives.
+	// Marks distinguish this set's rows from those of others with the same values: its number, then the value of each
+	// GROUPING().
 	Marks []types.Value
 }
 
@@ -119,7 +121,7 @@ type AggCall struct {
 // Distinct drops repeated rows.
 type Distinct struct{ Input Node }
 
-// RowLimit is how many rows are wanted at most; the zero value: all.
+// RowLimit is the greatest number of rows that are wanted; the zero value: all.
 type RowLimit struct {
 	Rows int64
 	Set  bool
@@ -128,7 +130,7 @@ type RowLimit struct {
 // AtMost limits rows to n.
 func AtMost(n int64) RowLimit { return RowLimit{n, true} }
 
-// Behind gives the limit of the rows of which the first n are skipped.
+// Behind returns the limit of the rows before the first n are skipped.
 func (l RowLimit) Behind(n int64) RowLimit {
 	if l.Set {
 		l.Rows += n
@@ -258,10 +260,11 @@ func (a *Apply) Inputs() []Node { return []Node{a.Left} }
 
 func (*Apply) node() {}
 
-// Recursive gives the rows of First, then those of the plan that Step makes of them, of these, and so on until there are none.
+// Recursive returns the rows of First, then the rows of the plan that Step makes from them, and so on until there are
+// none.
 type Recursive struct {
 	First Node
-	// Step plans what the rows of the step before lead to. It is a function for the same reason as Lookup.Plan.
+	// Step plans the next rows from the rows of the step before. It is a function for the same reason as Lookup.Plan.
 	Step     func(rows [][]types.Value) (*Plan, error)
 	Distinct bool // a row that came before, in any step, leads to nothing
 }
@@ -269,7 +272,7 @@ type Recursive struct {
 // Width is the number of values in an output row.
 func (r *Recursive) Width() int { return r.First.Width() }
 
-// Inputs gives the node below; what is repeated is one of the plan's Subplans.
+// Inputs returns the node below; the repeated query is one of the plan's Subplans.
 func (r *Recursive) Inputs() []Node { return []Node{r.First} }
 
 func (*Recursive) node() {}
@@ -291,7 +294,7 @@ type Lookup struct {
 	// a Scan: the layout, the spans, what is left to check. Data in its place would be a query not planned yet, and whoever runs the
 	// plan would have to call the planner with it.
 	Plan func(batch [][]types.Value) (*Scan, error)
-	// By are columns of a left row by whose values On narrows the right rows, beside the keys.
+	// By are columns of a left row by whose values On narrows the right rows, in addition to the keys.
 	By []expr.Expr
 	// Whole reads the right side without the left one, for estimates.
 	Whole *Scan
@@ -350,7 +353,7 @@ func eachScan(n Node, f func(*Scan)) {
 	}
 }
 
-// Reads lists the table accesses of p: those of its steps, then those of the queries that they read by Reuse, each once.
+// Reads lists the table accesses of p: of its steps, then of the queries that they read by Reuse, each once.
 func (p *Plan) Reads() []*Scan {
 	var out []*Scan
 	p.EachRead(func(p *Plan) { eachScan(p.Root, func(s *Scan) { out = append(out, s) }) })
@@ -390,7 +393,8 @@ func (p *Plan) each(f func(*Plan), enter func(*Subplan) bool, seen map[*Subplan]
 	}
 }
 
-// Tables lists the tables that a plan reads, those of its sub-queries among them. It is never nil, so that callers can keep it.
+// Tables lists the tables that a plan reads, including those of its sub-queries. It is never nil, so that callers can
+// keep it.
 func (p *Plan) Tables() []*catalog.Table {
 	out := []*catalog.Table{}
 	p.Each(func(p *Plan) { eachScan(p.Root, func(s *Scan) { out = append(out, s.Table) }) })
@@ -409,8 +413,8 @@ func (p *Plan) HitsPrefix() bool {
 	return !slices.ContainsFunc(p.Scans(), func(s *Scan) bool { return !s.Access.HitsPrefix() })
 }
 
-// Subplan is a query inside an expression, the Query of an expr.Subquery, that of an Apply, what a Recursive repeats, or the Query of a
-// Reuse.
+// Subplan is a query inside an expression (the Query of an expr.Subquery), the query of an Apply, the repeated query of
+// a Recursive, or the Query of a Reuse.
 type Subplan struct {
 	Select *parser.Select // as it stands in the statement, the same in every plan of it
 	// Closed is set when the query depends on nothing around it. Run it once, give its rows through

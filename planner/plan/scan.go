@@ -26,7 +26,7 @@ func (h *Hop) Ends(l *catalog.Layout, key []byte) bool {
 	return h.Ended && l.Key.PrefixLen(key, h.Parts, true) >= 0
 }
 
-// Access tells how a Scan reads its table.
+// Access is the way in which a Scan reads its table.
 type Access uint8
 
 // The kinds of access, the cheapest first.
@@ -42,8 +42,8 @@ const (
 // Wide reports whether nothing binds the start of the key.
 func (a Access) Wide() bool { return a >= SkipScan }
 
-// HitsPrefix reports whether the key bounds what is read: the rows that are read do not become more as the table grows, and the full-scan
-// policy does not refuse them.
+// HitsPrefix reports whether the key bounds the reads: they do not grow with the table, and the full-scan policy does
+// not refuse them.
 func (a Access) HitsPrefix() bool { return a < HopScan }
 
 // Hops reports whether a hops over values instead of reading all of the table.
@@ -54,7 +54,7 @@ func (a Access) String() string {
 	return [...]string{"empty", "get", "scan", "skip scan", "full scan", "full scan"}[a]
 }
 
-// OrderKind tells how a plan gets the order that ORDER BY asks for.
+// OrderKind is the way in which a plan obtains the order of ORDER BY.
 type OrderKind uint8
 
 // The order kinds. KeyOrder and ReverseOrder read spans one after the other,
@@ -91,7 +91,7 @@ const (
 	ByKey  // it is true for every key that is read
 )
 
-// Fate tells where one predicate of the WHERE is checked, and why not in the key.
+// Fate says where one predicate of the WHERE is checked, and why not in the key.
 type Fate struct {
 	Expr expr.Expr
 	By   Checked
@@ -112,8 +112,8 @@ type Scan struct {
 	TablePrefix string
 	// TableNames, unless it is nil, are the ranges in which the names of those tables lie that can have rows.
 	TableNames []Span
-	// Entries is set when the layout is read for its keys only: each leads to a row of the primary layout, whose
-	// values are what counts. A crash between the writes of the two leaves entries of rows that say something else.
+	// Entries is set if the layout is read for its keys only: each leads to a row of the primary layout, whose values
+	// count. A crash between the writes of the two leaves entries that differ from their rows.
 	Entries bool
 	// Covered is set where the entries tell all that is wanted: of those that are verified, see catalog.Table.Verified, the rows are not read.
 	Covered bool
@@ -146,10 +146,11 @@ type Scan struct {
 	Limit     RowLimit // after Residual
 	// First, where not 0, is about how many rows must be read until Limit is reached, by statistics.
 	First int64
-	// Wanted, where not 0, is about how many rows are wanted by what stands above, which may end before all are read: a reader begins with few.
+	// Wanted, if not 0, is the approximate number of rows that the node above wants, which may end before all are read: a
+	// reader begins with few.
 	Wanted int64
-	// Cuts are keys, sorted, at which ranges are cut so that several parts of a large region are read at a time, where statistics tell that it
-	// is one. Nothing else changes.
+	// Cuts are sorted keys at which ranges are cut, so that several parts of a large region are read concurrently, if
+	// statistics show that it is large. Nothing else changes.
 	Cuts []Cut
 	// DistinctPrefix, where not 0, is the number of leading key parts that hold all that is wanted of a row: of rows
 	// with the same ones the first that is read suffices, and the reader may jump over the others.
