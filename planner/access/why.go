@@ -123,6 +123,9 @@ func (w *spanBuilder) whyNotKey(e expr.Expr, t *catalog.Table) string {
 		}
 		return "it is about several columns at once"
 	}
+	if len(cols) == 0 {
+		return w.whyNoRange(e)
+	}
 	is := w.columns.solver().Solve(e)
 	if set, null, exact := is.Column(cols[0]); (null || set.IsAll() && !exact) && !is.IsEverywhere() && !w.couldBind(e, cols[0]) {
 		return w.whyNoRange(e)
