@@ -33,7 +33,7 @@ func begins(t types.Type, p string) types.Interval {
 	return iv
 }
 
-// A cutter knows a function f that cuts texts: f(x) is what x begins with, or x.
+// A cutter describes a function f that cuts texts: f(x) is a prefix of x, or x itself.
 type cutter struct {
 	// at gives the x for which f(x) is s.
 	at func(s string) (ivs []types.Interval, exact bool)
@@ -238,7 +238,7 @@ func formsOf(mapping func(rune) rune) func() forms {
 
 var lowerForms, upperForms = formsOf(unicode.ToLower), formsOf(unicode.ToUpper)
 
-// maxForms bounds the texts that one text stands for.
+// maxForms bounds the number of texts that map to one text.
 const maxForms = 32
 
 // unfold gives the texts x such that f's mapping of x lies in out. exact: no others.
@@ -268,7 +268,7 @@ func unfold(out types.Set, f forms) (pre types.Set, exact bool) {
 	return types.SetOf(ivs...), exact
 }
 
-// variants lists the texts that f's mapping makes s of, or full false what these begin with.
+// variants lists the texts that f's mapping converts to s; with full false, the beginnings of such texts.
 func variants(s string, f forms) (texts []string, full bool) {
 	texts = []string{""}
 	for i, r := range s {

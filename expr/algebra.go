@@ -2,9 +2,8 @@ package expr
 
 import "github.com/hql-db/hql/types"
 
-// Function is a function or operator: how it is called, evaluated and what the key
-// algebra knows of it. One entry makes a function known everywhere: to queries, key
-// parts, the planner, \df and the documentation.
+// Function describes a function or operator: its calls, its evaluation and its key algebra. One entry makes it known
+// everywhere: to queries, key parts, the planner, \df and the documentation.
 type Function struct {
 	Name      string // upper case, or an operator's symbol
 	Group     string // "string", "number", "time", "hash", "json", "conditional", "aggregate", "key", "operator"
@@ -15,8 +14,8 @@ type Function struct {
 	// Result checks the argument types and gives the result's. An error is shown
 	// with the call's position.
 	Result func(args []Expr) (types.Type, error)
-	// Eval computes the value; args hold no NULL unless NullArgs. Nil of an aggregate, and of what
-	// is compiled to another expression.
+	// Eval computes the value; args hold no NULL unless NullArgs is set. It is nil for an aggregate, and for a function
+	// that is compiled to another expression.
 	Eval     func(env *Env, args []types.Value) (types.Value, error)
 	NullArgs bool // called with NULLs too; otherwise any NULL argument gives NULL
 	First    bool // gives its first argument that is not NULL; those after it are not evaluated
@@ -26,10 +25,10 @@ type Function struct {
 	Distinct bool // an aggregate that takes DISTINCT although it has several arguments
 	Set      bool // gives several rows: the elements of the array that Eval gives
 	Grouping bool // computed of what the rows are grouped by, not of them
-	// Percentile, where not 0, is of an aggregate that is percentile_cont of it.
+	// Percentile, if not 0, is set for an aggregate that is percentile_cont of this value.
 	Percentile float64
-	// HowMany is the argument of a window function that is a number of rows or parts, and Otherwise the one that it gives where
-	// there is no row, whose type counts too: both from 1, 0 for none.
+	// HowMany is the argument of a window function that is a number of rows or parts. Otherwise is the argument that is
+	// the result if there is no row; it also counts for the type. Both are numbered from 1; 0 means none.
 	HowMany, Otherwise int
 	strict             bool  // known to give NULL for NULL arguments alone
 	Joins              *Join // puts the texts of its arguments one after the other
@@ -51,7 +50,7 @@ const (
 	UIDDictionary              // UIDTable, of which it names a kind of ids: OPENTSDB_UID
 )
 
-// Values of Algebra.Arg beside an argument's index.
+// Values of Algebra.Arg in addition to an argument's index.
 const (
 	NoArg  = -1
 	AnyArg = -2
@@ -63,13 +62,13 @@ const (
 // may cost time but never a row: Image and Inverse may give more than the truth, never less.
 type Algebra struct {
 	Arg int
-	// As gives a call the same in other words of which more is known; nil for one of which nothing better is.
+	// As returns an equivalent call about which more is known, or nil.
 	As func(c *Call) Expr
 	// Image gives the values that the call has when the argument is in in, where that does not follow from Pieces.
 	// Values that overflow or fail are left out: they cannot be stored.
 	Image func(c *Call, in types.Set) (types.Set, bool)
-	// Inverse gives the argument's values for which the call lies in out; exact: and no others. Those that are not in within are of no
-	// account. An invertible function gives points for points.
+	// Inverse returns the argument's values for which the call is in out; exact reports that there are no others. Values
+	// that are not in within do not matter. An invertible function maps points to points.
 	Inverse func(c *Call, out types.Set, within func() types.Set) (pre types.Set, exact, ok bool)
 	// Ends gives, where they are few, the ends of the texts of the first argument, a column, for which the call lies in out; exact: and for no
 	// others. It is asked where Inverse knows nothing.
@@ -77,8 +76,8 @@ type Algebra struct {
 	// Pieces gives intervals of the argument's values in in, in ascending order, on which the call is monotone. Nothing is
 	// known of values outside of them. If Inverse is nil, or does not know, bisection of the pieces inverts the call.
 	Pieces func(c *Call, in types.Interval) []Piece
-	// Noise is the error of a call that is not monotone to the last digit: the part of the value that it may be, and what it
-	// may be of any value; nil: there is none.
+	// Noise is the error of a call that is not monotone to the last digit: the relative error of the value, and the
+	// absolute error of any value; nil: it has none.
 	Noise func(c *Call) (of, beside float64)
 	// Domain gives all values that the call can have, whatever its argument.
 	Domain func(c *Call) (types.Set, bool)
@@ -92,9 +91,9 @@ type Algebra struct {
 	Width func(c *Call) int
 	// HexDigits reports whether the result is lower-case hexadecimal digits, any of them.
 	HexDigits bool
-	// Lead is Lead of the result where the first argument's is of; nil: not known.
+	// Lead is the Lead of the result if the first argument's is of; nil: unknown.
 	Lead func(c *Call, of Leading) Leading
-	// ManyForms reports whether several results stand for one argument: a stored one is not recomputed.
+	// ManyForms reports whether one argument has several valid results: a stored one is not recomputed.
 	ManyForms bool
 	// FromRest computes the value from the key bytes that follow the part (PHOENIX_SALT).
 	FromRest func(c *Call, rest []byte) (types.Value, error)
@@ -110,7 +109,7 @@ type Algebra struct {
 	OpenTSDB bool
 }
 
-// An End is what a text ends with or, with Whole, the text.
+// An End is the end of a text or, with Whole, the whole text.
 type End struct {
 	Text  string
 	Whole bool

@@ -25,7 +25,7 @@ func (s span) interval(t types.Type) types.Interval {
 	return types.Interval{Lo: types.NewIntOf(t, s.lo), Hi: types.NewIntOf(t, s.hi)}
 }
 
-// mapSpans gives the set of f's intervals over those of in, as values of type t.
+// mapSpans maps the intervals of in by f to a set of values of type t.
 func mapSpans(in types.Set, t types.Type, f func(span) (span, bool)) types.Set {
 	out := make([]types.Interval, 0, len(in))
 	for _, iv := range in {
@@ -36,7 +36,7 @@ func mapSpans(in types.Set, t types.Type, f func(span) (span, bool)) types.Set {
 	return types.SetOf(out...)
 }
 
-// sumPieces are those of x + c, c + x (sign +1), x - c, c - x (sign -1), x + x and x - x.
+// sumPieces returns the pieces of x + c, c + x (sign +1), x - c, c - x (sign -1), x + x and x - x.
 func sumPieces(sign int) func(*Call, types.Interval) []Piece {
 	return func(c *Call, _ types.Interval) []Piece {
 		k, at, ok := c.constant()
@@ -162,7 +162,7 @@ func sign(v types.Value) int {
 	return c
 }
 
-// quotientPieces are those of x / c, c / x and x / x.
+// quotientPieces returns the pieces of x / c, c / x and x / x.
 func quotientPieces(c *Call, _ types.Interval) []Piece {
 	k, at, ok := c.constant()
 	if !ok {
@@ -192,8 +192,8 @@ func quotientPieces(c *Call, _ types.Interval) []Piece {
 	return aroundZero(down, down)
 }
 
-// scalePieces are those of x / k, of an integer and a DECIMAL: the quotient has other digits behind the point from each
-// number on at which the leading digit of x in base 10,000 passes that of k, or has a new place.
+// scalePieces returns the pieces of x / k for an integer and a DECIMAL: the number of the quotient's decimals changes
+// at each number where the leading digit of x in base 10,000 passes that of k, or moves to another place.
 func scalePieces(k types.Value, falls bool) []Piece {
 	d, err := types.Cast(k, types.Decimal, nil)
 	if err != nil {
@@ -266,7 +266,7 @@ func remainderAlgebra(floor bool) *Algebra {
 	}}
 }
 
-// mostPeriods bounds the pieces of what begins again and again.
+// mostPeriods bounds the number of pieces of a periodic function.
 const mostPeriods = 400
 
 // periodic are the pieces of in, between two numbers, that begin at start and the multiples of n from there; nil where they are many.
@@ -285,7 +285,7 @@ func periodic(in types.Interval, n, start int64) []Piece {
 	return out
 }
 
-// remainderPieces are those of x % n and FLOORMOD(x, n), in a range of few multiples of n.
+// remainderPieces returns the pieces of x % n and FLOORMOD(x, n), in a range of few multiples of n.
 func remainderPieces(floor bool) func(*Call, types.Interval) []Piece {
 	return func(c *Call, in types.Interval) []Piece {
 		n, ok := c.constInt(1)

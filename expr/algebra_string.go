@@ -59,7 +59,7 @@ func extensions(out types.Set) (pre types.Set, exact, ok bool) {
 	return types.SetOf(ivs...), false, true
 }
 
-// invertLeft is for what cuts its argument to its first n characters.
+// invertLeft inverts functions that cut their argument to its first n characters.
 func invertLeft(c *Call, n int64, out types.Set) (pre types.Set, exact, ok bool) {
 	t := c.Args[0].Type()
 	if t != types.String && t != types.Bytes {
@@ -134,7 +134,8 @@ func (c *Call) behindKnown(out, tails types.Set, exact bool, within types.Set, h
 	return types.SetOf(ivs...).Intersect(within), exact, true
 }
 
-// invertRight knows texts that are shorter than what is cut off them; of the others endOfRight knows the end.
+// invertRight inverts texts that are shorter than the number of characters cut off; endOfRight covers the end of longer
+// texts.
 func invertRight(c *Call, out types.Set, within func() types.Set) (pre types.Set, exact, ok bool) {
 	n, ok := c.constInt(1)
 	if !ok || n < 0 || c.Args[0].Type() != types.String {
@@ -155,7 +156,7 @@ func invertRight(c *Call, out types.Set, within func() types.Set) (pre types.Set
 	return types.Points(vs...), true, true
 }
 
-// trimAlgebra is for what cuts characters off the start or the end of a text, or both.
+// trimAlgebra is the algebra of functions that cut characters off the start or the end of a text, or both.
 func trimAlgebra(start, end bool) *Algebra {
 	return &Algebra{Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
 		cut, ok := trims(c)
@@ -183,8 +184,8 @@ func trimAlgebra(start, end bool) *Algebra {
 	}}
 }
 
-// padAlgebra is for LPAD and RPAD: what is long enough is cut to its first n characters, and what is shorter begins or ends
-// what is made of it.
+// padAlgebra is the algebra of LPAD and RPAD: a long text is cut to its first n characters, and a shorter one is the
+// start or the end of the result.
 var padAlgebra = &Algebra{Pieces: func(c *Call, in types.Interval) []Piece {
 	n, ok := c.constInt(1)
 	return []Piece{{IfEven: true, Even: true, Strict: ok && !in.Lo.IsNull() && units(types.String, in.Lo.Text()) <= n}}
@@ -280,7 +281,8 @@ func invertHex(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact
 	return types.SetOf(ivs...), true, true
 }
 
-// hexFrom gives the least bytes whose lower-case digits are no less than s; some is false where there are none.
+// hexFrom returns the least bytes whose lower-case hexadecimal digits are not less than s; some is false if there are
+// none.
 func hexFrom(s string) (b string, some bool) {
 	const digits = "0123456789abcdef"
 	n := 0
@@ -304,7 +306,7 @@ func hexFrom(s string) (b string, some bool) {
 	return string(raw), err == nil
 }
 
-// concatAlgebra is for what puts a constant before or behind a text.
+// concatAlgebra is the algebra of functions that put a constant before or after a text.
 var concatAlgebra = &Algebra{Arg: AnyArg, Pieces: func(c *Call, in types.Interval) []Piece {
 	t := c.Args[c.argument()].Type()
 	ways, ok := joined(c)
@@ -318,7 +320,7 @@ var concatAlgebra = &Algebra{Arg: AnyArg, Pieces: func(c *Call, in types.Interva
 	return []Piece{{IfEven: behind, Even: true, Strict: true}}
 }}
 
-// invertASCII knows that texts stand in the order of their first characters.
+// invertASCII uses that texts are ordered by their first characters.
 func invertASCII(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
 	if c.Args[0].Type() != types.String || out.Contains(types.NewInt(utf8.RuneError)) {
 		return nil, false, false // what is no character has that number too

@@ -33,7 +33,7 @@ var intervalAlgebra = &Algebra{
 	},
 }
 
-// zoneAlgebra is that of AT TIME ZONE.
+// zoneAlgebra is the algebra of AT TIME ZONE.
 var zoneAlgebra = &Algebra{Arg: 1, Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
 	k, ok := c.Args[0].(*Const)
 	if !ok || k.Val.IsNull() {
@@ -79,7 +79,7 @@ func toWall(out types.Set, loc *time.Location) (walls types.Set, exact bool) {
 	return walls, exact
 }
 
-// fromWall gives the moments at which clocks in loc show a time in wall.
+// fromWall returns the moments at which clocks in loc show a time in wall.
 func fromWall(wall types.Set, loc *time.Location) types.Set {
 	const most = 2 * types.MillisPerDay // no zone is so far from UTC
 	var out []types.Interval
@@ -144,7 +144,7 @@ func (c *Call) beforeMonths(out types.Set) (types.Set, bool) {
 				pre = append(pre, span{max(d*day+a-at, -maxCivil), min(d*day+b-at, maxCivil)}.interval(c.moment()))
 			}
 		}
-		// Whole days lie between those at the ends, of which four may go to one.
+		// Whole days are between the ends; up to four may fall into one unit.
 		a, b := lo, hi
 		for ; a <= hi && moved(a) < s.lo; a++ {
 			part(a)
@@ -187,7 +187,7 @@ var binAlgebra = stairsAlgebra(1, allPieces(rises), func(c *Call) (stairs, bool)
 // maxCivil bounds the milliseconds that are taken for years, months and days: some 270000 years either way.
 const maxCivil = 8_640_000_000_000_000
 
-// extractAlgebra is that of EXTRACT.
+// extractAlgebra is the algebra of EXTRACT.
 var extractAlgebra = &Algebra{Arg: 1, Domain: func(c *Call) (types.Set, bool) {
 	k, ok := c.Args[0].(*Const)
 	if !ok {
@@ -234,14 +234,14 @@ func timePieces(in types.Interval, n, start int64) []Piece {
 	return periodic(in, n, start)
 }
 
-// calendarPieces are the units of so many months of in, those of years from January on.
+// calendarPieces returns the units of so many months in in; units of years begin in January.
 func calendarPieces(in types.Interval, months int) []Piece {
 	return unitPieces(in, int64(months)*28*types.MillisPerDay, func(t time.Time) time.Time {
 		return time.Date(t.Year(), (t.Month()-1)/time.Month(months)*time.Month(months)+1, 1, 0, 0, 0, 0, time.UTC)
 	}, func(t time.Time) time.Time { return t.AddDate(0, months, 0) })
 }
 
-// isoYear is where a year of ISO 8601's weeks begins: with the week in which January 4 is.
+// isoYear returns the start of a year of ISO 8601's weeks: of the week that contains January 4.
 func isoYear(year int) time.Time {
 	t := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC)
 	return t.AddDate(0, 0, -int(t.Weekday()+6)%7)

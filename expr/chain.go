@@ -38,7 +38,7 @@ type unsorted struct {
 	width  int // of all texts among them; 0: not known
 }
 
-// A link is a call or cast of a chain, or the last one: what can be stored of its values.
+// A link is a call or cast of a chain; the last link is the set of its storable values.
 type link struct {
 	e      Expr
 	stored *Stored
@@ -95,7 +95,7 @@ func (l *link) pieces(in types.Interval) []Piece {
 	return nil
 }
 
-// noise is the error of what l computes, of the value and beside it, with which it may rise a little where it falls.
+// noise returns the relative and the absolute error of l, by which it may rise a little where it should fall.
 func (l *link) noise() (of, beside float64) {
 	if c, ok := l.e.(*Call); ok && c.Func.Key.Noise != nil {
 		return c.Func.Key.Noise(c)
@@ -108,7 +108,7 @@ func (l *link) noisy() bool {
 	return of > 0
 }
 
-// piecewise gives the argument of a call or cast of which pieces may be known. It may stand there twice: k * k.
+// piecewise returns the argument of a call or cast whose pieces may be known. The argument may occur twice: k * k.
 func piecewise(e Expr) (arg Expr, ok bool) {
 	switch e := e.(type) {
 	case *Cast: // see inverse for those that depend on a zone
@@ -391,7 +391,7 @@ func (c *chain) extend(n int) {
 	c.runs = next
 }
 
-// extendMixed is extend for what rises and falls below l: only what is stored of it is known.
+// extendMixed is extend for a link whose inner function both rises and falls: only its storable values are known.
 func (c *chain) extendMixed(l *link) {
 	var left []unsorted
 	for _, m := range c.mixed {
@@ -494,8 +494,8 @@ func (c *chain) where(n int, r run, iv types.Interval) (stretch, bool) {
 	return stretch{lo, hi}, true
 }
 
-// guess gives a value of r at which the first n links probably have a value in iv, and about how far values are apart there: what a text is
-// cast back to, or a number as far from the ends of r as it is from their numbers.
+// guess returns a value of r at which the first n links probably have a value in iv, and the approximate distance of
+// values there: the inverse cast of a text, or a number whose distance from the ends of r corresponds to that of iv.
 func (c *chain) guess(n int, r run, iv types.Interval) (x, step int64, ok bool) {
 	v := iv.Lo
 	if v.IsNull() {
@@ -524,12 +524,12 @@ func (c *chain) guess(n int, r run, iv types.Interval) (x, step int64, ok bool) 
 	return r.lo + int64(q), int64(min(max(wide/high, 1), 1<<62)), true
 }
 
-// apartBy is how far two numbers are apart.
+// apartBy returns the distance of two numbers.
 func apartBy(a, b types.Value) uint64 {
 	return uint64(max(a.Int(), b.Int())) - uint64(min(a.Int(), b.Int()))
 }
 
-// without gives what is left of s beside others.
+// without returns s without others.
 func (s stretch) without(others []stretch) (left []stretch) {
 	slices.SortFunc(others, func(a, b stretch) int { return cmp.Compare(a.lo, b.lo) })
 	for _, o := range others {

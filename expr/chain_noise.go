@@ -8,7 +8,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// blur is how many values beside the one numbered n noise may take for it.
+// blur returns the number of neighbours of the value numbered n that noise may confuse with it.
 func (c *chain) blur(n int64) int64 {
 	if len(c.apart) > 0 {
 		return 1 << 22

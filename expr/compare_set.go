@@ -4,8 +4,8 @@ import "github.com/hql-db/hql/types"
 
 // The sets of values for which a comparison with a constant is true, over the ends of types and from one type to another.
 
-// mixed reports whether v is compared with a value of type t whose conversion does not work both ways: such
-// comparisons are left to evaluation. So are those of JSON, equal values of which have many texts.
+// mixed reports whether v is compared with a value of type t whose conversion is not reversible: such comparisons are
+// left to evaluation. JSON is mixed too, because equal JSON values have many texts.
 func mixed(t types.Type, v types.Value) bool {
 	return t == types.JSON || v.Type() != t && !((t.IsInteger() || t == types.Float || t == types.Double) && v.Type().IsNumeric())
 }

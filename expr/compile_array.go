@@ -241,7 +241,7 @@ func (c compiler) anyElement(pos parser.Pos, op CompareOp, x, y Expr, not bool) 
 	return negatedIf(not, c.fold(&Call{Pos: pos, Func: anyFunctions[op], Args: []Expr{x, y}, Typ: types.Boolean})), nil
 }
 
-// arrayText is SQL of a call of what is no function by its name: constructors, subscripts and ANY.
+// arrayText returns the SQL of calls without a function name: constructors, subscripts and ANY.
 func (c *Call) arrayText() (string, bool) {
 	switch {
 	case c.Func.Name == "ARRAY":

@@ -18,7 +18,7 @@ func (c compiler) registry() *Registry {
 	return Builtins()
 }
 
-// lookup finds a function by its name; nil when there is none.
+// lookup finds a function by its name, or returns nil.
 func (c compiler) lookup(name string) *Function {
 	f := c.registry().Lookup(name)
 	if f == nil && c.s.Function != nil {
@@ -32,7 +32,7 @@ func misplaced(pos parser.Pos, aggregate string) error {
 		WithHint("aggregates stand in SELECT, HAVING and ORDER BY: HAVING has the conditions on groups, WHERE those on rows")
 }
 
-// elsewhere are functions of other systems, and what hql has in their place.
+// elsewhere are functions of other systems, with hql's replacement.
 var elsewhere = map[string]string{
 	"GROUP_CONCAT": "STRING_AGG(x, ',')", "LISTAGG": "STRING_AGG(x, ',')", "WM_CONCAT": "STRING_AGG(x, ',')",
 	"ROLLUP": "GROUP BY ROLLUP (a, b) groups by a and b, by a, and all rows", "CUBE": "GROUP BY CUBE (a, b) groups by every set of a and b",
@@ -53,7 +53,7 @@ var elsewhere = map[string]string{
 	"UUID": "there are no functions that draw identifiers: the program passes them as arguments", "GEN_RANDOM_UUID": "there are no functions that draw identifiers: the program passes them as arguments",
 }
 
-// UnknownFunction says that r has no function called name, and what is near.
+// UnknownFunction returns the error that r has no function called name, with a similar name.
 func UnknownFunction(r *Registry, name string, pos parser.Pos) error {
 	err := parser.Errorf(pos, "unknown function %s", name)
 	if hint := elsewhere[strings.ToUpper(name)]; hint != "" {
@@ -245,7 +245,7 @@ func (c compiler) encoded(e *parser.EncodedArg) (Expr, error) {
 	return c.fold(&Call{Pos: e.Pos, Func: f, Args: []Expr{x}, Typ: types.Bytes}), nil
 }
 
-// isNumberLiteral reports whether e is a number as it is written, perhaps with a sign.
+// isNumberLiteral reports whether e is a number literal, perhaps with a sign.
 func isNumberLiteral(e parser.Expr) bool {
 	if u, ok := e.(*parser.Unary); ok && u.Op == "-" {
 		e = u.X

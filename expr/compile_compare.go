@@ -164,7 +164,7 @@ func (c compiler) meet(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	return x, y, c.comparable(tx, ty, pos)
 }
 
-// moments casts the one of two moments that is of the narrower type.
+// moments casts one of two moments to the wider type of the other.
 func (c compiler) moments(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	t := widen(x.Type(), y.Type())
 	x, err := c.cast(x, t, pos)
@@ -175,8 +175,8 @@ func (c compiler) moments(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	return x, y, err
 }
 
-// doubles makes a DOUBLE of what is compared with one, as PostgreSQL does: it may be rounded. A column of integers stays as it is beside a
-// constant for which that makes no difference.
+// doubles converts the other operand of a comparison with a DOUBLE to DOUBLE, as PostgreSQL does; that may round it. A
+// column of integers is not converted if the constant makes that unnecessary.
 func (c compiler) doubles(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	var err error
 	switch {
@@ -217,8 +217,8 @@ func (c compiler) comparable(a, b types.Type, pos parser.Pos) error {
 	return err
 }
 
-// adapt casts the constant k to type t where that keeps its meaning: text is
-// read as a t, a number becomes a double beside a double, an integer a TIMESTAMP's milliseconds.
+// adapt casts the constant k to type t if that keeps its meaning: text is read as a t, a number becomes a double for a
+// double, an integer becomes a TIMESTAMP's milliseconds.
 func (c compiler) adapt(k *Const, t types.Type) (*Const, error) {
 	from := k.Typ
 	cast := false
@@ -391,8 +391,8 @@ func negatedIf(not bool, x Expr) Expr {
 	return x
 }
 
-// decisive leaves out items on which x op ANY (items) does not depend. Of constants of one type these are all but one NULL,
-// and the greatest for <, the least for >, for <> two that are not equal.
+// decisive omits items on which x op ANY (items) does not depend. Among constants of one type it keeps one NULL, and
+// the greatest for <, the least for >, two different ones for <>.
 func (c compiler) decisive(op CompareOp, x Expr, items []Expr) ([]Expr, error) {
 	var out []Expr
 	var null, low, high *Const

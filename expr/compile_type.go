@@ -49,7 +49,7 @@ func (c compiler) caseExpr(e *parser.Case) (Expr, error) {
 	return c.fold(out), nil
 }
 
-// common gives expressions one type: that of the first which has one, widened among numbers.
+// common converts expressions to one type: the first type found, widened for numbers.
 func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) {
 	t := types.Null
 	for _, x := range xs {
@@ -103,8 +103,8 @@ func Common(xs []Expr, s *Scope, pos parser.Pos) ([]Expr, types.Type, error) {
 	return compiler{s}.common(xs, pos)
 }
 
-// Widen gives the type that holds the values of both, ok false where there is none: numbers
-// widen, a DATE goes into a TIMESTAMP.
+// Widen returns the type that holds the values of both; ok is false if there is none. Numbers widen, a DATE becomes a
+// TIMESTAMP.
 func Widen(a, b types.Type) (t types.Type, ok bool) {
 	t = widen(a, b)
 	fits := func(x types.Type) bool {
@@ -172,7 +172,7 @@ func (c compiler) cast(x Expr, t types.Type, pos parser.Pos) (Expr, error) {
 	return k, nil
 }
 
-// limit cuts x to what stands in parentheses behind a CAST's type: CHAR(3), DECIMAL(10,2).
+// limit converts x to the limit in parentheses after a CAST's type: CHAR(3), DECIMAL(10,2).
 func (c compiler) limit(x Expr, e *parser.Cast) (Expr, error) {
 	_, list, ok := strings.Cut(strings.TrimSuffix(e.Type, ")"), "(")
 	if !ok || x.Type() != types.String && x.Type() != types.Decimal {

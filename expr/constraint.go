@@ -6,15 +6,16 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// A Constraint is what a condition says of the columns of a row: it holds in all rows in which the condition is true, and may hold in others.
+// A Constraint is a consequence of a condition for the columns of a row: it holds in all rows in which the condition is
+// true, and may hold in others.
 //
 //	a || '|' || b = 'x|y'                    All(a = 'x', b = 'y')
 //	CASE WHEN a = 1 THEN b ELSE c END = 2    Any(All(a = 1, b = 2), All(a <> 1 or NULL, c = 2))
 //	RIGHT(domain, 4) = '.org'                REVERSE(domain) from 'gro.' to 'gro/', where that is a part of the key
 type Constraint struct {
 	Kind Kind
-	// Col, Set and Null are of One: the column has a value of Set or, if Null is set, it is NULL. Exact: the condition is true in all
-	// these rows.
+	// Col, Set and Null belong to One: the column has a value of Set or, if Null is set, it is NULL. Exact: the condition
+	// is true in all these rows.
 	Col         int
 	Set         types.Set
 	Null, Exact bool
@@ -91,7 +92,7 @@ func (c Constraint) but(exact bool) Constraint {
 	return allOf(c, somewhere)
 }
 
-// merger puts Constraints together: those of one column become one, in the place of the first.
+// merger combines Constraints: those of one column become one, in the place of the first.
 type merger struct {
 	kind    Kind
 	cs      []Constraint
@@ -138,7 +139,7 @@ func (m *merger) merge(c *Constraint) bool {
 	return false
 }
 
-// merged is what was added.
+// merged returns the combined Constraint.
 func (m *merger) merged() Constraint {
 	for n, at := range m.ones {
 		if o := &m.cs[at]; len(m.sets[n]) > 1 {
@@ -232,7 +233,7 @@ type Solver struct {
 		NotNull(col int) bool    // whether no row has NULL in the column
 		NoBlankEnd(col int) bool // whether none has a text there that ends with a space
 	}
-	// Window gives values among which those of the column are: the Constraint holds in no other rows.
+	// Window returns a set that contains the column's values: the Constraint applies to no other rows.
 	Window func(col int) types.Set
 }
 
@@ -242,8 +243,8 @@ func (s *Solver) Solve(e Expr) Constraint {
 	return f.where(e, onlyTrue)
 }
 
-// SolveBoth gives the Constraint of two comparisons of the same expression with constants, where that may say more than those of both:
-// the numbers from 500 to 700 have texts of three digits, while each half has texts of any length.
+// SolveBoth returns the Constraint of two comparisons of the same expression with constants, if it may be narrower than
+// their conjunction: the numbers from 500 to 700 have texts of three digits, while each half has texts of any length.
 func (s *Solver) SolveBoth(a, b Expr) (Constraint, bool) {
 	var x Expr
 	all := among{set: types.All()}
@@ -262,7 +263,7 @@ func (s *Solver) SolveBoth(a, b Expr) (Constraint, bool) {
 	return f.where(x, all), true
 }
 
-// value is where column col is among out. That it lies in its window is not said again.
+// value returns the Constraint that column col is in out, without repeating its window.
 func (f *finder) value(col int, out among) Constraint {
 	if out.null && f.Columns != nil && f.Columns.NotNull(col) {
 		out.null = false
@@ -277,8 +278,8 @@ func (f *finder) value(col int, out among) Constraint {
 	return ofColumn(col, out, true)
 }
 
-// ending gives what f's parts say of a text that matches p: those which turn it about so that the end of p is their beginning. It is
-// anywhere where there are none.
+// ending returns the Constraints that f's parts give for a text that matches p: parts that reverse it, so that the end
+// of p is their beginning. The result is unrestricted if there are none.
 func (f *finder) ending(col *Column, p *Pattern) (found []Constraint) {
 	for i, part := range f.Parts {
 		if q, ok := LikeImage(part, col.Index, p); ok {
@@ -290,7 +291,7 @@ func (f *finder) ending(col *Column, p *Pattern) (found []Constraint) {
 	return found
 }
 
-// either holds where all of cs do, each of which alone says what the condition says.
+// either returns the conjunction of cs, each of which alone is equivalent to the condition.
 func either(cs []Constraint) Constraint {
 	if len(cs) == 1 {
 		return cs[0]
@@ -298,7 +299,7 @@ func either(cs []Constraint) Constraint {
 	return Constraint{Kind: Either, Of: cs}
 }
 
-// part is where e is among out, as far as parts that e is the same as say it.
+// part returns the Constraint that e is in out, for parts that are equal to e.
 func (f *finder) part(e Expr, out among) (Constraint, bool) {
 	for i, p := range f.Parts {
 		if Same(e, p) {

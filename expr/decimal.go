@@ -46,7 +46,7 @@ func (s *decimalSearch) side(n int64, iv types.Interval) int {
 	return side(v, iv)
 }
 
-// begin cuts the search to the values of p that can be evaluated; ok is false where that cannot be told.
+// begin limits the search to the values of p that can be evaluated; ok is false if these are unknown.
 func (s *decimalSearch) begin(p Piece) (ok bool) {
 	if s.falls, s.piece = p.Falls, p.In; p.Mixed != nil || p.IfEven {
 		return false

@@ -8,7 +8,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// ends is where for a call that says how the text of a column ends, as far as parts of a key say it.
+// ends returns the Constraint for a call that determines the end of a column's text, if parts of a key can express it.
 func (f *finder) ends(e Expr, out among) (Constraint, bool) {
 	c, ok := e.(*Call)
 	if !ok || out.null || len(f.Parts) == 0 || c.Func.Key == nil || c.Func.Key.Ends == nil {
@@ -37,7 +37,7 @@ func (f *finder) ends(e Expr, out among) (Constraint, bool) {
 	return anyOf(cs...).but(exact), true
 }
 
-// eachText is Ends of single texts in out: of gives those of one.
+// eachText extends of, which gives the Ends of a single text, to the texts in out.
 func eachText(of func(c *Call, s string) ([]End, bool)) func(*Call, types.Set) ([]End, bool, bool) {
 	return func(c *Call, out types.Set) (ends []End, exact, ok bool) {
 		for _, iv := range out {

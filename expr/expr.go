@@ -18,13 +18,13 @@ type Expr interface {
 	expr()
 }
 
-// Env is what an expression is evaluated in. It may be reused from row to row
-// but not shared by goroutines.
+// Env is the environment in which an expression is evaluated. It may be reused from row to row but not shared by
+// goroutines.
 type Env struct {
 	Row []types.Value
 	// Lookup answers LOOKUP calls in keys; nil, or ok false: not known.
 	Lookup LookupFunc
-	// Subquery runs s for the given outer values, and gives s.Bare's Answer of what it gave; nil: sub-queries fail.
+	// Subquery runs s for the given outer values, and returns the Answer of s.Bare for its rows; nil: sub-queries fail.
 	Subquery func(s *Subquery, outer []types.Value) (Expr, error)
 	Loc      *time.Location // nil: UTC
 	Now      int64          // the statement's time in ms since 1970: NOW() is fixed once a statement
@@ -39,7 +39,7 @@ type LookupFunc func(table, column string, args []types.Value) (v types.Value, o
 // UIDTable is the look-up table that OPENTSDB_UID asks: OpenTSDB's table of ids. A column is a kind of them.
 const UIDTable = "tsdb-uid"
 
-// longText is the length in bytes from which on a text makes what is done with it take long.
+// longText is the length in bytes from which functions of a text take long.
 const longText = 1 << 16
 
 func (e *Env) stopped() error {
@@ -155,24 +155,24 @@ type When struct{ Cond, Then Expr }
 
 // Scope resolves names while an expression is compiled. Nil functions refuse.
 type Scope struct {
-	// Column resolves a column; the error says what is near.
+	// Column resolves a column; its error suggests a similar name.
 	Column func(ref *parser.ColumnRef) (Expr, error)
 	// Param gives the value of a parameter.
 	Param func(p *parser.Param) (types.Value, error)
-	// Parameters, where a statement is described, learns what types the places of parameters want; nil: nobody asks.
+	// Parameters, if not nil, records the types that the places of parameters require, for a statement that is described.
 	Parameters *Parameters
 	// Call may take a call over before functions are looked up (aggregates); ok false leaves it.
 	Call func(c *parser.Call) (e Expr, ok bool, err error)
 	// Subquery compiles (SELECT ...), EXISTS, IN (SELECT ...) and the like: use says which it is.
 	Subquery func(q *parser.Select, use Subquery) (Expr, error)
-	// Funcs is where functions are found; nil: the built-in ones.
+	// Funcs is the registry of functions; nil: the built-in ones.
 	Funcs *Registry
-	// Function finds functions that Funcs does not have, those of PostgreSQL's catalog; nil: there are no others.
+	// Function finds functions that Funcs does not have, such as those of PostgreSQL's catalog; nil: there are none.
 	Function func(name string) *Function
-	// Sets is set where functions that give several rows may stand.
+	// Sets is set where functions that return several rows are allowed.
 	Sets bool
-	// Key is set for expressions of a key part: a TIMESTAMP is then its epoch
-	// milliseconds in arithmetic, and the functions that stand only in keys (SALT, RING, LOOKUP ...) are known.
+	// Key is set for expressions of a key part: a TIMESTAMP is then its epoch milliseconds in arithmetic, and functions
+	// that are allowed only in keys (SALT, RING, LOOKUP ...) are known.
 	Key bool
 	Loc *time.Location
 	Now int64

@@ -133,8 +133,8 @@ func negateAll(terms []Expr) []Expr {
 	return out
 }
 
-// fold computes e now if all below it is constant. An expression that fails stays
-// as it is, to fail only if it is evaluated. loc is the zone of what is evaluated later: see Env.
+// fold evaluates e now if all of its operands are constant. An expression that fails stays unchanged, and fails only if
+// it is evaluated. loc is the zone for later evaluation: see Env.
 func fold(e Expr, loc *time.Location) Expr {
 	switch x := e.(type) {
 	case *Const:
@@ -221,7 +221,7 @@ func fixedLike(l *Like, pattern string) Expr {
 	return &out
 }
 
-// tooLong leaves what takes long to those who can stop it: planning does not wait for it.
+// tooLong stops the folding of a long evaluation: only the executor can cancel it.
 func tooLong() error { return errors.New("it takes long") }
 
 // Fold computes the constant parts of e, in the zone in which the rest is evaluated, but for those that take long.

@@ -7,8 +7,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// aggregateFunctions are known by name and number of arguments; what computes them reads many rows. The error of a Result
-// goes on from the aggregate's name.
+// aggregateFunctions are known by name and number of arguments; the executor computes them, over many rows. The error
+// of a Result continues the aggregate's name.
 var aggregateFunctions = []Function{
 	{Name: "COUNT", Group: "aggregate", Signature: "count(*) or count([DISTINCT] x) bigint", Doc: "Number of rows; of values that are not NULL.",
 		MinArgs: 1, MaxArgs: 1, Rows: true, Result: aggregating(types.BigInt, isAny)},
@@ -72,7 +72,7 @@ var aggregateFunctions = []Function{
 		MinArgs: 1, MaxArgs: 1, Result: aggregating(types.JSON, isAny)},
 }
 
-// pairs is an aggregate of pairs of numbers, of which those with a NULL are left out.
+// pairs makes an aggregate of pairs of numbers that ignores pairs with a NULL.
 func pairs(name, doc string) Function {
 	return Function{Name: name, Group: "aggregate", Signature: strings.ToLower(name) + "(y, x) double", Doc: doc, MinArgs: 2, MaxArgs: 2, Result: aggregating(types.Double, isNumber)}
 }
@@ -109,7 +109,7 @@ func ofIntegers(args []Expr) (types.Type, error) {
 	return aggregating(args[0].Type(), isInt)(args)
 }
 
-// windowFunctions are computed of rows beside one another: see planner.Window.
+// windowFunctions are computed over a window of rows: see planner.Window.
 var windowFunctions = []Function{
 	{Name: "ROW_NUMBER", Group: "window", Signature: "row_number() bigint", Doc: "The number of the row in its partition, from 1.", Result: returns(types.BigInt)},
 	{Name: "RANK", Group: "window", Signature: "rank() bigint", Doc: "The number of the first row that is equal in the order.", Result: returns(types.BigInt)},

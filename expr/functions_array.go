@@ -12,7 +12,8 @@ const arrayUnknown = "arrays are not looked into"
 
 var isArray class = types.Type.IsArray
 
-// arrayFunctions are functions of arrays. What stands beside an array and is to be one of its elements has their type: see compiler.elements.
+// arrayFunctions are functions of arrays. An argument that becomes an element of an array has the type of its elements:
+// see compiler.elements.
 var arrayFunctions = []Function{
 	{Name: "ARRAY", Group: "array", Unknown: arrayUnknown, Signature: "ARRAY[a, b, ...], ARRAY(SELECT ...)", Doc: "The array of these elements; of arrays of one size, an array of one dimension more.", MinArgs: 0, MaxArgs: -1, NullArgs: true,
 		Result: func(args []Expr) (types.Type, error) {
@@ -124,7 +125,7 @@ func setOf(name, signature, doc string, least, most int, result resultFunc, eval
 	return Function{Name: name, Group: "array", Unknown: "it stands in FROM and SELECT", Signature: signature, Doc: doc, MinArgs: least, MaxArgs: most, Result: result, Eval: eval, Set: true, Volatile: true}
 }
 
-// elemOrSelf is the type of the elements of t, or t where it is no array.
+// elemOrSelf returns the type of the elements of t, or t if it is not an array.
 func elemOrSelf(t types.Type) types.Type {
 	if t.IsArray() {
 		return t.Elem()
@@ -278,7 +279,7 @@ func appended(array, x types.Value, before bool) (types.Value, error) {
 	return types.NewArrayOf(types.ArrayOf(array.Type().Elem()), dims, items), nil
 }
 
-// changed is array with what to gives of the elements that are x; ok false leaves them out.
+// changed replaces the elements of array that are equal to x by the result of to; ok false removes them.
 func changed(array, x types.Value, to func(types.Value) (y types.Value, ok bool)) (types.Value, error) {
 	if array.IsNull() {
 		return array, nil
@@ -394,7 +395,7 @@ func stringToArray(_ *Env, a []types.Value) (types.Value, error) {
 	return types.NewArray(types.String, items), nil
 }
 
-// maxFilled bounds the elements of what ARRAY_FILL makes.
+// maxFilled bounds the number of elements of ARRAY_FILL.
 const maxFilled = 1 << 20
 
 func fillArray(_ *Env, a []types.Value) (types.Value, error) {

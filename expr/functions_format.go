@@ -12,8 +12,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Patterns of TO_CHAR, TO_DATE and TO_TIMESTAMP, as in PostgreSQL 16, 9.8. A
-// longer one stands before those it begins with.
+// Patterns of TO_CHAR, TO_DATE and TO_TIMESTAMP, as in PostgreSQL 16, 9.8. A longer pattern precedes its prefixes.
 var formatPatterns = []string{
 	"AD", "BC", "A.D.", "B.C.", "HH24", "HH12", "HH", "MI", "SSSSS", "SSSS", "SS", "MS", "US", "AM", "PM", "A.M.", "P.M.", "Y,YYY", "YYYY", "IYYY", "YYY", "YY", "Y", "IYY", "IY", "IW", "IDDD", "ID", "I",
 	"MONTH", "MON", "MM", "DAY", "DY", "DDD", "DD", "D", "WW", "W", "CC", "J", "Q", "FF1", "FF2", "FF3", "FF4", "FF5", "FF6",
@@ -22,7 +21,7 @@ var formatPatterns = []string{
 
 var romanMonths = [...]string{"I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"}
 
-// pattern is a piece of a format: a pattern, or text that stands for itself.
+// pattern is a piece of a format: a pattern, or literal text.
 type pattern struct {
 	name string // in upper case; "" for text
 	text string // as written
@@ -320,7 +319,7 @@ func parseTime(s, format string) (at time.Time, err error) {
 	return t, nil
 }
 
-// zoneReading is what TZH and TZM read.
+// zoneReading holds the values of TZH and TZM.
 type zoneReading struct {
 	west         bool
 	hour, minute int
@@ -334,7 +333,7 @@ func (z zoneReading) offset() time.Duration {
 	return d
 }
 
-// timeReader reads what stands for the patterns of a format, one after the other.
+// timeReader reads the text for the patterns of a format, one after the other.
 type timeReader struct {
 	rest    string
 	pattern string
@@ -342,7 +341,7 @@ type timeReader struct {
 	err     error
 }
 
-// text passes over what stands for text of the format.
+// text skips the text for a literal text of the format.
 func (r *timeReader) text(text string) bool {
 	for _, want := range text {
 		found, n := utf8.DecodeRuneInString(r.rest)
@@ -357,7 +356,7 @@ func (r *timeReader) text(text string) bool {
 	return true
 }
 
-// digits takes at most so many digits off the front.
+// digits cuts at most so many digits off the front.
 func (r *timeReader) digits(most int) string {
 	n := 0
 	for n < len(r.rest) && n < most && r.rest[n] >= '0' && r.rest[n] <= '9' {
@@ -403,12 +402,13 @@ func (r *timeReader) fraction(nanos *int) {
 	*nanos = v
 }
 
-// formatUnit is what a pattern tells: it is the same for all moments of that unit. Units are in order, from the year on.
+// formatUnit maps a pattern to its unit: the text is the same for all moments of that unit. Units are in order, from
+// the year on.
 var formatUnit = map[string]int{"Y,YYY": 1, "YYYY": 1, "YYY": 1, "YY": 1, "Y": 1, "CC": 1, "AD": 0, "BC": 0, "A.D.": 0, "B.C.": 0, "TZ": 0, "TZH": 0, "TZM": 0, "OF": 0,
 	"Q": 2, "MM": 3, "MONTH": 3, "MON": 3, "RM": 3, "DD": 4, "DDD": 4, "DAY": 4, "DY": 4, "D": 4, "ID": 4, "IDDD": 4, "IW": 4, "WW": 4, "W": 4, "J": 4, "IYYY": 4, "IYY": 4, "IY": 4, "I": 4,
 	"HH24": 5, "HH12": 5, "HH": 5, "AM": 5, "PM": 5, "A.M.": 5, "P.M.": 5, "MI": 6, "SS": 7, "SSSS": 7, "SSSSS": 7, "FF1": 8, "FF2": 9, "MS": 10, "FF3": 10, "FF4": 10, "FF5": 10, "US": 10, "FF6": 10}
 
-// formatFiner tells which patterns, of fixed width and rising in it, may follow those that tell a unit.
+// formatFiner lists the patterns, of fixed width and rising within the unit, that may follow a pattern of a unit.
 var formatFiner = map[int][]string{1: {"Q", "MM", "DDD"}, 2: {"MM"}, 3: {"DD"}, 4: {"HH24"}, 5: {"MI"}, 6: {"SS"}, 7: {"FF1", "FF2", "MS", "FF3", "FF4", "FF5", "US", "FF6"}}
 
 // formatWithin gives the pieces on which a pattern rises that begins with another unit than the year.
@@ -428,7 +428,8 @@ func formatWithin(name string, in types.Interval) []Piece {
 	return nil
 }
 
-// isoPieces are the years of ISO 8601's weeks with as many digits, for a pattern that goes from them to weeks or days of weeks.
+// isoPieces returns the years of ISO 8601's weeks with equally many digits, for a pattern that continues with weeks or
+// days of weeks.
 func isoPieces(format string, t types.Type) (pieces []Piece) {
 	var names []string
 	for _, p := range parseFormat(format) {

@@ -28,8 +28,8 @@ func hexHash(name, doc string, n int, sum func([]byte) []byte) Function {
 		}, Key: &Algebra{Width: fixed(2 * n), HexDigits: true}}
 }
 
-// hashed gives what a hash function takes: the bytes of text or BYTES, a number as
-// its decimal text, a TIMESTAMP as its milliseconds'.
+// hashed returns the bytes that a hash function hashes: the bytes of text or BYTES, the decimal text of a number, the
+// milliseconds of a TIMESTAMP as text.
 func hashed(v types.Value) []byte {
 	switch {
 	case v.Type().IsText() || v.Type() == types.Bytes:
@@ -81,7 +81,7 @@ func unsigned(sum func([]byte, int64) int64) func([]byte, int64) int64 {
 	return func(b []byte, seed int64) int64 { return int64(uint32(sum(b, seed))) }
 }
 
-// crc16 is CRC-16/XMODEM, as Redis has it for its slots.
+// crc16 is CRC-16/XMODEM, the function of Redis' slots.
 func crc16(bs []byte, _ int64) int64 {
 	var crc uint16
 	for _, b := range bs {

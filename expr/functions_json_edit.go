@@ -207,8 +207,8 @@ func writeElements(items []json.RawMessage) json.RawMessage {
 	return append(out, ']')
 }
 
-// jsonEdited changes a[0] at the path a[1]. edit returns the new value of what is there, or nil where nothing is to be added; with insert an
-// array gets another element before or, if a[3] is true, after the one at the path.
+// jsonEdited changes a[0] at the path a[1]. edit returns the new value for the old one, or nil to add nothing; with
+// insert an array gets another element before or, if a[3] is true, after the one at the path.
 func jsonEdited(a []types.Value, edit func(old json.RawMessage) (json.RawMessage, error), insert bool) (types.Value, error) {
 	path, err := pathOf(a[1])
 	if err == nil && slices.ContainsFunc(path, types.Value.IsNull) {

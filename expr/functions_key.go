@@ -13,7 +13,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// keyFunctions stand only in key parts.
+// keyFunctions are allowed only in key parts.
 var keyFunctions = []Function{
 	{Name: "SALT", Group: "key", Signature: "SALT(a, b, ...) or SALT(a TO b)", Doc: "One of the values, drawn at random for each new row.", MinArgs: 1, MaxArgs: -1, Volatile: true,
 		Result: saltResult, Eval: noValue, Key: &Algebra{Arg: NoArg,
@@ -268,8 +268,8 @@ func tsdbQualifier(ms int64) string {
 	return string([]byte{byte(q >> 24), byte(q >> 16), byte(q >> 8), byte(q)})
 }
 
-// OpenTSDBOffset reads the offset in milliseconds from the qualifier of one OpenTSDB
-// data point; ok is false when it is none.
+// OpenTSDBOffset reads the offset in milliseconds from the qualifier of one OpenTSDB data point; ok is false if it is
+// not one.
 func OpenTSDBOffset(q string) (ms int64, ok bool) {
 	switch {
 	case len(q) == 2:

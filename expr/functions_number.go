@@ -64,7 +64,7 @@ func unit(falls bool) []Piece {
 	return []Piece{{In: types.Interval{Hi: minusOne, HiOpen: true}}, {In: types.Interval{Lo: minusOne, Hi: plusOne}, Falls: falls}, {In: types.Interval{Lo: plusOne, LoOpen: true}}}
 }
 
-// roundAlgebra is that of FLOOR, CEIL, ROUND and TRUNC.
+// roundAlgebra is the algebra of FLOOR, CEIL, ROUND and TRUNC.
 var roundAlgebra = &Algebra{Pieces: func(c *Call, _ types.Interval) []Piece {
 	if len(c.Args) > 1 { // at digits before the point integers may grow beyond their type
 		return atZero(false, false)

@@ -98,7 +98,7 @@ func quoteLiteral(s string) string {
 	return quoted
 }
 
-// placeholder is what stands behind a % in a format: [n$][-][width | * | *n$] and a type.
+// placeholder matches a placeholder of a format after its %: [n$][-][width | * | *n$] and a type.
 var placeholder = regexp.MustCompile(`^(?:(\d+)\$)?(-*)(?:(\d+)|(\*)(?:(\d+)\$)?)?(?s:(.?))`)
 
 // formatText is FORMAT.
@@ -161,7 +161,7 @@ type formatArgs struct {
 	next   int
 }
 
-// value gives the value number n, the one behind the last one where n is not told.
+// value returns the value number n, or the one after the last value if n is empty.
 func (a *formatArgs) value(n string) (types.Value, error) {
 	if n != "" {
 		i, err := strconv.Atoi(n)
@@ -176,7 +176,7 @@ func (a *formatArgs) value(n string) (types.Value, error) {
 	return a.values[a.next-1], nil
 }
 
-// width gives the width that a placeholder tells, and whether what it stands for goes to the left of the spaces.
+// width returns the width in a placeholder, and whether its value is aligned to the left.
 func (a *formatArgs) width(placeholder []string) (width int, toLeft bool, err error) {
 	digits, star, number := placeholder[3], placeholder[4], placeholder[5]
 	toLeft = placeholder[2] != ""

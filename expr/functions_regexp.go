@@ -130,8 +130,8 @@ func flagged(a []types.Value, at int, global bool) (re *regexp.Regexp, all bool,
 	return re, all, err
 }
 
-// flagsOf reads the flags a[at], if they are there: i for any case, n for lines (. ends at their ends, ^ and $ stand there), c
-// and s for the contrary, and g, where it may stand, for all matches.
+// flagsOf reads the flags a[at], if present: i ignores case, n treats lines separately (. stops at line ends, ^ and $
+// match there), c and s are the opposites, and g, if global allows it, means all matches.
 func flagsOf(a []types.Value, at int, global bool) (flags string, all bool, err error) {
 	anyCase, lines := "", ""
 	if len(a) > at {
@@ -155,7 +155,7 @@ func flagsOf(a []types.Value, at int, global bool) (flags string, all bool, err 
 	return anyCase + lines, all, nil
 }
 
-// startOf gives the byte at which the character a[at], counted from 1, begins in a[0]; -1 when it is behind the end.
+// startOf returns the byte at which the character a[at], counted from 1, begins in a[0]; -1 if it is after the end.
 func startOf(a []types.Value, at int) (int, error) {
 	if len(a) <= at {
 		return 0, nil

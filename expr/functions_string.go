@@ -505,8 +505,8 @@ func matches(flags string, negate bool) evalFunc {
 	}
 }
 
-// similar turns an SQL regular expression into one of RE2: % and _ are wildcards, what follows
-// escape is a character, the rest is alike.
+// similar converts an SQL regular expression to RE2: % and _ are wildcards, a character after escape is literal, the
+// rest is unchanged.
 func similar(p, escape string) string {
 	var b strings.Builder
 	b.WriteString(`(?s)\A(?:`)

@@ -193,7 +193,7 @@ func millis(v types.Value) int64 {
 	return v.Int()
 }
 
-// offset is how far, in milliseconds, clocks in loc are ahead of UTC at a moment.
+// offset returns the milliseconds by which clocks in loc are ahead of UTC at a moment.
 func offset(ms int64, loc *time.Location) int64 {
 	_, s := time.UnixMilli(ms).In(loc).Zone()
 	return int64(s) * 1000

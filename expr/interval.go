@@ -42,7 +42,7 @@ func addMonths(t time.Time, n int) time.Time {
 	return first.AddDate(0, 0, min(t.Day(), last)-1)
 }
 
-// intervalFunctions are what operators and EXTRACT become of INTERVALs.
+// intervalFunctions implement operators and EXTRACT for INTERVALs.
 var intervalFunctions = []Function{
 	{Name: "INTERVAL_ADD", Group: "time", Unknown: intervalsUnknown, Signature: "interval + interval", Doc: "The sum.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Duration, isInterval), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
@@ -85,7 +85,7 @@ var intervalFunctions = []Function{
 		}, Eval: intervalField},
 }
 
-// age is the time from b to a, field by field: the days that are short are those of the month of the earlier moment.
+// age returns the time from b to a, field by field: missing days are borrowed from the month of the earlier moment.
 func age(a, b time.Time) (types.Value, error) {
 	if a.Before(b) {
 		v, err := age(b, a)
@@ -120,7 +120,7 @@ func newInterval(months, ms int64) (types.Value, error) {
 
 var errInterval = errors.New("INTERVAL out of range")
 
-// scaleInterval is v * by, or v / by. A fraction of a month goes on in days, as PostgreSQL has it.
+// scaleInterval returns v * by, or v / by. A fraction of a month becomes days, as in PostgreSQL.
 func scaleInterval(v, by types.Value, divide bool) (types.Value, error) {
 	months, ms := v.Duration()
 	if !divide && by.Type().IsInteger() {
@@ -285,8 +285,8 @@ func betweenMoments(x Expr) bool {
 	return false
 }
 
-// sameUnit makes the operands of a comparison meet where one is an INTERVAL and the other milliseconds between moments: a
-// constant becomes milliseconds, so that keys and filters are told of them.
+// sameUnit converts an INTERVAL and the milliseconds between moments to one unit for a comparison: a constant becomes
+// milliseconds, so that keys and filters can use it.
 func sameUnit(x, y Expr) (Expr, Expr) {
 	switch k, ok := y.(*Const); {
 	case ok && k.Typ == types.Duration && betweenMoments(x) && !k.Val.IsNull():
@@ -299,7 +299,7 @@ func sameUnit(x, y Expr) (Expr, Expr) {
 	return x, y
 }
 
-// leading is the first argument; nil where there is none.
+// leading returns the first argument, or nil.
 func leading(args []Expr) Expr {
 	if len(args) == 0 {
 		return nil

@@ -20,7 +20,7 @@ type joint struct {
 	skipsNull bool
 }
 
-// maxSkipped bounds the arguments of which each may be missing with its separator.
+// maxSkipped bounds the number of arguments that may be missing together with their separators.
 const maxSkipped = 5
 
 // joined gives the ways in which c puts texts together; ok is false where the text of an argument is not known.
@@ -127,7 +127,7 @@ const (
 	maxJoints = 1 << 17
 )
 
-// join is where for texts of type t that are put together in one of ways.
+// join returns the Constraint for texts of type t that are concatenated in one of several ways.
 func (f *finder) join(t types.Type, ways []joint, out among) Constraint {
 	if outer := f.joining; !outer {
 		f.joining, f.most = true, min(f.joints+max(len(out.set), 1)<<10, maxJoints)
@@ -143,7 +143,7 @@ func (f *finder) join(t types.Type, ways []joint, out among) Constraint {
 	return anyOf(found...)
 }
 
-// joint is where the texts of j, of type t, one after the other, lie in set.
+// joint returns the Constraint that the concatenation of the texts of j, of type t, is in set.
 func (f *finder) joint(t types.Type, j joint, set types.Set) Constraint {
 	if f.joints++; f.joints > f.most {
 		return somewhere
@@ -272,7 +272,7 @@ func behindAll(set types.Set, t types.Type, before string) types.Set {
 	return types.SetOf(ivs...)
 }
 
-// behind gives the interval of the x for which before || x lies in iv; ok is false when there is none.
+// behind returns the interval of the x for which before || x is in iv; ok is false if there is none.
 func behind(iv types.Interval, t types.Type, before string) (out types.Interval, ok bool) {
 	if !iv.Lo.IsNull() {
 		lo := iv.Lo.Text()

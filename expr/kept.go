@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// kept keeps what was made of texts, which are usually the same for every row: patterns, intervals.
+// kept caches values made from texts, which are usually the same for every row: patterns, intervals.
 type kept[V any] struct {
 	sync.Mutex
 	byText map[string]V
 }
 
-// get gives what was made of text, or makes it. An error is not kept.
+// get returns the cached value for text, or makes it. Errors are not cached.
 func (k *kept[V]) get(text string, of func() (V, error)) (V, error) {
 	k.Lock()
 	defer k.Unlock()

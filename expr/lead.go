@@ -13,7 +13,7 @@ type Leading struct {
 	N     int
 }
 
-// Lead gives what is known of how e's values begin, whatever its columns hold. It is for spreading keys over regions.
+// Lead describes how e's values begin, for any values of its columns. It is for spreading keys over regions.
 //
 //	MD5(uid)                    0123456789abcdef, 32
 //	UPPER(LEFT(MD5(uid), 2))    0123456789ABCDEF, 2
@@ -32,7 +32,7 @@ func Lead(e Expr) Leading {
 	return Leading{}
 }
 
-// cut is of without the first from bytes, and without those behind the n that follow.
+// cut returns of without the first from bytes, and with only n of the others.
 func (of Leading) cut(from, n int64) Leading {
 	of.N = int(max(0, min(int64(of.N)-from, n)))
 	return of
@@ -49,7 +49,7 @@ func leadReversed(c *Call, of Leading) Leading {
 	return Leading{}
 }
 
-// numeralDigits is how many digits at the end of a number are taken to be any.
+// numeralDigits is the number of digits at the end of a number that are assumed to be arbitrary.
 const numeralDigits = 4
 
 // isNumeral reports whether e is the text of an integer, maybe with zeros in front.
@@ -68,7 +68,7 @@ func isNumeral(e Expr) bool {
 	return false
 }
 
-// leadOfHex is Lead of the bytes that hexadecimal digits stand for.
+// leadOfHex returns the Lead of the bytes that hexadecimal digits encode.
 func leadOfHex(_ *Call, of Leading) Leading {
 	if len(of.Chars) != 16 {
 		return Leading{}

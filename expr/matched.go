@@ -26,10 +26,11 @@ const (
 	cut                // the text begins with text; what else must be is not known
 )
 
-// maxHeads bounds the alternatives that are told apart.
+// maxHeads bounds the number of alternatives.
 const maxHeads = 32
 
-// matched gives the texts that match pattern, exact: and no others. ok is false for what is no pattern.
+// matched returns the texts that match pattern; exact reports that no others are in the set. ok is false for an invalid
+// pattern.
 func matched(pattern string) (set types.Set, exact, ok bool) {
 	heads, ok := headsOf(pattern, false)
 	ivs := make([]types.Interval, len(heads))
@@ -158,7 +159,7 @@ func walk(re *syntax.Regexp, heads []head) []head {
 	return lost(heads, nil) // ends of lines and of words
 }
 
-// lost cuts heads, of which it is not known how they go on, but for those in states that stay as they are.
+// lost cuts heads whose continuation is unknown, except those in states that stay.
 func lost(heads []head, stay []state) []head {
 	var out []head
 	for _, h := range heads {
@@ -228,7 +229,7 @@ func anchored(heads []head, begin bool) []head {
 	return out
 }
 
-// reversed is h.text from the end of a text, as it stands there.
+// reversed returns the text of h, which was read from the end, in normal order.
 func (h head) reversed() string {
 	rs := []rune(h.text)
 	slices.Reverse(rs)

@@ -85,7 +85,7 @@ func (c *Column) String() string {
 	return parser.QuoteName(c.Name)
 }
 
-// operand prints e so that it can stand beside an operator.
+// operand formats e as an operand of an operator.
 func operand(e Expr) string {
 	switch x := e.(type) {
 	case *And, *Or, *Not, *Compare, *In, *Like, *IsNull:
@@ -263,8 +263,8 @@ func Columns(e Expr) []int {
 	return out
 }
 
-// Same reports whether a and b, over one row, are the same expression of the same columns, whatever tables they are of and
-// wherever they were written.
+// Same reports whether a and b, over one row, are the same expression of the same columns, whichever tables they come
+// from and wherever they were written.
 func Same(a, b Expr) bool { return sameNode(a, b) && slices.EqualFunc(Children(a), Children(b), Same) }
 
 // sameNode compares all of two nodes but their children and positions.

@@ -120,7 +120,8 @@ func bitwise(op, doc string, of func(a, b int64) int64, key *Algebra) Function {
 	return f
 }
 
-// maskPieces are those of x & k: where k has all bits from one on, x without the lower ones; where it has these, what begins again and again.
+// maskPieces returns the pieces of x & k. If k has all bits from one on, the result is x without its lower bits; if k
+// has only the lower bits, it is periodic.
 func maskPieces(c *Call, in types.Interval) []Piece {
 	k, _, ok := c.constant()
 	if !ok {
@@ -137,7 +138,7 @@ func maskPieces(c *Call, in types.Interval) []Piece {
 	return nil
 }
 
-// setPieces are those of x | k: where k has all bits below one, x with these.
+// setPieces returns the pieces of x | k, if k has all bits below one: x with these bits set.
 func setPieces(c *Call, in types.Interval) []Piece {
 	k, _, ok := c.constant()
 	if !ok {
@@ -152,7 +153,7 @@ func setPieces(c *Call, in types.Interval) []Piece {
 	return nil
 }
 
-// shifting is bitwise with so many places for b.
+// shifting makes a bitwise shift; b is the number of places.
 func shifting(op, doc string, of func(a, b int64) int64, pieces func(*Call, types.Interval) []Piece) Function {
 	f := bitwise(op, doc, of, &Algebra{Pieces: pieces})
 	move := f.Eval

@@ -11,7 +11,8 @@ type ParameterType struct {
 	List bool
 }
 
-// Parameters finds out what types the places of a statement's parameters want, while it is compiled with NULLs in their place.
+// Parameters finds the types that the places of a statement's parameters require, while it is compiled with NULL for
+// each.
 type Parameters struct {
 	Types []ParameterType // of ?, $1 and so on, in their order
 	at    map[parser.Pos]int
@@ -32,7 +33,7 @@ func ParametersOf(s parser.Statement, n int, given []types.Type) *Parameters {
 	return p
 }
 
-// typeOf is the type of q, as far as it is known. A nil p knows none.
+// typeOf returns the type of q, if it is known. A nil p knows none.
 func (p *Parameters) typeOf(q *parser.Param) types.Type {
 	if p == nil || q.Index < 1 || q.Index > len(p.Types) || p.Types[q.Index-1].List {
 		return types.Null
@@ -40,7 +41,7 @@ func (p *Parameters) typeOf(q *parser.Param) types.Type {
 	return p.Types[q.Index-1].Type
 }
 
-// Want notes that the place of x wants the type t, if x is a parameter of which none is known.
+// Want records that the place of x requires the type t, if x is a parameter of unknown type.
 func (p *Parameters) Want(x parser.Expr, t types.Type) {
 	if q, ok := x.(*parser.Param); ok && p != nil {
 		p.want(q.Pos, ParameterType{Type: t})
@@ -63,7 +64,7 @@ func (c compiler) wants(x Expr, t types.Type) {
 	}
 }
 
-// operandTypes notes what the operands of an arithmetic operator or of || want.
+// operandTypes records the types that an arithmetic operator or || requires of parameters.
 func (c compiler) operandTypes(op string, x, y Expr) {
 	switch {
 	case c.s.Parameters == nil:

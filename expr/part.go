@@ -8,14 +8,14 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// The functions here say of a key part, an expression e over column col, how its values follow those of the column. Where e has other
-// columns too they answer "not known".
+// The functions here describe how the values of a key part, an expression e over column col, follow those of the
+// column. If e has other columns too, they answer "not known".
 
 // maxListed bounds the values that are evaluated one by one to find an image.
 const maxListed = 4096
 
-// Stored is what an encoding can hold of an expression's values: those in In, NULL where it has no such bound, and texts of at most Width
-// bytes, 0 where these have no bound. What it cannot hold is in no key.
+// Stored describes the values of an expression that an encoding can hold: those in In (NULL: unbounded), and texts of
+// at most Width bytes (0: unbounded). No key has other values.
 type Stored struct {
 	In    types.Interval
 	Width int
@@ -172,8 +172,8 @@ func Bins(e Expr, col int, in types.Set, limit int) ([]types.Value, bool) {
 	return types.Points(vs...).Values(limit)
 }
 
-// Coarser gives the fewest Steps of what in e is all that depends on column col: of the day of a moment, for a hash of that day. None where
-// they are more than limit.
+// Coarser returns the fewest Steps of the parts of e that depend on column col: of the day of a moment, for a hash of
+// that day. It returns none if there are more than limit.
 //
 //	LEFT(MD5(u || TO_CHAR(ts, 'YYYYMMDD')), 4), ts in a week     seven steps, of TO_CHAR(ts, 'YYYYMMDD')
 func Coarser(e Expr, col int, in types.Set, limit int) (fewest []Step) {
@@ -198,8 +198,8 @@ func Coarser(e Expr, col int, in types.Set, limit int) (fewest []Step) {
 	return fewest
 }
 
-// Monotone is +1 or -1 when e, as far as it is stored, never falls or never rises as column col grows; 0 when that is not known. strict: it
-// differs for different values of the column.
+// Monotone is +1 or -1 if e, as far as it can be stored, never falls or never rises as column col grows; 0 if that is
+// unknown. strict: it differs for different values of the column.
 func Monotone(e Expr, col int, stored Stored) (dir int, strict bool) {
 	if c, ok := e.(*Column); ok {
 		if c.Index == col {
@@ -294,14 +294,14 @@ func Domain(e Expr) (types.Set, bool) {
 	return nil, false
 }
 
-// arg is what an expression is made of, and its Domain.
+// arg is an argument of an expression, and its Domain.
 type arg struct {
 	x      Expr
 	domain types.Set
 	ok     bool
 }
 
-// spelled is Domain of a text of few characters, each of which may be any of some: the first digits of a hash.
+// spelled is the Domain of a text of few characters, each of which is one of a few: the first digits of a hash.
 func spelled(e Expr) (types.Set, bool) {
 	lead := Lead(e)
 	if lead.N == 0 || e.Type() != types.String || lead.N != Width(e) {
@@ -327,7 +327,7 @@ func spelled(e Expr) (types.Set, bool) {
 	return types.Points(vs...), true
 }
 
-// combined is Domain of what is made of args that have few values each: all ways to put them together are evaluated.
+// combined is the Domain of an expression whose args have few values each: it evaluates all combinations.
 func combined(e Expr, args []arg) (types.Set, bool) {
 	domains, ways := make([][]types.Value, len(args)), 1
 	for i, a := range args {

@@ -131,7 +131,8 @@ func (p *Pattern) Literals() (pieces []string, ok bool) {
 	return pieces, true
 }
 
-// Reverse is the pattern that reversed strings match; nil for one with bytes that are no character, which may be a part of one.
+// Reverse returns the pattern that reversed strings match; nil for a pattern with invalid UTF-8, which may be a part of
+// a character.
 func (p *Pattern) Reverse() *Pattern {
 	for _, it := range p.items {
 		if !utf8.ValidString(it.lit) {
@@ -146,9 +147,9 @@ func (p *Pattern) Reverse() *Pattern {
 	return r
 }
 
-// reverseDomain is the pattern that texts with their labels reversed match, for patterns that are a % and a
-// literal: "%.example.com" gives "com.example.%". Of "%ample.com" the last labels are known, and that
-// the next one ends in "ample". Nil for other patterns.
+// reverseDomain returns the pattern for texts with their labels reversed, for patterns that are a % and a literal:
+// "%.example.com" gives "com.example.%". For "%ample.com" the last labels are known, and that the next one ends in
+// "ample". It returns nil for other patterns.
 func (p *Pattern) reverseDomain() *Pattern {
 	if len(p.items) != 2 || p.items[0].n != anyText || p.items[1].n != 0 {
 		return nil
@@ -164,8 +165,8 @@ func (p *Pattern) reverseDomain() *Pattern {
 	return r
 }
 
-// reverseString reverses the characters of s. Bytes that are no character stay together as they are, so that they do not
-// become one: what is reversed twice is as it was.
+// reverseString reverses the characters of s. Invalid bytes stay together in their order, so that they do not become a
+// character and a second reversal restores s.
 func reverseString(s string) string {
 	b := make([]byte, len(s))
 	at := len(s)

@@ -21,8 +21,9 @@ type Piece struct {
 	Mixed *types.Interval
 	// Strict reports whether different arguments have different values.
 	Strict bool
-	// Even reports whether all texts there are alike but for digits: of one length, with digits where one of them has digits, and what is
-	// else the same. Of a text it is so where the argument is. IfEven: the piece is known for such arguments alone.
+	// Even reports whether all texts of the piece differ only in digits: they have one length, digits at the same
+	// positions, and equal other characters. A function of a text is even if its argument is. IfEven: the piece applies
+	// only to such arguments.
 	Even, IfEven bool
 }
 
@@ -35,7 +36,7 @@ var (
 	minusOne = types.NewInt(-1)
 )
 
-// atZero are pieces up to 0 and from it on: what leaves its type does so at either end.
+// atZero returns the pieces up to 0 and from 0 on: a result may leave its type at either end.
 func atZero(below, above bool) []Piece {
 	return []Piece{{In: types.Interval{Hi: zero}, Falls: below}, {In: types.Interval{Lo: zero}, Falls: above}}
 }
@@ -48,7 +49,7 @@ func besideZero(below, above bool) []Piece {
 // aroundZero are pieces where a result may be too great far from 0 and too small near it, or the other way round.
 func aroundZero(below, above bool) []Piece { return cutAt(minusOne, plusOne, below, above) }
 
-// cutAt are pieces as aroundZero's, for which lo and hi stand where the result is neither too great nor too small.
+// cutAt returns the pieces of aroundZero; lo and hi bound the values whose results are in range.
 func cutAt(lo, hi types.Value, below, above bool) []Piece {
 	return []Piece{{In: types.Interval{Hi: lo}, Falls: below}, {In: types.Interval{Lo: lo, Hi: zero, HiOpen: true}, Falls: below}, {In: types.Point(zero)},
 		{In: types.Interval{Lo: zero, LoOpen: true, Hi: hi}, Falls: above}, {In: types.Interval{Lo: hi}, Falls: above}}
@@ -99,7 +100,7 @@ var (
 	beyondFloat = int64(math.Float64bits(math.MaxFloat32)) + 1
 )
 
-// rank is the number of v, which is of the axis' type.
+// rank returns the number of v, which has the axis' type.
 func (a axis) rank(v types.Value) int64 {
 	var n int64
 	switch a.typ {
@@ -189,7 +190,7 @@ func castPieces(from, to types.Type, in types.Interval) []Piece {
 	return nil
 }
 
-// digitPieces are numbers with as many digits in a base: their texts are in order.
+// digitPieces are numbers with equally many digits in a base: their texts are in order.
 func digitPieces(base int64) []Piece {
 	var below, above []Piece
 	for lo := int64(1); ; lo *= base {
@@ -209,8 +210,8 @@ func digitPieces(base int64) []Piece {
 	}
 }
 
-// yearPieces are the values of type t, DATE or TIMESTAMP, with as many digits in their years: their texts, which begin
-// with the year, are in order. The texts of years below 0 begin with their sign.
+// yearPieces are the values of type t, DATE or TIMESTAMP, with equally many digits in their years: their texts, which
+// begin with the year, are in order. The texts of years below 0 begin with their sign.
 func yearPieces(t types.Type, even, strict bool) []Piece {
 	start := func(year int) types.Value {
 		at := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
@@ -235,7 +236,7 @@ func yearPieces(t types.Type, even, strict bool) []Piece {
 	return append(out, Piece{In: types.Interval{Lo: start(most)}})
 }
 
-// numeralPieces are those of a cast of texts to integers: of digits, maybe behind a sign.
+// numeralPieces are the pieces of a cast of texts to integers: digits, perhaps after a sign.
 func numeralPieces(in types.Interval) []Piece {
 	if in.Lo.IsNull() {
 		return nil

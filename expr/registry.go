@@ -63,7 +63,7 @@ func (r *Registry) Register(f Function) error {
 	return nil
 }
 
-// Lookup finds a function by its name or another usual one; nil when there is none.
+// Lookup finds a function by its name or another usual one, or returns nil.
 func (r *Registry) Lookup(name string) *Function {
 	name = strings.ToUpper(name)
 	if f := r.funcs[name]; f != nil {

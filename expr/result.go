@@ -10,7 +10,7 @@ import (
 
 type resultFunc = func(args []Expr) (types.Type, error)
 
-// class is what an argument may be.
+// class is a set of types that an argument may have.
 type class func(types.Type) bool
 
 var (
@@ -26,7 +26,7 @@ var (
 	isMoment   class = func(t types.Type) bool { return t.IsTimestamp() || t == types.Date }
 )
 
-// returns checks the arguments against classes, the last of which holds for all that follow, and gives t.
+// returns checks the arguments against classes, the last of which applies to all further ones, and returns t.
 func returns(t types.Type, classes ...class) resultFunc {
 	return func(args []Expr) (types.Type, error) {
 		for i, a := range args {

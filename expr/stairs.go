@@ -6,8 +6,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// stairs are numbers y = rise * floor((add + x) / run) or, with falls, rise * floor((add - x) / run). With cut the quotient is cut towards
-// zero; with a period what is divided is the rest that x leaves of it. An x for which a number overflows has none.
+// stairs are numbers y = rise * floor((add + x) / run) or, with falls, rise * floor((add - x) / run). With cut the
+// quotient is truncated towards zero; with a period the dividend is the remainder of x. An x for which a number
+// overflows has no y.
 //
 //	DATE(ts)                      days of 86,400,000 milliseconds: run 86400000
 //	9223372036854775807 - ts      falls, add 9223372036854775807
@@ -18,7 +19,7 @@ type stairs struct {
 	in                     types.Set // what y can be at all; nil: any number
 }
 
-// stairsAlgebra is that of calls which are stairs; of is false for others.
+// stairsAlgebra is the algebra of calls that are stairs; of is false for others.
 func stairsAlgebra(arg int, pieces func(*Call, types.Interval) []Piece, of func(*Call) (stairs, bool)) *Algebra {
 	return &Algebra{Arg: arg, Pieces: pieces, Inverse: func(c *Call, out types.Set, within func() types.Set) (pre types.Set, exact, ok bool) {
 		s, ok := of(c)
@@ -85,7 +86,8 @@ func (s stairs) apart(z span) (x span, ok bool) {
 	return span{subClamp(z.lo, k), subClamp(z.hi, k)}, !none
 }
 
-// periods gives the values of type t in within whose quotient lies in out. ok is false where they are of too many periods.
+// periods returns the values of type t in within whose quotient is in out. ok is false if they extend over too many
+// periods.
 func (s stairs) periods(out, within types.Set, t types.Type) (pre types.Set, exact, ok bool) {
 	const most = 512
 	var ivs []types.Interval
@@ -107,7 +109,7 @@ func (s stairs) periods(out, within types.Set, t types.Type) (pre types.Set, exa
 	return types.SetOf(ivs...).Intersect(within), true, true
 }
 
-// periodAlgebra is that of calls that begin again and again: of gives the stairs.
+// periodAlgebra is the algebra of periodic calls: of gives the stairs.
 func periodAlgebra(of func(*Call) (stairs, bool)) *Algebra {
 	a := stairsAlgebra(AnyArg, func(c *Call, in types.Interval) []Piece {
 		if s, ok := of(c); ok {
@@ -122,7 +124,7 @@ func periodAlgebra(of func(*Call) (stairs, bool)) *Algebra {
 	return a
 }
 
-// ofDayAlgebra is that of the units of a day.
+// ofDayAlgebra is the algebra of the units of a day.
 func ofDayAlgebra(unit int64) *Algebra {
 	return periodAlgebra(func(c *Call) (stairs, bool) { return stairs{run: unit, period: types.MillisPerDay}, timestampArg(c) })
 }

@@ -19,8 +19,7 @@ const (
 	ArraySubquery
 )
 
-// Subquery is a query inside an expression. How the query runs is the business
-// of Env.Subquery; this node turns what it gave into a value.
+// Subquery is a query inside an expression. Env.Subquery runs the query; this node converts its rows to a value.
 type Subquery struct {
 	Pos   parser.Pos
 	Kind  SubqueryKind
@@ -52,7 +51,7 @@ func (s *Subquery) elem() types.Type {
 	return types.String
 }
 
-// Position is where the sub-query begins.
+// Position returns the start of the sub-query.
 func (s *Subquery) Position() parser.Pos { return s.Pos }
 func (*Subquery) expr()                  {}
 
@@ -79,7 +78,7 @@ func (s *Subquery) String() string {
 	return "(" + s.Text + ")"
 }
 
-// Children are what the sub-query depends on.
+// Children returns the expressions on which the sub-query depends.
 func (s *Subquery) Children() []Expr {
 	if s.X == nil {
 		return s.Outer
@@ -111,7 +110,7 @@ func (s *Subquery) Negate() Expr {
 	return &out
 }
 
-// Eval runs the query for the row, or takes what it gave for an equal one.
+// Eval runs the query for the row, or uses the result for an equal row.
 func (s *Subquery) Eval(env *Env) (types.Value, error) {
 	if env.Subquery == nil {
 		return types.Value{}, parser.Errorf(s.Pos, "a sub-query cannot stand here")
@@ -145,8 +144,8 @@ func (s *Subquery) Eval(env *Env) (types.Value, error) {
 	return types.NewBool(!v.Bool()), nil
 }
 
-// Bare is s as its answers are kept, by query and outer values: without NOT, and for a row of X's values alone. One query
-// may come to stand in several expressions, which differ in these.
+// Bare returns s in the form in which its answers are cached, by query and outer values: without NOT, and for a single
+// X. One query may occur in several expressions, which differ in these.
 func (s *Subquery) Bare() *Subquery {
 	out := *s
 	out.Not = false
@@ -160,8 +159,7 @@ func (s *Subquery) Bare() *Subquery {
 // Width is the number of columns of the query that count: one for each X, one of a value.
 func (s *Subquery) Width() int { return max(1, len(s.X)) }
 
-// Answer is the expression that stands for s when its query gave rows with these
-// values in their columns, one row after the other.
+// Answer returns the value of s for the rows of its query, given as values, one row after the other.
 func (s *Subquery) Answer(values []types.Value, loc *time.Location) (Expr, error) {
 	switch s.Kind {
 	case ExistsSubquery:

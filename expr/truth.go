@@ -7,7 +7,7 @@ import (
 // The functions here say in which rows an expression has which values: where a predicate is true, where it is false and where it is NULL.
 // The bindings of NOT, IS TRUE, CASE, COALESCE and the like follow from these.
 
-// among are values: those of set, and with null NULL.
+// among is a set of values: those of set and, with null, NULL.
 type among struct {
 	set  types.Set
 	null bool
@@ -36,7 +36,7 @@ func (a among) holds(v types.Value) bool {
 	return a.set.Contains(v)
 }
 
-// truths tells which of TRUE, FALSE and NULL are among a, the values of a condition.
+// truths reports which of TRUE, FALSE and NULL are in a, the values of a condition.
 func (a among) truths() (t, f, n bool) {
 	if len(a.set) == 1 && a.set[0].IsPoint() {
 		t = a.set[0].Lo.Bool()
@@ -60,13 +60,13 @@ func truthsOf(t, f, n bool) among {
 type finder struct {
 	*Solver
 	depth, steps, copied int
-	// joints counts the texts that were cut, of those of one call up to most.
+	// joints counts the cut texts; most is the greatest number for one call.
 	joints, most int
 	joining      bool
 }
 
-// maxFinds bounds the work on conditionals that stand in conditionals, of which what is inverted counts for inversion. maxCopied bounds what is
-// copied of the conditions of a CASE: each of them is in all branches from its own on.
+// maxFinds bounds the work on nested conditionals, with inverted expressions counted by inversion. maxCopied bounds the
+// copies of the conditions of a CASE: each condition is in all branches from its own on.
 const (
 	maxFinds  = 1 << 14
 	inversion = 64
@@ -89,7 +89,7 @@ func (f *finder) where(e Expr, out among) Constraint {
 	return f.within(e, out)
 }
 
-// within is where, without the parts that e is the same as.
+// within is where, without the key parts that are equal to e.
 func (f *finder) within(e Expr, out among) Constraint {
 	f.depth++
 	defer func() { f.depth-- }()
@@ -154,8 +154,8 @@ func (f *finder) within(e Expr, out among) Constraint {
 	return somewhere
 }
 
-// junction is where for an AND of terms that is to be TRUE (yes), FALSE (never) or NULL. For an OR the two change places, and
-// truths makes what is wanted of a term of them.
+// junction is where for an AND of terms that is to be TRUE (yes), FALSE (never) or NULL. For an OR the caller exchanges
+// the two, and truths makes the wanted values of a term.
 func (f *finder) junction(terms []Expr, yes, never, null bool, truths func(yes, never, null bool) among) Constraint {
 	switch {
 	case yes && never && null:
@@ -172,7 +172,7 @@ func (f *finder) junction(terms []Expr, yes, never, null bool, truths func(yes, 
 	return allOf(allOf(f.each(terms, truths(true, false, true))...), anyOf(f.each(terms, truths(false, false, true))...))
 }
 
-// each is where for each of xs.
+// each applies where to each of xs.
 func (f *finder) each(xs []Expr, out among) []Constraint {
 	cs := make([]Constraint, len(xs))
 	for i, x := range xs {
@@ -181,7 +181,7 @@ func (f *finder) each(xs []Expr, out among) []Constraint {
 	return cs
 }
 
-// opaque is where for what is computed of xs in a way that is not known; strict: it is NULL where one of xs is, and nowhere else.
+// opaque is where for an unknown function of xs; strict: it is NULL exactly if one of xs is NULL.
 func (f *finder) opaque(xs []Expr, strict bool, typ types.Type, out among) Constraint {
 	some := out.set.IsAll() || typ == types.Boolean && out.set.Contains(trueValue) && out.set.Contains(falseValue)
 	switch {
@@ -310,7 +310,8 @@ func (f *finder) cast(e *Cast, out among) Constraint {
 	return f.invert(e, true, out)
 }
 
-// invert is where for a call or cast whose arguments are constant but for one; strict: it is NULL where that is, and nowhere else.
+// invert is where for a call or cast with one argument that is not constant; strict: it is NULL exactly if that
+// argument is NULL.
 func (f *finder) invert(e Expr, strict bool, out among) Constraint {
 	if all, ok := Domain(e); ok {
 		switch {
@@ -342,7 +343,7 @@ func (f *finder) invert(e Expr, strict bool, out among) Constraint {
 	return f.where(x, among{set: pre, null: out.null}).but(exact)
 }
 
-// ofBoolean is where for what eval makes of x, a condition; nulls: of NULL, too, which otherwise gives NULL.
+// ofBoolean is where for eval of a condition x; nulls: eval is also called for NULL, which otherwise gives NULL.
 func (f *finder) ofBoolean(x Expr, nulls bool, out among, eval func(types.Value) (types.Value, error)) Constraint {
 	is := func(v types.Value) bool {
 		if v.IsNull() && !nulls {
@@ -420,8 +421,8 @@ func (c *Call) at(i int, v types.Value) (types.Value, error) {
 	return c.Func.Eval(&Env{}, args)
 }
 
-// extreme is where for the greatest of xs, or, with way -1, the least: it lies in an interval where one of them does and all of them lie in
-// the interval without its lower end, or its upper one.
+// extreme is where for the greatest of xs, or, with way -1, the least: it is in an interval if one of them is and all
+// others are in the interval without its lower or upper bound.
 func (f *finder) extreme(xs []Expr, out among, way int) Constraint {
 	var found []Constraint
 	for _, iv := range out.set {

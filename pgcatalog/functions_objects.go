@@ -64,7 +64,7 @@ func (s *Session) named(t types.Type, v types.Value) (types.Value, error) {
 	return types.NewNamedOID(t, oid, s.nameOf(t, oid)), nil
 }
 
-// missing says that there is no object of a name.
+// missing says that no object has a name.
 type missing struct{ kind, name string }
 
 func (m missing) Error() string { return fmt.Sprintf("%s %q does not exist", m.kind, m.name) }
@@ -93,7 +93,7 @@ func (s *Session) procedureNamed(name string) uint32 {
 	return 0
 }
 
-// procedureFacts finds a function of PostgreSQL by its OID; ok is false if it is none.
+// procedureFacts finds a function of PostgreSQL by its OID; ok is false if it is not one.
 func procedureFacts(oid types.Value) (get func(column string) types.Value, ok bool) {
 	r := Find("pg_proc")
 	for _, row := range r.facts() {
@@ -153,7 +153,7 @@ func (s *Session) namedType(name string) (types.Value, error) {
 	return types.NewNamedOID(types.RegType, t.oid, t.sqlName()), nil
 }
 
-// nameOf is the name of the object with an OID; "" if there is none.
+// nameOf returns the name of the object with an OID, or "".
 func (s *Session) nameOf(t types.Type, oid uint32) string {
 	switch t {
 	case types.RegClass:
@@ -255,7 +255,8 @@ func viewDefinition(s *Session, a []types.Value) (types.Value, error) {
 	return text("Not a view")
 }
 
-// privilege answers whether the user may do what the last argument says; names are the arguments in front of it, without the user.
+// privilege answers whether the user has the privilege in the last argument; names is the number of arguments before
+// it, without the user.
 func privilege(names int) body {
 	return func(s *Session, a []types.Value) (types.Value, error) {
 		object := a[len(a)-names]
@@ -295,7 +296,7 @@ func hasRole(s *Session, a []types.Value) (types.Value, error) {
 // pageSize is PostgreSQL's.
 const pageSize = 8192
 
-// size returns the bytes of a table: those of its regions when ANALYZE asked, or else the rows that it found.
+// size returns the bytes of a table: of its regions if ANALYZE read them, or else of the rows that it found.
 func (s *Session) size(x *object) int64 {
 	st := s.statistics(x.table)
 	switch {

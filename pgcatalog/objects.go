@@ -39,7 +39,7 @@ type object struct {
 	known     []attribute
 }
 
-// columns are those of x. Only the columns of a view depend on the statement.
+// columns returns the columns of x. Only the columns of a view depend on the statement.
 func (x *object) columns(s *Session) []attribute {
 	if x.view != nil {
 		return viewColumns(s, x.view)

@@ -85,7 +85,7 @@ func (r *Relation) column(i int, text string) {
 	r.Columns, r.template, r.at[name] = append(r.Columns, Column{name, t}), append(r.template, v), i
 }
 
-// attributes are the columns as those of an object.
+// attributes returns the columns in the form of an object's.
 func (r *Relation) attributes() []attribute {
 	out := make([]attribute, len(r.Columns)-r.Hidden)
 	for i, c := range r.Columns[:len(out)] {
@@ -94,8 +94,8 @@ func (r *Relation) attributes() []attribute {
 	return out
 }
 
-// Find finds a relation by its name, with its schema and a colon in front or, in pg_catalog, without; nil where there is none. A
-// function in FROM has () behind its name.
+// Find finds a relation by its name, after its schema and a colon or, in pg_catalog, without; nil if there is none. A
+// function in FROM has () after its name.
 func Find(name string) *Relation {
 	name = strings.ToLower(name)
 	if r := relations()[name]; r != nil {

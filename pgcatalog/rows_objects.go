@@ -59,7 +59,7 @@ func operatorClass(typ uint32) string {
 	return "0"
 }
 
-// constraints adds the primary keys. The OID of a primary key follows that of its index.
+// constraints adds the primary keys. The OID of a primary key follows the OID of its index.
 func constraints(w *writer) {
 	for _, x := range w.objects("conrelid", "") {
 		if x.kind != "r" || x.table == nil || len(x.indexes[0].parts()) == 0 {

@@ -35,7 +35,7 @@ type Client struct {
 type Planner interface {
 	// ViewColumns returns the columns of a view; none if its query cannot be planned.
 	ViewColumns(*catalog.View) []Column
-	// TableStatistics returns the result of ANALYZE; nil if there is none.
+	// TableStatistics returns the result of ANALYZE, or nil.
 	TableStatistics(*catalog.Table) *stats.Table
 }
 
@@ -71,7 +71,7 @@ func (s *Session) objects() *objects {
 // Cache keeps the objects of a catalog from one statement to the next. The zero Cache works.
 type Cache struct{ kept atomic.Pointer[objects] }
 
-// objects returns those of c, if the definitions are the same; otherwise nil. A nil Cache keeps nothing.
+// objects returns the cached objects of c, if the definitions are unchanged; otherwise nil. A nil Cache keeps nothing.
 func (k *Cache) objects(c *catalog.Catalog) *objects {
 	if k == nil {
 		return nil
@@ -132,7 +132,7 @@ type role struct {
 	name string
 }
 
-// statistics returns the result of ANALYZE; nil if there is none.
+// statistics returns the result of ANALYZE, or nil.
 func (s *Session) statistics(t *catalog.Table) *stats.Table {
 	if t == nil {
 		return nil
@@ -140,7 +140,8 @@ func (s *Session) statistics(t *catalog.Table) *stats.Table {
 	return s.Planner.TableStatistics(t)
 }
 
-// Function finds a function of the catalog by its name in upper case; nil if there is none. The result is the same at each call.
+// Function finds a function of the catalog by its name in upper case, or returns nil. The result is the same at each
+// call.
 func (s *Session) Function(name string) *expr.Function {
 	sig := signatures()[name]
 	if sig == nil {

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// activity is what a connection runs.
+// activity is the running statement of a connection.
 type activity struct {
 	sql   string // "" if the server does not show statements
 	since time.Time
 	runs  bool
 }
 
-// Session is a connection, as pg_stat_activity has it.
+// Session is a connection as in pg_stat_activity.
 type Session struct {
 	PID         uint32
 	User        string
@@ -40,7 +40,7 @@ type Query struct {
 	Code     string // SQLSTATE of its failure; "" for none
 }
 
-// keptQueries is how many statements are kept.
+// keptQueries is the number of statements that are kept.
 const keptQueries = 1000
 
 // queryLog keeps the last statements.
@@ -68,7 +68,7 @@ func (s *Server) Queries() []Query {
 	return append(append([]Query(nil), s.queries.last[s.queries.next:]...), s.queries.last[:s.queries.next]...)
 }
 
-// maxKeptText is how much of a statement's text is kept.
+// maxKeptText is the greatest length of a statement's text that is kept.
 const maxKeptText = 1024
 
 // note notes the beginning of a statement; its result is to be called at the end.
@@ -126,7 +126,7 @@ func (s *Server) Sessions() []Session {
 	return out
 }
 
-// show notes what Sessions tells of the connection while it is idle.
+// show records the connection's data for Sessions while it is idle.
 func (c *conn) show() {
 	state := map[txState]string{outside: "idle", inside: "idle in transaction", inFailed: "idle in transaction (aborted)"}[c.tx.state]
 	name := c.settings.get("application_name")
@@ -135,7 +135,7 @@ func (c *conn) show() {
 	c.mu.Unlock()
 }
 
-// WriteMetrics writes what the server has done, in the text form of Prometheus.
+// WriteMetrics writes the server's counts in Prometheus' text format.
 func (s *Server) WriteMetrics(w io.Writer) error {
 	s.mu.Lock()
 	open := len(s.conns)

@@ -15,7 +15,7 @@ type budget struct {
 	used atomic.Int64
 }
 
-// take takes n bytes, if there are so many.
+// take takes n bytes, if so many are left.
 func (b *budget) take(n int64) bool {
 	if b.used.Add(n) > b.most {
 		b.used.Add(-n)
@@ -40,7 +40,7 @@ func (a *admission) begin(memory int64, queue int) {
 	a.memory, a.most, a.queue = semaphore.NewWeighted(memory), memory, int64(queue)
 }
 
-// enter waits until a statement may run that needs so many bytes. leave, to be called once, is for its end.
+// enter waits until a statement may run that needs so many bytes. The caller calls leave once at the statement's end.
 func (a *admission) enter(ctx context.Context, bytes int64, wait time.Duration) (leave func(), err error) {
 	bytes = min(bytes, a.most)
 	if !a.memory.TryAcquire(bytes) {

@@ -21,7 +21,7 @@ type source interface {
 	Warnings() []string
 }
 
-// answer is what a statement gives.
+// answer is the result of a statement.
 type answer struct {
 	columns  []hql.ColumnType // nil: it gives no rows
 	src      source           // nil: there are none
@@ -199,7 +199,7 @@ func (c *conn) newPortal(p *prepared) *portal {
 	return out
 }
 
-// close ends what the portal runs.
+// close ends the portal's statement.
 func (p *portal) close(c *conn) {
 	if p.answer != nil {
 		_ = p.answer.close()
@@ -211,7 +211,7 @@ func (p *portal) close(c *conn) {
 	p.held = 0
 }
 
-// why is err, or what ended the statement from outside.
+// why returns err, or the reason for which the statement was ended from outside.
 func (p *portal) why(err error) error {
 	if err == nil {
 		return nil
@@ -245,7 +245,8 @@ func (p *portal) begin(c *conn) error {
 	return nil
 }
 
-// fetch sends rows, at most so many (0: all), and what ends them. The client has the row description already.
+// fetch sends at most so many rows (0: all), and the end of the result if they are the last. The client has the row
+// description already.
 func (p *portal) fetch(c *conn, most int64) error {
 	if p.answer == nil { // it has ended before
 		return c.complete(&answer{verb: "SELECT", counted: true}, 0)
@@ -315,7 +316,7 @@ func (p *portal) rows(c *conn, most int64, n *int64) (more bool, err error) {
 	return true, nil
 }
 
-// format is that of a column: 0 text, 1 binary.
+// format is the format of a column: 0 text, 1 binary.
 func (p *portal) format(i int) int16 {
 	switch len(p.formats) {
 	case 0:
@@ -326,7 +327,7 @@ func (p *portal) format(i int) int16 {
 	return p.formats[i]
 }
 
-// complete tells the client of a statement's end.
+// complete reports a statement's end to the client.
 func (c *conn) complete(a *answer, n int64) error {
 	tag := append([]byte(nil), a.verb...)
 	if a.counted {

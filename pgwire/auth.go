@@ -86,7 +86,7 @@ func (c *conn) conversation(role *user, known bool) (*scram.ServerConversation, 
 	return server.NewConversation(), []string{scramPlain}, nil
 }
 
-// binding ties the password to the TLS connection: one who stands between client and server has another certificate.
+// binding ties the password to the TLS connection: an attacker between client and server has another certificate.
 func (c *conn) binding() (scram.ChannelBinding, bool) {
 	cfg := c.srv.opts.TLS
 	if !c.secured || len(cfg.Certificates) != 1 || cfg.GetCertificate != nil || cfg.GetConfigForClient != nil {

@@ -11,7 +11,7 @@ import (
 // command is a statement about the session, which the DB does not know.
 type command interface {
 	run(c *conn, ctx context.Context, args []any) (*answer, error)
-	// columns are those of its rows; nil: it gives none.
+	// columns returns the columns of its rows; nil: it has no rows.
 	columns(c *conn) ([]hql.ColumnType, error)
 }
 
@@ -59,7 +59,7 @@ func (w *words) peek() string {
 	return w.toks[w.at].Text
 }
 
-// pos is where the next token stands.
+// pos returns the position of the next token.
 func (w *words) pos() parser.Pos {
 	if w.at >= len(w.toks) {
 		return parser.Pos(len(w.sql))
@@ -93,7 +93,7 @@ func (w *words) unexpected() error {
 	return parser.Errorf(w.pos(), "syntax error at or near %q", w.peek())
 }
 
-// name reads a name, in lower case unless it stands in double quotes.
+// name reads a name, in lower case unless it is in double quotes.
 func (w *words) name() (string, error) {
 	if w.at >= len(w.toks) {
 		return "", w.unexpected()

@@ -18,7 +18,7 @@ import (
 	"github.com/hql-db/hql"
 )
 
-// watchAfter is how long a statement runs before its client is watched: most end sooner.
+// watchAfter is the time after which the client of a running statement is watched: most statements end sooner.
 const watchAfter = 20 * time.Millisecond
 
 // conn is a connection.
@@ -91,7 +91,7 @@ func (c *conn) serve(full bool) {
 	c.fail(err)
 }
 
-// fail tells the client why its connection ends.
+// fail sends the client the reason why its connection ends.
 func (c *conn) fail(err error) {
 	var gone goneError
 	if err == nil || errors.As(err, &gone) || errors.Is(err, io.EOF) {
@@ -109,7 +109,7 @@ func (c *conn) fail(err error) {
 	_ = c.flush()
 }
 
-// close frees what the connection holds.
+// close frees the resources of the connection.
 func (c *conn) close() {
 	c.cancel(errGone)
 	c.dropAll()
@@ -231,7 +231,7 @@ func (c *conn) handle(kind byte, body []byte) error {
 	return c.flush()
 }
 
-// decoded reads a message and hands it on.
+// decoded decodes a message and passes it to f.
 func decoded[M interface{ Decode([]byte) error }](body []byte, m M, f func(M) error) error {
 	if err := decode(body, m); err != nil {
 		return fatal("08P01", "invalid message format: %v", err)
@@ -249,7 +249,7 @@ func decode(body []byte, m interface{ Decode([]byte) error }) (err error) {
 	return m.Decode(body)
 }
 
-// report tells the client of the failure of a statement; it gives the failures that end the connection.
+// report sends the failure of a statement to the client; it returns failures that end the connection.
 func (c *conn) report(err error) error {
 	var gone goneError
 	if errors.As(err, &gone) {
@@ -264,7 +264,7 @@ func (c *conn) report(err error) error {
 	return c.send(e.message())
 }
 
-// ready tells the client that the next statement may come.
+// ready informs the client that the next statement may come.
 func (c *conn) ready() error {
 	c.show()
 	if err := c.send(&pgproto3.ReadyForQuery{TxStatus: c.tx.status()}); err != nil {

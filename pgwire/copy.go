@@ -112,7 +112,7 @@ func (w *words) columnList() (out []string, err error) {
 	}
 }
 
-// options reads what follows STDIN or STDOUT.
+// options reads the options after STDIN or STDOUT.
 func (cp *copyCommand) options(w *words) (null *string, err error) {
 	cp.allow = w.take("ALLOW", "FULL", "SCAN")
 	w.take("WITH")
@@ -225,7 +225,7 @@ func (cp *copyCommand) option(w *words, listed bool, null **string) error {
 	return nil
 }
 
-// defaults fills what no option says.
+// defaults sets the options that are not given.
 func (cp *copyCommand) defaults(null *string) error {
 	if cp.format == "binary" && (cp.delimiter != 0 || null != nil || cp.header) {
 		return failure("42601", "cannot specify DELIMITER, NULL or HEADER in BINARY mode")

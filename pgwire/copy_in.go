@@ -72,7 +72,7 @@ func (c *conn) copyIn(p *prepared) (int64, error) {
 	return in.written, in.failed(err)
 }
 
-// failed says what of the rows is written.
+// failed says how many rows are written.
 func (w *copyWriter) failed(err error) error {
 	if err == nil {
 		return nil

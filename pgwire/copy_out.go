@@ -66,7 +66,7 @@ func (cp *copyCommand) misplaced(err error, p *prepared) error {
 	return asError(err, p.whole, p.offset+cp.offset)
 }
 
-// sendCopy sends rows in the format of COPY, and what they should be read with.
+// sendCopy sends rows in the format of COPY, and the warnings about them.
 func (c *conn) sendCopy(p *portal, cp *copyCommand) error {
 	columns, src, loc := p.answer.columns, p.answer.src, c.settings.loc
 	format := uint16(0)
@@ -187,7 +187,7 @@ func (cp *copyCommand) textLine(dst []byte, row []types.Value, columns []hql.Col
 	return append(dst, '\n'), nil
 }
 
-// special reports whether a field may not stand as it is.
+// special reports whether a field must be escaped.
 func (cp *copyCommand) special(b []byte) bool {
 	if cp.format == "csv" {
 		if s := string(b); s == cp.null || s == `\.` {

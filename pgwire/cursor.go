@@ -10,7 +10,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// maxOpen is how many prepared statements, and how many cursors, a session may have.
+// maxOpen is the greatest number of prepared statements, and of cursors, of a session.
 const maxOpen = 10_000
 
 // declareCommand is DECLARE name CURSOR [WITH HOLD] FOR query.
@@ -83,7 +83,7 @@ func (d *declareCommand) run(c *conn, _ context.Context, args []any) (*answer, e
 	return done("DECLARE CURSOR"), nil
 }
 
-// moved is err, an error of a text that stands at offset in another one.
+// moved returns err, an error of a text that begins at offset in another one, with its position in the latter.
 func moved(err error, offset int) error {
 	if e, ok := err.(*hql.Error); ok && e.Pos >= 0 {
 		out := *e

@@ -87,7 +87,7 @@ func asError(err error, whole string, offset int) *Error {
 	return out
 }
 
-// cutAdvice cuts what helps off a refusal, as a hint; the flags of the command line help no client.
+// cutAdvice cuts the remedy off a refusal, as a hint, without the flags of the command line, which a client cannot set.
 func cutAdvice(text string) (message, hint string) {
 	message, hint, _ = strings.Cut(text, "; ")
 	for _, flag := range []string{", or --full-scan allow", ", or --max-scan-rows", ", or --max-scan-bytes"} {
@@ -127,7 +127,7 @@ func stateOf(e *hql.Error) string {
 	return stateByWords(e.Msg, "42601")
 }
 
-// stateByWords tells the SQLSTATE of a mistake by the words of its message.
+// stateByWords returns the SQLSTATE for the words of a message.
 func stateByWords(message, otherwise string) string {
 	for _, s := range []struct{ words, code string }{
 		{"division by zero", "22012"}, {"unknown function", "42883"}, {"is ambiguous", "42702"}, {"out of range", "22003"}, {"does not fit", "22003"},

@@ -94,7 +94,7 @@ func (c *conn) describeStatement(ctx context.Context, p *prepared) error {
 	return nil
 }
 
-// parameters is how many a statement takes.
+// parameters returns the number of a statement's parameters.
 func (p *prepared) parameters() int {
 	if p.stmt == nil {
 		return len(p.params)
@@ -229,7 +229,7 @@ func (c *conn) describePortal(p *portal) error {
 	return c.describe(p.told, p.format)
 }
 
-// checkFormats refuses formats that are not as many as the columns.
+// checkFormats checks that there are as many formats as columns.
 func (p *portal) checkFormats() error {
 	if n := len(p.formats); n > 1 && n != len(p.told) {
 		return failure("08P01", "bind message has %d result formats but query has %d columns", n, len(p.told))

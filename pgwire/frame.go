@@ -78,7 +78,7 @@ func (c *conn) shrinkBody() {
 	}
 }
 
-// send adds a message to what is to be sent.
+// send adds a message to the output.
 func (c *conn) send(m pgproto3.BackendMessage) error {
 	out, err := m.Encode(c.out)
 	if err != nil {
@@ -88,7 +88,7 @@ func (c *conn) send(m pgproto3.BackendMessage) error {
 	return c.flushFull()
 }
 
-// flushFull sends what waits where it is much.
+// flushFull sends the output if it is large.
 func (c *conn) flushFull() error {
 	if len(c.out) < flushAt {
 		return nil
@@ -96,7 +96,7 @@ func (c *conn) flushFull() error {
 	return c.flush()
 }
 
-// flush sends what waits. A client that does not take it loses its connection.
+// flush sends the output. A client that does not read it loses its connection.
 func (c *conn) flush() error {
 	if len(c.out) == 0 || c.broken != nil {
 		return c.broken
@@ -113,7 +113,7 @@ func (c *conn) flush() error {
 	return c.broken
 }
 
-// row adds a DataRow to what is to be sent; each appends a field's length and bytes.
+// row adds a DataRow to the output; each appends a field's length and bytes.
 func (c *conn) row(fields int, each func(dst []byte, i int) ([]byte, error)) error {
 	begin := len(c.out)
 	c.out = append(c.out, 'D', 0, 0, 0, 0, byte(fields>>8), byte(fields))

@@ -57,7 +57,8 @@ type pgType struct {
 	typ   types.Type
 }
 
-// pgTypes has the type of each of hql's, and which of hql's a parameter of others is. The first of a Type is that of results.
+// pgTypes maps hql's types to PostgreSQL's, and PostgreSQL's types of parameters to hql's. The first entry of a Type is
+// the type of results.
 var pgTypes = []pgType{
 	{oidBool, 1, 1000, types.Boolean}, {oidInt2, 2, 1005, types.SmallInt}, {oidInt2, 2, 1005, types.TinyInt}, {oidInt4, 4, 1007, types.Int},
 	{oidInt8, 8, 1016, types.BigInt}, {oidFloat4, 4, 1021, types.Float}, {oidFloat8, 8, 1022, types.Double}, {oidNumeric, -1, 1231, types.Decimal},
@@ -101,7 +102,7 @@ func typeOf(t types.Type) pgType {
 	return byType[types.String]
 }
 
-// epochDays and epochMillis are how long after 1970 PostgreSQL's time begins, in 2000.
+// epochDays and epochMillis are the time from 1970 to the epoch of PostgreSQL, 2000.
 const (
 	epochDays   = 10_957
 	epochMillis = epochDays * types.MillisPerDay

@@ -16,11 +16,12 @@ import (
 	"github.com/hql-db/hql"
 )
 
-// Options say whom a Server serves and how much. The zero value serves the own host, which may read.
+// Options are the limits of a Server, and the users that it serves. With the zero value only this host can connect, and
+// only read.
 type Options struct {
-	// Users are those who may connect, with their passwords; nil: everybody, without a password.
+	// Users are the users that may connect, with their passwords; nil: any user, without a password.
 	Users *Users
-	// TLS secures connections; nil: there is no TLS.
+	// TLS secures connections; nil: no TLS.
 	TLS *tls.Config
 	// Insecure lets other hosts connect although Users or TLS is missing.
 	Insecure bool
@@ -47,7 +48,7 @@ type Options struct {
 	LogStatements bool
 }
 
-// ErrServerClosed is what Serve gives after Shutdown or Close.
+// ErrServerClosed is the error of Serve after Shutdown or Close.
 var ErrServerClosed = errors.New("pgwire: the server is closed")
 
 // Server serves a DB. Its methods may be called by several goroutines.
@@ -81,7 +82,7 @@ type userDB struct {
 	err   error
 }
 
-// counts are what the metrics tell.
+// counts are the counts of the metrics.
 type counts struct {
 	connections, refused, failedLogins, statements, failed, canceled, rowsSent, bytesSent atomic.Int64
 }
@@ -94,7 +95,7 @@ func or[T comparable](v, otherwise T) T {
 	return v
 }
 
-// NewServer makes a server for db, which stays the caller's and should be opened with hql.WithoutFiles.
+// NewServer makes a server for db, which the caller keeps and should open with hql.WithoutFiles.
 func NewServer(db *hql.DB, o Options) (*Server, error) {
 	o.MaxConnections = or(o.MaxConnections, 1000)
 	o.MaxStatements = or(o.MaxStatements, 32)
@@ -193,7 +194,7 @@ func (s *Server) accept(nc net.Conn) {
 	})
 }
 
-// cancelStatement cancels what the connection pid runs, if secret is the connection's.
+// cancelStatement cancels the statement of the connection pid, if secret is the connection's.
 func (s *Server) cancelStatement(pid uint32, secret []byte) {
 	s.mu.Lock()
 	c := s.conns[pid]
@@ -299,7 +300,7 @@ func (s *Server) dbOf(user string) (*hql.DB, error) {
 	return u.db, u.err
 }
 
-// newSecret draws what a request to cancel must know.
+// newSecret draws the secret that a request to cancel must contain.
 func newSecret(n int) []byte {
 	b := make([]byte, n)
 	_, _ = rand.Read(b) // never fails

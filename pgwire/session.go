@@ -138,7 +138,7 @@ type showCommand struct {
 	name string
 }
 
-// parseShow leaves what is no setting to the DB: SHOW TABLES.
+// parseShow leaves SHOW without a setting to the DB: SHOW TABLES.
 func parseShow(w *words) (command, error) {
 	w.at++
 	for _, of := range []string{"TABLES", "CREATE", "COLUMNS", "FUNCTIONS", "SPLITS", "STATISTICS"} {

@@ -29,7 +29,7 @@ type settings struct {
 type setting struct {
 	name, value string // by default
 	doc         string
-	// check gives the value as it is kept; nil: it cannot be set.
+	// check returns the normalised value; nil: the setting cannot be set.
 	check func(value string) (string, *Error)
 }
 
@@ -139,7 +139,7 @@ var settingList = func() map[string]setting {
 // hqlSettings are the DB's own, which its sessions keep.
 var hqlSettings = []string{"analyze_rows", "analyze_time", "consistency", "full_scan", "full_scan_rows", "max_scan_bytes", "max_scan_rows", "memory_limit", "timezone"}
 
-// settingName is a setting's name as it is looked up.
+// settingName returns the key of a setting's name.
 func settingName(name string) string {
 	name = strings.ToLower(name)
 	switch name {
@@ -193,7 +193,7 @@ func showTimeout(d time.Duration) string {
 	return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
 }
 
-// begin sets what a session begins with.
+// begin sets the initial settings of a session.
 func (s *settings) begin(c *conn) *Error {
 	s.values, s.loc = map[string]string{}, time.UTC
 	s.initial = maps.Clone(c.role.Settings)
@@ -230,7 +230,7 @@ func (s *settings) begin(c *conn) *Error {
 	return nil
 }
 
-// readMemory is what the reads in flight of a statement hold at most: as much as the servers answer at once.
+// readMemory is the greatest memory of a statement's reads in flight: the answers of the servers at one time.
 func (s *Server) readMemory() int64 { return int64(s.opts.Parallelism) * 2 << 20 }
 
 // get gives the value of a setting of PostgreSQL.
@@ -345,7 +345,7 @@ func (s *settings) reset(c *conn, name string) *Error {
 	return s.tell(c, name, before)
 }
 
-// restore sets all settings to what they were.
+// restore sets all settings to their former values.
 func (s *settings) restore(c *conn, values map[string]string) *Error {
 	for name := range s.values {
 		if _, ok := values[name]; !ok {
@@ -364,7 +364,7 @@ func (s *settings) restore(c *conn, values map[string]string) *Error {
 	return nil
 }
 
-// apply does what a setting is for.
+// apply puts a new setting into effect.
 func (s *settings) apply(c *conn, name, value string) *Error {
 	switch {
 	case name == "statement_timeout":
@@ -415,5 +415,5 @@ func (s *settings) tell(c *conn, name, before string) *Error {
 	return nil
 }
 
-// timeout is how long a statement may take; 0: for ever.
+// timeout returns the greatest duration of a statement; 0: unlimited.
 func (s *settings) timeout() time.Duration { return s.deadline }

@@ -92,7 +92,7 @@ func (c *conn) runSimple(one *prepared) error {
 	return err
 }
 
-// prepare reads a statement, which stands at offset in whole.
+// prepare parses a statement, which begins at offset in whole.
 func (c *conn) prepare(whole, sql string, offset int) (*prepared, error) {
 	out := &prepared{whole: whole, sql: sql, offset: offset}
 	word := firstWord(sql)
@@ -131,7 +131,7 @@ type piece struct {
 	offset int
 }
 
-// split cuts a text into statements, without what is none.
+// split cuts a text into statements, without empty ones.
 func split(text string) (out []piece) {
 	add := func(from, to int) {
 		if part := text[from:to]; firstWord(part) != "" {
@@ -156,7 +156,7 @@ func split(text string) (out []piece) {
 	return out
 }
 
-// firstWord is the first word of a statement in upper case, or its first other token; "" where there is none.
+// firstWord returns the first word of a statement in upper case, or its first other token, or "".
 func firstWord(sql string) string {
 	head := sql
 	for len(head) > 0 && (head[0] == ' ' || head[0] == '\n' || head[0] == '\t' || head[0] == '\r') {

@@ -199,7 +199,7 @@ func (c *conn) open(params map[string]string) error {
 	return nil
 }
 
-// commandLineOptions reads -c name=value and --name=value, with a backslash before what stands for itself.
+// commandLineOptions reads -c name=value and --name=value; a backslash escapes the next character.
 func commandLineOptions(text string) (out [][2]string, err error) {
 	var words []string
 	var b strings.Builder
@@ -249,7 +249,7 @@ func commandLineOptions(text string) (out [][2]string, err error) {
 	return out, nil
 }
 
-// greet tells the client what the session's settings are, and how to cancel a statement.
+// greet sends the client the session's settings, and the key for cancelling statements.
 func (c *conn) greet() error {
 	c.settings.greeted = true
 	for _, name := range reported {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// txState is where a session stands between BEGIN and COMMIT.
+// txState is the state of a session between BEGIN and COMMIT.
 type txState uint8
 
 const (
@@ -16,8 +16,8 @@ const (
 	inFailed // a statement failed; nothing runs up to the end of the block
 )
 
-// transaction is what a session does between BEGIN and COMMIT: it reads. Nothing is kept from others, and nothing that was written
-// is taken back.
+// transaction is a block between BEGIN and COMMIT. It only reads: nothing is hidden from others, and no write is rolled
+// back.
 type transaction struct {
 	state      txState
 	wrote      bool
@@ -26,7 +26,7 @@ type transaction struct {
 	local      map[string]string // those that SET LOCAL changed, as they were; "" was not set
 }
 
-// status is that of ReadyForQuery.
+// status is the status in ReadyForQuery.
 func (t *transaction) status() byte { return "ITE"[t.state] }
 
 // failed notes that a statement failed.
@@ -36,7 +36,7 @@ func (t *transaction) failed() {
 	}
 }
 
-// endImplicit ends what lasts as long as a message outside of a block.
+// endImplicit ends the objects that live as long as a message outside of a block.
 func (c *conn) endImplicit() {
 	if c.tx.state == outside {
 		c.closePortals(c.portals)
@@ -198,7 +198,7 @@ func (t *transactionCommand) end(c *conn) (*answer, error) {
 	return done("ROLLBACK"), nil
 }
 
-// endLocal sets what SET LOCAL changed to what it was.
+// endLocal restores the settings that SET LOCAL changed.
 func (c *conn) endLocal(before map[string]string) error {
 	for name, value := range before {
 		var err *Error

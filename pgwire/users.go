@@ -14,29 +14,29 @@ import (
 	"github.com/hql-db/hql/exec"
 )
 
-// defaultIterations is how often a password is hashed, as in PostgreSQL.
+// defaultIterations is the number of iterations of a password hash, as in PostgreSQL.
 const defaultIterations = 4096
 
-// Users are those who may connect. A line of their file is
+// Users are the users that may connect. A line of their file is
 //
 //	name verifier [option ...]
 //
 // The verifier is PostgreSQL's: SCRAM-SHA-256$iterations:salt$storedkey:serverkey. The options are write=on or off,
 // connections=N, and the settings full_scan, max_scan_rows, max_scan_bytes, memory_limit and statement_timeout, as
-// max_scan_rows=1000000: what the role's sessions begin with, and may not go beyond. A # begins a comment.
+// max_scan_rows=1000000: the initial settings of the role's sessions, which they cannot exceed. A # begins a comment.
 type Users struct {
 	byName map[string]*user
 	pepper []byte
 }
 
-// Role is what a user may do.
+// Role is the rights and limits of a user.
 type Role struct {
 	Name string
 	// Write says whether statements may write; nil: as the server's options say.
 	Write *bool
 	// Settings are those that the role's sessions begin with, and may not go beyond.
 	Settings map[string]string
-	// Connections is how many the role may have at a time; 0: as many as the server takes.
+	// Connections is the greatest number of connections of the role; 0: the server's limit.
 	Connections int64
 
 	of *user
@@ -233,7 +233,7 @@ func parseSwitch(text string) (on, ok bool) {
 	return false, false
 }
 
-// parseTimeout reads a time: a number of milliseconds, or one with a unit. 0 is none.
+// parseTimeout reads a time: a number of milliseconds, or one with a unit. 0 means none.
 func parseTimeout(text string) (time.Duration, error) {
 	if n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64); err == nil && n >= 0 && n < 1<<31 {
 		return time.Duration(n) * time.Millisecond, nil
