@@ -108,16 +108,17 @@ func (a *analysis) read(ctx context.Context) (*stats.Table, error) {
 		return nil, err
 	}
 	total := int64(0)
-	sizes, _ := a.Client.RegionSizes(ctx, names...) // not every user may ask; nothing depends on it
+	loads, _ := a.Client.RegionLoads(ctx, names...) // not every user may ask; nothing depends on it
 	for _, name := range names {
 		regions, err := a.Client.Regions(ctx, name)
 		if err != nil {
 			return nil, readFailed(name, err)
 		}
 		for _, g := range regions {
-			size, told := sizes[g.Name]
-			a.regions = append(a.regions, &analyzedRegion{table: name, start: g.Start, stop: g.Stop, reached: g.Start, size: size, told: told})
-			total += sizes[g.Name]
+			load, told := loads[g.Name]
+			told = told && load.Bytes >= 0
+			a.regions = append(a.regions, &analyzedRegion{table: name, start: g.Start, stop: g.Stop, reached: g.Start, size: max(0, load.Bytes), told: told})
+			total += max(0, load.Bytes)
 		}
 	}
 	n := max(1, len(a.regions))

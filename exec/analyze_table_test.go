@@ -191,10 +191,10 @@ type sized struct {
 	factor float64
 }
 
-func (s sized) RegionSizes(context.Context, ...string) (map[string]int64, error) {
-	out := map[string]int64{}
+func (s sized) RegionLoads(context.Context, ...string) (map[string]hbase.RegionLoad, error) {
+	out := map[string]hbase.RegionLoad{}
 	for name, n := range s.sizes {
-		out[name] = int64(float64(n) * s.factor)
+		out[name] = hbase.RegionLoad{Bytes: int64(float64(n) * s.factor)}
 	}
 	return out, nil
 }

@@ -429,10 +429,10 @@ func (r *run) outdated(ctx context.Context, t *catalog.Table, s *stats.Table) st
 	now := int64(0)
 	names, err := r.physical(ctx, t.Layouts[0])
 	if err == nil {
-		var sizes map[string]int64
-		sizes, err = r.Client.RegionSizes(ctx, names...)
-		for _, n := range sizes {
-			now += n
+		var loads map[string]hbase.RegionLoad
+		loads, err = r.Client.RegionLoads(ctx, names...)
+		for _, of := range loads {
+			now += max(0, of.Bytes)
 		}
 	}
 	const small = 8 << 20 // sizes are told in megabytes

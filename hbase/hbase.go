@@ -126,6 +126,13 @@ func (r Region) holds(key []byte) bool {
 	return bytes.Compare(r.Start, key) <= 0 && (len(r.Stop) == 0 || bytes.Compare(key, r.Stop) < 0)
 }
 
+// RegionLoad is what a server last reported of a region.
+type RegionLoad struct {
+	Bytes int64 // in files, uncompressed, and in memory, in steps of a mebibyte; -1: not reported
+	// Reads and Writes count rows since the region was opened, Filtered the rows that a filter dropped.
+	Reads, Writes, Filtered int64
+}
+
 // Family describes a column family: Attributes are HBase's names and values (VERSIONS, TTL, BLOOMFILTER ...).
 type Family struct {
 	Name       string
@@ -163,10 +170,9 @@ type Client interface {
 	// KnownRegions is Regions as they were at most some minutes ago: good for dividing work, not for locating a key.
 	// The caller must not change them.
 	KnownRegions(ctx context.Context, table string) ([]Region, error)
-	// RegionSizes returns the sizes of the regions of tables by their names in hbase:meta: bytes in files,
-	// uncompressed, plus bytes in memory, in steps of a mebibyte, as last reported to the master. Some clusters do not
-	// permit the request to every user.
-	RegionSizes(ctx context.Context, tables ...string) (map[string]int64, error)
+	// RegionLoads returns the sizes of the regions of tables and their requests by their names in hbase:meta, as last
+	// reported to the master. Some clusters do not permit the request to every user.
+	RegionLoads(ctx context.Context, tables ...string) (map[string]RegionLoad, error)
 	// Tables lists the tables whose names start with prefix, in the order of their names, including those that the user
 	// may not read.
 	Tables(ctx context.Context, prefix string) ([]string, error)

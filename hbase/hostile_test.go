@@ -240,7 +240,7 @@ func (h *hostile) meet(ctx context.Context) error {
 	in(func(ctx context.Context) error { _, err := c.Regions(ctx, "t"); return err })
 	in(func(ctx context.Context) error { _, err := c.Tables(ctx, ""); return err })
 	in(func(ctx context.Context) error { _, err := c.Families(ctx, "t"); return err })
-	in(func(ctx context.Context) error { _, err := c.RegionSizes(ctx, "t"); return err })
+	in(func(ctx context.Context) error { _, err := c.RegionLoads(ctx, "t"); return err })
 	return wrong
 }
 

@@ -292,9 +292,18 @@ func (s *Store) moveRegion(r *pb.RegionSpecifier) error {
 
 func (s *Store) clusterStatus() *pb.ClusterStatus {
 	server := &pb.ServerName{HostName: proto.String(serverHost), Port: proto.Uint32(serverPort), StartCode: proto.Uint64(1)}
+	load := &pb.ServerLoad{}
+	for _, t := range s.catalog.all() {
+		for _, g := range t.regions {
+			load.RegionLoads = append(load.RegionLoads, &pb.RegionLoad{
+				RegionSpecifier:   &pb.RegionSpecifier{Type: pb.RegionSpecifier_REGION_NAME.Enum(), Value: g.name},
+				ReadRequestsCount: proto.Uint64(uint64(g.load.reads.Load())), WriteRequestsCount: proto.Uint64(uint64(g.load.writes.Load())),
+			})
+		}
+	}
 	return &pb.ClusterStatus{
 		HbaseVersion: &pb.HBaseVersionFileContent{Version: proto.String("2.5.10")},
-		LiveServers:  []*pb.LiveServerInfo{{Server: server, ServerLoad: &pb.ServerLoad{}}},
+		LiveServers:  []*pb.LiveServerInfo{{Server: server, ServerLoad: load}},
 		Master:       server,
 		BalancerOn:   proto.Bool(s.balancer.Load()),
 		ClusterId:    &pb.ClusterId{ClusterId: proto.String(serverHost)},

@@ -87,6 +87,8 @@ func (s *Store) regionActions(ctx context.Context, ra *pb.RegionAction, c *pb.Co
 			rows = append(rows, a.Mutation.GetRow())
 		}
 	}
+	g.load.writes.Add(int64(len(rows)))
+	g.load.reads.Add(int64(len(ra.GetAction()) - len(rows)))
 	defer s.locks.lockAll(rows)()
 	w := s.newWriter()
 	defer func() { w.close() }()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/tsuna/gohbase"
 	"github.com/tsuna/gohbase/hrpc"
@@ -22,7 +23,11 @@ type region struct {
 	encoded     string // md5 of the name without it, in hex
 	start, stop []byte // [start, stop); empty: open
 	info        hrpc.RegionInfo
+	load        *regionLoad
 }
+
+// regionLoad counts the rows that were read and written since a region was opened.
+type regionLoad struct{ reads, writes atomic.Int64 }
 
 func newRegion(t *table, r regionRecord) *region {
 	name := []byte(t.name + ",")
@@ -44,6 +49,7 @@ func openRegion(g *region) *region {
 	if namespace == "default" {
 		namespace = "" // as in gohbase
 	}
+	g.load = &regionLoad{}
 	g.info = gohbaseregion.NewInfo(g.id, []byte(namespace), []byte(g.table.qualifier), g.name, g.start, g.stop)
 	return g
 }

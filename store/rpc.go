@@ -185,6 +185,7 @@ func (s *Store) serve(ctx context.Context, req proto.Message, inject *injection)
 		if err != nil {
 			return nil, nil, err
 		}
+		g.load.reads.Add(1)
 		b.reset(nil)
 		r, err := s.get(ctx, t, g, m.GetGet(), b)
 		if err != nil {
@@ -197,6 +198,7 @@ func (s *Store) serve(ctx context.Context, req proto.Message, inject *injection)
 		if err != nil {
 			return nil, nil, err
 		}
+		g.load.writes.Add(1)
 		b.reset(nil)
 		resp, err := s.mutateRequest(ctx, t, g, m, b)
 		return resp, b, err

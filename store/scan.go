@@ -53,6 +53,7 @@ func (s *Store) scan(ctx context.Context, req *pb.ScanRequest, inject *injection
 		s.scanners.remove(h, false, h.expires)
 		return nil, nil, scanError(ctx, err)
 	}
+	h.region.load.reads.Add(int64(len(resp.CellsPerResult)))
 	if !resp.GetMoreResults() || !resp.GetMoreResultsInRegion() || req.GetCloseScanner() {
 		s.scanners.remove(h, true, h.expires)
 	}

@@ -94,6 +94,7 @@ const usage = `hql answers SQL over Apache HBase tables.
   hql pieces -c SQL        cuts a query into pieces of a region each
   hql piece PIECE          runs one of them
   hql design -f FILE       finds the rowkey and the INDEXes that serve a workload
+  hql hot [TABLE]          shows where the requests of a table fall
   hql check FILE|DIR ...   finds statements in SQL and Go sources that miss the rowkey prefix
   hql import FORMAT FILE   turns a catalog of SHC, Hive or Phoenix into hql's
   hql completion SHELL     completes the command line of bash, zsh or fish

@@ -37,6 +37,7 @@ func tools() map[string]*tool {
 	sample, most := inferredFrom, proposed
 	var statement string
 	var designed designing
+	var heat heated
 	var schema bool
 	var serve server
 	var checked checks
@@ -69,6 +70,17 @@ func tools() map[string]*tool {
 			check: designed.check,
 			run: func(ctx context.Context, c *config, _ []string, stdin io.Reader, stdout, stderr io.Writer) error {
 				return designed.run(ctx, c, stdin, stdout, stderr)
+			},
+		},
+		"hot": {
+			usage: hotUsage,
+			store: true,
+			flags: heat.flags,
+			args:  1,
+			fewer: 1,
+			check: heat.check,
+			run: func(ctx context.Context, c *config, args []string, _ io.Reader, stdout, stderr io.Writer) error {
+				return heat.run(ctx, c, args, stdout, stderr)
 			},
 		},
 		"check": {
