@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/exec/write"
+	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/planner/plan"
@@ -45,7 +45,7 @@ var ErrFullScan = errors.New("full scan refused")
 var ErrReadOnly = write.ErrReadOnly
 
 // ErrMemoryLimit marks, for errors.Is, a query that needs more memory than allowed.
-var ErrMemoryLimit = operator.ErrMemoryLimit
+var ErrMemoryLimit = expr.ErrMemoryLimit
 
 // FullScanError is the refusal of a statement that would read all of Table.
 type FullScanError struct {

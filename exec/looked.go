@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hql-db/hql/exec/operator"
+	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -78,7 +79,7 @@ func (b *budgetedScan) why(err error) error {
 	read := b.budget.rows.Load()
 	return &ScanLimitError{Setting: fullScan, Read: read, Limit: b.most.Rows, Table: b.scan.Table.Name,
 		Grown: fmt.Sprintf("the servers have looked at %d rows of %s, more than its statistics or the LIMIT let this read without permission, %d rows and %s",
-			read, b.scan.Table.Name, b.most.Rows, operator.FormatSize(max(b.most.Bytes, smallTable.Bytes)))}
+			read, b.scan.Table.Name, b.most.Rows, expr.FormatSize(max(b.most.Bytes, smallTable.Bytes)))}
 }
 
 // Close ends the reading.

@@ -2,9 +2,11 @@ package exec
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -224,6 +226,56 @@ func TestMemoryOfSlowConsumer(t *testing.T) {
 		t.Logf("%s: %d rows, %d MiB", sql, rows, most>>20)
 		if rows != n || most > heldOfScan {
 			t.Errorf("%s: %d rows, %d MiB", sql, rows, most>>20)
+		}
+	}
+}
+
+// Values that functions make count, whoever holds them: a batch, a row, an argument, a group, a sort, a file that is read back.
+func TestMemoryOfLongValues(t *testing.T) {
+	race.Skip(t)
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, MemoryLimit: 8 << 20, SpillDir: t.TempDir()})
+	const long = "REPEAT(n::text || 'x', 500000)"
+	times50 := func(x string) string { return x + strings.Repeat(", "+x, 49) }
+	nested := "'a'"
+	for range 20 {
+		nested = "(CASE WHEN " + long + " = " + nested + " THEN 'a' ELSE 'b' END)"
+	}
+	for sql, fits := range map[string]bool{
+		"SELECT " + long + " FROM s": true,
+		"SELECT max(length(x)) FROM (SELECT " + long + " AS x FROM s OFFSET 1) AS t":                   true,
+		"SELECT max(length(x)) FROM s, LATERAL (SELECT " + long + " AS x OFFSET 0) AS t":               true,
+		"SELECT max(length(x)) FROM (VALUES " + times50("(REPEAT(NOW()::text, 50000))") + ") AS v (x)": true,
+		"SELECT " + times50(long) + " FROM s":                                                          false,
+		"SELECT length(concat(" + times50(long) + ")) FROM s":                                          false,
+		"SELECT cardinality(ARRAY[" + times50(long) + "]) FROM s":                                      false,
+		"SELECT " + nested + " FROM s":                                                                 false,
+		"SELECT count(*) FROM s GROUP BY ROLLUP (" + long + ")":                                        true,
+		"SELECT count(*) FROM (SELECT DISTINCT " + long + " FROM s) AS t":                              true,
+		"SELECT n FROM s ORDER BY " + long:                                                             true,
+		"SELECT n FROM s ORDER BY " + long + " LIMIT 100":                                              true,
+		"SELECT n FROM s ORDER BY CASE WHEN n > 35 THEN n::text ELSE '0' || " + long + " END LIMIT 20": true,
+		"SELECT max(" + long + ") FROM s":                                                              true,
+		"SELECT length(max(" + long + ")) FROM s GROUP BY n":                                           true,
+		"SELECT length(any_value(" + long + ")) FROM s GROUP BY n":                                     true,
+		"SELECT length(max_by(" + long + ", n)) FROM s GROUP BY n":                                     true,
+		"SELECT json_agg(REPEAT(CHR(1), 300000)) FROM s WHERE n < 20":                                  false,
+		"SELECT cardinality(string_to_array(REPEAT(n::text || ',', 1000000), ',')) FROM s":             false,
+		"SELECT cardinality(regexp_split_to_array(REPEAT(n::text || ',', 1000000), ',')) FROM s":       false,
+		"SELECT cardinality(('{1' || REPEAT(',' || n::text, 1000000) || '}')::int[]) FROM s":           false,
+		"SELECT json_array_length(('[1' || REPEAT(',' || n::text, 1000000) || ']')::json) FROM s":      false,
+		"SELECT count(*) FROM s, unnest(string_to_array(REPEAT(n::text || ',', 10000), ',')) AS u (x)": true,
+	} {
+		sql = "WITH s (n) AS (SELECT n FROM GENERATE_SERIES(1, 40) AS g (n)) " + sql
+		var err error
+		most := peak(func() {
+			_, _, err = w.drain(sql)
+		})
+		if fits && err != nil || !fits && !errors.Is(err, ErrMemoryLimit) {
+			t.Errorf("%s: %v", sql, err)
+		}
+		if most > 80<<20 {
+			t.Errorf("%s: %d MiB", sql, most>>20)
 		}
 	}
 }

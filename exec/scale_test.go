@@ -134,18 +134,27 @@ func (w *world) fill(table string, n int, value func(i int) string) {
 // read runs sql to its end and gives the number of rows and what it did.
 func (w *world) read(sql string) (rows int, s Stats) {
 	w.t.Helper()
-	r, err := w.Run(context.Background(), mustParse(w.t, sql), Args{})
+	rows, s, err := w.drain(sql)
 	if err != nil {
 		w.t.Fatalf("%.100s: %v", sql, err)
+	}
+	return rows, s
+}
+
+// drain counts the rows of a statement up to its end, or its failure.
+func (w *world) drain(sql string) (rows int, s Stats, err error) {
+	r, err := w.Run(context.Background(), mustParse(w.t, sql), Args{})
+	if err != nil {
+		return 0, s, err
 	}
 	defer r.Close()
 	for {
 		batch, err := r.Next()
 		if err == io.EOF {
-			return rows, r.Stats()
+			return rows, r.Stats(), nil
 		}
 		if err != nil {
-			w.t.Fatalf("%.100s: %v", sql, err)
+			return rows, s, err
 		}
 		rows += len(batch)
 	}

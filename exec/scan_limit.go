@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/hql-db/hql/exec/operator"
+	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/planner/plan"
@@ -50,7 +50,7 @@ func (e *ScanLimitError) Error() string {
 	}
 	read, limit := words.Count(e.Read, "row"), strconv.FormatInt(e.Limit, 10)
 	if e.Setting == maxScanBytes {
-		read, limit = words.Count(e.Read, "byte"), operator.FormatSize(e.Limit)
+		read, limit = words.Count(e.Read, "byte"), expr.FormatSize(e.Limit)
 	}
 	so := " so far"
 	if e.Before {
@@ -71,7 +71,7 @@ func ParseScanLimit(text string) (int64, error) {
 	if strings.EqualFold(text, "none") {
 		return 0, nil
 	}
-	return operator.ParseSize(text)
+	return expr.ParseSize(text)
 }
 
 // The names of the settings.

@@ -130,7 +130,7 @@ func settingList() []setting {
 				if s.scanLimit.Bytes == 0 {
 					return "none"
 				}
-				return operator.FormatSize(s.scanLimit.Bytes)
+				return expr.FormatSize(s.scanLimit.Bytes)
 			},
 			func(s *settings, v string) (err error) {
 				s.scanLimit.Bytes, err = ParseScanLimit(v)
@@ -158,9 +158,9 @@ func settingList() []setting {
 			},
 			func(s *settings, initial settings) { s.scanLimit.Rows = initial.scanLimit.Rows }},
 		{"memory_limit", "the bytes that the sorts, groups and joins of a statement hold, such as '64MB'",
-			func(s settings) string { return operator.FormatSize(s.memory) },
+			func(s settings) string { return expr.FormatSize(s.memory) },
 			func(s *settings, v string) (err error) {
-				s.memory, err = operator.ParseSize(v)
+				s.memory, err = expr.ParseSize(v)
 				return err
 			},
 			func(s *settings, initial settings) { s.memory = initial.memory }},

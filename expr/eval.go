@@ -61,7 +61,12 @@ func (c *Compare) Eval(env *Env) (types.Value, error) {
 	if err != nil || x.IsNull() {
 		return types.Value{}, err
 	}
+	held := env.Held
+	if err := env.Hold(x); err != nil {
+		return x, parser.Errorf(c.Pos, "%s", err).Of(err)
+	}
 	y, err := c.Y.Eval(env)
+	env.Held = held
 	if err != nil || y.IsNull() {
 		return types.Value{}, err
 	}
@@ -103,7 +108,12 @@ func (l *Like) Eval(env *Env) (types.Value, error) {
 	p := l.Fixed
 	text := x.Text()
 	if p == nil {
+		held := env.Held
+		if err := env.Hold(x); err != nil {
+			return x, parser.Errorf(l.Pos, "%s", err).Of(err)
+		}
 		v, err := l.Pattern.Eval(env)
+		env.Held = held
 		if err != nil || v.IsNull() {
 			return types.Value{}, err
 		}
@@ -143,18 +153,23 @@ func (i *IsNull) Eval(env *Env) (types.Value, error) {
 
 func (c *Call) Eval(env *Env) (types.Value, error) {
 	var buf [4]types.Value
-	args := buf[:0]
+	args, held := buf[:0], env.Held
 	for _, a := range c.Args {
 		v, err := a.Eval(env)
 		if err != nil {
 			return v, err
 		}
 		if v.IsNull() && !c.Func.NullArgs || !v.IsNull() && c.Func.First {
+			env.Held = held
 			return v, nil
+		}
+		if err := env.holdArgument(v); err != nil {
+			return v, parser.Errorf(c.Pos, "%s", err).Of(err)
 		}
 		args = append(args, v)
 	}
 	v, err := c.Func.Eval(env, args)
+	env.Held = held
 	if err != nil || len(v.Text()) > longText {
 		if stop := env.stopped(); stop != nil {
 			return types.Value{}, stop
@@ -176,6 +191,15 @@ func (c *Cast) Eval(env *Env) (types.Value, error) {
 	v, err := c.X.Eval(env)
 	if err != nil {
 		return v, err
+	}
+	if len(v.Text()) > longText && c.Typ.IsArray() {
+		n := v.Len()
+		if !v.Type().IsArray() {
+			n = strings.Count(v.Text(), ",") + 1
+		}
+		if err := env.RoomForItems(n); err != nil {
+			return types.Value{}, parser.Errorf(c.Pos, "%s", err).Of(err)
+		}
 	}
 	out, err := types.Cast(v, c.Typ, env.Loc)
 	if err != nil {

@@ -31,6 +31,8 @@ type Env struct {
 	Rand     func() uint64  // for RANDOM() and SALT on write; nil: math/rand/v2
 	// Stop says why evaluation is to end, nil to go on. Functions ask it where texts are long; nil: they never do.
 	Stop func() error
+	// Memory bounds the bytes of the values that are held while an expression is evaluated, and Held is how many there are; 0: it does not.
+	Memory, Held int64
 }
 
 // LookupFunc gives the number that column of a look-up table has in the row of args; ok is false when it is not known.

@@ -175,7 +175,7 @@ func fold(e Expr, loc *time.Location) Expr {
 	default:
 		return e
 	}
-	v, err := e.Eval(&Env{Loc: loc, Stop: tooLong})
+	v, err := e.Eval(&Env{Loc: loc, Stop: tooLong, Memory: maxText})
 	if err != nil {
 		return e
 	}

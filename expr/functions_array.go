@@ -354,37 +354,43 @@ func arrayToString(env *Env, a []types.Value) (types.Value, error) {
 	if a[0].IsNull() || a[1].IsNull() {
 		return types.Value{}, nil
 	}
-	var parts []string
+	var b strings.Builder
+	between := ""
 	for _, x := range a[0].Items() {
 		if x.IsNull() {
-			if len(a) == 3 && !a[2].IsNull() {
-				parts = append(parts, a[2].Text())
+			if len(a) < 3 || a[2].IsNull() {
+				continue
 			}
-			continue
+			x = a[2]
 		}
 		s, err := types.Cast(x, types.String, env.Loc)
 		if err != nil {
 			return s, err
 		}
-		parts = append(parts, s.Text())
+		b.WriteString(between)
+		b.WriteString(s.Text())
+		if between = a[1].Text(); b.Len() > maxText {
+			return types.Value{}, errTooLong
+		}
 	}
-	return types.NewString(strings.Join(parts, a[1].Text())), nil
+	return types.NewString(b.String()), nil
 }
 
-func stringToArray(_ *Env, a []types.Value) (types.Value, error) {
+func stringToArray(env *Env, a []types.Value) (types.Value, error) {
 	if a[0].IsNull() {
 		return types.Value{}, nil
 	}
-	text := a[0].Text()
+	text, delimiter := a[0].Text(), a[1].Text()
 	var parts []string
 	switch {
 	case text == "":
-	case a[1].IsNull():
-		parts = strings.Split(text, "")
-	case a[1].Text() == "":
+	case delimiter == "" && !a[1].IsNull():
 		parts = []string{text}
 	default:
-		parts = strings.Split(text, a[1].Text())
+		if err := env.RoomForItems(strings.Count(text, delimiter) + 1); err != nil {
+			return types.Value{}, err
+		}
+		parts = strings.Split(text, delimiter)
 	}
 	items := make([]types.Value, len(parts))
 	for i, p := range parts {

@@ -115,7 +115,7 @@ func regexpSplit(env *Env, a []types.Value) (types.Value, error) {
 			parts = append(parts, types.NewString(s[from:m[0]]))
 			from = m[1]
 		}
-		return nil
+		return env.RoomForItems(len(parts))
 	})
 	return types.NewArray(types.String, append(parts, types.NewString(s[from:]))), err
 }

@@ -58,9 +58,8 @@ func NewArrayOf(t Type, dims []Dim, items []Value) Value {
 	return Value{typ: t, s: string(b)}
 }
 
-// dims reads the dimensions of an array, and returns the bytes of its elements.
-func (v Value) dims() (dims []Dim, rest []byte) {
-	b := []byte(v.s)
+// dimsOf reads the dimensions of an array's text b, or of the beginning of it, and returns the bytes of its elements.
+func dimsOf(b []byte) (dims []Dim, rest []byte) {
 	if len(b) == 0 {
 		return nil, nil
 	}
@@ -79,14 +78,23 @@ func (v Value) dims() (dims []Dim, rest []byte) {
 	return dims, rest
 }
 
+// Dims returns the dimensions of an array.
 func (v Value) Dims() []Dim {
-	dims, _ := v.dims()
+	dims, _ := dimsOf([]byte(v.s[:min(len(v.s), 1+maxDims*2*binary.MaxVarintLen64)]))
 	return dims
+}
+
+// Len is the number of elements of an array; 0 of another value.
+func (v Value) Len() int {
+	if !v.typ.IsArray() {
+		return 0
+	}
+	return size(v.Dims())
 }
 
 // Items returns the elements of an array, with the last subscript changing first.
 func (v Value) Items() []Value {
-	dims, rest := v.dims()
+	dims, rest := dimsOf([]byte(v.s))
 	out := make([]Value, 0, size(dims))
 	for len(rest) > 0 {
 		x, more, err := DecodeBinary(rest)
@@ -136,7 +144,7 @@ func compareArrays(a, b Value) (int, error) {
 }
 
 func (v Value) appendArrayKey(dst []byte) []byte {
-	dims, _ := v.dims()
+	dims := v.Dims()
 	dst = append(dst, byte(len(dims)))
 	for _, d := range dims {
 		dst = appendUint64(appendUint64(dst, uint64(d.Lower)), uint64(d.Len))

@@ -3,6 +3,7 @@ package operator
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -31,6 +32,7 @@ const (
 	summing                 // their sum too
 	least                   // one of them
 	greatest
+	anyOf
 	allTrue
 	anyTrue
 	collecting // all of them, until they are sorted
@@ -51,7 +53,7 @@ var aggregates = map[plan.Func]*aggregate{
 	plan.PercentileCont: {kind: collecting, result: ofSorted((*accumulator).percentile)},
 	"PERCENTILE_DISC":   {kind: collecting, result: ofSorted((*accumulator).percentileOfValues)},
 
-	"ANY_VALUE":   by(func() state { return &anyValue{} }),
+	"ANY_VALUE":   {kind: anyOf, result: (*accumulator).one},
 	"MIN_BY":      byNulls(func() state { return &extremeBy{sign: -1} }),
 	"MAX_BY":      byNulls(func() state { return &extremeBy{sign: 1} }),
 	"BIT_AND":     by(func() state { return &bits{of: func(a, b int64) int64 { return a & b }} }),
@@ -93,8 +95,9 @@ type accumulator struct {
 	of    *aggregate
 	env   *expr.Env
 	share *share
+	held  int64 // bytes of the share
 	n     int64
-	best  types.Value         // of the least and greatest, allTrue and anyTrue
+	best  types.Value         // of the least and greatest, anyOf, allTrue and anyTrue
 	whole int64               // summing: of integers, until exact
 	dec   *apd.Decimal        // summing: of exact numbers, but for whole; nil: there was none
 	float float64             // summing: of others
@@ -131,7 +134,6 @@ func (a *accumulator) value() (v types.Value, ok bool, err error) {
 
 // add takes the row in env.
 func (a *accumulator) add() error {
-	c := a.call
 	v, ok, err := a.value()
 	if err != nil || !ok {
 		return err
@@ -141,7 +143,7 @@ func (a *accumulator) add() error {
 		if _, dup := a.seen[k]; dup {
 			return nil
 		}
-		if err := a.share.take(int64(len(k))+64, string(c.Func)+"(DISTINCT)"); err != nil {
+		if err := a.take(int64(len(k))+64, "(DISTINCT)"); err != nil {
 			return err
 		}
 		a.seen[k] = struct{}{}
@@ -153,14 +155,17 @@ func (a *accumulator) add() error {
 		return a.sum(v)
 	case least, greatest:
 		if a.best.IsNull() {
-			a.best = v
-			return nil
+			return a.keep(v)
 		}
 		r, err := types.Compare(v, a.best)
 		if err == nil && r != 0 && (a.of.kind == least) == (r < 0) {
-			a.best = v
+			return a.keep(v)
 		}
 		return err
+	case anyOf:
+		if a.best.IsNull() {
+			return a.keep(v)
+		}
 	case allTrue, anyTrue:
 		if a.best.IsNull() || v.Bool() == (a.of.kind == anyTrue) {
 			a.best = v
@@ -169,6 +174,33 @@ func (a *accumulator) add() error {
 		return a.collect(v)
 	default:
 		return a.pass(v)
+	}
+	return nil
+}
+
+// take asks the share for n bytes more.
+func (a *accumulator) take(n int64, more string) error {
+	a.held += n
+	return a.share.take(n, string(a.call.Func)+more)
+}
+
+// keep takes v as the best value.
+func (a *accumulator) keep(v types.Value) error {
+	more := len(v.Text()) - len(a.best.Text())
+	a.best = v
+	return a.grow(int64(more))
+}
+
+// grow takes n bytes more, of which there are as many again as the limit: new groups wait in files from the limit on.
+func (a *accumulator) grow(n int64) error {
+	a.held += n
+	return a.share.grow(n, string(a.call.Func))
+}
+
+// fits fails where a result of n bytes is beyond the limit.
+func (a *accumulator) fits(n int) error {
+	if int64(n) > a.share.Limit {
+		return fmt.Errorf("%s: %w", a.call.Func, expr.BeyondMemory(a.share.Limit))
 	}
 	return nil
 }
@@ -182,7 +214,15 @@ func (a *accumulator) pass(v types.Value) error {
 			return err
 		}
 	}
-	return a.state.add(v, more)
+	e, keeps := a.state.(*extremeBy)
+	if !keeps {
+		return a.state.add(v, more)
+	}
+	before := e.size()
+	if err := e.add(v, more); err != nil {
+		return err
+	}
+	return a.grow(e.size() - before)
 }
 
 // removes reports whether remove exactly reverses add. It does not for DOUBLEs, whose sums are inexact, nor for
@@ -257,7 +297,7 @@ func (a *accumulator) collect(v types.Value) error {
 		k.keys = keys
 	}
 	a.rows = append(a.rows, k)
-	return a.share.take(SizeOf(k.row)+SizeOf(k.keys), string(a.call.Func))
+	return a.take(SizeOf(k.row)+SizeOf(k.keys), "")
 }
 
 func (a *accumulator) result() (types.Value, error) { return a.of.result(a) }
@@ -322,6 +362,9 @@ func (a *accumulator) text() (types.Value, error) {
 		} else {
 			b.WriteString(v.String())
 		}
+		if err := a.fits(b.Len()); err != nil {
+			return types.Value{}, err
+		}
 	}
 	if len(a.rows) > 0 && a.rows[0].row[0].Type() == types.Bytes {
 		return types.NewBytes(b.String()), nil
@@ -356,6 +399,9 @@ func (a *accumulator) list() (types.Value, error) {
 			out = append(out, ',')
 		}
 		out = k.row[0].AppendJSON(out)
+		if err := a.fits(len(out)); err != nil {
+			return types.Value{}, err
+		}
 	}
 	return types.NewJSON(string(append(out, ']'))), nil
 }

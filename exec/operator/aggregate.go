@@ -24,6 +24,7 @@ type aggregateOp struct {
 	order  []*group // in order of arrival
 	key    []byte
 	vals   []types.Value
+	rows   [][]types.Value // of the input, that are not added yet
 	read   bool
 	out    [][]types.Value
 }
@@ -39,7 +40,13 @@ func (a *aggregateOp) Next(ctx context.Context) ([][]types.Value, error) {
 		a.begin()
 	}
 	for !a.read {
-		rows, err := a.in.Next(ctx)
+		if a.node.Ordered && len(a.order) > 1 { // the last group may go on
+			return a.emit(len(a.order) - 1)
+		}
+		var err error
+		if len(a.rows) == 0 {
+			a.rows, err = a.in.Next(ctx)
+		}
 		if err == io.EOF {
 			a.read = true
 			if err := a.in.Close(); err != nil {
@@ -50,13 +57,11 @@ func (a *aggregateOp) Next(ctx context.Context) ([][]types.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range rows {
-			if err := a.add(r); err != nil {
+		for len(a.rows) > 0 && !(a.node.Ordered && len(a.order) > 1 && a.share.held > batchBytes) {
+			if err := a.add(a.rows[0]); err != nil {
 				return nil, err
 			}
-		}
-		if a.node.Ordered && len(a.order) > 1 { // the last group may go on
-			return a.emit(len(a.order) - 1)
+			a.rows = a.rows[1:]
 		}
 	}
 	if len(a.order) == 0 {
@@ -147,9 +152,10 @@ func (a *aggregateOp) add(row []types.Value) error {
 	return nil
 }
 
-// emit gives the first n groups.
+// emit gives the first n groups, fewer where their results are long.
 func (a *aggregateOp) emit(n int) ([][]types.Value, error) {
 	a.out, a.last = a.out[:0], nil
+	made := int64(0)
 	for _, g := range a.order[:n] {
 		row := make([]types.Value, 0, a.node.Width())
 		row = append(row, g.values...)
@@ -159,11 +165,17 @@ func (a *aggregateOp) emit(n int) ([][]types.Value, error) {
 				return nil, err
 			}
 			row = append(row, v)
+			made += int64(len(v.Text()))
+			a.share.give(g.accs[i].held)
 		}
 		a.out = append(a.out, row)
 		delete(a.groups, g.key)
+		if made > batchBytes {
+			break
+		}
 	}
-	a.order = a.order[n:]
+	clear(a.order[:len(a.out)])
+	a.order = a.order[len(a.out):]
 	if len(a.order) == 0 {
 		a.order = []*group{}
 	}

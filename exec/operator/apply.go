@@ -21,10 +21,12 @@ type applyOp struct {
 	right   Operator        // nil: it is not open
 	matched bool
 	out     [][]types.Value
+	held    int64 // bytes of the rows of queries in out
 }
 
 func (a *applyOp) Next(ctx context.Context) ([][]types.Value, error) {
-	for a.out = a.out[:0]; len(a.out) < BatchRows; {
+	a.out, a.held = a.out[:0], 0
+	for len(a.out) < BatchRows && a.held < batchBytes {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -78,6 +80,7 @@ func (a *applyOp) join(ctx context.Context) error {
 		return err
 	}
 	for _, r := range rows {
+		a.held += SizeOf(r)
 		pair := a.pair(l, r)
 		if a.node.On != nil {
 			a.env.Row = pair

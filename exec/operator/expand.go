@@ -13,27 +13,31 @@ type expandOp struct {
 	in   Operator
 	node *plan.Expand
 	env  *expr.Env
-	rows [][]types.Value // of the input, for the sets from next on
+	rows [][]types.Value // of the input, for the set next and those behind it
 	next int
+	at   int // the first of rows that is still to be given for the set next
 	out  [][]types.Value
 }
 
 func (e *expandOp) Next(ctx context.Context) ([][]types.Value, error) {
-	if e.next == 0 || e.next == len(e.node.Sets) {
-		var err error
-		if e.rows, err = e.in.Next(ctx); err != nil {
-			return nil, err
+	if e.at == len(e.rows) {
+		e.at = 0
+		if e.next++; e.rows == nil || e.next == len(e.node.Sets) {
+			var err error
+			if e.rows, err = e.in.Next(ctx); err != nil {
+				return nil, err
+			}
+			e.next = 0
 		}
-		e.next = 0
 	}
 	set := e.node.Sets[e.next]
-	e.next++
 	for len(e.out) < len(e.rows) {
 		e.out = append(e.out, make([]types.Value, 0, e.node.Width()))
 	}
-	for i, row := range e.rows {
-		e.env.Row = row
-		out := append(e.out[i][:0], row...)
+	n := 0
+	for held := int64(0); e.at < len(e.rows) && held < batchBytes; e.at++ {
+		e.env.Row = e.rows[e.at]
+		out := append(e.out[n][:0], e.env.Row...)
 		for k, x := range e.node.GroupBy {
 			var v types.Value
 			if set.Has[k] {
@@ -41,12 +45,14 @@ func (e *expandOp) Next(ctx context.Context) ([][]types.Value, error) {
 				if v, err = x.Eval(e.env); err != nil {
 					return nil, err
 				}
+				held += int64(len(v.Text()))
 			}
 			out = append(out, v)
 		}
-		e.out[i] = append(out, set.Marks...)
+		e.out[n] = append(out, set.Marks...)
+		n++
 	}
-	return e.out[:len(e.rows)], nil
+	return e.out[:n], nil
 }
 
 func (e *expandOp) Close() error { return e.in.Close() }

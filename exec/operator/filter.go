@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -82,33 +83,57 @@ func (c *columnsOp) Close() error { return c.in.Close() }
 // projectOp computes expressions over each row.
 type projectOp struct {
 	in    Operator
+	rows  [][]types.Value // of the input, still to be computed over
 	exprs []expr.Expr
 	env   *expr.Env
 	slab  []types.Value
 	out   [][]types.Value
 }
 
-func (p *projectOp) Next(ctx context.Context) ([][]types.Value, error) {
-	rows, err := p.in.Next(ctx)
-	if err != nil {
-		return nil, err
+func (p *projectOp) Next(ctx context.Context) (_ [][]types.Value, err error) {
+	if len(p.rows) == 0 {
+		if p.rows, err = p.in.Next(ctx); err != nil {
+			return nil, err
+		}
 	}
 	w := len(p.exprs)
-	if cap(p.slab) < w*len(rows) {
-		p.slab = make([]types.Value, w*len(rows))
+	if cap(p.slab) < w*len(p.rows) {
+		p.slab = make([]types.Value, w*len(p.rows))
 	}
-	p.slab, p.out = p.slab[:w*len(rows)], p.out[:0]
-	for i, r := range rows {
+	p.slab, p.out = p.slab[:w*len(p.rows)], p.out[:0]
+	made := int64(0)
+	for i, r := range p.rows {
 		out := p.slab[i*w : (i+1)*w : (i+1)*w]
 		p.env.Row = r
-		for k, e := range p.exprs {
-			if out[k], err = e.Eval(p.env); err != nil {
-				return nil, err
-			}
+		n, err := compute(out, p.exprs, p.env)
+		if err != nil {
+			return nil, err
 		}
 		p.out = append(p.out, out)
+		if made += n; made > batchBytes {
+			clear(p.slab[(i+1)*w:]) // else it keeps texts of the batch before
+			break
+		}
 	}
+	p.rows = p.rows[len(p.out):]
 	return p.out, nil
+}
+
+// compute evaluates exprs into row. made is about how many bytes of text are new with it.
+func compute(row []types.Value, exprs []expr.Expr, env *expr.Env) (made int64, err error) {
+	for k, e := range exprs {
+		if row[k], err = e.Eval(env); err != nil {
+			return 0, err
+		}
+		if _, there := e.(*expr.Column); there {
+			continue
+		}
+		if err = env.Hold(row[k]); err != nil {
+			return 0, parser.Errorf(e.Position(), "%s", err).Of(err)
+		}
+	}
+	made, env.Held = env.Held, 0
+	return made, nil
 }
 
 func (p *projectOp) Close() error { return p.in.Close() }
@@ -162,18 +187,17 @@ func (v *valuesOp) Next(context.Context) ([][]types.Value, error) {
 	if n == 0 {
 		return nil, io.EOF
 	}
-	out := make([][]types.Value, n)
-	for i, r := range v.rows[:n] {
-		out[i] = make([]types.Value, len(r))
-		for k, e := range r {
-			x, err := e.Eval(v.env)
-			if err != nil {
-				return nil, err
-			}
-			out[i][k] = x
+	out := make([][]types.Value, 0, n)
+	for made := int64(0); len(out) < n && made <= batchBytes; {
+		r := v.rows[len(out)]
+		row := make([]types.Value, len(r))
+		m, err := compute(row, r, v.env)
+		if err != nil {
+			return nil, err
 		}
+		out, made = append(out, row), made+m
 	}
-	v.rows = v.rows[n:]
+	v.rows = v.rows[len(out):]
 	return out, nil
 }
 

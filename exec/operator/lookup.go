@@ -79,7 +79,7 @@ func (j *joinOp) readWhole(ctx context.Context, next *plan.Scan) error {
 	}
 	j.table = nil
 	j.share.release()
-	if l.after = 4 * most; errors.Is(err, ErrMemoryLimit) {
+	if l.after = 4 * most; errors.Is(err, expr.ErrMemoryLimit) {
 		l.after, err = math.MaxInt64, nil
 	}
 	return err

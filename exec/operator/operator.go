@@ -23,6 +23,9 @@ type Operator interface {
 // channel operation, few enough to stay in the cache.
 const BatchRows = 256
 
+// batchBytes is about what the values that are computed for a batch hold: where texts are long it has fewer rows.
+const batchBytes = 1 << 20
+
 // Source opens the access to one table.
 type Source func(ctx context.Context, s *plan.Scan) (Operator, error)
 
@@ -50,7 +53,7 @@ type Options struct {
 
 // Env returns the environment in which the expressions of the query are evaluated.
 func (o Options) Env() *expr.Env {
-	return &expr.Env{Loc: o.Loc, Now: o.Now, Subquery: o.Subquery, Stop: o.Stop}
+	return &expr.Env{Loc: o.Loc, Now: o.Now, Subquery: o.Subquery, Stop: o.Stop, Memory: o.Memory()}
 }
 
 // Memory is MemoryLimit or, where that is 0, the limit that holds then.

@@ -117,7 +117,7 @@ func (r *sharedOp) Next(ctx context.Context) ([][]types.Value, error) {
 		}
 	}
 	r.out = r.out[:0]
-	for len(r.out) < BatchRows && r.at < s.n {
+	for held := int64(0); len(r.out) < BatchRows && r.at < s.n && held < batchBytes; held += SizeOf(r.out[len(r.out)-1]) {
 		row, err := r.row()
 		if err != nil {
 			return nil, err

@@ -14,18 +14,19 @@ import (
 // sortOp orders its input: all of it, or with a limit the first rows only, in a
 // heap. What does not fit in memory goes to files in sorted runs, which are merged in the end.
 type sortOp struct {
-	in    Operator
-	by    Order
-	env   *expr.Env
-	limit plan.RowLimit
-	share share
-	dir   string
-	rows  []keyed // a heap with the last row on top while a limit holds
-	runs  []*spillFile
-	merge *runMerge
-	done  bool
-	at    int // rows given
-	out   [][]types.Value
+	in      Operator
+	by      Order
+	env     *expr.Env
+	limit   plan.RowLimit
+	share   share
+	dir     string
+	rows    []keyed // a heap with the last row on top while a limit holds
+	runs    []*spillFile
+	longest int64 // bytes of a row in runs
+	merge   *runMerge
+	done    bool
+	at      int // rows given
+	out     [][]types.Value
 }
 
 func newSort(in Operator, n *plan.Sort, o Options, b *Budget) *sortOp {
@@ -54,7 +55,7 @@ func (s *sortOp) Next(ctx context.Context) ([][]types.Value, error) {
 	}
 	if s.merge != nil {
 		s.out = s.out[:0]
-		for len(s.out) < BatchRows && (!s.limit.Set || int64(s.at) < s.limit.Rows) {
+		for held := int64(0); len(s.out) < BatchRows && held < batchBytes && (!s.limit.Set || int64(s.at) < s.limit.Rows); {
 			row, err := s.merge.next()
 			if err == io.EOF {
 				break
@@ -64,6 +65,7 @@ func (s *sortOp) Next(ctx context.Context) ([][]types.Value, error) {
 			}
 			s.out = append(s.out, row[len(s.by):])
 			s.at++
+			held += SizeOf(row)
 		}
 		if len(s.out) == 0 {
 			return nil, io.EOF
@@ -112,12 +114,16 @@ func (s *sortOp) fill(ctx context.Context) error {
 				continue
 			}
 			k.row = slices.Clone(r) // the input's rows do not last
-			if full {
-				s.rows[0] = k
-				heap.Fix(s, 0)
-				continue
-			}
 			size := SizeOf(r) + SizeOf(keys)
+			if full {
+				s.share.give(SizeOf(s.rows[0].row) + SizeOf(s.rows[0].keys))
+				if s.share.take(size, "ORDER BY") == nil {
+					s.rows[0] = k
+					heap.Fix(s, 0)
+					continue
+				}
+				heap.Pop(s)
+			}
 			if err := s.share.take(size, "ORDER BY"); err != nil {
 				if len(s.rows) == 0 {
 					return err
@@ -170,7 +176,8 @@ func (s *sortOp) spill(ctx context.Context) error {
 	}
 	s.rows = nil
 	s.share.release()
-	if err := f.rewind(); err != nil || len(s.runs) < maxRuns {
+	s.longest = max(s.longest, f.longest)
+	if err := f.rewind(); err != nil || len(s.runs) == 1 || len(s.runs) < maxRuns && int64(len(s.runs))*s.longest <= s.share.Limit/2 {
 		return err
 	}
 	return s.mergeRuns(ctx)

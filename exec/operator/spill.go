@@ -20,6 +20,8 @@ type spillFile struct {
 	r   *bufio.Reader
 	n   int // rows added and not yet read
 	buf []byte
+
+	longest int64 // bytes of a row
 }
 
 func newSpillFile(dir string) (*spillFile, error) {
@@ -45,7 +47,17 @@ func (s *spillFile) add(row []types.Value) error {
 	}
 	s.n++
 	_, err := s.w.Write(s.buf)
+	s.longest = max(s.longest, int64(len(s.buf)))
+	s.buf = short(s.buf)
 	return err
+}
+
+// short is buf unless it is too long to be kept.
+func short(buf []byte) []byte {
+	if cap(buf) > batchBytes {
+		return nil
+	}
+	return buf
 }
 
 // rewind ends the writing.
@@ -90,7 +102,7 @@ func readRow(r *bufio.Reader, buf []byte) (row []types.Value, _ []byte, err erro
 		}
 		row = append(row, v)
 	}
-	return row, buf, nil
+	return row, short(buf), nil
 }
 
 func (s *spillFile) close() {
@@ -108,7 +120,7 @@ type spillOp struct {
 
 func (s *spillOp) Next(ctx context.Context) ([][]types.Value, error) {
 	s.out = s.out[:0]
-	for len(s.out) < BatchRows {
+	for held := int64(0); len(s.out) < BatchRows && held < batchBytes; held += SizeOf(s.out[len(s.out)-1]) {
 		row, err := s.file.next()
 		if err == io.EOF {
 			break

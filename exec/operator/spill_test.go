@@ -237,7 +237,7 @@ func TestJoinBeyondMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := Drain(t.Context(), op, func([][]types.Value) error { return nil }); !errors.Is(err, ErrMemoryLimit) {
+		if err := Drain(t.Context(), op, func([][]types.Value) error { return nil }); !errors.Is(err, expr.ErrMemoryLimit) {
 			t.Errorf("%d keys: %v", len(test.keys), err)
 		}
 		op.Close()

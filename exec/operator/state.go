@@ -20,17 +20,6 @@ type state interface {
 // ratio is a / b; there is none for a b of 0.
 func ratio(a, b float64) (float64, bool) { return a / b, b != 0 }
 
-type anyValue struct{ v types.Value }
-
-func (a *anyValue) add(x, _ types.Value) error {
-	if a.v.IsNull() {
-		a.v = x
-	}
-	return nil
-}
-
-func (a *anyValue) result() (types.Value, error) { return a.v, nil }
-
 // extremeBy keeps the x that belongs to the greatest y (sign 1) or the least y (sign -1).
 type extremeBy struct {
 	sign int
@@ -49,6 +38,8 @@ func (e *extremeBy) add(x, y types.Value) error {
 	e.x, e.y = x, y
 	return nil
 }
+
+func (e *extremeBy) size() int64 { return int64(len(e.x.Text()) + len(e.y.Text())) }
 
 func (e *extremeBy) result() (types.Value, error) { return e.x, nil }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -72,6 +73,9 @@ func (u *unnestOp) advance(ctx context.Context) (err error) {
 		}
 		var items []types.Value
 		if !v.IsNull() {
+			if err := u.env.RoomForItems(v.Len()); err != nil {
+				return parser.Errorf(x.Position(), "%s", err).Of(err)
+			}
 			items = v.Items()
 		}
 		u.sets = append(u.sets, items)
