@@ -269,7 +269,7 @@ func argument(a any) (v types.Value, list []types.Value, isList bool, err error)
 	return v, list, true, err
 }
 
-// arrayOf makes an array of the elements of a slice, whose Go type says what they are where there are none.
+// arrayOf makes an array of the elements of a slice, whose Go type determines their type if there are none.
 func arrayOf(list []types.Value, of reflect.Type) (types.Value, error) {
 	elem := types.Null
 	for _, v := range list {
@@ -296,7 +296,7 @@ func arrayOf(list []types.Value, of reflect.Type) (types.Value, error) {
 	return types.NewArray(elem, items), nil
 }
 
-// value converts a Go value, one case for each type or kind; ok is false when it is none that SQL has.
+// value converts a Go value, with one case for each type or kind; ok is false if SQL has no such value.
 func value(a any) (v types.Value, ok bool, err error) {
 	switch a := a.(type) {
 	case nil:

@@ -18,7 +18,7 @@ type queued struct {
 	args []any
 }
 
-// Queue adds a statement with its arguments, which are those of DB.Query.
+// Queue adds a statement with its arguments, as for DB.Query.
 func (b *Batch) Queue(sql string, args ...any) {
 	b.queued = append(b.queued, queued{sql, args})
 }
@@ -26,7 +26,7 @@ func (b *Batch) Queue(sql string, args ...any) {
 // Len is the number of statements.
 func (b *Batch) Len() int { return len(b.queued) }
 
-// batchReads is how many queries of a batch read at once.
+// batchReads is the number of queries of a batch that read concurrently.
 const batchReads = 8
 
 // BatchResults are the results of a batch, in the order of Queue. They are not for concurrent use.
@@ -56,7 +56,7 @@ func (db *DB) SendBatch(ctx context.Context, b *Batch) *BatchResults {
 	return r
 }
 
-// ahead begins the queries at the front of what is left.
+// ahead begins the next queries at the front of the remaining statements.
 func (r *BatchResults) ahead() {
 	for _, q := range r.left[len(r.begun):min(len(r.left), batchReads)] {
 		s, err := r.db.statement(q.sql)

@@ -45,8 +45,8 @@ func RowToStructByNameLax[T any](row Row) (T, error) {
 	return v, err
 }
 
-// RowToStructByPos reads a row into the exported fields of a T in their order, those of embedded structs in their
-// place and those with the tag db:"-" passed over. There must be as many as columns.
+// RowToStructByPos reads a row into the exported fields of a T in their order, with those of embedded structs in their
+// place, and without those with the tag db:"-". Their number must be the number of columns.
 func RowToStructByPos[T any](row Row) (T, error) {
 	var v T
 	err := scanStruct(row, reflect.ValueOf(&v).Elem(), fieldsByPos)
@@ -182,8 +182,8 @@ func matchFields(t reflect.Type, columns []string, match fieldMatch) ([][]int, e
 	return out, nil
 }
 
-// structFields lists the fields of t that columns can go to, those of embedded
-// structs in their place. Their Index starts at prefix.
+// structFields lists the fields of t that can hold columns, with those of embedded structs in their place. Their Index
+// starts at prefix.
 func structFields(t reflect.Type, prefix []int) []reflect.StructField {
 	var out []reflect.StructField
 	for i := range t.NumField() {
@@ -238,7 +238,7 @@ func AppendRows[T any](out []T, rows *Rows, f func(Row) (T, error)) ([]T, error)
 	return out, nil
 }
 
-// CollectOneRow reads the first row with f and closes the rows; ErrNoRows when there is none.
+// CollectOneRow reads the first row with f and closes the rows; it returns ErrNoRows if there is none.
 func CollectOneRow[T any](rows *Rows, f func(Row) (T, error)) (T, error) {
 	for row, err := range rows.All() {
 		var v T

@@ -124,7 +124,7 @@ func openStore(ctx context.Context, dir string, opts []Option) (*DB, error) {
 	return db, db.load(ctx)
 }
 
-// openCluster connects to the cluster of an address, which rest is without its scheme.
+// openCluster connects to the cluster of an address; rest is the address without its scheme.
 func openCluster(ctx context.Context, scheme, rest string, opts []Option) (*DB, error) {
 	form := map[string]string{"hbase": "hbase://QUORUM/ROOT", "hbase+rpc": "hbase+rpc://MASTER[,MASTER]:16000"}[scheme]
 	hosts, tail := cutHosts(rest)

@@ -77,7 +77,7 @@ func (db *DB) Pieces(ctx context.Context, sql string, args ...any) (*Pieces, err
 	text.Zone = cut.Location.String()
 	known, err := types.Zone(text.Zone)
 	if err == nil && !sameClocks(known, cut.Location) {
-		err = fmt.Errorf("%q is another one elsewhere", text.Zone)
+		err = fmt.Errorf("the local zone differs from the zone %q of the time zone database", text.Zone)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the time zone of a statement in pieces must have a name that others know: %w", err)

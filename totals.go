@@ -10,7 +10,7 @@ import (
 type Totals struct {
 	Statements int64 // that began
 	Failed     int64 // that ended with an error
-	Open       int64 // whose rows are not read to the end nor closed; their scanners may be open
+	Open       int64 // statements whose rows are neither read to the end nor closed; their scanners may be open
 	// Stats is the sum over the statements that ended; its Tables are empty and its Done is 0.
 	Stats Stats
 }

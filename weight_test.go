@@ -21,7 +21,8 @@ func TestWeight(t *testing.T) {
 // The linker keeps all exported methods of a program with text/template: the command was a sixth larger.
 func TestWeightOfCommand(t *testing.T) { compiled(t, "./cmd/hql", "text/template") }
 
-// compiled counts the packages that a package of this module compiles, none of which may be one of heavy or lie under it.
+// compiled counts the packages that a package of this module compiles, and checks that none of them is in heavy or
+// below one of these.
 func compiled(t *testing.T, of string, heavy ...string) int {
 	t.Helper()
 	out, err := osexec.Command("go", "list", "-deps", of).Output()

@@ -65,7 +65,7 @@ func idle(ctx context.Context, db *hql.DB, quorum string) {
 	})
 }
 
-// shaped runs the workload of one of the shapes, whose keys lie evenly between all that there are.
+// shaped runs the workload of one of the shapes; its keys are spread evenly over the stored ones.
 func shaped(ctx context.Context, db *hql.DB, quorum, w string) bool {
 	if w == "idle" {
 		idle(ctx, db, quorum)

@@ -19,7 +19,8 @@ func (l *Layout) OnlyGrows() bool {
 // Good and greatest lengths of a key, in bytes: each cell repeats it.
 const goodKey, longKey = 16, 100
 
-// KeyNotes are what a team should know of l's keys before rows are written. regions is how many the table has; 0: not known.
+// KeyNotes returns notes that a team should read about l's keys before it writes rows. regions is the number of the
+// table's regions; 0: unknown.
 func (l *Layout) KeyNotes(regions int) (notes []string) {
 	first, _ := l.firstPart()
 	if l.OnlyGrows() {
@@ -67,7 +68,7 @@ func (l *Layout) EmptyRegions(keys [][]byte) (begins []string) {
 		}
 		used := false
 		for _, b := range all {
-			// b is where the keys of a value begin: some of them lie in the region if it begins in front of their end
+			// b is the start of a value's keys; some of them are in the region if the region begins before their end.
 			used = used || (stop == nil || bytes.Compare(b, stop) < 0) && (bytes.Compare(b, start) >= 0 || bytes.HasPrefix(start, b))
 		}
 		if !used {

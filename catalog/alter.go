@@ -9,8 +9,8 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// Altered returns the definition of t after changes; t's own where they change nothing. All of it has the position at,
-// but for what the changes bring.
+// Altered returns the definition of t after changes; t's own definition if they change nothing. All nodes have the
+// position at, except those of the changes.
 func (t *Table) Altered(changes []parser.Change, at parser.Pos) (*parser.CreateTable, error) {
 	a := alteration{table: t, def: t.Def.At(at)}
 	for _, c := range changes {
@@ -171,8 +171,8 @@ func (a *alteration) addIndex(c parser.Change) error {
 	return nil
 }
 
-// indexParts completes the parts of an INDEX as an SQL database would: columns get an encoding that keeps their order,
-// and what leads to the row follows.
+// indexParts completes the parts of an INDEX: columns get an encoding that keeps their order, and the columns that lead
+// to the row follow.
 func (a *alteration) indexParts(parts []parser.PartDef) (out []parser.PartDef) {
 	var known []int
 	add := func(p parser.PartDef) {

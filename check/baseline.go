@@ -12,7 +12,7 @@ type Baseline map[string]int
 
 const baselineHead = "# hql check: statements that missed the rowkey prefix when this file was written. Lines: file, verdict, statement.\n"
 
-// fingerprint is what a baseline has of r.
+// fingerprint returns the line of r in a baseline.
 func (r *Result) fingerprint() string {
 	return filepath.ToSlash(filepath.Clean(r.File)) + "\t" + string(r.Verdict) + "\t" + r.SQL
 }

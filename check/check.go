@@ -31,7 +31,7 @@ const (
 // Bad reports whether a build should fail because of the verdict, unless the statement is excused.
 func (v Verdict) Bad() bool { return v == Skip || v == Miss || v == Unclear }
 
-// Read is how a statement reads one table.
+// Read describes how a statement reads one table.
 type Read struct {
 	Table  string `json:"table"`
 	Layout string `json:"layout"`
@@ -47,7 +47,8 @@ type Result struct {
 	Line    int     `json:"line"`
 	Column  int     `json:"column"` // in characters, from 1
 	Verdict Verdict `json:"verdict"`
-	// Text says in one line how the statement reads its tables and what to add, or why it cannot be judged.
+	// Text describes in one line how the statement reads its tables and which condition to add, or why it cannot be
+	// judged.
 	Text    string `json:"text"`
 	Reads   []Read `json:"reads,omitempty"`
 	SQL     string `json:"sql"`               // on one line

@@ -16,7 +16,7 @@ type Source struct {
 	Text string
 	// At gives the place of an offset in Text.
 	At func(offset int) Place
-	// Place is the place of a text that is put together from several; nil: its statements are where At says.
+	// Place is the place of a text that is concatenated from several; nil: the statements are where At says.
 	Place *Place
 	// Allowed is set if the code around the text excuses its statements.
 	Allowed bool

@@ -47,7 +47,7 @@ func skewedRow(r *rand.Rand, zipf *rand.Zipf, i int) string {
 	return fmt.Sprintf("('%s', TIMESTAMP '2026-01-01 00:00:00' + INTERVAL '%d seconds', %d, '%s', %d, %s)", name, day*86400+r.IntN(86400), i, kind, int(math.Pow(10, 4*r.Float64())), note)
 }
 
-// skewed is a world on a store of its own with n rows of the table.
+// skewed makes an engine on a store of its own, with n rows of the table.
 func skewed(t testing.TB, n int) (*world, hbase.Client) {
 	t.Helper()
 	_, c := newStore(t)
@@ -94,7 +94,7 @@ func qError(got, want float64) float64 {
 	return max(got/want, want/got)
 }
 
-// What ANALYZE says of a table that it reads whole is what exact queries say; distinct values are counted to a few per cent.
+// ANALYZE of a whole table finds the same figures as exact queries, with distinct values to a few per cent.
 func TestAnalyzeAgainstExactCounts(t *testing.T) {
 	race.Skip(t)
 	const rows = 30_000
@@ -199,7 +199,7 @@ func (s sized) RegionLoads(context.Context, ...string) (map[string]hbase.RegionL
 	return out, nil
 }
 
-// Where sizes are told each row is looked at once. Those that are wrong cost another look, and change nothing of what is found.
+// If sizes are known each row is looked at once. Wrong sizes cost another look, but do not change the result.
 func TestAnalyzeBySizes(t *testing.T) {
 	race.Skip(t)
 	const rows, most = 10_000, 2000
@@ -264,7 +264,7 @@ func (f files) Load(name string) ([]byte, error) { return f[name], nil }
 func (f files) Save(name string, b []byte) error { f[name] = b; return nil }
 func (f files) Remove(name string) error         { delete(f, name); return nil }
 
-// Who may not write keeps statistics in files, and without files as long as the connection lasts.
+// A user without write permission keeps statistics in files, or without files as long as the connection lasts.
 func TestAnalyzeReadOnly(t *testing.T) {
 	w, c := skewed(t, 100)
 	reader := func(cfg Config) *world {
@@ -296,7 +296,8 @@ func TestAnalyzeReadOnly(t *testing.T) {
 	}
 }
 
-// What there was no time for is counted by the sizes of regions, where they are told and are no less than what was seen.
+// Rows that there was no time to read are counted by the sizes of regions, if these are known and not less than the
+// rows seen.
 func TestAnalyzeFillsIn(t *testing.T) {
 	const mega = 1 << 20
 	region := func(rows int64, size int64, whole bool) *analyzedRegion {
@@ -356,8 +357,8 @@ func (s stuck) Scan(ctx context.Context, r hbase.ScanRange, o *hbase.ReadOptions
 	return s.Client.Scan(ctx, r, o)
 }
 
-// Of keys that ANALYZE had no time to look at nothing is estimated, and SHOW STATISTICS tells which part that is; without sizes there are
-// no estimates at all.
+// There are no estimates for keys that ANALYZE had no time to read, and SHOW STATISTICS names these ranges. Without
+// sizes there are no estimates at all.
 func TestAnalyzeOutOfTime(t *testing.T) {
 	_, c := skewed(t, 2000)
 	sizes := map[string]int64{}

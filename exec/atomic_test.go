@@ -161,7 +161,7 @@ func (c *between) Mutate(ctx context.Context, table string, ms []hbase.Mutation)
 	return c.Client.Mutate(ctx, table, ms)
 }
 
-// What a statement read of a row is changed before it changes the row.
+// Another client changes columns that a statement has read, before the statement changes the row.
 func TestChangedMeanwhile(t *testing.T) {
 	const defs = `CREATE TABLE t (id TEXT, n INT FROM f:n, s TEXT FROM g:s, v INT FROM f:v) ROW KEY (id AS TEXT);
 		CREATE TABLE o (id TEXT, n INT) ROW KEY (id AS TEXT)`
@@ -199,8 +199,8 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// What a statement wrote into an INDEX or a copy for a row that others changed first goes, even if the row was like that in between: a clock
-// that is behind does not delete it.
+// The entries that a statement wrote for a row are removed if others changed the row first, even if the row had the
+// same values in between: a clock that is behind does not delete them.
 func TestEntriesOfChangedRows(t *testing.T) {
 	for _, layout := range []string{"INDEX i (n AS ORDERED INT32, id AS TEXT)", "ROW KEY i (n AS ORDERED INT32, id AS TEXT)"} {
 		for _, last := range []string{"UPDATE t SET n = n + 1", "DELETE FROM t", "UPDATE t SET n = 1"} {
@@ -231,7 +231,7 @@ func TestChangedAllTheTime(t *testing.T) {
 	w.expect("b|-1", "SELECT * FROM t WHERE n < 0")
 }
 
-// A program that writes cells of the row beside hql is one more client: nothing that it adds is lost.
+// A program that writes cells of the row at the same time is one more client: none of its cells is lost.
 func TestBesideOtherPrograms(t *testing.T) {
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})

@@ -120,7 +120,7 @@ func (o *steppingOp) Next(ctx context.Context) ([][]types.Value, error) {
 	return around(o.s, func() ([][]types.Value, error) { return o.Operator.Next(ctx) })
 }
 
-// endedStatement is one to be ended. $ stands for what the names of a world's tables begin with.
+// endedStatement is a statement to be ended. $ represents the prefix of a test's table names.
 type endedStatement struct {
 	sql     string
 	memory  int64  // RunOptions.MemoryLimit
@@ -650,7 +650,7 @@ func (s stuckRow) Get(ctx context.Context, table string, keys [][]byte, o *hbase
 	return nil, ctx.Err()
 }
 
-// Rows that are closed wait for nobody who reads ahead: not for one whose sub-query gets no answer, either.
+// Closing rows does not wait for a reader that reads ahead, even if its sub-query gets no answer.
 func TestCloseBesideASubquery(t *testing.T) {
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
@@ -690,7 +690,8 @@ func (e endsWithRows) Get(ctx context.Context, table string, keys [][]byte, o *h
 	return rows, err
 }
 
-// Of rows behind an INDEX none is left out as it takes time to compare its entry and the statement ends meanwhile: another would be the first.
+// If a statement ends while the entries of an INDEX are compared with their rows, no row is skipped: otherwise another
+// row would be the first.
 func TestEndedWhileEntriesAreCompared(t *testing.T) {
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{})

@@ -26,7 +26,8 @@ var columnarRows = []string{
 	`(6, TRUE, 1, 1, 1, 1, CAST('Infinity' AS FLOAT), CAST('-Infinity' AS DOUBLE), 100000, '\N', X'5C4E', DATE '2026-02-28', TIME '12:00:00', TIMESTAMP '2026-03-29 02:30:00Z', '[]')`,
 }
 
-// What COPY TO writes as Arrow and as Parquet COPY FROM makes again, cell by cell; of no rows, too, from a file and from a pipe.
+// COPY FROM restores the rows that COPY TO writes as Arrow and as Parquet, cell by cell, also an empty table, from a
+// file and from a pipe.
 func TestCopyColumnar(t *testing.T) {
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
@@ -117,7 +118,8 @@ func TestCopyColumnarCutShort(t *testing.T) {
 	}
 }
 
-// What others write comes as the column's type, as INSERT makes it of what it gets; what does not fit is told of, by its row.
+// Values that other programs write are converted to the column's type, as by INSERT; the error for a value that does
+// not fit names its row.
 func TestCopyColumnarOfOthers(t *testing.T) {
 	py := python.With(t, "pyarrow")
 	dir := t.TempDir()

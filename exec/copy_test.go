@@ -46,7 +46,7 @@ var copyPieces = []string{"a", "null", "NULL", `\N`, `\.`, `\`, `"`, `""`, "'", 
 var copyJSON = []string{`null`, `"null"`, `"null\n"`, `1`, `-0`, `1.50`, `"a"`, `{"a": 1,  "b" :[ ]}`, "{\n  \"a\": 1\n}", " [1]", "[1] ", "\"\xff\"", `{"$json":"[1]"}`,
 	`{"$json": 1}`, `{"$json":1}`, `"\ud83d"`, `true`, `{"a":1,"a":2}`, `""`, `"\udcff"`}
 
-// What COPY TO writes, COPY FROM makes again, cell by cell: in every format, of every type.
+// COPY FROM restores the rows that COPY TO writes, cell by cell, in every format and of every type.
 func TestCopyKeepsCells(t *testing.T) {
 	seeds.Each(t, race.Fewer(60), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -164,7 +164,7 @@ func TestCopyColumns(t *testing.T) {
 	}
 }
 
-// What an object does not name stays, also within one file, and in every layout.
+// Columns that an object does not name stay unchanged, also within one file, and in every layout.
 func TestCopyObjects(t *testing.T) {
 	for _, more := range []string{"", " INDEX i (a AS TEXT(4), id AS INT32)"} {
 		_, c := newStore(t)
@@ -227,7 +227,7 @@ func TestCopyWrongColumns(t *testing.T) {
 	w.expect("0", "SELECT count(*) FROM t")
 }
 
-// Lines whose values cannot be stored are told with their numbers, and the others are copied.
+// COPY reports the numbers of lines whose values cannot be stored, and copies the others.
 func TestCopyRefusesLines(t *testing.T) {
 	for name, c := range map[string]struct{ tables, lines, want, copied string }{
 		"a name that its look-up table cannot hold": {
@@ -257,7 +257,7 @@ func TestCopyRefusesLines(t *testing.T) {
 	}
 }
 
-// What csv of others looks like.
+// CSV files of other programs.
 func TestCopyCSV(t *testing.T) {
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
@@ -406,8 +406,8 @@ func TestCopyFailsBeforeItsEnd(t *testing.T) {
 	}
 }
 
-// Of a file's lines of one key the last stands, however far before it the others are; lines that do not fit are counted by their numbers
-// while what stands before them is written.
+// The last of several lines with one key counts, however far apart they are. Lines that do not fit are reported by
+// their numbers while the lines before them are written.
 func TestCopyInBatches(t *testing.T) {
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
@@ -466,7 +466,7 @@ func TestNoFiles(t *testing.T) {
 	}
 }
 
-// Where reading fails in a line, what was read of it is no record.
+// If reading fails within a line, the part that was read is not a record.
 func TestPartOfALine(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	for _, text := range []string{"1\n2", "1\n\"2", "1\n\"2\n3", "1\n"} {

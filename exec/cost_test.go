@@ -133,7 +133,7 @@ func TestCostOfAPreparedPoint(t *testing.T) {
 	}
 }
 
-// What a statement says that it has asked for is what the client was asked for.
+// The calls that a statement reports are those that the client received.
 func TestCallsAreCounted(t *testing.T) {
 	_, c := newStore(t)
 	cc := &countedClient{Client: c, table: "m"}
@@ -162,7 +162,7 @@ func TestCallsAreCounted(t *testing.T) {
 	}
 }
 
-// Of many keys no more are asked for than a LIMIT wants, and then more where some have no rows.
+// For many keys under a LIMIT only as many as it wants are requested, and then more if some have no rows.
 func TestCostOfKeysUnderALimit(t *testing.T) {
 	w := newWorld(t, newFakeClient(), Config{Alone: true})
 	w.run("CREATE TABLE t (a INT, v INT) ROW KEY (a AS INT32)")

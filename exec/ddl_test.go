@@ -28,7 +28,7 @@ func connections(t *testing.T, c hbase.Client, n int) []*world {
 	return out
 }
 
-// What a view stands for is seen by other connections when the statement that changes it has ended.
+// Other connections see the new query of a view once the statement that changes it has ended.
 func TestReplacedView(t *testing.T) {
 	_, c := newStore(t)
 	ws := connections(t, c, 2)
@@ -68,8 +68,8 @@ func TestDefinedBesideStatements(t *testing.T) {
 	}
 }
 
-// Of several connections that define tables at once, the very first of a store among them, each table is defined by
-// exactly one, and what all then read and write is by its definition.
+// If several connections define tables at once, including the first of a store, each table is defined by exactly one,
+// and all read and write by its definition.
 func TestDefinedByOne(t *testing.T) {
 	seeds.Each(t, 5, func(t *testing.T, seed uint64, fig seeds.Figures) {
 		_, c := newStore(t)
@@ -303,7 +303,7 @@ func TestDroppedWhileWritten(t *testing.T) {
 	}
 }
 
-// What hql did not make it neither takes nor drops.
+// hql neither uses nor drops HBase tables that it did not create.
 func TestForeignTables(t *testing.T) {
 	checkForeignTables(t, func() hbase.Client { _, c := newStore(t); return c }())
 }
@@ -445,7 +445,7 @@ func TestDefinedAtTheLastMoment(t *testing.T) {
 	}
 }
 
-// Who defines something unless it is there, or in its place, is not told that another connection was faster.
+// CREATE IF NOT EXISTS and CREATE OR REPLACE do not fail because another connection was faster.
 func TestDefinedUnlessThere(t *testing.T) {
 	for late, other := range map[string]string{
 		"CREATE TABLE IF NOT EXISTS w (id INT PRIMARY KEY)": "CREATE TABLE w (id INT PRIMARY KEY); INSERT INTO w VALUES (1)",
@@ -459,7 +459,7 @@ func TestDefinedUnlessThere(t *testing.T) {
 	}
 }
 
-// Of two connections that drop a table at once, the later one does not drop what has its name next.
+// If two connections drop a table at once, the later one does not drop the next table with its name.
 func TestDroppedTwice(t *testing.T) {
 	def := func(encoding string) string {
 		return "CREATE TABLE t (id INT, v INT) ROW KEY (id AS " + encoding + ") INDEX by_v (v AS INT32, id AS INT32)"
@@ -479,10 +479,10 @@ func TestDroppedTwice(t *testing.T) {
 	}
 }
 
-// Whichever call of a statement about definitions fails, before or after it has done its work, the statement tells it or has done all;
-// told again, it does what is left.
+// Whichever call of a definition statement fails, before or after it took effect, the statement reports it or has
+// completed; repeated, it completes the rest.
 func TestDefinitionCallFails(t *testing.T) {
-	race.Skip(t) // it is about calls, each of which is tried in a store of its own
+	race.Skip(t) // it repeats the statement for each call, in a store of its own
 	defer func(age time.Duration) { definitionsAge = age }(definitionsAge)
 	definitionsAge = 0
 	const ends = 6 // calls from both ends of a statement
@@ -562,7 +562,7 @@ func TestTableMadeMeanwhile(t *testing.T) {
 // Whenever another connection makes a table of the same name during CREATE TABLE ... AS, its rows stand: the statement adds none, and
 // does not drop the table when it fails.
 func TestCreatedAsMeanwhile(t *testing.T) {
-	race.Skip(t) // it is about calls, each of which is tried in a store of its own
+	race.Skip(t) // it repeats the statement for each call, in a store of its own
 	defer func(age time.Duration) { definitionsAge = age }(definitionsAge)
 	definitionsAge = 0
 	const made = "CREATE TABLE n AS SELECT 7 AS a, 8 AS b"
@@ -613,7 +613,8 @@ func (c *scanned) Scan(ctx context.Context, r hbase.ScanRange, o *hbase.ReadOpti
 	return c.Client.Scan(ctx, r, o)
 }
 
-// What CREATE TABLE ... AS cannot fill is another connection's once that has dropped it.
+// If CREATE TABLE ... AS fails to fill a table that another connection has dropped and created again, the table belongs
+// to that connection.
 func TestCreatedAnewWhileFilled(t *testing.T) {
 	_, c := newStore(t)
 	ws := connections(t, c, 2)
@@ -627,7 +628,7 @@ func TestCreatedAnewWhileFilled(t *testing.T) {
 
 // Whichever call of CREATE TABLE ... AS fails, no table without rows is left: one alone may, whose definition was kept when the answer was lost.
 func TestCreateAsCallFails(t *testing.T) {
-	race.Skip(t) // it is about calls, each of which is tried in a store of its own
+	race.Skip(t) // it repeats the statement for each call, in a store of its own
 	defer func(age time.Duration) { definitionsAge = age }(definitionsAge)
 	definitionsAge = 0
 	steps, left := int64(0), []int64{}
@@ -679,7 +680,8 @@ func (c *noTables) DropTable(ctx context.Context, table string, still func(conte
 	return c.Client.DropTable(ctx, table, still)
 }
 
-// Who may not make the table of the catalog is told that, and where a table that could not be filled cannot be dropped again, both are told.
+// If the user may not create the table of the catalog, the error says so; if a table that could not be filled cannot be
+// dropped again either, it reports both.
 func TestTablesThatMayNotBeMade(t *testing.T) {
 	_, c := newStore(t)
 	client := &noTables{Client: c, create: errors.New("you may not make it")}
@@ -707,7 +709,7 @@ func TestDefaultOfATableMadeAnew(t *testing.T) {
 	}
 }
 
-// A row of VALUES that is too short or too long is told where it stands.
+// The error for a row of VALUES that is too short or too long has its position.
 func TestPlaceOfAWrongRow(t *testing.T) {
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{})

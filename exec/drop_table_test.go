@@ -49,7 +49,7 @@ func TestReadWhileDropped(t *testing.T) {
 	}
 }
 
-// What looks at a table without giving rows of it fails, too, when the HBase tables were dropped meanwhile.
+// A statement that looks at a table without returning rows of it also fails if the HBase tables were dropped meanwhile.
 func TestLookedAtWhileDropped(t *testing.T) {
 	const indexed = inMany + " INDEX by_v (v AS INT32, id AS INT32) STORED IN ('tv_', id AS TEXT(1))"
 	for _, sql := range []string{"CHECK TABLE t", "EXPLAIN ANALYZE SELECT * FROM t", "CREATE TABLE copy AS SELECT id FROM t", "DELETE FROM t WHERE v < 20", "SELECT count(*) FROM t"} {
@@ -74,7 +74,8 @@ func (c *undroppable) DropTable(ctx context.Context, table string, still func(co
 	return c.Client.DropTable(ctx, table, still)
 }
 
-// A DROP TABLE that was cut short leaves a name that is no table's and may not be defined, until it is told again.
+// A DROP TABLE that was interrupted leaves a name that has no table and cannot be defined, until the statement is
+// repeated.
 func TestDropCutShort(t *testing.T) {
 	_, c := newStore(t)
 	client := &undroppable{c, "t_2", errors.New("gone")}
@@ -103,7 +104,7 @@ func TestDropCutShort(t *testing.T) {
 	other.expect("0", "SELECT count(*) FROM t")
 }
 
-// Where DROP TABLE could drop nothing, as the user may not, the table is what it was.
+// If DROP TABLE can drop nothing, because the user may not, the table is unchanged.
 func TestDropDenied(t *testing.T) {
 	_, c := newStore(t)
 	client := &undroppable{c, "t_1", hbase.ErrDenied}
@@ -118,7 +119,7 @@ func TestDropDenied(t *testing.T) {
 	other.refused("unknown table", "SELECT count(*) FROM t")
 }
 
-// Of a table that a file defines nothing is told to other connections. Where it cannot be dropped it stays known.
+// A DROP TABLE of a table in a catalog file does not affect other connections. If it fails, the table stays known.
 func TestDropOfAFile(t *testing.T) {
 	_, c := newStore(t)
 	client := &undroppable{c, "t_2", errors.New("gone")}
@@ -137,7 +138,7 @@ func TestDropOfAFile(t *testing.T) {
 	}
 }
 
-// Of two connections that drop a table at once the one that came later ends it.
+// If two connections drop a table at once, the later one completes the drop.
 func TestDropTakenUp(t *testing.T) {
 	_, c := newStore(t)
 	fails := &undroppable{c, "t_3", errors.New("gone")}
@@ -196,7 +197,7 @@ func TestUnreadableDefinition(t *testing.T) {
 	other.expect("1", "SELECT id FROM u")
 }
 
-// A table that is dropped, and made again in the same words, is another one to who reads or writes on.
+// A table that is dropped and created again with the same statement is another table for running reads and writes.
 func TestMadeAgainWhileRead(t *testing.T) {
 	_, c := newStore(t)
 	ws := connections(t, c, 2)
@@ -290,7 +291,8 @@ func (c *regionless) KnownRegions(ctx context.Context, table string) ([]hbase.Re
 	return nil, hbase.ErrNoTable
 }
 
-// Who waits for an HBase table that another writer was making ends when the table is dropped, and does not keep DROP TABLE waiting.
+// A statement that waits for an HBase table that another writer is creating ends when the table is dropped, and does
+// not block DROP TABLE.
 func TestAwaitedWhileDropped(t *testing.T) {
 	_, c := newStore(t)
 	done := make(chan error, 1)
@@ -330,7 +332,7 @@ func TestDropOfAFileLeavesTheKeptDefinition(t *testing.T) {
 	}
 }
 
-// What reads a table of a catalog file is known to the connection that has the file, and to no other.
+// A view over a table of a catalog file is known only to the connection that has the file.
 func TestViewOverAFile(t *testing.T) {
 	_, c := newStore(t)
 	other := connections(t, c, 1)[0]

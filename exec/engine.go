@@ -67,7 +67,7 @@ type Foreign interface {
 
 const defaultParallelism = 16
 
-// everySender is more than can send rows at a time.
+// everySender is more than the number of goroutines that can send rows concurrently.
 const everySender = math.MaxInt64
 
 // Engine runs statements on one client with one catalog. It is safe for concurrent use.

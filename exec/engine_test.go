@@ -247,7 +247,7 @@ func mustParse(t testing.TB, sql string) parser.Statement {
 	return s
 }
 
-// TestInsertRowsApart checks that rows of one INSERT are told apart whatever bytes keys and qualifiers hold.
+// TestInsertRowsApart checks that rows of one INSERT are distinct whatever bytes keys and qualifiers hold.
 func TestInsertRowsApart(t *testing.T) {
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})

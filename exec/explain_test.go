@@ -35,7 +35,7 @@ func TestExplain(t *testing.T) {
 	})
 }
 
-// scannedRows is what servers told; null is nil.
+// scannedRows is the count that servers reported; null is nil.
 type scannedRows struct {
 	RowsScanned  *int64 `json:"rows_scanned"`
 	RowsFiltered *int64 `json:"rows_filtered"`
@@ -70,7 +70,7 @@ func analyzed(t *testing.T, w *world, query string) (out struct{ Analyze figures
 	return out
 }
 
-// What is told of tables and regions adds up to what the client counted, and no step takes longer than the whole.
+// The figures of tables and regions add up to the client's counts, and no step takes longer than the whole.
 func TestAnalyzeAddsUp(t *testing.T) {
 	s, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
@@ -115,7 +115,7 @@ func TestAnalyzeAddsUp(t *testing.T) {
 	}
 }
 
-// So it does of any number of accesses to a table, which are told of one by one only as long as they are few.
+// They also add up for any number of accesses to a table, which are listed individually only as long as they are few.
 func TestAnalyzeOfManyAccessesAddsUp(t *testing.T) {
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})

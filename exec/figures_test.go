@@ -10,7 +10,8 @@ import (
 	"github.com/hql-db/hql/internal/race"
 )
 
-// Where figures speak against the way that rules choose, another one is taken. The answer stays, and without statistics the plan is as before.
+// If figures favour another access than the rules choose, it is used. The answer stays, and without statistics the plan
+// is as before.
 func TestFiguresChoose(t *testing.T) {
 	race.Skip(t)
 	_, c := newStore(t)
@@ -157,8 +158,8 @@ func TestFiguresChooseFirstRows(t *testing.T) {
 	}
 }
 
-// Where most cells of a row are wanted all are read: the servers' filter that takes out the wanted ones costs more than it spares. Where few are
-// wanted, or what is not wanted is long, they go through it.
+// If most cells of a row are wanted, all are read: the servers' filter for the wanted ones costs more than it saves. If
+// few are wanted, or the others are long, the filter is used.
 func TestFiguresChooseWholeRows(t *testing.T) {
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})

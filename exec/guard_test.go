@@ -145,8 +145,8 @@ func checkBounded(t *testing.T, w *world) {
 	}
 }
 
-// Where full scans are refused a statement passes when what it reads is bounded by its keys or by a small limit in their order, however it is
-// written.
+// If full scans are refused, a statement passes if its reads are bounded by its keys or by a small limit in their
+// order, in whatever form it is written.
 func TestGuardOfBoundedReads(t *testing.T) {
 	race.Skip(t)
 	_, c := newStore(t)
@@ -171,8 +171,8 @@ func TestGuardOfBoundedReadsHBase(t *testing.T) {
 	checkBounded(t, w)
 }
 
-// A plan that is said to hit the rowkey prefix is never refused as a full scan, and what it reads does not grow with the table: not where it hops
-// over values of which there may be any number, but where the definition or statistics say that they are few.
+// A plan that hits the rowkey prefix is never refused as a full scan, and its reads do not grow with the table. Hops
+// over values hit it only if the definition or statistics say that the values are few.
 func TestHitsPrefix(t *testing.T) {
 	race.Skip(t)
 	defer func(l ScanLimit) { smallTable = l }(smallTable)
@@ -244,7 +244,8 @@ func TestHitsPrefix(t *testing.T) {
 	}
 }
 
-// What statistics let pass is a budget: where a table has grown since, reading it ends with an error that says so.
+// The statistics that let a scan pass are a budget: if the table has grown since, the read ends with an error that says
+// so.
 func TestStatisticsAreABudget(t *testing.T) {
 	defer func(l ScanLimit) { smallTable = l }(smallTable)
 	smallTable = ScanLimit{Rows: 1000, Bytes: 1 << 20}

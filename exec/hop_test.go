@@ -164,8 +164,8 @@ func TestCostOfHopsGivenUp(t *testing.T) {
 	}
 }
 
-// What is read whole of a look, as seeking costs more, ends before its last value: that may have any number of rows. And where
-// rows do not pass the client's filter, looks become longer.
+// If seeking within a look costs more, its rows are read, but only up to its last value, which may have any number of
+// rows. If rows fail the client's filter, looks become longer.
 func TestCostOfHopsMixed(t *testing.T) {
 	race.Skip(t)
 	const rows = 20_000
@@ -197,7 +197,7 @@ func TestCostOfHopsMixed(t *testing.T) {
 	}
 }
 
-// Where a full scan is refused, so is a skip scan over too many values: it has read little by then.
+// If full scans are refused, so is a skip scan over too many values, after it has read little.
 func TestHopsRefused(t *testing.T) {
 	race.Skip(t)
 	for n, refused := range map[int]bool{8: false, 20_000: true} {

@@ -318,7 +318,7 @@ func TestCopyRoundTrip(t *testing.T) {
 	}
 }
 
-// Of several rows with one key in a statement the last counts, whole.
+// If several rows of a statement have one key, the last one counts as a whole.
 func TestOneKeyTwice(t *testing.T) {
 	_, c := newStore(t)
 	w := layoutWorld(t, c, Config{})

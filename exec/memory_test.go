@@ -140,7 +140,7 @@ func appendCell(b []byte, id uint64, value []byte) []byte {
 	return append(append(b, 4), value...)
 }
 
-// What may be held of a scan, however long: the answers of its scanners, with what is decoded of them and garbage.
+// The memory bound of a scan of any length: the answers of its scanners, their decoded rows and garbage.
 const heldOfScan = 96 << 20
 
 // Bytes of a value, and of a whole cell, of the tables that are made up.

@@ -174,7 +174,7 @@ func TestNamesOfIDs(t *testing.T) {
 	broken.refused(errCall.Error(), query)
 }
 
-// A point is not written beside those of its row that could not be read: one of its moment would stay.
+// A point is not written if other points of its row cannot be read: one with the same time could remain.
 func TestPointBesideUnreadableRow(t *testing.T) {
 	_, c := newStore(t)
 	const table = "CREATE EXTERNAL TABLE tsdb (metric STRING, ts TIMESTAMP, tags BYTES, value DOUBLE FROM t:[OPENTSDB_QUALIFIER(ts)] AS OPENTSDB_VALUE) STORED IN 'points' " +

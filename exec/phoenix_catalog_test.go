@@ -22,7 +22,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// phoenixWorld is hql beside Phoenix on one cluster.
+// phoenixWorld is hql and Phoenix on one cluster.
 type phoenixWorld struct {
 	*world
 	c       hbase.Client
@@ -177,7 +177,7 @@ func (w *phoenixWorld) sameCells(t *testing.T, one, two string) {
 	}
 }
 
-// What Phoenix writes hql reads, what hql writes is the same to the byte, and Phoenix reads it.
+// hql reads the rows that Phoenix writes, writes the same bytes, and Phoenix reads them.
 func TestPhoenix(t *testing.T) {
 	w := newPhoenixWorld(t)
 	t.Run("mapped", w.mapped)
@@ -196,7 +196,7 @@ func TestPhoenixRandom(t *testing.T) {
 	}
 }
 
-// Tables in namespaces of HBase, as Phoenix stores those of a schema where it is told to.
+// Tables in namespaces of HBase, as Phoenix stores the tables of a schema if it is configured to.
 func TestPhoenixNamespaces(t *testing.T) {
 	w := newPhoenixWorld(t, [2]string{"phoenix.schema.isNamespaceMappingEnabled", "true"}, [2]string{"phoenix.schema.mapSystemTablesToNamespace", "true"})
 	w.world = &world{t: t}

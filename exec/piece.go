@@ -53,7 +53,7 @@ type Cut struct {
 var ErrUncut = planner.ErrUncut
 
 // ErrPieceChanged marks, for errors.Is, the refusal of a piece whose tables have been redefined.
-var ErrPieceChanged = errors.New("the tables are not what they were when the statement was cut into pieces")
+var ErrPieceChanged = errors.New("the definitions of tables have changed since the statement was cut into pieces: cut it again")
 
 // Cut cuts a query into pieces of about a region each. Nothing is read but where the regions lie. The full-scan policy and the scan
 // limit, as far as statistics tell, are asked of the query as a whole.

@@ -318,7 +318,7 @@ func mergedValue(t testing.TB, how plan.Merge, a, b types.Value) types.Value {
 	return a
 }
 
-// What cannot be cut says so by name.
+// The error for a query that cannot be cut names the reason.
 func TestUncut(t *testing.T) {
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
@@ -484,7 +484,7 @@ func TestPieceOfAnotherPlan(t *testing.T) {
 	}
 }
 
-// Where a full scan is refused, so is what becomes one when a piece is run: a skip scan over too many values.
+// If full scans are refused, so is a piece that becomes one when it runs: a skip scan over too many values.
 func TestHopsOfPiecesRefused(t *testing.T) {
 	_, c := newStore(t)
 	tuning := scan.DefaultTuning()
@@ -523,7 +523,7 @@ func (c changing) Regions(context.Context, string) (out []hbase.Region, err erro
 	return out, nil
 }
 
-// The ranges of pieces are disjoint and hold all keys, whatever is told of the regions.
+// The ranges of pieces are disjoint and hold all keys, whatever the regions are.
 func TestPiecesOfChangingRegions(t *testing.T) {
 	_, c := newStore(t)
 	newWorld(t, c, Config{}).run("CREATE TABLE t (k STRING) ROW KEY (k AS TEXT); INSERT INTO t VALUES ('a'), ('b'), ('c'), ('d')")

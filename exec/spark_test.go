@@ -27,8 +27,8 @@ import (
 // sparkEnv wants Spark asked: it takes about half a second a question.
 const sparkEnv = "HQL_TEST_SPARK"
 
-// Spark answers the layouts' queries, and random ones, as hql alone does; of what cannot be cut it says so, and gives the rows. What
-// hql filters of a table's rows is what Spark would keep of them.
+// Spark's answers to the layouts' queries, and to random ones, are those of hql alone. A query that cannot be cut is an
+// error that says so. hql's filters keep the same rows as Spark's.
 func TestSpark(t *testing.T) {
 	if os.Getenv(sparkEnv) == "" {
 		t.Skipf("set %s=1 to compare with Spark", sparkEnv)
@@ -155,7 +155,8 @@ func (s *sparkDriver) expect(t *testing.T, alone, planned *world, q string) {
 // noMoment is in the error about a moment of which Spark's microseconds are too many for 64 bits.
 const noMoment = "no TIMESTAMP of Spark"
 
-// without is what the error about a value must name that has no counterpart in Arrow, or in Spark; "" where all have one.
+// without returns the text that the error must contain for a value without a counterpart in Arrow or in Spark; "" if
+// all have one.
 func without(columns []plan.OutputColumn, rows [][]types.Value) string {
 	stream := columnar.NewStream(io.Discard, columns, true)
 	for _, row := range rows {

@@ -39,7 +39,7 @@ type noRoom struct{ files }
 
 func (noRoom) Save(string, []byte) error { return errors.New("no space left on device") }
 
-// loaded is a world on a store that has definitions.
+// loaded makes an engine on a store that has definitions.
 func loaded(t *testing.T, c hbase.Client, cfg Config) *world {
 	t.Helper()
 	w := newWorld(t, c, cfg)
@@ -98,7 +98,7 @@ func TestStatisticsOfAnotherDefinition(t *testing.T) {
 	}
 }
 
-// Of the statistics of the store and of the user the newer ones count.
+// If the store and the user's files have statistics, the newer ones count.
 func TestNewerStatistics(t *testing.T) {
 	w, c := people(t, Config{FullScan: AllowFullScan}, 20)
 	w.run("ANALYZE people")

@@ -17,7 +17,7 @@ import (
 	"github.com/hql-db/hql/hbase"
 )
 
-// people is a world on a store of its own with n rows of a table.
+// people makes an engine on a store of its own, with n rows of a table.
 func people(t *testing.T, cfg Config, n int) (*world, hbase.Client) {
 	t.Helper()
 	_, c := newStore(t)
@@ -112,8 +112,8 @@ func TestOneSetOfStatistics(t *testing.T) {
 	}
 }
 
-// Statistics that are damaged, of another version or of another table change no answer, and SHOW STATISTICS says what is wrong. What can be read
-// of damaged ones gives plans that can be shown: no figure is one that JSON does not have.
+// Statistics that are damaged, of another version or of another table change no answer, and SHOW STATISTICS reports the
+// problem. The readable part of damaged ones gives plans that can be shown: all figures are valid JSON.
 func TestDamagedStatistics(t *testing.T) {
 	writer, c := people(t, Config{FullScan: AllowFullScan}, 40)
 	writer.run("CREATE TABLE none (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64); CREATE TABLE one (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64); INSERT INTO one VALUES (1, 'a'); CREATE TABLE lone (id BIGINT) ROW KEY (id AS INT64) FAMILY d")

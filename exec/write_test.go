@@ -50,7 +50,7 @@ func together(n int, f func(i int)) {
 	wg.Wait()
 }
 
-// What DELETE and UPDATE read they overwrite, whatever the clock of who wrote it.
+// DELETE and UPDATE overwrite the cells that they read, whatever the clock of their writer.
 func TestWritesFromTheFuture(t *testing.T) {
 	_, c := newStore(t)
 	w := peers(t, c, "CREATE TABLE t (id TEXT, v INT, n INT) ROW KEY (id AS TEXT) INDEX i (n AS ORDERED INT32, id AS TEXT)", 5*time.Second, 0)
@@ -64,7 +64,7 @@ func TestWritesFromTheFuture(t *testing.T) {
 	slow.expect("a|4|4", "SELECT * FROM t WHERE n > 0")
 }
 
-// Of two that insert a row which neither has found, under a salt that is drawn, one does: both draw the same.
+// If two statements insert a row that neither has found, under a drawn salt, one succeeds: both draw the same salt.
 func TestInsertIfNotExistsUnderADrawnSalt(t *testing.T) {
 	_, c := newStore(t)
 	other := newWorld(t, c, Config{FullScan: AllowFullScan})
@@ -307,7 +307,7 @@ func (b *broken) Mutate(ctx context.Context, table string, ms []hbase.Mutation) 
 	return b.Client.Mutate(ctx, table, ms)
 }
 
-// What a statement that failed half-way left in a copy is never read, and repeating it is enough.
+// Rows that a failed statement left in a copy are never read, and repeating the statement is enough.
 func TestCopyIsCheckedAgainstItsRows(t *testing.T) {
 	_, c := newStore(t)
 	b := &broken{Client: c}
@@ -606,7 +606,7 @@ func (c *steps) Mutate(ctx context.Context, table string, ms []hbase.Mutation) e
 	return c.Client.Mutate(ctx, table, ms)
 }
 
-// What a statement sets in a row and what it makes NULL is one mutation: readers see both or neither.
+// A statement writes a row's new values and NULLs in one mutation: readers see both or neither.
 func TestRowIsWrittenInOneStep(t *testing.T) {
 	_, store := newStore(t)
 	c := &steps{Client: store}

@@ -51,7 +51,7 @@ func bloom(s *plan.Scan) (kind, why string) {
 	return strings.Join(both, ", "), strings.Join(whys, "; ")
 }
 
-// usableBloom tells what a family's filter is good for; explicit reports whether only named columns are read.
+// usableBloom returns the use of a family's Bloom filter; explicit reports whether only named columns are read.
 func usableBloom(s *plan.Scan, declared string, explicit bool) (kind, why string) {
 	gets, _ := s.Counts()
 	switch declared {

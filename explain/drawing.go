@@ -7,7 +7,7 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// Style says what a piece of EXPLAIN's text stands for, so that a terminal can colour it.
+// Style is the meaning of a piece of EXPLAIN's text, so that a terminal can colour it.
 type Style uint8
 
 // The styles.
@@ -40,7 +40,7 @@ func (l Line) String() string {
 	return b.String()
 }
 
-// drawing is EXPLAIN's text while it is put together.
+// drawing is an unfinished text of EXPLAIN.
 type drawing struct {
 	lines   []Line
 	figures *Figures // of EXPLAIN ANALYZE; or nil

@@ -38,7 +38,7 @@ func qError(e *plan.Estimate, f *Figures) (q float64, ok bool) {
 	return math.Round(q*100) / 100, true
 }
 
-// estimateText says in a line what a plan is likely to read; "" where it is not known.
+// estimateText returns a line with the estimated reads of a plan; "" if they are unknown.
 func estimateText(e *plan.Estimate, f *Figures) string {
 	if e == nil {
 		return ""
@@ -50,7 +50,7 @@ func estimateText(e *plan.Estimate, f *Figures) string {
 	return s
 }
 
-// amounts tells what e estimates.
+// amounts formats the figures of e.
 func amounts(e *plan.Estimate) string {
 	count := func(f float64, what string) string { return words.Count(int64(math.Round(f)), what) }
 	return fmt.Sprintf("%s and %s in %s", count(e.Rows, "row"), count(e.Bytes, "byte"), count(e.RPCs, "RPC"))

@@ -12,7 +12,7 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// Figures are what EXPLAIN ANALYZE measured of a plan.
+// Figures are EXPLAIN ANALYZE's measurements of a plan.
 type Figures struct {
 	RowsReturned, RowsRead int64
 	Gets, Scans            int64
@@ -23,7 +23,7 @@ type Figures struct {
 	Tables                 []Table
 }
 
-// Step is what one step of a plan did.
+// Step is the measurements of one step of a plan.
 type Step struct {
 	Node  plan.Node
 	Depth int   // of the step in the plan's tree, the last step having 0
@@ -58,7 +58,7 @@ func steps(n plan.Node, depth int, measured func(plan.Node) (rows int64, took ti
 	return out
 }
 
-// Table is what one table access did.
+// Table is the measurements of one table access.
 type Table struct {
 	Scan           *plan.Scan
 	Gets, Scans    int64
@@ -71,7 +71,7 @@ type Table struct {
 	Calls          []hbase.RPCEnd // the first of them
 }
 
-// Region is what one table access did in one region.
+// Region is the measurements of one table access in one region.
 type Region struct {
 	Table string
 	// Region is zero for the RPCs that failed and were repeated.
@@ -89,7 +89,7 @@ func (f *Figures) summary() string {
 
 func tries(n int64) string { return fmt.Sprintf("%d %s", n, words.Plural(n, "retry", "retries")) }
 
-// notes gives what was measured of a step.
+// notes returns the measurements of a step.
 func (f *Figures) notes(n plan.Node) []string {
 	var out []string
 	for _, s := range f.Steps {
@@ -109,7 +109,7 @@ func (f *Figures) notes(n plan.Node) []string {
 	return out
 }
 
-// took tells in a line what a table access took.
+// took returns a line with the measurements of a table access.
 func (f *Figures) took(t *Table) string {
 	var total time.Duration
 	for _, s := range f.Steps {
@@ -147,7 +147,7 @@ func (f *Figures) stale() *int64 {
 	return sum
 }
 
-// scanned adds up what the servers told of all tables; nil: nothing.
+// scanned adds up the counts that the servers reported for all tables; nil: none did.
 func (f *Figures) scanned() *hbase.Scanned {
 	var sum *hbase.Scanned
 	for _, t := range f.Tables {
@@ -200,7 +200,7 @@ func regionLines(regions []Region) []string {
 	return out
 }
 
-// name tells a region by its table and keys.
+// name identifies a region by its table and keys.
 func (r Region) name() string {
 	if r.Region.Name == "" {
 		return r.Table + " (failed and repeated)"

@@ -12,7 +12,7 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// planPage is what EXPLAIN (FORMAT HTML) shows.
+// planPage is the page of EXPLAIN (FORMAT HTML).
 type planPage struct {
 	Query, Verdict string
 	Hit            bool
@@ -85,7 +85,7 @@ type pageCall struct {
 	Failed bool
 }
 
-// Limits of what a page draws.
+// Limits of a page's drawings.
 const (
 	maxDrawnTables = 8
 	maxLanes       = 24
@@ -99,8 +99,8 @@ type Stored struct {
 	Err     error // why the regions are not known; nil: they are
 }
 
-// HTML draws the plan of query, and what was measured of it unless f is nil, as a self-contained page. stored gives the
-// HBase tables of a table access, at most a page's worth of them, and what is to be said where these are not all.
+// HTML draws the plan of query, and its measurements unless f is nil, as a self-contained page. stored returns at most
+// a page's worth of the HBase tables of a table access, and a note if these are not all.
 func HTML(query string, p *plan.Plan, f *Figures, stored func(s *plan.Scan, most int) (tables []Stored, note string)) string {
 	d := planPage{Query: query, Verdict: planVerdict(p).String(), Hit: p.HitsPrefix(), Estimate: estimateText(p.Estimate, f), Analyzed: f != nil, MaxListed: maxListedSpans, asked: map[*plan.Subplan]bool{}}
 	steps := Steps(p.Root, nil)
@@ -115,7 +115,7 @@ func HTML(query string, p *plan.Plan, f *Figures, stored func(s *plan.Scan, most
 	return readable(d.render())
 }
 
-// add draws the table accesses of p, and of its sub-queries. of says which sub-query p is of, "" where it is the whole query.
+// add draws the table accesses of p, and of its sub-queries. of names the sub-query of p, "" for the whole query.
 func (d *planPage) add(p *plan.Plan, of string, f *Figures, stored func(s *plan.Scan, most int) (tables []Stored, note string)) {
 	for _, scan := range p.Reads() {
 		t := pageTable{Of: of, Scan: scan, Title: titleOf(scan), Hit: scan.Access.HitsPrefix()}
@@ -172,7 +172,7 @@ func drawStored(x Stored) keyspace {
 	return drawKeyspace(x.Name, x.Regions, x.Spans)
 }
 
-// measured adds what EXPLAIN ANALYZE found of the access.
+// measured adds EXPLAIN ANALYZE's measurements of the access.
 func (t *pageTable) measured(s *Table, begin time.Time) {
 	longest := time.Duration(1)
 	for _, g := range s.Regions {

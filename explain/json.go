@@ -41,7 +41,7 @@ type jsonPlan struct {
 	Bloom        string        `json:"bloom,omitempty"`
 	Order        string        `json:"order"`
 	Limit        *int64        `json:"limit"`
-	Pieces       int           `json:"pieces,omitempty"`  // that are read at a time, where statistics tell that regions are large
+	Pieces       int           `json:"pieces,omitempty"`  // read concurrently, if statistics show that regions are large
 	Deletes      string        `json:"deletes,omitempty"` // of each row, by a DELETE
 	Advice       string        `json:"advice,omitempty"`
 	Warnings     []string      `json:"warnings"`
@@ -64,7 +64,7 @@ type jsonAlternative struct {
 	Why    string  `json:"why"`
 }
 
-// jsonEstimate is what the statistics say of a plan, null where they say nothing.
+// jsonEstimate is the estimate for a plan, with null for unknown figures.
 type jsonEstimate struct {
 	Rows  *float64 `json:"rows"`
 	Bytes *float64 `json:"bytes"`
@@ -88,8 +88,8 @@ type jsonSub struct {
 	Plan   *jsonPlan `json:"plan"`
 }
 
-// JSON is the object that EXPLAIN (FORMAT JSON) prints. Its fields are a contract. A query over several tables has the fields of the
-// first one, and every table's under "inputs". Figures, where there are some, stand under "analyze".
+// JSON returns the object that EXPLAIN (FORMAT JSON) prints. Its fields are a contract. A query over several tables has
+// the fields of the first one, and those of every table under "inputs". Figures, if any, are under "analyze".
 func JSON(p *plan.Plan, f *Figures) ([]byte, error) {
 	out := planJSON(p, map[*plan.Subplan]bool{})
 	if f != nil {
@@ -220,7 +220,7 @@ func limitOf(n plan.Node) *int64 {
 	}
 }
 
-// jsonFigures is what EXPLAIN (ANALYZE, FORMAT JSON) adds under "analyze". Times are in milliseconds.
+// jsonFigures is the object under "analyze" of EXPLAIN (ANALYZE, FORMAT JSON). Times are in milliseconds.
 type jsonFigures struct {
 	RowsReturned int64 `json:"rows_returned"`
 	RowsRead     int64 `json:"rows_read"`
@@ -238,7 +238,7 @@ type jsonFigures struct {
 	Tables     []jsonTable `json:"tables"`
 }
 
-// jsonScanned is what the servers told of scans, null where they told nothing.
+// jsonScanned is the servers' counts of scanned rows, null if they reported none.
 type jsonScanned struct {
 	RowsScanned  *int64 `json:"rows_scanned"`
 	RowsFiltered *int64 `json:"rows_filtered"`

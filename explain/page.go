@@ -180,7 +180,7 @@ func (t *pageTable) renderChoice(w *page.Writer) {
 	}
 }
 
-// renderFigures writes what EXPLAIN ANALYZE measured.
+// renderFigures writes EXPLAIN ANALYZE's measurements.
 func (t *pageTable) renderFigures(w *page.Writer) {
 	w.Some("<h3>What it took</h3>\n<p class=\"took\">%s</p>\n", t.Took)
 	if len(t.Regions) > 0 {

@@ -84,7 +84,7 @@ type regionBox struct {
 	at, weight  float64
 }
 
-// regionBoxes is where each key lies in the drawing: a box is as wide as what is to be seen in it.
+// regionBoxes maps keys to places in the drawing: the width of a box depends on its content.
 type regionBoxes struct {
 	boxes []regionBox
 	total float64 // of the weights

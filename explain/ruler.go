@@ -47,7 +47,7 @@ func (r rulerPart) Bytes() string {
 	return fmt.Sprintf("%d-%d", r.Offset, r.Offset+r.Width-1)
 }
 
-// Style is the style of what is done with the part.
+// Style returns the style for the use of the part.
 func (r rulerPart) Style() Style {
 	switch r.Use {
 	case plan.Bound:

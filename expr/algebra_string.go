@@ -290,7 +290,7 @@ func hexFrom(s string) (b string, some bool) {
 		n++
 	}
 	p := s[:n]
-	if n < len(s) { // the digits after p are greater than what s goes on with
+	if n < len(s) { // the digits after p are greater than the rest of s
 		next := strings.IndexFunc(digits, func(r rune) bool { return r > rune(s[n]) })
 		if next >= 0 {
 			p += digits[next : next+1]

@@ -263,7 +263,7 @@ func (s *Solver) SolveBoth(a, b Expr) (Constraint, bool) {
 	return f.where(x, all), true
 }
 
-// value returns the Constraint that column col is in out, without repeating its window.
+// value returns the Constraint that column col is in out. It does not repeat the restriction of the column's window.
 func (f *finder) value(col int, out among) Constraint {
 	if out.null && f.Columns != nil && f.Columns.NotNull(col) {
 		out.null = false

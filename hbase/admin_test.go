@@ -16,8 +16,8 @@ import (
 	"github.com/hql-db/hql/hbase/hbasetest"
 )
 
-// onlyMaster is a server of hbase:meta, which is empty, and of the master: itself or another one. Of calls that make or drop a table the answer
-// to the first is lost.
+// onlyMaster is the server of an empty hbase:meta, and of the master: itself or another one. It loses the first answer
+// to each call that creates or drops a table.
 type onlyMaster struct {
 	t    *testing.T
 	addr string
@@ -153,7 +153,7 @@ func TestProcedureNotFound(t *testing.T) {
 	}
 }
 
-// A family's configuration is told beside its attributes.
+// The description of a family includes its configuration, in addition to its attributes.
 func TestConfigurationOfFamily(t *testing.T) {
 	_, c := dialMaster(t)
 	families, err := c.Families(within(t), "t")

@@ -215,7 +215,7 @@ func FuzzServer(f *testing.F) {
 	})
 }
 
-// What it takes to look through the answer to a Get of a row of six cells, and to note its request.
+// The cost of checking the answer to a Get of a row of six cells, and of recording its request.
 func BenchmarkAnswer(b *testing.B) {
 	var cells []*pb.Cell
 	for i := range 6 {
@@ -242,7 +242,7 @@ func BenchmarkAnswer(b *testing.B) {
 	}
 }
 
-// The answer to a Get is read as gohbase's messages read it, whatever it is: its cells inside the message, beside it or both.
+// The answer to a Get is read as gohbase's messages read it, with its cells inside the message, outside or both.
 func TestGetAnswer(t *testing.T) {
 	cell := func(row, qualifier string, ts uint64, value string) *pb.Cell {
 		return &pb.Cell{Row: []byte(row), Family: []byte("f"), Qualifier: []byte(qualifier), Timestamp: &ts, CellType: pb.CellType_PUT.Enum(), Value: []byte(value), Tags: []byte("x")}
@@ -305,7 +305,8 @@ func TestGetAnswer(t *testing.T) {
 	}
 }
 
-// A row of a Get of several is that of its result, whose cells stand inside it or beside, before those of the next.
+// The row of a Get in a multi-get has the cells of its result, inside or outside the message, before those of the next
+// row.
 func TestGotMultiRow(t *testing.T) {
 	const want = `"k" f:"q"@0="v"`
 	next := keyValue("l", "f", "q", "w")
@@ -326,7 +327,7 @@ func TestGotMultiRow(t *testing.T) {
 	}
 }
 
-// What it takes to decode the answer to a Get of a row of six cells.
+// The cost of decoding the answer to a Get of a row of six cells.
 func BenchmarkGetAnswer(b *testing.B) {
 	var cells []*pb.Cell
 	for i := range 6 {

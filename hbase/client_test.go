@@ -428,7 +428,7 @@ func TestPutInPlaceOf(t *testing.T) {
 	})
 }
 
-// What a server says of a row that another region has depends on the call.
+// A server's error for a row of another region depends on the call.
 func TestForeignRow(t *testing.T) {
 	both(t, func(t *testing.T, c Client) {
 		name := table(t, c, []Family{{Name: "f"}}, "m")

@@ -61,7 +61,7 @@ func TestReadDeadlineOfClosedConnection(t *testing.T) {
 	}
 }
 
-// A write that fails, though the connection is open, is told.
+// If a write fails although the connection is open, the call fails.
 func TestFailedWrite(t *testing.T) {
 	conn, peer := pipe(t)
 	peer.Close()
@@ -258,7 +258,7 @@ func TestIntroducedConnectionIsClosed(t *testing.T) {
 	<-done
 }
 
-// What TLS takes is asked for anew at each connection, since its files may have changed.
+// The TLS configuration is read again for each connection, since its files may have changed.
 func TestTLSIsAskedForEachConnection(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -291,7 +291,7 @@ func (s refusing) SendRPC(call hrpc.Call) (proto.Message, error) {
 	return nil, call.Context().Err()
 }
 
-// What a server says before any call is the reason when no answer comes; anything else is not.
+// A server's message before any call is the reason if no answer comes; any other data is not.
 func TestRefusedConnection(t *testing.T) {
 	refusal := func(id uint32, e *pb.ExceptionResponse) []byte {
 		h, err := proto.Marshal(&pb.ResponseHeader{CallId: &id, Exception: e})
@@ -440,8 +440,8 @@ func TestCloseWhileReplicaConnects(t *testing.T) {
 	o.check(t)
 }
 
-// What comes unprotected where messages are protected is a server's refusal only as the first thing that it says. Later anyone on the
-// way may have written it: told is that it is broken.
+// If messages are protected, an unprotected one counts as a server's refusal only if it is the first. Later an attacker
+// may have written it: then the connection is reported as broken.
 func TestUnprotectedMessage(t *testing.T) {
 	head, err := proto.Marshal(&pb.ResponseHeader{CallId: proto.Uint32(math.MaxUint32), Exception: &pb.ExceptionResponse{
 		ExceptionClassName: proto.String("x.Denied"), StackTrace: proto.String("x.Denied: not you")}})

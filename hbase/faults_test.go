@@ -17,12 +17,12 @@ import (
 	"github.com/hql-db/hql/store"
 )
 
-// faultRows is how many rows a world under faults has, faultSplits where its regions begin.
+// faultRows is the number of rows in each test under faults, faultSplits the starts of its regions.
 const faultRows = 45
 
 var faultSplits = [][]byte{[]byte("k15"), []byte("k30")}
 
-// faultWorld gives the rows of every world under faults, and what stores them.
+// faultWorld returns the rows for all tests under faults, and the mutations that store them.
 var faultWorld = sync.OnceValues(func() ([]Row, []Mutation) {
 	var rows []Row
 	var ms []Mutation

@@ -269,7 +269,7 @@ func TestAnnouncedRows(t *testing.T) {
 	}
 }
 
-// Who is asked for servers cannot name millions of them.
+// A server that is asked for servers cannot name millions of them.
 func TestAnnouncedServers(t *testing.T) {
 	m := &metaServers{answers: map[string][]byte{"GetClusterId": field(1, []byte("c")), "GetMasters": bytes.Repeat([]byte{0x0a, 0}, maxNodesAnswer)}, asked: map[string]int{}}
 	r := newRegistry([]string{m.listen(t)}, "hql", new(dialer))
@@ -279,7 +279,7 @@ func TestAnnouncedServers(t *testing.T) {
 	}
 }
 
-// Of a region hbase:meta cannot name thousands of replicas, each of which would be asked.
+// hbase:meta cannot name thousands of replicas of a region, each of which would be asked.
 func TestAnnouncedReplicas(t *testing.T) {
 	var r Row
 	for i := range 1 << 16 {

@@ -119,7 +119,7 @@ func TestRefusedConnectionAfterLostAnswer(t *testing.T) {
 	}
 }
 
-// anotherRow answers Gets of several rows with one that was not asked for, its cells beside the message or inside.
+// anotherRow answers multi-gets with a row that was not asked for, with its cells outside the message or inside.
 type anotherRow struct {
 	gohbase.Client
 	inside bool
@@ -173,7 +173,7 @@ func (b *refusingRegion) SendRPC(c hrpc.Call) (proto.Message, error) {
 		{Index: proto.Uint32(0), Exception: e}}}}}, nil
 }
 
-// What a region refuses until the time is over says what the region said.
+// The error of a call that a region refused until its time was over contains the region's message.
 func TestBusyRegion(t *testing.T) {
 	s, cl := storeWithTable(t)
 	cl.rpc = &refusingRegion{Client: s, class: "RegionTooBusyException"}
@@ -229,7 +229,7 @@ func TestLateWrite(t *testing.T) {
 	}
 }
 
-// Regions that nobody told of are an error, and not none.
+// An answer without any regions is an error, not an empty table.
 func TestRegionsUnanswered(t *testing.T) {
 	cl, broken := stuckClient(t, time.Minute)
 	defer broken.Close()
@@ -505,7 +505,7 @@ func (s *stopping) SendRPC(call hrpc.Call) (proto.Message, error) {
 	return &pb.GetTableNamesResponse{TableNames: []*pb.TableName{tableName("ns:t"), tableName("a")}}, nil
 }
 
-// The master that takes a stopped one's place is waited for; that none answers is told.
+// Calls wait for the master that replaces a stopped one; if none answers, the error says so.
 func TestMasterStops(t *testing.T) {
 	s, _ := storeWithTable(t)
 	names, err := New(s, &stopping{left: 3}).PermittedTables(within(t))

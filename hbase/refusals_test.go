@@ -138,7 +138,8 @@ func serverOfMeta(t *testing.T, tables map[string]*securedServer, master *secure
 	return meta
 }
 
-// What a server thinks of a client it may say when the connection is made already. That is told to those whose calls wait for it as well.
+// A server may refuse a client after the connection is established. Calls that already wait for the server get the
+// error too.
 func TestServerThatRefusesLast(t *testing.T) {
 	leavesNothing(t)
 	trusted := certificate(t)
@@ -176,7 +177,7 @@ func TestServerThatRefusesLast(t *testing.T) {
 	}
 }
 
-// A server whose certificate is none to trust is told to those whose calls wait for it, and to nobody else. When it has
+// If a server's certificate is not trusted, the calls that wait for it, and only these, get the error. Once it has
 // another certificate it is used.
 func TestServerThatRefusesConnections(t *testing.T) {
 	trusted, other := certificate(t), certificate(t)
@@ -244,7 +245,7 @@ func TestServerThatRefusesConnections(t *testing.T) {
 	}
 }
 
-// A server whose name cannot be resolved is told to the calls that wait for it.
+// If a server's name cannot be resolved, the calls that wait for it get the error.
 func TestServerThatIsNotFound(t *testing.T) {
 	shown := certificate(t)
 	roots := x509.NewCertPool()
@@ -270,7 +271,7 @@ func TestServerThatIsNotFound(t *testing.T) {
 	}
 }
 
-// Of a server of TLS 1.3 a client hears after its handshake that a certificate is missing.
+// With TLS 1.3 a client learns only after its handshake that the server requires a certificate.
 func TestMissingCertificate(t *testing.T) {
 	own := certificate(t)
 	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{own}, ClientAuth: tls.RequireAnyClientCert, MinVersion: tls.VersionTLS13})
@@ -292,7 +293,7 @@ func TestMissingCertificate(t *testing.T) {
 	}
 }
 
-// What a server says counts as a refusal; that a connection breaks does not, however often.
+// A server's message counts as a refusal; a broken connection does not, however often it breaks.
 func TestBrokenConnectionIsNoRefusal(t *testing.T) {
 	const server = "rs1:16020"
 	for _, test := range []struct {
@@ -338,7 +339,7 @@ func (s *silent) SendRPC(call hrpc.Call) (proto.Message, error) {
 	return nil, call.Context().Err()
 }
 
-// An attempt that takes its whole time while connections break is followed by another one; when they are refused it is not.
+// If connections break during a whole attempt, another attempt follows; if they are refused, none does.
 func TestBrokenConnectionEndsNoCall(t *testing.T) {
 	for _, test := range []struct {
 		err  error

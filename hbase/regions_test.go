@@ -37,7 +37,7 @@ func (m metaOf) SendRPC(c hrpc.Call) (proto.Message, error) {
 	return answer, nil
 }
 
-// Who divides a table where its regions begin meets each of these keys once, whatever hbase:meta has.
+// A caller that divides a table where its regions begin gets each of these keys once, whatever hbase:meta contains.
 func TestRegionsThatOverlap(t *testing.T) {
 	for _, test := range []struct {
 		regions [][2]string
@@ -60,7 +60,8 @@ func TestRegionsThatOverlap(t *testing.T) {
 	}
 }
 
-// A key without a region, beside others of its table, is told. The table is not taken for one that does not exist, and the region is not waited for.
+// A key without a region, in a table with other regions, is an error. hql does not report the table as missing, and
+// does not wait for the region.
 func TestLostRegion(t *testing.T) {
 	for _, test := range []struct {
 		regions [][2]string

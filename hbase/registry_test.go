@@ -138,7 +138,7 @@ func serverAt(t *testing.T, addr string) []byte {
 	return marshal(t, &pb.ServerName{HostName: &host, Port: &n})
 }
 
-// What servers say of where others are, each alone: the place, or why there is none.
+// The answers of servers about the places of others, each on its own: the place, or the reason why there is none.
 func TestRegistry(t *testing.T) {
 	info := func(replica int32) []byte {
 		return field(1, marshal(t, &pb.RegionInfo{RegionId: proto.Uint64(1), TableName: tableName("hbase:meta"), ReplicaId: &replica}))
@@ -203,7 +203,7 @@ func TestRegistryFollowsMasters(t *testing.T) {
 	}
 }
 
-// Which cluster it is servers tell before they know who asks, and not all of them do.
+// Servers report their cluster's id before authentication, but not all versions do.
 func TestClusterID(t *testing.T) {
 	told := protowire.AppendBytes(protowire.AppendBytes(nil, marshal(t, &pb.ResponseHeader{CallId: proto.Uint32(math.MaxUint32)})), field(1, []byte("cluster-1")))
 	for _, test := range []struct {
@@ -270,7 +270,8 @@ func TestSlowServerIsPassed(t *testing.T) {
 	}
 }
 
-// On an HBase: a client that knows a master, or a region server, works without ZooKeeper, and wrong addresses are told for what they are.
+// On an HBase: a client that knows a master, or a region server, works without ZooKeeper, and the errors for wrong
+// addresses say what is wrong.
 func TestHBaseWithoutZooKeeper(t *testing.T) {
 	quorum := hbasetest.Quorum(t)
 	z := &zooKeeper{quorum: []string{quorum}, root: "/hbase"}
@@ -334,8 +335,8 @@ func TestHBaseWithoutZooKeeper(t *testing.T) {
 	}
 }
 
-// What a failed Dial has begun is over soon after: gohbase alone would look for hbase:meta for ever. What is at the end of the
-// addresses is told at once.
+// A failed Dial leaves nothing running: gohbase alone would search for hbase:meta for ever. The errors of the addresses
+// are reported at once.
 func TestFailedDialLeavesNothing(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, before) }) // after the servers of the test, which end in the same way

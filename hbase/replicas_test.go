@@ -109,7 +109,7 @@ func (r replicaServer) QueueRPC(call hrpc.Call) {
 	}()
 }
 
-// staleRows counts the rows that calls told to be of replicas.
+// staleRows counts the rows that calls report as replicas' rows.
 type staleRows struct{ n atomic.Int64 }
 
 func (*staleRows) TraceRPCStart(ctx context.Context, _ RPCStart) context.Context { return ctx }
@@ -174,8 +174,9 @@ func stateOf(row Row) (int, error) {
 	return int(row.Cells[0].Value[0] - '0'), nil
 }
 
-// While the primary and its replicas fail by turns, a read that may be stale gives each row once, whole, as one of them has it; it misses
-// none that both have, and those of a replica are told. One that may not be stale never gives a replica's.
+// While the primary and its replicas fail in turn, a read that may be stale returns each row once, whole, as one of
+// them has it. It misses no row that both have, and reports the rows of a replica. A read that may not be stale never
+// returns a replica's row.
 func TestReplicas(t *testing.T) {
 	seeds.Each(t, 30, func(t *testing.T, seed uint64, fig seeds.Figures) {
 		c := &copies{seed: seed, r: rand.New(rand.NewPCG(seed, 0)), over: make(chan struct{})}
@@ -315,8 +316,8 @@ func (f replicaFirst) TraceRPCEnd(ctx context.Context, d RPCEnd) {
 	}
 }
 
-// Where the primary answers just when a replica has, the replica's answer counts at once; the primary's goes to who wants what comes
-// too late: a scanner that it opened is to be closed.
+// If the primary answers just after a replica, the replica's answer counts at once. The primary's answer goes to the
+// function for late answers, which closes a scanner that it opened.
 func TestPrimaryAnswersLate(t *testing.T) {
 	c := &copies{r: rand.New(rand.NewPCG(1, 0))}
 	cl, has, _ := replicated(t, c)
@@ -388,7 +389,7 @@ func TestReplicasLookedUp(t *testing.T) {
 	}
 }
 
-// What is known of replicas does not grow with all the tables that a long-lived client ever reads.
+// The cached replicas do not grow with all the tables that a long-lived client ever reads.
 func TestReplicasOfManyTables(t *testing.T) {
 	c := &client{rpc: &metaWithReplicas{t: t}, replicas: newReplicas(new(dialer), "hql")}
 	for i := range 2000 {

@@ -49,7 +49,8 @@ func specifier(region string) *pb.RegionSpecifier {
 	return &pb.RegionSpecifier{Type: pb.RegionSpecifier_REGION_NAME.Enum(), Value: []byte(region)}
 }
 
-// On an HBase whose hbase:meta is called hbase:meta_x: who knows that, or is told by its servers, works as ever.
+// On an HBase whose hbase:meta is called hbase:meta_x, a client works as usual if it knows the name or learns it from
+// the servers.
 func TestHBaseMetaSuffix(t *testing.T) {
 	quorum := hbasetest.Suffixed(t, "x")
 	z := &zooKeeper{quorum: []string{quorum}, root: "/hbase"}

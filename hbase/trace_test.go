@@ -86,7 +86,7 @@ func TestTrace(t *testing.T) {
 	})
 }
 
-// A scan that asks for it is told what its servers looked at; a Get is told nothing, and neither is a scan that does not ask.
+// A scan that asks for metrics gets the servers' counts; a Get gets none, and neither does a scan that does not ask.
 func TestScanned(t *testing.T) {
 	both(t, func(t *testing.T, c Client) {
 		name := table(t, c, []Family{{Name: "f"}}, "c")

@@ -15,7 +15,7 @@ import (
 	"github.com/hql-db/hql/hbase/hbasetest"
 )
 
-// A ZooKeeper that wants more than clear text of anybody is told for what it is, at once.
+// A connection to a ZooKeeper that requires TLS or SASL fails at once, with an error that says so.
 func TestSecuredZooKeeper(t *testing.T) {
 	secured, sasl := hbasetest.SecuredZooKeeper(t)
 	for _, test := range []struct{ quorum, want string }{
@@ -56,7 +56,7 @@ func TestZooKeepersWordIsAPreamblesLength(t *testing.T) {
 	}
 }
 
-// A cluster whose servers are gone since ZooKeeper heard of them is told with the znode that names it, which may be another's.
+// If the servers in a znode no longer exist, the error names the znode, which may belong to another cluster.
 func TestZooKeeperThatNamesNoServer(t *testing.T) {
 	content, err := znode(metaPlace, &pb.ServerName{HostName: proto.String("127.0.0.1"), Port: proto.Uint32(1)})
 	if err != nil {
@@ -79,7 +79,7 @@ func TestZooKeeperThatNamesNoServer(t *testing.T) {
 	}
 }
 
-// Of a ZooKeeper that speaks TLS alone two connections are made and no more, none of which is waited for.
+// A client makes only two connections to a ZooKeeper that speaks only TLS, and waits for neither.
 func TestZooKeeperThatSpeaksTLS(t *testing.T) {
 	own := certificate(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

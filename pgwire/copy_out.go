@@ -41,7 +41,7 @@ func (c *conn) copyOut(p *prepared) (int64, error) {
 		return 0, cp.misplaced(err, p)
 	}
 	run := &prepared{whole: p.whole, offset: p.offset + cp.offset, sql: p.sql, stmt: stmt}
-	if cp.query == "" { // its places are none of the text
+	if cp.query == "" { // its positions are not positions in the text
 		run.whole = ""
 	}
 	portal := c.newPortal(run)

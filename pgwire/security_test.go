@@ -77,7 +77,7 @@ func stateOf(err error) string {
 	return fmt.Sprint(err)
 }
 
-// Passwords are checked with and without TLS; who does not know one learns nothing of who there is.
+// Passwords are checked with and without TLS; a client without a password does not learn which users exist.
 func TestPasswords(t *testing.T) {
 	cfg, ca := certificate(t)
 	srv, addr := serve(t, openTables(t), pgwire.Options{Users: users(t), TLS: cfg})

@@ -9,8 +9,8 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// extremes plans SELECT MIN(a), MAX(b) ... without GROUP BY where each is the first row of an order
-// that the key has: one row is read for each. Nil: they are not such.
+// extremes plans SELECT MIN(a), MAX(b) ... without GROUP BY if each is the first row of an order that the key has: one
+// row is read for each. Otherwise it returns nil.
 func (q *query) extremes(c *parser.SelectCore, f *from, groups []expr.Expr, aggs []plan.AggCall, conds []expr.Expr, used []bool, h hints) (plan.Node, error) {
 	const most = 4 // beyond it one scan of all costs less
 	if q.pieces || len(groups) > 0 || len(c.GroupBy) > 0 || len(aggs) == 0 || len(aggs) > most || len(f.srcs) != 1 || f.srcs[0].table == nil || q.env.Options.NoOrder {

@@ -16,7 +16,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// made is a table of n rows: a tenant of few letters, most of them of the first, and a number that follows; half of the notes are NULL.
+// made makes a table of n rows: a tenant of few letters, most rows with the first one, and a number that depends on the
+// tenant; half of the notes are NULL.
 func made(n int, share float64) (*Table, [][]types.Value) {
 	r := rand.New(rand.NewPCG(5, 5))
 	c := NewCollector(Shape{Columns: []string{"tenant", "n", "note"}, Keys: []KeyShape{{Layout: "", Parts: []string{"tenant", "n"}}}})
@@ -144,7 +145,7 @@ func TestInRangeOfSeveralTables(t *testing.T) {
 	}
 }
 
-// Long texts that begin alike are known to be there, though what is kept of them is cut.
+// Long texts with the same beginning are found as values, although the kept values are cut.
 func TestShareOfLongTexts(t *testing.T) {
 	const n = 2000
 	c := NewCollector(Shape{Columns: []string{"url"}})

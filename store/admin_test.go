@@ -116,7 +116,7 @@ func (w *world) tables(o ...func(hrpc.Call) error) string {
 	return strings.Join(out, " ")
 }
 
-// What is given at creation is what a description gives back, in namespaces too.
+// A description returns the attributes given at creation, also in namespaces.
 func TestDescribe(t *testing.T) {
 	w := newWorld(t)
 	name := &pb.TableName{Namespace: []byte("ns"), Qualifier: []byte("d")}
@@ -215,7 +215,7 @@ func TestMultiOfPutsAndIncrements(t *testing.T) {
 	}
 }
 
-// Of mutations that stand or fall together none is left when one of them cannot be done.
+// If one mutation of an atomic batch cannot be applied, none is.
 func TestMultiOfAllOrNothing(t *testing.T) {
 	w := newWorld(t)
 	w.put("a", 1, "f:text=no number", "f:x=1")
@@ -306,7 +306,7 @@ func TestRegexes(t *testing.T) {
 	}
 }
 
-// Of a table that is deleted nothing stays, and of those made before and after it everything does.
+// Nothing remains of a deleted table, and other tables, older or newer, keep everything.
 func TestDeletedTable(t *testing.T) {
 	w := newWorld(t)
 	ctx := context.Background()

@@ -49,7 +49,7 @@ func TestErrorsOfHBase(t *testing.T) {
 	runErrors(t, "errors", realDoor{s, s}, situations)
 }
 
-// What a region server answers when the region is another's now, or the table has a quota.
+// The answers of a region server if the region has moved, or the table has a quota.
 func TestErrorsOfServers(t *testing.T) {
 	if flag.Lookup("rewrite").Value.String() == "true" {
 		t.Skip("the real HBase is what is recorded")
@@ -69,7 +69,7 @@ func TestErrorsOfHBaseServers(t *testing.T) {
 		only: []string{"put", "append", "check and put", "multi put", "multi append", "multi atomic", "multi checked"}}})
 }
 
-// What an HBase with permissions answers to a user who has none; the store has no users.
+// The answers of an HBase with permissions to a user who has none; the store has no users.
 func TestErrorsNotPermitted(t *testing.T) {
 	race.Skip(t) // as TestErrorsOfHBase
 	quorum := hbasetest.Guarded(t)
@@ -236,7 +236,7 @@ func (w *wrong) create(schema func(*pb.TableSchema)) error {
 	return w.gather(w.table, "a", "z")
 }
 
-// stray takes a region of a new table that lies on another server.
+// stray finds a region of a new table that is on another server.
 func (w *wrong) stray() error {
 	for range 10 {
 		if err := errors.Join(w.disable(), w.delete(), w.spread(nil)); err != nil {

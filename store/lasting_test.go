@@ -161,7 +161,8 @@ func TestWrittenWhileMade(t *testing.T) {
 	}
 }
 
-// Who finds no table while another one is being made is told when the store fails, which leaves that undone.
+// A caller that finds no table while it is being created gets an error when the store fails, because the table will not
+// be created.
 func TestMissingWhileMade(t *testing.T) {
 	disk := &slowDisk{FS: vfs.Default}
 	s, err := Open(Options{Dir: filepath.Join(t.TempDir(), "data"), fs: disk})

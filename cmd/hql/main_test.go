@@ -88,7 +88,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// A server's certificate is for the name by which the cluster calls the server, unless told otherwise.
+// A server's certificate is for the name by which the cluster calls the server, unless an option says otherwise.
 func TestTLSHostName(t *testing.T) {
 	race.Skip(t)
 	quorum, ca, _ := hbasetest.Secured(t, false, "elsewhere")
@@ -104,7 +104,7 @@ func TestTLSHostName(t *testing.T) {
 	}
 }
 
-// On a cluster with permissions: what somebody sees who has them for some tables only.
+// On a cluster with permissions: the tables that a user with rights for only some of them sees.
 func TestPermissions(t *testing.T) {
 	race.Skip(t)
 	address := hbasetest.Guarded(t)

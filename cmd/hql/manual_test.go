@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What -h lists, which completion and the manual page are made of, are the flags that there are.
+// The flags in the output of -h, from which completion and the manual page are made, are the actual flags.
 func TestUsage(t *testing.T) {
 	var want []string
 	takes := map[string]bool{}

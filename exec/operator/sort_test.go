@@ -31,7 +31,7 @@ func TestSortEnds(t *testing.T) {
 	}
 }
 
-// Of the first rows no more are kept, and given, than are wanted.
+// A sort with a limit keeps and returns only as many rows as are wanted.
 func TestSortLimit(t *testing.T) {
 	for _, limit := range []int64{0, 1, 3, 4, 9} {
 		rows := Literal([][]types.Value{{types.NewInt(3)}, {types.NewInt(1)}, {types.NewInt(4)}, {types.NewInt(2)}})

@@ -145,7 +145,7 @@ func heapBytes() uint64 {
 	return m.HeapAlloc
 }
 
-// What a Buffer keeps is read in its order, from memory and from its file.
+// A Buffer is read in its order, from memory and from its file.
 func TestBufferReader(t *testing.T) {
 	const n = 1000
 	for _, limit := range []int64{100, 20_000, 1 << 30} {
@@ -174,7 +174,7 @@ func TestBufferReader(t *testing.T) {
 	}
 }
 
-// Where no file can be made, what does not fit into memory is an error.
+// If no file can be created, rows that do not fit in memory are an error.
 func TestNoSpillDirectory(t *testing.T) {
 	for name, n := range spillingNodes(3000) {
 		src := func(context.Context, *plan.Scan) (Operator, error) {
@@ -190,7 +190,7 @@ func TestNoSpillDirectory(t *testing.T) {
 	}
 }
 
-// Where files can no longer be made, from whatever row on, either all rows come or an error.
+// If no more files can be created after any row, either all rows come or an error.
 func TestSpillDirectoryRemoved(t *testing.T) {
 	const rows = 1500
 	for name, n := range spillingNodes(rows) {

@@ -82,7 +82,7 @@ type Writer struct {
 	// Changed are the rows that UPDATE or DELETE changed.
 	Changed int64
 	// For UPDATE and DELETE of rows on condition that they are unchanged since they were read, see unchanged.go:
-	reads    []bool               // what must be so: columns, _key and _ts
+	reads    []bool               // the columns, _key and _ts that must be unchanged
 	merges   bool                 // an UPDATE sets some of the columns of a cell
 	changes  []change             // to be applied
 	now      *storedRow           // the row to which a change is being applied

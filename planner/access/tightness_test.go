@@ -125,7 +125,7 @@ func TestTightness(t *testing.T) {
 			}
 		}
 	})
-	// Two keys more than match are an end that no predicate of the kind can tell.
+	// Two keys more than match are the ends of a range, which no predicate of this kind can exclude.
 	over := func(f figure) float64 { return float64(max(0, f.covered-f.match-2)) / float64(max(1, f.match)) }
 	byKind := map[string][2]int{}
 	tight := 0

@@ -108,7 +108,7 @@ func everyTool(t *testing.T, db *hql.DB) {
 	}
 }
 
-// What a client sends never writes, and never reads a whole table.
+// No request of a client writes or reads a whole table.
 func refusals(t *testing.T, db *hql.DB) {
 	c := client(t, db, mcpserver.Options{})
 	for _, sql := range []string{
