@@ -20,7 +20,8 @@ import (
 var keyColumns = []Column{{Index: 0, Name: "n", Typ: types.BigInt}, {Index: 1, Name: "i", Typ: types.Int}, {Index: 2, Name: "s", Typ: types.String},
 	{Index: 3, Name: "ts", Typ: types.Timestamp}, {Index: 4, Name: "d", Typ: types.Date}, {Index: 5, Name: "b", Typ: types.Boolean}, {Index: 6, Name: "f", Typ: types.Double},
 	{Index: 7, Name: "r", Typ: types.Float}, {Index: 8, Name: "m", Typ: types.Decimal}, {Index: 9, Name: "t", Typ: types.Time},
-	{Index: 10, Name: "u", Typ: types.String}, {Index: 11, Name: "y", Typ: types.TinyInt}, {Index: 12, Name: "h", Typ: types.SmallInt}}
+	{Index: 10, Name: "u", Typ: types.String}, {Index: 11, Name: "y", Typ: types.TinyInt}, {Index: 12, Name: "h", Typ: types.SmallInt},
+	{Index: 13, Name: "x", Typ: types.Bytes}, {Index: 14, Name: "g", Typ: types.UUID}}
 
 func testScope(key bool) *Scope {
 	return &Scope{Key: key, Column: func(ref *parser.ColumnRef) (Expr, error) {

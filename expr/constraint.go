@@ -224,6 +224,18 @@ func (c *Constraint) Column(col int) (set types.Set, null, exact bool) {
 	return types.All(), true, false
 }
 
+// allowsNull reports whether c can hold in a row in which column col is NULL.
+func (c *Constraint) allowsNull(col int) bool {
+	allows := func(o Constraint) bool { return o.allowsNull(col) }
+	switch c.Kind {
+	case One:
+		return c.Null || c.Col != col
+	case Any:
+		return slices.ContainsFunc(c.Of, allows)
+	}
+	return !slices.ContainsFunc(c.Of, func(o Constraint) bool { return !allows(o) })
+}
+
 // A Solver finds the Constraints of conditions. A nil field means that nothing is known of it.
 type Solver struct {
 	// Parts are expressions whose values are as good to know as columns'. The first is column First, the next one First + 1.

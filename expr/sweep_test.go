@@ -39,6 +39,13 @@ var sweptTypes = []struct {
 		func(i int) types.Value {
 			return types.NewString([]string{"a", "b", "c", "", "+", "-", " ", "00"}[i%8] + fmt.Sprint(7*i/8) + []string{"", " "}[i/8%2])
 		}},
+	{keyColumns[13], []string{"LENGTH(%s)", "OCTET_LENGTH(%s)", "SUBSTRING(%s, 1, 1)", "SUBSTRING(%s, 2)", "HEX(%s)", "ENCODE(%s, 'hex')", "ENCODE(%s, 'base64')", "%s || X'00'", "X'00' || %s", "MD5(%s)", "CRC32(%s) %% 4", "GET_BYTE(%s, 0)", "CAST(%s AS STRING)", "COALESCE(%s, X'00')"},
+		func(i int) types.Value { return types.NewBytes(string([]byte{byte(i / 16 * 9), byte(i * 37)})) }},
+	{keyColumns[14], []string{"CAST(%s AS STRING)", "MD5(%s::STRING)", "LEFT(%s::STRING, 2)", "COALESCE(%s, %s)"},
+		func(i int) types.Value {
+			v, _ := types.Cast(types.NewString(fmt.Sprintf("%08x-0000-4000-8000-%012x", i*40000, i)), types.UUID, nil)
+			return v
+		}},
 }
 
 const sweptValues = 120

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode"
 
@@ -63,14 +64,60 @@ func (e *Cast) sameNumber() bool {
 func recast(s types.Set, t types.Type) types.Set {
 	out := slices.Clone(s)
 	for i := range out {
-		if !out[i].Lo.IsNull() {
-			out[i].Lo = types.NewIntOf(t, out[i].Lo.Int())
-		}
-		if !out[i].Hi.IsNull() {
-			out[i].Hi = types.NewIntOf(t, out[i].Hi.Int())
+		for _, end := range []*types.Value{&out[i].Lo, &out[i].Hi} {
+			switch {
+			case end.IsNull():
+			case t == types.Bytes:
+				*end = types.NewBytes(end.Text())
+			default:
+				*end = types.NewIntOf(t, end.Int())
+			}
 		}
 	}
 	return out
+}
+
+// spelledUUIDs gives the UUIDs whose texts lie in out: texts are in the order of their UUIDs.
+func spelledUUIDs(out types.Set) types.Set {
+	// from is the least UUID whose text is s or behind it, or with behind is behind it; NULL where there is none.
+	from := func(s string, behind bool) types.Value {
+		before := func(b []byte) bool {
+			c := strings.Compare(types.NewUUID(string(b)).String(), s)
+			return c < 0 || c == 0 && behind
+		}
+		b := make([]byte, 16)
+		if !before(b) {
+			return types.NewUUID(string(b))
+		}
+		for bit := range 128 { // the greatest before it
+			if b[bit/8] |= 0x80 >> (bit % 8); !before(b) {
+				b[bit/8] &^= 0x80 >> (bit % 8)
+			}
+		}
+		for i := len(b) - 1; i >= 0; i-- {
+			if b[i]++; b[i] != 0 {
+				return types.NewUUID(string(b))
+			}
+		}
+		return types.Value{}
+	}
+	var ivs []types.Interval
+	for _, iv := range out {
+		var of types.Interval
+		if !iv.Lo.IsNull() {
+			if of.Lo = from(iv.Lo.Text(), iv.LoOpen); of.Lo.IsNull() {
+				continue
+			}
+		}
+		if !iv.Hi.IsNull() {
+			of.Hi, of.HiOpen = from(iv.Hi.Text(), !iv.HiOpen), true
+		}
+		if iv.IsPoint() && !of.Lo.IsNull() && of.Lo.String() == iv.Lo.Text() {
+			of = types.Point(of.Lo)
+		}
+		ivs = append(ivs, of)
+	}
+	return types.SetOf(ivs...)
 }
 
 // with evaluates c with v for its argument.
@@ -121,6 +168,10 @@ func inverse(e Expr, out types.Set, within func(x Expr) types.Set) (x Expr, pre 
 		switch {
 		case e.sameNumber():
 			return e.X, recast(out, e.X.Type()), true, true
+		case e.X.Type() == types.Bytes && e.Typ == types.String:
+			return e.X, recast(out, types.Bytes), true, true
+		case e.X.Type() == types.UUID && e.Typ == types.String:
+			return e.X, spelledUUIDs(out), true, true
 		case e.X.Type() == types.Decimal && e.Typ == types.Double:
 			return e.X, roundedTo(out), false, true
 		case e.X.Type().IsInteger() && e.Typ == types.String:
@@ -331,40 +382,8 @@ func Sarg(e Expr) (col int, s types.Set, exact, ok bool) {
 
 // RejectsNull reports whether e, a condition, is true for no row in which column col is NULL.
 func RejectsNull(e Expr, col int) bool {
-	rejects := func(t Expr) bool { return RejectsNull(t, col) }
-	switch e := e.(type) {
-	case *Const:
-		return e.Val.IsNull() || !e.Val.Bool()
-	case *And:
-		return slices.ContainsFunc(e.Terms, rejects)
-	case *Or:
-		return !slices.ContainsFunc(e.Terms, func(t Expr) bool { return !rejects(t) })
-	case *IsNull:
-		return e.Not && passesNull(e.X, col)
-	}
-	if passesNull(e, col) {
-		return true
-	}
-	c, _, null, _, ok := Truth(e)
-	return ok && c == col && !null
-}
-
-// passesNull reports whether e is NULL for every row in which column col is.
-func passesNull(e Expr, col int) bool {
-	switch e := e.(type) {
-	case *Column:
-		return e.Index == col
-	case *Call:
-		if e.Func.NullArgs || e.Func.First {
-			return false
-		}
-	case *In:
-		return passesNull(e.X, col)
-	case *Not, *Cast, *Compare, *Like:
-	default:
-		return false
-	}
-	return slices.ContainsFunc(Children(e), func(x Expr) bool { return passesNull(x, col) })
+	c := new(Solver).Solve(e)
+	return !c.allowsNull(col)
 }
 
 // PrefixInterval holds the strings that start with p.

@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"slices"
+
 	"github.com/hql-db/hql/types"
 )
 
@@ -136,22 +138,38 @@ func (f *finder) within(e Expr, out among) Constraint {
 		t, no, n := out.truths()
 		return f.junction(e.Terms, no, t, n, func(yes, never, null bool) among { return truthsOf(never, yes, null) })
 	case *Case:
-		var found []Constraint
-		rest := everywhere
-		for _, w := range e.Whens {
-			if f.copied += rest.size(); f.copied > maxCopied {
-				return somewhere
-			}
-			found = append(found, allOf(rest, f.where(w.Cond, onlyTrue), f.where(w.Then, out)))
-			rest = allOf(rest, f.where(w.Cond, truthsOf(false, true, true)))
-		}
-		return anyOf(append(found, allOf(rest, f.where(e.Else, out)))...)
+		return f.branches(e, out)
 	case *Cast:
 		return f.cast(e, out)
 	case *Call:
 		return f.call(e, out)
 	}
 	return somewhere
+}
+
+// branches is where for a CASE: a branch counts where its condition is TRUE and the conditions before it are not. If there
+// are too many of these, it leaves them out, and finds more rows than the truth.
+func (f *finder) branches(e *Case, out among) Constraint {
+	var found, before []Constraint
+	size := 0
+	add := func(cs ...Constraint) {
+		if slices.ContainsFunc(cs, func(c Constraint) bool { return c.IsNowhere() }) {
+			return
+		}
+		if f.copied += size; f.copied > maxCopied {
+			cs = append(cs, somewhere)
+		} else {
+			cs = append(cs, before...)
+		}
+		found = append(found, allOf(cs...))
+	}
+	for _, w := range e.Whens {
+		add(f.where(w.Then, out), f.where(w.Cond, onlyTrue))
+		not := f.where(w.Cond, truthsOf(false, true, true))
+		before, size = append(before, not), size+not.size()
+	}
+	add(f.where(e.Else, out))
+	return anyOf(found...)
 }
 
 // junction is where for an AND of terms that is to be TRUE (yes), FALSE (never) or NULL. For an OR the caller exchanges
@@ -357,6 +375,8 @@ func (f *finder) ofBoolean(x Expr, nulls bool, out among, eval func(types.Value)
 
 func (f *finder) call(e *Call, out among) Constraint {
 	switch {
+	case e.Func.Volatile && !e.Func.NullArgs:
+		return f.opaque(e.Args, false, e.Typ, out)
 	case e.Func.Volatile:
 		return somewhere
 	case e.Func.First:

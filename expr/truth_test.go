@@ -397,3 +397,22 @@ func TestTruth(t *testing.T) {
 	}
 	t.Logf("%d conditions, something known of %d, exactly %d; %d values", checks, known, exactly, points)
 }
+
+// A CASE of many branches binds its column, although the branches before each are left out of what is found.
+func TestManyBranches(t *testing.T) {
+	const branches = 2000
+	var b strings.Builder
+	b.WriteString("CASE n")
+	for i := range branches {
+		fmt.Fprintf(&b, " WHEN %d THEN %d", 2*i, i%2)
+	}
+	e, err := compileText(b.String()+" ELSE 2 END = 1", testScope(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := new(Solver).Solve(e)
+	set, null, _ := c.Column(0)
+	if null || !set.Contains(types.NewInt(2*branches-2)) || set.Contains(types.NewInt(0)) || set.Contains(types.NewInt(2*branches)) {
+		t.Errorf("the column lies in %d intervals, NULL %v", len(set), null)
+	}
+}
