@@ -26,8 +26,8 @@ import (
 // analyzeWorkers is the number of scans that ANALYZE has open: few, to leave the servers capacity.
 const analyzeWorkers = 2
 
-// runShares are the shares of the rows that ANALYZE is sent behind the first run through a region of unknown size, in the second, in the
-// third, and so on: the later, the fewer, so that there are not many runs in a region of any size.
+// runShares are the shares of rows that ANALYZE requests after the first run through a region of unknown size: in the
+// second run, in the third, and so on. Later shares are smaller, so that a region of any size takes few runs.
 var runShares = []float64{1. / 4, 1. / 16, 1. / 256, 1. / 4096, 1. / 65536}
 
 // keptRows is the number of rows kept as a sample while a table is read, over all regions.

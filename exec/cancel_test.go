@@ -125,7 +125,7 @@ type endedStatement struct {
 	sql     string
 	memory  int64  // RunOptions.MemoryLimit
 	sorted  bool   // its rows come in this order
-	after   string // of one that writes: a query whose rows tell what it did
+	after   string // for a statement that writes: a query whose rows show its effect
 	restore string // of one that writes: statements that undo it
 	steps   int64  // of a run to its end
 	took    time.Duration

@@ -107,10 +107,10 @@ func TestFiguresChooseJoins(t *testing.T) {
 	}
 }
 
-// choice is a query, what its plan holds without statistics, and what with them.
+// choice is a query, a part of its plan without statistics, and a part of its plan with them.
 type choice struct{ sql, without, with string }
 
-// check expects the plan with statistics, where it is another one a word of the one before, and of run the answer that there was without them.
+// check expects the plan that q has with statistics, after the plan before without them, and for run the same answer.
 func (q choice) check(w *world, before, run string, answer []string) {
 	w.t.Helper()
 	after := w.run("EXPLAIN " + q.sql)

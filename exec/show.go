@@ -181,7 +181,7 @@ func (r *run) regionsOf(ctx context.Context, t *catalog.Table, l *catalog.Layout
 	return nil, err
 }
 
-// noteRegions says where the regions of t begin, which was just made.
+// noteRegions adds notes with the first keys of the regions of t, a table that was just created.
 func (r *run) noteRegions(ctx context.Context, t *catalog.Table) error {
 	l := t.Layouts[0]
 	if t.Split == nil || t.External {

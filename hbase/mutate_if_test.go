@@ -68,7 +68,7 @@ func TestMutateIf(t *testing.T) {
 		check(false, at("f", "a", 1)) // older versions
 		check(false, at("f", "a", 4))
 		check(true, at("f", "none", 4))
-		check(true, at("g", "a", 4)) // the family before it has such a column
+		check(true, at("g", "a", 4)) // the first family has a column with the same qualifier
 		check(false, at("g", "a", 5))
 		check(true, at("g", "z", 1, 7))
 		check(true, all("f", 1, 5))

@@ -61,7 +61,7 @@ func TestInputsClose(t *testing.T) {
 	}
 }
 
-// An input that does not open is the error of the whole, whichever it is, and those opened before it are closed.
+// If any input of an operator fails to open, the operator fails with that error and closes the inputs that it has opened.
 func TestInputsOpen(t *testing.T) {
 	failed := errors.New("does not open")
 	for name, n := range nodesOfInputs() {

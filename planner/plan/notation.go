@@ -133,8 +133,9 @@ func element(p *catalog.Part, b []byte) (text string, isValue bool) {
 	return fmt.Sprintf("0x%X", b), false
 }
 
-// readAgain gives v as it is read from its text. Moments far from now are not; another value comes of a DECIMAL whose last
-// digits before the point are not known, as -1E1, and of a FLOAT that holds what is beyond its range. Of JSON the bytes may end a range only.
+// readAgain returns v as it is read from its text. Moments far from now cannot be read back. A DECIMAL whose last
+// digits before the point are unknown, such as -1E1, and a FLOAT that holds a value beyond its range are read as
+// another value. The bytes of JSON can only end a range.
 func readAgain(v types.Value) (types.Value, error) {
 	if !v.Type().IsNumeric() && !v.Type().IsTemporal() && v.Type() != types.JSON {
 		return v, nil

@@ -25,7 +25,7 @@ const (
 	bell      = 7 // ^G ends a choice
 )
 
-// sequences are keys that readline does not know, or not so, with what it does.
+// sequences maps keys that readline does not know, or handles differently, to their actions.
 var sequences = map[string]string{
 	"\x1b[A": string(upKey), "\x1b[B": string(downKey),
 	"\x1b[3~": string(deleteKey), "\x1b[1~": "\x01", "\x1b[7~": "\x01", "\x1b[4~": "\x05", "\x1b[8~": "\x05",
