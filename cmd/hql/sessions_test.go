@@ -116,7 +116,7 @@ func dropAll(t *testing.T, address string) {
 
 const onDemo, onCluster = "hql --demo", "hql --connect cluster"
 
-// TestDocumentsHBase runs the commands of README and docs on a real HBase, and the scripts that use the demo's tables.
+// TestDocumentsHBase runs the commands of README and docs on a real HBase, and the scripts of the prompt, of EXPLAIN and of all formats.
 func TestDocumentsHBase(t *testing.T) {
 	race.Skip(t)
 	address, configHome := demoOnCluster(t)
@@ -129,12 +129,12 @@ func TestDocumentsHBase(t *testing.T) {
 		runSessions(t, "../../docs/tutorial.md", configHome, strings.NewReplacer("dir:./cluster", address))
 	})
 	dir := t.TempDir()
-	for _, name := range []string{"demo", "commands", "describe", "errors", "explain", "infer", "statements"} {
+	for _, name := range []string{"demo", "commands", "describe", "errors", "explain", "formats", "infer", "psql", "statements"} {
 		text, err := os.ReadFile("testdata/" + name + ".txt")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(dir+"/"+name+".txt", []byte(strings.ReplaceAll(string(text), onDemo, onCluster)), 0o600); err != nil {
+		if err := os.WriteFile(dir+"/"+name+".txt", []byte("env HQL_CONNECT=cluster\n"+strings.ReplaceAll(string(text), onDemo, onCluster)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
