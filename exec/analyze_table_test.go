@@ -96,6 +96,7 @@ func qError(got, want float64) float64 {
 
 // ANALYZE of a whole table finds the same figures as exact queries, with distinct values to a few per cent.
 func TestAnalyzeAgainstExactCounts(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	const rows = 30_000
 	w, c := skewed(t, rows)
@@ -156,6 +157,7 @@ func TestAnalyzeAgainstExactCounts(t *testing.T) {
 
 // A bounded ANALYZE reads no more than it may, of regions of unlike sizes and keys of unlike widths, and still tells how large things are.
 func TestAnalyzeBounded(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	const rows = 60_000
 	w, _ := skewed(t, rows)

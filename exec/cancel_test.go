@@ -627,11 +627,7 @@ func TestPlanningEnds(t *testing.T) {
 }
 
 // Statements that are ended at each of their steps, on a real HBase.
-func TestEndedHBase(t *testing.T) {
-	c := dialHBase(t)
-	t.Parallel() // its tables have names of their own
-	checkEnded(t, c, 50, 2)
-}
+func testEndedHBase(t *testing.T) { checkEnded(t, dialHBase(t), 50, 2) }
 
 // stuckRow is a store that does not answer Gets of a table.
 type stuckRow struct {

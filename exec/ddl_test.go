@@ -308,7 +308,7 @@ func TestForeignTables(t *testing.T) {
 	checkForeignTables(t, func() hbase.Client { _, c := newStore(t); return c }())
 }
 
-func TestForeignTablesHBase(t *testing.T) { checkForeignTables(t, dialHBase(t)) }
+func testForeignTablesHBase(t *testing.T) { checkForeignTables(t, dialHBase(t)) }
 
 func checkForeignTables(t *testing.T, c hbase.Client) {
 	ctx := context.Background()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -23,7 +24,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(hbasetest.Tests(poison.Tests(m))) }
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // a heap of many small stores is collected often for little
+	goleak.VerifyTestMain(hbasetest.Tests(poison.Tests(m)))
+}
 
 // A world is an engine on a store of its own.
 type world struct {

@@ -63,6 +63,7 @@ func near(t *testing.T, qs []float64) {
 // Estimates are near what is read then, where columns follow from one another as well: from the customer the kind, from the city the country,
 // and a parcel's days from one another.
 func TestEstimates(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	w, c := skewed(t, 20_000)
 	const one = "EXPLAIN SELECT * FROM skewed WHERE customer = 'customer-0' AND kind = 'buy'"
@@ -234,6 +235,7 @@ func parcelForms(r *rand.Rand) (forms []func() string) {
 
 // A condition more, or a narrower one, never has more rows estimated, and a value that is counted is estimated as it was counted.
 func TestNarrowerEstimates(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})

