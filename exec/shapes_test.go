@@ -7,6 +7,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/planner"
 )
@@ -22,32 +23,52 @@ func TestShapes(t *testing.T) {
 	race.Skip(t)
 	datadriven.Walk(t, "testdata/shapes", func(t *testing.T, path string) {
 		_, c := newStore(t)
-		planned := newWorld(t, c, Config{FullScan: AllowFullScan})
-		naive := &world{t, New(c, planned.catalog, Config{FullScan: AllowFullScan, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true, NoSkip: true, NoRules: true}})}
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			switch d.Cmd {
-			case "run":
-				return planned.run(d.Input)
-			case "explain":
-				return planned.run("EXPLAIN "+d.Input) + "\n"
-			case "shape":
-				most, gets := int64(0), int64(1<<62)
-				d.ScanArgs(t, "most", &most)
-				d.MaybeScanArgs(t, "gets", &gets)
-				got, want := strings.Split(planned.run(d.Input), "\n"), strings.Split(naive.run(d.Input), "\n")
-				slices.Sort(got)
-				slices.Sort(want)
-				if !slices.Equal(got, want) {
-					d.Fatalf(t, "%s\ngives %q\n want %q", d.Input, got, want)
-				}
-				_, s := planned.read(d.Input)
-				if s.RowsRead > most || s.Gets > gets {
-					t.Errorf("%s: %s\nreads %d rows, and may read %d; sends %d Gets", d.Pos, d.Input, s.RowsRead, most, s.Gets)
-				}
-				return strings.Join(got, "\n") + "\n"
-			}
-			d.Fatalf(t, "unknown command %s", d.Cmd)
-			return ""
-		})
+		checkShapes(t, path, c)
 	})
+}
+
+// The same rows are read of a real HBase.
+func TestShapesHBase(t *testing.T) {
+	race.Skip(t)
+	c := dialHBase(t)
+	datadriven.Walk(t, "testdata/shapes", func(t *testing.T, path string) {
+		w := checkShapes(t, path, c)
+		for _, v := range w.catalog.Views() {
+			w.run("DROP VIEW " + v.Name)
+		}
+		for _, table := range w.catalog.Tables() {
+			w.run("DROP TABLE IF EXISTS " + table.Name)
+		}
+	})
+}
+
+func checkShapes(t *testing.T, path string, c hbase.Client) *world {
+	planned := newWorld(t, c, Config{FullScan: AllowFullScan})
+	naive := &world{t, New(c, planned.catalog, Config{FullScan: AllowFullScan, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true, NoSkip: true, NoRules: true}})}
+	datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+		switch d.Cmd {
+		case "run":
+			return planned.run(d.Input)
+		case "explain":
+			return planned.run("EXPLAIN "+d.Input) + "\n"
+		case "shape":
+			most, gets := int64(0), int64(1<<62)
+			d.ScanArgs(t, "most", &most)
+			d.MaybeScanArgs(t, "gets", &gets)
+			got, want := strings.Split(planned.run(d.Input), "\n"), strings.Split(naive.run(d.Input), "\n")
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				d.Fatalf(t, "%s\ngives %q\n want %q", d.Input, got, want)
+			}
+			_, s := planned.read(d.Input)
+			if s.RowsRead > most || s.Gets > gets {
+				t.Errorf("%s: %s\nreads %d rows, and may read %d; sends %d Gets", d.Pos, d.Input, s.RowsRead, most, s.Gets)
+			}
+			return strings.Join(got, "\n") + "\n"
+		}
+		d.Fatalf(t, "unknown command %s", d.Cmd)
+		return ""
+	})
+	return planned
 }

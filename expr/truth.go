@@ -212,6 +212,14 @@ func (f *finder) opaque(xs []Expr, strict bool, typ types.Type, out among) Const
 }
 
 func (f *finder) compare(e *Compare, out among) Constraint {
+	if x, ok := e.X.(*Column); ok && Same(x, e.Y) && x.Typ != types.JSON { // a value equals itself
+		t, no, n := out.truths()
+		of := among{null: n}
+		if e.Op.Holds(0) && t || !e.Op.Holds(0) && no {
+			of.set = types.All()
+		}
+		return f.where(x, of)
+	}
 	k, isConst := e.Y.(*Const)
 	if !isConst || !k.Val.IsNull() && mixed(e.X.Type(), k.Val) {
 		return f.opaque([]Expr{e.X, e.Y}, true, types.Boolean, out)
