@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/hql-db/hql"
+	_ "github.com/hql-db/hql/embedded"
 )
 
 // The tests that CONTRIBUTING.md and the nightly run name are there, in the packages that are named beside them: go test passes where -run
@@ -81,5 +84,38 @@ func TestWidthOfDocuments(t *testing.T) {
 				t.Errorf("%s:%d has %d characters", file, i+1, n)
 			}
 		}
+	}
+}
+
+// Each definition of the cookbook can be created, and each query hits the rowkey.
+func TestCookbook(t *testing.T) {
+	text := documents(t)["docs/cookbook.md"]
+	ctx := t.Context()
+	tables, queries := 0, 0
+	for _, m := range regexp.MustCompile(`(?m)(?:^    .*\n)+`).FindAllString(text, -1) {
+		db, err := hql.Open(ctx, "mem:")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids := "CREATE TABLE uids (k BYTES) FAMILY id () FAMILY name () STORED IN 'tsdb-uid' ROW KEY (k AS BYTES);"
+		for _, sql := range strings.Split(ids+strings.TrimSpace(m), ";") {
+			switch sql = strings.TrimSpace(sql); {
+			case sql == "":
+			case strings.HasPrefix(sql, "SELECT"):
+				queries++
+				if plan, err := db.Explain(ctx, sql); err != nil || !plan.HitsPrefix() {
+					t.Errorf("%s: %v\n%v", sql, err, plan)
+				}
+			default:
+				tables++
+				if _, err := db.Exec(ctx, sql); err != nil {
+					t.Errorf("%s: %v", sql, err)
+				}
+			}
+		}
+		db.Close()
+	}
+	if tables < 20 || queries < 20 {
+		t.Errorf("%d tables, %d queries", tables, queries)
 	}
 }
