@@ -29,9 +29,10 @@ func commands() []command {
 		{`\G`, "", "run the statement, one column a line", (*session).runVertical},
 		{`\e`, "[FILE]", "edit the statement, or the last one, with $EDITOR", (*session).edit},
 		{`\gset`, "[PREFIX]", "run the statement, the columns of its one row become variables", (*session).gset},
+		{`\gexec`, "", "run the statement, then each value of its result as a statement", (*session).gexec},
 		{`\gdesc`, "", "the columns of the statement's result, without running it", (*session).gdesc},
 		{`\bind`, "[VALUE] ...", "bind the parameters of the next statement", (*session).bind},
-		{`\watch`, "[SECONDS]", "run the statement every 2 s until ^C", (*session).watch},
+		{`\watch`, "[[i=]SECONDS] [c=TIMES]", "run the statement every 2 s until ^C, or so many times", (*session).watch},
 		{`\p`, "", "print the statement so far, or the last one", buffer(`\p`)},
 		{`\r`, "", "drop the statement so far", buffer(`\r`)},
 		{`\w`, "FILE", "write the statement to a file", buffer(`\w`)},
@@ -52,6 +53,7 @@ func commands() []command {
 		{`\x`, "[on | off | auto]", "one column a line; auto: only tables wider than the screen", (*session).setVertical},
 		{`\format`, "FORMAT", "table, vertical, csv, tsv, json, jsonl, markdown or arrow", (*session).setFormat},
 		{`\pset`, "[NAME [VALUE]]", "how results look: border, fieldsep, linestyle, null, pager, ...", (*session).pset},
+		{`\f`, "[SEPARATOR]", "between unaligned values", func(s *session, ctx context.Context, arg string) error { return s.pset(ctx, "fieldsep "+arg) }},
 		{`\timing`, "[on | off]", "the line with rows and time under results", func(s *session, _ context.Context, arg string) (err error) {
 			if s.footer, err = s.onOff(arg, s.footer); err == nil {
 				s.note("timing is %s", onOff(s.footer))
@@ -327,11 +329,15 @@ func changeDirectory(_ *session, _ context.Context, arg string) error {
 
 // watch is \watch: it ends with ^C or an error.
 func (s *session) watch(ctx context.Context, arg string) error {
-	seconds := 2.0
-	if arg != "" {
+	seconds, times := 2.0, 0.0
+	for _, word := range strings.Fields(arg) {
+		to, number := &seconds, strings.TrimPrefix(word, "i=")
+		if count, ok := strings.CutPrefix(word, "c="); ok {
+			to, number = &times, count
+		}
 		var err error
-		if seconds, err = strconv.ParseFloat(arg, 64); err != nil || !(seconds > 0 && seconds < 1e6) {
-			return fmt.Errorf("\\watch takes a number of seconds, not %s", printable(arg))
+		if *to, err = strconv.ParseFloat(number, 64); err != nil || !(*to > 0 && *to < 1e6) {
+			return fmt.Errorf("\\watch takes a number of seconds and c=TIMES, not %s", printable(word))
 		}
 	}
 	text, err := s.take()
@@ -342,6 +348,9 @@ func (s *session) watch(ctx context.Context, arg string) error {
 		fmt.Fprintf(s.stdout, "%s (every %g s)\n", time.Now().Format(time.DateTime), seconds)
 		if err := s.now(ctx, text); err != nil {
 			return err
+		}
+		if times--; times == 0 {
+			return nil
 		}
 		select {
 		case <-ctx.Done():

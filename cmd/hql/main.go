@@ -70,6 +70,7 @@ type config struct {
 	readOnly        bool // of the embedded store, too
 	quiet, noRC     bool
 	tuples          bool
+	pset            list
 	output          string   // of -o
 	separator       string   // of unaligned values
 	given           settings // by flags and the environment
@@ -117,6 +118,7 @@ Flags:
   -x                --format vertical
   -t                rows only, without headings
   -F SEPARATOR      between unaligned values (default |)
+  -P NAME[=VALUE]   as \pset NAME VALUE (repeatable)
   -o FILE           results go to a file; |COMMAND for a command
   --arg VALUE       binds the next ? (repeatable); the text is read as the type that the ? needs
   --null            binds the next ? to NULL
@@ -163,6 +165,7 @@ func (c *config) flags() *flag.FlagSet {
 	fs.BoolVar(&c.tuples, "t", false, "")
 	fs.StringVar(&c.separator, "F", "|", "")
 	fs.StringVar(&c.output, "o", "", "")
+	fs.Var(&c.pset, "P", "")
 	fs.BoolVar(&c.quiet, "q", false, "")
 	fs.BoolVar(&c.noRC, "X", false, "")
 	fs.StringVar(&c.given.Connect, "connect", "", "")
@@ -217,7 +220,7 @@ func parseFlags(args []string) (*config, error) {
 }
 
 // joinedFlags are short flags in one word, as psql takes them: -Atc, -qAtX.
-var joinedFlags = regexp.MustCompile(`^-[AHtxqX]+[cfoFv]?$`)
+var joinedFlags = regexp.MustCompile(`^-[AHtxqX]+[cfoFvP]?$`)
 
 // attachedVariable is -vNAME=VALUE.
 var attachedVariable = regexp.MustCompile(`^-v[A-Za-z_]\w*=`)
@@ -230,7 +233,7 @@ func separated(args []string) (out []string) {
 			for _, f := range a[1:] {
 				out = append(out, "-"+string(f))
 			}
-		case strings.HasPrefix(a, "-F") && len(a) > 2 || attachedVariable.MatchString(a) && !strings.HasPrefix(a, "-var="):
+		case (strings.HasPrefix(a, "-F") || strings.HasPrefix(a, "-P")) && len(a) > 2 || attachedVariable.MatchString(a) && !strings.HasPrefix(a, "-var="):
 			out = append(out, a[:2], a[2:])
 		default:
 			out = append(out, a)
@@ -308,6 +311,12 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	s.quiet, s.noRC, s.tuples, s.separator = c.quiet, c.noRC, c.tuples, c.separator
 	s.stdin = bufio.NewReader(stdin)
 	defer s.close()
+	for _, p := range c.pset {
+		name, value, _ := strings.Cut(p, "=")
+		if err := s.pset(ctx, name+" "+value); err != nil {
+			return s.report(err)
+		}
+	}
 	s.args = c.args
 	for name, value := range c.vars {
 		s.setVariable(name, value)

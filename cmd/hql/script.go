@@ -145,6 +145,35 @@ func (s *session) gset(ctx context.Context, prefix string) error {
 	})
 }
 
+// gexec is \gexec: each value of the result that is not NULL is run as a statement, row by row.
+func (s *session) gexec(ctx context.Context, _ string) error {
+	return s.instead(ctx, func(ctx context.Context, text string) error {
+		rows, err := s.db.Query(ctx, text, s.arguments(text)...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		var statements []string
+		for rows.Next() {
+			for _, v := range rows.Raw() {
+				if !v.IsNull() {
+					statements = append(statements, v.String())
+				}
+			}
+		}
+		if err := rows.Err(); err != nil {
+			return err
+		}
+		s.execution = nil
+		for _, sql := range statements {
+			if err := s.execute(ctx, sql); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // gdesc is \gdesc: the columns of the statement's result, without running it.
 func (s *session) gdesc(ctx context.Context, _ string) error {
 	return s.instead(ctx, func(ctx context.Context, text string) error {

@@ -173,8 +173,8 @@ var psqlCommands = map[string]string{
 	`\z`: `HBase keeps the rights: see its shell's user_permission`, `\password`: `HBase keeps the users`,
 	`\dT`: `docs/sql.md lists the types`, `\do`: `\df lists the operators, too`, `\sf`: `\df NAME describes a function`,
 	`\sv`: `\d VIEW shows the query of a view`, `\crosstabview`: `write GROUP BY with one count(*) FILTER (WHERE ...) for each column`,
-	`\gexec`: `write the statements to a file with \g and run it with \i`, `\timeout`: `--timeout bounds each statement`,
-	`\C`: `results have no titles`, `\f`: `\pset fieldsep SEPARATOR`, `\T`: `\pset border`, `\setenv`: `\set NAME VALUE sets a variable`,
+	`\timeout`: `--timeout bounds each statement`,
+	`\C`:       `results have no titles`, `\T`: `\pset border`, `\setenv`: `\set NAME VALUE sets a variable`,
 	`\getenv`: `--var NAME=VALUE sets a variable`,
 }
 
