@@ -63,11 +63,11 @@ func (d *designer) needs(ast parser.Statement) []need {
 			return d.needs(s.Query)
 		}
 	case *parser.Update:
-		if s.From != nil {
+		if s.Joins() {
 			return d.needs(s.Joined())
 		}
 	case *parser.Delete:
-		if s.Using != nil {
+		if s.Joins() {
 			return d.needs(s.Joined())
 		}
 	}

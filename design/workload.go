@@ -143,12 +143,12 @@ func (d *designer) plan(c *catalog.Catalog, ast parser.Statement, known func(*ca
 			return d.plan(c, s.Query, known)
 		}
 	case *parser.Update:
-		if s.From != nil {
+		if s.Joins() {
 			return d.plan(c, s.Joined(), known)
 		}
 		return where(s.Table, s.Alias, s.TablePos, s.Where)
 	case *parser.Delete:
-		if s.Using != nil {
+		if s.Joins() {
 			return d.plan(c, s.Joined(), known)
 		}
 		return where(s.Table, s.Alias, s.TablePos, s.Where)

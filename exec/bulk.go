@@ -12,7 +12,7 @@ import (
 // the earlier.
 type bulk struct {
 	first  *inserter // writes, or where several do, computes keys
-	most   int // batches at a time
+	most   int       // batches at a time
 	under  []*bulkBatch
 	idle   []*inserter
 	failed func() // called when a batch failed; nil: nobody asks

@@ -22,6 +22,7 @@ func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
 	}
 	in := r.newInserter(t, cols)
 	in.IfNew = s.IfNotExists && !t.HiddenKey // no row of the others exists
+	in.Once = s.Replaces != nil
 	if err := in.gives(s); err != nil {
 		return nil, err
 	}

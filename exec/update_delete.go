@@ -63,7 +63,7 @@ func (r *run) planJoined(ctx context.Context, t *catalog.Table, name string, s *
 
 // planDelete plans the reading of the rows that a DELETE is about.
 func (r *run) planDelete(ctx context.Context, t *catalog.Table, s *parser.Delete) (*plan.Plan, error) {
-	if s.Using != nil {
+	if s.Joins() {
 		p, _, err := r.planJoined(ctx, t, cmp.Or(s.Alias, s.Table), s.Joined(), nil)
 		return p, err
 	}
@@ -73,16 +73,10 @@ func (r *run) planDelete(ctx context.Context, t *catalog.Table, s *parser.Delete
 
 // planUpdate plans the reading of the rows that an UPDATE is about, and compiles the values that it sets.
 func (r *run) planUpdate(ctx context.Context, t *catalog.Table, s *parser.Update, values []parser.Expr) (*plan.Plan, []expr.Expr, error) {
-	if s.From != nil {
+	if s.Joins() {
 		return r.planJoined(ctx, t, cmp.Or(s.Alias, s.Table), s.Joined(), values)
 	}
 	return r.planWhere(ctx, t, s.Alias, s.Where, s.AllowFullScan, values...)
-}
-
-// alone reports whether p reads one table and nothing beside it.
-func alone(p *plan.Plan) bool {
-	_, ok := p.Root.(*plan.Scan)
-	return ok
 }
 
 // delete runs DELETE.
@@ -102,7 +96,7 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 		q := *s
 		q.Where = both(s.Where, only)
 		p, err := r.planDelete(ctx, t, &q)
-		if err == nil && (len(p.Subplans) > 0 || !alone(p)) {
+		if err == nil && (len(p.Subplans) > 0 || s.Joins()) {
 			return p, allFirst, nil
 		}
 		return p, asRead, err
@@ -152,7 +146,7 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 		case err != nil:
 		case len(p.Subplans) > 0:
 			when = atOnce // for next may read the table
-		case len(t.Layouts) > 1 || !alone(p):
+		case len(t.Layouts) > 1 || s.Joins():
 			when = allFirst
 		}
 		return p, when, err

@@ -291,6 +291,9 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 		}
 		return eq, nil
 	case "+", "-":
+		if e.Op == "-" && x.Type() == types.JSON {
+			return c.apply("JSONB_DELETE", e.Pos, []Expr{x, y})
+		}
 		if out, ok, err := c.moved(e.Op, x, y, e.Pos); ok || err != nil {
 			return out, err
 		}

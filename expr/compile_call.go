@@ -50,7 +50,7 @@ var elsewhere = map[string]string{
 	"RLIKE": "text ~ 'pattern'", "REGEXP_MATCHES": "REGEXP_MATCH(text, 'pattern') for the first match, REGEXP_SUBSTR(text, 'pattern', 1, n) for the n-th",
 	"JSON_EXTRACT": "json -> 'key', or json ->> 'key' as text", "GET_JSON_OBJECT": "json ->> 'key'", "JSON_VALUE": "json ->> 'key'",
 	"NEXTVAL": parser.NoSequences, "CURRVAL": parser.NoSequences,
-	"UUID": "there are no functions that draw identifiers: the program passes them as arguments", "GEN_RANDOM_UUID": "there are no functions that draw identifiers: the program passes them as arguments",
+	"UUID": "GEN_RANDOM_UUID()", "UUID_GENERATE_V4": "GEN_RANDOM_UUID()",
 }
 
 // UnknownFunction returns the error that r has no function called name, with a similar name.

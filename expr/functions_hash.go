@@ -141,6 +141,14 @@ func xxHash32(b []byte, seed int64) int64 {
 }
 
 var hashFunctions = []Function{
+	{Name: "GEN_RANDOM_UUID", Group: "hash", Unknown: "it differs each time", Signature: "gen_random_uuid() uuid", Doc: "A random UUID, of version 4.", Volatile: true, Result: returns(types.UUID),
+		Eval: func(env *Env, _ []types.Value) (types.Value, error) {
+			var b [16]byte
+			binary.BigEndian.PutUint64(b[:8], env.random())
+			binary.BigEndian.PutUint64(b[8:], env.random())
+			b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+			return types.NewUUID(string(b[:])), nil
+		}},
 	hexHash("MD5", "MD5 in lower-case hexadecimal digits.", md5.Size, func(b []byte) []byte { s := md5.Sum(b); return s[:] }),
 	hexHash("SHA1", "SHA-1 in lower-case hexadecimal digits.", sha1.Size, func(b []byte) []byte { s := sha1.Sum(b); return s[:] }),
 	hexHash("SHA224", "SHA-224 in lower-case hexadecimal digits.", sha256.Size224, func(b []byte) []byte { s := sha256.Sum224(b); return s[:] }),

@@ -27,20 +27,35 @@ var jsonEdits = []Function{
 			part, err := jsonTree(a[1])
 			return types.NewBool(err == nil && jsonContains(whole, part, true)), err
 		}},
-	{Name: "JSONB_EXISTS", Group: "json", Unknown: "JSON is not looked into", Signature: "jsonb_exists(json, key) boolean", Doc: "Whether an object has the key, or an array the text: PostgreSQL's operator ?, which is a parameter here.", MinArgs: 2, MaxArgs: 2,
+	{Name: "JSONB_EXISTS", Group: "json", Unknown: "JSON is not looked into", Signature: "json ? key", Doc: "Whether an object has the key, or an array the text.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Boolean, isJSON, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			tree, err := jsonTree(a[0])
-			found := false
-			switch x := tree.(type) {
-			case map[string]any:
-				_, found = x[a[1].Text()]
-			case []any:
-				found = slices.Contains(x, any(a[1].Text()))
-			case string:
-				found = x == a[1].Text()
-			}
-			return types.NewBool(found), err
+			found, err := jsonHas(a[0], a[1:])
+			return types.NewBool(err == nil && found[0]), err
 		}},
+	{Name: "JSONB_EXISTS_ANY", Group: "json", Unknown: "JSON is not looked into", Signature: "json ?| keys", Doc: "Whether it has one of the keys, a text[].", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Boolean, isJSON, isPath), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			found, err := jsonHas(a[0], a[1].Items())
+			return types.NewBool(slices.Contains(found, true)), err
+		}},
+	{Name: "JSONB_EXISTS_ALL", Group: "json", Unknown: "JSON is not looked into", Signature: "json ?& keys", Doc: "Whether it has all of the keys, a text[].", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Boolean, isJSON, isPath), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			found, err := jsonHas(a[0], a[1].Items())
+			return types.NewBool(!slices.Contains(found, false)), err
+		}},
+	{Name: "JSONB_DELETE", Group: "json", Unknown: "JSON is not looked into", Signature: "json - key", Doc: "An object without the key, an array without the text or the element of that number (from 0, negative from the end); without several, a text[].", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.JSON, isJSON, func(t types.Type) bool { return t.IsInteger() || isPath(t) }), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			keys := a[1:]
+			if a[1].Type().IsArray() {
+				keys = a[1].Items()
+			}
+			return jsonWithout(a[0], keys)
+		}},
+	setOf("JSON_EACH_VALUE", "json_each_value(json) json", "The values of an object, a row for each.", 1, 1, returns(types.JSON, isJSON), func(_ *Env, a []types.Value) (types.Value, error) {
+		return jsonValues(a[0], types.JSON, func(raw json.RawMessage) types.Value { return types.NewJSON(string(raw)) })
+	}),
+	setOf("JSON_EACH_VALUE_TEXT", "json_each_value_text(json) text", "As json_each_value, as text.", 1, 1, returns(types.String, isJSON), func(_ *Env, a []types.Value) (types.Value, error) {
+		return jsonValues(a[0], types.String, jsonText)
+	}),
 	{Name: "JSONB_SET", Group: "json", Unknown: "JSON is not looked into", Signature: "jsonb_set(json, path, value [, create]) json", Doc: "The JSON with the value at a path; a member or an element that is not there is added, unless create is false.", MinArgs: 3, MaxArgs: 4,
 		Result: returns(types.JSON, isJSON, isPath, isJSON, isTruth), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return jsonEdited(a, func(old json.RawMessage) (json.RawMessage, error) {
@@ -68,10 +83,7 @@ var jsonEdits = []Function{
 		return jsonElements(a[0], func(raw json.RawMessage) types.Value { return types.NewJSON(string(raw)) }, types.JSON)
 	}),
 	setOf("JSON_ARRAY_ELEMENTS_TEXT", "json_array_elements_text(json) text", "As json_array_elements, as text.", 1, 1, returns(types.String, isJSON), func(_ *Env, a []types.Value) (types.Value, error) {
-		return jsonElements(a[0], func(raw json.RawMessage) types.Value {
-			v, _ := jsonStep(string(raw), nil, true, false) // no path: no error
-			return v
-		}, types.String)
+		return jsonElements(a[0], jsonText, types.String)
 	}),
 	setOf("JSON_OBJECT_KEYS", "json_object_keys(json) text", "The keys of an object, a row for each.", 1, 1, returns(types.String, isJSON), func(_ *Env, a []types.Value) (types.Value, error) {
 		members, err := jsonMembers(json.RawMessage(a[0].Text()))
@@ -100,6 +112,77 @@ func pathOf(v types.Value) ([]types.Value, error) {
 		}
 	}
 	return v.Items(), nil
+}
+
+// jsonText is a value of JSON as text.
+func jsonText(raw json.RawMessage) types.Value {
+	v, _ := jsonStep(string(raw), nil, true, false) // no path: no error
+	return v
+}
+
+// jsonHas tells of each key whether an object has it, or an array the text.
+func jsonHas(v types.Value, keys []types.Value) ([]bool, error) {
+	tree, err := jsonTree(v)
+	out := make([]bool, len(keys))
+	for i, k := range keys {
+		switch x := tree.(type) {
+		case map[string]any:
+			_, out[i] = x[k.Text()]
+		case []any:
+			out[i] = slices.Contains(x, any(k.Text()))
+		case string:
+			out[i] = x == k.Text()
+		}
+	}
+	return out, err
+}
+
+// jsonWithout removes members or elements.
+func jsonWithout(v types.Value, keys []types.Value) (types.Value, error) {
+	if len(keys) == 0 {
+		return v, nil
+	}
+	named := func(text string) bool {
+		return slices.ContainsFunc(keys, func(k types.Value) bool { return k.Type().IsText() && k.Text() == text })
+	}
+	members, err := jsonMembers(json.RawMessage(v.Text()))
+	if err == nil {
+		if keys[0].Type().IsInteger() {
+			return types.Value{}, fmt.Errorf("an object has no element of a number")
+		}
+		members = slices.DeleteFunc(members, func(m jsonMember) bool { return named(m.key) })
+		return types.NewJSON(string(writeMembers(members))), nil
+	}
+	items, err := jsonArray(v)
+	if err != nil {
+		return types.Value{}, fmt.Errorf("neither a JSON object nor an array")
+	}
+	if keys[0].Type().IsInteger() {
+		i := keys[0].Int()
+		if i < 0 {
+			i += int64(len(items))
+		}
+		if i >= 0 && i < int64(len(items)) {
+			items = slices.Delete(items, int(i), int(i)+1)
+		}
+	} else {
+		items = slices.DeleteFunc(items, func(raw json.RawMessage) bool {
+			var text string
+			return json.Unmarshal(raw, &text) == nil && raw[0] == '"' && named(text)
+		})
+	}
+	out, err := json.Marshal(items)
+	return types.NewJSON(string(out)), err
+}
+
+// jsonValues are the values of an object's members.
+func jsonValues(v types.Value, of types.Type, value func(json.RawMessage) types.Value) (types.Value, error) {
+	members, err := jsonMembers(json.RawMessage(v.Text()))
+	out := make([]types.Value, len(members))
+	for i, m := range members {
+		out[i] = value(m.value)
+	}
+	return types.NewArray(of, out), err
 }
 
 // jsonTree reads JSON with its numbers as they are written.

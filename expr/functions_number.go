@@ -246,7 +246,7 @@ var numberFunctions = []Function{
 	}, atZero(false, false)...),
 	numberFunction("LN", "The natural logarithm.", logarithm, besideZero(false, false)...),
 	numberFunction("LOG10", "The logarithm to base 10.", log10, besideZero(false, false)...),
-	numberFunction("LOG", "The logarithm to base 10.", log10, besideZero(false, false)...),
+	logarithms(numberFunction("LOG", "The logarithm to base 10, or to a base that comes first.", log10, besideZero(false, false)...)),
 	{Name: "PI", Group: "number", Signature: "pi() double", Doc: "π.", Result: returns(types.Double),
 		Eval: func(*Env, []types.Value) (types.Value, error) { return types.NewDouble(math.Pi), nil }, Unknown: "it is a constant"},
 	{Name: "RANDOM", Group: "number", Signature: "random() double", Doc: "A random number from 0 up to 1.", Volatile: true, Result: returns(types.Double),
@@ -350,6 +350,38 @@ func logarithm(x float64) float64 {
 		return math.Log(x*0x1p54) - 54*math.Ln2
 	}
 	return math.Log(x)
+}
+
+// logarithms lets f, the logarithm to base 10, take another base.
+func logarithms(f Function) Function {
+	ten, algebra := f.Eval, *f.Key
+	f.Signature, f.MaxArgs = "log([base,] n) double", 2
+	f.Eval = func(env *Env, a []types.Value) (types.Value, error) {
+		if len(a) == 1 {
+			return ten(env, a)
+		}
+		base, x := number64(a[0]), number64(a[1])
+		if base <= 0 || x <= 0 {
+			return types.Value{}, errors.New("only numbers above 0 have a logarithm")
+		}
+		if base == 1 {
+			return types.Value{}, errors.New("1 is no base")
+		}
+		y := logarithm(x) / logarithm(base)
+		if whole := math.Round(y); math.Pow(base, whole) == x {
+			y = whole
+		}
+		return types.NewDouble(y), nil
+	}
+	pieces := algebra.Pieces
+	algebra.Pieces = func(c *Call, iv types.Interval) []Piece {
+		if len(c.Args) > 1 {
+			return nil
+		}
+		return pieces(c, iv)
+	}
+	f.Key = &algebra
+	return f
 }
 
 // log10 is math.Log10, exact for powers of ten.

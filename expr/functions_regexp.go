@@ -73,6 +73,8 @@ var regexpFunctions = []Function{
 			}
 			return types.NewString(a[0].Text()[m[0]:m[1]]), nil
 		}},
+	likeList("LIKE_ANY", "Whether x LIKE one of the patterns of an array; ILIKE with 'ILIKE'.", true),
+	likeList("LIKE_ALL", "Whether x LIKE each of the patterns of an array.", false),
 	{Name: "REGEXP_MATCH", Group: "string", Unknown: "matches stand anywhere in a text", Signature: "regexp_match(text, pattern [, flags]) text[]",
 		Doc: "The groups of the first match, or the match where the pattern has none; NULL when there is no match.", MinArgs: 2, MaxArgs: 3,
 		Result: returns(types.ArrayOf(types.String), isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
@@ -307,4 +309,30 @@ func regexpReplace(env *Env, a []types.Value) (types.Value, error) {
 		return types.Value{}, errTooLong
 	}
 	return types.NewString(string(append(out, s[end:]...))), nil
+}
+
+// likeList compares a text with the patterns of an array, until one gives decides.
+func likeList(name, doc string, decides bool) Function {
+	return Function{Name: name, Group: "string", Unknown: "the patterns are no constants", Signature: strings.ToLower(name) + "(x, patterns [, 'ILIKE']) boolean", Doc: doc, MinArgs: 2, MaxArgs: 3,
+		Result: returns(types.Boolean, isText, isPath, isText), Eval: func(env *Env, a []types.Value) (types.Value, error) {
+			patterns := a[1]
+			if !patterns.Type().IsArray() {
+				var err error
+				if patterns, err = types.Cast(patterns, types.ArrayOf(types.String), nil); err != nil {
+					return types.Value{}, err
+				}
+			}
+			unknown := false
+			for _, p := range patterns.Items() {
+				is, err := (&Like{X: &Const{Val: a[0], Typ: types.String}, Pattern: &Const{Val: p, Typ: types.String}, Fold: len(a) > 2 && a[2].Text() == "ILIKE"}).Eval(env)
+				if err != nil || !is.IsNull() && is.Bool() == decides {
+					return is, err
+				}
+				unknown = unknown || is.IsNull()
+			}
+			if unknown {
+				return types.Value{}, nil
+			}
+			return types.NewBool(!decides), nil
+		}}
 }

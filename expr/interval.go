@@ -64,6 +64,26 @@ var intervalFunctions = []Function{
 		Result: returns(types.Duration, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return age(time.UnixMilli(millis(a[0])).UTC(), time.UnixMilli(millis(a[1])).UTC())
 		}},
+	{Name: "JUSTIFY_HOURS", Group: "time", Unknown: intervalsUnknown, Signature: "justify_hours(interval) interval", Doc: "The interval: 24 hours are a day anyway.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.Duration, isInterval), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return a[0], nil }},
+	{Name: "JUSTIFY_DAYS", Group: "time", Unknown: intervalsUnknown, Signature: "justify_days(interval) interval", Doc: "The interval with a month for each 30 days.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.Duration, isInterval), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			m, ms := a[0].Duration()
+			return newInterval(m+ms/(30*types.MillisPerDay), ms%(30*types.MillisPerDay))
+		}},
+	{Name: "JUSTIFY_INTERVAL", Group: "time", Unknown: intervalsUnknown, Signature: "justify_interval(interval) interval", Doc: "As justify_days, with one sign for months and days.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.Duration, isInterval), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			const month = 30 * types.MillisPerDay
+			m, ms := a[0].Duration()
+			m, ms = m+ms/month, ms%month
+			switch {
+			case m > 0 && ms < 0:
+				m, ms = m-1, ms+month
+			case m < 0 && ms > 0:
+				m, ms = m+1, ms-month
+			}
+			return newInterval(m, ms)
+		}},
 	{Name: "MAKE_INTERVAL", Group: "time", Unknown: intervalsUnknown, Signature: "make_interval(years [, months, weeks, days, hours, minutes, seconds]) interval", Doc: "The interval of so many of each.", MinArgs: 1, MaxArgs: 7,
 		Result: returns(types.Duration, isInt, isInt, isInt, isInt, isInt, isInt, isNumber), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			var months, ms float64

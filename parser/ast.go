@@ -193,6 +193,7 @@ type Name struct {
 // Update is UPDATE t [AS alias] SET c = e, ... WHERE ...
 type Update struct {
 	Pos           Pos
+	With          []CTE
 	Table         string
 	TablePos      Pos
 	Alias         string
@@ -203,19 +204,25 @@ type Update struct {
 	Returning     []SelectItem
 }
 
+// Joins reports whether s reads more than its table: it has FROM or WITH.
+func (s *Update) Joins() bool { return s.From != nil || s.With != nil }
+
+// Joins reports whether s reads more than its table: it has USING or WITH.
+func (s *Delete) Joins() bool { return s.Using != nil || s.With != nil }
+
 // Joined is SELECT * of the rows of t beside those of From that an UPDATE with FROM is about.
 func (s *Update) Joined() *Select {
-	return joined(&TableName{Pos: s.TablePos, Name: s.Table, Alias: s.Alias}, s.From, s.Where, s.AllowFullScan)
+	return joined(s.With, &TableName{Pos: s.TablePos, Name: s.Table, Alias: s.Alias}, s.From, s.Where, s.AllowFullScan)
 }
 
 // Joined is SELECT * of the rows of t beside those of Using that a DELETE with USING is about.
 func (s *Delete) Joined() *Select {
-	return joined(&TableName{Pos: s.TablePos, Name: s.Table, Alias: s.Alias}, s.Using, s.Where, s.AllowFullScan)
+	return joined(s.With, &TableName{Pos: s.TablePos, Name: s.Table, Alias: s.Alias}, s.Using, s.Where, s.AllowFullScan)
 }
 
-func joined(t *TableName, others []TableExpr, where Expr, allow bool) *Select {
+func joined(with []CTE, t *TableName, others []TableExpr, where Expr, allow bool) *Select {
 	core := &SelectCore{Pos: t.Pos, Items: []SelectItem{{Pos: t.Pos, Star: true}}, From: append(slices.Clone(others), t), Where: where} // t is then looked up by key
-	return &Select{Pos: t.Pos, Cores: []*SelectCore{core}, AllowFullScan: allow}
+	return &Select{Pos: t.Pos, With: with, Cores: []*SelectCore{core}, AllowFullScan: allow}
 }
 
 // Assignment is column = expression.
@@ -228,6 +235,7 @@ type Assignment struct {
 type Delete struct {
 	Pos           Pos
 	Truncate      bool // spelled TRUNCATE
+	With          []CTE
 	Table         string
 	TablePos      Pos
 	Alias         string

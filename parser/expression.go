@@ -44,7 +44,7 @@ var infix = map[string]int{
 	"=": bindCompare, "<>": bindCompare, "<": bindCompare, "<=": bindCompare, ">": bindCompare, ">=": bindCompare,
 	"BETWEEN": bindRange, "IN": bindRange, "LIKE": bindRange, "ILIKE": bindRange, "SIMILAR": bindRange, "NOT": bindRange,
 	"||": bindOther, "->": bindOther, "->>": bindOther, "#>": bindOther, "#>>": bindOther, "~": bindOther, "~*": bindOther, "!~": bindOther, "!~*": bindOther,
-	"@>": bindOther, "<@": bindOther, "&&": bindOther, "OPERATOR": bindOther, "COLLATE": bindCollate,
+	"@>": bindOther, "<@": bindOther, "?": bindOther, "&&": bindOther, "OPERATOR": bindOther, "COLLATE": bindCollate,
 	"&": bindOther, "|": bindOther, "#": bindOther, "<<": bindOther, ">>": bindOther,
 	"+": bindAdd, "-": bindAdd, "*": bindMul, "/": bindMul, "%": bindMul, "^": bindPower, "AT": bindZone, "::": bindCast,
 }
@@ -253,6 +253,16 @@ func (r *exprReader) apply(x Expr, binding int) (Expr, error) {
 		return x, r.collation(t)
 	case "OPERATOR":
 		return r.qualifiedOperator(x)
+	case "?":
+		out := &Call{Pos: pos(t), Name: "JSONB_EXISTS", Args: []Expr{x, nil}}
+		if accept(r.lex, "|") {
+			out.Name = "JSONB_EXISTS_ANY"
+		} else if accept(r.lex, "&") {
+			out.Name = "JSONB_EXISTS_ALL"
+		}
+		var err error
+		out.Args[1], err = r.binary(bindOther + 1)
+		return out, err
 	case "AT":
 		accept(r.lex, "TIME", "ZONE")
 		zone, err := r.binary(bindZone + 1)
@@ -394,6 +404,17 @@ func (r *exprReader) likeAny(out *Like, word string) (Expr, error) {
 		return nil, err
 	}
 	list, ok := y.(*Array)
+	if out.Op != "SIMILAR TO" && (!ok || len(list.Items) == 0) {
+		call := &Call{Pos: out.Pos, Name: "LIKE_ANY", Args: []Expr{out.X, y, &Literal{Pos: pos(open), Kind: StringLiteral, Text: out.Op}}}
+		if word == "ALL" { // NOT LIKE ALL is NOT (LIKE ANY), and NOT LIKE ANY is NOT (LIKE ALL)
+			call.Name = "LIKE_ALL"
+		}
+		if !out.Not {
+			return r.close(call, nil)
+		}
+		call.Name = map[string]string{"LIKE_ANY": "LIKE_ALL", "LIKE_ALL": "LIKE_ANY"}[call.Name]
+		return r.close(&Unary{Pos: out.Pos, Op: "NOT", X: call}, nil)
+	}
 	if !ok || len(list.Items) == 0 {
 		return nil, Errorf(pos(open), "%s %s takes ARRAY['pattern', ...]", out.Op, word)
 	}

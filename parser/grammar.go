@@ -9,7 +9,8 @@ import (
 
 // statementNode is the root of the grammar: one statement without its ';'.
 type statementNode struct {
-	Select   *selectNode   `parser:"  @@"`
+	Writing  *writingNode  `parser:"  @@"`
+	Select   *selectNode   `parser:"| @@"`
 	Insert   *insertNode   `parser:"| @@"`
 	Update   *updateNode   `parser:"| @@"`
 	Delete   *deleteNode   `parser:"| @@"`
@@ -47,6 +48,59 @@ func (*recursiveWord) Parse(lex *lexer.PeekingLexer) error {
 		return participle.NextMatch
 	}
 	return nil
+}
+
+// withList is the queries of WITH.
+type withList struct {
+	Rec  *recursiveWord `parser:"'WITH' @@?"`
+	List []*cteNode     `parser:"@@ ( ',' @@ )*"`
+}
+
+// writingNode is WITH in front of a statement that writes.
+type writingNode struct {
+	*withList
+	*writer
+}
+
+type writer struct {
+	Insert *insertNode `parser:"  @@"`
+	Update *updateNode `parser:"| @@"`
+	Delete *deleteNode `parser:"| @@"`
+}
+
+// Parse implements participle.Parseable.
+func (n *writingNode) Parse(lex *lexer.PeekingLexer) (err error) {
+	if lex.Peek().Value != "WITH" || !writes(lex) {
+		return participle.NextMatch
+	}
+	if n.withList, err = read(withParser, lex, participle.AllowTrailing(true)); err == nil {
+		n.writer, err = read(writerParser, lex, participle.AllowTrailing(true))
+	}
+	return err
+}
+
+// writes reports whether the first statement behind the queries of WITH is one that writes.
+func writes(lex *lexer.PeekingLexer) bool {
+	at := lex.MakeCheckpoint()
+	defer lex.LoadCheckpoint(at)
+	depth, before := 0, ""
+	for {
+		t := lex.Next()
+		switch {
+		case t.EOF():
+			return false
+		case t.Value == "(":
+			depth++
+		case t.Value == ")":
+			depth--
+		case depth > 0 || before == "WITH" || before == "," || before == "RECURSIVE":
+		case t.Value == "INSERT" || t.Value == "UPSERT" || t.Value == "UPDATE" || t.Value == "DELETE":
+			return true
+		case t.Value == "SELECT" || t.Value == "VALUES" || t.Value == "TABLE":
+			return false
+		}
+		before = t.Value
+	}
 }
 
 type cteNode struct {
@@ -181,11 +235,12 @@ type explainOption struct {
 
 // explained is what EXPLAIN can explain; not another EXPLAIN, which would nest without end.
 type explained struct {
-	Select *selectNode `parser:"  @@"`
-	Insert *insertNode `parser:"| @@"`
-	Update *updateNode `parser:"| @@"`
-	Delete *deleteNode `parser:"| @@"`
-	Copy   *copyNode   `parser:"| @@"`
+	Writing *writingNode `parser:"  @@"`
+	Select  *selectNode  `parser:"| @@"`
+	Insert  *insertNode  `parser:"| @@"`
+	Update  *updateNode  `parser:"| @@"`
+	Delete  *deleteNode  `parser:"| @@"`
+	Copy    *copyNode    `parser:"| @@"`
 }
 
 type dropNode struct {
@@ -264,6 +319,8 @@ type textNode struct {
 // The parsers are built when the first statement asks for them: that takes milliseconds, and most programs need few of them.
 var (
 	selectParser     = built[selectNode]()
+	withParser       = built[withList]()
+	writerParser     = built[writer]()
 	createParser     = built[createNode]()
 	statementParser  = built[statementNode]()
 	derivedParser    = built[derivedNode]()

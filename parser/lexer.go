@@ -68,9 +68,10 @@ type tokenReader struct {
 
 // What the token before was, where the next one's meaning hangs on it.
 const (
-	afterOther  byte = iota
-	afterSelect      // a hint may follow
-	afterColon       // a qualifier follows: f:case opens nothing
+	afterOther   byte = iota
+	afterSelect       // a hint may follow
+	afterColon        // a qualifier follows: f:case opens nothing
+	afterOperand      // a ? is the operator of JSON
 )
 
 // more reports whether there is another statement and moves to it.
@@ -148,14 +149,17 @@ func (r *tokenReader) classify(out *lexer.Token, t scanned) error {
 		out.Type = tokWord
 		if out.Value[0] == '"' {
 			out.Type = tokQuoted
+			r.after = afterOperand
 			return r.checkName(out.Value, t.start)
 		}
+		r.after = afterOperand
 	case NumberToken:
-		out.Type = tokNumber
+		out.Type, out.Value = tokNumber, decimal(out.Value)
 	case StringToken, BytesToken:
 		if out.Type = tokString; t.kind == BytesToken {
 			out.Type = tokBytes
 		}
+		r.after = afterOperand
 		if out.Value[0] != '\'' {
 			_, err := decode(out)
 			return err
@@ -163,7 +167,13 @@ func (r *tokenReader) classify(out *lexer.Token, t scanned) error {
 	case HintToken:
 		out.Type, r.after = tokHint, afterSelect
 	case ParamToken:
-		out.Type = tokParam
+		if out.Value == "?" && before == afterOperand {
+			out.Type = tokOp
+			return nil
+		}
+		if out.Type = tokParam; out.Value != "?" {
+			r.after = afterOperand
+		}
 		return r.param(out)
 	case OperatorToken:
 		out.Type = tokOp
@@ -172,6 +182,7 @@ func (r *tokenReader) classify(out *lexer.Token, t scanned) error {
 			return r.deeper(t.start)
 		case ")", "]":
 			r.depth--
+			r.after = afterOperand
 		case ":", ".":
 			r.after = afterColon
 		case "!=":

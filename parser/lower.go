@@ -87,15 +87,27 @@ func (n *qname) name() string {
 }
 
 func (l *lowerer) statement(n *statementNode) (Statement, error) {
+	var with []CTE
+	if w := n.Writing; w != nil {
+		var err error
+		if with, err = l.with(w.List, w.Rec != nil); err != nil {
+			return nil, err
+		}
+		n = &statementNode{Insert: w.Insert, Update: w.Update, Delete: w.Delete}
+	}
 	switch {
 	case n.Select != nil:
 		return statement(l.query(n.Select))
 	case n.Insert != nil:
-		return statement(l.insert(n.Insert))
+		return statement(l.insert(n.Insert, with))
 	case n.Update != nil:
-		return statement(l.update(n.Update))
+		s, err := l.update(n.Update)
+		s.With = with
+		return statement(s, err)
 	case n.Delete != nil:
-		return statement(l.delete(n.Delete))
+		s, err := l.delete(n.Delete)
+		s.With = with
+		return statement(s, err)
 	case n.Explain != nil:
 		return statement(l.explain(n.Explain))
 	case n.View != nil:
@@ -152,7 +164,7 @@ func statement[S Statement](s S, err error) (Statement, error) {
 
 func at(p lexer.Position) Pos { return Pos(p.Offset) }
 
-func (l *lowerer) insert(n *insertNode) (*Insert, error) {
+func (l *lowerer) insert(n *insertNode, with []CTE) (*Insert, error) {
 	out := &Insert{
 		Pos: at(n.Pos), Upsert: n.Verb == "UPSERT", IfNotExists: n.IfBefore || n.IfBehind,
 		Table: n.Table.name(), TablePos: pos(n.Table.A), Columns: placedAll(n.Columns),
@@ -161,6 +173,7 @@ func (l *lowerer) insert(n *insertNode) (*Insert, error) {
 	if err != nil {
 		return nil, err
 	}
+	query.With = append(with, query.With...)
 	if out.Rows = query.values(); out.Rows == nil {
 		out.Query = query
 	}
@@ -242,7 +255,7 @@ func (l *lowerer) explain(n *explainNode) (*Explain, error) {
 	}
 	s := n.Statement
 	var err error
-	out.Statement, err = l.statement(&statementNode{Select: s.Select, Insert: s.Insert, Update: s.Update, Delete: s.Delete, Copy: s.Copy})
+	out.Statement, err = l.statement(&statementNode{Writing: s.Writing, Select: s.Select, Insert: s.Insert, Update: s.Update, Delete: s.Delete, Copy: s.Copy})
 	return out, err
 }
 

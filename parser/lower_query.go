@@ -4,14 +4,10 @@ import "strings"
 
 func (l *lowerer) query(n *selectNode) (*Select, error) {
 	out := &Select{Pos: at(n.Pos), Cores: make([]*SelectCore, 1+len(n.Sets))}
-	for _, c := range n.With {
-		q, err := l.query(c.Query)
-		if err != nil {
-			return nil, err
-		}
-		out.With = append(out.With, CTE{Pos: pos(c.Name.Tok), Name: name(c.Name.Tok), Columns: names(c.Columns), Query: q, Recursive: n.Rec != nil})
-	}
 	var err error
+	if out.With, err = l.with(n.With, n.Rec != nil); err != nil {
+		return nil, err
+	}
 	if out.Cores[0], err = l.core(n.First); err != nil {
 		return nil, err
 	}
@@ -42,6 +38,17 @@ func (l *lowerer) query(n *selectNode) (*Select, error) {
 		if err := l.tail(out, &n.Tail.clauses[i]); err != nil {
 			return nil, err
 		}
+	}
+	return out, nil
+}
+
+func (l *lowerer) with(list []*cteNode, recursive bool) (out []CTE, err error) {
+	for _, c := range list {
+		q, err := l.query(c.Query)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, CTE{Pos: pos(c.Name.Tok), Name: name(c.Name.Tok), Columns: names(c.Columns), Query: q, Recursive: recursive})
 	}
 	return out, nil
 }

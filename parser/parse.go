@@ -97,6 +97,9 @@ func (r *tokenReader) statement() (Statement, error) {
 func readStatement(lex *lexer.PeekingLexer) (*statementNode, error) {
 	switch lex.Peek().Value {
 	case "SELECT", "WITH", "VALUES", "(": // most statements: spare them the choice
+		if lex.Peek().Value == "WITH" && writes(lex) {
+			break
+		}
 		n, err := read(selectParser, lex)
 		return &statementNode{Select: n}, err
 	case "CREATE":

@@ -56,22 +56,27 @@ func (s *Select) String() string {
 	return p.Builder.String()
 }
 
-func (p *printer) query(s *Select) {
-	if s.With != nil {
-		p.put("WITH ")
-		if s.With[0].Recursive {
-			p.put("RECURSIVE ")
-		}
-		p.list(len(s.With), func(i int) {
-			c := s.With[i]
-			p.put(QuoteName(c.Name))
-			p.nameList(c.Columns)
-			p.put(" AS (")
-			p.query(c.Query)
-			p.put(")")
-		})
-		p.put(" ")
+func (p *printer) with(list []CTE) {
+	if list == nil {
+		return
 	}
+	p.put("WITH ")
+	if list[0].Recursive {
+		p.put("RECURSIVE ")
+	}
+	p.list(len(list), func(i int) {
+		c := list[i]
+		p.put(QuoteName(c.Name))
+		p.nameList(c.Columns)
+		p.put(" AS (")
+		p.query(c.Query)
+		p.put(")")
+	})
+	p.put(" ")
+}
+
+func (p *printer) query(s *Select) {
+	p.with(s.With)
 	for i, c := range s.Cores {
 		if i > 0 {
 			p.put(" ", string(s.Sets[i-1].Op), " ")
@@ -333,6 +338,7 @@ func (s *Insert) String() string {
 
 func (s *Update) String() string {
 	var p printer
+	p.with(s.With)
 	p.put("UPDATE ", QuoteName(s.Table))
 	p.alias(s.Alias)
 	p.put(" SET ")
@@ -360,6 +366,7 @@ func (s *Delete) String() string {
 	if s.Truncate {
 		return "TRUNCATE TABLE " + QuoteName(s.Table)
 	}
+	p.with(s.With)
 	p.put("DELETE FROM ", QuoteName(s.Table))
 	p.alias(s.Alias)
 	p.tables(" USING ", s.Using)

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"math/big"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -75,7 +76,11 @@ func scanNext(src string, pos int) scanned {
 	case c == '$' && dollarTag(src, pos) > pos:
 		t.dollarQuoted(src, pos, dollarTag(src, pos))
 	case c == '$':
-		t.param(pos, digitsEnd(src, pos+1))
+		end := pos + 1
+		for end < len(src) && isDigit(src[end]) {
+			end++
+		}
+		t.param(pos, end)
 	case c == '@' && !strings.HasPrefix(src[pos:], "@>"):
 		t.param(pos, wordEnd(src, pos+1))
 	default:
@@ -143,6 +148,13 @@ func (t *scanned) name(src string, pos int) {
 
 // number reads 12, 12., 1.5, .5, 1e3, 1.5E-3. A word glued to it is a mistake: 12abc.
 func (t *scanned) number(src string, pos int) {
+	if pos+1 < len(src) && src[pos] == '0' && strings.IndexByte("xXoObB", src[pos+1]) >= 0 {
+		t.end = wordRest(src, pos)
+		if t.kind = NumberToken; decimal(src[pos:t.end]) == "" {
+			t.invalid(badNumber, t.end)
+		}
+		return
+	}
 	i := digitsEnd(src, pos)
 	if i < len(src) && src[i] == '.' {
 		i = digitsEnd(src, i+1)
@@ -255,11 +267,24 @@ func skipSpace(src string, pos int) int {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
+// digitsEnd is the end of the digits at pos, of which _ may stand between two.
 func digitsEnd(src string, pos int) int {
-	for pos < len(src) && isDigit(src[pos]) {
+	for start := pos; pos < len(src) && (isDigit(src[pos]) || src[pos] == '_' && pos > start && pos+1 < len(src) && src[pos-1] != '_' && isDigit(src[pos+1])); {
 		pos++
 	}
 	return pos
+}
+
+// decimal writes a number, which may be 1_000, 0x1F, 0o17 or 0b11, with decimal digits; "" where it is none.
+func decimal(number string) string {
+	if len(number) > 2 && number[0] == '0' && !isDigit(number[1]) && strings.IndexByte("xXoObB", number[1]) >= 0 {
+		n, ok := new(big.Int).SetString(number, 0)
+		if !ok {
+			return ""
+		}
+		return n.String()
+	}
+	return strings.ReplaceAll(number, "_", "")
 }
 
 func isWordStart(src string, pos int) bool {

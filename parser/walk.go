@@ -94,6 +94,7 @@ func Inspect(n Node, visit func(Node) bool) {
 		w.sub(n.Query)
 		w.items(n.Returning)
 	case *Update:
+		w.with(n.With)
 		for _, a := range n.Set {
 			Inspect(a.Expr, visit)
 		}
@@ -101,6 +102,7 @@ func Inspect(n Node, visit func(Node) bool) {
 		Inspect(n.Where, visit)
 		w.items(n.Returning)
 	case *Delete:
+		w.with(n.With)
 		w.tables(n.Using)
 		Inspect(n.Where, visit)
 		w.items(n.Returning)
@@ -178,9 +180,7 @@ func appendTables(dst []*TableName, s *Select, hidden []string) []*TableName {
 type inspector func(Node) bool
 
 func (w inspector) query(s *Select) {
-	for _, c := range s.With {
-		w.sub(c.Query)
-	}
+	w.with(s.With)
 	for _, c := range s.Cores {
 		w.sub(c.Query)
 		w.exprs(c.On...)
@@ -198,6 +198,12 @@ func (w inspector) query(s *Select) {
 		w.exprs(o.Expr)
 	}
 	w.exprs(s.Limit, s.Offset)
+}
+
+func (w inspector) with(list []CTE) {
+	for _, c := range list {
+		w.sub(c.Query)
+	}
 }
 
 func (w inspector) tables(list []TableExpr) {

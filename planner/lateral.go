@@ -158,7 +158,7 @@ func (q *query) subquerySource(f *from, t *parser.Subquery) (*source, error) {
 func (q *query) isQuery(t *parser.TableFunction) bool {
 	f := q.function(t.Name)
 	switch {
-	case t.Name == "_PG_EXPANDARRAY":
+	case slices.Contains([]string{"_PG_EXPANDARRAY", "JSON_EACH", "JSONB_EACH", "JSON_EACH_TEXT", "JSONB_EACH_TEXT"}, t.Name):
 		return true
 	case f == nil, f.Group == "aggregate", f.Group == "window":
 		return false

@@ -49,6 +49,12 @@ func rowsOf(t *parser.TableFunction) *parser.Select {
 	case t.Name == "_PG_EXPANDARRAY" && len(t.Args) == 1:
 		add("UNNEST", "x", t.Args[0])
 		add("GENERATE_SERIES", "n", number("1"), &parser.Call{Pos: t.Pos, Name: "CARDINALITY", Args: t.Args})
+	case (t.Name == "JSON_EACH" || t.Name == "JSONB_EACH") && len(t.Args) == 1:
+		add("JSON_OBJECT_KEYS", "key", t.Args[0])
+		add("JSON_EACH_VALUE", "value", t.Args[0])
+	case (t.Name == "JSON_EACH_TEXT" || t.Name == "JSONB_EACH_TEXT") && len(t.Args) == 1:
+		add("JSON_OBJECT_KEYS", "key", t.Args[0])
+		add("JSON_EACH_VALUE_TEXT", "value", t.Args[0])
 	case t.Name == "UNNEST" && len(t.Args) > 1:
 		for _, x := range t.Args {
 			add("UNNEST", name, x)
@@ -96,27 +102,21 @@ func (q *query) series(t *parser.TableFunction) (*plan.Series, error) {
 	if len(t.Args) == 3 {
 		step = t.Args[2]
 	}
-	var ends []expr.Expr
-	var moment types.Type
-	for _, x := range t.Args[:2] {
-		e, err := expr.Compile(x, scope)
-		if err != nil {
-			return nil, err
-		}
-		if ends = append(ends, e); e.Type().IsTemporal() {
-			moment = e.Type()
-		}
-	}
-	if k, ok := step.(*parser.Literal); ok && k.Kind == parser.StringLiteral && moment != types.Null {
-		step = &parser.Literal{Pos: k.Pos, Kind: parser.IntervalLiteral, Text: k.Text}
-	}
 	by, err := expr.Compile(step, scope)
 	if err != nil {
 		return nil, err
 	}
 	moments := by.Type() == types.Duration
-	if moment != types.Null && !moments {
-		return nil, parser.Errorf(t.Pos, "GENERATE_SERIES of %s takes an INTERVAL as its third argument", moment)
+	var ends []expr.Expr
+	for _, x := range t.Args[:2] {
+		e, err := expr.Compile(x, scope)
+		if err != nil {
+			return nil, err
+		}
+		if typ := e.Type(); typ.IsTemporal() && !moments {
+			return nil, parser.Errorf(t.Pos, "GENERATE_SERIES of %s takes an INTERVAL as its third argument", typ)
+		}
+		ends = append(ends, e)
 	}
 	if !moments {
 		ends = append(ends, by)

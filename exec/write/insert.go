@@ -24,6 +24,8 @@ type Inserter struct {
 	*Writer
 	Set     []bool // by column: named by the statement
 	Written int64  // rows
+	// Once refuses a batch in which two rows have one key.
+	Once bool
 	// Reads requires the current rows, to compute the result of the statement.
 	Reads bool
 }
@@ -152,6 +154,9 @@ func (in *Inserter) lastOfEach(rows []Row) ([]Row, error) {
 			rows[i].at, p.at = at, at
 		}
 		if earlier, ok := last[ids[i]]; ok {
+			if in.Once {
+				return nil, parser.Errorf(p.Pos, "ON CONFLICT DO UPDATE cannot change a row twice: an earlier row of the statement has the same key")
+			}
 			if err := in.Check(rows[earlier].Values, in.Named(rows[earlier]), false); err != nil {
 				return nil, in.refuse(err, rows[earlier].Pos)
 			}
