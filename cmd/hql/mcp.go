@@ -86,17 +86,12 @@ func (a *assistant) run(ctx context.Context, c *config, stdin io.Reader, stdout,
 	if a.listen != "" {
 		return serveHTTP(ctx, server, a.listen, stderr)
 	}
-	err = server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(stdin), Writer: unclosed{stdout}})
+	err = server.Run(ctx, mcpserver.Lines(stdin, stdout))
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
 	return cmp.Or(context.Cause(ctx), err)
 }
-
-// unclosed is a writer that others close.
-type unclosed struct{ io.Writer }
-
-func (unclosed) Close() error { return nil }
 
 // serveHTTP serves streamable HTTP until ctx ends.
 func serveHTTP(ctx context.Context, server *mcp.Server, address string, stderr io.Writer) error {
@@ -104,8 +99,7 @@ func serveHTTP(ctx context.Context, server *mcp.Server, address string, stderr i
 	if err != nil {
 		return err
 	}
-	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
-	s := &http.Server{Handler: http.NewCrossOriginProtection().Handler(handler), ReadHeaderTimeout: 10 * time.Second}
+	s := &http.Server{Handler: mcpserver.Handler(server), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute}
 	fmt.Fprintf(stderr, "listening on http://%s\n", l.Addr())
 	context.AfterFunc(ctx, func() { s.Close() })
 	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 
@@ -76,6 +77,9 @@ type server struct {
 // callsAtOnce is how many calls work at a time: each may use the memory of a statement. Others wait until their time is over.
 const callsAtOnce = 4
 
+// memoryOfCall is the memory limit of a statement.
+const memoryOfCall = 64 << 20
+
 // New makes a server for the tables of db.
 func New(db *hql.DB, o Options) *mcp.Server {
 	s := &server{db, o.withDefaults(), make(chan struct{}, callsAtOnce)}
@@ -99,6 +103,9 @@ func add[In, Out any](s *server, to *mcp.Server, name, description string, f fun
 	mcp.AddTool(to, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
 		ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 		defer cancel()
+		if request, ok := ctx.Value(requestKey{}).(context.Context); ok {
+			defer context.AfterFunc(request, cancel)()
+		}
 		select {
 		case s.working <- struct{}{}:
 			defer func() { <-s.working }()
@@ -109,6 +116,18 @@ func add[In, Out any](s *server, to *mcp.Server, name, description string, f fun
 		out, err := f(ctx, in)
 		return nil, out, s.inWords(ctx, err)
 	})
+}
+
+// requestKey is the key of an HTTP request's context in the contexts of its calls, which the SDK does not end with the request.
+type requestKey struct{}
+
+// Handler serves streamable HTTP. A call ends when its client leaves.
+func Handler(server *mcp.Server) http.Handler {
+	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
+		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxLine})
+	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, r.Context())))
+	}))
 }
 
 // inWords is an error for an assistant.
@@ -125,11 +144,19 @@ func (s *server) inWords(ctx context.Context, err error) error {
 		}
 		return errors.New(text)
 	case errors.As(err, &at):
-		return errors.New(at.Format())
+		return errors.New(s.short(at.Format()))
 	case ctx.Err() != nil:
 		return fmt.Errorf("the call took longer than %s, which the operator has set; read less", s.Timeout)
 	}
 	return err
+}
+
+// short is text, cut to the bytes of an answer.
+func (s *server) short(text string) string {
+	if len(text) <= s.MaxBytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:s.MaxBytes], "") + "..."
 }
 
 // readable parses one statement that may be run.
@@ -160,5 +187,5 @@ func (s *server) readable(sql string) (parser.Statement, error) {
 
 // limits are those of one statement.
 func (s *server) limits() hql.QueryOptions {
-	return hql.QueryOptions{ScanLimit: s.ScanLimit, AllowFullScan: s.FullScans}
+	return hql.QueryOptions{ScanLimit: s.ScanLimit, AllowFullScan: s.FullScans, MemoryLimit: memoryOfCall}
 }

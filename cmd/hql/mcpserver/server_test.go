@@ -3,13 +3,17 @@ package mcpserver_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -17,6 +21,7 @@ import (
 	"github.com/hql-db/hql/cmd/hql/mcpserver"
 	"github.com/hql-db/hql/demo"
 	"github.com/hql-db/hql/hbase/hbasetest"
+	"github.com/hql-db/hql/internal/python"
 	"github.com/hql-db/hql/parser"
 )
 
@@ -176,6 +181,16 @@ func TestHBase(t *testing.T) {
 	defer db.Close()
 	everyTool(t, db)
 	refusals(t, db)
+
+	if _, err := owner.Exec(t.Context(), "CREATE TABLE pads (id INT, pad STRING) ROW KEY (id AS INT32); INSERT INTO pads SELECT n, REPEAT('x', 1000) FROM generate_series(1, 6000) AS s (n)"); err != nil {
+		t.Fatal(err)
+	}
+	c := overHTTP(t, db, mcpserver.Options{FullScans: true, Timeout: time.Hour, ScanLimit: hql.ScanLimit{Rows: 1 << 40}})
+	if asks(t.Context(), c, 3*time.Second, "SELECT count(a.pad || b.pad || c.pad) FROM pads a CROSS JOIN pads b CROSS JOIN pads c") {
+		t.Error("an endless query has an answer")
+	}
+	await(t, "the end of its scanners", func() bool { open, _ := hbasetest.Scanners(t); return open == 0 })
+	await(t, "the end of its call", func() bool { return asks(t.Context(), c, time.Second, "SELECT 1") })
 }
 
 // The operator may allow full scans, within the budget of a statement.
@@ -213,11 +228,128 @@ func quoted(text string) string {
 	return "CONVERT_FROM(X'" + fmt.Sprintf("%x", strings.ToValidUTF8(text, "?")) + "', 'UTF8')"
 }
 
+// overHTTP is the SDK's client in front of a server for db on a port.
+func overHTTP(t *testing.T, db *hql.DB, o mcpserver.Options) *mcp.ClientSession {
+	t.Helper()
+	s := httptest.NewServer(mcpserver.Handler(mcpserver.New(db, o)))
+	t.Cleanup(s.Close)
+	return connect(t, &mcp.StreamableClientTransport{Endpoint: s.URL})
+}
+
 func TestHTTP(t *testing.T) {
-	server := mcpserver.New(openDemo(t), mcpserver.Options{})
-	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
-	s := httptest.NewServer(handler)
-	defer s.Close()
-	c := connect(t, &mcp.StreamableClientTransport{Endpoint: s.URL})
+	c := overHTTP(t, openDemo(t), mcpserver.Options{})
 	expect(t, c, false, "query", "sql", "SELECT count(*) FROM files WHERE user_id = 1", `"rows":[[`)
+}
+
+// await waits until ok.
+func await(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("no sign of %s", what)
+		}
+	}
+}
+
+// asks sends a query, and reports whether it is answered within d.
+func asks(ctx context.Context, c *mcp.ClientSession, d time.Duration, sql string) bool {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	r, err := c.CallTool(ctx, &mcp.CallToolParams{Name: "query", Arguments: map[string]any{"sql": sql}})
+	return err == nil && !r.IsError
+}
+
+// Four calls work at a time. A client that leaves ends its call, for which others wait.
+func TestCallsAtOnce(t *testing.T) {
+	c := overHTTP(t, openDemo(t), mcpserver.Options{Timeout: time.Hour})
+	ctx, leave := context.WithCancel(t.Context())
+	var callers sync.WaitGroup
+	for range 4 {
+		callers.Go(func() { asks(ctx, c, time.Hour, "SELECT count(*) FROM generate_series(1, 1000000000000) AS s (n)") })
+	}
+	await(t, "a call that waits", func() bool { return !asks(t.Context(), c, 200*time.Millisecond, "SELECT 1") })
+	leave()
+	callers.Wait()
+	await(t, "the end of the calls", func() bool { return asks(t.Context(), c, 200*time.Millisecond, "SELECT 1") })
+}
+
+// A line that is no message is answered with an error, and the session goes on.
+func TestLines(t *testing.T) {
+	stdin, to := io.Pipe()
+	from, stdout := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- mcpserver.New(openDemo(t), mcpserver.Options{}).Run(context.Background(), mcpserver.Lines(stdin, stdout))
+	}()
+	go io.WriteString(to, "no JSON\n\r\n{}\n[1]\n{\"jsonrpc\":\"2.0\",\"id\":\n"+strings.Repeat("x", 3<<20)+"\n"+`{"jsonrpc":"2.0","id":7,"method":"ping"}`+"\n")
+	var got []string
+	answers := json.NewDecoder(from)
+	for range 6 {
+		var m struct {
+			ID    any
+			Error struct{ Code int }
+		}
+		if err := answers.Decode(&m); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprint(m.ID, " ", m.Error.Code))
+	}
+	to.Close()
+	if err := <-ended; err != nil && !errors.Is(err, io.EOF) {
+		t.Error(err)
+	}
+	slices.Sort(got) // an answer may come after what follows
+	want := []string{"7 0", "<nil> -32600", "<nil> -32600", "<nil> -32600", "<nil> -32700", "<nil> -32700"}
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Long cells and long errors are cut to the bytes of an answer, and a call that would make more than its memory fails.
+func TestLongCells(t *testing.T) {
+	c := client(t, openDemo(t), mcpserver.Options{MaxBytes: 1000})
+	for _, sql := range []string{
+		"SELECT REPEAT(CHR(1), 10000000)", "SELECT 1, 'short', REPEAT('x', 10000000), REPEAT('Ü', 10000000)", "SELECT JSON_BUILD_OBJECT('a', REPEAT('x', 10000))",
+		"SELECT STRING_TO_ARRAY(REPEAT('a,', 100000), ',')", "SELECT ENCODE(CONVERT_TO(REPEAT('x', 10000), 'UTF8'), 'hex'), CONVERT_TO(REPEAT('x', 10000), 'UTF8')",
+	} {
+		got, failed := call(t, c, "query", "sql", sql)
+		if failed || len(got) > 2000 || !strings.Contains(got, "values are cut") || !json.Valid([]byte(got)) {
+			t.Errorf("%s: %d bytes, %.300s", sql, len(got), got)
+		}
+	}
+	expect(t, c, true, "query", "sql", "SELECT REPEAT('x', 60000000), REPEAT('y', 60000000)", "memory limit exceeded", "64MB")
+	if got, failed := call(t, c, "query", "sql", "SELECT "+strings.Repeat("nothing, ", 10000)+"1"); !failed || len(got) > 2000 {
+		t.Errorf("an error of %d bytes", len(got))
+	}
+	if got, _ := call(t, c, "explain", "sql", "SELECT name FROM files WHERE user_id IN (1"+strings.Repeat(", 1234567", 10000)+")"); len(got) > 2500 {
+		t.Errorf("a plan of %d bytes", len(got))
+	}
+}
+
+// PyPI's client asks the server by HTTP.
+func TestPython(t *testing.T) {
+	name := python.With(t, "mcp")
+	s := httptest.NewServer(mcpserver.Handler(mcpserver.New(openDemo(t), mcpserver.Options{})))
+	t.Cleanup(s.Close)
+	out, err := exec.CommandContext(t.Context(), name, "-c", `
+import asyncio, sys
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+async def main():
+    async with streamable_http_client(sys.argv[1]) as streams, ClientSession(streams[0], streams[1]) as s:
+        await s.initialize()
+        print(sorted(t.name for t in (await s.list_tools()).tools))
+        for sql in ["SELECT count(*) AS n FROM files WHERE user_id = 1", "SELECT name FROM files", "DELETE FROM files"]:
+            print((await s.call_tool("query", {"sql": sql})).content[0].text[:30])
+asyncio.run(main())
+`, s.URL).CombinedOutput()
+	want := `['describe_table', 'explain', 'list_tables', 'query']
+{"columns":["n"],"limits":"rea
+refused: this would read all o
+error: 1:1: only SELECT, SHOW 
+`
+	if err != nil || string(out) != want {
+		t.Errorf("%v: the client printed\n%s\nnot\n%s", err, out, want)
+	}
 }

@@ -144,7 +144,7 @@ func (s *server) explain(ctx context.Context, in statement) (explained, error) {
 	if err != nil {
 		return explained{}, err
 	}
-	return explained{p.HitsPrefix(), p.String(), p.Warnings, s.String()}, nil
+	return explained{p.HitsPrefix(), s.short(p.String()), p.Warnings, s.String()}, nil
 }
 
 // answer is the answer of query.
@@ -181,8 +181,11 @@ func (s *server) rows(ctx context.Context, sql string) (answer, error) {
 		}
 		row, size := []any{}, 0
 		for _, v := range rows.Raw() {
+			if size += len(v.Text()); size > s.MaxBytes {
+				break // long values are cut before they are written as JSON
+			}
 			b := asJSON(v)
-			row, size = append(row, b), size+len(b)
+			row, size = append(row, b), size-len(v.Text())+len(b)
 		}
 		if size > left && len(out.Rows) > 0 {
 			out.Cut = fmt.Sprintf("there are more rows than fit into %d bytes, which the operator allows: select fewer columns or rows", s.MaxBytes)
@@ -214,13 +217,25 @@ func asJSON(v types.Value) json.RawMessage {
 // cut is a row whose values are texts that together have about so many bytes.
 func cut(row []types.Value, bytes int) []any {
 	out := []any{}
+	most := bytes / (2 * len(row))
 	for _, v := range row {
-		b := asJSON(v)
-		if most := bytes / (2 * len(row)); len(b) > most {
-			text := v.String()
-			b, _ = json.Marshal(strings.ToValidUTF8(text[:min(most, len(text))], "") + "...")
+		if len(v.Text()) <= most {
+			if b := asJSON(v); len(b) <= most {
+				out = append(out, b)
+				continue
+			}
 		}
-		out = append(out, b)
+		text := v.Text()
+		if !v.Type().IsText() || len(text) <= most {
+			text = v.String()
+		}
+		for n := min(most, len(text)); ; n /= 2 { // an escaped character takes up to six bytes
+			b, _ := json.Marshal(strings.ToValidUTF8(text[:n], "") + "...")
+			if len(b) <= most+5 || n == 0 {
+				out = append(out, json.RawMessage(b))
+				break
+			}
+		}
 	}
 	return out
 }
@@ -240,11 +255,7 @@ func (s *server) infer(ctx context.Context, in hbaseTable) (inferred, error) {
 	if err := s.Infer(ctx, in.Table, &b); err != nil {
 		return inferred{}, err
 	}
-	text := b.String()
-	if len(text) > s.MaxBytes {
-		text = strings.ToValidUTF8(text[:s.MaxBytes], "")
-	}
-	return inferred{text, s.String()}, nil
+	return inferred{s.short(b.String()), s.String()}, nil
 }
 
 const definitionURI = "hql://definitions/"

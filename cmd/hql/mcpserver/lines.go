@@ -1,0 +1,108 @@
+package mcpserver
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxLine is the longest line that a client may send.
+const maxLine = 1 << 20
+
+// Lines is a transport of messages, a line each. The SDK ends a session at a line that is no message; here it is answered with an error.
+func Lines(in io.Reader, out io.Writer) mcp.Transport {
+	w := &writer{out: out}
+	return &mcp.IOTransport{Reader: io.NopCloser(&lines{in: bufio.NewReader(in), out: w}), Writer: w}
+}
+
+// writer writes the messages of several goroutines one after the other. Others close what it writes to.
+type writer struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func (w *writer) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.out.Write(b)
+}
+
+func (*writer) Close() error { return nil }
+
+// lines reads those lines of in that are messages.
+type lines struct {
+	in   *bufio.Reader
+	out  io.Writer
+	rest []byte // of a message
+}
+
+func (l *lines) Read(b []byte) (int, error) {
+	for len(l.rest) == 0 {
+		line, long, err := l.line()
+		if err != nil {
+			return 0, err
+		}
+		if len(line) == 0 && !long {
+			continue
+		}
+		switch _, err := jsonrpc.DecodeMessage(line); {
+		case long:
+			err = l.refuse(jsonrpc.CodeInvalidRequest, "the line has more than 1 MB")
+		case !json.Valid(line):
+			err = l.refuse(jsonrpc.CodeParseError, "the line is not JSON: a message is one line")
+		case err != nil:
+			err = l.refuse(jsonrpc.CodeInvalidRequest, "the line is not a JSON-RPC message")
+		default:
+			l.rest = append(line, '\n')
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	n := copy(b, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+// line reads a line, whose end need not be there at the end of all. A line that is long is passed over.
+func (l *lines) line() (line []byte, long bool, err error) {
+	for {
+		part, err := l.in.ReadSlice('\n')
+		if long = long || len(line)+len(part) > maxLine; long {
+			line = nil
+		} else {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err == io.EOF && (long || len(line) > 0):
+			return line, long, nil
+		case err != nil:
+			return nil, false, err
+		}
+		return trim(line), long, nil
+	}
+}
+
+// trim is line without its end.
+func trim(line []byte) []byte {
+	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r' || line[len(line)-1] == ' ') {
+		line = line[:len(line)-1]
+	}
+	return line
+}
+
+// refuse answers a line that is no message.
+func (l *lines) refuse(code int, text string) error {
+	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": text}})
+	if err == nil {
+		_, err = l.out.Write(append(b, '\n'))
+	}
+	return err
+}
