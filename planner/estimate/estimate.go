@@ -5,6 +5,7 @@ package estimate
 import (
 	"slices"
 
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/planner/plan"
@@ -83,7 +84,9 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	of.share = 1
 	known := true
 	for _, f := range s.Fates {
-		known = known && (f.By != plan.ByClient || of.where(f.Expr))
+		if f.By == plan.ByClient && !bindsPart(s, f.Expr) {
+			known = known && of.where(f.Expr)
+		}
 	}
 	for _, cond := range partly {
 		known = known && of.where(cond)
@@ -153,12 +156,35 @@ func filtered(s *plan.Scan, of *rows, sought bool) (partly []expr.Expr, ok bool)
 		if !of.where(cond) {
 			return nil, false
 		}
-		if sought && onKey(s, f.Expr) {
+		if sought && onKey(s, f.Expr) || bindsPart(s, f.Expr) {
 			of.share = was
 		}
 	}
 	return partly, true
 }
+
+// bindsPart reports whether e is about a column from which a bound part of the key is computed, as a hash of it: then
+// e has chosen the range, in which nearly all rows fulfil it.
+func bindsPart(s *plan.Scan, e expr.Expr) bool {
+	columns := expr.Columns(e)
+	return len(columns) == 1 && slices.ContainsFunc(s.Key, func(p plan.PartUse) bool {
+		_, column := p.Part.Column()
+		return p.Use == plan.Bound && !column && slices.Equal(p.Part.Columns, columns) && !few(p.Part)
+	})
+}
+
+// few reports whether a part has few values, as a bucket: in the range of one of them are rows with many values of its column.
+func few(p *catalog.Part) bool {
+	dom, ok := p.Domain()
+	if !ok {
+		return false
+	}
+	_, ok = dom.Values(fewValues)
+	return ok
+}
+
+// fewValues is how many values a bucket may have.
+const fewValues = 4096
 
 // sane reports whether e has figures that a store could have: statistics that are damaged give others, which tell nothing.
 func sane(e *plan.Estimate) bool {
