@@ -52,8 +52,8 @@ rows without the cell. INCLUDE is for an INDEX that other programs write: its en
 like the rows unless FROM or AS says otherwise. DEFAULT is the value of rows without the cell; a moment is read in
 the time zone of the session. In VALUES and SET, the word DEFAULT means that value, or NULL. Definitions are kept in
 the HBase table hql_catalog; other connections follow a change from their next statement on. AS query writes the
-query's rows; columns that are not defined get the names and types of the query's. If it fails, the table is dropped
-again`},
+query's rows; columns that are not defined get the names and types of the query's, not the limits in
+VARCHAR(n) and DECIMAL(p, s). If it fails, the table is dropped again`},
 	{"ALTER TABLE", `ALTER TABLE [IF EXISTS] table change, ...
 change: ADD [COLUMN] [IF NOT EXISTS] column ... | DROP [COLUMN] [IF EXISTS] column | RENAME [COLUMN] column TO name
   | SET (option = value, ...) | RESET (option, ...) | ADD INDEX ... | DROP INDEX [IF EXISTS] name
