@@ -32,7 +32,7 @@ func TestHBase(t *testing.T) {
 		{"Law", testLawHBase}, {"OpenTSDB", testOpenTSDBHBase}, {"ReadModifyWrite", testReadModifyWriteHBase}, {"Histories", testHistoriesHBase},
 		{"Mob", testMobHBase}, {"ForeignTables", testForeignTablesHBase}, {"Forms", testFormsHBase}, {"GuardOfBoundedReads", testGuardOfBoundedReadsHBase},
 		{"CostOfHops", testCostOfHopsHBase}, {"KeyFilters", testKeyFiltersHBase}, {"LayoutCases", testLayoutCasesHBase}, {"Limits", testLimitsHBase},
-		{"Refusals", testRefusalsHBase}, {"Ended", testEndedHBase},
+		{"Refusals", testRefusalsHBase}, {"Shapes", testShapesHBase}, {"Ended", testEndedHBase},
 	} {
 		t.Run(x.name, x.test)
 	}

