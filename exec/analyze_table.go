@@ -310,7 +310,7 @@ func (w *analyzer) work(ctx context.Context, read func(*analyzer, context.Contex
 		w.mu.Unlock()
 		if err := scan.Safely(func() error { return read(w, ctx, g) }); err != nil {
 			w.mu.Lock()
-			w.failed = errors.Join(w.failed, err)
+			w.failed = cmp.Or(w.failed, err) // others mostly fail for the same reason
 			w.mu.Unlock()
 		}
 		w.rec.work.at.Add(1)

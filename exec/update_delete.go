@@ -79,6 +79,12 @@ func (r *run) planUpdate(ctx context.Context, t *catalog.Table, s *parser.Update
 	return r.planWhere(ctx, t, s.Alias, s.Where, s.AllowFullScan, values...)
 }
 
+// alone reports whether p reads one table and nothing beside it.
+func alone(p *plan.Plan) bool {
+	_, ok := p.Root.(*plan.Scan)
+	return ok
+}
+
 // delete runs DELETE.
 func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 	t, err := r.writableTable(s.Table, s.TablePos)
@@ -96,7 +102,7 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 		q := *s
 		q.Where = both(s.Where, only)
 		p, err := r.planDelete(ctx, t, &q)
-		if err == nil && (len(p.Subplans) > 0 || s.Joins()) {
+		if err == nil && (len(p.Subplans) > 0 || s.Joins() || !alone(p)) {
 			return p, allFirst, nil
 		}
 		return p, asRead, err
@@ -146,7 +152,7 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 		case err != nil:
 		case len(p.Subplans) > 0:
 			when = atOnce // for next may read the table
-		case len(t.Layouts) > 1 || s.Joins():
+		case len(t.Layouts) > 1 || s.Joins() || !alone(p):
 			when = allFirst
 		}
 		return p, when, err

@@ -514,11 +514,17 @@ func skipText(s *plan.Scan) string {
 	for s.Layout.Key.Parts[n].Literal != nil { // the delimiter behind the part
 		n--
 	}
-	of := ""
-	if s.DistinctFirst && s.Reversed {
-		of = ", the last row of each"
-	} else if s.DistinctFirst {
-		of = ", the first row of each"
+	of, rows := "", "row"
+	if s.DistinctRows > 1 {
+		rows = words.Count(s.DistinctRows, "row")
+	}
+	switch {
+	case s.DistinctBoth:
+		of = ", the first and the last " + rows + " of each"
+	case s.DistinctFirst && s.Reversed:
+		of = ", the last " + rows + " of each"
+	case s.DistinctFirst || s.DistinctRows > 1:
+		of = ", the first " + rows + " of each"
 	}
 	return "from value to value of " + s.Layout.Key.Parts[n].Source + of
 }

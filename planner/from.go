@@ -387,5 +387,8 @@ func (q *query) fullJoin(f *from, t *parser.Join) error {
 	star = append(star, unshared(append(slices.Clone(ls), rs...), shared)...)
 	f.names = append(l.names, r.names...)
 	f.addJoined(srcs, node, star, merged...)
+	if len(shared) == 0 && !l.lateral() && !r.lateral() {
+		f.srcs[len(f.srcs)-1].again = q.reduceFull(l, r, expr.Conjuncts(on), left, right)
+	}
 	return nil
 }

@@ -175,7 +175,7 @@ func (l *looking) read(b by, batch [][]types.Value) (*plan.Scan, error) {
 	}
 	scan, err := l.env.access(req)
 	if err == nil && l.j.Semi && l.j.On == nil {
-		l.env.accessEnv().OneOfSame(scan, l.used, nil, nil)
+		l.env.accessEnv().OneOfSame(scan, l.used, nil)
 	}
 	return scan, err
 }

@@ -3,6 +3,7 @@ package planner
 import (
 	"slices"
 
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
@@ -20,8 +21,12 @@ func (q *query) extremes(c *parser.SelectCore, f *from, groups []expr.Expr, aggs
 	for i := range aggs {
 		a := &aggs[i]
 		col, ok := a.Arg.(*expr.Column)
-		if !ok || !a.Func.OneRow() || a.Filter != nil || col.Index >= len(t.Columns) || !t.Columns[col.Index].KeyPart || t.Columns[col.Index].NullKey {
-			return nil, nil // a column outside the key may be NULL, which neither counts
+		if !ok || !a.Func.OneRow() || a.Filter != nil || col.Index >= len(t.Columns) || !slices.ContainsFunc(t.Layouts, func(l *catalog.Layout) bool { return l.PartOf(col.Index) != nil }) {
+			return nil, nil
+		}
+		conds := conds
+		if !t.Columns[col.Index].NotNull { // NULL is neither
+			conds = append(slices.Clip(conds), &expr.IsNull{Pos: col.Pos, X: col, Not: true})
 		}
 		want := accessOrder{by: []plan.SortTerm{{Expr: a.Arg, Desc: a.Func == plan.Max}}, limit: plan.AtMost(1)}
 		node, ordered, err := q.source(f.srcs[0], conds, used, want, h)
@@ -38,12 +43,4 @@ func (q *query) extremes(c *parser.SelectCore, f *from, groups []expr.Expr, aggs
 		out = one
 	}
 	return out, nil
-}
-
-// anyOfSame reports whether of rows that are the same in all that the query takes from them one is enough.
-func anyOfSame(c *parser.SelectCore, grouped bool, aggs []plan.AggCall) bool {
-	if !grouped {
-		return c.Distinct
-	}
-	return !slices.ContainsFunc(aggs, func(a plan.AggCall) bool { return !a.Distinct && !a.Func.OneRow() })
 }

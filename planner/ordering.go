@@ -59,7 +59,7 @@ func (b *block) tries(limit plan.RowLimit) (out []try) {
 		if b.on == nil && len(b.semis) == 0 {
 			t.limit = limit
 		}
-		for k := len(b.terms) - 1; k > 0 && limit.Set && b.on == nil && !plain; k-- {
+		for k := len(b.terms) - 1; k > 0 && k >= len(b.on) && limit.Set && !plain; k-- {
 			add(b.terms[:k]).sorted = k
 		}
 	}
@@ -135,28 +135,17 @@ func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool
 		if err != nil {
 			return nil, false, false, err
 		}
-	} else if s, ok := node.(*plan.Scan); ok {
-		b.oneOfSame(s, ordered)
-		inOrder = s.Order != plan.NoOrder && slices.EqualFunc(s.OrderBy, of.by, func(x, y plan.SortTerm) bool { return x.Desc == y.Desc })
 	}
-	inOrder = inOrder && ordered && of.inOrder
+	s, scan := node.(*plan.Scan)
+	inOrder = scan && ordered && of.inOrder && len(b.semis) == 0
 	if of.sorted > 0 && (inOrder || ordered && !of.inOrder) {
 		b.sorted, ordered, inOrder = of.sorted, inOrder, false
 	}
-	return node, ordered, inOrder, nil
-}
-
-// oneOfSame lets s read only one row of those that are equivalent for the query.
-func (b *block) oneOfSame(s *plan.Scan, ordered bool) {
-	switch {
-	case !b.grouped && len(b.wins.calls) > 0:
-	case anyOfSame(b.core, b.grouped, b.aggs.calls):
-		b.q.env.accessEnv().OneOfSame(s, b.used, b.groups.by, b.aggs.calls)
-	case b.on != nil && ordered && !b.grouped: // the first row of each
-		of := make([]bool, len(b.used))
-		mark(of, b.on...)
-		b.q.env.accessEnv().OneOfSame(s, of, nil, nil)
+	if scan && len(b.semis) == 0 {
+		b.oneOfSame(s, ordered, (inOrder || b.sorted > 0) && limit.Set)
+		inOrder = inOrder && s.Order != plan.NoOrder && slices.EqualFunc(s.OrderBy, of.by, func(x, y plan.SortTerm) bool { return x.Desc == y.Desc })
 	}
+	return node, ordered, inOrder, nil
 }
 
 // output makes the result of node's rows, which come in the order of terms if ordered is set.
@@ -192,7 +181,7 @@ func (b *block) output(node plan.Node, ordered bool, limit plan.RowLimit, offset
 	}
 	if b.on != nil {
 		if !ordered {
-			node = &plan.Sort{Input: node, By: terms}
+			node = &plan.Sort{Input: node, By: terms, Sorted: b.sorted}
 		}
 		for i := range b.on {
 			b.on[i] = terms[i].Expr // which say the same where the rows are now
@@ -210,35 +199,45 @@ func cut(n plan.Node, limit plan.RowLimit, offset int64) plan.Node {
 		return n
 	}
 	if limit.Set {
-		wanted(n, limit.Behind(offset).Rows)
+		wanted(n, limit.Behind(offset).Rows, true)
 	}
 	return &plan.Limit{Input: n, Offset: offset, Count: limit}
 }
 
-// wanted informs the scans under n that only so many rows are wanted.
-func wanted(n plan.Node, rows int64) {
+// wanted tells the scans under n, of whose rows so many are wanted, that not all of theirs may be. each: every row of theirs gives one of n.
+func wanted(n plan.Node, rows int64, each bool) {
 	switch n := n.(type) {
 	case *plan.Scan:
-		if !n.Limit.Set {
+		switch {
+		case n.Limit.Set:
+		case each && n.DistinctPrefix == 0 && n.Access != plan.Get && n.Access != plan.Empty:
+			n.Limit = plan.AtMost(rows)
+		default:
 			n.Wanted = max(1, rows)
 		}
 	case *plan.Project:
-		wanted(n.Input, rows)
+		wanted(n.Input, rows, each)
+	case *plan.Union:
+		for _, p := range n.Parts {
+			wanted(p, rows, each)
+		}
 	case *plan.DistinctOn:
-		wanted(n.Input, rows)
+		wanted(n.Input, rows, false)
 	case *plan.Aggregate:
 		if n.Ordered {
-			wanted(n.Input, rows)
+			wanted(n.Input, rows, false)
 		}
 	case *plan.Sort:
 		if n.Sorted > 0 {
-			wanted(n.Input, rows)
+			wanted(n.Input, rows, false)
 		}
+	case *plan.Filter:
+		wanted(n.Input, rows, false)
 	case *plan.Join:
 		if !n.Full {
-			wanted(n.Left, rows)
+			wanted(n.Left, rows, n.Outer && each)
 		}
 	case *plan.Apply:
-		wanted(n.Left, rows)
+		wanted(n.Left, rows, n.Outer && each)
 	}
 }

@@ -82,9 +82,14 @@ func nameOf(e parser.Expr) (name string, weak bool) {
 		return strings.ToLower(e.Name), false
 	case *parser.AtTimeZone:
 		return "timezone", false
+	case *parser.Array:
+		return "array", false
 	case *parser.SubqueryExpr:
-		if e.Exists {
+		switch {
+		case e.Exists:
 			return "exists", false
+		case e.Array:
+			return "array", false
 		}
 		if items := e.Query.Cores[0].Items; len(items) > 0 && !items[0].Star {
 			return itemName(items[0]), false

@@ -14,10 +14,12 @@ import (
 //	narrowQuery     a condition above a query in FROM goes into it: below DISTINCT, GROUP BY and windows if it is on what these keep together,
 //	                into each part of a set operation; not below LIMIT
 //	reduceOuter     a LEFT or RIGHT JOIN whose missing rows the WHERE drops is an inner one
+//	reduceFull      a FULL JOIN with rows missing on one side, which the WHERE drops, is a LEFT JOIN of that side with the other
 //	spread          what a condition says of a column holds for the columns that are equal to it (join.go)
 //	arrange         inner joins begin with what is bound, or likely gives few rows, and binds the key of another source (arrange.go)
 //	lookup          a join's right side is looked up by what the values of a left row bind of its key (lookup.go)
 //	tries, wanted   LIMIT ends groups, DISTINCT, joins and sorts whose rows come in the key's order, or in that of the first terms (ordering.go)
+//	oneOfSame       an end of each group is read alone where the result is made of no more (ends.go)
 //	limitUnion      parts of a UNION ALL give no more rows than LIMIT wants (setop.go)
 //
 // Whoever adds a rule adds a case to exec/testdata/shapes.
@@ -29,6 +31,7 @@ const maxNarrowed = 4
 type narrowing struct {
 	conds []expr.Expr
 	done  []bool
+	first bool // a condition on row_number tells how many rows of each partition are wanted
 }
 
 // exact reports whether e is the same for equal values: 1.0 and 1.00 are equal, and their texts are not.
@@ -96,7 +99,7 @@ func (b *block) narrowQuery(n *narrowing) {
 			}
 			return out
 		})
-		if ok {
+		if n.first = b.numbered(c) || n.first; ok {
 			b.conds, n.done[i] = append(b.conds, expr.Conjuncts(expr.Fold(over, b.q.env.Loc))...), true
 		}
 	}
@@ -130,7 +133,7 @@ func (q *query) narrower(subs []*plan.Subplan, planAgain func(in *query) (plan.N
 		n := &narrowing{conds: conds, done: make([]bool, len(conds))}
 		in.narrow = n
 		node, err := planAgain(&in)
-		if err != nil || !slices.Contains(n.done, true) {
+		if err != nil || !slices.Contains(n.done, true) && !n.first {
 			return nil, conds, err
 		}
 		q.plan.Subplans = slices.DeleteFunc(slices.Clone(q.plan.Subplans), func(s *plan.Subplan) bool { return slices.Contains(subs, s) })
@@ -166,6 +169,75 @@ func (q *query) reduceOuter(f *from, conds []expr.Expr) (*from, []expr.Expr) {
 		}
 	}
 	return &g, conds
+}
+
+// reduceFull gives what plans the FULL JOIN on terms of l and r, whose columns stand behind those of l, again as a LEFT JOIN, where conditions
+// drop the rows that lack one side.
+func (q *query) reduceFull(l, r *from, on []expr.Expr, left, right plan.Node) func(q *query, conds []expr.Expr) (plan.Node, []expr.Expr, error) {
+	if q.env.Options.NoRules {
+		return nil
+	}
+	one := func(f *from, n plan.Node) *source { // of a side that is a join itself nothing is narrowed
+		if len(f.srcs) == 1 {
+			s := *f.srcs[0]
+			return &s
+		}
+		return &source{node: n, cols: f.cols()}
+	}
+	return func(q *query, conds []expr.Expr) (plan.Node, []expr.Expr, error) {
+		g, first, second, firstOf, secondOf := &from{}, one(l, left), one(r, right), l, r
+		width, all := first.width(), first.width()+second.width()
+		keeps := func(s *source) bool {
+			return slices.ContainsFunc(conds, func(c expr.Expr) bool { return q.dropsMissing(c, s) })
+		}
+		turn := 0 // by how much the columns stand elsewhere
+		if first.offset, second.offset = 0, width; !keeps(first) {
+			if !keeps(second) {
+				return nil, conds, nil
+			}
+			first, second, firstOf, secondOf, turn = second, first, r, l, width
+		}
+		to := func(i int) int { return (i - turn + all) % all }
+		g.add(first)
+		g.add(second)
+		var terms, over []expr.Expr
+		for _, c := range secondOf.own() {
+			terms = append(terms, moved(c, func(i int) int { return i + first.width() }))
+		}
+		for _, c := range on {
+			terms = append(terms, moved(c, to))
+		}
+		g.outer[1], g.on[1] = true, expr.Conjunction(terms)
+		for _, c := range conds {
+			over = append(over, moved(c, to))
+		}
+		p, used := &plan.Project{}, make([]bool, all)
+		for i, c := range append(l.cols(), r.cols()...) {
+			p.Exprs, used[i] = append(p.Exprs, &expr.Column{Index: to(i), Name: c.Name, Typ: c.Type}), true
+		}
+		var err error
+		p.Input, _, err = q.joined(g, append(over, firstOf.own()...), used, accessOrder{}, hints{})
+		if turn == 0 {
+			return p.Input, nil, err
+		}
+		return p, nil, err
+	}
+}
+
+// cols lists the columns of f's sources.
+func (f *from) cols() (out []plan.OutputColumn) {
+	for _, s := range f.srcs {
+		out = append(out, s.cols...)
+	}
+	return out
+}
+
+// own are the conditions of f where it has one source.
+func (f *from) own() []expr.Expr {
+	if len(f.srcs) > 1 {
+		return nil // its plan has checked them
+	}
+	return f.conds
 }
 
 // dropsMissing reports whether c is not true where all columns of s are NULL.

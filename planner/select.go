@@ -39,18 +39,22 @@ func (e *Env) Where(t *catalog.Table, alias string, where parser.Expr, values []
 	for _, x := range append(slices.Clip(values), where) {
 		q.views.text = append(q.views.text, x)
 	}
-	src := q.tableSource(t, cmp.Or(alias, t.Name))
-	scope := q.scope([]*source{src})
+	src, f := q.tableSource(t, cmp.Or(alias, t.Name)), &from{}
+	f.add(src)
+	scope := q.scope(f.srcs)
 	req := &access.Request{Table: t, Alias: src.name, Needed: make([]bool, src.width())}
 	for i := range req.Needed {
 		req.Needed[i] = true
 	}
+	var semis []*semi
 	if where != nil {
 		cond, err := expr.CompileCondition(where, scope)
 		if err != nil {
 			return nil, nil, err
 		}
-		req.Conjuncts = expr.Conjuncts(expr.Fold(cond, q.env.Loc))
+		if semis, req.Conjuncts, err = q.semis(f, expr.Conjuncts(expr.Fold(cond, q.env.Loc))); err != nil {
+			return nil, nil, err
+		}
 	}
 	exprs := make([]expr.Expr, len(values))
 	for i, v := range values {
@@ -63,8 +67,9 @@ func (e *Env) Where(t *catalog.Table, alias string, where parser.Expr, values []
 	if err != nil {
 		return nil, nil, err
 	}
-	q.plan.Root, q.plan.Columns = scan, src.cols[:len(t.Columns)]
-	return q.plan, exprs, nil
+	q.plan.Columns = src.cols[:len(t.Columns)]
+	q.plan.Root, _, err = semiJoined(scan, semis)
+	return q.plan, exprs, err
 }
 
 // Returning compiles the RETURNING clause over the rows of t that a statement writes: t's columns, _key and _ts. needed
@@ -281,6 +286,7 @@ type block struct {
 	semis   []*semi         // those of WHERE that became joins
 	on      []expr.Expr     // of DISTINCT ON; nil: none
 	terms   []plan.SortTerm // of ORDER BY; those of DISTINCT ON are the first
+	first   int             // how many rows of each window's partition are wanted; 0: all
 	sorted  int             // by how many of terms the rows come sorted, where that is not by all of them
 	having  expr.Expr       // nil: none
 	grouped bool

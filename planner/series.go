@@ -102,21 +102,27 @@ func (q *query) series(t *parser.TableFunction) (*plan.Series, error) {
 	if len(t.Args) == 3 {
 		step = t.Args[2]
 	}
-	by, err := expr.Compile(step, scope)
-	if err != nil {
-		return nil, err
-	}
-	moments := by.Type() == types.Duration
 	var ends []expr.Expr
+	var moment types.Type
 	for _, x := range t.Args[:2] {
 		e, err := expr.Compile(x, scope)
 		if err != nil {
 			return nil, err
 		}
-		if typ := e.Type(); typ.IsTemporal() && !moments {
-			return nil, parser.Errorf(t.Pos, "GENERATE_SERIES of %s takes an INTERVAL as its third argument", typ)
+		if ends = append(ends, e); e.Type().IsTemporal() {
+			moment = e.Type()
 		}
-		ends = append(ends, e)
+	}
+	if k, ok := step.(*parser.Literal); ok && k.Kind == parser.StringLiteral && moment != types.Null {
+		step = &parser.Literal{Pos: k.Pos, Kind: parser.IntervalLiteral, Text: k.Text}
+	}
+	by, err := expr.Compile(step, scope)
+	if err != nil {
+		return nil, err
+	}
+	moments := by.Type() == types.Duration
+	if moment != types.Null && !moments {
+		return nil, parser.Errorf(t.Pos, "GENERATE_SERIES of %s takes an INTERVAL as its third argument", moment)
 	}
 	if !moments {
 		ends = append(ends, by)

@@ -36,8 +36,11 @@ type reader struct {
 	// skip, if not 0, is Scan.DistinctPrefix: of the rows with the same leading parts only the first that matches is
 	// kept. While a fetch brings many different prefixes, the reader reads on; otherwise it jumps behind the last.
 	skip   int
-	behind *catalog.Part     // where Scan.DistinctFirst is set, the part behind: rows that are not InOrder are different too
-	prefix []byte            // the leading parts of the last row kept
+	behind *catalog.Part // where Scan.DistinctFirst is set, the part behind: rows that are not InOrder are different too
+	prefix []byte        // the leading parts of the last row kept
+	rows   int           // so many of these are wanted, and kept are there
+	kept   int
+	far    bool              // the open scan is of those at the other end
 	side   catalog.ByteRange // of the part behind in that row: see InOrder
 	fresh  int               // different ones since the scan was opened
 	pace   pace
@@ -56,7 +59,7 @@ type reader struct {
 func (r *reader) begin(a *access, dec *Decoder, tasks []task) {
 	s := a.scan
 	r.access, r.dec, r.tasks, r.bytes = a, dec, tasks, scanBytes
-	r.skip, r.missOK = s.DistinctPrefix, ComputedName(s.Layout)
+	r.skip, r.missOK, r.rows = s.DistinctPrefix, ComputedName(s.Layout), max(1, s.DistinctRows)
 	if s.DistinctFirst {
 		r.behind = s.Layout.Key.Parts[r.skip]
 	}
@@ -104,10 +107,10 @@ func (r *reader) next(ctx context.Context, b *rowBatch) error {
 		if row.Key == nil {
 			continue // a Get that found nothing
 		}
-		n := -1
-		if r.skip > 0 {
+		n, last := -1, false
+		if r.skip > 0 && !r.far {
 			n = r.dec.layout.Key.PrefixLen(row.Key, r.skip, false)
-			if n >= 0 && r.isLast(row.Key) {
+			if last = n >= 0 && r.isLast(row.Key); last && r.kept >= r.rows && !r.scan.DistinctBoth {
 				continue
 			}
 		}
@@ -122,6 +125,10 @@ func (r *reader) next(ctx context.Context, b *rowBatch) error {
 			}
 		}
 		if n >= 0 && len(b.rows) > kept {
+			if r.kept++; last {
+				continue
+			}
+			r.kept = 1
 			r.prefix = append(r.prefix[:0], row.Key[:n]...)
 			if r.behind != nil {
 				r.side = r.behind.InOrder(row.Key[n:])
@@ -166,7 +173,7 @@ func (r *reader) fetch(ctx context.Context) error {
 	r.raw, r.dec.seen = rows, time.Now()
 	r.got += len(rows)
 	r.stats.read.Add(int64(len(rows)))
-	if n := len(rows); n > 0 && r.asked > 0 { // where to go on from
+	if n := len(rows); n > 0 && r.asked > 0 && !r.far { // where to go on from
 		last := rows[n-1].Key
 		if r.tasks[0].reversed {
 			r.stop = append(r.stop[:0:0], last...)
@@ -227,6 +234,12 @@ func (r *reader) get(ctx context.Context, t *task) error {
 func (r *reader) open(ctx context.Context) error {
 	t := &r.tasks[0]
 	sr := hbase.ScanRange{Table: t.table, Start: r.start, Stop: r.stop, Reversed: t.reversed, Limit: r.chunk, BatchBytes: r.bytes, Brief: r.brief}
+	r.asked, r.got = r.chunk, 0
+	return r.scanRange(ctx, t, sr)
+}
+
+// scanRange opens a scan of sr, a part of t.
+func (r *reader) scanRange(ctx context.Context, t *task, sr hbase.ScanRange) (err error) {
 	opts := &r.opts
 	if t.ranges != nil {
 		packed := r.opts
@@ -236,23 +249,26 @@ func (r *reader) open(ctx context.Context) error {
 	if r.skip > 0 {
 		r.looks.Add(1)
 	}
-	sc, err := r.st.Client.Scan(ctx, sr, opts)
 	r.stats.ranges.Add(1)
-	if err != nil {
-		if r.missOK && errors.Is(err, hbase.ErrNoTable) {
-			return r.closeTask()
-		}
-		return r.failed(err)
+	if r.sc, err = r.st.Client.Scan(ctx, sr, opts); err == nil {
+		return nil
 	}
-	r.sc, r.asked, r.got = sc, r.chunk, 0
-	return nil
+	r.sc = nil
+	if r.missOK && errors.Is(err, hbase.ErrNoTable) {
+		return r.closeTask()
+	}
+	return r.failed(err)
 }
 
 // finished closes an open scan that returned all rows it was asked for. If the scan was limited, finished continues
 // behind it.
 func (r *reader) finished(ctx context.Context) error {
-	more := r.asked > 0 && r.got >= r.asked
 	t := &r.tasks[0]
+	more := r.far || r.asked > 0 && r.got >= r.asked
+	if more && r.scan.DistinctBoth && !r.far && r.amidLast() {
+		return r.openFar(ctx, t)
+	}
+	r.far = false
 	if r.skip > 0 && more && !r.jump() {
 		return r.closeTask()
 	}
@@ -282,19 +298,48 @@ func (r *reader) finished(ctx context.Context) error {
 // jump continues behind the rows that have the leading parts of the last row kept, if the scan ended among them. It
 // returns false if no row can follow.
 func (r *reader) jump() bool {
-	switch {
-	case r.tasks[0].reversed:
-		if r.isLast(r.stop) {
-			r.stop = slices.Concat(r.prefix, r.side.Lo)
+	if r.amidLast() {
+		first, end := r.ofLast()
+		if r.start = end; r.tasks[0].reversed {
+			r.start, r.stop = r.tasks[0].start, first
 		}
-	case !r.isLast(r.start):
-	case r.side.Hi != nil:
-		r.start = slices.Concat(r.prefix, r.side.Hi)
-	default:
-		r.start = types.PrefixEnd(r.prefix)
-		return r.start != nil
+		return r.tasks[0].reversed || r.start != nil
 	}
 	return true
+}
+
+// amidLast reports whether the scan ended among the rows with the leading parts of the last row kept, and enough of them are there.
+func (r *reader) amidLast() bool {
+	if r.tasks[0].reversed {
+		return r.isLast(r.stop) && r.kept >= r.rows
+	}
+	return r.isLast(r.start) && r.kept >= r.rows
+}
+
+// ofLast gives the range of keys with the leading parts of the last row kept.
+func (r *reader) ofLast() (first, end []byte) {
+	if end = types.PrefixEnd(r.prefix); r.side.Hi != nil {
+		end = slices.Concat(r.prefix, r.side.Hi)
+	}
+	return slices.Concat(r.prefix, r.side.Lo), end
+}
+
+// openFar opens a scan of the rows at the other end of those with the leading parts of the last row kept.
+func (r *reader) openFar(ctx context.Context, t *task) error {
+	if err := r.sc.Close(); err != nil {
+		return r.failed(err)
+	}
+	first, end := r.ofLast()
+	sr := hbase.ScanRange{Table: t.table, Start: r.start, Stop: r.stop, Reversed: !t.reversed, Limit: r.rows, BatchBytes: r.bytes}
+	if t.reversed {
+		if bytes.Compare(first, sr.Start) > 0 {
+			sr.Start = first
+		}
+	} else if len(sr.Stop) == 0 || end != nil && bytes.Compare(end, sr.Stop) < 0 {
+		sr.Stop = end
+	}
+	r.far = true
+	return r.scanRange(ctx, t, sr)
 }
 
 // isLast reports whether key has the leading parts of the last row kept.
@@ -321,7 +366,7 @@ func (r *reader) grow() {
 }
 
 func (r *reader) closeTask() error {
-	r.tasks = r.tasks[1:]
+	r.tasks, r.far = r.tasks[1:], false
 	if r.sc == nil {
 		return nil
 	}

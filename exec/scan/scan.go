@@ -110,7 +110,11 @@ func (a *access) reader(tasks []task) *reader {
 	r.begin(a, a.decoder.another(), tasks)
 	switch s := a.scan; {
 	case s.Limit.Set:
-		r.limitTo(s.Limit.Rows, s.First, a.filtered)
+		first := s.First
+		if s.Entries && s.Residual == nil && first == 0 {
+			first = 2 * s.Limit.Rows // few of the entries are stale
+		}
+		r.limitTo(s.Limit.Rows, first, a.filtered)
 	case s.Wanted > 0 && r.skip == 0:
 		r.limitTo(s.Wanted, 0, true)
 	}

@@ -141,6 +141,9 @@ func (c *candidate) price(req *Request) float64 {
 			rows += max(r, 1)
 		}
 	}
+	if n := float64(req.Limit.Rows); req.Limit.Set && len(req.OrderBy) > 0 && c.scan.Order != plan.NoOrder && len(c.residual) == 0 && n < rows {
+		cost, rows = 0, n // the first ones
+	}
 	cost += rows + trip*float64(len(c.scan.Spans))
 	if c.scan.Entries && !c.scan.Covered {
 		cost += 3 * rows // each row is looked up back

@@ -1,6 +1,9 @@
 package access
 
 import (
+	"slices"
+
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -31,13 +34,19 @@ func (c *candidate) prove(terms []term) {
 		}
 	}
 	for _, t := range terms {
-		if t.exact() && together[t.is.Col] || implies(newProof(&t.is, c.builder.columns)) {
+		if t.exact() && together[t.is.Col] || c.given(&t.is) || implies(newProof(&t.is, c.builder.columns)) {
 			c.fates = append(c.fates, plan.Fate{Expr: t.Expr, By: plan.ByKey})
 			continue
 		}
 		c.residual = append(c.residual, t.Expr)
 		c.fates = append(c.fates, plan.Fate{Expr: t.Expr})
 	}
+}
+
+// given reports whether of is true in every row that c's layout leads to: an INDEX has none in which one of its columns is NULL.
+func (c *candidate) given(of *expr.Constraint) bool {
+	return of.Kind == expr.One && of.Exact && of.Set.IsAll() &&
+		slices.ContainsFunc(c.scan.Layout.Sparse, func(x *catalog.Column) bool { return x.Index == of.Col })
 }
 
 // proof is a predicate prepared to be proved of many spans.

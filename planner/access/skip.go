@@ -9,23 +9,38 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// OneOfSame lets s skip rows that repeat the used columns. The used columns, the groups and the aggregates determine
-// which columns of a row matter.
-func (e *Env) OneOfSame(s *plan.Scan, used []bool, groups []expr.Expr, aggs []plan.AggCall) {
-	if s.Entries || packed(s.Table) || s.AllVersions || s.Table.MalformedKeyError || s.Reversed || s.PrefixFix != nil || s.Access == plan.Get || s.Access == plan.Empty {
+// Ends says which rows are wanted of those that are the same in some columns, the groups: the first ones by another column, the last ones,
+// or both.
+type Ends struct {
+	Groups      []expr.Expr
+	By          expr.Expr // nil: any rows are as good
+	First, Last bool
+	Rows        int  // so many of them; 0: one
+	Nulls       bool // rows in which By is NULL count
+	Told        bool // rows with the same By are not as good as one another
+	Ordered     bool // the order of s is wanted
+}
+
+// OneOfSame lets s skip rows that repeat the used columns (nil: they count each), and rows of a group that e does not want
+// (nil: all are wanted).
+func (env *Env) OneOfSame(s *plan.Scan, used []bool, e *Ends) {
+	if s.Entries || packed(s.Table) || s.AllVersions || s.Table.MalformedKeyError || s.PrefixFix != nil || s.Access == plan.Get || s.Access == plan.Empty {
 		return
 	}
-	if len(aggs) == 1 {
-		ends(s, groups, &aggs[0])
+	if e != nil && e.By != nil {
+		e.of(s)
 	}
-	if s.DistinctPrefix == 0 {
+	if s.DistinctPrefix == 0 && used != nil {
 		skip(s, used)
+		if s.DistinctPrefix > 0 && e != nil {
+			s.DistinctRows = e.Rows
+		}
 	}
 	if s.DistinctPrefix > 0 {
 		s.Cuts = nil // rows of one value are worth no more in two parts
 	}
 	if s.DistinctPrefix > 0 && s.Access == plan.FullScan && s.Filter == nil && s.Residual == nil { // else a row that passes may be far
-		if s.Access = hopsOver(s, s.DistinctPrefix); s.Access == plan.HopScan && e.knownFew(s, s.DistinctPrefix) {
+		if s.Access = hopsOver(s, s.DistinctPrefix); s.Access == plan.HopScan && env.knownFew(s, s.DistinctPrefix) {
 			s.Access = plan.SkipScan
 		}
 		s.Candidates[0].Access = s.Access
@@ -64,68 +79,93 @@ func skip(s *plan.Scan, used []bool) {
 	}
 }
 
-// ends lets s, whose rows are grouped by groups for the MIN or MAX a, read the first or the last row alone of those with the same values of
-// the key parts before the one that a is about.
-func ends(s *plan.Scan, groups []expr.Expr, a *plan.AggCall) {
-	col, ok := a.Arg.(*expr.Column)
-	if !ok || !a.Func.OneRow() || a.Filter != nil || s.Order == plan.MergeOrder {
+// of lets s read the rows alone that e wants of those with the same values of the key parts before the one that By is about.
+func (e *Ends) of(s *plan.Scan) {
+	n, rises := e.part(s)
+	if n == 0 {
 		return
 	}
+	backwards := e.Last == rises // to begin with the rows that are wanted
+	switch both := s.Residual == nil && !seeksForward(s.Filter); {
+	case e.First && e.Last && !both:
+		return
+	case e.First && e.Last:
+		s.DistinctBoth = true
+	case backwards == s.Reversed:
+	case s.Order != plan.NoOrder && e.Ordered && !both, !s.Reversed && seeksForward(s.Filter):
+		return
+	case s.Order != plan.NoOrder && e.Ordered:
+		s.DistinctBoth = true
+	default:
+		turn(s)
+	}
+	s.DistinctPrefix, s.DistinctFirst, s.DistinctRows = n, true, e.Rows
+}
+
+// turn lets s read from the other end.
+func turn(s *plan.Scan) {
+	s.Reversed = !s.Reversed
+	if s.Order == plan.NoOrder {
+		return
+	}
+	if s.Order = plan.KeyOrder; s.Reversed {
+		s.Order = plan.ReverseOrder
+	}
+	s.OrderBy = slices.Clone(s.OrderBy)
+	for i := range s.OrderBy {
+		s.OrderBy[i].Desc = !s.OrderBy[i].Desc
+	}
+}
+
+// part finds the key part of s in whose order the rows with the same values of the parts before it come in the order of e, or in the opposite
+// one: rises tells which. 0: there is none.
+func (e *Ends) part(s *plan.Scan) (n int, rises bool) {
+	col, ok := e.By.(*expr.Column)
+	if !ok || s.Order == plan.MergeOrder {
+		return 0, false
+	}
 	parts := s.Layout.Key.Parts
-	n := slices.IndexFunc(parts, func(p *catalog.Part) bool {
+	n = slices.IndexFunc(parts, func(p *catalog.Part) bool {
 		return len(p.Columns) == 1 && p.Columns[0] == col.Index && p.Monotone() != 0
 	})
 	if n < 1 || !s.Layout.Tells(col.Index) {
-		return
+		return 0, false
 	}
 	p := parts[n]
-	if !p.Injective() && !s.Layout.ReadFrom(col.Index, n) {
-		return
+	if !p.Injective() && !s.Layout.ReadFrom(col.Index, n) || e.Told && slices.ContainsFunc(parts[n+1:], func(p *catalog.Part) bool { return p.Literal == nil }) {
+		return 0, false
 	}
 	switch p.Order() {
 	case catalog.Unordered:
-		return
+		return 0, false
 	case catalog.Terminated, catalog.Lexical:
 		if !p.PrefixFirst() {
-			return
+			return 0, false
 		}
 	case catalog.TwosComplement:
 		if p.Rises() != p.Monotone() {
-			return
+			return 0, false
 		}
 	}
-	last := (a.Func == plan.Max) == (p.Rises() > 0)
-	if p.Nullable() && !last {
-		return // NULL stands first, which is neither
+	rises = p.Rises() > 0
+	if p.Nullable() && (e.Nulls || e.First && e.Last || e.Last != rises) {
+		return 0, false // NULL stands first, which is neither
 	}
 	same := map[int]bool{} // columns that are the same in all rows of a value
 	for _, q := range parts[:n] {
 		if q.FixedTail() > 0 {
-			return
+			return 0, false
 		}
 		if c, ok := q.Column(); ok && !q.ManyScales() {
 			same[c] = true
 		}
 	}
-	for _, g := range groups {
+	for _, g := range e.Groups {
 		if slices.ContainsFunc(expr.Columns(g), func(c int) bool { return !same[c] }) {
-			return
+			return 0, false
 		}
 	}
-	if last {
-		if seeksForward(s.Filter) {
-			return
-		}
-		s.Reversed = true
-		if s.Order == plan.KeyOrder {
-			s.Order = plan.ReverseOrder
-			s.OrderBy = slices.Clone(s.OrderBy)
-			for i := range s.OrderBy {
-				s.OrderBy[i].Desc = !s.OrderBy[i].Desc
-			}
-		}
-	}
-	s.DistinctPrefix, s.DistinctFirst = n, true
+	return n, rises
 }
 
 // seeksForward reports whether the servers' filter cannot go from the end to the start.

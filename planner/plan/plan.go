@@ -99,6 +99,9 @@ const (
 	Avg            Func = "AVG"
 	Min            Func = "MIN"
 	Max            Func = "MAX"
+	MinBy          Func = "MIN_BY"
+	MaxBy          Func = "MAX_BY"
+	RowNumber      Func = "ROW_NUMBER"
 	BoolAnd        Func = "BOOL_AND"
 	BoolOr         Func = "BOOL_OR"
 	PercentileCont Func = "PERCENTILE_CONT"
@@ -106,6 +109,15 @@ const (
 
 // OneRow reports whether f gives the value of one row, the first or the last of them in order.
 func (f Func) OneRow() bool { return f == Min || f == Max }
+
+// By reports whether f gives a value of the row that is the first or the last one by f's second argument.
+func (f Func) By() bool { return f == MinBy || f == MaxBy }
+
+// Greatest reports whether f, OneRow or By, is about the last row.
+func (f Func) Greatest() bool { return f == Max || f == MaxBy }
+
+// Numbers reports whether f, a window function, tells the place of a row by those before it.
+func (f Func) Numbers() bool { return f == RowNumber || f == "RANK" || f == "DENSE_RANK" }
 
 // AggCall is one aggregate.
 type AggCall struct {

@@ -157,6 +157,10 @@ type Scan struct {
 	DistinctPrefix int
 	// DistinctFirst: the first row of these is wanted, not any, by the part behind; one of each Part.InOrder.
 	DistinctFirst bool
+	// DistinctRows, where not 0, is how many of the first rows are wanted. DistinctBoth: as many of the last ones are wanted too. A reader may
+	// give more.
+	DistinctRows int
+	DistinctBoth bool
 	// Hop, of an access that Hops and of a FullScan that is worth a try, tells where in Spans to look. Nothing else changes: what
 	// it leaves out does not match.
 	Hop *Hop
