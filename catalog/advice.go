@@ -53,31 +53,6 @@ func (l *Layout) KeyNotes(regions int) (notes []string) {
 	return notes
 }
 
-// EmptyRegions are those of a table split at keys in which no key of l can lie, by the values that its first part can
-// have: the first keys of the regions, as values.
-func (l *Layout) EmptyRegions(keys [][]byte) (begins []string) {
-	first, before := l.firstPart()
-	all := first.starts(before)
-	for i := -1; i < len(keys) && len(all) > 0; i++ {
-		var start, stop []byte
-		if i >= 0 {
-			start = keys[i]
-		}
-		if i+1 < len(keys) {
-			stop = keys[i+1]
-		}
-		used := false
-		for _, b := range all {
-			// b is the start of a value's keys; some of them are in the region if the region begins before their end.
-			used = used || (stop == nil || bytes.Compare(b, stop) < 0) && (bytes.Compare(b, start) >= 0 || bytes.HasPrefix(start, b))
-		}
-		if !used {
-			begins = append(begins, l.Begins(start))
-		}
-	}
-	return begins
-}
-
 // starts are the bytes of each value of p behind before; nil: they are many, or vary in length.
 func (p *Part) starts(before []byte) (out [][]byte) {
 	dom, ok := p.Domain()
