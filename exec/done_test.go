@@ -126,6 +126,7 @@ func TestDone(t *testing.T) {
 			return fmt.Sprintf("(%d, 'name%d, who has a long name so that the file is not read at once')", i, i%7)
 		})
 	}
+	w.fill("people", 5*n, func(i int) string { return fmt.Sprintf("(%d, 'name%d')", i, i%7) }) // COPY FROM writes thousands of rows at a time
 	w.run("COPY people TO '" + file + "'")
 	for _, sql := range []string{"COPY others FROM '" + file + "'", "ANALYZE people"} {
 		told := ask.watched(w, sql)
