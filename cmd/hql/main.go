@@ -118,7 +118,7 @@ Flags:
   -x                --format vertical
   -t                rows only, without headings
   -F SEPARATOR      between unaligned values (default |)
-  -P NAME[=VALUE]   as \pset NAME VALUE (repeatable)
+  -P SETTING        as \pset: NAME or NAME=VALUE (repeatable)
   -o FILE           results go to a file; |COMMAND for a command
   --arg VALUE       binds the next ? (repeatable); the text is read as the type that the ? needs
   --null            binds the next ? to NULL
