@@ -135,7 +135,7 @@ func (e phoenixDecimal) Decode(src []byte) (types.Value, error) {
 	}
 	var room [phoenixPairs + 2]byte
 	if again, err := e.Append(room[:0], v); err != nil || string(again) != string(src) {
-		return types.Value{}, errors.New("Phoenix writes the number with other bytes")
+		return types.Value{}, errors.New("the bytes of the number are not those that Phoenix writes")
 	}
 	return v, nil
 }

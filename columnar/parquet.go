@@ -191,7 +191,7 @@ func openParquet(ctx context.Context, r io.Reader) (registry.RowReader, error) {
 		io.Seeker
 	})
 	if !ok {
-		return nil, errors.New("Parquet is read from its end, which is not possible in a pipe")
+		return nil, errors.New("a Parquet file is read from its end, which is not possible in a pipe")
 	}
 	size, err := whole.Seek(0, io.SeekEnd)
 	if err != nil {

@@ -226,7 +226,7 @@ func add(b array.Builder, v types.Value) error {
 		b.AppendString(v.Text())
 	case *array.Date32Builder:
 		if v.Int() != int64(int32(v.Int())) {
-			return fmt.Errorf("Arrow's dates cannot hold %s", v)
+			return fmt.Errorf("the dates of Arrow cannot hold %s", v)
 		}
 		b.Append(arrow.Date32(v.Int()))
 	case *array.Time32Builder:

@@ -246,7 +246,7 @@ func TestNoCounterpart(t *testing.T) {
 		{"n DECIMAL", dec(t, "1e-39"), false, "has more than the column's 38 decimals"},
 		{"n DECIMAL", dec(t, "1e900"), true, "digits before the point"},
 		{"n DECIMAL", dec(t, "1e-900"), true, "18 decimals"},
-		{"d DATE", types.NewDate(1 << 31), false, "column d: Arrow's dates cannot hold"},
+		{"d DATE", types.NewDate(1 << 31), false, "column d: the dates of Arrow cannot hold"},
 	} {
 		var b bytes.Buffer
 		s := NewStream(&b, columns(x.col), x.fixed)

@@ -50,7 +50,7 @@ func TestCopyColumnar(t *testing.T) {
 			w.run("DELETE FROM b")
 			err = fromPipe(t, w, b, "COPY b FROM '%s' WITH (FORMAT = '"+format+"')")
 			if format == "parquet" {
-				if err == nil || !strings.Contains(err.Error(), "Parquet is read from its end, which is not possible in a pipe") {
+				if err == nil || !strings.Contains(err.Error(), "a Parquet file is read from its end, which is not possible in a pipe") {
 					t.Errorf("Parquet from a pipe: %v", err)
 				}
 			} else if got := cells(t, c, "b"); err != nil || got != want {

@@ -20,9 +20,6 @@ var absAlgebra = &Algebra{Pieces: allPieces(atZero(true, false)), Domain: func(c
 	return types.SetOf(types.Interval{Lo: zero}), c.Typ == types.BigInt
 }}
 
-// absClamp is |n|, of the least BIGINT the greatest.
-func absClamp(n int64) int64 { return max(n, -max(n, -math.MaxInt64)) }
-
 // float1 makes an evaluator of one DOUBLE; endless reports whether f may be infinite.
 func float1(f func(float64) float64, endless bool) evalFunc {
 	return func(_ *Env, a []types.Value) (types.Value, error) {

@@ -50,12 +50,13 @@ func (l *lines) Read(b []byte) (int, error) {
 		if len(line) == 0 && !long {
 			continue
 		}
-		switch _, err := jsonrpc.DecodeMessage(line); {
+		_, bad := jsonrpc.DecodeMessage(line)
+		switch {
 		case long:
 			err = l.refuse(jsonrpc.CodeInvalidRequest, "the line has more than 1 MB")
 		case !json.Valid(line):
 			err = l.refuse(jsonrpc.CodeParseError, "the line is not JSON: a message is one line")
-		case err != nil:
+		case bad != nil:
 			err = l.refuse(jsonrpc.CodeInvalidRequest, "the line is not a JSON-RPC message")
 		default:
 			l.rest = append(line, '\n')
