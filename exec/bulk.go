@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/hql-db/hql/exec/scan"
@@ -15,7 +16,8 @@ type bulk struct {
 	most   int       // batches at a time
 	under  []*bulkBatch
 	idle   []*inserter
-	failed func() // called when a batch failed; nil: nobody asks
+	failed func() // called when a batch failed; may be nil
+	err    error  // of the first batch that failed
 
 	pending []write.Row
 	size    int
@@ -116,6 +118,7 @@ func (b *bulk) wait() error {
 	first := b.under[0]
 	err := <-first.done
 	b.under, b.idle = b.under[1:], append(b.idle, first.in)
+	b.err = cmp.Or(b.err, err)
 	return err
 }
 
@@ -129,20 +132,14 @@ func (b *bulk) settled() error {
 	return nil
 }
 
-// end writes what is pending, unless failed is an error, waits for all batches and returns the first error, that of a
-// batch before failed.
+// end writes the pending rows, unless failed is an error, and waits for all batches. It returns the error of the first batch
+// that failed, otherwise failed.
 func (b *bulk) end(ctx context.Context, failed error) error {
 	if failed == nil && len(b.pending) > 0 {
 		failed = b.begin(ctx)
 	}
-	var first error
 	for len(b.under) > 0 {
-		if err := b.wait(); first == nil {
-			first = err
-		}
+		_ = b.wait() // keeps the error
 	}
-	if first != nil {
-		return first
-	}
-	return failed
+	return cmp.Or(b.err, failed)
 }

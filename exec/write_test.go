@@ -507,22 +507,26 @@ c|entries unlike their row|0`, "CHECK TABLE t")
 	}
 }
 
-// endingWrite ends a context at the second write to one table.
+// endingWrite lets one write to a table finish, and ends the context of the others.
 type endingWrite struct {
 	hbase.Client
 	table string
-	n     int
+	n     atomic.Int32
+	first chan struct{} // closed after the first write
 	end   func()
 }
 
 func (c *endingWrite) Mutate(ctx context.Context, table string, ms []hbase.Mutation) error {
-	if table == c.table {
-		if c.n++; c.n == 2 {
-			c.end()
-			return ctx.Err()
-		}
+	if table != c.table {
+		return c.Client.Mutate(ctx, table, ms)
 	}
-	return c.Client.Mutate(ctx, table, ms)
+	if c.n.Add(1) == 1 {
+		defer close(c.first)
+		return c.Client.Mutate(ctx, table, ms)
+	}
+	<-c.first
+	c.end()
+	return ctx.Err()
 }
 
 // A statement that ends half-way says how many rows it has written.
@@ -537,7 +541,7 @@ func TestRowsThatStand(t *testing.T) {
 	w.run("INSERT INTO a VALUES " + strings.Join(rows, ", "))
 	for sql, table := range map[string]string{"INSERT INTO b SELECT * FROM a": "b", "UPDATE a SET v = 1 WHERE id > -1000": "a"} {
 		ctx, cancel := context.WithCancel(context.Background())
-		c := &endingWrite{Client: store, table: table, end: cancel}
+		c := &endingWrite{Client: store, table: table, first: make(chan struct{}), end: cancel}
 		_, err := New(c, w.catalog, Config{FullScan: AllowFullScan}).Run(ctx, mustParse(t, sql), Args{})
 		cancel()
 		var partial *PartialError
