@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -104,6 +106,9 @@ func (s *session) execute(ctx context.Context, text string) error {
 	}
 	for _, w := range rows.Warnings() {
 		fmt.Fprintf(s.stderr, "%s: %s\n", warningKind(w), printable(w))
+		if strings.HasPrefix(w, warning.Line) && strings.HasSuffix(w, " not copied") {
+			s.failed = cmp.Or(s.failed, exitFailed) // of a script, which goes on
+		}
 	}
 	if err != nil {
 		return err
