@@ -174,7 +174,7 @@ func TestOrderOfCertificates(t *testing.T) {
 		{[]*x509.Certificate{root, between, own}, "own between root"},
 		{[]*x509.Certificate{other, between, own}, "own between"},
 		{[]*x509.Certificate{root, own}, "own"},
-		{[]*x509.Certificate{root, between}, "the certificate is of another key"},
+		{[]*x509.Certificate{root, between}, "the certificate belongs to another key"},
 	} {
 		b, err := pkcs12.Modern.Encode(key, test.stored[0], test.stored[1:], "secret")
 		if err != nil {
