@@ -40,7 +40,7 @@ func (g reads) condition(depth int) filter.Filter {
 	case n == 0:
 		return filter.CellNull{Family: fam, Qualifier: qual, Not: g.IntN(2) == 0}
 	case n == 1:
-		return filter.Regex{Family: fam, Qualifier: qual, Pattern: g.pick(`\Aa.*\z`, `\A.*b\z`, `\A.\z`, `\A\Qab\E.*\z`, `\A\z`), UTF8: g.IntN(2) == 0}
+		return filter.Regex{Family: fam, Qualifier: qual, Pattern: g.pick(`\Aa.*\z`, `\A.*b\z`, `\A.\z`, `\Aab.*\z`, `\A\z`), UTF8: g.IntN(2) == 0}
 	case n < 4 && depth > 0:
 		list := []filter.Filter{g.condition(depth - 1), g.condition(depth - 1)}
 		if n == 2 {
