@@ -163,10 +163,14 @@ func (w *Writer) removeStale(ctx context.Context, i int, entries [][]types.Value
 	return kept, nil
 }
 
-// mend adds the mutation that stores row, as it was read, in layout i over an entry whose newest cell is from newest. The
-// row is looked at again afterwards.
+// mend adds the mutation that stores row, as it was read, in layout i over an entry whose newest cell is from newest, 0
+// for none. The new entry is as old as its row, so that a statement which changes the row at the same time removes it.
+// The row is looked at again afterwards.
 func (w *Writer) mend(i int, row []types.Value, all []bool, at place, newest int64) error {
-	ts := w.at(max(w.newest(row), newest))
+	ts := max(w.newest(row), newest+1)
+	if ts == 1 { // of neither a time was read
+		ts = w.at(0)
+	}
 	w.written = append(w.written, writtenRow{row: slices.Clone(row), ts: ts})
 	_, err := w.entry(i, row, all, true, at, ts)
 	return err
