@@ -535,7 +535,7 @@ func TestRowsThatStand(t *testing.T) {
 	w := newWorld(t, store, Config{FullScan: AllowFullScan})
 	w.run("CREATE TABLE a (id INT, v INT) ROW KEY (id AS INT32); CREATE TABLE b (id INT, v INT) ROW KEY (id AS INT32)")
 	var rows []string
-	for i := range 2500 {
+	for i := range 3 * write.Batch {
 		rows = append(rows, fmt.Sprintf("(%d, 0)", i))
 	}
 	w.run("INSERT INTO a VALUES " + strings.Join(rows, ", "))
