@@ -303,7 +303,7 @@ func withoutBuilding(options []parser.Option, name string) []parser.Option {
 func (c *Catalog) With(t *Table) *Catalog {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	out := &Catalog{tables: maps.Clone(c.tables), views: c.views, broken: c.broken, funcs: c.funcs, encs: c.encs}
+	out := &Catalog{tables: maps.Clone(c.tables), views: maps.Clone(c.views), broken: maps.Clone(c.broken), funcs: c.funcs, encs: c.encs}
 	out.tables[strings.ToLower(t.Name)] = t
 	return out
 }

@@ -116,8 +116,8 @@ func (s *search) try(c *candidate) *trial {
 		return t
 	}
 	// with Options.Rows the sample stands for a larger table
-	known := &stats.Table{Version: s.known.Version, Name: s.known.Name, At: s.known.At, Rows: max(s.known.Rows, s.Rows), Read: s.known.Read, Complete: s.known.Complete && s.Rows <= s.known.Rows, Unread: s.known.Unread,
-		Unscaled: s.known.Unscaled, Bytes: s.known.Bytes, Cells: s.known.Cells, Packed: s.known.Packed, Columns: slices.Clone(s.known.Columns), Size: s.known.Size, Sample: s.known.Sample}
+	known := s.known.Clone()
+	known.Rows, known.Complete, known.Keys = max(known.Rows, s.Rows), known.Complete && s.Rows <= known.Rows, nil
 	rng := rand.New(rand.NewPCG(2, 2))
 	for i, l := range t.table.Layouts {
 		places := s.places(l, &expr.Env{Rand: rng.Uint64})
@@ -167,18 +167,7 @@ func (s *search) build(t *trial) bool {
 	if t.table, err = s.catalog.Build(def); err != nil || len(t.table.Columns) != len(s.table.Columns) {
 		return false
 	}
-	t.catalog = catalog.New()
-	for _, o := range s.catalog.Tables() {
-		if o == s.table {
-			o = t.table
-		}
-		if t.catalog.Add(o) != nil {
-			return false
-		}
-	}
-	for _, v := range s.catalog.Views() {
-		t.catalog.ReplaceView(v)
-	}
+	t.catalog = s.catalog.With(t.table)
 	return true
 }
 

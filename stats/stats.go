@@ -146,6 +146,13 @@ func (t *Table) WithKey(k KeyShape, places []Place) *Table {
 	for i := range found.Stored {
 		found.Stored[i].Regions = 1
 	}
+	out := t.Clone()
+	out.Keys = append(out.Keys, found)
+	return out
+}
+
+// Clone returns a copy of t whose columns and keys may be changed.
+func (t *Table) Clone() *Table {
 	return &Table{Version: t.Version, Name: t.Name, At: t.At, Rows: t.Rows, Read: t.Read, Complete: t.Complete, Unread: t.Unread, Unscaled: t.Unscaled,
-		Bytes: t.Bytes, Cells: t.Cells, Packed: t.Packed, Columns: t.Columns, Keys: append(slices.Clip(t.Keys), found), Size: t.Size, Sample: t.Sample}
+		Bytes: t.Bytes, Cells: t.Cells, Packed: t.Packed, Columns: slices.Clone(t.Columns), Keys: slices.Clone(t.Keys), Size: t.Size, Sample: t.Sample}
 }
