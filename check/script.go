@@ -231,16 +231,7 @@ func (c *Checker) known(s parser.Statement, text string) bool {
 			return follows && c.has(t.Text)
 		})
 	}
-	name := ""
-	switch s := s.(type) {
-	case *parser.Insert:
-		name = s.Table
-	case *parser.Update:
-		name = s.Table
-	case *parser.Delete:
-		name = s.Table
-	}
-	return c.has(name) || slices.ContainsFunc(tablesOf(s), c.has)
+	return c.has(parser.Written(s)) || slices.ContainsFunc(tablesOf(s), c.has)
 }
 
 func tablesOf(s parser.Statement) (names []string) {

@@ -81,15 +81,7 @@ func (d *designer) read(s *Statement) {
 		s.Error = err.Error()
 		return
 	}
-	switch ast := s.ast.(type) {
-	case *parser.Insert:
-		s.writes = ast.Table
-	case *parser.Update:
-		s.writes = ast.Table
-	case *parser.Delete:
-		s.writes = ast.Table
-	}
-	if s.writes != "" {
+	if s.writes = parser.Written(s.ast); s.writes != "" {
 		t, ok := d.catalog.Table(s.writes)
 		if !ok {
 			s.Error = fmt.Sprintf("unknown table %q", s.writes)

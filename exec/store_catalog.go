@@ -258,16 +258,7 @@ var errRedefined = errors.New("run it again")
 
 // redefined reports whether err ended a statement because the table that it writes has another definition by now.
 func (e *Engine) redefined(stmt parser.Statement, err error) bool {
-	name := ""
-	switch s := stmt.(type) {
-	case *parser.Insert:
-		name = s.Table
-	case *parser.Update:
-		name = s.Table
-	case *parser.Delete:
-		name = s.Table
-	}
-	_, ok := e.catalog.Table(name)
+	_, ok := e.catalog.Table(parser.Written(stmt))
 	return ok && errors.Is(err, errRedefined)
 }
 

@@ -61,3 +61,16 @@ func CommandTag(s Statement) (words string, counted bool) {
 	}
 	return verb, false
 }
+
+// Written returns the table whose rows s inserts, updates or deletes; "" for other statements.
+func Written(s Statement) string {
+	switch s := s.(type) {
+	case *Insert:
+		return s.Table
+	case *Update:
+		return s.Table
+	case *Delete:
+		return s.Table
+	}
+	return ""
+}
