@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -54,12 +55,12 @@ func (l *lines) Read(b []byte) (int, error) {
 		switch {
 		case long:
 			err = l.refuse(jsonrpc.CodeInvalidRequest, "the line has more than 1 MB")
+		case bad == nil:
+			l.rest = append(line, '\n')
 		case !json.Valid(line):
 			err = l.refuse(jsonrpc.CodeParseError, "the line is not JSON: a message is one line")
-		case bad != nil:
-			err = l.refuse(jsonrpc.CodeInvalidRequest, "the line is not a JSON-RPC message")
 		default:
-			l.rest = append(line, '\n')
+			err = l.refuse(jsonrpc.CodeInvalidRequest, "the line is not a JSON-RPC message")
 		}
 		if err != nil {
 			return 0, err
@@ -87,16 +88,8 @@ func (l *lines) line() (line []byte, long bool, err error) {
 		case err != nil:
 			return nil, false, err
 		}
-		return trim(line), long, nil
+		return bytes.TrimRight(line, "\n\r "), long, nil
 	}
-}
-
-// trim is line without its end.
-func trim(line []byte) []byte {
-	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r' || line[len(line)-1] == ' ') {
-		line = line[:len(line)-1]
-	}
-	return line
 }
 
 // refuse answers a line that is no message.
