@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/exec/write"
-	"github.com/hql-db/hql/types"
 )
 
-// bulk writes batches of rows, several at the same time. Of two batches with one row, the later one waits for the end of
-// the earlier.
+// bulk writes several batches of rows at the same time. If two batches hold the same row, the later batch waits for the
+// earlier.
 type bulk struct {
 	first  *inserter // writes, or where several do, computes keys
 	most   int       // batches at a time
@@ -20,7 +20,7 @@ type bulk struct {
 	err    error  // of the first batch that failed
 
 	pending []write.Row
-	size    int
+	size    int64 // of pending
 }
 
 // bulkBatch is a batch that is being written.
@@ -48,22 +48,11 @@ func newBulk(in *inserter) *bulk {
 // add adds a row and begins to write when there are enough.
 func (b *bulk) add(ctx context.Context, p write.Row) error {
 	b.pending = append(b.pending, p)
-	for _, v := range p.Values {
-		b.size += sizeOf(v)
-	}
+	b.size += operator.SizeOf(p.Values)
 	if len(b.pending) < write.Batch && b.size < batchBytes {
 		return nil
 	}
 	return b.begin(ctx)
-}
-
-// sizeOf is about how many bytes v takes.
-func sizeOf(v types.Value) int {
-	switch v.Type() {
-	case types.String, types.Bytes, types.JSON:
-		return len(v.Text())
-	}
-	return 16
 }
 
 // begin begins to write the pending rows. It waits where too many batches are under way, not for the end of its own.

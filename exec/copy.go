@@ -183,7 +183,7 @@ func (r *run) copyRows(ctx context.Context, s *parser.Copy) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &copier{run: r, table: t, named: s.Columns, pos: s.Pos, binary: true, strict: true, failed: func() {}}
+	c := &copier{run: r, table: t, named: s.Columns, pos: s.Pos, binary: true, strict: true}
 	if err := c.into(s.Columns); err != nil {
 		return nil, err
 	}
@@ -242,7 +242,7 @@ type copier struct {
 	bulk     *bulk         // writes batches of rows while others are read
 	checker  *write.Writer // of the rows that are read meanwhile
 	strict   bool          // a row that does not fit is an error
-	failed   func()        // called when one could not be written
+	failed   func()        // called when a batch could not be written; may be nil
 	line     int           // or row, where
 	binary   bool          // the file has no lines
 	rejected int64
