@@ -61,8 +61,8 @@ func (b *block) only(es []expr.Expr) []bool {
 	return of
 }
 
-// endsOf are the first rows by terms of each group; nil: nothing is known. Where rows come ordered by the groups and terms, they are the first
-// that come.
+// endsOf describes the first rows of each group in the order of terms. It returns nil if they cannot be found without
+// reading all rows. ordered says that the rows come in the order of groups and terms.
 func endsOf(groups []expr.Expr, terms []plan.SortTerm, ordered bool) *access.Ends {
 	if ordered {
 		return &access.Ends{}
