@@ -237,13 +237,13 @@ func nearestKeyword(word string, first bool) string {
 	}
 	near := ""
 	for _, k := range keywordList {
-		if len(k.word) < 3 || k.class == free && !clauseWords[k.word] || !isNear(word, k.word) {
-			continue
+		switch {
+		case len(k.word) < 3 || k.class == free && !clauseWords[k.word] || !isNear(word, k.word):
+		case strings.HasPrefix(k.word, word):
+			return k.word // FRO: FROM rather than FOR
+		case near == "" || len(near) != len(word):
+			near = k.word // FORM: FROM rather than FOR
 		}
-		if len(k.word) == len(word) {
-			return k.word // FORM: FROM rather than FOR
-		}
-		near = k.word
 	}
 	return near
 }
