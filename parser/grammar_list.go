@@ -144,7 +144,7 @@ type tailList struct {
 	clauses []tailNode
 }
 
-// tailNode is LIMIT n, LIMIT ALL, FETCH FIRST n ROWS ONLY, OFFSET n or ALLOW FULL SCAN.
+// tailNode is LIMIT n, LIMIT ALL, FETCH FIRST [n] ROWS ONLY, OFFSET n or ALLOW FULL SCAN.
 type tailNode struct {
 	tok   *lexer.Token // its first word
 	count exprNode     // empty for LIMIT ALL and ALLOW
@@ -186,6 +186,11 @@ func (l *tailList) Parse(lex *lexer.PeekingLexer) error {
 
 // fetch reads what follows FETCH FIRST.
 func (n *tailNode) fetch(lex *lexer.PeekingLexer) error {
+	at := pos(lex.Peek())
+	if wanted(lex, "ROWS", "ONLY") || wanted(lex, "ROW", "ONLY") {
+		n.count.X = &Literal{Pos: at, Kind: NumberLiteral, Text: "1"}
+		return nil
+	}
 	if err := n.count.Parse(lex); err != nil {
 		return err
 	}

@@ -129,7 +129,7 @@ func ParseFar(s string, to Type, loc *time.Location) (Value, error) {
 	case Date:
 		return Value{}, fmt.Errorf("invalid date %q (use YYYY-MM-DD)", s)
 	case Time:
-		return Value{}, fmt.Errorf("invalid time %q (use HH:MM:SS)", s)
+		return Value{}, fmt.Errorf("invalid time %q (use HH:MM:SS, 23:59:59.999 at most)", s)
 	}
 	return Value{}, fmt.Errorf("invalid timestamp %q (use YYYY-MM-DD HH:MM:SS)", s)
 }
@@ -201,19 +201,27 @@ func readTime(s string) (out reading, ok bool) {
 	return out, ok && r.rest == ""
 }
 
-// date cuts 2006-01-02 or 20060102.
+// date cuts 2006-01-02, 20060102, or the day of a year, 2006-002 or 2006002.
 func (r *reader) date(bc bool) (day int64, ok bool) {
 	negative := r.accept("-")
 	year, digits := r.number()
 	var month, date int64
-	if digits == 8 && !strings.HasPrefix(r.rest, "-") {
+	ofYear := false
+	switch {
+	case digits == 8 && !strings.HasPrefix(r.rest, "-"):
 		year, month, date = year/10000, year/100%100, year%100
-	} else {
-		if digits < 4 || !r.accept("-") {
-			return 0, false
-		}
+	case digits == 7 && !strings.HasPrefix(r.rest, "-"):
+		year, month, date, ofYear = year/1000, 1, year%1000, true
+	case digits < 4 || !r.accept("-"):
+		return 0, false
+	default:
 		var n, m int
-		if month, n = r.number(); !r.accept("-") {
+		month, n = r.number()
+		if n == 3 {
+			month, date, ofYear = 1, month, true
+			break
+		}
+		if !r.accept("-") {
 			return 0, false
 		}
 		if date, m = r.number(); n > 2 || m > 2 {
@@ -226,12 +234,12 @@ func (r *reader) date(bc bool) (day int64, ok bool) {
 	if bc {
 		year = 1 - year
 	}
-	if month < 1 || month > 12 || date < 1 || date > 31 {
+	if month < 1 || month > 12 || date < 1 || date > 366 {
 		return 0, false
 	}
 	t := time.Date(int(year), time.Month(month), int(date), 0, 0, 0, 0, time.UTC)
 	day = floorDiv(t.Unix(), 86400)
-	return day, t.Day() == int(date) && day >= -MaxDate-1 && day <= MaxDate
+	return day, (t.Day() == int(date) || ofYear && t.Year() == int(year)) && day >= -MaxDate-1 && day <= MaxDate
 }
 
 // clock cuts 15:04, 15:04:05.000, 1504 or 150405.

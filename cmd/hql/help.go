@@ -19,7 +19,7 @@ var topics = []topic{
   [WHERE condition] [GROUP BY [DISTINCT] group, ...] [HAVING condition] [WINDOW name AS (window), ...]
   [UNION | EXCEPT | INTERSECT [ALL] SELECT ... | VALUES ... | (query)]
   [ORDER BY expression [ASC | DESC] [NULLS FIRST | LAST], ...]
-  [LIMIT n | FETCH FIRST n ROWS ONLY] [OFFSET n] [ALLOW FULL SCAN]
+  [LIMIT n | FETCH FIRST [n] ROWS ONLY] [OFFSET n] [ALLOW FULL SCAN]
 group: expression | ROLLUP (expression, ...) | CUBE (expression, ...) | GROUPING SETS (group, ...)
   a list in parentheses, (a, b) or (), counts as one expression
 window, after a function: OVER name | ([PARTITION BY expression, ...] [ORDER BY ...]
