@@ -59,7 +59,7 @@ func (s *Session) named(t types.Type, v types.Value) (types.Value, error) {
 		}
 	}
 	if oid == 0 {
-		return v, missing{kind, v.Text()}
+		return v, missing{kind, strings.Join(path, ".")}
 	}
 	return types.NewNamedOID(t, oid, s.nameOf(t, oid)), nil
 }
@@ -237,7 +237,7 @@ func indexDefinition(s *Session, a []types.Value) (types.Value, error) {
 		}
 		return text("")
 	}
-	return text(x.definition())
+	return text(x.definition(len(a) > 2 && a[2].Bool() && s.objects().visible(x.of)))
 }
 
 func constraintDefinition(s *Session, a []types.Value) (types.Value, error) {

@@ -85,6 +85,9 @@ func classes(w *writer) {
 		}
 		set("relhasindex", len(x.indexes) > 0)
 		set("relhasrules", x.kind == "v")
+		if x.kind != "r" {
+			set("relreplident", "n")
+		}
 		switch x.kind {
 		case "i":
 			set("relam", methodBtree)

@@ -97,13 +97,16 @@ func (p keyPart) sql() string {
 // qualified is the name of x with its schema.
 func (x *object) qualified() string { return expr.QuoteIdent(x.schema) + "." + expr.QuoteIdent(x.name) }
 
-// definition is the index as CREATE INDEX.
-func (x *object) definition() string {
-	unique := ""
+// definition is the index as CREATE INDEX; short: without the schema.
+func (x *object) definition(short bool) string {
+	unique, table := "", x.of.qualified()
+	if short {
+		table = expr.QuoteIdent(x.of.name)
+	}
 	if x.primary() {
 		unique = "UNIQUE "
 	}
-	return "CREATE " + unique + "INDEX " + expr.QuoteIdent(x.name) + " ON " + x.of.qualified() + " USING btree (" + x.keyText() + ")"
+	return "CREATE " + unique + "INDEX " + expr.QuoteIdent(x.name) + " ON " + table + " USING btree (" + x.keyText() + ")"
 }
 
 // query is the text of a view.
@@ -125,7 +128,7 @@ func views(w *writer) {
 
 func indexDefinitions(w *writer) {
 	for _, x := range w.userObjects("i") {
-		w.add("schemaname", x.schema, "tablename", x.of.name, "indexname", x.name, "indexdef", x.definition())
+		w.add("schemaname", x.schema, "tablename", x.of.name, "indexname", x.name, "indexdef", x.definition(false))
 	}
 }
 

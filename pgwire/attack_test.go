@@ -375,3 +375,28 @@ func TestManyConnections(t *testing.T) {
 		t.Errorf("one connection more: %v", got)
 	}
 }
+
+// A session that idles longer than its limits allow ends, with PostgreSQL's reason.
+func TestIdleTimeouts(t *testing.T) {
+	srv, addr := serve(t, openTables(t), pgwire.Options{})
+	for begin, want := range map[string]string{
+		"SET idle_in_transaction_session_timeout = 20; BEGIN": "FATAL 25P03",
+		"SET idle_session_timeout = 20":                       "FATAL 57P05",
+	} {
+		c := dial(t, addr, "me")
+		c.Send(&pgproto3.Query{String: begin})
+		c.flush(t)
+		c.until(t, "ReadyForQuery")
+		if got := c.until(t, "ReadyForQuery"); got[len(got)-1] != want {
+			t.Errorf("%s: %v", begin, got)
+		}
+	}
+	await(t, "the end of the sessions", func() bool { return len(srv.Sessions()) == 0 })
+	c := connect(t, addr, "")
+	for _, sql := range []string{"SET idle_in_transaction_session_timeout = 20", "SELECT pg_backend_pid()"} { // outside of a block it does not count
+		if _, err := c.Exec(context.Background(), sql); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(40 * time.Millisecond)
+	}
+}

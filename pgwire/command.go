@@ -165,7 +165,11 @@ func (n nothing) run(*conn, context.Context, []any) (*answer, error) {
 	if n.verb == "UNLISTEN" {
 		return done(n.verb), nil
 	}
-	return nil, failure("0A000", "%s is not supported", n.verb)
+	err := failure("0A000", "%s is not supported", n.verb)
+	if n.verb == "LOCK" {
+		return nil, err.hint("HBase locks no tables: each row is written whole")
+	}
+	return nil, err.hint("HBase notifies nobody of changes: ask again after a while")
 }
 
 func parseNothing(w *words) (command, error) {

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -140,6 +141,9 @@ func (c *conn) loop() error {
 		if !c.setIdle(true) {
 			return errShutdown
 		}
+		if err := c.awaitMessage(); err != nil {
+			return err
+		}
 		kind, body, err := c.message(maxMessage)
 		stays := c.setIdle(false)
 		switch {
@@ -162,6 +166,31 @@ func (c *conn) setIdle(idle bool) bool {
 	defer c.mu.Unlock()
 	c.idle = idle
 	return !c.ending
+}
+
+// awaitMessage waits for the first byte of a message, as long as the session may be idle.
+func (c *conn) awaitMessage() error {
+	d, err := c.settings.timeouts["idle_session_timeout"], fatal("57P05", "terminating connection due to idle-session timeout")
+	if c.tx.state != outside {
+		d, err = c.settings.timeouts["idle_in_transaction_session_timeout"], fatal("25P03", "terminating connection due to idle-in-transaction timeout")
+	}
+	if d == 0 || c.in.Buffered() > 0 {
+		return nil
+	}
+	limit := func(t time.Time) (ending bool) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if !c.ending {
+			_ = c.net.SetReadDeadline(t)
+		}
+		return c.ending
+	}
+	limit(time.Now().Add(d))
+	_, failed := c.in.Peek(1)
+	if ending := limit(time.Time{}); errors.Is(failed, os.ErrDeadlineExceeded) && !ending {
+		return err
+	}
+	return nil
 }
 
 // endIdle ends the connection as soon as it waits for a message.
@@ -258,6 +287,10 @@ func (c *conn) report(err error) error {
 	e := asError(err, "", 0)
 	if e.Severity == "FATAL" {
 		return e
+	}
+	if message, stack, ok := strings.Cut(e.Message, "\n"); ok && strings.HasPrefix(message, "internal error: ") {
+		c.srv.log.Error("pgwire: "+message, "pid", c.pid, "stack", stack)
+		e.Message = message
 	}
 	c.tx.failed()
 	c.srv.counts.failed.Add(1)

@@ -129,12 +129,16 @@ func stateOf(e *hql.Error) string {
 
 // stateByWords returns the SQLSTATE for the words of a message.
 func stateByWords(message, otherwise string) string {
+	if strings.HasPrefix(message, "expected ") { // a syntax error, which lists words of the grammar
+		return otherwise
+	}
 	for _, s := range []struct{ words, code string }{
-		{"division by zero", "22012"}, {"unknown function", "42883"}, {"is ambiguous", "42702"}, {"out of range", "22003"}, {"does not fit", "22003"},
+		{"internal error", "XX000"}, {"division by zero", "22012"}, {"unknown function", "42883"}, {"is ambiguous", "42702"}, {"out of range", "22003"}, {"does not fit", "22003"},
 		{"cannot be cast", "42846"}, {"cannot be compared", "42804"}, {"must be BOOLEAN", "42804"}, {"cannot stand side by side", "42804"}, {"cannot be concatenated", "2202E"},
-		{"invalid JSON", "22P02"}, {"invalid date", "22007"}, {"invalid time", "22007"}, {"not a valid", "22P02"}, {"invalid bytes", "22P02"}, {" is no ", "22P02"},
-		{"already exists", "42P07"}, {"unknown setting", "42704"}, {"is not supported", "0A000"}, {"more than one row", "21000"},
-		{"no argument for", "42P02"}, {"is an aggregate", "42803"}, {"GROUP BY", "42803"}, {"AccessDenied", "42501"},
+		{"invalid date", "22007"}, {"invalid time", "22007"}, {"not a valid", "22P02"}, {"invalid ", "22P02"}, {" is no ", "22P02"},
+		{"already exists", "42P07"}, {"exists already", "42P07"}, {"unknown setting", "42704"}, {"unknown time zone", "22023"}, {"is not supported", "0A000"},
+		{"more than one row", "21000"}, {"no argument for", "42P02"}, {"is an aggregate", "42803"}, {"GROUP BY", "42803"}, {"AccessDenied", "42501"},
+		{": argument ", "42883"}, {"and needs a value", "23502"}, {"cannot be NULL", "23502"}, {"function \"", "42883"},
 	} {
 		if strings.Contains(message, s.words) {
 			return s.code

@@ -168,17 +168,18 @@ func (s *showCommand) columns(*conn) ([]hql.ColumnType, error) {
 	if s.name == "" {
 		return textColumns("name", "setting", "description"), nil
 	}
-	return textColumns(s.shown()), nil
+	return textColumns(spelled(s.name)), nil
 }
 
-// shown is the setting's name as PostgreSQL spells it.
-func (s *showCommand) shown() string {
+// spelled is a setting's name as PostgreSQL spells it.
+func spelled(name string) string {
+	name = settingName(name)
 	for _, r := range reported {
-		if strings.EqualFold(r, settingName(s.name)) {
+		if strings.EqualFold(r, name) {
 			return r
 		}
 	}
-	return settingName(s.name)
+	return name
 }
 
 func (s *showCommand) run(c *conn, _ context.Context, _ []any) (*answer, error) {
@@ -187,7 +188,7 @@ func (s *showCommand) run(c *conn, _ context.Context, _ []any) (*answer, error) 
 		if err != nil {
 			return nil, err
 		}
-		return textAnswer("SHOW", []string{s.shown()}, []string{v}), nil
+		return textAnswer("SHOW", []string{spelled(s.name)}, []string{v}), nil
 	}
 	list, err := c.listSettings()
 	if err != nil {
@@ -221,7 +222,7 @@ func (c *conn) listSettings() (out [][3]string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, [3]string{name, v, or(docs[name], settingList[name].doc)})
+		out = append(out, [3]string{spelled(name), v, or(docs[name], settingList[name].doc)})
 	}
 	return out, nil
 }

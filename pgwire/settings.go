@@ -20,9 +20,9 @@ type settings struct {
 	values   map[string]string // that were set
 	initial  map[string]string // what RESET goes back to, where it is not the default
 	loc      *time.Location
-	deadline time.Duration // of a statement; 0: none
-	memory   int64         // bytes of a statement
-	greeted  bool          // all settings were reported to the client
+	timeouts map[string]time.Duration // statement_timeout and those of idle sessions; 0: none
+	memory   int64                    // bytes of a statement
+	greeted  bool                     // all settings were reported to the client
 }
 
 // setting is one of PostgreSQL's.
@@ -195,7 +195,7 @@ func showTimeout(d time.Duration) string {
 
 // begin sets the initial settings of a session.
 func (s *settings) begin(c *conn) *Error {
-	s.values, s.loc = map[string]string{}, time.UTC
+	s.values, s.timeouts, s.loc = map[string]string{}, map[string]time.Duration{}, time.UTC
 	s.initial = maps.Clone(c.role.Settings)
 	if s.initial == nil {
 		s.initial = map[string]string{}
@@ -253,6 +253,9 @@ func (s *settings) show(c *conn, name string) (string, error) {
 	name = settingName(name)
 	if slices.Contains(hqlSettings, name) {
 		return s.own(c, name)
+	}
+	if name == "transaction_isolation" && c.tx.state == outside { // that of the next block
+		name = "default_transaction_isolation"
 	}
 	if _, ok := settingList[name]; ok {
 		return s.get(name), nil
@@ -367,12 +370,12 @@ func (s *settings) restore(c *conn, values map[string]string) *Error {
 // apply puts a new setting into effect.
 func (s *settings) apply(c *conn, name, value string) *Error {
 	switch {
-	case name == "statement_timeout":
+	case name == "statement_timeout", strings.HasPrefix(name, "idle_"):
 		d, err := parseTimeout(value)
 		if err != nil {
 			return failure("22023", "%v", err)
 		}
-		s.deadline = d
+		s.timeouts[name] = d
 	case slices.Contains(hqlSettings, name):
 		text := "'" + strings.ReplaceAll(value, "'", "''") + "'"
 		if value == "DEFAULT" {
@@ -416,4 +419,4 @@ func (s *settings) tell(c *conn, name, before string) *Error {
 }
 
 // timeout returns the greatest duration of a statement; 0: unlimited.
-func (s *settings) timeout() time.Duration { return s.deadline }
+func (s *settings) timeout() time.Duration { return s.timeouts["statement_timeout"] }

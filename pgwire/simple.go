@@ -94,8 +94,12 @@ func (c *conn) runSimple(one *prepared) error {
 
 // prepare parses a statement, which begins at offset in whole.
 func (c *conn) prepare(whole, sql string, offset int) (*prepared, error) {
+	word, written := firstWord(sql), sql
+	switch word {
+	case "SELECT", "WITH", "VALUES", "TABLE", "COPY", "INSERT", "UPDATE", "DELETE", "(":
+		sql = foldNames(sql)
+	}
 	out := &prepared{whole: whole, sql: sql, offset: offset}
-	word := firstWord(sql)
 	if word == "" {
 		return out, nil
 	}
@@ -119,10 +123,31 @@ func (c *conn) prepare(whole, sql string, offset int) (*prepared, error) {
 	}
 	stmt, err := c.db.Parse(sql)
 	if err != nil {
+		_, err = c.db.Parse(written) // for its words
 		return nil, asError(err, whole, offset)
 	}
 	out.stmt = stmt
 	return out, nil
+}
+
+// foldNames writes the names that are not in quotes in lower case, as PostgreSQL does: clients look for the columns of a
+// result by these names. To hql both are the same name.
+func foldNames(sql string) string {
+	if !strings.ContainsFunc(sql, func(r rune) bool { return r >= 'A' && r <= 'Z' }) {
+		return sql
+	}
+	out := []byte(sql)
+	for _, t := range parser.Tokens(sql) {
+		if t.Kind != parser.NameToken && t.Kind != parser.KeywordToken || t.Text[0] == '"' {
+			continue
+		}
+		for i := int(t.Pos); i < int(t.Pos)+len(t.Text); i++ {
+			if out[i] >= 'A' && out[i] <= 'Z' {
+				out[i] += 'a' - 'A'
+			}
+		}
+	}
+	return string(out)
 }
 
 // piece is a statement in a text of several.

@@ -226,7 +226,7 @@ func (c *conn) setLocal(name, value string) *Error {
 // savepoints is SAVEPOINT, RELEASE and ROLLBACK TO.
 func (t *transactionCommand) savepoints(c *conn) (*answer, error) {
 	if c.tx.state == outside {
-		return nil, failure("25P01", "%s can only be used in transaction blocks", t.verb)
+		return nil, failure("25P01", "%s can only be used in transaction blocks", strings.Replace(t.verb, "RELEASE", "RELEASE SAVEPOINT", 1))
 	}
 	at := -1
 	for i, name := range slices.Backward(c.tx.savepoints) {
