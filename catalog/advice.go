@@ -2,7 +2,9 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 )
 
 // OnlyGrows reports whether the keys of l begin with a moment that only grows, or falls, as rows are written, so that all
@@ -19,38 +21,97 @@ func (l *Layout) OnlyGrows() bool {
 // Good and greatest lengths of a key, in bytes: each cell repeats it.
 const goodKey, longKey = 16, 100
 
-// KeyNotes returns notes that a team should read about l's keys before it writes rows. regions is the number of the
-// table's regions; 0: unknown.
-func (l *Layout) KeyNotes(regions int) (notes []string) {
+// KeyNote is a note that a team should read about a key before it writes rows.
+type KeyNote struct {
+	Text    string
+	Warning bool // the key is a burden for any use
+}
+
+// KeyNotes returns notes about the keys of t. starts are the first keys of its regions, in order; nil: unknown.
+func (t *Table) KeyNotes(starts [][]byte) []KeyNote {
+	l := t.Layouts[0]
+	notes := l.KeyNotes(len(starts))
+	if n := l.emptyRegions(starts); n > 0 {
+		notes = append(notes, KeyNote{Text: fmt.Sprintf("%d of %d regions can get no row: no key begins as they do", n, len(starts))})
+	}
+	for _, l := range t.Layouts[1:] {
+		for _, n := range l.KeyNotes(0) {
+			notes = append(notes, KeyNote{l.Name + ": " + n.Text, n.Warning})
+		}
+	}
+	return notes
+}
+
+// KeyNotes returns notes about l's keys. regions is the number of the table's regions; 0: unknown.
+func (l *Layout) KeyNotes(regions int) (notes []KeyNote) {
+	add := func(format string, args ...any) { notes = append(notes, KeyNote{Text: fmt.Sprintf(format, args...)}) }
 	first, _ := l.firstPart()
 	if l.OnlyGrows() {
-		notes = append(notes, fmt.Sprintf("keys begin with %s, which follows the time: if that is the time of writing, all new rows are stored in one region", first.Source))
+		add("keys begin with %s, which follows the time: if that is the time of writing, all new rows are stored in one region", first.Source)
 	}
 	if first.Drawn() {
-		notes = append(notes, fmt.Sprintf("%s is drawn at random, so that each read asks every value of it: a part that is computed from a column, such as CRC32(column) %% 16 AS UINT8, spreads rows as well", first.Source))
+		add("%s is drawn at random, so that each read asks every value of it: a part that is computed from a column, such as CRC32(column) %% 16 AS UINT8, spreads rows as well", first.Source)
 	}
-	if _, column := first.Column(); !column && regions > 1 {
-		if n := len(first.starts(nil)); n > regions && n <= 256 {
-			notes = append(notes, fmt.Sprintf("%s has %d values for %d regions: reads that do not bind it are %d scans", first.Source, n, regions, n))
+	if _, column := first.Column(); !column && regions > 0 {
+		n := len(first.starts(nil))
+		switch {
+		case n <= regions || n > 256:
+		case regions == 1:
+			add("%s has %d values, but the table has one region: SPLIT INTO %d BY KEY in CREATE TABLE makes one for each", first.Source, n, n)
+		default:
+			add("%s has %d values for %d regions: reads that do not bind it are %d scans", first.Source, n, regions, n)
 		}
 	}
 	width := 0
 	for _, p := range l.Key.Parts {
-		switch w := p.Width(); {
-		case p.Literal != nil:
-			width += len(p.Literal)
-		case w > 0:
-			width += w
-		default:
+		if w := p.Width(); w == Variable {
 			width++
+		} else {
+			width += w
 		}
 	}
-	if width > longKey {
-		notes = append(notes, fmt.Sprintf("a key has %d bytes at least, which each cell repeats: more than %d are a burden", width, longKey))
-	} else if width > goodKey {
-		notes = append(notes, fmt.Sprintf("a key has %d bytes at least, which each cell repeats: up to %d are good", width, goodKey))
+	switch {
+	case l.Kind == Index: // its entries are one cell each
+	case width > longKey:
+		add("a key has %d bytes at least, which each cell repeats: more than %d are a burden", width, longKey)
+		notes[len(notes)-1].Warning = true
+	case width > goodKey:
+		add("a key has %d bytes at least, which each cell repeats: up to %d are good", width, goodKey)
 	}
 	return notes
+}
+
+// emptyRegions counts the regions in which no key of l can be stored. They begin at from.
+//
+//	SALT(0 TO 3) AS UINT8, from '', 01, 02, 03, 04, 05                 2
+//	user_id AS TEXT(6), from '', '3', '6', 'a', 'd'                    2: digits end before 'a'
+//	'u:', id AS TEXT, from '', 'a', 'm'                                2
+func (l *Layout) emptyRegions(from [][]byte) (n int) {
+	first, before := l.firstPart()
+	starts := first.starts(before)
+	if starts == nil {
+		chars := first.leading().Chars
+		if _, ok := first.Encoding.(digits); ok || first.Width() == Variable {
+			chars = cmp.Or(chars, first.alphabet())
+		}
+		for _, c := range []byte(chars) {
+			starts = append(starts, append(bytes.Clone(before), c))
+		}
+	}
+	if starts == nil && len(before) > 0 {
+		starts = [][]byte{before}
+	}
+	if starts == nil {
+		return 0 // any bytes may begin a key
+	}
+	for i, at := range from {
+		if !slices.ContainsFunc(starts, func(s []byte) bool { // of the keys that begin with s some are in the region
+			return (i+1 == len(from) || bytes.Compare(s, from[i+1]) < 0) && (bytes.Compare(s, at) >= 0 || bytes.HasPrefix(at, s))
+		}) {
+			n++
+		}
+	}
+	return n
 }
 
 // starts are the bytes of each value of p behind before; nil: they are many, or vary in length.

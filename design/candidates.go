@@ -1,6 +1,7 @@
 package design
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -182,11 +183,15 @@ func (s *search) daily(c candidate) (out []candidate) {
 // front is a part in front of the others, which may need an end.
 func (s *search) front(part string) []string { return []string{part, "X'00'"} }
 
-// storedName is the literal beginning of the name of a table's primary HBase table.
+// designed ends the name of a table that is proposed.
+const designed = "_designed"
+
+// storedName is the literal beginning of the names of the HBase tables of a table a day.
 func storedName(t *catalog.Table) string {
-	prefix, _ := t.Layouts[0].Stored.Prefix()
-	if prefix = strings.TrimRight(prefix, "_-."); prefix == "" {
-		return t.Name
+	prefix, whole := t.Layouts[0].Stored.Prefix()
+	prefix = cmp.Or(strings.TrimRight(prefix, "_-."), t.Name)
+	if !whole { // today's names are taken
+		prefix += designed
 	}
 	return prefix
 }
@@ -325,7 +330,7 @@ func (s *search) parsed(c *candidate) (*parser.CreateTable, error) {
 	first := made.Layouts[0]
 	if len(s.table.Def.Layouts) > 0 {
 		first.Name = s.table.Def.Layouts[0].Name
-		if c.stored == "" {
+		if c.stored == "" && s.table.Layouts[0].Stored.IsLiteral() {
 			first.StoredIn = s.table.Def.Layouts[0].StoredIn
 		}
 	}

@@ -152,6 +152,13 @@ func (s *search) present() *candidate {
 	for _, p := range s.table.Layouts[0].Key.Parts {
 		c.parts = append(c.parts, p.Source)
 	}
+	if of := s.table.Layouts[0].Stored; !of.IsLiteral() {
+		var parts []string
+		for _, p := range of.Parts {
+			parts = append(parts, p.Source)
+		}
+		c.stored = strings.Join(parts, ", ")
+	}
 	for _, i := range s.table.Layouts[0].KeyColumns() {
 		c.columns = append(c.columns, s.table.Columns[i])
 	}

@@ -72,6 +72,8 @@ type Proposal struct {
 	Create string   `json:"create,omitempty"`
 	Copy   string   `json:"copy,omitempty"`
 	Plans  []string `json:"explain,omitempty"` // by statement; "" for one that does not read the table
+
+	Split *parser.SplitDef `json:"-"` // of the regions that the figures are for; nil: none can be written
 }
 
 // designer designs the tables of a workload.

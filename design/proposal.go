@@ -13,10 +13,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// proposal describes a trial. whole: with statements and plans.
+// proposal describes a trial. whole: with plans.
 func (s *search) proposal(t *trial, whole bool) Proposal {
 	out := Proposal{Today: t == s.today, Key: t.key(), Why: t.why, Of: len(s.reading), Rows: -1, Calls: -1, Micros: -1, Share: t.share, Bytes: t.bytes,
-		Puts: t.puts, Cost: t.total}
+		Puts: t.puts, Cost: t.total, Split: t.split}
 	for i, x := range t.indexes {
 		bytes := ""
 		if k := t.known.Key(t.table.Layouts[len(t.table.Layouts)-len(t.indexes)+i].Name); k != nil {
@@ -45,11 +45,11 @@ func (s *search) proposal(t *trial, whole bool) Proposal {
 		out.Rows, out.Calls, out.Micros = rows/weights, calls/weights, micros/weights
 	}
 	out.Notes = s.notesOn(t)
-	if !whole {
-		return out
-	}
 	if !out.Today {
 		out.Create, out.Copy = s.statements(t)
+	}
+	if !whole {
+		return out
 	}
 	for _, st := range s.stmts {
 		text := ""
@@ -66,7 +66,7 @@ func (s *search) proposal(t *trial, whole bool) Proposal {
 // statements are those that make the table and fill it.
 func (s *search) statements(t *trial) (create, fill string) {
 	def := *t.table.Def
-	def.Name, def.External, def.IfNotExists, def.StoredIn = def.Name+"_designed", false, false, nil
+	def.Name, def.External, def.IfNotExists, def.StoredIn = def.Name+designed, false, false, nil
 	def.Layouts = slices.Clone(def.Layouts)
 	for i := range def.Layouts {
 		if t.stored == "" {
@@ -98,7 +98,9 @@ func (s *search) notes() (out []string) {
 // notesOn are what is to be known of a layout before it is used.
 func (s *search) notesOn(t *trial) (out []string) {
 	layout := t.table.Layouts[0]
-	out = append(out, layout.KeyNotes(s.Regions)...)
+	for _, n := range layout.KeyNotes(s.Regions) {
+		out = append(out, n.Text)
+	}
 	if t.bytes > 16 && layout.Key.Parts[0].Width() == catalog.Variable {
 		out = append(out, fmt.Sprintf("the key has %.0f bytes, which each cell repeats: 16 are a good bound", math.Round(t.bytes)))
 	}

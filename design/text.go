@@ -47,7 +47,7 @@ func (t *Table) write(b *strings.Builder, stmts []Statement) {
 	}
 	for i := range t.Proposals {
 		if p := &t.Proposals[i]; p.Create != "" {
-			fmt.Fprintf(b, "\nto have 1:\n  %s\n  %s\n", p.Create, p.Copy)
+			fmt.Fprintf(b, "\nto have %d:\n  %s\n  %s\n", i+1, p.Create, p.Copy)
 		}
 		for n, text := range t.Proposals[i].Plans {
 			if text != "" {

@@ -181,10 +181,14 @@ func (r *run) regionsOf(ctx context.Context, t *catalog.Table, l *catalog.Layout
 	return nil, err
 }
 
-// noteRegions adds notes with the first keys of the regions of t, a table that was just created.
+// noteRegions adds notes with the first keys of the regions of t, a table that was just created, and about its rowkeys.
 func (r *run) noteRegions(ctx context.Context, t *catalog.Table) error {
 	l := t.Layouts[0]
-	if t.Split == nil || t.External {
+	if t.External {
+		return nil
+	}
+	if t.Split == nil {
+		r.noteKeys(t, [][]byte{nil})
 		return nil
 	}
 	regions, err := r.regionsOf(ctx, t, l, storedName(l)) // a name that is made of parts is no table's yet
@@ -192,6 +196,7 @@ func (r *run) noteRegions(ctx context.Context, t *catalog.Table) error {
 		return err
 	}
 	begin := make([]string, 0, maxNoted+2)
+	starts := make([][]byte, len(regions))
 	for i, g := range regions {
 		switch {
 		case i < maxNoted || i == len(regions)-1:
@@ -199,9 +204,22 @@ func (r *run) noteRegions(ctx context.Context, t *catalog.Table) error {
 		case i == maxNoted:
 			begin = append(begin, "...")
 		}
+		starts[i] = g.Start
 	}
 	r.Warn.Add(warning.Regions, fmt.Sprintf("%s of %s, which begin at: %s", words.Count(int64(len(regions)), "region"), t.Name, strings.Join(begin, ", ")))
+	r.noteKeys(t, starts)
 	return nil
+}
+
+// noteKeys adds notes about the rowkeys of t, whose regions begin at starts.
+func (r *run) noteKeys(t *catalog.Table, starts [][]byte) {
+	for _, n := range t.KeyNotes(starts) {
+		code := warning.KeyNote
+		if n.Warning {
+			code = warning.LongKey
+		}
+		r.Warn.Add(code, t.Name+": "+n.Text)
+	}
 }
 
 // noteIndexes warns of other definitions of t's rows that lack an index or copy of t, or have one that t lacks: rows

@@ -65,6 +65,7 @@ func (s *session) drawTable(ctx context.Context, name string, more bool) error {
 	for _, l := range t.Layouts {
 		s.drawKey(ctx, w, t, l)
 	}
+	s.drawNotes(ctx, w, t)
 	fmt.Fprintln(w, "columns")
 	rows := [][]string{}
 	for _, c := range t.Columns {
@@ -91,6 +92,21 @@ func (s *session) drawTable(ctx context.Context, name string, more bool) error {
 		}
 	}
 	return s.drawStatistics(ctx, w, t)
+}
+
+// drawNotes prints notes about the keys of t, as CREATE TABLE does. An HBase table that hql did not make may hold other
+// rows, too: its regions tell nothing about these keys.
+func (s *session) drawNotes(ctx context.Context, w io.Writer, t *catalog.Table) {
+	var starts [][]byte
+	if names, err := s.physical(ctx, t.Layouts[0]); err == nil && !t.External {
+		regions, _ := s.db.Client().Regions(ctx, names[len(names)-1])
+		for _, g := range regions {
+			starts = append(starts, g.Start)
+		}
+	}
+	for _, n := range t.KeyNotes(starts) {
+		fmt.Fprintf(w, "  note: %s\n", printable(n.Text))
+	}
 }
 
 // drawStatistics prints the statistics of t.

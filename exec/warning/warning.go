@@ -18,7 +18,9 @@ const (
 	TableKept   = "HQL-W007" // DROP TABLE left an HBase table that another definition uses
 	Transaction = "HQL-W009" // BEGIN and COMMIT do nothing
 	Index       = "HQL-W010" // another definition of the HBase table writes past an INDEX
+	LongKey     = "HQL-W011" // keys of a new table are a burden
 	Regions     = "HQL-N001" // a note: where the regions of a new table begin
+	KeyNote     = "HQL-N002" // a note about the rowkey of a new table
 )
 
 // List collects the warnings about a statement's result. It counts repeated ones: a million malformed keys are one

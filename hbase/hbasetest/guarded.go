@@ -116,10 +116,15 @@ func Pair(tb testing.TB) (quorum string) {
 	if os.Getenv(guardedEnv) == "" {
 		tb.Skipf("set %s=1 to check against an HBase of two region servers", guardedEnv)
 	}
+	return Several(tb, 2, [2]string{"hbase.quota.enabled", "true"}, [2]string{"hbase.quota.refresh.period", "200"}, [2]string{"hbase.ipc.max.request.size", fmt.Sprint(PairTakes)})
+}
+
+// Several starts an HBase of so many region servers with more properties, and stops it after the test.
+func Several(tb testing.TB, servers int, props ...[2]string) (quorum string) {
+	tb.Helper()
 	p := plain()
-	p.main = []string{"org.apache.hadoop.hbase.master.HMaster", "--localRegionServers=2", "--minRegionServers=2", "start"}
-	p.props = [][2]string{{"hbase.regionserver.port", "0"}, {"hbase.regionserver.info.port.auto", "true"}, {"hbase.quota.enabled", "true"}, {"hbase.quota.refresh.period", "200"},
-		{"hbase.ipc.max.request.size", fmt.Sprint(PairTakes)}}
+	p.main = []string{"org.apache.hadoop.hbase.master.HMaster", fmt.Sprintf("--localRegionServers=%d", servers), fmt.Sprintf("--minRegionServers=%d", servers), "start"}
+	p.props = append(props, [][2]string{{"hbase.regionserver.port", "0"}, {"hbase.regionserver.info.port.auto", "true"}}...)
 	r, err := start(p, false)
 	check(tb, err)
 	tb.Cleanup(r.stop)
