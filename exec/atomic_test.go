@@ -296,7 +296,7 @@ func TestClockSetBack(t *testing.T) {
 	}
 }
 
-// IF NOT EXISTS has one winner, also under definitions that have their columns in another order.
+// IF NOT EXISTS has one winner, also under definitions that have their columns in another order, or fewer families.
 func TestInsertIfNotExistsOfTwoDefinitions(t *testing.T) {
 	_, c := newStore(t)
 	a := newWorld(t, c, Config{FullScan: AllowFullScan})
@@ -314,6 +314,19 @@ func TestInsertIfNotExistsOfTwoDefinitions(t *testing.T) {
 		}
 	}
 	a.expect("0", "SELECT count(*) FROM t WHERE a <> b")
+	for _, w := range []*world{a, b} {
+		w.run("CREATE EXTERNAL TABLE IF NOT EXISTS part (id INT, b INT FROM e:b) ROW KEY (id AS INT32) STORED IN 't'")
+	}
+	for i := range 60 {
+		var won atomic.Int64
+		together(2, func(k int) {
+			w, table := []*world{a, b}[k], []string{"t (id, b)", "part"}[k]
+			won.Add(w.changed(fmt.Sprintf("INSERT INTO %s VALUES (%d, %d) IF NOT EXISTS", table, 100+i, k)))
+		})
+		if won.Load() != 1 {
+			t.Fatalf("round %d of fewer families: %d won", i, won.Load())
+		}
+	}
 }
 
 // masked changes the conditions of mutations before they are sent.

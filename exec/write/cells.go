@@ -166,12 +166,13 @@ func (w *Writer) cells(l *catalog.Layout, row []types.Value, set []bool, fresh b
 	return puts, removed, nil
 }
 
-// marker returns the cell that makes a row without values exist, in a family that reads look at. No column reads it. IF
-// NOT EXISTS claims the row with it: it has the same place for all definitions with the same families, whatever the
-// order of their columns.
-func (w *Writer) marker() hbase.Cell {
+// marker returns the cell that makes a row without values exist, in a family that reads look at. No column reads it.
+func (w *Writer) marker() hbase.Cell { return w.markerIn(w.table.RowFamilies()) }
+
+// markerIn is marker in the first of families by name.
+func (w *Writer) markerIn(families []string) hbase.Cell {
 	family := w.table.Families[0].Name
-	if families := w.table.RowFamilies(); len(families) > 0 {
+	if len(families) > 0 {
 		family = slices.Min(families)
 	}
 	if w.table.Marker != "" {

@@ -65,7 +65,10 @@ func (w *Writer) claim(puts []hbase.Cell, at place) []hbase.Cell {
 		puts[0], puts[i] = puts[i], puts[0]
 		return puts
 	}
-	mark := w.marker()
+	if w.claimIn == nil {
+		w.claimIn = w.sharedFamilies()
+	}
+	mark := w.markerIn(w.claimIn)
 	if w.table.Marker == "" {
 		mark.Value = w.token
 	}
@@ -73,6 +76,25 @@ func (w *Writer) claim(puts []hbase.Cell, at place) []hbase.Cell {
 		return bytes.Equal(c.Qualifier, mark.Qualifier) && bytes.Equal(c.Family, mark.Family)
 	})
 	return append([]hbase.Cell{mark}, puts...)
+}
+
+// sharedFamilies returns the families of the table's rows that the other definitions of its HBase table in the catalog
+// have too, so that all of them claim a row by the same cell. Definitions without a common family have rows of their
+// own.
+func (w *Writer) sharedFamilies() []string {
+	families := w.table.RowFamilies()
+	stored, _ := w.table.Layouts[0].Stored.Prefix()
+	for _, o := range w.st.Catalog.Tables() {
+		if other, _ := o.Layouts[0].Stored.Prefix(); other != stored {
+			continue
+		}
+		of := o.RowFamilies()
+		both := slices.DeleteFunc(slices.Clone(families), func(f string) bool { return !slices.Contains(of, f) })
+		if len(both) > 0 {
+			families = both
+		}
+	}
+	return families
 }
 
 // sendNew is send for rows of the primary layout that are stored only where no other IF NOT EXISTS was faster.

@@ -63,6 +63,7 @@ type Writer struct {
 	// Returning takes the rows that are written; nil: nobody asks for them.
 	Returning    *Returning
 	token        []byte
+	claimIn      []string // the first of these families by name has the claim; nil: not asked yet
 	refused      map[rowID]bool
 	jointEntries bool         // see hasJointEntries
 	written      []writtenRow // pending ones that complete looks at
