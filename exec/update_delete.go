@@ -79,10 +79,12 @@ func (r *run) planUpdate(ctx context.Context, t *catalog.Table, s *parser.Update
 	return r.planWhere(ctx, t, s.Alias, s.Where, s.AllowFullScan, values...)
 }
 
-// alone reports whether p reads one table and nothing beside it.
-func alone(p *plan.Plan) bool {
-	_, ok := p.Root.(*plan.Scan)
-	return ok
+// alone gives the scan of p, if p reads the primary rows of one table and nothing else; else nil.
+func alone(p *plan.Plan) *plan.Scan {
+	if s, ok := p.Root.(*plan.Scan); ok && s.Layout.Kind == catalog.Primary {
+		return s
+	}
+	return nil
 }
 
 // delete runs DELETE.
@@ -102,7 +104,7 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 		q := *s
 		q.Where = both(s.Where, only)
 		p, err := r.planDelete(ctx, t, &q)
-		if err == nil && (len(p.Subplans) > 0 || s.Joins() || !alone(p)) {
+		if err == nil && (len(p.Subplans) > 0 || s.Joins() || alone(p) == nil) {
 			return p, allFirst, nil
 		}
 		return p, asRead, err
@@ -152,7 +154,7 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 		case err != nil:
 		case len(p.Subplans) > 0:
 			when = atOnce // for next may read the table
-		case len(t.Layouts) > 1 || s.Joins() || !alone(p):
+		case len(t.Layouts) > 1 || s.Joins() || alone(p) == nil:
 			when = allFirst
 		}
 		return p, when, err
@@ -220,8 +222,8 @@ func (r *run) changeRows(ctx context.Context, w *write.Writer, t *catalog.Table,
 		return err
 	}
 	width := w.Width()
-	s, alone := p.Root.(*plan.Scan)
-	if w.Hold(missed != nil || alone && s.Access <= plan.Get) && alone && s.Layout.Kind != catalog.Copy {
+	s := alone(p)
+	if w.Hold(missed != nil || s != nil && s.Access <= plan.Get) && s != nil {
 		s.Cells = true
 		width = s.Width()
 	}

@@ -33,7 +33,7 @@ func (q *query) extremes(c *parser.SelectCore, f *from, groups []expr.Expr, aggs
 		if err != nil {
 			return nil, err
 		}
-		if s := node.(*plan.Scan); !ordered || s.Access == plan.Empty {
+		if s, ok := node.(*plan.Scan); !ok || !ordered || s.Access == plan.Empty {
 			return nil, nil
 		}
 		var one plan.Node = &plan.Aggregate{Input: node, Aggs: aggs[i : i+1]}

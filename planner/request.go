@@ -76,6 +76,11 @@ func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder
 	if err != nil {
 		return nil, false, err
 	}
+	if !q.pieces {
+		if u, err := q.env.united(req, scan); u != nil || err != nil {
+			return u, false, err
+		}
+	}
 	return scan, len(want.by) > 0 && scan.Order != plan.NoOrder, nil
 }
 

@@ -20,6 +20,7 @@ import (
 //	lookup          a join's right side is looked up by what the values of a left row bind of its key (lookup.go)
 //	tries, wanted   LIMIT ends groups, DISTINCT, joins and sorts whose rows come in the key's order, or in that of the first terms (ordering.go)
 //	oneOfSame       an end of each group is read alone where the result is made of no more (ends.go)
+//	united          an OR whose terms bind different layouts is read from each of them (union.go)
 //	limitUnion      parts of a UNION ALL give no more rows than LIMIT wants (setop.go)
 //
 // Whoever adds a rule adds a case to exec/testdata/shapes.

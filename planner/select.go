@@ -67,9 +67,23 @@ func (e *Env) Where(t *catalog.Table, alias string, where parser.Expr, values []
 	if err != nil {
 		return nil, nil, err
 	}
+	if scan.Layout.Kind != catalog.Primary && !stays(scan) {
+		req.Layout = t.Layouts[0].Name
+		if scan, err = e.access(req); err != nil {
+			return nil, nil, err
+		}
+	}
 	q.plan.Columns = src.cols[:len(t.Columns)]
 	q.plan.Root, _, err = semiJoined(scan, semis)
 	return q.plan, exprs, err
+}
+
+// stays reports whether the entry of a row stays where s reads it as long as the row is one of its result: another statement that changes
+// the row at the same time may move it within a range, past the reader.
+func stays(s *plan.Scan) bool {
+	return len(s.Spans) < 2 && !slices.ContainsFunc(s.Key, func(u plan.PartUse) bool {
+		return u.Part.Literal == nil && u.Use != plan.Bound && slices.ContainsFunc(u.Part.Columns, func(c int) bool { return !s.Table.Columns[c].KeyPart })
+	})
 }
 
 // Returning compiles the RETURNING clause over the rows of t that a statement writes: t's columns, _key and _ts. needed

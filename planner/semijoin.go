@@ -17,7 +17,7 @@ import (
 //	EXISTS      a semi-join: a row stays if it has a pair
 //	NOT EXISTS  an anti-join: a row stays if it has none
 //	IN          EXISTS, with x = y among the conditions
-//	NOT IN      NOT EXISTS, with (x = y) IS NOT FALSE: a NULL on either side is no answer, and the row does not stay
+//	NOT IN      NOT EXISTS, with (x = y) IS NOT FALSE where a side may be NULL: that is no answer, and the row does not stay
 //
 // Where the rows of the query bind the key of the row's table and not the other way round, EXISTS becomes an IN of a query that is run once.
 
@@ -142,7 +142,7 @@ func (q *query) semi(f *from, s *expr.Subquery) *semi {
 	if m.hints, err = readHints(core.Hints); err != nil {
 		return nil
 	}
-	conds, err := m.conditions(core)
+	conds, err := m.conditions(f, core)
 	if err != nil || beyond {
 		return nil
 	}
@@ -169,8 +169,8 @@ func (q *query) semi(f *from, s *expr.Subquery) *semi {
 	return m
 }
 
-// conditions compiles the conditions on a row of the query and a row of the block.
-func (m *semi) conditions(core *parser.SelectCore) ([]expr.Expr, error) {
+// conditions compiles the conditions on a row of the query and a row of the block, whose FROM is f.
+func (m *semi) conditions(f *from, core *parser.SelectCore) ([]expr.Expr, error) {
 	s, scope, conds := m.of, m.in.scope(m.from.srcs), slices.Clone(m.from.conds)
 	if core.Where != nil {
 		w, err := expr.CompileCondition(core.Where, scope)
@@ -187,6 +187,7 @@ func (m *semi) conditions(core *parser.SelectCore) ([]expr.Expr, error) {
 		return nil, err
 	}
 	var same []expr.Expr
+	null := false
 	for i, x := range s.X {
 		if _, column := x.(*expr.Column); !column { // it may fail, and is not computed where the query has no row
 			return nil, errNotTied
@@ -196,12 +197,22 @@ func (m *semi) conditions(core *parser.SelectCore) ([]expr.Expr, error) {
 			return nil, err
 		}
 		same = append(same, e)
+		null = null || !f.neverNull(x) || !m.from.neverNull(outs[i].expr)
 	}
-	if !s.Not {
+	if !s.Not || !null {
 		return append(conds, same...), nil
 	}
 	all := expr.Conjunction(same)
 	return append(conds, &expr.Or{Terms: []expr.Expr{all, &expr.IsNull{Pos: s.Pos, X: all}}}), nil
+}
+
+// neverNull reports whether e is a column of a key that no row of f lacks.
+func (f *from) neverNull(e expr.Expr) bool {
+	c, ok := e.(*expr.Column)
+	return ok && slices.ContainsFunc(f.srcs, func(s *source) bool {
+		i := c.Index - s.offset
+		return s.table != nil && !f.outer[slices.Index(f.srcs, s)] && i >= 0 && i < len(s.table.Columns) && s.table.Columns[i].KeyPart && !s.table.Columns[i].NullKey
+	})
 }
 
 // usage marks the columns of the query's rows that are read above its tables; they follow width columns in the rows of

@@ -37,15 +37,33 @@ func (st *Reads) hop(t *task, s *plan.Scan, stats *Counts, looks *atomic.Int64) 
 	}
 	o.Columns, o.Filter, o.NoCacheBlocks = nil, filter.And{filter.FirstCell{}, filter.KeyOnly{}}, false
 	o.Region, o.Slots, o.Metrics, o.Timeline = stats.regions, st.Slots, st.Metrics || stats.trace != nil, st.Timeline
-	t.hop = &hopper{st: st, scan: s, stats: stats, opts: &o, looks: looks, pace: newPace(&st.Tuning, max(st.Tuning.HopRows, st.Tuning.SeekRows*len(s.Hop.Tails))), want: 1}
+	longest := st.Tuning.HopLongest
+	if s.Access != plan.SkipScan && slices.ContainsFunc(flat(s.Filter), comparesKeys) { // without hops the servers send only keys that fit
+		longest = min(longest, st.Tuning.HopPays)
+	}
+	t.hop = &hopper{st: st, scan: s, stats: stats, opts: &o, looks: looks, want: 1,
+		pace: newPace(&st.Tuning, max(st.Tuning.HopRows, st.Tuning.SeekRows*len(s.Hop.Tails)), longest)}
+}
+
+// comparesKeys reports whether f tells what keys look like.
+func comparesKeys(f filter.Filter) bool {
+	switch f.(type) {
+	case filter.Fuzzy, filter.KeyRegex:
+		return true
+	}
+	return false
 }
 
 // next returns the tasks of the next values, at least want if there are so many. left is the rest of t, to be read by
 // hops too, or nil.
 func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left *task, err error) {
 	for values := 0; values < want; {
-		if h.pace.tooMany(h.scan.Access, h.looks.Load(), h.st.Tuning.HopLongest) {
+		if h.pace.tooMany(h.scan.Access, h.looks.Load()) {
 			if err := h.st.Guard.TooMany(h.scan); err != nil {
+				if h.pace.longest < h.st.Tuning.HopLongest { // the other way is not allowed
+					h.pace.longest = h.st.Tuning.HopLongest
+					continue
+				}
 				return nil, nil, err
 			}
 			t.hop = nil
@@ -112,19 +130,21 @@ func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left
 // pace is the length of the looks of a hopping access.
 type pace struct {
 	*Tuning
-	rows  int // of the next
-	short int // of a short one
-	looks int
+	rows    int // of the next
+	short   int // of a short one
+	longest int // of the longest that hops are worth
+	looks   int
+	ones    int // looks, one after the other, that ended among the rows of one value
 }
 
 // tooMany reports whether hopping should end, after so many looks of a table access: it has not paid over a long time.
 // The hops of a SkipScan never cost much more than the rows they find, as there are few values: they end if there are
 // more values than the statistics said.
-func (p *pace) tooMany(a plan.Access, looks int64, longest int) bool {
+func (p *pace) tooMany(a plan.Access, looks int64) bool {
 	if a == plan.SkipScan {
-		p.rows = min(p.rows, longest)
+		p.rows = min(p.rows, p.longest)
 	}
-	return p.rows > longest || looks >= p.MaxHops
+	return p.rows > p.longest || looks >= p.MaxHops
 }
 
 // perValue returns how many looks to count for the values that one look found, in addition to itself: for a SkipScan
@@ -136,18 +156,25 @@ func perValue(a plan.Access, fresh int) int64 {
 	return 0
 }
 
-func newPace(t *Tuning, short int) pace { return pace{Tuning: t, rows: short, short: short} }
+func newPace(t *Tuning, short, longest int) pace {
+	return pace{Tuning: t, rows: short, short: short, longest: longest}
+}
 
 // next chooses the length of the next look, after one at rows keys with fresh values.
 func (p *pace) next(rows, fresh int) {
 	p.looks++
+	if p.ones++; fresh > 1 {
+		p.ones = 0
+	}
 	switch {
 	case fresh == 0: // nothing to hop from: it goes on reading
-		p.rows = max(p.rows, min(4*p.rows, p.HopLongest))
+		p.rows = max(p.rows, min(4*p.rows, p.HopLongest, p.longest))
 	case fresh > 1 && rows/fresh < min(rows, p.HopPays):
 		p.rows *= 4
 	case p.looks%p.HopLongLook == p.HopLongLook-1:
-		p.rows = 4 * p.HopPays
+		p.rows = p.HopPays
+	case p.ones > 2: // the values have many rows each
+		p.rows = max(1, p.short/4)
 	default:
 		p.rows = p.short
 	}

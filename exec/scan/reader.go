@@ -65,7 +65,7 @@ func (r *reader) begin(a *access, dec *Decoder, tasks []task) {
 	}
 	if r.skip > 0 {
 		r.chunk = a.st.Tuning.FirstRows
-		r.pace = newPace(&a.st.Tuning, r.chunk)
+		r.pace = newPace(&a.st.Tuning, r.chunk, maxChunkRows)
 	}
 }
 
@@ -352,7 +352,7 @@ func (r *reader) isLast(key []byte) bool {
 func (r *reader) keepPace() {
 	r.pace.next(r.got, r.fresh)
 	r.looks.Add(perValue(r.scan.Access, r.fresh))
-	tooMany := r.pace.tooMany(r.scan.Access, r.looks.Load(), maxChunkRows)
+	tooMany := r.pace.tooMany(r.scan.Access, r.looks.Load())
 	if r.chunk, r.fresh = r.pace.rows, 0; tooMany {
 		r.chunk = 0
 	}

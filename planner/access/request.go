@@ -29,27 +29,12 @@ type Request struct {
 // past reports whether req reads versions: layouts other than the primary one hold only the present rows.
 func (req *Request) past() bool { return req.AllVersions || req.MaxTime > 0 }
 
-// eligible reports whether l can answer req: the pseudo-column _key means the primary layout's.
+// eligible reports whether l can answer req.
 func eligible(l *catalog.Layout, req *Request) bool {
 	if l.Kind != catalog.Primary && (req.past() || l.Building) {
 		return false
 	}
-	if req.Layout != "" {
-		return l.Name == req.Layout
-	}
-	if l.Kind == catalog.Primary {
-		return true
-	}
-	key := len(req.Table.Columns)
-	if req.Needed[key] {
-		return false
-	}
-	for _, c := range req.Conjuncts {
-		if slices.Contains(expr.Columns(c), key) {
-			return false
-		}
-	}
-	return true
+	return req.Layout == "" || l.Name == req.Layout
 }
 
 // coveredBy reports whether the entries of l, an INDEX with some that are verified, tell all that req wants of a row.

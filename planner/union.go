@@ -1,0 +1,91 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner/access"
+	"github.com/hql-db/hql/planner/estimate"
+	"github.com/hql-db/hql/planner/plan"
+)
+
+// maxAlternatives bounds the terms of an OR that are read one by one, and maxDivided the ORs of a WHERE that are tried.
+const maxAlternatives, maxDivided = 64, 4
+
+// united reads, in place of whole, the rows of an OR whose terms each bind a key, by one layout or by several. A row that the terms before
+// have is left out, so that each row comes once:
+//
+//	y = 5 OR z = 7      an INDEX of y where y = 5, then an INDEX of z where z = 7 and y is not 5
+//
+// nil: a term binds nothing.
+func (e *Env) united(req *access.Request, whole *plan.Scan) (*plan.Union, error) {
+	if len(req.Table.Layouts) < 2 || !whole.Access.Wide() || e.Options.NoRules || e.Options.NoKey || req.Layout != "" || req.AllVersions {
+		return nil, nil
+	}
+	tried := 0
+	for i, c := range req.Conjuncts {
+		or, ok := c.(*expr.Or)
+		if !ok || len(or.Terms) > maxAlternatives || !rowwise(or) {
+			continue
+		}
+		if tried++; tried > maxDivided {
+			break
+		}
+		rest := slices.Delete(slices.Clone(req.Conjuncts), i, i+1)
+		read := func(more ...expr.Expr) (*plan.Scan, error) {
+			one := *req
+			one.Conjuncts, one.OrderBy, one.Limit.Set = append(slices.Clip(rest), more...), nil, false
+			return e.access(&one)
+		}
+		groups, err := e.byLayout(or, read)
+		if err != nil {
+			return nil, err
+		}
+		u := &plan.Union{}
+		var before []expr.Expr
+		for _, g := range groups {
+			s, err := read(append(slices.Clip(before), g)...)
+			if err != nil {
+				return nil, err
+			}
+			u.Parts = append(u.Parts, s)
+			before = append(before, &expr.Or{Terms: []expr.Expr{&expr.Not{X: g}, &expr.IsNull{Pos: g.Position(), X: g}}})
+		}
+		if len(u.Parts) > 1 && e.cheaper(u, whole) {
+			return u, nil
+		}
+	}
+	return nil, nil
+}
+
+// byLayout gathers the terms of or by the layout that each of them binds; none where one binds nothing.
+func (e *Env) byLayout(or *expr.Or, read func(more ...expr.Expr) (*plan.Scan, error)) (groups []expr.Expr, err error) {
+	var layouts []string
+	for _, t := range or.Terms {
+		s, err := read(t)
+		if err != nil || s.Access.Wide() {
+			return nil, err
+		}
+		at := slices.Index(layouts, s.Layout.Name)
+		if at < 0 {
+			layouts, groups = append(layouts, s.Layout.Name), append(groups, t)
+			continue
+		}
+		both := &expr.Or{Terms: []expr.Expr{groups[at], t}}
+		if o, ok := groups[at].(*expr.Or); ok {
+			both.Terms = append(slices.Clip(o.Terms), t)
+		}
+		groups[at] = both
+	}
+	return groups, nil
+}
+
+// cheaper reports whether statistics, if there are some, say that u costs less than whole.
+func (e *Env) cheaper(u *plan.Union, whole *plan.Scan) bool {
+	if e.Statistics == nil || e.Statistics(whole.Table) == nil || e.MayReadAll != nil && !e.MayReadAll(whole) {
+		return true
+	}
+	by := estimate.New(e.Statistics)
+	parts, all := by.Node(u), by.Node(whole)
+	return parts == nil || all == nil || parts.Cost < all.Cost
+}
