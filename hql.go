@@ -1,6 +1,7 @@
 package hql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -206,6 +207,9 @@ func (db *DB) bind(s parser.Statement, sql string, args []any) (exec.Args, error
 	return bound, nil
 }
 
+// Settings are those of the statements that run through db, and the statements of PREPARE.
+func (db *DB) Settings() *exec.Session { return cmp.Or(db.session, db.engine.Session()) }
+
 // Tables lists the tables that the catalog knows, by name. They do not change.
 func (db *DB) Tables() []*catalog.Table { return db.engine.Catalog().Tables() }
 
@@ -312,7 +316,7 @@ func (s *Stmt) runPiece(ctx context.Context, args []any, piece *exec.Piece) (*Ro
 		end(nil, err)
 		return nil, err
 	}
-	return &Rows{rows: rows, sql: s.sql, stmt: s.parsed, loc: rows.Location(), end: end}, nil
+	return &Rows{rows: rows, sql: s.sql, stmt: cmp.Or(rows.Statement, s.parsed), loc: rows.Location(), end: end}, nil
 }
 
 // Query runs the statement.

@@ -303,7 +303,7 @@ func (w *endedWorld) rows(ctx context.Context, s *endedStatement, st *stepping, 
 			do()
 		}
 	}
-	l, err := e.lives.begin(ctx)
+	l, err := e.lives.begin(ctx, e.session)
 	if err != nil {
 		return nil, err
 	}

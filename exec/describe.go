@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/hql-db/hql/catalog"
@@ -16,7 +17,7 @@ type ParameterType = expr.ParameterType
 // Describe returns the types of the n parameters of a statement, beginning with given (Null: not given), and its
 // columns. It plans with NULL for each argument, and reads only what Plan reads.
 func (e *Engine) Describe(ctx context.Context, stmt parser.Statement, args Args, n int, given []types.Type) ([]ParameterType, []plan.OutputColumn, error) {
-	l, err := e.lives.begin(ctx)
+	l, err := e.lives.begin(ctx, cmp.Or(args.Session, e.session))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -72,6 +73,8 @@ func (r *run) describeStatement(ctx context.Context, stmt parser.Statement) ([]p
 			return nil, err
 		}
 		return r.describeReturning(t, s.Alias, s.Returning)
+	case *parser.Execute:
+		return r.describeExecute(ctx, s)
 	case *parser.Show:
 		rows, err := r.show(ctx, s)
 		if err != nil {

@@ -220,11 +220,22 @@ type parts struct {
 }
 
 // Run runs one statement. A query runs while its rows are read: Close them. Everything else is done when Run returns.
-func (e *Engine) Run(ctx context.Context, stmt parser.Statement, args Args) (*Rows, error) {
+func (e *Engine) Run(ctx context.Context, stmt parser.Statement, args Args) (rows *Rows, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	l, err := e.lives.begin(ctx)
+	stmt, args, x, err := e.execution(stmt, args)
+	if err != nil {
+		return nil, err
+	}
+	if x != nil {
+		defer func() {
+			if err = x.placed(err); rows != nil {
+				rows.Statement, rows.execute = stmt, x
+			}
+		}()
+	}
+	l, err := e.lives.begin(ctx, cmp.Or(args.Session, e.session))
 	if err != nil {
 		return nil, err
 	}
@@ -345,6 +356,10 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 		return r.analyzeTable(ctx, s)
 	case *parser.Transaction:
 		return r.transaction(s)
+	case *parser.Prepare:
+		return r.prepareStatement(ctx, s)
+	case *parser.Deallocate:
+		return r.deallocate(s)
 	}
 	return nil, parser.Errorf(stmt.Position(), "this statement cannot be run")
 }
@@ -380,7 +395,11 @@ func (r *run) transaction(s *parser.Transaction) (*Rows, error) {
 // Plan plans a query, or the reading side of a DELETE, UPDATE or INSERT ... SELECT, without running it.
 // Nothing is sent, except for the names that LOOKUP parts of the key need and for definitions that may have changed.
 func (e *Engine) Plan(ctx context.Context, stmt parser.Statement, args Args) (*plan.Plan, error) {
-	l, err := e.lives.begin(ctx)
+	stmt, args, x, err := e.execution(stmt, args)
+	if err != nil {
+		return nil, err
+	}
+	l, err := e.lives.begin(ctx, cmp.Or(args.Session, e.session))
 	if err != nil {
 		return nil, err
 	}
@@ -394,5 +413,5 @@ func (e *Engine) Plan(ctx context.Context, stmt parser.Statement, args Args) (*p
 	r.knowStatistics(l.ctx)
 	r.mayPlan(l.ctx)
 	p, err := r.plan(l.ctx, stmt)
-	return p, l.why(err)
+	return p, x.placed(l.why(err))
 }

@@ -219,7 +219,7 @@ func TestShow(t *testing.T) {
 	}
 	w.refused("unknown setting", "SET nonsense = 1")
 	w.run("SET timezone = 'Asia/Shanghai'")
-	w.expect("timezone|Asia/Shanghai|the zone of timestamps in text and of the day of a TIMESTAMP", "SHOW timezone")
+	w.expect("Asia/Shanghai", "SHOW timezone")
 }
 
 func TestCopy(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 )
 
 // ErrClosed is the error of statements that run when their Engine is closed, or begin later.
@@ -15,9 +16,20 @@ type life struct {
 	all    *lives
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	mu     sync.Mutex // held while the statement works: until its rows are there, then while some are fetched
-	rows   *Rows      // those that may still be read
+	mu     sync.Mutex  // held while the statement works: until its rows are there, then while some are fetched
+	rows   *Rows       // those that may still be read
+	timer  *time.Timer // of the timeout; nil: there is none
 }
+
+// errTimeout ends a statement that takes longer than its session allows.
+var errTimeout error = timeoutError{}
+
+type timeoutError struct{}
+
+func (timeoutError) Error() string {
+	return "canceling statement due to statement timeout (SHOW statement_timeout)"
+}
+func (timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // lives are the statements of an engine that have not ended.
 type lives struct {
@@ -26,8 +38,8 @@ type lives struct {
 	those  map[*life]struct{}
 }
 
-// begin gives a statement its life, with mu held.
-func (a *lives) begin(ctx context.Context) (*life, error) {
+// begin gives a statement of a session its life, with mu held. A server ends its clients' statements by itself.
+func (a *lives) begin(ctx context.Context, s *Session) (*life, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
@@ -38,6 +50,9 @@ func (a *lives) begin(ctx context.Context) (*life, error) {
 	}
 	l := &life{all: a}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
+	if d := s.Timeout(); d > 0 && s.Client == nil {
+		l.timer = time.AfterFunc(d, func() { l.cancel(errTimeout) })
+	}
 	l.mu.Lock()
 	a.those[l] = struct{}{}
 	return l, nil
@@ -46,6 +61,9 @@ func (a *lives) begin(ctx context.Context) (*life, error) {
 // end frees the resources of l.
 func (l *life) end() {
 	l.cancel(nil)
+	if l.timer != nil {
+		l.timer.Stop()
+	}
 	l.all.mu.Lock()
 	defer l.all.mu.Unlock()
 	delete(l.all.those, l)
@@ -53,8 +71,8 @@ func (l *life) end() {
 
 // why is the error to tell for err: statements fail in many ways when all is closed under them.
 func (l *life) why(err error) error {
-	if err != nil && err != io.EOF && context.Cause(l.ctx) == ErrClosed {
-		return ErrClosed
+	if cause := context.Cause(l.ctx); err != nil && err != io.EOF && (cause == ErrClosed || cause == errTimeout) {
+		return cause
 	}
 	return err
 }

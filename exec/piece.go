@@ -2,6 +2,7 @@ package exec
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -58,7 +59,7 @@ var ErrPieceChanged = errors.New("the definitions of tables have changed since t
 // Cut cuts a query into pieces of about a region each. Nothing is read but where the regions lie. The full-scan policy and the scan
 // limit, as far as statistics tell, are asked of the query as a whole.
 func (e *Engine) Cut(ctx context.Context, s *parser.Select, args Args) (*Cut, error) {
-	l, err := e.lives.begin(ctx)
+	l, err := e.lives.begin(ctx, cmp.Or(args.Session, e.session))
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/explain"
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -24,6 +25,9 @@ type Rows struct {
 	Drawn []explain.Line
 	// Document is set if the only value is a whole file, to be written unchanged (EXPLAIN's HTML, SHOW CREATE TABLE).
 	Document bool
+	// Statement is what EXECUTE ran; nil for other statements.
+	Statement parser.Statement
+	execute   *execute
 
 	run   *run
 	life  *life // nil for a statement that gives no rows
@@ -66,7 +70,7 @@ func (r *Rows) Next() ([][]types.Value, error) {
 				err = changed
 			}
 		}
-		_ = r.end(r.life.why(err))
+		_ = r.end(r.execute.placed(r.life.why(err)))
 		return nil, r.err
 	}
 	r.run.rec.returned.Add(int64(len(rows)))

@@ -3,12 +3,15 @@ package exec
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/hql-db/hql/exec/operator"
+	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/pgcatalog"
@@ -27,24 +30,29 @@ type settings struct {
 	// How much ANALYZE reads at most.
 	analyzeRows int64
 	analyzeTime time.Duration
+	timeout     time.Duration     // of a statement; 0: none
+	kept        map[string]string // PostgreSQL's and those with a dot that were set; it does not change
 }
 
-// Session is the settings of the statements that run in it. It is safe for concurrent use.
+// Session is the settings and the prepared statements of the statements that run in it. It is safe for concurrent use.
 type Session struct {
 	// Client is the connection of the session's PostgreSQL client, or nil. It is set before the first statement.
 	Client *pgcatalog.Client
 
 	mu       sync.Mutex
 	settings settings
+	initial  settings // those to which RESET and SET ... TO DEFAULT return
+	prepared map[string]*prepared
 }
 
-// NewSession begins a session with the engine's settings.
-func (e *Engine) NewSession() *Session { return &Session{settings: e.initial()} }
+// Session returns the session of statements that name none.
+func (e *Engine) Session() *Session { return e.session }
 
-// initial returns the settings of a new session, to which SET ... TO DEFAULT returns.
-func (e *Engine) initial() settings {
-	return settings{fullScan: e.cfg.FullScan, fullScanRows: defaultFullScanRows, loc: e.cfg.Loc, memory: cmp.Or(e.cfg.MemoryLimit, operator.DefaultMemoryLimit),
+// NewSession begins a session with the engine's settings.
+func (e *Engine) NewSession() *Session {
+	initial := settings{fullScan: e.cfg.FullScan, fullScanRows: defaultFullScanRows, loc: e.cfg.Loc, memory: cmp.Or(e.cfg.MemoryLimit, operator.DefaultMemoryLimit),
 		scanLimit: e.cfg.ScanLimit, timeline: e.cfg.Timeline, analyzeRows: 200_000, analyzeTime: time.Minute}
+	return &Session{settings: initial, initial: initial}
 }
 
 func (s *Session) now() settings {
@@ -55,27 +63,144 @@ func (s *Session) now() settings {
 
 // Setting returns the value of a setting as SHOW shows it.
 func (s *Session) Setting(name string) (string, error) {
-	x, err := findSetting(strings.ToLower(name), parser.NoPos)
+	now := s.now()
+	x, err := now.find(name, parser.NoPos)
 	if err != nil {
 		return "", err
 	}
-	return x.show(s.now()), nil
+	return x.show(now), nil
 }
+
+// Settings lists all settings by name: name, value and description.
+func (s *Session) Settings() [][3]string {
+	now := s.now()
+	list := slices.Collect(maps.Values(settingsByName()))
+	for name := range now.kept {
+		if strings.Contains(name, ".") && settingsByName()[name].show == nil {
+			list = append(list, keptSetting(name, "", "", anyText))
+		}
+	}
+	slices.SortFunc(list, func(a, b setting) int { return strings.Compare(a.name, b.name) })
+	var out [][3]string
+	for _, x := range list {
+		out = append(out, [3]string{cmp.Or(x.spelled, x.name), x.show(now), x.doc})
+	}
+	return out
+}
+
+// Begin sets a setting that RESET will return to.
+func (s *Session) Begin(name, value string) error {
+	if err := s.change(name, parser.NoPos, func(x setting, now *settings) error { return x.set(now, value) }); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x, err := s.settings.find(name, parser.NoPos); err == nil {
+		x.reset(&s.initial, s.settings)
+	}
+	return nil
+}
+
+// Set is SET name = value.
+func (s *Session) Set(name, value string) error { return s.set(name, parser.NoPos, value) }
+
+func (s *Session) set(name string, pos parser.Pos, value string) error {
+	return s.change(name, pos, func(x setting, now *settings) error {
+		if x.fixed {
+			return fmt.Errorf("parameter %q cannot be changed", x.name)
+		}
+		return x.set(now, value)
+	})
+}
+
+// Saved are the settings of a session at one time.
+type Saved struct{ settings settings }
+
+// Save returns the settings as they are.
+func (s *Session) Save() Saved { return Saved{s.now()} }
+
+// Restore sets one setting, or with "ALL" all, as they were.
+func (s *Session) Restore(name string, to Saved) error { return s.restore(name, parser.NoPos, to) }
+
+func (s *Session) restore(name string, pos parser.Pos, to Saved) error {
+	if strings.EqualFold(name, "ALL") {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.settings = to.settings
+		return nil
+	}
+	return s.change(name, pos, func(x setting, now *settings) error {
+		x.reset(now, to.settings)
+		return nil
+	})
+}
+
+// Reset is RESET name, or RESET ALL.
+func (s *Session) Reset(name string) error { return s.reset(name, parser.NoPos) }
+
+func (s *Session) reset(name string, pos parser.Pos) error {
+	s.mu.Lock()
+	initial := s.initial
+	s.mu.Unlock()
+	return s.restore(name, pos, Saved{initial})
+}
+
+// change changes one setting, or none if f returns an error.
+func (s *Session) change(name string, pos parser.Pos, f func(x setting, now *settings) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x, err := s.settings.find(name, pos)
+	if err != nil {
+		if x = keptSetting(name, "", "", anyText); !strings.Contains(name, ".") {
+			return err
+		}
+	}
+	next := s.settings
+	if err := f(x, &next); err != nil { // and what was set stays
+		return err
+	}
+	s.settings = next
+	return nil
+}
+
+// Location is the zone of the session.
+func (s *Session) Location() *time.Location {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.settings.loc
+}
+
+// Memory returns how many bytes a statement of the session may hold.
+func (s *Session) Memory() int64 { return s.now().memory }
+
+// Timeout returns how long a statement of the session may take; 0: as long as it needs.
+func (s *Session) Timeout() time.Duration { return s.now().timeout }
 
 // setting is one entry of SHOW ALL.
 type setting struct {
 	name, doc string
+	spelled   string // as PostgreSQL spells it; "": as name
+	fixed     bool   // SET cannot change it
 	show      func(s settings) string
 	set       func(s *settings, value string) error
 	reset     func(s *settings, initial settings)
 }
 
+// settingsByName has all settings.
+var settingsByName = sync.OnceValue(func() map[string]setting {
+	out := map[string]setting{}
+	for _, x := range slices.Concat(settingList(), postgresSettings()) {
+		out[x.name] = x
+	}
+	return out
+})
+
 // settingList is one table, an entry each, in the order of SHOW ALL.
 func settingList() []setting {
 	return []setting{
-		{"analyze_rows", "the rows that ANALYZE reads at most",
-			func(s settings) string { return strconv.FormatInt(s.analyzeRows, 10) },
-			func(s *settings, v string) error {
+		{name: "analyze_rows", doc: "the rows that ANALYZE reads at most",
+			show: func(s settings) string { return strconv.FormatInt(s.analyzeRows, 10) },
+			set: func(s *settings, v string) error {
 				n, err := strconv.ParseInt(v, 10, 64)
 				if err != nil || n < 1 {
 					return fmt.Errorf("analyze_rows is a number of rows, not %q", v)
@@ -83,10 +208,10 @@ func settingList() []setting {
 				s.analyzeRows = n
 				return nil
 			},
-			func(s *settings, initial settings) { s.analyzeRows = initial.analyzeRows }},
-		{"analyze_time", "the time that ANALYZE reads at most, such as '30s'",
-			func(s settings) string { return s.analyzeTime.String() },
-			func(s *settings, v string) error {
+			reset: func(s *settings, initial settings) { s.analyzeRows = initial.analyzeRows }},
+		{name: "analyze_time", doc: "the time that ANALYZE reads at most, such as '30s'",
+			show: func(s settings) string { return s.analyzeTime.String() },
+			set: func(s *settings, v string) error {
 				d, err := time.ParseDuration(v)
 				if err != nil || d <= 0 {
 					return fmt.Errorf("analyze_time is a time such as '30s' or '5m', not %q", v)
@@ -94,29 +219,29 @@ func settingList() []setting {
 				s.analyzeTime = d
 				return nil
 			},
-			func(s *settings, initial settings) { s.analyzeTime = initial.analyzeTime }},
-		{"consistency", "strong, or timeline: queries may read rows of region replicas, which may be stale",
-			func(s settings) string {
+			reset: func(s *settings, initial settings) { s.analyzeTime = initial.analyzeTime }},
+		{name: "consistency", doc: "strong, or timeline: queries may read rows of region replicas, which may be stale",
+			show: func(s settings) string {
 				if s.timeline {
 					return "timeline"
 				}
 				return "strong"
 			},
-			func(s *settings, v string) (err error) {
+			set: func(s *settings, v string) (err error) {
 				s.timeline, err = ParseConsistency(v)
 				return err
 			},
-			func(s *settings, initial settings) { s.timeline = initial.timeline }},
-		{fullScan, "what happens to a statement that misses the rowkey prefix: allow, warn or deny",
-			func(s settings) string { return s.fullScan.String() },
-			func(s *settings, v string) (err error) {
+			reset: func(s *settings, initial settings) { s.timeline = initial.timeline }},
+		{name: fullScan, doc: "what happens to a statement that misses the rowkey prefix: allow, warn or deny",
+			show: func(s settings) string { return s.fullScan.String() },
+			set: func(s *settings, v string) (err error) {
 				s.fullScan, err = ParseFullScanPolicy(strings.ToLower(v))
 				return err
 			},
-			func(s *settings, initial settings) { s.fullScan = initial.fullScan }},
-		{"full_scan_rows", "the rows that LIMIT may read in key order where full scans are denied",
-			func(s settings) string { return strconv.FormatInt(s.fullScanRows, 10) },
-			func(s *settings, v string) error {
+			reset: func(s *settings, initial settings) { s.fullScan = initial.fullScan }},
+		{name: "full_scan_rows", doc: "the rows that LIMIT may read in key order where full scans are denied",
+			show: func(s settings) string { return strconv.FormatInt(s.fullScanRows, 10) },
+			set: func(s *settings, v string) error {
 				n, err := strconv.ParseInt(v, 10, 64)
 				if err != nil || n < 0 {
 					return fmt.Errorf("full_scan_rows is a number of rows, not %q", v)
@@ -124,27 +249,27 @@ func settingList() []setting {
 				s.fullScanRows = n
 				return nil
 			},
-			func(s *settings, initial settings) { s.fullScanRows = initial.fullScanRows }},
-		{maxScanBytes, "the bytes that a statement may read from the region servers, such as '10GB', or 'none'",
-			func(s settings) string {
+			reset: func(s *settings, initial settings) { s.fullScanRows = initial.fullScanRows }},
+		{name: maxScanBytes, doc: "the bytes that a statement may read from the region servers, such as '10GB', or 'none'",
+			show: func(s settings) string {
 				if s.scanLimit.Bytes == 0 {
 					return "none"
 				}
 				return expr.FormatSize(s.scanLimit.Bytes)
 			},
-			func(s *settings, v string) (err error) {
+			set: func(s *settings, v string) (err error) {
 				s.scanLimit.Bytes, err = ParseScanLimit(v)
 				return err
 			},
-			func(s *settings, initial settings) { s.scanLimit.Bytes = initial.scanLimit.Bytes }},
-		{maxScanRows, "the rows that a statement may read from the region servers, or 'none'",
-			func(s settings) string {
+			reset: func(s *settings, initial settings) { s.scanLimit.Bytes = initial.scanLimit.Bytes }},
+		{name: maxScanRows, doc: "the rows that a statement may read from the region servers, or 'none'",
+			show: func(s settings) string {
 				if s.scanLimit.Rows == 0 {
 					return "none"
 				}
 				return strconv.FormatInt(s.scanLimit.Rows, 10)
 			},
-			func(s *settings, v string) (err error) {
+			set: func(s *settings, v string) (err error) {
 				if strings.EqualFold(v, "none") {
 					s.scanLimit.Rows = 0
 					return nil
@@ -156,24 +281,33 @@ func settingList() []setting {
 				s.scanLimit.Rows = n
 				return nil
 			},
-			func(s *settings, initial settings) { s.scanLimit.Rows = initial.scanLimit.Rows }},
-		{"memory_limit", "the bytes that the sorts, groups and joins of a statement hold, such as '64MB'",
-			func(s settings) string { return expr.FormatSize(s.memory) },
-			func(s *settings, v string) (err error) {
+			reset: func(s *settings, initial settings) { s.scanLimit.Rows = initial.scanLimit.Rows }},
+		{name: "memory_limit", doc: "the bytes that the sorts, groups and joins of a statement hold, such as '64MB'",
+			show: func(s settings) string { return expr.FormatSize(s.memory) },
+			set: func(s *settings, v string) (err error) {
 				s.memory, err = expr.ParseSize(v)
 				return err
 			},
-			func(s *settings, initial settings) { s.memory = initial.memory }},
-		{"timezone", "the zone of timestamps in text and of the day of a TIMESTAMP",
-			func(s settings) string { return s.loc.String() },
-			func(s *settings, v string) error {
+			reset: func(s *settings, initial settings) { s.memory = initial.memory }},
+		{name: "statement_timeout", doc: "how long a statement may take, such as '30s' or '5min'; 0: no limit",
+			show: func(s settings) string { return showTimeout(s.timeout) },
+			set: func(s *settings, v string) (err error) {
+				if s.timeout, err = ParseTimeout(v); err != nil {
+					return fmt.Errorf("invalid value for parameter %q: %w", "statement_timeout", err)
+				}
+				return nil
+			},
+			reset: func(s *settings, initial settings) { s.timeout = initial.timeout }},
+		{name: "timezone", spelled: "TimeZone", doc: "the zone of timestamps in text and of the day of a TIMESTAMP",
+			show: func(s settings) string { return s.loc.String() },
+			set: func(s *settings, v string) error {
 				loc, err := types.Zone(v)
 				if err == nil {
 					s.loc = loc
 				}
 				return err
 			},
-			func(s *settings, initial settings) { s.loc = initial.loc }},
+			reset: func(s *settings, initial settings) { s.loc = initial.loc }},
 	}
 }
 
@@ -188,17 +322,20 @@ func ParseConsistency(text string) (timeline bool, err error) {
 	return false, fmt.Errorf("consistency is strong or timeline, not %q", text)
 }
 
-func findSetting(name string, pos parser.Pos) (setting, error) {
+// find finds a setting. One with a dot in its name is there when it is set.
+func (s settings) find(name string, pos parser.Pos) (setting, error) {
 	name = strings.ToLower(name)
 	if name == "time_zone" || name == "time zone" {
 		name = "timezone"
 	}
-	var names []string
-	for _, s := range settingList() {
-		if s.name == name {
-			return s, nil
-		}
-		names = append(names, s.name)
+	if x, ok := settingsByName()[name]; ok {
+		return x, nil
+	}
+	if x, ok := settingsByName()[strings.TrimSuffix(strings.ReplaceAll(name, " ", "_"), "_level")]; ok { // SHOW TRANSACTION ISOLATION LEVEL
+		return x, nil
+	}
+	if _, ok := s.kept[name]; ok {
+		return keptSetting(name, "", "", anyText), nil
 	}
 	switch name {
 	case "databases", "schemas", "namespaces", "catalogs", "views":
@@ -206,36 +343,47 @@ func findSetting(name string, pos parser.Pos) (setting, error) {
 	case "columns", "fields", "indexes", "index", "keys", "partitions":
 		return setting{}, parser.Errorf(pos, "SHOW %s is not supported", strings.ToUpper(name)).WithHint("DESCRIBE table shows its columns and keys, SHOW SPLITS table its regions")
 	}
+	var names []string
+	for _, x := range settingList() {
+		names = append(names, x.name)
+	}
 	return setting{}, parser.Errorf(pos, "unknown setting %q", name).WithHint("settings: %s", strings.Join(names, ", "))
 }
 
+func anyText(v string) (string, error) { return v, nil }
+
+// set runs SET, RESET and DISCARD.
 func (r *run) set(s *parser.Set) (*Rows, error) {
-	f, err := findSetting(s.Name, s.Pos)
+	session := r.session
+	switch {
+	case s.Verb == "DISCARD":
+		if strings.EqualFold(s.Name, "ALL") {
+			session.Deallocate("")
+			return r.done(-1), session.reset("ALL", s.Pos)
+		}
+		if !slices.Contains([]string{"PLANS", "SEQUENCES", "TEMP", "TEMPORARY"}, strings.ToUpper(s.Name)) {
+			return nil, parser.Errorf(s.Pos, "DISCARD takes ALL, PLANS, SEQUENCES or TEMP, not %s", s.Name)
+		}
+		return r.done(-1), nil
+	case s.Value == nil:
+		return r.done(-1), session.reset(s.Name, s.Pos)
+	case s.Local:
+		r.Warn.Add(warning.Transaction, "SET LOCAL lasts until the end of a transaction: there are none")
+		return r.done(-1), nil
+	}
+	v, err := r.constant(s.Value)
 	if err != nil {
 		return nil, err
 	}
-	var text string
-	if ref, ok := s.Value.(*parser.ColumnRef); ok { // SET full_scan = deny
-		text = ref.Name
+	if text := v.String(); !strings.EqualFold(text, "DEFAULT") {
+		err = session.set(s.Name, s.Pos, text)
 	} else {
-		v, err := r.constant(s.Value)
-		if err != nil {
-			return nil, err
-		}
-		text = v.String()
+		err = session.reset(s.Name, s.Pos)
 	}
-	r.session.mu.Lock()
-	defer r.session.mu.Unlock()
-	if strings.EqualFold(text, "DEFAULT") {
-		f.reset(&r.session.settings, r.engine.initial())
-		return r.done(-1), nil
+	if _, located := err.(*parser.Error); err != nil && !located {
+		err = parser.Errorf(s.Value.Position(), "%v", err)
 	}
-	next := r.session.settings
-	if err := f.set(&next, text); err != nil { // and what was set stays
-		return nil, parser.Errorf(s.Value.Position(), "%v", err)
-	}
-	r.session.settings = next
-	return r.done(-1), nil
+	return r.done(-1), err
 }
 
 // scope compiles expressions over no table.

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -110,16 +111,21 @@ func (r *run) showFunctions() *Rows {
 }
 
 func (r *run) showSettings(s *parser.Show) (*Rows, error) {
-	list := settingList()
 	if s.Name != "" {
-		one, err := findSetting(s.Name, s.NamePos)
+		one, err := r.settings.find(s.Name, s.NamePos)
 		if err != nil {
 			return nil, err
 		}
-		list = []setting{one}
+		return r.table(textColumns(cmp.Or(one.spelled, one.name)), textRows([]string{one.show(r.settings)})), nil
 	}
 	var rows [][]string
-	for _, x := range list {
+	if r.session.Client != nil { // it looks for PostgreSQL's
+		for _, x := range r.session.Settings() {
+			rows = append(rows, x[:])
+		}
+		return r.table(textColumns("name", "setting", "description"), textRows(rows...)), nil
+	}
+	for _, x := range settingList() {
 		rows = append(rows, []string{x.name, x.show(r.settings), x.doc})
 	}
 	return r.table(textColumns("setting", "value", "description"), textRows(rows...)), nil

@@ -41,7 +41,7 @@ const maxNulls = 16
 // PlanUnbound plans a statement before its parameters have values: for made-up ones of the types that their places
 // want, and with each parameter NULL or empty. It reads no statistics. It numbers the @name parameters of stmt.
 func (e *Engine) PlanUnbound(ctx context.Context, stmt parser.Statement) (*Unbound, error) {
-	l, err := e.lives.begin(ctx)
+	l, err := e.lives.begin(ctx, e.session)
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +58,8 @@ func (e *Engine) PlanUnbound(ctx context.Context, stmt parser.Statement) (*Unbou
 func readerOf(stmt parser.Statement) parser.Statement {
 	switch s := stmt.(type) {
 	case *parser.Explain:
+		return readerOf(s.Statement)
+	case *parser.Prepare:
 		return readerOf(s.Statement)
 	case *parser.Copy:
 		if s.To {

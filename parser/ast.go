@@ -402,11 +402,34 @@ type Explain struct {
 	Statement Statement
 }
 
-// Set is SET name = value.
+// Set is SET name = value, RESET name or DISCARD.
 type Set struct {
 	Pos   Pos
-	Name  string
-	Value Expr
+	Verb  string // SET, RESET, DISCARD
+	Local bool   // SET LOCAL
+	Name  string // of RESET and DISCARD also ALL
+	Value Expr   // of SET; several become one text with commas
+}
+
+// Prepare is PREPARE name (types) AS statement.
+type Prepare struct {
+	Pos       Pos
+	Name      string
+	Types     []string // of the first parameters, upper case
+	Statement Statement
+}
+
+// Execute is EXECUTE name (arguments).
+type Execute struct {
+	Pos  Pos
+	Name string
+	Args []Expr
+}
+
+// Deallocate is DEALLOCATE name, or ALL: then Name is "".
+type Deallocate struct {
+	Pos  Pos
+	Name string
 }
 
 // Copy is COPY t [(columns)] FROM 'file' or COPY t | (query) TO 'file'.

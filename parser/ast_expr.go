@@ -234,6 +234,9 @@ func (s *Copy) Position() Pos        { return s.Pos }
 func (s *CheckTable) Position() Pos  { return s.Pos }
 func (s *Analyze) Position() Pos     { return s.Pos }
 func (s *Transaction) Position() Pos { return s.Pos }
+func (s *Prepare) Position() Pos     { return s.Pos }
+func (s *Execute) Position() Pos     { return s.Pos }
+func (s *Deallocate) Position() Pos  { return s.Pos }
 
 func (*Select) statement()      {}
 func (*Insert) statement()      {}
@@ -248,6 +251,9 @@ func (*Copy) statement()        {}
 func (*CheckTable) statement()  {}
 func (*Analyze) statement()     {}
 func (*Transaction) statement() {}
+func (*Prepare) statement()     {}
+func (*Execute) statement()     {}
+func (*Deallocate) statement()  {}
 
 func (t *TableName) Position() Pos { return t.Pos }
 

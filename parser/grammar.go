@@ -27,6 +27,9 @@ type statementNode struct {
 	Analyze  *analyzeNode  `parser:"| @@"`
 
 	Transaction *transactionNode `parser:"| @@"`
+	Prepare     *prepareNode     `parser:"| @@"`
+	Execute     *executeNode     `parser:"| @@"`
+	Deallocate  *deallocateNode  `parser:"| @@"`
 }
 
 type selectNode struct {
@@ -241,6 +244,7 @@ type explained struct {
 	Update  *updateNode  `parser:"| @@"`
 	Delete  *deleteNode  `parser:"| @@"`
 	Copy    *copyNode    `parser:"| @@"`
+	Execute *executeNode `parser:"| @@"`
 }
 
 type dropNode struct {
@@ -258,7 +262,8 @@ type showNode struct {
 	Stats     *tableName `parser:"| 'STATISTICS' 'FOR'? @@"`
 	Functions bool       `parser:"| @'FUNCTIONS'"`
 	All       bool       `parser:"| @'ALL'"`
-	Setting   *dotted    `parser:"| @@ )"`
+	Setting   *dotted    `parser:"| @@"`
+	More      []*ident   `parser:"  @@* )"` // SHOW TIME ZONE
 }
 
 type describeNode struct {
@@ -272,11 +277,38 @@ type dotted struct {
 	Rest  []*ident     `parser:"( '.' @@ )*"`
 }
 
+// setNode is SET, RESET or DISCARD.
 type setNode struct {
-	Pos   lexer.Position
-	Zone  bool      `parser:"'SET' ( @( 'TIME' 'ZONE' )"`
-	Name  dotted    `parser:"      | @@ ( '=' | 'TO' ) )"`
-	Value valueNode `parser:"@@"`
+	Pos    lexer.Position
+	Verb   string       `parser:"( @( 'RESET' | 'DISCARD' )"`
+	All    bool         `parser:"  ( @'ALL'"`
+	ZoneOf bool         `parser:"  | @( 'TIME' 'ZONE' )"`
+	Of     *dotted      `parser:"  | @@ )"`
+	Local  bool         `parser:"| 'SET' ( 'SESSION' | @'LOCAL' )?"`
+	Zone   bool         `parser:"  ( ( @( 'TIME' 'ZONE' )"`
+	Names  bool         `parser:"    | @'NAMES' )"`
+	Value  *valueNode   `parser:"    @@"`
+	Name   *dotted      `parser:"  | @@ ( '=' | 'TO' )"`
+	Values []*valueNode `parser:"    @@ ( ',' @@ )* ) )"`
+}
+
+type prepareNode struct {
+	Pos       lexer.Position
+	Name      ident       `parser:"'PREPARE' @@"`
+	Types     []*typeName `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
+	Statement *explained  `parser:"'AS' @@"`
+}
+
+type executeNode struct {
+	Pos  lexer.Position
+	Name ident     `parser:"'EXECUTE' @@"`
+	Args *exprList `parser:"( '(' @@ ')' )?"`
+}
+
+type deallocateNode struct {
+	Pos  lexer.Position
+	All  bool   `parser:"'DEALLOCATE' 'PREPARE'? ( @'ALL'"`
+	Name *ident `parser:"| @@ )"`
 }
 
 type copyNode struct {

@@ -60,15 +60,14 @@ var elsewhere = map[string]string{
 	"PRAGMA":  "SHOW ALL lists the settings, DESCRIBE table shows a definition",
 	"VACUUM":  "there is nothing to vacuum: HBase compacts by itself",
 	"CALL":    "there are no stored procedures",
-	"PREPARE": prepared,
 	"DISABLE": tables, "ENABLE": tables, "STATUS": tables,
 	"DELETEALL":      "rows are deleted with DELETE FROM table WHERE and their keys' columns",
 	"LIST_NAMESPACE": databases, "NAMESPACES": databases,
 	"HELP": "\\? lists the commands of the prompt, \\h the statements", "?": "\\? lists the commands of the prompt, \\h the statements",
 	"QUIT": "\\q ends the prompt, the end of its statements a script", "EXIT": "\\q ends the prompt, the end of its statements a script",
 	"VERSION": "hql --version tells its version, \\conninfo the store in use", "WHOAMI": "\\conninfo tells the store in use",
-	"EXECUTE": prepared, "DEALLOCATE": prepared, "DECLARE": "a program reads the rows of a query as they come: there are no cursors",
-	"LOCK": noLocks, "REINDEX": "CHECK TABLE table REPAIR brings indexes and copies in line with the rows",
+	"DECLARE": "a program reads the rows of a query as they come: there are no cursors",
+	"LOCK":    noLocks, "REINDEX": "CHECK TABLE table REPAIR brings indexes and copies in line with the rows",
 	"TABLE": "all rows of a table are read with SELECT * FROM table",
 }
 
@@ -90,7 +89,6 @@ const (
 	noLocks        = "there are no locks: a row is written whole, several rows are not atomic"
 	databases      = "there are no namespaces to list: SHOW TABLES lists the tables; one of a namespace is STORED IN 'namespace:table'"
 	noRights       = "rights are HBase's: GRANT and REVOKE are its shell's"
-	prepared       = "statements are prepared by the program: ?, $1 and @name stand for values"
 	tables         = "HBase's shell administers its tables and servers"
 )
 
@@ -134,6 +132,8 @@ func (d *diagnosis) unsupported(i int) string {
 		return "INSERT INTO overwrites the row of the same key"
 	case i == 1 && before == "INSERT" && (word == "IGNORE" || word == "OR"):
 		return "INSERT INTO ... IF NOT EXISTS keeps rows that are there"
+	case d.verb == "SET" && (before == "TRANSACTION" || before == "CHARACTERISTICS"):
+		return noTransactions
 	case before == "<=" && word == ">":
 		return "a IS NOT DISTINCT FROM b compares NULLs, too"
 	case before == "QUALIFY":
@@ -220,7 +220,7 @@ func (d *diagnosis) typo(i int) string {
 // statementWords start a statement.
 var statementWords = []string{
 	"SELECT", "INSERT", "UPSERT", "UPDATE", "DELETE", "CREATE", "DROP", "SHOW", "DESCRIBE", "EXPLAIN", "SET", "COPY", "CHECK", "ANALYZE", "WITH", "VALUES",
-	"BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT",
+	"PREPARE", "EXECUTE", "DEALLOCATE", "RESET", "DISCARD", "BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT",
 }
 
 func nearestKeyword(word string, first bool) string {

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -137,6 +138,20 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 		return &Analyze{Pos: at(a.Pos), Name: a.Table.name(), NamePos: pos(a.Table.A)}, nil
 	case n.Transaction != nil:
 		return transaction(n.Transaction), nil
+	case n.Prepare != nil:
+		return statement(l.prepare(n.Prepare))
+	case n.Execute != nil:
+		out := &Execute{Pos: at(n.Execute.Pos), Name: name(n.Execute.Name.Tok)}
+		if n.Execute.Args != nil {
+			out.Args = l.exprs(n.Execute.Args)
+		}
+		return out, nil
+	case n.Deallocate != nil:
+		out := &Deallocate{Pos: at(n.Deallocate.Pos)}
+		if !n.Deallocate.All {
+			out.Name = name(n.Deallocate.Name.Tok)
+		}
+		return out, nil
 	default:
 		c := n.Check
 		return &CheckTable{Pos: at(c.Pos), Name: c.Table.name(), NamePos: pos(c.Table.A), Repair: c.Repair}, nil
@@ -253,9 +268,25 @@ func (l *lowerer) explain(n *explainNode) (*Explain, error) {
 			return nil, Errorf(pos(o.Other.Tok), "unknown option %s of EXPLAIN: ANALYZE and FORMAT TEXT, JSON or HTML are known", name(o.Other.Tok))
 		}
 	}
-	s := n.Statement
 	var err error
-	out.Statement, err = l.statement(&statementNode{Writing: s.Writing, Select: s.Select, Insert: s.Insert, Update: s.Update, Delete: s.Delete, Copy: s.Copy})
+	out.Statement, err = l.explained(n.Statement)
+	return out, err
+}
+
+func (l *lowerer) explained(s *explained) (Statement, error) {
+	return l.statement(&statementNode{Writing: s.Writing, Select: s.Select, Insert: s.Insert, Update: s.Update, Delete: s.Delete, Copy: s.Copy, Execute: s.Execute})
+}
+
+func (l *lowerer) prepare(n *prepareNode) (*Prepare, error) {
+	out := &Prepare{Pos: at(n.Pos), Name: name(n.Name.Tok)}
+	for _, t := range n.Types {
+		out.Types = append(out.Types, t.Text)
+	}
+	if n.Statement.Copy != nil || n.Statement.Execute != nil {
+		return nil, Errorf(out.Pos, "PREPARE takes SELECT, INSERT, UPDATE or DELETE")
+	}
+	var err error
+	out.Statement, err = l.explained(n.Statement)
 	return out, err
 }
 
@@ -275,6 +306,9 @@ func (l *lowerer) show(n *showNode) *Show {
 		out.Kind = ShowFunctions
 	case n.Setting != nil:
 		out.Name, out.NamePos = n.Setting.name(), pos(n.Setting.First.Tok)
+		for _, w := range n.More {
+			out.Name += " " + name(w.Tok)
+		}
 	}
 	if table != nil {
 		out.Name, out.NamePos = table.name(), pos(table.A)
@@ -291,9 +325,37 @@ func (n *dotted) name() string {
 }
 
 func (l *lowerer) set(n *setNode) *Set {
-	out := &Set{Pos: at(n.Pos), Name: "timezone", Value: l.expr(&n.Value.exprNode)}
-	if !n.Zone {
+	out := &Set{Pos: at(n.Pos), Verb: cmp.Or(n.Verb, "SET"), Local: n.Local, Name: "timezone"}
+	switch {
+	case n.All:
+		out.Name = "ALL"
+	case n.Of != nil:
+		out.Name = n.Of.name()
+	case n.Names:
+		out.Name = "client_encoding"
+	case n.Name != nil:
 		out.Name = n.Name.name()
+	}
+	if n.Value != nil {
+		n.Values = []*valueNode{n.Value}
+	}
+	var texts []string
+	for _, v := range n.Values {
+		out.Value = l.expr(&v.exprNode)
+		if x, ok := out.Value.(*Unary); ok && x.Op == "-" {
+			if n, ok := x.X.(*Literal); ok && n.Kind == NumberLiteral {
+				out.Value = &Literal{Pos: x.Pos, Kind: NumberLiteral, Text: "-" + n.Text}
+			}
+		}
+		if x, ok := out.Value.(*Literal); ok {
+			texts = append(texts, x.Text)
+		}
+	}
+	switch {
+	case n.Zone && len(texts) == 1 && strings.EqualFold(texts[0], "LOCAL"):
+		out.Value = &Literal{Pos: out.Value.Position(), Kind: StringLiteral, Text: "DEFAULT"}
+	case len(n.Values) > 1 && len(texts) == len(n.Values):
+		out.Value = &Literal{Pos: n.Values[0].X.Position(), Kind: StringLiteral, Text: strings.Join(texts, ", ")}
 	}
 	return out
 }

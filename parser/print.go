@@ -422,10 +422,44 @@ func quoteDotted(name string) string {
 }
 
 func (s *Set) String() string {
+	name := s.Name
+	if s.Value == nil && strings.EqualFold(name, "ALL") {
+		return s.Verb + " ALL"
+	}
 	var p printer
-	p.put("SET ", quoteDotted(s.Name), " = ")
-	p.expr(s.Value, bindNone)
+	p.put(s.Verb, " ")
+	if s.Local {
+		p.put("LOCAL ")
+	}
+	p.put(quoteDotted(name))
+	p.clause(" = ", s.Value)
 	return p.Builder.String()
+}
+
+func (s *Prepare) String() string {
+	text := "PREPARE " + QuoteName(s.Name)
+	if s.Types != nil {
+		text += " (" + strings.Join(s.Types, ", ") + ")"
+	}
+	return text + " AS " + s.Statement.String()
+}
+
+func (s *Execute) String() string {
+	var p printer
+	p.put("EXECUTE ", QuoteName(s.Name))
+	if s.Args != nil {
+		p.put("(")
+		p.exprs(s.Args)
+		p.put(")")
+	}
+	return p.Builder.String()
+}
+
+func (s *Deallocate) String() string {
+	if s.Name == "" {
+		return "DEALLOCATE ALL"
+	}
+	return "DEALLOCATE " + QuoteName(s.Name)
 }
 
 func (s *Copy) String() string {

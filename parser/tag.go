@@ -1,5 +1,7 @@
 package parser
 
+import "strings"
+
 // Verb names the kind of a statement by its first words: SELECT, CREATE TABLE.
 func Verb(s Statement) string {
 	switch s := s.(type) {
@@ -29,7 +31,13 @@ func Verb(s Statement) string {
 	case *Explain:
 		return "EXPLAIN"
 	case *Set:
-		return "SET"
+		return s.Verb
+	case *Prepare:
+		return "PREPARE"
+	case *Execute:
+		return "EXECUTE"
+	case *Deallocate:
+		return "DEALLOCATE"
 	case *Copy:
 		return "COPY"
 	case *CheckTable:
@@ -58,6 +66,14 @@ func CommandTag(s Statement) (words string, counted bool) {
 		}
 	case *Transaction:
 		return s.Verb, false
+	case *Set:
+		if s.Verb == "DISCARD" {
+			return "DISCARD " + strings.ToUpper(s.Name), false
+		}
+	case *Deallocate:
+		if s.Name == "" {
+			return "DEALLOCATE ALL", false
+		}
 	}
 	return verb, false
 }

@@ -116,7 +116,9 @@ func Inspect(n Node, visit func(Node) bool) {
 		w.sub(n.Query)
 	case *CreateTable:
 		w.sub(n.Query)
-	case *Alter, *DropTable, *DropView, *Show, *CheckTable, *Analyze, *Transaction:
+	case *Execute:
+		w.exprs(n.Args...)
+	case *Alter, *Prepare, *Deallocate, *DropTable, *DropView, *Show, *CheckTable, *Analyze, *Transaction:
 	case *TableName:
 		if n.SystemTime != nil {
 			w.exprs(n.SystemTime.From, n.SystemTime.To)

@@ -129,7 +129,7 @@ func (s *Server) Sessions() []Session {
 // show records the connection's data for Sessions while it is idle.
 func (c *conn) show() {
 	state := map[txState]string{outside: "idle", inside: "idle in transaction", inFailed: "idle in transaction (aborted)"}[c.tx.state]
-	name := c.settings.get("application_name")
+	name := c.setting("application_name")
 	c.mu.Lock()
 	c.shown = Session{PID: c.pid, User: c.user, Database: c.database, Application: name, Client: c.client, Began: c.began, State: state}
 	c.mu.Unlock()

@@ -96,12 +96,16 @@ func (c *conn) run(ctx context.Context, p *prepared, args []any) (*answer, error
 	if p.command != nil {
 		return p.command.run(c, ctx, args)
 	}
-	if err := c.mayRun(p.stmt.Statement()); err != nil {
+	stmt := c.db.Settings().Statement(p.stmt.Statement())
+	if err := c.mayRun(stmt); err != nil {
 		return nil, err
 	}
-	leave, err := c.srv.admission.enter(ctx, c.settings.memory+c.srv.readMemory(), c.srv.opts.QueueTimeout)
-	if err != nil {
-		return nil, err
+	leave := func() {}
+	if _, small := stmt.(*parser.Show); !small {
+		var err error
+		if leave, err = c.srv.admission.enter(ctx, c.db.Settings().Memory()+c.srv.readMemory(), c.srv.opts.QueueTimeout); err != nil {
+			return nil, err
+		}
 	}
 	all := make([]any, 0, len(args)+1)
 	all = append(append(all, hql.QueryOptions{Parallelism: c.srv.opts.Parallelism}), args...)
@@ -111,14 +115,14 @@ func (c *conn) run(ctx context.Context, p *prepared, args []any) (*answer, error
 		return nil, err
 	}
 	a := &answer{columns: rows.ColumnTypes(), src: rows, leave: leave, affected: rows.RowsAffected()}
-	a.verb, a.counted = parser.CommandTag(p.stmt.Statement())
+	a.verb, a.counted = parser.CommandTag(stmt)
 	return a, nil
 }
 
 // writes reports whether a statement writes.
 func writes(s parser.Statement) bool {
 	switch s := s.(type) {
-	case *parser.Select, *parser.Show, *parser.Set, *parser.Transaction:
+	case *parser.Select, *parser.Show, *parser.Transaction, *parser.Prepare, *parser.Execute:
 		return false
 	case *parser.Explain: // only what reads is run by EXPLAIN ANALYZE
 		return false
@@ -158,13 +162,13 @@ func (c *conn) mayWriteNow() *Error {
 	if c.tx.state != outside {
 		setting = "transaction_read_only"
 	}
-	if on, _ := parseSwitch(c.settings.get(setting)); on || !c.mayWrite() {
+	if c.switched(setting) || !c.mayWrite() {
 		return readOnly()
 	}
 	if c.tx.state == outside {
 		return nil
 	}
-	if on, _ := parseSwitch(c.settings.get("hql.write_in_block")); !on {
+	if !c.switched("hql.write_in_block") {
 		return failure("0A000", "a statement between BEGIN and COMMIT cannot write: HBase has no transactions over rows, so that ROLLBACK could take nothing back").
 			hint("write outside of a block (autocommit), or SET hql.write_in_block = on: then each statement writes at once, and ROLLBACK leaves what it wrote")
 	}
@@ -289,7 +293,7 @@ func warnings(s source) []string {
 
 // rows sends rows; more: the limit was reached.
 func (p *portal) rows(c *conn, most int64, n *int64) (more bool, err error) {
-	src, loc := p.answer.src, c.settings.loc
+	src, loc := p.answer.src, c.db.Settings().Location()
 	var row []types.Value
 	field := func(dst []byte, i int) ([]byte, error) {
 		v := row[i]

@@ -11,14 +11,11 @@ import (
 // catalog describes the connection to PostgreSQL's catalog.
 func (c *conn) catalog() *pgcatalog.Client {
 	return &pgcatalog.Client{User: c.user, Database: c.database, Address: c.client, PID: c.pid, Began: c.srv.began, Roles: c.srv.opts.Users.names(), MayWrite: c.mayWrite,
-		Setting: func(name string) (string, error) { return c.settings.show(c, name) },
-		Set:     c.setConfig,
-		Settings: func() [][3]string {
-			list, _ := c.listSettings() // it fails when the DB is closed: then the statement fails, too
-			return list
-		},
-		Rows:   c.srv.catalogRows,
-		Cancel: c.srv.Cancel,
+		Setting:  func(name string) (string, error) { return c.db.Settings().Setting(name) },
+		Set:      c.setConfig,
+		Settings: func() [][3]string { return c.db.Settings().Settings() },
+		Rows:     c.srv.catalogRows,
+		Cancel:   c.srv.Cancel,
 	}
 }
 
@@ -30,7 +27,7 @@ func (c *conn) setConfig(name, value string, local bool) error {
 	if local { // until the end of the statement
 		return nil
 	}
-	return noError(c.settings.set(c, name, value))
+	return noError(c.change(name, value))
 }
 
 // catalogRows are the rows of pg_stat_activity and of hql_queries.

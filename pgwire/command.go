@@ -22,8 +22,7 @@ func init() {
 	commands = map[string]func(w *words) (command, error){
 		"BEGIN": parseBegin, "START": parseBegin, "COMMIT": parseEnd, "END": parseEnd, "ROLLBACK": parseEnd, "ABORT": parseEnd,
 		"SAVEPOINT": parseSavepoint, "RELEASE": parseSavepoint,
-		"SET": parseSet, "SHOW": parseShow, "RESET": parseReset, "DISCARD": parseDiscard,
-		"PREPARE": parsePrepare, "EXECUTE": parseExecute, "DEALLOCATE": parseDeallocate,
+		"SET": parseSet, "RESET": parseReset,
 		"DECLARE": parseDeclare, "FETCH": parseFetch, "MOVE": parseFetch, "CLOSE": parseClose,
 		"LISTEN": parseNothing, "UNLISTEN": parseNothing, "NOTIFY": parseNothing, "LOCK": parseNothing,
 	}
@@ -109,6 +108,17 @@ func (w *words) name() (string, error) {
 	return strings.ToLower(t.Text), nil
 }
 
+// dotted reads words between dots.
+func (w *words) dotted() (string, error) {
+	name, err := w.name()
+	for err == nil && w.take(".") {
+		var next string
+		next, err = w.name()
+		name += "." + next
+	}
+	return name, err
+}
+
 // rest is the text from the next token on.
 func (w *words) rest() (string, int) {
 	return w.sql[w.pos():], int(w.pos())
@@ -139,20 +149,6 @@ func (w *words) value() (string, error) {
 		return "", w.unexpected()
 	}
 	return w.name()
-}
-
-// values reads values between commas, as one text.
-func (w *words) values() (string, error) {
-	var out []string
-	for {
-		v, err := w.value()
-		if err != nil {
-			return "", err
-		}
-		if out = append(out, v); !w.take(",") {
-			return strings.Join(out, ", "), nil
-		}
-	}
 }
 
 // nothing is a command that does nothing here.

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/exec"
 )
 
 // watchAfter is the time after which the client of a running statement is watched: most statements end sooner.
@@ -170,10 +171,11 @@ func (c *conn) setIdle(idle bool) bool {
 
 // awaitMessage waits for the first byte of a message, as long as the session may be idle.
 func (c *conn) awaitMessage() error {
-	d, err := c.settings.timeouts["idle_session_timeout"], fatal("57P05", "terminating connection due to idle-session timeout")
+	name, err := "idle_session_timeout", fatal("57P05", "terminating connection due to idle-session timeout")
 	if c.tx.state != outside {
-		d, err = c.settings.timeouts["idle_in_transaction_session_timeout"], fatal("25P03", "terminating connection due to idle-in-transaction timeout")
+		name, err = "idle_in_transaction_session_timeout", fatal("25P03", "terminating connection due to idle-in-transaction timeout")
 	}
+	d, _ := exec.ParseTimeout(c.setting(name))
 	if d == 0 || c.in.Buffered() > 0 {
 		return nil
 	}
@@ -315,7 +317,7 @@ func (c *conn) working(stop context.CancelCauseFunc, f func() error) error {
 	}
 	c.mu.Unlock()
 	var timeout *time.Timer
-	if d := c.settings.timeout(); d > 0 {
+	if d := c.db.Settings().Timeout(); d > 0 {
 		timeout = time.AfterFunc(d, func() { stop(errTimeout) })
 	}
 	w := c.watch(stop)

@@ -3,6 +3,7 @@ package pgwire
 import (
 	"strings"
 
+	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/parser"
 )
 
@@ -199,7 +200,7 @@ func (cp *copyCommand) option(w *words, listed bool, null **string) error {
 		cp.header = true
 		if next := w.peek(); listed && next != "," && next != ")" {
 			v, err := text()
-			if on, ok := parseSwitch(v); ok {
+			if on, ok := exec.ParseSwitch(v); ok {
 				cp.header = on
 			} else if !strings.EqualFold(v, "match") {
 				return parser.Errorf(at, "header requires a Boolean value or \"match\"")
@@ -209,8 +210,9 @@ func (cp *copyCommand) option(w *words, listed bool, null **string) error {
 	case w.take("ENCODING"):
 		v, err := text()
 		if err == nil {
-			_, bad := encoding(v)
-			err = noError(bad)
+			if _, err = exec.ParseEncoding(v); err != nil {
+				err = failure("0A000", "%v", err)
+			}
 		}
 		return err
 	case w.take("FORCE_QUOTE"), w.take("FORCE", "QUOTE"):

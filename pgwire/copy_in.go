@@ -34,7 +34,7 @@ func (c *conn) copyIn(p *prepared) (int64, error) {
 	ctx, cancel := context.WithCancelCause(c.ctx)
 	defer cancel(nil)
 	in.ctx = ctx
-	leave, err := c.srv.admission.enter(ctx, c.settings.memory+c.srv.readMemory(), c.srv.opts.QueueTimeout)
+	leave, err := c.srv.admission.enter(ctx, c.db.Settings().Memory()+c.srv.readMemory(), c.srv.opts.QueueTimeout)
 	if err != nil {
 		return 0, err
 	}
@@ -60,7 +60,7 @@ func (c *conn) copyIn(p *prepared) (int64, error) {
 	c.mu.Lock()
 	c.stop = stop
 	c.mu.Unlock()
-	if d := c.settings.timeout(); d > 0 {
+	if d := c.db.Settings().Timeout(); d > 0 {
 		t := time.AfterFunc(d, func() { stop(errTimeout) })
 		defer t.Stop()
 	}
@@ -244,7 +244,7 @@ func (w *copyWriter) values(fields []copyField) error {
 			row[i] = types.Value{}
 			continue
 		}
-		v, err := textValue(typeOf(col.Type), f.text, w.c.settings.loc)
+		v, err := textValue(typeOf(col.Type), f.text, w.c.db.Settings().Location())
 		if err != nil {
 			return err.detail("column %s: %q", col.Name, short(f.text))
 		}

@@ -68,7 +68,7 @@ func (cp *copyCommand) misplaced(err error, p *prepared) error {
 
 // sendCopy sends rows in the format of COPY, and the warnings about them.
 func (c *conn) sendCopy(p *portal, cp *copyCommand) error {
-	columns, src, loc := p.answer.columns, p.answer.src, c.settings.loc
+	columns, src, loc := p.answer.columns, p.answer.src, c.db.Settings().Location()
 	format := uint16(0)
 	if cp.format == "binary" {
 		format = 1
@@ -175,7 +175,7 @@ func (cp *copyCommand) textLine(dst []byte, row []types.Value, columns []hql.Col
 		}
 		at := len(dst)
 		var err error
-		if dst, err = appendText(dst, v, c.settings.loc); err != nil {
+		if dst, err = appendText(dst, v, c.db.Settings().Location()); err != nil {
 			return nil, err
 		}
 		force := cp.forceAll || cp.forceQuote[columns[i].Name]

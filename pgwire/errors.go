@@ -133,7 +133,8 @@ func stateByWords(message, otherwise string) string {
 		return otherwise
 	}
 	for _, s := range []struct{ words, code string }{
-		{"internal error", "XX000"}, {"division by zero", "22012"}, {"unknown function", "42883"}, {"is ambiguous", "42702"}, {"out of range", "22003"}, {"does not fit", "22003"},
+		{"internal error", "XX000"}, {"invalid value for parameter", "22023"}, {"cannot be changed", "55P02"},
+		{"is prepared already", "42P05"}, {"no prepared statement", "26000"}, {"division by zero", "22012"}, {"unknown function", "42883"}, {"is ambiguous", "42702"}, {"out of range", "22003"}, {"does not fit", "22003"},
 		{"cannot be cast", "42846"}, {"cannot be compared", "42804"}, {"must be BOOLEAN", "42804"}, {"cannot stand side by side", "42804"}, {"cannot be concatenated", "2202E"},
 		{"invalid date", "22007"}, {"invalid time", "22007"}, {"not a valid", "22P02"}, {"invalid ", "22P02"}, {" is no ", "22P02"},
 		{"already exists", "42P07"}, {"exists already", "42P07"}, {"unknown setting", "42704"}, {"unknown time zone", "22023"}, {"is not supported", "0A000"},
@@ -158,7 +159,7 @@ func clean(s string) string { return strings.ToValidUTF8(strings.ReplaceAll(s, "
 
 // notice sends a notice, unless the client wants none.
 func (c *conn) notice(severity, code, text, hint string) error {
-	level := c.settings.get("client_min_messages")
+	level := c.setting("client_min_messages")
 	if level == "error" || level == "warning" && severity != "WARNING" {
 		return nil
 	}

@@ -154,7 +154,7 @@ func (c *conn) bind(p *prepared, m *pgproto3.Bind) (*portal, error) {
 		if i < len(p.params) {
 			oid = p.params[i]
 		}
-		v, err := parameter(oid, format, b, c.settings.loc)
+		v, err := parameter(oid, format, b, c.db.Settings().Location())
 		if err != nil {
 			return nil, err.detail("parameter $%d", i+1)
 		}

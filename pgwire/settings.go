@@ -2,230 +2,52 @@ package pgwire
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/exec"
-	"github.com/hql-db/hql/pgcatalog"
-	"github.com/hql-db/hql/types"
+	"github.com/hql-db/hql/parser"
 )
 
-// settings are a session's: PostgreSQL's, as far as a client asks for them, and hql's own.
+// settings are what the protocol adds to the settings of the DB's session.
 type settings struct {
-	values   map[string]string // that were set
-	initial  map[string]string // what RESET goes back to, where it is not the default
-	loc      *time.Location
-	timeouts map[string]time.Duration // statement_timeout and those of idle sessions; 0: none
-	memory   int64                    // bytes of a statement
-	greeted  bool                     // all settings were reported to the client
-}
-
-// setting is one of PostgreSQL's.
-type setting struct {
-	name, value string // by default
-	doc         string
-	// check returns the normalised value; nil: the setting cannot be set.
-	check func(value string) (string, *Error)
+	greeted bool // all settings were reported to the client
 }
 
 // reported are the settings that a ParameterStatus message reports when they change, in PostgreSQL's spelling.
 var reported = []string{"server_version", "server_encoding", "client_encoding", "application_name", "is_superuser", "session_authorization", "DateStyle",
 	"IntervalStyle", "TimeZone", "integer_datetimes", "standard_conforming_strings", "default_transaction_read_only", "in_hot_standby"}
 
-// serverVersion is the PostgreSQL whose protocol and catalog clients find here.
-const serverVersion = pgcatalog.ServerVersion
-
-// settingList has the settings of PostgreSQL that clients ask for, by their names in lower case.
-var settingList = func() map[string]setting {
-	anything := func(v string) (string, *Error) { return v, nil }
-	one := func(of ...string) func(string) (string, *Error) {
-		return func(v string) (string, *Error) {
-			if slices.Contains(of, strings.ToLower(v)) {
-				return strings.ToLower(v), nil
-			}
-			return "", failure("22023", "the value %q is not supported here: %s", v, strings.Join(of, ", "))
-		}
+// beginSettings sets the initial settings of a session.
+func (c *conn) beginSettings() error {
+	initial := maps.Clone(c.role.Settings)
+	if initial == nil {
+		initial = map[string]string{}
 	}
-	number := func(v string) (string, *Error) {
-		if _, err := strconv.ParseFloat(v, 64); err != nil {
-			return "", failure("22023", "%q is not a number", v)
-		}
-		return v, nil
-	}
-	onOff := func(v string) (string, *Error) {
-		on, ok := parseSwitch(v)
-		if !ok {
-			return "", failure("22023", "a switch is on or off, not %q", v)
-		}
-		if on {
-			return "on", nil
-		}
-		return "off", nil
-	}
-	period := func(v string) (string, *Error) {
-		d, err := parseTimeout(v)
-		if err != nil {
-			return "", failure("22023", "%v", err)
-		}
-		return showTimeout(d), nil
-	}
-	isolation := one("read committed", "read uncommitted", "repeatable read", "serializable")
-	out := map[string]setting{}
-	for _, s := range []setting{
-		{"allow_system_table_mods", "off", "", nil},
-		{"application_name", "", "the name of the program that asks", anything},
-		{"backslash_quote", "safe_encoding", "", anything},
-		{"bytea_output", "hex", "the form of bytes in text", one("hex")},
-		{"check_function_bodies", "on", "", onOff},
-		{"client_encoding", "UTF8", "the encoding of texts", encoding},
-		{"client_min_messages", "notice", "which notices are sent", one("debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error")},
-		{"DateStyle", "ISO, MDY", "the form of dates in text", dateStyle},
-		{"default_table_access_method", "heap", "", anything},
-		{"default_tablespace", "", "", anything},
-		{"default_transaction_deferrable", "off", "", onOff},
-		{"default_transaction_isolation", "read committed", "", isolation},
-		{"default_transaction_read_only", "on", "whether statements may only read", onOff},
-		{"escape_string_warning", "on", "", onOff},
-		{"extra_float_digits", "1", "numbers are sent with all digits that they need", number},
-		{"hql.write_in_block", "off", "whether statements between BEGIN and COMMIT may write: what they wrote stays after ROLLBACK", onOff},
-		{"idle_in_transaction_session_timeout", "0", "", period},
-		{"idle_session_timeout", "0", "", period},
-		{"in_hot_standby", "off", "", nil},
-		{"integer_datetimes", "on", "", nil},
-		{"intervalstyle", "postgres", "the form of intervals in text", one("postgres")},
-		{"is_superuser", "off", "", nil},
-		{"jit", "off", "", onOff},
-		{"lc_collate", "C", "", nil},
-		{"lc_ctype", "C.UTF-8", "", nil},
-		{"lc_messages", "C", "", anything},
-		{"lc_monetary", "C", "", anything},
-		{"lc_numeric", "C", "", anything},
-		{"lc_time", "C", "", anything},
-		{"lock_timeout", "0", "", period},
-		{"max_connections", "1000", "", nil},
-		{"max_identifier_length", "63", "", nil},
-		{"max_index_keys", "32", "", nil},
-		{"plan_cache_mode", "auto", "", anything},
-		{"quote_all_identifiers", "off", "", onOff},
-		{"row_security", "on", "", onOff},
-		{"search_path", `"$user", public`, "where names are looked for", anything},
-		{"server_encoding", "UTF8", "", nil},
-		{"server_version", serverVersion, "", nil},
-		{"server_version_num", "150010", "", nil},
-		{"session_authorization", "", "", nil},
-		{"session_replication_role", "origin", "", anything},
-		{"ssl", "off", "", nil},
-		{"standard_conforming_strings", "on", "whether a backslash is itself in texts", one("on", "true")},
-		{"statement_timeout", "0", "how long a statement may take", period},
-		{"synchronize_seqscans", "on", "", onOff},
-		{"synchronous_commit", "on", "", anything},
-		{"transaction_deferrable", "off", "", onOff},
-		{"transaction_isolation", "read committed", "", isolation},
-		{"transaction_read_only", "off", "", onOff},
-		{"vacuum_cost_delay", "0", "", period},
-		{"work_mem", "4MB", "", anything},
-		{"xmloption", "content", "", anything},
-	} {
-		out[strings.ToLower(s.name)] = s
-	}
-	return out
-}()
-
-// hqlSettings are the DB's own, which its sessions keep.
-var hqlSettings = []string{"analyze_rows", "analyze_time", "consistency", "full_scan", "full_scan_rows", "max_scan_bytes", "max_scan_rows", "memory_limit", "timezone"}
-
-// settingName returns the key of a setting's name.
-func settingName(name string) string {
-	name = strings.ToLower(name)
-	switch name {
-	case "time zone", "time_zone":
-		return "timezone"
-	case "transaction isolation level":
-		return "transaction_isolation"
-	case "session authorization":
-		return "session_authorization"
-	}
-	return name
-}
-
-func encoding(v string) (string, *Error) {
-	switch strings.ToUpper(strings.NewReplacer("-", "", "_", "", "'", "").Replace(v)) {
-	case "UTF8", "UNICODE":
-		return "UTF8", nil
-	case "SQLASCII": // a client without a locale; what it sends is read as UTF-8
-		return "SQL_ASCII", nil
-	}
-	return "", failure("0A000", "the client encoding %q is not supported", v).hint("texts are UTF-8: client_encoding = 'UTF8'")
-}
-
-func dateStyle(v string) (string, *Error) {
-	order := "MDY"
-	for _, word := range strings.FieldsFunc(strings.ToUpper(v), func(r rune) bool { return r == ',' || r == ' ' }) {
-		switch word {
-		case "ISO":
-		case "MDY", "DMY", "YMD":
-			order = word
-		case "US", "NONEURO", "NONEUROPEAN":
-			order = "MDY"
-		case "EURO", "EUROPEAN":
-			order = "DMY"
-		default:
-			return "", failure("22023", "the date style %q is not supported here: dates are sent in the form of ISO 8601", v)
-		}
-	}
-	return "ISO, " + order, nil
-}
-
-func showTimeout(d time.Duration) string {
-	switch {
-	case d == 0:
-		return "0"
-	case d%time.Minute == 0:
-		return strconv.FormatInt(int64(d/time.Minute), 10) + "min"
-	case d%time.Second == 0:
-		return strconv.FormatInt(int64(d/time.Second), 10) + "s"
-	}
-	return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
-}
-
-// begin sets the initial settings of a session.
-func (s *settings) begin(c *conn) *Error {
-	s.values, s.timeouts, s.loc = map[string]string{}, map[string]time.Duration{}, time.UTC
-	s.initial = maps.Clone(c.role.Settings)
-	if s.initial == nil {
-		s.initial = map[string]string{}
-	}
-	s.initial["session_authorization"] = c.user
-	s.initial["max_connections"] = strconv.Itoa(c.srv.opts.MaxConnections)
+	initial["session_authorization"] = c.user
+	initial["max_connections"] = strconv.Itoa(c.srv.opts.MaxConnections)
 	if c.mayWrite() {
-		s.initial["default_transaction_read_only"] = "off"
+		initial["default_transaction_read_only"] = "off"
 	} else {
-		s.initial["transaction_read_only"] = "on"
+		initial["transaction_read_only"] = "on"
 	}
-	if d := c.srv.opts.StatementTimeout; d > 0 && s.initial["statement_timeout"] == "" {
-		s.initial["statement_timeout"] = showTimeout(d)
+	if d := c.srv.opts.StatementTimeout; d > 0 && initial["statement_timeout"] == "" {
+		initial["statement_timeout"] = strconv.FormatInt(d.Milliseconds(), 10)
 	}
-	if s.initial["memory_limit"] == "" { // an even share of the server's memory, less what reads hold
+	if initial["memory_limit"] == "" { // an even share of the server's memory, less what reads hold
 		share := c.srv.opts.Memory/int64(c.srv.opts.MaxStatements) - c.srv.readMemory()
-		s.initial["memory_limit"] = strconv.FormatInt(max(share, 1<<20), 10)
+		initial["memory_limit"] = strconv.FormatInt(max(share, 1<<20), 10)
 	}
-	for name, value := range s.initial {
-		if err := s.apply(c, name, value); err != nil {
-			return err
+	for name, value := range initial {
+		if err := c.db.Settings().Begin(name, value); err != nil {
+			return asError(err, "", 0)
 		}
-	}
-	zone, err := s.own(c, "timezone")
-	if err != nil {
-		return asError(err, "", 0)
-	}
-	s.loc, err = types.Zone(zone)
-	if err != nil {
-		return asError(err, "", 0)
 	}
 	return nil
 }
@@ -233,184 +55,64 @@ func (s *settings) begin(c *conn) *Error {
 // readMemory is the greatest memory of a statement's reads in flight: the answers of the servers at one time.
 func (s *Server) readMemory() int64 { return int64(s.opts.Parallelism) * 2 << 20 }
 
-// get gives the value of a setting of PostgreSQL.
-func (s *settings) get(name string) string {
-	name = settingName(name)
-	if v, ok := s.values[name]; ok {
-		return v
-	}
-	if v, ok := s.initial[name]; ok {
-		return v
-	}
-	if name == "timezone" && s.loc != nil {
-		return s.loc.String()
-	}
-	return settingList[name].value
+// setting returns the value of a setting, "" for one that there is not.
+func (c *conn) setting(name string) string {
+	v, _ := c.db.Settings().Setting(name)
+	return v
 }
 
-// show is SHOW name.
-func (s *settings) show(c *conn, name string) (string, error) {
-	name = settingName(name)
-	if slices.Contains(hqlSettings, name) {
-		return s.own(c, name)
-	}
-	if name == "transaction_isolation" && c.tx.state == outside { // that of the next block
-		name = "default_transaction_isolation"
-	}
-	if _, ok := settingList[name]; ok {
-		return s.get(name), nil
-	}
-	if v, ok := s.values[name]; ok {
-		return v, nil
-	}
-	return "", unknownSetting(name)
-}
+// switched reports whether a setting is on.
+func (c *conn) switched(name string) bool { return c.setting(name) == "on" }
 
-func unknownSetting(name string) *Error {
-	return failure("42704", "unrecognized configuration parameter %q", name)
-}
-
-// own asks the DB for a setting of its own.
-func (s *settings) own(c *conn, name string) (string, error) {
-	rows, err := c.db.Query(c.ctx, "SHOW "+name)
+// startSetting is a setting of the startup message.
+func (c *conn) startSetting(name, value string) error {
+	err := c.change(name, value)
+	if err == nil {
+		err = asSetting(c.db.Settings().Begin(name, value))
+	}
 	if err != nil {
-		return "", err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if v := rows.Raw(); len(v) > 1 && strings.EqualFold(v[0].Text(), name) {
-			return v[1].Text(), nil
-		} else if len(v) == 1 {
-			return v[0].Text(), nil
-		}
-	}
-	return "", rows.Err()
-}
-
-// start is a setting of the startup message.
-func (s *settings) start(c *conn, name, value string) error {
-	name = settingName(name)
-	if err := s.set(c, name, value); err != nil {
 		err.Severity = "FATAL"
 		return err
 	}
-	s.initial[name] = s.values[name]
 	return nil
 }
 
-// set is SET name = value.
-func (s *settings) set(c *conn, name, value string) *Error {
-	name = settingName(name)
+// change is SET name = value.
+func (c *conn) change(name, value string) *Error {
+	name = strings.ToLower(name)
 	if limit, ok := c.role.Settings[name]; ok && !ceilings[name](limit, value) {
 		return failure("42501", "permission denied to set %s to %q: the role %s may have at most %q", name, value, c.user, limit)
 	}
-	if known, ok := settingList[name]; ok {
-		if known.check == nil {
-			return failure("55P02", "parameter %q cannot be changed", name)
-		}
-		kept, err := known.check(value)
-		if err != nil {
-			err.Message = "invalid value for parameter \"" + name + "\": " + err.Message
-			return err
-		}
-		if off, _ := parseSwitch(kept); (name == "transaction_read_only" || name == "default_transaction_read_only") && !off && !c.mayWrite() {
+	if name == "transaction_read_only" || name == "default_transaction_read_only" {
+		if on, ok := exec.ParseSwitch(value); ok && !on && !c.mayWrite() {
 			return readOnly()
 		}
-		value = kept
-	} else if !slices.Contains(hqlSettings, name) && !strings.Contains(name, ".") {
-		return unknownSetting(name)
 	}
-	before := s.get(name)
-	if err := s.apply(c, name, value); err != nil {
-		return err
-	}
-	s.values[name] = value
-	return s.tell(c, name, before)
+	return c.telling(func(s *exec.Session) error {
+		if err := s.Set(name, value); err != nil || name != "default_transaction_isolation" || c.tx.state != outside {
+			return err
+		}
+		return s.Set("transaction_isolation", value) // of the next block
+	})
 }
 
-// reset is RESET name.
-func (s *settings) reset(c *conn, name string) *Error {
-	name = settingName(name)
-	if _, ok := settingList[name]; !ok && !slices.Contains(hqlSettings, name) && !strings.Contains(name, ".") {
-		return unknownSetting(name)
-	}
-	before := s.get(name)
-	value, ok := s.initial[name]
-	if !ok {
-		if value = settingList[name].value; slices.Contains(hqlSettings, name) {
-			value = "DEFAULT"
-		}
-	}
-	if err := s.apply(c, name, value); err != nil {
-		return err
-	}
-	delete(s.values, name)
-	return s.tell(c, name, before)
+// reset is RESET name, or RESET ALL.
+func (c *conn) reset(name string) *Error {
+	return c.telling(func(s *exec.Session) error { return s.Reset(name) })
 }
 
-// restore sets all settings to their former values.
-func (s *settings) restore(c *conn, values map[string]string) *Error {
-	for name := range s.values {
-		if _, ok := values[name]; !ok {
-			if err := s.reset(c, name); err != nil {
-				return err
-			}
-		}
+// telling reports the settings that f changes to the client, if they are some of reported.
+func (c *conn) telling(f func(*exec.Session) error) *Error {
+	before := make([]string, len(reported))
+	for i, name := range reported {
+		before[i] = c.setting(name)
 	}
-	for name, value := range values {
-		if s.values[name] != value {
-			if err := s.set(c, name, value); err != nil {
-				return err
-			}
-		}
+	if err := f(c.db.Settings()); err != nil {
+		return asSetting(err)
 	}
-	return nil
-}
-
-// apply puts a new setting into effect.
-func (s *settings) apply(c *conn, name, value string) *Error {
-	switch {
-	case name == "statement_timeout", strings.HasPrefix(name, "idle_"):
-		d, err := parseTimeout(value)
-		if err != nil {
-			return failure("22023", "%v", err)
-		}
-		s.timeouts[name] = d
-	case slices.Contains(hqlSettings, name):
-		text := "'" + strings.ReplaceAll(value, "'", "''") + "'"
-		if value == "DEFAULT" {
-			text = value
-		}
-		if _, err := c.db.Exec(context.WithoutCancel(c.ctx), "SET "+name+" = "+text); err != nil {
-			e := asError(err, "", 0)
-			e.Code, e.Position = "22023", 0
-			return e
-		}
-		shown, err := s.own(c, name)
-		if err != nil {
-			return asError(err, "", 0)
-		}
-		switch name {
-		case "timezone":
-			if loc, err := types.Zone(shown); err == nil {
-				s.loc = loc
-			}
-		case "memory_limit":
-			s.memory, _ = exec.ParseScanLimit(shown)
-		}
-	}
-	return nil
-}
-
-// tell reports a changed setting to the client, if it is one of reported.
-func (s *settings) tell(c *conn, name, before string) *Error {
-	now := s.get(name)
-	if now == before || !s.greeted {
-		return nil
-	}
-	for _, r := range reported {
-		if strings.EqualFold(r, name) {
-			if err := c.send(&pgproto3.ParameterStatus{Name: r, Value: clean(now)}); err != nil {
+	for i, name := range reported {
+		if now := c.setting(name); now != before[i] && c.settings.greeted {
+			if err := c.send(&pgproto3.ParameterStatus{Name: name, Value: clean(now)}); err != nil {
 				return asError(err, "", 0)
 			}
 		}
@@ -418,5 +120,189 @@ func (s *settings) tell(c *conn, name, before string) *Error {
 	return nil
 }
 
-// timeout returns the greatest duration of a statement; 0: unlimited.
-func (s *settings) timeout() time.Duration { return s.timeouts["statement_timeout"] }
+// asSetting is the error about a setting.
+func asSetting(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	e := asError(err, "", 0)
+	if own := (*parser.Error)(nil); !errors.As(err, &own) && e.Code == "XX000" {
+		e.Code = "22023"
+	}
+	return e
+}
+
+// setCommand is SET, RESET or DISCARD.
+type setCommand struct {
+	noRows
+	set *parser.Set
+}
+
+func (s *setCommand) run(c *conn, _ context.Context, _ []any) (*answer, error) {
+	tag, _ := parser.CommandTag(s.set)
+	name := s.set.Name
+	literal, ok := s.set.Value.(*parser.Literal)
+	switch {
+	case s.set.Verb == "DISCARD":
+		return done(tag), c.discard(name)
+	case s.set.Value == nil:
+		return done(tag), noError(c.reset(name))
+	case !ok:
+		return nil, parser.Errorf(s.set.Value.Position(), "SET takes a text, a number or a word")
+	case s.set.Local && c.tx.state == outside:
+		return done(tag), c.notice("WARNING", "25P01", "SET LOCAL can only be used in transaction blocks", "")
+	case s.set.Local:
+		return done(tag), noError(c.setLocal(name, literal.Text))
+	}
+	delete(c.tx.local, strings.ToLower(name))
+	if strings.EqualFold(literal.Text, "DEFAULT") {
+		return done(tag), noError(c.reset(name))
+	}
+	return done(tag), noError(c.change(name, literal.Text))
+}
+
+// discard is DISCARD.
+func (c *conn) discard(what string) error {
+	if !strings.EqualFold(what, "ALL") {
+		if !slices.Contains([]string{"PLANS", "SEQUENCES", "TEMP", "TEMPORARY"}, strings.ToUpper(what)) {
+			return failure("42601", "syntax error at or near %q", what)
+		}
+		return nil
+	}
+	if c.tx.state != outside {
+		return failure("25001", "DISCARD ALL cannot run inside a transaction block")
+	}
+	c.closePortals(c.cursors)
+	c.dropStatements()
+	return noError(c.reset("ALL"))
+}
+
+// modesCommand is SET TRANSACTION or SET SESSION CHARACTERISTICS.
+type modesCommand struct {
+	noRows
+	modes  map[string]string
+	always bool // they are those of all transactions to come
+}
+
+// parseSet leaves SET of a setting to the parser.
+func parseSet(w *words) (_ command, err error) {
+	w.at++
+	s := &modesCommand{}
+	switch {
+	case w.take("TRANSACTION"):
+	case w.take("SESSION", "CHARACTERISTICS", "AS", "TRANSACTION"):
+		s.always = true
+	case w.take("SESSION", "AUTHORIZATION"), w.take("ROLE"):
+		name, err := w.value()
+		return roleCommand{name: name}, err
+	default:
+		return nil, nil
+	}
+	if s.modes, err = w.modes(); err != nil {
+		return nil, err
+	}
+	return s, w.end()
+}
+
+func (s *modesCommand) run(c *conn, _ context.Context, _ []any) (*answer, error) {
+	for name, value := range s.modes {
+		var err *Error
+		if s.always {
+			err = c.change("default_"+name, value)
+		} else if c.tx.state == outside {
+			return done("SET"), c.notice("WARNING", "25P01", "SET TRANSACTION can only be used in transaction blocks", "")
+		} else {
+			err = c.setLocal(name, value)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return done("SET"), nil
+}
+
+// roleCommand is SET ROLE or SET SESSION AUTHORIZATION, and RESET of them.
+type roleCommand struct {
+	noRows
+	reset bool
+	name  string
+}
+
+// parseReset leaves RESET of a setting to the parser.
+func parseReset(w *words) (command, error) {
+	w.at++
+	if w.take("ROLE") || w.take("SESSION", "AUTHORIZATION") {
+		return roleCommand{reset: true}, w.end()
+	}
+	return nil, nil
+}
+
+func (r roleCommand) run(c *conn, _ context.Context, _ []any) (*answer, error) {
+	switch {
+	case r.reset:
+		return done("RESET"), nil
+	case strings.EqualFold(r.name, "none"), strings.EqualFold(r.name, "default"), r.name == c.user:
+		return done("SET"), nil
+	}
+	return nil, failure("42501", "permission denied to set role %q", r.name)
+}
+
+// deallocateCommand is DEALLOCATE of a statement of the protocol or of the session.
+type deallocateCommand struct {
+	noRows
+	of *hql.Stmt
+}
+
+func (d *deallocateCommand) run(c *conn, ctx context.Context, _ []any) (*answer, error) {
+	s := d.of.Statement().(*parser.Deallocate)
+	tag, _ := parser.CommandTag(s)
+	switch {
+	case s.Name == "":
+		c.dropStatements()
+	case c.statements[s.Name] != nil:
+		c.dropStatement(s.Name)
+		return done(tag), nil
+	}
+	_, err := d.of.Exec(ctx)
+	return done(tag), err
+}
+
+// keep keeps a prepared statement under its name.
+func (c *conn) keep(name string, p *prepared) error {
+	if len(c.statements) >= maxOpen {
+		return failure("54000", "a session may have %d prepared statements", maxOpen)
+	}
+	held := int64(len(p.sql))*8 + 4096 // about what the tree of a statement takes
+	if !c.srv.held.take(held) {
+		return busy("53200", "the server has no memory for another prepared statement")
+	}
+	p.held = held
+	c.statements[name] = p
+	return nil
+}
+
+// dropStatement forgets a prepared statement.
+func (c *conn) dropStatement(name string) {
+	if p := c.statements[name]; p != nil {
+		c.srv.held.give(p.held)
+		delete(c.statements, name)
+	}
+}
+
+// dropStatements forgets all prepared statements that have a name.
+func (c *conn) dropStatements() {
+	for name := range c.statements {
+		if name != "" {
+			c.dropStatement(name)
+		}
+	}
+	c.db.Settings().Deallocate("")
+}
+
+// noError is err as an error, nil for none.
+func noError(err *Error) error {
+	if err == nil {
+		return nil
+	}
+	return err
+}

@@ -96,7 +96,7 @@ func (c *conn) runSimple(one *prepared) error {
 func (c *conn) prepare(whole, sql string, offset int) (*prepared, error) {
 	word, written := firstWord(sql), sql
 	switch word {
-	case "SELECT", "WITH", "VALUES", "TABLE", "COPY", "INSERT", "UPDATE", "DELETE", "(":
+	case "SELECT", "WITH", "VALUES", "TABLE", "COPY", "INSERT", "UPDATE", "DELETE", "PREPARE", "EXECUTE", "(":
 		sql = foldNames(sql)
 	}
 	out := &prepared{whole: whole, sql: sql, offset: offset}
@@ -126,7 +126,14 @@ func (c *conn) prepare(whole, sql string, offset int) (*prepared, error) {
 		_, err = c.db.Parse(written) // for its words
 		return nil, asError(err, whole, offset)
 	}
-	out.stmt = stmt
+	switch s := stmt.Statement().(type) {
+	case *parser.Set:
+		out.command = &setCommand{set: s}
+	case *parser.Deallocate:
+		out.command = &deallocateCommand{of: stmt}
+	default:
+		out.stmt = stmt
+	}
 	return out, nil
 }
 

@@ -175,7 +175,7 @@ func (c *conn) open(params map[string]string) error {
 	}
 	c.database = or(params["database"], c.user)
 	c.db = db.SessionOf(c.catalog())
-	if err := c.settings.begin(c); err != nil {
+	if err := c.beginSettings(); err != nil {
 		return err
 	}
 	for name, value := range params {
@@ -183,7 +183,7 @@ func (c *conn) open(params map[string]string) error {
 		case "user", "database", "replication", "options":
 			continue
 		}
-		if err := c.settings.start(c, name, value); err != nil {
+		if err := c.startSetting(name, value); err != nil {
 			return err
 		}
 	}
@@ -192,7 +192,7 @@ func (c *conn) open(params map[string]string) error {
 		return err
 	}
 	for _, o := range given {
-		if err := c.settings.start(c, o[0], o[1]); err != nil {
+		if err := c.startSetting(o[0], o[1]); err != nil {
 			return err
 		}
 	}
@@ -253,7 +253,7 @@ func commandLineOptions(text string) (out [][2]string, err error) {
 func (c *conn) greet() error {
 	c.settings.greeted = true
 	for _, name := range reported {
-		if err := c.send(&pgproto3.ParameterStatus{Name: name, Value: c.settings.get(name)}); err != nil {
+		if err := c.send(&pgproto3.ParameterStatus{Name: name, Value: c.setting(name)}); err != nil {
 			return err
 		}
 	}

@@ -2,9 +2,10 @@ package pgwire
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
+
+	"github.com/hql-db/hql/exec"
 )
 
 // txState is the state of a session between BEGIN and COMMIT.
@@ -22,8 +23,8 @@ type transaction struct {
 	state      txState
 	wrote      bool
 	savepoints []string
-	settings   map[string]string // as they were at BEGIN
-	local      map[string]string // those that SET LOCAL changed, as they were; "" was not set
+	settings   exec.Saved            // as they were at BEGIN
+	local      map[string]exec.Saved // the settings before SET LOCAL changed the one of this name
 }
 
 // status is the status in ReadyForQuery.
@@ -158,10 +159,10 @@ func (t *transactionCommand) run(c *conn, _ context.Context, _ []any) (*answer, 
 }
 
 func (c *conn) beginBlock() {
-	c.tx = transaction{state: inside, settings: maps.Clone(c.settings.values), local: map[string]string{}}
-	read := c.settings.get("default_transaction_read_only")
+	c.tx = transaction{state: inside, settings: c.db.Settings().Save(), local: map[string]exec.Saved{}}
+	read := c.setting("default_transaction_read_only")
 	_ = c.setLocal("transaction_read_only", read)
-	_ = c.setLocal("transaction_isolation", c.settings.get("default_transaction_isolation"))
+	_ = c.setLocal("transaction_isolation", c.setting("default_transaction_isolation"))
 }
 
 // end is COMMIT or ROLLBACK.
@@ -180,7 +181,7 @@ func (t *transactionCommand) end(c *conn) (*answer, error) {
 	}
 	c.closePortals(c.portals)
 	if back {
-		if err := c.settings.restore(c, was.settings); err != nil {
+		if err := c.telling(func(s *exec.Session) error { return s.Restore("ALL", was.settings) }); err != nil {
 			return nil, err
 		}
 	} else if err := c.endLocal(was.local); err != nil {
@@ -199,28 +200,24 @@ func (t *transactionCommand) end(c *conn) (*answer, error) {
 }
 
 // endLocal restores the settings that SET LOCAL changed.
-func (c *conn) endLocal(before map[string]string) error {
-	for name, value := range before {
-		var err *Error
-		if value == "" {
-			err = c.settings.reset(c, name)
-		} else {
-			err = c.settings.set(c, name, value)
+func (c *conn) endLocal(before map[string]exec.Saved) error {
+	return noError(c.telling(func(s *exec.Session) error {
+		for name, saved := range before {
+			if err := s.Restore(name, saved); err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	}))
 }
 
 // setLocal is SET LOCAL.
 func (c *conn) setLocal(name, value string) *Error {
-	name = settingName(name)
+	name = strings.ToLower(name)
 	if _, ok := c.tx.local[name]; !ok && c.tx.local != nil {
-		c.tx.local[name] = c.settings.values[name]
+		c.tx.local[name] = c.db.Settings().Save()
 	}
-	return c.settings.set(c, name, value)
+	return c.change(name, value)
 }
 
 // savepoints is SAVEPOINT, RELEASE and ROLLBACK TO.

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/xdg-go/scram"
 
@@ -62,8 +61,8 @@ var ceilings = map[string]func(limit, value string) bool{
 	"max_scan_bytes": withinSize,
 	"memory_limit":   withinSize,
 	"statement_timeout": func(limit, value string) bool {
-		l, _ := parseTimeout(limit)
-		v, err := parseTimeout(value)
+		l, _ := exec.ParseTimeout(limit)
+		v, err := exec.ParseTimeout(value)
 		return err == nil && v > 0 && v <= l
 	},
 }
@@ -129,7 +128,7 @@ func (r *Role) option(text string) error {
 	case !ok:
 		return fmt.Errorf("the option %q is not NAME=VALUE", text)
 	case name == "write":
-		b, ok := parseSwitch(value)
+		b, ok := exec.ParseSwitch(value)
 		if !ok {
 			return fmt.Errorf("write is on or off, not %q", value)
 		}
@@ -220,31 +219,4 @@ func Verifier(password string) (string, error) {
 	}
 	b64 := base64.StdEncoding.EncodeToString
 	return fmt.Sprintf("SCRAM-SHA-256$%d:%s$%s:%s", c.Iters, b64(salt), b64(c.StoredKey), b64(c.ServerKey)), nil
-}
-
-// parseSwitch reads on, off and their other spellings.
-func parseSwitch(text string) (on, ok bool) {
-	switch strings.ToLower(text) {
-	case "on", "true", "yes", "1", "t", "y":
-		return true, true
-	case "off", "false", "no", "0", "f", "n":
-		return false, true
-	}
-	return false, false
-}
-
-// parseTimeout reads a time: a number of milliseconds, or one with a unit. 0 means none.
-func parseTimeout(text string) (time.Duration, error) {
-	if n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64); err == nil && n >= 0 && n < 1<<31 {
-		return time.Duration(n) * time.Millisecond, nil
-	}
-	number := strings.TrimSpace(strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz "))
-	unit := strings.TrimSpace(text[len(number):])
-	scale, ok := map[string]time.Duration{"us": time.Microsecond, "ms": time.Millisecond, "s": time.Second, "min": time.Minute, "m": time.Minute,
-		"h": time.Hour, "d": 24 * time.Hour}[unit]
-	n, err := strconv.ParseFloat(number, 64)
-	if !ok || err != nil || n < 0 || n*float64(scale) > float64(1<<31)*float64(time.Millisecond) {
-		return 0, fmt.Errorf("invalid time %q: a number of milliseconds, or such as 30s or 5min", text)
-	}
-	return time.Duration(n * float64(scale)), nil
 }

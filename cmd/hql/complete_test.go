@@ -78,7 +78,7 @@ func TestComplete(t *testing.T) {
 		{"", "SET |", "analyze_rows,analyze_time,consistency..."},
 		{"", "SET full_scan = |", "allow,deny,warn,DEFAULT"},
 		{"", "SET full_scan TO d|", "deny,default"},
-		{"", "SHOW s|", "splits,statistics"},
+		{"", "SHOW s|", "splits,statistics,statement_timeout"},
 		{"", "COPY files FROM 'ro|", "rows.csv,rows.sql"},
 		{"", "COPY files FROM 'sub/|", "deep/"},
 		{"", "SELECT 'ro|", ""},
