@@ -69,6 +69,8 @@ func printed(tab *catalog.Table, c *catalog.Column) string {
 		return "CAST(" + name + " AS BIGINT)"
 	case c.Type == types.Bytes:
 		return "HEX(" + name + ")"
+	case c.Type.IsArray():
+		return "TO_JSON(" + name + ")" // as testdata/phoenix/Sql.java writes them
 	case c.Type == types.Decimal && isMoment(tab, c):
 		return name + " * 1000"
 	}
