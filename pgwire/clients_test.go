@@ -120,10 +120,9 @@ func TestDatabaseSQL(t *testing.T) {
 	}
 }
 
-// script runs another program against a server with the tables.
-func script(t *testing.T, stdin string, name string, args ...string) string {
+// script runs another program against a server.
+func script(t *testing.T, addr, stdin string, name string, args ...string) string {
 	t.Helper()
-	_, addr := serve(t, openTables(t), pgwire.Options{Write: true})
 	host, port, _ := net.SplitHostPort(addr)
 	cmd := osexec.CommandContext(t.Context(), name, args...)
 	cmd.Stdin = strings.NewReader(stdin)
@@ -136,15 +135,21 @@ func script(t *testing.T, stdin string, name string, args ...string) string {
 }
 
 func TestPsql(t *testing.T) {
-	psql, err := osexec.LookPath("psql")
+	_, addr := serve(t, openTables(t), pgwire.Options{Write: true})
+	psql(t, addr)
+}
+
+func psql(t *testing.T, addr string) {
+	t.Helper()
+	name, err := osexec.LookPath("psql")
 	if err != nil {
 		found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/psql")
 		if len(found) == 0 {
 			t.Skip("psql is not installed")
 		}
-		psql = found[len(found)-1]
+		name = found[len(found)-1]
 	}
-	got := script(t, `SELECT kind, value FROM events WHERE device = 'd1';
+	got := script(t, addr, `SELECT kind, value FROM events WHERE device = 'd1';
 \copy (SELECT * FROM events WHERE device = 'd1') TO STDOUT CSV
 \copy events FROM STDIN
 d8	2024-05-01 10:00:00	x	1
@@ -152,7 +157,8 @@ d8	2024-05-01 10:00:00	x	1
 SELECT nope FROM events;
 SELECT 1 AS a \gdesc
 SELECT $1::int AS a \bind 7 \g
-`, psql, "-X", "-A", "-t")
+DELETE FROM events WHERE device = 'd8';
+`, name, "-X", "-A", "-t")
 	for _, want := range []string{"temp|20.5\n", "d1,2024-05-01 10:00:00+00,temp,20.5\n", "COPY 1\n", "LINE 1: SELECT nope FROM events;"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("psql printed no %q:\n%s", want, got)
@@ -160,48 +166,14 @@ SELECT $1::int AS a \bind 7 \g
 	}
 }
 
-// python is a Python that has a package.
-func python(t *testing.T, pack string) string {
-	t.Helper()
-	name := os.Getenv("HQL_TEST_PYTHON")
-	if name == "" {
-		name = "python3"
-	}
-	if err := osexec.Command(name, "-c", "import "+pack).Run(); err != nil {
-		t.Skipf("%s is not installed: HQL_TEST_PYTHON names a Python that has it", pack)
-	}
-	return name
-}
-
-func TestAsyncpg(t *testing.T) {
-	python := python(t, "asyncpg")
-	got := script(t, `
-import asyncio, asyncpg, datetime, os
-async def main():
-    c = await asyncpg.connect(ssl=False)
-    print(await c.fetchval("SELECT value FROM events WHERE device = $1 AND ts >= $2 LIMIT $3", "d1", datetime.datetime(2024, 5, 1, 11, tzinfo=datetime.timezone.utc), 1))
-    print(await c.fetchval("SELECT COUNT(*) FROM events WHERE device = ANY ($1)", ["d1", "d3"]))
-    async with c.transaction(readonly=True):
-        print(len([r async for r in c.cursor("SELECT n FROM generate_series(1, 120) AS s (n)")]))
-    try:
-        await c.fetch("SELECT * FROM events")
-    except asyncpg.PostgresError as e:
-        print(e.sqlstate)
-    try:
-        await c.fetchval("`+endless+`", timeout=0.2)
-    except TimeoutError:
-        print("timeout")
-    print(await c.fetchval("SELECT 1"))
-    await c.close()
-asyncio.run(main())
-`, python, "-")
-	if want := "21.0\n2\n120\n54000\ntimeout\n1\n"; got != want {
-		t.Errorf("asyncpg printed\n%s\nnot\n%s", got, want)
-	}
-}
-
 // pgjdbc runs testdata/Client.java in each of its modes.
 func TestJDBC(t *testing.T) {
+	_, addr := serve(t, openTables(t), pgwire.Options{})
+	jdbc(t, addr)
+}
+
+func jdbc(t *testing.T, addr string) {
+	t.Helper()
 	home, _ := os.UserHomeDir()
 	jars, _ := filepath.Glob(home + "/.m2/repository/org/postgresql/postgresql/*/postgresql-*.jar")
 	if len(jars) == 0 {
@@ -211,45 +183,11 @@ func TestJDBC(t *testing.T) {
 	if _, err := osexec.LookPath("java"); err != nil || len(jars) == 0 {
 		t.Skip("there is no Java, or no pgjdbc: mvn dependency:get -Dartifact=org.postgresql:postgresql:42.7.4")
 	}
-	_, addr := serve(t, openTables(t), pgwire.Options{})
 	for _, mode := range []string{"", "&binaryTransfer=true&prepareThreshold=1", "&preferQueryMode=simple"} {
 		out, err := osexec.CommandContext(t.Context(), "java", "-cp", jars[len(jars)-1], "testdata/Client.java", "jdbc:postgresql://"+addr+"/db?user=me&sslmode=disable"+mode).CombinedOutput()
 		want := "15.10\n2024-05-01T10:00:00Z 20.5\n2024-05-01T11:00:00Z 21.0\n95\n5 x 3.75\n1\n57014\n42703\ntrue\n"
 		if err != nil || string(out) != want {
 			t.Errorf("pgjdbc%s: %v, printed\n%s\nnot\n%s", mode, err, out, want)
 		}
-	}
-}
-
-func TestPsycopg(t *testing.T) {
-	python := python(t, "psycopg")
-	got := script(t, `
-import datetime, decimal, psycopg
-c = psycopg.connect()
-for binary in (False, True):
-    cur = c.cursor(binary=binary)
-    cur.execute("SELECT * FROM every WHERE id = %s", (1,))
-    print(cur.fetchone())
-c.rollback()
-with c.cursor(name="server_side") as cur:
-    cur.execute("SELECT n FROM generate_series(1, 10) AS s (n)")
-    print(len(cur.fetchmany(3)), len(cur.fetchall()))
-with c.cursor() as cur, cur.copy("COPY (SELECT device, value FROM events WHERE device = 'd1') TO STDOUT (FORMAT binary)") as copy:
-    copy.set_types(["text", "float8"])
-    print(list(copy.rows()))
-c.commit()
-c.autocommit = True
-c.cursor().executemany("INSERT INTO events (device, ts, value) VALUES (%s, %s, %s)", [("py", datetime.datetime(2024, 5, n, tzinfo=datetime.timezone.utc), n) for n in (1, 2, 3)])
-print(c.execute("SELECT COUNT(*) FROM events WHERE device = 'py'").fetchone())
-try:
-    c.execute("SELECT nope FROM events")
-except psycopg.errors.UndefinedColumn as e:
-    print(e.sqlstate, e.diag.statement_position)
-`, python, "-")
-	row := `(1, True, -5, 300, 9007199254740993, 1.5, -0.25, Decimal('12345.6789'), 'Grüße', b'\x00\xff\\', datetime.date(2024, 2, 29), ` +
-		`datetime.time(23, 59, 58, 500000), datetime.datetime(2024, 5, 1, 10, 0, 0, 123000, tzinfo=datetime.timezone.utc), {'a': [1, 2]})`
-	want := row + "\n" + row + "\n3 7\n[('d1', 20.5), ('d1', 21.0)]\n(3,)\n42703 8\n"
-	if got != want {
-		t.Errorf("psycopg printed\n%s\nnot\n%s", got, want)
 	}
 }
