@@ -382,6 +382,8 @@ func site(dir string, ports []int, kerberos bool, more [][2]string) []byte {
 		{"hbase.unsafe.stream.capability.enforce", "false"},
 		{"hbase.wal.provider", "filesystem"},
 		{"hbase.regionserver.handler.count", "16"},
+		{"hbase.assignment.dispatch.wait.msec", "5"},
+		{"hbase.procedure.remote.dispatcher.delay.msec", "5"},
 	}
 	if kerberos {
 		props = append(props, kerberosProperties(dir)...)
