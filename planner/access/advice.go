@@ -43,7 +43,7 @@ func (e *Env) advice(req *Request, terms []term, boxes []box) string {
 // How much work it is to try an advice: the boxes of the query that are looked at, and the spans made of them.
 const (
 	triedBoxes = 16
-	triedSpans = 1 << 11
+	triedSpans = 1 << 8
 )
 
 // advice is a set of conditions to add to a query for one layout.
