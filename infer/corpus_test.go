@@ -16,7 +16,7 @@ import (
 )
 
 // corpusRows is how many rows the tables of the corpus have.
-const corpusRows = 5000
+const corpusRows = 2000
 
 // The first proposal for a table fits all its keys and gives the values of the known definition, or says that it is not certain.
 func TestCorpus(t *testing.T) {
