@@ -15,6 +15,7 @@ import (
 
 // While CREATE INDEX fills an index, other connections write, and none of their rows is without its entry afterwards.
 func TestIndexBesideWriters(t *testing.T) {
+	t.Parallel()
 	for name, client := range map[string]func(*testing.T) hbase.Client{
 		"embedded": func(t *testing.T) hbase.Client { _, c := newStore(t); return c },
 		"hbase":    dialHBase,

@@ -203,6 +203,7 @@ func (s sized) RegionLoads(context.Context, ...string) (map[string]hbase.RegionL
 
 // If sizes are known each row is looked at once. Wrong sizes cost another look, but do not change the result.
 func TestAnalyzeBySizes(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	const rows, most = 10_000, 2000
 	w, c := skewed(t, rows)

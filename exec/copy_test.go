@@ -48,6 +48,7 @@ var copyJSON = []string{`null`, `"null"`, `"null\n"`, `1`, `-0`, `1.50`, `"a"`, 
 
 // COPY FROM restores the rows that COPY TO writes, cell by cell, in every format and of every type.
 func TestCopyKeepsCells(t *testing.T) {
+	t.Parallel()
 	seeds.Each(t, race.Fewer(60), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		_, c := newStore(t)

@@ -32,6 +32,7 @@ func event(i int) string { return fmt.Sprintf("('h%d', %d, %d)", i%10, 1_000_000
 
 // A table that grows tenfold, and tenfold again, makes no query read more or send more.
 func TestCostGrowsWithMatches(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	sizes := []int{10_000, 100_000}
 	if large() {

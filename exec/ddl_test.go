@@ -45,6 +45,7 @@ func TestReplacedView(t *testing.T) {
 
 // Statements that run on one connection at the same time all know what another one has just defined, whichever of them reads of it.
 func TestDefinedBesideStatements(t *testing.T) {
+	t.Parallel()
 	_, c := newStore(t)
 	ws := connections(t, c, 2)
 	for i := range 200 {
@@ -142,6 +143,7 @@ func TestReplacedAtTheLastMoment(t *testing.T) {
 // Connections that drop, create and write tables at random, one statement after the other: each goes by what the
 // others did before.
 func TestDefinitionsOfOthers(t *testing.T) {
+	t.Parallel()
 	seeds.Each(t, 4, func(t *testing.T, seed uint64, fig seeds.Figures) {
 		_, c := newStore(t)
 		ws := connections(t, c, 3)

@@ -77,6 +77,7 @@ func (c *asking) watched(w *world, sql string) (told []float64) {
 // Statements that take long tell how far they are, by statistics and by the sizes of files, those that write as well: less than all of it, and
 // never less than before. Where nothing is known they tell nothing.
 func TestDone(t *testing.T) {
+	t.Parallel()
 	_, c := newStore(t)
 	ask := &asking{Client: c}
 	w := newWorld(t, ask, Config{FullScan: AllowFullScan, Alone: true, Parallelism: 2})

@@ -133,6 +133,7 @@ func TestEstimates(t *testing.T) {
 // A value that few rows have is not under each of many salts, nor in each of the tables that the name tells apart; a merge reads of each of its
 // streams; and what the client compares of what a join looks up is sent.
 func TestEstimatesOfSeveralRanges(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})

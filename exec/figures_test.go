@@ -163,6 +163,7 @@ func TestFiguresChooseFirstRows(t *testing.T) {
 // If most cells of a row are wanted, all are read: the servers' filter for the wanted ones costs more than it saves. If
 // few are wanted, or the others are long, the filter is used.
 func TestFiguresChooseWholeRows(t *testing.T) {
+	t.Parallel()
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
 	var definitions, values, most []string
@@ -219,6 +220,7 @@ func TestFiguresThatTellNothing(t *testing.T) {
 
 // A region that holds much is read in several parts at a time, in the order that is wanted, and not under a LIMIT.
 func TestFiguresChoosePieces(t *testing.T) {
+	t.Parallel()
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
 	w.run("CREATE TABLE sales (shop BIGINT, id BIGINT, name STRING FROM d:name) ROW KEY (shop AS UINT32, id AS UINT64) SPLIT AT (X'00000001')")

@@ -148,6 +148,7 @@ func checkBounded(t *testing.T, w *world) {
 // If full scans are refused, a statement passes if its reads are bounded by its keys or by a small limit in their
 // order, in whatever form it is written.
 func TestGuardOfBoundedReads(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})

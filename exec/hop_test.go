@@ -35,6 +35,7 @@ var hopQueries = []struct {
 
 // A skip scan costs what the values hopped over cost, whatever the table's size.
 func TestCostOfHops(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	sizes := []int{10_000, 100_000}
 	if large() {
@@ -95,6 +96,7 @@ func testCostOfHopsHBase(t *testing.T) {
 
 // Within a range of texts what is behind them is hopped to as well, whatever the number of rows.
 func TestCostOfHopsInRanges(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	_, w := newCluster(t, 1, Config{Alone: true}, "CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
 	stored := 0
@@ -119,6 +121,7 @@ func TestCostOfHopsInRanges(t *testing.T) {
 
 // The least and the greatest of each group are read at its ends, whatever the table's size.
 func TestCostOfEnds(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	_, w := newCluster(t, 1, Config{Alone: true}, "CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
 	stored := 0
@@ -144,6 +147,7 @@ func TestCostOfEnds(t *testing.T) {
 
 // A table of many values costs little more than without hops: looks are given up.
 func TestCostOfHopsGivenUp(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	const rows = 40_000
 	for _, n := range []int{20_000, 2_000, 395, 60} { // values
@@ -167,6 +171,7 @@ func TestCostOfHopsGivenUp(t *testing.T) {
 // If seeking within a look costs more, its rows are read, but only up to its last value, which may have any number of
 // rows. If rows fail the client's filter, looks become longer.
 func TestCostOfHopsMixed(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	const rows = 20_000
 	var ranges []string // more than a short look pays
@@ -199,6 +204,7 @@ func TestCostOfHopsMixed(t *testing.T) {
 
 // If full scans are refused, so is a skip scan over too many values, after it has read little.
 func TestHopsRefused(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	for n, refused := range map[int]bool{8: false, 20_000: true} {
 		_, w := newCluster(t, 1, Config{Alone: true}, "CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")

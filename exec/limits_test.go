@@ -12,6 +12,7 @@ import (
 )
 
 func TestLimitsStore(t *testing.T) {
+	t.Parallel()
 	_, c := newStore(t)
 	checkLimits(t, c)
 }

@@ -29,7 +29,7 @@ import (
 // merge to its groups as the columns say, while regions move, split and merge.
 func TestLawOfPieces(t *testing.T) {
 	t.Parallel()
-	seeds.Each(t, race.Fewer(30), func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(12), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		s, c := newStore(t)
 		g := newLawWorld(t, seed, c, Config{})
 		if g.r.IntN(2) == 0 {
@@ -50,7 +50,8 @@ func TestLawOfPieces(t *testing.T) {
 
 // The law of pieces holds for joins whose rows are looked up by key, in pieces of the table that is read first.
 func TestLawOfPiecesOfJoins(t *testing.T) {
-	seeds.Each(t, race.Fewer(12), func(t *testing.T, seed uint64, fig seeds.Figures) {
+	t.Parallel()
+	seeds.Each(t, race.Fewer(6), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		g := newQueryWorld(t, seed)
 		for range 40 {
 			from, ts := g.from()

@@ -9,6 +9,7 @@ import (
 
 // A statement that reads more than it may ends with ErrScanLimit, at most a batch of each worker later; one that reads no more does not.
 func TestScanLimit(t *testing.T) {
+	t.Parallel()
 	_, w := newCluster(t, 1, Config{Alone: true}, `CREATE TABLE m (k STRING, v BIGINT FROM f:v, text STRING FROM f:t) ROW KEY (k AS TEXT) INDEX by_v (v AS INT64, k AS TEXT)`)
 	w.fill("m", 20_000, func(i int) string {
 		return "('" + strings.Repeat("k", i%3) + pad(i) + "', " + pad(i%100) + ", '" + strings.Repeat("t", 100) + "')"

@@ -25,6 +25,7 @@ func TestSeveralBatches(t *testing.T) {
 
 // What needs few rows reads few.
 func TestFewRowsRead(t *testing.T) {
+	t.Parallel()
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: DenyFullScan})
 	w.run("CREATE TABLE m (host STRING, ts BIGINT, v INT) ROW KEY (ts % 4 AS UINT8, host AS TEXT, X'00', ts AS ORDERED INT64)")

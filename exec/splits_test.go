@@ -14,6 +14,7 @@ import (
 // Every way to split a table: SHOW SPLITS prints the regions of the table that was made, and
 // those that a definition would make.
 func TestSplits(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)

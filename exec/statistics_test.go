@@ -115,6 +115,7 @@ func TestOneSetOfStatistics(t *testing.T) {
 // Statistics that are damaged, of another version or of another table change no answer, and SHOW STATISTICS reports the
 // problem. The readable part of damaged ones gives plans that can be shown: all figures are valid JSON.
 func TestDamagedStatistics(t *testing.T) {
+	t.Parallel()
 	writer, c := people(t, Config{FullScan: AllowFullScan}, 40)
 	writer.run("CREATE TABLE none (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64); CREATE TABLE one (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64); INSERT INTO one VALUES (1, 'a'); CREATE TABLE lone (id BIGINT) ROW KEY (id AS INT64) FAMILY d")
 	with := func(b []byte) *world {

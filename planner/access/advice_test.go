@@ -18,7 +18,7 @@ import (
 
 // Each advice is true: a query that follows it, by values of any row, hits the rowkey prefix. It does not ask for what the query says already.
 func TestAdvice(t *testing.T) {
-	seeds.Each(t, race.Fewer(60), func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(25), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		drawn := worlds.New(r, "t", worlds.Options{NoLookup: true})
 		value := func(c *catalog.Column) types.Value { return drawn.Value(r, c) }

@@ -27,7 +27,7 @@ import (
 // WHERE exactly when the whole WHERE is true for it. Layouts, rows and predicates are random.
 func TestLaw(t *testing.T) {
 	t.Cleanup(coverage.Write)
-	seeds.Each(t, race.Fewer(1000), func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(400), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		drawn := worlds.New(r, "t", worlds.Options{NoLookup: true})
 		g := &lawWorld{t: t, table: drawn.Def}

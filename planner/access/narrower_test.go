@@ -17,7 +17,7 @@ import (
 // A further conjunct never makes spans hold rows that they do not hold without it: the test of restrictions (CERT, arXiv 2306.00355), without
 // figures.
 func TestNarrower(t *testing.T) {
-	seeds.Each(t, race.Fewer(60), func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(30), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		drawn := worlds.New(r, "t", worlds.Options{NoLookup: true})
 		g := &lawWorld{t: t, table: drawn.Def}
