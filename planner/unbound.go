@@ -31,6 +31,7 @@ const (
 	folded  // compared with LOWER(x) or UPPER(x): more letters than have their cases listed
 	limit   // NULL: all rows
 	offset
+	unnested // an array whose elements may have any type
 )
 
 // UnboundOf makes up values for the parameters $1, $2 and so on of s; given are the types that their places require.
@@ -41,6 +42,10 @@ func UnboundOf(s parser.Statement, given []expr.ParameterType) *Unbound {
 		case *parser.Select:
 			u.use(n.Limit, limit)
 			u.use(n.Offset, offset)
+		case *parser.Call:
+			u.unnests(n.Name, n.Args)
+		case *parser.TableFunction:
+			u.unnests(n.Name, n.Args)
 		case *parser.Binary:
 			u.use(n.Y, compared(n.Op, n.X))
 			u.use(n.X, compared(mirrored[n.Op], n.Y))
@@ -69,6 +74,15 @@ func UnboundOf(s parser.Statement, given []expr.ParameterType) *Unbound {
 		return true
 	})
 	return u
+}
+
+// unnests notes the parameters that a function takes apart, unless a cast says of what they are arrays.
+func (u *Unbound) unnests(function string, args []parser.Expr) {
+	for _, a := range args {
+		if p, ok := a.(*parser.Param); ok && function == "UNNEST" && u.types[p.Index-1].Type == types.Null {
+			u.use(p, unnested)
+		}
+	}
 }
 
 // mirrored are the operators of comparisons whose sides are exchanged.
@@ -167,6 +181,9 @@ func (u *Unbound) Values(i int) []types.Value {
 			out[k] = types.Value{}
 		case r == offset: // as large as any
 			out[k] = types.NewInt(madeUpOffset)
+		case r == unnested:
+			elem := madeUpElements[i]
+			out[k] = types.NewArray(elem, []types.Value{madeUp(elem, equal, i)})
 		case r == pattern:
 			out[k] = types.NewString("%1%")
 		case r == folded && i < len(madeUpLetters):
@@ -184,10 +201,11 @@ func (u *Unbound) Values(i int) []types.Value {
 // square of another. The days are Mondays on which a year begins, as DATE_TRUNC may ask for; some are after and before
 // any NOW().
 var (
-	madeUpLetters = [...]string{"lowercaseletters", "UPPERCASELETTERS"}
-	madeUpTexts   = [Variants]string{"k", "K", "1", "00000000-0000-4000-8000-00000000000", "com.a", "2024-01-0"}
-	madeUpNumbers = [Variants]int64{100, 1, 1_704_067_200, 1_704_067_200_000, -100, 1}
-	madeUpDays    = [Variants]int64{19_723, 17_532, 27_759, 1_096, 19_723, 19_723}
+	madeUpElements = [Variants]types.Type{types.BigInt, types.String, types.Timestamp, types.Date, types.Double, types.UUID}
+	madeUpLetters  = [...]string{"lowercaseletters", "UPPERCASELETTERS"}
+	madeUpTexts    = [Variants]string{"k", "K", "1", "00000000-0000-4000-8000-00000000000", "com.a", "2024-01-0"}
+	madeUpNumbers  = [Variants]int64{100, 1, 1_704_067_200, 1_704_067_200_000, -100, 1}
+	madeUpDays     = [Variants]int64{19_723, 17_532, 27_759, 1_096, 19_723, 19_723}
 )
 
 // madeUpOffset is more rows than a statement may read without a bound key.

@@ -33,7 +33,7 @@ func Find(names []string) (sources []check.Source, dynamic []check.Result, err e
 			}
 		}
 	}
-	f := &finder{program: p, wanted: wanted, values: map[types.Object][]ast.Expr{}, wrappers: map[types.Object]place{}, seen: map[string]bool{}}
+	f := &finder{program: p, wanted: wanted, values: map[types.Object][]ast.Expr{}, pieces: map[types.Object][]piece{}, funcs: map[types.Object]*ast.FuncDecl{}, passed: map[types.Object]bool{}, wrappers: map[types.Object]place{}, seen: map[string]bool{}}
 	for _, file := range p.files {
 		f.assignments(file)
 		f.notes(file)
@@ -68,7 +68,11 @@ type finder struct {
 	wanted map[string]bool // files, by absolute name
 	// values are the expressions that constants and variables get; nil for one that is not known.
 	values map[types.Object][]ast.Expr
-	// wrappers are the parameters of functions that are passed on as statements.
+	// pieces are the texts that are appended to a variable, in the order of the program.
+	pieces map[types.Object][]piece
+	funcs  map[types.Object]*ast.FuncDecl
+	passed map[types.Object]bool // to a function, which may change what a pointer points to
+	// wrappers are the parameters of functions, and of variables that are functions, that are passed on as statements.
 	wrappers map[types.Object]place
 	excused  map[token.Position]bool // lines with a comment that excuses
 	marked   map[token.Position]bool // lines with a comment that marks statements
@@ -89,51 +93,6 @@ func (f *finder) object(id *ast.Ident) types.Object {
 		return o
 	}
 	return f.info.Defs[id]
-}
-
-// assignments notes what constants and variables get.
-func (f *finder) assignments(file *file) {
-	set := func(lhs, rhs ast.Expr) {
-		var o types.Object
-		switch x := lhs.(type) {
-		case *ast.Ident:
-			o = f.object(x)
-		case *ast.SelectorExpr:
-			o = f.object(x.Sel)
-		}
-		if o != nil {
-			f.values[o] = append(f.values[o], rhs)
-		}
-	}
-	ast.Inspect(file.File, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.ValueSpec:
-			for i, name := range n.Names {
-				switch {
-				case len(n.Values) == len(n.Names):
-					set(name, n.Values[i])
-				case len(n.Values) > 0:
-					set(name, nil)
-				}
-			}
-		case *ast.AssignStmt:
-			for i, lhs := range n.Lhs {
-				if (n.Tok == token.ASSIGN || n.Tok == token.DEFINE) && len(n.Lhs) == len(n.Rhs) {
-					set(lhs, n.Rhs[i])
-				} else {
-					set(lhs, nil)
-				}
-			}
-		case *ast.RangeStmt:
-			set(n.Key, nil)
-			set(n.Value, nil)
-		case *ast.UnaryExpr:
-			if n.Op == token.AND {
-				set(n.X, nil)
-			}
-		}
-		return true
-	})
 }
 
 // marking matches a comment that marks statements.
@@ -240,6 +199,10 @@ func (f *finder) call(n *ast.CallExpr, report bool) {
 			f.argument(n, n.Args[at.index], at.origin, report)
 		}
 	case *types.Var:
+		if at, ok := f.wrappers[o]; ok && at.index < len(n.Args) {
+			f.argument(n, n.Args[at.index], at.origin, report)
+			return
+		}
 		sig, ok := f.info.TypeOf(n.Fun).(*types.Signature)
 		if !ok {
 			return
@@ -249,7 +212,7 @@ func (f *finder) call(n *ast.CallExpr, report bool) {
 		}
 	case nil:
 		s, method := fun.(*ast.SelectorExpr)
-		if !method || !report {
+		if !method || !report || s.Sel.Name == "WriteString" {
 			return
 		}
 		if x, ok := s.X.(*ast.Ident); ok {
@@ -297,25 +260,32 @@ func (f *finder) argument(n, arg ast.Expr, origin check.Origin, report bool) {
 	}
 }
 
-// parameter finds the function of which v is a parameter, and the parameter's index.
-func (f *finder) parameter(v types.Object) (*types.Func, int) {
-	for _, file := range f.files {
-		if v.Pos() < file.FileStart || v.Pos() > file.FileEnd {
+// parameter finds the function of which v is a parameter, or the variable that has it, and the parameter's index.
+func (f *finder) parameter(v types.Object) (types.Object, int) {
+	index := func(params *ast.FieldList) int {
+		i := 0
+		for _, p := range params.List {
+			for _, name := range p.Names {
+				if f.info.Defs[name] == v {
+					return i
+				}
+				i++
+			}
+		}
+		return -1
+	}
+	for o, fn := range f.funcs {
+		if i := index(fn.Type.Params); i >= 0 {
+			return o, i
+		}
+	}
+	for o, values := range f.values {
+		if len(values) != 1 {
 			continue
 		}
-		for _, d := range file.Decls {
-			fn, ok := d.(*ast.FuncDecl)
-			if !ok || v.Pos() < fn.Pos() || v.Pos() > fn.End() {
-				continue
-			}
-			o, _ := f.info.Defs[fn.Name].(*types.Func)
-			if o == nil {
-				return nil, 0
-			}
-			for i := range o.Signature().Params().Len() {
-				if o.Signature().Params().At(i) == v {
-					return o, i
-				}
+		if fn, ok := values[0].(*ast.FuncLit); ok {
+			if i := index(fn.Type.Params); i >= 0 {
+				return o, i
 			}
 		}
 	}

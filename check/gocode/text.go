@@ -6,6 +6,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -37,6 +38,8 @@ func (f *finder) textsOf(e ast.Expr, depth int) ([]text, *unknown) {
 	switch e := e.(type) {
 	case *ast.ParenExpr:
 		return f.textsOf(e.X, depth+1)
+	case *ast.IndexExpr:
+		return f.elements(e.X, e.Index, depth+1)
 	case *ast.BasicLit:
 		if e.Kind == token.STRING {
 			return []text{literal(e)}, nil
@@ -75,13 +78,183 @@ func (f *finder) concatenated(e *ast.BinaryExpr, depth int) ([]text, *unknown) {
 	return out, nil
 }
 
-// called are the texts that a call gives: a conversion, or strings.TrimSpace.
+// elements are the texts that stand in the slice, array or map x at an index; nil: at any.
+func (f *finder) elements(x, index ast.Expr, depth int) (out []text, _ *unknown) {
+	literals := []ast.Expr{x}
+	if o := f.of(x); o != nil {
+		literals = f.values[o]
+	}
+	for _, l := range literals {
+		c, ok := l.(*ast.CompositeLit)
+		if !ok {
+			return nil, &unknown{why: "it is an element of what the program makes"}
+		}
+		for _, e := range c.Elts {
+			if pair, ok := e.(*ast.KeyValueExpr); ok {
+				if at, want := f.constant(pair.Key), f.constant(index); at != want && at != "" && want != "" {
+					continue
+				}
+				e = pair.Value
+			}
+			ts, why := f.textsOf(e, depth)
+			if out = append(out, ts...); why != nil || len(out) > maxTexts {
+				return nil, &unknown{why: "an element is not a constant"}
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, &unknown{why: "it is an element of what the program makes"}
+	}
+	return out, nil
+}
+
+// constant is the value of a constant as it is written; "": e is none.
+func (f *finder) constant(e ast.Expr) string {
+	if v := f.info.Types[e].Value; e != nil && v != nil {
+		return v.ExactString()
+	}
+	return ""
+}
+
+// called are the texts that a call gives: of a conversion, of a function of the standard library that puts constants
+// together, of a strings.Builder, or of a function of the program.
 func (f *finder) called(e *ast.CallExpr, depth int) ([]text, *unknown) {
 	name := nameOfFunc(e.Fun)
+	made := &unknown{why: fmt.Sprintf("%s makes it when the program runs", name)}
 	if t, ok := f.info.Types[e.Fun]; len(e.Args) == 1 && (ok && t.IsType() || name == "strings.TrimSpace") {
 		return f.textsOf(e.Args[0], depth+1)
 	}
-	return nil, &unknown{why: fmt.Sprintf("%s makes it when the program runs", name)}
+	if s, ok := e.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "String" && len(f.pieces[f.of(s.X)]) > 0 {
+		o := f.of(s.X)
+		if f.passed[o] || slices.Contains(f.values[o], nil) {
+			return nil, made
+		}
+		return f.appended([]text{{}}, o, e.Pos(), depth)
+	}
+	if fn := f.funcs[f.of(e.Fun)]; fn != nil && fn.Body != nil {
+		return f.returned(fn, made, depth)
+	}
+	texts := [][]string{nil}
+	for i, a := range e.Args {
+		all, why := f.argumentTexts(a, name == "strings.Join" && i == 0, depth)
+		if why != nil || len(texts)*len(all) > maxTexts {
+			return nil, made
+		}
+		var next [][]string
+		for _, before := range texts {
+			for _, t := range all {
+				next = append(next, append(slices.Clone(before), t...))
+			}
+		}
+		texts = next
+	}
+	var out []text
+	for _, args := range texts {
+		value, ok := evaluate(name, args)
+		if !ok {
+			return nil, made
+		}
+		out = append(out, text{value, slices.Repeat([]token.Pos{e.Pos()}, len(value)), true})
+	}
+	return out, nil
+}
+
+// argumentTexts are the texts that an argument may be, each as one of a list; of a list that is written out, its elements.
+func (f *finder) argumentTexts(a ast.Expr, list bool, depth int) (out [][]string, _ *unknown) {
+	ts, why := []text(nil), (*unknown)(nil)
+	switch v := f.info.Types[a].Value; {
+	case list:
+		if ts, why = f.elements(a, nil, depth+1); why == nil {
+			out = [][]string{{}}
+		}
+		for _, t := range ts {
+			out[0] = append(out[0], t.value)
+		}
+		return out, why
+	case v != nil && v.Kind() != constant.String:
+		return [][]string{{v.ExactString()}}, nil
+	}
+	ts, why = f.textsOf(a, depth+1)
+	for _, t := range ts {
+		out = append(out, []string{t.value})
+	}
+	return out, why
+}
+
+// evaluate calls a function of the standard library.
+func evaluate(name string, args []string) (string, bool) {
+	n := len(args)
+	switch {
+	case name == "fmt.Sprint" && n == 1:
+		return args[0], true
+	case name == "strings.Join" && n > 1:
+		return strings.Join(args[:n-1], args[n-1]), true
+	case name == "strings.ReplaceAll" && n == 3:
+		return strings.ReplaceAll(args[0], args[1], args[2]), true
+	case name == "strings.Repeat" && n == 2:
+		times, err := strconv.Atoi(args[1])
+		return strings.Repeat(args[0], min(max(times, 0), 1000)), err == nil
+	case name == "fmt.Sprintf" && n > 0:
+		given := make([]any, n-1)
+		for i, a := range args[1:] {
+			given[i] = a
+		}
+		format := strings.NewReplacer("%%", "%%", "%d", "%s", "%v", "%s").Replace(args[0])
+		out := fmt.Sprintf(format, given...)
+		return out, !strings.Contains(out, "%!")
+	}
+	return "", false
+}
+
+// returned are the texts that a function of the program returns.
+func (f *finder) returned(fn *ast.FuncDecl, made *unknown, depth int) (out []text, why *unknown) {
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.ReturnStmt:
+			ts, unknown := []text(nil), made
+			if len(n.Results) == 1 {
+				ts, unknown = f.textsOf(n.Results[0], depth+1)
+			}
+			if out = append(out, ts...); unknown != nil || len(out) > maxTexts {
+				why = made
+			}
+		}
+		return why == nil
+	})
+	if why == nil && len(out) == 0 {
+		why = made
+	}
+	return out, why
+}
+
+// appended are the texts that a variable may be at a place, behind what it was given.
+func (f *finder) appended(ts []text, o types.Object, at token.Pos, depth int) ([]text, *unknown) {
+	for _, p := range f.pieces[o] {
+		if p.at >= at && p.text != nil {
+			continue
+		}
+		changes := &unknown{why: fmt.Sprintf("%s changes when the program runs", o.Name())}
+		if p.text == nil {
+			return nil, changes
+		}
+		more, why := f.textsOf(p.text, depth+1)
+		if why != nil || len(ts)*(len(more)+1) > maxTexts {
+			return nil, changes
+		}
+		out := []text(nil)
+		if p.maybe {
+			out = ts
+		}
+		for _, t := range ts {
+			for _, m := range more {
+				out = append(out[:len(out):len(out)], text{t.value + m.value, append(t.at[:len(t.at):len(t.at)], m.at...), true})
+			}
+		}
+		ts = out
+	}
+	return ts, nil
 }
 
 // named are the texts of a constant or of a variable.
@@ -115,7 +288,7 @@ func (f *finder) named(e ast.Expr, o types.Object, depth int) ([]text, *unknown)
 			}
 			out = append(out, more...)
 		}
-		return out, nil
+		return f.appended(out, o, e.Pos(), depth)
 	}
 	return nil, &unknown{why: "it is not a constant"}
 }
