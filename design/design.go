@@ -315,7 +315,8 @@ func (s *search) run() ([]*trial, error) {
 func (s *search) trier() func(candidate) (*trial, error) {
 	seen := map[string]bool{s.today.id(): true}
 	return func(c candidate) (*trial, error) {
-		if seen[c.id()] {
+		again := c.key() == s.today.key() && c.indexes == nil && (c.stored == "") == (s.today.stored == "") // under another name
+		if again || seen[c.id()] {
 			return nil, nil
 		}
 		seen[c.id()] = true

@@ -80,12 +80,7 @@ func (w *work) follow(t *stats.Table, rows float64) {
 
 // estimate prices w, on the keys k.
 func (w *work) estimate(k *stats.Key) plan.Estimate {
-	regions, rows := 0.0, 0.0
-	for i := range k.Stored {
-		regions += math.Max(1, float64(k.Stored[i].Regions))
-		rows += k.Stored[i].Rows
-	}
-	regions = math.Max(regions, 1)
+	regions, rows := regionsOf(k)
 	rpcs := w.hops
 	if w.gets > 0 {
 		rpcs += math.Max(touched(regions, w.gets), math.Ceil(w.gets/keysOfGet))
@@ -104,6 +99,15 @@ func (w *work) estimate(k *stats.Key) plan.Estimate {
 	return plan.Estimate{Rows: w.rows / math.Max(1, w.packed), Bytes: w.bytes, RPCs: math.Ceil(rpcs),
 		Cost: rpcs*perRPC + w.gets*perGet + (w.found+w.hops)*perFound + w.looked*perLooked + w.cells*perLookedCell + w.volume*perLookedByte +
 			w.skipped*perSkipped + w.wanted*perWanted + w.rows*perRow + w.sentCells*perCell + w.bytes*perByte}
+}
+
+// regionsOf returns how many regions and rows the tables of a layout have.
+func regionsOf(k *stats.Key) (regions, rows float64) {
+	for i := range k.Stored {
+		regions += math.Max(1, float64(k.Stored[i].Regions))
+		rows += k.Stored[i].Rows
+	}
+	return math.Max(regions, 1), rows
 }
 
 // touched estimates how many of some regions contain at least one of n evenly spread keys.
@@ -127,7 +131,8 @@ func (w *work) hop(s *plan.Scan, t *stats.Table, k *stats.Key, looked float64) (
 		return 0, false, false
 	}
 	if looked < values*hopPays { // they are given up
-		w.hops, w.keysSeen = triedHops, math.Min(looked, triedRows)
+		regions, _ := regionsOf(k) // a hop is a call for keys and one for rows, and each region is begun twice
+		w.hops, w.keysSeen = 2*triedHops+math.Ceil(regions*math.Min(1, looked/k.Rows)), math.Min(looked, triedRows)
 		return looked, false, true // and read with the servers' filter
 	}
 	w.hops = values
