@@ -183,6 +183,14 @@ func (c *Catalog) unknown(name string, pos parser.Pos) error {
 		return parser.Errorf(pos, "the definition of %q cannot be used: %v", name, why).Of(ErrUnknownTable).
 			WithHint("a newer version of hql may have written it; DROP TABLE %s drops only the definition and keeps the HBase tables", parser.QuoteName(name))
 	}
+	err := parser.Errorf(pos, "unknown table %q", name).Of(ErrUnknownTable)
+	lower := strings.ToLower(name)
+	switch schema, _, _ := strings.Cut(lower, ":"); {
+	case lower == "dual":
+		return err.WithHint("a SELECT without FROM gives one row")
+	case schema == "information_schema" || strings.HasPrefix(lower, "pg_") || strings.HasPrefix(lower, "sqlite_") || strings.HasPrefix(lower, "duckdb_"):
+		return err.WithHint("SHOW TABLES lists the tables, DESCRIBE table shows one's columns") // fast: PostgreSQL's catalog has them after all
+	}
 	var names []string
 	for _, t := range c.Tables() {
 		names = append(names, t.Name)
@@ -190,16 +198,7 @@ func (c *Catalog) unknown(name string, pos parser.Pos) error {
 	for _, v := range c.Views() {
 		names = append(names, v.Name)
 	}
-	err := expr.Suggest(parser.Errorf(pos, "unknown table %q", name).Of(ErrUnknownTable), name, names)
-	lower := strings.ToLower(name)
-	switch schema, _, _ := strings.Cut(lower, ":"); {
-	case err.Hint != "":
-	case lower == "dual":
-		return err.WithHint("a SELECT without FROM gives one row")
-	case schema == "information_schema" || strings.HasPrefix(lower, "pg_") || strings.HasPrefix(lower, "sqlite_") || strings.HasPrefix(lower, "duckdb_"):
-		return err.WithHint("SHOW TABLES lists the tables, DESCRIBE table shows one's columns")
-	}
-	return err
+	return expr.Suggest(err, name, names)
 }
 
 // Tables lists the tables by name.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -140,9 +141,13 @@ func (o *tool) ask(sql string) (out []string) {
 					cell = "NULL"
 				}
 				switch r.FieldDescriptions[i].DataTypeOID {
+				case 28:
+					cell = "XID"
 				case 25, 26:
 					if name := o.names[cell]; name != "" {
 						cell = name
+					} else if oid, err := strconv.ParseUint(cell, 10, 32); err == nil && oid >= 16384 {
+						cell = "<oid>"
 					}
 				}
 				cells = append(cells, cell)

@@ -201,6 +201,9 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 			name = "SUBSTRING_MATCH"
 		}
 	case "AGE":
+		if len(flat) == 1 && flat[0].Type() == types.OID { // of a transaction: there is one, as in txid_current()
+			return &Const{Pos: pos, Val: types.NewInt(0), Typ: types.Int}, nil
+		}
 		if len(flat) == 1 { // from the day's midnight on
 			flat = []Expr{&Const{Pos: pos, Val: types.NewTimestamp(c.s.Now - floorMod(c.s.Now, types.MillisPerDay)), Typ: types.Timestamp}, flat[0]}
 		} else if len(flat) == 2 && flat[0].Type().IsTimestamp() && flat[1].Type().IsTimestamp() {

@@ -37,6 +37,8 @@ type object struct {
 	relation  *Relation
 	once      sync.Once
 	known     []attribute
+	classOnce sync.Once
+	class     []types.Value // classRow
 }
 
 // columns returns the columns of x. Only the columns of a view depend on the statement.

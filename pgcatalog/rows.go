@@ -74,8 +74,23 @@ func classes(w *writer) {
 		if some && !slices.ContainsFunc(kinds, func(k types.Value) bool { return k.Text() == x.kind }) {
 			continue
 		}
-		out := w.row()
-		set := func(name string, v any) { w.set(out, name, v) }
+		row := x.classRow(w)
+		if x.kind == "r" {
+			if st := w.session.statistics(x.table); st != nil && !st.Unscaled {
+				row = slices.Clone(row)
+				w.set(row, "reltuples", st.Rows)
+				w.set(row, "relpages", int(min(w.session.size(x)/pageSize, 1<<31-1)))
+			}
+		}
+		w.rows = append(w.rows, row)
+	}
+}
+
+// classRow is the row of pg_class for x without its statistics, made once.
+func (x *object) classRow(w *writer) []types.Value {
+	x.classOnce.Do(func() {
+		x.class = slices.Clone(w.relation.template)
+		set := func(name string, v any) { w.set(x.class, name, v) }
 		set("oid", x.oid)
 		set("relname", x.name)
 		set("relnamespace", x.schemaOID)
@@ -85,22 +100,20 @@ func classes(w *writer) {
 		}
 		set("relhasindex", len(x.indexes) > 0)
 		set("relhasrules", x.kind == "v")
-		if x.kind != "r" {
-			set("relreplident", "n")
-		}
 		switch x.kind {
 		case "i":
 			set("relam", methodBtree)
-			set("relfilenode", x.oid)
 		case "r":
 			set("relam", 2)
-			set("relfilenode", x.oid)
-			if st := w.session.statistics(x.table); st != nil && !st.Unscaled {
-				set("reltuples", st.Rows)
-				set("relpages", int(min(w.session.size(x)/pageSize, 1<<31-1)))
-			}
 		}
-	}
+		if x.kind != "v" {
+			set("relfilenode", x.oid)
+		}
+		if x.kind != "r" {
+			set("relreplident", "n")
+		}
+	})
+	return x.class
 }
 
 func attributes(w *writer) {
