@@ -160,13 +160,16 @@ func (e padded) Decode(src []byte) (types.Value, error) {
 }
 
 // disturbed reports whether s holds a byte that would make padded strings sort differently from the strings.
-func (e padded) disturbed(s string) bool {
+func (e padded) disturbed(s string) bool { return e.undisturbed(s) < len(s) }
+
+// undisturbed is the number of bytes of s before the first one that would.
+func (e padded) undisturbed(s string) int {
 	for i := range len(s) {
 		if s[i] < max(e.filler, 1) {
-			return true
+			return i
 		}
 	}
-	return false
+	return len(s)
 }
 
 func (e padded) disturbance() string {
@@ -176,7 +179,16 @@ func (e padded) disturbance() string {
 	return "control characters"
 }
 
-func (e padded) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
+// Clip cuts bounds before the first byte that no stored text has: what is beyond 'a\t' is beyond 'a'.
+func (e padded) Clip(iv types.Interval) (types.Interval, bool) {
+	if n := e.undisturbed(iv.Lo.Text()); n < len(iv.Lo.Text()) {
+		iv.Lo, iv.LoOpen = types.NewString(iv.Lo.Text()[:n]), true
+	}
+	if n := e.undisturbed(iv.Hi.Text()); n < len(iv.Hi.Text()) {
+		iv.Hi, iv.HiOpen = types.NewString(iv.Hi.Text()[:n]), false
+	}
+	return iv, len(types.SetOf(iv)) > 0
+}
 
 func short(s string) string {
 	if len(s) > 40 {

@@ -2,6 +2,9 @@ package catalog
 
 import (
 	"bytes"
+	"math"
+	"slices"
+	"strconv"
 
 	"github.com/hql-db/hql/types"
 )
@@ -86,7 +89,11 @@ func appendRanges(dst []ByteRange, enc Encoding, iv types.Interval, f follow) (o
 		}
 		return append(dst, r), exact, true
 	case Padded:
-		r, exact := paddedRange(enc, iv)
+		c, some := enc.Clip(iv)
+		if !some {
+			return dst, true, true
+		}
+		r, exact := paddedRange(enc, c)
 		return append(dst, r), exact, true
 	case Ascending:
 		c, some := enc.Clip(iv)
@@ -116,8 +123,73 @@ func appendRanges(dst []ByteRange, enc Encoding, iv types.Interval, f follow) (o
 			dst, ok = appendClipped(dst, enc, down)
 		}
 		return dst, true, ok
+	case Unordered:
+		if e, is := enc.(text); is && e.t.IsInteger() {
+			dst, ok = appendNumerals(dst, e.t, iv)
+		}
 	}
-	return dst, false, false
+	return dst, false, ok
+}
+
+// appendNumerals appends the ranges of texts of the numbers in iv, one for each number of digits. ok is false if all numbers with so many
+// digits are in iv: they begin with any digit, and so do nearly all others.
+//
+//	n in [900, 1100]     ['900', ':') and ['1000', '1101')
+func appendNumerals(dst []ByteRange, t types.Type, iv types.Interval) (out []ByteRange, ok bool) {
+	lo, hi := types.IntRange(t)
+	if !iv.Lo.IsNull() {
+		lo = iv.Lo.Int()
+	}
+	if !iv.Hi.IsNull() {
+		hi = iv.Hi.Int()
+	}
+	at := len(dst)
+	for from := lo; ; {
+		to, whole := sameDigits(from, hi)
+		if whole {
+			return dst[:at], false
+		}
+		a, b := strconv.FormatInt(from, 10), strconv.FormatInt(to, 10)
+		if from < 0 {
+			a, b = b, a
+		}
+		dst = append(dst, ByteRange{Lo: []byte(a), Hi: types.PrefixEnd([]byte(b))})
+		if to == hi {
+			break
+		}
+		from = to + 1
+	}
+	slices.SortFunc(dst[at:], func(a, b ByteRange) int { return bytes.Compare(a.Lo, b.Lo) })
+	out = dst[:at]
+	for _, r := range dst[at:] {
+		if n := len(out); n > at && bytes.Compare(r.Lo, out[n-1].Hi) <= 0 {
+			if bytes.Compare(out[n-1].Hi, r.Hi) < 0 {
+				out[n-1].Hi = r.Hi
+			}
+			continue
+		}
+		out = append(out, r)
+	}
+	return out, true
+}
+
+// sameDigits returns the last of the numbers from from to hi that have as many digits as from, and its sign. whole reports whether all such
+// numbers lie there.
+func sameDigits(from, hi int64) (to int64, whole bool) {
+	least, most := int64(0), int64(9)
+	for most < max(from, -from) || from == math.MinInt64 && most < math.MaxInt64 {
+		if least = most + 1; most > math.MaxInt64/10-1 {
+			most = math.MaxInt64
+		} else {
+			most = most*10 + 9
+		}
+	}
+	if from < 0 {
+		if least, most = -most, -max(least, 1); from == math.MinInt64 {
+			least = from
+		}
+	}
+	return min(hi, most), from == least && hi >= most
 }
 
 // appendClipped appends the range between two storable, inclusive bounds.

@@ -316,3 +316,76 @@ func commonPrefix(iv types.Interval) (p string, whole bool) {
 	}
 	return p, whole
 }
+
+// behindKnown returns the texts in within for which c, a function of the end of a text, lies in out. If all texts of an interval have
+// the same beginning, head returns the beginning that c leaves out, and the rest of the text lies in tails.
+// ok is false if nothing is known of any interval.
+func (c *Call) behindKnown(out, tails types.Set, exact bool, within types.Set, head func(string) (string, bool)) (types.Set, bool, bool) {
+	t := c.Args[0].Type()
+	if t != types.String && t != types.Bytes || len(within) > maxCuts {
+		return nil, false, false
+	}
+	var ivs []types.Interval
+	known := false
+	for _, iv := range within {
+		if iv.IsPoint() {
+			known = true
+			if v, err := c.with(iv.Lo); err != nil || out.Contains(v) {
+				ivs = append(ivs, iv)
+			}
+			continue
+		}
+		p, _ := commonPrefix(iv)
+		before, ok := head(p)
+		if !ok {
+			ivs, exact = append(ivs, iv), false
+			continue
+		}
+		known = true
+		for _, tail := range tails {
+			ivs = append(ivs, behindText(t, tail, before))
+		}
+	}
+	return types.SetOf(ivs...).Intersect(within), exact, known
+}
+
+// invertRight inverts RIGHT(x, n). Of a long text only the end is known: see endOfRight. But a window may tell the beginning of all texts, and
+// how many characters can be behind it.
+func invertRight(c *Call, out types.Set, within Window) (pre types.Set, exact, ok bool) {
+	n, ok := c.constInt(1)
+	if !ok || n < 0 || c.Args[0].Type() != types.String {
+		return nil, false, false
+	}
+	short := !slices.ContainsFunc(out, func(iv types.Interval) bool { return !iv.IsPoint() || units(types.String, iv.Lo.Text()) >= n })
+	if short {
+		return out, true, true
+	}
+	if within.Width == 0 {
+		return nil, false, false
+	}
+	var ivs []types.Interval
+	exact = true
+	for _, iv := range within.In() {
+		head, _ := commonPrefix(iv)
+		have := units(types.String, head)
+		more := int64(within.Width) - have
+		if more > n || len(ivs) > maxListed {
+			return nil, false, false
+		}
+		if out.Contains(types.NewString(right(head, n))) {
+			ivs = append(ivs, types.Point(types.NewString(head)))
+		}
+		for r := int64(1); r <= more; r++ { // so many behind the head
+			for _, tail := range behindAll(out, types.String, right(head, max(n-r, 0))) {
+				ivs, exact = append(ivs, behindText(types.String, tail, head)), exact && tail.IsPoint()
+			}
+		}
+	}
+	var sure []types.Interval
+	for _, iv := range ivs {
+		if v, err := c.with(iv.Lo); !iv.IsPoint() || err == nil && out.Contains(v) {
+			sure = append(sure, iv)
+		}
+	}
+	return types.SetOf(sure...), exact, true
+}

@@ -68,8 +68,8 @@ type Algebra struct {
 	// Values that overflow or fail are left out: they cannot be stored.
 	Image func(c *Call, in types.Set) (types.Set, bool)
 	// Inverse returns the argument's values for which the call is in out; exact reports that there are no others. Values
-	// that are not in within do not matter. An invertible function maps points to points.
-	Inverse func(c *Call, out types.Set, within func() types.Set) (pre types.Set, exact, ok bool)
+	// that are not within do not matter. An invertible function maps points to points.
+	Inverse func(c *Call, out types.Set, within Window) (pre types.Set, exact, ok bool)
 	// Ends gives, where they are few, the ends of the texts of the first argument, a column, for which the call lies in out; exact: and for no
 	// others. It is asked where Inverse knows nothing.
 	Ends func(c *Call, out types.Set) (ends []End, exact, ok bool)
@@ -89,6 +89,8 @@ type Algebra struct {
 	WithoutEnd func(c *Call) (e Expr, ok bool)
 	// Width is the fixed number of bytes of the result's text; 0: not fixed.
 	Width func(c *Call) int
+	// Most is the greatest number of characters of the result's text; 0: any number.
+	Most func(c *Call) int
 	// HexDigits reports whether the result is lower-case hexadecimal digits, any of them.
 	HexDigits bool
 	// Lead is the Lead of the result if the first argument's is of; nil: unknown.
@@ -107,6 +109,12 @@ type Algebra struct {
 	Lookup Dictionary
 	// OpenTSDB is set for the qualifier that OpenTSDB gives a value, or the values of an hour in one cell.
 	OpenTSDB bool
+}
+
+// A Window tells which values an argument can have: those of In, and texts of at most Width characters (0: of any length).
+type Window struct {
+	In    func() types.Set
+	Width int
 }
 
 // An End is the end of a text or, with Whole, the whole text.

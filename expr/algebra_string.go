@@ -2,6 +2,7 @@ package expr
 
 import (
 	"encoding/hex"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -16,18 +17,30 @@ func caseAlgebra(of func() forms, convert func(string) string) *Algebra {
 	return &Algebra{
 		Lead:  leadMapped(convert),
 		Width: func(c *Call) int { return Width(c.Args[0]) },
-		Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
+		Inverse: func(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
 			if c.Args[0].Type() != types.String {
 				return nil, false, false
 			}
 			pre, exact = unfold(out, of())
 			return pre, exact, true
 		},
+		Image: func(c *Call, in types.Set) (types.Set, bool) {
+			ivs := make([]types.Interval, len(in))
+			for i, iv := range in {
+				if iv.IsPoint() {
+					ivs[i] = types.Point(types.NewString(convert(iv.Lo.Text())))
+				} else {
+					p, _ := commonPrefix(iv)
+					ivs[i] = PrefixInterval(convert(p))
+				}
+			}
+			return types.SetOf(ivs...), c.Args[0].Type() == types.String
+		},
 	}
 }
 
 // lengthAlgebra knows which text has no length.
-var lengthAlgebra = &Algebra{Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
+var lengthAlgebra = &Algebra{Inverse: func(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
 	t := c.Args[0].Type()
 	if t != types.String && t != types.Bytes {
 		return nil, false, false
@@ -69,7 +82,7 @@ func invertLeft(c *Call, n int64, out types.Set) (pre types.Set, exact, ok bool)
 	return pre, exact, true
 }
 
-func invertSubstring(c *Call, out types.Set, within func() types.Set) (pre types.Set, exact, ok bool) {
+func invertSubstring(c *Call, out types.Set, within Window) (pre types.Set, exact, ok bool) {
 	from, ok := c.constInt(1)
 	if !ok {
 		return nil, false, false
@@ -88,7 +101,7 @@ func invertSubstring(c *Call, out types.Set, within func() types.Set) (pre types
 		return pre, exact, true
 	}
 	t := c.Args[0].Type()
-	return c.behindKnown(out, pre, exact, within(), func(p string) (head string, ok bool) {
+	return c.behindKnown(out, pre, exact, within.In(), func(p string) (head string, ok bool) {
 		if units(t, p) < from-1 {
 			return "", false
 		}
@@ -99,66 +112,9 @@ func invertSubstring(c *Call, out types.Set, within func() types.Set) (pre types
 	})
 }
 
-// behindKnown returns the texts in within for which c, a function of the end of a text, lies in out. If all texts of an interval have
-// the same beginning, head returns the beginning that c leaves out, and the rest of the text lies in tails.
-func (c *Call) behindKnown(out, tails types.Set, exact bool, within types.Set, head func(string) (string, bool)) (types.Set, bool, bool) {
-	t := c.Args[0].Type()
-	if t != types.String && t != types.Bytes || len(within) > maxHeads {
-		return nil, false, false
-	}
-	var ivs []types.Interval
-	for _, iv := range within {
-		if iv.IsPoint() {
-			if v, err := c.with(iv.Lo); err != nil || out.Contains(v) {
-				ivs = append(ivs, iv)
-			}
-			continue
-		}
-		p, _ := commonPrefix(iv)
-		before, ok := head(p)
-		if !ok {
-			return nil, false, false
-		}
-		for _, tail := range tails {
-			lo, all := before, begins(t, before)
-			if !tail.Lo.IsNull() {
-				lo += tail.Lo.Text()
-			}
-			all.Lo, all.LoOpen = textOf(t, lo), tail.LoOpen
-			if !tail.Hi.IsNull() {
-				all.Hi, all.HiOpen = textOf(t, before+tail.Hi.Text()), tail.HiOpen
-			}
-			ivs = append(ivs, all)
-		}
-	}
-	return types.SetOf(ivs...).Intersect(within), exact, true
-}
-
-// invertRight inverts texts that are shorter than the number of characters cut off; endOfRight covers the end of longer
-// texts.
-func invertRight(c *Call, out types.Set, within func() types.Set) (pre types.Set, exact, ok bool) {
-	n, ok := c.constInt(1)
-	if !ok || n < 0 || c.Args[0].Type() != types.String {
-		return nil, false, false
-	}
-	var vs []types.Value
-	for _, iv := range out {
-		if !iv.IsPoint() {
-			return nil, false, false
-		}
-		switch k := units(types.String, iv.Lo.Text()); {
-		case k == n:
-			return nil, false, false
-		case k < n:
-			vs = append(vs, iv.Lo)
-		}
-	}
-	return types.Points(vs...), true, true
-}
-
 // trimAlgebra is the algebra of functions that cut characters off the start or the end of a text, or both.
 func trimAlgebra(start, end bool) *Algebra {
-	return &Algebra{Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
+	return &Algebra{Inverse: func(c *Call, out types.Set, within Window) (pre types.Set, exact, ok bool) {
 		cut, ok := trims(c)
 		if !ok || c.Args[0].Type() != types.String {
 			return nil, false, false
@@ -177,6 +133,9 @@ func trimAlgebra(start, end bool) *Algebra {
 				ivs = append(ivs, iv)
 			}
 		}
+		if len(cut) == 1 && len(c.Args) == 2 {
+			return types.SetOf(behindMany(ivs, cut[0], within.Width, 0)...), false, true
+		}
 		for _, c := range cut {
 			ivs = append(ivs, PrefixInterval(c))
 		}
@@ -189,7 +148,7 @@ func trimAlgebra(start, end bool) *Algebra {
 var padAlgebra = &Algebra{Pieces: func(c *Call, in types.Interval) []Piece {
 	n, ok := c.constInt(1)
 	return []Piece{{IfEven: true, Even: true, Strict: ok && !in.Lo.IsNull() && units(types.String, in.Lo.Text()) <= n}}
-}, Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
+}, Inverse: func(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
 	n, ok := c.constInt(1)
 	if !ok || n > maxCuts || c.Args[0].Type() != types.String {
 		return nil, false, false
@@ -218,7 +177,7 @@ var padAlgebra = &Algebra{Pieces: func(c *Call, in types.Interval) []Piece {
 	return types.SetOf(ivs...), exact, true
 }}
 
-func invertPosition(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
+func invertPosition(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
 	if c.Args[0].Type() != types.String {
 		return nil, false, false
 	}
@@ -236,7 +195,7 @@ func invertPosition(c *Call, out types.Set, _ func() types.Set) (pre types.Set, 
 	return pre, exact || pre.IsEmpty(), true
 }
 
-func invertSplit(c *Call, out types.Set, within func() types.Set) (pre types.Set, exact, ok bool) {
+func invertSplit(c *Call, out types.Set, within Window) (pre types.Set, exact, ok bool) {
 	n, ok := c.constInt(2)
 	if !ok || n < 1 || n > maxHeads || c.Args[0].Type() != types.String {
 		return nil, false, false
@@ -249,14 +208,14 @@ func invertSplit(c *Call, out types.Set, within func() types.Set) (pre types.Set
 	if n == 1 {
 		return pre, exact, true
 	}
-	return c.behindKnown(out, pre, exact, within(), func(p string) (head string, ok bool) {
+	return c.behindKnown(out, pre, exact, within.In(), func(p string) (head string, ok bool) {
 		fields := strings.SplitAfterN(p, d, int(n))
 		return strings.Join(fields[:len(fields)-1], ""), len(fields) == int(n)
 	})
 }
 
 // invertHex is for the hexadecimal digits of bytes: they are in the order of the bytes.
-func invertHex(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
+func invertHex(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
 	t := c.Args[0].Type()
 	if t != types.String && t != types.Bytes {
 		return nil, false, false
@@ -321,7 +280,7 @@ var concatAlgebra = &Algebra{Arg: AnyArg, Pieces: func(c *Call, in types.Interva
 }}
 
 // invertASCII uses that texts are ordered by their first characters.
-func invertASCII(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
+func invertASCII(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
 	if c.Args[0].Type() != types.String || out.Contains(types.NewInt(utf8.RuneError)) {
 		return nil, false, false // what is no character has that number too
 	}
@@ -344,7 +303,7 @@ func invertASCII(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exa
 
 // conditionAlgebra is for conditions on a text: of gives the texts for which one is not negated, exact: and no others.
 func conditionAlgebra(negated bool, of func(c *Call) (set types.Set, exact, ok bool)) *Algebra {
-	return &Algebra{Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
+	return &Algebra{Inverse: func(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
 		if c.Args[0].Type() != types.String {
 			return nil, false, false
 		}
@@ -389,7 +348,7 @@ var reverseDomainAlgebra = involution(reverseDomain, (*Pattern).reverseDomain)
 func involution(f func(string) string, like func(*Pattern) *Pattern) *Algebra {
 	return &Algebra{
 		Injective: always(true),
-		Inverse: func(_ *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
+		Inverse: func(_ *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
 			var vs []types.Value
 			for _, iv := range out {
 				if !iv.IsPoint() {
@@ -421,6 +380,18 @@ func hexWidth(e Expr) int {
 	return Width(c)
 }
 
+// mostOf is Most of functions that give as many characters as argument i says, or fewer.
+func mostOf(i int) func(*Call) int {
+	return func(c *Call) int {
+		if i < len(c.Args) {
+			if n, ok := c.constInt(i); ok && n > 0 {
+				return int(min(n, math.MaxInt32))
+			}
+		}
+		return 0
+	}
+}
+
 // leftAlgebra is for LEFT(x, n): a prefix of x, which grows with x where n >= 0.
 var leftAlgebra = &Algebra{
 	Lead: func(c *Call, of Leading) Leading {
@@ -430,7 +401,7 @@ var leftAlgebra = &Algebra{
 		}
 		return of.cut(0, n)
 	},
-	Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
+	Inverse: func(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
 		n, ok := c.constInt(1)
 		if !ok {
 			return nil, false, false
@@ -454,8 +425,12 @@ var leftAlgebra = &Algebra{
 		var out []types.Interval
 		for _, iv := range in {
 			var to types.Interval
-			if iv.IsPoint() {
-				out = append(out, types.Point(types.NewString(left(iv.Lo.Text(), n))))
+			p := iv.Lo.Text()
+			if !iv.IsPoint() {
+				p, _ = commonPrefix(iv)
+			}
+			if iv.IsPoint() || units(types.String, p) >= n {
+				out = append(out, types.Point(types.NewString(left(p, n))))
 				continue
 			}
 			if !iv.Lo.IsNull() { // at least n bytes of a text are left, of parts of characters no more
@@ -474,6 +449,7 @@ var leftAlgebra = &Algebra{
 		}
 		return types.SetOf(out...), true
 	},
+	Most: mostOf(1),
 	Width: func(c *Call) int {
 		n, ok := c.constInt(1)
 		if w := Width(c.Args[0]); ok && n >= 0 && int64(w) >= n {

@@ -25,7 +25,7 @@ var intervalAlgebra = &Algebra{
 		epoch := types.NewDate(0) // months are not added to days far from it, at both ends
 		return []Piece{{In: types.Interval{Hi: epoch}}, {In: types.Interval{Lo: epoch}}}
 	},
-	Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
+	Inverse: func(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
 		if _, fixed := c.fixedInterval(); !fixed {
 			pre, ok = c.beforeMonths(out)
 		}
@@ -34,7 +34,7 @@ var intervalAlgebra = &Algebra{
 }
 
 // zoneAlgebra is the algebra of AT TIME ZONE.
-var zoneAlgebra = &Algebra{Arg: 1, Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
+var zoneAlgebra = &Algebra{Arg: 1, Inverse: func(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
 	k, ok := c.Args[0].(*Const)
 	if !ok || k.Val.IsNull() {
 		return nil, false, false

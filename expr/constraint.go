@@ -244,6 +244,7 @@ type Solver struct {
 	Columns interface {
 		NotNull(col int) bool    // whether no row has NULL in the column
 		NoBlankEnd(col int) bool // whether none has a text there that ends with a space
+		Width(col int) int       // the greatest number of bytes of a text there; 0: any number
 	}
 	// Window returns a set that contains the column's values: the Constraint applies to no other rows.
 	Window func(col int) types.Set
@@ -311,13 +312,102 @@ func either(cs []Constraint) Constraint {
 	return Constraint{Kind: Either, Of: cs}
 }
 
-// part returns the Constraint that e is in out, for parts that are equal to e.
-func (f *finder) part(e Expr, out among) (Constraint, bool) {
+// parts returns the Constraints that e is in out for the parts that are equal to e, or are made of e alone: 'p' || n % 6 of n % 6.
+func (f *finder) parts(e Expr, out among) (found []Constraint) {
 	for i, p := range f.Parts {
-		if Same(e, p) {
-			c := f.value(f.First+i, out)
-			return c, c.Kind == One && !c.Null && !c.Set.IsAll()
+		c, none := everywhere, out.set.IsAll() || out.null
+		switch {
+		case Same(e, p):
+			c = f.value(f.First+i, out)
+		case none || !contains(p, e):
+		default:
+			inner := &Column{Index: f.First + len(f.Parts), Typ: e.Type()}
+			of := Map(p, func(x Expr) Expr {
+				if Same(x, e) {
+					return inner
+				}
+				return x
+			})
+			if image, ok := Image(of, inner.Index, out.set, Stored{}); ok {
+				c = ofColumn(f.First+i, among{set: image}, false)
+			}
+		}
+		if c.IsNowhere() || c.Kind == One && !c.Null && !c.Set.IsAll() {
+			found = append(found, c)
 		}
 	}
-	return everywhere, false
+	return found
+}
+
+// contains reports whether e, neither a column nor a constant, occurs in x.
+func contains(x, e Expr) bool {
+	switch e.(type) {
+	case *Column, *Const:
+		return false
+	}
+	return Same(x, e) || slices.ContainsFunc(Children(x), func(y Expr) bool { return contains(y, e) })
+}
+
+// Concerns reports whether a condition tells something of part, an expression: one of them contains the other's expressions.
+func Concerns(cond, part Expr) bool {
+	if l, ok := cond.(*Like); ok && l.Fold {
+		return Concerns(lowered(l.X), part)
+	}
+	return contains(part, cond) || slices.ContainsFunc(Children(cond), func(x Expr) bool { return Concerns(x, part) })
+}
+
+// lowered is LOWER(x), which ILIKE compares with its pattern in lower case.
+func lowered(x Expr) Expr {
+	return &Call{Pos: x.Position(), Func: Builtins().Lookup("LOWER"), Args: []Expr{x}, Typ: types.String}
+}
+
+// limits returns the Window of x.
+func (f *finder) limits(x Expr) Window {
+	w := Window{In: func() types.Set { return f.among(x) }}
+	switch x := x.(type) {
+	case *Column:
+		if f.Columns != nil {
+			w.Width = f.Columns.Width(x.Index)
+		}
+	case *Call:
+		if a := x.Func.Key; a != nil && a.Most != nil {
+			w.Width = a.Most(x)
+		}
+	}
+	return w
+}
+
+// among gives the values that x can have where its column lies in the window. A set does not tell 0 from -0, whose texts differ: of
+// floats it says nothing.
+func (f *finder) among(x Expr) types.Set {
+	if t := x.Type(); f.Window != nil && t != types.Double && t != types.Float {
+		if col, ok := soleColumn(x); ok {
+			if w := f.Window(col); w != nil {
+				if s, ok := listed(x, col, w); ok {
+					return s
+				}
+			}
+		}
+	}
+	return types.All()
+}
+
+// soleColumn is the column of an expression that has one.
+func soleColumn(e Expr) (int, bool) {
+	switch x := e.(type) { // as Columns, for a WHERE may have many of these
+	case *Compare:
+		c, ok := x.X.(*Column)
+		if _, constant := x.Y.(*Const); ok && constant {
+			return c.Index, true
+		}
+	case *In:
+		if c, ok := x.X.(*Column); ok {
+			return c.Index, true
+		}
+	}
+	cols := Columns(e)
+	if len(cols) != 1 {
+		return 0, false
+	}
+	return cols[0], true
 }

@@ -281,8 +281,8 @@ func OpenTSDBOffset(q string) (ms int64, ok bool) {
 	return 0, false
 }
 
-func tsdbInverse(_ *Call, out types.Set, window func() types.Set) (pre types.Set, exact, ok bool) {
-	within := window()
+func tsdbInverse(_ *Call, out types.Set, window Window) (pre types.Set, exact, ok bool) {
+	within := window.In()
 	if len(within) != 1 || within[0].Lo.IsNull() || within[0].Hi.IsNull() {
 		return within, false, true
 	}

@@ -59,14 +59,14 @@ var stringFunctions = []Function{
 	{Name: "RIGHT", Group: "string", Signature: "right(text, n) text", Doc: "The last n characters; all but the first -n when n is negative.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, isText, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return types.NewString(right(a[0].Text(), a[1].Int())), nil
-		}, Key: &Algebra{Inverse: invertRight, Ends: endOfRight, Lead: func(c *Call, of Leading) Leading { return of.cut(0, int64(Width(c))) }, Width: func(c *Call) int {
+		}, Key: &Algebra{Inverse: invertRight, Ends: endOfRight, Most: mostOf(1), Lead: func(c *Call, of Leading) Leading { return of.cut(0, int64(Width(c))) }, Width: func(c *Call) int {
 			if n, ok := c.constInt(1); ok && n >= 0 && n <= int64(hexWidth(c.Args[0])) {
 				return int(n)
 			}
 			return 0
 		}}},
 	{Name: "SUBSTRING", Group: "string", Signature: "substring(text, from [, n]) text", Doc: "n characters from the given one on, counted from 1.", MinArgs: 2, MaxArgs: 3,
-		Result: sameAs(0, isBytes, isInt), Eval: substring, Key: &Algebra{Inverse: invertSubstring, Lead: func(c *Call, of Leading) Leading {
+		Result: sameAs(0, isBytes, isInt), Eval: substring, Key: &Algebra{Inverse: invertSubstring, Most: mostOf(2), Lead: func(c *Call, of Leading) Leading {
 			from, _ := c.constInt(1)
 			return of.cut(from-1, int64(Width(c)))
 		}, Width: func(c *Call) int {
@@ -218,7 +218,7 @@ var stringFunctions = []Function{
 				return types.NewString(b.String()), nil
 			}
 			return types.Value{}, fmt.Errorf("unknown format %s (hex, base64 or escape)", a[1].SQL())
-		}, Key: &Algebra{Inverse: func(c *Call, out types.Set, within func() types.Set) (types.Set, bool, bool) {
+		}, Key: &Algebra{Inverse: func(c *Call, out types.Set, within Window) (types.Set, bool, bool) {
 			if !strings.EqualFold(c.constText(1), "hex") {
 				return nil, false, false
 			}

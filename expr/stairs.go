@@ -21,7 +21,7 @@ type stairs struct {
 
 // stairsAlgebra is the algebra of calls that are stairs; of is false for others.
 func stairsAlgebra(arg int, pieces func(*Call, types.Interval) []Piece, of func(*Call) (stairs, bool)) *Algebra {
-	return &Algebra{Arg: arg, Pieces: pieces, Inverse: func(c *Call, out types.Set, within func() types.Set) (pre types.Set, exact, ok bool) {
+	return &Algebra{Arg: arg, Pieces: pieces, Inverse: func(c *Call, out types.Set, within Window) (pre types.Set, exact, ok bool) {
 		s, ok := of(c)
 		if !ok {
 			return nil, false, false
@@ -31,7 +31,7 @@ func stairsAlgebra(arg int, pieces func(*Call, types.Interval) []Piece, of func(
 		}
 		s.run, s.rise = max(s.run, 1), max(s.rise, 1)
 		if s.period > 0 {
-			return s.periods(out, within(), c.moment())
+			return s.periods(out, within.In(), c.moment())
 		}
 		ivs := make([]types.Interval, 0, len(out))
 		for _, iv := range out {

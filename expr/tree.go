@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/hql-db/hql/types"
 )
@@ -147,11 +146,13 @@ func preimage(e Expr, col int, out, within types.Set) (s types.Set, exact, ok bo
 	if c, isCol := e.(*Column); isCol {
 		return out.Intersect(within), true, c.Index == col
 	}
-	x, pre, sure, ok := inverse(e, out, func(x Expr) types.Set {
-		if s, ok := listed(x, col, within); ok {
-			return s
-		}
-		return types.All()
+	x, pre, sure, ok := inverse(e, out, func(x Expr) Window {
+		return Window{In: func() types.Set {
+			if s, ok := listed(x, col, within); ok {
+				return s
+			}
+			return types.All()
+		}}
 	})
 	if !ok {
 		return nil, false, false
@@ -162,7 +163,7 @@ func preimage(e Expr, col int, out, within types.Set) (s types.Set, exact, ok bo
 
 // inverse gives the values of x, an expression in e, for which e, a call or cast of it, lies in out. within gives those that
 // x can have.
-func inverse(e Expr, out types.Set, within func(x Expr) types.Set) (x Expr, pre types.Set, exact, ok bool) {
+func inverse(e Expr, out types.Set, within func(x Expr) Window) (x Expr, pre types.Set, exact, ok bool) {
 	switch e := e.(type) {
 	case *Cast:
 		switch {
@@ -198,7 +199,7 @@ func inverse(e Expr, out types.Set, within func(x Expr) types.Set) (x Expr, pre 
 			break
 		}
 		if a.Inverse != nil {
-			if pre, exact, ok = a.Inverse(e, out, func() types.Set { return within(arg) }); ok {
+			if pre, exact, ok = a.Inverse(e, out, within(arg)); ok {
 				return arg, pre, exact, true
 			}
 		}
@@ -209,12 +210,14 @@ func inverse(e Expr, out types.Set, within func(x Expr) types.Set) (x Expr, pre 
 			return x, pre, false, true
 		}
 		if cast, isCast := e.(*Cast); isCast && cast.X.Type() == types.String && cast.Typ.IsInteger() {
-			pre, ok = numerals(out)
+			width := within(cast.X).Width
+			_, column := cast.X.(*Column)
+			pre, ok = numerals(out, width, column || width > 0)
 			return cast.X, pre, false, ok
 		}
 		return nil, nil, false, false
 	}
-	pre, exact, ok = c.preimage(out, within(x))
+	pre, exact, ok = c.preimage(out, within(x).In())
 	return x, pre, exact, ok
 }
 
@@ -262,37 +265,77 @@ func writtenAs(out types.Set, t types.Type) (pre types.Set, ok bool) {
 	return pre, true
 }
 
-// numerals gives texts among which are all that are cast to an integer in out: its digits, maybe behind a sign, zeros and spaces, and before
-// spaces.
-func numerals(out types.Set) (pre types.Set, ok bool) {
+// maxZeros is the number of leading zeros, or other characters that are trimmed off, each of which has an interval of its own.
+const maxZeros = 20
+
+// numerals gives texts of at most width characters (0: of any length) among which are all that are cast to an integer in out: its digits,
+// maybe behind a sign, zeros and spaces, and before spaces. With zeros each number of zeros has intervals of its own.
+func numerals(out types.Set, width int, zeros bool) (pre types.Set, ok bool) {
 	if len(out) > maxListed {
 		return nil, false
 	}
-	from := func(lo, hi string) types.Interval {
-		return types.Interval{Lo: types.NewString(lo), Hi: PrefixInterval(hi).Hi, HiOpen: true}
-	}
-	ivs := []types.Interval{PrefixInterval("+")}
-	for _, of := range unicode.White_Space.R16 {
-		for r := rune(of.Lo); r <= rune(of.Hi); r += rune(of.Stride) {
-			ivs = append(ivs, PrefixInterval(string(r)))
-		}
-	}
+	spans := make([]types.Interval, 0, len(out)) // of digits without zeros before them
+	shortest := math.MaxInt
 	for _, iv := range out {
 		s := spanOf(iv)
-		if s.lo <= 0 {
-			ivs = append(ivs, PrefixInterval("-"))
+		if s.lo <= 0 && s.hi >= 0 {
+			spans, shortest = append(spans, PrefixInterval("0")), 1
 		}
-		if s.hi >= 0 {
-			ivs = append(ivs, PrefixInterval("0"))
+		if s.lo <= 0 {
+			spans, shortest = append(spans, PrefixInterval("-")), min(shortest, 1)
 		}
 		for _, p := range digitPieces(10) { // those above 0 are in order if they have as many digits
 			of := spanOf(p.In)
 			if lo, hi := max(s.lo, of.lo, 1), min(s.hi, of.hi); !p.Falls && lo <= hi {
-				ivs = append(ivs, from(strconv.FormatInt(lo, 10), strconv.FormatInt(hi, 10)))
+				from, to := strconv.FormatInt(lo, 10), strconv.FormatInt(hi, 10)+"!" // the first text that goes on with no space
+				if width == 0 || len(from) <= width {
+					spans, shortest = append(spans, types.Interval{Lo: types.NewString(from), Hi: types.NewString(to), HiOpen: true}), min(shortest, len(from))
+				}
 			}
 		}
 	}
+	ivs := append(spans, PrefixInterval("0"))
+	if zeros {
+		ivs = behindMany(spans, "0", width, shortest)
+	}
+	if width == 0 || shortest < width {
+		ivs = append(ivs, PrefixInterval("+"), PrefixInterval(" "), types.Interval{Lo: types.NewString("\t"), Hi: types.NewString("\x0e"), HiOpen: true})
+	}
 	return types.SetOf(ivs...), true
+}
+
+// behindMany returns the texts of at most width characters in ivs, those that are one of them behind any number of c, and some more. In ivs
+// are none of less than shortest characters.
+func behindMany(ivs []types.Interval, c string, width, shortest int) []types.Interval {
+	more := maxZeros
+	if width > 0 {
+		more = min(more, width-shortest)
+	}
+	if len(ivs)*more > maxListed/maxHeads {
+		return append(ivs, PrefixInterval(c))
+	}
+	out := ivs
+	for n := 1; n <= more; n++ {
+		for _, iv := range ivs {
+			out = append(out, behindText(types.String, iv, strings.Repeat(c, n)))
+		}
+	}
+	if more == maxZeros {
+		out = append(out, PrefixInterval(strings.Repeat(c, more+1)))
+	}
+	return out
+}
+
+// behindText returns the texts of type t that are head and one of those in iv.
+func behindText(t types.Type, iv types.Interval, head string) types.Interval {
+	all := begins(t, head)
+	if !iv.Lo.IsNull() {
+		all.Lo, all.LoOpen = textOf(t, head+iv.Lo.Text()), iv.LoOpen
+	}
+	if !iv.Hi.IsNull() {
+		all.Hi, all.HiOpen = textOf(t, head+iv.Hi.Text()), iv.HiOpen
+	}
+	return all
 }
 
 // LikeImage turns a pattern that column col matches into one that e matches.

@@ -84,8 +84,8 @@ func (f *finder) where(e Expr, out among) Constraint {
 		return everywhere
 	}
 	if len(f.Parts) > 0 {
-		if part, ok := f.part(e, out); ok {
-			return Constraint{Kind: Either, Of: []Constraint{part, f.within(e, out)}}
+		if parts := f.parts(e, out); len(parts) > 0 {
+			return either(append(parts, f.within(e, out)))
 		}
 	}
 	return f.within(e, out)
@@ -298,16 +298,14 @@ func (f *finder) like(e *Like, out among) Constraint {
 	if whole {
 		iv = types.Point(types.NewString(lit))
 	}
-	matching, exact := types.SetOf(iv), whole || tail
+	x := e.X
 	if e.Fold {
-		var full bool
-		if matching, full = unfold(matching, lowerForms()); !full {
-			exact = false
-		}
+		x = lowered(x)
 	}
-	of, sure := of3(matching, exact, t, no, n)
-	is := f.where(e.X, of).but(sure)
-	if col, ok := e.X.(*Column); ok && t && !no && !n && !exact && !e.Not && !e.Fold {
+	exact := whole || tail
+	of, sure := of3(types.SetOf(iv), exact, t, no, n)
+	is := f.where(x, of).but(sure)
+	if col, ok := x.(*Column); ok && t && !no && !n && !exact && !e.Not {
 		return either(append([]Constraint{is}, f.ending(col, e.Fixed)...))
 	}
 	return is
@@ -357,7 +355,7 @@ func (f *finder) invert(e Expr, strict bool, out among) Constraint {
 			return somewhere
 		}
 	}
-	x, pre, exact, ok := inverse(e, out.set, f.among)
+	x, pre, exact, ok := inverse(e, out.set, f.limits)
 	if !ok || !exact && pre.IsAll() {
 		if c, ok := f.ends(e, out); ok {
 			return c
@@ -480,39 +478,4 @@ func (s *Solver) truth(e Expr) (col int, set types.Set, null, exact, ok bool) {
 	set, null, exact = c.Column(col)
 	_, pattern := e.(*Like)
 	return col, set, null, exact, exact || pattern || !set.IsAll()
-}
-
-// among gives the values that x can have where its column lies in the window. A set does not tell 0 from -0, whose texts differ: of
-// floats it says nothing.
-func (f *finder) among(x Expr) types.Set {
-	if t := x.Type(); f.Window != nil && t != types.Double && t != types.Float {
-		if col, ok := soleColumn(x); ok {
-			if w := f.Window(col); w != nil {
-				if s, ok := listed(x, col, w); ok {
-					return s
-				}
-			}
-		}
-	}
-	return types.All()
-}
-
-// soleColumn is the column of an expression that has one.
-func soleColumn(e Expr) (int, bool) {
-	switch x := e.(type) { // as Columns, for a WHERE may have many of these
-	case *Compare:
-		c, ok := x.X.(*Column)
-		if _, constant := x.Y.(*Const); ok && constant {
-			return c.Index, true
-		}
-	case *In:
-		if c, ok := x.X.(*Column); ok {
-			return c.Index, true
-		}
-	}
-	cols := Columns(e)
-	if len(cols) != 1 {
-		return 0, false
-	}
-	return cols[0], true
 }

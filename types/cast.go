@@ -123,12 +123,15 @@ func short(s string) string {
 	return strconv.Quote(s)
 }
 
+// trimmed returns s without the spaces around it that PostgreSQL ignores.
+func trimmed(s string) string { return strings.Trim(s, " \t\n\v\f\r") }
+
 func toBool(v Value) (Value, error) {
 	switch {
 	case v.typ.IsInteger():
 		return NewBool(v.i != 0), nil
 	case v.typ.IsText():
-		switch s := strings.ToLower(strings.TrimSpace(v.s)); { // words may be abbreviated
+		switch s := strings.ToLower(trimmed(v.s)); { // words may be abbreviated
 		case s == "" || s == "o":
 		case strings.HasPrefix("true", s), strings.HasPrefix("yes", s), s == "on", s == "1":
 			return NewBool(true), nil
@@ -164,7 +167,7 @@ func toInt(v Value, to Type) (Value, error) {
 		}
 		i = n
 	case v.typ.IsText():
-		n, err := strconv.ParseInt(strings.TrimSpace(v.s), 10, 64)
+		n, err := strconv.ParseInt(trimmed(v.s), 10, 64)
 		if err != nil {
 			return Value{}, fmt.Errorf("invalid number %s", short(v.s))
 		}
@@ -191,7 +194,7 @@ func toFloat(v Value, to Type) (Value, error) {
 			return Value{}, fmt.Errorf("%s out of range: %s", to, short(v.d.Text('G')))
 		}
 	case v.typ.IsText():
-		x, err := strconv.ParseFloat(strings.TrimSpace(v.s), 64)
+		x, err := strconv.ParseFloat(trimmed(v.s), 64)
 		if err != nil || strings.ContainsAny(v.s, "_xX") {
 			return Value{}, fmt.Errorf("invalid number %s", short(v.s))
 		}
@@ -235,7 +238,7 @@ func toDecimal(v Value) (Value, error) {
 
 // ParseDecimal reads a finite decimal number of at most 1000 digits and exponents up to ±6144.
 func ParseDecimal(s string) (Value, error) {
-	d, _, err := apd.NewFromString(strings.TrimSpace(s))
+	d, _, err := apd.NewFromString(trimmed(s))
 	if err != nil || d.Form != apd.Finite {
 		return Value{}, fmt.Errorf("invalid number %s", short(s))
 	}

@@ -90,7 +90,7 @@ func toOID(v Value, to Type) (Value, error) {
 	case v.typ.IsText() && v.s == "-" && to != OID:
 		n = 0
 	case v.typ.IsText():
-		i, err := strconv.ParseInt(strings.TrimSpace(v.s), 10, 64)
+		i, err := strconv.ParseInt(trimmed(v.s), 10, 64)
 		if err != nil && to != OID {
 			return Value{}, fmt.Errorf("%s: there is no %s of that name", short(v.s), to.object())
 		}

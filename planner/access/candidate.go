@@ -55,6 +55,7 @@ func (e *Env) candidate(l *catalog.Layout, req *Request, terms []term, boxes []b
 		c.spans = w.keyConstraint(boxes, len(req.Table.Columns))
 	}
 	c.spans = slices.DeleteFunc(c.spans, keySpan.isNoKey)
+	w.shareHop(c.spans)
 	if how == inOneRange {
 		c.spans, w.uses = oneRange(c.spans), coveredUses(l)
 	}

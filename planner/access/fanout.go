@@ -41,10 +41,12 @@ func (w *spanBuilder) split(br path, i int) (done, useful bool) {
 		return false, false
 	}
 	if p.Injective() {
-		if w.splitSet(br, i, set) {
+		unordered := p.Order() == catalog.Unordered // a few points are better than its ranges, and these better than many
+		vs, few := set.Values(w.few())
+		if !(unordered && few && len(vs) <= maxSteps) && w.splitSet(br, i, set) {
 			return true, true
 		}
-		if vs, ok := set.Values(w.few()); ok { // the bytes are in no order, but there are few
+		if few {
 			return w.splitPoints(br, i, col, vs)
 		}
 		return false, true

@@ -48,6 +48,19 @@ func (w *spanBuilder) hop(br path) *tailHop {
 	return nil
 }
 
+// shareHop makes a hop for ranges that bind the parts over which the other spans hop: the end of a prefix, as 'acme' next to 'acme-...'.
+func (w *spanBuilder) shareHop(spans []keySpan) {
+	at := slices.IndexFunc(spans, func(s keySpan) bool { return s.hop != nil })
+	if at < 0 {
+		return
+	}
+	for i, n := 0, spans[at].hop.Parts; i < len(spans); i++ {
+		if s := &spans[i]; s.hop == nil && !s.Key && s.begun > n {
+			s.hop = w.tails(path{sets: s.sets, table: s.Table}, n)
+		}
+	}
+}
+
 // constrains reports whether br narrows part i of the key, or all columns of it.
 func (w *spanBuilder) constrains(br *path, i int) bool {
 	p, of := w.layout.Key.Parts[i], w.partOf(i)
@@ -169,7 +182,7 @@ func (c *candidate) tails(scattered bool) (*plan.Hop, []plan.PartUse) {
 // last row.
 func (c *candidate) hopsInRange() bool {
 	return !slices.ContainsFunc(c.spans, func(s keySpan) bool {
-		return !s.Key && (s.hop == nil || s.hop.scattered || len(s.fuzzy) > 0 || slices.ContainsFunc(c.scan.Layout.Key.Parts[s.begun-1:s.hop.Parts], func(p *catalog.Part) bool {
+		return !s.Key && (s.hop == nil || s.hop.scattered || len(s.fuzzy) > 0 || slices.ContainsFunc(c.scan.Layout.Key.Parts[min(s.begun-1, s.hop.Parts):s.hop.Parts], func(p *catalog.Part) bool {
 			col, ok := p.Column()
 			return p.Literal == nil && (!ok || c.scan.Table.Columns[col].Type != types.String)
 		}))

@@ -54,7 +54,7 @@ func partsNamed(t *catalog.Table, es []expr.Expr) (parts []expr.Expr) {
 			if len(p.Columns) == 0 || !fixed(p.Expr) || p.ManyScales() || slices.ContainsFunc(parts, func(e expr.Expr) bool { return expr.Same(e, p.Expr) }) {
 				continue
 			}
-			if _, column := p.Column(); !column && (p.KnowsEnds() || slices.ContainsFunc(es, func(e expr.Expr) bool { return holds(e, p.Expr) })) {
+			if _, column := p.Column(); !column && (p.KnowsEnds() || slices.ContainsFunc(es, func(e expr.Expr) bool { return expr.Concerns(e, p.Expr) })) {
 				parts = append(parts, p.Expr)
 			}
 		}
@@ -70,21 +70,29 @@ func fixed(e expr.Expr) bool {
 	return !e.Type().IsTemporal() && !slices.ContainsFunc(expr.Children(e), func(x expr.Expr) bool { return !fixed(x) })
 }
 
-// NoBlankEnd reports whether no text in col ends with a space: a row's key would not hold it.
-func (c columns) NoBlankEnd(col int) bool {
-	return slices.ContainsFunc(c.table.Layouts[0].Key.Parts, func(p *catalog.Part) bool {
-		of, ok := p.Column()
-		return p.Literal == nil && ok && of == col && p.NoBlankEnd()
-	})
+// keyed returns the parts of the table's keys that are column col.
+func (c columns) keyed(col int) (parts []*catalog.Part) {
+	for _, p := range c.table.Layouts[0].Key.Parts {
+		if of, ok := p.Column(); p.Literal == nil && ok && of == col {
+			parts = append(parts, p)
+		}
+	}
+	return parts
 }
 
-// holds reports whether part occurs in e.
-func holds(e, part expr.Expr) bool {
-	switch e.(type) {
-	case *expr.Column, *expr.Const:
-		return false
+// NoBlankEnd reports whether no text in col ends with a space: a row's key would not hold it.
+func (c columns) NoBlankEnd(col int) bool {
+	return slices.ContainsFunc(c.keyed(col), (*catalog.Part).NoBlankEnd)
+}
+
+// Width is the greatest number of bytes of a text in col that a row's key holds; 0: any number.
+func (c columns) Width(col int) (width int) {
+	for _, p := range c.keyed(col) {
+		if p.Order() == catalog.Padded {
+			width = p.Width()
+		}
 	}
-	return expr.Same(e, part) || slices.ContainsFunc(expr.Children(e), func(x expr.Expr) bool { return holds(x, part) })
+	return width
 }
 
 // solver is the Solver of conditions on a row of c.
@@ -123,11 +131,9 @@ func between(terms []term, solver *expr.Solver) {
 
 // held are the values of col that the table's keys can hold, where they are not all.
 func (c columns) held(col int) (sets []types.Set) {
-	for _, p := range c.table.Layouts[0].Key.Parts {
-		if of, ok := p.Column(); p.Literal == nil && ok && of == col {
-			if s, ok := p.Storable(types.All()); ok {
-				sets = append(sets, s)
-			}
+	for _, p := range c.keyed(col) {
+		if s, ok := p.Storable(types.All()); ok {
+			sets = append(sets, s)
 		}
 	}
 	return sets
@@ -164,9 +170,18 @@ func narrowed(terms []term, c columns, solver *expr.Solver) {
 		if !slices.ContainsFunc(expr.Columns(t.Expr), func(col int) bool { return window(col) != nil }) {
 			continue
 		}
-		is := within.Solve(t.Expr)
+		is, both := expr.Constraint{}, false
+		if i+1 < len(terms) && !terms[i+1].is.IsTight() {
+			is, both = within.SolveBoth(t.Expr, terms[i+1].Expr)
+		}
+		if !both {
+			is = within.Solve(t.Expr)
+		}
 		if is.Kind == expr.One && window(is.Col) != nil && window(is.Col).SubsetOf(is.Set) {
 			continue
+		}
+		if both {
+			terms[i+1].is = is
 		}
 		if t.is = is; is.Kind == expr.One {
 			delete(windows, is.Col)
