@@ -180,6 +180,9 @@ func (d *designer) table(t *catalog.Table) (*Table, error) {
 	best := all[:min(len(all), proposals)]
 	if out.Fine = !slices.ContainsFunc(best, s.worthwhile); out.Fine {
 		best = nil
+		if s.today.share > max(0.5, 3*out.Even) {
+			out.Notes = append(out.Notes, fmt.Sprintf("one region takes %s of the writes: if they are many for each read, another key pays; --writes says how many they are", percent(s.today.share)))
+		}
 	}
 	for i, t := range best {
 		out.Proposals = append(out.Proposals, s.proposal(t, i == 0))
