@@ -45,10 +45,11 @@ func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h 
 	if err != nil {
 		return err
 	}
+	hashed := sample == nil && len(j.RightKeys) > 0
 	if b, sample, err = l.bySpans(b, sample); err != nil || sample == nil {
 		return err
 	}
-	usual := q.pieces || whole.Access.Wide() || guessed(j.Left)*cost(sample) < cost(whole)
+	usual := q.pieces || whole.Access.Wide() && !(hashed && oneSided(b.among, j.Left.Width())) || guessed(j.Left)*cost(sample) < cost(whole)
 	lookup := &plan.Lookup{Plan: func(batch [][]types.Value) (*plan.Scan, error) { return l.read(b, batch) }, Whole: whole}
 	for _, c := range b.cols {
 		lookup.By = append(lookup.By, c)
@@ -94,6 +95,10 @@ func (l *looking) bySpans(b by, sample *plan.Scan) (by, *plan.Scan, error) {
 	width := l.j.Left.Width()
 	var among []expr.Expr
 	for _, t := range expr.Conjuncts(l.j.On) {
+		c, compares := t.(*expr.Compare)
+		if compares && c.Op == expr.NE { // it leaves out next to nothing
+			continue
+		}
 		if !within(t, 0, width) && !within(t, width, 1<<62) && rowwise(t) && len(among) < maxBinding {
 			among = append(among, t)
 		}
@@ -116,6 +121,30 @@ func (l *looking) bySpans(b by, sample *plan.Scan) (by, *plan.Scan, error) {
 		}
 	}
 	return b, sample, nil
+}
+
+// oneSided reports whether conds bound values of the right side, whose columns follow width others, at one end only: a
+// look-up by them reads about half of the table.
+func oneSided(conds []expr.Expr, width int) bool {
+	var above, below []string
+	for _, t := range conds {
+		c, ok := t.(*expr.Compare)
+		if !ok || c.Op == expr.EQ {
+			return false
+		}
+		right, of, beyond := c.X, &below, &above
+		if within(right, 0, width) {
+			right, of, beyond = c.Y, &above, &below
+		}
+		if c.Op == expr.GT || c.Op == expr.GE {
+			of, beyond = beyond, of
+		}
+		if slices.Contains(*beyond, right.String()) {
+			return false
+		}
+		*of = append(*of, right.String())
+	}
+	return true
 }
 
 func sameSpan(a, b plan.Span) bool {

@@ -35,7 +35,8 @@ a query by itself, and in FROM: (VALUES (1, 'a'), (2, 'b')) AS v (id, name)`},
 columns of the key cannot be changed`},
 	{"DELETE", `DELETE FROM table [AS alias] [USING table, ...] [WHERE condition] [ALLOW FULL SCAN]
   [RETURNING * | expression [AS name], ...]`},
-	{"EXPLAIN", `EXPLAIN [ANALYZE] statement
+	{"EXPLAIN", `EXPLAIN statement
+EXPLAIN ANALYZE query
 EXPLAIN (FORMAT TEXT | JSON | HTML [, ANALYZE]) statement`},
 	{"CREATE TABLE", `CREATE [EXTERNAL] TABLE [IF NOT EXISTS] name
   (column TYPE [FROM family:qualifier] [AS encoding] [NOT NULL | DEFAULT constant] [PRIMARY KEY], ...)
