@@ -273,6 +273,10 @@ var corpus = map[string]func(p program, i int) written{
 
 // others gives a row of each table of testdata/corpus_others.sql.
 var others = map[string]func(p program, i int) written{
+	"crc_hex": func(p program, _ int) written {
+		id := strconv.FormatInt(p.uid(), 10)
+		return key(fmt.Sprintf("%08x", crc(id)), id)
+	},
 	"interleaved": func(p program, i int) written {
 		var z int64
 		for x, y, b := p.Int64N(60_000), p.Int64N(60_000), 0; b < 16; b++ {
