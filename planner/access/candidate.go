@@ -15,6 +15,7 @@ type candidate struct {
 	builder    *spanBuilder
 	boxes      []box
 	residual   []expr.Expr
+	solved     []*expr.Constraint // of the residual
 	fates      []plan.Fate
 	hopped     []plan.PartUse // what is done with the parts behind those that are hopped over
 	cost       float64

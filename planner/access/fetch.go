@@ -23,8 +23,8 @@ func (c *candidate) finish(req *Request) {
 			continue
 		}
 		p := c.residual[k]
+		f.Why = c.builder.whyNotKey(p, c.solved[k], s.Table)
 		k++
-		f.Why = c.builder.whyNotKey(p, s.Table)
 		if push {
 			if sf, exact, ok := pushDown(p, s.Table); ok {
 				filters = append(filters, sf)

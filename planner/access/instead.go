@@ -71,14 +71,18 @@ func (w *spanBuilder) instead(e expr.Expr) string {
 			}
 		}
 	}
+	could := func(e expr.Expr) bool {
+		is := w.columns.solver().Solve(e)
+		return w.couldBind(&is, c.Index)
+	}
 	for _, t := range tries {
-		if w.couldBind(t, c.Index) {
+		if could(t) {
 			return t.String()
 		}
 	}
 	if c.Typ == types.String {
 		for _, pattern := range []string{"?%", "%?"} {
-			if w.couldBind(like(c, strings.Replace(pattern, "?", "x", 1)), c.Index) {
+			if could(like(c, strings.Replace(pattern, "?", "x", 1))) {
 				return like(c, strings.Replace(pattern, "?", "...", 1)).String()
 			}
 		}
@@ -108,10 +112,9 @@ func like(c *expr.Column, pattern string) *expr.Like {
 	return l
 }
 
-// couldBind reports whether a part of the key could use e, a condition on column col: one before which no part takes the column's values
-// apart, unless e has these one by one.
-func (w *spanBuilder) couldBind(e expr.Expr, col int) bool {
-	is := w.columns.solver().Solve(e)
+// couldBind reports whether a part of the key could use is, of a condition on column col: one before which no part takes the column's values
+// apart, unless is has these one by one.
+func (w *spanBuilder) couldBind(is *expr.Constraint, col int) bool {
 	set, _, _ := is.Column(col)
 	points := allPoints(set)
 	for i, p := range w.layout.Key.Parts {

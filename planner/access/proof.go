@@ -33,12 +33,13 @@ func (c *candidate) prove(terms []term) {
 			together[col] = implies(proof{col: col, set: types.IntersectAll(s), sarg: true})
 		}
 	}
-	for _, t := range terms {
+	for i := range terms {
+		t := &terms[i]
 		if t.exact() && together[t.is.Col] || c.given(&t.is) || implies(newProof(&t.is, c.builder.columns)) {
 			c.fates = append(c.fates, plan.Fate{Expr: t.Expr, By: plan.ByKey})
 			continue
 		}
-		c.residual = append(c.residual, t.Expr)
+		c.residual, c.solved = append(c.residual, t.Expr), append(c.solved, &t.is)
 		c.fates = append(c.fates, plan.Fate{Expr: t.Expr})
 	}
 }

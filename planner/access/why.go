@@ -98,8 +98,8 @@ func (w *spanBuilder) why(p *catalog.Part, br *path) string {
 	}
 }
 
-// whyNotKey explains why the key does not decide predicate e.
-func (w *spanBuilder) whyNotKey(e expr.Expr, t *catalog.Table) string {
+// whyNotKey explains why the key does not decide predicate e, whose Constraint is is.
+func (w *spanBuilder) whyNotKey(e expr.Expr, is *expr.Constraint, t *catalog.Table) string {
 	cols := expr.Columns(e)
 	for _, col := range cols {
 		if col >= len(t.Columns) {
@@ -117,7 +117,7 @@ func (w *spanBuilder) whyNotKey(e expr.Expr, t *catalog.Table) string {
 	if len(cols) > 1 {
 		if in, ok := e.(*expr.In); ok && !in.Not && len(in.List) > 0 {
 			one := &expr.In{Pos: in.Pos, X: in.X, List: in.List[:1]}
-			if solver := w.columns.solver(); solver.Solve(in).Kind == expr.Unknown && solver.Solve(one).Kind != expr.Unknown {
+			if is.Kind == expr.Unknown && w.columns.solver().Solve(one).Kind != expr.Unknown {
 				return "its list is too long to be compared column by column; a shorter one can"
 			}
 		}
@@ -126,8 +126,7 @@ func (w *spanBuilder) whyNotKey(e expr.Expr, t *catalog.Table) string {
 	if len(cols) == 0 {
 		return w.whyNoRange(e)
 	}
-	is := w.columns.solver().Solve(e)
-	if set, null, exact := is.Column(cols[0]); (null || set.IsAll() && !exact) && !is.IsEverywhere() && !w.couldBind(e, cols[0]) {
+	if set, null, exact := is.Column(cols[0]); (null || set.IsAll() && !exact) && !is.IsEverywhere() && !w.couldBind(is, cols[0]) {
 		return w.whyNoRange(e)
 	}
 	for i, p := range w.layout.Key.Parts {
