@@ -165,10 +165,20 @@ func (d *designer) samples(ast parser.Statement) ([]types.Value, map[string]type
 		args[p.Index-1] = v
 	}
 	compared := func(sc *scope, column parser.Expr, upper bool, others ...parser.Expr) {
+		cast, isCast := column.(*parser.Cast)
+		if isCast {
+			column = cast.X
+		}
 		t, c := sc.column(column)
 		for _, o := range others {
 			if p, ok := o.(*parser.Param); ok && c != nil {
-				set(p, d.sample(t, c, upper))
+				v := d.sample(t, c, upper)
+				if isCast {
+					if typ, ok := types.ParseType(cast.Type); ok {
+						v, _ = types.Cast(v, typ, time.UTC)
+					}
+				}
+				set(p, v)
 			}
 		}
 	}
