@@ -36,6 +36,13 @@ func (q *query) joined(f *from, conds []expr.Expr, used []bool, want accessOrder
 	if f.lateral() {
 		return q.chain(f, conds, used, want, h)
 	}
+	if !want.limit.Set {
+		lists, err := q.lists(f, conds, h)
+		if err != nil {
+			return nil, false, err
+		}
+		conds = append(slices.Clip(conds), lists...)
+	}
 	order := q.arrange(f, conds, h)
 	if len(want.by) > 0 || want.limit.Set {
 		if n, ordered, err = q.inOrder(f, order, conds, used, want, h); ordered || err != nil {

@@ -17,6 +17,7 @@ import (
 //	reduceFull      a FULL JOIN with rows missing on one side, which the WHERE drops, is a LEFT JOIN of that side with the other
 //	spread          what a condition says of a column holds for the columns that are equal to it (join.go)
 //	arrange         inner joins begin with what is bound, or likely gives few rows, and binds the key of another source (arrange.go)
+//	lists           values of one table are a list for the column of another that is equal to them (listed.go)
 //	lookup          a join's right side is looked up by what the values of a left row bind of its key (lookup.go)
 //	tries, wanted   LIMIT ends groups, DISTINCT, joins and sorts whose rows come in the key's order, or in that of the first terms (ordering.go)
 //	oneOfSame       an end of each group is read alone where the result is made of no more (ends.go)

@@ -283,13 +283,18 @@ func semiJoined(n plan.Node, list []*semi) (out plan.Node, ordered bool, err err
 }
 
 // driven gives, in place of m, the condition that a row of f is IN the query, which is then run once, where that binds the key of the
-// row's table and the row would not bind the key of a table of the query that nothing else binds. nil: m stays.
+// row's table. If the row would bind the key of a table of the query that nothing else binds, the query must have few rows. nil: m stays.
 func (q *query) driven(f *from, conds []expr.Expr, m *semi) (expr.Expr, error) {
 	j, err := m.join(&plan.Values{Rows: [][]expr.Expr{{}}, N: f.width()})
 	if err != nil || m.of.Not || j.On != nil || q.pieces {
 		return nil, err
 	}
-	if j.Lookup != nil && j.Lookup.Whole.Access.Wide() || !q.drives(f, conds, j, m.hints) {
+	few := j.Lookup != nil && j.Lookup.Whole.Access.Wide()
+	reach := q.reach(f, conds, m.hints)
+	if few && slices.ContainsFunc(f.srcs, func(s *source) bool { return !mayList(j.Lookup.Whole.Access, reach(slices.Index(f.srcs, s), nil)) }) {
+		return nil, nil
+	}
+	if !q.drives(f, conds, j, m.hints) {
 		return nil, nil
 	}
 	keys := j.RightKeys
@@ -300,14 +305,17 @@ func (q *query) driven(f *from, conds []expr.Expr, m *semi) (expr.Expr, error) {
 		if again == nil {
 			return nil, parser.Errorf(m.of.Pos, "internal error: the query cannot be planned again")
 		}
-		return again.alone(keys)
+		return again.alone(keys, few)
 	}
-	if sub.Sample, err = m.alone(keys); err != nil {
+	if sub.Sample, err = m.alone(keys, few); err != nil {
 		return nil, err
 	}
 	node := expr.Subquery{Pos: m.of.Pos, Kind: expr.InSubquery, X: j.LeftKeys, Text: m.of.Text}
 	for _, k := range keys {
 		node.Types = append(node.Types, k.Type())
+	}
+	if few {
+		return q.limited(sub, node)
 	}
 	return q.answered(sub, node)
 }
@@ -320,13 +328,16 @@ func keysText(keys []expr.Expr) string {
 	return strings.Join(out, ", ")
 }
 
-// alone plans the query of m for the values of keys.
-func (m *semi) alone(keys []expr.Expr) (*plan.Plan, error) {
+// alone plans the query of m for the values of keys, or with few set for those of atMostListed.
+func (m *semi) alone(keys []expr.Expr, few bool) (*plan.Plan, error) {
 	n, err := m.node()
 	if err != nil {
 		return nil, err
 	}
 	p := &plan.Plan{Root: &plan.Project{Input: n, Exprs: keys}, Subplans: m.in.plan.Subplans}
+	if few {
+		p.Root = atMostListed(p.Root)
+	}
 	for _, k := range keys {
 		p.Columns = append(p.Columns, plan.OutputColumn{Type: k.Type()})
 	}

@@ -15,6 +15,7 @@ import (
 type Views struct {
 	mu    sync.Mutex
 	trees map[*catalog.View]*parser.Select
+	lists map[string]*parser.Select // see list
 }
 
 // query is v's, all of it at t, which names it first. A nil *Views keeps nothing.

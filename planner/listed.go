@@ -1,0 +1,124 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// maxListed bounds the values of a list that a query finds out before the statement is planned: of more the list says nothing.
+const maxListed = 400
+
+// lists gives conditions for tables that are read widely, where what the WHERE leaves of another table does not bind their keys either: a
+// column is IN the values of the column of the other table that it is equal to. They are read first, and are as good as a list that somebody
+// has written: for an INDEX, for later parts of the key, and for the servers' filters.
+//
+//	fact f JOIN d ON f.x = d.id WHERE d.name = 'n'      f.x IN (the ids of d where the name is 'n')
+func (q *query) lists(f *from, conds []expr.Expr, h hints) (more []expr.Expr, err error) {
+	if q.env.Options.NoRules || q.pieces || q.outer != nil || q.narrowed > 0 {
+		return nil, nil
+	}
+	reach := q.reach(f, conds, h)
+	for _, c := range conds {
+		e, ok := c.(*expr.Compare)
+		if !ok || e.Op != expr.EQ {
+			continue
+		}
+		x, xok := e.X.(*expr.Column)
+		y, yok := e.Y.(*expr.Column)
+		if !xok || !yok || x.Typ != y.Typ {
+			continue
+		}
+		for _, pair := range [][2]*expr.Column{{x, y}, {y, x}} {
+			of, by := f.sourceOf(pair[0]), f.sourceOf(pair[1])
+			if of == by || !f.reduces(by, conds) || f.outer[of] || f.srcs[of].table == nil || f.srcs[of].narrowed(conds) ||
+				!reach(of, []int{by}).Wide() || !mayList(reach(by, nil), reach(of, nil)) {
+				continue
+			}
+			in, err := q.listOf(f.srcs[by], conds, pair[0], pair[1], h)
+			if err != nil {
+				return nil, err
+			}
+			if in != nil {
+				more = append(more, in)
+			}
+		}
+	}
+	return more, nil
+}
+
+// mayList reports whether a table of access by may be read for a list for one of access of: a full scan only for another, which may be denied.
+func mayList(by, of plan.Access) bool { return of.Wide() && (by.HitsPrefix() || !of.HitsPrefix()) }
+
+// sourceOf numbers the source of a column of the joined row.
+func (f *from) sourceOf(c *expr.Column) int {
+	return slices.IndexFunc(f.srcs, func(s *source) bool { return c.Index >= s.offset && c.Index < s.offset+s.width() })
+}
+
+// reduces reports whether conditions leave few rows of source i, a table that stands in no outer join.
+func (f *from) reduces(i int, conds []expr.Expr) bool {
+	s := f.srcs[i]
+	if f.outer[i] || s.table == nil {
+		return false
+	}
+	own, _ := ownTerms(conds, s)
+	return s.narrowed(conds) && !slices.ContainsFunc(own, func(e expr.Expr) bool { return !rowwise(e) })
+}
+
+// listOf is the condition that x is IN the values of y, a column of s, where conds hold; nil: they are too many.
+func (q *query) listOf(s *source, conds []expr.Expr, x, y *expr.Column, h hints) (expr.Expr, error) {
+	own, _ := ownTerms(conds, s)
+	col := *y
+	col.Index -= s.offset
+	one := func() (*plan.Plan, error) {
+		in, src, f, used := q.inside(), *s, &from{}, make([]bool, s.width())
+		in.plan, used[col.Index] = &plan.Plan{}, true
+		f.add(&src)
+		n, _, err := in.joined(f, own, used, accessOrder{}, h)
+		if err != nil {
+			return nil, err
+		}
+		return &plan.Plan{Root: atMostListed(&plan.Distinct{Input: &plan.Project{Input: n, Exprs: []expr.Expr{&col}}}), Columns: []plan.OutputColumn{{Name: col.Name, Type: col.Typ}}}, nil
+	}
+	text := fmt.Sprintf("%s of %s WHERE %s", y, s.table.Name, expr.Conjunction(own))
+	sub := &plan.Subplan{Select: q.env.Views.list(fmt.Sprint(text, y.Pos, s.offset)), Closed: true, Width: 1, Text: text}
+	sub.Plan = func([]types.Value) (*plan.Plan, error) { return one() }
+	var err error
+	if sub.Sample, err = one(); err != nil {
+		return nil, err
+	}
+	return q.limited(sub, expr.Subquery{Pos: y.Pos, Kind: expr.InSubquery, X: []expr.Expr{x}, Text: text, Types: []types.Type{col.Typ}})
+}
+
+// atMostListed gives the rows of n, up to one more than a list may have.
+func atMostListed(n plan.Node) plan.Node { return cut(n, plan.AtMost(maxListed+1), 0) }
+
+// limited is answered for a query of atMostListed; nil where it has too many rows.
+func (q *query) limited(sub *plan.Subplan, node expr.Subquery) (expr.Expr, error) {
+	if q.env.Subqueries != nil {
+		if values, ok := q.env.Subqueries(sub); ok && len(values) > maxListed*sub.Width {
+			return nil, nil
+		}
+	}
+	return q.answered(sub, node)
+}
+
+// list is the query of that text, which has none of its own, the same in every plan of a statement.
+func (vs *Views) list(text string) *parser.Select {
+	if vs == nil {
+		return &parser.Select{}
+	}
+	vs.mu.Lock()
+	defer vs.mu.Unlock()
+	if vs.lists == nil {
+		vs.lists = map[string]*parser.Select{}
+	}
+	if vs.lists[text] == nil {
+		vs.lists[text] = &parser.Select{}
+	}
+	return vs.lists[text]
+}
