@@ -1,9 +1,11 @@
 package expr
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
@@ -145,7 +147,7 @@ func (c compiler) literal(l *parser.Literal) (Expr, error) {
 	case parser.BytesLiteral:
 		k.Val = types.NewBytes(l.Text)
 	case parser.DateLiteral:
-		k.Val, err = types.Cast(types.NewString(l.Text), types.Date, c.s.Loc)
+		k.Val, err = c.converted(&Const{Pos: l.Pos, Val: types.NewString(l.Text)}, types.Date)
 	case parser.TimeLiteral:
 		k.Val, err = types.Cast(types.NewString(l.Text), types.Time, c.s.Loc)
 	case parser.TimestampLiteral:
@@ -160,11 +162,35 @@ func (c compiler) literal(l *parser.Literal) (Expr, error) {
 
 // converted is the value of a constant as another type. Scope.Moment hears of texts that are moments.
 func (c compiler) converted(k *Const, t types.Type) (types.Value, error) {
+	if text := k.Val; text.Type() == types.String && !c.s.Key && (t == types.Date || t.IsTimestamp()) {
+		if word, ok := c.momentWord(text.Text()); ok {
+			return types.Cast(word, t, c.s.Loc)
+		}
+	}
 	v, err := types.Cast(k.Val, t, c.s.Loc)
 	if err == nil && t == types.Timestamp && k.Val.Type() == types.String && c.s.Moment != nil {
 		c.s.Moment(k.Pos, v)
 	}
 	return v, err
+}
+
+// momentWord reads a word that stands for a moment: now, today, tomorrow, yesterday, epoch.
+func (c compiler) momentWord(text string) (types.Value, bool) {
+	days := 0
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "epoch":
+		return types.NewString("1970-01-01 00:00:00Z"), true
+	case "now":
+		return types.NewTimestamp(c.s.Now), true
+	case "today":
+	case "tomorrow":
+		days = 1
+	case "yesterday":
+		days = -1
+	default:
+		return types.Value{}, false
+	}
+	return types.NewString(time.UnixMilli(c.s.Now).In(cmp.Or(c.s.Loc, time.UTC)).AddDate(0, 0, days).Format(time.DateOnly)), true
 }
 
 // number reads a number: BIGINT where it fits, else DECIMAL.

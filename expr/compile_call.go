@@ -38,7 +38,7 @@ var elsewhere = map[string]string{
 	"ROLLUP": "GROUP BY ROLLUP (a, b) groups by a and b, by a, and all rows", "CUBE": "GROUP BY CUBE (a, b) groups by every set of a and b",
 	"IF": "CASE WHEN condition THEN a ELSE b END", "IIF": "CASE WHEN condition THEN a ELSE b END",
 	"ISNULL": "x IS NULL, or COALESCE(x, y) for y in its place", "ZEROIFNULL": "COALESCE(x, 0)",
-	"SYSDATE": "NOW()", "GETDATE": "NOW()", "SYSTIMESTAMP": "NOW()", "CLOCK_TIMESTAMP": "NOW()", "CURDATE": "CURRENT_DATE", "TODAY": "CURRENT_DATE",
+	"SYSDATE": "NOW()", "GETDATE": "NOW()", "SYSTIMESTAMP": "NOW()", "CURDATE": "CURRENT_DATE", "TODAY": "CURRENT_DATE",
 	"DATE_FORMAT": "TO_CHAR(timestamp, 'YYYY-MM-DD HH24:MI:SS')", "STRFTIME": "TO_CHAR(timestamp, 'YYYY-MM-DD HH24:MI:SS')",
 	"DATE_ADD": "timestamp + INTERVAL '1 day'", "DATEADD": "timestamp + INTERVAL '1 day'", "DATE_SUB": "timestamp - INTERVAL '1 day'",
 	"DATEDIFF": "day - day gives days, timestamp - timestamp milliseconds", "DATE_DIFF": "day - day gives days, timestamp - timestamp milliseconds",
@@ -46,7 +46,7 @@ var elsewhere = map[string]string{
 	"UNIX_TIMESTAMP": "EXTRACT(epoch FROM timestamp), or EPOCH_MS(timestamp) for milliseconds", "FROM_UNIXTIME": "TO_TIMESTAMP(seconds)",
 	"STR_TO_DATE": "TO_TIMESTAMP(text, 'YYYY-MM-DD HH24:MI:SS')", "DAYOFWEEK": "EXTRACT(dow FROM timestamp), 0 for Sunday",
 	"LEN": "LENGTH(text)", "INSTR": "STRPOS(text, part)", "CHARINDEX": "STRPOS(text, part)", "LOCATE": "STRPOS(text, part)",
-	"TO_NUMBER": "CAST(text AS DECIMAL)", "CONVERT": "CAST(x AS type)", "TRY_CAST": "CAST(x AS type), which fails for what it cannot convert",
+	"CONVERT": "CAST(x AS type)", "TRY_CAST": "CAST(x AS type), which fails for what it cannot convert",
 	"RLIKE": "text ~ 'pattern'", "REGEXP_MATCHES": "REGEXP_MATCH(text, 'pattern') for the first match, REGEXP_SUBSTR(text, 'pattern', 1, n) for the n-th",
 	"JSON_EXTRACT": "json -> 'key', or json ->> 'key' as text", "GET_JSON_OBJECT": "json ->> 'key'", "JSON_VALUE": "json ->> 'key'",
 	"NEXTVAL": parser.NoSequences, "CURRVAL": parser.NoSequences,
@@ -137,7 +137,7 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 		if len(flat) == 2 && (flat[1].Type() == types.Duration || betweenMoments(flat[1])) {
 			return c.apply("INTERVAL_FIELD", pos, []Expr{flat[0], c.fold(asInterval(flat[1]))})
 		}
-	case "NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "STATEMENT_TIMESTAMP", "TRANSACTION_TIMESTAMP", "CURRENT_DATE", "AGE":
+	case "NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "STATEMENT_TIMESTAMP", "TRANSACTION_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIME", "AGE":
 		if c.s.Key && (name != "AGE" || len(flat) == 1) {
 			return nil, parser.Errorf(pos, "%s differs each time: a key with it could not be found again", name)
 		}
@@ -148,6 +148,16 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 	switch name {
 	case "NOW", "CURRENT_TIMESTAMP", "STATEMENT_TIMESTAMP", "TRANSACTION_TIMESTAMP":
 		return &Const{Pos: pos, Val: types.NewTimestamp(c.s.Now), Typ: types.Timestamp}, nil
+	case "CURRENT_TIME", "LOCALTIME":
+		return c.cast(&Const{Pos: pos, Val: types.NewTimestamp(c.s.Now), Typ: types.Timestamp}, types.Time, pos)
+	case "OVERLAPS":
+		for i := 1; i < len(flat); i += 2 {
+			if flat[i].Type() == types.Duration {
+				if flat[i], err = c.apply("DATE_ADD_INTERVAL", pos, flat[i-1:i+1]); err != nil {
+					return nil, err
+				}
+			}
+		}
 	case "LOCALTIMESTAMP":
 		return c.cast(&Const{Pos: pos, Val: types.NewTimestamp(c.s.Now), Typ: types.Timestamp}, types.LocalTimestamp, pos)
 	case "TIMEZONE": // a DATE and a text are moments in the session's zone

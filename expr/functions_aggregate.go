@@ -70,6 +70,8 @@ var aggregateFunctions = []Function{
 		MinArgs: 1, MaxArgs: 31, Grouping: true, Result: aggregating(types.Int, isAny)},
 	{Name: "JSON_AGG", Group: "aggregate", Signature: "json_agg([DISTINCT] x [ORDER BY ...]) json", Doc: "All values, NULLs too, as a JSON array.",
 		MinArgs: 1, MaxArgs: 1, Result: aggregating(types.JSON, isAny)},
+	{Name: "JSON_OBJECT_AGG", Group: "aggregate", Signature: "json_object_agg(key, value [ORDER BY ...]) json", Doc: "An object of these members; a key that is NULL is an error.",
+		MinArgs: 2, MaxArgs: 2, Result: aggregating(types.JSON, isAny)},
 }
 
 // pairs makes an aggregate of pairs of numbers that ignores pairs with a NULL.

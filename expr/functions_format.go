@@ -462,7 +462,7 @@ func isoPieces(format string, t types.Type) (pieces []Piece) {
 // of time. What is the same for all moments that the text before it tells changes nothing.
 func formatPieces(c *Call, in types.Interval) []Piece {
 	k, ok := c.Args[1].(*Const)
-	if !ok || k.Val.IsNull() {
+	if !ok || k.Val.IsNull() || isNumber(c.Args[0].Type()) {
 		return nil
 	}
 	if pieces := isoPieces(k.Val.Text(), c.Args[0].Type()); pieces != nil {

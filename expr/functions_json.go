@@ -58,6 +58,17 @@ var jsonFunctions = []Function{
 			}
 			return types.NewString("number"), nil
 		}},
+	{Name: "JSONB_PRETTY", Group: "json", Unknown: "JSON is not looked into", Signature: "jsonb_pretty(json) text", Doc: "In lines, with four blanks for each level.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.String, isJSON), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			if a[0].IsNull() {
+				return a[0], nil
+			}
+			var b bytes.Buffer
+			if err := json.Indent(&b, []byte(a[0].Text()), "", "    "); err != nil {
+				return types.Value{}, fmt.Errorf("invalid JSON")
+			}
+			return types.NewString(b.String()), nil
+		}},
 	{Name: "JSON_ARRAY_LENGTH", Group: "json", Unknown: "JSON is not looked into", Signature: "json_array_length(json) bigint", Doc: "Number of elements of an array.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isJSON), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			items, err := jsonArray(a[0])

@@ -109,6 +109,8 @@ func number64(v types.Value) float64 {
 }
 
 var numberFunctions = []Function{
+	{Name: "TO_NUMBER", Group: "number", Unknown: "several texts stand for the same number", Signature: "to_number(text, format) decimal", Doc: "The number that a text in the format of to_char tells.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Decimal, isText, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return parseNumber(a[0].Text(), a[1].Text()) }},
 	{Name: "ABS", Group: "number", Signature: "abs(x)", Doc: "The value without its sign.", MinArgs: 1, MaxArgs: 1, Result: absResult,
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			switch v := a[0]; {

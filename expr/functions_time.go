@@ -122,8 +122,12 @@ var timeFunctions = []Function{
 		}}},
 	{Name: "EPOCH_MS", Group: "time", Signature: "epoch_ms(timestamp) bigint", Doc: "Milliseconds since 1970-01-01 UTC.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return types.NewInt(millis(a[0])), nil }, Key: &Algebra{Pieces: allPieces(follows)}},
-	{Name: "TO_CHAR", Group: "time", Signature: "to_char(timestamp, format) text", Doc: "Formatted, in UTC, with PostgreSQL's patterns: YYYY MM DD HH24 HH12 MI SS MS AM Mon Month Dy Day DDD IYYY IW ID Q J ...; FM before one drops padding.", MinArgs: 2, MaxArgs: 2,
-		Result: returns(types.String, isMoment, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+	{Name: "TO_CHAR", Group: "time", Signature: "to_char(timestamp or number, format) text", Doc: "Formatted, in UTC, with PostgreSQL's patterns: YYYY MM DD HH24 HH12 MI SS MS AM Mon Month Dy Day DDD IYYY IW ID Q J ...; FM before one drops padding. A number with 9 0 . , S MI PL SG PR RN TH V EEEE and FM.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.String, func(t types.Type) bool { return isMoment(t) || isNumber(t) }, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			if isNumber(a[0].Type()) {
+				s, err := formatNumber(a[0], a[1].Text())
+				return types.NewString(s), err
+			}
 			zone := "UTC"
 			if a[0].Type() == types.LocalTimestamp {
 				zone = ""
@@ -135,6 +139,18 @@ var timeFunctions = []Function{
 			t, err := parseTime(a[0].Text(), a[1].Text())
 			return types.NewDate(floorDiv(t.Unix(), 86400)), err
 		}},
+	{Name: "OVERLAPS", Group: "time", Unknown: "two periods are compared", Signature: "(start, end) OVERLAPS (start, end) boolean", Doc: "Whether two periods have a moment in common; an end may be an interval from the start on, and is not part of the period.", MinArgs: 4, MaxArgs: 4,
+		Result: returns(types.Boolean, isMoment, isMoment, isMoment, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			from, to := min(millis(a[0]), millis(a[1])), max(millis(a[0]), millis(a[1]))
+			since, until := min(millis(a[2]), millis(a[3])), max(millis(a[2]), millis(a[3]))
+			return types.NewBool(from == since || from < until && since < to), nil
+		}},
+	{Name: "CLOCK_TIMESTAMP", Group: "time", Unknown: "it differs each time", Signature: "clock_timestamp() timestamp", Doc: "The moment now, while the statement runs.", Volatile: true, Result: returns(types.Timestamp),
+		Eval: func(*Env, []types.Value) (types.Value, error) { return types.NewTimestamp(time.Now().UnixMilli()), nil }},
+	{Name: "PG_SLEEP", Group: "time", Unknown: "it gives nothing", Signature: "pg_sleep(seconds) text", Doc: "Waits so long, and is an empty text.", Volatile: true, MinArgs: 1, MaxArgs: 1, Result: returns(types.String, isNumber),
+		Eval: sleep},
+	{Name: "ISFINITE", Group: "time", Unknown: "it is true of all moments", Signature: "isfinite(timestamp) boolean", Doc: "True: there are no infinite ones.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.Boolean, func(t types.Type) bool { return isMoment(t) || t == types.Duration }), Eval: func(*Env, []types.Value) (types.Value, error) { return types.NewBool(true), nil }},
 	{Name: "MAKE_DATE", Group: "time", Unknown: "a day is made of several numbers", Signature: "make_date(year, month, day) date", Doc: "That day; an error where there is none.", MinArgs: 3, MaxArgs: 3,
 		Result: returns(types.Date, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			t, err := makeDate(a)
@@ -160,6 +176,19 @@ var timeFunctions = []Function{
 }
 
 var errMoment = errors.New("TIMESTAMP out of range")
+
+// sleep waits for a[0] seconds, or until the statement ends.
+func sleep(env *Env, a []types.Value) (types.Value, error) {
+	const step = 10 * time.Millisecond
+	for end := time.Now().Add(time.Duration(number64(a[0]) * float64(time.Second))); time.Now().Before(end); time.Sleep(min(step, time.Until(end))) {
+		if env.Stop != nil {
+			if err := env.Stop(); err != nil {
+				return types.Value{}, err
+			}
+		}
+	}
+	return types.NewString(""), nil
+}
 
 // makeDate gives the day a[0]-a[1]-a[2].
 func makeDate(a []types.Value) (time.Time, error) {
@@ -322,6 +351,7 @@ func extract(_ *Env, a []types.Value) (types.Value, error) {
 		n = t.Second()*1e6 + t.Nanosecond()/1e3
 	case "epoch":
 		return types.NewDouble(float64(ms) / 1000), nil
+	case "timezone", "timezone_hour", "timezone_minute": // of UTC
 	default:
 		return types.Value{}, fmt.Errorf("unknown field %s", a[0].SQL())
 	}

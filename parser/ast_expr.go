@@ -36,6 +36,8 @@ type ColumnRef struct {
 	Table  string
 	Name   string
 	Quoted bool
+	Row    bool // without a column of this name it is the whole row of a table: an argument that becomes JSON
+	Star   bool // that is written t.*
 }
 
 // Unary is -x, +x or NOT x. Op is "-", "+" or "NOT".

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/participle/v2"
@@ -37,8 +38,17 @@ func (r *exprReader) plainCall(out *Call) (_ Expr, err error) {
 		wanted(r.lex, "ALL")
 	}
 	if r.startsOperand() {
-		if out.Args, err = r.args(); err != nil {
+		read := r.args
+		if out.Name == "MAKE_INTERVAL" {
+			read = r.intervalArgs
+		}
+		if out.Args, err = read(); err != nil {
 			return nil, err
+		}
+		for _, a := range out.Args {
+			if c, ok := a.(*ColumnRef); ok && c.Table == "" && ofRows[out.Name] {
+				c.Row = true
+			}
 		}
 	}
 	if wanted(r.lex, "ORDER") {
@@ -112,6 +122,35 @@ func (r *exprReader) args() ([]Expr, error) {
 		}
 		if out = append(out, x); !wanted(r.lex, ",") {
 			return out, nil
+		}
+	}
+}
+
+// ofRows are the functions that make JSON of whole rows.
+var ofRows = map[string]bool{"ROW_TO_JSON": true, "TO_JSON": true, "TO_JSONB": true, "JSON_AGG": true, "JSONB_AGG": true,
+	"JSON_BUILD_ARRAY": true, "JSONB_BUILD_ARRAY": true, "JSON_BUILD_OBJECT": true, "JSONB_BUILD_OBJECT": true, "JSON_OBJECT_AGG": true, "JSONB_OBJECT_AGG": true}
+
+// intervalArgs reads the arguments of MAKE_INTERVAL, which may have names: days => 10.
+func (r *exprReader) intervalArgs() ([]Expr, error) {
+	at, first := r.lex.MakeCheckpoint(), r.lex.Next()
+	named := isName(first) && r.lex.Peek().Value == "=>"
+	r.lex.LoadCheckpoint(at)
+	if !named {
+		return r.args()
+	}
+	out := make([]Expr, 7)
+	for i := range out {
+		out[i] = &Literal{Pos: pos(first), Kind: NumberLiteral, Text: "0"}
+	}
+	for {
+		t := r.lex.Next()
+		i := slices.Index([]string{"years", "months", "weeks", "days", "hours", "mins", "secs"}, strings.ToLower(name(t)))
+		if i < 0 {
+			return nil, Errorf(pos(t), "MAKE_INTERVAL takes years, months, weeks, days, hours, mins and secs, not %s", name(t))
+		}
+		var err error
+		if out[i], err = r.after("=>"); err != nil || !wanted(r.lex, ",") {
+			return out, err
 		}
 	}
 }

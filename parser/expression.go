@@ -44,7 +44,7 @@ var infix = map[string]int{
 	"=": bindCompare, "<>": bindCompare, "<": bindCompare, "<=": bindCompare, ">": bindCompare, ">=": bindCompare,
 	"BETWEEN": bindRange, "IN": bindRange, "LIKE": bindRange, "ILIKE": bindRange, "SIMILAR": bindRange, "NOT": bindRange,
 	"||": bindOther, "->": bindOther, "->>": bindOther, "#>": bindOther, "#>>": bindOther, "~": bindOther, "~*": bindOther, "!~": bindOther, "!~*": bindOther,
-	"@>": bindOther, "<@": bindOther, "?": bindOther, "&&": bindOther, "OPERATOR": bindOther, "COLLATE": bindCollate,
+	"@>": bindOther, "^@": bindOther, "OVERLAPS": bindRange, "<@": bindOther, "?": bindOther, "&&": bindOther, "OPERATOR": bindOther, "COLLATE": bindCollate,
 	"&": bindOther, "|": bindOther, "#": bindOther, "<<": bindOther, ">>": bindOther,
 	"+": bindAdd, "-": bindAdd, "*": bindMul, "/": bindMul, "%": bindMul, "^": bindPower, "AT": bindZone, "::": bindCast,
 }
@@ -251,6 +251,20 @@ func (r *exprReader) apply(x Expr, binding int) (Expr, error) {
 		return &Cast{Pos: pos(t), X: x, Type: typ}, err
 	case "COLLATE":
 		return x, r.collation(t)
+	case "^@":
+		y, err := r.binary(bindOther + 1)
+		return &Call{Pos: pos(t), Name: "STARTS_WITH", Args: []Expr{x, y}}, err
+	case "OVERLAPS":
+		y, err := r.binary(bindRange + 1)
+		a, one := x.(*Tuple)
+		b, other := y.(*Tuple)
+		if err == nil && (!one || !other || len(a.Items) != 2 || len(b.Items) != 2) {
+			err = Errorf(pos(t), "OVERLAPS compares two periods: (start, end) OVERLAPS (start, end)")
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &Call{Pos: pos(t), Name: "OVERLAPS", Args: append(slices.Clone(a.Items), b.Items...)}, nil
 	case "OPERATOR":
 		return r.qualifiedOperator(x)
 	case "?":

@@ -207,8 +207,9 @@ type updateNode struct {
 }
 
 type assignNode struct {
-	Column columnName `parser:"@@"`
-	Expr   exprNode   `parser:"'=' @@"`
+	Column  *columnName   `parser:"( @@"`
+	Columns []*columnName `parser:"| '(' @@ ( ',' @@ )* ')' )"` // (a, b) = (1, 2)
+	Expr    exprNode      `parser:"'=' @@"`
 }
 
 type deleteNode struct {

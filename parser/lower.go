@@ -194,9 +194,13 @@ func (l *lowerer) insert(n *insertNode, with []CTE) (*Insert, error) {
 	}
 	if c := n.Conflict; c != nil {
 		out.Conflict, out.IfNotExists = placedAll(c.Columns), out.IfNotExists || c.Nothing
-		for _, a := range c.Set {
-			col := placed(&a.Column.qname)
-			if ref, ok := a.Expr.X.(*ColumnRef); !ok || !strings.EqualFold(ref.Table, "excluded") || !strings.EqualFold(ref.Name, col.Name) {
+		set, err := l.assignments(c.Set)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range set {
+			col := a.Column
+			if ref, ok := a.Expr.(*ColumnRef); !ok || !strings.EqualFold(ref.Table, "excluded") || !strings.EqualFold(ref.Name, col.Name) {
 				return nil, Errorf(col.Pos, "DO UPDATE can only set %s to excluded.%s", QuoteName(col.Name), QuoteName(col.Name)).
 					WithHint("INSERT overwrites the columns that it names; UPDATE computes a column from the row as it is")
 			}
@@ -225,13 +229,35 @@ func (l *lowerer) returning(n returningNode) []SelectItem {
 
 func (l *lowerer) update(n *updateNode) (*Update, error) {
 	out := &Update{Pos: at(n.Pos), Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Table.alias(n.Alias), AllowFullScan: n.Allow || n.AllowBehind}
-	for _, a := range n.Set {
-		out.Set = append(out.Set, Assignment{Column: placed(&a.Column.qname), Expr: l.expr(&a.Expr)})
-	}
 	var err error
+	if out.Set, err = l.assignments(n.Set); err != nil {
+		return out, err
+	}
 	out.From, err = l.tables(n.From)
 	out.Where, out.Returning = l.expr(n.Where), l.returning(n.returningNode)
 	return out, err
+}
+
+// assignments lowers a = 1 and (a, b) = (1, 2).
+func (l *lowerer) assignments(list []*assignNode) (out []Assignment, err error) {
+	for _, a := range list {
+		if a.Column != nil {
+			out = append(out, Assignment{Column: placed(&a.Column.qname), Expr: l.expr(&a.Expr)})
+			continue
+		}
+		values := []Expr{l.expr(&a.Expr)}
+		if row, ok := values[0].(*Tuple); ok {
+			values = row.Items
+		}
+		if len(values) != len(a.Columns) {
+			return nil, Errorf(values[0].Position(), "%d columns cannot be set to %d values", len(a.Columns), len(values)).
+				WithHint("UPDATE ... FROM takes the values of another table's rows")
+		}
+		for i, c := range a.Columns {
+			out = append(out, Assignment{Column: placed(&c.qname), Expr: values[i]})
+		}
+	}
+	return out, nil
 }
 
 func (l *lowerer) delete(n *deleteNode) (*Delete, error) {

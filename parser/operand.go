@@ -13,10 +13,10 @@ func startsOperand(t *lexer.Token) bool {
 	case tokWord, tokGuarded, tokQuoted, tokNumber, tokString, tokBytes, tokParam:
 		return true
 	case tokOp:
-		return t.Value == "(" || t.Value == "-" || t.Value == "+" || t.Value == "~"
+		return t.Value == "(" || t.Value == "-" || t.Value == "+" || t.Value == "~" || t.Value == "@"
 	case tokReserved:
 		switch t.Value {
-		case "NULL", "TRUE", "FALSE", "NOT", "CASE", "CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP":
+		case "NULL", "TRUE", "FALSE", "NOT", "CASE", "CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP", "LOCALTIME", "LOCALTIMESTAMP":
 			return true
 		}
 	}
@@ -113,6 +113,9 @@ func (r *exprReader) signed(t *lexer.Token) (Expr, error) {
 		return r.prefix(t, bindSign)
 	case "~":
 		return r.prefix(t, bindOther+1)
+	case "@":
+		x, err := r.binary(bindOther + 1)
+		return &Call{Pos: pos(t), Name: "ABS", Args: []Expr{x}}, err
 	case "NULL":
 		return &Literal{Pos: pos(t), Kind: NullLiteral}, nil
 	case "TRUE", "FALSE":
@@ -122,6 +125,9 @@ func (r *exprReader) signed(t *lexer.Token) (Expr, error) {
 	}
 	out := &Call{Pos: pos(t), Name: t.Value} // CURRENT_DATE and its like
 	if accept(r.lex, "(") {
+		if r.lex.Peek().Type == tokNumber { // the digits of a second
+			r.lex.Next()
+		}
 		return r.close(out, nil)
 	}
 	return out, nil
@@ -271,6 +277,10 @@ func (r *exprReader) array(t *lexer.Token) (_ Expr, err error) {
 func (r *exprReader) column(first *lexer.Token) (Expr, error) {
 	out, last := &ColumnRef{Pos: pos(first)}, first
 	if accept(r.lex, ".") {
+		if accept(r.lex, "*") { // the row of a table
+			out.Name, out.Row, out.Star = name(first), true, true
+			return out, nil
+		}
 		if !isName(r.lex.Peek()) {
 			missed(r.lex, "a column name")
 			return nil, unexpected(r.lex)
@@ -316,7 +326,11 @@ var intervalUnits = map[string]bool{
 func (r *exprReader) typed(first *lexer.Token, kind LiteralKind) Expr {
 	s := text(r.lex.Next())
 	if t := r.lex.Peek(); kind == IntervalLiteral && t.Type == tokWord && intervalUnits[strings.ToUpper(t.Value)] {
-		s += " " + strings.ToLower(r.lex.Next().Value)
+		unit := " " + strings.ToLower(r.lex.Next().Value)
+		if !accept(r.lex, "TO") {
+			return &Literal{Pos: pos(first), Kind: kind, Text: s + unit}
+		}
+		r.lex.Next() // '1-2' YEAR TO MONTH says the units itself
 	}
 	return &Literal{Pos: pos(first), Kind: kind, Text: s}
 }

@@ -211,6 +211,9 @@ func (p *printer) columnRef(e *ColumnRef) {
 	default:
 		p.put(quoteAlways(e.Name))
 	}
+	if e.Star {
+		p.put(".*")
+	}
 }
 
 // isPlainColumn reports whether name is a column without quotes: guarded words are.

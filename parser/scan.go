@@ -81,7 +81,7 @@ func scanNext(src string, pos int) scanned {
 			end++
 		}
 		t.param(pos, end)
-	case c == '@' && !strings.HasPrefix(src[pos:], "@>"):
+	case c == '@' && !strings.HasPrefix(src[pos:], "@>") && wordEnd(src, pos+1) > pos+1:
 		t.param(pos, wordEnd(src, pos+1))
 	default:
 		t.operator(src, pos)
@@ -227,8 +227,8 @@ func (t *scanned) param(pos, end int) {
 
 // operators, longest first among those with a common beginning.
 var operators = []string{
-	"->>", "#>>", "!~*", "#>", "@>", "<@", "&&", "->", "!~", "~*", "||", "::", "<=", "<>", "<<", ">=", ">>", "!=",
-	"=", "<", ">", "+", "-", "*", "/", "%", "~", "&", "|", "#", "^", "(", ")", "[", "]", ",", ".", ";", ":",
+	"->>", "#>>", "^@", "=>", "!~*", "#>", "@>", "<@", "&&", "->", "!~", "~*", "||", "::", "<=", "<>", "<<", ">=", ">>", "!=",
+	"=", "<", ">", "+", "-", "*", "/", "%", "~", "&", "|", "#", "^", "@", "(", ")", "[", "]", ",", ".", ";", ":",
 }
 
 func (t *scanned) operator(src string, pos int) {

@@ -70,10 +70,14 @@ func (q *query) tableSource(t *catalog.Table, alias string) *source {
 // scope resolves names among sources.
 func (q *query) scope(srcs []*source) *expr.Scope {
 	e := q.env
-	return &expr.Scope{Funcs: e.Funcs, Function: e.Function, Loc: e.Loc, Now: e.Now, Parameters: e.Parameters, Moment: e.Moment,
+	var scope *expr.Scope
+	scope = &expr.Scope{Funcs: e.Funcs, Function: e.Function, Loc: e.Loc, Now: e.Now, Parameters: e.Parameters, Moment: e.Moment,
 		Column: func(ref *parser.ColumnRef) (expr.Expr, error) {
 			x, err := q.column(ref, srcs)
 			if err == nil && x == nil {
+				if row := rowOf(ref, srcs); row != nil {
+					return expr.Compile(row, scope)
+				}
 				if x = e.word(ref); x == nil {
 					err = unknownColumn(ref, srcs)
 				}
@@ -93,6 +97,34 @@ func (q *query) scope(srcs []*source) *expr.Scope {
 			}
 			return e.Args[p.Index-1], nil
 		}}
+	return scope
+}
+
+// rowOf makes a JSON object of the columns of the table that ref names; nil where it names none.
+func rowOf(ref *parser.ColumnRef, srcs []*source) *parser.Call {
+	if !ref.Row {
+		return nil
+	}
+	out := &parser.Call{Pos: ref.Pos, Name: "JSON_BUILD_OBJECT"}
+	add := func(name string) {
+		out.Args = append(out.Args, &parser.Literal{Pos: ref.Pos, Kind: parser.StringLiteral, Text: name}, &parser.ColumnRef{Pos: ref.Pos, Table: ref.Name, Name: name})
+	}
+	for _, s := range srcs {
+		for _, v := range s.view {
+			if s.sees(v, ref.Name) {
+				add(v.name)
+			}
+		}
+		for i, c := range s.cols {
+			if s.view == nil && !c.Hidden && s.has(i, ref.Name) {
+				add(c.Name)
+			}
+		}
+	}
+	if out.Args == nil {
+		return nil
+	}
+	return out
 }
 
 // column finds a column by name among sources, then in the queries around; nil without an error if there is none.
@@ -147,7 +179,7 @@ func ambiguous(ref *parser.ColumnRef) error {
 
 // pseudoColumns are names of values in other systems, with hql's replacement.
 var pseudoColumns = map[string]string{
-	"CURRENT_TIME": "CAST(NOW() AS TIME)", "LOCALTIME": "CAST(NOW() AS TIME)", "SYSDATE": "NOW()",
+	"SYSDATE": "NOW()",
 	"ROWID": "_key is the rowkey's bytes", "ROWKEY": "_key is the rowkey's bytes", "ROW_KEY": "_key is the rowkey's bytes",
 	"DEFAULT": "DEFAULT stands by itself as a value of INSERT ... VALUES, or in UPDATE ... SET column = DEFAULT",
 	"ROWNUM":  "LIMIT n takes the first rows, ROW_NUMBER() OVER (ORDER BY ...) numbers them",

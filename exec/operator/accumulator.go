@@ -49,6 +49,7 @@ var aggregates = map[plan.Func]*aggregate{
 	"STRING_AGG":        {kind: collecting, result: ofSorted((*accumulator).text)},
 	"ARRAY_AGG":         {kind: collecting, nulls: true, result: ofSorted((*accumulator).array)},
 	"JSON_AGG":          {kind: collecting, nulls: true, result: ofSorted((*accumulator).list)},
+	"JSON_OBJECT_AGG":   {kind: collecting, nulls: true, result: ofSorted((*accumulator).object)},
 	"MODE":              {kind: collecting, result: ofSorted((*accumulator).mode)},
 	plan.PercentileCont: {kind: collecting, result: ofSorted((*accumulator).percentile)},
 	"PERCENTILE_DISC":   {kind: collecting, result: ofSorted((*accumulator).percentileOfValues)},
@@ -404,6 +405,24 @@ func (a *accumulator) list() (types.Value, error) {
 		}
 	}
 	return types.NewJSON(string(append(out, ']'))), nil
+}
+
+func (a *accumulator) object() (types.Value, error) {
+	out := []byte{'{'}
+	for i, k := range a.rows {
+		if k.row[0].IsNull() {
+			return types.Value{}, errors.New("a key of an object cannot be NULL")
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = types.NewString(k.row[0].String()).AppendJSON(out)
+		out = k.row[1].AppendJSON(append(out, ':'))
+		if err := a.fits(len(out)); err != nil {
+			return types.Value{}, err
+		}
+	}
+	return types.NewJSON(string(append(out, '}'))), nil
 }
 
 func btoi(b bool) int {
