@@ -177,7 +177,8 @@ func TestUnreadableDefinition(t *testing.T) {
 	_, c := newStore(t)
 	w := connections(t, c, 1)[0]
 	w.run("CREATE TABLE t (id INT PRIMARY KEY)")
-	put := hbase.Mutation{Kind: hbase.Put, Key: []byte("u"), Timestamp: serverTime, Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(catalogQualifier), Value: []byte("CREATE CUBE u")}}}
+	put := hbase.Mutation{Kind: hbase.Put, Key: []byte("u"), Timestamp: serverTime, Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(catalogQualifier), Value: []byte("CREATE CUBE u")},
+		{Family: []byte(catalogFamily), Qualifier: []byte("a"), Value: []byte("of a later version")}}}
 	if err := c.Mutate(t.Context(), catalogTable, []hbase.Mutation{put}); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
 )
@@ -446,7 +447,7 @@ func (r *run) saveDefinition(ctx context.Context, name, was, sql string, taken e
 		if err != nil {
 			return err
 		}
-		rows, err := r.Client.Get(ctx, catalogTable, [][]byte{key}, &hbase.ReadOptions{Families: []string{catalogFamily}})
+		rows, err := r.Client.Get(ctx, catalogTable, [][]byte{key}, definitionCell)
 		if err != nil && done {
 			return keptError{err}
 		}
@@ -467,20 +468,20 @@ func (r *run) saveDefinition(ctx context.Context, name, was, sql string, taken e
 	}
 }
 
+// definitionCell reads a definition without other cells that its row may have: a later version's, or a program's.
+var definitionCell = &hbase.ReadOptions{Columns: []filter.Column{{Family: catalogFamily, Qualifier: catalogQualifier}}}
+
 // forgetDefinition removes the definition of a table or view from the store, if it still is was, and the counters of
 // the numbers drawn for it. If another connection has redefined the name, both stay: nothing newer than was is removed.
 func (r *run) forgetDefinition(ctx context.Context, name, was string, counters ...[]byte) error {
-	get := func(keys ...[]byte) ([]hbase.Row, error) {
-		return r.Client.Get(ctx, catalogTable, keys, &hbase.ReadOptions{Families: []string{catalogFamily}})
-	}
 	var rows []hbase.Row
 	var err error
 	if len(counters) > 0 { // before the definition is seen to be the same
-		rows, err = get(counters...)
+		rows, err = r.Client.Get(ctx, catalogTable, counters, &hbase.ReadOptions{Families: []string{catalogFamily}})
 	}
 	if err == nil && was != "" {
 		var row []hbase.Row
-		if row, err = get(catalogKey(name)); err == nil && (row[0].Key == nil || string(row[0].Cells[0].Value) != was) {
+		if row, err = r.Client.Get(ctx, catalogTable, [][]byte{catalogKey(name)}, definitionCell); err == nil && (row[0].Key == nil || string(row[0].Cells[0].Value) != was) {
 			return nil
 		}
 		rows = append(rows, row...)
