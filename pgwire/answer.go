@@ -12,7 +12,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// source gives rows: *hql.Rows do, and rows that are there already.
+// source gives rows: those of a statement (*hql.Rows) or of a cursor.
 type source interface {
 	Next() bool
 	Raw() []types.Value
@@ -41,48 +41,6 @@ func (a *answer) close() error {
 		a.leave = nil
 	}
 	return err
-}
-
-// fixedRows are rows that are there already.
-type fixedRows struct {
-	rows [][]types.Value
-	row  []types.Value
-	note []string
-}
-
-func (f *fixedRows) Next() bool {
-	if len(f.rows) == 0 {
-		return false
-	}
-	f.row, f.rows = f.rows[0], f.rows[1:]
-	return true
-}
-func (f *fixedRows) Raw() []types.Value { return f.row }
-func (f *fixedRows) Err() error         { return nil }
-func (f *fixedRows) Close() error       { return nil }
-func (f *fixedRows) Warnings() []string { return f.note }
-
-// textAnswer is an answer of texts that are there already.
-func textAnswer(verb string, names []string, rows ...[]string) *answer {
-	a := &answer{columns: textColumns(names...), verb: verb, affected: -1}
-	f := &fixedRows{}
-	for _, r := range rows {
-		var row []types.Value
-		for _, s := range r {
-			row = append(row, types.NewString(s))
-		}
-		f.rows = append(f.rows, row)
-	}
-	a.src = f
-	return a
-}
-
-func textColumns(names ...string) []hql.ColumnType {
-	var out []hql.ColumnType
-	for _, n := range names {
-		out = append(out, hql.ColumnType{Name: n, Type: types.String})
-	}
-	return out
 }
 
 // done is the answer of a statement without rows.

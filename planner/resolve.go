@@ -180,7 +180,7 @@ func ambiguous(ref *parser.ColumnRef) error {
 // pseudoColumns are names of values in other systems, with hql's replacement.
 var pseudoColumns = map[string]string{
 	"SYSDATE": "NOW()",
-	"ROWID": "_key is the rowkey's bytes", "ROWKEY": "_key is the rowkey's bytes", "ROW_KEY": "_key is the rowkey's bytes",
+	"ROWID":   "_key is the rowkey's bytes", "ROWKEY": "_key is the rowkey's bytes", "ROW_KEY": "_key is the rowkey's bytes",
 	"DEFAULT": "DEFAULT stands by itself as a value of INSERT ... VALUES, or in UPDATE ... SET column = DEFAULT",
 	"ROWNUM":  "LIMIT n takes the first rows, ROW_NUMBER() OVER (ORDER BY ...) numbers them",
 }

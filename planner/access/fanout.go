@@ -41,9 +41,9 @@ func (w *spanBuilder) split(br path, i int) (done, useful bool) {
 		return false, false
 	}
 	if p.Injective() {
-		unordered := p.Order() == catalog.Unordered // a few points are better than its ranges, and these better than many
 		vs, few := set.Values(w.few())
-		if !(unordered && few && len(vs) <= maxSteps) && w.splitSet(br, i, set) {
+		inRanges := few && len(vs) > len(set) // a few values of ranges of unordered bytes are better than the ranges
+		if !(inRanges && len(vs) <= maxSteps && p.Order() == catalog.Unordered) && w.splitSet(br, i, set) {
 			return true, true
 		}
 		if few {
