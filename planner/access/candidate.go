@@ -114,8 +114,9 @@ func (c *candidate) accessKind() plan.Access {
 // trip.
 func (c *candidate) price(req *Request) float64 {
 	// Nothing is known of the table's size: the figures only put layouts in an order. Each part that is bound leaves a
-	// narrowed share of the rows, and no full scan costs less than any range.
-	const tableRows, narrowed, trip, full = 1e6, 30, 2, 1e9
+	// narrowed share of the rows, a range that is open at one end an open share, and no full scan costs less than any
+	// range.
+	const tableRows, narrowed, open, trip, full = 1e6, 30, 3, 2, 1e9
 	cost := 0.0
 	rows := 0.0
 	switch c.scan.Access {
@@ -132,8 +133,12 @@ func (c *candidate) price(req *Request) float64 {
 	default:
 		for _, s := range c.spans {
 			r := tableRows
-			for i := range s.bound {
-				if c.scan.Layout.Key.Parts[i].Literal == nil {
+			for i, p := range c.scan.Layout.Key.Parts[:s.bound] {
+				switch {
+				case p.Literal != nil:
+				case i+1 == s.bound && s.openAtAnEnd(p):
+					r /= open
+				default:
 					r /= narrowed
 				}
 			}

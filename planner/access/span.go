@@ -1,6 +1,8 @@
 package access
 
 import (
+	"slices"
+
 	"bytes"
 
 	"github.com/hql-db/hql/catalog"
@@ -29,6 +31,17 @@ type keySpan struct {
 	// fuzzy are patterns: the key of each row that the query asks for fits one of them; nil: none are known.
 	fuzzy []fuzzyPattern
 	hop   *tailHop // nil: none is known
+}
+
+// openAtAnEnd reports whether the query's values of a column of p have no lower or no upper bound.
+//
+//	ts > 7           true
+//	ts IN (1, 7)     false
+func (s keySpan) openAtAnEnd(p *catalog.Part) bool {
+	return slices.ContainsFunc(p.Columns, func(col int) bool {
+		set := s.sets.of(col)
+		return len(set) > 0 && (set[0].Lo.IsNull() || set[len(set)-1].Hi.IsNull())
+	})
 }
 
 // isNoKey reports whether s is a key that no row has: HBase takes none that is empty or longer.
