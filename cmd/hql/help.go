@@ -79,6 +79,7 @@ fails, no table can be defined under the name; DROP TABLE again drops the rest`}
 gives a query a name; statements read the view like a table and cannot write it. A view is planned as part of the
 statement that reads it: conditions on the view bind the keys of its tables. * means the columns that the tables
 have when it is read. Moments in the view are in the time zone of the session that creates it, not of the reader's.
+A view in a catalog file reads a moment without a zone in the zone of the reader: write the zone there.
 Views are kept where the definitions of tables are`},
 	{"DROP VIEW", `DROP VIEW [IF EXISTS] view`},
 	{"SHOW", `SHOW TABLES | CREATE TABLE table | CREATE VIEW view | SPLITS table | STATISTICS table | FUNCTIONS | ALL | setting`},
