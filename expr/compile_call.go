@@ -347,6 +347,14 @@ func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) 
 	}
 	t, err := f.Result(args)
 	if wrong, ok := errors.AsType[argumentError](err); ok {
+		k, constant := args[wrong.n-1].(*Const)
+		if t := wrong.read(); constant && k.Typ == types.String && t != types.Null {
+			args = slices.Clone(args)
+			if args[wrong.n-1], err = c.adapt(k, t); err != nil {
+				return nil, err
+			}
+			return c.apply(name, pos, args)
+		}
 		return nil, parser.Errorf(pos, "%s: %s", f.Name, wrong)
 	}
 	if err != nil {

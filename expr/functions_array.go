@@ -145,7 +145,7 @@ func arrayLike(i int) resultFunc {
 				}
 			}
 		case !t.IsArray():
-			return 0, argumentError{i + 1, t}
+			return 0, argumentError{n: i + 1, at: t}
 		}
 		return types.ArrayOf(t.Elem()), nil
 	}
@@ -167,11 +167,11 @@ func makeArray(_ *Env, a []types.Value) (types.Value, error) {
 func sliceResult(args []Expr) (types.Type, error) {
 	t := args[0].Type()
 	if t != types.Null && !t.IsArray() {
-		return 0, argumentError{1, t}
+		return 0, argumentError{n: 1, at: t}
 	}
 	for i, x := range args[1:] {
 		if at := x.Type(); at != types.Null && !at.IsInteger() {
-			return 0, argumentError{i + 2, at}
+			return 0, argumentError{n: i + 2, at: at}
 		}
 	}
 	return types.ArrayOf(t.Elem()), nil

@@ -35,7 +35,7 @@ func returns(t types.Type, classes ...class) resultFunc {
 			}
 			c := classes[min(i, len(classes)-1)]
 			if at := a.Type(); at != types.Null && !c(at) {
-				return 0, argumentError{i + 1, at}
+				return 0, argumentError{i + 1, at, c}
 			}
 		}
 		return t, nil
@@ -44,8 +44,20 @@ func returns(t types.Type, classes ...class) resultFunc {
 
 // argumentError is an argument of a type that a function does not take.
 type argumentError struct {
-	n  int // from 1
-	at types.Type
+	n     int // from 1
+	at    types.Type
+	takes class // nil: several classes
+}
+
+// read is the type as which a text constant is read in place of the argument: the one that PostgreSQL prefers among the
+// types that the function takes; NULL if it takes none.
+func (e argumentError) read() types.Type {
+	for _, t := range []types.Type{types.Timestamp, types.Duration, types.Double, types.BigInt, types.Boolean} {
+		if e.takes != nil && e.takes(t) {
+			return t
+		}
+	}
+	return types.Null
 }
 
 func (e argumentError) Error() string { return fmt.Sprintf("argument %d cannot be %s", e.n, e.at) }
