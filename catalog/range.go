@@ -2,10 +2,10 @@ package catalog
 
 import (
 	"bytes"
-	"math"
 	"slices"
 	"strconv"
 
+	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/types"
 )
 
@@ -144,20 +144,17 @@ func appendNumerals(dst []ByteRange, t types.Type, iv types.Interval) (out []Byt
 		hi = iv.Hi.Int()
 	}
 	at := len(dst)
-	for from := lo; ; {
-		to, whole := sameDigits(from, hi)
-		if whole {
+	for least, most := range expr.SameDigits {
+		from, to := max(lo, least), min(hi, most)
+		switch {
+		case from > to:
+			continue
+		case from == least && to == most:
 			return dst[:at], false
+		case from < 0:
+			from, to = to, from
 		}
-		a, b := strconv.FormatInt(from, 10), strconv.FormatInt(to, 10)
-		if from < 0 {
-			a, b = b, a
-		}
-		dst = append(dst, ByteRange{Lo: []byte(a), Hi: types.PrefixEnd([]byte(b))})
-		if to == hi {
-			break
-		}
-		from = to + 1
+		dst = append(dst, ByteRange{Lo: strconv.AppendInt(nil, from, 10), Hi: types.PrefixEnd(strconv.AppendInt(nil, to, 10))})
 	}
 	slices.SortFunc(dst[at:], func(a, b ByteRange) int { return bytes.Compare(a.Lo, b.Lo) })
 	out = dst[:at]
@@ -171,25 +168,6 @@ func appendNumerals(dst []ByteRange, t types.Type, iv types.Interval) (out []Byt
 		out = append(out, r)
 	}
 	return out, true
-}
-
-// sameDigits returns the last of the numbers from from to hi that have as many digits as from, and its sign. whole reports whether all such
-// numbers lie there.
-func sameDigits(from, hi int64) (to int64, whole bool) {
-	least, most := int64(0), int64(9)
-	for most < max(from, -from) || from == math.MinInt64 && most < math.MaxInt64 {
-		if least = most + 1; most > math.MaxInt64/10-1 {
-			most = math.MaxInt64
-		} else {
-			most = most*10 + 9
-		}
-	}
-	if from < 0 {
-		if least, most = -most, -max(least, 1); from == math.MinInt64 {
-			least = from
-		}
-	}
-	return min(hi, most), from == least && hi >= most
 }
 
 // appendClipped appends the range between two storable, inclusive bounds.

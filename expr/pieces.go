@@ -210,6 +210,18 @@ func digitPieces(base int64) []Piece {
 	}
 }
 
+// SameDigits yields the first and the last of the integers that have equally many decimal digits and one sign, from the
+// least on.
+//
+//	... [-99, -10] [-9, -1] [0, 9] [10, 99] ...
+func SameDigits(yield func(least, most int64) bool) {
+	for _, p := range digitPieces(10) {
+		if of := spanOf(p.In); !yield(of.lo, of.hi) {
+			return
+		}
+	}
+}
+
 // yearPieces are the values of type t, DATE or TIMESTAMP, with equally many digits in their years: their texts, which
 // begin with the year, are in order. The texts of years below 0 begin with their sign.
 func yearPieces(t types.Type, even, strict bool) []Piece {

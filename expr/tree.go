@@ -284,9 +284,8 @@ func numerals(out types.Set, width int, zeros bool) (pre types.Set, ok bool) {
 		if s.lo <= 0 {
 			spans, shortest = append(spans, PrefixInterval("-")), min(shortest, 1)
 		}
-		for _, p := range digitPieces(10) { // those above 0 are in order if they have as many digits
-			of := spanOf(p.In)
-			if lo, hi := max(s.lo, of.lo, 1), min(s.hi, of.hi); !p.Falls && lo <= hi {
+		for least, most := range SameDigits { // those above 0 are in order if they have as many digits
+			if lo, hi := max(s.lo, least, 1), min(s.hi, most); lo <= hi {
 				from, to := strconv.FormatInt(lo, 10), strconv.FormatInt(hi, 10)+"!" // the first text that goes on with no space
 				if width == 0 || len(from) <= width {
 					spans, shortest = append(spans, types.Interval{Lo: types.NewString(from), Hi: types.NewString(to), HiOpen: true}), min(shortest, len(from))
