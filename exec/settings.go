@@ -164,11 +164,7 @@ func (s *Session) change(name string, pos parser.Pos, f func(x setting, now *set
 }
 
 // Location is the zone of the session.
-func (s *Session) Location() *time.Location {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.settings.loc
-}
+func (s *Session) Location() *time.Location { return s.now().loc }
 
 // Memory returns how many bytes a statement of the session may hold.
 func (s *Session) Memory() int64 { return s.now().memory }

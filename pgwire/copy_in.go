@@ -140,6 +140,7 @@ type copyWriter struct {
 	ctx     context.Context
 	of      *copyCommand
 	columns []hql.ColumnType
+	loc     *time.Location // of the session
 	args    []any
 	bytes   int
 	written int64
@@ -148,7 +149,7 @@ type copyWriter struct {
 }
 
 func (c *conn) newCopyWriter(p *prepared) (*copyWriter, error) {
-	w := &copyWriter{c: c, of: p.copies}
+	w := &copyWriter{c: c, of: p.copies, loc: c.db.Settings().Location()}
 	reads := *p.copies
 	reads.allow = true
 	stmt, err := c.db.Parse(reads.selects())
@@ -244,7 +245,7 @@ func (w *copyWriter) values(fields []copyField) error {
 			row[i] = types.Value{}
 			continue
 		}
-		v, err := textValue(typeOf(col.Type), f.text, w.c.db.Settings().Location())
+		v, err := textValue(typeOf(col.Type), f.text, w.loc)
 		if err != nil {
 			return err.detail("column %s: %q", col.Name, short(f.text))
 		}

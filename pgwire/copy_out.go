@@ -93,7 +93,7 @@ func (c *conn) sendCopy(p *portal, cp *copyCommand) error {
 		if format == 1 {
 			line, err = binaryTuple(line, src.Raw(), columns, loc)
 		} else {
-			line, err = cp.textLine(line, src.Raw(), columns, c)
+			line, err = cp.textLine(line, src.Raw(), columns, loc)
 		}
 		if err == nil {
 			err = c.copyLine(line)
@@ -164,7 +164,7 @@ func (cp *copyCommand) headerLine(columns []hql.ColumnType) (line []byte) {
 }
 
 // textLine appends a row as text or csv.
-func (cp *copyCommand) textLine(dst []byte, row []types.Value, columns []hql.ColumnType, c *conn) ([]byte, error) {
+func (cp *copyCommand) textLine(dst []byte, row []types.Value, columns []hql.ColumnType, loc *time.Location) ([]byte, error) {
 	for i, v := range row {
 		if i > 0 {
 			dst = append(dst, cp.delimiter)
@@ -175,7 +175,7 @@ func (cp *copyCommand) textLine(dst []byte, row []types.Value, columns []hql.Col
 		}
 		at := len(dst)
 		var err error
-		if dst, err = appendText(dst, v, c.db.Settings().Location()); err != nil {
+		if dst, err = appendText(dst, v, loc); err != nil {
 			return nil, err
 		}
 		force := cp.forceAll || cp.forceQuote[columns[i].Name]

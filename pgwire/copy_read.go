@@ -238,7 +238,7 @@ func (w *copyWriter) binary(in *bufio.Reader) error {
 				}
 				b = []byte(text.String())
 			}
-			v, err := parameter(typeOf(w.columns[i].Type).oid, 1, b, w.c.db.Settings().Location())
+			v, err := parameter(typeOf(w.columns[i].Type).oid, 1, b, w.loc)
 			if err != nil {
 				return err.detail("column %s", w.columns[i].Name)
 			}
