@@ -126,15 +126,13 @@ func (x *execute) placed(err error) error {
 
 // execution replaces EXECUTE, also in EXPLAIN, by the statement of PREPARE with the arguments of EXECUTE. It returns nil for other statements.
 func (e *Engine) execution(stmt parser.Statement, args Args) (parser.Statement, Args, *execute, error) {
+	inner := stmt
 	explain, _ := stmt.(*parser.Explain)
 	if explain != nil {
-		stmt = explain.Statement
+		inner = explain.Statement
 	}
-	x, ok := stmt.(*parser.Execute)
+	x, ok := inner.(*parser.Execute)
 	if !ok {
-		if explain != nil {
-			stmt = explain
-		}
 		return stmt, args, nil, nil
 	}
 	p, err := cmp.Or(args.Session, e.session).find(x)
@@ -156,12 +154,12 @@ func (e *Engine) execution(stmt parser.Statement, args Args) (parser.Statement, 
 		}
 		args.Positional = append(args.Positional, v)
 	}
-	stmt = p.Prepare.Statement
 	if explain != nil {
 		copied := *explain
-		copied.Statement, stmt = stmt, &copied
+		copied.Statement = p.Prepare.Statement
+		return &copied, args, &execute{x.Pos}, nil
 	}
-	return stmt, args, &execute{x.Pos}, nil
+	return p.Prepare.Statement, args, &execute{x.Pos}, nil
 }
 
 // describePrepared returns the types that the parameters need, and the columns.

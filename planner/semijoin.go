@@ -209,10 +209,15 @@ func (m *semi) conditions(f *from, core *parser.SelectCore) ([]expr.Expr, error)
 // neverNull reports whether e is a column of a key that no row of f lacks.
 func (f *from) neverNull(e expr.Expr) bool {
 	c, ok := e.(*expr.Column)
-	return ok && slices.ContainsFunc(f.srcs, func(s *source) bool {
-		i := c.Index - s.offset
-		return s.table != nil && !f.outer[slices.Index(f.srcs, s)] && i >= 0 && i < len(s.table.Columns) && s.table.Columns[i].KeyPart && !s.table.Columns[i].NullKey
-	})
+	if !ok {
+		return false
+	}
+	of := f.sourceOf(c)
+	if of < 0 || f.outer[of] || f.srcs[of].table == nil {
+		return false
+	}
+	cols, i := f.srcs[of].table.Columns, c.Index-f.srcs[of].offset
+	return i < len(cols) && cols[i].KeyPart && !cols[i].NullKey
 }
 
 // usage marks the columns of the query's rows that are read above its tables; they follow width columns in the rows of
@@ -291,8 +296,10 @@ func (q *query) driven(f *from, conds []expr.Expr, m *semi) (expr.Expr, error) {
 	}
 	few := j.Lookup != nil && j.Lookup.Whole.Access.Wide()
 	reach := q.reach(f, conds, m.hints)
-	if few && slices.ContainsFunc(f.srcs, func(s *source) bool { return !mayList(j.Lookup.Whole.Access, reach(slices.Index(f.srcs, s), nil)) }) {
-		return nil, nil
+	for i := range f.srcs {
+		if few && !mayList(j.Lookup.Whole.Access, reach(i, nil)) {
+			return nil, nil
+		}
 	}
 	if !q.drives(f, conds, j, m.hints) {
 		return nil, nil

@@ -1,9 +1,8 @@
 package access
 
 import (
-	"slices"
-
 	"bytes"
+	"slices"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/planner/plan"
