@@ -349,8 +349,8 @@ func (c *Call) behindKnown(out, tails types.Set, exact bool, within types.Set, h
 	return types.SetOf(ivs...).Intersect(within), exact, known
 }
 
-// invertRight inverts RIGHT(x, n). Of a long text only the end is known: see endOfRight. But a window may tell the beginning of all texts, and
-// how many characters can be behind it.
+// invertRight inverts RIGHT(x, n). The result gives the end of a long text alone: see endOfRight. A window may give the
+// beginning of all texts and the number of characters behind it.
 func invertRight(c *Call, out types.Set, within Window) (pre types.Set, exact, ok bool) {
 	n, ok := c.constInt(1)
 	if !ok || n < 0 || c.Args[0].Type() != types.String {

@@ -163,9 +163,9 @@ func (w *Writer) removeStale(ctx context.Context, i int, entries [][]types.Value
 	return kept, nil
 }
 
-// mend adds the mutation that stores row, as it was read, in layout i. It replaces an entry whose newest cell has the time
-// newest; 0 means that there is no entry. The new entry has the time of its row, so a statement that changes the row at
-// the same time removes the entry. Flush reads the row again afterwards.
+// mend adds the mutation that stores the values of row in layout i. newest is the time of the newest cell of the entry
+// there, which the mutation replaces; 0: there is no entry. The new entry has the time of its row, so a statement that
+// changes the row at the same time removes the entry. Flush reads the row again afterwards.
 func (w *Writer) mend(i int, row []types.Value, all []bool, at place, newest int64) error {
 	ts := max(w.newest(row), newest+1)
 	if ts == 1 { // of neither a time was read
