@@ -207,7 +207,7 @@ func TestDefinedAnewBeforeTheFirstRow(t *testing.T) {
 	_, c := newStore(t)
 	w := connections(t, c, 1)[0]
 	w.run("CREATE TABLE t (id INT, v INT) ROW KEY (id AS INT32); INSERT INTO t VALUES (1, 1)")
-	late := newWorld(t, &interrupted{c, "get t", func() {
+	late := newWorld(t, &interrupted{Client: c, at: "get t", then: func() {
 		w.run("DROP TABLE t; CREATE TABLE t (v INT, id INT) ROW KEY (v AS INT32); INSERT INTO t VALUES (1, 7)")
 	}}, Config{})
 	s, _ := parser.ParseStatement("SELECT id, v FROM t WHERE id = 1")
@@ -224,13 +224,24 @@ func TestDefinedAnewBeforeTheFirstRow(t *testing.T) {
 // interrupted is a client where something else happens once: before a table is read by key, written, described or dropped, or after one is written or dropped.
 type interrupted struct {
 	hbase.Client
-	at   string // "get", "before mutate", "families", "mutate", "dropping" or "drop", and a table
+	mu   sync.Mutex // for at: the engine calls the client from several goroutines
+	at   string     // "get", "before mutate", "families", "mutate", "dropping" or "drop", and a table; "": never
 	then func()
 }
 
+// swapAt sets at to next if it is was.
+func (c *interrupted) swapAt(was, next string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.at != was {
+		return false
+	}
+	c.at = next
+	return true
+}
+
 func (c *interrupted) now(at string) {
-	if c.at == at {
-		c.at = ""
+	if c.swapAt(at, "") {
 		c.then()
 	}
 }
@@ -266,7 +277,7 @@ func TestWrittenWhileDropped(t *testing.T) {
 	} {
 		_, c := newStore(t)
 		other := connections(t, c, 1)[0]
-		w := newWorld(t, &interrupted{c, "drop " + first, func() { _, _, _ = other.try("INSERT INTO t VALUES (1, 30)") }}, Config{FullScan: AllowFullScan})
+		w := newWorld(t, &interrupted{Client: c, at: "drop " + first, then: func() { _, _, _ = other.try("INSERT INTO t VALUES (1, 30)") }}, Config{FullScan: AllowFullScan})
 		w.run("CREATE TABLE t (id INT, v INT) ROW KEY " + key + "; INSERT INTO t VALUES (1, 10), (2, 20)")
 		w.run("DROP TABLE t")
 		if tables, _ := c.Tables(context.Background(), "t"); len(tables) > 0 {
@@ -297,7 +308,7 @@ func TestDroppedWhileWritten(t *testing.T) {
 	client := &interrupted{Client: c, then: func() { other.run("DROP TABLE u"); w.run("SELECT 1") }}
 	w = newWorld(t, client, Config{FullScan: AllowFullScan})
 	w.run("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t SELECT n FROM generate_series(1, 5000) s(n); CREATE TABLE h (v INT); CREATE TABLE u (id INT PRIMARY KEY, v INT)")
-	client.at = "mutate h"
+	client.swapAt("", "mutate h")
 	_, _, err := w.try("INSERT INTO h SELECT (SELECT max(u.v) FROM u WHERE u.id < t.id) FROM t")
 	n := w.run("SELECT count(*) FROM h")
 	if err == nil || n == "0" || !strings.Contains(err.Error(), n+" rows written before stand") {
@@ -469,7 +480,7 @@ func TestDroppedTwice(t *testing.T) {
 	for _, at := range []string{"drop t_by_v", "drop t"} {
 		_, c := newStore(t)
 		other := connections(t, c, 1)[0]
-		w := newWorld(t, &interrupted{c, at, func() {
+		w := newWorld(t, &interrupted{Client: c, at: at, then: func() {
 			other.run("DROP TABLE t; " + def("TEXT") + "; INSERT INTO t VALUES (1, 10)")
 		}}, Config{FullScan: AllowFullScan})
 		w.run(def("INT32") + "; INSERT INTO t VALUES (2, 20)")

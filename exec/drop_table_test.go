@@ -42,7 +42,7 @@ func TestReadWhileDropped(t *testing.T) {
 				}
 			}
 			w.run("DROP TABLE t")
-			if client.at != "" {
+			if !client.swapAt("", "") {
 				t.Errorf("%s: never", at)
 			}
 		}
@@ -144,7 +144,7 @@ func TestDropTakenUp(t *testing.T) {
 	fails := &undroppable{c, "t_3", errors.New("gone")}
 	other := newWorld(t, fails, Config{FullScan: AllowFullScan})
 	again := func(at, then string) *world {
-		return newWorld(t, &interrupted{c, at, func() { _, _, _ = other.try(then) }}, Config{FullScan: AllowFullScan})
+		return newWorld(t, &interrupted{Client: c, at: at, then: func() { _, _, _ = other.try(then) }}, Config{FullScan: AllowFullScan})
 	}
 	other.run(inMany + "; INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)")
 	again("drop t_1", "DROP TABLE t").refused("table t is being dropped by another connection, too", "DROP TABLE t")
@@ -164,7 +164,7 @@ func TestDroppedViewIsATable(t *testing.T) {
 	_, c := newStore(t)
 	other := connections(t, c, 1)[0]
 	other.run("CREATE VIEW w AS SELECT 1 AS id")
-	newWorld(t, &interrupted{c, "before mutate hql_catalog", func() {
+	newWorld(t, &interrupted{Client: c, at: "before mutate hql_catalog", then: func() {
 		other.run("DROP VIEW w; CREATE TABLE w (id INT PRIMARY KEY); INSERT INTO w VALUES (7)")
 	}}, Config{}).run("DROP VIEW w")
 	for _, w := range connections(t, c, 2) {
@@ -219,7 +219,7 @@ func TestMadeAgainWhileDropped(t *testing.T) {
 	_, c := newStore(t)
 	other := connections(t, c, 1)[0]
 	other.run("CREATE TABLE t (id INT PRIMARY KEY)")
-	newWorld(t, &interrupted{c, "families t", func() { other.run("DROP TABLE t") }}, Config{}).
+	newWorld(t, &interrupted{Client: c, at: "families t", then: func() { other.run("DROP TABLE t") }}, Config{}).
 		refused("table t was dropped", "CREATE TABLE IF NOT EXISTS t (id INT PRIMARY KEY)")
 	if tables, _ := c.Tables(context.Background(), "t"); len(tables) > 0 {
 		t.Errorf("%q left", tables)
