@@ -137,17 +137,15 @@ func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error 
 		return nil
 	}
 	at := time.Since(d.began)
-	changes, err := e.countChanges(ctx)
-	none := errors.Is(err, hbase.ErrNoTable)
-	if none {
-		err = nil
+	now = now || d.checked.Load() == 0 || e.cfg.Definitions != nil && time.Since(d.foreign) > foreignAge
+	var err error
+	if !now {
+		now, err = e.changed(ctx)
 	}
-	now = now || e.cfg.Definitions != nil && time.Since(d.foreign) > foreignAge
-	if err == nil && (now || changes != d.changes || d.checked.Load() == 0) {
-		rows := map[string]definition{}
-		if !none {
-			rows, err = e.readDefinitions(ctx)
-		}
+	if err == nil && now {
+		var rows map[string]definition
+		var changes int64
+		rows, changes, err = e.readDefinitions(ctx)
 		defs := maps.Clone(rows)
 		maps.DeleteFunc(defs, func(_ string, d definition) bool { _, half := d.statement(); return half })
 		var others *tablesOfOthers
@@ -191,32 +189,45 @@ func (e *Engine) withDenied(err error) error {
 	return hinted.WithHint("the user may not read " + catalogTable + ", where the cluster's definitions are: --catalog FILE gives others")
 }
 
-// countChanges gives the counter that every change of a definition increments; hbase.ErrNoTable where there never was one.
-func (e *Engine) countChanges(ctx context.Context) (int64, error) {
+// changed reports whether the counter that every change of a definition increments has another value than when the
+// definitions were read.
+func (e *Engine) changed(ctx context.Context) (bool, error) {
 	rows, err := e.client.Get(ctx, catalogTable, [][]byte{[]byte(changesKey)}, &hbase.ReadOptions{Families: []string{catalogFamily}})
-	if err != nil || len(rows[0].Cells) == 0 || len(rows[0].Cells[0].Value) != 8 {
-		return 0, err
+	if errors.Is(err, hbase.ErrNoTable) {
+		return e.defs.changes != 0, nil
 	}
-	return int64(binary.BigEndian.Uint64(rows[0].Cells[0].Value)), nil
+	return err == nil && counted(rows[0]) != e.defs.changes, err
 }
 
-// readDefinitions returns the rows of the store's catalog by their keys.
-func (e *Engine) readDefinitions(ctx context.Context) (map[string]definition, error) {
-	defs := map[string]definition{}
-	for row, err := range hbase.Rows(ctx, e.client, hbase.ScanRange{Table: catalogTable, Start: []byte{1}}, &hbase.ReadOptions{Families: []string{catalogFamily}}) {
+// counted returns the value of a counter, 0 if it was never incremented.
+func counted(r hbase.Row) int64 {
+	if len(r.Cells) == 0 || len(r.Cells[0].Value) != 8 {
+		return 0
+	}
+	return int64(binary.BigEndian.Uint64(r.Cells[0].Value))
+}
+
+// readDefinitions returns the rows of the store's catalog by their keys, and the counter of changes. The counter's key
+// sorts before all names, so a change that the scan may have missed increments the counter after it was read.
+func (e *Engine) readDefinitions(ctx context.Context) (defs map[string]definition, changes int64, err error) {
+	defs = map[string]definition{}
+	for row, err := range hbase.Rows(ctx, e.client, hbase.ScanRange{Table: catalogTable}, &hbase.ReadOptions{Families: []string{catalogFamily}}) {
 		if errors.Is(err, hbase.ErrNoTable) {
 			break
 		}
 		if err != nil {
-			return nil, err
+			return nil, 0, err
+		}
+		if string(row.Key) == changesKey {
+			changes = counted(row)
 		}
 		for _, c := range row.Cells {
-			if string(c.Qualifier) == catalogQualifier {
+			if string(c.Qualifier) == catalogQualifier && row.Key[0] > 0 {
 				defs[string(row.Key)] = definition{string(c.Value), c.Timestamp}
 			}
 		}
 	}
-	return defs, nil
+	return defs, changes, nil
 }
 
 // tablesOfOthers are those that another catalog defines.
