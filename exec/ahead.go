@@ -9,10 +9,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// look makes sure that stmt is planned by definitions not older than definitionsAge. A query does not wait for that
-// check: it is planned and read meanwhile, and receives the result from beside. piece reports whether only a piece of
-// the query is read, for a plan that was made elsewhere.
-func (e *Engine) look(ctx context.Context, stmt parser.Statement, piece bool) (beside <-chan error, err error) {
+// look checks whether definitions older than definitionsAge have changed, before stmt is planned. For a query, the check
+// runs concurrently: the query is planned and begins to read, and the result of the check arrives on checked. piece
+// reports whether only a piece of the query is read, for a plan that was made elsewhere.
+func (e *Engine) look(ctx context.Context, stmt parser.Statement, piece bool) (checked <-chan error, err error) {
 	if _, query := stmt.(*parser.Select); !query || piece || e.cfg.Alone || e.defs.fresh() || e.defs.checked.Load() == 0 {
 		return nil, e.refresh(ctx)
 	}
@@ -21,10 +21,10 @@ func (e *Engine) look(ctx context.Context, stmt parser.Statement, piece bool) (b
 	return outcome, nil
 }
 
-// doAhead is do for a query by definitions that may be old. It begins to read, and returns when beside delivers the
+// doAhead runs a query by definitions that may be outdated. It begins to read, and returns when checked delivers the
 // result of the check. again reports that definitions have changed; then the caller has not seen any part of the query,
 // not even its columns.
-func (r *run) doAhead(ctx context.Context, stmt parser.Statement, kept *Plans, beside <-chan error) (rows *Rows, again bool, err error) {
+func (r *run) doAhead(ctx context.Context, stmt parser.Statement, kept *Plans, checked <-chan error) (rows *Rows, again bool, err error) {
 	known := r.engine.defs.edition.Load()
 	ctx, stop := context.WithCancel(ctx)
 	rows, err = r.do(ctx, stmt, kept)
@@ -32,7 +32,7 @@ func (r *run) doAhead(ctx context.Context, stmt parser.Statement, kept *Plans, b
 	if err == nil {
 		first.begin(ctx, rows.op)
 	}
-	looked := <-beside
+	looked := <-checked
 	again = looked == nil && r.engine.defs.edition.Load() != known
 	if err == nil && looked == nil && !again {
 		rows.first = first
@@ -48,7 +48,7 @@ func (r *run) doAhead(ctx context.Context, stmt parser.Statement, kept *Plans, b
 	return nil, again, err
 }
 
-// readAhead is the reading of an operator's first rows while something else is waited for.
+// readAhead reads the first rows of an operator in a goroutine.
 type readAhead struct {
 	stop context.CancelFunc
 	done chan struct{} // nil: it did not begin
@@ -56,7 +56,7 @@ type readAhead struct {
 	err  error
 }
 
-// begin reads under ctx, which stop ends.
+// begin reads under ctx; stop cancels ctx.
 func (a *readAhead) begin(ctx context.Context, op operator.Operator) {
 	a.done = make(chan struct{})
 	go func() {
@@ -68,13 +68,12 @@ func (a *readAhead) begin(ctx context.Context, op operator.Operator) {
 	}()
 }
 
-// wait returns the rows that were read.
 func (a *readAhead) wait() ([][]types.Value, error) {
 	<-a.done
 	return a.rows, a.err
 }
 
-// end stops the reading.
+// end stops the reading and waits for its goroutine.
 func (a *readAhead) end() {
 	a.stop()
 	if a.done != nil {

@@ -64,7 +64,7 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	return r.done(-1), nil
 }
 
-// altered finds the table that s is about; nil where DROP INDEX IF EXISTS finds none.
+// altered finds the table that s changes, or nil if DROP INDEX IF EXISTS finds none.
 func (r *run) altered(s *parser.Alter) (*catalog.Table, error) {
 	if s.Name != "" {
 		return r.tableNamed(s.Name, s.NamePos)
@@ -88,8 +88,8 @@ func (r *run) altered(s *parser.Alter) (*catalog.Table, error) {
 	return found, nil
 }
 
-// keepsRows refuses a definition in which rows of t would be no rows of its own, or whose columns are in families that
-// the HBase tables do not have.
+// keepsRows refuses the new definition now if it would no longer include some rows of t, or if its columns are in
+// families that the HBase tables do not have.
 func (r *run) keepsRows(ctx context.Context, t, now *catalog.Table, at parser.Pos) error {
 	families := now.RowFamilies()
 	for _, f := range t.RowFamilies() {
@@ -119,8 +119,8 @@ func (r *run) keepsRows(ctx context.Context, t, now *catalog.Table, at parser.Po
 	return nil
 }
 
-// redefine puts now in the place of t in the store, if all that reads t can read it, and returns it as the catalog has
-// it. No statement goes by t when it returns.
+// redefine replaces t by now in the store, if all views and tables that read t can read now, and returns the catalog's
+// new table. When it returns, no statement uses the old definition any more.
 func (r *run) redefine(ctx context.Context, t, now *catalog.Table, at parser.Pos) (*catalog.Table, error) {
 	known, _, err := r.engine.definitionOf(ctx, t.Name)
 	if err != nil {
@@ -149,7 +149,7 @@ func (r *run) redefine(ctx context.Context, t, now *catalog.Table, at parser.Pos
 	return current, nil
 }
 
-// readable refuses now in the place of t if a view, or the LOOKUP of another table, could not use it.
+// readable refuses to replace t by now if a view, or the LOOKUP of another table, could not use it.
 func (r *run) readable(t, now *catalog.Table, at parser.Pos) error {
 	cat := r.engine.catalog.With(now)
 	before, after := *r.env, *r.env
@@ -178,7 +178,7 @@ func (r *run) readable(t, now *catalog.Table, at parser.Pos) error {
 	return nil
 }
 
-// message is an error's text without its place.
+// message returns an error's text without its position.
 func message(err error) string {
 	var at *parser.Error
 	if errors.As(err, &at) {
@@ -200,8 +200,8 @@ func (r *run) makeIndex(ctx context.Context, t, now *catalog.Table, l *catalog.L
 	return err
 }
 
-// fillIndex gives the rows of t their entries in an INDEX that was added, beside what others write, and lets queries
-// read it afterwards.
+// fillIndex writes the entries of t's rows to an INDEX that was added, while other statements may write rows. Afterwards
+// queries may read the index.
 func (r *run) fillIndex(ctx context.Context, t *catalog.Table, name string) error {
 	i := slices.IndexFunc(t.Layouts, func(l *catalog.Layout) bool { return strings.EqualFold(l.Name, name) })
 	if i < 0 || !t.Layouts[i].Building {

@@ -27,7 +27,7 @@ import (
 const analyzeWorkers = 2
 
 // runShares are the shares of rows that ANALYZE requests after the first run through a region of unknown size: in the
-// second run, in the third, and so on. Later shares are smaller, so that a region of any size takes few runs.
+// second run, in the third, and so on. Later shares are smaller, so that few runs suffice for a region of any size.
 var runShares = []float64{1. / 4, 1. / 16, 1. / 256, 1. / 4096, 1. / 65536}
 
 // keptRows is the number of rows kept as a sample while a table is read, over all regions.
@@ -40,7 +40,7 @@ func (r *run) analyzeTable(ctx context.Context, s *parser.Analyze) (*Rows, error
 	if err != nil {
 		return nil, err
 	}
-	r.Client = r.engine.client // it has limits of its own
+	r.Client = r.engine.client // the limits of reads do not apply: ANALYZE has its own
 	a := &analysis{run: r, table: t, layout: t.Layouts[0], left: r.settings.analyzeRows, end: time.Now().Add(r.settings.analyzeTime)}
 	found, err := a.read(ctx)
 	if err != nil {
@@ -54,26 +54,26 @@ func (r *run) analyzeTable(ctx context.Context, s *parser.Analyze) (*Rows, error
 
 // analysis reads a table for ANALYZE.
 //
-// A first run through each region sends each row from its start on, some at most: small regions are read whole, and of each of the others
-// some rows are known should there be no time for more. Behind these rows each one is sent with the same chance wherever it stands, one that
-// sends as many rows of all regions as may be, by how large the master tells the regions to be; the server says how many it has looked
-// at for them, so that each row that came is known to stand for so many. Where a size is not told, or was far too small, further runs
-// send one row in four, one in sixteen and so on, each about as many as the first. Where that leaves many rows unsent, what lies behind the
-// first run is read once more, each row with the same chance.
+// The first run through each region reads a limited number of rows from its start: it covers small regions completely.
+// The second run reads a random sample of the other rows. Each row has the same chance, computed from the sizes of the
+// regions that the master reports and the limit of rows. The server also reports how many rows it has looked at, so that
+// the weight of each sampled row is known. If the size of a region is unknown, or was far too small, further runs sample
+// one row in 4, one in 16 and so on, each about as many rows as the first run. If these leave many rows unread, one more
+// run samples all rows after the first run, each with the same chance.
 type analysis struct {
 	*run
 	table  *catalog.Table
 	layout *catalog.Layout
-	rows   int       // that a run is sent at most
-	kept   int       // of them, as a sample
+	rows   int       // the most that one run requests
+	kept   int       // the size of the sample that one run keeps
 	end    time.Time // when the time is up
 
 	mu      sync.Mutex
 	regions []*analyzedRegion
-	left    int64   // rows that may still be sent
-	begun   int     // regions
-	share   float64 // of the rows behind the first run of a region whose size is known that are drawn
-	even    float64 // of all those rows, when they are read once more
+	left    int64   // rows that may still be requested
+	begun   int     // number of regions that workers have begun
+	share   float64 // of the rows after the first run in regions of known size: the share that the second run samples
+	even    float64 // of all rows after the first run: the share that the last run samples
 	cs      []*stats.Collector
 	failed  error
 }
@@ -82,14 +82,14 @@ type analysis struct {
 type analyzedRegion struct {
 	table       string
 	start, stop []byte
-	size        int64 // in bytes, as its server told, of which it counts the whole megabytes
-	told        bool  // whether it did
-	bytes, rows int64 // that came
+	size        int64 // in bytes, in whole megabytes, as its server reports
+	told        bool  // whether its server has reported the size
+	bytes, rows int64 // received
 	runs        []*stats.Run
-	whole       bool   // all of it was looked at
-	sampled     bool   // not all of it was sent
+	whole       bool   // all rows were looked at
+	sampled     bool   // not all rows were requested
 	second      []byte // where the second run begins; nil: there is none
-	reached     []byte // what lies behind it was not looked at, unless all was
+	reached     []byte // no row after this key was looked at, unless whole is set
 }
 
 // behind estimates the number of rows after the first run, 0 if it is unknown.
@@ -100,7 +100,7 @@ func (g *analyzedRegion) behind() float64 {
 	return max(0, float64(g.size)*float64(g.rows)/float64(max(g.bytes, 1))-float64(g.rows))
 }
 
-// read gives the statistics of the table.
+// read returns the statistics of the table.
 func (a *analysis) read(ctx context.Context) (*stats.Table, error) {
 	at := time.UnixMilli(a.Opt.Now)
 	names, err := a.physical(ctx, a.layout)
@@ -108,7 +108,7 @@ func (a *analysis) read(ctx context.Context) (*stats.Table, error) {
 		return nil, err
 	}
 	total := int64(0)
-	loads, _ := a.Client.RegionLoads(ctx, names...) // not every user may ask; nothing depends on it
+	loads, _ := a.Client.RegionLoads(ctx, names...) // not every user may ask for them; without them ANALYZE reads by other shares
 	for _, name := range names {
 		regions, err := a.Client.Regions(ctx, name)
 		if err != nil {
@@ -124,7 +124,7 @@ func (a *analysis) read(ctx context.Context) (*stats.Table, error) {
 	n := max(1, len(a.regions))
 	a.rows = int(min(max(a.left/int64((1+len(runShares))*n), 1), 1<<30))
 	a.kept = max(20, keptRows/n)
-	a.rec.work.counts(2 * int64(n)) // its start and the rest of each; a further run is rare
+	a.rec.work.counts(2 * int64(n)) // the start and the rest of each region; further runs are rare
 
 	rand.Shuffle(len(a.regions), func(i, j int) { a.regions[i], a.regions[j] = a.regions[j], a.regions[i] }) // time may end before the regions do
 	whole := scan.Whole(a.table, a.layout)
@@ -168,7 +168,7 @@ func (a *analysis) read(ctx context.Context) (*stats.Table, error) {
 	return out, nil
 }
 
-// each lets the workers read the regions, one after the other.
+// each lets the workers read all regions and waits for them.
 func (a *analysis) each(ctx context.Context, workers []*analyzer, read func(*analyzer, context.Context, *analyzedRegion) error) {
 	a.begun = 0
 	var running sync.WaitGroup
@@ -178,12 +178,12 @@ func (a *analysis) each(ctx context.Context, workers []*analyzer, read func(*ana
 	running.Wait()
 }
 
-// spared is the share of the remaining row budget that a run requests: random sampling may send more rows, and sizes
-// are inexact.
+// spared is the share of the remaining row limit that a sampling run requests: chance may select more rows than
+// expected, and the sizes of regions are inexact.
 const spared = 0.75
 
-// evenShare is the share of the rows after the first run of each region that the budget allows, 0 if that is no better
-// than the runs so far.
+// evenShare returns the share of the rows after the first run of each region that the limit allows, or 0 if that is no
+// more than the runs so far have read.
 func (a *analysis) evenShare() float64 {
 	rows, came := 0.0, 0.0
 	for _, g := range a.regions {
@@ -200,14 +200,14 @@ func (a *analysis) evenShare() float64 {
 	return 0
 }
 
-// fillIn lets the rows that were read represent the rows that were not read for lack of time, by the sizes of the
-// regions. It reports whether all rows were read, the share of unread rows, and whether the sizes were known.
+// fillIn extrapolates the weights of the rows that were read to those that were not, by the sizes of the regions. It
+// reports whether all rows were read, the share of unread rows, and whether the sizes were known.
 func (a *analysis) fillIn() (complete bool, unread float64, scaled bool) {
 	complete, scaled = true, true
 	bytes, rows, begun := 0.0, 0.0, 0
 	for _, g := range a.regions {
 		bytes += float64(g.bytes)
-		for _, r := range g.runs { // a row of the store may hold several of the table, or none
+		for _, r := range g.runs { // a stored row may hold several rows of the table, or none
 			rows += float64(r.Rows)
 		}
 		if g.whole || g.rows > 0 {
@@ -218,7 +218,7 @@ func (a *analysis) fillIn() (complete bool, unread float64, scaled bool) {
 	if rows == 0 {
 		return complete, 0, complete
 	}
-	looked, behind, apart := 0.0, 0.0, 0.0 // rows; those that were not looked at, in regions that others were read of and in those that none was
+	looked, behind, apart := 0.0, 0.0, 0.0 // numbers of rows: covered by runs; not covered, in regions with runs; in regions without runs
 	for _, g := range a.regions {
 		here := 0.0
 		for _, r := range g.runs {
@@ -228,8 +228,8 @@ func (a *analysis) fillIn() (complete bool, unread float64, scaled bool) {
 		if g.whole {
 			continue
 		}
-		const told = 1 << 20 // of a size
-		scaled = scaled && g.told && float64(g.size+told) > here*bytes/rows
+		const unit = 1 << 20 // the unit of reported sizes
+		scaled = scaled && g.told && float64(g.size+unit) > here*bytes/rows
 		more := max(0, float64(g.size)*rows/bytes-here)
 		if here == 0 {
 			apart += more
@@ -240,12 +240,12 @@ func (a *analysis) fillIn() (complete bool, unread float64, scaled bool) {
 	}
 	for _, g := range a.regions {
 		for i := len(g.runs) - 1; i > 0; i-- {
-			if g.runs[i].Rows == 0 { // chance can send nothing of a few rows
+			if g.runs[i].Rows == 0 { // the sample of a few rows may be empty
 				g.runs[i-1].Stands += g.runs[i].Stands
 			}
 		}
 	}
-	by := 1 + apart/(looked+behind) // regions of which nothing was read are taken to be like the others
+	by := 1 + apart/(looked+behind) // regions of which nothing was read are assumed to be like the others
 	if !scaled {
 		by = float64(len(a.regions)) / float64(begun)
 	}
@@ -273,7 +273,7 @@ func shapeOf(t *catalog.Table) stats.Shape {
 	return s
 }
 
-// columnsByCell gives the columns that a cell, family:qualifier, holds.
+// columnsByCell maps each cell, family:qualifier, to the columns that it holds.
 func columnsByCell(t *catalog.Table) map[string][]int {
 	out := map[string][]int{}
 	for _, c := range t.Columns {
@@ -310,7 +310,7 @@ func (w *analyzer) work(ctx context.Context, read func(*analyzer, context.Contex
 		w.mu.Unlock()
 		if err := scan.Safely(func() error { return read(w, ctx, g) }); err != nil {
 			w.mu.Lock()
-			w.failed = cmp.Or(w.failed, err) // others mostly fail for the same reason
+			w.failed = cmp.Or(w.failed, err) // workers mostly fail for the same reason
 			w.mu.Unlock()
 		}
 		w.rec.work.at.Add(1)
@@ -335,7 +335,7 @@ func (w *analyzer) readRest(ctx context.Context, g *analyzedRegion) (err error) 
 	return err
 }
 
-// readSome is readRun, limited to a part of the remaining row budget.
+// readSome is readRun with a limit of rows, which it takes from the limit that all workers share.
 func (w *analyzer) readSome(ctx context.Context, g *analyzedRegion, start []byte, share float64, most int) (next []byte, err error) {
 	w.mu.Lock()
 	most = int(min(int64(most), w.left))
@@ -351,7 +351,7 @@ func (w *analyzer) readSome(ctx context.Context, g *analyzedRegion, start []byte
 	return next, err
 }
 
-// evenOut replaces all runs of a region but the first by one, if there is time for it.
+// evenOut replaces the sampling runs of a region by a single one, if there is time for it.
 func (w *analyzer) evenOut(ctx context.Context, g *analyzedRegion) error {
 	if len(g.runs) < 2 {
 		return nil
@@ -377,8 +377,8 @@ func (w *analyzer) evenOut(ctx context.Context, g *analyzedRegion) error {
 	return err
 }
 
-// readRun reads a share of the rows of g from start on, up to a number of rows. It returns the number of rows and the
-// start of the next run, nil for none.
+// readRun samples a share of the rows of g from start on, at most a number of rows. It returns the number of rows read
+// and the start of the next run, or nil if there is none.
 func (w *analyzer) readRun(ctx context.Context, g *analyzedRegion, start []byte, share float64, most int) (read int, next []byte, err error) {
 	run := w.collector.Begin(max(20, int(float64(w.kept)*max(share, 0.25))))
 	g.runs = append(g.runs, run)
@@ -422,10 +422,10 @@ func (w *analyzer) readRun(ctx context.Context, g *analyzedRegion, start []byte,
 			next = append(append(next[:0], rows[n-1].Key...), 0)
 		}
 	}
-	if share < 1 { // rows of the store, of which each may be several or none of the table's
+	if share < 1 { // of stored rows, each of which may hold several rows of the table or none
 		rows := float64(looked.rows.Load())
 		if rows == 0 {
-			rows = float64(read) / share // a server that does not tell
+			rows = float64(read) / share // for a server that does not report how many rows it looked at
 		}
 		if run.Stands = rows; read > 0 {
 			run.Stands *= float64(run.Rows) / float64(read)
@@ -490,7 +490,7 @@ func (w *analyzer) add(ctx context.Context, g *analyzedRegion, run *stats.Run, r
 	return nil
 }
 
-// placesOf returns the place of a row in each layout.
+// placesOf returns the table and key of a row in each layout.
 func (w *analyzer) placesOf(table string, key []byte, row []types.Value) []stats.Place {
 	w.places = w.places[:0]
 	for i, l := range w.table.Layouts {
@@ -505,7 +505,7 @@ func (w *analyzer) placesOf(table string, key []byte, row []types.Value) []stats
 	return w.places
 }
 
-// readFailed says which table a read was of, unless it was given up.
+// readFailed adds the table to the error of a read, unless the read was cancelled.
 func readFailed(table string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

@@ -12,15 +12,15 @@ import (
 // bulk writes several batches of rows at the same time. If two batches hold the same row, the later batch waits for the
 // earlier.
 type bulk struct {
-	first  *inserter // writes, or where several do, computes keys
-	most   int       // batches at a time
+	first  *inserter // writes rows; if there are several inserters, it only computes keys
+	most   int       // the most batches at the same time
 	under  []*bulkBatch
 	idle   []*inserter
 	failed func() // called when a batch failed; may be nil
 	err    error  // of the first batch that failed
 
 	pending []write.Row
-	size    int64 // of pending
+	size    int64 // bytes of pending
 }
 
 // bulkBatch is a batch that is being written.
@@ -30,14 +30,15 @@ type bulkBatch struct {
 	done chan error
 }
 
-// Batches are so many at a time, and of so many bytes, so that large rows do not fill the memory.
+// Limits for the batches that are written at the same time: their number, and the bytes of each, so that large rows do
+// not fill the memory.
 const (
 	batchesAtOnce = 4
 	batchBytes    = 8 << 20
 )
 
-// newBulk writes with in and its like. Numbers that keys take from a dictionary, RETURNING and IF NOT EXISTS need one batch
-// after the other.
+// newBulk returns a bulk that writes with in and, if batches may overlap, with copies of it. Batches may not overlap for
+// keys with numbers from a dictionary, RETURNING and IF NOT EXISTS.
 func newBulk(in *inserter) *bulk {
 	if in.IfNew || in.Returning != nil || in.Numbers() {
 		return &bulk{first: in, most: 1, idle: []*inserter{in}}
@@ -55,7 +56,8 @@ func (b *bulk) add(ctx context.Context, p write.Row) error {
 	return b.begin(ctx)
 }
 
-// begin begins to write the pending rows. It waits where too many batches are under way, not for the end of its own.
+// begin begins to write the pending rows. If too many batches are being written, it waits for the first of them; it does
+// not wait for its own.
 func (b *bulk) begin(ctx context.Context) error {
 	rows := b.pending
 	b.pending, b.size = nil, 0
@@ -111,7 +113,7 @@ func (b *bulk) wait() error {
 	return err
 }
 
-// settled waits for the batches that are being written.
+// settled waits until no batch is being written.
 func (b *bulk) settled() error {
 	for len(b.under) > 0 {
 		if err := b.wait(); err != nil {
@@ -128,7 +130,7 @@ func (b *bulk) end(ctx context.Context, failed error) error {
 		failed = b.begin(ctx)
 	}
 	for len(b.under) > 0 {
-		_ = b.wait() // keeps the error
+		_ = b.wait() // end returns the error that wait keeps in b.err
 	}
 	return cmp.Or(b.err, failed)
 }

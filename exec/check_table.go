@@ -10,8 +10,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// check runs CHECK TABLE: it compares the derived layouts with the primary one
-// and reports, or with REPAIR mends, entries out of step.
+// check runs CHECK TABLE: it compares the derived layouts with the primary one, and reports entries that differ. With
+// REPAIR it corrects them.
 func (r *run) check(ctx context.Context, s *parser.CheckTable) (*Rows, error) {
 	t, err := r.tableNamed(s.Name, s.NamePos)
 	if err != nil {

@@ -86,17 +86,17 @@ func fileFormat(name string) string {
 	return strings.TrimPrefix(strings.ToLower(filepath.Ext(name)), ".")
 }
 
-// maxSample bounds the keys that regions are drawn from; of more, a random choice is kept.
+// maxSample bounds the number of keys from which SPLIT FROM FILE chooses regions: a random choice of the file's keys.
 const maxSample = 100_000
 
-// sampleKeys gives the keys that the rows of a file would have under t's primary layout.
+// sampleKeys returns keys, at most maxSample, that the rows of a file would have under t's primary layout.
 func (r *run) sampleKeys(ctx context.Context, t *catalog.Table, file string) ([][]byte, error) {
 	b, err := r.engine.cfg.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
 	var keys [][]byte
-	seen, random := 0, rand.New(rand.NewPCG(1, 2)) // the same file, the same regions
+	seen, random := 0, rand.New(rand.NewPCG(1, 2)) // fixed: the same file gives the same regions
 	c := &copier{run: r, table: t, pos: t.Split.Pos, take: func(key []byte) {
 		if seen++; len(keys) < maxSample {
 			keys = append(keys, key)
@@ -118,8 +118,8 @@ func (r *run) sampleKeys(ctx context.Context, t *catalog.Table, file string) ([]
 	return keys, err
 }
 
-// copyFrom writes the rows of a file. A line that does not fit is counted with its
-// reason and passed over; the first few reasons are warnings.
+// copyFrom writes the rows of a file. It skips lines that do not fit, counts them, and warns of the first few with the
+// reasons.
 func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string, header bool) (*Rows, error) {
 	t, err := r.tableNamed(s.Table, s.Pos)
 	if err != nil {
@@ -133,9 +133,9 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string, heade
 		return nil, fmt.Errorf("COPY: %w", err)
 	}
 	defer f.Close()
-	reading, cancel := context.WithCancel(ctx) // until something cannot be written
+	reading, cancel := context.WithCancel(ctx) // ends when a batch cannot be written
 	defer cancel()
-	stop := context.AfterFunc(reading, func() { f.Close() }) // a pipe may give nothing for long
+	stop := context.AfterFunc(reading, func() { f.Close() }) // reading from a pipe could block for a long time
 	defer stop()
 	in := &copier{run: r, table: t, named: s.Columns, pos: s.Pos, headless: !header, failed: cancel}
 	from := endingReader{reading, f, &r.rec.work.at}
@@ -159,7 +159,7 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string, heade
 	return in.end(ctx, err)
 }
 
-// end ends what the copier writes; err is what ended the reading.
+// end waits for the copier's writes and returns the result; err is the error that ended the reading.
 func (c *copier) end(ctx context.Context, err error) (*Rows, error) {
 	r := c.run
 	if c.bulk != nil {
@@ -174,7 +174,7 @@ func (c *copier) end(ctx context.Context, err error) (*Rows, error) {
 	return r.done(r.rec.written.Load()), nil
 }
 
-// copyRows writes the rows that a program gives. One that does not fit is an error.
+// copyRows writes the rows that a Go program gives. A row that does not fit is an error.
 func (r *run) copyRows(ctx context.Context, s *parser.Copy) (*Rows, error) {
 	t, err := r.tableNamed(s.Table, s.Pos)
 	if err == nil {
@@ -199,7 +199,7 @@ func (r *run) copyRows(ctx context.Context, s *parser.Copy) (*Rows, error) {
 	return c.end(ctx, err)
 }
 
-// given takes a row of the columns of the statement.
+// given adds a row with values for the columns of the statement.
 func (c *copier) given(ctx context.Context, values []types.Value) error {
 	if len(values) != len(c.in.cols) {
 		return c.reject(fmt.Errorf("%s for %s", words.Count(len(values), "value"), words.Count(len(c.in.cols), "column")))
@@ -215,7 +215,7 @@ func (c *copier) given(ctx context.Context, values []types.Value) error {
 	return c.add(ctx, row, nil)
 }
 
-// endingReader reads until ctx ends, which is an error of its own and never the end of what is read. It adds up in at how many bytes it gave.
+// endingReader reads until ctx ends; then it returns an error other than io.EOF. It adds the number of bytes read to at.
 type endingReader struct {
 	ctx context.Context
 	io.Reader
@@ -236,22 +236,22 @@ type copier struct {
 	run      *run
 	table    *catalog.Table
 	named    []parser.Name
-	headless bool // the first line is a row
+	headless bool // the file has no header: its first line is a row
 	pos      parser.Pos
 	in       *inserter
-	bulk     *bulk         // writes batches of rows while others are read
-	checker  *write.Writer // of the rows that are read meanwhile
+	bulk     *bulk         // writes batches of rows while later rows are read
+	checker  *write.Writer // checks rows while others are written
 	strict   bool          // a row that does not fit is an error
 	failed   func()        // called when a batch could not be written; may be nil
-	line     int           // or row, where
+	line     int           // or row, for a file without lines
 	binary   bool          // the file has no lines
 	rejected int64
-	take     func(key []byte) // where set, rows are not written but their keys in the primary layout are given to it
+	take     func(key []byte) // if set, rows are not written: take receives their keys in the primary layout
 }
 
 const maxReasons = 10
 
-// reject passes over the row that is being read, or is its error.
+// reject counts and skips the row being read, or returns the error in strict mode.
 func (c *copier) reject(err error) error {
 	if c.strict {
 		return fmt.Errorf("COPY: %s %d: %w", c.unit(), c.line, err)
@@ -271,7 +271,7 @@ func (c *copier) unit() string {
 	return "line"
 }
 
-// into prepares for rows with the given columns.
+// into prepares for rows with the named columns.
 func (c *copier) into(names []parser.Name) error {
 	cols, err := targetColumns(c.table, names, c.pos)
 	if err != nil {
@@ -281,7 +281,7 @@ func (c *copier) into(names []parser.Name) error {
 	return nil
 }
 
-// begin prepares for rows with columns cols, or each with its own.
+// begin prepares for rows with columns cols; nil: each row names its columns.
 func (c *copier) begin(cols []*catalog.Column) {
 	c.in = c.run.newInserter(c.table, cols)
 	c.bulk = newBulk(c.in)
@@ -289,7 +289,7 @@ func (c *copier) begin(cols []*catalog.Column) {
 	c.checker = c.run.newWriter(c.table)
 }
 
-// add adds one row, if it can be stored. set marks the columns that its line names; nil means the columns of the file.
+// add adds one row if it can be stored. set marks the columns that its line names; nil means the columns of the file.
 func (c *copier) add(ctx context.Context, row []types.Value, set []bool) error {
 	if c.take != nil {
 		key, err := c.checker.Key(row)
@@ -304,7 +304,7 @@ func (c *copier) add(ctx context.Context, row []types.Value, set []bool) error {
 		return c.reject(err)
 	}
 	if err := c.checker.Allocate(ctx, []write.Row{p}); err != nil {
-		var refused *parser.Error // a name that its look-up table cannot hold
+		var refused *parser.Error // a name that a look-up table cannot hold
 		if errors.As(err, &refused) {
 			return c.reject(refused)
 		}
@@ -313,10 +313,10 @@ func (c *copier) add(ctx context.Context, row []types.Value, set []bool) error {
 	if err := c.bulk.add(ctx, p); err != nil || c.bulk.most > 1 {
 		return err
 	}
-	return c.bulk.settled() // rows that are read draw numbers, too
+	return c.bulk.settled() // the next row may need numbers that this one draws
 }
 
-// copyInput reads a file behind the mark that some programs put in front of UTF-8.
+// copyInput returns a reader of f after the byte order mark that some programs write before UTF-8.
 func copyInput(f io.Reader) *bufio.Reader {
 	const mark = "\ufeff"
 	br := bufio.NewReaderSize(f, 1<<16)
@@ -366,7 +366,7 @@ func (c *copier) records(ctx context.Context, f io.Reader, format string) error 
 			continue
 		case err != nil:
 			return fmt.Errorf("COPY: %w", err)
-		case len(rec) == 1 && rec[0].text == "" && len(c.in.cols) > 1: // an empty line says nothing
+		case len(rec) == 1 && rec[0].text == "" && len(c.in.cols) > 1: // skip an empty line
 			continue
 		case len(rec) != len(c.in.cols):
 			_ = c.reject(fmt.Errorf("%d fields for %d columns", len(rec), len(c.in.cols)))
@@ -383,7 +383,7 @@ func (c *copier) records(ctx context.Context, f io.Reader, format string) error 
 	}
 }
 
-// header gives the names in the first line, and how many of them are columns.
+// header returns the names in the first line, and how many of them are names of columns.
 func (c *copier) header(line []field) (names []parser.Name, known int) {
 	for _, f := range line {
 		name := f.text
@@ -434,7 +434,7 @@ func (c *copier) lines(ctx context.Context, f io.Reader) error {
 	for {
 		text, err := br.ReadBytes('\n')
 		if err != nil && err != io.EOF {
-			return fmt.Errorf("COPY: %w", err) // part of a line is none
+			return fmt.Errorf("COPY: %w", err) // do not take a part of a line for the whole
 		}
 		c.line++
 		if len(bytes.TrimSpace(text)) > 0 {
@@ -448,7 +448,7 @@ func (c *copier) lines(ctx context.Context, f io.Reader) error {
 	}
 }
 
-// objectColumns are the columns that some objects name; err says why they make no row.
+// objectColumns caches the columns for objects with the same member names; err says why these make no row.
 type objectColumns struct {
 	set []bool
 	err error
@@ -470,7 +470,7 @@ func (c *copier) object(ctx context.Context, text []byte, sets map[string]*objec
 			return c.reject(fmt.Errorf("unknown column %q", name))
 		}
 		if len(c.named) > 0 && !slices.ContainsFunc(c.named, func(n parser.Name) bool { return strings.EqualFold(n.Name, col.Name) }) {
-			continue // the statement does not ask for it
+			continue // the statement does not name it
 		}
 		if named[col.Index] != 0 {
 			return c.reject(fmt.Errorf("column %q is named twice", col.Name))
@@ -506,7 +506,7 @@ func (c *copier) object(ctx context.Context, text []byte, sets map[string]*objec
 	return c.add(ctx, row, cols.set)
 }
 
-// batches reads Arrow or Parquet. The statement may name some of the columns; the others of the file are left out.
+// batches reads Arrow or Parquet. If the statement names columns, the other columns of the file are ignored.
 func (c *copier) batches(ctx context.Context, f io.Reader, format string) error {
 	in, err := registry.Columnar.Open(ctx, f, format)
 	if err != nil {
@@ -560,7 +560,7 @@ func (c *copier) values(row []types.Value, batch registry.Batch, at []int, i int
 	for k, col := range c.in.cols {
 		v, err := batch.Value(at[k], i, c.run.settings.loc)
 		if err == nil {
-			if v.Type() == types.Bytes && col.Type != types.Bytes { // as JSON and enumerations come from Parquet
+			if v.Type() == types.Bytes && col.Type != types.Bytes { // JSON and enumerations of Parquet
 				v = types.NewString(batch.Text(at[k], i))
 			}
 			v, err = types.Cast(v, col.Type, c.run.settings.loc)

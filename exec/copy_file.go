@@ -18,14 +18,14 @@ var ErrNoFiles = errors.New("this connection reads and writes no files (--restri
 // device.
 type copyFile struct {
 	*os.File
-	becomes string // "" for itself
-	shared  bool   // it is the process's own and stays open
+	becomes string // the final name; "" if File is not temporary
+	shared  bool   // it is the process's stdout or stderr and stays open
 }
 
 // createCopy opens the output file for the file called name.
 func createCopy(name string, overwrite bool) (*copyFile, error) {
 	st, err := os.Stat(name)
-	for _, f := range []*os.File{os.Stdout, os.Stderr} { // opened anew, what they are redirected to would be written from its beginning
+	for _, f := range []*os.File{os.Stdout, os.Stderr} { // opening it again would write from the beginning of the redirected file
 		if own, serr := f.Stat(); err == nil && serr == nil && os.SameFile(st, own) {
 			return &copyFile{File: f, shared: true}, nil
 		}
@@ -46,7 +46,7 @@ func createCopy(name string, overwrite bool) (*copyFile, error) {
 		if target, err = filepath.EvalSymlinks(name); err != nil {
 			return nil, err
 		}
-		w, err := os.OpenFile(target, os.O_WRONLY, 0) // a file that may not be written may not be replaced
+		w, err := os.OpenFile(target, os.O_WRONLY, 0) // renaming must not replace a file that may not be written
 		if err != nil {
 			return nil, err
 		}
@@ -56,13 +56,13 @@ func createCopy(name string, overwrite bool) (*copyFile, error) {
 	f, err := os.OpenFile(target+"."+strconv.FormatUint(rand.Uint64(), 36), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		if pe, ok := errors.AsType[*fs.PathError](err); ok {
-			pe.Path = name // not one that nobody asked for
+			pe.Path = name // report the name that the user gave, not the temporary one
 		}
 		return nil, err
 	}
 	c := &copyFile{File: f, becomes: target}
 	if st != nil {
-		if err := f.Chmod(mode); err != nil { // the mask of new files does not hold for it
+		if err := f.Chmod(mode); err != nil { // the process's umask must not change it
 			c.drop()
 			return nil, err
 		}
@@ -70,7 +70,7 @@ func createCopy(name string, overwrite bool) (*copyFile, error) {
 	return c, nil
 }
 
-// done completes the file and gives it its name.
+// done completes the file and renames it to its final name.
 func (c *copyFile) done() error {
 	if c.shared {
 		return nil
@@ -85,12 +85,12 @@ func (c *copyFile) done() error {
 	return nil
 }
 
-// drop removes the file unless it is done.
+// drop removes the file, unless done has completed it.
 func (c *copyFile) drop() {
 	if c.shared {
 		return
 	}
-	c.Close() // it may be closed
+	c.Close() // an error means that it is already closed
 	if c.becomes != "" {
 		os.Remove(c.Name())
 	}

@@ -10,17 +10,17 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// recordReader reads lines of fields. The fields hold until the next call.
+// recordReader reads lines of fields. The fields are valid until the next call.
 type recordReader struct {
 	r      *bufio.Reader
-	line   int // that was read last
+	line   int // number of the last line read
 	fields []field
 }
 
 // field is a field of a line.
 type field struct {
 	text string
-	null bool // as csv and tsv write NULL
+	null bool // it is written as NULL is in csv and tsv
 }
 
 // errRecord marks, for errors.Is, a record that cannot be read although the next one may be.
@@ -34,7 +34,7 @@ func (recordError) Unwrap() error   { return errRecord }
 func (r *recordReader) next() (string, error) {
 	text, err := r.r.ReadString('\n')
 	if text == "" || err != nil && err != io.EOF {
-		return "", err // part of a line is none
+		return "", err // do not take a part of a line for the whole
 	}
 	r.line++
 	return text, nil

@@ -32,13 +32,13 @@ func jsonValue(text string, t types.Type, loc *time.Location) (types.Value, erro
 	return fromText(text, t, loc)
 }
 
-// fromText reads a value of type t as results print it.
+// fromText parses a value of type t in the form in which results print it.
 func fromText(text string, t types.Type, loc *time.Location) (types.Value, error) {
 	if t == types.Bytes {
 		b, err := types.UnescapeBytes(text)
 		return types.NewBytes(b), err
 	}
-	if t == types.Date || t == types.Timestamp { // HBase holds such of years that SQL cannot write
+	if t == types.Date || t == types.Timestamp { // HBase may hold years that SQL's notation does not allow
 		return types.ParseFar(text, t, loc)
 	}
 	return types.Cast(types.NewString(text), t, loc)

@@ -30,7 +30,7 @@ func copied(s *parser.Copy) *parser.Select {
 	return q
 }
 
-// copyTo writes the rows of a query. The file appears under its name when it is whole.
+// copyTo writes the rows of a query to a file. The file gets its name when it is complete.
 func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string, header, overwrite bool) (_ *Rows, err error) {
 	p, err := r.planSelect(ctx, copied(s))
 	if err != nil {
@@ -126,10 +126,10 @@ func (o *rowWriter) field(b []byte, i int, v types.Value) []byte {
 	return types.AppendCSV(b, copyText(v))
 }
 
-// copyText is a value's text, from which fromText makes it again.
+// copyText returns a value's text, which fromText can parse.
 func copyText(v types.Value) string {
 	if v.Type() == types.Decimal && v.Decimal().Exponent > 0 {
-		return v.Decimal().Text('E') // 1E+3, which is stored otherwise than 1000
+		return v.Decimal().Text('E') // 1E+3 is stored differently from 1000
 	}
 	return v.String()
 }

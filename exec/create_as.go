@@ -13,14 +13,15 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// dropTime bounds the dropping of a table whose rows could not all be written, which goes on where the statement was stopped.
+// dropTime bounds the time for dropping a table whose rows could not all be written. The drop continues even if the
+// statement was cancelled.
 const dropTime = 10 * time.Second
 
-// errTableExists is the kind of the error of CREATE TABLE that finds a table of the name.
+// errTableExists marks the error of CREATE TABLE if a table of the same name exists.
 var errTableExists = errors.New("the table exists")
 
-// createTableAs runs CREATE TABLE ... AS: it makes the table with the columns of the query and writes its rows. If that fails, the table is
-// dropped again.
+// createTableAs runs CREATE TABLE ... AS: it creates the table with the columns of the query and writes the query's
+// rows. If that fails, it drops the table.
 func (r *run) createTableAs(ctx context.Context, s *parser.CreateTable) (*Rows, error) {
 	if s.External {
 		return nil, parser.Errorf(s.Pos, "CREATE EXTERNAL TABLE maps a table that exists: it is written with INSERT INTO %s query", parser.QuoteName(s.Name))
@@ -36,14 +37,14 @@ func (r *run) createTableAs(ctx context.Context, s *parser.CreateTable) (*Rows, 
 	}
 	var kept keptError
 	switch _, err := r.createTable(ctx, &def); {
-	case s.IfNotExists && errors.Is(err, errTableExists): // another connection was faster: its rows stand
+	case s.IfNotExists && errors.Is(err, errTableExists): // another connection was faster: its rows stay
 		return r.done(-1), nil
 	case errors.As(err, &kept):
 		return r.dropAgain(ctx, s, nil, err)
 	case err != nil:
 		return nil, err
 	}
-	r.rec.ended.Store(nil) // the statement goes on: what it did is not only that it made the table
+	r.rec.ended.Store(nil) // the statement continues after the table was created
 	made, _ := r.engine.catalog.Table(s.Name)
 	into := &parser.Insert{Pos: s.Pos, Table: s.Name, TablePos: s.NamePos, Query: s.Query}
 	for _, c := range def.Columns {
@@ -56,7 +57,8 @@ func (r *run) createTableAs(ctx context.Context, s *parser.CreateTable) (*Rows, 
 	return rows, nil
 }
 
-// dropAgain drops the table that s made before it failed with err, unless it is another than made, where that is known.
+// dropAgain drops the table that s created before it failed with err. If made is known and the name has another table
+// now, it stays.
 func (r *run) dropAgain(ctx context.Context, s *parser.CreateTable, made *catalog.Table, err error) (*Rows, error) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), dropTime)
 	defer stop()
@@ -65,7 +67,7 @@ func (r *run) dropAgain(ctx context.Context, s *parser.CreateTable, made *catalo
 	}
 	now, ok := r.engine.catalog.Table(s.Name)
 	if !ok || made != nil && now != made {
-		return nil, err // it was dropped meanwhile, and may be another's now
+		return nil, err // it was dropped meanwhile; the name may be another connection's table now
 	}
 	stay, e := r.sharesTables(ctx, now)
 	if e == nil {
@@ -80,7 +82,8 @@ func (r *run) dropAgain(ctx context.Context, s *parser.CreateTable, made *catalo
 	return nil, err
 }
 
-// sharesTables reports whether another table has rows in an HBase table of t, which stays when t is dropped.
+// sharesTables reports whether another table has rows in an HBase table of t: such an HBase table stays when t is
+// dropped.
 func (r *run) sharesTables(ctx context.Context, t *catalog.Table) (bool, error) {
 	for _, l := range t.Layouts {
 		names, err := r.physical(ctx, l)
@@ -91,7 +94,8 @@ func (r *run) sharesTables(ctx context.Context, t *catalog.Table) (bool, error) 
 	return false, nil
 }
 
-// columnsOfQuery gives the columns of s in the order of its query: those that s defines as it does, others with the query's types.
+// columnsOfQuery returns the columns of s in the order of its query. Columns that s does not define have the query's
+// types.
 func columnsOfQuery(s *parser.CreateTable, from []plan.OutputColumn) ([]parser.ColumnDef, error) {
 	if err := namedColumns("table", s.Name, s.NamePos, s.Query, nil, from); err != nil {
 		return nil, err

@@ -16,8 +16,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// MadeFor is the attribute of the families of an HBase table that hql made: the table whose definition it was made
-// for. DROP TABLE drops no others, and CREATE TABLE takes no others for its own.
+// MadeFor is an attribute of the families of HBase tables that hql created. Its value is the name of the table for which
+// the HBase table was created. DROP TABLE drops only such HBase tables, and CREATE TABLE reuses only such ones.
 const MadeFor = "HQL_TABLE"
 
 // createTable runs CREATE TABLE: it checks the definition, creates the missing HBase tables, and saves the definition
@@ -56,7 +56,7 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 		return nil, err
 	}
 	var made []string
-	if !t.External && !t.Layouts[0].Stored.IsLiteral() { // its tables are made later
+	if !t.External && !t.Layouts[0].Stored.IsLiteral() { // its HBase tables are created later
 		_, err = r.splitKeys(ctx, t, t.Layouts[0])
 	}
 	if err == nil {
@@ -84,10 +84,10 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 		return nil, err
 	}
 	err = r.engine.reload(ctx)
-	if now, ok := cat.Table(t.Name); ok && err == nil { // one that another connection made was taken, which may have dropped it before it knew
+	if now, ok := cat.Table(t.Name); ok && err == nil { // the HBase table was another connection's, which may have dropped it before it saw this definition
 		err = r.makeAgain(ctx, now)
 	}
-	if err == nil && len(t.Lookups()) > 0 { // whoever writes numbers by hand must keep them from being drawn
+	if err == nil && len(t.Lookups()) > 0 { // users who write numbers themselves must keep them from being drawn
 		err = r.engine.settle(ctx)
 	}
 	if err == nil {
@@ -100,8 +100,8 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	return r.done(-1), nil
 }
 
-// namesIn finds the tables that LOOKUP names in t. It gives one that only a catalog file of this connection defines: t cannot be kept
-// for others then.
+// namesIn checks that the tables that LOOKUP names in t exist. If only a catalog file of this connection defines one,
+// namesIn returns its name: then t cannot be saved in the store for other connections.
 func (r *run) namesIn(ctx context.Context, t *catalog.Table) (file string, err error) {
 	for _, u := range t.Lookups() {
 		if _, ok := r.engine.catalog.Table(u.Table); !ok {
@@ -126,7 +126,7 @@ func (r *run) noteUnkept(name, file string) {
 	r.Warn.Add(warning.ReadOnly, fmt.Sprintf("%s is known until the connection ends, as it reads %s, which only a catalog file defines: that file can define it, too", name, file))
 }
 
-// build makes the table that s defines, with the moments of SPLIT AT in UTC.
+// build builds the table that s defines, with the moments of SPLIT AT in UTC.
 func (r *run) build(s *parser.CreateTable) (*catalog.Table, error) {
 	t, err := r.engine.catalog.Build(s)
 	if err != nil || t.Split == nil || !t.SplitsAtMoments() {
@@ -141,7 +141,8 @@ func (r *run) build(s *parser.CreateTable) (*catalog.Table, error) {
 	return r.engine.catalog.Build(&out)
 }
 
-// inZone reads the DEFAULTs of moments in the session's time zone; the definition has them in UTC, for whoever reads it.
+// inZone converts the DEFAULTs of moments from the session's time zone to UTC, so that the saved definition means the
+// same in every session.
 func (r *run) inZone(s *parser.CreateTable) *parser.CreateTable {
 	out := *s
 	out.Replace, out.Columns = false, slices.Clone(s.Columns)
@@ -157,8 +158,8 @@ func (r *run) inZone(s *parser.CreateTable) *parser.CreateTable {
 	return &out
 }
 
-// momentInUTC converts x, a moment in the session's time zone, to UTC. Other expressions stay unchanged: their reader
-// refuses them.
+// momentInUTC converts x, a moment in the session's time zone, to UTC. It returns other expressions unchanged; the
+// definition's reader refuses them.
 func (r *run) momentInUTC(x parser.Expr) parser.Expr {
 	l, ok := x.(*parser.Literal)
 	if !ok || l.Kind != parser.StringLiteral && l.Kind != parser.TimestampLiteral && l.Kind != parser.DateLiteral {
@@ -171,8 +172,9 @@ func (r *run) momentInUTC(x parser.Expr) parser.Expr {
 	return &parser.Literal{Pos: l.Pos, Kind: parser.StringLiteral, Text: v.String()}
 }
 
-// makeTables makes the HBase tables of t that are missing, except for those that are made when a row is written; of a
-// table that is not known yet it refuses those that are not missing and are another's. It gives the names of those it made.
+// makeTables creates the HBase tables of t that are missing, except for those that are created when a row is written. If
+// t is not known yet, it refuses existing HBase tables that are not free for t. It returns the names of the tables that
+// it created.
 func (r *run) makeTables(ctx context.Context, t *catalog.Table, known bool) (made []string, err error) {
 	if t.External {
 		return nil, nil
@@ -195,7 +197,7 @@ func (r *run) makeTables(ctx context.Context, t *catalog.Table, known bool) (mad
 	return made, nil
 }
 
-// makeAgain makes the HBase tables of t, which is known, where they are missing.
+// makeAgain creates the missing HBase tables of t, which is already known.
 func (r *run) makeAgain(ctx context.Context, t *catalog.Table) error {
 	made, err := r.makeTables(ctx, t, true)
 	if err != nil {
@@ -204,8 +206,8 @@ func (r *run) makeAgain(ctx context.Context, t *catalog.Table) error {
 	return r.stillWanted(ctx, t, made)
 }
 
-// stillWanted drops HBase tables that were made for t, and fails, when t was dropped meanwhile: DROP TABLE finds those that were there when nobody
-// knew t any more.
+// stillWanted drops the HBase tables that were created for t, and fails, if t was dropped meanwhile: DROP TABLE has not
+// seen them.
 func (r *run) stillWanted(ctx context.Context, t *catalog.Table, made []string) error {
 	if len(made) == 0 {
 		return nil
@@ -220,12 +222,12 @@ func (r *run) stillWanted(ctx context.Context, t *catalog.Table, made []string) 
 	return err
 }
 
-// makeMissing creates the HBase tables that a write to the table name needs, including those of look-up tables, if its
-// definition allows that: a definition from a file does not. The HBase tables of a definition in the store existed
-// once. If they are missing, a concurrent DROP TABLE may have dropped them, and would not remove new ones. again
-// reports whether it created some; otherwise err, the error of the write, is returned.
+// makeMissing creates the HBase tables that a write to the table name needs, including those of look-up tables. It does
+// so only for definitions in the store, not for those from a file. The HBase tables of a definition in the store existed
+// once. If they are missing, a concurrent DROP TABLE may have dropped them, and would not remove new ones. again reports
+// whether it created some; otherwise makeMissing returns err, the error of the write.
 func (r *run) makeMissing(ctx context.Context, name string, err error) (again bool, _ error) {
-	if e := r.engine.reload(ctx); e != nil { // dropped by another connection, it is not to come back
+	if e := r.engine.reload(ctx); e != nil { // a table that another connection dropped must not come back
 		return false, e
 	}
 	t, ok := r.engine.catalog.Table(name)
@@ -256,8 +258,8 @@ func (r *run) makeMissing(ctx context.Context, name string, err error) (again bo
 	return false, err
 }
 
-// mayTake refuses to take the HBase table name for t, which is being defined: unless another table of hql's own is
-// stored there, so that several record types share it, it must be one that hql made and nothing was written to.
+// mayTake refuses to use the existing HBase table name for t, which is being defined. It allows two cases: another table
+// that hql created is stored there (several record types share it), or hql created the HBase table and it is empty.
 func (r *run) mayTake(ctx context.Context, t *catalog.Table, name string) error {
 	if o := r.sharing(t, name); o != nil && !o.External {
 		return nil
@@ -288,7 +290,7 @@ func (r *run) made(ctx context.Context, name string) (bool, error) {
 	return slices.ContainsFunc(families, func(f hbase.Family) bool { return f.Attributes[MadeFor] != "" }), err
 }
 
-// unmake drops HBase tables that a CREATE TABLE made which failed, but for those that another definition names by now.
+// unmake drops the HBase tables that a failed CREATE TABLE created, except those that another definition names by now.
 func (r *run) unmake(ctx context.Context, t *catalog.Table, made []string) error {
 	if len(made) == 0 || ctx.Err() != nil {
 		return nil
@@ -314,21 +316,21 @@ func (r *run) unmake(ctx context.Context, t *catalog.Table, made []string) error
 
 var errNamed = errors.New("another definition names it")
 
-// storedName is the name of the physical table of l, which is a literal.
+// storedName returns the name of the physical table of l, which must be a literal.
 func storedName(l *catalog.Layout) string {
 	name, _ := l.Stored.Prefix()
 	return name
 }
 
-// createPhysical makes the HBase table name for t and reports whether it did: one that exists, as several record types
-// may share one, must have the families of t.
+// createPhysical creates the HBase table name for t and reports whether it did. An existing HBase table, which several
+// record types may share, must have the families of t.
 func (r *run) createPhysical(ctx context.Context, t *catalog.Table, name string) (made bool, err error) {
 	have, err := r.Client.Families(ctx, name)
 	if errors.Is(err, hbase.ErrNoTable) {
 		if err = r.makePhysical(ctx, t, name); err == nil {
 			return true, nil
 		}
-		if errors.Is(err, hbase.ErrTableExists) { // another was faster
+		if errors.Is(err, hbase.ErrTableExists) { // another connection was faster
 			have, err = r.Client.Families(ctx, name)
 		}
 	}
@@ -351,7 +353,7 @@ func (r *run) makePhysical(ctx context.Context, t *catalog.Table, name string) (
 		}
 	}
 	var splits [][]byte
-	if l == t.Layouts[0] { // SPLIT is about the primary layout's keys
+	if l == t.Layouts[0] { // SPLIT refers to the primary layout's keys
 		if splits, err = r.splitKeys(ctx, t, l); err != nil {
 			return err
 		}
@@ -365,7 +367,7 @@ func (r *run) makePhysical(ctx context.Context, t *catalog.Table, name string) (
 	return r.Client.CreateTable(ctx, name, families, splits)
 }
 
-// splitKeys gives the keys that a new table of layout l is split at.
+// splitKeys returns the split points of a new HBase table of layout l.
 func (r *run) splitKeys(ctx context.Context, t *catalog.Table, l *catalog.Layout) ([][]byte, error) {
 	return t.SplitKeys(l, r.engine.cfg.ReadFile, func(file string) ([][]byte, error) { return r.sampleKeys(ctx, t, file) })
 }
@@ -379,7 +381,7 @@ func (r *run) physical(ctx context.Context, l *catalog.Layout) ([]string, error)
 	return r.Tables(ctx, l, name)
 }
 
-// sharing finds another table that has rows in the HBase table name.
+// sharing returns another table that has rows in the HBase table name, or nil.
 func (r *run) sharing(t *catalog.Table, name string) *catalog.Table {
 	for _, o := range r.engine.catalog.Tables() {
 		if o == t {

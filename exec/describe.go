@@ -11,7 +11,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// ParameterType is the type that a parameter's place wants.
+// ParameterType is the type that the context of a parameter expects.
 type ParameterType = expr.ParameterType
 
 // Describe returns the types of the n parameters of a statement, beginning with given (Null: not given), and its

@@ -16,24 +16,25 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// drop is the dropping of one table. It takes the definition away from everybody before any HBase table goes, as one that is gone counts as empty
-// where its name is computed: to whoever reads the table, its name in the catalog must have gone before, so that he knows.
+// drop drops one table. It removes the definition before any HBase table, and first waits until no connection uses the
+// definition. A statement that computes the names of HBase tables takes a missing one for an empty one; it must see that
+// the definition has gone.
 //
 //	CREATE TABLE t ...          in the store's catalog
-//	DROP 5XQ... CREATE TABLE t  a table no more; after a while everybody knows
-//	                            the HBase tables go, one by one; then this row
+//	DROP 5XQ... CREATE TABLE t  no longer a table; after definitionsAge every connection knows
+//	                            the HBase tables are dropped one by one; then this row
 //
-// After a crash, DROP TABLE of the same name completes it. Another connection may do that at the same time: the one
-// that wrote the row last continues.
+// After a crash, DROP TABLE of the same name completes the drop. Another connection may do that at the same time; then
+// the connection that wrote the row last continues.
 type drop struct {
 	*run
 	table *catalog.Table
 	at    parser.Pos
 	was   definition // the definition that the store had
-	mark  string     // the content of the row now
-	begun bool       // something of the table may be gone
-	// hidden is set where a file defines the table: the store may have another definition of its name, which stays. kept is that one's table,
-	// nil for none.
+	mark  string     // the content of the catalog's row now
+	begun bool       // a part of the table may have been dropped
+	// hidden is set if a file defines the table: then the store may have another definition of its name, which stays.
+	// kept is the table of that definition, or nil.
 	hidden bool
 	kept   *catalog.Table
 }
@@ -64,8 +65,8 @@ func (r *run) dropTables(ctx context.Context, s *parser.DropTable) (*Rows, error
 	return r.dropTable(ctx, s)
 }
 
-// dropTable runs DROP TABLE. HBase tables that another definition uses too stay, and those that hql did not make.
-// When it returns no connection goes by the definition any more.
+// dropTable runs DROP TABLE. HBase tables that another definition uses stay, and so do those that hql did not create.
+// When it returns, no connection uses the definition any more.
 func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error) {
 	if err := r.engine.reload(ctx); err != nil {
 		return nil, err
@@ -85,7 +86,7 @@ func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error)
 	case err == nil && known.sql == "" && !d.begun:
 		d.hidden, d.was = row.sql != "", definition{}
 		if d.kept, err = r.engine.readTable(string(catalogKey(s.Name)), sql); err != nil {
-			err = nil // a view, or one that nobody can use here
+			err = nil // a view, or a definition that this version cannot read
 		}
 	case err != nil && (d.begun || known.sql != ""):
 		if t, err = r.engine.readTable(string(catalogKey(s.Name)), sql); err != nil {
@@ -133,7 +134,7 @@ func (r *run) dropUnreadable(ctx context.Context, s *parser.DropTable, row defin
 	return r.done(-1), r.engine.settle(ctx)
 }
 
-// all does it, up to where it fails.
+// all drops the definition and the HBase tables, up to the first error.
 func (d *drop) all(ctx context.Context) error {
 	if err := d.hide(ctx); err != nil {
 		return err
@@ -146,7 +147,7 @@ func (d *drop) all(ctx context.Context) error {
 			return err
 		}
 	}
-	if d.hidden { // the name is the other definition's from now on
+	if d.hidden { // from now on the name has the other definition
 		return d.engine.reload(ctx)
 	}
 	d.begun = true
@@ -160,7 +161,7 @@ func (d *drop) all(ctx context.Context) error {
 	return err
 }
 
-// hide makes the table one that nobody knows.
+// hide removes the table from the catalogs of all connections.
 func (d *drop) hide(ctx context.Context) error {
 	e := d.engine
 	if sql, _ := d.was.statement(); sql != "" {
@@ -176,7 +177,7 @@ func (d *drop) hide(ctx context.Context) error {
 	if now, ok := e.catalog.Table(d.table.Name); ok && now == d.table { // from a file
 		e.catalog.Drop(d.table.Name)
 	}
-	e.lookups.Clear() // it may have given numbers
+	e.lookups.Clear() // the table may be a look-up table, whose numbers are cached
 	return e.settle(ctx)
 }
 
@@ -185,7 +186,7 @@ func (d *drop) failed(ctx context.Context, err error) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), dropTime)
 	defer stop()
 	if d.mark == "" {
-		if t, e := d.engine.catalog.Build(d.table.Def); e == nil { // another one to whoever has seen that the table went
+		if t, e := d.engine.catalog.Build(d.table.Def); e == nil { // a new value: statements that have seen the table dropped must not take it for the same
 			d.engine.catalog.Replace(t)
 		}
 		return err
@@ -203,7 +204,7 @@ func (d *drop) failed(ctx context.Context, err error) error {
 	return fmt.Errorf("%w (DROP TABLE %s again drops what is left)", err, parser.QuoteName(d.table.Name))
 }
 
-// goesOn fails when another connection has taken this up.
+// goesOn fails if another connection has taken over the drop.
 func (d *drop) goesOn(ctx context.Context) error {
 	if err := d.engine.reload(ctx); err != nil {
 		return err
@@ -252,7 +253,7 @@ func (d *drop) dropPhysical(ctx context.Context, l *catalog.Layout) error {
 	return nil
 }
 
-// counters are the keys of those that count the numbers drawn for t.
+// counters returns the keys of the counters of the numbers drawn for t.
 func counters(t *catalog.Table) (keys [][]byte) {
 	for _, c := range t.Columns {
 		if c.Type.IsInteger() && !c.KeyPart {

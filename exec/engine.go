@@ -32,7 +32,7 @@ import (
 // Config says how an Engine runs statements. The zero value works.
 type Config struct {
 	FullScan    FullScanPolicy
-	Parallelism int // reads in flight for one statement; 0 means 16
+	Parallelism int // parallel reads of one statement; 0 means 16
 	ScanLimit   ScanLimit
 	Timeline    bool   // queries may read rows of region replicas, which may be stale
 	MemoryLimit int64  // bytes that a sort or grouping holds before it spills to disk; 0 means 256 MiB
@@ -44,14 +44,16 @@ type Config struct {
 	Funcs       *expr.Registry
 	Planner     planner.Options
 	Tuning      scan.Tuning // zero: scan.DefaultTuning
-	// Alone reports whether no other engine uses the store: its definitions need not be asked for again.
+	// Alone reports that no other engine uses the store, so that its definitions need not be checked again.
 	Alone bool
 	// ReadFile reads the files that SPLIT FROM FILE names; nil means os.ReadFile.
 	ReadFile func(name string) ([]byte, error)
-	// Statistics keeps those that ANALYZE cannot keep in the store; nil: they last as long as the engine.
+	// Statistics stores the statistics that ANALYZE may not write to the store. If nil, these last as long as the
+	// engine.
 	Statistics StatisticsFiles
-	// Definitions reads the tables of another catalog of the cluster; hql's own definitions take precedence. It is called
-	// again when its result is old and the catalog has changed for a table of the statement. Nil: there is none.
+	// Definitions reads the tables of another catalog of the cluster; hql's own definitions take precedence. The engine
+	// calls it again when its result is old and a table of the statement has changed in that catalog. Nil: there is no
+	// other catalog.
 	Definitions func(context.Context, hbase.Client) (Foreign, error)
 	// NoFiles refuses COPY and SPLIT FROM FILE with ErrNoFiles.
 	NoFiles bool
@@ -59,15 +61,16 @@ type Config struct {
 
 // Foreign is the content of another catalog at one time.
 type Foreign interface {
-	// SQL is a catalog file.
+	// SQL returns the content as statements of a catalog file.
 	SQL() string
-	// Same reports whether the catalog still says the same of a table that SQL defines; written: and of all that bears on its being written.
+	// Same reports whether the catalog still has the same definition of a table that SQL defines. If written, it also
+	// compares the properties that matter only to writers.
 	Same(ctx context.Context, c hbase.Client, table string, written bool) (bool, error)
 }
 
 const defaultParallelism = 16
 
-// everySender is more than the number of goroutines that can send rows concurrently.
+// everySender is the weight that excludes all senders of rows: more than any number of goroutines.
 const everySender = math.MaxInt64
 
 // Engine runs statements on one client with one catalog. It is safe for concurrent use.
@@ -80,9 +83,9 @@ type Engine struct {
 	full    filledLayouts
 	lives   lives
 	defs    definitions
-	sending *semaphore.Weighted // one of everySender is held while rows are written by a definition that was just looked at
+	sending *semaphore.Weighted // held with weight 1 while rows are sent by a definition that was just checked
 	stats   statistics
-	session *Session // of statements that name none
+	session *Session // for statements without one of their own
 
 	postgres pgcatalog.Cache
 }
@@ -127,23 +130,23 @@ type Args struct {
 	Positional []types.Value          // ? and $n
 	Named      map[string]types.Value // @name
 	Options    RunOptions
-	Plans      *Plans   // nil: a statement that is run once
+	Plans      *Plans   // nil: the statement runs once
 	Session    *Session // nil: the engine's own
-	Piece      *Piece   // nil: all of the query
-	// Source gives the rows of a COPY FROM without a file.
+	Piece      *Piece   // nil: the whole query
+	// Source yields the rows of a COPY FROM without a file.
 	Source iter.Seq2[[]types.Value, error]
 }
 
 // Plans are the plans that a prepared statement keeps. The zero value works; it is safe for concurrent use.
 type Plans struct{ point atomic.Pointer[planner.Point] }
 
-// RunOptions replace the engine's options for one statement. Zero fields change nothing.
+// RunOptions override the engine's options for one statement. Zero fields override nothing.
 type RunOptions struct {
-	AllowFullScan bool  // as ALLOW FULL SCAN at the statement's end
-	Parallelism   int   // reads in flight
+	AllowFullScan bool  // like ALLOW FULL SCAN at the statement's end
+	Parallelism   int   // parallel reads
 	MemoryLimit   int64 // bytes
 	ScanLimit     ScanLimit
-	Timeline      bool // rows of region replicas, which may be stale, will do; for queries
+	Timeline      bool // queries may read rows of region replicas, which may be stale
 	Location      *time.Location
 	// Watch is called before the statement begins, with a function that returns its counts so far. That function may be
 	// called at any time from any goroutine, for statements that write and return rows only at their end.
@@ -161,8 +164,8 @@ type run struct {
 	told     *told
 	// subqueries runs the queries inside expressions; nil for a plan that is not to be run.
 	subqueries *subqueries
-	// repeated is set if the plans are those of one query for many outer rows: then the estimated reads of one plan are
-	// not checked.
+	// repeated is set if the plans belong to a query that runs for many outer rows: then the estimates of a single plan
+	// are not compared with the scan limit.
 	repeated bool
 	inside   bool // it is a query inside another one
 }
@@ -204,7 +207,7 @@ func (e *Engine) newRun(args Args, began moment) *run {
 	return r
 }
 
-// parts are the parts of every statement, in one allocation.
+// parts holds the values that every statement needs, in one allocation.
 type parts struct {
 	run       run
 	statement statement
@@ -219,7 +222,8 @@ type parts struct {
 	told      told
 }
 
-// Run runs one statement. A query runs while its rows are read: Close them. Everything else is done when Run returns.
+// Run runs one statement. A query runs while its rows are read; the caller must Close them. Other statements are
+// complete when Run returns.
 func (e *Engine) Run(ctx context.Context, stmt parser.Statement, args Args) (rows *Rows, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -240,20 +244,20 @@ func (e *Engine) Run(ctx context.Context, stmt parser.Statement, args Args) (row
 		return nil, err
 	}
 	began := now(e.client)
-	beside, err := e.look(l.ctx, stmt, args.Piece != nil)
+	checked, err := e.look(l.ctx, stmt, args.Piece != nil)
 	if err != nil {
 		l.mu.Unlock()
 		l.end()
 		return nil, l.why(err)
 	}
-	return e.newRun(args, began).start(l, stmt, args.Plans, beside)
+	return e.newRun(args, began).start(l, stmt, args.Plans, checked)
 }
 
-// start runs stmt, whose life has begun, until its rows can be read. beside is nil or the channel of look.
-func (r *run) start(l *life, stmt parser.Statement, kept *Plans, beside <-chan error) (rows *Rows, err error) {
+// start runs stmt until its rows can be read; l is its life. checked is nil or the channel that look returned.
+func (r *run) start(l *life, stmt parser.Statement, kept *Plans, checked <-chan error) (rows *Rows, err error) {
 	defer l.mu.Unlock()
 	err = scan.Safely(func() (err error) {
-		rows, err = r.attempt(l.ctx, stmt, kept, beside)
+		rows, err = r.attempt(l.ctx, stmt, kept, checked)
 		return err
 	})
 	if err != nil {
@@ -268,12 +272,13 @@ func (r *run) start(l *life, stmt parser.Statement, kept *Plans, beside <-chan e
 	return rows, nil
 }
 
-// attempt runs stmt, once more where a table was missing that can be had, or where a query was planned by old definitions.
-func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans, beside <-chan error) (rows *Rows, err error) {
+// attempt runs stmt. It runs it again if a missing table could be created, or if a query was planned by outdated
+// definitions.
+func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans, checked <-chan error) (rows *Rows, err error) {
 	e, again := r.engine, false
 	known := e.defs.edition.Load()
-	if beside != nil {
-		rows, again, err = r.doAhead(ctx, stmt, kept, beside)
+	if checked != nil {
+		rows, again, err = r.doAhead(ctx, stmt, kept, checked)
 	} else {
 		rows, err = r.do(ctx, stmt, kept)
 	}
@@ -285,7 +290,7 @@ func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans, b
 		r.subqueries.end()
 	}
 	if r.rec.written.Load() > 0 {
-		return rows, err // what it has written is not written twice
+		return rows, err // do not write the same rows twice
 	}
 	if s, ok := stmt.(*parser.Insert); ok && errors.Is(err, hbase.ErrNoTable) {
 		if again, err = r.makeMissing(ctx, s.Table, err); err != nil {
@@ -295,7 +300,7 @@ func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans, b
 	stale := errors.Is(err, catalog.ErrUnknownTable) || errors.Is(err, ErrPieceChanged) || errors.Is(err, errRead) ||
 		e.cfg.Definitions != nil && errors.Is(err, catalog.ErrUnknownColumn)
 	again = again || e.redefined(stmt, err)
-	if stale && !e.cfg.Alone { // another connection may have defined it just now, or a statement beside this one has read of it
+	if stale && !e.cfg.Alone { // another connection may have defined it just now, or a concurrent statement has read the definition
 		if err := e.reload(ctx); err != nil {
 			return nil, err
 		}
@@ -377,12 +382,12 @@ func (r *run) prepare(ctx context.Context, stmt parser.Statement) {
 	switch stmt.(type) {
 	case *parser.Select, *parser.Explain:
 	default:
-		r.Timeline = false // what is written must not follow from stale rows
+		r.Timeline = false // changes must not depend on stale rows
 	}
 }
 
-// transaction ignores BEGIN, COMMIT and the like. Each statement has written when it returns: nothing can be rolled
-// back.
+// transaction accepts BEGIN, COMMIT and the like without effect. Each statement has written its rows when it returns;
+// nothing can be rolled back.
 func (r *run) transaction(s *parser.Transaction) (*Rows, error) {
 	const none = "there are no transactions"
 	if s.Verb == "ROLLBACK" {
@@ -392,8 +397,8 @@ func (r *run) transaction(s *parser.Transaction) (*Rows, error) {
 	return r.done(-1), nil
 }
 
-// Plan plans a query, or the reading side of a DELETE, UPDATE or INSERT ... SELECT, without running it.
-// Nothing is sent, except for the names that LOOKUP parts of the key need and for definitions that may have changed.
+// Plan plans a query, or the reading part of a DELETE, UPDATE or INSERT ... SELECT, without running it. It reads only
+// the names that LOOKUP parts of the key need, and definitions that may have changed.
 func (e *Engine) Plan(ctx context.Context, stmt parser.Statement, args Args) (*plan.Plan, error) {
 	stmt, args, x, err := e.execution(stmt, args)
 	if err != nil {

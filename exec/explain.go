@@ -11,7 +11,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// explain runs EXPLAIN: one column "plan", a row a line; JSON and HTML in one row.
+// explain runs EXPLAIN. The result has one column "plan", with one row per line; JSON and HTML are a single row.
 func (r *run) explain(ctx context.Context, s *parser.Explain) (*Rows, error) {
 	p, err := r.plan(ctx, s.Statement)
 	if err != nil {
@@ -79,10 +79,10 @@ func (r *run) analyze(ctx context.Context, s *parser.Explain, p *plan.Plan) (*ex
 	return out, nil
 }
 
-// regionsTimeout bounds how long a picture waits for regions.
+// regionsTimeout bounds the time that EXPLAIN waits for the regions of a picture.
 const regionsTimeout = 3 * time.Second
 
-// readStored reads the regions of a limited number of HBase tables of s, and notes if these are not all.
+// readStored reads the regions of at most a number of HBase tables of s. note says if there are more.
 func (r *run) readStored(ctx context.Context, s *plan.Scan, most int) (tables []explain.Stored, note string) {
 	spans := s.Spans
 	if r.Client == nil || len(spans) == 0 {

@@ -17,22 +17,22 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// filledLayouts are the indexes and copies that are known to have rows, or to have no rows to hold.
+// filledLayouts are the indexes and copies that are known to have rows, or whose tables have no rows to hold.
 type filledLayouts struct{ known sync.Map } // *catalog.Layout to true
 
-// ErrNotFilled marks, for errors.Is, an INDEX or a copy that was defined for a table with rows, and never filled.
+// ErrNotFilled marks, for errors.Is, an INDEX or a copy that was defined for a table with rows but never filled.
 var ErrNotFilled = errors.New("the layout was never filled")
 
-// belongRows is the number of rows of a table that are searched for one that an empty index lacks.
+// belongRows is the number of rows of a table that are searched for one that is missing from an empty index.
 const belongRows = 1000
 
-// looks is the number of times that a layout must be empty while a row that belongs in it exists. The two are not read
-// at one moment: another statement may write the first row with its entry in between, and remove it.
+// looks is the number of times that a layout must be found empty while a row that belongs in it exists. The two reads
+// happen at different moments: meanwhile another statement may write the first row with its entry, and remove it.
 const looks = 3
 
-// filled refuses l, an index or copy that is empty while rows of t belong in it: one that was defined when they were
-// there, which nobody filled. It would answer without them, and after the first new row nothing would show it.
-// Once l holds a row it is not asked again.
+// filled refuses l, an index or copy that is empty although rows of t belong in it. Such a layout was defined when the
+// rows existed, and nobody filled it. A query by l would miss these rows, and after the first new row hql could not
+// detect it. Once l has a row, filled does not check it again.
 func (st *statement) filled(ctx context.Context, t *catalog.Table, l *catalog.Layout) error {
 	if l.Kind == catalog.Primary || l.Building {
 		return nil
@@ -58,14 +58,14 @@ func (st *statement) filled(ctx context.Context, t *catalog.Table, l *catalog.La
 			st.full.known.Store(l, true)
 		}
 		if !lacking {
-			return nil // where there are no rows, the first ones are written to both
+			return nil // without rows, new ones are written to both
 		}
 	}
 	return fmt.Errorf("%s of %s is empty, and %s has rows that belong in it (CHECK TABLE %s REPAIR fills it): %w", l.Name, t.Name, t.Name, t.Name, ErrNotFilled)
 }
 
-// active refuses l, an index that Phoenix keeps, unless it is ACTIVE: then each row has an entry. It is asked before each statement, as
-// Phoenix asks.
+// active refuses l, an index that Phoenix maintains, unless its state is ACTIVE: then each row has an entry. Like
+// Phoenix, hql checks the state before each statement.
 func (st *statement) active(ctx context.Context, t *catalog.Table, l *catalog.Layout) error {
 	schema, name := "", storedName(l)
 	if i := strings.IndexAny(name, ".:"); i >= 0 {
@@ -112,7 +112,7 @@ func (st *statement) hasRow(ctx context.Context, l *catalog.Layout) (bool, error
 	return false, nil
 }
 
-// lacks reports whether t has rows, and, of the first of them, whether one belongs in l.
+// lacks reports whether t has rows, and whether one of the first belongRows of them belongs in l.
 func (st *statement) lacks(ctx context.Context, t *catalog.Table, l *catalog.Layout) (rows, lacking bool, err error) {
 	s := scan.Whole(t, t.Layouts[0])
 	s.Limit = plan.AtMost(belongRows)
@@ -141,8 +141,7 @@ func (st *statement) lacks(ctx context.Context, t *catalog.Table, l *catalog.Lay
 	return true, false, nil
 }
 
-// fill creates the HBase tables that REPAIR fills: those of derived layouts of an EXTERNAL definition that do not
-// exist.
+// fill creates the missing HBase tables that REPAIR fills: those of the derived layouts of an EXTERNAL definition.
 func (r *run) fill(ctx context.Context, t *catalog.Table) error {
 	for _, l := range t.Layouts[1:] {
 		if !l.Stored.IsLiteral() {

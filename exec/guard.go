@@ -50,11 +50,11 @@ var ErrMemoryLimit = expr.ErrMemoryLimit
 // FullScanError is the refusal of a statement that would read all of Table.
 type FullScanError struct {
 	Table  string
-	Advice string // the condition that would hit the rowkey prefix; "" if there is none
+	Advice string // the condition that would bind the start of the rowkey; "" if there is none
 	// Rows, if not 0, is the number of rows that the statement's LIMIT and OFFSET would read: more than Most, the setting
 	// full_scan_rows.
 	Rows, Most int64
-	// Hopped, where not "", are the parts of the key with too many values to hop over.
+	// Hopped, if not "", names the parts of the key with too many values to hop over.
 	Hopped string
 }
 
@@ -76,26 +76,26 @@ func (e *FullScanError) Error() string {
 // Is makes errors.Is(err, ErrFullScan) true.
 func (e *FullScanError) Is(target error) bool { return target == ErrFullScan }
 
-// defaultFullScanRows is full_scan_rows where nobody has set it.
+// defaultFullScanRows is the default of the setting full_scan_rows.
 const defaultFullScanRows = 10_000
 
-// smallTable is the greatest size, by statistics, of a table that may be read whole without permission. A statement
-// with a budget uses its budget instead.
+// smallTable is the greatest size, by statistics, of a table that may be read completely without permission. If the
+// statement has a scan limit, that applies instead.
 var smallTable = ScanLimit{Rows: 100_000, Bytes: 64 << 20}
 
-// trustedAge is until when statistics give permission: a table may grow fast.
+// trustedAge is the greatest age of statistics that permit a full scan: a table may grow fast.
 const trustedAge = 24 * time.Hour
 
-// trusts reports whether statistics are from the last day and contain the number of rows.
+// trusts reports whether statistics are younger than trustedAge and know the number of rows.
 func (st *statement) trusts(t *stats.Table) bool {
 	return t != nil && !t.Unscaled && st.age(t).Abs() <= trustedAge
 }
 
-// readable returns how much a statement may read of tables that are small by their statistics.
+// readable returns the size up to which a statement may read tables that are small by their statistics.
 func (st *statement) readable() ScanLimit { return st.budget.limit.or(smallTable) }
 
-// small reports whether trusted statistics show that the whole layout that s reads is small, not only the rows that
-// servers send.
+// small reports whether trusted statistics show that the whole layout that s reads is small. The rows that servers
+// filter out count, too.
 func (st *statement) small(s *plan.Scan) bool {
 	if st.statistics == nil {
 		return false
@@ -105,12 +105,13 @@ func (st *statement) small(s *plan.Scan) bool {
 	return k != nil && st.trusts(known) && k.Rows >= 0 && k.Rows <= float64(most.Rows) && known.Bytes >= 0 && k.Rows*known.Bytes <= float64(most.Bytes)
 }
 
-// mayReadAll reports whether a plan may read all of a table although it need not, as that costs less.
+// mayReadAll reports whether the planner may choose a full scan that costs less than other plans.
 func (st *statement) mayReadAll(s *plan.Scan) bool {
 	return st.policy != DenyFullScan || st.allowFull || st.small(s)
 }
 
-// mayReadInstead reports whether a join may read all of s, once its look-ups are many: a statement with a scan limit keeps to them.
+// mayReadInstead reports whether a join may read all of s when it needs many look-ups. A statement with a scan limit
+// always uses look-ups.
 func (st *statement) mayReadInstead(s *plan.Scan) bool {
 	return st.budget.limit == (ScanLimit{}) && (s.Access.HitsPrefix() || st.mayReadAll(s))
 }
@@ -120,12 +121,13 @@ type verdict uint8
 
 const (
 	passes   verdict = iota
-	budgeted         // it passes for what its LIMIT or statistics say; reading ends where that turns out not to be so
+	budgeted         // it passes because of its LIMIT or statistics; it fails when it reads more than these said
 	warned
 	refused
 )
 
-// judge applies the full-scan policy to a table access, by its reads: by the key, by the limit of rows in the key's
+// judge applies the full-scan policy to a table access. It decides by the key, by the number of rows that LIMIT allows,
+// or by statistics.
 // order, or by statistics.
 func (st *statement) judge(s *plan.Scan) verdict {
 	if s.Access.HitsPrefix() || st.allowFull || st.policy == AllowFullScan {
@@ -135,7 +137,7 @@ func (st *statement) judge(s *plan.Scan) verdict {
 	switch bounded := most.Set && most.Rows <= st.fullScanRows || st.small(s) || st.knownSmall; {
 	case bounded && st.policy == DenyFullScan:
 		return budgeted
-	case bounded, s.Access == plan.HopScan: // TooMany is asked
+	case bounded, s.Access == plan.HopScan: // TooMany decides later
 		return passes
 	case st.policy == WarnFullScan:
 		return warned
@@ -160,13 +162,13 @@ func (st *statement) guard(s *plan.Scan) error {
 	return nil
 }
 
-// refusal returns the error about s, whose LIMIT would read so many rows.
+// refusal returns the error for s, whose LIMIT would read up to most rows.
 func (st *statement) refusal(s *plan.Scan, most plan.RowLimit) error {
 	return &FullScanError{Table: s.Table.Name, Advice: s.Advice, Rows: most.Rows, Most: st.fullScanRows}
 }
 
-// guardAll applies the full-scan policy to the table accesses of a plan: each may be bounded by a limit of its own, and all together
-// read no more rows than one may.
+// guardAll applies the full-scan policy to the table accesses of a plan. Each of them may be bounded by its own limit;
+// their sum must not exceed the limit for one.
 func (st *statement) guardAll(scans []*plan.Scan) error {
 	rows := int64(0)
 	for _, s := range scans {
@@ -182,11 +184,12 @@ func (st *statement) guardAll(scans []*plan.Scan) error {
 	return nil
 }
 
-// TooMany implements scan.Guard: it applies the full-scan policy to a scan that found too many values to hop to: the rest would be read whole.
+// TooMany implements scan.Guard. It applies the full-scan policy to a scan that found too many values to hop over, and
+// would read the rest completely.
 func (st *statement) TooMany(s *plan.Scan) error {
 	switch {
 	case !s.Access.Hops() || st.allowFull || st.policy == AllowFullScan || st.judge(s) == budgeted:
-		return nil // the policy was asked before
+		return nil // the policy was applied before
 	case st.policy == WarnFullScan:
 		st.Warn.Add(warning.FullScan, fmt.Sprintf("full scan of %s: %s has too many values to hop over", s.Table.Name, hoppedOver(s)))
 		return nil
@@ -196,7 +199,7 @@ func (st *statement) TooMany(s *plan.Scan) error {
 	return &FullScanError{Table: s.Table.Name, Advice: s.Advice, Hopped: hoppedOver(s)}
 }
 
-// hoppedOver names the parts of the key whose values s hops over.
+// hoppedOver names the key parts whose values s hops over.
 func hoppedOver(s *plan.Scan) string {
 	n := s.DistinctPrefix
 	if s.Hop != nil {
@@ -211,5 +214,5 @@ func hoppedOver(s *plan.Scan) string {
 	return strings.Join(out, ", ")
 }
 
-// ReadOnly is c without the calls that write: they fail with ErrReadOnly and send nothing.
+// ReadOnly returns a client whose writing calls fail with ErrReadOnly and send nothing.
 func ReadOnly(c hbase.Client) hbase.Client { return write.ReadOnlyClient{Client: c} }

@@ -14,14 +14,14 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// insert runs INSERT and UPSERT, which mean the same: HBase overwrites.
+// insert runs INSERT and UPSERT, which are equivalent: HBase overwrites.
 func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
 	t, cols, s, err := r.insertTarget(s)
 	if err != nil {
 		return nil, err
 	}
 	in := r.newInserter(t, cols)
-	in.IfNew = s.IfNotExists && !t.HiddenKey // no row of the others exists
+	in.IfNew = s.IfNotExists && !t.HiddenKey // with a hidden key, every row is new
 	in.Once = s.Replaces != nil
 	if err := in.gives(s); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func checkConflict(t *catalog.Table, cols []*catalog.Column, s *parser.Insert) e
 	return nil
 }
 
-// inserter writes rows that a statement gives the columns cols of.
+// inserter writes rows for which a statement gives the columns cols.
 type inserter struct {
 	*write.Inserter
 	run   *run
@@ -106,7 +106,7 @@ func (in *inserter) write(ctx context.Context, rows []write.Row) error {
 	return err
 }
 
-// gives compiles RETURNING.
+// gives compiles RETURNING for the inserted rows.
 func (in *inserter) gives(s *parser.Insert) error {
 	t := in.table
 	x, err := in.run.returning(t, "", s.Returning, false)
@@ -122,7 +122,7 @@ func (in *inserter) gives(s *parser.Insert) error {
 
 func (r *run) insertRows(ctx context.Context, s *parser.Insert, in *inserter) (*Rows, error) {
 	if s.Query == nil && slices.ContainsFunc(s.Rows, func(row []parser.Expr) bool { return slices.ContainsFunc(row, hasSubquery) }) {
-		q := *s // VALUES is a query, too
+		q := *s // VALUES may be a query, too
 		q.Query = &parser.Select{Pos: s.Pos, Cores: []*parser.SelectCore{{Pos: s.Pos, Values: s.Rows}}}
 		s = &q
 	}
@@ -137,13 +137,13 @@ func (r *run) insertRows(ctx context.Context, s *parser.Insert, in *inserter) (*
 		}
 		rows[i] = write.Row{Values: row, Pos: values[0].Position()}
 	}
-	if err := in.write(ctx, rows); err != nil { // every row is checked before one is written
+	if err := in.write(ctx, rows); err != nil { // all rows were checked before the first is written
 		return nil, err
 	}
 	return r.result(in.Written, in.Returning), nil
 }
 
-// withDefaults puts the columns' own values in the place of DEFAULT.
+// withDefaults replaces DEFAULT by the default values of the columns.
 func withDefaults(s *parser.Insert, cols []*catalog.Column) *parser.Insert {
 	out := *s
 	out.Rows = slices.Clone(s.Rows)
@@ -161,7 +161,7 @@ func withDefaults(s *parser.Insert, cols []*catalog.Column) *parser.Insert {
 	return &out
 }
 
-// isDefault reports whether x is the word DEFAULT, which is a column's name where there is one.
+// isDefault reports whether x is the word DEFAULT. In UPDATE it names a column called default if there is one.
 func isDefault(x parser.Expr) bool {
 	c, ok := x.(*parser.ColumnRef)
 	return ok && c.Table == "" && !c.Quoted && strings.EqualFold(c.Name, "DEFAULT")
@@ -173,7 +173,7 @@ func absent(c *catalog.Column, pos parser.Pos) parser.Expr {
 	if v.IsNull() {
 		return &parser.Literal{Pos: pos, Kind: parser.NullLiteral}
 	}
-	text := &parser.Literal{Pos: pos, Kind: parser.StringLiteral, Text: v.String()} // of a moment with its zone
+	text := &parser.Literal{Pos: pos, Kind: parser.StringLiteral, Text: v.String()} // a moment includes its zone
 	if c.Type == types.Bytes {
 		text.Kind, text.Text = parser.BytesLiteral, v.Text()
 	}
@@ -205,8 +205,7 @@ func (r *run) writableTable(name string, pos parser.Pos) (*catalog.Table, error)
 	return t, write.Writable(t, pos)
 }
 
-// targetColumns finds the named columns, all when none is named, and checks that
-// a key can be made of them.
+// targetColumns returns the named columns of t, or all if none is named. It fails if a rowkey cannot be made from them.
 func targetColumns(t *catalog.Table, names []parser.Name, pos parser.Pos) ([]*catalog.Column, error) {
 	if err := write.Writable(t, pos); err != nil {
 		return nil, err
@@ -291,8 +290,8 @@ func (r *run) assign(v types.Value, c *catalog.Column, pos parser.Pos) (types.Va
 	return out.WithoutClock(), nil
 }
 
-// insertQuery writes the rows of a query. Rows of the table itself are all read
-// before one is written, so that no row is read that the statement wrote.
+// insertQuery writes the rows of a query. If the query reads the same table, all rows are read before the first is
+// written, so that it does not read its own rows.
 func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (*Rows, error) {
 	p, err := r.planSelect(ctx, s.Query)
 	if err != nil {

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// ErrClosed is the error of statements that run when their Engine is closed, or begin later.
+// ErrClosed is the error of a statement whose Engine is closed before the statement ends.
 var ErrClosed = errors.New("the database is closed")
 
-// life is the context of a statement. It ends with the given context, by Rows.Close, or by Engine.Close.
+// life is the context of a statement. It ends with the caller's context, with Rows.Close, or with Engine.Close.
 type life struct {
 	all    *lives
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	mu     sync.Mutex  // held while the statement works: until its rows are there, then while some are fetched
-	rows   *Rows       // those that may still be read
-	timer  *time.Timer // of the timeout; nil: there is none
+	mu     sync.Mutex  // held while the statement works: until Run returns, then during each Next
+	rows   *Rows       // the rows that the caller may still read
+	timer  *time.Timer // of the timeout; nil if there is none
 }
 
-// errTimeout ends a statement that takes longer than its session allows.
+// errTimeout ends a statement that takes longer than the session's statement_timeout.
 var errTimeout error = timeoutError{}
 
 type timeoutError struct{}
@@ -31,14 +31,14 @@ func (timeoutError) Error() string {
 }
 func (timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
 
-// lives are the statements of an engine that have not ended.
+// lives is the set of an engine's statements that have not ended.
 type lives struct {
 	mu     sync.Mutex
 	closed bool
 	those  map[*life]struct{}
 }
 
-// begin gives a statement of a session its life, with mu held. A server ends its clients' statements by itself.
+// begin returns a new life, with mu held, for a statement of a session.
 func (a *lives) begin(ctx context.Context, s *Session) (*life, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -69,7 +69,7 @@ func (l *life) end() {
 	delete(l.all.those, l)
 }
 
-// why is the error to tell for err: statements fail in many ways when all is closed under them.
+// why returns the error to report for err: Close and the timeout let statements fail in many ways.
 func (l *life) why(err error) error {
 	if cause := context.Cause(l.ctx); err != nil && err != io.EOF && (cause == ErrClosed || cause == errTimeout) {
 		return cause
@@ -78,7 +78,7 @@ func (l *life) why(err error) error {
 }
 
 // Close ends all statements and waits for their goroutines; readers of their rows get ErrClosed. A function that a
-// statement calls, such as one registered for SQL, must not call it.
+// statement calls, such as a Go function registered for SQL, must not call Close.
 func (e *Engine) Close() {
 	e.lives.mu.Lock()
 	e.lives.closed = true
@@ -91,7 +91,7 @@ func (e *Engine) Close() {
 	for _, l := range those {
 		l.mu.Lock()
 		if l.rows != nil {
-			_ = l.rows.end(ErrClosed) // the readers' end: nobody is there to be told
+			_ = l.rows.end(ErrClosed) // readers get ErrClosed; Close has nobody to report this error to
 		}
 		l.mu.Unlock()
 	}

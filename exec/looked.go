@@ -12,8 +12,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// lookedBudget counts the rows that servers look at, and the bytes that they send, for the full scans of a statement that pass without
-// permission.
+// lookedBudget counts the rows that servers look at and the bytes that they send, for the full scans of a statement that
+// LIMIT or statistics permit.
 type lookedBudget struct{ rows, bytes atomic.Int64 }
 
 // openBudgeted opens a full scan that is allowed because of its limit or statistics. It ends with a *ScanLimitError if
@@ -21,7 +21,7 @@ type lookedBudget struct{ rows, bytes atomic.Int64 }
 func (st *statement) openBudgeted(ctx context.Context, s *plan.Scan) (operator.Operator, error) {
 	b := &budgetedScan{budget: st.looked, scan: s, most: st.readable()}
 	if limit := s.Reads(); limit.Set && limit.Rows <= st.fullScanRows && !st.small(s) {
-		b.most = ScanLimit{Rows: max(smallTable.Rows, st.fullScanRows)} // of large rows as well
+		b.most = ScanLimit{Rows: max(smallTable.Rows, st.fullScanRows)} // many rows if these are large, too
 	}
 	b.over, b.end = context.WithCancel(context.Background())
 	reads := st.Reads
@@ -35,13 +35,13 @@ func (st *statement) openBudgeted(ctx context.Context, s *plan.Scan) (operator.O
 	return b, nil
 }
 
-// budgetedScan ends a scan that exceeds its budget.
+// budgetedScan is a scan that fails when it exceeds its budget.
 type budgetedScan struct {
 	in     operator.Operator
 	scan   *plan.Scan
 	budget *lookedBudget
 	most   ScanLimit
-	over   context.Context // ends when more was looked at
+	over   context.Context // ends when the scan has exceeded most
 	end    context.CancelFunc
 }
 
@@ -62,7 +62,7 @@ func (b *budgetedScan) TraceRPCEnd(_ context.Context, d hbase.RPCEnd) {
 	}
 }
 
-// Next gives rows until the budget is spent.
+// Next returns rows until the budget is spent.
 func (b *budgetedScan) Next(ctx context.Context) ([][]types.Value, error) {
 	ctx, cancel := context.WithCancel(hbase.WithRPCTracer(ctx, b))
 	defer cancel()
@@ -71,7 +71,7 @@ func (b *budgetedScan) Next(ctx context.Context) ([][]types.Value, error) {
 	return rows, b.why(err)
 }
 
-// why is err, or in its place that the budget is spent.
+// why returns err, or a *ScanLimitError if the budget is spent.
 func (b *budgetedScan) why(err error) error {
 	if b.over.Err() == nil {
 		return err
@@ -82,7 +82,6 @@ func (b *budgetedScan) why(err error) error {
 			read, b.scan.Table.Name, b.most.Rows, expr.FormatSize(max(b.most.Bytes, smallTable.Bytes)))}
 }
 
-// Close ends the reading.
 func (b *budgetedScan) Close() error {
 	err := b.in.Close()
 	b.end()

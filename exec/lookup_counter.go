@@ -12,10 +12,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// asked is the statement of a run as lookup.Statement.
+// asked implements lookup.Statement for a run.
 type asked struct{ *run }
 
-// Query runs in addition to the reads of the statement, possibly for one of them.
+// Query reads the rows of q. It may run in the middle of another read of the statement.
 func (r asked) Query(ctx context.Context, q *parser.SelectCore, args []types.Value, f func(rows [][]types.Value) error) error {
 	env := *r.env
 	env.Args = args
@@ -27,7 +27,7 @@ func (r asked) Query(ctx context.Context, q *parser.SelectCore, args []types.Val
 	}
 	st := *r.statement
 	st.allowFull, st.Guard = true, &st
-	st.Slots = make(chan struct{}, cap(r.Slots)) // the caller may hold a slot
+	st.Slots = make(chan struct{}, cap(r.Slots)) // the caller may hold a slot of the statement
 	op, err := operator.New(ctx, p.Root, st.scan, r.Opt)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (r asked) Query(ctx context.Context, q *parser.SelectCore, args []types.Val
 	return operator.Drain(ctx, op, f)
 }
 
-// Count reads a counter: a row of the system table.
+// Count reads a counter, which is a row of hql_catalog.
 func (c asked) Count(ctx context.Context, name string) (n int64, ok bool, err error) {
 	if err := c.ensureCatalogTable(ctx); err != nil {
 		return 0, false, err
@@ -62,7 +62,7 @@ func (c asked) Begin(ctx context.Context, name string, n int64) error {
 	return err
 }
 
-// Add lets the server count.
+// Add increments a counter on the server and returns its new value.
 func (c asked) Add(ctx context.Context, name string, n int64) (int64, error) {
 	return c.Client.Increment(ctx, catalogTable, []byte(counterPrefix+name), catalogFamily, counterQualifier, n)
 }

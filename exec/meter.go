@@ -16,7 +16,7 @@ type meter struct {
 	steps map[plan.Node]*meteredOp
 }
 
-// wrap makes op, which runs n, measured.
+// wrap returns op with measurements for the step n.
 func (m *meter) wrap(n plan.Node, op operator.Operator) operator.Operator {
 	x := &meteredOp{in: op}
 	m.mu.Lock()
@@ -25,7 +25,7 @@ func (m *meter) wrap(n plan.Node, op operator.Operator) operator.Operator {
 	return x
 }
 
-// of returns the measurements of n. A later part of a union may never have begun.
+// of returns the measurements of n, or zeros if n has not begun: a LIMIT may end a union before its later parts.
 func (m *meter) of(n plan.Node) (rows int64, took time.Duration) {
 	if x := m.steps[n]; x != nil {
 		return x.rows, x.took
@@ -40,7 +40,6 @@ type meteredOp struct {
 	took time.Duration
 }
 
-// Next passes rows through.
 func (x *meteredOp) Next(ctx context.Context) ([][]types.Value, error) {
 	begin := time.Now()
 	rows, err := x.in.Next(ctx)
@@ -49,5 +48,4 @@ func (x *meteredOp) Next(ctx context.Context) ([][]types.Value, error) {
 	return rows, err
 }
 
-// Close ends the input.
 func (x *meteredOp) Close() error { return x.in.Close() }

@@ -26,28 +26,28 @@ import (
 // Piece is a part of a query's rows: the rows that the same plan of the query reads in some key ranges.
 type Piece struct {
 	Tables      []string       // by name, and views
-	Definitions string         // digest of what the tables were when the query was cut
-	Layout      string         // that is read of the one table; "" where there are several
-	Reads       string         // the table and the layout that Ranges are of
+	Definitions string         // digest of the tables' definitions when the query was cut
+	Layout      string         // the layout read of the only table; "" if there are several
+	Reads       string         // the table and the layout to which Ranges belong
 	Now         int64          // the query's NOW()
 	Ranges      []plan.Span    // of HBase tables: by table, then start; disjoint
-	FullScan    FullScanPolicy // for what turns out to read all of a table when it is run
-	KnownSmall  bool           // what is read was found small by statistics: reading more ends a piece
+	FullScan    FullScanPolicy // for a full scan that is noticed only when the piece runs
+	KnownSmall  bool           // statistics showed that the query reads little: a piece fails if it reads more
 }
 
 // CutPiece is a Piece with the estimates made when the query is cut.
 type CutPiece struct {
 	Piece
-	Server   string         // that has most of it, or ""
-	Estimate *plan.Estimate // nil: not known
+	Server   string         // the server that has most of its rows, or ""
+	Estimate *plan.Estimate // nil if unknown
 }
 
-// Cut is a query in pieces: together they return the query's rows, each once.
+// Cut is a query cut into pieces, which together return each row of the query once.
 type Cut struct {
 	Pieces   []CutPiece // at least one
 	Columns  []plan.OutputColumn
 	Warnings []string
-	Location *time.Location // the zone that it is planned in
+	Location *time.Location // the time zone with which the query was planned
 }
 
 // ErrUncut marks, for errors.Is, the refusal to cut a query.
@@ -56,8 +56,8 @@ var ErrUncut = planner.ErrUncut
 // ErrPieceChanged marks, for errors.Is, the refusal of a piece whose tables have been redefined.
 var ErrPieceChanged = errors.New("the definitions of tables have changed since the statement was cut into pieces: cut it again")
 
-// Cut cuts a query into pieces of about a region each. Nothing is read but where the regions lie. The full-scan policy and the scan
-// limit, as far as statistics tell, are asked of the query as a whole.
+// Cut cuts a query into pieces of about one region each. It reads only the locations of regions. The full-scan policy,
+// and the scan limit if there are statistics, apply to the query as a whole.
 func (e *Engine) Cut(ctx context.Context, s *parser.Select, args Args) (*Cut, error) {
 	l, err := e.lives.begin(ctx, cmp.Or(args.Session, e.session))
 	if err != nil {
@@ -87,7 +87,7 @@ func (r *run) cut(ctx context.Context, s *parser.Select) (*Cut, error) {
 	}
 	piece.FullScan, piece.KnownSmall = r.policy, slices.ContainsFunc(p.Scans(), func(s *plan.Scan) bool { return r.judge(s) == budgeted })
 	if r.allowFull {
-		piece.FullScan = AllowFullScan // it was asked
+		piece.FullScan = AllowFullScan // the policy was applied to the whole query
 	}
 	read := planner.CutScan(p)
 	if err := r.current(ctx, read.Table); err != nil {
@@ -115,14 +115,14 @@ func (r *run) cut(ctx context.Context, s *parser.Select) (*Cut, error) {
 			err = hbase.ErrNoTable
 		}
 		if errors.Is(err, hbase.ErrNoTable) && scan.ComputedName(read.Layout) {
-			continue // it is empty
+			continue // an empty range
 		}
 		if err != nil {
 			return nil, fmt.Errorf("the regions of %s: %w", table, err)
 		}
 		out.Pieces = append(out.Pieces, w.pieces(piece, table, regions, float64(r.Tuning.PieceBytes))...)
 	}
-	if out.Pieces == nil { // one that reads nothing: an aggregate of no rows has a row
+	if out.Pieces == nil { // a query that reads nothing may still return a row: an aggregate over no rows
 		out.Pieces = []CutPiece{{Piece: piece}}
 	}
 	return out, r.unchanged(ctx, p.Tables()...)
@@ -134,7 +134,7 @@ func (r *run) pieceOf(ctx context.Context, s *parser.Select) (piece Piece, p *pl
 	if p, err = r.planPiece(ctx, s, ""); err != nil {
 		return piece, nil, err
 	}
-	if len(p.Reads()) == 1 { // statistics may know a better layout
+	if len(p.Reads()) == 1 { // statistics may recommend another layout
 		best, err := r.resolved(ctx, func() (*plan.Plan, error) { return r.env.Piece(s, "") })
 		if err != nil {
 			return piece, nil, err
@@ -156,31 +156,32 @@ func (r *run) pieceOf(ctx context.Context, s *parser.Select) (piece Piece, p *pl
 	return piece, p, err
 }
 
-// reads names the table and layout that s reads.
+// reads returns the names of the table and layout that s reads.
 func reads(s *plan.Scan) string { return s.Table.Name + " by " + s.Layout.Name }
 
-// planPiece plans s for being cut. Pieces are cut from, and run by, plans without statistics: they must be the same wherever they are made.
+// planPiece plans s to be cut. It uses no statistics: the engine that cuts the query and the one that runs a piece must
+// make the same plan.
 func (r *run) planPiece(ctx context.Context, s *parser.Select, layout string) (*plan.Plan, error) {
 	env := *r.env
 	env.Statistics = nil
 	return r.resolved(ctx, func() (*plan.Plan, error) { return env.Piece(s, layout) })
 }
 
-// weigher estimates how much of a query's reads is in some of its spans.
+// weigher estimates which part of a query's reads is in some of its spans.
 type weigher struct {
 	all      []plan.Span
-	estimate *plan.Estimate // of all of it; nil: not known
+	estimate *plan.Estimate // of the whole query; nil if unknown
 	key      *stats.Key
 }
 
 // pieces returns the pieces of a table with about most bytes each, by its current regions.
 func (w *weigher) pieces(piece Piece, table string, regions []hbase.Region, most float64) (out []CutPiece) {
-	var start []byte // of what is left: all keys are in one of the ranges, whatever regions there are when they are read
+	var start []byte // of the remaining keys: pieces must cover every key, even if regions change before they run
 	for i, g := range regions {
 		whole := plan.Span{Table: table, Start: start}
 		if i+1 < len(regions) {
 			if whole.Stop = regions[i+1].Start; bytes.Compare(whole.Stop, start) <= 0 {
-				continue // the two were read while one became the other
+				continue // a region split or merged between the two reads
 			}
 		}
 		start = whole.Stop
@@ -195,7 +196,8 @@ func (w *weigher) pieces(piece Piece, table string, regions []hbase.Region, most
 	return out
 }
 
-// rows are those with keys in spans, as the bounds tell that ANALYZE found; ok is false where they do not.
+// rows estimates the number of rows with keys in spans, from the histogram of ANALYZE. ok is false if it does not cover
+// the spans.
 func (w *weigher) rows(spans []plan.Span) (n float64, ok bool) {
 	for _, s := range spans {
 		rows, ok := w.key.InRange(stats.Range{Table: s.Table, Start: s.Start, Stop: s.Stop, Key: s.Key})
@@ -207,7 +209,7 @@ func (w *weigher) rows(spans []plan.Span) (n float64, ok bool) {
 	return n, true
 }
 
-// of estimates the reads in some spans.
+// of estimates the reads in spans.
 func (w *weigher) of(spans []plan.Span) *plan.Estimate {
 	if w.estimate == nil {
 		return nil
@@ -222,7 +224,7 @@ func (w *weigher) of(spans []plan.Span) *plan.Estimate {
 	return &out
 }
 
-// cut cuts a range of keys, of which more than most bytes are read, at bounds that ANALYZE found.
+// cut cuts a range with more than most estimated bytes, at bounds from the histogram of ANALYZE.
 func (w *weigher) cut(whole plan.Span, most float64) []plan.Span {
 	e := w.of(plan.Within(w.all, []plan.Span{whole}))
 	if e == nil || e.Bytes <= most {

@@ -17,7 +17,7 @@ type prepared struct {
 	plans Plans
 }
 
-// maxPrepared bounds the prepared statements of a session, maxPreparedText the bytes of the text of one.
+// maxPrepared bounds the number of a session's prepared statements; maxPreparedText bounds the text of each in bytes.
 const maxPrepared, maxPreparedText = 1000, 64 << 10
 
 // prepareStatement runs PREPARE.
@@ -69,7 +69,7 @@ func (s *Session) find(x *parser.Execute) (*prepared, error) {
 	return p, nil
 }
 
-// Statement returns the statement that runs for s: of EXECUTE the one of PREPARE, of others s.
+// Statement returns the statement that runs for s: the prepared statement if s is EXECUTE, otherwise s.
 func (s *Session) Statement(stmt parser.Statement) parser.Statement {
 	if x, ok := stmt.(*parser.Execute); ok {
 		if p, err := s.find(x); err == nil {
@@ -90,7 +90,7 @@ func parametersOf(stmt parser.Statement) (n int) {
 	return n
 }
 
-// Deallocate ends a prepared statement, or with "" all. It reports whether there was one.
+// Deallocate removes a prepared statement; "" removes all. It reports whether there was one.
 func (s *Session) Deallocate(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,10 +111,11 @@ func (r *run) deallocate(s *parser.Deallocate) (*Rows, error) {
 	return r.done(-1), nil
 }
 
-// execute is a running EXECUTE.
+// execute is the EXECUTE that is running.
 type execute struct{ at parser.Pos }
 
-// placed gives a mistake in the prepared statement the position of EXECUTE, whose text is at hand.
+// placed replaces the position of an error in the prepared statement by the position of EXECUTE, whose text the user
+// sees.
 func (x *execute) placed(err error) error {
 	if own, ok := err.(*parser.Error); ok && x != nil {
 		placed := *own
@@ -124,7 +125,8 @@ func (x *execute) placed(err error) error {
 	return err
 }
 
-// execution replaces EXECUTE, also in EXPLAIN, by the statement of PREPARE with the arguments of EXECUTE. It returns nil for other statements.
+// execution replaces EXECUTE, also inside EXPLAIN, by the prepared statement with its arguments. For other statements
+// the *execute is nil.
 func (e *Engine) execution(stmt parser.Statement, args Args) (parser.Statement, Args, *execute, error) {
 	inner := stmt
 	explain, _ := stmt.(*parser.Explain)
@@ -162,7 +164,7 @@ func (e *Engine) execution(stmt parser.Statement, args Args) (parser.Statement, 
 	return p.Prepare.Statement, args, &execute{x.Pos}, nil
 }
 
-// describePrepared returns the types that the parameters need, and the columns.
+// describePrepared returns the types that the parameters need, and the columns of the result.
 func (r *run) describePrepared(ctx context.Context, p *prepared) ([]ParameterType, []plan.OutputColumn, error) {
 	return r.engine.Describe(ctx, p.Prepare.Statement, Args{Session: r.session}, max(len(p.types), parametersOf(p.Prepare.Statement)), p.types)
 }

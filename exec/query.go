@@ -15,7 +15,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// plan plans the reading side of stmt.
+// plan plans the reading part of stmt.
 func (r *run) plan(ctx context.Context, stmt parser.Statement) (*plan.Plan, error) {
 	switch s := stmt.(type) {
 	case *parser.Select:
@@ -55,8 +55,8 @@ func (r *run) planSelect(ctx context.Context, s *parser.Select) (*plan.Plan, err
 	return r.resolved(ctx, func() (*plan.Plan, error) { return r.env.Select(s) })
 }
 
-// resolved plans repeatedly until the plan needs no further LOOKUP values and rows of sub-queries. Each plan knows the
-// values that earlier ones asked for; their number is bounded.
+// resolved plans until the plan needs no further LOOKUP values or rows of sub-queries. Each plan uses the values that
+// earlier ones asked for. Their number is bounded.
 func (r *run) resolved(ctx context.Context, ask func() (*plan.Plan, error)) (*plan.Plan, error) {
 	for {
 		p, err := ask()
@@ -96,7 +96,7 @@ func (r *run) resolved(ctx context.Context, ask func() (*plan.Plan, error)) (*pl
 	}
 }
 
-// deny makes the planner avoid the layouts in p that the user may not read. It reports whether there is one.
+// deny makes the planner avoid those layouts in p that the user may not read. It reports whether p has any.
 func (r *run) deny(ctx context.Context, p *plan.Plan) (found bool, err error) {
 	for _, s := range p.Reads() {
 		l, known := s.Layout, r.env.Denied
@@ -115,13 +115,13 @@ func (r *run) deny(ctx context.Context, p *plan.Plan) (found bool, err error) {
 	return found, nil
 }
 
-// resolvedBatch is resolved for one batch of rows out of many.
+// resolvedBatch is resolved for one of many batches of rows.
 func (r *run) resolvedBatch(ctx context.Context, ask func() (*plan.Plan, error)) (*plan.Plan, error) {
 	r.Numbers.Trim()
 	return r.resolved(ctx, ask)
 }
 
-// checkPlan applies the full-scan policy and, as far as statistics tell, the scan limit to all tables of p before anything of it is sent.
+// checkPlan applies the full-scan policy to all tables of p before it reads, and the scan limit if there are statistics.
 func (r *run) checkPlan(p *plan.Plan) error {
 	r.allowFull = r.allowFull || p.FullScanAllowed
 	if r.budget.limit != (ScanLimit{}) && !r.repeated {
@@ -134,12 +134,12 @@ func (r *run) checkPlan(p *plan.Plan) error {
 	return r.guardAll(p.Scans())
 }
 
-// open starts p.
+// open returns the operator that runs p, for a caller that reads its rows.
 func (r *run) open(ctx context.Context, p *plan.Plan) (operator.Operator, error) {
 	return r.openFor(ctx, p, asRead)
 }
 
-// openFor is open where something is done with the rows: when they are all read, or before.
+// openFor is open for a caller that handles the rows at a given time.
 func (r *run) openFor(ctx context.Context, p *plan.Plan, when reading) (operator.Operator, error) {
 	if err := r.checkPlan(p); err != nil {
 		return nil, err
@@ -150,16 +150,17 @@ func (r *run) openFor(ctx context.Context, p *plan.Plan, when reading) (operator
 	return operator.New(ctx, p.Root, r.scan, r.Opt)
 }
 
-// reading says when eachRow gives rows.
+// reading is the time at which eachRow passes on rows.
 type reading uint8
 
 const (
 	asRead   reading = iota // batch by batch; a row is valid until f returns
-	allFirst                // batch by batch, when nothing is read any more; what does not fit in memory goes to a file till then
-	atOnce                  // all of them at once, when nothing is read any more; they must fit
+	allFirst                // batch by batch, after the last read; rows that do not fit in memory wait in a file
+	atOnce                  // all in one batch, after the last read; they must fit in memory
 )
 
-// eachRow runs p and calls f with its rows; not at all for no rows. Those that are not given as they are read are valid for good.
+// eachRow runs p and calls f with its rows; it does not call f without rows. With allFirst and atOnce, rows stay valid
+// after f.
 func (r *run) eachRow(ctx context.Context, p *plan.Plan, when reading, f func(rows [][]types.Value) error) error {
 	op, err := r.openFor(ctx, p, when)
 	if err != nil {
@@ -188,7 +189,7 @@ func (r *run) eachRow(ctx context.Context, p *plan.Plan, when reading, f func(ro
 	return kept.Each(ctx, f)
 }
 
-// plan returns a plan from the kept one, with new arguments; nil: there is none.
+// plan returns the kept plan with new arguments, or nil if there is none.
 func (k *Plans) plan(env *planner.Env) *plan.Plan {
 	if k == nil {
 		return nil

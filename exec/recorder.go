@@ -11,21 +11,21 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// Stats are the counts of a statement. The RPC figures are the client's over the statement's time, so they include
-// other statements that used the same client at that time.
+// Stats are the counts of a statement. The RPC counts are those of its client while the statement runs: they include
+// other statements that use the client at the same time.
 type Stats struct {
-	Gets, Scans  int64 // rows asked for by key; ranges opened
-	RowsRead     int64 // rows that came from the servers
-	Regions      int64 // that answered
+	Gets, Scans  int64 // rows requested by key; ranges opened
+	RowsRead     int64 // rows received from the servers
+	Regions      int64 // number of regions that answered
 	RowsReturned int64
 	RowsWritten  int64 // by INSERT, UPDATE, DELETE and COPY
 	RPCs, Bytes  int64 // calls sent; bytes of cells received
 	Retries      int64 // calls repeated and scanners reopened
 	Elapsed      time.Duration
-	Tables       []scan.TableStats // one a table access, in the order they began
-	// Done is the finished part of the statement's work, below 1: by the estimated reads, by the size of the file that it
-	// copies, or by the regions that it analyzes. It is 0 if that is unknown, nothing is done yet, or the statement has
-	// ended.
+	Tables       []scan.TableStats // one per table access, in the order in which they began
+	// Done is the finished part of the statement's work, below 1. It is computed from the estimated reads, the size of
+	// the file that COPY reads, or the regions that ANALYZE reads. It is 0 if unknown, if nothing is done yet, or if the
+	// statement has ended.
 	Done float64
 }
 
@@ -35,55 +35,55 @@ type recorder struct {
 	began    moment
 	returned atomic.Int64
 	written  atomic.Int64
-	ended    atomic.Pointer[moment] // nil: the statement runs
+	ended    atomic.Pointer[moment] // nil while the statement runs
 	ending   sync.Once
-	last     moment // what ended is
+	last     moment // the value of ended
 	work     work
 
 	meta   sync.Mutex
-	listed map[string][]hbase.Region // looked up for Rows.Regions
+	listed map[string][]hbase.Region // by table, for Rows.Regions
 }
 
-// work is the work of a statement as far as it is known: to run a plan, to copy a file, or to look at regions.
+// work is the work of a statement as far as it is known: a plan to run, a file to copy, or regions to read.
 type work struct {
 	mu     sync.Mutex
-	plan   *plan.Plan          // nil: none, or what is likely to be read for it was asked
-	find   estimate.Statistics // tells that
-	rows   float64             // that are likely to be read for it; 0: not known
-	before int64               // rows that were read before, for what the plan depends on
-	last   bool                // rows are written when all are read, which is half of the work
-	found  int64               // rows that are all read and are to be written; 0: not known yet
+	plan   *plan.Plan          // nil: there is none, or rows was already estimated from it
+	find   estimate.Statistics // the statistics for that estimate
+	rows   float64             // estimated rows that plan reads; 0 if unknown
+	before int64               // rows that were read before plan began, for sub-queries and look-ups
+	last   bool                // rows are written after all are read: reading is half of the work
+	found  int64               // number of rows to write, when all are read; 0 if not known yet
 
-	steps int64 // bytes of a file, or runs through regions; 0: rows tell
+	steps int64 // bytes of a file, or runs through regions; 0: the work is measured in rows
 	at    atomic.Int64
 }
 
-// reads records that p runs now; find estimates its reads. last: rows are written after all are read.
+// reads records that p begins to run; find estimates its reads. If last, rows are written after all are read.
 func (w *work) reads(p *plan.Plan, find estimate.Statistics, before int64, last bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.plan, w.find, w.before, w.last = p, find, before, last
 }
 
-// writes records that so many rows are to be written, and all are read.
+// writes records that all rows are read, and how many are to be written.
 func (w *work) writes(rows int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.found = rows
 }
 
-// counts records that at returns the number of finished steps.
+// counts records that the work has a number of steps; w.at counts the finished ones.
 func (w *work) counts(steps int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.steps = steps
 }
 
-// done returns the finished part of w when so many rows are read and written.
+// done returns the finished part of w after so many rows are read and written.
 func (w *work) done(read, written int64) float64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.plan != nil { // which nobody may ask
+	if w.plan != nil { // estimate only if the caller asks
 		if e := estimate.Of(w.plan, w.find); e != nil {
 			w.rows = e.Rows
 		}
@@ -93,7 +93,7 @@ func (w *work) done(read, written int64) float64 {
 		if part := float64(part); part < of {
 			return part / of
 		}
-		return 0 // more than was expected, or all but its end
+		return 0 // more rows than estimated, or nearly finished
 	}
 	switch {
 	case w.steps > 0:
@@ -106,7 +106,7 @@ func (w *work) done(read, written int64) float64 {
 	return share(read-w.before, w.rows)
 }
 
-// moment is the state that continues to change after a statement's end: the time, and the counts of its client.
+// moment holds values that change even after a statement's end: the time, and the counts of its client.
 type moment struct {
 	at     time.Time
 	client hbase.Stats
@@ -129,7 +129,7 @@ func newRecorder(c hbase.Client) *recorder {
 // begin records the start of the statement and the counts of its client at that time.
 func (r *recorder) begin(m moment) { r.began = m }
 
-// end records the end of the statement, unless it has ended before: later calls of its client are not its work.
+// end records the end of the statement once: later calls of its client are not its work.
 func (r *recorder) end(c hbase.Client) {
 	r.ending.Do(func() {
 		r.last = now(c)
@@ -137,7 +137,7 @@ func (r *recorder) end(c hbase.Client) {
 	})
 }
 
-// stats sums up; c is the statement's client.
+// stats returns the counts; c is the statement's client.
 func (r *recorder) stats(c hbase.Client) Stats {
 	end := r.ended.Load()
 	if end == nil {

@@ -9,9 +9,9 @@ import (
 // maxPlannedTables bounds the physical tables whose regions are counted beforehand.
 const maxPlannedTables = 100
 
-// Regions says how many of the regions that the statement reads from are done, of those that are
-// known beforehand; total is 0 when that is too much to count. It asks hbase:meta once a table,
-// and may be called while another goroutine reads the rows.
+// Regions returns the number of regions that the statement has finished reading, and the total number that it reads.
+// total is 0 if counting them would take too long. It reads hbase:meta once per table, and may be called while another
+// goroutine reads the rows.
 func (r *Rows) Regions(ctx context.Context) (done, total int, err error) {
 	rec := r.run.rec
 	rec.meta.Lock()

@@ -8,7 +8,8 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// returning compiles RETURNING; nil for none. joined reports whether the statement reads other tables, whose columns are not given.
+// returning compiles RETURNING, or returns nil if there is none. joined reports whether the statement joins other
+// tables: RETURNING cannot return their columns.
 func (r *run) returning(t *catalog.Table, alias string, items []parser.SelectItem, joined bool) (*write.Returning, error) {
 	if items == nil {
 		return nil, nil
@@ -26,7 +27,7 @@ func (r *run) returning(t *catalog.Table, alias string, items []parser.SelectIte
 	return r.writeEnv().Returning(t, columns, exprs, needed), nil
 }
 
-// result returns the result of a statement that wrote n rows, with the rows of x; x may be nil.
+// result returns the result of a statement that wrote n rows, with the rows of x if x is not nil.
 func (r *run) result(n int64, x *write.Returning) *Rows {
 	if x == nil {
 		return r.done(n)

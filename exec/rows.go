@@ -14,34 +14,34 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Rows is the result of a statement. It is not for concurrent use.
+// Rows is the result of a statement. It is not safe for concurrent use.
 type Rows struct {
-	// Columns is nil for a statement that gives no rows.
+	// Columns is nil for a statement that returns no rows.
 	Columns []plan.OutputColumn
 	// Affected is the number of rows written by INSERT, UPDATE, DELETE or COPY; -1 for others.
 	Affected int64
-	Plan     *plan.Plan // of a query; nil otherwise
-	// Drawn is the same as the rows of EXPLAIN's text or JSON, with styles for a terminal; nil for other statements.
+	Plan     *plan.Plan // nil for statements other than queries
+	// Drawn holds the rows of EXPLAIN's text or JSON with styles for a terminal; it is nil for other statements.
 	Drawn []explain.Line
 	// Document is set if the only value is a whole file, to be written unchanged (EXPLAIN's HTML, SHOW CREATE TABLE).
 	Document bool
-	// Statement is what EXECUTE ran; nil for other statements.
+	// Statement is the statement that EXECUTE ran; it is nil for other statements.
 	Statement parser.Statement
 	execute   *execute
 
 	run   *run
-	life  *life // nil for a statement that gives no rows
+	life  *life // nil for a statement that returns no rows
 	op    operator.Operator
-	first *readAhead // has op's first rows; nil: op is to be asked
+	first *readAhead // the first rows of op; nil: none was read ahead
 	read  []*catalog.Table
-	err   error // what ended the rows
+	err   error // the error that ended the rows
 }
 
 // errRowsClosed is the error of rows that were closed before their end.
 var errRowsClosed = errors.New("the rows are closed")
 
-// Next gives the next rows, valid until the following call; io.EOF after the last. What ends it is the context
-// that the statement was run with.
+// Next returns the next rows, valid until the following call; io.EOF after the last. It ends with the context with which
+// the statement was started.
 func (r *Rows) Next() ([][]types.Value, error) {
 	if r.life == nil {
 		return nil, io.EOF
@@ -59,7 +59,7 @@ func (r *Rows) Next() ([][]types.Value, error) {
 		} else {
 			rows, err = r.op.Next(r.life.ctx)
 		}
-		if err == nil && r.Plan != nil { // who is given rows may not ask for more
+		if err == nil && r.Plan != nil { // a caller that has all rows may not call Next again
 			err = r.run.known(r.life.ctx, r.tables())
 		}
 		return err
@@ -77,7 +77,7 @@ func (r *Rows) Next() ([][]types.Value, error) {
 	return rows, nil
 }
 
-// tables are those that the plan reads.
+// tables returns the tables that the plan reads.
 func (r *Rows) tables() []*catalog.Table {
 	if r.read == nil {
 		r.read = r.Plan.Tables()
@@ -85,16 +85,16 @@ func (r *Rows) tables() []*catalog.Table {
 	return r.read
 }
 
-// Location is the zone of the statement's session.
+// Location returns the time zone of the statement's session.
 func (r *Rows) Location() *time.Location { return r.run.settings.loc }
 
-// end stops the running goroutines; Next returns why from then on.
+// end stops the running goroutines; from then on Next returns why.
 func (r *Rows) end(why error) error {
 	if r.err != nil {
 		return nil
 	}
 	r.err = why
-	r.life.cancel(nil) // before readers are waited for: one may be in a sub-query
+	r.life.cancel(nil) // before it waits for readers: one may be in a sub-query
 	if r.first != nil {
 		r.first.end()
 	}
@@ -105,7 +105,7 @@ func (r *Rows) end(why error) error {
 	return err
 }
 
-// Close ends the statement; no goroutine of it is left. It is idempotent.
+// Close ends the statement and all of its goroutines. It is idempotent.
 func (r *Rows) Close() error {
 	if r.life == nil {
 		return nil
@@ -125,12 +125,12 @@ func (r *Rows) Stats() Stats {
 	return r.run.rec.stats(r.run.Client)
 }
 
-// table is a result of rows that are already there.
+// table returns a result with the given rows.
 func (r *run) table(columns []plan.OutputColumn, rows [][]types.Value) *Rows {
 	return &Rows{Columns: columns, Affected: -1, run: r, op: operator.Literal(rows)}
 }
 
-// done is the result of a statement that wrote n rows (-1: it does not count any).
+// done returns the result of a statement that wrote n rows; -1: it writes none.
 func (r *run) done(n int64) *Rows {
 	r.rec.end(r.Client)
 	return &Rows{Affected: n, run: r}

@@ -18,7 +18,7 @@ import (
 // their filters drop do not count. 0: no limit.
 type ScanLimit struct{ Bytes, Rows int64 }
 
-// or returns l with its missing limits from m.
+// or returns l with its zero limits taken from m.
 func (l ScanLimit) or(m ScanLimit) ScanLimit {
 	if l.Bytes == 0 {
 		l.Bytes = m.Bytes
@@ -32,18 +32,18 @@ func (l ScanLimit) or(m ScanLimit) ScanLimit {
 // ErrScanLimit marks, for errors.Is, a statement that reads more than its ScanLimit.
 var ErrScanLimit = errors.New("scan limit exceeded")
 
-// ScanLimitError is the end of a statement that reads more than it may.
+// ScanLimitError is the error of a statement that reads more than its limit allows.
 type ScanLimitError struct {
-	Setting string // max_scan_rows, max_scan_bytes, or full_scan where statistics let a full scan pass
-	Read    int64  // so far, or what it would read
-	Before  bool   // it was refused before it read anything, for an estimate
+	Setting string // max_scan_rows, max_scan_bytes, or full_scan if LIMIT or statistics allowed a full scan
+	Read    int64  // so far, or by the estimate
+	Before  bool   // an estimate was too large; nothing was read
 	Limit   int64
-	Advice  string // what to add to read less; "" where nothing is known to help
+	Advice  string // the condition that makes the statement read less; "" if none is known
 	// For full_scan: the table, and the way in which it exceeds the limit that allowed the scan.
 	Table, Grown string
 }
 
-// Error states the reads, the limit, and how to read less.
+// Error returns the reads, the limit, and how to read less.
 func (e *ScanLimitError) Error() string {
 	if e.Setting == fullScan {
 		return e.Grown + "; ANALYZE " + e.Table + " counts them anew; or allow a full scan: ALLOW FULL SCAN at the end of the statement, SET full_scan = 'allow', or --full-scan allow"
@@ -66,7 +66,7 @@ func (e *ScanLimitError) Error() string {
 // Is makes errors.Is(err, ErrScanLimit) true.
 func (e *ScanLimitError) Is(target error) bool { return target == ErrScanLimit }
 
-// ParseScanLimit reads a number of bytes, such as 10GB, or none, which is 0.
+// ParseScanLimit parses a number of bytes, such as 10GB. "none" is 0.
 func ParseScanLimit(text string) (int64, error) {
 	if strings.EqualFold(text, "none") {
 		return 0, nil
@@ -88,7 +88,8 @@ type scanBudget struct {
 	advice      atomic.Pointer[string]
 }
 
-// limited gives a client on which reading ends with a *ScanLimitError beyond l: each worker learns it with its next batch.
+// limited returns a client whose reads fail with a *ScanLimitError beyond the limits of b. Each worker sees the error at
+// its next batch.
 func limited(c hbase.Client, b *scanBudget) hbase.Client {
 	if c == nil || b.limit == (ScanLimit{}) {
 		return c
@@ -96,7 +97,7 @@ func limited(c hbase.Client, b *scanBudget) hbase.Client {
 	return limitedClient{c, b}
 }
 
-// check fails when more was read than may be.
+// check fails if more was read than the limit allows.
 func (b *scanBudget) check() error {
 	e := &ScanLimitError{}
 	switch rows, bytes := b.rows.Load(), b.bytes.Load(); {
@@ -113,13 +114,13 @@ func (b *scanBudget) check() error {
 	return e
 }
 
-// took counts rows that were read.
+// took counts rows that were read, and fails beyond the limit.
 func (b *scanBudget) took(rows []hbase.Row) error {
 	n, size := int64(0), int64(0)
 	for i := range rows {
 		r := &rows[i]
 		if r.Key == nil {
-			continue // a Get that found nothing
+			continue // a Get that found no row
 		}
 		n++
 		size += int64(len(r.Encoded))
@@ -132,7 +133,7 @@ func (b *scanBudget) took(rows []hbase.Row) error {
 	return b.check()
 }
 
-// refuse fails when e, nil for nothing known, is more than may still be read.
+// refuse fails if the estimate e exceeds the rest of the limit. A nil e passes.
 func (b *scanBudget) refuse(e *plan.Estimate) error {
 	if e == nil {
 		return nil
@@ -153,7 +154,7 @@ type limitedClient struct {
 	budget *scanBudget
 }
 
-// Get counts the rows found.
+// Get implements hbase.Client: it counts the rows found.
 func (c limitedClient) Get(ctx context.Context, table string, keys [][]byte, o *hbase.ReadOptions) ([]hbase.Row, error) {
 	if err := c.budget.check(); err != nil {
 		return nil, err
@@ -165,7 +166,7 @@ func (c limitedClient) Get(ctx context.Context, table string, keys [][]byte, o *
 	return rows, err
 }
 
-// Scan gives a scanner whose rows are counted.
+// Scan implements hbase.Client: its scanner counts the rows.
 func (c limitedClient) Scan(ctx context.Context, r hbase.ScanRange, o *hbase.ReadOptions) (hbase.Scanner, error) {
 	s, err := c.Client.Scan(ctx, r, o)
 	if err != nil {
@@ -179,7 +180,7 @@ type limitedScanner struct {
 	budget *scanBudget
 }
 
-// Next counts the rows that it gives.
+// Next implements hbase.Scanner: it counts the rows.
 func (s *limitedScanner) Next(ctx context.Context) ([]hbase.Row, error) {
 	if err := s.budget.check(); err != nil {
 		return nil, err
@@ -191,7 +192,7 @@ func (s *limitedScanner) Next(ctx context.Context) ([]hbase.Row, error) {
 	return rows, err
 }
 
-// cheaper returns the condition that makes p read less; "" if there is none.
+// cheaper returns the condition that would make p read less; "" if there is none.
 func cheaper(p *plan.Plan) string {
 	for _, s := range p.Reads() {
 		if s.Advice != "" {

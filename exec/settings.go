@@ -27,28 +27,28 @@ type settings struct {
 	memory       int64 // bytes
 	scanLimit    ScanLimit
 	timeline     bool
-	// How much ANALYZE reads at most.
+	// Limits for the reads of ANALYZE.
 	analyzeRows int64
 	analyzeTime time.Duration
-	timeout     time.Duration     // of a statement; 0: none
-	kept        map[string]string // PostgreSQL's and those with a dot that were set; it does not change
+	timeout     time.Duration     // 0: none
+	kept        map[string]string // the values that were set of PostgreSQL's settings and of those with a dot; a map is never changed
 }
 
-// Session is the settings and the prepared statements of the statements that run in it. It is safe for concurrent use.
+// Session holds settings and prepared statements for the statements that run in it. It is safe for concurrent use.
 type Session struct {
 	// Client is the connection of the session's PostgreSQL client, or nil. It is set before the first statement.
 	Client *pgcatalog.Client
 
 	mu       sync.Mutex
 	settings settings
-	initial  settings // those to which RESET and SET ... TO DEFAULT return
+	initial  settings // the values that RESET and SET ... TO DEFAULT restore
 	prepared map[string]*prepared
 }
 
-// Session returns the session of statements that name none.
+// Session returns the session for statements without one of their own.
 func (e *Engine) Session() *Session { return e.session }
 
-// NewSession begins a session with the engine's settings.
+// NewSession returns a session with the engine's settings.
 func (e *Engine) NewSession() *Session {
 	initial := settings{fullScan: e.cfg.FullScan, fullScanRows: defaultFullScanRows, loc: e.cfg.Loc, memory: cmp.Or(e.cfg.MemoryLimit, operator.DefaultMemoryLimit),
 		scanLimit: e.cfg.ScanLimit, timeline: e.cfg.Timeline, analyzeRows: 200_000, analyzeTime: time.Minute}
@@ -61,7 +61,7 @@ func (s *Session) now() settings {
 	return s.settings
 }
 
-// Setting returns the value of a setting as SHOW shows it.
+// Setting returns the value of a setting as SHOW prints it.
 func (s *Session) Setting(name string) (string, error) {
 	now := s.now()
 	x, err := now.find(name, parser.NoPos)
@@ -88,7 +88,7 @@ func (s *Session) Settings() [][3]string {
 	return out
 }
 
-// Begin sets a setting that RESET will return to.
+// Begin sets a setting's initial value, which RESET restores.
 func (s *Session) Begin(name, value string) error {
 	if err := s.change(name, parser.NoPos, func(x setting, now *settings) error { return x.set(now, value) }); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (s *Session) Begin(name, value string) error {
 	return nil
 }
 
-// Set is SET name = value.
+// Set runs SET name = value.
 func (s *Session) Set(name, value string) error { return s.set(name, parser.NoPos, value) }
 
 func (s *Session) set(name string, pos parser.Pos, value string) error {
@@ -113,13 +113,13 @@ func (s *Session) set(name string, pos parser.Pos, value string) error {
 	})
 }
 
-// Saved are the settings of a session at one time.
+// Saved holds the settings of a session at one time.
 type Saved struct{ settings settings }
 
-// Save returns the settings as they are.
+// Save returns the current settings.
 func (s *Session) Save() Saved { return Saved{s.now()} }
 
-// Restore sets one setting, or with "ALL" all, as they were.
+// Restore restores the saved value of one setting, or of all if name is "ALL".
 func (s *Session) Restore(name string, to Saved) error { return s.restore(name, parser.NoPos, to) }
 
 func (s *Session) restore(name string, pos parser.Pos, to Saved) error {
@@ -135,7 +135,7 @@ func (s *Session) restore(name string, pos parser.Pos, to Saved) error {
 	})
 }
 
-// Reset is RESET name, or RESET ALL.
+// Reset runs RESET name, or RESET ALL.
 func (s *Session) Reset(name string) error { return s.reset(name, parser.NoPos) }
 
 func (s *Session) reset(name string, pos parser.Pos) error {
@@ -156,33 +156,33 @@ func (s *Session) change(name string, pos parser.Pos, f func(x setting, now *set
 		}
 	}
 	next := s.settings
-	if err := f(x, &next); err != nil { // and what was set stays
+	if err := f(x, &next); err != nil { // an error of f changes nothing
 		return err
 	}
 	s.settings = next
 	return nil
 }
 
-// Location is the zone of the session.
+// Location returns the session's time zone.
 func (s *Session) Location() *time.Location { return s.now().loc }
 
-// Memory returns how many bytes a statement of the session may hold.
+// Memory returns the number of bytes that a statement of the session may hold.
 func (s *Session) Memory() int64 { return s.now().memory }
 
-// Timeout returns how long a statement of the session may take; 0: as long as it needs.
+// Timeout returns the longest time that a statement of the session may take; 0: no limit.
 func (s *Session) Timeout() time.Duration { return s.now().timeout }
 
 // setting is one entry of SHOW ALL.
 type setting struct {
 	name, doc string
-	spelled   string // as PostgreSQL spells it; "": as name
+	spelled   string // the name in PostgreSQL's spelling; "" if it is name
 	fixed     bool   // SET cannot change it
 	show      func(s settings) string
 	set       func(s *settings, value string) error
 	reset     func(s *settings, initial settings)
 }
 
-// settingsByName has all settings.
+// settingsByName returns all settings by name.
 var settingsByName = sync.OnceValue(func() map[string]setting {
 	out := map[string]setting{}
 	for _, x := range slices.Concat(settingList(), postgresSettings()) {
@@ -191,7 +191,7 @@ var settingsByName = sync.OnceValue(func() map[string]setting {
 	return out
 })
 
-// settingList is one table, an entry each, in the order of SHOW ALL.
+// settingList returns hql's own settings, in the order of SHOW ALL.
 func settingList() []setting {
 	return []setting{
 		{name: "analyze_rows", doc: "the rows that ANALYZE reads at most",
@@ -307,7 +307,7 @@ func settingList() []setting {
 	}
 }
 
-// ParseConsistency reads strong or timeline.
+// ParseConsistency parses strong or timeline.
 func ParseConsistency(text string) (timeline bool, err error) {
 	switch strings.ToLower(text) {
 	case "strong":
@@ -318,7 +318,7 @@ func ParseConsistency(text string) (timeline bool, err error) {
 	return false, fmt.Errorf("consistency is strong or timeline, not %q", text)
 }
 
-// find finds a setting. One with a dot in its name is there when it is set.
+// find finds a setting. A name with a dot is found only after it was set.
 func (s settings) find(name string, pos parser.Pos) (setting, error) {
 	name = strings.ToLower(name)
 	if name == "time_zone" || name == "time zone" {
@@ -382,12 +382,12 @@ func (r *run) set(s *parser.Set) (*Rows, error) {
 	return r.done(-1), err
 }
 
-// scope compiles expressions over no table.
+// scope returns a scope without tables.
 func (r *run) scope() *expr.Scope {
 	return &expr.Scope{Funcs: r.env.Funcs, Function: r.env.Function, Loc: r.settings.loc, Now: r.Opt.Now, Param: r.param, Parameters: r.env.Parameters}
 }
 
-// param gives the value of a parameter.
+// param returns the value of a parameter.
 func (r *run) param(p *parser.Param) (types.Value, error) {
 	if p.Name != "" {
 		if v, ok := r.env.Named[p.Name]; ok {
@@ -401,7 +401,7 @@ func (r *run) param(p *parser.Param) (types.Value, error) {
 	return r.env.Args[p.Index-1], nil
 }
 
-// constant computes an expression without columns.
+// constant evaluates an expression without columns.
 func (r *run) constant(x parser.Expr) (types.Value, error) {
 	e, err := expr.Compile(x, r.scope())
 	if err != nil {

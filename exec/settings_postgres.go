@@ -11,7 +11,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// postgresSettings are the settings of PostgreSQL that clients ask for. A session keeps their values; a nil check: they cannot be set.
+// postgresSettings returns the settings of PostgreSQL that clients use. A session stores their values. A setting with a
+// nil check cannot be set.
 func postgresSettings() (out []setting) {
 	one := func(of ...string) func(string) (string, error) {
 		return func(v string) (string, error) {
@@ -107,7 +108,7 @@ func postgresSettings() (out []setting) {
 	return out
 }
 
-// keptSetting is a setting whose text is kept and has no further meaning for the engine.
+// keptSetting returns a setting that a session stores, and that has no effect on the engine.
 func keptSetting(spelled, byDefault, doc string, check func(string) (string, error)) setting {
 	name := strings.ToLower(spelled)
 	return setting{name: name, spelled: spelled, doc: doc, fixed: check == nil,
@@ -135,7 +136,7 @@ func keptSetting(spelled, byDefault, doc string, check func(string) (string, err
 		}}
 }
 
-// keep sets a value in a new map: running statements have the old one.
+// keep sets a value in a copy of the map: running statements use the old map.
 func (s *settings) keep(name, value string) {
 	kept := map[string]string{name: value}
 	for k, v := range s.kept {
@@ -146,12 +147,12 @@ func (s *settings) keep(name, value string) {
 	s.kept = kept
 }
 
-// ParseEncoding reads the name of an encoding of texts.
+// ParseEncoding parses the name of a text encoding.
 func ParseEncoding(v string) (string, error) {
 	switch strings.ToUpper(strings.NewReplacer("-", "", "_", "", "'", "").Replace(v)) {
 	case "UTF8", "UNICODE":
 		return "UTF8", nil
-	case "SQLASCII": // a client without a locale; what it sends is read as UTF-8
+	case "SQLASCII": // from a client without a locale; hql reads its texts as UTF-8
 		return "SQL_ASCII", nil
 	}
 	return "", fmt.Errorf("%q is not available: texts are UTF8", v)
@@ -187,13 +188,13 @@ func showTimeout(d time.Duration) string {
 	return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
 }
 
-// ParseSwitch reads on, off and their other spellings.
+// ParseSwitch parses on, off and their other spellings.
 func ParseSwitch(text string) (on, ok bool) {
 	v, err := types.Cast(types.NewString(text), types.Boolean, time.UTC)
 	return err == nil && v.Bool(), err == nil
 }
 
-// ParseTimeout reads a time: a number of milliseconds, or one with a unit. 0 means none.
+// ParseTimeout parses a number of milliseconds, or a number with a unit. 0 means no limit.
 func ParseTimeout(text string) (time.Duration, error) {
 	if n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64); err == nil && n >= 0 && n < 1<<31 {
 		return time.Duration(n) * time.Millisecond, nil

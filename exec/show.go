@@ -80,7 +80,7 @@ func (r *run) showTables() *Rows {
 	return r.table(textColumns("table", "kind", "stored in", "row key"), textRows(rows...))
 }
 
-// sources prints the parts of a pattern as they were written.
+// sources returns the parts of a pattern as the user wrote them.
 func sources(p *catalog.Composite) string {
 	var parts []string
 	for _, part := range p.Parts {
@@ -131,7 +131,7 @@ func (r *run) showSettings(s *parser.Show) (*Rows, error) {
 	return r.table(textColumns("setting", "value", "description"), textRows(rows...)), nil
 }
 
-// describe describes for each column where its value is stored.
+// describe returns, for each column, where its value is stored.
 func (r *run) describe(t *catalog.Table) *Rows {
 	var rows [][]string
 	for _, c := range t.Columns {
@@ -152,7 +152,7 @@ func (r *run) describe(t *catalog.Table) *Rows {
 	return r.table(textColumns("column", "type", "null", "stored in", "encoding"), textRows(rows...))
 }
 
-// showSplits lists the regions of t's tables as they are, or as they would be made.
+// showSplits lists the regions of t's HBase tables, or those with which a missing one would be created.
 func (r *run) showSplits(ctx context.Context, t *catalog.Table) (*Rows, error) {
 	columns := append(textColumns("table"), plan.OutputColumn{Name: "start", Type: types.Bytes},
 		plan.OutputColumn{Name: "stop", Type: types.Bytes}, plan.OutputColumn{Name: "server", Type: types.String})
@@ -175,7 +175,8 @@ func (r *run) showSplits(ctx context.Context, t *catalog.Table) (*Rows, error) {
 	return r.table(columns, rows), nil
 }
 
-// regionsOf are the regions of the HBase table name of l, those that it would be made with where it is not there.
+// regionsOf returns the regions of the HBase table name of l, or those with which it would be created if it does not
+// exist.
 func (r *run) regionsOf(ctx context.Context, t *catalog.Table, l *catalog.Layout, name string) ([]hbase.Region, error) {
 	regions, err := r.Client.Regions(ctx, name)
 	if err == nil && len(regions) > 0 {
@@ -187,7 +188,7 @@ func (r *run) regionsOf(ctx context.Context, t *catalog.Table, l *catalog.Layout
 	return nil, err
 }
 
-// noteRegions adds notes with the first keys of the regions of t, a table that was just created, and about its rowkeys.
+// noteRegions adds notes with the start keys of the regions of t, a table that was just created, and about its rowkeys.
 func (r *run) noteRegions(ctx context.Context, t *catalog.Table) error {
 	l := t.Layouts[0]
 	if t.External {
@@ -197,7 +198,7 @@ func (r *run) noteRegions(ctx context.Context, t *catalog.Table) error {
 		r.noteKeys(t, [][]byte{nil})
 		return nil
 	}
-	regions, err := r.regionsOf(ctx, t, l, storedName(l)) // a name that is made of parts is no table's yet
+	regions, err := r.regionsOf(ctx, t, l, storedName(l)) // a name made of parts does not name an HBase table yet
 	if err != nil {
 		return err
 	}
@@ -228,8 +229,8 @@ func (r *run) noteKeys(t *catalog.Table, starts [][]byte) {
 	}
 }
 
-// noteIndexes warns of other definitions of t's rows that lack an index or copy of t, or have one that t lacks: rows
-// written through a definition without it get no entry there.
+// noteIndexes warns of other definitions of t's rows that lack an index or copy of t, or have one that t lacks: a
+// statement that writes rows through one definition does not update the other's indexes.
 func (r *run) noteIndexes(t *catalog.Table) {
 	for _, o := range r.engine.catalog.Tables() {
 		if strings.EqualFold(o.Name, t.Name) || !sameRows(t, o) {
@@ -247,7 +248,8 @@ func (r *run) noteIndexes(t *catalog.Table) {
 	}
 }
 
-// sameRows reports whether rows of a may be rows of b: their primary keys are in one HBase table, and do not begin with different literals.
+// sameRows reports whether a and b may have rows in common: both primary layouts are in the same HBase table, and their
+// keys do not begin with different literals.
 func sameRows(a, b *catalog.Table) bool {
 	x, y := a.Layouts[0], b.Layouts[0]
 	if stored(x) != stored(y) {
@@ -258,10 +260,10 @@ func sameRows(a, b *catalog.Table) bool {
 	return string(p[:n]) == string(q[:n])
 }
 
-// maxNoted bounds the regions that a note lists, but for the last one.
+// maxNoted bounds the number of regions that a note lists before the last one.
 const maxNoted = 8
 
-// plannedRegions are the regions that l's table would be made with.
+// plannedRegions returns the regions with which l's HBase table would be created.
 func (r *run) plannedRegions(ctx context.Context, t *catalog.Table, l *catalog.Layout) ([]hbase.Region, error) {
 	keys, err := r.splitKeys(ctx, t, l)
 	if err != nil {

@@ -12,36 +12,36 @@ import (
 	"github.com/hql-db/hql/stats"
 )
 
-// statement is the state that the reads of one statement share, and the checks before each read.
+// statement holds the state that the reads of one statement share, and makes the checks before each read.
 type statement struct {
 	scan.Reads
 	rec     *recorder
-	watched *atomic.Pointer[recorder] // rec, for who watches the statement from another goroutine
+	watched *atomic.Pointer[recorder] // rec, for other goroutines that watch the statement
 	budget  *scanBudget
-	// allowFull reports whether a full scan was allowed by the statement.
+	// allowFull is set if the statement allows full scans.
 	allowFull bool
 	policy    FullScanPolicy
-	// fullScanRows is the number of rows in the order of a key that may be read without permission. knownSmall is set if
-	// statistics showed that the reads are small when the statement was cut into pieces. looked, nil at first, counts the
-	// rows read because of either.
+	// fullScanRows is the number of rows, in the order of a key, that may be read without permission. knownSmall is set
+	// if statistics showed small reads when the statement was cut into pieces. looked counts the rows that are read
+	// because of either; it is nil at first.
 	fullScanRows int64
 	knownSmall   bool
 	looked       *lookedBudget
 	full         *filledLayouts
-	// follow is Engine.followForeign where there is another catalog, asked are the tables that it was asked of.
+	// follow is Engine.followForeign if there is another catalog; asked holds the tables for which it was called.
 	follow func(ctx context.Context, t *catalog.Table, written bool) error
 	asked  *sync.Map
 	// statistics returns the statistics of a table, or nil.
 	statistics func(*catalog.Table) *stats.Table
 }
 
-// record counts the reads from now on in rec.
+// record makes rec count the reads from now on.
 func (st *statement) record(rec *recorder) {
 	st.rec, st.Recorder = rec, &rec.Recorder
 	st.watched.Store(rec)
 }
 
-// scan opens one table access: it is the statement's operator.Source.
+// scan opens one table access; it is the operator.Source of the statement.
 func (st *statement) scan(ctx context.Context, s *plan.Scan) (operator.Operator, error) {
 	if err := st.guard(s); err != nil {
 		return nil, err

@@ -22,15 +22,16 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Statistics are kept in the store, so that every user of a cluster has the same: table hql_stats, a row a table under its
-// lower-case name, JSON in d:stats. ANALYZE counts as a change of definitions: with them others read the statistics again. Who may
-// not write there keeps them in files of his own. The newer ones count.
+// Statistics are kept in the store for all users of a cluster. Table hql_stats has one row per table, under its
+// lower-case name, with JSON in d:stats. ANALYZE counts as a change of definitions, so that other engines read the
+// statistics again. Users who may not write to hql_stats keep statistics in files of their own. The newer statistics
+// count.
 const (
 	statisticsTable     = catalog.StatisticsTable
 	statisticsQualifier = "stats"
 )
 
-// StatisticsFiles keeps statistics for users that may not write to the store.
+// StatisticsFiles keeps statistics for users who may not write to the store.
 type StatisticsFiles interface {
 	// Load returns the content saved under a name; nil without an error if there is none.
 	Load(name string) ([]byte, error)
@@ -42,12 +43,12 @@ type StatisticsFiles interface {
 // statistics is an engine's cache of the statistics of tables.
 type statistics struct {
 	mu      sync.Mutex
-	stored  map[string]*stats.Table  // of the store, by lower-case name; nil: it has some, which nobody has wanted yet
-	filed   map[string]*stats.Table  // of the files; nil: it was looked for in vain
-	edition int                      // of stored: what was read before it changed is not kept
-	reading map[string]chan struct{} // by name: closed when whoever reads them is done
-	later   map[string]time.Time     // by name: they could not be read, plans go without them until then
-	why     map[string]error         // by name: why they could not be read
+	stored  map[string]*stats.Table  // of the store, by lower-case name; nil: the store has some that were not read yet
+	filed   map[string]*stats.Table  // of the files; nil: the file has none
+	edition int                      // incremented when stored changes: a read that began earlier is not kept
+	reading map[string]chan struct{} // by name: closed when the read has ended
+	later   map[string]time.Time     // by name: they could not be read; plans do without them until then
+	why     map[string]error         // by name: the error of the last read
 }
 
 // ready returns the known statistics of t, and whether no more need to be read. If both the store and the files have
@@ -66,8 +67,8 @@ func (s *statistics) ready(name string, t *catalog.Table, files bool) (known *st
 	return known, asked || !files
 }
 
-// statisticsOf returns the statistics of t; nil if there are none that fit it, or ctx ended before they were read. One
-// caller reads those of the store, for all that want them.
+// statisticsOf returns the statistics of t, or nil if there are none that fit t, or if ctx ended first. Concurrent
+// callers share one read of the store.
 func (e *Engine) statisticsOf(ctx context.Context, t *catalog.Table) *stats.Table {
 	name := strings.ToLower(t.Name)
 	s := &e.stats
@@ -107,8 +108,7 @@ func (e *Engine) statisticsOf(ctx context.Context, t *catalog.Table) *stats.Tabl
 	return nil
 }
 
-// Statistics returns the results of ANALYZE for t; nil if there are none that fit it, or ctx ended before they were
-// read.
+// Statistics returns the results of ANALYZE for t, or nil if there are none that fit t, or if ctx ended first.
 func (e *Engine) Statistics(ctx context.Context, t *catalog.Table) *stats.Table {
 	return e.statisticsOf(ctx, t)
 }
@@ -120,13 +120,13 @@ func (e *Engine) readStatistics(ctx context.Context, t *catalog.Table, name stri
 	if stored {
 		b, err = e.storedStatistics(ctx, t)
 	} else {
-		b, _ = e.cfg.Statistics.Load(name) // a file that cannot be read is none
+		b, _ = e.cfg.Statistics.Load(name) // a file that cannot be read counts as none
 	}
 	var known *stats.Table
 	if b != nil {
 		known, damaged = parseStatistics(b)
 	}
-	failed := err != nil && (context.Cause(ctx) == nil || context.Cause(ctx) == errLate) // else who asked went away
+	failed := err != nil && (context.Cause(ctx) == nil || context.Cause(ctx) == errLate) // otherwise the caller has gone away
 	why := cmp.Or(err, damaged)
 	if failed || damaged != nil {
 		e.warn(fmt.Sprintf("statistics of %s: %v", t.Name, why))
@@ -152,14 +152,14 @@ func (e *Engine) readStatistics(ctx context.Context, t *catalog.Table, name stri
 			s.later[name] = time.Now().Add(statisticsAgain)
 		}
 		return err
-	case s.edition != edition: // another has changed them meanwhile
+	case s.edition != edition: // they were changed during the read
 	case !stored:
 		if s.filed == nil {
 			s.filed = map[string]*stats.Table{}
 		}
 		s.filed[name] = known
 	case damaged != nil:
-		s.stored[name] = &stats.Table{} // it is about no table: those of the files may be
+		s.stored[name] = &stats.Table{} // an empty value fits no table, so that the files are used
 	case known == nil:
 		delete(s.stored, name)
 	default:
@@ -175,8 +175,8 @@ func (s *statistics) changed(name string) {
 	delete(s.why, name)
 }
 
-// describes reports whether s fits the current definition of t: columns and keys may have changed, or another
-// definition may have used the name, as in another file.
+// describes reports whether s fits the current definition of t. Columns and keys may have changed, or the name may have
+// belonged to another definition.
 func describes(s *stats.Table, t *catalog.Table) bool {
 	if !strings.EqualFold(s.Name, t.Name) || len(s.Columns) != len(t.Columns) || len(s.Keys) != len(t.Layouts) {
 		return false
@@ -269,7 +269,7 @@ func (r *run) storeStatistics(ctx context.Context, t *catalog.Table, b []byte) e
 	return err
 }
 
-// forgetStatistics removes the statistics of a dropped table.
+// forgetStatistics deletes the statistics of a dropped table.
 func (r *run) forgetStatistics(ctx context.Context, t *catalog.Table) error {
 	known, name := &r.engine.stats, strings.ToLower(t.Name)
 	known.mu.Lock()
@@ -293,30 +293,31 @@ func (r *run) forgetStatistics(ctx context.Context, t *catalog.Table) error {
 	return err
 }
 
-// Statistics that are not there within statisticsWait, over all tables of a statement, are not worth more: it is planned without them, and
-// so are others for a while.
+// statisticsWait is the time that planning one statement waits for statistics, over all of its tables. Afterwards it is
+// planned without those that are missing. If reading failed, statements do without these statistics for statisticsAgain.
 const (
 	statisticsWait  = time.Second
 	statisticsAgain = 10 * time.Second
 )
 
-// errLate ends the reading of statistics for which a statement does not wait.
+// errLate ends a read of statistics that takes longer than statisticsWait.
 var errLate = errors.New("they take too long to read")
 
-// statisticsUnder is statisticsOf for the plans of one statement, under ctx. To all of them it says the same of a table, which k keeps.
+// statisticsUnder returns statisticsOf for the plans of one statement. k caches the answers, so that all plans see the
+// same statistics.
 func (e *Engine) statisticsUnder(ctx context.Context, k *told) func(*catalog.Table) *stats.Table {
 	k.engine, k.ctx, k.left, k.by = e, ctx, statisticsWait, nil
 	return k.of
 }
 
-// told is what one statement was told of tables.
+// told caches the statistics that the plans of one statement have seen.
 type told struct {
 	engine *Engine
 	ctx    context.Context
 
 	mu   sync.Mutex
 	by   map[*catalog.Table]*stats.Table
-	left time.Duration // that the statement waits for more
+	left time.Duration // time that the statement may still wait
 }
 
 func (k *told) of(t *catalog.Table) *stats.Table {
@@ -344,21 +345,21 @@ func (k *told) of(t *catalog.Table) *stats.Table {
 	return known
 }
 
-// knowStatistics lets the planner and the checks before reads use statistics.
+// knowStatistics gives the planner and the checks before reads access to statistics.
 func (r *run) knowStatistics(ctx context.Context) {
 	r.statistics = r.engine.statisticsUnder(ctx, r.told)
 	r.env.Statistics = r.statistics
 }
 
-// mayPlan sets the other functions that the planner calls.
+// mayPlan sets the functions of the engine that the planner calls.
 func (r *run) mayPlan(ctx context.Context) {
 	r.env.Stop, r.env.Lookups, r.env.MayReadAll, r.env.Trusted = ctx.Err, r.Numbers.Get, r.mayReadAll, r.trusts
 }
 
-// statisticsTimeout bounds how long SHOW STATISTICS waits for them.
+// statisticsTimeout bounds the time that SHOW STATISTICS waits for them.
 const statisticsTimeout = 10 * time.Second
 
-// storedStatistics reads the statistics of t that the store has; nil: it has none.
+// storedStatistics reads the statistics of t from the store; nil if there are none.
 func (e *Engine) storedStatistics(ctx context.Context, t *catalog.Table) ([]byte, error) {
 	rows, err := e.client.Get(ctx, statisticsTable, [][]byte{catalogKey(t.Name)}, &hbase.ReadOptions{Families: []string{catalogFamily}})
 	if errors.Is(err, hbase.ErrNoTable) {
@@ -375,7 +376,7 @@ func (e *Engine) storedStatistics(ctx context.Context, t *catalog.Table) ([]byte
 	return nil, nil
 }
 
-// listStatistics finds the tables for which the store has statistics.
+// listStatistics finds the tables that have statistics in the store.
 func (e *Engine) listStatistics(ctx context.Context) error {
 	found := map[string]*stats.Table{}
 	keys := &hbase.ReadOptions{Families: []string{catalogFamily}, Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}}
@@ -418,13 +419,13 @@ func (r *run) showStatistics(ctx context.Context, t *catalog.Table) (*Rows, erro
 	return r.statisticsRows(t, s, r.outdated(ctx, t, s)), nil
 }
 
-// oldAge is from when on statistics are shown as old.
+// oldAge is the age from which on SHOW STATISTICS calls statistics old.
 const oldAge = 30 * 24 * time.Hour
 
 // age returns the age of s.
 func (st *statement) age(s *stats.Table) time.Duration { return time.UnixMilli(st.Opt.Now).Sub(s.At) }
 
-// outdated says why s may no longer be true of t; "": nothing is known to speak against it.
+// outdated returns the reason why s may no longer describe t, or "" if none is known.
 func (r *run) outdated(ctx context.Context, t *catalog.Table, s *stats.Table) string {
 	now := int64(0)
 	names, err := r.physical(ctx, t.Layouts[0])
@@ -435,9 +436,9 @@ func (r *run) outdated(ctx context.Context, t *catalog.Table, s *stats.Table) st
 			now += max(0, of.Bytes)
 		}
 	}
-	const small = 8 << 20 // sizes are told in megabytes
+	const small = 8 << 20 // sizes are reported in megabytes
 	then := s.Size
-	if found := s.Rows * s.Bytes; then == 0 && found >= 1 && found < small { // of less than a megabyte nothing is told
+	if found := s.Rows * s.Bytes; then == 0 && found >= 1 && found < small { // a size below one megabyte is reported as 0
 		then = int64(found)
 	}
 	switch {
@@ -451,7 +452,8 @@ func (r *run) outdated(ctx context.Context, t *catalog.Table, s *stats.Table) st
 	return ""
 }
 
-// statisticsRows prints statistics, which may be outdated: a row for the table, for each column, and for each leading part of each key.
+// statisticsRows returns the rows of SHOW STATISTICS: one for the table, for each column, and for each leading part of
+// each key. outdated is the reason why s may be outdated, or "".
 func (r *run) statisticsRows(t *catalog.Table, s *stats.Table, outdated string) *Rows {
 	whole := func(f float64) types.Value { return types.NewInt(int64(math.Round(min(f, 1e18)))) }
 	tenth := func(f float64) types.Value { return types.NewDouble(math.Round(f*10) / 10) }
@@ -507,7 +509,7 @@ func columnDetail(c *stats.Column) string {
 	return text
 }
 
-// clip cuts a long value for a line.
+// clip shortens a long value to fit in a line.
 func clip(s string) string {
 	const most = 40
 	if r := []rune(s); len(r) > most {

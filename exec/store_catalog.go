@@ -18,10 +18,9 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// The definitions of tables created in hql are kept in the store, so that every
-// user of a cluster sees the same: table hql_catalog, a row a table under its
-// lower-case name, the statement in d:sql. Rows that begin with a NUL are counters:
-// of the numbers that LOOKUP draws, and one of the changes of definitions.
+// The definitions of tables created in hql are kept in the store for all users of a cluster. Table hql_catalog has one
+// row per table, under its lower-case name, with the statement in d:sql. Rows whose key begins with a NUL are counters:
+// of the numbers that LOOKUP draws, and of the changes of definitions.
 const (
 	catalogTable     = catalog.SystemTable
 	catalogFamily    = "d"
@@ -31,44 +30,44 @@ const (
 	changesKey       = "\x00changes"
 )
 
-// serverTime as the timestamp of a definition leaves it to the server: clients' clocks differ.
+// serverTime as the timestamp of a mutation lets the server set the time: the clocks of clients differ.
 const serverTime = math.MaxInt64
 
-// definitionsAge is the time for which an engine uses the definitions that it has read. After that the next statement
-// checks with one Get whether they have changed, before it writes or returns a row. DROP TABLE waits as long, so that
-// no later statement uses the definition. A variable for tests.
+// definitionsAge is the time for which an engine uses the definitions that it has read. Then the next statement checks
+// with one Get whether they have changed, before it writes or returns a row. DROP TABLE waits as long, so that no later
+// statement uses the definition. It is a variable for tests.
 var definitionsAge = 250 * time.Millisecond
 
-// foreignAge is the time for which an engine uses the definitions of another catalog, which does not report changes:
-// Phoenix's has a few thousand rows. A variable for tests.
+// foreignAge is the time for which an engine uses the definitions of another catalog, which does not report changes.
+// Phoenix's catalog has a few thousand rows. It is a variable for tests.
 var foreignAge = 10 * time.Second
 
 // definitions is an engine's copy of the store's catalog.
 type definitions struct {
-	slot    chan struct{} // holds one that reads them
-	checked atomic.Int64  // when they were read or known to be unchanged, in nanoseconds since the engine was made
+	slot    chan struct{} // held by the goroutine that reads them
+	checked atomic.Int64  // when they were read or found unchanged, in nanoseconds since the engine was created
 	began   time.Time
-	changes int64       // the counter when they were read
-	denied  atomic.Bool // they may not be read
-	foreign time.Time   // when those of another catalog were read
+	changes int64       // the counter of changes when they were read
+	denied  atomic.Bool // the user may not read them
+	foreign time.Time   // when the other catalog was read
 	others  atomic.Pointer[tablesOfOthers]
-	rows    map[string]definition // what the store held, by lower-case name
-	stored  map[string]definition // of those tables that are in the catalog for them
-	edition atomic.Int64          // how often the catalog was changed for them
+	rows    map[string]definition // all definitions in the store, by lower-case name
+	stored  map[string]definition // those of rows whose tables the catalog has taken over
+	edition atomic.Int64          // incremented when the catalog changes because of them
 }
 
-// definition is the content of the store's catalog for a name.
+// definition is the content of the store's catalog for one name.
 type definition struct {
-	sql string // "" for nothing
-	at  int64  // the time of its cell: of what has the name after a removal it is a later one
+	sql string // "" if there is none
+	at  int64  // timestamp of its cell; it increases, even when a removed name is defined again
 }
 
-// dropping begins the content of the store's catalog for a table that is being dropped. After it come the identifier of
-// the DROP TABLE, which is unique, and the statement that created the table. To all versions of hql the name then has
-// no table, because the content is not a statement.
+// dropping is the prefix of the store's catalog entry for a table that is being dropped. After it come the unique
+// identifier of the DROP TABLE and the statement that created the table. No version of hql finds a table under the name
+// then, because the entry is not a statement.
 const dropping = "DROP "
 
-// statement gives the statement that made a table or view, and whether the table is being dropped.
+// statement returns the statement that created a table or view, and whether the table is being dropped.
 func (d definition) statement() (sql string, half bool) {
 	rest, half := strings.CutPrefix(d.sql, dropping)
 	if !half {
@@ -78,15 +77,14 @@ func (d definition) statement() (sql string, half bool) {
 	return sql, true
 }
 
-// LoadCatalog adds the tables that the store's catalog holds and that the engine's
-// does not know yet. A definition that cannot be read is a warning, not an error:
-// it must not hide all others.
+// LoadCatalog adds the tables in the store's catalog that the engine's catalog does not know yet. A definition that
+// cannot be read causes a warning, not an error, so that the others can be used.
 func (e *Engine) LoadCatalog(ctx context.Context) (warnings []string, err error) {
 	err = e.follow(ctx, true, func(w string) { warnings = append(warnings, w) })
 	return warnings, err
 }
 
-// reload takes over all that other connections have changed in the store's catalog.
+// reload reads all changes that other connections have made in the store's catalog.
 func (e *Engine) reload(ctx context.Context) error { return e.follow(ctx, true, e.warn) }
 
 // refresh is reload unless the definitions are younger than definitionsAge.
@@ -99,10 +97,10 @@ func (e *Engine) refresh(ctx context.Context) error {
 
 func (e *Engine) warn(text string) { e.cfg.Logger.Warn(text) }
 
-// settle waits until no statement begins, or writes, any more with definitions that were read before now.
+// settle waits until no statement begins, or writes, with definitions that were read before the call.
 func (e *Engine) settle(ctx context.Context) error {
 	if e.cfg.Alone {
-		err := e.sending.Acquire(ctx, everySender) // what is being sent arrives
+		err := e.sending.Acquire(ctx, everySender) // wait for the rows that are being sent
 		if err == nil {
 			e.sending.Release(everySender)
 		}
@@ -121,7 +119,8 @@ func (d *definitions) fresh() bool {
 	return at > 0 && time.Since(d.began)-time.Duration(at) < definitionsAge
 }
 
-// follow brings the catalog up to date with the store's; now: whether or not it was changed by then.
+// follow updates the catalog from the store. Unless now is set, it does so only if the definitions are older than
+// definitionsAge.
 func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error {
 	d := &e.defs
 	if e.client == nil {
@@ -133,7 +132,7 @@ func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error 
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if !now && d.fresh() { // by another statement
+	if !now && d.fresh() { // another statement has just read them
 		return nil
 	}
 	at := time.Since(d.began)
@@ -158,10 +157,10 @@ func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error 
 		if err == nil {
 			e.takeOver(defs, warn)
 			d.rows, d.changes = rows, changes
-			d.others.Store(others) // after the tables: who still holds one of before finds it replaced
+			d.others.Store(others) // after the tables: a statement with an older one finds it replaced
 		}
 	}
-	if errors.Is(err, hbase.ErrDenied) { // definitions may come from elsewhere, and not every statement needs one
+	if errors.Is(err, hbase.ErrDenied) { // definitions may come from elsewhere, and not every statement needs them
 		if !d.denied.Swap(true) {
 			warn(fmt.Sprintf("tables defined in the cluster are not known: %v", err))
 		}
@@ -176,7 +175,7 @@ func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error 
 	return nil
 }
 
-// withDenied adds to the error of a name that is not known that the store's definitions may not be read.
+// withDenied adds to an unknown-table error that the user may not read the store's definitions.
 func (e *Engine) withDenied(err error) error {
 	if !e.defs.denied.Load() || !errors.Is(err, catalog.ErrUnknownTable) {
 		return err
@@ -230,7 +229,7 @@ func (e *Engine) readDefinitions(ctx context.Context) (defs map[string]definitio
 	return defs, changes, nil
 }
 
-// tablesOfOthers are those that another catalog defines.
+// tablesOfOthers are the tables that another catalog defines.
 type tablesOfOthers struct {
 	Foreign
 	names map[string]bool // in lower case
@@ -262,20 +261,20 @@ func (e *Engine) readForeign(ctx context.Context, defs map[string]definition) (*
 	return out, nil
 }
 
-// errRead marks, for errors.Is, a table that changed after a statement was planned and before it has read anything.
+// errRead marks, for errors.Is, a table that changed after the statement was planned and before it read anything.
 var errRead = errors.New("run it again")
 
-// errRedefined is what errors.Is finds where a table is another one than when the statement began.
+// errRedefined marks, for errors.Is, a table that was dropped or replaced since the statement began.
 var errRedefined = errors.New("run it again")
 
-// redefined reports whether err ended a statement because the table that it writes has another definition by now.
+// redefined reports whether err ended a statement because the table that it writes was replaced meanwhile.
 func (e *Engine) redefined(stmt parser.Statement, err error) bool {
 	_, ok := e.catalog.Table(parser.Written(stmt))
 	return ok && errors.Is(err, errRedefined)
 }
 
-// current refuses to read t if another catalog says something else of it by now: what is read would be of another table, or decoded
-// as what it is not. It asks once a statement.
+// current refuses to read t if another catalog has changed its definition: the statement would read the wrong table, or
+// decode values wrongly. It checks each table once per statement.
 func (st *statement) current(ctx context.Context, t *catalog.Table) error {
 	if st.follow == nil {
 		return nil
@@ -286,8 +285,8 @@ func (st *statement) current(ctx context.Context, t *catalog.Table) error {
 	return st.follow(ctx, t, false)
 }
 
-// followForeign reads another catalog again if it has changed for t, for readers or for writers, and fails if t is not
-// the same then.
+// followForeign reads another catalog again if it has changed for t, for readers or for writers. It fails if the
+// definition of t differs then.
 func (e *Engine) followForeign(ctx context.Context, t *catalog.Table, written bool) error {
 	others := e.defs.others.Load()
 	if others == nil || !others.names[strings.ToLower(t.Name)] {
@@ -306,8 +305,8 @@ func (e *Engine) followForeign(ctx context.Context, t *catalog.Table, written bo
 	return nil
 }
 
-// definitionOf returns the known definition of name, empty if it is not from the store, and the row that the store had
-// when it was last read.
+// definitionOf returns two definitions of name: known is the one from the store that the catalog uses, empty if it uses
+// none. row is the one in the store when it was last read.
 func (e *Engine) definitionOf(ctx context.Context, name string) (known, row definition, err error) {
 	select {
 	case e.defs.slot <- struct{}{}:
@@ -319,8 +318,8 @@ func (e *Engine) definitionOf(ctx context.Context, name string) (known, row defi
 	}
 }
 
-// takeOver makes the catalog hold the tables of defs instead of those that it held for the store before. Tables that
-// it knows otherwise, from a file, stay.
+// takeOver replaces the tables that the catalog has from the store by those of defs. It keeps tables that come from a
+// file.
 func (e *Engine) takeOver(defs map[string]definition, warn func(string)) {
 	stored := e.defs.stored
 	changed := false
@@ -354,7 +353,7 @@ func (e *Engine) takeOver(defs map[string]definition, warn func(string)) {
 	}
 }
 
-// define adds the definition in a row of the store's catalog.
+// define adds the definition in a row of the store's catalog to the engine's catalog.
 func (e *Engine) define(key, sql string) error {
 	s, err := parser.ParseStatement(sql)
 	if v, ok := s.(*parser.CreateView); ok && err == nil && strings.ToLower(v.Name) == key {
@@ -368,7 +367,7 @@ func (e *Engine) define(key, sql string) error {
 	return err
 }
 
-// readTable gives the table that a row of the store's catalog defines.
+// readTable returns the table that a row of the store's catalog defines.
 func (e *Engine) readTable(key, sql string) (*catalog.Table, error) {
 	s, err := parser.ParseStatement(sql)
 	def, ok := s.(*parser.CreateTable)
@@ -388,13 +387,13 @@ func (e *Engine) readTable(key, sql string) (*catalog.Table, error) {
 	return t, nil
 }
 
-// unchanged fails if one of the statement's tables was dropped or replaced since it began: its reads and writes could
+// unchanged fails if one of the tables was dropped or replaced since the statement began: its reads and writes could
 // concern another table with the same name.
 func (r *run) unchanged(ctx context.Context, tables ...*catalog.Table) error {
 	return r.still(ctx, false, tables)
 }
 
-// unwritten is unchanged for statements that are about to write tables.
+// unwritten is unchanged for tables that the statement is about to write.
 func (r *run) unwritten(ctx context.Context, tables ...*catalog.Table) error {
 	return r.still(ctx, true, tables)
 }
@@ -408,7 +407,7 @@ func (r *run) still(ctx context.Context, written bool, tables []*catalog.Table) 
 	return r.known(ctx, tables)
 }
 
-// known is unchanged for frequent checks: it does not ask other catalogs.
+// known is unchanged for frequent checks: it does not read other catalogs.
 func (r *run) known(ctx context.Context, tables []*catalog.Table) error {
 	if err := r.engine.refresh(ctx); err != nil {
 		return err
@@ -422,10 +421,10 @@ func (r *run) known(ctx context.Context, tables []*catalog.Table) error {
 }
 
 func (r *run) ensureCatalogTable(ctx context.Context) error {
-	_, err := r.Client.Regions(ctx, catalogTable) // not Families, which may be asked by those only who may create tables
+	_, err := r.Client.Regions(ctx, catalogTable) // not Families, which needs the permission to create tables
 	if errors.Is(err, hbase.ErrNoTable) {
 		err = r.Client.CreateTable(ctx, catalogTable, []hbase.Family{{Name: catalogFamily}}, nil)
-		if errors.Is(err, hbase.ErrTableExists) { // another was faster
+		if errors.Is(err, hbase.ErrTableExists) { // another connection was faster
 			err = nil
 		}
 	}
@@ -435,13 +434,13 @@ func (r *run) ensureCatalogTable(ctx context.Context) error {
 	return nil
 }
 
-// keptError is the error of a statement that failed after its definition was saved in the store.
+// keptError is the error of a statement that failed after it saved its definition in the store.
 type keptError struct{ error }
 
 func (e keptError) Unwrap() error { return e.error }
 
-// saveDefinition saves the definition of a table or view in the store, in place of was. If the name has another
-// definition there, that stays, and the error is taken. A new name has no definition, so was is empty.
+// saveDefinition replaces the definition was of a table or view in the store by sql; was is empty for a new name. If the
+// name has another definition there, that stays, and saveDefinition returns the error taken.
 func (r *run) saveDefinition(ctx context.Context, name, was, sql string, taken error) error {
 	if err := r.ensureCatalogTable(ctx); err != nil {
 		return err
@@ -467,7 +466,7 @@ func (r *run) saveDefinition(ctx context.Context, name, was, sql string, taken e
 		}
 		there := rows[0].Key != nil
 		switch {
-		case there && (done || was != "" && string(rows[0].Cells[0].Value) == sql): // the answer that it was done may have been lost
+		case there && (done || was != "" && string(rows[0].Cells[0].Value) == sql): // the answer to a successful write may have been lost
 			if err := r.countChange(ctx); err != nil {
 				return keptError{err}
 			}
@@ -475,19 +474,20 @@ func (r *run) saveDefinition(ctx context.Context, name, was, sql string, taken e
 		case there || !done:
 			return taken
 		}
-		was = "" // it is hidden by a removal in the same millisecond
+		was = "" // a deletion in the same millisecond hides it
 	}
 }
 
-// definitionCell reads a definition without other cells that its row may have: a later version's, or a program's.
+// definitionCell reads a definition without other cells of its row, which a later version or another program may have
+// written.
 var definitionCell = &hbase.ReadOptions{Columns: []filter.Column{{Family: catalogFamily, Qualifier: catalogQualifier}}}
 
-// forgetDefinition removes the definition of a table or view from the store, if it still is was, and the counters of
-// the numbers drawn for it. If another connection has redefined the name, both stay: nothing newer than was is removed.
+// forgetDefinition deletes the definition of a table or view from the store if it is still was, with the counters of the
+// numbers drawn for it. If another connection has redefined the name, both stay: nothing newer than was is deleted.
 func (r *run) forgetDefinition(ctx context.Context, name, was string, counters ...[]byte) error {
 	var rows []hbase.Row
 	var err error
-	if len(counters) > 0 { // before the definition is seen to be the same
+	if len(counters) > 0 { // read before the definition is compared
 		rows, err = r.Client.Get(ctx, catalogTable, counters, &hbase.ReadOptions{Families: []string{catalogFamily}})
 	}
 	if err == nil && was != "" {

@@ -19,12 +19,12 @@ import (
 type subqueries struct {
 	run *run
 	ctx context.Context
-	// views are those that the statement names.
+	// views are the views that the statement names.
 	views planner.Views
 
 	mu      sync.Mutex
 	closed  map[*parser.Select][]types.Value
-	answers map[*plan.Subplan]map[string]expr.Expr // by the outer values
+	answers map[*plan.Subplan]map[string]expr.Expr // by the values of the outer row
 	held    int64                                  // bytes kept in answers
 	shared  map[*plan.Subplan]*operator.Shared
 	sharing atomic.Int64 // bytes kept in shared
@@ -34,7 +34,7 @@ func newSubqueries(ctx context.Context, r *run) *subqueries {
 	return &subqueries{run: r, ctx: ctx}
 }
 
-// values is planner.Env.Subqueries.
+// values implements planner.Env.Subqueries.
 func (q *subqueries) values(s *plan.Subplan) ([]types.Value, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -42,7 +42,7 @@ func (q *subqueries) values(s *plan.Subplan) ([]types.Value, bool) {
 	return v, ok
 }
 
-// close runs a sub-query that depends on nothing around it.
+// close runs a sub-query that does not depend on an outer row.
 func (q *subqueries) close(ctx context.Context, s *plan.Subplan) error {
 	if _, ok := q.values(s); ok {
 		return nil
@@ -60,14 +60,14 @@ func (q *subqueries) close(ctx context.Context, s *plan.Subplan) error {
 	return nil
 }
 
-// answer is expr.Env.Subquery.
+// answer implements expr.Env.Subquery.
 func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, error) {
 	sub := s.Query.(*plan.Subplan)
 	var b []byte
 	for _, x := range s.X {
 		b = append(b, byte(x.Type()))
 	}
-	for _, v := range outer { // not as values compare: 1.50 is not 1.5 to all that the query may do with it
+	for _, v := range outer { // the values' representation counts: 1.50 and 1.5 are equal but the query may print them
 		b = v.AppendBinary(b)
 	}
 	q.mu.Lock()
@@ -77,7 +77,7 @@ func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, e
 		return known, nil
 	}
 	key := string(b)
-	for i, v := range outer { // the query's plan, its answer and what else it leads to are kept longer than the row
+	for i, v := range outer { // the plan and its answer are kept longer than the row
 		outer[i] = v.Clone()
 	}
 	values, err := q.read(q.ctx, sub, outer)
@@ -91,7 +91,7 @@ func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, e
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.held += operator.SizeOf(values) + int64(len(key)) + 128; q.held > q.run.Opt.Memory()/4 {
-		clear(q.answers) // they can be had again
+		clear(q.answers) // the answers can be computed again
 		q.held = 0
 	}
 	if q.answers == nil {
@@ -104,7 +104,7 @@ func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, e
 	return out, nil
 }
 
-// read runs sub for the outer values and gives the values of its columns, row by row.
+// read runs sub for the outer values and returns the values of its columns, row by row.
 func (q *subqueries) read(ctx context.Context, sub *plan.Subplan, outer []types.Value) ([]types.Value, error) {
 	r := q.run.inner(!sub.Closed)
 	p, err := r.resolved(ctx, func() (*plan.Plan, error) { return sub.Plan(outer) })
@@ -126,7 +126,7 @@ func (q *subqueries) read(ctx context.Context, sub *plan.Subplan, outer []types.
 	return out, err
 }
 
-// open is operator.Options.Open.
+// open implements operator.Options.Open.
 func (q *subqueries) open(ctx context.Context, ask func() (*plan.Plan, error)) (operator.Operator, error) {
 	r := q.run.inner(true)
 	p, err := r.resolvedBatch(ctx, ask)
@@ -141,19 +141,18 @@ func (q *subqueries) open(ctx context.Context, ask func() (*plan.Plan, error)) (
 	return &openedOp{op, func() { q.endWithin(p) }}, nil
 }
 
-// openedOp is an operator after which something is to be done.
+// openedOp is an operator that calls after when it is closed.
 type openedOp struct {
 	operator.Operator
 	after func()
 }
 
-// Close ends the operator.
 func (o *openedOp) Close() error {
 	defer o.after()
 	return o.Operator.Close()
 }
 
-// reuse is operator.Options.Reuse.
+// reuse implements operator.Options.Reuse.
 func (q *subqueries) reuse(s *plan.Subplan) operator.Operator {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -170,7 +169,7 @@ func (q *subqueries) reuse(s *plan.Subplan) operator.Operator {
 	return rows.Reader()
 }
 
-// endWithin drops the rows of queries that p, which is read, has named for itself.
+// endWithin drops the rows of the WITH queries that belong to p, which has been read.
 func (q *subqueries) endWithin(p *plan.Plan) {
 	q.endWhere(func(s *plan.Subplan) bool { return s.Within == p })
 }
@@ -193,11 +192,11 @@ func (q *subqueries) endWhere(is func(*plan.Subplan) bool) {
 	}
 	q.mu.Unlock()
 	for _, rows := range done {
-		_ = rows.Close() // what it was read for has ended
+		_ = rows.Close() // the query that read them has ended
 	}
 }
 
-// inner is r for a query inside it, or one of many: reads of its own, as the outer query's wait for it.
+// inner returns a run for a query inside r's query. It has read slots of its own, since the outer query waits for it.
 func (r *run) inner(repeated bool) *run {
 	st := *r.statement
 	st.Slots = make(chan struct{}, cap(r.Slots))

@@ -2,7 +2,7 @@ package exec
 
 import "github.com/hql-db/hql/exec/scan"
 
-// The data that is traced and counted for each access to a table.
+// The types of the counts and traces of table accesses.
 type (
 	ScanTracer = scan.Tracer
 	ScanStart  = scan.Start

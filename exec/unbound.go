@@ -15,14 +15,16 @@ import (
 
 // Unbound describes how a statement reads its tables for any values of its parameters.
 type Unbound struct {
-	// Plan is the plan for made-up values; nil: the statement reads no table. If values lead to different plans, it is the
-	// one that reads most: a plan that the guard refuses comes before a skip scan, which comes before other plans.
+	// Plan is the plan for made-up values; nil if the statement reads no table. If values lead to different plans, it is
+	// the one that reads most: first a plan that the guard refuses, then a skip scan, then others.
 	Plan *plan.Plan
-	// Refused is the answer of the full-scan guard under the policy deny; nil: the guard lets the statement pass.
+	// Refused is the error of the full-scan guard under the policy deny, or nil.
 	Refused error
-	// If says which parameter is NULL or empty in Plan: "$1 is NULL"; "": usual values lead to such a plan, too.
+	// If names a parameter that is NULL or empty in Plan: "$1 is NULL". It is "" if usual values lead to such a plan,
+	// too.
 	If string
-	// Unclear is set if all made-up values contradict the statement's conditions. Plan then says nothing of other values.
+	// Unclear is set if all made-up values contradict the statement's conditions: then Plan does not apply to other
+	// values.
 	Unclear bool
 
 	rank int
@@ -35,11 +37,12 @@ func (u *Unbound) has(a plan.Access) bool {
 	return slices.ContainsFunc(u.Plan.Scans(), func(s *plan.Scan) bool { return s.Access == a })
 }
 
-// maxNulls is the number of parameters that are set to NULL, one after the other.
+// maxNulls bounds the number of parameters that are set to NULL, one at a time.
 const maxNulls = 16
 
-// PlanUnbound plans a statement before its parameters have values: for made-up ones of the types that their places
-// want, and with each parameter NULL or empty. It reads no statistics. It numbers the @name parameters of stmt.
+// PlanUnbound plans a statement before its parameters have values. It makes up values of the types that the parameters'
+// contexts expect, and tries each parameter as NULL or empty. It reads no statistics. It numbers the @name parameters of
+// stmt.
 func (e *Engine) PlanUnbound(ctx context.Context, stmt parser.Statement) (*Unbound, error) {
 	l, err := e.lives.begin(ctx, e.session)
 	if err != nil {
@@ -54,7 +57,7 @@ func (e *Engine) PlanUnbound(ctx context.Context, stmt parser.Statement) (*Unbou
 	return u, l.why(err)
 }
 
-// readerOf returns the statement that makes the reads of stmt.
+// readerOf returns the part of stmt that reads.
 func readerOf(stmt parser.Statement) parser.Statement {
 	switch s := stmt.(type) {
 	case *parser.Explain:
@@ -94,7 +97,7 @@ func (e *Engine) planUnbound(ctx context.Context, stmt parser.Statement) (*Unbou
 	return e.worst(ctx, stmt, names, planner.UnboundOf(stmt, found.Types))
 }
 
-// queriesOf is the query with the values of an INSERT that are queries.
+// queriesOf returns the query of an INSERT, extended by the sub-queries in its VALUES.
 func queriesOf(s *parser.Insert) *parser.Select {
 	core := &parser.SelectCore{Pos: s.Pos}
 	for _, x := range slices.Concat(s.Rows...) {
@@ -108,7 +111,7 @@ func queriesOf(s *parser.Insert) *parser.Select {
 	return &parser.Select{Pos: s.Pos, Cores: []*parser.SelectCore{core}}
 }
 
-// newUnbound is newRun for a plan to look at.
+// newUnbound is newRun for a plan that is not run.
 func (e *Engine) newUnbound(ctx context.Context, args Args) *run {
 	r := e.newRun(args, moment{})
 	r.policy = DenyFullScan
@@ -118,7 +121,7 @@ func (e *Engine) newUnbound(ctx context.Context, args Args) *run {
 	return r
 }
 
-// refusalOf is the answer of the full-scan guard to p, before anything is read and where values to hop over turn out to be many.
+// refusalOf returns the error of the full-scan guard for p. It assumes that scans find too many values to hop over.
 func (r *run) refusalOf(p *plan.Plan) error {
 	scans := p.Scans()
 	if err := r.guardAll(scans); err != nil {
@@ -138,7 +141,7 @@ func (r *run) refusalOf(p *plan.Plan) error {
 // worst plans stmt for made-up values of its parameters, and returns the plan that reads most.
 func (e *Engine) worst(ctx context.Context, stmt parser.Statement, names []string, made *planner.Unbound) (*Unbound, error) {
 	out := &Unbound{Unclear: true, rank: -1}
-	var usual []types.Value // that contradict no condition
+	var usual []types.Value // values that contradict no condition
 	var failed error
 	try := func(values []types.Value, rare string) error {
 		r := e.newUnbound(ctx, Args{Positional: values})
@@ -205,7 +208,7 @@ func (e *Engine) worst(ctx context.Context, stmt parser.Statement, names []strin
 	return out, nil
 }
 
-// numberNames gives the @name parameters of a statement numbers behind those that others have, and returns the names of all.
+// numberNames numbers the @name parameters of a statement after its positional ones, and returns their names.
 func numberNames(s parser.Statement) []string {
 	var names []string
 	var named []*parser.Param

@@ -16,8 +16,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// planWhere plans the reading of the rows that an UPDATE or DELETE is about, with all their columns, and
-// compiles the values that an UPDATE sets.
+// planWhere plans the read of the rows, with all columns, that an UPDATE or DELETE changes, and compiles the values that
+// an UPDATE sets.
 func (r *run) planWhere(ctx context.Context, t *catalog.Table, alias string, where parser.Expr, allow bool, values ...parser.Expr) (*plan.Plan, []expr.Expr, error) {
 	r.allowFull = r.allowFull || allow
 	var exprs []expr.Expr
@@ -30,8 +30,8 @@ func (r *run) planWhere(ctx context.Context, t *catalog.Table, alias string, whe
 	return p, exprs, err
 }
 
-// planJoined is planWhere for an UPDATE with FROM or a DELETE with USING: s reads the joined rows, with those of t
-// under name. If several rows are joined with one row of t, the one whose values sort first counts.
+// planJoined is planWhere for an UPDATE with FROM or a DELETE with USING: s reads the joined rows, with those of t under
+// name. If several rows join with the same row of t, the one whose values sort first counts.
 func (r *run) planJoined(ctx context.Context, t *catalog.Table, name string, s *parser.Select, values []parser.Expr) (*plan.Plan, []expr.Expr, error) {
 	core := s.Cores[0]
 	core.Items = nil
@@ -41,7 +41,7 @@ func (r *run) planJoined(ctx context.Context, t *catalog.Table, name string, s *
 	for _, c := range append(slices.Clip(t.ColumnNames()), catalog.KeyColumn, catalog.TimestampColumn) {
 		core.Items = append(core.Items, parser.SelectItem{Pos: s.Pos, Expr: column(c)})
 	}
-	core.On = []parser.Expr{column(catalog.KeyColumn)} // which several tables may have, and a row of HBase that holds several
+	core.On = []parser.Expr{column(catalog.KeyColumn)} // _key, which several tables may have, and several rows of the table in one HBase row
 	for _, p := range t.Layouts[0].AllParts() {
 		for _, c := range p.Columns {
 			core.On = append(core.On, column(t.Columns[c].Name))
@@ -61,7 +61,7 @@ func (r *run) planJoined(ctx context.Context, t *catalog.Table, name string, s *
 	return p, exprs, err
 }
 
-// planDelete plans the reading of the rows that a DELETE is about.
+// planDelete plans the read of the rows that a DELETE removes.
 func (r *run) planDelete(ctx context.Context, t *catalog.Table, s *parser.Delete) (*plan.Plan, error) {
 	if s.Joins() {
 		p, _, err := r.planJoined(ctx, t, cmp.Or(s.Alias, s.Table), s.Joined(), nil)
@@ -71,7 +71,7 @@ func (r *run) planDelete(ctx context.Context, t *catalog.Table, s *parser.Delete
 	return p, err
 }
 
-// planUpdate plans the reading of the rows that an UPDATE is about, and compiles the values that it sets.
+// planUpdate plans the read of the rows that an UPDATE changes, and compiles the values that it sets.
 func (r *run) planUpdate(ctx context.Context, t *catalog.Table, s *parser.Update, values []parser.Expr) (*plan.Plan, []expr.Expr, error) {
 	if s.Joins() {
 		return r.planJoined(ctx, t, cmp.Or(s.Alias, s.Table), s.Joined(), values)
@@ -79,7 +79,7 @@ func (r *run) planUpdate(ctx context.Context, t *catalog.Table, s *parser.Update
 	return r.planWhere(ctx, t, s.Alias, s.Where, s.AllowFullScan, values...)
 }
 
-// alone gives the scan of p, if p reads the primary rows of one table and nothing else; else nil.
+// alone returns the scan of p if p only reads the primary rows of one table, otherwise nil.
 func alone(p *plan.Plan) *plan.Scan {
 	if s, ok := p.Root.(*plan.Scan); ok && s.Layout.Kind == catalog.Primary {
 		return s
@@ -111,7 +111,7 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 	}, name: cmp.Or(s.Alias, s.Table), change: func(row, _ []types.Value) error { return w.Delete(row, s.Pos) }})
 }
 
-// update runs UPDATE. Columns of the key stay as they are: a row with another key is another row.
+// update runs UPDATE. It cannot change columns of the key: a row with another key is another row.
 func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 	t, err := r.writableTable(s.Table, s.TablePos)
 	if err != nil {
@@ -153,7 +153,7 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 		switch {
 		case err != nil:
 		case len(p.Subplans) > 0:
-			when = atOnce // for next may read the table
+			when = atOnce // next may read the same table
 		case len(t.Layouts) > 1 || s.Joins() || alone(p) == nil:
 			when = allFirst
 		}
@@ -163,13 +163,13 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 	}})
 }
 
-// rowChanges is an UPDATE or a DELETE.
+// rowChanges describes an UPDATE or a DELETE.
 type rowChanges struct {
 	statement parser.Statement
-	name      string // of the table in the statement
-	// plan plans the reading of the rows that it is about; only, which may be nil, is a further condition on them.
+	name      string // of the table, in the statement
+	// plan plans the read of the rows to change; only, which may be nil, is a further condition on them.
 	plan func(only parser.Expr) (*plan.Plan, reading, error)
-	// next makes the new values of a row, and change gets them; nil: there are none.
+	// next computes the new values of a row for change; it is nil if there are none.
 	next   func(row []types.Value) ([]types.Value, error)
 	change func(row, next []types.Value) error
 }
@@ -180,8 +180,8 @@ const (
 	missedPerPlan   = 200 // rows that one plan reads again
 )
 
-// change reads the rows of c and lets w write the change of each. It sends them in batches, and returns the number of
-// changed rows. Rows that another statement changed meanwhile are read again, by all conditions of c.
+// change reads the rows of c and writes the change of each with w, in batches. It returns the number of changed rows.
+// Rows that another statement changed meanwhile are read again, and must meet all conditions of c again.
 func (r *run) change(ctx context.Context, w *write.Writer, t *catalog.Table, c *rowChanges) (*Rows, error) {
 	err := r.changeRows(ctx, w, t, c, nil)
 	for round := 0; err == nil; round++ {
@@ -198,7 +198,7 @@ func (r *run) change(ctx context.Context, w *write.Writer, t *catalog.Table, c *
 		if err = write.Pause(ctx, round); err != nil {
 			break
 		}
-		r.prepare(ctx, c.statement) // queries inside expressions are run again
+		r.prepare(ctx, c.statement) // so that queries inside expressions run again
 		for some := range slices.Chunk(missed, missedPerPlan) {
 			if err == nil {
 				err = r.changeRows(ctx, w, t, c, some)
@@ -209,8 +209,8 @@ func (r *run) change(ctx context.Context, w *write.Writer, t *catalog.Table, c *
 	return nil, err
 }
 
-// changeRows is change once, for the missed rows, or for all rows if missed is nil. It calls next for all rows of a
-// group before it changes one of them: if all rows come as one group, an error of next leaves nothing written.
+// changeRows makes one round of change: for the missed rows, or for all rows if missed is nil. It calls next for all
+// rows of a batch before it changes one of them. If all rows come in one batch, an error of next leaves nothing written.
 func (r *run) changeRows(ctx context.Context, w *write.Writer, t *catalog.Table, c *rowChanges, missed []write.Missed) error {
 	var only parser.Expr
 	if missed != nil {
@@ -257,7 +257,7 @@ func (r *run) changeRows(ctx context.Context, w *write.Writer, t *catalog.Table,
 	return w.Flush(ctx)
 }
 
-// haveKeys returns the condition that rows of the table called name have the keys of rows.
+// haveKeys returns the condition that rows of the table with this name have the keys of rows.
 func haveKeys(name string, rows []write.Missed) parser.Expr {
 	in := &parser.In{X: &parser.ColumnRef{Table: name, Name: catalog.KeyColumn, Quoted: true}}
 	for _, m := range rows {
@@ -266,7 +266,7 @@ func haveKeys(name string, rows []write.Missed) parser.Expr {
 	return in
 }
 
-// both returns a AND b, one of which may be nil.
+// both returns a AND b; one of them may be nil.
 func both(a, b parser.Expr) parser.Expr {
 	switch {
 	case a == nil:
@@ -277,9 +277,8 @@ func both(a, b parser.Expr) parser.Expr {
 	return &parser.Binary{Op: "AND", X: a, Y: b}
 }
 
-// columnsRead returns the columns of t, and _key and _ts, that a statement reads: those that it names, and those that x
-// needs except the ones that it sets. A name may belong to another table's column; then the result has one column too
-// many.
+// columnsRead returns the columns of t, _key and _ts that a statement reads: those that it names, and those that x needs
+// except the ones that it sets. If a named column belongs to another table, the result has one column too many.
 func columnsRead(t *catalog.Table, s parser.Statement, x *write.Returning, set []bool) []bool {
 	read := make([]bool, len(t.Columns)+2)
 	for i := range read {

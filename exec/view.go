@@ -13,7 +13,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// createView runs CREATE VIEW: the query is planned, so that it is right, and kept in the store where tables are.
+// createView runs CREATE VIEW: it plans the query to check it, and saves the view in the store like a table.
 func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, error) {
 	cat := r.engine.catalog
 	if err := r.engine.reload(ctx); err != nil {
@@ -88,14 +88,14 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 	if err == nil {
 		err = r.engine.reload(ctx)
 	}
-	if err == nil && exists { // other connections may go by the earlier query
+	if err == nil && exists { // other connections may still use the earlier query
 		err = r.engine.settle(ctx)
 	}
 	return r.done(-1), err
 }
 
-// timeless returns the definition of a view as it is saved: sessions in other zones must read its moments, text
-// constants at these places, as this one does.
+// timeless returns the definition of a view as it is saved. It adds time zones to the text constants that are read as
+// moments (at the given positions), so that sessions in other zones read the same moments.
 func (r *run) timeless(s *parser.CreateView, moments map[parser.Pos]types.Value) (*parser.CreateView, error) {
 	parsed, err := parser.ParseStatement(s.String())
 	if err != nil {
@@ -128,8 +128,7 @@ func (r *run) timeless(s *parser.CreateView, moments map[parser.Pos]types.Value)
 	return def, nil
 }
 
-// namedColumns returns the error for a named query whose columns have equal names; names are the names of the first
-// columns.
+// namedColumns returns an error if columns of a named query have equal names; names are the names of the first columns.
 func namedColumns(kind, name string, at parser.Pos, query *parser.Select, names []string, cols []plan.OutputColumn) error {
 	if len(names) > len(cols) {
 		return parser.Errorf(at, "%s has %d columns, not %d", name, len(cols), len(names))
@@ -161,7 +160,7 @@ func firstParam(s *parser.Select) (found *parser.Param) {
 	return found
 }
 
-// reads reports whether s, or a view that it reads except those in seen, reads the table or view called name.
+// reads reports whether s reads the table or view called name, directly or through views other than those in seen.
 func (r *run) reads(s *parser.Select, name string, seen map[string]bool) bool {
 	for _, t := range parser.Tables(s) {
 		if strings.EqualFold(t.Name, name) {
@@ -176,7 +175,8 @@ func (r *run) reads(s *parser.Select, name string, seen map[string]bool) bool {
 	return false
 }
 
-// readsFile names a table or view that s reads and that only this connection knows, by a catalog file; "" for none.
+// readsFile returns the name of a table or view that s reads and that only a catalog file of this connection defines; ""
+// if there is none.
 func (r *run) readsFile(ctx context.Context, s *parser.Select) (string, error) {
 	for _, t := range parser.Tables(s) {
 		if known, _, err := r.engine.definitionOf(ctx, t.Name); err != nil || known.sql == "" {
@@ -231,7 +231,7 @@ func (r *run) dropView(ctx context.Context, s *parser.DropView) (*Rows, error) {
 	return r.done(-1), r.engine.settle(ctx)
 }
 
-// showView is SHOW CREATE VIEW and DESCRIBE.
+// showView runs SHOW CREATE VIEW and DESCRIBE.
 func (r *run) showView(s *parser.Show, v *catalog.View) (*Rows, error) {
 	if s.Kind == parser.ShowCreateTable {
 		rows := r.table(textColumns("statement"), textRows([]string{v.Def.String() + ";\n"}))

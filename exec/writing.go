@@ -18,9 +18,9 @@ func (r *run) writeEnv() *write.Env {
 		Filled: r.filled, NoteFilled: func(l *catalog.Layout) { r.full.known.Store(l, true) }, MakeTable: r.ensurePhysical, Where: r.rowsWhere}
 }
 
-// arrived is write.Env.Arrived.
+// arrived implements write.Env.Arrived.
 func (r *run) arrived(ctx context.Context, t *catalog.Table) error {
-	if r.engine.cfg.Alone { // whoever changes a definition waits for what is being sent
+	if r.engine.cfg.Alone { // a statement that changes a definition waits for rows being sent
 		return nil
 	}
 	return r.known(ctx, []*catalog.Table{t})
@@ -28,7 +28,7 @@ func (r *run) arrived(ctx context.Context, t *catalog.Table) error {
 
 func (r *run) newWriter(t *catalog.Table) *write.Writer { return write.New(r.writeEnv(), t) }
 
-// ensurePhysical is write.Env.MakeTable.
+// ensurePhysical implements write.Env.MakeTable.
 func (r *run) ensurePhysical(ctx context.Context, t *catalog.Table, name string) error {
 	made, err := r.createPhysical(ctx, t, name)
 	if err != nil || !made {
@@ -37,7 +37,7 @@ func (r *run) ensurePhysical(ctx context.Context, t *catalog.Table, name string)
 	return r.stillWanted(ctx, t, []string{name})
 }
 
-// rowsWhere is write.Env.Where.
+// rowsWhere implements write.Env.Where.
 func (r *run) rowsWhere(ctx context.Context, t *catalog.Table, where parser.Expr, args []types.Value, f func(rows [][]types.Value) error) error {
 	env := *r.env
 	env.Args = args
@@ -50,7 +50,7 @@ func (r *run) rowsWhere(ctx context.Context, t *catalog.Table, where parser.Expr
 	return r.eachRow(ctx, p, asRead, f)
 }
 
-// PartialError is the failure of a statement that had written rows, which stay.
+// PartialError is the error of a statement that failed after it had written rows, which stay.
 type PartialError struct {
 	Written int64
 	Err     error
@@ -64,10 +64,10 @@ func (e *PartialError) Stand() string {
 	return fmt.Sprintf("; %s written before %s", words.Count(e.Written, "row"), words.Plural(e.Written, "stands", "stand"))
 }
 
-// Unwrap gives Err.
+// Unwrap returns Err.
 func (e *PartialError) Unwrap() error { return e.Err }
 
-// partly returns the result of a statement, with the number of rows that it had written in its error.
+// partly returns the result of a statement. If err is not nil, it adds the number of rows already written to it.
 func (r *run) partly(rows *Rows, err error) (*Rows, error) {
 	n := r.rec.written.Load()
 	if err == nil || n == 0 {
