@@ -472,6 +472,32 @@ func TestDefinedUnlessThere(t *testing.T) {
 	}
 }
 
+// A connection reads the definitions by one scan, and asks for statistics only where hql made a table.
+func TestLoadCalls(t *testing.T) {
+	_, c := newStore(t)
+	catalogs, statistics := &countedClient{Client: c, table: catalogTable}, &countedClient{Client: c, table: statisticsTable}
+	catalogs.Client = statistics
+	load := func(want string) {
+		t.Helper()
+		for _, c := range []*countedClient{catalogs, statistics} {
+			c.gets.Store(0)
+			c.scans.Store(0)
+		}
+		if _, err := newWorld(t, catalogs, Config{}).LoadCatalog(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%d %d %d %d", catalogs.gets.Load(), catalogs.scans.Load(), statistics.gets.Load(), statistics.scans.Load()); got != want {
+			t.Errorf("Gets and scans of the catalog and of statistics: %s, not %s", got, want)
+		}
+	}
+	load("0 1 0 0")
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id INT PRIMARY KEY)")
+	load("0 1 0 1")
+	w.run("ANALYZE t")
+	load("0 1 0 1")
+}
+
 // If two connections drop a table at once, the later one does not drop the next table with its name.
 func TestDroppedTwice(t *testing.T) {
 	def := func(encoding string) string {

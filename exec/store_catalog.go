@@ -142,16 +142,21 @@ func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error 
 		now, err = e.changed(ctx)
 	}
 	if err == nil && now {
-		var rows map[string]definition
+		rows := map[string]definition{}
 		var changes int64
-		rows, changes, err = e.readDefinitions(ctx)
+		changes, err = e.readDefinitions(ctx, rows)
+		none := errors.Is(err, hbase.ErrNoTable)
+		if none {
+			clear(rows)
+			err = nil
+		}
 		defs := maps.Clone(rows)
 		maps.DeleteFunc(defs, func(_ string, d definition) bool { _, half := d.statement(); return half })
 		var others *tablesOfOthers
 		if err == nil {
 			others, err = e.readForeign(ctx, defs)
 		}
-		if err == nil {
+		if err == nil && !none { // ANALYZE makes the catalog's table if there is none
 			err = e.listStatistics(ctx)
 		}
 		if err == nil {
@@ -206,27 +211,23 @@ func counted(r hbase.Row) int64 {
 	return int64(binary.BigEndian.Uint64(r.Cells[0].Value))
 }
 
-// readDefinitions returns the rows of the store's catalog by their keys, and the counter of changes. The counter's key
-// sorts before all names, so a change that the scan may have missed increments the counter after it was read.
-func (e *Engine) readDefinitions(ctx context.Context) (defs map[string]definition, changes int64, err error) {
-	defs = map[string]definition{}
+// readDefinitions adds the rows of the store's catalog to defs by their keys, and returns the counter of changes. The
+// counter's key sorts before all names: a change that the scan may have missed increments the counter after it was read.
+func (e *Engine) readDefinitions(ctx context.Context, defs map[string]definition) (changes int64, err error) {
 	for row, err := range hbase.Rows(ctx, e.client, hbase.ScanRange{Table: catalogTable}, &hbase.ReadOptions{Families: []string{catalogFamily}}) {
-		if errors.Is(err, hbase.ErrNoTable) {
-			break
-		}
 		if err != nil {
-			return nil, 0, err
+			return 0, err
 		}
 		if string(row.Key) == changesKey {
 			changes = counted(row)
 		}
 		for _, c := range row.Cells {
-			if string(c.Qualifier) == catalogQualifier && row.Key[0] > 0 {
+			if string(c.Qualifier) == catalogQualifier {
 				defs[string(row.Key)] = definition{string(c.Value), c.Timestamp}
 			}
 		}
 	}
-	return defs, changes, nil
+	return changes, nil
 }
 
 // tablesOfOthers are the tables that another catalog defines.
