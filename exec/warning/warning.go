@@ -6,40 +6,40 @@ import (
 	"sync"
 )
 
-// Each warning begins with its code, for search and filters in logs. docs/operations.md lists the codes.
+// Each warning begins with its code, which logs can be searched for. docs/operations.md lists the codes.
 const (
-	Key         = "HQL-W001" // a key that does not fit the layout was skipped
-	Cell        = "HQL-W002" // a cell that does not fit its column was read as NULL
-	FullScan    = "HQL-W003" // a table is read whole
+	Key         = "HQL-W001" // a row was skipped because its key does not fit the layout
+	Cell        = "HQL-W002" // a cell was read as NULL because it does not fit its column
+	FullScan    = "HQL-W003" // all of a table is read
 	Ranges      = "HQL-W004" // key ranges were widened to stay under the limit
-	Line        = "HQL-W005" // a line was not copied
-	ReadOnly    = "HQL-W006" // a definition is not kept beyond the connection
-	Statistics  = "HQL-W008" // statistics are not kept beyond the connection
+	Line        = "HQL-W005" // a line was not copied because it does not fit
+	ReadOnly    = "HQL-W006" // a definition lasts only as long as the connection
+	Statistics  = "HQL-W008" // statistics last only as long as the connection
 	TableKept   = "HQL-W007" // DROP TABLE left an HBase table that another definition uses
 	Transaction = "HQL-W009" // BEGIN and COMMIT do nothing
-	Index       = "HQL-W010" // another definition of the HBase table writes past an INDEX
-	LongKey     = "HQL-W011" // keys of a new table are a burden
-	Regions     = "HQL-N001" // a note: where the regions of a new table begin
+	Index       = "HQL-W010" // another definition of the HBase table does not update an INDEX
+	LongKey     = "HQL-W011" // the keys of a new table are long
+	Regions     = "HQL-N001" // a note: the start keys of a new table's regions
 	KeyNote     = "HQL-N002" // a note about the rowkey of a new table
 )
 
-// List collects the warnings about a statement's result. It counts repeated ones: a million malformed keys are one
-// line. It is safe for concurrent use.
+// List collects the warnings about a statement's result. It counts repeated ones: a million malformed keys cause one line.
+// It is safe for concurrent use.
 type List struct {
 	mu      sync.Mutex
 	plain   []string
 	counted []*counted
 }
 
-// counted is one warning about n events.
+// counted is one warning about n events of the same kind.
 type counted struct {
 	code string
-	of   any // what it is about; equal for events counted together
+	of   any // the kind of event
 	n    int64
 	text func(n int64) string
 }
 
-// Add notes a warning once.
+// Add adds a warning, unless the list has it.
 func (w *List) Add(code, text string) {
 	text = code + ": " + text
 	w.mu.Lock()
@@ -49,8 +49,8 @@ func (w *List) Add(code, text string) {
 	}
 }
 
-// Count counts an event of the comparable kind of; text, made by first at the
-// first event only, words the warning for the final number.
+// Count counts an event of the kind of, which must be comparable. At the first event it calls first for a function that
+// returns the text of the warning for n events.
 func (w *List) Count(code string, of any, first func() func(n int64) string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -63,7 +63,7 @@ func (w *List) Count(code string, of any, first func() func(n int64) string) {
 	w.counted = append(w.counted, &counted{code: code, of: of, n: 1, text: first()})
 }
 
-// Texts words all warnings so far.
+// Texts returns the texts of all warnings so far.
 func (w *List) Texts() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

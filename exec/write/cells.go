@@ -10,18 +10,18 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// hasCell reports whether c is read from a cell of its name.
+// hasCell reports whether c is read from a cell whose name the definition fixes.
 func hasCell(c *catalog.Column) bool { return c.Packed == nil && c.InCell() }
 
-// OneCell reports whether a and b are read from the same bytes of the same cell.
+// OneCell reports whether a and b are read from the same part of the same cell.
 func OneCell(a, b *catalog.Column) bool { return sameCell(a, b) && a.Element() == b.Element() }
 
 func sameCell(a, b *catalog.Column) bool {
 	return hasCell(a) && hasCell(b) && a.Family == b.Family && a.Qualifier == b.Qualifier
 }
 
-// agree checks that columns of one cell are not given different values. It sets the columns of that cell that the
-// statement does not name to the values that they will read, because entries are made of them.
+// agree checks that a statement does not set columns of one cell to different values. It sets the other columns of the
+// cell to the values that they will read, since index entries are computed from these.
 func (w *Writer) agree(row []types.Value, set []bool) error {
 	for i, b := range w.table.Columns {
 		if w.shared[i] == nil {
@@ -51,7 +51,7 @@ func (w *Writer) agree(row []types.Value, set []bool) error {
 	return nil
 }
 
-// cell appends the bytes of v in a cell of column c.
+// cell appends to dst the bytes that column c's cell has for v.
 func (w *Writer) cell(dst []byte, c *catalog.Column, v types.Value) ([]byte, error) {
 	dst, err := c.AppendCell(dst, v)
 	if err != nil {
@@ -60,7 +60,7 @@ func (w *Writer) cell(dst []byte, c *catalog.Column, v types.Value) ([]byte, err
 	return dst, nil
 }
 
-// named gives the first of columns that the statement names, nil for none.
+// named returns the first of cols that the statement names, or nil.
 func named(cols []*catalog.Column, set []bool) *catalog.Column {
 	for _, c := range cols {
 		if set[c.Index] {
@@ -70,8 +70,8 @@ func named(cols []*catalog.Column, set []bool) *catalog.Column {
 	return nil
 }
 
-// readAs returns the value that column c reads from the cell with value v of column of, or from its absence if v has no
-// cell.
+// readAs returns the value that column c reads from a cell in which column of has written v. If v has no cell, it returns
+// the value that c has without one.
 func readAs(c, of *catalog.Column, v types.Value) types.Value {
 	if of.LeftAway(v) || v.IsNull() && !of.EmptyIsNull() {
 		return c.Absent()
@@ -90,8 +90,8 @@ func readAs(c, of *catalog.Column, v types.Value) types.Value {
 	return v
 }
 
-// elsewhere reports whether another column writes the cell of column i: the first one that the statement names and, in
-// a copy, the first one whose value gives all others the values of row.
+// elsewhere reports whether another column writes the cell of column i. That is the first column that the statement names
+// or, in a copy, the first one whose value gives all columns of the cell their values in row.
 func (w *Writer) elsewhere(i int, row []types.Value, set []bool, kind catalog.LayoutKind) bool {
 	cols := w.shared[i]
 	if cols == nil {
@@ -108,7 +108,7 @@ func (w *Writer) elsewhere(i int, row []types.Value, set []bool, kind catalog.La
 			return c.Index != i
 		}
 	}
-	for _, c := range cols { // a cell that others wrote: the copy is as like it as can be
+	for _, c := range cols { // no value fits all columns of a cell that another program wrote: the copy holds the first column's
 		if !row[c.Index].IsNull() {
 			return c.Index != i
 		}
@@ -116,9 +116,8 @@ func (w *Writer) elsewhere(i int, row []types.Value, set []bool, kind catalog.La
 	return cols[0].Index != i
 }
 
-// cells returns the cells to write and to delete for row under layout l; with fresh, for all columns, because the row
-// is new there. A row without any value gets a marker, an empty cell with an empty qualifier, because HBase has no rows
-// without cells.
+// cells returns the cells to put and to remove for row under layout l. If fresh, the row is new there, and all columns are
+// written. A row without values gets a marker cell, because HBase has no rows without cells.
 func (w *Writer) cells(l *catalog.Layout, row []types.Value, set []bool, fresh bool, at place) (puts, removed []hbase.Cell, err error) {
 	if l.Kind == catalog.Index {
 		return []hbase.Cell{w.entryCell()}, nil, nil
@@ -138,7 +137,7 @@ func (w *Writer) cells(l *catalog.Layout, row []types.Value, set []bool, fresh b
 	}
 	for i, c := range w.table.Columns {
 		if !set[i] && l.Kind == catalog.Primary || c.Element() > 0 || !c.InCell() || c.Name == catalog.HiddenColumn || w.elsewhere(i, row, set, l.Kind) {
-			continue // a copy may stand under a new key: it gets every column
+			continue // the copy's entry may be at a new key, so it gets every column
 		}
 		cell := hbase.Cell{Family: []byte(c.Family), Qualifier: []byte(c.Qualifier)}
 		if c.Packed != nil {
@@ -166,10 +165,10 @@ func (w *Writer) cells(l *catalog.Layout, row []types.Value, set []bool, fresh b
 	return puts, removed, nil
 }
 
-// marker returns the cell that makes a row without values exist, in a family that reads look at. No column reads it.
+// marker returns the cell by which a row without values exists. It is in a family that reads request; no column reads it.
 func (w *Writer) marker() hbase.Cell { return w.markerIn(w.table.RowFamilies()) }
 
-// markerIn is marker in the first of families by name.
+// markerIn returns the marker in the first of families by name.
 func (w *Writer) markerIn(families []string) hbase.Cell {
 	family := w.table.Families[0].Name
 	if len(families) > 0 {
@@ -182,7 +181,7 @@ func (w *Writer) markerIn(families []string) hbase.Cell {
 				break
 			}
 		}
-		return hbase.Cell{Family: []byte(family), Qualifier: []byte(w.table.Marker), Value: []byte("x")} // as Phoenix writes it
+		return hbase.Cell{Family: []byte(family), Qualifier: []byte(w.table.Marker), Value: []byte("x")} // Phoenix's value
 	}
 	qualifier := []byte{}
 	for slices.ContainsFunc(w.table.Columns, func(c *catalog.Column) bool {
@@ -193,8 +192,8 @@ func (w *Writer) markerIn(families []string) hbase.Cell {
 	return hbase.Cell{Family: []byte(family), Qualifier: qualifier, Value: []byte{}}
 }
 
-// entryCell returns the cell of an entry in an INDEX. IF NOT EXISTS uses a cell of its own, so that a refused row takes
-// back only its own entry, and not the entry of another statement that is about to write the row.
+// entryCell returns the cell of an entry in an INDEX. IF NOT EXISTS uses a qualifier of its own: for a refused row, it
+// then deletes only its own cell, not the entry of another statement that is about to write the row.
 func (w *Writer) entryCell() hbase.Cell {
 	c := w.marker()
 	if w.IfNew {

@@ -11,14 +11,14 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Findings count the differences between a derived layout and its rows.
+// Findings counts the differences between a derived layout and the rows.
 type Findings struct {
 	Missing int64 // rows without an entry
-	Stale   int64 // entries without their row
-	Unlike  int64 // entries of a copy that hold other values than their row
+	Stale   int64 // entries without a row
+	Unlike  int64 // entries of a copy whose values differ from their row's
 }
 
-// CheckLayout compares layout i with the primary one, and mends it if repair is set.
+// CheckLayout compares layout i with the primary one, and repairs it if repair is set.
 func (w *Writer) CheckLayout(ctx context.Context, i int, repair bool) (f Findings, err error) {
 	w.filling = repair
 	if f.Missing, err = w.checkMissing(ctx, i, repair); err == nil {
@@ -36,21 +36,21 @@ func (w *Writer) checkMissing(ctx context.Context, i int, repair bool) (n int64,
 		var of [][]types.Value
 		for _, row := range rows {
 			at, err := w.place(l, row)
-			if fits := w.checkFits(l, row); err != nil && fits == nil && repair { // a name of it has lost its number
+			if fits := w.checkFits(l, row); err != nil && fits == nil && repair { // a name in the row has lost its number
 				if err := w.st.Numbers.Allocate(ctx, w.table, row); err != nil {
 					return err
 				}
 				at, err = w.place(l, row)
 			}
 			if err != nil {
-				n++ // it cannot have an entry
+				n++ // it fits no entry
 				continue
 			}
 			switch {
 			case !at.skip:
 				places, of = append(places, at), append(of, row)
 			case slices.ContainsFunc(l.Sparse, func(c *catalog.Column) bool { return c.NotNull && row[c.Index].IsNull() }):
-				n++ // queries take the index for one with all rows
+				n++ // it counts: queries assume that the index has all rows
 			}
 		}
 		found, err := w.exist(ctx, places)
@@ -63,7 +63,7 @@ func (w *Writer) checkMissing(ctx context.Context, i int, repair bool) (n int64,
 			}
 			n++
 			if repair {
-				if err := w.mend(i, of[k], all, places[k], 0); err != nil {
+				if err := w.storeEntry(i, of[k], all, places[k], 0); err != nil {
 					return err
 				}
 			}
@@ -73,15 +73,15 @@ func (w *Writer) checkMissing(ctx context.Context, i int, repair bool) (n int64,
 	return n, err
 }
 
-// checkStale counts the entries of layout i whose row is missing or has moved and, if the layout is a copy, those with
-// other values than their row.
+// checkStale counts the entries of layout i whose row is missing or has another entry. In a copy, it also counts the
+// entries whose values differ from their row's.
 func (w *Writer) checkStale(ctx context.Context, i int, repair bool) (stale, unlike int64, err error) {
 	l := w.table.Layouts[i]
 	all := allColumns(w.table)
-	var doubtful [][]types.Value // entries that have no row yet
+	var doubtful [][]types.Value // entries for which no row was found
 	err = w.batches(ctx, l, func(rows [][]types.Value) error {
 		read := len(rows)
-		rows = slices.DeleteFunc(rows, func(row []types.Value) bool { // a name has lost its number: the row may be there
+		rows = slices.DeleteFunc(rows, func(row []types.Value) bool { // without the number of a name, its row cannot be found
 			_, err := w.place(w.table.Layouts[0], row)
 			return err != nil
 		})
@@ -104,7 +104,7 @@ func (w *Writer) checkStale(ctx context.Context, i int, repair bool) (stale, unl
 			case l.Kind != catalog.Index && !w.alike(l, row, now[k]):
 				unlike++
 				if repair {
-					if err := w.mend(i, now[k], all, is, w.newest(row)); err != nil {
+					if err := w.storeEntry(i, now[k], all, is, w.newest(row)); err != nil {
 						return err
 					}
 				}
@@ -125,12 +125,12 @@ func (w *Writer) checkStale(ctx context.Context, i int, repair bool) (stale, unl
 	return stale, unlike, err
 }
 
-// maxDoubtful bounds the entries without a row that are held until they are looked at again.
+// maxDoubtful bounds the entries without a row that are held before they are checked again.
 const maxDoubtful = 20_000
 
-// removeStale removes entries of layout i that had no row when they were read. A statement may have written an entry
-// and be about to write its row: entries whose row exists by now are kept, and counted. A slower statement checks its
-// entries itself, and the flush finds the row of one that ended in between.
+// removeStale removes entries of layout i for which no row was found. A running statement may have written an entry before
+// its row: entries whose row exists by now are kept and counted. A statement that takes longer than entryPatience checks
+// its entries itself, and Flush finds rows that were written in between.
 func (w *Writer) removeStale(ctx context.Context, i int, entries [][]types.Value) (kept int64, err error) {
 	select {
 	case <-ctx.Done():
@@ -152,7 +152,7 @@ func (w *Writer) removeStale(ctx context.Context, i int, entries [][]types.Value
 				kept++
 				continue
 			}
-			ts := w.newest(row) // what was written there since stays
+			ts := w.newest(row) // so that later cells of the entry stay
 			w.add(&w.removals[i], is.table, w.removal(l, is, ts))
 			w.written = append(w.written, writtenRow{row: row, ts: ts})
 		}
@@ -163,12 +163,12 @@ func (w *Writer) removeStale(ctx context.Context, i int, entries [][]types.Value
 	return kept, nil
 }
 
-// mend adds the mutation that stores the values of row in layout i. newest is the time of the newest cell of the entry
-// there, which the mutation replaces; 0: there is no entry. The new entry has the time of its row, so a statement that
-// changes the row at the same time removes the entry. Flush reads the row again afterwards.
-func (w *Writer) mend(i int, row []types.Value, all []bool, at place, newest int64) error {
+// storeEntry adds the mutation that stores the values of row in layout i. newest is the time of the newest cell of the
+// existing entry, which the mutation replaces; 0: there is none. The new entry has the time of its row, so that a
+// statement that changes the row at the same time removes the entry. Flush reads the row again afterwards.
+func (w *Writer) storeEntry(i int, row []types.Value, all []bool, at place, newest int64) error {
 	ts := max(w.newest(row), newest+1)
-	if ts == 1 { // of neither a time was read
+	if ts == 1 { // the times of both are unknown
 		ts = w.at(0)
 	}
 	w.written = append(w.written, writtenRow{row: slices.Clone(row), ts: ts})
@@ -176,8 +176,8 @@ func (w *Writer) mend(i int, row []types.Value, all []bool, at place, newest int
 	return err
 }
 
-// leads returns the place of entry, as it was read from l, and reports whether the entry of row, nil for none, has that
-// place.
+// leads returns the place of entry, which was read from l. ok reports whether the entry of row has the same place; it is
+// false if row is nil.
 func (w *Writer) leads(l *catalog.Layout, entry, row []types.Value) (is place, ok bool, err error) {
 	is, err = w.readPlace(l, entry)
 	if err != nil || row == nil {
@@ -187,8 +187,8 @@ func (w *Writer) leads(l *catalog.Layout, entry, row []types.Value) (is place, o
 	return is, err == nil && !at.skip && at.table == is.table && bytes.Equal(at.key, is.key), nil
 }
 
-// alike reports whether copied, as it was read from the copy l, is the copy of row. If other programs wrote a cell that
-// several columns read, a copy may be unable to hold the values of all of them.
+// alike reports whether copied, which was read from the copy l, has the values of row. If another program wrote a cell
+// that several columns read, the copy may be unable to hold the values of all of them.
 func (w *Writer) alike(l *catalog.Layout, copied, row []types.Value) bool {
 	if sameRow(w.table, copied, row) {
 		return true

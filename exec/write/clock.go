@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// Clock gives the timestamps of writes in milliseconds since 1970, never going back and never before a removal:
-// a row deleted and written again at the same time would stay deleted. It does not run ahead of the
-// time by itself: another process would not see over writes from the future. What
-// replaces cells of this very millisecond is written at the next one, and sent when that has come: await.
+// Clock returns timestamps for writes, in milliseconds since 1970. They never decrease, and they are later than those of
+// removals: a row that is deleted and written again with the same timestamp would stay deleted. They do not run ahead of
+// the machine's clock, since other processes could not overwrite cells from the future. A write that replaces cells of the
+// current millisecond gets the next one, and is sent when that has come (await).
 type Clock struct {
 	now  func() time.Time
 	mu   sync.Mutex
-	last int64 // no later write is older
-	// recent and before hold the times at which rows were written without being read, by the row's hash; since is the time
-	// from which recent holds them.
+	last int64 // the latest timestamp returned
+	// recent and before hold the timestamps of rows that were written without being read, by the row's hash. since is the
+	// time at which recent began.
 	recent, before map[uint64]int64
 	since          int64
 	seed           maphash.Seed
 }
 
-// maxAhead bounds how far ahead, in milliseconds, a timestamp may be to be waited for. Cells with later ones were
-// written by a machine whose clock is wrong: they hide later writes however long a statement waits.
+// maxAhead bounds, in milliseconds, how far a timestamp may be in the future for await to wait. Cells with later ones come
+// from a machine whose clock is wrong: they hide later writes, however long a statement waits.
 const maxAhead = 10
 
-// NewClock makes a clock over now.
+// NewClock returns a clock that reads the time with now.
 func NewClock(now func() time.Time) *Clock { return &Clock{now: now} }
 
 // Next returns the timestamp for a write that begins now.
@@ -36,11 +36,11 @@ func (c *Clock) Next() int64 {
 	return c.last
 }
 
-// await waits until whoever begins from now on, on a machine whose clock agrees, writes at time from or later: that is
-// when something that hides older writes may be sent.
+// await waits until writes that begin later get timestamps not before from, on every machine with a correct clock. Then a
+// deletion that hides older cells may be sent.
 func (c *Clock) await(from int64) {
 	c.mu.Lock()
-	if from <= max(c.last, c.now().UnixMilli())+maxAhead { // c.last alone, where the machine's clock was set back
+	if from <= max(c.last, c.now().UnixMilli())+maxAhead { // otherwise the machine's clock was set back, and c.last alone decides
 		c.last = max(c.last, from)
 	}
 	ahead := time.UnixMilli(from).Sub(c.now())
@@ -50,8 +50,7 @@ func (c *Clock) await(from int64) {
 	}
 }
 
-// unlike returns a time from ts on that differs from those of earlier writes of the row, so that its versions stay
-// separate.
+// unlike returns the first time from ts on that no earlier write of the row used, so that its versions stay separate.
 func (c *Clock) unlike(row rowID, ts int64) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package write stores rows: each becomes mutations of every layout of its table. It is package scan the other way round.
+// Package write stores rows: it turns each row into mutations of all layouts of its table.
 //
 //	row        -> its place in each layout: HBase table, key, packed qualifier (place.go)
 //	           -> cells to put and to delete there (cells.go, points.go), at one time for all of them (clock.go)
@@ -8,5 +8,5 @@
 // Inserter (insert.go) writes rows that may or may not exist. race.go handles statements that write one row at the same
 // time. CheckLayout compares a layout with the rows and repairs it (check.go).
 //
-// It plans nothing: the statement determines the rows and their values. Env is the writer's interface to the statement.
+// It plans no reads: the statement determines the rows and their values. Env is the writer's interface to the statement.
 package write

@@ -15,12 +15,12 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// This file writes cells that hold the values of several columns. A statement that names only some of them must leave
-// the others unchanged, even if another statement writes those at the same time: it replaces the cell only if the cell
-// is unchanged since it was read.
+// This file writes cells that hold the values of several columns. A statement that names only some of them must not change
+// the others, which another statement may write at the same time. It therefore replaces the cell only if that is unchanged
+// since it was read.
 
-// elements returns the cells of t that hold the values of several columns each, and these columns in the order of their
-// numbers. The error is for a cell that two definitions read differently, which cannot be written.
+// elements returns, for each cell of t that holds the values of several columns, these columns in the order of their
+// elements. It fails if two columns read a cell differently: then the cell cannot be written.
 func elements(t *catalog.Table) ([][]*catalog.Column, error) {
 	var out [][]*catalog.Column
 	for _, c := range t.Columns {
@@ -44,10 +44,11 @@ func elements(t *catalog.Table) ([][]*catalog.Column, error) {
 	return out, nil
 }
 
-// maxElement bounds the elements of a cell that is written: all up to the last one have an offset there.
+// maxElement bounds the element numbers of a cell that hql writes: the cell has an offset for each element up to the last.
 const maxElement = 1 << 16
 
-// joined is the cell that holds the values of cols. What the statement does not name and has its DEFAULT is not there.
+// joined returns the value of the cell that holds cols. It leaves out columns that the statement does not name and that
+// have their DEFAULT.
 func (w *Writer) joined(cols []*catalog.Column, row []types.Value, set []bool) ([]byte, error) {
 	elements := make([][]byte, cols[len(cols)-1].Element())
 	for _, c := range cols {
@@ -66,8 +67,8 @@ func (w *Writer) joined(cols []*catalog.Column, row []types.Value, set []bool) (
 	return catalog.AppendElements(nil, elements), nil
 }
 
-// mergedNow returns cell, the joined cell of cols, with the columns that set does not name, and elements of no column,
-// as the row has them.
+// mergedNow returns cell, the joined cell of cols. Columns that set does not name, and elements that no column reads, have
+// the values of the current row.
 func (w *Writer) mergedNow(cols []*catalog.Column, cell []byte, set []bool) ([]byte, error) {
 	was := w.now.cell(cols[0].Family, cols[0].Qualifier)
 	if was == nil {
@@ -77,7 +78,7 @@ func (w *Writer) mergedNow(cols []*catalog.Column, cell []byte, set []bool) ([]b
 	return merged, err
 }
 
-// namedElements returns the numbers of the columns in cols that set names.
+// namedElements returns the element numbers of the columns in cols that set names.
 func namedElements(cols []*catalog.Column, set []bool) []int {
 	var out []int
 	for _, c := range cols {
@@ -88,14 +89,14 @@ func namedElements(cols []*catalog.Column, set []bool) []int {
 	return out
 }
 
-// mergedCell is a cell of a pending row of which the statement names only these elements, numbered from 1.
+// mergedCell is a cell of a pending row. The statement names only the elements in named, numbered from 1.
 type mergedCell struct {
-	cell  hbase.Cell // without a value
+	cell  hbase.Cell // family and qualifier only
 	named []int
 }
 
-// noteMerged records the cells of the row at p of which set names some but not all columns; with fresh, also those of
-// which it names none.
+// noteMerged records the cells of the row at p that must be merged: set names some but not all of their columns. If fresh,
+// it also records cells of which set names no column.
 func (w *Writer) noteMerged(p *place, set []bool, fresh bool) {
 	var cells []mergedCell
 	for _, cols := range w.elements {
@@ -112,7 +113,7 @@ func (w *Writer) noteMerged(p *place, set []bool, fresh bool) {
 	}
 }
 
-// sendMerged is send for rows of the primary layout some of which have cells to merge.
+// sendMerged is send for the primary layout if some rows have cells to merge.
 func (w *Writer) sendMerged(ctx context.Context, i int, of []tableMutations, create bool, when string) error {
 	m, cells := &of[0], w.merged
 	w.merged = nil
@@ -147,15 +148,15 @@ func (w *Writer) sendMerged(ctx context.Context, i int, of []tableMutations, cre
 			return writeFailed(name, when, report)
 		}
 	}
-	w.st.Clock.await(w.after) // a cell may have been newer than the statement
+	w.st.Clock.await(w.after) // a merged cell may have replaced one that is newer than the statement
 	*m = tableMutations{}
 	return nil
 }
 
-// merge stores m, whose cells hold the elements that the statement knows. It takes the other elements from the current
-// cell, and stores the result if the cell is unchanged, until the cell has the elements of m. A Put may be refused, and
-// an accepted one may be hidden by a later write. The row's other cells are sent with the first of them. It returns the
-// latest time at which it wrote.
+// merge stores m, whose cells hold only the elements that the statement names. It takes the other elements from the
+// current cell and puts the result if the cell is still unchanged. It repeats this until the stored cell has the elements
+// of m: a Put may be refused, or be hidden by a later write. The row's other cells are sent with the first cell. merge
+// returns the latest timestamp that it wrote.
 func (w *Writer) merge(ctx context.Context, table string, m hbase.Mutation, cells []mergedCell) (latest int64, err error) {
 	known := make([]hbase.Cell, len(cells))
 	plain := slices.DeleteFunc(slices.Clone(m.Cells), func(c hbase.Cell) bool {
@@ -181,7 +182,7 @@ func (w *Writer) merge(ctx context.Context, table string, m hbase.Mutation, cell
 		}
 		put, now := m, known[0]
 		put.Timestamp = max(m.Timestamp, w.st.Clock.Next())
-		put.Cells = slices.Concat(known, plain) // of a new row all is written at once
+		put.Cells = slices.Concat(known, plain) // the cells of a new row are written in one step
 		var was []byte
 		if at := slices.IndexFunc(rows[0].Cells, func(c hbase.Cell) bool { return sameColumn(&now, &c) }); at >= 0 {
 			was = rows[0].Cells[at].Value

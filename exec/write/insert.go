@@ -10,27 +10,27 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Row is a row to be written, with its place in the statement.
+// Row is a row to be written, with its position in the statement.
 type Row struct {
-	Values []types.Value
-	Pos    parser.Pos
-	Set    []bool // by column: named for this row; nil: as the statement names them for all
-	stands *place // see Writer.stands; nil: not known yet
-	at     *place // in the primary layout; nil: not known yet
+	Values  []types.Value
+	Pos     parser.Pos
+	Set     []bool // by column: named for this row; nil: Inserter.Set applies
+	undrawn *place // the place with the drawn part zero, see Writer.undrawn; nil: not computed yet
+	at      *place // in the primary layout; nil: not computed yet
 }
 
-// Inserter writes rows that may exist: columns that they do not name stay unchanged.
+// Inserter writes rows that may exist. Columns that the statement does not name stay unchanged.
 type Inserter struct {
 	*Writer
 	Set     []bool // by column: named by the statement
-	Written int64  // rows
-	// Once refuses a batch in which two rows have one key.
+	Written int64  // number of rows written
+	// Once refuses a batch in which two rows have the same key.
 	Once bool
-	// Reads requires the current rows, to compute the result of the statement.
+	// Reads makes Write read the current rows, because the result of the statement needs them.
 	Reads bool
 }
 
-// Write writes a batch of rows. All are encoded before one is sent.
+// Write writes a batch of rows. It encodes all of them before it sends one.
 func (in *Inserter) Write(ctx context.Context, rows []Row) error {
 	if err := in.Allocate(ctx, rows); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (in *Inserter) Write(ctx context.Context, rows []Row) error {
 	for i, p := range rows {
 		set := in.Named(p)
 		var was []types.Value
-		if old != nil && old[i] != nil { // what the statement does not name stays, in every layout
+		if old != nil && old[i] != nil { // other columns keep their values, in every layout
 			was = old[i]
 			for c := range set {
 				if !set[c] {
@@ -70,27 +70,27 @@ func (in *Inserter) Write(ctx context.Context, rows []Row) error {
 	return in.finish(ctx, given)
 }
 
-// Keys are the places of rows in the primary layout.
+// Keys is a set of places of rows in the primary layout.
 type Keys map[[2]string]bool
 
-// Keys returns the places of rows, whatever salt is drawn for them; nil where every row is a new one.
+// Keys returns the places of rows, independent of the salts that will be drawn; nil if every row is new.
 func (in *Inserter) Keys(rows []Row) (Keys, error) {
 	if in.table.HiddenKey {
 		return nil, nil
 	}
 	out := make(Keys, len(rows))
 	for i, p := range rows {
-		at, err := in.stands(p.Values)
+		at, err := in.undrawn(p.Values)
 		if err != nil {
 			return nil, in.refuse(err, p.Pos)
 		}
-		rows[i].stands = &at
+		rows[i].undrawn = &at
 		out[[2]string{at.table, string(at.key)}] = true
 	}
 	return out, nil
 }
 
-// Meet reports whether a row is in both.
+// Meet reports whether k and o have a row in common.
 func (k Keys) Meet(o Keys) bool {
 	for key := range k {
 		if o[key] {
@@ -100,13 +100,13 @@ func (k Keys) Meet(o Keys) bool {
 	return false
 }
 
-// Numbers reports whether rows take numbers from a dictionary, or are one.
+// Numbers reports whether writing a row may draw a number from a dictionary, or add one to it.
 func (in *Inserter) Numbers() bool { return in.lookups || len(in.numbered) > 0 }
 
-// joins reports whether rows name some and not all columns of one cell, so that it cannot be written without what it holds of the others.
+// joins reports whether a row names some but not all columns of a cell: then the cell must be read before it is written.
 func (in *Inserter) joins(rows []Row) bool {
 	if in.table.HiddenKey || in.table.Layouts[0].Key.Drawn() != nil {
-		return false // every row is a new one
+		return false // every row is new
 	}
 	return slices.ContainsFunc(in.elements, func(cols []*catalog.Column) bool {
 		return slices.ContainsFunc(cols, func(c *catalog.Column) bool {
@@ -124,7 +124,7 @@ func (in *Inserter) finish(ctx context.Context, rows int) error {
 	return nil
 }
 
-// Named returns the columns that are named for a row.
+// Named marks the columns that the statement names for row p.
 func (in *Inserter) Named(p Row) []bool {
 	if p.Set != nil {
 		return p.Set
@@ -132,19 +132,20 @@ func (in *Inserter) Named(p Row) []bool {
 	return in.Set
 }
 
-// lastOfEach joins the rows of one place; for each column the last row that names it counts. All are written with one
-// timestamp, so a cell that one row deletes would hide a cell that another row writes. All rows must fit.
+// lastOfEach joins rows with the same place. Each column gets its value from the last row that names it. All rows are
+// written with one timestamp, so a cell that one of them deletes would hide a cell that another writes. Rows that are
+// replaced must fit the table, too.
 func (in *Inserter) lastOfEach(rows []Row) ([]Row, error) {
 	if len(rows) < 2 || in.table.HiddenKey {
-		return rows, nil // every row is a new one
+		return rows, nil // every row is new
 	}
 	last := make(map[rowID]int, len(rows))
 	ids := make([]rowID, len(rows))
 	drawn := in.table.Layouts[0].Key.Drawn() != nil
 	for i, p := range rows {
-		at := p.stands
+		at := p.undrawn
 		if at == nil {
-			is, err := in.stands(p.Values)
+			is, err := in.undrawn(p.Values)
 			if err != nil {
 				return nil, in.refuse(err, p.Pos)
 			}
@@ -176,7 +177,7 @@ func (in *Inserter) lastOfEach(rows []Row) ([]Row, error) {
 	return out, nil
 }
 
-// over returns row p with the columns that it does not name from an earlier row.
+// over returns row p; columns that it does not name are taken from an earlier row.
 func (in *Inserter) over(p, earlier Row) Row {
 	before := in.Named(earlier)
 	p.Set = slices.Clone(in.Named(p))
@@ -188,8 +189,8 @@ func (in *Inserter) over(p, earlier Row) Row {
 	return p
 }
 
-// missing keeps the rows whose key no row of the table has, under any salt, for IF NOT EXISTS. It keeps the first of
-// several rows with the same key.
+// missing returns the rows for IF NOT EXISTS whose key does not exist in the table, under any salt. Of several rows with
+// the same key it returns the first.
 func (w *Writer) missing(ctx context.Context, rows []Row) ([]Row, error) {
 	drawn := w.table.Layouts[0].Key.Drawn() != nil
 	seen := map[rowID]bool{}
@@ -225,7 +226,7 @@ func (w *Writer) missing(ctx context.Context, rows []Row) ([]Row, error) {
 	return out, nil
 }
 
-// underAnySalt notes the identities of the rows that the table has with the keys of rows.
+// underAnySalt adds to seen the identities of the table's rows that have the keys of rows, under any salt.
 func (w *Writer) underAnySalt(ctx context.Context, rows []Row, seen map[rowID]bool) error {
 	for part := range slices.Chunk(rows, keysPerPlan) {
 		where, args, err := w.haveKeys(part)
@@ -249,11 +250,11 @@ func (w *Writer) underAnySalt(ctx context.Context, rows []Row, seen map[rowID]bo
 	return nil
 }
 
-// keysPerPlan bounds the rows that one plan looks for by their keys.
+// keysPerPlan bounds the number of keys that one query looks for.
 const keysPerPlan = 200
 
-// haveKeys returns the condition that rows have the keys of rows, except for drawn parts: a = ? AND COALESCE(b, 0) = ?
-// OR ...
+// haveKeys returns the condition that a row has one of the keys of rows, ignoring drawn parts: a = ? AND COALESCE(b, 0) =
+// ? OR ...
 func (w *Writer) haveKeys(rows []Row) (where parser.Expr, args []types.Value, err error) {
 	for _, p := range rows {
 		var same parser.Expr
@@ -282,14 +283,14 @@ func joined(x parser.Expr, op string, y parser.Expr) parser.Expr {
 	return &parser.Binary{Op: op, X: x, Y: y}
 }
 
-// keyTerm is an expression that is equal for rows with the same key, in a form for the planner and in one to compute.
+// keyTerm is an expression with equal values for rows with the same key: parsed, for the planner, and compiled.
 type keyTerm struct {
 	written parser.Expr
 	value   expr.Expr
 }
 
-// keyTerms returns the terms that distinguish the places of t's rows: columns that are read from the key, and parts
-// made from other columns, which may be equal for rows with different values.
+// keyTerms returns the terms that identify t's rows: the columns that are read from the key, and the key parts that are
+// computed from other columns. A part may be equal for rows with different values.
 func keyTerms(t *catalog.Table) []keyTerm {
 	var out []keyTerm
 	var seen []int

@@ -6,14 +6,14 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// rowID is the place of a row in the primary layout.
+// rowID identifies the place of a row in the primary layout.
 type rowID struct{ table, key, qualifier string }
 
-// place is the place of a row under one layout.
+// place is the position of a row in one layout: HBase table, rowkey and, in packed rows, qualifier.
 type place struct {
 	table          string
 	key, qualifier []byte
-	skip           bool // an index without an entry for the row: a column of it is NULL
+	skip           bool // the index has no entry for the row, because an indexed column is NULL
 }
 
 func (p *place) id() rowID { return rowID{p.table, string(p.key), string(p.qualifier)} }
@@ -34,7 +34,7 @@ func (w *Writer) place(l *catalog.Layout, row []types.Value) (place, error) {
 	return at, err
 }
 
-// checkFits reports why row would have no place under layout l if each name had a number.
+// checkFits returns the reason why row does not fit layout l, assuming that each name has a number.
 func (w *Writer) checkFits(l *catalog.Layout, row []types.Value) error {
 	defer func(known expr.LookupFunc) { w.env.Lookup = known }(w.env.Lookup)
 	w.env.Lookup = w.st.Numbers.Any
@@ -42,7 +42,7 @@ func (w *Writer) checkFits(l *catalog.Layout, row []types.Value) error {
 	return err
 }
 
-// currentPlace returns the place in the primary layout of a row that was read.
+// currentPlace returns the place in the primary layout of a row that was read from the store.
 func (w *Writer) currentPlace(row []types.Value) (place, error) {
 	primary := w.table.Layouts[0]
 	if primary.Key.Drawn() == nil {
@@ -51,8 +51,8 @@ func (w *Writer) currentPlace(row []types.Value) (place, error) {
 	return w.readPlace(primary, row)
 }
 
-// readPlace returns the place in l of row, as it was read from l: under the key that was read. The row may lack some of
-// the columns from which a key was computed, as an entry of an index does, or hold names that no longer have a number.
+// readPlace returns the place in l of row, which was read from l: it takes the key that was read. It cannot compute the
+// key: an entry of an index lacks some columns, and names may have lost their numbers.
 func (w *Writer) readPlace(l *catalog.Layout, row []types.Value) (place, error) {
 	at := place{key: []byte(row[len(w.table.Columns)].Text())}
 	name, err := l.Stored.Append(nil, row, &w.env)
@@ -63,15 +63,14 @@ func (w *Writer) readPlace(l *catalog.Layout, row []types.Value) (place, error) 
 	return at, err
 }
 
-// identity is the place of a row in the primary layout, the same whatever salt is drawn for it. Rows of one identity
-// are one row.
+// identity identifies the row in the primary layout independently of the salt that is drawn for it.
 func (w *Writer) identity(row []types.Value) (rowID, error) {
-	at, err := w.stands(row)
+	at, err := w.undrawn(row)
 	return at.id(), err
 }
 
-// stands returns the place of row in the primary layout; for a drawn part any value is possible.
-func (w *Writer) stands(row []types.Value) (place, error) {
+// undrawn returns the place of row in the primary layout with 0 for a drawn part.
+func (w *Writer) undrawn(row []types.Value) (place, error) {
 	env := w.env
 	defer func() { w.env = env }()
 	w.env.Rand = func() uint64 { return 0 }

@@ -11,11 +11,11 @@ import (
 	"github.com/hql-db/hql/hbase"
 )
 
-// pointRow is an OpenTSDB row that a statement writes to.
+// pointRow is an OpenTSDB row to which a statement writes.
 type pointRow struct{ table, key string }
 
-// touchPoint records that the statement writes the data point at p under the qualifier kept, or deletes it if kept is
-// "": other cells must not hold the point any more. It reports whether p is a data point.
+// touchPoint records that the statement writes the data point at p under the qualifier kept, or deletes it if kept is "".
+// Other cells must no longer hold the point. It reports whether p is a data point.
 func (w *Writer) touchPoint(p place, kept string) bool {
 	if c := w.pointColumn(); c == nil {
 		return false
@@ -44,14 +44,14 @@ func (w *Writer) pointColumn() *catalog.Column {
 	return nil
 }
 
-// retirePoints adds the mutations that take the touched data points out of the cells that hold
-// them already. What else a compacted cell holds is compacted again.
+// retirePoints adds the mutations that remove the touched data points from the cells that already hold them. It rewrites
+// compacted cells with the remaining points.
 func (w *Writer) retirePoints(ctx context.Context) error {
 	c := w.pointColumn()
 	for row, touched := range w.points {
 		rows, err := w.st.Client.Get(ctx, row.table, [][]byte{[]byte(row.key)}, &hbase.ReadOptions{Families: []string{c.Family}})
 		if errors.Is(err, hbase.ErrNoTable) {
-			continue // the write says so
+			continue // the write reports the missing table
 		}
 		if err != nil {
 			return fmt.Errorf("read %s: %w", row.table, err)
@@ -94,7 +94,7 @@ func (w *Writer) retirePoints(ctx context.Context) error {
 	return nil
 }
 
-// newestCell is the time of the newest cell of r.
+// newestCell returns the time of the newest cell of r.
 func newestCell(r *hbase.Row) (ts int64) {
 	for i := range r.Cells {
 		ts = max(ts, r.Cells[i].Timestamp)

@@ -17,10 +17,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// This file handles statements that write the same row at the same time: the claims of INSERT ... IF NOT EXISTS, and
-// the entries of a row of which two statements change different columns.
+// This file handles statements that write the same row at the same time: claims for INSERT ... IF NOT EXISTS, and entries
+// of a row when two statements change different columns.
 
-// flushNew writes the rows that do not exist yet.
+// flushNew writes those of rows that do not exist yet.
 func (in *Inserter) flushNew(ctx context.Context, rows []Row) error {
 	w := in.Writer
 	for _, p := range rows {
@@ -32,7 +32,7 @@ func (in *Inserter) flushNew(ctx context.Context, rows []Row) error {
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	w.at(0) // after all removals that were seen
+	w.at(0) // draws a timestamp later than all removals that were read
 	drawn := w.env.Rand
 	defer func() { w.env.Rand = drawn }()
 	for _, p := range rows {
@@ -42,7 +42,7 @@ func (in *Inserter) flushNew(ctx context.Context, rows []Row) error {
 		}
 		h := fnv.New64a()
 		h.Write([]byte(id.table + id.key + id.qualifier))
-		w.env.Rand = h.Sum64 // all who claim a key draw the same salt
+		w.env.Rand = h.Sum64 // statements that claim the same key draw the same salt
 		if err := w.put(ctx, p.Values, in.Named(p), true, nil, nil); err != nil {
 			return w.refuse(err, p.Pos)
 		}
@@ -50,15 +50,15 @@ func (in *Inserter) flushNew(ctx context.Context, rows []Row) error {
 	return in.finish(ctx, len(rows))
 }
 
-// claimToken marks the claims of one statement.
+// claimToken returns a random token that marks the claims of one statement.
 func claimToken() []byte {
 	var b [8]byte
 	rand.Read(b[:]) // never fails
 	return b[:]
 }
 
-// claim puts first the cell that every IF NOT EXISTS writes into a row, so that only one of them finds it absent: the
-// packed cell, the table's own, or the marker with the statement's token.
+// claim moves to the front of puts the cell that every IF NOT EXISTS writes into a row. Only one statement finds this cell
+// absent. It is the packed cell, the cell of the table's marker, or a marker with the statement's token.
 func (w *Writer) claim(puts []hbase.Cell, at place) []hbase.Cell {
 	if at.qualifier != nil {
 		i := slices.IndexFunc(puts, func(c hbase.Cell) bool { return bytes.Equal(c.Qualifier, at.qualifier) })
@@ -78,9 +78,8 @@ func (w *Writer) claim(puts []hbase.Cell, at place) []hbase.Cell {
 	return append([]hbase.Cell{mark}, puts...)
 }
 
-// sharedFamilies returns the families of the table's rows that the other definitions of its HBase table in the catalog
-// have too, so that all of them claim a row by the same cell. Definitions without a common family have rows of their
-// own.
+// sharedFamilies returns the families of the table that other definitions of the same HBase table have too, so that
+// statements of all definitions claim a row by the same cell. A definition without a common family has rows of its own.
 func (w *Writer) sharedFamilies() []string {
 	families := w.table.RowFamilies()
 	stored, _ := w.table.Layouts[0].Stored.Prefix()
@@ -97,7 +96,7 @@ func (w *Writer) sharedFamilies() []string {
 	return families
 }
 
-// sendNew is send for rows of the primary layout that are stored only where no other IF NOT EXISTS was faster.
+// sendNew is send for new rows of the primary layout: each is stored only if no other IF NOT EXISTS was faster.
 func (w *Writer) sendNew(ctx context.Context, _ int, of []tableMutations, _ bool, when string) error {
 	w.st.Clock.await(w.after)
 	m := &of[0]
@@ -117,7 +116,7 @@ func (w *Writer) sendNew(ctx context.Context, _ int, of []tableMutations, _ bool
 	return nil
 }
 
-// claimAll sends conditional Puts, several at a time.
+// claimAll sends conditional Puts, several in parallel.
 func (w *Writer) claimAll(ctx context.Context, table string, ms []hbase.Mutation) error {
 	stored := make([]bool, len(ms))
 	report := w.oneByOne(ms, func(i int) (err error) {
@@ -133,7 +132,7 @@ func (w *Writer) claimAll(ctx context.Context, table string, ms []hbase.Mutation
 	return nil
 }
 
-// oneByOne calls store for each of ms, several at a time, until one fails.
+// oneByOne calls store for each of ms, several in parallel, until a call fails.
 func (w *Writer) oneByOne(ms []hbase.Mutation, store func(i int) error) *hbase.BatchError {
 	report := &hbase.BatchError{Failed: map[int]error{}, Keys: make([][]byte, len(ms))}
 	var mu sync.Mutex
@@ -163,8 +162,8 @@ func (w *Writer) oneByOne(ms []hbase.Mutation, store func(i int) error) *hbase.B
 	return report
 }
 
-// seeClaims reads the rows that were claimed: a claim that was refused may be the statement's own, whose answer was lost;
-// and a row that is not there although it was stored is hidden by a deletion from a later time.
+// seeClaims reads the rows that were claimed. The statement may own a row although its claim was refused: the answer to
+// the first attempt was lost. A row that was stored and cannot be read is hidden by a deletion with a later timestamp.
 func (w *Writer) seeClaims(ctx context.Context, table string, ms []hbase.Mutation, stored []bool) (unknown []int, cause error) {
 	all := make([]int, len(ms))
 	keys := make([][]byte, len(ms))
@@ -195,7 +194,7 @@ func (w *Writer) seeClaims(ctx context.Context, table string, ms []hbase.Mutatio
 	return unknown, cause
 }
 
-// claimed names the row that a claim is for.
+// claimed returns the identity of the row that the claim m is for.
 func (w *Writer) claimed(table string, m *hbase.Mutation) rowID {
 	id := rowID{table: table, key: string(m.Key)}
 	if w.table.Layouts[0].Packed != nil {
@@ -204,17 +203,17 @@ func (w *Writer) claimed(table string, m *hbase.Mutation) rowID {
 	return id
 }
 
-// writtenRow is a row as it was written at a time.
+// writtenRow is a row with the timestamp with which it was written.
 type writtenRow struct {
 	row     []types.Value
 	ts      int64
 	claimed rowID
-	entries bool // its entries were written, and not the row
+	entries bool // only its entries were written, not the row
 }
 
-// hasJointEntries reports whether some entries depend on several columns that UPDATE can change: of two statements that change
-// different ones at the same time neither writes the entry under both. A copy depends on all columns, and of two
-// statements that write a row in the same millisecond it may hold the one and the row the other.
+// hasJointEntries reports whether an entry depends on several columns that UPDATE can change. If two statements change
+// different ones at the same time, neither writes the entry for both new values. A copy depends on all columns: if two
+// statements write a row in the same millisecond, the row may have the values of one, and the copy those of the other.
 func (w *Writer) hasJointEntries() bool {
 	primary := w.table.Layouts[0]
 	for _, l := range w.table.Layouts[1:] {
@@ -234,11 +233,11 @@ func (w *Writer) hasJointEntries() bool {
 	return false
 }
 
-// maxPause bounds how long a statement waits before it looks again at rows that others change.
+// maxPause bounds the time that a statement waits before it reads rows again that others change.
 const maxPause = 50 * time.Millisecond
 
-// Pause waits for a part, drawn at random, of a millisecond in round 0 and of twice as long in each round after it. It ends with
-// the error of ctx.
+// Pause waits for a random part of a millisecond in round 0, and of twice the time of the previous round in later ones, up
+// to maxPause. It returns the error of ctx if that ends first.
 func Pause(ctx context.Context, round int) error {
 	timer := time.NewTimer(mathrand.N(min(maxPause, time.Millisecond<<min(round, 10))))
 	defer timer.Stop()
@@ -250,17 +249,16 @@ func Pause(ctx context.Context, round int) error {
 	}
 }
 
-// maxCompletions bounds how often the entries of rows that others change all the time are looked at.
+// maxCompletions bounds the number of times that complete reads rows that other statements keep changing.
 const maxCompletions = 20
 
-// entryPatience is the time that a statement may take between drawing the timestamp of its entries and writing their
-// rows, before it checks whether the entries still exist. For that time other statements do not remove an entry without
-// a row.
+// entryPatience is the time for which other statements do not remove an entry without a row, counted from the timestamp of
+// the entry. A statement that takes longer to write its rows checks whether the entries still exist.
 const entryPatience = time.Second
 
-// complete reads the rows that were written, at least entryPatience after their timestamp was drawn, and adds the
-// entries that they lack: of several statements that changed a row at the same time, the last one to read it sees the
-// result of all. It replaces the entries that were written for refused rows.
+// complete reads the rows that were written, at least entryPatience after their timestamp was drawn, and adds their
+// missing entries. If several statements changed a row at the same time, the last one to read it sees the result of all.
+// complete also removes the entries that were written for refused rows.
 func (w *Writer) complete(ctx context.Context, took time.Duration) error {
 	rows := append(w.written, w.unsettled...)
 	w.written, w.unsettled = nil, nil
@@ -296,8 +294,8 @@ func (w *Writer) complete(ctx context.Context, took time.Duration) error {
 	return fmt.Errorf("%s: other statements change these rows all the time: repeat the statement, or run CHECK TABLE %s REPAIR", w.table.Name, w.table.Name)
 }
 
-// lacking adds the mutations that store the missing entries of rows, and returns the rows that had some, to be checked
-// again. It assumes that entries of an INDEX that were written for the row's values exist, unless all is set.
+// lacking adds the mutations that store the missing entries of rows, and returns the rows to be checked again. Unless all
+// is set, it assumes that the entries of an INDEX that were written for the row's values exist.
 func (w *Writer) lacking(ctx context.Context, rows []writtenRow, all bool) (again []writtenRow, err error) {
 	written := make([][]types.Value, len(rows))
 	for i, r := range rows {
@@ -315,7 +313,7 @@ func (w *Writer) lacking(ctx context.Context, rows []writtenRow, all bool) (agai
 		for k, row := range now {
 			mine := rows[k]
 			if row == nil || !all && l.Kind != catalog.Copy && !mine.entries && w.newest(row) == mine.ts && sameRow(w.table, row, mine.row) {
-				continue // it has the entries that were written
+				continue // the row has the entries that were written
 			}
 			at, err := w.place(l, row)
 			if err != nil {
@@ -351,8 +349,8 @@ func (w *Writer) lacking(ctx context.Context, rows []writtenRow, all bool) (agai
 	return again, nil
 }
 
-// takeBack deletes the entries that the statement wrote for r, which did not become the row; now are the places of the
-// row's current entries, nil for no row. It keeps an entry that the row also has. The next writer of the row may be
+// takeBack deletes the entries that the statement wrote for r if the row does not have r's values. now holds the places of
+// the row's current entries; nil: there is no row. An entry that the row has too stays. The next writer of the row may be
 // unable to delete it, because it is later than the row, so the row is checked again.
 func (w *Writer) takeBack(r *writtenRow, now []place) {
 	if now == nil {
@@ -366,11 +364,11 @@ func (w *Writer) takeBack(r *writtenRow, now []place) {
 	}
 }
 
-// inStep is the result of outOfStep for an entry that fits its row.
+// inStep is the result of outOfStep for an entry that matches its row.
 const inStep = -1
 
-// outOfStep returns, for each of the places in l of an entry of a row in now, the time of the newest cell of an entry
-// that differs from its row, 0 if there is none, or inStep.
+// outOfStep compares the entries of rows at places in l with the rows: of maps places to rows of now. For each place it
+// returns inStep, 0 if there is no entry, or the time of the newest cell of an entry that differs from its row.
 func (w *Writer) outOfStep(ctx context.Context, l *catalog.Layout, at []place, of []int, now [][]types.Value) ([]int64, error) {
 	out := make([]int64, len(at))
 	if l.Kind == catalog.Index {

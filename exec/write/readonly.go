@@ -7,31 +7,31 @@ import (
 	"github.com/hql-db/hql/hbase"
 )
 
-// ErrReadOnly marks, for errors.Is, the refusal of a write on a read-only connection.
+// ErrReadOnly marks, for errors.Is, a write that a read-only connection refuses.
 var ErrReadOnly = errors.New("the connection is read-only: open it with writes allowed (--write, hql.WithWrites)")
 
-// ReadOnlyClient is a client without the calls that write: they fail with ErrReadOnly and send nothing.
+// ReadOnlyClient is a client whose writing calls fail with ErrReadOnly and send nothing.
 type ReadOnlyClient struct{ hbase.Client }
 
-// Mutate fails.
+// Mutate returns ErrReadOnly.
 func (ReadOnlyClient) Mutate(context.Context, string, []hbase.Mutation) error { return ErrReadOnly }
 
-// Increment fails.
+// Increment returns ErrReadOnly.
 func (ReadOnlyClient) Increment(context.Context, string, []byte, string, string, int64) (int64, error) {
 	return 0, ErrReadOnly
 }
 
-// PutIf fails.
+// PutIf returns ErrReadOnly.
 func (ReadOnlyClient) PutIf(context.Context, string, []byte, hbase.Mutation) (bool, error) {
 	return false, ErrReadOnly
 }
 
-// CreateTable fails.
+// CreateTable returns ErrReadOnly.
 func (ReadOnlyClient) CreateTable(context.Context, string, []hbase.Family, [][]byte) error {
 	return ErrReadOnly
 }
 
-// DropTable fails.
+// DropTable returns ErrReadOnly.
 func (ReadOnlyClient) DropTable(context.Context, string, func(context.Context) error) error {
 	return ErrReadOnly
 }

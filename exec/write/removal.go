@@ -10,7 +10,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Deletes describes what Delete removes from each row of t.
+// Deletes returns a description of what Delete removes from each row of t.
 func Deletes(t *catalog.Table) string {
 	for _, c := range t.Columns {
 		if c.Packed != nil {
@@ -24,7 +24,7 @@ func Deletes(t *catalog.Table) string {
 	return words.Plural(int64(len(families)), "all of family ", "all of families ") + strings.Join(families, ", ") + "; other families stay"
 }
 
-// removal returns the mutation that deletes the cells at p that are not newer than ts.
+// removal returns the mutation that deletes the cells at p with timestamps up to ts.
 func (w *Writer) removal(l *catalog.Layout, p place, ts int64) hbase.Mutation {
 	if w.IfNew && l.Kind == catalog.Index {
 		return hbase.Mutation{Kind: hbase.DeleteColumns, Key: p.key, Timestamp: ts, Cells: []hbase.Cell{w.entryCell()}}
@@ -47,9 +47,9 @@ func (w *Writer) removal(l *catalog.Layout, p place, ts int64) hbase.Mutation {
 	return m
 }
 
-// deleteStaleEntries deletes the entries of old in derived layouts that a row written at ts, with its entries at places, does not
-// overwrite: no entry is newer than its row. Cells that another statement writes there at ts stay. It reports whether the row that was
-// written has some of these entries.
+// deleteStaleEntries deletes the entries of old in derived layouts after the row was written at ts with its entries at
+// places. It keeps entries that the write replaced. Cells that another statement writes there at ts stay, since no entry
+// is newer than its row. It reports whether the row has some of the old entries.
 func (w *Writer) deleteStaleEntries(old []types.Value, places []place, ts int64) (kept bool) {
 	for i, l := range w.table.Layouts[1:] {
 		was, err := w.place(l, old)
@@ -58,7 +58,7 @@ func (w *Writer) deleteStaleEntries(old []types.Value, places []place, ts int64)
 		}
 		is := places[i+1]
 		same := !is.skip && is.table == was.table && bytes.Equal(is.key, was.key)
-		own := w.IfNew && l.Kind == catalog.Index // its cell is the statement's own: see entryCell
+		own := w.IfNew && l.Kind == catalog.Index // entryCell gives the statement a cell of its own
 		if !same || own {
 			w.add(&w.removals[i+1], was.table, w.removal(l, was, ts-1))
 		}

@@ -17,9 +17,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Returning computes the RETURNING columns of the rows that a statement writes. It computes them before a batch is
-// sent, so that an error leaves the batch unwritten, and keeps them until the rows are written: a row is returned once
-// it is stored.
+// Returning computes the RETURNING columns of the rows that a statement writes. It does so before a batch is sent, so that
+// an error leaves the batch unwritten. It keeps them until the batch is stored.
 type Returning struct {
 	Columns []plan.OutputColumn
 	exprs   []expr.Expr
@@ -30,8 +29,8 @@ type Returning struct {
 	kept    operator.Buffer
 }
 
-// Returning makes one for rows of t, with exprs as columns. needed marks the columns of t that these use, then _key and
-// _ts.
+// Returning returns a Returning for rows of t, with the values of exprs as columns. needed marks the columns of t that
+// exprs use, then _key and _ts.
 func (st *Env) Returning(t *catalog.Table, columns []plan.OutputColumn, exprs []expr.Expr, needed []bool) *Returning {
 	s := plan.NewScan(t, t.Layouts[0])
 	for i := range s.Needed {
@@ -41,7 +40,7 @@ func (st *Env) Returning(t *catalog.Table, columns []plan.OutputColumn, exprs []
 		kept: operator.Buffer{Budget: operator.Budget{Limit: st.Opt.Memory()}, Dir: st.Opt.SpillDir, What: "the rows of RETURNING"}}
 }
 
-// Rows returns the kept rows, to be read once.
+// Rows returns the kept rows; it may be called once.
 func (x *Returning) Rows() operator.Operator { return x.kept.Reader() }
 
 // Close drops the kept rows.
@@ -57,7 +56,7 @@ type returnedRow struct {
 	values []types.Value
 }
 
-// add computes the RETURNING columns of row.
+// add computes the RETURNING columns of row, which is identified by id.
 func (x *Returning) add(id rowID, row []types.Value) error {
 	out := make([]types.Value, len(x.exprs))
 	x.env.Row = row
@@ -71,7 +70,8 @@ func (x *Returning) add(id rowID, row []types.Value) error {
 	return nil
 }
 
-// put takes a row that is about to be written at ts: as it will be read, columns that are not written as they are in old.
+// put computes the RETURNING columns of a row that is about to be written at ts, with the values that a read will return.
+// Columns that are not written have their values in old.
 func (x *Returning) put(ctx context.Context, w *Writer, row []types.Value, set []bool, fresh bool, at place, ts int64, old []types.Value) error {
 	puts, removed, err := w.cells(w.table.Layouts[0], row, set, fresh, at)
 	if err != nil {
@@ -104,7 +104,7 @@ func (x *Returning) put(ctx context.Context, w *Writer, row []types.Value, set [
 	return x.add(at.id(), out)
 }
 
-// sent keeps the RETURNING columns of the rows that were sent and not refused.
+// sent keeps the RETURNING columns of the rows that were sent, except the refused ones.
 func (x *Returning) sent(refused map[rowID]bool) error {
 	for _, p := range x.pending {
 		if !refused[p.id] {
@@ -117,10 +117,10 @@ func (x *Returning) sent(refused map[rowID]bool) error {
 	return nil
 }
 
-// Reads reports whether x uses column i: of the table, then _key and _ts.
+// Reads reports whether x uses column i of the table; _key and _ts follow the columns.
 func (x *Returning) Reads(i int) bool { return x != nil && i < len(x.needed) && x.needed[i] }
 
-// Unread reports whether x gives columns that an INSERT leaves as they are.
+// Unread reports whether x returns columns that an INSERT does not change.
 func (x *Returning) Unread(t *catalog.Table, set []bool) bool {
 	for i, c := range t.Columns {
 		if x.needed[i] && !set[i] && !c.KeyPart {

@@ -14,8 +14,8 @@ import (
 	"github.com/hql-db/hql/hbase"
 )
 
-// Flush sends the pending mutations: new entries first, derived layouts before the primary; then removals, the primary
-// first.
+// Flush sends the pending mutations. It first puts new entries, in derived layouts before the primary one, and then
+// removes old ones, in the primary layout first.
 func (w *Writer) Flush(ctx context.Context) error {
 	if err := w.st.Sending.Acquire(ctx, 1); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (w *Writer) Flush(ctx context.Context) error {
 		return err
 	}
 	for i, l := range w.table.Layouts {
-		if len(w.puts[i].names) > 0 && !w.filling { // its first entry would hide that all others are missing
+		if len(w.puts[i].names) > 0 && !w.filling { // the first entry would hide that all others are missing
 			if err := w.st.Filled(ctx, w.table, l); err != nil {
 				return err
 			}
@@ -70,10 +70,11 @@ func (w *Writer) Flush(ctx context.Context) error {
 	return nil
 }
 
-// mayWrite fails before anything is sent if the user may not write one of the HBase tables of several layouts.
+// mayWrite fails before anything is sent if a table has several layouts and the user may not write to all of their HBase
+// tables.
 func (w *Writer) mayWrite(ctx context.Context) error {
 	if len(w.table.Layouts) == 1 {
-		return nil // the server refuses the whole
+		return nil // the server refuses the whole write
 	}
 	for _, of := range [][]tableMutations{w.puts, w.removals} {
 		for i := range of {
@@ -101,7 +102,7 @@ func (w *Writer) mayWrite(ctx context.Context) error {
 	return nil
 }
 
-// familiesOf are the families of mutations; nil where one removes whole rows.
+// familiesOf returns the families of mutations, or nil if one of them deletes whole rows.
 func familiesOf(ms []hbase.Mutation) (out []string) {
 	for _, m := range ms {
 		if m.Kind == hbase.DeleteRow {
@@ -118,7 +119,7 @@ func familiesOf(ms []hbase.Mutation) (out []string) {
 	return out
 }
 
-// sendAll sends the pending mutations. An error says which of them are written.
+// sendAll sends the pending mutations. Its error says which of them were written.
 func (w *Writer) sendAll(ctx context.Context) error {
 	if err := w.mayWrite(ctx); err != nil {
 		return err
@@ -163,11 +164,11 @@ func (w *Writer) sendAll(ctx context.Context) error {
 	return w.seeWritten(ctx)
 }
 
-// sentAtOnce bounds to how many HBase tables send sends at a time.
+// sentAtOnce bounds the number of HBase tables to which send sends in parallel.
 const sentAtOnce = 8
 
-// send sends mutations of the layouts from first on, to several HBase tables concurrently; when describes the state of
-// the rows, for the error.
+// send sends mutations of the layouts from first on, to several HBase tables in parallel. when describes the state of the
+// rows for an error's text.
 func (w *Writer) send(ctx context.Context, first int, of []tableMutations, create bool, when string) error {
 	w.st.Clock.await(w.after)
 	var names []string
@@ -213,7 +214,7 @@ func (w *Writer) send(ctx context.Context, first int, of []tableMutations, creat
 	return nil
 }
 
-// noteUnmet notes the rows whose conditions did not hold, if err says no more of ms than that.
+// noteUnmet records the rows whose conditions did not hold. It returns err if that reports any other failure.
 func (w *Writer) noteUnmet(table string, ms []hbase.Mutation, err error) error {
 	var batch *hbase.BatchError
 	if !errors.As(err, &batch) || len(batch.Failed)+len(batch.Unknown) > 0 {
@@ -232,8 +233,7 @@ func writeFailed(table, when string, err error) error {
 	return fmt.Errorf("write %s%s: %w", table, when, err)
 }
 
-// ensureTable creates the physical table of a row whose table's name is
-// computed, when the definition allows it.
+// ensureTable creates the HBase table name of a layout with computed table names, if the definition allows that.
 func (w *Writer) ensureTable(ctx context.Context, l *catalog.Layout, name string) error {
 	if l.Stored.IsLiteral() || w.known[name] {
 		return nil
@@ -254,7 +254,7 @@ func (w *Writer) ensureTable(ctx context.Context, l *catalog.Layout, name string
 	return err
 }
 
-// awaitRegions waits until a table has regions, which another writer may be making.
+// awaitRegions waits until a table has regions: another writer may be creating it.
 func (w *Writer) awaitRegions(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, maxTableWait)
 	defer cancel()
@@ -268,11 +268,11 @@ func (w *Writer) awaitRegions(ctx context.Context, name string) error {
 			return err
 		case <-time.After(50 * time.Millisecond):
 		}
-		if err := w.st.Unchanged(ctx, w.table); err != nil { // who made it for a table that is being dropped has removed it
+		if err := w.st.Unchanged(ctx, w.table); err != nil { // a dropped table's creator has removed it
 			return err
 		}
 	}
 }
 
-// maxTableWait bounds how long a table that another writer is making is waited for.
+// maxTableWait bounds the time that awaitRegions waits for a table.
 const maxTableWait = 20 * time.Second

@@ -15,8 +15,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// present is stored for writing: the entries of a row in derived layouts follow from its old values. Tables without
-// derived layouts are not read.
+// present is stored for rows that are about to be written: their old values determine which entries to remove. It reads
+// nothing if the table has no derived layouts.
 func (w *Writer) present(ctx context.Context, rows []Row) ([][]types.Value, error) {
 	if len(w.table.Layouts) == 1 {
 		return nil, nil
@@ -24,7 +24,7 @@ func (w *Writer) present(ctx context.Context, rows []Row) ([][]types.Value, erro
 	return w.stored(ctx, w.table.Layouts[0], rows)
 }
 
-// pending are rows that no place in a statement is known of.
+// pending returns rows without positions in a statement.
 func pending(rows [][]types.Value) []Row {
 	out := make([]Row, len(rows))
 	for i, row := range rows {
@@ -33,8 +33,8 @@ func pending(rows [][]types.Value) []Row {
 	return out
 }
 
-// stored reads the rows that layout l, the primary one or a copy, holds under the keys of rows: nil for a row that is not
-// there. No part of its keys is drawn.
+// stored reads the rows that layout l, the primary one or a copy, has under the keys of rows; nil for a missing row. The
+// key has no drawn part.
 func (w *Writer) stored(ctx context.Context, l *catalog.Layout, rows []Row) ([][]types.Value, error) {
 	places := make([]place, len(rows))
 	for i, p := range rows {
@@ -51,7 +51,7 @@ func (w *Writer) stored(ctx context.Context, l *catalog.Layout, rows []Row) ([][
 	return out, err
 }
 
-// storedAt is stored for rows at places, whose cells reads decodes.
+// storedAt is stored for rows at places; reads decodes their cells.
 func (w *Writer) storedAt(ctx context.Context, reads *scan.Reads, l *catalog.Layout, places []place) ([]storedRow, error) {
 	if len(places) == 0 {
 		return nil, nil
@@ -79,7 +79,7 @@ func (w *Writer) storedAt(ctx context.Context, reads *scan.Reads, l *catalog.Lay
 				return err
 			}
 			for _, row := range decoded {
-				if is.qualifier != nil { // the row of HBase holds several
+				if is.qualifier != nil { // the HBase row holds several rows
 					if at, err := w.place(l, row); err != nil || !bytes.Equal(at.qualifier, is.qualifier) {
 						continue
 					}
@@ -90,13 +90,13 @@ func (w *Writer) storedAt(ctx context.Context, reads *scan.Reads, l *catalog.Lay
 		}
 		return nil
 	})
-	if err == nil { // their entries are computed from them
+	if err == nil { // entries are computed from them
 		err = w.st.Numbers.ResolveNames(ctx, t, read)
 	}
 	return out, err
 }
 
-// batches calls f with the rows of layout l as they are stored there: the entries of an index are not looked up.
+// batches calls f with the rows of layout l as stored: it does not look up the rows of an index's entries.
 func (w *Writer) batches(ctx context.Context, l *catalog.Layout, f func(rows [][]types.Value) error) error {
 	s := scan.Whole(w.table, l)
 	stats := w.st.Recorder.Open(s)
@@ -115,7 +115,7 @@ func (w *Writer) batches(ctx context.Context, l *catalog.Layout, f func(rows [][
 	})
 }
 
-// exist returns for each place whether a row exists there.
+// exist reports, for each place, whether it has a row.
 func (w *Writer) exist(ctx context.Context, places []place) ([]bool, error) {
 	out := make([]bool, len(places))
 	opts := scan.ReadOptions(&plan.Scan{Entries: true}, w.table.Layouts[1])
@@ -128,9 +128,9 @@ func (w *Writer) exist(ctx context.Context, places []place) ([]bool, error) {
 	return out, err
 }
 
-// eachGet reads the rows at places, consecutive ones in one table with one call, and passes the result of each call to
-// f: rows[k] is the row at places[from+k], without a key if there is none. With mayLack, a table that does not exist
-// has no rows, and f is not called.
+// eachGet reads the rows at places, with one call for consecutive ones of the same table. It passes the result of each
+// call to f: rows[k] is the row at places[from+k]; its key is nil if it does not exist. With mayLack, a missing table
+// counts as empty, and f is not called.
 func (w *Writer) eachGet(ctx context.Context, places []place, opts *hbase.ReadOptions, mayLack bool, f func(from int, rows []hbase.Row) error) error {
 	for i := 0; i < len(places); {
 		from, table := i, places[i].table

@@ -16,28 +16,28 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// This file has what makes an UPDATE or a DELETE take effect on a row only if what it read of the row still stands.
+// This file lets an UPDATE or a DELETE change a row only if the values that the statement read are still current.
 //
-//	row as the statement read it  -> its cells, which it carries; a row of a copy or of a join is read again with them (applyChanges)
-//	cells                         -> a condition on the mutation, which HBase checks in the same step as it applies that (unchanged)
-//	condition that does not hold  -> to be read by the statement anew (Missed)
+//	row as the statement read it  -> its cells; a row of a copy or of a join is read again with its cells (applyChanges)
+//	cells                         -> a condition on the mutation, which HBase checks and applies in one step (unchanged)
+//	condition that does not hold  -> a row that the statement must read again (Missed)
 
-// change is a row as a statement read it, and its new values; nil: it is to be deleted.
+// change holds a row as a statement read it, and its new values, or nil if it is to be deleted.
 type change struct {
 	old, become []types.Value
 	set         []bool
 	pos         parser.Pos
 }
 
-// storedRow is the current state of a row. Its cells are those of its HBase row in the families of the table.
+// storedRow is the current state of a row. Its cells are those of its HBase row in the table's families.
 type storedRow struct {
-	values  []types.Value // nil: there is none
+	values  []types.Value // nil if there is no row
 	cells   []hbase.Cell
-	byTime  bool // conditions compare the times of its cells, not the values: see attempt
-	byValue bool // conditions compare the values of its cells, not the times
+	byTime  bool // conditions compare the timestamps of its cells, not the values: see attempt
+	byValue bool // conditions compare the values of its cells, not the timestamps
 }
 
-// cell finds a cell, or returns nil.
+// cell returns a cell, or nil if there is none.
 func (r *storedRow) cell(family, qualifier string) *hbase.Cell {
 	for i := range r.cells {
 		if c := &r.cells[i]; string(c.Family) == family && string(c.Qualifier) == qualifier {
@@ -47,11 +47,11 @@ func (r *storedRow) cell(family, qualifier string) *hbase.Cell {
 	return nil
 }
 
-// attempt is the state of a row when a condition on it did not hold. If the row reads the same afterwards, the filter
-// saw other bytes than the reader: HBase shows filters a reference instead of a large value of a MOB family. The next
-// condition then omits the values. If it does not hold either, the family may keep several versions, which HBase also
-// shows to filters, so the next condition omits the versions. If that does not hold, the row has cells that the user
-// may not read.
+// attempt is the state of a row when a condition on it did not hold. If the row has the same state afterwards, the filter
+// saw other bytes than the reader did. In a MOB family, HBase shows filters a reference instead of a large value, so the
+// next condition does not compare values. If that fails too, the family may keep several versions, all of which filters
+// see, so the next condition does not compare timestamps. If that fails as well, the row has cells that the user may not
+// read.
 type attempt struct {
 	sum             uint64
 	byTime, byValue bool
@@ -59,7 +59,7 @@ type attempt struct {
 
 var sumSeed = maphash.MakeSeed()
 
-// sum is a hash of the row's cells.
+// sum returns a hash of the row's cells.
 func (r *storedRow) sum() uint64 {
 	var h maphash.Hash
 	h.SetSeed(sumSeed)
@@ -74,9 +74,9 @@ func (r *storedRow) sum() uint64 {
 	return h.Sum64()
 }
 
-// DependOn sets the columns on which the statement's effect on a row depends: read marks columns of the table, then
-// _key and _ts. set marks the columns that an UPDATE sets, nil for a DELETE. The entries of other layouts depend on
-// columns too.
+// DependOn sets the columns on which the statement's effect on a row depends: read marks columns of the table, then _key
+// and _ts. set marks the columns that an UPDATE sets; it is nil for a DELETE. DependOn adds the columns from which the
+// entries of derived layouts are computed.
 func (w *Writer) DependOn(read, set []bool) {
 	t := w.table
 	reads := slices.Clone(read)
@@ -95,32 +95,32 @@ func (w *Writer) DependOn(read, set []bool) {
 	w.reads = reads
 }
 
-// Hold decides whether rows are changed on condition that they are as they were read: byKey: the statement reads them one by one, by
-// their keys. Many rows that are changed whatever they hold are written faster without. So are cells of several columns
-// that are set whatever the row holds: they are merged when they are written (noteMerged).
+// Hold decides whether rows are changed on condition that they are as the statement read them. byKey reports that the
+// statement reads single rows by key. Without conditions, many rows are written faster, so rows whose values do not matter
+// need none. Cells of several columns need none either: they are merged when they are written (noteMerged).
 func (w *Writer) Hold(byKey bool) bool {
 	n := len(w.table.Columns)
 	needed := slices.Contains(w.reads[:n], true) || w.reads[n+1] || byKey && !w.merges
-	if needed && w.attempts == nil && w.pointColumn() == nil { // a point stands in one of several cells
+	if needed && w.attempts == nil && w.pointColumn() == nil { // a data point may be in any of several cells
 		w.attempts = map[rowID]attempt{}
 	}
 	return w.attempts != nil
 }
 
-// Missed is a row that was another when it was to be changed than when the statement read it.
+// Missed is a row that another statement changed between the read and the write.
 type Missed struct{ id rowID }
 
-// Key is the row's key.
+// Key returns the row's key.
 func (m Missed) Key() []byte { return []byte(m.id.key) }
 
-// TakeMissed gives the rows that were missed since it was last called.
+// TakeMissed returns the rows that were missed since the last call.
 func (w *Writer) TakeMissed() []Missed {
 	out := w.missed
 	w.missed = nil
 	return out
 }
 
-// Only makes the writer pass over all rows but these.
+// Only makes the writer skip all rows except these.
 func (w *Writer) Only(rows []Missed) {
 	w.only = map[rowID]bool{}
 	for _, m := range rows {
@@ -128,7 +128,7 @@ func (w *Writer) Only(rows []Missed) {
 	}
 }
 
-// applyChanges adds the mutations of the rows that still are as the statement read them.
+// applyChanges adds the mutations of the rows that are still as the statement read them.
 func (w *Writer) applyChanges(ctx context.Context) error {
 	changes := w.changes
 	w.changes = nil
@@ -171,11 +171,11 @@ func (w *Writer) applyChanges(ctx context.Context) error {
 	return nil
 }
 
-// current gives the rows of changes, at places, with their cells.
+// current returns the current rows of changes, at places, with their cells.
 func (w *Writer) current(ctx context.Context, changes []change, places []place) ([]storedRow, error) {
 	if len(changes[0].old) == w.Width() {
 		again := *w.st.Reads
-		again.Warn = &warning.List{} // what cannot be decoded was told when the rows were read first
+		again.Warn = &warning.List{} // the first read has warned about undecodable values
 		return w.storedAt(ctx, &again, w.table.Layouts[0], places)
 	}
 	out := make([]storedRow, len(changes))
@@ -185,7 +185,7 @@ func (w *Writer) current(ctx context.Context, changes []change, places []place) 
 	return out, nil
 }
 
-// asRead reports whether two states of a row are equal in the columns that the statement reads.
+// asRead reports whether two states of a row are equal in the columns on which the statement depends.
 func (w *Writer) asRead(old, now []types.Value) bool {
 	for i, read := range w.reads {
 		if read && !sameValue(old[i], now[i]) {
@@ -195,7 +195,7 @@ func (w *Writer) asRead(old, now []types.Value) bool {
 	return true
 }
 
-// apply adds the mutations of a change to w.now, which is at p.
+// apply adds the mutations of a change to w.now, the row at p.
 func (w *Writer) apply(ctx context.Context, c change, p place) error {
 	now := w.now.values
 	if c.become == nil {
@@ -216,9 +216,9 @@ func (w *Writer) apply(ctx context.Context, c change, p place) error {
 	return w.put(ctx, c.become, c.set, false, &p, now)
 }
 
-// unchanged returns the condition of a mutation that writes or removes cells of w.now: the row must still be as it was
-// read. The columns that the statement reads must have the same values; a cell that is written must have the same
-// version, because a later one would hide the new value. With whole, all cells must have the same versions.
+// unchanged returns the condition of a mutation that writes or removes cells of w.now. The columns on which the statement
+// depends must have the values that it read. A cell that is written must have the version that was read, because a later
+// version would hide the new value. With whole, all cells must have the versions that were read.
 func (w *Writer) unchanged(p place, written []hbase.Cell, whole bool) filter.Filter {
 	var out filter.And
 	whole = whole || w.reads[len(w.table.Columns)+1]
@@ -268,7 +268,7 @@ func (w *Writer) unchanged(p place, written []hbase.Cell, whole bool) filter.Fil
 	return out
 }
 
-// times are the times of the row's cells in a family.
+// times returns the timestamps of the row's cells in a family.
 func (r *storedRow) times(family string) []int64 {
 	out := []int64{}
 	for _, c := range r.cells {
@@ -280,7 +280,7 @@ func (r *storedRow) times(family string) []int64 {
 	return slices.Compact(out)
 }
 
-// noteRefused notes the rows whose conditions did not hold: they were missed.
+// noteRefused adds the rows whose conditions did not hold to w.missed.
 func (w *Writer) noteRefused() {
 	for id := range w.refused {
 		w.missed = append(w.missed, Missed{id})
@@ -290,14 +290,14 @@ func (w *Writer) noteRefused() {
 	w.held = nil
 }
 
-// doubtful are cells that were written where the statement saw none: a deletion from a later time may hide them.
+// doubtful holds cells that were written where the statement saw none: a deletion with a later timestamp may hide them.
 type doubtful struct {
 	place
 	cells []hbase.Cell
-	fresh bool // the row was not there before
+	fresh bool // the row did not exist before
 }
 
-// doubt records the cells written at p that the statement had not read. old is the row as it was read, nil for none.
+// doubt records the cells written at p that the statement had not read. old is the row as it was read, or nil.
 func (w *Writer) doubt(p place, puts []hbase.Cell, old []types.Value) {
 	unseen := func(cell hbase.Cell) bool {
 		if w.now != nil {
@@ -313,7 +313,7 @@ func (w *Writer) doubt(p place, puts []hbase.Cell, old []types.Value) {
 	}
 }
 
-// seeWritten looks whether the doubtful cells that were sent can be read.
+// seeWritten checks whether the doubtful cells that were sent can be read.
 func (w *Writer) seeWritten(ctx context.Context) error {
 	doubts := slices.DeleteFunc(w.doubts, func(d doubtful) bool { return w.refused[d.id()] })
 	w.doubts = nil
@@ -325,7 +325,7 @@ func (w *Writer) seeWritten(ctx context.Context) error {
 		for k := range rows {
 			d := doubts[from+k]
 			if rows[k].Key == nil && !d.fresh {
-				continue // it was deleted, as a whole
+				continue // the whole row was deleted
 			}
 			for _, c := range d.cells {
 				if !slices.ContainsFunc(rows[k].Cells, func(is hbase.Cell) bool { return sameColumn(&is, &c) }) {

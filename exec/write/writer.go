@@ -28,87 +28,86 @@ type Env struct {
 	Catalog *catalog.Catalog
 	Clock   *Clock
 	Cache   *lookup.Cache
-	// Unchanged fails when one of tables was dropped or defined anew since the statement began.
+	// Unchanged fails if one of tables was dropped or replaced since the statement began.
 	Unchanged func(ctx context.Context, tables ...*catalog.Table) error
-	// Sending: one of it is held while rows are sent to tables that were Unchanged.
+	// Sending is held with weight 1 while rows are sent to tables that passed Unchanged.
 	Sending *semaphore.Weighted
-	// Arrived fails when rows took so long to send that CREATE INDEX, which has changed the definition of t meanwhile,
-	// may have filled the index without them.
+	// Arrived fails if sending rows took so long that CREATE INDEX, which has changed the definition of t meanwhile, may
+	// have filled the index without them.
 	Arrived func(ctx context.Context, t *catalog.Table) error
 	// Filled refuses l, a derived layout of t, if it was never filled: its first entry would hide that all others are
-	// missing. NoteFilled notes that it has entries.
+	// missing. NoteFilled records that it has entries.
 	Filled     func(ctx context.Context, t *catalog.Table, l *catalog.Layout) error
 	NoteFilled func(l *catalog.Layout)
-	// MakeTable makes the HBase table name for rows of t.
+	// MakeTable creates the HBase table name for rows of t.
 	MakeTable func(ctx context.Context, t *catalog.Table, name string) error
-	// Where calls f with the rows of t that where holds for; args are its parameters.
+	// Where calls f with the rows of t for which where is true; args are its parameters.
 	Where func(ctx context.Context, t *catalog.Table, where parser.Expr, args []types.Value, f func(rows [][]types.Value) error) error
 }
 
-// Writer writes rows into all layouts of a table. Every mutation has a timestamp, so that sending it again is
-// harmless: later than all cells of the row that were read. Derived layouts are
-// written before the primary one and deleted after it: a crash in between leaves
-// at most an entry whose row is not found.
+// Writer writes rows into all layouts of a table. Every mutation has a timestamp later than all cells of the row that were
+// read, so that sending it twice is harmless. Derived layouts are written before the primary one and deleted after it:
+// after a crash, an entry may have no row, but no row lacks an entry.
 type Writer struct {
 	st    *Env
 	table *catalog.Table
-	ts    int64     // see at; 0: to be drawn
-	drawn time.Time // when ts was
+	ts    int64     // see at; 0: not drawn yet
+	drawn time.Time // when ts was drawn
 	env   expr.Env
 	keys  map[*catalog.Layout]*catalog.KeyReader
 	known map[string]bool // physical tables that exist
-	// IfNew stores rows only if the primary layout has none. token is the claim of this statement, refused are the rows
-	// that another statement claimed.
+	// IfNew stores rows only if the primary layout has none. token marks the claims of this statement; refused are the
+	// rows that another statement claimed.
 	IfNew bool
-	// Returning takes the rows that are written; nil: nobody asks for them.
+	// Returning receives the rows that are written; nil if the statement has no RETURNING.
 	Returning    *Returning
 	token        []byte
-	claimIn      []string // the first of these families by name has the claim; nil: not asked yet
+	claimIn      []string // the claim is in the first of these families by name; nil: not computed yet
 	refused      map[rowID]bool
 	jointEntries bool         // see hasJointEntries
-	written      []writtenRow // pending ones that complete looks at
+	written      []writtenRow // pending rows for complete to check
 	unsettled    []writtenRow // see takeBack
-	after        int64        // when whoever begins after the pending mutations are sent writes at the earliest: see Clock
-	// pending mutations by layout, then physical table; puts and removals apart.
+	after        int64        // the earliest timestamp of statements that begin after the pending mutations were sent: see Clock
+	// The pending mutations by layout, then physical table.
 	puts, removals []tableMutations
 	rows           int
 	points         map[pointRow]map[int64]string // see touchPoint
-	lookups        bool                          // names get numbers
-	numbered       []*catalog.Column             // columns from which other tables' keys take numbers
-	largest        []int64                       // of each in the pending rows
-	shared         [][]*catalog.Column           // by column: all that are read from its cell, where that are several
+	lookups        bool                          // writing a row may give numbers to names
+	numbered       []*catalog.Column             // columns whose values other tables' keys use as numbers of names
+	largest        []int64                       // the largest value of each in the pending rows
+	shared         [][]*catalog.Column           // by column: all columns of its cell if there are several, otherwise nil
 	elements       [][]*catalog.Column           // see elements
 	merged         map[rowID][]mergedCell        // of pending rows
-	filling        bool                          // derived layouts are being filled
-	// Changed are the rows that UPDATE or DELETE changed.
+	filling        bool                          // the writer fills derived layouts from existing rows
+	// Changed is the number of rows that UPDATE or DELETE changed.
 	Changed int64
-	// For UPDATE and DELETE of rows on condition that they are unchanged since they were read, see unchanged.go:
+	// For UPDATE and DELETE of rows on condition that they are unchanged since they were read, see unchanged.go.
 	reads    []bool               // the columns, _key and _ts that must be unchanged
-	merges   bool                 // an UPDATE sets some of the columns of a cell
+	merges   bool                 // an UPDATE sets some, not all, of the columns of a cell
 	changes  []change             // to be applied
 	now      *storedRow           // the row to which a change is being applied
-	held     map[rowID]*storedRow // those of the batch
+	held     map[rowID]*storedRow // the rows of the batch
 	later    []laterRemoval
 	missed   []Missed
 	only     map[rowID]bool    // nil: all rows
-	attempts map[rowID]attempt // that failed; nil: there are no conditions
+	attempts map[rowID]attempt // failed attempts; nil: there are no conditions
 	doubts   []doubtful
 }
 
-// laterRemoval adds the removals of derived layouts' entries that go once their row was changed.
+// laterRemoval adds the removals of derived entries that must wait until the row was changed.
 type laterRemoval struct {
 	row rowID
 	add func()
 }
 
-// tableMutations are the mutations of one layout in the order in which they were made.
+// tableMutations are the mutations of one layout by HBase table, in the order in which they were added.
 type tableMutations struct {
 	names []string
 	by    map[string][]hbase.Mutation
 }
 
-// at gives the time to write at over a row whose newest cell that was read is from newest, 0 for none. The clock is
-// asked when the first row of a batch has been read.
+// at returns the timestamp for writing a row whose newest cell that was read has the timestamp newest; 0: none was read.
+// It reads the clock once per batch, after the first row was read.
 func (w *Writer) at(newest int64) int64 {
 	if w.ts == 0 {
 		w.drawn, w.ts = time.Now(), w.st.Clock.Next()
@@ -116,7 +115,7 @@ func (w *Writer) at(newest int64) int64 {
 	return max(w.ts, newest+1)
 }
 
-// newest is the time of the newest cell of a row that was read.
+// newest returns the timestamp of the newest cell of a row that was read.
 func (w *Writer) newest(row []types.Value) int64 {
 	if v := row[len(w.table.Columns)+1]; !v.IsNull() {
 		return v.Int()
@@ -126,7 +125,7 @@ func (w *Writer) newest(row []types.Value) int64 {
 
 func (w *Writer) add(m *tableMutations, table string, mutation hbase.Mutation) {
 	if w.after = max(w.after, mutation.Timestamp); mutation.Kind != hbase.Put || len(mutation.Removed) > 0 {
-		w.after = max(w.after, mutation.Timestamp+1) // what is written at the time of a removal is removed, too
+		w.after = max(w.after, mutation.Timestamp+1) // a removal also hides cells with its own timestamp
 	}
 	if m.by == nil {
 		m.by = map[string][]hbase.Mutation{}
@@ -137,7 +136,7 @@ func (w *Writer) add(m *tableMutations, table string, mutation hbase.Mutation) {
 	m.by[table] = append(m.by[table], mutation)
 }
 
-// Writable is the error of a statement that writes a table which its definition says is not written.
+// Writable returns an error if the definition of t does not allow writing.
 func Writable(t *catalog.Table, at parser.Pos) error {
 	why := t.ReadOnly
 	if _, err := elements(t); why == "" && err != nil {
@@ -149,7 +148,7 @@ func Writable(t *catalog.Table, at parser.Pos) error {
 	return parser.Errorf(at, "table %s is not written: %s", t.Name, why)
 }
 
-// New makes a writer of rows of t.
+// New returns a writer of rows of t.
 func New(st *Env, t *catalog.Table) *Writer {
 	n := len(t.Layouts)
 	w := &Writer{st: st, table: t, env: st.KeyEnv(), known: map[string]bool{}, keys: map[*catalog.Layout]*catalog.KeyReader{},
@@ -158,7 +157,7 @@ func New(st *Env, t *catalog.Table) *Writer {
 	w.jointEntries, w.token, w.refused = w.hasJointEntries(), claimToken(), map[rowID]bool{}
 	w.lookups, w.numbered = len(t.LookupParts()) > 0, st.Catalog.Numbered(t)
 	w.largest = make([]int64, len(w.numbered))
-	w.elements, _ = elements(t) // Writable was asked
+	w.elements, _ = elements(t) // Writable has reported the error
 	w.shared = make([][]*catalog.Column, len(t.Columns))
 	for i, a := range t.Columns {
 		for _, b := range t.Columns {
@@ -173,9 +172,9 @@ func New(st *Env, t *catalog.Table) *Writer {
 	return w
 }
 
-// Check returns the error of a row that cannot be stored. It checks a row that another one of its statement replaces,
-// or that exists already, like one that is written. With whole, columns that the statement does not name have the
-// values of rows without their cells.
+// Check returns an error if a row cannot be stored. It also checks rows that are not written, because they exist or a
+// later row of the statement replaces them. With whole, columns that the statement does not name have the values of a row
+// without their cells.
 func (w *Writer) Check(row []types.Value, set []bool, whole bool) error {
 	if whole {
 		w.fillAbsent(row, set)
@@ -201,17 +200,18 @@ func (w *Writer) Check(row []types.Value, set []bool, whole bool) error {
 	return nil
 }
 
-// fillAbsent sets the columns that the statement does not name to the values of a row without their cells, because
-// entries are made of them.
+// fillAbsent sets the columns that the statement does not name to the values of a row without their cells, since entries
+// are computed from them.
 func (w *Writer) fillAbsent(row []types.Value, set []bool) {
 	for i, c := range w.table.Columns {
-		if !set[i] && row[i].IsNull() && c.Packed == nil { // without a packed cell there is no row
+		if !set[i] && row[i].IsNull() && c.Packed == nil { // a packed cell is the row itself
 			row[i] = c.Absent()
 		}
 	}
 }
 
-// settle gives columns of one cell their values, and is the error of a row without a column that it needs.
+// settle sets the columns that share a cell with a named one (see agree), and checks that the row has the columns that it
+// needs.
 func (w *Writer) settle(row []types.Value, set []bool, whole bool) error {
 	if err := w.agree(row, set); err != nil {
 		return err
@@ -224,7 +224,7 @@ func (w *Writer) settle(row []types.Value, set []bool, whole bool) error {
 	return nil
 }
 
-// drawHiddenKey gives row the key that the table's rows have, if nobody named another.
+// drawHiddenKey draws the hidden key of row, unless the statement names one.
 func (w *Writer) drawHiddenKey(row []types.Value) {
 	for i, c := range w.table.Columns {
 		if w.table.HiddenKey && c.Name == catalog.HiddenColumn && row[i].IsNull() {
@@ -235,7 +235,7 @@ func (w *Writer) drawHiddenKey(row []types.Value) {
 	}
 }
 
-// places returns the place of row in each layout; at, if not nil, is its place in the primary one.
+// places returns the place of row in each layout. at, if not nil, is its place in the primary layout.
 func (w *Writer) places(row []types.Value, at *place) ([]place, error) {
 	out := make([]place, len(w.table.Layouts))
 	for i, l := range w.table.Layouts {
@@ -251,9 +251,9 @@ func (w *Writer) places(row []types.Value, at *place) ([]place, error) {
 	return out, nil
 }
 
-// put adds the mutations that store row. set marks the columns that the statement names: NULL in one of them deletes
-// its cell. With whole, the other columns have the values of rows without their cells. at, if not nil, is the place of
-// the row in the primary layout; old is the row that was read there, nil for none.
+// put adds the mutations that store row. set marks the columns that the statement names: NULL in one of them deletes its
+// cell. With whole, the other columns have the values of a row without their cells. at, if not nil, is the place of the
+// row in the primary layout. old is the row that was read there, or nil.
 func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole bool, at *place, old []types.Value) error {
 	t := w.table
 	w.drawHiddenKey(row)
@@ -263,7 +263,7 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 	if err := w.settle(row, set, whole); err != nil {
 		return err
 	}
-	if w.lookups { // in columns that the statement does not name, too
+	if w.lookups { // columns that the statement does not name may need numbers, too
 		if err := w.st.Numbers.Allocate(ctx, t, row); err != nil {
 			return err
 		}
@@ -299,7 +299,7 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 			w.doubt(p, puts, old)
 		}
 	}
-	if w.now == nil && !w.IfNew && !t.HiddenKey && (old != nil || t.Layouts[0].Key.Drawn() == nil) { // else the row is a new one
+	if w.now == nil && !w.IfNew && !t.HiddenKey && (old != nil || t.Layouts[0].Key.Drawn() == nil) { // otherwise the row is new
 		w.noteMerged(&places[0], set, fresh)
 	}
 	if old != nil {
@@ -313,7 +313,7 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 	return nil
 }
 
-// noteNumbers notes the numbers of row that other tables' keys take.
+// noteNumbers records the largest numbers in row that other tables' keys use.
 func (w *Writer) noteNumbers(row []types.Value) {
 	for i, c := range w.numbered {
 		if v := row[c.Index]; !v.IsNull() && c.Type.IsInteger() {
@@ -322,13 +322,13 @@ func (w *Writer) noteNumbers(row []types.Value) {
 	}
 }
 
-// atEnd is the error of a row that has a cell from the end of all times.
+// atEnd returns the error for a row with a cell that has the latest possible timestamp.
 func (w *Writer) atEnd(p place) error {
 	return parser.Errorf(parser.NoPos, "the row with key %.64q of %s has a cell from the end of all times, %d: nothing can be written later", p.key, w.table.Name, int64(hbase.LastTime)).
 		WithHint("delete that version of the cell, in HBase's shell or by a program")
 }
 
-// afterRow calls add now, or once the row at p is known to have been changed where that has a condition.
+// afterRow calls add now, or, if the change of the row at p has a condition, after the row was changed.
 func (w *Writer) afterRow(p place, add func()) {
 	if w.now == nil {
 		add()
@@ -337,7 +337,7 @@ func (w *Writer) afterRow(p place, add func()) {
 	}
 }
 
-// entry adds the mutation that stores row at p in layout i, see cells, and returns its cells.
+// entry adds the mutation that stores row at p in layout i, and returns its cells; for the parameters see cells.
 func (w *Writer) entry(i int, row []types.Value, set []bool, fresh bool, p place, ts int64) ([]hbase.Cell, error) {
 	puts, removed, err := w.cells(w.table.Layouts[i], row, set, fresh, p)
 	if err != nil {
@@ -356,7 +356,7 @@ func (w *Writer) entry(i int, row []types.Value, set []bool, fresh bool, p place
 	return puts, nil
 }
 
-// remove adds the mutations that delete row, as it was read; at is its place in the primary layout.
+// remove adds the mutations that delete row, which was read; at is its place in the primary layout.
 func (w *Writer) remove(row []types.Value, at place) error {
 	ts := w.removedAt(row)
 	if ts >= hbase.LastTime {
@@ -375,7 +375,7 @@ func (w *Writer) remove(row []types.Value, at place) error {
 	}
 	w.afterRow(at, func() {
 		for i, l := range w.table.Layouts[1:] {
-			if p, err := w.place(l, row); err == nil && !p.skip { // else no such entry can have been written
+			if p, err := w.place(l, row); err == nil && !p.skip { // otherwise it cannot have an entry
 				w.add(&w.removals[i+1], p.table, w.removal(l, p, ts))
 			}
 		}
@@ -384,9 +384,10 @@ func (w *Writer) remove(row []types.Value, at place) error {
 	return nil
 }
 
-// removedAt returns the timestamp for the deletion of row. A conditional deletion uses the time of the newest cell: so
-// a client whose clock is ahead does not hide the row that another client inserts next. Entries of derived layouts may
-// be later than their row, and a row must not be visible while a deletion hides its entries.
+// removedAt returns the timestamp for the deletion of row. A conditional deletion uses the time of the newest cell: a
+// client whose clock is ahead then does not hide the row that another client inserts next. With derived layouts, the
+// deletion has a later timestamp, because entries may be later than their row, and a row must not be visible without its
+// entries.
 func (w *Writer) removedAt(row []types.Value) int64 {
 	newest := w.newest(row)
 	if w.now == nil || w.now.byValue || len(w.table.Layouts) > 1 {
@@ -398,7 +399,7 @@ func (w *Writer) removedAt(row []types.Value) int64 {
 	return newest
 }
 
-// Update writes row over old, as it was read, at the same place. set marks the columns that the statement at pos names.
+// Update replaces old, which was read, by row at the same place. set marks the columns that the statement at pos names.
 func (w *Writer) Update(ctx context.Context, old, row []types.Value, set []bool, pos parser.Pos) error {
 	if done, err := w.deferred(change{old, row, set, pos}); done || err != nil {
 		return err
@@ -413,7 +414,7 @@ func (w *Writer) Update(ctx context.Context, old, row []types.Value, set []bool,
 	return w.refuse(err, pos)
 }
 
-// Delete deletes row, as it was read, for the statement at pos.
+// Delete deletes row, which was read, for the statement at pos.
 func (w *Writer) Delete(row []types.Value, pos parser.Pos) error {
 	if done, err := w.deferred(change{old: row, pos: pos}); done || err != nil {
 		return err
@@ -428,7 +429,8 @@ func (w *Writer) Delete(row []types.Value, pos parser.Pos) error {
 	return w.refuse(err, pos)
 }
 
-// deferred keeps a conditional change until the batch is full, and skips a row that is not one of the wanted ones.
+// deferred keeps a conditional change until the batch is full. It reports whether the caller is done with the row, which
+// is also the case if Only excludes it.
 func (w *Writer) deferred(c change) (bool, error) {
 	if w.only != nil {
 		at, err := w.currentPlace(c.old)
@@ -444,19 +446,19 @@ func (w *Writer) deferred(c change) (bool, error) {
 	return true, nil
 }
 
-// Key is the key of row in the primary layout.
+// Key returns the key of row in the primary layout.
 func (w *Writer) Key(row []types.Value) ([]byte, error) {
 	at, err := w.place(w.table.Layouts[0], row)
 	return at.key, err
 }
 
-// Full reports whether enough is pending to be sent.
+// Full reports whether the pending rows fill a batch.
 func (w *Writer) Full() bool { return w.rows+len(w.changes) >= Batch }
 
-// Width is the number of columns of a row of the table, _key and _ts among them.
+// Width returns the number of columns of a row, including _key and _ts.
 func (w *Writer) Width() int { return len(w.table.Columns) + 2 }
 
-// refuse returns the error for the row at pos of a statement that is not stored.
+// refuse returns the error for a row at pos that cannot be stored.
 func (w *Writer) refuse(err error, pos parser.Pos) error {
 	var key *catalog.KeyError
 	if errors.As(err, &key) {
@@ -471,12 +473,12 @@ func (w *Writer) refuse(err error, pos parser.Pos) error {
 	return err
 }
 
-// Allocate gives numbers to the names in rows that have none yet.
+// Allocate assigns numbers to the names in rows that have none yet.
 func (w *Writer) Allocate(ctx context.Context, rows []Row) error {
 	if !w.lookups {
 		return nil
 	}
-	for _, row := range rows { // a row that is refused for another reason draws no number
+	for _, row := range rows { // check each row first: a row that is refused must not draw a number
 		for _, l := range w.table.Layouts {
 			if err := w.checkFits(l, row.Values); err != nil {
 				return w.refuse(err, row.Pos)
