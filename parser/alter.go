@@ -9,9 +9,9 @@ import (
 // Alter changes the definition of a table: ALTER TABLE, COMMENT ON, CREATE INDEX or DROP INDEX.
 type Alter struct {
 	Pos      Pos
-	Verb     string // the statement's first words
+	Verb     string // the statement's first words, for messages
 	IfExists bool   // ALTER TABLE IF EXISTS
-	Name     string // "": DROP INDEX names no table
+	Name     string // "" for DROP INDEX, which names no table
 	NamePos  Pos
 	Changes  []Change
 }
@@ -32,7 +32,7 @@ const (
 	CommentColumn                   // COMMENT ON COLUMN t.Name IS To
 )
 
-// Change is one change of a definition.
+// Change is one change of a table's definition.
 type Change struct {
 	Pos     Pos
 	Kind    ChangeKind
@@ -44,7 +44,7 @@ type Change struct {
 	Index   LayoutDef
 }
 
-// Position is where the statement begins.
+// Position returns the offset of the statement's first word.
 func (s *Alter) Position() Pos { return s.Pos }
 func (*Alter) statement()      {}
 
@@ -107,7 +107,7 @@ func (p *printer) change(c Change) {
 	}
 }
 
-// At returns a copy of the definition with all of it at pos.
+// At returns a copy of the definition in which all positions are pos.
 func (s *CreateTable) At(pos Pos) *CreateTable {
 	return copyAt(reflect.ValueOf(s), pos).Interface().(*CreateTable)
 }
@@ -131,7 +131,7 @@ type commentNode struct {
 	Text   *textNode   `parser:"'IS' ( @@ | 'NULL' )"`
 }
 
-// columnPath is the name of a table, a dot and the name of its column.
+// columnPath is table.column.
 type columnPath struct {
 	table  tableName
 	column *lexer.Token

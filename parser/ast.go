@@ -9,26 +9,26 @@ type Pos int
 // NoPos is the position of a node made by hql itself.
 const NoPos Pos = -1
 
-// Statement is one SQL statement. String gives text that parses to an equal statement.
+// Statement is one SQL statement. String returns text that parses to an equal statement.
 type Statement interface {
 	String() string
 	Position() Pos
 	statement()
 }
 
-// Expr is a scalar expression. String gives text that parses to an equal expression.
+// Expr is a scalar expression. String returns text that parses to an equal expression.
 type Expr interface {
 	String() string
 	Position() Pos
 	expr()
 }
 
-// Select is a query: WITH, cores joined by UNION, EXCEPT and INTERSECT, and what orders and cuts the whole.
+// Select is a query: WITH, the cores joined by UNION, EXCEPT and INTERSECT, and ORDER BY, LIMIT and OFFSET of the whole.
 type Select struct {
 	Pos     Pos
 	With    []CTE
 	Cores   []*SelectCore
-	Sets    []SetOp // one between each two cores; INTERSECT binds tighter than the others
+	Sets    []SetOp // one between every two cores; INTERSECT binds tighter than the others
 	OrderBy []OrderTerm
 	Limit   Expr // nil: none
 	Offset  Expr // nil: none
@@ -36,7 +36,7 @@ type Select struct {
 	AllowFullScan bool
 }
 
-// SetOpKind is the word of a set operation.
+// SetOpKind is the keyword of a set operation.
 type SetOpKind string
 
 // The set operations.
@@ -53,13 +53,13 @@ type SetOp struct {
 	All bool
 }
 
-// CTE is one WITH [RECURSIVE] name AS (query).
+// CTE is name AS (query) of a WITH [RECURSIVE] list.
 type CTE struct {
 	Pos       Pos
 	Name      string
 	Columns   []string
 	Query     *Select
-	Recursive bool // it may refer to itself; all of a list may, or none
+	Recursive bool // the list has RECURSIVE, so that the query may refer to itself
 }
 
 // SelectCore is SELECT ... FROM ... WHERE ... GROUP BY ... HAVING.
@@ -67,21 +67,21 @@ type SelectCore struct {
 	Pos      Pos
 	Hints    []Hint // /*+ NAME(args) */ after SELECT
 	Distinct bool
-	On       []Expr // DISTINCT ON (...): the first row alone of those that are equal in these; Distinct is then not set
+	On       []Expr // DISTINCT ON (...): of the rows with equal values only the first remains; Distinct is false then
 	Items    []SelectItem
 	From     []TableExpr // comma list; usually one
 	Where    Expr        // nil: none
-	GroupBy  []Expr      // each an expression, a Tuple of several or a GroupingSets
-	// GroupOnce is GROUP BY DISTINCT: of equal grouping sets one counts.
+	GroupBy  []Expr      // each is an expression, a Tuple of several, or a GroupingSets
+	// GroupOnce is set by GROUP BY DISTINCT: equal grouping sets count once.
 	GroupOnce bool
 	Having    Expr // nil: none
 	Windows   []NamedWindow
-	// Values is set for a VALUES list used as a query, Query for one in parentheses; all else is then empty.
+	// Values is set for a VALUES list used as a query, Query for a query in parentheses. All other fields are empty then.
 	Values [][]Expr
 	Query  *Select
 }
 
-// Hint is one optimiser hint: LAYOUT(by_seller), NO_PUSHDOWN, ...
+// Hint is one optimizer hint: LAYOUT(by_seller), NO_PUSHDOWN, ...
 type Hint struct {
 	Pos  Pos
 	Name string // upper case
@@ -92,7 +92,7 @@ type Hint struct {
 type SelectItem struct {
 	Pos   Pos
 	Star  bool
-	Table string // with Star: the qualifier of t.*, "" for *
+	Table string // t in t.*; "" for *
 	Expr  Expr
 	Alias string
 }
@@ -104,7 +104,7 @@ type OrderTerm struct {
 	NullsFirst *bool // nil: the default (last when ascending, first when descending)
 }
 
-// TableExpr is what stands in FROM.
+// TableExpr is an item of FROM.
 type TableExpr interface {
 	String() string
 	Position() Pos
@@ -115,7 +115,7 @@ type TableExpr interface {
 type TableName struct {
 	Pos        Pos
 	Name       string
-	InSchema   bool // public.t: a table of the catalog, also where a query of WITH has its name
+	InSchema   bool // public.t: a table of the catalog, even if WITH has a query of the same name
 	Alias      string
 	SystemTime *SystemTime
 }
@@ -130,13 +130,13 @@ type SystemTime struct {
 // Subquery is [LATERAL] (SELECT ...) AS alias (columns) in FROM.
 type Subquery struct {
 	Pos     Pos
-	Lateral bool // it may refer to what stands before it in FROM
+	Lateral bool // it may refer to earlier items of FROM
 	Query   *Select
 	Alias   string
 	Columns []string
 }
 
-// TableFunction is a function in FROM that gives rows: generate_series(1, 10) AS alias (columns).
+// TableFunction is a function in FROM that returns rows: generate_series(1, 10) AS alias (columns).
 type TableFunction struct {
 	Pos     Pos
 	Name    string // upper case
@@ -144,10 +144,10 @@ type TableFunction struct {
 	Alias   string
 	Columns []string
 
-	Ordinality bool // WITH ORDINALITY: the rows are numbered
+	Ordinality bool // WITH ORDINALITY: a last column numbers the rows
 }
 
-// JoinKind is which join a Join is.
+// JoinKind is the kind of a Join.
 type JoinKind uint8
 
 // The joins.
@@ -159,7 +159,7 @@ const (
 	FullJoin
 )
 
-// Join is Left JOIN Right ON On (or USING, or NATURAL).
+// Join is Left JOIN Right with ON, USING or NATURAL.
 type Join struct {
 	Pos         Pos
 	Kind        JoinKind
@@ -174,7 +174,7 @@ type Insert struct {
 	Pos         Pos
 	Upsert      bool // spelled UPSERT
 	IfNotExists bool
-	Conflict    []Name // the columns of ON CONFLICT; nil: none are named
+	Conflict    []Name // the columns of ON CONFLICT; nil if it names none
 	Replaces    []Name // the columns c of DO UPDATE SET c = excluded.c
 	Table       string
 	TablePos    Pos
@@ -184,7 +184,7 @@ type Insert struct {
 	Returning   []SelectItem
 }
 
-// Name is an identifier with its place.
+// Name is an identifier with its position.
 type Name struct {
 	Pos  Pos
 	Name string
@@ -210,18 +210,18 @@ func (s *Update) Joins() bool { return s.From != nil || s.With != nil }
 // Joins reports whether s reads more than its table: it has USING or WITH.
 func (s *Delete) Joins() bool { return s.Using != nil || s.With != nil }
 
-// Joined is SELECT * of the rows of t beside those of From that an UPDATE with FROM is about.
+// Joined returns SELECT * over the joined rows that an UPDATE with FROM reads: those of its table with those of From.
 func (s *Update) Joined() *Select {
 	return joined(s.With, &TableName{Pos: s.TablePos, Name: s.Table, Alias: s.Alias}, s.From, s.Where, s.AllowFullScan)
 }
 
-// Joined is SELECT * of the rows of t beside those of Using that a DELETE with USING is about.
+// Joined returns SELECT * over the joined rows that a DELETE with USING reads: those of its table with those of Using.
 func (s *Delete) Joined() *Select {
 	return joined(s.With, &TableName{Pos: s.TablePos, Name: s.Table, Alias: s.Alias}, s.Using, s.Where, s.AllowFullScan)
 }
 
 func joined(with []CTE, t *TableName, others []TableExpr, where Expr, allow bool) *Select {
-	core := &SelectCore{Pos: t.Pos, Items: []SelectItem{{Pos: t.Pos, Star: true}}, From: append(slices.Clone(others), t), Where: where} // t is then looked up by key
+	core := &SelectCore{Pos: t.Pos, Items: []SelectItem{{Pos: t.Pos, Star: true}}, From: append(slices.Clone(others), t), Where: where} // last, so that its rows are looked up by key
 	return &Select{Pos: t.Pos, With: with, Cores: []*SelectCore{core}, AllowFullScan: allow}
 }
 
@@ -245,7 +245,7 @@ type Delete struct {
 	Returning     []SelectItem
 }
 
-// CreateTable is CREATE [EXTERNAL] TABLE in the notation of layouts.sql.
+// CreateTable is CREATE [EXTERNAL] TABLE.
 type CreateTable struct {
 	Pos         Pos
 	Replace     bool // OR REPLACE
@@ -254,14 +254,15 @@ type CreateTable struct {
 	Name        string
 	NamePos     Pos
 	Columns     []ColumnDef
-	PrimaryKey  []Name // PRIMARY KEY (a, b) or a column's PRIMARY KEY
+	PrimaryKey  []Name // of a PRIMARY KEY (a, b) clause, or a column's PRIMARY KEY
 	Families    []FamilyDef
-	// StoredIn stands before the layouts and holds for every layout without its own.
+	// StoredIn precedes the layouts and applies to each layout that has none of its own.
 	StoredIn *PartList
 	Layouts  []LayoutDef
 	Split    *SplitDef
 	Options  []Option // ON MALFORMED KEY ERROR, WITH (k = v)
-	// Query is that of CREATE TABLE ... AS: its columns that Columns does not have are the table's too, and its rows are written.
+	// Query is the query of CREATE TABLE ... AS. The table also gets the query's columns that Columns lacks, and the
+	// query's rows.
 	Query *Select
 }
 
@@ -277,7 +278,7 @@ type ColumnDef struct {
 	Comment    string
 }
 
-// ColumnSource is family:qualifier, or family:[part, part] where the qualifier is made of parts.
+// ColumnSource is family:qualifier, or family:[part, part] if the qualifier consists of parts.
 type ColumnSource struct {
 	Pos       Pos
 	Family    string
@@ -299,10 +300,10 @@ type FamilyDef struct {
 	Options []Option
 }
 
-// Option is KEY = literal; Value is nil where the key alone stands, a string Literal for a bare word.
+// Option is KEY = literal. Value is nil for a KEY without a value, and a string Literal for a bare word.
 type Option struct {
 	Pos   Pos
-	Key   string // upper case; as written where it stood in quotes
+	Key   string // upper case; unchanged if it was in quotes
 	Value Expr
 }
 
@@ -315,16 +316,16 @@ type LayoutDef struct {
 	Index    bool
 	Name     string
 	Parts    []PartDef
-	Include  []IncludeDef // nil where there is no INCLUDE
+	Include  []IncludeDef // nil without INCLUDE
 	StoredIn *PartList
 }
 
-// IncludeDef is name [FROM family:qualifier] [AS encoding]: a column that stands in cells of an INDEX as well.
+// IncludeDef is name [FROM family:qualifier] [AS encoding]: a column that is also stored in cells of an INDEX.
 type IncludeDef struct {
 	Pos      Pos
 	Name     string
-	From     *ColumnSource // nil: as in the rows
-	Encoding *EncodingDef  // likewise
+	From     *ColumnSource // nil: the same cell as in the rows
+	Encoding *EncodingDef  // nil: the same encoding as in the rows
 }
 
 // PartList is STORED IN 'name' or STORED IN (part, part).
@@ -338,10 +339,10 @@ type PartList struct {
 type PartDef struct {
 	Pos      Pos
 	Expr     Expr
-	Encoding *EncodingDef // nil: the expression's own
+	Encoding *EncodingDef // nil: the default of the expression
 }
 
-// SplitKind is how SPLIT says where regions begin.
+// SplitKind is the way in which SPLIT chooses the start keys of regions.
 type SplitKind uint8
 
 // The ways to pre-split.
@@ -350,11 +351,11 @@ const (
 	SplitFile                        // SPLIT FROM FILE 'f'
 	SplitHex                         // SPLIT INTO n BY HEX (HexStringSplit)
 	SplitUniform                     // SPLIT INTO n BY UNIFORM (UniformSplit)
-	SplitKey                         // SPLIT INTO n BY KEY: even over the leading part
+	SplitKey                         // SPLIT INTO n BY KEY: evenly over the values of the leading part
 	SplitSampleFile                  // SPLIT INTO n BY SAMPLE OF FILE 'f'
 )
 
-// SplitDef says how a new table is split.
+// SplitDef is the SPLIT clause of a new table.
 type SplitDef struct {
 	Pos  Pos
 	Kind SplitKind
@@ -363,7 +364,7 @@ type SplitDef struct {
 	File string
 }
 
-// DropTable is DROP TABLE [IF EXISTS] t. For an EXTERNAL table only the mapping goes.
+// DropTable is DROP TABLE [IF EXISTS] t. For an EXTERNAL table it drops only the definition.
 type DropTable struct {
 	Pos      Pos
 	IfExists bool
@@ -372,7 +373,7 @@ type DropTable struct {
 	More     []*DropTable // the other tables of the statement
 }
 
-// ShowKind is what a Show statement shows.
+// ShowKind is the kind of a Show.
 type ShowKind uint8
 
 // The SHOW statements.
@@ -407,8 +408,8 @@ type Set struct {
 	Pos   Pos
 	Verb  string // SET, RESET, DISCARD
 	Local bool   // SET LOCAL
-	Name  string // of RESET and DISCARD also ALL
-	Value Expr   // of SET; several become one text with commas
+	Name  string // for RESET and DISCARD also ALL
+	Value Expr   // for SET; a list of values becomes one text with commas
 }
 
 // Prepare is PREPARE name (types) AS statement.
@@ -426,7 +427,7 @@ type Execute struct {
 	Args []Expr
 }
 
-// Deallocate is DEALLOCATE name, or ALL: then Name is "".
+// Deallocate is DEALLOCATE name, or DEALLOCATE ALL with an empty Name.
 type Deallocate struct {
 	Pos  Pos
 	Name string
@@ -439,9 +440,9 @@ type Copy struct {
 	Columns       []Name
 	Query         *Select
 	To            bool
-	File          string // "" for STDIN / STDOUT
+	File          string // "" for STDIN and STDOUT
 	Options       []Option
-	AllowFullScan bool // of a table that is copied TO a file; a query has its own
+	AllowFullScan bool // for a table that is copied TO a file; a query has its own
 }
 
 // CheckTable is CHECK TABLE t [REPAIR].
@@ -452,7 +453,7 @@ type CheckTable struct {
 	Repair  bool
 }
 
-// Transaction is what begins or ends a transaction elsewhere: BEGIN, COMMIT or ROLLBACK.
+// Transaction is a statement that begins or ends a transaction in other systems: BEGIN, COMMIT or ROLLBACK.
 type Transaction struct {
 	Pos  Pos
 	Verb string

@@ -1,22 +1,22 @@
 package parser
 
-// LiteralKind is what a Literal was written as.
+// LiteralKind is the notation of a Literal.
 type LiteralKind uint8
 
 // The literals.
 const (
 	NullLiteral LiteralKind = iota
 	BoolLiteral
-	NumberLiteral    // digits as written: 12, 1.5, 1e3; signed in the arguments of an encoding alone
+	NumberLiteral    // digits as written: 12, 1.5, 1e3; with a sign only in the arguments of an encoding
 	StringLiteral    // Text is the unquoted string
 	BytesLiteral     // X'..'; Text holds the bytes
-	DateLiteral      // DATE '..'; Text is what stood in the quotes
+	DateLiteral      // DATE '..'; Text is the text in the quotes
 	TimeLiteral      // TIME '..'
 	TimestampLiteral // TIMESTAMP '..'
 	IntervalLiteral  // INTERVAL '..'
 )
 
-// Literal is a constant; its value is decided by whoever knows the column's type.
+// Literal is a constant. Its value depends on the type that its context expects.
 type Literal struct {
 	Pos  Pos
 	Kind LiteralKind
@@ -36,8 +36,8 @@ type ColumnRef struct {
 	Table  string
 	Name   string
 	Quoted bool
-	Row    bool // without a column of this name it is the whole row of a table: an argument that becomes JSON
-	Star   bool // that is written t.*
+	Row    bool // if no column has this name, it is the whole row of a table, which a function converts to JSON
+	Star   bool // it was written t.*
 }
 
 // Unary is -x, +x or NOT x. Op is "-", "+" or "NOT".
@@ -72,7 +72,7 @@ type In struct {
 	Query *Select
 }
 
-// Quantified is X Op ANY (Y) or, with All, X Op ALL (Y). Y is a SubqueryExpr or an array.
+// Quantified is X Op ANY (Y), or X Op ALL (Y) if All is set. Y is a SubqueryExpr or an array.
 type Quantified struct {
 	Pos  Pos    // of the operator
 	Op   string // = <> < <= > >=
@@ -80,20 +80,20 @@ type Quantified struct {
 	X, Y Expr
 }
 
-// Array is ARRAY[items]. Items that are in brackets themselves are Arrays too.
+// Array is ARRAY[items]. An item in brackets is an Array, too.
 type Array struct {
 	Pos   Pos
 	Items []Expr
 }
 
-// Subscript is X[1], X[1][2] or, where one of At is a slice, X[1:2].
+// Subscript is X[1], X[1][2] or, if one of At is a slice, X[1:2].
 type Subscript struct {
 	Pos Pos // of the first bracket
 	X   Expr
 	At  []SubscriptItem
 }
 
-// SubscriptItem is what stands in one pair of brackets: Lo, or Lo:Hi with either left away.
+// SubscriptItem is the content of one pair of brackets: Lo, or Lo:Hi, in which either may be missing.
 type SubscriptItem struct {
 	Slice  bool
 	Lo, Hi Expr
@@ -109,7 +109,7 @@ type Like struct {
 	Escape  Expr // nil: backslash
 }
 
-// Is is X IS [NOT] NULL|TRUE|FALSE|UNKNOWN. What is in upper case.
+// Is is X IS [NOT] NULL|TRUE|FALSE|UNKNOWN. What is the last word in upper case.
 type Is struct {
 	Pos  Pos
 	Not  bool
@@ -125,49 +125,48 @@ type Call struct {
 	Distinct bool
 	Args     []Expr
 	OrderBy  []OrderTerm // STRING_AGG(x, ',' ORDER BY y)
-	Within   bool        // OrderBy stands behind the arguments: MODE() WITHIN GROUP (ORDER BY y)
+	Within   bool        // WITHIN GROUP: OrderBy follows the arguments, as in MODE() WITHIN GROUP (ORDER BY y)
 	Filter   Expr        // FILTER (WHERE ...)
-	Over     *Window     // nil: no window function
+	Over     *Window     // nil if it is not a window function
 }
 
-// Window is the rows that a window function is computed of: OVER name, or OVER (PARTITION BY ... ORDER BY ... frame).
+// Window is the window of a window function: OVER name, or OVER (PARTITION BY ... ORDER BY ... frame).
 type Window struct {
 	Pos         Pos
-	Name        string // of a WINDOW clause; all else is then empty
+	Name        string // the name of a WINDOW clause's window; all other fields are empty then
 	PartitionBy []Expr
 	OrderBy     []OrderTerm
-	Frame       *Frame // nil: as PostgreSQL has it, RANGE from the first row to the peers of this one
+	Frame       *Frame // nil: PostgreSQL's default, RANGE from the first row to the peers of the current row
 }
 
-// Frame is the rows of a partition that are taken for one of them: ROWS | RANGE | GROUPS BETWEEN Start AND End.
+// Frame selects rows of a partition relative to the current row: ROWS | RANGE | GROUPS BETWEEN Start AND End.
 type Frame struct {
 	Pos        Pos
 	Mode       string
 	Start, End FrameBound
 }
 
-// FrameBound is an end of a Frame.
+// FrameBound is one end of a Frame.
 type FrameBound struct {
 	Pos    Pos
 	Kind   string // UNBOUNDED PRECEDING, PRECEDING, CURRENT ROW, FOLLOWING, UNBOUNDED FOLLOWING
-	Offset Expr   // of PRECEDING and FOLLOWING
+	Offset Expr   // for PRECEDING and FOLLOWING
 }
 
-// NamedWindow is one WINDOW name AS (...).
+// NamedWindow is name AS (...) of a WINDOW clause.
 type NamedWindow struct {
 	Pos    Pos
 	Name   string
 	Window *Window
 }
 
-// RangeArg is 'a' TO 'b' among the arguments of SALT and RING; "SALT HEX(8)" is
-// the call SALT_HEX(8).
+// RangeArg is 'a' TO 'b' as an argument of SALT or RING; "SALT HEX(8)" is parsed as the call SALT_HEX(8).
 type RangeArg struct {
 	Pos    Pos
 	Lo, Hi Expr
 }
 
-// EncodedArg is X AS encoding among the arguments of a function: the bytes that the encoding writes for X.
+// EncodedArg is X AS encoding as an argument of a function: the bytes that the encoding writes for X.
 type EncodedArg struct {
 	Pos      Pos
 	X        Expr
@@ -177,7 +176,7 @@ type EncodedArg struct {
 // Case is CASE [X] WHEN .. THEN .. ELSE .. END.
 type Case struct {
 	Pos   Pos
-	X     Expr // nil for the searched form
+	X     Expr // nil for CASE WHEN
 	Whens []When
 	Else  Expr
 }
@@ -189,9 +188,9 @@ type When struct{ Cond, Then Expr }
 type Cast struct {
 	Pos  Pos
 	X    Expr
-	Type string // upper case as written
-	// Encoding says how the bytes of a column that the catalog does not know are read:
-	// CAST("f:q" AS BIGINT AS ORDERED INT64). Nil: the type's own.
+	Type string // in upper case
+	// Encoding is the encoding of a column that the catalog does not know: CAST("f:q" AS BIGINT AS ORDERED INT64). Nil:
+	// the type's default.
 	Encoding *EncodingDef
 }
 
@@ -207,15 +206,15 @@ type Tuple struct {
 	Items []Expr
 }
 
-// GroupingSets is a term of GROUP BY that stands for several sets of expressions, by each of which rows are grouped. Items are
-// expressions and Tuples, without items for (); of GROUPING SETS, GroupingSets as well.
+// GroupingSets is a term of GROUP BY that means several sets of expressions; rows are grouped by each set. Items are
+// expressions and Tuples; the Tuple of () has no items. GROUPING SETS may also contain GroupingSets.
 type GroupingSets struct {
 	Pos   Pos
 	Kind  string // "ROLLUP", "CUBE", "GROUPING SETS"
 	Items []Expr
 }
 
-// SubqueryExpr is (SELECT ...) as a scalar, EXISTS (SELECT ...), or ARRAY(SELECT ...).
+// SubqueryExpr is a scalar (SELECT ...), EXISTS (SELECT ...), or ARRAY(SELECT ...).
 type SubqueryExpr struct {
 	Pos    Pos
 	Exists bool
@@ -259,7 +258,7 @@ func (*Deallocate) statement()  {}
 
 func (t *TableName) Position() Pos { return t.Pos }
 
-// Position is where the function's name begins.
+// Position returns the offset of the function's name.
 func (t *TableFunction) Position() Pos { return t.Pos }
 func (t *Subquery) Position() Pos      { return t.Pos }
 func (t *Join) Position() Pos          { return t.Pos }

@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// call reads what follows "t(": of some functions, arguments with words between them.
+// call reads the arguments of function t, after its parenthesis. Some functions have keywords between the arguments.
 func (r *exprReader) call(t *lexer.Token) (Expr, error) {
 	switch t.Value {
 	case "CAST":
@@ -99,7 +99,7 @@ func (r *exprReader) plainCall(out *Call) (_ Expr, err error) {
 	return out, err
 }
 
-// args reads arguments between commas, each an expression, a range lo TO hi or x AS encoding.
+// args reads a list of arguments, each an expression, a range lo TO hi, or x AS encoding.
 func (r *exprReader) args() ([]Expr, error) {
 	var out []Expr
 	for {
@@ -126,7 +126,7 @@ func (r *exprReader) args() ([]Expr, error) {
 	}
 }
 
-// ofRows are the functions that make JSON of whole rows.
+// ofRows are the functions that convert whole rows to JSON.
 var ofRows = map[string]bool{"ROW_TO_JSON": true, "TO_JSON": true, "TO_JSONB": true, "JSON_AGG": true, "JSONB_AGG": true,
 	"JSON_BUILD_ARRAY": true, "JSONB_BUILD_ARRAY": true, "JSON_BUILD_OBJECT": true, "JSONB_BUILD_OBJECT": true, "JSON_OBJECT_AGG": true, "JSONB_OBJECT_AGG": true}
 
@@ -155,7 +155,7 @@ func (r *exprReader) intervalArgs() ([]Expr, error) {
 	}
 }
 
-// order reads the terms behind ORDER BY.
+// order reads the terms after ORDER BY.
 func (r *exprReader) order() ([]OrderTerm, error) {
 	var out []OrderTerm
 	for {
@@ -200,7 +200,7 @@ func (r *exprReader) cast(t *lexer.Token) (Expr, error) {
 	return r.close(out, err)
 }
 
-// encoding reads an encoding behind AS.
+// encoding reads an encoding after AS.
 func (r *exprReader) encoding() (*EncodingDef, error) {
 	var n encodingNode
 	err := n.Parse(r.lex)
@@ -248,7 +248,7 @@ func (r *exprReader) position(t *lexer.Token) (Expr, error) {
 	return r.close(&Call{Pos: pos(t), Name: "POSITION", Args: []Expr{needle, x}}, err)
 }
 
-// substring turns SUBSTRING(x FROM a FOR b) into SUBSTRING(x, a, b); either word may stand alone.
+// substring turns SUBSTRING(x FROM a FOR b) into SUBSTRING(x, a, b); FROM or FOR may be missing.
 func (r *exprReader) substring(t *lexer.Token) (Expr, error) {
 	args, err := r.list(3)
 	if err != nil {
@@ -302,7 +302,7 @@ func (r *exprReader) overlay(t *lexer.Token) (Expr, error) {
 
 var trimNames = map[string]string{"BOTH": "TRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}
 
-// trim turns TRIM(LEADING c FROM x) into LTRIM(x, c), TRAILING into RTRIM, BOTH and neither into TRIM.
+// trim turns TRIM(LEADING c FROM x) into LTRIM(x, c), TRAILING into RTRIM, and BOTH or no word into TRIM.
 func (r *exprReader) trim(t *lexer.Token) (_ Expr, err error) {
 	out := &Call{Pos: pos(t), Name: "TRIM"}
 	if side, ok := trimNames[r.lex.Peek().Value]; ok {
@@ -330,7 +330,7 @@ func (r *exprReader) trim(t *lexer.Token) (_ Expr, err error) {
 	return out, nil
 }
 
-// row reads the row value ROW(a, b), which may be empty or of one item.
+// row reads the row value ROW(a, b), which may be empty or have one item.
 func (r *exprReader) row(t *lexer.Token) (_ Expr, err error) {
 	out := &Tuple{Pos: pos(t), Items: []Expr{}}
 	if r.startsOperand() {

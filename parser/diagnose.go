@@ -7,14 +7,14 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// diagnose says in the user's words why token i of a statement cannot stand where it stands.
+// diagnose returns the error for token i, which the grammar does not allow there:
 //
 //	expected a table name after FROM, found "WHERE"
 func diagnose(r reading, src string, i int) *Error {
 	d := diagnosis{reading: r, src: src}
 	d.wanted = r.lookedFor(i)
-	// The grammar gives up on a clause as a whole: on NOT where NULL is missing. Where the
-	// word found is one that was looked for, the mistake stands behind it.
+	// The grammar fails at the start of a clause: at NOT if NULL is missing after it. If the grammar expects token i
+	// itself, the mistake is in a later token.
 	for i > 0 && i < len(d.tokens)-1 && d.wants(i) {
 		i++
 		d.wanted = r.lookedFor(i)
@@ -28,7 +28,7 @@ func diagnose(r reading, src string, i int) *Error {
 	return e
 }
 
-// wants reports whether the word or comma at i is one of the things that were looked for there.
+// wants reports whether the word or comma at i is one of the things that the grammar expects there.
 func (d *diagnosis) wants(i int) bool {
 	t := &d.tokens[i]
 	return (t.Pos.Filename != "" || t.Value == ",") && slices.ContainsFunc(d.wanted, func(w string) bool {
@@ -37,12 +37,12 @@ func (d *diagnosis) wants(i int) bool {
 	})
 }
 
-// expected puts into words what was looked for at token i.
+// expected describes what the grammar expects at token i.
 func (d *diagnosis) expected(i int) string {
 	if i == 0 {
 		return "a statement (SELECT, INSERT, UPDATE, DELETE, CREATE TABLE, SHOW, DESCRIBE, EXPLAIN ...)"
 	}
-	const most = 6 // a longer list says less
+	const most = 6 // do not print longer lists
 	list, after := slices.DeleteFunc(d.phrases(i), func(w string) bool { return w == d.value(i) }), d.after(i)
 	last := len(list) - 1
 	switch end := d.canEnd(i); {
@@ -60,7 +60,7 @@ func (d *diagnosis) expected(i int) string {
 	return strings.Join(list[:last], ", ") + " or " + list[last] + after
 }
 
-// phrases are what was looked for at token i, in the user's words: kinds of things, signs, words.
+// phrases describes what the grammar expects at token i: kinds of things, then signs, then words.
 func (d *diagnosis) phrases(i int) []string {
 	var kinds, signs, words []string
 	for _, w := range asQueries(d.wanted) {
@@ -84,7 +84,7 @@ func (d *diagnosis) phrases(i int) []string {
 	return out
 }
 
-// completed adds what must follow word at token i: ORDER BY, IF NOT EXISTS, AS and a type.
+// completed adds the words that must follow word at token i: ORDER BY, IF NOT EXISTS, AS and a type.
 func (d *diagnosis) completed(i int, word string) string {
 	words := strings.Fields(word)
 	for i < maxCompleted && len(words) < 3 && !strings.Contains(word, " and ") {
@@ -105,7 +105,7 @@ func (d *diagnosis) completed(i int, word string) string {
 	return strings.Join(words, " ")
 }
 
-// asQueries puts "a query" or "a statement" in the place of the words that begin one.
+// asQueries replaces the words that begin a query or a statement by "a query" or "a statement".
 func asQueries(wanted []string) []string {
 	if !slices.Contains(wanted, "SELECT") {
 		return wanted
@@ -116,7 +116,7 @@ func asQueries(wanted []string) []string {
 	}
 	out := []string{all}
 	for _, w := range wanted {
-		explained := w == "ANALYZE" && !slices.Contains(wanted, "CHECK") // of EXPLAIN ANALYZE, and no statement
+		explained := w == "ANALYZE" && !slices.Contains(wanted, "CHECK") // ANALYZE of EXPLAIN ANALYZE, which does not begin a statement
 		if w != "(" && !slices.Contains(statementWords, w) || w == "VALUES" && all == "a query" || explained {
 			out = append(out, w)
 		}
@@ -124,7 +124,7 @@ func asQueries(wanted []string) []string {
 	return out
 }
 
-// after names the word or sign before token i, where that asks for what is missing.
+// after returns " after " and the word or sign before token i, if that requires the missing thing.
 func (d *diagnosis) after(i int) string {
 	t := &d.tokens[i-1]
 	for _, w := range []string{"an operator", ",", "JOIN"} {
@@ -147,7 +147,7 @@ func (d *diagnosis) after(i int) string {
 	return ""
 }
 
-// endsOperand reports whether an expression or a name could end with token i.
+// endsOperand reports whether token i can be the last one of an expression or a name.
 func (d *diagnosis) endsOperand(i int) bool {
 	t := &d.tokens[i]
 	switch t.Type {
@@ -159,7 +159,7 @@ func (d *diagnosis) endsOperand(i int) bool {
 	return true
 }
 
-// found describes token i.
+// found describes token i, for an error's text.
 func (d *diagnosis) found(i int) string {
 	t := d.tokens[i]
 	if t.Type != lexer.EOF {

@@ -1,20 +1,19 @@
 package parser
 
-// diagnosis is what is known of the place of the mistake: the parentheses that are open
-// and the clause in each.
+// diagnosis describes the context of a mistake: the open parentheses, and the current clause in each.
 type diagnosis struct {
 	reading
 	src    string
 	verb   string   // the statement's first word
-	wanted []string // what was looked for at the mistake
+	wanted []string // what the grammar expects at the mistake
 	frames []frame
 }
 
-// frame is the statement or one open parenthesis, bracket or CASE.
+// frame is the statement, or an open parenthesis, bracket or CASE.
 type frame struct {
-	open    int    // the token that opened it, -1 for the statement
+	open    int    // the index of the token that opened it; -1 for the statement
 	clause  string // the last word that started a clause
-	clauseI int    // its token
+	clauseI int    // the index of that word
 }
 
 func (d *diagnosis) value(i int) string {
@@ -32,7 +31,7 @@ var clauseWords = map[string]bool{
 	"INDEX": true, "SPLIT": true, "AS": true,
 }
 
-// walk follows the tokens up to i.
+// walk collects the frames that are open at token i.
 func (d *diagnosis) walk(i int) {
 	d.verb = d.value(0)
 	d.frames = []frame{{open: -1}}

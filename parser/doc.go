@@ -14,10 +14,10 @@
 //   - Statements are read by participle, expressions by precedence (expression.go), each of
 //     them a node of the grammar that reads itself, straight into the tree. The depth of the Go
 //     stack follows the nesting of the text, not the number of operators, and the height of
-//     the tree is bounded for those who walk it.
-//   - What was expected at a mistake is what the grammar looked for there (expected.go): there
-//     is no second list of what may follow what.
+//     the tree is bounded for code that walks it.
+//   - Error messages list what the grammar expects at a mistake, as the grammar itself
+//     reports it (expected.go): there is no second description of the syntax.
 //   - Printing is the inverse of parsing: String of every node parses to an equal node.
 //
-// Positions are byte offsets; line and column are worked out when an Error is printed.
+// Positions are byte offsets; line and column are computed when an Error is printed.
 package parser

@@ -6,19 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// Error is a mistake in a statement: what the user wrote cannot be read, resolved or run.
-// Every package above uses it for user errors, so that each has a place in the text.
+// Error is a mistake in a statement: the text cannot be parsed, resolved or run. Every package above uses it for users'
+// errors, so that each has a position in the text.
 type Error struct {
-	Pos  Pos    // byte offset in Source; NoPos when unknown
-	Msg  string // lower case, no final stop
-	Hint string // "" for none
+	Pos  Pos    // byte offset in Source; NoPos if unknown
+	Msg  string // lower case, without a final full stop
+	Hint string // "" if there is none
 	// Source is the statement's text; empty until In attaches it.
 	Source string
-	// Kind is what errors.Is finds; nil for most mistakes.
+	// Kind is the error that errors.Is finds in e; nil for most mistakes.
 	Kind error
 }
 
-// Unwrap gives the kind.
+// Unwrap returns the kind.
 func (e *Error) Unwrap() error { return e.Kind }
 
 // Of sets the kind and returns e.
@@ -27,7 +27,7 @@ func (e *Error) Of(kind error) *Error {
 	return e
 }
 
-// Errorf makes an Error at pos.
+// Errorf returns an Error at pos.
 func Errorf(pos Pos, format string, args ...any) *Error {
 	return &Error{Pos: pos, Msg: fmt.Sprintf(format, args...)}
 }
@@ -38,7 +38,7 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 	return e
 }
 
-// In returns a copy of e that knows its source text, unless it already does.
+// In returns a copy of e with its source text, or e if it has one.
 func (e *Error) In(source string) *Error {
 	if e.Source != "" {
 		return e
@@ -48,7 +48,7 @@ func (e *Error) In(source string) *Error {
 	return &c
 }
 
-// LineCol gives the 1-based line and the 1-based column, in characters.
+// LineCol returns the line and the column, counted in characters; both start at 1.
 func (e *Error) LineCol() (line, col int) {
 	if e.Pos < 0 || int(e.Pos) > len(e.Source) {
 		return 1, 1
@@ -58,7 +58,7 @@ func (e *Error) LineCol() (line, col int) {
 	return line, 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
 }
 
-// Error is "LINE:COL: message" where the place is known, else the message.
+// Error returns "LINE:COL: message", or only the message if the position is unknown.
 func (e *Error) Error() string {
 	s := e.Msg
 	if e.Pos >= 0 && e.Source != "" {
@@ -68,8 +68,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Format is the error for a person: the message, the line with a caret under the place,
-// and the hint.
+// Format returns the error for a terminal: the message, the line with a caret below the position, and the hint.
 //
 //	error: 1:15: expected a table name after FROM, found "WHERE"
 //	  SELECT * FROM WHERE x = 1
@@ -88,11 +87,10 @@ func (e *Error) Format() string {
 	return b.String()
 }
 
-// excerptWidth is how much of a long line is shown on each side of the caret, in bytes.
+// excerptWidth is the number of bytes of a long line that are shown on each side of the caret.
 const excerptWidth = 60
 
-// excerpt gives the line of the error, cut to what a terminal shows, and the white space
-// that stands before the caret.
+// excerpt returns the line of the error, shortened to fit in a terminal, and the white space before the caret.
 func (e *Error) excerpt() (line, indent string) {
 	before, after := e.Source[:e.Pos], e.Source[e.Pos:]
 	before = before[strings.LastIndexByte(before, '\n')+1:]
@@ -116,7 +114,7 @@ func (e *Error) excerpt() (line, indent string) {
 	return printable(before) + printable(after), blanks(printable(before))
 }
 
-// printable keeps control characters of the source away from the terminal.
+// printable replaces control characters of the source, which could act on the terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -129,7 +127,7 @@ func printable(s string) string {
 	}, s)
 }
 
-// blanks gives white space as wide as s: letters of East Asian scripts take two columns.
+// blanks returns white space as wide as s: East Asian characters take two columns.
 func blanks(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -9,30 +9,29 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// What was expected at a mistake is what the grammar looked for there. To learn it, the
-// statement is read a second time with a token of type tokMarked in the place of the one
-// that did not fit. It fits nowhere, and who looks for something else leaves a note on it:
-// names and expressions do by themselves (missed, wanted), the words of participle's
-// grammar by its trace (notes).
+// Error messages list what the grammar expects at a mistake. To find it, the statement is parsed a second time, with the
+// token that did not fit replaced by one of type tokMarked. This token matches nothing. Each part of the grammar that
+// expects something else adds a note to the token's value. Names and expressions, which are parsed by hand, add notes by
+// missed and wanted; notes takes those of participle's grammar from its trace.
 
-// noteEnd stands behind each note, and first of all in the token.
+// noteEnd ends each note; the token's value begins with it.
 const noteEnd = "\x00"
 
 const (
-	// maxExplained bounds the tokens that are read a second time.
+	// maxExplained bounds the number of tokens that are parsed a second time.
 	maxExplained = 200_000
-	// maxCompleted bounds those that are read once more for each thing that was expected.
+	// maxCompleted bounds the number of tokens that are parsed once more for each expected thing.
 	maxCompleted = 2000
 )
 
-// missed leaves a note that what could stand next.
+// missed adds a note to the marked token, if it is next: what could come here.
 func missed(lex *lexer.PeekingLexer, what string) {
 	if t := lex.Peek(); t.Type == tokMarked {
 		t.Value += what + noteEnd
 	}
 }
 
-// wanted is accept with a note where a word is missed.
+// wanted is accept that adds a note for a missing word.
 func wanted(lex *lexer.PeekingLexer, values ...string) bool {
 	if accept(lex, values...) {
 		return true
@@ -49,7 +48,7 @@ func wanted(lex *lexer.PeekingLexer, values ...string) bool {
 	return false
 }
 
-// read reads what one of participle's parsers reads, where lex stands.
+// read parses with one of participle's parsers, from the position of lex.
 func read[N any](p func() *participle.Parser[N], lex *lexer.PeekingLexer, options ...participle.ParseOption) (*N, error) {
 	if i := lex.Range(0, 1)[0].Pos.Column; i > 0 {
 		options = append(options, participle.Trace(notes{&lex.Range(0, lexer.RawCursor(i))[i-1]}))
@@ -57,13 +56,14 @@ func read[N any](p func() *participle.Parser[N], lex *lexer.PeekingLexer, option
 	return p().ParseFromLexer(lex, options...)
 }
 
-// notes takes participle's trace, a line for each thing that it tries, for the marked token.
+// notes is a writer for participle's trace, which has a line for each thing that it expects. It adds notes to the marked
+// token.
 type notes struct{ marked *lexer.Token }
 
-// triedWord finds what a line of the trace tries: "marked" literal{"WHERE", ""}, "marked" reference{String}.
+// triedWord finds the expected thing in a line of the trace: "marked" literal{"WHERE", ""}, "marked" reference{String}.
 var triedWord = regexp.MustCompile(`^ *"\\x00.* (?:literal\{"([^"]+)"|reference\{(\w+)\})`)
 
-// references says in the user's words what is no word of the grammar.
+// references describes the kinds of tokens in the grammar that are not keywords.
 var references = map[string]string{"String": "text in quotes", "Number": "a number", "Word": "a name"}
 
 // Write implements io.Writer.
@@ -74,7 +74,7 @@ func (n notes) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// replay gives tokens that were read before.
+// replay is a lexer that returns given tokens.
 type replay struct{ tokens []lexer.Token }
 
 // Next implements lexer.Lexer.
@@ -84,13 +84,13 @@ func (r *replay) Next() (lexer.Token, error) {
 	return t, nil
 }
 
-// reading is a statement in which a mistake was found.
+// reading is a statement with a mistake.
 type reading struct {
 	tokens []lexer.Token
-	again  func(*lexer.PeekingLexer) error // reads tokens as they were read
+	again  func(*lexer.PeekingLexer) error // parses tokens as they were parsed
 }
 
-// lookedFor lists what is looked for behind the first i tokens and these words.
+// lookedFor lists what the grammar expects after the first i tokens and these words.
 func (r reading) lookedFor(i int, words ...string) []string {
 	if i > maxExplained {
 		return nil
@@ -103,7 +103,7 @@ func (r reading) lookedFor(i int, words ...string) []string {
 	tokens = append(tokens, lexer.Token{Type: tokMarked, Value: noteEnd}, lexer.Token{Type: lexer.EOF})
 	tokens[0].Pos.Column = at + 1
 	lex, _ := lexer.Upgrade(&replay{tokens})
-	_ = r.again(lex) // it is the notes that are wanted
+	_ = r.again(lex) // only the notes matter
 	var out []string
 	for _, what := range strings.Split(lex.Range(0, lexer.RawCursor(at+1))[at].Value, noteEnd) {
 		if what != "" && what != "." && !slices.Contains(out, what) {
@@ -113,7 +113,7 @@ func (r reading) lookedFor(i int, words ...string) []string {
 	return out
 }
 
-// canEnd reports whether the first i tokens are a whole statement.
+// canEnd reports whether the first i tokens are a complete statement.
 func (r reading) canEnd(i int) bool {
 	if i == 0 || i > maxExplained {
 		return false

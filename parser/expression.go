@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// maxHeight bounds the tree of an expression with all sub-queries in it: one of that
-	// height is still safe to walk recursively.
+	// maxHeight bounds the height of an expression's tree, including all sub-queries: a tree of this height can still be
+	// walked recursively.
 	maxHeight = 20000
-	// maxPrefixes bounds NOT NOT NOT ... and - - - ..., for which the reader recurses. The
-	// other recursion is for brackets and CASE, which the lexer bounds (maxDepth).
+	// maxPrefixes bounds NOT NOT NOT ... and - - - ..., for which the parser recurses. It also recurses for brackets and
+	// CASE, whose depth the lexer bounds (maxDepth).
 	maxPrefixes = 256
 )
 
-// How tightly operators bind, as in PostgreSQL. BETWEEN, IN and LIKE bind more tightly
-// than comparisons, IS less tightly.
+// The precedence of operators, as in PostgreSQL, from weak to strong. BETWEEN, IN and LIKE bind more tightly than
+// comparisons, IS less tightly.
 const (
 	bindNone = iota
 	bindOr
@@ -37,8 +37,8 @@ const (
 	bindOperand
 )
 
-// infix says how tightly the operator binds that starts with a word or sign. NOT stands
-// for NOT IN, NOT LIKE and NOT BETWEEN.
+// infix maps words and signs to the precedence of the operator that begins with them. NOT is the precedence of NOT IN, NOT
+// LIKE and NOT BETWEEN.
 var infix = map[string]int{
 	"OR": bindOr, "AND": bindAnd, "IS": bindIs, "ISNULL": bindIs, "NOTNULL": bindIs,
 	"=": bindCompare, "<>": bindCompare, "<": bindCompare, "<=": bindCompare, ">": bindCompare, ">=": bindCompare,
@@ -49,7 +49,7 @@ var infix = map[string]int{
 	"+": bindAdd, "-": bindAdd, "*": bindMul, "/": bindMul, "%": bindMul, "^": bindPower, "AT": bindZone, "::": bindCast,
 }
 
-// exprNode is an expression in the grammar. It reads itself, straight into the tree.
+// exprNode is an expression in the grammar. It parses itself directly into the AST.
 type exprNode struct {
 	X      Expr
 	height int
@@ -69,7 +69,7 @@ func (n *exprNode) parse(lex *lexer.PeekingLexer, what, stop string) error {
 	return err
 }
 
-// lowBound is an expression in front of an AND that does not belong to it: FOR SYSTEM_TIME BETWEEN a AND b.
+// lowBound is an expression that ends before an AND: FOR SYSTEM_TIME BETWEEN a AND b.
 type lowBound struct{ exprNode }
 
 // Parse implements participle.Parseable.
@@ -81,8 +81,7 @@ type keyPart struct{ exprNode }
 // Parse implements participle.Parseable.
 func (n *keyPart) Parse(lex *lexer.PeekingLexer) error { return n.parse(lex, "a key part", "") }
 
-// exprList is expressions between commas. It is one node, not a grammar repetition: IN
-// and VALUES lists are long.
+// exprList is a list of expressions. It is one node, not a grammar repetition, because IN and VALUES lists are long.
 type exprList struct {
 	items  []Expr
 	height int
@@ -99,7 +98,7 @@ func (n *exprList) Parse(lex *lexer.PeekingLexer) error {
 	return err
 }
 
-// rowList is the rows of VALUES: (a, b), (c, d).
+// rowList is the list of rows of VALUES: (a, b), (c, d).
 type rowList struct {
 	rows   [][]Expr
 	height int
@@ -132,20 +131,20 @@ func (n *rowList) Parse(lex *lexer.PeekingLexer) error {
 	}
 }
 
-// exprReader reads expressions by precedence: an operand, then operators for as long as
-// they bind tightly enough, each with its right side (a Pratt parser).
+// exprReader parses expressions by precedence (a Pratt parser): it reads an operand, then operators with their right
+// sides, as long as they bind tightly enough.
 type exprReader struct {
 	lex *lexer.PeekingLexer
-	// stop is a word that is no operator here, since the grammar wants it for itself: AND in
-	// SYSTEM_TIME BETWEEN a AND b, IN in POSITION(a IN b). "" for none.
+	// stop is a word that ends the expression because the grammar expects it next: AND in SYSTEM_TIME BETWEEN a AND b, IN
+	// in POSITION(a IN b). "" if there is none.
 	stop     string
-	prefixes int // prefix operators whose operand is being read
-	// height is that of the highest tree that was read for the node in hand.
+	prefixes int // number of prefix operators whose operand is being read
+	// height is the height of the highest tree that was read for the current node.
 	height  int
-	numbers []Literal // spare ones: those of a long list share an allocation
+	numbers []Literal // unused ones: the numbers of a long list share an allocation
 }
 
-// until reads a whole expression in which stop is no operator.
+// until reads an expression that ends before the word stop.
 func (r *exprReader) until(stop string) (Expr, error) {
 	outer := r.stop
 	r.stop = stop
@@ -157,15 +156,15 @@ func (r *exprReader) until(stop string) (Expr, error) {
 	return x, err
 }
 
-// expr reads a whole expression.
+// expr reads an expression.
 func (r *exprReader) expr() (Expr, error) { return r.until("") }
 
-// list reads expressions between commas, about n of them.
+// list reads a list of about n expressions.
 func (r *exprReader) list(n int) ([]Expr, error) {
 	out := make([]Expr, 0, max(n, 1))
 	for {
 		if len(out) == cap(out) && len(out) >= 256 {
-			out = slices.Grow(out, 3*len(out)) // long lists are long: copy them less often
+			out = slices.Grow(out, 3*len(out)) // grow long lists fast, to copy them less often
 		}
 		if len(out) >= 16 && len(r.numbers) == 0 {
 			r.numbers = make([]Literal, min(len(out), 256))
@@ -180,7 +179,7 @@ func (r *exprReader) list(n int) ([]Expr, error) {
 	}
 }
 
-// binary reads an operand and the operators behind it that bind at least as tightly as least.
+// binary reads an operand and the operators after it that bind at least as tightly as least.
 func (r *exprReader) binary(least int) (Expr, error) {
 	outer := r.height
 	r.height = 0
@@ -188,7 +187,7 @@ func (r *exprReader) binary(least int) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	last := bindNone // of the operator that made x, where that one does not chain
+	last := bindNone // precedence of the operator that made x, if it does not chain
 	for {
 		t := r.lex.Peek()
 		binding := r.infix(t)
@@ -214,7 +213,7 @@ func (r *exprReader) binary(least int) (Expr, error) {
 	return x, nil
 }
 
-// infix says how tightly the operator binds that starts at t, bindNone where none does.
+// infix returns the precedence of the operator that begins with t, or bindNone if none does.
 func (r *exprReader) infix(t *lexer.Token) int {
 	switch t.Type {
 	case tokMarked:
@@ -238,7 +237,7 @@ func doesNotChain(t *lexer.Token, binding int) error {
 	return Errorf(pos(t), "%s cannot follow another BETWEEN, IN or LIKE", t.Value).WithHint("use parentheses")
 }
 
-// apply reads the operator that comes next, and its right side, and applies it to x.
+// apply reads the next operator and its right side, and applies it to x.
 func (r *exprReader) apply(x Expr, binding int) (Expr, error) {
 	t := r.lex.Next()
 	switch t.Value {
@@ -295,7 +294,7 @@ func (r *exprReader) apply(x Expr, binding int) (Expr, error) {
 	return r.operated(x, t, binding, binding)
 }
 
-// operated reads the right side of the operator t, whose operands bind more tightly than as.
+// operated reads the right side of the operator t, whose operands must bind more tightly than as.
 func (r *exprReader) operated(x Expr, t *lexer.Token, binding, as int) (Expr, error) {
 	if binding == bindCompare {
 		if word := r.quantifier(); word != "" {
@@ -306,7 +305,7 @@ func (r *exprReader) operated(x Expr, t *lexer.Token, binding, as int) (Expr, er
 	return &Binary{Pos: pos(t), Op: t.Value, X: x, Y: y}, err
 }
 
-// quantifier is the ANY, SOME or ALL that comes next, before a parenthesis; "": there is none.
+// quantifier returns the next word if it is ANY, SOME or ALL before a parenthesis, otherwise "".
 func (r *exprReader) quantifier() string {
 	for _, word := range [...]string{"ALL", "ANY", "SOME"} {
 		if isNext(r.lex, word, "(") {
@@ -316,7 +315,7 @@ func (r *exprReader) quantifier() string {
 	return ""
 }
 
-// quantified reads ANY, SOME or ALL, and the query or array that x is compared with.
+// quantified reads ANY, SOME or ALL, and the query or array with which x is compared.
 func (r *exprReader) quantified(out *Quantified) (_ Expr, err error) {
 	word, open := r.lex.Next(), r.lex.Next()
 	if isQuery(r.lex) {
@@ -331,7 +330,7 @@ func (r *exprReader) quantified(out *Quantified) (_ Expr, err error) {
 	return r.close(out, err)
 }
 
-// is reads what follows IS: [NOT] NULL | TRUE | FALSE | UNKNOWN | DISTINCT FROM y.
+// is reads the rest of IS: [NOT] NULL | TRUE | FALSE | UNKNOWN | DISTINCT FROM y.
 func (r *exprReader) is(x Expr, t *lexer.Token) (Expr, error) {
 	not := wanted(r.lex, "NOT")
 	switch word := r.lex.Peek().Value; word {
@@ -341,7 +340,7 @@ func (r *exprReader) is(x Expr, t *lexer.Token) (Expr, error) {
 	}
 	missed(r.lex, "NULL, TRUE, FALSE, UNKNOWN")
 	if !wanted(r.lex, "DISTINCT", "FROM") {
-		accept(r.lex, "DISTINCT") // FROM is what is missing
+		accept(r.lex, "DISTINCT") // then the error says that FROM is missing
 		return nil, unexpected(r.lex)
 	}
 	y, err := r.binary(bindIs + 1)
@@ -353,7 +352,7 @@ func (r *exprReader) is(x Expr, t *lexer.Token) (Expr, error) {
 	return out, err
 }
 
-// ranged reads what follows [NOT] IN, BETWEEN, LIKE, ILIKE and SIMILAR; start is the NOT or the word itself.
+// ranged reads the rest of [NOT] IN, BETWEEN, LIKE, ILIKE and SIMILAR, after word; start is NOT or the word itself.
 func (r *exprReader) ranged(x Expr, start, word *lexer.Token, not bool) (Expr, error) {
 	switch word.Value {
 	case "IN":
@@ -409,7 +408,7 @@ func (r *exprReader) like(out *Like) (_ Expr, err error) {
 	return out, err
 }
 
-// likeAny reads ANY (ARRAY[pattern, ...]) or ALL behind LIKE: x LIKE one of them, or each of them.
+// likeAny reads ANY (ARRAY[pattern, ...]) or ALL after LIKE. It returns x LIKE for each pattern, joined by OR or AND.
 func (r *exprReader) likeAny(out *Like, word string) (Expr, error) {
 	r.lex.Next()
 	open := r.lex.Next()
@@ -450,7 +449,7 @@ func (r *exprReader) likeAny(out *Like, word string) (Expr, error) {
 	return r.close(all, nil)
 }
 
-// close ends x with the parenthesis that must follow.
+// close reads the closing parenthesis after x.
 func (r *exprReader) close(x Expr, err error) (Expr, error) {
 	if err == nil && !wanted(r.lex, ")") {
 		err = unexpected(r.lex)
@@ -458,7 +457,7 @@ func (r *exprReader) close(x Expr, err error) (Expr, error) {
 	return x, err
 }
 
-// query reads a query in the expression.
+// query reads a query inside an expression.
 func (r *exprReader) query() (*Select, error) {
 	n, err := read(selectParser, r.lex, participle.AllowTrailing(true))
 	if err != nil {

@@ -42,7 +42,7 @@ type selectNode struct {
 	Tail  *tailList      `parser:"@@?"`
 }
 
-// recursiveWord is RECURSIVE behind WITH, where it is not the name of a query.
+// recursiveWord is RECURSIVE after WITH, unless it is the name of a query.
 type recursiveWord struct{}
 
 // Parse implements participle.Parseable.
@@ -53,13 +53,13 @@ func (*recursiveWord) Parse(lex *lexer.PeekingLexer) error {
 	return nil
 }
 
-// withList is the queries of WITH.
+// withList is a list of WITH queries.
 type withList struct {
 	Rec  *recursiveWord `parser:"'WITH' @@?"`
 	List []*cteNode     `parser:"@@ ( ',' @@ )*"`
 }
 
-// writingNode is WITH in front of a statement that writes.
+// writingNode is WITH before a statement that writes.
 type writingNode struct {
 	*withList
 	*writer
@@ -82,7 +82,7 @@ func (n *writingNode) Parse(lex *lexer.PeekingLexer) (err error) {
 	return err
 }
 
-// writes reports whether the first statement behind the queries of WITH is one that writes.
+// writes reports whether the statement after the WITH list writes.
 func writes(lex *lexer.PeekingLexer) bool {
 	at := lex.MakeCheckpoint()
 	defer lex.LoadCheckpoint(at)
@@ -109,7 +109,7 @@ func writes(lex *lexer.PeekingLexer) bool {
 type cteNode struct {
 	Name    ident          `parser:"@@"`
 	Columns []*columnIdent `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
-	Query   *selectNode    `parser:"'AS' ( 'NOT'? 'MATERIALIZED' )? '(' @@ ')'"` // each is read as often as it is named, either way
+	Query   *selectNode    `parser:"'AS' ( 'NOT'? 'MATERIALIZED' )? '(' @@ ')'"` // without effect: a query is read once for each reference, in either case
 }
 
 // combineNode is UNION [ALL] and the core after it.
@@ -181,7 +181,7 @@ type insertNode struct {
 	returningNode
 }
 
-// conflictNode is what follows ON CONFLICT.
+// conflictNode is the rest of ON CONFLICT.
 type conflictNode struct {
 	Pos     lexer.Position
 	Columns []*columnName `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
@@ -234,10 +234,10 @@ type explainOption struct {
 	Analyze string `parser:"  @'ANALYZE'"`
 	Off     bool   `parser:"  ( @( 'FALSE' | 'OFF' ) | 'TRUE' | 'ON' )?"`
 	Format  string `parser:"| 'FORMAT' @( 'JSON' | 'TEXT' | 'HTML' )"`
-	Other   *ident `parser:"| (?! 'FORMAT' ) @@ ( 'FALSE' | 'OFF' | 'TRUE' | 'ON' )?"` // of PostgreSQL's EXPLAIN
+	Other   *ident `parser:"| (?! 'FORMAT' ) @@ ( 'FALSE' | 'OFF' | 'TRUE' | 'ON' )?"` // an option of PostgreSQL's EXPLAIN
 }
 
-// explained is what EXPLAIN can explain; not another EXPLAIN, which would nest without end.
+// explained is a statement that EXPLAIN can explain. That excludes EXPLAIN, which could nest without end.
 type explained struct {
 	Writing *writingNode `parser:"  @@"`
 	Select  *selectNode  `parser:"| @@"`
@@ -272,7 +272,7 @@ type describeNode struct {
 	Table tableName `parser:"( 'DESCRIBE' | 'DESC' ) 'TABLE'? @@"`
 }
 
-// dotted is a setting's name: words between dots.
+// dotted is a setting's name: words separated by dots.
 type dotted struct {
 	First settingIdent `parser:"@@"`
 	Rest  []*ident     `parser:"( '.' @@ )*"`
@@ -334,7 +334,7 @@ type analyzeNode struct {
 	Table tableName `parser:"'ANALYZE' 'TABLE'? @@"`
 }
 
-// transactionNode is what begins or ends a transaction elsewhere.
+// transactionNode is a statement that begins or ends a transaction in other systems.
 type transactionNode struct {
 	Pos      lexer.Position
 	Begin    bool `parser:"( ( @'BEGIN'"`
@@ -343,13 +343,13 @@ type transactionNode struct {
 	Start    bool `parser:"| @'START' 'TRANSACTION' )"`
 }
 
-// textNode is a string literal where the notation wants nothing else.
+// textNode is a string literal where the grammar allows nothing else.
 type textNode struct {
 	Pos  lexer.Position
 	Text lexer.Token `parser:"@String"`
 }
 
-// The parsers are built when the first statement asks for them: that takes milliseconds, and most programs need few of them.
+// The parsers are built when they are first used: building takes milliseconds, and most programs use few of them.
 var (
 	selectParser     = built[selectNode]()
 	withParser       = built[withList]()

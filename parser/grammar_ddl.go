@@ -11,11 +11,11 @@ type createNode struct {
 	Items       []*tableItem  `parser:"( '(' @@ ( ',' @@ )* ')'"`
 	Clauses     []*clauseNode `parser:"  @@* ( 'AS'"`
 	Query       *selectNode   `parser:"  @@ )?"`
-	KeyOf       []*clauseNode `parser:"| @@* 'AS'"` // the clauses where the query says the columns
+	KeyOf       []*clauseNode `parser:"| @@* 'AS'"` // clauses that precede AS if the query determines the columns
 	QueryOf     *selectNode   `parser:"  @@ )"`
 }
 
-// tableItem is one entry between the parentheses of CREATE TABLE.
+// tableItem is one entry in the parentheses of CREATE TABLE.
 type tableItem struct {
 	PrimaryKey []*columnIdent `parser:"  (?= 'CONSTRAINT' Word 'PRIMARY' | 'PRIMARY' 'KEY' ) ( 'CONSTRAINT' Word )? 'PRIMARY' 'KEY' '(' @@ ( ',' @@ )* ')'"`
 	Column     *columnItem    `parser:"| @@"`
@@ -27,7 +27,7 @@ type columnItem struct {
 	Parts []*columnPhase `parser:"@@*"`
 }
 
-// columnPhase is one of the clauses behind a column's type, in any order.
+// columnPhase is one of the clauses after a column's type, in any order.
 type columnPhase struct {
 	From       *sourceNode   `parser:"  'FROM' @@"`
 	Encoding   *encodingNode `parser:"| 'AS' @@"`
@@ -45,7 +45,7 @@ type sourceNode struct {
 	Qualifier *qualifier  `parser:"      | @@ ) )?"`
 }
 
-// clauseNode is one of the clauses behind the columns, in any order.
+// clauseNode is one of the clauses after the list of columns, in any order.
 type clauseNode struct {
 	Pos       lexer.Position
 	StoredIn  *storageNode  `parser:"  'STORED' 'IN' @@"`
@@ -70,7 +70,7 @@ type layoutNode struct {
 	layoutBody
 }
 
-// layoutBody is what stands behind the name of a layout.
+// layoutBody is the rest of a layout, after its name.
 type layoutBody struct {
 	Parts    []*partDef   `parser:"'(' @@ ( ',' @@ )* ')'"`
 	Includes bool         `parser:"( @'INCLUDE' '('"`
@@ -78,7 +78,7 @@ type layoutBody struct {
 	StoredIn *storageNode `parser:"( 'STORED' 'IN' @@ )?"`
 }
 
-// included is a column of the entries of an INDEX.
+// included is a column that the entries of an INDEX store.
 type included struct {
 	Name     columnIdent   `parser:"@@"`
 	From     *sourceNode   `parser:"( 'FROM' @@ )?"`

@@ -5,10 +5,10 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// maxJoins bounds the joins of one FROM item, which nest to the left.
+// maxJoins bounds the number of joins in one FROM item; each nests the previous ones to its left.
 const maxJoins = 100
 
-// fromNode is one item of FROM with the joins that hang on it.
+// fromNode is one item of FROM with its joins.
 type fromNode struct {
 	First factorNode
 	Joins []*joinNode
@@ -47,7 +47,7 @@ func startsJoin(lex *lexer.PeekingLexer) bool {
 	return false
 }
 
-// parenQuery is a query behind a parenthesis that might as well open an expression or a join.
+// parenQuery is a query after a parenthesis that could also begin an expression or a join.
 type parenQuery struct {
 	*selectNode
 }
@@ -61,16 +61,15 @@ func (n *parenQuery) Parse(lex *lexer.PeekingLexer) (err error) {
 	return err
 }
 
-// isQuery reports whether a query comes next.
+// isQuery reports whether a query comes next. It does not move lex.
 func isQuery(lex *lexer.PeekingLexer) bool {
 	at := lex.MakeCheckpoint()
 	defer lex.LoadCheckpoint(at)
 	return startsQuery(lex)
 }
 
-// startsQuery reports whether a query comes next; it moves lex. A parenthesis opens one where it holds
-// one and what follows its end belongs to a query: ((SELECT 1) UNION (SELECT 2)) is a query,
-// ((SELECT 1) + 1) is not.
+// startsQuery reports whether a query comes next; it moves lex. After a parenthesis, the tokens after the closing one
+// decide: ((SELECT 1) UNION (SELECT 2)) is a query, ((SELECT 1) + 1) is not.
 func startsQuery(lex *lexer.PeekingLexer) bool {
 	depth := 0
 	for accept(lex, "(") {
@@ -78,7 +77,7 @@ func startsQuery(lex *lexer.PeekingLexer) bool {
 	}
 	switch lex.Peek().Value {
 	case "SELECT", "VALUES", "WITH":
-	case "TABLE": // a query if a name follows; alone it is one itself
+	case "TABLE": // TABLE t is a query; TABLE alone is the name of a table
 		at := lex.MakeCheckpoint()
 		lex.Next()
 		named := isName(lex.Peek())
@@ -98,7 +97,7 @@ func startsQuery(lex *lexer.PeekingLexer) bool {
 			level++
 		case t.Value == ")":
 			level--
-			if level < depth { // one of those that stand in front is closed
+			if level < depth { // one of the leading parentheses is closed
 				depth = level
 				switch lex.Peek().Value {
 				case "UNION", "EXCEPT", "INTERSECT", "ORDER", "LIMIT", "OFFSET", "FETCH", "ALLOW", ")":
@@ -111,19 +110,19 @@ func startsQuery(lex *lexer.PeekingLexer) bool {
 	return true
 }
 
-// factorNode is an item of FROM without its joins: a table, a derived table or a join in
-// parentheses. The table is read by hand: every query has one.
+// factorNode is an item of FROM without its joins: a table, a derived table or a join in parentheses. Tables are parsed by
+// hand, for speed: every query has one.
 type factorNode struct {
 	Lateral bool
 	Derived *derivedNode
 	Table   tableName
 	Alias   alias
 	Time    *systemTimeNode
-	// Call is what stands behind the name of a function.
+	// Call is set for a function.
 	Call *tableCall
 }
 
-// tableCall is the arguments of a function in FROM, and its columns' names.
+// tableCall holds the arguments of a function in FROM, and the names of its columns.
 type tableCall struct {
 	args    []Expr
 	columns []*columnIdent
@@ -155,7 +154,7 @@ func (n *factorNode) Parse(lex *lexer.PeekingLexer) error {
 	return n.systemTime(lex)
 }
 
-// lateral takes the word LATERAL, which is none where it names a table: a query or a function follows it.
+// lateral accepts the word LATERAL if a query or a function follows; otherwise it is the name of a table.
 func lateral(lex *lexer.PeekingLexer) bool {
 	at := lex.MakeCheckpoint()
 	if accept(lex, "LATERAL") {
@@ -170,7 +169,7 @@ func lateral(lex *lexer.PeekingLexer) bool {
 	return false
 }
 
-// call reads what follows the parenthesis of a function.
+// call reads a function's arguments and column names, after the parenthesis.
 func (n *factorNode) call(lex *lexer.PeekingLexer) (err error) {
 	n.Call = &tableCall{}
 	r := exprReader{lex: lex}
@@ -204,7 +203,7 @@ func (n *factorNode) call(lex *lexer.PeekingLexer) (err error) {
 	return nil
 }
 
-// systemTime reads FOR SYSTEM_TIME, which may stand before the alias or behind it.
+// systemTime reads FOR SYSTEM_TIME, which may come before or after the alias.
 func (n *factorNode) systemTime(lex *lexer.PeekingLexer) error {
 	if lex.Peek().Value != "FOR" || n.Time != nil {
 		return nil

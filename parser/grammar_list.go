@@ -5,7 +5,7 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// selectList is the items between SELECT and FROM.
+// selectList is the list between SELECT and FROM.
 type selectList struct {
 	items  []SelectItem
 	height int
@@ -48,7 +48,7 @@ func (r *exprReader) selectItem() (out SelectItem, err error) {
 	if out.Expr, err = r.expr(); err != nil {
 		return out, err
 	}
-	if next := r.lex.Peek(); next.Value == "AS" && next.Type == tokReserved { // behind AS any word is a name
+	if next := r.lex.Peek(); next.Value == "AS" && next.Type == tokReserved { // after AS, any word is a name
 		at := r.lex.MakeCheckpoint()
 		r.lex.Next()
 		if word := r.lex.Peek(); word.Type == tokReserved && word.Value != "FROM" {
@@ -65,7 +65,7 @@ func (r *exprReader) selectItem() (out SelectItem, err error) {
 	return out, err
 }
 
-// groupList is the terms behind GROUP BY.
+// groupList is the list of terms after GROUP BY.
 type groupList struct {
 	items  []Expr
 	once   bool
@@ -84,7 +84,7 @@ func (l *groupList) Parse(lex *lexer.PeekingLexer) error {
 	return err
 }
 
-// groups reads terms of GROUP BY between commas.
+// groups reads a list of GROUP BY terms.
 func (r *exprReader) groups() (out []Expr, err error) {
 	for {
 		var x Expr
@@ -111,7 +111,7 @@ func (r *exprReader) groups() (out []Expr, err error) {
 	}
 }
 
-// groupingSets reads the words of kind, which come next, and the items that list reads in parentheses.
+// groupingSets reads the words of kind, and the items in parentheses with list.
 func (r *exprReader) groupingSets(kind string, list func(*exprReader, int) ([]Expr, error)) (_ Expr, err error) {
 	out := &GroupingSets{Pos: pos(r.lex.Peek()), Kind: kind}
 	for r.lex.Next().Value != "(" {
@@ -121,7 +121,7 @@ func (r *exprReader) groupingSets(kind string, list func(*exprReader, int) ([]Ex
 	return r.close(out, err)
 }
 
-// orderList is the terms behind ORDER BY.
+// orderList is the list of terms after ORDER BY.
 type orderList struct {
 	terms  []OrderTerm
 	height int
@@ -139,7 +139,7 @@ func (l *orderList) Parse(lex *lexer.PeekingLexer) error {
 	return err
 }
 
-// tailList is the clauses that end a query, in any order.
+// tailList is the list of clauses at a query's end, in any order.
 type tailList struct {
 	clauses []tailNode
 }
@@ -184,7 +184,7 @@ func (l *tailList) Parse(lex *lexer.PeekingLexer) error {
 	}
 }
 
-// fetch reads what follows FETCH FIRST.
+// fetch reads the rest of FETCH FIRST.
 func (n *tailNode) fetch(lex *lexer.PeekingLexer) error {
 	at := pos(lex.Peek())
 	if wanted(lex, "ROWS", "ONLY") || wanted(lex, "ROW", "ONLY") {
@@ -200,7 +200,7 @@ func (n *tailNode) fetch(lex *lexer.PeekingLexer) error {
 	return nil
 }
 
-// valueNode is a setting's or option's value; a bare word is text.
+// valueNode is the value of a setting or option; a bare word is read as text.
 type valueNode struct{ exprNode }
 
 // Parse implements participle.Parseable.

@@ -7,7 +7,7 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// typeName is a type as people write it: INT, VARCHAR(20), DOUBLE PRECISION, TIMESTAMP WITH TIME ZONE.
+// typeName is the name of a type: INT, VARCHAR(20), DOUBLE PRECISION, TIMESTAMP WITH TIME ZONE.
 type typeName struct {
 	Start *lexer.Token
 	Text  string // upper case
@@ -34,7 +34,7 @@ func (n *typeName) Parse(lex *lexer.PeekingLexer) error {
 	return n.rest(lex, text)
 }
 
-// rest reads what follows text, the first word of a type.
+// rest reads the rest of a type whose first word is text.
 func (n *typeName) rest(lex *lexer.PeekingLexer, text string) error {
 	switch {
 	case text == "NATIONAL" && (isNext(lex, "CHAR") || isNext(lex, "CHARACTER") || strings.HasPrefix(strings.ToUpper(lex.Peek().Value), "CHAR")):
@@ -71,7 +71,8 @@ func (n *typeName) rest(lex *lexer.PeekingLexer, text string) error {
 	return n.dimensions(lex)
 }
 
-// dimensions reads [], [3] or ARRAY behind a type. PostgreSQL ignores their number and their lengths too.
+// dimensions reads [], [3] or ARRAY after a type. As in PostgreSQL, the number of dimensions and their lengths have no
+// effect.
 func (n *typeName) dimensions(lex *lexer.PeekingLexer) error {
 	array := false
 	for accept(lex, "[") {
@@ -92,7 +93,7 @@ func (n *typeName) dimensions(lex *lexer.PeekingLexer) error {
 	return nil
 }
 
-// encodingNode is the encoding behind AS: words and, in parentheses, arguments.
+// encodingNode is the encoding after AS: words and, in parentheses, arguments.
 type encodingNode struct {
 	def *EncodingDef
 }
@@ -128,13 +129,14 @@ func (n *encodingNode) Parse(lex *lexer.PeekingLexer) error {
 	return onlyLiterals(n.def.Args, "an encoding's argument")
 }
 
-// isEncodingWord keeps PRIMARY KEY and DEFAULT value behind a column's encoding out of the encoding.
+// isEncodingWord reports whether the next word belongs to the encoding. PRIMARY KEY and DEFAULT value after a column's
+// encoding do not.
 func isEncodingWord(lex *lexer.PeekingLexer) bool {
 	t := lex.Peek()
 	return t.Type == tokWord && !isNext(lex, "PRIMARY", "KEY") && (t.Value != "DEFAULT" || isNext(lex, "DEFAULT", "("))
 }
 
-// defaultNode is the constant behind DEFAULT, which ends before NOT NULL.
+// defaultNode is the constant after DEFAULT. NOT NULL may follow it.
 type defaultNode struct{ value Expr }
 
 // Parse implements participle.Parseable.
@@ -147,7 +149,7 @@ func (n *defaultNode) Parse(lex *lexer.PeekingLexer) (err error) {
 	if n.value, err = r.binary(bindRange + 1); err != nil {
 		return err
 	}
-	if c, ok := n.value.(*Cast); ok { // DATE '2024-02-29', 'x'::TEXT: it is of the column's type
+	if c, ok := n.value.(*Cast); ok { // DATE '2024-02-29', 'x'::TEXT: the column determines the type
 		n.value = c.X
 	}
 	n.value = signed(n.value)
@@ -158,7 +160,7 @@ func (n *defaultNode) Parse(lex *lexer.PeekingLexer) (err error) {
 	return nil
 }
 
-// signed makes a literal of a number behind a minus.
+// signed returns a number with a minus sign as a single literal; it returns other expressions unchanged.
 func signed(x Expr) Expr {
 	if u, ok := x.(*Unary); ok && u.Op == "-" {
 		if l, ok := u.X.(*Literal); ok && l.Kind == NumberLiteral {

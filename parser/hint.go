@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// hint says how the mistake at token i is usually put right; "" where that is not known.
+// hint suggests a correction of the mistake at token i; "" if none is known.
 func (d *diagnosis) hint(i int) string {
 	t := &d.tokens[i]
 	before, word := d.value(i-1), t.Value
@@ -43,7 +43,7 @@ func (d *diagnosis) hint(i int) string {
 	return ""
 }
 
-// elsewhere are statements of other systems, and what hql has in their place.
+// elsewhere maps statements of other systems to hints for hql.
 var elsewhere = map[string]string{
 	"MERGE":     "MERGE is not supported: UPSERT INTO writes rows whether they are there or not",
 	"REPLACE":   "REPLACE is not supported: UPSERT INTO writes rows whether they are there or not",
@@ -71,7 +71,7 @@ var elsewhere = map[string]string{
 	"TABLE": "all rows of a table are read with SELECT * FROM table",
 }
 
-// absent are clauses of a column or table in other systems' CREATE TABLE.
+// absent maps clauses of other systems' CREATE TABLE to hints for hql.
 var absent = map[string]string{
 	"CHECK":      "rows are not checked when they are written, by others above all: SELECT ... WHERE NOT condition finds what breaks it, and a view leaves it out",
 	"UNIQUE":     "the rowkey alone is unique: a second row of the same key overwrites the first",
@@ -92,7 +92,7 @@ const (
 	tables         = "HBase's shell administers its tables and servers"
 )
 
-// otherObjects are what other systems create and drop, and what hql has in their place.
+// otherObjects maps the kinds of objects that other systems create and drop to hints for hql.
 var otherObjects = map[string]string{
 	"DATABASE": "tables are all there is", "EXTENSION": "functions are added in Go", "FUNCTION": "functions are added in Go", "PROCEDURE": "functions are added in Go",
 	"SCHEMA": namespaces, "NAMESPACE": namespaces, "ROLE": noRights, "USER": noRights,
@@ -100,20 +100,20 @@ var otherObjects = map[string]string{
 	"TEMP": noTemporary, "TEMPORARY": noTemporary,
 }
 
-// NoSequences says what stands in the place of sequences.
+// NoSequences names hql's replacements for sequences.
 const NoSequences = "one counter for all writers would make one hot row: a table without a key draws a random one for each row, LOOKUP numbers names, " +
 	"ROW_NUMBER() OVER () numbers the rows of a query"
 
-// namesTable are the words behind which a table's name stands.
+// namesTable are the words after which a table's name comes.
 var namesTable = map[string]bool{"FROM": true, "JOIN": true, "INTO": true, "UPDATE": true, "TABLE": true, "DESCRIBE": true, "DESC": true, "COPY": true, "ANALYZE": true}
 
-// unsupported says what hql has in place of what other systems know at token i.
+// unsupported returns a hint for a feature of another system at token i; "" if it is none.
 func (d *diagnosis) unsupported(i int) string {
 	upper := func(i int) string { return strings.ToUpper(d.value(i)) }
 	word, before, next := upper(i), upper(i-1), upper(i+1)
 	quoted := func(i int) bool { return i < len(d.tokens) && d.tokens[i].Type == tokString }
 	switch {
-	case i == 0 && (word == "." || word == "!"): // of DuckDB, SQLite and Beeline
+	case i == 0 && (word == "." || word == "!"): // commands of DuckDB, SQLite and Beeline
 		if next == "TABLES" {
 			return elsewhere["TABLES"]
 		}
@@ -176,7 +176,7 @@ func (d *diagnosis) unsupported(i int) string {
 	return ""
 }
 
-// wantsName reports whether only a name could stand at token i.
+// wantsName reports whether the grammar expects only a name at token i.
 func (d *diagnosis) wantsName(i int) bool {
 	named := slices.ContainsFunc(d.wanted, func(w string) bool {
 		return w == "a table name" || w == "a column name" || w == "a name" || w == "*"
@@ -184,8 +184,8 @@ func (d *diagnosis) wantsName(i int) bool {
 	return named && d.tokens[i].Value != "SELECT" && !followsClause(d.value(i+1), d.tokens[i].Value)
 }
 
-// followsClause reports whether word and the next token look like a clause rather than a
-// name that happens to be reserved: FROM WHERE x is a forgotten table.
+// followsClause reports whether word and the next token look like a clause rather than a name that is reserved: in FROM
+// WHERE x, the name of the table is missing.
 func followsClause(next, word string) bool {
 	switch word {
 	case "WHERE", "HAVING", "LIMIT", "ON", "JOIN", "FROM", "VALUES":
@@ -202,15 +202,14 @@ func (d *diagnosis) notClosed(top frame) string {
 	return fmt.Sprintf("the %s at %d:%d is not closed", open.Value, line, col)
 }
 
-// typo finds the keyword that token i, or the word before it that was taken for an
-// alias, may have been meant to be.
+// typo returns the keyword that was probably meant by token i, or by the word before it that was parsed as an alias.
 func (d *diagnosis) typo(i int) string {
 	for _, j := range []int{i, i - 1} {
 		if j < 0 || d.tokens[j].Type != tokWord {
 			continue
 		}
 		if j < i && (d.verb == "CREATE" || j == 0 || !d.endsOperand(j-1)) {
-			continue // a type or a name, which is no alias
+			continue // a type or a name is not an alias
 		}
 		word := d.tokens[j].Value
 		if _, known := keywordOf(word); known {
@@ -223,7 +222,7 @@ func (d *diagnosis) typo(i int) string {
 	return ""
 }
 
-// statementWords start a statement.
+// statementWords begin a statement.
 var statementWords = []string{
 	"SELECT", "INSERT", "UPSERT", "UPDATE", "DELETE", "CREATE", "DROP", "SHOW", "DESCRIBE", "EXPLAIN", "SET", "COPY", "CHECK", "ANALYZE", "WITH", "VALUES",
 	"PREPARE", "EXECUTE", "DEALLOCATE", "RESET", "DISCARD", "BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT",
@@ -254,7 +253,7 @@ func nearestKeyword(word string, first bool) string {
 	return near
 }
 
-// isNear reports whether a becomes b by one letter more, less or other, or by swapping two neighbours.
+// isNear reports whether one edit makes b of a: an added, deleted or changed letter, or two neighbours swapped.
 func isNear(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// wordClass says where a keyword may still serve as a name.
+// wordClass is the set of places in which a keyword is also allowed as a name.
 type wordClass uint8
 
 const (
-	// free words are names everywhere: user, key, date, format, index, table ...
+	// free words are allowed as names everywhere: user, key, date, format, index, table ...
 	free wordClass = iota
-	// guarded words are names except as an alias without AS, where they start a clause: LEFT, TO, ALLOW ...
+	// guarded words are allowed as names except as an alias without AS, where they begin a clause: LEFT, TO, ALLOW ...
 	guarded
-	// reserved words are names only in double quotes.
+	// reserved words are allowed as names only in double quotes.
 	reserved
 )
 
@@ -24,8 +24,8 @@ type keyword struct {
 	class wordClass
 }
 
-// keywordList is the only list of words that the grammar knows. A word that a grammar
-// literal uses and that is missing here can never match; a test compares the two.
+// keywordList is the complete list of keywords. A word of a grammar literal that is missing here could never match; a test
+// compares the two.
 var keywordList = []keyword{
 	{"ABORT", free}, {"ADD", free}, {"ALL", reserved}, {"ALLOW", guarded}, {"ALTER", free}, {"ANALYZE", free}, {"AND", reserved}, {"ANY", free}, {"AS", reserved},
 	{"ASC", reserved}, {"ASYMMETRIC", reserved}, {"AT", guarded}, {"BEGIN", free}, {"BETWEEN", reserved}, {"BOTH", free}, {"BY", free},
@@ -65,8 +65,7 @@ var keywordsByWord = func() map[string]keyword {
 	return m
 }()
 
-// Keywords gives the words of the notation in upper case, sorted: for completion and
-// highlighting. Most of them may be names too.
+// Keywords returns the keywords in upper case, sorted, for completion and highlighting. Most of them may also be names.
 func Keywords() []string {
 	out := make([]string, len(keywordList))
 	for i, k := range keywordList {
@@ -75,7 +74,7 @@ func Keywords() []string {
 	return out
 }
 
-// keywordOf finds the keyword that word spells in any case.
+// keywordOf returns the keyword that word spells in upper or lower case.
 func keywordOf(word string) (keyword, bool) {
 	if len(word) > longestKeyword {
 		return keyword{}, false
@@ -92,8 +91,7 @@ func keywordOf(word string) (keyword, bool) {
 	return k, ok
 }
 
-// QuoteName writes a name so that it is read back as the same name: as it is where
-// that is safe, else in double quotes.
+// QuoteName returns a name in a form that is parsed as the same name: unchanged if possible, otherwise in double quotes.
 //
 //	uid -> uid    order -> "order"    f:q -> "f:q"    a"b -> "a""b"
 func QuoteName(name string) string {
@@ -103,8 +101,8 @@ func QuoteName(name string) string {
 	return quoteAlways(name)
 }
 
-// QuoteQualifier writes a qualifier as it stands behind family: in a definition: as a name, or as bytes
-// where it is no text that could be read.
+// QuoteQualifier returns a qualifier in the form that follows family: in a definition: a name, or bytes if it is not
+// printable text.
 func QuoteQualifier(q string) string {
 	if strings.ContainsFunc(q, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) || escapedByte.MatchString(q) {
 		return fmt.Sprintf("X'%X'", q)
@@ -114,7 +112,7 @@ func QuoteQualifier(q string) string {
 
 func quoteAlways(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// isPlainName reports whether name needs no quotes wherever a name can stand.
+// isPlainName reports whether name needs no quotes wherever a name is allowed.
 func isPlainName(name string) bool {
 	if name == "" || wordEnd(name, 0) != len(name) {
 		return false

@@ -10,30 +10,29 @@ import (
 )
 
 const (
-	// maxStatement bounds one statement's text: room for a VALUES or IN list of 100,000 items.
+	// maxStatement bounds the text of one statement, in bytes: enough for a VALUES or IN list of 100,000 items.
 	maxStatement = 16 << 20
-	// maxTokens bounds a statement's tokens, which take more memory than its text.
+	// maxTokens bounds the number of tokens of a statement; they take more memory than its text.
 	maxTokens = 2_000_000
-	// maxDepth bounds the nesting of parentheses, brackets and CASE. The grammar recurses
-	// with it, and a Go stack overflow cannot be recovered from.
+	// maxDepth bounds the nesting of parentheses, brackets and CASE. The parser recurses for each level, and a Go program
+	// cannot recover from a stack overflow.
 	maxDepth = 256
 )
 
-// Types of the tokens that the grammar sees. A keyword is a word whose Value is the
-// keyword in upper case, so that a grammar literal matches it by plain comparison; its
-// spelling is in Pos.Filename.
+// The types of tokens in the grammar. The Value of a keyword is the keyword in upper case, so that a literal of the
+// grammar matches it by plain comparison; its spelling in the text is in Pos.Filename.
 const (
 	tokWord     lexer.TokenType = -(iota + 2) // a name, or a keyword that may be one
 	tokGuarded                                // a keyword that is a name except as a bare alias
 	tokReserved                               // a keyword that is never a name
 	tokQuoted                                 // "name", quotes included
 	tokNumber
-	tokString // quotes and prefix included: a literal of the grammar never equals it
+	tokString // with quotes and prefix: a literal of the grammar never equals it
 	tokBytes
-	tokParam // Pos.Line holds the ordinal of a ?, from 1
+	tokParam // for a ?, Pos.Line holds its number, from 1
 	tokOp
 	tokHint
-	tokMarked // stands where a mistake is explained (expected.go)
+	tokMarked // replaces the token at a mistake (expected.go)
 )
 
 var symbols = map[string]lexer.TokenType{
@@ -43,8 +42,8 @@ var symbols = map[string]lexer.TokenType{
 
 var wordTypes = [...]lexer.TokenType{free: tokWord, guarded: tokGuarded, reserved: tokReserved}
 
-// lexerDefinition gives participle the token types. Statements are read with a
-// tokenReader, which knows where in a script it stands.
+// lexerDefinition tells participle the types of tokens. Statements are read with a tokenReader, which knows its position
+// in a script.
 type lexerDefinition struct{ symbols map[string]lexer.TokenType }
 
 func (d lexerDefinition) Symbols() map[string]lexer.TokenType { return d.symbols }
@@ -54,27 +53,27 @@ func (lexerDefinition) Lex(_ string, r io.Reader) (lexer.Lexer, error) {
 	return &tokenReader{src: string(src)}, err
 }
 
-// tokenReader gives the tokens of one statement: up to the next ';' or the end. What the
-// grammar must not see (too long, too deep, not text) is an *Error here.
+// tokenReader returns the tokens of one statement, up to the next ';' or the end. For statements that are too long or too
+// deep, or are not valid text, it returns an *Error.
 type tokenReader struct {
 	src        string
-	start, pos int // of the statement; of the next token
-	count      int // tokens given, the end included
+	start, pos int // offset of the statement; offset of the next token
+	count      int // number of tokens returned, including the end
 	depth      int
-	questions  int // ? seen
-	dollars    int // $n seen
+	questions  int // number of ? so far
+	dollars    int // number of $n so far
 	after      byte
 }
 
-// What the token before was, where the next one's meaning hangs on it.
+// The kind of the previous token, as far as the meaning of the next one depends on it.
 const (
 	afterOther   byte = iota
 	afterSelect       // a hint may follow
-	afterColon        // a qualifier follows: f:case opens nothing
-	afterOperand      // a ? is the operator of JSON
+	afterColon        // a qualifier follows: in f:case, CASE opens nothing
+	afterOperand      // a ? is a JSON operator
 )
 
-// more reports whether there is another statement and moves to it.
+// more moves to the next statement, and reports whether there is one.
 func (r *tokenReader) more() bool {
 	for {
 		t := r.scan()
@@ -89,7 +88,7 @@ func (r *tokenReader) more() bool {
 	}
 }
 
-// scan finds the next token that is not a comment, without moving.
+// scan returns the next token that is not a comment. It does not move.
 func (r *tokenReader) scan() scanned {
 	pos := r.pos
 	for {
@@ -242,7 +241,7 @@ func (r *tokenReader) param(t *lexer.Token) error {
 	return nil
 }
 
-// problem puts an InvalidToken into words.
+// problem returns the error for an InvalidToken.
 func (r *tokenReader) problem(t scanned) error {
 	pos, text := Pos(t.start), r.src[t.start:t.end]
 	switch t.problem {
@@ -263,11 +262,11 @@ func (r *tokenReader) problem(t scanned) error {
 		return Errorf(pos, "a NUL character outside a string")
 	}
 	e := Errorf(pos, "unexpected character %q", text)
-	if text == "!" && t.start == r.start { // SQLLine's and Beeline's
+	if text == "!" && t.start == r.start { // a command of SQLLine or Beeline
 		return e.WithHint("statements end with ; and commands of the prompt begin with a backslash: \\? lists them")
 	}
 	e.Hint = characterHints[text]
-	if first := scanNext(r.src, r.start); text == "{" { // of HBase's shell, perhaps: scan 't', {LIMIT => 1}
+	if first := scanNext(r.src, r.start); text == "{" { // perhaps a command of HBase's shell: scan 't', {LIMIT => 1}
 		e.Hint = cmp.Or(elsewhere[strings.ToUpper(r.src[first.start:first.end])], e.Hint)
 	}
 	return e

@@ -7,19 +7,19 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// unquote reads a token in quotes, quotes included, doubled ones inside: 'it”s', "a""b".
+// unquote removes the quotes of a token, and replaces doubled quotes inside by one: 'it”s', "a""b".
 func unquote(quoted string) string {
 	q := quoted[:1]
 	return strings.ReplaceAll(quoted[1:len(quoted)-1], q+q, q)
 }
 
-// text gives the value of a string or bytes token, which the lexer has checked.
+// text returns the value of a string or bytes token, which the lexer has checked.
 func text(t *lexer.Token) string {
 	s, _ := decode(t)
 	return s
 }
 
-// decode gives the value of a string token, '..', E'..' or $$..$$, or of a bytes token, X'00ff' or b'\x00a'.
+// decode returns the value of a string token, '..', E'..' or $$..$$, or of a bytes token, X'00ff' or b'\x00a'.
 func decode(t *lexer.Token) (string, error) {
 	switch t.Value[0] {
 	case '\'':
@@ -42,15 +42,15 @@ var simpleEscapes = map[byte]byte{
 	'n': '\n', 't': '\t', 'r': '\r', 'b': '\b', 'f': '\f', '0': 0, '\\': '\\', '\'': '\'', '"': '"', '%': '%', '_': '_',
 }
 
-// unescape reads backslash escapes from the token's text at from (behind the opening
-// quote) on: \xNN, \n, \t, \r, \b, \f, \0, \\, \', \".
+// unescape replaces the backslash escapes in the token's text, which begins at from after the opening quote: \xNN,
+// , \t, \r, \b, \f, \0, \\, \', \".
 func unescape(t *lexer.Token, from int) (string, error) {
 	s := t.Value[from : len(t.Value)-1]
 	var out strings.Builder
 	for i := 0; i < len(s); i++ {
 		switch {
 		case s[i] == '\'':
-			i++ // doubled: the scanner saw to it
+			i++ // a doubled quote; the scanner has checked that
 			out.WriteByte('\'')
 		case s[i] != '\\':
 			out.WriteByte(s[i])
@@ -78,5 +78,5 @@ func badEscape(t *lexer.Token, at int, escape string) error {
 		WithHint(`escapes are \xNN, \n, \t, \r, \b, \f, \0, \\ and \'`)
 }
 
-// quoteText writes a string literal.
+// quoteText returns a string literal with the text s.
 func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

@@ -9,12 +9,12 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// lowerer turns grammar nodes into the AST.
+// lowerer converts grammar nodes to the AST.
 type lowerer struct {
-	height int // of the highest expression among them
+	height int // of the highest expression so far
 }
 
-// expr gives the expression of a node, nil for a nil one.
+// expr returns the expression of a node, or nil for nil.
 func (l *lowerer) expr(n *exprNode) Expr {
 	if n == nil {
 		return nil
@@ -35,7 +35,7 @@ func (l *lowerer) rows(n *rowList) [][]Expr {
 
 func pos(t *lexer.Token) Pos { return Pos(t.Pos.Offset) }
 
-// name gives a word's spelling, or what stands in a name's double quotes.
+// name returns a word as it was spelled, or the text in a name's double quotes.
 func name(t *lexer.Token) string {
 	switch {
 	case t == nil:
@@ -79,7 +79,7 @@ func placedAll(in []*columnName) []Name {
 	return out
 }
 
-// name gives name or name:name.
+// name returns name or name:name.
 func (n *qname) name() string {
 	if n.B == nil {
 		return name(n.A)
@@ -169,7 +169,7 @@ func transaction(n *transactionNode) *Transaction {
 	return out
 }
 
-// statement drops the typed nil of a failed lowering.
+// statement returns a nil Statement, not a typed nil, with an error.
 func statement[S Statement](s S, err error) (Statement, error) {
 	if err != nil {
 		return nil, err
@@ -211,7 +211,7 @@ func (l *lowerer) insert(n *insertNode, with []CTE) (*Insert, error) {
 	return out, nil
 }
 
-// values are the rows of a query that is VALUES and nothing else; nil of others.
+// values returns the rows of a query that consists only of VALUES, or nil for other queries.
 func (s *Select) values() [][]Expr {
 	if s.With != nil || s.Sets != nil || s.OrderBy != nil || s.Limit != nil || s.Offset != nil || s.AllowFullScan {
 		return nil
@@ -279,7 +279,7 @@ func (l *lowerer) tables(list []*fromNode) ([]TableExpr, error) {
 	return out, nil
 }
 
-// postgresOptions are options of PostgreSQL's EXPLAIN that change nothing here: a plan has all that it has.
+// postgresOptions are options of PostgreSQL's EXPLAIN that have no effect: EXPLAIN always prints the complete plan.
 var postgresOptions = []string{"VERBOSE", "COSTS", "BUFFERS", "TIMING", "SUMMARY", "SETTINGS", "WAL"}
 
 func (l *lowerer) explain(n *explainNode) (*Explain, error) {

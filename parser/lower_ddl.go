@@ -130,7 +130,7 @@ func (l *lowerer) source(n *sourceNode) (*ColumnSource, error) {
 	if strings.Contains(out.Family, ":") || out.Family == "" {
 		return nil, Errorf(out.Pos, "%q is not a family's name", out.Family)
 	}
-	if !asBytes && escapedByte.MatchString(out.Qualifier) { // as HBase's shell prints bytes
+	if !asBytes && escapedByte.MatchString(out.Qualifier) { // \xNN, as HBase's shell prints bytes
 		return nil, Errorf(out.Pos, "%s in the qualifier is four characters, not a byte", escapedByte.FindString(out.Qualifier)).
 			WithHint("bytes are X'...': %s:%s; the characters themselves are %s:X'%X'", QuoteName(out.Family), QuoteQualifier(unescaped(out.Qualifier)), QuoteName(out.Family), out.Qualifier)
 	}
@@ -139,10 +139,10 @@ func (l *lowerer) source(n *sourceNode) (*ColumnSource, error) {
 
 var escapedByte = regexp.MustCompile(`\\x[0-9A-Fa-f]{2}`)
 
-// unescaped reads \xNN as bytes.
+// unescaped replaces \xNN by the byte.
 func unescaped(s string) string {
 	return escapedByte.ReplaceAllStringFunc(s, func(x string) string {
-		b, _ := hex.DecodeString(x[2:]) // which the expression saw to
+		b, _ := hex.DecodeString(x[2:]) // the regular expression matches only hexadecimal digits
 		return string(b)
 	})
 }
@@ -154,7 +154,7 @@ func (n *encodingNode) encoding() *EncodingDef {
 	return n.def
 }
 
-// onlyLiterals refuses a list that holds anything else.
+// onlyLiterals returns an error if a list has other expressions than literals.
 func onlyLiterals(list []Expr, what string) error {
 	for _, x := range list {
 		if _, ok := x.(*Literal); !ok {
@@ -269,10 +269,10 @@ func (l *lowerer) split(n *splitNode, at Pos) (*SplitDef, error) {
 	return out, nil
 }
 
-// maxRegions bounds SPLIT INTO n.
+// maxRegions bounds n of SPLIT INTO n.
 const maxRegions = 100000
 
-// optionKey is an option's key in upper case; in double quotes it stays as it is.
+// optionKey returns an option's key in upper case, or unchanged if it was in double quotes.
 func optionKey(t *lexer.Token) string {
 	if t.Type == tokQuoted {
 		return name(t)

@@ -22,7 +22,7 @@ func (l *lowerer) query(n *selectNode) (*Select, error) {
 			continue
 		}
 		if n.With == nil && n.Sets == nil && n.Order == nil && n.Tail == nil {
-			return c.Query, nil // parentheses around all of it
+			return c.Query, nil // parentheses around the whole query
 		}
 		out.AllowFullScan = out.AllowFullScan || c.Query.AllowFullScan
 		c.Query.AllowFullScan = false
@@ -53,7 +53,7 @@ func (l *lowerer) with(list []*cteNode, recursive bool) (out []CTE, err error) {
 	return out, nil
 }
 
-// tail adds one closing clause to the query; each may stand once.
+// tail adds a closing clause to the query. Each clause is allowed once.
 func (l *lowerer) tail(out *Select, t *tailNode) error {
 	to := &out.Limit
 	switch t.tok.Value {
@@ -66,7 +66,7 @@ func (l *lowerer) tail(out *Select, t *tailNode) error {
 	if *to != nil {
 		return Errorf(pos(t.tok), "there are two %s clauses", t.tok.Value)
 	}
-	*to = l.expr(&t.count) // nil of LIMIT ALL
+	*to = l.expr(&t.count) // nil for LIMIT ALL
 	return nil
 }
 
@@ -194,7 +194,7 @@ func (l *lowerer) systemTime(n *systemTimeNode) *SystemTime {
 	return &SystemTime{Pos: at(n.Pos), All: n.All, From: l.expr(from), To: l.expr(n.To)}
 }
 
-// parseHints reads the hints of one comment: /*+ LAYOUT(by_seller) NO_PUSHDOWN */.
+// parseHints appends the hints of one comment: /*+ LAYOUT(by_seller) NO_PUSHDOWN */.
 func parseHints(hints []Hint, comment string, start Pos) ([]Hint, error) {
 	body := comment[:len(comment)-len("*/")]
 	for i := len("/*+"); ; {

@@ -7,8 +7,8 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// Names and what is made of them read themselves (participle's Parseable): every statement
-// is full of them, and whether a word is a name is a question of its class.
+// Names, and nodes made of them, parse themselves (participle.Parseable), for speed and because the class of a word
+// decides whether it can be a name.
 
 // ident is one name.
 type ident struct {
@@ -45,26 +45,26 @@ type familyIdent struct{ ident }
 // Parse implements participle.Parseable.
 func (n *familyIdent) Parse(lex *lexer.PeekingLexer) error { return n.read(lex, "a family's name") }
 
-// isName reports whether t can stand as a name.
+// isName reports whether t can be a name.
 func isName(t *lexer.Token) bool {
 	return t.Type == tokWord || t.Type == tokGuarded || t.Type == tokQuoted
 }
 
-// isAlias reports whether t can stand as an alias without AS.
+// isAlias reports whether t can be an alias without AS.
 func isAlias(t *lexer.Token) bool { return t.Type == tokWord || t.Type == tokQuoted }
 
-// isQualifier reports whether t can stand behind a family's colon: any word, quoted or
-// not, or a number.
+// isQualifier reports whether t can be the qualifier after a family's colon: any word, with or without quotes, or a
+// number.
 func isQualifier(t *lexer.Token) bool {
 	return isName(t) || t.Type == tokReserved || t.Type == tokNumber
 }
 
-// unexpected is the error for a token that does not fit.
+// unexpected returns the error for the next token, which does not fit.
 func unexpected(lex *lexer.PeekingLexer) error {
 	return &participle.UnexpectedTokenError{Unexpected: *lex.Peek()}
 }
 
-// isNext reports whether the next tokens have these values, which are keywords or operators.
+// isNext reports whether the next tokens are these keywords or operators. It does not move lex.
 func isNext(lex *lexer.PeekingLexer, values ...string) bool {
 	at := lex.MakeCheckpoint()
 	defer lex.LoadCheckpoint(at)
@@ -76,7 +76,7 @@ func isNext(lex *lexer.PeekingLexer, values ...string) bool {
 	return true
 }
 
-// accept takes the next tokens if they have these values.
+// accept consumes the next tokens if they are these keywords or operators, and reports whether it did.
 func accept(lex *lexer.PeekingLexer, values ...string) bool {
 	if lex.Peek().Value != values[0] || len(values) > 1 && !isNext(lex, values...) {
 		return false
@@ -108,7 +108,7 @@ func (n *qname) read(lex *lexer.PeekingLexer, what string) error {
 	return nil
 }
 
-// tableName is the name of a table: name, namespace:name or, as other systems have schemas, namespace.name.
+// tableName is the name of a table: name, namespace:name or, like a schema in other systems, namespace.name.
 type tableName struct {
 	qname
 	dotted bool
@@ -127,8 +127,7 @@ func (n *tableName) Parse(lex *lexer.PeekingLexer) error {
 	return nil
 }
 
-// name is the table's name in the catalog. The schema that tables of PostgreSQL are in unless another is named, and HBase's namespace of that
-// kind, are left away.
+// name returns the table's name in the catalog. It omits PostgreSQL's default schema and HBase's default namespace.
 func (n *tableName) name() string {
 	if n.inSchema() {
 		return name(n.B)
@@ -140,7 +139,8 @@ func (n *tableName) inSchema() bool {
 	return n.dotted && (strings.EqualFold(name(n.A), "public") || strings.EqualFold(name(n.A), "default"))
 }
 
-// alias is what columns of the table are called by where it has no other alias; "" for its name.
+// alias returns the qualifier that the table's columns have by default: other if there is one, or the name without its
+// namespace. It returns "" if that is the whole name.
 func (n *tableName) alias(other *alias) string {
 	if s := other.name(); s != "" || !n.dotted {
 		return s
@@ -151,13 +151,13 @@ func (n *tableName) alias(other *alias) string {
 	return ""
 }
 
-// columnName is the name of a column that is written.
+// columnName is the name of a column that a statement writes.
 type columnName struct{ qname }
 
 // Parse implements participle.Parseable.
 func (n *columnName) Parse(lex *lexer.PeekingLexer) error { return n.read(lex, "a column name") }
 
-// alias is [AS] name. Without AS, words that could start the next clause are left alone.
+// alias is [AS] name. Without AS, words that could begin the next clause are not taken as an alias.
 type alias struct {
 	Tok *lexer.Token
 }
@@ -178,7 +178,7 @@ func (a *alias) Parse(lex *lexer.PeekingLexer) error {
 	return nil
 }
 
-// qualifier is what stands behind a family's colon in a definition: bytes, too.
+// qualifier is the text after a family's colon in a definition: a name, a number or bytes.
 type qualifier struct {
 	Tok *lexer.Token
 }

@@ -23,7 +23,7 @@ func startsOperand(t *lexer.Token) bool {
 	return false
 }
 
-// operand reads one operand with the prefix operators in front of it and subscripts behind it.
+// operand reads an operand with its prefix operators and subscripts.
 func (r *exprReader) operand() (Expr, error) {
 	x, err := r.unsubscripted()
 	if err == nil && r.lex.Peek().Value == "[" {
@@ -32,7 +32,7 @@ func (r *exprReader) operand() (Expr, error) {
 	return x, err
 }
 
-// subscripts reads the brackets behind x.
+// subscripts reads the brackets after x.
 func (r *exprReader) subscripts(x Expr) (_ Expr, err error) {
 	out := &Subscript{Pos: pos(r.lex.Peek()), X: x}
 	for accept(r.lex, "[") {
@@ -88,7 +88,7 @@ func (r *exprReader) number(t *lexer.Token) Expr {
 	return out
 }
 
-// param makes ?, $n or @name; the lexer has counted the ? and checked the n.
+// param returns the parameter for ?, $n or @name; the lexer has numbered ? and checked n.
 func param(t *lexer.Token) Expr {
 	p := &Param{Pos: pos(t)}
 	switch t.Value[0] {
@@ -102,7 +102,7 @@ func param(t *lexer.Token) Expr {
 	return p
 }
 
-// signed reads the operand that starts with t, a sign or a reserved word.
+// signed reads the operand that begins with t, a sign or a reserved word.
 func (r *exprReader) signed(t *lexer.Token) (Expr, error) {
 	switch t.Value {
 	case "(":
@@ -123,9 +123,9 @@ func (r *exprReader) signed(t *lexer.Token) (Expr, error) {
 	case "CASE":
 		return r.caseExpr(t)
 	}
-	out := &Call{Pos: pos(t), Name: t.Value} // CURRENT_DATE and its like
+	out := &Call{Pos: pos(t), Name: t.Value} // CURRENT_DATE, CURRENT_TIMESTAMP ...
 	if accept(r.lex, "(") {
-		if r.lex.Peek().Type == tokNumber { // the digits of a second
+		if r.lex.Peek().Type == tokNumber { // number of decimal places of the seconds
 			r.lex.Next()
 		}
 		return r.close(out, nil)
@@ -142,7 +142,7 @@ func (r *exprReader) prefix(t *lexer.Token, binding int) (Expr, error) {
 	return &Unary{Pos: pos(t), Op: t.Value, X: x}, err
 }
 
-// paren reads (SELECT ...), (a) or the row value (a, b), behind the parenthesis t.
+// paren reads (SELECT ...), (a) or the row value (a, b), after its parenthesis t.
 func (r *exprReader) paren(t *lexer.Token) (Expr, error) {
 	if isQuery(r.lex) {
 		q, err := r.query()
@@ -157,7 +157,7 @@ func (r *exprReader) paren(t *lexer.Token) (Expr, error) {
 	return r.close(&Tuple{Pos: pos(t), Items: append([]Expr{x}, rest...)}, err)
 }
 
-// field reads the .name behind (x): a field of the rows of a function.
+// field reads .name after (x): a column of the rows that a function returns.
 func (r *exprReader) field(x Expr, err error) (Expr, error) {
 	if err != nil || r.lex.Peek().Value != "." {
 		return x, err
@@ -171,7 +171,7 @@ func (r *exprReader) field(x Expr, err error) (Expr, error) {
 	return &Call{Pos: pos(dot), Name: "_PG_FIELD", Args: []Expr{x, &Literal{Pos: pos(dot), Kind: StringLiteral, Text: name}}}, nil
 }
 
-// caseExpr reads what follows the CASE t.
+// caseExpr reads the rest of CASE after its word t.
 func (r *exprReader) caseExpr(t *lexer.Token) (_ Expr, err error) {
 	out := &Case{Pos: pos(t)}
 	if r.startsOperand() {
@@ -200,7 +200,7 @@ func (r *exprReader) caseExpr(t *lexer.Token) (_ Expr, err error) {
 	return out, nil
 }
 
-// isNext reports whether word comes next.
+// isNext reports whether word comes next. It adds a note to a marked token.
 func (r *exprReader) isNext(word string) bool {
 	missed(r.lex, word)
 	return r.lex.Peek().Value == word
@@ -212,7 +212,7 @@ func (r *exprReader) startsOperand() bool {
 	return startsOperand(r.lex.Peek())
 }
 
-// after reads word and the expression behind it.
+// after reads word and the expression that follows it.
 func (r *exprReader) after(word string) (Expr, error) {
 	if !wanted(r.lex, word) {
 		return nil, unexpected(r.lex)
@@ -220,7 +220,7 @@ func (r *exprReader) after(word string) (Expr, error) {
 	return r.expr()
 }
 
-// named reads what starts with the name t: a column, a call, a literal led by its type.
+// named reads an operand that begins with the name t: a column, a call, or a literal after its type.
 func (r *exprReader) named(t *lexer.Token) (Expr, error) {
 	switch next := r.lex.Peek(); {
 	case next.Value == "(":
@@ -246,7 +246,7 @@ func (r *exprReader) named(t *lexer.Token) (Expr, error) {
 	return &ColumnRef{Pos: pos(t), Name: name(t), Quoted: t.Type == tokQuoted}, nil
 }
 
-// array reads the [items] of ARRAY[items], behind its word.
+// array reads [items] after ARRAY.
 func (r *exprReader) array(t *lexer.Token) (_ Expr, err error) {
 	if !wanted(r.lex, "[") {
 		return nil, unexpected(r.lex)
@@ -322,7 +322,7 @@ var intervalUnits = map[string]bool{
 	"YEARS": true, "MONTHS": true, "WEEKS": true, "DAYS": true, "HOURS": true, "MINUTES": true, "SECONDS": true, "MILLISECONDS": true,
 }
 
-// typed reads DATE '..', TIME '..', TIMESTAMP '..' or INTERVAL '..' [unit], behind its first word.
+// typed reads the constant, and an INTERVAL's unit, after DATE, TIME, TIMESTAMP or INTERVAL.
 func (r *exprReader) typed(first *lexer.Token, kind LiteralKind) Expr {
 	s := text(r.lex.Next())
 	if t := r.lex.Peek(); kind == IntervalLiteral && t.Type == tokWord && intervalUnits[strings.ToUpper(t.Value)] {
@@ -330,7 +330,7 @@ func (r *exprReader) typed(first *lexer.Token, kind LiteralKind) Expr {
 		if !accept(r.lex, "TO") {
 			return &Literal{Pos: pos(first), Kind: kind, Text: s + unit}
 		}
-		r.lex.Next() // '1-2' YEAR TO MONTH says the units itself
+		r.lex.Next() // YEAR TO MONTH adds nothing to '1-2'
 	}
 	return &Literal{Pos: pos(first), Kind: kind, Text: s}
 }

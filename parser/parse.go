@@ -7,9 +7,8 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// Parse reads the statements of a script, separated by semicolons. Positions are offsets
-// in src. An error is always an *Error with Source set; the statements before it are
-// returned with it.
+// Parse parses the statements of a script, separated by semicolons. Positions are offsets in src. An error is always an
+// *Error with Source set; Parse then also returns the statements before it.
 func Parse(src string) ([]Statement, error) {
 	var out []Statement
 	r := &tokenReader{src: src}
@@ -23,7 +22,7 @@ func Parse(src string) ([]Statement, error) {
 	return out, nil
 }
 
-// ParseStatement reads exactly one statement; a semicolon may close it.
+// ParseStatement parses exactly one statement, which may end with a semicolon.
 func ParseStatement(src string) (Statement, error) {
 	r := &tokenReader{src: src}
 	if !r.more() {
@@ -39,7 +38,7 @@ func ParseStatement(src string) (Statement, error) {
 	return s, nil
 }
 
-// ParseExpr reads one expression.
+// ParseExpr parses one expression.
 func ParseExpr(src string) (Expr, error) {
 	r := &tokenReader{src: src}
 	lex, tokens, err := r.tokens()
@@ -58,7 +57,7 @@ func ParseExpr(src string) (Expr, error) {
 	return n.X, nil
 }
 
-// readExpr reads an expression and nothing behind it.
+// readExpr reads an expression and the end of the text.
 func readExpr(lex *lexer.PeekingLexer, n *exprNode) error {
 	err := n.Parse(lex)
 	if err == participle.NextMatch || err == nil && !lex.Peek().EOF() {
@@ -76,7 +75,7 @@ func (r *tokenReader) tokens() (*lexer.PeekingLexer, []lexer.Token, error) {
 	return lex, lex.Range(0, lexer.RawCursor(r.count)), nil
 }
 
-// statement reads the statement at which r stands.
+// statement reads the next statement.
 func (r *tokenReader) statement() (Statement, error) {
 	lex, tokens, err := r.tokens()
 	if err != nil {
@@ -93,10 +92,10 @@ func (r *tokenReader) statement() (Statement, error) {
 	return l.statement(n)
 }
 
-// readStatement reads one statement and nothing behind it.
+// readStatement reads one statement and the end of its text.
 func readStatement(lex *lexer.PeekingLexer) (*statementNode, error) {
 	switch lex.Peek().Value {
-	case "SELECT", "WITH", "VALUES", "(": // most statements: spare them the choice
+	case "SELECT", "WITH", "VALUES", "(": // most statements: go directly to their parser
 		if lex.Peek().Value == "WITH" && writes(lex) {
 			break
 		}
@@ -113,7 +112,7 @@ func readStatement(lex *lexer.PeekingLexer) (*statementNode, error) {
 	return read(statementParser, lex)
 }
 
-// explain puts a grammar error into the user's words; again reads the tokens as they were read.
+// explain returns the error for users for a grammar error; again parses the tokens as they were parsed.
 func (r *tokenReader) explain(err error, tokens []lexer.Token, again func(*lexer.PeekingLexer) error) error {
 	var own *Error
 	if errors.As(err, &own) {
@@ -132,7 +131,7 @@ func (r *tokenReader) explain(err error, tokens []lexer.Token, again func(*lexer
 	return diagnose(reading{tokens, again}, r.src, len(tokens)-1)
 }
 
-// attach makes err an *Error that knows its source.
+// attach returns err as an *Error with its source.
 func attach(err error, src string) error {
 	var own *Error
 	if errors.As(err, &own) {

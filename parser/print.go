@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// printer writes SQL. Every node's text parses to an equal node, positions aside.
+// printer writes SQL. Every node's text parses to an equal node, except for positions.
 type printer struct {
 	strings.Builder
 }
@@ -411,8 +411,8 @@ func (s *Show) String() string {
 	return "SHOW " + quoteDotted(s.Name)
 }
 
-// quoteDotted writes a setting's name; its words are known to hold no dots only when
-// they stood between them, so that a quoted "a.b" becomes a.b, which names the same.
+// quoteDotted quotes the words of a setting's name between its dots. A quoted "a.b" is written a.b, which names the same
+// setting.
 func quoteDotted(name string) string {
 	words := strings.Split(name, ".")
 	for i, w := range words {

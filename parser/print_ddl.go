@@ -2,7 +2,7 @@ package parser
 
 import "strings"
 
-// String is the notation of layouts.sql, a clause a line.
+// String returns the statement with one clause per line.
 func (s *CreateTable) String() string {
 	var p printer
 	p.put("CREATE ")
@@ -40,10 +40,10 @@ func (s *CreateTable) String() string {
 	return p.Builder.String()
 }
 
-// maxLine is from how many bytes on the columns of a table stand one a line.
+// maxLine is the number of bytes above which the columns of a table are written one per line.
 const maxLine = 120
 
-// columnList is what stands within the parentheses: on one line if that has no more than room bytes.
+// columnList returns the list of columns, on one line if that has at most room bytes.
 func (s *CreateTable) columnList(room int) string {
 	var items []string
 	inline, size := false, 0
@@ -99,7 +99,7 @@ func (p *printer) column(c ColumnDef) {
 	}
 }
 
-// cell writes FROM and AS, each where there is one.
+// cell writes FROM and AS as far as they exist.
 func (p *printer) cell(from *ColumnSource, e *EncodingDef) {
 	if from != nil {
 		p.put(" FROM ", QuoteName(from.Family), ":")
@@ -126,7 +126,7 @@ func (p *printer) encoding(e *EncodingDef) {
 	}
 }
 
-// String is the encoding as it stands behind AS: TEXT(6), ORDERED INT64.
+// String returns the encoding as in AS: TEXT(6), ORDERED INT64.
 func (e *EncodingDef) String() string {
 	var p printer
 	p.encoding(e)
@@ -145,7 +145,7 @@ func (p *printer) part(d PartDef) {
 	}
 }
 
-// String is the part as it stands in a layout: ts % 100 AS UINT8.
+// String returns the part as in a layout: ts % 100 AS UINT8.
 func (d PartDef) String() string {
 	var p printer
 	p.part(d)
@@ -186,7 +186,7 @@ func (p *printer) storedIn(before string, s *PartList) {
 	p.put(before, "STORED IN ", s.String())
 }
 
-// String is 'name' or (part, part), as it stands behind STORED IN.
+// String returns 'name' or (part, part), as in STORED IN.
 func (s *PartList) String() string {
 	if len(s.Parts) == 1 && s.Parts[0].Encoding == nil {
 		if lit, ok := s.Parts[0].Expr.(*Literal); ok && lit.Kind == StringLiteral {
@@ -224,7 +224,7 @@ func (p *printer) split(s *SplitDef) {
 	}
 }
 
-// String is the column as it stands in CREATE TABLE.
+// String returns the column as in CREATE TABLE.
 func (c ColumnDef) String() string {
 	var p printer
 	p.column(c)

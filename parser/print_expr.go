@@ -40,7 +40,7 @@ var binaryBindings = map[string]int{
 	"+": bindAdd, "-": bindAdd, "*": bindMul, "/": bindMul, "%": bindMul, "^": bindPower,
 }
 
-// bindingOf is how tightly e's outermost operator binds.
+// bindingOf returns the precedence of e's outermost operator.
 func bindingOf(e Expr) int {
 	switch e := e.(type) {
 	case *Unary:
@@ -70,7 +70,7 @@ func bindingOf(e Expr) int {
 	return bindOperand
 }
 
-// expr writes e, in parentheses where it binds less tightly than least: one case for each kind of expression.
+// expr writes e, in parentheses if it binds less tightly than least.
 func (p *printer) expr(e Expr, least int) {
 	if bindingOf(e) < least {
 		p.put("(")
@@ -216,7 +216,7 @@ func (p *printer) columnRef(e *ColumnRef) {
 	}
 }
 
-// isPlainColumn reports whether name is a column without quotes: guarded words are.
+// isPlainColumn reports whether a column's name needs no quotes. Guarded words need none.
 func isPlainColumn(name string) bool {
 	k, ok := keywordOf(name)
 	return isPlainName(name) || ok && k.class == guarded
@@ -239,7 +239,7 @@ func (p *printer) unary(e *Unary) {
 	p.expr(e.X, bindSign)
 }
 
-// binary writes X op Y. The left sides of a long chain are walked in a loop: a AND b AND c ...
+// binary writes X op Y. It walks through the left sides of a long chain in a loop: a AND b AND c ...
 func (p *printer) binary(e *Binary) {
 	binding := bindingOf(e)
 	left := binding
@@ -280,7 +280,7 @@ func (p *printer) quantified(e *Quantified) {
 	} else {
 		p.put("ANY ")
 	}
-	if _, ok := e.Y.(*SubqueryExpr); ok { // which has parentheses of its own
+	if _, ok := e.Y.(*SubqueryExpr); ok { // a sub-query has parentheses of its own
 		p.expr(e.Y, bindNone)
 		return
 	}
@@ -289,7 +289,7 @@ func (p *printer) quantified(e *Quantified) {
 	p.put(")")
 }
 
-// subscript writes X[i][j:k]; what is no name, parameter or subscript of one stands in parentheses.
+// subscript writes X[i][j:k], with X in parentheses unless it is a name, a parameter or a subscript of these.
 func (p *printer) subscript(e *Subscript) {
 	switch e.X.(type) {
 	case *ColumnRef, *Param:
@@ -348,11 +348,11 @@ func (p *printer) call(e *Call) {
 	}
 }
 
-// quoteFunction writes a function's name: guarded words (LEFT) and the words that are
-// functions by grammar (CURRENT_DATE) need no quotes in front of a parenthesis.
+// quoteFunction returns a function's name. Guarded words (LEFT) and words that the grammar reads as functions
+// (CURRENT_DATE) need no quotes before a parenthesis.
 func quoteFunction(name string) string {
 	k, ok := keywordOf(name)
-	if name == "ROLLUP" || name == "CUBE" || name == "LATERAL" { // which are no functions in GROUP BY, or FROM
+	if name == "ROLLUP" || name == "CUBE" || name == "LATERAL" { // they are not functions in GROUP BY or FROM
 		return quoteAlways(name)
 	}
 	if ok && (k.class == guarded || strings.HasPrefix(name, "CURRENT_")) {
@@ -372,7 +372,7 @@ func (p *printer) caseExpr(e *Case) {
 	p.put(" END")
 }
 
-// tuple writes (a, b); (a) alone would be a, so that one item needs ROW.
+// tuple writes (a, b). It writes ROW(a) for a single item, since (a) is a.
 func (p *printer) tuple(e *Tuple) {
 	if len(e.Items) < 2 {
 		p.put("ROW")

@@ -6,9 +6,9 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// What stands in a schema of PostgreSQL's: functions, operators, collations and types, and constants led by a type.
+// Names in a schema of PostgreSQL: functions, operators, collations and types.
 
-// catalogSchema reports whether t names a schema whose functions, types and operators hql's are.
+// catalogSchema reports whether t names a schema of hql's own functions, types and operators.
 func catalogSchema(t *lexer.Token) bool {
 	switch strings.ToLower(name(t)) {
 	case "pg_catalog", "information_schema", "public":
@@ -17,7 +17,7 @@ func catalogSchema(t *lexer.Token) bool {
 	return false
 }
 
-// qualifiedCall reads the arguments of schema.function(...), behind the parenthesis.
+// qualifiedCall reads the arguments of schema.function(...), after the parenthesis.
 func (r *exprReader) qualifiedCall(schema, t *lexer.Token) (Expr, error) {
 	if !catalogSchema(schema) {
 		return nil, Errorf(pos(schema), "unknown schema %q", name(schema)).WithHint("functions are those of pg_catalog")
@@ -25,7 +25,7 @@ func (r *exprReader) qualifiedCall(schema, t *lexer.Token) (Expr, error) {
 	return r.call(t)
 }
 
-// collation reads the name behind COLLATE, which must be one of those that compare bytes.
+// collation reads the name after COLLATE, which must be a collation that compares bytes.
 func (r *exprReader) collation(word *lexer.Token) error {
 	if !isName(r.lex.Peek()) && r.lex.Peek().Value != "DEFAULT" {
 		missed(r.lex, "a collation")
@@ -42,7 +42,7 @@ func (r *exprReader) collation(word *lexer.Token) error {
 	return Errorf(pos(word), "unknown collation %q", name(t)).WithHint(`text is compared bytewise: COLLATE "C"`)
 }
 
-// qualifiedOperator reads (schema.op) behind OPERATOR, and the right side.
+// qualifiedOperator reads (schema.op) after OPERATOR, and the right side.
 func (r *exprReader) qualifiedOperator(x Expr) (Expr, error) {
 	accept(r.lex, "(")
 	if isName(r.lex.Peek()) {
@@ -65,7 +65,7 @@ func (r *exprReader) qualifiedOperator(x Expr) (Expr, error) {
 	return r.operated(x, op, infix[op.Value], bindOther)
 }
 
-// typeWords begin a constant led by its type, besides those of typedLiterals: int4 '42', "char" 'r'.
+// typeWords are the types, in addition to typedLiterals, that may precede a constant: int4 '42', "char" 'r'.
 var typeWords = func() map[string]bool {
 	m := map[string]bool{`"char"`: true, `"CHAR"`: true}
 	for _, w := range strings.Fields(`BOOLEAN BOOL TINYINT SMALLINT INT2 INT INTEGER INT4 BIGINT INT8 FLOAT REAL FLOAT4 DOUBLE FLOAT8 DECIMAL NUMERIC STRING VARCHAR
@@ -75,7 +75,7 @@ var typeWords = func() map[string]bool {
 	return m
 }()
 
-// typedConstant reads the constant that t, the first word of a type, leads; nil where none follows.
+// typedConstant reads the constant after t, the first word of a type. It returns nil if none follows.
 func (r *exprReader) typedConstant(t *lexer.Token) Expr {
 	word := t.Value
 	if t.Type != tokQuoted {

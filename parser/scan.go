@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// TokenKind classes a Token for highlighting and completion.
+// TokenKind is the kind of a Token, for highlighting and completion.
 type TokenKind uint8
 
 // The kinds of tokens.
 const (
-	EndToken      TokenKind = iota // only inside the package: the end of the text
-	KeywordToken                   // a word of the notation; most may be names too
+	EndToken      TokenKind = iota // the end of the text; used only inside the package
+	KeywordToken                   // a keyword; most keywords may also be names
 	NameToken                      // user, "user", 用户
 	NumberToken                    // 12, 1.5, .5, 1e3
 	StringToken                    // 'it''s', E'a\n', $$it's$$
@@ -22,7 +22,7 @@ const (
 	OperatorToken                  // <=, ::, (, and the like
 	CommentToken                   // -- to the line's end, /* nested */
 	HintToken                      // /*+ LAYOUT(x) */
-	InvalidToken                   // an unfinished quote or comment, a character that has no meaning
+	InvalidToken                   // an unfinished quote or comment, or a character without meaning
 )
 
 // scanned is one token of the source, src[start:end].
@@ -32,7 +32,7 @@ type scanned struct {
 	problem    problem // for InvalidToken
 }
 
-// problem is why a token is invalid; its message is made only when it is needed.
+// problem is the reason why a token is invalid. Its message is made only when needed.
 type problem uint8
 
 const (
@@ -46,8 +46,8 @@ const (
 	badParam
 )
 
-// scanNext reads the token at or after pos, skipping white space only. It never
-// fails: what cannot be read is an InvalidToken of at least one byte.
+// scanNext returns the first token at or after pos; it skips only white space. It never fails: unreadable text is an
+// InvalidToken of at least one byte.
 func scanNext(src string, pos int) scanned {
 	pos = skipSpace(src, pos)
 	if pos >= len(src) {
@@ -91,8 +91,7 @@ func scanNext(src string, pos int) scanned {
 
 func (t *scanned) invalid(p problem, end int) { t.kind, t.problem, t.end = InvalidToken, p, end }
 
-// quoted reads a text in single quotes that opens at open; with escapes, a backslash
-// takes the next byte with it.
+// quoted reads a text in single quotes that begins at open. With escapes, a backslash escapes the next byte.
 func (t *scanned) quoted(src string, open int, kind TokenKind, escapes bool) {
 	for i := open + 1; i < len(src); i++ {
 		switch src[i] {
@@ -112,7 +111,7 @@ func (t *scanned) quoted(src string, open int, kind TokenKind, escapes bool) {
 	t.invalid(unfinishedString, len(src))
 }
 
-// dollarTag returns the end of $$ or $tag$ at pos, or pos where there is none.
+// dollarTag returns the end of $$ or $tag$ at pos, or pos if there is none.
 func dollarTag(src string, pos int) int {
 	end := wordEnd(src, pos+1)
 	if end < len(src) && src[end] == '$' {
@@ -121,7 +120,7 @@ func dollarTag(src string, pos int) int {
 	return pos
 }
 
-// dollarQuoted reads a text between two equal tags; the first one ends at end.
+// dollarQuoted reads a text between two equal tags, of which the first is src[pos:end].
 func (t *scanned) dollarQuoted(src string, pos, end int) {
 	n := strings.Index(src[end:], src[pos:end])
 	if n < 0 {
@@ -146,7 +145,7 @@ func (t *scanned) name(src string, pos int) {
 	t.invalid(unfinishedName, len(src))
 }
 
-// number reads 12, 12., 1.5, .5, 1e3, 1.5E-3. A word glued to it is a mistake: 12abc.
+// number reads 12, 12., 1.5, .5, 1e3, 1.5E-3. A number directly followed by a word is invalid: 12abc.
 func (t *scanned) number(src string, pos int) {
 	if pos+1 < len(src) && src[pos] == '0' && strings.IndexByte("xXoObB", src[pos+1]) >= 0 {
 		t.end = wordRest(src, pos)
@@ -225,7 +224,7 @@ func (t *scanned) param(pos, end int) {
 	}
 }
 
-// operators, longest first among those with a common beginning.
+// operators with a common prefix are sorted from long to short.
 var operators = []string{
 	"->>", "#>>", "^@", "=>", "!~*", "#>", "@>", "<@", "&&", "->", "!~", "~*", "||", "::", "<=", "<>", "<<", ">=", ">>", "!=",
 	"=", "<", ">", "+", "-", "*", "/", "%", "~", "&", "|", "#", "^", "@", "(", ")", "[", "]", ",", ".", ";", ":",
@@ -267,7 +266,7 @@ func skipSpace(src string, pos int) int {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// digitsEnd is the end of the digits at pos, of which _ may stand between two.
+// digitsEnd returns the end of the digits at pos; a single _ may separate two digits.
 func digitsEnd(src string, pos int) int {
 	for start := pos; pos < len(src) && (isDigit(src[pos]) || src[pos] == '_' && pos > start && pos+1 < len(src) && src[pos-1] != '_' && isDigit(src[pos+1])); {
 		pos++
@@ -275,7 +274,7 @@ func digitsEnd(src string, pos int) int {
 	return pos
 }
 
-// decimal writes a number, which may be 1_000, 0x1F, 0o17 or 0b11, with decimal digits; "" where it is none.
+// decimal returns a number in decimal digits: it may be written 1_000, 0x1F, 0o17 or 0b11. It returns "" for invalid text.
 func decimal(number string) string {
 	if len(number) > 2 && number[0] == '0' && !isDigit(number[1]) && strings.IndexByte("xXoObB", number[1]) >= 0 {
 		n, ok := new(big.Int).SetString(number, 0)
@@ -296,7 +295,7 @@ func isWordStart(src string, pos int) bool {
 	return unicode.IsLetter(r)
 }
 
-// wordEnd is the end of the word that starts at pos, or pos where none does.
+// wordEnd returns the end of the word that begins at pos, or pos if none does.
 func wordEnd(src string, pos int) int {
 	if pos >= len(src) || !isWordStart(src, pos) {
 		return pos
@@ -304,7 +303,7 @@ func wordEnd(src string, pos int) int {
 	return wordRest(src, pos)
 }
 
-// wordRest skips letters, digits, marks and underscores.
+// wordRest returns the end of the letters, digits, marks and underscores at pos.
 func wordRest(src string, pos int) int {
 	for pos < len(src) {
 		c := src[pos]

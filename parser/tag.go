@@ -2,7 +2,7 @@ package parser
 
 import "strings"
 
-// Verb names the kind of a statement by its first words: SELECT, CREATE TABLE.
+// Verb returns the first words of a statement: SELECT, CREATE TABLE.
 func Verb(s Statement) string {
 	switch s := s.(type) {
 	case *Select:
@@ -50,7 +50,8 @@ func Verb(s Statement) string {
 	return "OTHER"
 }
 
-// CommandTag returns the words that PostgreSQL's command tag of a statement begins with, and whether a number of rows follows them.
+// CommandTag returns the first words of PostgreSQL's command tag for a statement, and whether a number of rows follows
+// them.
 func CommandTag(s Statement) (words string, counted bool) {
 	verb := Verb(s)
 	switch s := s.(type) {

@@ -7,8 +7,8 @@ type Token struct {
 	Pos  Pos
 }
 
-// Tokens splits src into tokens and comments, without white space. It never fails: what
-// cannot be read is an InvalidToken, and the Texts in order are src less its white space.
+// Tokens splits src into tokens and comments, without white space. It never fails: unreadable text is an InvalidToken. The
+// texts of all tokens are src without white space between tokens.
 func Tokens(src string) []Token {
 	var out []Token
 	for pos := 0; ; {

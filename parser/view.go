@@ -26,10 +26,10 @@ type DropView struct {
 	NamePos  Pos
 }
 
-// Position is where the statement begins.
+// Position returns the offset of the statement's first word.
 func (s *CreateView) Position() Pos { return s.Pos }
 
-// Position is where the statement begins.
+// Position returns the offset of the statement's first word.
 func (s *DropView) Position() Pos { return s.Pos }
 func (*CreateView) statement()    {}
 func (*DropView) statement()      {}
@@ -58,12 +58,12 @@ func (s *DropView) String() string {
 	return "DROP VIEW " + QuoteName(s.Name)
 }
 
-// At gives a copy of the query with all of it at pos: what is said of it points to where its view is named.
+// At returns a copy of the query in which all positions are pos, so that errors in a view point to its name.
 func (s *Select) At(pos Pos) *Select {
 	return copyAt(reflect.ValueOf(s), pos).Interface().(*Select)
 }
 
-// copyAt gives a copy of a tree with every Pos in it changed.
+// copyAt returns a copy of a tree in which every Pos is pos.
 func copyAt(v reflect.Value, pos Pos) reflect.Value {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -101,7 +101,7 @@ func copyAt(v reflect.Value, pos Pos) reflect.Value {
 	return v
 }
 
-// viewNode is CREATE VIEW or DROP VIEW, which begin as CREATE TABLE and DROP TABLE do.
+// viewNode is CREATE VIEW or DROP VIEW. It parses itself, since these begin like CREATE TABLE and DROP TABLE.
 type viewNode struct {
 	create  *CreateView
 	drop    *DropView

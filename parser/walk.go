@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Children gives the expressions directly below e, in the order of the text. Queries
-// (IN (SELECT ...), EXISTS) are not entered.
+// Children returns the expressions directly below e, in the order of the text. It does not enter queries, as in IN (SELECT
+// ...) and EXISTS.
 func Children(e Expr) []Expr {
 	switch e := e.(type) {
 	case *Literal, *Param, *ColumnRef, *SubqueryExpr:
@@ -78,9 +78,9 @@ type Node interface {
 	Position() Pos
 }
 
-// Inspect calls visit for n and, where it returns true, for what is below it, in the order
-// of the text: sub-queries as *Select, items of FROM, expressions. It does nothing for nil.
-// What CREATE TABLE defines is not entered: its expressions belong to no query.
+// Inspect calls visit for n and, if it returns true, for the nodes below n in the order of the text: sub-queries (as
+// *Select), items of FROM, and expressions. It does nothing for nil. It does not enter the definitions of CREATE TABLE,
+// whose expressions belong to no query.
 func Inspect(n Node, visit func(Node) bool) {
 	if n == nil || !visit(n) {
 		return
@@ -144,10 +144,11 @@ func Inspect(n Node, visit func(Node) bool) {
 	}
 }
 
-// Tables lists the tables and views that s reads, in the order of the text, as often as it names them. Names of its own WITH are none.
+// Tables returns the tables and views that s reads, in the order of the text, once for each mention. It omits the queries
+// of its WITH.
 func Tables(s *Select) []*TableName { return appendTables(nil, s, nil) }
 
-// appendTables is Tables inside queries that name those of hidden, in upper case.
+// appendTables is Tables for queries that see the WITH queries named hidden, in upper case.
 func appendTables(dst []*TableName, s *Select, hidden []string) []*TableName {
 	hidden = slices.Clip(hidden)
 	for _, c := range s.With {
@@ -178,7 +179,7 @@ func appendTables(dst []*TableName, s *Select, hidden []string) []*TableName {
 	return dst
 }
 
-// inspector is a visit that Inspect makes.
+// inspector is the function visit of Inspect.
 type inspector func(Node) bool
 
 func (w inspector) query(s *Select) {
@@ -214,7 +215,7 @@ func (w inspector) tables(list []TableExpr) {
 	}
 }
 
-// sub inspects a query that may be missing.
+// sub inspects s unless it is nil.
 func (w inspector) sub(s *Select) {
 	if s != nil {
 		Inspect(s, w)
@@ -239,8 +240,8 @@ func (w inspector) rows(rows [][]Expr) {
 	}
 }
 
-// Walk calls visit for e and, where it returns true, for what is below it, in the order
-// of the text. Queries are not entered. It does nothing for nil.
+// Walk calls visit for e and, if it returns true, for the expressions below it, in the order of the text. It does not
+// enter queries. It does nothing for nil.
 func Walk(e Expr, visit func(Expr) bool) {
 	if e == nil || !visit(e) {
 		return

@@ -5,7 +5,7 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// windowDef is name AS (...) behind WINDOW.
+// windowDef is name AS (...) after WINDOW.
 type windowDef struct {
 	Name ident      `parser:"@@ 'AS'"`
 	Spec windowSpec `parser:"@@"`
@@ -29,7 +29,7 @@ func (n *windowSpec) Parse(lex *lexer.PeekingLexer) (err error) {
 	return err
 }
 
-// over reads what follows OVER: a window's name, or (...).
+// over reads the rest of OVER: a window's name, or (...).
 func (r *exprReader) over() (*Window, error) {
 	t := r.lex.Peek()
 	if wanted(r.lex, "(") {
@@ -43,7 +43,7 @@ func (r *exprReader) over() (*Window, error) {
 	return &Window{Pos: pos(t), Name: name(t)}, nil
 }
 
-// window reads what follows the parenthesis t of a window.
+// window reads a window after its parenthesis t.
 func (r *exprReader) window(t *lexer.Token) (out *Window, err error) {
 	out = &Window{Pos: pos(t)}
 	if wanted(r.lex, "PARTITION", "BY") {
@@ -69,7 +69,7 @@ func (r *exprReader) window(t *lexer.Token) (out *Window, err error) {
 	return out, nil
 }
 
-// frame reads what follows the word t, ROWS, RANGE or GROUPS.
+// frame reads a frame after t: ROWS, RANGE or GROUPS.
 func (r *exprReader) frame(t *lexer.Token) (out *Frame, err error) {
 	out = &Frame{Pos: pos(t), Mode: t.Value, End: FrameBound{Pos: pos(t), Kind: "CURRENT ROW"}}
 	between := wanted(r.lex, "BETWEEN")
@@ -106,7 +106,7 @@ func (r *exprReader) frameBound() (out FrameBound, err error) {
 	return out, unexpected(r.lex)
 }
 
-// exprs gives the expressions in w, in the order of the text.
+// exprs returns the expressions in w, in the order of the text.
 func (w *Window) exprs() []Expr {
 	out := append([]Expr(nil), w.PartitionBy...)
 	for _, o := range w.OrderBy {
@@ -119,7 +119,7 @@ func (w *Window) exprs() []Expr {
 	return out
 }
 
-// over writes OVER and the window.
+// over writes OVER and the window w.
 func (p *printer) over(w *Window) {
 	p.put(" OVER ")
 	if w.Name != "" {

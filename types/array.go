@@ -11,8 +11,7 @@ import (
 )
 
 // The text of an array's Value holds the number of its dimensions, the lower bound and the length of each, and its
-// elements as AppendBinary writes them, with the last subscript changing first. An array without elements has no
-// dimensions.
+// elements in the form of AppendBinary. The last subscript changes fastest. An array without elements has no dimensions.
 
 // Dim is a dimension of an array.
 type Dim struct{ Lower, Len int }
@@ -20,10 +19,10 @@ type Dim struct{ Lower, Len int }
 // maxDims is the greatest number of dimensions of an array, as in PostgreSQL.
 const maxDims = 6
 
-// ArrayOf returns the type of arrays of t, which is not an array type.
+// ArrayOf returns the type of arrays whose elements have type t; t is not an array type.
 func ArrayOf(t Type) Type { return t | array }
 
-// IsArray reports whether t is the type of arrays, INT2VECTOR or OIDVECTOR.
+// IsArray reports whether t is an array type, INT2VECTOR or OIDVECTOR.
 func (t Type) IsArray() bool { return t&array != 0 || t == Int2Vector || t == OIDVector }
 
 // Elem returns the type of the elements of an array type, and Null for any other type.
@@ -39,7 +38,7 @@ func (t Type) Elem() Type {
 	return Null
 }
 
-// NewArray makes an array of one dimension, whose subscripts begin at 1. Items are of type elem or NULL.
+// NewArray returns an array of one dimension with subscripts from 1. Items have type elem or are NULL.
 func NewArray(elem Type, items []Value) Value {
 	return NewArrayOf(ArrayOf(elem), []Dim{{1, len(items)}}, items)
 }
@@ -58,7 +57,8 @@ func NewArrayOf(t Type, dims []Dim, items []Value) Value {
 	return Value{typ: t, s: string(b)}
 }
 
-// dimsOf reads the dimensions of an array's text b, or of the beginning of it, and returns the bytes of its elements.
+// dimsOf decodes the dimensions of an array from b, its text or the beginning of it, and returns the bytes of its
+// elements.
 func dimsOf(b []byte) (dims []Dim, rest []byte) {
 	if len(b) == 0 {
 		return nil, nil
@@ -84,7 +84,7 @@ func (v Value) Dims() []Dim {
 	return dims
 }
 
-// Len is the number of elements of an array; 0 of another value.
+// Len returns the number of elements of an array, or 0 for other values.
 func (v Value) Len() int {
 	if !v.typ.IsArray() {
 		return 0
@@ -92,7 +92,7 @@ func (v Value) Len() int {
 	return size(v.Dims())
 }
 
-// Items returns the elements of an array, with the last subscript changing first.
+// Items returns the elements of an array; the last subscript changes fastest.
 func (v Value) Items() []Value {
 	dims, rest := dimsOf([]byte(v.s))
 	out := make([]Value, 0, size(dims))
@@ -106,7 +106,7 @@ func (v Value) Items() []Value {
 	return out
 }
 
-// size is the number of elements of an array with dims.
+// size returns the number of elements of an array with dims.
 func size(dims []Dim) int {
 	if len(dims) == 0 {
 		return 0
@@ -199,7 +199,7 @@ func toArray(v Value, to Type, loc *time.Location) (Value, error) {
 	return NewArrayOf(to, dims, items), nil
 }
 
-// castElement returns the text of an element as CAST makes it.
+// castElement returns the text of an element in an array's CAST to text.
 func castElement(x Value, loc *time.Location) (string, error) {
 	if x.typ == Boolean || x.typ == Bytes {
 		return x.elementText(loc), nil
@@ -405,7 +405,7 @@ func (r *arrayReader) nested(depth int) error {
 func (r *arrayReader) item() error {
 	r.skip()
 	var b strings.Builder
-	quoted, kept := false, 0 // kept: the length without the spaces to cut off at the end
+	quoted, kept := false, 0 // length of the element without trailing spaces
 	for r.at < len(r.text) {
 		c := r.text[r.at]
 		switch {

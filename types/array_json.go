@@ -20,7 +20,7 @@ func ArrayOfJSON(text string, t Type, element func(text string) (Value, error)) 
 // jsonArrayReader collects the elements of nested arrays of equal lengths.
 type jsonArrayReader struct {
 	element func(string) (Value, error)
-	raw     bool // elements are JSON values, which may be arrays: there is one dimension
+	raw     bool // elements are JSON values, which may be arrays, so that the result has one dimension
 	dims    []Dim
 	items   []Value
 }

@@ -221,7 +221,7 @@ func toDecimal(v Value) (Value, error) {
 	case v.typ.IsInteger():
 		return NewDecimal(apd.New(v.i, 0)), nil
 	case v.typ == Float || v.typ == Double:
-		digits := 15 // every such number keeps this many
+		digits := 15 // a float64 keeps this many digits exactly
 		if v.typ == Float {
 			digits = 6
 		}
@@ -257,7 +257,7 @@ func ParseDecimal(s string) (Value, error) {
 // PostgreSQL does, at least 16 significant digits and no fewer decimals than x and y have. Trailing zeros are cut off.
 func Quotient(x, y *apd.Decimal) *apd.Decimal {
 	scale := QuotientScale(x, y)
-	// x / y is n / d with scale more digits
+	// x / y is n / d, scaled by 10^scale.
 	n, d := new(big.Int).Set(x.Coeff.MathBigInt()), new(big.Int).Set(y.Coeff.MathBigInt())
 	shift := scale + int64(x.Exponent) - int64(y.Exponent)
 	ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(max(shift, -shift)), nil)
@@ -273,7 +273,7 @@ func Quotient(x, y *apd.Decimal) *apd.Decimal {
 	out := apd.NewWithBigInt(new(apd.BigInt).SetMathBigInt(q), int32(-scale))
 	out.Negative = x.Negative != y.Negative
 	if out.Reduce(out); out.Exponent > 0 {
-		_, _ = Wide.Quantize(out, out, 0) // of at most 2,000 digits
+		_, _ = Wide.Quantize(out, out, 0) // it has at most 2,000 digits
 	}
 	return out
 }
@@ -289,7 +289,7 @@ func QuotientScale(x, y *apd.Decimal) int64 {
 	return min(max(16-4*weight, -int64(x.Exponent), -int64(y.Exponent), 0), 1000)
 }
 
-// Leading returns d's leading digit in base 10,000, PostgreSQL's base, and its place.
+// Leading returns d's leading digit in base 10,000, PostgreSQL's base, and that digit's exponent.
 func Leading(d *apd.Decimal) (digit, place int64) {
 	digits := d.Coeff.String()
 	if d.IsZero() {

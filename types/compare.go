@@ -90,8 +90,8 @@ func compareNumbers(a, b Value) int {
 	return a.exact().Cmp(b.exact())
 }
 
-// compareAbout compares finite numbers whose distance is larger than the error of floats. It saves the exact form,
-// which has hundreds of digits for very large or small floats; the planner compares many of these.
+// compareAbout compares finite numbers whose distance is larger than the error of floats. The planner compares many
+// floats, and their exact form can have hundreds of digits.
 func compareAbout(a, b Value) (c int, ok bool) {
 	x, offX, okX := a.about()
 	y, offY, okY := b.about()
@@ -131,7 +131,7 @@ func special(v Value) (float64, bool) {
 	return f, math.IsNaN(f) || math.IsInf(f, 0)
 }
 
-// exact returns a finite number as a decimal, without rounding.
+// exact returns a finite number as a decimal without rounding.
 func (v Value) exact() *apd.Decimal {
 	switch {
 	case v.typ == Decimal:

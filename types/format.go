@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// String returns the value for a reader: text unchanged, BYTES escaped, TIMESTAMP in RFC 3339 UTC with milliseconds,
+// String returns the value as text for users: text unchanged, BYTES escaped, TIMESTAMP in RFC 3339 UTC with milliseconds,
 // NULL as "NULL".
 func (v Value) String() string { return v.Format(time.UTC) }
 
@@ -29,7 +29,7 @@ func (v Value) Format(loc *time.Location) string {
 		if f := v.Double(); v.typ == Float && float64(float32(f)) == f {
 			return formatFloat(f, 32)
 		}
-		return formatFloat(v.Double(), 64) // also a FLOAT whose cell holds another double
+		return formatFloat(v.Double(), 64) // a cell of a FLOAT may hold another double
 	case Decimal:
 		return v.d.Text('f')
 	case Bytes:
@@ -220,7 +220,7 @@ func AppendCSV(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// SQL returns a literal that reads back as an equal value.
+// SQL returns a literal with an equal value.
 func (v Value) SQL() string {
 	switch v.typ {
 	case Null:

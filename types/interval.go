@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// MaxMonths and MaxSpan bound an INTERVAL: its months, and its milliseconds besides the months.
+// MaxMonths and MaxSpan bound the two parts of an INTERVAL: months and milliseconds.
 const (
 	MaxMonths = math.MaxInt32
 	MaxSpan   = 1 << 57 // about PostgreSQL's greatest number of days
@@ -19,7 +19,7 @@ const (
 // monthMillis is the length of a month in a comparison of intervals.
 const monthMillis = 30 * MillisPerDay
 
-// NewDuration makes an INTERVAL of months and milliseconds; ok is false if one is above MaxMonths or MaxSpan.
+// NewDuration returns an INTERVAL of months and milliseconds; ok is false if one exceeds MaxMonths or MaxSpan.
 func NewDuration(months, ms int64) (v Value, ok bool) {
 	if months < -MaxMonths || months > MaxMonths || ms < -MaxSpan || ms > MaxSpan {
 		return Value{}, false
@@ -27,7 +27,7 @@ func NewDuration(months, ms int64) (v Value, ok bool) {
 	return Value{typ: Duration, months: int32(months), i: ms}, true
 }
 
-// Duration returns the months of an INTERVAL, and its milliseconds besides the months.
+// Duration returns the two parts of an INTERVAL: months and milliseconds.
 func (v Value) Duration() (months, ms int64) { return int64(v.months), v.i }
 
 // Millis returns an INTERVAL in milliseconds, with months of 30 days, as comparisons do.
@@ -36,7 +36,7 @@ func (v Value) Millis() int64 { return int64(v.months)*monthMillis + v.i }
 // formatInterval writes an interval as PostgreSQL does, with days of 24 hours.
 func formatInterval(months, ms int64) string {
 	var out []string
-	negative := false // of the field before
+	negative := false // the previous field was negative
 	for _, f := range []struct {
 		n    int64
 		unit string
@@ -81,17 +81,17 @@ func compiled(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// clockInterval is 12:30 or -01:02:03.5, yearMonthInterval SQL's 1-2.
+// clockInterval matches 12:30 or -01:02:03.5; yearMonthInterval matches 1-2, years and months.
 var (
 	clockInterval     = compiled(`^([-+]?)(\d{1,9}):(\d\d?)(?::(\d\d?(?:\.\d*)?))?$`)
 	yearMonthInterval = compiled(`^([-+]?)(\d{1,6})-(\d\d?)$`)
 )
 
-// isoInterval is an interval in the notation of ISO 8601: P1Y2M3DT4H5M6S.
+// isoInterval matches an interval in ISO 8601: P1Y2M3DT4H5M6S.
 var isoInterval = compiled(`^p(?:([-+]?\d+)y)?(?:([-+]?\d+)m)?(?:([-+]?\d+)w)?(?:([-+]?\d+)d)?(?:t(?:([-+]?\d+)h)?(?:([-+]?\d+)m)?(?:([-+]?[0-9.]+)s)?)?$`)
 
 // ParseInterval reads '1 year 2 months 3 days 4 hours', '-5 minutes', '1h',
-// '01:30:00', '1-2', '2 days ago', 'P1DT2H'. A day is 24 hours, a part of a month one of 30 days.
+// '01:30:00', '1-2', '2 days ago', 'P1DT2H'. A day is 24 hours, fractions of a month assume 30 days.
 func ParseInterval(s string) (Value, error) {
 	months, ms, err := readInterval(s)
 	if err != nil {

@@ -21,8 +21,8 @@ const (
 	jsonObject
 )
 
-// jsonNode is a JSON value in the form of JSONB: the last of the members with one name, ordered by the length of the
-// names, then bytewise.
+// jsonNode is a JSON value with the rules of JSONB: of members with the same name only the last is kept, and members are
+// sorted by the length of their names, then bytewise.
 type jsonNode struct {
 	kind  jsonKind
 	text  string // of a string; "true" or "false"
@@ -40,7 +40,7 @@ func readJSON(text string) (n jsonNode, ok bool) {
 	return r.value(), true
 }
 
-// jsonReader cuts values from valid JSON.
+// jsonReader reads values from valid JSON.
 type jsonReader struct{ rest string }
 
 // next skips to the next character that is not in set, and returns it.
@@ -87,7 +87,7 @@ func (r *jsonReader) value() (n jsonNode) {
 	return n
 }
 
-// text cuts a string.
+// text reads a string.
 func (r *jsonReader) text() string {
 	end := 1
 	for ; r.rest[end] != '"'; end++ {

@@ -12,7 +12,7 @@ import (
 type Limit struct {
 	name   string // the type as written
 	length int64  // characters of a text, digits of a DECIMAL
-	scale  int64  // of a DECIMAL
+	scale  int64  // decimals of a DECIMAL
 	blank  bool   // of CHAR: spaces at the end are ignored
 }
 
@@ -44,8 +44,8 @@ func ParseLimit(name string) (l Limit, err error) {
 	return l, nil
 }
 
-// Store returns v as a column with the limit stores it: a DECIMAL is rounded; a text that is too long is refused,
-// unless only spaces at its end are too many.
+// Store returns v in the form in which a column with the limit stores it: it rounds a DECIMAL, and refuses a text that is
+// too long. It cuts off spaces at the end of a text.
 func (l Limit) Store(v Value) (Value, error) {
 	switch {
 	case l.name == "" || v.IsNull():
@@ -76,7 +76,7 @@ func (l Limit) cut(s string) string {
 	return s[:at]
 }
 
-// RoundDecimal rounds v to scale decimals; more than digits digits in total are an error.
+// RoundDecimal rounds v to scale decimals. It fails if the result has more than digits digits.
 func RoundDecimal(v Value, digits, scale int64) (Value, error) {
 	ctx := Wide
 	ctx.Traps &^= apd.Inexact

@@ -39,7 +39,7 @@ func toTime(v Value, to Type, loc *time.Location) (Value, error) {
 	return Value{}, fmt.Errorf("%s cannot be cast to %s", v.typ, to)
 }
 
-// clock returns the milliseconds that a clock in loc shows at a TIMESTAMP, and those of a TIMESTAMP WITHOUT TIME ZONE.
+// clock returns the wall-clock time in loc at a TIMESTAMP, or a TIMESTAMP WITHOUT TIME ZONE itself, in milliseconds.
 func clock(v Value, loc *time.Location) (int64, error) {
 	if v.typ == LocalTimestamp {
 		return v.i, nil
@@ -55,7 +55,7 @@ func clock(v Value, loc *time.Location) (int64, error) {
 	return wall, nil
 }
 
-// momentAt returns the TIMESTAMP at which a clock in loc shows wall.
+// momentAt returns the TIMESTAMP at which the wall clock in loc shows wall.
 func momentAt(wall int64, loc *time.Location) (Value, error) {
 	if loc == time.UTC {
 		return NewTimestamp(wall), nil
@@ -66,27 +66,27 @@ func momentAt(wall int64, loc *time.Location) (Value, error) {
 	return NewTimestamp(inZone(time.UnixMilli(wall).UTC(), loc).UnixMilli()), nil
 }
 
-// ParseDate reads 2006-01-02 or 20060102 as days since 1970-01-01. A time of day and a zone after it are cut off.
+// ParseDate parses 2006-01-02 or 20060102 as days since 1970-01-01. It ignores a time of day and a zone after it.
 func ParseDate(s string) (int64, error) {
 	v, err := parseTime(s, Date, nil)
 	return v.i, err
 }
 
-// ParseTime reads 15:04, 15:04:05 or 15:04:05.000 as milliseconds since midnight, rounded. A date before it and a zone
-// after it are cut off.
+// ParseTime parses 15:04, 15:04:05 or 15:04:05.000 as milliseconds since midnight, rounded. It ignores a date before it
+// and a zone after it.
 func ParseTime(s string) (int64, error) {
 	v, err := parseTime(s, Time, nil)
 	return v.i, err
 }
 
-// ParseTimestamp reads 2006-01-02[ |T]15:04[:05[.000]][zone] as milliseconds since 1970, rounded; without a zone it is
-// a time in loc.
+// ParseTimestamp parses 2006-01-02[ |T]15:04[:05[.000]][zone] as milliseconds since 1970, rounded. Without a zone it is a
+// time in loc.
 func ParseTimestamp(s string, loc *time.Location) (int64, error) {
 	v, err := parseTime(s, Timestamp, loc)
 	return v.i, err
 }
 
-// parseTime reads years from 4713 BC to 294276, as PostgreSQL does.
+// parseTime is ParseFar for the years 4713 BC to 294276, which PostgreSQL allows.
 func parseTime(s string, to Type, loc *time.Location) (Value, error) {
 	const first, last = -210_866_803_200_000, 9_224_318_015_999_999
 	v, err := ParseFar(s, to, loc)
@@ -101,7 +101,8 @@ func parseTime(s string, to Type, loc *time.Location) (Value, error) {
 	return v, err
 }
 
-// ParseFar reads a DATE, TIME or TIMESTAMP of any year in the type's range, which HBase may hold and results print.
+// ParseFar parses a DATE, TIME or TIMESTAMP of any year in the type's range: HBase may hold such values, and results print
+// them.
 func ParseFar(s string, to Type, loc *time.Location) (Value, error) {
 	if loc == nil {
 		loc = time.UTC
@@ -134,19 +135,19 @@ func ParseFar(s string, to Type, loc *time.Location) (Value, error) {
 	return Value{}, fmt.Errorf("invalid timestamp %q (use YYYY-MM-DD HH:MM:SS)", s)
 }
 
-// A reading holds the date, the time of day and the zone in a text.
+// reading holds the date, the time of day and the zone that were read from a text.
 type reading struct {
-	day    int64 // since 1970
-	ms     int64 // since midnight, up to the 24:00 that ends the day
+	day    int64 // days since 1970-01-01
+	ms     int64 // milliseconds since midnight, up to 24:00
 	offset int64 // milliseconds ahead of UTC
 
 	dated, timed, zoned bool
 }
 
-// reader cuts tokens from the start of a text.
+// reader reads tokens from the start of a text.
 type reader struct{ rest string }
 
-// number cuts a run of at most nine digits.
+// number reads at most nine digits.
 func (r *reader) number() (n int64, digits int) {
 	for digits < len(r.rest) && digits < 9 && r.rest[digits] >= '0' && r.rest[digits] <= '9' {
 		n = 10*n + int64(r.rest[digits]-'0')
@@ -156,7 +157,7 @@ func (r *reader) number() (n int64, digits int) {
 	return n, digits
 }
 
-// accept cuts one of the characters in set.
+// accept reads one character of set, and reports whether it did.
 func (r *reader) accept(set string) bool {
 	if r.rest == "" || strings.IndexByte(set, r.rest[0]) < 0 {
 		return false
@@ -201,7 +202,7 @@ func readTime(s string) (out reading, ok bool) {
 	return out, ok && r.rest == ""
 }
 
-// date cuts 2006-01-02, 20060102, or the day of a year, 2006-002 or 2006002.
+// date reads 2006-01-02, 20060102, or the day of a year, 2006-002 or 2006002.
 func (r *reader) date(bc bool) (day int64, ok bool) {
 	negative := r.accept("-")
 	year, digits := r.number()
@@ -242,7 +243,7 @@ func (r *reader) date(bc bool) (day int64, ok bool) {
 	return day, (t.Day() == int(date) || ofYear && t.Year() == int(year)) && day >= -MaxDate-1 && day <= MaxDate
 }
 
-// clock cuts 15:04, 15:04:05.000, 1504 or 150405.
+// clock reads 15:04, 15:04:05.000, 1504 or 150405.
 func (r *reader) clock() (ms int64, ok bool) {
 	hour, digits := r.number()
 	minute, second := int64(0), int64(0)
@@ -278,7 +279,7 @@ func (r *reader) clock() (ms int64, ok bool) {
 	return ms, hour <= 24 && minute <= 59 && second <= 60 && ms <= MillisPerDay
 }
 
-// zone cuts Z, UTC, +02, +0230, +02:30 or +02:30:15.
+// zone reads Z, UTC, +02, +0230, +02:30 or +02:30:15.
 func (r *reader) zone() (offset int64, ok bool) {
 	for _, name := range []string{"Z", "UTC", "GMT"} {
 		if len(r.rest) >= len(name) && strings.EqualFold(r.rest[:len(name)], name) {

@@ -38,7 +38,8 @@ func toUUID(v Value) (Value, error) {
 	return Value{}, fmt.Errorf("%s cannot be cast to UUID", v.typ)
 }
 
-// parseUUID reads 32 hexadecimal digits in upper or lower case, in braces or not, with hyphens after any group of four.
+// parseUUID parses 32 hexadecimal digits in upper or lower case. Braces around them, and hyphens after any group of four,
+// are optional.
 func parseUUID(s string) (string, bool) {
 	if inner, ok := strings.CutPrefix(s, "{"); ok {
 		if s, ok = strings.CutSuffix(inner, "}"); !ok {
@@ -82,7 +83,7 @@ func toName(v Value, to Type, loc *time.Location) (Value, error) {
 	return NewName(strings.ToValidUTF8(s.s[:min(len(s.s), maxName)], "")), nil
 }
 
-// toOID reads numbers. The system catalog finds the OID for the name of an object.
+// toOID converts numbers and their texts. The system catalog converts the names of objects.
 func toOID(v Value, to Type) (Value, error) {
 	n := v.i
 	switch {
@@ -110,7 +111,7 @@ func toOID(v Value, to Type) (Value, error) {
 	return Value{typ: to, i: n}, nil
 }
 
-// object returns the kind of object that t names.
+// object returns the kind of object to which values of t refer.
 func (t Type) object() string {
 	switch t {
 	case RegClass:

@@ -15,7 +15,7 @@ var typesByName = map[string]Type{
 	"NCHAR": String, "NATIONAL CHARACTER": String, "NATIONAL CHAR": String, "NATIONAL CHARACTER VARYING": String, "NATIONAL CHAR VARYING": String, "NCHAR VARYING": String, "BINARY VARYING": Bytes,
 }
 
-// ParseType finds a type by any of its usual names; it ignores a length in parentheses.
+// ParseType returns the type with a name in any of its usual spellings. It ignores a length in parentheses.
 func ParseType(name string) (Type, bool) {
 	name = strings.ToUpper(name)
 	if elem, ok := strings.CutSuffix(name, "[]"); ok {

@@ -13,16 +13,16 @@ type Interval struct {
 	LoOpen, HiOpen bool  // the bound itself is outside
 }
 
-// everything is the interval of all non-NULL values.
+// everything contains all values that are not NULL.
 var everything = Interval{}
 
-// Point is [v, v].
+// Point returns [v, v].
 func Point(v Value) Interval {
 	v = v.OneZero()
 	return Interval{Lo: v, Hi: v}
 }
 
-// IsPoint reports whether iv holds exactly one value.
+// IsPoint reports whether iv contains exactly one value.
 func (iv Interval) IsPoint() bool {
 	return !iv.Lo.IsNull() && !iv.Hi.IsNull() && !iv.LoOpen && !iv.HiOpen && order(iv.Lo, iv.Hi) == 0
 }
@@ -281,7 +281,7 @@ func IntersectAll(sets []Set) Set {
 // Complement returns the set of the values outside s that are not NULL.
 func (s Set) Complement() Set {
 	var out []Interval
-	next := Interval{} // begins at the end of the last interval
+	next := Interval{} // its lower bound is the end of the last interval
 	for _, iv := range s {
 		if !iv.Lo.IsNull() {
 			gap := next

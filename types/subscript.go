@@ -23,14 +23,14 @@ func (v Value) Element(at []int64) Value {
 	return v.Items()[n]
 }
 
-// Bounds are the subscripts of a slice of one dimension; an open bound is the dimension's own.
+// Bounds are the subscripts of a slice in one dimension; an open bound is the dimension's own bound.
 type Bounds struct {
 	Lo, Hi         int64
 	LoOpen, HiOpen bool
 }
 
-// Slice returns the part of an array within bounds; its subscripts begin at 1. Dimensions without bounds are taken as a
-// whole.
+// Slice returns the part of an array within bounds, with subscripts from 1. It includes the whole of dimensions without
+// bounds.
 func (v Value) Slice(bounds []Bounds) Value {
 	t := ArrayOf(v.typ.Elem())
 	dims, items := v.Dims(), v.Items()
@@ -105,7 +105,7 @@ func Concat(a, b Value) (Value, error) {
 	return NewArrayOf(t, dims, items), nil
 }
 
-// Stack returns the array whose parts are the arrays rows, with elements of type t.
+// Stack returns an array with one more dimension, whose slices are rows; its elements have type t.
 func Stack(t Type, rows []Value) (Value, error) {
 	var dims []Dim
 	var items []Value

@@ -38,8 +38,8 @@ const (
 	RegType                    // an OID with the name of its type
 	RegProc                    // an OID with the name of its function
 	RegNamespace               // an OID with the name of its schema
-	Int2Vector                 // SMALLINTs with subscripts from 0, printed with spaces between
-	OIDVector                  // OIDs with subscripts from 0, printed with spaces between
+	Int2Vector                 // SMALLINTs with subscripts from 0, printed with spaces between them
+	OIDVector                  // OIDs with subscripts from 0, printed with spaces between them
 
 	array Type = 1 << 6 // set for an array; the other bits are the type of its elements
 )
@@ -80,7 +80,7 @@ func (t Type) IsTimestamp() bool { return t == Timestamp || t == LocalTimestamp 
 // Value is an immutable SQL value. The zero Value is NULL.
 type Value struct {
 	typ    Type
-	months int32 // of an INTERVAL, whose milliseconds are i; of a TIMESTAMP see NewArgument
+	months int32 // of an INTERVAL, whose milliseconds are in i; for a TIMESTAMP see NewArgument
 	i      int64 // integers, booleans, dates and times; the bits of a float
 	s      string
 	d      *apd.Decimal
@@ -94,7 +94,7 @@ func NewBool(b bool) Value {
 	return Value{typ: Boolean}
 }
 
-// NewInt makes a BIGINT.
+// NewInt returns a BIGINT.
 func NewInt(i int64) Value { return Value{typ: BigInt, i: i} }
 
 // NewIntOf makes a value of an integer, DATE, TIME or TIMESTAMP type from its number, in the unit given in the list
@@ -133,18 +133,19 @@ func NewTimestamp(ms int64) Value { return Value{typ: Timestamp, i: ms} }
 // ownClock is added to the offset that NewArgument keeps, so that an offset of 0 differs from none.
 const ownClock = 1 << 20
 
-// NewArgument makes a TIMESTAMP of an argument. It keeps the clock of t's location: Cast to DATE, TIME and TIMESTAMP
-// WITHOUT TIME ZONE uses that clock instead of the session's zone. As in pgx, a day is t's year, month and day.
+// NewArgument returns a TIMESTAMP for an argument of a Go program. It keeps the time zone offset of t: Cast to DATE, TIME
+// and TIMESTAMP WITHOUT TIME ZONE uses that offset instead of the session's zone. As in pgx, a day is t's year, month and
+// day.
 func NewArgument(t time.Time) Value {
 	t = t.Round(time.Millisecond)
 	_, off := t.Zone()
 	return Value{typ: Timestamp, i: t.UnixMilli(), months: int32(off) + ownClock}
 }
 
-// HasClock reports whether NewArgument made v.
+// HasClock reports whether NewArgument made v, so that v keeps an offset.
 func (v Value) HasClock() bool { return v.typ == Timestamp && v.months != 0 }
 
-// WithoutClock returns v as a moment without a clock.
+// WithoutClock returns v without the offset that NewArgument keeps.
 func (v Value) WithoutClock() Value {
 	if v.HasClock() {
 		v.months = 0
@@ -152,7 +153,7 @@ func (v Value) WithoutClock() Value {
 	return v
 }
 
-// Clone returns v with a copy of its text, for callers that keep it longer than its row.
+// Clone returns v with a copy of its text, for callers that keep v longer than its row.
 func (v Value) Clone() Value {
 	v.s = strings.Clone(v.s)
 	return v

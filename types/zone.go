@@ -9,7 +9,7 @@ import (
 
 var zones sync.Map // name to *time.Location
 
-// Zone finds a time zone by its name in the IANA database: UTC, Europe/Berlin. The machine's own zone has no name.
+// Zone returns the time zone with a name of the IANA database: UTC, Europe/Berlin. The machine's local zone has no name.
 func Zone(name string) (*time.Location, error) {
 	if loc, ok := zones.Load(name); ok {
 		return loc.(*time.Location), nil
@@ -18,7 +18,7 @@ func Zone(name string) (*time.Location, error) {
 	case "UTC", "GMT", "Z":
 		return time.UTC, nil
 	}
-	name = strings.Clone(name) // zones keeps it, and a row may own its memory
+	name = strings.Clone(name) // zones keeps name, whose memory may belong to a row
 	loc, err := time.LoadLocation(name)
 	if err != nil || name == "" || strings.EqualFold(name, "Local") {
 		return nil, fmt.Errorf("unknown time zone %q (use UTC or a name like Europe/Berlin)", name)
@@ -27,8 +27,8 @@ func Zone(name string) (*time.Location, error) {
 	return loc, nil
 }
 
-// inZone returns the moment at which clocks in loc show the time that t shows in UTC. A time that they skip is read as
-// before the change, a time that they show twice as after it, as in PostgreSQL.
+// inZone returns the moment at which the wall clock in loc shows the time of t in UTC. As in PostgreSQL, a time that the
+// clock skips is read with the offset before the change, and a time that it shows twice with the offset after it.
 func inZone(t time.Time, loc *time.Location) time.Time {
 	if loc == time.UTC {
 		return t
@@ -44,21 +44,21 @@ func inZone(t time.Time, loc *time.Location) time.Time {
 		return before
 	case before.Add(offset(before)).Equal(t) && !after.Add(offset(after)).Equal(t):
 		return before
-	case before.After(after) && !after.Add(offset(after)).Equal(t): // skipped
+	case before.After(after) && !after.Add(offset(after)).Equal(t): // the wall clock skips this time
 		return before
 	}
 	return after
 }
 
-// DaysAt returns the first day whose midnight in loc (nil: UTC) is not before v, one of the TIMESTAMPs, and the first
-// day whose midnight is later than v. Midnight is Cast's.
+// DaysAt returns the first day whose midnight in loc (nil: UTC) is not before v, one of the TIMESTAMPs, and the first day
+// whose midnight is later than v. Midnight is computed like Cast.
 func DaysAt(v Value, loc *time.Location) (from, after Value) {
 	if loc == nil || v.typ == LocalTimestamp {
 		loc = time.UTC
 	}
 	t := time.UnixMilli(v.i)
 	midnight := func(day int64) time.Time { return inZone(time.Unix(day*86400, 0).UTC(), loc) }
-	day := floorDiv(v.i, MillisPerDay) - 1 // no zone differs by a day from UTC, so this day's midnight is earlier
+	day := floorDiv(v.i, MillisPerDay) - 1 // zones differ from UTC by less than a day, so this day's midnight is earlier
 	for midnight(day).Before(t) {
 		day++
 	}

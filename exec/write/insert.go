@@ -189,8 +189,8 @@ func (in *Inserter) over(p, earlier Row) Row {
 	return p
 }
 
-// missing returns the rows for IF NOT EXISTS whose key does not exist in the table, under any salt. Of several rows with
-// the same key it returns the first.
+// missing returns the rows for IF NOT EXISTS whose key does not exist in the table, under any salt. If several rows have
+// the same key, it returns the first.
 func (w *Writer) missing(ctx context.Context, rows []Row) ([]Row, error) {
 	drawn := w.table.Layouts[0].Key.Drawn() != nil
 	seen := map[rowID]bool{}

@@ -10,22 +10,22 @@ import (
 	"github.com/chzyer/readline"
 )
 
-// Private characters that stand for keys and for pasted text in what readline reads.
+// Private-use characters that replace keys and pasted text in readline's input.
 const (
 	deleteKey = '\uf8f3' + iota
 	pasteKey
-	breakKey // Alt and Enter: a line break
-	upKey    // arrows: to the next line of the statement, or through the history
+	breakKey // Alt-Enter: a line break
+	upKey    // arrow keys: move within the statement, or through the history
 	downKey
 )
 
 // Control characters.
 const (
 	interrupt = 3
-	bell      = 7 // ^G ends a choice
+	bell      = 7 // ^G ends readline's list of choices
 )
 
-// sequences maps keys that readline does not know, or handles differently, to their actions.
+// sequences maps the escape sequences of keys that readline does not know, or handles differently, to their replacements.
 var sequences = map[string]string{
 	"\x1b[A": string(upKey), "\x1b[B": string(downKey),
 	"\x1b[3~": string(deleteKey), "\x1b[1~": "\x01", "\x1b[7~": "\x01", "\x1b[4~": "\x05", "\x1b[8~": "\x05",
@@ -37,24 +37,23 @@ var (
 	escapePart = regexp.MustCompile(`^\x1b(\[[0-9;]*)?$`)
 )
 
-// input filters the terminal's bytes: each pasted line reaches readline as one
-// character, which the listener swaps for the text.
+// input filters the terminal's bytes. It replaces each pasted line by one character, which OnChange replaces by the text.
 type input struct {
 	r         io.Reader
-	choosing  func() bool // words or the history are being chosen: the arrow keys are for that
-	searching func() bool // the history is being searched
-	search    func(rune)  // searches it for a character more
+	choosing  func() bool // readline shows words or the history to choose from with the arrow keys
+	searching func() bool // readline searches the history
+	search    func(rune)  // adds a character to the search
 
 	out     []byte
-	pending []byte // an escape sequence that is not complete
+	pending []byte // the beginning of an incomplete escape sequence
 	pasting bool
 	afterCR bool
 	text    []byte
 
-	mu     sync.Mutex // readline calls its listener from two goroutines
+	mu     sync.Mutex // readline calls OnChange from two goroutines
 	pasted []string
-	above  bool // the cursor has a line of the statement above it
-	below  bool // and below
+	above  bool // the statement has a line above the cursor
+	below  bool // the statement has a line below the cursor
 }
 
 func (f *input) Close() error { return nil }
@@ -96,8 +95,8 @@ func (f *input) feed(b []byte) {
 		switch {
 		case f.pasting:
 			f.paste(b[0])
-		case b[0] == 0: // ^@, which readline takes for the end of the input
-		case b[0] == interrupt: // where words or the history are being chosen, readline takes ^C for the end of that only
+		case b[0] == 0: // ^@: readline would end the input
+		case b[0] == interrupt: // ^C: while words or the history are shown, readline would only end the choice
 			f.out = append(f.out, bell, interrupt)
 		default:
 			f.out = append(f.out, b[0])
@@ -113,7 +112,7 @@ func (f *input) sequence(s string) {
 	case s == "\x1b[201~":
 		f.flush()
 		f.pasting = false
-	case f.pasting: // a key cannot be pasted
+	case f.pasting: // ignore keys in pasted text
 	default:
 		if t, ok := sequences[s]; ok {
 			s = t
@@ -148,8 +147,9 @@ func (f *input) flush() {
 	f.out = append(f.out, string(pasteKey)...)
 }
 
-// filter is readline's: where there is no line to go to, and where something is being chosen, the arrow keys are its own.
-// What the history is searched for gets pasted text, and no other key of ours.
+// filter implements readline's input filter. It gives arrow keys back to readline if the statement has no line in their
+// direction, or while readline shows choices. A search of the history receives pasted text, but no other private-use
+// character.
 func (f *input) filter(key rune) (rune, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -174,7 +174,7 @@ func (f *input) filter(key rune) (rune, bool) {
 	return key, true
 }
 
-// OnChange is readline's listener.
+// OnChange implements readline's listener.
 func (f *input) OnChange(line []rune, pos int, key rune) ([]rune, int, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -186,7 +186,7 @@ func (f *input) OnChange(line []rune, pos int, key rune) ([]rune, int, bool) {
 	return line, pos, changed
 }
 
-// press gives the line and the cursor's place after a key that stands between the two parts of the line; f.mu is held.
+// press returns the line and the cursor after a key that was typed between before and after. The caller holds f.mu.
 func (f *input) press(key rune, before, after []rune) (line []rune, pos int) {
 	line, pos = slices.Concat(before, after), len(before)
 	switch key {
@@ -205,7 +205,7 @@ func (f *input) press(key rune, before, after []rune) (line []rune, pos int) {
 	return line, pos
 }
 
-// takePasted gives the text that the next pasteKey stands for; f.mu is held.
+// takePasted returns the text that the next pasteKey replaces. The caller holds f.mu.
 func (f *input) takePasted() []rune {
 	if len(f.pasted) == 0 {
 		return nil
@@ -215,7 +215,7 @@ func (f *input) takePasted() []rune {
 	return text
 }
 
-// vertical is the place above or below pos, as far from its line's start, or at its end.
+// vertical returns the position above or below pos in the same column, or at the end of a shorter line.
 func vertical(line []rune, pos int, up bool) int {
 	start := lineStart(line, pos)
 	column := pos - start
@@ -230,7 +230,7 @@ func vertical(line []rune, pos int, up bool) int {
 	return min(next+column, lineEnd(line, next))
 }
 
-// lineStart is where the line begins that pos is in.
+// lineStart returns the start of the line that contains pos.
 func lineStart(line []rune, pos int) int {
 	for pos > 0 && line[pos-1] != lineBreak {
 		pos--
@@ -238,7 +238,7 @@ func lineStart(line []rune, pos int) int {
 	return pos
 }
 
-// lineEnd is where it ends.
+// lineEnd returns the end of the line that contains pos.
 func lineEnd(line []rune, pos int) int {
 	if n := slices.Index(line[pos:], lineBreak); n >= 0 {
 		return pos + n

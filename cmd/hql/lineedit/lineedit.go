@@ -10,20 +10,22 @@ import (
 	"github.com/chzyer/readline"
 )
 
-// ErrInterrupt is what Line gives when ^C is typed; io.EOF comes at ^D on an empty line.
+// ErrInterrupt is returned by Line after ^C. After ^D on an empty line, Line returns io.EOF.
 var ErrInterrupt = errors.New("interrupted")
 
-// Continued is what a line of a statement begins with on the screen, but for its first one.
+// Continued is the prompt of a statement's lines after the first.
 const Continued = "  -> "
 
-// lineBreak stands between the lines of a statement in readline's buffer, where \n ends what was entered; a \r of the
-// statement's own is \n there.
+// lineBreak separates the lines of a statement in readline's buffer, where
+//
+//	would end the input. A \r in a statement is
+//	in the buffer.
 const lineBreak = '\r'
 
 var swapped = strings.NewReplacer("\n", string(lineBreak), string(lineBreak), "\n")
 
-// Completer lists what may stand before the cursor, which is at byte pos of line:
-// whole words, and how many characters they replace.
+// Completer returns the words that could be completed at byte pos of line, and the number of characters before pos that
+// each replaces.
 type Completer func(line string, pos int) (words []string, replace int)
 
 // Editor is a line editor.
@@ -31,7 +33,7 @@ type Editor struct {
 	rl *readline.Instance
 }
 
-// New takes the terminal over: stdin and stdout must be one.
+// New starts an editor on the terminal: stdin and stdout must be terminals.
 func New(complete Completer) (*Editor, error) {
 	in := &input{r: os.Stdin}
 	out := &output{w: os.Stdout, width: readline.GetScreenWidth}
@@ -45,13 +47,13 @@ func New(complete Completer) (*Editor, error) {
 	}
 	in.choosing = func() bool { return rl.Operation.IsSearchMode() || rl.Operation.IsInCompleteSelectMode() }
 	in.searching, in.search = rl.Operation.IsSearchMode, rl.Operation.SearchChar
-	_ = rl.SaveHistory("")                          // an empty history that is searched ends readline
+	_ = rl.SaveHistory("")                          // searching a history of length 0 would end readline
 	_, _ = io.WriteString(os.Stdout, "\x1b[?2004h") // bracketed paste
 	return &Editor{rl: rl}, nil
 }
 
-// Line reads a line, or several at once where they come from the history; with ErrInterrupt it gives what was typed
-// before ^C.
+// Line reads a line, or several lines if they come from the history. With ErrInterrupt it returns the text typed before
+// ^C.
 func (e *Editor) Line(prompt string) (string, error) {
 	e.toLast()
 	e.rl.SetPrompt(prompt)
@@ -62,24 +64,24 @@ func (e *Editor) Line(prompt string) (string, error) {
 	return swapped.Replace(line), err
 }
 
-// Remember puts a statement, with its lines as they are, into the history that the arrow keys go through.
+// Remember adds a statement to the history, including its line breaks.
 func (e *Editor) Remember(statement string) {
 	e.toLast()
 	_ = e.rl.SaveHistory(swapped.Replace(statement))
 }
 
-// toLast goes to the end of the history. From elsewhere readline would remember what was last edited there.
+// toLast moves to the end of the history. Otherwise readline would store the edited line in an older entry.
 func (e *Editor) toLast() {
 	_ = e.rl.SaveHistory("")
 }
 
-// Close gives the terminal back.
+// Close restores the terminal's settings.
 func (e *Editor) Close() error {
 	_, _ = io.WriteString(os.Stdout, "\x1b[?2004l")
 	return e.rl.Close()
 }
 
-// completer offers words that fit the screen: readline divides by zero on others.
+// completer offers only words that fit on the screen: readline divides by zero for longer ones.
 type completer struct{ f Completer }
 
 func (c completer) Do(line []rune, pos int) ([][]rune, int) {
@@ -96,19 +98,20 @@ func (c completer) Do(line []rune, pos int) ([][]rune, int) {
 		}
 	}
 	if len(out) == 1 && (pos == len(line) || line[pos] != ' ') && !strings.HasSuffix(words[0], "/") {
-		out[0] = append(out[0], ' ') // the word is complete
+		out[0] = append(out[0], ' ') // a space after the completed word
 	}
 	return out, replace
 }
 
-// painter shows control characters as signs of one column, for readline counts columns and some would drive the terminal.
+// painter replaces control characters by symbols one column wide. readline counts columns, and some control characters
+// would act on the terminal.
 type painter struct{}
 
 func (painter) Paint(line []rune, _ int) []rune {
 	line = slices.Clone(line)
 	for i, r := range line {
 		switch {
-		case r == lineBreak, r == '\n' && i == len(line)-1: // output knows what they are
+		case r == lineBreak, r == '\n' && i == len(line)-1: // output handles line breaks
 		case r == '\t':
 			line[i] = ' '
 		case r < ' ':

@@ -10,19 +10,19 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// output rewrites how readline moves the cursor, by where it really stands: a wide character that does not fit
-// at the end of a row leaves a column empty, and a line break begins a row, which readline does not know. Back to its
-// place behind what was printed, a run of backspaces, one a character; up to the first row before the line is printed
-// anew; and from what is shown below the line, words to choose from or what is searched for.
+// output corrects readline's cursor movements. readline ignores that a wide character leaves a column empty if it does not
+// fit at the end of a row, and that a line break begins a new row. output replaces three movements: the run of backspaces,
+// one per character, that returns to the cursor after printing; the movement up to the first row before the line is
+// printed again; and the movement back from choices or a search shown below the line.
 type output struct {
 	w     io.Writer
 	width func() int
 
-	row, col int    // where the cursor is: rows below the prompt's
-	end      int    // the line's last row
-	of       int    // the width of the screen that these are of
-	cleared  bool   // the line is to be printed next
-	below    []byte // what is to be shown below the line, so far
+	row, col int    // position of the cursor; row 0 has the prompt
+	end      int    // last row of the line
+	of       int    // width of the screen for which row, col and end were computed
+	cleared  bool   // readline prints the line next
+	below    []byte // the part received so far of the text to show below the line
 }
 
 var (
@@ -40,7 +40,7 @@ func (o *output) Write(p []byte) (int, error) {
 	width := o.width()
 	if clear.Match(p) {
 		o.cleared = true
-		if o.of != width { // nothing was printed yet, or the screen was resized
+		if o.of != width { // first output, or the screen was resized
 			return o.w.Write(p)
 		}
 		if _, err := io.WriteString(o.w, "\x1b[J"+strings.Repeat("\x1b[2K\r\x1b[A", o.row)+"\x1b[2K\r"); err != nil {
@@ -58,7 +58,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.w.Write(p)
 }
 
-// under shows what is below the line, when all of it came, and goes back to the cursor's place.
+// under prints the text below the line when it is complete, and returns to the cursor.
 func (o *output) under(p []byte) (int, error) {
 	o.below = append(o.below, p...)
 	at := backUp.FindIndex(o.below)
@@ -86,7 +86,7 @@ func (o *output) line(p []byte, width int) (int, error) {
 		at = []int{len(p), len(p)}
 	}
 	head := p[:at[0]]
-	n := len(moveUp.ReplaceAll(p[at[0]:], nil)) // characters to go back
+	n := len(moveUp.ReplaceAll(p[at[0]:], nil)) // number of characters to go back
 	plain := []rune(string(colour.ReplaceAll(head, nil)))
 	if k := len(plain); n > 0 && k > 0 && plain[k-1] == ' ' { // readline's marker of a full line
 		if _, col, wrapped := position(plain[:k-1], width); wrapped && col == 0 {
@@ -101,13 +101,13 @@ func (o *output) line(p []byte, width int) (int, error) {
 	endRow, _, wrapped := position(plain, width)
 	row, col, _ := position(plain[:len(plain)-n], width)
 	o.row, o.col, o.end = row, col, endRow
-	if bytes.HasSuffix(head, []byte("\n")) { // it was entered
+	if bytes.HasSuffix(head, []byte("\n")) { // the line was entered
 		o.row, o.end = 0, 0
 	}
 	var b bytes.Buffer
 	b.Write(bytes.ReplaceAll(head, []byte(string(lineBreak)), []byte("\n"+Continued)))
 	if wrapped {
-		b.WriteByte(' ') // makes the terminal go to the next line, as position says it did
+		b.WriteByte(' ') // the terminal wraps, as position assumes
 	}
 	if n > 0 || wrapped {
 		b.WriteByte('\r')
@@ -124,7 +124,7 @@ func (o *output) line(p []byte, width int) (int, error) {
 	return len(p), nil
 }
 
-// position is where the cursor stands after rs on a screen of that width.
+// position returns the cursor's position after rs on a screen with this width.
 func position(rs []rune, width int) (row, col int, wrapped bool) {
 	for _, r := range rs {
 		switch r {
@@ -132,7 +132,7 @@ func position(rs []rune, width int) (row, col int, wrapped bool) {
 			row, col, wrapped = row+1, 0, false
 			continue
 		case lineBreak:
-			if !wrapped { // else the row is left already
+			if !wrapped { // otherwise the cursor is already in the next row
 				row++
 			}
 			col, wrapped = len(Continued), false
