@@ -43,7 +43,7 @@ var simpleEscapes = map[byte]byte{
 }
 
 // unescape replaces the backslash escapes in the token's text, which begins at from after the opening quote: \xNN,
-// , \t, \r, \b, \f, \0, \\, \', \".
+// \n, \t, \r, \b, \f, \0, \\, \', \".
 func unescape(t *lexer.Token, from int) (string, error) {
 	s := t.Value[from : len(t.Value)-1]
 	var out strings.Builder

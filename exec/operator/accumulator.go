@@ -15,27 +15,27 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// An aggregate describes the execution of an aggregate function. Its name, types and description are in expr's table.
+// aggregate describes how an aggregate function is executed. Its name, types and description are in package expr.
 type aggregate struct {
 	kind   aggKind
-	nulls  bool         // it is told of rows whose first argument is NULL
-	state  func() state // of kind stateful
+	nulls  bool         // its state also receives rows whose first argument is NULL
+	state  func() state // for kind stateful
 	result func(*accumulator) (types.Value, error)
 }
 
-// aggKind names the state that an accumulator keeps.
+// aggKind is the kind of state that an accumulator keeps.
 type aggKind uint8
 
 const (
-	stateful aggKind = iota // a state of its own
+	stateful aggKind = iota // a value of type state
 	counting                // the number of values
-	summing                 // their sum too
-	least                   // one of them
+	summing                 // the number and the sum of values
+	least                   // one of the values
 	greatest
 	anyOf
 	allTrue
 	anyTrue
-	collecting // all of them, until they are sorted
+	collecting // all values, sorted at the end
 )
 
 var aggregates = map[plan.Func]*aggregate{
@@ -79,7 +79,7 @@ var aggregates = map[plan.Func]*aggregate{
 	"CORR":           by(regressionOf((*regression).correlation)),
 }
 
-// by makes an aggregate with a state of its own; byNulls makes one whose state also receives NULLs.
+// by returns an aggregate with a state of its own; byNulls returns one whose state also receives NULLs.
 func by(s func() state) *aggregate {
 	return &aggregate{state: s, result: func(a *accumulator) (types.Value, error) { return a.state.result() }}
 }
@@ -90,19 +90,19 @@ func byNulls(s func() state) *aggregate {
 	return a
 }
 
-// accumulator computes one aggregate of one group.
+// accumulator computes one aggregate for one group.
 type accumulator struct {
 	call  *plan.AggCall
 	of    *aggregate
 	env   *expr.Env
 	share *share
-	held  int64 // bytes of the share
+	held  int64 // bytes taken from share
 	n     int64
-	best  types.Value         // of the least and greatest, anyOf, allTrue and anyTrue
-	whole int64               // summing: of integers, until exact
-	dec   *apd.Decimal        // summing: of exact numbers, but for whole; nil: there was none
-	float float64             // summing: of others
-	seen  map[string]struct{} // DISTINCT
+	best  types.Value         // for least, greatest, anyOf, allTrue and anyTrue
+	whole int64               // summing: the sum of integers, until exact adds it to dec
+	dec   *apd.Decimal        // summing: the sum of exact numbers without whole; nil if there is none
+	float float64             // summing: the sum of other numbers
+	seen  map[string]struct{} // values seen, for DISTINCT
 	rows  []keyed             // collecting: the values in order
 	state state
 }
@@ -118,7 +118,7 @@ func newAccumulator(c *plan.AggCall, env *expr.Env, s *share) accumulator {
 	return a
 }
 
-// value gives the argument over the row in env; ok is false for a row that does not count.
+// value returns the argument for the row in env; ok is false for a row that does not count.
 func (a *accumulator) value() (v types.Value, ok bool, err error) {
 	c := a.call
 	if c.Filter != nil {
@@ -133,7 +133,7 @@ func (a *accumulator) value() (v types.Value, ok bool, err error) {
 	return v, err == nil && (!v.IsNull() || a.of.nulls), err
 }
 
-// add takes the row in env.
+// add adds the row in env.
 func (a *accumulator) add() error {
 	v, ok, err := a.value()
 	if err != nil || !ok {
@@ -179,26 +179,27 @@ func (a *accumulator) add() error {
 	return nil
 }
 
-// take asks the share for n bytes more.
+// take takes n more bytes from the share.
 func (a *accumulator) take(n int64, more string) error {
 	a.held += n
 	return a.share.take(n, string(a.call.Func)+more)
 }
 
-// keep takes v as the best value.
+// keep makes v the best value.
 func (a *accumulator) keep(v types.Value) error {
 	more := len(v.Text()) - len(a.best.Text())
 	a.best = v
 	return a.grow(int64(more))
 }
 
-// grow takes n bytes more, of which there are as many again as the limit: new groups wait in files from the limit on.
+// grow takes n more bytes from the share. It may use up to twice the limit: beyond the limit itself, new groups wait in
+// files, but existing groups still grow.
 func (a *accumulator) grow(n int64) error {
 	a.held += n
 	return a.share.grow(n, string(a.call.Func))
 }
 
-// fits fails where a result of n bytes is beyond the limit.
+// fits returns an error if a result of n bytes exceeds the limit.
 func (a *accumulator) fits(n int) error {
 	if int64(n) > a.share.Limit {
 		return fmt.Errorf("%s: %w", a.call.Func, expr.BeyondMemory(a.share.Limit))
@@ -206,7 +207,7 @@ func (a *accumulator) fits(n int) error {
 	return nil
 }
 
-// pass gives the state v and the further arguments.
+// pass adds v and the second argument to the state.
 func (a *accumulator) pass(v types.Value) error {
 	var more types.Value
 	if len(a.call.Args) > 0 {
@@ -226,13 +227,13 @@ func (a *accumulator) pass(v types.Value) error {
 	return a.grow(e.size() - before)
 }
 
-// removes reports whether remove exactly reverses add. It does not for DOUBLEs, whose sums are inexact, nor for
-// DECIMALs, whose number of decimals stays.
+// removes reports whether remove exactly reverses add. It does not for DOUBLEs, whose sums are rounded, nor for DECIMALs,
+// whose sum keeps the largest number of decimals.
 func (a *accumulator) removes() bool {
 	return a.seen == nil && (a.of.kind == counting || a.of.kind == summing && a.call.Arg.Type().IsInteger())
 }
 
-// remove takes the row in env out, which was added.
+// remove removes the row in env, which was added before.
 func (a *accumulator) remove() error {
 	v, ok, err := a.value()
 	if err != nil || !ok {
@@ -307,7 +308,7 @@ func (a *accumulator) count() (types.Value, error) { return types.NewInt(a.n), n
 
 func (a *accumulator) one() (types.Value, error) { return a.best, nil }
 
-// exact brings the sum of integers into dec.
+// exact adds the sum of integers to dec.
 func (a *accumulator) exact() error {
 	if a.whole == 0 {
 		return nil
@@ -341,7 +342,7 @@ func (a *accumulator) mean() (types.Value, error) {
 	return types.NewDecimal(types.Quotient(a.dec, apd.New(a.n, 0))), nil
 }
 
-// ofSorted gives f of the collected rows once they are sorted, and NULL where there are none.
+// ofSorted returns a function that sorts the collected rows and calls f; without rows it returns NULL.
 func ofSorted(f func(*accumulator) (types.Value, error)) func(*accumulator) (types.Value, error) {
 	return func(a *accumulator) (types.Value, error) {
 		if a.n == 0 {
@@ -378,7 +379,7 @@ func (a *accumulator) array() (types.Value, error) {
 	for i, k := range a.rows {
 		items[i] = k.row[0]
 	}
-	if a.seen != nil && len(a.call.OrderBy) == 0 { // as PostgreSQL, which sorts to find what is equal
+	if a.seen != nil && len(a.call.OrderBy) == 0 { // PostgreSQL sorts to find equal values
 		slices.SortStableFunc(items, func(x, y types.Value) int {
 			if x.IsNull() || y.IsNull() {
 				return cmp.Compare(btoi(x.IsNull()), btoi(y.IsNull()))

@@ -10,21 +10,20 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// aggregateOp groups its input in a hash table; where rows of a group come
-// together it holds one group at a time.
+// aggregateOp groups its input in a hash table. If the input is ordered by group, it holds one group at a time.
 type aggregateOp struct {
 	in    Operator
 	node  *plan.Aggregate
 	env   *expr.Env
 	share share
-	spill spilledRows // of new groups, to be read when the groups held are given
+	spill spilledRows // rows of groups that did not fit in memory; read after the current groups were returned
 
 	groups map[string]*group
-	last   *group   // of the row before
+	last   *group   // the group of the previous row
 	order  []*group // in order of arrival
 	key    []byte
 	vals   []types.Value
-	rows   [][]types.Value // of the input, that are not added yet
+	rows   [][]types.Value // of the input, not added yet
 	read   bool
 	out    [][]types.Value
 }
@@ -40,7 +39,7 @@ func (a *aggregateOp) Next(ctx context.Context) ([][]types.Value, error) {
 		a.begin()
 	}
 	for !a.read {
-		if a.node.Ordered && len(a.order) > 1 { // the last group may go on
+		if a.node.Ordered && len(a.order) > 1 { // the last group may have more rows
 			return a.emit(len(a.order) - 1)
 		}
 		var err error
@@ -73,19 +72,20 @@ func (a *aggregateOp) Next(ctx context.Context) ([][]types.Value, error) {
 	return a.emit(min(len(a.order), BatchRows))
 }
 
-// begin makes the groups that there are even without rows. They are held from the start, so that no row of them is in a file.
+// begin creates the groups that exist even without rows: the totals. They stay in memory, so that none of their rows goes
+// to a file.
 func (a *aggregateOp) begin() {
 	a.groups = map[string]*group{}
 	totals := a.node.Totals
 	if len(a.node.GroupBy) == 0 {
-		totals = [][]types.Value{nil} // one row, always
+		totals = [][]types.Value{nil} // without GROUP BY there is always one group
 	}
 	for _, values := range totals {
 		a.hold(string(rowKey(nil, values)), values)
 	}
 }
 
-// hold makes a group of these values.
+// hold creates a group with these values.
 func (a *aggregateOp) hold(key string, values []types.Value) *group {
 	g := a.newGroup(values)
 	g.key = key
@@ -94,7 +94,7 @@ func (a *aggregateOp) hold(key string, values []types.Value) *group {
 	return g
 }
 
-// reread begins with the next file of rows whose groups did not fit in memory; io.EOF after the last.
+// reread continues with the next file of rows whose groups did not fit in memory; io.EOF after the last.
 func (a *aggregateOp) reread() error {
 	a.share.release()
 	in, err := a.spill.next()
@@ -124,13 +124,13 @@ func (a *aggregateOp) add(row []types.Value) error {
 		a.vals = append(a.vals, v)
 	}
 	g := a.last
-	if g == nil || !slices.Equal(g.values, a.vals) { // rows of a group often follow one another
+	if g == nil || !slices.Equal(g.values, a.vals) { // rows of the same group often follow one another
 		a.key = rowKey(a.key[:0], a.vals)
 		g = a.groups[string(a.key)]
 	}
 	if g == nil {
 		if !a.node.Ordered {
-			if a.spill.parts != nil { // a group is either held or in a file, even when memory is free again
+			if a.spill.parts != nil { // its group may be in a file, even if memory is free again
 				return a.spill.parts.add(a.key, row)
 			}
 			if err := a.share.take(SizeOf(a.vals)+int64(len(a.key))+int64(128*len(a.node.Aggs)), "GROUP BY"); err != nil {
@@ -152,7 +152,7 @@ func (a *aggregateOp) add(row []types.Value) error {
 	return nil
 }
 
-// emit gives the first n groups, fewer where their results are long.
+// emit returns the first n groups, or fewer if their results are long.
 func (a *aggregateOp) emit(n int) ([][]types.Value, error) {
 	a.out, a.last = a.out[:0], nil
 	made := int64(0)

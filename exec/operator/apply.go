@@ -9,19 +9,19 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// applyOp joins each left row with the rows of a query that is opened for it.
+// applyOp joins each left row with the rows of a query that it opens for that row.
 type applyOp struct {
 	left  Operator
 	node  *plan.Apply
 	open  func(ctx context.Context, ask func() (*plan.Plan, error)) (Operator, error)
 	env   *expr.Env
-	nulls []types.Value // what an unmatched left row is joined with
+	nulls []types.Value // the right columns for a left row without a match
 
-	rows    [][]types.Value // of the left side: the first is being joined if right is open, the others are still to be
-	right   Operator        // nil: it is not open
+	rows    [][]types.Value // rows of the left side; if right is open, it belongs to the first
+	right   Operator        // the query for the first row; nil if it is not open
 	matched bool
 	out     [][]types.Value
-	held    int64 // bytes of the rows of queries in out
+	held    int64 // bytes of the right rows in out
 }
 
 func (a *applyOp) Next(ctx context.Context) ([][]types.Value, error) {
@@ -32,7 +32,7 @@ func (a *applyOp) Next(ctx context.Context) ([][]types.Value, error) {
 		}
 		if len(a.rows) == 0 {
 			if len(a.out) > 0 {
-				return a.out, nil // rather than wait for more
+				return a.out, nil // return what there is instead of waiting for more
 			}
 			rows, err := a.left.Next(ctx)
 			if err != nil {
@@ -48,7 +48,7 @@ func (a *applyOp) Next(ctx context.Context) ([][]types.Value, error) {
 	return a.out, nil
 }
 
-// join adds the next pairs of the first left row, and finishes that row after its last pair.
+// join adds the next pairs of the first left row, and removes that row after its last pair.
 func (a *applyOp) join(ctx context.Context) error {
 	l := a.rows[0]
 	if a.right == nil {

@@ -10,13 +10,13 @@ import (
 // DefaultMemoryLimit is the default limit for the memory of a statement's operators, in bytes.
 const DefaultMemoryLimit = 256 << 20
 
-// Budget counts the bytes that something holds, as all operators of a query together.
+// Budget counts the bytes that the operators of a query hold together, or a single holder of rows.
 type Budget struct {
 	Limit int64
 	used  int64
 }
 
-// Take reserves n more bytes. Beyond the limit it returns expr.ErrMemoryLimit; what names the operation for the error.
+// Take reserves n more bytes. Beyond the limit it returns expr.ErrMemoryLimit; what names the operation in the error.
 func (b *Budget) Take(n int64, what string) error {
 	if b.used+n > b.Limit {
 		return fmt.Errorf("%s: %w", what, expr.BeyondMemory(b.Limit))
@@ -25,14 +25,14 @@ func (b *Budget) Take(n int64, what string) error {
 	return nil
 }
 
-// share is the memory of one operator, within the budget.
+// share is the part of a budget that one operator uses.
 type share struct {
 	*Budget
 	held int64
 }
 
-// take asks for n bytes more. An eighth of the limit is there for each, whatever others hold: one that writes to files when
-// it gets no more must get that far while the one it reads from still holds its rows.
+// take reserves n more bytes. Each operator may use an eighth of the limit, whatever the others use: an operator that
+// could write its rows to files must be able to start while its input still holds rows.
 func (s *share) take(n int64, what string) error {
 	if s.held+n <= s.Limit/8 {
 		s.used += n
@@ -43,7 +43,7 @@ func (s *share) take(n int64, what string) error {
 	return nil
 }
 
-// grow takes n bytes more, and fails beyond twice the limit.
+// grow reserves n more bytes, and fails if the whole budget exceeds twice the limit.
 func (s *share) grow(n int64, what string) error {
 	s.used += n
 	s.held += n
@@ -59,10 +59,10 @@ func (s *share) give(n int64) {
 	s.held -= n
 }
 
-// release gives back all of the share.
+// release returns the whole share.
 func (s *share) release() { s.give(s.held) }
 
-// SizeOf estimates the memory behind a row.
+// SizeOf estimates the memory of a row in bytes.
 func SizeOf(row []types.Value) int64 {
 	n := int64(24)
 	for _, v := range row {

@@ -25,12 +25,12 @@ func Drain(ctx context.Context, op Operator, f func(rows [][]types.Value) error)
 	}
 }
 
-// Buffer keeps rows until they are asked for: in memory, and those that do not fit in a file.
+// Buffer keeps rows for a later reader: in memory and, beyond the limit, in a file.
 type Buffer struct {
 	Budget Budget
-	Dir    string // of the file
-	What   string // is kept, for the error
-	Whole  bool   // what does not fit is an error
+	Dir    string // directory of the file
+	What   string // name of the rows in errors
+	Whole  bool   // fail instead of writing to a file
 	held   [][]types.Value
 	beyond *spillFile
 }
@@ -58,8 +58,8 @@ func (b *Buffer) Add(rows [][]types.Value) (err error) {
 	return nil
 }
 
-// Each calls f with the kept rows, first with all that are in memory; it does not call f if there are none. The rows
-// stay valid.
+// Each calls f with the kept rows; the first call has all rows in memory. It does not call f without rows. The rows stay
+// valid.
 func (b *Buffer) Each(ctx context.Context, f func(rows [][]types.Value) error) error {
 	if len(b.held) > 0 {
 		if err := f(b.held); err != nil {
@@ -75,13 +75,13 @@ func (b *Buffer) Each(ctx context.Context, f func(rows [][]types.Value) error) e
 	return Drain(ctx, &spillOp{file: b.beyond}, f)
 }
 
-// Reader returns the kept rows; closing it closes b.
+// Reader returns an operator that reads the kept rows; closing it closes b.
 func (b *Buffer) Reader() Operator { return &bufferOp{b: b} }
 
 // bufferOp reads a Buffer.
 type bufferOp struct {
 	b    *Buffer
-	file Operator // that is read; nil: not yet
+	file Operator // reads the file; nil until the rows in memory are read
 }
 
 func (o *bufferOp) Next(ctx context.Context) ([][]types.Value, error) {

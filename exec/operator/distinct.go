@@ -7,8 +7,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// distinctOp drops rows that came before. Rows that are new when the memory is used up go to
-// files, to be read when the input has ended.
+// distinctOp drops duplicate rows. When the memory is used up, it writes rows that it does not hold to files, and reads
+// these after the input has ended.
 type distinctOp struct {
 	in    Operator
 	seen  map[string]struct{}
@@ -43,7 +43,7 @@ func (d *distinctOp) Next(ctx context.Context) ([][]types.Value, error) {
 					d.spill.parts = newPartitions(d.spill.dir)
 				}
 			}
-			if d.spill.parts != nil { // also when memory is free again: rows like it may be in a file
+			if d.spill.parts != nil { // even if memory is free again, an equal row may be in a file
 				if err := d.spill.parts.add(d.key, r); err != nil {
 					return nil, err
 				}
@@ -58,7 +58,7 @@ func (d *distinctOp) Next(ctx context.Context) ([][]types.Value, error) {
 	}
 }
 
-// reread begins with the next file of rows that did not fit in memory; io.EOF after the last.
+// reread continues with the next file of rows that did not fit in memory; io.EOF after the last.
 func (d *distinctOp) reread() error {
 	if err := d.in.Close(); err != nil {
 		return err

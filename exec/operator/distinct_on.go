@@ -7,13 +7,13 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// distinctOnOp keeps the first row of those that follow one another with the same values of by.
+// distinctOnOp keeps the first row of each run of consecutive rows with equal values of by.
 type distinctOnOp struct {
 	in        Operator
 	by        []expr.Expr
 	env       *expr.Env
-	any       bool   // there was a row
-	last, key []byte // the values of the row before, and of this one
+	any       bool   // there was a row before
+	last, key []byte // the values of by in the previous row, and in this one
 	out       [][]types.Value
 }
 

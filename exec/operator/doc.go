@@ -1,6 +1,6 @@
-// Package operator runs the steps of a plan: filters, projections, joins, sorts, groups and set operations, over
-// batches of rows that they pull from one another. It knows no statement and no HBase: whoever runs a plan hands in a
-// Source, which opens the scans at the leaves as operators too.
+// Package operator runs the steps of a plan: filters, projections, joins, sorts, groups and set operations, over batches
+// of rows that they pull from one another. It knows neither statements nor HBase: the caller provides a Source, which
+// opens the scans at the leaves as operators.
 //
 //	Sort              op.Next  ->  the rows in order, 256 at a time
 //	  Join               pulls both sides; one is held in memory
@@ -8,6 +8,6 @@
 //	      Scan               of the Source
 //	    Scan
 //
-// What a query's operators hold is counted against one limit (budget.go). A sort, a grouping, a DISTINCT and a join
-// beyond it write rows to files without names (spill.go) and read them back when there is room.
+// The operators of a query share one memory limit (budget.go). Beyond it, a sort, a grouping, a DISTINCT and a join write
+// rows to unnamed files (spill.go), and read them back when there is room.
 package operator

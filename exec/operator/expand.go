@@ -8,14 +8,14 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// expandOp gives a batch of rows for one grouping set after the other.
+// expandOp returns each batch of rows once for each grouping set.
 type expandOp struct {
 	in   Operator
 	node *plan.Expand
 	env  *expr.Env
-	rows [][]types.Value // of the input, for the set next and those behind it
+	rows [][]types.Value // rows of the input, for the set next and the later ones
 	next int
-	at   int // the first of rows that is still to be given for the set next
+	at   int // index of the first of rows that was not returned for the set next
 	out  [][]types.Value
 }
 

@@ -43,7 +43,8 @@ func (f *filterOp) Next(ctx context.Context) ([][]types.Value, error) {
 
 func (f *filterOp) Close() error { return f.in.Close() }
 
-// project computes exprs over the rows of in; it does not copy adjacent columns.
+// project computes exprs for each row of in. If they are adjacent columns, it returns slices of the rows instead of
+// copies.
 func project(in Operator, exprs []expr.Expr, o Options) Operator {
 	first, ok := exprs[0].(*expr.Column)
 	for i, e := range exprs {
@@ -58,7 +59,7 @@ func project(in Operator, exprs []expr.Expr, o Options) Operator {
 	return c
 }
 
-// columnsOp gives the columns [from, to) of each row.
+// columnsOp returns the columns [from, to) of each row.
 type columnsOp struct {
 	in       Operator
 	from, to int
@@ -80,10 +81,10 @@ func (c *columnsOp) Next(ctx context.Context) ([][]types.Value, error) {
 
 func (c *columnsOp) Close() error { return c.in.Close() }
 
-// projectOp computes expressions over each row.
+// projectOp computes expressions for each row.
 type projectOp struct {
 	in    Operator
-	rows  [][]types.Value // of the input, still to be computed over
+	rows  [][]types.Value // rows of the input without results yet
 	exprs []expr.Expr
 	env   *expr.Env
 	slab  []types.Value
@@ -111,7 +112,7 @@ func (p *projectOp) Next(ctx context.Context) (_ [][]types.Value, err error) {
 		}
 		p.out = append(p.out, out)
 		if made += n; made > batchBytes {
-			clear(p.slab[(i+1)*w:]) // else it keeps texts of the batch before
+			clear(p.slab[(i+1)*w:]) // otherwise it keeps texts of the previous batch alive
 			break
 		}
 	}
@@ -119,7 +120,7 @@ func (p *projectOp) Next(ctx context.Context) (_ [][]types.Value, err error) {
 	return p.out, nil
 }
 
-// compute evaluates exprs into row. made is about how many bytes of text are new with it.
+// compute evaluates exprs into row. made estimates the bytes of text that were allocated.
 func compute(row []types.Value, exprs []expr.Expr, env *expr.Env) (made int64, err error) {
 	for k, e := range exprs {
 		if row[k], err = e.Eval(env); err != nil {
@@ -138,12 +139,12 @@ func compute(row []types.Value, exprs []expr.Expr, env *expr.Env) (made int64, e
 
 func (p *projectOp) Close() error { return p.in.Close() }
 
-// Limit skips the first skip rows of in and returns the next ones, as many as count allows. It then closes in.
+// Limit skips the first skip rows of in, returns as many of the next ones as count allows, and closes in.
 func Limit(in Operator, skip int64, count plan.RowLimit) Operator {
 	return &limitOp{in: in, skip: skip, left: count}
 }
 
-// limitOp is Limit.
+// limitOp implements Limit.
 type limitOp struct {
 	in   Operator
 	skip int64
@@ -176,9 +177,9 @@ func (l *limitOp) Next(ctx context.Context) ([][]types.Value, error) {
 
 func (l *limitOp) Close() error { return l.in.Close() }
 
-// valuesOp gives literal rows.
+// valuesOp returns the rows of VALUES.
 type valuesOp struct {
-	rows [][]expr.Expr // still to be given
+	rows [][]expr.Expr // not returned yet
 	env  *expr.Env
 }
 
@@ -203,10 +204,10 @@ func (v *valuesOp) Next(context.Context) ([][]types.Value, error) {
 
 func (v *valuesOp) Close() error { v.rows = nil; return nil }
 
-// Literal gives rows that are there already.
+// Literal returns an operator with the given rows.
 func Literal(rows [][]types.Value) Operator { return &literalRows{rows} }
 
-// literalRows is Literal.
+// literalRows implements Literal.
 type literalRows struct{ rows [][]types.Value }
 
 func (l *literalRows) Next(context.Context) ([][]types.Value, error) {
@@ -220,11 +221,11 @@ func (l *literalRows) Next(context.Context) ([][]types.Value, error) {
 
 func (l *literalRows) Close() error { return nil }
 
-// None gives no rows.
+// None returns no rows.
 type None struct{}
 
-// Next is the end.
+// Next returns io.EOF.
 func (None) Next(context.Context) ([][]types.Value, error) { return nil, io.EOF }
 
-// Close has nothing to end.
+// Close does nothing.
 func (None) Close() error { return nil }

@@ -11,12 +11,11 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// joinOp holds right rows in memory, by the values of their keys, and reads the
-// left side past them. Without keys every pair is looked at.
+// joinOp holds right rows in a hash table by the values of their keys, and joins each left row with those that have its
+// keys. Without keys it compares every pair.
 //
-// In a lookup join the right rows are those for a batch of left ones. Otherwise they are all rows of the right side. If
-// these do not fit in memory, both sides are divided into files by a hash of the keys, and each pair of files is
-// joined.
+// In a lookup join, the hash table has the right rows for a batch of left rows; otherwise it has all right rows. If these
+// do not fit in memory, both sides are divided into files by a hash of their keys, and each pair of files is joined.
 type joinOp struct {
 	left, right Operator
 	node        *plan.Join
@@ -25,22 +24,22 @@ type joinOp struct {
 	share       share
 	table       map[string][][]types.Value
 	loaded      bool
-	late        bool // right is opened when left rows are known: see narrow
+	late        bool // right is opened after the first left rows: see narrow
 	pending     []spilledJoin
-	// For a FULL JOIN: the rows of the hash table that were matched, the rows with a NULL in their key, and the unmatched
-	// rows that are still to be returned.
+	// For a FULL JOIN: the rows of the hash table that had a match, the right rows with a NULL in their key, and the right
+	// rows without a match that are still to be returned.
 	matched map[string][]bool
 	keyless [][]types.Value
 	rest    [][]types.Value
 	lookups lookups
 	level   int
 	width   int
-	nulls   []types.Value   // what an unmatched left row is joined with
-	rows    [][]types.Value // of the left side, still to be matched
+	nulls   []types.Value   // the right columns for a left row without a match
+	rows    [][]types.Value // left rows that were not joined yet
 	out     [][]types.Value
 }
 
-// spilledJoin is a pair of files to be joined; one is nil when its side has no row with such keys.
+// spilledJoin is a pair of files to be joined. One of them is nil if its side has no row with such keys.
 type spilledJoin struct {
 	left, right *spillFile
 	level       int
@@ -73,7 +72,7 @@ func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 	return j, nil
 }
 
-// load reads right into the table. Where it does not fit, it goes to files with the left side, and the table stays nil.
+// load reads right into the hash table. If the rows do not fit, it writes both sides to files, and the table stays nil.
 func (j *joinOp) load(ctx context.Context, right Operator) error {
 	j.table, j.matched = map[string][][]types.Value{}, map[string][]bool{}
 	j.share.release()
@@ -125,7 +124,7 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 	return j.divideLeft(ctx, parts)
 }
 
-// divideTable writes the right rows held to files.
+// divideTable writes the right rows in memory to files.
 func (j *joinOp) divideTable() (*partitions, error) {
 	p := newPartitions(j.build.opt.SpillDir)
 	for key, rows := range j.table {
@@ -147,10 +146,10 @@ func (j *joinOp) divideTable() (*partitions, error) {
 	return p, nil
 }
 
-// spread divides rows with a NULL in their key among files: they meet no row, so that any file does.
+// spread returns a key that distributes rows with a NULL in their key among the files: they match no row.
 func spread(i int) []byte { return strconv.AppendInt(nil, int64(i), 10) }
 
-// divideLeft writes the left side to files as right was, and makes the pairs work to do.
+// divideLeft divides the left side among files like the right side, and adds the pairs of files to pending.
 func (j *joinOp) divideLeft(ctx context.Context, right *partitions) error {
 	left := newPartitions(j.build.opt.SpillDir)
 	left.seed = right.seed
@@ -188,11 +187,11 @@ func (j *joinOp) divideLeft(ctx context.Context, right *partitions) error {
 		}
 		pairs = append(pairs, spilledJoin{f, right.files[i], j.level + 1})
 	}
-	j.pending = append(pairs, j.pending...) // first: else all files of a level would be open, each with its buffer
+	j.pending = append(pairs, j.pending...) // first: otherwise all files of a level would be open at the same time, each with a buffer
 	return nil
 }
 
-// nextPair begins with the next pair of files; io.EOF after the last.
+// nextPair continues with the next pair of files; io.EOF after the last.
 func (j *joinOp) nextPair(ctx context.Context) error {
 	for len(j.pending) > 0 {
 		p := j.pending[0]
@@ -212,7 +211,7 @@ func (j *joinOp) nextPair(ctx context.Context) error {
 	return io.EOF
 }
 
-// fetch reads the right rows for a batch of left ones, unless all of them are there.
+// fetch reads the right rows for a batch of left ones, unless the table already has all right rows.
 func (j *joinOp) fetch(ctx context.Context, left [][]types.Value) error {
 	if j.lookups.whole {
 		return nil
@@ -233,7 +232,7 @@ func (j *joinOp) fetch(ctx context.Context, left [][]types.Value) error {
 	return j.load(ctx, right)
 }
 
-// lookup plans the right side for a batch, with the LOOKUPs of its key resolved.
+// lookup plans the read of the right rows for a batch, with the LOOKUPs of its key resolved.
 func (b *build) lookup(ctx context.Context, l *plan.Lookup, batch [][]types.Value) (*plan.Scan, error) {
 	if b.opt.Resolve == nil {
 		return l.Plan(batch)
@@ -271,7 +270,7 @@ func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {
 		}
 		if len(j.rows) == 0 {
 			if len(j.out) > 0 {
-				return j.out, nil // rather than wait for more
+				return j.out, nil // return what there is instead of waiting for more
 			}
 			if err := j.nextLeft(ctx); err != nil {
 				return nil, err
@@ -290,7 +289,7 @@ func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {
 	return j.out, nil
 }
 
-// nextLeft reads left rows and the right rows to join with them.
+// nextLeft reads the next left rows, and the right rows to join with them.
 func (j *joinOp) nextLeft(ctx context.Context) (err error) {
 	if j.rows, err = j.left.Next(ctx); err == nil && j.node.Lookup != nil {
 		return j.fetch(ctx, j.rows)
@@ -309,7 +308,7 @@ func (j *joinOp) nextLeft(ctx context.Context) (err error) {
 	return j.nextPair(ctx)
 }
 
-// unmatched gives the right rows held that no left row was joined with.
+// unmatched returns the right rows in memory that had no match.
 func (j *joinOp) unmatched() [][]types.Value {
 	out := j.keyless
 	for key, rows := range j.table {

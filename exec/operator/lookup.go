@@ -10,21 +10,21 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// lookups counts the cost of a join's look-ups. If it becomes high, all of the right side is read once, as long as that
-// costs no more than the look-ups so far: a table may be smaller than estimated, and each row may take many Gets.
+// lookups counts the cost of a join's look-ups. A table may be smaller than estimated, and a row may need many Gets. If
+// the look-ups have cost as much as reading the whole right side may cost, the join reads it once.
 type lookups struct {
-	spans int   // asked for so far
-	rows  int64 // found so far
-	after int64 // how many rows of a scan they may cost before the right side is read
-	whole bool  // the right side is in the join's table
+	spans int   // number of spans requested
+	rows  int64 // number of rows found
+	after int64 // the cost, in rows of a scan, at which readWhole tries again
+	whole bool  // the join's hash table has the whole right side
 }
 
 const (
 	minLookups, minFound = 4096, 1024
 	// rowsForSpan is the cost of looking up one span, in rows of a scan.
 	rowsForSpan = 4
-	// foundAgain is a factor: if look-ups without a key have found that many times the rows of the right side, every
-	// further left row is compared with the whole right side.
+	// foundAgain is a factor: look-ups without a key cost as much as a scan when they have found this many times the rows
+	// of the right side. With the whole right side in memory, each left row is compared with all of it.
 	foundAgain = 4
 )
 
@@ -36,7 +36,8 @@ func (l *lookups) spent(n *plan.Join) int64 {
 	return int64(rowsForSpan) * int64(l.spans)
 }
 
-// lookUp opens the right rows for a batch of keys. It returns nil if it has read all right rows into the table instead.
+// lookUp opens the right rows for a batch of keys. If it has read all right rows into the hash table instead, it returns
+// nil.
 func (j *joinOp) lookUp(ctx context.Context, batch [][]types.Value) (Operator, error) {
 	scan, err := j.build.lookup(ctx, j.node.Lookup, batch)
 	if err != nil {
@@ -52,8 +53,8 @@ func (j *joinOp) lookUp(ctx context.Context, batch [][]types.Value) (Operator, e
 	return &countedOp{Operator: right, rows: &j.lookups.rows}, nil
 }
 
-// readWhole reads all of the right side into the hash table, if the look-ups, including those of next, have cost so
-// much that this may be cheaper, and if it fits in memory.
+// readWhole reads the whole right side into the hash table if that fits in memory and may be cheaper than the look-ups,
+// including those of next.
 func (j *joinOp) readWhole(ctx context.Context, next *plan.Scan) error {
 	l := &j.lookups
 	l.spans += len(next.Spans)
@@ -85,25 +86,24 @@ func (j *joinOp) readWhole(ctx context.Context, next *plan.Scan) error {
 	return err
 }
 
-// plain reports whether s returns all rows that it reads, so that their number bounds its reads.
+// plain reports whether s returns all rows that it reads, so that a limit of rows also limits its reads.
 func plain(s *plan.Scan) bool {
 	return s.Filter == nil && s.Residual == nil && s.Hop == nil && !s.Entries && !s.Limit.Set && len(s.Lookups) == 0 && s.DistinctPrefix == 0
 }
 
-// countedOp counts the rows of an operator.
+// countedOp counts the rows of an operator in rows.
 type countedOp struct {
 	Operator
 	rows *int64
 }
 
-// Next counts.
 func (c *countedOp) Next(ctx context.Context) ([][]types.Value, error) {
 	rows, err := c.Operator.Next(ctx)
 	*c.rows += int64(len(rows))
 	return rows, err
 }
 
-// keyOf gives the bytes that equal keys share; ok is false when one is NULL.
+// keyOf returns bytes that are equal for equal keys; ok is false if one of the values is NULL.
 func keyOf(env *expr.Env, exprs []expr.Expr, row []types.Value) (key string, ok bool, err error) {
 	env.Row = row
 	var b []byte
@@ -117,8 +117,8 @@ func keyOf(env *expr.Env, exprs []expr.Expr, row []types.Value) (key string, ok 
 	return string(b), true, nil
 }
 
-// lookupKeys returns the distinct values by which the right rows are looked up: the keys of the left rows, and the
-// operands of On.
+// lookupKeys returns the distinct values by which the right rows are looked up: the keys of the left rows, and operands of
+// On.
 func lookupKeys(n *plan.Join, env *expr.Env, left [][]types.Value) (batch [][]types.Value, err error) {
 	seen := map[string]bool{}
 rows:
@@ -131,7 +131,7 @@ rows:
 				return nil, err
 			}
 			if v, err = types.Cast(v, n.RightKeys[i].Type(), env.Loc); err != nil || v.IsNull() {
-				continue rows // no right value is equal to one beyond the type
+				continue rows // no right value is equal to one outside the type's range
 			}
 			keys[i] = v
 		}

@@ -13,7 +13,7 @@ import (
 
 // Operator produces the rows of one step of a plan.
 type Operator interface {
-	// Next gives the next rows, valid until the following call; io.EOF at the end.
+	// Next returns the next rows, valid until the following call; io.EOF at the end.
 	Next(ctx context.Context) ([][]types.Value, error)
 	// Close ends the operator and its inputs; it is idempotent.
 	Close() error
@@ -23,31 +23,31 @@ type Operator interface {
 // channel operation, few enough to stay in the cache.
 const BatchRows = 256
 
-// batchBytes is about what the values that are computed for a batch hold: where texts are long it has fewer rows.
+// batchBytes is the approximate size of the values computed for one batch: a batch with long texts has fewer rows.
 const batchBytes = 1 << 20
 
 // Source opens the access to one table.
 type Source func(ctx context.Context, s *plan.Scan) (Operator, error)
 
-// Options bound and place a query's work. The zero value works.
+// Options configure how a query runs. The zero value works.
 type Options struct {
 	// MemoryLimit bounds the rows that a query's sorts, groups and joins hold, in bytes; 0 means 256 MiB.
 	MemoryLimit int64
-	SpillDir    string // where larger sorts go; "" means the system's temporary directory
+	SpillDir    string // directory for files; "" means the system's temporary directory
 	Loc         *time.Location
 	Now         int64
 	// Subquery runs the queries inside expressions: see expr.Env.
 	Subquery func(s *expr.Subquery, outer []types.Value) (expr.Expr, error)
 	Stop     func() error // see expr.Env
-	// Open opens the plan that ask makes, while the surrounding query runs.
+	// Open opens the plan that ask returns, while the surrounding query runs.
 	Open func(ctx context.Context, ask func() (*plan.Plan, error)) (Operator, error)
-	// Reuse reads the query of a plan.Reuse, which is computed once; nil: it is computed for each of its readers.
+	// Reuse returns the rows of a plan.Reuse, whose query is computed once; nil: each reader computes it.
 	Reuse func(*plan.Subplan) Operator
-	// Resolve plans until the LOOKUPs that plan asks for are known; nil: as it comes.
+	// Resolve calls ask until all LOOKUPs that the plan needs are known; nil: it is called once.
 	Resolve func(ctx context.Context, ask func() (*plan.Plan, error)) (*plan.Plan, error)
-	// MayRead reports whether all of a scan may be read in place of look-ups; nil: never.
+	// MayRead reports whether a scan may be read completely instead of by look-ups; nil: never.
 	MayRead func(*plan.Scan) bool
-	// Wrap wraps each operator of a step, to measure it; nil: no wrapping.
+	// Wrap wraps the operator of each step, to measure it; nil: no wrapping.
 	Wrap func(plan.Node, Operator) Operator
 }
 
@@ -56,7 +56,7 @@ func (o Options) Env() *expr.Env {
 	return &expr.Env{Loc: o.Loc, Now: o.Now, Subquery: o.Subquery, Stop: o.Stop, Memory: o.Memory()}
 }
 
-// Memory is MemoryLimit or, where that is 0, the limit that holds then.
+// Memory returns MemoryLimit, or the default if that is 0.
 func (o Options) Memory() int64 {
 	if o.MemoryLimit == 0 {
 		return DefaultMemoryLimit
@@ -64,7 +64,7 @@ func (o Options) Memory() int64 {
 	return o.MemoryLimit
 }
 
-// New makes the operators of the plan under node. src opens the tables. An error leaves nothing open.
+// New returns the operator that runs the plan node, with its inputs. src opens the tables. After an error nothing is open.
 func New(ctx context.Context, node plan.Node, src Source, o Options) (Operator, error) {
 	b := &build{src: src, opt: o, budget: Budget{Limit: o.Memory()}}
 	return b.node(ctx, node)
@@ -105,7 +105,7 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 		return b.setOp(ctx, n)
 	case *plan.Join:
 		return b.join(ctx, n)
-	case *plan.Project: // of most plans: without a list of its one input
+	case *plan.Project: // frequent; avoids a list for its single input
 		in, err := b.node(ctx, n.Input)
 		if err != nil {
 			return nil, err

@@ -8,10 +8,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Order is the order that the terms of ORDER BY make.
+// Order is the order defined by the terms of ORDER BY.
 type Order []plan.SortTerm
 
-// Keys appends the values that row is sorted by.
+// Keys appends the values by which row is sorted.
 func (o Order) Keys(dst []types.Value, env *expr.Env, row []types.Value) ([]types.Value, error) {
 	env.Row = row
 	for _, t := range o {
@@ -24,7 +24,7 @@ func (o Order) Keys(dst []types.Value, env *expr.Env, row []types.Value) ([]type
 	return dst, nil
 }
 
-// Compare orders two rows by their keys. One column has values of one type, which compare.
+// Compare compares two rows by their keys. The values of one key column have one type, so they can be compared.
 func (o Order) Compare(a, b []types.Value) int {
 	for i, t := range o {
 		x, y := a[i], b[i]
@@ -49,10 +49,10 @@ func (o Order) Compare(a, b []types.Value) int {
 	return 0
 }
 
-// keyed is a row with the values it is sorted by.
+// keyed is a row with the values by which it is sorted.
 type keyed struct {
 	keys, row []types.Value
-	seq       int // arrival: equal rows keep their order
+	seq       int // sequence number of the row: equal rows keep their order
 }
 
 func (o Order) less(a, b keyed) int {
@@ -62,7 +62,7 @@ func (o Order) less(a, b keyed) int {
 	return a.seq - b.seq
 }
 
-// Sort puts rows in order, in memory; equal ones keep theirs.
+// Sort sorts rows in memory; equal rows keep their order.
 func (o Order) Sort(rows [][]types.Value, env *expr.Env) error {
 	ks := make([]keyed, len(rows))
 	for i, row := range rows {

@@ -7,15 +7,15 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// poisonOp returns copies of the rows of in, and overwrites the copies at the next call of Next, when they are no
-// longer valid. Close does not, because another goroutine may call it while rows are in use. Tests wrap every operator
-// in one.
+// poisonOp is for tests, which wrap every operator in one. It returns copies of the rows of in, and overwrites the copies
+// at the next call of Next, when they are no longer valid. Close does not overwrite them, because another goroutine may
+// call it while rows are in use.
 type poisonOp struct {
 	in   Operator
 	last [][]types.Value
 }
 
-// Next gives the next rows.
+// Next returns copies of the next rows.
 func (p *poisonOp) Next(ctx context.Context) ([][]types.Value, error) {
 	for _, row := range p.last {
 		poison.Values(row)
@@ -28,5 +28,4 @@ func (p *poisonOp) Next(ctx context.Context) ([][]types.Value, error) {
 	return p.last, err
 }
 
-// Close ends the input.
 func (p *poisonOp) Close() error { return p.in.Close() }

@@ -9,17 +9,17 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// recursiveOp returns the rows of in, then the rows of the query planned for these, and so on. It keeps the rows of a
-// step until the next step has read them.
+// recursiveOp returns the rows of in, then the rows of the query that is planned for these, and so on. It keeps the rows
+// of a step until the next step has read them.
 type recursiveOp struct {
-	in   Operator // of the step that is being read
+	in   Operator // the current step's input
 	node *plan.Recursive
 	open func(ctx context.Context, ask func() (*plan.Plan, error)) (Operator, error)
-	rows [][]types.Value // of this step
+	rows [][]types.Value // rows of the current step
 
-	work, before share // of the rows of this step, and of those it was planned for
+	work, before share // memory of this step's rows, and of the previous step's
 	seen         map[string]struct{}
-	all          share // of seen
+	all          share // memory of seen
 	out          [][]types.Value
 }
 
@@ -40,7 +40,7 @@ func (r *recursiveOp) Next(ctx context.Context) ([][]types.Value, error) {
 	}
 }
 
-// keep returns the new rows among rows, with which the next step continues.
+// keep returns those of rows with which the next step continues: for UNION, those that are new.
 func (r *recursiveOp) keep(rows [][]types.Value) ([][]types.Value, error) {
 	const what = "WITH RECURSIVE"
 	r.out = r.out[:0]
@@ -63,7 +63,7 @@ func (r *recursiveOp) keep(rows [][]types.Value) ([][]types.Value, error) {
 	return r.out, nil
 }
 
-// step begins with the next step; io.EOF when this one had no rows.
+// step begins the next step; io.EOF if the current one had no rows.
 func (r *recursiveOp) step(ctx context.Context) error {
 	if err := r.in.Close(); err != nil {
 		return err

@@ -13,30 +13,30 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Shared computes rows once for several readers, when the first reader asks for them. It keeps rows in memory, and in a
-// file if they do not fit. It is safe for concurrent use.
+// Shared computes rows once for several readers, when the first reader asks for them. It keeps them in memory and, beyond
+// the limit, in a file. It is safe for concurrent use.
 type Shared struct {
 	Open func() (Operator, error)
-	Ctx  context.Context // under which the rows are computed, whoever asks for them
-	Dir  string          // of the file
-	// Held counts the bytes in memory of all Shareds of a statement, which Limit bounds.
+	Ctx  context.Context // for the computation of the rows, whichever reader starts it
+	Dir  string          // directory of the file
+	// Held counts the bytes that all Shareds of a statement hold in memory; Limit bounds it.
 	Held  *atomic.Int64
 	Limit int64
 
 	mu      sync.Mutex
-	in      Operator // nil: not yet opened, or ended
-	ended   error    // io.EOF when all rows are there
+	in      Operator // nil before it is opened and after its end
+	ended   error    // io.EOF when all rows were computed
 	rows    [][]types.Value
-	bytes   int64 // of rows
+	bytes   int64 // memory of rows
 	beyond  *spillFile
-	n       int // rows that are there, those of the file among them
-	flushed int // of n, those that can be read
+	n       int // number of rows computed, including those in the file
+	flushed int // number of rows that can be read, including those flushed to the file
 }
 
-// Reader gives all rows from the first one on.
+// Reader returns an operator that reads all rows.
 func (s *Shared) Reader() Operator { return &sharedOp{s: s} }
 
-// Close ends the computation of the rows, and drops them.
+// Close ends the computation of the rows and drops them.
 func (s *Shared) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,7 +46,7 @@ func (s *Shared) Close() error {
 	return s.end(context.Canceled)
 }
 
-// end says why no more rows are computed.
+// end ends the computation; why is the error for readers that ask for more rows.
 func (s *Shared) end(why error) error {
 	s.ended = why
 	if s.in == nil {
@@ -57,7 +57,7 @@ func (s *Shared) end(why error) error {
 	return in.Close()
 }
 
-// more computes some more rows; the reason if there are none.
+// more computes some more rows, or returns the reason why there are none.
 func (s *Shared) more() (err error) {
 	if s.ended != nil {
 		return s.ended
@@ -98,7 +98,7 @@ func (s *Shared) keep(row []types.Value) (err error) {
 // sharedOp reads a Shared.
 type sharedOp struct {
 	s    *Shared
-	at   int // rows given
+	at   int // number of rows returned
 	file *bufio.Reader
 	buf  []byte
 	out  [][]types.Value
@@ -128,7 +128,7 @@ func (r *sharedOp) Next(ctx context.Context) ([][]types.Value, error) {
 	return r.out, nil
 }
 
-// row gives the next row, which is there.
+// row returns the next row, which was already computed.
 func (r *sharedOp) row() (row []types.Value, err error) {
 	s := r.s
 	if r.at < len(s.rows) {
@@ -149,13 +149,13 @@ func (r *sharedOp) row() (row []types.Value, err error) {
 
 func (r *sharedOp) Close() error { return nil }
 
-// growing reads a file that is still written to.
+// growing reads a file while it is being written.
 type growing struct {
 	f  *os.File
 	at int64
 }
 
-// Read does not end at the end of the file, as more may come.
+// Read does not return io.EOF at the end of the file, since more may be written.
 func (g *growing) Read(p []byte) (int, error) {
 	n, err := g.f.ReadAt(p, g.at)
 	if g.at += int64(n); n > 0 {
@@ -164,7 +164,7 @@ func (g *growing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// reuse reads the rows of a query that others read as well.
+// reuse returns an operator for the rows of a query that several readers share.
 func (b *build) reuse(ctx context.Context, n *plan.Reuse) (Operator, error) {
 	if b.opt.Reuse == nil {
 		return b.node(ctx, n.Query.Sample.Root)

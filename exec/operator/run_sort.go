@@ -9,13 +9,13 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// runSortOp orders rows that come sorted by the first terms of its order. It sorts one run of rows that are the same in these at a time, and
-// reads no more runs than its limit wants.
+// runSortOp sorts rows that are already sorted by the first terms of its order. It sorts one run of rows with equal values
+// of these terms at a time. With a limit it stops reading when it has enough rows.
 type runSortOp struct {
 	runOp
 	node  *plan.Sort
 	build *build
-	run   *sortOp // of the run that is given; nil: the next one is to be read
+	run   *sortOp // sorts the current run; nil before the next one is read
 	given int64
 }
 
@@ -57,15 +57,15 @@ func (s *runSortOp) Close() error {
 	return err
 }
 
-// runOp gives the rows of one run, those that are the same in the terms by.
+// runOp returns the rows of one run: consecutive rows with equal values of the terms by.
 type runOp struct {
 	in    Operator
 	by    Order
 	env   *expr.Env
-	rows  [][]types.Value // of in, still to be given
-	last  []types.Value   // the terms of the row before
-	over  bool            // the run is
-	ended bool            // in is
+	rows  [][]types.Value // of in, not returned yet
+	last  []types.Value   // the terms' values of the previous row
+	over  bool            // the run has ended
+	ended bool            // in has ended
 }
 
 func (r *runOp) Next(ctx context.Context) ([][]types.Value, error) {
@@ -105,5 +105,5 @@ func (r *runOp) Next(ctx context.Context) ([][]types.Value, error) {
 	return out, nil
 }
 
-// Close leaves in open for the runs behind.
+// Close keeps in open for the later runs.
 func (r *runOp) Close() error { return nil }

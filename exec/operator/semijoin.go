@@ -8,16 +8,16 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// semiLookupOp keeps the left rows that have a pair, or in an anti-join those that have none, batch by batch. It reads
-// the right rows for a batch by key, and keeps none of them. If a batch has many right rows, a query for each single
-// row decides instead, also for all later batches.
+// semiLookupOp keeps the left rows that have a match, or in an anti-join those without one. It works batch by batch: it
+// reads the right rows of a batch by key, and keeps none of them. If a batch has many right rows, it runs a query for each
+// single row instead, also for all later batches.
 type semiLookupOp struct {
 	*joinOp
 	each bool
 }
 
-// maxMeet is the number of right rows that are read for each left row of a batch, before a query for each left row
-// replaces them.
+// maxMeet is the number of right rows that are read per left row of a batch before semiLookupOp runs a query for each left
+// row.
 const maxMeet = 64
 
 func (s *semiLookupOp) Next(ctx context.Context) ([][]types.Value, error) {
@@ -60,7 +60,8 @@ func (s *semiLookupOp) Next(ctx context.Context) ([][]types.Value, error) {
 	}
 }
 
-// meet reads right rows until each of rows that has a pair is known, or they are too many: then each is set; or it reads all right rows.
+// meet reads right rows until it has found a match for each of rows, or has read all right rows. If there are too many, it
+// sets each.
 func (s *semiLookupOp) meet(ctx context.Context, rows [][]types.Value, met []bool) error {
 	batch, err := lookupKeys(s.node, s.env, rows)
 	if err != nil || len(batch) == 0 {
@@ -102,7 +103,7 @@ func (s *semiLookupOp) meet(ctx context.Context, rows [][]types.Value, met []boo
 	return right.Close()
 }
 
-// pair marks the waiting rows that r matches, which then no longer wait.
+// pair marks the waiting rows that match r as met, and removes them from waiting.
 func (s *semiLookupOp) pair(waiting map[string][]int, rows [][]types.Value, r []types.Value, met []bool) error {
 	key, ok, err := keyOf(s.env, s.node.RightKeys, r)
 	if err != nil || !ok {

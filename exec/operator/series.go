@@ -10,13 +10,13 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// seriesOp counts from one value to another.
+// seriesOp returns the values from one value to another in steps.
 type seriesOp struct {
 	node  *plan.Series
 	env   *expr.Env
 	begun bool
 	done  bool
-	sign  int // of the step
+	sign  int // sign of the step
 	next  types.Value
 	to    types.Value
 }
@@ -38,7 +38,7 @@ func (s *seriesOp) Next(ctx context.Context) ([][]types.Value, error) {
 			break
 		}
 		out = append(out, []types.Value{s.next})
-		if s.next, err = s.after(s.next); err != nil { // beyond the type's last value, which is beyond to
+		if s.next, err = s.after(s.next); err != nil { // the next value is outside the type's range, so it is beyond to
 			s.done = true
 		}
 	}
@@ -48,7 +48,8 @@ func (s *seriesOp) Next(ctx context.Context) ([][]types.Value, error) {
 	return out, ctx.Err()
 }
 
-// begin computes the ends and which way the step goes, which a value in the middle of the type shows.
+// begin computes the two ends and the sign of the step. It finds the sign by adding the step to a value in the middle of
+// the type's range.
 func (s *seriesOp) begin() error {
 	var ends []types.Value
 	for _, e := range []expr.Expr{s.node.From, s.node.To} {

@@ -8,7 +8,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// unionOp gives the rows of its parts one after the other; each is opened when its turn comes.
+// unionOp returns the rows of its parts one part after the other. It opens each part when the previous one has ended.
 type unionOp struct {
 	b     *build
 	parts []plan.Node
@@ -46,8 +46,8 @@ func (u *unionOp) Close() error {
 	return u.cur.Close()
 }
 
-// setOp is EXCEPT and INTERSECT: it counts the rows of the right side, and filters those of the left side by the
-// counts.
+// setOp implements EXCEPT and INTERSECT: it counts the rows of the right side, and filters the rows of the left side by
+// these counts.
 type setOp struct {
 	left, right Operator
 	node        *plan.SetOp

@@ -11,8 +11,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// sortOp orders its input: all of it, or with a limit the first rows only, in a
-// heap. What does not fit in memory goes to files in sorted runs, which are merged in the end.
+// sortOp sorts its input. With a limit it keeps only the first rows, in a heap. Rows that do not fit in memory go to files
+// in sorted runs, which are merged at the end.
 type sortOp struct {
 	in      Operator
 	by      Order
@@ -20,12 +20,12 @@ type sortOp struct {
 	limit   plan.RowLimit
 	share   share
 	dir     string
-	rows    []keyed // a heap with the last row on top while a limit holds
+	rows    []keyed // with a limit, a heap with the last row on top
 	runs    []*spillFile
-	longest int64 // bytes of a row in runs
+	longest int64 // bytes of the longest row in runs
 	merge   *runMerge
 	done    bool
-	at      int // rows given
+	at      int // number of rows returned
 	out     [][]types.Value
 }
 
@@ -84,7 +84,7 @@ func (s *sortOp) Next(ctx context.Context) ([][]types.Value, error) {
 	return s.out, nil
 }
 
-// sort orders the rows. Soon after the end of ctx all rows count as equal, which ends the sorting.
+// sort sorts the rows. After ctx has ended, it soon treats all rows as equal, which ends the sorting.
 func (s *sortOp) sort(ctx context.Context) error {
 	n, ended := 0, false
 	slices.SortFunc(s.rows, func(a, b keyed) int {
@@ -113,7 +113,7 @@ func (s *sortOp) fill(ctx context.Context) error {
 			if full && (s.limit.Rows == 0 || s.by.less(k, s.rows[0]) >= 0) {
 				continue
 			}
-			k.row = slices.Clone(r) // the input's rows do not last
+			k.row = slices.Clone(r) // rows of the input are valid only until its next batch
 			size := SizeOf(r) + SizeOf(keys)
 			if full {
 				s.share.give(SizeOf(s.rows[0].row) + SizeOf(s.rows[0].keys))
@@ -154,10 +154,10 @@ func (s *sortOp) Close() error {
 	return s.in.Close()
 }
 
-// maxRuns bounds the files that are merged at a time.
+// maxRuns bounds the number of files that are merged at the same time.
 const maxRuns = 128
 
-// spill writes the rows held to a file, in order. Each has its keys in front.
+// spill writes the rows in memory to a file, sorted, each preceded by its keys.
 func (s *sortOp) spill(ctx context.Context) error {
 	if err := s.sort(ctx); err != nil {
 		return err
@@ -183,7 +183,7 @@ func (s *sortOp) spill(ctx context.Context) error {
 	return s.mergeRuns(ctx)
 }
 
-// mergeRuns makes one run of all.
+// mergeRuns merges all runs into one.
 func (s *sortOp) mergeRuns(ctx context.Context) error {
 	m, err := newRunMerge(s.by, s.runs)
 	if err != nil {
@@ -216,7 +216,7 @@ func (s *sortOp) mergeRuns(ctx context.Context) error {
 	return f.rewind()
 }
 
-// finish sorts the rows that were read.
+// finish sorts the rows that were read, or prepares the merge of all runs.
 func (s *sortOp) finish(ctx context.Context) (err error) {
 	if len(s.runs) == 0 {
 		return s.sort(ctx)
@@ -230,15 +230,15 @@ func (s *sortOp) finish(ctx context.Context) (err error) {
 	return err
 }
 
-// runMerge merges sorted runs; equal rows of an earlier run come first.
+// runMerge merges sorted runs. If rows are equal, that of the earlier run comes first.
 type runMerge struct {
 	by    Order
 	runs  []*spillFile
-	heads []runHead // a heap, the first row on top
+	heads []runHead // a heap with the first row on top
 }
 
 type runHead struct {
-	row []types.Value // keys, then the row
+	row []types.Value // the keys, then the columns
 	run int
 }
 
@@ -275,7 +275,7 @@ func (m *runMerge) Pop() any {
 	return x
 }
 
-// next gives the next row, its keys in front; io.EOF after the last.
+// next returns the next row, preceded by its keys; io.EOF after the last.
 func (m *runMerge) next() ([]types.Value, error) {
 	if len(m.heads) == 0 {
 		return nil, io.EOF

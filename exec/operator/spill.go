@@ -12,16 +12,16 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// spillFile holds rows on disk: they are added, then read in the same order. The
-// file has no name any more, so that nothing is left when the process ends.
+// spillFile holds rows on disk: they are added, then read in the same order. The file has no name, so that the system
+// removes it when the process ends.
 type spillFile struct {
 	f   *os.File
 	w   *bufio.Writer
 	r   *bufio.Reader
-	n   int // rows added and not yet read
+	n   int // number of rows added and not yet read
 	buf []byte
 
-	longest int64 // bytes of a row
+	longest int64 // bytes of the longest row
 }
 
 func newSpillFile(dir string) (*spillFile, error) {
@@ -52,7 +52,7 @@ func (s *spillFile) add(row []types.Value) error {
 	return err
 }
 
-// short is buf unless it is too long to be kept.
+// short returns buf, or nil if it is too large to be kept.
 func short(buf []byte) []byte {
 	if cap(buf) > batchBytes {
 		return nil
@@ -60,7 +60,7 @@ func short(buf []byte) []byte {
 	return buf
 }
 
-// rewind ends the writing.
+// rewind ends the writing and prepares for reading.
 func (s *spillFile) rewind() error {
 	if err := s.w.Flush(); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (s *spillFile) rewind() error {
 	return err
 }
 
-// next gives the next row, which is the caller's to keep; io.EOF at the end.
+// next returns the next row, which stays valid; io.EOF at the end.
 func (s *spillFile) next() ([]types.Value, error) {
 	if s.n == 0 {
 		return nil, io.EOF
@@ -82,7 +82,8 @@ func (s *spillFile) next() ([]types.Value, error) {
 	return row, err
 }
 
-// readRow reads a row that add has written. buf is memory for its bytes, which it gives back.
+// readRow reads a row that add has written. It reads into buf if that is large enough, and returns the buffer for the next
+// call.
 func readRow(r *bufio.Reader, buf []byte) (row []types.Value, _ []byte, err error) {
 	n, err := binary.ReadUvarint(r)
 	if err == nil {
@@ -93,7 +94,7 @@ func readRow(r *bufio.Reader, buf []byte) (row []types.Value, _ []byte, err erro
 		_, err = io.ReadFull(r, buf)
 	}
 	if err != nil {
-		return nil, buf, fmt.Errorf("read back rows beyond the memory limit: %w", err) // an io.EOF, too: rows are missing
+		return nil, buf, fmt.Errorf("read back rows beyond the memory limit: %w", err) // even for io.EOF: rows are missing
 	}
 	for b := buf; len(b) > 0; {
 		var v types.Value
@@ -138,13 +139,13 @@ func (s *spillOp) Next(ctx context.Context) ([][]types.Value, error) {
 
 func (s *spillOp) Close() error { s.file.close(); return nil }
 
-// fanOut is the number of files that rows which do not fit are divided into, by a hash of their key.
+// fanOut is the number of files among which rows that do not fit in memory are divided, by a hash of their key.
 const fanOut = 16
 
-// maxSpillLevel bounds how often the rows of one file are divided again: more does not help against one large group.
+// maxSpillLevel bounds the number of times that rows are divided again. More would not help against one large group.
 const maxSpillLevel = 6
 
-// partitions are the files of one level; files that no row went to are nil.
+// partitions are the files of one level; files without rows are nil.
 type partitions struct {
 	dir   string
 	seed  maphash.Seed
@@ -152,7 +153,7 @@ type partitions struct {
 }
 
 func newPartitions(dir string) *partitions {
-	return &partitions{dir: dir, seed: maphash.MakeSeed()} // another seed at each level, or all rows would go to one file again
+	return &partitions{dir: dir, seed: maphash.MakeSeed()} // a new seed at each level: with the same one, all rows would go to the same file again
 }
 
 func (p *partitions) add(key []byte, row []types.Value) (err error) {
@@ -186,13 +187,13 @@ func (p *partitions) close() {
 	}
 }
 
-// spilled is a file whose rows wait to be read again.
+// spilled is a file of rows that are still to be processed.
 type spilled struct {
 	file  *spillFile
 	level int
 }
 
-// pending gives the files as work for the next level.
+// pending returns the files, to be processed at a level.
 func (p *partitions) pending(level int) []spilled {
 	var out []spilled
 	for _, f := range p.files {
@@ -204,10 +205,10 @@ func (p *partitions) pending(level int) []spilled {
 }
 
 // spilledRows are the rows for which an operator has no memory. They wait in files until the operator has returned the
-// rows that it holds.
+// rows in memory.
 type spilledRows struct {
 	dir     string
-	parts   *partitions // of this level; nil: all rows fit so far
+	parts   *partitions // the current level's files; nil: all rows fit so far
 	pending []spilled
 	level   int
 }

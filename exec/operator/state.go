@@ -10,17 +10,17 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// state computes an aggregate that the accumulator has no fields for. Values are added with the second argument, which
-// is NULL where the aggregate has one only.
+// state computes an aggregate for which the accumulator has no fields. The second argument is NULL if the aggregate has
+// only one.
 type state interface {
 	add(x, y types.Value) error
 	result() (types.Value, error)
 }
 
-// ratio is a / b; there is none for a b of 0.
+// ratio returns a / b; ok is false if b is 0.
 func ratio(a, b float64) (float64, bool) { return a / b, b != 0 }
 
-// extremeBy keeps the x that belongs to the greatest y (sign 1) or the least y (sign -1).
+// extremeBy keeps the x of the greatest y (sign 1) or of the least y (sign -1).
 type extremeBy struct {
 	sign int
 	x, y types.Value
@@ -65,7 +65,7 @@ func (b *bits) result() (types.Value, error) {
 	return types.NewInt(b.v), nil
 }
 
-// variance is the variance with the divisor n - less, or its square root. Integers and DECIMALs are summed exactly.
+// variance computes the variance with the divisor n - less, or its square root. Integers and DECIMALs are summed exactly.
 type variance struct {
 	less int64
 	root bool
@@ -139,25 +139,25 @@ func (s *variance) result() (types.Value, error) {
 	return types.NewDecimal(out), nil
 }
 
-// moments are the sum of DOUBLEs and the sum of the squared distances from their mean, updated for each value (Youngs
-// and Cramer 1971). That is more exact than the difference of two sums.
+// moments holds the sum of DOUBLEs, and the sum of the squared distances from their mean. Each value updates both (Youngs
+// and Cramer 1971), which is more exact than the difference of two sums.
 type moments struct {
 	sum, squares float64
-	infinite     bool // a value was infinite or NaN: squares is NaN
+	infinite     bool // a value was infinite or NaN, so squares is NaN
 }
 
-// add takes v into the sum as the value number n; it gives how far v is from the mean of all, times n, whose square over
-// n * (n - 1) is for the caller to add to squares: rounded where PostgreSQL rounds it.
+// add adds v as value number n to the sum. It returns the distance of v from the mean of all values, times n. The caller
+// adds its square over n * (n - 1) to squares, rounded like PostgreSQL.
 func (m *moments) add(v, n float64) (distance float64) {
 	m.infinite = m.infinite || math.IsNaN(v) || math.IsInf(v, 0)
 	m.sum += v
 	if m.infinite {
 		return math.NaN()
 	}
-	return v*n - m.sum // 0 of the first
+	return v*n - m.sum // 0 for the first value
 }
 
-// double gives v, which was computed of m: one beyond the range is an error, unless a value was so.
+// double returns v, which was computed from m. It fails if v is out of range, unless a value was infinite or NaN.
 func (m *moments) double(v float64) (types.Value, error) {
 	if !m.infinite && (math.IsNaN(v) || math.IsInf(v, 0)) {
 		return types.Value{}, errors.New("DOUBLE out of range")
@@ -167,10 +167,10 @@ func (m *moments) double(v float64) (types.Value, error) {
 
 // regression holds the sums over pairs of numbers.
 type regression struct {
-	of       func(*regression) (float64, bool) // nil: their number
+	of       func(*regression) (float64, bool) // nil: REGR_COUNT, the number of pairs
 	n        float64
 	x, y     moments
-	products float64 // of the distances of x and y from their means
+	products float64 // sum of products of the distances of x and y from their means
 }
 
 func regressionOf(f func(*regression) (float64, bool)) func() state {
@@ -205,7 +205,7 @@ func (r *regression) correlation() (float64, bool) {
 	return ratio(r.products, math.Sqrt(r.x.squares*r.y.squares))
 }
 
-// determination is the square of the correlation: 1 where all y are equal, which any line explains.
+// determination returns the square of the correlation. It is 1 if all y are equal, because any line explains them.
 func (r *regression) determination() (float64, bool) {
 	if r.x.squares != 0 && r.y.squares == 0 {
 		return 1, true
@@ -221,14 +221,14 @@ func (r *regression) result() (types.Value, error) {
 		return types.Value{}, nil
 	}
 	v, ok := r.of(r)
-	if !ok || r.x.squares == 0 && math.IsNaN(v) { // REGR_INTERCEPT of equal x
+	if !ok || r.x.squares == 0 && math.IsNaN(v) { // REGR_INTERCEPT if all x are equal
 		return types.Value{}, nil
 	}
 	both := moments{infinite: r.x.infinite || r.y.infinite}
 	return both.double(v)
 }
 
-// mode gives the value that comes most often in the sorted rows; the first of several.
+// mode returns the most frequent value in the sorted rows, or the first if several are equally frequent.
 func (a *accumulator) mode() (types.Value, error) {
 	var best types.Value
 	by, most := Order(a.call.OrderBy), 0
@@ -245,7 +245,8 @@ func (a *accumulator) mode() (types.Value, error) {
 	return best, nil
 }
 
-// percentile gives the value below which the part of the sorted rows lies that the argument says, between two of them where need be.
+// percentile returns the value at the fraction of the sorted rows that the argument gives. It interpolates between two
+// rows if needed.
 func (a *accumulator) percentile() (types.Value, error) {
 	p, ok, err := a.part()
 	if err != nil || !ok {
@@ -267,7 +268,7 @@ func (a *accumulator) percentile() (types.Value, error) {
 	return types.NewDouble(lo + (at-math.Floor(at))*(hi-lo)), nil
 }
 
-// percentileOfValues gives the first value at or below which that part lies.
+// percentileOfValues returns the first value whose position in the sorted rows is at or after the fraction.
 func (a *accumulator) percentileOfValues() (types.Value, error) {
 	p, ok, err := a.part()
 	if err != nil || !ok {
@@ -276,7 +277,7 @@ func (a *accumulator) percentileOfValues() (types.Value, error) {
 	return a.rows[max(int(math.Ceil(p*float64(len(a.rows))))-1, 0)].row[0], nil
 }
 
-// part gives the argument of a percentile, from 0 to 1; ok is false where it is NULL.
+// part returns the argument of a percentile, from 0 to 1; ok is false if it is NULL.
 func (a *accumulator) part() (p float64, ok bool, err error) {
 	v, err := a.call.Args[0].Eval(a.env)
 	if err != nil || v.IsNull() {

@@ -9,13 +9,13 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// unnestOp returns a row for each element of arrays, joined with its input row.
+// unnestOp returns a row for each element of arrays, with the columns of its input row.
 type unnestOp struct {
 	in   Operator
 	node *plan.Unnest
 	env  *expr.Env
-	rows [][]types.Value // of the input, that are left
-	sets [][]types.Value // the elements beside the first of rows, from at on
+	rows [][]types.Value // rows of the input that are left
+	sets [][]types.Value // elements for the first of rows; those from at on are left
 	at   int
 	out  [][]types.Value
 }
@@ -56,7 +56,7 @@ func (u *unnestOp) longest() (n int) {
 	return n
 }
 
-// advance computes the elements of the next row.
+// advance computes the arrays' elements for the next row.
 func (u *unnestOp) advance(ctx context.Context) (err error) {
 	for len(u.rows) == 0 {
 		if u.rows, err = u.in.Next(ctx); err != nil {

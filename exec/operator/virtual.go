@@ -10,8 +10,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// virtualSide returns the right side of a join, if it is a virtual relation that can be read in part, for the values of
-// the left side.
+// virtualSide returns the right side of a join if it is a virtual relation that can return only the rows with given
+// values.
 func virtualSide(n *plan.Join) *plan.Virtual {
 	right := n.Right
 	if f, ok := right.(*plan.Filter); ok {
@@ -24,10 +24,10 @@ func virtualSide(n *plan.Join) *plan.Virtual {
 	return v
 }
 
-// fewLeft is for how many left rows at most the right rows are made by their keys.
+// fewLeft is the greatest number of left rows for which a virtual relation computes only the matching rows.
 const fewLeft = 1000
 
-// narrow opens the right side: for few left rows, with the rows that have their keys.
+// narrow opens the right side. If there are few left rows, it computes only the right rows with their keys.
 func (j *joinOp) narrow(ctx context.Context) error {
 	if !j.late {
 		return nil
@@ -56,16 +56,16 @@ func (j *joinOp) narrow(ctx context.Context) error {
 	return err
 }
 
-// listedKey is the key of the values that narrow gives to virtual.
+// listedKey is the context key of the values that narrow passes to virtual.
 type listedKey struct{}
 
-// virtual opens a virtual relation, in narrow for the values that it lists.
+// virtual opens a virtual relation, with only the rows for the values that narrow listed, if any.
 func virtual(ctx context.Context, v *plan.Virtual) Operator {
 	listed, _ := ctx.Value(listedKey{}).(func(int) ([]types.Value, bool))
 	return Literal(v.Rows(listed))
 }
 
-// listed are the values that right columns have in pairs with the left rows.
+// listed returns, by right column, the values that matching right rows must have.
 func (j *joinOp) listed(left [][]types.Value) (map[int][]types.Value, error) {
 	out := map[int][]types.Value{}
 	for k, e := range j.node.RightKeys {
@@ -90,14 +90,13 @@ func (j *joinOp) listed(left [][]types.Value) (map[int][]types.Value, error) {
 	return out, nil
 }
 
-// aheadOp gives rows that were read ahead, and then the others.
+// aheadOp returns rows that were read before, then the other rows of an operator.
 type aheadOp struct {
 	Operator
 	rows  [][]types.Value
-	ended bool // there are no others
+	ended bool // the operator has no other rows
 }
 
-// Next gives the next rows.
 func (a *aheadOp) Next(ctx context.Context) ([][]types.Value, error) {
 	if rows := a.rows; len(rows) > 0 {
 		a.rows = nil

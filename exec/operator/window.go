@@ -15,16 +15,16 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// windowOp computes window functions over its input, which is sorted: it holds one partition at a time.
+// windowOp computes window functions over its sorted input. It holds one partition at a time.
 type windowOp struct {
 	in    Operator
 	node  *plan.Window
 	env   *expr.Env
 	share share
 
-	batch [][]types.Value // rows read and not yet taken
+	batch [][]types.Value // rows that were read but not added to a partition
 	key   []byte
-	rest  [][]types.Value // of the partition in hand, with the values of all calls
+	rest  [][]types.Value // rows of the current partition with the values of all calls
 	ended bool
 }
 
@@ -40,7 +40,7 @@ func (w *windowOp) Next(ctx context.Context) ([][]types.Value, error) {
 	return out, nil
 }
 
-// fill reads a partition and computes its calls; io.EOF after the last.
+// fill reads a partition and computes its window functions; io.EOF after the last.
 func (w *windowOp) fill(ctx context.Context) error {
 	w.share.release()
 	p := &partition{env: w.env, order: w.node.OrderBy}
@@ -95,14 +95,14 @@ func (w *windowOp) Close() error {
 	return w.in.Close()
 }
 
-// partition is rows in order. Rows that are equal in the order are peers.
+// partition holds sorted rows. Rows that are equal in the order are peers.
 type partition struct {
 	env   *expr.Env
 	order Order
 	rows  [][]types.Value
-	keys  [][]types.Value // what each row is sorted by
-	peers []int           // by row: the number of its group of peers
-	start []int           // by group: its first row; in the end the number of rows
+	keys  [][]types.Value // by row: the values by which it is sorted
+	peers []int           // by row: the index of its group of peers
+	start []int           // by group: the index of its first row; at the end, the number of rows
 }
 
 func (p *partition) add(row []types.Value, calls int, s *share) error {
@@ -126,13 +126,13 @@ func (p *partition) group() {
 	p.start = append(p.start, len(p.rows))
 }
 
-// eval computes e over row i.
+// eval evaluates e for row i.
 func (p *partition) eval(e expr.Expr, i int) (types.Value, error) {
 	p.env.Row = p.rows[i]
 	return e.Eval(p.env)
 }
 
-// compute gives the value of c for each row.
+// compute computes c for each row, and passes the values to give.
 func (p *partition) compute(ctx context.Context, c *plan.WindowCall, s *share, give func(row int, v types.Value) error) error {
 	f, ok := windowFunctions[c.Func]
 	if !ok {
@@ -153,7 +153,7 @@ func (p *partition) compute(ctx context.Context, c *plan.WindowCall, s *share, g
 	return nil
 }
 
-// windowFunctions gives the value of a call for row i.
+// windowFunctions compute the value of a call for row i.
 var windowFunctions = map[plan.Func]func(p *partition, c *plan.WindowCall, i int) (types.Value, error){
 	"ROW_NUMBER": func(_ *partition, _ *plan.WindowCall, i int) (types.Value, error) {
 		return types.NewInt(int64(i + 1)), nil
@@ -195,8 +195,8 @@ var windowFunctions = map[plan.Func]func(p *partition, c *plan.WindowCall, i int
 	},
 }
 
-// nth returns the argument for one row of the frame: which returns its number, from 1, for the frame's number of rows.
-// It is NULL if the frame has no such row.
+// nth returns the argument for one row of the frame, or NULL if there is no such row. which returns the row's number, from
+// 1, for a frame with rows rows.
 func (p *partition) nth(c *plan.WindowCall, i int, which func(rows int) int64) (types.Value, error) {
 	from, to, err := p.frame(c.Frame, i)
 	if err != nil {
@@ -213,7 +213,7 @@ func (p *partition) nth(c *plan.WindowCall, i int, which func(rows int) int64) (
 // ntile divides the rows into n parts and numbers them; if they cannot be of equal size, the first parts have one row
 // more.
 func (p *partition) ntile(c *plan.WindowCall, i int) (types.Value, error) {
-	v, err := p.eval(c.Arg, 0) // of the first row, as PostgreSQL has it
+	v, err := p.eval(c.Arg, 0) // the first row decides, as in PostgreSQL
 	if err != nil || v.IsNull() {
 		return types.Value{}, err
 	}
@@ -228,7 +228,7 @@ func (p *partition) ntile(c *plan.WindowCall, i int) (types.Value, error) {
 	return types.NewInt(int64(i)/(size+1) + 1), nil
 }
 
-// neighbour is the argument over another row: that many before (sign -1) or behind row i.
+// neighbour returns the argument for another row: a number of rows before (sign -1) or after row i.
 func (p *partition) neighbour(c *plan.WindowCall, i int, sign int64) (types.Value, error) {
 	by := int64(1)
 	if len(c.Args) > 0 {
@@ -248,7 +248,7 @@ func (p *partition) neighbour(c *plan.WindowCall, i int, sign int64) (types.Valu
 	return types.Value{}, nil
 }
 
-// frame gives the rows from (inclusive) and to (exclusive) of the frame of row i; to may be below from.
+// frame returns the rows from (inclusive) and to (exclusive) of the frame of row i; to may be less than from.
 func (p *partition) frame(f plan.Frame, i int) (from, to int, err error) {
 	if from, err = p.bound(f, f.Start, i, 0); err != nil {
 		return 0, 0, err
@@ -257,8 +257,8 @@ func (p *partition) frame(f plan.Frame, i int) (from, to int, err error) {
 	return from, to, err
 }
 
-// bound returns the row at b for row i: as the start (end 0) the frame's first row, as the end (1) the row after its
-// last.
+// bound returns the row index of the bound b for row i. For the start (end 0) it is the frame's first row, for the end
+// (end 1) the row after the last.
 func (p *partition) bound(f plan.Frame, b plan.FrameBound, i, end int) (int, error) {
 	n := len(p.rows)
 	switch b.Kind {
@@ -285,8 +285,8 @@ func (p *partition) bound(f plan.Frame, b plan.FrameBound, i, end int) (int, err
 	return p.start[min(max(p.peers[i]+away+end, 0), len(p.start)-1)], nil
 }
 
-// valued gives the first row whose value in the order is at b or behind it, for an end the first that is behind it. Rows with
-// NULL are a frame of their own.
+// valued returns the first row whose value in the order is at b or later; for an end, the first row whose value is later.
+// Rows with NULL are a frame of their own.
 func (p *partition) valued(b plan.FrameBound, i, end int) (int, error) {
 	key := p.keys[i][0]
 	if key.IsNull() {
@@ -314,7 +314,7 @@ func (p *partition) valued(b plan.FrameBound, i, end int) (int, error) {
 	return at, err
 }
 
-// position returns the value that bounds are compared with: the milliseconds of a moment, any other value unchanged.
+// position returns the value for comparisons with bounds: milliseconds for a moment, any other value unchanged.
 func position(v types.Value) types.Value {
 	switch v.Type() {
 	case types.Date:
@@ -327,9 +327,9 @@ func position(v types.Value) types.Value {
 
 func isFloat(v types.Value) bool { return v.Type() == types.Double || v.Type() == types.Float }
 
-// moved returns the position of b for a row with the value key: above it or, with up false, below it. A position beyond
-// the type's range is its end. For an infinite bound all DOUBLEs are equally near: then it is the greatest if all is
-// set, else the least.
+// moved returns the position of b for a row with the value key: above key if up is set, otherwise below it. A position
+// outside the type's range is replaced by the end of the range. All DOUBLEs are equally far from an infinite bound: then
+// the result is the greatest DOUBLE if all is set, otherwise the least.
 func (p *partition) moved(b plan.FrameBound, key types.Value, up, all bool) (types.Value, error) {
 	if b.Moved != nil {
 		p.env.Row = []types.Value{key}
@@ -388,15 +388,15 @@ func (p *partition) moved(b plan.FrameBound, key types.Value, up, all bool) (typ
 	return types.NewDecimal(sum), nil
 }
 
-// aggregate computes an aggregate over the frame of each row. If a frame begins where the previous one began, it adds
-// only the new rows. If a frame of a sum or count begins later, it removes the first rows. All other frames are
-// computed anew.
+// aggregate computes an aggregate over the frame of each row. If a frame begins where the previous one began, it adds only
+// the new rows. If the frame of a sum or count begins later, it also removes the first rows. All other frames are computed
+// from their first row.
 func (p *partition) aggregate(ctx context.Context, c *plan.WindowCall, s *share, give func(row int, v types.Value) error) error {
 	own := share{Budget: s.Budget}
 	defer own.release()
 	a := newAccumulator(&c.AggCall, p.env, &own)
 	var last types.Value
-	first, next, steps := 0, 0, 0 // a has taken the rows from first up to next
+	first, next, steps := 0, 0, 0 // a has the rows from first up to, not including, next
 	take := func(row int, how func() error) error {
 		if steps++; steps%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -430,7 +430,7 @@ func (p *partition) aggregate(ctx context.Context, c *plan.WindowCall, s *share,
 			if last, err = a.result(); err != nil {
 				return err
 			}
-			if last.Type() == types.Decimal { // the accumulator goes on adding to it
+			if last.Type() == types.Decimal { // the accumulator changes it in place
 				last = types.NewDecimal(new(apd.Decimal).Set(last.Decimal()))
 			}
 		}

@@ -16,10 +16,8 @@ var ErrInterrupt = errors.New("interrupted")
 // Continued is the prompt of a statement's lines after the first.
 const Continued = "  -> "
 
-// lineBreak separates the lines of a statement in readline's buffer, where
-//
-//	would end the input. A \r in a statement is
-//	in the buffer.
+// lineBreak separates the lines of a statement in readline's buffer, where \n would end the input. A \r in a statement is
+// \n in the buffer.
 const lineBreak = '\r'
 
 var swapped = strings.NewReplacer("\n", string(lineBreak), string(lineBreak), "\n")
