@@ -19,16 +19,16 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// NamedArgs are the arguments of @name parameters, passed as the only argument (after QueryOptions, if any). A map[string]any, a struct whose
-// exported fields have the names (or tags db:"name"), and values of sql.Named do the same.
+// NamedArgs are the arguments of @name parameters, passed as the only argument (after QueryOptions, if any). Alternatives
+// are a map[string]any, a struct whose exported fields have the names (or tags db:"name"), and values of sql.Named.
 type NamedArgs map[string]any
 
-// QueryOptions, as the first argument, hold for that statement in place of the DB's options:
+// QueryOptions, as the first argument, override the DB's options for one statement:
 //
 //	db.Query(ctx, "SELECT COUNT(*) FROM t", hql.QueryOptions{AllowFullScan: true, Parallelism: 64})
 type QueryOptions = exec.RunOptions
 
-// splitOptions takes QueryOptions off the arguments.
+// splitOptions separates QueryOptions from the arguments.
 func splitOptions(args []any) (QueryOptions, []any, error) {
 	if len(args) == 0 {
 		return QueryOptions{}, args, nil
@@ -43,8 +43,8 @@ func splitOptions(args []any) (QueryOptions, []any, error) {
 	return o, args[1:], nil
 }
 
-// bind turns Go values into arguments for the statement of used, which changes
-// where a slice fills an IN list: x IN (?).
+// bind converts Go values to arguments for the statement of used. It changes the statement if a slice fills an IN list: x
+// IN (?).
 func bind(used *params, args []any) (exec.Args, error) {
 	options, args, err := splitOptions(args)
 	if err != nil {
@@ -70,7 +70,7 @@ func bindArgs(used *params, args []any) (exec.Args, error) {
 		at := parser.NoPos
 		for _, p := range used.all {
 			if p.Index > len(args) {
-				at = p.Pos // the first one without a value
+				at = p.Pos // the first parameter without a value
 				break
 			}
 		}
@@ -158,7 +158,7 @@ func namedArgs(used *params, args []any) (named NamedArgs, ok bool, err error) {
 		if f, err := s.FieldByIndexErr(index); err == nil {
 			named[p.Name] = f.Interface()
 		} else {
-			named[p.Name] = nil // an embedded struct that is not there
+			named[p.Name] = nil // the struct is behind a nil pointer to an embedded struct
 		}
 	}
 	return named, true, nil
@@ -211,7 +211,7 @@ func bindNamed(used *params, named NamedArgs) (exec.Args, error) {
 	return out, nil
 }
 
-// changes reports whether binding args changes the statement: a slice fills an IN list.
+// changes reports whether binding args changes the statement, because a slice fills an IN list.
 func changes(args []any) bool {
 	for _, a := range args {
 		switch x := a.(type) {
@@ -269,12 +269,12 @@ func argument(a any) (v types.Value, list []types.Value, isList bool, err error)
 	return v, list, true, err
 }
 
-// arrayOf makes an array of the elements of a slice, whose Go type determines their type if there are none.
+// arrayOf returns an array of a slice's elements. If there are none, the slice's Go type determines their type.
 func arrayOf(list []types.Value, of reflect.Type) (types.Value, error) {
 	elem := types.Null
 	for _, v := range list {
 		t, ok := expr.Widen(elem, v.Type())
-		if elem = t; !ok { // of several types, as IN may have them
+		if elem = t; !ok { // elements of several types, which only IN allows
 			elem = types.String
 			break
 		}
@@ -296,7 +296,7 @@ func arrayOf(list []types.Value, of reflect.Type) (types.Value, error) {
 	return types.NewArray(elem, items), nil
 }
 
-// value converts a Go value, with one case for each type or kind; ok is false if SQL has no such value.
+// value converts a Go value, with one case for each type or kind; ok is false if SQL has no such type.
 func value(a any) (v types.Value, ok bool, err error) {
 	switch a := a.(type) {
 	case nil:

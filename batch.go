@@ -23,32 +23,32 @@ func (b *Batch) Queue(sql string, args ...any) {
 	b.queued = append(b.queued, queued{sql, args})
 }
 
-// Len is the number of statements.
+// Len returns the number of statements.
 func (b *Batch) Len() int { return len(b.queued) }
 
-// batchReads is the number of queries of a batch that read concurrently.
+// batchReads is the number of queries of a batch that run concurrently.
 const batchReads = 8
 
-// BatchResults are the results of a batch, in the order of Queue. They are not for concurrent use.
+// BatchResults are the results of a batch, in the order of Queue. They are not safe for concurrent use.
 type BatchResults struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	db     *DB
 	left   []queued
-	begun  []*begun // those at the front of left that run already
+	begun  []*begun // the first queries of left, which already run
 	err    error
 }
 
-// begun is a query that runs before its turn.
+// begun is a query that was started before its result was requested.
 type begun struct {
 	done chan struct{}
 	rows *Rows
 	err  error
 }
 
-// SendBatch begins to run the statements of b. Queries that follow each other run at the same time, up to eight of them; a statement that
-// writes begins when all before it have been taken from the results, and the statements after it wait for its end. A failed statement does
-// not end the others: HBase has no transactions. The results must be closed.
+// SendBatch starts the statements of b. Consecutive queries run concurrently, up to eight of them. A statement that writes
+// begins when the results of all previous statements have been taken, and later statements wait for its end. A failed
+// statement does not end the others, since HBase has no transactions. The results must be closed.
 func (db *DB) SendBatch(ctx context.Context, b *Batch) *BatchResults {
 	ctx, cancel := context.WithCancel(ctx)
 	r := &BatchResults{ctx: ctx, cancel: cancel, db: db, left: b.queued}
@@ -56,12 +56,12 @@ func (db *DB) SendBatch(ctx context.Context, b *Batch) *BatchResults {
 	return r
 }
 
-// ahead begins the next queries at the front of the remaining statements.
+// ahead starts the next queries at the front of the remaining statements.
 func (r *BatchResults) ahead() {
 	for _, q := range r.left[len(r.begun):min(len(r.left), batchReads)] {
 		s, err := r.db.statement(q.sql)
 		if err != nil {
-			return // its own turn reports it
+			return // the error is returned with its own result
 		}
 		if _, query := s.parsed.(*parser.Select); !query {
 			return
@@ -95,7 +95,7 @@ func (r *BatchResults) Query() (*Rows, error) {
 	} else {
 		q := r.left[0]
 		if rows, err = r.db.Query(r.ctx, q.sql, q.args...); err == nil {
-			rows.fetch() // a statement without rows is run by that
+			rows.fetch() // runs a statement without rows
 		}
 	}
 	r.left = r.left[1:]
@@ -109,7 +109,7 @@ func (r *BatchResults) QueryRow() *OneRow {
 	return &OneRow{rows, err}
 }
 
-// Exec returns the next statement's result without its rows.
+// Exec returns the next statement's result and discards its rows.
 func (r *BatchResults) Exec() (Result, error) {
 	rows, err := r.Query()
 	if err != nil {
@@ -118,7 +118,8 @@ func (r *BatchResults) Exec() (Result, error) {
 	return rows.drain()
 }
 
-// Close runs the statements that are left, without their rows, and returns the first error of these. After the end of the context it runs none.
+// Close runs the remaining statements, discards their rows, and returns the first of their errors. After the end of the
+// context it runs none.
 func (r *BatchResults) Close() error {
 	var first error
 	for r.err == nil && len(r.left) > 0 {

@@ -28,32 +28,32 @@ func RowToMap(row Row) (map[string]any, error) {
 	return m, nil
 }
 
-// RowToStructByName reads a row into the fields of a T: a column goes to the field with its name
-// in the tag db, or else with its name, letters' case and underscores aside. Every
-// column needs a field, and every field without the tag db:"-" a column. A field of an embedded struct that a field
-// further out has the name of is hidden, as in Go; two of one depth are an error.
+// RowToStructByName reads a row into the fields of a T. A column goes to the field with its name in the tag db, or else to
+// the field with the same name; letters' case and underscores do not matter. Each column needs a field, and each field
+// without the tag db:"-" needs a column. As in Go, a field hides fields with the same name in embedded structs; two at the
+// same depth are an error.
 func RowToStructByName[T any](row Row) (T, error) {
 	var v T
 	err := scanStruct(row, reflect.ValueOf(&v).Elem(), fieldsByName)
 	return v, err
 }
 
-// RowToStructByNameLax is RowToStructByName for structs with fields that no column fills.
+// RowToStructByNameLax is RowToStructByName, except that fields without a column are allowed.
 func RowToStructByNameLax[T any](row Row) (T, error) {
 	var v T
 	err := scanStruct(row, reflect.ValueOf(&v).Elem(), fieldsByNameLax)
 	return v, err
 }
 
-// RowToStructByPos reads a row into the exported fields of a T in their order, with those of embedded structs in their
-// place, and without those with the tag db:"-". Their number must be the number of columns.
+// RowToStructByPos reads a row into the exported fields of a T in their order. Fields of embedded structs count at the
+// position of the struct; fields with the tag db:"-" do not count. There must be as many fields as columns.
 func RowToStructByPos[T any](row Row) (T, error) {
 	var v T
 	err := scanStruct(row, reflect.ValueOf(&v).Elem(), fieldsByPos)
 	return v, err
 }
 
-// RowToAddrOf gives rows as f reads them by address:
+// RowToAddrOf returns a function that returns a pointer to the result of f:
 //
 //	users, err := hql.CollectRows(rows, hql.RowToAddrOf(hql.RowToStructByName[User]))
 func RowToAddrOf[T any](f func(Row) (T, error)) func(Row) (*T, error) {
@@ -66,7 +66,7 @@ func RowToAddrOf[T any](f func(Row) (T, error)) func(Row) (*T, error) {
 	}
 }
 
-// fieldMatch says how columns find their fields.
+// fieldMatch is the way in which columns are assigned to fields.
 type fieldMatch uint8
 
 const (
@@ -75,14 +75,14 @@ const (
 	fieldsByPos
 )
 
-// fieldPlan is the fields, as reflect.Value.FieldByIndex takes them, that the columns of a result go to.
+// fieldPlan holds the fields for the columns of a result, as indexes for reflect.Value.FieldByIndex.
 type fieldPlan struct {
 	of     reflect.Type
 	match  fieldMatch
 	fields [][]int
 }
 
-// scanStruct reads row into s. The fields are looked for once a result.
+// scanStruct reads row into s. It assigns columns to fields once per result.
 func scanStruct(row Row, s reflect.Value, match fieldMatch) error {
 	p := row.rows.fields
 	if p == nil || p.of != s.Type() || p.match != match {
@@ -100,7 +100,7 @@ func scanStruct(row Row, s reflect.Value, match fieldMatch) error {
 	return row.Scan(dest...)
 }
 
-// fieldOf is s.FieldByIndex that makes the structs behind embedded pointers.
+// fieldOf is s.FieldByIndex, except that it allocates structs for nil embedded pointers.
 func fieldOf(s reflect.Value, index []int) reflect.Value {
 	for _, i := range index {
 		if s.Kind() == reflect.Pointer {
@@ -114,11 +114,11 @@ func fieldOf(s reflect.Value, index []int) reflect.Value {
 	return s
 }
 
-// namedFields are the fields of a struct that have names.
+// namedFields holds the fields of a struct by name.
 type namedFields struct {
 	all   [][]int
 	byKey map[string][]int  // "=tag" for tagged fields, the folded name for others
-	clash map[string]string // the two fields of one key
+	clash map[string]string // the names of two fields with the same key
 }
 
 func fieldsOf(t reflect.Type) namedFields {
@@ -130,7 +130,7 @@ func fieldsOf(t reflect.Type) namedFields {
 			key = "=" + tag
 		}
 		switch other, ok := n.byKey[key]; {
-		case !ok || len(f.Index) < len(other): // an outer field hides an embedded struct's
+		case !ok || len(f.Index) < len(other): // an outer field hides one of an embedded struct
 			n.byKey[key] = f.Index
 			delete(n.clash, key)
 		case len(f.Index) == len(other):
@@ -150,7 +150,7 @@ func (n namedFields) find(name string) (key string, index []int, ok bool) {
 	return key, index, ok
 }
 
-// matchFields gives the field of each column.
+// matchFields returns the field of each column.
 func matchFields(t reflect.Type, columns []string, match fieldMatch) ([][]int, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%s is not a struct", t)
@@ -182,8 +182,8 @@ func matchFields(t reflect.Type, columns []string, match fieldMatch) ([][]int, e
 	return out, nil
 }
 
-// structFields lists the fields of t that can hold columns, with those of embedded structs in their place. Their Index
-// starts at prefix.
+// structFields lists the fields of t that can hold columns, with those of embedded structs at the position of the struct.
+// It puts prefix before each Index.
 func structFields(t reflect.Type, prefix []int) []reflect.StructField {
 	var out []reflect.StructField
 	for i := range t.NumField() {

@@ -9,11 +9,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// CopyFrom writes rows into a table, a thousand with one call for each region and four thousand at a time: several times
-// as fast as one INSERT after the other. Each row has a value for each of columns; all columns of the table where columns
-// is empty. It writes rows of one key in their order. A row that does not fit ends it with an error that names its
-// number; the error tells how many are
-// written (PartialError). CopyRows makes rows of a slice.
+// CopyFrom writes rows into a table, several times as fast as one INSERT after the other: it sends a thousand rows per
+// batch, and up to four batches at the same time. Each row has a value for each of columns, or for each column of the
+// table if columns is empty. Rows with the same key are written in order. A row that does not fit ends CopyFrom with an
+// error that has the row's number; a PartialError has the number of rows written. CopyRows converts a slice to rows.
 func (db *DB) CopyFrom(ctx context.Context, table string, columns []string, rows iter.Seq2[[]any, error]) (Result, error) {
 	s := &parser.Copy{Pos: parser.NoPos, Table: table}
 	for _, name := range columns {
@@ -41,7 +40,7 @@ func (db *DB) CopyFrom(ctx context.Context, table string, columns []string, rows
 	return stmt.Exec(ctx)
 }
 
-// CopyRows gives the rows of a slice to CopyFrom.
+// CopyRows returns the rows of a slice for CopyFrom.
 func CopyRows(rows [][]any) iter.Seq2[[]any, error] {
 	return func(yield func([]any, error) bool) {
 		for _, row := range rows {

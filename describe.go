@@ -8,24 +8,24 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Parse parses one statement and does not check the tables that it names: errors that Prepare would return, the statement
-// returns when it runs.
+// Parse parses one statement without checking the tables that it names. Errors that Prepare would return are returned when
+// the statement runs.
 func (db *DB) Parse(sql string) (*Stmt, error) { return db.statement(sql) }
 
-// Statement is the statement's tree, which must not be changed.
+// Statement returns the statement's syntax tree, which must not be changed.
 func (s *Stmt) Statement() parser.Statement { return s.parsed }
 
 // Description describes a statement before it runs.
 type Description struct {
 	Parameters []ParameterType // ? and $n in their order
-	Columns    []ColumnType    // nil: it gives no rows
+	Columns    []ColumnType    // nil for a statement without rows
 }
 
-// ParameterType is the type that a parameter's position needs; Null if any type will do.
+// ParameterType is the type that the context of a parameter expects; Null if any type is allowed.
 type ParameterType = exec.ParameterType
 
-// Describe returns the types of the statement's parameters and columns. given has the known types of the first parameters
-// (Null: unknown). Describe reads no table.
+// Describe returns the types of the statement's parameters and columns. given has the known types of the first parameters;
+// Null means unknown. Describe reads no table.
 func (s *Stmt) Describe(ctx context.Context, given []types.Type) (*Description, error) {
 	if err := s.db.open(); err != nil {
 		return nil, err

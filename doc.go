@@ -1,4 +1,4 @@
-// Package hql answers SQL over HBase tables whatever their rowkey looks like.
+// Package hql runs SQL over existing HBase tables, whatever the layout of their rowkeys.
 //
 // A CREATE TABLE statement describes a table once; its ROW KEY lists the parts of the key as
 // expressions. Queries then become Gets and bounded Scans:

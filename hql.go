@@ -24,33 +24,33 @@ type DB struct {
 	engine   *exec.Engine
 	cfg      *config
 	writable bool
-	owned    bool // Open made the client
-	// statements are queries by their text, parsed.
+	owned    bool // Open created the client
+	// statements caches parsed queries by their text.
 	statements *lru.Cache[string, *Stmt]
 
 	totals  *totals
-	session *exec.Session // nil: the engine's own
+	session *exec.Session // nil: the engine's default session
 	parent  *DB           // the DB of Session; nil if Open or New made this DB
 
 	mu     sync.RWMutex
 	closed bool
 }
 
-// Session returns a DB on the same store and catalog with settings of its own: SET applies to the statements that run
-// through it, as to a connection of a pool. After its Close no further statement begins; the Close of db ends all sessions.
+// Session returns a DB on the same store and catalog with settings of its own, like a connection of a pool: SET applies
+// only to statements that run through it. After its Close no further statement begins. The Close of db ends all sessions.
 func (db *DB) Session() *DB {
 	return &DB{client: db.client, engine: db.engine, cfg: db.cfg, writable: db.writable, statements: newStatements(), totals: db.totals,
 		session: db.engine.NewSession(), parent: db}
 }
 
-// SessionOf is Session for the connection of a PostgreSQL client: c describes it to the catalog.
+// SessionOf is Session for the connection of a PostgreSQL client; the system catalog describes it by c.
 func (db *DB) SessionOf(c *pgcatalog.Client) *DB {
 	s := db.Session()
 	s.session.Client = c
 	return s
 }
 
-// newStatements makes the cache of statements by their text.
+// newStatements returns an empty cache of statements.
 func newStatements() *lru.Cache[string, *Stmt] {
 	c, err := lru.New[string, *Stmt](maxKept)
 	if err != nil {
@@ -73,9 +73,10 @@ type Stats = exec.Stats
 // Query runs one statement and returns its rows, which must be closed; reading them to the end closes them. Cancelling
 // ctx ends the reading too.
 //
-// Arguments are the values of ?, $1 or, as NamedArgs, of @name: nil, bool, integers, floats, string, []byte and byte arrays,
-// time.Time (a TIMESTAMP; for a DATE its year, month and day), time.Duration (a TIME), json.RawMessage, driver.Valuer, types.Value, pointers to these, and
-// in x IN (?), x = ANY (?) and, in FROM, UNNEST (?) a slice of them. QueryOptions may come first.
+// Arguments are the values of ?, $1 or, as NamedArgs, of @name. They may be nil, bool, integers, floats, string, []byte
+// and byte arrays, time.Time (a TIMESTAMP; for a DATE its year, month and day), time.Duration (a TIME), json.RawMessage,
+// driver.Valuer, types.Value, and pointers to these. A slice of them is an argument of x IN (?), x = ANY (?) and, in FROM,
+// UNNEST (?). QueryOptions may come first.
 func (db *DB) Query(ctx context.Context, sql string, args ...any) (*Rows, error) {
 	s, err := db.statement(sql)
 	if err != nil {
@@ -116,14 +117,14 @@ func (db *DB) open() error {
 	return nil
 }
 
-// QueryRow runs a query for its first row. An error comes from the result's Scan.
+// QueryRow runs a query and returns its first row. The result's Scan returns errors.
 func (db *DB) QueryRow(ctx context.Context, sql string, args ...any) *OneRow {
 	rows, err := db.Query(ctx, sql, args...)
 	return &OneRow{rows, err}
 }
 
-// Exec runs one statement, or without arguments several, separated by
-// semicolons. The result is the last one's, with the warnings of all.
+// Exec runs one statement or, without arguments, several that are separated by semicolons. It returns the last statement's
+// result with the warnings of all.
 func (db *DB) Exec(ctx context.Context, sql string, args ...any) (Result, error) {
 	stmts, err := parser.Parse(sql)
 	if err != nil {
@@ -148,9 +149,9 @@ func (db *DB) Exec(ctx context.Context, sql string, args ...any) (Result, error)
 	return out, nil
 }
 
-// Prepare parses one statement and checks that the tables and columns that it reads exist. Each call binds and plans the
-// statement anew, because the keys to read depend on the arguments. A query that reads one row by its whole key keeps its
-// plan, and a call only encodes the key.
+// Prepare parses one statement and checks that the tables and columns that it reads exist. Each call plans the statement
+// again, because the keys to read depend on the arguments. Only a query that reads one row by its whole key keeps its
+// plan: a call then only encodes the key.
 func (db *DB) Prepare(ctx context.Context, sql string) (*Stmt, error) {
 	s, err := db.statement(sql)
 	if err != nil {
@@ -169,7 +170,7 @@ func (db *DB) Prepare(ctx context.Context, sql string) (*Stmt, error) {
 	return s, nil
 }
 
-// Explain plans a query, or the reads of a statement that writes, without running it.
+// Explain plans a query, or the reads of a writing statement, without running it.
 func (db *DB) Explain(ctx context.Context, sql string, args ...any) (*Plan, error) {
 	s, err := parser.ParseStatement(sql)
 	if err != nil {
@@ -197,7 +198,7 @@ func (db *DB) explain(ctx context.Context, s parser.Statement, sql string, args 
 	return newPlan(p), nil
 }
 
-// bind binds the arguments of s, whose text is sql, for a statement of the session.
+// bind converts args to arguments for s, whose text is sql, in the DB's session.
 func (db *DB) bind(s parser.Statement, sql string, args []any) (exec.Args, error) {
 	bound, err := bind(findParams(s), args)
 	if err != nil {
@@ -207,23 +208,23 @@ func (db *DB) bind(s parser.Statement, sql string, args []any) (exec.Args, error
 	return bound, nil
 }
 
-// Settings are those of the statements that run through db, and the statements of PREPARE.
+// Settings returns the session of the statements that run through db: its settings and prepared statements.
 func (db *DB) Settings() *exec.Session { return cmp.Or(db.session, db.engine.Session()) }
 
-// Tables lists the tables that the catalog knows, by name. They do not change.
+// Tables returns the tables in the catalog, sorted by name. They must not be changed.
 func (db *DB) Tables() []*catalog.Table { return db.engine.Catalog().Tables() }
 
-// Views lists the views by name.
+// Views returns the views in the catalog, sorted by name.
 func (db *DB) Views() []*catalog.View { return db.engine.Catalog().Views() }
 
-// Catalog is the DB's catalog.
+// Catalog returns the DB's catalog.
 func (db *DB) Catalog() *catalog.Catalog { return db.engine.Catalog() }
 
-// Client is the client through which the DB reads and writes; it refuses writes unless they are allowed.
+// Client returns the client through which the DB reads and writes. It refuses writes if the DB is read-only.
 func (db *DB) Client() hbase.Client { return db.engine.Client() }
 
-// Statistics returns the statistics of ANALYZE for a table, for planning outside the DB, as package design does. It is nil
-// if there are none, or if they do not arrive before ctx ends.
+// Statistics returns the results of ANALYZE for a table, for planning outside the DB, as in package design. It returns nil
+// if there are none, or if ctx ends before they are read.
 func (db *DB) Statistics(ctx context.Context, t *catalog.Table) *stats.Table {
 	return db.engine.Statistics(ctx, t)
 }
@@ -231,7 +232,7 @@ func (db *DB) Statistics(ctx context.Context, t *catalog.Table) *stats.Table {
 // Writable reports whether statements may write.
 func (db *DB) Writable() bool { return db.writable }
 
-// Ping makes a small request to the store, to check the connection.
+// Ping sends a small request to the store to check the connection.
 func (db *DB) Ping(ctx context.Context) error {
 	if err := db.open(); err != nil {
 		return err
@@ -240,7 +241,7 @@ func (db *DB) Ping(ctx context.Context) error {
 	return err
 }
 
-// Closed reports whether Close was called: statements fail with ErrClosed.
+// Closed reports whether Close was called. Statements then fail with ErrClosed.
 func (db *DB) Closed() bool { return db.open() != nil }
 
 // Close ends all statements, whose Rows then fail with ErrClosed, and the connection that Open made. Functions that a
@@ -263,14 +264,14 @@ func (db *DB) Close() error {
 	return errors.Join(errs...)
 }
 
-// maxKept and maxKeptText bound the queries that a DB keeps parsed for the next time, and the text of one in bytes.
+// maxKept bounds the number of parsed queries that a DB caches; maxKeptText bounds the text of each in bytes.
 const maxKept, maxKeptText = 256, 4096
 
 // Stmt is a prepared statement. It is safe for concurrent use.
 type Stmt struct {
 	db     *DB
 	sql    string
-	parsed parser.Statement // shared by all calls: not to be changed
+	parsed parser.Statement // shared by all calls; must not be changed
 	params *params
 	plans  exec.Plans
 	source iter.Seq2[[]types.Value, error] // the rows of CopyFrom
@@ -288,12 +289,12 @@ func (s *Stmt) run(ctx context.Context, args []any) (*Rows, error) {
 	return s.runOnce(ctx, args)
 }
 
-// runOnce is run for a statement whose tree may be changed.
+// runOnce is run for a statement whose syntax tree may be changed.
 func (s *Stmt) runOnce(ctx context.Context, args []any) (*Rows, error) {
 	return s.runPiece(ctx, args, nil)
 }
 
-// runPiece is runOnce for a piece of a query; nil: for all of it.
+// runPiece is runOnce for a piece of a query; nil: the whole query.
 func (s *Stmt) runPiece(ctx context.Context, args []any, piece *exec.Piece) (*Rows, error) {
 	if err := s.db.open(); err != nil {
 		return nil, err
@@ -322,13 +323,13 @@ func (s *Stmt) runPiece(ctx context.Context, args []any, piece *exec.Piece) (*Ro
 // Query runs the statement.
 func (s *Stmt) Query(ctx context.Context, args ...any) (*Rows, error) { return s.run(ctx, args) }
 
-// QueryRow runs the statement for its first row.
+// QueryRow runs the statement and returns its first row.
 func (s *Stmt) QueryRow(ctx context.Context, args ...any) *OneRow {
 	rows, err := s.run(ctx, args)
 	return &OneRow{rows, err}
 }
 
-// Exec runs the statement and returns its result without rows.
+// Exec runs the statement and returns its result, discarding its rows.
 func (s *Stmt) Exec(ctx context.Context, args ...any) (Result, error) {
 	rows, err := s.run(ctx, args)
 	if err != nil {
@@ -345,10 +346,10 @@ func (s *Stmt) Explain(ctx context.Context, args ...any) (*Plan, error) {
 	return s.db.explain(ctx, s.parsed, s.sql, args)
 }
 
-// Parameters is the number of ? or $n arguments that the statement takes.
+// Parameters returns the number of ? or $n arguments that the statement takes.
 func (s *Stmt) Parameters() int { return s.params.count }
 
-// SQL is the statement's text.
+// SQL returns the statement's text.
 func (s *Stmt) SQL() string { return s.sql }
 
 // Close does nothing: a statement holds no resources.

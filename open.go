@@ -47,7 +47,7 @@ import (
 //   - meta_suffix=x is the hbase.meta.table.suffix of a cluster that shares its files with another one and calls hbase:meta
 //     hbase:meta_x. A cluster that is reached without ZooKeeper reports its suffix itself.
 //
-// The DB also knows the tables whose definitions are kept in the store.
+// The DB also knows the tables whose definitions are stored in the cluster.
 func Open(ctx context.Context, dsn string, opts ...Option) (*DB, error) {
 	scheme, rest, ok := strings.Cut(dsn, ":")
 	if !ok {
@@ -73,9 +73,9 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*DB, error) {
 	return nil, fmt.Errorf("connect %q: unknown scheme %q: an address is mem:, dir:PATH, hbase://QUORUM/ROOT or hbase+rpc://MASTERS", dsn, scheme)
 }
 
-// New makes a DB on a client of the caller's own, which must also send single RPCs
-// (gohbase.RPCClient), as gohbase's and the embedded store do. It stays open when the DB is closed.
-// cat may be nil. The defaults are those of a cluster.
+// New returns a DB on the caller's client, which must also send single RPCs (gohbase.RPCClient), as the clients of gohbase
+// and of the embedded store do. Closing the DB does not close the client. cat may be nil. The defaults are those for a
+// cluster.
 func New(client gohbase.Client, admin gohbase.AdminClient, cat *catalog.Catalog, opts ...Option) (*DB, error) {
 	if cat != nil {
 		opts = append([]Option{func(c *config) error { c.catalog = cat; return nil }}, opts...)
@@ -171,7 +171,7 @@ func openCluster(ctx context.Context, scheme, rest string, opts []Option) (*DB, 
 	return db, db.load(ctx)
 }
 
-// load reads the store's catalog; db is closed when that fails.
+// load reads the store's catalog. If that fails, it closes db.
 func (db *DB) load(ctx context.Context) error {
 	warnings, err := db.engine.LoadCatalog(ctx)
 	if err != nil {
@@ -186,7 +186,8 @@ func (db *DB) load(ctx context.Context) error {
 	return nil
 }
 
-// cutHosts takes the hosts out of an address without its scheme and puts a name in their place: url.Parse takes only one host.
+// cutHosts replaces the list of hosts in an address without a scheme by a single name, since url.Parse accepts only one
+// host.
 func cutHosts(rest string) (hosts, tail string) {
 	rest = strings.TrimPrefix(rest, "//")
 	end := strings.IndexAny(rest, "/?")
@@ -197,7 +198,7 @@ func cutHosts(rest string) (hosts, tail string) {
 	return rest[start:end], rest[:start] + "hosts" + rest[end:]
 }
 
-// withPorts gives the hosts of an address with a port at each: one given at the last host holds for those without.
+// withPorts adds port to each host of a list that has none. A port at the last host applies to all hosts without one.
 func withPorts(list, port, what, form string) (string, error) {
 	if list == "" {
 		return "", fmt.Errorf("connect: %s is missing: %s", what, form)
@@ -230,8 +231,8 @@ type address struct {
 
 func (a *address) add(o Option) { a.options = append(a.options, o) }
 
-// parameters of an address, in the order in which errors list them. If a parameter is given several times the last one
-// counts, except for catalog, which counts each time.
+// parameters lists the parameters of an address, in the order in which errors list them. If a parameter is repeated, the
+// last value counts; catalog may have several values.
 var parameters = []struct {
 	name string
 	read func(a *address, v string) error
@@ -302,7 +303,7 @@ var parameters = []struct {
 	}},
 }
 
-// truth reads a parameter that is true where it has no value.
+// truth parses a boolean parameter; without a value it is true.
 func truth(name, v string) (bool, error) {
 	on, err := strconv.ParseBool(cmp.Or(v, "true"))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/hql-db/hql/importer"
 )
 
-// FullScan is the policy for a statement that would read a whole table.
+// FullScan is the policy for a statement that would read all of a table.
 type FullScan = exec.FullScanPolicy
 
 // The policies: FullScanDeny is the default on a cluster, FullScanWarn on the embedded store.
@@ -42,7 +42,7 @@ type config struct {
 	tracers    tracers
 }
 
-// WithCatalogFile adds the CREATE TABLE statements of a file. It maps existing tables and creates none.
+// WithCatalogFile adds the tables that the CREATE TABLE statements of a file define. It creates no HBase tables.
 func WithCatalogFile(name string) Option {
 	return func(c *config) error {
 		b, err := os.ReadFile(name)
@@ -56,7 +56,7 @@ func WithCatalogFile(name string) Option {
 	}
 }
 
-// WithCatalog adds the CREATE TABLE statements in sql, as WithCatalogFile does.
+// WithCatalog adds the tables that the CREATE TABLE statements in sql define. It creates no HBase tables.
 func WithCatalog(sql string) Option {
 	return func(c *config) error { return c.catalog.Load(sql) }
 }
@@ -84,12 +84,12 @@ func WithLogger(l *slog.Logger) Option {
 	return func(c *config) error { c.exec.Logger = l; return nil }
 }
 
-// WithLocation sets the zone of timestamps in text; the default is UTC.
+// WithLocation sets the time zone of timestamps in text; the default is UTC.
 func WithLocation(loc *time.Location) Option {
 	return func(c *config) error { c.exec.Loc = loc; return nil }
 }
 
-// WithFullScan sets the policy for a statement that misses the rowkey prefix.
+// WithFullScan sets the policy for a statement whose conditions do not bind the start of a rowkey.
 func WithFullScan(p FullScan) Option {
 	return func(c *config) error { c.fullScan = &p; return nil }
 }
@@ -129,7 +129,7 @@ func WithoutFiles() Option {
 	return func(c *config) error { c.exec.NoFiles = true; return nil }
 }
 
-// WithParallelism bounds the reads in flight for one statement; the default is 16.
+// WithParallelism bounds the number of parallel reads of one statement; the default is 16.
 func WithParallelism(n int) Option {
 	return func(c *config) error {
 		if n < 1 {
@@ -169,7 +169,7 @@ func WithSpillDir(dir string) Option {
 	return func(c *config) error { c.exec.SpillDir = dir; return nil }
 }
 
-// WithClock replaces the time of NOW() and of written cells.
+// WithClock replaces the clock for NOW() and for the timestamps of written cells.
 func WithClock(now func() time.Time) Option {
 	return func(c *config) error { c.exec.Clock = now; return nil }
 }

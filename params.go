@@ -2,7 +2,7 @@ package hql
 
 import "github.com/hql-db/hql/parser"
 
-// params are the parameters of a statement, and the expressions in it that take lists.
+// params holds the parameters of a statement, and the IN expressions that take lists.
 type params struct {
 	count int             // the greatest index of ? or $n
 	named []*parser.Param // @name
@@ -28,7 +28,8 @@ func findParams(s parser.Statement) *params {
 	return p
 }
 
-// expand replaces the parameters of IN for which list gives values by those. Elsewhere such a parameter is an array.
+// expand replaces parameters in IN lists by the values that list returns for them. In other places such a parameter is an
+// array.
 func (p *params) expand(list func(*parser.Param) ([]parser.Expr, bool)) {
 	for _, in := range p.ins {
 		if in.Query != nil {
@@ -45,7 +46,7 @@ func (p *params) expand(list func(*parser.Param) ([]parser.Expr, bool)) {
 			out = append(out, x)
 		}
 		in.List = out
-		if len(out) == 0 { // in no value: false, also for NULL
+		if len(out) == 0 { // IN an empty list is false, even for NULL
 			in.X = &parser.Literal{Pos: in.Pos, Kind: parser.BoolLiteral, Text: "true"}
 			in.List = []parser.Expr{&parser.Literal{Pos: in.Pos, Kind: parser.BoolLiteral, Text: "false"}}
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Partial says how a column of a piece's rows contributes to the statement's result.
+// Partial is the way in which a column of a piece's rows contributes to the statement's result.
 type Partial = plan.Partial
 
 // Piece is a part of a query that can be run by itself, elsewhere and later: see DB.Pieces.
@@ -96,8 +96,8 @@ func (db *DB) Pieces(ctx context.Context, sql string, args ...any) (*Pieces, err
 	return out, nil
 }
 
-// sameClocks reports whether a and b have the same offset at the start of each month from 1800 to 2099: a location that a
-// program made may have the name of another one.
+// sameClocks reports whether a and b have the same offset at the start of each month from 1800 to 2099. Equal names do not
+// suffice, since a program may create a location with any name.
 func sameClocks(a, b *time.Location) bool {
 	if a == b {
 		return true
@@ -143,10 +143,10 @@ func (db *DB) Piece(ctx context.Context, piece string, options ...QueryOptions) 
 	return db.parsed(parsed, text.SQL).runPiece(ctx, append([]any{o}, args...), of)
 }
 
-// errNoPiece is the error about a text that is not a piece.
+// errNoPiece is the error for a text that is not a complete piece.
 var errNoPiece = errors.New("this is not a piece of a statement, or the piece is cut short: pass on its text unchanged")
 
-// pieceVersion is the version of the texts of pieces. It goes up when an older hql would misread a new text.
+// pieceVersion is the version of the texts of pieces. It increases when an older hql would misread a new text.
 const pieceVersion = "3"
 
 // pieceText is the content of a piece's text.
@@ -165,7 +165,7 @@ type pieceText struct {
 	KnownSmall  bool
 }
 
-// pieceArg is an argument of the statement: a value or, for an IN list, several, as types.Value.AppendBinary writes them.
+// pieceArg is an argument of the statement: one value or, for an IN list, several, encoded by types.Value.AppendBinary.
 type pieceArg struct {
 	Values [][]byte
 	List   bool
@@ -177,7 +177,7 @@ type pieceRange struct {
 	Stop  []byte
 }
 
-// bind keeps the arguments of the statement.
+// bind stores the arguments of the statement.
 func (t *pieceText) bind(args []any) error {
 	_, args, err := splitOptions(args)
 	if err != nil {
@@ -215,7 +215,7 @@ func (t *pieceText) bind(args []any) error {
 	return nil
 }
 
-// args gives the arguments back.
+// args returns the stored arguments.
 func (t *pieceText) args() ([]any, error) {
 	give := func(a pieceArg) (any, error) {
 		values := []types.Value{}
@@ -263,19 +263,19 @@ func (t pieceText) of(p exec.Piece) (string, error) {
 		t.Ranges = append(t.Ranges, pieceRange{s.Table, s.Start, s.Stop})
 	}
 	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(&t); err != nil { // JSON has no place for texts that are no UTF-8
+	if err := gob.NewEncoder(&b).Encode(&t); err != nil { // JSON cannot hold texts that are not UTF-8
 		return "", err
 	}
 	sum := sha256.Sum256(b.Bytes())
 	return "hql" + pieceVersion + "-" + base64.RawURLEncoding.EncodeToString(append(sum[:checked], b.Bytes()...)), nil
 }
 
-// checked is the number of bytes of the check.
+// checked is the number of bytes of the checksum.
 const checked = 12
 
 var pieceForm = regexp.MustCompile(`^hql([0-9]+)-([-_A-Za-z0-9]+)$`)
 
-// readPiece decodes a text of pieceText.of.
+// readPiece decodes a text that pieceText.of has encoded.
 func readPiece(text string) (*pieceText, *exec.Piece, error) {
 	m := pieceForm.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {

@@ -5,16 +5,16 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// Plan says how a query would be run. String is EXPLAIN for a person, MarshalJSON EXPLAIN (FORMAT JSON).
+// Plan describes how a query would run. String returns the text of EXPLAIN, MarshalJSON that of EXPLAIN (FORMAT JSON).
 type Plan struct {
-	// Access is how the first table is read: "get", "scan", "skip scan", "full scan" or "empty".
+	// Access is the kind of access to the first table: "get", "scan", "skip scan", "full scan" or "empty".
 	Access string
 	// Warnings are the warnings about the key ranges, by table; nil if there are none.
 	Warnings []string
 	plan     *plan.Plan
 }
 
-// Ranges is the number of disjoint key ranges that would be read in all tables, a key counting as one.
+// Ranges returns the number of disjoint key ranges that would be read in all tables; a single key counts as one.
 func (p *Plan) Ranges() int {
 	n := 0
 	for _, s := range p.plan.Reads() {
@@ -23,8 +23,8 @@ func (p *Plan) Ranges() int {
 	return n
 }
 
-// Layouts names how each table would be read, in the plan's order: "table" by its
-// rowkey, "table.index" by an index or copy.
+// Layouts returns the layout by which each table would be read, in the plan's order: "table" for its rowkey, "table.index"
+// for an index or copy.
 func (p *Plan) Layouts() []string {
 	var out []string
 	for _, s := range p.plan.Reads() {
@@ -56,11 +56,11 @@ func (p *Plan) HitsPrefix() bool { return p.plan.HitsPrefix() }
 // FullScan reports whether HitsPrefix is false.
 func (p *Plan) FullScan() bool { return !p.plan.HitsPrefix() }
 
-// String draws the plan.
+// String returns the text of EXPLAIN.
 func (p *Plan) String() string { return explain.String(p.plan) }
 
-// MarshalJSON is the object that EXPLAIN (FORMAT JSON) prints.
+// MarshalJSON returns the object that EXPLAIN (FORMAT JSON) prints.
 func (p *Plan) MarshalJSON() ([]byte, error) { return explain.JSON(p.plan, nil) }
 
-// Raw is the plan as data.
+// Raw returns the internal plan.
 func (p *Plan) Raw() *plan.Plan { return p.plan }

@@ -16,8 +16,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Rows is the result of a query, read from the first row to the last. It is not
-// for concurrent use.
+// Rows is the result of a query. It is read from the first row to the last, and is not safe for concurrent use.
 type Rows struct {
 	rows  *exec.Rows
 	sql   string
@@ -27,9 +26,9 @@ type Rows struct {
 	row   []types.Value
 	err   error
 	done  bool
-	end   func(*exec.Rows, error) // of the trace
+	end   func(*exec.Rows, error) // ends the trace
 
-	fields *fieldPlan // of the last struct that a row went to; nil before
+	fields *fieldPlan // the fields of the struct type that was scanned last; nil before
 }
 
 // ColumnType describes a column of a result.
@@ -40,8 +39,8 @@ type ColumnType struct {
 	Partial *Partial
 }
 
-// CommandTag returns what PostgreSQL says when a statement ends: "UPDATE 2", "INSERT 0 1", "CREATE TABLE". rows is the number of
-// rows that were read from r. Call it when r has ended.
+// CommandTag returns PostgreSQL's command tag for the end of the statement: "UPDATE 2", "INSERT 0 1", "CREATE TABLE". rows
+// is the number of rows that were read from r. Call it after the last row.
 func (r *Rows) CommandTag(rows int) string {
 	verb, counted := parser.CommandTag(r.stmt)
 	if !counted {
@@ -68,7 +67,7 @@ func (r *Rows) Next() bool {
 	return true
 }
 
-// fetch reads the next batch of rows; false: there is none, and the rows are closed.
+// fetch reads the next batch of rows. If there is none, it closes the rows and returns false.
 func (r *Rows) fetch() bool {
 	batch, err := r.rows.Next()
 	if err != nil {
@@ -99,20 +98,20 @@ func (r *Rows) drain() (Result, error) {
 	return Result{RowsAffected: r.rows.Affected, Warnings: r.Warnings(), Stats: r.Stats()}, r.err
 }
 
-// Err is the error that ended the rows; nil at their end.
+// Err returns the error that ended the rows, or nil.
 func (r *Rows) Err() error { return r.err }
 
 // Close ends the query. It is idempotent.
 func (r *Rows) Close() error { return r.finish() }
 
-// Drawn is the text or JSON of EXPLAIN as lines of styled pieces, the same lines as the rows; nil for other statements.
+// Drawn returns the lines of EXPLAIN's text or JSON as styled pieces; nil for other statements.
 func (r *Rows) Drawn() []explain.Line { return r.rows.Drawn }
 
-// Document reports whether the one value of the one row is a whole file, to be written
-// as it is: EXPLAIN (FORMAT HTML), SHOW CREATE TABLE.
+// Document reports whether the result is a single value that is a whole file, to be written unchanged: EXPLAIN (FORMAT
+// HTML), SHOW CREATE TABLE.
 func (r *Rows) Document() bool { return r.rows.Document }
 
-// Columns are the names of the columns; nil for a statement without rows.
+// Columns returns the names of the columns; nil for a statement without rows.
 func (r *Rows) Columns() []string {
 	var out []string
 	for _, c := range r.rows.Columns {
@@ -121,7 +120,7 @@ func (r *Rows) Columns() []string {
 	return out
 }
 
-// ColumnTypes are the names and types of the columns.
+// ColumnTypes returns the names and types of the columns.
 func (r *Rows) ColumnTypes() []ColumnType { return columnTypes(r.rows.Columns) }
 
 func columnTypes(columns []plan.OutputColumn) []ColumnType {
@@ -132,7 +131,7 @@ func columnTypes(columns []plan.OutputColumn) []ColumnType {
 	return out
 }
 
-// Scan copies the row's values into dest, one pointer a column: see Row.Scan.
+// Scan copies the row's values into dest, one pointer per column: see Row.Scan.
 func (r *Rows) Scan(dest ...any) error {
 	if r.row == nil {
 		return fmt.Errorf("Scan without a row: call Next first")
@@ -140,16 +139,16 @@ func (r *Rows) Scan(dest ...any) error {
 	return r.current().Scan(dest...)
 }
 
-// Values gives the row's values as Go values: see Row.Values.
+// Values returns the row's values as Go values: see Row.Values.
 func (r *Rows) Values() []any { return r.current().Values() }
 
-// Raw gives the row's values as they are, valid until Next.
+// Raw returns the row's values, valid until Next.
 func (r *Rows) Raw() []types.Value { return r.row }
 
 func (r *Rows) current() Row { return Row{rows: r, values: r.row} }
 
-// All gives the rows one after the other and closes them at the end. An error
-// comes last, with an empty Row. A Row is valid for its turn of the loop.
+// All returns an iterator over the rows, which closes them at the end. An error comes last, with an empty Row. A Row is
+// valid for one iteration of the loop.
 func (r *Rows) All() iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		defer r.Close()
@@ -164,17 +163,17 @@ func (r *Rows) All() iter.Seq2[Row, error] {
 	}
 }
 
-// Warnings are the warnings about the result, such as skipped rows; they are complete after the last row.
+// Warnings returns the warnings about the result, such as skipped rows. They are complete after the last row.
 func (r *Rows) Warnings() []string { return r.rows.Warnings() }
 
-// Stats counts the query's work so far. It may be called while another goroutine reads the rows.
+// Stats returns the counts of the query so far. It may be called while another goroutine reads the rows.
 func (r *Rows) Stats() Stats { return r.rows.Stats() }
 
-// Regions returns how many of the query's regions are read, and how many there are. The total comes from hbase:meta, once; it
-// is 0 if unknown. Regions may be called while another goroutine reads the rows.
+// Regions returns the number of regions that the query has finished reading, and the total number, which is 0 if unknown.
+// It reads hbase:meta once. It may be called while another goroutine reads the rows.
 func (r *Rows) Regions(ctx context.Context) (done, total int, err error) { return r.rows.Regions(ctx) }
 
-// RowsAffected is the number of rows that the statement wrote; -1 for a query.
+// RowsAffected returns the number of rows that the statement wrote; -1 for a query.
 func (r *Rows) RowsAffected() int64 { return r.rows.Affected }
 
 // Row is one row of a result.
@@ -183,18 +182,17 @@ type Row struct {
 	values []types.Value
 }
 
-// Len is the number of columns.
+// Len returns the number of columns.
 func (r Row) Len() int { return len(r.values) }
 
-// Columns are the names of the columns.
+// Columns returns the names of the columns.
 func (r Row) Columns() []string { return r.rows.Columns() }
 
-// Raw gives the values as they are, valid as long as the row.
+// Raw returns the values, valid as long as the row.
 func (r Row) Raw() []types.Value { return r.values }
 
-// Values gives the values as Go values, to be kept: int64, float64, bool, string, []byte,
-// time.Time (TIMESTAMP, and DATE as its midnight UTC), json.RawMessage; DECIMAL and TIME as
-// string; NULL as nil.
+// Values returns copies of the values as Go values: int64, float64, bool, string, []byte, time.Time (TIMESTAMP, and DATE
+// as its midnight in UTC), json.RawMessage; DECIMAL and TIME as string; NULL as nil.
 func (r Row) Values() []any {
 	out := make([]any, len(r.values))
 	for i, v := range r.values {
@@ -203,10 +201,10 @@ func (r Row) Values() []any {
 	return out
 }
 
-// Scan copies the values into dest, one pointer a column. It takes pointers to string
-// (any value as text), []byte, bool, the integer and float types (a value that does not fit is an error),
-// time.Time, time.Duration (TIME), json.RawMessage, any, types.Value, sql.Scanner, and pointers to pointers, which
-// NULL makes nil; NULL into anything else is an error. A nil in dest skips its column.
+// Scan copies the values into dest, one pointer per column; a nil in dest skips its column. It accepts pointers to string
+// (any value as text), []byte, bool, the integer and float types (a value that does not fit is an error), time.Time,
+// time.Duration (TIME), json.RawMessage, any, types.Value and sql.Scanner. It also accepts pointers to pointers, which
+// NULL sets to nil; NULL is an error for all other types.
 func (r Row) Scan(dest ...any) error {
 	if len(dest) != len(r.values) {
 		return fmt.Errorf("Scan: %d destinations for %d columns", len(dest), len(r.values))
@@ -228,7 +226,7 @@ type OneRow struct {
 	err  error
 }
 
-// Scan copies the first row's values; ErrNoRows when there is none.
+// Scan copies the first row's values into dest. It returns ErrNoRows if there is no row.
 func (o *OneRow) Scan(dest ...any) error {
 	if o.err != nil {
 		return o.err

@@ -14,7 +14,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// goValue is v as a Go value of its own.
+// goValue returns v as a Go value.
 func goValue(v types.Value, loc *time.Location) any {
 	switch t := v.Type(); {
 	case t == types.Null:
@@ -46,7 +46,7 @@ func goValue(v types.Value, loc *time.Location) any {
 	return v.String()
 }
 
-// timeOf is a DATE, as its midnight UTC, a TIMESTAMP, in loc, or one without a zone, as if it were UTC's.
+// timeOf returns the midnight of a DATE in UTC, a TIMESTAMP in loc, or a TIMESTAMP WITHOUT TIME ZONE as if it were in UTC.
 func timeOf(v types.Value, loc *time.Location) time.Time {
 	if v.Type() == types.Date {
 		return time.Unix(v.Int()*86400, 0).UTC()
@@ -57,7 +57,7 @@ func timeOf(v types.Value, loc *time.Location) time.Time {
 	return time.UnixMilli(v.Int()).In(loc)
 }
 
-// scanInto stores v where dest points to.
+// scanInto stores v in the variable to which dest points.
 func scanInto(dest any, v types.Value, loc *time.Location) error {
 	switch d := dest.(type) {
 	case *any:
@@ -71,7 +71,7 @@ func scanInto(dest any, v types.Value, loc *time.Location) error {
 		switch raw := x.(type) {
 		case json.RawMessage:
 			x = []byte(raw)
-		case []any: // as PostgreSQL's drivers give it
+		case []any: // as PostgreSQL's drivers return it
 			x = text(v, loc)
 		}
 		return d.Scan(x)
@@ -103,7 +103,7 @@ func scanInto(dest any, v types.Value, loc *time.Location) error {
 	return scanValue(dest, e, v, loc)
 }
 
-// scanValue stores v, which is not NULL, in e, which dest points to.
+// scanValue stores v, which is not NULL, in e, the variable to which dest points.
 func scanValue(dest any, e reflect.Value, v types.Value, loc *time.Location) error {
 	switch d := dest.(type) {
 	case *time.Time:
@@ -165,7 +165,7 @@ func scanValue(dest any, e reflect.Value, v types.Value, loc *time.Location) err
 	return fmt.Errorf("%s %s does not fit a %s", v.Type(), v, e.Type())
 }
 
-// eachPart calls f for each element of an array of one dimension, and for each of the arrays in one of more.
+// eachPart calls f for each element of an array of one dimension, or for each sub-array of a larger one.
 func eachPart(v types.Value, f func(i, n int, part types.Value) error) error {
 	dims, items := v.Dims(), v.Items()
 	if len(dims) == 0 {
@@ -184,7 +184,7 @@ func eachPart(v types.Value, f func(i, n int, part types.Value) error) error {
 	return nil
 }
 
-// scanArray stores an array in a slice, and arrays of more dimensions in slices of slices.
+// scanArray stores an array in a slice; an array of several dimensions becomes slices of slices.
 func scanArray(e reflect.Value, v types.Value, loc *time.Location) error {
 	out := reflect.MakeSlice(e.Type(), 0, 0)
 	err := eachPart(v, func(i, n int, part types.Value) error {
@@ -200,7 +200,7 @@ func scanArray(e reflect.Value, v types.Value, loc *time.Location) error {
 	return err
 }
 
-// wholeNumber gives an integer value, also of a DECIMAL or DOUBLE without a fraction.
+// wholeNumber returns the value of an integer, or of a DECIMAL or DOUBLE without a fraction; ok is false for other values.
 func wholeNumber(v types.Value) (int64, bool) {
 	if v.Type().IsInteger() || v.Type().IsOID() {
 		return v.Int(), true
@@ -216,7 +216,7 @@ func wholeNumber(v types.Value) (int64, bool) {
 	return n.Int(), err == nil && c == 0
 }
 
-// unsignedNumber is wholeNumber up to the largest uint64.
+// unsignedNumber is wholeNumber for values from 0 to the largest uint64.
 func unsignedNumber(v types.Value) (uint64, bool) {
 	if n, ok := wholeNumber(v); ok {
 		return uint64(n), n >= 0
@@ -233,8 +233,8 @@ func unsignedNumber(v types.Value) (uint64, bool) {
 	return n, err == nil
 }
 
-// float gives a number as a float of 32 or 64 bits: the nearest one of a fraction, but no whole number that it cannot hold,
-// and 0 of nothing else.
+// float returns the nearest float with 32 or 64 bits for a number. ok is false for a whole number that it cannot hold, and
+// for a number other than 0 that would become 0.
 func float(v types.Value, bits int) (float64, bool) {
 	if !v.Type().IsNumeric() {
 		return 0, false
@@ -262,8 +262,8 @@ func float(v types.Value, bits int) (float64, bool) {
 	return f.Double(), true
 }
 
-// holds reports whether f is v, a whole number, or for a DECIMAL at least is written as v: 1e23 is no float, but the nearest
-// one is written so.
+// holds reports whether f has the value of v, a whole number. For a DECIMAL it suffices that f prints as v does: no float
+// equals 1e23, but the nearest one prints as 1e23.
 func holds(f float64, bits int, v types.Value) bool {
 	if v.Type().IsInteger() {
 		back, err := types.Cast(types.NewDouble(f), types.BigInt, nil)
@@ -277,7 +277,7 @@ func holds(f float64, bits int, v types.Value) bool {
 	return false
 }
 
-// text is v as text; BYTES are themselves.
+// text returns v as text; BYTES are returned unchanged.
 func text(v types.Value, loc *time.Location) string {
 	if v.Type() == types.Bytes || v.Type().IsText() {
 		return v.Text()

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 )
 
-// statisticsFiles keeps statistics in the user's cache: hql/statistics/CLUSTER/TABLE.json. They hold values of rows: nobody else may
-// read them.
+// statisticsFiles keeps statistics in the user's cache directory: hql/statistics/CLUSTER/TABLE.json. They contain values
+// of rows, so only the user may read them.
 type statisticsFiles struct{ cluster string }
 
-// path gives the file of a table; names may hold anything.
+// path returns the file of a table; names may contain any characters.
 func (s statisticsFiles) path(name string) (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -54,7 +54,7 @@ func (s statisticsFiles) Save(name string, b []byte) error {
 	}
 	_, err = f.Write(b)
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path) // whole or not at all
+		err = os.Rename(f.Name(), path) // atomically
 	}
 	if err != nil {
 		os.Remove(f.Name())

@@ -6,16 +6,16 @@ import (
 	"github.com/hql-db/hql/exec"
 )
 
-// Totals are the statements of a DB and of its sessions since Open, as database/sql has DBStats for a pool.
+// Totals counts the statements of a DB and of its sessions since Open, like DBStats of database/sql.
 type Totals struct {
-	Statements int64 // that began
-	Failed     int64 // that ended with an error
+	Statements int64 // started
+	Failed     int64 // ended with an error
 	Open       int64 // statements whose rows are neither read to the end nor closed; their scanners may be open
 	// Stats is the sum over the statements that ended; its Tables are empty and its Done is 0.
 	Stats Stats
 }
 
-// totals counts for all sessions of a DB.
+// totals collects the counts of all sessions of a DB.
 type totals struct {
 	mu  sync.Mutex
 	sum Totals
@@ -28,7 +28,7 @@ func (t *totals) begin() {
 	t.sum.Open++
 }
 
-// end counts a statement whose rows, nil if it failed before there were any, ended with err.
+// end counts a statement that ended with err; rows is nil if it failed before there were any.
 func (t *totals) end(rows *exec.Rows, err error) {
 	var s Stats
 	if rows != nil {

@@ -43,7 +43,7 @@ type QueryStart struct {
 	// SQL is the text as written; if Exec got several statements, the text of all. It may contain constants that are
 	// personal data; it does not contain arguments.
 	SQL  string
-	Args int // how many arguments it was given
+	Args int // number of arguments
 }
 
 // QueryEnd describes a statement that has ended.
@@ -56,8 +56,8 @@ type QueryEnd struct {
 	Err      error // see Outcome
 }
 
-// Outcome sorts the ends of statements, table accesses and calls into a few: "ok", "refused" (ErrFullScan,
-// ErrReadOnly, ErrNoFiles), "invalid" (an *Error), "canceled", "timeout" and "failed".
+// Outcome classifies the end of a statement, table access or call: "ok", "refused" (ErrFullScan, ErrReadOnly, ErrNoFiles),
+// "invalid" (an *Error), "canceled", "timeout" and "failed".
 func Outcome(err error) string {
 	var invalid *Error
 	switch {
@@ -80,7 +80,7 @@ func WithTracer(t Tracer) Option {
 	return func(c *config) error { c.tracers = append(c.tracers, t); return nil }
 }
 
-// tracers are called one after the other: in their order when a statement begins, in reverse order when it ends.
+// tracers are called in their order when a statement begins, and in reverse order when it ends.
 type tracers []Tracer
 
 func (ts tracers) TraceQueryStart(ctx context.Context, d QueryStart) context.Context {
@@ -130,7 +130,7 @@ func (ts tracers) TraceRPCEnd(ctx context.Context, d RPCEnd) {
 	}
 }
 
-// begin starts the trace of a statement, which runs with the context it returns; end is to be called once.
+// begin starts the trace of a statement. The statement runs with the returned context; the caller calls end once.
 func (ts tracers) begin(ctx context.Context, s parser.Statement, sql string, args []any) (run context.Context, end func(*exec.Rows, error)) {
 	if len(ts) == 0 {
 		return ctx, func(*exec.Rows, error) {}
@@ -160,8 +160,8 @@ func (ts tracers) begin(ctx context.Context, s parser.Statement, sql string, arg
 	}
 }
 
-// costliest names the costliest access to a table in a plan, which may be nil, and in the statement's statistics; "" for
-// none.
+// costliest returns the costliest access to a table in a plan, which may be nil, and in the statement's statistics; "" if
+// there is none.
 func costliest(p *plan.Plan, done Stats) string {
 	var all []plan.Access
 	if p != nil {
