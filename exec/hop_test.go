@@ -218,6 +218,25 @@ func TestHopsRefused(t *testing.T) {
 	}
 }
 
+// A statement that may not read the rest of a table whole goes on hopping over values that have many rows each, up to a bound.
+func TestHopsOnly(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	w.run("CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
+	w.fill("m", 3000, hosts(60))
+	for most, refused := range map[int64]bool{1000: false, 15: true, 10: true} {
+		tuning := scan.DefaultTuning()
+		tuning.FirstRows, tuning.HopRows, tuning.SeekRows, tuning.HopPays, tuning.MaxHops, tuning.MaxHopsOnly = 4, 4, 1, 8, 10, most
+		guarded := &world{t, New(c, w.catalog, Config{FullScan: DenyFullScan, Tuning: tuning})}
+		for _, q := range []string{"SELECT DISTINCT host FROM m", "SELECT host, max(ts) FROM m GROUP BY host", "SELECT v FROM m WHERE ts < 1000001"} {
+			rows, _, err := guarded.try(q)
+			if refused != errors.Is(err, ErrFullScan) || !refused && (err != nil || strings.Count(rows, "\n") != 59) {
+				t.Errorf("at most %d hops, %s: %v\n%s", most, q, err, rows)
+			}
+		}
+	}
+}
+
 // Keys that are no rows are gone past, however many there are where a look begins, and with or without an end behind them.
 func TestHopsPastForeignKeys(t *testing.T) {
 	_, c := newStore(t)

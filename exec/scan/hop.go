@@ -58,14 +58,11 @@ func comparesKeys(f filter.Filter) bool {
 // hops too, or nil.
 func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left *task, err error) {
 	for values := 0; values < want; {
-		if h.pace.tooMany(h.scan.Access, h.looks.Load()) {
-			if err := h.st.Guard.TooMany(h.scan); err != nil {
-				if h.pace.longest < h.st.Tuning.HopLongest { // the other way is not allowed
-					h.pace.longest = h.st.Tuning.HopLongest
-					continue
-				}
-				return nil, nil, err
-			}
+		end, err := h.pace.ends(h.scan, h.looks.Load(), h.st.Guard)
+		if err != nil {
+			return nil, nil, err
+		}
+		if end {
 			t.hop = nil
 			return appendPlain(found, t), nil, nil
 		}
@@ -130,21 +127,37 @@ func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left
 // pace is the length of the looks of a hopping access.
 type pace struct {
 	*Tuning
-	rows    int // of the next
-	short   int // of a short one
-	longest int // of the longest that hops are worth
+	rows    int   // of the next
+	short   int   // of a short one
+	longest int   // of the longest that hops are worth
+	most    int64 // looks of the table access
 	looks   int
 	ones    int // looks, one after the other, that ended among the rows of one value
 }
 
-// tooMany reports whether hopping should end, after so many looks of a table access: it has not paid over a long time.
-// The hops of a SkipScan never cost much more than the rows they find, as there are few values: they end if there are
-// more values than the statistics said.
+// ends reports whether hopping should end, after so many looks of a table access, and the rest be read whole: hops have
+// not paid over a long time. If g does not allow the rest, hops may cost more before they end with g's error.
+func (p *pace) ends(s *plan.Scan, looks int64, g Guard) (bool, error) {
+	if !p.tooMany(s.Access, looks) {
+		return false, nil
+	}
+	err := g.TooMany(s)
+	if err != nil && p.most < p.MaxHopsOnly {
+		p.longest, p.most = max(p.longest, p.HopLongest), p.MaxHopsOnly
+		if !p.tooMany(s.Access, looks) {
+			return false, nil
+		}
+	}
+	return true, err
+}
+
+// tooMany reports whether hops have not paid. The hops of a SkipScan never cost much more than the rows they find, as
+// there are few values: they end if there are more values than the statistics said.
 func (p *pace) tooMany(a plan.Access, looks int64) bool {
 	if a == plan.SkipScan {
 		p.rows = min(p.rows, p.longest)
 	}
-	return p.rows > p.longest || looks >= p.MaxHops
+	return p.rows > p.longest || looks >= p.most
 }
 
 // perValue returns how many looks to count for the values that one look found, in addition to itself: for a SkipScan
@@ -157,7 +170,7 @@ func perValue(a plan.Access, fresh int) int64 {
 }
 
 func newPace(t *Tuning, short, longest int) pace {
-	return pace{Tuning: t, rows: short, short: short, longest: longest}
+	return pace{Tuning: t, rows: short, short: short, longest: longest, most: t.MaxHops}
 }
 
 // next chooses the length of the next look, after one at rows keys with fresh values.

@@ -279,10 +279,8 @@ func (r *reader) finished(ctx context.Context) error {
 		if more { // else it has what there is
 			r.grow()
 		}
-	} else if r.keepPace(); r.chunk == 0 && (more || len(r.tasks) > 1) {
-		if err := r.st.Guard.TooMany(r.scan); err != nil {
-			return err
-		}
+	} else if err := r.keepPace(more || len(r.tasks) > 1); err != nil {
+		return err
 	}
 	if !more {
 		return r.closeTask()
@@ -348,14 +346,19 @@ func (r *reader) isLast(key []byte) bool {
 	return r.prefix != nil && ok && bytes.Compare(rest, r.side.Lo) >= 0 && (r.side.Hi == nil || bytes.Compare(rest, r.side.Hi) < 0)
 }
 
-// keepPace chooses the number of rows that the next hopping scan requests: all, if hops have not paid.
-func (r *reader) keepPace() {
+// keepPace chooses the number of rows that the next hopping scan, if more are left, requests: all, if hops have not paid.
+func (r *reader) keepPace(left bool) error {
 	r.pace.next(r.got, r.fresh)
 	r.looks.Add(perValue(r.scan.Access, r.fresh))
-	tooMany := r.pace.tooMany(r.scan.Access, r.looks.Load())
-	if r.chunk, r.fresh = r.pace.rows, 0; tooMany {
+	r.fresh = 0
+	if !left {
+		return nil
+	}
+	end, err := r.pace.ends(r.scan, r.looks.Load(), r.st.Guard)
+	if r.chunk = r.pace.rows; end {
 		r.chunk = 0
 	}
+	return err
 }
 
 // grow lets the next limited fetch be larger, in the end unlimited.

@@ -23,11 +23,12 @@ type Tuning struct {
 	HopLongest  int   // rows of the longest look: if hops do not pay in it, they are given up
 	HopLongLook int   // each of so many looks is a long one
 	MaxHops     int64 // looks of one table access
+	MaxHopsOnly int64 // the same if the statement may not read the rest whole
 }
 
 // DefaultTuning returns the tuning of an engine without its own.
 func DefaultTuning() Tuning {
-	return Tuning{FirstRows: 100, OpenScanners: 64, ResponseBytes: 4 << 20, PieceBytes: 512 << 20, HopRows: 100, SeekRows: 8, HopPays: 400, HopLongest: 6400, HopLongLook: 16, MaxHops: 1_000}
+	return Tuning{FirstRows: 100, OpenScanners: 64, ResponseBytes: 4 << 20, PieceBytes: 512 << 20, HopRows: 100, SeekRows: 8, HopPays: 400, HopLongest: 6400, HopLongLook: 16, MaxHops: 1_000, MaxHopsOnly: 10_000}
 }
 
 // responseBytes divides the memory for responses among n open scans.
