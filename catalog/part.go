@@ -126,6 +126,13 @@ func (p *Part) Image(in types.Set) (types.Set, bool) {
 	return expr.Image(p.Expr, p.column(), in, p.stored())
 }
 
+// Box returns the values of a part of several columns for the values of these columns that in returns. The result may be
+// too large, never too small.
+//
+//	ZORDER(x, y, 8), x in [0, 1], y in [2, 3]     8 to 11
+//	CRC32(x + y), x in [0, 1]                     not ok
+func (p *Part) Box(in func(col int) types.Set) (types.Set, bool) { return expr.Box(p.Expr, in) }
+
 // Preimage returns the values in within of the part's only column for which the part is in out: it inverts the part.
 // The result may be too large, never too small.
 //

@@ -241,6 +241,46 @@ func TestAlgebra(t *testing.T) {
 	}
 }
 
+// The cells that Box gives for two ranges of coordinates hold the cell of each place in them, in few ranges.
+func TestBox(t *testing.T) {
+	for _, text := range []string{"ZORDER(n, i, 5)", "ZORDER(i & 31, ABS(n), 16)", "ZORDER(n, 7, 31)", "GEOHASH(f, n, 5)", "GEOHASH(m, i / 7.0, 12)", "GEOHASH(f - 3, f, 1)"} {
+		t.Run(text, func(t *testing.T) {
+			e := mustCompile(t, text, true)
+			seed, _ := seeds.Range(t, 1)
+			r := rand.New(rand.NewPCG(seed, 0))
+			had := 0
+			for range 5000 {
+				sets, row := make([]types.Set, len(keyColumns)), make([]types.Value, len(keyColumns))
+				for col := range sets {
+					sets[col] = types.All()
+				}
+				in := true
+				for _, col := range Columns(e) {
+					sets[col] = randomSet(r, keyColumns[col].Typ)
+					near := edges(r, sets[col])
+					row[col] = randomValue(r, keyColumns[col].Typ)
+					if len(near) > 0 && r.IntN(3) > 0 {
+						row[col] = near[r.IntN(len(near))]
+					}
+					in = in && sets[col].Contains(row[col])
+				}
+				box, ok := Box(e, func(col int) types.Set { return sets[col] })
+				if ok && len(box) > 64 {
+					t.Fatalf("seed %d: %d ranges", seed, len(box))
+				}
+				if v, err := e.Eval(&Env{Row: row}); ok && in && err == nil && !v.IsNull() {
+					if had++; !box.Contains(v) {
+						t.Fatalf("seed %d: %s of %v in %v is %s, not in %s", seed, text, row, sets, v.SQL(), box)
+					}
+				}
+			}
+			if had < 20 {
+				t.Errorf("only %d places were tried", had)
+			}
+		})
+	}
+}
+
 // What the planner counts on for the layouts.
 func TestAlgebraAnswers(t *testing.T) {
 	ts := func(s string) types.Value { ms, _ := types.ParseTimestamp(s, nil); return types.NewTimestamp(ms) }

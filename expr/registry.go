@@ -30,7 +30,7 @@ var Builtins = sync.OnceValue(func() *Registry {
 		"JSONB_BUILD_OBJECT": "JSON_BUILD_OBJECT", "JSONB_BUILD_ARRAY": "JSON_BUILD_ARRAY", "TO_JSONB": "TO_JSON", "ROW_TO_JSON": "TO_JSON", "JSONB_OBJECT_AGG": "JSON_OBJECT_AGG", "LOCALTIME": "NOW", "CURRENT_TIME": "NOW", "ARRAY_TO_JSON": "TO_JSON", "JSONB_STRIP_NULLS": "JSON_STRIP_NULLS", "JSONB_ARRAY_ELEMENTS": "JSON_ARRAY_ELEMENTS",
 		"JSONB_ARRAY_ELEMENTS_TEXT": "JSON_ARRAY_ELEMENTS_TEXT", "JSONB_OBJECT_KEYS": "JSON_OBJECT_KEYS", "UUIDV4": "GEN_RANDOM_UUID",
 	}}
-	for _, group := range [][]Function{operators, stringFunctions, numberFunctions, timeFunctions, intervalFunctions, hashFunctions, regexpFunctions, jsonFunctions, jsonEdits, arrayFunctions, keyFunctions, aggregateFunctions, windowFunctions, formFunctions} {
+	for _, group := range [][]Function{operators, stringFunctions, numberFunctions, timeFunctions, intervalFunctions, hashFunctions, regexpFunctions, jsonFunctions, jsonEdits, arrayFunctions, keyFunctions, gridFunctions, aggregateFunctions, windowFunctions, formFunctions} {
 		for i := range group {
 			f := &group[i]
 			f.strict = !f.NullArgs && !f.Volatile && f.Eval != nil && f.Group != "json" && f.Group != "key" && f.Name != "REGEXP_SUBSTR" && f.Name != "SUBSTRING_MATCH" && f.Name != "REGEXP_MATCH"

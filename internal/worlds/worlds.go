@@ -474,7 +474,12 @@ func (g *maker) key(order []int) (parts []string) {
 	made := func() {
 		i := g.IntN(len(g.names))
 		if len(g.names) > 1 && g.odds(6) {
-			a, b := g.names[i], g.names[g.IntN(len(g.names))]
+			j := g.IntN(len(g.names))
+			a, b := g.names[i], g.names[j]
+			if strings.HasSuffix(g.fields[i].typ, "INT") && strings.HasSuffix(g.fields[j].typ, "INT") {
+				parts = append(parts, g.pick("ZORDER(ABS("+a+" % 64), "+b+" & 63, 6) AS UINT16", "GEOHASH("+a+" % 90, "+b+" % 180 / 7, 3)"))
+				return
+			}
 			parts = append(parts, "LEFT(MD5(CONCAT("+a+", '-', "+b+")), 1)")
 			return
 		}

@@ -19,6 +19,18 @@ import (
 func (w *spanBuilder) split(br path, i int) (done, useful bool) {
 	p := w.layout.Key.Parts[i]
 	if len(p.Columns) > 1 {
+		if box, ok := p.Box(br.sets.setOf); ok && !w.listed(&br, p, len(box)) {
+			if s := w.partSet(&br, i); s != nil {
+				box = box.Intersect(s)
+			}
+			cell := br // in which the columns are not walked once more
+			for _, col := range p.Columns {
+				cell.fix(col, types.All())
+			}
+			if w.splitValues(cell, i, box) {
+				return true, true
+			}
+		}
 		if done, useful = w.splitColumns(br, i); done {
 			return done, useful
 		}
@@ -177,6 +189,18 @@ func (w *spanBuilder) pays(br path, i int) bool {
 func allPoints(s types.Set) bool {
 	for _, iv := range s {
 		if !iv.IsPoint() {
+			return false
+		}
+	}
+	return true
+}
+
+// listed reports whether p's columns have at most limit values, all together.
+func (w *spanBuilder) listed(br *path, p *catalog.Part, limit int) bool {
+	ways := 1
+	for _, col := range p.Columns {
+		vs, few := br.sets.setOf(col).Values(limit)
+		if ways *= len(vs); !few || ways > limit {
 			return false
 		}
 	}
