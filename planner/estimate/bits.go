@@ -5,10 +5,10 @@ import (
 	"math/bits"
 )
 
-// bitset is a set of rows of a sample; nil: it is not known which.
+// bitset is a set of rows of a sample; nil if it is unknown.
 type bitset []uint64
 
-// allOf holds the rows 0 to n-1.
+// allOf returns the set of the rows 0 to n-1.
 func allOf(n int) bitset {
 	b := make(bitset, (n+63)/64)
 	for i := range b {
@@ -28,7 +28,7 @@ func (b bitset) count() (n int) {
 	return n
 }
 
-// each gives the rows in their order.
+// each returns an iterator over the rows in ascending order.
 func (b bitset) each() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i, w := range b {

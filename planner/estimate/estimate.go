@@ -1,5 +1,5 @@
-// Package estimate estimates the reads of a plan from statistics. It is pure: it maps a plan and statistics to figures,
-// and returns no figure if a fact that it needs is unknown.
+// Package estimate estimates the reads of a plan from statistics. It computes figures from a plan and statistics without
+// I/O, and returns no figure if a fact that it needs is unknown.
 package estimate
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/hql-db/hql/stats"
 )
 
-// Of estimates the rows and bytes that leave the region servers for p; nil if they are unknown.
+// Of estimates the rows and bytes that the region servers send for p. It returns nil if they are unknown.
 func Of(p *plan.Plan, find Statistics) *plan.Estimate {
 	if len(p.Subplans) > 0 && len(p.Asked(map[*plan.Subplan]bool{})) > 0 {
 		return nil
@@ -31,8 +31,8 @@ func Of(p *plan.Plan, find Statistics) *plan.Estimate {
 	return &all
 }
 
-// Scan estimates one table access, in the order of its execution: the ranges of keys, skips within them, the filters of
-// the servers and of the client, the limit. Each step needs the figures of the steps before it.
+// Scan estimates one table access in the order of its execution: key ranges, skips within them, the servers' filter, the
+// client's filter, and the limit. Each step needs the figures of the previous ones.
 func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	k := t.Key(s.Layout.Name)
 	if k == nil || t.Unscaled || s.AllVersions || s.MaxTime > 0 {
@@ -46,20 +46,20 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	if slices.ContainsFunc(s.Fates, func(f plan.Fate) bool { return f.By != plan.ByKey }) {
 		for _, f := range s.Fates {
 			if f.By == plan.ByKey && !of.where(f.Expr) {
-				of.left = nil // what stands in the range is not known to be like the sample
+				of.left = nil // the rows in these ranges need not be like the sample's
 			}
 		}
-		of.share = 1 // by the range
+		of.share = 1 // the ranges already select the matching rows
 	}
 	ranges := len(s.Spans)
 	if s.ListTables {
 		ranges *= max(1, len(k.Stored))
 	}
 	w := work{ranges: ranges, found: float64(ranges)}
-	if s.Access == plan.Get { // keys that are not there are asked for as well
+	if s.Access == plan.Get { // keys without a row are requested as well
 		w.gets, w.ranges, w.found = float64(len(s.Spans)), 0, looked/max(1, t.Packed)
 	}
-	sought := s.Hop != nil // only rows that fit the conditions on the key are looked at
+	sought := s.Hop != nil // the servers seek to the rows that match the conditions on the key
 	switch {
 	case s.Hop != nil || s.DistinctPrefix > 0:
 		if looked, sought, ok = w.hop(s, t, k, looked); !ok {
@@ -122,7 +122,7 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	return e, sane(&e)
 }
 
-// firstOfStream is the number of rows that are requested first for each of the streams that s merges under its limit:
+// firstOfStream returns the number of rows that are requested first for each of the streams that s merges up to its limit:
 // see exec/scan.
 func firstOfStream(s *plan.Scan) float64 {
 	limit := float64(s.Limit.Rows)
@@ -132,18 +132,18 @@ func firstOfStream(s *plan.Scan) float64 {
 	return min(limit, float64(plan.FirstShare(int(s.Limit.Rows), len(s.Spans))))
 }
 
-// hiddenFrom estimates how many of the rows that match the conditions of s ANALYZE may have had no time to read. If
-// they may be more than it has seen, the number of matching rows is unknown.
+// hiddenFrom estimates how many rows that match s's conditions may be among those that ANALYZE had no time to read. If
+// they may be more than those it has read, the number of matching rows is unknown.
 func hiddenFrom(s *plan.Scan, t *stats.Table, k *stats.Key) float64 {
 	if len(s.Fates) == 0 || s.Access == plan.Get || s.Layout == s.Table.Layouts[0] && !slices.ContainsFunc(s.Spans, func(sp plan.Span) bool { return len(sp.Start)+len(sp.Stop) == 0 }) {
-		return 0 // keys are counted, and ranges in which something was not looked at are not estimated
+		return 0 // keys are counted, and ranges that ANALYZE has not read completely are not estimated
 	}
 	return t.Unread * k.Rows
 }
 
-// filtered subtracts from of the rows that the servers' filter drops. It returns the conditions of which the servers
-// check only whether a cell exists; ok is false if the number of matching rows is unknown. sought: only rows that match
-// the conditions on the key are looked at.
+// filtered removes from of the rows that the servers' filter drops. It returns the conditions for which the servers only
+// check that a cell exists. ok is false if the number of matching rows is unknown. sought reports that only rows that
+// match the conditions on the key are read.
 func filtered(s *plan.Scan, of *rows, sought bool) (partly []expr.Expr, ok bool) {
 	for _, f := range s.Fates {
 		if f.By != plan.ByServer && f.By != plan.ByBoth {
@@ -163,8 +163,8 @@ func filtered(s *plan.Scan, of *rows, sought bool) (partly []expr.Expr, ok bool)
 	return partly, true
 }
 
-// bindsPart reports whether e is about a column from which a bound part of the key is computed, as a hash of it: then
-// e has chosen the range, in which nearly all rows fulfil it.
+// bindsPart reports whether e is a condition on a column from which a bound key part is computed, such as a hash: then e
+// has selected the key range, and nearly all rows in it match.
 func bindsPart(s *plan.Scan, e expr.Expr) bool {
 	columns := expr.Columns(e)
 	return len(columns) == 1 && slices.ContainsFunc(s.Key, func(p plan.PartUse) bool {
@@ -173,7 +173,8 @@ func bindsPart(s *plan.Scan, e expr.Expr) bool {
 	})
 }
 
-// few reports whether a part has few values, as a bucket: in the range of one of them are rows with many values of its column.
+// few reports whether a part has few values, like a bucket number: rows with one of them have many different values of its
+// column.
 func few(p *catalog.Part) bool {
 	dom, ok := p.Domain()
 	if !ok {
@@ -183,12 +184,12 @@ func few(p *catalog.Part) bool {
 	return ok
 }
 
-// fewValues is how many values a bucket may have.
+// fewValues is the greatest number of values of such a part.
 const fewValues = 4096
 
-// sane reports whether e has figures that a store could have: statistics that are damaged give others, which tell nothing.
+// sane reports whether e has figures that are possible: damaged statistics may lead to others.
 func sane(e *plan.Estimate) bool {
-	const most = 1e18 // an int64 holds it
+	const most = 1e18 // fits in an int64
 	for _, f := range []float64{e.Rows, e.Bytes, e.RPCs, e.Cost} {
 		if !(f >= 0 && f <= most) {
 			return false
@@ -197,8 +198,8 @@ func sane(e *plan.Estimate) bool {
 	return e.Result >= plan.Unknown && e.Result <= most
 }
 
-// presence returns the check that the servers make for a condition that they check in part, if it is only that its
-// column is not NULL; otherwise nil.
+// presence returns the condition that a column is not NULL, if the servers check only that of a condition. Otherwise it
+// returns nil.
 func presence(s *plan.Scan, f plan.Fate) expr.Expr {
 	columns := expr.Columns(f.Expr)
 	if f.By != plan.ByBoth || len(columns) != 1 || columns[0] >= len(s.Table.Columns) {
@@ -240,7 +241,7 @@ func inSpans(s *plan.Scan, t *stats.Table, k *stats.Key) (rows float64, ok bool)
 		}
 		break
 	}
-	if here := inTables(s, k); tail > 0 && here > 0 { // the others have none of the range
+	if here := inTables(s, k); tail > 0 && here > 0 { // the other tables have no row in the range
 		tail = min(1, tail*k.Rows/here)
 	}
 	for _, sp := range s.Spans {
@@ -270,7 +271,7 @@ func inSpans(s *plan.Scan, t *stats.Table, k *stats.Key) (rows float64, ok bool)
 		}
 	}
 	if len(k.Stored) > 1 || slices.ContainsFunc(s.Key, func(p plan.PartUse) bool { return p.Use == plan.Enumerated }) {
-		for _, f := range s.Fates { // a value that few rows have is not in each of the tables, nor beside each of the enumerated values
+		for _, f := range s.Fates { // a rare value occurs neither in each table nor with each enumerated value
 			if share, ok := shareOf(f.Expr, t); ok && f.By == plan.ByKey {
 				rows = min(rows, share*k.Rows)
 			}
@@ -279,7 +280,8 @@ func inSpans(s *plan.Scan, t *stats.Table, k *stats.Key) (rows float64, ok bool)
 	return min(rows, max(k.Rows, float64(len(s.Spans)))), true
 }
 
-// inTables returns the number of rows of the HBase tables that s reads, if these are not all tables of the layout.
+// inTables returns the number of rows in the HBase tables that s reads, if it reads only some of the layout's tables;
+// otherwise 0.
 func inTables(s *plan.Scan, k *stats.Key) (rows float64) {
 	if s.ListTables || len(k.Stored) < 2 {
 		return 0
@@ -294,7 +296,7 @@ func inTables(s *plan.Scan, k *stats.Key) (rows float64) {
 	return rows
 }
 
-// under returns the rows with the values of the first n parts of s's key, all of which are bound.
+// under returns the rows that have the values of the first n parts of s's key, which are all bound.
 func under(s *plan.Scan, t *stats.Table, n int) *rows {
 	r := allRows(s.Table, t)
 	for _, p := range s.Key[:n] {
@@ -308,7 +310,7 @@ func under(s *plan.Scan, t *stats.Table, n int) *rows {
 	return r
 }
 
-// shareOf estimates the share of rows for which a predicate is true.
+// shareOf estimates the share of a table's rows for which e is true.
 func shareOf(e expr.Expr, t *stats.Table) (share float64, ok bool) {
 	switch e := e.(type) {
 	case *expr.And:
@@ -349,13 +351,13 @@ func shareOf(e expr.Expr, t *stats.Table) (share float64, ok bool) {
 	return 0, false
 }
 
-// size is the mean number of cells of a row, and of their bytes.
+// size is the mean number of cells of a row, and the mean number of their bytes.
 type size struct{ cells, bytes float64 }
 
-// keyValue is the size of a cell in addition to its row's key, its name and its value.
+// keyValue is the size of a cell in bytes without its rowkey, its name and its value.
 const keyValue = 24
 
-// sentOf returns the size of the part of a row that is sent.
+// sentOf returns the size of the part of a row that the servers send.
 func sentOf(s *plan.Scan, t *stats.Table, k *stats.Key, keysOnly bool) size {
 	name := 4.0
 	if families := s.Families; len(families) > 0 {
@@ -371,7 +373,7 @@ func sentOf(s *plan.Scan, t *stats.Table, k *stats.Key, keysOnly bool) size {
 		}
 		return sum
 	case keysOnly || s.Fetch == plan.FetchKeys:
-		return size{1, keyValue + k.Bytes + name} // a cell without its value
+		return size{1, keyValue + k.Bytes + name} // one cell without its value
 	}
 	if s.Fetch == plan.FetchAll {
 		return size{t.Cells, t.Bytes}

@@ -13,25 +13,26 @@ import (
 // Statistics returns the statistics of a table, or nil.
 type Statistics func(*catalog.Table) *stats.Table
 
-// Estimator estimates steps of plans. What it found out of a table access it keeps: it is for one statement, and one goroutine at a time.
+// Estimator estimates the steps of one statement's plans. It caches the estimates of table accesses. It is not safe for
+// concurrent use.
 type Estimator struct {
 	find  Statistics
-	scans map[*plan.Scan]*plan.Estimate // nil: nothing is known
+	scans map[*plan.Scan]*plan.Estimate // nil: unknown
 }
 
 // New makes an Estimator with the statistics of find.
 func New(find Statistics) *Estimator { return &Estimator{find, map[*plan.Scan]*plan.Estimate{}} }
 
-// Node estimates the reads for n, all of whose rows are wanted; nil if they are unknown.
+// Node estimates the reads for all rows of n. It returns nil if they are unknown.
 func (r *Estimator) Node(n plan.Node) *plan.Estimate {
 	e, ok := r.read(n, true)
-	if !ok || e.At.IsZero() || !sane(&e) { // no table is read, or none that has statistics
+	if !ok || e.At.IsZero() || !sane(&e) { // no table is read, or none with statistics
 		return nil
 	}
 	return &e
 }
 
-// scan estimates one table access; nil: it is not known.
+// scan estimates one table access. It returns nil if the estimate is unknown.
 func (r *Estimator) scan(s *plan.Scan) *plan.Estimate {
 	if e, ok := r.scans[s]; ok {
 		return e
@@ -46,11 +47,11 @@ func (r *Estimator) scan(s *plan.Scan) *plan.Estimate {
 	return known
 }
 
-// readAhead is the approximate number of rows that are read of a table before a reader can stop.
+// readAhead is the approximate number of rows of a table that are read before its reader can stop.
 const readAhead = 1000
 
-// read estimates the reads for n and its number of rows. all reports whether all of its rows are wanted. Otherwise the
-// reads are unknown, because it is unknown when enough rows have come, unless the whole input would be read ahead.
+// read estimates the reads for n and its number of rows. all reports whether all rows are wanted. If not, it is unknown
+// when the reader stops; the reads are then known only if the whole input is read ahead.
 func (r *Estimator) read(n plan.Node, all bool) (e plan.Estimate, ok bool) {
 	switch n := n.(type) {
 	case *plan.Scan:
@@ -64,7 +65,7 @@ func (r *Estimator) read(n plan.Node, all bool) (e plan.Estimate, ok bool) {
 		return *known, true
 	case *plan.Values:
 		return plan.Estimate{Result: float64(len(n.Rows))}, true
-	case *plan.Reuse: // whose rows are read once: see Of
+	case *plan.Reuse: // its rows are read once: see Of
 		return plan.Estimate{Result: plan.Unknown}, true
 	case *plan.Series, *plan.Virtual:
 		return plan.Estimate{Result: plan.Unknown}, true
@@ -98,7 +99,7 @@ func (r *Estimator) read(n plan.Node, all bool) (e plan.Estimate, ok bool) {
 			e.Result = plan.Unknown
 		}
 		return e, ok
-	case *plan.Expand: // whose rows are counted as its input's
+	case *plan.Expand: // the number of its rows is counted as that of its input
 		return r.read(n.Input, all)
 	case *plan.Union:
 		for _, in := range n.Parts {
@@ -113,7 +114,7 @@ func (r *Estimator) read(n plan.Node, all bool) (e plan.Estimate, ok bool) {
 		}
 		return e, true
 	}
-	for _, in := range n.Inputs() { // what comes out of it is not known
+	for _, in := range n.Inputs() { // the number of rows of other nodes is unknown
 		part, ok := r.read(in, all)
 		if !ok {
 			return e, false
@@ -123,7 +124,7 @@ func (r *Estimator) read(n plan.Node, all bool) (e plan.Estimate, ok bool) {
 	return e, true
 }
 
-// sum adds up reads. Its age is that of the oldest statistics.
+// sum adds the reads of a and b. The result's age is that of the older statistics.
 func sum(a, b plan.Estimate, result float64) plan.Estimate {
 	if a.At.IsZero() || !b.At.IsZero() && b.At.Before(a.At) {
 		a.At = b.At
@@ -142,13 +143,13 @@ func (r *Estimator) limit(n *plan.Limit, all bool) (e plan.Estimate, ok bool) {
 	return e, ok
 }
 
-// The cost of a join in addition to its reads, in microseconds for each row.
+// The cost of a join in addition to its reads, in microseconds per row.
 const (
-	perBuilt  = 0.5 // held, by its key
+	perBuilt  = 0.5 // a row that is stored in the hash table
 	perProbed = 0.2
 )
 
-// lookupRows is the number of rows of its left side that a join looks up at a time: operator.BatchRows.
+// lookupRows is the number of left rows for which a join looks up right rows at a time: operator.BatchRows.
 const lookupRows = 256
 
 func (r *Estimator) join(n *plan.Join, all bool) (plan.Estimate, bool) {
@@ -171,7 +172,7 @@ func (r *Estimator) join(n *plan.Join, all bool) (plan.Estimate, bool) {
 	} else if most == 0 {
 		result = 0
 	}
-	if n.Semi { // at most
+	if n.Semi { // at most all left rows
 		result = left.Result
 	}
 	if n.Outer && result >= 0 {
@@ -194,8 +195,8 @@ func (r *Estimator) join(n *plan.Join, all bool) (plan.Estimate, bool) {
 	return sum(left, looked, result), ok
 }
 
-// lookups estimates the reads of looking up rows, with so many distinct values, on the right side of n; right is the
-// estimate for all of that side.
+// lookups estimates the reads of looking up the right rows of n for rows left rows with values distinct keys. right is the
+// estimate for reading the whole right side, which has rightValues distinct keys.
 func (r *Estimator) lookups(n *plan.Join, rows, values float64, right plan.Estimate, rightValues float64) (e plan.Estimate, ok bool) {
 	s, isScan := n.Right.(*plan.Scan)
 	if !isScan || len(n.Lookup.By) > 0 {
@@ -208,7 +209,7 @@ func (r *Estimator) lookups(n *plan.Join, rows, values float64, right plan.Estim
 	}
 	batches := math.Max(1, math.Ceil(rows/lookupRows))
 	inBatch := math.Min(rows, lookupRows)
-	if values > 0 { // it asks once for a value that is there several times
+	if values > 0 { // each distinct value is looked up once
 		inBatch = math.Min(inBatch, seen(values, inBatch))
 	}
 	gets, ranges := s.Counts()
@@ -218,7 +219,7 @@ func (r *Estimator) lookups(n *plan.Join, rows, values float64, right plan.Estim
 		return e, false
 	}
 	found := math.Min(right.Result, inBatch*right.Result/math.Max(1, asked))
-	if values > rightValues && values > 0 { // some look in vain
+	if values > rightValues && values > 0 { // some values have no right row
 		found *= rightValues / values
 	}
 	w := work{gets: inBatch * float64(gets), found: inBatch * float64(ranges), ranges: int(math.Min(1e9, inBatch*float64(ranges)))}
@@ -235,9 +236,8 @@ func (r *Estimator) lookups(n *plan.Join, rows, values float64, right plan.Estim
 	return e, true
 }
 
-// decided returns the keys, expressions over rows of s, by which the servers distinguish rows: those that bind the key,
-// those in their filter of patterns, and those that their filter of cells compares. The client compares the other keys
-// with the rows that it receives.
+// decided returns those of keys, expressions over rows of s, that the servers check: keys that bind the rowkey, those in a
+// fuzzy filter, and those that the filter compares with cells. The client checks the others in the rows that it receives.
 func decided(s *plan.Scan, keys []expr.Expr, patterns bool) (out []expr.Expr) {
 	by := map[int]bool{}
 	for _, p := range s.Key {
@@ -258,7 +258,7 @@ func decided(s *plan.Scan, keys []expr.Expr, patterns bool) (out []expr.Expr) {
 	return out
 }
 
-// columnsOf gives the columns that n gives.
+// columnsOf returns the columns of n's rows as expressions.
 func columnsOf(n plan.Node) (out []expr.Expr) {
 	for i := range n.Width() {
 		out = append(out, &expr.Column{Index: i})
@@ -266,7 +266,7 @@ func columnsOf(n plan.Node) (out []expr.Expr) {
 	return out
 }
 
-// groups estimates how many groups by some expressions the rows of n have.
+// groups estimates the number of groups of n's rows by some expressions.
 func (r *Estimator) groups(n plan.Node, by []expr.Expr, rows float64) float64 {
 	if len(by) == 0 {
 		return 1
@@ -278,7 +278,7 @@ func (r *Estimator) groups(n plan.Node, by []expr.Expr, rows float64) float64 {
 	return values
 }
 
-// groupsOf estimates how many groups by all sets of n its input's rows have.
+// groupsOf estimates the number of groups of n's rows over all grouping sets.
 func (r *Estimator) groupsOf(n *plan.Expand, rows float64) float64 {
 	all := 0.0
 	for _, s := range n.Sets {
@@ -297,8 +297,8 @@ func (r *Estimator) groupsOf(n *plan.Expand, rows float64) float64 {
 	return all
 }
 
-// distinct estimates the number of distinct values of expressions over the rows of n; plan.Unknown if one of them is
-// not a column of a table.
+// distinct estimates the number of distinct values of expressions over the rows of n. It returns plan.Unknown if one of
+// them is not a column of a table.
 func (r *Estimator) distinct(n plan.Node, exprs []expr.Expr, rows float64) float64 {
 	type of struct {
 		scan    *plan.Scan
@@ -344,7 +344,7 @@ func (r *Estimator) distinct(n plan.Node, exprs []expr.Expr, rows float64) float
 	return values
 }
 
-// source finds the table, and its column, that is the i-th value of n's rows; nil if there is none.
+// source returns the table access and the column from which the i-th value of n's rows comes; nil if there is none.
 func source(n plan.Node, i int) (*plan.Scan, int) {
 	switch n := n.(type) {
 	case *plan.Scan:
@@ -371,7 +371,7 @@ func source(n plan.Node, i int) (*plan.Scan, int) {
 	return nil, 0
 }
 
-// distinct estimates the number of distinct values of columns of a table in rows of the rows of s.
+// distinct estimates the number of distinct values that columns of a table have in rows of the rows of s.
 func distinct(s *plan.Scan, t *stats.Table, columns []int, rows float64) float64 {
 	product, most := 1.0, 1.0
 	for _, i := range columns {
@@ -410,7 +410,7 @@ func distinct(s *plan.Scan, t *stats.Table, columns []int, rows float64) float64
 	return math.Min(product, math.Max(rows, 0))
 }
 
-// seen estimates how many of some equally frequent values occur in so many rows.
+// seen estimates how many of a number of equally frequent values occur in rows rows.
 func seen(values, rows float64) float64 {
 	if values < 1 || rows <= 0 {
 		return math.Max(0, math.Min(values, rows))
@@ -418,8 +418,8 @@ func seen(values, rows float64) float64 {
 	return values * -math.Expm1(-rows/values)
 }
 
-// sampled estimates by the sample how many values columns have together where the conditions of s are true: those that were seen, and by
-// Chao's estimator those that were not; 0: too few rows tell.
+// sampled estimates from the sample how many distinct values columns have together in the rows that match the conditions
+// of s. It adds those that the sample lacks, by Chao's estimator. It returns 0 if the sample has too few rows.
 func sampled(s *plan.Scan, t *stats.Table, columns []int) float64 {
 	of := allRows(s.Table, t)
 	for _, f := range s.Fates {

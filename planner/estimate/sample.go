@@ -10,25 +10,25 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// rows are those of a table for which some conditions hold: how many of the sample, and what share of all.
+// rows are the rows of a table that match some conditions: those of the sample, and the estimated share of all rows.
 //
-//	a = 1 AND b = 2    share of a = 1, by its histogram, times that of b = 2 among the rows of the sample in which a = 1
+//	a = 1 AND b = 2    share of a = 1, by its histogram, times that of b = 2 among the sample's rows with a = 1
 //
-// So columns that follow from one another are told as such as far as the sample has rows; where it has none, they are taken to be
+// Dependent columns are thus recognized as long as the sample has rows. Without rows, columns are assumed to be
 // independent.
 type rows struct {
 	stats *stats.Table
 	table *catalog.Table
-	whole bool   // the sample is all of the table
-	left  bitset // rows of the sample
+	whole bool   // the sample has all rows of the table
+	left  bitset // matching rows of the sample; nil if unknown
 	share float64
-	least float64 // the least share of the table that a condition has by itself: together they have no more
+	least float64 // the smallest share that a condition has by itself: an upper bound for all conditions together
 	fixed []fixed
 	row   []types.Value
 	env   expr.Env
 }
 
-// fixed is a column that has one value in the rows, and the share of the table's rows with it.
+// fixed is a column that has a single value in the rows, and the share of the table's rows with that value.
 type fixed struct {
 	column int
 	value  types.Set
@@ -45,7 +45,7 @@ func allRows(t *catalog.Table, s *stats.Table) *rows {
 	return r
 }
 
-// where keeps the rows for which e is true too. It reports whether anything is known of e.
+// where keeps those rows for which e is true. It reports whether e could be estimated.
 func (r *rows) where(e expr.Expr) bool {
 	by, known := shareOf(e, r.stats)
 	if known {
@@ -59,7 +59,7 @@ func (r *rows) where(e expr.Expr) bool {
 	if sampled {
 		guess := given(by, known, left.count(), of, r.whole)
 		if _, _, exact, ok := expr.Sarg(e); known && ok && exact && !r.whole && of == len(r.stats.Sample[0]) {
-			guess = by // no condition came before: the column's values are counted over more rows than the sample has
+			guess = by // the first condition: the histogram counts more rows than the sample
 		}
 		by = r.following(e, by, known, guess, left.count(), of)
 		r.left = left
@@ -70,11 +70,13 @@ func (r *rows) where(e expr.Expr) bool {
 	return true
 }
 
-// unlikely is the share of rows that have other values of two columns than those which the one makes of the other.
+// unlikely is the share of rows that have another value in a dependent column than the one that follows from the first
+// column.
 const unlikely = 0.01
 
-// following gives the share of rows for which e is true, of which alone is the share of the table and by the one that is guessed from a
-// sample of so many rows, if it asks for one value of a column that another, fixed, follows from, or that follows from it.
+// following estimates the share of rows for which e is true, if e requires a value of a column that depends on a fixed
+// column, or on which a fixed column depends. alone is e's share of the whole table, by the share guessed from a sample in
+// which kept of of rows match.
 //
 //	city = 'Rome' AND country = 'Italy'    as many rows as the city has
 //	city = 'Rome' AND country = 'Peru'     hardly any, if the sample has a row of Rome
@@ -105,7 +107,7 @@ func (r *rows) following(e expr.Expr, alone float64, known bool, by float64, kep
 			by = max(by, fits)
 		case seen > 0:
 			by *= unlikely
-		default: // nothing tells that they do not fit
+		default: // nothing shows that the values exclude each other
 			by = fits
 		}
 		break
@@ -114,12 +116,12 @@ func (r *rows) following(e expr.Expr, alone float64, known bool, by float64, kep
 	return by
 }
 
-// leastSample is the least number of sampled rows for a share that only the sample gives.
+// leastSample is the least number of sampled rows for a share that is known only from the sample.
 const leastSample = 30
 
-// given returns the share of rows that a condition keeps, from the share before, if known, and a sample in which kept
-// of of rows match. A few rows change the known share little, unless many more match than it says, and no matching row
-// does not mean that there is none.
+// given returns the share of rows that a condition keeps. before is the share by the histogram, if known; in the sample,
+// kept of of rows match. A small sample changes the known share little, unless many more rows match than expected. A
+// sample without a match does not mean that no row matches.
 func given(before float64, known bool, kept, of int, whole bool) float64 {
 	const little, manyMore = 0.5, 4
 	n, k := float64(of), float64(kept)
@@ -135,7 +137,7 @@ func given(before float64, known bool, kept, of int, whole bool) float64 {
 }
 
 // matching returns the remaining rows of the sample for which e is true. ok is false if that is unknown: the sample may
-// have an older definition, and e may need columns that it lacks.
+// come from an older definition, and lack columns that e needs.
 func (r *rows) matching(e expr.Expr) (left bitset, ok bool) {
 	if r.left == nil {
 		return nil, false
@@ -169,7 +171,7 @@ func (r *rows) matching(e expr.Expr) (left bitset, ok bool) {
 	return left, true
 }
 
-// within gives the rows that are left whose column lies in set. all is false where values of another type were left out.
+// within returns the remaining rows whose column is in set. all is false if some rows have values of another type.
 func (r *rows) within(col int, set types.Set) (left bitset, all bool) {
 	left = make(bitset, len(r.left))
 	rows, all := r.stats.SampleOrder(col, r.table.Columns[col].Type)

@@ -10,51 +10,51 @@ import (
 	"github.com/hql-db/hql/stats"
 )
 
-// Costs in microseconds of CPU of a server and the client together, as TestPrices in exec measures them, on HBase 2.5
-// with 100,000 rows of three cells, 20,000 of twenty and 10,000 of 1 KB, in files whose blocks the server has in
-// memory. Rows that were just written cost 0.5 to 2 times as much to look at, and a Get of one costs 30 instead of 124.
-// The prices are for rows in files, because most rows of a table are.
+// Costs in microseconds of CPU of server and client together. TestPrices in exec measures them on HBase 2.5 with 100,000
+// rows of three cells, 20,000 of twenty and 10,000 of 1 KB, in files whose blocks the server caches. For rows in the
+// memstore, reading costs 0.5 to 2 times as much, and a Get 30 instead of 124. The prices are those for files, because
+// most rows of a table are in files.
 const (
-	perRPC        = 300  // a guess between the 100 of docs/speed.md's servers with nothing else to do and what a busy one takes
-	perGet        = 17   // a key asked for: as much as one that is not there, which Bloom filters tell
-	perFound      = 90   // a place in a file that is sought: half a block is gone through
-	perLooked     = 1    // a row that the server goes through,
-	perLookedCell = 0.55 // each of its cells: 2.2 to 4.2 for a row of three that a filter drops, 10.5 to 12.1 for one of twenty
+	perRPC        = 300  // a guess: docs/speed.md measures 100 on idle servers; busy ones take longer
+	perGet        = 17   // a requested key; a missing key, which Bloom filters exclude, costs no more
+	perFound      = 90   // a position sought in a file: half a block is read on average
+	perLooked     = 1    // a row that the server reads,
+	perLookedCell = 0.55 // and each of its cells: 2.2 to 4.2 for a row of three that a filter drops, 10.5 to 12.1 for one of twenty
 	perLookedByte = 0.002
-	perSkipped    = 0.5  // a row that a filter seeks over: a guess between one of a thousand at a time, next to nothing, and one by itself
-	perWanted     = 0.35 // a cell that the filter of wanted columns looks at: 4.9 to 5.6 a row of three, of which one is sent; 18.8 to 23.6 of twenty
-	perRow        = 0.5  // that is sent and decoded,
-	perCell       = 0.6  // each of its cells: 5.7 with the looking for a row of three, 23 to 27 for one of twenty
+	perSkipped    = 0.5  // a row that a filter seeks past: a guess between nearly 0, if it skips a thousand at a time, and the cost of a single one
+	perWanted     = 0.35 // a cell that the filter of wanted columns checks: 4.9 to 5.6 for a row of three of which one is sent, 18.8 to 23.6 for one of twenty
+	perRow        = 0.5  // a row that is sent and decoded,
+	perCell       = 0.6  // and each of its cells: 5.7 with the reading for a row of three, 23 to 27 for one of twenty
 	perByte       = 0.003
 )
 
-// What a call brings: hbase.Client's keys a Get, and about the bytes of a response.
+// The number of keys that hbase.Client sends in one Get, and the approximate size of a response in bytes.
 const (
 	keysOfGet     = 200
 	responseBytes = 1 << 20
 )
 
-// How much is asked for at first under a limit, and how hops are tried and given up: see exec/scan.
+// The number of rows first requested under a limit, and the limits for trying hops: see exec/scan.
 const (
 	firstRows = 100
 	hopRows   = 100
 	hopPays   = 400
-	triedRows = 8500 // in triedHops looks, until they are given up
+	triedRows = 8500 // rows that triedHops hops may cost before hopping is given up
 	triedHops = 4
 )
 
-// work is the work of servers and client for an access.
+// work is the work of servers and client for a table access.
 type work struct {
-	looked, cells, volume  float64 // rows that servers go through, their cells and bytes
-	skipped, wanted        float64 // rows that a filter seeks over; cells that the filter of wanted columns looks at
-	gets, found            float64 // keys asked for; places that are sought
-	rows, sentCells, bytes float64 // sent
+	looked, cells, volume  float64 // rows that servers read, their cells and bytes
+	skipped, wanted        float64 // rows that a filter seeks past; cells that the filter of wanted columns checks
+	gets, found            float64 // keys requested; positions sought
+	rows, sentCells, bytes float64 // sent rows, cells and bytes
 	ranges                 int
 	packed                 float64 // stats.Table.Packed
-	hops, keysSeen         float64 // what is looked at to hop: keys alone
+	hops, keysSeen         float64 // number of hops, and of the keys read for them
 }
 
-// look lets the servers go through rows of s.
+// look adds the reading of rows of s by the servers.
 func (w *work) look(s *plan.Scan, t *stats.Table, k *stats.Key, rows float64) {
 	of := size{math.Max(t.Cells, 1), t.Bytes}
 	w.packed = t.Packed
@@ -67,18 +67,18 @@ func (w *work) look(s *plan.Scan, t *stats.Table, k *stats.Key, rows float64) {
 	}
 }
 
-// send lets them send rows.
+// send adds the sending of rows.
 func (w *work) send(rows float64, of size) {
 	w.rows, w.sentCells, w.bytes = w.rows+rows, w.sentCells+rows*of.cells, w.bytes+rows*of.bytes
 }
 
-// follow looks up the rows for so many entries of an index, and reads each of them completely.
+// follow adds looking up the complete rows for a number of index entries.
 func (w *work) follow(t *stats.Table, rows float64) {
 	w.gets, w.found, w.cells, w.volume = w.gets+rows, w.found+rows, w.cells+rows*t.Cells, w.volume+rows*t.Bytes
 	w.send(rows, size{t.Cells, t.Bytes})
 }
 
-// estimate prices w, on the keys k.
+// estimate returns the cost of w on the layout with the keys k.
 func (w *work) estimate(k *stats.Key) plan.Estimate {
 	regions, rows := regionsOf(k)
 	rpcs := w.hops
@@ -87,12 +87,12 @@ func (w *work) estimate(k *stats.Key) plan.Estimate {
 	}
 	if w.ranges > 0 {
 		n := touched(regions, float64(w.ranges))
-		if rows > 0 { // and what lies in each range
+		if rows > 0 { // and the seeks for the ranges
 			n = math.Max(n, math.Min(regions, 1+(regions-1)*w.looked/rows))
 		}
 		sent := w.bytes
 		if w.gets > 0 {
-			sent = 0 // the entries alone are small
+			sent = 0 // entries are small
 		}
 		rpcs += n + math.Floor(sent/responseBytes)
 	}
@@ -101,7 +101,7 @@ func (w *work) estimate(k *stats.Key) plan.Estimate {
 			w.skipped*perSkipped + w.wanted*perWanted + w.rows*perRow + w.sentCells*perCell + w.bytes*perByte}
 }
 
-// regionsOf returns how many regions and rows the tables of a layout have.
+// regionsOf returns the number of regions and of rows in a layout's tables.
 func regionsOf(k *stats.Key) (regions, rows float64) {
 	for i := range k.Stored {
 		regions += math.Max(1, float64(k.Stored[i].Regions))
@@ -110,14 +110,14 @@ func regionsOf(k *stats.Key) (regions, rows float64) {
 	return math.Max(regions, 1), rows
 }
 
-// touched estimates how many of some regions contain at least one of n evenly spread keys.
+// touched estimates how many of a number of regions contain at least one of n evenly distributed keys.
 func touched(regions, n float64) float64 {
 	return regions * -math.Expm1(n*math.Log1p(-1/math.Max(regions, 1+1e-9)))
 }
 
-// hop adds the cost of hopping from value to value, and returns the number of rows that are then read: all rows after
-// the values in a skip scan, or some rows for each value if the first ones suffice. sought: only rows that match the
-// conditions on the key are read.
+// hop adds the cost of hopping from value to value. It returns the number of rows that are then read: for a skip scan all
+// rows after the values, otherwise only some for each value if the first ones suffice. sought reports that only rows that
+// match the conditions on the key are read.
 func (w *work) hop(s *plan.Scan, t *stats.Table, k *stats.Key, looked float64) (rows float64, sought, ok bool) {
 	parts := s.DistinctPrefix
 	if parts == 0 {
@@ -130,10 +130,10 @@ func (w *work) hop(s *plan.Scan, t *stats.Table, k *stats.Key, looked float64) (
 	if s.DistinctPrefix > 0 && (s.Hop != nil || s.Filter != nil || s.Residual != nil || s.Limit.Set) {
 		return 0, false, false
 	}
-	if looked < values*hopPays { // they are given up
-		regions, _ := regionsOf(k) // a hop is a call for keys and one for rows, and each region is begun twice
+	if looked < values*hopPays { // hopping is given up
+		regions, _ := regionsOf(k) // a hop is one call for keys and one for rows, and each region is begun twice
 		w.hops, w.keysSeen = 2*triedHops+math.Ceil(regions*math.Min(1, looked/k.Rows)), math.Min(looked, triedRows)
-		return looked, false, true // and read with the servers' filter
+		return looked, false, true // the rest is read with the servers' filter
 	}
 	w.hops = values
 	if s.Hop == nil {
@@ -144,7 +144,7 @@ func (w *work) hop(s *plan.Scan, t *stats.Table, k *stats.Key, looked float64) (
 	return math.Min(matching, looked), true, ok
 }
 
-// byKeyColumns estimates the rows for which the conditions on columns of the key alone are true.
+// byKeyColumns estimates the number of rows that match the conditions on columns of the key.
 func byKeyColumns(s *plan.Scan, t *stats.Table, k *stats.Key) (rows float64, ok bool) {
 	of := allRows(s.Table, t)
 	for _, f := range s.Fates {
@@ -155,12 +155,12 @@ func byKeyColumns(s *plan.Scan, t *stats.Table, k *stats.Key) (rows float64, ok 
 	return k.Rows * of.share, true
 }
 
-// onKey reports whether e is about columns of s's key alone.
+// onKey reports whether e refers only to columns of s's key.
 func onKey(s *plan.Scan, e expr.Expr) bool {
 	return !slices.ContainsFunc(expr.Columns(e), func(c int) bool { return c >= len(s.Table.Columns) || s.Layout.PartOf(c) == nil })
 }
 
-// fuzzy reports whether the servers' filter seeks from one pattern of keys to the next.
+// fuzzy reports whether f contains a fuzzy filter, with which the servers seek from one key pattern to the next.
 func fuzzy(f filter.Filter) bool {
 	if fs, ok := f.(filter.And); ok {
 		return slices.ContainsFunc(fs, fuzzy)

@@ -7,13 +7,13 @@ import (
 	"github.com/hql-db/hql/filter"
 )
 
-// mobReference matches a cell that holds a reference instead of a value in a MOB file: the value's length, the MD5 of
-// the region's start key, a day and a UUID, which name the file.
+// mobReference matches the cell of a MOB family that holds a reference instead of a large value. It has the value's
+// length, the MD5 of the region's start key, a day and a UUID; the last three name the MOB file.
 const mobReference = `\A.{4}[0-9a-f]{32}[0-9]{8}[0-9a-f]{32}`
 
-// WithMob returns s for families whose cells may hold references instead of large values, which the servers' filters
-// would compare: the filter keeps all rows with a reference in a cell that it looks at, and the client checks the rows.
-// It returns s itself if nothing changes.
+// WithMob returns s for families whose cells may hold references instead of large values. The servers' filters would
+// compare the references, so the changed filter keeps all rows with a reference in a cell that it compares, and the client
+// checks these rows. WithMob returns s itself if no family is affected.
 func (s *Scan) WithMob(mob func(family string) bool) *Scan {
 	f, changed := keepReferences(s.Filter, mob)
 	if !changed {
@@ -35,7 +35,7 @@ func (s *Scan) WithMob(mob func(family string) bool) *Scan {
 	return &out
 }
 
-// keepReferences gives a filter that keeps the rows which f keeps, and those with a reference in a cell that f compares.
+// keepReferences returns a filter that keeps the rows that f keeps, and those with a reference in a cell that f compares.
 func keepReferences(f filter.Filter, mob func(family string) bool) (filter.Filter, bool) {
 	family, qualifier := "", ""
 	switch f := f.(type) {

@@ -25,7 +25,7 @@ func (s *Scan) String() string {
 	return b.String()
 }
 
-// Over prints where a scan of l looks behind each value that it hops to:
+// Over prints where a scan of l reads after each value to which it hops:
 //
 //	/*/* [/5 - /9]     behind the first two parts
 //	/*/* ended         keys that end before the second
@@ -41,7 +41,7 @@ func (h *Hop) Over(l *catalog.Layout) string {
 	return text
 }
 
-// Over prints a span of l by the values of the key's parts that its ends begin with:
+// Over prints a span of l as values of the key's parts:
 //
 //	/1/'x'                    the one key of 1 and 'x'
 //	[/1/'x' - /3)             from the first key that begins with 1 and 'x' to below the first that begins with 3
@@ -49,7 +49,7 @@ func (h *Hop) Over(l *catalog.Layout) string {
 //	[ - /3)                   all keys below 3
 //	[/1/'x'% - /1/'x'%]       'x'% is the start of a text of fixed width
 //	[/1/0x7C - )              0x7C is a literal of the key, or bytes that no value of the part has
-//	events_2024 [/1 - /1]     of the HBase table events_2024, where the layout has several; * stands for each of them
+//	events_2024 [/1 - /1]     of the HBase table events_2024, where the layout has several; * means each of them
 //	[ - ) from /0x80          the rows from /0x80 on come before those below it: see SignSplit
 func (sp Span) Over(l *catalog.Layout) string {
 	var b strings.Builder
@@ -67,14 +67,15 @@ func (sp Span) Over(l *catalog.Layout) string {
 	return b.String()
 }
 
-// endText prints the end of a span: by the values of the first key behind it, or by those that its last keys begin with, where they begin
-// the span too, or are numbers, of which one follows the other.
+// endText prints the end of a span. If possible, it prints the values with which the span's last keys begin: they must
+// also begin the span, or be numbers, which have a predecessor. Otherwise it prints the values of the first key after the
+// span.
 func endText(k *catalog.Composite, start, stop []byte) string {
 	if len(stop) == 0 {
 		return ")"
 	}
 	last := bytes.Clone(stop)
-	last[len(last)-1]-- // what ends before stop begins with these; bytes 0xFF may follow
+	last[len(last)-1]-- // keys before stop begin with these bytes; 0xFF bytes may follow
 	for range 16 {
 		if bytes.Equal(types.PrefixEnd(last), stop) {
 			if t := tupleOf(k, last, false); bytes.HasPrefix(start, last) || t.countable {
@@ -86,13 +87,13 @@ func endText(k *catalog.Composite, start, stop []byte) string {
 	return tupleOf(k, stop, false).text + ")"
 }
 
-// A tuple is bytes that a key begins with, as values of its parts.
+// tuple is the beginning of a key as values of its parts.
 type tuple struct {
 	text      string
-	countable bool // the last value has one that follows it
+	countable bool // the last value has a successor
 }
 
-// tupleOf reads key, which is whole or the start of one.
+// tupleOf decodes key, which is a whole key or the beginning of one.
 func tupleOf(k *catalog.Composite, key []byte, whole bool) (t tuple) {
 	at, ends := 0, k.Ends(key, whole)
 	for i, p := range k.Parts {
@@ -116,7 +117,7 @@ func tupleOf(k *catalog.Composite, key []byte, whole bool) (t tuple) {
 
 func isText(p *catalog.Part) bool { return p.Expr.Type().IsText() || p.Expr.Type() == types.Bytes }
 
-// element formats bytes of p: as a value, if they are the bytes of a value that can be written.
+// element formats bytes of p: as a value, if they encode one that SQL can write.
 func element(p *catalog.Part, b []byte) (text string, isValue bool) {
 	if p.Literal == nil {
 		if v, err := p.Decode(b); err == nil {
@@ -133,9 +134,9 @@ func element(p *catalog.Part, b []byte) (text string, isValue bool) {
 	return fmt.Sprintf("0x%X", b), false
 }
 
-// readAgain returns v as it is read from its text. Moments far from now cannot be read back. A DECIMAL whose last
-// digits before the point are unknown, such as -1E1, and a FLOAT that holds a value beyond its range are read as
-// another value. The bytes of JSON can only end a range.
+// readAgain returns v as parsed from its text. Some values differ or fail: moments far from now; a DECIMAL whose last
+// digits before the point are unknown, such as -1E1; a FLOAT with a value outside its range; and JSON, whose bytes can
+// only end a range.
 func readAgain(v types.Value) (types.Value, error) {
 	if !v.Type().IsNumeric() && !v.Type().IsTemporal() && v.Type() != types.JSON {
 		return v, nil
@@ -143,7 +144,7 @@ func readAgain(v types.Value) (types.Value, error) {
 	return types.Cast(types.NewString(v.String()), v.Type(), nil)
 }
 
-// literal formats v as SQL with visible characters only.
+// literal formats v as SQL with printable characters only.
 func literal(v types.Value) string {
 	text := v.SQL()
 	if !strings.ContainsFunc(text, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {

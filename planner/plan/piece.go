@@ -8,21 +8,21 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Merge says how the values that several pieces of a statement have for a column become the one of all of it.
+// Merge is the way in which the values of a column from several pieces are merged into the statement's value.
 type Merge uint8
 
-// The ways. Rows of equal values in the Group columns become one.
+// The ways to merge. Rows with equal values in the Group columns become one row.
 const (
-	NoMerge  Merge = iota // the rows are the statement's own: they are put together
-	Group                 // by the values of this column
-	MergeSum              // NULLs aside, as with those that follow
+	NoMerge  Merge = iota // rows are not merged: each is a row of the result
+	Group                 // rows are merged if they have equal values of this column
+	MergeSum              // these and the following ignore NULLs
 	MergeMin
 	MergeMax
 	MergeAnd
 	MergeOr
 )
 
-// String is the way as schemas name it.
+// String returns the name of m in schemas.
 func (m Merge) String() string {
 	return [...]string{"", "group", "sum", "min", "max", "and", "or"}[m]
 }
@@ -30,12 +30,12 @@ func (m Merge) String() string {
 // Partial describes how a column of a piece contributes to the statement's result.
 type Partial struct {
 	Merge Merge
-	// Result is the index of the column of the statement's result that it is for, -1 for a group that the statement does not give;
-	// Name and Type are that column's. What was merged is cast to Type.
+	// Result is the index of the result's column to which the column contributes; -1 for a group that the statement does
+	// not return. Name and Type are those of the result's column; the merged value is cast to Type.
 	Result int
 	Name   string
 	Type   types.Type
-	// Count is set on the divisor of the column before it, after both are merged: the two are an AVG.
+	// Count is set for the divisor of an AVG: after both columns are merged, the previous column is divided by this one.
 	Count bool
 }
 

@@ -15,8 +15,8 @@ type Plan struct {
 	Columns []OutputColumn
 	// FullScanAllowed is set by ALLOW FULL SCAN.
 	FullScanAllowed bool
-	// Subplans are the queries inside the plan's expressions that are not constants yet, and the queries of its Applies
-	// and Recursives.
+	// Subplans are the queries in the plan's expressions that are not constants yet, and the queries of its Applies and
+	// Recursives.
 	Subplans []*Subplan
 	// Estimate is the estimate of the plan's reads; nil if it is unknown or was not requested.
 	Estimate *Estimate
@@ -28,16 +28,16 @@ type Plan struct {
 type OutputColumn struct {
 	Name string
 	Type types.Type
-	// Partial describes the column in a piece of a statement that groups; nil: it is a column of the result.
+	// Partial describes the column of a piece if the statement groups; nil for a column of the result.
 	Partial *Partial
-	Hidden  bool // * does not show it
+	Hidden  bool // * does not include it
 }
 
-// Node is a step of a plan; every node produces rows of values.
+// Node is a step of a plan. Every node produces rows.
 type Node interface {
-	// Width is the number of values in each row it produces.
+	// Width returns the number of values in each row.
 	Width() int
-	// Inputs are the nodes it reads.
+	// Inputs returns the nodes from which it reads.
 	Inputs() []Node
 	node()
 }
@@ -48,51 +48,51 @@ type Filter struct {
 	Cond  expr.Expr
 }
 
-// Project computes Exprs over its input's rows.
+// Project computes Exprs for each row of its input.
 type Project struct {
 	Input Node
 	Exprs []expr.Expr
 }
 
-// Aggregate groups its input. Output rows: the group values, then the aggregates.
+// Aggregate groups its input. Its rows have the group values, then the aggregates.
 type Aggregate struct {
 	Input   Node
 	GroupBy []expr.Expr
 	Aggs    []AggCall
-	// Ordered is set when rows of a group come together: groups stream.
+	// Ordered is set if rows of the same group are consecutive, so that one group is held at a time.
 	Ordered bool
-	// Totals are values of GroupBy that are a group even if no row has them.
+	// Totals are values of GroupBy that form a group even if no row has them.
 	Totals [][]types.Value
 }
 
-// Expand returns each row of its input once for each of Sets: the input's values, then the values of GroupBy, with NULL
-// for those not in the set, then the set's Marks.
+// Expand returns each row of its input once for each of Sets. The output has the input's values, the values of GroupBy
+// (NULL for those that are not in the set), and the set's Marks.
 type Expand struct {
 	Input   Node
 	GroupBy []expr.Expr
 	Sets    []GroupingSet
 }
 
-// GroupingSet is one of several lists of expressions by which an Expand's rows are grouped.
+// GroupingSet is one of the sets of expressions by which an Expand's rows are grouped.
 type GroupingSet struct {
-	Has []bool // by expression
-	// Marks distinguish this set's rows from those of others with the same values: its number, then the value of each
-	// GROUPING().
+	Has []bool // by expression of GroupBy: the set contains it
+	// Marks distinguish the set's rows from those of other sets with the same values: the number of the set, then the
+	// value of each GROUPING().
 	Marks []types.Value
 }
 
-// Width is the number of values in an output row.
+// Width returns the number of values in an output row.
 func (e *Expand) Width() int { return e.Input.Width() + len(e.GroupBy) + len(e.Sets[0].Marks) }
 
-// Inputs gives the node below.
+// Inputs returns the node below.
 func (e *Expand) Inputs() []Node { return []Node{e.Input} }
 
 func (*Expand) node() {}
 
-// Func is the name that an aggregate or a window function has in expr's table.
+// Func is the name of an aggregate or window function in package expr.
 type Func string
 
-// The aggregates that plans are made by.
+// The aggregates that the planner refers to.
 const (
 	Count          Func = "COUNT"
 	Sum            Func = "SUM"
@@ -107,19 +107,19 @@ const (
 	PercentileCont Func = "PERCENTILE_CONT"
 )
 
-// OneRow reports whether f gives the value of one row, the first or the last of them in order.
+// OneRow reports whether f returns the value of one row: the first or the last row in the order of the values.
 func (f Func) OneRow() bool { return f == Min || f == Max }
 
-// By reports whether f gives a value of the row that is the first or the last one by f's second argument.
+// By reports whether f returns a value of the row with the least or the greatest second argument.
 func (f Func) By() bool { return f == MinBy || f == MaxBy }
 
-// Greatest reports whether f, OneRow or By, is about the last row.
+// Greatest reports whether f, for which OneRow or By is true, selects the last row.
 func (f Func) Greatest() bool { return f == Max || f == MaxBy }
 
-// Numbers reports whether f, a window function, tells the place of a row by those before it.
+// Numbers reports whether f is a window function that depends only on the rows before the current one.
 func (f Func) Numbers() bool { return f == RowNumber || f == "RANK" || f == "DENSE_RANK" }
 
-// AggCall is one aggregate.
+// AggCall is a call of an aggregate.
 type AggCall struct {
 	Func     Func
 	Arg      expr.Expr   // nil for COUNT(*)
@@ -133,16 +133,16 @@ type AggCall struct {
 // Distinct drops repeated rows.
 type Distinct struct{ Input Node }
 
-// RowLimit is the greatest number of rows that are wanted; the zero value: all.
+// RowLimit is the greatest number of rows that are wanted; the zero value means all.
 type RowLimit struct {
 	Rows int64
 	Set  bool
 }
 
-// AtMost limits rows to n.
+// AtMost returns the limit n.
 func AtMost(n int64) RowLimit { return RowLimit{n, true} }
 
-// Behind returns the limit of the rows before the first n are skipped.
+// Behind returns the limit for rows of which the first n will be skipped.
 func (l RowLimit) Behind(n int64) RowLimit {
 	if l.Set {
 		l.Rows += n
@@ -150,16 +150,17 @@ func (l RowLimit) Behind(n int64) RowLimit {
 	return l
 }
 
-// Sort orders its input; with a limit it keeps no more of the first rows (a top-N heap).
+// Sort sorts its input. With a limit it keeps only the first rows.
 type Sort struct {
 	Input Node
 	By    []SortTerm
 	Limit RowLimit
-	// Sorted is by how many of the terms the input is sorted already: rows that are the same in these are sorted, and given, at a time.
+	// Sorted is the number of leading terms by which the input is already sorted: each run of rows with equal values of
+	// these is sorted and returned separately.
 	Sorted int
 }
 
-// Limit skips Offset rows and gives those that follow, at most Count.
+// Limit skips Offset rows and returns at most Count of the following ones.
 type Limit struct {
 	Input  Node
 	Offset int64
@@ -172,82 +173,83 @@ type Values struct {
 	N    int // width
 }
 
-// Series gives rows of one value: From, and from each value the next one, as long as To is not passed. There are none where
-// one of them is NULL.
+// Series returns rows of one value: From, then each value's successor, until To is passed. It returns no rows if a
+// parameter is NULL.
 type Series struct {
 	From, To expr.Expr
-	Next     expr.Expr // over a row; NULL where the step is
+	Next     expr.Expr // the successor, over a row; NULL if the step is NULL
 	Typ      types.Type
 }
 
-// Width is the number of values in an output row.
+// Width returns the number of values in an output row.
 func (*Series) Width() int { return 1 }
 
-// Inputs gives the nodes below: none.
+// Inputs returns no nodes.
 func (*Series) Inputs() []Node { return nil }
 
 func (*Series) node() {}
 
-// Unnest gives each row of Input as often as the longest of Sets, arrays, has elements: the row's values, then an element of each, NULL
-// behind the last.
+// Unnest evaluates the arrays Sets for each row of Input. It returns the row once per element of the longest array: the
+// row's values, then an element of each array, NULL after its last.
 type Unnest struct {
 	Input Node
 	Sets  []expr.Expr
 }
 
-// Width is the number of values in an output row.
+// Width returns the number of values in an output row.
 func (u *Unnest) Width() int { return u.Input.Width() + len(u.Sets) }
 
-// Inputs gives the node below.
+// Inputs returns the node below.
 func (u *Unnest) Inputs() []Node { return []Node{u.Input} }
 
 func (*Unnest) node() {}
 
-// Virtual gives the rows of a relation that no table of HBase holds.
+// Virtual returns the rows of a relation that is not stored in HBase, such as a table of the system catalog.
 type Virtual struct {
 	Name string
-	// Rows makes the rows when the plan runs. It may leave out rows whose columns have other values than listed gives; nil: all are made.
+	// Rows returns the rows when the plan runs. If listed is not nil, Rows may omit rows whose columns have values other
+	// than listed returns.
 	Rows func(listed func(column int) ([]types.Value, bool)) [][]types.Value
 	N    int // width
 }
 
-// Width is the number of values in an output row.
+// Width returns the number of values in an output row.
 func (v *Virtual) Width() int { return v.N }
 
-// Inputs gives the nodes below: none.
+// Inputs returns no nodes.
 func (*Virtual) Inputs() []Node { return nil }
 
 func (*Virtual) node() {}
 
-// SetOp gives the rows of Left that Right has too, or with Except those that it has not. All
-// pairs repeated rows one to one; otherwise every row comes as often as in Left.
+// SetOp returns the rows of Left that Right has too or, with Except, those that Right does not have. With All, each row of
+// Right pairs with one equal row of Left; otherwise a row is returned as often as Left has it.
 type SetOp struct {
 	Left, Right Node
 	Except, All bool
 }
 
-// Union gives the rows of all inputs, one input after the other.
+// Union returns the rows of its inputs, one input after the other.
 type Union struct{ Parts []Node }
 
-// Join pairs the rows of Left with those of Right: left values, then right values.
+// Join pairs the rows of Left with those of Right. Its rows have the left values, then the right values.
 type Join struct {
 	Left, Right Node
-	Outer       bool // LEFT JOIN: an unmatched left row comes with NULLs
-	Full        bool // FULL JOIN: an unmatched right row does too; Outer is set as well
-	Swapped     bool // written as a RIGHT JOIN, whose right side is Left
-	// Semi: rows of Left alone, those that have a pair or, if Anti is set too, those that have none. Each tells the same of one such row, by a
-	// query of its own: it is there for rows that have too many pairs to look at.
+	Outer       bool // LEFT JOIN: a left row without a match is returned with NULLs
+	Full        bool // FULL JOIN: so is a right row without a match; Outer is set as well
+	Swapped     bool // it was written as a RIGHT JOIN, whose right side is Left
+	// Semi: the join returns only left rows, those with a match or, if Anti is set too, those without one. Each decides
+	// that for a single left row by a query of its own; it is used if a batch of rows has too many matches.
 	Semi, Anti bool
 	Each       expr.Expr
-	// Lookup, where set, reads the right side by key for a batch of left rows. Right is
-	// then the scan for one left row whose values are made up, for EXPLAIN.
+	// Lookup, if set, reads the right side by key for a batch of left rows. Right is then the scan for one left row with
+	// made-up values, for EXPLAIN.
 	Lookup *Lookup
-	// LeftKeys and RightKeys are equal in a matching pair (a hash join); both empty: a nested loop.
+	// LeftKeys and RightKeys are equal in a matching pair (a hash join). Without keys the join compares all pairs.
 	LeftKeys, RightKeys []expr.Expr
-	On                  expr.Expr // what remains to be checked on the pair; nil: none
+	On                  expr.Expr // condition that remains to be checked for each pair; nil: none
 }
 
-// Width is the number of values in an output row.
+// Width returns the number of values in an output row.
 func (j *Join) Width() int {
 	if j.Semi {
 		return j.Left.Width()
@@ -255,33 +257,34 @@ func (j *Join) Width() int {
 	return j.Left.Width() + j.Right.Width()
 }
 
-// Apply pairs each row of Left with the rows of a query that is planned for it: left values, then the query's.
+// Apply pairs each row of Left with the rows of a query that is planned for it. Its rows have the left values, then the
+// query's.
 type Apply struct {
 	Left  Node
 	Query *Subplan
-	Of    []expr.Expr // over a left row: the outer values of Query
-	On    expr.Expr   // what is checked on each pair; nil: nothing
-	Outer bool        // LEFT JOIN: an unmatched left row comes with NULLs
+	Of    []expr.Expr // over a left row: the outer values for Query
+	On    expr.Expr   // condition to check for each pair; nil: none
+	Outer bool        // LEFT JOIN: a left row without a match is returned with NULLs
 }
 
-// Width is the number of values in an output row.
+// Width returns the number of values in an output row.
 func (a *Apply) Width() int { return a.Left.Width() + len(a.Query.Sample.Columns) }
 
-// Inputs gives the node below; the query is one of the plan's Subplans.
+// Inputs returns the node below. The query is one of the plan's Subplans.
 func (a *Apply) Inputs() []Node { return []Node{a.Left} }
 
 func (*Apply) node() {}
 
-// Recursive returns the rows of First, then the rows of the plan that Step makes from them, and so on until there are
-// none.
+// Recursive returns the rows of First, then the rows of the plan that Step returns for these, and so on until a step has
+// no rows.
 type Recursive struct {
 	First Node
-	// Step plans the next rows from the rows of the step before. It is a function for the same reason as Lookup.Plan.
+	// Step plans the next rows from the rows of the previous step. It is a function for the same reason as Lookup.Plan.
 	Step     func(rows [][]types.Value) (*Plan, error)
-	Distinct bool // a row that came before, in any step, leads to nothing
+	Distinct bool // rows that any previous step returned are dropped
 }
 
-// Width is the number of values in an output row.
+// Width returns the number of values in an output row.
 func (r *Recursive) Width() int { return r.First.Width() }
 
 // Inputs returns the node below; the repeated query is one of the plan's Subplans.
@@ -289,24 +292,24 @@ func (r *Recursive) Inputs() []Node { return []Node{r.First} }
 
 func (*Recursive) node() {}
 
-// Reuse gives the rows of a query that is read in several places. They are computed once.
+// Reuse returns the rows of a query that is read in several places and computed once.
 type Reuse struct{ Query *Subplan }
 
-// Width is the number of values in an output row.
+// Width returns the number of values in an output row.
 func (r *Reuse) Width() int { return len(r.Query.Sample.Columns) }
 
-// Inputs gives the nodes below: none. The query is one of the plan's Subplans.
+// Inputs returns no nodes. The query is one of the plan's Subplans.
 func (r *Reuse) Inputs() []Node { return nil }
 
 func (*Reuse) node() {}
 
 // Lookup plans the inner side of a lookup join.
 type Lookup struct {
-	// Plan gives the scan for a batch of values: those of the join's RightKeys, which are not NULL, then those of By. It is a function because the values decide on all of
-	// a Scan: the layout, the spans, what is left to check. Data in its place would be a query not planned yet, and whoever runs the
-	// plan would have to call the planner with it.
+	// Plan returns the scan for a batch of values: those of the join's RightKeys, which are not NULL, then those of By. It
+	// is a function because the values determine the whole Scan: the layout, the spans, and the conditions left to check.
+	// As data it would be an unplanned query, for which the executor would have to call the planner.
 	Plan func(batch [][]types.Value) (*Scan, error)
-	// By are columns of a left row by whose values On narrows the right rows, in addition to the keys.
+	// By are the columns of a left row whose values restrict the right rows through On, in addition to the keys.
 	By []expr.Expr
 	// Whole reads the right side without the left one, for estimates.
 	Whole *Scan
@@ -342,7 +345,7 @@ func (*Union) node()                {}
 func (*SetOp) node()                {}
 func (*Join) node()                 {}
 
-// Scans lists the table accesses of a plan, in the order they are written.
+// Scans returns the table accesses of a plan in the order in which they are written.
 func Scans(n Node) []*Scan {
 	var out []*Scan
 	eachScan(n, func(s *Scan) { out = append(out, s) })
@@ -351,12 +354,12 @@ func Scans(n Node) []*Scan {
 
 func eachScan(n Node, f func(*Scan)) {
 	switch n := n.(type) {
-	case nil: // of a plan that is not finished
+	case nil: // of an unfinished plan
 		return
 	case *Scan:
 		f(n)
 		return
-	case *Project: // of most plans: without a list of its one input
+	case *Project: // frequent; avoids a list for its single input
 		eachScan(n.Input, f)
 		return
 	}
@@ -365,17 +368,18 @@ func eachScan(n Node, f func(*Scan)) {
 	}
 }
 
-// Reads lists the table accesses of p: of its steps, then of the queries that they read by Reuse, each once.
+// Reads returns the table accesses of p's steps, then those of the queries that it reads by Reuse, each once.
 func (p *Plan) Reads() []*Scan {
 	var out []*Scan
 	p.EachRead(func(p *Plan) { eachScan(p.Root, func(s *Scan) { out = append(out, s) }) })
 	return out
 }
 
-// EachRead calls f with p and, once each, with the plans of the queries that it reads by Reuse, and they read.
+// EachRead calls f with p and with the plans of the queries that it reads by Reuse, directly or indirectly, once each.
 func (p *Plan) EachRead(f func(*Plan)) { p.each(f, func(s *Subplan) bool { return s.Name != "" }, nil) }
 
-// Asked lists the sub-queries of p, and of the queries that it reads by Reuse, but those seen, which it adds to.
+// Asked returns the sub-queries of p, and of the queries that it reads by Reuse, except those in seen. It adds them to
+// seen.
 func (p *Plan) Asked(seen map[*Subplan]bool) (out []*Subplan) {
 	p.EachRead(func(p *Plan) {
 		for _, s := range p.Subplans {
@@ -388,7 +392,7 @@ func (p *Plan) Asked(seen map[*Subplan]bool) (out []*Subplan) {
 	return out
 }
 
-// Each calls f with p and, once each, with the plans of its sub-queries, and of theirs.
+// Each calls f with p and with the plans of its sub-queries at all levels, once each.
 func (p *Plan) Each(f func(*Plan)) { p.each(f, func(*Subplan) bool { return true }, nil) }
 
 func (p *Plan) each(f func(*Plan), enter func(*Subplan) bool, seen map[*Subplan]bool) {
@@ -405,22 +409,22 @@ func (p *Plan) each(f func(*Plan), enter func(*Subplan) bool, seen map[*Subplan]
 	}
 }
 
-// Tables lists the tables that a plan reads, including those of its sub-queries. It is never nil, so that callers can
-// keep it.
+// Tables returns the tables that a plan reads, including those of its sub-queries. The result is never nil, so that
+// callers can cache it.
 func (p *Plan) Tables() []*catalog.Table {
 	out := []*catalog.Table{}
 	p.Each(func(p *Plan) { eachScan(p.Root, func(s *Scan) { out = append(out, s.Table) }) })
 	return out
 }
 
-// Scans lists the table accesses of p and of its sub-queries.
+// Scans returns the table accesses of p and of its sub-queries.
 func (p *Plan) Scans() []*Scan {
 	var out []*Scan
 	p.Each(func(p *Plan) { eachScan(p.Root, func(s *Scan) { out = append(out, s) }) })
 	return out
 }
 
-// HitsPrefix reports whether each access of the plan does: see Access.HitsPrefix.
+// HitsPrefix reports whether the key bounds every table access of the plan: see Access.HitsPrefix.
 func (p *Plan) HitsPrefix() bool {
 	return !slices.ContainsFunc(p.Scans(), func(s *Scan) bool { return !s.Access.HitsPrefix() })
 }
@@ -428,20 +432,22 @@ func (p *Plan) HitsPrefix() bool {
 // Subplan is a query inside an expression (the Query of an expr.Subquery), the query of an Apply, the repeated query of
 // a Recursive, or the Query of a Reuse.
 type Subplan struct {
-	Select *parser.Select // as it stands in the statement, the same in every plan of it
-	// Closed is set when the query depends on nothing around it. Run it once, give its rows through
-	// Env.Subqueries and plan again: as constants they can bind the key.
+	Select *parser.Select // as written in the statement; the same pointer in every plan of it
+	// Closed is set if the query does not depend on an outer row. The engine runs it once, returns its rows by
+	// Env.Subqueries, and plans again: as constants they can bind the key.
 	Closed bool
-	Steps  bool // it is what a Recursive repeats; Plan is nil
-	// Name, where set, is that of a query of WITH or of a view whose rows Reuse nodes read, of Within or of its sub-queries. Plan is nil.
+	Steps  bool // the repeated query of a Recursive; Plan is nil
+	// Name, if set, is the name of a WITH query or view whose rows Reuse nodes read, in Within or in its sub-queries. Plan
+	// is nil.
 	Name   string
 	Within *Plan
-	// Plan plans the query for values of the expr.Subquery's Outer, or the Apply's Of. It is a function for the same reason as Lookup.Plan.
+	// Plan plans the query for values of the expr.Subquery's Outer, or of the Apply's Of. It is a function for the same
+	// reason as Lookup.Plan.
 	Plan func(outer []types.Value) (*Plan, error)
-	// Sample is the plan for outer values made up, for EXPLAIN. Where nothing is run, the plan
-	// around a closed query is made as if it had given one row, Shown.
+	// Sample is the plan for made-up outer values, for EXPLAIN. If nothing is run, the plan around a closed query is made
+	// as if the query had returned the single row Shown.
 	Sample *Plan
 	Shown  []types.Value
-	Width  int // the number of its first columns that count
+	Width  int // number of leading columns that belong to the result
 	Text   string
 }

@@ -10,18 +10,19 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// A Hop tells where in the spans of a Scan the keys lie that can match: behind each value of the first Parts parts of the
-// key, which nothing binds, in one of Tails. A reader hops from value to value of these parts instead of reading them all.
+// Hop describes where in a Scan's spans the matching keys are: after each value of the first Parts parts of the key, which
+// nothing binds, in one of Tails. A reader hops from value to value of these parts instead of reading all rows.
 //
 //	ROW KEY (host AS TEXT, X'00', ts AS INT64), ts BETWEEN 5 AND 9      Parts 2, Tails [00..05, 00..0A)
 type Hop struct {
-	Parts int    // with the literals behind the last of them
-	Tails []Span // what follows them: sorted, disjoint, of no table; one with Key ends the key
-	// Ended is set where keys that end before the last delimiter of these parts, as all behind is NULL, can match as well.
+	Parts int    // including the literals that follow them
+	Tails []Span // ranges of the bytes that follow: sorted, disjoint, without a table; a span with Key ends the key
+	// Ended is set if keys can also match that end before the last delimiter of these parts, because all later parts are
+	// NULL.
 	Ended bool
 }
 
-// Ends reports whether key, which does not have the delimiters of h's parts, is one of those that Ended is about.
+// Ends reports whether key is one of those for which Ended is set: it ends before the delimiters of h's parts.
 func (h *Hop) Ends(l *catalog.Layout, key []byte) bool {
 	return h.Ended && l.Key.PrefixLen(key, h.Parts, true) >= 0
 }
@@ -31,25 +32,25 @@ type Access uint8
 
 // The kinds of access, the cheapest first.
 const (
-	Empty     Access = iota // no row can match: no RPC
+	Empty     Access = iota // no row can match: no call is made
 	Get                     // every span is one key
 	RangeScan               // ranges from bound leading parts
-	SkipScan                // hops over the values of leading parts that nothing binds: few values, whatever the table holds
-	HopScan                 // a full scan that hops over such values until they turn out to be many
+	SkipScan                // hops over the values of leading parts that nothing binds; they are few in any table
+	HopScan                 // a full scan that hops over such values, until they turn out to be many
 	FullScan                // nothing binds the key
 )
 
 // Wide reports whether nothing binds the start of the key.
 func (a Access) Wide() bool { return a >= SkipScan }
 
-// HitsPrefix reports whether the key bounds the reads: they do not grow with the table, and the full-scan policy does
-// not refuse them.
+// HitsPrefix reports whether conditions on the key bound the reads. Then they do not grow with the rest of the table, and
+// the full-scan policy does not refuse them.
 func (a Access) HitsPrefix() bool { return a < HopScan }
 
-// Hops reports whether a hops over values instead of reading all of the table.
+// Hops reports whether the access hops over values instead of reading all rows.
 func (a Access) Hops() bool { return a == SkipScan || a == HopScan }
 
-// String is the access kind as EXPLAIN's JSON names it.
+// String returns the kind of access as in EXPLAIN's JSON.
 func (a Access) String() string {
 	return [...]string{"empty", "get", "scan", "skip scan", "full scan", "full scan"}[a]
 }
@@ -57,8 +58,8 @@ func (a Access) String() string {
 // OrderKind is the way in which a plan obtains the order of ORDER BY.
 type OrderKind uint8
 
-// The order kinds. KeyOrder and ReverseOrder read spans one after the other,
-// MergeOrder merges spans that are each in order.
+// The kinds of order. KeyOrder and ReverseOrder read spans one after the other; MergeOrder merges the rows of several
+// spans, each of which is sorted.
 const (
 	NoOrder OrderKind = iota
 	KeyOrder
@@ -68,7 +69,7 @@ const (
 	TopNOrder
 )
 
-// String is the order as EXPLAIN's JSON names it.
+// String returns the order as in EXPLAIN's JSON.
 func (o OrderKind) String() string {
 	return [...]string{"none", "key", "reverse", "merge", "sort", "top-n"}[o]
 }
@@ -80,104 +81,106 @@ type SortTerm struct {
 	NullsFirst bool
 }
 
-// Checked says where a predicate is checked.
+// Checked is the place where a predicate is checked.
 type Checked uint8
 
-// Where predicates are checked.
+// The places. ByClient is the default.
 const (
 	ByClient Checked = iota
 	ByServer
-	ByBoth // the servers drop some of the rows for which it is not true
+	ByBoth // the servers drop some of the rows that do not match, the client the others
 	ByKey  // it is true for every key that is read
 )
 
-// Fate says where one predicate of the WHERE is checked, and why not in the key.
+// Fate records where one predicate of the WHERE is checked, and why the key does not check it.
 type Fate struct {
 	Expr expr.Expr
 	By   Checked
 	Why  string
 }
 
-// Scan reads one table. Its rows hold the table's columns in order, then _key
-// and _ts; columns that nobody needs are NULL.
+// Scan reads one table. Its rows have the table's columns in order, then _key and _ts; columns that the plan does not need
+// are NULL.
 type Scan struct {
 	Table  *catalog.Table
 	Layout *catalog.Layout
 	Alias  string
 	Access Access
 	Spans  []Span // by table, then start; disjoint within a table
-	// ListTables is set when the physical tables must be listed, because nothing binds the
-	// table's name: TablePrefix is the literal start of the name; Spans then hold for each table found.
+	// ListTables is set if nothing binds the name of the HBase table, so that tables must be listed. TablePrefix is the
+	// literal start of their names; Spans then apply to each table found.
 	ListTables  bool
 	TablePrefix string
-	// TableNames, unless it is nil, are the ranges in which the names of those tables lie that can have rows.
+	// TableNames, if not nil, are ranges that contain the names of all tables that can have matching rows.
 	TableNames []Span
-	// Entries is set if the layout is read for its keys only: each leads to a row of the primary layout, whose values
-	// count. A crash between the writes of the two leaves entries that differ from their rows.
+	// Entries is set if only the layout's keys are read: each leads to a row of the primary layout, whose values count.
+	// After a crash between the two writes, an entry may differ from its row.
 	Entries bool
-	// Covered is set where the entries tell all that is wanted: of those that are verified, see catalog.Table.Verified, the rows are not read.
+	// Covered is set if the entries contain all wanted columns. Then the rows are not read for verified entries (see
+	// catalog.Table.Verified).
 	Covered bool
-	// Lookups are values of LOOKUP calls the plan depends on: resolve them, then plan again.
+	// Lookups are LOOKUP calls whose values the plan needs. The engine resolves them, then plans again.
 	Lookups []LookupKey
 
 	Filter   filter.Filter // for the region servers; nil: none
-	Residual expr.Expr     // what the client checks on each row; nil: none
-	Needed   []bool        // by column index incl. the two pseudo-columns: who must be decoded
-	// A row exists when it has any cell in Families (nil: in any family). Fetch says what is read of it.
+	Residual expr.Expr     // the condition that the client checks for each row; nil: none
+	Needed   []bool        // by column index including _key and _ts: the columns to decode
+	// Families are the families of which any cell makes a row exist; nil means all. Fetch selects the cells that are read.
 	Families []string
 	Columns  []filter.Column // the cells whose values are needed
 	Fetch    Fetch
-	// MinTime and MaxTime bound cell timestamps, [MinTime, MaxTime), 0 and 0: none; Versions per
-	// cell: 0 means the newest; AllVersions gives a row a version (FOR SYSTEM_TIME ALL | BETWEEN).
+	// MinTime and MaxTime bound cell timestamps, [MinTime, MaxTime); both 0: no bound. AllVersions returns a row per
+	// version (FOR SYSTEM_TIME ALL | BETWEEN).
 	MinTime, MaxTime int64
 	AllVersions      bool
 
-	// Cells is set where a statement writes the rows: behind _ts each carries the cells that it was read from.
+	// Cells is set for statements that write the rows: each row then has the cells from which it was read, after _ts.
 	Cells bool
 
 	Order OrderKind // KeyOrder, ReverseOrder, MergeOrder or NoOrder
-	// Reversed is set when each span is read from its end (always so under ReverseOrder).
+	// Reversed is set if each span is read from its end to its start, which is always so for ReverseOrder.
 	Reversed bool
-	OrderBy  []SortTerm // what Order provides
-	// PrefixFix, where set, is the column in whose order keys are not quite: a delimiter sorts
-	// after some bytes of longer values. Reversed reading must hold a row back
-	// until the rows whose value extends its own have passed.
+	OrderBy  []SortTerm // the order that Order produces
+	// PrefixFix, if set, is a column whose values are not exactly in the order of the keys: its delimiter sorts after some
+	// bytes of longer values. A reversed read must hold a row back until the rows whose values extend its value have
+	// passed.
 	PrefixFix *catalog.Column
 	Limit     RowLimit // after Residual
-	// First, where not 0, is about how many rows must be read until Limit is reached, by statistics.
+	// First, if not 0, is the estimated number of rows to read until Limit is reached.
 	First int64
-	// Wanted, if not 0, is the approximate number of rows that the node above wants, which may end before all are read: a
-	// reader begins with few.
+	// Wanted, if not 0, is the approximate number of rows that the node above wants. That node may stop early, so a reader
+	// begins with few rows.
 	Wanted int64
-	// Cuts are sorted keys at which ranges are cut, so that several parts of a large region are read concurrently, if
-	// statistics show that it is large. Nothing else changes.
+	// Cuts are sorted keys at which ranges are cut, so that several parts of a large region are read concurrently. They
+	// come from statistics and have no other effect.
 	Cuts []Cut
-	// DistinctPrefix, where not 0, is the number of leading key parts that hold all that is wanted of a row: of rows
-	// with the same ones the first that is read suffices, and the reader may jump over the others.
+	// DistinctPrefix, if not 0, is the number of leading key parts that contain all wanted columns. Of the rows with equal
+	// values of these parts the first suffices, and the reader may skip the others.
 	DistinctPrefix int
-	// DistinctFirst: the first row of these is wanted, not any, by the part behind; one of each Part.InOrder.
+	// DistinctFirst is set if it must be the first of these rows in the order of the next part: one row for each
+	// Part.InOrder.
 	DistinctFirst bool
-	// DistinctRows, where not 0, is how many of the first rows are wanted. DistinctBoth: as many of the last ones are wanted too. A reader may
-	// give more.
+	// DistinctRows, if not 0, is the number of rows wanted for each value of the prefix, from the first on. DistinctBoth:
+	// as many from the last on are wanted, too. A reader may return more.
 	DistinctRows int
 	DistinctBoth bool
-	// Hop, of an access that Hops and of a FullScan that is worth a try, tells where in Spans to look. Nothing else changes: what
-	// it leaves out does not match.
+	// Hop tells where in Spans to read, for an access that Hops and for a FullScan that tries to hop. It has no other
+	// effect: the skipped rows do not match.
 	Hop *Hop
 
 	Fates      []Fate
-	Candidates []Candidate // layouts looked at, the chosen one first
-	// Estimate is what statistics say of the access by which it was chosen, before anything above it is known; nil: it was chosen by rules.
-	// Alternatives are the other ways that were priced then.
+	Candidates []Candidate // the layouts that the planner compared, the chosen one first
+	// Estimate is the estimate by which statistics chose the access, regardless of the nodes above it; nil: rules chose
+	// it. Alternatives are the other ways that were estimated.
 	Estimate     *Estimate
 	Alternatives []Alternative
-	// Cheaper is set on a full scan that costs less, by statistics, than a way that would not read all of the table.
+	// Cheaper is set on a full scan that costs less, by statistics, than a way that does not read the whole table.
 	Cheaper  bool
-	CapHit   bool // ranges were merged or dropped to stay under the cap
+	CapHit   bool // ranges were merged or dropped because there were too many
 	Warnings []string
-	// Key says what is done with each part of the layout's key.
+	// Key describes the use of each part of the layout's key.
 	Key []PartUse
-	// Advice is what a query that misses the rowkey's prefix could add to hit it; "" where it hits it, or nothing helps.
+	// Advice is a condition that would bind the start of the rowkey; "" if it is bound, or if no condition helps.
 	Advice string
 }
 
@@ -187,43 +190,43 @@ type Cut struct {
 	Key   []byte
 }
 
-// Candidate is a layout that the planner looked at.
+// Candidate is a layout that the planner considered.
 type Candidate struct {
 	Layout string
 	Access Access
 	Spans  int
 	Cost   float64
 	Why    string
-	Lost   string // a column: rows in which it is NULL are not in the index, and the query may want them
+	Lost   string // a column: the index lacks rows in which it is NULL, and the query may need them
 	Denied bool   // the user may not read it
 }
 
-// NewScan is the Scan that reads all of a layout: every cell, in no order, without a filter or a limit. Its spans and the
-// columns that are needed are the caller's to set.
+// NewScan returns a Scan that reads all of a layout: every cell, in no order, without a filter or a limit. The caller sets
+// its spans and Needed.
 func NewScan(t *catalog.Table, l *catalog.Layout) *Scan {
 	return &Scan{Table: t, Layout: l, Access: FullScan, Families: t.RowFamilies(), Needed: make([]bool, len(t.Columns)+2)}
 }
 
-// Fetch says which cells of its rows a Scan reads.
+// Fetch selects the cells of a row that a Scan reads.
 type Fetch uint8
 
-// What is read of a row.
+// The selections.
 const (
 	FetchAll     Fetch = iota // every cell of Families
-	FetchColumns              // Columns alone: the predicate is false for rows without them
-	// FetchFirst is Columns and, so that a row without any of them is seen, its first cell: Families through
-	// filter.Columns(Columns).
+	FetchColumns              // only Columns: no row without any of them matches
+	// FetchFirst selects Columns and the first cell of the row, so that a row without any of Columns is found:
+	// filter.Columns(Columns) over Families.
 	FetchFirst
-	FetchKeys // no value: filter.FirstCell and filter.KeyOnly over Families
+	FetchKeys // no values: filter.FirstCell and filter.KeyOnly over Families
 )
 
-// LookupKey names a LOOKUP whose value the planner needs.
+// LookupKey is a LOOKUP call whose value the planner needs.
 type LookupKey struct {
 	Table, Column string
 	Args          []types.Value
 }
 
-// Width and Inputs of the nodes.
+// Width returns the number of values in an output row.
 func (s *Scan) Width() int {
 	if s.Cells {
 		return len(s.Table.Columns) + 3
@@ -233,7 +236,8 @@ func (s *Scan) Width() int {
 func (s *Scan) Inputs() []Node { return nil }
 func (*Scan) node()            {}
 
-// Carried are the table's columns as what s reads has them in cells: its rows or, where they are Covered, the entries of its index.
+// Carried returns the columns with the encodings of the cells that s reads: those of its rows or, for a Covered scan,
+// those of the index entries.
 func (s *Scan) Carried() []*catalog.Column {
 	if s.Covered {
 		return s.Layout.Included
@@ -241,14 +245,14 @@ func (s *Scan) Carried() []*catalog.Column {
 	return s.Table.Columns
 }
 
-// MayRead reports whether s, which lists its tables, reads the one of a name.
+// MayRead reports whether s, which lists its tables, reads the table of this name.
 func (s *Scan) MayRead(table string) bool {
 	return s.TableNames == nil || slices.ContainsFunc(s.TableNames, func(r Span) bool {
 		return table >= string(r.Start) && (len(r.Stop) == 0 || table < string(r.Stop))
 	})
 }
 
-// Counts gives the Gets and scans that are planned.
+// Counts returns the numbers of planned Gets and scans.
 func (s *Scan) Counts() (gets, scans int) {
 	for _, sp := range s.Spans {
 		if sp.Key {
@@ -258,7 +262,7 @@ func (s *Scan) Counts() (gets, scans int) {
 	return gets, len(s.Spans) - gets
 }
 
-// Stored lists the HBase tables of s.
+// Stored returns the names of the HBase tables that s reads.
 func (s *Scan) Stored() []string {
 	out := []string{}
 	for _, sp := range s.Spans {
@@ -272,27 +276,27 @@ func (s *Scan) Stored() []string {
 	return out
 }
 
-// Reads is how many rows of the table s reads at most because of its Limit: the first ones in the order of the key, all of which pass. It is
-// not set where the Limit does not tell.
+// Reads returns the greatest number of rows that s reads because of its Limit, if all rows in key order match. It returns
+// the zero RowLimit if the Limit does not bound the reads.
 func (s *Scan) Reads() RowLimit {
 	if !s.Limit.Set || s.Filter != nil || s.Residual != nil || s.Hop != nil || s.DistinctPrefix > 0 || s.PrefixFix != nil {
 		return RowLimit{}
 	}
 	rows, streams := s.Limit.Rows, int64(len(s.Spans))
-	if s.Order == MergeOrder && rows > 0 && streams > 1 { // each stream is asked for some
+	if s.Order == MergeOrder && rows > 0 && streams > 1 { // some rows are requested from each stream
 		rows += streams * min(rows, int64(FirstShare(int(min(rows, 1<<30)), int(streams))))
 	}
 	return AtMost(rows)
 }
 
-// Lazy reports whether not all of what s finds may be wanted.
+// Lazy reports whether the reader may stop before s has returned all rows.
 func (s *Scan) Lazy() bool { return s.Limit.Set || s.Wanted > 0 }
 
-// MaxPatterns bounds the patterns of a fuzzy filter: the servers try each of them on each row that they stop at.
+// MaxPatterns bounds the number of patterns in a fuzzy filter: the servers try each on every row at which they stop.
 const MaxPatterns = 32
 
-// FirstShare is how many of limit rows, spread at random over n streams, to ask of one at first: with the mean and three
-// standard deviations a stream is rarely asked again, which would be one more wait.
+// FirstShare returns how many of limit rows, distributed at random over n streams, to request first from each stream. It
+// is the mean plus three standard deviations, so that a second request, which takes time, is rare.
 func FirstShare(limit, n int) int {
 	mean := float64(limit) / float64(n)
 	return max(3, int(math.Ceil(mean+3*math.Sqrt(mean))))

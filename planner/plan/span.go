@@ -8,19 +8,18 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Span is one key range [Start, Stop) of a physical table; an empty Stop is open.
+// Span is a range [Start, Stop) of the keys of an HBase table; an empty Stop means no upper bound.
 type Span struct {
 	Table       string
 	Start, Stop []byte
-	// Key is set when the span is the single key Start: a Get.
+	// Key is set if the span is the single key Start, which is read by a Get.
 	Key bool
-	// SignSplit, where set, lies in the span and cuts it into two halves whose value
-	// order is the other one round: the rows from SignSplit on come before those below
-	// it (negative two's complement numbers). It matters only when Scan.Order is not NoOrder.
+	// SignSplit, if set, is a key in the span. In the order of values, the rows from SignSplit on come before those below
+	// it (negative numbers in two's complement). It matters only if Scan.Order is not NoOrder.
 	SignSplit []byte
 }
 
-// Bounds prints the keys of a span: one key, or [start, stop).
+// Bounds returns the keys of a span as text: one key, or [start, stop).
 func (sp Span) Bounds() string {
 	if sp.Key {
 		return Escape(sp.Start)
@@ -38,17 +37,17 @@ func orOpen(s string) string {
 	return s
 }
 
-// Holds reports whether a range goes on from before key to behind it: it can be cut there.
+// Holds reports whether the range contains keys before key and from key on, so that it can be cut there.
 func (sp Span) Holds(key []byte) bool {
 	return !sp.Key && bytes.Compare(sp.Start, key) < 0 && (len(sp.Stop) == 0 || bytes.Compare(key, sp.Stop) < 0)
 }
 
-// AllBegin reports whether all keys of sp, of which Start begins with prefix, begin with it.
+// AllBegin reports whether all keys of sp begin with prefix; Start does.
 func (sp Span) AllBegin(prefix []byte) bool {
 	return sp.Key || bytes.HasPrefix(sp.Stop, prefix) || bytes.Equal(sp.Stop, types.PrefixEnd(prefix))
 }
 
-// Escape prints bytes as EXPLAIN does: printable ASCII as it is, the backslash and the rest as \xNN.
+// Escape prints bytes as in EXPLAIN: printable ASCII unchanged, the backslash and other bytes as \xNN.
 func Escape(b []byte) string {
 	var s strings.Builder
 	for _, c := range b {

@@ -8,34 +8,34 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Use is what a plan does with a part of a key.
+// Use is the use that a plan makes of a key part.
 type Use uint8
 
-// What is done with a part. Of the first four the greater tells more.
+// The uses. Among the first four, a greater value tells more about the reads.
 const (
 	Unused     Use = iota
-	Bound          // it has one value, or each of a list
-	Enumerated     // all values that it can have are read, one by one
+	Bound          // it has one value, or one of a list
+	Enumerated     // each of its possible values is read
 	Ranged         // a range of its values is read
 	Skipped        // a skip scan hops from value to value
 	Literal        // it is the same in all keys
 )
 
-// String is the use as EXPLAIN names it.
+// String returns the use as in EXPLAIN.
 func (u Use) String() string {
 	return [...]string{"unused", "bound", "enumerated", "range", "skipped", "literal"}[u]
 }
 
-// PartUse says what a plan does with one part of a key, and with which of its values.
+// PartUse describes the use of one key part, and the values read.
 type PartUse struct {
 	Part   *catalog.Part
 	Use    Use
-	Values types.Set // those of the first spans; nil: not told
-	Varied bool      // other spans have others
-	Why    string    // why the part is unused; "" where that is clear
+	Values types.Set // those of the first spans; nil if they are not shown
+	Varied bool      // other spans have other values
+	Why    string    // the reason why the part is unused; "" if it is obvious
 }
 
-// Detail prints the values, the first few of them; "" for none.
+// Detail returns the first few values as text; "" if there are none.
 func (u PartUse) Detail() string {
 	const most = 3
 	if len(u.Values) == 0 {

@@ -5,8 +5,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Window computes window functions. Its input comes sorted by PartitionBy, then by OrderBy. Output rows: the
-// input's values, then one of each call.
+// Window computes window functions. Its input is sorted by PartitionBy, then by OrderBy. Its rows have the input's values,
+// then the value of each call.
 type Window struct {
 	Input       Node
 	PartitionBy []expr.Expr
@@ -14,26 +14,26 @@ type Window struct {
 	Calls       []WindowCall
 }
 
-// WindowCall is a window function or an aggregate, with its arguments and the rows of the partition that it is computed of.
+// WindowCall is a call of a window function or an aggregate, with the frame of rows over which it is computed.
 type WindowCall struct {
 	AggCall
 	Frame Frame
 }
 
-// FrameMode says in what a Frame's bounds count.
+// FrameMode is the unit in which a Frame's bounds count.
 type FrameMode uint8
 
-// The modes: values of the order, rows, groups of peers.
+// The modes: values of the order, rows, or groups of peers.
 const (
 	RangeFrame FrameMode = iota
 	RowsFrame
 	GroupsFrame
 )
 
-// BoundKind is a kind of FrameBound, in their order.
+// BoundKind is the kind of a FrameBound.
 type BoundKind uint8
 
-// The kinds.
+// The kinds, from the first to the last row.
 const (
 	UnboundedPreceding BoundKind = iota
 	Preceding
@@ -42,40 +42,40 @@ const (
 	UnboundedFollowing
 )
 
-// Frame is the rows from Start to End.
+// Frame selects the rows of a partition from Start to End.
 type Frame struct {
 	Mode       FrameMode
 	Start, End FrameBound
 }
 
-// FrameBound is an end of a Frame.
+// FrameBound is one end of a Frame.
 type FrameBound struct {
 	Kind BoundKind
-	// By is how far from the row an end of kind Preceding or Following lies: rows or groups of peers; in a RangeFrame a number of
-	// the order's type, milliseconds of a TIME.
+	// By is the distance from the current row for the kinds Preceding and Following: a number of rows or of groups of
+	// peers. In a RangeFrame it has the order's type; for a TIME it is in milliseconds.
 	By types.Value
-	// Moved, where set, is the moment at which an end of a RangeFrame lies, over a row of one value, that in the order.
+	// Moved, if set, computes the end of a RangeFrame from a row with the single value in the order.
 	Moved expr.Expr
 }
 
-// Width is the number of values in an output row.
+// Width returns the number of values in an output row.
 func (w *Window) Width() int { return w.Input.Width() + len(w.Calls) }
 
-// Inputs gives the node below.
+// Inputs returns the node below.
 func (w *Window) Inputs() []Node { return []Node{w.Input} }
 
 func (*Window) node() {}
 
-// DistinctOn keeps the first row of those that follow one another with the same values of By.
+// DistinctOn keeps the first row of each run of consecutive rows with equal values of By.
 type DistinctOn struct {
 	Input Node
 	By    []expr.Expr
 }
 
-// Width is the number of values in an output row.
+// Width returns the number of values in an output row.
 func (d *DistinctOn) Width() int { return d.Input.Width() }
 
-// Inputs gives the node below.
+// Inputs returns the node below.
 func (d *DistinctOn) Inputs() []Node { return []Node{d.Input} }
 
 func (*DistinctOn) node() {}
