@@ -10,8 +10,9 @@ import (
 	"github.com/hql-db/hql/stats"
 )
 
-// Scan finds the best way to read req.Table: see the package comment. It provides req.OrderBy if its Order is not NoOrder; otherwise
-// the caller sorts. It applies req.Limit only where the order, if any, is provided.
+// Scan returns the best way to read req.Table (see the package comment). If its Order is not NoOrder, it returns rows in
+// the order req.OrderBy; otherwise the caller must sort. It applies req.Limit only if it returns the rows in the wanted
+// order, or if no order is wanted.
 func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -57,7 +58,8 @@ func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
 	return best.scan, nil
 }
 
-// candidates gives a way to read each layout that may serve req, at least one. left are the layouts that lack rows of the answer.
+// candidates returns a candidate for each layout that can answer req, at least one. left are the layouts that lack rows of
+// the answer.
 func (e *Env) candidates(req *Request, terms []term, boxes []box) (all []*candidate, left []plan.Candidate, err error) {
 	for _, l := range req.Table.Layouts {
 		if !eligible(l, req) {
@@ -93,7 +95,8 @@ func (e *Env) candidates(req *Request, terms []term, boxes []box) (all []*candid
 		WithHint("layouts: %s", layoutNames(req.Table))
 }
 
-// chosen records in c's scan the candidates that were considered, c first, and why the others were not chosen.
+// chosen records in c's scan the candidates that were considered, c first, with the reasons why the others were not
+// chosen.
 func (c *candidate) chosen(all []*candidate, left []plan.Candidate) {
 	s := c.scan
 	c.considered.Why = "chosen"

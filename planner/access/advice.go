@@ -10,9 +10,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// advice returns the conditions that a query which misses the prefix could add to hit it; "" if there are none. It
-// considers only layouts by which req can be read. It tests each advice: it plans the query with the added conditions,
-// for made-up values.
+// advice returns conditions that would bind the start of the rowkey if the query had them; "" if there are none. It
+// considers only layouts that can answer req. To test an advice it plans the query with the conditions added, for made-up
+// values.
 func (e *Env) advice(req *Request, terms []term, boxes []box) string {
 	var out []string
 	tried := *e
@@ -40,7 +40,8 @@ func (e *Env) advice(req *Request, terms []term, boxes []box) string {
 	return strings.Join(out, ", or ")
 }
 
-// How much work it is to try an advice: the boxes of the query that are looked at, and the spans made of them.
+// Limits for testing an advice: the number of the query's boxes that are considered, and the number of spans made from
+// them.
 const (
 	triedBoxes = 16
 	triedSpans = 1 << 8
@@ -56,14 +57,14 @@ type advice struct {
 	add    []wanted
 }
 
-// wanted is a column that is to have a value, or a range of values.
+// wanted is a column that needs a condition: one value, or a range of values.
 type wanted struct {
 	col    int
 	ranged bool
 }
 
-// find finds the columns of the key's first parts that are to be bound, none where only NULLs keep the query from the layout. It is false where
-// nothing helps.
+// find finds the columns of the key's first parts that need conditions. It finds none if only the exclusion of NULLs keeps
+// the query from the layout. It returns false if no condition helps.
 func (a *advice) find() bool {
 	if len(a.req.lost(a.layout)) > 0 && a.helps(false) {
 		return true
@@ -73,9 +74,9 @@ func (a *advice) find() bool {
 		if p.Literal != nil || w.enumerable(p) && (len(p.Columns) == 0 || p.Monotone() == 0) {
 			continue // salts are enumerated
 		}
-		ofJSON := func(c int) bool { return a.req.Table.Columns[c].Type == types.JSON } // equal values have many texts
+		ofJSON := func(c int) bool { return a.req.Table.Columns[c].Type == types.JSON } // equal JSON values have many texts
 		if len(p.Columns) == 0 || p.ManyScales() || slices.ContainsFunc(p.Columns, ofJSON) {
-			return false // no condition gets past it
+			return false // no condition binds this part
 		}
 		for _, c := range p.Columns {
 			if a.isBound(c) || slices.ContainsFunc(a.add, func(w wanted) bool { return w.col == c }) {
@@ -111,7 +112,7 @@ func (a *advice) conditions() []string {
 	return parts
 }
 
-// binds reports whether a value of column c determines its bytes; a JSON value does not.
+// binds reports whether a value of column c determines the bytes in the key. That of a JSON column does not.
 func (a *advice) binds(c int) bool {
 	col := a.req.Table.Columns[c]
 	v := sampleOf(col.Type, nil, 0)
@@ -119,7 +120,7 @@ func (a *advice) binds(c int) bool {
 	return is.Kind == expr.One && !is.Set.IsAll()
 }
 
-// isBound reports whether the query binds column c to one value.
+// isBound reports whether the query restricts column c to one value.
 func (a *advice) isBound(c int) bool {
 	return !slices.ContainsFunc(a.boxes, func(b box) bool { return b.cols[c] == nil || len(b.cols[c]) != 1 || !b.cols[c][0].IsPoint() })
 }
@@ -129,8 +130,8 @@ func (a *advice) isNarrowed(c int) bool {
 	return slices.ContainsFunc(a.boxes, func(b box) bool { return b.cols[c] != nil && !b.cols[c].IsAll() })
 }
 
-// helps reports whether the query with the added conditions hits the rowkey prefix of the layout. The conditions are a
-// value for each column, or with ranges a range for columns that may have one.
+// helps reports whether the query with the added conditions would bind the start of the layout's rowkey. The conditions
+// are a value for each column; with ranges, columns that allow it get a range instead.
 func (a *advice) helps(ranges bool) bool {
 	for sample := range samples {
 		var with []box
@@ -152,18 +153,18 @@ func (a *advice) helps(ranges bool) bool {
 			continue
 		}
 		switch s := a.env.candidate(a.layout, a.req, a.terms, with, narrow).scan; s.Access {
-		case plan.Empty: // the key holds no such value
+		case plan.Empty: // the key cannot hold this value
 		default:
 			return s.Access.HitsPrefix() || s.CapHit || len(s.Lookups) > 0
 		}
 	}
-	return true // no value is at hand to try it with
+	return true // there is no value to test with
 }
 
-// samples is the number of values that are tried for a column.
+// samples is the number of values that are tested for a column.
 const samples = 6
 
-// sampleOf makes up a value of a column: one of set, where that has an end, or one of type t.
+// sampleOf makes up a value of a column: an end of one of set's intervals, or a value of type t.
 func sampleOf(t types.Type, set types.Set, i int) types.Value {
 	for _, iv := range set {
 		switch {

@@ -8,33 +8,34 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// A box is a conjunction of constraints, each on one column: the rows in which
-// every column lies in its set. A WHERE is a union of boxes:
+// box is a conjunction of conditions on single columns: the rows in which every column's value is in its set. A WHERE is a
+// union of boxes:
 //
 //	a = 1 AND b IN (2, 3)              {a: [1 - 1], b: [2 - 3]}
 //	(a = 1 AND b = 2) OR (a = 3)       {a: [1 - 1], b: [2 - 2]} {a: [3 - 3]}
 //	(a, b) > (1, 2)                    {a: [2 - )} {a: [1 - 1], b: [3 - )}
 //
-// Boxes may hold more rows than the predicate is true for, never fewer.
+// A box may contain rows for which the predicate is false, but contains all rows for which it is true.
 type box struct {
-	cols []types.Set // by column index; nil: unconstrained
-	// nulls are columns that are NULL; a set in cols holds no NULL.
+	cols []types.Set // by column index; nil: any value
+	// nulls are the columns that must be NULL; the sets in cols contain no NULL.
 	nulls []int
 }
 
-// maxBoxes bounds the union, and maxMultiplied those that a further conjunct of several boxes multiplies: n pairs that are
-// ruled out, (a <> 1 OR b <> 'x') AND ..., would be 2^n boxes. A conjunct that would exceed them is left to the residual.
+// maxBoxes bounds the number of boxes in a union, and maxMultiplied the number after a further conjunct of several boxes:
+// n excluded pairs, (a <> 1 OR b <> 'x') AND ..., would make 2^n boxes. A conjunct that would exceed a limit is left to
+// the residual.
 const (
 	maxBoxes      = 1 << 15
 	maxMultiplied = 1 << 8
-	maxRuledOut   = 1 << 3 // boxes, where the conjunct binds nothing
+	maxRuledOut   = 1 << 3 // limit for conjuncts that bind no column
 )
 
 func (b box) clone() box {
 	return box{cols: slices.Clone(b.cols), nulls: slices.Clone(b.nulls)}
 }
 
-// narrow intersects column col with s and reports whether anything is left.
+// narrow intersects column col with s, and reports whether the box can still contain rows.
 func (b *box) narrow(col int, s types.Set) bool {
 	if b.cols[col] != nil {
 		s = b.cols[col].Intersect(s)
@@ -46,7 +47,7 @@ func (b *box) narrow(col int, s types.Set) bool {
 	return true
 }
 
-// null makes column col NULL and reports whether anything is left.
+// null requires column col to be NULL, and reports whether the box can still contain rows.
 func (b *box) null(col int) bool {
 	if !slices.Contains(b.nulls, col) {
 		b.nulls = append(b.nulls, col)
@@ -54,7 +55,7 @@ func (b *box) null(col int) bool {
 	return b.cols[col] == nil
 }
 
-// intersect adds o's constraints to b and reports whether anything is left.
+// intersect adds o's conditions to b, and reports whether the box can still contain rows.
 func (b *box) intersect(o box) bool {
 	for col, s := range o.cols {
 		if s != nil && !b.narrow(col, s) {
@@ -69,7 +70,7 @@ func (b *box) intersect(o box) bool {
 	return true
 }
 
-// boxMaker makes boxes over rows of columns.
+// boxMaker makes boxes for rows with the given columns.
 type boxMaker struct {
 	env *Env
 	columns
@@ -77,8 +78,8 @@ type boxMaker struct {
 
 func (x boxMaker) all() box { return box{cols: make([]types.Set, x.width())} }
 
-// conjunction gives the boxes of the rows for which all terms can be true. capped
-// reports whether a term was left out to bound their number.
+// conjunction returns the boxes of the rows for which all terms can be true. capped reports whether it ignored a term to
+// limit the number of boxes.
 func (x boxMaker) conjunction(terms []term) (boxes []box, capped bool) {
 	m := meet{boxMaker: x, base: x.all()}
 	for i := range terms {
@@ -89,7 +90,7 @@ func (x boxMaker) conjunction(terms []term) (boxes []box, capped bool) {
 	return m.boxes()
 }
 
-// boxes gives the boxes of the rows in which c can hold.
+// boxes returns the boxes of the rows for which c can be true.
 func (x boxMaker) boxes(c *expr.Constraint) (boxes []box, capped bool) {
 	m := meet{boxMaker: x, base: x.all()}
 	if !m.add(c) {
@@ -98,18 +99,18 @@ func (x boxMaker) boxes(c *expr.Constraint) (boxes []box, capped bool) {
 	return m.boxes()
 }
 
-// meet is a box, and unions of boxes, which meet.
+// meet is the intersection of a box with unions of boxes.
 type meet struct {
 	boxMaker
 	base     box
-	more     map[int][]types.Set // of columns with several sets
+	more     map[int][]types.Set // by column: sets that must be intersected, too
 	unions   [][]box
-	bare     []int // columns that are not NULL
+	bare     []int // columns that must not be NULL
 	nullable []*expr.Constraint
 	capped   bool
 }
 
-// add adds c, and reports whether anything is left.
+// add intersects m with c, and reports whether it can still contain rows.
 func (m *meet) add(c *expr.Constraint) bool {
 	switch c.Kind {
 	case expr.All, expr.Either:
@@ -144,7 +145,7 @@ func (m *meet) add(c *expr.Constraint) bool {
 	return true
 }
 
-// addNullable adds Constraints that hold for NULL, too, and reports whether anything is left.
+// addNullable adds Constraints that also allow NULL, and reports whether m can still contain rows.
 func (m *meet) addNullable() bool {
 	for _, c := range m.nullable {
 		switch set := c.Set; {
@@ -166,7 +167,7 @@ func (m *meet) addNullable() bool {
 	return true
 }
 
-// boxes returns the product of the added terms.
+// boxes returns the boxes of the intersection.
 func (m *meet) boxes() (boxes []box, capped bool) {
 	for col, s := range m.more {
 		if !m.base.narrow(col, types.IntersectAll(s)) {
@@ -199,7 +200,7 @@ func (m *meet) boxes() (boxes []box, capped bool) {
 	return boxes, m.capped
 }
 
-// rulesOut reports whether the boxes of u leave values out and bind none: a <> 1 OR b <> 'x'.
+// rulesOut reports whether the boxes of u only exclude values and bind no column: a <> 1 OR b <> 'x'.
 func rulesOut(u []box) bool {
 	return len(u) > 1 && !slices.ContainsFunc(u, func(b box) bool {
 		return len(b.nulls) > 0 || slices.ContainsFunc(b.cols, func(s types.Set) bool {
@@ -210,7 +211,7 @@ func rulesOut(u []box) bool {
 
 // union is boxes for an Any.
 func (x boxMaker) union(c *expr.Constraint) (union []box, capped bool) {
-	at := map[int]int{} // the boxes of columns of which alone something is said
+	at := map[int]int{} // index in union of the box for a column, if that is its only condition
 	for i := range c.Of {
 		x.env.tick()
 		o := &c.Of[i]

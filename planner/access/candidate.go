@@ -8,51 +8,51 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// candidate is one layout's way to answer a request.
+// candidate is a way to answer a request by one layout.
 type candidate struct {
 	scan       *plan.Scan
-	spans      []keySpan // before merging
+	spans      []keySpan // not merged yet
 	builder    *spanBuilder
 	boxes      []box
 	residual   []expr.Expr
-	solved     []*expr.Constraint // of the residual
+	solved     []*expr.Constraint // the Constraints of the residual
 	fates      []plan.Fate
-	hopped     []plan.PartUse // what is done with the parts behind those that are hopped over
+	hopped     []plan.PartUse // the uses of the parts after those that are hopped over
 	cost       float64
 	considered plan.Candidate
-	how        string // in which way it reads, where that is not the usual one
+	how        string // the difference from the usual way to read the layout; "" if there is none
 }
 
-// reading says which of the spans that a layout has for a request are wanted.
+// reading selects the spans to read for a request.
 type reading uint8
 
 const (
-	narrow     reading = iota // the narrowest
-	inOrder                   // those that give an order when they are merged
-	inOneRange                // one for each HBase table, over all of them
+	narrow     reading = iota // the smallest spans
+	inOrder                   // spans whose rows can be merged into the wanted order
+	inOneRange                // one span per HBase table
 )
 
-// maxMerged bounds the scans that are opened only to merge them into an order.
+// maxMerged bounds the number of spans that are read concurrently only to merge them into an order.
 const maxMerged = 256
 
-// candidate plans one layout.
+// candidate plans the reading of one layout.
 func (e *Env) candidate(l *catalog.Layout, req *Request, terms []term, boxes []box, how reading) *candidate {
 	w := newSpanBuilder(l, e, req)
 	if w.merging = how == inOrder; w.merging {
-		w.opt.MaxSpans = min(w.opt.MaxSpans, maxMerged*len(boxes)+1) // spans of several boxes may be the same
+		w.opt.MaxSpans = min(w.opt.MaxSpans, maxMerged*len(boxes)+1) // the boxes may have equal spans
 	}
 	for _, b := range boxes {
 		w.walk(b)
 	}
 	if w.listTables && slices.ContainsFunc(w.spans, func(s keySpan) bool { return s.Table != "" }) {
-		w = newSpanBuilder(l, e, req) // one box must list the tables, so all spans are read in all of them
+		w = newSpanBuilder(l, e, req) // one box requires listing the tables, so all spans are read in all of them
 		w.listTables = true
 		for _, b := range boxes {
 			w.walk(b)
 		}
 	}
 	c := &candidate{builder: w, boxes: boxes, spans: w.spans}
-	if l.Kind == catalog.Primary { // _key is its key
+	if l.Kind == catalog.Primary { // _key is the key of the primary layout
 		c.spans = w.keyConstraint(boxes, len(req.Table.Columns))
 	}
 	c.spans = slices.DeleteFunc(c.spans, keySpan.isNoKey)
@@ -83,7 +83,7 @@ func (e *Env) candidate(l *catalog.Layout, req *Request, terms []term, boxes []b
 		c.scan.Hop, c.hopped = c.hop()
 	case c.scan.Access == plan.FullScan:
 		if c.scan.Hop, c.hopped = c.hop(); c.scan.Hop != nil && slices.ContainsFunc(c.scan.Hop.Tails, func(t plan.Span) bool { return !t.Key }) {
-			c.scan.Access = hopsOver(c.scan, c.scan.Hop.Parts) // else each value has a row or none: little speaks for few values
+			c.scan.Access = hopsOver(c.scan, c.scan.Hop.Parts) // the values have about one row each, or it is unknown that they are few
 		}
 	}
 	c.cost = c.price(req)
@@ -105,16 +105,16 @@ func (c *candidate) accessKind() plan.Access {
 		}
 	}
 	if len(c.scan.Spans) == 1 && len(c.scan.Spans[0].Start) == 0 && len(c.scan.Spans[0].Stop) == 0 && !tableBound {
-		return plan.FullScan // the ranges of the parts cover everything
+		return plan.FullScan // the ranges cover all keys
 	}
 	return plan.RangeScan
 }
 
-// price estimates the cost of reading, in rows: the bound leading parts narrow the table, and each span costs a round
+// price estimates the cost of reading, in rows. Bound leading parts reduce the rows that are read; each span costs a round
 // trip.
 func (c *candidate) price(req *Request) float64 {
-	// Nothing is known of the table's size: the figures only put layouts in an order. Each part that is bound leaves a
-	// narrowed share of the rows, a range that is open at one end an open share, and no full scan costs less than any
+	// The size of the table is unknown: the figures only rank the layouts. Each bound part divides the number of rows by
+	// narrowed, a range with one open end by open. A full scan is more expensive than any range.
 	// range.
 	const tableRows, narrowed, open, trip, full = 1e6, 30, 3, 2, 1e9
 	cost := 0.0
@@ -149,11 +149,11 @@ func (c *candidate) price(req *Request) float64 {
 		}
 	}
 	if n := float64(req.Limit.Rows); req.Limit.Set && len(req.OrderBy) > 0 && c.scan.Order != plan.NoOrder && len(c.residual) == 0 && n < rows {
-		cost, rows = 0, n // the first ones
+		cost, rows = 0, n // only the first rows are read
 	}
 	cost += rows + trip*float64(len(c.scan.Spans))
 	if c.scan.Entries && !c.scan.Covered {
-		cost += 3 * rows // each row is looked up back
+		cost += 3 * rows // each row is looked up in the primary layout
 	}
 	if len(req.OrderBy) > 0 && c.scan.Order == plan.NoOrder {
 		cost += rows / 2

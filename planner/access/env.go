@@ -7,14 +7,14 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Options steer planning. The zero value works.
+// Options configure planning. The zero value works.
 type Options struct {
-	// MaxSpans bounds the key ranges of one table access; 0 means 100,000. Beyond it a
-	// plan reads wider ranges and says so.
+	// MaxSpans bounds the number of key ranges of one table access; 0 means 100,000. A plan with more ranges reads wider
+	// ones, and warns.
 	MaxSpans int
-	// MaxEnumerate bounds the values of a salt, hash or bucket part that are enumerated; 0 means 1024.
+	// MaxEnumerate bounds the number of values of a salt, hash or bucket that are enumerated; 0 means 1024.
 	MaxEnumerate int
-	// The switches turn single rules off, to compare plans with and without them.
+	// Each switch turns one rule off, to compare plans with and without it.
 	NoKey, NoPushdown, NoOrder, NoSkip bool
 	// NoRules turns off the rules that move conditions: see planner/rules.go and planner/semijoin.go.
 	NoRules bool
@@ -33,33 +33,37 @@ func (o Options) withDefaults() Options {
 // Env is the environment for planning a table access.
 type Env struct {
 	Options Options
-	// Lookups gives known values of LOOKUP calls; ok false: not resolved yet. A NULL value: no such name.
+	// Lookups returns known values of LOOKUP calls; ok is false for a call that is not resolved yet. NULL means that the
+	// name does not exist.
 	Lookups func(k plan.LookupKey) (v types.Value, ok bool)
-	// Statistics returns the statistics of a table, or nil; it may be nil itself. Statistics change which access is
-	// chosen, never the rows.
+	// Statistics returns the statistics of a table, or nil; the function may be nil. Statistics affect the choice of the
+	// access, never the rows.
 	Statistics func(*catalog.Table) *stats.Table
-	// MayReadAll reports whether a full scan may be chosen if statistics say that it costs less than an access by the key;
+	// MayReadAll reports whether a full scan is allowed if statistics say that it costs less than an access by the key;
 	// nil: always.
 	MayReadAll func(*plan.Scan) bool
-	// Denied reports whether the user may not read an INDEX or a copy: the rows are read without it. nil: none is denied.
+	// Denied reports whether the user may not read an INDEX or a copy; then the rows are read without it. Nil: the user
+	// may read all.
 	Denied func(*catalog.Layout) bool
-	// Trusted reports whether statistics are new enough to promise by them how much is read; nil: always.
+	// Trusted reports whether statistics are recent enough to permit reads because of them; nil: always.
 	Trusted func(*stats.Table) bool
-	// MadeUp is set for a plan to look at whose constants are made up: one that a key part cannot hold is taken for another that it can.
+	// MadeUp is set if the plan's constants are made up and the plan is not run. A constant that a key part cannot hold is
+	// then replaced by one that it can hold.
 	MadeUp bool
-	// Stop says why planning is to end, nil to go on; it is asked often. nil: planning goes on to its end.
+	// Stop returns an error to end planning, or nil to continue. Planning calls it often. Nil: planning is not
+	// interrupted.
 	Stop func() error
 }
 
-// denies reports whether the user may not read l, where the query does not ask for it by name.
+// denies reports whether the user may not read l, unless the query asks for l by name.
 func (e *Env) denies(l *catalog.Layout, req *Request) bool {
 	return req.Layout == "" && l.Kind != catalog.Primary && e.Denied != nil && e.Denied(l)
 }
 
-// stopped is the panic of tick, which Scan turns into an error. The loops between the two cannot return errors.
+// stopped is the panic of tick. Scan converts it to an error, because the loops in between cannot return errors.
 type stopped struct{ why error }
 
-// tick ends the planning when that is wanted.
+// tick ends planning if Stop returns an error.
 func (e *Env) tick() {
 	if e.Stop == nil {
 		return

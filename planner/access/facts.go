@@ -4,10 +4,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// facts are sets of values by column: those of base, except the columns learnt later. They are shared and never
-// changed.
+// facts holds a set of values for each column: those of base, replaced by later ones. Facts are shared and never modified.
 type facts struct {
-	base []types.Set // nil: nothing is known
+	base []types.Set // nil: nothing is known about any column
 	last *fact
 }
 
@@ -17,7 +16,7 @@ type fact struct {
 	before *fact
 }
 
-// of gives the set of column col, nil when nothing is known of it.
+// of returns the set of column col; nil if nothing is known.
 func (f facts) of(col int) types.Set {
 	for x := f.last; x != nil; x = x.before {
 		if x.col == col {
@@ -30,7 +29,7 @@ func (f facts) of(col int) types.Set {
 	return f.base[col]
 }
 
-// single gives the only value that column col can have.
+// single returns the only value that column col can have.
 func (f facts) single(col int) (types.Value, bool) {
 	if s := f.of(col); len(s) == 1 && s[0].IsPoint() {
 		return s[0].Lo, true
@@ -38,7 +37,7 @@ func (f facts) single(col int) (types.Value, bool) {
 	return types.Value{}, false
 }
 
-// setOf is of, with All for a column without facts.
+// setOf is of with All for a column about which nothing is known.
 func (f facts) setOf(col int) types.Set {
 	if s := f.of(col); s != nil {
 		return s
@@ -46,7 +45,7 @@ func (f facts) setOf(col int) types.Set {
 	return types.All()
 }
 
-// with is f, with column col in s.
+// with returns f with the set s for column col.
 func (f facts) with(col int, s types.Set) facts {
 	f.last = &fact{col, s, f.last}
 	return f

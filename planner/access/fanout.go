@@ -9,9 +9,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// split goes on from part i where its column, or its columns, have several values: with a path for each value, or with spans of ranges of
-// them, which end the walk. done is false where the constraints say nothing of the part; useful reports whether the part, or one behind it,
-// narrows the keys.
+// split continues after part i if its column, or its columns, have several values: with a path for each value, or with
+// spans of ranges, which end the walk. done is false if the conditions do not restrict the part. useful reports whether
+// this part or a later one restricts the keys.
 //
 //	a AS ORDERED INT32, a IN (1, 3)      a path for each
 //	a AS ORDERED INT32, a > 5            [/6 - )
@@ -54,7 +54,7 @@ func (w *spanBuilder) split(br path, i int) (done, useful bool) {
 	}
 	if p.Injective() {
 		vs, few := set.Values(w.few())
-		inRanges := few && len(vs) > len(set) // a few values of ranges of unordered bytes are better than the ranges
+		inRanges := few && len(vs) > len(set) // single values of unordered bytes are better than ranges of them
 		if !(inRanges && len(vs) <= maxSteps && p.Order() == catalog.Unordered) && w.splitSet(br, i, set) {
 			return true, true
 		}
@@ -63,10 +63,10 @@ func (w *spanBuilder) split(br path, i int) (done, useful bool) {
 		}
 		return false, true
 	}
-	// Not every value of the column has a value of its own here (a bucket, a hash, a day).
+	// The part may have equal values for several values of the column (a bucket, a hash, a day).
 	img, ranged := p.Image(set)
 	ranged = ranged && !img.IsAll()
-	_, listed := img.Values(w.few()) // steps tell them apart, and say no more
+	_, listed := img.Values(w.few()) // the steps have the same values one by one
 	if p.Monotone() == 0 && (!ranged || !listed || w.pays(br, i)) && w.splitSteps(br, i) {
 		return true, true
 	}
@@ -80,7 +80,7 @@ func (w *spanBuilder) split(br path, i int) (done, useful bool) {
 	}
 	if ranged {
 		if dom, ok := p.Domain(); ok && dom.SubsetOf(img) {
-			return false, false // no better than enumerating
+			return false, false // enumerating is as good
 		}
 		vals, few := w.values(&br, p)
 		if few && p.Monotone() != 0 {
@@ -104,8 +104,8 @@ func (w *spanBuilder) split(br path, i int) (done, useful bool) {
 	return false, false
 }
 
-// partSet returns the values of part i that conditions on the part itself allow. It is nil if there are no such
-// conditions, or if the column has few values, which restrict more.
+// partSet returns the values of part i that conditions on the part itself allow. It returns nil if there are no such
+// conditions, or if the column has few values, which restrict the keys more.
 func (w *spanBuilder) partSet(br *path, i int) types.Set {
 	if w.partOf(i) < 0 {
 		return nil
@@ -126,14 +126,14 @@ func (w *spanBuilder) partSet(br *path, i int) types.Set {
 	return set
 }
 
-// scattered divides set, of p's only column, into values that are best walked one by one, and ranges. A bucket or a hash tears neighbours
-// apart: their interval is read once in each bucket. Where the interval has fewer values than there are buckets, a path for each value reads
-// less.
+// scattered divides set, the values of p's only column, into values to be walked one by one and ranges. A bucket or a hash
+// separates neighbours, so that a range of the column is read once in each bucket. If the range has fewer values than
+// there are buckets, a path for each value reads less.
 //
 //	x % 10 AS UINT8, x in [7 - 9]       7, 8 and 9, each in its bucket
 //	x % 10 AS UINT8, x in [0 - 99]      the range, in ten buckets
 func (w *spanBuilder) scattered(p *catalog.Part, set types.Set) (vs []types.Value, ranges types.Set) {
-	each, all := 1, w.opt.MaxSpans // in steps and days neighbours stay together
+	each, all := 1, w.opt.MaxSpans // steps and days keep neighbours together
 	if p.Monotone() == 0 && !allPoints(set) {
 		each, all = w.few(), w.few()
 		dom, ok := p.Domain()
@@ -157,11 +157,11 @@ func (w *spanBuilder) scattered(p *catalog.Part, set types.Set) (vs []types.Valu
 	return vs, ranges
 }
 
-// maxSteps bounds the values of a contiguous range that are read one by one so that later parts can be bound too.
+// maxSteps bounds the number of values of a range that are walked one by one so that later parts can be bound, too.
 const maxSteps = 64
 
-// pays reports whether a part after i is constrained, so that single values of part i give narrower spans than a range of them, which ends
-// the walk.
+// pays reports whether a part after i is restricted: then single values of part i give smaller spans than a range of them,
+// which ends the walk.
 //
 //	DATE(t) AS TEXT('yyyyMMdd'), u AS TEXT, t in May                  a range of days
 //	DATE(t) AS TEXT('yyyyMMdd'), u AS TEXT, t in May and u = 'a'      31 days, each with u
@@ -223,8 +223,9 @@ func (w *spanBuilder) splitColumns(br path, i int) (done, useful bool) {
 	return false, false
 }
 
-// splitSteps goes on from part i once for each step of columns on which it depends through something coarser alone, as their day. done is
-// false where these are not fewer than the column's values, or the part's.
+// splitSteps makes a path for each step of the columns from which part i is computed, if the part depends only on
+// something coarser, such as their day. done is false if there are no fewer steps than values of the columns or of the
+// part.
 //
 //	LEFT(MD5(u || TO_CHAR(ts, 'YYYYMMDD')), 4), u = 'a' and ts in a week      seven hashes, each with ts in a day
 func (w *spanBuilder) splitSteps(br path, i int) (done bool) {
@@ -277,7 +278,7 @@ func (w *spanBuilder) splitSteps(br path, i int) (done bool) {
 	return true
 }
 
-// splitPoints walks on from part i once for each value of col. They are values and no set, in which neighbours are one interval.
+// splitPoints makes a path for each value of col. vs is a list because a set would join neighbours to one interval.
 func (w *spanBuilder) splitPoints(br path, i, col int, vs []types.Value) (done, useful bool) {
 	for _, v := range vs {
 		if w.full() {
@@ -291,10 +292,11 @@ func (w *spanBuilder) splitPoints(br path, i, col int, vs []types.Value) (done, 
 	return true, useful
 }
 
-// stepsPerSpan bounds the steps of a walk: a path that no key can match has no span to count.
+// stepsPerSpan bounds the number of steps of a walk per span. Spans do not suffice as a limit: paths that no key can match
+// have none.
 const stepsPerSpan = 16
 
-// full reports whether the limit on the number of spans or of steps is reached.
+// full reports whether the limit of spans or steps is reached.
 func (w *spanBuilder) full() bool {
 	if max(len(w.spans), len(*w.out)) >= w.opt.MaxSpans || w.steps >= stepsPerSpan*w.opt.MaxSpans {
 		w.capped = true
@@ -302,7 +304,7 @@ func (w *spanBuilder) full() bool {
 	return w.capped
 }
 
-// splitSet covers the values of part i: points go on to the next part, ranges end here.
+// splitSet covers the values of part i in set: the walk continues after points, and ends with ranges.
 func (w *spanBuilder) splitSet(br path, i int, set types.Set) (done bool) {
 	p := w.layout.Key.Parts[i]
 	if p.Injective() {
@@ -317,11 +319,11 @@ func (w *spanBuilder) splitSet(br path, i int, set types.Set) (done bool) {
 	return w.splitValues(br, i, set)
 }
 
-// splitValues is splitSet for a set of values of the part itself.
+// splitValues is splitSet for values of the part itself.
 func (w *spanBuilder) splitValues(br path, i int, set types.Set) (done bool) {
 	p := w.layout.Key.Parts[i]
 	out := make([]catalog.ByteRange, 0, len(set))
-	of := make([]types.Set, 0, len(set)) // the interval that a range holds exactly, by range
+	of := make([]types.Set, 0, len(set)) // by range: the interval that the range contains exactly
 	for n := range set {
 		var exact, ok bool
 		if out, exact, ok = p.Ranges(out, set[n]); !ok {
@@ -380,7 +382,7 @@ func (w *spanBuilder) splitValues(br path, i int, set types.Set) (done bool) {
 	return true
 }
 
-// proveOf records that the value of part i lies in s for every row of the path.
+// proveOf records that the value of part i is in s in every row of the path.
 func (w *spanBuilder) proveOf(br *path, i int, s types.Set) {
 	if w.partOf(i) >= 0 {
 		br.prove(w.partOf(i), s)
@@ -402,7 +404,7 @@ func allPointRanges(rs []catalog.ByteRange) bool {
 	return true
 }
 
-// each walks on once for each value of part i.
+// each makes a path for each value of part i.
 func (w *spanBuilder) each(br path, i int, vals []types.Value, u plan.Use) {
 	if w.uses[i].Values == nil {
 		w.use(i, u, types.Points(vals...))
@@ -421,8 +423,8 @@ func (w *spanBuilder) each(br path, i int, vals []types.Value, u plan.Use) {
 	}
 }
 
-// enumerate makes a path for each value that part i can have at all, as a salt, if a part behind it narrows the keys: else all of the table
-// would be read in pieces.
+// enumerate makes a path for each value that part i can have, such as a salt, if a later part restricts the keys.
+// Otherwise the whole table would be read in pieces.
 //
 //	SALT('a', 'b'), u AS TEXT, u = 'x'      /'a'/'x' and /'b'/'x'
 func (w *spanBuilder) enumerate(br path, i int) bool {
@@ -430,7 +432,8 @@ func (w *spanBuilder) enumerate(br path, i int) bool {
 	if d.values == nil || len(w.spans)+len(d.values) > w.opt.MaxSpans || w.full() {
 		return false
 	}
-	// Without a bound part after it, the enumeration is a full scan in pieces: the first value shows that.
+	// The walk with the first value shows whether a later part is bound. If not, the enumeration would be a full scan in
+	// pieces.
 	spans := len(*w.out)
 	uses, stopPart, stopWhy := slices.Clone(w.uses), w.stopPart, w.stopWhy
 	tried := false
@@ -455,10 +458,10 @@ func (w *spanBuilder) enumerate(br path, i int) bool {
 // domain holds all values that a part can have.
 type domain struct {
 	set    types.Set
-	values []types.Value // nil if they are too many
+	values []types.Value // nil: too many
 }
 
-// domain returns all values that part i can have. It is computed once, because enumerate asks for it in each path.
+// domain returns all values that part i can have. It caches them, because enumerate needs them for each path.
 func (w *spanBuilder) domain(i int) domain {
 	if w.domains == nil {
 		w.domains = make([]*domain, len(w.layout.Key.Parts))
@@ -478,8 +481,8 @@ func (w *spanBuilder) domain(i int) domain {
 	return *w.domains[i]
 }
 
-// fromRest goes on from part i, which follows from the bytes of the key behind it: these are walked first. A whole key tells the part, a
-// range of keys is read with each value that the part has.
+// fromRest continues with part i, which is computed from the bytes of the key after it. It walks those first: a whole key
+// determines the part, and a range of keys is read for each value of the part.
 //
 //	PHOENIX_SALT(2) AS UINT8, u AS TEXT, u = 'x'         one key
 //	PHOENIX_SALT(2) AS UINT8, u AS TEXT, u LIKE 'x%'     [/0/'x' - /0/'x'] and [/1/'x' - /1/'x']

@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// finish adds the fields that do not depend only on the layout's spans: filters, residual, columns, limit, the plan's
+// finish sets the fields of the scan that depend on more than the layout's spans: filter, residual, columns, limit and
 // explanation.
 func (c *candidate) finish(req *Request) {
 	s, allowed := c.scan, !c.builder.opt.NoPushdown && !req.NoPushdown
@@ -42,7 +42,7 @@ func (c *candidate) finish(req *Request) {
 		if !s.Reversed {
 			byKey = c.fuzzy()
 		}
-		if byKey == nil && (s.Reversed || !c.hasPatterns()) { // of too many patterns none is tried
+		if byKey == nil && (s.Reversed || !c.hasPatterns()) { // too many patterns are not tried
 			byKey = c.keyFilter()
 		}
 		if byKey != nil {
@@ -104,7 +104,7 @@ func (c *candidate) read(req *Request, client []expr.Expr) {
 	}
 	fetch := make([]bool, n)
 	copy(fetch, s.Needed[:n])
-	for _, e := range c.residual { // what the server's filter looks at must be read
+	for _, e := range c.residual { // the columns in the servers' filter must be read
 		for _, col := range expr.Columns(e) {
 			if col < n {
 				fetch[col] = true
@@ -124,7 +124,7 @@ func (c *candidate) read(req *Request, client []expr.Expr) {
 		}
 	}
 	switch {
-	case packed(s.Table) || s.Needed[n+1] || s.AllVersions || s.Covered: // _ts is the newest of all cells; entries tell by theirs whether they are verified
+	case packed(s.Table) || s.Needed[n+1] || s.AllVersions || s.Covered: // _ts is the time of the row's newest cell; the time of an entry shows whether it is verified
 		s.Fetch = plan.FetchAll
 	case len(s.Columns) == 0:
 		s.Fetch = plan.FetchKeys
@@ -137,16 +137,16 @@ func (c *candidate) read(req *Request, client []expr.Expr) {
 	}
 }
 
-// readsNotNull reports whether a NOT NULL column is read, so that each row has a cell to read. An old version of a row
-// may lack that cell, because it was written again since.
+// readsNotNull reports whether a NOT NULL column is read, so that each row has a cell to read. With versions this does not
+// hold: an old version may lack the cell, if it has been written again.
 func readsNotNull(t *catalog.Table, fetch []bool) bool {
 	return slices.ContainsFunc(t.Columns, func(c *catalog.Column) bool {
 		return fetch[c.Index] && c.NotNull && !c.KeyPart && c.Family != "" && c.Absent().IsNull()
 	})
 }
 
-// rejectsMissing reports whether one of the predicates is not true for a row that
-// lacks all cells, so that such rows need not be seen.
+// rejectsMissing reports whether one of the predicates is not true for a row without any of the cells: then such rows need
+// not be found.
 func rejectsMissing(preds []expr.Expr, t *catalog.Table) bool {
 	for _, e := range preds {
 		if rejectsNull(e, t) {
@@ -156,7 +156,7 @@ func rejectsMissing(preds []expr.Expr, t *catalog.Table) bool {
 	return false
 }
 
-// rejectsNull reports whether e is not true when the cells it looks at are missing.
+// rejectsNull reports whether e is not true if the cells of its columns are missing.
 func rejectsNull(e expr.Expr, t *catalog.Table) bool {
 	cell := func(x expr.Expr) bool {
 		c, ok := x.(*expr.Column)

@@ -11,13 +11,13 @@ import (
 	"github.com/hql-db/hql/stats"
 )
 
-// clearly is the factor by which another access must be cheaper than the one that rules chose, because estimates are
-// inexact.
+// clearly is the cost, relative to the access that the rules chose, below which another access is chosen. It is less than
+// 1 because estimates are inexact.
 const clearly = 0.9
 
-// byFigures chooses by statistics among the candidates and their variants: with or without hops, with one range instead
-// of many keys, with whole rows instead of the wanted columns. usual is the choice of the rules, and the result if the
-// statistics do not determine its cost. All choices return the same rows. All are finished.
+// byFigures chooses the cheapest candidate or variant of one by statistics: with or without hops, with one range instead
+// of many keys, with whole rows instead of the wanted columns. usual is the choice of the rules, and the result if its
+// cost is unknown. All choices return the same rows. All are finished.
 func (e *Env) byFigures(req *Request, terms []term, boxes []box, all []*candidate, usual *candidate, s *stats.Table) *candidate {
 	var ways []*candidate
 	for _, c := range all {
@@ -33,7 +33,7 @@ func (e *Env) byFigures(req *Request, terms []term, boxes []box, all []*candidat
 	known := ways[:0]
 	for _, w := range ways {
 		asRead := *w.scan
-		if asRead.Access == plan.FullScan { // it only tries hops: that they pay makes it a skip scan
+		if asRead.Access == plan.FullScan { // it would try hops; if they are worth it, it is a skip scan
 			asRead.Hop = nil
 		}
 		est, ok := estimate.Scan(&asRead, s)
@@ -42,7 +42,7 @@ func (e *Env) byFigures(req *Request, terms []term, boxes []box, all []*candidat
 		}
 		est.At = s.At
 		if len(req.OrderBy) > 0 && w.scan.Order == plan.NoOrder && est.Rows > 1 {
-			est.Cost += est.Rows * math.Log2(est.Rows) * 0.1 // to sort them
+			est.Cost += est.Rows * math.Log2(est.Rows) * 0.1 // cost of sorting
 		}
 		if w.scan.Access == plan.HopScan && e.knownFew(w.scan, w.scan.Hop.Parts) {
 			w.scan.Access = plan.SkipScan
@@ -81,9 +81,9 @@ func (e *Env) byFigures(req *Request, terms []term, boxes []box, all []*candidat
 	return best
 }
 
-// askFirst says how much to read at first under a limit, where the client drops rows.
+// askFirst sets the number of rows to read first under a limit, if the client drops rows.
 func (c *candidate) askFirst() {
-	const spare = 1.25 // chance drops some more
+	const spare = 1.25 // more rows than the average may be dropped
 	if s := c.scan; s.Limit.Set && s.Residual != nil && s.Hop == nil && s.DistinctPrefix == 0 {
 		if rows := math.Ceil(spare * s.Estimate.Rows); rows > float64(s.Limit.Rows) && rows < 1e6 {
 			s.First = int64(rows)
@@ -91,7 +91,7 @@ func (c *candidate) askFirst() {
 	}
 }
 
-// forbidden reports whether w would read a whole table where nobody has allowed that and usual does not.
+// forbidden reports whether w would read a whole table without permission, while usual does not.
 func (e *Env) forbidden(w, usual *candidate) bool {
 	return w.scan.Access == plan.FullScan && usual.scan.Access != plan.FullScan && e.MayReadAll != nil && !e.MayReadAll(w.scan)
 }
@@ -104,7 +104,7 @@ func (c *candidate) estimated() float64 {
 	return c.scan.Estimate.Cost
 }
 
-// WorthOneRange is the number of keys or ranges from which one range over all of them is also considered.
+// WorthOneRange is the number of keys or ranges from which on a single range over all of them is considered.
 const WorthOneRange = 16
 
 // otherWays returns variants of c that the rules do not consider.
@@ -138,8 +138,8 @@ func (e *Env) otherWays(c *candidate, req *Request, terms []term, boxes []box) (
 	return out
 }
 
-// ofWholeRows gives c, which is finished, with all cells of its rows in place of the wanted ones, which the servers' filter takes out of them:
-// to send a few bytes more can cost less than the filter. Nil: c has no such filter.
+// ofWholeRows returns a variant of c, which is finished, that reads all cells of the rows instead of only the wanted
+// columns. Sending a few more bytes can cost less than the filter of columns. It returns nil if c has no such filter.
 func (c *candidate) ofWholeRows() *candidate {
 	if c.scan.Fetch != plan.FetchFirst || c.scan.Entries || c.scan.Access == plan.Empty {
 		return nil
@@ -153,7 +153,8 @@ func (c *candidate) ofWholeRows() *candidate {
 	return &d
 }
 
-// oneRange gives for each HBase table a span that covers all that spans has of it. It proves nothing: each row is checked.
+// oneRange returns one span for each HBase table that covers all of its spans. The span proves no predicate, so each row
+// is checked.
 func oneRange(spans []keySpan) []keySpan {
 	merged, _ := mergeSpans(spans, true)
 	var out []keySpan

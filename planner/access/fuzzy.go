@@ -10,27 +10,27 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// fuzzyPattern is a pattern of keys, and the columns whose values it fixes.
+// fuzzyPattern is a pattern of keys, with the columns whose values it fixes.
 type fuzzyPattern struct {
 	filter.FuzzyKey
 	cols []int
 }
 
-// after is the pattern of keys that start with pre.
+// after returns the pattern for keys that begin with pre.
 func (f fuzzyPattern) after(pre []byte) fuzzyPattern {
 	f.Key = append(slices.Clip(pre), f.Key...)
 	f.Mask = append(make([]byte, len(pre)), f.Mask...)
 	return f
 }
 
-// fuzzy returns patterns for the keys under br, whose walk ends at a part that is not bound: the pattern skips parts of
-// fixed width, and contains the bound parts after them. A range of keys cannot use those parts, but servers that seek
-// by a pattern can.
+// fuzzy returns patterns for the keys below br, whose walk ended at a part that is not bound. A pattern skips parts of
+// fixed width, and contains the bound parts after them. A range of keys cannot use these parts; servers can seek by a
+// pattern.
 func (w *spanBuilder) fuzzy(br path) []fuzzyPattern {
 	type way struct {
 		path
 		mask []byte
-		end  int // of the last bound part
+		end  int // length of the pattern up to the end of the last bound part
 		cols []int
 	}
 	if w.hopping || len(*w.out) > plan.MaxPatterns {
@@ -78,13 +78,13 @@ func (w *spanBuilder) fuzzy(br path) []fuzzyPattern {
 	return out
 }
 
-// hasPatterns reports whether all spans of c have patterns of keys.
+// hasPatterns reports whether all spans of c have patterns.
 func (c *candidate) hasPatterns() bool {
 	return len(c.spans) > 0 && !slices.ContainsFunc(c.spans, func(s keySpan) bool { return len(s.fuzzy) == 0 })
 }
 
-// fuzzy returns the filter for the keys of all spans, nil if one of them has no pattern. It records the fates of the
-// predicates that the filter implies.
+// fuzzy returns the filter for the keys of all spans, or nil if one of them has no pattern. It records the predicates that
+// the filter implies in their fates.
 func (c *candidate) fuzzy() filter.Filter {
 	var f filter.Fuzzy
 	cols := map[int]bool{}

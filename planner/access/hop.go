@@ -8,23 +8,24 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// tailHop is a Hop during planning: with the conditions on the parts after the free ones.
+// tailHop is a Hop during planning, with the conditions on the parts after the free ones, which nothing binds.
 type tailHop struct {
 	plan.Hop
 	uses      []plan.PartUse
-	scattered bool // the free parts have too many values to hop over: it only tells the servers what to compare
+	scattered bool // the free parts have too many values to hop over: the hop only serves for keyFilter
 }
 
-// maxTails bounds the ranges behind each value that is hopped to.
+// maxTails bounds the number of ranges after each value to which a scan hops.
 const maxTails = 64
 
-// scatters reports whether p has a value of its own for about each row, or each of its columns: there is nothing to hop to. Buckets are few.
+// scatters reports whether p has a different value for nearly each row, or for each value of its columns, so that hopping
+// is useless. Buckets have few values.
 func (w *spanBuilder) scatters(p *catalog.Part) bool {
 	return p.Literal == nil && p.Monotone() == 0 && !p.Injective() && !w.enumerable(p)
 }
 
-// hop finds a part after the end of br's walk that br's sets bind or restrict to a range. Nil: there is none, or the
-// end of the parts before it cannot be found in the bytes of a key.
+// hop looks for a part after the end of br's walk that the sets of br bind or restrict. It returns nil if there is none,
+// or if the end of the parts before it cannot be found in a key.
 func (w *spanBuilder) hop(br path) *tailHop {
 	parts := w.layout.Key.Parts
 	if w.hopping || br.openTail || br.begun == 0 || w.opt.NoSkip || w.capped || w.table.MalformedKeyError || len(*w.out) > plan.MaxPatterns {
@@ -48,7 +49,8 @@ func (w *spanBuilder) hop(br path) *tailHop {
 	return nil
 }
 
-// shareHop makes a hop for ranges that bind the parts over which the other spans hop: the end of a prefix, as 'acme' next to 'acme-...'.
+// shareHop gives a hop to ranges that bind the parts over which the other spans hop, such as the end of a prefix: 'acme'
+// next to 'acme-...'.
 func (w *spanBuilder) shareHop(spans []keySpan) {
 	at := slices.IndexFunc(spans, func(s keySpan) bool { return s.hop != nil })
 	if at < 0 {
@@ -61,7 +63,7 @@ func (w *spanBuilder) shareHop(spans []keySpan) {
 	}
 }
 
-// constrains reports whether br narrows part i of the key, or all columns of it.
+// constrains reports whether br restricts part i of the key, or all of its columns.
 func (w *spanBuilder) constrains(br *path, i int) bool {
 	p, of := w.layout.Key.Parts[i], w.partOf(i)
 	if br.isNull(p) || of >= 0 && !br.sets.setOf(of).IsAll() {
@@ -75,7 +77,7 @@ func (w *spanBuilder) constrains(br *path, i int) bool {
 	return len(p.Columns) > 0
 }
 
-// mayEnd reports whether the key parts from n on, the first of which br narrows, can all be NULL.
+// mayEnd reports whether all key parts from n on can be NULL; br restricts the first of them.
 func (w *spanBuilder) mayEnd(br *path, n int) bool {
 	for i, p := range w.layout.Key.Parts[n:] {
 		if p.Literal == nil && !br.isNull(p) && w.constrains(br, n+i) {
@@ -100,7 +102,7 @@ func (w *spanBuilder) tails(br path, n int) *tailHop {
 	if !useful || capped {
 		return nil
 	}
-	if h.Ended && k.MayLackDelimiter(n-1) { // no key ends with one that it may lack
+	if h.Ended && k.MayLackDelimiter(n-1) { // no key ends with a delimiter that it may lack
 		found = slices.DeleteFunc(found, func(s keySpan) bool { return s.Key && len(s.Start) == 0 })
 	}
 	h.Tails, _ = mergeSpans(found, true)
@@ -110,7 +112,7 @@ func (w *spanBuilder) tails(br path, n int) *tailHop {
 	return h
 }
 
-// fewHops is the number of values that may be hopped over in any case.
+// fewHops is the number of values over which a scan may hop in any case.
 const fewHops = 500
 
 // hopsOver returns the access of s, whose key no condition binds, with hops over the values of the first n parts: a
@@ -137,7 +139,7 @@ func hopsOver(s *plan.Scan, n int) plan.Access {
 	return plan.SkipScan
 }
 
-// knownFew reports whether new statistics say that the first n parts of s's key have few values.
+// knownFew reports whether recent statistics say that the first n parts of s's key have few values.
 func (e *Env) knownFew(s *plan.Scan, n int) bool {
 	if e.Statistics == nil {
 		return false
@@ -147,11 +149,11 @@ func (e *Env) knownFew(s *plan.Scan, n int) bool {
 	return k != nil && !t.Unscaled && n <= len(k.Prefixes) && k.Prefixes[n-1].Distinct <= fewHops && (e.Trusted == nil || e.Trusted(t))
 }
 
-// hop returns the hop that all spans of c share, with the tails of each of them, and how the first of them uses the
-// key's parts. Nil: they have none.
+// hop returns the hop that all spans of c share, with the tails of all of them, and the uses of the key's parts in the
+// first span. It returns nil if there is none.
 func (c *candidate) hop() (*plan.Hop, []plan.PartUse) { return c.tails(false) }
 
-// tails is hop; with scattered set also where the values are too many to hop over.
+// tails is hop; with scattered it also returns a hop over too many values.
 func (c *candidate) tails(scattered bool) (*plan.Hop, []plan.PartUse) {
 	if c.scan.CapHit || len(c.spans) == 0 {
 		return nil, nil
@@ -176,10 +178,10 @@ func (c *candidate) tails(scattered bool) (*plan.Hop, []plan.PartUse) {
 	return &out, c.spans[0].hop.uses
 }
 
-// hopsInRange reports whether the free parts within c's ranges are texts. A text usually occurs in many rows, a number
-// or a moment in one or a few. If a fuzzy filter applies, the servers' own seeks take fewer calls than hops. Over a
-// whole table hops are tried anyway: they end early if each row has its own value, while a server would seek up to its
-// last row.
+// hopsInRange reports whether the free parts within c's ranges are texts. Typically many rows have the same text, but only
+// one or a few the same number or moment. If there is a fuzzy filter, the servers seek with fewer calls than hops need.
+// Over a whole table hops are tried anyway: they end early if each row has a different value, while a server would seek
+// through all rows.
 func (c *candidate) hopsInRange() bool {
 	return !slices.ContainsFunc(c.spans, func(s keySpan) bool {
 		return !s.Key && (s.hop == nil || s.hop.scattered || len(s.fuzzy) > 0 || slices.ContainsFunc(c.scan.Layout.Key.Parts[min(s.begun-1, s.hop.Parts):s.hop.Parts], func(p *catalog.Part) bool {

@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// whyNoRange tells why e, about one column of the key, is no range of it, and what is.
+// whyNoRange explains why e, a condition on one column of the key, is not a range of keys, and suggests one that is.
 //
 //	REPLACE(host, 'a', 'b') = 'x'    it can't be a range, because many texts give the same; host = 'x' can
 //	host LIKE '%x'                   it can't be a range; host LIKE 'x%' can
@@ -34,7 +34,7 @@ func asks(e expr.Expr) bool {
 	return ok || slices.ContainsFunc(expr.Children(e), asks)
 }
 
-// unknown explains why nothing is known about a function in e; "" if something is known about each.
+// unknown returns the reason why a function in e cannot be analyzed; "" if there is none.
 func unknown(e expr.Expr) string {
 	if c, ok := e.(*expr.Call); ok && c.Func.Unknown != "" {
 		return c.Func.Unknown
@@ -47,7 +47,7 @@ func unknown(e expr.Expr) string {
 	return ""
 }
 
-// instead gives a condition like e, about one column, that a part of the key can use; "" where none is known.
+// instead returns a condition similar to e, on one column, that a part of the key can use; "" if none is known.
 func (w *spanBuilder) instead(e expr.Expr) string {
 	c := columnIn(e)
 	if c == nil {
@@ -93,7 +93,7 @@ func (w *spanBuilder) instead(e expr.Expr) string {
 	return ""
 }
 
-// columnIn is the first column in e.
+// columnIn returns the first column in e.
 func columnIn(e expr.Expr) *expr.Column {
 	if c, ok := e.(*expr.Column); ok {
 		return c
@@ -112,8 +112,8 @@ func like(c *expr.Column, pattern string) *expr.Like {
 	return l
 }
 
-// couldBind reports whether a part of the key could use is, of a condition on column col: one before which no part takes the column's values
-// apart, unless is has these one by one.
+// couldBind reports whether a part of the key could use is, a condition on column col. A range cannot be used after a part
+// that separates neighbouring values of the column; single values can.
 func (w *spanBuilder) couldBind(is *expr.Constraint, col int) bool {
 	set, _, _ := is.Column(col)
 	points := allPoints(set)

@@ -11,8 +11,9 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// keyFilter lets the servers compare the part of the key behind those that nothing binds, where they cannot seek: nil, where the key does not
-// tell where that part begins. The fates of the predicates that it stands for are noted.
+// keyFilter returns a filter by which the servers compare the key parts after those that nothing binds, if they cannot
+// seek. It returns nil if the start of these parts cannot be found in a key. It records the predicates that the filter
+// implies in their fates.
 //
 //	ROW KEY (host AS TEXT, X'00', ts AS INT64), ts BETWEEN 5 AND 9      \A.*?\x00 and eight bytes from 00..05 to 00..09
 func (c *candidate) keyFilter() filter.Filter {
@@ -69,8 +70,8 @@ func (c *candidate) before(n int) (pattern string, ok bool) {
 	return b.String(), true
 }
 
-// compared notes that the servers drop rows for which predicates about such columns, which the client checks, are not true. It reports whether
-// there are some.
+// compared records that the servers drop rows for predicates that the client checks, if about returns true for the
+// predicates' columns. It reports whether there are such predicates.
 func (c *candidate) compared(about func(columns []int) bool, why string) (some bool) {
 	k := 0
 	for i := range c.fates {
@@ -86,7 +87,7 @@ func (c *candidate) compared(about func(columns []int) bool, why string) (some b
 	return some
 }
 
-// bytesFrom is a pattern of the bytes that begin in [start, stop); an empty stop is open.
+// bytesFrom returns a pattern for keys from start to before stop; an empty stop means no upper bound.
 func bytesFrom(start, stop []byte) string {
 	n := 0
 	for n < len(start) && n < len(stop) && start[n] == stop[n] {
@@ -113,7 +114,7 @@ func bytesFrom(start, stop []byte) string {
 	return head + group(ways)
 }
 
-// notBelow returns a pattern for bytes that do not sort before b, or begin with it.
+// notBelow returns a pattern for bytes that begin with b or sort after it.
 func notBelow(b []byte) string {
 	if len(b) == 0 {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// keyConstraint cuts the spans by the boxes' sets for _key, column col.
+// keyConstraint restricts the spans to the keys that the boxes allow for _key, column col.
 func (w *spanBuilder) keyConstraint(boxes []box, col int) []keySpan {
 	var keys types.Set
 	for _, b := range boxes {
@@ -31,7 +31,7 @@ func (w *spanBuilder) keyConstraint(boxes []box, col int) []keySpan {
 	return out
 }
 
-// cutSpan cuts s to the keys in iv.
+// cutSpan restricts s to the keys in iv; ok is false if there are none.
 func cutSpan(s keySpan, iv types.Interval, col int) (keySpan, bool) {
 	if s.Key {
 		return s, iv.Contains(types.NewBytes(string(s.Start)))
@@ -55,9 +55,8 @@ func cutSpan(s keySpan, iv types.Interval, col int) (keySpan, bool) {
 	return s, true
 }
 
-// mergeSpans sorts spans and merges those that overlap; with adjacent also those
-// that continue one another. mixedSplits reports whether spans were merged that have
-// another SignSplit each: no order can be read from the result.
+// mergeSpans sorts spans and merges those that overlap; with adjacent also those that follow without a gap. mixedSplits
+// reports whether it merged spans with different SignSplits: then the result cannot be read in order.
 func mergeSpans(spans []keySpan, adjacent bool) (out []plan.Span, mixedSplits bool) {
 	out = make([]plan.Span, 0, len(spans))
 	for _, s := range spans {
@@ -90,15 +89,15 @@ func mergeSpans(spans []keySpan, adjacent bool) (out []plan.Span, mixedSplits bo
 	return out[:n], mixedSplits
 }
 
-// closeGaps extends a span to the start of the next one if no key can be between the two, such as the spans of January
-// 31 and February 1.
+// closeGaps extends a span to the start of the next one if no key can be between them, as between January 31 and February
+// 1.
 func (c *candidate) closeGaps() {
-	const most = 1000 // of more, one call less is not worth the time
+	const most = 1000 // for more spans, saving a call is not worth the time
 	if len(c.spans) < 2 || len(c.spans) > most || c.scan.Table.MalformedKeyError || slices.ContainsFunc(c.spans, func(s keySpan) bool { return s.Key || len(s.SignSplit) > 0 }) ||
 		slices.ContainsFunc(c.scan.Layout.Key.Parts, func(p *catalog.Part) bool { return p.FixedTail() > 0 }) {
 		return
 	}
-	begins := map[string][]byte{} // by table and stop, the start behind the gap
+	begins := map[string][]byte{} // by table and stop: the start after the gap
 	for _, s := range c.spans {
 		if stop := c.scan.Layout.Key.EndBefore(s.Start); stop != nil {
 			begins[s.Table+"\x00"+string(stop)] = s.Start
@@ -112,7 +111,7 @@ func (c *candidate) closeGaps() {
 	}
 }
 
-// compareStop compares the end of s with key: above 0 when key lies in s (or before its end).
+// compareStop compares the end of s with key; the result is positive if key is in s or before it.
 func compareStop(s plan.Span, key []byte) int {
 	if s.Key {
 		if bytes.Equal(s.Start, key) {
@@ -126,7 +125,7 @@ func compareStop(s plan.Span, key []byte) int {
 	return bytes.Compare(s.Stop, key)
 }
 
-// less reports whether a ends before b does.
+// less reports whether a ends before b.
 func less(a, b plan.Span) bool {
 	switch {
 	case a.Key:

@@ -14,25 +14,25 @@ import (
 
 // keyOrder describes how the bytes of one span relate to a wanted order.
 type keyOrder struct {
-	dir       int             // +1: forward, -1: reversed, 0: any (all terms are constant)
-	fixed     []byte          // the span's table and constant parts that no term asks about: spans that differ here must be merged
-	asked     []byte          // what the rows that are wanted have alike, and others of the span have not: spans that differ here may overlap
-	nulls     []byte          // columns whose NULLs are wanted behind the values that they stand before, and whether they are NULL: spans that differ here are not in order
+	dir       int             // +1: forward, -1: reversed, 0: any, because all terms are constant
+	fixed     []byte          // the span's table and the constant parts that are not terms; spans with different ones must be merged
+	asked     []byte          // values that are equal in all wanted rows, but not in all rows of the span; spans with different ones may overlap
+	nulls     []byte          // columns whose NULLs are wanted last but sort first, and whether they are NULL; spans with different ones are not in order
 	signSplit []byte          // see Span.SignSplit
 	prefixFix *catalog.Column // see Scan.PrefixFix; nil: none
-	// uneven: values of a term do not sort quite like their bytes (negative numbers, text
-	// before a delimiter), so that several spans cannot be read one after the other.
+	// uneven is set if values of a term do not sort exactly like their bytes (negative numbers, text before a delimiter),
+	// so that several spans cannot be read one after the other.
 	uneven bool
 }
 
-// ask records that all rows that are wanted have v in a column, or in part i of the key: then of is ^i.
+// ask records that all wanted rows have v in column of, or in part i of the key if of is ^i.
 func (o *keyOrder) ask(of int, v types.Value) {
 	o.asked = v.AppendKey(binary.AppendVarint(o.asked, int64(of)))
 }
 
-// order decides whether reading the spans in key order, reversed, or merged gives the wanted order.
+// order decides whether the spans return the wanted order when they are read in key order, in reverse, or merged.
 func (c *candidate) order(req *Request, off bool) {
-	if len(req.OrderBy) == 0 || off || c.scan.ListTables || c.scan.CapHit || len(c.spans) == 0 { // widened spans overlap in any way
+	if len(req.OrderBy) == 0 || off || c.scan.ListTables || c.scan.CapHit || len(c.spans) == 0 { // spans that were widened overlap in any way
 		return
 	}
 	dir, merge := 0, false
@@ -61,7 +61,7 @@ func (c *candidate) order(req *Request, off bool) {
 		orders[i] = o
 	}
 	if merge && (req.Unmerged || c.scan.Entries && (first.asked != nil || !c.entriesTell(req.OrderBy))) {
-		return // of entries those of rows that are not wanted are merged, too
+		return // the merge would also contain entries of rows that do not match
 	}
 	if fix != nil && (dir > 0 || len(c.spans) > 1) {
 		return
@@ -81,7 +81,7 @@ func (c *candidate) order(req *Request, off bool) {
 	c.scan.Reversed = dir < 0
 }
 
-// entriesTell reports whether entries, which are merged before their rows are looked up, hold the columns of terms.
+// entriesTell reports whether entries, which are merged before their rows are looked up, contain the columns of terms.
 func (c *candidate) entriesTell(terms []plan.SortTerm) bool {
 	for _, t := range terms {
 		for _, col := range expr.Columns(t.Expr) {
@@ -93,7 +93,7 @@ func (c *candidate) entriesTell(terms []plan.SortTerm) bool {
 	return true
 }
 
-// unordered gives up the order that order found.
+// unordered discards the order that order has set.
 func (c *candidate) unordered() {
 	c.scan.Order, c.scan.OrderBy, c.scan.PrefixFix, c.scan.Reversed = plan.NoOrder, nil, nil, false
 	for i := range c.spans {
@@ -101,11 +101,11 @@ func (c *candidate) unordered() {
 	}
 }
 
-// spanOrder matches the terms with the key's parts within one span.
+// spanOrder compares the terms with the order of the key's parts within one span.
 func (c *candidate) spanOrder(s *keySpan, terms []plan.SortTerm) (keyOrder, bool) {
 	o := keyOrder{fixed: append([]byte(s.Table), 0)}
 	parts := c.scan.Layout.Key.Parts
-	open := false // a part before was not constant
+	open := false // a previous part is not constant
 	for i := 0; i < len(parts); {
 		if len(terms) == 0 {
 			break
@@ -131,7 +131,7 @@ func (c *candidate) spanOrder(s *keySpan, terms []plan.SortTerm) (keyOrder, bool
 			i++
 		case isCol && isConstant(s, col):
 			terms = terms[1:]
-		default: // rows of the span differ here, but those that are wanted may not
+		default: // rows of the span differ in this part, but the wanted rows may not
 			if v, ok := s.sets.single(col); isCol && ok {
 				o.ask(col, v)
 				terms = terms[1:]
@@ -150,7 +150,7 @@ func (c *candidate) spanOrder(s *keySpan, terms []plan.SortTerm) (keyOrder, bool
 		if col, ok := termColumn(t); ok && isConstant(s, col) {
 			continue
 		}
-		// Parts all matched or constant: rows differ in the key, nothing is left to order.
+		// All parts are matched or constant, so the remaining terms order rows with equal keys.
 		if c.scan.AllVersions || packed(c.scan.Table) {
 			return o, false
 		}
@@ -158,7 +158,7 @@ func (c *candidate) spanOrder(s *keySpan, terms []plan.SortTerm) (keyOrder, bool
 	return o, true
 }
 
-// packed reports whether a row of HBase may hold many rows of t.
+// packed reports whether an HBase row may hold several rows of t.
 func packed(t *catalog.Table) bool {
 	return t.Layouts[0].Packed != nil
 }
@@ -180,12 +180,12 @@ func isConstant(s *keySpan, col int) bool {
 func (s *keySpan) partBytes(k *catalog.Composite, i int) []byte {
 	start, end := k.PrefixLen(s.Start, i, s.Key), k.PrefixLen(s.Start, i+1, s.Key)
 	if start < 0 || end < 0 {
-		return s.Start // that is no less than the part's, so that more spans are merged
+		return s.Start // it is no shorter than the part's bytes, so that more spans are merged
 	}
 	return s.Start[start:end]
 }
 
-// matchPart reports whether part i sorts like column col, and adds the requirements for reading it in that order.
+// matchPart reports whether part i sorts like column col. It adds to o what reading in that order requires.
 func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, term plan.SortTerm, constant, open bool) bool {
 	p := c.scan.Layout.Key.Parts[i]
 	m := p.Rises()
@@ -196,10 +196,10 @@ func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, term plan.Sor
 	if term.Desc {
 		dir = -m
 	}
-	if p.Nullable() && term.NullsFirst != (dir > 0) { // NULL stands before all values
+	if p.Nullable() && term.NullsFirst != (dir > 0) { // NULL sorts before all values
 		null := s.sets.of(col) == nil
 		if !constant && (null || c.scan.Entries && s.proven.of(col) == nil) {
-			return false // entries are merged with those of rows that are not wanted
+			return false // entries of rows that do not match would be merged, too
 		}
 		o.nulls = strconv.AppendBool(binary.AppendVarint(o.nulls, int64(col)), null)
 	}
@@ -245,7 +245,7 @@ func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, term plan.Sor
 	return true
 }
 
-// nonNegative reports whether p is never negative for the values of col that matter.
+// nonNegative reports whether p is not negative for any of the values that col can have.
 func nonNegative(p *catalog.Part, col int, s *keySpan) bool {
 	set := s.sets.setOf(col)
 	img := set

@@ -6,21 +6,21 @@ import (
 	"github.com/hql-db/hql/filter"
 )
 
-// qualifiers is the range of qualifiers that the rows of boxes can have where a column's qualifier is made of a
-// part: the servers seek in wide rows. It may keep more cells than the predicates do; nil keeps all.
+// qualifiers returns a filter for the range of qualifiers that rows of boxes can have, if a column's qualifier consists of
+// a part: servers then seek within wide rows. It may keep cells that do not match. Nil keeps all cells.
 func (c *candidate) qualifiers(boxes []box) filter.Filter {
 	p := c.scan.Layout.Packed
 	if p == nil || len(p.Parts) != 1 || p.Parts[0].Literal != nil || len(c.scan.Table.Families) != 1 {
 		return nil
 	}
 	part := p.Parts[0]
-	if part.ManyScales() { // equal numbers of other scales have other bytes
+	if part.ManyScales() { // equal numbers with different scales have different bytes
 		return nil
 	}
 	var family string
 	for _, col := range c.scan.Table.Columns {
 		if col.Packed != nil {
-			if family = col.Family; col.HoldsPoints() { // a cell may hold more than its qualifier begins with
+			if family = col.Family; col.HoldsPoints() { // a cell may contain more points than the one in its qualifier
 				return nil
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// prove splits the conjuncts into those that every span implies and the residual.
+// prove separates the conjuncts that every span implies from the residual.
 func (c *candidate) prove(terms []term) {
 	implies := func(p proof) bool {
 		for i := range c.spans {
@@ -19,8 +19,8 @@ func (c *candidate) prove(terms []term) {
 		}
 		return true
 	}
-	// together are the columns all of whose terms are proven by one look at the spans. To prove many terms one by one
-	// takes long.
+	// together are the columns for which a single check of the spans proves all terms. Proving many terms separately is
+	// slow.
 	together := map[int]bool{}
 	if len(terms) > 8 {
 		sets := map[int][]types.Set{}
@@ -44,19 +44,20 @@ func (c *candidate) prove(terms []term) {
 	}
 }
 
-// given reports whether of is true in every row that c's layout leads to: an INDEX has none in which one of its columns is NULL.
+// given reports whether of is true in every row to which c's layout leads: an INDEX has no row in which one of its columns
+// is NULL.
 func (c *candidate) given(of *expr.Constraint) bool {
 	return of.Kind == expr.One && of.Exact && of.Set.IsAll() &&
 		slices.ContainsFunc(c.scan.Layout.Sparse, func(x *catalog.Column) bool { return x.Index == of.Col })
 }
 
-// proof is a predicate prepared to be proved of many spans.
+// proof is a predicate, prepared to be proved for many spans.
 type proof struct {
 	col int
-	set types.Set // the predicate is true exactly for these values of col; nil when it is not of that kind
+	set types.Set // the predicate is true exactly for these values of col; nil for other predicates
 	all []proof   // AND
 	any []proof   // OR
-	// likely is the term of any, or the interval of set, to try first: spans come in their order.
+	// likely is the index of the term of any, or of the interval of set, to try first: spans are sorted.
 	likely int
 	sarg   bool
 	truth  bool
@@ -87,7 +88,7 @@ func (p *proof) holds(s *keySpan) bool {
 	}
 	if p.sarg {
 		if known := s.proven.of(p.col); known != nil {
-			for k := range min(2, len(p.set)) { // that of the span before, which another salt may follow, or the next one
+			for k := range min(2, len(p.set)) { // the interval of the previous span, which is the same with another salt, or the next interval
 				if n := (p.likely + k) % len(p.set); known.SubsetOf(p.set[n : n+1]) {
 					p.likely = n
 					return true
@@ -101,7 +102,7 @@ func (p *proof) holds(s *keySpan) bool {
 	for k := range p.any {
 		i := (p.likely + k) % len(p.any)
 		if p.any[i].holds(s) {
-			p.likely = i // several spans may come of one term
+			p.likely = i // several consecutive spans may come from one term
 			return true
 		}
 	}

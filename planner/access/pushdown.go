@@ -10,11 +10,11 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// maxFilterIntervals bounds the members of one filter.
+// maxFilterIntervals bounds the number of parts of one filter.
 const maxFilterIntervals = 128
 
-// pushDown turns a predicate on cells into a filter that keeps every row for
-// which it is true; exact reports whether it keeps no other.
+// pushDown converts a predicate on cells to a filter that keeps every row for which the predicate is true; exact reports
+// whether it drops all others.
 func pushDown(e expr.Expr, t *catalog.Table) (f filter.Filter, exact, ok bool) {
 	switch e := e.(type) {
 	case *expr.And:
@@ -77,7 +77,7 @@ func cellColumn(e expr.Expr, t *catalog.Table) (*catalog.Column, bool) {
 	return col, !col.KeyPart && col.Packed == nil && col.Encoding != nil && col.AbsentIsNull()
 }
 
-// pushSet keeps the rows whose column lies in s.
+// pushSet returns a filter that keeps the rows whose column's value is in s.
 func pushSet(col int, s types.Set, setExact bool, t *catalog.Table) (f filter.Filter, exact, ok bool) {
 	if col >= len(t.Columns) || len(s) > maxFilterIntervals || len(s) == 0 {
 		return nil, false, false
@@ -122,7 +122,7 @@ func pushSet(col int, s types.Set, setExact bool, t *catalog.Table) (f filter.Fi
 			continue
 		}
 		var both filter.And
-		if len(bytes.Trim(r.Lo, "\x00")) > 0 || exact && len(r.Lo) > 0 { // else next to nothing sorts before lo, and the client checks it
+		if len(bytes.Trim(r.Lo, "\x00")) > 0 || exact && len(r.Lo) > 0 { // otherwise almost nothing sorts before r.Lo, and the client checks it
 			cell.Op = filter.GreaterOrEqual
 			both = append(both, cell)
 		}
@@ -144,7 +144,7 @@ func pushSet(col int, s types.Set, setExact bool, t *catalog.Table) (f filter.Fi
 	return any, exact, len(any) > 0
 }
 
-// pushBoolean keeps the rows whose column of one byte lies in s: whatever is not FALSE is TRUE.
+// pushBoolean returns a filter that keeps the rows whose one-byte column is in s: any byte other than FALSE's means TRUE.
 func pushBoolean(c *catalog.Column, s types.Set) (f filter.Filter, exact, ok bool) {
 	no, err := c.Encoding.Append(nil, types.NewBool(false))
 	if err != nil || s.Contains(types.NewBool(false)) == s.Contains(types.NewBool(true)) {
@@ -157,8 +157,8 @@ func pushBoolean(c *catalog.Column, s types.Set) (f filter.Filter, exact, ok boo
 	return cell, false, true
 }
 
-// pushLike keeps the rows whose text matches a pattern of literals and %. Bytes are matched one by one, so invalid
-// UTF-8 does not matter.
+// pushLike returns a filter that keeps the rows whose text matches a pattern of literals and %. It matches single bytes,
+// so that invalid UTF-8 does not matter.
 func pushLike(l *expr.Like, t *catalog.Table) (filter.Filter, bool) {
 	c, ok := cellColumn(l.X, t)
 	if !ok || !c.AnyBytes() || l.Not || l.Fold || l.Fixed == nil || c.Type == types.JSON {
@@ -180,8 +180,7 @@ func pushLike(l *expr.Like, t *catalog.Table) (filter.Filter, bool) {
 	return filter.Regex{Family: c.Family, Qualifier: c.Qualifier, Pattern: b.String()}, true
 }
 
-// quote writes p, each byte as the character of that number, escaped where it
-// means something in a regular expression.
+// quote writes p as a regular expression: each byte as the character with its number, escaped if it is special.
 func quote(b *strings.Builder, p string) {
 	for i := range len(p) {
 		if strings.IndexByte(`\.+*?()|[]{}^$`, p[i]) >= 0 {

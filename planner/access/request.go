@@ -8,25 +8,25 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// Request asks for the best way to read one table.
+// Request describes a read of one table.
 type Request struct {
 	Table   *catalog.Table
 	columns columns // set by Scan
 	Alias   string
-	// Conjuncts are the predicates over the table's own row (expr.Column.Index is the column's),
-	// all of which must hold. The two pseudo-columns follow the table's columns.
+	// Conjuncts are the predicates that must all be true. In them, expr.Column.Index is the column's index in the table's
+	// row; the two pseudo-columns follow the table's columns.
 	Conjuncts        []expr.Expr
-	Needed           []bool          // columns that nodes above read, by index incl. pseudo-columns; conjuncts' columns are added as needed
-	OrderBy          []plan.SortTerm // wanted order over the table's row; nil: any
-	Unmerged         bool            // the order is wanted only if spans need not be merged for it
-	Limit            plan.RowLimit   // of the rows in that order
-	Layout           string          // forced by a hint; "": the cheapest
+	Needed           []bool          // columns that the nodes above read, by index including pseudo-columns; access adds those of conjuncts as needed
+	OrderBy          []plan.SortTerm // wanted order of the table's rows; nil: any
+	Unmerged         bool            // the order is not worth merging spans
+	Limit            plan.RowLimit   // applies to the rows in that order
+	Layout           string          // forced by a hint; "": the cheapest one
 	MinTime, MaxTime int64
 	AllVersions      bool
 	NoPushdown       bool
 }
 
-// past reports whether req reads versions: layouts other than the primary one hold only the present rows.
+// past reports whether req reads old versions, which only the primary layout has.
 func (req *Request) past() bool { return req.AllVersions || req.MaxTime > 0 }
 
 // eligible reports whether l can answer req.
@@ -37,7 +37,8 @@ func eligible(l *catalog.Layout, req *Request) bool {
 	return req.Layout == "" || l.Name == req.Layout
 }
 
-// coveredBy reports whether the entries of l, an INDEX with some that are verified, tell all that req wants of a row.
+// coveredBy reports whether the entries of l, an INDEX, contain all columns that req needs. The index must have verified
+// entries.
 func (req *Request) coveredBy(l *catalog.Layout) bool {
 	t := req.Table
 	if l.Included == nil || t.Verified == "" {
@@ -59,7 +60,7 @@ func (req *Request) coveredBy(l *catalog.Layout) bool {
 		!slices.ContainsFunc(req.OrderBy, func(o plan.SortTerm) bool { return !allOf(o.Expr) })
 }
 
-// lost returns the columns for which req may want rows with NULL, while l has none of them.
+// lost returns the columns for which req may need rows with NULL that l lacks.
 func (req *Request) lost(l *catalog.Layout) (out []string) {
 	for _, c := range l.Sparse {
 		if !c.NotNull && !slices.ContainsFunc(req.Conjuncts, func(e expr.Expr) bool { return expr.RejectsNull(e, c.Index) }) {

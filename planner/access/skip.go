@@ -9,20 +9,20 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// Ends says which rows are wanted of those that are the same in some columns, the groups: the first ones by another column, the last ones,
-// or both.
+// Ends describes the rows that are wanted of each group, the rows with equal values of some columns: the first ones in the
+// order of another column, the last ones, or both.
 type Ends struct {
 	Groups      []expr.Expr
-	By          expr.Expr // nil: any rows are as good
+	By          expr.Expr // nil: any rows
 	First, Last bool
-	Rows        int  // so many of them; 0: one
+	Rows        int  // number of rows; 0 means 1
 	Nulls       bool // rows in which By is NULL count
-	Told        bool // rows with the same By are not as good as one another
-	Ordered     bool // the order of s is wanted
+	Told        bool // rows with equal By must be distinguished
+	Ordered     bool // the order of s is needed
 }
 
-// OneOfSame lets s skip rows that repeat the used columns (nil: they count each), and rows of a group that e does not want
-// (nil: all are wanted).
+// OneOfSame lets s skip rows that repeat the values of the used columns (nil: repeated rows count), and rows of a group
+// that e does not want (nil: all are wanted).
 func (env *Env) OneOfSame(s *plan.Scan, used []bool, e *Ends) {
 	if s.Entries || packed(s.Table) || s.AllVersions || s.Table.MalformedKeyError || s.PrefixFix != nil || s.Access == plan.Get || s.Access == plan.Empty {
 		return
@@ -37,9 +37,9 @@ func (env *Env) OneOfSame(s *plan.Scan, used []bool, e *Ends) {
 		}
 	}
 	if s.DistinctPrefix > 0 {
-		s.Cuts = nil // rows of one value are worth no more in two parts
+		s.Cuts = nil // cutting the rows of one value would not help
 	}
-	if s.DistinctPrefix > 0 && s.Access == plan.FullScan && s.Filter == nil && s.Residual == nil { // else a row that passes may be far
+	if s.DistinctPrefix > 0 && s.Access == plan.FullScan && s.Filter == nil && s.Residual == nil { // otherwise the next matching row may be far
 		if s.Access = hopsOver(s, s.DistinctPrefix); s.Access == plan.HopScan && env.knownFew(s, s.DistinctPrefix) {
 			s.Access = plan.SkipScan
 		}
@@ -50,7 +50,7 @@ func (env *Env) OneOfSame(s *plan.Scan, used []bool, e *Ends) {
 	}
 }
 
-// skip lets s jump from value to value of the leading key parts that hold the used columns.
+// skip lets s jump from value to value of the leading key parts that contain the used columns.
 func skip(s *plan.Scan, used []bool) {
 	wanted := 0
 	for _, u := range used {
@@ -61,7 +61,7 @@ func skip(s *plan.Scan, used []bool) {
 	found := map[int]bool{}
 	for i, p := range s.Layout.Key.Parts {
 		if p.FixedTail() > 0 {
-			return // keys with other values lie between those with the same
+			return // keys with equal values are not adjacent
 		}
 		if col, ok := p.Column(); ok && used[col] {
 			found[col] = true
@@ -69,7 +69,7 @@ func skip(s *plan.Scan, used []bool) {
 		if len(found) == wanted && wanted > 0 {
 			n := i + 1
 			for n < len(s.Layout.Key.Parts) && s.Layout.Key.Parts[n].Literal != nil {
-				n++ // a delimiter tells the value from those that go on
+				n++ // the delimiter separates the value from longer ones
 			}
 			if n < len(s.Layout.Key.Parts) {
 				s.DistinctPrefix = n
@@ -79,13 +79,13 @@ func skip(s *plan.Scan, used []bool) {
 	}
 }
 
-// of lets s read the rows alone that e wants of those with the same values of the key parts before the one that By is about.
+// of lets s read only the rows that e wants for each value of the key parts before the part of By.
 func (e *Ends) of(s *plan.Scan) {
 	n, rises := e.part(s)
 	if n == 0 {
 		return
 	}
-	backwards := e.Last == rises // to begin with the rows that are wanted
+	backwards := e.Last == rises // the wanted rows are at the end
 	switch both := s.Residual == nil && !seeksForward(s.Filter); {
 	case e.First && e.Last && !both:
 		return
@@ -102,7 +102,7 @@ func (e *Ends) of(s *plan.Scan) {
 	s.DistinctPrefix, s.DistinctFirst, s.DistinctRows = n, true, e.Rows
 }
 
-// turn lets s read from the other end.
+// turn reverses the direction in which s reads.
 func turn(s *plan.Scan) {
 	s.Reversed = !s.Reversed
 	if s.Order == plan.NoOrder {
@@ -117,8 +117,8 @@ func turn(s *plan.Scan) {
 	}
 }
 
-// part finds the key part of s in whose order the rows with the same values of the parts before it come in the order of e, or in the opposite
-// one: rises tells which. 0: there is none.
+// part returns the index of the key part by which s reads the rows of a group in the order of e, or in the opposite order;
+// rises reports whether the part rises with By. It returns 0 if there is no such part.
 func (e *Ends) part(s *plan.Scan) (n int, rises bool) {
 	col, ok := e.By.(*expr.Column)
 	if !ok || s.Order == plan.MergeOrder {
@@ -149,9 +149,9 @@ func (e *Ends) part(s *plan.Scan) (n int, rises bool) {
 	}
 	rises = p.Rises() > 0
 	if p.Nullable() && (e.Nulls || e.First && e.Last || e.Last != rises) {
-		return 0, false // NULL stands first, which is neither
+		return 0, false // NULLs sort first in the key, but e may not want them there
 	}
-	same := map[int]bool{} // columns that are the same in all rows of a value
+	same := map[int]bool{} // columns that are equal in all rows with the same value
 	for _, q := range parts[:n] {
 		if q.FixedTail() > 0 {
 			return 0, false
@@ -168,7 +168,7 @@ func (e *Ends) part(s *plan.Scan) (n int, rises bool) {
 	return n, rises
 }
 
-// seeksForward reports whether the servers' filter cannot go from the end to the start.
+// seeksForward reports whether f contains a filter that can only seek forward.
 func seeksForward(f filter.Filter) bool {
 	fs, ok := f.(filter.And)
 	if !ok {

@@ -9,30 +9,30 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// A keySpan is a Span while it is planned, with two kinds of knowledge. What its keys prove holds for every row in it, whatever the query
-// asks: such predicates need no check. What the query asks (sets, fuzzy, hop) holds for the rows that are wanted, which may be a few of those
-// in the span.
+// keySpan is a Span during planning. It has two kinds of facts. Facts that its keys prove are true for every row in it, so
+// predicates that follow from them need no check. Facts from the query (sets, fuzzy, hop) are true for the wanted rows,
+// which may be only some of the rows in the span.
 //
 //	ROW KEY (a AS ORDERED INT32, b AS TEXT), a = 1 AND b LIKE '%x'
 //	[/1 - /1]    proven {a: [1 - 1]}    sets {a: [1 - 1]}    the LIKE is not proven: each row is checked
 type keySpan struct {
 	plan.Span
-	// proven are, by column, sets in which the column's value lies in every row of the span.
+	// proven has, by column, a set that contains the column's value in every row of the span.
 	proven facts
-	// bound is the number of leading key parts that the span binds or ranges over.
+	// bound is the number of leading key parts that the span binds or restricts to a range.
 	bound int
-	// begun is the number of key parts that begin within Start, or at its end.
+	// begun is the number of key parts that begin within Start or at its end.
 	begun int
-	// fixed is the number of bytes of Start that come from constant parts: all keys of the span begin with them.
+	// fixed is the number of bytes of Start that come from constant parts, with which all keys of the span begin.
 	fixed int
-	// sets are, by column, the values that the column can have in the rows that the query asks for.
+	// sets has, by column, the values that the column can have in the wanted rows.
 	sets facts
-	// fuzzy are patterns: the key of each row that the query asks for fits one of them; nil: none are known.
+	// fuzzy are patterns, one of which matches the key of each wanted row; nil: none are known.
 	fuzzy []fuzzyPattern
-	hop   *tailHop // nil: none is known
+	hop   *tailHop // nil: there is none
 }
 
-// openAtAnEnd reports whether the query's values of a column of p have no lower or no upper bound.
+// openAtAnEnd reports whether the wanted values of a column of p have no lower or no upper bound.
 //
 //	ts > 7           true
 //	ts IN (1, 7)     false
@@ -43,19 +43,19 @@ func (s keySpan) openAtAnEnd(p *catalog.Part) bool {
 	})
 }
 
-// isNoKey reports whether s is a key that no row has: HBase takes none that is empty or longer.
+// isNoKey reports whether s is a key that no row can have: HBase refuses empty keys and too long ones.
 func (s keySpan) isNoKey() bool {
 	return s.Key && (len(s.Start) == 0 || len(s.Start) > catalog.MaxKeyLength)
 }
 
-// sharesRest reports whether all keys of t begin with the bytes that p is computed from.
+// sharesRest reports whether all keys of t begin with the bytes from which p is computed.
 func sharesRest(p *catalog.Part, t keySpan) bool {
 	n, ok := p.RestLength()
 	return ok && len(t.Start) >= n && t.AllBegin(t.Start[:n])
 }
 
-// emit adds the span of br continued by r: nil means everything that starts with
-// br's bytes, a point that the key is complete.
+// emit adds the span of br followed by r. If r is nil, the span has all keys that begin with br's bytes; if r is a point,
+// the key is complete.
 func (w *spanBuilder) emit(br path, r *catalog.ByteRange) {
 	s := keySpan{Span: plan.Span{Table: br.table}, proven: br.proven, bound: br.bound, begun: br.begun, sets: br.sets, fixed: len(br.prefix)}
 	if br.openTail && (r == nil || !r.Point) {
@@ -87,7 +87,7 @@ func (w *spanBuilder) emit(br path, r *catalog.ByteRange) {
 
 func (w *spanBuilder) add(s keySpan) { *w.out = append(*w.out, s) }
 
-// collect gives the spans that a walk from part i on would add, without adding them: as if the key began there.
+// collect returns the spans that a walk from part i on would add, as if the key began there.
 func (w *spanBuilder) collect(br path, i int) (spans []keySpan, useful bool) {
 	was := w.out
 	w.out = &spans

@@ -8,13 +8,14 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// term is a predicate, and its Constraint.
+// term is a predicate with its Constraint.
 type term struct {
 	expr.Expr
 	is expr.Constraint
 }
 
-// column gives the values of the only column that t is about; ok is false where it is about several, or nothing is known.
+// column returns the values that t allows for its only column; ok is false if it has several columns, or if nothing is
+// known.
 func (t *term) column() (col int, set types.Set, ok bool) {
 	if c := &t.is; c.Kind == expr.One && !c.Null && (c.Exact || !c.Set.IsAll()) {
 		return c.Col, c.Set, true
@@ -22,32 +23,32 @@ func (t *term) column() (col int, set types.Set, ok bool) {
 	return 0, nil, false
 }
 
-// exact reports whether t is true in all rows with one of the values of column.
+// exact reports whether t is true in all rows with one of the values that column returns.
 func (t *term) exact() bool { return t.is.Kind == expr.One && t.is.Exact && !t.is.Null }
 
-// columns are those of a table, followed by the pseudo-columns of the key parts that conditions name.
+// columns are the columns of a table, followed by pseudo-columns for the key parts that occur in conditions.
 type columns struct {
 	table *catalog.Table
 	parts []expr.Expr
 }
 
-// first is the column of parts[0]: behind the table's and its two pseudo-columns.
+// first returns the index of the column of parts[0], after the table's columns and its two pseudo-columns.
 func (c columns) first() int { return len(c.table.Columns) + 2 }
 func (c columns) width() int { return c.first() + len(c.parts) }
 
-// NotNull reports whether no row of the table has NULL in col.
+// NotNull reports whether no row of the table has NULL in column col.
 func (c columns) NotNull(col int) bool {
 	switch t := c.table; {
 	case col < len(t.Columns):
 		return t.Columns[col].KeyPart && !t.Columns[col].NullKey
-	case col >= c.first(): // a part of a key that was stored is not NULL
+	case col >= c.first(): // a stored part of a key is not NULL
 		return !slices.ContainsFunc(expr.Columns(c.parts[col-c.first()]), func(col int) bool { return !c.NotNull(col) })
 	}
 	return false
 }
 
-// partsNamed returns the parts of t's keys, other than plain columns, that occur in es, and those that a pattern on
-// their column restricts.
+// partsNamed returns the parts of t's keys, other than plain columns, that occur in es, and those that es restrict by a
+// pattern on their column.
 func partsNamed(t *catalog.Table, es []expr.Expr) (parts []expr.Expr) {
 	for _, l := range t.Layouts {
 		for _, p := range l.Key.Parts {
@@ -62,7 +63,7 @@ func partsNamed(t *catalog.Table, es []expr.Expr) (parts []expr.Expr) {
 	return parts
 }
 
-// fixed reports whether e has one value for a row, independent of the zone and of look-ups.
+// fixed reports whether e depends only on the row, not on the time zone or on look-ups.
 func fixed(e expr.Expr) bool {
 	if c, ok := e.(*expr.Call); ok && (c.Func.Volatile || c.Func.Key != nil && (c.Func.Key.ManyForms || c.Func.Key.Lookup != expr.NoDictionary)) {
 		return false
@@ -70,7 +71,7 @@ func fixed(e expr.Expr) bool {
 	return !e.Type().IsTemporal() && !slices.ContainsFunc(expr.Children(e), func(x expr.Expr) bool { return !fixed(x) })
 }
 
-// keyed returns the parts of the table's keys that are column col.
+// keyed returns the parts of the primary key that are column col.
 func (c columns) keyed(col int) (parts []*catalog.Part) {
 	for _, p := range c.table.Layouts[0].Key.Parts {
 		if of, ok := p.Column(); p.Literal == nil && ok && of == col {
@@ -80,12 +81,12 @@ func (c columns) keyed(col int) (parts []*catalog.Part) {
 	return parts
 }
 
-// NoBlankEnd reports whether no text in col ends with a space: a row's key would not hold it.
+// NoBlankEnd reports whether no text in col ends with a space, because the key cannot hold it.
 func (c columns) NoBlankEnd(col int) bool {
 	return slices.ContainsFunc(c.keyed(col), (*catalog.Part).NoBlankEnd)
 }
 
-// Width is the greatest number of bytes of a text in col that a row's key holds; 0: any number.
+// Width returns the greatest number of bytes that the key holds of a text in col; 0: any number.
 func (c columns) Width(col int) (width int) {
 	for _, p := range c.keyed(col) {
 		if p.Order() == catalog.Padded {
@@ -95,12 +96,12 @@ func (c columns) Width(col int) (width int) {
 	return width
 }
 
-// solver is the Solver of conditions on a row of c.
+// solver returns the Solver for conditions on rows with the columns c.
 func (c columns) solver() *expr.Solver {
 	return &expr.Solver{Parts: c.parts, First: c.first(), Columns: c}
 }
 
-// termsOf gives the terms of a WHERE.
+// termsOf returns the terms of a WHERE.
 func termsOf(es []expr.Expr, c columns) []term {
 	solver := c.solver()
 	out := make([]term, len(es))
@@ -116,7 +117,7 @@ func termsOf(es []expr.Expr, c columns) []term {
 	return out
 }
 
-// between solves the two halves of a BETWEEN together, where they are not tight.
+// between solves the two halves of a BETWEEN together if they are not tight.
 func between(terms []term, solver *expr.Solver) {
 	for i := range terms[:max(len(terms)-1, 0)] {
 		a, b := &terms[i], &terms[i+1]
@@ -129,7 +130,7 @@ func between(terms []term, solver *expr.Solver) {
 	}
 }
 
-// held are the values of col that the table's keys can hold, where they are not all.
+// held returns the values of col that the table's keys can hold, if these are not all values.
 func (c columns) held(col int) (sets []types.Set) {
 	for _, p := range c.keyed(col) {
 		if s, ok := p.Storable(types.All()); ok {
@@ -139,10 +140,10 @@ func (c columns) held(col int) (sets []types.Set) {
 	return sets
 }
 
-// narrowed solves terms again within the values that the other terms, and the keys, leave: a month within a year, bits
-// within a number of 32 bits.
+// narrowed solves terms again for the values that the other terms and the keys allow: a month within a year, bits within a
+// number of 32 bits.
 func narrowed(terms []term, c columns, solver *expr.Solver) {
-	windows := map[int]types.Set{} // nil: all
+	windows := map[int]types.Set{} // nil: all values
 	window := func(col int) types.Set {
 		w, known := windows[col]
 		if known {

@@ -9,9 +9,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// A spanBuilder makes the spans of one layout, of one box after the other. It walks through the parts of the key from the left and carries
-// the bytes so far. A part that has one value makes them longer. One that has several makes a path for each. A range, and a part of which
-// nothing is known, end the walk: the span is what begins with the bytes so far.
+// spanBuilder makes the spans of one layout, for one box after the other. It walks through the parts of the key from left
+// to right, and collects the bytes of the key. A part with one value extends them. A part with several values makes a path
+// for each. A range, and a part that nothing restricts, end the walk: the span contains all keys that begin with the
+// bytes.
 //
 //	ROW KEY (CRC32(u) % 2 AS UINT8, u AS TEXT, X'00', t AS INT64)
 //	u IN ('a', 'b') AND t >= 5      /1 -> /1/'a' -> /1/'a'/0x00 -> [/1/'a'/0x00/5 - /1/'a'/0x00]
@@ -22,35 +23,35 @@ type spanBuilder struct {
 	layout *catalog.Layout
 	opt    Options
 	spans  []keySpan
-	out    *[]keySpan     // where spans are added: to spans, or to those of a part that is computed from the key behind it
-	uses   []plan.PartUse // by key part; of its values those of the first box
-	// stopPart is the first part at which a walk ended, stopWhy the reason.
+	out    *[]keySpan     // receives new spans: spans, or those of a part that is computed from the rest of the key
+	uses   []plan.PartUse // by key part; their values are those of the first box
+	// stopPart is the first part at which a walk ended; stopWhy is the reason.
 	stopPart int
 	stopWhy  string
-	capped   bool // the spans are wider than the boxes: there would be too many
-	// listTables: nothing binds the physical table's name; the spans are read in
-	// every table whose name starts with tablePrefix.
+	capped   bool // there were too many spans, so they are wider than the boxes
+	// listTables is set if nothing binds the HBase table's name; the spans then apply to every table whose name begins
+	// with tablePrefix.
 	listTables  bool
 	tablePrefix string
-	tableNames  []keySpan // that lie in these ranges; of any name, if anyName is set
+	tableNames  []keySpan // ranges of the names of these tables; all names if anyName is set
 	anyName     bool
-	// merging: finite parts are enumerated even if nothing behind them is bound, as the spans of
-	// their values, merged, give an order.
+	// merging is set to enumerate finite parts even if no later part is bound, because the spans of their values can be
+	// merged into an order.
 	merging   bool
 	lookups   []plan.LookupKey
 	lookup    func(plan.LookupKey) (types.Value, bool)
-	number    expr.LookupFunc // resolve, which would be made anew for each part
-	bytes     []byte          // room for the bytes of keys, handed out piece by piece
-	steps     int             // calls of key
+	number    expr.LookupFunc // resolve, allocated once
+	bytes     []byte          // unused memory for keys
+	steps     int             // number of calls of key
 	conjuncts []expr.Expr     // of the WHERE
-	most      int             // see few; 0: not known yet
+	most      int             // see few; 0: not computed yet
 	columns   columns
-	part      []int     // see partOf; nil: no condition is about a part
-	domains   []*domain // see domain; nil: not known yet
-	hopping   bool      // the parts behind those that nothing binds are walked: see tails
+	part      []int     // see partOf; nil: no condition refers to a part
+	domains   []*domain // see domain; nil: not computed yet
+	hopping   bool      // the walk begins after parts that nothing binds: see tails
 }
 
-// room gives n free bytes, of length 0.
+// room returns an empty slice with capacity n.
 func (w *spanBuilder) room(n int) []byte {
 	if n > cap(w.bytes)-len(w.bytes) {
 		w.bytes = make([]byte, 0, max(n, min(2*cap(w.bytes), 1<<16), 64))
@@ -60,12 +61,12 @@ func (w *spanBuilder) room(n int) []byte {
 	return w.bytes[at : at : at+n]
 }
 
-// join gives a followed by b.
+// join returns a followed by b.
 func (w *spanBuilder) join(a, b []byte) []byte {
 	return append(append(w.room(len(a)+len(b)), a...), b...)
 }
 
-// encode gives the bytes of v in p; an error means that it was never stored.
+// encode returns the bytes of v in p; an error means that p cannot have that value.
 func (w *spanBuilder) encode(p *catalog.Part, v types.Value) ([]byte, error) {
 	n := p.Width()
 	if n == catalog.Variable {
@@ -98,7 +99,7 @@ func newSpanBuilder(l *catalog.Layout, e *Env, req *Request) *spanBuilder {
 	return w
 }
 
-// partOf returns the pseudo-column of key part i, or -1 if no condition concerns it.
+// partOf returns the pseudo-column of key part i, or -1 if no condition refers to it.
 func (w *spanBuilder) partOf(i int) int {
 	if w.part == nil {
 		return -1
@@ -106,8 +107,8 @@ func (w *spanBuilder) partOf(i int) int {
 	return w.part[i]
 }
 
-// few is the greatest number of values of one column that are walked one by one: MaxEnumerate, or the number of values
-// in the statement.
+// few returns the greatest number of values of one column that are walked one by one: MaxEnumerate, or the number of
+// constants in the statement if that is greater.
 func (w *spanBuilder) few() int {
 	if w.most == 0 {
 		w.most = max(w.opt.MaxEnumerate, named(w.conjuncts))
@@ -115,7 +116,7 @@ func (w *spanBuilder) few() int {
 	return w.most
 }
 
-// named counts the constants in es, those in IN lists too: more values than these are not worth a span each.
+// named counts the constants in es, including those in IN lists.
 func named(es []expr.Expr) int {
 	n := 0
 	for _, e := range es {
@@ -131,41 +132,41 @@ func named(es []expr.Expr) int {
 	return n
 }
 
-// path is one way through the parts: the bytes so far and the columns' sets, narrowed by the choices made.
+// path is one way through the key's parts: the bytes so far, and the columns' sets, restricted by the values chosen.
 type path struct {
 	sets   facts
-	nulls  []int // columns that are NULL
+	nulls  []int // columns that must be NULL
 	table  string
 	prefix []byte
-	null   bool // the part before is NULL
-	// loose is the number of bytes at the end of prefix that are delimiters which a key lacks where only NULLs follow.
+	null   bool // the previous part is NULL
+	// loose is the number of bytes at the end of prefix that are delimiters which a key lacks if only NULLs follow.
 	loose  int
 	proven facts
-	begun  int // key parts that begin within prefix, or at its end
-	bound  int // leading key parts that the path binds or ranges over
-	// openTail is set if the prefix holds a part that only the end of the key ends, as in uid AS TEXT, ts AS INT64: in a
-	// longer key that begins with the prefix, that part may be a longer value. provenBeforeTail holds the conjuncts proven
-	// before that part; they also hold for such a key.
+	begun  int // key parts that begin within prefix or at its end
+	bound  int // leading key parts that the path binds or restricts to a range
+	// openTail is set if prefix has a part that only the end of the key ends, such as uid AS TEXT before a missing ts AS
+	// INT64: in a longer key that begins with prefix, the part may be a longer value. provenBeforeTail has the facts
+	// proven before that part, which are true for such keys, too.
 	openTail         bool
 	provenBeforeTail facts
 }
 
-// with is b with more bytes behind its prefix.
+// with returns b with more bytes after its prefix.
 func (w *spanBuilder) with(b *path, more []byte) path {
 	c := *b
 	c.prefix, c.loose = w.join(b.prefix, more), 0
 	return c
 }
 
-// isNull reports whether p is NULL in the rows of b.
+// isNull reports whether p must be NULL in the rows of b.
 func (b *path) isNull(p *catalog.Part) bool {
 	return p.Nullable() && slices.Contains(b.nulls, p.Columns[0])
 }
 
-// fix sets column col to s for what follows.
+// fix sets the values of column col to s for the rest of the walk.
 func (b *path) fix(col int, s types.Set) { b.sets = b.sets.with(col, s) }
 
-// prove records that col lies in s for every row of the path.
+// prove records that col is in s in every row of the path.
 func (b *path) prove(col int, s types.Set) {
 	if p := b.proven.of(col); p != nil {
 		s = p.Intersect(s)
@@ -173,13 +174,13 @@ func (b *path) prove(col int, s types.Set) {
 	b.proven = b.proven.with(col, s)
 }
 
-// walk adds the spans of the rows of b.
+// walk adds the spans of the rows in b.
 func (w *spanBuilder) walk(b box) {
 	br := path{sets: facts{base: b.cols}, nulls: b.nulls}
 	w.tables(br, w.layout.Stored.Parts)
 }
 
-// tables walks the parts of the physical table's name, which must come out as single names.
+// tables walks the parts of the HBase table's name, whose result must be single names.
 func (w *spanBuilder) tables(br path, parts []*catalog.Part) {
 	for i, p := range parts {
 		if p.Literal != nil {
@@ -206,7 +207,7 @@ func (w *spanBuilder) tables(br path, parts []*catalog.Part) {
 	w.key(br, 0)
 }
 
-// nameRanges notes in which ranges the names of the tables lie whose part p the sets of br leave.
+// nameRanges records the ranges of the names of the tables, which contain the values that the sets of br allow for part p.
 //
 //	STORED IN ('tx_', DATE(ts) AS TEXT('yyyyMMdd')), ts >= '2024-03-05 10:00'      ['tx_20240305' - )
 func (w *spanBuilder) nameRanges(br *path, p *catalog.Part) {
@@ -231,7 +232,7 @@ func (w *spanBuilder) nameRanges(br *path, p *catalog.Part) {
 	}
 }
 
-// values lists the values that p can have in br, when they are few.
+// values returns the values that p can have in br if they are few.
 func (w *spanBuilder) values(br *path, p *catalog.Part) ([]types.Value, bool) {
 	set, ok := w.image(br, p)
 	if !ok {
@@ -244,7 +245,7 @@ func (w *spanBuilder) values(br *path, p *catalog.Part) ([]types.Value, bool) {
 	return p.Values(set, column, w.opt.MaxEnumerate)
 }
 
-// image gives the values of p when its only column is constrained, or its columns are all bound.
+// image returns the values that p can have in br if its only column is restricted, or all of its columns are bound.
 func (w *spanBuilder) image(br *path, p *catalog.Part) (types.Set, bool) {
 	if v, ok := w.computed(br, p); ok {
 		if v.IsNull() {
@@ -263,12 +264,12 @@ func (w *spanBuilder) image(br *path, p *catalog.Part) (types.Set, bool) {
 	return nil, false
 }
 
-// computed gives p's value when all its columns are bound to single values.
+// computed returns p's value if all of its columns are bound to single values.
 func (w *spanBuilder) computed(br *path, p *catalog.Part) (types.Value, bool) {
 	return p.Compute(br.sets.single, w.number)
 }
 
-// resolve answers LOOKUP calls from what is known and notes the others.
+// resolve returns the known value of a LOOKUP call, and records calls whose value is unknown.
 func (w *spanBuilder) resolve(table, column string, args []types.Value) (types.Value, bool) {
 	k := plan.LookupKey{Table: table, Column: column, Args: args}
 	if w.lookup != nil {
@@ -280,7 +281,7 @@ func (w *spanBuilder) resolve(table, column string, args []types.Value) (types.V
 	return types.Value{}, false
 }
 
-// take continues br with part p having the value v.
+// take continues br after part p with the value v.
 func (w *spanBuilder) take(br *path, p *catalog.Part, v types.Value) (path, bool) {
 	if v.IsNull() {
 		return path{}, false
@@ -302,7 +303,7 @@ func (w *spanBuilder) take(br *path, p *catalog.Part, v types.Value) (path, bool
 			return nb, true
 		}
 		if _, one := nb.sets.single(col); one && p.Monotone() == 0 && !p.Injective() {
-			return nb, true // v, a bucket or a hash, was computed from it and says nothing more
+			return nb, true // v was computed from the column and adds no fact
 		}
 		if pre, ok := preimageOf(p, pt, nb.sets.setOf(col)); ok {
 			if pre.IsEmpty() {
@@ -317,8 +318,8 @@ func (w *spanBuilder) take(br *path, p *catalog.Part, v types.Value) (path, bool
 	return nb, true
 }
 
-// preimageOf gives the values of p's column in within for which p lies in out, a point. Where each value of the column has one of p of its
-// own, which it is does not depend on within: to walk through a long list would take its square if each step looked at the list.
+// preimageOf returns the values of p's column in within for which p's value is in out, a point. If p is injective, the
+// preimage does not depend on within. Intersecting afterwards avoids quadratic time for a long list of values.
 func preimageOf(p *catalog.Part, out, within types.Set) (types.Set, bool) {
 	if p.Injective() {
 		if pre, ok := p.Preimage(out, types.All()); ok {
@@ -328,14 +329,14 @@ func preimageOf(p *catalog.Part, out, within types.Set) (types.Set, bool) {
 	return p.Preimage(out, within)
 }
 
-// fewPieces is how many pieces of a column's set are worth a span each where a key part has one value.
+// fewPieces is the number of intervals of a column's set that are worth a span each when a key part has one value.
 const fewPieces = 2
 
-// together says what to walk of a column's set where a part has one value, of which pre is the preimage. Keys with that value of the part
-// and a value of the column between two pieces of pre do not exist. So where pre has many more pieces than set, the part of set between the
-// ends of pre is as good, in fewer spans.
+// together returns the values of a column to walk after a part with one value, of which pre is the preimage. Keys with
+// that value of the part do not have values of the column between the intervals of pre. So if pre has many more intervals
+// than set, the part of set between the ends of pre selects the same keys with fewer spans.
 //
-//	x % 10 = 3, x in [0 - 99]      pre is 3, 13, 23 ... 93: behind the bucket 3 one span, [3 - 93], is read
+//	x % 10 = 3, x in [0 - 99]      pre is 3, 13, 23 ... 93; in bucket 3 one span, [3 - 93], is read
 func together(pre, set types.Set) types.Set {
 	if len(pre) <= max(len(set), fewPieces) {
 		return pre
@@ -358,7 +359,7 @@ func (w *spanBuilder) use(i int, u plan.Use, s types.Set) {
 	}
 }
 
-// alike reports whether two sets have equally many intervals and the same ends: equal enough for a display with "and
+// alike reports whether two sets have the same ends and the same number of intervals: then EXPLAIN shows them as one, "and
 // others".
 func alike(a, b types.Set) bool {
 	if len(a) != len(b) || len(a) == 0 {
@@ -374,7 +375,7 @@ func alike(a, b types.Set) bool {
 	return same(a[0].Lo, b[0].Lo) && same(a[len(a)-1].Hi, b[len(b)-1].Hi)
 }
 
-// key walks the key's parts from i on. It reports whether any of them is bound or ranged.
+// key walks the key's parts from i on. It reports whether one of them is bound or restricted to a range.
 func (w *spanBuilder) key(br path, i int) bool {
 	if w.steps++; w.steps%256 == 1 {
 		w.env.tick()
@@ -429,7 +430,7 @@ func (w *spanBuilder) key(br path, i int) bool {
 	return br.bound > 0
 }
 
-// stopAt notes why the walk ends before part i.
+// stopAt records why the walk ends before part i.
 func (w *spanBuilder) stopAt(i int, p *catalog.Part, br *path) {
 	if i < w.stopPart {
 		w.stopPart = i

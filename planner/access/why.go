@@ -10,7 +10,7 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// partUses are the uses of l's key parts before anything is known of them.
+// partUses returns the uses of l's key parts before any condition is known.
 func partUses(l *catalog.Layout) []plan.PartUse {
 	out := make([]plan.PartUse, len(l.Key.Parts))
 	for i, p := range l.Key.Parts {
@@ -24,7 +24,7 @@ func partUses(l *catalog.Layout) []plan.PartUse {
 // partUses describes how the chosen access of c uses the key's parts.
 func (c *candidate) partUses() []plan.PartUse {
 	w := c.builder
-	uses := slices.Clone(w.uses) // which other ways to read the same spans have as well
+	uses := slices.Clone(w.uses) // other ways to read the same spans share w.uses
 	for i := range uses {
 		switch u := &uses[i]; {
 		case u.Use != plan.Unused:
@@ -46,7 +46,7 @@ func (c *candidate) partUses() []plan.PartUse {
 		}
 		return uses
 	}
-	for i, u := range uses { // what the walk found does not narrow the keys
+	for i, u := range uses { // the walk's result does not restrict the keys
 		if u.Use != plan.Literal {
 			uses[i] = plan.PartUse{Part: u.Part, Why: u.Why}
 		}
@@ -63,7 +63,7 @@ func (c *candidate) partUses() []plan.PartUse {
 	return uses
 }
 
-// skipped marks parts of a key whose values are hopped over.
+// skipped marks the parts over whose values a scan hops.
 func skipped(parts []plan.PartUse) {
 	for i := range parts {
 		if parts[i].Use != plan.Literal {
@@ -72,7 +72,7 @@ func skipped(parts []plan.PartUse) {
 	}
 }
 
-// why explains why a walk cannot pass p.
+// why explains why the walk ends before p.
 func (w *spanBuilder) why(p *catalog.Part, br *path) string {
 	t := func(col int) string { return w.table.Columns[col].Name }
 	if len(p.Columns) == 0 {
@@ -98,7 +98,7 @@ func (w *spanBuilder) why(p *catalog.Part, br *path) string {
 	}
 }
 
-// whyNotKey explains why the key does not decide predicate e, whose Constraint is is.
+// whyNotKey explains why the key does not decide predicate e; is is the Constraint of e.
 func (w *spanBuilder) whyNotKey(e expr.Expr, is *expr.Constraint, t *catalog.Table) string {
 	cols := expr.Columns(e)
 	for _, col := range cols {
@@ -140,7 +140,7 @@ func (w *spanBuilder) whyNotKey(e expr.Expr, is *expr.Constraint, t *catalog.Tab
 	return "the key narrows it, but not to exactly these rows"
 }
 
-// enumerable reports whether p has few values, whatever its columns have.
+// enumerable reports whether p has few possible values, independently of its columns.
 func (w *spanBuilder) enumerable(p *catalog.Part) bool {
 	dom, ok := p.Domain()
 	if ok {

@@ -154,8 +154,8 @@ type Scan struct {
 	// Cuts are sorted keys at which ranges are cut, so that several parts of a large region are read concurrently. They
 	// come from statistics and have no other effect.
 	Cuts []Cut
-	// DistinctPrefix, if not 0, is the number of leading key parts that contain all wanted columns. Of the rows with equal
-	// values of these parts the first suffices, and the reader may skip the others.
+	// DistinctPrefix, if not 0, is the number of leading key parts that contain all wanted columns. The first row
+	// suffices for each combination of their values: the reader may skip the others.
 	DistinctPrefix int
 	// DistinctFirst is set if it must be the first of these rows in the order of the next part: one row for each
 	// Part.InOrder.
