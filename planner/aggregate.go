@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// aggregate finds an aggregate by name, or returns nil.
+// aggregate returns the aggregate with this name, or nil.
 func aggregate(name string) *expr.Function {
 	if f := expr.Builtins().Lookup(name); f != nil && f.Group == "aggregate" {
 		return f
@@ -17,16 +17,16 @@ func aggregate(name string) *expr.Function {
 	return nil
 }
 
-// aggregates collects the aggregate calls of a core. During compilation a column with an index from aggMark on
-// represents each call.
+// aggregates collects the aggregate calls of a core. During compilation, a column with an index from aggMark on represents
+// each call.
 type aggregates struct {
 	q      *query
-	rows   *expr.Scope // of srcs
+	rows   *expr.Scope // for columns of srcs
 	srcs   []*source
 	calls  []plan.AggCall
 	texts  []string
 	inside bool
-	// groupings are the calls of GROUPING, each with its arguments.
+	// groupings are the calls of GROUPING; marks has the arguments of each.
 	groupings []*parser.Call
 	marks     [][]expr.Expr
 }
@@ -66,7 +66,7 @@ func (a *aggregates) call(c *parser.Call, f *expr.Function) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if around && !own { // SQL has it computed there, of the rows of that query
+	if around && !own { // as in SQL, it belongs to the outer query, and is computed over that query's rows
 		return nil, parser.Errorf(c.Pos, "%s takes columns of the query around this one alone, which makes it an aggregate of that query: not supported here", c.Name).
 			WithHint("compute it in a sub-query in FROM, and take its column")
 	}
@@ -80,7 +80,7 @@ func (a *aggregates) call(c *parser.Call, f *expr.Function) (expr.Expr, error) {
 	return a.ref(len(a.calls)-1, c.Pos), nil
 }
 
-// compile compiles the arguments of the aggregate f and the other clauses of c except OVER.
+// compile compiles the aggregate f: its arguments and the other clauses of c except OVER.
 func (a *aggregates) compile(c *parser.Call, f *expr.Function) (plan.AggCall, error) {
 	scope := a.scope()
 	call := plan.AggCall{Func: plan.Func(f.Name), Distinct: c.Distinct}
@@ -133,7 +133,7 @@ func (a *aggregates) ref(i int, pos parser.Pos) *expr.Column {
 	return &expr.Column{Pos: pos, Index: aggMark + i, Name: fmt.Sprintf("%s#%d", a.texts[i], i), Text: a.texts[i], Typ: a.calls[i].Typ}
 }
 
-// arguments returns the expressions from which c is computed, first the one that is read of each row: for WITHIN GROUP
+// arguments returns the expressions from which c is computed. The first one is evaluated for each row; for WITHIN GROUP
 // this is the sort key. It refuses arguments that f does not take.
 func (a *aggregates) arguments(c *parser.Call, f *expr.Function) ([]parser.Expr, error) {
 	switch {

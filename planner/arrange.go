@@ -7,13 +7,14 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// arrange gives the order in which to join sources of inner joins where the written one begins with a full scan and another need not, or
-// begins with more rows; nil: as written. It begins with the first of these that there is:
+// arrange returns the order in which to join sources of inner joins; nil means as written. It changes the written order if
+// that begins with a full scan although another order need not, or with more rows. It begins with the first of these that
+// exists:
 //
-//	rows that are at hand and bind the key of a table
+//	rows in memory that bind the key of a table
 //	a table whose key is bound
-//	what is likely to give few rows (few), and binds the key of a table
-//	what binds the key of a table
+//	a source that probably has few rows (few) and binds the key of a table
+//	a source that binds the key of a table
 func (q *query) arrange(f *from, conds []expr.Expr, h hints) []int {
 	if order := q.virtualOrder(f, conds); order != nil {
 		return order
@@ -61,7 +62,7 @@ func (q *query) arrange(f *from, conds []expr.Expr, h hints) []int {
 	return nil
 }
 
-// narrowed reports whether a condition on columns outside of its keys leaves few rows of s, a table.
+// narrowed reports whether a condition on columns outside of its keys probably leaves few rows of s, a table.
 func (s *source) narrowed(conds []expr.Expr) bool {
 	own, _ := ownTerms(conds, s)
 	return slices.ContainsFunc(append(own, s.conds...), func(e expr.Expr) bool {
@@ -69,7 +70,8 @@ func (s *source) narrowed(conds []expr.Expr) bool {
 	})
 }
 
-// reach returns the access to a source by key from the given sources: a full scan if they do not bind its start.
+// reach returns a function that returns the access to source i by key for rows of the given sources. It is a full scan if
+// these do not bind the start of the key.
 func (q *query) reach(f *from, conds []expr.Expr, h hints) func(i int, given []int) plan.Access {
 	return func(i int, given []int) plan.Access {
 		s := f.srcs[i]
@@ -94,8 +96,8 @@ func (q *query) reach(f *from, conds []expr.Expr, h hints) func(i int, given []i
 	}
 }
 
-// sampled returns the part of e, a condition on s and the given sources, that concerns s, for made-up values of the
-// given sources; nil if it concerns other sources.
+// sampled returns the part of e, a condition on s and the given sources, that restricts s, for made-up values of the given
+// sources. It returns nil if e refers to other sources.
 func (q *query) sampled(e expr.Expr, s *source, given []int, f *from) expr.Expr {
 	of, around := false, false
 	for _, c := range expr.Columns(e) {
@@ -129,12 +131,13 @@ func (q *query) sampled(e expr.Expr, s *source, given []int, f *from) expr.Expr 
 		if c.Index >= s.offset && c.Index < s.offset+s.width() {
 			return shifted(c, s.offset)
 		}
-		k++ // of a range the first value may be its start
+		k++ // the first value of a range may be its excluded start
 		return &expr.Const{Pos: c.Pos, Val: sampleValue(c.Typ, k), Typ: c.Typ}
 	}), q.env.Loc)
 }
 
-// orderFrom gives an order of n sources that begins with first and goes on with those whose keys the ones so far bind.
+// orderFrom returns an order of n sources that begins with first and continues with sources whose keys are bound by the
+// previous ones.
 func orderFrom(first, n int, bound func(i int, given []int) bool) []int {
 	order := []int{first}
 	for len(order) < n {

@@ -9,14 +9,14 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// oneOfSame lets s, the only source of b, read those rows alone that the result is made of, where these are an end of each group:
+// oneOfSame lets s, the only source of b, read only the first or last rows of each group, if the result needs no others:
 //
-//	SELECT DISTINCT a, max(DISTINCT a) GROUP BY b        one of those that are the same in a and b
+//	SELECT DISTINCT a, max(DISTINCT a) GROUP BY b        one row for each a and b
 //	min(ts), max(ts), max_by(v, ts) GROUP BY a           the first and the last row of each a
 //	DISTINCT ON (a) ... ORDER BY a, ts DESC              the last row of each a
-//	row_number() OVER (PARTITION BY a ORDER BY ts) <= 3  the first three rows of each a, if that is asked of the row_number
+//	row_number() OVER (PARTITION BY a ORDER BY ts) <= 3  the first three rows of each a, as the condition on row_number requires
 //
-// ordered and inOrder are as in read.
+// ordered and inOrder are the results of read.
 func (b *block) oneOfSame(s *plan.Scan, ordered, inOrder bool) {
 	var used []bool
 	var e *access.Ends
@@ -43,7 +43,7 @@ func (b *block) oneOfSame(s *plan.Scan, ordered, inOrder bool) {
 	case b.core.Distinct:
 		used = b.used
 	case b.on != nil:
-		if e = endsOf(b.on, b.terms[len(b.on):], ordered); ordered { // the first row of each
+		if e = endsOf(b.on, b.terms[len(b.on):], ordered); ordered { // the first row of each group
 			used = b.only(b.on)
 		} else if e != nil {
 			e.Ordered = b.sorted > 0
@@ -54,7 +54,7 @@ func (b *block) oneOfSame(s *plan.Scan, ordered, inOrder bool) {
 	}
 }
 
-// only marks the columns in es.
+// only returns the columns of es as marks.
 func (b *block) only(es []expr.Expr) []bool {
 	of := make([]bool, len(b.used))
 	mark(of, es...)
@@ -62,7 +62,7 @@ func (b *block) only(es []expr.Expr) []bool {
 }
 
 // endsOf describes the first rows of each group in the order of terms. It returns nil if they cannot be found without
-// reading all rows. ordered says that the rows come in the order of groups and terms.
+// reading all rows. ordered reports that the rows are sorted by groups and terms.
 func endsOf(groups []expr.Expr, terms []plan.SortTerm, ordered bool) *access.Ends {
 	if ordered {
 		return &access.Ends{}
@@ -73,7 +73,8 @@ func endsOf(groups []expr.Expr, terms []plan.SortTerm, ordered bool) *access.End
 	return &access.Ends{Groups: groups, By: terms[0].Expr, First: !terms[0].Desc, Last: terms[0].Desc, Nulls: true, Told: len(terms) > 1}
 }
 
-// endsOfGroups are the rows of which all aggregates of b are, if that is by one column; nil: they are of others, too.
+// endsOfGroups describes the rows of each group that the aggregates of b need, if these are the least or greatest by a
+// single column. It returns nil if they need others.
 func (b *block) endsOfGroups() *access.Ends {
 	e := &access.Ends{Groups: b.groups.by}
 	for i := range b.aggs.calls {
@@ -100,10 +101,10 @@ func (b *block) endsOfGroups() *access.Ends {
 	return e
 }
 
-// maxFirst bounds how many rows of a partition are read for the sake of their numbers.
+// maxFirst bounds the number of rows of a partition that are read because of a condition on row_number.
 const maxFirst = 1000
 
-// numbered takes from c, a condition over b's columns, how many rows of each partition can pass it.
+// numbered sets b.first from c, a condition on b's columns, if c bounds the row number.
 func (b *block) numbered(c expr.Expr) bool {
 	col, set, _, ok := expr.Sarg(c)
 	if !ok || len(set) == 0 || set[len(set)-1].Hi.IsNull() || set[len(set)-1].Hi.Type() != types.BigInt || b.grouped || b.on != nil || b.core.Distinct || col >= len(b.outs) {

@@ -10,19 +10,20 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// from lists the sources of FROM and the conditions that tie them.
+// from holds the sources of FROM and their join conditions.
 type from struct {
 	srcs    []*source
-	outer   []bool         // by source: the side of an outer join that may be missing
-	swapped []bool         // by source: this join was written as a RIGHT JOIN
-	on      []expr.Expr    // by source: the outer join's condition
-	conds   []expr.Expr    // of inner joins
-	star    []*expr.Column // what * shows, in the order written
-	names   []string       // of tables, however they are joined
-	// computed are the columns of star, from viewMark on, that are expressions over the joined row, not columns of a
-	// table.
+	outer   []bool         // by source: it is joined by an outer join, so that its columns may be NULL
+	swapped []bool         // by source: the join was written as a RIGHT JOIN
+	on      []expr.Expr    // by source: the condition of its outer join
+	conds   []expr.Expr    // the conditions of inner joins
+	star    []*expr.Column // the columns of *, in the order written
+	names   []string       // the names of tables in all joins
+	// computed are the columns of star with an index from viewMark on: they are expressions over the joined row instead of
+	// columns of a table.
 	computed []expr.Expr
-	// hidden is the range of srcs that LATERAL items may not refer to: the right side of a RIGHT JOIN while its left one is added.
+	// hidden is the range of srcs to which LATERAL items may not refer: the right side of a RIGHT JOIN while its left side
+	// is added.
 	hidden [2]int
 }
 
@@ -54,7 +55,7 @@ func (f *from) width() int {
 	return last.offset + last.width()
 }
 
-// add appends a source and gives the columns that * shows of it.
+// add appends a source, and returns the columns of it that * includes.
 func (f *from) add(s *source) []*expr.Column {
 	s.offset = f.width()
 	f.srcs = append(f.srcs, s)
@@ -64,7 +65,7 @@ func (f *from) add(s *source) []*expr.Column {
 	return f.seen(s)
 }
 
-// seen gives the columns of s, one of f's, that * shows.
+// seen returns the columns of s, a source of f, that * includes.
 func (f *from) seen(s *source) []*expr.Column {
 	if s.view == nil {
 		return s.shown()
@@ -82,7 +83,7 @@ func (f *from) seen(s *source) []*expr.Column {
 	return out
 }
 
-// shown gives the columns of s that * shows.
+// shown returns the columns of s that * includes.
 func (s *source) shown() []*expr.Column {
 	all, out := make([]expr.Column, len(s.cols)), make([]*expr.Column, 0, len(s.cols))
 	for i, c := range s.cols {
@@ -94,7 +95,7 @@ func (s *source) shown() []*expr.Column {
 	return out
 }
 
-// shown gives the columns that table.* shows.
+// shown returns the columns that table.* includes.
 func (f *from) shown(table string) []*expr.Column {
 	var out []*expr.Column
 	for _, s := range f.srcs {
@@ -111,7 +112,7 @@ func (f *from) shown(table string) []*expr.Column {
 	return out
 }
 
-// addFrom adds t's sources and conditions, and gives the columns that * shows of it.
+// addFrom adds t's sources and conditions, and returns the columns of t that * includes.
 func (q *query) addFrom(f *from, t parser.TableExpr) ([]*expr.Column, error) {
 	switch t := t.(type) {
 	case *parser.TableName:
@@ -144,7 +145,7 @@ func (q *query) addFrom(f *from, t parser.TableExpr) ([]*expr.Column, error) {
 	panic(fmt.Sprintf("planner: unknown table expression %T", t))
 }
 
-// join adds the sides of a join that is not FULL. A RIGHT JOIN is a LEFT JOIN the other way round.
+// join adds the sides of a join that is not FULL. A RIGHT JOIN becomes a LEFT JOIN with exchanged sides.
 func (q *query) join(f *from, t *parser.Join) ([]*expr.Column, error) {
 	first, second := t.Left, t.Right
 	if t.Kind == parser.RightJoin {
@@ -181,7 +182,7 @@ func (q *query) join(f *from, t *parser.Join) ([]*expr.Column, error) {
 		return nil, err
 	}
 	var kept []*expr.Column
-	for _, p := range shared { // the column of the side whose rows are all there stands for both
+	for _, p := range shared { // the merged column is that of the side that has all of its rows
 		keep, drop := p[0], p[1]
 		if t.Kind == parser.RightJoin {
 			keep, drop = drop, keep
@@ -198,7 +199,7 @@ func (q *query) join(f *from, t *parser.Join) ([]*expr.Column, error) {
 	return append(kept, unshared(append(slices.Clone(a.star), b.star...), shared)...), nil
 }
 
-// merge leaves the column at index of the joined row to its table's name.
+// merge makes the column at index of the joined row accessible only with its table's name.
 func merge(srcs []*source, index int) {
 	for _, s := range srcs {
 		if i := index - s.offset; i >= 0 && i < s.width() {
@@ -210,13 +211,13 @@ func merge(srcs []*source, index int) {
 	}
 }
 
-// side is one side of a join, and the columns that * shows of it.
+// side is one side of a join, with the columns that * includes.
 type side struct {
 	srcs []*source
 	star []*expr.Column
 }
 
-// condition compiles the condition of a join over its sides, and pairs the columns that USING or NATURAL merges.
+// condition compiles the condition of a join of a and b, and returns the pairs of columns that USING or NATURAL merges.
 func (q *query) condition(t *parser.Join, a, b side) (on expr.Expr, shared [][2]*expr.Column, err error) {
 	names := t.Using
 	if t.Natural {
@@ -259,14 +260,14 @@ func isAlways(e expr.Expr) bool {
 	return ok && !k.Val.IsNull() && k.Val.Bool()
 }
 
-// unshared removes the shared columns from the columns of *.
+// unshared removes the merged columns from star.
 func unshared(star []*expr.Column, shared [][2]*expr.Column) []*expr.Column {
 	return slices.DeleteFunc(star, func(c *expr.Column) bool {
 		return slices.ContainsFunc(shared, func(p [2]*expr.Column) bool { return c.Index == p[0].Index || c.Index == p[1].Index })
 	})
 }
 
-// addOne adds t as one source: a join is read as a whole.
+// addOne adds t as one source: a join is read completely.
 func (q *query) addOne(f *from, t parser.TableExpr) ([]*expr.Column, error) {
 	if j, ok := t.(*parser.Join); ok {
 		return q.addWhole(f, j)
@@ -274,7 +275,7 @@ func (q *query) addOne(f *from, t parser.TableExpr) ([]*expr.Column, error) {
 	return q.addFrom(f, t)
 }
 
-// wholeJoin reads the join t, all of its columns, as the one source of a new from.
+// wholeJoin plans the join t, with all of its columns, as the only source of a new from.
 func (q *query) wholeJoin(t *parser.Join) (*from, error) {
 	out := &from{}
 	defer func(pull pulling) { q.pull = pull }(q.pull)
@@ -296,7 +297,7 @@ func (q *query) wholeJoin(t *parser.Join) (*from, error) {
 	return out, nil
 }
 
-// whole reads all columns of f.
+// whole plans the reading of all columns of f.
 func (q *query) whole(f *from) (plan.Node, error) {
 	used := make([]bool, f.width())
 	for i := range used {
@@ -306,8 +307,7 @@ func (q *query) whole(f *from) (plan.Node, error) {
 	return node, err
 }
 
-// addJoined makes a join of srcs, read by node, the only source of f; columns in addition to theirs have no table's
-// name.
+// addJoined makes node, which reads the join of srcs, the only source of f. Further columns have no table's name.
 func (f *from) addJoined(srcs []*source, node plan.Node, star []*expr.Column, more ...plan.OutputColumn) {
 	out := &source{node: node}
 	for _, s := range srcs {
@@ -328,7 +328,7 @@ func (f *from) addJoined(srcs []*source, node plan.Node, star []*expr.Column, mo
 	f.star = star
 }
 
-// fullJoin makes a FULL JOIN the one source of f: neither side's rows depend on the other's.
+// fullJoin makes a FULL JOIN the only source of f: the rows of neither side depend on those of the other.
 func (q *query) fullJoin(f *from, t *parser.Join) error {
 	l, r := &from{}, &from{}
 	ls, err := q.addFrom(l, t.Left)

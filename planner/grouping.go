@@ -12,14 +12,14 @@ import (
 // grouping is a GROUP BY.
 type grouping struct {
 	by []expr.Expr
-	// sets are the grouping sets, each a list of indexes of expressions; nil: rows are grouped by all expressions.
+	// sets are the grouping sets as lists of indexes in by; nil: rows are grouped by all expressions.
 	sets    [][]int
-	written []parser.Expr // of sets: the expressions; nil for what * stands for
-	outs    []expr.Expr   // of sets: the result column that each of by is, by name, by number or as it is written; nil: none
+	written []parser.Expr // of sets: the expressions as written; nil for columns of *
+	outs    []expr.Expr   // of sets: for each of by, the result column that it is, by name, by number or by equal text; nil if none
 	aggs    *aggregates
 }
 
-// As in PostgreSQL.
+// PostgreSQL's limits.
 const (
 	maxGroupingSets = 4096
 	maxCube         = 12
@@ -61,18 +61,18 @@ func (q *query) grouping(c *parser.SelectCore, outs []output, aggs *aggregates) 
 		g.sets = slices.CompactFunc(g.sets, slices.Equal)
 	}
 	if len(g.sets) == 1 {
-		g.sets = nil // it has all of them
+		g.sets = nil // every set contains all expressions
 		return g, g.marked()
 	}
 	for _, x := range g.by {
-		if _, constant := x.(*expr.Const); constant { // which is what stands for it in SELECT, where it would have to be NULL
+		if _, constant := x.(*expr.Const); constant { // a constant would have to be NULL in some rows, but SELECT replaces it by its value
 			return nil, parser.Errorf(x.Position(), "GROUPING SETS, ROLLUP and CUBE take no constants")
 		}
 	}
 	return g, g.marked()
 }
 
-// isSets reports whether a term of GROUP BY is more than one expression.
+// isSets reports whether a term of GROUP BY contains several expressions.
 func isSets(e parser.Expr) bool {
 	_, sets := e.(*parser.GroupingSets)
 	_, tuple := e.(*parser.Tuple)
@@ -83,7 +83,7 @@ func tooManySets(pos parser.Pos) error {
 	return parser.Errorf(pos, "more than %d grouping sets", maxGroupingSets)
 }
 
-// union gives the indexes of both, sorted, each once.
+// union returns the union of two lists of indexes, sorted.
 func union(a, b []int) []int {
 	out := slices.Concat(a, b)
 	slices.Sort(out)
@@ -119,7 +119,7 @@ func (g *grouping) setsOf(e parser.Expr, outs []output) ([][]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		longer := out[len(out)-1:] // ROLLUP goes on with all items so far, CUBE with any of them
+		longer := out[len(out)-1:] // ROLLUP extends only the longest set, CUBE extends every set
 		if s.Kind == "CUBE" {
 			longer = out
 		}
@@ -131,7 +131,7 @@ func (g *grouping) setsOf(e parser.Expr, outs []output) ([][]int, error) {
 	return out, nil
 }
 
-// set gives the expressions of one item.
+// set returns the expressions of one item as indexes.
 func (g *grouping) set(e parser.Expr, outs []output) (set []int, err error) {
 	if t, ok := e.(*parser.Tuple); ok {
 		for _, x := range t.Items {
@@ -158,12 +158,12 @@ func (g *grouping) set(e parser.Expr, outs []output) (set []int, err error) {
 	for i, by := range g.by {
 		switch {
 		case !expr.Same(by, x):
-		case of != nil && g.outs[i] != nil && of != g.outs[i]: // two columns of the result, which have NULL in other sets
+		case of != nil && g.outs[i] != nil && of != g.outs[i]: // two result columns, which are NULL in the rows of other sets
 			continue
 		case sameText(written, g.written[i]):
 			return []int{i}, nil
 		}
-		// What stands for one of them in SELECT would be the other one's value, which is NULL elsewhere.
+		// An expression in SELECT that equals one of them would get the value of the other, which may be NULL.
 		if expr.Same(by, x) || by.Type() == types.Boolean && x.Type() == types.Boolean && expr.Same(expr.Negate(x), by) {
 			return nil, parser.Errorf(e.Position(), "%s says the same as another expression that is grouped by: not supported in GROUPING SETS, ROLLUP and CUBE", e)
 		}
@@ -172,7 +172,7 @@ func (g *grouping) set(e parser.Expr, outs []output) (set []int, err error) {
 	return []int{len(g.by) - 1}, nil
 }
 
-// resultOf finds the first result column that equals x, written as e, or returns nil.
+// resultOf returns the first result column that equals x, which is written as e, or nil.
 func resultOf(x expr.Expr, e parser.Expr, outs []output) *output {
 	i := slices.IndexFunc(outs, func(o output) bool { return expr.Same(o.expr, x) && sameText(o.written, e) })
 	if i < 0 {
@@ -181,7 +181,7 @@ func resultOf(x expr.Expr, e parser.Expr, outs []output) *output {
 	return &outs[i]
 }
 
-// sameText reports whether two expressions that say the same are written as one.
+// sameText reports whether two equal expressions are also written alike.
 func sameText(a, b parser.Expr) bool {
 	_, plainA := a.(*parser.ColumnRef)
 	_, plainB := b.(*parser.ColumnRef)
@@ -217,7 +217,7 @@ func (a *aggregates) grouping(c *parser.Call) (expr.Expr, error) {
 	return &expr.Column{Pos: c.Pos, Index: groupingMark + at, Name: c.String(), Typ: types.Int}, nil
 }
 
-// marked checks that the arguments of GROUPING are grouped by.
+// marked returns an error if an argument of GROUPING is not in GROUP BY.
 func (g *grouping) marked() error {
 	for i, args := range g.aggs.marks {
 		for k, x := range args {
@@ -229,7 +229,7 @@ func (g *grouping) marked() error {
 	return nil
 }
 
-// width is the number of values before the aggregates in the Aggregate's rows.
+// width returns the number of values before the aggregates in the Aggregate's rows.
 func (g *grouping) width() int {
 	if g.sets == nil {
 		return len(g.by)
@@ -237,7 +237,7 @@ func (g *grouping) width() int {
 	return len(g.by) + 1 + len(g.aggs.marks)
 }
 
-// over plans the groups of n's rows.
+// over returns a node that groups n's rows.
 func (g *grouping) over(n plan.Node, ordered bool) *plan.Aggregate {
 	if g.sets == nil {
 		return &plan.Aggregate{Input: n, GroupBy: g.by, Aggs: g.aggs.calls, Ordered: ordered}
@@ -276,7 +276,7 @@ func (g *grouping) over(n plan.Node, ordered bool) *plan.Aggregate {
 	return out
 }
 
-// groupName is the display name of a group by x in a plan.
+// groupName returns the name of a group by x for plans.
 func groupName(x expr.Expr) string {
 	if c, ok := x.(*expr.Column); ok {
 		return c.Name
@@ -284,12 +284,12 @@ func groupName(x expr.Expr) string {
 	return x.String()
 }
 
-// after rewrites e, over the tables' row, to one over the Aggregate's output.
+// after rewrites e, over the tables' rows, to an expression over the Aggregate's rows.
 func (g *grouping) after(e expr.Expr) (expr.Expr, error) {
-	if i := slices.Index(g.outs, e); i >= 0 { // the result column itself, not another one of the same value
+	if i := slices.Index(g.outs, e); i >= 0 { // the same result column, not another one with an equal value
 		return &expr.Column{Pos: e.Position(), Index: i, Name: groupName(g.by[i]), Typ: e.Type()}, nil
 	}
-	written := func(x expr.Expr) expr.Expr { // x with the groups that stand in it as they were
+	written := func(x expr.Expr) expr.Expr { // x with its groups as they were before the rewriting
 		return expr.Map(x, func(y expr.Expr) expr.Expr {
 			if c, ok := y.(*expr.Column); ok && c.Index >= groupMark && c.Index < windowMark {
 				return g.by[c.Index-groupMark]
@@ -311,7 +311,7 @@ func (g *grouping) after(e expr.Expr) (expr.Expr, error) {
 			case expr.Same(was, by):
 				return group
 			case by.Type() == types.Boolean && was.Type() == types.Boolean && expr.Same(expr.Negate(was), by):
-				return expr.Negate(group) // NOT was pushed down into x when it was compiled
+				return expr.Negate(group) // compilation moved NOT into x
 			}
 		}
 		return x

@@ -9,13 +9,12 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// joined reads the sources and joins them, one to the row of those before it.
-// ordered reports whether the wanted order is provided.
+// joined reads the sources and joins them one after the other. ordered reports whether the rows are in the wanted order.
 //
-//	a predicate on a column holds for the columns it is equal to (spread)
-//	inner joins begin with a source whose key is bound, and go on with those whose keys
-//	  the rows so far bind (arrange)
-//	each further source is looked up by key where the rows so far bind it, else hashed
+//	a condition on a column is added for the columns that are equal to it (spread)
+//	inner joins begin with a source whose key is bound, and continue with those whose keys
+//	  the previous rows bind (arrange)
+//	each further source is looked up by key if the previous rows bind it, otherwise hashed
 func (q *query) joined(f *from, conds []expr.Expr, used []bool, want accessOrder, h hints) (n plan.Node, ordered bool, err error) {
 	switch len(f.srcs) {
 	case 0:
@@ -56,7 +55,7 @@ func (q *query) joined(f *from, conds []expr.Expr, used []bool, want accessOrder
 	return n, false, err
 }
 
-// inOrder joins the sources in an order; nil: as written. ordered reports whether their rows come as want says.
+// inOrder joins the sources in an order; nil means as written. ordered reports whether their rows are in the order want.
 func (q *query) inOrder(f *from, order []int, conds []expr.Expr, used []bool, want accessOrder, h hints) (n plan.Node, ordered bool, err error) {
 	if order == nil {
 		return q.chain(f, conds, used, want, h)
@@ -64,8 +63,8 @@ func (q *query) inOrder(f *from, order []int, conds []expr.Expr, used []bool, wa
 	return q.rearranged(f, order, conds, used, want, h)
 }
 
-// ofFirst is what want, of the joined rows, is of those of the first source: an order by its columns, and a limit if each of its rows is in
-// the result. ok is false where it cannot be had.
+// ofFirst translates want, an order of the joined rows, to an order of the first source's rows. It has a limit if each of
+// these rows is in the result. ok is false if want contains other sources' columns.
 func (f *from) ofFirst(want accessOrder, conds []expr.Expr) (of accessOrder, ok bool) {
 	width := f.srcs[0].width()
 	for _, t := range want.by {
@@ -79,7 +78,7 @@ func (f *from) ofFirst(want accessOrder, conds []expr.Expr) (of accessOrder, ok 
 	return want, len(want.by) > 0 || want.limit.Set
 }
 
-// chain joins the sources in their order. A join whose right side is looked up keeps the order of its left side.
+// chain joins the sources in their order. If the right side is looked up, a join keeps the order of its left side.
 func (q *query) chain(f *from, conds []expr.Expr, used []bool, want accessOrder, h hints) (n plan.Node, ordered bool, err error) {
 	rest := conds
 	if want, ordered = f.ofFirst(want, conds); !ordered {
@@ -141,7 +140,7 @@ func ownTerms(conds []expr.Expr, s *source) (own, rest []expr.Expr) {
 	return own, rest
 }
 
-// termsUpTo divides conds into those that can be checked once s is joined to the sources before it, and the others.
+// termsUpTo divides conds into those that can be checked when s is joined to the previous sources, and the others.
 func termsUpTo(conds []expr.Expr, s *source) (now, later []expr.Expr) {
 	for _, c := range conds {
 		if within(c, 0, s.offset+s.width()) {
@@ -162,7 +161,7 @@ func within(e expr.Expr, from, to int) bool {
 	return true
 }
 
-// shifted rewrites e over the joined row to one over a source's own row.
+// shifted rewrites e, over the joined row, to an expression over a source's own row.
 func shifted(e expr.Expr, by int) expr.Expr {
 	if by == 0 {
 		return e
@@ -170,7 +169,7 @@ func shifted(e expr.Expr, by int) expr.Expr {
 	return moved(e, func(i int) int { return i - by })
 }
 
-// moved rewrites the columns of e.
+// moved replaces the index of each column in e.
 func moved(e expr.Expr, to func(index int) int) expr.Expr {
 	return expr.Map(e, func(x expr.Expr) expr.Expr {
 		if c, ok := x.(*expr.Column); ok {
@@ -182,7 +181,7 @@ func moved(e expr.Expr, to func(index int) int) expr.Expr {
 	})
 }
 
-// newJoin joins on the equalities between the sides; other conditions are checked on each pair.
+// newJoin returns a join by the equalities between the sides. It checks other conditions for each pair.
 func newJoin(left, right plan.Node, outer bool, on []expr.Expr, offset int) *plan.Join {
 	j := &plan.Join{Left: left, Right: right, Outer: outer}
 	var rest []expr.Expr
@@ -204,8 +203,8 @@ func newJoin(left, right plan.Node, outer bool, on []expr.Expr, offset int) *pla
 	return j
 }
 
-// equality returns the sides of x = y, converted so that equal values have equal keys in a hash table: values of one
-// type, integers, and other numbers in the type that holds both.
+// equality returns the sides of x = y, converted so that equal values have equal keys in a hash table: two values of the
+// same type, two integers, or two numbers in the type that holds both.
 func equality(e expr.Expr) (x, y expr.Expr, ok bool) {
 	c, ok := e.(*expr.Compare)
 	if !ok || c.Op != expr.EQ {
@@ -223,8 +222,8 @@ func equality(e expr.Expr) (x, y expr.Expr, ok bool) {
 	return nil, nil, false
 }
 
-// spread adds to conds the conditions that follow for columns equal to theirs, and to the condition of a LEFT JOIN
-// those that follow for its left columns.
+// spread adds to conds the conditions on a column for all columns that are equal to it. For a LEFT JOIN it adds those that
+// follow for the right side to the join's condition.
 func (f *from) spread(conds []expr.Expr) []expr.Expr {
 	var pairs [][2]*expr.Column
 	pair := func(e expr.Expr) (x, y *expr.Column, ok bool) {
@@ -242,7 +241,7 @@ func (f *from) spread(conds []expr.Expr) []expr.Expr {
 		}
 	}
 	out := slices.Clip(conds)
-	for i := 0; i < len(out) && len(out) < len(conds)+64; i++ { // what is added may lead to more
+	for i := 0; i < len(out) && len(out) < len(conds)+64; i++ { // added conditions may lead to more
 		for _, p := range pairs {
 			if e, ok := restated(out[i], p[0], p[1]); ok && !slices.ContainsFunc(out, func(o expr.Expr) bool { return expr.Same(o, e) }) {
 				out = append(out, e)
@@ -273,7 +272,7 @@ func (f *from) spread(conds []expr.Expr) []expr.Expr {
 	return out
 }
 
-// restated is e, a predicate on column x alone, said of y.
+// restated returns e, a condition on column x alone, as a condition on y.
 func restated(e expr.Expr, x, y *expr.Column) (expr.Expr, bool) {
 	col, _, _, ok := expr.Sarg(e)
 	if !ok || col != x.Index {
@@ -287,10 +286,10 @@ func restated(e expr.Expr, x, y *expr.Column) (expr.Expr, bool) {
 	}), true
 }
 
-// rearranged joins the sources in another order, and puts the row back into the written one.
+// rearranged joins the sources in another order, and puts the columns of the rows back in the written order.
 func (q *query) rearranged(f *from, order []int, conds []expr.Expr, used []bool, want accessOrder, h hints) (plan.Node, bool, error) {
 	g := &from{}
-	at := make([]int, len(used)) // where a column of the written row stands in the joined one
+	at := make([]int, len(used)) // by column of the written row: its index in the joined row
 	for _, i := range order {
 		s := *f.srcs[i]
 		s.offset = 0

@@ -9,22 +9,22 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// clearly is the factor by which another join must be cheaper than the one that rules chose, because estimates are
-// inexact.
+// clearly is the cost, relative to the join that the rules chose, below which another join is chosen. It is less than 1
+// because estimates are inexact.
 const clearly = 0.9
 
-// figured reports whether statistics may choose the join of f: all of its tables have statistics, and all rows are
-// wanted. For a few rows rules know better which join returns the first ones early.
+// figured reports whether statistics may choose the join of f: all of its tables have statistics, and all rows are wanted.
+// If only a few rows are wanted, the rules know better which join returns the first ones early.
 func (q *query) figured(f *from) bool {
 	return !slices.ContainsFunc(f.srcs, func(s *source) bool { return !q.known(s) })
 }
 
-// known reports whether statistics may choose the join of s, all of whose rows are wanted.
+// known reports whether statistics may choose the join of s: it has statistics, and all of its rows are wanted.
 func (q *query) known(s *source) bool {
 	return q.env.Statistics != nil && !q.few && q.outer == nil && s.table != nil && q.env.Statistics(s.table) != nil
 }
 
-// estimator estimates steps of q's plan.
+// estimator returns the estimator of the steps of q's plan.
 func (q *query) estimator() *estimate.Estimator {
 	if q.estimates == nil {
 		q.estimates = estimate.New(q.env.Statistics)
@@ -32,8 +32,8 @@ func (q *query) estimator() *estimate.Estimator {
 	return q.estimates
 }
 
-// byFigures chooses between key look-ups, of which sample is one, and reading the right side once. usual reports
-// whether rules chose the look-ups. The result is false if statistics do not determine both costs.
+// byFigures chooses between look-ups by key, of which sample is one, and reading the right side once. usual reports
+// whether the rules chose the look-ups. It returns false if the statistics do not determine both costs.
 func (q *query) byFigures(j *plan.Join, sample *plan.Scan, lookup *plan.Lookup, usual bool) bool {
 	byKey := *j
 	byKey.Right, byKey.Lookup = sample, lookup
@@ -76,12 +76,12 @@ func (q *query) byFigures(j *plan.Join, sample *plan.Scan, lookup *plan.Lookup, 
 	return true
 }
 
-// mayRead reports whether s may be chosen where rules would not have.
+// mayRead reports whether the policy allows choosing s instead of the access that the rules chose.
 func (q *query) mayRead(s *plan.Scan) bool {
 	return s.Access != plan.FullScan || q.env.MayReadAll == nil || q.env.MayReadAll(s)
 }
 
-// without returns a less the reads of b.
+// without returns a without the reads of b.
 func without(a plan.Estimate, b *plan.Estimate) plan.Estimate {
 	if b != nil {
 		a.Rows, a.Bytes, a.RPCs, a.Cost = max(0, a.Rows-b.Rows), max(0, a.Bytes-b.Bytes), max(0, a.RPCs-b.RPCs), max(0, a.Cost-b.Cost)
@@ -96,13 +96,13 @@ func dearer(cost, than float64) string {
 	return "costs about the same"
 }
 
-// cheapest gives the plan of inner joins that costs least by statistics: usual, or one that begins with another source.
+// cheapest returns the plan of inner joins with the lowest estimated cost: usual, or one that begins with another source.
 func (q *query) cheapest(usual plan.Node, f *from, conds []expr.Expr, used []bool, h hints) (plan.Node, error) {
 	known := q.estimator().Node(usual)
 	if known == nil || slices.Contains(f.outer, true) {
 		return usual, nil
 	}
-	whole := map[string]bool{} // tables that are read whole anyway
+	whole := map[string]bool{} // tables that usual reads completely
 	for _, s := range plan.Scans(usual) {
 		whole[s.Table.Name] = whole[s.Table.Name] || s.Access == plan.FullScan
 	}

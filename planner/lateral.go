@@ -9,24 +9,25 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// visible returns the sources that a LATERAL item after those of f may refer to.
+// visible returns the sources to which a LATERAL item after those of f may refer.
 func (f *from) visible() []*source {
 	return append(slices.Clip(f.srcs[:f.hidden[0]]), f.srcs[f.hidden[1]:]...)
 }
 
-// mayRefer reports whether a LATERAL item behind the sources of f has something to refer to, or must not.
+// mayRefer reports whether a LATERAL item after the sources of f can refer to other items, or must be checked for
+// forbidden references.
 func (q *query) mayRefer(f *from) bool {
-	return len(f.visible()) > 0 || q.beside != nil || q.barred != nil
+	return len(f.visible()) > 0 || q.enclosing != nil || q.barred != nil
 }
 
-// addBarred adds t, the right side of a RIGHT or a FULL JOIN, whose LATERAL items may not refer to the left one.
+// addBarred adds t, the right side of a RIGHT or FULL JOIN, whose LATERAL items may not refer to the left side.
 func (q *query) addBarred(f *from, t parser.TableExpr, left []*source) ([]*expr.Column, error) {
 	defer func(barred []*source) { q.barred = barred }(q.barred)
 	q.barred = append(slices.Clip(q.barred), left...)
 	return q.addFrom(f, t)
 }
 
-// addFirst adds the side of the join t whose rows are all there.
+// addFirst adds first, the side of the join t that keeps all of its rows.
 func (q *query) addFirst(f *from, t *parser.Join, first parser.TableExpr) ([]*expr.Column, error) {
 	if t.Kind != parser.RightJoin || !holdsLateral(first) {
 		return q.addFrom(f, first)
@@ -39,7 +40,7 @@ func (q *query) addFirst(f *from, t *parser.Join, first parser.TableExpr) ([]*ex
 	return q.addBarred(f, first, left.srcs[n:])
 }
 
-// holdsLateral reports whether t has an item that may refer to the items before it.
+// holdsLateral reports whether t contains an item that may refer to earlier items.
 func holdsLateral(t parser.TableExpr) bool {
 	switch t := t.(type) {
 	case *parser.Join:
@@ -52,7 +53,7 @@ func holdsLateral(t parser.TableExpr) bool {
 	return false
 }
 
-// refers reports whether an argument of t names a column.
+// refers reports whether an argument of t contains a column.
 func refers(t *parser.TableFunction) bool {
 	found := false
 	for _, x := range t.Args {
@@ -65,7 +66,7 @@ func refers(t *parser.TableFunction) bool {
 	return found
 }
 
-// addWhole adds the join t as one source. If its LATERAL items refer to the sources of f, it is read for each row of these.
+// addWhole adds the join t as one source. If its LATERAL items refer to sources of f, it is read for each of their rows.
 func (q *query) addWhole(f *from, t *parser.Join) ([]*expr.Column, error) {
 	in, err := q.appliedJoin(f, t)
 	if in == nil && err == nil {
@@ -84,7 +85,8 @@ func (q *query) addWhole(f *from, t *parser.Join) ([]*expr.Column, error) {
 	return star, nil
 }
 
-// appliedJoin reads the join t as one source for each row of f's sources; nil: it does not refer to them.
+// appliedJoin plans the join t as a source that is read for each row of f's sources. It returns nil if t does not refer to
+// them.
 func (q *query) appliedJoin(f *from, t *parser.Join) (*from, error) {
 	if len(f.visible()) == 0 || !holdsLateral(t) {
 		return nil, nil
@@ -92,13 +94,13 @@ func (q *query) appliedJoin(f *from, t *parser.Join) (*from, error) {
 	var first *from
 	text := &parser.Select{Pos: t.Pos, Cores: []*parser.SelectCore{{Pos: t.Pos, Items: []parser.SelectItem{{Pos: t.Pos, Star: true}}, From: []parser.TableExpr{t}}}}
 	sub, of, err := q.correlated(f.visible(), q.around(), text, func(in *query) (*plan.Plan, error) {
-		in.beside, in.outer, in.barred = in.outer, q.outer, q.barred // conditions of the join do not see the rows, LATERAL items do
+		in.enclosing, in.outer, in.barred = in.outer, q.outer, q.barred // the LATERAL items see the earlier items' rows, the join's conditions do not
 		in.top = in.plan
 		g, err := in.wholeJoin(t)
 		if err != nil {
 			return nil, err
 		}
-		if first == nil { // later plans may be made by several at once
+		if first == nil { // later plans may be made by several goroutines
 			first = g
 		}
 		in.plan.Root, in.plan.Columns = g.srcs[0].node, g.srcs[0].cols
@@ -113,28 +115,29 @@ func (q *query) appliedJoin(f *from, t *parser.Join) (*from, error) {
 	return first, nil
 }
 
-// around resolves columns for a LATERAL item of q beyond the sources before it.
+// around returns a function that resolves names for a LATERAL item of q that the previous sources do not have.
 func (q *query) around() func(ref *parser.ColumnRef) (expr.Expr, error) {
-	beside, barred := q.beside, q.barred
-	if beside == nil {
-		beside = q.outer
+	enclosing, barred := q.enclosing, q.barred
+	if enclosing == nil {
+		enclosing = q.outer
 	}
 	if barred == nil {
-		return beside
+		return enclosing
 	}
 	return func(ref *parser.ColumnRef) (expr.Expr, error) {
 		if x, err := findColumn(ref, barred); err != nil || x != nil {
 			return nil, cmp.Or(err, error(parser.Errorf(ref.Pos, "invalid reference to FROM-clause entry: %s stands on the other side of a RIGHT or FULL JOIN", ref).
 				WithHint("LATERAL refers to the left side of an INNER or a LEFT JOIN")))
 		}
-		if beside == nil {
+		if enclosing == nil {
 			return nil, nil
 		}
-		return beside(ref)
+		return enclosing(ref)
 	}
 }
 
-// subquerySource is a query in FROM behind the sources of f. One that is LATERAL and refers to these is planned for each of their rows.
+// subquerySource returns the source for a query in FROM after the sources of f. If it is LATERAL and refers to them, it is
+// planned for each of their rows.
 func (q *query) subquerySource(f *from, t *parser.Subquery) (*source, error) {
 	if !t.Lateral || !q.mayRefer(f) {
 		return q.derived(t.Query, t.Alias, t.Columns, t.Alias, t.Pos)
@@ -154,7 +157,7 @@ func (q *query) subquerySource(f *from, t *parser.Subquery) (*source, error) {
 	return q.derived(t.Query, t.Alias, t.Columns, t.Alias, t.Pos)
 }
 
-// isQuery reports whether rowsOf makes the rows of t by a query: one row for a function that returns one value.
+// isQuery reports whether rowsOf makes the rows of t by a query. For a function that returns one value, it is one row.
 func (q *query) isQuery(t *parser.TableFunction) bool {
 	f := q.function(t.Name)
 	switch {
@@ -166,7 +169,7 @@ func (q *query) isQuery(t *parser.TableFunction) bool {
 	return f.Name != "GENERATE_SERIES" || t.Ordinality
 }
 
-// functionSource is a function in FROM behind the sources of f, to which its arguments may refer.
+// functionSource returns the source for a function in FROM; its arguments may refer to the previous sources.
 func (q *query) functionSource(from *from, t *parser.TableFunction) (*source, error) {
 	if s, err := q.listed(t); s != nil || err != nil {
 		return s, err
@@ -181,8 +184,8 @@ func (q *query) functionSource(from *from, t *parser.TableFunction) (*source, er
 	return q.subquerySource(from, &parser.Subquery{Pos: t.Pos, Lateral: true, Query: rows, Alias: functionAlias(t)})
 }
 
-// apply adds s, a query that runs for each row of n, with the conditions that can be checked then: those of its LEFT
-// JOIN, or those of conds. rest are the other conditions.
+// apply adds source i, a query that runs for each row of n. It checks the conditions of its LEFT JOIN, or those of conds
+// that can be checked then; rest are the others.
 func (f *from) apply(n plan.Node, i int, conds []expr.Expr) (out *plan.Apply, rest []expr.Expr) {
 	s := f.srcs[i]
 	out = &plan.Apply{Left: n, Query: s.lateral, Of: s.of, Outer: f.outer[i]}
@@ -199,7 +202,7 @@ func (f *from) apply(n plan.Node, i int, conds []expr.Expr) (out *plan.Apply, re
 	return out, rest
 }
 
-// lateral reports whether a source of f depends on those before it, so that they stay in the order that they are written in.
+// lateral reports whether a source of f depends on previous ones: then the sources stay in the order written.
 func (f *from) lateral() bool {
 	return slices.ContainsFunc(f.srcs, func(s *source) bool { return s.lateral != nil })
 }

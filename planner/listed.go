@@ -10,12 +10,13 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// maxListed bounds the values of a list that a query finds out before the statement is planned: of more the list says nothing.
+// maxListed bounds the number of values in a list that a query computes before the statement is planned. A list with more
+// values is not used.
 const maxListed = 400
 
-// lists gives conditions for tables that are read widely, where what the WHERE leaves of another table does not bind their keys either: a
-// column is IN the values of the column of the other table that it is equal to. They are read first, and are as good as a list that somebody
-// has written: for an INDEX, for later parts of the key, and for the servers' filters.
+// lists returns conditions for tables that would be read by a full scan, if the other tables' conditions do not bind their
+// keys either: a column is IN the values of the equal column of another table. These values are read first. The list
+// serves like one that the user wrote: for an INDEX, for later key parts, and for the servers' filters.
 //
 //	fact f JOIN d ON f.x = d.id WHERE d.name = 'n'      f.x IN (the ids of d where the name is 'n')
 func (q *query) lists(f *from, conds []expr.Expr, h hints) (more []expr.Expr, err error) {
@@ -51,15 +52,16 @@ func (q *query) lists(f *from, conds []expr.Expr, h hints) (more []expr.Expr, er
 	return more, nil
 }
 
-// mayList reports whether a table of access by may be read for a list for one of access of: a full scan only for another, which may be denied.
+// mayList reports whether a table with access by may be read to make a list for one with access of. A full scan is made
+// only for another full scan, which the policy may refuse.
 func mayList(by, of plan.Access) bool { return of.Wide() && (by.HitsPrefix() || !of.HitsPrefix()) }
 
-// sourceOf numbers the source of a column of the joined row.
+// sourceOf returns the index of the source to which a column of the joined row belongs.
 func (f *from) sourceOf(c *expr.Column) int {
 	return slices.IndexFunc(f.srcs, func(s *source) bool { return c.Index >= s.offset && c.Index < s.offset+s.width() })
 }
 
-// reduces reports whether conditions leave few rows of source i, a table that stands in no outer join.
+// reduces reports whether conditions leave few rows of source i, a table that is not in an outer join.
 func (f *from) reduces(i int, conds []expr.Expr) bool {
 	s := f.srcs[i]
 	if f.outer[i] || s.table == nil {
@@ -69,7 +71,8 @@ func (f *from) reduces(i int, conds []expr.Expr) bool {
 	return s.narrowed(conds) && !slices.ContainsFunc(own, func(e expr.Expr) bool { return !rowwise(e) })
 }
 
-// listOf is the condition that x is IN the values of y, a column of s, where conds hold; nil: they are too many.
+// listOf returns the condition that x is IN the values of y, a column of s, in the rows where conds are true; nil if there
+// are too many values.
 func (q *query) listOf(s *source, conds []expr.Expr, x, y *expr.Column, h hints) (expr.Expr, error) {
 	own, _ := ownTerms(conds, s)
 	col := *y
@@ -94,10 +97,10 @@ func (q *query) listOf(s *source, conds []expr.Expr, x, y *expr.Column, h hints)
 	return q.limited(sub, expr.Subquery{Pos: y.Pos, Kind: expr.InSubquery, X: []expr.Expr{x}, Text: text, Types: []types.Type{col.Typ}})
 }
 
-// atMostListed gives the rows of n, up to one more than a list may have.
+// atMostListed limits n to one row more than a list may have.
 func atMostListed(n plan.Node) plan.Node { return cut(n, plan.AtMost(maxListed+1), 0) }
 
-// limited is answered for a query of atMostListed; nil where it has too many rows.
+// limited is answered for a query of atMostListed. It returns nil if the query has too many rows.
 func (q *query) limited(sub *plan.Subplan, node expr.Subquery) (expr.Expr, error) {
 	if q.env.Subqueries != nil {
 		if values, ok := q.env.Subqueries(sub); ok && len(values) > maxListed*sub.Width {
@@ -107,7 +110,7 @@ func (q *query) limited(sub *plan.Subplan, node expr.Subquery) (expr.Expr, error
 	return q.answered(sub, node)
 }
 
-// list is the query of that text, which has none of its own, the same in every plan of a statement.
+// list returns the key for a query with this text that the planner made: the same pointer in every plan of a statement.
 func (vs *Views) list(text string) *parser.Select {
 	if vs == nil {
 		return &parser.Select{}

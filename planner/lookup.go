@@ -9,27 +9,27 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// looking finds how the right side of a join, the table of a source, is looked up by values of its left side.
+// looking finds the look-up of the right side of a join, the table of a source, by values of the left side.
 type looking struct {
 	q    *query
 	env  *Env
 	j    *plan.Join
 	s    *source
-	own  []expr.Expr // over the table alone
+	own  []expr.Expr // conditions on the table alone
 	used []bool
 	h    hints
 }
 
-// by is the operands that a look-up compares with a left row: the join's keys except number left, and the conditions
-// among.
+// by selects the operands of a look-up that come from a left row: the join's keys except the one with index left, and the
+// conditions among.
 type by struct {
-	left  int // -1: all keys
+	left  int // -1: no key is left out
 	among []expr.Expr
-	cols  []*expr.Column // the left columns in among, whose values follow those of the keys
+	cols  []*expr.Column // the left columns in among; their values follow those of the keys
 }
 
-// lookup makes j read its right side, the table of s, by key for the rows of the left one, where they bind its key, by equality or
-// by a range, a pattern or a list, and reading it without them costs more.
+// lookup makes j look up its right side, the table of s, by key for the rows of the left side. It does so if these bind
+// the key by equality, a range, a pattern or a list, and if reading without them costs more.
 func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h hints) error {
 	whole, ok := j.Right.(*plan.Scan)
 	if !ok || whole.Access == plan.Empty || whole.Access == plan.Get {
@@ -37,7 +37,7 @@ func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h 
 	}
 	l := &looking{q: q, env: q.env, j: j, s: s, own: own, used: slices.Clone(used), h: h}
 	mark(l.used, j.RightKeys...)
-	if q.known(s) { // statistics choose between this and reading once: how each batch is read need not be weighed again
+	if q.known(s) { // statistics choose between look-ups and reading once, so the choice is not repeated for each batch
 		rules := *q.env
 		rules.Statistics, l.env = nil, &rules
 	}
@@ -63,11 +63,11 @@ func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h 
 	return nil
 }
 
-// byKeys finds those keys of the join that bind the table's key; sample is nil where none do.
+// byKeys finds those keys of the join that bind the table's key. sample is nil if none do.
 func (l *looking) byKeys() (b by, sample *plan.Scan, err error) {
 	keys := len(l.j.RightKeys)
 	for b.left = -1; b.left < keys && keys > 0; b.left++ {
-		if b.left >= 0 && keys == 1 { // of values that are made up, one may contradict another: DATE_TRUNC('hour', ts) = 1 has no ts
+		if b.left >= 0 && keys == 1 { // made-up values may contradict a condition: DATE_TRUNC('hour', ts) = 1 matches no ts
 			break
 		}
 		p, err := l.sample(b)
@@ -84,10 +84,11 @@ func (l *looking) byKeys() (b by, sample *plan.Scan, err error) {
 	return by{left: -1}, nil, nil
 }
 
-// maxBinding bounds the conditions of a join that are tried one by one.
+// maxBinding bounds the number of conditions of a join that are tried one by one.
 const maxBinding = 8
 
-// bySpans adds to b those other conditions of the join by which less is read: ts BETWEEN h.a AND h.b, k LIKE x || '%', k IN (h.a, h.b).
+// bySpans adds to b other conditions of the join that reduce the reads: ts BETWEEN h.a AND h.b, k LIKE x || '%', k IN
+// (h.a, h.b).
 func (l *looking) bySpans(b by, sample *plan.Scan) (by, *plan.Scan, error) {
 	if l.j.On == nil || sample != nil && sample.Access == plan.Get || l.q.env.Options.NoRules {
 		return b, sample, nil
@@ -96,14 +97,14 @@ func (l *looking) bySpans(b by, sample *plan.Scan) (by, *plan.Scan, error) {
 	var among []expr.Expr
 	for _, t := range expr.Conjuncts(l.j.On) {
 		c, compares := t.(*expr.Compare)
-		if compares && c.Op == expr.NE { // it leaves out next to nothing
+		if compares && c.Op == expr.NE { // it excludes almost nothing
 			continue
 		}
 		if !within(t, 0, width) && !within(t, width, 1<<62) && rowwise(t) && len(among) < maxBinding {
 			among = append(among, t)
 		}
 	}
-	for added := true; added; { // one may bind only behind another
+	for added := true; added; { // one condition may bind a part only after another has bound the part before
 		added = false
 		for _, t := range among {
 			if slices.Contains(b.among, t) {
@@ -123,8 +124,8 @@ func (l *looking) bySpans(b by, sample *plan.Scan) (by, *plan.Scan, error) {
 	return b, sample, nil
 }
 
-// oneSided reports whether conds bound values of the right side, whose columns follow width others, at one end only: a
-// look-up by them reads about half of the table.
+// oneSided reports whether conds bound values of the right side on one side only; the right columns follow width left
+// ones. A look-up by such conditions reads about half of the table.
 func oneSided(conds []expr.Expr, width int) bool {
 	var above, below []string
 	for _, t := range conds {
@@ -151,7 +152,7 @@ func sameSpan(a, b plan.Span) bool {
 	return a.Table == b.Table && a.Key == b.Key && bytes.Equal(a.Start, b.Start) && bytes.Equal(a.Stop, b.Stop)
 }
 
-// rowwise reports whether e has one value for a row, and asks no query.
+// rowwise reports whether e depends only on the row, and contains no sub-query.
 func rowwise(e expr.Expr) bool {
 	ok := expr.Volatile(e) == ""
 	expr.Map(e, func(x expr.Expr) expr.Expr {
@@ -163,7 +164,7 @@ func rowwise(e expr.Expr) bool {
 	return ok
 }
 
-// with is b by among, too.
+// with returns b with the conditions among added.
 func (l *looking) with(b by, among []expr.Expr) by {
 	out := by{left: b.left, among: among}
 	for _, t := range among {
@@ -177,14 +178,14 @@ func (l *looking) with(b by, among []expr.Expr) by {
 	return out
 }
 
-// sample gives the first look-up for made-up values that fit; nil: none does.
+// sample returns the look-up for the first made-up values that fit, or nil if none do.
 func (l *looking) sample(b by) (*plan.Scan, error) {
 	for i := range sampleValues {
 		row := make([]types.Value, 0, len(l.j.RightKeys)+len(b.cols))
 		for _, e := range l.j.RightKeys {
 			row = append(row, sampleValue(e.Type(), i))
 		}
-		for k, c := range b.cols { // of a range the first value may be its start, or its end
+		for k, c := range b.cols { // the first value of a range may be its excluded start or end
 			if row = append(row, sampleValue(c.Typ, i+k)); i%2 == 1 {
 				row[len(row)-1] = sampleValue(c.Typ, i+len(b.cols)-1-k)
 			}
@@ -196,7 +197,7 @@ func (l *looking) sample(b by) (*plan.Scan, error) {
 	return nil, nil
 }
 
-// read plans the look-up of a batch of values: of the keys, then of b's columns.
+// read plans the look-up of a batch of values: those of the keys, then those of b's columns.
 func (l *looking) read(b by, batch [][]types.Value) (*plan.Scan, error) {
 	req, err := l.q.request(l.s, append(slices.Clip(l.own), l.condition(b, batch)...), l.used, accessOrder{}, l.h)
 	if err != nil {
@@ -209,7 +210,7 @@ func (l *looking) read(b by, batch [][]types.Value) (*plan.Scan, error) {
 	return scan, err
 }
 
-// condition returns the conditions on right rows for one of the batch.
+// condition returns the conditions that a right row matches one of the batch.
 func (l *looking) condition(b by, batch [][]types.Value) []expr.Expr {
 	keys := l.j.RightKeys
 	if b.left >= 0 {
@@ -235,13 +236,13 @@ func (l *looking) condition(b by, batch [][]types.Value) []expr.Expr {
 	return expr.Conjuncts(expr.Fold(&expr.Or{Terms: alts}, l.q.env.Loc))
 }
 
-// isNever reports whether e is the constant FALSE, or NULL.
+// isNever reports whether e is the constant FALSE or NULL.
 func isNever(e expr.Expr) bool {
 	k, ok := e.(*expr.Const)
 	return ok && (k.Val.IsNull() || !k.Val.Bool())
 }
 
-// given is t, over a pair of rows, said of the right row where the columns of the left one have values.
+// given returns t, a condition on a pair of rows, as a condition on the right row for values of the left columns cols.
 func (l *looking) given(t expr.Expr, cols []*expr.Column, values []types.Value) expr.Expr {
 	width := l.j.Left.Width()
 	return expr.Fold(expr.Map(t, func(x expr.Expr) expr.Expr {
@@ -259,7 +260,7 @@ func (l *looking) given(t expr.Expr, cols []*expr.Column, values []types.Value) 
 	}), l.q.env.Loc)
 }
 
-// leftOut gives the batch without the k-th value of each row; all of it if k is negative.
+// leftOut returns the batch without the k-th value of each row, or unchanged if k is negative.
 func leftOut(batch [][]types.Value, k int) [][]types.Value {
 	if k < 0 {
 		return batch
@@ -273,7 +274,7 @@ func leftOut(batch [][]types.Value, k int) [][]types.Value {
 
 func cost(s *plan.Scan) float64 { return s.Candidates[0].Cost }
 
-// guessed guesses without statistics how many rows n gives.
+// guessed estimates the number of n's rows without statistics.
 func guessed(n plan.Node) float64 {
 	const unknown = 1e6
 	switch n := n.(type) {
@@ -299,7 +300,7 @@ func guessed(n plan.Node) float64 {
 	return unknown
 }
 
-// keyCondition is the condition that the keys have the values of one of the rows.
+// keyCondition returns the condition that the keys have the values of one of the rows.
 func keyCondition(keys []expr.Expr, rows [][]types.Value) expr.Expr {
 	if len(keys) == 1 {
 		in := &expr.In{Pos: keys[0].Position(), X: keys[0], List: make([]types.Value, len(rows))}
@@ -307,7 +308,7 @@ func keyCondition(keys []expr.Expr, rows [][]types.Value) expr.Expr {
 			in.List[i] = r[0]
 		}
 		compare := func(a, b types.Value) int {
-			c, _ := types.Compare(a, b) // one type
+			c, _ := types.Compare(a, b) // both have the same type
 			return c
 		}
 		slices.SortFunc(in.List, compare)

@@ -9,10 +9,10 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// extremes plans SELECT MIN(a), MAX(b) ... without GROUP BY if each is the first row of an order that the key has: one
-// row is read for each. Otherwise it returns nil.
+// extremes plans SELECT MIN(a), MAX(b) ... without GROUP BY if each value is in the first row of an order that a key has:
+// it reads one row for each. Otherwise it returns nil.
 func (q *query) extremes(c *parser.SelectCore, f *from, groups []expr.Expr, aggs []plan.AggCall, conds []expr.Expr, used []bool, h hints) (plan.Node, error) {
-	const most = 4 // beyond it one scan of all costs less
+	const most = 4 // for more, one scan of all rows costs less
 	if q.pieces || len(groups) > 0 || len(c.GroupBy) > 0 || len(aggs) == 0 || len(aggs) > most || len(f.srcs) != 1 || f.srcs[0].table == nil || q.env.Options.NoOrder {
 		return nil, nil
 	}
@@ -25,7 +25,7 @@ func (q *query) extremes(c *parser.SelectCore, f *from, groups []expr.Expr, aggs
 			return nil, nil
 		}
 		conds := conds
-		if !t.Columns[col.Index].NotNull { // NULL is neither
+		if !t.Columns[col.Index].NotNull { // MIN and MAX ignore NULL
 			conds = append(slices.Clip(conds), &expr.IsNull{Pos: col.Pos, X: col, Not: true})
 		}
 		want := accessOrder{by: []plan.SortTerm{{Expr: a.Arg, Desc: a.Func == plan.Max}}, limit: plan.AtMost(1)}

@@ -11,17 +11,17 @@ import (
 // try is an order in which the rows of a block's table may be read.
 type try struct {
 	accessOrder
-	sorted  int  // it begins with so many terms of ORDER BY; 0: with all, or with none
-	inOrder bool // groups come in the order of ORDER BY
+	sorted  int  // number of leading terms of ORDER BY that it covers; 0: all or none
+	inOrder bool // groups are in the order of ORDER BY
 }
 
-// tries lists the orders that serve what follows the reading of b's table, the best one first:
+// tries returns the orders of b's table that help the following steps, the best one first:
 //
-//	groups come in the order of ORDER BY, in that of its first terms if few are wanted, or one after the other
-//	the rows of a window's partitions come one after the other
-//	rows of SELECT DISTINCT that are the same follow one another
-//	rows of a join come in the order of its first source, if few are wanted
-//	rows come in the order of ORDER BY or, if few are wanted, of its first terms, and those that are the same in these are sorted
+//	groups in the order of ORDER BY, or of its first terms if few are wanted, or one group after the other
+//	rows of the same partition of a window together
+//	equal rows of SELECT DISTINCT together
+//	rows of a join in the order of its first source, if few are wanted
+//	rows in the order of ORDER BY, or of its first terms if few are wanted: then rows with equal terms are sorted
 func (b *block) tries(limit plan.RowLimit) (out []try) {
 	add := func(by []plan.SortTerm) *try {
 		out = append(out, try{accessOrder: accessOrder{by: by}})
@@ -29,7 +29,7 @@ func (b *block) tries(limit plan.RowLimit) (out []try) {
 	}
 	plain := b.q.env.Options.NoRules || b.from.srcs[0].table == nil
 	windowed := len(b.wins.calls) > 0
-	if len(b.from.srcs) > 1 { // the order of the first one
+	if len(b.from.srcs) > 1 { // the order of the first source
 		if limit.Set && !plain && !b.grouped && !windowed && !b.core.Distinct && b.on == nil {
 			t := add(b.terms)
 			if len(b.semis) == 0 {
@@ -66,7 +66,8 @@ func (b *block) tries(limit plan.RowLimit) (out []try) {
 	return out
 }
 
-// termsOfDistinct gives ORDER BY with the other columns of the result behind: in this order equal rows follow one another.
+// termsOfDistinct returns the terms of ORDER BY followed by the other columns of the result: in this order equal rows are
+// consecutive.
 func (b *block) termsOfDistinct() []plan.SortTerm {
 	outs := make([]expr.Expr, len(b.outs))
 	for i, o := range b.outs {
@@ -75,7 +76,7 @@ func (b *block) termsOfDistinct() []plan.SortTerm {
 	return covering(b.terms, outs)
 }
 
-// covering gives terms, if they are all among es, with the rest of es behind.
+// covering returns terms followed by the other expressions of es, if all terms are among es.
 func covering(terms []plan.SortTerm, es []expr.Expr) []plan.SortTerm {
 	in := func(list []expr.Expr, e expr.Expr) bool {
 		return slices.ContainsFunc(list, func(x expr.Expr) bool { return expr.Same(x, e) })
@@ -89,7 +90,7 @@ func covering(terms []plan.SortTerm, es []expr.Expr) []plan.SortTerm {
 	}
 	out := slices.Clip(terms)
 	rest := plan.SortTerm{}
-	if len(terms) > 0 { // the key is read in one direction
+	if len(terms) > 0 { // a key is read in one direction
 		rest = terms[len(terms)-1]
 	}
 	for _, e := range es {
@@ -101,8 +102,8 @@ func covering(terms []plan.SortTerm, es []expr.Expr) []plan.SortTerm {
 	return out
 }
 
-// read reads the tables, and the rows of one in a suitable order. limit applies to the result. ordered reports whether
-// the rows come in that order, inOrder whether their groups come in the order of ORDER BY.
+// read reads the tables; it reads a single table in a suitable order. limit applies to the result. ordered reports whether
+// the rows are in the order of ORDER BY, inOrder whether their groups are.
 func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool, err error) {
 	var of try
 	var others []try
@@ -148,7 +149,7 @@ func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool
 	return node, ordered, inOrder, nil
 }
 
-// output makes the result of node's rows, which come in the order of terms if ordered is set.
+// output computes the result columns of node's rows. ordered reports that the rows are in the order of terms.
 func (b *block) output(node plan.Node, ordered bool, limit plan.RowLimit, offset int64) (plan.Node, []plan.OutputColumn, error) {
 	cols := make([]plan.OutputColumn, len(b.outs))
 	exprs := make([]expr.Expr, len(b.outs))
@@ -158,7 +159,7 @@ func (b *block) output(node plan.Node, ordered bool, limit plan.RowLimit, offset
 	terms := b.terms
 	if b.core.Distinct {
 		node = &plan.Project{Input: node, Exprs: exprs}
-		if ordered = ordered && !b.grouped && len(b.wins.calls) == 0; ordered { // equal rows follow one another
+		if ordered = ordered && !b.grouped && len(b.wins.calls) == 0; ordered { // equal rows are consecutive
 			on := &plan.DistinctOn{Input: node}
 			for i, c := range cols {
 				on.By = append(on.By, &expr.Column{Index: i, Name: c.Name, Typ: c.Type})
@@ -184,7 +185,7 @@ func (b *block) output(node plan.Node, ordered bool, limit plan.RowLimit, offset
 			node = &plan.Sort{Input: node, By: terms, Sorted: b.sorted}
 		}
 		for i := range b.on {
-			b.on[i] = terms[i].Expr // which say the same where the rows are now
+			b.on[i] = terms[i].Expr // the same expressions over the output rows
 		}
 		node, ordered = &plan.DistinctOn{Input: node, By: b.on}, true
 	}
@@ -204,7 +205,8 @@ func cut(n plan.Node, limit plan.RowLimit, offset int64) plan.Node {
 	return &plan.Limit{Input: n, Offset: offset, Count: limit}
 }
 
-// wanted tells the scans under n, of whose rows so many are wanted, that not all of theirs may be. each: every row of theirs gives one of n.
+// wanted sets Wanted in the scans under n, because only a number of n's rows are wanted. each reports that every row of a
+// scan becomes a row of n.
 func wanted(n plan.Node, rows int64, each bool) {
 	switch n := n.(type) {
 	case *plan.Scan:

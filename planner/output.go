@@ -12,14 +12,14 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// output is one column of the result while a core is planned.
+// output is a result column during the planning of a core.
 type output struct {
 	name    string
 	expr    expr.Expr
-	written parser.Expr // nil: * stands for it
+	written parser.Expr // nil for a column of *
 }
 
-// maxColumns bounds the columns of a query: each SELECT a.*, b.* over the one before doubles them.
+// maxColumns bounds the number of columns of a query: with nested SELECT a.*, b.* it doubles at each level.
 const maxColumns = 16_384
 
 // items compiles the SELECT list.
@@ -62,7 +62,7 @@ func (q *query) items(c *parser.SelectCore, f *from, scope *expr.Scope) ([]outpu
 	return outs, nil
 }
 
-// itemName is the result column's name: the alias, the column's name, or the function's.
+// itemName returns the result column's name: the alias, the column's name, or the function's.
 func itemName(it parser.SelectItem) string {
 	if it.Alias != "" {
 		return it.Alias
@@ -73,7 +73,7 @@ func itemName(it parser.SelectItem) string {
 	return "?column?"
 }
 
-// nameOf gives the name that PostgreSQL gives the value of e, "" for none. A weak one gives way where it is cast.
+// nameOf returns the name that PostgreSQL gives the value of e; "" if none. A cast replaces a weak name.
 func nameOf(e parser.Expr) (name string, weak bool) {
 	switch e := e.(type) {
 	case *parser.ColumnRef:
@@ -111,8 +111,8 @@ func nameOf(e parser.Expr) (name string, weak bool) {
 	return "", true
 }
 
-// typedLiterals are the names of DATE '..' and similar literals; castNames are the types with another name in
-// PostgreSQL.
+// typedLiterals are the names of columns with DATE '..' and similar literals. castNames are the types that have another
+// name in PostgreSQL.
 var (
 	typedLiterals = map[parser.LiteralKind]string{parser.DateLiteral: "date", parser.TimeLiteral: "time", parser.TimestampLiteral: "timestamp", parser.IntervalLiteral: "interval"}
 	castNames     = map[string]string{"tinyint": "int2", "smallint": "int2", "int": "int4", "integer": "int4", "bigint": "int8", "long": "int8", "real": "float4", "float": "float4",
@@ -120,7 +120,7 @@ var (
 		"bytes": "bytea", "timestamp without time zone": "timestamp", "timestamp with time zone": "timestamptz", "datetime": "timestamp"}
 )
 
-// outputIndex finds the result column that an ORDER BY or GROUP BY term names or numbers.
+// outputIndex returns the index of the result column to which a term of ORDER BY or GROUP BY refers by name or number.
 func outputIndex(e parser.Expr, cols []plan.OutputColumn) (int, bool) {
 	switch e := e.(type) {
 	case *parser.Literal:
@@ -145,7 +145,7 @@ func sortTerm(t parser.OrderTerm, x expr.Expr) plan.SortTerm {
 	return st
 }
 
-// orderTerms compiles ORDER BY: result columns by name or number first, then expressions over the tables.
+// orderTerms compiles ORDER BY. A term is a result column by name or number, or else an expression over the tables.
 func (q *query) orderTerms(clause string, orderBy []parser.OrderTerm, outs []output, scope *expr.Scope) ([]plan.SortTerm, error) {
 	if len(orderBy) == 0 {
 		return nil, nil
@@ -174,7 +174,8 @@ func (q *query) orderTerms(clause string, orderBy []parser.OrderTerm, outs []out
 	return terms, nil
 }
 
-// group compiles an expression of GROUP BY: columns of the tables first, then result columns by name or number, which it gives too.
+// group compiles a term of GROUP BY. It is a column of the tables or else a result column by name or number, which group
+// returns, too.
 func (q *query) group(g parser.Expr, outs []output, srcs []*source) (expr.Expr, *output, error) {
 	x, err := expr.Compile(g, q.scope(srcs))
 	if _, literal := g.(*parser.Literal); err == nil && !literal {

@@ -9,19 +9,19 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// ErrUncut is in the error about a statement that cannot be cut into pieces.
+// ErrUncut marks, for errors.Is, a statement that cannot be cut into pieces.
 var ErrUncut = errors.New("the statement cannot be cut into pieces")
 
-// uncut returns the error that s cannot be cut because of the clause at pos, with a hint.
+// uncut returns the error for s, which cannot be cut because of the clause at pos, with a hint.
 func uncut(pos parser.Pos, what, hint string) error {
 	return parser.Errorf(pos, "%s cannot be cut into pieces", what).Of(ErrUncut).WithHint("%s", hint)
 }
 
 const mergeElsewhere = "leave it out, and do it where the pieces' rows are put together"
 
-// Piece plans s for reading in pieces: the scan of CutScan may be given a part of its spans, and the rows of all parts
-// together are those of s. If s groups, each piece returns groups of its own, and the columns say how to merge them.
-// layout, if not "", is the layout that the scan must read: that of another plan of s.
+// Piece plans s for being read in pieces: the scan of CutScan may be restricted to a part of its spans, and the rows of
+// all parts together are those of s. If s groups, each piece returns groups of its own, and the columns say how to merge
+// them. layout, if not "", is the layout that the scan must read: the one in another plan of s.
 func (e *Env) Piece(s *parser.Select, layout string) (*plan.Plan, error) {
 	if err := uncutClause(s); err != nil {
 		return nil, err
@@ -48,10 +48,10 @@ func (e *Env) Piece(s *parser.Select, layout string) (*plan.Plan, error) {
 	return p, uncutNode(s.Pos, top.Input)
 }
 
-// CutScan is the scan of a plan for pieces that is cut; the others, of tables that rows are looked up in, are read as they are needed.
+// CutScan returns the scan of a piece's plan that is cut. The plan's other scans look up rows as needed.
 func CutScan(p *plan.Plan) *plan.Scan { return p.Reads()[0] }
 
-// uncutClause names the first clause of s that is about all of its rows.
+// uncutClause returns the error for the first clause of s that depends on all of its rows.
 func uncutClause(s *parser.Select) error {
 	switch {
 	case len(s.Sets) > 0:
@@ -77,7 +77,7 @@ func uncutClause(s *parser.Select) error {
 	return nil
 }
 
-// uncutNode names the clause in the plan under n that concerns several rows together.
+// uncutNode returns the error for a node under n that depends on several rows together.
 func uncutNode(pos parser.Pos, n plan.Node) error {
 	what := ""
 	switch n := n.(type) {
@@ -119,7 +119,7 @@ func uncutNode(pos parser.Pos, n plan.Node) error {
 	return uncut(pos, what, mergeElsewhere)
 }
 
-// narrow reports whether every piece may read n for itself: it gives each time the same rows of keys that are bound.
+// narrow reports whether every piece may read n by itself, because n reads few rows by bound keys.
 func narrow(n plan.Node) bool {
 	switch n := n.(type) {
 	case *plan.Scan:
@@ -132,7 +132,7 @@ func narrow(n plan.Node) bool {
 	return false
 }
 
-// partial gives the groups of one piece: the values that top takes from a, each in a form that can be merged.
+// partial computes the groups of one piece: the values that top takes from a, in a form that can be merged.
 func partial(a *plan.Aggregate, top *plan.Project, cols []plan.OutputColumn) (*plan.Project, []plan.OutputColumn, error) {
 	calls := a.Aggs
 	a.Aggs = nil
@@ -178,7 +178,7 @@ func partial(a *plan.Aggregate, top *plan.Project, cols []plan.OutputColumn) (*p
 			continue
 		}
 		if agg.Func == plan.Sum && agg.Typ == types.BigInt {
-			agg.Typ = types.Decimal // the sum of a piece may be out of the range that the sum of all is in
+			agg.Typ = types.Decimal // a piece's sum may exceed the range even if the total does not
 		}
 		add(call(agg), of.Name, agg.Typ, of)
 	}
@@ -194,6 +194,6 @@ func partial(a *plan.Aggregate, top *plan.Project, cols []plan.OutputColumn) (*p
 	return out, names, nil
 }
 
-// merges are the aggregates that can be computed from the aggregates of parts.
+// merges are the aggregates that can be computed from those of the pieces.
 var merges = map[plan.Func]plan.Merge{plan.Count: plan.MergeSum, plan.Sum: plan.MergeSum, plan.Avg: plan.MergeSum, plan.Min: plan.MergeMin, plan.Max: plan.MergeMax,
 	plan.BoolAnd: plan.MergeAnd, plan.BoolOr: plan.MergeOr}

@@ -13,45 +13,50 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Options steer planning. The zero value works.
+// Options configure planning. The zero value works.
 type Options = access.Options
 
-// Env is what a statement is planned in.
+// Env is the environment in which a statement is planned.
 type Env struct {
 	Catalog *catalog.Catalog
 	Args    []types.Value          // for ? and $n
 	Named   map[string]types.Value // for @name
 	Loc     *time.Location
-	Now     int64 // ms since 1970, fixed for the statement
+	Now     int64 // milliseconds since 1970-01-01, the same for the whole statement
 	Funcs   *expr.Registry
 	Options Options
-	// Parameters learns what types the places of parameters want; nil: nobody asks.
+	// Parameters collects the types that the contexts of parameters expect; nil: they are not needed.
 	Parameters *expr.Parameters
-	// Lookups gives known values of LOOKUP calls; ok false: not resolved yet. A NULL value: no such name.
+	// Lookups returns known values of LOOKUP calls; ok is false for a call that is not resolved yet. NULL means that the
+	// name does not exist.
 	Lookups func(k plan.LookupKey) (v types.Value, ok bool)
-	// Subqueries gives the rows of closed sub-queries that were run, one after the other; nil, or ok false: not yet.
+	// Subqueries returns the values of a closed sub-query that was run, row by row; ok is false before it was run. It may
+	// be nil.
 	Subqueries func(s *plan.Subplan) (values []types.Value, ok bool)
-	// Views keeps what views stand for while the statement is planned again and again; needed where Subqueries is.
+	// Views keeps the queries of views while the statement is planned repeatedly. It is required with Subqueries.
 	Views *Views
-	// Statistics gives what is known of a table, nil for nothing; it may be nil. What it says changes plans, never an answer.
+	// Statistics returns the statistics of a table, or nil; the function may be nil. Statistics affect the plan, never the
+	// rows.
 	Statistics func(*catalog.Table) *stats.Table
-	// MayReadAll reports whether a full scan may be chosen where statistics say that it costs less than a way that is none; nil: always.
+	// MayReadAll reports whether a full scan is allowed if statistics say that it costs less than another access; nil:
+	// always.
 	MayReadAll func(*plan.Scan) bool
-	// Denied is that of access.Env.
+	// Denied is access.Env.Denied.
 	Denied func(*catalog.Layout) bool
-	// Trusted reports whether statistics are new enough to promise by them how much is read; nil: always.
+	// Trusted reports whether statistics are recent enough to permit reads because of them; nil: always.
 	Trusted func(*stats.Table) bool
-	// Stop says why planning is to end, nil to go on; it is asked often. nil: planning goes on to its end.
+	// Stop returns an error to end planning, or nil to continue. Planning calls it often. Nil: planning is not
+	// interrupted.
 	Stop func() error
-	// Postgres is the catalog of PostgreSQL for the statement; nil: one without a client.
+	// Postgres is PostgreSQL's system catalog for the statement; nil: one without a client.
 	Postgres *pgcatalog.Session
-	// Moment is that of expr.Scope.
+	// Moment is expr.Scope.Moment.
 	Moment func(at parser.Pos, v types.Value)
-	// MadeUp is that of access.Env.
+	// MadeUp is access.Env.MadeUp.
 	MadeUp bool
 }
 
-// access finds the best way to read a table.
+// access returns the best way to read a table.
 func (e *Env) access(req *access.Request) (*plan.Scan, error) {
 	return e.accessEnv().Scan(req)
 }

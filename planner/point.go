@@ -15,24 +15,25 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// A Point is the plan of a query that reads one row by equality of all of its key's columns with
-// arguments or constants, or some by (columns) IN (arguments). It is made once: of other arguments of the same types
-// only the keys follow.
+// Point is the plan of a query that reads one row by equality of all columns of the key with arguments or constants, or
+// several rows by (columns) IN (arguments). It is made once: for other arguments of the same types only the keys are
+// computed.
 type Point struct {
 	plan    *plan.Plan
 	project *plan.Project
 	scan    *plan.Scan
-	row     []types.Value  // the constants, by column
-	rows    [][]pointBind  // the arguments of each row
-	loc     *time.Location // in which the constants were read
-	// checked is set when a key may not hold all of its columns' values, as with LEFT(x, 8): then each key is read back
-	// and compared with the arguments.
+	row     []types.Value  // by column: its value, if it is a constant
+	rows    [][]pointBind  // for each row: the columns' arguments
+	loc     *time.Location // the time zone in which constants were read
+	// checked is set if the key may not contain the whole values of its columns, as with LEFT(x, 8): then each key is
+	// decoded and compared with the arguments.
 	checked bool
 }
 
 type pointBind struct{ column, arg int }
 
-// PointOf makes a Point of p, which Select of e made of s; nil when that does not fit p, or would not for all arguments.
+// PointOf returns the Point for p, the plan that e.Select made of s. It returns nil if s is another kind of query, or if p
+// is not valid for all arguments.
 func (e *Env) PointOf(s *parser.Select, p *plan.Plan) *Point {
 	if len(s.Cores) != 1 || len(s.With)+len(s.OrderBy) > 0 || s.Limit != nil || s.Offset != nil {
 		return nil
@@ -50,7 +51,7 @@ func (e *Env) PointOf(s *parser.Select, p *plan.Plan) *Point {
 		len(scan.Table.Layouts) > 1 || scan.Layout.Packed != nil || scan.Layout.Key.Drawn() != nil || scan.Layout.Stored.Drawn() != nil {
 		return nil
 	}
-	if t, ok := c.From[0].(*parser.TableName); !ok || !strings.EqualFold(t.Name, scan.Table.Name) { // a query's columns may have other names
+	if t, ok := c.From[0].(*parser.TableName); !ok || !strings.EqualFold(t.Name, scan.Table.Name) { // the columns of a query or view may have other names
 		return nil
 	}
 	out := &Point{plan: p, project: project, scan: scan, row: make([]types.Value, len(scan.Table.Columns)), loc: e.Loc}
@@ -85,7 +86,7 @@ func (e *Env) PointOf(s *parser.Select, p *plan.Plan) *Point {
 	return out
 }
 
-// list takes the rows of a list of arguments, or of tuples of them, for columns of the key; none if it is another list.
+// list adds rows for a list of arguments, or of tuples of arguments, for columns of the key. For other lists it adds none.
 func (t *Point) list(in *parser.In) *Point {
 	columns := items(in.X)
 	binds := make([]pointBind, 0, len(columns)*len(in.List))
@@ -112,7 +113,7 @@ func (t *Point) list(in *parser.In) *Point {
 	return t
 }
 
-// items returns the members of a tuple, or the expression itself.
+// items returns the items of a tuple, or the expression itself.
 func items(e parser.Expr) []parser.Expr {
 	if t, ok := e.(*parser.Tuple); ok {
 		return t.Items
@@ -120,7 +121,7 @@ func items(e parser.Expr) []parser.Expr {
 	return []parser.Expr{e}
 }
 
-// plainItems reports whether the SELECT list has columns only, so that no argument is in it.
+// plainItems reports whether the SELECT list has only columns, so that it contains no arguments.
 func plainItems(items []parser.SelectItem) bool {
 	for _, it := range items {
 		if _, ok := it.Expr.(*parser.ColumnRef); !ok && !it.Star {
@@ -130,13 +131,13 @@ func plainItems(items []parser.SelectItem) bool {
 	return true
 }
 
-// keyTerm is column = argument, or with param nil column = constant. ref is nil for anything else.
+// keyTerm is column = argument, or column = constant if param is nil. For other terms ref is nil.
 type keyTerm struct {
 	ref   *parser.ColumnRef
 	param *parser.Param
 }
 
-// equalities lists the terms of a conjunction unchanged.
+// equalities appends the terms of a conjunction.
 func equalities(dst []keyTerm, e parser.Expr) []keyTerm {
 	b, ok := e.(*parser.Binary)
 	switch {
@@ -161,8 +162,8 @@ func fits(v types.Value, t types.Type) bool {
 	return !v.IsNull() && (v.Type() == t || v.Type().IsInteger() && t.IsInteger())
 }
 
-// Plan returns the plan for the arguments of e. It is nil if the plan must be made anew: the table was replaced, the
-// zone is another, or the arguments have other types or values that no key can have.
+// Plan returns the plan for the arguments of e. It returns nil if the query must be planned again: the table was replaced,
+// the time zone differs, or the arguments have other types or values that no key can have.
 func (t *Point) Plan(e *Env) *plan.Plan {
 	scan, args := t.scan, e.Args
 	if now, ok := e.Catalog.Table(scan.Table.Name); !ok || now != scan.Table || e.Loc != t.loc {
@@ -186,8 +187,8 @@ func (t *Point) Plan(e *Env) *plan.Plan {
 	return &out.plan
 }
 
-// spans returns the keys of the rows that args select, in order; nil if the arguments have other types, or values that
-// no key can have.
+// spans returns the keys of the rows for args, sorted. It returns nil if the arguments have other types or values that no
+// key can have.
 func (t *Point) spans(args []types.Value) []plan.Span {
 	columns, place := t.scan.Table.Columns, t.scan.Layout.Place
 	if t.checked {

@@ -9,8 +9,8 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// A query in FROM that does nothing but pick, name, compute and filter columns of one table is read as that table: conditions, orders,
-// limits and joins around it reach the key as if they had been written of the table.
+// A query in FROM that only selects, renames, computes and filters columns of one table is replaced by that table. Then
+// conditions, orders, limits and joins around the query bind the key as if they had been written for the table.
 
 // viewColumn is a column of such a query.
 type viewColumn struct {
@@ -18,24 +18,24 @@ type viewColumn struct {
 	of   expr.Expr // over the table's row
 }
 
-// pulling says which queries in FROM may be read as their table.
+// pulling says which queries in FROM may be replaced by their tables.
 type pulling uint8
 
 const (
 	pullAny   pulling = iota
-	pullPlain         // those whose columns are columns of the table: computed ones would have values in the missing row of an outer join,
-	// and among GROUPING SETS what is computed of one column would be taken for another column that is computed alike
+	pullPlain         // those without computed columns: in a missing row of an outer join these would have values,
+	// and GROUPING SETS could not distinguish two columns with the same expression
 	pullNone
 )
 
 // viewMark is the index from which on a column of * represents a computed one: see from.computed.
 const viewMark = 1 << 27
 
-// maxPulled bounds the size of the expressions of a query that is replaced by its table: each occurs wherever its
-// column is named.
+// maxPulled bounds the size of the expressions of a query that is replaced by its table: each occurs wherever its column
+// is used.
 const maxPulled = 1000
 
-// picks reports whether s, depth queries inside others of the text, is a query that may be read as its table.
+// picks reports whether s, nested in depth other queries of the text, is a query that may be replaced by its table.
 func (q *query) picks(s *parser.Select, depth int) bool {
 	if depth > maxNesting || len(s.With)+len(s.Cores)-1+len(s.OrderBy) > 0 || s.Limit != nil || s.Offset != nil {
 		return false
@@ -78,13 +78,13 @@ func (q *query) picks(s *parser.Select, depth int) bool {
 	return false
 }
 
-// volatile reports whether the function name gives another value each time.
+// volatile reports whether the function with this name may return different values for equal arguments.
 func (q *query) volatile(name string) bool {
 	f := q.function(name)
 	return f == nil || f.Volatile
 }
 
-// pulled replaces s, a query in FROM with this alias and these columns, by its table; nil: that is not possible.
+// pulled replaces s, a query in FROM with this alias and these columns, by its table; nil if that is not possible.
 func (q *query) pulled(s *parser.Select, alias string, columns []string, pos parser.Pos) (*source, error) {
 	mode := q.pull
 	if mode == pullNone || !q.picks(s, q.depth) {
@@ -138,7 +138,7 @@ func (q *query) pulled(s *parser.Select, alias string, columns []string, pos par
 	return &out, nil
 }
 
-// computed makes out the rows of outs over f, whose one source has conds already, computed by steps of their own.
+// computed completes out with a step that reads f, whose only source has conds, and computes outs.
 func (q *query) computed(f *from, conds []expr.Expr, outs []output, out *source) (*source, error) {
 	f.srcs[0].conds = nil
 	used := make([]bool, f.width())
@@ -153,7 +153,7 @@ func (q *query) computed(f *from, conds []expr.Expr, outs []output, out *source)
 	return out, err
 }
 
-// size counts the nodes of expressions.
+// size returns the number of nodes in expressions.
 func size(es []expr.Expr) int {
 	n := len(es)
 	for _, e := range es {
@@ -169,7 +169,7 @@ func sizeOf(outs []output) (n int) {
 	return n
 }
 
-// column gives v over the joined row.
+// column returns v over the joined row.
 func (s *source) column(v viewColumn, pos parser.Pos) expr.Expr {
 	x := moved(v.of, func(i int) int { return i + s.offset })
 	if c, ok := x.(*expr.Column); ok {

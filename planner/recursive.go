@@ -9,17 +9,17 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// step is a query of WITH RECURSIVE inside its last part, where its name represents the rows of the step before.
+// step is a query of WITH RECURSIVE inside its last part, where its name means the rows of the previous step.
 type step struct {
 	of    *with
-	cols  []plan.OutputColumn // nil inside its first part, which must not name it
+	cols  []plan.OutputColumn // nil inside the first part, which must not refer to it
 	rows  [][]types.Value
-	level int  // query.level of its last part
-	named *int // counts where it is named
+	level int  // the query.level of its last part
+	named *int // counts the references to it
 }
 
-// recursiveSource is w as a source: the rows of its first part, then again and again those that its last part makes of the rows before,
-// until there are none.
+// recursiveSource returns w as a source: the rows of its first part, then repeatedly those that its last part computes
+// from the previous ones, until there are none.
 func (q *query) recursiveSource(w *with) (*source, error) {
 	c := w.CTE
 	first, last, op, err := recursion(c)
@@ -53,7 +53,7 @@ func (q *query) recursiveSource(w *with) (*source, error) {
 		}
 		return planFor([][]types.Value{row})
 	}
-	for widened := true; widened; { // rows of wider types may make still wider ones
+	for widened := true; widened; { // rows with wider types may lead to still wider ones
 		p, err := sampleFor(0)
 		if err != nil {
 			return nil, err
@@ -77,12 +77,12 @@ func (q *query) recursiveSource(w *with) (*source, error) {
 	return &source{name: c.Name, cols: cols, node: &plan.Recursive{First: casted(node, given, cols), Step: step, Distinct: !op.All}}, nil
 }
 
-// refersTo reports whether s names c.
+// refersTo reports whether s refers to c.
 func refersTo(s *parser.Select, c parser.CTE) bool {
 	return slices.ContainsFunc(parser.Tables(s), func(t *parser.TableName) bool { return names(t, c) })
 }
 
-// recursion divides c into its first part and the last one, which refers to the rows before, and returns the set
+// recursion divides c into its first part and its last part, which refers to the previous rows, and returns the set
 // operation between them.
 func recursion(c parser.CTE) (first, last *parser.Select, op parser.SetOp, err error) {
 	s := c.Query
@@ -102,7 +102,7 @@ func recursion(c parser.CTE) (first, last *parser.Select, op parser.SetOp, err e
 	return first, &parser.Select{Pos: s.Cores[n].Pos, With: s.With, Cores: s.Cores[n:]}, s.Sets[n-1], nil
 }
 
-// stepSource is the name of a step at t.
+// stepSource returns the source for the reference t to a step.
 func (q *query) stepSource(s step, t *parser.TableName, alias string) (*source, error) {
 	switch {
 	case s.cols == nil:

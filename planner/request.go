@@ -17,7 +17,7 @@ type hints struct {
 	noPushdown bool
 }
 
-// readHints reads the hints of a SELECT. One that is not known would change nothing without a word.
+// readHints reads the hints of a SELECT. It refuses unknown hints, which would otherwise be ignored silently.
 func readHints(hs []parser.Hint) (hints, error) {
 	var h hints
 	for _, x := range hs {
@@ -33,11 +33,11 @@ func readHints(hs []parser.Hint) (hints, error) {
 	return h, nil
 }
 
-// accessOrder is the order wanted of a single table.
+// accessOrder is the wanted order of a single table's rows.
 type accessOrder struct {
 	by    []plan.SortTerm
 	limit plan.RowLimit
-	// unmerged: the order is not worth merging for. Groups that come in pieces cost a look-up for each.
+	// unmerged is set if the order is not worth merging spans: groups in several pieces only cost a look-up each.
 	unmerged bool
 }
 
@@ -49,7 +49,7 @@ func groupOrder(groups []expr.Expr) []plan.SortTerm {
 	return terms
 }
 
-// source reads one source.
+// source plans the reading of one source.
 func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (plan.Node, bool, error) {
 	if s.table == nil {
 		n := s.node
@@ -84,13 +84,13 @@ func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder
 	return scan, len(want.by) > 0 && scan.Order != plan.NoOrder, nil
 }
 
-// request asks for access to a table.
+// request returns the access request for a table.
 func (q *query) request(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (*access.Request, error) {
 	req := &access.Request{Table: s.table, Alias: s.name, Conjuncts: append(slices.Clip(s.conds), own...), Needed: slices.Clone(used), OrderBy: want.by, Unmerged: want.unmerged, Limit: want.limit, Layout: cmp.Or(h.layout, q.layout), NoPushdown: h.noPushdown}
 	return req, q.systemTime(s.system, req)
 }
 
-// systemTime reads FOR SYSTEM_TIME into the request.
+// systemTime applies FOR SYSTEM_TIME to the request.
 func (q *query) systemTime(s *parser.SystemTime, req *access.Request) error {
 	if s == nil {
 		return nil
@@ -121,7 +121,7 @@ func (q *query) systemTime(s *parser.SystemTime, req *access.Request) error {
 	if err != nil {
 		return err
 	}
-	if s.To == nil { // AS OF: the newest cells up to then
+	if s.To == nil { // AS OF: the newest cells up to that time
 		req.MinTime, req.MaxTime = 0, from+1
 		return nil
 	}

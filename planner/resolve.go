@@ -12,33 +12,34 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// source is an item of FROM with one name; its columns begin at offset in the joined row. A join that is read as a
-// whole is one source with several names.
+// source is an item of FROM with a name; its columns begin at offset in the joined row. A join that is read as a whole is
+// a single source with several names.
 type source struct {
 	name   string
-	names  []string // of a join: the name under which each column stands
-	merged []bool   // columns that JOIN ... USING has under their table's name only; nil: none
+	names  []string // of a join: by column, the name of its table
+	merged []bool   // columns that JOIN ... USING has merged: they need their table's name; nil if there are none
 	cols   []plan.OutputColumn
 	offset int
 	table  *catalog.Table // nil for a derived table
 	system *parser.SystemTime
 	node   plan.Node // of a derived table
-	// again, unless it is nil, plans the derived table again for the rows that satisfy conds. It returns the remaining
-	// conditions; a nil node means that all remain.
+	// again, if not nil, plans the derived table again for only the rows that match conds. It returns the remaining
+	// conditions; if n is nil, all remain.
 	again func(q *query, conds []expr.Expr) (n plan.Node, rest []expr.Expr, err error)
-	step  bool // it is what stands for the rows of the step before: see step
-	// lateral, of a query that depends on the sources before it, is read for each of their rows, with these columns of it.
+	step  bool // it has the rows of the previous step: see type step
+	// lateral is set for a query that depends on the previous sources: it is read for each of their rows, with the values
+	// of the columns of.
 	lateral *plan.Subplan
 	of      []expr.Expr
-	// view is the list of visible columns of a query that is replaced by its table, and conds are its conditions on the
-	// table's rows.
+	// view is the list of visible columns of a query that is replaced by its table; conds are the query's conditions on
+	// the table's rows.
 	view  []viewColumn
 	conds []expr.Expr
 }
 
 func (s *source) width() int { return len(s.cols) }
 
-// has reports whether column i belongs to table (empty: any table).
+// has reports whether column i belongs to table; any column belongs to the table "".
 func (s *source) has(i int, table string) bool {
 	switch {
 	case table == "":
@@ -67,7 +68,7 @@ func (q *query) tableSource(t *catalog.Table, alias string) *source {
 	return src
 }
 
-// scope resolves names among sources.
+// scope returns a scope that resolves names among sources.
 func (q *query) scope(srcs []*source) *expr.Scope {
 	e := q.env
 	var scope *expr.Scope
@@ -100,7 +101,7 @@ func (q *query) scope(srcs []*source) *expr.Scope {
 	return scope
 }
 
-// rowOf makes a JSON object of the columns of the table that ref names; nil where it names none.
+// rowOf returns a call that makes a JSON object of the columns of the table ref; nil if ref is not a table.
 func rowOf(ref *parser.ColumnRef, srcs []*source) *parser.Call {
 	if !ref.Row {
 		return nil
@@ -127,7 +128,7 @@ func rowOf(ref *parser.ColumnRef, srcs []*source) *parser.Call {
 	return out
 }
 
-// column finds a column by name among sources, then in the queries around; nil without an error if there is none.
+// column resolves a column among sources, then in the outer queries; nil without an error if there is none.
 func (q *query) column(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error) {
 	found, err := findColumn(ref, srcs)
 	if q.resolved != nil {
@@ -144,7 +145,7 @@ func (q *query) column(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error)
 	return nil, nil
 }
 
-// findColumn finds a column by name among sources, or returns nil.
+// findColumn resolves a column among sources, or returns nil.
 func findColumn(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error) {
 	var found expr.Expr
 	for _, s := range srcs {
@@ -177,7 +178,7 @@ func ambiguous(ref *parser.ColumnRef) error {
 	return parser.Errorf(ref.Pos, "column %q is ambiguous", ref.Name).WithHint("write table.%s", ref.Name)
 }
 
-// pseudoColumns are names of values in other systems, with hql's replacement.
+// pseudoColumns are names in other systems, with hql's replacement.
 var pseudoColumns = map[string]string{
 	"SYSDATE": "NOW()",
 	"ROWID":   "_key is the rowkey's bytes", "ROWKEY": "_key is the rowkey's bytes", "ROW_KEY": "_key is the rowkey's bytes",
@@ -185,7 +186,7 @@ var pseudoColumns = map[string]string{
 	"ROWNUM":  "LIMIT n takes the first rows, ROW_NUMBER() OVER (ORDER BY ...) numbers them",
 }
 
-// unknownColumn returns the error for an unknown name, with a similar name.
+// unknownColumn returns the error for an unknown name; it suggests a similar name.
 func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
 	if hint := pseudoColumns[strings.ToUpper(ref.Name)]; hint != "" && ref.Table == "" {
 		return parser.Errorf(ref.Pos, "unknown column %q", ref.Name).Of(catalog.ErrUnknownColumn).WithHint("%s", hint)
@@ -221,7 +222,7 @@ func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
 	return err
 }
 
-// named finds a CTE or a table of the catalog.
+// named returns the source for a CTE or a table of the catalog.
 func (q *query) named(t *parser.TableName) (*source, error) {
 	alias := cmp.Or(t.Alias, t.Name)
 	if w := q.cteOf(t); w != nil {
@@ -252,15 +253,15 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 	return s, nil
 }
 
-// derived is the query s in FROM, under alias; called is its name in errors.
+// derived returns the source for s, a query in FROM, with an alias; called is its name in errors.
 func (q *query) derived(s *parser.Select, alias string, columns []string, called string, pos parser.Pos) (*source, error) {
 	if src, err := q.pulled(s, alias, columns, pos); src != nil || err != nil {
 		return src, err
 	}
-	beside, barred, before := q.beside, q.barred, len(q.plan.Subplans)
-	q.beside, q.barred = nil, nil // a query sees them if it is LATERAL: then they are q.outer
+	enclosing, barred, before := q.enclosing, q.barred, len(q.plan.Subplans)
+	q.enclosing, q.barred = nil, nil // only LATERAL queries see them, as q.outer
 	node, cols, err := q.selectStmt(s)
-	q.beside, q.barred = beside, barred
+	q.enclosing, q.barred = enclosing, barred
 	if err != nil {
 		return nil, err
 	}
@@ -273,7 +274,7 @@ func (q *query) derived(s *parser.Select, alias string, columns []string, called
 	return out, err
 }
 
-// renamed gives the columns of the query called alias the names of its column list.
+// renamed replaces the names of the columns of the query alias by those of its column list.
 func renamed(cols []plan.OutputColumn, names []string, alias string, pos parser.Pos) ([]plan.OutputColumn, error) {
 	if len(names) > len(cols) {
 		return nil, parser.Errorf(pos, "%s has %d columns, not %d", alias, len(cols), len(names))

@@ -8,35 +8,36 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// The rules by which conditions move to where they bind a key:
+// The rules that move conditions to where they bind a key:
 //
-//	havingToWhere   a condition of HAVING on what is grouped by holds for all rows of a group or for none: it goes to the WHERE
-//	narrowQuery     a condition above a query in FROM goes into it: below DISTINCT, GROUP BY and windows if it is on what these keep together,
-//	                into each part of a set operation; not below LIMIT
-//	reduceOuter     a LEFT or RIGHT JOIN whose missing rows the WHERE drops is an inner one
-//	reduceFull      a FULL JOIN with rows missing on one side, which the WHERE drops, is a LEFT JOIN of that side with the other
-//	spread          what a condition says of a column holds for the columns that are equal to it (join.go)
-//	arrange         inner joins begin with what is bound, or likely gives few rows, and binds the key of another source (arrange.go)
-//	lists           values of one table are a list for the column of another that is equal to them (listed.go)
-//	lookup          a join's right side is looked up by what the values of a left row bind of its key (lookup.go)
-//	tries, wanted   LIMIT ends groups, DISTINCT, joins and sorts whose rows come in the key's order, or in that of the first terms (ordering.go)
-//	oneOfSame       an end of each group is read alone where the result is made of no more (ends.go)
+//	havingToWhere   a condition of HAVING on grouped expressions is true for all rows of a group or for none: it moves to the WHERE
+//	narrowQuery     a condition above a query in FROM moves into it: below DISTINCT, GROUP BY and windows if its columns are among those that
+//	                they group by, and into each part of a set operation; not below LIMIT
+//	reduceOuter     a LEFT or RIGHT JOIN whose unmatched rows the WHERE drops becomes an inner join
+//	reduceFull      a FULL JOIN becomes a LEFT JOIN if the WHERE drops the unmatched rows of one side
+//	spread          a condition on a column is added for the columns that are equal to it (join.go)
+//	arrange         inner joins begin with a source that is bound, or probably has few rows, and binds the key of another source (arrange.go)
+//	lists           the values of one table's column become a list for the equal column of another table (listed.go)
+//	lookup          a join's right side is looked up by the conditions that a left row's values bind (lookup.go)
+//	tries, wanted   LIMIT ends groups, DISTINCT, joins and sorts early if their rows are in the order of a key, or of its first terms (ordering.go)
+//	oneOfSame       only the first or last rows of each group are read if the result needs no others (ends.go)
 //	united          an OR whose terms bind different layouts is read from each of them (union.go)
-//	limitUnion      parts of a UNION ALL give no more rows than LIMIT wants (setop.go)
+//	limitUnion      parts of a UNION ALL return no more rows than LIMIT wants (setop.go)
 //
-// Whoever adds a rule adds a case to exec/testdata/shapes.
+// A new rule needs a case in exec/testdata/shapes.
 
-// maxNarrowed bounds how often a query is planned again inside one that is planned again.
+// maxNarrowed bounds the nesting of queries that are planned again for conditions.
 const maxNarrowed = 4
 
-// narrowing are conditions over the columns of a query that is planned, and which of them the query has made its own.
+// narrowing holds conditions on the columns of a query that is being planned, and marks those that the query has taken
+// over.
 type narrowing struct {
 	conds []expr.Expr
 	done  []bool
-	first bool // a condition on row_number tells how many rows of each partition are wanted
+	first bool // a condition on row_number limits the rows of each partition
 }
 
-// exact reports whether e is the same for equal values: 1.0 and 1.00 are equal, and their texts are not.
+// exact reports whether e has equal values for equal operands: 1.0 and 1.00 are equal, but their texts are not.
 func exact(e expr.Expr) bool {
 	if e.Type() == types.Boolean { // a condition
 		if _, _, _, ok := expr.Sarg(e); ok {
@@ -59,7 +60,7 @@ func exact(e expr.Expr) bool {
 	return ok
 }
 
-// havingToWhere moves to WHERE the conditions of HAVING on grouped expressions.
+// havingToWhere moves conditions of HAVING on grouped expressions to the WHERE.
 func (b *block) havingToWhere() {
 	if b.having == nil || b.groups.sets != nil || len(b.groups.by) == 0 || b.q.env.Options.NoRules {
 		return
@@ -79,7 +80,7 @@ func (b *block) havingToWhere() {
 	}
 }
 
-// narrowQuery takes over those conditions that can be checked on the rows of b's tables.
+// narrowQuery takes over those conditions of n that can be checked on the rows of b's tables.
 func (b *block) narrowQuery(n *narrowing) {
 	if n == nil || b.grouped && b.groups.sets != nil {
 		return
@@ -107,8 +108,8 @@ func (b *block) narrowQuery(n *narrowing) {
 	}
 }
 
-// keeps reports whether all rows that b's groups, windows and DISTINCT ON combine have one value of o, computed from a
-// row.
+// keeps reports whether o, which is computed from a row, has the same value in all rows that b's groups, windows and
+// DISTINCT ON combine.
 func (b *block) keeps(o *output) bool {
 	if o.written != nil && !b.q.rowwise(o.written) || !within(o.expr, 0, groupingMark) || !exact(o.expr) {
 		return false
@@ -122,7 +123,8 @@ func (b *block) keeps(o *output) bool {
 	return !slices.ContainsFunc(b.wins.calls, func(c windowCall) bool { return !same(c.partition) })
 }
 
-// narrower gives what plans the query of a source again with conditions over its columns. subs are those that the first plan has asked for.
+// narrower returns a function that plans the query of a source again with conditions on its columns. subs are the
+// sub-queries that the first plan needs.
 func (q *query) narrower(subs []*plan.Subplan, planAgain func(in *query) (plan.Node, error)) func(q *query, conds []expr.Expr) (plan.Node, []expr.Expr, error) {
 	around := q.inside()
 	around.few, around.joins = q.few, q.joins
@@ -150,7 +152,7 @@ func (q *query) narrower(subs []*plan.Subplan, planAgain func(in *query) (plan.N
 	}
 }
 
-// reduceOuter makes outer joins inner ones where conds drop their missing rows, and adds their conditions to conds.
+// reduceOuter turns outer joins into inner ones if conds drop their unmatched rows, and adds their conditions to conds.
 func (q *query) reduceOuter(f *from, conds []expr.Expr) (*from, []expr.Expr) {
 	if !slices.Contains(f.outer, true) || q.env.Options.NoRules {
 		return f, conds
@@ -173,13 +175,13 @@ func (q *query) reduceOuter(f *from, conds []expr.Expr) (*from, []expr.Expr) {
 	return &g, conds
 }
 
-// reduceFull gives what plans the FULL JOIN on terms of l and r, whose columns stand behind those of l, again as a LEFT JOIN, where conditions
-// drop the rows that lack one side.
+// reduceFull returns a function that plans the FULL JOIN on terms of l and r again as a LEFT JOIN, if conditions drop the
+// rows that lack one side. The columns of r follow those of l.
 func (q *query) reduceFull(l, r *from, on []expr.Expr, left, right plan.Node) func(q *query, conds []expr.Expr) (plan.Node, []expr.Expr, error) {
 	if q.env.Options.NoRules {
 		return nil
 	}
-	one := func(f *from, n plan.Node) *source { // of a side that is a join itself nothing is narrowed
+	one := func(f *from, n plan.Node) *source { // a side that is a join itself is not planned again
 		if len(f.srcs) == 1 {
 			s := *f.srcs[0]
 			return &s
@@ -192,7 +194,7 @@ func (q *query) reduceFull(l, r *from, on []expr.Expr, left, right plan.Node) fu
 		keeps := func(s *source) bool {
 			return slices.ContainsFunc(conds, func(c expr.Expr) bool { return q.dropsMissing(c, s) })
 		}
-		turn := 0 // by how much the columns stand elsewhere
+		turn := 0 // offset by which the columns move
 		if first.offset, second.offset = 0, width; !keeps(first) {
 			if !keeps(second) {
 				return nil, conds, nil
@@ -226,7 +228,7 @@ func (q *query) reduceFull(l, r *from, on []expr.Expr, left, right plan.Node) fu
 	}
 }
 
-// cols lists the columns of f's sources.
+// cols returns the columns of f's sources.
 func (f *from) cols() (out []plan.OutputColumn) {
 	for _, s := range f.srcs {
 		out = append(out, s.cols...)
@@ -234,15 +236,15 @@ func (f *from) cols() (out []plan.OutputColumn) {
 	return out
 }
 
-// own are the conditions of f where it has one source.
+// own returns the conditions on f's only source; nil if there are several.
 func (f *from) own() []expr.Expr {
 	if len(f.srcs) > 1 {
-		return nil // its plan has checked them
+		return nil // the plan of the join has checked them
 	}
 	return f.conds
 }
 
-// dropsMissing reports whether c is not true where all columns of s are NULL.
+// dropsMissing reports whether c is not true if all columns of s are NULL.
 func (q *query) dropsMissing(c expr.Expr, s *source) bool {
 	found, ok := false, true
 	missing := expr.Map(c, func(x expr.Expr) expr.Expr {

@@ -21,7 +21,7 @@ func (e *Env) Select(s *parser.Select) (*plan.Plan, error) {
 	}, func(p *plan.Plan) bool { return e.Subqueries == nil && len(p.Subplans) > 0 })
 }
 
-// finish plans s as q's whole statement.
+// finish plans s, the whole query of q.
 func (q *query) finish(s *parser.Select) (*plan.Plan, error) {
 	q.top = q.plan
 	node, cols, err := q.selectStmt(s)
@@ -32,8 +32,8 @@ func (q *query) finish(s *parser.Select) (*plan.Plan, error) {
 	return q.plan, nil
 }
 
-// Where plans the reads of UPDATE and DELETE: the rows of t for which where is true (nil: all), with every column.
-// values are the new values of UPDATE, compiled over these rows. alias, if not empty, replaces the table's name.
+// Where plans the reads of UPDATE and DELETE: the rows of t for which where is true (nil: all rows), with all columns.
+// values are the new values of UPDATE, compiled for these rows. alias, if not empty, replaces the table's name.
 func (e *Env) Where(t *catalog.Table, alias string, where parser.Expr, values []parser.Expr) (*plan.Plan, []expr.Expr, error) {
 	q := &query{env: e, plan: &plan.Plan{}, views: &views{}}
 	for _, x := range append(slices.Clip(values), where) {
@@ -78,15 +78,15 @@ func (e *Env) Where(t *catalog.Table, alias string, where parser.Expr, values []
 	return q.plan, exprs, err
 }
 
-// stays reports whether the entry of a row stays where s reads it as long as the row is one of its result: another statement that changes
-// the row at the same time may move it within a range, past the reader.
+// stays reports whether the entry that s reads for a row keeps its key as long as the row matches. Otherwise a concurrent
+// statement that changes the row may move the entry within a range, past the reader.
 func stays(s *plan.Scan) bool {
 	return len(s.Spans) < 2 && !slices.ContainsFunc(s.Key, func(u plan.PartUse) bool {
 		return u.Part.Literal == nil && u.Use != plan.Bound && slices.ContainsFunc(u.Part.Columns, func(c int) bool { return !s.Table.Columns[c].KeyPart })
 	})
 }
 
-// Returning compiles the RETURNING clause over the rows of t that a statement writes: t's columns, _key and _ts. needed
+// Returning compiles the RETURNING clause for the rows of t that a statement writes: t's columns, _key and _ts. needed
 // marks the columns that it reads.
 func (e *Env) Returning(t *catalog.Table, alias string, items []parser.SelectItem) (cols []plan.OutputColumn, exprs []expr.Expr, needed []bool, err error) {
 	q := &query{env: e, plan: &plan.Plan{}}
@@ -108,45 +108,45 @@ func (e *Env) Returning(t *catalog.Table, alias string, items []parser.SelectIte
 	return cols, exprs, needed, nil
 }
 
-// query plans one statement.
+// query is the state of planning one query.
 type query struct {
 	env   *Env
 	ctes  []*with
 	steps []step     // those of ctes that are being repeated
-	level int        // how many queries with rows of their own it stands in: those in expressions, and LATERAL
-	plan  *plan.Plan // what is found on the way
-	top   *plan.Plan // of the whole query that is planned: the statement, or a sub-query
+	level int        // number of enclosing queries with rows of their own: queries in expressions, and LATERAL
+	plan  *plan.Plan // collects the plan's properties
+	top   *plan.Plan // the plan of the whole query: the statement's or a sub-query's
 	depth int
-	// pieces is set if only a part of the statement's rows may be read; layout, if not "", is the layout that must be read
-	// then.
+	// pieces is set if the statement will be read in pieces; layout, if not "", is the layout that must be read then.
 	pieces    bool
 	layout    string
-	estimates *estimate.Estimator // of its steps; nil: none were wanted yet
-	pull      pulling             // of the FROM that is being read
-	views     *views              // of the statement
-	reading   []string            // views, one in the other
-	// few is set if some of the planned rows may suffice.
+	estimates *estimate.Estimator // nil: not needed yet
+	pull      pulling             // for the FROM that is being planned
+	views     *views              // the statement's views
+	reading   []string            // the views that are being planned, each nested in the previous one
+	// few is set if the caller may need only some of the rows.
 	few bool
-	// sample numbers the value made up for sub-queries that are not run.
+	// sample is the index of the values made up for sub-queries that are not run.
 	sample int
-	// outer resolves a column of the queries around a sub-query: nil without an error when they have none such.
+	// outer resolves a column of the queries around a sub-query; nil without an error if they have no such column.
 	outer func(ref *parser.ColumnRef) (expr.Expr, error)
-	// beside, for a join that is read for each row of the items before it, resolves their columns too, for its LATERAL
-	// items.
-	beside func(ref *parser.ColumnRef) (expr.Expr, error)
-	// joins is set in the query of a semi-join: outer then represents columns of the join, not values.
+	// enclosing is set in a join that is read for each row of the previous items: it resolves these items' columns for the
+	// join's LATERAL items.
+	enclosing func(ref *parser.ColumnRef) (expr.Expr, error)
+	// joins is set in the query of a semi-join: then outer returns columns of the join instead of values.
 	joins bool
-	// narrow are conditions for the rows of the query that is planned next; narrowed is the number of such queries around
+	// narrow holds conditions on the rows of the next query to be planned; narrowed is the number of such queries around
 	// q.
 	narrow   *narrowing
 	narrowed int
-	// barred are sources that LATERAL items must not refer to: see addBarred.
+	// barred are sources to which LATERAL items must not refer: see addBarred.
 	barred []*source
-	// resolved is called while an aggregate is compiled, with whether a column in it is q's own.
+	// resolved is called for each column in an aggregate that is being compiled; own reports whether the column belongs to
+	// q.
 	resolved func(own bool)
 }
 
-// inside is q for a query that knows the names that q knows now.
+// inside returns a query that can refer to the same names as q.
 func (q *query) inside() *query {
 	return &query{env: q.env, ctes: slices.Clip(q.ctes), steps: slices.Clip(q.steps), level: q.level, depth: q.depth, plan: q.plan, top: q.top, outer: q.outer,
 		views: q.views, reading: q.reading, pieces: q.pieces, layout: q.layout, sample: q.sample, narrowed: q.narrowed}
@@ -195,7 +195,7 @@ func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, er
 	return cut(node, limit, offset), cols, err
 }
 
-// count evaluates a LIMIT or OFFSET, which what names.
+// count evaluates a LIMIT or OFFSET; what is its name in errors.
 func (q *query) count(e parser.Expr, what string) (n plan.RowLimit, err error) {
 	if e == nil {
 		return n, nil
@@ -210,12 +210,12 @@ func (q *query) count(e parser.Expr, what string) (n plan.RowLimit, err error) {
 		switch {
 		case q.env.MadeUp:
 			return plan.AtMost(madeUpOffset), nil
-		case q.env.Subqueries != nil: // the query is planned again with their answers
+		case q.env.Subqueries != nil: // the query is planned again with the values
 			return n, nil
 		}
 	}
 	k, ok := x.(*expr.Const)
-	if ok && k.Typ == types.String { // as every text constant it has the type that its place wants
+	if ok && k.Typ == types.String { // a text constant has the type that its context expects
 		if v, err := types.Cast(k.Val, types.BigInt, nil); err == nil {
 			k = &expr.Const{Pos: k.Pos, Val: v, Typ: v.Type()}
 		}
@@ -227,12 +227,12 @@ func (q *query) count(e parser.Expr, what string) (n plan.RowLimit, err error) {
 		return n, nil
 	}
 	if rows := k.Val.Int(); rows >= 0 {
-		return plan.AtMost(min(rows, 1<<62-1)), nil // so that LIMIT and OFFSET add up
+		return plan.AtMost(min(rows, 1<<62-1)), nil // so that the sum of LIMIT and OFFSET does not overflow
 	}
 	return n, parser.Errorf(e.Position(), "%s must not be negative", what)
 }
 
-// core plans SELECT ... FROM ... with the statement's order and cut.
+// core plans SELECT ... FROM ... with the statement's ORDER BY, LIMIT and OFFSET.
 func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit plan.RowLimit, offset int64, narrow *narrowing) (plan.Node, []plan.OutputColumn, error) {
 	if c.Values != nil {
 		return q.values(c, orderBy, limit, offset)
@@ -287,8 +287,8 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit pla
 	return b.output(b.unnest(node), ordered, limit, offset)
 }
 
-// block is SELECT ... FROM ... WHERE ... GROUP BY ... HAVING with its ORDER BY, compiled. Its expressions are over the joined row of
-// its tables, then over the groups, then over these with the values of window functions.
+// block is a compiled SELECT ... FROM ... WHERE ... GROUP BY ... HAVING with its ORDER BY. Its expressions are first over
+// the joined row of its tables, then over the groups' rows, then over these with the values of window functions.
 type block struct {
 	q       *query
 	core    *parser.SelectCore
@@ -296,15 +296,15 @@ type block struct {
 	aggs    *aggregates
 	wins    *windows
 	outs    []output
-	conds   []expr.Expr     // of WHERE and of inner joins
-	semis   []*semi         // those of WHERE that became joins
-	on      []expr.Expr     // of DISTINCT ON; nil: none
-	terms   []plan.SortTerm // of ORDER BY; those of DISTINCT ON are the first
-	first   int             // how many rows of each window's partition are wanted; 0: all
-	sorted  int             // by how many of terms the rows come sorted, where that is not by all of them
+	conds   []expr.Expr     // of the WHERE and of inner joins
+	semis   []*semi         // conditions of the WHERE that became joins
+	on      []expr.Expr     // of DISTINCT ON; nil if there is none
+	terms   []plan.SortTerm // of ORDER BY, beginning with those of DISTINCT ON
+	first   int             // number of rows wanted of each window partition; 0: all
+	sorted  int             // number of leading terms by which the rows are sorted, if that is not all
 	having  expr.Expr       // nil: none
 	grouped bool
-	groups  *grouping // by nothing, unless grouped
+	groups  *grouping // without expressions if grouped is false
 	used    []bool    // by column of the joined row: it is read above the tables
 	hints   hints
 }
@@ -414,7 +414,7 @@ func (b *block) usage() []bool {
 	return used
 }
 
-// afterGrouping rewrites expressions over the tables' row to expressions over the groups.
+// afterGrouping rewrites expressions over the tables' rows to expressions over the groups' rows.
 func (b *block) afterGrouping() (err error) {
 	after := func(e *expr.Expr) {
 		if err == nil {
@@ -434,7 +434,8 @@ func (b *block) afterGrouping() (err error) {
 	return err
 }
 
-// window computes the window functions over node's rows, which come in the order that read wanted if ordered is set.
+// window computes the window functions for node's rows. ordered reports that the rows are in the order that read
+// requested.
 func (b *block) window(node plan.Node, ordered bool) plan.Node {
 	node, at := b.wins.over(node, ordered)
 	for i := range b.outs {

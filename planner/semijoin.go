@@ -11,38 +11,40 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// A conjunct of WHERE that asks a query about each row, as EXISTS, IN and their opposites do, becomes a join with the rows of the query where
-// equalities tie these to the row:
+// A conjunct of the WHERE that runs a query for each row, such as EXISTS, IN and their negations, becomes a join with the
+// rows of the query, if equalities connect these with the row:
 //
-//	EXISTS      a semi-join: a row stays if it has a pair
+//	EXISTS      a semi-join: a row stays if it has a match
 //	NOT EXISTS  an anti-join: a row stays if it has none
 //	IN          EXISTS, with x = y among the conditions
-//	NOT IN      NOT EXISTS, with (x = y) IS NOT FALSE where a side may be NULL: that is no answer, and the row does not stay
+//	NOT IN      NOT EXISTS; if a side may be NULL, with (x = y) IS NOT FALSE, so that rows with an unknown result are dropped
 //
-// Where the rows of the query bind the key of the row's table and not the other way round, EXISTS becomes an IN of a query that is run once.
+// If the rows of the query bind the key of the row's table, and the row does not bind the query's, EXISTS becomes an IN of
+// a query that runs once.
 
-// errNotTied is why a query does not become a join.
+// errNotTied is the reason why a query does not become a join.
 var errNotTied = errors.New("not a join")
 
 // outerMark is the index from which on a column represents one of the outer row, while the query is compiled.
 const outerMark = 1 << 28
 
-// semi is a semi-join or an anti-join of the rows of a block with the rows of a query.
+// semi is a semi-join or anti-join of the rows of a block with the rows of a query.
 type semi struct {
-	of    *expr.Subquery // what it stands for
+	of    *expr.Subquery // the expression that it replaces
 	in    *query         // plans the query
 	from  *from
-	own   []expr.Expr // over the query's rows
-	on    []expr.Expr // over a row of the block, then one of the query
-	used  []bool      // by column of the query's rows
-	semis []*semi     // among the query's own conditions
+	own   []expr.Expr // conditions on the query's rows
+	on    []expr.Expr // conditions on a row of the block, followed by one of the query
+	used  []bool      // by column of the query's rows: it is read above the tables
+	semis []*semi     // those in the query's own conditions
 	hints hints
 }
 
-// semis takes those conjuncts out of conds, over the rows of f, that become semi-joins and anti-joins.
+// semis returns the semi-joins and anti-joins that replace conjuncts in conds, conditions on the rows of f, and the other
+// conjuncts.
 func (q *query) semis(f *from, conds []expr.Expr) (out []*semi, rest []expr.Expr, err error) {
 	if q.outer != nil && !q.joins || q.env.Options.NoRules {
-		return nil, conds, nil // it is planned for each row of another query: a few rows
+		return nil, conds, nil // the query runs for each row of another one, and reads few rows
 	}
 	for i, c := range conds {
 		s, ok := c.(*expr.Subquery)
@@ -80,7 +82,7 @@ func (q *query) semis(f *from, conds []expr.Expr) (out []*semi, rest []expr.Expr
 	return out, rest, nil
 }
 
-// tied returns the core of s if its rows are exactly those of its FROM and WHERE.
+// tied returns the core of s if the rows of s are exactly those of its FROM and WHERE.
 func (q *query) tied(s *parser.Select, kind expr.SubqueryKind) *parser.SelectCore {
 	c := s.Cores[0]
 	if len(s.Cores) > 1 || len(s.With) > 0 || s.Offset != nil || c.Values != nil || c.Query != nil || c.Having != nil || len(c.GroupBy)+len(c.On)+len(c.Windows) > 0 {
@@ -100,7 +102,7 @@ func (q *query) tied(s *parser.Select, kind expr.SubqueryKind) *parser.SelectCor
 	return c
 }
 
-// rowwise reports whether e is computed of one row, and is the same each time.
+// rowwise reports whether e depends only on the row.
 func (q *query) rowwise(e parser.Expr) bool {
 	ok := true
 	parser.Walk(e, func(x parser.Expr) bool {
@@ -112,7 +114,7 @@ func (q *query) rowwise(e parser.Expr) bool {
 	return ok
 }
 
-// semi makes a join of the rows of f with the rows of s's query; nil: that is not possible.
+// semi returns a join of the rows of f with the rows of s's query; nil if that is not possible.
 func (q *query) semi(f *from, s *expr.Subquery) *semi {
 	core := q.tied(s.Query.(*plan.Subplan).Select, s.Kind)
 	if core == nil {
@@ -169,7 +171,7 @@ func (q *query) semi(f *from, s *expr.Subquery) *semi {
 	return m
 }
 
-// conditions compiles the conditions on a row of the query and a row of the block, whose FROM is f.
+// conditions compiles the conditions on a row of the block, whose FROM is f, followed by a row of the query.
 func (m *semi) conditions(f *from, core *parser.SelectCore) ([]expr.Expr, error) {
 	s, scope, conds := m.of, m.in.scope(m.from.srcs), slices.Clone(m.from.conds)
 	if core.Where != nil {
@@ -189,7 +191,7 @@ func (m *semi) conditions(f *from, core *parser.SelectCore) ([]expr.Expr, error)
 	var same []expr.Expr
 	null := false
 	for i, x := range s.X {
-		if _, column := x.(*expr.Column); !column { // it may fail, and is not computed where the query has no row
+		if _, column := x.(*expr.Column); !column { // it may fail, and must not be computed if the query has no row
 			return nil, errNotTied
 		}
 		e, err := expr.Equal(moved(x, func(i int) int { return i + outerMark }), outs[i].expr, scope, s.Pos)
@@ -206,7 +208,7 @@ func (m *semi) conditions(f *from, core *parser.SelectCore) ([]expr.Expr, error)
 	return append(conds, &expr.Or{Terms: []expr.Expr{all, &expr.IsNull{Pos: s.Pos, X: all}}}), nil
 }
 
-// neverNull reports whether e is a column of a key that no row of f lacks.
+// neverNull reports whether e is a key column that is not NULL in any row of f.
 func (f *from) neverNull(e expr.Expr) bool {
 	c, ok := e.(*expr.Column)
 	if !ok {
@@ -220,8 +222,8 @@ func (f *from) neverNull(e expr.Expr) bool {
 	return i < len(cols) && cols[i].KeyPart && !cols[i].NullKey
 }
 
-// usage marks the columns of the query's rows that are read above its tables; they follow width columns in the rows of
-// the join.
+// usage marks the columns of the query's rows that are read above its tables. In the rows of the join they follow width
+// other columns.
 func (m *semi) usage(width int) {
 	m.used = make([]bool, m.from.width())
 	for _, c := range m.on {
@@ -244,13 +246,13 @@ func (m *semi) usage(width int) {
 	}
 }
 
-// markLeft marks the columns that m reads of the rows that it keeps or drops.
+// markLeft marks the columns of the block's rows that m reads.
 func (m *semi) markLeft(used []bool) {
 	mark(used, m.on...)
 	mark(used, m.of)
 }
 
-// node reads the rows of the query.
+// node plans the reading of the query's rows.
 func (m *semi) node() (plan.Node, error) {
 	n, _, err := m.in.joined(m.from, m.own, m.used, accessOrder{}, m.hints)
 	if err != nil {
@@ -260,7 +262,7 @@ func (m *semi) node() (plan.Node, error) {
 	return n, err
 }
 
-// join keeps those rows of left that have a pair, or that have none.
+// join returns a node that keeps the rows of left with a match, or those without one.
 func (m *semi) join(left plan.Node) (*plan.Join, error) {
 	right, err := m.node()
 	if err != nil {
@@ -274,7 +276,8 @@ func (m *semi) join(left plan.Node) (*plan.Join, error) {
 	return j, err
 }
 
-// semiJoined keeps those rows of n that list leaves. ordered reports whether they stay in order: rows that are hashed may not.
+// semiJoined applies the semi-joins of list to n. ordered reports whether the rows stay in order: a hash join may change
+// it.
 func semiJoined(n plan.Node, list []*semi) (out plan.Node, ordered bool, err error) {
 	ordered = true
 	for _, m := range list {
@@ -287,8 +290,9 @@ func semiJoined(n plan.Node, list []*semi) (out plan.Node, ordered bool, err err
 	return n, ordered, nil
 }
 
-// driven gives, in place of m, the condition that a row of f is IN the query, which is then run once, where that binds the key of the
-// row's table. If the row would bind the key of a table of the query that nothing else binds, the query must have few rows. nil: m stays.
+// driven returns a condition that replaces m, if it binds the key of the row's table: the row is IN the query, which then
+// runs once. If the row would bind the key of a table of the query that is not bound otherwise, the query must have few
+// rows. It returns nil if m should stay.
 func (q *query) driven(f *from, conds []expr.Expr, m *semi) (expr.Expr, error) {
 	j, err := m.join(&plan.Values{Rows: [][]expr.Expr{{}}, N: f.width()})
 	if err != nil || m.of.Not || j.On != nil || q.pieces {
@@ -306,7 +310,7 @@ func (q *query) driven(f *from, conds []expr.Expr, m *semi) (expr.Expr, error) {
 	}
 	keys := j.RightKeys
 	sub := &plan.Subplan{Select: m.of.Query.(*plan.Subplan).Select, Closed: true, Width: len(keys), Text: keysText(keys) + " of " + m.of.Text}
-	around := q.inside() // with the names that q knows now
+	around := q.inside() // the same names are visible
 	sub.Plan = func([]types.Value) (*plan.Plan, error) {
 		again := around.semi(f, m.of)
 		if again == nil {
@@ -335,7 +339,7 @@ func keysText(keys []expr.Expr) string {
 	return strings.Join(out, ", ")
 }
 
-// alone plans the query of m for the values of keys, or with few set for those of atMostListed.
+// alone plans the query of m for the values of keys; with few it is limited by atMostListed.
 func (m *semi) alone(keys []expr.Expr, few bool) (*plan.Plan, error) {
 	n, err := m.node()
 	if err != nil {

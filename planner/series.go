@@ -32,7 +32,7 @@ func (q *query) tableFunction(t *parser.TableFunction) (*source, error) {
 	return &source{name: name, cols: cols, node: node}, err
 }
 
-// functionAlias is the name of t's rows in the statement.
+// functionAlias returns the name of t's rows in the statement.
 func functionAlias(t *parser.TableFunction) string { return cmp.Or(t.Alias, strings.ToLower(t.Name)) }
 
 // rowsOf returns the query for the rows of a function, numbered if t has WITH ORDINALITY.
@@ -72,13 +72,13 @@ func rowsOf(t *parser.TableFunction) *parser.Select {
 	return &parser.Select{Pos: t.Pos, Cores: []*parser.SelectCore{core}}
 }
 
-// listed returns the elements of a constant array as rows; nil if t is not one.
+// listed returns the elements of a constant array as rows; nil if t is not a constant array.
 func (q *query) listed(t *parser.TableFunction) (*source, error) {
 	if t.Name != "UNNEST" || len(t.Args) != 1 || t.Ordinality || refers(t) {
 		return nil, nil
 	}
 	x, err := expr.Compile(t.Args[0], q.scope(nil))
-	if err != nil { // what it fails for, it fails for again
+	if err != nil { // the error will be reported by the usual way
 		return nil, nil
 	}
 	k, ok := x.(*expr.Const)
@@ -132,7 +132,7 @@ func (q *query) series(t *parser.TableFunction) (*plan.Series, error) {
 		texts = texts && e.Type() == types.String
 	}
 	for i := range ends {
-		if texts { // arguments that are texts, whose place wants numbers
+		if texts { // text arguments are converted to numbers
 			ends[i] = constant(ends[i], types.BigInt)
 		}
 	}
@@ -141,7 +141,7 @@ func (q *query) series(t *parser.TableFunction) (*plan.Series, error) {
 		return nil, err
 	}
 	switch {
-	case moments && typ == types.Date: // as where an INTERVAL is added to one
+	case moments && typ == types.Date: // as a DATE to which an INTERVAL is added
 		typ = types.LocalTimestamp
 		for i := range same {
 			if same[i], err = q.moved(same[i], "+", &parser.Literal{Pos: t.Pos, Kind: parser.IntervalLiteral, Text: "0 days"}); err != nil {
@@ -171,7 +171,7 @@ func (q *query) series(t *parser.TableFunction) (*plan.Series, error) {
 	return out, err
 }
 
-// function finds a function by its name, or returns nil.
+// function returns the function with this name, or nil.
 func (q *query) function(name string) *expr.Function {
 	return cmp.Or(q.env.Funcs, expr.Builtins()).Lookup(name)
 }

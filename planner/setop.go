@@ -57,7 +57,7 @@ func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (
 	}
 	node := left[0]
 	for i, op := range rest {
-		if d, ok := node.(*plan.Distinct); ok && !op.All { // this operation makes the same rows distinct again
+		if d, ok := node.(*plan.Distinct); ok && !op.All { // this operation removes duplicates, too
 			node = d.Input
 		}
 		if op.Op == parser.Except {
@@ -74,8 +74,8 @@ func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (
 	return node, cols, nil
 }
 
-// widen gives cols the types that hold the values of both lists, of parts of a set operation op, the second one at pos. changed reports
-// whether these are others.
+// widen returns cols with types that hold the values of both cols and more. These are parts of a set operation op; more is
+// at pos. changed reports whether a type differs from that in cols.
 func widen(cols, more []plan.OutputColumn, pos parser.Pos, op parser.SetOpKind) (out []plan.OutputColumn, changed bool, err error) {
 	if len(more) != len(cols) {
 		return nil, false, parser.Errorf(pos, "each part of %s must have %d columns, not %d", op, len(cols), len(more))
@@ -99,7 +99,7 @@ func distinctUnless(all bool, n plan.Node) plan.Node {
 	return &plan.Distinct{Input: n}
 }
 
-// casted converts the rows of n from the types in from to the types in to.
+// casted converts the rows of n from the types of from to those of to.
 func casted(n plan.Node, from, to []plan.OutputColumn) plan.Node {
 	exprs := make([]expr.Expr, len(from))
 	same := true

@@ -31,7 +31,7 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 	return q.answered(sub, node)
 }
 
-// answered replaces sub by node: the value of its rows, if they are known.
+// answered returns the expression for node: the value of sub's rows if they are known, otherwise the sub-query.
 func (q *query) answered(sub *plan.Subplan, node expr.Subquery) (expr.Expr, error) {
 	node.Query = sub
 	out, err := expr.NewSubquery(node)
@@ -44,7 +44,7 @@ func (q *query) answered(sub *plan.Subplan, node expr.Subquery) (expr.Expr, erro
 		}
 	}
 	q.plan.Subplans = append(q.plan.Subplans, sub)
-	if sub.Closed && q.env.Subqueries == nil { // a plan to look at
+	if sub.Closed && q.env.Subqueries == nil { // a plan that is not run
 		for _, t := range node.Types[:sub.Width] {
 			sub.Shown = append(sub.Shown, sampleValue(t, q.sample))
 		}
@@ -53,9 +53,9 @@ func (q *query) answered(sub *plan.Subplan, node expr.Subquery) (expr.Expr, erro
 	return out, nil
 }
 
-// correlated plans a query over srcs, s as it is written, for values of their columns that it refers to. outer are these columns, of the
-// joined row, in the order in which the Subplan takes their values. further, unless it is nil, resolves names that srcs do not have. What
-// finish plans is run.
+// correlated plans a query over srcs for values of those columns to which it refers; s is the query as written. outer are
+// these columns in the joined row, in the order in which the Subplan takes their values. further, if not nil, resolves
+// names that srcs do not have. finish makes the plan to run.
 func (q *query) correlated(srcs []*source, further func(ref *parser.ColumnRef) (expr.Expr, error), s *parser.Select, finish func(in *query) (*plan.Plan, error)) (sub *plan.Subplan, outer []expr.Expr, err error) {
 	sub = &plan.Subplan{Select: s, Closed: true, Text: s.String()}
 	srcs = frozen(srcs)
@@ -74,10 +74,10 @@ func (q *query) correlated(srcs []*source, further func(ref *parser.ColumnRef) (
 			if err != nil || x == nil {
 				return nil, err
 			}
-			if sub.Closed { // found at the first plan; later ones may be made by several at once
+			if sub.Closed { // found by the first plan; later ones may be made by several goroutines
 				sub.Closed = false
 			}
-			x = expr.Map(x, func(y expr.Expr) expr.Expr { // what is none is from further out
+			x = expr.Map(x, func(y expr.Expr) expr.Expr { // other columns belong to queries further out
 				if c, own := y.(*expr.Column); own {
 					return &expr.Const{Pos: ref.Pos, Val: value(c), Typ: c.Typ}
 				}
@@ -95,14 +95,14 @@ func (q *query) correlated(srcs []*source, further func(ref *parser.ColumnRef) (
 			}
 			return sampleValue(c.Typ, i)
 		})
-	}, func(*plan.Plan) bool { return len(columns) > 0 && q.outer == nil }) // one level of made-up values is enough
+	}, func(*plan.Plan) bool { return len(columns) > 0 && q.outer == nil }) // made-up values at one level suffice
 	sub.Plan = func(values []types.Value) (*plan.Plan, error) {
 		return planFor(func(c *expr.Column) types.Value { return values[slices.Index(columns, c.Index)] })
 	}
 	return sub, outer, err
 }
 
-// frozen copies srcs as they are: joins around them may yet move their columns, and a sub-query is planned again after that.
+// frozen copies srcs, because joins around them may still move their columns, and a sub-query is planned again later.
 func frozen(srcs []*source) []*source {
 	out := make([]*source, len(srcs))
 	for i, s := range srcs {
@@ -113,7 +113,7 @@ func frozen(srcs []*source) []*source {
 	return out
 }
 
-// limited asks of s no more rows than its use needs: one for EXISTS, two, one too many, for a value.
+// limited adds a limit for the rows that the use of s needs: one for EXISTS, and two for a value, to detect a second one.
 func limited(s *parser.Select, kind expr.SubqueryKind) *parser.Select {
 	if kind == expr.InSubquery || kind == expr.ArraySubquery || s.Limit != nil {
 		return s
@@ -127,8 +127,8 @@ func limited(s *parser.Select, kind expr.SubqueryKind) *parser.Select {
 	return &out
 }
 
-// sample gives the first plan with made-up values that fit a key, else the first of all. more reports whether p has such values, so that
-// others may fit.
+// sample returns the first plan whose made-up values fit a key, or else the first plan. more reports whether p has such
+// values, so that others may fit.
 func sample(planWith func(i int) (*plan.Plan, error), more func(p *plan.Plan) bool) (first *plan.Plan, err error) {
 	for i := range sampleValues {
 		p, err := planWith(i)
@@ -145,16 +145,16 @@ func sample(planWith func(i int) (*plan.Plan, error), more func(p *plan.Plan) bo
 	return first, nil
 }
 
-// readsNothing reports whether the made-up values fit no key, so that the plan says nothing of others.
+// readsNothing reports whether the made-up values fit no key, so that the plan does not apply to other values.
 func readsNothing(p *plan.Plan) bool {
 	return slices.ContainsFunc(p.Reads(), func(s *plan.Scan) bool { return s.Access == plan.Empty })
 }
 
-// sampleValues is the number of different values that sampleValue has.
+// sampleValues is the number of different values of sampleValue.
 const sampleValues = 40
 
-// sampleValue makes up the i-th value of a type, to see how an unknown value would bind a key. Texts have different
-// lengths, as a key part may need a certain one.
+// sampleValue returns the i-th made-up value of a type, which shows how an unknown value would bind a key. Texts have
+// different lengths, because a key part may need a certain length.
 func sampleValue(t types.Type, i int) types.Value {
 	switch {
 	case t.IsText() || t == types.Bytes:

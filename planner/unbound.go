@@ -9,17 +9,17 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Unbound makes up values for the parameters of a statement that is planned before they are known. The values satisfy
-// the comparisons of the statement: in ts >= $1 AND ts < $2 the second one is greater. If other conditions
-// contradict them, another variant may fit.
+// Unbound makes up values for the parameters of a statement that is planned before they are known. The values satisfy the
+// comparisons in the statement: in ts >= $1 AND ts < $2 the second value is greater. If other conditions contradict the
+// values, another variant may fit.
 type Unbound struct {
 	types []expr.ParameterType
 	roles []role
-	// constants are the values that the statement compares with each parameter: $1 = 'all' OR user_id = $2.
+	// constants are the values with which the statement compares each parameter: $1 = 'all' OR user_id = $2.
 	constants [][]types.Value
 }
 
-// role is the use of a parameter in a statement: it determines the made-up value.
+// role is the use of a parameter in a statement, which determines the made-up value.
 type role uint8
 
 const (
@@ -27,14 +27,14 @@ const (
 	lower
 	upper
 	unequal
-	pattern // of a LIKE: one that begins with a wildcard
-	folded  // compared with LOWER(x) or UPPER(x): more letters than have their cases listed
+	pattern // of a LIKE: a pattern that begins with a wildcard
+	folded  // compared with LOWER(x) or UPPER(x): a text with so many letters that its spellings are not enumerated
 	limit   // NULL: all rows
 	offset
 	unnested // an array whose elements may have any type
 )
 
-// UnboundOf makes up values for the parameters $1, $2 and so on of s; given are the types that their places require.
+// UnboundOf makes up values for the parameters $1, $2 and so on of s; given are the types that their contexts expect.
 func UnboundOf(s parser.Statement, given []expr.ParameterType) *Unbound {
 	u := &Unbound{types: given, roles: make([]role, len(given)), constants: make([][]types.Value, len(given))}
 	parser.Inspect(s, func(n parser.Node) bool {
@@ -76,7 +76,7 @@ func UnboundOf(s parser.Statement, given []expr.ParameterType) *Unbound {
 	return u
 }
 
-// unnests notes the parameters that a function takes apart, unless a cast says of what they are arrays.
+// unnests records that a function unnests parameters, unless a cast specifies their types.
 func (u *Unbound) unnests(function string, args []parser.Expr) {
 	for _, a := range args {
 		if p, ok := a.(*parser.Param); ok && function == "UNNEST" && u.types[p.Index-1].Type == types.Null {
@@ -85,10 +85,10 @@ func (u *Unbound) unnests(function string, args []parser.Expr) {
 	}
 }
 
-// mirrored are the operators of comparisons whose sides are exchanged.
+// mirrored maps comparison operators to those for exchanged sides.
 var mirrored = map[string]string{"=": "=", ">": "<", ">=": "<=", "<": ">", "<=": ">=", "<>": "<>"}
 
-// compared is the role of the right side of the comparison left op right.
+// compared returns the role of the right side of the comparison left op right.
 func compared(op string, left parser.Expr) role {
 	switch op {
 	case ">", ">=":
@@ -105,7 +105,7 @@ func compared(op string, left parser.Expr) role {
 	return equal
 }
 
-// meets notes that the parameter x, if it is one, is compared with the constant y.
+// meets records that the parameter x, if it is one, is compared with the constant y.
 func (u *Unbound) meets(x, y parser.Expr) {
 	p, isParam := uncast(x).(*parser.Param)
 	sign := ""
@@ -126,14 +126,14 @@ func (u *Unbound) meets(x, y parser.Expr) {
 	u.constants[p.Index-1] = append(u.constants[p.Index-1], v)
 }
 
-// maxConstants is the number of constants that are tried for a parameter.
+// maxConstants bounds the number of constants that are tried for a parameter.
 const maxConstants = 8
 
-// Constants are the values that the statement compares with parameter i, from 0.
+// Constants returns the values with which the statement compares parameter i, counted from 0.
 func (u *Unbound) Constants(i int) []types.Value { return u.constants[i] }
 
-// Empty is the empty text or array for parameter i, from 0: x >= ” and x <> ALL ('{}') bind nothing. ok is false if it
-// has another type.
+// Empty returns the empty text or array for parameter i, counted from 0: neither >= nor <> ALL with it binds a key. ok is
+// false for other types.
 func (u *Unbound) Empty(i int) (v types.Value, ok bool) {
 	switch t := u.types[i]; {
 	case t.List:
@@ -155,7 +155,7 @@ func uncast(e parser.Expr) parser.Expr {
 	}
 }
 
-// use notes the role of e, if it is a parameter.
+// use records the role of e if it is a parameter.
 func (u *Unbound) use(e parser.Expr, r role) {
 	e = uncast(e)
 	if p, ok := e.(*parser.Param); ok && r != equal && p.Index <= len(u.roles) {
@@ -163,23 +163,23 @@ func (u *Unbound) use(e parser.Expr, r role) {
 	}
 }
 
-// Variants is the number of variants that Values has.
+// Variants is the number of variants of made-up values.
 const Variants = 6
 
-// Enough reports whether further variants would show nothing new if variant i contradicts no condition: after the first
-// one, in which each BOOLEAN is true, a second one may have it false.
+// Enough reports whether variants after i would show nothing new, if variant i contradicts no condition. After the first
+// variant, in which each BOOLEAN is true, a second one may have FALSE.
 func (u *Unbound) Enough(i int) bool {
 	return i > 0 || !slices.ContainsFunc(u.types, func(t expr.ParameterType) bool { return t.Type == types.Boolean })
 }
 
-// Values are the made-up values of variant i.
+// Values returns the made-up values of variant i.
 func (u *Unbound) Values(i int) []types.Value {
 	out := make([]types.Value, len(u.types))
 	for k, t := range u.types {
 		switch r := u.roles[k]; {
 		case r == limit:
 			out[k] = types.Value{}
-		case r == offset: // as large as any
+		case r == offset: // larger than any
 			out[k] = types.NewInt(madeUpOffset)
 		case r == unnested:
 			elem := madeUpElements[i]
@@ -197,9 +197,8 @@ func (u *Unbound) Values(i int) []types.Value {
 	return out
 }
 
-// The made-up values that are equal to something, by variant. A number may be an epoch second or millisecond, or the
-// square of another. The days are Mondays on which a year begins, as DATE_TRUNC may ask for; some are after and before
-// any NOW().
+// The made-up values for equality, by variant. A number may be an epoch second or millisecond, or the square of another.
+// The days are Mondays on which a year begins, which DATE_TRUNC may require; some are after and some before any NOW().
 var (
 	madeUpElements = [Variants]types.Type{types.BigInt, types.String, types.Timestamp, types.Date, types.Double, types.UUID}
 	madeUpLetters  = [...]string{"lowercaseletters", "UPPERCASELETTERS"}
@@ -208,13 +207,13 @@ var (
 	madeUpDays     = [Variants]int64{19_723, 17_532, 27_759, 1_096, 19_723, 19_723}
 )
 
-// madeUpOffset is more rows than a statement may read without a bound key.
+// madeUpOffset exceeds the number of rows that a statement may read without a bound key.
 const madeUpOffset = 1 << 40
 
-// swapped is the variant in which lower bounds are above upper ones, as NOT (x < ? OR x > ?) asks for.
+// swapped is the variant in which lower bounds exceed upper ones, as NOT (x < ? OR x > ?) requires.
 const swapped = Variants - 1
 
-// madeUp makes up a value of t.
+// madeUp returns a made-up value of type t.
 func madeUp(t types.Type, r role, i int) types.Value {
 	k := map[role]int64{lower: -1, upper: 1, unequal: 2}[r]
 	if i == swapped && r != unequal {
@@ -246,7 +245,7 @@ func madeUp(t types.Type, r role, i int) types.Value {
 	if t == types.Null {
 		return from
 	}
-	for _, v := range []types.Value{from, types.NewInt(k + 2)} { // the second one fits into a TINYINT
+	for _, v := range []types.Value{from, types.NewInt(k + 2)} { // the second one fits in a TINYINT
 		if out, err := types.Cast(v, t, nil); err == nil {
 			return out
 		}

@@ -9,15 +9,17 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// maxAlternatives bounds the terms of an OR that are read one by one, and maxDivided the ORs of a WHERE that are tried.
+// maxAlternatives bounds the number of terms of an OR that are read separately; maxDivided bounds the number of ORs in a
+// WHERE that are tried.
 const maxAlternatives, maxDivided = 64, 4
 
-// united reads, in place of whole, the rows of an OR whose terms each bind a key, by one layout or by several. A row that the terms before
-// have is left out, so that each row comes once:
+// united returns a union, in place of whole, that reads the rows for each term of an OR separately, if each term binds a
+// key of the same or of another layout. Each part excludes the rows of the previous terms, so that each row is returned
+// once:
 //
 //	y = 5 OR z = 7      an INDEX of y where y = 5, then an INDEX of z where z = 7 and y is not 5
 //
-// nil: a term binds nothing.
+// It returns nil if a term binds no key.
 func (e *Env) united(req *access.Request, whole *plan.Scan) (*plan.Union, error) {
 	if len(req.Table.Layouts) < 2 || !whole.Access.Wide() || e.Options.NoRules || e.Options.NoKey || req.Layout != "" || req.AllVersions {
 		return nil, nil
@@ -58,7 +60,7 @@ func (e *Env) united(req *access.Request, whole *plan.Scan) (*plan.Union, error)
 	return nil, nil
 }
 
-// byLayout gathers the terms of or by the layout that each of them binds; none where one binds nothing.
+// byLayout groups the terms of or by the layout whose key they bind. It returns none if a term binds no key.
 func (e *Env) byLayout(or *expr.Or, read func(more ...expr.Expr) (*plan.Scan, error)) (groups []expr.Expr, err error) {
 	var layouts []string
 	for _, t := range or.Terms {
@@ -80,7 +82,7 @@ func (e *Env) byLayout(or *expr.Or, read func(more ...expr.Expr) (*plan.Scan, er
 	return groups, nil
 }
 
-// cheaper reports whether statistics, if there are some, say that u costs less than whole.
+// cheaper reports whether u costs less than whole by statistics. Without statistics it returns true.
 func (e *Env) cheaper(u *plan.Union, whole *plan.Scan) bool {
 	if e.Statistics == nil || e.Statistics(whole.Table) == nil || e.MayReadAll != nil && !e.MayReadAll(whole) {
 		return true

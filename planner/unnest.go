@@ -7,13 +7,13 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// isSet reports whether e is a call that gives several rows.
+// isSet reports whether e is a call of a set-returning function.
 func isSet(e expr.Expr) bool {
 	c, ok := e.(*expr.Call)
 	return ok && c.Func.Set
 }
 
-// several reports whether one row of b's tables may be any number of rows of its result.
+// several reports whether one row of b's tables may become any number of result rows.
 func (b *block) several() bool {
 	return slices.ContainsFunc(b.outs, func(o output) bool { return expr.Some(o.expr, isSet) })
 }

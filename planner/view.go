@@ -10,15 +10,15 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// Views keeps the queries of the views that one statement names, so that each time it is planned they are the same trees: the answers of
-// their sub-queries are known by these. It is safe for several goroutines; the zero Views is ready.
+// Views keeps the queries of the views that one statement names. Each time the statement is planned, a view has the same
+// syntax tree, which identifies the answers of its sub-queries. Views is safe for concurrent use; its zero value is ready.
 type Views struct {
 	mu    sync.Mutex
 	trees map[*catalog.View]*parser.Select
 	lists map[string]*parser.Select // see list
 }
 
-// query is v's, all of it at t, which names it first. A nil *Views keeps nothing.
+// query returns the query of v with all positions at t, the first reference to v. A nil *Views keeps nothing.
 func (vs *Views) query(v *catalog.View, t *parser.TableName) *parser.Select {
 	if vs == nil {
 		return v.Def.Query.At(t.Pos)
@@ -36,7 +36,8 @@ func (vs *Views) query(v *catalog.View, t *parser.TableName) *parser.Select {
 	return s
 }
 
-// viewSource reads the view v, which t names: as a query in FROM that knows nothing of the statement's own names.
+// viewSource returns the source for t, a reference to the view v. It is a query in FROM that does not see the statement's
+// own names.
 func (q *query) viewSource(v *catalog.View, t *parser.TableName, alias string) (*source, error) {
 	if t.SystemTime != nil {
 		return nil, parser.Errorf(t.SystemTime.Pos, "FOR SYSTEM_TIME stands behind tables: %s is a view", v.Name)

@@ -14,7 +14,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// postgres returns the catalog of PostgreSQL for e's statement.
+// postgres returns PostgreSQL's system catalog for e's statement.
 func (e *Env) postgres() *pgcatalog.Session {
 	if e.Postgres == nil {
 		e.Postgres = &pgcatalog.Session{Catalog: e.Catalog, Funcs: e.Funcs, Planner: e}
@@ -22,13 +22,13 @@ func (e *Env) postgres() *pgcatalog.Session {
 	return e.Postgres
 }
 
-// Function finds a function of PostgreSQL's catalog, or returns nil.
+// Function returns a function of PostgreSQL's system catalog, or nil.
 func (e *Env) Function(name string) *expr.Function { return e.postgres().Function(name) }
 
 // words are functions that SQL calls without parentheses.
 var words = []string{"CURRENT_USER", "CURRENT_ROLE", "SESSION_USER", "USER", "CURRENT_CATALOG", "CURRENT_SCHEMA"}
 
-// word returns the value of ref, which names no column, as a word of SQL; nil if it is not such a word.
+// word returns the value of ref, which is no column, if it is one of words; otherwise nil.
 func (e *Env) word(ref *parser.ColumnRef) expr.Expr {
 	name := strings.ToUpper(ref.Name)
 	if ref.Quoted || ref.Table != "" || !slices.Contains(words, name) {
@@ -41,7 +41,7 @@ func (e *Env) word(ref *parser.ColumnRef) expr.Expr {
 	return x
 }
 
-// ViewColumns returns the columns of a view; none if its query cannot be planned.
+// ViewColumns returns the columns of a view, or none if its query cannot be planned.
 func (e *Env) ViewColumns(v *catalog.View) (out []pgcatalog.Column) {
 	in := &Env{Catalog: e.Catalog, Loc: e.Loc, Now: e.Now, Funcs: e.Funcs, Postgres: e.Postgres, Stop: e.Stop}
 	p, err := in.Select(v.Def.Query)
@@ -54,7 +54,7 @@ func (e *Env) ViewColumns(v *catalog.View) (out []pgcatalog.Column) {
 	return out
 }
 
-// TableStatistics returns the result of ANALYZE, or nil.
+// TableStatistics returns the results of ANALYZE for t, or nil.
 func (e *Env) TableStatistics(t *catalog.Table) *stats.Table {
 	if e.Statistics == nil {
 		return nil
@@ -62,7 +62,7 @@ func (e *Env) TableStatistics(t *catalog.Table) *stats.Table {
 	return e.Statistics(t)
 }
 
-// virtual finds a relation of PostgreSQL's catalog, or returns nil.
+// virtual returns the source for a relation of PostgreSQL's system catalog, or nil.
 func (q *query) virtual(name, alias string) *source {
 	r := pgcatalog.Find(name)
 	if r == nil {
@@ -89,8 +89,9 @@ func (q *query) virtual(name, alias string) *source {
 	return s
 }
 
-// virtualOrder gives the order in which to join relations of PostgreSQL's catalog, where all that are joined are such: one with a
-// condition on values first, then those that it leads to. Those behind the first outer join stay in their places; nil: as written.
+// virtualOrder returns the order in which to join sources if all of them are relations of PostgreSQL's system catalog:
+// first one that is compared with values, then those that it determines. Sources from the first outer join on keep their
+// places. Nil means as written.
 func (q *query) virtualOrder(f *from, conds []expr.Expr) []int {
 	inner := len(f.srcs)
 	for i, s := range f.srcs {
@@ -128,10 +129,10 @@ func (q *query) virtualOrder(f *from, conds []expr.Expr) []int {
 	return nil
 }
 
-// mostListed is the number of values of a column that are looked up; for more values, all rows are made.
+// mostListed is the greatest number of values of a column for which a relation computes only the matching rows.
 const mostListed = 1000
 
-// valuesOf gives the values that column col may have where conds are true; ok is false if they may be any, or many.
+// valuesOf returns the values that column col can have in rows where conds are true; ok is false if there are many.
 func valuesOf(conds []expr.Expr, col int) (values []types.Value, ok bool) {
 	for _, c := range conds {
 		if of, set, _, known := expr.Sarg(c); known && of == col {

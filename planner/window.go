@@ -11,17 +11,17 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// windowMark is the index from which on a column represents a window function's value while a core is planned.
+// windowMark is the index from which on a column represents a window function's value, while a core is planned.
 const windowMark = 1 << 26
 
 // windows collects the window functions of a core.
 type windows struct {
-	aggs  *aggregates // whose scope they are compiled in: aggregates may stand in them
+	aggs  *aggregates // their scope is used, since windows may contain aggregates
 	named []parser.NamedWindow
 	calls []windowCall
 }
 
-// windowCall is a WindowCall with its window.
+// windowCall is a WindowCall with its PARTITION BY and ORDER BY.
 type windowCall struct {
 	plan.WindowCall
 	partition []expr.Expr
@@ -29,7 +29,7 @@ type windowCall struct {
 	text      string
 }
 
-// window compiles a window: the call that it gives has no function.
+// window compiles a window. The returned call has no function yet.
 func (w *windows) window(spec *parser.Window) (out windowCall, err error) {
 	scope := w.aggs.scope()
 	compile := func(x parser.Expr) (expr.Expr, error) {
@@ -57,7 +57,7 @@ func (w *windows) window(spec *parser.Window) (out windowCall, err error) {
 	return out, err
 }
 
-// notVolatile refuses a sort key that would have another value when it is compared later.
+// notVolatile refuses a sort key whose value may differ when it is compared later.
 func notVolatile(e expr.Expr) error {
 	if f := expr.Volatile(e); f != "" {
 		return parser.Errorf(e.Position(), "%s gives another value each time: rows cannot be told apart by it here", f).
@@ -66,7 +66,7 @@ func notVolatile(e expr.Expr) error {
 	return nil
 }
 
-// scope resolves window functions too.
+// scope returns a scope that also resolves window functions.
 func (w *windows) scope() *expr.Scope {
 	s := w.aggs.scope()
 	aggregate := s.Call
@@ -120,7 +120,7 @@ func (w *windows) call(c *parser.Call) (expr.Expr, error) {
 	return &expr.Column{Pos: c.Pos, Index: windowMark + at, Name: strings.ToLower(c.Name), Typ: out.Typ}, nil
 }
 
-// check compiles the windows of the WINDOW clause, used or not.
+// check compiles the windows of the WINDOW clause, whether they are used or not.
 func (w *windows) check() error {
 	for i, n := range w.named {
 		if slices.ContainsFunc(w.named[:i], func(o parser.NamedWindow) bool { return strings.EqualFold(o.Name, n.Name) }) {
@@ -133,7 +133,7 @@ func (w *windows) check() error {
 	return nil
 }
 
-// spec finds the window of a WINDOW clause that o names.
+// spec returns the window of the WINDOW clause to which o refers, or o if it has no name.
 func (w *windows) spec(o *parser.Window) (*parser.Window, error) {
 	if o.Name == "" {
 		return o, nil
@@ -146,7 +146,7 @@ func (w *windows) spec(o *parser.Window) (*parser.Window, error) {
 	return nil, parser.Errorf(o.Pos, "unknown window %q", o.Name).WithHint("WINDOW %s AS (...) behind the other clauses defines it", o.Name)
 }
 
-// constant converts a constant text to the type t that its place requires; it returns any other expression unchanged.
+// constant converts a constant text to the type t that its context expects. It returns other expressions unchanged.
 func constant(e expr.Expr, t types.Type) expr.Expr {
 	if k, ok := e.(*expr.Const); ok && k.Typ == types.String {
 		if v, err := types.Cast(k.Val, t, nil); err == nil {
@@ -156,7 +156,7 @@ func constant(e expr.Expr, t types.Type) expr.Expr {
 	return e
 }
 
-// function compiles a function that is nothing without a window.
+// function compiles a function that requires a window.
 func (w *windows) function(c *parser.Call, f *expr.Function) (plan.AggCall, error) {
 	out := plan.AggCall{Func: plan.Func(f.Name)}
 	if c.Star || c.Distinct || c.Within || c.OrderBy != nil || c.Filter != nil {
@@ -244,7 +244,7 @@ func (w *windows) bound(spec *parser.Window, f *parser.Frame, b parser.FrameBoun
 		return out, err
 	}
 	by := k.Val
-	if by.Type() == types.String { // as every text constant it has the type that its place wants
+	if by.Type() == types.String { // a text constant has the type that its context expects
 		by, _ = types.Cast(by, types.BigInt, nil)
 	}
 	if !by.Type().IsInteger() || by.Int() < 0 {
@@ -254,7 +254,8 @@ func (w *windows) bound(spec *parser.Window, f *parser.Frame, b parser.FrameBoun
 	return out, nil
 }
 
-// rangeOffset sets how far the end of a RANGE frame is from the row's own value: a number, or an interval where the order is by time.
+// rangeOffset sets the distance of a RANGE frame's end from the row's own value: a number, or an interval if the order is
+// by time.
 func (w *windows) rangeOffset(out *plan.FrameBound, spec *parser.Window, b parser.FrameBound, by types.Value) error {
 	if len(spec.OrderBy) != 1 {
 		return parser.Errorf(b.Pos, "RANGE with %s needs a window with ORDER BY one expression", b.Kind)
@@ -291,13 +292,13 @@ func (w *windows) rangeOffset(out *plan.FrameBound, spec *parser.Window, b parse
 	return nil
 }
 
-// intervalOffset sets the end of a RANGE frame that is an interval from the row's own value of type t.
+// intervalOffset sets the distance of a RANGE frame's end as an interval, for values of type t.
 func (w *windows) intervalOffset(out *plan.FrameBound, b parser.FrameBound, t types.Type, desc bool, by types.Value) error {
 	at := b.Offset.Position()
 	if by.Millis() < 0 {
 		return parser.Errorf(at, "%s takes an interval that is not negative", b.Kind)
 	}
-	if t == types.Time { // does not go round midnight here
+	if t == types.Time { // a TIME does not wrap at midnight here
 		_, ms := by.Duration()
 		out.By = types.NewInt(ms)
 		return nil
@@ -311,14 +312,14 @@ func (w *windows) intervalOffset(out *plan.FrameBound, b parser.FrameBound, t ty
 	return err
 }
 
-// moved compiles x op by, where x is compiled already.
+// moved compiles x op by; x is already compiled.
 func (q *query) moved(x expr.Expr, op string, by parser.Expr) (expr.Expr, error) {
 	scope := q.scope(nil)
 	scope.Column = func(*parser.ColumnRef) (expr.Expr, error) { return x, nil }
 	return expr.Compile(&parser.Binary{Pos: by.Position(), Op: op, X: &parser.ColumnRef{Pos: by.Position(), Name: "x"}, Y: by}, scope)
 }
 
-// exprs calls f for the place of each expression in w's calls.
+// exprs calls f with a pointer to each expression in w's calls.
 func (w *windows) exprs(f func(*expr.Expr)) {
 	for i := range w.calls {
 		c := &w.calls[i]
@@ -338,13 +339,13 @@ func (w *windows) exprs(f func(*expr.Expr)) {
 	}
 }
 
-// terms is the order that c's input must have.
+// terms returns the order that c's input must have.
 func (c *windowCall) terms() []plan.SortTerm {
 	return append(groupOrder(c.partition), c.order...)
 }
 
-// over plans the calls over n, calls with one order together; ordered reports whether n is in the order of the first.
-// It returns the place of each call's value in the rows.
+// over computes the calls for n's rows, those with the same order together. ordered reports whether n is in the order of
+// the first call. It returns the index of each call's value in the rows.
 func (w *windows) over(n plan.Node, ordered bool) (plan.Node, []int) {
 	at := make([]int, len(w.calls))
 	for i := range w.calls {
@@ -375,7 +376,7 @@ func sameTerms(a, b []plan.SortTerm) bool {
 	})
 }
 
-// placed replaces the columns in e that represent window functions by their places in the rows.
+// placed replaces the columns in e that represent window functions by those with their values.
 func placed(e expr.Expr, at []int) expr.Expr {
 	return expr.Map(e, func(x expr.Expr) expr.Expr {
 		c, ok := x.(*expr.Column)
@@ -388,8 +389,8 @@ func placed(e expr.Expr, at []int) expr.Expr {
 	})
 }
 
-// distinctOn compiles the expressions of DISTINCT ON, result columns by name or number as ORDER BY has them. The
-// first terms of ORDER BY must be the same, in any order.
+// distinctOn compiles the expressions of DISTINCT ON; as in ORDER BY, they may be names or numbers of result columns. The
+// first terms of ORDER BY must be the same expressions, in any order.
 func (q *query) distinctOn(list []parser.Expr, outs []output, terms []plan.SortTerm, scope *expr.Scope) ([]expr.Expr, error) {
 	by := make([]parser.OrderTerm, len(list))
 	for i, x := range list {
@@ -427,7 +428,7 @@ func has(list []expr.Expr, x expr.Expr) bool {
 	return slices.ContainsFunc(list, func(y expr.Expr) bool { return expr.Same(x, y) })
 }
 
-// onFirst gives an order that begins with the expressions of on, each once, as terms have them.
+// onFirst returns an order that begins with the expressions of on, each once and in the direction of terms.
 func onFirst(on []expr.Expr, terms []plan.SortTerm) []plan.SortTerm {
 	var out []plan.SortTerm
 	var given []expr.Expr

@@ -10,19 +10,19 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// with is a query that has a name, one of WITH or a view. It is planned once however often it is named, and where its rows are read in
-// several places, they are computed once. A query that is read as its table (see pulled) is read in each place for itself: there the
-// conditions around it reach the key.
+// with is a named query: of WITH or of a view. It is planned once, and if it is read in several places, its rows are
+// computed once. A query that is replaced by its table (see pulled) is read separately in each place, so that the
+// conditions around it bind the key.
 type with struct {
 	parser.CTE
-	in    *query // knows the names that the query may use
-	uses  int    // in how many places the query is named; one that may be run repeatedly counts twice
+	in    *query // resolves the names that the query may use
+	uses  int    // number of references to the query; one that may run repeatedly counts twice
 	mu    sync.Mutex
 	ways  [pullNone + 1]*planned
 	picks pick
 }
 
-// pick says whether a with is one that query.picks accepts.
+// pick is the result of query.picks for a with, if known.
 type pick uint8
 
 const (
@@ -34,13 +34,13 @@ const (
 // planned is a plan of a with.
 type planned struct {
 	src    *source
-	plan   *plan.Plan    // its sub-queries; of rows that are not read as their table, also the steps
-	shared *plan.Subplan // how the plans that read its rows name it
-	// final is set when the plan does not change any more: it waits for no sub-query and no LOOKUP. mu of the with guards it.
+	plan   *plan.Plan    // its sub-queries and, unless it is replaced by its table, its steps
+	shared *plan.Subplan // the identity of its rows for the plans that read them
+	// final is set when the plan is complete: it needs no sub-query and no LOOKUP. The mutex of the with guards it.
 	final bool
 }
 
-// source is w as a source of q.
+// source returns w as a source of q.
 func (w *with) source(q *query) (*source, error) {
 	mode := q.pull
 	if mode != pullNone && !w.picked() {
@@ -73,8 +73,8 @@ func (q *query) needs(subs ...*plan.Subplan) {
 	}
 }
 
-// plan returns the plan of w for a mode. Two goroutines may plan w at the same time: mu is not held meanwhile, because
-// the plan of w needs the plans of others.
+// plan returns the plan of w for a mode. It does not hold mu during planning, because the plan may need those of other
+// queries. So two goroutines may plan w at the same time.
 func (w *with) plan(mode pulling, few bool) (*planned, error) {
 	w.mu.Lock()
 	p := w.ways[mode]
@@ -102,7 +102,7 @@ func (w *with) plan(mode pulling, few bool) (*planned, error) {
 	return p, nil
 }
 
-// derive plans w, which q knows the names for.
+// derive plans w with the names that q resolves.
 func (q *query) derive(w *with) (*source, error) {
 	if w.recursive() {
 		return q.recursiveSource(w)
@@ -113,8 +113,8 @@ func (q *query) derive(w *with) (*source, error) {
 // recursive reports whether w refers to itself.
 func (w *with) recursive() bool { return w.Recursive && refersTo(w.Query, w.CTE) }
 
-// holds reports whether planning once more would give the same plan: no answer of a sub-query and no value of a LOOKUP is known that
-// was not known when p was made.
+// holds reports whether planning again would return the same plan: no value of a sub-query or a LOOKUP has become known
+// since p was made.
 func (p *planned) holds(env *Env) bool {
 	holds := true
 	p.final = true
@@ -144,7 +144,7 @@ func (p *planned) holds(env *Env) bool {
 	return holds
 }
 
-// picked reports whether w may be read as its table.
+// picked reports whether w may be replaced by its table.
 func (w *with) picked() bool {
 	w.mu.Lock()
 	known := w.picks
@@ -160,7 +160,7 @@ func (w *with) picked() bool {
 	return known == pickYes
 }
 
-// with adds the queries of WITH of s to those that q knows.
+// with adds the WITH queries of s to those that q resolves.
 func (q *query) with(s *parser.Select) error {
 	if len(s.With) == 0 {
 		return nil
@@ -185,7 +185,7 @@ func (q *query) with(s *parser.Select) error {
 	return nil
 }
 
-// unread plans w, which nothing reads, to find its mistakes. It is not run.
+// unread plans w, which no part of the query reads, to report its errors. It is not run.
 func (q *query) unread(w *with) error {
 	env := *q.env
 	env.Subqueries = nil
@@ -195,7 +195,7 @@ func (q *query) unread(w *with) error {
 	return err
 }
 
-// cteOf finds the query of WITH that t names, or returns nil.
+// cteOf returns the WITH query to which t refers, or nil.
 func (q *query) cteOf(t *parser.TableName) *with {
 	for _, w := range slices.Backward(q.ctes) {
 		if names(t, w.CTE) {
@@ -205,15 +205,15 @@ func (q *query) cteOf(t *parser.TableName) *with {
 	return nil
 }
 
-// names reports whether t is the name of c.
+// names reports whether t refers to c.
 func names(t *parser.TableName, c parser.CTE) bool {
 	return !t.InSchema && strings.EqualFold(t.Name, c.Name)
 }
 
-// naming counts how often text names something that it does not define, in upper case.
+// naming counts, by upper-case name, the references in a text to names that it does not define.
 type naming map[string]int
 
-// add counts the names in n, each of them times. What a sub-query names counts twice, as the sub-query may be run for each row.
+// add adds times for each name in n, and twice that in a sub-query, which may run for each row.
 func (c naming) add(n parser.Node, times int) {
 	parser.Inspect(n, func(x parser.Node) bool {
 		switch x := x.(type) {
@@ -243,7 +243,7 @@ func (c naming) add(n parser.Node, times int) {
 	})
 }
 
-// query adds the names in s but those that s gives itself, and calls uses with the number of each of these.
+// query adds the names in s except those that s defines, and calls uses with the number of references to each of these.
 func (c naming) query(s *parser.Select, times int, uses func(i, n int)) {
 	rest, named := *s, naming{}
 	rest.With = nil
@@ -254,7 +254,7 @@ func (c naming) query(s *parser.Select, times int, uses func(i, n int)) {
 		delete(named, name)
 		inside := naming{}
 		if inside.add(w.Query, times); w.Recursive && inside[name] > 0 {
-			inside.add(w.Query, times) // what the last part names is read in each step
+			inside.add(w.Query, times) // the last part is read in each step
 			delete(inside, name)
 		}
 		named.merge(inside)
@@ -268,7 +268,7 @@ func (c naming) merge(d naming) {
 	}
 }
 
-// twice records the names that occur twice in s, and always returns false.
+// twice counts two references for each name in s, and always returns false.
 func (c naming) twice(s *parser.Select) bool {
 	c.add(s, 2)
 	return false
@@ -276,13 +276,13 @@ func (c naming) twice(s *parser.Select) bool {
 
 // views are the views that one statement names.
 type views struct {
-	text []parser.Node // of the statement
+	text []parser.Node // the statement and its parts
 	mu   sync.Mutex
 	all  map[*catalog.View]*with
-	uses naming // of the text and, once each, of the views that it names, and they name
+	uses naming // references in the text and, once each, in the views that it names directly or indirectly
 }
 
-// view gives v, which q names at t.
+// view returns the with for v, to which q refers at t.
 func (vs *views) view(q *query, v *catalog.View, t *parser.TableName) *with {
 	vs.mu.Lock()
 	defer vs.mu.Unlock()
@@ -303,7 +303,7 @@ func (vs *views) view(q *query, v *catalog.View, t *parser.TableName) *with {
 	return w
 }
 
-// count adds to vs.uses the names in the views that are in it, and in the views that these name.
+// count adds to vs.uses the references in the views that it contains, and in the views that these name.
 func (vs *views) count(c *catalog.Catalog) {
 	seen := map[string]bool{}
 	for more := true; more; {
