@@ -11,10 +11,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// The functions here turn sets of texts about: which texts x are there such that what is made of x lies in a set. Texts are
-// any bytes: what a table holds need not be UTF-8.
+// The functions in this file invert functions of texts: they find the texts x for which the function's result is in a set.
+// Texts are any bytes: what a table stores need not be UTF-8.
 
-// textOf makes a value of t, STRING or BYTES.
+// textOf returns a value of t, STRING or BYTES.
 func textOf(t types.Type, s string) types.Value {
 	if t == types.Bytes {
 		return types.NewBytes(s)
@@ -22,7 +22,7 @@ func textOf(t types.Type, s string) types.Value {
 	return types.NewString(s)
 }
 
-// begins is the interval of the values of t that begin with p.
+// begins returns the interval of the values of t that begin with p.
 func begins(t types.Type, p string) types.Interval {
 	iv := PrefixInterval(p)
 	for _, v := range []*types.Value{&iv.Lo, &iv.Hi} {
@@ -33,15 +33,15 @@ func begins(t types.Type, p string) types.Interval {
 	return iv
 }
 
-// A cutter describes a function f that cuts texts: f(x) is a prefix of x, or x itself.
+// cutter describes a function f that shortens texts: f(x) is a prefix of x, or x itself.
 type cutter struct {
-	// at gives the x for which f(x) is s.
+	// at returns the x for which f(x) is s.
 	at func(s string) (ivs []types.Interval, exact bool)
-	// upTo gives the x for which f(x) is at most s, or with open less.
+	// upTo returns the x for which f(x) is at most s or, if open, less than s.
 	upTo func(s string, open bool) (s2 types.Set, exact bool)
 }
 
-// inverse gives the x for which f(x) lies in out.
+// inverse returns the x for which f(x) is in out.
 func (f cutter) inverse(out types.Set) (pre types.Set, exact bool) {
 	var ivs []types.Interval
 	exact = true
@@ -56,7 +56,7 @@ func (f cutter) inverse(out types.Set) (pre types.Set, exact bool) {
 			less, ex := f.upTo(iv.Lo.Text(), !iv.LoOpen)
 			if ex {
 				s = less.Complement()
-			} else { // x is not less than f(x)
+			} else { // f(x) is not greater than x
 				s = types.SetOf(types.Interval{Lo: iv.Lo, LoOpen: iv.LoOpen})
 			}
 			exact = exact && ex
@@ -74,7 +74,7 @@ func atMost(t types.Type, s string, open bool) types.Interval {
 	return types.Interval{Hi: textOf(t, s), HiOpen: open}
 }
 
-// firstOf is the cutter of LEFT(x, n), x of type t, n >= 0.
+// firstOf returns the cutter of LEFT(x, n), n >= 0, for x of type t.
 func firstOf(t types.Type, n int64) cutter {
 	return cutter{
 		at: func(s string) ([]types.Interval, bool) {
@@ -84,7 +84,7 @@ func firstOf(t types.Type, n int64) cutter {
 			case k > n:
 				return nil, true
 			}
-			// Of a text that ends within a character, more of it is not the same first n.
+			// A text that ends within a character may have other first n characters when more bytes follow.
 			return []types.Interval{begins(t, s)}, t == types.Bytes || utf8.ValidString(s)
 		},
 		upTo: func(s string, open bool) (types.Set, bool) {
@@ -92,13 +92,13 @@ func firstOf(t types.Type, n int64) cutter {
 			if !ok || open && p == s {
 				return types.SetOf(atMost(t, s, open)), true
 			}
-			end := begins(t, p).Hi // nil: nothing is behind them
+			end := begins(t, p).Hi // nil: no text sorts after them
 			return types.SetOf(types.Interval{Hi: end, HiOpen: true}), t == types.Bytes || utf8.ValidString(p)
 		},
 	}
 }
 
-// units counts the characters of s, or the bytes of BYTES.
+// units returns the number of characters of s, or of bytes for BYTES.
 func units(t types.Type, s string) int64 {
 	if t == types.Bytes {
 		return int64(len(s))
@@ -106,8 +106,7 @@ func units(t types.Type, s string) int64 {
 	return int64(utf8.RuneCountInString(s))
 }
 
-// firstBytes gives the least number of bytes that s begins with and that are n characters, each byte of a part of a character
-// counting as one.
+// firstBytes returns the shortest prefix of s that has n characters; each byte of an incomplete character counts as one.
 func firstBytes(t types.Type, s string, n int64) (p string, ok bool) {
 	if t == types.Bytes {
 		return s[:min(n, int64(len(s)))], n <= int64(len(s))
@@ -129,9 +128,9 @@ func firstBytes(t types.Type, s string, n int64) (p string, ok bool) {
 	}
 }
 
-// fieldBefore is the cutter of SPLIT_PART(x, d, 1), d not empty.
+// fieldBefore returns the cutter of SPLIT_PART(x, d, 1); d is not empty.
 func fieldBefore(d string) cutter {
-	is := func(p string) bool { return strings.Index(p+d, d) == len(p) } // p can be a field, or a last one
+	is := func(p string) bool { return strings.Index(p+d, d) == len(p) } // p can be a field before d, or the last field
 	return cutter{
 		at: func(s string) ([]types.Interval, bool) {
 			var ivs []types.Interval
@@ -158,7 +157,7 @@ func fieldBefore(d string) cutter {
 	}
 }
 
-// trimmedEnd is the cutter of RTRIM(x, cut).
+// trimmedEnd returns the cutter of RTRIM(x, cut).
 func trimmedEnd(cut []string) cutter {
 	more := func(ivs []types.Interval, p string) []types.Interval {
 		for _, c := range cut {
@@ -186,7 +185,7 @@ func trimmedEnd(cut []string) cutter {
 	}
 }
 
-// trims gives the characters that a call of TRIM, LTRIM or RTRIM cuts off, when they are a few.
+// trims returns the characters that a call of TRIM, LTRIM or RTRIM cuts off, if they are few.
 func trims(c *Call) ([]string, bool) {
 	if len(c.Args) == 1 {
 		return []string{" "}, true
@@ -197,7 +196,7 @@ func trims(c *Call) ([]string, bool) {
 	}
 	var out []string
 	for _, r := range k.Val.Text() {
-		if r == utf8.RuneError { // stands for bytes that are no character
+		if r == utf8.RuneError { // it may mean bytes that are not a character
 			return nil, false
 		}
 		out = append(out, string(r))
@@ -205,8 +204,8 @@ func trims(c *Call) ([]string, bool) {
 	return out, true
 }
 
-// forms are, by a character that a mapping gives, those that it gives it for. Characters that it leaves alone and gives for no
-// other are not among them.
+// forms maps each character of a mapping's results to the characters that are mapped to it. It omits characters that are
+// mapped only to themselves, and that no other is mapped to.
 type forms map[rune][]rune
 
 func (f forms) of(r rune) []rune {
@@ -228,7 +227,7 @@ func formsOf(mapping func(rune) rune) func() forms {
 			}
 		}
 		for r, from := range f {
-			if mapping(r) == r && !slices.Contains(from, r) { // ß is in no range, and is what a capital one becomes
+			if mapping(r) == r && !slices.Contains(from, r) { // such as ß, which is not in the range of the capital letters that are mapped to it
 				f[r] = append(from, r)
 			}
 		}
@@ -238,10 +237,10 @@ func formsOf(mapping func(rune) rune) func() forms {
 
 var lowerForms, upperForms = formsOf(unicode.ToLower), formsOf(unicode.ToUpper)
 
-// maxForms bounds the number of texts that map to one text.
+// maxForms bounds the number of texts that map to the same text.
 const maxForms = 32
 
-// unfold gives the texts x such that f's mapping of x lies in out. exact: no others.
+// unfold returns the texts that f's mapping maps into out; exact reports that it returns no others.
 func unfold(out types.Set, f forms) (pre types.Set, exact bool) {
 	var ivs []types.Interval
 	exact = true
@@ -268,18 +267,19 @@ func unfold(out types.Set, f forms) (pre types.Set, exact bool) {
 	return types.SetOf(ivs...), exact
 }
 
-// variants lists the texts that f's mapping converts to s; with full false, the beginnings of such texts.
+// variants returns the texts that f's mapping maps to s. If there are too many, full is false, and it returns the
+// beginnings of such texts.
 func variants(s string, f forms) (texts []string, full bool) {
 	texts = []string{""}
 	for i, r := range s {
-		if r == utf8.RuneError || i > maxCuts { // a mapping makes it of bytes that are no character
+		if r == utf8.RuneError || i > maxCuts { // the mapping makes U+FFFD of bytes that are not a character
 			return texts, false
 		}
 		rs := f.of(r)
 		if len(texts)*len(rs) > maxForms {
 			return texts, false
 		}
-		if len(rs) == 1 && rs[0] == r { // the rest of the text need not be copied for each
+		if len(rs) == 1 && rs[0] == r { // most characters have one form: append it without copying the texts
 			for j := range texts {
 				texts[j] += s[i : i+utf8.RuneLen(r)]
 			}
@@ -296,13 +296,14 @@ func variants(s string, f forms) (texts []string, full bool) {
 	return texts, true
 }
 
-// commonPrefix gives characters that all texts in iv begin with; whole: iv holds all texts that begin with them.
+// commonPrefix returns characters with which all texts in iv begin; whole reports that iv contains all texts that begin
+// with them.
 func commonPrefix(iv types.Interval) (p string, whole bool) {
 	if iv.Lo.IsNull() || iv.Hi.IsNull() {
 		return "", iv.Lo.IsNull() && iv.Hi.IsNull()
 	}
 	lo, hi := iv.Lo.Text(), iv.Hi.Text()
-	n := sort.Search(len(lo), func(n int) bool { // what begins with one character more ends before hi
+	n := sort.Search(len(lo), func(n int) bool { // texts that begin with one more character end before hi
 		end := string(types.PrefixEnd([]byte(lo[:n+1])))
 		return end != "" && (end < hi || end == hi && !iv.HiOpen)
 	})
@@ -317,9 +318,9 @@ func commonPrefix(iv types.Interval) (p string, whole bool) {
 	return p, whole
 }
 
-// behindKnown returns the texts in within for which c, a function of the end of a text, lies in out. If all texts of an interval have
-// the same beginning, head returns the beginning that c leaves out, and the rest of the text lies in tails.
-// ok is false if nothing is known of any interval.
+// behindKnown returns the texts in within for which c, a function of the end of a text, is in out. If all texts of an
+// interval have the same beginning, head returns the part of it that c ignores; the rest of the text is in tails. ok is
+// false if nothing is known about any interval.
 func (c *Call) behindKnown(out, tails types.Set, exact bool, within types.Set, head func(string) (string, bool)) (types.Set, bool, bool) {
 	t := c.Args[0].Type()
 	if t != types.String && t != types.Bytes || len(within) > maxCuts {
@@ -349,8 +350,8 @@ func (c *Call) behindKnown(out, tails types.Set, exact bool, within types.Set, h
 	return types.SetOf(ivs...).Intersect(within), exact, known
 }
 
-// invertRight inverts RIGHT(x, n). The result gives the end of a long text alone: see endOfRight. A window may give the
-// beginning of all texts and the number of characters behind it.
+// invertRight inverts RIGHT(x, n). The result determines only the end of a long text: see endOfRight. A window may
+// determine the beginning of all texts and the number of characters after it.
 func invertRight(c *Call, out types.Set, within Window) (pre types.Set, exact, ok bool) {
 	n, ok := c.constInt(1)
 	if !ok || n < 0 || c.Args[0].Type() != types.String {
@@ -375,7 +376,7 @@ func invertRight(c *Call, out types.Set, within Window) (pre types.Set, exact, o
 		if out.Contains(types.NewString(right(head, n))) {
 			ivs = append(ivs, types.Point(types.NewString(head)))
 		}
-		for r := int64(1); r <= more; r++ { // so many behind the head
+		for r := int64(1); r <= more; r++ { // number of characters after the beginning
 			for _, tail := range behindAll(out, types.String, right(head, max(n-r, 0))) {
 				ivs, exact = append(ivs, behindText(types.String, tail, head)), exact && tail.IsPoint()
 			}

@@ -25,7 +25,7 @@ func (s span) interval(t types.Type) types.Interval {
 	return types.Interval{Lo: types.NewIntOf(t, s.lo), Hi: types.NewIntOf(t, s.hi)}
 }
 
-// mapSpans maps the intervals of in by f to a set of values of type t.
+// mapSpans maps the intervals of in by f, and returns the set of the results as values of type t.
 func mapSpans(in types.Set, t types.Type, f func(span) (span, bool)) types.Set {
 	out := make([]types.Interval, 0, len(in))
 	for _, iv := range in {
@@ -43,16 +43,16 @@ func sumPieces(sign int) func(*Call, types.Interval) []Piece {
 		switch {
 		case ok && k.Type().IsNumeric() && !isFinite(k):
 			return nil
-		case !ok || c.Args[1-at].Type() == types.Decimal && c.Typ != types.Decimal: // x + x, or what is no DOUBLE near 0
+		case !ok || c.Args[1-at].Type() == types.Decimal && c.Typ != types.Decimal: // x + x, or values that are not a DOUBLE near 0
 			return aroundZero(false, false)
-		case c.Typ == types.Date && c.Args[1-at].Type().IsInteger(): // days far before and far behind the constant are none
+		case c.Typ == types.Date && c.Args[1-at].Type().IsInteger(): // days whose distance from the constant overflows are excluded
 			return atZero(sign < 0 && at == 0, sign < 0 && at == 0)
 		}
-		return []Piece{{Falls: sign < 0 && at == 0, Strict: c.Typ != types.Double && c.Typ != types.Float}} // floats are rounded: x - 5.0 of neighbours may be one number
+		return []Piece{{Falls: sign < 0 && at == 0, Strict: c.Typ != types.Double && c.Typ != types.Float}} // floats are rounded: x - 5.0 may be equal for neighbours
 	}
 }
 
-// addAlgebra is for x + c, c + x (sign +1), x - c and c - x (sign -1).
+// addAlgebra returns the algebra of x + c, c + x (sign +1), x - c and c - x (sign -1).
 func addAlgebra(sign int64) *Algebra {
 	return stairsAlgebra(AnyArg, sumPieces(int(sign)), func(c *Call) (s stairs, ok bool) {
 		if s.add, ok = c.constInt(1); ok {
@@ -69,13 +69,13 @@ func addAlgebra(sign int64) *Algebra {
 	})
 }
 
-func init() { // they look functions up
+func init() { // in init, because they look up functions
 	Builtins().Lookup("-").Key.As = withoutRest
 	Builtins().Lookup("RTRIM").Key.WithoutEnd = withoutEnd(false)
 	Builtins().Lookup("BTRIM").Key.WithoutEnd = withoutEnd(true)
 }
 
-// withoutEnd is Algebra.WithoutEnd of a call that cuts spaces off the end of a text, or off both ends.
+// withoutEnd returns Algebra.WithoutEnd of functions that cut spaces off the end of a text, or off both ends.
 func withoutEnd(both bool) func(c *Call) (Expr, bool) {
 	return func(c *Call) (Expr, bool) {
 		if len(c.Args) == 2 && c.constText(1) != " " {
@@ -90,7 +90,7 @@ func withoutEnd(both bool) func(c *Call) (Expr, bool) {
 	}
 }
 
-// withoutRest is x / k * k for x - x % k.
+// withoutRest returns x / k * k for x - x % k.
 func withoutRest(c *Call) Expr {
 	rest, ok := c.Args[1].(*Call)
 	if !ok || rest.Func.Name != "%" || rest.Typ != types.BigInt || !Same(rest.Args[0], c.Args[0]) {
@@ -103,7 +103,7 @@ func withoutRest(c *Call) Expr {
 	return &Call{Pos: c.Pos, Func: Builtins().Lookup("*"), Args: []Expr{whole, rest.Args[1]}, Typ: c.Typ}
 }
 
-// allDates are the days that a DATE can be.
+// allDates contains all values of a DATE.
 var allDates = types.SetOf(types.Interval{Lo: types.NewDate(-types.MaxDate), Hi: types.NewDate(types.MaxDate)})
 
 func addClamp(a, b int64) int64 {
@@ -128,11 +128,11 @@ func subClamp(a, b int64) int64 {
 	return math.MaxInt64
 }
 
-// multiplyAlgebra is for x * c, c * x and x * x.
+// multiplyAlgebra is the algebra of x * c, c * x and x * x.
 var multiplyAlgebra = &Algebra{Arg: AnyArg, Pieces: func(c *Call, _ types.Interval) []Piece {
 	k, _, ok := c.constant()
 	switch {
-	case !ok: // a square
+	case !ok: // x * x
 		return aroundZero(true, false)
 	case !isFinite(k):
 		return nil
@@ -141,7 +141,7 @@ var multiplyAlgebra = &Algebra{Arg: AnyArg, Pieces: func(c *Call, _ types.Interv
 	return aroundZero(falls, falls)
 }}
 
-// constant gives the only constant of a call of two arguments, and which it is.
+// constant returns the only constant of a call with two arguments, and its index.
 func (c *Call) constant() (k types.Value, at int, ok bool) {
 	for at, x := range c.Args {
 		if k, ok := x.(*Const); ok {
@@ -151,7 +151,7 @@ func (c *Call) constant() (k types.Value, at int, ok bool) {
 	return k, 0, false
 }
 
-// isFinite reports whether v is a number, and none that only a DOUBLE has.
+// isFinite reports whether v is a number that is not infinite or NaN.
 func isFinite(v types.Value) bool {
 	return v.Type().IsNumeric() && (v.Type() != types.Double && v.Type() != types.Float || finite(v.Double()))
 }
@@ -173,14 +173,14 @@ func quotientPieces(c *Call, _ types.Interval) []Piece {
 	}
 	down := sign(k) < 0
 	switch {
-	case c.Typ == types.Float: // a FLOAT may be a double, of which the quotient can be too great and too small
+	case c.Typ == types.Float: // a FLOAT may hold a double, whose quotient may be out of range at both ends
 		size := math.Abs(k.Double())
 		p := cutAt(types.NewFloatOf(types.Float, -size), types.NewFloatOf(types.Float, size), down != (at == 0), down != (at == 0))
 		if at == 0 {
 			p = slices.Delete(p, 2, 3)
 		}
 		return p
-	case at == 0: // 0 is left in: who divides by it is told
+	case at == 0: // 0 is not excluded: dividing by it is an error
 		return slices.Delete(besideZero(!down, !down), 1, 2)
 	case c.Typ == types.BigInt && down:
 		return falls
@@ -192,8 +192,8 @@ func quotientPieces(c *Call, _ types.Interval) []Piece {
 	return aroundZero(down, down)
 }
 
-// scalePieces returns the pieces of x / k for an integer and a DECIMAL: the number of the quotient's decimals changes
-// at each number where the leading digit of x in base 10,000 passes that of k, or moves to another place.
+// scalePieces returns the pieces of x / k for an integer and a DECIMAL. The number of the quotient's decimals changes at
+// each number where the leading digit of x in base 10,000 passes that of k, or its exponent changes.
 func scalePieces(k types.Value, falls bool) []Piece {
 	d, err := types.Cast(k, types.Decimal, nil)
 	if err != nil {
@@ -223,14 +223,14 @@ func scalePieces(k types.Value, falls bool) []Piece {
 	return append(below, above...)
 }
 
-// divideAlgebra is for x / c, c / x and x / x.
+// divideAlgebra is the algebra of x / c, c / x and x / x.
 var divideAlgebra = func() *Algebra {
 	a := stairsAlgebra(AnyArg, quotientPieces, func(c *Call) (stairs, bool) {
 		k, ok := c.constInt(1)
 		return stairs{run: k, cut: true}, ok && k > 0 && c.Typ == types.BigInt
 	})
 	a.Noise = func(c *Call) (float64, float64) {
-		if k, at, _ := c.constant(); c.Typ == types.Decimal && (at == 0 || k.IsNull() || !c.Args[0].Type().IsInteger()) { // rounded where its size says
+		if k, at, _ := c.constant(); c.Typ == types.Decimal && (at == 0 || k.IsNull() || !c.Args[0].Type().IsInteger()) { // it is rounded depending on its size
 			return 1e-12, 0
 		}
 		return 0, 0
@@ -249,7 +249,7 @@ func mulClamp(a, b int64) int64 {
 	return math.MinInt64
 }
 
-// remainderAlgebra is for x % n (sign of x), and FLOORMOD (never negative for n > 0).
+// remainderAlgebra returns the algebra of x % n, which has the sign of x, or of FLOORMOD, which is not negative for n > 0.
 func remainderAlgebra(floor bool) *Algebra {
 	return &Algebra{Pieces: remainderPieces(floor), Image: func(c *Call, in types.Set) (types.Set, bool) {
 		n, ok := c.constInt(1)
@@ -269,7 +269,8 @@ func remainderAlgebra(floor bool) *Algebra {
 // mostPeriods bounds the number of pieces of a periodic function.
 const mostPeriods = 400
 
-// periodic are the pieces of in, between two numbers, that begin at start and the multiples of n from there; nil where they are many.
+// periodic divides in, an interval of numbers, into pieces that begin at start plus multiples of n. It returns nil if they
+// would be too many.
 func periodic(in types.Interval, n, start int64) []Piece {
 	if in.Lo.IsNull() || in.Hi.IsNull() || n <= 0 {
 		return nil
@@ -285,14 +286,14 @@ func periodic(in types.Interval, n, start int64) []Piece {
 	return out
 }
 
-// remainderPieces returns the pieces of x % n and FLOORMOD(x, n), in a range of few multiples of n.
+// remainderPieces returns the pieces of x % n and FLOORMOD(x, n) if in contains few multiples of n.
 func remainderPieces(floor bool) func(*Call, types.Interval) []Piece {
 	return func(c *Call, in types.Interval) []Piece {
 		n, ok := c.constInt(1)
 		if !ok || c.Typ != types.BigInt || n == 0 || n == math.MinInt64 || in.Lo.IsNull() || in.Hi.IsNull() {
 			return nil
 		}
-		up, down := int64(0), 1-max(n, -n) // from a multiple on, and up to one
+		up, down := int64(0), 1-max(n, -n) // the ranges after a multiple and before one
 		if floor && n > 0 || !floor && in.Lo.Int() >= 0 {
 			return periodic(in, max(n, -n), up)
 		}

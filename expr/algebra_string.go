@@ -12,7 +12,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// caseAlgebra knows that ASCII text keeps its width; hex digits are ASCII.
+// caseAlgebra returns the algebra of LOWER and UPPER. It uses that ASCII text keeps its width.
 func caseAlgebra(of func() forms, convert func(string) string) *Algebra {
 	return &Algebra{
 		Lead:  leadMapped(convert),
@@ -39,7 +39,7 @@ func caseAlgebra(of func() forms, convert func(string) string) *Algebra {
 	}
 }
 
-// lengthAlgebra knows which text has no length.
+// lengthAlgebra is the algebra of LENGTH. It inverts only 0 and the other lengths together.
 var lengthAlgebra = &Algebra{Inverse: func(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
 	t := c.Args[0].Type()
 	if t != types.String && t != types.Bytes {
@@ -60,7 +60,7 @@ var lengthAlgebra = &Algebra{Inverse: func(c *Call, out types.Set, _ Window) (pr
 	return pre, types.SetOf(types.Interval{Lo: types.NewInt(1)}).SubsetOf(longer), true
 }}
 
-// extensions gives the texts that begin with one of those in out, if these are few.
+// extensions returns the texts that begin with one of those in out, if these are few.
 func extensions(out types.Set) (pre types.Set, exact, ok bool) {
 	var ivs []types.Interval
 	for _, iv := range out {
@@ -72,7 +72,7 @@ func extensions(out types.Set) (pre types.Set, exact, ok bool) {
 	return types.SetOf(ivs...), false, true
 }
 
-// invertLeft inverts functions that cut their argument to its first n characters.
+// invertLeft inverts functions that return the first n characters of their argument.
 func invertLeft(c *Call, n int64, out types.Set) (pre types.Set, exact, ok bool) {
 	t := c.Args[0].Type()
 	if t != types.String && t != types.Bytes {
@@ -112,7 +112,7 @@ func invertSubstring(c *Call, out types.Set, within Window) (pre types.Set, exac
 	})
 }
 
-// trimAlgebra is the algebra of functions that cut characters off the start or the end of a text, or both.
+// trimAlgebra returns the algebra of functions that cut characters off the start or the end of a text, or both.
 func trimAlgebra(start, end bool) *Algebra {
 	return &Algebra{Inverse: func(c *Call, out types.Set, within Window) (pre types.Set, exact, ok bool) {
 		cut, ok := trims(c)
@@ -143,7 +143,7 @@ func trimAlgebra(start, end bool) *Algebra {
 	}}
 }
 
-// padAlgebra is the algebra of LPAD and RPAD: a long text is cut to its first n characters, and a shorter one is the
+// padAlgebra is the algebra of LPAD and RPAD: they return the first n characters of a long text; a shorter text is the
 // start or the end of the result.
 var padAlgebra = &Algebra{Pieces: func(c *Call, in types.Interval) []Piece {
 	n, ok := c.constInt(1)
@@ -214,7 +214,7 @@ func invertSplit(c *Call, out types.Set, within Window) (pre types.Set, exact, o
 	})
 }
 
-// invertHex is for the hexadecimal digits of bytes: they are in the order of the bytes.
+// invertHex inverts functions that return the hexadecimal digits of bytes, which sort like the bytes.
 func invertHex(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
 	t := c.Args[0].Type()
 	if t != types.String && t != types.Bytes {
@@ -240,7 +240,7 @@ func invertHex(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool)
 	return types.SetOf(ivs...), true, true
 }
 
-// hexFrom returns the least bytes whose lower-case hexadecimal digits are not less than s; some is false if there are
+// hexFrom returns the least bytes whose lower-case hexadecimal digits do not sort before s; some is false if there are
 // none.
 func hexFrom(s string) (b string, some bool) {
 	const digits = "0123456789abcdef"
@@ -249,7 +249,7 @@ func hexFrom(s string) (b string, some bool) {
 		n++
 	}
 	p := s[:n]
-	if n < len(s) { // the digits after p are greater than the rest of s
+	if n < len(s) { // the digits after p sort after the rest of s
 		next := strings.IndexFunc(digits, func(r rune) bool { return r > rune(s[n]) })
 		if next >= 0 {
 			p += digits[next : next+1]
@@ -279,10 +279,10 @@ var concatAlgebra = &Algebra{Arg: AnyArg, Pieces: func(c *Call, in types.Interva
 	return []Piece{{IfEven: behind, Even: true, Strict: true}}
 }}
 
-// invertASCII uses that texts are ordered by their first characters.
+// invertASCII inverts ASCII: texts are ordered by their first characters.
 func invertASCII(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
 	if c.Args[0].Type() != types.String || out.Contains(types.NewInt(utf8.RuneError)) {
-		return nil, false, false // what is no character has that number too
+		return nil, false, false // invalid characters also have this number
 	}
 	codes := out.Intersect(types.SetOf(types.Interval{Lo: types.NewInt(0), Hi: types.NewInt(unicode.MaxRune)}))
 	var ivs []types.Interval
@@ -301,7 +301,8 @@ func invertASCII(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok boo
 	return types.SetOf(ivs...), exact, true
 }
 
-// conditionAlgebra is for conditions on a text: of gives the texts for which one is not negated, exact: and no others.
+// conditionAlgebra returns the algebra of a condition on a text, or of its negation. of returns the texts for which the
+// condition is true; exact reports that it is true for no others.
 func conditionAlgebra(negated bool, of func(c *Call) (set types.Set, exact, ok bool)) *Algebra {
 	return &Algebra{Inverse: func(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
 		if c.Args[0].Type() != types.String {
@@ -313,7 +314,7 @@ func conditionAlgebra(negated bool, of func(c *Call) (set types.Set, exact, ok b
 	}}
 }
 
-// patternAlgebra is for the match of a text with a regular expression, or the contrary.
+// patternAlgebra returns the algebra of matching a text with a regular expression, or of its negation.
 func patternAlgebra(negated bool, pattern func(c *Call) (string, bool)) *Algebra {
 	a := conditionAlgebra(negated, func(c *Call) (set types.Set, exact, ok bool) {
 		p, ok := pattern(c)
@@ -328,12 +329,12 @@ func patternAlgebra(negated bool, pattern func(c *Call) (string, bool)) *Algebra
 	return a
 }
 
-// flaggedPattern is the pattern of ~ and its kin.
+// flaggedPattern returns a function that returns the pattern of ~ and similar operators.
 func flaggedPattern(flags string) func(c *Call) (string, bool) {
 	return func(c *Call) (string, bool) { return flags + c.constText(1), true }
 }
 
-// constText is the text of argument i, a constant.
+// constText returns the text of argument i, a constant.
 func (c *Call) constText(i int) string { return c.Args[i].(*Const).Val.Text() }
 
 var reverseAlgebra = func() *Algebra {
@@ -344,7 +345,7 @@ var reverseAlgebra = func() *Algebra {
 
 var reverseDomainAlgebra = involution(reverseDomain, (*Pattern).reverseDomain)
 
-// involution is the algebra of a function of texts that undoes itself and keeps their length.
+// involution returns the algebra of a function of texts that is its own inverse and keeps the length.
 func involution(f func(string) string, like func(*Pattern) *Pattern) *Algebra {
 	return &Algebra{
 		Injective: always(true),
@@ -366,7 +367,7 @@ func involution(f func(string) string, like func(*Pattern) *Pattern) *Algebra {
 	}
 }
 
-// hexWidth is Width where every character is one byte: the digits of a hash.
+// hexWidth returns the Width of hexadecimal digits, each of which is one byte; 0 for other expressions.
 func hexWidth(e Expr) int {
 	c, ok := e.(*Call)
 	if !ok || c.Func.Key == nil {
@@ -380,7 +381,7 @@ func hexWidth(e Expr) int {
 	return Width(c)
 }
 
-// mostOf is Most of functions that give as many characters as argument i says, or fewer.
+// mostOf returns Algebra.Most of functions whose result has at most as many characters as argument i says.
 func mostOf(i int) func(*Call) int {
 	return func(c *Call) int {
 		if i < len(c.Args) {
@@ -392,7 +393,7 @@ func mostOf(i int) func(*Call) int {
 	}
 }
 
-// leftAlgebra is for LEFT(x, n): a prefix of x, which grows with x where n >= 0.
+// leftAlgebra is the algebra of LEFT(x, n): a prefix of x, which grows with x if n >= 0.
 var leftAlgebra = &Algebra{
 	Lead: func(c *Call, of Leading) Leading {
 		n, ok := c.constInt(1)
@@ -433,13 +434,13 @@ var leftAlgebra = &Algebra{
 				out = append(out, types.Point(types.NewString(left(p, n))))
 				continue
 			}
-			if !iv.Lo.IsNull() { // at least n bytes of a text are left, of parts of characters no more
+			if !iv.Lo.IsNull() { // of an incomplete character, each byte counts as one: at least n bytes are left
 				lo := left(iv.Lo.Text(), n)
 				to.Lo = types.NewString(lo[:min(int64(len(lo)), n)])
 			}
 			if !iv.Hi.IsNull() {
 				hi := left(iv.Hi.Text(), n)
-				if !utf8.ValidString(hi) { // more of it may be a character
+				if !utf8.ValidString(hi) { // more bytes may complete the character
 					hi = iv.Hi.Text()
 				}
 				to.Hi = types.NewString(hi)

@@ -7,13 +7,14 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// timestampArg reports whether the algebra's argument is one of the TIMESTAMPs, the only types it is about.
+// timestampArg reports whether the algebra's argument is one of the TIMESTAMPs; the algebra applies only to them.
 func timestampArg(c *Call) bool { return c.moment().IsTimestamp() }
 
-// moment is the type of the algebra's argument.
+// moment returns the type of the algebra's argument.
 func (c *Call) moment() types.Type { return c.Args[c.argument()].Type() }
 
-// intervalAlgebra is for a moment or day moved by an interval: keys that hold the time of a zone with a fixed offset.
+// intervalAlgebra is the algebra of adding an interval to a moment or day, such as keys with the time of a zone with a
+// fixed offset.
 var intervalAlgebra = &Algebra{
 	Pieces: func(c *Call, _ types.Interval) []Piece {
 		if _, ok := c.fixedInterval(); ok {
@@ -22,7 +23,7 @@ var intervalAlgebra = &Algebra{
 		if c.Args[0].Type() != types.Date {
 			return nil
 		}
-		epoch := types.NewDate(0) // months are not added to days far from it, at both ends
+		epoch := types.NewDate(0) // adding months to days near both ends of the range fails
 		return []Piece{{In: types.Interval{Hi: epoch}}, {In: types.Interval{Lo: epoch}}}
 	},
 	Inverse: func(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
@@ -50,12 +51,12 @@ var zoneAlgebra = &Algebra{Arg: 1, Inverse: func(c *Call, out types.Set, _ Windo
 	return fromWall(out, loc), true, true
 }}
 
-// toWall gives times that clocks in loc show among which are all those that Cast takes for a moment in out: exactly these
-// where no clock changes near the ends of out.
+// toWall returns wall-clock times in loc, among them all those that Cast converts to a moment in out. exact reports that
+// there are no others: no clock changes near the ends of out.
 func toWall(out types.Set, loc *time.Location) (walls types.Set, exact bool) {
 	const near = 2 * types.MillisPerDay
 	exact = true
-	// offsets are the least and the greatest around a moment
+	// offsets returns the least and the greatest offset around a moment.
 	offsets := func(ms int64) (least, most int64) {
 		least, most = offset(ms, loc), offset(ms, loc)
 		for t, to := time.UnixMilli(subClamp(ms, near)).In(loc), addClamp(ms, near); t.UnixMilli() <= to; t = t.Add(time.Hour) {
@@ -79,14 +80,14 @@ func toWall(out types.Set, loc *time.Location) (walls types.Set, exact bool) {
 	return walls, exact
 }
 
-// fromWall returns the moments at which clocks in loc show a time in wall.
+// fromWall returns the moments at which the wall clock in loc shows a time in wall.
 func fromWall(wall types.Set, loc *time.Location) types.Set {
-	const most = 2 * types.MillisPerDay // no zone is so far from UTC
+	const most = 2 * types.MillisPerDay // offsets from UTC are smaller
 	var out []types.Interval
 	for _, iv := range wall {
 		s := spanOf(iv)
-		// Between the days around either end all moments are in it. Around them one stretch without a change of the clocks
-		// comes after the other.
+		// Moments far enough from both ends are all included. Around the ends, near checks each stretch between two clock
+		// changes.
 		near := func(from, to int64) {
 			for t := from; ; {
 				until := to
@@ -94,7 +95,7 @@ func fromWall(wall types.Set, loc *time.Location) types.Set {
 				case end.IsZero() || end.Unix() > floorDiv(to, 1000):
 				case end.UnixMilli() > t:
 					until = end.UnixMilli() - 1
-				default: // on the last day of leap years time says so; clocks do not change on it
+				default: // package time reports a change on the last day of leap years; clocks do not change then
 					until = min(to, t+types.MillisPerDay-1)
 				}
 				if there, ok := (stairs{add: offset(t, loc)}).apart(s); ok && there.lo <= until && there.hi >= t {
@@ -118,8 +119,8 @@ func fromWall(wall types.Set, loc *time.Location) types.Set {
 	return types.SetOf(out...)
 }
 
-// beforeMonths is the preimage of moving a TIMESTAMP by months: days follow one another as before, but for those that the
-// month before its last ones has not, which go to its last day.
+// beforeMonths returns the preimage of adding months to a TIMESTAMP. Days keep their order, except that days that the
+// resulting month does not have become its last day.
 func (c *Call) beforeMonths(out types.Set) (types.Set, bool) {
 	k, ok := c.Args[1].(*Const)
 	if !ok || k.Val.IsNull() || !timestampArg(c) {
@@ -131,7 +132,7 @@ func (c *Call) beforeMonths(out types.Set) (types.Set, bool) {
 		return nil, false
 	}
 	const day = types.MillisPerDay
-	moved := func(d int64) int64 { return addMonths(time.UnixMilli(d*day).UTC(), int(months)).UnixMilli() + ms } // the midnight
+	moved := func(d int64) int64 { return addMonths(time.UnixMilli(d*day).UTC(), int(months)).UnixMilli() + ms } // the moved midnight
 	var pre []types.Interval
 	for _, iv := range out {
 		s := spanOf(iv)
@@ -144,7 +145,7 @@ func (c *Call) beforeMonths(out types.Set) (types.Set, bool) {
 				pre = append(pre, span{max(d*day+a-at, -maxCivil), min(d*day+b-at, maxCivil)}.interval(c.moment()))
 			}
 		}
-		// Whole days are between the ends; up to four may fall into one unit.
+		// Whole days lie between the ends; up to four days may be moved to the same day.
 		a, b := lo, hi
 		for ; a <= hi && moved(a) < s.lo; a++ {
 			part(a)
@@ -159,7 +160,7 @@ func (c *Call) beforeMonths(out types.Set) (types.Set, bool) {
 	return types.SetOf(pre...), true
 }
 
-// fixedInterval gives the milliseconds that the call adds to a TIMESTAMP; ok is false where they vary.
+// fixedInterval returns the milliseconds that the call adds to a TIMESTAMP; ok is false if they vary.
 func (c *Call) fixedInterval() (ms int64, ok bool) {
 	k, isConst := c.Args[1].(*Const)
 	if !isConst || k.Val.IsNull() || !timestampArg(c) {
@@ -169,10 +170,10 @@ func (c *Call) fixedInterval() (ms int64, ok bool) {
 	return ms, months == 0
 }
 
-// width is the bin width of a DATE_BIN or BIN_OFFSET call.
+// width returns the bin width of a DATE_BIN or BIN_OFFSET call in milliseconds.
 func (c *Call) width() (int64, bool) {
 	k, ok := c.Args[0].(*Const)
-	if !ok || !k.Val.Type().IsText() || len(c.Args) > 2 { // the algebra is of bins from 1970 on
+	if !ok || !k.Val.Type().IsText() || len(c.Args) > 2 { // the algebra applies only to bins that start at 1970-01-01
 		return 0, false
 	}
 	w, err := fixedWidth(k.Val.Text())
@@ -184,7 +185,7 @@ var binAlgebra = stairsAlgebra(1, allPieces(rises), func(c *Call) (stairs, bool)
 	return stairs{run: w, rise: w}, ok && timestampArg(c)
 })
 
-// maxCivil bounds the milliseconds that are taken for years, months and days: some 270000 years either way.
+// maxCivil bounds the milliseconds that are converted to years, months and days: about 270,000 years in both directions.
 const maxCivil = 8_640_000_000_000_000
 
 // extractAlgebra is the algebra of EXTRACT.
@@ -210,7 +211,7 @@ var extractAlgebra = &Algebra{Arg: 1, Domain: func(c *Call) (types.Set, bool) {
 	case "day":
 		return calendarPieces(in, 1)
 	case "dow":
-		return timePieces(in, 7*types.MillisPerDay, 3*types.MillisPerDay) // from a Sunday on
+		return timePieces(in, 7*types.MillisPerDay, 3*types.MillisPerDay) // weeks from Sunday on
 	case "isodow":
 		return timePieces(in, 7*types.MillisPerDay, 4*types.MillisPerDay)
 	case "hour":
@@ -223,10 +224,10 @@ var extractAlgebra = &Algebra{Arg: 1, Domain: func(c *Call) (types.Set, bool) {
 	return nil
 }}
 
-// fieldDomain are the values of the fields that begin again and again.
+// fieldDomain are the values of the periodic fields.
 var fieldDomain = map[string]span{"quarter": {1, 4}, "month": {1, 12}, "week": {1, 53}, "doy": {1, 366}, "day": {1, 31}, "dow": {0, 6}, "isodow": {1, 7}, "hour": {0, 23}, "minute": {0, 59}}
 
-// timePieces are periodic, of TIMESTAMPs and DATEs, in milliseconds.
+// timePieces is periodic for TIMESTAMPs and DATEs; n and start are in milliseconds.
 func timePieces(in types.Interval, n, start int64) []Piece {
 	if !in.Lo.IsNull() && in.Lo.Type() == types.Date {
 		return periodic(in, max(n/types.MillisPerDay, 1), start/types.MillisPerDay)
@@ -234,26 +235,26 @@ func timePieces(in types.Interval, n, start int64) []Piece {
 	return periodic(in, n, start)
 }
 
-// calendarPieces returns the units of so many months in in; units of years begin in January.
+// calendarPieces divides in into units of a number of months; units of years begin in January.
 func calendarPieces(in types.Interval, months int) []Piece {
 	return unitPieces(in, int64(months)*28*types.MillisPerDay, func(t time.Time) time.Time {
 		return time.Date(t.Year(), (t.Month()-1)/time.Month(months)*time.Month(months)+1, 1, 0, 0, 0, 0, time.UTC)
 	}, func(t time.Time) time.Time { return t.AddDate(0, months, 0) })
 }
 
-// isoYear returns the start of a year of ISO 8601's weeks: of the week that contains January 4.
+// isoYear returns the start of a year of ISO 8601's weeks, the week that contains January 4.
 func isoYear(year int) time.Time {
 	t := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC)
 	return t.AddDate(0, 0, -int(t.Weekday()+6)%7)
 }
 
-// isoYearPieces are the years of ISO 8601's weeks.
+// isoYearPieces divides in into years of ISO 8601's weeks.
 func isoYearPieces(in types.Interval) []Piece {
 	return unitPieces(in, 364*types.MillisPerDay, func(t time.Time) time.Time { y, _ := t.ISOWeek(); return isoYear(y) },
 		func(t time.Time) time.Time { y, _ := t.ISOWeek(); return isoYear(y + 1) })
 }
 
-// unitPieces are the units of in, TIMESTAMPs or DATEs, that last at least so long.
+// unitPieces divides in, TIMESTAMPs or DATEs, into units that last at least least milliseconds.
 func unitPieces(in types.Interval, least int64, start, next func(time.Time) time.Time) (out []Piece) {
 	if in.Lo.IsNull() || in.Hi.IsNull() {
 		return nil

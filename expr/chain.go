@@ -10,41 +10,41 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// A run is a stretch of an axis on which an expression is monotone and can be evaluated everywhere.
+// run is a stretch of an axis on which an expression is monotone and can be evaluated everywhere.
 type run struct {
 	stretch
 	falls    bool
-	from, to types.Value // at lo and at hi
-	// even: texts are as in Piece.Even; loose: neighbours may have one value
+	from, to types.Value // the values at lo and hi
+	// even: texts are as in Piece.Even; loose: neighbours may have equal values.
 	even, loose bool
 }
 
-// stretch are the numbers of an axis from lo to hi.
+// stretch is the numbers of an axis from lo to hi.
 type stretch struct{ lo, hi int64 }
 
-// A chain is the part of an expression above an inner one whose values are on an axis.
+// chain is the part of an expression above an inner expression whose values are on an axis.
 type chain struct {
 	axis
-	links []link // from the inner one outwards
+	links []link // from the inner expression outwards
 	runs  []run
 	mixed []unsorted
-	rest  []stretch // what is not known
+	rest  []stretch // stretches about which nothing is known
 }
 
-// unsorted is a stretch where the values of an expression lie in values, rising and falling.
+// unsorted is a stretch on which an expression rises and falls; its values are in values.
 type unsorted struct {
 	stretch
 	values types.Interval
-	width  int // of all texts among them; 0: not known
+	width  int // of all texts in values; 0: unknown
 }
 
-// A link is a call or cast of a chain; the last link is the set of its storable values.
+// link is a call or cast of a chain; the last link is the set of the storable values.
 type link struct {
 	e      Expr
 	stored *Stored
 	env    Env
-	args   []types.Value // of a call
-	at     []int         // where its argument stands among them
+	args   []types.Value // the arguments of a call
+	at     []int         // the indexes of the chain's value in args
 }
 
 func newLink(e Expr) link {
@@ -62,7 +62,7 @@ func newLink(e Expr) link {
 	return l
 }
 
-// apply evaluates l with v for its argument; ok is false where that is NULL or fails.
+// apply evaluates l for the argument v; ok is false if the result is NULL or an error.
 func (l *link) apply(v types.Value) (out types.Value, ok bool) {
 	var err error
 	switch e := l.e.(type) {
@@ -82,7 +82,7 @@ func (l *link) apply(v types.Value) (out types.Value, ok bool) {
 	return out, err == nil && !out.IsNull()
 }
 
-// pieces gives the pieces of l for arguments in in.
+// pieces returns the pieces of l for arguments in in.
 func (l *link) pieces(in types.Interval) []Piece {
 	switch e := l.e.(type) {
 	case nil:
@@ -95,8 +95,9 @@ func (l *link) pieces(in types.Interval) []Piece {
 	return nil
 }
 
-// noise returns the relative and the absolute error of l, by which it may rise a little where it should fall.
-func (l *link) noise() (of, beside float64) {
+// noise returns the relative and the absolute error of l: by that much it may rise where it should fall, or fall where it
+// should rise.
+func (l *link) noise() (relative, absolute float64) {
 	if c, ok := l.e.(*Call); ok && c.Func.Key.Noise != nil {
 		return c.Func.Key.Noise(c)
 	}
@@ -108,10 +109,10 @@ func (l *link) noisy() bool {
 	return of > 0
 }
 
-// piecewise returns the argument of a call or cast whose pieces may be known. The argument may occur twice: k * k.
+// piecewise returns the argument of a call or cast whose pieces may be known. The argument may occur twice, as in k * k.
 func piecewise(e Expr) (arg Expr, ok bool) {
 	switch e := e.(type) {
-	case *Cast: // see inverse for those that depend on a zone
+	case *Cast: // for casts that depend on a time zone see inverse
 		return e.X, e.X.Type() != types.Timestamp || e.Zone == time.UTC || e.sameNumber()
 	case *Call:
 		if e.Func.Key == nil || e.Func.Key.Pieces == nil || e.Func.NullArgs || e.Func.First {
@@ -132,7 +133,7 @@ func piecewise(e Expr) (arg Expr, ok bool) {
 	return nil, false
 }
 
-// reworded is e, or the same in other words: see Algebra.As.
+// reworded returns an equivalent expression by Algebra.As, or e.
 func reworded(e Expr) Expr {
 	if c, ok := e.(*Call); ok && c.Func.Key != nil && c.Func.Key.As != nil {
 		if as := c.Func.Key.As(c); as != nil {
@@ -145,7 +146,8 @@ func reworded(e Expr) Expr {
 // onAxis reports whether values of e's type can be numbered.
 func onAxis(e Expr) bool { _, ok := axisOf(e.Type()); return ok }
 
-// newChain gives the chain from e down to the next inner expression that is the one to stop at. Its values must be on an axis.
+// newChain returns the chain from e down to the first inner expression for which stop returns true. The values of that
+// expression must be on an axis.
 func newChain(e Expr, stop func(Expr) bool) (c *chain, inner Expr, ok bool) {
 	c, inner = &chain{}, e
 	for {
@@ -157,7 +159,7 @@ func newChain(e Expr, stop func(Expr) bool) (c *chain, inner Expr, ok bool) {
 		c.links = append(c.links, newLink(inner))
 		if n := len(c.links) - 1; n > 0 {
 			if call, isCall := inner.(*Call); c.links[n].noisy() || isCall && !call.Func.strict {
-				return nil, nil, false // what is above would have to allow for its noise, and for its NULLs
+				return nil, nil, false // the links above would have to consider its error and its NULLs
 			}
 		}
 		if inner = arg; stop(inner) {
@@ -168,7 +170,7 @@ func newChain(e Expr, stop func(Expr) bool) (c *chain, inner Expr, ok bool) {
 	}
 }
 
-// eval evaluates the first n links for the value numbered x.
+// eval evaluates the first n links for the value with number x.
 func (c *chain) eval(n int, x int64) (v types.Value, ok bool) {
 	v, ok = c.value(x), true
 	for i := range c.links[:n] {
@@ -179,13 +181,14 @@ func (c *chain) eval(n int, x int64) (v types.Value, ok bool) {
 	return v, true
 }
 
-// preimage gives the inner values in within for which the chain's value lies in out; exact: it is so for them all.
+// preimage returns the inner values in within for which the chain's value is in out; exact reports that it is in out for
+// all of them.
 func (c *chain) preimage(out, within types.Set) (s types.Set, exact, ok bool) {
-	const most = 20_000 // intervals that are looked for one by one
+	const most = 20_000 // number of intervals to invert one by one
 	if len(out) > most {
 		return nil, false, false
 	}
-	const many = 64 // intervals that are looked at one by one
+	const many = 64 // number of intervals to evaluate one by one
 	if len(within) > many {
 		within = types.SetOf(types.Interval{Lo: within[0].Lo, Hi: within[len(within)-1].Hi})
 	}
@@ -194,7 +197,7 @@ func (c *chain) preimage(out, within types.Set) (s types.Set, exact, ok bool) {
 		c.extend(n)
 	}
 	if len(c.runs) == 0 {
-		return nil, false, false // nothing is known, or nothing can be evaluated: who does will hear of it
+		return nil, false, false // nothing is known, or every evaluation fails: then evaluating the expression reports the error
 	}
 	var found []stretch
 	top := &c.links[len(c.links)-1]
@@ -218,7 +221,7 @@ func (c *chain) preimage(out, within types.Set) (s types.Set, exact, ok bool) {
 			if found = append(found, s); s.hi == r.hi {
 				break
 			}
-			r.lo = s.hi + 1 // the intervals are in order
+			r.lo = s.hi + 1 // the intervals are sorted
 			r.from, _ = c.eval(len(c.links), r.lo)
 		}
 	}
@@ -231,7 +234,7 @@ func (c *chain) preimage(out, within types.Set) (s types.Set, exact, ok bool) {
 	return c.set(append(found, c.rest...)).Intersect(within), exact, true
 }
 
-// start makes the runs of the inner expression itself, whose values lie in within.
+// start makes the runs of the inner expression, whose values are in within.
 func (c *chain) start(within types.Set) {
 	add := func(lo, hi int64) {
 		if lo <= hi {
@@ -255,7 +258,7 @@ func (c *chain) start(within types.Set) {
 	}
 }
 
-// through makes the runs of the whole chain, for inner values in in; ok is false where these are not sharp.
+// through makes the runs of the whole chain for inner values in in; ok is false if their ends are uncertain.
 func (c *chain) through(in types.Set) (ok bool) {
 	c.start(in)
 	for n := range c.links {
@@ -267,22 +270,22 @@ func (c *chain) through(in types.Set) (ok bool) {
 	return true
 }
 
-// image gives the values of the chain for inner values in in.
+// image returns the values of the chain for inner values in in.
 func (c *chain) image(in types.Set) (types.Set, bool) {
-	if len(c.apart) > 0 || !c.through(in) || len(c.rest) > 0 { // a set does not tell 0 from -0
+	if len(c.apart) > 0 || !c.through(in) || len(c.rest) > 0 { // a set does not distinguish 0 and -0
 		return nil, false
 	}
 	ivs := make([]types.Interval, 0, len(c.runs)+len(c.mixed))
 	for _, r := range c.runs {
 		iv := types.Interval{Lo: r.from, Hi: r.to}
-		end, begin := r.hi == c.hi, r.lo == c.lo // of all there is: as good as without end
+		end, begin := r.hi == c.hi, r.lo == c.lo // at an end of the axis: no bound is needed
 		if r.falls {
 			iv.Lo, iv.Hi, begin, end = r.to, r.from, end, begin
 		}
 		if end && r.lo != r.hi {
 			iv.Hi = types.Value{}
 		}
-		if begin && r.lo != r.hi && !(isFinite(iv.Lo) && sign(iv.Lo) >= 0) { // that nothing is negative is worth to know
+		if begin && r.lo != r.hi && !(isFinite(iv.Lo) && sign(iv.Lo) >= 0) { // keep the bound if it shows that values are not negative
 			iv.Lo = types.Value{}
 		}
 		ivs = append(ivs, iv)
@@ -293,7 +296,7 @@ func (c *chain) image(in types.Set) (types.Set, bool) {
 	return types.SetOf(ivs...), true
 }
 
-// slope is Monotone for the chain's value and the inner one.
+// slope is Monotone for the chain's value as a function of the inner one.
 func (c *chain) slope() (dir int, strict bool) {
 	if !c.through(types.All()) || len(c.rest) > 0 || len(c.mixed) > 0 || len(c.runs) == 0 {
 		return 0, false
@@ -327,13 +330,13 @@ func (c *chain) slope() (dir int, strict bool) {
 	return dir, strict
 }
 
-// extend makes the runs of links[:n] those of links[:n+1].
+// extend makes the runs of links[:n+1] from those of links[:n].
 func (c *chain) extend(n int) {
 	l := &c.links[n]
 	c.extendMixed(l)
 	var next []run
 	text := n > 0 && len(c.runs) > 0 && c.runs[0].from.Type() == types.String
-	add := func(s stretch, of run, p Piece) { // cut to where it can be evaluated
+	add := func(s stretch, of run, p Piece) { // restrict s to where the link can be evaluated
 		from, ok1 := c.eval(n+1, s.lo)
 		to, ok2 := c.eval(n+1, s.hi)
 		can := func(x int64) bool { _, ok := c.eval(n+1, x); return ok }
@@ -348,7 +351,7 @@ func (c *chain) extend(n int) {
 			s.hi = last(s.lo, s.hi, can)
 			to, _ = c.eval(n+1, s.hi)
 		}
-		if l.noisy() { // nor is the end of what can be evaluated sharp
+		if l.noisy() { // the end of the range where it can be evaluated is uncertain, too
 			if s.lo > full.lo {
 				c.rest = append(c.rest, stretch{max(full.lo, subClamp(s.lo, c.blur(s.lo))), s.lo - 1})
 			}
@@ -384,14 +387,14 @@ func (c *chain) extend(n int) {
 			}
 			c.mixed = append(c.mixed, m)
 		}
-		if l.e != nil { // beyond what is stored are no rows
+		if l.e != nil { // other values cannot be stored, so no row has them
 			c.rest = append(c.rest, stretch{r.lo, r.hi}.without(held)...)
 		}
 	}
 	c.runs = next
 }
 
-// extendMixed is extend for a link whose inner function both rises and falls: only its storable values are known.
+// extendMixed is extend for values that both rise and fall: only the storable ones are kept.
 func (c *chain) extendMixed(l *link) {
 	var left []unsorted
 	for _, m := range c.mixed {
@@ -405,7 +408,8 @@ func (c *chain) extendMixed(l *link) {
 	c.mixed = left
 }
 
-// last gives the greatest number from lo to hi-1 with ok, which holds at lo and from there on up to somewhere below hi.
+// last returns the greatest number from lo to hi-1 for which ok is true. ok must be true for lo, and from some number on
+// false.
 func last(lo, hi int64, ok func(int64) bool) int64 {
 	for uint64(hi)-uint64(lo) > 1 {
 		if mid := lo + int64((uint64(hi)-uint64(lo))/2); ok(mid) {
@@ -417,12 +421,13 @@ func last(lo, hi int64, ok func(int64) bool) int64 {
 	return lo
 }
 
-// first gives the least number from lo+1 to hi with ok, which holds at hi and from there on down to somewhere above lo.
+// first returns the least number from lo+1 to hi for which ok is true. ok must be true for hi, and true for all greater
+// numbers once it is true.
 func first(lo, hi int64, ok func(int64) bool) int64 {
 	return last(lo, hi, func(x int64) bool { return !ok(x) }) + 1
 }
 
-// side is -1, 0 or +1 for a value below, in or above iv.
+// side returns -1, 0 or +1 for a value below, in or above iv.
 func side(v types.Value, iv types.Interval) int {
 	if !iv.Lo.IsNull() {
 		if c, _ := types.Compare(v, iv.Lo); c < 0 || c == 0 && iv.LoOpen {
@@ -437,7 +442,7 @@ func side(v types.Value, iv types.Interval) int {
 	return 0
 }
 
-// where gives the stretch of r on which the first n links have values in iv.
+// where returns the stretch of r on which the first n links have values in iv.
 func (c *chain) where(n int, r run, iv types.Interval) (stretch, bool) {
 	at := func(v types.Value) int {
 		if r.falls {
@@ -456,7 +461,7 @@ func (c *chain) where(n int, r run, iv types.Interval) (stretch, bool) {
 	}
 	if x, step, ok := c.guess(n, r, iv); ok && eval(x) == 0 {
 		lo, hi = x, x
-		for ; lo > r.lo && eval(lo) == 0 || hi < r.hi && eval(hi) == 0; step = mulClamp(2, step) { // the ends are near, mostly
+		for ; lo > r.lo && eval(lo) == 0 || hi < r.hi && eval(hi) == 0; step = mulClamp(2, step) { // the ends are usually near the guess
 			if lo, hi = subClamp(x, step), addClamp(x, step); step == math.MaxInt64 {
 				lo, hi = r.lo, r.hi
 				break
@@ -494,8 +499,8 @@ func (c *chain) where(n int, r run, iv types.Interval) (stretch, bool) {
 	return stretch{lo, hi}, true
 }
 
-// guess returns a value of r at which the first n links probably have a value in iv, and the approximate distance of
-// values there: the inverse cast of a text, or a number whose distance from the ends of r corresponds to that of iv.
+// guess returns a number of r at which the first n links probably have a value in iv, and the expected distance to values
+// in iv. For a text it uses the inverse cast. For a number it interpolates between the ends of r.
 func (c *chain) guess(n int, r run, iv types.Interval) (x, step int64, ok bool) {
 	v := iv.Lo
 	if v.IsNull() {
@@ -524,12 +529,12 @@ func (c *chain) guess(n int, r run, iv types.Interval) (x, step int64, ok bool) 
 	return r.lo + int64(q), int64(min(max(wide/high, 1), 1<<62)), true
 }
 
-// apartBy returns the distance of two numbers.
+// apartBy returns the distance of two integers.
 func apartBy(a, b types.Value) uint64 {
 	return uint64(max(a.Int(), b.Int())) - uint64(min(a.Int(), b.Int()))
 }
 
-// without returns s without others.
+// without returns the parts of s outside of others.
 func (s stretch) without(others []stretch) (left []stretch) {
 	slices.SortFunc(others, func(a, b stretch) int { return cmp.Compare(a.lo, b.lo) })
 	for _, o := range others {
@@ -544,7 +549,7 @@ func (s stretch) without(others []stretch) (left []stretch) {
 	return append(left, s)
 }
 
-// set gives the values in any of ss.
+// set returns the values in any of ss.
 func (c *chain) set(ss []stretch) types.Set {
 	slices.SortFunc(ss, func(a, b stretch) int { return cmp.Compare(a.lo, b.lo) })
 	var ivs []types.Interval

@@ -8,7 +8,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// blur returns the number of neighbours of the value numbered n that noise may confuse with it.
+// blur returns the number of neighbours of the value with number n that may not be distinguished because of noise.
 func (c *chain) blur(n int64) int64 {
 	if len(c.apart) > 0 {
 		return 1 << 22
@@ -18,25 +18,25 @@ func (c *chain) blur(n int64) int64 {
 
 func magnitudeClamp(n int64) int64 { return int64(min(magnitude(n), math.MaxInt64)) }
 
-// noisy is like where, for values with a relative error: it returns the values that may lie in iv. It evaluates uncertain values one
-// by one if they are few; else it puts them into rest.
+// noisy is like where, for values with an error: it returns the stretches whose values may be in iv. It evaluates
+// uncertain values one by one if they are few; otherwise it adds them to rest.
 func (c *chain) noisy(r run, iv types.Interval) (found []stretch) {
 	n := len(c.links)
-	of, beside := c.links[n-1].noise()
-	moved := true // as far as asked for
+	relative, absolute := c.links[n-1].noise()
+	moved := true // whether both bounds could be moved
 	move := func(v types.Value, by float64) types.Value {
 		if v.IsNull() || !isFinite(v) {
 			return v
 		}
 		if v.Decimal() == nil {
 			f := v.Double()
-			return types.NewDouble(f + by*(math.Abs(f)*of+beside+math.SmallestNonzeroFloat64))
+			return types.NewDouble(f + by*(math.Abs(f)*relative+absolute+math.SmallestNonzeroFloat64))
 		}
-		d, err := movedDecimal(v, by*of)
+		d, err := movedDecimal(v, by*relative)
 		moved = moved && err == nil
 		return d
 	}
-	wide, ok := c.where(n, r, types.Interval{Lo: move(iv.Lo, -1), Hi: move(iv.Hi, 1)}) // without end where that cannot be told
+	wide, ok := c.where(n, r, types.Interval{Lo: move(iv.Lo, -1), Hi: move(iv.Hi, 1)}) // unbounded where the bound could not be moved
 	if !ok {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (c *chain) noisy(r run, iv types.Interval) (found []stretch) {
 	return found
 }
 
-// movedDecimal is v and that share of its size.
+// movedDecimal returns v plus that share of its size.
 func movedDecimal(v types.Value, share float64) (types.Value, error) {
 	by, err := types.Cast(types.NewDouble(share), types.Decimal, nil)
 	if err == nil {

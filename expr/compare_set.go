@@ -2,15 +2,16 @@ package expr
 
 import "github.com/hql-db/hql/types"
 
-// The sets of values for which a comparison with a constant is true, over the ends of types and from one type to another.
+// This file computes the values for which a comparison with a constant is true, also for constants of other types and
+// outside the type's range.
 
-// mixed reports whether v is compared with a value of type t whose conversion is not reversible: such comparisons are
-// left to evaluation. JSON is mixed too, because equal JSON values have many texts.
+// mixed reports whether the conversion of v for a comparison with values of type t loses information: such comparisons are
+// only evaluated. JSON is mixed, too, because equal JSON values have many texts.
 func mixed(t types.Type, v types.Value) bool {
 	return t == types.JSON || v.Type() != t && !((t.IsInteger() || t == types.Float || t == types.Double) && v.Type().IsNumeric())
 }
 
-// compareSet gives the values of type t for which "value op v" is true.
+// compareSet returns the values of type t for which "value op v" is true.
 func compareSet(op CompareOp, v types.Value, t types.Type) types.Set {
 	if t.IsInteger() {
 		lo, hi := types.IntRange(t)
@@ -32,11 +33,12 @@ func compareSet(op CompareOp, v types.Value, t types.Type) types.Set {
 	return types.SetOf(types.Interval{Lo: v, LoOpen: op == GT})
 }
 
-// comparedSet is compareSet for numbers of other types, which may lie between two values of t or beyond all of them: it compares.
+// comparedSet is compareSet for a v of another numeric type, which may be between two values of t or outside its range. It
+// finds the bounds by comparisons.
 func comparedSet(op CompareOp, v types.Value, t types.Type) types.Set {
 	a, _ := axisOf(t)
 	lo, hi := a.ends()
-	from := func(least int) (n int64, some bool) { // the first value that is v or greater, or with 1 greater
+	from := func(least int) (n int64, some bool) { // the first value for which the comparison with v is at least least
 		less := func(n int64) bool { c, _ := types.Compare(a.value(n), v); return c < least }
 		switch {
 		case less(hi):

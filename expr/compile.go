@@ -11,8 +11,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Compile resolves, types and normalises e: constants are folded, NOT is pushed
-// down to comparisons, BETWEEN and row values become AND and OR, AND and OR are flattened.
+// Compile resolves, types and normalizes e: it folds constants, moves NOT into comparisons, converts BETWEEN and row
+// values to AND and OR, and flattens AND and OR.
 func Compile(e parser.Expr, s *Scope) (Expr, error) {
 	c := compiler{s}
 	out, err := c.expr(e)
@@ -22,7 +22,7 @@ func Compile(e parser.Expr, s *Scope) (Expr, error) {
 	return out, nil
 }
 
-// CompileCondition compiles e, which must be BOOLEAN, as a WHERE or ON.
+// CompileCondition compiles e, the condition of a WHERE or ON, which must be BOOLEAN.
 func CompileCondition(e parser.Expr, s *Scope) (Expr, error) {
 	out, err := Compile(e, s)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 	case *parser.Case:
 		return c.caseExpr(e)
 	case *parser.Cast:
-		if a, ok := e.X.(*parser.Array); ok && len(a.Items) == 0 && strings.HasSuffix(e.Type, "[]") { // whose elements have no type of their own
+		if a, ok := e.X.(*parser.Array); ok && len(a.Items) == 0 && strings.HasSuffix(e.Type, "[]") { // '{}' has elements of the cast's type
 			e = &parser.Cast{Pos: e.Pos, X: &parser.Literal{Pos: a.Pos, Kind: parser.StringLiteral, Text: "{}"}, Type: e.Type}
 		}
 		t, ok := types.ParseType(e.Type)
@@ -160,7 +160,7 @@ func (c compiler) literal(l *parser.Literal) (Expr, error) {
 	return k, nil
 }
 
-// converted is the value of a constant as another type. Scope.Moment hears of texts that are moments.
+// converted returns a constant as a value of type t. It reports texts that are moments to Scope.Moment.
 func (c compiler) converted(k *Const, t types.Type) (types.Value, error) {
 	if text := k.Val; text.Type() == types.String && !c.s.Key && (t == types.Date || t.IsTimestamp()) {
 		if word, ok := c.momentWord(text.Text()); ok {
@@ -174,7 +174,7 @@ func (c compiler) converted(k *Const, t types.Type) (types.Value, error) {
 	return v, err
 }
 
-// momentWord reads a word that stands for a moment: now, today, tomorrow, yesterday, epoch.
+// momentWord returns the moment for now, today, tomorrow, yesterday or epoch; ok is false for other words.
 func (c compiler) momentWord(text string) (types.Value, bool) {
 	days := 0
 	switch strings.ToLower(strings.TrimSpace(text)) {
@@ -193,7 +193,7 @@ func (c compiler) momentWord(text string) (types.Value, bool) {
 	return types.NewString(time.UnixMilli(c.s.Now).In(cmp.Or(c.s.Loc, time.UTC)).AddDate(0, 0, days).Format(time.DateOnly)), true
 }
 
-// number reads a number: BIGINT where it fits, else DECIMAL.
+// number parses a number as a BIGINT if it fits, otherwise as a DECIMAL.
 func number(text string) (types.Value, error) {
 	if !strings.ContainsAny(text, ".eE") {
 		if v, err := types.Cast(types.NewString(text), types.BigInt, nil); err == nil {
@@ -205,7 +205,7 @@ func number(text string) (types.Value, error) {
 
 func (c compiler) unary(e *parser.Unary) (Expr, error) {
 	if e.Op == "-" {
-		if l, ok := e.X.(*parser.Literal); ok && l.Kind == parser.NumberLiteral { // the least BIGINT has no positive twin
+		if l, ok := e.X.(*parser.Literal); ok && l.Kind == parser.NumberLiteral { // the least BIGINT is not the negative of a BIGINT
 			if v, err := types.Cast(types.NewString("-"+l.Text), types.BigInt, nil); err == nil && !strings.ContainsAny(l.Text, ".eE") {
 				return &Const{Pos: e.Pos, Val: v, Typ: v.Type()}, nil
 			}
@@ -221,7 +221,7 @@ func (c compiler) unary(e *parser.Unary) (Expr, error) {
 			return nil, err
 		}
 		return Negate(x), nil
-	case "+": // leaves any value as it is, as SQLite and MySQL have it
+	case "+": // it returns any value unchanged, as in SQLite and MySQL
 		return x, nil
 	}
 	if e.Op == "~" {
@@ -244,7 +244,7 @@ func (c compiler) needBool(x Expr, what string, pos parser.Pos) error {
 	return nil
 }
 
-// terms compiles a AND b AND c, or with OR, at once: added one by one they would be copied each time.
+// terms compiles a AND b AND c, or OR, in one step: adding terms one by one would copy the list each time.
 func (c compiler) terms(e *parser.Binary) (Expr, error) {
 	chain := []*parser.Binary{e}
 	for {
@@ -309,7 +309,7 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		// same, or both NULL; never unknown
+		// Equal or both NULL; the result is never unknown.
 		eq := disjunction(conjunction(&IsNull{Pos: e.Pos, X: x}, &IsNull{Pos: e.Pos, X: y}),
 			conjunction(&IsNull{Pos: e.Pos, X: x, Not: true}, &IsNull{Pos: e.Pos, X: y, Not: true}, same))
 		if e.Op == "IS DISTINCT FROM" {
@@ -348,7 +348,7 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 	case "||":
 		if out, ok, err := c.joined(x, y, e.Pos); ok || err != nil {
 			return out, err
-		} // a text beside JSON is JSON
+		} // a text next to JSON is read as JSON
 		for _, side := range []struct{ x, other *Expr }{{&x, &y}, {&y, &x}} {
 			if k, ok := (*side.x).(*Const); ok && k.Typ == types.String && (*side.other).Type() == types.JSON {
 				if *side.x, err = c.adapt(k, types.JSON); err != nil {
@@ -376,8 +376,8 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 	return out, err
 }
 
-// asNumber reads a text constant x, which is operand of e, as a number where the other operand y is one: as in
-// comparisons it has the type that its place wants.
+// asNumber reads the text constant x, an operand of e, as a number if the other operand y is one: as in comparisons, it
+// has the type that its context expects.
 func (c compiler) asNumber(e *parser.Binary, x, y Expr) (Expr, error) {
 	k, ok := x.(*Const)
 	if !ok || k.Typ != types.String || !y.Type().IsNumeric() || !strings.Contains("+ - * / % & | # << >>", e.Op) {
@@ -386,7 +386,7 @@ func (c compiler) asNumber(e *parser.Binary, x, y Expr) (Expr, error) {
 	return c.adapt(k, y.Type())
 }
 
-// binOffset recognises x - DATE_BIN(w, x), the offset in the bin.
+// binOffset recognizes x - DATE_BIN(w, x), the offset within the bin.
 func (c compiler) binOffset(x, y Expr, pos parser.Pos) (Expr, bool) {
 	bin := y
 	if k, ok := bin.(*Cast); ok {

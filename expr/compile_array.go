@@ -8,7 +8,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// array is ARRAY[items], of one type.
+// array compiles ARRAY[items]; all items get the same type.
 func (c compiler) array(e *parser.Array) (Expr, error) {
 	items, err := c.list(e.Items)
 	if err != nil {
@@ -18,7 +18,7 @@ func (c compiler) array(e *parser.Array) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t == types.Null { // of NULLs alone
+	if t == types.Null { // all items are NULL
 		for i, x := range items {
 			items[i] = &Const{Pos: x.Position(), Typ: types.String}
 		}
@@ -27,7 +27,7 @@ func (c compiler) array(e *parser.Array) (Expr, error) {
 	return typedArray(out), err
 }
 
-// typedArray gives a constant array the type that the expression had: its elements may all be NULL.
+// typedArray gives a constant array the type of the expression; its elements may all be NULL.
 func typedArray(x Expr) Expr {
 	if k, ok := x.(*Const); ok && k.Val.Type() != k.Typ && k.Val.Type().IsArray() {
 		return &Const{Pos: k.Pos, Val: types.NewArrayOf(k.Typ, k.Val.Dims(), k.Val.Items()), Typ: k.Typ}
@@ -35,7 +35,7 @@ func typedArray(x Expr) Expr {
 	return x
 }
 
-// subscript is X[i], or a slice where one of the brackets is.
+// subscript compiles X[i], or a slice if one of the brackets is a slice.
 func (c compiler) subscript(e *parser.Subscript) (Expr, error) {
 	x, err := c.expr(e.X)
 	if err != nil {
@@ -62,7 +62,7 @@ func (c compiler) subscript(e *parser.Subscript) (Expr, error) {
 		switch {
 		case !slice:
 			err = bound(at.Lo)
-		case !at.Slice: // [n] beside a slice is [1:n]
+		case !at.Slice: // in a slice, [n] means [1:n]
 			args = append(args, &Const{Pos: e.Pos, Val: types.NewInt(1), Typ: types.BigInt})
 			err = bound(at.Lo)
 		default:
@@ -80,7 +80,7 @@ func (c compiler) subscript(e *parser.Subscript) (Expr, error) {
 	return c.apply("SUBSCRIPT", e.Pos, args)
 }
 
-// place reads a text constant x as the type t that its place wants.
+// place reads a text constant x as the type t that its context expects.
 func (c compiler) place(x Expr, t types.Type) (Expr, error) {
 	if k, ok := x.(*Const); ok && k.Typ == types.String && t != types.Null {
 		return c.adapt(k, t)
@@ -88,13 +88,13 @@ func (c compiler) place(x Expr, t types.Type) (Expr, error) {
 	return x, nil
 }
 
-// elementArgs are, by function, the arguments that are arrays, and those that are elements of one.
+// elementArgs lists, by function, the arguments that are arrays, and those that are elements.
 var elementArgs = map[string]struct{ arrays, elements []int }{
 	"ARRAY_APPEND": {[]int{0}, []int{1}}, "ARRAY_PREPEND": {[]int{1}, []int{0}}, "ARRAY_REMOVE": {[]int{0}, []int{1}}, "ARRAY_REPLACE": {[]int{0}, []int{1, 2}},
 	"ARRAY_POSITION": {[]int{0}, []int{1}}, "ARRAY_POSITIONS": {[]int{0}, []int{1}}, "ARRAY_CAT": {arrays: []int{0, 1}}, "@>": {arrays: []int{0, 1}}, "<@": {arrays: []int{0, 1}}, "&&": {arrays: []int{0, 1}},
 }
 
-// elements gives arrays and elements among the arguments of name one type of elements.
+// elements converts the arrays and elements among the arguments of name to a common element type.
 func (c compiler) elements(name string, args []Expr) (_ []Expr, err error) {
 	of, ok := elementArgs[name]
 	if !ok {
@@ -149,11 +149,11 @@ func (c compiler) elements(name string, args []Expr) (_ []Expr, err error) {
 	return args, nil
 }
 
-// joined is x || y where one of them is an array.
+// joined compiles x || y if one of them is an array.
 func (c compiler) joined(x, y Expr, pos parser.Pos) (_ Expr, ok bool, err error) {
 	tx, ty := x.Type(), y.Type()
 	isNull := func(t types.Type) bool { return t == types.Null }
-	text := func(e Expr) bool { // of an array
+	text := func(e Expr) bool { // the text of an array
 		k, ok := e.(*Const)
 		return ok && k.Typ == types.String && !k.Val.IsNull() && strings.HasPrefix(strings.TrimSpace(k.Val.Text()), "{")
 	}
@@ -174,7 +174,7 @@ func (c compiler) joined(x, y Expr, pos parser.Pos) (_ Expr, ok bool, err error)
 	return out, true, err
 }
 
-// items lists the elements of a constant array.
+// items returns the elements of a constant array as constants.
 func (k *Const) items() []Expr {
 	values := k.Val.Items()
 	out := make([]Expr, len(values))
@@ -184,7 +184,7 @@ func (k *Const) items() []Expr {
 	return out
 }
 
-// anyFunction is x op ANY (array) of an array that is read from the rows.
+// anyFunction returns the function for x op ANY (array), for arrays that are not constant.
 func anyFunction(op CompareOp) *Function {
 	return &Function{Name: "ANY " + op.String(), Group: "array", Unknown: arrayUnknown, MinArgs: 2, MaxArgs: 2, NullArgs: true, Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 		if a[1].IsNull() {
@@ -212,10 +212,10 @@ func anyFunction(op CompareOp) *Function {
 	}}
 }
 
-// anyFunctions are the functions of x op ANY (array), by op.
+// anyFunctions are the results of anyFunction by op.
 var anyFunctions = [...]*Function{EQ: anyFunction(EQ), NE: anyFunction(NE), LT: anyFunction(LT), LE: anyFunction(LE), GT: anyFunction(GT), GE: anyFunction(GE)}
 
-// anyElement is [NOT] x op ANY (y), y being no constant.
+// anyElement compiles [NOT] x op ANY (y) for a y that is not constant.
 func (c compiler) anyElement(pos parser.Pos, op CompareOp, x, y Expr, not bool) (Expr, error) {
 	tx, elem := x.Type(), y.Type().Elem()
 	if k, ok := x.(*Const); ok {
@@ -241,7 +241,7 @@ func (c compiler) anyElement(pos parser.Pos, op CompareOp, x, y Expr, not bool) 
 	return negatedIf(not, c.fold(&Call{Pos: pos, Func: anyFunctions[op], Args: []Expr{x, y}, Typ: types.Boolean})), nil
 }
 
-// arrayText returns the SQL of calls without a function name: constructors, subscripts and ANY.
+// arrayText returns the SQL of calls that are not written with a function name: constructors, subscripts and ANY.
 func (c *Call) arrayText() (string, bool) {
 	switch {
 	case c.Func.Name == "ARRAY":

@@ -18,7 +18,7 @@ func (c compiler) registry() *Registry {
 	return Builtins()
 }
 
-// lookup finds a function by its name, or returns nil.
+// lookup returns the function with this name, or nil.
 func (c compiler) lookup(name string) *Function {
 	f := c.registry().Lookup(name)
 	if f == nil && c.s.Function != nil {
@@ -32,7 +32,7 @@ func misplaced(pos parser.Pos, aggregate string) error {
 		WithHint("aggregates stand in SELECT, HAVING and ORDER BY: HAVING has the conditions on groups, WHERE those on rows")
 }
 
-// elsewhere are functions of other systems, with hql's replacement.
+// elsewhere maps functions of other systems to hql's replacements.
 var elsewhere = map[string]string{
 	"GROUP_CONCAT": "STRING_AGG(x, ',')", "LISTAGG": "STRING_AGG(x, ',')", "WM_CONCAT": "STRING_AGG(x, ',')",
 	"ROLLUP": "GROUP BY ROLLUP (a, b) groups by a and b, by a, and all rows", "CUBE": "GROUP BY CUBE (a, b) groups by every set of a and b",
@@ -53,7 +53,7 @@ var elsewhere = map[string]string{
 	"UUID": "GEN_RANDOM_UUID()", "UUID_GENERATE_V4": "GEN_RANDOM_UUID()",
 }
 
-// UnknownFunction returns the error that r has no function called name, with a similar name.
+// UnknownFunction returns the error for an unknown function; it suggests a similar name in r.
 func UnknownFunction(r *Registry, name string, pos parser.Pos) error {
 	err := parser.Errorf(pos, "unknown function %s", name)
 	if hint := elsewhere[strings.ToUpper(name)]; hint != "" {
@@ -69,7 +69,7 @@ func (c compiler) call(e *parser.Call) (Expr, error) {
 	}
 	if e.Star || e.Distinct || e.Filter != nil || len(e.OrderBy) > 0 {
 		switch f := c.lookup(e.Name); {
-		case f == nil: // which is what it says
+		case f == nil: // the error says so
 		case f.Group == "aggregate":
 			return nil, misplaced(e.Pos, e.Name)
 		default:
@@ -79,7 +79,7 @@ func (c compiler) call(e *parser.Call) (Expr, error) {
 	return c.function(e.Name, e.Pos, e.Args)
 }
 
-// arguments compiles the arguments of the function name; 'a' TO 'b' is several.
+// arguments compiles the arguments of the function name; 'a' TO 'b' becomes several.
 func (c compiler) arguments(name string, args []parser.Expr) (flat []Expr, err error) {
 	for i, a := range args {
 		if r, ok := a.(*parser.RangeArg); ok {
@@ -107,7 +107,7 @@ func (c compiler) arguments(name string, args []parser.Expr) (flat []Expr, err e
 	return flat, nil
 }
 
-// inZone applies f to the time that clocks in zone show at moment, and returns the moment at which they show f's time.
+// inZone applies f to the wall-clock time in zone at moment, and converts f's result back to a moment.
 func (c compiler) inZone(zone, moment Expr, pos parser.Pos, f func(local Expr) (Expr, error)) (Expr, error) {
 	moment, err := c.cast(moment, types.Timestamp, pos)
 	if err != nil {
@@ -129,7 +129,7 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 		return nil, err
 	}
 	switch name {
-	case "DATE_BIN", "BIN_OFFSET": // whose width is a text
+	case "DATE_BIN", "BIN_OFFSET": // the width is a text
 		if k, ok := leading(flat).(*Const); ok && k.Typ == types.Duration && !k.Val.IsNull() {
 			flat[0] = &Const{Pos: k.Pos, Val: types.NewString(k.Val.String()), Typ: types.String}
 		}
@@ -160,13 +160,13 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 		}
 	case "LOCALTIMESTAMP":
 		return c.cast(&Const{Pos: pos, Val: types.NewTimestamp(c.s.Now), Typ: types.Timestamp}, types.LocalTimestamp, pos)
-	case "TIMEZONE": // a DATE and a text are moments in the session's zone
+	case "TIMEZONE": // a DATE and a text are moments in the session's time zone
 		if k, ok := flat[1].(*Const); len(flat) == 2 && (flat[1].Type() == types.Date || ok && k.Typ == types.String) {
 			if flat[1], err = c.cast(flat[1], types.Timestamp, pos); err != nil {
 				return nil, err
 			}
 		}
-	case "DATE_TRUNC": // of the time that clocks in a zone show
+	case "DATE_TRUNC": // it truncates the wall-clock time in a zone
 		if len(flat) == 3 {
 			return c.inZone(flat[2], flat[1], pos, func(local Expr) (Expr, error) { return c.apply(name, pos, []Expr{flat[0], local}) })
 		}
@@ -194,13 +194,13 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 			return nil, err
 		}
 		flat = xs
-	case "TO_HEX": // a constant of 32 bits is an INT, as in PostgreSQL
+	case "TO_HEX": // as in PostgreSQL, a constant of 32 bits is an INT
 		if k, ok := leading(flat).(*Const); ok && isNumberLiteral(args[0]) && k.Typ == types.BigInt {
 			if v, err := types.Cast(k.Val, types.Int, nil); err == nil {
 				flat[0] = &Const{Pos: k.Pos, Val: v, Typ: types.Int}
 			}
 		}
-	case "ENCODE": // a constant is the text of bytes
+	case "ENCODE": // a text constant is read as bytes
 		if k, ok := leading(flat).(*Const); ok && k.Typ == types.String {
 			if flat[0], err = c.cast(k, types.Bytes, pos); err != nil {
 				return nil, err
@@ -211,10 +211,10 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 			name = "SUBSTRING_MATCH"
 		}
 	case "AGE":
-		if len(flat) == 1 && flat[0].Type() == types.OID { // of a transaction: there is one, as in txid_current()
+		if len(flat) == 1 && flat[0].Type() == types.OID { // the argument is a transaction: only one exists, as in txid_current()
 			return &Const{Pos: pos, Val: types.NewInt(0), Typ: types.Int}, nil
 		}
-		if len(flat) == 1 { // from the day's midnight on
+		if len(flat) == 1 { // from midnight of the current day
 			flat = []Expr{&Const{Pos: pos, Val: types.NewTimestamp(c.s.Now - floorMod(c.s.Now, types.MillisPerDay)), Typ: types.Timestamp}, flat[0]}
 		} else if len(flat) == 2 && flat[0].Type().IsTimestamp() && flat[1].Type().IsTimestamp() {
 			if flat[0], flat[1], err = c.moments(flat[0], flat[1], pos); err != nil {
@@ -236,10 +236,11 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 	return c.apply(name, pos, flat)
 }
 
-// encodedGroup is the group of the functions that encoded makes.
+// encodedGroup is the group of the functions that encoded creates.
 const encodedGroup = "encoding"
 
-// encoded compiles x AS encoding, an argument: a call of a function named as the encoding, which gives its bytes.
+// encoded compiles the argument x AS encoding to a call of a function that encodes its argument; the function is named
+// like the encoding.
 func (c compiler) encoded(e *parser.EncodedArg) (Expr, error) {
 	x, err := c.expr(e.X)
 	if err != nil {
@@ -258,7 +259,7 @@ func (c compiler) encoded(e *parser.EncodedArg) (Expr, error) {
 	return c.fold(&Call{Pos: e.Pos, Func: f, Args: []Expr{x}, Typ: types.Bytes}), nil
 }
 
-// isNumberLiteral reports whether e is a number literal, perhaps with a sign.
+// isNumberLiteral reports whether e is a number literal, with or without a sign.
 func isNumberLiteral(e parser.Expr) bool {
 	if u, ok := e.(*parser.Unary); ok && u.Op == "-" {
 		e = u.X
@@ -267,10 +268,10 @@ func isNumberLiteral(e parser.Expr) bool {
 	return ok && l.Kind == parser.NumberLiteral
 }
 
-// fieldFunctions are functions that are EXTRACTs.
+// fieldFunctions maps functions to the field of an equivalent EXTRACT.
 var fieldFunctions = map[string]string{"YEAR": "year", "QUARTER": "quarter", "MONTH": "month", "DAY": "day", "DAYOFMONTH": "day", "DAYOFYEAR": "doy", "HOUR": "hour", "MINUTE": "minute", "SECOND": "second"}
 
-// rangeArg lists 'a' TO 'b' of equal-width decimal numbers, or of integers.
+// rangeArg returns the values of 'a' TO 'b', which are decimal numbers of equal width, or integers.
 func (c compiler) rangeArg(r *parser.RangeArg) ([]Expr, error) {
 	lo, err := c.expr(r.Lo)
 	if err != nil {
@@ -316,7 +317,7 @@ func (c compiler) rangeArg(r *parser.RangeArg) ([]Expr, error) {
 	return out, nil
 }
 
-// apply makes a call of the function called name.
+// apply returns a call of the function with this name.
 func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) {
 	f := c.lookup(name)
 	switch {

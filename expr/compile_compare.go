@@ -26,7 +26,7 @@ func (c compiler) tuples(op CompareOp, x, y *parser.Tuple, pos parser.Pos) (Expr
 	return c.compareRows(op, xs, ys, pos)
 }
 
-// compareRows lowers (a, b) > (1, 2) to a > 1 OR (a = 1 AND b > 2).
+// compareRows converts (a, b) > (1, 2) to a > 1 OR (a = 1 AND b > 2).
 func (c compiler) compareRows(op CompareOp, xs, ys []Expr, pos parser.Pos) (Expr, error) {
 	if op == EQ || op == NE {
 		terms := make([]Expr, len(xs))
@@ -82,7 +82,7 @@ func (c compiler) list(es []parser.Expr) ([]Expr, error) {
 	return out, nil
 }
 
-// compare makes x op y after making the types meet.
+// compare returns x op y after converting both to a common type.
 func (c compiler) compare(op CompareOp, x, y Expr, pos parser.Pos) (Expr, error) {
 	if _, ok := x.(*Const); ok {
 		if _, ok := y.(*Const); !ok {
@@ -107,7 +107,8 @@ func (c compiler) compare(op CompareOp, x, y Expr, pos parser.Pos) (Expr, error)
 	return c.fold(&Compare{Pos: pos, Op: op, X: x, Y: y}), nil
 }
 
-// compareDay compares the midnights of x, a DATE, with the TIMESTAMP k, by days: keys and filters hold days.
+// compareDay compares the midnight of x, a DATE, with the TIMESTAMP k. It converts k to days, because keys and filters
+// hold days.
 func (c compiler) compareDay(op CompareOp, x Expr, k *Const, pos parser.Pos) Expr {
 	from, after := types.DaysAt(k.Val, c.s.Loc)
 	day := func(op CompareOp, d types.Value) Expr {
@@ -129,7 +130,7 @@ func (c compiler) compareDay(op CompareOp, x Expr, k *Const, pos parser.Pos) Exp
 	return conjunction(day(GE, from), day(LT, after))
 }
 
-// meet casts a constant to the other side's type, or refuses types that cannot be compared.
+// meet converts a constant to the type of the other side, or returns an error if the types cannot be compared.
 func (c compiler) meet(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	tx, ty := x.Type(), y.Type()
 	c.wants(x, ty)
@@ -137,7 +138,7 @@ func (c compiler) meet(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	if tx == types.Null || ty == types.Null || tx == ty {
 		return x, y, nil
 	}
-	if isMoment(tx) && isMoment(ty) { // what has no zone is a time in the session's
+	if isMoment(tx) && isMoment(ty) { // moments without a zone are in the session's time zone
 		return c.moments(x, y, pos)
 	}
 	x, y, err := c.doubles(x, y, pos)
@@ -146,7 +147,7 @@ func (c compiler) meet(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	}
 	tx, ty = x.Type(), y.Type()
 	_, constant := x.(*Const)
-	text := constant && tx == types.String // is read as the other, be that constant or not
+	text := constant && tx == types.String // a text constant is read as the other side's type
 	if k, ok := y.(*Const); ok && !text {
 		n, err := c.adapt(k, tx)
 		if err != nil {
@@ -164,7 +165,7 @@ func (c compiler) meet(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	return x, y, c.comparable(tx, ty, pos)
 }
 
-// moments casts one of two moments to the wider type of the other.
+// moments casts two moments to the wider one of their types.
 func (c compiler) moments(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	t := widen(x.Type(), y.Type())
 	x, err := c.cast(x, t, pos)
@@ -175,8 +176,8 @@ func (c compiler) moments(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	return x, y, err
 }
 
-// doubles converts the other operand of a comparison with a DOUBLE to DOUBLE, as PostgreSQL does; that may round it. A
-// column of integers is not converted if the constant makes that unnecessary.
+// doubles converts the other operand of a comparison with a DOUBLE to DOUBLE, as PostgreSQL does, which may round it. It
+// does not convert a column of integers if the constant makes that unnecessary.
 func (c compiler) doubles(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	var err error
 	switch {
@@ -188,7 +189,7 @@ func (c compiler) doubles(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	return x, y, err
 }
 
-// roundedBeside reports whether x is an exact number, which is compared with y as a DOUBLE.
+// roundedBeside reports whether x is an exact number that must be rounded to be compared with y, a DOUBLE.
 func roundedBeside(x, y Expr) bool {
 	t, float := x.Type(), y.Type() == types.Double || y.Type() == types.Float
 	if !float || !t.IsInteger() && t != types.Decimal {
@@ -198,7 +199,7 @@ func roundedBeside(x, y Expr) bool {
 		return true
 	}
 	k, ok := y.(*Const)
-	const exact = 1 << 53 // below it, an integer that is rounded to a DOUBLE is that integer
+	const exact = 1 << 53 // smaller integers are exact as DOUBLEs
 	return !ok || !k.Val.IsNull() && math.Abs(k.Val.Double()) < math.Inf(1) && math.Abs(k.Val.Double()) >= exact
 }
 
@@ -217,8 +218,8 @@ func (c compiler) comparable(a, b types.Type, pos parser.Pos) error {
 	return err
 }
 
-// adapt casts the constant k to type t if that keeps its meaning: text is read as a t, a number becomes a double for a
-// double, an integer becomes a TIMESTAMP's milliseconds.
+// adapt casts the constant k to type t if its meaning stays: it reads text as a t, and converts a number to a double, and
+// an integer to a TIMESTAMP's milliseconds.
 func (c compiler) adapt(k *Const, t types.Type) (*Const, error) {
 	from := k.Typ
 	cast := false
@@ -241,7 +242,7 @@ func (c compiler) adapt(k *Const, t types.Type) (*Const, error) {
 	case from.IsInteger() && t.IsTimestamp(), from == types.Bytes && (t == types.String || t == types.UUID), from == types.UUID && (t == types.String || t == types.Bytes):
 		cast = true
 	case from.IsNumeric() && (t == types.Double || t == types.Float):
-		t = types.Double // FLOAT columns are kept as doubles
+		t = types.Double // FLOAT columns hold doubles
 		cast = true
 	case from.IsInteger() && t == types.Decimal:
 		cast = true
@@ -250,7 +251,7 @@ func (c compiler) adapt(k *Const, t types.Type) (*Const, error) {
 		return k, nil
 	}
 	v, err := c.converted(k, t)
-	if err != nil && from == types.String && t.IsInteger() { // '1.5' or a number beyond the type
+	if err != nil && from == types.String && t.IsInteger() { // '1.5', or a number outside the type's range
 		v, err = types.ParseDecimal(k.Val.Text())
 	}
 	if err != nil {
@@ -305,7 +306,7 @@ func (c compiler) in(e *parser.In) (Expr, error) {
 	return c.inList(e.Pos, x, e.Not, items)
 }
 
-// row compiles the items of a row value, or one expression.
+// row compiles the items of a row value, or a single expression.
 func (c compiler) row(e parser.Expr) ([]Expr, error) {
 	if t, ok := e.(*parser.Tuple); ok {
 		return c.list(t.Items)
@@ -313,7 +314,7 @@ func (c compiler) row(e parser.Expr) ([]Expr, error) {
 	return c.list([]parser.Expr{e})
 }
 
-// quantified is x op ANY or ALL of a query or array. ALL is the opposite of ANY: x < ALL is NOT x >= ANY.
+// quantified compiles x op ANY or ALL for a query or an array. x < ALL is NOT x >= ANY.
 func (c compiler) quantified(e *parser.Quantified) (Expr, error) {
 	op := compareOps[e.Op]
 	if e.All {
@@ -329,7 +330,7 @@ func (c compiler) quantified(e *parser.Quantified) (Expr, error) {
 	if _, ok := e.X.(*parser.Tuple); ok {
 		return nil, parser.Errorf(e.X.Position(), "a row value is not compared with an array").WithHint("(a, b) IN ((1, 2), (3, 4)) takes rows")
 	}
-	if list, ok := e.Y.(*parser.Array); ok { // whose elements need not be of one type
+	if list, ok := e.Y.(*parser.Array); ok { // the items may have several types
 		ys, err := c.list(list.Items)
 		if err != nil {
 			return nil, err
@@ -363,7 +364,7 @@ func (c compiler) quantified(e *parser.Quantified) (Expr, error) {
 	return c.anyElement(e.Pos, op, xs[0], y, e.All)
 }
 
-// anyOf is [NOT] x op ANY (items).
+// anyOf compiles [NOT] x op ANY (items).
 func (c compiler) anyOf(pos parser.Pos, op CompareOp, x Expr, not bool, items []Expr) (Expr, error) {
 	if len(items) == 0 {
 		return &Const{Pos: pos, Val: types.NewBool(not), Typ: types.Boolean}, nil
@@ -391,8 +392,8 @@ func negatedIf(not bool, x Expr) Expr {
 	return x
 }
 
-// decisive omits items on which x op ANY (items) does not depend. Among constants of one type it keeps one NULL, and
-// the greatest for <, the least for >, two different ones for <>.
+// decisive omits items that do not affect x op ANY (items). Among the constants of one type it keeps a NULL, and the greatest
+// one for <, the least one for >, and two different ones for <>.
 func (c compiler) decisive(op CompareOp, x Expr, items []Expr) ([]Expr, error) {
 	var out []Expr
 	var null, low, high *Const
@@ -440,7 +441,7 @@ func (c compiler) decisive(op CompareOp, x Expr, items []Expr) ([]Expr, error) {
 	return out, nil
 }
 
-// inList is x [NOT] IN (items): an In of the constants, and comparisons with the others.
+// inList compiles x [NOT] IN (items): an In with the constants, and comparisons with the other items.
 func (c compiler) inList(pos parser.Pos, x Expr, not bool, items []Expr) (Expr, error) {
 	in := &In{Pos: pos, X: x, Not: not, List: make([]types.Value, 0, len(items))}
 	var others, floats []Expr
@@ -515,7 +516,7 @@ func (c compiler) inList(pos parser.Pos, x Expr, not bool, items []Expr) (Expr, 
 	return negatedIf(not, disjunction(alts...)), nil
 }
 
-// anyRow is [NOT] (xs) op ANY (rows), the rows one after the other in values.
+// anyRow compiles [NOT] (xs) op ANY (rows); values has the rows one after the other.
 func (c compiler) anyRow(pos parser.Pos, op CompareOp, xs []Expr, not bool, values []Expr) (Expr, error) {
 	if op == EQ {
 		any, err := c.equalsRow(pos, xs, values)
@@ -535,7 +536,7 @@ func (c compiler) anyRow(pos parser.Pos, op CompareOp, xs []Expr, not bool, valu
 	return negatedIf(not, disjunction(alts...)), nil
 }
 
-// equalsRow is (xs) IN (rows), for rows that begin alike at once: a = 1 AND b IN (2, 3) OR a = 2 AND b IN (1).
+// equalsRow compiles (xs) IN (rows). It combines rows with equal first items: a = 1 AND b IN (2, 3) OR a = 2 AND b IN (1).
 func (c compiler) equalsRow(pos parser.Pos, xs, values []Expr) (Expr, error) {
 	if len(xs) == 1 {
 		return c.inList(pos, xs[0], false, values)
@@ -645,7 +646,7 @@ func (c compiler) like(e *parser.Like) (Expr, error) {
 		if l.Fixed, err = ParsePattern(s, l.escape()); err != nil {
 			return nil, parser.Errorf(e.Pattern.Position(), "%s", err)
 		}
-		if lit, exact, _ := l.Fixed.Prefix(); exact && !l.Fold && x.Type() == types.String { // no wildcard: equality
+		if lit, exact, _ := l.Fixed.Prefix(); exact && !l.Fold && x.Type() == types.String { // a pattern without wildcards is an equality
 			op := EQ
 			if l.Not {
 				op = NE
@@ -675,7 +676,7 @@ func (c compiler) is(e *parser.Is) (Expr, error) {
 	return negatedIf(e.Not, out), nil
 }
 
-// Equal is x = y; types that cannot be compared are an error.
+// Equal returns x = y, or an error if the types cannot be compared.
 func Equal(x, y Expr, s *Scope, pos parser.Pos) (Expr, error) {
 	return compiler{s}.compare(EQ, x, y, pos)
 }

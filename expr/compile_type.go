@@ -49,13 +49,13 @@ func (c compiler) caseExpr(e *parser.Case) (Expr, error) {
 	return c.fold(out), nil
 }
 
-// common converts expressions to one type: the first type found, widened for numbers.
+// common converts expressions to a common type: the first known type, widened for numbers.
 func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) {
 	t := types.Null
 	for _, x := range xs {
 		t = widen(t, x.Type())
 	}
-	for _, x := range xs { // a text constant beside another type is read as that type
+	for _, x := range xs { // a text constant is read as the other expressions' type
 		if k, ok := x.(*Const); (!ok || k.Typ != types.String) && x.Type() != types.Null && !isName(x.Type()) && t == types.String {
 			t = x.Type()
 		}
@@ -88,7 +88,7 @@ func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) 
 	return out, t, nil
 }
 
-// Coalesce is COALESCE(x, y).
+// Coalesce returns COALESCE(x, y).
 func Coalesce(x, y Expr, s *Scope, pos parser.Pos) (Expr, error) {
 	c := compiler{s}
 	both, _, err := c.common([]Expr{x, y}, pos)
@@ -98,13 +98,13 @@ func Coalesce(x, y Expr, s *Scope, pos parser.Pos) (Expr, error) {
 	return c.apply("COALESCE", pos, both)
 }
 
-// Common gives expressions one type, the one that holds the values of all; text constants are read as it.
+// Common converts expressions to the type that holds the values of all. Text constants are read as that type.
 func Common(xs []Expr, s *Scope, pos parser.Pos) ([]Expr, types.Type, error) {
 	return compiler{s}.common(xs, pos)
 }
 
-// Widen returns the type that holds the values of both; ok is false if there is none. Numbers widen, a DATE becomes a
-// TIMESTAMP.
+// Widen returns the type that holds the values of both a and b; ok is false if there is none. It widens numbers, and a
+// DATE to a TIMESTAMP.
 func Widen(a, b types.Type) (t types.Type, ok bool) {
 	t = widen(a, b)
 	fits := func(x types.Type) bool {
@@ -119,7 +119,7 @@ func Widen(a, b types.Type) (t types.Type, ok bool) {
 
 func isName(t types.Type) bool { return t == types.Name || t == types.Char }
 
-// widen gives the type that holds both: the wider number, a TIMESTAMP over a DATE, else the first that is known.
+// widen returns the type that holds both: the wider number, a TIMESTAMP for a DATE, otherwise the first known type.
 func widen(a, b types.Type) types.Type {
 	switch {
 	case a == types.Null:
@@ -155,14 +155,14 @@ func (c compiler) cast(x Expr, t types.Type, pos parser.Pos) (Expr, error) {
 	if x.Type() == t {
 		return x, nil
 	}
-	if t.IsNamedOID() && c.s.Function != nil && x.Type() != types.Null { // the catalog knows the name, or the number
+	if t.IsNamedOID() && c.s.Function != nil && x.Type() != types.Null { // the system catalog finds the name or the number
 		return c.apply(t.String(), pos, []Expr{x})
 	}
 	k := &Cast{Pos: pos, X: x, Typ: t, Zone: cmp.Or(c.s.Loc, time.UTC)}
 	if l, ok := x.(*Const); ok {
 		v, err := c.converted(l, t)
 		if err != nil && l.Val.Type().IsNumeric() && t.IsNumeric() {
-			return k, nil // fails if it is evaluated
+			return k, nil // it fails only if it is evaluated
 		}
 		if err != nil {
 			return nil, parser.Errorf(pos, "%s", err)
@@ -172,7 +172,7 @@ func (c compiler) cast(x Expr, t types.Type, pos parser.Pos) (Expr, error) {
 	return k, nil
 }
 
-// limit converts x to the limit in parentheses after a CAST's type: CHAR(3), DECIMAL(10,2).
+// limit converts x to a type with a limit in parentheses: CHAR(3), DECIMAL(10,2).
 func (c compiler) limit(x Expr, e *parser.Cast) (Expr, error) {
 	_, list, ok := strings.Cut(strings.TrimSuffix(e.Type, ")"), "(")
 	if !ok || x.Type() != types.String && x.Type() != types.Decimal {
@@ -191,7 +191,7 @@ func (c compiler) limit(x Expr, e *parser.Cast) (Expr, error) {
 	}
 	if x.Type() == types.String {
 		cut, err := c.apply("LEFT", e.Pos, args)
-		if err == nil && strings.HasPrefix(e.Type, "CHAR") && !strings.Contains(e.Type, "VARYING") { // spaces at its end say nothing
+		if err == nil && strings.HasPrefix(e.Type, "CHAR") && !strings.Contains(e.Type, "VARYING") { // trailing spaces do not matter
 			return c.apply("RTRIM", e.Pos, []Expr{cut})
 		}
 		return cut, err

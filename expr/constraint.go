@@ -6,31 +6,31 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// A Constraint is a consequence of a condition for the columns of a row: it holds in all rows in which the condition is
-// true, and may hold in others.
+// Constraint is a restriction of a row's columns that follows from a condition: it is true in all rows in which the
+// condition is true, and may be true in others.
 //
 //	a || '|' || b = 'x|y'                    All(a = 'x', b = 'y')
 //	CASE WHEN a = 1 THEN b ELSE c END = 2    Any(All(a = 1, b = 2), All(a <> 1 or NULL, c = 2))
 //	RIGHT(domain, 4) = '.org'                REVERSE(domain) from 'gro.' to 'gro/', where that is a part of the key
 type Constraint struct {
 	Kind Kind
-	// Col, Set and Null belong to One: the column has a value of Set or, if Null is set, it is NULL. Exact: the condition
-	// is true in all these rows.
+	// Col, Set and Null belong to kind One: the column has a value of Set or, if Null is set, may be NULL. Exact reports
+	// that the condition is true in all these rows.
 	Col         int
 	Set         types.Set
 	Null, Exact bool
 	Of          []Constraint
 }
 
-// Kind is a kind of Constraint.
+// Kind is the kind of a Constraint.
 type Kind uint8
 
-// The kinds. All of none holds in each row, Any of none in no row.
+// The kinds. An All without members is true in each row, an Any without members in no row.
 const (
-	All    Kind = iota // all of Of hold
-	Any                // one of Of holds
-	Either             // all of Of hold, and each of them alone says what the condition says
-	One                // of one column
+	All    Kind = iota // all of Of are true
+	Any                // at least one of Of is true
+	Either             // all of Of are true; each of them alone is equivalent to the condition
+	One                // restricts one column
 	Unknown
 )
 
@@ -40,13 +40,13 @@ var (
 	somewhere  = Constraint{Kind: Unknown}
 )
 
-// IsEverywhere reports whether c holds in each row.
+// IsEverywhere reports whether c is true in each row.
 func (c *Constraint) IsEverywhere() bool { return c.Kind == All && len(c.Of) == 0 }
 
-// IsNowhere reports whether c holds in no row.
+// IsNowhere reports whether c is true in no row.
 func (c *Constraint) IsNowhere() bool { return c.Kind == Any && len(c.Of) == 0 }
 
-// IsTight reports whether the condition is true in all rows in which c can hold.
+// IsTight reports whether the condition is true in all rows in which c is true.
 func (c *Constraint) IsTight() bool {
 	switch c.Kind {
 	case One:
@@ -59,7 +59,7 @@ func (c *Constraint) IsTight() bool {
 	return !slices.ContainsFunc(c.Of, func(o Constraint) bool { return !o.IsTight() })
 }
 
-// size counts the intervals in c.
+// size returns the number of intervals in c.
 func (c *Constraint) size() int {
 	n := 1 + len(c.Set)
 	for i := range c.Of {
@@ -68,7 +68,7 @@ func (c *Constraint) size() int {
 	return n
 }
 
-// ofColumn is the Constraint that column col is among a.
+// ofColumn returns the Constraint that the value of column col is among a.
 func ofColumn(col int, a among, exact bool) Constraint {
 	switch {
 	case a.set.IsEmpty() && !a.null:
@@ -81,7 +81,7 @@ func ofColumn(col int, a among, exact bool) Constraint {
 	return Constraint{Kind: One, Col: col, Set: a.set, Null: a.null, Exact: exact}
 }
 
-// but is c, which is not the truth unless exact is set.
+// but returns c, marked as not exact unless exact is set.
 func (c Constraint) but(exact bool) Constraint {
 	switch {
 	case exact || c.IsNowhere():
@@ -92,16 +92,16 @@ func (c Constraint) but(exact bool) Constraint {
 	return allOf(c, somewhere)
 }
 
-// merger combines Constraints: those of one column become one, in the place of the first.
+// merger combines Constraints. Those of the same column become one, in the position of the first.
 type merger struct {
 	kind    Kind
 	cs      []Constraint
-	ones    []int         // the places of those that are of one column
-	sets    [][]types.Set // the sets that meet there
+	ones    []int         // indexes in cs of those of kind One
+	sets    [][]types.Set // for each of ones: the sets to be combined
 	unknown bool
 }
 
-// add adds cs, and reports whether they leave the others a say.
+// add adds cs. It returns false if they decide the result regardless of the others.
 func (m *merger) add(cs []Constraint) bool {
 	for i := range cs {
 		switch c := &cs[i]; {
@@ -109,7 +109,7 @@ func (m *merger) add(cs []Constraint) bool {
 			if !m.add(c.Of) {
 				return false
 			}
-		case c.Kind <= Any && len(c.Of) == 0: // the Any of none among All, the All of none among Any
+		case c.Kind <= Any && len(c.Of) == 0: // an empty Any in an All, or an empty All in an Any
 			return false
 		case c.Kind == Unknown:
 			m.unknown = true
@@ -120,7 +120,7 @@ func (m *merger) add(cs []Constraint) bool {
 	return true
 }
 
-// merge adds c to the One of its column, if there is one. In an Any exact ones stay as they are.
+// merge merges c into the One of its column, if there is one. In an Any, exact ones stay separate.
 func (m *merger) merge(c *Constraint) bool {
 	for n, at := range m.ones {
 		o := &m.cs[at]
@@ -157,7 +157,7 @@ func (m *merger) merged() Constraint {
 			return *c
 		case c.Kind == Unknown:
 			m.unknown = true
-		case m.kind == Any && c.Kind == One && !c.Exact && slices.ContainsFunc(m.cs, c.impliedBy): // it is known exactly as well
+		case m.kind == Any && c.Kind == One && !c.Exact && slices.ContainsFunc(m.cs, c.impliedBy): // an exact one implies it
 		default:
 			out = append(out, *c)
 		}
@@ -171,12 +171,12 @@ func (m *merger) merged() Constraint {
 	return Constraint{Kind: m.kind, Of: out}
 }
 
-// impliedBy reports whether o is exact and holds wherever c does, both of one column.
+// impliedBy reports whether o is exact, restricts the same column as c, and is true wherever c is.
 func (c *Constraint) impliedBy(o Constraint) bool {
 	return o.Kind == One && o.Exact && o.Col == c.Col && (o.Null || !c.Null) && c.Set.SubsetOf(o.Set)
 }
 
-// allOf holds where all of cs do.
+// allOf returns the Constraint that all of cs are true.
 func allOf(cs ...Constraint) Constraint {
 	m := merger{kind: All}
 	if !m.add(cs) {
@@ -185,7 +185,7 @@ func allOf(cs ...Constraint) Constraint {
 	return m.merged()
 }
 
-// anyOf holds where one of cs does.
+// anyOf returns the Constraint that one of cs is true.
 func anyOf(cs ...Constraint) Constraint {
 	m := merger{kind: Any}
 	if !m.add(cs) {
@@ -194,8 +194,8 @@ func anyOf(cs ...Constraint) Constraint {
 	return m.merged()
 }
 
-// Column gives the values of column col in rows in which c, a Constraint of no other column, can hold; exact: in all rows with one of them
-// the condition is true.
+// Column returns the values of column col in rows in which c, which must restrict no other column, is true. exact reports
+// that the condition is true in all rows with one of them.
 func (c *Constraint) Column(col int) (set types.Set, null, exact bool) {
 	switch c.Kind {
 	case One:
@@ -224,7 +224,7 @@ func (c *Constraint) Column(col int) (set types.Set, null, exact bool) {
 	return types.All(), true, false
 }
 
-// allowsNull reports whether c can hold in a row in which column col is NULL.
+// allowsNull reports whether c can be true in a row in which column col is NULL.
 func (c *Constraint) allowsNull(col int) bool {
 	allows := func(o Constraint) bool { return o.allowsNull(col) }
 	switch c.Kind {
@@ -236,21 +236,21 @@ func (c *Constraint) allowsNull(col int) bool {
 	return !slices.ContainsFunc(c.Of, func(o Constraint) bool { return !allows(o) })
 }
 
-// A Solver finds the Constraints of conditions. A nil field means that nothing is known of it.
+// Solver finds the Constraints of conditions. A nil field means that the information is not available.
 type Solver struct {
-	// Parts are expressions whose values are as good to know as columns'. The first is column First, the next one First + 1.
+	// Parts are expressions that may be restricted like columns. Their column numbers begin with First.
 	Parts   []Expr
 	First   int
 	Columns interface {
-		NotNull(col int) bool    // whether no row has NULL in the column
-		NoBlankEnd(col int) bool // whether none has a text there that ends with a space
-		Width(col int) int       // the greatest number of bytes of a text there; 0: any number
+		NotNull(col int) bool    // reports whether no row has NULL in the column
+		NoBlankEnd(col int) bool // reports whether no text in the column ends with a space
+		Width(col int) int       // greatest number of bytes of a text in the column; 0: any number
 	}
 	// Window returns a set that contains the column's values: the Constraint applies to no other rows.
 	Window func(col int) types.Set
 }
 
-// Solve gives the Constraint of e, a condition.
+// Solve returns the Constraint of the condition e.
 func (s *Solver) Solve(e Expr) Constraint {
 	f := finder{Solver: s}
 	return f.where(e, onlyTrue)
@@ -276,7 +276,8 @@ func (s *Solver) SolveBoth(a, b Expr) (Constraint, bool) {
 	return f.where(x, all), true
 }
 
-// value returns the Constraint that column col is in out. It does not repeat the restriction of the column's window.
+// value returns the Constraint that the value of column col is in out. It omits restrictions that the column's window
+// implies.
 func (f *finder) value(col int, out among) Constraint {
 	if out.null && f.Columns != nil && f.Columns.NotNull(col) {
 		out.null = false
@@ -291,8 +292,8 @@ func (f *finder) value(col int, out among) Constraint {
 	return ofColumn(col, out, true)
 }
 
-// ending returns the Constraints that f's parts give for a text that matches p: parts that reverse it, so that the end
-// of p is their beginning. The result is unrestricted if there are none.
+// ending returns the Constraints for texts that match p on those parts of f that reverse the text, so that the end of p is
+// their beginning. It returns none if there are no such parts.
 func (f *finder) ending(col *Column, p *Pattern) (found []Constraint) {
 	for i, part := range f.Parts {
 		if q, ok := LikeImage(part, col.Index, p); ok {
@@ -304,7 +305,7 @@ func (f *finder) ending(col *Column, p *Pattern) (found []Constraint) {
 	return found
 }
 
-// either returns the conjunction of cs, each of which alone is equivalent to the condition.
+// either returns the Constraint that all of cs are true; each of them alone is equivalent to the condition.
 func either(cs []Constraint) Constraint {
 	if len(cs) == 1 {
 		return cs[0]
@@ -312,7 +313,8 @@ func either(cs []Constraint) Constraint {
 	return Constraint{Kind: Either, Of: cs}
 }
 
-// parts returns the Constraints that e is in out for the parts that are equal to e, or are made of e alone: 'p' || n % 6 of n % 6.
+// parts returns the Constraints on parts that follow from e being in out: on parts that are equal to e or computed only
+// from e, such as 'p' || n % 6 for n % 6.
 func (f *finder) parts(e Expr, out among) (found []Constraint) {
 	for i, p := range f.Parts {
 		c, none := everywhere, out.set.IsAll() || out.null
@@ -348,7 +350,7 @@ func contains(x, e Expr) bool {
 	return Same(x, e) || slices.ContainsFunc(Children(x), func(y Expr) bool { return contains(y, e) })
 }
 
-// Concerns reports whether a condition tells something of part, an expression: one of them contains the other's expressions.
+// Concerns reports whether a condition may restrict part, an expression: one of them contains expressions of the other.
 func Concerns(cond, part Expr) bool {
 	if l, ok := cond.(*Like); ok && l.Fold {
 		return Concerns(lowered(l.X), part)
@@ -356,7 +358,7 @@ func Concerns(cond, part Expr) bool {
 	return contains(part, cond) || slices.ContainsFunc(Children(cond), func(x Expr) bool { return Concerns(x, part) })
 }
 
-// lowered is LOWER(x), which ILIKE compares with its pattern in lower case.
+// lowered returns LOWER(x), which ILIKE compares with its pattern in lower case.
 func lowered(x Expr) Expr {
 	return &Call{Pos: x.Position(), Func: Builtins().Lookup("LOWER"), Args: []Expr{x}, Typ: types.String}
 }
@@ -377,8 +379,8 @@ func (f *finder) limits(x Expr) Window {
 	return w
 }
 
-// among gives the values that x can have where its column lies in the window. A set does not tell 0 from -0, whose texts differ: of
-// floats it says nothing.
+// among returns the values that x can have while its column is in the window. For floats it returns all values, since a
+// set does not distinguish 0 and -0, whose texts differ.
 func (f *finder) among(x Expr) types.Set {
 	if t := x.Type(); f.Window != nil && t != types.Double && t != types.Float {
 		if col, ok := soleColumn(x); ok {
@@ -392,9 +394,9 @@ func (f *finder) among(x Expr) types.Set {
 	return types.All()
 }
 
-// soleColumn is the column of an expression that has one.
+// soleColumn returns the column of an expression that has only one.
 func soleColumn(e Expr) (int, bool) {
-	switch x := e.(type) { // as Columns, for a WHERE may have many of these
+	switch x := e.(type) { // a copy of Columns that is fast for a WHERE with many terms
 	case *Compare:
 		c, ok := x.X.(*Column)
 		if _, constant := x.Y.(*Const); ok && constant {

@@ -6,18 +6,18 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// DECIMALs cannot be numbered. They are sought between neighbours among the DOUBLEs, from -farDecimal to farDecimal.
+// DECIMALs cannot be numbered. They are searched between neighbouring DOUBLEs, from -farDecimal to farDecimal.
 
 const farDecimal = 1e15
 
 var doubles, _ = axisOf(types.Double)
 
-// decimalSearch seeks arguments of a link, DECIMALs of a piece, by the numbers of DOUBLEs.
+// decimalSearch searches arguments of a link, DECIMALs in a piece, by the numbers of DOUBLEs.
 type decimalSearch struct {
 	link
 	falls          bool
 	lo, hi         int64
-	before, behind bool // the piece goes on before lo, and behind hi
+	before, behind bool // the piece extends below lo, and above hi
 	piece          types.Interval
 	failed         bool // a value could not be evaluated
 }
@@ -33,7 +33,7 @@ func (s *decimalSearch) can(n int64) bool {
 	return ok
 }
 
-// side is -1, 0 or 1 where the result for n lies before, in or behind iv, in the order of n.
+// side returns -1, 0 or 1 if the result for n is before, in or after iv in the order of n.
 func (s *decimalSearch) side(n int64, iv types.Interval) int {
 	v, ok := s.apply(s.value(n))
 	if !ok {
@@ -46,7 +46,7 @@ func (s *decimalSearch) side(n int64, iv types.Interval) int {
 	return side(v, iv)
 }
 
-// begin limits the search to the values of p that can be evaluated; ok is false if these are unknown.
+// begin restricts the search to the values of p for which the link can be evaluated; ok is false if these are unknown.
 func (s *decimalSearch) begin(p Piece) (ok bool) {
 	if s.falls, s.piece = p.Falls, p.In; p.Mixed != nil || p.IfEven {
 		return false
@@ -90,7 +90,7 @@ func (s *decimalSearch) begin(p Piece) (ok bool) {
 	return true
 }
 
-// find gives an interval that holds all arguments whose results lie in iv; ok is false where there are none.
+// find returns an interval that contains all arguments whose results are in iv; ok is false if there are none.
 func (s *decimalSearch) find(iv types.Interval) (found types.Interval, ok bool) {
 	found = s.piece
 	at := func(n int64) int { return s.side(n, iv) }
@@ -112,7 +112,7 @@ func (s *decimalSearch) find(iv types.Interval) (found types.Interval, ok bool) 
 	return found, true
 }
 
-// ofDecimals gives DECIMALs among which are all that e, a call or cast that is monotone on pieces, takes to out.
+// ofDecimals returns DECIMALs that include all those for which e, a call or cast that is monotone on pieces, is in out.
 func ofDecimals(e Expr, out types.Set) (x Expr, pre types.Set, ok bool) {
 	x, ok = piecewise(e)
 	if !ok || x.Type() != types.Decimal || len(out) > 64 {

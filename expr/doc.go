@@ -1,6 +1,7 @@
-// Package expr holds typed expressions over one row of values. It compiles them from the parser's tree, evaluates them
-// and answers the planner's questions: the values of an expression if its column is in a set (Image), the values of the
-// column that give a result in a set (Preimage), and whether the order is kept.
+// Package expr has typed expressions over one row of values. It compiles them from the parser's tree and evaluates them.
+// It also answers the planner's questions about an expression of a column: the results for a set of the column's values
+// (Image), the column's values for a set of results (Preimage), and whether the expression keeps the order.
 //
-// Each function answers these questions for itself, in its Algebra. An expression's answer is composed of them.
+// Each function answers these questions in its Algebra. The answer for an expression is composed from those of its
+// functions.
 package expr

@@ -8,7 +8,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// ends returns the Constraint for a call that determines the end of a column's text, if parts of a key can express it.
+// ends returns the Constraint for a call whose value determines the end of a column's text, if parts of a key can express
+// it.
 func (f *finder) ends(e Expr, out among) (Constraint, bool) {
 	c, ok := e.(*Call)
 	if !ok || out.null || len(f.Parts) == 0 || c.Func.Key == nil || c.Func.Key.Ends == nil {
@@ -37,7 +38,7 @@ func (f *finder) ends(e Expr, out among) (Constraint, bool) {
 	return anyOf(cs...).but(exact), true
 }
 
-// eachText extends of, which gives the Ends of a single text, to the texts in out.
+// eachText returns Algebra.Ends, given a function that returns the ends for a single text.
 func eachText(of func(c *Call, s string) ([]End, bool)) func(*Call, types.Set) ([]End, bool, bool) {
 	return func(c *Call, out types.Set) (ends []End, exact, ok bool) {
 		for _, iv := range out {
@@ -54,7 +55,7 @@ func eachText(of func(c *Call, s string) ([]End, bool)) func(*Call, types.Set) (
 	}
 }
 
-// endOfRight is for RIGHT(x, n).
+// endOfRight is Algebra.Ends of RIGHT(x, n).
 var endOfRight = eachText(func(c *Call, s string) ([]End, bool) {
 	n, ok := c.constInt(1)
 	switch k := units(types.String, s); {
@@ -67,7 +68,7 @@ var endOfRight = eachText(func(c *Call, s string) ([]End, bool) {
 	}
 })
 
-// endOfSplit is for SPLIT_PART(x, d, -1), d of one byte.
+// endOfSplit is Algebra.Ends of SPLIT_PART(x, d, -1) for a d of one byte.
 var endOfSplit = eachText(func(c *Call, s string) ([]End, bool) {
 	n, ok := c.constInt(2)
 	d := c.constText(1)
@@ -77,7 +78,7 @@ var endOfSplit = eachText(func(c *Call, s string) ([]End, bool) {
 	return []End{{s, true}, {d + s, false}}, true
 })
 
-// endOfReversed is for REVERSE(x).
+// endOfReversed is Algebra.Ends of REVERSE(x).
 func endOfReversed(_ *Call, out types.Set) (ends []End, exact, ok bool) {
 	for _, iv := range out {
 		p, whole := commonPrefix(iv)
@@ -89,7 +90,7 @@ func endOfReversed(_ *Call, out types.Set) (ends []End, exact, ok bool) {
 	return ends, true, true
 }
 
-// endOfMatch is for the match with a regular expression that says how the text ends.
+// endOfMatch returns Algebra.Ends of matching a regular expression that determines the end of the text.
 func endOfMatch(pattern func(c *Call) (string, bool)) func(*Call, types.Set) ([]End, bool, bool) {
 	return func(c *Call, out types.Set) (ends []End, exact, ok bool) {
 		p, ok := pattern(c)

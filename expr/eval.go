@@ -221,7 +221,7 @@ func (c *Case) Eval(env *Env) (types.Value, error) {
 	return c.Else.Eval(env)
 }
 
-// IsTrue reports whether e, a condition, is true for env.Row: neither false nor unknown.
+// IsTrue reports whether e, a condition, is true for env.Row, that is, neither false nor unknown.
 func IsTrue(e Expr, env *Env) (bool, error) {
 	v, err := e.Eval(env)
 	if err != nil || v.IsNull() {

@@ -7,41 +7,41 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Expr is a compiled expression. String is SQL again.
+// Expr is a compiled expression. String returns it as SQL.
 type Expr interface {
 	Type() types.Type
-	// Eval computes the value for env.Row. Errors are *parser.Error with the
-	// place in the statement (division by zero, overflow, a cast that fails).
+	// Eval computes the value for env.Row. Errors are *parser.Error with the position in the statement (division by zero,
+	// overflow, a failed cast).
 	Eval(env *Env) (types.Value, error)
 	String() string
 	Position() parser.Pos
 	expr()
 }
 
-// Env is the environment in which an expression is evaluated. It may be reused from row to row but not shared by
-// goroutines.
+// Env is the environment in which an expression is evaluated. It may be reused for other rows, but is not safe for
+// concurrent use.
 type Env struct {
 	Row []types.Value
-	// Lookup answers LOOKUP calls in keys; nil, or ok false: not known.
+	// Lookup resolves LOOKUP calls in keys; ok is false for unknown values. It may be nil.
 	Lookup LookupFunc
-	// Subquery runs s for the given outer values, and returns the Answer of s.Bare for its rows; nil: sub-queries fail.
+	// Subquery runs s for the given outer values, and returns the Answer of s.Bare for its rows. If nil, sub-queries fail.
 	Subquery func(s *Subquery, outer []types.Value) (Expr, error)
 	Loc      *time.Location // nil: UTC
-	Now      int64          // the statement's time in ms since 1970: NOW() is fixed once a statement
+	Now      int64          // the statement's time in milliseconds since 1970-01-01, which NOW() returns
 	Rand     func() uint64  // for RANDOM() and SALT on write; nil: math/rand/v2
-	// Stop says why evaluation is to end, nil to go on. Functions ask it where texts are long; nil: they never do.
+	// Stop returns an error to end the evaluation, or nil to continue. Functions call it for long texts. It may be nil.
 	Stop func() error
-	// Memory bounds the bytes of the values that are held while an expression is evaluated, and Held is how many there are; 0: it does not.
+	// Memory bounds the bytes of the values that are held during an evaluation; 0: no limit. Held is their current number.
 	Memory, Held int64
 }
 
-// LookupFunc gives the number that column of a look-up table has in the row of args; ok is false when it is not known.
+// LookupFunc returns the number in column of a look-up table for the row with the key args; ok is false if it is unknown.
 type LookupFunc func(table, column string, args []types.Value) (v types.Value, ok bool)
 
-// UIDTable is the look-up table that OPENTSDB_UID asks: OpenTSDB's table of ids. A column is a kind of them.
+// UIDTable is OpenTSDB's table of ids, which OPENTSDB_UID looks up; a column is a kind of id.
 const UIDTable = "tsdb-uid"
 
-// longText is the length in bytes from which functions of a text take long.
+// longText is the length of a text in bytes from which on functions may take long.
 const longText = 1 << 16
 
 func (e *Env) stopped() error {
@@ -55,8 +55,8 @@ func (e *Env) stopped() error {
 type Const struct {
 	Pos     parser.Pos
 	Val     types.Value
-	Typ     types.Type // the declared type of a NULL, else Val's
-	between bool       // Val is the milliseconds between two moments
+	Typ     types.Type // the declared type of a NULL, otherwise Val's type
+	between bool       // Val is a difference of two moments in milliseconds
 }
 
 // Column reads Env.Row[Index].
@@ -65,22 +65,22 @@ type Column struct {
 	Index int
 	Name  string
 	Typ   types.Type
-	Text  string // what a plan shows in place of the name; "" for the name
+	Text  string // shown in plans instead of the name; "": the name
 }
 
-// And, Or are n-ary and flattened; both follow three-valued logic.
+// And and Or have any number of terms, none of the same kind. Both follow three-valued logic.
 type (
 	And struct{ Terms []Expr }
 	Or  struct{ Terms []Expr }
 )
 
-// Not is NOT X. Compile pushes NOT down to comparisons, LIKE, IN and IS.
+// Not is NOT X. Compile moves NOT into comparisons, LIKE, IN and IS.
 type Not struct{ X Expr }
 
-// CompareOp is a comparison.
+// CompareOp is a comparison operator.
 type CompareOp uint8
 
-// The comparisons.
+// The comparison operators.
 const (
 	EQ CompareOp = iota
 	NE
@@ -90,18 +90,16 @@ const (
 	GE
 )
 
-// Compare is X op Y over comparable types. Compile casts a constant side to the
-// other side's type where that loses nothing (a string literal to a DATE, 1 to BIGINT).
-// BETWEEN and row-value comparisons are lowered to And/Or of Compare.
+// Compare is X op Y for comparable types. Compile casts a constant to the other side's type if that loses nothing (a
+// string literal to a DATE, 1 to BIGINT). BETWEEN and comparisons of row values become And and Or of Compare.
 type Compare struct {
 	Pos  parser.Pos
 	Op   CompareOp
 	X, Y Expr
 }
 
-// In is X IN (List) where every item is a constant of X's type: List is sorted
-// without duplicates and without NULL; HasNull reports whether the list had one. An
-// IN with other items is lowered to Or of Compare. Not negates it.
+// In is X IN (List) for constants of X's type. List is sorted, without duplicates and without NULL; HasNull reports
+// whether the list had a NULL. An IN with other items becomes an Or of Compare. Not negates it.
 type In struct {
 	Pos     parser.Pos
 	X       Expr
@@ -110,25 +108,25 @@ type In struct {
 	HasNull bool
 }
 
-// Like is X [NOT] LIKE or ILIKE a pattern; see Pattern.
+// Like is X [NOT] LIKE or ILIKE a pattern: see Pattern.
 type Like struct {
 	Pos     parser.Pos
 	X       Expr
 	Not     bool
 	Fold    bool     // ILIKE
-	Pattern Expr     // as given
-	Escape  *string  // nil: a backslash
-	Fixed   *Pattern // parsed (and folded), when Pattern is a constant
+	Pattern Expr     // as written
+	Escape  *string  // nil: the backslash
+	Fixed   *Pattern // the parsed pattern (in lower case for ILIKE), if Pattern is a constant
 }
 
-// IsNull is X IS [NOT] NULL; IS TRUE and the like are lowered to others.
+// IsNull is X IS [NOT] NULL; IS TRUE and the like become other expressions.
 type IsNull struct {
 	Pos parser.Pos
 	X   Expr
 	Not bool
 }
 
-// Call applies a function (an operator is one too: "+", "%", "||").
+// Call is a call of a function or an operator ("+", "%", "||").
 type Call struct {
 	Pos  parser.Pos
 	Func *Function
@@ -141,43 +139,43 @@ type Cast struct {
 	Pos  parser.Pos
 	X    Expr
 	Typ  types.Type
-	Zone *time.Location // in which it is evaluated; nil: not known before
+	Zone *time.Location // in which it is evaluated; nil: not known yet
 }
 
-// Case is the searched CASE; the simple form is lowered to it.
+// Case is the searched CASE; the simple form is converted to it.
 type Case struct {
 	Pos   parser.Pos
 	Whens []When
-	Else  Expr // never nil: a NULL constant where there is none
+	Else  Expr // a NULL constant if there is no ELSE
 	Typ   types.Type
 }
 
-// When is one branch.
+// When is one branch of a Case.
 type When struct{ Cond, Then Expr }
 
-// Scope resolves names while an expression is compiled. Nil functions refuse.
+// Scope resolves names while an expression is compiled. If a function is nil, expressions that need it are refused.
 type Scope struct {
 	// Column resolves a column; its error suggests a similar name.
 	Column func(ref *parser.ColumnRef) (Expr, error)
-	// Param gives the value of a parameter.
+	// Param returns the value of a parameter.
 	Param func(p *parser.Param) (types.Value, error)
-	// Parameters, if not nil, records the types that the places of parameters require, for a statement that is described.
+	// Parameters, if not nil, records the types that the contexts of parameters expect, to describe a statement.
 	Parameters *Parameters
-	// Call may take a call over before functions are looked up (aggregates); ok false leaves it.
+	// Call may compile a call instead of looking up its function (aggregates); ok is false if it does not.
 	Call func(c *parser.Call) (e Expr, ok bool, err error)
-	// Subquery compiles (SELECT ...), EXISTS, IN (SELECT ...) and the like: use says which it is.
+	// Subquery compiles (SELECT ...), EXISTS, IN (SELECT ...) and the like; use has the kind.
 	Subquery func(q *parser.Select, use Subquery) (Expr, error)
-	// Funcs is the registry of functions; nil: the built-in ones.
+	// Funcs is the registry of functions; nil: the built-in functions.
 	Funcs *Registry
-	// Function finds functions that Funcs does not have, such as those of PostgreSQL's catalog; nil: there are none.
+	// Function returns functions that Funcs does not have, such as those of PostgreSQL's system catalog. It may be nil.
 	Function func(name string) *Function
-	// Sets is set where functions that return several rows are allowed.
+	// Sets is set if functions that return several rows are allowed.
 	Sets bool
-	// Key is set for expressions of a key part: a TIMESTAMP is then its epoch milliseconds in arithmetic, and functions
-	// that are allowed only in keys (SALT, RING, LOOKUP ...) are known.
+	// Key is set for expressions of a key part. In them, a TIMESTAMP is a number of milliseconds in arithmetic, and
+	// functions for keys (SALT, RING, LOOKUP ...) are allowed.
 	Key bool
 	Loc *time.Location
 	Now int64
-	// Moment hears of each text constant that is a TIMESTAMP, and which one; nil: nobody does.
+	// Moment is called for each text constant that is read as a TIMESTAMP. It may be nil.
 	Moment func(at parser.Pos, v types.Value)
 }

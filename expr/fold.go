@@ -22,7 +22,7 @@ func boolConst(e Expr, b bool) *Const {
 	return &Const{Pos: e.Position(), Val: types.NewBool(b), Typ: types.Boolean}
 }
 
-// conjunction is the flattened AND of terms: TRUE terms go, a FALSE one decides.
+// conjunction returns the flattened AND of terms. It omits TRUE terms; a FALSE term makes it FALSE.
 func conjunction(terms ...Expr) Expr {
 	out := make([]Expr, 0, len(terms))
 	for _, t := range terms {
@@ -50,7 +50,7 @@ func conjunction(terms ...Expr) Expr {
 	return &And{Terms: out}
 }
 
-// disjunction is the flattened OR of terms: FALSE terms go, a TRUE one decides.
+// disjunction returns the flattened OR of terms. It omits FALSE terms; a TRUE term makes it TRUE.
 func disjunction(terms ...Expr) Expr {
 	var out []Expr
 	for _, t := range terms {
@@ -78,10 +78,10 @@ func disjunction(terms ...Expr) Expr {
 	return &Or{Terms: out}
 }
 
-// Conjunction is the flattened AND of terms, TRUE for none.
+// Conjunction returns the flattened AND of terms, TRUE if there are none.
 func Conjunction(terms []Expr) Expr { return conjunction(terms...) }
 
-// Conjuncts splits e into terms that must all be true.
+// Conjuncts returns the terms of an AND, or e.
 func Conjuncts(e Expr) []Expr {
 	if a, ok := e.(*And); ok {
 		return a.Terms
@@ -89,7 +89,7 @@ func Conjuncts(e Expr) []Expr {
 	return []Expr{e}
 }
 
-// Negate is NOT e, pushed down as far as three-valued logic lets it: all of it but opaque conditions.
+// Negate returns NOT e. It moves NOT inside as far as three-valued logic allows: up to conditions that it cannot negate.
 func Negate(e Expr) Expr {
 	switch x := e.(type) {
 	case *Const:
@@ -133,8 +133,8 @@ func negateAll(terms []Expr) []Expr {
 	return out
 }
 
-// fold evaluates e now if all of its operands are constant. An expression that fails stays unchanged, and fails only if
-// it is evaluated. loc is the zone for later evaluation: see Env.
+// fold evaluates e if all of its operands are constant. If that fails, e stays unchanged, and fails only if it is
+// evaluated later. loc is the time zone for the evaluation.
 func fold(e Expr, loc *time.Location) Expr {
 	switch x := e.(type) {
 	case *Const:
@@ -152,7 +152,7 @@ func fold(e Expr, loc *time.Location) Expr {
 		return conjunction(x.Terms...)
 	case *Or:
 		return disjunction(x.Terms...)
-	case *Compare: // NULL on either side decides
+	case *Compare: // NULL on either side makes it NULL
 		for _, s := range []Expr{x.X, x.Y} {
 			if k, ok := s.(*Const); ok && k.Val.IsNull() {
 				return &Const{Pos: x.Pos, Typ: types.Boolean}
@@ -182,7 +182,8 @@ func fold(e Expr, loc *time.Location) Expr {
 	return &Const{Pos: e.Position(), Val: v, Typ: e.Type()}
 }
 
-// firstGiven gives c, which is the first of its arguments that is not NULL, without those before and behind it that are known not to be it.
+// firstGiven returns c, a COALESCE, without arguments that cannot be the result: known NULLs, and those after an argument
+// that is not NULL.
 func firstGiven(c *Call) Expr {
 	var args []Expr
 	for i, a := range c.Args {
@@ -207,7 +208,7 @@ func firstGiven(c *Call) Expr {
 	return &out
 }
 
-// fixedLike is l with the pattern that it turned out to have. One that is wrong fails where it is matched.
+// fixedLike returns l with its constant pattern. An invalid pattern fails when it is matched.
 func fixedLike(l *Like, pattern string) Expr {
 	if l.Fold {
 		pattern = strings.ToLower(pattern)
@@ -224,7 +225,7 @@ func fixedLike(l *Like, pattern string) Expr {
 // tooLong stops the folding of a long evaluation: only the executor can cancel it.
 func tooLong() error { return errors.New("it takes long") }
 
-// Fold computes the constant parts of e, in the zone in which the rest is evaluated, but for those that take long.
+// Fold evaluates the constant parts of e, with loc as the time zone, except parts that take long.
 func Fold(e Expr, loc *time.Location) Expr {
 	return Map(e, func(e Expr) Expr { return fold(e, loc) })
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// aggregateFunctions are known by name and number of arguments; the executor computes them, over many rows. The error
-// of a Result continues the aggregate's name.
+// aggregateFunctions describe the aggregates, which the executor computes. The error of a Result continues the aggregate's
+// name.
 var aggregateFunctions = []Function{
 	{Name: "COUNT", Group: "aggregate", Signature: "count(*) or count([DISTINCT] x) bigint", Doc: "Number of rows; of values that are not NULL.",
 		MinArgs: 1, MaxArgs: 1, Rows: true, Result: aggregating(types.BigInt, isAny)},
@@ -74,12 +74,12 @@ var aggregateFunctions = []Function{
 		MinArgs: 2, MaxArgs: 2, Result: aggregating(types.JSON, isAny)},
 }
 
-// pairs makes an aggregate of pairs of numbers that ignores pairs with a NULL.
+// pairs returns an aggregate over pairs of numbers that ignores pairs with a NULL.
 func pairs(name, doc string) Function {
 	return Function{Name: name, Group: "aggregate", Signature: strings.ToLower(name) + "(y, x) double", Doc: doc, MinArgs: 2, MaxArgs: 2, Result: aggregating(types.Double, isNumber)}
 }
 
-// aggregating gives t of arguments that are all in c.
+// aggregating returns t for arguments that are all in c.
 func aggregating(t types.Type, c class) resultFunc {
 	return func(args []Expr) (types.Type, error) {
 		for _, a := range args {
@@ -91,7 +91,7 @@ func aggregating(t types.Type, c class) resultFunc {
 	}
 }
 
-// ofNumbers gives whole of integers, exact of DECIMALs, DOUBLE of other numbers.
+// ofNumbers returns whole for integers, exact for DECIMALs, and DOUBLE for other numbers.
 func ofNumbers(whole, exact types.Type) resultFunc {
 	check := aggregating(types.Null, isNumber)
 	return func(args []Expr) (types.Type, error) {
@@ -106,12 +106,12 @@ func ofNumbers(whole, exact types.Type) resultFunc {
 	}
 }
 
-// ofIntegers gives the type of the integer.
+// ofIntegers returns the type of the integer argument.
 func ofIntegers(args []Expr) (types.Type, error) {
 	return aggregating(args[0].Type(), isInt)(args)
 }
 
-// windowFunctions are computed over a window of rows: see planner.Window.
+// windowFunctions describe the functions over a window of rows: see package planner.
 var windowFunctions = []Function{
 	{Name: "ROW_NUMBER", Group: "window", Signature: "row_number() bigint", Doc: "The number of the row in its partition, from 1.", Result: returns(types.BigInt)},
 	{Name: "RANK", Group: "window", Signature: "rank() bigint", Doc: "The number of the first row that is equal in the order.", Result: returns(types.BigInt)},
@@ -126,7 +126,7 @@ var windowFunctions = []Function{
 	{Name: "NTH_VALUE", Group: "window", Signature: "nth_value(x, n)", Doc: "x of the frame's row number n, from 1; NULL where there is none.", HowMany: 2, MinArgs: 2, MaxArgs: 2, Result: sameAs(0, isAny, isInt)},
 }
 
-// formFunctions are made into other expressions when they are compiled.
+// formFunctions are compiled to other expressions.
 var formFunctions = []Function{
 	{Name: "NULLIF", Group: "conditional", Binds: "as its first argument does", Signature: "nullif(a, b)", Doc: "NULL where a = b, else a.", MinArgs: 2, MaxArgs: 2},
 	{Name: "NOW", Group: "time", Binds: "as a constant", Signature: "now() timestamp", Doc: "The moment the statement began.", MinArgs: 0, MaxArgs: 0},

@@ -12,8 +12,8 @@ const arrayUnknown = "arrays are not looked into"
 
 var isArray class = types.Type.IsArray
 
-// arrayFunctions are functions of arrays. An argument that becomes an element of an array has the type of its elements:
-// see compiler.elements.
+// arrayFunctions are functions of arrays. An argument that becomes an element of an array is converted to the elements'
+// type: see compiler.elements.
 var arrayFunctions = []Function{
 	{Name: "ARRAY", Group: "array", Unknown: arrayUnknown, Signature: "ARRAY[a, b, ...], ARRAY(SELECT ...)", Doc: "The array of these elements; of arrays of one size, an array of one dimension more.", MinArgs: 0, MaxArgs: -1, NullArgs: true,
 		Result: func(args []Expr) (types.Type, error) {
@@ -110,7 +110,7 @@ var arrayFunctions = []Function{
 	setOf("STRING_TO_TABLE", "string_to_table(text, delimiter [, null]) text", "As string_to_array, a row for each part.", 2, 3, returns(types.String, isText), stringToArray),
 }
 
-// ofArray is a function of arrays, and of integers behind them.
+// ofArray returns a function of arrays, with integer arguments after them.
 func ofArray(name, group string, t types.Type, signature, doc string, n int, of func([]types.Value) (types.Value, error)) Function {
 	classes := []class{isArray, isArray}
 	if group == "array" {
@@ -120,7 +120,7 @@ func ofArray(name, group string, t types.Type, signature, doc string, n int, of 
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) { return of(a) }}
 }
 
-// setOf is a function that gives several rows: Eval gives the array of their values.
+// setOf returns a function that returns several rows: Eval returns the array of their values.
 func setOf(name, signature, doc string, least, most int, result resultFunc, eval func(*Env, []types.Value) (types.Value, error)) Function {
 	return Function{Name: name, Group: "array", Unknown: "it stands in FROM and SELECT", Signature: signature, Doc: doc, MinArgs: least, MaxArgs: most, Result: result, Eval: eval, Set: true, Volatile: true}
 }
@@ -133,7 +133,7 @@ func elemOrSelf(t types.Type) types.Type {
 	return t
 }
 
-// arrayLike gives the array type of argument i.
+// arrayLike returns the array type of argument i.
 func arrayLike(i int) resultFunc {
 	return func(args []Expr) (types.Type, error) {
 		t := args[i].Type()
@@ -177,7 +177,7 @@ func sliceResult(args []Expr) (types.Type, error) {
 	return types.ArrayOf(t.Elem()), nil
 }
 
-// open is a bound of a slice that is left away: no array has such a subscript.
+// openBound replaces a missing bound of a slice: no array has such a subscript.
 const openBound = -1 << 62
 
 func sliceArray(_ *Env, a []types.Value) (types.Value, error) {
@@ -194,7 +194,7 @@ func sliceArray(_ *Env, a []types.Value) (types.Value, error) {
 	return a[0].Slice(bounds), nil
 }
 
-// same reports whether two elements are equal, NULLs being equal.
+// same reports whether two elements are equal; NULLs are equal.
 func same(x, y types.Value) (bool, error) {
 	if x.IsNull() || y.IsNull() {
 		return x.IsNull() && y.IsNull(), nil
@@ -205,7 +205,7 @@ func same(x, y types.Value) (bool, error) {
 
 func hasElement(items []types.Value, x types.Value) (bool, error) {
 	for _, y := range items {
-		if y.IsNull() || x.IsNull() { // NULL is in no array
+		if y.IsNull() || x.IsNull() { // no array contains NULL
 			continue
 		}
 		if is, err := same(x, y); is || err != nil {
@@ -235,7 +235,7 @@ func overlaps(a []types.Value) (types.Value, error) {
 	return falseValue, nil
 }
 
-// dimension gives of of the dimension that the second argument numbers.
+// dimension returns a function that applies of to the dimension whose number is the second argument.
 func dimension(of func(types.Dim) int) func([]types.Value) (types.Value, error) {
 	return func(a []types.Value) (types.Value, error) {
 		dims, n := a[0].Dims(), a[1].Int()
@@ -256,7 +256,7 @@ func concatenated(_ *Env, a []types.Value) (types.Value, error) {
 	return types.Concat(a[0], a[1])
 }
 
-// appended is array with x behind its elements, or before them. An array that is NULL is one without elements.
+// appended returns array with x added at its end, or at its start. A NULL array counts as empty.
 func appended(array, x types.Value, before bool) (types.Value, error) {
 	if array.IsNull() {
 		if x.IsNull() {
@@ -279,7 +279,7 @@ func appended(array, x types.Value, before bool) (types.Value, error) {
 	return types.NewArrayOf(types.ArrayOf(array.Type().Elem()), dims, items), nil
 }
 
-// changed replaces the elements of array that are equal to x by the result of to; ok false removes them.
+// changed replaces the elements of array that are equal to x by the result of to, and removes those for which ok is false.
 func changed(array, x types.Value, to func(types.Value) (y types.Value, ok bool)) (types.Value, error) {
 	if array.IsNull() {
 		return array, nil
@@ -307,7 +307,7 @@ func changed(array, x types.Value, to func(types.Value) (y types.Value, ok bool)
 	return types.NewArrayOf(types.ArrayOf(array.Type().Elem()), dims, out), nil
 }
 
-// positions lists the subscripts of the elements of a[0] that are a[1].
+// positions returns the subscripts of the elements of a[0] that are equal to a[1].
 func positions(a []types.Value) (out []int64, err error) {
 	dims := a[0].Dims()
 	if len(dims) > 1 {

@@ -12,7 +12,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Patterns of TO_CHAR, TO_DATE and TO_TIMESTAMP, as in PostgreSQL 16, 9.8. A longer pattern precedes its prefixes.
+// The patterns of TO_CHAR, TO_DATE and TO_TIMESTAMP, as in PostgreSQL 16, section 9.8. A longer pattern precedes its
+// prefixes.
 var formatPatterns = []string{
 	"AD", "BC", "A.D.", "B.C.", "HH24", "HH12", "HH", "MI", "SSSSS", "SSSS", "SS", "MS", "US", "AM", "PM", "A.M.", "P.M.", "Y,YYY", "YYYY", "IYYY", "YYY", "YY", "Y", "IYY", "IY", "IW", "IDDD", "ID", "I",
 	"MONTH", "MON", "MM", "DAY", "DY", "DDD", "DD", "D", "WW", "W", "CC", "J", "Q", "FF1", "FF2", "FF3", "FF4", "FF5", "FF6",
@@ -21,12 +22,12 @@ var formatPatterns = []string{
 
 var romanMonths = [...]string{"I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"}
 
-// pattern is a piece of a format: a pattern, or literal text.
+// pattern is a part of a format: a pattern, or literal text.
 type pattern struct {
-	name string // in upper case; "" for text
+	name string // in upper case; "" for literal text
 	text string // as written
-	fill bool   // padded with spaces and zeros: no FM before it
-	th   string // the ordinal suffix wanted: "TH", "th" or ""
+	fill bool   // it is padded with spaces and zeros: FM does not precede it
+	th   string // the ordinal suffix: "TH", "th" or ""
 }
 
 var formats kept[[]pattern]
@@ -44,7 +45,7 @@ func readFormat(format string) (out []pattern) {
 			continue
 		}
 		rest, fm := cutFold(format, "FM")
-		if !fm { // names in the language of the session, which is English, without padding
+		if !fm { // names are English and padded
 			rest, fm = cutFold(format, "TM")
 		}
 		found := false
@@ -74,7 +75,7 @@ func cutFold(s, prefix string) (rest string, ok bool) {
 	return s, false
 }
 
-// formatTime writes t, a time in zone, in format: one case for each pattern.
+// formatTime formats t, a time in zone: one case for each pattern.
 func formatTime(t time.Time, format, zone string) string {
 	var b strings.Builder
 	for _, p := range parseFormat(format) {
@@ -91,7 +92,7 @@ func formatTime(t time.Time, format, zone string) string {
 				b.WriteString(cased(ordinal(n), p.th))
 			}
 		}
-		fraction := func(n, width int) { // which FM leaves as it is
+		fraction := func(n, width int) { // FM does not affect it
 			p.fill = true
 			number(n, width)
 		}
@@ -201,7 +202,7 @@ func formatTime(t time.Time, format, zone string) string {
 	return b.String()
 }
 
-// cased writes word as like is written: MONTH, Month or month.
+// cased returns word in the case of like: MONTH, Month or month.
 func cased(word, like string) string {
 	first, n := utf8.DecodeRuneInString(like)
 	switch {
@@ -227,14 +228,14 @@ func ordinal(n int) string {
 	return "th"
 }
 
-// julianDay counts days from 4714-11-24 BC on.
+// julianDay returns the number of days since 4714-11-24 BC.
 func julianDay(t time.Time) int {
 	const of1970 = 2440588
 	return int(floorDiv(t.Unix(), 86400)) + of1970
 }
 
-// parseTime reads s in format. What is not in it is that of 0001-01-01 00:00. Spaces and signs in the format match any.
-// The switch has one case for each pattern that can be read.
+// parseTime parses s by format. Fields that the format lacks are those of 0001-01-01 00:00. Spaces and punctuation in the
+// format match any such characters. The switch has one case for each pattern that can be parsed.
 func parseTime(s, format string) (at time.Time, err error) {
 	year, month, day, yearDay, hour, minute, second, nanos, pm, julian := 1, 1, 1, 0, 0, 0, 0, 0, -1, -1
 	var zone zoneReading
@@ -292,7 +293,7 @@ func parseTime(s, format string) (at time.Time, err error) {
 		case "TZM":
 			r.number(&zone.minute, 2, 0, 59)
 		case "J":
-			r.number(&julian, 7, 0, 5373484) // to 9999-12-31
+			r.number(&julian, 7, 0, 5373484) // up to 9999-12-31
 		default:
 			r.err = fmt.Errorf("%s cannot be read", p.name)
 		}
@@ -333,15 +334,15 @@ func (z zoneReading) offset() time.Duration {
 	return d
 }
 
-// timeReader reads the text for the patterns of a format, one after the other.
+// timeReader parses a text by the patterns of a format.
 type timeReader struct {
 	rest    string
 	pattern string
-	alone   bool // no other pattern follows at once
+	alone   bool // the next item is not a pattern
 	err     error
 }
 
-// text skips the text for a literal text of the format.
+// text skips the text that corresponds to a literal text of the format.
 func (r *timeReader) text(text string) bool {
 	for _, want := range text {
 		found, n := utf8.DecodeRuneInString(r.rest)
@@ -356,7 +357,7 @@ func (r *timeReader) text(text string) bool {
 	return true
 }
 
-// digits cuts at most so many digits off the front.
+// digits reads at most most digits.
 func (r *timeReader) digits(most int) string {
 	n := 0
 	for n < len(r.rest) && n < most && r.rest[n] >= '0' && r.rest[n] <= '9' {
@@ -379,7 +380,7 @@ func (r *timeReader) number(to *int, width, lo, hi int) {
 	*to = v
 }
 
-// name reads one of names, or its first letters, least of them. It sets to to the place of the name.
+// name reads one of names, or its first letters, at least least of them, and sets to to the index of the name.
 func (r *timeReader) name(to *int, least int, names ...string) {
 	for k, w := range names {
 		for _, form := range []string{w, w[:min(len(w), least)]} {
@@ -392,7 +393,7 @@ func (r *timeReader) name(to *int, least int, names ...string) {
 	r.err = fmt.Errorf("%q is no value of %s", r.rest, r.pattern)
 }
 
-// fraction reads digits behind the point of a second.
+// fraction reads digits after the decimal point of a second.
 func (r *timeReader) fraction(nanos *int) {
 	digits := r.digits(9)
 	v, err := strconv.Atoi((digits + "000000000")[:9])
@@ -402,16 +403,17 @@ func (r *timeReader) fraction(nanos *int) {
 	*nanos = v
 }
 
-// formatUnit maps a pattern to its unit: the text is the same for all moments of that unit. Units are in order, from
-// the year on.
+// formatUnit maps a pattern to its unit: the pattern has equal texts for all moments of the unit. Units are ordered from
+// the year to smaller ones.
 var formatUnit = map[string]int{"Y,YYY": 1, "YYYY": 1, "YYY": 1, "YY": 1, "Y": 1, "CC": 1, "AD": 0, "BC": 0, "A.D.": 0, "B.C.": 0, "TZ": 0, "TZH": 0, "TZM": 0, "OF": 0,
 	"Q": 2, "MM": 3, "MONTH": 3, "MON": 3, "RM": 3, "DD": 4, "DDD": 4, "DAY": 4, "DY": 4, "D": 4, "ID": 4, "IDDD": 4, "IW": 4, "WW": 4, "W": 4, "J": 4, "IYYY": 4, "IYY": 4, "IY": 4, "I": 4,
 	"HH24": 5, "HH12": 5, "HH": 5, "AM": 5, "PM": 5, "A.M.": 5, "P.M.": 5, "MI": 6, "SS": 7, "SSSS": 7, "SSSSS": 7, "FF1": 8, "FF2": 9, "MS": 10, "FF3": 10, "FF4": 10, "FF5": 10, "US": 10, "FF6": 10}
 
-// formatFiner lists the patterns, of fixed width and rising within the unit, that may follow a pattern of a unit.
+// formatFiner maps a unit to the patterns that may follow a pattern of that unit: they have a fixed width and rise within
+// the unit.
 var formatFiner = map[int][]string{1: {"Q", "MM", "DDD"}, 2: {"MM"}, 3: {"DD"}, 4: {"HH24"}, 5: {"MI"}, 6: {"SS"}, 7: {"FF1", "FF2", "MS", "FF3", "FF4", "FF5", "US", "FF6"}}
 
-// formatWithin gives the pieces on which a pattern rises that begins with another unit than the year.
+// formatWithin returns the pieces on which a format rises if it begins with a pattern other than a year.
 func formatWithin(name string, in types.Interval) []Piece {
 	switch name {
 	case "MM", "DDD":
@@ -428,8 +430,8 @@ func formatWithin(name string, in types.Interval) []Piece {
 	return nil
 }
 
-// isoPieces returns the years of ISO 8601's weeks with equally many digits, for a pattern that continues with weeks or
-// days of weeks.
+// isoPieces returns the years of ISO 8601's weeks with equally many digits, for a format that continues with weeks or days
+// of weeks.
 func isoPieces(format string, t types.Type) (pieces []Piece) {
 	var names []string
 	for _, p := range parseFormat(format) {
@@ -458,8 +460,8 @@ func isoPieces(format string, t types.Type) (pieces []Piece) {
 	return append(pieces, Piece{In: types.Interval{Lo: start(100_000_000)}})
 }
 
-// formatPieces are those of TO_CHAR by a pattern that goes from the year, or a unit below it, to what is smaller, so that texts are in the order
-// of time. What is the same for all moments that the text before it tells changes nothing.
+// formatPieces returns the pieces of TO_CHAR for a format whose patterns go from larger to smaller units, so that its
+// texts sort like the times. A pattern that is determined by the previous ones does not matter.
 func formatPieces(c *Call, in types.Interval) []Piece {
 	k, ok := c.Args[1].(*Const)
 	if !ok || k.Val.IsNull() || isNumber(c.Args[0].Type()) {
@@ -468,8 +470,8 @@ func formatPieces(c *Call, in types.Interval) []Piece {
 	if pieces := isoPieces(k.Val.Text(), c.Args[0].Type()); pieces != nil {
 		return pieces
 	}
-	known, at := 0, 0       // the unit that is told, and where the year stands
-	first, even := "", true // the pattern of the first unit, if that is not the year
+	known, at := 0, 0       // the smallest unit so far, and the position of the year
+	first, even := "", true // the first pattern, if it is not a year
 	for i, p := range parseFormat(k.Val.Text()) {
 		u := formatUnit[p.name]
 		switch {
@@ -494,7 +496,7 @@ func formatPieces(c *Call, in types.Interval) []Piece {
 		return formatWithin(first, in)
 	}
 	pieces := yearPieces(c.Args[0].Type(), even, c.Args[0].Type() == types.Date && known >= 4 || known >= 10)
-	if at > 0 { // of years before 0 the sign stands elsewhere
+	if at > 0 { // years before 0 have their sign in another position
 		return slices.DeleteFunc(pieces, func(p Piece) bool { return p.Mixed != nil })
 	}
 	return pieces

@@ -20,7 +20,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// hexHash is a function that gives n bytes of hash as lower-case hex.
+// hexHash returns a function that returns n bytes of a hash as lower-case hexadecimal digits.
 func hexHash(name, doc string, n int, sum func([]byte) []byte) Function {
 	return Function{Name: name, Group: "hash", Unknown: "a hash keeps no order", Signature: strings.ToLower(name) + "(value) text", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.String, hashable),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
@@ -40,7 +40,7 @@ func hashed(v types.Value) []byte {
 	return []byte(v.String())
 }
 
-// numberHash is a function that gives a hash as a number from lo to hi. A name with [, seed] takes a second argument.
+// numberHash returns a function that returns a hash as a number in values. A name with [, seed] has a second argument.
 func numberHash(name, doc string, values span, sum func(b []byte, seed int64) int64) Function {
 	name, seeded := strings.CutSuffix(name, "[, seed]")
 	f := Function{Name: name, Group: "hash", Unknown: "a hash keeps no order", Signature: strings.ToLower(name) + "(value) bigint", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, hashable),
@@ -57,7 +57,7 @@ func numberHash(name, doc string, values span, sum func(b []byte, seed int64) in
 	return f
 }
 
-// The numbers of hashes of 16, 32 and 64 bits; in Java all are signed.
+// The ranges of hashes with 16, 32 and 64 bits; in Java all are signed.
 var (
 	unsigned16 = span{0, 1<<16 - 1}
 	unsigned32 = span{0, 1<<32 - 1}
@@ -65,7 +65,7 @@ var (
 	signed64   = span{math.MinInt64, math.MaxInt64}
 )
 
-// iterated is a hash of 32 bits that step makes byte by byte.
+// iterated returns a 32-bit hash that applies step to each byte.
 func iterated(start int32, step func(h int32, b byte) int32) func([]byte, int64) int64 {
 	return func(bs []byte, _ int64) int64 {
 		h := start
@@ -76,12 +76,12 @@ func iterated(start int32, step func(h int32, b byte) int32) func([]byte, int64)
 	}
 }
 
-// unsigned gives a hash of 32 bits as a number that is not negative.
+// unsigned returns the value of a 32-bit hash as a number that is not negative.
 func unsigned(sum func([]byte, int64) int64) func([]byte, int64) int64 {
 	return func(b []byte, seed int64) int64 { return int64(uint32(sum(b, seed))) }
 }
 
-// crc16 is CRC-16/XMODEM, the function of Redis' slots.
+// crc16 is CRC-16/XMODEM, the hash of Redis' slots.
 func crc16(bs []byte, _ int64) int64 {
 	var crc uint16
 	for _, b := range bs {
@@ -97,7 +97,7 @@ func crc16(bs []byte, _ int64) int64 {
 	return int64(crc)
 }
 
-// murmur2 is MurmurHash2 of 32 bits.
+// murmur2 is the 32-bit MurmurHash2.
 func murmur2(b []byte, seed int64) int64 {
 	const m = 0x5bd1e995
 	h := uint32(seed) ^ uint32(len(b))

@@ -104,8 +104,8 @@ func buildObject(env *Env, a []types.Value) (types.Value, error) {
 	return types.NewJSON(string(append(out, '}'))), nil
 }
 
-// jsonStep follows path; with digits, a text of digits also selects an array element. A missing value or invalid JSON
-// is NULL: one bad cell does not fail a query over many.
+// jsonStep follows path in doc. With digits, a text of digits also selects an array element. A missing value or invalid
+// JSON is NULL, so that one bad cell does not fail a query over many rows.
 func jsonStep(doc string, path []types.Value, text, digits bool) (types.Value, error) {
 	raw := json.RawMessage(doc)
 	for _, step := range path {

@@ -12,7 +12,8 @@ import (
 
 var isPath class = func(t types.Type) bool { return t == types.ArrayOf(types.String) || t.IsText() }
 
-// jsonEdits are functions that look into JSON as a whole, or change it. Members keep their order; the last of several with one key counts.
+// jsonEdits are functions that test or change a whole JSON value. Members keep their order; if a key is repeated, the last
+// member counts.
 var jsonEdits = []Function{
 	{Name: "#>", Group: "operator", Unknown: "JSON is not looked into", Signature: "json #> path", Doc: "The value at a path, a text[], as JSON.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.JSON, isJSON, isPath), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return jsonPath(a, false) }},
@@ -95,7 +96,7 @@ var jsonEdits = []Function{
 	}),
 }
 
-// jsonPath follows a path, which is an array, or a text of one.
+// jsonPath returns the value at a path, which is an array or the text of one.
 func jsonPath(a []types.Value, text bool) (types.Value, error) {
 	path, err := pathOf(a[1])
 	if err != nil || slices.ContainsFunc(path, types.Value.IsNull) {
@@ -114,13 +115,13 @@ func pathOf(v types.Value) ([]types.Value, error) {
 	return v.Items(), nil
 }
 
-// jsonText is a value of JSON as text.
+// jsonText returns a JSON value as text.
 func jsonText(raw json.RawMessage) types.Value {
-	v, _ := jsonStep(string(raw), nil, true, false) // no path: no error
+	v, _ := jsonStep(string(raw), nil, true, false) // an empty path causes no error
 	return v
 }
 
-// jsonHas tells of each key whether an object has it, or an array the text.
+// jsonHas reports for each key whether an object has it as a member, or an array as an element.
 func jsonHas(v types.Value, keys []types.Value) ([]bool, error) {
 	tree, err := jsonTree(v)
 	out := make([]bool, len(keys))
@@ -137,7 +138,7 @@ func jsonHas(v types.Value, keys []types.Value) ([]bool, error) {
 	return out, err
 }
 
-// jsonWithout removes members or elements.
+// jsonWithout removes members or elements with the given keys.
 func jsonWithout(v types.Value, keys []types.Value) (types.Value, error) {
 	if len(keys) == 0 {
 		return v, nil
@@ -175,7 +176,7 @@ func jsonWithout(v types.Value, keys []types.Value) (types.Value, error) {
 	return types.NewJSON(string(out)), err
 }
 
-// jsonValues are the values of an object's members.
+// jsonValues returns the values of an object's members as an array.
 func jsonValues(v types.Value, of types.Type, value func(json.RawMessage) types.Value) (types.Value, error) {
 	members, err := jsonMembers(json.RawMessage(v.Text()))
 	out := make([]types.Value, len(members))
@@ -185,7 +186,7 @@ func jsonValues(v types.Value, of types.Type, value func(json.RawMessage) types.
 	return types.NewArray(of, out), err
 }
 
-// jsonTree reads JSON with its numbers as they are written.
+// jsonTree decodes JSON and keeps numbers as they are written.
 func jsonTree(v types.Value) (any, error) {
 	d := json.NewDecoder(bytes.NewReader([]byte(v.Text())))
 	d.UseNumber()
@@ -196,7 +197,8 @@ func jsonTree(v types.Value) (any, error) {
 	return tree, nil
 }
 
-// jsonContains reports whether part is a part of whole. At the top an array contains a scalar that is one of its elements.
+// jsonContains reports whether whole contains part. At the top level, an array also contains a scalar that is one of its
+// elements.
 func jsonContains(whole, part any, top bool) bool {
 	switch p := part.(type) {
 	case map[string]any:
@@ -230,7 +232,7 @@ func jsonContains(whole, part any, top bool) bool {
 	return whole == part
 }
 
-// sameNumber reports whether two numbers of JSON are equal, whatever their notation.
+// sameNumber reports whether two JSON numbers are equal, regardless of their notation.
 func sameNumber(a, b string) bool {
 	x, errX := types.Cast(types.NewString(a), types.Decimal, nil)
 	y, errY := types.Cast(types.NewString(b), types.Decimal, nil)
@@ -241,7 +243,7 @@ func sameNumber(a, b string) bool {
 	return err == nil && order == 0
 }
 
-// jsonMember is a member of an object, in the place that it has.
+// jsonMember is a member of an object, in the object's order.
 type jsonMember struct {
 	key   string
 	value json.RawMessage
@@ -290,8 +292,8 @@ func writeElements(items []json.RawMessage) json.RawMessage {
 	return append(out, ']')
 }
 
-// jsonEdited changes a[0] at the path a[1]. edit returns the new value for the old one, or nil to add nothing; with
-// insert an array gets another element before or, if a[3] is true, after the one at the path.
+// jsonEdited changes a[0] at the path a[1]. edit returns the new value for the old one, or nil to add nothing. With
+// insert, an array gets another element before the one at the path or, if a[3] is true, after it.
 func jsonEdited(a []types.Value, edit func(old json.RawMessage) (json.RawMessage, error), insert bool) (types.Value, error) {
 	path, err := pathOf(a[1])
 	if err == nil && slices.ContainsFunc(path, types.Value.IsNull) {
@@ -362,7 +364,7 @@ func editAt(raw json.RawMessage, path []types.Value, edit func(json.RawMessage) 
 			return raw, err
 		case inside && (!insert || !last):
 			items[n] = changed
-		default: // another element, at an end if the subscript is outside
+		default: // another element; at an end if the subscript is out of range
 			at := min(max(n, 0), len(items))
 			if inside && after {
 				at++

@@ -13,7 +13,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// keyFunctions are allowed only in key parts.
+// keyFunctions are functions that are allowed only in key parts.
 var keyFunctions = []Function{
 	{Name: "SALT", Group: "key", Signature: "SALT(a, b, ...) or SALT(a TO b)", Doc: "One of the values, drawn at random for each new row.", MinArgs: 1, MaxArgs: -1, Volatile: true,
 		Result: saltResult, Eval: noValue, Key: &Algebra{Arg: NoArg,
@@ -73,7 +73,7 @@ var keyFunctions = []Function{
 	restSalt("HBASEWD_SALT(buckets)", "The byte that HBaseWD's OneByteSimpleHash puts before a key, computed from the key bytes after it.", nil, signedSalt),
 	restSalt("OPENTSDB_SALT(buckets)", "OpenTSDB's salt, computed from the ids of the metric, of 3 bytes, and of the tags after it.", nil,
 		func(c *Call, rest []byte, n int64) (int64, error) {
-			const metric, tags = 3, 7 // the time between them does not count
+			const metric, tags = 3, 7 // the hash omits the time between them
 			if len(rest) < tags {
 				return 0, errors.New("the key is too short")
 			}
@@ -112,8 +112,8 @@ var keyFunctions = []Function{
 		}, Key: &Algebra{ManyForms: true, OpenTSDB: true, Inverse: tsdbInverse}},
 }
 
-// restSalt is a function that gives a number below its first argument, made of the key bytes after the part.
-// length is Algebra.RestLength.
+// restSalt returns a function whose result is a number below its first argument, computed from the key bytes after the
+// part. length is Algebra.RestLength.
 func restSalt(signature, doc string, length func(*Call) int, salt func(c *Call, rest []byte, buckets int64) (int64, error)) Function {
 	name, args, _ := strings.Cut(signature, "(")
 	n := 1 + strings.Count(args, ",")
@@ -151,7 +151,7 @@ func ofPhoenix(f Function) Function {
 	return f
 }
 
-// signedSalt is |hash % n| of the bytes.
+// signedSalt returns |hash % n| of the bytes.
 func signedSalt(_ *Call, b []byte, n int64) (int64, error) {
 	r := int64(javaBytesHash(b)) % n
 	return max(r, -r), nil
@@ -178,7 +178,7 @@ func constants(args []Expr) []types.Value {
 	return vs
 }
 
-// commonWidth is the width that all texts have; 0 when they differ.
+// commonWidth returns the width of all texts, or 0 if they differ.
 func commonWidth(args []Expr) int {
 	w := len(args[0].(*Const).Val.Text())
 	for _, v := range constants(args) {
@@ -199,8 +199,8 @@ func saltResult(args []Expr) (types.Type, error) {
 	return t, nil
 }
 
-// ringHash is the hash of a consistent-hash ring (as in the layout messages_ring): 32-bit
-// two's complement FNV with a final mix, made absolute.
+// ringHash is the hash of a consistent-hash ring (as in the layout messages_ring): FNV in 32-bit two's complement with a
+// final mix, without its sign.
 func ringHash(s string) int32 {
 	const start = 216613626111 & 0xffffffff
 	h := int32(uint32(start))
@@ -223,10 +223,10 @@ type ringPlace struct {
 	node string
 }
 
-// rings keeps the rings that were built, by their definition.
+// rings caches rings by their definition.
 var rings sync.Map
 
-// ringNode gives the node at or after the key's hash, the first one past the last.
+// ringNode returns the node at or after the key's hash; after the last node comes the first.
 func ringNode(nodes []string, replicas int, key string) string {
 	id := strconv.Itoa(replicas) + "\x00" + strings.Join(nodes, "\x00")
 	cached, ok := rings.Load(id)
@@ -253,11 +253,11 @@ func ringNode(nodes []string, replicas int, key string) string {
 	return ring[i].node
 }
 
-// tsdbRow is the time that one OpenTSDB row holds, in milliseconds.
+// tsdbRow is the time span of one OpenTSDB row in milliseconds.
 const tsdbRow = 3_600_000
 
-// tsdbQualifier is the qualifier of an 8-byte floating-point value at an offset
-// in milliseconds: two bytes for whole seconds, else four (OpenTSDB 2.x).
+// tsdbQualifier returns the qualifier of an 8-byte floating-point value at an offset in milliseconds. It has two bytes for
+// whole seconds, otherwise four (OpenTSDB 2.x).
 func tsdbQualifier(ms int64) string {
 	const flags = 0xf // floating point, eight bytes
 	if ms%1000 == 0 {
@@ -268,8 +268,8 @@ func tsdbQualifier(ms int64) string {
 	return string([]byte{byte(q >> 24), byte(q >> 16), byte(q >> 8), byte(q)})
 }
 
-// OpenTSDBOffset reads the offset in milliseconds from the qualifier of one OpenTSDB data point; ok is false if it is
-// not one.
+// OpenTSDBOffset returns the offset in milliseconds in the qualifier of a single OpenTSDB data point; ok is false for
+// other qualifiers.
 func OpenTSDBOffset(q string) (ms int64, ok bool) {
 	switch {
 	case len(q) == 2:

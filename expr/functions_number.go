@@ -15,12 +15,12 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// absAlgebra is for ABS.
+// absAlgebra is the algebra of ABS.
 var absAlgebra = &Algebra{Pieces: allPieces(atZero(true, false)), Domain: func(c *Call) (types.Set, bool) {
 	return types.SetOf(types.Interval{Lo: zero}), c.Typ == types.BigInt
 }}
 
-// float1 makes an evaluator of one DOUBLE; endless reports whether f may be infinite.
+// float1 returns an evaluator for a function of one DOUBLE; endless reports whether f may be infinite.
 func float1(f func(float64) float64, endless bool) evalFunc {
 	return func(_ *Env, a []types.Value) (types.Value, error) {
 		x, err := types.Cast(a[0], types.Double, nil)
@@ -49,27 +49,27 @@ func numberFunction(name, doc string, f func(float64) float64, pieces ...Piece) 
 	return out
 }
 
-// endlessFunction is a numberFunction that is infinite where others are out of range.
+// endlessFunction is numberFunction for a function that returns infinity where others fail as out of range.
 func endlessFunction(name, doc string, f func(float64) float64, pieces ...Piece) Function {
 	out := numberFunction(name, doc, f, pieces...)
 	out.Eval = float1(f, true)
 	return out
 }
 
-// unit are the pieces of a function from -1 to 1.
+// unit returns the pieces of a function on [-1, 1].
 func unit(falls bool) []Piece {
 	return []Piece{{In: types.Interval{Hi: minusOne, HiOpen: true}}, {In: types.Interval{Lo: minusOne, Hi: plusOne}, Falls: falls}, {In: types.Interval{Lo: plusOne, LoOpen: true}}}
 }
 
 // roundAlgebra is the algebra of FLOOR, CEIL, ROUND and TRUNC.
 var roundAlgebra = &Algebra{Pieces: func(c *Call, _ types.Interval) []Piece {
-	if len(c.Args) > 1 { // at digits before the point integers may grow beyond their type
+	if len(c.Args) > 1 { // rounding integers to digits before the point may overflow
 		return atZero(false, false)
 	}
 	return rises
 }}
 
-// powerAlgebra is for POWER(x, c) and POWER(c, x).
+// powerAlgebra is the algebra of POWER(x, c) and POWER(c, x).
 var powerAlgebra = &Algebra{Arg: AnyArg,
 	Pieces: func(c *Call, _ types.Interval) []Piece {
 		k, at, ok := c.constant()
@@ -82,12 +82,12 @@ var powerAlgebra = &Algebra{Arg: AnyArg,
 			return atZero(f < 1, f < 1)
 		case at == 0:
 			return nil
-		case math.Mod(f, 2) == 0 && f != 0: // even: a bowl, or for f < 0 a hill
+		case math.Mod(f, 2) == 0 && f != 0: // an even exponent: the value falls and rises, or rises and falls if f < 0
 			return aroundZero(f > 0, f < 0)
 		}
 		return aroundZero(f < 0, f < 0)
 	},
-	Noise: func(c *Call) (float64, float64) { // squared again and again, it doubles each time
+	Noise: func(c *Call) (float64, float64) { // each repeated squaring doubles the error
 		k, at, ok := c.constant()
 		f := number64(k)
 		switch {
@@ -99,7 +99,7 @@ var powerAlgebra = &Algebra{Arg: AnyArg,
 		return 1e-13 + 1e-14*math.Abs(f), 0
 	}}
 
-// number64 is a number as a DOUBLE.
+// number64 returns a number as a DOUBLE.
 func number64(v types.Value) float64 {
 	f, err := types.Cast(v, types.Double, nil)
 	if err != nil {
@@ -199,7 +199,7 @@ var numberFunctions = []Function{
 		}, Unknown: "numbers beside one another have other divisors"},
 	{Name: "FACTORIAL", Group: "number", Signature: "factorial(n) decimal", Doc: "The product of the numbers from 1 to n, which is 449 at most.", MinArgs: 1, MaxArgs: 1, Result: returns(types.Decimal, isInt),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			const most = 449 // whose DECIMAL has not quite 1,000 digits
+			const most = 449 // its DECIMAL has almost 1,000 digits
 			n := a[0].Int()
 			if n < 0 || n > most {
 				return types.Value{}, fmt.Errorf("FACTORIAL takes numbers from 0 to %d, not %d", most, n)
@@ -282,13 +282,13 @@ var numberFunctions = []Function{
 	{Name: "GREATEST", Group: "conditional", Extreme: 1, Binds: "as its arguments do", Signature: "greatest(a, ...)", Doc: "The greatest argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(1)},
 	{Name: "LEAST", Group: "conditional", Extreme: -1, Binds: "as its arguments do", Signature: "least(a, ...)", Doc: "The least argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(-1)},
 	{Name: "COALESCE", Group: "conditional", Binds: "as its arguments do, each where those before it are NULL", Signature: "coalesce(a, ...)", Doc: "The first argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, First: true, Result: firstType,
-		Eval: func(*Env, []types.Value) (types.Value, error) { return types.Value{}, nil }}, // all are NULL
+		Eval: func(*Env, []types.Value) (types.Value, error) { return types.Value{}, nil }}, // all arguments are NULL
 }
 
-// isExact are the numbers that a DECIMAL holds exactly.
+// isExact reports whether a DECIMAL holds all numbers of type t exactly.
 func isExact(t types.Type) bool { return t.IsInteger() || t == types.Decimal }
 
-// decimal1 makes an evaluator of one number that is exact.
+// decimal1 returns an evaluator for a function of one exact number.
 func decimal1(f func(d *apd.Decimal) (types.Value, error)) evalFunc {
 	return func(_ *Env, a []types.Value) (types.Value, error) {
 		d, err := types.Cast(a[0], types.Decimal, nil)
@@ -318,7 +318,7 @@ func widthBucket(_ *Env, a []types.Value) (types.Value, error) {
 	low, _ := types.Compare(a[0], a[1])
 	high, _ := types.Compare(a[0], a[2])
 	switch {
-	case low*back > 0: // in front of the first part
+	case low*back > 0: // before the first part
 		return types.NewInt(0), nil
 	case high*back <= 0:
 		return types.NewInt(n + 1), nil
@@ -329,7 +329,7 @@ func widthBucket(_ *Env, a []types.Value) (types.Value, error) {
 		if finite(to - from) {
 			part = (x - from) / (to - from)
 		}
-		return types.NewInt(min(int64(float64(n)*part), n-1) + 1), nil // the quotient may round to 1
+		return types.NewInt(min(int64(float64(n)*part), n-1) + 1), nil // the quotient may be rounded to 1
 	}
 	var r [3]*big.Rat
 	for i := range r {
@@ -343,7 +343,7 @@ func widthBucket(_ *Env, a []types.Value) (types.Value, error) {
 	return types.NewInt(new(big.Int).Quo(part.Num(), part.Denom()).Int64() + 1), nil
 }
 
-// logarithm is math.Log, also of subnormal numbers, for which that is wrong on amd64.
+// logarithm is math.Log, corrected for subnormal numbers, for which math.Log is wrong on amd64.
 func logarithm(x float64) float64 {
 	if x > 0 && x < 0x1p-1022 {
 		return math.Log(x*0x1p54) - 54*math.Ln2
@@ -351,7 +351,7 @@ func logarithm(x float64) float64 {
 	return math.Log(x)
 }
 
-// logarithms lets f, the logarithm to base 10, take another base.
+// logarithms extends f, the logarithm to base 10, by an argument for the base.
 func logarithms(f Function) Function {
 	ten, algebra := f.Eval, *f.Key
 	f.Signature, f.MaxArgs = "log([base,] n) double", 2
@@ -383,7 +383,7 @@ func logarithms(f Function) Function {
 	return f
 }
 
-// log10 is math.Log10, exact for powers of ten.
+// log10 is math.Log10, but exact for powers of ten.
 func log10(x float64) float64 {
 	y := math.Log10(x)
 	if x > 0 && x < 0x1p-1022 {
@@ -395,7 +395,7 @@ func log10(x float64) float64 {
 	return y
 }
 
-// random draws 64 bits.
+// random returns 64 random bits.
 func (env *Env) random() uint64 {
 	if env.Rand != nil {
 		return env.Rand()
@@ -403,7 +403,7 @@ func (env *Env) random() uint64 {
 	return rand.Uint64()
 }
 
-// keyNumbers takes integers, or TIMESTAMPs as their milliseconds.
+// keyNumbers returns the type of a function of integers, or of TIMESTAMPs as their milliseconds.
 func keyNumbers(args []Expr) (types.Type, error) {
 	return returns(types.BigInt, func(t types.Type) bool { return t.IsInteger() || t == types.Timestamp }, isInt)(args)
 }
@@ -437,7 +437,7 @@ func absResult(args []Expr) (types.Type, error) {
 func roundResult(args []Expr) (types.Type, error) {
 	t, err := numberResult(args)
 	if len(args) == 2 && err == nil && t == types.Double {
-		t = types.Decimal // a DOUBLE cannot hold decimal digits exactly
+		t = types.Decimal // a DOUBLE cannot represent decimal digits exactly
 	}
 	return t, err
 }
@@ -462,7 +462,7 @@ func round(mode apd.Rounder, whole func(float64) float64) evalFunc {
 		ctx.Rounding = mode
 		ctx.Precision = 2000
 		out, quantize := new(apd.Decimal), ctx.Quantize
-		switch { // Quantize drops what is all behind the point, whatever its sign
+		switch { // Quantize rounds values whose digits are all after the point to 0, whatever their sign
 		case mode == apd.RoundCeiling:
 			quantize = func(d, x *apd.Decimal, _ int32) (apd.Condition, error) { return ctx.Ceil(d, x) }
 		case mode == apd.RoundFloor:

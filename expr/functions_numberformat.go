@@ -10,15 +10,15 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Patterns of numbers in TO_CHAR and TO_NUMBER, as in PostgreSQL, table 9.29. A longer pattern precedes its prefixes.
+// The patterns of numbers in TO_CHAR and TO_NUMBER, as in PostgreSQL, table 9.29. A longer pattern precedes its prefixes.
 var numberPatterns = []string{"EEEE", "FM", "MI", "PL", "SG", "PR", "RN", "TH", "9", "0", ".", "D", ",", "G", "S", "L", "V"}
 
-// numberFormat is a format of numbers that was read.
+// numberFormat is a parsed format of numbers.
 type numberFormat struct {
 	items            []pattern
-	fill             bool // padded: no FM
-	whole, fraction  int  // places before and behind the point
-	shift            int  // places behind V
+	fill             bool // it is padded: the format has no FM
+	whole, fraction  int  // number of places before and after the point
+	shift            int  // number of places after V
 	sign             string
 	roman, exponents bool
 }
@@ -65,7 +65,7 @@ func readNumberFormat(format string) (*numberFormat, error) {
 			point = true
 		case "S", "MI", "PL", "SG", "PR":
 			if f.sign = p.name; p.name == "S" && f.whole+f.fraction > 0 {
-				f.sign = "SG" // behind the number
+				f.sign = "SG" // after the number
 			}
 		case "9", "0":
 			switch {
@@ -83,7 +83,7 @@ func readNumberFormat(format string) (*numberFormat, error) {
 	return f, nil
 }
 
-// formatNumber is TO_CHAR of a number.
+// formatNumber implements TO_CHAR for a number.
 func formatNumber(v types.Value, format string) (string, error) {
 	f, err := parseNumberFormat(format)
 	if err != nil {
@@ -120,16 +120,16 @@ func formatNumber(v types.Value, format string) (string, error) {
 	return w.write(), nil
 }
 
-// numberWriter writes the digits of a number in the places of a format.
+// numberWriter writes the digits of a number into the places of a format.
 type numberWriter struct {
 	f               *numberFormat
 	minus           bool
 	whole, fraction string
 	b               strings.Builder
-	begun           bool // a digit was written, or the point
+	begun           bool // a digit or the point was written
 }
 
-// signs are what stands for the sign of a positive and of a negative number.
+// signs are the texts for the signs of positive and negative numbers.
 var signs = map[string][2]string{"": {" ", "-"}, "S": {"+", "-"}, "SG": {"+", "-"}, "MI": {" ", "-"}, "PL": {"+", " "}, "PR": {" ", "<"}}
 
 func (w *numberWriter) sign(of string) {
@@ -139,7 +139,7 @@ func (w *numberWriter) sign(of string) {
 	}
 }
 
-// begin writes a sign that stands before the first digit.
+// begin writes a sign that precedes the first digit.
 func (w *numberWriter) begin() {
 	if w.begun {
 		return
@@ -160,7 +160,7 @@ func (w *numberWriter) begin() {
 func (w *numberWriter) write() string {
 	f := w.f
 	at, behind, point := f.whole, f.fraction, false
-	keep := f.fraction // places behind the point that are written
+	keep := f.fraction // places after the point that are written
 	if !f.fill {
 		last, n := 0, 0
 		for _, p := range f.items {
@@ -229,7 +229,7 @@ func (w *numberWriter) write() string {
 	return w.b.String()
 }
 
-// romanNumber writes 1 to 3999 in Roman numerals.
+// romanNumber returns 1 to 3999 in Roman numerals.
 func (f *numberFormat) romanNumber(r *big.Rat) string {
 	n, _ := new(big.Int).SetString(r.FloatString(0), 10)
 	out := strings.Repeat("#", 15)
@@ -248,7 +248,7 @@ func (f *numberFormat) romanNumber(r *big.Rat) string {
 	return out
 }
 
-// parseNumber is TO_NUMBER: it reads so many digits as the format has places.
+// parseNumber implements TO_NUMBER: it reads as many digits as the format has places.
 func parseNumber(text, format string) (types.Value, error) {
 	f, err := parseNumberFormat(format)
 	if err != nil {

@@ -11,9 +11,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Functions that write texts as SQL, and FORMAT, which does so with %I and %L. Words and quotes are PostgreSQL's.
+// Functions that write texts as SQL, and FORMAT, which does so for %I and %L. Reserved words and quoting follow
+// PostgreSQL.
 
-// quotedWords are names that PostgreSQL reads as words of its own.
+// quotedWords are names that PostgreSQL reads as keywords.
 var quotedWords = func() map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.Fields(`all analyse analyze and any array as asc asymmetric authorization between bigint binary bit
@@ -33,7 +34,7 @@ var quotedWords = func() map[string]bool {
 
 var plainIdent = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
-// QuoteIdent is s as a name in SQL: in double quotes where PostgreSQL would read it otherwise.
+// QuoteIdent returns s as a name in SQL, in double quotes if PostgreSQL would read it differently without them.
 func QuoteIdent(s string) string {
 	if plainIdent.MatchString(s) && !quotedWords[s] {
 		return s
@@ -41,8 +42,8 @@ func QuoteIdent(s string) string {
 	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 }
 
-// ParseIdent reads the names between the dots of s. Names without double quotes are in lower case. Unless strict, it ignores whatever
-// follows the names.
+// ParseIdent parses names separated by dots. It converts names without double quotes to lower case. Unless strict, it
+// ignores text after the names.
 func ParseIdent(s string, strict bool) (out []string, err error) {
 	bad := func(why string) ([]string, error) {
 		return nil, fmt.Errorf("string is not a valid identifier: %q%s", s, why)
@@ -68,10 +69,10 @@ func ParseIdent(s string, strict bool) (out []string, err error) {
 	}
 }
 
-// identPart is a name in double quotes or without, and spaces behind it.
+// identPart matches a name, with or without double quotes, and the spaces after it.
 var identPart = regexp.MustCompile(`^(?:("(?:[^"]|"")*")|([\pL_][\pL\pN_$]*))\s*`)
 
-// sizePretty is PG_SIZE_PRETTY: a unit is used from 10 of the next one on, and numbers are rounded.
+// sizePretty implements PG_SIZE_PRETTY: it uses a unit for sizes of at least 10 of them, and rounds.
 func sizePretty(n int64) string {
 	const most = 10 * 1024
 	units := []string{" bytes", " kB", " MB", " GB", " TB", " PB"}
@@ -79,7 +80,7 @@ func sizePretty(n int64) string {
 	if abs(n) < most {
 		return strconv.FormatInt(n, 10) + units[0]
 	}
-	n >>= 9 // a bit is kept for rounding
+	n >>= 9 // keep one bit for rounding
 	i := 1
 	for ; abs(n) >= 2*most-1 && i < len(units)-1; i++ {
 		n >>= 10
@@ -101,7 +102,7 @@ func quoteLiteral(s string) string {
 // placeholder matches a placeholder of a format after its %: [n$][-][width | * | *n$] and a type.
 var placeholder = regexp.MustCompile(`^(?:(\d+)\$)?(-*)(?:(\d+)|(\*)(?:(\d+)\$)?)?(?s:(.?))`)
 
-// formatText is FORMAT.
+// formatText implements FORMAT.
 func formatText(env *Env, a []types.Value) (types.Value, error) {
 	if a[0].IsNull() {
 		return types.Value{}, nil
@@ -155,13 +156,13 @@ func formatText(env *Env, a []types.Value) (types.Value, error) {
 	return types.NewString(out.String() + format), nil
 }
 
-// formatArgs are the values of a format.
+// formatArgs are the arguments of a format.
 type formatArgs struct {
 	values []types.Value
 	next   int
 }
 
-// value returns the value number n, or the one after the last value if n is empty.
+// value returns the argument with number n, or the next one if n is empty.
 func (a *formatArgs) value(n string) (types.Value, error) {
 	if n != "" {
 		i, err := strconv.Atoi(n)
@@ -176,7 +177,7 @@ func (a *formatArgs) value(n string) (types.Value, error) {
 	return a.values[a.next-1], nil
 }
 
-// width returns the width in a placeholder, and whether its value is aligned to the left.
+// width returns the width in a placeholder, and whether its value is left-aligned.
 func (a *formatArgs) width(placeholder []string) (width int, toLeft bool, err error) {
 	digits, star, number := placeholder[3], placeholder[4], placeholder[5]
 	toLeft = placeholder[2] != ""
@@ -203,7 +204,7 @@ func (a *formatArgs) width(placeholder []string) (width int, toLeft bool, err er
 	return width, toLeft, nil
 }
 
-// formatted is v as %s, %I or %L.
+// formatted returns v formatted as %s, %I or %L.
 func formatted(env *Env, v types.Value, kind string) (s string, err error) {
 	if !v.IsNull() {
 		if s, err = plainText(env, v); err != nil {

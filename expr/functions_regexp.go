@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// The arguments are PostgreSQL's (16, 9.4 and 9.7.3); the expressions are RE2's.
+// The arguments follow PostgreSQL 16 (sections 9.4 and 9.7.3); the regular expressions are RE2's.
 var regexpFunctions = []Function{
 	{Name: "REGEXP_LIKE", Group: "string", Signature: "regexp_like(text, pattern [, flags]) boolean", Doc: "Whether some part matches. Flags: i for any case, n for ^, $ and . line by line.", MinArgs: 2, MaxArgs: 3,
 		Result: returns(types.Boolean, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
@@ -104,7 +104,8 @@ var regexpFunctions = []Function{
 		Result: returns(types.String, isText), Eval: regexpReplace},
 }
 
-// regexpSplit cuts a text at the matches. A match of nothing cuts between two characters, never at the ends or behind another match.
+// regexpSplit splits a text at the matches. An empty match splits between two characters, but not at the ends or directly
+// after another match.
 func regexpSplit(env *Env, a []types.Value) (types.Value, error) {
 	re, _, err := flagged(a, 2, false)
 	if err != nil {
@@ -122,7 +123,7 @@ func regexpSplit(env *Env, a []types.Value) (types.Value, error) {
 	return types.NewArray(types.String, append(parts, types.NewString(s[from:]))), err
 }
 
-// flagged compiles the pattern a[1] with the flags of a[at], if it is there: see flagsOf.
+// flagged compiles the pattern a[1] with the flags in a[at], if present: see flagsOf.
 func flagged(a []types.Value, at int, global bool) (re *regexp.Regexp, all bool, err error) {
 	flags, all, err := flagsOf(a, at, global)
 	if err != nil {
@@ -157,7 +158,7 @@ func flagsOf(a []types.Value, at int, global bool) (flags string, all bool, err 
 	return anyCase + lines, all, nil
 }
 
-// startOf returns the byte at which the character a[at], counted from 1, begins in a[0]; -1 if it is after the end.
+// startOf returns the byte offset in a[0] of the character with number a[at], counted from 1; -1 if it is after the end.
 func startOf(a []types.Value, at int) (int, error) {
 	if len(a) <= at {
 		return 0, nil
@@ -178,12 +179,13 @@ func startOf(a []types.Value, at int) (int, error) {
 	return -1, nil
 }
 
-// eachMatch calls f with the bytes of each match of re in s and of its groups, as FindAllStringSubmatchIndex gives the first n.
-// For each match all that is behind it may have to be looked at: in a long text env may stop it between two.
+// eachMatch calls f for each of the first n matches of re in s, with the bytes of the match and of its groups, as in
+// FindAllStringSubmatchIndex. Each match may have to search the rest of the text, so env may stop it between two matches
+// if the text is long.
 func eachMatch(env *Env, re *regexp.Regexp, s string, n int, f func(m []int) error) error {
 	const short = 1 << 12
 	if len(s) > short {
-		// A match behind a character, which ^ and \b look back at. It does not compile where \Q has no end.
+		// A match after a character, which ^ and \b may test. The pattern does not compile if \Q has no end.
 		if behind, err := compileRegexp(`\A.(?s:.*?)(` + re.String() + `)`); err == nil {
 			return eachMatchBehind(env, re, behind, s, n, f)
 		}
@@ -218,7 +220,7 @@ func eachMatchBehind(env *Env, re, behind *regexp.Regexp, s string, n int, f fun
 		if m == nil {
 			return nil
 		}
-		none := m[0] == m[1] && m[0] == end // nothing, where the match before ended
+		none := m[0] == m[1] && m[0] == end // an empty match where the previous match ended
 		if end = m[1]; end > pos {
 			pos = end
 		} else {
@@ -236,7 +238,8 @@ func eachMatchBehind(env *Env, re, behind *regexp.Regexp, s string, n int, f fun
 	return nil
 }
 
-// nthMatch gives the bytes of a[0] that match: from a[2] on, the a[3]-th time, with flags at flags and then a group.
+// nthMatch returns the bytes of a match in a[0]: the a[3]-th one from character a[2] on, with the flags in a[flags] and
+// the group in the next argument.
 func nthMatch(env *Env, a []types.Value, flags int) ([]int, error) {
 	re, _, err := flagged(a, flags, false)
 	if err != nil {
@@ -311,7 +314,7 @@ func regexpReplace(env *Env, a []types.Value) (types.Value, error) {
 	return types.NewString(string(append(out, s[end:]...))), nil
 }
 
-// likeList compares a text with the patterns of an array, until one gives decides.
+// likeList returns a function that compares a text with the patterns of an array, until one returns decides.
 func likeList(name, doc string, decides bool) Function {
 	return Function{Name: name, Group: "string", Unknown: "the patterns are no constants", Signature: strings.ToLower(name) + "(x, patterns [, 'ILIKE']) boolean", Doc: doc, MinArgs: 2, MaxArgs: 3,
 		Result: returns(types.Boolean, isText, isPath, isText), Eval: func(env *Env, a []types.Value) (types.Value, error) {

@@ -19,13 +19,13 @@ import (
 
 type evalFunc = func(env *Env, a []types.Value) (types.Value, error)
 
-// text1 makes an evaluator of one text.
+// text1 returns an evaluator for a function of one text.
 func text1(f func(string) string) evalFunc {
 	return func(_ *Env, a []types.Value) (types.Value, error) { return types.NewString(f(a[0].Text())), nil }
 }
 
-// maxText bounds the text a function may make: Call.Eval looks at each. Functions that multiply or sum up their arguments
-// look before they make it.
+// maxText bounds the bytes of a text that a function may return; Call.Eval checks each result. Functions that repeat or
+// concatenate their arguments check it in advance.
 const maxText = 64 << 20
 
 var errTooLong = errors.New("the text would be longer than 64 MiB")
@@ -201,7 +201,7 @@ var stringFunctions = []Function{
 				return types.NewString(hex.EncodeToString([]byte(a[0].Text()))), nil
 			case "base64":
 				s := base64.StdEncoding.EncodeToString([]byte(a[0].Text()))
-				lines := slices.Collect(slices.Chunk([]byte(s), 76)) // as MIME has them
+				lines := slices.Collect(slices.Chunk([]byte(s), 76)) // the line length of MIME
 				return types.NewString(string(bytes.Join(lines, []byte("\n")))), nil
 			case "escape":
 				var b strings.Builder
@@ -319,7 +319,7 @@ var stringFunctions = []Function{
 			}
 			re, err := compileRegexp(pattern)
 			if _, bad := syntax.Parse(pattern, syntax.Perl); err != nil && bad != nil {
-				if bad, ok := errors.AsType[*syntax.Error](bad); ok { // its text has RE2's form of the pattern
+				if bad, ok := errors.AsType[*syntax.Error](bad); ok { // its text contains RE2's form of the pattern
 					err = fmt.Errorf("invalid pattern %s of SIMILAR TO: %s", a[1].SQL(), bad.Code)
 				}
 			}
@@ -333,7 +333,7 @@ var stringFunctions = []Function{
 		})},
 }
 
-// similarPattern gives the regular expression of a SIMILAR TO with arguments a.
+// similarPattern returns the regular expression for a SIMILAR TO with arguments a.
 func similarPattern(a []types.Value) (string, error) {
 	escape := `\`
 	if len(a) == 3 {
@@ -344,7 +344,7 @@ func similarPattern(a []types.Value) (string, error) {
 	return similar(a[1].Text(), escape), nil
 }
 
-// reverseDomain reverses the order of the labels between dots.
+// reverseDomain reverses the order of the labels, which dots separate.
 func reverseDomain(s string) string {
 	labels := strings.Split(s, ".")
 	slices.Reverse(labels)
@@ -455,7 +455,7 @@ func pad(atStart bool) evalFunc {
 
 var withoutSpace = strings.NewReplacer(" ", "", "\t", "", "\n", "", "\r", "")
 
-// plainText is v as functions that put texts together write it: a BOOLEAN, unlike in ||, is t or f.
+// plainText returns v as text for functions that concatenate: unlike in ||, a BOOLEAN is t or f.
 func plainText(env *Env, v types.Value) (string, error) {
 	s, err := types.Cast(v, types.String, env.Loc)
 	if err == nil && v.Type() == types.Boolean {
@@ -487,7 +487,7 @@ var regexps kept[*regexp.Regexp]
 
 func compileRegexp(pattern string) (*regexp.Regexp, error) {
 	return regexps.get(pattern, func() (*regexp.Regexp, error) {
-		re, err := regexp.Compile("(?s)" + pattern) // a dot matches the end of a line too, as in PostgreSQL
+		re, err := regexp.Compile("(?s)" + pattern) // a dot also matches a line end, as in PostgreSQL
 		if err != nil {
 			return nil, fmt.Errorf("invalid regular expression: %s", strings.Replace(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "(?s)", "", 1))
 		}
@@ -526,7 +526,7 @@ func similar(p, escape string) string {
 		case c == '[' && !class:
 			class = true
 			b.WriteByte('[')
-			for _, first := range []string{"^", "]"} { // a ] that comes first is a member
+			for _, first := range []string{"^", "]"} { // a ] at the beginning is a member
 				if rest, ok := strings.CutPrefix(p, first); ok {
 					b.WriteString(strings.Replace(first, "]", `\]`, 1))
 					p = rest

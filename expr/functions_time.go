@@ -60,7 +60,7 @@ var timeFunctions = []Function{
 			ms := millis(a[1])
 			t, err := truncate(a[0].Text(), time.UnixMilli(ms).UTC())
 			if err == nil && t.UnixMilli() > ms {
-				err = errMoment // its unit began before the first one
+				err = errMoment // its unit began before the first moment
 			}
 			return types.NewIntOf(momentOf(a[1].Type()), t.UnixMilli()), err
 		}, Key: &Algebra{Arg: 1, Pieces: allPieces(rises)}},
@@ -190,7 +190,7 @@ func sleep(env *Env, a []types.Value) (types.Value, error) {
 	return types.NewString(""), nil
 }
 
-// makeDate gives the day a[0]-a[1]-a[2].
+// makeDate returns the day a[0]-a[1]-a[2].
 func makeDate(a []types.Value) (time.Time, error) {
 	y, m, d := a[0].Int(), a[1].Int(), a[2].Int()
 	if y >= 1 && y <= 9999 && m >= 1 && m <= 12 && d >= 1 && d <= 31 {
@@ -201,7 +201,7 @@ func makeDate(a []types.Value) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("there is no day %04d-%02d-%02d", y, m, d)
 }
 
-// makeTime gives the milliseconds of the time a[0]:a[1]:a[2].
+// makeTime returns the time a[0]:a[1]:a[2] in milliseconds.
 func makeTime(a []types.Value) (int64, error) {
 	sec, err := types.Cast(a[2], types.Double, nil)
 	if err != nil {
@@ -214,7 +214,7 @@ func makeTime(a []types.Value) (int64, error) {
 	return (h*60+m)*60_000 + int64(math.Round(f*1000)), nil
 }
 
-// millis gives a TIMESTAMP's or DATE's milliseconds since 1970.
+// millis returns a TIMESTAMP or DATE in milliseconds since 1970-01-01.
 func millis(v types.Value) int64 {
 	if v.Type() == types.Date {
 		return v.Int() * types.MillisPerDay
@@ -222,7 +222,7 @@ func millis(v types.Value) int64 {
 	return v.Int()
 }
 
-// offset returns the milliseconds by which clocks in loc are ahead of UTC at a moment.
+// offset returns the offset of loc from UTC at a moment, in milliseconds.
 func offset(ms int64, loc *time.Location) int64 {
 	_, s := time.UnixMilli(ms).In(loc).Zone()
 	return int64(s) * 1000
@@ -234,7 +234,7 @@ func ofDay(unit int64) evalFunc {
 	}
 }
 
-// zoned is the type that AT TIME ZONE makes of t.
+// zoned returns the type of t AT TIME ZONE.
 func zoned(t types.Type) types.Type {
 	if t == types.LocalTimestamp {
 		return types.Timestamp
@@ -299,7 +299,7 @@ func extractResult(args []Expr) (types.Type, error) {
 	return t, err
 }
 
-// field is the name of a part of a time, which may be in the plural.
+// field returns the name of a field of a time; v may have it in the plural.
 func field(v types.Value) string {
 	name := strings.ToLower(v.Text())
 	if name == "centuries" {
@@ -351,7 +351,7 @@ func extract(_ *Env, a []types.Value) (types.Value, error) {
 		n = t.Second()*1e6 + t.Nanosecond()/1e3
 	case "epoch":
 		return types.NewDouble(float64(ms) / 1000), nil
-	case "timezone", "timezone_hour", "timezone_minute": // of UTC
+	case "timezone", "timezone_hour", "timezone_minute": // a TIMESTAMP is in UTC
 	default:
 		return types.Value{}, fmt.Errorf("unknown field %s", a[0].SQL())
 	}

@@ -19,7 +19,7 @@ func intervalResult(args []Expr) (types.Type, error) {
 
 var widths kept[types.Value]
 
-// fixedWidth reads an interval without months as milliseconds, above 0.
+// fixedWidth parses a positive interval without months as milliseconds.
 func fixedWidth(s string) (int64, error) {
 	v, err := widths.get(s, func() (types.Value, error) { return types.ParseInterval(s) })
 	if err != nil {
@@ -32,7 +32,7 @@ func fixedWidth(s string) (int64, error) {
 	return ms, nil
 }
 
-// addMonths moves t by months, to the month's last day where the day does not exist.
+// addMonths adds n months to t. If the day does not exist in that month, the result is the month's last day.
 func addMonths(t time.Time, n int) time.Time {
 	if n == 0 {
 		return t
@@ -105,7 +105,8 @@ var intervalFunctions = []Function{
 		}, Eval: intervalField},
 }
 
-// age returns the time from b to a, field by field: missing days are borrowed from the month of the earlier moment.
+// age returns the interval from b to a, computed field by field: missing days are borrowed from the month of the earlier
+// moment.
 func age(a, b time.Time) (types.Value, error) {
 	if a.Before(b) {
 		v, err := age(b, a)
@@ -140,7 +141,7 @@ func newInterval(months, ms int64) (types.Value, error) {
 
 var errInterval = errors.New("INTERVAL out of range")
 
-// scaleInterval returns v * by, or v / by. A fraction of a month becomes days, as in PostgreSQL.
+// scaleInterval returns v * by, or v / by if divide is set. As in PostgreSQL, a fraction of a month becomes days.
 func scaleInterval(v, by types.Value, divide bool) (types.Value, error) {
 	months, ms := v.Duration()
 	if !divide && by.Type().IsInteger() {
@@ -166,7 +167,7 @@ func scaleInterval(v, by types.Value, divide bool) (types.Value, error) {
 		return float64(x) * f
 	}
 	whole, part := math.Modf(scaled(months))
-	const steps = 1e6 // what is finer is an error of the division
+	const steps = 1e6 // smaller differences are errors of the division
 	days := math.RoundToEven(part*30*steps) / steps
 	sum := math.RoundToEven(scaled(ms) + days*types.MillisPerDay)
 	if !(math.Abs(whole) <= types.MaxMonths && math.Abs(sum) <= types.MaxSpan) {
@@ -211,12 +212,12 @@ func intervalField(_ *Env, a []types.Value) (types.Value, error) {
 	return types.NewInt(n), nil
 }
 
-// moved is x + y or x - y where one of them is an INTERVAL; ok is false where that has no meaning of its own.
+// moved compiles x + y or x - y if one of them is an INTERVAL; ok is false for other operands.
 func (c compiler) moved(op string, x, y Expr, pos parser.Pos) (_ Expr, ok bool, _ error) {
 	if op == "+" && x.Type() == types.Time && y.Type() == types.Date {
 		x, y = y, x
 	}
-	if op == "+" && x.Type() == types.Date && y.Type() == types.Time { // the time of that day, in no zone
+	if op == "+" && x.Type() == types.Date && y.Type() == types.Time { // that time of the day, without a time zone
 		day, err := c.cast(x, types.LocalTimestamp, pos)
 		if err != nil {
 			return nil, true, err
@@ -258,7 +259,7 @@ func (c compiler) negative(x Expr, pos parser.Pos) (Expr, error) {
 	return c.apply("INTERVAL_MULTIPLY", pos, []Expr{x, &Const{Pos: pos, Val: types.NewInt(-1), Typ: types.BigInt}})
 }
 
-// scaled is number * interval, interval * number or interval / number; ok is false for other operands.
+// scaled compiles number * interval, interval * number or interval / number; ok is false for other operands.
 func (c compiler) scaled(op string, x, y Expr, pos parser.Pos) (_ Expr, ok bool, _ error) {
 	if op == "*" && y.Type() == types.Duration {
 		x, y = y, x
@@ -281,7 +282,7 @@ func (c compiler) scaled(op string, x, y Expr, pos parser.Pos) (_ Expr, ok bool,
 	return out, true, err
 }
 
-// asInterval is x as an INTERVAL where it is a number of milliseconds between two moments.
+// asInterval returns x as an INTERVAL if it is a number of milliseconds between two moments.
 func asInterval(x Expr) Expr {
 	if betweenMoments(x) {
 		return &Call{Pos: x.Position(), Func: Builtins().Lookup("INTERVAL_MS"), Args: []Expr{x}, Typ: types.Duration}
@@ -305,8 +306,8 @@ func betweenMoments(x Expr) bool {
 	return false
 }
 
-// sameUnit converts an INTERVAL and the milliseconds between moments to one unit for a comparison: a constant becomes
-// milliseconds, so that keys and filters can use it.
+// sameUnit converts an INTERVAL and a number of milliseconds between moments to the same unit for a comparison. A constant
+// becomes milliseconds, so that keys and filters can use it.
 func sameUnit(x, y Expr) (Expr, Expr) {
 	switch k, ok := y.(*Const); {
 	case ok && k.Typ == types.Duration && betweenMoments(x) && !k.Val.IsNull():

@@ -7,23 +7,23 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// A Join says how a function puts the texts of its arguments one after the other.
+// Join describes how a function concatenates the texts of its arguments.
 type Join struct {
-	Separated bool // by its first argument; it is NULL where that is
-	SkipsNull bool // arguments that are NULL count for nothing; else the result is NULL
+	Separated bool // the first argument is a separator; if it is NULL, so is the result
+	SkipsNull bool // NULL arguments are omitted; otherwise they make the result NULL
 }
 
-// A joint is texts, one after the other, in the rows where some of the arguments are NULL.
+// joint is a list of texts to concatenate, for the rows in which certain arguments are NULL.
 type joint struct {
-	parts     []Expr // constants, no two of them behind one another, and others
+	parts     []Expr // constants, never two in a row, and other expressions
 	nulls     []Expr
 	skipsNull bool
 }
 
-// maxSkipped bounds the number of arguments that may be missing together with their separators.
+// maxSkipped bounds the number of arguments that may be omitted together with their separators.
 const maxSkipped = 5
 
-// joined gives the ways in which c puts texts together; ok is false where the text of an argument is not known.
+// joined returns the ways in which c concatenates texts; ok is false if the text of an argument is unknown.
 func joined(c *Call) (ways []joint, ok bool) {
 	if c.Typ != types.String && c.Typ != types.Bytes {
 		return nil, false
@@ -67,7 +67,8 @@ func joined(c *Call) (ways []joint, ok bool) {
 	return ways, true
 }
 
-// texts gives args as texts, without those that are NULL, and with the arguments of calls of the same function in their places.
+// texts returns args as texts, without NULL constants, and with the arguments of nested calls of the same function in
+// place of the calls.
 func (c *Call) texts(args []Expr) (out []Expr, ok bool) {
 	for _, x := range args {
 		if in, isCall := x.(*Call); isCall && in.Func == c.Func && in.Typ == c.Typ && !c.Func.Joins.Separated {
@@ -87,7 +88,7 @@ func (c *Call) texts(args []Expr) (out []Expr, ok bool) {
 			}
 			continue
 		case constant && t != types.String && t != c.Typ && !t.IsInteger():
-			return nil, false // its text may depend on the zone
+			return nil, false // its text may depend on the time zone
 		case constant && t.IsInteger(), !constant && t != c.Typ:
 			x = fold(&Cast{Pos: x.Position(), X: x, Typ: c.Typ}, nil)
 		}
@@ -96,7 +97,7 @@ func (c *Call) texts(args []Expr) (out []Expr, ok bool) {
 	return out, true
 }
 
-// spaced is parts with the separator between them. Constants that follow one another are one.
+// spaced returns parts with the separator between them; consecutive constants are combined.
 func spaced(c *Call, parts []Expr, separator string) (out []Expr) {
 	text := func(s string) {
 		if n := len(out) - 1; n >= 0 {
@@ -121,7 +122,7 @@ func spaced(c *Call, parts []Expr, separator string) (out []Expr) {
 	return out
 }
 
-// maxCuts bounds the length of a constant all of whose beginnings are looked at, maxJoints the beginnings in all.
+// maxCuts bounds the length of constants all of whose prefixes are tried; maxJoints bounds the total number of prefixes.
 const (
 	maxCuts   = 256
 	maxJoints = 1 << 17
@@ -172,14 +173,14 @@ func (f *finder) joint(t types.Type, j joint, set types.Set) Constraint {
 	if len(j.parts) == 0 {
 		return f.where(x, among{set: set, null: j.skipsNull && set.Contains(empty)})
 	}
-	present := everywhere // what is behind x
+	present := everywhere // the Constraint for the parts after x
 	if !j.skipsNull {
 		present = allOf(f.each(j.parts, notNull)...)
 	}
 	if set.IsAll() {
 		return allOf(f.where(x, among{set: set, null: j.skipsNull}), present)
 	}
-	if set[0].Lo.IsNull() && set[len(set)-1].Hi.IsNull() { // all but a few: that binds nothing
+	if set[0].Lo.IsNull() && set[len(set)-1].Hi.IsNull() { // it excludes only a few values, and binds nothing
 		return allOf(f.where(x, among{set: types.All(), null: j.skipsNull}), present, somewhere)
 	}
 	var found []Constraint
@@ -199,8 +200,8 @@ func (f *finder) joint(t types.Type, j joint, set types.Set) Constraint {
 	return anyOf(found...)
 }
 
-// cutsOf gives the texts with which the ends of iv begin. A text that begins with
-// one of them may lie in iv or outside. The other texts lie in iv if they begin with one of apart, and only then.
+// cutsOf returns the prefixes of the ends of iv. A text that begins with one of these prefixes may be in iv or not.
+// Another text is in iv exactly if it begins with one of apart.
 func cutsOf(iv types.Interval, t types.Type) (cuts []string, apart types.Set, ok bool) {
 	lo, hi := iv.Lo.Text(), iv.Hi.Text()
 	if len(lo) > maxCuts || len(hi) > maxCuts {
@@ -224,7 +225,7 @@ func cutsOf(iv types.Interval, t types.Type) (cuts []string, apart types.Set, ok
 	return cuts, apart, true
 }
 
-// before gives the texts x of type t for which x || after lies in set.
+// before returns the texts x of type t for which x || after is in set.
 func before(set types.Set, t types.Type, after string) types.Set {
 	if after == "" {
 		return set
@@ -249,8 +250,8 @@ func before(set types.Set, t types.Type, after string) types.Set {
 	return types.SetOf(ivs...)
 }
 
-// extended gives the x for which x || after is at least k, or with open greater: those that are greater than k themselves, and
-// those that k begins with, when after makes them so.
+// extended returns the x for which x || after is at least k or, if open, greater than k: those that are greater than k
+// themselves, and prefixes of k that after extends far enough.
 func extended(t types.Type, k, after string, open bool) types.Set {
 	ivs := []types.Interval{{Lo: textOf(t, k), LoOpen: true}}
 	for i := range len(k) + 1 {
@@ -261,7 +262,7 @@ func extended(t types.Type, k, after string, open bool) types.Set {
 	return types.SetOf(ivs...)
 }
 
-// behindAll gives the texts x for which before || x lies in set.
+// behindAll returns the texts x for which before || x is in set.
 func behindAll(set types.Set, t types.Type, before string) types.Set {
 	ivs := make([]types.Interval, 0, len(set))
 	for _, iv := range set {
@@ -272,7 +273,7 @@ func behindAll(set types.Set, t types.Type, before string) types.Set {
 	return types.SetOf(ivs...)
 }
 
-// behind returns the interval of the x for which before || x is in iv; ok is false if there is none.
+// behind returns the interval of the x for which before || x is in iv; ok is false if it is empty.
 func behind(iv types.Interval, t types.Type, before string) (out types.Interval, ok bool) {
 	if !iv.Lo.IsNull() {
 		lo := iv.Lo.Text()

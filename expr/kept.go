@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// kept caches values made from texts, which are usually the same for every row: patterns, intervals.
+// kept caches values computed from texts, which are usually equal in all rows: patterns, intervals.
 type kept[V any] struct {
 	sync.Mutex
 	byText map[string]V
 }
 
-// get returns the cached value for text, or makes it. Errors are not cached.
+// get returns the cached value for text, or computes it. It does not cache errors.
 func (k *kept[V]) get(text string, of func() (V, error)) (V, error) {
 	k.Lock()
 	defer k.Unlock()
@@ -25,6 +25,6 @@ func (k *kept[V]) get(text string, of func() (V, error)) (V, error) {
 	if k.byText == nil || len(k.byText) >= 256 {
 		k.byText = map[string]V{}
 	}
-	k.byText[strings.Clone(text)] = v // it may be a row's
+	k.byText[strings.Clone(text)] = v // text may belong to a row
 	return v, nil
 }

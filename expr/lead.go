@@ -6,14 +6,15 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Leading says of a text or BYTES that each of its first N bytes is one of Chars, in ascending order, and any of them as often. N is 0
-// where that is not known.
+// Leading describes a text or BYTES: each of its first N bytes is one of Chars, which are in ascending order and equally
+// frequent. N is 0 if that is unknown.
 type Leading struct {
 	Chars string
 	N     int
 }
 
-// Lead describes how e's values begin, for any values of its columns. It is for spreading keys over regions.
+// Lead describes the beginning of e's values, for arbitrary values of its columns. It is used to distribute keys over
+// regions.
 //
 //	MD5(uid)                    0123456789abcdef, 32
 //	UPPER(LEFT(MD5(uid), 2))    0123456789ABCDEF, 2
@@ -32,13 +33,13 @@ func Lead(e Expr) Leading {
 	return Leading{}
 }
 
-// cut returns of without the first from bytes, and with only n of the others.
+// cut returns of without its first from bytes, limited to n bytes.
 func (of Leading) cut(from, n int64) Leading {
 	of.N = int(max(0, min(int64(of.N)-from, n)))
 	return of
 }
 
-// leadReversed is Lead of the characters in reverse order.
+// leadReversed is Algebra.Lead of REVERSE.
 func leadReversed(c *Call, of Leading) Leading {
 	switch {
 	case isNumeral(c.Args[0]):
@@ -49,10 +50,10 @@ func leadReversed(c *Call, of Leading) Leading {
 	return Leading{}
 }
 
-// numeralDigits is the number of digits at the end of a number that are assumed to be arbitrary.
+// numeralDigits is the number of last digits of a number that are assumed to be equally frequent.
 const numeralDigits = 4
 
-// isNumeral reports whether e is the text of an integer, maybe with zeros in front.
+// isNumeral reports whether e is the text of an integer, perhaps with leading zeros.
 func isNumeral(e Expr) bool {
 	switch e := e.(type) {
 	case *Cast:
@@ -85,7 +86,7 @@ var AllBytes = func() string {
 	return string(b)
 }()
 
-// leadMapped is Lead of a text whose ASCII characters are mapped by f.
+// leadMapped returns Algebra.Lead for a function that maps the ASCII characters of a text by f.
 func leadMapped(f func(string) string) func(*Call, Leading) Leading {
 	return func(_ *Call, of Leading) Leading {
 		b := []byte(f(of.Chars))

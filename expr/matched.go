@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// A head is one way in which a text that matches a regular expression begins, as far as the expression was walked through.
+// head is one way in which texts that match a regular expression can begin, as far as walk has processed the expression.
 type head struct {
 	text string
 	state
@@ -19,17 +19,17 @@ type state uint8
 
 const (
 	free  state = iota // the match has not begun, and may begin anywhere
-	bound              // the text begins with text, and the match goes on behind it
-	loose              // as bound, behind any more of it
-	ended              // text is the text
-	rest               // the text begins with text, and ends anywhere
-	cut                // the text begins with text; what else must be is not known
+	bound              // the text begins with text, where the match continues
+	loose              // like bound, but any characters may come before the match continues
+	ended              // the text is text
+	rest               // the text begins with text; anything may follow
+	cut                // the text begins with text; the condition on the rest is unknown
 )
 
-// maxHeads bounds the number of alternatives.
+// maxHeads bounds the number of heads.
 const maxHeads = 32
 
-// matched returns the texts that match pattern; exact reports that no others are in the set. ok is false for an invalid
+// matched returns the texts that match pattern; exact reports that the set contains no others. ok is false for an invalid
 // pattern.
 func matched(pattern string) (set types.Set, exact, ok bool) {
 	heads, ok := headsOf(pattern, false)
@@ -45,10 +45,10 @@ func matched(pattern string) (set types.Set, exact, ok bool) {
 	return types.SetOf(ivs...), exact, ok
 }
 
-// headsOf gives the ways in which texts that match pattern begin, or, with fromEnd, end: the characters of these are in
-// reverse. Their states are ended, rest and cut.
+// headsOf returns the ways in which texts that match pattern can begin or, with fromEnd, end; then their characters are in
+// reverse order. Their states are ended, rest or cut.
 func headsOf(pattern string, fromEnd bool) ([]head, bool) {
-	re, err := syntax.Parse("(?s)"+pattern, syntax.Perl) // as compileRegexp
+	re, err := syntax.Parse("(?s)"+pattern, syntax.Perl) // the flags of compileRegexp
 	if err != nil {
 		return nil, false
 	}
@@ -65,7 +65,7 @@ func headsOf(pattern string, fromEnd bool) ([]head, bool) {
 	return heads, true
 }
 
-// mirrored is the expression that matches a text's characters in reverse.
+// mirrored returns the expression that matches the reversed texts.
 func mirrored(re *syntax.Regexp) *syntax.Regexp {
 	m := *re
 	switch re.Op {
@@ -87,7 +87,7 @@ func mirrored(re *syntax.Regexp) *syntax.Regexp {
 	return &m
 }
 
-// walk goes on from heads through re.
+// walk extends heads by re.
 func walk(re *syntax.Regexp, heads []head) []head {
 	switch re.Op {
 	case syntax.OpNoMatch:
@@ -156,10 +156,10 @@ func walk(re *syntax.Regexp, heads []head) []head {
 		}
 		return lost(heads, []state{ended, rest})
 	}
-	return lost(heads, nil) // ends of lines and of words
+	return lost(heads, nil) // line ends and word boundaries
 }
 
-// lost cuts heads whose continuation is unknown, except those in states that stay.
+// lost sets the state cut for heads whose continuation is unknown, except for those with a state in stay.
 func lost(heads []head, stay []state) []head {
 	var out []head
 	for _, h := range heads {
@@ -173,10 +173,10 @@ func lost(heads []head, stay []state) []head {
 	return out
 }
 
-// one goes on from heads by one character of rs, nil: any of many.
+// one extends heads by one of the characters rs; nil means any of many.
 func one(heads []head, rs []rune) []head {
 	var out []head
-	many := rs == nil || slices.Contains(rs, utf8.RuneError) // that stands for bytes that are no character
+	many := rs == nil || slices.Contains(rs, utf8.RuneError) // U+FFFD also means bytes that are not a character
 	n := 0
 	for _, h := range heads {
 		if h.state == bound {
@@ -186,7 +186,7 @@ func one(heads []head, rs []rune) []head {
 	for _, h := range heads {
 		switch {
 		case h.state == ended || h.state == rest:
-			continue // nothing can be behind them
+			continue // nothing may follow
 		case h.state == bound && !many && n <= maxHeads && len(h.text) < maxCuts:
 			for _, r := range rs {
 				out = append(out, head{h.text + string(r), bound})
@@ -200,7 +200,7 @@ func one(heads []head, rs []rune) []head {
 	return out
 }
 
-// anchored goes on from heads at the begin of the text, or at its end.
+// anchored extends heads by an anchor at the beginning of the text, or at its end.
 func anchored(heads []head, begin bool) []head {
 	var out []head
 	for _, h := range heads {

@@ -13,12 +13,12 @@ import (
 // ErrMemoryLimit is the error of a query that needs more memory than allowed.
 var ErrMemoryLimit = errors.New("memory limit exceeded")
 
-// BeyondMemory is the ErrMemoryLimit of a limit in bytes.
+// BeyondMemory returns an ErrMemoryLimit that names the limit, which is in bytes.
 func BeyondMemory(limit int64) error {
 	return fmt.Errorf("%w: it needs more than %s (setting memory_limit)", ErrMemoryLimit, FormatSize(limit))
 }
 
-// Hold counts the text of v as held until the caller sets Held back. Beyond Memory it fails with ErrMemoryLimit.
+// Hold adds the text of v to Held, which the caller restores later. Beyond Memory it fails with ErrMemoryLimit.
 func (e *Env) Hold(v types.Value) error {
 	e.Held += int64(len(v.Text()))
 	if e.Held > longText {
@@ -27,7 +27,7 @@ func (e *Env) Hold(v types.Value) error {
 	return nil
 }
 
-// holdArgument is Hold for an argument: functions take arrays and JSON apart.
+// holdArgument is Hold for an argument, with room for its elements: functions decode arrays and JSON.
 func (e *Env) holdArgument(v types.Value) error {
 	err := e.Hold(v)
 	if err == nil && len(v.Text()) > longText {
@@ -41,7 +41,7 @@ func (e *Env) holdArgument(v types.Value) error {
 	return err
 }
 
-// Room fails with ErrMemoryLimit if n bytes more than Held are beyond Memory.
+// Room fails with ErrMemoryLimit if n more bytes would exceed Memory.
 func (e *Env) Room(n int64) error {
 	if e.Memory > 0 && e.Held+n > e.Memory {
 		return BeyondMemory(e.Memory)
@@ -52,7 +52,7 @@ func (e *Env) Room(n int64) error {
 // RoomForItems is Room for n values, such as the elements of an array.
 func (e *Env) RoomForItems(n int) error { return e.Room(int64(n) * sizeOfValue) }
 
-// sizeOfValue is about what a types.Value takes.
+// sizeOfValue is the approximate size of a types.Value in bytes.
 const sizeOfValue = 48
 
 // sizes are the units of bytes, the largest first.
@@ -61,7 +61,7 @@ var sizes = []struct {
 	bytes int64
 }{{"GB", 1 << 30}, {"MB", 1 << 20}, {"kB", 1 << 10}, {"B", 1}}
 
-// ParseSize reads a positive number of bytes, in the form of PostgreSQL's settings: '64MB', '1 GB', 1048576.
+// ParseSize parses a positive number of bytes in the notation of PostgreSQL's settings: '64MB', '1 GB', 1048576.
 func ParseSize(text string) (int64, error) {
 	number, unit := strings.TrimSpace(text), int64(1)
 	for _, s := range sizes {
@@ -77,7 +77,7 @@ func ParseSize(text string) (int64, error) {
 	return n * unit, nil
 }
 
-// FormatSize is the shortest text that ParseSize reads as n.
+// FormatSize returns the shortest text that ParseSize parses as n.
 func FormatSize(n int64) string {
 	for _, s := range sizes {
 		if n%s.bytes == 0 && s.bytes > 1 {

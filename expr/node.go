@@ -51,16 +51,16 @@ func (*Case) expr()    {}
 
 var opText = [...]string{"=", "<>", "<", "<=", ">", ">="}
 
-// String is the comparison's symbol.
+// String returns the operator's symbol.
 func (o CompareOp) String() string { return opText[o] }
 
-// Negate gives the operator that is true where o is false, neither side being NULL.
+// Negate returns the operator that is true where o is false, if neither side is NULL.
 func (o CompareOp) Negate() CompareOp { return [...]CompareOp{NE, EQ, GE, GT, LE, LT}[o] }
 
-// flip gives the operator for swapped sides.
+// flip returns the operator for exchanged sides.
 func (o CompareOp) flip() CompareOp { return [...]CompareOp{EQ, NE, GT, GE, LT, LE}[o] }
 
-// Holds reports whether o is true of two values that compare as c.
+// Holds reports whether o is true for two values whose comparison is c.
 func (o CompareOp) Holds(c int) bool {
 	switch o {
 	case EQ:
@@ -181,7 +181,7 @@ func (c *Call) String() string {
 	return c.Func.Name + "(" + texts(c.Args) + ")"
 }
 
-// texts lists expressions between commas.
+// texts returns expressions as SQL, separated by commas.
 func texts(list []Expr) string {
 	parts := make([]string, len(list))
 	for i, x := range list {
@@ -201,7 +201,7 @@ func (c *Case) String() string {
 	return b.String() + " ELSE " + c.Else.String() + " END"
 }
 
-// Children gives the expressions directly below e.
+// Children returns the expressions directly below e.
 func Children(e Expr) []Expr {
 	switch e := e.(type) {
 	case *And:
@@ -234,12 +234,12 @@ func Children(e Expr) []Expr {
 	return nil
 }
 
-// Some reports whether is holds for a node of e.
+// Some reports whether is returns true for e or for an expression below it.
 func Some(e Expr, is func(Expr) bool) bool {
 	return is(e) || slices.ContainsFunc(Children(e), func(x Expr) bool { return Some(x, is) })
 }
 
-// Columns lists the columns that e reads, ascending.
+// Columns returns the columns that e reads, in ascending order.
 func Columns(e Expr) []int {
 	var out []int
 	var visit func(Expr)
@@ -250,7 +250,7 @@ func Columns(e Expr) []int {
 			if i, found := slices.BinarySearch(out, e.Index); !found {
 				out = slices.Insert(out, i, e.Index)
 			}
-		case *Compare: // as Children, for a long WHERE has many
+		case *Compare: // without Children, for speed: a WHERE may have many terms
 			visit(e.X)
 			visit(e.Y)
 		default:
@@ -263,11 +263,10 @@ func Columns(e Expr) []int {
 	return out
 }
 
-// Same reports whether a and b, over one row, are the same expression of the same columns, whichever tables they come
-// from and wherever they were written.
+// Same reports whether a and b are the same expression of the same columns, regardless of table names and positions.
 func Same(a, b Expr) bool { return sameNode(a, b) && slices.EqualFunc(Children(a), Children(b), Same) }
 
-// sameNode compares all of two nodes but their children and positions.
+// sameNode compares two nodes without their children and positions.
 func sameNode(a, b Expr) bool {
 	if a.Type() != b.Type() {
 		return false
@@ -316,8 +315,8 @@ func sameNode(a, b Expr) bool {
 	return a == b
 }
 
-// Map rebuilds e from the bottom, replacing every node by f of it. Nodes without
-// a change are kept. The switch has one case for each kind of node.
+// Map rebuilds e from the leaves up, replacing every node by f's result for it. It keeps nodes that do not change. The
+// switch has one case for each kind of node.
 func Map(e Expr, f func(Expr) Expr) Expr {
 	each := func(xs []Expr) ([]Expr, bool) {
 		var out []Expr

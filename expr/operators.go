@@ -108,7 +108,7 @@ var operators = []Function{
 
 const bitsUnknown = "bits keep no order"
 
-// bitwise is an operator on the bits of integers.
+// bitwise returns an operator on the bits of integers.
 func bitwise(op, doc string, of func(a, b int64) int64, key *Algebra) Function {
 	f := Function{Name: op, Group: "operator", Signature: "a " + op + " b", Doc: doc, MinArgs: 2, MaxArgs: 2, Key: key,
 		Result: returns(types.BigInt, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
@@ -120,8 +120,8 @@ func bitwise(op, doc string, of func(a, b int64) int64, key *Algebra) Function {
 	return f
 }
 
-// maskPieces returns the pieces of x & k. If k has all bits from one on, the result is x without its lower bits; if k
-// has only the lower bits, it is periodic.
+// maskPieces returns the pieces of x & k. If k has all bits from one bit on, the result is x with the lower bits cleared.
+// If k has only lower bits, the result is periodic.
 func maskPieces(c *Call, in types.Interval) []Piece {
 	k, _, ok := c.constant()
 	if !ok {
@@ -138,7 +138,7 @@ func maskPieces(c *Call, in types.Interval) []Piece {
 	return nil
 }
 
-// setPieces returns the pieces of x | k, if k has all bits below one: x with these bits set.
+// setPieces returns the pieces of x | k if k has all bits below one bit: the result is x with these bits set.
 func setPieces(c *Call, in types.Interval) []Piece {
 	k, _, ok := c.constant()
 	if !ok {
@@ -153,7 +153,7 @@ func setPieces(c *Call, in types.Interval) []Piece {
 	return nil
 }
 
-// shifting makes a bitwise shift; b is the number of places.
+// shifting returns an operator that shifts bits; b is the number of places.
 func shifting(op, doc string, of func(a, b int64) int64, pieces func(*Call, types.Interval) []Piece) Function {
 	f := bitwise(op, doc, of, &Algebra{Pieces: pieces})
 	move := f.Eval
@@ -166,7 +166,7 @@ func shifting(op, doc string, of func(a, b int64) int64, pieces func(*Call, type
 	return f
 }
 
-// precision rounds a[0] to a[2] digits behind the point, of a[1] in all.
+// precision rounds a[0] to a[2] digits after the point, and allows a[1] digits in all.
 func precision(_ *Env, a []types.Value) (types.Value, error) {
 	p, s := a[1].Int(), int64(0)
 	if len(a) == 3 {
@@ -196,7 +196,7 @@ func arithmetic(op string) resultFunc {
 			if t := widen(a, b); t != types.Float || a == b {
 				return t, nil
 			}
-			return types.Double, nil // of a FLOAT and an exact number
+			return types.Double, nil // for a FLOAT and an exact number
 		case a == types.Date && b.IsInteger() && (op == "+" || op == "-"), b == types.Date && a.IsInteger() && op == "+":
 			return types.Date, nil
 		case a == b && isMoment(a) && op == "-":
@@ -271,7 +271,7 @@ func magnitude(a int64) uint64 {
 	return uint64(a)
 }
 
-// castBoth casts the operands of an operator.
+// castBoth casts the operands of an operator to t.
 func castBoth(a, b types.Value, t types.Type) (x, y types.Value, err error) {
 	if x, err = types.Cast(a, t, nil); err == nil {
 		y, err = types.Cast(b, t, nil)

@@ -5,20 +5,21 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// ParameterType is the type that a parameter's place wants: Null where any will do. List: several values of it, as in ANY (?).
+// ParameterType is the type that the context of a parameter expects; Null means any type. List means several values of it,
+// as in ANY (?).
 type ParameterType struct {
 	Type types.Type
 	List bool
 }
 
-// Parameters finds the types that the places of a statement's parameters require, while it is compiled with NULL for
-// each.
+// Parameters finds the types that the contexts of a statement's parameters expect, while the statement is compiled with
+// NULL for each.
 type Parameters struct {
 	Types []ParameterType // of ?, $1 and so on, in their order
 	at    map[parser.Pos]int
 }
 
-// ParametersOf begins with the types that are given, Null for those that are not.
+// ParametersOf returns the Parameters of s, beginning with the given types; Null means unknown.
 func ParametersOf(s parser.Statement, n int, given []types.Type) *Parameters {
 	p := &Parameters{Types: make([]ParameterType, max(n, len(given))), at: map[parser.Pos]int{}}
 	for i, t := range given {
@@ -41,7 +42,7 @@ func (p *Parameters) typeOf(q *parser.Param) types.Type {
 	return p.Types[q.Index-1].Type
 }
 
-// Want records that the place of x requires the type t, if x is a parameter of unknown type.
+// Want records that the context of x expects the type t, if x is a parameter of unknown type.
 func (p *Parameters) Want(x parser.Expr, t types.Type) {
 	if q, ok := x.(*parser.Param); ok && p != nil {
 		p.want(q.Pos, ParameterType{Type: t})
@@ -54,7 +55,7 @@ func (p *Parameters) want(pos parser.Pos, t ParameterType) {
 	}
 }
 
-// wants notes that the place of x wants the type t, if x is a parameter.
+// wants records that the context of x expects the type t, if x is a parameter.
 func (c compiler) wants(x Expr, t types.Type) {
 	if c.s.Parameters == nil {
 		return
@@ -64,7 +65,7 @@ func (c compiler) wants(x Expr, t types.Type) {
 	}
 }
 
-// operandTypes records the types that an arithmetic operator or || requires of parameters.
+// operandTypes records the types that an arithmetic operator or || expects of parameters.
 func (c compiler) operandTypes(op string, x, y Expr) {
 	switch {
 	case c.s.Parameters == nil:

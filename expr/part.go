@@ -8,20 +8,20 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// The functions here describe how the values of a key part, an expression e over column col, follow those of the
-// column. If e has other columns too, they answer "not known".
+// The functions in this file describe how the values of a key part, an expression e of column col, depend on the column.
+// If e has other columns, too, they return "unknown".
 
-// maxListed bounds the values that are evaluated one by one to find an image.
+// maxListed bounds the number of values that are evaluated one by one to find an image.
 const maxListed = 4096
 
-// Stored describes the values of an expression that an encoding can hold: those in In (NULL: unbounded), and texts of
-// at most Width bytes (0: unbounded). No key has other values.
+// Stored describes the values of an expression that an encoding can hold: those in In (NULL: unbounded), and texts of at
+// most Width bytes (0: unbounded). No key has other values.
 type Stored struct {
 	In    types.Interval
 	Width int
 }
 
-// along gives the chain from e down to column col, with stored above it.
+// along returns the chain from e down to column col; its last link is stored.
 func along(e Expr, col int, stored Stored) (*chain, bool) {
 	c, inner, ok := newChain(e, func(x Expr) bool { _, is := x.(*Column); return is })
 	if !ok {
@@ -34,7 +34,7 @@ func along(e Expr, col int, stored Stored) (*chain, bool) {
 	return c, true
 }
 
-// Image gives the values that e has, of those that are stored, when column col is in in.
+// Image returns the storable values of e for the values of column col in in.
 func Image(e Expr, col int, in types.Set, stored Stored) (types.Set, bool) {
 	if c, ok := e.(*Column); ok {
 		return in, c.Index == col
@@ -60,7 +60,7 @@ func Image(e Expr, col int, in types.Set, stored Stored) (types.Set, bool) {
 	return nil, false
 }
 
-// listed is Image where that is not known, for few values in in.
+// listed is Image, with a fallback for few values: it evaluates e for each value in in.
 func listed(e Expr, col int, in types.Set) (types.Set, bool) {
 	if s, ok := Image(e, col, in, Stored{}); ok {
 		return s, true
@@ -71,7 +71,7 @@ func listed(e Expr, col int, in types.Set) (types.Set, bool) {
 	return nil, false
 }
 
-// imageOf evaluates e for each value of column col. Values that fail are left out: they cannot be stored.
+// imageOf evaluates e for each value of column col. It omits values for which e fails, since these cannot be stored.
 func imageOf(e Expr, col int, vs []types.Value) (types.Set, bool) {
 	if cols := Columns(e); len(cols) != 1 || cols[0] != col || UsesLookup(e) || Draw(e) != nil {
 		return nil, false
@@ -86,7 +86,7 @@ func imageOf(e Expr, col int, vs []types.Value) (types.Set, bool) {
 	return types.Points(out...), true
 }
 
-// zoneOf is the zone in which casts in e are evaluated; nil for UTC.
+// zoneOf returns the time zone of the casts in e; nil for UTC.
 func zoneOf(e Expr) *time.Location {
 	if c, ok := e.(*Cast); ok && c.Zone != nil && c.Zone != time.UTC {
 		return c.Zone
@@ -99,14 +99,14 @@ func zoneOf(e Expr) *time.Location {
 	return nil
 }
 
-// A Step is a value of an expression, and the values of its column that have it.
+// Step is a value of an expression, with the values of its column that lead to it.
 type Step struct {
 	Value types.Value
 	Of    types.Set
 }
 
-// Steps lists the values that e, which rises or falls with column col, has for the values of the column in in, where they are at most limit.
-// ok is false when they are more, or not known.
+// Steps returns the values of e, which rises or falls with column col, for the column's values in in. ok is false if there
+// are more than limit, or if they are unknown.
 //
 //	DATE(ts), ts from noon of May 1 to noon of May 2     May 1 with ts from noon on, May 2 with ts up to noon
 func Steps(e Expr, col int, in types.Set, limit int) (steps []Step, ok bool) {
@@ -132,7 +132,7 @@ func Steps(e Expr, col int, in types.Set, limit int) (steps []Step, ok bool) {
 				return ok && err == nil && d == 0
 			}
 			end := r.hi
-			switch guess := addClamp(x, width-1); { // as wide as the one before
+			switch guess := addClamp(x, width-1); { // as wide as the previous step
 			case same(end):
 			case width > 0 && guess < end && same(guess) && !same(guess+1):
 				end = guess
@@ -146,7 +146,7 @@ func Steps(e Expr, col int, in types.Set, limit int) (steps []Step, ok bool) {
 			} else {
 				steps = append(steps, Step{v, of})
 			}
-			// Steps are about as wide as one another. More than limit of them need not be counted one by one.
+			// Steps have similar widths, so counting can stop when there are more than limit.
 			if end == r.hi {
 				break
 			}
@@ -159,7 +159,7 @@ func Steps(e Expr, col int, in types.Set, limit int) (steps []Step, ok bool) {
 	return steps, true
 }
 
-// Bins lists the values of Steps.
+// Bins returns the values of Steps.
 func Bins(e Expr, col int, in types.Set, limit int) ([]types.Value, bool) {
 	steps, ok := Steps(e, col, in, limit)
 	if !ok {
@@ -172,8 +172,8 @@ func Bins(e Expr, col int, in types.Set, limit int) ([]types.Value, bool) {
 	return types.Points(vs...).Values(limit)
 }
 
-// Coarser returns the fewest Steps of the parts of e that depend on column col: of the day of a moment, for a hash of
-// that day. It returns none if there are more than limit.
+// Coarser returns the Steps of the subexpression of e that has the fewest steps and is the only one to depend on column
+// col, such as the day of a moment inside a hash of that day. It returns none if there are more than limit.
 //
 //	LEFT(MD5(u || TO_CHAR(ts, 'YYYYMMDD')), 4), ts in a week     seven steps, of TO_CHAR(ts, 'YYYYMMDD')
 func Coarser(e Expr, col int, in types.Set, limit int) (fewest []Step) {
@@ -198,8 +198,8 @@ func Coarser(e Expr, col int, in types.Set, limit int) (fewest []Step) {
 	return fewest
 }
 
-// Monotone is +1 or -1 if e, as far as it can be stored, never falls or never rises as column col grows; 0 if that is
-// unknown. strict: it differs for different values of the column.
+// Monotone returns +1 if e does not fall as column col rises, -1 if it does not rise, and 0 if that is unknown; it
+// considers only storable values. strict reports that e differs for different values of the column.
 func Monotone(e Expr, col int, stored Stored) (dir int, strict bool) {
 	if c, ok := e.(*Column); ok {
 		if c.Index == col {
@@ -239,7 +239,7 @@ func Injective(e Expr, col int, stored Stored) bool {
 	return false
 }
 
-// Domain gives all values that e can have, whatever its columns.
+// Domain returns all values that e can have for any values of its columns.
 func Domain(e Expr) (types.Set, bool) {
 	switch e := e.(type) {
 	case *Const:
@@ -294,14 +294,15 @@ func Domain(e Expr) (types.Set, bool) {
 	return nil, false
 }
 
-// arg is an argument of an expression, and its Domain.
+// arg is an argument of an expression with its Domain.
 type arg struct {
 	x      Expr
 	domain types.Set
 	ok     bool
 }
 
-// spelled is the Domain of a text of few characters, each of which is one of a few: the first digits of a hash.
+// spelled returns the Domain of a text of few characters, each of which has few possible values: the first digits of a
+// hash.
 func spelled(e Expr) (types.Set, bool) {
 	lead := Lead(e)
 	if lead.N == 0 || e.Type() != types.String || lead.N != Width(e) {
@@ -327,7 +328,7 @@ func spelled(e Expr) (types.Set, bool) {
 	return types.Points(vs...), true
 }
 
-// combined is the Domain of an expression whose args have few values each: it evaluates all combinations.
+// combined returns the Domain of an expression whose args have few values each, by evaluating all combinations.
 func combined(e Expr, args []arg) (types.Set, bool) {
 	domains, ways := make([][]types.Value, len(args)), 1
 	for i, a := range args {
@@ -336,7 +337,7 @@ func combined(e Expr, args []arg) (types.Set, bool) {
 			return nil, false
 		}
 		if domains[i] = slices.Clone(vs); len(Columns(a.x)) > 0 {
-			domains[i] = append(domains[i], types.Value{}) // they may be NULL
+			domains[i] = append(domains[i], types.Value{}) // an argument may be NULL
 		}
 		ways *= len(domains[i])
 	}

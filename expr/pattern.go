@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// Pattern is a parsed LIKE pattern: literal runs, _ (one character) and % (any text).
-// A byte that is not UTF-8 counts as one character.
+// Pattern is a parsed LIKE pattern: literals, _ (one character) and % (any text). A byte that is not UTF-8 counts as one
+// character.
 type Pattern struct{ items []patternItem }
 
-// patternItem is a literal, or when it is empty n characters (n > 0) or any text (n < 0).
+// patternItem is a literal or, if lit is empty, n characters (n > 0) or any text (n < 0).
 type patternItem struct {
 	lit string
 	n   int
@@ -19,7 +19,7 @@ type patternItem struct {
 
 const anyText = -1
 
-// ParsePattern reads a pattern; escape is one character or empty for none.
+// ParsePattern parses a pattern; escape is one character, or empty for none.
 func ParsePattern(s, escape string) (*Pattern, error) {
 	esc := rune(-1)
 	if escape != "" {
@@ -68,7 +68,7 @@ func ParsePattern(s, escape string) (*Pattern, error) {
 func (p *Pattern) Match(s string) bool {
 	items := p.items
 	i := 0
-	back, backTo := -1, 0 // where to go on after the last %, one character further
+	back, backTo := -1, 0 // where to continue after the last %, one character later
 	pos := 0
 	for {
 		switch {
@@ -104,8 +104,8 @@ func (p *Pattern) Match(s string) bool {
 	}
 }
 
-// Prefix gives the literal that every match starts with. exact: the pattern is
-// that literal; tail: the rest is just %.
+// Prefix returns the literal with which every match begins. exact reports that the pattern is that literal; tail reports
+// that only a % follows it.
 func (p *Pattern) Prefix() (literal string, exact, tail bool) {
 	rest := p.items
 	if len(rest) > 0 && rest[0].n == 0 {
@@ -114,8 +114,8 @@ func (p *Pattern) Prefix() (literal string, exact, tail bool) {
 	return literal, len(rest) == 0, len(rest) == 1 && rest[0].n == anyText
 }
 
-// Literals gives the literals between the pattern's %s; ok is false when it has a _.
-// "a%b" gives a, b; "%b" gives "", b.
+// Literals returns the literals between the pattern's %s: a and b for "a%b", "" and b for "%b". ok is false if the pattern
+// has a _.
 func (p *Pattern) Literals() (pieces []string, ok bool) {
 	pieces = []string{""}
 	for _, it := range p.items {
@@ -131,8 +131,8 @@ func (p *Pattern) Literals() (pieces []string, ok bool) {
 	return pieces, true
 }
 
-// Reverse returns the pattern that reversed strings match; nil for a pattern with invalid UTF-8, which may be a part of
-// a character.
+// Reverse returns the pattern that reversed texts match. It returns nil for a pattern with invalid UTF-8, which may be
+// part of a character.
 func (p *Pattern) Reverse() *Pattern {
 	for _, it := range p.items {
 		if !utf8.ValidString(it.lit) {
@@ -147,9 +147,9 @@ func (p *Pattern) Reverse() *Pattern {
 	return r
 }
 
-// reverseDomain returns the pattern for texts with their labels reversed, for patterns that are a % and a literal:
-// "%.example.com" gives "com.example.%". For "%ample.com" the last labels are known, and that the next one ends in
-// "ample". It returns nil for other patterns.
+// reverseDomain returns the pattern for texts with reversed labels, for patterns with a % before a literal:
+// "com.example.%" for "%.example.com". For "%ample.com" it knows the last label, and that the one before ends in "ample".
+// It returns nil for other patterns.
 func (p *Pattern) reverseDomain() *Pattern {
 	if len(p.items) != 2 || p.items[0].n != anyText || p.items[1].n != 0 {
 		return nil
@@ -165,8 +165,8 @@ func (p *Pattern) reverseDomain() *Pattern {
 	return r
 }
 
-// reverseString reverses the characters of s. Invalid bytes stay together in their order, so that they do not become a
-// character and a second reversal restores s.
+// reverseString reverses the characters of s. Invalid bytes stay together in their order: so they do not become a
+// character, and a second reversal restores s.
 func reverseString(s string) string {
 	b := make([]byte, len(s))
 	at := len(s)

@@ -9,21 +9,20 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Preimages are found by bisection: a call that is monotone on known pieces of its argument's values has, on each
-// piece, one run of arguments for an interval of results, and its ends are found by evaluating the call some 64 times.
+// Preimages are found by bisection. On each piece of its argument's values, a monotone call has a single range of
+// arguments for an interval of results. The ends of this range are found with about 64 evaluations each.
 
-// A Piece is an interval of an argument's values on which a call never falls or never rises. The arguments for which
-// it can be evaluated at all have no gap there and reach an end of the piece.
+// Piece is an interval of an argument's values on which a call never falls or never rises. The arguments for which the
+// call can be evaluated have no gap in it, and reach one of its ends.
 type Piece struct {
-	In    types.Interval // a bound that is NULL is the type's end
+	In    types.Interval // a NULL bound means the end of the type
 	Falls bool
-	// Mixed is set where the call may rise and fall: it holds the values that it has there.
+	// Mixed is set if the call may rise and fall in the piece: it contains the call's values.
 	Mixed *types.Interval
-	// Strict reports whether different arguments have different values.
+	// Strict reports that different arguments have different values.
 	Strict bool
-	// Even reports whether all texts of the piece differ only in digits: they have one length, digits at the same
-	// positions, and equal other characters. A function of a text is even if its argument is. IfEven: the piece applies
-	// only to such arguments.
+	// Even reports that all texts of the piece differ only in digits: they have the same length, digits at the same
+	// positions, and otherwise equal characters. IfEven: the piece is valid only for arguments that are even themselves.
 	Even, IfEven bool
 }
 
@@ -36,17 +35,17 @@ var (
 	minusOne = types.NewInt(-1)
 )
 
-// atZero returns the pieces up to 0 and from 0 on: a result may leave its type at either end.
+// atZero returns the pieces up to 0 and from 0 on, for results that may be out of range far from 0.
 func atZero(below, above bool) []Piece {
 	return []Piece{{In: types.Interval{Hi: zero}, Falls: below}, {In: types.Interval{Lo: zero}, Falls: above}}
 }
 
-// besideZero are pieces below 0, of 0 and above it.
+// besideZero returns the pieces below 0, at 0 and above 0.
 func besideZero(below, above bool) []Piece {
 	return []Piece{{In: types.Interval{Hi: zero, HiOpen: true}, Falls: below}, {In: types.Point(zero)}, {In: types.Interval{Lo: zero, LoOpen: true}, Falls: above}}
 }
 
-// aroundZero are pieces where a result may be too great far from 0 and too small near it, or the other way round.
+// aroundZero returns pieces for results that may be out of range both far from 0 and near 0.
 func aroundZero(below, above bool) []Piece { return cutAt(minusOne, plusOne, below, above) }
 
 // cutAt returns the pieces of aroundZero; lo and hi bound the values whose results are in range.
@@ -55,19 +54,19 @@ func cutAt(lo, hi types.Value, below, above bool) []Piece {
 		{In: types.Interval{Lo: zero, LoOpen: true, Hi: hi}, Falls: above}, {In: types.Interval{Lo: hi}, Falls: above}}
 }
 
-// allPieces makes an Algebra's Pieces of pieces that are the same for all calls.
+// allPieces returns Algebra.Pieces for pieces that are the same for all calls.
 func allPieces(p []Piece) func(*Call, types.Interval) []Piece {
 	return func(*Call, types.Interval) []Piece { return p }
 }
 
-// An axis numbers the values of a type in their order.
+// axis numbers the values of a type in ascending order.
 type axis struct {
 	typ    types.Type
-	lo, hi int64 // without those of apart
+	lo, hi int64 // without the numbers in apart
 	apart  []int64
 }
 
-// axisOf gives the axis of t; ok is false for types whose values cannot be numbered.
+// axisOf returns the axis of t; ok is false for types whose values cannot be numbered.
 func axisOf(t types.Type) (a axis, ok bool) {
 	a.typ = t
 	switch {
@@ -81,7 +80,7 @@ func axisOf(t types.Type) (a axis, ok bool) {
 		a.hi = types.MillisPerDay - 1
 	case t == types.Boolean:
 		a.hi = 1
-	case t == types.Double || t == types.Float: // infinities and NaN go ways of their own
+	case t == types.Double || t == types.Float: // infinities and NaN are in apart
 		most := math.MaxFloat64
 		if t == types.Float {
 			most = math.MaxFloat32
@@ -94,17 +93,17 @@ func axisOf(t types.Type) (a axis, ok bool) {
 	return a, true
 }
 
-// The bits of the infinite DOUBLE, and of the one that follows the greatest FLOAT.
+// The bits of the infinite DOUBLE, and of the DOUBLE after the greatest FLOAT.
 var (
 	infinite    = int64(math.Float64bits(math.Inf(1)))
 	beyondFloat = int64(math.Float64bits(math.MaxFloat32)) + 1
 )
 
-// rank returns the number of v, which has the axis' type.
+// rank returns the number of v, which has the axis's type.
 func (a axis) rank(v types.Value) int64 {
 	var n int64
 	switch a.typ {
-	case types.Double, types.Float: // cells of a FLOAT may hold doubles between those of 32 bits
+	case types.Double, types.Float: // cells of a FLOAT may hold doubles between 32-bit floats
 		if n = v.Int() & math.MaxInt64; math.IsNaN(v.Double()) {
 			n = infinite + 1
 		}
@@ -120,7 +119,7 @@ func (a axis) rank(v types.Value) int64 {
 	return n
 }
 
-// value is the value with the number n.
+// value returns the value with the number n.
 func (a axis) value(n int64) types.Value {
 	var f float64
 	switch a.typ {
@@ -139,7 +138,7 @@ func (a axis) value(n int64) types.Value {
 	return types.NewFloatOf(a.typ, f)
 }
 
-// ends are the least and the greatest number.
+// ends returns the least and the greatest number.
 func (a axis) ends() (first, last int64) {
 	if len(a.apart) > 0 {
 		return a.apart[0], a.apart[len(a.apart)-1]
@@ -147,11 +146,11 @@ func (a axis) ends() (first, last int64) {
 	return a.lo, a.hi
 }
 
-// interval holds the values numbered from lo to hi. It is open where it reaches the ends of the axis.
+// interval returns the values with the numbers lo to hi. It has no bound where it reaches an end of the axis.
 func (a axis) interval(lo, hi int64) types.Interval {
 	var iv types.Interval
 	first, last := a.ends()
-	if lo > first || lo == hi { // the least value alone is a point as well
+	if lo > first || lo == hi { // a single least value is a point
 		iv.Lo = a.value(lo)
 	}
 	if hi < last || lo == hi {
@@ -160,7 +159,7 @@ func (a axis) interval(lo, hi int64) types.Interval {
 	return iv
 }
 
-// castPieces gives the pieces of a cast of values in in. A TIMESTAMP is cast in UTC: see inverse.
+// castPieces returns the pieces of a cast of values in in. A TIMESTAMP is cast in UTC: see inverse.
 func castPieces(from, to types.Type, in types.Interval) []Piece {
 	float := func(t types.Type) bool { return t == types.Double || t == types.Float }
 	switch {
@@ -184,17 +183,17 @@ func castPieces(from, to types.Type, in types.Interval) []Piece {
 		return numeralPieces(in)
 	case from == types.Timestamp && to == types.Time:
 		return timePieces(in, types.MillisPerDay, 0)
-	case from == types.Date && to == types.Timestamp: // but for the ends, where zones go beyond a TIMESTAMP
+	case from == types.Date && to == types.Timestamp: // except at the ends, where local time exceeds the range of TIMESTAMP
 		return []Piece{{In: types.Interval{Lo: types.NewDate(2 - types.MaxDate), Hi: types.NewDate(types.MaxDate - 2)}}}
 	}
 	return nil
 }
 
-// digitPieces are numbers with equally many digits in a base: their texts are in order.
+// digitPieces returns the ranges of numbers with equally many digits in a base, whose texts are in order.
 func digitPieces(base int64) []Piece {
 	var below, above []Piece
 	for lo := int64(1); ; lo *= base {
-		up, down := types.Interval{Lo: types.NewInt(lo)}, types.Interval{Hi: types.NewInt(-lo)} // all of one length
+		up, down := types.Interval{Lo: types.NewInt(lo)}, types.Interval{Hi: types.NewInt(-lo)} // all have the same length
 		if lo == 1 {
 			up.Lo = zero
 		}
@@ -210,8 +209,7 @@ func digitPieces(base int64) []Piece {
 	}
 }
 
-// SameDigits yields the first and the last of the integers that have equally many decimal digits and one sign, from the
-// least on.
+// SameDigits yields the ranges of integers with the same sign and number of decimal digits, in ascending order.
 //
 //	... [-99, -10] [-9, -1] [0, 9] [10, 99] ...
 func SameDigits(yield func(least, most int64) bool) {
@@ -222,8 +220,8 @@ func SameDigits(yield func(least, most int64) bool) {
 	}
 }
 
-// yearPieces are the values of type t, DATE or TIMESTAMP, with equally many digits in their years: their texts, which
-// begin with the year, are in order. The texts of years below 0 begin with their sign.
+// yearPieces divides the values of t, DATE or TIMESTAMP, by the number of digits in their years: within each piece their
+// texts, which begin with the year, are in order. Years below 0 begin with a sign.
 func yearPieces(t types.Type, even, strict bool) []Piece {
 	start := func(year int) types.Value {
 		at := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
@@ -248,7 +246,7 @@ func yearPieces(t types.Type, even, strict bool) []Piece {
 	return append(out, Piece{In: types.Interval{Lo: start(most)}})
 }
 
-// numeralPieces are the pieces of a cast of texts to integers: digits, perhaps after a sign.
+// numeralPieces returns the pieces of a cast of texts to integers: digits, with or without a sign.
 func numeralPieces(in types.Interval) []Piece {
 	if in.Lo.IsNull() {
 		return nil

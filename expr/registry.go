@@ -10,16 +10,16 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Registry finds functions by name. The built-in ones are shared; a registry of
-// its own (NewRegistry) can be added to before it is used.
+// Registry finds functions by name. All users share the built-in ones. Functions can be added to a registry from
+// NewRegistry before it is used.
 type Registry struct {
 	funcs   map[string]*Function
 	aliases map[string]string
-	// Encode returns a function that writes values of a type by an encoding. A catalog sets it; nil: none is known.
+	// Encode returns a function that encodes values of a type. A catalog sets it; nil: no encoding is known.
 	Encode func(e *parser.EncodingDef, of types.Type) (func(types.Value) (types.Value, error), error)
 }
 
-// Builtins is the registry of the built-in functions. It must not be added to.
+// Builtins returns the registry of the built-in functions. It must not be changed.
 var Builtins = sync.OnceValue(func() *Registry {
 	r := &Registry{funcs: map[string]*Function{}, aliases: map[string]string{
 		"SUBSTR": "SUBSTRING", "CHAR_LENGTH": "LENGTH", "CHARACTER_LENGTH": "LENGTH", "CEILING": "CEIL", "POW": "POWER",
@@ -40,7 +40,7 @@ var Builtins = sync.OnceValue(func() *Registry {
 	return r
 })
 
-// NewRegistry is a registry with the built-in functions, to add to.
+// NewRegistry returns a new registry with the built-in functions.
 func NewRegistry() *Registry {
 	b := Builtins()
 	r := &Registry{funcs: make(map[string]*Function, len(b.funcs)), aliases: b.aliases}
@@ -50,7 +50,7 @@ func NewRegistry() *Registry {
 	return r
 }
 
-// Register adds f. The name must be new.
+// Register adds f. Its name must be new.
 func (r *Registry) Register(f Function) error {
 	f.Name = strings.ToUpper(f.Name)
 	if r.Lookup(f.Name) != nil {
@@ -63,7 +63,7 @@ func (r *Registry) Register(f Function) error {
 	return nil
 }
 
-// Lookup finds a function by its name or another usual one, or returns nil.
+// Lookup returns the function with a name or an alias, or nil.
 func (r *Registry) Lookup(name string) *Function {
 	name = strings.ToUpper(name)
 	if f := r.funcs[name]; f != nil {
@@ -72,7 +72,7 @@ func (r *Registry) Lookup(name string) *Function {
 	return r.funcs[r.aliases[name]]
 }
 
-// Aliases gives the other names of the function called name, sorted.
+// Aliases returns the other names of the function, sorted.
 func (r *Registry) Aliases(name string) []string {
 	var out []string
 	for alias, of := range r.aliases {
@@ -84,7 +84,7 @@ func (r *Registry) Aliases(name string) []string {
 	return out
 }
 
-// All lists the functions by group and name, operators first.
+// All returns the functions sorted by group and name, operators first.
 func (r *Registry) All() []*Function {
 	out := make([]*Function, 0, len(r.funcs))
 	for _, f := range r.funcs {
@@ -96,7 +96,7 @@ func (r *Registry) All() []*Function {
 	return out
 }
 
-// Suggest gives err a hint at the candidate that differs least from name, if one differs little. Case does not count.
+// Suggest adds to err a hint at the candidate that is most similar to name, if one is similar. It ignores case.
 func Suggest(err *parser.Error, name string, candidates []string) *parser.Error {
 	name = strings.ToLower(name)
 	best, most := "", (len(name)+1)/3
@@ -111,7 +111,7 @@ func Suggest(err *parser.Error, name string, candidates []string) *parser.Error 
 	return err.WithHint("did you mean %s?", best)
 }
 
-// distance is the Levenshtein distance, or more than most.
+// distance returns the Levenshtein distance, or more than most if it exceeds most.
 func distance(a, b string, most int) int {
 	if len(a)-len(b) > most || len(b)-len(a) > most {
 		return most + 1

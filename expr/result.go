@@ -6,7 +6,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// The helpers here make Result functions: they check arguments and tell the result's type.
+// The functions in this file make Result functions, which check the arguments and return the result's type.
 
 type resultFunc = func(args []Expr) (types.Type, error)
 
@@ -26,7 +26,8 @@ var (
 	isMoment   class = func(t types.Type) bool { return t.IsTimestamp() || t == types.Date }
 )
 
-// returns checks the arguments against classes, the last of which applies to all further ones, and returns t.
+// returns returns a resultFunc that checks the arguments against classes and returns t. The last class applies to all
+// further arguments.
 func returns(t types.Type, classes ...class) resultFunc {
 	return func(args []Expr) (types.Type, error) {
 		for i, a := range args {
@@ -42,15 +43,15 @@ func returns(t types.Type, classes ...class) resultFunc {
 	}
 }
 
-// argumentError is an argument of a type that a function does not take.
+// argumentError reports an argument of a type that a function does not accept.
 type argumentError struct {
 	n     int // from 1
 	at    types.Type
-	takes class // nil: several classes
+	takes class // nil: several classes are accepted
 }
 
-// read is the type as which a text constant is read in place of the argument: the one that PostgreSQL prefers among the
-// types that the function takes; NULL if it takes none.
+// read returns the type as which a text constant is read in place of the argument: PostgreSQL's preferred one among the
+// types that the function accepts, or NULL if it accepts none.
 func (e argumentError) read() types.Type {
 	for _, t := range []types.Type{types.Timestamp, types.Duration, types.Double, types.BigInt, types.Boolean} {
 		if e.takes != nil && e.takes(t) {
@@ -62,7 +63,7 @@ func (e argumentError) read() types.Type {
 
 func (e argumentError) Error() string { return fmt.Sprintf("argument %d cannot be %s", e.n, e.at) }
 
-// sameAs gives the type of argument i.
+// sameAs returns the type of argument i.
 func sameAs(i int, classes ...class) resultFunc {
 	check := returns(types.Null, classes...)
 	return func(args []Expr) (types.Type, error) {
@@ -71,7 +72,8 @@ func sameAs(i int, classes ...class) resultFunc {
 	}
 }
 
-// momentLike gives the TIMESTAMP that a function makes of argument i: without a zone of one without a zone and of a DATE.
+// momentLike returns the TIMESTAMP type of a function of argument i: without a time zone if the argument is a DATE or has
+// none.
 func momentLike(i int, classes ...class) resultFunc {
 	return func(args []Expr) (types.Type, error) {
 		_, err := returns(types.Null, classes...)(args)
@@ -86,7 +88,7 @@ func momentOf(t types.Type) types.Type {
 	return types.Timestamp
 }
 
-// constInt gives the integer constant that argument i is.
+// constInt returns the value of argument i if it is an integer constant.
 func (c *Call) constInt(i int) (int64, bool) {
 	if i >= len(c.Args) {
 		return 0, false

@@ -6,9 +6,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// stairs are numbers y = rise * floor((add + x) / run) or, with falls, rise * floor((add - x) / run). With cut the
-// quotient is truncated towards zero; with a period the dividend is the remainder of x. An x for which a number
-// overflows has no y.
+// stairs is a function y = rise * floor((add + x) / run) or, with falls, rise * floor((add - x) / run). With cut the
+// quotient is truncated towards zero. With a period the dividend is the remainder of x. The function is undefined where a
+// number overflows.
 //
 //	DATE(ts)                      days of 86,400,000 milliseconds: run 86400000
 //	9223372036854775807 - ts      falls, add 9223372036854775807
@@ -16,10 +16,10 @@ import (
 type stairs struct {
 	falls, cut             bool
 	add, run, rise, period int64
-	in                     types.Set // what y can be at all; nil: any number
+	in                     types.Set // the possible values of y; nil: any number
 }
 
-// stairsAlgebra is the algebra of calls that are stairs; of is false for others.
+// stairsAlgebra returns the algebra of calls that are stairs; of returns the stairs, or false for other calls.
 func stairsAlgebra(arg int, pieces func(*Call, types.Interval) []Piece, of func(*Call) (stairs, bool)) *Algebra {
 	return &Algebra{Arg: arg, Pieces: pieces, Inverse: func(c *Call, out types.Set, within Window) (pre types.Set, exact, ok bool) {
 		s, ok := of(c)
@@ -49,7 +49,7 @@ func stairsAlgebra(arg int, pieces func(*Call, types.Interval) []Piece, of func(
 	}}
 }
 
-// summed gives the numbers that are divided where the quotient lies in y.
+// summed returns the dividends whose quotients are in y.
 func (s stairs) summed(y span) (z span, ok bool) {
 	if s.rise > 1 {
 		y = span{-floorDiv(-max(y.lo, -math.MaxInt64), s.rise), floorDiv(y.hi, s.rise)}
@@ -75,7 +75,7 @@ func (s stairs) summed(y span) (z span, ok bool) {
 	return z, true
 }
 
-// apart gives the x for which the sum lies in z.
+// apart returns the x for which the sum is in z.
 func (s stairs) apart(z span) (x span, ok bool) {
 	k := s.add
 	if s.falls {
@@ -86,8 +86,7 @@ func (s stairs) apart(z span) (x span, ok bool) {
 	return span{subClamp(z.lo, k), subClamp(z.hi, k)}, !none
 }
 
-// periods returns the values of type t in within whose quotient is in out. ok is false if they extend over too many
-// periods.
+// periods returns the values of type t in within whose quotient is in out. ok is false if there are too many periods.
 func (s stairs) periods(out, within types.Set, t types.Type) (pre types.Set, exact, ok bool) {
 	const most = 512
 	var ivs []types.Interval
@@ -109,7 +108,7 @@ func (s stairs) periods(out, within types.Set, t types.Type) (pre types.Set, exa
 	return types.SetOf(ivs...).Intersect(within), true, true
 }
 
-// periodAlgebra is the algebra of periodic calls: of gives the stairs.
+// periodAlgebra returns the algebra of periodic calls; of returns the stairs.
 func periodAlgebra(of func(*Call) (stairs, bool)) *Algebra {
 	a := stairsAlgebra(AnyArg, func(c *Call, in types.Interval) []Piece {
 		if s, ok := of(c); ok {
@@ -124,7 +123,7 @@ func periodAlgebra(of func(*Call) (stairs, bool)) *Algebra {
 	return a
 }
 
-// ofDayAlgebra is the algebra of the units of a day.
+// ofDayAlgebra returns the algebra of the units of a day.
 func ofDayAlgebra(unit int64) *Algebra {
 	return periodAlgebra(func(c *Call) (stairs, bool) { return stairs{run: unit, period: types.MillisPerDay}, timestampArg(c) })
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// SubqueryKind says how the rows of a sub-query are used.
+// SubqueryKind is the use of a sub-query's rows.
 type SubqueryKind uint8
 
-// The uses: (SELECT ...) as a value, EXISTS (SELECT ...), X IN (SELECT ...) and X op ANY (SELECT ...), ARRAY(SELECT ...).
+// The kinds: (SELECT ...) as a value, EXISTS (SELECT ...), X IN (SELECT ...) and X op ANY (SELECT ...), ARRAY(SELECT ...).
 const (
 	ScalarSubquery SubqueryKind = iota
 	ExistsSubquery
@@ -19,20 +19,20 @@ const (
 	ArraySubquery
 )
 
-// Subquery is a query inside an expression. Env.Subquery runs the query; this node converts its rows to a value.
+// Subquery is a query inside an expression. Env.Subquery runs the query; Answer converts its rows to a value.
 type Subquery struct {
 	Pos   parser.Pos
 	Kind  SubqueryKind
-	Not   bool         // of EXISTS and IN; x op ALL (...) is NOT x op ANY (...) of the opposite op
-	Op    CompareOp    // of ANY; EQ for IN
-	X     []Expr       // of IN and ANY: one, or the items of a row value
-	Outer []Expr       // what the query takes from the row around it
+	Not   bool         // for EXISTS and IN; x op ALL (...) is NOT x ANY (...) with the opposite operator
+	Op    CompareOp    // for ANY; EQ for IN
+	X     []Expr       // for IN and ANY: one expression, or the items of a row value
+	Outer []Expr       // the values that the query takes from the outer row
 	Types []types.Type // of the query's columns
-	Query any          // for Env.Subquery
+	Query any          // the plan for Env.Subquery
 	Text  string       // the query as written
 }
 
-// Type is the query's column's for a scalar, else BOOLEAN.
+// Type returns the type of the query's column for a scalar, an array type for ARRAY, otherwise BOOLEAN.
 func (s *Subquery) Type() types.Type {
 	switch s.Kind {
 	case ScalarSubquery:
@@ -43,7 +43,7 @@ func (s *Subquery) Type() types.Type {
 	return types.Boolean
 }
 
-// elem is the type of the elements of an array of the query's rows.
+// elem returns the type of the elements of an array of the query's rows.
 func (s *Subquery) elem() types.Type {
 	if t := elemOrSelf(s.Types[0]); t != types.Null {
 		return t
@@ -55,7 +55,7 @@ func (s *Subquery) elem() types.Type {
 func (s *Subquery) Position() parser.Pos { return s.Pos }
 func (*Subquery) expr()                  {}
 
-// String is SQL again.
+// String returns the expression as SQL.
 func (s *Subquery) String() string {
 	switch s.Kind {
 	case ArraySubquery:
@@ -100,7 +100,7 @@ func (s *Subquery) MapChildren(f func(Expr) Expr) Expr {
 	return &out
 }
 
-// Negate is NOT s.
+// Negate returns NOT s.
 func (s *Subquery) Negate() Expr {
 	if s.Kind == ScalarSubquery {
 		return &Not{X: s}
@@ -110,7 +110,7 @@ func (s *Subquery) Negate() Expr {
 	return &out
 }
 
-// Eval runs the query for the row, or uses the result for an equal row.
+// Eval runs the query for the row, or returns the cached result for equal outer values.
 func (s *Subquery) Eval(env *Env) (types.Value, error) {
 	if env.Subquery == nil {
 		return types.Value{}, parser.Errorf(s.Pos, "a sub-query cannot stand here")
@@ -144,8 +144,8 @@ func (s *Subquery) Eval(env *Env) (types.Value, error) {
 	return types.NewBool(!v.Bool()), nil
 }
 
-// Bare returns s in the form in which its answers are cached, by query and outer values: without NOT, and for a single
-// X. One query may occur in several expressions, which differ in these.
+// Bare returns s in the form by which answers are cached: without NOT, and for a single X. The same query may occur in
+// several expressions that differ only in these.
 func (s *Subquery) Bare() *Subquery {
 	out := *s
 	out.Not = false
@@ -156,10 +156,10 @@ func (s *Subquery) Bare() *Subquery {
 	return &out
 }
 
-// Width is the number of columns of the query that count: one for each X, one of a value.
+// Width returns the number of the query's columns that matter: one for each X, one for a value.
 func (s *Subquery) Width() int { return max(1, len(s.X)) }
 
-// Answer returns the value of s for the rows of its query, given as values, one row after the other.
+// Answer returns the value of s for the rows of its query; values has the rows one after the other.
 func (s *Subquery) Answer(values []types.Value, loc *time.Location) (Expr, error) {
 	switch s.Kind {
 	case ExistsSubquery:
@@ -198,7 +198,7 @@ func (s *Subquery) Answer(values []types.Value, loc *time.Location) (Expr, error
 	return k, nil
 }
 
-// NewSubquery makes the node; a comparison whose sides cannot be compared is an error.
+// NewSubquery returns the node, or an error for a comparison whose sides cannot be compared.
 func NewSubquery(s Subquery) (*Subquery, error) {
 	for i, x := range s.X {
 		if err := (compiler{&Scope{}}).comparable(x.Type(), s.Types[i], s.Pos); err != nil {

@@ -10,11 +10,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// The functions here extend Algebra from one call to a tree over a single
-// column, f(g(col)). col is the index of the column; where e has other columns
-// too, they answer "not known".
+// The functions in this file extend Algebra from one call to a tree over a single column, f(g(col)). col is the index of
+// the column. If e has other columns, too, they return "unknown".
 
-// argument is the index of the argument that the algebra is about; -1 for none.
+// argument returns the index of the algebra's argument, or -1 if there is none.
 func (c *Call) argument() int {
 	a := c.Func.Key
 	if a == nil {
@@ -31,7 +30,7 @@ func (c *Call) argument() int {
 	return 0
 }
 
-// algebra gives the argument of c that the algebra is about, if all others are constant.
+// algebra returns the algebra's argument of c and the algebra, if all other arguments are constant.
 func (c *Call) algebra() (arg Expr, a *Algebra, ok bool) {
 	at := c.argument()
 	if at < 0 {
@@ -45,8 +44,8 @@ func (c *Call) algebra() (arg Expr, a *Algebra, ok bool) {
 	return c.Args[at], c.Func.Key, true
 }
 
-// sameNumbers reports whether a cast keeps the number behind a value: a TIMESTAMP and its
-// milliseconds, or an integer in a wider type.
+// sameNumbers reports whether a cast keeps the number that represents a value: a TIMESTAMP and its milliseconds, or an
+// integer in a wider type.
 func sameNumbers(from, to types.Type) bool {
 	if from.IsTimestamp() && to.IsTimestamp() {
 		return from == to
@@ -54,12 +53,12 @@ func sameNumbers(from, to types.Type) bool {
 	return (from.IsInteger() || from.IsTimestamp()) && (to == types.BigInt || to.IsTimestamp() || from.IsInteger() && to.IsInteger() && to >= from)
 }
 
-// sameNumber reports whether e keeps the number behind a value.
+// sameNumber reports whether the cast e keeps the number that represents a value.
 func (e *Cast) sameNumber() bool {
 	return sameNumbers(e.X.Type(), e.Typ) || e.X.Type().IsTimestamp() && e.Typ.IsTimestamp() && e.Zone == time.UTC
 }
 
-// recast gives the values of s the type t.
+// recast returns s with values of type t and the same numbers.
 func recast(s types.Set, t types.Type) types.Set {
 	out := slices.Clone(s)
 	for i := range out {
@@ -76,9 +75,9 @@ func recast(s types.Set, t types.Type) types.Set {
 	return out
 }
 
-// spelledUUIDs gives the UUIDs whose texts lie in out: texts are in the order of their UUIDs.
+// spelledUUIDs returns the UUIDs whose texts are in out: texts sort like their UUIDs.
 func spelledUUIDs(out types.Set) types.Set {
-	// from is the least UUID whose text is s or behind it, or with behind is behind it; NULL where there is none.
+	// from returns the least UUID whose text is s or sorts after it, or with behind sorts after it; NULL if there is none.
 	from := func(s string, behind bool) types.Value {
 		before := func(b []byte) bool {
 			c := strings.Compare(types.NewUUID(string(b)).String(), s)
@@ -88,7 +87,7 @@ func spelledUUIDs(out types.Set) types.Set {
 		if !before(b) {
 			return types.NewUUID(string(b))
 		}
-		for bit := range 128 { // the greatest before it
+		for bit := range 128 { // the greatest UUID before it
 			if b[bit/8] |= 0x80 >> (bit % 8); !before(b) {
 				b[bit/8] &^= 0x80 >> (bit % 8)
 			}
@@ -119,7 +118,7 @@ func spelledUUIDs(out types.Set) types.Set {
 	return types.SetOf(ivs...)
 }
 
-// with evaluates c with v for its argument.
+// with evaluates c with v as the algebra's argument.
 func (c *Call) with(v types.Value) (types.Value, error) {
 	args := make([]types.Value, len(c.Args))
 	for i, x := range c.Args {
@@ -135,13 +134,13 @@ func (c *Call) with(v types.Value) (types.Value, error) {
 	return c.Func.Eval(&Env{}, args)
 }
 
-// Preimage gives the values of column col in within for which e lies in out.
+// Preimage returns the values of column col in within for which e is in out.
 func Preimage(e Expr, col int, out, within types.Set) (types.Set, bool) {
 	s, _, ok := preimage(e, col, out, within)
 	return s, ok
 }
 
-// preimage is Preimage; exact reports whether e lies in out for all of the values.
+// preimage is Preimage; exact reports whether e is in out for all of the returned values.
 func preimage(e Expr, col int, out, within types.Set) (s types.Set, exact, ok bool) {
 	if c, isCol := e.(*Column); isCol {
 		return out.Intersect(within), true, c.Index == col
@@ -161,8 +160,8 @@ func preimage(e Expr, col int, out, within types.Set) (s types.Set, exact, ok bo
 	return s, exact && sure, ok
 }
 
-// inverse gives the values of x, an expression in e, for which e, a call or cast of it, lies in out. within gives those that
-// x can have.
+// inverse returns the values of x, a subexpression of e, for which e, a call or cast of x, is in out. within returns the
+// values that x can have.
 func inverse(e Expr, out types.Set, within func(x Expr) Window) (x Expr, pre types.Set, exact, ok bool) {
 	switch e := e.(type) {
 	case *Cast:
@@ -179,14 +178,14 @@ func inverse(e Expr, out types.Set, within func(x Expr) Window) (x Expr, pre typ
 			if pre, ok = writtenAs(out, e.X.Type()); ok {
 				return e.X, pre, true, true
 			}
-		case e.Zone == nil && (e.X.Type() == types.Timestamp || e.Typ == types.Timestamp): // not made by Compile
+		case e.Zone == nil && (e.X.Type() == types.Timestamp || e.Typ == types.Timestamp): // Compile makes no such cast
 			return nil, nil, false, false
 		case e.X.Type() == types.LocalTimestamp && e.Typ == types.Timestamp:
 			pre, exact = toWall(out, e.Zone)
 			return e.X, pre, exact, true
 		case e.X.Type() == types.Timestamp && e.Typ == types.LocalTimestamp:
 			return e.X, fromWall(out, e.Zone), true, true
-		case e.X.Type() == types.Timestamp && e.Zone != time.UTC: // what clocks there show is cast
+		case e.X.Type() == types.Timestamp && e.Zone != time.UTC: // the wall-clock time is cast
 			c, _, ok := newChain(&Cast{X: e.X, Typ: e.Typ, Zone: time.UTC}, onAxis)
 			if ok {
 				pre, exact, ok = c.preimage(out, types.All())
@@ -221,7 +220,8 @@ func inverse(e Expr, out types.Set, within func(x Expr) Window) (x Expr, pre typ
 	return x, pre, exact, ok
 }
 
-// roundedTo gives DECIMALs among which are all that a cast to DOUBLE takes to out. A DECIMAL made of a DOUBLE has 15 digits.
+// roundedTo returns DECIMALs that include all those that a cast to DOUBLE maps to out. Casting a DOUBLE to DECIMAL keeps
+// 15 digits.
 func roundedTo(out types.Set) types.Set {
 	end := func(v types.Value, toward float64) types.Value {
 		if v.IsNull() || math.IsNaN(v.Double()) {
@@ -241,7 +241,7 @@ func roundedTo(out types.Set) types.Set {
 	return types.SetOf(pre...)
 }
 
-// writtenAs gives the integers of type t whose texts lie in out, when that are single texts or all but these.
+// writtenAs returns the integers of type t whose texts are in out, if out or its complement consists of single texts.
 func writtenAs(out types.Set, t types.Type) (pre types.Set, ok bool) {
 	single := func(s types.Set) bool {
 		return !slices.ContainsFunc(s, func(iv types.Interval) bool { return !iv.IsPoint() })
@@ -265,16 +265,17 @@ func writtenAs(out types.Set, t types.Type) (pre types.Set, ok bool) {
 	return pre, true
 }
 
-// maxZeros is the number of leading zeros, or other characters that are trimmed off, each of which has an interval of its own.
+// maxZeros bounds the number of leading zeros, or other trimmed characters, for which separate intervals are made.
 const maxZeros = 20
 
-// numerals gives texts of at most width characters (0: of any length) among which are all that are cast to an integer in out: its digits,
-// maybe behind a sign, zeros and spaces, and before spaces. With zeros each number of zeros has intervals of its own.
+// numerals returns texts of at most width characters (0: any length) that include all those that a cast maps to an integer
+// in out: digits with an optional sign, leading zeros and spaces, and trailing spaces. With zeros, it returns separate
+// intervals for each number of leading zeros.
 func numerals(out types.Set, width int, zeros bool) (pre types.Set, ok bool) {
 	if len(out) > maxListed {
 		return nil, false
 	}
-	spans := make([]types.Interval, 0, len(out)) // of digits without zeros before them
+	spans := make([]types.Interval, 0, len(out)) // of digits without leading zeros
 	shortest := math.MaxInt
 	for _, iv := range out {
 		s := spanOf(iv)
@@ -284,9 +285,9 @@ func numerals(out types.Set, width int, zeros bool) (pre types.Set, ok bool) {
 		if s.lo <= 0 {
 			spans, shortest = append(spans, PrefixInterval("-")), min(shortest, 1)
 		}
-		for least, most := range SameDigits { // those above 0 are in order if they have as many digits
+		for least, most := range SameDigits { // positive numbers with equally many digits are in order
 			if lo, hi := max(s.lo, least, 1), min(s.hi, most); lo <= hi {
-				from, to := strconv.FormatInt(lo, 10), strconv.FormatInt(hi, 10)+"!" // the first text that goes on with no space
+				from, to := strconv.FormatInt(lo, 10), strconv.FormatInt(hi, 10)+"!" // the first text that continues with a character other than a space
 				if width == 0 || len(from) <= width {
 					spans, shortest = append(spans, types.Interval{Lo: types.NewString(from), Hi: types.NewString(to), HiOpen: true}), min(shortest, len(from))
 				}
@@ -303,8 +304,8 @@ func numerals(out types.Set, width int, zeros bool) (pre types.Set, ok bool) {
 	return types.SetOf(ivs...), true
 }
 
-// behindMany returns the texts of at most width characters in ivs, those that are one of them behind any number of c, and some more. In ivs
-// are none of less than shortest characters.
+// behindMany returns the texts of at most width characters in ivs, those that consist of any number of c before one of
+// these, and some others. ivs contain no text with fewer than shortest characters.
 func behindMany(ivs []types.Interval, c string, width, shortest int) []types.Interval {
 	more := maxZeros
 	if width > 0 {
@@ -325,7 +326,7 @@ func behindMany(ivs []types.Interval, c string, width, shortest int) []types.Int
 	return out
 }
 
-// behindText returns the texts of type t that are head and one of those in iv.
+// behindText returns the texts of type t that consist of head and a text in iv.
 func behindText(t types.Type, iv types.Interval, head string) types.Interval {
 	all := begins(t, head)
 	if !iv.Lo.IsNull() {
@@ -337,7 +338,7 @@ func behindText(t types.Type, iv types.Interval, head string) types.Interval {
 	return all
 }
 
-// LikeImage turns a pattern that column col matches into one that e matches.
+// LikeImage converts a pattern that column col matches to one that e matches.
 func LikeImage(e Expr, col int, p *Pattern) (*Pattern, bool) {
 	switch e := e.(type) {
 	case *Column:
@@ -354,7 +355,7 @@ func LikeImage(e Expr, col int, p *Pattern) (*Pattern, bool) {
 	return nil, false
 }
 
-// Width is the fixed number of bytes of e's text; 0: not fixed.
+// Width returns the fixed number of bytes of e's text; 0: it is not fixed.
 func Width(e Expr) int {
 	switch e := e.(type) {
 	case *Const:
@@ -367,8 +368,7 @@ func Width(e Expr) int {
 	return 0
 }
 
-// FromRest gives the function that computes e from the key bytes after it; nil
-// when e is not of that kind.
+// FromRest returns the function that computes e from the key bytes after its part; nil if e is not such a function.
 func FromRest(e Expr) func(rest []byte) (types.Value, error) {
 	if c, ok := e.(*Call); ok && c.Func.Key != nil && c.Func.Key.FromRest != nil {
 		return func(rest []byte) (types.Value, error) { return c.Func.Key.FromRest(c, rest) }
@@ -376,7 +376,8 @@ func FromRest(e Expr) func(rest []byte) (types.Value, error) {
 	return nil
 }
 
-// RestLength gives the number of bytes after it that e is computed from at most; ok is false when it is all of them.
+// RestLength returns the number of bytes after its part from which e is computed at most; ok is false if it uses all of
+// them.
 func RestLength(e Expr) (n int, ok bool) {
 	if c, isCall := e.(*Call); isCall && c.Func.Key != nil && c.Func.Key.RestLength != nil {
 		return c.Func.Key.RestLength(c), true
@@ -384,8 +385,8 @@ func RestLength(e Expr) (n int, ok bool) {
 	return 0, false
 }
 
-// Volatile names a function in e that gives another value each time, as RANDOM does; "" for none. What is drawn for a new
-// row, see Draw, is not meant.
+// Volatile returns the name of a function in e whose value may differ at each evaluation, such as RANDOM; "" if there is
+// none. Values that are drawn for new rows (see Draw) do not count.
 func Volatile(e Expr) string {
 	if c, ok := e.(*Call); ok && c.Func.Volatile && c.Func.Group != "key" {
 		return c.Func.Name
@@ -398,7 +399,7 @@ func Volatile(e Expr) string {
 	return ""
 }
 
-// UsesLookup reports whether e holds a number that a dictionary gives to a name: LOOKUP.
+// UsesLookup reports whether e contains the number of a name in a dictionary: LOOKUP.
 func UsesLookup(e Expr) bool {
 	if c, ok := e.(*Call); ok && c.Func.Key != nil && c.Func.Key.Lookup != NoDictionary {
 		return true
@@ -406,8 +407,7 @@ func UsesLookup(e Expr) bool {
 	return slices.ContainsFunc(Children(e), UsesLookup)
 }
 
-// Draw gives the function that makes a value of e for a new row; nil when e is
-// computed from columns.
+// Draw returns the function that draws a value of e for a new row; nil if e is computed from columns.
 func Draw(e Expr) func(env *Env) (types.Value, error) {
 	if c, ok := e.(*Call); ok && c.Func.Key != nil && c.Func.Key.Draw != nil {
 		return func(env *Env) (types.Value, error) { return c.Func.Key.Draw(c, env) }
@@ -415,20 +415,20 @@ func Draw(e Expr) func(env *Env) (types.Value, error) {
 	return nil
 }
 
-// Sarg turns a predicate over one column, which is not true where that is NULL, into the set of the column's values for
-// which it can be true; exact: it is true exactly for those. ok is false for other predicates.
+// Sarg converts a predicate on one column, which is not true if the column is NULL, to the set of the column's values for
+// which it can be true; exact reports that it is true for all of them. ok is false for other predicates.
 func Sarg(e Expr) (col int, s types.Set, exact, ok bool) {
 	col, s, null, exact, ok := Truth(e)
 	return col, s, exact, ok && !null
 }
 
-// RejectsNull reports whether e, a condition, is true for no row in which column col is NULL.
+// RejectsNull reports whether e, a condition, is not true in any row in which column col is NULL.
 func RejectsNull(e Expr, col int) bool {
 	c := new(Solver).Solve(e)
 	return !c.allowsNull(col)
 }
 
-// PrefixInterval holds the strings that start with p.
+// PrefixInterval returns the strings that begin with p.
 func PrefixInterval(p string) types.Interval {
 	if end := types.PrefixEnd([]byte(p)); end != nil {
 		return types.Interval{Lo: types.NewString(p), Hi: types.NewString(string(end)), HiOpen: true}

@@ -6,10 +6,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// The functions here say in which rows an expression has which values: where a predicate is true, where it is false and where it is NULL.
-// The bindings of NOT, IS TRUE, CASE, COALESCE and the like follow from these.
+// The functions in this file find the rows in which an expression has given values: where a predicate is true, false or
+// NULL. The bindings of NOT, IS TRUE, CASE, COALESCE and the like follow from this.
 
-// among is a set of values: those of set and, with null, NULL.
+// among is a set of values: those of set and, if null is set, NULL.
 type among struct {
 	set  types.Set
 	null bool
@@ -21,12 +21,12 @@ var (
 	onlyTrue = among{set: types.Points(trueValue)}
 )
 
-// holds reports whether v is among a.
+// holds reports whether v is in a.
 func (a among) holds(v types.Value) bool {
 	if v.IsNull() {
 		return a.null
 	}
-	if len(a.set) > 0 { // its values may be of another type
+	if len(a.set) > 0 { // its values may have another type
 		for _, end := range []types.Value{a.set[0].Lo, a.set[0].Hi} {
 			if !end.IsNull() {
 				if _, err := types.Compare(end, v); err != nil {
@@ -62,20 +62,20 @@ func truthsOf(t, f, n bool) among {
 type finder struct {
 	*Solver
 	depth, steps, copied int
-	// joints counts the cut texts; most is the greatest number for one call.
+	// joints counts the prefixes tried by joint; most is the greatest number for one call.
 	joints, most int
 	joining      bool
 }
 
-// maxFinds bounds the work on nested conditionals, with inverted expressions counted by inversion. maxCopied bounds the
-// copies of the conditions of a CASE: each condition is in all branches from its own on.
+// maxFinds bounds the work for nested conditionals; an inverted expression counts as inversion steps. maxCopied bounds the
+// copies of the conditions of a CASE: each condition occurs in all branches from its own on.
 const (
 	maxFinds  = 1 << 14
 	inversion = 64
 	maxCopied = 1 << 17
 )
 
-// where gives the rows in which e is among out.
+// where returns the Constraint for the rows in which e is in out.
 func (f *finder) where(e Expr, out among) Constraint {
 	switch {
 	case out.set.IsEmpty() && !out.null:
@@ -91,7 +91,7 @@ func (f *finder) where(e Expr, out among) Constraint {
 	return f.within(e, out)
 }
 
-// within is where, without the key parts that are equal to e.
+// within is where without the key parts that are equal to e.
 func (f *finder) within(e Expr, out among) Constraint {
 	f.depth++
 	defer func() { f.depth-- }()
@@ -147,8 +147,8 @@ func (f *finder) within(e Expr, out among) Constraint {
 	return somewhere
 }
 
-// branches is where for a CASE: a branch counts where its condition is TRUE and the conditions before it are not. If there
-// are too many of these, it leaves them out, and finds more rows than the truth.
+// branches is where for a CASE: a branch applies if its condition is TRUE and the previous ones are not. If there are too
+// many previous conditions, it omits them, and finds more rows than the truth.
 func (f *finder) branches(e *Case, out among) Constraint {
 	var found, before []Constraint
 	size := 0
@@ -172,8 +172,8 @@ func (f *finder) branches(e *Case, out among) Constraint {
 	return anyOf(found...)
 }
 
-// junction is where for an AND of terms that is to be TRUE (yes), FALSE (never) or NULL. For an OR the caller exchanges
-// the two, and truths makes the wanted values of a term.
+// junction is where for an AND of terms that must be TRUE (yes), FALSE (never) or NULL. For an OR the caller exchanges yes
+// and never; truths returns the wanted values of a term.
 func (f *finder) junction(terms []Expr, yes, never, null bool, truths func(yes, never, null bool) among) Constraint {
 	switch {
 	case yes && never && null:
@@ -199,7 +199,7 @@ func (f *finder) each(xs []Expr, out among) []Constraint {
 	return cs
 }
 
-// opaque is where for an unknown function of xs; strict: it is NULL exactly if one of xs is NULL.
+// opaque is where for an unknown function of xs; strict reports that it is NULL exactly if one of xs is NULL.
 func (f *finder) opaque(xs []Expr, strict bool, typ types.Type, out among) Constraint {
 	some := out.set.IsAll() || typ == types.Boolean && out.set.Contains(trueValue) && out.set.Contains(falseValue)
 	switch {
@@ -249,7 +249,7 @@ func (f *finder) in(e *In, out among) Constraint {
 	if !ok {
 		return f.opaque([]Expr{e.X}, !e.HasNull, types.Boolean, out)
 	}
-	others := no && !e.HasNull || n && e.HasNull // what is wanted where X is not in the list
+	others := no && !e.HasNull || n && e.HasNull // rows in which X is not in the list are wanted
 	of := among{null: n}
 	switch {
 	case t && others:
@@ -262,7 +262,7 @@ func (f *finder) in(e *In, out among) Constraint {
 	return f.where(e.X, of)
 }
 
-// inSet gives the values that are in e's list.
+// inSet returns the values in e's list.
 func inSet(e *In) (types.Set, bool) {
 	s := make([]types.Interval, 0, len(e.List))
 	t := e.X.Type()
@@ -271,7 +271,7 @@ func inSet(e *In) (types.Set, bool) {
 		if mixed(t, v) {
 			return nil, false
 		}
-		switch { // as compareSet, for a list may be long
+		switch { // like compareSet, for speed: a list may be long
 		case t.IsInteger() && v.Type().IsInteger():
 			if i := v.Int(); i >= lo && i <= hi {
 				s = append(s, types.Point(types.NewIntOf(t, i)))
@@ -311,8 +311,8 @@ func (f *finder) like(e *Like, out among) Constraint {
 	return is
 }
 
-// of3 gives the values of an argument for which a condition on it is TRUE (t), FALSE (no) or NULL (n): it is TRUE for those in
-// set, and exact: for no other.
+// of3 returns the values of an argument for which a condition on it is TRUE (t), FALSE (no) or NULL (n). It is TRUE for
+// the values in set; exact reports that it is TRUE for no others.
 func of3(set types.Set, exact, t, no, n bool) (among, bool) {
 	switch {
 	case t && no:
@@ -334,8 +334,8 @@ func (f *finder) cast(e *Cast, out among) Constraint {
 	return f.invert(e, true, out)
 }
 
-// invert is where for a call or cast with one argument that is not constant; strict: it is NULL exactly if that
-// argument is NULL.
+// invert is where for a call or cast with one argument that is not constant; strict reports that it is NULL exactly if
+// that argument is NULL.
 func (f *finder) invert(e Expr, strict bool, out among) Constraint {
 	if all, ok := Domain(e); ok {
 		switch {
@@ -367,7 +367,8 @@ func (f *finder) invert(e Expr, strict bool, out among) Constraint {
 	return f.where(x, among{set: pre, null: out.null}).but(exact)
 }
 
-// ofBoolean is where for eval of a condition x; nulls: eval is also called for NULL, which otherwise gives NULL.
+// ofBoolean is where for eval of a condition x. nulls reports that eval is also called for NULL; otherwise the result for
+// NULL is NULL.
 func (f *finder) ofBoolean(x Expr, nulls bool, out among, eval func(types.Value) (types.Value, error)) Constraint {
 	is := func(v types.Value) bool {
 		if v.IsNull() && !nulls {
@@ -406,7 +407,7 @@ func (f *finder) call(e *Call, out among) Constraint {
 	if len(e.Args) == 0 {
 		return somewhere
 	}
-	at := -1 // the argument that is not constant
+	at := -1 // the index of the argument that is not constant
 	for i, x := range e.Args {
 		k, constant := x.(*Const)
 		switch {
@@ -434,7 +435,7 @@ func (f *finder) call(e *Call, out among) Constraint {
 	return f.invert(e, e.Func.strict, out)
 }
 
-// at evaluates c with v for argument i.
+// at evaluates c with v as argument i.
 func (c *Call) at(i int, v types.Value) (types.Value, error) {
 	args := make([]types.Value, len(c.Args))
 	for j, x := range c.Args {
@@ -447,8 +448,8 @@ func (c *Call) at(i int, v types.Value) (types.Value, error) {
 	return c.Func.Eval(&Env{}, args)
 }
 
-// extreme is where for the greatest of xs, or, with way -1, the least: it is in an interval if one of them is and all
-// others are in the interval without its lower or upper bound.
+// extreme is where for the greatest of xs or, if way is -1, the least. It is in an interval if one of xs is, and all
+// others are in the interval extended without its lower or upper bound.
 func (f *finder) extreme(xs []Expr, out among, way int) Constraint {
 	var found []Constraint
 	for _, iv := range out.set {
@@ -466,8 +467,9 @@ func (f *finder) extreme(xs []Expr, out among, way int) Constraint {
 	return anyOf(found...)
 }
 
-// Truth gives the values of the only column of e, a condition, for which it can be true, NULL among them or not; exact: it
-// is true for these and no other. ok is false where nothing is known, or e has several columns or none.
+// Truth returns the values of the only column of e, a condition, for which it can be true; null reports whether NULL is
+// one of them. exact reports that the condition is true for all of them. ok is false if nothing is known, or if e has
+// several columns or none.
 func Truth(e Expr) (col int, s types.Set, null, exact, ok bool) { return new(Solver).truth(e) }
 
 func (s *Solver) truth(e Expr) (col int, set types.Set, null, exact, ok bool) {
