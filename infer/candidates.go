@@ -234,6 +234,7 @@ func variable(texts [][]byte, d byte) segment {
 	switch {
 	case integers && !dashed && len(widths) > 1:
 		g.typ, g.base, what = "BIGINT", "n", "decimal numbers of several lengths"
+		g.small = !slices.ContainsFunc(texts, func(b []byte) bool { return len(b) > 3 })
 	case d != '.' && reversedDomains(texts):
 		g.part, g.base, what = "REVERSE({}) AS TEXT", "domain", "domain names written backwards"
 	case d != '.' && domains(texts):

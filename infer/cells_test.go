@@ -82,6 +82,17 @@ func TestCellTypes(t *testing.T) {
 	}
 }
 
+// Counters near 0 are not numbers near the least BIGINT, which differ by less than a DOUBLE tells apart.
+func TestCellCounters(t *testing.T) {
+	var values [][]byte
+	for n := range 90 {
+		values = append(values, binary.BigEndian.AppendUint64(nil, uint64(n)))
+	}
+	if typ, as, why := cellType(values, 1_767_225_600_000, false); typ != "BIGINT" || as != "" || !strings.Contains(why, "0 to 89") {
+		t.Errorf("%s AS %s: %s", typ, as, why)
+	}
+}
+
 // One value is no evidence, and its reading is not called clear where another is as good.
 func TestCellDoubt(t *testing.T) {
 	const now = 1_767_225_600_000

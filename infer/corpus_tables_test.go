@@ -273,6 +273,23 @@ var corpus = map[string]func(p program, i int) written{
 
 // others gives a row of each table of testdata/corpus_others.sql.
 var others = map[string]func(p program, i int) written{
+	"hash_unpadded": func(p program, _ int) written {
+		name := fmt.Sprintf("%s-%d", p.user(), p.IntN(3000))
+		return key(fmt.Sprint(abs(hashCode(0, name))%100), "_", name, "_", fmt.Sprint(p.millis()/1000))
+	},
+	"masked_unpadded": func(p program, _ int) written {
+		code := fmt.Sprintf("c%s%d", p.user(), p.IntN(3000))
+		return key(fmt.Sprint(hashCode(0, code)&255), ":", code)
+	},
+	"id_month": func(p program, _ int) written {
+		id := p.Int64N(300_000)
+		return key(fmt.Sprintf("%02d|%d|", id%12, id), time.UnixMilli(start+p.Int64N(200*86_400_000)).UTC().Format("2006-01"))
+	},
+	"last_digit_first": func(p program, _ int) written {
+		digits := []byte(fmt.Sprint(p.millis()))
+		slices.Reverse(digits)
+		return key(p.user(), "-", string(digits))
+	},
 	"crc_hex": func(p program, _ int) written {
 		id := strconv.FormatInt(p.uid(), 10)
 		return key(fmt.Sprintf("%08x", crc(id)), id)

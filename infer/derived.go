@@ -55,6 +55,12 @@ func (s *search) leads(at []int) []option {
 		}
 		out = append(out, o)
 	}
+	for _, o := range s.delimited(at) {
+		if g := &o.segs[0]; g.small { // perhaps a bucket
+			g.lead, g.delimited, g.values = textLead, true, valuesOf(at, o.next, s.keys)
+			out = append(out, o)
+		}
+	}
 	return out
 }
 

@@ -46,6 +46,7 @@ var moments = sync.OnceValue(func() []*form {
 		{typ: "TIMESTAMP", part: "c / 1000 AS TEXT(10)", base: "ts", seconds: true, prior: 3, text: true, what: "10 digits, seconds since 1970"},
 		{typ: "BIGINT", part: "c AS TEXT(16)", base: "ts_us", prior: 3, text: true, what: "16 digits, microseconds since 1970"},
 		{typ: "BIGINT", part: "c AS TEXT(19)", base: "ts_ns", prior: 4, text: true, what: "19 digits, nanoseconds since 1970"},
+		{typ: "TIMESTAMP", part: "c AS REVERSED TEXT(13)", base: "ts", prior: 3, text: true, what: "13 digits, milliseconds since 1970, the last digit first"},
 		{typ: "TIMESTAMP", part: "9999999999999 - c AS TEXT(13)", base: "ts", prior: 2, text: true, what: "13 digits, 9999999999999 minus milliseconds since 1970: newest first"},
 		{typ: "TIMESTAMP", part: "9999999999 - c / 1000 AS TEXT(10)", base: "ts", seconds: true, prior: 2, text: true, what: "10 digits, 9999999999 minus seconds since 1970: newest first"},
 		{typ: "TIMESTAMP", part: "9223372036854775807 - c AS TEXT(19)", base: "ts", prior: 8, text: true, what: "19 digits, Long.MAX_VALUE minus milliseconds since 1970: newest first"},
@@ -57,7 +58,7 @@ var moments = sync.OnceValue(func() []*form {
 		{"TIMESTAMP", "yyyyMMddHHmmssSSS", 8}, {"TIMESTAMP", "yyyyMMddHHmmss", 8}, {"TIMESTAMP", "yyyyMMddHHmm", 8}, {"TIMESTAMP", "yyyyMMddHH", 8},
 		{"TIMESTAMP", "yyyy-MM-dd HH:mm:ss", 14}, {"TIMESTAMP", "yyyy-MM-dd''T''HH:mm:ss", 14}, {"TIMESTAMP", "yyyy-MM-dd''T''HH:mm:ss''Z''", 18}, {"TIMESTAMP", "yyyy-MM-dd''T''HH:mm:ss.SSS''Z''", 18},
 		{"TIMESTAMP", "yyyy-MM-dd''T''HH:mm:ss.SSS", 14}, {"TIMESTAMP", "yyyy-MM-dd''T''HH:mm", 12}, {"TIMESTAMP", "yyyy-MM-dd HH:mm:ss.SSS", 14}, {"TIMESTAMP", "yyyy-MM-dd-HH", 10}, {"TIMESTAMP", "yyMMdd:HHmmss", 12}, {"TIMESTAMP", "yyMMddHHmmss", 6},
-		{"TIMESTAMP", "yyyyMM", 5}, {"DATE", "yyyyMMdd", 8}, {"DATE", "yyyy-MM-dd", 10}, {"DATE", "yyyy/MM/dd", 10}, {"DATE", "yyMMdd", 4},
+		{"TIMESTAMP", "yyyyMM", 5}, {"TIMESTAMP", "yyyy-MM", 8}, {"DATE", "yyyyMMdd", 8}, {"DATE", "yyyy-MM-dd", 10}, {"DATE", "yyyy/MM/dd", 10}, {"DATE", "yyMMdd", 4},
 	} {
 		base := "ts"
 		if p.typ == "DATE" {
@@ -164,7 +165,7 @@ func (f *form) value(n int64) string {
 }
 
 // rangeBits is the cost of a number from lo to hi.
-func rangeBits(lo, hi int64) float64 { return math.Log2(float64(hi) - float64(lo) + 1) }
+func rangeBits(lo, hi int64) float64 { return math.Log2(float64(uint64(hi)-uint64(lo)) + 1) }
 
 // over returns the part with another column in place of c.
 func (f *form) over(column string) string {

@@ -116,6 +116,11 @@ func (r reading) name() string {
 // less compares two values as r shows them.
 func (r reading) less(a, b uint64, width int) bool {
 	x, y := r.show(a, width), r.show(b, width)
+	m, err1 := strconv.ParseInt(x, 10, 64)
+	n, err2 := strconv.ParseInt(y, 10, 64)
+	if err1 == nil && err2 == nil {
+		return m < n
+	}
 	f, err1 := strconv.ParseFloat(x, 64)
 	g, err2 := strconv.ParseFloat(y, 64)
 	if err1 == nil && err2 == nil {

@@ -31,6 +31,7 @@ type segment struct {
 	lead   leadKind
 	// delimited reports whether a literal ends the lead.
 	delimited bool
+	small     bool // numbers of few digits, without zeros before them
 	// computed reports whether the part follows from others in the sampled keys.
 	computed bool
 	values   []string // of a lead: its bytes in each key of the search; "" where a key does not fit

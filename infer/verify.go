@@ -205,6 +205,10 @@ func (p parse) doubts() (out []string) {
 		switch {
 		case i == 0 && g.column != "" && slices.Contains([]string{"{} AS UINT8", "{} AS TEXT(1)", "{} AS TEXT(2)", "{} AS TEXT(3)"}, g.part):
 			out = append(out, part+" may be a salt, or a bucket computed from a value that is not in the sample")
+		case i == 0 && g.small:
+			out = append(out, part+" may be a bucket computed from a value that the definition does not have as one column")
+		case g.column == "" && i > 0 && strings.ContainsAny(g.part, "0123456789") && !g.computed && strings.HasPrefix(g.part, "'"):
+			out = append(out, part+" is in every sampled key: keys with another text there are not in this table")
 		case strings.HasPrefix(g.part, "SALT"):
 			out = append(out, part+" is a salt if the program draws it at random; or it is computed from a value that is not in the sample")
 		case g.lead != noLead && !g.computed:

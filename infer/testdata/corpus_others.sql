@@ -25,3 +25,9 @@ CREATE EXTERNAL TABLE interleaved (z BIGINT, n INT) ROW KEY (z AS UINT32, n AS I
 CREATE EXTERNAL TABLE customer_order (month TIMESTAMP, customer INT, id BIGINT) ROW KEY (month AS TEXT('yyyyMM'), customer AS INT32, id AS INT64);
 CREATE EXTERNAL TABLE tenant_user_newest (tenant STRING, name STRING, ts TIMESTAMP) ROW KEY (tenant AS TEXT, '|', name AS TEXT, '|', 9223372036854775807 - ts AS INT64);
 CREATE EXTERNAL TABLE crc_hex (n BIGINT) ROW KEY (CRC32(n) AS HEX(8), n AS TEXT(7));
+
+-- Of a later reader: buckets without zeros before them, months, moments whose last digit comes first.
+CREATE EXTERNAL TABLE hash_unpadded (name STRING, ts TIMESTAMP) ROW KEY (ABS(JAVA_HASH(name)) % 100 AS TEXT, '_', name AS TEXT, '_', ts / 1000 AS TEXT(10));
+CREATE EXTERNAL TABLE masked_unpadded (code STRING) ROW KEY (JAVA_HASH(code) & 255 AS TEXT, ':', code AS TEXT);
+CREATE EXTERNAL TABLE id_month (id BIGINT, month TIMESTAMP) ROW KEY (id % 12 AS TEXT(2), '|', id AS TEXT, '|', month AS TEXT('yyyy-MM'));
+CREATE EXTERNAL TABLE last_digit_first (name STRING, ts TIMESTAMP) ROW KEY (name AS TEXT, '-', ts AS REVERSED TEXT(13));
