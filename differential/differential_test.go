@@ -12,7 +12,7 @@ import (
 // The test alternates queries and changes of the same random tables in both.
 func TestDifferential(t *testing.T) {
 	pg := connect(t)
-	seeds.Each(t, race.Fewer(9), func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(4), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		w := newWorld(t, pg, r, fig)
 		g := &gen{Rand: r, tables: w.tables}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -148,14 +149,22 @@ func (c *rpcCounter) Mutate(ctx context.Context, table string, ms []hbase.Mutati
 // between is a client before whose next conditional mutations something else happens, as long as do says so.
 type between struct {
 	hbase.Client
+	mu sync.Mutex // of do
 	do func() bool
 }
 
+// set replaces do and returns the one before.
+func (c *between) set(do func() bool) (before func() bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before, c.do = c.do, do
+	return before
+}
+
 func (c *between) Mutate(ctx context.Context, table string, ms []hbase.Mutation) error {
-	if do := c.do; do != nil && slices.ContainsFunc(ms, func(m hbase.Mutation) bool { return m.If != nil }) {
-		c.do = nil
-		if do() {
-			c.do = do
+	if slices.ContainsFunc(ms, func(m hbase.Mutation) bool { return m.If != nil }) {
+		if do := c.set(nil); do != nil && do() {
+			c.set(do)
 		}
 	}
 	return c.Client.Mutate(ctx, table, ms)
@@ -187,7 +196,7 @@ func TestChangedMeanwhile(t *testing.T) {
 		other := newWorld(t, c, Config{FullScan: AllowFullScan})
 		other.run(defs)
 		other.run("INSERT INTO t VALUES ('a', 1, 'x', 1); INSERT INTO o VALUES ('x', 10)")
-		w := newWorld(t, &between{c, func() bool { other.run(test.meanwhile); return false }}, Config{FullScan: AllowFullScan})
+		w := newWorld(t, &between{Client: c, do: func() bool { other.run(test.meanwhile); return false }}, Config{FullScan: AllowFullScan})
 		if strings.Contains(test.sql, "RETURNING") {
 			w.expect(test.gives, test.sql)
 		} else if n := w.changed(test.sql); fmt.Sprint(n) != test.gives {
@@ -207,7 +216,7 @@ func TestEntriesOfChangedRows(t *testing.T) {
 			_, c := newStore(t)
 			w := peers(t, c, "CREATE TABLE t (id TEXT, n INT) ROW KEY (id AS TEXT) "+layout+"; INSERT INTO t VALUES ('a', 1)", -2*time.Second, 0)
 			meanwhile := []string{"UPDATE t SET n = n + 1", last}
-			w[1].client = &between{c, func() bool {
+			w[1].client = &between{Client: c, do: func() bool {
 				w[0].changed(meanwhile[0])
 				meanwhile = meanwhile[1:]
 				return len(meanwhile) > 0
@@ -225,7 +234,7 @@ func TestChangedAllTheTime(t *testing.T) {
 	_, c := newStore(t)
 	other := newWorld(t, c, Config{FullScan: AllowFullScan})
 	other.run("CREATE TABLE t (id TEXT, n INT) ROW KEY (id AS TEXT); INSERT INTO t VALUES ('a', 1), ('b', 1)")
-	busy := &between{c, func() bool { other.run("UPDATE t SET n = n + 1 WHERE id = 'a'"); return true }}
+	busy := &between{Client: c, do: func() bool { other.run("UPDATE t SET n = n + 1 WHERE id = 'a'"); return true }}
 	w := newWorld(t, busy, Config{FullScan: AllowFullScan})
 	w.refused("other statements change 1 row of t all the time, among them that with key \"a\"", "UPDATE t SET n = -n WHERE n > 0")
 	w.expect("b|-1", "SELECT * FROM t WHERE n < 0")

@@ -506,7 +506,7 @@ func (w *endedWorld) drop() {
 func TestEnded(t *testing.T) {
 	t.Parallel()
 	s, c := newStore(t)
-	checkEnded(t, c, race.Fewer(250), 4)
+	checkEnded(t, c, race.Fewer(150), 4)
 	for end := time.Now().Add(10 * time.Second); s.OpenScanners() > 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d scanners are open", s.OpenScanners())
@@ -518,7 +518,7 @@ func TestEnded(t *testing.T) {
 func TestCallFails(t *testing.T) {
 	t.Parallel()
 	_, c := newStore(t)
-	ends := race.Fewer(6)
+	_, ends := seeds.Range(t, race.Fewer(4))
 	var wg sync.WaitGroup
 	for i := range 4 {
 		w := newEndedWorld(t, c, fmt.Sprintf("f%d", i))
@@ -627,7 +627,7 @@ func TestPlanningEnds(t *testing.T) {
 }
 
 // Statements that are ended at each of their steps, on a real HBase.
-func testEndedHBase(t *testing.T) { checkEnded(t, dialHBase(t), 50, 2) }
+func testEndedHBase(t *testing.T) { checkEnded(t, dialHBase(t), race.Fewer(30), 1) }
 
 // stuckRow is a store that does not answer Gets of a table.
 type stuckRow struct {

@@ -51,11 +51,10 @@ func (s askingScanner) Next(ctx context.Context) ([]hbase.Row, error) {
 // watched runs sql and gives what was told of how far it is, but for what was not known.
 func (c *asking) watched(w *world, sql string) (told []float64) {
 	w.t.Helper()
-	c.told = nil
 	watch := func(stats func() Stats) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.stats = stats
+		c.stats, c.told = stats, nil
 	}
 	rows, err := w.Run(w.t.Context(), mustParse(w.t, sql), Args{Options: RunOptions{Watch: watch}})
 	if err != nil {

@@ -74,6 +74,7 @@ func TestFiguresChoose(t *testing.T) {
 // Figures choose which side of a join is read first, and whether the other one is looked up by key or read once; the answer stays.
 func TestFiguresChooseJoins(t *testing.T) {
 	t.Parallel()
+	race.Skip(t)
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
 	w.run(`CREATE TABLE visits (id BIGINT, item BIGINT FROM d:item, shop BIGINT FROM d:shop) ROW KEY (id AS INT64);
@@ -164,6 +165,7 @@ func TestFiguresChooseFirstRows(t *testing.T) {
 // few are wanted, or the others are long, the filter is used.
 func TestFiguresChooseWholeRows(t *testing.T) {
 	t.Parallel()
+	race.Skip(t)
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
 	var definitions, values, most []string
@@ -221,6 +223,7 @@ func TestFiguresThatTellNothing(t *testing.T) {
 // A region that holds much is read in several parts at a time, in the order that is wanted, and not under a LIMIT.
 func TestFiguresChoosePieces(t *testing.T) {
 	t.Parallel()
+	race.Skip(t)
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
 	w.run("CREATE TABLE sales (shop BIGINT, id BIGINT, name STRING FROM d:name) ROW KEY (shop AS UINT32, id AS UINT64) SPLIT AT (X'00000001')")

@@ -70,15 +70,16 @@ func testOpenTSDBHBase(t *testing.T) {
 
 // Several connections that change one row by what they read of it, on a real HBase.
 func testReadModifyWriteHBase(t *testing.T) {
+	_, times := seeds.Range(t, 5)
 	for _, name := range []string{"plain", "families", "indexes", "copy"} {
-		t.Run(name, func(t *testing.T) { checkReadModifyWrite(t, dialHBase(t), name, 10) })
+		t.Run(name, func(t *testing.T) { checkReadModifyWrite(t, dialHBase(t), name, times) })
 	}
 }
 
 // Histories of clients of a real HBase.
 func testHistoriesHBase(t *testing.T) {
 	c := dialHBase(t)
-	seeds.Each(t, race.Fewer(4), func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(2), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		checkHistory(t, c, seed, fig).run("DROP TABLE t")
 	})
 }

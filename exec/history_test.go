@@ -15,6 +15,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/internal/seeds"
 )
 
@@ -293,7 +294,7 @@ func (g *historyWorld) read(client int, id, out string, from int64) {
 // that was acknowledged is lost. After it no layout shows what the rows do not say, and REPAIR makes them equal.
 func TestHistories(t *testing.T) {
 	t.Parallel()
-	seeds.Each(t, 12, func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(8), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		_, c := newStore(t)
 		checkHistory(t, c, seed, fig)
 	})

@@ -21,7 +21,7 @@ func TestLawOfStatistics(t *testing.T) {
 	chosen, whole, cut := 0, 0, 0
 	kinds := map[string]int{} // of what is another with statistics
 	layout := regexp.MustCompile(` t \((\w+)\)`)
-	seeds.Each(t, 12, func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, 8, func(t *testing.T, seed uint64, fig seeds.Figures) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		var c hbase.Client = newFakeClient()
 		cfg := noPushdown()

@@ -24,7 +24,7 @@ import (
 // condition, its negation and its being unknown divide the rows between them.
 func TestLawQueries(t *testing.T) {
 	t.Parallel()
-	seeds.Each(t, race.Fewer(6), func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(4), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		g := newQueryWorld(t, seed)
 		figures := rand.New(rand.NewPCG(seed, 11))
 		for i := range 25 {

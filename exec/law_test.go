@@ -35,7 +35,7 @@ import (
 // and in the order asked for. HQL_SEED replays, HQL_CHECKS sets how many worlds.
 func TestLaw(t *testing.T) {
 	t.Parallel()
-	seeds.Each(t, race.Fewer(20), func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(12), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		newLawWorld(t, seed, newFakeClient(), noPushdown()).check(12)
 		fig["queries"] += 12
 	})
@@ -44,7 +44,7 @@ func TestLaw(t *testing.T) {
 // The law holds where scans hop, however soon they give it up.
 func TestLawOfHops(t *testing.T) {
 	t.Parallel()
-	lawOfHops(t, 20, func(r *rand.Rand, _ uint64) (hbase.Client, Config) {
+	lawOfHops(t, 12, func(r *rand.Rand, _ uint64) (hbase.Client, Config) {
 		if r.IntN(2) == 0 {
 			return newFakeClient(), noPushdown()
 		}
@@ -58,7 +58,7 @@ func TestLawOfHopsUnderFaults(t *testing.T) {
 	t.Parallel()
 	var s *store.Store
 	var faults store.Faults
-	lawOfHops(t, 10, func(_ *rand.Rand, seed uint64) (c hbase.Client, _ Config) {
+	lawOfHops(t, 8, func(_ *rand.Rand, seed uint64) (c hbase.Client, _ Config) {
 		s, c = newStore(t)
 		faults = store.Faults{Seed: int64(seed), AnswerLost: 0.05, RequestLost: 0.05, LeaseGone: 0.1, Move: 0.05, Split: 0.05, Merge: 0.03, Stray: 0.03, PartialRow: 0.2, Heartbeat: 0.1}
 		return c, Config{}

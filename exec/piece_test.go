@@ -29,7 +29,7 @@ import (
 // merge to its groups as the columns say, while regions move, split and merge.
 func TestLawOfPieces(t *testing.T) {
 	t.Parallel()
-	seeds.Each(t, race.Fewer(12), func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(8), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		s, c := newStore(t)
 		g := newLawWorld(t, seed, c, Config{})
 		if g.r.IntN(2) == 0 {

@@ -23,7 +23,7 @@ func newStore(t testing.TB) (*store.Store, hbase.Client) {
 // The law on the embedded store, with all that the region servers filter.
 func TestLawStore(t *testing.T) {
 	t.Parallel()
-	seeds.Each(t, race.Fewer(20), func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(12), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		_, c := newStore(t)
 		newLawWorld(t, seed, c, Config{}).check(10)
 		fig["queries"] += 10
@@ -33,7 +33,7 @@ func TestLawStore(t *testing.T) {
 // The law while answers are lost, leases expire and regions move, split and merge.
 func TestLawUnderFaults(t *testing.T) {
 	t.Parallel()
-	seeds.Each(t, race.Fewer(20), func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(12), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		s, c := newStore(t)
 		g := newLawWorld(t, seed, c, Config{})
 		s.SetFaults(store.Faults{Seed: int64(seed), AnswerLost: 0.05, RequestLost: 0.05, LeaseGone: 0.05, Move: 0.03, Split: 0.03, Merge: 0.03, Stray: 0.03, PartialRow: 0.2, Heartbeat: 0.1})

@@ -28,7 +28,7 @@ CREATE EXTERNAL TABLE t (id INT, s STRING FROM "0":S, n INT FROM "0":N AS ORDERE
 // Whatever an entry that is not verified says, an index that answers by its entries gives the rows that there are.
 func TestLawOfVerifiedEntries(t *testing.T) {
 	t.Parallel()
-	seeds.Each(t, race.Fewer(20), func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(12), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		parts := []string{"s AS NULLABLE TEXT, X'00'", "CAST(n AS DECIMAL) AS NULLABLE PHOENIX DECIMAL, X'00'", "CAST(CAST(d AS BIGINT) AS DECIMAL) AS NULLABLE PHOENIX DECIMAL, X'00'"}
 		for i, p := range parts {

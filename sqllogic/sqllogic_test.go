@@ -32,7 +32,12 @@ const corpus = "../../shared/sqllogictest"
 // engine selects the records that follow PostgreSQL's semantics.
 const engine = "postgresql"
 
-var update = flag.Bool("update", false, "write testdata/counts.txt anew")
+var update = flag.Bool("update", false, "write testdata/counts.txt anew, with HQL_CORPUS=whole")
+
+// whole asks all queries; without it the test asks every third one of a file with more than smallFile records.
+var whole = os.Getenv("HQL_CORPUS") == "whole"
+
+const smallFile = 2000
 
 // count counts the results of the queries of one file.
 type count struct {
@@ -41,7 +46,7 @@ type count struct {
 	examples                   []string // of wrong answers
 }
 
-// TestCorpus runs every file. It fails for a wrong answer, and if fewer queries pass than testdata/counts.txt says.
+// TestCorpus runs every file. It fails for a wrong answer, and if more queries are refused than testdata/counts.txt says.
 func TestCorpus(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(corpus, "*.test"))
 	if err != nil {
@@ -81,8 +86,8 @@ func TestCorpus(t *testing.T) {
 		for _, e := range c.examples {
 			t.Errorf("%s: %s", name, e)
 		}
-		if c.passed < want[name] && !race.Enabled {
-			t.Errorf("%s: %d queries pass, %d did", name, c.passed, want[name])
+		if refused, known := want[name]; c.unsupported > refused || !known {
+			t.Errorf("%s: %d queries are refused, not %d", name, c.unsupported, refused)
 		}
 	}
 	t.Logf("%d queries: %d pass, %d wrong, %d unsupported", total.passed+total.wrong+total.unsupported, total.passed, total.wrong, total.unsupported)
@@ -94,7 +99,7 @@ func TestCorpus(t *testing.T) {
 	for _, r := range reasons[:min(len(reasons), 25)] {
 		t.Logf("%6d  %s", total.reasons[r], r)
 	}
-	if *update {
+	if *update && whole {
 		text := "# file, queries that pass, are wrong, are not supported\n" + strings.Join(lines, "\n") + "\n"
 		if err := os.WriteFile("testdata/counts.txt", []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -102,7 +107,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// readCounts returns the number of queries of each file that passed before.
+// readCounts returns the number of queries of each file that were refused before.
 func readCounts(t *testing.T) map[string]int {
 	out := map[string]int{}
 	f, err := os.Open("testdata/counts.txt")
@@ -115,7 +120,7 @@ func readCounts(t *testing.T) map[string]int {
 	defer f.Close()
 	for sc := bufio.NewScanner(f); sc.Scan(); {
 		if w := strings.Fields(sc.Text()); len(w) == 4 && w[0] != "#" {
-			out[w[0]], _ = strconv.Atoi(w[1])
+			out[w[0]], _ = strconv.Atoi(w[3])
 		}
 	}
 	return out
@@ -136,8 +141,8 @@ func runFile(t *testing.T, file string) *count {
 	if race.Enabled { // a tenth of the speed: the beginning of each file
 		records = records[:min(len(records), 800)]
 	}
-	for _, r := range records {
-		if !r.ShouldExecuteForEngine(engine) {
+	for i, r := range records {
+		if !r.ShouldExecuteForEngine(engine) || r.Type() == parser.Query && i%3 > 0 && len(records) > smallFile && !whole {
 			continue
 		}
 		if r.Type() == parser.Halt {
