@@ -14,7 +14,7 @@ var plain = []string{".", "demo", "examples/companyhash", "examples/databasesql"
 	"sqldriver", "cmd/hql", "design", "hot", "columnar", "embedded", "store", "importer", "stats", "catalog", "hbase", "pgwire", "pgcatalog", "infer", "spark", "filter", "exec/scan", "exec/lookup", "explain",
 	"check", "check/gocode", "hqltest", "cmd/hql/mcpserver", "types", "hbase/kerberos", "hbase/hbasetest", "internal/coverage",
 	"internal/forms", "internal/given", "internal/page", "internal/poison", "internal/race", "internal/registry", "internal/seeds", "internal/tlsfiles", "internal/wire", "internal/worlds",
-	"exec", "exec/warning", "exec/write", "parser", "cmd/hql/lineedit", "exec/operator", "planner/estimate", "planner/plan", "planner/access", "planner", "expr"}
+	"exec", "exec/warning", "exec/write", "parser", "cmd/hql/lineedit", "exec/operator", "planner/estimate", "planner/plan", "planner/access", "planner", "expr", "bench", "internal/hbasesite", "internal/proc", "internal/python", "internal/words", "differential", "sqllogic"}
 
 // refused are patterns that make a sentence hard to read, each with a remedy.
 var refused = []struct {

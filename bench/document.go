@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// named is a workload as docs/speed.md calls it.
+// named is a workload with its name in docs/speed.md.
 type named struct{ workload, name string }
 
 var (
@@ -25,7 +25,7 @@ var (
 	}
 )
 
-// document prints the tables of docs/speed.md; "-" is what was not measured.
+// document prints the tables of docs/speed.md; "-" means not measured.
 func document(w io.Writer, runs map[cell][]line) {
 	var load []float64
 	for _, ls := range runs {
@@ -38,7 +38,7 @@ func document(w io.Writer, runs map[cell][]line) {
 	if slices.Sort(load); len(load) > 0 {
 		fmt.Fprintf(w, "Other programs took %.1f cores (median; %.1f to %.1f).\n\n", load[len(load)/2], load[0], load[len(load)-1])
 	}
-	// part is hql's figure as a part of a peer's, by the peer's best way.
+	// part returns hql's figure divided by that of a peer's best way.
 	part := func(c cell, peer, what string) string {
 		best, ok := least(runs, c, peer, what)
 		if !ok || len(runs[c]) == 0 || median(runs[best], what) == 0 {

@@ -28,7 +28,7 @@ func envInt(name string, d int) int {
 	return d
 }
 
-// serverCPU is the CPU time of the processes SPID in seconds; without those of which it is not known.
+// serverCPU returns the CPU time of the processes in SPID in seconds; 0 means that SPID is empty.
 func serverCPU() (sum float64) {
 	for _, s := range strings.Fields(os.Getenv("SPID")) {
 		pid, _ := strconv.Atoi(s)
@@ -38,13 +38,13 @@ func serverCPU() (sum float64) {
 	return sum
 }
 
-// ticks turns a count of the kernel's clock, 100 a second, to seconds.
+// ticks converts a text of clock ticks, 100 per second, to seconds.
 func ticks(s string) float64 {
 	v, _ := strconv.ParseFloat(s, 64)
 	return v / 100
 }
 
-// machineCPU gives the seconds that all processors were busy, and those that the host took away.
+// machineCPU returns the seconds that all processors were busy, and those that the host took away.
 func machineCPU() (busy, steal float64) {
 	b, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -66,7 +66,7 @@ func ownCPU() float64 {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano()).Seconds()
 }
 
-// memory is a line of the process' status, in MB.
+// memory returns a line of the process's status in MB.
 func memory(line string) float64 {
 	b, _ := os.ReadFile("/proc/self/status")
 	for l := range strings.Lines(string(b)) {
@@ -78,7 +78,7 @@ func memory(line string) float64 {
 	return 0
 }
 
-// peer is whose measurements are printed.
+// peer is the letter of the program whose measurements are printed.
 var peer = "H"
 
 var busyBefore, stealBefore float64
@@ -99,7 +99,7 @@ func report(w string, clients int, ops, rows int64, secs float64, took []time.Du
 
 type op func() int64
 
-// loop runs an operation a client for WARM seconds, then measures it for DUR.
+// loop runs an operation per client for WARM seconds, then measures it for DUR seconds.
 func loop(w string, clients int, make func(client int) op) {
 	var ops []op
 	for c := range clients {
@@ -138,7 +138,7 @@ func phase(ops []op, secs float64) ([]time.Duration, int64) {
 	return all, rows
 }
 
-// seldom measures an operation that is asked after a pause each time.
+// seldom measures an operation that runs after a pause each time.
 func seldom(w string, pause time.Duration, f op) {
 	f()
 	var took []time.Duration
@@ -154,7 +154,7 @@ func seldom(w string, pause time.Duration, f op) {
 	report(w, 1, int64(len(took)), rows, time.Since(began).Seconds(), took, serverCPU()-server, ownCPU()-own)
 }
 
-// once measures one run, after some for warmth.
+// once measures a single run, after warm unmeasured runs.
 func once(w string, warm int, f op) {
 	for range warm {
 		f()

@@ -6,7 +6,8 @@
 //	bench ratios FILE            prints the ratios of the lines in FILE
 //	bench document FILE          prints them as the tables of docs/speed.md
 //
-// The environment says where and how long: ZK (quorum), WARM and DUR (seconds), SPID (the
+// The environment sets ZK (quorum), WARM and DUR (seconds), SPID (the servers' process ids, for their CPU time), WARMRUNS,
+// EXEC_NS (when the process was started) and H0 (first host of W11).
 // servers' processes, for their CPU time), WARMRUNS, EXEC_NS (when the process was started), H0 (first host of W11).
 package main
 
@@ -76,7 +77,7 @@ func check(ok bool, got any) {
 	}
 }
 
-// row checks a row of SELECT host, ts, level, msg, val, cnt.
+// row checks the values of a row of SELECT host, ts, level, msg, val, cnt.
 func row(r []types.Value) {
 	cnt := r[5].Int()
 	if len(r[0].Text()) != 8 || r[1].Int() <= 0 || r[2].Text() == "" || len(r[3].Text()) != 60 || r[4].Double() != float64(cnt)/7 {
@@ -136,13 +137,13 @@ func main() {
 	}
 }
 
-// run runs one workload: one case each, with all of it in one place.
+// run runs one workload; each is one case.
 func run(ctx context.Context, db *hql.DB, w string, clients int) {
 	total := int64(hosts) * int64(perHost)
 	random := func(client int) *rand.Rand { return rand.New(rand.NewSource(int64(client) + 1)) }
 	prepare := func(sql string) *hql.Stmt { return must(db.Prepare(ctx, sql)) }
 	switch w {
-	case "W1": // one row by its key
+	case "W1": // one row by key
 		s := prepare("SELECT " + columns + " FROM events WHERE host = ? AND ts = ?")
 		loop(w, clients, func(c int) op {
 			r := random(c)
@@ -153,7 +154,7 @@ func run(ctx context.Context, db *hql.DB, w string, clients int) {
 				return n
 			}
 		})
-	case "W2": // a window of 100 rows over the salts
+	case "W2": // a range of 100 rows over all salts
 		s := prepare("SELECT " + columns + " FROM events WHERE host = ? AND ts >= ? AND ts < ?")
 		loop(w, clients, func(c int) op {
 			r := random(c)
@@ -165,7 +166,7 @@ func run(ctx context.Context, db *hql.DB, w string, clients int) {
 				return n
 			}
 		})
-	case "W3": // 500 rows by their keys
+	case "W3": // 500 rows by key
 		s := prepare("SELECT " + columns + " FROM events WHERE (host, ts) IN (" + strings.TrimSuffix(strings.Repeat("(?, ?), ", 500), ", ") + ")")
 		loop(w, clients, func(c int) op {
 			r := random(c)
@@ -185,7 +186,7 @@ func run(ctx context.Context, db *hql.DB, w string, clients int) {
 				return n
 			}
 		})
-	case "W4": // everything
+	case "W4": // all rows
 		s := prepare("SELECT " + columns + " FROM events")
 		once(w, envInt("WARMRUNS", 0), func() int64 {
 			rows, err := s.Query(ctx)
@@ -204,7 +205,7 @@ func run(ctx context.Context, db *hql.DB, w string, clients int) {
 				return n
 			}
 		})
-	case "W6": // a filter that one row in a thousand passes
+	case "W6": // a filter that keeps one row in a thousand
 		s := prepare("SELECT " + columns + " FROM events WHERE cnt < 1000")
 		loop(w, clients, func(int) op {
 			return func() int64 {
@@ -212,7 +213,7 @@ func run(ctx context.Context, db *hql.DB, w string, clients int) {
 				return drain(rows, err, row)
 			}
 		})
-	case "W7": // the newest ten of a host
+	case "W7": // the newest ten rows of a host
 		s := prepare("SELECT " + columns + " FROM events WHERE host = ? ORDER BY ts DESC LIMIT 10")
 		loop(w, clients, func(c int) op {
 			r := random(c)
@@ -224,7 +225,7 @@ func run(ctx context.Context, db *hql.DB, w string, clients int) {
 				return n
 			}
 		})
-	case "W8": // ten rows of each of twenty hosts
+	case "W8": // ten rows for each of twenty hosts
 		s := prepare("SELECT " + columns + " FROM events WHERE host IN (" + strings.TrimSuffix(strings.Repeat("?, ", 20), ", ") + ") AND ts >= ? AND ts < ?")
 		loop(w, clients, func(c int) op {
 			r := random(c)

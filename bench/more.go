@@ -13,7 +13,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// more runs a workload that no peer has. Those that read evload need W11's rows; mem ones use a store of their own.
+// more runs a workload that no other program has. Those that read evload need W11's rows; mem ones use a store of their
+// own.
 //
 //	sql       W1 through database/sql
 //	join      1,000 rows of evload, each with its row of events by the key

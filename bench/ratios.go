@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// line is one measurement, as every peer prints it.
+// line is one measurement, in the form that every program prints.
 type line struct {
 	Peer       string  `json:"peer"`
 	Workload   string  `json:"w"`
@@ -38,12 +38,12 @@ type cell struct {
 	peer     string
 }
 
-// target is a figure to reach: what of hql's against a peer's is at most.
+// target is an upper bound for the ratio of hql's figure to a peer's.
 type target struct {
 	workload string
 	clients  int
 	peer     string
-	what     string // "wall", "client" CPU, "total" CPU or "memory", each for an operation
+	what     string // "wall", "client" CPU, "total" CPU or "memory", per operation
 	most     float64
 }
 
@@ -81,8 +81,7 @@ func measured(file string) (map[cell][]line, error) {
 	return runs, sc.Err()
 }
 
-// ratios prints what hql takes against the others, as the ratio of the medians of their runs: first against the targets, then
-// against the quickest.
+// ratios prints the ratios of hql's medians to the peers': first compared with the targets, then with the fastest peer.
 func ratios(w io.Writer, runs map[cell][]line) {
 	fmt.Fprintf(w, "%-4s %-6s %-4s %10s %10s  %6s  %6s  %s\n", "", "", "", "hql", "peer", "ratio", "target", "")
 	for _, t := range targets {
@@ -101,8 +100,9 @@ func ratios(w io.Writer, runs map[cell][]line) {
 	others(w, runs)
 }
 
-// best prints what hql takes beside the way of any peer that takes least: W3m, say, is another way to W3. "wall" is the time, "cpu" that of
-// client and server together, which tells more where others use the machine.
+// best prints hql's median together with that of the best way of any peer; W3m, for example, is another way to do W3.
+// "wall" is the time, "cpu" the CPU time of client and server together, which is more reliable if other programs use the
+// machine.
 func best(w io.Writer, runs map[cell][]line) {
 	fmt.Fprintf(w, "\n%-6s %10s %10s  %6s  %-7s %10s %10s  %6s  %-7s %10s %10s\n", "", "hql ms", "best ms", "ratio", "", "hql cpu", "best cpu", "ratio", "", "hql client", "its client")
 	ours := slices.SortedFunc(maps.Keys(runs), func(a, b cell) int {
@@ -127,7 +127,7 @@ func best(w io.Writer, runs map[cell][]line) {
 // anyPeer are the letters of hql's peers.
 const anyPeer = "GJP"
 
-// least gives the way of one of the peers, to what c is hql's, that takes least.
+// least returns the way of one of the peers that corresponds to hql's c and has the lowest figure.
 func least(runs map[cell][]line, c cell, peers, what string) (out cell, ok bool) {
 	for peer := range runs {
 		same := peer.workload == c.workload || strings.TrimRight(peer.workload, "abcdefghijklmnopqrstuvwxyz") == c.workload
@@ -141,7 +141,7 @@ func least(runs map[cell][]line, c cell, peers, what string) (out cell, ok bool)
 	return out, ok
 }
 
-// others prints what was run with several clients, and what no peer has.
+// others prints the measurements with several clients, and those that no peer has.
 func others(w io.Writer, runs map[cell][]line) {
 	fmt.Fprintf(w, "\n%-12s %-4s %10s %10s %10s %10s %10s\n", "", "", "ops/s", "rows/s", "p50 ms", "p99 ms", "client ms")
 	for _, c := range slices.SortedFunc(maps.Keys(runs), func(a, b cell) int {
@@ -156,7 +156,8 @@ func others(w io.Writer, runs map[cell][]line) {
 	}
 }
 
-// median is that of what an operation or a row takes, in milliseconds, microseconds or MB, or of operations or rows a second.
+// median returns the median of a figure: per operation or row in milliseconds, microseconds or MB, or operations or rows
+// per second.
 func median(runs []line, what string) float64 {
 	var vs []float64
 	for _, l := range runs {

@@ -14,19 +14,19 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// shape is a table unlike EVENTS, made and filled for one workload: reading all of it.
+// shape is a table with a form unlike that of EVENTS. It is created and filled for one workload: reading all of it.
 type shape struct {
-	columns string // of CREATE TABLE
+	columns string // for CREATE TABLE
 	splits  string
 	rows    int
-	fill    string // the columns beside the key of INSERT ... SELECT; g is the row's number
-	args    []any  // of fill
-	cells   int    // of a row
+	fill    string // the columns after the key in INSERT ... SELECT; g is the row's number
+	args    []any  // arguments of fill
+	cells   int    // number of cells per row
 }
 
-// shapes are read by hql and then, from the same table, by gohbase as written by hand.
+// shapes are read by hql and then by a hand-written gohbase program.
 var shapes = map[string]shape{
-	"servers": inRegions, // as regions, where several servers have them
+	"servers": inRegions, // like regions, for a cluster of several servers
 	"regions": inRegions,
 	"cols":    {columns: list(100, "c%[1]d BIGINT"), rows: 5_000, fill: list(100, "g + %[1]d"), cells: 100},
 	"large":   {columns: "body STRING", rows: 5_000, fill: "?", args: []any{strings.Repeat("0123456789", 1024)}, cells: 1},
@@ -34,7 +34,7 @@ var shapes = map[string]shape{
 
 var inRegions = shape{columns: "a BIGINT, b BIGINT", splits: "SPLIT INTO 200 BY UNIFORM", rows: 100_000, fill: "g, g + 1", cells: 2}
 
-// list repeats a format of a number.
+// list repeats a format with the numbers below n.
 func list(n int, format string) string {
 	var all []string
 	for i := range n {
@@ -43,7 +43,7 @@ func list(n int, format string) string {
 	return strings.Join(all, ", ")
 }
 
-// idle asks for one row by its key after pauses in which definitions get old, by hql and then by gohbase.
+// idle reads one row by key after pauses in which definitions become old, first with hql and then with gohbase.
 func idle(ctx context.Context, db *hql.DB, quorum string) {
 	const pause = 300 * time.Millisecond
 	where := fmt.Sprintf(" FROM events WHERE host = '%s' AND ts = ?", host(7))
@@ -65,7 +65,7 @@ func idle(ctx context.Context, db *hql.DB, quorum string) {
 	})
 }
 
-// shaped runs the workload of one of the shapes; its keys are spread evenly over the stored ones.
+// shaped runs the workload of one of the shapes. Its keys are evenly distributed.
 func shaped(ctx context.Context, db *hql.DB, quorum, w string) bool {
 	if w == "idle" {
 		idle(ctx, db, quorum)

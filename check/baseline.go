@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Baseline counts the statements that may go on failing: by file, verdict and text, not by line.
+// Baseline counts the statements that may continue to fail, by file, verdict and text, not by line.
 type Baseline map[string]int
 
 const baselineHead = "# hql check: statements that missed the rowkey prefix when this file was written. Lines: file, verdict, statement.\n"
 
-// fingerprint returns the line of r in a baseline.
+// fingerprint returns the line for r in a baseline.
 func (r *Result) fingerprint() string {
 	return filepath.ToSlash(filepath.Clean(r.File)) + "\t" + string(r.Verdict) + "\t" + r.SQL
 }
@@ -32,7 +32,8 @@ func ReadBaseline(text string) (Baseline, error) {
 	return b, nil
 }
 
-// Apply marks the results that the baseline has as known. It returns how many of its statements fail no more.
+// Apply marks the results that are in the baseline as known. It returns the number of the baseline's statements that no
+// longer fail.
 func (b Baseline) Apply(results []Result) (gone int) {
 	left := Baseline{}
 	for line, n := range b {
@@ -49,7 +50,7 @@ func (b Baseline) Apply(results []Result) (gone int) {
 	return gone
 }
 
-// BaselineOf is the text of a baseline of the results that fail.
+// BaselineOf returns the text of a baseline with the results that fail.
 func BaselineOf(results []Result) string {
 	var lines []string
 	for i := range results {

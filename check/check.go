@@ -19,13 +19,13 @@ type Verdict string
 
 // The verdicts.
 const (
-	Hit       Verdict = "hit"       // conditions on the rowkey bound every read, or there is none
-	Allowed   Verdict = "allowed"   // it misses the prefix, and ALLOW FULL SCAN or a small LIMIT lets it pass
-	Skip      Verdict = "skip"      // it hits the prefix by a skip scan only
+	Hit       Verdict = "hit"       // conditions on the rowkey bound every read, or nothing is read
+	Allowed   Verdict = "allowed"   // it misses the prefix, but ALLOW FULL SCAN or a small LIMIT allows it
+	Skip      Verdict = "skip"      // it hits the prefix only by a skip scan
 	Miss      Verdict = "miss"      // the full-scan guard would refuse it
-	Unclear   Verdict = "unclear"   // no values are known for which it reads anything
+	Unclear   Verdict = "unclear"   // no known values make it read anything
 	Failed    Verdict = "error"     // it cannot be parsed or planned
-	Unchecked Verdict = "unchecked" // its text is not known before the program runs
+	Unchecked Verdict = "unchecked" // its text is unknown before the program runs
 )
 
 // Bad reports whether a build should fail because of the verdict, unless the statement is excused.
@@ -35,17 +35,17 @@ func (v Verdict) Bad() bool { return v == Skip || v == Miss || v == Unclear }
 type Read struct {
 	Table  string `json:"table"`
 	Layout string `json:"layout"`
-	Access string `json:"access"`           // as EXPLAIN (FORMAT JSON) names it
+	Access string `json:"access"`           // as in EXPLAIN (FORMAT JSON)
 	Bound  int    `json:"bound"`            // parts of the key that the plan uses
-	Parts  int    `json:"parts"`            // parts that are no literals
-	Advice string `json:"advice,omitempty"` // what to add to hit the prefix
+	Parts  int    `json:"parts"`            // parts that are not literals
+	Advice string `json:"advice,omitempty"` // the condition to add to hit the prefix
 }
 
 // Result is the judgement of one statement.
 type Result struct {
 	File    string  `json:"file"`
 	Line    int     `json:"line"`
-	Column  int     `json:"column"` // in characters, from 1
+	Column  int     `json:"column"` // in characters, counted from 1
 	Verdict Verdict `json:"verdict"`
 	// Text describes in one line how the statement reads its tables and which condition to add, or why it cannot be
 	// judged.
@@ -53,13 +53,13 @@ type Result struct {
 	Reads   []Read `json:"reads,omitempty"`
 	SQL     string `json:"sql"`               // on one line
 	Excused bool   `json:"excused,omitempty"` // a comment allows the full scan
-	Known   bool   `json:"known,omitempty"`   // the baseline has it
+	Known   bool   `json:"known,omitempty"`   // it is in the baseline
 }
 
 // Fails reports whether a build should fail because of r.
 func (r *Result) Fails() bool { return r.Verdict.Bad() && !r.Excused && !r.Known }
 
-// ByPlace orders results by file and place.
+// ByPlace compares results by file and position.
 func ByPlace(a, b Result) int {
 	return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line, a.Column-b.Column)
 }
@@ -70,7 +70,7 @@ type Checker struct {
 	engine  *exec.Engine
 }
 
-// New makes a Checker. Definitions that checked sources contain are added to the catalog.
+// New returns a Checker. It adds definitions in the checked sources to the catalog.
 func New(c *catalog.Catalog) *Checker {
 	return &Checker{c, exec.New(nil, c, exec.Config{FullScan: exec.DenyFullScan, Funcs: c.Funcs(), NoFiles: true})}
 }
@@ -88,10 +88,10 @@ func (c *Checker) Statement(ctx context.Context, sql string) Result {
 	return r
 }
 
-// oneLine is a statement's text without line breaks.
+// oneLine returns a statement's text without line breaks.
 func oneLine(sql string) string { return strings.Join(strings.Fields(sql), " ") }
 
-// fail makes err the verdict.
+// fail sets the verdict Failed with the text of err.
 func (r *Result) fail(err error) {
 	r.Verdict, r.Text = Failed, err.Error()
 	var e *parser.Error
@@ -102,7 +102,7 @@ func (r *Result) fail(err error) {
 	}
 }
 
-// judge plans s and notes the verdict in r.
+// judge plans s and sets the verdict of r.
 func (c *Checker) judge(ctx context.Context, s parser.Statement, r *Result) error {
 	u, err := c.engine.PlanUnbound(ctx, s)
 	if err != nil {

@@ -46,7 +46,7 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// textLine is a result for a person, in the form that editors follow to the place.
+// textLine returns a result as a line for users, with the position in the form that editors can follow.
 func textLine(r *Result) string {
 	note := ""
 	switch {
@@ -58,7 +58,7 @@ func textLine(r *Result) string {
 	return fmt.Sprintf("%s:%d:%d: %s%s: %s\n", printable(r.File), r.Line, r.Column, r.Verdict, note, printable(r.Text))
 }
 
-// printable is text without control characters.
+// printable replaces control characters in text.
 func printable(text string) string {
 	return strings.Map(func(c rune) rune {
 		if c < ' ' || c >= 0x7f && c < 0xa0 {
@@ -68,7 +68,8 @@ func printable(text string) string {
 	}, text)
 }
 
-// annotation is a result as a workflow command of GitHub, which shows it at the line; "" for one that needs no attention.
+// annotation returns a result as a workflow command of GitHub, which shows it at the line; "" for a result without
+// problems.
 func annotation(r *Result) string {
 	kind := "error"
 	switch {
@@ -83,7 +84,7 @@ func annotation(r *Result) string {
 	return fmt.Sprintf("::%s file=%s,line=%d,col=%d,title=%s::%s\n", kind, property(r.File), r.Line, r.Column, property("hql check: "+string(r.Verdict)), message(r.Text))
 }
 
-// Summary counts the verdicts in one line: 40 statements: 37 hit, 2 miss (1 excused), 1 unchecked.
+// Summary returns the counts of verdicts in one line: 40 statements: 37 hit, 2 miss (1 excused), 1 unchecked.
 func Summary(results []Result) string {
 	var parts []string
 	for _, v := range []Verdict{Hit, Allowed, Skip, Miss, Unclear, Failed, Unchecked} {

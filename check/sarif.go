@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The types of a SARIF 2.1.0 log, as far as check writes one.
+// The parts of a SARIF 2.1.0 log that check writes.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -78,7 +78,7 @@ var sarifRules = []struct {
 
 const manualURI = "https://github.com/hql-db/hql/blob/main/docs/check.md"
 
-// sarif is a log of the results that need attention, and of those that are excused.
+// sarif returns a log of the results with problems, including the excused ones.
 func sarif(results []Result) sarifLog {
 	run := sarifRun{ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
 	run.Tool.Driver = sarifDriver{Name: "hql check", InformationURI: manualURI}
@@ -108,7 +108,7 @@ func sarif(results []Result) sarifLog {
 	return sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}}
 }
 
-// uri is a file's name as a reference relative to the repository, or as a file URI where it is absolute.
+// uri returns a file's name as a reference relative to the repository, or as a file URI if it is absolute.
 func uri(name string) string {
 	u := url.URL{Path: filepath.ToSlash(name)}
 	if filepath.IsAbs(name) {

@@ -14,33 +14,33 @@ import (
 // Source is a text of statements.
 type Source struct {
 	Text string
-	// At gives the place of an offset in Text.
+	// At returns the position of an offset in Text.
 	At func(offset int) Place
-	// Place is the place of a text that is concatenated from several; nil: the statements are where At says.
+	// Place is the position of a text that is concatenated from several ones; nil: At returns the positions.
 	Place *Place
 	// Allowed is set if the code around the text excuses its statements.
 	Allowed bool
 	Origin  Origin
 }
 
-// Origin says for which database a text is. A text that is not certainly for hql is judged if it names a table of the
-// catalog.
+// Origin is the kind of database for which a text is. A text that may not be for hql is judged only if it names a table of
+// the catalog.
 type Origin uint8
 
 // The origins.
 const (
 	Own   Origin = iota // hql
-	Other               // any database: it is passed to database/sql
-	Guess               // perhaps none: it is passed to a method of an unknown type
+	Other               // any database: the text is passed to database/sql
+	Guess               // perhaps no database: the text is passed to a method of an unknown type
 )
 
-// Place is a place in a file.
+// Place is a position in a file.
 type Place struct {
 	File         string
 	Line, Column int
 }
 
-// File is the source of an SQL file.
+// File returns the source for an SQL file.
 func File(name, text string) Source {
 	text = strings.TrimPrefix(text, "\uFEFF")
 	return Source{Text: text, At: func(offset int) Place {
@@ -51,7 +51,7 @@ func File(name, text string) Source {
 
 // piece is one statement of a source.
 type piece struct {
-	start   int // in the source's text
+	start   int // offset in the source's text
 	text    string
 	excused bool
 }
@@ -59,19 +59,19 @@ type piece struct {
 // Excuse matches a comment that excuses a statement: it begins with these words.
 var Excuse = regexp.MustCompile(`(?i)^(?:--|//|/\*)?\s*hql:\s*allow[ -]full[ -]scan\b`)
 
-// copied matches COPY ... FROM stdin with the lines of data behind it, up to \.
+// copied matches COPY ... FROM stdin with the data after it, up to \.
 var copied = regexp.MustCompile(`(?is)(?:^|\n)[ \t]*copy\b[^;]*\bfrom\s+stdin\b[^;\n]*;[^\n]*\n(.*?)(?:(?m:^)\\\.|$)`)
 
-// pieces cuts a script at its semicolons. A comment belongs to the statement that follows it, or that ends on its line.
-// A command of the prompt, from a backslash to the end of its line, ends a statement, too. \copy is a statement, and \; is
-// a semicolon.
+// pieces splits a script at its semicolons. A comment belongs to the statement that follows it, or that ends on its line.
+// A psql command, from a backslash to the end of its line, also ends a statement. \copy is a statement, and \; is a
+// semicolon.
 func pieces(src string) []piece {
-	for _, m := range copied.FindAllStringSubmatchIndex(src, -1) { // data are no tokens
+	for _, m := range copied.FindAllStringSubmatchIndex(src, -1) { // data are not tokens
 		src = src[:m[2]] + strings.Repeat(" ", m[1]-m[2]) + src[m[1]:]
 	}
 	var out []piece
 	begun, excused := -1, false
-	passed, ended := 0, 0 // offsets before which tokens are left out; behind the last semicolon
+	passed, ended := 0, 0 // offset up to which tokens are skipped; offset after the last semicolon
 	end := func(at int) {
 		if begun >= 0 {
 			out = append(out, piece{begun, src[begun:at], excused})
@@ -94,7 +94,7 @@ func pieces(src string) []piece {
 			}
 		case t.Text == ";" && t.Kind == parser.OperatorToken:
 			end(at)
-		case t.Kind == parser.InvalidToken && strings.HasPrefix(t.Text, `\`): // also \gset in place of a semicolon
+		case t.Kind == parser.InvalidToken && strings.HasPrefix(t.Text, `\`): // also \gset instead of a semicolon
 			end(at)
 			line, _, _ := strings.Cut(src[at:], "\n")
 			switch passed = at + len(line); {
@@ -115,10 +115,10 @@ func pieces(src string) []piece {
 // argument matches a parameter as sqlc writes it.
 var argument = regexp.MustCompile(`\bsqlc\.(?:n?arg|slice)\(\s*'?(\w+)'?\s*\)`)
 
-// parsed parses a statement, in which :name, :'name' and sqlc.arg(name) may stand for parameters, as other tools write them.
+// parsed parses a statement in which :name, :'name' and sqlc.arg(name) may be parameters, as in other tools.
 func parsed(text string) (parser.Statement, error) {
 	text = argument.ReplaceAllStringFunc(text, func(s string) string {
-		return fmt.Sprintf("%-*s", len(s), "@"+argument.FindStringSubmatch(s)[1]) // as long as it was
+		return fmt.Sprintf("%-*s", len(s), "@"+argument.FindStringSubmatch(s)[1]) // padded to the same length
 	})
 	s, err := parser.ParseStatement(text)
 	if err == nil || !strings.Contains(text, ":") {
@@ -131,7 +131,7 @@ func parsed(text string) (parser.Statement, error) {
 		if t.Text != ":" || name.Pos != t.Pos+1 {
 			continue
 		}
-		if i > 0 { // family:qualifier and a[1:n] are none
+		if i > 0 { // not in family:qualifier and a[1:n]
 			before := toks[i-1]
 			operand := before.Kind != parser.OperatorToken || before.Text == ")" || before.Text == "]"
 			if operand && int(before.Pos)+len(before.Text) == int(t.Pos) {
@@ -141,7 +141,7 @@ func parsed(text string) (parser.Statement, error) {
 		switch name.Kind {
 		case parser.NameToken, parser.KeywordToken, parser.StringToken:
 			word := "@" + strings.Trim(name.Text, "'")
-			copy(b[t.Pos:], word+strings.Repeat(" ", 1+len(name.Text)-len(word))) // as long as it was
+			copy(b[t.Pos:], word+strings.Repeat(" ", 1+len(name.Text)-len(word))) // padded to the same length
 		}
 	}
 	if s, again := parser.ParseStatement(string(b)); again == nil {
@@ -150,7 +150,7 @@ func parsed(text string) (parser.Statement, error) {
 	return nil, err
 }
 
-// Define adds the tables and views that a source defines, and the catalog lacks, to the catalog.
+// Define adds to the catalog the tables and views that a source defines and that the catalog lacks.
 func (c *Checker) Define(src Source) {
 	for _, p := range pieces(src.Text) {
 		if s, err := parsed(p.text); err == nil && !c.defined(s) {
@@ -159,7 +159,7 @@ func (c *Checker) Define(src Source) {
 	}
 }
 
-// defined reports whether s defines nothing that the catalog lacks.
+// defined reports whether the catalog already has the table or view that s defines.
 func (c *Checker) defined(s parser.Statement) bool {
 	name := ""
 	switch s := s.(type) {
@@ -194,7 +194,7 @@ func (c *Checker) Source(ctx context.Context, src Source) []Result {
 		r := Result{File: at.File, Line: at.Line, Column: at.Column, SQL: oneLine(p.text)}
 		s, err := parsed(p.text)
 		if err == nil && !c.defined(s) {
-			err = c.catalog.Load(p.text) // it was not added: say why
+			err = c.catalog.Load(p.text) // it was not added: report why
 		}
 		if src.Origin != Own && (s == nil && src.Origin == Guess || !c.known(s, p.text)) {
 			if src.Origin == Other {
@@ -220,8 +220,8 @@ func (c *Checker) Source(ctx context.Context, src Source) []Result {
 	return out
 }
 
-// known reports whether a statement names a table or view of the catalog. A text that cannot be parsed names one if it is
-// behind a word that tables follow.
+// known reports whether a statement names a table or view of the catalog. In a text that cannot be parsed, the name must
+// follow a word after which tables come.
 func (c *Checker) known(s parser.Statement, text string) bool {
 	if s == nil {
 		before := ""

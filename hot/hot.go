@@ -1,5 +1,5 @@
-// Package hot finds where the load of tables falls. It asks the master for the requests of each region again and again,
-// and says them by values of the keys. It installs nothing and reads no row.
+// Package hot finds the regions with the most load. It repeatedly reads the requests of each region from the master, and
+// reports them with the keys as values. It installs nothing and reads no rows.
 package hot
 
 import (
@@ -20,8 +20,8 @@ import (
 // Report is the load of regions over time.
 type Report struct {
 	Began    time.Time `json:"began"`
-	Seconds  []float64 `json:"seconds"` // since it began, at the end of each interval
-	Regions  []Region  `json:"regions"` // by table, then key
+	Seconds  []float64 `json:"seconds"` // since Began, at the end of each interval
+	Regions  []Region  `json:"regions"` // sorted by table, then key
 	Findings []string  `json:"findings"`
 }
 
@@ -29,21 +29,21 @@ type Report struct {
 type Region struct {
 	Table  string `json:"table"`
 	Stored string `json:"stored_in"` // the HBase table
-	Begins string `json:"begins"`    // the first key, by values
+	Begins string `json:"begins"`    // the start key as values
 	Server string `json:"server"`
 	Reads  Counts `json:"reads"`
 	Writes Counts `json:"writes"`
-	// Filtered are rows that servers looked at and a filter dropped.
+	// Filtered counts rows that servers have read and a filter has dropped.
 	Filtered Counts `json:"filtered"`
 
 	layout      *catalog.Layout
 	start, stop []byte
 }
 
-// Counts are requests by interval.
+// Counts are numbers of requests by interval.
 type Counts []int64
 
-// Sum is all of them.
+// Sum returns the sum over all intervals.
 func (c Counts) Sum() (n int64) {
 	for _, x := range c {
 		n += x
@@ -51,8 +51,8 @@ func (c Counts) Sum() (n int64) {
 	return n
 }
 
-// Watch asks every so often for some time, or until ctx ends: then it gives what it has seen, if that is an interval.
-// progress, which may be nil, is called behind each interval.
+// Watch reads the counts once per interval every, for the time long or until ctx ends. It returns the intervals seen, or
+// an error if there is none. It calls progress, if not nil, after each interval.
 func Watch(ctx context.Context, c hbase.Client, tables []*catalog.Table, every, long time.Duration, progress func(done time.Duration)) (*Report, error) {
 	r := &Report{Began: time.Now()}
 	w := watcher{client: c, tables: tables, report: r, byName: map[string]int{}, last: map[string]hbase.RegionLoad{}}
@@ -88,12 +88,12 @@ type watcher struct {
 	client hbase.Client
 	tables []*catalog.Table
 	report *Report
-	byName map[string]int // in report.Regions
+	byName map[string]int // index in report.Regions
 	last   map[string]hbase.RegionLoad
 }
 
-// ask adds the requests since the last time. A region that was opened anew counts from 0; one that is new, as after a
-// split, counts from the next time on.
+// ask adds the requests since the last call. A region that was reopened counts from 0; a new one, as after a split, counts
+// from the next call on.
 func (w *watcher) ask(ctx context.Context, first bool) error {
 	r := w.report
 	var names []string
@@ -141,7 +141,7 @@ func (w *watcher) ask(ctx context.Context, first bool) error {
 	return nil
 }
 
-// add sets the n-th interval.
+// add sets the count of the n-th interval.
 func (c *Counts) add(n int, count int64) {
 	for len(*c) < n {
 		*c = append(*c, 0)
@@ -151,7 +151,7 @@ func (c *Counts) add(n int, count int64) {
 	}
 }
 
-// stored are the HBase tables of a layout.
+// stored returns the names of a layout's HBase tables.
 func (w *watcher) stored(ctx context.Context, l *catalog.Layout) ([]string, error) {
 	prefix, whole := l.Stored.Prefix()
 	if whole {
@@ -160,7 +160,7 @@ func (w *watcher) stored(ctx context.Context, l *catalog.Layout) ([]string, erro
 	return w.client.Tables(ctx, prefix)
 }
 
-// regions adds the regions of an HBase table that are not known yet.
+// regions adds the regions of an HBase table that are not in the report yet.
 func (w *watcher) regions(ctx context.Context, t *catalog.Table, l *catalog.Layout, stored string) error {
 	regions, err := w.client.Regions(ctx, stored)
 	if errors.Is(err, hbase.ErrNoTable) {
@@ -178,7 +178,7 @@ func (w *watcher) regions(ctx context.Context, t *catalog.Table, l *catalog.Layo
 	return nil
 }
 
-// border says the first key of a region by the values of the parts that it has whole.
+// border returns the start key of a region as the values of its complete parts.
 func border(l *catalog.Layout, start []byte) string {
 	var out []string
 	at := 0
@@ -198,14 +198,14 @@ func border(l *catalog.Layout, start []byte) string {
 	return strings.Join(out, ", ")
 }
 
-// Shares from which on a finding is worth a line: of one region, over an even share; of rows that are filtered away.
+// Thresholds for findings: the share of requests of one region, and the share of rows that are filtered out.
 const (
 	muchOfAll   = 0.3
 	overEven    = 3
 	muchOfReads = 0.8
 )
 
-// find says in words what is uneven, for each HBase table.
+// find describes uneven load for each HBase table.
 func (r *Report) find() (out []string) {
 	for from := 0; from < len(r.Regions); {
 		to := from
@@ -218,7 +218,7 @@ func (r *Report) find() (out []string) {
 	return out
 }
 
-// findings are those of one HBase table.
+// findings describes uneven load in one HBase table.
 func findings(regions []Region) (out []string) {
 	of := regions[0].Stored
 	all := int64(0)
@@ -261,7 +261,7 @@ func findings(regions []Region) (out []string) {
 	return out
 }
 
-// why names a hot region, the likely cause, and what to do.
+// why names a hot region, the probable cause, and a remedy.
 func (g *Region) why(last bool, kind string) string {
 	first := g.layout.Key.Parts[0]
 	place := "the region that begins with " + g.Begins
@@ -279,7 +279,7 @@ func (g *Region) why(last bool, kind string) string {
 	return fmt.Sprintf("%s: if it holds several values of %s, split it; if one value is hot, hql design finds a part to put in front", place, first.Source)
 }
 
-// alone reports whether all keys of the region have one value of the first part.
+// alone reports whether all keys of the region have the same value of the first part.
 func (g *Region) alone() (value string, ok bool) {
 	ends := g.layout.Key.Ends(g.start, false)
 	if len(ends) == 0 || ends[0] >= len(g.start) || len(g.stop) < ends[0] || !bytes.Equal(g.start[:ends[0]], g.stop[:ends[0]]) {

@@ -14,10 +14,10 @@ const (
 	mostColumns = 60
 )
 
-// heat are the marks of the map, from nothing to the most.
+// heat has the marks of the map, from no requests to the most.
 const heat = " .:-=+*#%@"
 
-// String is the report for a terminal: the regions down, the time across, and the regions with the most requests.
+// String returns the report for a terminal: regions as lines, time as columns, and the regions with the most requests.
 func (r *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "requests by region in %.0f s, from %s\n", r.took(), r.Began.UTC().Format("15:04:05"))
@@ -56,7 +56,7 @@ func (r *Report) String() string {
 
 func (r *Report) took() float64 { return r.Seconds[len(r.Seconds)-1] }
 
-// mark is that of n among the most requests of any place; one request is seen.
+// mark returns the mark for n, if most is the highest count in the map. A single request is visible.
 func mark(n, most int64) byte {
 	if n <= 0 {
 		return heat[0]
@@ -64,14 +64,14 @@ func mark(n, most int64) byte {
 	return heat[1+(n-1)*int64(len(heat)-2)/max(1, most-1)]
 }
 
-// line is a line of the map: a region, or neighbours.
+// line is a line of the map: one region, or several neighbours.
 type line struct {
 	stored, name  string
-	all           []int64 // by column
+	all           []int64 // by column of the map
 	reads, writes int64
 }
 
-// lines are those of the map. Neighbours share one where there are too many regions.
+// lines returns the lines of the map. Neighbouring regions share a line if there are too many.
 func (r *Report) lines() (out []line) {
 	per := (len(r.Regions) + mostLines - 1) / mostLines
 	columns := min(len(r.Seconds), mostColumns)
@@ -90,7 +90,7 @@ func (r *Report) lines() (out []line) {
 	return out
 }
 
-// ranked are the regions with the most requests.
+// ranked returns the regions with the most requests.
 func (r *Report) ranked() (out []*Region) {
 	for i := range r.Regions {
 		if r.Regions[i].total() > 0 {
@@ -103,7 +103,7 @@ func (r *Report) ranked() (out []*Region) {
 
 func (g *Region) total() int64 { return g.Reads.Sum() + g.Writes.Sum() }
 
-// short cuts a long text.
+// short shortens a long text.
 func short(s string) string {
 	if r := []rune(s); len(r) > 40 {
 		return string(r[:39]) + "…"
@@ -111,7 +111,7 @@ func short(s string) string {
 	return s
 }
 
-// HTML is the report as a page of its own, with the figures of each place under the cursor.
+// HTML returns the report as a page, which shows the figures of the place under the cursor.
 func (r *Report) HTML() string {
 	w := &page.Writer{}
 	w.Begin("hql hot")

@@ -8,11 +8,11 @@ import (
 )
 
 // Cache keeps numbers of names for later statements. Numbers never change. A name without a number may get one at any
-// time, so that is not kept. The zero value is ready to use; it is safe for concurrent use.
+// time, so its absence is not cached. The zero value is ready to use; it is safe for concurrent use.
 type Cache struct {
 	mu      sync.Mutex
 	byName  map[string]types.Value
-	cleared int // how often: a number that was read before is not kept after
+	cleared int // number of Clear calls: a number that was read before the last one is not cached
 }
 
 // maxKept bounds the numbers that an engine caches, and those that a statement caches in addition to the numbers of its
@@ -36,7 +36,7 @@ func (c *Cache) get(name string) (types.Value, bool) {
 	return v, ok
 }
 
-// age returns the value that put needs for a number that is read from now on.
+// age returns the value to pass to put with a number that is read from now on.
 func (c *Cache) age() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,7 +18,7 @@ type Counters interface {
 	Add(ctx context.Context, name string, n int64) (int64, error)
 }
 
-// next draws a number for t.col that no name has.
+// next draws a number for t.col that no other name has.
 func (d tables) next(ctx context.Context, t *catalog.Table, col *catalog.Column) (int64, error) {
 	if _, err := d.count(ctx, t, col); err != nil {
 		return 0, err
@@ -36,7 +36,7 @@ func (n *Numbers) Reserve(ctx context.Context, t *catalog.Table, col *catalog.Co
 	return err
 }
 
-// Counter is the name of the counter that the numbers of t.col are drawn from.
+// Counter returns the name of the counter from which numbers for t.col are drawn.
 func Counter(t *catalog.Table, col *catalog.Column) string { return t.Name + "." + col.Name }
 
 // count returns the number drawn last for t.col. It creates a missing counter at the largest number in the table. If
@@ -57,7 +57,7 @@ func (d tables) count(ctx context.Context, t *catalog.Table, col *catalog.Column
 	}
 }
 
-// largest gives the largest number in t.col, at least 0.
+// largest returns the largest number in t.col, or 0 if there is no positive one.
 func (d tables) largest(ctx context.Context, t *catalog.Table, col *catalog.Column) (most int64, err error) {
 	q := &parser.SelectCore{
 		Items: []parser.SelectItem{{Expr: &parser.Call{Name: "MAX", Args: []parser.Expr{&parser.ColumnRef{Name: col.Name, Quoted: true}}}}},

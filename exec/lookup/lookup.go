@@ -21,12 +21,12 @@ import (
 type Dictionary interface {
 	// ID reads the number of a name; NULL if it has none.
 	ID(ctx context.Context, k plan.LookupKey) (types.Value, error)
-	// Names reads the names to which call has assigned numbers, by types.Value.AppendKey of their numbers: all of them,
-	// or only the name of number if there may be millions.
+	// Names reads the names to which call has assigned numbers, by the types.Value.AppendKey of their numbers. It reads
+	// all of them, or only the name of number if there may be millions.
 	Names(ctx context.Context, call *expr.Call, number types.Value) (names map[string]types.Value, all bool, err error)
 	// Allocate assigns the next number to a name without one, unless another writer does.
 	Allocate(ctx context.Context, k plan.LookupKey) error
-	// Some returns a number of the right type, with which a key is tested before its names have numbers.
+	// Some returns any number of the right type, to test a key before its names have numbers.
 	Some() types.Value
 }
 
@@ -42,13 +42,13 @@ type Env struct {
 // Clock gives the timestamps of writes.
 type Clock interface{ Next() int64 }
 
-// Statement is the one that goes by the numbers.
+// Statement is the statement that uses the numbers.
 type Statement interface {
 	// KeyEnv returns the environment in which parts of keys are computed.
 	KeyEnv() expr.Env
-	// Query calls f with the rows of a query that reads whole tables; args are its parameters.
+	// Query calls f with the rows of a query; args are its parameters. The query may read whole tables.
 	Query(ctx context.Context, q *parser.SelectCore, args []types.Value, f func(rows [][]types.Value) error) error
-	// Counters are in the store.
+	// Counters in the store.
 	Counters
 }
 
@@ -57,12 +57,12 @@ type Statement interface {
 // the numbers under which it was searched. They are safe for concurrent use.
 type Numbers struct {
 	env    Env
-	age    int // of the cache when the statement began, which may go by definitions that were changed since
+	age    int // of the cache when the statement began: the statement may use definitions that were changed since
 	uids   uids
 	tables tables
 
 	mu          sync.Mutex
-	now, before map[string]types.Value // NULL for a name that has none
+	now, before map[string]types.Value // NULL for a name without a number
 	names       map[string]*names      // by LOOKUP call
 }
 
@@ -106,7 +106,7 @@ func (n *Numbers) Get(k plan.LookupKey) (v types.Value, ok bool) {
 	return v, ok
 }
 
-// keep records a number; the caller holds n.mu. Most statements need none.
+// keep records a number; the caller holds n.mu. The maps are allocated late, because most statements need none.
 func (n *Numbers) keep(name string, v types.Value) {
 	if n.now == nil {
 		n.now = map[string]types.Value{}
@@ -114,13 +114,13 @@ func (n *Numbers) keep(name string, v types.Value) {
 	n.now[name] = v
 }
 
-// Known is expr.Env.Lookup for the names that have numbers.
+// Known implements expr.Env.Lookup: it returns only existing numbers.
 func (n *Numbers) Known(table, column string, args []types.Value) (types.Value, bool) {
 	v, ok := n.Get(plan.LookupKey{Table: table, Column: column, Args: args})
 	return v, ok && !v.IsNull()
 }
 
-// Any is Known with some number for each other name, as if it had one.
+// Any is Known, except that it returns some number for a name without one.
 func (n *Numbers) Any(table, column string, args []types.Value) (types.Value, bool) {
 	if v, ok := n.Known(table, column, args); ok {
 		return v, true
@@ -128,7 +128,7 @@ func (n *Numbers) Any(table, column string, args []types.Value) (types.Value, bo
 	return n.dictionary(table).Some(), true
 }
 
-// Trim forgets numbers of rows that are finished; call it before others are begun.
+// Trim forgets the numbers of earlier rows. It must be called between batches of rows.
 func (n *Numbers) Trim() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -146,7 +146,7 @@ func (n *Numbers) Resolve(ctx context.Context, k plan.LookupKey) error {
 	return err
 }
 
-// ask reads and records the number of k; NULL for none.
+// ask reads and records the number of k; NULL if there is none.
 func (n *Numbers) ask(ctx context.Context, k plan.LookupKey) (types.Value, error) {
 	v, err := n.dictionary(k.Table).ID(ctx, k)
 	if err != nil {
@@ -173,7 +173,7 @@ func (n *Numbers) number(ctx context.Context, k plan.LookupKey) error {
 	if err := n.dictionary(k.Table).Allocate(ctx, k); err != nil {
 		return err
 	}
-	v, err := n.ask(ctx, k) // ours, or the one that another writer gave meanwhile
+	v, err := n.ask(ctx, k) // the new number, or the one that another writer has assigned meanwhile
 	if err == nil && v.IsNull() {
 		err = fmt.Errorf("LOOKUP in %s: the number that %s was given is gone: it was deleted, or one was with a later timestamp", k.Table, k.Args[len(k.Args)-1].SQL())
 	}
@@ -219,10 +219,10 @@ func (n *Numbers) with(ctx context.Context, eval func(env *expr.Env) error, get 
 	}
 }
 
-// maxAsked bounds how many names a statement asks a dictionary for at the same time.
+// maxAsked bounds the number of parallel requests of a statement to a dictionary.
 const maxAsked = 16
 
-// Allocate gives numbers to the names in a row of t that have none yet.
+// Allocate assigns numbers to the names in a row of t that have none yet.
 func (n *Numbers) Allocate(ctx context.Context, t *catalog.Table, row []types.Value) error {
 	for _, p := range t.LookupParts() {
 		err := n.with(ctx, func(env *expr.Env) error {
@@ -248,7 +248,7 @@ func (n *Numbers) ResolveNames(ctx context.Context, t *catalog.Table, rows [][]t
 		err := n.with(ctx, func(env *expr.Env) error {
 			for _, row := range rows {
 				env.Row = row
-				p.Expr.Eval(env) // where the row would stand is not the question
+				p.Expr.Eval(env) // only the names matter, not the result
 			}
 			return nil
 		}, n.Resolve, false)
@@ -259,16 +259,16 @@ func (n *Numbers) ResolveNames(ctx context.Context, t *catalog.Table, rows [][]t
 	return nil
 }
 
-// names are the names by number that a statement has read of one call. A look-up table may have names in its key that are
-// numbers themselves: then reading it reads others, never these again.
+// names are the names by number that a statement has read for one call. The key of a look-up table may contain numbers of
+// other names: then reading it reads names of other calls, never of this one.
 type names struct {
-	slot  chan struct{} // holds one that reads or fills what follows
+	slot  chan struct{} // held by the goroutine that reads or changes the other fields
 	found map[string]types.Value
-	none  map[string]bool // numbers that were looked for after they were seen
-	began time.Time       // reading all names
+	none  map[string]bool // numbers that were not found by a later read
+	began time.Time       // of the last read of all names
 }
 
-// namesOf gives the names of call.
+// namesOf returns the names for call.
 func (n *Numbers) namesOf(call *expr.Call) *names {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -282,8 +282,8 @@ func (n *Numbers) namesOf(call *expr.Call) *names {
 	return n.names[id]
 }
 
-// Name returns the name of a number in a row read at seen. Another writer may have drawn the number after the names
-// were read. But the name was stored before the row, so names that were read after seen are complete.
+// Name returns the name of a number in a row that was read at seen. Another writer may have drawn the number after the
+// names were read. But a name is stored before the row, so names that were read after seen are complete.
 func (n *Numbers) Name(ctx context.Context, call *expr.Call, number types.Value, seen time.Time) (name types.Value, ok bool, err error) {
 	known, key := n.namesOf(call), string(number.AppendKey(nil))
 	select {

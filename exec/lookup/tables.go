@@ -14,15 +14,15 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// tables are the tables that LOOKUP names: each row is a name, with the name in its key columns and the number in a
-// cell. Numbers come from a counter that servers increment, and the name's cell is written only if it is missing, so
-// that two writers cannot assign two numbers to one name.
+// tables is the Dictionary of the tables that LOOKUP names: each row is a name, with the name in its key columns and the
+// number in a cell. Numbers come from a counter that servers increment. The cell is written only if it is missing, so that
+// two writers cannot assign two numbers to one name.
 type tables struct {
 	*Env
-	numbers *Numbers // for keys that are made of numbers themselves
+	numbers *Numbers // for keys that contain numbers of other names
 }
 
-// Some is a number.
+// Some returns 0.
 func (tables) Some() types.Value { return types.NewInt(0) }
 
 // ID reads the cell of a name.
@@ -51,15 +51,15 @@ func (d tables) ID(ctx context.Context, k plan.LookupKey) (types.Value, error) {
 	return types.Value{}, nil
 }
 
-// cell is the place of a name's number.
+// cell is the position of a name's number.
 type cell struct {
 	table  *catalog.Table
 	col    *catalog.Column
-	stored string // the HBase table
+	stored string // the name of the HBase table
 	key    []byte
 }
 
-// place finds the cell of k, in the row whose key columns are its arguments. get reads the numbers that this key itself
+// place returns the cell of k, in the row whose key columns are its arguments. get reads the numbers that this key
 // contains: see Numbers.with.
 func (d tables) place(ctx context.Context, k plan.LookupKey, get func(context.Context, plan.LookupKey) error, each bool) (at cell, err error) {
 	t, ok := d.Catalog.Table(k.Table)

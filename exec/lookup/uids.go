@@ -13,8 +13,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// OpenTSDB's UID table: a row a name with its id, a row an id with its name, both under the
-// kind (metrics, tagk, tagv) as qualifier, and the counters of the kinds.
+// OpenTSDB's UID table has one row per name with its id, and one row per id with its name. Both have the kind (metrics,
+// tagk, tagv) as qualifier. A further row has the counters of the kinds.
 const (
 	uidTable      = expr.UIDTable
 	uidFamily     = "id"
@@ -26,13 +26,13 @@ const (
 // uids is OpenTSDB's table of ids.
 type uids struct{ *Env }
 
-// Some is an id.
+// Some returns an id of zeros.
 func (uids) Some() types.Value { return types.NewBytes(string(make([]byte, uidWidth))) }
 
-// ID asks for the id of a name.
+// ID reads the id of a name.
 func (d uids) ID(ctx context.Context, k plan.LookupKey) (types.Value, error) {
 	name, ok := latin1(k.Args[0].Text())
-	if !ok || name == "" { // it cannot have one
+	if !ok || name == "" { // such a name cannot have an id
 		return types.Value{}, nil
 	}
 	v, err := d.cell(ctx, name, uidFamily, k.Column)
@@ -42,7 +42,7 @@ func (d uids) ID(ctx context.Context, k plan.LookupKey) (types.Value, error) {
 	return types.NewBytes(string(v)), nil
 }
 
-// Names asks for the name of one id: there may be millions.
+// Names reads the name of one id: there may be millions of ids.
 func (d uids) Names(ctx context.Context, call *expr.Call, id types.Value) (names map[string]types.Value, all bool, err error) {
 	kind, ok := call.Args[0].(*expr.Const)
 	if !ok {
@@ -59,7 +59,7 @@ func (d uids) Names(ctx context.Context, call *expr.Call, id types.Value) (names
 	return map[string]types.Value{string(id.AppendKey(nil)): types.NewString(string(name))}, false, nil
 }
 
-// cell reads a cell of the UID table, nil when it is not there.
+// cell reads a cell of the UID table; nil if it does not exist.
 func (d uids) cell(ctx context.Context, key, family, kind string) ([]byte, error) {
 	rows, err := d.Client.Get(ctx, uidTable, [][]byte{[]byte(key)}, &hbase.ReadOptions{Families: []string{family}})
 	if err != nil {
@@ -111,7 +111,7 @@ func refusedInName(c rune) bool {
 	return !unicode.IsLetter(c) && (c < '0' || c > '9') && !strings.ContainsRune("-_./", c)
 }
 
-// latin1 gives the bytes of s in ISO-8859-1, as OpenTSDB stores names.
+// latin1 returns s in ISO-8859-1, as OpenTSDB stores names.
 func latin1(s string) (string, bool) {
 	b := make([]byte, 0, len(s))
 	for _, c := range s {

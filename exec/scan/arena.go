@@ -6,11 +6,11 @@ import (
 	"github.com/hql-db/hql/internal/poison"
 )
 
-// arenaChunk is the size of an arena's later chunks. They are small, because one kept value keeps its whole chunk in
-// memory. The first is smaller still, as many statements read one row.
+// arenaChunk is the size of an arena's later chunks in bytes. It is small, because one kept value keeps its whole chunk in
+// memory. The first chunk is smaller still, since many statements read one row.
 const firstArenaChunk, arenaChunk = 128, 16 << 10
 
-// arena makes strings of bytes, many in one allocation.
+// arena allocates strings, many in one allocation.
 type arena struct{ chunk []byte }
 
 // text copies b. The string is valid until the arena is rewound to before it.
@@ -29,7 +29,7 @@ func (a *arena) text(b []byte) string {
 	return unsafe.String(&a.chunk[n], len(b))
 }
 
-// mark is a place in the arena.
+// mark returns the current position for rewind.
 func (a *arena) mark() []byte { return a.chunk }
 
 // rewind releases the strings made since mark; no caller may still use them.

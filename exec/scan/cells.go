@@ -7,7 +7,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// CellsValue is cells as one value of a row; see plan.Scan.Cells.
+// CellsValue encodes cells as one value of a row: see plan.Scan.Cells.
 func CellsValue(cells []hbase.Cell) types.Value {
 	var b []byte
 	for i := range cells {
@@ -20,7 +20,7 @@ func CellsValue(cells []hbase.Cell) types.Value {
 	return types.NewBytes(string(b))
 }
 
-// CellsOf gives the cells that CellsValue made v of.
+// CellsOf decodes a value that CellsValue has encoded.
 func CellsOf(v types.Value) []hbase.Cell {
 	var out []hbase.Cell
 	b := []byte(v.Text())

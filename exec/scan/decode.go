@@ -20,7 +20,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// rowBatch is a run of decoded rows over one array, to be filled again.
+// rowBatch holds decoded rows in one array, which is reused for later batches.
 type rowBatch struct {
 	rows  [][]types.Value
 	slab  []types.Value
@@ -29,7 +29,7 @@ type rowBatch struct {
 
 func newRowBatch(width int) *rowBatch { return &rowBatch{width: width} }
 
-// grow appends a row of NULLs. Rows stay where they are when the array is replaced.
+// grow appends a row of NULLs. If it replaces the array, earlier rows stay valid.
 func (b *rowBatch) grow() []types.Value {
 	n := len(b.slab)
 	if n+b.width > cap(b.slab) {
@@ -59,49 +59,49 @@ func (b *rowBatch) reset() {
 type wantedCell struct {
 	family, qualifier string
 	col               *catalog.Column
-	plain             types.Type // of cells that are the value's bytes; Null for others
+	plain             types.Type // type of cells that contain the value's bytes; Null for other encodings
 }
 
-// Decoder turns the rows of a store into rows of values. It is for one goroutine.
+// Decoder decodes the rows of a store. It is not safe for concurrent use.
 type Decoder struct {
 	st       *Reads
 	scan     *plan.Scan
 	layout   *catalog.Layout
-	wanted   []wantedCell      // by family, then qualifier: the order in which cells come
-	absent   []*catalog.Column // those of wanted that have a value where their cell is not there
+	wanted   []wantedCell      // sorted by family, then qualifier, like the cells
+	absent   []*catalog.Column // those of wanted that have a value if their cell does not exist
 	packed   *catalog.Column
 	key, ts  bool // whether _key and _ts are wanted
-	entries  bool // of the rows only the keys: see plan.Scan.Entries
+	entries  bool // only keys are read: see plan.Scan.Entries
 	residual expr.Expr
 	keys     catalog.KeyReader
 	texts    arena
-	same     []types.Value // where nothing of the rows is wanted, scratch to check keys in; nil: something is
-	blank    []types.Value // stands for every row then; nobody writes it
+	same     []types.Value // if no column is wanted: scratch for checking keys; otherwise nil
+	blank    []types.Value // in that case the row returned for every row; it is never written
 	env      expr.Env
-	times    []int64 // scratch of AllVersions
+	times    []int64 // scratch for AllVersions
 	points   []StoredPoint
-	batch    *rowBatch       // of Decode
-	ctx      context.Context // of the read that is being decoded: a name may have to be asked for
-	seen     time.Time       // not before that read was answered
+	batch    *rowBatch       // for Decode
+	ctx      context.Context // of the read that is being decoded: a name may have to be read
+	seen     time.Time       // a time before that read was sent
 }
 
-// NewDecoder makes a decoder for rows of layout l of s's table. It checks the
-// residual unless it reads entries: rows are checked when looked up back.
+// NewDecoder returns a decoder for rows of layout l of s's table. It checks the residual, except for index entries: their
+// rows are checked when they are looked up.
 func NewDecoder(st *Reads, s *plan.Scan, l *catalog.Layout) *Decoder {
 	d := &Decoder{}
 	d.of(st, s, l)
 	return d.ready()
 }
 
-// of sets the state that all decoders of a table access share. Decoders for several goroutines copy it from another
-// one, a single one gets it from ready.
+// of sets the state that all decoders of a table access share. Decoders for several goroutines are copies; a single one
+// calls ready itself.
 func (d *Decoder) of(st *Reads, s *plan.Scan, l *catalog.Layout) {
 	n := len(s.Table.Columns)
 	d.st, d.scan, d.layout, d.env, d.ctx = st, s, l, st.ExprEnv(), context.Background()
 	d.key, d.ts = s.Needed[n], s.Needed[n+1]
 	if s.Entries && l.Kind != catalog.Primary {
 		d.entries = true
-		d.key = true // to compare the entry with the row it leads to
+		d.key = true // to compare the entry with its row
 		if s.Covered {
 			d.want(l.Included)
 		}
@@ -140,13 +140,13 @@ func (d *Decoder) want(columns []*catalog.Column) {
 	})
 }
 
-// another is a decoder for another goroutine.
+// another returns a decoder for another goroutine.
 func (d *Decoder) another() *Decoder {
 	c := *d
 	return c.ready()
 }
 
-// ready gives d the state that goroutines must not share.
+// ready sets the state of d that goroutines must not share.
 func (d *Decoder) ready() *Decoder {
 	d.keys.Init(d.layout)
 	d.keys.Names = d
@@ -169,7 +169,7 @@ func (d *Decoder) expect(b *rowBatch, n int) {
 	b.rows = slices.Grow(b.rows, n)
 }
 
-// Rows gives the logical rows of r for which the residual is true; r was not read before seen.
+// Rows returns the logical rows of r for which the residual is true; r was read after seen.
 func (d *Decoder) Rows(ctx context.Context, table string, r *hbase.Row, seen time.Time) ([][]types.Value, error) {
 	d.ctx, d.seen = ctx, seen
 	b := newRowBatch(d.scan.Width())
@@ -195,7 +195,7 @@ func (d *Decoder) appendRows(b *rowBatch, table string, r *hbase.Row) error {
 	if d.entries && d.scan.Covered {
 		verified := d.isVerified(r)
 		row[len(row)-1] = types.NewBool(verified)
-		if !verified { // its key leads to the row, whatever its cells say
+		if !verified { // its key leads to the row, whatever its cells contain
 			return nil
 		}
 	}
@@ -214,7 +214,7 @@ func (d *Decoder) appendRows(b *rowBatch, table string, r *hbase.Row) error {
 	return err
 }
 
-// appendSame counts r as a row when its key is one of the table's.
+// appendSame counts r as a row if its key belongs to the table.
 func (d *Decoder) appendSame(b *rowBatch, table string, r *hbase.Row) error {
 	if err := d.keys.Read(table, r.Key, nil, d.same); err != nil {
 		return d.malformed(table, r.Key, err)
@@ -223,8 +223,8 @@ func (d *Decoder) appendSame(b *rowBatch, table string, r *hbase.Row) error {
 	return nil
 }
 
-// decodeKey starts a row with the columns that its table, key and qualifier determine; ok is false if the row is not
-// one of the table's.
+// decodeKey begins a row with the columns that its table, key and qualifier determine; ok is false if the row does not
+// belong to the table.
 func (d *Decoder) decodeKey(b *rowBatch, table string, key, qualifier []byte) (row []types.Value, ok bool, err error) {
 	row = b.grow()
 	err = d.keys.Read(table, key, qualifier, row)
@@ -238,8 +238,8 @@ func (d *Decoder) decodeKey(b *rowBatch, table string, key, qualifier []byte) (r
 	return row, true, nil
 }
 
-// malformed handles a key that does not fit the layout: it ignores the key if another record type shares the table,
-// else it counts a warning or returns an error.
+// malformed handles a key that does not fit the layout. It ignores the key if another record type shares the table;
+// otherwise it counts a warning or returns an error.
 func (d *Decoder) malformed(table string, key []byte, err error) error {
 	var m *catalog.MalformedError
 	if !errors.As(err, &m) {
@@ -264,8 +264,7 @@ func (d *Decoder) malformed(table string, key []byte, err error) error {
 	return nil
 }
 
-// decodeCells fills the wanted columns from the newest cells of r. Both lists
-// are sorted, so one pass over each is enough.
+// decodeCells sets the wanted columns from the newest cells of r. Both lists are sorted, so one pass suffices.
 func (d *Decoder) decodeCells(row []types.Value, r *hbase.Row) {
 	for _, c := range d.absent {
 		row[c.Index] = c.Absent()
@@ -285,14 +284,14 @@ func (d *Decoder) decodeCells(row []types.Value, r *hbase.Row) {
 	}
 }
 
-// matchCell decodes cell if it belongs to the i-th wanted column or a later one, and returns the column to look for
-// next. Older versions of a cell follow it and are smaller than that column.
+// matchCell decodes cell if it belongs to the i-th wanted column or a later one, and returns the index of the column to
+// look for next. Older versions of the cell follow it; they sort before that column.
 func (d *Decoder) matchCell(row []types.Value, i int, key []byte, cell *hbase.Cell) int {
 	for ; i < len(d.wanted); i++ {
 		w := &d.wanted[i]
 		if w.qualifier == string(cell.Qualifier) && w.family == string(cell.Family) {
 			d.decodeCell(row, w, key, cell.Value)
-			continue // another column may have the same cell
+			continue // another column may read the same cell
 		}
 		if w.family > string(cell.Family) || w.family == string(cell.Family) && w.qualifier > string(cell.Qualifier) {
 			break
@@ -322,7 +321,7 @@ func (d *Decoder) decodeCell(row []types.Value, w *wantedCell, key, value []byte
 	row[c.Index] = v
 }
 
-// undecodable counts a value of c that is read as NULL.
+// undecodable counts a value of c that cannot be decoded, and is read as NULL.
 func (d *Decoder) undecodable(c *catalog.Column, key []byte, err error) {
 	first := bytes.Clone(key)
 	d.st.Warn.Count(warning.Cell, c, func() func(int64) string {
@@ -333,8 +332,8 @@ func (d *Decoder) undecodable(c *catalog.Column, key []byte, err error) {
 	})
 }
 
-// isVerified reports whether r, an entry of an index, is marked as correct. All cells that it carries must have been
-// written at that time: an entry keeps the old value of a column that is NULL now.
+// isVerified reports whether r, an entry of an index, is marked as correct. All of its cells must have been written at the
+// time of the mark: an entry keeps the old value of a column that is NULL now.
 func (d *Decoder) isVerified(r *hbase.Row) bool {
 	t, right := d.scan.Table, false
 	first, alike := int64(0), true
@@ -369,7 +368,7 @@ func (d *Decoder) setNewest(row []types.Value, cells []hbase.Cell) {
 	row[len(d.scan.Table.Columns)+1] = types.NewTimestamp(newest)
 }
 
-// check evaluates the residual on the last row of b and drops it unless it is true.
+// check evaluates the residual on row, the last row of b, and drops it unless the residual is true.
 func (d *Decoder) check(b *rowBatch, row []types.Value) error {
 	if d.residual == nil {
 		return nil
@@ -385,7 +384,7 @@ func (d *Decoder) check(b *rowBatch, row []types.Value) error {
 	return nil
 }
 
-// appendPacked adds one row a cell of the packed column's family.
+// appendPacked adds one row for each cell of the packed column's family.
 func (d *Decoder) appendPacked(b *rowBatch, table string, r *hbase.Row) error {
 	if d.packed.HoldsPoints() {
 		return d.appendPoints(b, table, r)
@@ -416,13 +415,13 @@ func (d *Decoder) appendPacked(b *rowBatch, table string, r *hbase.Row) error {
 	return nil
 }
 
-// repeats reports whether cell i is an older version of the cell before it.
+// repeats reports whether cell i is an older version of the previous cell.
 func repeats(cells []hbase.Cell, i int) bool {
 	return i > 0 && bytes.Equal(cells[i].Qualifier, cells[i-1].Qualifier) && bytes.Equal(cells[i].Family, cells[i-1].Family)
 }
 
-// appendVersions adds a row for each time at which a cell of r was written, newest first: the row at that time, as far
-// as the cells show it.
+// appendVersions adds a row for each time at which a cell of r was written, newest first: the row's state at that time, as
+// far as cells still exist.
 func (d *Decoder) appendVersions(b *rowBatch, table string, r *hbase.Row) error {
 	d.times = d.times[:0]
 	for i := range r.Cells {

@@ -1,8 +1,8 @@
 // Package scan reads one table: the spans of a plan.Scan become rows of values.
 //
 //	spans      -> tasks: some keys, or a range, cut where regions begin (task.go, region.go)
-//	           -> what of a range is worth reading, by hops from value to value (hop.go)
-//	tasks      -> readers: Gets and scanners that go on where they ended (reader.go)
+//	           -> the parts of a range that are worth reading, by hops from value to value (hop.go)
+//	tasks      -> readers: Gets and scanners that continue after an interruption (reader.go)
 //	           -> decoders: keys and cells to values, and the client's filter (decode.go, points.go)
 //	readers    -> workers, whose rows come as they come, in the order of the tasks, or merged (workers.go, merge.go)
 //	rows       -> rows sorted within equal prefixes (prefix_order.go), the rows of an index's entries (index.go)

@@ -16,20 +16,20 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// hopper finds the parts of a task that are worth reading, as Scan.Hop describes. It reads keys, a few at a time, and
-// hops from each value of the key's first parts behind the last key of that value. Its parts, in the order of the task,
-// contain each row of the task that can match; after it has given up, they contain all remaining rows.
+// hopper finds the parts of a task that are worth reading, as Scan.Hop describes. It reads a few keys at a time, and hops
+// from each value of the key's first parts to the next value. The parts contain each matching row of the task, in its
+// order. After hopping has been given up, they contain all remaining rows.
 type hopper struct {
 	st    *Reads
 	scan  *plan.Scan
 	stats *Counts
 	opts  *hbase.ReadOptions
-	looks *atomic.Int64 // of the whole table access
+	looks *atomic.Int64 // looks of the whole table access
 	pace  pace
-	want  int // values to find before the rows behind them are read; see reader
+	want  int // number of values to find before their rows are read; see reader
 }
 
-// hop lets t, a range, be read by hops.
+// hop sets t, a range, to be read by hops.
 func (st *Reads) hop(t *task, s *plan.Scan, stats *Counts, looks *atomic.Int64) {
 	o := ReadOptions(s, s.Layout)
 	if !s.Entries {
@@ -38,14 +38,14 @@ func (st *Reads) hop(t *task, s *plan.Scan, stats *Counts, looks *atomic.Int64) 
 	o.Columns, o.Filter, o.NoCacheBlocks = nil, filter.And{filter.FirstCell{}, filter.KeyOnly{}}, false
 	o.Region, o.Slots, o.Metrics, o.Timeline = stats.regions, st.Slots, st.Metrics || stats.trace != nil, st.Timeline
 	longest := st.Tuning.HopLongest
-	if s.Access != plan.SkipScan && slices.ContainsFunc(flat(s.Filter), comparesKeys) { // without hops the servers send only keys that fit
+	if s.Access != plan.SkipScan && slices.ContainsFunc(flat(s.Filter), comparesKeys) { // without hops the servers send only keys that match
 		longest = min(longest, st.Tuning.HopPays)
 	}
 	t.hop = &hopper{st: st, scan: s, stats: stats, opts: &o, looks: looks, want: 1,
 		pace: newPace(&st.Tuning, max(st.Tuning.HopRows, st.Tuning.SeekRows*len(s.Hop.Tails)), longest)}
 }
 
-// comparesKeys reports whether f tells what keys look like.
+// comparesKeys reports whether f is a condition on keys.
 func comparesKeys(f filter.Filter) bool {
 	switch f.(type) {
 	case filter.Fuzzy, filter.KeyRegex:
@@ -54,8 +54,8 @@ func comparesKeys(f filter.Filter) bool {
 	return false
 }
 
-// next returns the tasks of the next values, at least want if there are so many. left is the rest of t, to be read by
-// hops too, or nil.
+// next returns the tasks for the next values, at least want values if there are so many. left is the rest of t, which is
+// also to be read by hops, or nil.
 func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left *task, err error) {
 	for values := 0; values < want; {
 		end, err := h.pace.ends(h.scan, h.looks.Load(), h.st.Guard)
@@ -74,7 +74,7 @@ func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left
 		more := full
 		fresh := 0
 		var tasks []task
-		last, before := 0, t // the tasks of the last value, and what remained of t then
+		last, before := 0, t // index of the first task of the last value, and the rest of t before it
 		for _, key := range keys {
 			if t.behind(key) {
 				continue
@@ -82,7 +82,7 @@ func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left
 			n := h.scan.Layout.Key.PrefixLen(key, h.scan.Hop.Parts, false)
 			ended := n < 0 && h.scan.Hop.Ends(h.scan.Layout, key)
 			if n < 0 && !ended {
-				continue // no row that can match has such a key
+				continue // no matching row has such a key
 			}
 			fresh++
 			last, before = len(tasks), t
@@ -102,10 +102,10 @@ func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left
 		if more && fresh == 0 && !t.passKey(keys[len(keys)-1]) {
 			more = false
 		}
-		if len(keys) > 0 && fresh*len(h.scan.Hop.Tails)*h.st.Tuning.SeekRows > len(keys) { // they cost more to seek than to read
+		if len(keys) > 0 && fresh*len(h.scan.Hop.Tails)*h.st.Tuning.SeekRows > len(keys) { // seeking costs more than reading
 			if full {
 				seen.cut(before)
-				tasks = tasks[last:] // how many rows the last one has is not known
+				tasks = tasks[last:] // the number of rows with the last value is unknown
 			} else {
 				tasks = nil
 			}
@@ -124,19 +124,19 @@ func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left
 	return found, &t, nil
 }
 
-// pace is the length of the looks of a hopping access.
+// pace chooses the lengths of the looks in a hopping access.
 type pace struct {
 	*Tuning
-	rows    int   // of the next
-	short   int   // of a short one
-	longest int   // of the longest that hops are worth
-	most    int64 // looks of the table access
+	rows    int   // length of the next look in rows
+	short   int   // length of a short look
+	longest int   // the longest look that is worth trying
+	most    int64 // the number of looks allowed for the table access
 	looks   int
-	ones    int // looks, one after the other, that ended among the rows of one value
+	ones    int // number of consecutive looks that ended among the rows of one value
 }
 
-// ends reports whether hopping should end, after so many looks of a table access, and the rest be read whole: hops have
-// not paid over a long time. If g does not allow the rest, hops may cost more before they end with g's error.
+// ends reports whether hopping should end after so many looks of a table access, because hops have not paid for a long
+// time; then the rest is read completely. If g does not allow that, hops may cost more before they end with g's error.
 func (p *pace) ends(s *plan.Scan, looks int64, g Guard) (bool, error) {
 	if !p.tooMany(s.Access, looks) {
 		return false, nil
@@ -151,8 +151,8 @@ func (p *pace) ends(s *plan.Scan, looks int64, g Guard) (bool, error) {
 	return true, err
 }
 
-// tooMany reports whether hops have not paid. The hops of a SkipScan never cost much more than the rows they find, as
-// there are few values: they end if there are more values than the statistics said.
+// tooMany reports whether hops have not paid. In a SkipScan, values are few, so hops never cost much more than the rows
+// that they find: it ends only if there are more values than the statistics said.
 func (p *pace) tooMany(a plan.Access, looks int64) bool {
 	if a == plan.SkipScan {
 		p.rows = min(p.rows, p.longest)
@@ -160,8 +160,8 @@ func (p *pace) tooMany(a plan.Access, looks int64) bool {
 	return p.rows > p.longest || looks >= p.most
 }
 
-// perValue returns how many looks to count for the values that one look found, in addition to itself: for a SkipScan
-// each value counts as one.
+// perValue returns the number of looks to count for the values that one look found, in addition to the look itself. In a
+// SkipScan each value counts as one.
 func perValue(a plan.Access, fresh int) int64 {
 	if a == plan.SkipScan {
 		return int64(max(0, fresh-1))
@@ -173,20 +173,20 @@ func newPace(t *Tuning, short, longest int) pace {
 	return pace{Tuning: t, rows: short, short: short, longest: longest, most: t.MaxHops}
 }
 
-// next chooses the length of the next look, after one at rows keys with fresh values.
+// next chooses the length of the next look, after a look at rows keys with fresh new values.
 func (p *pace) next(rows, fresh int) {
 	p.looks++
 	if p.ones++; fresh > 1 {
 		p.ones = 0
 	}
 	switch {
-	case fresh == 0: // nothing to hop from: it goes on reading
+	case fresh == 0: // no new value: continue reading
 		p.rows = max(p.rows, min(4*p.rows, p.HopLongest, p.longest))
 	case fresh > 1 && rows/fresh < min(rows, p.HopPays):
 		p.rows *= 4
 	case p.looks%p.HopLongLook == p.HopLongLook-1:
 		p.rows = p.HopPays
-	case p.ones > 2: // the values have many rows each
+	case p.ones > 2: // each value has many rows
 		p.rows = max(1, p.short/4)
 	default:
 		p.rows = p.short
@@ -249,13 +249,13 @@ func (h *hopper) appendTails(tasks []task, t task, head []byte) []task {
 	return tasks
 }
 
-// ofKey is the part of t, which is read by hops, that reads one key.
+// ofKey returns the part of t, which is read by hops, that reads one key.
 func (t task) ofKey(key []byte) task {
 	t.hop, t.start, t.stop, t.keys = nil, nil, nil, [][]byte{key}
 	return t
 }
 
-// appendPlain appends t, as one with the last of tasks where it continues that.
+// appendPlain appends t, or extends the last of tasks by t if that follows without a gap.
 func appendPlain(tasks []task, t task) []task {
 	if n := len(tasks); n > 0 && tasks[n-1].keys == nil && len(t.start) > 0 && len(t.stop) > 0 {
 		switch last := &tasks[n-1]; {
@@ -270,7 +270,7 @@ func appendPlain(tasks []task, t task) []task {
 	return append(tasks, t)
 }
 
-// behind reports whether key was passed.
+// behind reports whether t has passed key.
 func (t *task) behind(key []byte) bool {
 	if t.reversed {
 		return len(t.stop) > 0 && bytes.Compare(key, t.stop) >= 0
@@ -278,7 +278,7 @@ func (t *task) behind(key []byte) bool {
 	return bytes.Compare(key, t.start) < 0
 }
 
-// pass removes from t all keys up to the last that begins with head. It returns false if nothing remains.
+// pass removes from t all keys up to the last one that begins with head. It returns false if nothing remains.
 func (t *task) pass(head []byte) bool {
 	if t.reversed {
 		t.stop = head
@@ -311,7 +311,7 @@ func (t *task) cut(left task) {
 	}
 }
 
-// joinKeys makes one task of those that follow one another and read single keys.
+// joinKeys joins consecutive tasks that read single keys.
 func joinKeys(tasks []task) []task {
 	out := tasks[:0]
 	for _, t := range tasks {
@@ -332,7 +332,7 @@ type hopScan struct {
 	in    operator.Operator
 }
 
-// Next gives the rows that can match.
+// Next returns rows that may match.
 func (h *hopScan) Next(ctx context.Context) ([][]types.Value, error) {
 	if h.in == nil {
 		found, err := h.find(ctx)

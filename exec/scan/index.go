@@ -20,7 +20,7 @@ import (
 // It skips an entry whose row is missing or has changed: a crash between the two writes leaves such entries. It uses a
 // verified entry that holds all wanted columns without looking up its row.
 type indexScan struct {
-	in    operator.Operator // rows of the index: the columns of its key
+	in    operator.Operator // rows of the index, with the columns of its key
 	st    *Reads
 	stats *Counts
 	scan  *plan.Scan
@@ -32,7 +32,7 @@ type indexScan struct {
 
 func newIndexScan(st *Reads, s *plan.Scan, stats *Counts, in operator.Operator) *indexScan {
 	primary := s.Table.Layouts[0]
-	// The entry is compared with the row it leads to, so the columns of the index are needed.
+	// The entry is compared with its row, so the columns of the index are needed.
 	whole := *s
 	whole.Fetch = plan.FetchAll
 	whole.Needed = slices.Clone(s.Needed)
@@ -50,7 +50,7 @@ func newIndexScan(st *Reads, s *plan.Scan, stats *Counts, in operator.Operator) 
 		env: env, batch: newRowBatch(s.Width())}
 }
 
-// Next gives the rows that a batch of entries leads to.
+// Next returns the rows of a batch of entries.
 func (x *indexScan) Next(ctx context.Context) ([][]types.Value, error) {
 	for {
 		entries, err := x.in.Next(ctx)
@@ -136,14 +136,15 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 	return flush()
 }
 
-// take adds the row of a verified entry that holds all its columns, if the residual is true for it.
+// take adds the row of a verified entry that has all wanted columns, if the residual is true for it.
 func (x *indexScan) take(entry []types.Value) error {
 	row := x.batch.grow()
 	copy(row, entry[:len(x.scan.Table.Columns)])
 	return x.dec.check(x.batch, row)
 }
 
-// keepAgreeing drops the rows of the batch from number from on that have another place than the entries that led to them.
+// keepAgreeing drops rows of the batch, from index from on, whose entry is now at another place than the entry that led to
+// them.
 func (x *indexScan) keepAgreeing(ctx context.Context, from int, entries [][]types.Value) error {
 	rows := x.batch.rows[from:]
 	if err := x.st.Numbers.ResolveNames(ctx, x.scan.Table, rows); err != nil {
@@ -159,7 +160,7 @@ func (x *indexScan) keepAgreeing(ctx context.Context, from int, entries [][]type
 	return nil
 }
 
-// agrees reports whether row has the place that entry was found at.
+// agrees reports whether row has an entry at the place of entry.
 func (x *indexScan) agrees(entry, row []types.Value) bool {
 	l := x.scan.Layout
 	key, err := l.Key.Append(nil, row, &x.env)
@@ -181,8 +182,8 @@ func (x *indexScan) agrees(entry, row []types.Value) bool {
 	return err == nil && bytes.Equal(is, was)
 }
 
-// notCompared counts an entry that cannot be compared with its row: a name in the row has lost its number, or another program wrote a
-// value that fits no entry.
+// notCompared counts an entry that cannot be compared with its row: a name in the row has lost its number, or another
+// program wrote a value that fits no entry.
 func (x *indexScan) notCompared(entry []types.Value, err error) {
 	t, l := x.scan.Table, x.scan.Layout
 	first := HexBytes([]byte(entry[len(t.Columns)].Text()))

@@ -10,9 +10,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// mergeScan merges streams that are each in order. Without a limit a goroutine reads each stream ahead. Under a limit,
-// it asks streams for few rows at first, and asks a stream for more only when its last known row was taken: only then
-// can a further row of it be next.
+// mergeScan merges streams, each of which is sorted. Without a limit a goroutine reads each stream ahead. Under a limit,
+// it requests few rows from each stream at first. It requests more from a stream only when its last known row was
+// returned, because only then can the stream have the next row.
 type mergeScan struct {
 	group   *group
 	by      operator.Order
@@ -20,10 +20,10 @@ type mergeScan struct {
 	streams []*mergeStream
 	heads   mergeHeap
 	workers int
-	lazy    bool // under a limit
+	lazy    bool // there is a limit
 	width   int
 	begun   bool
-	last    *mergeStream // whose head the previous batch's last row was
+	last    *mergeStream // the stream of the previous batch's last row
 	out     [][]types.Value
 	slab    []types.Value
 	err     error
@@ -37,10 +37,10 @@ type mergeStream struct {
 	stream *stream
 	batch  *rowBatch
 	pos    int
-	keys   []types.Value // of the head row
+	keys   []types.Value // the order values of the first row
 }
 
-// mergeHeap holds the streams with a head row, the first row's stream on top.
+// mergeHeap holds the streams that have a next row, with the stream of the first row on top.
 type mergeHeap struct {
 	by      operator.Order
 	streams []*mergeStream
@@ -49,7 +49,7 @@ type mergeHeap struct {
 func (h *mergeHeap) Len() int      { return len(h.streams) }
 func (h *mergeHeap) Swap(i, j int) { h.streams[i], h.streams[j] = h.streams[j], h.streams[i] }
 func (h *mergeHeap) Push(x any)    { h.streams = append(h.streams, x.(*mergeStream)) }
-func (h *mergeHeap) Pop() any { // what is popped has ended: nobody reads it
+func (h *mergeHeap) Pop() any { // the popped stream has ended; the result is not used
 	h.streams = h.streams[:len(h.streams)-1]
 	return nil
 }
@@ -63,7 +63,7 @@ func (h *mergeHeap) Less(i, j int) bool {
 	return c < 0
 }
 
-// begin gets the first rows of every stream, several at a time.
+// begin reads the first rows of every stream, several streams in parallel.
 func (m *mergeScan) begin(ctx context.Context) error {
 	m.begun = true
 	m.heads.by = m.by
@@ -142,7 +142,7 @@ feed:
 	return err
 }
 
-// pump reads s ahead. It reports whether it got to the end.
+// pump reads s ahead. It reports whether it reached the end.
 func (s *mergeStream) pump(ctx context.Context, m *mergeScan) bool {
 	if !s.sorted {
 		var b *rowBatch
@@ -158,7 +158,7 @@ func (s *mergeStream) pump(ctx context.Context, m *mergeScan) bool {
 	return s.stream.pump(ctx, s.reader, m.width)
 }
 
-// fill gets the next batch of s itself.
+// fill reads the next batch of s in the caller's goroutine.
 func (s *mergeStream) fill(ctx context.Context, m *mergeScan) error {
 	s.pos = 0
 	if !s.sorted {
@@ -176,7 +176,7 @@ func (s *mergeStream) fill(ctx context.Context, m *mergeScan) error {
 	return nil
 }
 
-// all reads the rest of s and sorts it; io.EOF when it is empty.
+// all reads and sorts the rest of s; io.EOF if it is empty.
 func (s *mergeStream) all(ctx context.Context, m *mergeScan) (*rowBatch, error) {
 	all := newRowBatch(m.width)
 	b := newRowBatch(m.width)
@@ -199,7 +199,7 @@ func (s *mergeStream) all(ctx context.Context, m *mergeScan) (*rowBatch, error) 
 	return all, m.by.Sort(all.rows, &env)
 }
 
-// refill replaces the batch of s; io.EOF when it is read to its end.
+// refill replaces the batch of s; io.EOF at its end.
 func (m *mergeScan) refill(ctx context.Context, s *mergeStream) error {
 	if s.stream == nil {
 		return s.fill(ctx, m)
@@ -220,7 +220,7 @@ func (m *mergeScan) head(s *mergeStream) (err error) {
 	return err
 }
 
-// Next gives a batch of merged rows.
+// Next returns a batch of merged rows.
 func (m *mergeScan) Next(ctx context.Context) ([][]types.Value, error) {
 	if m.err != nil {
 		return nil, m.err
@@ -235,7 +235,7 @@ func (m *mergeScan) Next(ctx context.Context) ([][]types.Value, error) {
 		m.slab = make([]types.Value, 0, operator.BatchRows*m.width)
 	}
 	for len(m.out) < operator.BatchRows {
-		// The stream of the row given last is asked for more only when another row is wanted.
+		// The stream of the last returned row is read further only when another row is wanted.
 		if s := m.last; s != nil {
 			if s.pos >= len(s.batch.rows) && len(m.out) > 0 && m.lazy {
 				return m.out, nil
@@ -267,7 +267,7 @@ func (m *mergeScan) Next(ctx context.Context) ([][]types.Value, error) {
 func (m *mergeScan) advance(ctx context.Context, s *mergeStream) error {
 	if s.pos >= len(s.batch.rows) {
 		switch err := m.refill(ctx, s); {
-		case err == io.EOF: // not one that another error is about
+		case err == io.EOF: // not an error that wraps io.EOF
 			heap.Pop(&m.heads)
 			return nil
 		case err != nil:

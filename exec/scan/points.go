@@ -12,12 +12,12 @@ import (
 // StoredPoint is a data point as it was found in a row.
 type StoredPoint struct {
 	catalog.Point
-	ts   int64 // the cell's
+	ts   int64 // timestamp of the cell
 	Cell int
 }
 
-// RowPoints appends the data points of c in r, by offset, the newest of an offset first. It
-// calls bad with each cell that cannot be read.
+// RowPoints appends the data points of c in r, sorted by offset, the newest of each offset first. It calls bad for each
+// cell that cannot be decoded.
 func RowPoints(dst []StoredPoint, c *catalog.Column, r *hbase.Row, versions bool, bad func(error)) []StoredPoint {
 	var points []catalog.Point
 	for i := range r.Cells {
@@ -39,8 +39,8 @@ func RowPoints(dst []StoredPoint, c *catalog.Column, r *hbase.Row, versions bool
 	return dst
 }
 
-// appendPoints adds one row a time for which OpenTSDB's row r has a data point. Where several
-// cells hold one, as after a repair or while OpenTSDB compacts a row, the newest counts.
+// appendPoints adds one row for each time at which OpenTSDB's row r has a data point. If several cells have one, as after
+// a repair or during OpenTSDB's compaction, the newest counts.
 func (d *Decoder) appendPoints(b *rowBatch, table string, r *hbase.Row) error {
 	d.points = RowPoints(d.points[:0], d.packed, r, d.scan.AllVersions, func(err error) { d.undecodable(d.packed, r.Key, err) })
 	for i := range d.points {

@@ -16,18 +16,18 @@ import (
 //	keys, reversed   a|    a\x10|    Z|
 //	values, wanted   a\x10 a         Z
 //
-// It holds a row back until the rows whose value extends the row's value have passed. They follow the row at once, so
-// each held value extends the one before.
+// It holds a row back until the rows whose values extend its value have passed. They follow the row directly, so each held
+// value extends the previous one.
 type prefixOrderScan struct {
 	in    operator.Operator
 	col   int
-	limit plan.RowLimit // of the rows in all: more rows of one value need not be held
+	limit plan.RowLimit // of all rows: more rows with one value need not be held
 	held  []heldRows
 	out   [][]types.Value
 	err   error
 }
 
-// heldRows are the rows of one value in the order in which they came.
+// heldRows are the rows with one value, in the order of arrival.
 type heldRows struct {
 	value string
 	rows  [][]types.Value

@@ -9,34 +9,34 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// maxPlanned bounds the spans whose regions are counted beforehand.
+// maxPlanned bounds the number of spans whose regions are counted in advance.
 const maxPlanned = 10_000
 
 // regionProgress follows the regions that one table access reads.
 type regionProgress struct {
 	mu       sync.Mutex
-	first    regionParts    // the region that answered first: of most statements the only one
-	finished map[string]int // by name: scans that read their part of others
-	spans    []plan.Span    // what is to be read
-	cuts     []plan.Cut     // by which regions are read in parts
-	unknown  bool           // too much to count beforehand
-	needs    map[string]int // by name: scans that will read a part of it; of spans[:counted]
+	first    regionParts    // the first region that answered: often the only one
+	finished map[string]int // by name: number of scans that have read their part of the other regions
+	spans    []plan.Span    // to read
+	cuts     []plan.Cut     // keys at which regions are divided into parts
+	unknown  bool           // there is too much to count in advance
+	needs    map[string]int // by name: number of scans that will read a part of it, for spans[:counted]
 	counted  int
 }
 
-// regionParts counts the scans that read their part of a region.
+// regionParts counts the scans that have read their part of a region.
 type regionParts struct {
-	name []byte // nil: of none
+	name []byte // nil: no region
 	n    int
 }
 
-// plan adds spans to read, in regions that are cut at cuts.
+// plan adds spans to read, in regions that are divided at cuts.
 func (r *regionProgress) plan(spans []plan.Span, cuts []plan.Cut) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.unknown = r.unknown || len(r.spans)+len(spans) > maxPlanned; !r.unknown {
 		if r.cuts = cuts; len(r.spans) == 0 {
-			r.spans = slices.Clip(spans) // of most statements: without a copy
+			r.spans = slices.Clip(spans) // usually the only ones: no copy
 		} else {
 			r.spans = append(r.spans, spans...)
 		}
@@ -64,7 +64,8 @@ func (r *regionProgress) Answered(name []byte, done bool) {
 	r.finished[string(name)] += n
 }
 
-// parts returns how many scans have read their part of a region that has answered.
+// parts returns the number of scans that have read their part of a region; answered reports whether the region has
+// answered.
 func (r *regionProgress) parts(name string) (n int, answered bool) {
 	if r.first.name != nil && string(r.first.name) == name {
 		return r.first.n, true
@@ -73,7 +74,7 @@ func (r *regionProgress) parts(name string) (n int, answered bool) {
 	return n, answered
 }
 
-// answered returns how many regions have.
+// answered returns the number of regions that have answered.
 func (r *regionProgress) answered() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -95,7 +96,8 @@ func (r *regionProgress) addTo(seen map[string]bool) {
 	}
 }
 
-// progress counts the planned regions that are read. regions lists a table's.
+// progress returns the number of planned regions that are completely read, and their total. regions lists a table's
+// regions.
 func (r *regionProgress) progress(regions func(table string) ([]hbase.Region, error)) (done, total int, err error) {
 	r.mu.Lock()
 	spans, cuts, counted, unknown := r.spans, r.cuts, r.counted, r.unknown
@@ -104,7 +106,7 @@ func (r *regionProgress) progress(regions func(table string) ([]hbase.Region, er
 		return 0, 0, nil
 	}
 	needs := map[string]int{}
-	for _, s := range spans[counted:] { // without the lock: it may ask the store
+	for _, s := range spans[counted:] { // without the lock: regions may read the store
 		list, err := regions(s.Table)
 		if err != nil {
 			return 0, 0, err
@@ -122,7 +124,7 @@ func (r *regionProgress) progress(regions func(table string) ([]hbase.Region, er
 	if r.needs == nil {
 		r.needs = map[string]int{}
 	}
-	if r.counted == counted { // nobody else did
+	if r.counted == counted { // no other goroutine did so
 		for name, n := range needs {
 			r.needs[name] += n
 		}
@@ -136,7 +138,7 @@ func (r *regionProgress) progress(regions func(table string) ([]hbase.Region, er
 	return done, len(r.needs), nil
 }
 
-// RegionsOf gives the regions, sorted and without gaps, that s touches.
+// RegionsOf returns the regions of list, sorted and without gaps, that overlap s.
 func RegionsOf(list []hbase.Region, s plan.Span) []hbase.Region {
 	first, found := slices.BinarySearchFunc(list, s.Start, func(r hbase.Region, k []byte) int { return bytes.Compare(r.Start, k) })
 	if !found {

@@ -16,43 +16,42 @@ import (
 
 // Sizes of reads, in rows and bytes.
 const (
-	maxChunkRows = 10_000  // beyond it a limited read becomes an open scan
-	scanBytes    = 2 << 20 // a response of one scan alone: more costs memory, less costs calls
+	maxChunkRows = 10_000  // a larger limited read becomes an open scan
+	scanBytes    = 2 << 20 // size of a response if a single scan is open: larger ones cost memory, smaller ones calls
 	minScanBytes = 128 << 10
 )
 
-// reader reads tasks one after the other and decodes their rows. It is for one
-// goroutine at a time.
+// reader reads tasks one after the other and decodes their rows. It is not safe for concurrent use.
 type reader struct {
 	*access
 	dec   *Decoder
 	tasks []task
-	bytes int // of a response
-	// chunk, where not 0, is the number of rows that the next scan asks for: a
-	// reader under a LIMIT asks for few and goes on after them only when wanted.
+	bytes int // size of a response
+	// chunk, if not 0, is the number of rows that the next scan requests: under a LIMIT a reader requests few, and more
+	// only when wanted.
 	chunk int
-	quota int64 // rows after which it ends; 0: none
-	brief bool  // hbase.ScanRange.Brief: it is one of very many
-	// skip, if not 0, is Scan.DistinctPrefix: of the rows with the same leading parts only the first that matches is
-	// kept. While a fetch brings many different prefixes, the reader reads on; otherwise it jumps behind the last.
+	quota int64 // number of rows after which it ends; 0: none
+	brief bool  // hbase.ScanRange.Brief: it is one of many readers
+	// skip, if not 0, is Scan.DistinctPrefix: only the first matching row with each value of the leading parts is kept.
+	// While a fetch returns many different prefixes, the reader reads on; otherwise it jumps past the last one.
 	skip   int
-	behind *catalog.Part // where Scan.DistinctFirst is set, the part behind: rows that are not InOrder are different too
+	behind *catalog.Part // with Scan.DistinctFirst, the part after the prefix: rows that are not InOrder count as different
 	prefix []byte        // the leading parts of the last row kept
-	rows   int           // so many of these are wanted, and kept are there
+	rows   int           // number of rows wanted with this prefix, and number kept so far
 	kept   int
-	far    bool              // the open scan is of those at the other end
-	side   catalog.ByteRange // of the part behind in that row: see InOrder
-	fresh  int               // different ones since the scan was opened
+	far    bool              // the open scan reads from the other end of the rows with this prefix
+	side   catalog.ByteRange // range of the part after the prefix in that row: see InOrder
+	fresh  int               // number of different prefixes since the scan was opened
 	pace   pace
 
 	sc     hbase.Scanner
-	start  []byte // of the open scan, narrowed as rows come
+	start  []byte // of the open scan, advanced as rows come
 	stop   []byte
-	asked  int // rows that the open scan was limited to; 0: all
-	got    int // rows of the open scan so far
+	asked  int // limit of the open scan; 0: none
+	got    int // number of rows of the open scan so far
 	raw    []hbase.Row
 	table  string
-	missOK bool // a physical table that does not exist is empty: its name is computed
+	missOK bool // a missing HBase table counts as empty, since its name is computed
 }
 
 // begin sets the tasks of r, and its decoder.
@@ -69,8 +68,8 @@ func (r *reader) begin(a *access, dec *Decoder, tasks []task) {
 	}
 }
 
-// limitTo makes the reader ask for few rows first. limit rows are wanted; with filtered, the client may drop some of
-// the rows read. first, if not 0, is the number of rows that probably suffices then.
+// limitTo makes the reader request few rows first. limit rows are wanted; filtered reports that the client may drop some
+// rows. first, if not 0, is the number of rows that probably suffices then.
 func (r *reader) limitTo(limit, first int64, filtered bool) {
 	n := limit
 	switch {
@@ -94,7 +93,7 @@ func (r *reader) next(ctx context.Context, b *rowBatch) error {
 	for len(b.rows) < operator.BatchRows {
 		if len(r.raw) == 0 {
 			if len(b.rows) > 0 {
-				return nil // rather than wait for more
+				return nil // return what there is instead of waiting for more
 			}
 			if err := r.fetch(ctx); err != nil {
 				return err
@@ -105,7 +104,7 @@ func (r *reader) next(ctx context.Context, b *rowBatch) error {
 		row := &r.raw[0]
 		r.raw = r.raw[1:]
 		if row.Key == nil {
-			continue // a Get that found nothing
+			continue // a Get that found no row
 		}
 		n, last := -1, false
 		if r.skip > 0 && !r.far {
@@ -139,7 +138,7 @@ func (r *reader) next(ctx context.Context, b *rowBatch) error {
 	return nil
 }
 
-// fetch gets more raw rows, of the next task when this one is read to its end.
+// fetch reads more raw rows, from the next task when the current one has ended.
 func (r *reader) fetch(ctx context.Context) error {
 	if r.sc == nil {
 		if len(r.tasks) == 0 {
@@ -173,7 +172,7 @@ func (r *reader) fetch(ctx context.Context) error {
 	r.raw, r.dec.seen = rows, time.Now()
 	r.got += len(rows)
 	r.stats.read.Add(int64(len(rows)))
-	if n := len(rows); n > 0 && r.asked > 0 && !r.far { // where to go on from
+	if n := len(rows); n > 0 && r.asked > 0 && !r.far { // where to continue
 		last := rows[n-1].Key
 		if r.tasks[0].reversed {
 			r.stop = append(r.stop[:0:0], last...)
@@ -184,8 +183,8 @@ func (r *reader) fetch(ctx context.Context) error {
 	return nil
 }
 
-// hop replaces t, the first task, by the parts of it that are worth reading. It begins with few values, because under a
-// LIMIT they often suffice.
+// hop replaces t, the first task, by the parts that are worth reading. It begins with few values, which often suffice
+// under a LIMIT.
 func (r *reader) hop(ctx context.Context, t task) error {
 	found, left, err := t.hop.next(ctx, t, t.hop.want)
 	if err != nil {
@@ -200,7 +199,7 @@ func (r *reader) hop(ctx context.Context, t task) error {
 	return nil
 }
 
-// get reads the first keys of t that are wanted now.
+// get reads the next keys of t.
 func (r *reader) get(ctx context.Context, t *task) error {
 	keys := t.keys
 	if r.chunk > 0 && len(keys) > r.chunk {
@@ -260,8 +259,8 @@ func (r *reader) scanRange(ctx context.Context, t *task, sr hbase.ScanRange) (er
 	return r.failed(err)
 }
 
-// finished closes an open scan that returned all rows it was asked for. If the scan was limited, finished continues
-// behind it.
+// finished closes an open scan that returned all rows that it requested. If the scan was limited, finished continues after
+// it.
 func (r *reader) finished(ctx context.Context) error {
 	t := &r.tasks[0]
 	more := r.far || r.asked > 0 && r.got >= r.asked
@@ -276,7 +275,7 @@ func (r *reader) finished(ctx context.Context) error {
 		more = false
 	}
 	if r.skip == 0 {
-		if more { // else it has what there is
+		if more { // otherwise it has all rows
 			r.grow()
 		}
 	} else if err := r.keepPace(more || len(r.tasks) > 1); err != nil {
@@ -293,8 +292,8 @@ func (r *reader) finished(ctx context.Context) error {
 	return r.open(ctx)
 }
 
-// jump continues behind the rows that have the leading parts of the last row kept, if the scan ended among them. It
-// returns false if no row can follow.
+// jump continues after the rows with the leading parts of the last kept row, if the scan ended among them. It returns
+// false if no row can follow.
 func (r *reader) jump() bool {
 	if r.amidLast() {
 		first, end := r.ofLast()
@@ -306,7 +305,8 @@ func (r *reader) jump() bool {
 	return true
 }
 
-// amidLast reports whether the scan ended among the rows with the leading parts of the last row kept, and enough of them are there.
+// amidLast reports whether the scan ended among the rows with the leading parts of the last kept row, and enough of them
+// were kept.
 func (r *reader) amidLast() bool {
 	if r.tasks[0].reversed {
 		return r.isLast(r.stop) && r.kept >= r.rows
@@ -314,7 +314,7 @@ func (r *reader) amidLast() bool {
 	return r.isLast(r.start) && r.kept >= r.rows
 }
 
-// ofLast gives the range of keys with the leading parts of the last row kept.
+// ofLast returns the range of keys with the leading parts of the last kept row.
 func (r *reader) ofLast() (first, end []byte) {
 	if end = types.PrefixEnd(r.prefix); r.side.Hi != nil {
 		end = slices.Concat(r.prefix, r.side.Hi)
@@ -322,7 +322,7 @@ func (r *reader) ofLast() (first, end []byte) {
 	return slices.Concat(r.prefix, r.side.Lo), end
 }
 
-// openFar opens a scan of the rows at the other end of those with the leading parts of the last row kept.
+// openFar opens a scan from the other end of the rows with the leading parts of the last kept row.
 func (r *reader) openFar(ctx context.Context, t *task) error {
 	if err := r.sc.Close(); err != nil {
 		return r.failed(err)
@@ -340,13 +340,14 @@ func (r *reader) openFar(ctx context.Context, t *task) error {
 	return r.scanRange(ctx, t, sr)
 }
 
-// isLast reports whether key has the leading parts of the last row kept.
+// isLast reports whether key has the leading parts of the last kept row.
 func (r *reader) isLast(key []byte) bool {
 	rest, ok := bytes.CutPrefix(key, r.prefix)
 	return r.prefix != nil && ok && bytes.Compare(rest, r.side.Lo) >= 0 && (r.side.Hi == nil || bytes.Compare(rest, r.side.Hi) < 0)
 }
 
-// keepPace chooses the number of rows that the next hopping scan, if more are left, requests: all, if hops have not paid.
+// keepPace sets the number of rows that the next scan between hops requests; left reports whether there is more to read.
+// If hops have not paid, it requests all rows.
 func (r *reader) keepPace(left bool) error {
 	r.pace.next(r.got, r.fresh)
 	r.looks.Add(perValue(r.scan.Access, r.fresh))
@@ -361,7 +362,7 @@ func (r *reader) keepPace(left bool) error {
 	return err
 }
 
-// grow lets the next limited fetch be larger, in the end unlimited.
+// grow increases the size of the next limited fetch, and finally removes the limit.
 func (r *reader) grow() {
 	if r.chunk *= 4; r.chunk > maxChunkRows {
 		r.chunk = 0
@@ -386,7 +387,7 @@ func (r *reader) failed(err error) error { return readError(r.table, err) }
 // close ends the open scan.
 func (r *reader) close() {
 	if r.sc != nil {
-		_ = r.sc.Close() // what was read is good; the server forgets the scanner by itself
+		_ = r.sc.Close() // the rows are valid; the server closes the scanner after its timeout
 		r.sc = nil
 	}
 	r.tasks, r.raw = nil, nil

@@ -24,28 +24,28 @@ type Reads struct {
 	Recorder *Recorder
 	Opt      operator.Options
 	Tuning   Tuning
-	// Slots bounds the reads in flight, over all of the statement's tables.
+	// Slots bounds the number of parallel reads, over all of the statement's tables.
 	Slots   chan struct{}
-	Numbers *lookup.Numbers // of names in keys
+	Numbers *lookup.Numbers // for names in keys
 	Tracer  Tracer          // nil: none
-	// Timeline lets replicas of regions answer: see hbase.ReadOptions.
+	// Timeline allows replicas of regions to answer: see hbase.ReadOptions.
 	Timeline bool
-	// Metrics has the servers tell how many rows they look at: see hbase.ReadOptions.
+	// Metrics requests the numbers of rows that servers look at: see hbase.ReadOptions.
 	Metrics bool
 	Guard   Guard
 }
 
 // Guard decides whether a statement may continue.
 type Guard interface {
-	// TooMany is asked before a scan that found too many values to hop to reads the rest whole.
+	// TooMany is called before a scan that found too many values to hop over reads all remaining rows.
 	TooMany(s *plan.Scan) error
 }
 
 // ExprEnv returns the environment for expressions over rows.
 func (st *Reads) ExprEnv() expr.Env { return *st.Opt.Env() }
 
-// KeyEnv returns the environment for the parts of keys. A row whose key cannot be computed counts as not stored. The
-// end of the statement must not cause that, so the environment is never cancelled.
+// KeyEnv returns the environment for computing parts of keys. It is never cancelled: a row whose key cannot be computed
+// counts as not stored, and the end of the statement must not cause that.
 func (st *Reads) KeyEnv() expr.Env {
 	env := st.ExprEnv()
 	env.Stop = nil
@@ -55,7 +55,7 @@ func (st *Reads) KeyEnv() expr.Env {
 // ReadOptions returns the columns and the filter with which the rows of a layout are read.
 func ReadOptions(s *plan.Scan, l *catalog.Layout) hbase.ReadOptions {
 	if s.Covered && l.Kind != catalog.Primary {
-		return hbase.ReadOptions{} // all cells: where one is old, the entry is not taken
+		return hbase.ReadOptions{} // all cells: an old one shows that the entry is not verified
 	}
 	if s.Entries && l.Kind != catalog.Primary {
 		return hbase.ReadOptions{Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}}
@@ -108,7 +108,7 @@ func Whole(t *catalog.Table, l *catalog.Layout) *plan.Scan {
 	return s
 }
 
-// allOf is a flat And of first, which may be nil, and more.
+// allOf returns a flat And of first, which may be nil, and more.
 func allOf(first filter.Filter, more ...filter.Filter) filter.Filter {
 	out := append(filter.And(slices.Clone(flat(first))), more...)
 	if len(out) == 1 {
@@ -117,7 +117,7 @@ func allOf(first filter.Filter, more ...filter.Filter) filter.Filter {
 	return out
 }
 
-// flat gives the filters that f is the And of; none for nil.
+// flat returns the parts of f if it is an And, otherwise f; none for nil.
 func flat(f filter.Filter) []filter.Filter {
 	switch f := f.(type) {
 	case nil:
@@ -128,7 +128,7 @@ func flat(f filter.Filter) []filter.Filter {
 	return []filter.Filter{f}
 }
 
-// next is sc.Next within the reads that the statement may have in flight.
+// next calls sc.Next within the limit of parallel reads.
 func (st *Reads) next(ctx context.Context, sc hbase.Scanner) ([]hbase.Row, error) {
 	select {
 	case st.Slots <- struct{}{}:
@@ -139,11 +139,11 @@ func (st *Reads) next(ctx context.Context, sc hbase.Scanner) ([]hbase.Row, error
 	return sc.Next(ctx)
 }
 
-// ComputedName reports whether the names of l's physical tables depend on the rows. Such a table counts as empty if it
-// does not exist.
+// ComputedName reports whether the names of l's HBase tables depend on the rows. Such a table counts as empty if it does
+// not exist.
 func ComputedName(l *catalog.Layout) bool { return !l.Stored.IsLiteral() }
 
-// readError adds the name of the table to err, unless the read was given up.
+// readError adds the name of the table to err, unless the read was cancelled.
 func readError(table string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

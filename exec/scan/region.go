@@ -10,14 +10,14 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// byRegion fits the ranges of tasks to the regions. It cuts a range where regions begin, and at cuts, so that several
-// workers read a long range. With pack set, it joins the ranges in one region into one scan that seeks from range to
-// range. Tasks get the names of their servers and keep their order. A table's regions may come from a cache; if they
-// cannot be read, the ranges stay unchanged.
+// byRegion divides the ranges of tasks at the starts of regions and at cuts, so that several workers read a long range.
+// With pack, it joins the ranges in one region into one scan that seeks from range to range. It keeps the order of tasks
+// and sets the names of their servers. A table's regions may come from a cache; if they cannot be read, the ranges stay
+// unchanged.
 func (st *Reads) byRegion(ctx context.Context, tasks []task, cuts []plan.Cut, pack bool) []task {
 	out := make([]task, 0, len(tasks))
 	var regions []hbase.Region
-	region, table := "", "" // where the region of the ranges since first begins, and in what
+	region, table := "", "" // start and table of the region of the ranges since first
 	first := 0
 	flush := func() {
 		if pack {
@@ -69,7 +69,7 @@ func (st *Reads) byRegion(ctx context.Context, tasks []task, cuts []plan.Cut, pa
 	return out
 }
 
-// cutRegions gives the regions of a table, which are sorted, each in the parts that keys of cuts cut it into.
+// cutRegions returns the sorted regions of a table, divided at the keys of cuts.
 func cutRegions(regions []hbase.Region, table string, cuts []plan.Cut) []hbase.Region {
 	var at [][]byte
 	for _, c := range cuts {
@@ -93,10 +93,11 @@ func cutRegions(regions []hbase.Region, table string, cuts []plan.Cut) []hbase.R
 	return out
 }
 
-// Ranges in one scan: as many as pay the seeking filter, no more than a request holds easily.
+// Limits for the number of ranges in one scan: the filter that seeks pays from minPacked on, and a request holds maxPacked
+// easily.
 const minPacked, maxPacked = 4, 1000
 
-// packed makes scans of the ranges in one region, which are in order.
+// packed joins the ranges in one region, which are sorted, into scans.
 func packed(ranges []task) []task {
 	if len(ranges) < minPacked {
 		return ranges

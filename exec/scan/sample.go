@@ -10,8 +10,8 @@ import (
 
 // This file is for readers of whole tables, such as ANALYZE.
 
-// Decode returns the logical rows of r, a row of a physical table: several for packed columns, none if its key does not
-// fit. They are valid until the next call.
+// Decode returns the logical rows of r, a row of an HBase table: several for packed columns, none if its key does not fit.
+// They are valid until the next call.
 func (d *Decoder) Decode(ctx context.Context, table string, r *hbase.Row) ([][]types.Value, error) {
 	if d.batch == nil {
 		d.batch = newRowBatch(d.scan.Width())
@@ -28,8 +28,8 @@ func (s *Counts) Add(ranges, rows int64) {
 	s.read.Add(rows)
 }
 
-// Answered is hbase.ReadOptions.Region for reads that are counted here.
+// Answered is hbase.ReadOptions.Region for reads that s counts.
 func (s *Counts) Answered(region []byte, done bool) { s.regions.Answered(region, done) }
 
-// End ends the access, with the error that ended it or nil.
+// End ends the access; err is the error that ended it, or nil.
 func (s *Counts) End(err error) { s.done(err) }

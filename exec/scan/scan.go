@@ -15,7 +15,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Open opens one table access. Nothing is sent before the first Next.
+// Open returns an operator for one table access. Nothing is sent before the first Next.
 //
 //	spans -> tasks -> readers (get or scan, decode, residual) -> one of
 //	    getScan        the keys of one Get
@@ -43,7 +43,7 @@ func (st *Reads) Open(ctx context.Context, s *plan.Scan) (op operator.Operator, 
 	for _, w := range s.Warnings {
 		st.Warn.Add(warning.Ranges, w)
 	}
-	if s.Hop == nil { // which regions it reads is not known beforehand
+	if s.Hop == nil { // the regions that it reads are unknown in advance
 		stats.regions.plan(spans, s.Cuts)
 	}
 	op = st.Read(ctx, s, spans, stats)
@@ -66,12 +66,12 @@ type access struct {
 	scan     *plan.Scan
 	stats    *Counts
 	opts     hbase.ReadOptions
-	decoder  Decoder      // that readers have copies of
-	looks    atomic.Int64 // how often ranges were opened to see which values there are
+	decoder  Decoder      // readers copy it
+	looks    atomic.Int64 // number of times that ranges were opened to look for values
 	filtered bool         // the client drops rows
 }
 
-// Read makes the operator that reads spans.
+// Read returns the operator that reads spans.
 func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stats *Counts) operator.Operator {
 	if len(spans) == 0 || s.Limit == plan.AtMost(0) {
 		return operator.None{}
@@ -80,7 +80,7 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 	a := &access{st: st, scan: s, stats: stats, opts: ReadOptions(s, s.Layout), filtered: s.Residual != nil || s.PrefixFix != nil || s.Entries}
 	a.opts.Region, a.opts.Slots, a.opts.Metrics, a.opts.Timeline = stats.regions, st.Slots, st.Metrics || stats.trace != nil, st.Timeline
 	a.decoder.of(st, s, s.Layout)
-	a.opts.Encoded = !s.AllVersions && a.decoder.packed == nil && !a.decoder.ts // each cell is looked at once, for its column
+	a.opts.Encoded = !s.AllVersions && a.decoder.packed == nil && !a.decoder.ts // each cell is decoded once, for its column
 	if s.Order == plan.MergeOrder {
 		if streams := cutStreams(s, spans); len(streams) > 1 || len(streams) == 1 && streams[0][0].keys != nil {
 			for i := range streams {
@@ -104,7 +104,7 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 	return a.readTasks(ctx, tasks, g)
 }
 
-// reader makes a reader of tasks with a decoder of its own.
+// reader returns a reader of tasks with its own decoder.
 func (a *access) reader(tasks []task) *reader {
 	r := &reader{}
 	r.begin(a, a.decoder.another(), tasks)
@@ -121,7 +121,7 @@ func (a *access) reader(tasks []task) *reader {
 	return r
 }
 
-// hops marks the ranges of tasks to be read by hopping, if the plan asks for it.
+// hops sets the ranges of tasks to be read by hops, if the plan asks for it.
 func (a *access) hops(tasks []task) []task {
 	for i := range tasks {
 		if a.scan.Hop != nil && tasks[i].keys == nil {
@@ -131,8 +131,8 @@ func (a *access) hops(tasks []task) []task {
 	return tasks
 }
 
-// merge makes the operator that reads and merges streams. Each stream is in order, except a stream of Gets. share: each
-// stream first reads its share of the limit's rows.
+// merge returns the operator that reads and merges streams. Each stream is sorted, except a stream of Gets. With share,
+// each stream first reads its share of the limit's rows.
 func (a *access) merge(ctx context.Context, streams [][]task, share bool) *mergeScan {
 	st, s := a.st, a.scan
 	m := &mergeScan{group: newGroup(ctx), by: s.OrderBy, env: st.ExprEnv(), width: s.Width(), workers: min(cap(st.Slots), len(streams)), lazy: s.Lazy()}
@@ -144,17 +144,17 @@ func (a *access) merge(ctx context.Context, streams [][]task, share bool) *merge
 		}
 		sorted := tasks[0].keys == nil
 		if !sorted {
-			r.chunk, r.quota = 0, 0 // they are sorted when all are there
+			r.chunk, r.quota = 0, 0 // they are sorted after all were read
 		}
 		m.streams = append(m.streams, &mergeStream{index: i, reader: r, sorted: sorted})
 	}
 	return m
 }
 
-// readTasks makes the operator that reads tasks.
+// readTasks returns the operator that reads tasks.
 func (a *access) readTasks(ctx context.Context, tasks []task, g *group) operator.Operator {
 	st, s := a.st, a.scan
-	if !s.Lazy() || s.Access == plan.FullScan && (s.Filter != nil || s.Residual != nil) { // a search goes through many regions
+	if !s.Lazy() || s.Access == plan.FullScan && (s.Filter != nil || s.Residual != nil) { // a search may have to read many regions
 		tasks = st.byRegion(ctx, tasks, s.Cuts, !s.Lazy() && !s.Reversed)
 	}
 	if len(tasks) == 0 {
@@ -183,21 +183,21 @@ func (a *access) readTasks(ctx context.Context, tasks []task, g *group) operator
 	return o
 }
 
-// oneGet reports whether tasks are one that gets keys, all of them at once.
+// oneGet reports whether tasks is a single multi-get, all of whose rows are wanted.
 func oneGet(s *plan.Scan, tasks []task) bool {
 	return len(tasks) == 1 && tasks[0].keys != nil && !s.Lazy()
 }
 
-// scannersOnServer bounds the scanners that a parallel scan has open on one server. With a single server decoding takes
-// most of the time, and a few scanners for each processor keep all processors busy.
+// scannersOnServer bounds the number of scanners that a parallel scan has open on one server. With a single server,
+// decoding takes most of the time; a few scanners per processor keep all processors busy.
 func scannersOnServer() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
 
-// countedScan counts rows and words the errors of a table access.
+// countedScan counts the rows of a table access, and adds the table to its errors.
 type countedScan struct {
 	in    operator.Operator
 	stats *Counts
 	scan  *plan.Scan
-	ctx   context.Context // of the table access; nil where nobody traces it
+	ctx   context.Context // of the table access; nil if it is not traced
 }
 
 // Next passes rows through.

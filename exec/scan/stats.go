@@ -19,19 +19,19 @@ type TableStats struct {
 	RowsRead      int64 // before the client's filter
 	Rows          int64 // after it
 	Elapsed       time.Duration
-	// Under EXPLAIN ANALYZE: the calls of this access alone.
+	// The calls of this access alone, for EXPLAIN ANALYZE.
 	RPCs, Bytes int64
-	Scanned     *hbase.Scanned // by the servers, for the scans; nil: they told nothing
-	Stale       *int64         // of RowsRead, those that replicas of regions gave; nil: none answered
+	Scanned     *hbase.Scanned // by the servers, for scans; nil: they reported nothing
+	Stale       *int64         // number of RowsRead that came from replicas of regions; nil: none answered
 	Regions     []explain.Region
 	Scan        *plan.Scan
-	Calls       []hbase.RPCEnd // the first of them
+	Calls       []hbase.RPCEnd // the first calls
 }
 
 // Recorder counts the table accesses of a statement.
 type Recorder struct {
 	mu      sync.Mutex
-	scans   []*Counts // of maxApart accesses, then of each kind of the others
+	scans   []*Counts // of maxApart accesses, then one for each kind of further accesses
 	one     [1]*Counts
 	Tracing bool // for EXPLAIN ANALYZE
 }
@@ -41,16 +41,16 @@ type Counts struct {
 	scan                         *plan.Scan
 	start                        time.Time
 	gets, ranges, read, returned atomic.Int64
-	elapsed                      atomic.Int64 // ns from the start to the end
-	ended                        func(error)  // told of the end; nil: nobody is
+	elapsed                      atomic.Int64 // nanoseconds from the start to the end
+	ended                        func(error)  // called at the end; may be nil
 	trace                        *trace       // nil: none
-	into                         *Counts      // of all accesses of the kind, what the counts are added to in the end; nil: they stand for themselves
+	into                         *Counts      // the common counts of the access's kind, to which these are added at the end; nil: they are listed individually
 	regions                      *regionProgress
-	own                          regionProgress // what regions is, unless into has others
+	own                          regionProgress // used by regions, unless into has another one
 }
 
-// maxApart is the number of accesses that are counted individually. A sub-query for each row, or the look-ups of a
-// join, may make any number of accesses: the further ones of a kind are counted together.
+// maxApart is the number of accesses that are counted individually. A sub-query for each row, or the look-ups of a join,
+// may make any number of accesses; further accesses of the same kind are counted together.
 const maxApart = 64
 
 // Open begins to count an access.
@@ -87,7 +87,7 @@ func (r *Recorder) begin(s *plan.Scan) *Counts {
 	return st
 }
 
-// done ends the table access, with the error that ended it or nil, unless it has ended.
+// done ends the table access; err is the error that ended it, or nil. Later calls do nothing.
 func (s *Counts) done(err error) {
 	if !s.elapsed.CompareAndSwap(0, max(1, int64(time.Since(s.start)))) {
 		return
@@ -114,7 +114,7 @@ func (s *Counts) table() TableStats {
 	return t
 }
 
-// Tables returns the counts so far, in the order in which the accesses began, and how many regions answered.
+// Tables returns the counts so far, in the order in which the accesses began, and the number of regions that answered.
 func (r *Recorder) Tables() (tables []TableStats, regions int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,7 +141,7 @@ func (r *Recorder) Tables() (tables []TableStats, regions int) {
 	return tables, regions
 }
 
-// RowsRead counts the rows that have come from the servers so far.
+// RowsRead returns the number of rows received from the servers so far.
 func (r *Recorder) RowsRead() (n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -151,7 +151,8 @@ func (r *Recorder) RowsRead() (n int64) {
 	return n
 }
 
-// Progress counts the regions that are read, of those that were planned. regions lists a table's.
+// Progress returns the number of planned regions that are completely read, and their total. regions lists a table's
+// regions.
 func (r *Recorder) Progress(regions func(table string) ([]hbase.Region, error)) (done, total int, err error) {
 	r.mu.Lock()
 	scans := slices.Clone(r.scans)

@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// ListTables gives the spans of s in each physical table that fits the layout's name.
+// ListTables returns the spans of s in each HBase table whose name fits the layout.
 func (st *Reads) ListTables(ctx context.Context, s *plan.Scan) ([]plan.Span, error) {
 	names, err := st.Tables(ctx, s.Layout, s.TablePrefix)
 	if err != nil {
@@ -28,7 +28,7 @@ func (st *Reads) ListTables(ctx context.Context, s *plan.Scan) ([]plan.Span, err
 	return out, nil
 }
 
-// Tables lists the physical tables of l, whose names begin with prefix, in the order of their names.
+// Tables returns the HBase tables of l whose names begin with prefix, sorted.
 func (st *Reads) Tables(ctx context.Context, l *catalog.Layout, prefix string) ([]string, error) {
 	names, err := st.Client.Tables(ctx, prefix)
 	if err != nil {

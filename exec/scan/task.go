@@ -8,19 +8,19 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// GetChunk is the number of keys asked for in one Client.Get: enough to spread
-// over regions, few enough to stream.
+// GetChunk is the number of keys requested in one Client.Get: enough for several regions, few enough to return the first
+// rows early.
 const GetChunk = 1000
 
-// task is one thing to read: some keys, or one key range.
+// task is a unit of reading: some keys, or one key range.
 type task struct {
 	table       string
-	keys        [][]byte // a multi-get, in the order wanted; nil for a range
+	keys        [][]byte // a multi-get, in the wanted order; nil for a range
 	start, stop []byte
 	reversed    bool
-	server      string           // that has the range; "": several, or unknown
-	ranges      filter.KeyRanges // those read of [start, stop); nil: all of it
-	hop         *hopper          // finds what of the range is worth reading; nil: all of it
+	server      string           // the server of the range; "": several, or unknown
+	ranges      filter.KeyRanges // the parts of [start, stop) to read; nil: all
+	hop         *hopper          // finds the parts of the range that are worth reading; nil: all
 }
 
 // taskQueue hands out tasks. Each time it chooses a server with the fewest running tasks and, among these, the one with
@@ -29,13 +29,13 @@ type task struct {
 type taskQueue struct {
 	mu      sync.Mutex
 	most    int
-	left    int // tasks that are not read to their end
+	left    int // number of tasks that are not completely read
 	servers []*serverTasks
 }
 
 type serverTasks struct {
 	name    string
-	tasks   []task // in the order given
+	tasks   []task // in the given order
 	reading int
 }
 
@@ -66,8 +66,8 @@ func (q *taskQueue) atOnce() (n int) {
 	return n
 }
 
-// next returns a task, and the argument for done when the task is read. The latter is nil if no task is left for the
-// caller: the workers that read from the same servers now will take the rest.
+// next returns a task, and the argument for done when the task was read. from is nil if no task is left for the caller:
+// workers that now read from the same servers will take the rest.
 func (q *taskQueue) next() (t task, from *serverTasks) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -87,7 +87,7 @@ func (q *taskQueue) next() (t task, from *serverTasks) {
 	return t, from
 }
 
-// done records that a task was read to its end. It reports whether all tasks are.
+// done records that a task was completely read. It reports whether all tasks are.
 func (q *taskQueue) done(from *serverTasks) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -96,9 +96,8 @@ func (q *taskQueue) done(from *serverTasks) bool {
 	return q.left == 0
 }
 
-// cutTasks cuts the spans of s into tasks in the order in which their rows
-// come: by table and key, or from the end when s reads in reverse. A span with
-// a SignSplit, where an order is wanted, gives its halves:
+// cutTasks converts the spans of s to tasks in the order in which their rows are wanted: by table and key, or reversed. If
+// an order is wanted, a span with a SignSplit becomes two tasks:
 //
 //	[lo, hi) split at p   ->  [p, hi) [lo, p)    the negative numbers come first
 //	the same reversed     ->  [lo, p) [p, hi)    each read from its end
@@ -131,8 +130,7 @@ func cutTasks(s *plan.Scan, spans []plan.Span, chunk int) []task {
 	return out
 }
 
-// appendRange appends the one or two tasks of a range. Halves are in forward
-// order: cutTasks turns the whole list round under Reversed.
+// appendRange appends the one or two tasks of a range in forward order: cutTasks reverses the whole list for Reversed.
 func appendRange(out []task, s *plan.Scan, sp plan.Span) []task {
 	t := task{table: sp.Table, start: sp.Start, stop: sp.Stop, reversed: s.Reversed}
 	if len(sp.SignSplit) == 0 || s.Order == plan.NoOrder {
@@ -143,8 +141,8 @@ func appendRange(out []task, s *plan.Scan, sp plan.Span) []task {
 	return append(out, upper, lower)
 }
 
-// cutStreams cuts the spans of s for a merge: each stream is in order within itself.
-// Keys that are to be fetched together are one stream, sorted by whoever reads it.
+// cutStreams converts the spans of s to streams for a merge, each of which is sorted. Keys that are to be read together
+// are one stream, whose reader sorts it.
 func cutStreams(s *plan.Scan, spans []plan.Span) [][]task {
 	var out [][]task
 	var keys []plan.Span

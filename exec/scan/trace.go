@@ -11,7 +11,7 @@ import (
 	"github.com/hql-db/hql/hbase"
 )
 
-// maxCalls bounds the RPCs that are kept one by one, for drawing; the sums are of all.
+// maxCalls bounds the number of RPCs that are kept individually, for drawing; the sums include all.
 const maxCalls = 500
 
 // trace collects the RPCs of one table access.
@@ -19,8 +19,8 @@ type trace struct {
 	mu      sync.Mutex
 	calls   []hbase.RPCEnd
 	regions map[string]*explain.Region
-	scanned *hbase.Scanned // nil: no server told
-	stale   *int64         // rows of replicas; nil: none answered
+	scanned *hbase.Scanned // nil: no server reported it
+	stale   *int64         // number of rows from replicas; nil: none answered
 }
 
 // TraceRPCStart implements hbase.RPCTracer.
@@ -61,8 +61,8 @@ func (t *trace) TraceRPCEnd(_ context.Context, c hbase.RPCEnd) {
 	}
 }
 
-// stats gives the calls, and the regions in the order of tables and keys; those of
-// failed calls come first of their table. scanned is nil where no server told, stale where no replica answered.
+// stats returns the calls, and the regions in the order of tables and keys; those of failed calls come first in their
+// table. scanned is nil if no server reported it, stale if no replica answered.
 func (t *trace) stats() (calls []hbase.RPCEnd, regions []explain.Region, scanned *hbase.Scanned, stale *int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 
 // Tracer observes each access to a table.
 type Tracer interface {
-	// TraceScanStart is called before anything is read. The table is read with the context it returns.
+	// TraceScanStart is called before anything is read. The table is read with the returned context.
 	TraceScanStart(ctx context.Context, d Start) context.Context
 	// TraceScanEnd is called after the last read of the table, with the context of TraceScanStart.
 	TraceScanEnd(ctx context.Context, d End)
@@ -19,17 +19,17 @@ type Tracer interface {
 type Start struct {
 	Table, Layout string
 	Access        plan.Access
-	Ranges        int // disjoint key ranges, a key counting as one
+	Ranges        int // number of disjoint key ranges; a single key counts as one
 }
 
 // End describes the result of reading a table.
 type End struct {
 	TableStats
-	Err error // what ended it; nil for the end and when enough rows had come
+	Err error // the error that ended it; nil at the end, or when enough rows were read
 }
 
-// traceScan announces an access to a table, whose end stats reports. The context it returns is nil when nobody
-// wants to know more.
+// traceScan reports the beginning of a table access to the tracer; stats reports the end. The returned context is nil if
+// nothing is traced.
 func (st *Reads) traceScan(ctx context.Context, s *plan.Scan, stats *Counts) context.Context {
 	if st.Tracer == nil && stats.trace == nil {
 		return nil
@@ -45,11 +45,11 @@ func (st *Reads) traceScan(ctx context.Context, s *plan.Scan, stats *Counts) con
 	return ctx
 }
 
-// valuesOf ends with the context of a call of Next and carries the values of the table access.
+// valuesOf ends with the context of a Next call, and has the values of the table access's context.
 type valuesOf struct {
 	context.Context
 	values context.Context
 }
 
-// Value looks in the access' context, which descends from the statement's.
+// Value looks up key in the access's context, which descends from the statement's.
 func (c valuesOf) Value(key any) any { return c.values.Value(key) }

@@ -10,7 +10,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// group is the goroutines of one table access. Closing it ends them all.
+// group holds the goroutines of one table access. Closing it ends them all.
 type group struct {
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -23,7 +23,7 @@ func newGroup(ctx context.Context) *group {
 	return g
 }
 
-// run starts f.
+// run starts f in a goroutine.
 func (g *group) run(f func(ctx context.Context)) {
 	g.wg.Add(1)
 	go func() {
@@ -32,8 +32,7 @@ func (g *group) run(f func(ctx context.Context)) {
 	}()
 }
 
-// Safely turns a panic of f, a mistake in hql, into an error: the process and
-// other statements go on.
+// Safely converts a panic of f, which is a bug in hql, to an error, so that the process and other statements continue.
 func Safely(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -51,11 +50,11 @@ func (g *group) close() {
 // batchOrErr is one result of a worker: a batch, or the error that ended it.
 type batchOrErr struct {
 	b   *rowBatch
-	err error // io.EOF: all that the stream is for was read
+	err error // io.EOF: everything was read
 }
 
-// stream carries batches from one or several workers and returns used ones to them. Its end is a batchOrErr too: a
-// stream whose workers were cancelled stays silent and has no end.
+// stream carries batches from one or several workers, and returns used ones to them. Its end is also a batchOrErr: a
+// stream whose workers were cancelled has no end.
 type stream struct {
 	out  chan batchOrErr
 	free chan *rowBatch
@@ -81,7 +80,7 @@ func (s *stream) recycle(b *rowBatch) {
 	}
 }
 
-// send delivers d unless the group ends; it reports whether it did.
+// send delivers d unless the group ends, and reports whether it did.
 func (s *stream) send(ctx context.Context, d batchOrErr) bool {
 	select {
 	case s.out <- d:
@@ -91,10 +90,10 @@ func (s *stream) send(ctx context.Context, d batchOrErr) bool {
 	}
 }
 
-// end says that all there is was delivered.
+// end signals that everything was delivered.
 func (s *stream) end(ctx context.Context) { s.send(ctx, batchOrErr{err: io.EOF}) }
 
-// pump reads r to its end into s. It reports whether it reached the end: only then may the stream be ended.
+// pump reads r to its end into s. It reports whether it reached the end; only then may the caller end the stream.
 func (s *stream) pump(ctx context.Context, r *reader, width int) bool {
 	defer r.close()
 	for {
@@ -124,7 +123,7 @@ func (s *stream) receive(ctx, own context.Context) (batchOrErr, error) {
 	}
 }
 
-// getScan reads the rows of a few keys in the caller's goroutine: there is nothing to read ahead.
+// getScan reads the rows of a few keys in the caller's goroutine, since there is nothing to read ahead.
 type getScan struct {
 	reader reader
 	batch  rowBatch
@@ -138,7 +137,7 @@ func newGetScan(a *access, tasks []task) *getScan {
 	return g
 }
 
-// Next gives the next rows, valid until the following call.
+// Next returns the next rows, valid until the following call.
 func (g *getScan) Next(ctx context.Context) ([][]types.Value, error) {
 	if err := g.reader.next(ctx, &g.batch); err != nil {
 		return nil, err
@@ -152,7 +151,7 @@ func (g *getScan) Close() error {
 	return nil
 }
 
-// parallelScan reads its tasks with several workers; rows come as they come.
+// parallelScan reads its tasks with several workers and returns rows in the order of arrival.
 type parallelScan struct {
 	group   *group
 	queue   *taskQueue
@@ -184,7 +183,7 @@ func (p *parallelScan) start() {
 	}
 }
 
-// Next gives the rows of whichever worker has some.
+// Next returns rows of any worker that has some.
 func (p *parallelScan) Next(ctx context.Context) ([][]types.Value, error) {
 	if p.err != nil {
 		return nil, p.err
@@ -211,17 +210,16 @@ func (p *parallelScan) Close() error {
 	return nil
 }
 
-// orderedScan reads its tasks so that their rows come one task after the other,
-// while the next tasks are read ahead. Under a limit it begins with one task at a
-// time: the first one often suffices.
+// orderedScan reads its tasks ahead and returns their rows one task after the other. Under a limit it begins with one task
+// at a time, since the first one often suffices.
 type orderedScan struct {
 	group   *group
 	tasks   []task
-	ahead   int // tasks read at a time, at most
-	window  int // tasks read at a time now
+	ahead   int // greatest number of tasks read at the same time
+	window  int // current number of tasks read at the same time
 	width   int
 	reader  func([]task) *reader
-	streams []*stream // those begun and not yet read to the end
+	streams []*stream // those begun and not completely read
 	begun   int
 	last    *rowBatch
 	err     error
@@ -241,7 +239,7 @@ func (o *orderedScan) start() {
 	}
 }
 
-// Next gives the next rows of the first task that has some.
+// Next returns the next rows of the first task that has some.
 func (o *orderedScan) Next(ctx context.Context) ([][]types.Value, error) {
 	if o.err != nil {
 		return nil, o.err

@@ -91,7 +91,7 @@ type walker struct{ seen map[string]bool }
 
 func (w *walker) note(format string, args ...any) { w.seen[fmt.Sprintf(format, args...)] = true }
 
-// value walks v, which is in a place: "", "key ", "index ", "name ", "qualifier " or "cell ".
+// value walks v, which is in one of the places "", "key ", "index ", "name ", "qualifier " or "cell ".
 func (w *walker) value(v reflect.Value, place string) {
 	switch v.Kind() {
 	case reflect.Interface, reflect.Pointer:
@@ -171,7 +171,7 @@ func optional(f reflect.Value) bool {
 	return false
 }
 
-// delimiters notes the literals that end parts of varying width.
+// delimiters records the literals that end parts of varying width.
 func (w *walker) delimiters(parts []parser.PartDef) {
 	for i, p := range parts[:len(parts)-1] {
 		if p.Encoding == nil || len(p.Encoding.Args) > 0 || p.Encoding.Name != "TEXT" && p.Encoding.Name != "BYTES" {

@@ -1,5 +1,5 @@
-// Package page writes pages of HTML: of EXPLAIN, of hql design and of hql hot. It does without html/template: a program
-// that links a template engine keeps every exported method of every type, which made the command a sixth larger.
+// Package page writes the HTML pages of EXPLAIN, hql design and hql hot. It does not use html/template: a program that
+// links a template engine keeps every exported method of every type, which made the command a sixth larger.
 package page
 
 import (

@@ -1,10 +1,10 @@
-// Package poison overwrites memory that is about to be reused, so that code which keeps a slice or a string too long
-// reads garbage at once. Only tests turn it on.
+// Package poison overwrites memory that is about to be reused, so that code which keeps a slice or a string too long reads
+// garbage at once. Only tests turn it on.
 package poison
 
 import "flag"
 
-// On is set by tests only, before anything runs.
+// On is set only by tests, before anything runs.
 var On bool
 
 // Tests returns m, a testing.M, with On set while it runs, except for benchmarks: they measure the code that users run.

@@ -1,4 +1,4 @@
-// Package words puts numbers into sentences.
+// Package words formats numbers with nouns.
 package words
 
 import "fmt"
@@ -8,7 +8,7 @@ func Count[N int | int64](n N, what string) string {
 	return fmt.Sprintf("%d %s", n, Plural(n, what, what+"s"))
 }
 
-// Plural returns one for 1, else many.
+// Plural returns one if n is 1, otherwise many.
 func Plural[N int | int64](n N, one, many string) string {
 	if n == 1 {
 		return one
