@@ -93,7 +93,7 @@ func (q *query) appliedJoin(f *from, t *parser.Join) (*from, error) {
 	}
 	var first *from
 	text := &parser.Select{Pos: t.Pos, Cores: []*parser.SelectCore{{Pos: t.Pos, Items: []parser.SelectItem{{Pos: t.Pos, Star: true}}, From: []parser.TableExpr{t}}}}
-	sub, of, err := q.correlated(f.visible(), q.around(), text, func(in *query) (*plan.Plan, error) {
+	sub, of, err := q.correlated(f.visible(), nil, q.around(), text, func(in *query) (*plan.Plan, error) {
 		in.enclosing, in.outer, in.barred = in.outer, q.outer, q.barred // the LATERAL items see the earlier items' rows, the join's conditions do not
 		in.top = in.plan
 		g, err := in.wholeJoin(t)
@@ -143,7 +143,7 @@ func (q *query) subquerySource(f *from, t *parser.Subquery) (*source, error) {
 		return q.derived(t.Query, t.Alias, t.Columns, t.Alias, t.Pos)
 	}
 	around := q.around()
-	sub, of, err := q.correlated(f.visible(), around, t.Query, func(in *query) (*plan.Plan, error) { return in.finish(t.Query) })
+	sub, of, err := q.correlated(f.visible(), nil, around, t.Query, func(in *query) (*plan.Plan, error) { return in.finish(t.Query) })
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 //	reduceFull      a FULL JOIN becomes a LEFT JOIN if the WHERE drops the unmatched rows of one side
 //	spread          a condition on a column is added for the columns that are equal to it (join.go)
 //	arrange         inner joins begin with a source that is bound, or probably has few rows, and binds the key of another source (arrange.go)
+//	fix             a sub-query takes the value that an equality of the WHERE around it gives a column (subquery.go)
 //	lists           the values of one table's column become a list for the equal column of another table (listed.go)
 //	lookup          a join's right side is looked up by the conditions that a left row's values bind (lookup.go)
 //	tries, wanted   LIMIT ends groups, DISTINCT, joins and sorts early if their rows are in the order of a key, or of its first terms (ordering.go)

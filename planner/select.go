@@ -133,6 +133,8 @@ type query struct {
 	// enclosing is set in a join that is read for each row of the previous items: it resolves these items' columns for the
 	// join's LATERAL items.
 	enclosing func(ref *parser.ColumnRef) (expr.Expr, error)
+	// fixed returns the columns that have one value in all rows of the block that is being compiled; it may be nil.
+	fixed func() map[int]*expr.Const
 	// joins is set in the query of a semi-join: then outer returns columns of the join instead of values.
 	joins bool
 	// narrow holds conditions on the rows of the next query to be planned; narrowed is the number of such queries around
@@ -325,6 +327,8 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *
 	scope := b.wins.scope()
 	several := *scope
 	several.Sets = true
+	q.fixed = func() map[int]*expr.Const { return q.fix(c.Where, rows) }
+	defer func() { q.fixed = nil }()
 	if b.outs, err = q.items(c, f, &several); err != nil {
 		return nil, err
 	}

@@ -13,7 +13,14 @@ import (
 // subquery compiles a query inside an expression over srcs.
 func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (expr.Expr, error) {
 	run := limited(s, node.Kind)
-	sub, outer, err := q.correlated(srcs, q.outer, s, func(in *query) (*plan.Plan, error) { return in.finish(run) })
+	var fixed map[int]*expr.Const
+	if node.Kind == expr.ScalarSubquery && q.fixed != nil {
+		resolved := q.resolved
+		q.resolved = nil
+		fixed = q.fixed()
+		q.resolved = resolved
+	}
+	sub, outer, err := q.correlated(srcs, fixed, q.outer, s, func(in *query) (*plan.Plan, error) { return in.finish(run) })
 	if err != nil {
 		return nil, err
 	}
@@ -53,10 +60,10 @@ func (q *query) answered(sub *plan.Subplan, node expr.Subquery) (expr.Expr, erro
 	return out, nil
 }
 
-// correlated plans a query over srcs for values of those columns to which it refers; s is the query as written. outer are
-// these columns in the joined row, in the order in which the Subplan takes their values. further, if not nil, resolves
-// names that srcs do not have. finish makes the plan to run.
-func (q *query) correlated(srcs []*source, further func(ref *parser.ColumnRef) (expr.Expr, error), s *parser.Select, finish func(in *query) (*plan.Plan, error)) (sub *plan.Subplan, outer []expr.Expr, err error) {
+// correlated plans s, a query over the columns of srcs, for values of the columns to which it refers. It returns these
+// columns, of the joined row, in the order in which the Subplan takes their values. The columns in fixed have one value
+// and are not among them. further, unless nil, resolves names that srcs do not have. The plan of finish is run.
+func (q *query) correlated(srcs []*source, fixed map[int]*expr.Const, further func(ref *parser.ColumnRef) (expr.Expr, error), s *parser.Select, finish func(in *query) (*plan.Plan, error)) (sub *plan.Subplan, outer []expr.Expr, err error) {
 	sub = &plan.Subplan{Select: s, Closed: true, Text: s.String()}
 	srcs = frozen(srcs)
 	around := q.inside()
@@ -74,15 +81,18 @@ func (q *query) correlated(srcs []*source, further func(ref *parser.ColumnRef) (
 			if err != nil || x == nil {
 				return nil, err
 			}
-			if sub.Closed { // found by the first plan; later ones may be made by several goroutines
-				sub.Closed = false
+			if c, ok := x.(*expr.Column); ok && fixed[c.Index] != nil {
+				return &expr.Const{Pos: ref.Pos, Val: fixed[c.Index].Val, Typ: c.Typ}, nil
 			}
-			x = expr.Map(x, func(y expr.Expr) expr.Expr { // other columns belong to queries further out
+			x = expr.Map(x, func(y expr.Expr) expr.Expr { // any other leaf is from further out
 				if c, own := y.(*expr.Column); own {
 					return &expr.Const{Pos: ref.Pos, Val: value(c), Typ: c.Typ}
 				}
 				return y
 			})
+			if sub.Closed { // found at the first plan; later ones may be made by several at once
+				sub.Closed = false
+			}
 			return expr.Fold(x, q.env.Loc), nil
 		}
 		return finish(in)
@@ -102,7 +112,54 @@ func (q *query) correlated(srcs []*source, further func(ref *parser.ColumnRef) (
 	return sub, outer, err
 }
 
-// frozen copies srcs, because joins around them may still move their columns, and a sub-query is planned again later.
+// fix returns the columns over scope that an equality in where, a condition before its names are resolved, gives one
+// value in all rows that pass.
+func (q *query) fix(where parser.Expr, scope *expr.Scope) map[int]*expr.Const {
+	b, ok := where.(*parser.Binary)
+	if !ok {
+		return nil
+	}
+	if b.Op == "AND" {
+		out := q.fix(b.X, scope)
+		for i, v := range q.fix(b.Y, scope) {
+			if out == nil {
+				out = map[int]*expr.Const{}
+			}
+			out[i] = v
+		}
+		return out
+	}
+	known := func(e parser.Expr) bool {
+		switch e.(type) {
+		case *parser.ColumnRef, *parser.Literal, *parser.Param:
+			return true
+		}
+		return false
+	}
+	if b.Op != "=" || !known(b.X) || !known(b.Y) {
+		return nil
+	}
+	x, err := expr.CompileCondition(b, scope)
+	if err != nil {
+		return nil // it is returned where the whole WHERE is compiled
+	}
+	eq, _ := expr.Fold(x, q.env.Loc).(*expr.Compare)
+	if eq == nil || eq.Op != expr.EQ {
+		return nil
+	}
+	c, _ := eq.X.(*expr.Column)
+	v, _ := eq.Y.(*expr.Const)
+	if c == nil {
+		c, _ = eq.Y.(*expr.Column)
+		v, _ = eq.X.(*expr.Const)
+	}
+	if c == nil || v == nil || v.Val.Type() != c.Typ || !exact(c) {
+		return nil
+	}
+	return map[int]*expr.Const{c.Index: v}
+}
+
+// frozen copies srcs as they are: joins around them may yet move their columns, and a sub-query is planned again after that.
 func frozen(srcs []*source) []*source {
 	out := make([]*source, len(srcs))
 	for i, s := range srcs {
