@@ -50,6 +50,9 @@ func (db *DB) SessionOf(c *pgcatalog.Client) *DB {
 	return s
 }
 
+// RelationOID returns the OID that pg_class has for a table or view, 0 if there is none of that name.
+func (db *DB) RelationOID(name string) uint32 { return db.engine.RelationOID(name) }
+
 // newStatements returns an empty cache of statements.
 func newStatements() *lru.Cache[string, *Stmt] {
 	c, err := lru.New[string, *Stmt](maxKept)

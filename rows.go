@@ -35,6 +35,9 @@ type Rows struct {
 type ColumnType struct {
 	Name string
 	Type types.Type
+	// Table is the table or view that has the column, and Number the column's number in it, from 1; "" for a computed column.
+	Table  string
+	Number int
 	// Partial says how to merge the column of a piece, if the statement groups; nil otherwise.
 	Partial *Partial
 }
@@ -124,9 +127,12 @@ func (r *Rows) Columns() []string {
 func (r *Rows) ColumnTypes() []ColumnType { return columnTypes(r.rows.Columns) }
 
 func columnTypes(columns []plan.OutputColumn) []ColumnType {
-	var out []ColumnType
-	for _, c := range columns {
-		out = append(out, ColumnType{c.Name, c.Type, c.Partial})
+	if columns == nil {
+		return nil
+	}
+	out := make([]ColumnType, len(columns))
+	for i, c := range columns {
+		out[i] = ColumnType{c.Name, c.Type, c.Origin.Relation, c.Origin.Column, c.Partial}
 	}
 	return out
 }

@@ -131,7 +131,11 @@ func (o *tool) ask(sql string) (out []string) {
 		r := results.ResultReader().Read()
 		var names, rows []string
 		for _, f := range r.FieldDescriptions {
-			names = append(names, fmt.Sprintf("%s %d", f.Name, f.DataTypeOID))
+			name := fmt.Sprintf("%s %d", f.Name, f.DataTypeOID)
+			if f.TableOID != 0 {
+				name += fmt.Sprintf(" of %s.%d", o.names[fmt.Sprint(f.TableOID)], f.TableAttributeNumber)
+			}
+			names = append(names, name)
 		}
 		for _, row := range r.Rows {
 			var cells []string

@@ -207,6 +207,12 @@ func (e *Engine) newRun(args Args, began moment) *run {
 	return r
 }
 
+// RelationOID returns the OID that pg_class has for a table or view, 0 if there is none of that name.
+func (e *Engine) RelationOID(name string) uint32 {
+	s := pgcatalog.Session{Catalog: e.catalog, Cache: &e.postgres}
+	return s.RelationOID(name)
+}
+
 // parts holds the values that every statement needs, in one allocation.
 type parts struct {
 	run       run

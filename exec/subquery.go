@@ -116,6 +116,9 @@ func (q *subqueries) read(ctx context.Context, sub *plan.Subplan, outer []types.
 	var out []types.Value
 	err = r.eachRow(ctx, p, asRead, func(rows [][]types.Value) error {
 		for _, row := range rows {
+			if len(row) < sub.Width { // EXISTS (SELECT FROM t)
+				row = make([]types.Value, sub.Width)
+			}
 			if err := held.Take(operator.SizeOf(row[:sub.Width]), "sub-query"); err != nil {
 				return fmt.Errorf("(%s): %w", sub.Text, err)
 			}

@@ -133,6 +133,9 @@ func namedColumns(kind, name string, at parser.Pos, query *parser.Select, names 
 	if len(names) > len(cols) {
 		return parser.Errorf(at, "%s has %d columns, not %d", name, len(cols), len(names))
 	}
+	if len(cols) == 0 {
+		return parser.Errorf(query.Pos, "the query of %s %s has no columns", kind, name)
+	}
 	seen := map[string]bool{}
 	for i, c := range cols {
 		column := c.Name

@@ -126,7 +126,7 @@ type coreNode struct {
 	Hints    []lexer.Token `parser:"  'SELECT' @( Hint* )"`
 	Distinct bool          `parser:"  ( @'DISTINCT'"`
 	On       *exprList     `parser:"    ( 'ON' '(' @@ ')' )? | 'ALL' )?"`
-	Items    selectList    `parser:"  @@"`
+	Items    outputList    `parser:"  @@"`
 	From     []*fromNode   `parser:"  ( 'FROM' @@ ( ',' @@ )* )?"`
 	Where    *exprNode     `parser:"  ( 'WHERE' @@ )?"`
 	GroupBy  *groupList    `parser:"  ( 'GROUP' 'BY' @@ )?"`

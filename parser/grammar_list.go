@@ -29,6 +29,26 @@ func (l *selectList) Parse(lex *lexer.PeekingLexer) error {
 	}
 }
 
+// outputList is the items of a query, which may have none: EXISTS (SELECT FROM t).
+type outputList struct{ selectList }
+
+// Parse implements participle.Parseable.
+func (l *outputList) Parse(lex *lexer.PeekingLexer) error {
+	err := l.selectList.Parse(lex)
+	if err != participle.NextMatch {
+		return err
+	}
+	t := lex.Peek()
+	switch t.Value {
+	case "FROM", "WHERE", "UNION", "EXCEPT", "INTERSECT", ")":
+		return nil
+	}
+	if t.EOF() {
+		return nil
+	}
+	return err
+}
+
 // selectItem reads *, name.* or an expression with an alias.
 func (r *exprReader) selectItem() (out SelectItem, err error) {
 	t := r.lex.Peek()

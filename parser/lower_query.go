@@ -94,7 +94,9 @@ func (l *lowerer) core(n *coreNode) (*SelectCore, error) {
 	if n.On != nil {
 		out.Distinct, out.On = false, l.exprs(n.On)
 	}
-	out.Items = n.Items.items
+	if out.Items = n.Items.items; out.Items == nil && (n.Distinct || out.On != nil) {
+		return nil, Errorf(out.Pos, "SELECT DISTINCT needs a column")
+	}
 	l.height = max(l.height, n.Items.height)
 	if out.From, err = l.tables(n.From); err != nil {
 		return nil, err

@@ -114,8 +114,8 @@ func TestParams(t *testing.T) {
 // TestPartialScript checks that the statements before a mistake are returned, and that
 // its place is one in the script.
 func TestPartialScript(t *testing.T) {
-	statements, err := Parse("SELECT 1;\nSELECT 2;\n  SELECT FROM;")
-	if len(statements) != 2 || err == nil || !strings.HasPrefix(err.Error(), "3:10: ") {
+	statements, err := Parse("SELECT 1;\nSELECT 2;\n  SELECT x FROM;")
+	if len(statements) != 2 || err == nil || !strings.HasPrefix(err.Error(), "3:16: ") {
 		t.Error(statements, err)
 	}
 }

@@ -137,15 +137,18 @@ func (p *printer) core(c *SelectCore) {
 		p.put(")")
 		return
 	}
-	p.put("SELECT ")
+	p.put("SELECT")
 	p.hints(c.Hints)
 	if c.Distinct {
-		p.put("DISTINCT ")
+		p.put(" DISTINCT")
 	}
 	if c.On != nil {
-		p.put("DISTINCT ON (")
+		p.put(" DISTINCT ON (")
 		p.exprs(c.On)
-		p.put(") ")
+		p.put(")")
+	}
+	if c.Items != nil {
+		p.put(" ")
 	}
 	p.items(c.Items)
 	p.tables(" FROM ", c.From)
@@ -193,14 +196,14 @@ func (p *printer) hints(hints []Hint) {
 	if hints == nil {
 		return
 	}
-	p.put("/*+")
+	p.put(" /*+")
 	for _, h := range hints {
 		p.put(" ", h.Name)
 		if h.Args != nil {
 			p.put("(", strings.Join(h.Args, ", "), ")")
 		}
 	}
-	p.put(" */ ")
+	p.put(" */")
 }
 
 func (p *printer) alias(name string) {

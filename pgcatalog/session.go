@@ -2,6 +2,7 @@ package pgcatalog
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -158,6 +159,18 @@ func (s *Session) Function(name string) *expr.Function {
 	f := sig.function(s)
 	s.functions[name] = f
 	return f
+}
+
+// RelationOID returns the OID of the table or view that hql calls name; 0 if there is none.
+func (s *Session) RelationOID(name string) uint32 {
+	schema, rest, ok := strings.Cut(name, ":")
+	if !ok {
+		schema, rest = "public", name
+	}
+	if x := s.objects().byName[[2]string{schema, rest}]; x != nil {
+		return x.oid
+	}
+	return 0
 }
 
 // null is the NULL that functions return.

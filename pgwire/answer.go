@@ -307,6 +307,9 @@ func (c *conn) describe(columns []hql.ColumnType, format func(i int) int16) erro
 	for i, col := range columns {
 		t := typeOf(col.Type)
 		m.Fields[i] = pgproto3.FieldDescription{Name: []byte(clean(col.Name)), DataTypeOID: t.oid, DataTypeSize: t.size, TypeModifier: -1, Format: format(i)}
+		if m.Fields[i].TableOID = c.relationOID(col.Table); m.Fields[i].TableOID != 0 {
+			m.Fields[i].TableAttributeNumber = uint16(col.Number)
+		}
 	}
 	return c.send(m)
 }

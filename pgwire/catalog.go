@@ -48,6 +48,19 @@ func (s *Server) catalogRows(relation string) (out []pgcatalog.Row) {
 	return out
 }
 
+// relationOID returns the OID of a table or view; 0 for "". The OID of a name stays the same.
+func (c *conn) relationOID(name string) uint32 {
+	if name == "" {
+		return 0
+	}
+	if oid, ok := c.srv.oids.Load(name); ok {
+		return oid.(uint32)
+	}
+	oid := c.db.RelationOID(name)
+	c.srv.oids.Store(name, oid)
+	return oid
+}
+
 func orNull(s string) any {
 	if s == "" {
 		return nil

@@ -62,6 +62,7 @@ type Server struct {
 	held      budget // bytes of messages, prepared statements and parameters
 	counts    counts
 	queries   queryLog
+	oids      sync.Map // of tables and views, by name
 
 	ctx    context.Context // of all connections
 	cancel context.CancelCauseFunc

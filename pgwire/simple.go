@@ -97,7 +97,7 @@ func (c *conn) prepare(whole, sql string, offset int) (*prepared, error) {
 	word, written := firstWord(sql), sql
 	switch word {
 	case "SELECT", "WITH", "VALUES", "TABLE", "COPY", "INSERT", "UPDATE", "DELETE", "PREPARE", "EXECUTE", "(":
-		sql = foldNames(sql)
+		sql = foldNames(sql, c.database)
 	}
 	out := &prepared{whole: whole, sql: sql, offset: offset}
 	if word == "" {
@@ -138,19 +138,31 @@ func (c *conn) prepare(whole, sql string, offset int) (*prepared, error) {
 }
 
 // foldNames writes the names that are not in quotes in lower case, as PostgreSQL does: clients look for the columns of a
-// result by these names. To hql both are the same name.
-func foldNames(sql string) string {
-	if !strings.ContainsFunc(sql, func(r rune) bool { return r >= 'A' && r <= 'Z' }) {
+// result by these names. To hql both are the same name. It blanks the database in database.schema.table.
+func foldNames(sql, database string) string {
+	qualified := strings.Count(sql, ".") > 1
+	if !qualified && !strings.ContainsFunc(sql, func(r rune) bool { return r >= 'A' && r <= 'Z' }) {
 		return sql
 	}
 	out := []byte(sql)
-	for _, t := range parser.Tokens(sql) {
-		if t.Kind != parser.NameToken && t.Kind != parser.KeywordToken || t.Text[0] == '"' {
+	tokens := parser.Tokens(sql)
+	named := func(i int) bool {
+		return i < len(tokens) && (tokens[i].Kind == parser.NameToken || tokens[i].Kind == parser.KeywordToken)
+	}
+	dotted := func(i int) bool { return i+1 < len(tokens) && tokens[i].Text == "." && named(i+1) }
+	for i, t := range tokens {
+		if !named(i) {
 			continue
 		}
-		for i := int(t.Pos); i < int(t.Pos)+len(t.Text); i++ {
-			if out[i] >= 'A' && out[i] <= 'Z' {
-				out[i] += 'a' - 'A'
+		if qualified && (t.Text == parser.QuoteName(database) || t.Text == `"`+database+`"`) && dotted(i+1) && dotted(i+3) && (i == 0 || tokens[i-1].Text != ".") {
+			for k := int(t.Pos); k < int(tokens[i+2].Pos); k++ {
+				out[k] = ' '
+			}
+			continue
+		}
+		for k := int(t.Pos); t.Text[0] != '"' && k < int(t.Pos)+len(t.Text); k++ {
+			if out[k] >= 'A' && out[k] <= 'Z' {
+				out[k] += 'a' - 'A'
 			}
 		}
 	}

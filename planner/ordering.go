@@ -154,7 +154,7 @@ func (b *block) output(node plan.Node, ordered bool, limit plan.RowLimit, offset
 	cols := make([]plan.OutputColumn, len(b.outs))
 	exprs := make([]expr.Expr, len(b.outs))
 	for i, o := range b.outs {
-		cols[i], exprs[i] = plan.OutputColumn{Name: o.name, Type: o.expr.Type()}, o.expr
+		cols[i], exprs[i] = o.column(), o.expr
 	}
 	terms := b.terms
 	if b.core.Distinct {

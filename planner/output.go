@@ -17,6 +17,24 @@ type output struct {
 	name    string
 	expr    expr.Expr
 	written parser.Expr // nil for a column of *
+	origin  plan.Origin
+}
+
+// column describes the column of the result.
+func (o *output) column() plan.OutputColumn {
+	return plan.OutputColumn{Name: o.name, Type: o.expr.Type(), Origin: o.origin}
+}
+
+// origin returns the origin of x if it is a column of f.
+func (f *from) origin(x expr.Expr) (out plan.Origin) {
+	if c, ok := x.(*expr.Column); ok {
+		for _, s := range f.srcs {
+			if i := c.Index - s.offset; i >= 0 && i < len(s.cols) {
+				out = s.cols[i].Origin
+			}
+		}
+	}
+	return out
 }
 
 // maxColumns bounds the number of columns of a query: with nested SELECT a.*, b.* it doubles at each level.
@@ -31,7 +49,7 @@ func (q *query) items(c *parser.SelectCore, f *from, scope *expr.Scope) ([]outpu
 			if err != nil {
 				return nil, err
 			}
-			outs = append(outs, output{itemName(it), x, it.Expr})
+			outs = append(outs, output{itemName(it), x, it.Expr, f.origin(x)})
 			continue
 		}
 		n := len(outs)
@@ -50,13 +68,15 @@ func (q *query) items(c *parser.SelectCore, f *from, scope *expr.Scope) ([]outpu
 				continue
 			}
 			columns[i] = expr.Column{Pos: it.Pos, Index: c.Index, Name: c.Name, Typ: c.Typ}
-			outs = append(outs, output{name: c.Name, expr: &columns[i]})
+			outs = append(outs, output{name: c.Name, expr: &columns[i], origin: f.origin(&columns[i])})
 		}
 		if len(outs) == n {
 			if it.Table != "" {
 				return nil, parser.Errorf(it.Pos, "unknown table %q", it.Table).Of(catalog.ErrUnknownTable)
 			}
-			return nil, parser.Errorf(it.Pos, "SELECT * needs a table")
+			if len(c.From) == 0 {
+				return nil, parser.Errorf(it.Pos, "SELECT * needs a table")
+			}
 		}
 	}
 	return outs, nil
@@ -79,7 +99,9 @@ func nameOf(e parser.Expr) (name string, weak bool) {
 	case *parser.ColumnRef:
 		return e.Name, false
 	case *parser.Call:
-		return strings.ToLower(e.Name), false
+		return strings.ToLower(cmp.Or(callNames[e.Name], e.Name)), false
+	case *parser.Subscript:
+		return nameOf(e.X)
 	case *parser.AtTimeZone:
 		return "timezone", false
 	case *parser.Array:
@@ -105,15 +127,16 @@ func nameOf(e parser.Expr) (name string, weak bool) {
 		if name, weak := nameOf(e.X); name != "" && !weak {
 			return name, false
 		}
-		word, _, _ := strings.Cut(strings.ToLower(e.Type), "(")
+		word, _, _ := strings.Cut(strings.TrimSuffix(strings.ToLower(e.Type), "[]"), "(")
 		return cmp.Or(castNames[word], word), true
 	}
 	return "", true
 }
 
-// typedLiterals are the names of columns with DATE '..' and similar literals. castNames are the types that have another
-// name in PostgreSQL.
+// typedLiterals are the names of columns with DATE '..' and similar literals. castNames and callNames are the types
+// and functions that have another name in PostgreSQL.
 var (
+	callNames     = map[string]string{"TRIM": "btrim"}
 	typedLiterals = map[parser.LiteralKind]string{parser.DateLiteral: "date", parser.TimeLiteral: "time", parser.TimestampLiteral: "timestamp", parser.IntervalLiteral: "interval"}
 	castNames     = map[string]string{"tinyint": "int2", "smallint": "int2", "int": "int4", "integer": "int4", "bigint": "int8", "long": "int8", "real": "float4", "float": "float4",
 		"double": "float8", "double precision": "float8", "decimal": "numeric", "boolean": "bool", "string": "text", "character varying": "varchar", "char": "bpchar", "character": "bpchar",
@@ -152,7 +175,7 @@ func (q *query) orderTerms(clause string, orderBy []parser.OrderTerm, outs []out
 	}
 	cols := make([]plan.OutputColumn, len(outs))
 	for i, o := range outs {
-		cols[i] = plan.OutputColumn{Name: o.name, Type: o.expr.Type()}
+		cols[i] = o.column()
 	}
 	var terms []plan.SortTerm
 	for _, t := range orderBy {
@@ -183,7 +206,7 @@ func (q *query) group(g parser.Expr, outs []output, srcs []*source) (expr.Expr, 
 	}
 	cols := make([]plan.OutputColumn, len(outs))
 	for i, o := range outs {
-		cols[i] = plan.OutputColumn{Name: o.name, Type: o.expr.Type()}
+		cols[i] = o.column()
 	}
 	i, ok := outputIndex(g, cols)
 	if !ok {

@@ -109,7 +109,7 @@ func (q *query) pulled(s *parser.Select, alias string, columns []string, pos par
 	names := make([]plan.OutputColumn, len(outs))
 	seen := map[int]bool{}
 	for i, o := range outs {
-		names[i] = plan.OutputColumn{Name: o.name, Type: o.expr.Type()}
+		names[i] = o.column()
 		out.view[i].of = o.expr
 		col, ok := o.expr.(*expr.Column)
 		if mode == pullPlain && (!ok || seen[col.Index]) {

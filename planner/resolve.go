@@ -60,8 +60,8 @@ func (s *source) sees(v viewColumn, table string) bool {
 
 func (q *query) tableSource(t *catalog.Table, alias string) *source {
 	src := &source{name: alias, table: t, cols: make([]plan.OutputColumn, 0, len(t.Columns)+2)}
-	for _, c := range t.Columns {
-		src.cols = append(src.cols, plan.OutputColumn{Name: c.Name, Type: c.Type, Hidden: t.HiddenKey && c.Name == catalog.HiddenColumn})
+	for i, c := range t.Columns {
+		src.cols = append(src.cols, plan.OutputColumn{Name: c.Name, Type: c.Type, Hidden: t.HiddenKey && c.Name == catalog.HiddenColumn, Origin: plan.Origin{Relation: t.Name, Column: i + 1}})
 	}
 	src.cols = append(src.cols, plan.OutputColumn{Name: catalog.KeyColumn, Type: types.Bytes, Hidden: true},
 		plan.OutputColumn{Name: catalog.TimestampColumn, Type: types.Timestamp, Hidden: true})

@@ -102,7 +102,7 @@ func (e *Env) Returning(t *catalog.Table, alias string, items []parser.SelectIte
 	}
 	needed = make([]bool, f.width())
 	for _, o := range outs {
-		cols, exprs = append(cols, plan.OutputColumn{Name: o.name, Type: o.expr.Type()}), append(exprs, o.expr)
+		cols, exprs = append(cols, o.column()), append(exprs, o.expr)
 	}
 	mark(needed, exprs...)
 	return cols, exprs, needed, nil

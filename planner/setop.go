@@ -87,7 +87,7 @@ func widen(cols, more []plan.OutputColumn, pos parser.Pos, op parser.SetOpKind) 
 			return nil, false, parser.Errorf(pos, "column %d is %s here and %s before", k+1, more[k].Type, c.Type)
 		}
 		changed = changed || t != c.Type
-		out[k].Type = t
+		out[k].Type, out[k].Origin = t, plan.Origin{}
 	}
 	return out, changed, nil
 }

@@ -7,7 +7,9 @@ import (
 	"sync"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // Views keeps the queries of the views that one statement names. Each time the statement is planned, a view has the same
@@ -53,7 +55,15 @@ func (q *query) viewSource(v *catalog.View, t *parser.TableName, alias string) (
 		return nil, &e
 	}
 	if err == nil {
-		src.name = alias
+		src.name, src.cols = alias, slices.Clone(src.cols)
+		for i := range src.cols {
+			src.cols[i].Origin = plan.Origin{Relation: v.Name, Column: i + 1}
+		}
+		for i, c := range src.view {
+			if c, ok := c.of.(*expr.Column); ok {
+				src.cols[c.Index].Origin.Column = i + 1
+			}
+		}
 	}
 	return src, err
 }

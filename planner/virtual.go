@@ -70,7 +70,8 @@ func (q *query) virtual(name, alias string) *source {
 	}
 	s := &source{name: cmp.Or(alias, strings.TrimSuffix(r.Name, "()"))}
 	for i, c := range r.Columns {
-		s.cols = append(s.cols, plan.OutputColumn{Name: c.Name, Type: c.Type, Hidden: i >= len(r.Columns)-r.Hidden})
+		s.cols = append(s.cols, plan.OutputColumn{Name: c.Name, Type: c.Type, Hidden: i >= len(r.Columns)-r.Hidden,
+			Origin: plan.Origin{Relation: r.Schema + ":" + r.Name, Column: i + 1}})
 	}
 	session := q.env.postgres()
 	read := func(conds []expr.Expr) *plan.Virtual {

@@ -46,7 +46,10 @@ func (f *filterOp) Close() error { return f.in.Close() }
 // project computes exprs for each row of in. If they are adjacent columns, it returns slices of the rows instead of
 // copies.
 func project(in Operator, exprs []expr.Expr, o Options) Operator {
-	first, ok := exprs[0].(*expr.Column)
+	first, ok := (*expr.Column)(nil), false
+	if len(exprs) > 0 {
+		first, ok = exprs[0].(*expr.Column)
+	}
 	for i, e := range exprs {
 		c, column := e.(*expr.Column)
 		ok = ok && column && c.Index == first.Index+i

@@ -31,6 +31,13 @@ type OutputColumn struct {
 	// Partial describes the column of a piece if the statement groups; nil for a column of the result.
 	Partial *Partial
 	Hidden  bool // * does not include it
+	Origin  Origin
+}
+
+// Origin names the column that a column of a result shows unchanged, by its table or view and its number from 1; 0: it shows none.
+type Origin struct {
+	Relation string
+	Column   int
 }
 
 // Node is a step of a plan. Every node produces rows.
