@@ -197,6 +197,8 @@ func (f *finder) call(n *ast.CallExpr, report bool) {
 		}
 		if ok && at.index < len(n.Args) && len(n.Args) > 0 {
 			f.argument(n, n.Args[at.index], at.origin, report)
+		} else if s, method := fun.(*ast.SelectorExpr); !ok && method && types.IsInterface(recvOf(o)) {
+			f.guess(n, s, report)
 		}
 	case *types.Var:
 		if at, ok := f.wrappers[o]; ok && at.index < len(n.Args) {
@@ -211,18 +213,34 @@ func (f *finder) call(n *ast.CallExpr, report bool) {
 			f.argument(n, n.Args[i], f.originOf(sig), report)
 		}
 	case nil:
-		s, method := fun.(*ast.SelectorExpr)
-		if !method || !report || s.Sel.Name == "WriteString" {
+		if s, ok := fun.(*ast.SelectorExpr); ok {
+			f.guess(n, s, report)
+		}
+	}
+}
+
+// queries are the beginnings of the names of methods that probably take a statement.
+var queries = regexp.MustCompile("^(Query|Exec|Prepare|Queue|Select|Get)")
+
+// guess notes texts that a method of a type which is not known takes, and parameters that it takes as statements.
+func (f *finder) guess(n *ast.CallExpr, s *ast.SelectorExpr, report bool) {
+	if s.Sel.Name == "WriteString" {
+		return
+	}
+	if x, ok := s.X.(*ast.Ident); ok {
+		if _, ok := f.object(x).(*types.PkgName); ok {
 			return
 		}
-		if x, ok := s.X.(*ast.Ident); ok {
-			if _, ok := f.object(x).(*types.PkgName); ok {
-				return
-			}
-		}
-		for _, a := range n.Args {
-			if ts, why := f.texts(a); why == nil {
-				f.add(n, ts, check.Guess)
+	}
+	for _, a := range n.Args {
+		switch ts, why := f.texts(a); {
+		case why == nil && report:
+			f.add(n, ts, check.Guess)
+		case why != nil && why.of != nil && types.Identical(why.of.Type(), types.Typ[types.String]) && queries.MatchString(s.Sel.Name):
+			if o, i := f.parameter(why.of); o != nil {
+				if _, known := f.wrappers[o]; !known {
+					f.wrappers[o] = place{i, check.Guess}
+				}
 			}
 		}
 	}
@@ -254,10 +272,18 @@ func (f *finder) argument(n, arg ast.Expr, origin check.Origin, report bool) {
 		}
 		fallthrough
 	default:
-		if report {
+		if report && origin != check.Guess {
 			f.unknown(n, why)
 		}
 	}
+}
+
+// recvOf is the type that o is a method of; for a function a type without methods.
+func recvOf(o *types.Func) types.Type {
+	if r := o.Signature().Recv(); r != nil {
+		return r.Type()
+	}
+	return types.Typ[types.Invalid]
 }
 
 // parameter finds the function of which v is a parameter, or the variable that has it, and the parameter's index.
