@@ -146,25 +146,31 @@ func (c *rpcCounter) Mutate(ctx context.Context, table string, ms []hbase.Mutati
 	return c.Client.Mutate(ctx, table, ms)
 }
 
-// between is a client before whose next conditional mutations something else happens, as long as do says so.
-type between struct {
-	hbase.Client
-	mu sync.Mutex // of do
-	do func() bool
+// hook is what a test client does at its next call. The engine calls a client from several goroutines.
+type hook struct {
+	mu sync.Mutex
+	f  func()
 }
 
-// set replaces do and returns the one before.
-func (c *between) set(do func() bool) (before func() bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	before, c.do = c.do, do
+// set replaces what is done and returns it.
+func (h *hook) set(f func()) (before func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	before, h.f = h.f, f
 	return before
+}
+
+// between is a client before whose next conditional mutations something else happens. Its function sets itself again to
+// happen before the next ones as well.
+type between struct {
+	hbase.Client
+	do hook
 }
 
 func (c *between) Mutate(ctx context.Context, table string, ms []hbase.Mutation) error {
 	if slices.ContainsFunc(ms, func(m hbase.Mutation) bool { return m.If != nil }) {
-		if do := c.set(nil); do != nil && do() {
-			c.set(do)
+		if do := c.do.set(nil); do != nil {
+			do()
 		}
 	}
 	return c.Client.Mutate(ctx, table, ms)
@@ -196,7 +202,7 @@ func TestChangedMeanwhile(t *testing.T) {
 		other := newWorld(t, c, Config{FullScan: AllowFullScan})
 		other.run(defs)
 		other.run("INSERT INTO t VALUES ('a', 1, 'x', 1); INSERT INTO o VALUES ('x', 10)")
-		w := newWorld(t, &between{Client: c, do: func() bool { other.run(test.meanwhile); return false }}, Config{FullScan: AllowFullScan})
+		w := newWorld(t, &between{c, hook{f: func() { other.run(test.meanwhile) }}}, Config{FullScan: AllowFullScan})
 		if strings.Contains(test.sql, "RETURNING") {
 			w.expect(test.gives, test.sql)
 		} else if n := w.changed(test.sql); fmt.Sprint(n) != test.gives {
@@ -216,11 +222,12 @@ func TestEntriesOfChangedRows(t *testing.T) {
 			_, c := newStore(t)
 			w := peers(t, c, "CREATE TABLE t (id TEXT, n INT) ROW KEY (id AS TEXT) "+layout+"; INSERT INTO t VALUES ('a', 1)", -2*time.Second, 0)
 			meanwhile := []string{"UPDATE t SET n = n + 1", last}
-			w[1].client = &between{Client: c, do: func() bool {
+			busy := &between{Client: c}
+			busy.do.set(func() {
 				w[0].changed(meanwhile[0])
-				meanwhile = meanwhile[1:]
-				return len(meanwhile) > 0
-			}}
+				busy.do.set(func() { w[0].changed(meanwhile[1]) })
+			})
+			w[1].client = busy
 			w[1].changed("UPDATE t SET n = n + 1 WHERE id = 'a'")
 			if got := w[0].run("CHECK TABLE t"); strings.ContainsAny(got, "123456789") {
 				t.Errorf("%s, %s: %s", layout, last, got)
@@ -234,7 +241,10 @@ func TestChangedAllTheTime(t *testing.T) {
 	_, c := newStore(t)
 	other := newWorld(t, c, Config{FullScan: AllowFullScan})
 	other.run("CREATE TABLE t (id TEXT, n INT) ROW KEY (id AS TEXT); INSERT INTO t VALUES ('a', 1), ('b', 1)")
-	busy := &between{Client: c, do: func() bool { other.run("UPDATE t SET n = n + 1 WHERE id = 'a'"); return true }}
+	busy := &between{Client: c}
+	var change func()
+	change = func() { other.run("UPDATE t SET n = n + 1 WHERE id = 'a'"); busy.do.set(change) }
+	busy.do.set(change)
 	w := newWorld(t, busy, Config{FullScan: AllowFullScan})
 	w.refused("other statements change 1 row of t all the time, among them that with key \"a\"", "UPDATE t SET n = -n WHERE n > 0")
 	w.expect("b|-1", "SELECT * FROM t WHERE n < 0")

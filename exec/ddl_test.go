@@ -126,7 +126,7 @@ func TestReplacedAtTheLastMoment(t *testing.T) {
 		_, c := newStore(t)
 		ws := connections(t, c, 2)
 		ws[0].run("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1); CREATE VIEW w AS SELECT id FROM t")
-		late := newWorld(t, &forestalled{c, func() { ws[0].run(other) }}, Config{FullScan: AllowFullScan})
+		late := newWorld(t, &forestalled{c, hook{f: func() { ws[0].run(other) }}}, Config{FullScan: AllowFullScan})
 		_, _, err := late.try("CREATE OR REPLACE VIEW w AS SELECT id + 2 AS id FROM t")
 		if err == nil || err.Error() != `view "w" was dropped or defined anew by another connection: run it again` {
 			t.Errorf("%s: %v", other, err)
@@ -291,11 +291,11 @@ func TestWrittenWhileDropped(t *testing.T) {
 // An HBase table that another connection drops just before the definition is kept is made again.
 func TestDroppedAtTheLastMoment(t *testing.T) {
 	_, c := newStore(t)
-	w := newWorld(t, &forestalled{c, func() {
+	w := newWorld(t, &forestalled{c, hook{f: func() {
 		if err := c.DropTable(context.Background(), "t", nil); err != nil {
 			t.Error(err)
 		}
-	}}, Config{FullScan: AllowFullScan})
+	}}}, Config{FullScan: AllowFullScan})
 	w.run("CREATE TABLE t (id INT PRIMARY KEY)")
 	w.expect("0", "SELECT count(*) FROM t")
 }
@@ -432,12 +432,11 @@ func TestDefinitionsFromFiles(t *testing.T) {
 // forestalled is a client before whose first conditional Put something else happens.
 type forestalled struct {
 	hbase.Client
-	first func()
+	first hook
 }
 
 func (c *forestalled) PutIf(ctx context.Context, table string, was []byte, m hbase.Mutation) (bool, error) {
-	if first := c.first; first != nil {
-		c.first = nil
+	if first := c.first.set(nil); first != nil {
 		first()
 	}
 	return c.Client.PutIf(ctx, table, was, m)
@@ -447,9 +446,9 @@ func (c *forestalled) PutIf(ctx context.Context, table string, was []byte, m hba
 func TestDefinedAtTheLastMoment(t *testing.T) {
 	_, c := newStore(t)
 	ws := connections(t, c, 2)
-	late := newWorld(t, &forestalled{c, func() {
+	late := newWorld(t, &forestalled{c, hook{f: func() {
 		ws[0].run("CREATE TABLE t (id INT, v INT) ROW KEY (id AS ORDERED INT32); INSERT INTO t VALUES (-1, 5)")
-	}}, Config{FullScan: AllowFullScan})
+	}}}, Config{FullScan: AllowFullScan})
 	if _, _, err := late.try("CREATE TABLE t (id INT, v INT) ROW KEY (id AS TEXT)"); err == nil || err.Error() != `table "t" exists already` {
 		t.Errorf("got %v", err)
 	}
@@ -467,7 +466,7 @@ func TestDefinedUnlessThere(t *testing.T) {
 	} {
 		_, c := newStore(t)
 		ws := connections(t, c, 2)
-		newWorld(t, &forestalled{c, func() { ws[0].run(other) }}, Config{}).run(late)
+		newWorld(t, &forestalled{c, hook{f: func() { ws[0].run(other) }}}, Config{}).run(late)
 		ws[1].expect("1", "SELECT id FROM w")
 	}
 }

@@ -278,15 +278,14 @@ func TestDropEndsWhileItWaits(t *testing.T) {
 type regionless struct {
 	hbase.Client
 	table string
-	then  func()
+	then  hook
 }
 
 func (c *regionless) KnownRegions(ctx context.Context, table string) ([]hbase.Region, error) {
 	if table != c.table {
 		return c.Client.KnownRegions(ctx, table)
 	}
-	if then := c.then; then != nil {
-		c.then = nil
+	if then := c.then.set(nil); then != nil {
 		then()
 	}
 	return nil, hbase.ErrNoTable
@@ -300,12 +299,12 @@ func TestAwaitedWhileDropped(t *testing.T) {
 	client := &regionless{Client: c, table: "t_1"}
 	w := newWorld(t, client, Config{FullScan: AllowFullScan, Alone: true})
 	w.run(inMany)
-	client.then = func() {
+	client.then.set(func() {
 		go func() {
 			_, _, err := w.try("DROP TABLE t")
 			done <- err
 		}()
-	}
+	})
 	w.refused("table t was dropped or defined anew while the statement ran", "INSERT INTO t VALUES (1, 10)")
 	if err := <-done; err != nil {
 		t.Fatal(err)

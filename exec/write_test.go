@@ -70,7 +70,7 @@ func TestInsertIfNotExistsUnderADrawnSalt(t *testing.T) {
 	other := newWorld(t, c, Config{FullScan: AllowFullScan})
 	other.run("CREATE TABLE t (id TEXT, v INT) ROW KEY (SALT(0 TO 255) AS UINT8, id AS TEXT)")
 	const insert = "INSERT INTO t VALUES ('a', %d) IF NOT EXISTS"
-	w := newWorld(t, &forestalled{Client: c, first: func() { other.run(fmt.Sprintf(insert, 1)) }}, Config{FullScan: AllowFullScan})
+	w := newWorld(t, &forestalled{Client: c, first: hook{f: func() { other.run(fmt.Sprintf(insert, 1)) }}}, Config{FullScan: AllowFullScan})
 	if n := w.changed(fmt.Sprintf(insert, 2)); n != 0 {
 		t.Errorf("%d rows were inserted beside one that was there", n)
 	}
@@ -558,13 +558,12 @@ func TestRowsThatStand(t *testing.T) {
 // followed is a client after whose first conditional Put something else happens.
 type followed struct {
 	hbase.Client
-	then func()
+	then hook
 }
 
 func (c *followed) PutIf(ctx context.Context, table string, was []byte, m hbase.Mutation) (bool, error) {
 	ok, err := c.Client.PutIf(ctx, table, was, m)
-	if then := c.then; then != nil {
-		c.then = nil
+	if then := c.then.set(nil); then != nil {
 		then()
 	}
 	return ok, err
@@ -596,10 +595,13 @@ func TestClaimSentTwice(t *testing.T) {
 // steps is a client that keeps the keys of rows which one call changes in several steps.
 type steps struct {
 	hbase.Client
+	mu      sync.Mutex
 	several []string
 }
 
 func (c *steps) Mutate(ctx context.Context, table string, ms []hbase.Mutation) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	seen := map[string]bool{}
 	for _, m := range ms {
 		if seen[string(m.Key)] {
@@ -631,7 +633,7 @@ func TestClaimDeletedAtOnce(t *testing.T) {
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
 	w.run("CREATE TABLE t (id TEXT, n INT) ROW KEY (id AS TEXT)")
 	for id, then := range map[string]string{"a": "DELETE FROM t WHERE id = 'a'", "b": "DELETE FROM t WHERE id = 'b'; INSERT INTO t VALUES ('b', 2) IF NOT EXISTS"} {
-		first := &world{t, New(&followed{c, func() { w.run(then) }}, w.catalog, Config{FullScan: AllowFullScan})}
+		first := &world{t, New(&followed{c, hook{f: func() { w.run(then) }}}, w.catalog, Config{FullScan: AllowFullScan})}
 		first.refused("a row was deleted while it was inserted", "INSERT INTO t VALUES ('"+id+"', 1) IF NOT EXISTS")
 	}
 	w.expect("b|2", "SELECT * FROM t")
