@@ -17,19 +17,6 @@ import (
 	"github.com/hql-db/hql/check/gocode"
 )
 
-const checkUsage = `hql check [--catalog FILE] [--format text|json|sarif|github] [--baseline FILE] [--write-baseline FILE] [--tests] FILE|DIR|./...
-
-Plans each statement in SQL files and Go sources, without a cluster, and says which of them
-miss the prefix of a rowkey. Parameters (?, $1, @name) may have any value. A folder means
-its .sql and .go files and those in the folders below it; FILE - is SQL on standard input.
-Statements in Go are the texts that are passed to hql or database/sql, and those under a
-comment // hql: query. A comment hql: allow full scan excuses a statement: -- in SQL, // in Go.
---baseline names a file with statements that may go on missing; --write-baseline writes it.
-Test files (_test.go) are checked with --tests only.
-Exit status: 4 when a statement misses, or hits by a skip scan only; 1 when one cannot be
-parsed or planned.
-`
-
 // checks are the flags of hql check.
 type checks struct {
 	catalogs        list
@@ -59,7 +46,7 @@ func (k *checks) check(args []string) error {
 // errBad is the end of a check that found statements a build must not pass with.
 var errBad = errors.New("statements miss the prefix of a rowkey")
 
-func (k *checks) run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+func (k *checks) run(ctx context.Context, _ *config, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	c, err := k.definitions()
 	if err != nil {
 		return err

@@ -18,21 +18,6 @@ import (
 	"github.com/hql-db/hql/stats"
 )
 
-const designUsage = "hql design -f FILE [--table T] [--connect URL | --demo] [--catalog FILE]\n\n" +
-	"Finds the rowkey, and the INDEXes, that serve the statements of a file; it runs none of\n" +
-	"them. A comment -- weight: n says how often a statement runs; parameters (?, $1, @name)\n" +
-	"may have any value. FILE - is standard input. Many layouts are planned and replayed on the\n" +
-	"sample of rows that ANALYZE keeps; if a table has none, ANALYZE is run first.\n" +
-	"docs/design-keys.md explains the output.\n\n" +
-	"  --table T              designs this table, not each that the statements read\n" +
-	"  --rows N               that the table will have, if the sample is of a small one\n" +
-	"  --writes N             rows written, in the unit of the weights: 2000/s (default: by the\n" +
-	"                         weights of INSERT, or as many as statements that read)\n" +
-	"  --regions N            that the table is to have (default: as today, 16 at least)\n" +
-	"  --written-by COLUMN    holds when a row was written\n" +
-	"  --keep-order           no hash, salt or bucket in front of the key\n" +
-	"  --format FORMAT        text, json or html\n"
-
 // designing are the flags of hql design.
 type designing struct {
 	file, format, writes string
@@ -76,7 +61,7 @@ func reportFormat(format string) error {
 	return fmt.Errorf("unknown format %q (text, json or html)", format)
 }
 
-func (d *designing) run(ctx context.Context, c *config, stdin io.Reader, stdout, stderr io.Writer) error {
+func (d *designing) run(ctx context.Context, c *config, _ []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	src, err := readInput(d.file, stdin)
 	if err != nil {
 		return err

@@ -13,15 +13,6 @@ import (
 	"github.com/hql-db/hql/hot"
 )
 
-const hotUsage = "hql hot [--connect URL] [--catalog FILE] [--every D] [--for D] [TABLE]\n\n" +
-	"Shows where the requests of a table fall, or of all tables: by region over time, with the\n" +
-	"borders of the regions as values, and says in words what is uneven. It asks the master for\n" +
-	"its cluster status and reads no row. Servers report to the master about every 3 seconds.\n" +
-	"^C ends it early, with what it has seen.\n\n" +
-	"  --every D          how often it asks (5s)\n" +
-	"  --for D            how long (1m)\n" +
-	"  --format FORMAT    text, json or html\n"
-
 // heated are the flags of hql hot.
 type heated struct {
 	every, long time.Duration
@@ -41,7 +32,7 @@ func (h *heated) check([]string) error {
 	return reportFormat(h.format)
 }
 
-func (h *heated) run(ctx context.Context, c *config, args []string, stdout, stderr io.Writer) error {
+func (h *heated) run(ctx context.Context, c *config, args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	if at := c.address(); c.demo || at == "mem:" || strings.HasPrefix(at, "dir:") {
 		return fmt.Errorf("the embedded store (%s) has no region servers whose load could be uneven: hql hot needs --connect to a cluster", at)
 	}

@@ -84,72 +84,6 @@ type list []string
 func (l *list) String() string     { return strings.Join(*l, ", ") }
 func (l *list) Set(s string) error { *l = append(*l, s); return nil }
 
-const usage = `hql answers SQL over Apache HBase tables.
-
-  hql [flags] [URL]        a prompt, or statements from standard input
-  hql [flags] -c SQL       run and exit
-  hql [flags] -f FILE      run a file and exit; -f - is standard input
-  hql serve                serves psql, JDBC and other clients of PostgreSQL; see -h
-  hql mcp                  lets assistants ask, by the Model Context Protocol; see -h
-  hql infer TABLE          proposes definitions for an HBase table; see -h
-  hql pieces -c SQL        cuts a query into pieces of a region each
-  hql piece PIECE          runs one of them
-  hql design -f FILE       finds the rowkey and the INDEXes that serve a workload
-  hql hot [TABLE]          shows where the requests of a table fall
-  hql check FILE|DIR ...   finds statements in SQL and Go sources that miss the rowkey prefix
-  hql import FORMAT FILE   turns a catalog of SHC, Hive or Phoenix into hql's
-  hql completion SHELL     completes the command line of bash, zsh or fish
-  hql man                  prints the manual page
-
-Flags:
-  -c SQL            statements separated by ';' (repeatable)
-  -f FILE           a file of statements (repeatable)
-  --connect URL     mem: (default), dir:PATH, hbase://zk1,zk2:2181/hbase,
-                    hbase+rpc://master1,master2:16000 (no ZooKeeper), hbase: for
-                    the cluster of hbase-site.xml, or the name of a configured
-                    connection; hbase://...?kerberos logs in with the tickets of
-                    kinit, hbase://...?tls&tls_ca=FILE uses TLS
-  --conf DIR        where hbase-site.xml is (default: $HBASE_CONF_DIR)
-  --catalog FILE    CREATE TABLE statements that describe the tables (repeatable)
-  --format FORMAT   table, vertical, unaligned, csv, tsv, json, jsonl, markdown, html or arrow
-  --csv             --format csv
-  -A                --format unaligned
-  -H                --format html
-  -x                --format vertical
-  -t                rows only, without headings
-  -F SEPARATOR      between unaligned values (default |)
-  -P SETTING        as \pset: NAME or NAME=VALUE (repeatable)
-  -o FILE           results go to a file; |COMMAND for a command
-  --arg VALUE       binds the next ? (repeatable); the text is read as the type that the ? needs
-  --null            binds the next ? to NULL
-  --var NAME=VALUE  sets :NAME, :'NAME' and :"NAME", and binds @NAME (repeatable)
-  -v NAME=VALUE     the same; ON_ERROR_STOP=off is --keep-going
-  -q                no greeting, no notes and no command tags
-  -X                does not run ~/.hqlrc
-  --color WHEN      auto (on a terminal, unless NO_COLOR is set), always or never
-  --full-scan MODE  allow, warn or deny plans that miss the rowkey prefix
-                    (default: deny on hbase://, warn on the embedded store)
-  --max-scan-rows N     rows that a statement may read
-  --max-scan-bytes SIZE bytes that a statement may read: 64MB, 10GB
-  --timezone ZONE   of moments in text and of the days of moments: Europe/Berlin
-                    (default: UTC), as SET timezone sets it
-  --write           lets statements write on hbase://
-  --restricted      no files and no shell for statements and commands: no COPY,
-                    SPLIT FROM FILE, \!, \i, \o, \e, \c, no pager
-  --demo            an embedded store with sample tables
-  --timeout D       ends each statement after a while: 30s, 5m
-  --keep-going      goes on after a statement that failed; the exit status is the first failure's
-  --version         prints the version, the commit and the Go version
-
-Defaults come from HQL_CONNECT, HQL_CATALOG, HQL_FORMAT, HQL_FULL_SCAN, HQL_TIMEOUT,
-HQL_CONF, HQL_PAGER and HQL_NULL, then from hql/config.yaml in $XDG_CONFIG_HOME or
-~/.config, which may name connections. ~/.hqlrc is run before the first prompt.
-
-Exit status: 0; 1 a statement failed, or took longer than --timeout; 2 usage;
-3 the store cannot be reached; 4 the full-scan guard refused, a statement read more than
---max-scan-rows, --max-scan-bytes or statistics allow, or hql check found a miss; 130 after ^C, 143 after SIGTERM.
-`
-
 // flags are those of hql itself.
 func (c *config) flags() *flag.FlagSet {
 	fs := flag.NewFlagSet("hql", flag.ContinueOnError)
@@ -284,7 +218,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	c, err := parseFlags(args)
 	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(stdout, usage)
+		fmt.Fprint(stdout, textOf("hql"))
 		return exitOK
 	}
 	if err != nil {

@@ -24,7 +24,7 @@ var (
 // mainFlags are the flags behind "Flags:".
 func mainFlags() []flagHelp {
 	var out []flagHelp
-	_, list, _ := strings.Cut(usage, "Flags:\n")
+	_, list, _ := strings.Cut(textOf("hql"), "Flags:\n")
 	list, _, _ = strings.Cut(list, "\n\n")
 	for line := range strings.Lines(list) {
 		if m := listedFlag.FindStringSubmatch(strings.TrimRight(line, "\n")); m != nil {
@@ -191,7 +191,7 @@ func manual(w io.Writer) error {
 		}
 		b.WriteString(".fi\n")
 	}
-	paragraphs := strings.Split(strings.TrimSpace(usage), "\n\n")
+	paragraphs := strings.Split(strings.TrimSpace(textOf("hql")), "\n\n")
 	name, forms := strings.TrimSuffix(paragraphs[0], "."), paragraphs[1]
 	fmt.Fprintf(&b, ".TH HQL 1 \"\" \"hql %s\"\n.SH NAME\nhql \\- %s\n.SH SYNOPSIS\n", text(version()), text(strings.TrimPrefix(name, "hql ")))
 	block(forms)
@@ -230,9 +230,6 @@ func manual(w io.Writer) error {
 func documents() map[string]*tool {
 	return map[string]*tool{
 		"completion": {
-			usage: "hql completion bash|zsh|fish\n\n" +
-				"Prints the script by which a shell completes the command line of hql:\n" +
-				"source <(hql completion bash).\n",
 			args:  1,
 			words: []string{"bash", "zsh", "fish"},
 			run: func(_ context.Context, _ *config, args []string, _ io.Reader, stdout, _ io.Writer) error {
@@ -240,8 +237,6 @@ func documents() map[string]*tool {
 			},
 		},
 		"man": {
-			usage: "hql man\n\n" +
-				"Prints the manual page, hql(1), for man to read: hql man > hql.1; man ./hql.1.\n",
 			run: func(_ context.Context, _ *config, _ []string, _ io.Reader, stdout, _ io.Writer) error {
 				return manual(stdout)
 			},

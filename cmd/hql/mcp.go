@@ -17,15 +17,6 @@ import (
 	"github.com/hql-db/hql/exec"
 )
 
-const mcpUsage = "hql mcp [--connect URL | --demo] [--catalog FILE] [--listen HOST:PORT]\n\n" +
-	"Lets an assistant ask the tables through the Model Context Protocol, on standard input and\n" +
-	"output. With --listen it serves streamable HTTP on a port of this host alone. It reads only,\n" +
-	"whatever --write and HQL's configuration say.\n\n" +
-	"  --max-rows N           of an answer (100); --max-bytes SIZE: of its rows (64KB)\n" +
-	"  --max-scan-rows N      rows that a statement may read (100000); --max-scan-bytes SIZE: bytes\n" +
-	"  --full-scan MODE       allow lets statements read whole tables within these limits (default: deny)\n" +
-	"  --timeout D            ends each call after a while (30s)\n"
-
 // assistant are the flags of hql mcp.
 type assistant struct {
 	listen, bytes string
@@ -61,7 +52,7 @@ func (a *assistant) check([]string) error {
 }
 
 // run serves until the client leaves or, with --listen, until SIGTERM or ^C.
-func (a *assistant) run(ctx context.Context, c *config, stdin io.Reader, stdout, stderr io.Writer) error {
+func (a *assistant) run(ctx context.Context, c *config, _ []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	a.opts.FullScans, a.opts.Timeout, a.opts.ScanLimit.Rows = c.FullScan == "allow", c.Timeout, c.MaxScanRows
 	if c.MaxScanBytes != "" {
 		var err error

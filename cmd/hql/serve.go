@@ -20,25 +20,6 @@ import (
 	"github.com/hql-db/hql/pgwire"
 )
 
-const serveUsage = "hql serve [--connect URL | --demo] [--catalog FILE] [--listen HOST:PORT]\n" +
-	"          [--users FILE] [--tls-cert FILE --tls-key FILE] [--write]\n\n" +
-	"Lets clients of PostgreSQL ask the tables: psql, JDBC, Python, DBeaver, Grafana. It listens\n" +
-	"on 127.0.0.1:5432, for this host alone and without passwords, unless --listen says more;\n" +
-	"other hosts need --users, --tls-cert and --tls-key. Statements may only read unless --write.\n\n" +
-	"  --users FILE           who may connect: NAME VERIFIER [OPTION ...], a line each\n" +
-	"  --password NAME        reads a password and prints the line of that user; serves nothing\n" +
-	"  --full-scan MODE       allow, warn or deny plans that miss the rowkey prefix (default: deny)\n" +
-	"  --max-scan-rows N      rows that a statement may read; --max-scan-bytes SIZE: bytes\n" +
-	"  --timeout D            ends each statement after a while: 30s, 5m\n" +
-	"  --timezone ZONE        of moments in text (default: UTC)\n" +
-	"  --max-connections N    at a time (1000); --max-statements N: that run at a time (32)\n" +
-	"  --max-queue N          statements that wait for others (256)\n" +
-	"  --memory SIZE          for all statements together (1GB)\n" +
-	"  --impersonate          HBase sees the client's user, whose rights hold\n" +
-	"  --metrics HOST:PORT    answers GET /metrics for Prometheus, and GET /health\n" +
-	"  --log-statements       writes statements to the log\n" +
-	"  --grace D              how long statements may go on after SIGTERM (10s)\n"
-
 // server are the flags of hql serve.
 type server struct {
 	listen, users, password, cert, key string
@@ -86,7 +67,7 @@ func (s *server) check([]string) error {
 }
 
 // run serves until SIGTERM or ^C.
-func (s *server) run(ctx context.Context, c *config, stdin io.Reader, stdout, stderr io.Writer) error {
+func (s *server) run(ctx context.Context, c *config, _ []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if s.password != "" {
 		return s.printUser(stdin, stdout, stderr)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -16,11 +17,25 @@ import (
 	"github.com/hql-db/hql/importer"
 )
 
+// texts are the usage of hql and of its sub-commands, and the forms of statements.
+//
+//go:embed text
+var texts embed.FS
+
+// textOf returns the file of a name in texts.
+func textOf(name string) string {
+	b, err := texts.ReadFile("text/" + name + ".txt")
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
 // tool is a sub-command: hql NAME [flags] [arguments].
 type tool struct {
-	usage string
-	store bool // it takes the flags that say where the tables are
-	query bool // it takes the flags of queryFlags
+	usage string // textOf(NAME)
+	store bool   // it takes the flags that say where the tables are
+	query bool   // it takes the flags of queryFlags
 	flags func(fs *flag.FlagSet, c *config)
 	args  int                       // arguments taken
 	words []string                  // that an argument may be
@@ -44,9 +59,6 @@ func tools() map[string]*tool {
 	var asked assistant
 	all := map[string]*tool{
 		"infer": {
-			usage: "hql infer [--connect URL | --demo] [--sample N] [--max N] HBASE_TABLE\n\n" +
-				"Reads a sample of an HBase table (1000 rows) and proposes CREATE EXTERNAL TABLE\n" +
-				"statements for it (3 at most), the best first, with the evidence as comments.\n",
 			store: true,
 			flags: func(fs *flag.FlagSet, c *config) {
 				fs.IntVar(&sample, "sample", sample, "")
@@ -63,62 +75,12 @@ func tools() map[string]*tool {
 				return inferTable(ctx, c, args[0], sample, most, stdout, stderr)
 			},
 		},
-		"design": {
-			usage: designUsage,
-			store: true,
-			flags: designed.flags,
-			check: designed.check,
-			run: func(ctx context.Context, c *config, _ []string, stdin io.Reader, stdout, stderr io.Writer) error {
-				return designed.run(ctx, c, stdin, stdout, stderr)
-			},
-		},
-		"hot": {
-			usage: hotUsage,
-			store: true,
-			flags: heat.flags,
-			args:  1,
-			fewer: 1,
-			check: heat.check,
-			run: func(ctx context.Context, c *config, args []string, _ io.Reader, stdout, stderr io.Writer) error {
-				return heat.run(ctx, c, args, stdout, stderr)
-			},
-		},
-		"check": {
-			usage: checkUsage,
-			flags: checked.flags,
-			args:  anyNumber,
-			fewer: anyNumber,
-			check: checked.check,
-			run: func(ctx context.Context, _ *config, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-				return checked.run(ctx, args, stdin, stdout, stderr)
-			},
-		},
-		"serve": {
-			usage: serveUsage,
-			store: true,
-			flags: serve.flags,
-			check: serve.check,
-			run: func(ctx context.Context, c *config, _ []string, stdin io.Reader, stdout, stderr io.Writer) error {
-				return serve.run(ctx, c, stdin, stdout, stderr)
-			},
-		},
-		"mcp": {
-			usage: mcpUsage,
-			store: true,
-			flags: asked.flags,
-			check: asked.check,
-			run: func(ctx context.Context, c *config, _ []string, stdin io.Reader, stdout, stderr io.Writer) error {
-				return asked.run(ctx, c, stdin, stdout, stderr)
-			},
-		},
+		"design": {store: true, flags: designed.flags, check: designed.check, run: designed.run},
+		"hot":    {store: true, args: 1, fewer: 1, flags: heat.flags, check: heat.check, run: heat.run},
+		"check":  {args: anyNumber, fewer: anyNumber, flags: checked.flags, check: checked.check, run: checked.run},
+		"serve":  {store: true, flags: serve.flags, check: serve.check, run: serve.run},
+		"mcp":    {store: true, flags: asked.flags, check: asked.check, run: asked.run},
 		"pieces": {
-			usage: "hql pieces [--connect URL | --demo] [--catalog FILE] [--arg VALUE] [--timezone ZONE] [--schema] -c SELECT\n\n" +
-				"Cuts a query into pieces of about one region each, a line of JSON for each:\n" +
-				"{\"piece\", \"rows\", \"bytes\", \"server\"}. hql piece runs one, on any machine. Takes\n" +
-				"--full-scan, --max-scan-rows and --max-scan-bytes: they hold for the whole query,\n" +
-				"as --timeout does for cutting it.\n" +
-				"With --schema it writes the schema of their rows in place of them: an Arrow stream\n" +
-				"without rows.\n",
 			store: true,
 			query: true,
 			flags: func(fs *flag.FlagSet, c *config) {
@@ -137,9 +99,6 @@ func tools() map[string]*tool {
 			},
 		},
 		"piece": {
-			usage: "hql piece [--connect URL | --demo] [--catalog FILE] [--format FORMAT] PIECE\n\n" +
-				"Runs a piece that hql pieces printed and writes its rows; PIECE - is standard input.\n" +
-				"Takes --max-scan-rows, --max-scan-bytes and --timeout: they hold for the piece.\n",
 			store: true,
 			query: true,
 			args:  1,
@@ -148,11 +107,6 @@ func tools() map[string]*tool {
 			},
 		},
 		"import": {
-			usage: "hql import shc|hive|phoenix FILE\n" +
-				"hql import phoenix --connect URL\n\n" +
-				"Prints the definitions of another tool's catalog as hql's, with TODO comments for\n" +
-				"details that the catalog lacks. FILE - is standard input. With --connect, hql reads\n" +
-				"Phoenix's own catalog on the cluster, which has more details than its statements.\n",
 			store: true,
 			args:  2,
 			fewer: 1,
@@ -182,6 +136,9 @@ func tools() map[string]*tool {
 		},
 	}
 	maps.Copy(all, documents())
+	for name, t := range all {
+		t.usage = textOf(name)
+	}
 	return all
 }
 
