@@ -252,13 +252,13 @@ func argument(a any) (v types.Value, list []types.Value, isList bool, err error)
 	}
 	r := reflect.ValueOf(a)
 	if r.Kind() != reflect.Slice && r.Kind() != reflect.Array {
-		return v, nil, false, fmt.Errorf("a %T is no SQL value", a)
+		return v, nil, false, fmt.Errorf("a %T is not a valid SQL value", a)
 	}
 	for i := range r.Len() {
 		x := r.Index(i).Interface()
 		item, ok, err := value(x)
 		if err == nil && !ok {
-			err = fmt.Errorf("a %T is no SQL value", x)
+			err = fmt.Errorf("a %T is not a valid SQL value", x)
 		}
 		if err != nil {
 			return v, nil, false, fmt.Errorf("element %d: %w", i+1, err)

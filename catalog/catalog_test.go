@@ -347,7 +347,7 @@ func TestSplitKeys(t *testing.T) {
 		{"id AS TEXT", "SPLIT AT ('b', 5, X'61ff')", `"5" "a\xff" "b"`},
 		{"'x', n AS INT8", "SPLIT AT ('x1', 7)", `"x\a" "x1"`},
 		{"id AS UUID", "SPLIT AT ('abc')", `error: 'abc' cannot be a split key: the keys begin with id AS UUID: "abc" is not a UUID in lower case`},
-		{"n AS INT32", "SPLIT AT (n)", "error: a column cannot stand here"},
+		{"n AS INT32", "SPLIT AT (n)", "error: a column is not allowed here"},
 		{"n AS INT32", "SPLIT FROM FILE 'numbers'", `"\x00\x00\x03\xe8" "\x00\x01\x86\xa0" "\x00\x80\x00a"`},
 		{"n AS INT32", "SPLIT FROM FILE 'texts'", "error: split file: line 2: 'abc' cannot be a split key: the keys begin with n AS INT32: invalid number \"abc\""},
 		{"id AS TEXT", "SPLIT FROM FILE 'texts'", `"1" "abc"`},

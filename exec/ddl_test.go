@@ -311,7 +311,7 @@ func TestDroppedWhileWritten(t *testing.T) {
 	client.swapAt("", "mutate h")
 	_, _, err := w.try("INSERT INTO h SELECT (SELECT max(u.v) FROM u WHERE u.id < t.id) FROM t")
 	n := w.run("SELECT count(*) FROM h")
-	if err == nil || n == "0" || !strings.Contains(err.Error(), n+" rows written before stand") {
+	if err == nil || n == "0" || !strings.Contains(err.Error(), n+" rows written before stay") {
 		t.Errorf("%v, and %s rows", err, n)
 	}
 }

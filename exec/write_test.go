@@ -545,7 +545,7 @@ func TestRowsThatStand(t *testing.T) {
 		_, err := New(c, w.catalog, Config{FullScan: AllowFullScan}).Run(ctx, mustParse(t, sql), Args{})
 		cancel()
 		var partial *PartialError
-		if !errors.As(err, &partial) || partial.Written < write.Batch || !errors.Is(err, context.Canceled) || !strings.HasSuffix(err.Error(), "rows written before stand") {
+		if !errors.As(err, &partial) || partial.Written < write.Batch || !errors.Is(err, context.Canceled) || !strings.HasSuffix(err.Error(), "rows written before stay") {
 			t.Errorf("%s: %v", sql, err)
 		} else if sql[0] == 'I' {
 			w.expect(fmt.Sprint(partial.Written), "SELECT COUNT(*) FROM b")

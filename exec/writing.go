@@ -61,7 +61,7 @@ func (e *PartialError) Error() string { return e.Err.Error() + e.Stand() }
 
 // Stand returns the number of rows that were written, as the end of an error text.
 func (e *PartialError) Stand() string {
-	return fmt.Sprintf("; %s written before %s", words.Count(e.Written, "row"), words.Plural(e.Written, "stands", "stand"))
+	return fmt.Sprintf("; %s written before %s", words.Count(e.Written, "row"), words.Plural(e.Written, "stays", "stay"))
 }
 
 // Unwrap returns Err.

@@ -45,7 +45,7 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 		return c.literal(e)
 	case *parser.Param:
 		if c.s.Param == nil {
-			return nil, parser.Errorf(e.Pos, "a parameter cannot stand here")
+			return nil, parser.Errorf(e.Pos, "a parameter is not allowed here")
 		}
 		v, err := c.s.Param(e)
 		if err != nil {
@@ -58,7 +58,7 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 		return &Const{Pos: e.Pos, Val: v, Typ: typ}, nil
 	case *parser.ColumnRef:
 		if c.s.Column == nil {
-			return nil, parser.Errorf(e.Pos, "a column cannot stand here")
+			return nil, parser.Errorf(e.Pos, "a column is not allowed here")
 		}
 		return c.s.Column(e)
 	case *parser.Unary:
@@ -117,7 +117,7 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 	case *parser.Tuple:
 		return nil, parser.Errorf(e.Pos, "a row value can only be compared with another row value")
 	case *parser.RangeArg:
-		return nil, parser.Errorf(e.Pos, "TO can only stand among the values of SALT and RING")
+		return nil, parser.Errorf(e.Pos, "TO is allowed only among the values of SALT and RING")
 	case *parser.EncodedArg:
 		return c.encoded(e)
 	}
@@ -126,7 +126,7 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 
 func (c compiler) subquery(q *parser.Select, use Subquery) (Expr, error) {
 	if c.s.Subquery == nil {
-		return nil, parser.Errorf(use.Pos, "a sub-query cannot stand here")
+		return nil, parser.Errorf(use.Pos, "a sub-query is not allowed here")
 	}
 	return c.s.Subquery(q, use)
 }

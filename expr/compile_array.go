@@ -42,7 +42,7 @@ func (c compiler) subscript(e *parser.Subscript) (Expr, error) {
 		return nil, err
 	}
 	if t := x.Type(); !t.IsArray() && t != types.Null {
-		return nil, parser.Errorf(e.Pos, "a %s has no elements: subscripts stand behind arrays", t)
+		return nil, parser.Errorf(e.Pos, "a %s has no elements: subscripts follow arrays", t)
 	}
 	slice := slices.ContainsFunc(e.At, func(at parser.SubscriptItem) bool { return at.Slice })
 	args := []Expr{x}
@@ -121,7 +121,7 @@ func (c compiler) elements(name string, args []Expr) (_ []Expr, err error) {
 			if w, ok := Widen(t, at); ok {
 				t = w
 			} else {
-				return nil, parser.Errorf(args[i].Position(), "%s is no element of an array of %s", at, t)
+				return nil, parser.Errorf(args[i].Position(), "%s is not a valid element of an array of %s", at, t)
 			}
 		}
 	}

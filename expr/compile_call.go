@@ -28,8 +28,8 @@ func (c compiler) lookup(name string) *Function {
 }
 
 func misplaced(pos parser.Pos, aggregate string) error {
-	return parser.Errorf(pos, "%s is an aggregate, which cannot stand here", aggregate).
-		WithHint("aggregates stand in SELECT, HAVING and ORDER BY: HAVING has the conditions on groups, WHERE those on rows")
+	return parser.Errorf(pos, "%s is an aggregate, which is not allowed here", aggregate).
+		WithHint("aggregates are allowed in SELECT, HAVING and ORDER BY: HAVING has the conditions on groups, WHERE those on rows")
 }
 
 // elsewhere maps functions of other systems to hql's replacements.
@@ -64,8 +64,8 @@ func UnknownFunction(r *Registry, name string, pos parser.Pos) error {
 
 func (c compiler) call(e *parser.Call) (Expr, error) {
 	if e.Over != nil {
-		return nil, parser.Errorf(e.Pos, "%s with OVER is a window function, which cannot stand here", e.Name).
-			WithHint("window functions stand in SELECT and ORDER BY: a query around this one can filter and group by their values")
+		return nil, parser.Errorf(e.Pos, "%s with OVER is a window function, which is not allowed here", e.Name).
+			WithHint("window functions are allowed in SELECT and ORDER BY: a query around this one can filter and group by their values")
 	}
 	if e.Star || e.Distinct || e.Filter != nil || len(e.OrderBy) > 0 {
 		switch f := c.lookup(e.Name); {
@@ -73,7 +73,7 @@ func (c compiler) call(e *parser.Call) (Expr, error) {
 		case f.Group == "aggregate":
 			return nil, misplaced(e.Pos, e.Name)
 		default:
-			return nil, parser.Errorf(e.Pos, "%s is no aggregate: it takes no *, DISTINCT, ORDER BY or FILTER", e.Name)
+			return nil, parser.Errorf(e.Pos, "%s is not an aggregate: it takes no *, DISTINCT, ORDER BY or FILTER", e.Name)
 		}
 	}
 	return c.function(e.Name, e.Pos, e.Args)
@@ -324,7 +324,7 @@ func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) 
 	case f == nil:
 		return nil, UnknownFunction(c.registry(), name, pos)
 	case f.Group == "key" && !c.s.Key:
-		return nil, parser.Errorf(pos, "%s stands only in key parts", name)
+		return nil, parser.Errorf(pos, "%s is allowed only in key parts", name)
 	}
 	if len(args) < f.MinArgs || f.MaxArgs >= 0 && len(args) > f.MaxArgs {
 		return nil, parser.Errorf(pos, "%s takes %s, not %d", f.Name, f.arity(), len(args))
@@ -338,13 +338,13 @@ func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) 
 		}
 	}
 	if f.Group == "window" {
-		return nil, parser.Errorf(pos, "%s is a window function: it takes OVER (...) behind its arguments", name)
+		return nil, parser.Errorf(pos, "%s is a window function: it takes OVER (...) after its arguments", name)
 	}
 	if f.Eval == nil {
 		return nil, misplaced(pos, f.Name)
 	}
 	if f.Set && !c.s.Sets {
-		return nil, parser.Errorf(pos, "%s gives several rows, which cannot stand here", f.Name).WithHint("it stands in FROM and in the list of a SELECT")
+		return nil, parser.Errorf(pos, "%s gives several rows, which is not allowed here", f.Name).WithHint("it is allowed in FROM and in the list of a SELECT")
 	}
 	t, err := f.Result(args)
 	if wrong, ok := errors.AsType[argumentError](err); ok {

@@ -255,7 +255,7 @@ func (c compiler) adapt(k *Const, t types.Type) (*Const, error) {
 		v, err = types.ParseDecimal(k.Val.Text())
 	}
 	if err != nil {
-		return nil, parser.Errorf(k.Pos, "%s is no %s: %s", k.Val.SQL(), t, err)
+		return nil, parser.Errorf(k.Pos, "%s is not a valid %s: %s", k.Val.SQL(), t, err)
 	}
 	return &Const{Pos: k.Pos, Val: v, Typ: v.Type()}, nil
 }

@@ -82,7 +82,7 @@ func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) 
 			out[i] = y
 		case x.Type() == types.Null:
 		default:
-			return nil, t, parser.Errorf(pos, "%s and %s cannot stand side by side here", x.Type(), t)
+			return nil, t, parser.Errorf(pos, "%s and %s cannot be combined here", x.Type(), t)
 		}
 	}
 	return out, t, nil

@@ -122,7 +122,7 @@ func ofArray(name, group string, t types.Type, signature, doc string, n int, of 
 
 // setOf returns a function that returns several rows: Eval returns the array of their values.
 func setOf(name, signature, doc string, least, most int, result resultFunc, eval func(*Env, []types.Value) (types.Value, error)) Function {
-	return Function{Name: name, Group: "array", Unknown: "it stands in FROM and SELECT", Signature: signature, Doc: doc, MinArgs: least, MaxArgs: most, Result: result, Eval: eval, Set: true, Volatile: true}
+	return Function{Name: name, Group: "array", Unknown: "it is allowed in FROM and SELECT", Signature: signature, Doc: doc, MinArgs: least, MaxArgs: most, Result: result, Eval: eval, Set: true, Volatile: true}
 }
 
 // elemOrSelf returns the type of the elements of t, or t if it is not an array.

@@ -72,7 +72,7 @@ func ParseSize(text string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || n < 1 || n > math.MaxInt64/unit {
-		return 0, fmt.Errorf("%q is no size: a positive number of bytes with kB, MB or GB behind it", text)
+		return 0, fmt.Errorf("%q is not a valid size: write a positive number of bytes with kB, MB or GB after it", text)
 	}
 	return n * unit, nil
 }

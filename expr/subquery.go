@@ -113,7 +113,7 @@ func (s *Subquery) Negate() Expr {
 // Eval runs the query for the row, or returns the cached result for equal outer values.
 func (s *Subquery) Eval(env *Env) (types.Value, error) {
 	if env.Subquery == nil {
-		return types.Value{}, parser.Errorf(s.Pos, "a sub-query cannot stand here")
+		return types.Value{}, parser.Errorf(s.Pos, "a sub-query is not allowed here")
 	}
 	outer := make([]types.Value, len(s.Outer))
 	for i, x := range s.Outer {

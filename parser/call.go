@@ -63,7 +63,7 @@ func (r *exprReader) plainCall(out *Call) (_ Expr, err error) {
 		return nil, unexpected(r.lex)
 	}
 	if out.Star && (out.Distinct || out.Args != nil || out.OrderBy != nil) {
-		return nil, Errorf(out.Pos, "%s(*) takes nothing beside the *", out.Name)
+		return nil, Errorf(out.Pos, "%s(*) takes nothing in addition to the *", out.Name)
 	}
 	if out.Distinct && out.Args == nil {
 		return nil, Errorf(out.Pos, "%s(DISTINCT) needs an argument", out.Name)

@@ -19,13 +19,13 @@ func (d *diagnosis) hint(i int) string {
 	case before == "=" && word == "=":
 		return "equality is a single ="
 	case word == "ON" && d.frames[len(d.frames)-1].clause == "FROM":
-		return "ON stands behind JOIN: FROM a JOIN b ON condition"
+		return "ON follows JOIN: FROM a JOIN b ON condition"
 	case word == "OUTER" && d.value(i+1) == "JOIN":
 		return "LEFT, RIGHT or FULL OUTER JOIN says whose rows stay"
 	case before == "OF" && d.value(i-2) == "AS":
 		return "versions are read with FOR SYSTEM_TIME AS OF time"
 	case before == "(" && d.verb == "CREATE" && d.value(i-2) == "KEY" && d.value(i-3) == "ROW" && len(d.frames) > 2:
-		return "ROW KEY (...) stands behind the ) of the columns"
+		return "ROW KEY (...) follows the ) of the columns"
 	case word == ")" && d.frames[len(d.frames)-1].open < 0:
 		return "there is no ( for this )"
 	case (word == "SELECT" || word == "CREATE") && i > 0 && d.endsOperand(i-1) && len(d.frames) == 1:
@@ -123,9 +123,9 @@ func (d *diagnosis) unsupported(i int) string {
 	case word == "," && before != "" && upper(i-2) == "LIMIT":
 		return fmt.Sprintf("of MySQL's LIMIT skipped, rows it is LIMIT %s OFFSET %s", d.value(i+1), d.value(i-1))
 	case d.verb == "SELECT" && i >= 2 && upper(i-1) == "TOP" && upper(i-2) == "SELECT" && d.tokens[i].Type == tokNumber:
-		return fmt.Sprintf("LIMIT %s stands at the end of the query", d.value(i))
+		return fmt.Sprintf("LIMIT %s goes at the end of the query", d.value(i))
 	case before == "INTERVAL" && d.tokens[i].Type == tokNumber:
-		return fmt.Sprintf("an interval stands in quotes: INTERVAL '%s %s'", d.value(i), strings.ToLower(strings.Trim(d.value(i+1), "()")))
+		return fmt.Sprintf("an interval is written in quotes: INTERVAL '%s %s'", d.value(i), strings.ToLower(strings.Trim(d.value(i+1), "()")))
 	case (before == "REGEXP" || before == "RLIKE") && quoted(i), (word == "REGEXP" || word == "RLIKE") && quoted(i+1):
 		return "x ~ 'pattern' asks for a regular expression"
 	case i == 1 && before == "INSERT" && word == "OR" && next == "REPLACE":
@@ -153,9 +153,9 @@ func (d *diagnosis) unsupported(i int) string {
 	case d.verb == "EXPLAIN" && i == 1 && d.tokens[i].Type == tokWord && word != "EXPLAIN":
 		return "DESCRIBE table shows a table's columns and keys"
 	case i == 1 && (before == "DESCRIBE" || before == "DROP" || before == "CREATE") && quoted(i):
-		return "that is HBase's shell: here names stand without quotes, \\h " + strings.ToLower(before) + " shows the form"
+		return "that is HBase's shell: here names are written without quotes, \\h " + strings.ToLower(before) + " shows the form"
 	case before == "DESCRIBE" && quoted(i):
-		return "names stand without quotes"
+		return "names are written without quotes"
 	case i == 1 && before == "CREATE" && word == "UNIQUE":
 		return "CREATE INDEX is not supported: " + otherObjects["INDEX"]
 	case d.verb == "CREATE" && len(d.frames) == 2 && absent[word] != "":

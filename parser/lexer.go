@@ -202,7 +202,7 @@ func (r *tokenReader) deeper(pos int) error {
 
 func (r *tokenReader) checkName(quoted string, pos int) error {
 	if len(quoted) == 2 && r.start != pos && r.src[pos-1] != ':' {
-		return Errorf(Pos(pos), "a name cannot be empty").WithHint("text stands in single quotes: ''")
+		return Errorf(Pos(pos), "a name cannot be empty").WithHint("text is written in single quotes: ''")
 	}
 	if i := strings.IndexByte(quoted, 0); i >= 0 {
 		return Errorf(Pos(pos+i), "a name cannot hold a NUL character")
@@ -236,7 +236,7 @@ func (r *tokenReader) param(t *lexer.Token) error {
 		}
 	}
 	if r.questions > 0 && r.dollars > 0 {
-		return Errorf(Pos(t.Pos.Offset), "? and $n cannot stand in one statement")
+		return Errorf(Pos(t.Pos.Offset), "? and $n cannot be used in one statement")
 	}
 	return nil
 }
@@ -248,7 +248,7 @@ func (r *tokenReader) problem(t scanned) error {
 	case unfinishedString:
 		return Errorf(pos, "this string has no closing quote").WithHint("a quote inside a string is written twice: 'it''s'")
 	case unfinishedName:
-		return Errorf(pos, "this quoted name has no closing quote").WithHint("text stands in single quotes, names in double quotes")
+		return Errorf(pos, "this quoted name has no closing quote").WithHint("text is written in single quotes, names in double quotes")
 	case unfinishedComment:
 		return Errorf(pos, "this comment has no closing */")
 	case badNumber:

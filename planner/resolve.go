@@ -227,7 +227,7 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 	alias := cmp.Or(t.Alias, t.Name)
 	if w := q.cteOf(t); w != nil {
 		if t.SystemTime != nil {
-			return nil, parser.Errorf(t.SystemTime.Pos, "FOR SYSTEM_TIME stands behind tables: %s is a query", t.Name)
+			return nil, parser.Errorf(t.SystemTime.Pos, "FOR SYSTEM_TIME is allowed only after tables: %s is a query", t.Name)
 		}
 		if k := slices.IndexFunc(q.steps, func(s step) bool { return s.of == w }); k >= 0 {
 			return q.stepSource(q.steps[k], t, alias)

@@ -27,7 +27,7 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 	sub.Width = node.Width()
 	if n := len(sub.Sample.Columns); node.Kind != expr.ExistsSubquery && n != sub.Width {
 		if sub.Width > 1 {
-			return nil, parser.Errorf(node.Pos, "a sub-query beside a row value of %d items must have as many columns, not %d", sub.Width, n)
+			return nil, parser.Errorf(node.Pos, "a sub-query compared with a row value of %d items must have as many columns, not %d", sub.Width, n)
 		}
 		return nil, parser.Errorf(node.Pos, "a sub-query used as a value must have 1 column, not %d", n)
 	}

@@ -42,7 +42,7 @@ func (vs *Views) query(v *catalog.View, t *parser.TableName) *parser.Select {
 // own names.
 func (q *query) viewSource(v *catalog.View, t *parser.TableName, alias string) (*source, error) {
 	if t.SystemTime != nil {
-		return nil, parser.Errorf(t.SystemTime.Pos, "FOR SYSTEM_TIME stands behind tables: %s is a view", v.Name)
+		return nil, parser.Errorf(t.SystemTime.Pos, "FOR SYSTEM_TIME is allowed only after tables: %s is a view", v.Name)
 	}
 	if slices.Contains(q.reading, strings.ToLower(v.Name)) {
 		return nil, parser.Errorf(t.Pos, "view %s reads itself", v.Name)

@@ -60,7 +60,7 @@ func (w *windows) window(spec *parser.Window) (out windowCall, err error) {
 // notVolatile refuses a sort key whose value may differ when it is compared later.
 func notVolatile(e expr.Expr) error {
 	if f := expr.Volatile(e); f != "" {
-		return parser.Errorf(e.Position(), "%s gives another value each time: rows cannot be told apart by it here", f).
+		return parser.Errorf(e.Position(), "%s gives another value each time: rows cannot be distinguished by it here", f).
 			WithHint("compute it in a sub-query in FROM, and take its column")
 	}
 	return nil
@@ -160,7 +160,7 @@ func constant(e expr.Expr, t types.Type) expr.Expr {
 func (w *windows) function(c *parser.Call, f *expr.Function) (plan.AggCall, error) {
 	out := plan.AggCall{Func: plan.Func(f.Name)}
 	if c.Star || c.Distinct || c.Within || c.OrderBy != nil || c.Filter != nil {
-		return out, parser.Errorf(c.Pos, "%s is no aggregate: it takes no *, DISTINCT, ORDER BY or FILTER", c.Name)
+		return out, parser.Errorf(c.Pos, "%s is not an aggregate: it takes no *, DISTINCT, ORDER BY or FILTER", c.Name)
 	}
 	if len(c.Args) < f.MinArgs || len(c.Args) > f.MaxArgs {
 		return out, parser.Errorf(c.Pos, "%s takes %s", c.Name, f.Signature)

@@ -522,5 +522,5 @@ func TestREPLCopyProgress(t *testing.T) {
 	x.see(" rows written, ")
 	x.see(" rows/s, ")
 	x.enter("\x03")
-	x.see(" rows written before stand\r\n")
+	x.see(" rows written before stay\r\n")
 }

@@ -43,7 +43,7 @@ func (w *Writer) agree(row []types.Value, set []bool) error {
 				}
 			}
 			if !bytes.Equal(cells[0], cells[1]) {
-				return parser.Errorf(parser.NoPos, "columns %s and %s of %s stand in one cell, %s:%s, and are given different values", a.Name, b.Name, w.table.Name, a.Family, a.Qualifier).
+				return parser.Errorf(parser.NoPos, "columns %s and %s of %s share one cell, %s:%s, and are given different values", a.Name, b.Name, w.table.Name, a.Family, a.Qualifier).
 					WithHint("name one of them alone: INSERT INTO t (...) or SET")
 			}
 		}

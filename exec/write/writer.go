@@ -324,7 +324,7 @@ func (w *Writer) noteNumbers(row []types.Value) {
 
 // atEnd returns the error for a row with a cell that has the latest possible timestamp.
 func (w *Writer) atEnd(p place) error {
-	return parser.Errorf(parser.NoPos, "the row with key %.64q of %s has a cell from the end of all times, %d: nothing can be written later", p.key, w.table.Name, int64(hbase.LastTime)).
+	return parser.Errorf(parser.NoPos, "the row with key %.64q of %s has a cell with the latest possible timestamp, %d: no later cell can be written", p.key, w.table.Name, int64(hbase.LastTime)).
 		WithHint("delete that version of the cell, in HBase's shell or by a program")
 }
 
