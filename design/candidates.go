@@ -18,16 +18,16 @@ type candidate struct {
 	stored  string            // parts of the names of its HBase tables; "": as today
 	cells   []*catalog.Column // that the key holds as a hash alone, so that they need cells
 	indexes []string          // INDEX name (...)
-	why     string            // what the form of the key is for
+	why     string            // the purpose of the key's form
 }
 
-// id is the text of the key, and what it is compared by.
+// id returns the text of the key, by which candidates are compared.
 func (c *candidate) id() string { return c.key() + c.stored + strings.Join(c.indexes, "") }
 
 func (c *candidate) key() string { return "ROW KEY (" + strings.Join(c.parts, ", ") + ")" }
 
-// orders are the orders of columns that the statements ask for: what two of them compare by equality, what one of them
-// does, then its range or its order; the columns that tell rows apart follow.
+// orders returns orders of columns for keys. They begin with columns that two statements compare by equality, or that one
+// statement does, then that statement's range or order. The columns that identify rows follow.
 func (s *search) orders() (out []candidate) {
 	seen := map[string]bool{}
 	add := func(columns []*catalog.Column) {
@@ -62,7 +62,7 @@ func (s *search) orders() (out []candidate) {
 	return out
 }
 
-// leads are the orders in which a key may begin for n: its equalities, each with one range or the order behind it.
+// leads returns the orders in which a key may begin for n: its equalities, followed by one range or by the order.
 func leads(n need) (out [][]*catalog.Column) {
 	for _, r := range n.ranges {
 		if !slices.Contains(n.equal, r) {
@@ -75,7 +75,7 @@ func leads(n need) (out [][]*catalog.Column) {
 	return append(out, n.equal)
 }
 
-// whole appends the columns that tell rows apart, and leaves columns out that stand there twice.
+// whole appends the columns that identify rows, and omits repeated columns.
 func (s *search) whole(columns []*catalog.Column) (out []*catalog.Column) {
 	for _, c := range append(slices.Clone(columns), s.identity...) {
 		addColumn(&out, c)
@@ -83,7 +83,7 @@ func (s *search) whole(columns []*catalog.Column) (out []*catalog.Column) {
 	return out
 }
 
-// forms are the ways to write a key of columns: as they are, and with each of the transforms that spread writes.
+// forms returns the ways to write a key of columns: plain, and with each of the transforms that spread returns.
 func (s *search) forms(c candidate) []candidate {
 	lead, out := c.columns[0], []candidate{c}
 	add := func(why string, front []string, columns []*catalog.Column) {
@@ -106,7 +106,7 @@ func (s *search) forms(c candidate) []candidate {
 		s.hashed = nil
 	}
 	if len(s.rows) == 0 && lead != s.written {
-		return out // nothing tells that the rows need spreading
+		return out // nothing shows that the rows need spreading
 	}
 	out = append(out, s.daily(c)...)
 	if s.KeepOrder {
@@ -196,7 +196,7 @@ func storedName(t *catalog.Table) string {
 	return prefix
 }
 
-// write writes a key of columns behind front; nil when some column cannot be in a key.
+// write writes a key of columns after front; nil if a column cannot be in a key.
 func (s *search) write(columns []*catalog.Column, front []string) []string {
 	out := slices.Clone(front)
 	for i, c := range columns {

@@ -28,11 +28,11 @@ type trial struct {
 	skew    float64          // by how much the busiest regions of all layouts make a write dearer, in writes
 	bytes   float64          // of a key of the rows, in the mean
 	puts    int              // of a row, one a layout
-	reads   float64          // what the statements take in microseconds, by weight
-	total   float64          // and what the writes take
+	reads   float64          // microseconds that the statements take, by weight
+	total   float64          // the same including the writes
 }
 
-// find gives the statistics of a table, that of the trial among them.
+// find returns a function that returns the statistics of a table, including the trial's.
 func (t *trial) find(s *search) func(*catalog.Table) *stats.Table {
 	return func(of *catalog.Table) *stats.Table {
 		if of.Name == t.table.Name {
@@ -50,7 +50,7 @@ const (
 	manyTables = 1.1 // a table a day is more to run than one table: it must be worth that
 )
 
-// leastSample is how many rows a sample must have to tell anything of a large table.
+// leastSample is the least number of rows that a sample of a large table must have.
 const leastSample = 200
 
 // sample takes the rows of the sample in the order in which they were written.
@@ -100,8 +100,8 @@ func (s *search) writtenBy() *catalog.Column {
 	return nil
 }
 
-// try makes the layout c in memory, with the statistics that it would have; nil stands for today's. It gives nil if
-// there is no such layout, or if it cannot hold the rows of the sample.
+// try builds the layout c in memory, with the statistics that it would have; nil means today's layout. It returns nil if
+// the layout is invalid, or if it cannot hold the rows of the sample.
 func (s *search) try(c *candidate) *trial {
 	t := &trial{candidate: c, table: s.table, catalog: s.catalog, share: -1}
 	if c == nil {
@@ -178,7 +178,7 @@ func (s *search) build(t *trial) bool {
 	return true
 }
 
-// places gives where each row is stored under l; a zero Place for one that has none.
+// places returns the place of each row under l, or a zero Place for a row without an entry.
 func (s *search) places(l *catalog.Layout, env *expr.Env) []stats.Place {
 	out := make([]stats.Place, len(s.rows))
 	reader := catalog.NewKeyReader(l)
@@ -326,8 +326,8 @@ func (s *search) busiest(regions []string, size int) float64 {
 	return share
 }
 
-// corrected takes from the share of the busiest region in a window of n rows what chance adds to it: in a few rows one
-// region has more than others even if all are alike.
+// corrected removes the effect of chance from the share of the busiest region in a window of n rows: in a few rows one
+// region has more than the others even if all are alike.
 func (s *search) corrected(share float64, n int) float64 {
 	even := 1 / float64(s.Regions)
 	chance := math.Sqrt(2 * math.Log(float64(s.Regions)) * even / float64(n))
@@ -373,8 +373,8 @@ func (s *search) splits(t *catalog.Table, l *catalog.Layout, past []stats.Place)
 	return out, split
 }
 
-// shortest is the shortest key behind lo that is not behind hi, and no shorter than the first part if that has a fixed
-// width and tells the two apart.
+// shortest returns the shortest key after lo that is not after hi. It is no shorter than the first part, if that has a
+// fixed width and differs between the two.
 func shortest(l *catalog.Layout, lo, hi []byte) []byte {
 	n := 0
 	for n < len(lo) && n < len(hi) && lo[n] == hi[n] {
@@ -386,7 +386,7 @@ func shortest(l *catalog.Layout, lo, hi []byte) []byte {
 	return hi[:min(n+1, len(hi))]
 }
 
-// judge plans the statements on t and adds up what they and the writes take.
+// judge plans the statements on t and adds up the costs of them and of the writes.
 func (s *search) judge(t *trial) {
 	weights := 0.0
 	for n, i := range s.reading {
@@ -426,8 +426,8 @@ func (t *trial) cells() float64 {
 	return math.Max(1, t.known.Cells)
 }
 
-// cost is what the n-th reading statement takes, in microseconds. If figures are missing it is compared with today by
-// the planner's rules.
+// cost returns the cost of the n-th reading statement in microseconds. If figures are missing, the planner's rules compare
+// it with today's cost.
 func (s *search) cost(n int, p price) float64 {
 	if s.today == nil || n >= len(s.today.prices) {
 		if p.known != nil {
@@ -447,5 +447,5 @@ func (s *search) cost(n int, p price) float64 {
 	return byRules * p.rules / was.rules
 }
 
-// byRules is what a statement of which no figures are known takes today.
+// byRules is the assumed cost of a statement without figures today.
 const byRules = 1000

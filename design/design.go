@@ -13,7 +13,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Options say what a design is for.
+// Options are the inputs of a design.
 type Options struct {
 	// Statistics returns the statistics of a table, nil for none; nil: nothing is known of any.
 	Statistics func(*catalog.Table) *stats.Table
@@ -58,7 +58,7 @@ type Proposal struct {
 	Why     string   `json:"why,omitempty"`
 	Hits    int      `json:"statements_that_hit"`
 	Of      int      `json:"statements"`
-	// Rows, Calls and Micros are those of a statement in the mean, by weight; -1: not known.
+	// Rows, Calls and Micros are means per statement, by weight; -1: unknown.
 	Rows   float64 `json:"rows_read"`
 	Calls  float64 `json:"calls"`
 	Micros float64 `json:"microseconds"`
@@ -136,7 +136,7 @@ type search struct {
 	table    *catalog.Table
 	known    *stats.Table
 	rows     [][]types.Value   // of the sample, in the order in which they were written, if that is known
-	identity []*catalog.Column // that tell rows apart
+	identity []*catalog.Column // they identify rows
 	needs    []need
 	written  *catalog.Column   // when a row was written; nil: not known
 	newest   bool              // the newest rows are wanted first
@@ -191,7 +191,8 @@ func (d *designer) table(t *catalog.Table) (*Table, error) {
 	return out, nil
 }
 
-// worthwhile reports whether t is clearly better than today's layout: by what it costs, or by much shorter keys at no cost.
+// worthwhile reports whether t is clearly better than today's layout: by its cost, or by much shorter keys at the same
+// cost.
 func (s *search) worthwhile(t *trial) bool {
 	if len(s.rows) == 0 && t.hits() <= s.today.hits() && t.skew >= s.today.skew {
 		return false // the rules compare ways to read: they do not measure them
@@ -217,7 +218,7 @@ func undesigned(t *catalog.Table) string {
 	return "the key of " + t.Name + " holds numbers that a look-up table gives"
 }
 
-// prepare finds what the statements ask of the table, and the order in which its rows were written.
+// prepare collects the needs of the statements, and the order in which the table's rows were written.
 func (s *search) prepare() {
 	if s.Regions == 0 {
 		s.Regions = 16
@@ -261,7 +262,7 @@ func (s *search) prepare() {
 	s.sample()
 }
 
-// run tries layouts and gives those that are worth showing, the best first.
+// run tries layouts and returns those that are worth showing, the best first.
 func (s *search) run() ([]*trial, error) {
 	s.today = s.try(nil)
 	if s.today == nil {
@@ -314,7 +315,7 @@ func (s *search) run() ([]*trial, error) {
 	return undominated(all), nil
 }
 
-// trier gives a function that tries and judges a candidate, nil if it was tried before or is none.
+// trier returns a function that tries and judges a candidate. It returns nil for one that was tried before or is invalid.
 func (s *search) trier() func(candidate) (*trial, error) {
 	seen := map[string]bool{s.today.id(): true}
 	return func(c candidate) (*trial, error) {
@@ -340,7 +341,7 @@ func (s *search) trier() func(candidate) (*trial, error) {
 	}
 }
 
-// undominated leaves out what another layout is at least as good as in reads, writes and bytes. all is sorted by cost.
+// undominated omits layouts for which another one is at least as good in reads, writes and bytes. all is sorted by cost.
 func undominated(all []*trial) (out []*trial) {
 	for _, t := range all {
 		if !slices.ContainsFunc(out, func(o *trial) bool {

@@ -8,7 +8,7 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// need is what a statement asks of one table's columns, by name.
+// need describes the conditions and the order that a statement needs on the columns of one table, by name.
 type need struct {
 	table  *catalog.Table
 	equal  []*catalog.Column
@@ -24,7 +24,7 @@ type scope struct {
 	tables []*catalog.Table
 }
 
-// column finds what ref is of; nil where it is no table's column or of several.
+// column returns the table and column to which ref refers; nil if there is none or several.
 func (sc *scope) column(e parser.Expr) (*catalog.Table, *catalog.Column) {
 	ref, ok := e.(*parser.ColumnRef)
 	if !ok {
@@ -46,7 +46,7 @@ func (sc *scope) column(e parser.Expr) (*catalog.Table, *catalog.Column) {
 	return table, col
 }
 
-// needs lists what a statement asks of each table that it reads.
+// needs returns the needs of a statement for each table that it reads.
 func (d *designer) needs(ast parser.Statement) []need {
 	var out []need
 	switch s := ast.(type) {
@@ -100,7 +100,7 @@ func (d *designer) visit(s parser.Node, f func(*scope, *parser.SelectCore, []par
 	})
 }
 
-// scope gives the tables and the conditions of one SELECT.
+// scope returns the tables and the conditions of one SELECT.
 func (d *designer) scope(core *parser.SelectCore) (*scope, []parser.Expr) {
 	sc := &scope{}
 	var conds []parser.Expr
@@ -154,7 +154,7 @@ func (sc *scope) needs(conds []parser.Expr, order []parser.OrderTerm) []need {
 	return out
 }
 
-// needsByTable is what the conditions read so far ask of each table.
+// needsByTable collects the needs of the conditions read so far, by table.
 type needsByTable map[*catalog.Table]*need
 
 func (b needsByTable) of(t *catalog.Table) *need {
@@ -164,7 +164,7 @@ func (b needsByTable) of(t *catalog.Table) *need {
 	return b[t]
 }
 
-// condition adds what each conjunct of e asks of the column that it is about.
+// condition adds the need of each conjunct of e to its column's table.
 func (b needsByTable) condition(sc *scope, e parser.Expr) {
 	switch e := e.(type) {
 	case *parser.Binary:
@@ -190,7 +190,7 @@ func (b needsByTable) condition(sc *scope, e parser.Expr) {
 	}
 }
 
-// comparison adds what the comparison of column and other by op, from the left or from the right, asks of the column.
+// comparison adds the need of a comparison of column with other by op; the column is on the left or on the right.
 func (b needsByTable) comparison(sc *scope, op string, column, other parser.Expr) {
 	t, c := sc.column(column)
 	if c == nil || !sc.constant(other) {
@@ -204,7 +204,7 @@ func (b needsByTable) comparison(sc *scope, op string, column, other parser.Expr
 	}
 }
 
-// like adds what a LIKE of a column asks. A pattern that is not known yet counts as one with a prefix.
+// like adds the need of a LIKE on a column. An unknown pattern is assumed to have a prefix.
 func (b needsByTable) like(t *catalog.Table, c *catalog.Column, pattern parser.Expr) {
 	switch p, ok := pattern.(*parser.Literal); {
 	case !ok:

@@ -13,7 +13,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// proposal describes a trial. whole: with plans.
+// proposal describes a trial; whole includes plans.
 func (s *search) proposal(t *trial, whole bool) Proposal {
 	out := Proposal{Today: t == s.today, Key: t.key(), Why: t.why, Of: len(s.reading), Rows: -1, Calls: -1, Micros: -1, Share: t.share, Bytes: t.bytes,
 		Puts: t.puts, Cost: t.total, Split: t.split}
@@ -63,7 +63,7 @@ func (s *search) proposal(t *trial, whole bool) Proposal {
 	return out
 }
 
-// statements are those that make the table and fill it.
+// statements returns the statements that create the table and fill it.
 func (s *search) statements(t *trial) (create, fill string) {
 	def := *t.table.Def
 	def.Name, def.External, def.IfNotExists, def.StoredIn = def.Name+designed, false, false, nil
@@ -77,7 +77,7 @@ func (s *search) statements(t *trial) (create, fill string) {
 	return def.String() + ";", fmt.Sprintf("INSERT INTO %s SELECT * FROM %s ALLOW FULL SCAN;", parser.QuoteName(def.Name), parser.QuoteName(s.table.Name))
 }
 
-// notes are what the seeds of bad keys show in today's key.
+// notes returns notes about problems of today's key.
 func (s *search) notes() (out []string) {
 	if len(s.rows) == 0 {
 		out = append(out, fmt.Sprintf("no sample of %d rows or more is known: load rows and run ANALYZE %s; until then reads are judged by rules, and writes by the first part of the key", leastSample, parser.QuoteName(s.table.Name)))
@@ -95,7 +95,7 @@ func (s *search) notes() (out []string) {
 	return out
 }
 
-// notesOn are what is to be known of a layout before it is used.
+// notesOn returns notes to read before a layout is used.
 func (s *search) notesOn(t *trial) (out []string) {
 	layout := t.table.Layouts[0]
 	for _, n := range layout.KeyNotes(s.Regions) {

@@ -75,7 +75,7 @@ func mark(p *Proposal, n int) string {
 	return strconv.Itoa(n)
 }
 
-// write writes a proposal, each figure with today's behind it.
+// write writes a proposal, with today's figure after each of its figures.
 func (p *Proposal) write(b *strings.Builder, t *Table, n int, today *Proposal) {
 	fmt.Fprintf(b, "  %-7s %s\n", mark(p, n), p.Key)
 	for _, l := range p.lines(t, today) {
@@ -93,7 +93,7 @@ func (t *Table) today() *Proposal {
 	return nil
 }
 
-// lines are what is said of a proposal: pairs of a heading and a text.
+// lines returns the description of a proposal as pairs of a heading and a text.
 func (p *Proposal) lines(t *Table, today *Proposal) (out [][2]string) {
 	add := func(head, format string, args ...any) {
 		out = append(out, [2]string{head, fmt.Sprintf(format, args...)})

@@ -74,7 +74,7 @@ func statements(src string) ([]Statement, error) {
 	return out, nil
 }
 
-// read fills in what a statement reads and writes as the tables are.
+// read sets what a statement reads and writes with today's tables.
 func (d *designer) read(s *Statement) {
 	p, err := d.plan(d.catalog, s.ast, d.find)
 	if err != nil {
@@ -97,7 +97,7 @@ func (d *designer) read(s *Statement) {
 	s.needs = d.needs(s.ast)
 }
 
-// find gives the statistics of a table; nil: there are none.
+// find returns the statistics of a table, or nil.
 func (d *designer) find(t *catalog.Table) *stats.Table {
 	if d.Statistics == nil {
 		return nil
@@ -105,11 +105,11 @@ func (d *designer) find(t *catalog.Table) *stats.Table {
 	return d.Statistics(t)
 }
 
-// plan plans a statement over the tables of c, of which known tells what statistics do; nil: it reads none.
+// plan plans a statement over the tables of c with the statistics known; nil if it reads no table.
 func (d *designer) plan(c *catalog.Catalog, ast parser.Statement, known func(*catalog.Table) *stats.Table) (*plan.Plan, error) {
 	args, named := d.samples(ast)
 	env := &planner.Env{Catalog: c, Funcs: d.catalog.Funcs(), Args: args, Named: named, Loc: time.UTC, Now: d.Now.UnixMilli(), Statistics: known,
-		Lookups: func(k plan.LookupKey) (types.Value, bool) { // any number does: what matters is that it is one
+		Lookups: func(k plan.LookupKey) (types.Value, bool) { // any number suffices, as long as there is one
 			if strings.EqualFold(k.Table, expr.UIDTable) {
 				return types.NewBytes("\x00\x00\x01"), true
 			}
@@ -231,7 +231,7 @@ func written(ast parser.Statement) (table string, where parser.Expr) {
 	return "", nil
 }
 
-// sample is a value of a column: that in the middle of the sample, or for the upper end of a range one behind it.
+// sample returns a value of a column: the middle of the sample, or for the upper end of a range a later value.
 func (d *designer) sample(t *catalog.Table, c *catalog.Column, upper bool) types.Value {
 	if known := d.find(t); known != nil && c.Index < len(known.Sample) {
 		if rows, _ := known.SampleOrder(c.Index, c.Type); len(rows) > 0 {
@@ -265,7 +265,7 @@ type price struct {
 	reads  int
 	rules  float64
 	known  *plan.Estimate // nil: not known
-	misses []string       // what to add to each access that misses the prefix, so that it hits it
+	misses []string       // conditions to add to the accesses that miss the prefix
 	uses   []string       // layouts of the table but the first
 }
 

@@ -64,8 +64,8 @@ type Table struct {
 	Gets, Scans    int64
 	RowsRead, Rows int64 // before the client's filter, and after it
 	RPCs, Bytes    int64
-	Scanned        *hbase.Scanned // by the servers, for the scans; nil: they told nothing
-	Stale          *int64         // rows that came from replicas, and may be older than what was written last; nil: none answered
+	Scanned        *hbase.Scanned // by the servers, for scans; nil: they reported nothing
+	Stale          *int64         // number of rows from replicas, which may be stale; nil: none answered
 	Elapsed        time.Duration
 	Regions        []Region
 	Calls          []hbase.RPCEnd // the first of them

@@ -29,7 +29,7 @@ type jsonPlan struct {
 	HBaseTables  []string      `json:"hbase_tables"`
 	Access       string        `json:"access"`
 	HitsPrefix   bool          `json:"hits_prefix"`
-	ReadsAtMost  *int64        `json:"reads_at_most,omitempty"` // rows, by the LIMIT; nil: it does not tell
+	ReadsAtMost  *int64        `json:"reads_at_most,omitempty"` // greatest number of rows by the LIMIT; nil: unknown
 	Parts        []jsonPart    `json:"parts"`
 	Gets         int           `json:"gets"`
 	Scans        int           `json:"scans"`
@@ -172,7 +172,7 @@ func scanJSON(s *plan.Scan) *jsonPlan {
 	return out
 }
 
-// sortKind gives the order kind when a node above the tables sorts.
+// sortKind returns the kind of order if a node above the tables sorts.
 func sortKind(n plan.Node) (plan.OrderKind, bool) {
 	for {
 		switch x := n.(type) {
@@ -195,7 +195,7 @@ func sortKind(n plan.Node) (plan.OrderKind, bool) {
 	}
 }
 
-// countOf gives nil where all rows are wanted.
+// countOf returns nil if all rows are wanted.
 func countOf(l plan.RowLimit) *int64 {
 	if !l.Set {
 		return nil

@@ -121,7 +121,7 @@ func newRegionBoxes(regions []hbase.Region, read []bool, reads int, spans []plan
 
 func (m *regionBoxes) percent(weight float64) float64 { return 100 * weight / m.total }
 
-// place gives where key k lies; an empty stop ends the table.
+// place returns the position of key k; an empty stop means the end of the table.
 func (m *regionBoxes) place(k []byte, stop bool) float64 {
 	if stop && len(k) == 0 {
 		return 100
@@ -135,7 +135,7 @@ func (m *regionBoxes) place(k []byte, stop bool) float64 {
 	return m.percent(b.at + in)
 }
 
-// end is the first key behind s, "" for the table's end.
+// end returns the first key after s, or "" for the table's end.
 func end(s plan.Span) []byte {
 	if s.Key {
 		return append(slices.Clone(s.Start), 0)

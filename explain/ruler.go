@@ -13,7 +13,7 @@ import (
 // rulerPart is one part of a key as it lies in the key's bytes.
 type rulerPart struct {
 	plan.PartUse
-	Offset int // of its first byte; -1 behind a part whose length varies
+	Offset int // of its first byte; -1 after a part whose length varies
 	Width  int // in bytes, or catalog.Variable (-1)
 }
 
@@ -70,8 +70,8 @@ func (r rulerPart) mark() string {
 	return map[Style]string{Bound: "#", Ranged: "~", Enumerated: "*", Literal: "=", Dim: "."}[r.Style()]
 }
 
-// maxMarks is the number of bytes of a part that are drawn one by one; in a longer one,
-// and in one whose length varies, "//" stands for those left out.
+// maxMarks is the number of bytes of a part that are drawn individually. In a longer part, and in one whose length varies,
+// "//" replaces the others.
 const maxMarks = 16
 
 // bar draws the part's bytes.

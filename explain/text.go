@@ -36,7 +36,7 @@ func String(p *plan.Plan) string {
 	return b.String()
 }
 
-// Text is String as lines of styled pieces. With figures, which may be nil, each step has its own behind or under it, and the
+// Text returns String as lines of styled pieces. With figures, which may be nil, each step is followed by its own, and the
 // last line sums up.
 func Text(p *plan.Plan, f *Figures) []Line {
 	d := &drawing{figures: f}
@@ -86,7 +86,7 @@ func (d *drawing) plan(p *plan.Plan, seen map[*plan.Subplan]bool) {
 	}
 }
 
-// when tells when a sub-query is run.
+// when describes when a sub-query runs.
 func when(s *plan.Subplan) string {
 	switch {
 	case s.Steps:
@@ -103,7 +103,8 @@ func when(s *plan.Subplan) string {
 	return "once, before the query around it is planned; above as if it gave " + strings.Join(shown, ", ")
 }
 
-// planVerdict tells in a line whether every table of the plan, and of its sub-queries, is read by its rowkey's prefix.
+// planVerdict returns a line that says whether every table of the plan, and of its sub-queries, is read by its rowkey's
+// prefix.
 func planVerdict(p *plan.Plan) Line {
 	scans := p.Scans()
 	var missed []string
@@ -122,7 +123,7 @@ func planVerdict(p *plan.Plan) Line {
 	return Line{{Miss, "MISSES the rowkey prefix"}, textf(" of %s%s", strings.Join(names, ", "), of(len(scans), fmt.Sprintf("%d of ", len(missed))))}
 }
 
-// of tells of how many reads of tables something is said; one needs no telling.
+// of returns the number of reads that a sentence refers to, or "" for a single read.
 func of(reads int, prefix string) string {
 	if reads == 1 {
 		return ""
@@ -319,7 +320,7 @@ func under(e expr.Expr, names []string) string {
 	}).String()
 }
 
-// namesOf are the columns of a node's rows as table.column; "" for what is computed.
+// namesOf returns the columns of a node's rows as table.column; "" for computed ones.
 func namesOf(n plan.Node) []string {
 	var out []string
 	switch n := n.(type) {
@@ -376,7 +377,7 @@ func orderText(terms []plan.SortTerm) string {
 //	scan files: hits the rowkey prefix, 1 scan, 2 of 3 key parts
 func Headline(s *plan.Scan) string { return titleOf(s) + ": " + verdictOf(s) }
 
-// verdictOf tells in words whether s hits the rowkey prefix and what it opens.
+// verdictOf returns a text that says whether s hits the rowkey prefix, and what it opens.
 func verdictOf(s *plan.Scan) (text string) {
 	switch s.Access {
 	case plan.Empty:
@@ -483,7 +484,7 @@ func (d *drawing) scan(s *plan.Scan, in string) {
 	}
 }
 
-// namesWhy tells which of the HBase tables are read whose names are not computed, and why.
+// namesWhy returns a text that says which HBase tables are read if their names are not computed, and why.
 func namesWhy(s *plan.Scan) string {
 	var of []string
 	for _, p := range s.Layout.Stored.Parts {

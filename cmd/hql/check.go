@@ -157,7 +157,7 @@ func (k *checks) known(results []check.Result, stderr io.Writer) error {
 	return err
 }
 
-// read reads files: what they have to check, and what can be said without a plan.
+// read reads files. It returns the sources to check, and results for files that need no plan.
 func read(files []string, stdin io.Reader) (sources []check.Source, results []check.Result, err error) {
 	var code []string
 	for _, name := range files {
@@ -178,7 +178,7 @@ func read(files []string, stdin io.Reader) (sources []check.Source, results []ch
 	return append(sources, found...), results, err
 }
 
-// files are those that arguments name, each once, and how many test files are passed over.
+// files returns the files that arguments name, each once, and the number of test files skipped.
 func (k *checks) files(args []string) (files []string, passed int, err error) {
 	add := func(name string) {
 		switch {

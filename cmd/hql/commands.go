@@ -125,7 +125,7 @@ func onOff(on bool) string {
 	return "off"
 }
 
-// fileName is the one file that a command is about; ~/ is the home directory.
+// fileName returns the file name in a command's argument; ~/ means the home directory.
 func fileName(arg string) (string, error) {
 	args, err := words(arg)
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *session) now(ctx context.Context, text string) error {
 	return nil
 }
 
-// target opens the output of \g and \o: a file, or a command behind |.
+// target opens the output of \g and \o: a file, or a command after |.
 func target(arg string) (io.WriteCloser, error) {
 	if line, ok := strings.CutPrefix(arg, "|"); ok {
 		return newPipe(exec.Command("sh", "-c", line))

@@ -28,7 +28,7 @@ func (c *completion) add(names ...string) {
 	}
 }
 
-// addWords offers words of the notation, in lower case to those who type so.
+// addWords offers keywords, in lower case if the user types lower case.
 func (c *completion) addWords(words ...string) {
 	lower := c.word != "" && c.word == strings.ToLower(c.word)
 	for _, w := range words {
@@ -75,7 +75,7 @@ func (s *session) complete(line string, pos int) ([]string, int) {
 	return c.found, len([]rune(c.word))
 }
 
-// statementTokens are those behind the last ';'.
+// statementTokens returns the tokens after the last ';'.
 func statementTokens(toks []parser.Token) []parser.Token {
 	for i := len(toks) - 1; i >= 0; i-- {
 		if toks[i].Kind == parser.OperatorToken && toks[i].Text == ";" {
@@ -85,7 +85,7 @@ func statementTokens(toks []parser.Token) []parser.Token {
 	return toks
 }
 
-// upper gives the texts of tokens in upper case, and "" in front when there are none.
+// upper returns the texts of tokens in upper case, or "" if there are none.
 func upper(toks []parser.Token) []string {
 	if len(toks) == 0 {
 		return []string{""}
@@ -233,14 +233,14 @@ func (s *session) offerExpression(c *completion, words []string, toks, all []par
 	}
 }
 
-// explained are the first words of statements that have a plan, statementWords those of all statements.
+// explained are the first words of statements that have a plan; statementWords are those of all statements.
 var (
 	explained      = []string{"SELECT", "WITH", "VALUES", "INSERT INTO", "UPSERT INTO", "UPDATE", "DELETE FROM"}
 	statementWords = append(slices.Clip(explained), "EXPLAIN", "CREATE TABLE", "CREATE EXTERNAL TABLE", "CREATE VIEW", "DROP TABLE", "DROP VIEW",
 		"SHOW", "DESCRIBE", "SET", "COPY", "CHECK TABLE", "ANALYZE")
 )
 
-// clauses are the words that others always follow.
+// clauses maps words to the clauses that they begin.
 var clauses = map[string]string{"ALLOW": "ALLOW FULL SCAN", "GROUP": "GROUP BY", "ORDER": "ORDER BY", "PARTITION": "PARTITION BY", "STORED": "STORED IN",
 	"MALFORMED": "MALFORMED KEY", "PRIMARY": "PRIMARY KEY"}
 
@@ -252,7 +252,7 @@ func typeNames() (names []string) {
 	return names
 }
 
-// behindExplain leaves EXPLAIN and its options away.
+// behindExplain returns the tokens after EXPLAIN and its options.
 func behindExplain(toks []parser.Token) []parser.Token {
 	switch words := upper(toks); {
 	case words[0] != "EXPLAIN":

@@ -62,7 +62,7 @@ func (s settings) or(t settings) settings {
 	return s
 }
 
-// check refuses values that nothing understands.
+// check refuses invalid values.
 func (s settings) check() error {
 	if _, ok := formats[s.Format]; s.Format != "" && !ok {
 		return fmt.Errorf("unknown format %q (%s)", s.Format, formatNames)
@@ -121,7 +121,7 @@ func (l *list) UnmarshalYAML(unmarshal func(any) error) error {
 	return nil
 }
 
-// configFile is config.yaml: settings for everything, and those of named connections.
+// configFile is config.yaml: general settings, and those of named connections.
 type configFile struct {
 	Defaults    settings            `yaml:",inline"`
 	Connections map[string]settings `yaml:"connections"`

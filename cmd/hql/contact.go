@@ -26,7 +26,7 @@ const askTimeout = 5 * time.Second
 // mostNamed is how many tables a note names.
 const mostNamed = 20
 
-// undescribed names the tables of the store that no definition is about, in the order of their names.
+// undescribed returns the store's tables that have no definition, sorted.
 func (s *session) undescribed(ctx context.Context) ([]string, error) {
 	names, err := s.db.Client().PermittedTables(ctx)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *session) undescribed(ctx context.Context) ([]string, error) {
 	return slices.Clone(s.unnamed), nil
 }
 
-// described reports whether a definition is about the HBase table name.
+// described reports whether the HBase table name has a definition.
 func (s *session) described(name string) bool {
 	for _, t := range s.db.Tables() {
 		for _, l := range t.Layouts {
@@ -180,8 +180,8 @@ func (s *session) undescribedHint(ctx context.Context, name string) string {
 	return fmt.Sprintf("the HBase table %s has no definition: \\infer %[1]s proposes one", name)
 }
 
-// infer is \infer TABLE [FILE]: it shows what the keys of an HBase table say about it. The best proposal becomes the
-// statement that \g runs and \e edits, or the end of a file for --catalog.
+// infer runs \infer TABLE [FILE]: it proposes definitions for an HBase table from its keys. The best proposal becomes the
+// statement that \g runs and \e edits, or is appended to a file for --catalog.
 func (s *session) infer(ctx context.Context, arg string) error {
 	args, err := words(arg)
 	if err != nil {
@@ -219,8 +219,8 @@ const (
 	proposed     = 3
 )
 
-// propose prints definitions for an HBase table, inferred from a sample of its rows: at most so many, the best first, the
-// others as comments. On a terminal errw shows how far the sample is.
+// propose prints definitions for an HBase table, inferred from a sample of its rows: at most most, the best first, the
+// others as comments. If errw is a terminal, it shows the progress of the sample.
 func propose(ctx context.Context, db *hql.DB, table string, sample, most int, w, errw io.Writer) ([]*infer.Proposal, error) {
 	var progress func(reads, most int)
 	if isTerminal(errw) {

@@ -42,7 +42,7 @@ func (s *session) draw(ctx context.Context, arg string, more bool) error {
 	return paged(func(s *session, ctx context.Context, name string) error { return s.drawTable(ctx, name, more) })(s, ctx, args[0])
 }
 
-// drawTable draws a table, or tells of a view.
+// drawTable draws a table, or describes a view.
 func (s *session) drawTable(ctx context.Context, name string, more bool) error {
 	if v, ok := s.db.Catalog().View(name); ok {
 		defer func(footer bool) { s.footer = footer }(s.footer)
@@ -94,8 +94,8 @@ func (s *session) drawTable(ctx context.Context, name string, more bool) error {
 	return s.drawStatistics(ctx, w, t)
 }
 
-// drawNotes prints notes about the keys of t, as CREATE TABLE does. An HBase table that hql did not make may hold other
-// rows, too: its regions tell nothing about these keys.
+// drawNotes prints notes about the keys of t, as CREATE TABLE does. An HBase table that hql did not create may hold other
+// rows, too, so that its regions say nothing about these keys.
 func (s *session) drawNotes(ctx context.Context, w io.Writer, t *catalog.Table) {
 	var starts [][]byte
 	if names, err := s.physical(ctx, t.Layouts[0]); err == nil && !t.External {
@@ -272,7 +272,7 @@ func fieldValue(f catalog.Field) string {
 // keyText is stored bytes with \xNN for those that are no printable ASCII.
 func keyText(b []byte) string { return types.NewBytes(string(b)).String() }
 
-// readKey gives the columns that a stored key holds, as text.
+// readKey returns the columns in a stored key as text.
 func readKey(t *catalog.Table, l *catalog.Layout, table string, r hbase.Row) (string, error) {
 	row, err := decodeKey(t, l, table, r)
 	if err != nil {

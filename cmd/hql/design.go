@@ -92,7 +92,7 @@ func (d *designing) run(ctx context.Context, c *config, _ []string, stdin io.Rea
 	return writeReport(stdout, d.format, r, r.HTML)
 }
 
-// writeReport writes what String, JSON or page give of r.
+// writeReport writes r as text or JSON, or the page.
 func writeReport(w io.Writer, format string, r fmt.Stringer, page func() string) error {
 	text := ""
 	switch format {
@@ -111,7 +111,7 @@ func writeReport(w io.Writer, format string, r fmt.Stringer, page func() string)
 	return err
 }
 
-// sampled gives the statistics of a table. If there are none it runs ANALYZE; nil: that is not possible.
+// sampled returns the statistics of a table. If there are none it runs ANALYZE; nil if that is not possible.
 func sampled(ctx context.Context, db *hql.DB, t *catalog.Table, stderr io.Writer) *stats.Table {
 	if known := db.Statistics(ctx, t); known != nil {
 		return known

@@ -110,7 +110,7 @@ func (s *session) onOff(arg string, now bool) (bool, error) {
 	return truth(arg)
 }
 
-// note tells what a command has set, unless hql is to be quiet.
+// note prints what a command has set, unless hql is quiet.
 func (s *session) note(format string, args ...any) {
 	if !s.quiet {
 		fmt.Fprintf(s.stderr, format+"\n", args...)
@@ -175,7 +175,7 @@ func (s *session) pset(ctx context.Context, arg string) error {
 	return nil
 }
 
-// showNull sets the text that stands for NULL in all formats for people.
+// showNull sets the text for NULL in all formats for users.
 func (s *session) showNull(text string) {
 	s.null = printable(text)
 	s.given = s.null

@@ -39,7 +39,7 @@ func openHistory() *history {
 	return &history{path: filepath.Join(dir, "hql", "history")}
 }
 
-// load gives the statements of earlier sessions, oldest first.
+// load returns the statements of earlier sessions, oldest first.
 func (h *history) load() []string {
 	if h.path == "" {
 		return nil

@@ -50,8 +50,9 @@ func main() {
 // startHeap is how many times as large as usual the heap may get before garbage is collected for the first time: 16 MB.
 const startHeap = 4
 
-// collectLater puts off the first collection of garbage, which else comes twice before the first row of a short query: what is
-// made at the start fills most of the 4 MB at which Go collects first. After that one all is as usual. GOGC set by the user stands.
+// collectLater delays the first garbage collection. Otherwise it would run twice before the first row of a short query,
+// because the start allocates most of the 4 MB at which Go first collects. Later collections are not affected. A GOGC set
+// by the user is kept.
 func collectLater() {
 	if _, set := os.LookupEnv("GOGC"); set {
 		return
@@ -479,7 +480,7 @@ func standing(err error) string {
 	return ""
 }
 
-// report prints an error and gives the exit status that it means.
+// report prints an error and returns the exit status for it.
 func (s *session) report(err error) int {
 	s.failure = err
 	var pe *hql.Error

@@ -13,7 +13,7 @@ import (
 
 // This file makes the manual page and the completion of shells from the output of -h.
 
-// flagHelp is a flag as a usage text tells it.
+// flagHelp is a flag in a usage text.
 type flagHelp struct{ name, value, help string }
 
 var (
@@ -21,7 +21,7 @@ var (
 	namedFlag  = regexp.MustCompile(`(--?[a-z][a-z-]*)(?: ([A-Z]+))?`)                       // of the first line of a tool's
 )
 
-// mainFlags are the flags behind "Flags:".
+// mainFlags returns the flags listed after "Flags:".
 func mainFlags() []flagHelp {
 	var out []flagHelp
 	_, list, _ := strings.Cut(textOf("hql"), "Flags:\n")
@@ -36,7 +36,7 @@ func mainFlags() []flagHelp {
 	return out
 }
 
-// toolFlags are those in the first line of a tool's usage.
+// toolFlags returns the flags in the first line of a tool's usage.
 func toolFlags(t *tool) []flagHelp {
 	form, _, _ := strings.Cut(t.usage, "\n")
 	var out []flagHelp

@@ -77,7 +77,7 @@ func (l look) dim(s string) string {
 	return "\x1b[2m" + s + "\x1b[0m"
 }
 
-// line is a line of csv, tsv or JSON: elsewhere than on a terminal it is what the data is.
+// line returns a line of csv, tsv or JSON. If the output is not a terminal, the line is unchanged.
 func (l look) line(b []byte) []byte {
 	if !l.screen {
 		return b
@@ -103,7 +103,7 @@ func (l look) jsonLine(b []byte) []byte {
 	return out
 }
 
-// unsafeInJSON reports characters that act on a terminal. Line feeds stand only between values.
+// unsafeInJSON reports whether a character could act on a terminal. Line feeds occur only between values.
 func unsafeInJSON(r rune) bool { return r != '\n' && unsafe(r) }
 
 // printableLines is printable for a text of several lines.

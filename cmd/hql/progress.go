@@ -82,8 +82,8 @@ func (p *progress) run(ctx context.Context, w io.Writer) {
 	}
 }
 
-// line is "1,234 rows read, 3/40 regions, 950 rows/s, 1.3 s"; of a statement that writes "500 rows written, 390 rows/s, 1.3 s". Where it
-// is known how much is to be done, by statistics or by a file's size, ", 25%, about 4s left" stands behind it.
+// line returns "1,234 rows read, 3/40 regions, 950 rows/s, 1.3 s" or, for a statement that writes, "500 rows written, 390
+// rows/s, 1.3 s". If statistics or a file's size determine the total work, ", 25%, about 4s left" follows.
 func (p *progress) line(ctx context.Context, took time.Duration) string {
 	seconds := strconv.FormatFloat(took.Seconds(), 'f', 1, 64) + " s"
 	stats := p.stats.Load()

@@ -107,8 +107,8 @@ func (s *session) entered(ctx context.Context, line string, typed *strings.Build
 	return code
 }
 
-// ended cuts what was typed, after line ended a statement, into what goes to the history and what is open still. What begins with a space is
-// not kept, nor is what follows it. before is the statement without line.
+// ended splits the typed text, after line has ended a statement, into the part for the history and the unfinished part.
+// Text that begins with a space is not kept, nor is what follows it. before is the statement without line.
 func (s *session) ended(typed, before, line string) (done, open string) {
 	done, open = typed, strings.TrimLeft(s.query, " ")
 	hidden := strings.HasPrefix(done, " ")

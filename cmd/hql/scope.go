@@ -21,7 +21,7 @@ func (s *session) scope(toks []parser.Token) map[string]relation {
 	return s.scopeUnder(toks, nil)
 }
 
-// scopeUnder is scope of a query within another, whose WITH has named outer.
+// scopeUnder is scope for a query inside another one, whose WITH defines outer.
 func (s *session) scopeUnder(toks []parser.Token, outer map[string]relation) map[string]relation {
 	out := map[string]relation{}
 	named := s.withQueries(toks, outer)
@@ -83,7 +83,7 @@ func closing(toks []parser.Token, i int) int {
 	return i
 }
 
-// withQueries gives the queries that WITH names, and those of outer.
+// withQueries returns the queries that WITH defines, and those of outer.
 func (s *session) withQueries(toks []parser.Token, outer map[string]relation) map[string]relation {
 	out := maps.Clone(outer)
 	if out == nil {
@@ -158,7 +158,7 @@ func (s *session) outputs(toks []parser.Token, outer map[string]relation) (names
 	return names
 }
 
-// outputNames gives the names that toks[begin:end] has in the query's SELECT.
+// outputNames returns the names of the columns of the SELECT in toks[begin:end].
 func (s *session) outputNames(toks []parser.Token, begin, end int, outer map[string]relation) (names []string) {
 	if begin == end {
 		return nil

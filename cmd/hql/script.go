@@ -112,7 +112,7 @@ func (s *session) instead(ctx context.Context, f func(ctx context.Context, text 
 	return s.now(ctx, text)
 }
 
-// gset is \gset: each column of the one row of the result becomes a variable, whose name begins with prefix.
+// gset runs \gset: each column of the result's only row becomes a variable, whose name begins with prefix.
 func (s *session) gset(ctx context.Context, prefix string) error {
 	return s.instead(ctx, func(ctx context.Context, text string) error {
 		rows, err := s.db.Query(ctx, text, s.arguments(text)...)
@@ -197,7 +197,7 @@ func (s *session) gdesc(ctx context.Context, _ string) error {
 	})
 }
 
-// bind is \bind: its arguments are those of the next statement.
+// bind runs \bind: its arguments are those of the next statement.
 func (s *session) bind(_ context.Context, arg string) error {
 	args, err := words(arg)
 	if err != nil {
@@ -302,7 +302,7 @@ func (s *session) showHistory(_ context.Context, arg string) error {
 	return err
 }
 
-// lastError is \errverbose: the last error again, and the statement that it is about.
+// lastError runs \errverbose: it prints the last error again, with its statement.
 func (s *session) lastError(context.Context, string) error {
 	if s.failure == nil {
 		fmt.Fprintln(s.stdout, "There is no previous error.")
@@ -344,8 +344,8 @@ func listing(sql string) func(s *session, ctx context.Context, arg string) error
 	})
 }
 
-// endOfCommand returns the length of the command at the beginning of line, and of the text to leave out behind it: another
-// command ends it, and so does psql's separator \\.
+// endOfCommand returns the length of the command at the beginning of line, and the length of the text to skip after it.
+// Another command ends it, and so does psql's separator \\.
 func endOfCommand(line string) (end, skipped int) {
 	name := commandName.FindString(line)
 	switch name {
@@ -402,8 +402,9 @@ func partOfName(c byte) bool {
 	return c == ':' || c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80
 }
 
-// reference returns the value of the variable that text, behind a colon, begins with: as it is, as a text in single quotes, as a name
-// in double ones, or whether it is set in {?}. n is the length of the reference; 0: there is none.
+// reference returns the value of the variable with whose name text, after a colon, begins. It returns the value unchanged,
+// as a text in single quotes, as a name in double quotes, or for {?} whether it is set. n is the length of the reference;
+// 0 if there is none.
 func (s *session) reference(text string) (value string, n int) {
 	open, end := "", ""
 	switch {

@@ -164,7 +164,7 @@ func seenEnough(ctx context.Context, err error) bool {
 	return errors.Is(err, syscall.EPIPE) || err != nil && context.Cause(ctx) == errUnread
 }
 
-// print writes the rows to out and gives their number.
+// print writes the rows to out and returns their number.
 func (s *session) print(out io.Writer, rows *hql.Rows) (int, error) {
 	cols := rows.Columns()
 	n := 0

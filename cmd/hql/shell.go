@@ -151,7 +151,7 @@ func (s *session) include(ctx context.Context, name string) error {
 	return nil
 }
 
-// take gives the statement so far, or the one before when there is none, for a command to run.
+// take returns the current statement, or the previous one if there is none, for a command to run.
 func (s *session) take() (string, error) {
 	text := strings.TrimSpace(s.query)
 	s.query = ""
@@ -272,7 +272,7 @@ func bare(line string) string {
 	return line
 }
 
-// aWord is a word. No statement but SELECT has a text behind its first one.
+// aWord matches a word. Only a SELECT may have a text after its first word.
 var aWord = regexp.MustCompile(`^[A-Za-z_]+$`)
 
 // dotCommand is a command as DuckDB and SQLite write it.

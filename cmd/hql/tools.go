@@ -215,7 +215,7 @@ func runTool(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	return exitOK, true
 }
 
-// importCatalog gives the definitions in a file or, without one, in Phoenix's catalog on a cluster.
+// importCatalog returns the definitions in a file or, without one, in Phoenix's catalog on a cluster.
 func importCatalog(ctx context.Context, c *config, args []string, stdin io.Reader) (string, error) {
 	if len(args) == 2 {
 		src, err := readInput(args[1], stdin)

@@ -72,7 +72,7 @@ func (s *session) substitute(text string) string {
 
 func isName(t parser.Token) bool { return t.Kind == parser.NameToken || t.Kind == parser.KeywordToken }
 
-// set is \set: it lists the variables, or gives one the joined arguments.
+// set runs \set: it lists the variables, or sets one to the joined arguments.
 func (s *session) set(_ context.Context, arg string) error {
 	args, err := words(arg)
 	if err != nil {
@@ -112,7 +112,7 @@ func variableName(name string) bool {
 	return len(toks) == 1 && isName(toks[0]) && !strings.HasPrefix(name, `"`)
 }
 
-// arguments are the arguments of a statement: the variables that it names as @name, or those of --arg and --null.
+// arguments returns the arguments of a statement: the variables that it names as @name, or those of --arg and --null.
 func (s *session) arguments(text string) []any {
 	named := hql.NamedArgs{}
 	ask := false
