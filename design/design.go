@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/stats"
 	"github.com/hql-db/hql/types"
@@ -148,6 +149,9 @@ type search struct {
 	tried    int
 }
 
+// fewRows is the size of a table up to which a read of all of it is about as fast as one by key.
+const fewRows = 100_000
+
 // table designs one table.
 func (d *designer) table(t *catalog.Table) (*Table, error) {
 	s := &search{designer: d, table: t, known: d.find(t)}
@@ -176,6 +180,9 @@ func (d *designer) table(t *catalog.Table) (*Table, error) {
 		out.Order = s.written.Name
 	}
 	out.Notes = s.notes()
+	if d.Rows == 0 && len(s.rows) > 0 && out.Rows < fewRows {
+		out.Notes = append(out.Notes, fmt.Sprintf("reads cost what they do with the %s of today: --rows says how many there will be", words.Count(int(out.Rows), "row")))
+	}
 	slices.SortStableFunc(all, func(a, b *trial) int { return btoi(s.worthwhile(b)) - btoi(s.worthwhile(a)) })
 	best := all[:min(len(all), proposals)]
 	if out.Fine = !slices.ContainsFunc(best, s.worthwhile); out.Fine {
