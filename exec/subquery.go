@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -26,6 +27,7 @@ type subqueries struct {
 	closed  map[*parser.Select][]types.Value
 	answers map[*plan.Subplan]map[string]expr.Expr // by the values of the outer row
 	held    int64                                  // bytes kept in answers
+	groups  map[*plan.Subplan]*groups
 	shared  map[*plan.Subplan]*operator.Shared
 	sharing atomic.Int64 // bytes kept in shared
 }
@@ -80,7 +82,7 @@ func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, e
 	for i, v := range outer { // the plan and its answer are kept longer than the row
 		outer[i] = v.Clone()
 	}
-	values, err := q.read(q.ctx, sub, outer)
+	values, err := q.rowsFor(sub, outer)
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +104,76 @@ func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, e
 	}
 	q.answers[sub][key] = out
 	return out, nil
+}
+
+// groups are the rows of a sub-query for all outer values.
+type groups struct {
+	mu     sync.Mutex
+	asked  int
+	failed bool // they do not fit in memory, or rows of values that nobody asks for have errors
+	rows   map[string][]types.Value
+	empty  []types.Value // for outer values that have none; nil: not yet known
+}
+
+// fewAsked is for how many outer values a sub-query is run before all of its groups are read.
+const fewAsked = 4
+
+// rowsFor returns the rows of sub for the outer values.
+func (q *subqueries) rowsFor(sub *plan.Subplan, outer []types.Value) ([]types.Value, error) {
+	if sub.Groups == nil {
+		return q.read(q.ctx, sub, outer)
+	}
+	q.mu.Lock()
+	g := q.groups[sub]
+	if g == nil {
+		g = &groups{}
+		if q.groups == nil {
+			q.groups = map[*plan.Subplan]*groups{}
+		}
+		q.groups[sub] = g
+	}
+	q.mu.Unlock()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.asked++; g.asked > fewAsked && !g.failed && g.rows == nil {
+		g.failed = q.load(sub, g) != nil
+	}
+	if g.rows == nil {
+		return q.read(q.ctx, sub, outer)
+	}
+	var key []byte
+	var rows []types.Value
+	if !slices.ContainsFunc(sub.Keys, func(k int) bool { return outer[k].IsNull() }) {
+		for _, k := range sub.Keys {
+			key = outer[k].AppendKey(key)
+		}
+		rows = g.rows[string(key)]
+	}
+	if len(rows) > 0 || !sub.Aggregated {
+		return rows, nil
+	}
+	var err error
+	if g.empty == nil {
+		g.empty, err = q.read(q.ctx, sub, outer)
+	}
+	return g.empty, err
+}
+
+// load reads all groups of sub.
+func (q *subqueries) load(sub *plan.Subplan, g *groups) error {
+	values, err := q.read(q.ctx, sub.Groups, nil)
+	if err != nil {
+		return err
+	}
+	g.rows = map[string][]types.Value{}
+	for row := range slices.Chunk(values, sub.Groups.Width) {
+		var key []byte
+		for _, v := range row[:len(sub.Keys)] {
+			key = v.AppendKey(key)
+		}
+		g.rows[string(key)] = append(g.rows[string(key)], row[len(sub.Keys):]...)
+	}
+	return nil
 }
 
 // read runs sub for the outer values and returns the values of its columns, row by row.

@@ -91,6 +91,8 @@ func when(s *plan.Subplan) string {
 	switch {
 	case s.Steps:
 		return "for the rows of each step, shown for a made-up one"
+	case !s.Closed && s.Groups != nil:
+		return "for a few rows, then (" + s.Groups.Text + ") once"
 	case !s.Closed:
 		return "for each row"
 	case len(s.Shown) == 0:

@@ -87,7 +87,9 @@ func (q *query) chain(f *from, conds []expr.Expr, used []bool, want accessOrder,
 	sorted := len(want.by) > 0
 	for i, s := range f.srcs {
 		if s.lateral != nil {
-			n, rest = f.apply(n, i, rest)
+			if n, rest, err = q.apply(f, n, i, rest); err != nil {
+				return nil, false, err
+			}
 			continue
 		}
 		var own, on []expr.Expr

@@ -143,14 +143,23 @@ func (q *query) subquerySource(f *from, t *parser.Subquery) (*source, error) {
 		return q.derived(t.Query, t.Alias, t.Columns, t.Alias, t.Pos)
 	}
 	around := q.around()
-	sub, of, err := q.correlated(f.visible(), nil, around, t.Query, func(in *query) (*plan.Plan, error) { return in.finish(t.Query) })
+	visible := frozen(f.visible())
+	plans := func(conds []expr.Expr) (*plan.Subplan, []expr.Expr, error) {
+		return q.correlated(visible, nil, around, t.Query, func(in *query) (*plan.Plan, error) {
+			if len(conds) > 0 {
+				in.narrow = &narrowing{conds: conds, done: make([]bool, len(conds))}
+			}
+			return in.finish(t.Query)
+		})
+	}
+	sub, of, err := plans(nil)
 	if err != nil {
 		return nil, err
 	}
 	if !sub.Closed && len(f.visible()) > 0 {
 		q.plan.Subplans = append(q.plan.Subplans, sub)
 		cols, err := renamed(sub.Sample.Columns, t.Columns, t.Alias, t.Pos)
-		return &source{name: t.Alias, cols: cols, lateral: sub, of: of}, err
+		return &source{name: t.Alias, cols: cols, lateral: sub, of: of, under: plans}, err
 	}
 	defer func(outer func(ref *parser.ColumnRef) (expr.Expr, error)) { q.outer = outer }(q.outer)
 	q.outer = around
@@ -184,22 +193,27 @@ func (q *query) functionSource(from *from, t *parser.TableFunction) (*source, er
 	return q.subquerySource(from, &parser.Subquery{Pos: t.Pos, Lateral: true, Query: rows, Alias: functionAlias(t)})
 }
 
-// apply adds source i, a query that runs for each row of n. It checks the conditions of its LEFT JOIN, or those of conds
-// that can be checked then; rest are the others.
-func (f *from) apply(n plan.Node, i int, conds []expr.Expr) (out *plan.Apply, rest []expr.Expr) {
+// apply adds source i of f, a query that runs for each row of n, with the conditions that can be checked then: those of its LEFT JOIN, or those
+// of conds. rest are the other conditions.
+func (q *query) apply(f *from, n plan.Node, i int, conds []expr.Expr) (out *plan.Apply, rest []expr.Expr, err error) {
 	s := f.srcs[i]
-	out = &plan.Apply{Left: n, Query: s.lateral, Of: s.of, Outer: f.outer[i]}
-	if out.Outer {
-		if !isAlways(f.on[i]) {
-			out.On = f.on[i]
-		}
-		return out, conds
-	}
 	on, rest := termsUpTo(conds, s)
-	if len(on) > 0 {
-		out.On = expr.Conjunction(on)
+	if f.outer[i] {
+		on, rest = expr.Conjuncts(f.on[i]), conds
 	}
-	return out, rest
+	if own, _ := ownTerms(on, s); len(own) > 0 && s.under != nil && !q.env.Options.NoRules {
+		was := s.lateral
+		if s.lateral, s.of, err = s.under(own); err != nil {
+			return nil, nil, err
+		}
+		s.under = nil // an attempt in another order has the same conditions
+		q.plan.Subplans = append(slices.DeleteFunc(slices.Clone(q.plan.Subplans), func(sub *plan.Subplan) bool { return sub == was }), s.lateral)
+	}
+	out = &plan.Apply{Left: n, Query: s.lateral, Of: s.of, Outer: f.outer[i]}
+	if c := expr.Conjunction(on); len(on) > 0 && !isAlways(c) {
+		out.On = c
+	}
+	return out, rest, nil
 }
 
 // lateral reports whether a source of f depends on previous ones: then the sources stay in the order written.

@@ -114,7 +114,13 @@ func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool
 			of.limit = limit
 		}
 	default:
-		if others = b.tries(limit); len(others) > 0 {
+		others = b.tries(limit)
+		for i := range others {
+			if o := &others[i]; limit.Set && len(b.wins.calls) == 0 && (o.inOrder || !b.grouped) {
+				o.few = max(1, limit.Rows)
+			}
+		}
+		if len(others) > 0 {
 			of, others = others[0], others[1:]
 		}
 	}
@@ -138,7 +144,8 @@ func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool
 		}
 	}
 	s, scan := node.(*plan.Scan)
-	inOrder = scan && ordered && of.inOrder && len(b.semis) == 0
+	_, union := node.(*plan.Union) // of nullsLast
+	inOrder = (scan || union) && ordered && of.inOrder && len(b.semis) == 0
 	if of.sorted > 0 && (inOrder || ordered && !of.inOrder) {
 		b.sorted, ordered, inOrder = of.sorted, inOrder, false
 	}

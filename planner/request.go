@@ -37,6 +37,7 @@ func readHints(hs []parser.Hint) (hints, error) {
 type accessOrder struct {
 	by    []plan.SortTerm
 	limit plan.RowLimit
+	few   int64 // see access.Request.Wanted
 	// unmerged is set if the order is not worth merging spans: groups in several pieces only cost a look-up each.
 	unmerged bool
 }
@@ -81,12 +82,45 @@ func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder
 			return u, false, err
 		}
 	}
-	return scan, len(want.by) > 0 && scan.Order != plan.NoOrder, nil
+	ordered := len(want.by) > 0 && scan.Order != plan.NoOrder
+	if !ordered && scan.Access.Wide() && (want.limit.Set || want.few > 0) && len(want.by) > 0 && !q.pieces {
+		if u, err := q.nullsLast(s, own, used, want, h); u != nil || err != nil {
+			return u, true, err
+		}
+	}
+	return scan, ordered, nil
+}
+
+// nullsLast reads the first rows of s in an order from an INDEX that has none with NULL, and those with NULL behind them if they are wanted;
+// nil: there is no such INDEX.
+func (q *query) nullsLast(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (plan.Node, error) {
+	first := want.by[0]
+	col, ok := first.Expr.(*expr.Column)
+	if !ok || first.NullsFirst || len(s.table.Layouts) < 2 || col.Index >= len(s.table.Columns) || s.table.Columns[col.Index].NotNull || q.env.Options.NoRules {
+		return nil, nil
+	}
+	req, err := q.request(s, append(slices.Clip(own), &expr.IsNull{Pos: col.Pos, X: col, Not: true}), used, want, h)
+	if err != nil {
+		return nil, err
+	}
+	n, err := q.env.access(req)
+	if err != nil || n.Order == plan.NoOrder || n.Access == plan.Empty {
+		return nil, err
+	}
+	behind := accessOrder{limit: want.limit}
+	if len(want.by) > 1 {
+		behind.limit.Set = false
+	}
+	nulls, _, err := q.source(s, append(slices.Clip(own), &expr.IsNull{Pos: col.Pos, X: col}), used, behind, h)
+	if len(want.by) > 1 {
+		nulls = &plan.Sort{Input: nulls, By: want.by[1:], Limit: want.limit}
+	}
+	return &plan.Union{Parts: []plan.Node{n, nulls}}, err
 }
 
 // request returns the access request for a table.
 func (q *query) request(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (*access.Request, error) {
-	req := &access.Request{Table: s.table, Alias: s.name, Conjuncts: append(slices.Clip(s.conds), own...), Needed: slices.Clone(used), OrderBy: want.by, Unmerged: want.unmerged, Limit: want.limit, Layout: cmp.Or(h.layout, q.layout), NoPushdown: h.noPushdown}
+	req := &access.Request{Table: s.table, Alias: s.name, Conjuncts: append(slices.Clip(s.conds), own...), Needed: slices.Clone(used), OrderBy: want.by, Unmerged: want.unmerged, Limit: want.limit, Wanted: want.few, Layout: cmp.Or(h.layout, q.layout), NoPushdown: h.noPushdown}
 	return req, q.systemTime(s.system, req)
 }
 

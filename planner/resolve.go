@@ -31,6 +31,8 @@ type source struct {
 	// of the columns of.
 	lateral *plan.Subplan
 	of      []expr.Expr
+	// under, if not nil, plans lateral for the rows that match conds. The caller checks conds again.
+	under func(conds []expr.Expr) (lateral *plan.Subplan, of []expr.Expr, err error)
 	// view is the list of visible columns of a query that is replaced by its table; conds are the query's conditions on
 	// the table's rows.
 	view  []viewColumn

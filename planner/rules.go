@@ -23,6 +23,9 @@ import (
 //	tries, wanted   LIMIT ends groups, DISTINCT, joins and sorts early if their rows are in the order of a key, or of its first terms (ordering.go)
 //	oneOfSame       only the first or last rows of each group are read if the result needs no others (ends.go)
 //	united          an OR whose terms bind different layouts is read from each of them (union.go)
+//	nullsLast       rows in the order of an INDEX come before those with NULL, which it lacks (request.go)
+//	grouped         a sub-query for each row that no key binds is read once for all rows (grouped.go)
+//	under           conditions on a LATERAL query go into it (lateral.go)
 //	limitUnion      parts of a UNION ALL return no more rows than LIMIT wants (setop.go)
 //
 // A new rule needs a case in exec/testdata/shapes.

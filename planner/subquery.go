@@ -31,6 +31,7 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 		}
 		return nil, parser.Errorf(node.Pos, "a sub-query used as a value must have 1 column, not %d", n)
 	}
+	q.grouped(sub, srcs, s, node.Kind, outer)
 	for _, c := range sub.Sample.Columns {
 		node.Types = append(node.Types, c.Type)
 	}

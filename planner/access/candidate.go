@@ -148,7 +148,7 @@ func (c *candidate) price(req *Request) float64 {
 			rows += max(r, 1)
 		}
 	}
-	if n := float64(req.Limit.Rows); req.Limit.Set && len(req.OrderBy) > 0 && c.scan.Order != plan.NoOrder && len(c.residual) == 0 && n < rows {
+	if n := req.first(); n >= 0 && len(req.OrderBy) > 0 && c.scan.Order != plan.NoOrder && len(c.residual) == 0 && n < rows {
 		cost, rows = 0, n // only the first rows are read
 	}
 	cost += rows + trip*float64(len(c.scan.Spans))

@@ -43,6 +43,8 @@ func (e *Env) byFigures(req *Request, terms []term, boxes []box, all []*candidat
 		est.At = s.At
 		if len(req.OrderBy) > 0 && w.scan.Order == plan.NoOrder && est.Rows > 1 {
 			est.Cost += est.Rows * math.Log2(est.Rows) * 0.1 // cost of sorting
+		} else if n := req.first(); n >= 0 && n < est.Rows && !asRead.Limit.Set {
+			est.Cost *= n / est.Rows
 		}
 		if w.scan.Access == plan.HopScan && e.knownFew(w.scan, w.scan.Hop.Parts) {
 			w.scan.Access = plan.SkipScan

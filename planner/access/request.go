@@ -20,10 +20,25 @@ type Request struct {
 	OrderBy          []plan.SortTerm // wanted order of the table's rows; nil: any
 	Unmerged         bool            // the order is not worth merging spans
 	Limit            plan.RowLimit   // applies to the rows in that order
+	Wanted           int64           // number of results, each of several of the first rows in that order; 0: all rows are read
 	Layout           string          // forced by a hint; "": the cheapest one
 	MinTime, MaxTime int64
 	AllVersions      bool
 	NoPushdown       bool
+}
+
+// rowsOfResult guesses how many rows make one result of Wanted.
+const rowsOfResult = 30
+
+// first returns how many of the rows in the wanted order are read; negative: all.
+func (req *Request) first() float64 {
+	switch {
+	case req.Limit.Set:
+		return float64(req.Limit.Rows)
+	case req.Wanted > 0:
+		return rowsOfResult * float64(req.Wanted)
+	}
+	return -1
 }
 
 // past reports whether req reads old versions, which only the primary layout has.

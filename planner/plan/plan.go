@@ -457,4 +457,9 @@ type Subplan struct {
 	Shown  []types.Value
 	Width  int // number of leading columns that belong to the result
 	Text   string
+	// Groups, unless it is nil, gives the rows for all outer values: first the values that those of Outer with the numbers in Keys are equal
+	// to. If Aggregated is set, outer values without rows there have one row nevertheless, all of them the same one.
+	Groups     *Subplan
+	Keys       []int
+	Aggregated bool
 }

@@ -1,0 +1,135 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// grouped lets sub, the query s for each row of srcs, be answered for many rows at once, if no key is bound by the values of a row, of which
+// outer are the columns, and only equalities tie s to them:
+//
+//	(SELECT sum(qty) FROM item i WHERE i.prod = p.id)    SELECT i.prod, sum(qty) FROM item i GROUP BY i.prod
+//	EXISTS (SELECT 1 FROM item i WHERE i.prod = p.id)    SELECT DISTINCT i.prod FROM item i
+func (q *query) grouped(sub *plan.Subplan, srcs []*source, s *parser.Select, kind expr.SubqueryKind, outer []expr.Expr) {
+	core := s.Cores[0]
+	if sub.Closed || q.outer != nil || q.env.Options.NoRules || len(s.Cores) > 1 || len(s.With)+len(s.OrderBy) > 0 || s.Offset != nil || s.Limit != nil && kind != expr.ExistsSubquery ||
+		core.Where == nil || core.Having != nil || len(core.GroupBy)+len(core.On)+len(core.Windows) > 0 || !q.rowwise(core.Where) ||
+		!slices.ContainsFunc(sub.Sample.Reads(), func(s *plan.Scan) bool { return s.Access.Wide() }) {
+		return
+	}
+	again := q.inside()
+	again.outer = func(ref *parser.ColumnRef) (expr.Expr, error) { return nil, nil }
+	again.level, again.pieces, again.layout = q.level+1, false, ""
+	first := again.inside()
+	first.plan = &plan.Plan{}
+	inner, err := first.from(core.From)
+	if err != nil {
+		return
+	}
+	all := *core
+	all.Items, all.Where = nil, nil
+	for _, c := range conjunctsOf(core.Where) {
+		x, of := tie(c, inner.srcs, srcs, outer)
+		if of < 0 {
+			if all.Where == nil {
+				all.Where = c
+			} else {
+				all.Where = &parser.Binary{Pos: c.Position(), Op: "AND", X: all.Where, Y: c}
+			}
+			continue
+		}
+		sub.Keys, all.Items = append(sub.Keys, of), append(all.Items, parser.SelectItem{Pos: x.Position(), Expr: x})
+	}
+	for _, it := range core.Items {
+		ok := !it.Star
+		parser.Walk(it.Expr, func(x parser.Expr) bool {
+			if c, call := x.(*parser.Call); call {
+				sub.Aggregated = sub.Aggregated || aggregate(c.Name) != nil
+				ok = ok && c.Over == nil && !q.volatile(c.Name)
+			}
+			return ok
+		})
+		if !ok && kind != expr.ExistsSubquery {
+			return
+		}
+	}
+	switch {
+	case sub.Aggregated && kind == expr.ExistsSubquery: // a group without rows exists, too
+		return
+	case sub.Aggregated:
+		for _, it := range all.Items {
+			all.GroupBy = append(all.GroupBy, it.Expr)
+		}
+	case kind == expr.ExistsSubquery:
+		all.Distinct, all.Items = true, append(all.Items, parser.SelectItem{Pos: s.Pos, Expr: &parser.Literal{Pos: s.Pos, Kind: parser.NumberLiteral, Text: "1"}})
+	}
+	if kind != expr.ExistsSubquery {
+		all.Items = append(all.Items, core.Items...)
+	}
+	text := &parser.Select{Pos: s.Pos, Cores: []*parser.SelectCore{&all}}
+	one := func([]types.Value) (*plan.Plan, error) {
+		in := again.inside()
+		in.plan = &plan.Plan{}
+		return in.finish(text)
+	}
+	p, err := one(nil)
+	if err != nil {
+		return
+	}
+	for i, k := range sub.Keys {
+		if a, b := p.Columns[i].Type, outer[k].Type(); a != b && !(a.IsInteger() && b.IsInteger()) {
+			return
+		}
+	}
+	if len(sub.Keys) > 0 {
+		sub.Groups = &plan.Subplan{Select: text, Closed: true, Plan: one, Sample: p, Width: len(sub.Keys) + sub.Width, Text: text.String()}
+	}
+}
+
+// conjunctsOf lists the terms of AND.
+func conjunctsOf(e parser.Expr) []parser.Expr {
+	if b, ok := e.(*parser.Binary); ok && b.Op == "AND" {
+		return append(conjunctsOf(b.X), conjunctsOf(b.Y)...)
+	}
+	return []parser.Expr{e}
+}
+
+// tie returns the side of c, x = y, that is of the inner sources, if the other one is a column of outer, of which it returns the number; -1:
+// c does not tie them so.
+func tie(c parser.Expr, inner, srcs []*source, outer []expr.Expr) (x parser.Expr, of int) {
+	eq, ok := c.(*parser.Binary)
+	if !ok || eq.Op != "=" {
+		return nil, -1
+	}
+	for _, sides := range [][2]parser.Expr{{eq.X, eq.Y}, {eq.Y, eq.X}} {
+		ref, ok := sides[1].(*parser.ColumnRef)
+		if !ok {
+			continue
+		}
+		if own, err := findColumn(ref, inner); own != nil || err != nil {
+			continue
+		}
+		found, _ := findColumn(ref, srcs)
+		col, ok := found.(*expr.Column)
+		if !ok {
+			continue
+		}
+		all, refs := true, 0
+		parser.Walk(sides[0], func(x parser.Expr) bool {
+			if r, column := x.(*parser.ColumnRef); column {
+				refs++
+				own, err := findColumn(r, inner)
+				all = all && own != nil && err == nil
+			}
+			return true
+		})
+		if of := slices.IndexFunc(outer, func(o expr.Expr) bool { c, is := o.(*expr.Column); return is && c.Index == col.Index }); of >= 0 && all && refs > 0 {
+			return sides[0], of
+		}
+	}
+	return nil, -1
+}
