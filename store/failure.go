@@ -85,7 +85,7 @@ func (f *failure) listener() *pebble.EventListener {
 	}
 }
 
-// checkWhole refuses a directory that holds a part of a store, such as an incomplete copy. Without the file that names
+// checkWhole refuses a directory that holds a part of a store, such as an incomplete copy, or a damaged log. Without the file that names
 // the current data, Pebble would take the directory for a new store and remove the data; a missing write-ahead log it
 // would not notice.
 func checkWhole(fs vfs.FS, dir string) error {
@@ -99,8 +99,14 @@ func checkWhole(fs vfs.FS, dir string) error {
 	}
 	if desc.Exists {
 		opened := slices.ContainsFunc(names, func(s string) bool { return strings.HasPrefix(s, "OPTIONS-") }) // written when there is a log
-		if opened && !slices.ContainsFunc(names, func(s string) bool { return strings.HasSuffix(s, ".log") }) {
+		names = slices.DeleteFunc(names, func(s string) bool { return !strings.HasSuffix(s, ".log") })
+		if opened && len(names) == 0 {
 			return errors.New("it has no .log file, which holds the last writes: an incomplete copy? If nothing is missing, it opens with an empty file 000001.log")
+		}
+		for _, name := range names {
+			if err := checkLog(fs, dir, name); err != nil {
+				return err
+			}
 		}
 		return nil
 	}
