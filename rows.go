@@ -40,6 +40,8 @@ type ColumnType struct {
 	Number int
 	// Partial says how to merge the column of a piece, if the statement groups; nil otherwise.
 	Partial *Partial
+	// Limit is that of the table's column, such as DECIMAL(10, 2), if the result has its values as they are.
+	Limit types.Limit
 }
 
 // CommandTag returns PostgreSQL's command tag for the end of the statement: "UPDATE 2", "INSERT 0 1", "CREATE TABLE". rows
@@ -132,7 +134,7 @@ func columnTypes(columns []plan.OutputColumn) []ColumnType {
 	}
 	out := make([]ColumnType, len(columns))
 	for i, c := range columns {
-		out[i] = ColumnType{c.Name, c.Type, c.Origin.Relation, c.Origin.Column, c.Partial}
+		out[i] = ColumnType{c.Name, c.Type, c.Origin.Relation, c.Origin.Column, c.Partial, c.Limit}
 	}
 	return out
 }

@@ -234,6 +234,9 @@ func (b *builder) columns() error {
 		if err != nil {
 			return err
 		}
+		if e, ok := enc.(text); ok && limit.Blank() {
+			enc = char{e}
+		}
 		col.Encoding, col.noScale = enc, oneScale(enc)
 		b.phoenix = b.phoenix || b.c.phoenix(d.Encoding)
 		b.t.Columns = append(b.t.Columns, col)

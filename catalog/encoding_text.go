@@ -33,6 +33,16 @@ func (e text) Order() Order {
 // Respells reports whether values have several texts, as numbers and times do.
 func (e text) Respells() bool { return !e.t.IsText() && e.t != types.Bytes && !e.t.IsInteger() }
 
+// char is the text of a CHAR(n) in a cell. Other programs may write spaces at its end.
+type char struct{ text }
+
+func (char) Order() Order   { return Unordered }
+func (char) Respells() bool { return true }
+
+func (e char) Decode(src []byte) (types.Value, error) {
+	return e.text.Decode(bytes.TrimRight(src, " "))
+}
+
 func (e text) Append(dst []byte, v types.Value) ([]byte, error) {
 	if e.t.IsText() || e.t == types.Bytes {
 		return append(dst, v.Text()...), nil

@@ -90,6 +90,9 @@ func (c compiler) compare(op CompareOp, x, y Expr, pos parser.Pos) (Expr, error)
 		}
 	}
 	x, y = sameUnit(x, y)
+	if k, ok := y.(*Const); ok {
+		y = unpadded(x, k)
+	}
 	if k, ok := y.(*Const); ok && k.Val.HasClock() {
 		own, err := c.adapt(k, x.Type())
 		if err != nil {
@@ -105,6 +108,14 @@ func (c compiler) compare(op CompareOp, x, y Expr, pos parser.Pos) (Expr, error)
 		return nil, err
 	}
 	return c.fold(&Compare{Pos: pos, Op: op, X: x, Y: y}), nil
+}
+
+// unpadded returns k as it is compared with x, which may be a column of CHAR(n).
+func unpadded(x Expr, k *Const) *Const {
+	if c, ok := x.(*Column); ok && c.Limit.Blank() {
+		return &Const{Pos: k.Pos, Val: c.Limit.Compared(k.Val), Typ: k.Typ}
+	}
+	return k
 }
 
 // compareDay compares the midnight of x, a DATE, with the TIMESTAMP k. It converts k to days, because keys and filters
@@ -452,6 +463,7 @@ func (c compiler) inList(pos parser.Pos, x Expr, not bool, items []Expr) (Expr, 
 				in.HasNull = true
 				continue
 			}
+			l = unpadded(x, l)
 			if roundedBeside(x, l) {
 				floats = append(floats, l)
 				continue

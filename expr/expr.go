@@ -65,7 +65,8 @@ type Column struct {
 	Index int
 	Name  string
 	Typ   types.Type
-	Text  string // shown in plans instead of the name; "": the name
+	Text  string      // shown in plans instead of the name; "": the name
+	Limit types.Limit // of the table's column
 }
 
 // And and Or have any number of terms, none of the same kind. Both follow three-valued logic.

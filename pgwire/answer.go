@@ -310,6 +310,9 @@ func (c *conn) describe(columns []hql.ColumnType, format func(i int) int16) erro
 		if m.Fields[i].TableOID = c.relationOID(col.Table); m.Fields[i].TableOID != 0 {
 			m.Fields[i].TableAttributeNumber = uint16(col.Number)
 		}
+		if col.Type == types.Decimal {
+			m.Fields[i].TypeModifier = int32(col.Limit.Modifier())
+		}
 	}
 	return c.send(m)
 }

@@ -88,7 +88,7 @@ func (s *source) shown() []*expr.Column {
 	all, out := make([]expr.Column, len(s.cols)), make([]*expr.Column, 0, len(s.cols))
 	for i, c := range s.cols {
 		if !c.Hidden {
-			all[i] = expr.Column{Index: s.offset + i, Name: c.Name, Typ: c.Type}
+			all[i] = expr.Column{Index: s.offset + i, Name: c.Name, Typ: c.Type, Limit: c.Limit}
 			out = append(out, &all[i])
 		}
 	}

@@ -80,7 +80,7 @@ func (q *query) addWhole(f *from, t *parser.Join) ([]*expr.Column, error) {
 	f.add(&s)
 	star := make([]*expr.Column, len(in.star))
 	for i, c := range in.star {
-		star[i] = &expr.Column{Index: c.Index + s.offset, Name: c.Name, Typ: c.Typ}
+		star[i] = &expr.Column{Index: c.Index + s.offset, Name: c.Name, Typ: c.Typ, Limit: c.Limit}
 	}
 	return star, nil
 }

@@ -22,7 +22,11 @@ type output struct {
 
 // column describes the column of the result.
 func (o *output) column() plan.OutputColumn {
-	return plan.OutputColumn{Name: o.name, Type: o.expr.Type(), Origin: o.origin}
+	out := plan.OutputColumn{Name: o.name, Type: o.expr.Type(), Origin: o.origin}
+	if c, ok := o.expr.(*expr.Column); ok {
+		out.Limit = c.Limit
+	}
+	return out
 }
 
 // origin returns the origin of x if it is a column of f.
@@ -67,7 +71,7 @@ func (q *query) items(c *parser.SelectCore, f *from, scope *expr.Scope) ([]outpu
 				outs = append(outs, output{name: c.Name, expr: f.computed[c.Index-viewMark]})
 				continue
 			}
-			columns[i] = expr.Column{Pos: it.Pos, Index: c.Index, Name: c.Name, Typ: c.Typ}
+			columns[i] = expr.Column{Pos: it.Pos, Index: c.Index, Name: c.Name, Typ: c.Typ, Limit: c.Limit}
 			outs = append(outs, output{name: c.Name, expr: &columns[i], origin: f.origin(&columns[i])})
 		}
 		if len(outs) == n {

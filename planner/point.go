@@ -200,7 +200,7 @@ func (t *Point) spans(args []types.Value) []plan.Span {
 			if b.arg >= len(args) || !fits(args[b.arg], columns[b.column].Type) {
 				return nil
 			}
-			row[b.column] = args[b.arg]
+			row[b.column] = columns[b.column].Limit.Compared(args[b.arg])
 		}
 		table, key, err := place(row)
 		if err != nil || len(key) == 0 || len(key) > catalog.MaxKeyLength {

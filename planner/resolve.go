@@ -63,7 +63,7 @@ func (s *source) sees(v viewColumn, table string) bool {
 func (q *query) tableSource(t *catalog.Table, alias string) *source {
 	src := &source{name: alias, table: t, cols: make([]plan.OutputColumn, 0, len(t.Columns)+2)}
 	for i, c := range t.Columns {
-		src.cols = append(src.cols, plan.OutputColumn{Name: c.Name, Type: c.Type, Hidden: t.HiddenKey && c.Name == catalog.HiddenColumn, Origin: plan.Origin{Relation: t.Name, Column: i + 1}})
+		src.cols = append(src.cols, plan.OutputColumn{Name: c.Name, Type: c.Type, Limit: c.Limit, Hidden: t.HiddenKey && c.Name == catalog.HiddenColumn, Origin: plan.Origin{Relation: t.Name, Column: i + 1}})
 	}
 	src.cols = append(src.cols, plan.OutputColumn{Name: catalog.KeyColumn, Type: types.Bytes, Hidden: true},
 		plan.OutputColumn{Name: catalog.TimestampColumn, Type: types.Timestamp, Hidden: true})
@@ -170,7 +170,7 @@ func findColumn(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error) {
 			if found != nil {
 				return nil, ambiguous(ref)
 			}
-			found = &expr.Column{Pos: ref.Pos, Index: s.offset + i, Name: c.Name, Typ: c.Type}
+			found = &expr.Column{Pos: ref.Pos, Index: s.offset + i, Name: c.Name, Typ: c.Type, Limit: c.Limit}
 		}
 	}
 	return found, nil

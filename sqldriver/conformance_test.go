@@ -37,7 +37,7 @@ func database(t *testing.T, n int) *sql.DB {
 		values[i] = fmt.Sprintf("(%d, 'name %d')", i+1, i+1)
 	}
 	for _, s := range []string{"CREATE TABLE t (id INT PRIMARY KEY, name STRING)", "INSERT INTO t VALUES " + strings.Join(values, ", "),
-		"CREATE TABLE kinds (k STRING PRIMARY KEY, b BOOLEAN, ti TINYINT, s SMALLINT, i INT, l BIGINT, f FLOAT, d DOUBLE, dec DECIMAL, dt DATE, tm TIME, ts TIMESTAMP, raw BYTES, j JSON)"} {
+		"CREATE TABLE kinds (k STRING PRIMARY KEY, b BOOLEAN, ti TINYINT, s SMALLINT, i INT, l BIGINT, f FLOAT, d DOUBLE, dec DECIMAL, dt DATE, tm TIME, ts TIMESTAMP, raw BYTES, j JSON, m DECIMAL(10, 2), v VARCHAR(7))"} {
 		if _, err := db.Exec(s); err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +229,7 @@ func TestConformance(t *testing.T) {
 			})
 		}},
 		{"Rows.Next: values are int64, float64, bool, []byte, string, time.Time or nil", func(t *testing.T) {
-			if _, err := db.Exec("INSERT INTO kinds VALUES ('a', true, 1, 2, 3, 4, 1.5, 2.5, 12.50, DATE '2026-01-02', TIME '10:11:12', TIMESTAMP '2026-01-02 03:04:05', X'00ff', '{\"a\": 1}')"); err != nil {
+			if _, err := db.Exec("INSERT INTO kinds VALUES ('a', true, 1, 2, 3, 4, 1.5, 2.5, 12.50, DATE '2026-01-02', TIME '10:11:12', TIMESTAMP '2026-01-02 03:04:05', X'00ff', '{\"a\": 1}', 1.5, 'v')"); err != nil {
 				t.Fatal(err)
 			}
 			raw(t, func(c driver.Conn) error {
@@ -376,7 +376,7 @@ func columnTypes(db *sql.DB) func(*testing.T) {
 			"k": "STRING sql.NullString 9223372036854775807 0", "b": "BOOLEAN sql.NullBool 0 0", "ti": "TINYINT sql.NullInt64 0 0", "s": "SMALLINT sql.NullInt64 0 0",
 			"i": "INT sql.NullInt64 0 0", "l": "BIGINT sql.NullInt64 0 0", "f": "FLOAT sql.NullFloat64 0 0", "d": "DOUBLE sql.NullFloat64 0 0",
 			"dec": "DECIMAL sql.NullString 0 9223372036854775807", "dt": "DATE sql.NullTime 0 0", "tm": "TIME sql.NullString 0 0", "ts": "TIMESTAMP sql.NullTime 0 0",
-			"raw": "BYTES []uint8 9223372036854775807 0", "j": "JSON []uint8 9223372036854775807 0",
+			"raw": "BYTES []uint8 9223372036854775807 0", "j": "JSON []uint8 9223372036854775807 0", "m": "DECIMAL sql.NullString 0 10", "v": "STRING sql.NullString 7 0",
 		}
 		if _, err := db.Exec("INSERT INTO kinds (k, b) VALUES ('nulls', false)"); err != nil {
 			t.Fatal(err)
@@ -406,8 +406,8 @@ func columnTypes(db *sql.DB) func(*testing.T) {
 		for _, c := range cols {
 			length, _ := c.Length()
 			precision, scale, ok := c.DecimalSize()
-			if ok && scale != math.MaxInt64 {
-				t.Error(scale)
+			if want := map[string]int64{"dec": math.MaxInt64, "m": 2}[c.Name()]; ok && scale != want {
+				t.Error(c.Name(), scale)
 			}
 			if got := fmt.Sprintf("%s %s %d %d", c.DatabaseTypeName(), c.ScanType(), length, precision); got != want[c.Name()] {
 				t.Errorf("%s: %s", c.Name(), got)

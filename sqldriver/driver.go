@@ -269,21 +269,29 @@ func (r *resultRows) ColumnTypeDatabaseTypeName(i int) string { return r.types[i
 // ColumnTypeNullable reports whether any column may be NULL.
 func (r *resultRows) ColumnTypeNullable(int) (nullable, ok bool) { return true, true }
 
-// ColumnTypeLength returns an unlimited length for text and bytes; other types have none.
+// ColumnTypeLength returns the length of a column of VARCHAR(n) or CHAR(n), and an unlimited one for other text and
+// bytes; other types have none.
 func (r *resultRows) ColumnTypeLength(i int) (length int64, ok bool) {
-	switch t := r.types[i].Type; t {
+	switch r.types[i].Type {
 	case types.String, types.Bytes, types.JSON:
+		if n, _, ok := r.types[i].Limit.Size(); ok {
+			return n, true
+		}
 		return math.MaxInt64, true
 	}
 	return 0, false
 }
 
-// ColumnTypePrecisionScale returns unlimited values for DECIMAL; other types have none.
+// ColumnTypePrecisionScale returns those of a column of DECIMAL(p, s), and unlimited values for other DECIMALs; other
+// types have none.
 func (r *resultRows) ColumnTypePrecisionScale(i int) (precision, scale int64, ok bool) {
-	if r.types[i].Type == types.Decimal {
-		return math.MaxInt64, math.MaxInt64, true
+	if r.types[i].Type != types.Decimal {
+		return 0, 0, false
 	}
-	return 0, 0, false
+	if precision, scale, ok = r.types[i].Limit.Size(); ok {
+		return precision, scale, true
+	}
+	return math.MaxInt64, math.MaxInt64, true
 }
 
 // ColumnTypeScanType returns a Go type that takes the column's values, including NULL.

@@ -57,11 +57,22 @@ func (l Limit) Store(v Value) (Value, error) {
 	if strings.TrimRight(v.s[len(out):], " ") != "" {
 		return v, fmt.Errorf("%s is too long for %s", short(v.s), l.name)
 	}
-	if l.blank {
-		out = strings.TrimRight(out, " ")
-	}
-	return NewString(out), nil
+	return l.Compared(NewString(out)), nil
 }
+
+// Blank reports whether l is that of a CHAR, whose values have no spaces at their end.
+func (l Limit) Blank() bool { return l.blank }
+
+// Compared returns v without the spaces at its end, if l says that these mean nothing.
+func (l Limit) Compared(v Value) Value {
+	if l.blank && v.typ == String {
+		return NewString(strings.TrimRight(v.s, " "))
+	}
+	return v
+}
+
+// Size returns the characters of a text or the digits of a DECIMAL, and its scale; ok is false without a limit.
+func (l Limit) Size() (length, scale int64, ok bool) { return l.length, l.scale, l.name != "" }
 
 // cut returns the first characters of s.
 func (l Limit) cut(s string) string {

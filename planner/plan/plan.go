@@ -32,6 +32,7 @@ type OutputColumn struct {
 	Partial *Partial
 	Hidden  bool // * does not include it
 	Origin  Origin
+	Limit   types.Limit
 }
 
 // Origin names the column that a column of a result shows unchanged, by its table or view and its number from 1; 0: it shows none.
