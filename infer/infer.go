@@ -42,9 +42,6 @@ type Proposal struct {
 // Evidence says why a part is read in this way.
 type Evidence struct{ Part, Why string }
 
-// Doubtful reports whether the proposal may be wrong, and says so.
-func (p *Proposal) Doubtful() bool { return len(p.Doubts) > 0 }
-
 // Text returns a catalog file with the first proposal, and the others in comments.
 func Text(ps []*Proposal) string {
 	var b strings.Builder

@@ -66,19 +66,6 @@ func momentAt(wall int64, loc *time.Location) (Value, error) {
 	return NewTimestamp(inZone(time.UnixMilli(wall).UTC(), loc).UnixMilli()), nil
 }
 
-// ParseDate parses 2006-01-02 or 20060102 as days since 1970-01-01. It ignores a time of day and a zone after it.
-func ParseDate(s string) (int64, error) {
-	v, err := parseTime(s, Date, nil)
-	return v.i, err
-}
-
-// ParseTime parses 15:04, 15:04:05 or 15:04:05.000 as milliseconds since midnight, rounded. It ignores a date before it
-// and a zone after it.
-func ParseTime(s string) (int64, error) {
-	v, err := parseTime(s, Time, nil)
-	return v.i, err
-}
-
 // ParseTimestamp parses 2006-01-02[ |T]15:04[:05[.000]][zone] as milliseconds since 1970, rounded. Without a zone it is a
 // time in loc.
 func ParseTimestamp(s string, loc *time.Location) (int64, error) {

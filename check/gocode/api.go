@@ -1,6 +1,7 @@
 package gocode
 
 import (
+	_ "embed"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -13,64 +14,13 @@ const hqlPath, sqlPath = "github.com/hql-db/hql", "database/sql"
 // apiSource declares, by package, the types whose methods take a statement, and what leads to them: checked sources see
 // these declarations in place of the packages. A statement is the first text that a method takes. TestAPI compares the
 // declarations with the packages. Reading the packages by reflection would make the linker keep all methods of hql.
-var apiSource = map[string]string{
-	hqlPath: `package hql
-func Open(ctx any, dsn string, opts ...any) (*DB, error)
-func New(client, admin, cat any, opts ...any) (*DB, error)
-type DB struct{}
-func (*DB) Exec(ctx any, sql string, args ...any) (Result, error)
-func (*DB) Explain(ctx any, sql string, args ...any) (*Plan, error)
-func (*DB) Parse(sql string) (*Stmt, error)
-func (*DB) Pieces(ctx any, sql string, args ...any) (*Pieces, error)
-func (*DB) Prepare(ctx any, sql string) (*Stmt, error)
-func (*DB) Query(ctx any, sql string, args ...any) (*Rows, error)
-func (*DB) QueryRow(ctx any, sql string, args ...any) *OneRow
-func (*DB) Session() *DB
-type Batch struct{}
-func (*Batch) Queue(sql string, args ...any)
-type Stmt struct{}
-type Rows struct{}
-type OneRow struct{}
-type Result struct{}
-type Plan struct{}
-type Pieces struct{}
-`,
-	sqlPath: `package sql
-func Open(driverName, dataSourceName string) (*DB, error)
-func OpenDB(c any) *DB
-type DB struct{}
-func (*DB) Begin() (*Tx, error)
-func (*DB) BeginTx(ctx, opts any) (*Tx, error)
-func (*DB) Conn(ctx any) (*Conn, error)
-func (*DB) Exec(query string, args ...any) (Result, error)
-func (*DB) ExecContext(ctx any, query string, args ...any) (Result, error)
-func (*DB) Prepare(query string) (*Stmt, error)
-func (*DB) PrepareContext(ctx any, query string) (*Stmt, error)
-func (*DB) Query(query string, args ...any) (*Rows, error)
-func (*DB) QueryContext(ctx any, query string, args ...any) (*Rows, error)
-func (*DB) QueryRow(query string, args ...any) *Row
-func (*DB) QueryRowContext(ctx any, query string, args ...any) *Row
-type Tx struct{}
-func (*Tx) Exec(query string, args ...any) (Result, error)
-func (*Tx) ExecContext(ctx any, query string, args ...any) (Result, error)
-func (*Tx) Prepare(query string) (*Stmt, error)
-func (*Tx) PrepareContext(ctx any, query string) (*Stmt, error)
-func (*Tx) Query(query string, args ...any) (*Rows, error)
-func (*Tx) QueryContext(ctx any, query string, args ...any) (*Rows, error)
-func (*Tx) QueryRow(query string, args ...any) *Row
-func (*Tx) QueryRowContext(ctx any, query string, args ...any) *Row
-type Conn struct{}
-func (*Conn) BeginTx(ctx, opts any) (*Tx, error)
-func (*Conn) ExecContext(ctx any, query string, args ...any) (Result, error)
-func (*Conn) PrepareContext(ctx any, query string) (*Stmt, error)
-func (*Conn) QueryContext(ctx any, query string, args ...any) (*Rows, error)
-func (*Conn) QueryRowContext(ctx any, query string, args ...any) *Row
-type Stmt struct{}
-type Rows struct{}
-type Row struct{}
-type Result interface{}
-`,
-}
+var apiSource = map[string]string{hqlPath: hqlSource, sqlPath: sqlSource}
+
+//go:embed api/hql.txt
+var hqlSource string
+
+//go:embed api/sql.txt
+var sqlSource string
 
 // api are the packages of apiSource.
 type api map[string]*types.Package
