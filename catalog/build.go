@@ -488,9 +488,9 @@ func (b *builder) storedIn(l *Layout, d parser.LayoutDef) (*Composite, error) {
 	return stored, checkTableName(stored, d.Pos)
 }
 
-// refuseDrawn refuses parts that are drawn at random where an entry must lead to a row: in an INDEX, in the ROW KEY
-// that it points at, and in a copy, which is compared with the rows of the first ROW KEY. It also refuses further
-// layouts of a table with several rows in a row of HBase, since their entries could not lead to one of those rows.
+// refuseDrawn refuses parts that are drawn at random if an entry must lead to a row: in an INDEX, in the ROW KEY to
+// which it points, and in a copy, which is compared with the rows of the first ROW KEY. It also refuses further layouts
+// of a table with several rows in one HBase row, since their entries could not lead to a single row.
 func (b *builder) refuseDrawn(l *Layout) error {
 	if l.Kind == Primary {
 		return nil

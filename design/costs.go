@@ -263,12 +263,12 @@ func (t *trial) guess() {
 	}
 }
 
-// unknownSkew is by how much a key that only grows makes a write dearer, where no sample says it.
+// unknownSkew is the factor by which a key that only grows makes writes more expensive, if no sample shows it.
 const unknownSkew = 16
 
-// replay lets the later half of the rows fall, in the order in which they were written, into regions that are split by
-// the earlier half. It gives the part of the rows that the busiest region takes, in the mean over windows that slide
-// over them, and how to write the split.
+// replay splits regions by the earlier half of the rows, and distributes the later half to them in the order in which
+// they were written. It returns the share of the rows that the busiest region takes, as the mean over sliding windows,
+// and the SPLIT clause.
 func (s *search) replay(t *catalog.Table, l *catalog.Layout, places []stats.Place) (share float64, split *parser.SplitDef) {
 	past, now := places[:len(places)/2], places[len(places)/2:]
 	if s.written == nil {
@@ -295,9 +295,9 @@ func (s *search) replay(t *catalog.Table, l *catalog.Layout, places []stats.Plac
 	return s.busiest(regions, size), split
 }
 
-// busiest is the part that the busiest region takes of the rows that fall into regions one after the other, in the mean
-// over windows of size rows. If a row mostly falls where the one before it fell, far more often than the shares of the
-// regions tell, the load moves from region to region and is in one of them at a time.
+// busiest returns the share of the rows that the busiest region takes, as the mean over windows of size rows; regions
+// has the region of each row in the order of writing. If consecutive rows are in the same region far more often than
+// the shares of the regions explain, the load moves from region to region, and only one region is busy at a time.
 func (s *search) busiest(regions []string, size int) float64 {
 	sum, windows, chance, again := 0.0, 0, 0.0, 0
 	for at := 0; at+size <= len(regions) && size > 0; at += max(1, size/2) {

@@ -237,8 +237,8 @@ func cell(family, qualifier string, op gf.CompareType, cmp gf.Comparator, dropMi
 	return gf.NewSingleColumnValueFilter([]byte(family), []byte(qualifier), op, cmp, dropMissing, true)
 }
 
-// written refuses a row by a cell that the filter excludes. It sees only the newest version of each cell: after an
-// included version it skips the older ones.
+// written returns a filter that drops a row with a cell that f excludes. It checks only the newest version of each
+// cell: after an included version it skips the older ones.
 func written(f filter.Written) gf.Filter {
 	other := func(name string) *gf.CompareFilter {
 		return gf.NewCompareFilter(gf.NotEqual, gf.NewBinaryComparator(gf.NewByteArrayComparable([]byte(name))))

@@ -55,7 +55,7 @@ var (
 	errGone     = goneError{errors.New("the client is gone")}
 )
 
-// asError gives err, which a statement with this text at offset in whole failed with, as clients see it.
+// asError returns err as clients see it. The statement that failed is part of the text whole, at offset.
 func asError(err error, whole string, offset int) *Error {
 	var own *Error
 	if errors.As(err, &own) {

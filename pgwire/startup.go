@@ -78,7 +78,8 @@ func (c *conn) local() bool {
 	return !ok || a.IP.IsLoopback()
 }
 
-// startupPacket reads messages up to the one with the client's parameters, which follow its first four bytes.
+// startupPacket reads messages up to the startup message, and returns its content after the first four bytes: the
+// client's parameters.
 func (c *conn) startupPacket() ([]byte, error) {
 	for tlsAsked, gssAsked := false, false; ; {
 		head, err := c.in.Peek(4)

@@ -226,8 +226,8 @@ func (s *Store) served(r *pb.RegionSpecifier, inject *injection) (*table, *regio
 	return t, g, nil
 }
 
-// deliver hands an answer to its call: cells as a block if the call can read one, else in the message. All cells of an
-// answer share one array.
+// deliver passes an answer to its call. It passes the cells as a block if the call can read one, otherwise in the
+// message. All cells of an answer share one array.
 func deliver(rpc hrpc.Call, msg proto.Message, b *block) (proto.Message, error) {
 	if b == nil || len(b.buf) == 0 {
 		return msg, nil

@@ -304,7 +304,7 @@ func (w *spanBuilder) full() bool {
 	return w.capped
 }
 
-// splitSet covers the values of part i in set: the walk continues after points, and ends with ranges.
+// splitSet adds the values of part i in set to the walk: it continues after points, and ends with ranges.
 func (w *spanBuilder) splitSet(br path, i int, set types.Set) (done bool) {
 	p := w.layout.Key.Parts[i]
 	if p.Injective() {
