@@ -443,10 +443,8 @@ func (w *analyzer) readRun(ctx context.Context, g *analyzedRegion, start []byte,
 // lookedAt adds up the rows that servers looked at.
 type lookedAt struct{ rows atomic.Int64 }
 
-// TraceRPCStart implements hbase.RPCTracer.
 func (l *lookedAt) TraceRPCStart(ctx context.Context, _ hbase.RPCStart) context.Context { return ctx }
 
-// TraceRPCEnd implements hbase.RPCTracer.
 func (l *lookedAt) TraceRPCEnd(_ context.Context, d hbase.RPCEnd) {
 	if d.Scanned != nil {
 		l.rows.Add(d.Scanned.Rows)

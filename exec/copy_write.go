@@ -77,7 +77,6 @@ func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string, header,
 	return r.done(n), nil
 }
 
-// rowWriter writes rows as text.
 type rowWriter struct {
 	w       io.Writer
 	format  string
@@ -175,7 +174,6 @@ func standsInLine(text string) bool {
 		utf8.ValidString(text) && json.Valid([]byte(text))
 }
 
-// end writes a line.
 func (o *rowWriter) end(b []byte) {
 	o.line = append(b, '\n')
 	if o.err == nil {

@@ -191,7 +191,6 @@ func hasSubquery(x parser.Expr) bool {
 	return found
 }
 
-// tableNamed finds a table.
 func (r *run) tableNamed(name string, pos parser.Pos) (*catalog.Table, error) {
 	return r.engine.catalog.TableAt(name, pos)
 }

@@ -45,12 +45,10 @@ type budgetedScan struct {
 	end    context.CancelFunc
 }
 
-// TraceRPCStart implements hbase.RPCTracer.
 func (b *budgetedScan) TraceRPCStart(ctx context.Context, _ hbase.RPCStart) context.Context {
 	return ctx
 }
 
-// TraceRPCEnd implements hbase.RPCTracer.
 func (b *budgetedScan) TraceRPCEnd(_ context.Context, d hbase.RPCEnd) {
 	looked := d.Rows
 	if d.Scanned != nil {

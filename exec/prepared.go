@@ -20,7 +20,6 @@ type prepared struct {
 // maxPrepared bounds the number of a session's prepared statements; maxPreparedText bounds the text of each in bytes.
 const maxPrepared, maxPreparedText = 1000, 64 << 10
 
-// prepareStatement runs PREPARE.
 func (r *run) prepareStatement(ctx context.Context, s *parser.Prepare) (*Rows, error) {
 	p := &prepared{Prepare: s}
 	for _, name := range s.Types {

@@ -18,7 +18,6 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// show runs SHOW and DESCRIBE.
 func (r *run) show(ctx context.Context, s *parser.Show) (*Rows, error) {
 	switch s.Kind {
 	case parser.ShowTables:

@@ -402,7 +402,6 @@ func statisticsColumns() []plan.OutputColumn {
 		{Name: "distinct", Type: types.BigInt}, {Name: "nulls", Type: types.Double}, {Name: "bytes", Type: types.Double}, {Name: "detail", Type: types.String}}
 }
 
-// showStatistics runs SHOW STATISTICS.
 func (r *run) showStatistics(ctx context.Context, t *catalog.Table) (*Rows, error) {
 	waiting, cancel := context.WithTimeout(ctx, statisticsTimeout)
 	defer cancel()
@@ -422,7 +421,6 @@ func (r *run) showStatistics(ctx context.Context, t *catalog.Table) (*Rows, erro
 // oldAge is the age from which on SHOW STATISTICS calls statistics old.
 const oldAge = 30 * 24 * time.Hour
 
-// age returns the age of s.
 func (st *statement) age(s *stats.Table) time.Duration { return time.UnixMilli(st.Opt.Now).Sub(s.At) }
 
 // outdated returns the reason why s may no longer describe t, or "" if none is known.

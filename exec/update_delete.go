@@ -87,7 +87,6 @@ func alone(p *plan.Plan) *plan.Scan {
 	return nil
 }
 
-// delete runs DELETE.
 func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 	t, err := r.writableTable(s.Table, s.TablePos)
 	if err != nil {

@@ -199,7 +199,6 @@ func (r *run) unread(what, name string, at parser.Pos) error {
 	return nil
 }
 
-// dropView runs DROP VIEW.
 func (r *run) dropView(ctx context.Context, s *parser.DropView) (*Rows, error) {
 	if err := r.engine.reload(ctx); err != nil {
 		return nil, err

@@ -139,7 +139,6 @@ func (m *merger) merge(c *Constraint) bool {
 	return false
 }
 
-// merged returns the combined Constraint.
 func (m *merger) merged() Constraint {
 	for n, at := range m.ones {
 		if o := &m.cs[at]; len(m.sets[n]) > 1 {

@@ -97,7 +97,6 @@ func crc16(bs []byte, _ int64) int64 {
 	return int64(crc)
 }
 
-// murmur2 is the 32-bit MurmurHash2.
 func murmur2(b []byte, seed int64) int64 {
 	const m = 0x5bd1e995
 	h := uint32(seed) ^ uint32(len(b))
@@ -115,7 +114,6 @@ func murmur2(b []byte, seed int64) int64 {
 	return int64(h ^ h>>15)
 }
 
-// xxHash32 is XXH32.
 func xxHash32(b []byte, seed int64) int64 {
 	const p1, p2, p3, p4, p5 = 2654435761, 2246822519, 3266489917, 668265263, 374761393
 	h, n := uint32(seed)+p5, uint32(len(b))

@@ -395,7 +395,6 @@ func log10(x float64) float64 {
 	return y
 }
 
-// random returns 64 random bits.
 func (env *Env) random() uint64 {
 	if env.Rand != nil {
 		return env.Rand()

@@ -190,7 +190,6 @@ func sleep(env *Env, a []types.Value) (types.Value, error) {
 	return types.NewString(""), nil
 }
 
-// makeDate returns the day a[0]-a[1]-a[2].
 func makeDate(a []types.Value) (time.Time, error) {
 	y, m, d := a[0].Int(), a[1].Int(), a[2].Int()
 	if y >= 1 && y <= 9999 && m >= 1 && m <= 12 && d >= 1 && d <= 31 {

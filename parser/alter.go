@@ -44,7 +44,6 @@ type Change struct {
 	Index   LayoutDef
 }
 
-// Position returns the offset of the statement's first word.
 func (s *Alter) Position() Pos { return s.Pos }
 func (*Alter) statement()      {}
 
@@ -137,7 +136,6 @@ type columnPath struct {
 	column *lexer.Token
 }
 
-// Parse implements participle.Parseable.
 func (n *columnPath) Parse(lex *lexer.PeekingLexer) error {
 	if err := n.table.Parse(lex); err != nil {
 		return err

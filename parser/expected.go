@@ -66,7 +66,6 @@ var triedWord = regexp.MustCompile(`^ *"\\x00.* (?:literal\{"([^"]+)"|reference\
 // references describes the kinds of tokens in the grammar that are not keywords.
 var references = map[string]string{"String": "text in quotes", "Number": "a number", "Word": "a name"}
 
-// Write implements io.Writer.
 func (n notes) Write(line []byte) (int, error) {
 	if m := triedWord.FindStringSubmatch(string(line)); m != nil {
 		n.marked.Value += m[1] + references[m[2]] + noteEnd
@@ -77,7 +76,6 @@ func (n notes) Write(line []byte) (int, error) {
 // replay is a lexer that returns given tokens.
 type replay struct{ tokens []lexer.Token }
 
-// Next implements lexer.Lexer.
 func (r *replay) Next() (lexer.Token, error) {
 	t := r.tokens[0]
 	r.tokens = r.tokens[1:]

@@ -55,7 +55,6 @@ type exprNode struct {
 	height int
 }
 
-// Parse implements participle.Parseable.
 func (n *exprNode) Parse(lex *lexer.PeekingLexer) error { return n.parse(lex, "an expression", "") }
 
 func (n *exprNode) parse(lex *lexer.PeekingLexer, what, stop string) error {
@@ -72,13 +71,11 @@ func (n *exprNode) parse(lex *lexer.PeekingLexer, what, stop string) error {
 // lowBound is an expression that ends before an AND: FOR SYSTEM_TIME BETWEEN a AND b.
 type lowBound struct{ exprNode }
 
-// Parse implements participle.Parseable.
 func (n *lowBound) Parse(lex *lexer.PeekingLexer) error { return n.parse(lex, "an expression", "AND") }
 
 // keyPart is an expression that is part of a row key.
 type keyPart struct{ exprNode }
 
-// Parse implements participle.Parseable.
 func (n *keyPart) Parse(lex *lexer.PeekingLexer) error { return n.parse(lex, "a key part", "") }
 
 // exprList is a list of expressions. It is one node, not a grammar repetition, because IN and VALUES lists are long.
@@ -87,7 +84,6 @@ type exprList struct {
 	height int
 }
 
-// Parse implements participle.Parseable.
 func (n *exprList) Parse(lex *lexer.PeekingLexer) error {
 	r := exprReader{lex: lex}
 	if !r.startsOperand() {
@@ -104,7 +100,6 @@ type rowList struct {
 	height int
 }
 
-// Parse implements participle.Parseable.
 func (n *rowList) Parse(lex *lexer.PeekingLexer) error {
 	r := exprReader{lex: lex}
 	if lex.Peek().Value != "(" {
@@ -156,7 +151,6 @@ func (r *exprReader) until(stop string) (Expr, error) {
 	return x, err
 }
 
-// expr reads an expression.
 func (r *exprReader) expr() (Expr, error) { return r.until("") }
 
 // list reads a list of about n expressions.

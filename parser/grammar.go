@@ -45,7 +45,6 @@ type selectNode struct {
 // recursiveWord is RECURSIVE after WITH, unless it is the name of a query.
 type recursiveWord struct{}
 
-// Parse implements participle.Parseable.
 func (*recursiveWord) Parse(lex *lexer.PeekingLexer) error {
 	if isNext(lex, "RECURSIVE", "AS") || isNext(lex, "RECURSIVE", "(") || !accept(lex, "RECURSIVE") {
 		return participle.NextMatch
@@ -71,7 +70,6 @@ type writer struct {
 	Delete *deleteNode `parser:"| @@"`
 }
 
-// Parse implements participle.Parseable.
 func (n *writingNode) Parse(lex *lexer.PeekingLexer) (err error) {
 	if lex.Peek().Value != "WITH" || !writes(lex) {
 		return participle.NextMatch

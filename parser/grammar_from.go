@@ -14,7 +14,6 @@ type fromNode struct {
 	Joins []*joinNode
 }
 
-// Parse implements participle.Parseable.
 func (n *fromNode) Parse(lex *lexer.PeekingLexer) error {
 	if err := n.First.Parse(lex); err != nil {
 		return err
@@ -52,7 +51,6 @@ type parenQuery struct {
 	*selectNode
 }
 
-// Parse implements participle.Parseable.
 func (n *parenQuery) Parse(lex *lexer.PeekingLexer) (err error) {
 	if !isQuery(lex) {
 		return participle.NextMatch
@@ -131,7 +129,6 @@ type tableCall struct {
 	ordinality bool // WITH ORDINALITY
 }
 
-// Parse implements participle.Parseable.
 func (n *factorNode) Parse(lex *lexer.PeekingLexer) error {
 	var err error
 	n.Lateral = lateral(lex)

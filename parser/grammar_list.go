@@ -11,7 +11,6 @@ type selectList struct {
 	height int
 }
 
-// Parse implements participle.Parseable.
 func (l *selectList) Parse(lex *lexer.PeekingLexer) error {
 	r := exprReader{lex: lex}
 	if !r.startsOperand() && !r.isNext("*") {
@@ -32,7 +31,6 @@ func (l *selectList) Parse(lex *lexer.PeekingLexer) error {
 // outputList is the items of a query, which may have none: EXISTS (SELECT FROM t).
 type outputList struct{ selectList }
 
-// Parse implements participle.Parseable.
 func (l *outputList) Parse(lex *lexer.PeekingLexer) error {
 	err := l.selectList.Parse(lex)
 	if err != participle.NextMatch {
@@ -92,7 +90,6 @@ type groupList struct {
 	height int
 }
 
-// Parse implements participle.Parseable.
 func (l *groupList) Parse(lex *lexer.PeekingLexer) error {
 	r := exprReader{lex: lex}
 	if l.once = accept(lex, "DISTINCT"); !l.once && !accept(lex, "ALL") && !r.startsOperand() {
@@ -147,7 +144,6 @@ type orderList struct {
 	height int
 }
 
-// Parse implements participle.Parseable.
 func (l *orderList) Parse(lex *lexer.PeekingLexer) error {
 	r := exprReader{lex: lex}
 	if !r.startsOperand() {
@@ -170,7 +166,6 @@ type tailNode struct {
 	count exprNode     // empty for LIMIT ALL and ALLOW
 }
 
-// Parse implements participle.Parseable.
 func (l *tailList) Parse(lex *lexer.PeekingLexer) error {
 	for {
 		n := tailNode{tok: lex.Peek()}
@@ -223,7 +218,6 @@ func (n *tailNode) fetch(lex *lexer.PeekingLexer) error {
 // valueNode is the value of a setting or option; a bare word is read as text.
 type valueNode struct{ exprNode }
 
-// Parse implements participle.Parseable.
 func (n *valueNode) Parse(lex *lexer.PeekingLexer) error {
 	t := lex.Peek()
 	if word := t.Value == "ON" || t.Value == "ALL"; word || isName(t) {

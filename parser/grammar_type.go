@@ -13,7 +13,6 @@ type typeName struct {
 	Text  string // upper case
 }
 
-// Parse implements participle.Parseable.
 func (n *typeName) Parse(lex *lexer.PeekingLexer) error {
 	n.Start = lex.Peek()
 	if n.Start.Type != tokWord && n.Start.Type != tokQuoted {
@@ -98,7 +97,6 @@ type encodingNode struct {
 	def *EncodingDef
 }
 
-// Parse implements participle.Parseable.
 func (n *encodingNode) Parse(lex *lexer.PeekingLexer) error {
 	n.def = &EncodingDef{Pos: pos(lex.Peek())}
 	for isEncodingWord(lex) {
@@ -139,7 +137,6 @@ func isEncodingWord(lex *lexer.PeekingLexer) bool {
 // defaultNode is the constant after DEFAULT. NOT NULL may follow it.
 type defaultNode struct{ value Expr }
 
-// Parse implements participle.Parseable.
 func (n *defaultNode) Parse(lex *lexer.PeekingLexer) (err error) {
 	r := exprReader{lex: lex}
 	if !r.startsOperand() {

@@ -100,7 +100,6 @@ func (r *tokenReader) scan() scanned {
 	}
 }
 
-// Next implements lexer.Lexer.
 func (r *tokenReader) Next() (lexer.Token, error) {
 	t := r.scan()
 	if t.end-r.start > maxStatement {

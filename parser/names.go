@@ -10,12 +10,10 @@ import (
 // Names, and nodes made of them, parse themselves (participle.Parseable), for speed and because the class of a word
 // decides whether it can be a name.
 
-// ident is one name.
 type ident struct {
 	Tok *lexer.Token
 }
 
-// Parse implements participle.Parseable.
 func (n *ident) Parse(lex *lexer.PeekingLexer) error { return n.read(lex, "a name") }
 
 func (n *ident) read(lex *lexer.PeekingLexer, what string) error {
@@ -27,22 +25,17 @@ func (n *ident) read(lex *lexer.PeekingLexer, what string) error {
 	return nil
 }
 
-// columnIdent is a column's name.
 type columnIdent struct{ ident }
 
-// Parse implements participle.Parseable.
 func (n *columnIdent) Parse(lex *lexer.PeekingLexer) error { return n.read(lex, "a column name") }
 
 // settingIdent is the first word of a setting's name.
 type settingIdent struct{ ident }
 
-// Parse implements participle.Parseable.
 func (n *settingIdent) Parse(lex *lexer.PeekingLexer) error { return n.read(lex, "a setting's name") }
 
-// familyIdent is a family's name.
 type familyIdent struct{ ident }
 
-// Parse implements participle.Parseable.
 func (n *familyIdent) Parse(lex *lexer.PeekingLexer) error { return n.read(lex, "a family's name") }
 
 // isName reports whether t can be a name.
@@ -114,7 +107,6 @@ type tableName struct {
 	dotted bool
 }
 
-// Parse implements participle.Parseable.
 func (n *tableName) Parse(lex *lexer.PeekingLexer) error {
 	if err := n.read(lex, "a table name"); err != nil || n.B != nil || !accept(lex, ".") {
 		return err
@@ -154,7 +146,6 @@ func (n *tableName) alias(other *alias) string {
 // columnName is the name of a column that a statement writes.
 type columnName struct{ qname }
 
-// Parse implements participle.Parseable.
 func (n *columnName) Parse(lex *lexer.PeekingLexer) error { return n.read(lex, "a column name") }
 
 // alias is [AS] name. Without AS, words that could begin the next clause are not taken as an alias.
@@ -162,7 +153,6 @@ type alias struct {
 	Tok *lexer.Token
 }
 
-// Parse implements participle.Parseable.
 func (a *alias) Parse(lex *lexer.PeekingLexer) error {
 	switch {
 	case accept(lex, "AS"):
@@ -183,7 +173,6 @@ type qualifier struct {
 	Tok *lexer.Token
 }
 
-// Parse implements participle.Parseable.
 func (q *qualifier) Parse(lex *lexer.PeekingLexer) error {
 	if t := lex.Peek(); !isQualifier(t) && t.Type != tokBytes {
 		missed(lex, "a qualifier")

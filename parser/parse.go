@@ -75,7 +75,6 @@ func (r *tokenReader) tokens() (*lexer.PeekingLexer, []lexer.Token, error) {
 	return lex, lex.Range(0, lexer.RawCursor(r.count)), nil
 }
 
-// statement reads the next statement.
 func (r *tokenReader) statement() (Statement, error) {
 	lex, tokens, err := r.tokens()
 	if err != nil {

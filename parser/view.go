@@ -26,10 +26,8 @@ type DropView struct {
 	NamePos  Pos
 }
 
-// Position returns the offset of the statement's first word.
 func (s *CreateView) Position() Pos { return s.Pos }
 
-// Position returns the offset of the statement's first word.
 func (s *DropView) Position() Pos { return s.Pos }
 func (*CreateView) statement()    {}
 func (*DropView) statement()      {}
@@ -109,7 +107,6 @@ type viewNode struct {
 	columns []*columnIdent
 }
 
-// Parse implements participle.Parseable.
 func (n *viewNode) Parse(lex *lexer.PeekingLexer) (err error) {
 	start, name := pos(lex.Peek()), tableName{}
 	switch {

@@ -17,7 +17,6 @@ type windowSpec struct {
 	height int
 }
 
-// Parse implements participle.Parseable.
 func (n *windowSpec) Parse(lex *lexer.PeekingLexer) (err error) {
 	r := exprReader{lex: lex}
 	t := lex.Peek()

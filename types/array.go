@@ -401,7 +401,6 @@ func (r *arrayReader) nested(depth int) error {
 	return nil
 }
 
-// item reads one element.
 func (r *arrayReader) item() error {
 	r.skip()
 	var b strings.Builder

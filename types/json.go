@@ -87,7 +87,6 @@ func (r *jsonReader) value() (n jsonNode) {
 	return n
 }
 
-// text reads a string.
 func (r *jsonReader) text() string {
 	end := 1
 	for ; r.rest[end] != '"'; end++ {

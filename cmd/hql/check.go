@@ -103,7 +103,6 @@ func ended(results []check.Result) error {
 // errUnplanned is the end of a check of statements that cannot be parsed or planned.
 var errUnplanned = errors.New("statements cannot be planned")
 
-// definitions reads the catalog files.
 func (k *checks) definitions() (*catalog.Catalog, error) {
 	env, err := environment()
 	if err != nil {

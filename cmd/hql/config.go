@@ -62,7 +62,6 @@ func (s settings) or(t settings) settings {
 	return s
 }
 
-// check refuses invalid values.
 func (s settings) check() error {
 	if _, ok := formats[s.Format]; s.Format != "" && !ok {
 		return fmt.Errorf("unknown format %q (%s)", s.Format, formatNames)

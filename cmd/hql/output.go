@@ -523,7 +523,6 @@ func (j *jsonWriter) end() error {
 	return j.w.Flush()
 }
 
-// arrowWriter writes Arrow's streaming format.
 type arrowWriter struct {
 	w *bufio.Writer
 	look

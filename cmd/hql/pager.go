@@ -154,7 +154,6 @@ func (s *session) terminal() *os.File {
 	return nil
 }
 
-// setPager is \pset pager.
 func (s *session) setPager(value string) error {
 	switch strings.ToLower(value) {
 	case "on":

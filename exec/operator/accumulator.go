@@ -267,7 +267,6 @@ func (a *accumulator) sum(v types.Value) error {
 	return a.sumExact(v)
 }
 
-// sumExact adds v to dec.
 func (a *accumulator) sumExact(v types.Value) error {
 	d, err := types.Cast(v, types.Decimal, nil)
 	if err != nil {

@@ -59,7 +59,6 @@ func (s *share) give(n int64) {
 	s.held -= n
 }
 
-// release returns the whole share.
 func (s *share) release() { s.give(s.held) }
 
 // SizeOf estimates the memory of a row in bytes.

@@ -78,7 +78,6 @@ func (b *Buffer) Each(ctx context.Context, f func(rows [][]types.Value) error) e
 // Reader returns an operator that reads the kept rows; closing it closes b.
 func (b *Buffer) Reader() Operator { return &bufferOp{b: b} }
 
-// bufferOp reads a Buffer.
 type bufferOp struct {
 	b    *Buffer
 	file Operator // reads the file; nil until the rows in memory are read

@@ -147,7 +147,6 @@ func Limit(in Operator, skip int64, count plan.RowLimit) Operator {
 	return &limitOp{in: in, skip: skip, left: count}
 }
 
-// limitOp implements Limit.
 type limitOp struct {
 	in   Operator
 	skip int64
@@ -210,7 +209,6 @@ func (v *valuesOp) Close() error { v.rows = nil; return nil }
 // Literal returns an operator with the given rows.
 func Literal(rows [][]types.Value) Operator { return &literalRows{rows} }
 
-// literalRows implements Literal.
 type literalRows struct{ rows [][]types.Value }
 
 func (l *literalRows) Next(context.Context) ([][]types.Value, error) {

@@ -95,7 +95,6 @@ func (s *Shared) keep(row []types.Value) (err error) {
 	return s.beyond.add(row)
 }
 
-// sharedOp reads a Shared.
 type sharedOp struct {
 	s    *Shared
 	at   int // number of rows returned

@@ -43,7 +43,6 @@ func (b *rowBatch) grow() []types.Value {
 	return row
 }
 
-// drop removes the last row.
 func (b *rowBatch) drop() {
 	n := len(b.slab) - b.width
 	poison.Values(b.slab[n:])

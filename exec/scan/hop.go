@@ -332,7 +332,6 @@ type hopScan struct {
 	in    operator.Operator
 }
 
-// Next returns rows that may match.
 func (h *hopScan) Next(ctx context.Context) ([][]types.Value, error) {
 	if h.in == nil {
 		found, err := h.find(ctx)
@@ -362,7 +361,6 @@ func (h *hopScan) find(ctx context.Context) (out []task, err error) {
 	return out, nil
 }
 
-// Close ends the reading.
 func (h *hopScan) Close() error {
 	h.group.close()
 	if h.in != nil {

@@ -50,7 +50,6 @@ func newIndexScan(st *Reads, s *plan.Scan, stats *Counts, in operator.Operator) 
 		env: env, batch: newRowBatch(s.Width())}
 }
 
-// Next returns the rows of a batch of entries.
 func (x *indexScan) Next(ctx context.Context) ([][]types.Value, error) {
 	for {
 		entries, err := x.in.Next(ctx)
@@ -195,5 +194,4 @@ func (x *indexScan) notCompared(entry []types.Value, err error) {
 	})
 }
 
-// Close ends the reading of the index.
 func (x *indexScan) Close() error { return x.in.Close() }

@@ -220,7 +220,6 @@ func (m *mergeScan) head(s *mergeStream) (err error) {
 	return err
 }
 
-// Next returns a batch of merged rows.
 func (m *mergeScan) Next(ctx context.Context) ([][]types.Value, error) {
 	if m.err != nil {
 		return nil, m.err
@@ -281,7 +280,6 @@ func (m *mergeScan) advance(ctx context.Context, s *mergeStream) error {
 	return nil
 }
 
-// Close ends the readers.
 func (m *mergeScan) Close() error {
 	m.group.close()
 	for _, s := range m.streams {

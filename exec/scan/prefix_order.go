@@ -81,5 +81,4 @@ func (h *prefixOrderScan) release(v string, end bool) {
 	h.held = h.held[:n]
 }
 
-// Close ends the input.
 func (h *prefixOrderScan) Close() error { return h.in.Close() }

@@ -43,7 +43,6 @@ func (r *regionProgress) plan(spans []plan.Span, cuts []plan.Cut) {
 	}
 }
 
-// Answered implements hbase.RegionWatcher.
 func (r *regionProgress) Answered(name []byte, done bool) {
 	n := 0
 	if done {

@@ -384,7 +384,6 @@ func (r *reader) closeTask() error {
 
 func (r *reader) failed(err error) error { return readError(r.table, err) }
 
-// close ends the open scan.
 func (r *reader) close() {
 	if r.sc != nil {
 		_ = r.sc.Close() // the rows are valid; the server closes the scanner after its timeout

@@ -218,7 +218,6 @@ func (c *countedScan) Next(ctx context.Context) ([][]types.Value, error) {
 	return rows, err
 }
 
-// Close ends the input.
 func (c *countedScan) Close() error {
 	defer c.stats.done(nil)
 	return c.in.Close()

@@ -23,10 +23,8 @@ type trace struct {
 	stale   *int64         // number of rows from replicas; nil: none answered
 }
 
-// TraceRPCStart implements hbase.RPCTracer.
 func (t *trace) TraceRPCStart(ctx context.Context, _ hbase.RPCStart) context.Context { return ctx }
 
-// TraceRPCEnd implements hbase.RPCTracer.
 func (t *trace) TraceRPCEnd(_ context.Context, c hbase.RPCEnd) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

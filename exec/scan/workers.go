@@ -137,7 +137,6 @@ func newGetScan(a *access, tasks []task) *getScan {
 	return g
 }
 
-// Next returns the next rows, valid until the following call.
 func (g *getScan) Next(ctx context.Context) ([][]types.Value, error) {
 	if err := g.reader.next(ctx, &g.batch); err != nil {
 		return nil, err
@@ -145,7 +144,6 @@ func (g *getScan) Next(ctx context.Context) ([][]types.Value, error) {
 	return g.batch.rows, nil
 }
 
-// Close ends the reading.
 func (g *getScan) Close() error {
 	g.reader.close()
 	return nil
@@ -183,7 +181,6 @@ func (p *parallelScan) start() {
 	}
 }
 
-// Next returns rows of any worker that has some.
 func (p *parallelScan) Next(ctx context.Context) ([][]types.Value, error) {
 	if p.err != nil {
 		return nil, p.err
@@ -204,7 +201,6 @@ func (p *parallelScan) Next(ctx context.Context) ([][]types.Value, error) {
 	return d.b.rows, nil
 }
 
-// Close ends the workers.
 func (p *parallelScan) Close() error {
 	p.group.close()
 	return nil
@@ -270,7 +266,6 @@ func (o *orderedScan) Next(ctx context.Context) ([][]types.Value, error) {
 	}
 }
 
-// Close ends the workers.
 func (o *orderedScan) Close() error {
 	o.group.close()
 	return nil

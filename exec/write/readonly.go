@@ -13,25 +13,20 @@ var ErrReadOnly = errors.New("the connection is read-only: open it with writes a
 // ReadOnlyClient is a client whose writing calls fail with ErrReadOnly and send nothing.
 type ReadOnlyClient struct{ hbase.Client }
 
-// Mutate returns ErrReadOnly.
 func (ReadOnlyClient) Mutate(context.Context, string, []hbase.Mutation) error { return ErrReadOnly }
 
-// Increment returns ErrReadOnly.
 func (ReadOnlyClient) Increment(context.Context, string, []byte, string, string, int64) (int64, error) {
 	return 0, ErrReadOnly
 }
 
-// PutIf returns ErrReadOnly.
 func (ReadOnlyClient) PutIf(context.Context, string, []byte, hbase.Mutation) (bool, error) {
 	return false, ErrReadOnly
 }
 
-// CreateTable returns ErrReadOnly.
 func (ReadOnlyClient) CreateTable(context.Context, string, []hbase.Family, [][]byte) error {
 	return ErrReadOnly
 }
 
-// DropTable returns ErrReadOnly.
 func (ReadOnlyClient) DropTable(context.Context, string, func(context.Context) error) error {
 	return ErrReadOnly
 }

@@ -89,10 +89,8 @@ type GroupingSet struct {
 	Marks []types.Value
 }
 
-// Width returns the number of values in an output row.
 func (e *Expand) Width() int { return e.Input.Width() + len(e.GroupBy) + len(e.Sets[0].Marks) }
 
-// Inputs returns the node below.
 func (e *Expand) Inputs() []Node { return []Node{e.Input} }
 
 func (*Expand) node() {}
@@ -189,10 +187,8 @@ type Series struct {
 	Typ      types.Type
 }
 
-// Width returns the number of values in an output row.
 func (*Series) Width() int { return 1 }
 
-// Inputs returns no nodes.
 func (*Series) Inputs() []Node { return nil }
 
 func (*Series) node() {}
@@ -204,10 +200,8 @@ type Unnest struct {
 	Sets  []expr.Expr
 }
 
-// Width returns the number of values in an output row.
 func (u *Unnest) Width() int { return u.Input.Width() + len(u.Sets) }
 
-// Inputs returns the node below.
 func (u *Unnest) Inputs() []Node { return []Node{u.Input} }
 
 func (*Unnest) node() {}
@@ -221,10 +215,8 @@ type Virtual struct {
 	N    int // width
 }
 
-// Width returns the number of values in an output row.
 func (v *Virtual) Width() int { return v.N }
 
-// Inputs returns no nodes.
 func (*Virtual) Inputs() []Node { return nil }
 
 func (*Virtual) node() {}
@@ -257,7 +249,6 @@ type Join struct {
 	On                  expr.Expr // condition that remains to be checked for each pair; nil: none
 }
 
-// Width returns the number of values in an output row.
 func (j *Join) Width() int {
 	if j.Semi {
 		return j.Left.Width()
@@ -275,7 +266,6 @@ type Apply struct {
 	Outer bool        // LEFT JOIN: a left row without a match is returned with NULLs
 }
 
-// Width returns the number of values in an output row.
 func (a *Apply) Width() int { return a.Left.Width() + len(a.Query.Sample.Columns) }
 
 // Inputs returns the node below. The query is one of the plan's Subplans.
@@ -292,7 +282,6 @@ type Recursive struct {
 	Distinct bool // rows that any previous step returned are dropped
 }
 
-// Width returns the number of values in an output row.
 func (r *Recursive) Width() int { return r.First.Width() }
 
 // Inputs returns the node below; the repeated query is one of the plan's Subplans.
@@ -303,7 +292,6 @@ func (*Recursive) node() {}
 // Reuse returns the rows of a query that is read in several places and computed once.
 type Reuse struct{ Query *Subplan }
 
-// Width returns the number of values in an output row.
 func (r *Reuse) Width() int { return len(r.Query.Sample.Columns) }
 
 // Inputs returns no nodes. The query is one of the plan's Subplans.

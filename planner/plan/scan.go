@@ -226,7 +226,6 @@ type LookupKey struct {
 	Args          []types.Value
 }
 
-// Width returns the number of values in an output row.
 func (s *Scan) Width() int {
 	if s.Cells {
 		return len(s.Table.Columns) + 3

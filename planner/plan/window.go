@@ -58,10 +58,8 @@ type FrameBound struct {
 	Moved expr.Expr
 }
 
-// Width returns the number of values in an output row.
 func (w *Window) Width() int { return w.Input.Width() + len(w.Calls) }
 
-// Inputs returns the node below.
 func (w *Window) Inputs() []Node { return []Node{w.Input} }
 
 func (*Window) node() {}
@@ -72,10 +70,8 @@ type DistinctOn struct {
 	By    []expr.Expr
 }
 
-// Width returns the number of values in an output row.
 func (d *DistinctOn) Width() int { return d.Input.Width() }
 
-// Inputs returns the node below.
 func (d *DistinctOn) Inputs() []Node { return []Node{d.Input} }
 
 func (*DistinctOn) node() {}
