@@ -198,10 +198,11 @@ func border(l *catalog.Layout, start []byte) string {
 	return strings.Join(out, ", ")
 }
 
-// Thresholds for findings: the share of requests of one region, and the share of rows that are filtered out.
+// Thresholds for findings: the share of requests of one region, how many times an even share that is, and the share of
+// rows that are filtered out.
 const (
 	muchOfAll   = 0.3
-	overEven    = 3
+	overEven    = 2
 	muchOfReads = 0.8
 )
 
