@@ -226,7 +226,7 @@ func (p *Part) PrefixFirst() bool {
 //	REVERSE(domain)     true: domain LIKE '%.org' is a range of it
 //	LEFT(uid, 3)        false
 func (p *Part) KnowsEnds() bool {
-	_, ok := expr.LikeImage(p.Expr, p.column(), ending)
+	_, ok := expr.LikeImage(p.Expr, &expr.Column{Index: p.column(), Typ: types.String}, ending)
 	return ok && p.Encoding.Order() != Unordered
 }
 

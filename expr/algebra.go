@@ -68,6 +68,8 @@ type Algebra struct {
 	Image func(c *Call, in types.Set) (types.Set, bool)
 	// Box gives the values that the call has when its arguments are in in, of a function of several columns; ok is false where these say nothing.
 	Box func(c *Call, in []types.Set) (types.Set, bool)
+	// Begun gives values among which are those of the call for all texts that begin with p, where Image is nil.
+	Begun func(c *Call, p string) (types.Set, bool)
 	// Inverse returns the argument's values for which the call is in out; exact reports that there are no others. Values
 	// that are not within do not matter. An invertible function maps points to points.
 	Inverse func(c *Call, out types.Set, within Window) (pre types.Set, exact, ok bool)

@@ -3,6 +3,8 @@ package expr
 import (
 	"math"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/hql-db/hql/types"
 )
@@ -71,6 +73,8 @@ func addAlgebra(sign int64) *Algebra {
 
 func init() { // in init, because they look up functions
 	Builtins().Lookup("-").Key.As = withoutRest
+	intervalAlgebra.As = inMilliseconds
+	Builtins().Lookup("FORMAT").Key = &Algebra{Arg: NoArg, As: joinedByFormat}
 	Builtins().Lookup("RTRIM").Key.WithoutEnd = withoutEnd(false)
 	Builtins().Lookup("BTRIM").Key.WithoutEnd = withoutEnd(true)
 }
@@ -101,6 +105,46 @@ func withoutRest(c *Call) Expr {
 	}
 	whole := &Call{Pos: c.Pos, Func: Builtins().Lookup("/"), Args: rest.Args, Typ: c.Typ}
 	return &Call{Pos: c.Pos, Func: Builtins().Lookup("*"), Args: []Expr{whole, rest.Args[1]}, Typ: c.Typ}
+}
+
+// inMilliseconds is for a constant moment and a multiple of an interval: TIMESTAMP 'epoch' + n * INTERVAL '1 second'.
+func inMilliseconds(c *Call) Expr {
+	start, constant := c.Args[0].(*Const)
+	times, ok := c.Args[1].(*Call)
+	if !constant || !ok || times.Func.Name != "INTERVAL_MULTIPLY" || !start.Typ.IsTimestamp() || start.Val.IsNull() {
+		return nil
+	}
+	unit, ok := times.Args[0].(*Const)
+	if !ok || unit.Val.IsNull() || !times.Args[1].Type().IsInteger() {
+		return nil
+	}
+	months, ms := unit.Val.Duration()
+	if months != 0 {
+		return nil
+	}
+	number := func(n int64) Expr { return &Const{Pos: c.Pos, Val: types.NewInt(n), Typ: types.BigInt} }
+	n := &Call{Pos: c.Pos, Func: Builtins().Lookup("*"), Args: []Expr{times.Args[1], number(ms)}, Typ: types.BigInt}
+	return &Cast{Pos: c.Pos, X: &Call{Pos: c.Pos, Func: Builtins().Lookup("+"), Args: []Expr{number(start.Val.Int()), n}, Typ: types.BigInt}, Typ: c.Typ, Zone: time.UTC}
+}
+
+// joinedByFormat is the CONCAT that says the same as FORMAT, where its format has nothing but %s and text.
+func joinedByFormat(c *Call) Expr {
+	k, ok := c.Args[0].(*Const)
+	if !ok || k.Val.IsNull() {
+		return nil
+	}
+	texts := strings.Split(k.Val.Text(), "%s")
+	if strings.Contains(strings.Join(texts, ""), "%") || len(texts) != len(c.Args) {
+		return nil
+	}
+	out := &Call{Pos: c.Pos, Func: Builtins().Lookup("CONCAT"), Typ: types.String}
+	for i, s := range texts {
+		out.Args = append(out.Args, &Const{Pos: c.Pos, Val: types.NewString(s), Typ: types.String})
+		if i+1 < len(texts) {
+			out.Args = append(out.Args, c.Args[i+1])
+		}
+	}
+	return out
 }
 
 // allDates contains all values of a DATE.

@@ -24,19 +24,109 @@ func caseAlgebra(of func() forms, convert func(string) string) *Algebra {
 			pre, exact = unfold(out, of())
 			return pre, exact, true
 		},
-		Image: func(c *Call, in types.Set) (types.Set, bool) {
-			ivs := make([]types.Interval, len(in))
-			for i, iv := range in {
-				if iv.IsPoint() {
-					ivs[i] = types.Point(types.NewString(convert(iv.Lo.Text())))
-				} else {
-					p, _ := commonPrefix(iv)
-					ivs[i] = PrefixInterval(convert(p))
-				}
-			}
-			return types.SetOf(ivs...), c.Args[0].Type() == types.String
-		},
+		Begun: begun(nil),
 	}
+}
+
+// begun is Algebra.Begun of a call that makes of the beginning of a text the beginning of its result. whole reports whether p decides all of
+// the result; ok is false where not even its beginning is decided. A nil function stands for calls that change one character after the other.
+func begun(decides func(c *Call, p string) (whole, ok bool)) func(*Call, string) (types.Set, bool) {
+	return func(c *Call, p string) (types.Set, bool) {
+		whole, ok := false, true
+		if decides != nil {
+			whole, ok = decides(c, p)
+		}
+		v, err := c.with(types.NewString(p))
+		switch {
+		case err != nil || v.IsNull() || !ok:
+			return nil, false
+		case whole:
+			return types.Points(v), true
+		}
+		return types.SetOf(PrefixInterval(v.Text())), true
+	}
+}
+
+// image is Image, by Begun where that is what a knows.
+func (a *Algebra) image(c *Call, in types.Set) (types.Set, bool) {
+	if a.Image != nil {
+		return a.Image(c, in)
+	}
+	if c.moment() != types.String || len(in) > maxListed {
+		return nil, false
+	}
+	var all types.Set
+	for _, iv := range in {
+		if iv.IsPoint() { // values that fail are not stored
+			if v, err := c.with(iv.Lo); err == nil && !v.IsNull() {
+				all = append(all, types.Point(v))
+			}
+			continue
+		}
+		if a.Begun == nil {
+			return nil, false
+		}
+		p, _ := commonPrefix(iv)
+		s, ok := a.Begun(c, p)
+		if !ok {
+			return nil, false
+		}
+		all = append(all, s...)
+	}
+	return types.SetOf(all...), true
+}
+
+// mapped is the algebra of a call that replaces characters by others, one by one: TRANSLATE, or REPLACE of a character by another.
+func mapped(decides func(c *Call, p string) (whole, ok bool)) *Algebra {
+	return &Algebra{Begun: begun(decides), Inverse: func(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
+		from, to := []rune(c.constText(1)), []rune(c.constText(2))
+		if len(from) > maxForms || len(from) > len(to) || decides != nil && len(from)+len(to) != 2 || c.moment() != types.String {
+			return nil, false, false
+		}
+		of := forms{}
+		for _, r := range slices.Concat(from, to) {
+			of[r] = nil
+		}
+		for r := range of {
+			v, err := c.with(types.NewString(string(r)))
+			if err != nil || r == utf8.RuneError {
+				return nil, false, false
+			}
+			became := []rune(v.Text())[0]
+			of[became] = append(of[became], r)
+		}
+		pre, exact = unfold(out, of)
+		return pre, exact, true
+	}}
+}
+
+// The functions below say how much of their results the beginning of a text decides.
+func decidesField(c *Call, p string) (whole, ok bool) {
+	n, ok := c.constInt(2)
+	d := c.constText(1)
+	return int64(strings.Count(p, d)) >= n, ok && n > 0 && len(d) == 1
+}
+
+func decidesSubstring(c *Call, p string) (whole, ok bool) {
+	from, ok := c.constInt(1)
+	if len(c.Args) == 3 {
+		n, _ := c.constInt(2)
+		whole = units(types.String, p) >= addClamp(from, n)-1
+	}
+	return whole, ok
+}
+
+func decidesReplaced(c *Call, p string) (whole, ok bool) {
+	return false, utf8.RuneCountInString(c.constText(1)) == 1
+}
+
+func decidesOverlaid(c *Call, p string) (whole, ok bool) {
+	from, ok := c.constInt(2)
+	n := units(types.String, c.constText(1))
+	if len(c.Args) == 4 {
+		n, _ = c.constInt(3)
+	}
+	return false, ok && n >= 0 && units(types.String, p) >= addClamp(from, n)-1
 }
 
 // lengthAlgebra is the algebra of LENGTH. It inverts only 0 and the other lengths together.
@@ -114,7 +204,7 @@ func invertSubstring(c *Call, out types.Set, within Window) (pre types.Set, exac
 
 // trimAlgebra returns the algebra of functions that cut characters off the start or the end of a text, or both.
 func trimAlgebra(start, end bool) *Algebra {
-	return &Algebra{Inverse: func(c *Call, out types.Set, within Window) (pre types.Set, exact, ok bool) {
+	return &Algebra{Begun: begun(nil), Inverse: func(c *Call, out types.Set, within Window) (pre types.Set, exact, ok bool) {
 		cut, ok := trims(c)
 		if !ok || c.Args[0].Type() != types.String {
 			return nil, false, false
@@ -266,7 +356,14 @@ func hexFrom(s string) (b string, some bool) {
 }
 
 // concatAlgebra is the algebra of functions that put a constant before or after a text.
-var concatAlgebra = &Algebra{Arg: AnyArg, Pieces: func(c *Call, in types.Interval) []Piece {
+var concatAlgebra = &Algebra{Arg: AnyArg, Begun: begun(func(c *Call, _ string) (whole, ok bool) {
+	ways, ok := joined(c)
+	if !ok {
+		return false, false
+	}
+	_, behind := ways[0].parts[len(ways[0].parts)-1].(*Const)
+	return false, !behind
+}), Pieces: func(c *Call, in types.Interval) []Piece {
 	t := c.Args[c.argument()].Type()
 	ways, ok := joined(c)
 	switch {

@@ -293,9 +293,9 @@ func (f *finder) value(col int, out among) Constraint {
 
 // ending returns the Constraints for texts that match p on those parts of f that reverse the text, so that the end of p is
 // their beginning. It returns none if there are no such parts.
-func (f *finder) ending(col *Column, p *Pattern) (found []Constraint) {
+func (f *finder) ending(x Expr, p *Pattern) (found []Constraint) {
 	for i, part := range f.Parts {
-		if q, ok := LikeImage(part, col.Index, p); ok {
+		if q, ok := LikeImage(part, x, p); ok {
 			if lit, whole, tail := q.Prefix(); lit != "" && !whole {
 				found = append(found, ofColumn(f.First+i, among{set: types.SetOf(PrefixInterval(lit))}, tail))
 			}

@@ -15,8 +15,8 @@ func (f *finder) ends(e Expr, out among) (Constraint, bool) {
 	if !ok || out.null || len(f.Parts) == 0 || c.Func.Key == nil || c.Func.Key.Ends == nil {
 		return nowhere, false
 	}
-	col, ok := c.Args[0].(*Column)
-	if !ok || col.Typ != types.String || slices.ContainsFunc(c.Args[1:], func(x Expr) bool { k, ok := x.(*Const); return !ok || k.Val.IsNull() }) {
+	x := c.Args[0]
+	if _, constant := x.(*Const); constant || x.Type() != types.String || slices.ContainsFunc(c.Args[1:], func(x Expr) bool { k, ok := x.(*Const); return !ok || k.Val.IsNull() }) {
 		return nowhere, false
 	}
 	found, exact, ok := c.Func.Key.Ends(c, out.set)
@@ -26,10 +26,10 @@ func (f *finder) ends(e Expr, out among) (Constraint, bool) {
 	cs := make([]Constraint, len(found))
 	for i, end := range found {
 		if end.Whole {
-			cs[i] = ofColumn(col.Index, among{set: types.Points(types.NewString(end.Text))}, true)
+			cs[i] = f.where(x, among{set: types.Points(types.NewString(end.Text))})
 			continue
 		}
-		some := f.ending(col, &Pattern{items: []patternItem{{n: anyText}, {lit: end.Text}}})
+		some := f.ending(x, &Pattern{items: []patternItem{{n: anyText}, {lit: end.Text}}})
 		if len(some) == 0 {
 			return nowhere, false
 		}

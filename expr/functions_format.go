@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -460,12 +461,28 @@ func isoPieces(format string, t types.Type) (pieces []Piece) {
 	return append(pieces, Piece{In: types.Interval{Lo: start(100_000_000)}})
 }
 
+// zeroPieces are those of TO_CHAR of an integer by so many zeros. A number with more digits is written as # signs.
+func zeroPieces(t types.Type, format string) []Piece {
+	zeros, _ := cutFold(format, "FM")
+	if n := len(zeros); !t.IsInteger() || strings.Trim(zeros, "0") != "" || n == 0 || n > 18 {
+		return nil
+	}
+	more := int64(math.Pow10(len(zeros)))
+	part := func(lo, hi int64, falls bool) Piece {
+		return Piece{In: span{lo, hi}.interval(types.BigInt), Falls: falls, Strict: true, Even: true}
+	}
+	return []Piece{{In: types.Interval{Hi: types.NewInt(-more)}}, part(1-more, -1, true), part(0, more-1, false), {In: types.Interval{Lo: types.NewInt(more)}}}
+}
+
 // formatPieces returns the pieces of TO_CHAR for a format whose patterns go from larger to smaller units, so that its
 // texts sort like the times. A pattern that is determined by the previous ones does not matter.
 func formatPieces(c *Call, in types.Interval) []Piece {
 	k, ok := c.Args[1].(*Const)
-	if !ok || k.Val.IsNull() || isNumber(c.Args[0].Type()) {
+	switch {
+	case !ok || k.Val.IsNull():
 		return nil
+	case isNumber(c.Args[0].Type()):
+		return zeroPieces(c.Args[0].Type(), k.Val.Text())
 	}
 	if pieces := isoPieces(k.Val.Text(), c.Args[0].Type()); pieces != nil {
 		return pieces

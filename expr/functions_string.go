@@ -46,7 +46,7 @@ var stringFunctions = []Function{
 		Result: returns(types.String, isText), Eval: text1(strings.ToLower), Key: caseAlgebra(lowerForms, strings.ToLower)},
 	{Name: "UPPER", Group: "string", Signature: "upper(text) text", Doc: "Upper case.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isText), Eval: text1(strings.ToUpper), Key: caseAlgebra(upperForms, strings.ToUpper)},
-	{Name: "INITCAP", Group: "string", Unknown: "many texts give the same", Signature: "initcap(text) text", Doc: "First letter of each word in upper case, the rest in lower case.", MinArgs: 1, MaxArgs: 1,
+	{Name: "INITCAP", Group: "string", Unknown: "many texts give the same", Key: &Algebra{Begun: begun(nil)}, Signature: "initcap(text) text", Doc: "First letter of each word in upper case, the rest in lower case.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isText), Eval: text1(initCap)},
 	{Name: "REVERSE", Group: "string", Signature: "reverse(text) text", Doc: "The characters in reverse order.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isText), Eval: text1(reverseString), Key: reverseAlgebra},
@@ -66,7 +66,7 @@ var stringFunctions = []Function{
 			return 0
 		}}},
 	{Name: "SUBSTRING", Group: "string", Signature: "substring(text, from [, n]) text", Doc: "n characters from the given one on, counted from 1.", MinArgs: 2, MaxArgs: 3,
-		Result: sameAs(0, isBytes, isInt), Eval: substring, Key: &Algebra{Inverse: invertSubstring, Most: mostOf(2), Lead: func(c *Call, of Leading) Leading {
+		Result: sameAs(0, isBytes, isInt), Eval: substring, Key: &Algebra{Inverse: invertSubstring, Begun: begun(decidesSubstring), Most: mostOf(2), Lead: func(c *Call, of Leading) Leading {
 			from, _ := c.constInt(1)
 			return of.cut(from-1, int64(Width(c)))
 		}, Width: func(c *Call) int {
@@ -94,7 +94,7 @@ var stringFunctions = []Function{
 		Result: returns(types.String, isText, isInt, isText), Eval: pad(true), Key: padAlgebra},
 	{Name: "RPAD", Group: "string", Signature: "rpad(text, n [, fill]) text", Doc: "Filled or cut at the end to n characters.", MinArgs: 2, MaxArgs: 3,
 		Result: returns(types.String, isText, isInt, isText), Eval: pad(false), Key: padAlgebra},
-	{Name: "REPLACE", Group: "string", Unknown: "many texts give the same", Signature: "replace(text, from, to) text", Doc: "Every occurrence of from replaced.", MinArgs: 3, MaxArgs: 3,
+	{Name: "REPLACE", Group: "string", Key: mapped(decidesReplaced), Signature: "replace(text, from, to) text", Doc: "Every occurrence of from replaced.", MinArgs: 3, MaxArgs: 3,
 		Result: returns(types.String, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			s, from, to := a[0].Text(), a[1].Text(), a[2].Text()
 			if from == "" {
@@ -105,7 +105,7 @@ var stringFunctions = []Function{
 			}
 			return types.NewString(strings.ReplaceAll(s, from, to)), nil
 		}},
-	{Name: "TRANSLATE", Group: "string", Unknown: "many texts give the same", Signature: "translate(text, from, to) text", Doc: "Each character in from replaced by the one at its place in to, or dropped.", MinArgs: 3, MaxArgs: 3,
+	{Name: "TRANSLATE", Group: "string", Key: mapped(nil), Signature: "translate(text, from, to) text", Doc: "Each character in from replaced by the one at its place in to, or dropped.", MinArgs: 3, MaxArgs: 3,
 		Result: returns(types.String, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			from, to := []rune(a[1].Text()), []rune(a[2].Text())
 			return types.NewString(strings.Map(func(r rune) rune {
@@ -144,7 +144,7 @@ var stringFunctions = []Function{
 				return types.NewString(""), nil
 			}
 			return types.NewString(fields[n-1]), nil
-		}, Key: &Algebra{Inverse: invertSplit, Ends: endOfSplit}},
+		}, Key: &Algebra{Inverse: invertSplit, Begun: begun(decidesField), Ends: endOfSplit}},
 	{Name: "CONCAT", Group: "string", Joins: &Join{SkipsNull: true}, Binds: "compared with a text, by all ways to cut that text", Signature: "concat(a, ...) text", Doc: "The texts of all arguments that are not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true,
 		Result: returns(types.String), Eval: func(env *Env, a []types.Value) (types.Value, error) { return concat(env, "", a) }},
 	{Name: "CONCAT_WS", Group: "string", Joins: &Join{Separated: true, SkipsNull: true}, Binds: "compared with a text, by all ways to cut that text", Signature: "concat_ws(separator, a, ...) text", Doc: "The texts of all arguments that are not NULL, separated.", MinArgs: 2, MaxArgs: -1, NullArgs: true,
@@ -259,7 +259,7 @@ var stringFunctions = []Function{
 			}
 			return types.NewInt(int64(s[n])), nil
 		}, Key: &Algebra{Domain: func(*Call) (types.Set, bool) { return types.SetOf(span{0, 255}.interval(types.BigInt)), true }}},
-	{Name: "OVERLAY", Group: "string", Unknown: "many texts give the same", Signature: "overlay(text PLACING part FROM start [FOR n]) text", Doc: "The text with part in the place of n characters (as many as part has) from start on.", MinArgs: 3, MaxArgs: 4,
+	{Name: "OVERLAY", Group: "string", Unknown: "many texts give the same", Key: &Algebra{Begun: begun(decidesOverlaid)}, Signature: "overlay(text PLACING part FROM start [FOR n]) text", Doc: "The text with part in the place of n characters (as many as part has) from start on.", MinArgs: 3, MaxArgs: 4,
 		Result: overlayResult, Eval: overlay},
 	{Name: "QUOTE_IDENT", Group: "string", Unknown: "a text may be quoted in several ways", Signature: "quote_ident(text) text", Doc: "The text as a name in SQL: in double quotes where PostgreSQL needs them.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isText), Eval: text1(QuoteIdent)},
@@ -290,7 +290,7 @@ var stringFunctions = []Function{
 			n, err := types.Cast(a[0], types.BigInt, nil)
 			return types.NewString(sizePretty(n.Int())), err
 		}},
-	{Name: "FORMAT", Group: "string", Unknown: "a text may be put together in several ways", Signature: "format(format, value, ...) text", Doc: "The format with a value for each %s (its text, nothing for NULL), %I (a name) and %L (a constant); %2$s is the second value, %-10s fills up with spaces to 10 characters, %% is a %.", MinArgs: 1, MaxArgs: -1, NullArgs: true,
+	{Name: "FORMAT", Group: "string", Binds: "as concat does, where the format has nothing but %s and text", Signature: "format(format, value, ...) text", Doc: "The format with a value for each %s (its text, nothing for NULL), %I (a name) and %L (a constant); %2$s is the second value, %-10s fills up with spaces to 10 characters, %% is a %.", MinArgs: 1, MaxArgs: -1, NullArgs: true,
 		Result: returns(types.String, isText, isAny), Eval: formatText},
 	{Name: "CONVERT_TO", Group: "string", Unknown: "a cast says it as well", Signature: "convert_to(text, 'UTF8') bytes", Doc: "The text's bytes.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Bytes, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {

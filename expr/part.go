@@ -49,9 +49,9 @@ func Image(e Expr, col int, in types.Set, stored Stored) (types.Set, bool) {
 		}
 	}
 	if call, ok := e.(*Call); ok {
-		if arg, a, ok := call.algebra(); ok && a.Image != nil {
+		if arg, a, ok := call.algebra(); ok {
 			if sub, ok := Image(arg, col, in, Stored{}); ok {
-				if out, ok := a.Image(call, sub); ok {
+				if out, ok := a.image(call, sub); ok {
 					return out, true
 				}
 			}
@@ -282,11 +282,11 @@ func Domain(e Expr) (types.Set, bool) {
 		}
 	}
 	if e, ok := e.(*Call); ok {
-		if _, a, ok := e.algebra(); ok && a.Image != nil {
+		if _, a, ok := e.algebra(); ok {
 			if !in.ok {
 				in.domain = types.All()
 			}
-			if s, ok := a.Image(e, in.domain); ok && !s.IsAll() {
+			if s, ok := a.image(e, in.domain); ok && !s.IsAll() {
 				return s, true
 			}
 		}

@@ -338,17 +338,17 @@ func behindText(t types.Type, iv types.Interval, head string) types.Interval {
 	return all
 }
 
-// LikeImage converts a pattern that column col matches to one that e matches.
-func LikeImage(e Expr, col int, p *Pattern) (*Pattern, bool) {
-	switch e := e.(type) {
-	case *Column:
-		return p, e.Index == col
-	case *Call:
+// LikeImage turns a pattern that x matches into one that e, which is made of x, matches.
+func LikeImage(e, x Expr, p *Pattern) (*Pattern, bool) {
+	if Same(e, x) {
+		return p, true
+	}
+	if e, ok := e.(*Call); ok {
 		arg, a, ok := e.algebra()
 		if !ok || a.Like == nil {
-			break
+			return nil, false
 		}
-		if sub, ok := LikeImage(arg, col, p); ok {
+		if sub, ok := LikeImage(arg, x, p); ok {
 			return a.Like(e, sub)
 		}
 	}

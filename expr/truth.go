@@ -142,6 +142,9 @@ func (f *finder) within(e Expr, out among) Constraint {
 	case *Cast:
 		return f.cast(e, out)
 	case *Call:
+		if as := reworded(e); as != Expr(e) {
+			return f.where(as, out)
+		}
 		return f.call(e, out)
 	}
 	return somewhere
@@ -305,8 +308,8 @@ func (f *finder) like(e *Like, out among) Constraint {
 	exact := whole || tail
 	of, sure := of3(types.SetOf(iv), exact, t, no, n)
 	is := f.where(x, of).but(sure)
-	if col, ok := x.(*Column); ok && t && !no && !n && !exact && !e.Not {
-		return either(append([]Constraint{is}, f.ending(col, e.Fixed)...))
+	if t && !no && !n && !exact && !e.Not {
+		return either(append([]Constraint{is}, f.ending(x, e.Fixed)...))
 	}
 	return is
 }

@@ -151,7 +151,11 @@ func narrowed(terms []term, c columns, solver *expr.Solver) {
 		}
 		sets := c.held(col)
 		for i := range terms {
-			if of, set, ok := terms[i].column(); ok && of == col && !set.IsAll() {
+			is := &terms[i].is
+			if is.Kind != expr.One && is.Kind != expr.Either {
+				continue
+			}
+			if set, null, _ := is.Column(col); !null && !set.IsAll() {
 				sets = append(sets, set)
 			}
 		}
