@@ -134,11 +134,12 @@ func (q *subqueries) rowsFor(sub *plan.Subplan, outer []types.Value) ([]types.Va
 	}
 	q.mu.Unlock()
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	if g.asked++; g.asked > fewAsked && !g.failed && g.rows == nil {
 		g.failed = q.load(sub, g) != nil
 	}
-	if g.rows == nil {
+	loaded := g.rows != nil // once they are, they stay as they are
+	g.mu.Unlock()
+	if !loaded {
 		return q.read(q.ctx, sub, outer)
 	}
 	var key []byte
@@ -152,6 +153,8 @@ func (q *subqueries) rowsFor(sub *plan.Subplan, outer []types.Value) ([]types.Va
 	if len(rows) > 0 || !sub.Aggregated {
 		return rows, nil
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	var err error
 	if g.empty == nil {
 		g.empty, err = q.read(q.ctx, sub, outer)

@@ -34,41 +34,17 @@ func (q *query) grouped(sub *plan.Subplan, srcs []*source, s *parser.Select, kin
 	all.Items, all.Where = nil, nil
 	for _, c := range conjunctsOf(core.Where) {
 		x, of := tie(c, inner.srcs, srcs, outer)
-		if of < 0 {
-			if all.Where == nil {
-				all.Where = c
-			} else {
-				all.Where = &parser.Binary{Pos: c.Position(), Op: "AND", X: all.Where, Y: c}
-			}
-			continue
-		}
-		sub.Keys, all.Items = append(sub.Keys, of), append(all.Items, parser.SelectItem{Pos: x.Position(), Expr: x})
-	}
-	for _, it := range core.Items {
-		ok := !it.Star
-		parser.Walk(it.Expr, func(x parser.Expr) bool {
-			if c, call := x.(*parser.Call); call {
-				sub.Aggregated = sub.Aggregated || aggregate(c.Name) != nil
-				ok = ok && c.Over == nil && !q.volatile(c.Name)
-			}
-			return ok
-		})
-		if !ok && kind != expr.ExistsSubquery {
-			return
+		switch {
+		case of >= 0:
+			sub.Keys, all.Items = append(sub.Keys, of), append(all.Items, parser.SelectItem{Pos: x.Position(), Expr: x})
+		case all.Where == nil:
+			all.Where = c
+		default:
+			all.Where = &parser.Binary{Pos: c.Position(), Op: "AND", X: all.Where, Y: c}
 		}
 	}
-	switch {
-	case sub.Aggregated && kind == expr.ExistsSubquery: // a group without rows exists, too
+	if !q.withItems(sub, &all, core.Items, kind) {
 		return
-	case sub.Aggregated:
-		for _, it := range all.Items {
-			all.GroupBy = append(all.GroupBy, it.Expr)
-		}
-	case kind == expr.ExistsSubquery:
-		all.Distinct, all.Items = true, append(all.Items, parser.SelectItem{Pos: s.Pos, Expr: &parser.Literal{Pos: s.Pos, Kind: parser.NumberLiteral, Text: "1"}})
-	}
-	if kind != expr.ExistsSubquery {
-		all.Items = append(all.Items, core.Items...)
 	}
 	text := &parser.Select{Pos: s.Pos, Cores: []*parser.SelectCore{&all}}
 	one := func([]types.Value) (*plan.Plan, error) {
@@ -88,6 +64,33 @@ func (q *query) grouped(sub *plan.Subplan, srcs []*source, s *parser.Select, kin
 	if len(sub.Keys) > 0 {
 		sub.Groups = &plan.Subplan{Select: text, Closed: true, Plan: one, Sample: p, Width: len(sub.Keys) + sub.Width, Text: text.String()}
 	}
+}
+
+// withItems adds to all, which has the values that tie sub to a row, the items of its query, by groups of these values if they are aggregates.
+func (q *query) withItems(sub *plan.Subplan, all *parser.SelectCore, items []parser.SelectItem, kind expr.SubqueryKind) bool {
+	keys := all.Items
+	for _, it := range items {
+		ok := !it.Star
+		parser.Walk(it.Expr, func(x parser.Expr) bool {
+			if c, call := x.(*parser.Call); call {
+				sub.Aggregated = sub.Aggregated || aggregate(c.Name) != nil
+				ok = ok && c.Over == nil && !q.volatile(c.Name)
+			}
+			return ok
+		})
+		if !ok && kind != expr.ExistsSubquery {
+			return false
+		}
+	}
+	if kind == expr.ExistsSubquery {
+		all.Distinct, all.Items = true, append(keys, parser.SelectItem{Pos: all.Pos, Expr: &parser.Literal{Pos: all.Pos, Kind: parser.NumberLiteral, Text: "1"}})
+		return !sub.Aggregated // a group without rows exists, too
+	}
+	for i := 0; i < len(keys) && sub.Aggregated; i++ {
+		all.GroupBy = append(all.GroupBy, keys[i].Expr)
+	}
+	all.Items = append(slices.Clip(keys), items...)
+	return true
 }
 
 // conjunctsOf lists the terms of AND.
