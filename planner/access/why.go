@@ -93,9 +93,15 @@ func (w *spanBuilder) why(p *catalog.Part, br *path) string {
 		return "its bytes are not in the order of " + t(p.Columns[0])
 	case p.Monotone() != 0:
 		return "the condition on " + t(p.Columns[0]) + " tells no range of its values"
-	default:
-		return "a range of " + t(p.Columns[0]) + " is not a range of this part"
 	}
+	several := p.Columns[0]
+	for _, col := range p.Columns {
+		if s := br.sets.setOf(col); len(s) != 1 || !s[0].IsPoint() {
+			several = col
+			break
+		}
+	}
+	return "a range of " + t(several) + " is not a range of this part"
 }
 
 // whyNotKey explains why the key does not decide predicate e; is is the Constraint of e.
