@@ -103,8 +103,9 @@ func (q *query) scope(srcs []*source) *expr.Scope {
 	return scope
 }
 
-// rowOf returns a call that makes a JSON object of the columns of the table ref; nil if ref is not a table.
-func rowOf(ref *parser.ColumnRef, srcs []*source) *parser.Call {
+// rowOf returns an expression that makes a JSON object of the columns of the table ref; nil if ref is not a table. For
+// the missing row of an outer join the object is NULL: then a column of the rowkey is NULL, too.
+func rowOf(ref *parser.ColumnRef, srcs []*source) parser.Expr {
 	if !ref.Row {
 		return nil
 	}
@@ -112,6 +113,7 @@ func rowOf(ref *parser.ColumnRef, srcs []*source) *parser.Call {
 	add := func(name string) {
 		out.Args = append(out.Args, &parser.Literal{Pos: ref.Pos, Kind: parser.StringLiteral, Text: name}, &parser.ColumnRef{Pos: ref.Pos, Table: ref.Name, Name: name})
 	}
+	key := ""
 	for _, s := range srcs {
 		for _, v := range s.view {
 			if s.sees(v, ref.Name) {
@@ -120,14 +122,20 @@ func rowOf(ref *parser.ColumnRef, srcs []*source) *parser.Call {
 		}
 		for i, c := range s.cols {
 			if s.view == nil && !c.Hidden && s.has(i, ref.Name) {
-				add(c.Name)
+				if add(c.Name); len(srcs) > 1 && s.table != nil && s.table.Columns[i].KeyPart {
+					key = c.Name
+				}
 			}
 		}
 	}
 	if out.Args == nil {
 		return nil
 	}
-	return out
+	if key == "" {
+		return out
+	}
+	there := &parser.Is{Pos: ref.Pos, Not: true, X: &parser.ColumnRef{Pos: ref.Pos, Table: ref.Name, Name: key}, What: "NULL"}
+	return &parser.Case{Pos: ref.Pos, Whens: []parser.When{{Cond: there, Then: out}}}
 }
 
 // column resolves a column among sources, then in the outer queries; nil without an error if there is none.

@@ -59,6 +59,8 @@ func rowsOf(t *parser.TableFunction) *parser.Select {
 		for _, x := range t.Args {
 			add("UNNEST", name, x)
 		}
+	case t.Alias == "" && (strings.HasSuffix(t.Name, "_ARRAY_ELEMENTS") || strings.HasSuffix(t.Name, "_ARRAY_ELEMENTS_TEXT")):
+		add(t.Name, "value", t.Args...)
 	default:
 		add(t.Name, name, t.Args...)
 	}
