@@ -57,11 +57,11 @@ func TestCopyFrom(t *testing.T) {
 
 	broken := errors.New("the source is broken")
 	for want, rows := range map[string]func(func([]any, error) bool){
-		"row 2: 2 values for 3 columns":       hql.CopyRows([][]any{{1, 1, "a"}, {2, 2}}),
-		"row 2: column n: ":                   hql.CopyRows([][]any{{1, 1, "a"}, {2, "x", "b"}}),
-		"row 1: a chan int is not a valid SQL value":   hql.CopyRows([][]any{{1, make(chan int), "a"}}),
-		"row 2: the source is broken":         func(yield func([]any, error) bool) { _ = yield([]any{1, 1, "a"}, nil) && yield(nil, broken) },
-		"column id of plain must not be NULL": hql.CopyRows([][]any{{nil, 1, "a"}}),
+		"row 2: 2 values for 3 columns":              hql.CopyRows([][]any{{1, 1, "a"}, {2, 2}}),
+		"row 2: column n: ":                          hql.CopyRows([][]any{{1, 1, "a"}, {2, "x", "b"}}),
+		"row 1: a chan int is not a valid SQL value": hql.CopyRows([][]any{{1, make(chan int), "a"}}),
+		"row 2: the source is broken":                func(yield func([]any, error) bool) { _ = yield([]any{1, 1, "a"}, nil) && yield(nil, broken) },
+		"column id of plain must not be NULL":        hql.CopyRows([][]any{{nil, 1, "a"}}),
 	} {
 		_, err := db.CopyFrom(ctx, "plain", nil, rows)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -524,7 +524,7 @@ func TestArguments(t *testing.T) {
 		}
 	}
 	for want, bad := range map[string]any{
-		"argument 1: element 2: invalid JSON":                []json.RawMessage{[]byte("1"), []byte("{")},
+		"argument 1: element 2: invalid JSON":                         []json.RawMessage{[]byte("1"), []byte("{")},
 		"argument 1: element 1: a struct {} is not a valid SQL value": []any{struct{}{}},
 	} {
 		if _, err := db.Query(context.Background(), "SELECT 1 WHERE 1 IN (?)", bad); err == nil || err.Error() != want {
