@@ -294,7 +294,7 @@ func TestHiddenByTheFuture(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, sql := range []string{"UPDATE t SET g = 'y' WHERE id = 1", "UPDATE t SET g = 'y' WHERE g = 'z'", "DELETE FROM t WHERE id = 1"} {
-		w.refused("has a cell from the end of all times", sql)
+		w.refused("has a cell with the latest possible timestamp", sql)
 	}
 }
 

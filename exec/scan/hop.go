@@ -142,7 +142,7 @@ func (p *pace) ends(s *plan.Scan, looks int64, g Guard) (bool, error) {
 		return false, nil
 	}
 	err := g.TooMany(s)
-	if err != nil && p.most < p.MaxHopsOnly {
+	if err != nil && s.Access != plan.SkipScan && p.most < p.MaxHopsOnly {
 		p.longest, p.most = max(p.longest, p.HopLongest), p.MaxHopsOnly
 		if !p.tooMany(s.Access, looks) {
 			return false, nil
