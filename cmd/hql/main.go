@@ -495,7 +495,11 @@ func (s *session) report(err error) int {
 	case errors.As(err, &pe):
 		shown := *pe // its text may hold keys and cells
 		shown.Msg, shown.Hint = printableLines(pe.Msg), printableLines(pe.Hint)
-		fmt.Fprintln(s.stderr, strings.TrimRight(shown.Format(), "\n"))
+		text := strings.TrimRight(shown.Format(), "\n")
+		if file, ok := strings.CutSuffix(err.Error(), pe.Error()); ok && strings.HasPrefix(file, "catalog ") {
+			text = strings.Replace(text, "error: ", "error: "+printableLines(file), 1)
+		}
+		fmt.Fprintln(s.stderr, text)
 	default:
 		fmt.Fprintf(s.stderr, "error: %s\n", printableLines(err.Error()))
 	}
