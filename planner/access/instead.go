@@ -11,7 +11,7 @@ import (
 
 // whyNoRange explains why e, a condition on one column of the key, is not a range of keys, and suggests one that is.
 //
-//	REPLACE(host, 'a', 'b') = 'x'    it can't be a range, because many texts give the same; host = 'x' can
+//	INITCAP(host) = 'X'              it can't be a range, because many texts give the same; host = 'X' can
 //	host LIKE '%x'                   it can't be a range; host LIKE 'x%' can
 //	EXISTS (SELECT ... host ...)     its query runs for each row
 func (w *spanBuilder) whyNoRange(e expr.Expr) string {
