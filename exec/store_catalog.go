@@ -142,12 +142,11 @@ func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error 
 		now, err = e.changed(ctx)
 	}
 	if err == nil && now {
-		rows := map[string]definition{}
+		var rows map[string]definition
 		var changes int64
-		changes, err = e.readDefinitions(ctx, rows)
+		rows, changes, err = e.readDefinitions(ctx)
 		none := errors.Is(err, hbase.ErrNoTable)
 		if none {
-			clear(rows)
 			err = nil
 		}
 		defs := maps.Clone(rows)
@@ -211,12 +210,14 @@ func counted(r hbase.Row) int64 {
 	return int64(binary.BigEndian.Uint64(r.Cells[0].Value))
 }
 
-// readDefinitions adds the rows of the store's catalog to defs by their keys, and returns the counter of changes. The
-// counter's key sorts before all names: a change that the scan may have missed increments the counter after it was read.
-func (e *Engine) readDefinitions(ctx context.Context, defs map[string]definition) (changes int64, err error) {
+// readDefinitions returns the rows of the store's catalog by their keys, and the counter of changes. The counter's key
+// sorts before all names: a change that the scan may have missed increments the counter after it was read. The map is
+// empty with an error.
+func (e *Engine) readDefinitions(ctx context.Context) (defs map[string]definition, changes int64, err error) {
+	defs = map[string]definition{}
 	for row, err := range hbase.Rows(ctx, e.client, hbase.ScanRange{Table: catalogTable}, &hbase.ReadOptions{Families: []string{catalogFamily}}) {
 		if err != nil {
-			return 0, err
+			return map[string]definition{}, 0, err
 		}
 		if string(row.Key) == changesKey {
 			changes = counted(row)
@@ -227,7 +228,7 @@ func (e *Engine) readDefinitions(ctx context.Context, defs map[string]definition
 			}
 		}
 	}
-	return changes, nil
+	return defs, changes, nil
 }
 
 // tablesOfOthers are the tables that another catalog defines.

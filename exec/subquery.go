@@ -142,13 +142,13 @@ func (q *subqueries) rowsFor(sub *plan.Subplan, outer []types.Value) ([]types.Va
 	if !loaded {
 		return q.read(q.ctx, sub, outer)
 	}
-	var key []byte
+	keys := make([]types.Value, len(sub.Keys))
+	for i, k := range sub.Keys {
+		keys[i] = outer[k]
+	}
 	var rows []types.Value
-	if !slices.ContainsFunc(sub.Keys, func(k int) bool { return outer[k].IsNull() }) {
-		for _, k := range sub.Keys {
-			key = outer[k].AppendKey(key)
-		}
-		rows = g.rows[string(key)]
+	if !slices.ContainsFunc(keys, types.Value.IsNull) {
+		rows = g.rows[string(operator.RowKey(nil, keys))]
 	}
 	if len(rows) > 0 || !sub.Aggregated {
 		return rows, nil
@@ -170,11 +170,8 @@ func (q *subqueries) load(sub *plan.Subplan, g *groups) error {
 	}
 	g.rows = map[string][]types.Value{}
 	for row := range slices.Chunk(values, sub.Groups.Width) {
-		var key []byte
-		for _, v := range row[:len(sub.Keys)] {
-			key = v.AppendKey(key)
-		}
-		g.rows[string(key)] = append(g.rows[string(key)], row[len(sub.Keys):]...)
+		key := string(operator.RowKey(nil, row[:len(sub.Keys)]))
+		g.rows[key] = append(g.rows[key], row[len(sub.Keys):]...)
 	}
 	return nil
 }

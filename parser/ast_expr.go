@@ -109,7 +109,7 @@ type Like struct {
 	Escape  Expr // nil: backslash
 }
 
-// Is is X IS [NOT] NULL|TRUE|FALSE|UNKNOWN. What is the last word in upper case.
+// Is is X IS [NOT] NULL, TRUE, FALSE or UNKNOWN. The field What has the last word in upper case.
 type Is struct {
 	Pos  Pos
 	Not  bool

@@ -30,15 +30,13 @@ func (o *output) column() plan.OutputColumn {
 }
 
 // origin returns the origin of x if it is a column of f.
-func (f *from) origin(x expr.Expr) (out plan.Origin) {
+func (f *from) origin(x expr.Expr) plan.Origin {
 	if c, ok := x.(*expr.Column); ok {
-		for _, s := range f.srcs {
-			if i := c.Index - s.offset; i >= 0 && i < len(s.cols) {
-				out = s.cols[i].Origin
-			}
+		if i := f.sourceOf(c); i >= 0 {
+			return f.srcs[i].cols[c.Index-f.srcs[i].offset].Origin
 		}
 	}
-	return out
+	return plan.Origin{}
 }
 
 // maxColumns bounds the number of columns of a query: with nested SELECT a.*, b.* it doubles at each level.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -327,7 +328,7 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *
 	scope := b.wins.scope()
 	several := *scope
 	several.Sets = true
-	q.fixed = func() map[int]*expr.Const { return q.fix(c.Where, rows) }
+	q.fixed = sync.OnceValue(func() map[int]*expr.Const { return q.fix(c.Where, rows) })
 	defer func() { q.fixed = nil }()
 	if b.outs, err = q.items(c, f, &several); err != nil {
 		return nil, err

@@ -15,10 +15,7 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 	run := limited(s, node.Kind)
 	var fixed map[int]*expr.Const
 	if node.Kind == expr.ScalarSubquery && q.fixed != nil {
-		resolved := q.resolved
-		q.resolved = nil
 		fixed = q.fixed()
-		q.resolved = resolved
 	}
 	sub, outer, err := q.correlated(srcs, fixed, q.outer, s, func(in *query) (*plan.Plan, error) { return in.finish(run) })
 	if err != nil {
@@ -116,20 +113,8 @@ func (q *query) correlated(srcs []*source, fixed map[int]*expr.Const, further fu
 // fix returns the columns over scope that an equality in where, a condition before its names are resolved, gives one
 // value in all rows that pass.
 func (q *query) fix(where parser.Expr, scope *expr.Scope) map[int]*expr.Const {
-	b, ok := where.(*parser.Binary)
-	if !ok {
-		return nil
-	}
-	if b.Op == "AND" {
-		out := q.fix(b.X, scope)
-		for i, v := range q.fix(b.Y, scope) {
-			if out == nil {
-				out = map[int]*expr.Const{}
-			}
-			out[i] = v
-		}
-		return out
-	}
+	defer func(resolved func(own bool)) { q.resolved = resolved }(q.resolved)
+	q.resolved = nil
 	known := func(e parser.Expr) bool {
 		switch e.(type) {
 		case *parser.ColumnRef, *parser.Literal, *parser.Param:
@@ -137,27 +122,25 @@ func (q *query) fix(where parser.Expr, scope *expr.Scope) map[int]*expr.Const {
 		}
 		return false
 	}
-	if b.Op != "=" || !known(b.X) || !known(b.Y) {
-		return nil
+	out := map[int]*expr.Const{}
+	for _, c := range conjunctsOf(where) {
+		b, ok := c.(*parser.Binary)
+		if !ok || b.Op != "=" || !known(b.X) || !known(b.Y) {
+			continue
+		}
+		x, err := expr.CompileCondition(b, scope)
+		if err != nil {
+			continue // the compilation of the whole WHERE returns it
+		}
+		if eq, ok := expr.Fold(x, q.env.Loc).(*expr.Compare); ok && eq.Op == expr.EQ {
+			c, column := eq.X.(*expr.Column)
+			v, constant := eq.Y.(*expr.Const) // a constant is always on the right
+			if column && constant && v.Val.Type() == c.Typ && exact(c) {
+				out[c.Index] = v
+			}
+		}
 	}
-	x, err := expr.CompileCondition(b, scope)
-	if err != nil {
-		return nil // it is returned where the whole WHERE is compiled
-	}
-	eq, _ := expr.Fold(x, q.env.Loc).(*expr.Compare)
-	if eq == nil || eq.Op != expr.EQ {
-		return nil
-	}
-	c, _ := eq.X.(*expr.Column)
-	v, _ := eq.Y.(*expr.Const)
-	if c == nil {
-		c, _ = eq.Y.(*expr.Column)
-		v, _ = eq.X.(*expr.Const)
-	}
-	if c == nil || v == nil || v.Val.Type() != c.Typ || !exact(c) {
-		return nil
-	}
-	return map[int]*expr.Const{c.Index: v}
+	return out
 }
 
 // frozen copies srcs as they are: joins around them may yet move their columns, and a sub-query is planned again after that.

@@ -81,7 +81,7 @@ func (a *aggregateOp) begin() {
 		totals = [][]types.Value{nil} // without GROUP BY there is always one group
 	}
 	for _, values := range totals {
-		a.hold(string(rowKey(nil, values)), values)
+		a.hold(string(RowKey(nil, values)), values)
 	}
 }
 
@@ -125,7 +125,7 @@ func (a *aggregateOp) add(row []types.Value) error {
 	}
 	g := a.last
 	if g == nil || !slices.Equal(g.values, a.vals) { // rows of the same group often follow one another
-		a.key = rowKey(a.key[:0], a.vals)
+		a.key = RowKey(a.key[:0], a.vals)
 		g = a.groups[string(a.key)]
 	}
 	if g == nil {

@@ -31,7 +31,7 @@ func (d *distinctOp) Next(ctx context.Context) ([][]types.Value, error) {
 		}
 		d.out = d.out[:0]
 		for _, r := range rows {
-			d.key = rowKey(d.key[:0], r)
+			d.key = RowKey(d.key[:0], r)
 			if _, ok := d.seen[string(d.key)]; ok {
 				continue
 			}
@@ -77,8 +77,8 @@ func (d *distinctOp) Close() error {
 	return d.in.Close()
 }
 
-// rowKey appends bytes that are equal for rows of equal values.
-func rowKey(dst []byte, row []types.Value) []byte {
+// RowKey appends bytes that are equal for rows of equal values.
+func RowKey(dst []byte, row []types.Value) []byte {
 	for _, v := range row {
 		dst = v.AppendKey(dst)
 	}

@@ -142,7 +142,7 @@ rows:
 			}
 			keys = append(keys, v.Clone())
 		}
-		if k := string(rowKey(nil, keys)); !seen[k] {
+		if k := string(RowKey(nil, keys)); !seen[k] {
 			seen[k] = true
 			batch = append(batch, keys)
 		}

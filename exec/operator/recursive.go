@@ -46,7 +46,7 @@ func (r *recursiveOp) keep(rows [][]types.Value) ([][]types.Value, error) {
 	r.out = r.out[:0]
 	for _, row := range rows {
 		if r.node.Distinct {
-			key := string(rowKey(nil, row))
+			key := string(RowKey(nil, row))
 			if _, ok := r.seen[key]; ok {
 				continue
 			}

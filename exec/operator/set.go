@@ -78,7 +78,7 @@ func (s *setOp) load(ctx context.Context) error {
 	}
 	return Drain(ctx, s.right, func(rows [][]types.Value) error {
 		for _, r := range rows {
-			s.key = rowKey(s.key[:0], r)
+			s.key = RowKey(s.key[:0], r)
 			if _, ok := s.counts[string(s.key)]; !ok {
 				if err := s.budget.Take(int64(len(s.key))+64, what); err != nil {
 					return err
@@ -103,7 +103,7 @@ func (s *setOp) Next(ctx context.Context) ([][]types.Value, error) {
 		}
 		s.out = s.out[:0]
 		for _, r := range rows {
-			s.key = rowKey(s.key[:0], r)
+			s.key = RowKey(s.key[:0], r)
 			n := s.counts[string(s.key)]
 			if s.node.All && n > 0 {
 				s.counts[string(s.key)] = n - 1
