@@ -30,6 +30,7 @@ type line struct {
 	Steal      float64 `json:"steal"`
 	Peak       float64 `json:"hwm_mb"`
 	RSS        float64 `json:"rss_mb"`
+	Disturbed  bool    `json:"disturbed"` // other programs took more than half a core: run.sh repeats it
 }
 
 type cell struct {
@@ -62,20 +63,29 @@ var targets = []target{
 	{"W11", 1, "G", "wall", 0.8}, {"W11", 1, "P", "wall", 0.5},
 }
 
-// measured reads the lines that the programs printed.
+// measured reads the lines that the programs printed. Disturbed ones count only if there is no other of their kind.
 func measured(file string) (map[cell][]line, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	runs := map[cell][]line{}
+	runs, disturbed := map[cell][]line{}, map[cell][]line{}
 	sc := bufio.NewScanner(f)
 	for sc.Scan() {
 		var l line
 		if json.Unmarshal(sc.Bytes(), &l) == nil && l.Ops > 0 {
 			c := cell{l.Workload, l.Clients, l.Peer}
-			runs[c] = append(runs[c], l)
+			of := runs
+			if l.Disturbed {
+				of = disturbed
+			}
+			of[c] = append(of[c], l)
+		}
+	}
+	for c, ls := range disturbed {
+		if len(runs[c]) == 0 {
+			runs[c] = ls
 		}
 	}
 	return runs, sc.Err()
