@@ -80,7 +80,7 @@ func (db *DB) Pieces(ctx context.Context, sql string, args ...any) (*Pieces, err
 		err = fmt.Errorf("the local zone differs from the zone %q of the time zone database", text.Zone)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the time zone of a statement in pieces must have a name that others know: %w", err)
+		return nil, fmt.Errorf("a statement is cut into pieces only in a time zone that has a name on other machines, too: %w", err)
 	}
 	out := &Pieces{Columns: columnTypes(cut.Columns), Warnings: cut.Warnings}
 	for _, c := range cut.Pieces {

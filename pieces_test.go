@@ -229,7 +229,7 @@ func TestPiecesInAZoneOfOnesOwn(t *testing.T) {
 		ok  bool
 	}{{time.UTC, true}, {time.FixedZone("UTC", 0), true}, {zone(t, "Europe/Berlin"), true}, {time.FixedZone("UTC", 3600), false}, {time.FixedZone("Europe/Berlin", 7200), false}, {time.FixedZone("", 0), false}, {time.FixedZone("Here", 0), false}} {
 		_, err := db.Pieces(context.Background(), "SELECT host FROM m", hql.QueryOptions{Location: c.loc})
-		if (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "must have a name that others know") {
+		if (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "that has a name on other machines") {
 			t.Errorf("%s: %v", c.loc, err)
 		}
 	}

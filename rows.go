@@ -196,7 +196,7 @@ func (r Row) Len() int { return len(r.values) }
 // Columns returns the names of the columns.
 func (r Row) Columns() []string { return r.rows.Columns() }
 
-// Raw returns the values, valid as long as the row.
+// Raw returns the values. They are valid only as long as the row is.
 func (r Row) Raw() []types.Value { return r.values }
 
 // Values returns copies of the values as Go values: int64, float64, bool, string, []byte, time.Time (TIMESTAMP, and DATE

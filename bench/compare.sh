@@ -8,7 +8,7 @@
 # clients, and what no peer has. At the end come the tables of docs/speed.md.
 #
 # PEERS_DIR   the peers' programs and the server's scripts (default ../shared/bench beside the project)
-# WORK        where they are copied to, with the server's data; a folder that is there already is used again, tables
+# WORK        where they are copied to, with the server's data; a folder that is already there is used again, tables
 #             and all (default: a new temporary one, deleted at the end)
 # CLUSTER_DIR the scripts that start a cluster of several servers, for one of the workloads of MORE (default ../shared/chaos beside the
 #             project; without them it is left out). Its data go into WORK, its ports are 23181 and 23600 to 23623

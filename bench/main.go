@@ -8,7 +8,6 @@
 //
 // The environment sets ZK (quorum), WARM and DUR (seconds), SPID (the servers' process ids, for their CPU time), WARMRUNS,
 // EXEC_NS (when the process was started) and H0 (first host of W11).
-// servers' processes, for their CPU time), WARMRUNS, EXEC_NS (when the process was started), H0 (first host of W11).
 package main
 
 import (

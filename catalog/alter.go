@@ -9,8 +9,8 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// Altered returns the definition of t after changes; t's own definition if they change nothing. All nodes have the
-// position at, except those of the changes.
+// Altered returns the definition of t after changes, or t.Def if they change nothing. Nodes that come from t.Def get the
+// position at; those of the changes keep theirs.
 func (t *Table) Altered(changes []parser.Change, at parser.Pos) (*parser.CreateTable, error) {
 	a := alteration{table: t, def: t.Def.At(at)}
 	for _, c := range changes {
@@ -108,7 +108,7 @@ func (a *alteration) addColumn(c parser.Change) error {
 		if c.If {
 			return nil
 		}
-		return parser.Errorf(c.Column.Pos, "column %q exists already", c.Column.Name)
+		return parser.Errorf(c.Column.Pos, "column %q already exists", c.Column.Name)
 	}
 	if c.Column.NotNull || c.Column.PrimaryKey {
 		return parser.Errorf(c.Column.Pos, "rows that exist have no %s: a column that is added may be NULL and is in no key", c.Column.Name).
@@ -122,7 +122,7 @@ func (a *alteration) addColumn(c parser.Change) error {
 func (a *alteration) rename(i int, c parser.Change) error {
 	col := &a.def.Columns[i]
 	if j, there := a.column(c.To); there && j != i {
-		return parser.Errorf(c.Pos, "column %q exists already", c.To)
+		return parser.Errorf(c.Pos, "column %q already exists", c.To)
 	}
 	if is, ok := a.table.Column(col.Name); ok && col.From == nil && !is.KeyPart {
 		col.From = &parser.ColumnSource{Pos: c.Pos, Family: is.Family, Qualifier: is.Qualifier}

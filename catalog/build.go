@@ -189,7 +189,7 @@ func defaultFamily(def *parser.CreateTable) string {
 
 func checkFamilyName(name string) error {
 	if name == "" || len(name) > 127 || strings.ContainsAny(name, ":/") || name[0] == '.' {
-		return fmt.Errorf("%q is no name for a family (1 to 127 bytes, no ':' or '/')", name)
+		return fmt.Errorf("%q is not a valid family name (1 to 127 bytes, no ':' or '/')", name)
 	}
 	return nil
 }
@@ -400,7 +400,7 @@ func (b *builder) layouts() error {
 		}
 		for _, o := range b.t.Layouts {
 			if !namesApart(o.Stored, l.Stored) && !apart(o.Key, l.Key) {
-				return parser.Errorf(d.Pos, "layouts %s and %s may be stored in one table, where their rows cannot be told apart", o.Name, l.Name).
+				return parser.Errorf(d.Pos, "layouts %s and %s may be stored in one table, where their rows cannot be distinguished", o.Name, l.Name).
 					WithHint("give each its own STORED IN, with a name that the other cannot have, or begin their keys with different literals")
 			}
 		}
@@ -432,7 +432,7 @@ func (b *builder) included() error {
 			case slices.ContainsFunc(l.Included, func(c *Column) bool { return c.Index == of.Index }):
 				return parser.Errorf(in.Pos, "column %q is included twice", in.Name)
 			case in.From != nil && in.From.Parts != nil:
-				return parser.Errorf(in.From.Pos, "the qualifier of a column that an entry carries is not made of parts")
+				return parser.Errorf(in.From.Pos, "the qualifier of a column in INCLUDE cannot be made of parts")
 			}
 			c := *of
 			if in.From != nil {
@@ -498,18 +498,18 @@ func (b *builder) refuseDrawn(l *Layout) error {
 	for _, p := range slices.Concat(l.Stored.Parts, l.Key.Parts) {
 		if p.Drawn() {
 			return parser.Errorf(p.Def.Pos, "%s is drawn at random: the entries of %s could not be found again by their rows", p.Source, l.Name).
-				WithHint("a part that the row determines spreads them too: LEFT(MD5(column), 1), or CRC32(column) %% 8 AS UINT8")
+				WithHint("spread them by a part that is computed from the row: LEFT(MD5(column), 1), or CRC32(column) %% 8 AS UINT8")
 		}
 	}
 	primary := b.t.Layouts[0]
 	if l.Packed != nil {
 		return parser.Errorf(l.Pos, "%s %s cannot lead to its rows: a row of HBase holds several of %s, each in a cell", l.Kind, l.Name, b.t.Name).
-			WithHint("a table of its own, with its own ROW KEY, that is written as well")
+			WithHint("write the rows into a second table, with a ROW KEY of its own, too")
 	}
 	for _, p := range slices.Concat(primary.Stored.Parts, primary.Key.Parts) {
 		if p.Drawn() {
 			return parser.Errorf(l.Pos, "%s %s cannot lead to its rows: part %s of their ROW KEY is drawn at random", l.Kind, l.Name, p.Source).
-				WithHint("a part that the row determines spreads them too: LEFT(MD5(column), 1), or CRC32(column) %% 8 AS UINT8")
+				WithHint("spread them by a part that is computed from the row: LEFT(MD5(column), 1), or CRC32(column) %% 8 AS UINT8")
 		}
 	}
 	return nil

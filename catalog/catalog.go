@@ -233,7 +233,7 @@ type Coarse interface {
 
 // OneScale is an Encoding of DECIMAL that may store 1.50 as 1.5.
 type OneScale interface {
-	// OneScale reports whether it does.
+	// OneScale reports whether the encoding does so.
 	OneScale() bool
 }
 
@@ -242,9 +242,9 @@ func oneScale(e Encoding) bool {
 	return ok && s.OneScale()
 }
 
-// CellsOnly is an Encoding that may be barred from keys, because different values can have the same bytes.
+// CellsOnly is an Encoding that may be for cells only, not for keys, because different values can have the same bytes.
 type CellsOnly interface {
-	// CellsOnly reports whether it is barred.
+	// CellsOnly reports whether keys cannot use the encoding.
 	CellsOnly() bool
 }
 

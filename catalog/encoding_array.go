@@ -118,7 +118,7 @@ func (e countedArray) Append(dst []byte, v types.Value) ([]byte, error) {
 	return dst, nil
 }
 
-var errArray = errors.New("it is no array")
+var errArray = errors.New("it is not a valid array")
 
 func (e countedArray) Decode(src []byte) (types.Value, error) {
 	next := func() (n uint32, ok bool) {

@@ -255,7 +255,7 @@ func (e moment96) Decode(src []byte) (types.Value, error) {
 	rest := int64(binary.BigEndian.Uint32(src[8:]))
 	switch {
 	case rest >= nanosPerMilli:
-		return types.Value{}, fmt.Errorf("%d nanoseconds are a millisecond or more", rest)
+		return types.Value{}, fmt.Errorf("%d nanoseconds are out of range: a millisecond has 1000000", rest)
 	case e.t == types.Decimal:
 		n := big.NewInt(v.Int())
 		return nanosValue(n.Add(n.Mul(n, big.NewInt(nanosPerMilli)), big.NewInt(rest))), nil

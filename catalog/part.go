@@ -156,11 +156,11 @@ func (p *Part) Injective() bool { return p.injective }
 //	REVERSE(domain)               0
 func (p *Part) Monotone() int { return p.slope }
 
-// Order tells how the order of the part's bytes relates to the order of its values.
+// Order says how the order of the part's bytes relates to the order of its values.
 //
 //	n AS ORDERED INT64     Ascending
-//	n AS INT64             TwosComplement: negative numbers stand behind the others
-//	n AS TEXT              Unordered: '10' stands before '9'
+//	n AS INT64             TwosComplement: negative numbers sort after the others
+//	n AS TEXT              Unordered: '10' sorts before '9'
 //
 // For an INVERTED encoding it is the order of the bytes that the encoding inverts: see Rises.
 func (p *Part) Order() Order { return p.Encoding.Order() &^ Inverted }
@@ -210,7 +210,7 @@ func (p *Part) InOrder(b []byte) ByteRange {
 // if the bytes are inverted). Then the keys sort like the values.
 //
 //	uid AS TEXT, X'00', ...      true: nothing is less than the delimiter
-//	uid AS TEXT, '|', ...        false: 'a|' stands behind 'aX|'
+//	uid AS TEXT, '|', ...        false: 'a|' sorts after 'aX|'
 //	uid AS TEXT at the end       true
 //	uid AS INVERTED TEXT, X'FF'  true
 func (p *Part) PrefixFirst() bool {

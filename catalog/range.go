@@ -9,8 +9,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// ByteRange is a range [Lo, Hi) of the first bytes of encoded values. A nil Hi is unbounded, within the bytes before
-// the part.
+// ByteRange is a range [Lo, Hi) of the first bytes of the encoded values of a key part. A nil Hi is no upper bound.
 type ByteRange struct {
 	Lo, Hi []byte
 	Point  bool // Lo is the whole encoding of the one value Value

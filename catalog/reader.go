@@ -192,8 +192,8 @@ func (r *KeyReader) name(row []types.Value, qualifier []byte, same int) error {
 	return nil
 }
 
-// verify recomputes the parts that follow from others: hashes, buckets, salts. It skips those that the leading same
-// parts determine, which it checked in an earlier row.
+// verify recomputes the parts that follow from others: hashes, buckets, salts. The first same
+// parts are equal to those of the row before: verify skips the parts that depend only on them.
 func (r *KeyReader) verify(row []types.Value, qualifier []byte, same int) error {
 	for i, ref := range r.l.check {
 		if same > 0 && r.l.checkedBy[i] < same || ref.from == 2 && qualifier == nil {

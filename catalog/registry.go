@@ -75,10 +75,10 @@ func (c *Catalog) Replace(t *Table) {
 func (c *Catalog) taken(name string, at parser.Pos) error {
 	name = strings.ToLower(name)
 	if t := c.tables[name]; t != nil {
-		return parser.Errorf(at, "table %q exists already", t.Name)
+		return parser.Errorf(at, "table %q already exists", t.Name)
 	}
 	if v := c.views[name]; v != nil {
-		return parser.Errorf(at, "view %q exists already", v.Name)
+		return parser.Errorf(at, "view %q already exists", v.Name)
 	}
 	return nil
 }

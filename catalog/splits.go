@@ -156,7 +156,7 @@ func (p *Part) holdsText() bool {
 //
 //	uid AS TEXT(6), 'a'                       true
 //	DATE(ts) AS TEXT('yyyyMMdd'), '2024'      true
-//	id AS INT32, '2000'                       false: it is no number of four bytes
+//	id AS INT32, '2000'                       false: it is not a number of four bytes
 func (p *Part) takesText(s string) bool {
 	if p.Literal != nil {
 		return true

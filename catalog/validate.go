@@ -374,7 +374,7 @@ func (b *builder) holdTimes() error {
 			}
 		}
 		if known && coarse != nil {
-			err := parser.Errorf(coarse.Def.Pos, "%s cannot hold every %s that column %s has elsewhere", coarse.Source, col.Type, col.Name)
+			err := parser.Errorf(coarse.Def.Pos, "%s cannot hold every %s that the other ROW KEYs and cells of column %s can", coarse.Source, col.Type, col.Name)
 			if e, ok := coarse.Encoding.(Coarse); ok && e.Unit() != "" && coarse.Expr.Type() != types.Time {
 				err = err.WithHint("store the start of its unit: DATE_TRUNC('%s', %s) AS %s", e.Unit(), coarse.Def.Expr, coarse.Encoding)
 			}

@@ -66,7 +66,7 @@ func TestRedefinedBesideTheQuery(t *testing.T) {
 			if at == 0 {
 				steps = st.n.Load()
 			}
-			if !strings.HasPrefix(got, x.was) && (at == 0 || !strings.HasPrefix(got, x.want) && !strings.Contains(got, "dropped or defined anew") && !strings.Contains(got, "does not exist")) {
+			if !strings.HasPrefix(got, x.was) && (at == 0 || !strings.HasPrefix(got, x.want) && !strings.Contains(got, "dropped or redefined") && !strings.Contains(got, "does not exist")) {
 				t.Errorf("%s, at call %d of %d: %s", x.name, at, steps, got)
 			}
 			for _, w := range []*world{w, late} {

@@ -95,7 +95,7 @@ func (r *run) keepsRows(ctx context.Context, t, now *catalog.Table, at parser.Po
 	for _, f := range t.RowFamilies() {
 		if families != nil && !slices.Contains(families, f) {
 			return parser.Errorf(at, "no column of %s would be in family %s: rows that have cells there alone would not be found", t.Name, f).
-				WithHint("the last column of a family stays; CREATE OR REPLACE EXTERNAL TABLE defines an EXTERNAL table without it")
+				WithHint("keep one column of each family, or define an EXTERNAL table again with CREATE OR REPLACE EXTERNAL TABLE")
 		}
 	}
 	for _, l := range t.Layouts {
@@ -111,8 +111,8 @@ func (r *run) keepsRows(ctx context.Context, t, now *catalog.Table, at parser.Po
 		}
 		for _, f := range now.Families {
 			if !slices.ContainsFunc(have, func(h hbase.Family) bool { return h.Name == f.Name }) {
-				return parser.Errorf(at, "the HBase table %s has no family %s: a definition changes alone", storedName(l), f.Name).
-					WithHint("alter '%s', '%s' in HBase's shell adds it", storedName(l), f.Name)
+				return parser.Errorf(at, "the HBase table %s has no family %s, and ALTER TABLE changes only the definition", storedName(l), f.Name).
+					WithHint("add it in HBase's shell: alter '%s', '%s'", storedName(l), f.Name)
 			}
 		}
 	}
@@ -143,7 +143,7 @@ func (r *run) redefine(ctx context.Context, t, now *catalog.Table, at parser.Pos
 	if !ok {
 		return nil, changed
 	}
-	if err := r.engine.settle(ctx); err != nil {
+	if err := r.engine.awaitRefresh(ctx); err != nil {
 		return nil, keptError{err}
 	}
 	return current, nil
@@ -210,7 +210,7 @@ func (r *run) fillIndex(ctx context.Context, t *catalog.Table, name string) erro
 	name = t.Layouts[i].Name
 	_, err := r.newWriter(t).CheckLayout(ctx, i, true)
 	if err == nil {
-		err = r.unwritten(ctx, t)
+		err = r.checkBeforeWrite(ctx, t)
 	}
 	if err == nil {
 		var filled *catalog.Table

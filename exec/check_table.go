@@ -42,5 +42,5 @@ func (r *run) check(ctx context.Context, s *parser.CheckTable) (*Rows, error) {
 			rows = append(rows, []types.Value{name, types.NewString("entries unlike their row"), types.NewInt(found.Unlike)})
 		}
 	}
-	return r.table(columns, rows), r.unchanged(ctx, t)
+	return r.table(columns, rows), r.checkUnchanged(ctx, t)
 }

@@ -271,7 +271,7 @@ func (c *copier) unit() string {
 	return "line"
 }
 
-// into prepares for rows with the named columns.
+// into prepares the copier for lines that hold the named columns.
 func (c *copier) into(names []parser.Name) error {
 	cols, err := targetColumns(c.table, names, c.pos)
 	if err != nil {

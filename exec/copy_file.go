@@ -38,7 +38,7 @@ func createCopy(name string, overwrite bool) (*copyFile, error) {
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
 		return &copyFile{File: f}, err
 	case !overwrite:
-		return nil, fmt.Errorf("%s is there already: WITH (OVERWRITE = TRUE) replaces it", name)
+		return nil, fmt.Errorf("%s is already there: WITH (OVERWRITE = TRUE) replaces it", name)
 	}
 	target := name
 	mode := fs.FileMode(0o666)

@@ -302,9 +302,9 @@ func TestCopyFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := &world{t, New(ReadOnly(c), w.Catalog(), Config{FullScan: AllowFullScan})}
-	read.refused("is there already: WITH (OVERWRITE = TRUE) replaces it", "COPY t TO '"+file+"'")
-	read.refused("is there already", "COPY t TO '"+link+"'")
-	w.refused("is there already", "COPY t TO '"+link+"' WITH (OVERWRITE = FALSE)")
+	read.refused("is already there: WITH (OVERWRITE = TRUE) replaces it", "COPY t TO '"+file+"'")
+	read.refused("is already there", "COPY t TO '"+link+"'")
+	w.refused("is already there", "COPY t TO '"+link+"' WITH (OVERWRITE = FALSE)")
 	w.refused("OVERWRITE is TRUE or FALSE", "COPY t TO '"+link+"' WITH (OVERWRITE = 3)")
 	w.refused("unknown option OVERWRITE", "COPY t FROM '"+link+"' WITH (OVERWRITE = TRUE)")
 	nowhere := filepath.Join(dir, "nowhere", "f.csv")

@@ -124,7 +124,7 @@ func columnsOfQuery(s *parser.CreateTable, from []plan.OutputColumn) ([]parser.C
 	}
 	for _, d := range s.Columns {
 		if !slices.ContainsFunc(from, func(c plan.OutputColumn) bool { return strings.EqualFold(d.Name, c.Name) }) {
-			return nil, parser.Errorf(d.Pos, "the query has no column %q", d.Name).WithHint("expression AS %s names one so", parser.QuoteName(d.Name))
+			return nil, parser.Errorf(d.Pos, "the query has no column %q", d.Name).WithHint("name one in its select list: expression AS %s", parser.QuoteName(d.Name))
 		}
 	}
 	return out, nil

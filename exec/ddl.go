@@ -28,7 +28,7 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	if err := r.engine.reload(ctx); err != nil {
 		return nil, err
 	}
-	taken := parser.Errorf(s.NamePos, "table %q exists already", s.Name).Of(errTableExists)
+	taken := parser.Errorf(s.NamePos, "table %q already exists", s.Name).Of(errTableExists)
 	if t, ok := cat.Table(s.Name); ok {
 		if s.Replace {
 			return r.replaceTable(ctx, s, t)
@@ -39,7 +39,7 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 		return nil, taken
 	}
 	if v, ok := cat.View(s.Name); ok {
-		return nil, parser.Errorf(s.NamePos, "view %q exists already", v.Name)
+		return nil, parser.Errorf(s.NamePos, "view %q already exists", v.Name)
 	}
 	if err := r.unclaimed(ctx, s.Name, s.NamePos); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 		err = r.makeAgain(ctx, now)
 	}
 	if err == nil && len(t.Lookups()) > 0 { // users who write numbers themselves must keep them from being drawn
-		err = r.engine.settle(ctx)
+		err = r.engine.awaitRefresh(ctx)
 	}
 	if err == nil {
 		r.noteIndexes(t)
@@ -214,7 +214,7 @@ func (r *run) stillWanted(ctx context.Context, t *catalog.Table, made []string) 
 	}
 	err := r.engine.reload(ctx)
 	if err == nil {
-		err = r.unwritten(ctx, t)
+		err = r.checkBeforeWrite(ctx, t)
 	}
 	if err != nil {
 		err = errors.Join(err, r.unmake(ctx, t, made))
@@ -264,7 +264,7 @@ func (r *run) mayTake(ctx context.Context, t *catalog.Table, name string) error 
 	if o := r.sharing(t, name); o != nil && !o.External {
 		return nil
 	}
-	refused := parser.Errorf(t.Def.NamePos, "the HBase table %s exists already", name).
+	refused := parser.Errorf(t.Def.NamePos, "the HBase table %s already exists", name).
 		WithHint("CREATE EXTERNAL TABLE maps a table that exists; STORED IN names another one")
 	if ours, err := r.made(ctx, name); err != nil || !ours {
 		return cmp.Or[error](err, refused)

@@ -86,7 +86,7 @@ func TestDefinedByOne(t *testing.T) {
 				_, _, err := w.try("CREATE TABLE t (id INT, v INT) ROW KEY " + keys[i])
 				if err == nil {
 					won[i] = keys[i]
-				} else if err.Error() != `table "t" exists already` {
+				} else if err.Error() != `table "t" already exists` {
 					t.Error(err)
 				}
 				if _, _, err = w.try(fmt.Sprintf("INSERT INTO t VALUES (%d, %[1]d)", i)); err != nil {
@@ -128,7 +128,7 @@ func TestReplacedAtTheLastMoment(t *testing.T) {
 		ws[0].run("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1); CREATE VIEW w AS SELECT id FROM t")
 		late := newWorld(t, &forestalled{c, hook{f: func() { ws[0].run(other) }}}, Config{FullScan: AllowFullScan})
 		_, _, err := late.try("CREATE OR REPLACE VIEW w AS SELECT id + 2 AS id FROM t")
-		if err == nil || err.Error() != `view "w" was dropped or defined anew by another connection: run it again` {
+		if err == nil || err.Error() != `view "w" was dropped or redefined by another connection: run it again` {
 			t.Errorf("%s: %v", other, err)
 		}
 		if want != "" {
@@ -162,7 +162,7 @@ func TestDefinitionsOfOthers(t *testing.T) {
 				w.run("CREATE TABLE t (s STRING FROM f:s, id INT) ROW KEY " + keys[k])
 				key = k
 			case r.IntN(8) == 0:
-				w.refused("exists already", "CREATE TABLE t (id INT PRIMARY KEY)")
+				w.refused("already exists", "CREATE TABLE t (id INT PRIMARY KEY)")
 				w.run("CREATE TABLE IF NOT EXISTS t (id INT PRIMARY KEY)")
 				w.run("DROP TABLE t")
 				key, rows = -1, map[int]bool{}
@@ -181,7 +181,7 @@ func TestDefinitionsOfOthers(t *testing.T) {
 	})
 }
 
-// A statement that reads on while its table is dropped and defined anew by another connection fails.
+// A statement that reads on while its table is dropped and redefined by another connection fails.
 func TestDefinedAnewWhileRead(t *testing.T) {
 	_, c := newStore(t)
 	ws := connections(t, c, 2)
@@ -196,7 +196,7 @@ func TestDefinedAnewWhileRead(t *testing.T) {
 	for err == nil {
 		_, err = rows.Next()
 	}
-	if err == nil || !strings.Contains(err.Error(), "table t was dropped or defined anew while the statement ran") {
+	if err == nil || !strings.Contains(err.Error(), "table t was dropped or redefined while the statement ran") {
 		t.Error(err)
 	}
 	ws[0].expect("7|70", "SELECT * FROM t WHERE v = 70")
@@ -216,7 +216,7 @@ func TestDefinedAnewBeforeTheFirstRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer rows.Close()
-	if got, err := rows.Next(); err == nil || !strings.Contains(err.Error(), "table t was dropped or defined anew while the statement ran") {
+	if got, err := rows.Next(); err == nil || !strings.Contains(err.Error(), "table t was dropped or redefined while the statement ran") {
 		t.Errorf("%v %v", got, err)
 	}
 }
@@ -343,7 +343,7 @@ func checkForeignTables(t *testing.T, c hbase.Client) {
 		"CREATE TABLE ddl_own (k STRING, v STRING) ROW KEY (k AS TEXT) STORED IN 'default:ddl_prod'",
 		"CREATE TABLE ddl_own (k STRING, v STRING) ROW KEY (k AS TEXT) ROW KEY other (v AS TEXT(1), k AS TEXT) STORED IN 'ddl_prod'",
 	} {
-		ws[0].refused("the HBase table ddl_prod exists already", ddl)
+		ws[0].refused("the HBase table ddl_prod already exists", ddl)
 	}
 	if _, err := c.Families(ctx, "ddl_own"); !errors.Is(err, hbase.ErrNoTable) {
 		t.Errorf("a refused CREATE TABLE left a table: %v", err)
@@ -376,7 +376,7 @@ func checkForeignTables(t *testing.T, c hbase.Client) {
 		t.Fatal(err)
 	}
 	defer c.DropTable(ctx, "ddl_empty", nil)
-	ws[0].refused("the HBase table ddl_empty exists already", "CREATE TABLE ddl_empty (k STRING, v STRING) ROW KEY (k AS TEXT)")
+	ws[0].refused("the HBase table ddl_empty already exists", "CREATE TABLE ddl_empty (k STRING, v STRING) ROW KEY (k AS TEXT)")
 	ws[0].run("CREATE TABLE ddl_own (k STRING, v STRING) ROW KEY (k AS TEXT); CREATE TABLE ddl_too (k STRING, v STRING) ROW KEY (k AS TEXT) STORED IN 'default:ddl_own'")
 	if _, warnings, err := ws[1].try("DROP TABLE ddl_own"); err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "ddl_too is stored in it too") {
 		t.Errorf("%v %q", err, warnings)
@@ -449,7 +449,7 @@ func TestDefinedAtTheLastMoment(t *testing.T) {
 	late := newWorld(t, &forestalled{c, hook{f: func() {
 		ws[0].run("CREATE TABLE t (id INT, v INT) ROW KEY (id AS ORDERED INT32); INSERT INTO t VALUES (-1, 5)")
 	}}}, Config{FullScan: AllowFullScan})
-	if _, _, err := late.try("CREATE TABLE t (id INT, v INT) ROW KEY (id AS TEXT)"); err == nil || err.Error() != `table "t" exists already` {
+	if _, _, err := late.try("CREATE TABLE t (id INT, v INT) ROW KEY (id AS TEXT)"); err == nil || err.Error() != `table "t" already exists` {
 		t.Errorf("got %v", err)
 	}
 	for _, w := range []*world{late, ws[0], ws[1]} {
@@ -585,7 +585,7 @@ func (c *late) Families(ctx context.Context, table string) ([]hbase.Family, erro
 
 // A table that another has made meanwhile is refused as one that was there before.
 func TestTableMadeMeanwhile(t *testing.T) {
-	for family, want := range map[string]string{"f": "the HBase table t exists already", "g": `the HBase table t exists and has no family "f"`} {
+	for family, want := range map[string]string{"f": "the HBase table t already exists", "g": `the HBase table t exists and has no family "f"`} {
 		_, c := newStore(t)
 		if err := c.CreateTable(t.Context(), "t", []hbase.Family{{Name: family}}, nil); err != nil {
 			t.Fatal(err)

@@ -131,7 +131,7 @@ func (r *run) dropUnreadable(ctx context.Context, s *parser.DropTable, row defin
 	if err := r.engine.reload(ctx); err != nil {
 		return nil, err
 	}
-	return r.done(-1), r.engine.settle(ctx)
+	return r.done(-1), r.engine.awaitRefresh(ctx)
 }
 
 // all drops the definition and the HBase tables, up to the first error.
@@ -178,7 +178,7 @@ func (d *drop) hide(ctx context.Context) error {
 		e.catalog.Drop(d.table.Name)
 	}
 	e.lookups.Clear() // the table may be a look-up table, whose numbers are cached
-	return e.settle(ctx)
+	return e.awaitRefresh(ctx)
 }
 
 // failed returns the error that ended the drop. If nothing was dropped, it restores the table.
@@ -272,5 +272,5 @@ func (r *run) unclaimed(ctx context.Context, name string, at parser.Pos) error {
 	if _, half := row.statement(); half {
 		return parser.Errorf(at, "table %q is being dropped", name).WithHint("DROP TABLE %s drops what is left of it", parser.QuoteName(name))
 	}
-	return parser.Errorf(at, "%q exists already: its definition in %s cannot be read", name, catalogTable).WithHint("DROP TABLE %s drops that definition", parser.QuoteName(name))
+	return parser.Errorf(at, "%q already exists: its definition in %s cannot be read", name, catalogTable).WithHint("DROP TABLE %s drops that definition", parser.QuoteName(name))
 }

@@ -37,7 +37,7 @@ func TestReadWhileDropped(t *testing.T) {
 						t.Errorf("alone %t, %s: %s: %s", alone, at, sql, got)
 					}
 				}
-				if got, err := rows.Next(); err == nil || !strings.Contains(err.Error(), "table t was dropped or defined anew while the statement ran") {
+				if got, err := rows.Next(); err == nil || !strings.Contains(err.Error(), "table t was dropped or redefined while the statement ran") {
 					t.Errorf("alone %t, %s: rows %v, %v", alone, at, got, err)
 				}
 			}
@@ -183,7 +183,7 @@ func TestUnreadableDefinition(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, sql := range []string{"CREATE TABLE IF NOT EXISTS u (id INT PRIMARY KEY)", "CREATE TABLE u AS SELECT 1 AS id", "CREATE VIEW u AS SELECT 1 AS id", "CREATE VIEW IF NOT EXISTS u AS SELECT 1 AS id"} {
-		w.refused(`"u" exists already: its definition in hql_catalog cannot be read`, sql)
+		w.refused(`"u" already exists: its definition in hql_catalog cannot be read`, sql)
 	}
 	other := connections(t, c, 1)[0]
 	for _, sql := range []string{"SELECT * FROM u", "INSERT INTO u VALUES (1)", "SHOW CREATE TABLE u", "SELECT * FROM t JOIN u ON t.id = u.id"} {
@@ -209,7 +209,7 @@ func TestMadeAgainWhileRead(t *testing.T) {
 	}
 	defer rows.Close()
 	ws[1].run("DROP TABLE t; " + inMany + "; INSERT INTO t VALUES (2, 21)")
-	if got, err := rows.Next(); err == nil || !strings.Contains(err.Error(), "table t was dropped or defined anew while the statement ran") {
+	if got, err := rows.Next(); err == nil || !strings.Contains(err.Error(), "table t was dropped or redefined while the statement ran") {
 		t.Errorf("%v %v", got, err)
 	}
 }
@@ -305,7 +305,7 @@ func TestAwaitedWhileDropped(t *testing.T) {
 			done <- err
 		}()
 	})
-	w.refused("table t was dropped or defined anew while the statement ran", "INSERT INTO t VALUES (1, 10)")
+	w.refused("table t was dropped or redefined while the statement ran", "INSERT INTO t VALUES (1, 10)")
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}

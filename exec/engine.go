@@ -161,7 +161,7 @@ type run struct {
 	env      *planner.Env
 	settings settings
 	args     Args
-	told     *told
+	seen     *seenStatistics
 	// subqueries runs the queries inside expressions; nil for a plan that is not to be run.
 	subqueries *subqueries
 	// repeated is set if the plans belong to a query that runs for many outer rows: then the estimates of a single plan
@@ -190,19 +190,19 @@ func (e *Engine) newRun(args Args, began moment) *run {
 	r, st := &p.run, &p.statement
 	p.postgres.Catalog, p.postgres.Funcs, p.postgres.Client, p.postgres.Planner = e.catalog, e.cfg.Funcs, session.Client, &p.env
 	p.postgres.Cache, p.postgres.Settings, p.env.Postgres = &e.postgres, session, &p.postgres
-	r.statement, r.env, r.told = st, &p.env, &p.told
+	r.statement, r.env, r.seen = st, &p.env, &p.seen
 	st.looked = &p.looked
 	st.budget, st.watched, st.Warn, st.Guard = &p.budget, &p.watched, &p.warnings, st
 	st.Client = limited(e.client, st.budget)
 	p.recorder.begin(began)
 	st.record(&p.recorder)
 	if e.cfg.Definitions != nil {
-		st.follow, st.asked = e.followForeign, &sync.Map{}
+		st.follow, st.followed = e.followForeign, &sync.Map{}
 	}
 	if opt.Watch != nil {
 		opt.Watch(func() Stats { return st.watched.Load().stats(e.client) })
 	}
-	p.numbers.Begin(lookup.Env{Client: e.client, Catalog: e.catalog, Cache: &e.lookups, Clock: e.clock, Statement: asked{r}})
+	p.numbers.Begin(lookup.Env{Client: e.client, Catalog: e.catalog, Cache: &e.lookups, Clock: e.clock, Statement: lookupStatement{r}})
 	st.Numbers = &p.numbers
 	return r
 }
@@ -225,7 +225,7 @@ type parts struct {
 	env       planner.Env
 	numbers   lookup.Numbers
 	postgres  pgcatalog.Session
-	told      told
+	seen      seenStatistics
 }
 
 // Run runs one statement. A query runs while its rows are read; the caller must Close them. Other statements are

@@ -207,7 +207,7 @@ func TestRefusedWrites(t *testing.T) {
 		{"column v", "INSERT INTO t VALUES (1, 'a', 'abc', 1)"},
 		{"is part of the rowkey", "UPDATE t SET a = 2 WHERE s = 'a'"},
 		{"unknown table", "DELETE FROM tt"},
-		{"exists already", "CREATE TABLE t (a INT) ROW KEY (a AS INT32)"},
+		{"already exists", "CREATE TABLE t (a INT) ROW KEY (a AS INT32)"},
 	} {
 		w.refused(c[0], c[1])
 	}

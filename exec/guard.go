@@ -128,7 +128,6 @@ const (
 
 // judge applies the full-scan policy to a table access. It decides by the key, by the number of rows that LIMIT allows,
 // or by statistics.
-// order, or by statistics.
 func (st *statement) judge(s *plan.Scan) verdict {
 	if s.Access.HitsPrefix() || st.allowFull || st.policy == AllowFullScan {
 		return passes

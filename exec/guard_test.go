@@ -227,7 +227,7 @@ func TestHitsPrefix(t *testing.T) {
 			}
 		}
 	}
-	w.refused("this hops over more values of host AS TEXT than the statistics of m say there are; ANALYZE m counts them anew; or allow a full scan: ALLOW FULL SCAN", queries[1])
+	w.refused("this hops over more values of host AS TEXT than the statistics of m say there are; ANALYZE m counts them again; or allow a full scan: ALLOW FULL SCAN", queries[1])
 	w.run("ANALYZE m")
 	for _, sql := range queries {
 		if hits(sql) {

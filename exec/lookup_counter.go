@@ -12,11 +12,11 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// asked implements lookup.Statement for a run.
-type asked struct{ *run }
+// lookupStatement implements lookup.Statement for a run.
+type lookupStatement struct{ *run }
 
 // Query reads the rows of q. It may run in the middle of another read of the statement.
-func (r asked) Query(ctx context.Context, q *parser.SelectCore, args []types.Value, f func(rows [][]types.Value) error) error {
+func (r lookupStatement) Query(ctx context.Context, q *parser.SelectCore, args []types.Value, f func(rows [][]types.Value) error) error {
 	env := *r.env
 	env.Args = args
 	p, err := r.resolved(ctx, func() (*plan.Plan, error) {
@@ -36,11 +36,11 @@ func (r asked) Query(ctx context.Context, q *parser.SelectCore, args []types.Val
 }
 
 // Count reads a counter, which is a row of hql_catalog.
-func (c asked) Count(ctx context.Context, name string) (n int64, ok bool, err error) {
-	if err := c.ensureCatalogTable(ctx); err != nil {
+func (r lookupStatement) Count(ctx context.Context, name string) (n int64, ok bool, err error) {
+	if err := r.ensureCatalogTable(ctx); err != nil {
 		return 0, false, err
 	}
-	rows, err := c.Client.Get(ctx, catalogTable, [][]byte{[]byte(counterPrefix + name)}, &hbase.ReadOptions{Families: []string{catalogFamily}})
+	rows, err := r.Client.Get(ctx, catalogTable, [][]byte{[]byte(counterPrefix + name)}, &hbase.ReadOptions{Families: []string{catalogFamily}})
 	if err != nil {
 		return 0, false, err
 	}
@@ -56,13 +56,13 @@ func (c asked) Count(ctx context.Context, name string) (n int64, ok bool, err er
 }
 
 // Begin writes a counter's cell if there is none.
-func (c asked) Begin(ctx context.Context, name string, n int64) error {
-	_, err := c.Client.PutIf(ctx, catalogTable, nil, hbase.Mutation{Kind: hbase.Put, Key: []byte(counterPrefix + name), Timestamp: c.engine.clock.Next(),
+func (r lookupStatement) Begin(ctx context.Context, name string, n int64) error {
+	_, err := r.Client.PutIf(ctx, catalogTable, nil, hbase.Mutation{Kind: hbase.Put, Key: []byte(counterPrefix + name), Timestamp: r.engine.clock.Next(),
 		Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(counterQualifier), Value: binary.BigEndian.AppendUint64(nil, uint64(n))}}})
 	return err
 }
 
 // Add increments a counter on the server and returns its new value.
-func (c asked) Add(ctx context.Context, name string, n int64) (int64, error) {
-	return c.Client.Increment(ctx, catalogTable, []byte(counterPrefix+name), catalogFamily, counterQualifier, n)
+func (r lookupStatement) Add(ctx context.Context, name string, n int64) (int64, error) {
+	return r.Client.Increment(ctx, catalogTable, []byte(counterPrefix+name), catalogFamily, counterQualifier, n)
 }

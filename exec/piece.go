@@ -90,7 +90,7 @@ func (r *run) cut(ctx context.Context, s *parser.Select) (*Cut, error) {
 		piece.FullScan = AllowFullScan // the policy was applied to the whole query
 	}
 	read := planner.CutScan(p)
-	if err := r.current(ctx, read.Table); err != nil {
+	if err := r.checkForeign(ctx, read.Table); err != nil {
 		return nil, err
 	}
 	if err := r.filled(ctx, read.Table, read.Layout); err != nil {
@@ -125,7 +125,7 @@ func (r *run) cut(ctx context.Context, s *parser.Select) (*Cut, error) {
 	if out.Pieces == nil { // a query that reads nothing may still return a row: an aggregate over no rows
 		out.Pieces = []CutPiece{{Piece: piece}}
 	}
-	return out, r.unchanged(ctx, p.Tables()...)
+	return out, r.checkUnchanged(ctx, p.Tables()...)
 }
 
 // pieceOf returns the common part of all pieces of s, and the plan that is cut.

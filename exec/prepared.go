@@ -46,11 +46,11 @@ func (r *run) prepareStatement(ctx context.Context, s *parser.Prepare) (*Rows, e
 	defer session.mu.Unlock()
 	switch {
 	case session.prepared[strings.ToLower(s.Name)] != nil:
-		return nil, parser.Errorf(s.Pos, "the statement %q is prepared already", s.Name).WithHint("DEALLOCATE %s ends it", parser.QuoteName(s.Name))
+		return nil, parser.Errorf(s.Pos, "the statement %q is already prepared", s.Name).WithHint("DEALLOCATE %s ends it", parser.QuoteName(s.Name))
 	case len(session.prepared) >= maxPrepared:
-		return nil, parser.Errorf(s.Pos, "a session may have %d prepared statements", maxPrepared)
+		return nil, parser.Errorf(s.Pos, "a session may have at most %d prepared statements", maxPrepared)
 	case len(s.Statement.String()) > maxPreparedText:
-		return nil, parser.Errorf(s.Pos, "the text of a prepared statement may have %d bytes", maxPreparedText)
+		return nil, parser.Errorf(s.Pos, "the text of a prepared statement may have at most %d bytes", maxPreparedText)
 	case session.prepared == nil:
 		session.prepared = map[string]*prepared{}
 	}

@@ -170,7 +170,7 @@ func (r *run) eachRow(ctx context.Context, p *plan.Plan, when reading, f func(ro
 		if err := operator.Drain(ctx, op, f); err != nil {
 			return err
 		}
-		return r.unchanged(ctx, p.Tables()...)
+		return r.checkUnchanged(ctx, p.Tables()...)
 	}
 	kept := &operator.Buffer{Budget: operator.Budget{Limit: r.Opt.Memory()}, Dir: r.Opt.SpillDir, What: "the rows to be changed", Whole: when == atOnce}
 	defer kept.Close()
@@ -182,7 +182,7 @@ func (r *run) eachRow(ctx context.Context, p *plan.Plan, when reading, f func(ro
 	if err != nil {
 		return err
 	}
-	if err := r.unchanged(ctx, p.Tables()...); err != nil {
+	if err := r.checkUnchanged(ctx, p.Tables()...); err != nil {
 		return err
 	}
 	r.rec.work.writes(n)

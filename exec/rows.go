@@ -60,13 +60,13 @@ func (r *Rows) Next() ([][]types.Value, error) {
 			rows, err = r.op.Next(r.life.ctx)
 		}
 		if err == nil && r.Plan != nil { // a caller that has all rows may not call Next again
-			err = r.run.known(r.life.ctx, r.tables())
+			err = r.run.checkDefined(r.life.ctx, r.tables())
 		}
 		return err
 	})
 	if err != nil {
 		if err == io.EOF && r.Plan != nil {
-			if changed := r.run.unchanged(r.life.ctx, r.tables()...); changed != nil {
+			if changed := r.run.checkUnchanged(r.life.ctx, r.tables()...); changed != nil {
 				err = changed
 			}
 		}

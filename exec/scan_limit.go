@@ -46,7 +46,7 @@ type ScanLimitError struct {
 // Error returns the reads, the limit, and how to read less.
 func (e *ScanLimitError) Error() string {
 	if e.Setting == fullScan {
-		return e.Grown + "; ANALYZE " + e.Table + " counts them anew; or allow a full scan: ALLOW FULL SCAN at the end of the statement, SET full_scan = 'allow', or --full-scan allow"
+		return e.Grown + "; ANALYZE " + e.Table + " counts them again; or allow a full scan: ALLOW FULL SCAN at the end of the statement, SET full_scan = 'allow', or --full-scan allow"
 	}
 	read, limit := words.Count(e.Read, "row"), strconv.FormatInt(e.Limit, 10)
 	if e.Setting == maxScanBytes {

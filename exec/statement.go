@@ -28,9 +28,9 @@ type statement struct {
 	knownSmall   bool
 	looked       *lookedBudget
 	full         *filledLayouts
-	// follow is Engine.followForeign if there is another catalog; asked holds the tables for which it was called.
-	follow func(ctx context.Context, t *catalog.Table, written bool) error
-	asked  *sync.Map
+	// follow is Engine.followForeign if there is another catalog; followed holds the tables for which it was called.
+	follow   func(ctx context.Context, t *catalog.Table, written bool) error
+	followed *sync.Map
 	// statistics returns the statistics of a table, or nil.
 	statistics func(*catalog.Table) *stats.Table
 }
@@ -46,7 +46,7 @@ func (st *statement) scan(ctx context.Context, s *plan.Scan) (operator.Operator,
 	if err := st.guard(s); err != nil {
 		return nil, err
 	}
-	if err := st.current(ctx, s.Table); err != nil {
+	if err := st.checkForeign(ctx, s.Table); err != nil {
 		return nil, err
 	}
 	if err := st.filled(ctx, s.Table, s.Layout); err != nil {

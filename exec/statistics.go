@@ -303,15 +303,15 @@ const (
 // errLate ends a read of statistics that takes longer than statisticsWait.
 var errLate = errors.New("they take too long to read")
 
-// statisticsUnder returns statisticsOf for the plans of one statement. k caches the answers, so that all plans see the
+// statisticsFor returns statisticsOf for the plans of one statement. k caches the answers, so that all plans see the
 // same statistics.
-func (e *Engine) statisticsUnder(ctx context.Context, k *told) func(*catalog.Table) *stats.Table {
+func (e *Engine) statisticsFor(ctx context.Context, k *seenStatistics) func(*catalog.Table) *stats.Table {
 	k.engine, k.ctx, k.left, k.by = e, ctx, statisticsWait, nil
 	return k.of
 }
 
-// told caches the statistics that the plans of one statement have seen.
-type told struct {
+// seenStatistics caches the statistics that the plans of one statement have seen.
+type seenStatistics struct {
 	engine *Engine
 	ctx    context.Context
 
@@ -320,7 +320,7 @@ type told struct {
 	left time.Duration // time that the statement may still wait
 }
 
-func (k *told) of(t *catalog.Table) *stats.Table {
+func (k *seenStatistics) of(t *catalog.Table) *stats.Table {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if known, ok := k.by[t]; ok {
@@ -347,7 +347,7 @@ func (k *told) of(t *catalog.Table) *stats.Table {
 
 // knowStatistics gives the planner and the checks before reads access to statistics.
 func (r *run) knowStatistics(ctx context.Context) {
-	r.statistics = r.engine.statisticsUnder(ctx, r.told)
+	r.statistics = r.engine.statisticsFor(ctx, r.seen)
 	r.env.Statistics = r.statistics
 }
 
@@ -411,7 +411,7 @@ func (r *run) showStatistics(ctx context.Context, t *catalog.Table) (*Rows, erro
 		known.mu.Lock()
 		defer known.mu.Unlock()
 		if err := known.why[strings.ToLower(t.Name)]; err != nil {
-			return nil, fmt.Errorf("statistics of %s: %w; ANALYZE %[1]s writes them anew", t.Name, err)
+			return nil, fmt.Errorf("statistics of %s: %w; ANALYZE %[1]s writes them again", t.Name, err)
 		}
 		return r.table(statisticsColumns(), nil), nil
 	}

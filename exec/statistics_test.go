@@ -93,12 +93,12 @@ func TestSilentStatistics(t *testing.T) {
 func TestOneSetOfStatistics(t *testing.T) {
 	w, _ := people(t, Config{FullScan: AllowFullScan, Alone: true}, 20)
 	table, _ := w.Catalog().Table("people")
-	without := w.statisticsUnder(t.Context(), new(told))
+	without := w.statisticsFor(t.Context(), new(seenStatistics))
 	if s := without(table); s != nil {
 		t.Errorf("%+v", s)
 	}
 	w.run("ANALYZE people")
-	before := w.statisticsUnder(t.Context(), new(told))
+	before := w.statisticsFor(t.Context(), new(seenStatistics))
 	s := before(table)
 	if s == nil || s.Rows != 20 || without(table) != nil {
 		t.Errorf("%+v", s)
@@ -107,7 +107,7 @@ func TestOneSetOfStatistics(t *testing.T) {
 	if before(table) != s {
 		t.Error("a statement's statistics have changed")
 	}
-	if now := w.statisticsUnder(t.Context(), new(told))(table); now == nil || now.Rows != 10 {
+	if now := w.statisticsFor(t.Context(), new(seenStatistics))(table); now == nil || now.Rows != 10 {
 		t.Errorf("%+v", now)
 	}
 }
@@ -164,7 +164,7 @@ func TestDamagedStatistics(t *testing.T) {
 		{"[1, 2]", "they are damaged"},
 		{swap(`"rows":40`, `"rows":1e999`), "they are damaged"},
 		{swap(`"type":"STRING"`, `"type":"SONG"`), `they are damaged: statistics: unknown type "SONG"`},
-		{swap(`"version":1`, `"version":2`), "they are of version 2, and this hql reads version 1; ANALYZE people writes them anew"},
+		{swap(`"version":1`, `"version":2`), "they are of version 2, and this hql reads version 1; ANALYZE people writes them again"},
 		{swap(`"version":1,`, ``), "they are of version 0"},
 	} {
 		w := with([]byte(x.text))

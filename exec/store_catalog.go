@@ -97,8 +97,8 @@ func (e *Engine) refresh(ctx context.Context) error {
 
 func (e *Engine) warn(text string) { e.cfg.Logger.Warn(text) }
 
-// settle waits until no statement begins, or writes, with definitions that were read before the call.
-func (e *Engine) settle(ctx context.Context) error {
+// awaitRefresh waits until no statement begins, or writes, with definitions that were read before the call.
+func (e *Engine) awaitRefresh(ctx context.Context) error {
 	if e.cfg.Alone {
 		err := e.sending.Acquire(ctx, everySender) // wait for the rows that are being sent
 		if err == nil {
@@ -275,13 +275,13 @@ func (e *Engine) redefined(stmt parser.Statement, err error) bool {
 	return ok && errors.Is(err, errRedefined)
 }
 
-// current refuses to read t if another catalog has changed its definition: the statement would read the wrong table, or
+// checkForeign refuses to read t if another catalog has changed its definition: the statement would read the wrong table, or
 // decode values wrongly. It checks each table once per statement.
-func (st *statement) current(ctx context.Context, t *catalog.Table) error {
+func (st *statement) checkForeign(ctx context.Context, t *catalog.Table) error {
 	if st.follow == nil {
 		return nil
 	}
-	if _, asked := st.asked.LoadOrStore(t, true); asked {
+	if _, checked := st.followed.LoadOrStore(t, true); checked {
 		return nil
 	}
 	return st.follow(ctx, t, false)
@@ -389,34 +389,34 @@ func (e *Engine) readTable(key, sql string) (*catalog.Table, error) {
 	return t, nil
 }
 
-// unchanged fails if one of the tables was dropped or replaced since the statement began: its reads and writes could
+// checkUnchanged fails if one of the tables was dropped or replaced since the statement began: its reads and writes could
 // concern another table with the same name.
-func (r *run) unchanged(ctx context.Context, tables ...*catalog.Table) error {
-	return r.still(ctx, false, tables)
+func (r *run) checkUnchanged(ctx context.Context, tables ...*catalog.Table) error {
+	return r.checkTables(ctx, false, tables)
 }
 
-// unwritten is unchanged for tables that the statement is about to write.
-func (r *run) unwritten(ctx context.Context, tables ...*catalog.Table) error {
-	return r.still(ctx, true, tables)
+// checkBeforeWrite is checkUnchanged for tables that the statement is about to write.
+func (r *run) checkBeforeWrite(ctx context.Context, tables ...*catalog.Table) error {
+	return r.checkTables(ctx, true, tables)
 }
 
-func (r *run) still(ctx context.Context, written bool, tables []*catalog.Table) error {
+func (r *run) checkTables(ctx context.Context, written bool, tables []*catalog.Table) error {
 	for _, t := range tables {
 		if err := r.engine.followForeign(ctx, t, written); err != nil && !errors.Is(err, errRead) {
 			return err
 		}
 	}
-	return r.known(ctx, tables)
+	return r.checkDefined(ctx, tables)
 }
 
-// known is unchanged for frequent checks: it does not read other catalogs.
-func (r *run) known(ctx context.Context, tables []*catalog.Table) error {
+// checkDefined is checkUnchanged for frequent checks: it does not read other catalogs.
+func (r *run) checkDefined(ctx context.Context, tables []*catalog.Table) error {
 	if err := r.engine.refresh(ctx); err != nil {
 		return err
 	}
 	for _, t := range tables {
 		if now, ok := r.engine.catalog.Table(t.Name); !ok || now != t {
-			return fmt.Errorf("table %s was dropped or defined anew while the statement ran: %w", t.Name, errRedefined)
+			return fmt.Errorf("table %s was dropped or redefined while the statement ran: %w", t.Name, errRedefined)
 		}
 	}
 	return nil

@@ -307,10 +307,10 @@ func assignments(t *catalog.Table, s *parser.Update) (set []bool, values []parse
 			if part := t.Layouts[0].PartOf(o.Index); part != nil && (o == c || write.OneCell(o, c)) {
 				what := "column " + c.Name + " is"
 				if o != c {
-					what = "column " + c.Name + " stands in one cell with " + o.Name + ", which is"
+					what = "column " + c.Name + " shares a cell with " + o.Name + ", which is"
 				}
 				return nil, nil, parser.Errorf(a.Column.Pos, "%s part of the rowkey (%s): UPDATE cannot change it", what, part.Source).
-					WithHint("insert the row anew and delete the old one")
+					WithHint("insert a new row and delete the old one")
 			}
 		}
 		if set[c.Index] {

@@ -20,7 +20,7 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 		return nil, err
 	}
 	if t, ok := cat.Table(s.Name); ok {
-		return nil, parser.Errorf(s.NamePos, "table %q exists already", t.Name)
+		return nil, parser.Errorf(s.NamePos, "table %q already exists", t.Name)
 	}
 	stored, _, err := r.engine.definitionOf(ctx, s.Name)
 	if err != nil {
@@ -36,7 +36,7 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 	case exists && s.IfNotExists:
 		return r.done(-1), nil
 	case exists && !s.Replace:
-		return nil, parser.Errorf(s.NamePos, "view %q exists already", old.Name).WithHint("CREATE OR REPLACE VIEW defines it anew")
+		return nil, parser.Errorf(s.NamePos, "view %q already exists", old.Name).WithHint("CREATE OR REPLACE VIEW replaces it")
 	case exists && r.reads(s.Query, s.Name, map[string]bool{}):
 		return nil, parser.Errorf(s.NamePos, "view %q would read itself", s.Name)
 	case s.Query.AllowFullScan:
@@ -60,9 +60,9 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 		return nil, err
 	}
 	v := &catalog.View{Name: s.Name, Def: def}
-	taken := parser.Errorf(s.NamePos, "%q exists already", v.Name)
+	taken := parser.Errorf(s.NamePos, "%q already exists", v.Name)
 	if exists {
-		taken = parser.Errorf(s.NamePos, "view %q was dropped or defined anew by another connection: run it again", v.Name)
+		taken = parser.Errorf(s.NamePos, "view %q was dropped or redefined by another connection: run it again", v.Name)
 	}
 	file, err := r.readsFile(ctx, s.Query)
 	switch {
@@ -89,7 +89,7 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 		err = r.engine.reload(ctx)
 	}
 	if err == nil && exists { // other connections may still use the earlier query
-		err = r.engine.settle(ctx)
+		err = r.engine.awaitRefresh(ctx)
 	}
 	return r.done(-1), err
 }
@@ -230,7 +230,7 @@ func (r *run) dropView(ctx context.Context, s *parser.DropView) (*Rows, error) {
 	if err := r.engine.reload(ctx); err != nil {
 		return nil, err
 	}
-	return r.done(-1), r.engine.settle(ctx)
+	return r.done(-1), r.engine.awaitRefresh(ctx)
 }
 
 // showView runs SHOW CREATE VIEW and DESCRIBE.

@@ -98,7 +98,7 @@ func (d *drawing) drawLeaves(in, branch string, leaves []leaf, depth, more int) 
 		groups = append(groups, leaves[i:j])
 		i = j
 	}
-	if len(groups) == 1 && len(leaves) > 1 && depthOf(leaves) == len(leaves[0].bytes) { // nothing more tells them apart
+	if len(groups) == 1 && len(leaves) > 1 && depthOf(leaves) == len(leaves[0].bytes) { // nothing more distinguishes them
 		groups = nil
 		for i := range leaves {
 			groups = append(groups, leaves[i:i+1])

@@ -511,7 +511,7 @@ func namesWhy(s *plan.Scan) string {
 	return "the conditions on " + strings.Join(of, ", ") + " leave too many names"
 }
 
-// skipText tells of a scan that reads a row or a few of each value of the key's first parts.
+// skipText describes a scan that reads a row or a few of each value of the key's first parts.
 func skipText(s *plan.Scan) string {
 	n := s.DistinctPrefix - 1
 	for s.Layout.Key.Parts[n].Literal != nil { // the delimiter behind the part
@@ -562,7 +562,7 @@ func (d *drawing) choices(s *plan.Scan, in string) {
 	}
 }
 
-// versionsText tells which versions of the cells are read; "" for the newest.
+// versionsText names the versions of the cells that are read; "" for the newest.
 func versionsText(s *plan.Scan) string {
 	var out []string
 	if s.AllVersions {
@@ -577,13 +577,13 @@ func versionsText(s *plan.Scan) string {
 	return strings.Join(out, " ")
 }
 
-// placeOf tells in words where a predicate is checked.
+// placeOf names the place where a predicate is checked.
 func placeOf(f plan.Fate) string {
 	return [...]string{plan.ByKey: "by the key", plan.ByServer: "server filter", plan.ByClient: "client filter",
 		plan.ByBoth: "server filter, checked again on the client"}[f.By]
 }
 
-// orderOf tells in which order the rows of s come and how, "" for none.
+// orderOf describes the order of the rows of s and how it is obtained; "" for none.
 func orderOf(s *plan.Scan) string {
 	if s.Order == plan.NoOrder {
 		return ""
@@ -603,7 +603,7 @@ func gotten(gets, scans int) string {
 	return strings.Join(parts, " and ")
 }
 
-// hopText tells what is hopped over, and what is read behind each value.
+// hopText names the key parts that are hopped over, and describes the reads for each value.
 func hopText(s *plan.Scan) string {
 	reads := make([]string, 0, len(s.Hop.Tails))
 	for i, t := range s.Hop.Tails {
@@ -641,12 +641,12 @@ func columnsIn(s *plan.Scan, cell filter.Column) []string {
 	return names
 }
 
-// columnsText tells what is read of each row.
+// columnsText describes the cells that are read of each row.
 func columnsText(s *plan.Scan) string {
 	var names []string
 	for i, c := range s.Columns {
 		if slices.Contains(s.Columns[:i], c) {
-			continue // several columns stand in it
+			continue // several columns share it
 		}
 		qualifier := plan.Escape([]byte(c.Qualifier))
 		name := c.Family + ":" + qualifier

@@ -266,7 +266,7 @@ func appended(array, x types.Value, before bool) (types.Value, error) {
 	}
 	dims, items := array.Dims(), array.Items()
 	if len(dims) > 1 {
-		return types.Value{}, errors.New("an element is put into an array of one dimension")
+		return types.Value{}, errors.New("an element can only be added to an array of one dimension")
 	}
 	if len(dims) == 0 {
 		dims = []types.Dim{{Lower: 1}}

@@ -376,7 +376,7 @@ func (r *timeReader) number(to *int, width, lo, hi int) {
 	digits := r.digits(width)
 	v, err := strconv.Atoi(digits)
 	if err != nil || v < lo || v > hi {
-		r.err = fmt.Errorf("%q is no value of %s", digits, r.pattern)
+		r.err = fmt.Errorf("%q is not a valid value of %s", digits, r.pattern)
 	}
 	*to = v
 }
@@ -391,7 +391,7 @@ func (r *timeReader) name(to *int, least int, names ...string) {
 			}
 		}
 	}
-	r.err = fmt.Errorf("%q is no value of %s", r.rest, r.pattern)
+	r.err = fmt.Errorf("%q is not a valid value of %s", r.rest, r.pattern)
 }
 
 // fraction reads digits after the decimal point of a second.
@@ -399,7 +399,7 @@ func (r *timeReader) fraction(nanos *int) {
 	digits := r.digits(9)
 	v, err := strconv.Atoi((digits + "000000000")[:9])
 	if digits == "" || err != nil {
-		r.err = fmt.Errorf("%q is no value of %s", digits, r.pattern)
+		r.err = fmt.Errorf("%q is not a valid value of %s", digits, r.pattern)
 	}
 	*nanos = v
 }

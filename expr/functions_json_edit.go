@@ -149,7 +149,7 @@ func jsonWithout(v types.Value, keys []types.Value) (types.Value, error) {
 	members, err := jsonMembers(json.RawMessage(v.Text()))
 	if err == nil {
 		if keys[0].Type().IsInteger() {
-			return types.Value{}, fmt.Errorf("an object has no element of a number")
+			return types.Value{}, fmt.Errorf("an object has no numbered elements")
 		}
 		members = slices.DeleteFunc(members, func(m jsonMember) bool { return named(m.key) })
 		return types.NewJSON(string(writeMembers(members))), nil
@@ -297,7 +297,7 @@ func writeElements(items []json.RawMessage) json.RawMessage {
 func jsonEdited(a []types.Value, edit func(old json.RawMessage) (json.RawMessage, error), insert bool) (types.Value, error) {
 	path, err := pathOf(a[1])
 	if err == nil && slices.ContainsFunc(path, types.Value.IsNull) {
-		err = fmt.Errorf("a path has no NULL")
+		err = fmt.Errorf("an element of a path cannot be NULL")
 	}
 	if err != nil {
 		return types.Value{}, err
@@ -344,7 +344,7 @@ func editAt(raw json.RawMessage, path []types.Value, edit func(json.RawMessage) 
 		}
 		n, err := strconv.Atoi(step)
 		if err != nil {
-			return nil, fmt.Errorf("path element %q is no subscript of an array", step)
+			return nil, fmt.Errorf("path element %q is not a valid array subscript", step)
 		}
 		if n < 0 {
 			n += len(items)

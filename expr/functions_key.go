@@ -167,7 +167,7 @@ func javaBytesHash(b []byte) int32 {
 }
 
 func noValue(*Env, []types.Value) (types.Value, error) {
-	return types.Value{}, errors.New("it has no value outside a key")
+	return types.Value{}, errors.New("it has a value only as a part of a key")
 }
 
 func constants(args []Expr) []types.Value {

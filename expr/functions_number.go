@@ -109,7 +109,7 @@ func number64(v types.Value) float64 {
 }
 
 var numberFunctions = []Function{
-	{Name: "TO_NUMBER", Group: "number", Unknown: "several texts stand for the same number", Signature: "to_number(text, format) decimal", Doc: "The number that a text in the format of to_char tells.", MinArgs: 2, MaxArgs: 2,
+	{Name: "TO_NUMBER", Group: "number", Unknown: "several texts mean the same number", Signature: "to_number(text, format) decimal", Doc: "The number in a text that has a format of to_char.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Decimal, isText, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return parseNumber(a[0].Text(), a[1].Text()) }},
 	{Name: "ABS", Group: "number", Signature: "abs(x)", Doc: "The value without its sign.", MinArgs: 1, MaxArgs: 1, Result: absResult,
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
@@ -184,7 +184,7 @@ var numberFunctions = []Function{
 				return types.Value{}, errOverflow
 			}
 			return types.NewInt(g.Int64()), nil
-		}, Unknown: "numbers beside one another have other divisors"},
+		}, Unknown: "neighbouring numbers have different divisors"},
 	{Name: "LCM", Group: "number", Signature: "lcm(a, b) bigint", Doc: "The least common multiple.", MinArgs: 2, MaxArgs: 2, Result: returns(types.BigInt, isInt),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			x, y := new(big.Int).Abs(big.NewInt(a[0].Int())), new(big.Int).Abs(big.NewInt(a[1].Int()))
@@ -196,7 +196,7 @@ var numberFunctions = []Function{
 				return types.Value{}, errOverflow
 			}
 			return types.NewInt(m.Int64()), nil
-		}, Unknown: "numbers beside one another have other divisors"},
+		}, Unknown: "neighbouring numbers have different divisors"},
 	{Name: "FACTORIAL", Group: "number", Signature: "factorial(n) decimal", Doc: "The product of the numbers from 1 to n, which is 449 at most.", MinArgs: 1, MaxArgs: 1, Result: returns(types.Decimal, isInt),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			const most = 449 // its DECIMAL has almost 1,000 digits
@@ -364,7 +364,7 @@ func logarithms(f Function) Function {
 			return types.Value{}, errors.New("only numbers above 0 have a logarithm")
 		}
 		if base == 1 {
-			return types.Value{}, errors.New("1 is no base")
+			return types.Value{}, errors.New("1 is not a valid base")
 		}
 		y := logarithm(x) / logarithm(base)
 		if whole := math.Round(y); math.Pow(base, whole) == x {

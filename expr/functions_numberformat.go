@@ -268,7 +268,7 @@ func parseNumber(text, format string) (types.Value, error) {
 		digits = "-" + digits
 	}
 	if !strings.ContainsAny(digits, "0123456789") {
-		return types.Value{}, fmt.Errorf("%q is no number in the format %q", text, format)
+		return types.Value{}, fmt.Errorf("%q is not a valid number in the format %q", text, format)
 	}
 	v, err := types.ParseDecimal(digits)
 	if err == nil && f.shift > 0 {

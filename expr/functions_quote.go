@@ -213,7 +213,7 @@ func formatted(env *Env, v types.Value, kind string) (s string, err error) {
 	}
 	switch {
 	case kind == "I" && v.IsNull():
-		return "", errors.New("NULL is no name: %I takes a text")
+		return "", errors.New("NULL is not a valid name for %I")
 	case kind == "I":
 		return QuoteIdent(s), nil
 	case kind == "L" && v.IsNull():
@@ -227,7 +227,7 @@ func formatted(env *Env, v types.Value, kind string) (s string, err error) {
 func overlayResult(args []Expr) (types.Type, error) {
 	t, err := sameAs(0, isBytes, isBytes, isInt)(args)
 	if u := args[1].Type(); err == nil && t != types.Null && u != types.Null && t != u {
-		return t, fmt.Errorf("a %s is not put into a %s", u, t)
+		return t, fmt.Errorf("cannot put a %s into a %s", u, t)
 	}
 	if t == types.Null {
 		t = args[1].Type()

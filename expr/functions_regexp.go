@@ -316,7 +316,7 @@ func regexpReplace(env *Env, a []types.Value) (types.Value, error) {
 
 // likeList returns a function that compares a text with the patterns of an array, until one returns decides.
 func likeList(name, doc string, decides bool) Function {
-	return Function{Name: name, Group: "string", Unknown: "the patterns are no constants", Signature: strings.ToLower(name) + "(x, patterns [, 'ILIKE']) boolean", Doc: doc, MinArgs: 2, MaxArgs: 3,
+	return Function{Name: name, Group: "string", Unknown: "the patterns are not constants", Signature: strings.ToLower(name) + "(x, patterns [, 'ILIKE']) boolean", Doc: doc, MinArgs: 2, MaxArgs: 3,
 		Result: returns(types.Boolean, isText, isPath, isText), Eval: func(env *Env, a []types.Value) (types.Value, error) {
 			patterns := a[1]
 			if !patterns.Type().IsArray() {

@@ -120,7 +120,7 @@ var stringFunctions = []Function{
 				return r
 			}, a[0].Text())), nil
 		}},
-	{Name: "POSITION", Group: "string", Signature: "strpos(text, part) bigint", Doc: "Where part first stands, counted from 1; 0 when it does not.", MinArgs: 2, MaxArgs: 2,
+	{Name: "POSITION", Group: "string", Signature: "strpos(text, part) bigint", Doc: "The position where part first occurs, from 1; 0 if it does not occur.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.BigInt, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			i := strings.Index(a[0].Text(), a[1].Text())
 			if i < 0 {
@@ -181,12 +181,12 @@ var stringFunctions = []Function{
 			if n := a[0].Int(); n > 0 && n <= unicode.MaxRune && !utf16.IsSurrogate(rune(n)) {
 				return types.NewString(string(rune(n))), nil
 			}
-			return types.Value{}, fmt.Errorf("%d is no character", a[0].Int())
+			return types.Value{}, fmt.Errorf("%d is not a valid character code", a[0].Int())
 		}},
 	{Name: "HEX", Group: "string", Signature: "hex(bytes) text", Doc: "The bytes, or a text's UTF-8, in lower-case hexadecimal digits.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isBytes), Eval: text1(func(s string) string { return hex.EncodeToString([]byte(s)) }),
 		Key: &Algebra{Inverse: invertHex}},
-	{Name: "UNHEX", Group: "string", Unknown: "several texts stand for the same bytes", Signature: "unhex(text) bytes", Doc: "The bytes that hexadecimal digits stand for.", MinArgs: 1, MaxArgs: 1,
+	{Name: "UNHEX", Group: "string", Unknown: "several texts mean the same bytes", Signature: "unhex(text) bytes", Doc: "The bytes that hexadecimal digits represent.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.Bytes, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			b, err := hex.DecodeString(a[0].Text())
 			if err != nil {
@@ -224,7 +224,7 @@ var stringFunctions = []Function{
 			}
 			return invertHex(c, out, within)
 		}}},
-	{Name: "DECODE", Group: "string", Unknown: "several texts stand for the same bytes", Signature: "decode(text, format) bytes", Doc: "The bytes of 'hex', 'base64' or 'escape' text.", MinArgs: 2, MaxArgs: 2,
+	{Name: "DECODE", Group: "string", Unknown: "several texts mean the same bytes", Signature: "decode(text, format) bytes", Doc: "The bytes of 'hex', 'base64' or 'escape' text.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Bytes, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			var b []byte
 			var err error
@@ -299,7 +299,7 @@ var stringFunctions = []Function{
 	{Name: "CONVERT_FROM", Group: "string", Unknown: "a cast says it as well", Signature: "convert_from(bytes, 'UTF8') text", Doc: "The text that bytes are.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, func(t types.Type) bool { return t == types.Bytes }, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			if s := a[0].Text(); !utf8.ValidString(s) || strings.Contains(s, "\x00") {
-				return types.Value{}, errors.New("the bytes are no UTF-8 text")
+				return types.Value{}, errors.New("the bytes are not valid UTF-8")
 			}
 			return types.NewString(a[0].Text()), onlyUTF8(a[1])
 		}},

@@ -134,7 +134,7 @@ var timeFunctions = []Function{
 			}
 			return types.NewString(formatTime(time.UnixMilli(millis(a[0])).UTC(), a[1].Text(), zone)), nil
 		}, Key: &Algebra{Pieces: formatPieces}},
-	{Name: "TO_DATE", Group: "time", Unknown: "several texts stand for the same day", Signature: "to_date(text, format) date", Doc: "The day that a text in the format of to_char tells.", MinArgs: 2, MaxArgs: 2,
+	{Name: "TO_DATE", Group: "time", Unknown: "several texts mean the same day", Signature: "to_date(text, format) date", Doc: "The day that a text in the format of to_char tells.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Date, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			t, err := parseTime(a[0].Text(), a[1].Text())
 			return types.NewDate(floorDiv(t.Unix(), 86400)), err

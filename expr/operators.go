@@ -68,7 +68,7 @@ var operators = []Function{
 		}, Key: &Algebra{Pieces: func(c *Call, _ types.Interval) []Piece {
 			return []Piece{{Falls: true, Strict: c.Typ.IsInteger() || c.Typ == types.Decimal}}
 		}}},
-	{Name: "DECIMAL", Group: "operator", Signature: "CAST(x AS DECIMAL(p, s))", Doc: "Rounded to s digits behind the point; an error where more than p - s stand before it.", MinArgs: 2, MaxArgs: 3,
+	{Name: "DECIMAL", Group: "operator", Signature: "CAST(x AS DECIMAL(p, s))", Doc: "Rounded to s digits behind the point; an error if more than p - s digits are before it.", MinArgs: 2, MaxArgs: 3,
 		Result: returns(types.Decimal, isNumber, isInt), Eval: precision, Key: &Algebra{Pieces: allPieces(atZero(false, false))}},
 	{Name: "||", Group: "operator", Joins: &Join{}, Key: concatAlgebra, Signature: "a || b", Doc: "Texts, or BYTES, one after the other; of JSON the members of both objects, or the elements of both.", MinArgs: 2, MaxArgs: 2,
 		Result: func(args []Expr) (types.Type, error) {
@@ -159,7 +159,7 @@ func shifting(op, doc string, of func(a, b int64) int64, pieces func(*Call, type
 	move := f.Eval
 	f.Eval = func(env *Env, a []types.Value) (types.Value, error) {
 		if n := a[1].Int(); n < 0 || n > 63 {
-			return types.Value{}, fmt.Errorf("bits are moved by 0 to 63 places, not %d", n)
+			return types.Value{}, fmt.Errorf("bits can be shifted by 0 to 63 places, not by %d", n)
 		}
 		return move(env, a)
 	}
@@ -173,7 +173,7 @@ func precision(_ *Env, a []types.Value) (types.Value, error) {
 		s = a[2].Int()
 	}
 	if p < 1 || s < 0 || s > p {
-		return types.Value{}, fmt.Errorf("DECIMAL(%d,%d) is no type", p, s)
+		return types.Value{}, fmt.Errorf("DECIMAL(%d,%d) is not a valid type", p, s)
 	}
 	return types.RoundDecimal(a[0], p, s)
 }

@@ -54,7 +54,7 @@ func NewRegistry() *Registry {
 func (r *Registry) Register(f Function) error {
 	f.Name = strings.ToUpper(f.Name)
 	if r.Lookup(f.Name) != nil {
-		return fmt.Errorf("function %s exists already", f.Name)
+		return fmt.Errorf("function %s already exists", f.Name)
 	}
 	if f.Eval == nil || f.Result == nil {
 		return fmt.Errorf("function %s needs Result and Eval", f.Name)

@@ -75,7 +75,7 @@ type Fuzzy []FuzzyKey
 type FuzzyKey struct{ Key, Mask []byte }
 
 // KeyRegex keeps rows in whose key a Java regular expression is found, compiled with DOTALL; each byte of the key is a
-// character (RowFilter with a RegexStringComparator). BinaryComponentComparator is no alternative: it reads beyond the
+// character (RowFilter with a RegexStringComparator). BinaryComponentComparator is not an alternative: it reads beyond the
 // end of a key that is too short. Text is the form for display.
 type KeyRegex struct{ Pattern, Text string }
 

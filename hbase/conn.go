@@ -355,7 +355,7 @@ func (c *connections) dial(ctx context.Context, network, addr string) (net.Conn,
 	return conn, nil
 }
 
-// noConn stands in for a connection that could not be made.
+// noConn takes the place of a connection that could not be made.
 type noConn struct {
 	net.Conn
 	err    error

@@ -5,6 +5,6 @@
 // descriptions and creation; and cells decoded without a heap object each.
 //
 // Retries, restarts, timeouts of attempts and the replacement of a stuck client are here, above the single RPC to
-// a region. The embedded store stands in for gohbase below them, so that tests on the store run the code that
+// a region. The embedded store takes the place of gohbase below them, so that tests on the store run the code that
 // production runs.
 package hbase

@@ -64,7 +64,7 @@ type ScanRange struct {
 	Limit       int // rows wanted; 0: all. It is sent to the servers
 	BatchRows   int // rows wanted per response; 0: as many as fit
 	BatchBytes  int // bytes wanted per response; 0: 2 MiB
-	// Brief leaves no scanner open on the server between two calls of Next, and seeks anew at each call: for one of
+	// Brief leaves no scanner open on the server between two calls of Next, and seeks again at each call: for one of
 	// hundreds of scans that are read in turn. A row larger than a response is still read with an open scanner.
 	Brief bool
 }

@@ -229,7 +229,7 @@ func FuzzImport(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			if err := catalog.New().Load(out); err != nil && !strings.Contains(err.Error(), "exists already") {
+			if err := catalog.New().Load(out); err != nil && !strings.Contains(err.Error(), "already exists") {
 				t.Errorf("%s of %q: %v\n%s", format, src, err, out)
 			}
 		}

@@ -151,8 +151,8 @@ func (n *defaultNode) Parse(lex *lexer.PeekingLexer) (err error) {
 	}
 	n.value = signed(n.value)
 	if _, ok := n.value.(*Literal); !ok {
-		return Errorf(n.value.Position(), "a DEFAULT is a constant, which rows without the cell have").
-			WithHint("what differs from row to row is written by INSERT")
+		return Errorf(n.value.Position(), "a DEFAULT must be a constant: it is the value of rows without the cell").
+			WithHint("write values that differ from row to row with INSERT")
 	}
 	return nil
 }

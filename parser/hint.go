@@ -65,7 +65,7 @@ var elsewhere = map[string]string{
 	"LIST_NAMESPACE": databases, "NAMESPACES": databases,
 	"HELP": "\\? lists the commands of the prompt, \\h the statements", "?": "\\? lists the commands of the prompt, \\h the statements",
 	"QUIT": "\\q ends the prompt, the end of its statements a script", "EXIT": "\\q ends the prompt, the end of its statements a script",
-	"VERSION": "hql --version tells its version, \\conninfo the store in use", "WHOAMI": "\\conninfo tells the store in use",
+	"VERSION": "hql --version prints its version, \\conninfo the store in use", "WHOAMI": "\\conninfo prints the store in use",
 	"DECLARE": "a program reads the rows of a query as they come: there are no cursors",
 	"LOCK":    noLocks, "REINDEX": "CHECK TABLE table REPAIR brings indexes and copies in line with the rows",
 	"TABLE": "all rows of a table are read with SELECT * FROM table",
@@ -149,7 +149,7 @@ func (d *diagnosis) unsupported(i int) string {
 	case before == "FOR" && (word == "UPDATE" || word == "SHARE"), word == "FOR" && (next == "UPDATE" || next == "SHARE"):
 		return noLocks
 	case word == "." && i > 3 && (d.value(i-2) == "." || d.value(i-2) == ":") && namesTable[upper(i-4)]:
-		return "before a table's name stands its HBase namespace alone, as in namespace.table"
+		return "only an HBase namespace can be in front of a table's name, as in namespace.table"
 	case d.verb == "EXPLAIN" && i == 1 && d.tokens[i].Type == tokWord && word != "EXPLAIN":
 		return "DESCRIBE table shows a table's columns and keys"
 	case i == 1 && (before == "DESCRIBE" || before == "DROP" || before == "CREATE") && quoted(i):

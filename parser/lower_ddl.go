@@ -132,7 +132,7 @@ func (l *lowerer) source(n *sourceNode) (*ColumnSource, error) {
 	}
 	if !asBytes && escapedByte.MatchString(out.Qualifier) { // \xNN, as HBase's shell prints bytes
 		return nil, Errorf(out.Pos, "%s in the qualifier is four characters, not a byte", escapedByte.FindString(out.Qualifier)).
-			WithHint("bytes are X'...': %s:%s; the characters themselves are %s:X'%X'", QuoteName(out.Family), QuoteQualifier(unescaped(out.Qualifier)), QuoteName(out.Family), out.Qualifier)
+			WithHint("write bytes as X'...': %s:%s; write these four characters as %s:X'%X'", QuoteName(out.Family), QuoteQualifier(unescaped(out.Qualifier)), QuoteName(out.Family), out.Qualifier)
 	}
 	return out, nil
 }

@@ -152,7 +152,7 @@ func (l *lowerer) factor(n *factorNode) (TableExpr, error) {
 		case ok:
 			q.Lateral = n.Lateral
 		case n.Lateral && err == nil:
-			return nil, Errorf(t.Position(), "LATERAL stands before a query or a function")
+			return nil, Errorf(t.Position(), "after LATERAL comes a query or a function")
 		}
 		return t, err
 	}

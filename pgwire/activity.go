@@ -40,7 +40,7 @@ type Query struct {
 	Code     string // SQLSTATE of its failure; "" for none
 }
 
-// keptQueries is the number of statements that are kept.
+// keptQueries is the number of statements that the log keeps.
 const keptQueries = 1000
 
 // queryLog keeps the last statements.
@@ -71,7 +71,7 @@ func (s *Server) Queries() []Query {
 // maxKeptText is the greatest length of a statement's text that is kept.
 const maxKeptText = 1024
 
-// note notes the beginning of a statement; its result is to be called at the end.
+// note records the beginning of a statement. The caller calls end when the statement has ended.
 func (c *conn) note(p *prepared) (end func(rows int64, err error)) {
 	sql := ""
 	if c.srv.opts.LogStatements {

@@ -45,7 +45,7 @@ func parseCopy(sql string) (*copyCommand, error) {
 		return nil, w.unexpected()
 	}
 	if cp.query != "" && !cp.to {
-		return nil, parser.Errorf(w.pos(), "COPY of a query is TO, not FROM")
+		return nil, parser.Errorf(w.pos(), "COPY FROM needs a table: a query can only be copied TO")
 	}
 	if w.take("PROGRAM") || strings.HasPrefix(w.peek(), "'") {
 		return nil, noFiles()

@@ -61,7 +61,7 @@ func (d *declareCommand) run(c *conn, _ context.Context, args []any) (*answer, e
 	case c.cursors[d.name] != nil:
 		return nil, failure("42P03", "cursor %q already exists", d.name)
 	case len(c.cursors) >= maxOpen:
-		return nil, failure("54000", "a session may have %d cursors", maxOpen)
+		return nil, failure("54000", "a session may have at most %d cursors", maxOpen)
 	}
 	stmt, err := c.db.Parse(d.query)
 	if err != nil {

@@ -118,7 +118,7 @@ func (c *conn) bindMessage(m *pgproto3.Bind) error {
 		delete(c.portals, m.DestinationPortal)
 	}
 	if len(c.portals) >= maxOpen {
-		return failure("54000", "a session may have %d portals", maxOpen)
+		return failure("54000", "a session may have at most %d portals", maxOpen)
 	}
 	if n := p.parameters(); len(m.Parameters) != n && !(p.command != nil && p.params == nil) {
 		return failure("08P01", "bind message supplies %d parameters, but prepared statement %q requires %d", len(m.Parameters), m.PreparedStatement, n)

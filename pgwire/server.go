@@ -107,7 +107,7 @@ func NewServer(db *hql.DB, o Options) (*Server, error) {
 	o.QueueTimeout = or(o.QueueTimeout, 30*time.Second)
 	o.WriteTimeout = or(o.WriteTimeout, 5*time.Minute)
 	if o.MaxConnections < 1 || o.MaxStatements < 1 || o.MaxQueue < 0 || o.Memory < 1 || o.Parallelism < 1 {
-		return nil, errors.New("pgwire: MaxConnections, MaxStatements, Memory and Parallelism are at least 1, MaxQueue is not negative")
+		return nil, errors.New("pgwire: MaxConnections, MaxStatements, Memory and Parallelism must be at least 1, and MaxQueue must not be negative")
 	}
 	s := &Server{db: db, opts: o, began: time.Now(), log: o.Logger, listeners: map[net.Listener]struct{}{}, conns: map[uint32]*conn{}, own: map[string]*userDB{}}
 	if s.log == nil {

@@ -270,7 +270,7 @@ func (d *deallocateCommand) run(c *conn, ctx context.Context, _ []any) (*answer,
 // keep keeps a prepared statement under its name.
 func (c *conn) keep(name string, p *prepared) error {
 	if len(c.statements) >= maxOpen {
-		return failure("54000", "a session may have %d prepared statements", maxOpen)
+		return failure("54000", "a session may have at most %d prepared statements", maxOpen)
 	}
 	held := int64(len(p.sql))*8 + 4096 // about what the tree of a statement takes
 	if !c.srv.held.take(held) {

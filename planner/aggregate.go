@@ -56,7 +56,7 @@ func (a *aggregates) scope() *expr.Scope {
 
 func (a *aggregates) call(c *parser.Call, f *expr.Function) (expr.Expr, error) {
 	if a.inside {
-		return nil, parser.Errorf(c.Pos, "an aggregate cannot stand inside another")
+		return nil, parser.Errorf(c.Pos, "aggregates cannot be nested")
 	}
 	own, around := false, false
 	a.inside = true

@@ -275,7 +275,7 @@ func (q *query) addOne(f *from, t parser.TableExpr) ([]*expr.Column, error) {
 	return q.addFrom(f, t)
 }
 
-// wholeJoin plans the join t, with all of its columns, as the only source of a new from.
+// wholeJoin plans the join t as one source, which returns all columns of its tables.
 func (q *query) wholeJoin(t *parser.Join) (*from, error) {
 	out := &from{}
 	defer func(pull pulling) { q.pull = pull }(q.pull)

@@ -196,7 +196,7 @@ func (g *grouping) index(x expr.Expr) int {
 func (a *aggregates) grouping(c *parser.Call) (expr.Expr, error) {
 	switch {
 	case a.inside:
-		return nil, parser.Errorf(c.Pos, "GROUPING cannot stand inside an aggregate")
+		return nil, parser.Errorf(c.Pos, "GROUPING cannot be used inside an aggregate")
 	case c.Star || c.Distinct || c.Within || c.OrderBy != nil || c.Filter != nil || c.Over != nil:
 		return nil, parser.Errorf(c.Pos, "GROUPING takes expressions of GROUP BY alone")
 	case len(c.Args) == 0 || len(c.Args) > maxGroupingArgs:
@@ -334,7 +334,7 @@ func (g *grouping) after(e expr.Expr) (expr.Expr, error) {
 		case c.Index >= groupingMark:
 			d.Index = len(g.by) + 1 + c.Index - groupingMark
 		default:
-			err = parser.Errorf(c.Pos, "column %q must stand in GROUP BY or inside an aggregate", c.Name)
+			err = parser.Errorf(c.Pos, "column %q must be in GROUP BY or inside an aggregate", c.Name)
 		}
 		return &d
 	})

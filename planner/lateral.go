@@ -126,7 +126,7 @@ func (q *query) around() func(ref *parser.ColumnRef) (expr.Expr, error) {
 	}
 	return func(ref *parser.ColumnRef) (expr.Expr, error) {
 		if x, err := findColumn(ref, barred); err != nil || x != nil {
-			return nil, cmp.Or(err, error(parser.Errorf(ref.Pos, "invalid reference to FROM-clause entry: %s stands on the other side of a RIGHT or FULL JOIN", ref).
+			return nil, cmp.Or(err, error(parser.Errorf(ref.Pos, "invalid reference to FROM-clause entry: %s is on the other side of a RIGHT or FULL JOIN", ref).
 				WithHint("LATERAL refers to the left side of an INNER or a LEFT JOIN")))
 		}
 		if enclosing == nil {

@@ -92,11 +92,11 @@ func recursion(c parser.CTE) (first, last *parser.Select, op parser.SetOp, err e
 	}
 	for _, end := range []parser.Expr{s.Limit, s.Offset} {
 		if end != nil {
-			return nil, nil, op, parser.Errorf(end.Position(), "%s refers to itself: LIMIT and OFFSET stand in the query that reads it", c.Name)
+			return nil, nil, op, parser.Errorf(end.Position(), "%s refers to itself: write LIMIT and OFFSET in the query that reads it", c.Name)
 		}
 	}
 	if len(s.OrderBy) > 0 {
-		return nil, nil, op, parser.Errorf(s.OrderBy[0].Expr.Position(), "%s refers to itself: ORDER BY stands in the query that reads it", c.Name)
+		return nil, nil, op, parser.Errorf(s.OrderBy[0].Expr.Position(), "%s refers to itself: write ORDER BY in the query that reads it", c.Name)
 	}
 	first = &parser.Select{Pos: s.Pos, With: s.With, Cores: s.Cores[:n], Sets: s.Sets[:n-1]}
 	return first, &parser.Select{Pos: s.Cores[n].Pos, With: s.With, Cores: s.Cores[n:]}, s.Sets[n-1], nil
@@ -108,7 +108,7 @@ func (q *query) stepSource(s step, t *parser.TableName, alias string) (*source, 
 	case s.cols == nil:
 		return nil, parser.Errorf(t.Pos, "the first part of %s refers to it: the last one alone may", t.Name)
 	case s.level != q.level:
-		return nil, parser.Errorf(t.Pos, "%s stands in a sub-query of itself: it may stand in FROM", t.Name)
+		return nil, parser.Errorf(t.Pos, "%s is used in a sub-query of itself: it can only be used in FROM", t.Name)
 	}
 	if *s.named++; *s.named > 1 {
 		return nil, parser.Errorf(t.Pos, "%s refers to itself twice: it may do so once", t.Name)

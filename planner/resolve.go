@@ -192,7 +192,7 @@ func ambiguous(ref *parser.ColumnRef) error {
 var pseudoColumns = map[string]string{
 	"SYSDATE": "NOW()",
 	"ROWID":   "_key is the rowkey's bytes", "ROWKEY": "_key is the rowkey's bytes", "ROW_KEY": "_key is the rowkey's bytes",
-	"DEFAULT": "DEFAULT stands by itself as a value of INSERT ... VALUES, or in UPDATE ... SET column = DEFAULT",
+	"DEFAULT": "DEFAULT can only be a whole value of INSERT ... VALUES, or in UPDATE ... SET column = DEFAULT",
 	"ROWNUM":  "LIMIT n takes the first rows, ROW_NUMBER() OVER (ORDER BY ...) numbers them",
 }
 

@@ -28,7 +28,7 @@ func (e *Env) Function(name string) *expr.Function { return e.postgres().Functio
 // words are functions that SQL calls without parentheses.
 var words = []string{"CURRENT_USER", "CURRENT_ROLE", "SESSION_USER", "USER", "CURRENT_CATALOG", "CURRENT_SCHEMA"}
 
-// word returns the value of ref, which is no column, if it is one of words; otherwise nil.
+// word returns the value of ref if it is one of words and not a column; otherwise nil.
 func (e *Env) word(ref *parser.ColumnRef) expr.Expr {
 	name := strings.ToUpper(ref.Name)
 	if ref.Quoted || ref.Table != "" || !slices.Contains(words, name) {

@@ -105,7 +105,7 @@ func (w *windows) call(c *parser.Call) (expr.Expr, error) {
 	case f == nil:
 		return nil, expr.UnknownFunction(expr.Builtins(), c.Name, c.Pos)
 	default:
-		return nil, parser.Errorf(c.Pos, "%s is no window function or aggregate: it takes no OVER", c.Name)
+		return nil, parser.Errorf(c.Pos, "%s is not a window function or an aggregate: it cannot have OVER", c.Name)
 	}
 	win, err := w.window(spec)
 	if err != nil {

@@ -60,7 +60,7 @@ func (f *failure) do(g func() error) error {
 // Infof drops Pebble's messages.
 func (f *failure) Infof(string, ...any) {}
 
-// Errorf drops Pebble's errors: calls return theirs as well.
+// Errorf drops Pebble's messages about errors, because the calls that fail return them, too.
 func (f *failure) Errorf(string, ...any) {}
 
 // Fatalf is called by Pebble where it must not return.

@@ -45,7 +45,7 @@ func checkLog(fs vfs.FS, dir, name string) error {
 }
 
 // firstDamage returns the first byte that is not of a whole chunk, and whether the log goes on behind it. A page that was
-// never written reads as zeros: then only the offset in a later chunk tells that the log had been synced.
+// never written reads as zeros: then only the offset in a later chunk shows that the log had been synced.
 func firstDamage(log []byte, number uint32) (bad int, goesOn bool) {
 	at := 0
 	for at < len(log) {

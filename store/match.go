@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// matchCode tells a family's scanner how to treat a cell.
+// matchCode says how a family's scanner treats a cell.
 type matchCode uint8
 
 const (
@@ -163,7 +163,8 @@ func (t *columnTracker) hint() []byte {
 	return t.explicit[t.index]
 }
 
-// check decides about a put: whether its column is read, and this many versions of it.
+// check reports whether a cell is returned: its column must be read, and fewer versions of it than asked for have been
+// returned.
 func (t *columnTracker) check(c *cell) matchCode {
 	if t.explicit == nil {
 		return t.checkAny(c)

@@ -14,7 +14,7 @@ import (
 	gohbaseregion "github.com/tsuna/gohbase/region"
 )
 
-// region is one region of a table since it was opened. A region that moves is opened anew, and its former scanners are
+// region is one region of a table since it was opened. A region that moves is opened again, and its former scanners are
 // lost.
 type region struct {
 	table       *table // its name and namespace never change; for the families look the table up
@@ -73,8 +73,8 @@ func (s *Store) newRegionID() uint64 {
 	return c.lastRegionID
 }
 
-// Split splits the region of a table that holds key at key; scanners of the region are lost. It does nothing if key
-// already starts a region. A missing table is gohbase.TableNotFound.
+// Split divides the region that holds key into two; the second begins with key. Scanners of the region are lost. Split does
+// nothing if a region already begins with key. The error for a missing table is gohbase.TableNotFound.
 func (s *Store) Split(name string, key []byte) error {
 	err := s.reshape(name, func(t *table) []*region {
 		i := t.regionIndex(key)
@@ -112,7 +112,7 @@ func (s *Store) Move(name string, key []byte) error {
 	return s.reshape(name, reopened(key))
 }
 
-// reopened opens the region of a key anew.
+// reopened opens the region of a key again.
 func reopened(key []byte) func(*table) []*region {
 	return func(t *table) []*region {
 		i := t.regionIndex(key)

@@ -60,7 +60,7 @@ func (s *Store) scan(ctx context.Context, req *pb.ScanRequest, inject *injection
 	return resp, b, nil
 }
 
-// scanError makes the exception for an error during a scan. It asks the client to open the scanner anew, unless that
+// scanError makes the exception for an error during a scan. It asks the client to open the scanner again, unless that
 // cannot help.
 func scanError(ctx context.Context, err error) error {
 	if c := canceled(ctx, err); c != nil {

@@ -158,7 +158,7 @@ func parseConfig(name string, b []byte) (configFile, error) {
 		return c, fmt.Errorf("%s: %s", name, strings.TrimSpace(yaml.FormatError(err, false, true)))
 	}
 	if hasNullKey(b) {
-		return c, fmt.Errorf("%s: null is no key to YAML: write show_null", name)
+		return c, fmt.Errorf("%s: YAML reads null as a value, not as a key: write show_null", name)
 	}
 	if err := c.Defaults.check(); err != nil {
 		return c, fmt.Errorf("%s: %w", name, err)

@@ -269,7 +269,7 @@ func fieldValue(f catalog.Field) string {
 	return clip(printable(f.Value.String()))
 }
 
-// keyText is stored bytes with \xNN for those that are no printable ASCII.
+// keyText is stored bytes, with \xNN for those that are not printable ASCII.
 func keyText(b []byte) string { return types.NewBytes(string(b)).String() }
 
 // readKey returns the columns in a stored key as text.

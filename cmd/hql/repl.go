@@ -98,7 +98,7 @@ func (s *session) entered(ctx context.Context, line string, typed *strings.Build
 	if code != exitOK {
 		s.query = "" // the rest of the line is not run either
 	}
-	if s.query != before+line { // a statement ended, or a command stood in one, of which it is no part
+	if s.query != before+line { // a statement ended, or a command was inside of one, but not a part of it
 		done, open := s.ended(typed.String(), before, line)
 		remember(done)
 		typed.Reset()

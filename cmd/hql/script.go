@@ -66,7 +66,7 @@ func (s *session) condition(name, arg string) (ok bool, err error) {
 	if open.runs {
 		open.kept = s.query
 	} else {
-		s.query = open.kept // what was skipped is no part of a statement
+		s.query = open.kept // the skipped text does not belong to a statement
 	}
 	switch {
 	case name == `\endif`:

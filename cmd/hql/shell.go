@@ -27,7 +27,7 @@ func (stopped) Error() string { return "stopped" }
 // quotes and comments and end with their line. s.query is the statement so far, before and after.
 // inFile counts the positions in errors from the start of text. The first failure ends it.
 func (s *session) feed(ctx context.Context, text string, inFile bool) int {
-	if s.query != "" && !strings.ContainsAny(text, `;\`) { // nothing ends: a long statement is not read anew with each line
+	if s.query != "" && !strings.ContainsAny(text, `;\`) { // nothing ends: a long statement is not read again with each line
 		s.query += text
 		return exitOK
 	}
@@ -93,7 +93,7 @@ func (s *session) goOn(code int, inFile bool) int {
 	return exitOK
 }
 
-// piece runs the statement at offset at of text.
+// piece runs stmt, which begins at byte at of text.
 func (s *session) piece(ctx context.Context, stmt, text string, at int, inFile bool) int {
 	trimmed := strings.TrimLeft(stmt, " \t\r\n\f\v")
 	at += len(stmt) - len(trimmed)
@@ -267,7 +267,7 @@ func bare(line string) string {
 		return text + ";" // it is of HBase's shell and does not wait for more to say what is written here
 	}
 	if dotCommand.MatchString(text) {
-		return `\` + text // which tells how commands begin here
+		return `\` + text // so that the user sees how commands begin
 	}
 	return line
 }

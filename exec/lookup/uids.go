@@ -79,7 +79,7 @@ func (d uids) cell(ctx context.Context, key, family, kind string) ([]byte, error
 func (d uids) Allocate(ctx context.Context, k plan.LookupKey) error {
 	name, ok := latin1(k.Args[0].Text())
 	if !ok || name == "" || strings.ContainsFunc(k.Args[0].Text(), refusedInName) {
-		return fmt.Errorf("%s is no name for OpenTSDB: it takes letters of Latin-1, digits and -_./", k.Args[0].SQL())
+		return fmt.Errorf("%s is not a valid name in OpenTSDB: it may have letters of Latin-1, digits and -_./", k.Args[0].SQL())
 	}
 	put := func(key, family, value string) (bool, error) {
 		return d.Client.PutIf(ctx, uidTable, nil, hbase.Mutation{Kind: hbase.Put, Key: []byte(key), Timestamp: d.Clock.Next(),

@@ -67,8 +67,8 @@ func (w *Writer) joined(cols []*catalog.Column, row []types.Value, set []bool) (
 	return catalog.AppendElements(nil, elements), nil
 }
 
-// mergedNow returns cell, the joined cell of cols. Columns that set does not name, and elements that no column reads, have
-// the values of the current row.
+// mergedNow completes cell, which the columns cols share, from the current row: it takes the elements of columns that set
+// does not name, and elements that no column reads.
 func (w *Writer) mergedNow(cols []*catalog.Column, cell []byte, set []bool) ([]byte, error) {
 	was := w.now.cell(cols[0].Family, cols[0].Qualifier)
 	if was == nil {

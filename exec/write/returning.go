@@ -90,7 +90,7 @@ func (x *Returning) put(ctx context.Context, w *Writer, row []types.Value, set [
 		return err
 	}
 	if len(read) != 1 {
-		return parser.Errorf(parser.NoPos, "RETURNING cannot tell how a row of %s will be read", w.table.Name)
+		return parser.Errorf(parser.NoPos, "RETURNING cannot compute its row: a written row of %s would not be read back as one row", w.table.Name)
 	}
 	out := slices.Clone(read[0])
 	for i, c := range w.table.Columns {

@@ -159,7 +159,7 @@ func (w *Writer) applyChanges(ctx context.Context) error {
 		}
 		if was, ok := w.attempts[id]; ok && was.sum == now[i].sum() {
 			if was.byValue {
-				return w.refuse(parser.Errorf(c.pos, "the row with key %.64q of %s cannot be changed: HBase finds in it other cells than it gives to this user, who may not read all of them", id.key, w.table.Name), c.pos)
+				return w.refuse(parser.Errorf(c.pos, "the row with key %.64q of %s cannot be changed: it has cells that this user may not read", id.key, w.table.Name), c.pos)
 			}
 			now[i].byTime, now[i].byValue = !was.byTime, was.byTime
 		}
@@ -216,10 +216,10 @@ func (w *Writer) apply(ctx context.Context, c change, p place) error {
 	return w.put(ctx, c.become, c.set, false, &p, now)
 }
 
-// unchanged returns the condition of a mutation that writes or removes cells of w.now. The columns on which the statement
+// ifUnchanged returns the condition of a mutation that writes or removes cells of w.now. The columns on which the statement
 // depends must have the values that it read. A cell that is written must have the version that was read, because a later
 // version would hide the new value. With whole, all cells must have the versions that were read.
-func (w *Writer) unchanged(p place, written []hbase.Cell, whole bool) filter.Filter {
+func (w *Writer) ifUnchanged(p place, written []hbase.Cell, whole bool) filter.Filter {
 	var out filter.And
 	whole = whole || w.reads[len(w.table.Columns)+1]
 	var seen []filter.Column

@@ -179,7 +179,7 @@ func (w *Writer) Check(row []types.Value, set []bool, whole bool) error {
 	if whole {
 		w.fillAbsent(row, set)
 	}
-	if err := w.settle(row, set, whole); err != nil {
+	if err := w.fillShared(row, set, whole); err != nil {
 		return err
 	}
 	for _, l := range w.table.Layouts {
@@ -210,9 +210,9 @@ func (w *Writer) fillAbsent(row []types.Value, set []bool) {
 	}
 }
 
-// settle sets the columns that share a cell with a named one (see agree), and checks that the row has the columns that it
+// fillShared sets the columns that share a cell with a named one (see agree), and checks that the row has the columns that it
 // needs.
-func (w *Writer) settle(row []types.Value, set []bool, whole bool) error {
+func (w *Writer) fillShared(row []types.Value, set []bool, whole bool) error {
 	if err := w.agree(row, set); err != nil {
 		return err
 	}
@@ -260,7 +260,7 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 	if whole && old == nil {
 		w.fillAbsent(row, set)
 	}
-	if err := w.settle(row, set, whole); err != nil {
+	if err := w.fillShared(row, set, whole); err != nil {
 		return err
 	}
 	if w.lookups { // columns that the statement does not name may need numbers, too
@@ -350,7 +350,7 @@ func (w *Writer) entry(i int, row []types.Value, set []bool, fresh bool, p place
 	}
 	m := hbase.Mutation{Kind: hbase.Put, Key: p.key, Timestamp: ts, Cells: puts, Removed: removed}
 	if i == 0 && w.now != nil {
-		m.If = w.unchanged(p, slices.Concat(puts, removed), false)
+		m.If = w.ifUnchanged(p, slices.Concat(puts, removed), false)
 	}
 	w.add(&w.puts[i], p.table, m)
 	return puts, nil
@@ -369,7 +369,7 @@ func (w *Writer) remove(row []types.Value, at place) error {
 			if m.Kind != hbase.DeleteColumns {
 				columns = nil
 			}
-			m.If = w.unchanged(at, columns, columns == nil)
+			m.If = w.ifUnchanged(at, columns, columns == nil)
 		}
 		w.add(&w.removals[0], at.table, m)
 	}

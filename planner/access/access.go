@@ -89,7 +89,7 @@ func (e *Env) candidates(req *Request, terms []term, boxes []box) (all []*candid
 	case len(all) > 0:
 		return all, left, nil
 	case req.past() && slices.ContainsFunc(req.Table.Layouts, func(l *catalog.Layout) bool { return l.Name == req.Layout }):
-		return nil, nil, parser.Errorf(parser.NoPos, "FOR SYSTEM_TIME cannot use layout %q of table %q: it holds rows only where they stand now", req.Layout, req.Table.Name)
+		return nil, nil, parser.Errorf(parser.NoPos, "FOR SYSTEM_TIME cannot use layout %q of table %q: it holds rows only under their current keys", req.Layout, req.Table.Name)
 	}
 	return nil, nil, parser.Errorf(parser.NoPos, "table %q has no layout %q", req.Table.Name, req.Layout).
 		WithHint("layouts: %s", layoutNames(req.Table))

@@ -92,7 +92,7 @@ func (w *spanBuilder) why(p *catalog.Part, br *path) string {
 	case p.Order() == catalog.Unordered:
 		return "its bytes are not in the order of " + t(p.Columns[0])
 	case p.Monotone() != 0:
-		return "the condition on " + t(p.Columns[0]) + " tells no range of its values"
+		return "the condition on " + t(p.Columns[0]) + " gives no range of its values"
 	}
 	several := p.Columns[0]
 	for _, col := range p.Columns {

@@ -164,7 +164,7 @@ type Scan struct {
 	// as many from the last on are wanted, too. A reader may return more.
 	DistinctRows int
 	DistinctBoth bool
-	// Hop tells where in Spans to read, for an access that Hops and for a FullScan that tries to hop. It has no other
+	// Hop says where in Spans to read, for an access that Hops and for a FullScan that tries to hop. It has no other
 	// effect: the skipped rows do not match.
 	Hop *Hop
 

@@ -11,7 +11,7 @@ import (
 // Use is the use that a plan makes of a key part.
 type Use uint8
 
-// The uses. Among the first four, a greater value tells more about the reads.
+// The uses. Among the first four, a greater value describes the reads in more detail.
 const (
 	Unused     Use = iota
 	Bound          // it has one value, or one of a list

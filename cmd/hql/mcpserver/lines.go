@@ -15,7 +15,7 @@ import (
 // maxLine is the longest line that a client may send.
 const maxLine = 1 << 20
 
-// Lines is a transport of messages, a line each. The SDK ends a session at a line that is no message; here it is answered with an error.
+// Lines is a transport of messages, a line each. The SDK ends a session at a line that is not a message; here it is answered with an error.
 func Lines(in io.Reader, out io.Writer) mcp.Transport {
 	w := &writer{out: out}
 	return &mcp.IOTransport{Reader: io.NopCloser(&lines{in: bufio.NewReader(in), out: w}), Writer: w}
@@ -92,7 +92,7 @@ func (l *lines) line() (line []byte, long bool, err error) {
 	}
 }
 
-// refuse answers a line that is no message.
+// refuse answers a line that is not a message.
 func (l *lines) refuse(code int, text string) error {
 	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": text}})
 	if err == nil {

@@ -205,7 +205,7 @@ func (s *server) rows(ctx context.Context, sql string) (answer, error) {
 	return out, nil
 }
 
-// asJSON is a value as JSON: what is no valid JSON by itself is text.
+// asJSON is a value as JSON; text that is not valid JSON becomes a JSON string.
 func asJSON(v types.Value) json.RawMessage {
 	if b := v.AppendJSON(nil); json.Valid(b) {
 		return b
