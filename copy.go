@@ -14,7 +14,7 @@ import (
 // table if columns is empty. Rows with the same key are written in order. A row that does not fit ends CopyFrom with an
 // error that has the row's number; a PartialError has the number of rows written. CopyRows converts a slice to rows.
 func (db *DB) CopyFrom(ctx context.Context, table string, columns []string, rows iter.Seq2[[]any, error]) (Result, error) {
-	s := &parser.Copy{Pos: parser.NoPos, Table: table}
+	s := &parser.Copy{Pos: parser.NoPos, TablePos: parser.NoPos, Table: table}
 	for _, name := range columns {
 		s.Columns = append(s.Columns, parser.Name{Pos: parser.NoPos, Name: name})
 	}

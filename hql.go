@@ -88,17 +88,25 @@ func (db *DB) Query(ctx context.Context, sql string, args ...any) (*Rows, error)
 	return s.run(ctx, args)
 }
 
+// parse parses one statement. placed reports whether its meaning depends on search_path.
+func (db *DB) parse(sql string) (s parser.Statement, placed bool, err error) {
+	if s, err = parser.ParseStatement(sql); err == nil {
+		placed = db.engine.Place(s, sql, db.session)
+	}
+	return s, placed, err
+}
+
 // statement parses one statement, or returns it from the cache.
 func (db *DB) statement(sql string) (*Stmt, error) {
-	if s, ok := db.statements.Get(sql); ok {
+	if s, ok := db.statements.Get(sql); ok && !db.Settings().Searches() {
 		return s, nil
 	}
-	parsed, err := parser.ParseStatement(sql)
+	parsed, placed, err := db.parse(sql)
 	if err != nil {
 		return nil, err
 	}
 	s := db.parsed(parsed, sql)
-	if _, query := parsed.(*parser.Select); query && len(sql) <= maxKeptText {
+	if _, query := parsed.(*parser.Select); query && !placed && len(sql) <= maxKeptText {
 		db.statements.Add(sql, s)
 	}
 	return s, nil
@@ -138,6 +146,7 @@ func (db *DB) Exec(ctx context.Context, sql string, args ...any) (Result, error)
 	}
 	var out Result
 	for _, s := range stmts {
+		db.engine.Place(s, sql, db.session)
 		rows, err := db.parsed(s, sql).runOnce(ctx, args)
 		if err != nil {
 			return out, err
@@ -175,7 +184,7 @@ func (db *DB) Prepare(ctx context.Context, sql string) (*Stmt, error) {
 
 // Explain plans a query, or the reads of a writing statement, without running it.
 func (db *DB) Explain(ctx context.Context, sql string, args ...any) (*Plan, error) {
-	s, err := parser.ParseStatement(sql)
+	s, _, err := db.parse(sql)
 	if err != nil {
 		return nil, err
 	}
@@ -283,7 +292,7 @@ type Stmt struct {
 // run binds and runs the statement. If the arguments change the tree, it parses the text again.
 func (s *Stmt) run(ctx context.Context, args []any) (*Rows, error) {
 	if changes(args) {
-		parsed, err := parser.ParseStatement(s.sql)
+		parsed, _, err := s.db.parse(s.sql)
 		if err != nil {
 			return nil, err
 		}

@@ -54,7 +54,7 @@ func (db *DB) Pieces(ctx context.Context, sql string, args ...any) (*Pieces, err
 	if err := db.open(); err != nil {
 		return nil, err
 	}
-	parsed, err := parser.ParseStatement(sql)
+	parsed, _, err := db.parse(sql)
 	if err != nil {
 		return nil, err
 	}

@@ -71,6 +71,15 @@ func checkReadModifyWrite(t *testing.T, c hbase.Client, name string, times int) 
 	if won.Load() == 0 {
 		t.Error("nobody ever was the owner")
 	}
+	together(len(w), func(i int) {
+		for range times {
+			if n := w[i].changed("INSERT INTO c VALUES ('u', 1, 'x', 7) ON CONFLICT (id) DO UPDATE SET n = c.n + excluded.n, v = NULL"); n != 1 {
+				t.Errorf("%d rows were counted", n)
+			}
+		}
+	})
+	w[0].expect(fmt.Sprintf("%d|x|NULL", 4*times), "SELECT n, owner, v FROM c WHERE id = 'u'")
+	w[0].run("INSERT INTO c VALUES ('u', 1, 'x', 7) ON CONFLICT (id) DO UPDATE SET owner = 'free' WHERE c.n < 0; DELETE FROM c WHERE id = 'u' AND owner = 'x'")
 	w[0].expect("a", fmt.Sprintf("SELECT id FROM c WHERE n = %d AND v = %d", n, both))
 	if table, _ := w[0].catalog.Table("c"); len(table.Layouts) > 1 {
 		w = w[:2] // an INSERT is refused while a deletion by a clock that is ahead hides entries

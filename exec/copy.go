@@ -121,7 +121,7 @@ func (r *run) sampleKeys(ctx context.Context, t *catalog.Table, file string) ([]
 // copyFrom writes the rows of a file. It skips lines that do not fit, counts them, and warns of the first few with the
 // reasons.
 func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string, header bool) (*Rows, error) {
-	t, err := r.tableNamed(s.Table, s.Pos)
+	t, err := r.tableNamed(s.Table, s.TablePos)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (c *copier) end(ctx context.Context, err error) (*Rows, error) {
 
 // copyRows writes the rows that a Go program gives. A row that does not fit is an error.
 func (r *run) copyRows(ctx context.Context, s *parser.Copy) (*Rows, error) {
-	t, err := r.tableNamed(s.Table, s.Pos)
+	t, err := r.tableNamed(s.Table, s.TablePos)
 	if err == nil {
 		_, err = r.makeMissing(ctx, t.Name, nil)
 	}

@@ -124,7 +124,13 @@ func (r *run) describeInsert(ctx context.Context, s *parser.Insert) ([]plan.Outp
 			}
 		}
 	}
-	return r.describeReturning(t, "", s.Returning)
+	if s.Set != nil {
+		r.env.Named = excluded(t, r.env.Named, func(*catalog.Column) types.Value { return types.Value{} })
+		if _, err := r.describeUpdate(ctx, updateOf(t, s)); err != nil {
+			return nil, err
+		}
+	}
+	return r.describeReturning(t, s.Alias, s.Returning)
 }
 
 func (r *run) describeUpdate(ctx context.Context, s *parser.Update) ([]plan.OutputColumn, error) {

@@ -69,6 +69,7 @@ func (w *world) tryUnder(ctx context.Context, sql string, args ...types.Value) (
 		return "", nil, err
 	}
 	for _, s := range stmts {
+		w.Place(s, sql, nil)
 		rows, err := w.Run(ctx, s, Args{Positional: args})
 		if err != nil {
 			return "", nil, err

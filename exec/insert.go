@@ -21,8 +21,10 @@ func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
 		return nil, err
 	}
 	in := r.newInserter(t, cols)
-	in.IfNew = s.IfNotExists && !t.HiddenKey // with a hidden key, every row is new
-	in.Once = s.Replaces != nil
+	if in.Once = s.Set != nil; in.Once && !replaces(cols, s) {
+		in.merge = &merge{in, updateOf(t, s), s.Where != nil}
+	}
+	in.IfNew = (s.IfNotExists || in.merge != nil) && !t.HiddenKey // with a hidden key, every row is new
 	if err := in.gives(s); err != nil {
 		return nil, err
 	}
@@ -43,41 +45,29 @@ func (r *run) insertTarget(s *parser.Insert) (*catalog.Table, []*catalog.Column,
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if err := checkConflict(t, cols, s); err != nil {
+	if err := checkConflict(t, s); err != nil {
 		return nil, nil, nil, err
 	}
 	return t, cols, withDefaults(s, cols), nil
 }
 
-// checkConflict checks ON CONFLICT: only the columns of the row key may conflict, and DO UPDATE must set all other
-// columns that the statement names, as INSERT does.
-func checkConflict(t *catalog.Table, cols []*catalog.Column, s *parser.Insert) error {
-	if s.Conflict == nil && s.Replaces == nil {
+// checkConflict checks ON CONFLICT: only the columns of the row key may conflict.
+func checkConflict(t *catalog.Table, s *parser.Insert) error {
+	if s.Conflict == nil && s.Set == nil {
 		return nil
 	}
 	keys := slices.DeleteFunc(slices.Clone(t.Columns), func(c *catalog.Column) bool { return !c.KeyPart })
-	names := func(cols []*catalog.Column) string {
-		var out []string
-		for _, c := range cols {
-			out = append(out, c.Name)
-		}
-		return strings.Join(out, ", ")
+	var names []string
+	known := true
+	for _, c := range keys {
+		names = append(names, c.Name)
+		known = known && slices.ContainsFunc(s.Conflict, func(n parser.Name) bool { return strings.EqualFold(n.Name, c.Name) })
 	}
-	same := func(cols []*catalog.Column, given []parser.Name) bool {
-		return len(cols) == len(given) && !slices.ContainsFunc(cols, func(c *catalog.Column) bool {
-			return !slices.ContainsFunc(given, func(n parser.Name) bool { return strings.EqualFold(n.Name, c.Name) })
-		})
-	}
-	if s.Conflict == nil {
-		return parser.Errorf(s.Replaces[0].Pos, "DO UPDATE needs the columns of the row key: ON CONFLICT (%s)", names(keys))
-	}
-	if !same(keys, s.Conflict) {
-		return parser.Errorf(s.Conflict[0].Pos, "rows of %s conflict by their row key alone: ON CONFLICT (%s)", t.Name, names(keys))
-	}
-	given := slices.DeleteFunc(slices.Clone(cols), func(c *catalog.Column) bool { return c.KeyPart })
-	if s.Replaces != nil && !same(given, s.Replaces) {
-		return parser.Errorf(s.Replaces[0].Pos, "DO UPDATE has to set each column that is inserted and not in the row key: %s", names(given)).
-			WithHint("INSERT writes all columns that it names, and leaves the others of an existing row as they are")
+	switch list := strings.Join(names, ", "); {
+	case s.Conflict == nil:
+		return parser.Errorf(s.Set[0].Column.Pos, "DO UPDATE needs the columns of the row key: ON CONFLICT (%s)", list)
+	case !known || len(keys) != len(s.Conflict):
+		return parser.Errorf(s.Conflict[0].Pos, "rows of %s conflict by their row key alone: ON CONFLICT (%s)", t.Name, list)
 	}
 	return nil
 }
@@ -88,10 +78,11 @@ type inserter struct {
 	run   *run
 	table *catalog.Table
 	cols  []*catalog.Column
+	merge *merge // nil: no row is updated
 }
 
 func (r *run) newInserter(t *catalog.Table, cols []*catalog.Column) *inserter {
-	in := &inserter{&write.Inserter{Writer: r.newWriter(t), Set: make([]bool, len(t.Columns))}, r, t, cols}
+	in := &inserter{&write.Inserter{Writer: r.newWriter(t), Set: make([]bool, len(t.Columns))}, r, t, cols, nil}
 	for _, c := range cols {
 		in.Set[c.Index] = true
 	}
@@ -100,6 +91,9 @@ func (r *run) newInserter(t *catalog.Table, cols []*catalog.Column) *inserter {
 
 // write writes a batch of rows, and records the number of rows written so far.
 func (in *inserter) write(ctx context.Context, rows []write.Row) error {
+	if in.merge != nil {
+		return in.merge.write(ctx, rows)
+	}
 	before := in.Written
 	err := in.Write(ctx, rows)
 	in.run.rec.written.Add(in.Written - before)
@@ -109,7 +103,7 @@ func (in *inserter) write(ctx context.Context, rows []write.Row) error {
 // gives compiles RETURNING for the inserted rows.
 func (in *inserter) gives(s *parser.Insert) error {
 	t := in.table
-	x, err := in.run.returning(t, "", s.Returning, false)
+	x, err := in.run.returning(t, s.Alias, s.Returning, false)
 	if in.Returning = x; err != nil || x == nil || in.IfNew || t.HiddenKey || !x.Unread(t, in.Set) {
 		return err
 	}
@@ -301,7 +295,7 @@ func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (
 	}
 	b := newBulk(in)
 	when := asRead
-	if readsTable(p, in.table) {
+	if in.merge != nil || readsTable(p, in.table) {
 		when = allFirst
 	}
 	err = r.eachRow(ctx, p, when, func(rows [][]types.Value) error {

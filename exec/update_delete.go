@@ -99,7 +99,7 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 	reads := *s
 	reads.Returning = nil
 	w.DependOn(columnsRead(t, &reads, w.Returning, nil), nil)
-	return r.change(ctx, w, t, &rowChanges{statement: s, plan: func(only parser.Expr) (*plan.Plan, reading, error) {
+	err = r.change(ctx, w, t, &rowChanges{statement: s, plan: func(only parser.Expr) (*plan.Plan, reading, error) {
 		q := *s
 		q.Where = both(s.Where, only)
 		p, err := r.planDelete(ctx, t, &q)
@@ -108,22 +108,38 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 		}
 		return p, asRead, err
 	}, name: cmp.Or(s.Alias, s.Table), change: func(row, _ []types.Value) error { return w.Delete(row, s.Pos) }})
+	if err != nil {
+		return nil, err
+	}
+	return r.result(w.Changed, w.Returning), nil
 }
 
-// update runs UPDATE. It cannot change columns of the key: a row with another key is another row.
+// update runs UPDATE.
 func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 	t, err := r.writableTable(s.Table, s.TablePos)
 	if err != nil {
 		return nil, err
 	}
-	set, values, err := assignments(t, s)
+	x, err := r.returning(t, s.Alias, s.Returning, s.From != nil)
 	if err != nil {
 		return nil, err
 	}
-	w := r.newWriter(t)
-	if w.Returning, err = r.returning(t, s.Alias, s.Returning, s.From != nil); err != nil {
+	n, err := r.updateRows(ctx, t, s, x)
+	if err != nil {
 		return nil, err
 	}
+	return r.result(n, x), nil
+}
+
+// updateRows changes the rows of an UPDATE of t, adds them to x, which may be nil, and returns their number. It cannot
+// change columns of the key: a row with another key is another row.
+func (r *run) updateRows(ctx context.Context, t *catalog.Table, s *parser.Update, x *write.Returning) (int64, error) {
+	set, values, err := assignments(t, s)
+	if err != nil {
+		return 0, err
+	}
+	w := r.newWriter(t)
+	w.Returning = x
 	reads := *s
 	reads.Returning = nil
 	w.DependOn(columnsRead(t, &reads, w.Returning, set), set)
@@ -144,7 +160,7 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 		}
 		return row, nil
 	}
-	return r.change(ctx, w, t, &rowChanges{statement: s, plan: func(only parser.Expr) (p *plan.Plan, when reading, err error) {
+	err = r.change(ctx, w, t, &rowChanges{statement: s, plan: func(only parser.Expr) (p *plan.Plan, when reading, err error) {
 		q := *s
 		q.Where = both(s.Where, only)
 		p, exprs, err = r.planUpdate(ctx, t, &q, values)
@@ -160,6 +176,7 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 	}, name: cmp.Or(s.Alias, s.Table), next: next, change: func(old, row []types.Value) error {
 		return w.Update(ctx, old, row, set, s.Pos)
 	}})
+	return w.Changed, err
 }
 
 // rowChanges describes an UPDATE or a DELETE.
@@ -179,15 +196,15 @@ const (
 	missedPerPlan   = 200 // rows that one plan reads again
 )
 
-// change reads the rows of c and writes the change of each with w, in batches. It returns the number of changed rows.
-// Rows that another statement changed meanwhile are read again, and must meet all conditions of c again.
-func (r *run) change(ctx context.Context, w *write.Writer, t *catalog.Table, c *rowChanges) (*Rows, error) {
+// change reads the rows of c and writes the change of each with w, in batches. Rows that another statement changed
+// meanwhile are read again, and must meet all conditions of c again.
+func (r *run) change(ctx context.Context, w *write.Writer, t *catalog.Table, c *rowChanges) error {
 	err := r.changeRows(ctx, w, t, c, nil)
 	for round := 0; err == nil; round++ {
 		missed := w.TakeMissed()
 		if len(missed) == 0 {
 			r.rec.written.Store(w.Changed)
-			return r.result(w.Changed, w.Returning), nil
+			return nil
 		}
 		if round == maxChangeRounds {
 			err = parser.Errorf(c.statement.Position(), "other statements change %s of %s all the time, among them that with key %.64q: repeat the statement",
@@ -205,7 +222,7 @@ func (r *run) change(ctx context.Context, w *write.Writer, t *catalog.Table, c *
 		}
 	}
 	w.Returning.Close()
-	return nil, err
+	return err
 }
 
 // changeRows makes one round of change: for the missed rows, or for all rows if missed is nil. It calls next for all

@@ -174,10 +174,12 @@ type Insert struct {
 	Pos         Pos
 	Upsert      bool // spelled UPSERT
 	IfNotExists bool
-	Conflict    []Name // the columns of ON CONFLICT; nil if it names none
-	Replaces    []Name // the columns c of DO UPDATE SET c = excluded.c
+	Conflict    []Name       // the columns of ON CONFLICT; nil if it names none
+	Set         []Assignment // of DO UPDATE
+	Where       Expr         // of DO UPDATE
 	Table       string
 	TablePos    Pos
+	Alias       string
 	Columns     []Name
 	Rows        [][]Expr
 	Query       *Select
@@ -437,6 +439,7 @@ type Deallocate struct {
 type Copy struct {
 	Pos           Pos
 	Table         string
+	TablePos      Pos
 	Columns       []Name
 	Query         *Select
 	To            bool

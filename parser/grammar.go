@@ -172,6 +172,7 @@ type insertNode struct {
 	Verb     string        `parser:"@( 'INSERT' | 'UPSERT' )"`
 	IfBefore bool          `parser:"( @'IF' 'NOT' 'EXISTS' )?"`
 	Table    tableName     `parser:"'INTO' @@"`
+	Alias    *ident        `parser:"( 'AS' @@ )?"`
 	Columns  []*columnName `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
 	Query    *selectNode   `parser:"@@"`
 	IfBehind bool          `parser:"( @'IF' 'NOT' 'EXISTS' )?"`
@@ -184,7 +185,8 @@ type conflictNode struct {
 	Pos     lexer.Position
 	Columns []*columnName `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
 	Nothing bool          `parser:"'DO' ( @'NOTHING'"`
-	Set     []*assignNode `parser:"  | 'UPDATE' 'SET' @@ ( ',' @@ )* )"`
+	Set     []*assignNode `parser:"  | 'UPDATE' 'SET' @@ ( ',' @@ )*"`
+	Where   *exprNode     `parser:"    ( 'WHERE' @@ )? )"`
 }
 
 // returningNode is RETURNING and its list.

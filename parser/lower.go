@@ -182,7 +182,7 @@ func at(p lexer.Position) Pos { return Pos(p.Offset) }
 func (l *lowerer) insert(n *insertNode, with []CTE) (*Insert, error) {
 	out := &Insert{
 		Pos: at(n.Pos), Upsert: n.Verb == "UPSERT", IfNotExists: n.IfBefore || n.IfBehind,
-		Table: n.Table.name(), TablePos: pos(n.Table.A), Columns: placedAll(n.Columns),
+		Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Table.alias((*alias)(n.Alias)), Columns: placedAll(n.Columns),
 	}
 	query, err := l.query(n.Query)
 	if err != nil {
@@ -194,18 +194,10 @@ func (l *lowerer) insert(n *insertNode, with []CTE) (*Insert, error) {
 	}
 	if c := n.Conflict; c != nil {
 		out.Conflict, out.IfNotExists = placedAll(c.Columns), out.IfNotExists || c.Nothing
-		set, err := l.assignments(c.Set)
-		if err != nil {
+		if out.Set, err = l.assignments(c.Set); err != nil {
 			return nil, err
 		}
-		for _, a := range set {
-			col := a.Column
-			if ref, ok := a.Expr.(*ColumnRef); !ok || !strings.EqualFold(ref.Table, "excluded") || !strings.EqualFold(ref.Name, col.Name) {
-				return nil, Errorf(col.Pos, "DO UPDATE can only set %s to excluded.%s", QuoteName(col.Name), QuoteName(col.Name)).
-					WithHint("INSERT overwrites the columns that it names; UPDATE computes a column from the row as it is")
-			}
-			out.Replaces = append(out.Replaces, col)
-		}
+		out.Where = l.expr(c.Where)
 	}
 	out.Returning = l.returning(n.returningNode)
 	return out, nil
@@ -420,7 +412,7 @@ func (l *lowerer) copy(n *copyNode) (*Copy, error) {
 		}
 		out.Query.AllowFullScan, out.AllowFullScan = out.Query.AllowFullScan || n.Allow, false
 	} else {
-		out.Table, out.Columns = n.Table.name(), placedAll(n.Columns)
+		out.Table, out.TablePos, out.Columns = n.Table.name(), pos(n.Table.A), placedAll(n.Columns)
 	}
 	if n.File != nil {
 		out.File = n.File.value()

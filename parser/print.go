@@ -310,6 +310,9 @@ func (s *Insert) String() string {
 		verb = "UPSERT"
 	}
 	p.put(verb, " INTO ", QuoteName(s.Table))
+	if s.Alias != "" {
+		p.put(" AS ", QuoteName(s.Alias))
+	}
 	p.columns(s.Columns)
 	p.put(" ")
 	if s.Query != nil {
@@ -324,16 +327,12 @@ func (s *Insert) String() string {
 		p.put(" ON CONFLICT")
 		p.columns(s.Conflict)
 		p.put(" DO NOTHING")
-	case s.Replaces != nil:
+	case s.Set != nil:
 		p.put(" ON CONFLICT")
 		p.columns(s.Conflict)
-		p.put(" DO UPDATE SET ")
-		for i, c := range s.Replaces {
-			if i > 0 {
-				p.put(", ")
-			}
-			p.put(QuoteName(c.Name), " = excluded.", QuoteName(c.Name))
-		}
+		p.put(" DO UPDATE")
+		p.set(s.Set)
+		p.clause(" WHERE ", s.Where)
 	}
 	p.returning(s.Returning)
 	return p.Builder.String()
@@ -344,16 +343,20 @@ func (s *Update) String() string {
 	p.with(s.With)
 	p.put("UPDATE ", QuoteName(s.Table))
 	p.alias(s.Alias)
-	p.put(" SET ")
-	p.list(len(s.Set), func(i int) {
-		p.put(QuoteName(s.Set[i].Column.Name), " = ")
-		p.expr(s.Set[i].Expr, bindNone)
-	})
+	p.set(s.Set)
 	p.tables(" FROM ", s.From)
 	p.clause(" WHERE ", s.Where)
 	p.allow(s.AllowFullScan)
 	p.returning(s.Returning)
 	return p.Builder.String()
+}
+
+func (p *printer) set(list []Assignment) {
+	p.put(" SET ")
+	p.list(len(list), func(i int) {
+		p.put(QuoteName(list[i].Column.Name), " = ")
+		p.expr(list[i].Expr, bindNone)
+	})
 }
 
 // tables writes the items of FROM or USING, if there are any.

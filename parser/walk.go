@@ -92,12 +92,12 @@ func Inspect(n Node, visit func(Node) bool) {
 	case *Insert:
 		w.rows(n.Rows)
 		w.sub(n.Query)
+		w.set(n.Set)
+		w.exprs(n.Where)
 		w.items(n.Returning)
 	case *Update:
 		w.with(n.With)
-		for _, a := range n.Set {
-			Inspect(a.Expr, visit)
-		}
+		w.set(n.Set)
 		w.tables(n.From)
 		Inspect(n.Where, visit)
 		w.items(n.Returning)
@@ -144,14 +144,26 @@ func Inspect(n Node, visit func(Node) bool) {
 	}
 }
 
-// Tables returns the tables and views that s reads, in the order of the text, once for each mention. It omits the queries
-// of its WITH.
-func Tables(s *Select) []*TableName { return appendTables(nil, s, nil) }
+// Tables returns the tables and views that n reads, in the order of the text, once for each mention. It omits the queries
+// of its WITH, and the table that a statement writes.
+func Tables(n Node) []*TableName { return appendTables(nil, n, nil) }
 
-// appendTables is Tables for queries that see the WITH queries named hidden, in upper case.
-func appendTables(dst []*TableName, s *Select, hidden []string) []*TableName {
+// appendTables is Tables for nodes that see the WITH queries named hidden, in upper case.
+func appendTables(dst []*TableName, of Node, hidden []string) []*TableName {
+	var with []CTE
+	switch n := of.(type) {
+	case *Select:
+		rest := *n
+		with, rest.With, of = n.With, nil, &rest
+	case *Update:
+		rest := *n
+		with, rest.With, of = n.With, nil, &rest
+	case *Delete:
+		rest := *n
+		with, rest.With, of = n.With, nil, &rest
+	}
 	hidden = slices.Clip(hidden)
-	for _, c := range s.With {
+	for _, c := range with {
 		own := append(hidden, strings.ToUpper(c.Name))
 		if c.Recursive {
 			dst = appendTables(dst, c.Query, own)
@@ -160,17 +172,15 @@ func appendTables(dst []*TableName, s *Select, hidden []string) []*TableName {
 		}
 		hidden = slices.Clip(own)
 	}
-	rest := *s
-	rest.With = nil
-	Inspect(&rest, func(n Node) bool {
-		switch n := n.(type) {
+	Inspect(of, func(n Node) bool {
+		switch x := n.(type) {
 		case *TableName:
-			if !slices.Contains(hidden, strings.ToUpper(n.Name)) {
-				dst = append(dst, n)
+			if !slices.Contains(hidden, strings.ToUpper(x.Name)) {
+				dst = append(dst, x)
 			}
 		case *Select:
-			if n != &rest {
-				dst = appendTables(dst, n, hidden)
+			if n != of {
+				dst = appendTables(dst, x, hidden)
 				return false
 			}
 		}
@@ -206,6 +216,12 @@ func (w inspector) query(s *Select) {
 func (w inspector) with(list []CTE) {
 	for _, c := range list {
 		w.sub(c.Query)
+	}
+}
+
+func (w inspector) set(list []Assignment) {
+	for _, a := range list {
+		w.exprs(a.Expr)
 	}
 }
 

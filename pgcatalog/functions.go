@@ -132,9 +132,20 @@ func init() {
 		"VERSION": func(*Session, []types.Value) (types.Value, error) {
 			return text("PostgreSQL " + ServerVersion + " (hql), SQL over Apache HBase")
 		},
-		"CURRENT_SCHEMA":  func(*Session, []types.Value) (types.Value, error) { return text("public") },
-		"CURRENT_SCHEMAS": schemasInPath,
-		"CURRENT_USER":    user, "CURRENT_ROLE": user, "SESSION_USER": user, "USER": user,
+		"CURRENT_SCHEMA": func(s *Session, _ []types.Value) (types.Value, error) {
+			if names := s.schemasInPath(); len(names) > 0 {
+				return names[0], nil
+			}
+			return null, nil
+		},
+		"CURRENT_SCHEMAS": func(s *Session, a []types.Value) (types.Value, error) {
+			names := s.schemasInPath()
+			if a[0].Bool() {
+				names = append([]types.Value{types.NewName("pg_catalog")}, names...)
+			}
+			return types.NewArray(types.Name, names), nil
+		},
+		"CURRENT_USER": user, "CURRENT_ROLE": user, "SESSION_USER": user, "USER": user,
 		"CURRENT_DATABASE": database, "CURRENT_CATALOG": database,
 		"PG_GET_USERBYID":     userByID,
 		"PG_TABLE_IS_VISIBLE": visible,
@@ -203,12 +214,15 @@ func init() {
 // ServerVersion is the PostgreSQL whose catalog clients find here.
 const ServerVersion = "15.10"
 
-func schemasInPath(_ *Session, a []types.Value) (types.Value, error) {
-	names := []types.Value{types.NewName("public")}
-	if a[0].Bool() {
-		names = []types.Value{types.NewName("pg_catalog"), types.NewName("public")}
+// schemasInPath returns the schemas of search_path that exist.
+func (s *Session) schemasInPath() (names []types.Value) {
+	schemas := s.objects().schemas
+	for _, name := range s.path {
+		if slices.ContainsFunc(schemas, func(of schema) bool { return of.name == name }) {
+			names = append(names, types.NewName(name))
+		}
 	}
-	return types.NewArray(types.Name, names), nil
+	return names
 }
 
 func userByID(s *Session, a []types.Value) (types.Value, error) {
@@ -221,10 +235,9 @@ func userByID(s *Session, a []types.Value) (types.Value, error) {
 }
 
 func visible(s *Session, a []types.Value) (types.Value, error) {
-	o := s.objects()
-	x := o.byOID[uint32(a[0].Int())]
+	x := s.objects().byOID[uint32(a[0].Int())]
 	if x == nil {
 		return null, nil
 	}
-	return boolean(o.visible(x))
+	return boolean(s.visible(x))
 }

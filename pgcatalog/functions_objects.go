@@ -54,7 +54,7 @@ func (s *Session) named(t types.Type, v types.Value) (types.Value, error) {
 		kind = "function"
 		oid = s.procedureNamed(name)
 	default:
-		if x := s.objects().find(schema, name); x != nil {
+		if x := s.find(schema, name); x != nil {
 			oid = x.oid
 		}
 	}
@@ -157,8 +157,7 @@ func (s *Session) namedType(name string) (types.Value, error) {
 func (s *Session) nameOf(t types.Type, oid uint32) string {
 	switch t {
 	case types.RegClass:
-		o := s.objects()
-		if x := o.byOID[oid]; x != nil && o.visible(x) {
+		if x := s.objects().byOID[oid]; x != nil && s.visible(x) {
 			return expr.QuoteIdent(x.name)
 		} else if x != nil {
 			return x.qualified()
@@ -237,7 +236,7 @@ func indexDefinition(s *Session, a []types.Value) (types.Value, error) {
 		}
 		return text("")
 	}
-	return text(x.definition(len(a) > 2 && a[2].Bool() && s.objects().visible(x.of)))
+	return text(x.definition(len(a) > 2 && a[2].Bool() && s.visible(x.of)))
 }
 
 func constraintDefinition(s *Session, a []types.Value) (types.Value, error) {
@@ -344,14 +343,7 @@ func indexProperty(has ...string) body {
 }
 
 func currentSetting(s *Session, a []types.Value) (types.Value, error) {
-	err := fmt.Errorf("unrecognized configuration parameter %q", a[0].Text())
-	var v string
-	switch {
-	case s.Client != nil && s.Client.Setting != nil:
-		v, err = s.Client.Setting(a[0].Text())
-	case s.Settings != nil:
-		v, err = s.Settings.Setting(a[0].Text())
-	}
+	v, err := s.setting(a[0].Text())
 	if err == nil {
 		return text(v)
 	}

@@ -204,17 +204,3 @@ func (x *object) parts() (out []keyPart) {
 	}
 	return out
 }
-
-// find finds an object that a name without a schema means, or one of the schema.
-func (o *objects) find(schema, name string) *object {
-	if schema != "" {
-		return o.byName[[2]string{schema, name}]
-	}
-	if x := o.byName[[2]string{"pg_catalog", name}]; x != nil {
-		return x
-	}
-	return o.byName[[2]string{"public", name}]
-}
-
-// visible reports whether a name without a schema means x.
-func (o *objects) visible(x *object) bool { return o.find("", x.name) == x }

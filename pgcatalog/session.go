@@ -1,6 +1,7 @@
 package pgcatalog
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -54,6 +55,7 @@ type Session struct {
 
 	once      sync.Once
 	known     *objects
+	path      []string // of search_path
 	mu        sync.Mutex
 	functions map[string]*expr.Function
 }
@@ -65,9 +67,61 @@ func (s *Session) objects() *objects {
 			s.known = collect(s.Catalog)
 			s.Cache.keep(s.known)
 		}
+		path, err := s.setting("search_path")
+		if err != nil {
+			path = "public"
+		}
+		s.path = SearchPath(path, s.user())
 	})
 	return s.known
 }
+
+// SearchPath returns the schemas that a value of search_path names, except pg_catalog.
+func SearchPath(value, user string) []string {
+	out := []string{}
+	for _, name := range strings.Split(value, ",") {
+		name = strings.TrimSpace(name)
+		if strings.HasPrefix(name, `"`) {
+			name = strings.Trim(name, `"`)
+		} else {
+			name = strings.ToLower(name)
+		}
+		if name == "$user" {
+			name = user
+		}
+		if name != "" && name != "pg_catalog" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// setting returns the value of a setting.
+func (s *Session) setting(name string) (string, error) {
+	switch {
+	case s.Client != nil && s.Client.Setting != nil:
+		return s.Client.Setting(name)
+	case s.Settings != nil:
+		return s.Settings.Setting(name)
+	}
+	return "", fmt.Errorf("unrecognized configuration parameter %q", name)
+}
+
+// find finds an object by its schema and name. A name without a schema is looked for in pg_catalog, then by search_path.
+func (s *Session) find(schema, name string) *object {
+	o := s.objects()
+	if schema != "" {
+		return o.byName[[2]string{schema, name}]
+	}
+	x := o.byName[[2]string{"pg_catalog", name}]
+	for i := 0; x == nil && i < len(s.path); i++ {
+		x = o.byName[[2]string{s.path[i], name}]
+	}
+	return x
+}
+
+// visible reports whether a name without a schema means x.
+func (s *Session) visible(x *object) bool { return s.find("", x.name) == x }
 
 // Cache keeps the objects of a catalog from one statement to the next. The zero Cache works.
 type Cache struct{ kept atomic.Pointer[objects] }

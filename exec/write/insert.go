@@ -156,7 +156,7 @@ func (in *Inserter) lastOfEach(rows []Row) ([]Row, error) {
 		}
 		if earlier, ok := last[ids[i]]; ok {
 			if in.Once {
-				return nil, parser.Errorf(p.Pos, "ON CONFLICT DO UPDATE cannot change a row twice: an earlier row of the statement has the same key")
+				return nil, TwiceInConflict(p.Pos)
 			}
 			if err := in.Check(rows[earlier].Values, in.Named(rows[earlier]), false); err != nil {
 				return nil, in.refuse(err, rows[earlier].Pos)
@@ -175,6 +175,11 @@ func (in *Inserter) lastOfEach(rows []Row) ([]Row, error) {
 		}
 	}
 	return out, nil
+}
+
+// TwiceInConflict is the error for two rows of an ON CONFLICT DO UPDATE with the same key.
+func TwiceInConflict(at parser.Pos) error {
+	return parser.Errorf(at, "ON CONFLICT DO UPDATE cannot change a row twice: an earlier row of the statement has the same key")
 }
 
 // over returns row p; columns that it does not name are taken from an earlier row.

@@ -1,0 +1,114 @@
+package exec
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/write"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// merge writes the rows of an INSERT with a DO UPDATE that needs the rows that exist.
+type merge struct {
+	in     *inserter
+	update *parser.Update // of the row with the key of the new row, whose values are its parameters
+	where  bool           // rows that exist may stay as they are
+}
+
+// replaces reports whether DO UPDATE sets all columns of cols outside the key to their new values, as INSERT does.
+func replaces(cols []*catalog.Column, s *parser.Insert) bool {
+	n := 0
+	for _, c := range cols {
+		if c.KeyPart {
+			continue
+		}
+		n++
+		if !slices.ContainsFunc(s.Set, func(a parser.Assignment) bool {
+			x, ok := a.Expr.(*parser.ColumnRef)
+			return ok && strings.EqualFold(a.Column.Name, c.Name) && strings.EqualFold(x.Table, "excluded") && strings.EqualFold(x.Name, c.Name)
+		}) {
+			return false
+		}
+	}
+	return n == len(s.Set) && s.Where == nil
+}
+
+// updateOf returns the UPDATE of DO UPDATE for a row of t. Its parameters are named as excluded does.
+func updateOf(t *catalog.Table, s *parser.Insert) *parser.Update {
+	u := &parser.Update{Pos: s.Pos, Table: s.Table, TablePos: s.TablePos, Alias: s.Alias, Set: s.Set, Where: s.Where}
+	row := &parser.SelectCore{Pos: s.Pos}
+	for _, c := range t.Columns {
+		value := &parser.Cast{Pos: s.Pos, X: &parser.Param{Pos: s.Pos, Name: "excluded." + c.Name}, Type: c.Type.String()}
+		row.Items = append(row.Items, parser.SelectItem{Pos: s.Pos, Expr: value, Alias: c.Name})
+		if c.KeyPart {
+			own := &parser.ColumnRef{Pos: s.Pos, Table: cmp.Or(s.Alias, s.Table), Name: c.Name, Quoted: true}
+			u.Where = both(&parser.Binary{Pos: s.Pos, Op: "=", X: own, Y: value}, u.Where)
+		}
+	}
+	u.From = []parser.TableExpr{&parser.Subquery{Pos: s.Pos, Alias: "excluded", Query: &parser.Select{Pos: s.Pos, Cores: []*parser.SelectCore{row}}}}
+	return u
+}
+
+// excluded returns named and the parameters of updateOf for a row of t.
+func excluded(t *catalog.Table, named map[string]types.Value, value func(*catalog.Column) types.Value) map[string]types.Value {
+	out := map[string]types.Value{}
+	maps.Copy(out, named)
+	for _, c := range t.Columns {
+		out["excluded."+c.Name] = value(c)
+	}
+	return out
+}
+
+func (m *merge) write(ctx context.Context, rows []write.Row) error {
+	in, r := m.in, m.in.run
+	keys, err := in.Keys(rows)
+	if err != nil {
+		return err
+	}
+	if len(keys) < len(rows) {
+		return write.TwiceInConflict(rows[0].Pos)
+	}
+	given := r.env.Named
+	defer func() { r.env.Named = given }()
+	for _, p := range rows {
+		r.env.Named = excluded(in.table, given, func(c *catalog.Column) types.Value {
+			if !in.Set[c.Index] {
+				return c.Absent()
+			}
+			return p.Values[c.Index]
+		})
+		if err := m.row(ctx, p); err != nil {
+			return err
+		}
+		r.rec.written.Store(in.Written)
+	}
+	return nil
+}
+
+// row updates the row with the key of p, or inserts p. Either is atomic. If other statements delete and insert the row in
+// between, neither happens, and row tries again.
+func (m *merge) row(ctx context.Context, p write.Row) error {
+	in := m.in
+	for round := 0; ; round++ {
+		n, err := in.run.updateRows(ctx, in.table, m.update, in.Returning)
+		if in.Written += n; err != nil || n > 0 {
+			return err
+		}
+		before, once := in.Written, p
+		once.Values = slices.Clone(p.Values)
+		if err := in.Write(ctx, []write.Row{once}); err != nil || in.Written > before || m.where && round > 0 {
+			return err
+		}
+		if round == maxChangeRounds {
+			return parser.Errorf(p.Pos, "other statements insert and delete this row of %s all the time: repeat the statement", in.table.Name)
+		}
+		if err := write.Pause(ctx, round); err != nil {
+			return err
+		}
+	}
+}

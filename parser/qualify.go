@@ -1,0 +1,74 @@
+package parser
+
+import "slices"
+
+// Qualify replaces each name of a table or view in s, a statement of src, by the name that in returns: for a name that s
+// defines, or for one that must exist. Names with a schema or a namespace, and the queries of WITH, stay.
+func Qualify(s Statement, src string, in func(name string, defines bool) string) {
+	switch s := s.(type) {
+	case *Explain:
+		Qualify(s.Statement, src, in)
+		return
+	case *Prepare:
+		Qualify(s.Statement, src, in)
+		return
+	}
+	tokens, column := Tokens(src), 0
+	bare := func(at Pos) bool { // no schema precedes the name at this position
+		i, ok := slices.BinarySearchFunc(tokens, at, func(t Token, at Pos) int { return int(t.Pos - at) })
+		i += 1 + column
+		return ok && (i >= len(tokens) || tokens[i].Text != "." && tokens[i].Text != ":")
+	}
+	name := func(name *string, at Pos) {
+		if bare(at) {
+			*name = in(*name, false)
+		}
+	}
+	aliased := func(of, alias *string, at Pos) { // columns are qualified by the name as it is written
+		was := *of
+		if name(of, at); *of != was && *alias == "" {
+			*alias = was
+		}
+	}
+	for _, t := range Tables(s) {
+		aliased(&t.Name, &t.Alias, t.Pos)
+	}
+	switch s := s.(type) {
+	case *Insert:
+		aliased(&s.Table, &s.Alias, s.TablePos)
+	case *Update:
+		aliased(&s.Table, &s.Alias, s.TablePos)
+	case *Delete:
+		aliased(&s.Table, &s.Alias, s.TablePos)
+	case *Copy:
+		name(&s.Table, s.TablePos)
+	case *CreateTable:
+		if bare(s.NamePos) {
+			s.Name = in(s.Name, true)
+		}
+	case *CreateView:
+		if bare(s.NamePos) {
+			s.Name = in(s.Name, true)
+		}
+	case *DropTable:
+		name(&s.Name, s.NamePos)
+		for _, more := range s.More {
+			name(&more.Name, more.NamePos)
+		}
+	case *DropView:
+		name(&s.Name, s.NamePos)
+	case *Alter:
+		if len(s.Changes) == 1 && s.Changes[0].Kind == CommentColumn {
+			column = 2 // of COMMENT ON COLUMN table.column
+		}
+		name(&s.Name, s.NamePos)
+	case *CheckTable:
+		name(&s.Name, s.NamePos)
+	case *Analyze:
+		name(&s.Name, s.NamePos)
+	case *Show:
+		if s.Kind != ShowSettings {
+			name(&s.Name, s.NamePos)
+		}
+	}
+}
