@@ -1,5 +1,7 @@
 package filter
 
+import "slices"
+
 // Filter is one of the types below.
 type Filter interface {
 	String() string
@@ -78,6 +80,17 @@ type FuzzyKey struct{ Key, Mask []byte }
 // character (RowFilter with a RegexStringComparator). BinaryComponentComparator is not an alternative: it reads beyond the
 // end of a key that is too short. Text is the form for display.
 type KeyRegex struct{ Pattern, Text string }
+
+// ComparesKeys reports whether f has a condition on keys alone, so that the servers send only rows whose keys match.
+func ComparesKeys(f Filter) bool {
+	switch f := f.(type) {
+	case And:
+		return slices.ContainsFunc(f, ComparesKeys)
+	case Fuzzy, KeyRegex:
+		return true
+	}
+	return false
+}
 
 // Sample keeps each row with the probability Share (RandomRowFilter).
 type Sample struct{ Share float64 }

@@ -240,6 +240,7 @@ func variable(texts [][]byte, d byte) segment {
 	case d != '.' && domains(texts):
 		g.part, g.base, what = "REVERSE_DOMAIN({}) AS TEXT", "host", "domain names, their labels from the right"
 	case !slices.ContainsFunc(texts, func(b []byte) bool { return !isText(b) }):
+		g.small = !slices.ContainsFunc(texts, func(b []byte) bool { return len(b) > 4 || !isHex(b) })
 	default:
 		g.typ, g.part, what = "BYTES", "{} AS BYTES", "bytes"
 		g.bits += 4
@@ -260,8 +261,9 @@ func (s *search) fixed(at []int, least, most int) []option {
 			break
 		}
 		digest, random := digestOf(bs)
+		uuid := w == 16 && !slices.ContainsFunc(bs, func(b []byte) bool { return !versionedUUID(b) })
 		end := least == most && w == most
-		if !end && !(random && w >= 16) && !s.digitsEnd(bs, next) && !s.begins(next) {
+		if !end && !(random && w >= 16) && !uuid && !s.digitsEnd(bs, next) && !s.begins(next) {
 			continue
 		}
 		g := segment{part: fmt.Sprintf("{} AS TEXT(%d)", w), base: "id", typ: "STRING", bits: textBits(bs, true) + partBits}
@@ -273,6 +275,9 @@ func (s *search) fixed(at []int, least, most int) []option {
 		}
 		what := "text"
 		switch {
+		case uuid:
+			g.part, g.typ, g.base, what = "{} AS UUID", "UUID", "uuid", "UUIDs in 16 bytes"
+			g.bits = min(122-24, dictionary(distinctOf(bs), len(bs), 122-24)) // the version and the variant are correct in each key
 		case random:
 			g.base, what = "h", digest
 			g.lead, g.values = textLead, valuesOf(at, next, s.keys)
@@ -281,10 +286,6 @@ func (s *search) fixed(at []int, least, most int) []option {
 			}
 			if w < 16 {
 				g.bits += 6
-			}
-			if w == 16 && !slices.ContainsFunc(bs, func(b []byte) bool { return !versionedUUID(b) }) {
-				g.part, g.typ, g.base, g.lead, what = "{} AS UUID", "UUID", "uuid", noLead, "UUIDs in 16 bytes"
-				g.bits = 122 - 24 // the version and the variant are correct in each key
 			}
 		case allDigits && !slices.ContainsFunc(bs, func(b []byte) bool { return len(bytes.TrimLeft(b, "0")) > 18 }):
 			g.typ, g.base, what = "BIGINT", "n", "digits"

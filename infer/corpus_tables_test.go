@@ -363,6 +363,18 @@ var others = map[string]func(p program, i int) written{
 	"user_type_newest": func(p program, _ int) written {
 		return key(be64(p.uid()), be16(p.Int64N(6)), be64(math.MaxInt64-p.millis()))
 	},
+	"tenant_sha1_serial": func(p program, _ int) written {
+		u := "SN" + strings.ToUpper(strconv.FormatInt(100_000+p.Int64N(700), 36))
+		return key(be32(1+p.Int64N(12)), hexOf(sha(u))[:4], u, "#", be64(math.MaxInt64-p.millis()))
+	},
+	"uuid_of_session": func(_ program, i int) written {
+		session := program{rand.New(rand.NewPCG(uint64(i/9), 2))}.uuid()
+		return key("\x95", session[1:], be32(int64(i%9)))
+	},
+	"hex_bucket": func(p program, _ int) written {
+		u := p.word()[:3]
+		return key(fmt.Sprintf("%02x:", crc(u)%16), u, ":", strconv.FormatInt(p.Int64N(60_000_000), 36))
+	},
 	"snowflake_hash": func(p program, i int) written {
 		u := (p.millis()-1_288_834_974_657)<<22 | p.Int64N(1<<22)
 		return key(one(abs(int64(int32(u^int64(uint64(u)>>32))))%24), be64(u))

@@ -26,7 +26,7 @@ func TestCorpus(t *testing.T) {
 
 func TestOthers(t *testing.T) {
 	race.Skip(t)
-	testCorpus(t, "testdata/corpus_others.sql", others, 26)
+	testCorpus(t, "testdata/corpus_others.sql", others, 29)
 }
 
 // testCorpus lets infer find the definitions of a file again: of so many tables, at least.

@@ -123,6 +123,21 @@ func (s *search) parses() []parse {
 			out = append(out, tail.after(lead))
 		}
 	}
+	best := out[0].segs
+	for _, o := range s.options(s.start(), false) { // a hash behind the first part, as behind a tenant
+		if n := len(o.segs); n >= len(best) || o.segs[0].part != best[0].part || best[n-1].part != o.segs[n-1].part {
+			continue
+		}
+		for _, lead := range s.leads(o.next) {
+			if lead.segs[0].part != "" {
+				continue // behind a part, it is a column rather than a salt
+			}
+			for _, tail := range s.parse(lead.next) {
+				out = append(out, tail.after(lead).after(o))
+			}
+		}
+		break
+	}
 	slices.SortStableFunc(out, parse.compare)
 	return out
 }

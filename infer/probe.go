@@ -151,14 +151,14 @@ func distinctTexts(list []string) int {
 func (pr *probe) number(h numberHash, sql string) (part string, n int64) {
 	var bucket []int64
 	var most int64
-	hex8 := pr.hex && pr.padded && pr.width == 8 && !pr.binary && !pr.digits // as by String.format("%08x")
+	hex := pr.hex && pr.padded && pr.width <= 8 && !pr.binary && !pr.digits // as by String.format("%08x")
 	for _, b := range pr.lead {
 		x := bigEndian(b)
 		switch {
 		case pr.binary && pr.width <= 4:
 		case pr.digits:
 			x, _ = strconv.ParseInt(b, 10, 64)
-		case hex8 && b == strings.ToLower(b):
+		case hex && b == strings.ToLower(b):
 			x, _ = strconv.ParseInt(b, 16, 64)
 		default:
 			return "", 0
@@ -168,8 +168,8 @@ func (pr *probe) number(h numberHash, sql string) (part string, n int64) {
 	as := fmt.Sprintf("TEXT(%d)", pr.width)
 	if pr.binary {
 		as = fmt.Sprintf("UINT%d", 8*pr.width)
-	} else if hex8 {
-		as = "HEX(8)"
+	} else if hex {
+		as = fmt.Sprintf("HEX(%d)", pr.width)
 	} else if !pr.padded {
 		as = "TEXT"
 	}
@@ -210,7 +210,7 @@ func (pr *probe) number(h numberHash, sql string) (part string, n int64) {
 			continue // a hash fills its buckets, but neighbouring keys of a sample share theirs
 		}
 		made := fmt.Sprintf(way.sql, call)
-		if g == 0 && (pr.binary && pr.width == 4 || hex8) && !h.numbers && w == 0 {
+		if g == 0 && (pr.binary && pr.width == 4 || hex && pr.width == 8) && !h.numbers && w == 0 {
 			return made + " AS " + as, 0
 		}
 		for d := max(2, most+1); d <= min(g, 2*most+1); d++ { // buckets are filled up to the last one or so

@@ -4,6 +4,10 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 )
 
 // piece is a text that is appended to a variable.
@@ -22,22 +26,34 @@ func (f *finder) assignments(file *file) {
 			return true
 		}
 		switch n := n.(type) {
+		case *ast.FuncType:
+			for _, p := range n.Params.List {
+				for _, name := range p.Names {
+					f.params[f.info.Defs[name]] = true
+				}
+			}
+		case *ast.ForStmt, *ast.FuncLit:
+			f.again = append(f.again, n)
 		case *ast.FuncDecl:
 			if o := f.info.Defs[n.Name]; o != nil {
 				f.funcs[o] = n
 			}
 		case *ast.ValueSpec:
+			f.embedded(n, above)
 			for i, name := range n.Names {
 				switch {
 				case len(n.Values) == len(n.Names):
 					f.set(name, n.Values[i])
 				case len(n.Values) > 0:
 					f.set(name, nil)
+				case f.local(f.object(name)):
+					f.set(name, &ast.BasicLit{ValuePos: name.Pos(), Kind: token.STRING, Value: "``"})
 				}
 			}
 		case *ast.AssignStmt:
 			f.assigned(n, above)
 		case *ast.RangeStmt:
+			f.again = append(f.again, n)
 			f.set(n.Key, nil)
 			f.set(n.Value, &ast.IndexExpr{X: n.X})
 		case *ast.UnaryExpr:
@@ -54,6 +70,33 @@ func (f *finder) assignments(file *file) {
 	})
 }
 
+// embedding matches the comment above a variable that holds a file.
+var embedding = regexp.MustCompile(`(?m)^//go:embed[ \t]+("?)([^\s"*?\[]+)("?)[ \t]*$`)
+
+// embedded notes the text that a variable gets from a file.
+func (f *finder) embedded(n *ast.ValueSpec, above []ast.Node) {
+	doc := n.Doc
+	if decl, ok := above[len(above)-1].(*ast.GenDecl); ok && doc == nil && len(decl.Specs) == 1 {
+		doc = decl.Doc
+	}
+	if doc == nil || len(n.Values) > 0 {
+		return
+	}
+	for _, c := range doc.List {
+		m := embedding.FindStringSubmatch(c.Text)
+		if m == nil {
+			continue
+		}
+		name := filepath.Join(filepath.Dir(f.line(n.Pos(), 0).Filename), filepath.FromSlash(m[2]))
+		if text, err := os.ReadFile(name); err == nil {
+			of := f.fset.AddFile(name, -1, len(text)+1)
+			of.SetLinesForContent(text)
+			f.byName[name] = &file{name: name, text: text}
+			f.set(n.Names[0], &ast.BasicLit{ValuePos: token.Pos(of.Base() - 1), Kind: token.STRING, Value: "`" + string(text) + "`"})
+		}
+	}
+}
+
 // of is the constant, variable or field that an expression names; nil for others.
 func (f *finder) of(e ast.Expr) types.Object {
 	switch x := ast.Unparen(e).(type) {
@@ -63,6 +106,24 @@ func (f *finder) of(e ast.Expr) types.Object {
 		return f.object(x.Sel)
 	}
 	return nil
+}
+
+// result is one of the results of a call.
+type result struct {
+	*ast.CallExpr
+	index int
+}
+
+// local reports whether o is a variable of a function.
+func (f *finder) local(o types.Object) bool {
+	v, ok := o.(*types.Var)
+	return ok && !v.IsField() && v.Parent() != nil && v.Parent() != v.Pkg().Scope()
+}
+
+// maybeLater reports whether e, a use of o, may run after what follows it in the source: in a loop, or in a function that
+// is called later.
+func (f *finder) maybeLater(o types.Object, e token.Pos) bool {
+	return !f.local(o) || slices.ContainsFunc(f.again, func(n ast.Node) bool { return n.Pos() <= e && e < n.End() && o.Pos() < n.Pos() })
 }
 
 // set notes that lhs gets rhs; nil: it is not known.
@@ -77,18 +138,33 @@ func (f *finder) set(lhs, rhs ast.Expr) {
 
 // assigned notes an assignment.
 func (f *finder) assigned(n *ast.AssignStmt, above []ast.Node) {
+	var block ast.Node
+	for _, a := range above {
+		switch a.(type) {
+		case *ast.BlockStmt, *ast.CaseClause, *ast.CommClause:
+			block = a
+		}
+	}
 	for i, lhs := range n.Lhs {
 		switch {
 		case n.Tok == token.ADD_ASSIGN:
 			f.append(f.of(lhs), n.Rhs[0], n.Pos(), above)
-		case n.Tok != token.ASSIGN && n.Tok != token.DEFINE || len(n.Lhs) != len(n.Rhs):
+		case n.Tok != token.ASSIGN && n.Tok != token.DEFINE:
 			f.set(lhs, nil)
+		case len(n.Lhs) != len(n.Rhs):
+			if call, ok := ast.Unparen(n.Rhs[0]).(*ast.CallExpr); ok {
+				f.set(lhs, result{call, i})
+				f.within[result{call, i}] = block
+			} else {
+				f.set(lhs, nil)
+			}
 		default:
 			if sum, ok := n.Rhs[i].(*ast.BinaryExpr); ok && n.Tok == token.ASSIGN && f.of(lhs) != nil && f.of(sum.X) == f.of(lhs) {
 				f.append(f.of(lhs), sum.Y, n.Pos(), above) // q = q + "..."
 				continue
 			}
 			f.set(lhs, n.Rhs[i])
+			f.within[n.Rhs[i]] = block
 		}
 	}
 }

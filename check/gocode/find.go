@@ -33,7 +33,7 @@ func Find(names []string) (sources []check.Source, dynamic []check.Result, err e
 			}
 		}
 	}
-	f := &finder{program: p, wanted: wanted, values: map[types.Object][]ast.Expr{}, pieces: map[types.Object][]piece{}, funcs: map[types.Object]*ast.FuncDecl{}, passed: map[types.Object]bool{}, wrappers: map[types.Object]place{}, seen: map[string]bool{}}
+	f := &finder{program: p, wanted: wanted, values: map[types.Object][]ast.Expr{}, pieces: map[types.Object][]piece{}, funcs: map[types.Object]*ast.FuncDecl{}, passed: map[types.Object]bool{}, params: map[types.Object]bool{}, within: map[ast.Expr]ast.Node{}, wrappers: map[types.Object]place{}, seen: map[string]bool{}}
 	for _, file := range p.files {
 		f.assignments(file)
 		f.notes(file)
@@ -72,6 +72,9 @@ type finder struct {
 	pieces map[types.Object][]piece
 	funcs  map[types.Object]*ast.FuncDecl
 	passed map[types.Object]bool // to a function, which may change what a pointer points to
+	params map[types.Object]bool // of functions
+	again  []ast.Node            // loops and functions in functions
+	within map[ast.Expr]ast.Node // the block in which a variable gets a value
 	// wrappers are the parameters of functions, and of variables that are functions, that are passed on as statements.
 	wrappers map[types.Object]place
 	excused  map[token.Position]bool // lines with a comment that excuses
@@ -220,7 +223,7 @@ func (f *finder) call(n *ast.CallExpr, report bool) {
 }
 
 // queries are the beginnings of the names of methods that probably take a statement.
-var queries = regexp.MustCompile("^(Query|Exec|Prepare|Queue|Select|Get)")
+var queries = regexp.MustCompile("^(Must)?(Named)?(Query|Exec|Prepare|Queue|Select|Get)|^(In|Named)$")
 
 // guess notes texts that a method of a type which is not known takes, and parameters that it takes as statements.
 func (f *finder) guess(n *ast.CallExpr, s *ast.SelectorExpr, report bool) {
@@ -228,7 +231,7 @@ func (f *finder) guess(n *ast.CallExpr, s *ast.SelectorExpr, report bool) {
 		return
 	}
 	if x, ok := s.X.(*ast.Ident); ok {
-		if _, ok := f.object(x).(*types.PkgName); ok {
+		if _, ok := f.object(x).(*types.PkgName); ok && !queries.MatchString(s.Sel.Name) {
 			return
 		}
 	}
@@ -268,6 +271,11 @@ func (f *finder) argument(n, arg ast.Expr, origin check.Origin, report bool) {
 	case why.of != nil:
 		if o, i := f.parameter(why.of); o != nil {
 			f.wrappers[o] = place{i, origin}
+			for _, v := range f.values[why.of] {
+				if ts, why := f.textsOf(v, 1); why == nil && report {
+					f.add(n, ts, origin)
+				}
+			}
 			return
 		}
 		fallthrough

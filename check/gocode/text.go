@@ -52,8 +52,18 @@ func (f *finder) textsOf(e ast.Expr, depth int) ([]text, *unknown) {
 		return f.named(e, f.object(e.Sel), depth)
 	case *ast.CallExpr:
 		return f.called(e, depth)
+	case result:
+		if fn := f.funcs[f.of(e.Fun)]; fn != nil && fn.Body != nil {
+			return f.returned(fn, e.index, madeBy(e.CallExpr), depth)
+		}
+		return nil, madeBy(e.CallExpr)
 	}
 	return nil, &unknown{why: "it is not a constant"}
+}
+
+// madeBy says that a call makes a text.
+func madeBy(e *ast.CallExpr) *unknown {
+	return &unknown{why: fmt.Sprintf("%s makes it when the program runs", nameOfFunc(e.Fun))}
 }
 
 // concatenated are the texts of x + y.
@@ -119,8 +129,7 @@ func (f *finder) constant(e ast.Expr) string {
 // called are the texts that a call gives: of a conversion, of a function of the standard library that puts constants
 // together, of a strings.Builder, or of a function of the program.
 func (f *finder) called(e *ast.CallExpr, depth int) ([]text, *unknown) {
-	name := nameOfFunc(e.Fun)
-	made := &unknown{why: fmt.Sprintf("%s makes it when the program runs", name)}
+	name, made := nameOfFunc(e.Fun), madeBy(e)
 	if t, ok := f.info.Types[e.Fun]; len(e.Args) == 1 && (ok && t.IsType() || name == "strings.TrimSpace") {
 		return f.textsOf(e.Args[0], depth+1)
 	}
@@ -129,10 +138,10 @@ func (f *finder) called(e *ast.CallExpr, depth int) ([]text, *unknown) {
 		if f.passed[o] || slices.Contains(f.values[o], nil) {
 			return nil, made
 		}
-		return f.appended([]text{{}}, o, e.Pos(), depth)
+		return f.appended([]text{{}}, o, o.Pos(), e.Pos(), depth)
 	}
 	if fn := f.funcs[f.of(e.Fun)]; fn != nil && fn.Body != nil {
-		return f.returned(fn, made, depth)
+		return f.returned(fn, 0, made, depth)
 	}
 	texts := [][]string{nil}
 	for i, a := range e.Args {
@@ -206,16 +215,23 @@ func evaluate(name string, args []string) (string, bool) {
 	return "", false
 }
 
-// returned are the texts that a function of the program returns.
-func (f *finder) returned(fn *ast.FuncDecl, made *unknown, depth int) (out []text, why *unknown) {
+// returned are the texts that a function of the program returns as one of its results.
+func (f *finder) returned(fn *ast.FuncDecl, index int, made *unknown, depth int) (out []text, why *unknown) {
+	var names []*ast.Ident
+	for _, r := range fn.Type.Results.List {
+		names = append(names, r.Names...)
+	}
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
 			return false
 		case *ast.ReturnStmt:
 			ts, unknown := []text(nil), made
-			if len(n.Results) == 1 {
-				ts, unknown = f.textsOf(n.Results[0], depth+1)
+			switch {
+			case len(n.Results) == fn.Type.Results.NumFields():
+				ts, unknown = f.textsOf(n.Results[index], depth+1)
+			case len(n.Results) == 0 && index < len(names):
+				ts, unknown = f.named(&ast.Ident{NamePos: n.Pos()}, f.object(names[index]), depth+1)
 			}
 			if out = append(out, ts...); unknown != nil || len(out) > maxTexts {
 				why = made
@@ -229,10 +245,10 @@ func (f *finder) returned(fn *ast.FuncDecl, made *unknown, depth int) (out []tex
 	return out, why
 }
 
-// appended are the texts that a variable may be at a place, behind what it was given.
-func (f *finder) appended(ts []text, o types.Object, at token.Pos, depth int) ([]text, *unknown) {
+// appended are the texts that a variable may be at a place, behind what it was given at another one.
+func (f *finder) appended(ts []text, o types.Object, from, at token.Pos, depth int) ([]text, *unknown) {
 	for _, p := range f.pieces[o] {
-		if p.at >= at && p.text != nil {
+		if p.text != nil && (p.at >= at || p.at < from && f.local(o)) {
 			continue
 		}
 		changes := &unknown{why: fmt.Sprintf("%s changes when the program runs", o.Name())}
@@ -261,8 +277,8 @@ func (f *finder) appended(ts []text, o types.Object, at token.Pos, depth int) ([
 func (f *finder) named(e ast.Expr, o types.Object, depth int) ([]text, *unknown) {
 	switch o := o.(type) {
 	case *types.Const:
-		if value := f.values[o]; len(value) == 1 && value[0] != nil {
-			return f.textsOf(value[0], depth+1)
+		if value := f.values[o]; len(value) > 0 && !slices.Contains(value, nil) { // several by build tags
+			return f.given(e, o, value, depth)
 		}
 		if o.Val().Kind() == constant.String { // of iota, or of a conversion
 			v := constant.StringVal(o.Val())
@@ -273,24 +289,43 @@ func (f *finder) named(e ast.Expr, o types.Object, depth int) ([]text, *unknown)
 			return []text{{v, at, false}}, nil
 		}
 	case *types.Var:
-		values := f.values[o]
-		if len(values) == 0 {
+		switch values := f.values[o]; {
+		case f.params[o] && len(f.pieces[o]) > 0:
+			return nil, &unknown{why: fmt.Sprintf("%s changes when the program runs", o.Name())}
+		case f.params[o] || len(values) == 0:
 			return nil, &unknown{why: fmt.Sprintf("%s gets its value when the program runs", o.Name()), of: o}
+		default:
+			return f.given(e, o, values, depth)
 		}
-		var out []text
-		for _, v := range values {
-			if v == nil || len(out) > maxTexts {
-				return nil, &unknown{why: fmt.Sprintf("%s changes when the program runs", o.Name())}
-			}
-			more, why := f.textsOf(v, depth+1)
-			if why != nil {
-				return nil, &unknown{why: why.why}
-			}
-			out = append(out, more...)
-		}
-		return f.appended(out, o, e.Pos(), depth)
 	}
 	return nil, &unknown{why: "it is not a constant"}
+}
+
+// given are the texts that o has at e, if it gets these values.
+func (f *finder) given(e ast.Expr, o types.Object, values []ast.Expr, depth int) (out []text, _ *unknown) {
+	var since token.Pos // of the last value that replaces all earlier ones
+	for _, v := range values {
+		if in := f.within[v]; in != nil && f.local(o) && v.Pos() < e.Pos() && in.Pos() <= e.Pos() && e.Pos() < in.End() {
+			since = max(since, v.Pos())
+		}
+	}
+	for _, v := range values {
+		if v == nil || len(out) > maxTexts {
+			return nil, &unknown{why: fmt.Sprintf("%s changes when the program runs", o.Name())}
+		}
+		if v.Pos() < since || v.Pos() > e.Pos() && !f.maybeLater(o, e.Pos()) {
+			continue
+		}
+		ts, why := f.textsOf(v, depth+1)
+		if why == nil {
+			ts, why = f.appended(ts, o, v.Pos(), e.Pos(), depth)
+		}
+		if why != nil {
+			return nil, &unknown{why: why.why}
+		}
+		out = append(out, ts...)
+	}
+	return out, nil
 }
 
 // nameOfFunc is the name of a called function as it is written: fmt.Sprintf.

@@ -38,20 +38,11 @@ func (st *Reads) hop(t *task, s *plan.Scan, stats *Counts, looks *atomic.Int64) 
 	o.Columns, o.Filter, o.NoCacheBlocks = nil, filter.And{filter.FirstCell{}, filter.KeyOnly{}}, false
 	o.Region, o.Slots, o.Metrics, o.Timeline = stats.regions, st.Slots, st.Metrics || stats.trace != nil, st.Timeline
 	longest := st.Tuning.HopLongest
-	if s.Access != plan.SkipScan && slices.ContainsFunc(flat(s.Filter), comparesKeys) { // without hops the servers send only keys that match
+	if s.Access != plan.SkipScan && filter.ComparesKeys(s.Filter) { // without hops the servers send only keys that match
 		longest = min(longest, st.Tuning.HopPays)
 	}
 	t.hop = &hopper{st: st, scan: s, stats: stats, opts: &o, looks: looks, want: 1,
 		pace: newPace(&st.Tuning, max(st.Tuning.HopRows, st.Tuning.SeekRows*len(s.Hop.Tails)), longest)}
-}
-
-// comparesKeys reports whether f is a condition on keys.
-func comparesKeys(f filter.Filter) bool {
-	switch f.(type) {
-	case filter.Fuzzy, filter.KeyRegex:
-		return true
-	}
-	return false
 }
 
 // next returns the tasks for the next values, at least want values if there are so many. left is the rest of t, which is

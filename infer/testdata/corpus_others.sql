@@ -31,3 +31,6 @@ CREATE EXTERNAL TABLE hash_unpadded (name STRING, ts TIMESTAMP) ROW KEY (ABS(JAV
 CREATE EXTERNAL TABLE masked_unpadded (code STRING) ROW KEY (JAVA_HASH(code) & 255 AS TEXT, ':', code AS TEXT);
 CREATE EXTERNAL TABLE id_month (id BIGINT, month TIMESTAMP) ROW KEY (id % 12 AS TEXT(2), '|', id AS TEXT, '|', month AS TEXT('yyyy-MM'));
 CREATE EXTERNAL TABLE last_digit_first (name STRING, ts TIMESTAMP) ROW KEY (name AS TEXT, '-', ts AS REVERSED TEXT(13));
+CREATE EXTERNAL TABLE tenant_sha1_serial (tenant INT, serial STRING, ts TIMESTAMP) ROW KEY (tenant AS INT32, LEFT(SHA1(serial), 4), serial AS TEXT, '#', 9223372036854775807 - ts AS INT64);
+CREATE EXTERNAL TABLE uuid_of_session (id UUID, n INT) ROW KEY (id AS UUID, n AS INT32);
+CREATE EXTERNAL TABLE hex_bucket (tenant STRING, doc STRING) ROW KEY (CRC32(tenant) % 16 AS HEX(2), ':', tenant AS TEXT, ':', doc AS TEXT);

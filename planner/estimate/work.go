@@ -39,8 +39,10 @@ const (
 	firstRows = 100
 	hopRows   = 100
 	hopPays   = 400
-	triedRows = 8500 // rows that triedHops hops may cost before hopping is given up
+	triedRows = 8500 // rows that triedHops hops may cost before hopping is given up,
 	triedHops = 4
+	lessRows  = 500 // and the same if the servers could compare keys instead
+	lessHops  = 2
 )
 
 // work is the work of servers and client for a table access.
@@ -131,8 +133,12 @@ func (w *work) hop(s *plan.Scan, t *stats.Table, k *stats.Key, looked float64) (
 		return 0, false, false
 	}
 	if looked < values*hopPays { // hopping is given up
-		regions, _ := regionsOf(k) // a hop is one call for keys and one for rows, and each region is begun twice
-		w.hops, w.keysSeen = 2*triedHops+math.Ceil(regions*math.Min(1, looked/k.Rows)), math.Min(looked, triedRows)
+		hops, seen := 2.0*triedHops, float64(triedRows) // a hop is one call for keys and one for rows
+		if s.Access != plan.SkipScan && filter.ComparesKeys(s.Filter) {
+			hops, seen = 2*lessHops, lessRows
+		}
+		regions, _ := regionsOf(k) // each is begun twice
+		w.hops, w.keysSeen = hops+math.Ceil(regions*math.Min(1, looked/k.Rows)), math.Min(looked, seen)
 		return looked, false, true // the rest is read with the servers' filter
 	}
 	w.hops = values
