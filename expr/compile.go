@@ -55,7 +55,7 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 		if v.IsNull() {
 			typ = c.s.Parameters.typeOf(e)
 		}
-		return &Const{Pos: e.Pos, Val: v, Typ: typ}, nil
+		return &Const{Pos: e.Pos, Val: v, Typ: typ, Limit: types.Untyped}, nil
 	case *parser.ColumnRef:
 		if c.s.Column == nil {
 			return nil, parser.Errorf(e.Pos, "a column is not allowed here")
@@ -141,7 +141,7 @@ func (c compiler) literal(l *parser.Literal) (Expr, error) {
 	case parser.NumberLiteral:
 		k.Val, err = number(l.Text)
 	case parser.StringLiteral:
-		k.Val = types.NewString(l.Text)
+		k.Val, k.Limit = types.NewString(l.Text), types.Untyped
 	case parser.IntervalLiteral:
 		k.Val, err = types.ParseInterval(l.Text)
 	case parser.BytesLiteral:

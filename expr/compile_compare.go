@@ -90,9 +90,7 @@ func (c compiler) compare(op CompareOp, x, y Expr, pos parser.Pos) (Expr, error)
 		}
 	}
 	x, y = sameUnit(x, y)
-	if k, ok := y.(*Const); ok {
-		y = unpadded(x, k)
-	}
+	x, y = c.unpadded(y, x), c.unpadded(x, y)
 	if k, ok := y.(*Const); ok && k.Val.HasClock() {
 		own, err := c.adapt(k, x.Type())
 		if err != nil {
@@ -110,12 +108,25 @@ func (c compiler) compare(op CompareOp, x, y Expr, pos parser.Pos) (Expr, error)
 	return c.fold(&Compare{Pos: pos, Op: op, X: x, Y: y}), nil
 }
 
-// unpadded returns k as it is compared with x, which may be a column of CHAR(n).
-func unpadded(x Expr, k *Const) *Const {
-	if c, ok := x.(*Column); ok && c.Limit.Blank() {
-		return &Const{Pos: k.Pos, Val: c.Limit.Compared(k.Val), Typ: k.Typ}
+// unpadded returns y as it is compared with x, which may be a CHAR(n).
+func (c compiler) unpadded(x, y Expr) Expr {
+	if y.Type() != types.String || !limitOf(x).Blank() || !limitOf(y).Loose() {
+		return y
 	}
-	return k
+	return c.fold(&Call{Pos: y.Position(), Func: Builtins().Lookup("RTRIM"), Args: []Expr{y}, Typ: types.String})
+}
+
+// limitOf returns the limit of e's type, as far as it is known.
+func limitOf(e Expr) types.Limit {
+	switch e := e.(type) {
+	case *Column:
+		return e.Limit
+	case *Const:
+		return e.Limit
+	case *Subquery:
+		return e.limit(0)
+	}
+	return types.Limit{}
 }
 
 // compareDay compares the midnight of x, a DATE, with the TIMESTAMP k. It converts k to days, because keys and filters
@@ -463,7 +474,9 @@ func (c compiler) inList(pos parser.Pos, x Expr, not bool, items []Expr) (Expr, 
 				in.HasNull = true
 				continue
 			}
-			l = unpadded(x, l)
+			if k, ok := c.unpadded(x, l).(*Const); ok {
+				l = k
+			}
 			if roundedBeside(x, l) {
 				floats = append(floats, l)
 				continue

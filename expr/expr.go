@@ -56,7 +56,8 @@ type Const struct {
 	Pos     parser.Pos
 	Val     types.Value
 	Typ     types.Type // the declared type of a NULL, otherwise Val's type
-	between bool       // Val is a difference of two moments in milliseconds
+	Limit   types.Limit
+	between bool // Val is a difference of two moments in milliseconds
 }
 
 // Column reads Env.Row[Index].

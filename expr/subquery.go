@@ -28,8 +28,10 @@ type Subquery struct {
 	X     []Expr       // for IN and ANY: one expression, or the items of a row value
 	Outer []Expr       // the values that the query takes from the outer row
 	Types []types.Type // of the query's columns
-	Query any          // the plan for Env.Subquery
-	Text  string       // the query as written
+	// Limits are those of the query's columns; nil: none is known.
+	Limits []types.Limit
+	Query  any    // the plan for Env.Subquery
+	Text   string // the query as written
 }
 
 // Type returns the type of the query's column for a scalar, an array type for ARRAY, otherwise BOOLEAN.
@@ -41,6 +43,13 @@ func (s *Subquery) Type() types.Type {
 		return types.ArrayOf(s.elem())
 	}
 	return types.Boolean
+}
+
+func (s *Subquery) limit(column int) types.Limit {
+	if column >= len(s.Limits) {
+		return types.Limit{}
+	}
+	return s.Limits[column]
 }
 
 // elem returns the type of the elements of an array of the query's rows.
@@ -170,7 +179,7 @@ func (s *Subquery) Answer(values []types.Value, loc *time.Location) (Expr, error
 		}
 		items := make([]Expr, len(values))
 		for i, v := range values {
-			items[i] = &Const{Pos: s.Pos, Val: v, Typ: s.Types[i%len(s.X)]}
+			items[i] = &Const{Pos: s.Pos, Val: v, Typ: s.Types[i%len(s.X)], Limit: s.limit(i % len(s.X))}
 		}
 		c := compiler{&Scope{Loc: loc}}
 		if len(s.X) > 1 {
@@ -187,7 +196,7 @@ func (s *Subquery) Answer(values []types.Value, loc *time.Location) (Expr, error
 		}
 		return k, nil
 	}
-	k := &Const{Pos: s.Pos, Typ: s.Types[0]}
+	k := &Const{Pos: s.Pos, Typ: s.Types[0], Limit: s.limit(0)}
 	switch len(values) {
 	case 0:
 	case 1:

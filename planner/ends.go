@@ -3,6 +3,7 @@ package planner
 import (
 	"slices"
 
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/planner/access"
 	"github.com/hql-db/hql/planner/plan"
@@ -52,6 +53,46 @@ func (b *block) oneOfSame(s *plan.Scan, ordered, inOrder bool) {
 	if used != nil || e != nil {
 		b.q.env.accessEnv().OneOfSame(s, used, e)
 	}
+}
+
+// keepsAll drops DISTINCT, and DISTINCT ON, if it drops no row: no two rows of the only table are equal in all columns
+// that make its key.
+//
+//	SELECT DISTINCT id, v FROM t       ROW KEY (id AS INT32)
+func (b *block) keepsAll() {
+	c := *b.core
+	switch {
+	case b.grouped || len(b.wins.calls) > 0 || b.several() || len(b.from.srcs) != 1:
+		return
+	case c.Distinct && b.termsOfDistinct() != nil:
+		es := make([]expr.Expr, len(b.outs))
+		for i, o := range b.outs {
+			es[i] = o.expr
+		}
+		c.Distinct = !b.from.srcs[0].differsIn(es)
+	case b.on != nil && b.from.srcs[0].differsIn(b.on):
+		b.on, c.On = nil, nil
+	}
+	b.core = &c
+}
+
+// differsIn reports whether no two rows of s, a table, have equal values of es.
+func (s *source) differsIn(es []expr.Expr) bool {
+	if s.table == nil || s.system != nil || s.table.Layouts[0].Packed != nil {
+		return false
+	}
+	given := func(col int) bool {
+		return slices.ContainsFunc(es, func(e expr.Expr) bool {
+			c, ok := e.(*expr.Column)
+			return ok && c.Index == col && exact(c)
+		})
+	}
+	if given(len(s.table.Columns)) && s.table.Layouts[0].Stored.IsLiteral() { // _key
+		return true
+	}
+	return !slices.ContainsFunc(s.table.Layouts[0].AllParts(), func(p *catalog.Part) bool {
+		return p.Literal == nil && (len(p.Columns) == 0 || slices.ContainsFunc(p.Columns, func(c int) bool { return !given(c) }))
+	})
 }
 
 // only returns the columns of es as marks.

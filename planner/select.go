@@ -368,6 +368,7 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *
 	}
 	b.havingToWhere()
 	b.narrowQuery(narrow)
+	b.keepsAll()
 	if b.semis, b.conds, err = q.semis(f, b.conds); err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 	}
 	q.grouped(sub, srcs, s, node.Kind, outer)
 	for _, c := range sub.Sample.Columns {
-		node.Types = append(node.Types, c.Type)
+		node.Types, node.Limits = append(node.Types, c.Type), append(node.Limits, c.Limit)
 	}
 	node.Text, node.Outer = sub.Text, outer
 	return q.answered(sub, node)
@@ -80,11 +80,11 @@ func (q *query) correlated(srcs []*source, fixed map[int]*expr.Const, further fu
 				return nil, err
 			}
 			if c, ok := x.(*expr.Column); ok && fixed[c.Index] != nil {
-				return &expr.Const{Pos: ref.Pos, Val: fixed[c.Index].Val, Typ: c.Typ}, nil
+				return &expr.Const{Pos: ref.Pos, Val: fixed[c.Index].Val, Typ: c.Typ, Limit: c.Limit}, nil
 			}
 			x = expr.Map(x, func(y expr.Expr) expr.Expr { // any other leaf is from further out
 				if c, own := y.(*expr.Column); own {
-					return &expr.Const{Pos: ref.Pos, Val: value(c), Typ: c.Typ}
+					return &expr.Const{Pos: ref.Pos, Val: value(c), Typ: c.Typ, Limit: c.Limit}
 				}
 				return y
 			})

@@ -63,6 +63,13 @@ func (l Limit) Store(v Value) (Value, error) {
 // Blank reports whether l is that of a CHAR, whose values have no spaces at their end.
 func (l Limit) Blank() bool { return l.blank }
 
+// Untyped is the Limit of literals and arguments, texts that take the type of the other side of a comparison.
+var Untyped = Limit{name: "unknown"}
+
+// Loose reports whether spaces at the end of a text with the limit l mean nothing in a comparison with a CHAR(n): l is
+// Untyped or that of a VARCHAR(n).
+func (l Limit) Loose() bool { return l.name != "" && !l.blank }
+
 // Compared returns v without the spaces at its end, if l says that these mean nothing.
 func (l Limit) Compared(v Value) Value {
 	if l.blank && v.typ == String {

@@ -41,20 +41,13 @@ func (e *Env) candidate(l *catalog.Layout, req *Request, terms []term, boxes []b
 	if w.merging = how == inOrder; w.merging {
 		w.opt.MaxSpans = min(w.opt.MaxSpans, maxMerged*len(boxes)+1) // the boxes may have equal spans
 	}
-	for _, b := range boxes {
-		w.walk(b)
-	}
+	w.walkAll(boxes)
 	if w.listTables && slices.ContainsFunc(w.spans, func(s keySpan) bool { return s.Table != "" }) {
 		w = newSpanBuilder(l, e, req) // one box requires listing the tables, so all spans are read in all of them
 		w.listTables = true
-		for _, b := range boxes {
-			w.walk(b)
-		}
+		w.walkAll(boxes)
 	}
 	c := &candidate{builder: w, boxes: boxes, spans: w.spans}
-	if l.Kind == catalog.Primary { // _key is the key of the primary layout
-		c.spans = w.keyConstraint(boxes, len(req.Table.Columns))
-	}
 	c.spans = slices.DeleteFunc(c.spans, keySpan.isNoKey)
 	w.shareHop(c.spans)
 	if how == inOneRange {

@@ -10,18 +10,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// keyConstraint restricts the spans to the keys that the boxes allow for _key, column col.
-func (w *spanBuilder) keyConstraint(boxes []box, col int) []keySpan {
-	var keys types.Set
-	for _, b := range boxes {
-		s := b.cols[col]
-		if s == nil || s.IsAll() {
-			return w.spans
-		}
-		keys = keys.Union(s)
-	}
-	var out []keySpan
-	for _, s := range w.spans {
+// cutSpans restricts spans to keys, the values of _key, column col.
+func cutSpans(spans []keySpan, keys types.Set, col int) (out []keySpan) {
+	for _, s := range spans {
 		for _, iv := range keys {
 			if c, ok := cutSpan(s, iv, col); ok {
 				out = append(out, c)

@@ -104,6 +104,12 @@ func (c *candidate) unordered() {
 // spanOrder compares the terms with the order of the key's parts within one span.
 func (c *candidate) spanOrder(s *keySpan, terms []plan.SortTerm) (keyOrder, bool) {
 	o := keyOrder{fixed: append([]byte(s.Table), 0)}
+	if col, ok := termColumn(terms[0]); ok && col == len(c.scan.Table.Columns) && c.scan.Layout.Kind == catalog.Primary { // _key
+		if o.dir = 1; terms[0].Desc {
+			o.dir = -1
+		}
+		return o, !c.scan.AllVersions && !packed(c.scan.Table)
+	}
 	parts := c.scan.Layout.Key.Parts
 	open := false // a previous part is not constant
 	for i := 0; i < len(parts); {

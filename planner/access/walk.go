@@ -174,6 +174,18 @@ func (b *path) prove(col int, s types.Set) {
 	b.proven = b.proven.with(col, s)
 }
 
+// walkAll adds the spans of the rows in boxes.
+func (w *spanBuilder) walkAll(boxes []box) {
+	key := len(w.table.Columns) // _key is the key of the primary layout
+	for _, b := range boxes {
+		n := len(w.spans)
+		w.walk(b)
+		if s := b.cols[key]; w.layout.Kind == catalog.Primary && s != nil && !s.IsAll() {
+			w.spans = append(w.spans[:n], cutSpans(w.spans[n:], s, key)...)
+		}
+	}
+}
+
 // walk adds the spans of the rows in b.
 func (w *spanBuilder) walk(b box) {
 	br := path{sets: facts{base: b.cols}, nulls: b.nulls}
