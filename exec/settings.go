@@ -193,118 +193,90 @@ var settingsByName = sync.OnceValue(func() map[string]setting {
 
 // settingList returns hql's own settings, in the order of SHOW ALL.
 func settingList() []setting {
-	return []setting{
-		{name: "analyze_rows", doc: "the rows that ANALYZE reads at most",
-			show: func(s settings) string { return strconv.FormatInt(s.analyzeRows, 10) },
-			set: func(s *settings, v string) error {
-				n, err := strconv.ParseInt(v, 10, 64)
-				if err != nil || n < 1 {
-					return fmt.Errorf("analyze_rows is a number of rows, not %q", v)
-				}
-				s.analyzeRows = n
-				return nil
-			},
-			reset: func(s *settings, initial settings) { s.analyzeRows = initial.analyzeRows }},
-		{name: "analyze_time", doc: "the time that ANALYZE reads at most, such as '30s'",
-			show: func(s settings) string { return s.analyzeTime.String() },
-			set: func(s *settings, v string) error {
+	rows := func(n int64) string { return strconv.FormatInt(n, 10) }
+	list := []setting{
+		settingOf("analyze_rows", "the rows that ANALYZE reads at most",
+			func(s *settings) *int64 { return &s.analyzeRows }, rows,
+			func(v string) (int64, error) { return parseRows(v, 1, "analyze_rows is a number of rows") }),
+		settingOf("analyze_time", "the time that ANALYZE reads at most, such as '30s'",
+			func(s *settings) *time.Duration { return &s.analyzeTime }, time.Duration.String,
+			func(v string) (time.Duration, error) {
 				d, err := time.ParseDuration(v)
 				if err != nil || d <= 0 {
-					return fmt.Errorf("analyze_time is a time such as '30s' or '5m', not %q", v)
+					return 0, fmt.Errorf("analyze_time is a time such as '30s' or '5m', not %q", v)
 				}
-				s.analyzeTime = d
-				return nil
-			},
-			reset: func(s *settings, initial settings) { s.analyzeTime = initial.analyzeTime }},
-		{name: "consistency", doc: "strong, or timeline: queries may read rows of region replicas, which may be stale",
-			show: func(s settings) string {
-				if s.timeline {
+				return d, nil
+			}),
+		settingOf("consistency", "strong, or timeline: queries may read rows of region replicas, which may be stale",
+			func(s *settings) *bool { return &s.timeline },
+			func(timeline bool) string {
+				if timeline {
 					return "timeline"
 				}
 				return "strong"
-			},
-			set: func(s *settings, v string) (err error) {
-				s.timeline, err = ParseConsistency(v)
-				return err
-			},
-			reset: func(s *settings, initial settings) { s.timeline = initial.timeline }},
-		{name: fullScan, doc: "what happens to a statement that misses the rowkey prefix: allow, warn or deny",
-			show: func(s settings) string { return s.fullScan.String() },
-			set: func(s *settings, v string) (err error) {
-				s.fullScan, err = ParseFullScanPolicy(strings.ToLower(v))
-				return err
-			},
-			reset: func(s *settings, initial settings) { s.fullScan = initial.fullScan }},
-		{name: "full_scan_rows", doc: "the rows that LIMIT may read in key order where full scans are denied",
-			show: func(s settings) string { return strconv.FormatInt(s.fullScanRows, 10) },
-			set: func(s *settings, v string) error {
-				n, err := strconv.ParseInt(v, 10, 64)
-				if err != nil || n < 0 {
-					return fmt.Errorf("full_scan_rows is a number of rows, not %q", v)
-				}
-				s.fullScanRows = n
-				return nil
-			},
-			reset: func(s *settings, initial settings) { s.fullScanRows = initial.fullScanRows }},
-		{name: maxScanBytes, doc: "the bytes that a statement may read from the region servers, such as '10GB', or 'none'",
-			show: func(s settings) string {
-				if s.scanLimit.Bytes == 0 {
-					return "none"
-				}
-				return expr.FormatSize(s.scanLimit.Bytes)
-			},
-			set: func(s *settings, v string) (err error) {
-				s.scanLimit.Bytes, err = ParseScanLimit(v)
-				return err
-			},
-			reset: func(s *settings, initial settings) { s.scanLimit.Bytes = initial.scanLimit.Bytes }},
-		{name: maxScanRows, doc: "the rows that a statement may read from the region servers, or 'none'",
-			show: func(s settings) string {
-				if s.scanLimit.Rows == 0 {
-					return "none"
-				}
-				return strconv.FormatInt(s.scanLimit.Rows, 10)
-			},
-			set: func(s *settings, v string) (err error) {
+			}, ParseConsistency),
+		settingOf(fullScan, "what happens to a statement that misses the rowkey prefix: allow, warn or deny",
+			func(s *settings) *FullScanPolicy { return &s.fullScan }, FullScanPolicy.String,
+			func(v string) (FullScanPolicy, error) { return ParseFullScanPolicy(strings.ToLower(v)) }),
+		settingOf("full_scan_rows", "the rows that LIMIT may read in key order where full scans are denied",
+			func(s *settings) *int64 { return &s.fullScanRows }, rows,
+			func(v string) (int64, error) { return parseRows(v, 0, "full_scan_rows is a number of rows") }),
+		settingOf(maxScanBytes, "the bytes that a statement may read from the region servers, such as '10GB', or 'none'",
+			func(s *settings) *int64 { return &s.scanLimit.Bytes }, orNone(expr.FormatSize), ParseScanLimit),
+		settingOf(maxScanRows, "the rows that a statement may read from the region servers, or 'none'",
+			func(s *settings) *int64 { return &s.scanLimit.Rows }, orNone(rows),
+			func(v string) (int64, error) {
 				if strings.EqualFold(v, "none") {
-					s.scanLimit.Rows = 0
-					return nil
+					return 0, nil
 				}
-				n, err := strconv.ParseInt(v, 10, 64)
-				if err != nil || n < 1 {
-					return fmt.Errorf("max_scan_rows is a number of rows or 'none', not %q", v)
+				return parseRows(v, 1, "max_scan_rows is a number of rows or 'none'")
+			}),
+		settingOf("memory_limit", "the bytes that the sorts, groups and joins of a statement hold, such as '64MB'",
+			func(s *settings) *int64 { return &s.memory }, expr.FormatSize, expr.ParseSize),
+		settingOf("statement_timeout", "how long a statement may take, such as '30s' or '5min'; 0: no limit",
+			func(s *settings) *time.Duration { return &s.timeout }, showTimeout,
+			func(v string) (time.Duration, error) {
+				d, err := ParseTimeout(v)
+				if err != nil {
+					err = fmt.Errorf("invalid value for parameter %q: %w", "statement_timeout", err)
 				}
-				s.scanLimit.Rows = n
-				return nil
-			},
-			reset: func(s *settings, initial settings) { s.scanLimit.Rows = initial.scanLimit.Rows }},
-		{name: "memory_limit", doc: "the bytes that the sorts, groups and joins of a statement hold, such as '64MB'",
-			show: func(s settings) string { return expr.FormatSize(s.memory) },
-			set: func(s *settings, v string) (err error) {
-				s.memory, err = expr.ParseSize(v)
-				return err
-			},
-			reset: func(s *settings, initial settings) { s.memory = initial.memory }},
-		{name: "statement_timeout", doc: "how long a statement may take, such as '30s' or '5min'; 0: no limit",
-			show: func(s settings) string { return showTimeout(s.timeout) },
-			set: func(s *settings, v string) (err error) {
-				if s.timeout, err = ParseTimeout(v); err != nil {
-					return fmt.Errorf("invalid value for parameter %q: %w", "statement_timeout", err)
-				}
-				return nil
-			},
-			reset: func(s *settings, initial settings) { s.timeout = initial.timeout }},
-		{name: "timezone", spelled: "TimeZone", doc: "the zone of timestamps in text and of the day of a TIMESTAMP",
-			show: func(s settings) string { return s.loc.String() },
-			set: func(s *settings, v string) error {
-				loc, err := types.Zone(v)
-				if err == nil {
-					s.loc = loc
-				}
-				return err
-			},
-			reset: func(s *settings, initial settings) { s.loc = initial.loc }},
+				return d, err
+			}),
+		settingOf("timezone", "the zone of timestamps in text and of the day of a TIMESTAMP",
+			func(s *settings) **time.Location { return &s.loc }, (*time.Location).String, types.Zone),
 	}
+	list[len(list)-1].spelled = "TimeZone"
+	return list
+}
+
+// settingOf returns a setting whose value is at field.
+func settingOf[T any](name, doc string, field func(*settings) *T, show func(T) string, parse func(string) (T, error)) setting {
+	return setting{name: name, doc: doc,
+		show: func(s settings) string { return show(*field(&s)) },
+		set: func(s *settings, v string) (err error) {
+			*field(s), err = parse(v)
+			return err
+		},
+		reset: func(s *settings, initial settings) { *field(s) = *field(&initial) }}
+}
+
+// orNone returns show with "none" for 0.
+func orNone(show func(int64) string) func(int64) string {
+	return func(n int64) string {
+		if n == 0 {
+			return "none"
+		}
+		return show(n)
+	}
+}
+
+// parseRows parses a number of rows. The error begins with want.
+func parseRows(v string, least int64, want string) (int64, error) {
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || n < least {
+		return 0, fmt.Errorf("%s, not %q", want, v)
+	}
+	return n, nil
 }
 
 // ParseConsistency parses strong or timeline.
