@@ -42,30 +42,21 @@ func (e float) Append(dst []byte, v types.Value) ([]byte, error) {
 	if math.IsNaN(f) {
 		f = math.NaN()
 	}
+	u := math.Float64bits(f)
 	if e.bytes == 4 {
 		g := float32(f)
 		if float64(g) != f && !math.IsNaN(f) {
 			return dst, errors.New("it needs more than 32 bits")
 		}
-		u := math.Float32bits(g)
-		switch {
-		case e.ordered:
-			u = uint32(orderBits(uint64(u), 32))
-		case e.phoenix:
-			l := int32(u)
-			u = uint32((l ^ ((l >> 31) | math.MinInt32)) + 1)
-		}
-		return binary.BigEndian.AppendUint32(dst, u), nil
+		u = uint64(math.Float32bits(g))
 	}
-	u := math.Float64bits(f)
 	switch {
 	case e.ordered:
-		u = orderBits(u, 64)
+		u = orderBits(u, 8*e.bytes)
 	case e.phoenix:
-		l := int64(u)
-		u = uint64((l ^ ((l >> 63) | math.MinInt64)) + 1)
+		u = orderBits(u, 8*e.bytes) + 1
 	}
-	return binary.BigEndian.AppendUint64(dst, u), nil
+	return appendUint(dst, u, e.bytes), nil
 }
 
 // orderBits maps the bits so that their unsigned order is the order of the numbers.
@@ -89,24 +80,20 @@ func (e float) Decode(src []byte) (types.Value, error) {
 	if len(src) != e.bytes {
 		return types.Value{}, errWidth
 	}
+	var u uint64 // not readUint, which is slower
 	if e.bytes == 4 {
-		u := binary.BigEndian.Uint32(src)
-		switch {
-		case e.ordered:
-			u = uint32(unorderBits(uint64(u), 32))
-		case e.phoenix:
-			l := int32(u) - 1
-			u = uint32(l ^ ((^l >> 31) | math.MinInt32))
-		}
-		return types.NewFloatOf(e.t, float64(math.Float32frombits(u))), nil
+		u = uint64(binary.BigEndian.Uint32(src))
+	} else {
+		u = binary.BigEndian.Uint64(src)
 	}
-	u := binary.BigEndian.Uint64(src)
 	switch {
 	case e.ordered:
-		u = unorderBits(u, 64)
+		u = unorderBits(u, 8*e.bytes)
 	case e.phoenix:
-		l := int64(u) - 1
-		u = uint64(l ^ ((^l >> 63) | math.MinInt64))
+		u = unorderBits(u-1, 8*e.bytes)
+	}
+	if e.bytes == 4 {
+		return types.NewFloatOf(e.t, float64(math.Float32frombits(uint32(u)))), nil
 	}
 	f := math.Float64frombits(u)
 	if e.t == types.Float && math.Abs(f) > math.MaxFloat32 && !math.IsInf(f, 0) {
