@@ -24,7 +24,7 @@ func TestNothingLeaks(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		db, err := hql.New(s, s.Admin(), nil, hql.WithWrites(true), hql.WithFullScan(hql.FullScanAllow))
+		db, err := hql.New(gohbaseClient{RPCClient: s}, gohbaseAdmin{RPCClient: s}, nil, hql.WithWrites(true), hql.WithFullScan(hql.FullScanAllow))
 		if err != nil {
 			t.Fatal(err)
 		}

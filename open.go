@@ -73,8 +73,8 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*DB, error) {
 	return nil, fmt.Errorf("connect %q: unknown scheme %q: an address is mem:, dir:PATH, hbase://QUORUM/ROOT or hbase+rpc://MASTERS", dsn, scheme)
 }
 
-// New returns a DB on the caller's client, which must also send single RPCs (gohbase.RPCClient), as the clients of gohbase
-// and of the embedded store do. Closing the DB does not close the client. cat may be nil. The defaults are those for a
+// New returns a DB on the caller's clients, which must also send single RPCs (gohbase.RPCClient), as the clients of gohbase
+// do. Closing the DB does not close the client. cat may be nil. The defaults are those for a
 // cluster.
 func New(client gohbase.Client, admin gohbase.AdminClient, cat *catalog.Catalog, opts ...Option) (*DB, error) {
 	if cat != nil {
@@ -84,7 +84,12 @@ func New(client gohbase.Client, admin gohbase.AdminClient, cat *catalog.Catalog,
 	if err != nil {
 		return nil, err
 	}
-	return newDB(hbase.New(client, admin), cfg, FullScanDeny, false), nil
+	servers, single := client.(gohbase.RPCClient)
+	master, also := admin.(gohbase.RPCClient)
+	if !single || !also {
+		return nil, fmt.Errorf("the clients must have the method SendRPC, as those of gohbase have: %T and %T", client, admin)
+	}
+	return newDB(hbase.New(servers, master), cfg, FullScanDeny, false), nil
 }
 
 func newDB(c hbase.Client, cfg *config, fullScan FullScan, writes bool) *DB {

@@ -5,12 +5,25 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsuna/gohbase"
 	"github.com/tsuna/gohbase/hrpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/store"
+)
+
+// gohbaseClient and gohbaseAdmin make clients for hql.New, which calls only SendRPC, of the store.
+type (
+	gohbaseClient struct {
+		gohbase.Client
+		gohbase.RPCClient
+	}
+	gohbaseAdmin struct {
+		gohbase.AdminClient
+		gohbase.RPCClient
+	}
 )
 
 // staleServers answer reads of one table as replicas do.
@@ -36,7 +49,7 @@ func TestStaleRowsAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	db, err := hql.New(staleServers{s, "old"}, s.Admin(), nil, hql.WithWrites(true), hql.WithFullScan(hql.FullScanAllow))
+	db, err := hql.New(gohbaseClient{RPCClient: staleServers{s, "old"}}, gohbaseAdmin{RPCClient: s}, nil, hql.WithWrites(true), hql.WithFullScan(hql.FullScanAllow))
 	if err != nil {
 		t.Fatal(err)
 	}

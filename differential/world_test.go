@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/tsuna/gohbase"
 
 	"github.com/hql-db/hql"
 	_ "github.com/hql-db/hql/columnar" // COPY writes its formats
@@ -86,7 +87,15 @@ func (w *world) open() {
 
 // client adds a client with memory and settings of its own.
 func (w *world) client(opts ...hql.Option) {
-	db, err := hql.New(w.store, w.store.Admin(), nil, append(opts, hql.WithFullScan(hql.FullScanAllow), hql.WithWrites(true))...)
+	client := struct { // of the methods, hql.New needs SendRPC
+		gohbase.Client
+		gohbase.RPCClient
+	}{RPCClient: w.store}
+	admin := struct {
+		gohbase.AdminClient
+		gohbase.RPCClient
+	}{RPCClient: w.store}
+	db, err := hql.New(client, admin, nil, append(opts, hql.WithFullScan(hql.FullScanAllow), hql.WithWrites(true))...)
 	if err != nil {
 		w.t.Fatal(err)
 	}

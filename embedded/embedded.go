@@ -20,7 +20,7 @@ func open(dir string, now func() time.Time) (hbase.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &client{hbase.New(s, s.Admin()), s}, nil
+	return &client{hbase.New(s, s), s}, nil
 }
 
 // client is a client of a store that nobody else uses.

@@ -132,7 +132,7 @@ func TestNamesObserveContext(t *testing.T) {
 	w.run(`CREATE TABLE hosts (name STRING, id INT) ROW KEY (name AS TEXT);
 		CREATE TABLE points (host STRING, n INT) ROW KEY (LOOKUP(hosts.id, host) AS INT32, n AS INT32) SPLIT AT (X'00000002', X'00000003');
 		INSERT INTO points VALUES ('a', 1), ('b', 1), ('c', 1)`)
-	if err := s.Admin().DisableTable(hrpc.NewDisableTable(context.Background(), []byte("hosts"))); err != nil {
+	if _, err := s.SendRPC(hrpc.NewDisableTable(context.Background(), []byte("hosts"))); err != nil {
 		t.Fatal(err)
 	}
 	stmt, _ := parser.ParseStatement("SELECT host FROM points")

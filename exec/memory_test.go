@@ -43,7 +43,7 @@ func newSource(t *testing.T, rows, regions, width int) (*source, *world) {
 	}
 	t.Cleanup(s.Close)
 	src := &source{Store: s, rows: uint64(rows), value: make([]byte, width), scanners: map[uint64]*sourceScan{}}
-	w := newWorld(t, hbase.New(src, s.Admin()), Config{FullScan: AllowFullScan})
+	w := newWorld(t, hbase.New(src, s), Config{FullScan: AllowFullScan})
 	sql := "CREATE TABLE big (id BIGINT, v STRING FROM f:v) ROW KEY (id AS UINT64) SPLIT AT ("
 	for i := 1; i < regions; i++ {
 		sql += fmt.Sprintf("X'%016x',", rows/regions*i)

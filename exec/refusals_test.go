@@ -24,28 +24,39 @@ import (
 // are not what their definitions say. Each command is one such change, its lines are statements.
 func TestRefusals(t *testing.T) {
 	s, c := newStore(t)
-	checkRefusals(t, c, s.Admin())
+	checkRefusals(t, c, func(call hrpc.Call) error { _, err := s.SendRPC(call); return err })
 }
 
 // The same on a real HBase.
 func testRefusalsHBase(t *testing.T) {
 	var d net.Dialer
-	checkRefusals(t, dialHBase(t), gohbase.NewAdminClient(hbasetest.Quorum(t), gohbase.RegionDialer(func(ctx context.Context, network, addr string) (net.Conn, error) {
+	admin := gohbase.NewAdminClient(hbasetest.Quorum(t), gohbase.RegionDialer(func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := d.DialContext(ctx, network, addr)
 		if err == nil {
 			t.Cleanup(func() { conn.Close() }) // gohbase's admin client cannot be closed
 		}
 		return conn, err
-	})))
+	}))
+	checkRefusals(t, dialHBase(t), func(call hrpc.Call) error { // these methods wait until the master has finished
+		switch call := call.(type) {
+		case *hrpc.CreateTable:
+			return admin.CreateTable(call)
+		case *hrpc.DisableTable:
+			return admin.DisableTable(call)
+		case *hrpc.DeleteTable:
+			return admin.DeleteTable(call)
+		}
+		return fmt.Errorf("unexpected call %s", call.Name())
+	})
 }
 
-func checkRefusals(t *testing.T, c hbase.Client, admin gohbase.AdminClient) {
+func checkRefusals(t *testing.T, c hbase.Client, send func(hrpc.Call) error) {
 	name := fmt.Sprintf("refusals%d", os.Getpid())
 	ctx := context.Background()
-	disable := func() error { return admin.DisableTable(hrpc.NewDisableTable(ctx, []byte(name))) }
-	drop := func() error { return errors.Join(disable(), admin.DeleteTable(hrpc.NewDeleteTable(ctx, []byte(name)))) }
+	disable := func() error { return send(hrpc.NewDisableTable(ctx, []byte(name))) }
+	drop := func() error { return errors.Join(disable(), send(hrpc.NewDeleteTable(ctx, []byte(name)))) }
 	create := func(family, readOnly string) error {
-		return admin.CreateTable(hrpc.NewCreateTable(ctx, []byte(name), map[string]map[string]string{family: nil},
+		return send(hrpc.NewCreateTable(ctx, []byte(name), map[string]map[string]string{family: nil},
 			hrpc.TableAttributes(map[string]string{"READONLY": readOnly})))
 	}
 	datadriven.RunTest(t, filepath.Join("testdata", "refusals"), func(t *testing.T, d *datadriven.TestData) string {

@@ -101,7 +101,7 @@ func newCluster(t *testing.T, servers int, cfg Config, setup ...string) (*cluste
 	t.Cleanup(s.Close)
 	c := &cluster{Store: s, regions: map[string][]hbase.Region{}}
 	cfg.FullScan = AllowFullScan
-	client := hbase.New(c, s.Admin())
+	client := hbase.New(c, s)
 	w := newWorld(t, client, cfg)
 	for _, sql := range setup {
 		w.run(sql)

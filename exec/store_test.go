@@ -17,7 +17,7 @@ func newStore(t testing.TB) (*store.Store, hbase.Client) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	return s, hbase.New(s, s.Admin())
+	return s, hbase.New(s, s)
 }
 
 // The law on the embedded store, with all that the region servers filter.

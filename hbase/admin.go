@@ -31,9 +31,9 @@ func (m *masterCall) Description() string        { return m.name }
 func (m *masterCall) ToProto() proto.Message     { return m.req }
 func (m *masterCall) NewResponse() proto.Message { return m.resp }
 
-// master calls a method that may safely be sent twice. It tries again while the master is starting, does not answer, or
+// callMaster calls a method that may safely be sent twice. It tries again while the master is starting, does not answer, or
 // is being replaced.
-func (c *client) master(ctx context.Context, name string, req, resp proto.Message) (proto.Message, error) {
+func (c *client) callMaster(ctx context.Context, name string, req, resp proto.Message) (proto.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, metaTimeout)
 	defer cancel()
 	began := time.Now()
@@ -55,10 +55,10 @@ func (c *client) master(ctx context.Context, name string, req, resp proto.Messag
 // tryMaster sends one attempt that lasts at most d. If the master does not answer, the next attempt looks up the active
 // master again.
 func (c *client) tryMaster(ctx context.Context, d time.Duration, name string, req, resp proto.Message) (proto.Message, error) {
-	admin := c.currentAdmin()
+	admin := c.master.current()
 	actx, cancel := context.WithTimeout(ctx, c.timeout(d))
 	defer cancel()
-	if own, ok := admin.(*ownAdmin); ok { // gohbase would wait for a connection
+	if own, ok := admin.(*ownClient); ok { // gohbase would wait for a connection
 		defer context.AfterFunc(own.conns.ended, cancel)()
 	}
 	a := newAttempt(actx, noLimit)
@@ -74,16 +74,16 @@ func (c *client) tryMaster(ctx context.Context, d time.Duration, name string, re
 	m, err := a.send(admin, call, watch{c, call})
 	switch {
 	case err == nil:
-		c.lateMaster.Store(0)
+		c.master.late.Store(0)
 	case errors.Is(actx.Err(), context.DeadlineExceeded):
-		if c.lateMaster.Add(int64(time.Since(began))) >= int64(c.timeout(callAttempt)) {
-			c.replaceAdmin(admin)
+		if c.master.late.Add(int64(time.Since(began))) >= int64(c.timeout(callAttempt)) {
+			c.replace(&c.master, admin)
 		}
 		if ctx.Err() == nil {
 			err = errAttempt
 		}
 	case actx.Err() != nil && ctx.Err() == nil:
-		if err = gohbase.ErrClientClosed; c.currentAdmin() != admin {
+		if err = gohbase.ErrClientClosed; c.master.current() != admin {
 			err = errReplaced
 		}
 	}
@@ -127,7 +127,7 @@ func (c *client) Tables(ctx context.Context, prefix string) ([]string, error) {
 }
 
 func (c *client) PermittedTables(ctx context.Context) ([]string, error) {
-	msg, err := c.master(ctx, "GetTableNames", &pb.GetTableNamesRequest{Regex: proto.String(".*")}, &pb.GetTableNamesResponse{})
+	msg, err := c.callMaster(ctx, "GetTableNames", &pb.GetTableNamesRequest{Regex: proto.String(".*")}, &pb.GetTableNamesResponse{})
 	if err != nil {
 		return nil, explain(err, "list", "tables")
 	}
@@ -146,7 +146,7 @@ func (c *client) describe(ctx context.Context, tables ...string) ([]*pb.TableSch
 	for _, t := range tables {
 		req.TableNames = append(req.TableNames, tableName(t))
 	}
-	msg, err := c.master(ctx, "GetTableDescriptors", req, &pb.GetTableDescriptorsResponse{})
+	msg, err := c.callMaster(ctx, "GetTableDescriptors", req, &pb.GetTableDescriptorsResponse{})
 	if err != nil {
 		return nil, explain(err, "describe", tables[0])
 	}
@@ -193,7 +193,7 @@ func createTable(table string, families []Family, splits [][]byte) *pb.CreateTab
 }
 
 func (c *client) CreateTable(ctx context.Context, table string, families []Family, splits [][]byte) error {
-	msg, err := c.master(ctx, "CreateTable", createTable(table, families, splits), &pb.CreateTableResponse{})
+	msg, err := c.callMaster(ctx, "CreateTable", createTable(table, families, splits), &pb.CreateTableResponse{})
 	if err != nil {
 		return explain(err, "create", table)
 	}
@@ -203,7 +203,7 @@ func (c *client) CreateTable(ctx context.Context, table string, families []Famil
 
 func (c *client) DropTable(ctx context.Context, table string, still func(context.Context) error) error {
 	c.regions.drop(table)
-	msg, err := c.master(ctx, "DisableTable", &pb.DisableTableRequest{TableName: tableName(table), NonceGroup: nonce(), Nonce: nonce()}, &pb.DisableTableResponse{})
+	msg, err := c.callMaster(ctx, "DisableTable", &pb.DisableTableRequest{TableName: tableName(table), NonceGroup: nonce(), Nonce: nonce()}, &pb.DisableTableResponse{})
 	if err == nil {
 		err = c.procedure(ctx, msg.(*pb.DisableTableResponse).GetProcId(), "disable", table)
 	} else if strings.Contains(err.Error(), "TableNotEnabledException") {
@@ -217,7 +217,7 @@ func (c *client) DropTable(ctx context.Context, table string, still func(context
 			return errors.Join(err, c.enable(context.WithoutCancel(ctx), table))
 		}
 	}
-	msg, err = c.master(ctx, "DeleteTable", &pb.DeleteTableRequest{TableName: tableName(table), NonceGroup: nonce(), Nonce: nonce()}, &pb.DeleteTableResponse{})
+	msg, err = c.callMaster(ctx, "DeleteTable", &pb.DeleteTableRequest{TableName: tableName(table), NonceGroup: nonce(), Nonce: nonce()}, &pb.DeleteTableResponse{})
 	if err == nil {
 		err = c.procedure(ctx, msg.(*pb.DeleteTableResponse).GetProcId(), "drop", table)
 	}
@@ -233,7 +233,7 @@ func (c *client) DropTable(ctx context.Context, table string, still func(context
 // enable undoes the disabling of a table that is not to be dropped. If another client has dropped or enabled the table,
 // enable does nothing.
 func (c *client) enable(ctx context.Context, table string) error {
-	msg, err := c.master(ctx, "EnableTable", &pb.EnableTableRequest{TableName: tableName(table), NonceGroup: nonce(), Nonce: nonce()}, &pb.EnableTableResponse{})
+	msg, err := c.callMaster(ctx, "EnableTable", &pb.EnableTableRequest{TableName: tableName(table), NonceGroup: nonce(), Nonce: nonce()}, &pb.EnableTableResponse{})
 	if err == nil {
 		err = c.procedure(ctx, msg.(*pb.EnableTableResponse).GetProcId(), "enable", table)
 	}
@@ -254,7 +254,7 @@ func (c *client) procedure(ctx context.Context, id uint64, doing, table string) 
 	defer cancel()
 	var b backoff
 	for missed := false; ; {
-		msg, err := c.master(ctx, "getProcedureResult", &pb.GetProcedureResultRequest{ProcId: proto.Uint64(id)}, &pb.GetProcedureResultResponse{})
+		msg, err := c.callMaster(ctx, "getProcedureResult", &pb.GetProcedureResultRequest{ProcId: proto.Uint64(id)}, &pb.GetProcedureResultResponse{})
 		if err != nil {
 			return explain(err, doing, table)
 		}

@@ -211,7 +211,7 @@ func TestHBaseKnowsCallAgain(t *testing.T) {
 	req := createTable("known_again", []Family{{Name: "f"}}, nil)
 	var procedures []uint64
 	for range 2 {
-		msg, err := c.(*client).master(within(t), "CreateTable", req, &pb.CreateTableResponse{})
+		msg, err := c.(*client).callMaster(within(t), "CreateTable", req, &pb.CreateTableResponse{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -67,7 +67,7 @@ func (a *attempt) end(why error) {
 func (a *attempt) over() bool { return a.late || a.caller.Err() != nil }
 
 // sendOnce sends one attempt, which lasts until ctx ends. It returns at that time even if gohbase does not.
-func sendOnce(ctx context.Context, rpc any, mk call) (proto.Message, error) {
+func sendOnce(ctx context.Context, rpc gohbase.RPCClient, mk call) (proto.Message, error) {
 	a := newAttempt(ctx, noLimit)
 	msg, err := mk(a)
 	if err != nil {
@@ -78,7 +78,7 @@ func sendOnce(ctx context.Context, rpc any, mk call) (proto.Message, error) {
 
 // send sends a call whose context is a. It returns at the attempt's end even if gohbase does not, and earlier if w
 // finds a reason to end the call.
-func (a *attempt) send(rpc any, msg hrpc.Call, w watch) (m proto.Message, err error) {
+func (a *attempt) send(rpc gohbase.RPCClient, msg hrpc.Call, w watch) (m proto.Message, err error) {
 	if t := rpcTracer(a.caller); t != nil {
 		d := RPCEnd{RPCStart: RPCStart{Method: msg.Name(), Table: string(msg.Table())}, Begin: time.Now()}
 		tctx := t.TraceRPCStart(a.caller, d.RPCStart)
@@ -96,7 +96,7 @@ func (a *attempt) send(rpc any, msg hrpc.Call, w watch) (m proto.Message, err er
 		return nil, err
 	}
 	p := inboxes.Get().(*inbox)
-	onSender(sending{rpc.(gohbase.RPCClient), msg, p.answer})
+	onSender(sending{rpc, msg, p.answer})
 	answered, r := a.await(p, w)
 	if answered {
 		a.end(context.Canceled)

@@ -33,63 +33,54 @@ const (
 	maxAttempts = 5
 )
 
-// client sends region RPCs through gohbase, replacing a client that is stuck.
+// client sends RPCs through gohbase.
 type client struct {
-	mu     sync.Mutex
-	rpc    gohbase.Client
-	admin  gohbase.AdminClient
-	redial func() gohbase.Client // nil: the clients were handed in, are never replaced and stay open
-	// redialAdmin is redial for admin.
-	redialAdmin func() gohbase.AdminClient
-	attempt     time.Duration // 0: the defaults
-	dialer      *dialer       // nil: the client was handed in
+	servers link          // to region servers
+	master  link          // to the active master
+	attempt time.Duration // 0: the defaults
+	dialer  *dialer       // nil: the client was handed in
 
 	regions  regionCache
 	replicas *replicas // nil: the client was handed in
 	rights   rights
 	mob      mobFamilies
 	stats    counters
+	noSeq    bool // set by tests: scans go without next_call_seq, and lose rows when an answer is lost
+}
+
+// link is a gohbase client, which is replaced when it is stuck.
+type link struct {
+	mu     sync.Mutex
+	rpc    gohbase.RPCClient
+	redial func() closer // nil: rpc was handed in, is never replaced and stays open
 	// late is the time, summed since the last answer, that calls waited until their callers' deadlines. When it reaches
-	// the time of one attempt, gohbase's client counts as stuck and is replaced.
+	// the time of one attempt, rpc counts as stuck and is replaced.
 	late atomic.Int64
-	// lateMaster is the same for calls to the master.
-	lateMaster atomic.Int64
-	noSeq      bool // set by tests: scans go without next_call_seq, and lose rows when an answer is lost
+}
+
+// closer is a gohbase client that can be closed.
+type closer interface {
+	gohbase.RPCClient
+	Close()
 }
 
 // ownClient is a gohbase client that is closed with its connections.
 type ownClient struct {
-	gohbase.Client
+	gohbase.RPCClient
+	close func()
 	conns *connections
 }
 
-func (c *ownClient) SendRPC(call hrpc.Call) (proto.Message, error) {
-	return c.Client.(gohbase.RPCClient).SendRPC(call)
-}
-
-func (c *ownClient) Close() { c.conns.close(c.Client.Close) }
-
-// ownAdmin is ownClient for the master.
-type ownAdmin struct {
-	gohbase.AdminClient
-	conns *connections
-}
-
-func (c *ownAdmin) SendRPC(call hrpc.Call) (proto.Message, error) {
-	return c.AdminClient.(gohbase.RPCClient).SendRPC(call)
-}
-
-// Close closes the connections; gohbase's own Close does nothing for an admin client.
-func (c *ownAdmin) Close() { c.conns.close(func() {}) }
+func (c *ownClient) Close() { c.conns.close(c.close) }
 
 type counters struct {
 	rpcs, rows, cells, bytes, reopens, retries, replaced atomic.Int64
 }
 
-// New makes a Client of gohbase clients. Closing it leaves them open. Both must implement gohbase.RPCClient, as
-// gohbase's own clients and the embedded store do.
-func New(rpc gohbase.Client, admin gohbase.AdminClient) Client {
-	return &client{rpc: rpc, admin: admin}
+// New makes a Client that sends calls through servers, and those to the master through master. gohbase's clients and the
+// embedded store are such. Closing the Client leaves them open.
+func New(servers, master gohbase.RPCClient) Client {
+	return &client{servers: link{rpc: servers}, master: link{rpc: master}}
 }
 
 // Dial connects to a cluster. If the cluster cannot be reached, it returns ErrUnreachable within Config.ConnectTimeout.
@@ -129,15 +120,18 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 		from += " under " + z.root
 		dials.locator = z
 	}
-	dial := func() gohbase.Client {
+	c := &client{attempt: cfg.AttemptTimeout, dialer: dials, replicas: newReplicas(dials, who)}
+	c.servers.redial = func() closer {
 		conns := dials.connections()
-		return &ownClient{gohbase.NewClient(nowhere, conns.options(who)...), conns}
+		g := gohbase.NewClient(nowhere, conns.options(who)...)
+		return &ownClient{g.(gohbase.RPCClient), g.Close, conns}
 	}
-	dialAdmin := func() gohbase.AdminClient {
+	c.master.redial = func() closer {
 		conns := dials.connections()
-		return &ownAdmin{gohbase.NewAdminClient(nowhere, conns.options(who)...), conns}
+		g := gohbase.NewAdminClient(nowhere, conns.options(who)...)
+		return &ownClient{g.(gohbase.RPCClient), func() {}, conns} // gohbase's Close is not for admin clients
 	}
-	c := &client{rpc: dial(), admin: dialAdmin(), redial: dial, redialAdmin: dialAdmin, attempt: cfg.AttemptTimeout, dialer: dials, replicas: newReplicas(dials, who)}
+	c.servers.rpc, c.master.rpc = c.servers.redial(), c.master.redial()
 	server, err := dials.locate(ctx, metaPlace)
 	if err != nil {
 		c.Close()
@@ -183,42 +177,24 @@ func (d *dialer) learnSuffix(ctx context.Context, server, user string) {
 	}
 }
 
-func (c *client) current() gohbase.Client {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.rpc
+func (l *link) current() gohbase.RPCClient {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rpc
 }
 
-// replace replaces a client that no longer answers by a new one.
-func (c *client) replace(stuck gohbase.Client) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.redial == nil || c.rpc != stuck {
+// replace replaces the client of l, which no longer answers, by a new one. A master's client may be connected to a
+// former master.
+func (c *client) replace(l *link, stuck gohbase.RPCClient) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.redial == nil || l.rpc != stuck {
 		return
 	}
-	c.rpc = c.redial()
+	l.rpc = l.redial()
 	c.stats.replaced.Add(1)
-	c.late.Store(0)
-	go stuck.Close()
-}
-
-func (c *client) currentAdmin() gohbase.AdminClient {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.admin
-}
-
-// replaceAdmin is replace for the master's client, which may be connected to a former master.
-func (c *client) replaceAdmin(stuck gohbase.AdminClient) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.redialAdmin == nil || c.admin != stuck {
-		return
-	}
-	c.admin = c.redialAdmin()
-	c.stats.replaced.Add(1)
-	c.lateMaster.Store(0)
-	go stuck.(*ownAdmin).Close()
+	l.late.Store(0)
+	go stuck.(closer).Close()
 }
 
 // call makes a new request for each attempt: gohbase's requests are single use.
@@ -289,7 +265,7 @@ func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned
 	if err != nil {
 		return nil, nil, err
 	}
-	rpc := c.current()
+	rpc := c.servers.current()
 	if _, own := msg.(*rightCall); !own {
 		c.stats.rpcs.Add(1)
 	}
@@ -297,13 +273,13 @@ func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned
 	m, err := a.send(rpc, msg, watch{c, msg})
 	switch {
 	case err == nil:
-		c.late.Store(0)
+		c.servers.late.Store(0)
 	case errors.Is(ctx.Err(), context.Canceled):
 		err = ctx.Err()
 	case a.over() && margin > 0:
 		waited := time.Since(began)
-		if c.late.Add(int64(waited)) >= int64(c.timeout(callAttempt)) {
-			c.replace(rpc)
+		if c.servers.late.Add(int64(waited)) >= int64(c.timeout(callAttempt)) {
+			c.replace(&c.servers, rpc)
 		}
 		if err = c.dialer.refusedSince(began, true); err == nil {
 			err = &lateError{string(msg.Table()), msg.Key(), waited, c.disabled(ctx, rpc, msg.Table(), margin/2)}
@@ -312,13 +288,13 @@ func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned
 		if err = c.dialer.refusedSince(began, false); err != nil {
 			break
 		}
-		c.replace(rpc)
-		if err = errAttempt; c.disabled(ctx, c.current(), msg.Table(), stateWait) {
+		c.replace(&c.servers, rpc)
+		if err = errAttempt; c.disabled(ctx, c.servers.current(), msg.Table(), stateWait) {
 			err = disabledError(msg.Table())
 		} else if string(msg.Table()) != "hbase:meta" {
 			err = c.lostRegion(ctx, msg, err)
 		}
-	case errors.Is(err, gohbase.ErrClientClosed) && c.current() != rpc:
+	case errors.Is(err, gohbase.ErrClientClosed) && c.servers.current() != rpc:
 		err = errReplaced
 	case errors.Is(err, gohbase.TableNotFound) && c.dialer != nil:
 		if err = c.noRegion(ctx, string(msg.Table()), msg.Key()); err == nil { // the region has just been created
@@ -357,7 +333,7 @@ func (c *client) lostRegion(ctx context.Context, msg hrpc.Call, err error) error
 
 // disabled reports whether hbase:meta marks a table as disabled. It returns false if hbase:meta does not answer within
 // d or the caller goes first.
-func (c *client) disabled(ctx context.Context, rpc gohbase.Client, table []byte, d time.Duration) bool {
+func (c *client) disabled(ctx context.Context, rpc gohbase.RPCClient, table []byte, d time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	m, err := sendOnce(ctx, rpc, func(ctx context.Context) (hrpc.Call, error) {
@@ -418,9 +394,9 @@ func (c *client) Stats() Stats {
 
 // Close closes the connections that Dial opened.
 func (c *client) Close() error {
-	if c.redial != nil {
-		c.current().Close()
-		c.currentAdmin().(*ownAdmin).Close()
+	if c.servers.redial != nil {
+		c.servers.current().(closer).Close()
+		c.master.current().(closer).Close()
 		c.replicas.close()
 		c.dialer.close()
 	}

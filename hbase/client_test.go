@@ -36,7 +36,7 @@ func both(t *testing.T, f func(t *testing.T, c Client)) {
 			t.Fatal(err)
 		}
 		t.Cleanup(s.Close)
-		f(t, New(s, s.Admin()))
+		f(t, New(s, s))
 	})
 	t.Run("hbase", func(t *testing.T) {
 		c, err := Dial(context.Background(), Config{Quorum: hbasetest.Quorum(t)})
@@ -322,7 +322,7 @@ func TestInvalidMutations(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	c := New(s, s.Admin())
+	c := New(s, s)
 	name := table(t, c, []Family{{Name: "f"}})
 	for _, m := range []Mutation{put("", 1, "f:a=1"), put(strings.Repeat("x", MaxKeyLength+1), 1, "f:a=1"), put("k", 0, "f:a=1"), put("k", 1),
 		{Key: []byte("k"), Timestamp: 1, Cells: []Cell{{Family: []byte("f"), Value: make([]byte, MaxCellSize+1)}}}} {
@@ -340,7 +340,7 @@ func TestInvalidMutations(t *testing.T) {
 // splitAt splits the region of a table that holds key, and waits until the halves serve.
 func splitAt(t *testing.T, c Client, name, key string) {
 	t.Helper()
-	if s, ok := c.(*client).current().(*store.Store); ok {
+	if s, ok := c.(*client).servers.current().(*store.Store); ok {
 		if err := s.Split(name, []byte(key)); err != nil {
 			t.Fatal(err)
 		}
@@ -365,7 +365,7 @@ func splitAt(t *testing.T, c Client, name, key string) {
 		}
 		// SplitTableRegionRequest has the same fields on the wire: a RegionInfo and the key.
 		req := &pb.BytesBytesPair{First: info, Second: []byte(key)}
-		msg, err := c.(*client).master(ctx, "SplitRegion", req, &pb.DisableTableResponse{})
+		msg, err := c.(*client).callMaster(ctx, "SplitRegion", req, &pb.DisableTableResponse{})
 		if err == nil {
 			err = c.(*client).procedure(ctx, msg.(*pb.DisableTableResponse).GetProcId(), "split", name)
 		}
@@ -438,7 +438,7 @@ func TestForeignRow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rpc := c.(*client).rpc.(gohbase.RPCClient)
+		rpc := c.(*client).servers.rpc
 		msg, err := rpc.SendRPC(&multiCall{Get: first, parts: []multiPart{{actions: []*pb.Action{{Index: proto.Uint32(0), Mutation: z.proto()}}}}})
 		if err != nil {
 			t.Fatal(err)
@@ -569,7 +569,11 @@ func TestDisabledTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := of.(*client)
-		if err := c.admin.DisableTable(hrpc.NewDisableTable(ctx, []byte(table))); err != nil {
+		msg, err := c.callMaster(ctx, "DisableTable", &pb.DisableTableRequest{TableName: tableName(table)}, &pb.DisableTableResponse{})
+		if err == nil {
+			err = c.procedure(ctx, msg.(*pb.DisableTableResponse).GetProcId(), "disable", table)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		c.attempt = time.Hour
@@ -599,7 +603,7 @@ func TestDisabledTable(t *testing.T) {
 			})
 		}
 		c.attempt = 0
-		if err := c.admin.EnableTable(hrpc.NewEnableTable(ctx, []byte(table))); err != nil {
+		if err := c.enable(ctx, table); err != nil {
 			t.Fatal(err)
 		}
 		if rows, err := c.Get(within(t), table, [][]byte{[]byte("k")}, nil); err != nil || len(rows[0].Cells) == 0 {
@@ -610,7 +614,7 @@ func TestDisabledTable(t *testing.T) {
 
 // leaving is a client whose answer comes after its caller has gone.
 type leaving struct {
-	gohbase.Client
+	gohbase.RPCClient
 	leave  func()
 	answer chan struct{}
 	call   hrpc.Call

@@ -280,7 +280,7 @@ func TestTLSIsAskedForEachConnection(t *testing.T) {
 
 // refusing never answers, because a server refuses its connections.
 type refusing struct {
-	gohbase.Client
+	gohbase.RPCClient
 	conn net.Conn
 	read *sync.Once // one goroutine reads a connection
 }
@@ -321,7 +321,7 @@ func TestRefusedConnection(t *testing.T) {
 		if _, err := peer.Write(test.first); err != nil {
 			t.Fatal(err)
 		}
-		c := &client{rpc: refusing{conn: conn, read: new(sync.Once)}, dialer: conn.(*regionConn).dialer}
+		c := &client{servers: link{rpc: refusing{conn: conn, read: new(sync.Once)}}, dialer: conn.(*regionConn).dialer}
 		patience := 3 * time.Second // which region the server has is not known: a refusal is told at the end
 		if test.want == "did not answer" {
 			patience /= 10

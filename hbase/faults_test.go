@@ -51,7 +51,7 @@ func splitStore(ctx context.Context, f Family) (*store.Store, *client, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	c := New(s, s.Admin()).(*client)
+	c := New(s, s).(*client)
 	if err := c.CreateTable(ctx, "t", []Family{f}, faultSplits); err != nil {
 		s.Close()
 		return nil, nil, err

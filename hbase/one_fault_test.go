@@ -30,7 +30,7 @@ func storeWithTable(t *testing.T) (*store.Store, *client) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	c := New(s, s.Admin()).(*client)
+	c := New(s, s).(*client)
 	if err := c.CreateTable(t.Context(), "t", []Family{{Name: "f"}}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -39,17 +39,17 @@ func storeWithTable(t *testing.T) (*store.Store, *client) {
 
 // refusingAgain answers writes with an exception, as if a connection broke after each of its answers but the last.
 type refusingAgain struct {
-	gohbase.Client
+	gohbase.RPCClient
 	lost      int
 	exception string
 }
 
 func (f *refusingAgain) SendRPC(c hrpc.Call) (proto.Message, error) {
 	if c.Name() != "Multi" {
-		return f.Client.(gohbase.RPCClient).SendRPC(c)
+		return f.RPCClient.SendRPC(c)
 	}
 	for range f.lost {
-		if m, err := f.Client.(gohbase.RPCClient).SendRPC(c); err != nil {
+		if m, err := f.RPCClient.SendRPC(c); err != nil {
 			return m, err
 		}
 	}
@@ -72,7 +72,7 @@ func TestRefusedAfterLostAnswer(t *testing.T) {
 		{1, `org.apache.hadoop.hbase.DoNotRetryIOException: too large, set "hbase.ipc.max.request.size"`, true}, // no RequestTooBigException for gohbase
 	} {
 		s, cl := storeWithTable(t)
-		cl.rpc = &refusingAgain{s, c.lost, c.exception}
+		cl.servers.rpc = &refusingAgain{s, c.lost, c.exception}
 		err := cl.Mutate(t.Context(), "t", []Mutation{put("k", 1, "f:a=1")})
 		var batch *BatchError
 		if !errors.As(err, &batch) || len(batch.Failed)+len(batch.Unknown) != 1 || len(batch.Failed) == 1 != c.refused {
@@ -83,7 +83,7 @@ func TestRefusedAfterLostAnswer(t *testing.T) {
 
 // lostServer takes in writes, and refuses connections from the first on, so that its answer is lost.
 type lostServer struct {
-	gohbase.Client
+	gohbase.RPCClient
 	d      *dialer
 	reason error
 	takes  bool // that first write
@@ -91,10 +91,10 @@ type lostServer struct {
 
 func (s *lostServer) SendRPC(c hrpc.Call) (proto.Message, error) {
 	if c.Name() != "Multi" {
-		return s.Client.(gohbase.RPCClient).SendRPC(c)
+		return s.RPCClient.SendRPC(c)
 	}
 	if s.takes {
-		if m, err := s.Client.(gohbase.RPCClient).SendRPC(c); err != nil {
+		if m, err := s.RPCClient.SendRPC(c); err != nil {
 			return m, err
 		}
 	}
@@ -109,7 +109,7 @@ func TestRefusedConnectionAfterLostAnswer(t *testing.T) {
 		for _, sent := range []bool{false, true} {
 			s, cl := storeWithTable(t)
 			cl.dialer, cl.attempt = new(dialer), 20*time.Millisecond
-			cl.rpc = &lostServer{s, cl.dialer, reason, sent}
+			cl.servers.rpc = &lostServer{s, cl.dialer, reason, sent}
 			err := cl.Mutate(t.Context(), "t", []Mutation{put("k", 1, "f:a=1")})
 			var batch *BatchError
 			if !errors.As(err, &batch) || !errors.Is(err, ErrUnreachable) || len(batch.Failed)+len(batch.Unknown) != 1 || len(batch.Unknown) == 1 != sent {
@@ -121,14 +121,14 @@ func TestRefusedConnectionAfterLostAnswer(t *testing.T) {
 
 // anotherRow answers multi-gets with a row that was not asked for, with its cells outside the message or inside.
 type anotherRow struct {
-	gohbase.Client
+	gohbase.RPCClient
 	inside bool
 }
 
 func (a anotherRow) SendRPC(c hrpc.Call) (proto.Message, error) {
 	m, ok := c.(*multiCall)
 	if !ok {
-		return a.Client.(gohbase.RPCClient).SendRPC(c)
+		return a.RPCClient.SendRPC(c)
 	}
 	result := &pb.Result{AssociatedCellCount: proto.Int32(1)}
 	if a.inside {
@@ -144,7 +144,7 @@ func (a anotherRow) SendRPC(c hrpc.Call) (proto.Message, error) {
 func TestAnotherRow(t *testing.T) {
 	s, cl := storeWithTable(t)
 	for _, inside := range []bool{false, true} {
-		cl.rpc = anotherRow{s, inside}
+		cl.servers.rpc = anotherRow{s, inside}
 		if rows, err := cl.Get(t.Context(), "t", [][]byte{[]byte("k"), []byte("l")}, nil); err == nil || !strings.Contains(err.Error(), `cells of the rows "k" and "other"`) {
 			t.Errorf("inside: %t: %v, %v", inside, rows, err)
 		}
@@ -153,7 +153,7 @@ func TestAnotherRow(t *testing.T) {
 
 // refusingRegion refuses what is in a batch, within an answer.
 type refusingRegion struct {
-	gohbase.Client
+	gohbase.RPCClient
 	class string
 	whole bool // all of the batch at once
 	asked atomic.Int32
@@ -161,7 +161,7 @@ type refusingRegion struct {
 
 func (b *refusingRegion) SendRPC(c hrpc.Call) (proto.Message, error) {
 	if c.Name() != "Multi" {
-		return b.Client.(gohbase.RPCClient).SendRPC(c)
+		return b.RPCClient.SendRPC(c)
 	}
 	b.asked.Add(1)
 	class := "org.apache.hadoop.hbase." + b.class
@@ -176,7 +176,7 @@ func (b *refusingRegion) SendRPC(c hrpc.Call) (proto.Message, error) {
 // The error of a call that a region refused until its time was over contains the region's message.
 func TestBusyRegion(t *testing.T) {
 	s, cl := storeWithTable(t)
-	cl.rpc = &refusingRegion{Client: s, class: "RegionTooBusyException"}
+	cl.servers.rpc = &refusingRegion{RPCClient: s, class: "RegionTooBusyException"}
 	for what, call := range map[string]func(ctx context.Context) error{
 		"write": func(ctx context.Context) error { return cl.Mutate(ctx, "t", []Mutation{put("k", 1, "f:a=1")}) },
 		"get": func(ctx context.Context) error {
@@ -196,8 +196,8 @@ func TestBusyRegion(t *testing.T) {
 func TestGetsRefusedForGood(t *testing.T) {
 	s, cl := storeWithTable(t)
 	for _, whole := range []bool{false, true} {
-		region := &refusingRegion{Client: s, class: "security.AccessDeniedException", whole: whole}
-		cl.rpc = region
+		region := &refusingRegion{RPCClient: s, class: "security.AccessDeniedException", whole: whole}
+		cl.servers.rpc = region
 		_, err := cl.Get(within(t), "t", [][]byte{[]byte("k"), []byte("l")}, nil)
 		if n := region.asked.Load(); err == nil || !strings.Contains(err.Error(), "AccessDeniedException") || n != 1 {
 			t.Errorf("all at once: %t: %v after %d calls", whole, err, n)
@@ -207,7 +207,7 @@ func TestGetsRefusedForGood(t *testing.T) {
 
 // lateWrite lets the time of the first write pass.
 type lateWrite struct {
-	gohbase.Client
+	gohbase.RPCClient
 	writes atomic.Int32
 }
 
@@ -215,14 +215,14 @@ func (l *lateWrite) SendRPC(c hrpc.Call) (proto.Message, error) {
 	if c.Name() == "Multi" && l.writes.Add(1) == 1 {
 		return nil, context.DeadlineExceeded
 	}
-	return l.Client.(gohbase.RPCClient).SendRPC(c)
+	return l.RPCClient.SendRPC(c)
 }
 
 // A write whose time is over is not sent again: it may be there or not.
 func TestLateWrite(t *testing.T) {
 	s, cl := storeWithTable(t)
-	late := &lateWrite{Client: s}
-	cl.rpc = late
+	late := &lateWrite{RPCClient: s}
+	cl.servers.rpc = late
 	err := cl.Mutate(t.Context(), "t", []Mutation{put("k", 1, "f:a=1")})
 	if report := new(BatchError); !errors.As(err, &report) || len(report.Unknown) != 1 || !errors.Is(err, context.DeadlineExceeded) || late.writes.Load() != 1 {
 		t.Errorf("%v after %d writes", err, late.writes.Load())
@@ -252,7 +252,7 @@ func TestFaultsFindLostRows(t *testing.T) {
 
 // stuck is a client that never answers, as gohbase's may become; it notes that it was closed.
 type stuck struct {
-	gohbase.Client
+	gohbase.RPCClient
 	closed chan struct{}
 }
 
@@ -275,7 +275,7 @@ func stuckClient(t *testing.T, attempt time.Duration) (*client, *stuck) {
 		t.Fatal(err)
 	}
 	broken := &stuck{s, make(chan struct{})}
-	c := &client{rpc: broken, admin: s.Admin(), redial: func() gohbase.Client { return s }, attempt: attempt}
+	c := &client{servers: link{rpc: broken, redial: func() closer { return s }}, master: link{rpc: s}, attempt: attempt}
 	c.rights.none() // so that the calls of a test are all there are
 	return c, broken
 }
@@ -328,7 +328,7 @@ func TestStuckClientIsReplaced(t *testing.T) {
 	for name, call := range calls {
 		t.Run(name+" beside another", func(t *testing.T) {
 			c, broken := stuckClient(t, time.Minute)
-			time.AfterFunc(20*time.Millisecond, func() { c.replace(broken) })
+			time.AfterFunc(20*time.Millisecond, func() { c.replace(&c.servers, broken) })
 			if err := call(within(t), c); err != nil {
 				t.Error(err)
 			}
@@ -359,13 +359,13 @@ func TestLateCalls(t *testing.T) {
 
 // slow answers late from a given call on.
 type slow struct {
-	gohbase.Client
+	gohbase.RPCClient
 	from  int32
 	calls atomic.Int32
 }
 
 func (s *slow) SendRPC(c hrpc.Call) (proto.Message, error) {
-	m, err := s.Client.(gohbase.RPCClient).SendRPC(c)
+	m, err := s.RPCClient.SendRPC(c)
 	if s.calls.Add(1) >= s.from {
 		time.Sleep(100 * time.Millisecond)
 	}
@@ -381,7 +381,7 @@ func TestAbandonedScan(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			c := New(s, s.Admin()).(*client)
+			c := New(s, s).(*client)
 			if err := c.CreateTable(t.Context(), "t", []Family{{Name: "f"}}, nil); err != nil {
 				t.Fatal(err)
 			}
@@ -393,7 +393,7 @@ func TestAbandonedScan(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.rights.none() // so that the scan's own calls are all there are
-			c.rpc = &slow{Client: s, from: from}
+			c.servers.rpc = &slow{RPCClient: s, from: from}
 			sc, err := c.Scan(t.Context(), ScanRange{Table: "t", BatchRows: 1}, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -427,12 +427,12 @@ func TestBatchErrorNamesRows(t *testing.T) {
 
 // closing loses an answer and the refusal of the call sent again for it: the server has closed the scanner over that.
 type closing struct {
-	gohbase.Client
+	gohbase.RPCClient
 	calls int
 }
 
 func (c *closing) SendRPC(call hrpc.Call) (proto.Message, error) {
-	m, err := c.Client.(gohbase.RPCClient).SendRPC(call)
+	m, err := c.RPCClient.SendRPC(call)
 	if resp, ok := m.(*pb.ScanResponse); ok && resp.ScannerId != nil {
 		if c.calls++; c.calls%3 == 2 {
 			return &pb.ScanResponse{ScannerId: resp.ScannerId}, nil // as HBase 3.0.0-alpha-4 has it
@@ -448,7 +448,7 @@ func TestScannerClosedOverLostAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	own := New(s, s.Admin())
+	own := New(s, s)
 	name := table(t, own, []Family{{Name: "f"}}, "k5")
 	var ms []Mutation
 	var want []string
@@ -460,7 +460,7 @@ func TestScannerClosedOverLostAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, reversed := range []bool{false, true} {
-		c := New(&closing{Client: s}, s.Admin())
+		c := New(&closing{RPCClient: s}, s)
 		sc, err := c.Scan(within(t), ScanRange{Table: name, BatchRows: 3, Reversed: reversed}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -490,7 +490,7 @@ func TestScannerClosedOverLostAnswer(t *testing.T) {
 
 // stopping is a master that stops: it answers so, and another one takes its place after a few calls; or never.
 type stopping struct {
-	gohbase.AdminClient
+	gohbase.RPCClient
 	left int
 }
 

@@ -146,7 +146,7 @@ func TestRandomFilters(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	both := []Client{dial, New(s, s.Admin())}
+	both := []Client{dial, New(s, s)}
 	seeds.Each(t, 1, func(t *testing.T, seed uint64, figures seeds.Figures) {
 		g := reads{rand.New(rand.NewPCG(seed, 0))}
 		names := make([]string, len(both))

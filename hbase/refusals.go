@@ -161,7 +161,7 @@ func (w watch) askState(ctx context.Context) <-chan error {
 	state := make(chan error, 1)
 	go func() {
 		for range 2 {
-			if !w.c.disabled(ctx, w.c.current(), w.call.Table(), stateWait) {
+			if !w.c.disabled(ctx, w.c.servers.current(), w.call.Table(), stateWait) {
 				state <- nil
 				return
 			}

@@ -324,7 +324,7 @@ func TestBrokenConnectionIsNoRefusal(t *testing.T) {
 
 // silent answers no call but the last of some: connections came to nothing meanwhile. Two of them ask hbase:meta of the table.
 type silent struct {
-	gohbase.Client
+	gohbase.RPCClient
 	d     *dialer
 	err   error
 	calls atomic.Int32
@@ -351,7 +351,7 @@ func TestBrokenConnectionEndsNoCall(t *testing.T) {
 	} {
 		d := new(dialer)
 		s := &silent{d: d, err: test.err}
-		c := &client{rpc: s, dialer: d, attempt: 20 * time.Millisecond}
+		c := &client{servers: link{rpc: s}, dialer: d, attempt: 20 * time.Millisecond}
 		c.rights.none()
 		rows, err := c.Get(within(t), "t", [][]byte{[]byte("k")}, nil)
 		switch {

@@ -15,7 +15,7 @@ import (
 
 // metaOf answers reads of hbase:meta with regions of the table t, each a start and a stop. The youngest of those of one start is the last.
 type metaOf struct {
-	gohbase.Client
+	gohbase.RPCClient
 	t       *testing.T
 	regions [][2]string
 	waits   chan struct{} // calls for others wait until it is closed; nil: they end with that there is no table
@@ -48,7 +48,7 @@ func TestRegionsThatOverlap(t *testing.T) {
 		{[][2]string{{"", "k"}, {"k", "z"}, {"k", "p"}, {"k", "m"}, {"m", "z"}, {"z", ""}}, "t,,0. t,k,3. t,m,4. t,z,5."},
 		{[][2]string{{"", "m"}, {"k", ""}}, "t,,0. t,k,1."},
 	} {
-		c := &client{rpc: metaOf{t: t, regions: test.regions}}
+		c := &client{servers: link{rpc: metaOf{t: t, regions: test.regions}}}
 		regions, err := c.Regions(t.Context(), "t")
 		var names []string
 		for _, r := range regions {
@@ -78,7 +78,7 @@ func TestLostRegion(t *testing.T) {
 			over = make(chan struct{})
 			defer close(over)
 		}
-		c := &client{rpc: metaOf{t: t, regions: test.regions, waits: over}, dialer: new(dialer), attempt: 20 * time.Millisecond}
+		c := &client{servers: link{rpc: metaOf{t: t, regions: test.regions, waits: over}}, dialer: new(dialer), attempt: 20 * time.Millisecond}
 		for what, do := range map[string]func() error{
 			"get": func() error { _, err := c.Get(t.Context(), "t", [][]byte{[]byte("k")}, nil); return err },
 			"gets": func() error {

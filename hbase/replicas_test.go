@@ -126,7 +126,7 @@ func replicated(t *testing.T, c *copies) (cl *client, has [2]map[string]bool, wr
 		}
 		t.Cleanup(func() { s.Close() })
 		stores[state], has[state] = s, map[string]bool{}
-		writer := New(s, s.Admin())
+		writer := New(s, s)
 		if err := writer.CreateTable(t.Context(), "t", []Family{{Name: "f"}}, [][]byte{[]byte("k15"), []byte("k30")}); err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +151,7 @@ func replicated(t *testing.T, c *copies) (cl *client, has [2]map[string]bool, wr
 	}
 	p := primary{stores[0], c}
 	wrong = new(atomic.Int32)
-	cl = &client{rpc: p, admin: p.Admin(), attempt: 300 * time.Millisecond, replicas: newReplicas(new(dialer), "hql")}
+	cl = &client{servers: link{rpc: p}, master: link{rpc: p}, attempt: 300 * time.Millisecond, replicas: newReplicas(new(dialer), "hql")}
 	known := replicatedTable{at: time.Now()}
 	for _, r := range regions {
 		known.regions = append(known.regions, replica{r, 1, "replica:1"}, replica{r, 2, "replica:1"})
@@ -248,7 +248,7 @@ func TestReplicas(t *testing.T) {
 }
 
 // away refuses all calls for now.
-type away struct{ gohbase.Client }
+type away struct{ gohbase.RPCClient }
 
 func (away) SendRPC(hrpc.Call) (proto.Message, error) { return nil, errNotServing }
 
@@ -265,7 +265,7 @@ func (d deaf) QueueRPC(call hrpc.Call)  { d.asked <- call }
 // A read ends with its caller's patience where the primary has failed and its replicas do not answer.
 func TestReplicasThatDoNotAnswer(t *testing.T) {
 	d := deaf{asked: make(chan hrpc.Call)}
-	c := &client{rpc: away{}, replicas: newReplicas(new(dialer), "hql")}
+	c := &client{servers: link{rpc: away{}}, replicas: newReplicas(new(dialer), "hql")}
 	c.replicas.open["replica:1"] = d
 	known := replicatedTable{at: time.Now()}
 	for id := range maxReplicas {
@@ -352,7 +352,7 @@ func TestPrimaryAnswersLate(t *testing.T) {
 
 // metaWithReplicas answers reads of hbase:meta with a table of two regions, both with a replica.
 type metaWithReplicas struct {
-	gohbase.Client
+	gohbase.RPCClient
 	t     *testing.T
 	scans int
 }
@@ -373,7 +373,7 @@ func (m *metaWithReplicas) SendRPC(hrpc.Call) (proto.Message, error) {
 // Replicas are looked up once for all regions of a table, and again when they were forgotten.
 func TestReplicasLookedUp(t *testing.T) {
 	m := &metaWithReplicas{t: t}
-	c := &client{rpc: m, replicas: newReplicas(new(dialer), "hql")}
+	c := &client{servers: link{rpc: m}, replicas: newReplicas(new(dialer), "hql")}
 	for i, test := range []struct {
 		key, server string
 		forget      bool
@@ -391,7 +391,7 @@ func TestReplicasLookedUp(t *testing.T) {
 
 // The cached replicas do not grow with all the tables that a long-lived client ever reads.
 func TestReplicasOfManyTables(t *testing.T) {
-	c := &client{rpc: &metaWithReplicas{t: t}, replicas: newReplicas(new(dialer), "hql")}
+	c := &client{servers: link{rpc: &metaWithReplicas{t: t}}, replicas: newReplicas(new(dialer), "hql")}
 	for i := range 2000 {
 		c.replicas.tables[fmt.Sprint(i)] = replicatedTable{}
 	}

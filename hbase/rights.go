@@ -159,7 +159,7 @@ func rightsOf(do action, table string, columns []*pb.Column) (out []right) {
 
 // denied returns the error for missing permissions, or nil if the cluster turns out not to enforce any.
 func (c *client) denied(ctx context.Context, whole right, some bool, missing []right) error {
-	m, err := c.master(ctx, "getSecurityCapabilities", &pb.SecurityCapabilitiesRequest{}, &pb.SecurityCapabilitiesResponse{})
+	m, err := c.callMaster(ctx, "getSecurityCapabilities", &pb.SecurityCapabilitiesRequest{}, &pb.SecurityCapabilitiesResponse{})
 	if err == nil && !slices.Contains(m.(*pb.SecurityCapabilitiesResponse).Capabilities, pb.SecurityCapabilitiesResponse_AUTHORIZATION) {
 		c.rights.none()
 		return nil

@@ -105,7 +105,7 @@ func inMemory(t *testing.T) (*store.Store, Client) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	return s, New(s, s.Admin())
+	return s, New(s, s)
 }
 
 // gate counts the RPCs in flight, and refuses the first ones as a server under load does.
@@ -150,7 +150,7 @@ func TestGetsAtOnce(t *testing.T) {
 	s.SetFaults(store.Faults{Latency: 2 * time.Millisecond})
 	for _, most := range []int{1, 8} {
 		g := &gate{Store: s}
-		c := New(g, s.Admin())
+		c := New(g, s)
 		slots := make(chan struct{}, most)
 		rows, err := c.Get(ctx, "t", keys, &ReadOptions{Slots: slots})
 		if err != nil {
@@ -182,7 +182,7 @@ func TestBackoffWhenBusy(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := &gate{Store: s, class: class}
-		c = New(g, s.Admin())
+		c = New(g, s)
 		calls := map[string]func() error{
 			"write": func() error { return c.Mutate(ctx, "t", []Mutation{put("a", 5, "f:a=x"), put("b", 5, "f:a=y")}) },
 			"get": func() error {

@@ -541,7 +541,7 @@ func (c *client) closeScanner(table string, route []byte, id uint64, from *repli
 	ctx, cancel := context.WithTimeout(context.Background(), abandonedWait)
 	defer cancel()
 	for back := backoff(0); ; {
-		to := any(c.current())
+		to := c.servers.current()
 		if from != nil {
 			to = replicaSender{c.replicas, from}
 		}

@@ -21,7 +21,7 @@ func (c *client) RegionLoads(ctx context.Context, tables ...string) (map[string]
 			ours[g.Name] = true
 		}
 	}
-	msg, err := c.master(ctx, "GetClusterStatus", &pb.GetClusterStatusRequest{}, &pb.GetClusterStatusResponse{})
+	msg, err := c.callMaster(ctx, "GetClusterStatus", &pb.GetClusterStatusRequest{}, &pb.GetClusterStatusResponse{})
 	if err != nil {
 		return nil, explain(err, "ask for the load of the regions of", strings.Join(tables, ", "))
 	}

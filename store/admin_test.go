@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -78,9 +77,6 @@ func TestAdmin(t *testing.T) {
 	}
 	w.want("delete", class(a.DeleteTable(hrpc.NewDeleteTable(ctx, table))), "")
 	w.want("deleted", w.tables(), "t t3")
-	if prev := must(a.SetBalancer(must(hrpc.NewSetBalancer(ctx, false)))); !prev {
-		t.Error("balancer was off")
-	}
 	if s := must(a.ClusterStatus()); len(s.GetLiveServers()) != 1 {
 		t.Error(s)
 	}
@@ -96,8 +92,8 @@ func TestAdmin(t *testing.T) {
 		t.Error("nonsense served")
 	}
 	w.Close()
-	if _, err := a.SetBalancer(must(hrpc.NewSetBalancer(ctx, true))); !errors.Is(err, gohbase.ErrClientClosed) {
-		t.Errorf("balancer of a closed store: %v", err)
+	if _, err := a.ClusterStatus(); !errors.Is(err, gohbase.ErrClientClosed) {
+		t.Errorf("status of a closed store: %v", err)
 	}
 }
 
@@ -180,85 +176,6 @@ func TestMulti(t *testing.T) {
 	if r[1].GetException().GetName() != classNotServing {
 		t.Error(r[1])
 	}
-}
-
-// Puts of a multi stand together until something else comes, which sees them; they are written and answered once.
-func TestMultiOfPutsAndIncrements(t *testing.T) {
-	w := newWorld(t)
-	tbl, _ := w.catalog.lookup("t")
-	change := func(kind pb.MutationProto_MutationType, n uint64) *pb.Action {
-		value := []*pb.MutationProto_ColumnValue_QualifierValue{{Qualifier: []byte("n"), Value: binary.BigEndian.AppendUint64(nil, n)}}
-		return &pb.Action{Mutation: &pb.MutationProto{Row: []byte("a"), MutateType: kind.Enum(),
-			ColumnValue: []*pb.MutationProto_ColumnValue{{Family: []byte("f"), QualifierValue: value}}}}
-	}
-	g := must(hrpc.NewGetStr(context.Background(), "t", "a"))
-	name := &pb.RegionSpecifier{Type: pb.RegionSpecifier_REGION_NAME.Enum(), Value: tbl.regions[0].name}
-	msg, err := w.SendRPC(&multiCall{Call: g, ctx: g.Context(), req: &pb.MultiRequest{RegionAction: []*pb.RegionAction{
-		{Region: name, Action: []*pb.Action{change(pb.MutationProto_PUT, 1), change(pb.MutationProto_INCREMENT, 5), change(pb.MutationProto_INCREMENT, 7)}},
-	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var answered []uint32
-	for _, roe := range msg.(*pb.MultiResponse).RegionActionResult[0].ResultOrException {
-		answered = append(answered, roe.GetIndex())
-	}
-	if slices.Sort(answered); !slices.Equal(answered, []uint32{0, 1, 2}) {
-		t.Errorf("answers of actions %v", answered)
-	}
-	row, err := w.Get(g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := binary.BigEndian.Uint64(row.Cells[0].Value); n != 13 {
-		t.Errorf("the number is %d", n)
-	}
-}
-
-// If one mutation of an atomic batch cannot be applied, none is.
-func TestMultiOfAllOrNothing(t *testing.T) {
-	w := newWorld(t)
-	w.put("a", 1, "f:text=no number", "f:x=1")
-	before := w.get("a")
-	tbl, _ := w.catalog.lookup("t")
-	change := func(kind pb.MutationProto_MutationType, column string) *pb.Action {
-		value := []*pb.MutationProto_ColumnValue_QualifierValue{{Qualifier: []byte(column), Value: binary.BigEndian.AppendUint64(nil, 5)}}
-		return &pb.Action{Mutation: &pb.MutationProto{Row: []byte("a"), MutateType: kind.Enum(),
-			ColumnValue: []*pb.MutationProto_ColumnValue{{Family: []byte("f"), QualifierValue: value}}}}
-	}
-	g := must(hrpc.NewGetStr(context.Background(), "t", "a"))
-	name := &pb.RegionSpecifier{Type: pb.RegionSpecifier_REGION_NAME.Enum(), Value: tbl.regions[0].name}
-	msg, err := w.SendRPC(&multiCall{Call: g, ctx: g.Context(), req: &pb.MultiRequest{RegionAction: []*pb.RegionAction{{Region: name, Atomic: proto.Bool(true),
-		Action: []*pb.Action{change(pb.MutationProto_PUT, "x"), change(pb.MutationProto_INCREMENT, "n"), change(pb.MutationProto_INCREMENT, "text")}},
-		{Region: name, Action: []*pb.Action{{Get: &pb.Get{Row: []byte("a"), Column: column([]byte("f"), []byte("x"))}}}}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if cells := msg.(*pb.MultiResponse).RegionActionResult[1].ResultOrException[0].GetResult().GetCell(); len(cells) != 1 || string(cells[0].Qualifier) != "x" {
-		t.Errorf("beside them: %v", cells)
-	}
-	if r := msg.(*pb.MultiResponse).RegionActionResult[0]; r.GetException().GetName() != classDoNotRetry || len(r.ResultOrException) > 0 {
-		t.Error(r)
-	}
-	w.want("the row", w.get("a"), before)
-}
-
-// A Delete that takes a column's newest version twice takes the two newest.
-func TestDeleteOfTwoVersions(t *testing.T) {
-	w := newWorld(t)
-	for ts := range uint64(3) {
-		w.put("a", ts+1, "f:x=1")
-	}
-	tbl, _ := w.catalog.lookup("t")
-	newest := &pb.MutationProto_ColumnValue_QualifierValue{Qualifier: []byte("x"), DeleteType: pb.MutationProto_DELETE_ONE_VERSION.Enum()}
-	g := must(hrpc.NewGetStr(context.Background(), "t", "a"))
-	if _, err := w.SendRPC(&multiCall{Call: g, ctx: g.Context(), req: &pb.MultiRequest{RegionAction: []*pb.RegionAction{{
-		Region: &pb.RegionSpecifier{Type: pb.RegionSpecifier_REGION_NAME.Enum(), Value: tbl.regions[0].name},
-		Action: []*pb.Action{{Mutation: &pb.MutationProto{Row: []byte("a"), MutateType: pb.MutationProto_DELETE.Enum(),
-			ColumnValue: []*pb.MutationProto_ColumnValue{{Family: []byte("f"), QualifierValue: []*pb.MutationProto_ColumnValue_QualifierValue{newest, newest}}}}}}}}}}); err != nil {
-		t.Fatal(err)
-	}
-	w.want("the row", w.get("a", hrpc.MaxVersions(3)), "a f:x@1=1")
 }
 
 func TestRegexes(t *testing.T) {

@@ -49,17 +49,9 @@ func TestDeletes(t *testing.T) {
 		{"family", func(w *world) { w.del("a", []string{"f"}) }, nil, "a g:z@30=z"},
 		{"family up to a time", func(w *world) { w.del("a", []string{"f"}, hrpc.TimestampUint64(20)) },
 			opts{all, families("f")}, "a f:x@30=x f:y@30=y"},
-		{"family version", func(w *world) { w.del("a", []string{"f"}, hrpc.TimestampUint64(20), hrpc.DeleteOneVersion()) },
-			opts{all, families("f")}, "a f:x@30=x f:x@10=x f:y@30=y f:y@10=y"},
 		{"column", func(w *world) { w.del("a", []string{"f:x"}) }, nil, "a f:y@30=y g:z@30=z"},
 		{"column up to a time", func(w *world) { w.del("a", []string{"f:x"}, hrpc.TimestampUint64(25)) },
 			opts{all, families("f:x")}, "a f:x@30=x"},
-		{"newest version", func(w *world) { w.del("a", []string{"f:x"}, hrpc.DeleteOneVersion()) },
-			opts{families("f:x")}, "a f:x@20=x"},
-		{"one version", func(w *world) { w.del("a", []string{"f:x"}, hrpc.TimestampUint64(20), hrpc.DeleteOneVersion()) },
-			opts{all, families("f:x")}, "a f:x@30=x f:x@10=x"},
-		{"version that is not there", func(w *world) { w.del("a", []string{"f:x"}, hrpc.TimestampUint64(21), hrpc.DeleteOneVersion()) },
-			nil, newest},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -116,36 +108,17 @@ func TestTTL(t *testing.T) {
 	w := newWorld(t)
 	w.create("e", map[string]map[string]string{"f": {"TTL": "10", "VERSIONS": "3"}, "g": {"TTL": "2147483647"}})
 	ctx := context.Background()
-	put := func(o ...func(hrpc.Call) error) {
-		v := map[string]map[string][]byte{"f": {"x": []byte("1")}, "g": {"y": []byte("2")}}
-		must(w.Put(must(hrpc.NewPutStr(ctx, "e", "a", v, o...))))
-	}
+	v := map[string]map[string][]byte{"f": {"x": []byte("1")}, "g": {"y": []byte("2")}}
+	must(w.Put(must(hrpc.NewPutStr(ctx, "e", "a", v))))
 	get := func() string { return format(must(w.Store.Get(must(hrpc.NewGetStr(ctx, "e", "a"))))) }
-	put()
 	w.want("fresh", get(), "a f:x@1000000=1 g:y@1000000=2")
 	w.clock.advance(10 * time.Second)
 	w.want("at its age", get(), "a f:x@1000000=1 g:y@1000000=2")
 	w.clock.advance(time.Millisecond)
 	w.want("expired", get(), "a g:y@1000000=2")
-	put(hrpc.TTL(time.Second))
-	w.want("cell's own", get(), "a f:x@1010001=1 g:y@1010001=2")
-	w.clock.advance(1001 * time.Millisecond)
-	w.want("cell expired", get(), "a g:y@1000000=2")
 }
 
-func TestStoreLimitOffset(t *testing.T) {
-	w := newWorld(t)
-	w.put("a", 1, "f:1=", "f:2=", "f:3=", "g:1=", "g:2=")
-	w.put("b", 1, "f:1=", "g:3=")
-	lim, off := hrpc.MaxResultsPerColumnFamily, hrpc.ResultOffset
-	w.want("limit", w.scan("", "", lim(2)), "a f:1@1= f:2@1= g:1@1= g:2@1=\nb f:1@1= g:3@1=\n")
-	w.want("offset", w.scan("", "", off(1)), "a f:2@1= f:3@1= g:2@1=\n")
-	w.want("both", w.scan("", "", lim(1), off(1)), "a f:2@1= g:2@1=\n")
-	w.want("get", w.get("a", lim(1)), "a f:1@1= g:1@1=")
-	w.want("reversed", w.scan("z", "", lim(1), hrpc.Reversed()), "b f:1@1= g:3@1=\na f:1@1= g:1@1=\n")
-}
-
-func TestIncrementAppendCheck(t *testing.T) {
+func TestIncrementAndCheck(t *testing.T) {
 	w := newWorld(t)
 	ctx := context.Background()
 	inc := func(n int64) (int64, error) {
@@ -157,12 +130,6 @@ func TestIncrementAppendCheck(t *testing.T) {
 		}
 	}
 	w.put("a", 5, "f:s=ab")
-	app := func(v string) string {
-		r := must(w.Append(must(hrpc.NewAppStr(ctx, "t", "a", map[string]map[string][]byte{"f": {"s": []byte(v)}}))))
-		return string(r.Cells[0].Value)
-	}
-	w.want("append", app("cd"), "abcd")
-	w.want("append again", app("e"), "abcde")
 	if _, err := w.Increment(must(hrpc.NewIncStrSingle(ctx, "t", "a", "f", "s", 1))); !isClass(err, classDoNotRetry) {
 		t.Errorf("increment of text: %v", err)
 	}
@@ -182,6 +149,26 @@ func TestIncrementAppendCheck(t *testing.T) {
 			t.Errorf("check %d: %v", i, got)
 		}
 	}
+}
+
+// Calls that hql does not send are refused, and change nothing.
+func TestUnsupportedMutations(t *testing.T) {
+	w := newWorld(t)
+	w.put("a", 5, "f:s=ab")
+	before := w.get("a")
+	ctx := context.Background()
+	value := map[string]map[string][]byte{"f": {"s": []byte("cd")}}
+	column := map[string]map[string][]byte{"f": {"s": nil}}
+	increment := must(hrpc.NewIncStrSingle(ctx, "t", "a", "f", "n", 1))
+	res, _ := w.SendBatch(ctx, []hrpc.Call{increment})
+	_, appended := w.Append(must(hrpc.NewAppStr(ctx, "t", "a", value)))
+	_, deleted := w.Delete(must(hrpc.NewDelStr(ctx, "t", "a", column, hrpc.DeleteOneVersion())))
+	for what, err := range map[string]error{"append": appended, "delete of a version": deleted, "increment in a batch": res[0].Error} {
+		if !isClass(err, classUnsupported) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	w.want("the row", w.get("a"), before)
 }
 
 // A batch tells of each call on its own.

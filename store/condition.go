@@ -14,7 +14,6 @@ import (
 
 // Fields of the protocol that gohbase's messages do not know.
 const (
-	fieldConditionTimes  protowire.Number = 6
 	fieldConditionFilter protowire.Number = 7
 	fieldCondition       protowire.Number = 4 // of RegionAction
 	fieldProcessed       protowire.Number = 3 // of RegionActionResult
@@ -54,12 +53,6 @@ func (w *writer) passes(ctx context.Context, t *table, g *region, c *pb.Conditio
 	if err := proto.Unmarshal(b, get.Filter); err != nil {
 		return false, true, throw(classDoNotRetry, "%v", err)
 	}
-	if times := unknownMessage(c, fieldConditionTimes); times != nil {
-		get.TimeRange = &pb.TimeRange{}
-		if err := proto.Unmarshal(times, get.TimeRange); err != nil {
-			return false, true, throw(classDoNotRetry, "%v", err)
-		}
-	}
 	found, err := w.get(ctx, t, g, get)
 	if len(found) > 0 {
 		w.notBefore = found[0].ts
@@ -91,7 +84,7 @@ func (w *writer) holds(ctx context.Context, t *table, g *region, c *pb.Condition
 	if t.family(c.GetFamily()) == nil {
 		return false, noSuchFamily(c.GetFamily(), t, g)
 	}
-	found, err := w.read(ctx, t, g, c.GetRow(), column(c.GetFamily(), c.GetQualifier()), 1)
+	found, err := w.get(ctx, t, g, &pb.Get{Row: c.GetRow(), Column: column(c.GetFamily(), c.GetQualifier())})
 	if err != nil {
 		return false, err
 	}

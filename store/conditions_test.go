@@ -29,18 +29,19 @@ func (*conditionalMulti) NewResponse() proto.Message { return &pb.MultiResponse{
 func (m *conditionalMulti) ToProto() proto.Message {
 	req := &pb.MultiRequest{}
 	for i, x := range m.mutations {
-		encoded, err := proto.Marshal(m.filters[i])
-		if err != nil {
-			panic(err)
-		}
-		condition := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), x.Row)
-		condition = protowire.AppendBytes(protowire.AppendTag(condition, fieldConditionFilter, protowire.BytesType), encoded)
 		part := &pb.RegionAction{Region: &pb.RegionSpecifier{Type: pb.RegionSpecifier_REGION_NAME.Enum(), Value: m.Region().Name()}, Atomic: proto.Bool(true),
 			Action: []*pb.Action{{Index: proto.Uint32(0), Mutation: x}}}
-		part.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, fieldCondition, protowire.BytesType), condition))
+		part.ProtoReflect().SetUnknown(conditionOf(x.Row, m.filters[i]))
 		req.RegionAction = append(req.RegionAction, part)
 	}
 	return req
+}
+
+// conditionOf is the field of a RegionAction with the condition that a filter keeps a cell of the row.
+func conditionOf(row []byte, f *pb.Filter) []byte {
+	condition := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), row)
+	condition = protowire.AppendBytes(protowire.AppendTag(condition, fieldConditionFilter, protowire.BytesType), must(proto.Marshal(f)))
+	return protowire.AppendBytes(protowire.AppendTag(nil, fieldCondition, protowire.BytesType), condition)
 }
 
 // conditional makes a change of one row, or of several in one region, on random conditions.

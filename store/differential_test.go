@@ -217,14 +217,6 @@ func (g gen) query() spec {
 		b := a + 1 + uint64(g.IntN(4))
 		add(fmt.Sprint("times ", a, b), hrpc.TimeRangeUint64(a, b))
 	}
-	if g.IntN(6) == 0 {
-		v := uint32(1 + g.IntN(3))
-		add(fmt.Sprint("limit ", v), hrpc.MaxResultsPerColumnFamily(v))
-	}
-	if g.IntN(6) == 0 {
-		v := uint32(1 + g.IntN(2))
-		add(fmt.Sprint("offset ", v), hrpc.ResultOffset(v))
-	}
 	if !times && g.IntN(4) == 0 {
 		add("size 1", hrpc.MaxResultSize(1))
 	}
@@ -235,14 +227,14 @@ func (g gen) query() spec {
 			add(dump(m), hrpc.Filters(f))
 		}
 	}
-	od, inStart, inStop, limit, batch := g.IntN(3), g.IntN(4), g.IntN(4), g.IntN(6), g.IntN(10)
-	s.text += fmt.Sprintf(" start=%q stop=%q rows=%d od=%d inStart=%d inStop=%d limit=%d batch=%d", s.start, s.stop, s.rows, od, inStart, inStop, limit, batch)
+	od, inStart, inStop, limit, whole := g.IntN(3), g.IntN(4), g.IntN(4), g.IntN(6), g.IntN(10) == 0
+	s.text += fmt.Sprintf(" start=%q stop=%q rows=%d od=%d inStart=%d inStop=%d limit=%d whole=%t", s.start, s.stop, s.rows, od, inStart, inStop, limit, whole)
 	s.edit = func(m *pb.ScanRequest) {
 		m.TrackScanMetrics = proto.Bool(true)
 		if limit < 3 && limit > 0 {
 			m.ProtoReflect().SetUnknown(varintField(fieldLimitOfRows, uint64(limit)))
 		}
-		if batch == 1 { // as a client that cannot join the parts of a row, and asks for pieces
+		if whole { // as a client that cannot join the parts of a row
 			m.ClientHandlesPartials = nil
 		}
 		if m.Scan == nil {
@@ -259,9 +251,6 @@ func (g gen) query() spec {
 			u = append(u, varintField(fieldScanIncludeStop, uint64(inStop))...)
 		}
 		m.Scan.ProtoReflect().SetUnknown(u)
-		if batch < 2 {
-			m.Scan.BatchSize = proto.Uint32(2)
-		}
 	}
 	return s
 }
@@ -366,7 +355,7 @@ func scanMetrics(r *pb.ScanResponse) string {
 	return fmt.Sprintf(" scanned=%d filtered=%d", counts["ROWS_SCANNED"], counts["ROWS_FILTERED"])
 }
 
-// differentialSeeds have differed once.
+// differentialSeeds are the seeds of the tables of each run.
 var differentialSeeds = []uint64{1031, 1198, 1795628469750375759}
 
 // server is a place where random tables are made: a real HBase or the store.
@@ -389,8 +378,6 @@ func randomTable(t *testing.T, g gen, name string, servers ...server) {
 		row, ts := g.key(), uint64(1+g.IntN(6))
 		fam, qual, val := g.fam(), g.pick(quals...), g.pick(vals...)
 		kind := g.IntN(12)
-		one := g.IntN(2) == 0
-		noTS := g.IntN(3) == 0
 		dup := fmt.Sprint(kind >= 9, kind, row, ts, fam, qual)
 		if kind < 9 {
 			dup = fmt.Sprint(row, ts, fam, qual)
@@ -402,13 +389,7 @@ func randomTable(t *testing.T, g gen, name string, servers ...server) {
 		for _, c := range servers {
 			var err error
 			ctx := context.Background()
-			o := opts{hrpc.SkipBatch()}
-			if kind < 9 || !one || !noTS || kind != 10 {
-				o = append(o, hrpc.TimestampUint64(ts))
-			}
-			if one && kind > 9 {
-				o = append(o, hrpc.DeleteOneVersion())
-			}
+			o := opts{hrpc.SkipBatch(), hrpc.TimestampUint64(ts)}
 			switch {
 			case kind < 9:
 				_, err = c.Put(must(hrpc.NewPutStr(ctx, name, row, map[string]map[string][]byte{fam: {qual: []byte(val)}}, o...)))

@@ -2,11 +2,9 @@
 // filters that hql sends, with HBase 2's semantics over an ordered key-value store
 // (Pebble), in memory or in a persistent directory.
 //
-// A Store replaces gohbase's client. It implements gohbase.Client and
-// gohbase.RPCClient, and Admin returns a gohbase.AdminClient. SendRPC serves everything
-// from the messages that the calls would send over the wire. So callers that send their
-// own calls (scans with a sequence number, multi-gets, table descriptions) get the same
-// answers, errors and limits as from a cluster:
+// A Store replaces a cluster below gohbase's RPCs: it implements gohbase.RPCClient. SendRPC
+// serves the calls that hql sends to region servers and masters from their messages, with
+// the same answers, errors and limits as a cluster. It refuses what hql does not send:
 //
 //	SendRPC                    route by table and key, retry as gohbase does, inject faults
 //	  Get, Mutate, Multi,      the region server: row locks, batches, scanners with leases

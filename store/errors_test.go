@@ -19,6 +19,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/tsuna/gohbase"
+	hfilter "github.com/tsuna/gohbase/filter"
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/proto"
 
@@ -66,7 +67,7 @@ func TestErrorsOfHBaseServers(t *testing.T) {
 	s := serverAt(t, hbasetest.Pair(t))
 	runErrors(t, "errors_servers", realDoor{s, s}, ofServers)
 	runErrors(t, "errors_too_large", realDoor{s, s}, []situation{{name: "the request is too large", part: func(p *part) { p.value = make([]byte, hbasetest.PairTakes) },
-		only: []string{"put", "append", "check and put", "multi put", "multi append", "multi atomic", "multi checked"}}})
+		only: []string{"put", "check and put", "multi put", "multi checked"}}})
 }
 
 // The answers of an HBase with permissions to a user who has none; the store has no users.
@@ -150,7 +151,7 @@ var situations = []situation{
 		s.Configuration = []*pb.NameStringPair{{Name: proto.String("hbase.hregion.memstore.block.multiplier"), Value: proto.String("-1")}}
 	}, fault: injection{tooBusy: true}, only: writing},
 	{name: "there is no such family", part: func(p *part) { p.family = "x" }},
-	{name: "there is no such family to check", part: func(p *part) { p.checked.family = "x" }, only: checking},
+	{name: "there is no such family to check", part: func(p *part) { p.checked.family = "x" }, only: comparing},
 	{name: "the row is another region's", part: func(p *part) { p.row, p.checked.row = "z"+p.row, "z"+p.row }},
 	{name: "the checked row is another", part: func(p *part) { p.checked.row += "0" }, only: checking},
 	{name: "the checked row is another region's", part: func(p *part) { p.checked.row = "z" }, only: checking},
@@ -165,13 +166,12 @@ var situations = []situation{
 	}},
 	{name: "the times end before they begin", part: func(p *part) { p.times = &pb.TimeRange{From: proto.Uint64(2), To: proto.Uint64(1)} }, only: reading},
 	{name: "there is no such filter", part: func(p *part) { p.filter = "org.example.Filter" }, only: reading},
-	{name: "there is no such comparator", part: func(p *part) { p.checked.comparator = "org.example.Comparator" }, only: checking},
+	{name: "there is no such comparator", part: func(p *part) { p.checked.comparator = "org.example.Comparator" }, only: comparing},
 	{name: "the cell is too large", part: func(p *part) { p.value = make([]byte, maxCellSize) },
-		only: []string{"put", "append", "check and put", "multi put", "multi append", "multi atomic", "multi checked"}},
+		only: []string{"put", "check and put", "multi put", "multi checked"}},
 	{name: "the counter is no number", part: func(p *part) { p.delta = []byte("abc") }, only: counting},
 	{name: notCounted, part: func(p *part) { p.family = "g" }, only: counting},
-	{name: "there are no cells", part: func(p *part) { p.noCells = true }, only: []string{"put", "append", "increment", "check and put", "multi put",
-		"multi append", "multi increment", "multi atomic", "multi checked"}},
+	{name: "there are no cells", part: func(p *part) { p.noCells = true }, only: []string{"put", "increment", "check and put", "multi put", "multi checked"}},
 	{name: "the scanner was never opened", scanner: func(_ *wrong, m *pb.ScanRequest) { m.ScannerId = proto.Uint64(1 << 40) }},
 	{name: "the scanner was closed", scanner: func(w *wrong, m *pb.ScanRequest) {
 		_, err := w.send("Scan", &pb.ScanRequest{ScannerId: m.ScannerId, CloseScanner: proto.Bool(true)}, &pb.ScanResponse{})
@@ -189,12 +189,13 @@ var ofServers = []situation{
 const notCounted = "the stored counter is no number"
 
 var (
-	reading  = []string{"get", "exists", "scan", "multi get"}
-	checking = []string{"check and put", "multi checked"}
-	writing  = []string{"put", "delete", "append", "increment", "check and put", "multi put", "multi delete", "multi append", "multi increment", "multi atomic", "multi checked"}
-	counting = []string{"increment", "multi increment"}
+	reading   = []string{"get", "scan", "multi get"}
+	checking  = []string{"check and put", "multi checked"}
+	comparing = []string{"check and put"}
+	writing   = []string{"put", "delete", "increment", "check and put", "multi put", "multi delete", "multi checked"}
+	counting  = []string{"increment"}
 	// The scanners of a server are of its own regions.
-	withoutScanner = append([]string{"get", "exists", "scan", "multi get"}, writing...)
+	withoutScanner = append([]string{"get", "scan", "multi get"}, writing...)
 )
 
 // wrong is a situation that was brought about.
@@ -375,7 +376,6 @@ type caller struct {
 
 var calls = []caller{
 	{name: "get", run: (*wrong).get},
-	{name: "exists", run: (*wrong).exists},
 	{name: "scan", run: (*wrong).open},
 	{name: "renew a scanner", scanner: true, run: func(w *wrong) string { return w.onScanner(&pb.ScanRequest{Renew: proto.Bool(true)}) }},
 	{name: "next of a scan", scanner: true, run: func(w *wrong) string { return w.onScanner(&pb.ScanRequest{NumberOfRows: proto.Uint32(1)}) }},
@@ -384,17 +384,13 @@ var calls = []caller{
 	}},
 	{name: "put", run: mutate(pb.MutationProto_PUT)},
 	{name: "delete", run: mutate(pb.MutationProto_DELETE)},
-	{name: "append", run: mutate(pb.MutationProto_APPEND)},
 	{name: "increment", run: mutate(pb.MutationProto_INCREMENT)},
 	{name: "check and put", run: (*wrong).checkAndPut},
 	{name: "multi get", run: func(w *wrong) string {
-		return w.multi(false, func(p *part) *pb.Action { return &pb.Action{Get: p.get()} })
+		return w.multi(func(p *part) *pb.Action { return &pb.Action{Get: p.get()} })
 	}},
-	{name: "multi put", run: multiOf(pb.MutationProto_PUT, false)},
-	{name: "multi delete", run: multiOf(pb.MutationProto_DELETE, false)},
-	{name: "multi append", run: multiOf(pb.MutationProto_APPEND, false)},
-	{name: "multi increment", run: multiOf(pb.MutationProto_INCREMENT, false)},
-	{name: "multi atomic", run: multiOf(pb.MutationProto_PUT, true)},
+	{name: "multi put", run: multiOf(pb.MutationProto_PUT)},
+	{name: "multi delete", run: multiOf(pb.MutationProto_DELETE)},
 	{name: "multi checked", run: (*wrong).multiChecked},
 }
 
@@ -406,13 +402,6 @@ func (w *wrong) one(method string, req, resp proto.Message, p part) string {
 func (w *wrong) get() string {
 	p := w.parts(1)[0]
 	return w.one("Get", &pb.GetRequest{Region: specifier(w.region), Get: p.get()}, &pb.GetResponse{}, p)
-}
-
-func (w *wrong) exists() string {
-	p := w.parts(1)[0]
-	g := p.get()
-	g.ExistenceOnly = proto.Bool(true)
-	return w.one("Get", &pb.GetRequest{Region: specifier(w.region), Get: g}, &pb.GetResponse{}, p)
 }
 
 func (w *wrong) open() string {
@@ -445,9 +434,9 @@ func (w *wrong) checkAndPut() string {
 	return w.one("Mutate", req, &pb.MutateResponse{}, p)
 }
 
-func multiOf(kind pb.MutationProto_MutationType, atomic bool) func(w *wrong) string {
+func multiOf(kind pb.MutationProto_MutationType) func(w *wrong) string {
 	return func(w *wrong) string {
-		return w.multi(atomic, func(p *part) *pb.Action { return &pb.Action{Mutation: p.mutation(kind)} })
+		return w.multi(func(p *part) *pb.Action { return &pb.Action{Mutation: p.mutation(kind)} })
 	}
 }
 
@@ -462,10 +451,10 @@ func (w *wrong) prepare(ps []part) {
 }
 
 // multi sends three actions to the region, and one to another table's where it is the region that is wrong.
-func (w *wrong) multi(atomic bool, action func(p *part) *pb.Action) string {
+func (w *wrong) multi(action func(p *part) *pb.Action) string {
 	ps := w.parts(3)
 	w.prepare(ps)
-	ra := &pb.RegionAction{Region: specifier(w.region), Atomic: &atomic}
+	ra := &pb.RegionAction{Region: specifier(w.region)}
 	for i := range ps {
 		a := action(&ps[i])
 		a.Index = proto.Uint32(uint32(i))
@@ -476,16 +465,18 @@ func (w *wrong) multi(atomic bool, action func(p *part) *pb.Action) string {
 		p := w.parts(1)[0]
 		a := action(&p)
 		a.Index = proto.Uint32(0)
-		req.RegionAction = append(req.RegionAction, &pb.RegionAction{Region: specifier(w.next), Atomic: &atomic, Action: []*pb.Action{a}})
+		req.RegionAction = append(req.RegionAction, &pb.RegionAction{Region: specifier(w.next), Action: []*pb.Action{a}})
 	}
 	return w.sendMulti(req, ps)
 }
 
+// multiChecked sends a Put whose condition, that a filter keeps a cell of the row, is not met.
 func (w *wrong) multiChecked() string {
 	ps := w.parts(1)
 	a := &pb.Action{Mutation: ps[0].mutation(pb.MutationProto_PUT), Index: proto.Uint32(0)}
-	req := &pb.MultiRequest{Condition: ps[0].condition(), RegionAction: []*pb.RegionAction{{Region: specifier(w.region), Atomic: proto.Bool(true), Action: []*pb.Action{a}}}}
-	return w.sendMulti(req, ps)
+	ra := &pb.RegionAction{Region: specifier(w.region), Atomic: proto.Bool(true), Action: []*pb.Action{a}}
+	ra.ProtoReflect().SetUnknown(conditionOf([]byte(ps[0].checked.row), must(hfilter.NewFirstKeyOnlyFilter().ConstructPBFilter())))
+	return w.sendMulti(&pb.MultiRequest{RegionAction: []*pb.RegionAction{ra}}, ps)
 }
 
 func (w *wrong) sendMulti(req *pb.MultiRequest, ps []part) string {
@@ -537,10 +528,10 @@ func (w *wrong) stored(ps []part, refused bool) string {
 		if p.row == "" || len(p.row) > math.MaxInt16 {
 			continue
 		}
-		g := &pb.Get{Row: []byte(p.row), Column: []*pb.Column{{Family: []byte("f"), Qualifier: [][]byte{[]byte("q")}}}, ExistenceOnly: proto.Bool(true)}
+		g := &pb.Get{Row: []byte(p.row), Column: []*pb.Column{{Family: []byte("f"), Qualifier: [][]byte{[]byte("q")}}}}
 		msg, err := w.send("Get", &pb.GetRequest{Region: specifier(w.locate(w.table, p.row)), Get: g}, &pb.GetResponse{})
 		w.fail(err)
-		if msg.(*pb.GetResponse).GetResult().GetExists() {
+		if len(msg.(*pb.GetResponse).GetResult().GetCell()) > 0 {
 			there = append(there, strconv.Itoa(i))
 		}
 	}

@@ -287,9 +287,9 @@ func (s *Store) someRow(t *table, g *region, at float64) ([]byte, error) {
 	if s.closed.Load() {
 		return nil, nil
 	}
-	q := &query{maxVersions: 1, storeLimit: 1, includeStart: true}
+	q := &query{times: timeRange{all: true}, maxVersions: 1, includeStart: true}
 	for _, f := range t.families {
-		q.families = append(q.families, familyQuery{family: f, times: timeRange{all: true}})
+		q.families = append(q.families, familyQuery{f, nil})
 	}
 	r, err := openRegionScanner(s.db, q, g, s.now())
 	if err != nil {

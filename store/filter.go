@@ -79,10 +79,10 @@ func newFilter(f *pb.Filter, reversed bool) (filter, error) {
 
 // firstOnRow is the position before all cells of a row.
 func firstOnRow(row []byte) *cell {
-	return &cell{row: row, ts: latestTimestamp, typ: typeMaximum, ttl: -1}
+	return &cell{row: row, ts: latestTimestamp, typ: typeMaximum}
 }
 
 // firstOnColumn is the position before all versions of a column in the row and family of c.
 func firstOnColumn(c *cell, qualifier []byte) *cell {
-	return &cell{row: c.row, family: c.family, qualifier: qualifier, ts: latestTimestamp, typ: typeMaximum, ttl: -1}
+	return &cell{row: c.row, family: c.family, qualifier: qualifier, ts: latestTimestamp, typ: typeMaximum}
 }

@@ -28,17 +28,9 @@ func (s *Store) get(ctx context.Context, t *table, g *region, m *pb.Get, b *bloc
 	if err != nil {
 		return nil, err
 	}
-	if m.GetExistenceOnly() {
-		q.storeLimit, q.storeOffset = -1, 0
-	}
 	if err := s.readRow(ctx, g, q, b); err != nil {
 		b.drop()
 		return nil, err
-	}
-	if m.GetExistenceOnly() {
-		found := b.cells > 0
-		b.drop()
-		return &pb.Result{Exists: proto.Bool(found), AssociatedCellCount: proto.Int32(0)}, nil
 	}
 	n := b.cells
 	if n > 0 {

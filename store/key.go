@@ -35,15 +35,11 @@ const (
 type cellType byte
 
 const (
-	typePut                 cellType = 4
-	typeDelete              cellType = 8
-	typeDeleteFamilyVersion cellType = 10
-	typeDeleteColumn        cellType = 12
-	typeDeleteFamily        cellType = 14
-	typeMaximum             cellType = 255
+	typePut          cellType = 4
+	typeDeleteColumn cellType = 12
+	typeDeleteFamily cellType = 14
+	typeMaximum      cellType = 255
 )
-
-func (t cellType) isDelete() bool { return t >= typeDelete && t <= typeDeleteFamily }
 
 // latestTimestamp makes the server set the timestamp of a cell.
 const latestTimestamp int64 = math.MaxInt64
@@ -54,7 +50,6 @@ type cell struct {
 	row, family, qualifier, value []byte
 	ts                            int64 // milliseconds since 1970
 	typ                           cellType
-	ttl                           int64 // milliseconds after ts at which the cell expires; negative: never
 }
 
 // compareCells orders cells by row, family, qualifier, newest first, highest type first.
@@ -82,7 +77,7 @@ func (c *cell) cloneKey() *cell {
 	buf := make([]byte, 0, len(c.row)+len(c.family)+len(c.qualifier))
 	buf = append(append(append(buf, c.row...), c.family...), c.qualifier...)
 	r, f := len(c.row), len(c.row)+len(c.family)
-	return &cell{row: buf[:r:r], family: buf[r:f:f], qualifier: buf[f:], ts: c.ts, typ: c.typ, ttl: -1}
+	return &cell{row: buf[:r:r], family: buf[r:f:f], qualifier: buf[f:], ts: c.ts, typ: c.typ}
 }
 
 // appendPrefix appends the beginning of all keys of a family.
@@ -172,27 +167,15 @@ func appendUnescaped(dst, b []byte) []byte {
 	}
 }
 
-// Stored values start with a byte of flags.
-const (
-	valuePlain  byte = 0
-	valueHasTTL byte = 1 // followed by 8 bytes, milliseconds
-)
+// valuePrefix begins each stored value. Stores of another version may use another first byte.
+const valuePrefix byte = 0
 
-func appendValue(dst, value []byte, ttl int64) []byte {
-	if ttl < 0 {
-		return append(append(dst, valuePlain), value...)
-	}
-	dst = binary.BigEndian.AppendUint64(append(dst, valueHasTTL), uint64(ttl))
-	return append(dst, value...)
-}
+func appendValue(dst, value []byte) []byte { return append(append(dst, valuePrefix), value...) }
 
-// splitValue separates a stored value from its time to live.
-func splitValue(b []byte) (value []byte, ttl int64) {
+// storedValue returns the value that appendValue has stored.
+func storedValue(b []byte) []byte {
 	if len(b) == 0 {
-		return nil, -1
+		return nil
 	}
-	if b[0] == valueHasTTL && len(b) >= 9 {
-		return b[9:], int64(binary.BigEndian.Uint64(b[1:9]))
-	}
-	return b[1:], -1
+	return b[1:]
 }

@@ -4,15 +4,13 @@ import "context"
 
 // limits are the limits of one request and its progress towards them.
 type limits struct {
-	size  int64 // bytes of all cells; 0: no limit
-	batch int   // cells of one result; 0: no limit
+	size int64 // bytes of all cells; 0: no limit
 	// wholeRows forbids stopping within a row because of the size: the client cannot join parts, or a filter must see
 	// the whole row.
 	wholeRows bool
 	off       bool // no limits at all, for skipping a refused row
 
-	sizeDone  int64
-	batchDone int
+	sizeDone int64
 	// cut makes the size limit count as reached after so many more cells (a fault); 0: never.
 	cut   int
 	isCut bool
@@ -35,32 +33,25 @@ const (
 const cellOverhead = 36
 
 // betweenCells reports whether the request can stop, and so continue, within a row.
-func (l *limits) betweenCells() bool { return !l.off && (l.batch > 0 || !l.wholeRows) }
+func (l *limits) betweenCells() bool { return !l.off && !l.wholeRows }
 
 func (l *limits) count(size int) {
 	if l.off {
 		return
 	}
 	l.sizeDone += int64(size) + cellOverhead
-	l.batchDone++
 	if l.cut > 0 {
 		l.cut--
 		l.isCut = l.isCut || l.cut == 0
 	}
 }
 
-func (l *limits) batchReached() bool { return !l.off && l.batch > 0 && l.batchDone >= l.batch }
-
-func (l *limits) sizeReached(at scope) bool {
+// reached reports whether the limit of the size is reached.
+func (l *limits) reached(at scope) bool {
 	if l.off || at == betweenCells && l.wholeRows {
 		return false
 	}
 	return l.size > 0 && l.sizeDone >= l.size || l.isCut
-}
-
-// reached reports whether any limit is reached.
-func (l *limits) reached(at scope) bool {
-	return at == betweenCells && l.batchReached() || l.sizeReached(at)
 }
 
 // pollEvery is how many cells are read between two checks of the context.

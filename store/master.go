@@ -27,16 +27,8 @@ func (s *Store) master(req proto.Message) (proto.Message, error) {
 		return &pb.DisableTableResponse{ProcId: proto.Uint64(1)}, s.setDisabled(m.GetTableName(), true)
 	case *pb.GetProcedureResultRequest:
 		return &pb.GetProcedureResultResponse{State: pb.GetProcedureResultResponse_FINISHED.Enum()}, nil
-	case *pb.MoveRegionRequest:
-		return &pb.MoveRegionResponse{}, s.moveRegion(m.GetRegion())
-	case *pb.SetBalancerRunningRequest:
-		return &pb.SetBalancerRunningResponse{PrevBalanceValue: proto.Bool(s.balancer.Swap(m.GetOn()))}, nil
 	case *pb.GetClusterStatusRequest:
 		return &pb.GetClusterStatusResponse{ClusterStatus: s.clusterStatus()}, nil
-	case *pb.CreateNamespaceRequest:
-		return &pb.CreateNamespaceResponse{}, nil // a namespace exists as soon as a table names it
-	case *pb.DeleteNamespaceRequest:
-		return &pb.DeleteNamespaceResponse{}, nil
 	case *pb.CoprocessorServiceRequest:
 		return nil, throw(classUnknownProtocol, "No registered coprocessor service found for %s", m.GetCall().GetServiceName())
 	}
@@ -278,18 +270,6 @@ func stringsProto(ps []pair) (out []*pb.NameStringPair) {
 	return out
 }
 
-// moveRegion reopens a region named by its encoded or full name.
-func (s *Store) moveRegion(r *pb.RegionSpecifier) error {
-	for _, t := range s.catalog.all() {
-		for _, g := range t.regions {
-			if string(r.GetValue()) == g.encoded || bytes.Equal(r.GetValue(), g.name) {
-				return s.reshapeLocked(t.name, reopened(g.start))
-			}
-		}
-	}
-	return throw("org.apache.hadoop.hbase.UnknownRegionException", "%s", r.GetValue())
-}
-
 func (s *Store) clusterStatus() *pb.ClusterStatus {
 	server := &pb.ServerName{HostName: proto.String(serverHost), Port: proto.Uint32(serverPort), StartCode: proto.Uint64(1)}
 	load := &pb.ServerLoad{}
@@ -305,7 +285,6 @@ func (s *Store) clusterStatus() *pb.ClusterStatus {
 		HbaseVersion: &pb.HBaseVersionFileContent{Version: proto.String("2.5.10")},
 		LiveServers:  []*pb.LiveServerInfo{{Server: server, ServerLoad: load}},
 		Master:       server,
-		BalancerOn:   proto.Bool(s.balancer.Load()),
 		ClusterId:    &pb.ClusterId{ClusterId: proto.String(serverHost)},
 	}
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"math"
-	"slices"
 )
 
 // matchCode says how a family's scanner treats a cell.
@@ -26,7 +25,6 @@ const (
 type matcher struct {
 	times      timeRange
 	filter     filter
-	now        int64
 	oldest     int64 // cells before it have expired
 	keepDelete bool  // KEEP_DELETED_CELLS: only markers within the time range count
 	columns    columnTracker
@@ -43,7 +41,7 @@ type matcher struct {
 
 func newMatcher(q *query, fq *familyQuery, now int64) matcher {
 	f := fq.family
-	m := matcher{times: fq.times, filter: q.filter, now: now, oldest: math.MinInt64, keepDelete: f.keepDeleted,
+	m := matcher{times: q.times, filter: q.filter, oldest: math.MinInt64, keepDelete: f.keepDeleted,
 		versions: min(q.maxVersions, f.maxVersions)}
 	if f.ttl != math.MaxInt64 {
 		m.oldest = now - f.ttl
@@ -71,22 +69,14 @@ func (m *matcher) match(c *cell) matchCode {
 	if m.columns.min == 0 && c.ts < m.oldest {
 		return m.columns.finish(c)
 	}
-	if c.ttl >= 0 && c.ts+c.ttl < m.now {
-		return matchSkip
-	}
-	if c.typ.isDelete() {
+	if c.typ != typePut {
 		if in := m.times.compare(c.ts); in == 0 || in > 0 && !m.keepDelete {
 			m.deletes.add(c)
 		}
 		return matchSkip
 	}
-	if !m.deletes.empty() {
-		switch m.deletes.state(c) {
-		case columnDeleted:
-			return m.columns.finish(c)
-		case versionDeleted:
-			return matchSkip
-		}
+	if m.deletes.cover(c) {
+		return m.columns.finish(c)
 	}
 	switch m.times.compare(c.ts) {
 	case 1:
@@ -232,72 +222,33 @@ func (t *columnTracker) finish(c *cell) matchCode {
 	return matchNextCol
 }
 
-// deleteTracker collects the delete markers of a row and family. They come before the cells that they delete: those of
-// the family first, those of a column at its start or among its versions.
+// deleteTracker collects the delete markers of a row and family. They come before the cells that they delete: that of the
+// family first, those of a column at its start or among its versions.
 type deleteTracker struct {
 	hasFamily bool
 	familyTS  int64
-	versions  []int64 // of the family
 	hasColumn bool
 	qualifier []byte
-	typ       cellType
-	ts        int64
 }
 
-type deleteState uint8
-
-const (
-	notDeleted deleteState = iota
-	columnDeleted
-	versionDeleted
-)
-
-func (d *deleteTracker) reset() {
-	d.hasFamily, d.hasColumn = false, false
-	d.versions = d.versions[:0]
-}
-
-func (d *deleteTracker) empty() bool {
-	return !d.hasColumn && !d.hasFamily && len(d.versions) == 0
-}
+func (d *deleteTracker) reset() { d.hasFamily, d.hasColumn = false, false }
 
 func (d *deleteTracker) add(c *cell) {
-	if d.hasFamily && c.ts <= d.familyTS {
-		return
-	}
-	switch c.typ {
-	case typeDeleteFamily:
+	switch {
+	case d.hasFamily && c.ts <= d.familyTS:
+	case c.typ == typeDeleteFamily:
 		d.hasFamily, d.familyTS = true, c.ts
-		return
-	case typeDeleteFamilyVersion:
-		d.versions = append(d.versions, c.ts)
-		return
+	default:
+		d.hasColumn = true
+		d.qualifier = append(d.qualifier[:0], c.qualifier...)
 	}
-	if d.hasColumn && c.typ < d.typ && bytes.Equal(c.qualifier, d.qualifier) {
-		return // the marker of the whole column says more
-	}
-	d.hasColumn, d.typ, d.ts = true, c.typ, c.ts
-	d.qualifier = append(d.qualifier[:0], c.qualifier...)
 }
 
-func (d *deleteTracker) state(c *cell) deleteState {
+// cover reports whether a marker deletes c, and with it all older versions of its column.
+func (d *deleteTracker) cover(c *cell) bool {
 	if d.hasFamily && c.ts <= d.familyTS {
-		return columnDeleted
+		return true
 	}
-	if len(d.versions) > 0 && slices.Contains(d.versions, c.ts) {
-		return versionDeleted
-	}
-	if !d.hasColumn {
-		return notDeleted
-	}
-	if bytes.Equal(c.qualifier, d.qualifier) {
-		if d.typ == typeDeleteColumn {
-			return columnDeleted
-		}
-		if c.ts == d.ts {
-			return versionDeleted
-		}
-	}
-	d.hasColumn = false
-	return notDeleted
+	d.hasColumn = d.hasColumn && bytes.Equal(c.qualifier, d.qualifier)
+	return d.hasColumn
 }

@@ -100,7 +100,7 @@ func (w *metaWriter) put(row []byte, fam, qualifier string, value []byte) {
 	f := w.table.family([]byte(fam))
 	key := appendRow(append([]byte{}, f.prefix...), row, true)
 	key = appendVersion(appendColumn(key, []byte(qualifier)), w.ts, typePut)
-	w.err = w.b.Set(key, appendValue(nil, value, -1), nil)
+	w.err = w.b.Set(key, appendValue(nil, value), nil)
 }
 
 // deleteMetaRow removes a row of hbase:meta and its history, which nothing reads.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -35,8 +34,14 @@ func (s *Store) mutateRequest(ctx context.Context, t *table, g *region, req *pb.
 		return &pb.MutateResponse{Processed: proto.Bool(false)}, nil
 	}
 	var r *pb.Result
-	if err = admit(t, g, m, cells, req.Condition != nil || !plain(m)); err == nil {
-		r, err = w.apply(ctx, t, g, m, cells, b)
+	increment := m.GetMutateType() == pb.MutationProto_INCREMENT
+	err = admit(t, g, m, cells, req.Condition != nil || increment)
+	switch {
+	case err != nil:
+	case increment:
+		r, err = w.increment(ctx, t, g, cells, b)
+	default:
+		err = w.apply(t, m, cells)
 	}
 	if err == nil {
 		err = w.flush()
@@ -47,39 +52,34 @@ func (s *Store) mutateRequest(ctx context.Context, t *table, g *region, req *pb.
 	return &pb.MutateResponse{Result: r, Processed: proto.Bool(true)}, nil
 }
 
-// multi serves a batch of Gets and mutations, region by region. The failure of one action or region becomes its result;
-// the rows of Gets are in b, in the order of the results.
+// multi serves a batch of Gets, Puts and Deletes, region by region. The failure of one action or region becomes its
+// result; the rows of Gets are in b, in the order of the results.
 func (s *Store) multi(ctx context.Context, req *pb.MultiRequest, b *block, inject *injection) (*pb.MultiResponse, error) {
 	resp := &pb.MultiResponse{Processed: proto.Bool(true)}
 	for _, ra := range req.GetRegionAction() {
-		r, holds, err := s.regionActions(ctx, ra, req.Condition, b, inject)
+		r, err := s.regionActions(ctx, ra, b, inject)
 		if err != nil {
 			return nil, err
 		}
 		resp.RegionActionResult = append(resp.RegionActionResult, r)
-		if req.Condition != nil { // it applies to the actions of the first region, and the request has no others
-			resp.Processed = &holds
-			break
-		}
 	}
 	return resp, nil
 }
 
 // regionActions serves the part of one region. An error fails the request as a whole, but earlier actions stay applied.
-func (s *Store) regionActions(ctx context.Context, ra *pb.RegionAction, c *pb.Condition, b *block, inject *injection) (*pb.RegionActionResult, bool, error) {
+func (s *Store) regionActions(ctx context.Context, ra *pb.RegionAction, b *block, inject *injection) (*pb.RegionActionResult, error) {
 	out := &pb.RegionActionResult{}
 	t, g, err := s.served(ra.GetRegion(), inject)
 	if err == nil {
 		err = inject.throttled(g)
 	}
-	if err != nil {
-		out.Exception = exceptionPair(err)
-		return out, false, nil
+	var c *pb.Condition
+	if err == nil {
+		c, err = regionCondition(ra)
 	}
-	alone, err := regionCondition(ra)
 	if err != nil {
 		out.Exception = exceptionPair(err)
-		return out, false, nil
+		return out, nil
 	}
 	var rows [][]byte
 	for _, a := range ra.GetAction() {
@@ -93,31 +93,24 @@ func (s *Store) regionActions(ctx context.Context, ra *pb.RegionAction, c *pb.Co
 	w := s.newWriter()
 	defer func() { w.close() }()
 	m := &actions{w: w, t: t, g: g, list: ra.GetAction(), out: out, b: b, busy: inject.busy(g)}
-	holds := true
-	if c == nil {
-		c = alone
-	}
-	if c != nil || ra.GetAtomic() {
-		if holds, err = m.atomic(ctx, c); err != nil {
+	if c != nil {
+		if err = m.conditional(ctx, c); err != nil {
 			w.batch.Reset()
-		}
-		if err == nil && alone != nil {
-			m.tell(holds)
 		}
 	} else {
 		err = m.each(ctx)
 	}
 	if failed := w.flush(); failed != nil {
-		return nil, false, failed
+		return nil, failed
 	}
 	switch {
 	case err == nil:
 	case isRuntime(err) || !isException(err):
-		return nil, false, err
+		return nil, err
 	default:
 		out.Exception = exceptionPair(err)
 	}
-	return out, holds, nil
+	return out, nil
 }
 
 // actions are the actions of a Multi on one region.
@@ -131,82 +124,46 @@ type actions struct {
 	busy error // refuses all of them
 }
 
-// atomic applies either all mutations or, for an error or a failed condition, none.
-func (m *actions) atomic(ctx context.Context, c *pb.Condition) (holds bool, err error) {
-	cells := make([][]cell, len(m.list))
-	for i, a := range m.list {
-		if cells[i], err = convert(m.g, a.GetMutation()); err != nil {
-			return false, err
-		}
+// conditional applies the only action, a mutation, if its row meets the condition. It reports, as servers do since 2.4,
+// whether it did.
+func (m *actions) conditional(ctx context.Context, c *pb.Condition) error {
+	if len(m.list) != 1 {
+		return throw(classUnsupported, "a condition of %d actions", len(m.list))
 	}
-	if m.busy != nil {
-		return false, m.busy
+	mutation := m.list[0].GetMutation()
+	cells, err := convert(m.g, mutation)
+	if err == nil {
+		err = m.busy
 	}
-	if c != nil && len(m.list) > 0 {
-		if holds, err = m.w.holds(ctx, m.t, m.g, c, m.list[0].GetMutation().GetRow()); err != nil || !holds {
-			return false, err
-		}
+	if err != nil {
+		return err
 	}
-	for i, a := range m.list {
-		if err := admit(m.t, m.g, a.GetMutation(), cells[i], true); err != nil {
-			return false, err
-		}
-	}
-	m.w.atomic = true
-	before := *m.b
-	for i, a := range m.list {
-		r, err := m.w.apply(ctx, m.t, m.g, a.GetMutation(), cells[i], m.b)
-		if err == nil {
-			err = m.done(i, r, nil)
-		}
-		if err != nil { // drop the rows of earlier Gets, which would count as rows of other regions
-			m.out.ResultOrException, *m.b = nil, before
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// tell reports, as servers do since 2.4, whether the condition of the region's part held: then the results of its
-// actions are empty.
-func (m *actions) tell(held bool) {
+	holds, err := m.w.holds(ctx, m.t, m.g, c, mutation.GetRow())
 	var processed uint64
-	if held {
+	if err == nil && holds {
 		processed = 1
+		if err = admit(m.t, m.g, mutation, cells, true); err == nil {
+			err = m.w.apply(m.t, mutation, cells)
+		}
 	}
-	m.out.ResultOrException = nil
-	for i := range m.list {
-		m.out.ResultOrException = append(m.out.ResultOrException, &pb.ResultOrException{Index: proto.Uint32(uint32(i))})
+	if err != nil {
+		return err
 	}
+	m.out.ResultOrException = []*pb.ResultOrException{{Index: proto.Uint32(0)}}
 	m.out.ProtoReflect().SetUnknown(protowire.AppendVarint(protowire.AppendTag(nil, fieldProcessed, protowire.VarintType), processed))
+	return nil
 }
 
-// each serves the actions one by one, but collects Puts and Deletes: it applies these together at the end, or before
-// any other mutation.
+// each serves the Gets, and then the Puts and Deletes together.
 func (m *actions) each(ctx context.Context) error {
-	var waiting []int
+	var mutations []int
 	for i, a := range m.list {
 		var r *pb.Result
 		err := m.busy
 		switch {
-		case a.Mutation != nil && plain(a.Mutation):
-			waiting = append(waiting, i)
-			continue
 		case a.Mutation != nil:
-			if err := m.together(ctx, waiting); err != nil {
-				return err
-			}
-			waiting = nil
-			var cells []cell
-			if err == nil {
-				cells, err = convert(m.g, a.Mutation)
-			}
-			if err == nil {
-				err = admit(m.t, m.g, a.Mutation, cells, true)
-			}
-			if err == nil {
-				r, err = m.w.apply(ctx, m.t, m.g, a.Mutation, cells, m.b)
-			}
+			mutations = append(mutations, i)
+			continue
 		case a.Get == nil:
 			err = throw(classDoNotRetry, "Unsupported action")
 		case err == nil:
@@ -216,24 +173,20 @@ func (m *actions) each(ctx context.Context) error {
 			return err
 		}
 	}
-	return m.together(ctx, waiting)
+	return m.together(mutations)
 }
 
 // together applies Puts and Deletes in the order of their rows. One that cannot be read, or is too large, fails the
 // others too.
-func (m *actions) together(ctx context.Context, at []int) error {
-	if len(at) == 0 {
-		return nil
-	}
+func (m *actions) together(at []int) error {
 	cells := make([][]cell, len(m.list))
-	var refused error
+	refused := m.busy
 	for _, i := range at {
-		if cells[i], refused = convert(m.g, m.list[i].Mutation); refused != nil {
+		var err error
+		if cells[i], err = convert(m.g, m.list[i].Mutation); err != nil {
+			refused = err
 			break
 		}
-	}
-	if refused == nil {
-		refused = m.busy
 	}
 	if refused == nil {
 		slices.SortStableFunc(at, func(i, j int) int { return bytes.Compare(m.list[i].Mutation.GetRow(), m.list[j].Mutation.GetRow()) })
@@ -244,7 +197,7 @@ func (m *actions) together(ctx context.Context, at []int) error {
 			err = admit(m.t, m.g, mutation, cells[i], false)
 		}
 		if err == nil {
-			_, err = m.w.apply(ctx, m.t, m.g, mutation, cells[i], m.b)
+			err = m.w.apply(m.t, mutation, cells[i])
 		}
 		if err := m.done(i, nil, err); err != nil {
 			return err
@@ -281,10 +234,4 @@ func exceptionPair(err error) *pb.NameBytesPair {
 	e := &exception{class: classIO, msg: err.Error()}
 	errors.As(err, &e)
 	return &pb.NameBytesPair{Name: proto.String(e.class), Value: []byte(e.trace())}
-}
-
-// pairError is the error that a client makes of such an exception.
-func pairError(p *pb.NameBytesPair) error {
-	_, msg, _ := strings.Cut(string(p.GetValue()), ": ")
-	return &exception{class: p.GetName(), msg: msg}
 }

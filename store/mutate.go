@@ -47,14 +47,12 @@ func (l *rowLocks) lockAll(rows [][]byte) func() {
 }
 
 // writer applies mutations to one Pebble batch. Before a mutation has to read, it commits the batch, so that later
-// mutations see earlier ones. But atomic mutations do not see each other, as on a server.
+// mutations see earlier ones.
 type writer struct {
 	s     *Store
 	batch *pebble.Batch
 	key   []byte
 	value []byte
-	// atomic mutations are all committed or none is.
-	atomic bool
 	// notBefore is the least timestamp given to cells, so that the cell that met a condition does not hide the
 	// conditional write.
 	notBefore int64
@@ -79,26 +77,35 @@ func (w *writer) close() { w.batch.Close() }
 func (w *writer) put(f *family, meta bool, c *cell) error {
 	w.key = appendRow(append(w.key[:0], f.prefix...), c.row, meta)
 	w.key = appendVersion(appendColumn(w.key, c.qualifier), c.ts, c.typ)
-	w.value = appendValue(w.value[:0], c.value, c.ttl)
+	w.value = appendValue(w.value[:0], c.value)
 	return w.batch.Set(w.key, w.value, nil)
 }
 
-// apply applies one mutation that was admitted and whose row is locked. The result of an increment or append is a row
-// of b; other mutations have a nil result.
-func (w *writer) apply(ctx context.Context, t *table, g *region, m *pb.MutationProto, cells []cell, b *block) (*pb.Result, error) {
+// apply applies a Put or a Delete that was admitted and whose row is locked. A Delete without cells deletes the whole row.
+func (w *writer) apply(t *table, m *pb.MutationProto, cells []cell) error {
 	now := max(w.s.now(), w.notBefore)
-	switch m.GetMutateType() {
-	case pb.MutationProto_PUT:
-		return nil, w.putAll(t, cells, now)
-	case pb.MutationProto_DELETE:
-		return nil, w.deleteAll(ctx, t, g, m, cells, now)
+	if m.GetMutateType() == pb.MutationProto_INCREMENT {
+		return throw(classUnsupported, "an increment in a batch")
 	}
-	return w.combine(ctx, t, g, m, cells, now, b)
-}
-
-// plain reports whether m is a Put or Delete, which does not read the row first.
-func plain(m *pb.MutationProto) bool {
-	return m.GetMutateType() == pb.MutationProto_PUT || m.GetMutateType() == pb.MutationProto_DELETE
+	if m.GetMutateType() == pb.MutationProto_DELETE && len(cells) == 0 {
+		ts := latestTimestamp
+		if m.Timestamp != nil {
+			ts = int64(m.GetTimestamp())
+		}
+		for _, f := range t.families {
+			cells = append(cells, cell{row: m.GetRow(), family: f.name, ts: ts, typ: typeDeleteFamily})
+		}
+	}
+	for i := range cells {
+		c := &cells[i]
+		if c.ts == latestTimestamp {
+			c.ts = now
+		}
+		if err := w.put(t.family(c.family), t.meta, c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // convert returns a mutation's cells. It refuses what a server refuses while it reads the message.
@@ -109,7 +116,10 @@ func convert(g *region, m *pb.MutationProto) ([]cell, error) {
 	if ts := int64(m.GetTimestamp()); ts < 0 {
 		return nil, illegalArgument("Timestamp cannot be negative. ts=%d", ts)
 	}
-	cells := mutationCells(m)
+	cells, err := mutationCells(m)
+	if err != nil {
+		return nil, err
+	}
 	for i := range cells {
 		if ts := cells[i].ts; ts < 0 {
 			return nil, illegalArgument("Timestamp cannot be negative. ts=%d", ts)
@@ -149,106 +159,48 @@ func checkWritable(t *table) error {
 	return nil
 }
 
-// mutationCells lists a mutation's cells, in the order of the message.
-func mutationCells(m *pb.MutationProto) []cell {
+// mutationCells lists a mutation's cells, in the order of the message. It refuses the kinds of mutations that hql does
+// not send.
+func mutationCells(m *pb.MutationProto) ([]cell, error) {
+	if m.GetMutateType() == pb.MutationProto_APPEND {
+		return nil, throw(classUnsupported, "APPEND")
+	}
 	stamp := latestTimestamp
 	if m.Timestamp != nil {
 		stamp = int64(m.GetTimestamp())
 	}
-	ttl := mutationTTL(m)
 	var cells []cell
 	for _, cv := range m.GetColumnValue() {
 		for _, qv := range cv.GetQualifierValue() {
-			c := cell{row: m.GetRow(), family: cv.GetFamily(), qualifier: qv.GetQualifier(), value: qv.GetValue(),
-				ts: stamp, typ: typePut, ttl: ttl}
+			c := cell{row: m.GetRow(), family: cv.GetFamily(), qualifier: qv.GetQualifier(), value: qv.GetValue(), ts: stamp, typ: typePut}
 			if qv.Timestamp != nil {
 				c.ts = int64(qv.GetTimestamp())
 			}
 			if m.GetMutateType() == pb.MutationProto_DELETE || m.GetMutateType() == pb.MutationProto_PUT && qv.DeleteType != nil {
-				c.value, c.ttl = nil, -1
+				c.value = nil
 				switch qv.GetDeleteType() {
-				case pb.MutationProto_DELETE_ONE_VERSION:
-					c.typ = typeDelete
 				case pb.MutationProto_DELETE_MULTIPLE_VERSIONS:
 					c.typ = typeDeleteColumn
 				case pb.MutationProto_DELETE_FAMILY:
 					c.typ, c.qualifier = typeDeleteFamily, nil
-				case pb.MutationProto_DELETE_FAMILY_VERSION:
-					c.typ, c.qualifier = typeDeleteFamilyVersion, nil
+				default:
+					return nil, throw(classUnsupported, "%s", qv.GetDeleteType())
 				}
 			}
 			cells = append(cells, c)
 		}
 	}
-	return cells
-}
-
-func (w *writer) putAll(t *table, cells []cell, now int64) error {
-	for i := range cells {
-		c := &cells[i]
-		if c.ts == latestTimestamp {
-			c.ts = now
-		}
-		if err := w.put(t.family(c.family), t.meta, c); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// deleteAll writes delete markers; without cells it deletes the whole row.
-func (w *writer) deleteAll(ctx context.Context, t *table, g *region, m *pb.MutationProto, cells []cell, now int64) error {
-	if len(cells) == 0 {
-		ts := now
-		if m.Timestamp != nil && int64(m.GetTimestamp()) != latestTimestamp {
-			ts = int64(m.GetTimestamp())
-		}
-		for _, f := range t.families {
-			if err := w.put(f, t.meta, &cell{row: m.GetRow(), ts: ts, typ: typeDeleteFamily, ttl: -1}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	seen := map[string]int{} // deletes of the newest version, by column
-	for i := range cells {
-		c := &cells[i]
-		if c.ts == latestTimestamp && c.typ == typeDelete {
-			name := string(c.family) + "\x00" + string(c.qualifier)
-			seen[name]++
-			var err error
-			if c.ts, err = w.newestVersion(ctx, t, g, c, seen[name], now); err != nil {
-				return err
-			}
-		}
-	}
-	return w.putAll(t, cells, now)
-}
-
-// newestVersion returns the timestamp of the n-th newest version of a column; now if there is none.
-func (w *writer) newestVersion(ctx context.Context, t *table, g *region, c *cell, n int, now int64) (int64, error) {
-	found, err := w.read(ctx, t, g, c.row, column(c.family, c.qualifier), n)
-	if err != nil || len(found) < n {
-		return now, err
-	}
-	return found[n-1].ts, nil
+	return cells, nil
 }
 
 func column(family, qualifier []byte) []*pb.Column {
 	return []*pb.Column{{Family: family, Qualifier: [][]byte{qualifier}}}
 }
 
-// read returns the cells of a row after all mutations so far, or before all mutations if they are atomic.
-func (w *writer) read(ctx context.Context, t *table, g *region, row []byte, columns []*pb.Column, versions int) ([]cell, error) {
-	return w.get(ctx, t, g, &pb.Get{Row: row, Column: columns, MaxVersions: proto.Uint32(uint32(versions))})
-}
-
-// get returns the cells that m asks for.
+// get returns the cells that m asks for, after all mutations so far.
 func (w *writer) get(ctx context.Context, t *table, g *region, m *pb.Get) ([]cell, error) {
-	if !w.atomic {
-		if err := w.flush(); err != nil {
-			return nil, err
-		}
+	if err := w.flush(); err != nil {
+		return nil, err
 	}
 	q, err := newGet(t, g, m)
 	if err != nil {
@@ -268,24 +220,21 @@ func (w *writer) get(ctx context.Context, t *table, g *region, m *pb.Get) ([]cel
 	return cells, nil
 }
 
-// combine applies an increment or append to the stored values.
-func (w *writer) combine(ctx context.Context, t *table, g *region, m *pb.MutationProto, cells []cell, now int64, b *block) (*pb.Result, error) {
+// increment adds to stored numbers. The new values are a row of b.
+func (w *writer) increment(ctx context.Context, t *table, g *region, cells []cell, b *block) (*pb.Result, error) {
 	slices.SortStableFunc(cells, func(a, b cell) int { return compareCells(&a, &b) })
 	for i := range cells {
 		c := &cells[i]
-		old, err := w.read(ctx, t, g, c.row, column(c.family, c.qualifier), 1)
+		old, err := w.get(ctx, t, g, &pb.Get{Row: c.row, Column: column(c.family, c.qualifier)})
 		if err != nil {
 			return nil, err
 		}
-		if err := combineCell(m.GetMutateType(), c, old, now); err != nil {
+		if err := addNumber(c, old, max(w.s.now(), w.notBefore)); err != nil {
 			return nil, err
 		}
 	}
 	for i := range cells {
 		c := &cells[i]
-		if n := cellSize(c); n > maxCellSize {
-			return nil, throw(classDoNotRetry, "Cell with size %d exceeds limit of %d bytes in region %s", n, maxCellSize, g.name)
-		}
 		if err := w.put(t.family(c.family), t.meta, c); err != nil {
 			return nil, err
 		}
@@ -298,9 +247,9 @@ func (w *writer) combine(ctx context.Context, t *table, g *region, m *pb.Mutatio
 	return &pb.Result{AssociatedCellCount: proto.Int32(int32(n)), Stale: proto.Bool(false)}, nil
 }
 
-// combineCell changes c, the argument for a column, into the cell to store.
-func combineCell(kind pb.MutationProto_MutationType, c *cell, old []cell, now int64) error {
-	if kind == pb.MutationProto_INCREMENT && len(c.value) != 8 {
+// addNumber changes c, the argument for a column, into the cell to store; old is the stored one.
+func addNumber(c *cell, old []cell, now int64) error {
+	if len(c.value) != 8 {
 		return throw(classDoNotRetry, "Field is not a long, it's %d bytes wide", len(c.value))
 	}
 	if len(old) == 0 {
@@ -311,10 +260,6 @@ func combineCell(kind pb.MutationProto_MutationType, c *cell, old []cell, now in
 	}
 	o := old[0]
 	c.ts = max(o.ts+1, now)
-	if kind == pb.MutationProto_APPEND {
-		c.value = slices.Concat(o.value, c.value)
-		return nil
-	}
 	if len(o.value) != 8 {
 		return throw(classDoNotRetry, "Field is not a long, it's %d bytes wide", len(o.value))
 	}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math"
 	"slices"
 
@@ -20,9 +19,8 @@ type query struct {
 	reversed                  bool
 	get                       bool // one row, start
 	families                  []familyQuery
+	times                     timeRange
 	maxVersions               int
-	storeLimit, storeOffset   int // cells per row and family; limit -1: none
-	batch                     int // cells per result; 0: no limit
 	maxResultSize             int64
 	filter                    filter
 	// onDemand reads the families that the filter does not need only for rows that it keeps.
@@ -33,7 +31,6 @@ type query struct {
 type familyQuery struct {
 	family     *family
 	qualifiers [][]byte // sorted, distinct; nil: all
-	times      timeRange
 }
 
 // timeRange is [from, to) in milliseconds.
@@ -95,24 +92,17 @@ func unknownVarint(m protoreflect.ProtoMessage, field protowire.Number) (v uint6
 type columnsQuery struct {
 	columns     []*pb.Column
 	times       *pb.TimeRange
-	familyTimes []*pb.ColumnFamilyTimeRange
 	filter      *pb.Filter
 	maxVersions *uint32
-	limit       *uint32
-	offset      *uint32
 }
 
-func (q *query) readColumns(t *table, g *region, c columnsQuery) error {
-	times, err := newTimeRange(c.times)
-	if err != nil {
+func (q *query) readColumns(t *table, g *region, c columnsQuery) (err error) {
+	if q.times, err = newTimeRange(c.times); err != nil {
 		return err
-	}
-	add := func(f *family, qualifiers [][]byte) {
-		q.families = append(q.families, familyQuery{family: f, qualifiers: qualifiers, times: times})
 	}
 	if len(c.columns) == 0 {
 		for _, f := range t.families {
-			add(f, nil)
+			q.families = append(q.families, familyQuery{f, nil})
 		}
 	}
 	for _, col := range c.columns {
@@ -125,29 +115,12 @@ func (q *query) readColumns(t *table, g *region, c columnsQuery) error {
 			qualifiers = slices.SortedFunc(slices.Values(col.GetQualifier()), bytes.Compare)
 			qualifiers = slices.CompactFunc(qualifiers, bytes.Equal)
 		}
-		add(f, qualifiers)
+		q.families = append(q.families, familyQuery{f, qualifiers})
 	}
 	slices.SortFunc(q.families, func(a, b familyQuery) int { return bytes.Compare(a.family.name, b.family.name) })
-	for _, ft := range c.familyTimes {
-		times, err := newTimeRange(ft.GetTimeRange())
-		if err != nil {
-			return err
-		}
-		for i := range q.families {
-			if bytes.Equal(q.families[i].family.name, ft.GetColumnFamily()) {
-				q.families[i].times = times
-			}
-		}
-	}
-	q.maxVersions, q.storeLimit = 1, -1
+	q.maxVersions = 1
 	if c.maxVersions != nil {
 		q.maxVersions = int(max(1, min(*c.maxVersions, math.MaxInt32)))
-	}
-	if c.limit != nil {
-		q.storeLimit = int(min(*c.limit, math.MaxInt32))
-	}
-	if c.offset != nil {
-		q.storeOffset = int(min(*c.offset, math.MaxInt32))
 	}
 	q.filter, err = newFilter(c.filter, q.reversed)
 	return err
@@ -181,15 +154,13 @@ func newGet(t *table, g *region, m *pb.Get) (*query, error) {
 		return nil, outOfRange(classWrongRegion, "Get", g, m.GetRow())
 	}
 	q := &query{start: m.GetRow(), stop: m.GetRow(), includeStart: true, includeStop: true, get: true, onDemand: true}
-	err := q.readColumns(t, g, columnsQuery{columns: m.Column, times: m.TimeRange, familyTimes: m.CfTimeRange,
-		filter: m.Filter, maxVersions: m.MaxVersions, limit: m.StoreLimit, offset: m.StoreOffset})
-	return q, err
+	return q, q.readColumns(t, g, columnsQuery{m.Column, m.TimeRange, m.Filter, m.MaxVersions})
 }
 
 // newScan makes the query of a Scan. A scan whose start is its stop reads that row, unless it excludes the stop row.
 func newScan(t *table, g *region, m *pb.Scan) (*query, error) {
 	q := &query{start: m.GetStartRow(), stop: m.GetStopRow(), includeStart: true, reversed: m.GetReversed(),
-		batch: int(m.GetBatchSize()), maxResultSize: int64(min(m.GetMaxResultSize(), math.MaxInt64)), onDemand: true}
+		maxResultSize: int64(min(m.GetMaxResultSize(), math.MaxInt64)), onDemand: true}
 	for name, row := range map[string][]byte{"startRow": q.start, "stopRow": q.stop} {
 		if len(row) > math.MaxInt16 {
 			return nil, illegalArgument("%s's length must be less than or equal to %d to meet the criteria for a row key.", name, math.MaxInt16)
@@ -207,25 +178,5 @@ func newScan(t *table, g *region, m *pb.Scan) (*query, error) {
 	if m.LoadColumnFamiliesOnDemand != nil {
 		q.onDemand = m.GetLoadColumnFamiliesOnDemand()
 	}
-	err := q.readColumns(t, g, columnsQuery{columns: m.Column, times: m.TimeRange, familyTimes: m.CfTimeRange,
-		filter: m.Filter, maxVersions: m.MaxVersions, limit: m.StoreLimit, offset: m.StoreOffset})
-	if err == nil && q.batch > 0 && q.filter != nil && q.filter.hasRow() {
-		err = throw(classIO, "Cannot set batch on a scan using a filter that returns true for filter.hasFilterRow")
-	}
-	return q, err
-}
-
-// attributeTTL is the attribute of a mutation with its cells' time to live, 8 bytes, milliseconds.
-const attributeTTL = "_ttl"
-
-// mutationTTL returns the time to live that a mutation gives its cells; -1: none.
-func mutationTTL(m *pb.MutationProto) int64 {
-	for _, a := range m.GetAttribute() {
-		if a.GetName() == attributeTTL && len(a.GetValue()) == 8 {
-			if ttl := int64(binary.BigEndian.Uint64(a.GetValue())); ttl >= 0 {
-				return ttl
-			}
-		}
-	}
-	return -1
+	return q, q.readColumns(t, g, columnsQuery{m.Column, m.TimeRange, m.Filter, m.MaxVersions})
 }

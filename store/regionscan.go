@@ -116,7 +116,7 @@ func (r *regionScanner) populate(ctx context.Context, stores []*storeScanner, ro
 		if !inRow {
 			lim.rowsScanned++ // HBase also counts a row again for families that are read only if the filter keeps the row
 		}
-		if lim.batchReached() && inRow || lim.sizeReached(betweenCells) {
+		if lim.reached(betweenCells) {
 			lim.midRow = inRow
 			return nil
 		}
@@ -187,9 +187,9 @@ func (r *regionScanner) next(ctx context.Context, b *block, lim *limits) (more b
 // nextRow does the work of next, but does not reset the filter for another row. It is one function, like HBase's own,
 // because the order of these steps decides what is counted, which limit ends it and which questions the filter gets.
 func (r *regionScanner) nextRow(ctx context.Context, b *block, lim *limits) (more bool, err error) {
-	size, batch := lim.sizeDone, lim.batchDone
+	size := lim.sizeDone
 	for {
-		lim.sizeDone, lim.batchDone = size, batch // dropped cells do not count
+		lim.sizeDone = size // dropped cells do not count
 		if r.wholeRows {
 			lim.wholeRows = true
 		}
@@ -226,13 +226,10 @@ func (r *regionScanner) nextRow(ctx context.Context, b *block, lim *limits) (mor
 				return false, err
 			}
 			if lim.reached(betweenCells) {
-				if r.wholeRows {
-					return false, throw(classDoNotRetry, "Filter whose hasFilterRow() returns true is incompatible with scans that must stop mid-row because of a limit.")
-				}
 				return true, nil
 			}
 			last := r.top(r.stores) == nil
-			if r.refusesRow(b, lim, size, batch) {
+			if r.refusesRow(b, lim, size) {
 				lim.rowsFiltered++
 				b.drop()
 				if err := r.passRow(ctx, row); err != nil {
@@ -277,16 +274,16 @@ func (r *regionScanner) refusesKey(row []byte) bool {
 }
 
 // refusesRow lets the filter decide about the open row.
-func (r *regionScanner) refusesRow(b *block, lim *limits, size int64, batch int) bool {
+func (r *regionScanner) refusesRow(b *block, lim *limits, size int64) bool {
 	empty := b.cells == 0
 	if !r.wholeRows {
 		return empty || r.hasFilter && r.filter.row()
 	}
 	if b.cells > 0 && r.filter.row() {
-		lim.sizeDone, lim.batchDone = size, batch
+		lim.sizeDone = size
 		return true
 	}
-	lim.sizeDone, lim.batchDone = size+b.size(), batch+b.cells
+	lim.sizeDone = size + b.size()
 	return empty
 }
 

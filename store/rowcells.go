@@ -93,7 +93,6 @@ func decodeCell(b []byte, c *cell) int {
 	c.ts = int64(binary.BigEndian.Uint64(k[n-9:]))
 	c.typ = cellType(k[n-1])
 	c.value = b[12+key : 4+total]
-	c.ttl = -1
 	return 4 + total
 }
 

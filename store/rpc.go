@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -226,16 +227,14 @@ func (s *Store) served(r *pb.RegionSpecifier, inject *injection) (*table, *regio
 	return t, g, nil
 }
 
-// deliver passes an answer to its call. It passes the cells as a block if the call can read one, otherwise in the
-// message. All cells of an answer share one array.
+// deliver passes an answer and the block of its cells to its call. All cells of an answer share one array.
 func deliver(rpc hrpc.Call, msg proto.Message, b *block) (proto.Message, error) {
 	if b == nil || len(b.buf) == 0 {
 		return msg, nil
 	}
 	r, ok := rpc.(cellBlockReader)
 	if !ok {
-		inlineAll(msg, b)
-		return msg, nil
+		return nil, fmt.Errorf("a %s cannot read cells", rpc.Name())
 	}
 	n, err := r.DeserializeCellBlocks(msg, b.buf)
 	if err != nil {
@@ -245,37 +244,4 @@ func deliver(rpc hrpc.Call, msg proto.Message, b *block) (proto.Message, error) 
 		return nil, errors.New("short read of the cell block")
 	}
 	return msg, nil
-}
-
-// inlineAll moves the rows of a block into an answer's results.
-func inlineAll(msg proto.Message, b *block) {
-	buf := b.buf
-	take := func(n int) []*pb.Cell {
-		cells := protoCells(buf, n)
-		for range n {
-			var c cell
-			buf = buf[decodeCell(buf, &c):]
-		}
-		return cells
-	}
-	one := func(r *pb.Result) {
-		if n := int(r.GetAssociatedCellCount()); r != nil && n > 0 {
-			r.Cell, r.AssociatedCellCount = take(n), nil
-		}
-	}
-	switch m := msg.(type) {
-	case *pb.ScanResponse:
-		for i, n := range m.CellsPerResult {
-			m.Results = append(m.Results, &pb.Result{Cell: take(int(n)), Partial: proto.Bool(m.PartialFlagPerResult[i])})
-		}
-		m.CellsPerResult, m.PartialFlagPerResult = nil, nil
-	case *pb.MutateResponse:
-		one(m.Result)
-	case *pb.MultiResponse:
-		for _, rar := range m.RegionActionResult {
-			for _, roe := range rar.ResultOrException {
-				one(roe.Result)
-			}
-		}
-	}
 }

@@ -167,7 +167,7 @@ func (h *scannerHolder) read(ctx context.Context, req *pb.ScanRequest, resp *pb.
 		limit = int(min(v, math.MaxInt32))
 	}
 	q := h.scanner.query
-	lim := &limits{size: maxScanBytes, batch: q.batch, wholeRows: !req.GetClientHandlesPartials(), cut: inject.cut}
+	lim := &limits{size: maxScanBytes, wholeRows: !req.GetClientHandlesPartials(), cut: inject.cut}
 	if q.maxResultSize > 0 {
 		lim.size = min(lim.size, q.maxResultSize)
 	}
@@ -183,7 +183,6 @@ func (h *scannerHolder) read(ctx context.Context, req *pb.ScanRequest, resp *pb.
 		return false
 	}
 	for len(b.counts) < rows {
-		lim.batchDone = 0
 		var err error
 		if *more, err = h.scanner.next(ctx, b, lim); err != nil {
 			return err
@@ -208,7 +207,7 @@ func (h *scannerHolder) read(ctx context.Context, req *pb.ScanRequest, resp *pb.
 		} else if n := len(b.partial); !*more && n > 0 {
 			b.partial[n-1] = false
 		}
-		if lim.sizeReached(betweenRows) || !*more {
+		if lim.reached(betweenRows) || !*more {
 			return nil
 		}
 	}

@@ -192,20 +192,6 @@ func TestPartialRows(t *testing.T) {
 		m.ProtoReflect().SetUnknown(varintField(fieldLimitOfRows, 1))
 	}, hrpc.ScannerID(r.GetScannerId()))
 	w.want("was all", answer(r, err), "region=true more=false")
-	batch := func(m *pb.ScanRequest) { m.Scan.BatchSize = proto.Uint32(2) }
-	r, err = w.send("d", "d", "", batch)
-	w.want("batch", answer(r, err), "d/2+ d/1 e/2+ e/1 region=false more=true")
-	// A row in pieces is one row to what counts its cells and versions, whoever has asked for pieces.
-	w.put("e", 2, "f:1=new")
-	for _, joins := range []bool{true, false} {
-		pieces := func(m *pb.ScanRequest) {
-			m.Scan.BatchSize, m.ClientHandlesPartials = proto.Uint32(1), &joins
-		}
-		r, err = w.send("e", "e", "", pieces)
-		w.want("newest versions in pieces", answer(r, err), "e/1+ e/1+ e/1 region=false more=true")
-		r, err = w.send("e", "e", "", pieces, hrpc.MaxResultsPerColumnFamily(1))
-		w.want("one of each family in pieces", answer(r, err), "e/1+ e/1 region=false more=true")
-	}
 }
 
 func TestLease(t *testing.T) {

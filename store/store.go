@@ -69,13 +69,9 @@ type Store struct {
 	scanners scanners
 	locks    rowLocks
 	faults   faults
-	balancer atomic.Bool
 }
 
-var (
-	_ gohbase.Client    = (*Store)(nil)
-	_ gohbase.RPCClient = (*Store)(nil)
-)
+var _ gohbase.RPCClient = (*Store)(nil)
 
 // Open opens a store, creating it if it does not exist. A directory that another Store has open is an error, and so is
 // one that holds only a part of a store.
@@ -113,7 +109,6 @@ func Open(o Options) (*Store, error) {
 		}
 	}
 	s := &Store{opts: o, write: write, failure: f}
-	s.balancer.Store(true)
 	s.scanners.init()
 	err := f.do(func() (err error) {
 		if s.db, err = pebble.Open(o.Dir, po); err != nil {

@@ -26,7 +26,6 @@ type storeScanner struct {
 	qualBuf []byte
 	seekBuf []byte
 	rows    uint64 // rows met; distinguishes one row from the next
-	perRow  int    // cells included of the row
 	err     error
 }
 
@@ -122,7 +121,10 @@ func (s *storeScanner) land(ok bool) {
 	s.cur.qualifier = column
 	s.cur.ts = int64(^binary.BigEndian.Uint64(tail) ^ 1<<63)
 	s.cur.typ = cellType(^tail[8])
-	s.cur.value, s.cur.ttl = splitValue(value)
+	s.cur.value = storedValue(value)
+	if len(value) > 0 && value[0] != valuePrefix || s.cur.typ != typePut && s.cur.typ != typeDeleteColumn && s.cur.typ != typeDeleteFamily {
+		s.valid, s.err = false, throw(classIO, "another version wrote the cell with key %x", key)
+	}
 }
 
 func (s *storeScanner) corrupt(key []byte) {
@@ -261,7 +263,6 @@ func (s *storeScanner) next(ctx context.Context, b *block, lim *limits) (more bo
 	}
 	m := &s.matcher
 	if !lim.betweenCells() || !m.inRow {
-		s.perRow = 0
 		m.startRow(s.rows)
 	}
 	count := 0
@@ -285,14 +286,8 @@ func (s *storeScanner) next(ctx context.Context, b *block, lim *limits) (more bo
 			if m.filter != nil {
 				m.filter.transform(&s.cur)
 			}
-			s.perRow++
-			if s.perRow > s.query.storeOffset {
-				s.emit(b, lim)
-				count++
-				if s.query.storeLimit >= 0 && s.perRow >= s.query.storeLimit+s.query.storeOffset {
-					return s.leaveRow(count)
-				}
-			}
+			s.emit(b, lim)
+			count++
 			switch code {
 			case matchIncludeNextRow:
 				if !s.moreRows() {
@@ -305,7 +300,7 @@ func (s *storeScanner) next(ctx context.Context, b *block, lim *limits) (more bo
 			default:
 				s.step()
 			}
-			if lim.batchReached() || lim.sizeReached(betweenCells) {
+			if lim.reached(betweenCells) {
 				return s.valid || count > 0, s.err
 			}
 		case matchNextRow:
@@ -331,14 +326,4 @@ func (s *storeScanner) emit(b *block, lim *limits) {
 		b.add(&s.cur)
 	}
 	lim.count(cellSize(&s.cur))
-}
-
-// leaveRow ends a row whose limit of cells is reached.
-func (s *storeScanner) leaveRow(count int) (bool, error) {
-	if !s.moreRows() {
-		return s.finish(), s.err
-	}
-	s.matcher.inRow = false
-	s.toNextRow()
-	return s.valid || count > 0, s.err
 }
