@@ -47,11 +47,16 @@ var elsewhere = map[string]string{
 	"STR_TO_DATE": "TO_TIMESTAMP(text, 'YYYY-MM-DD HH24:MI:SS')", "DAYOFWEEK": "EXTRACT(dow FROM timestamp), 0 for Sunday",
 	"LEN": "LENGTH(text)", "INSTR": "STRPOS(text, part)", "CHARINDEX": "STRPOS(text, part)", "LOCATE": "STRPOS(text, part)",
 	"CONVERT": "CAST(x AS type)", "TRY_CAST": "CAST(x AS type), which fails for what it cannot convert",
-	"RLIKE": "text ~ 'pattern'", "REGEXP_MATCHES": "REGEXP_MATCH(text, 'pattern') for the first match, REGEXP_SUBSTR(text, 'pattern', 1, n) for the n-th",
+	"RLIKE": "text ~ 'pattern'", "SIND": "SIN(RADIANS(x))", "COSD": "COS(RADIANS(x))", "TAND": "TAN(RADIANS(x))",
+	"ASIND": "DEGREES(ASIN(x))", "ACOSD": "DEGREES(ACOS(x))", "ATAND": "DEGREES(ATAN(x))", "ATAN2D": "DEGREES(ATAN2(y, x))", "COTD": "COT(RADIANS(x))",
+	"SETSEED": "RANDOM() takes no seed: MD5(id || 'seed') is an order that stays", "NORMALIZE": "texts are compared by their bytes: a program normalizes them before it writes",
+	"JSONB_PATH_QUERY": jsonPaths, "JSONB_PATH_QUERY_ARRAY": jsonPaths, "JSONB_PATH_QUERY_FIRST": jsonPaths, "JSONB_PATH_EXISTS": jsonPaths, "JSONB_PATH_MATCH": jsonPaths,
 	"JSON_EXTRACT": "json -> 'key', or json ->> 'key' as text", "GET_JSON_OBJECT": "json ->> 'key'", "JSON_VALUE": "json ->> 'key'",
 	"NEXTVAL": parser.NoSequences, "CURRVAL": parser.NoSequences,
 	"UUID": "GEN_RANDOM_UUID()", "UUID_GENERATE_V4": "GEN_RANDOM_UUID()",
 }
+
+const jsonPaths = "there are no JSON paths: json #> '{a,0}' reads a member, JSON_ARRAY_ELEMENTS(json -> 'a') the elements of an array"
 
 // UnknownFunction returns the error for an unknown function; it suggests a similar name in r.
 func UnknownFunction(r *Registry, name string, pos parser.Pos) error {
@@ -158,6 +163,10 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 				}
 			}
 		}
+	case "GENERATE_SERIES":
+		if flat, err = c.series(flat, pos); err != nil {
+			return nil, err
+		}
 	case "LOCALTIMESTAMP":
 		return c.cast(&Const{Pos: pos, Val: types.NewTimestamp(c.s.Now), Typ: types.Timestamp}, types.LocalTimestamp, pos)
 	case "TIMEZONE": // a DATE and a text are moments in the session's time zone
@@ -234,6 +243,37 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 		return nil, err
 	}
 	return c.apply(name, pos, flat)
+}
+
+// series converts the arguments of GENERATE_SERIES: to numbers of one type, or to two moments and an INTERVAL.
+func (c compiler) series(args []Expr, pos parser.Pos) (_ []Expr, err error) {
+	moment := types.Null
+	for _, a := range args[:min(2, len(args))] {
+		if t := a.Type(); isMoment(t) && moment != types.Timestamp {
+			moment = momentOf(t)
+		}
+	}
+	if moment != types.Null && len(args) == 2 {
+		return nil, parser.Errorf(pos, "GENERATE_SERIES of %s takes an INTERVAL as its third argument", moment)
+	}
+	if moment == types.Null || len(args) != 3 {
+		out, typ, err := c.common(args, pos)
+		for i := range out {
+			if typ == types.String && err == nil { // text constants
+				out[i], err = c.cast(out[i], types.BigInt, pos)
+			}
+		}
+		return out, err
+	}
+	out := slices.Clone(args)
+	for i, t := range []types.Type{moment, moment, types.Duration} {
+		if out[i].Type().IsText() || isMoment(t) && isMoment(out[i].Type()) {
+			if out[i], err = c.cast(out[i], t, pos); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
 }
 
 // encodedGroup is the group of the functions that encoded creates.

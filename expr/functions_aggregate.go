@@ -12,10 +12,10 @@ import (
 var aggregateFunctions = []Function{
 	{Name: "COUNT", Group: "aggregate", Signature: "count(*) or count([DISTINCT] x) bigint", Doc: "Number of rows; of values that are not NULL.",
 		MinArgs: 1, MaxArgs: 1, Rows: true, Result: aggregating(types.BigInt, isAny)},
-	{Name: "SUM", Group: "aggregate", Signature: "sum([DISTINCT] x)", Doc: "The sum: BIGINT of integers, an error beyond it; NULL of no values.",
-		MinArgs: 1, MaxArgs: 1, Result: ofNumbers(types.BigInt, types.Decimal)},
-	{Name: "AVG", Group: "aggregate", Signature: "avg([DISTINCT] x)", Doc: "The mean: DECIMAL of integers and DECIMAL, else DOUBLE; NULL of no values.",
-		MinArgs: 1, MaxArgs: 1, Result: ofNumbers(types.Decimal, types.Decimal)},
+	{Name: "SUM", Group: "aggregate", Signature: "sum([DISTINCT] x)", Doc: "The sum: BIGINT of integers, an error beyond it; NULL of no values. Also of INTERVALs.",
+		MinArgs: 1, MaxArgs: 1, Result: orInterval(ofNumbers(types.BigInt, types.Decimal))},
+	{Name: "AVG", Group: "aggregate", Signature: "avg([DISTINCT] x)", Doc: "The mean: DECIMAL of integers and DECIMAL, else DOUBLE; NULL of no values. Also of INTERVALs.",
+		MinArgs: 1, MaxArgs: 1, Result: orInterval(ofNumbers(types.Decimal, types.Decimal))},
 	{Name: "MIN", Group: "aggregate", Signature: "min(x)", Doc: "The least value.", MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
 	{Name: "MAX", Group: "aggregate", Signature: "max(x)", Doc: "The greatest value.", MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
 	{Name: "MIN_BY", Group: "aggregate", Signature: "min_by(x, y)", Doc: "The x of the row with the least y: any such row's where several have it.", MinArgs: 2, MaxArgs: 2, Result: sameAs(0)},
@@ -103,6 +103,16 @@ func ofNumbers(whole, exact types.Type) resultFunc {
 		}
 		_, err := check(args)
 		return types.Double, err
+	}
+}
+
+// orInterval returns INTERVAL for an INTERVAL.
+func orInterval(of resultFunc) resultFunc {
+	return func(args []Expr) (types.Type, error) {
+		if args[0].Type() == types.Duration {
+			return types.Duration, nil
+		}
+		return of(args)
 	}
 }
 

@@ -106,7 +106,15 @@ var arrayFunctions = []Function{
 		return args[0].Type().Elem(), err
 	}, func(_ *Env, a []types.Value) (types.Value, error) { return a[0], nil }),
 	setOf("GENERATE_SUBSCRIPTS", "generate_subscripts(a, dimension [, reverse]) integer", "The subscripts of a dimension of the array, a row for each.", 2, 3, returns(types.Int, isArray, isInt, isTruth), subscriptsOf),
-	setOf("GENERATE_SERIES", "generate_series(from, to [, step])", "The numbers from one to the other, a row for each; in FROM also DECIMALs and, by an INTERVAL, moments.", 2, 3, returns(types.BigInt, isInt), numbersBetween),
+	setOf("GENERATE_SERIES", "generate_series(from, to [, step])", "The numbers from one to the other, or by an INTERVAL the moments, a row for each.", 2, 3, func(args []Expr) (types.Type, error) {
+		switch t := args[0].Type(); {
+		case t.IsTimestamp():
+			return returns(t, isMoment, isMoment, isInterval)(args)
+		case t == types.Decimal:
+			return returns(t, isNumber)(args)
+		}
+		return returns(types.BigInt, isInt)(args)
+	}, seriesBetween),
 	setOf("STRING_TO_TABLE", "string_to_table(text, delimiter [, null]) text", "As string_to_array, a row for each part.", 2, 3, returns(types.String, isText), stringToArray),
 }
 
@@ -457,24 +465,37 @@ func subscriptsOf(_ *Env, a []types.Value) (types.Value, error) {
 	return types.NewArray(types.Int, out), nil
 }
 
-func numbersBetween(_ *Env, a []types.Value) (types.Value, error) {
-	step := int64(1)
-	if len(a) == 3 {
-		step = a[2].Int()
+// seriesBetween returns the values from a[0] to a[1], which have one type, in steps of a[2] or 1.
+func seriesBetween(env *Env, a []types.Value) (types.Value, error) {
+	v, step, zero, after := a[0], types.NewInt(1), types.NewInt(0), evalArithmetic("+")
+	if v.Type().IsInteger() {
+		v = types.NewInt(v.Int())
 	}
-	if step == 0 {
-		return types.Value{}, errors.New("the step of GENERATE_SERIES cannot be 0")
+	typ := v.Type()
+	if len(a) == 3 {
+		step = a[2]
+	}
+	if step.Type() == types.Duration {
+		zero, _ = types.NewDuration(0, 0)
+		after = addInterval
+	}
+	sign, err := types.Compare(step, zero)
+	if sign == 0 && err == nil {
+		err = errors.New("the step of GENERATE_SERIES cannot be 0")
 	}
 	var out []types.Value
-	for n := a[0].Int(); step > 0 && n <= a[1].Int() || step < 0 && n >= a[1].Int(); {
-		if out = append(out, types.NewInt(n)); len(out) > maxFilled {
-			return types.Value{}, fmt.Errorf("GENERATE_SERIES gives at most %d rows here: it gives any number in FROM", maxFilled)
-		}
-		next, err := intOp("+", n, step)
-		if err != nil {
+	for err == nil {
+		c, fails := types.Compare(v, a[1])
+		if fails != nil || c*sign > 0 {
+			err = fails
 			break
 		}
-		n = next
+		if out = append(out, v); len(out) > maxFilled {
+			return types.Value{}, fmt.Errorf("GENERATE_SERIES gives at most %d rows here: it gives any number in FROM", maxFilled)
+		}
+		if v, fails = after(env, []types.Value{v, step}); fails != nil { // outside the type's range, so beyond a[1]
+			break
+		}
 	}
-	return types.NewArray(types.BigInt, out), nil
+	return types.NewArray(typ, out), err
 }

@@ -76,131 +76,161 @@ func cutFold(s, prefix string) (rest string, ok bool) {
 	return s, false
 }
 
-// formatTime formats t, a time in zone: one case for each pattern.
+// formatTime formats t, a time in zone.
 func formatTime(t time.Time, format, zone string) string {
 	var b strings.Builder
 	for _, p := range parseFormat(format) {
-		if p.name == "" {
-			b.WriteString(p.text)
-			continue
-		}
-		number := func(n, width int) {
-			if !p.fill {
-				width = 0
-			}
-			fmt.Fprintf(&b, "%0*d", width, n)
-			if p.th != "" {
-				b.WriteString(cased(ordinal(n), p.th))
-			}
-		}
-		fraction := func(n, width int) { // FM does not affect it
-			p.fill = true
-			number(n, width)
-		}
-		word := func(s string, width int) {
-			b.WriteString(cased(s, p.text))
-			if p.fill {
-				b.WriteString(strings.Repeat(" ", max(0, width-len(s))))
-			}
-		}
-		hour12 := (t.Hour()+11)%12 + 1
-		isoYear, week := t.ISOWeek()
-		switch p.name {
-		case "HH24":
-			number(t.Hour(), 2)
-		case "HH12", "HH":
-			number(hour12, 2)
-		case "MI":
-			number(t.Minute(), 2)
-		case "SS":
-			number(t.Second(), 2)
-		case "SSSS", "SSSSS":
-			number(t.Hour()*3600+t.Minute()*60+t.Second(), 0)
-		case "FF1":
-			fraction(t.Nanosecond()/1e8, 1)
-		case "FF2":
-			fraction(t.Nanosecond()/1e7, 2)
-		case "MS", "FF3":
-			fraction(t.Nanosecond()/1e6, 3)
-		case "FF4":
-			fraction(t.Nanosecond()/1e5, 4)
-		case "FF5":
-			fraction(t.Nanosecond()/1e4, 5)
-		case "US", "FF6":
-			fraction(t.Nanosecond()/1e3, 6)
-		case "AM", "PM":
-			word(t.Format("PM"), 0)
-		case "A.M.", "P.M.":
-			word(t.Format("PM")[:1]+".M.", 0)
-		case "AD", "BC":
-			word("AD", 0)
-		case "A.D.", "B.C.":
-			word("A.D.", 0)
-		case "RM":
-			word(romanMonths[t.Month()-1], 4)
-		case "TZ":
-			if zone != "" {
-				word(zone, 0)
-			}
-		case "TZH":
-			b.WriteString("+00")
-		case "TZM":
-			b.WriteString("00")
-		case "OF":
-			b.WriteString("+00")
-		case "Y,YYY":
-			fmt.Fprintf(&b, "%d,%03d", t.Year()/1000, t.Year()%1000)
-		case "YYYY":
-			number(t.Year(), 4)
-		case "YYY":
-			number(t.Year()%1000, 3)
-		case "YY":
-			number(t.Year()%100, 2)
-		case "Y":
-			number(t.Year()%10, 1)
-		case "IYYY":
-			number(isoYear, 4)
-		case "IYY":
-			number(isoYear%1000, 3)
-		case "IY":
-			number(isoYear%100, 2)
-		case "I":
-			number(isoYear%10, 1)
-		case "IW":
-			number(week, 2)
-		case "ID":
-			number(int(t.Weekday()+6)%7+1, 0)
-		case "IDDD":
-			number((week-1)*7+int(t.Weekday()+6)%7+1, 3)
-		case "MONTH":
-			word(t.Month().String(), 9)
-		case "MON":
-			word(t.Month().String()[:3], 0)
-		case "MM":
-			number(int(t.Month()), 2)
-		case "DAY":
-			word(t.Weekday().String(), 9)
-		case "DY":
-			word(t.Weekday().String()[:3], 0)
-		case "DDD":
-			number(t.YearDay(), 3)
-		case "DD":
-			number(t.Day(), 2)
-		case "D":
-			number(int(t.Weekday())+1, 0)
-		case "WW":
-			number((t.YearDay()-1)/7+1, 2)
-		case "W":
-			number((t.Day()-1)/7+1, 0)
-		case "CC":
-			number((t.Year()-1)/100+1, 2)
-		case "J":
-			number(julianDay(t), 0)
-		case "Q":
-			number(int(t.Month()-1)/3+1, 0)
-		}
+		p.format(&b, t, zone)
 	}
 	return b.String()
+}
+
+// formatInterval formats an INTERVAL: its years, months and days, and the rest as a time of day.
+func formatInterval(v types.Value, format string) string {
+	var b strings.Builder
+	months, ms := v.Duration()
+	clock := time.UnixMilli(ms % types.MillisPerDay).UTC()
+	for _, p := range parseFormat(format) {
+		n, width := months/12, len(p.name)
+		switch p.name {
+		case "YYYY", "YYY", "YY", "Y":
+		case "MM":
+			n = months % 12
+		case "DD", "DDD":
+			n = ms / types.MillisPerDay
+		default:
+			p.format(&b, clock, "")
+			continue
+		}
+		if !p.fill {
+			width = 0
+		}
+		fmt.Fprintf(&b, "%0*d", width, n)
+	}
+	return b.String()
+}
+
+// format writes the part of t, a time in zone, that p stands for.
+func (p pattern) format(b *strings.Builder, t time.Time, zone string) {
+	if p.name == "" {
+		b.WriteString(p.text)
+		return
+	}
+	number := func(n, width int) {
+		if !p.fill {
+			width = 0
+		}
+		fmt.Fprintf(b, "%0*d", width, n)
+		if p.th != "" {
+			b.WriteString(cased(ordinal(n), p.th))
+		}
+	}
+	fraction := func(n, width int) { // FM does not affect it
+		p.fill = true
+		number(n, width)
+	}
+	word := func(s string, width int) {
+		b.WriteString(cased(s, p.text))
+		if p.fill {
+			b.WriteString(strings.Repeat(" ", max(0, width-len(s))))
+		}
+	}
+	hour12 := (t.Hour()+11)%12 + 1
+	isoYear, week := t.ISOWeek()
+	switch p.name {
+	case "HH24":
+		number(t.Hour(), 2)
+	case "HH12", "HH":
+		number(hour12, 2)
+	case "MI":
+		number(t.Minute(), 2)
+	case "SS":
+		number(t.Second(), 2)
+	case "SSSS", "SSSSS":
+		number(t.Hour()*3600+t.Minute()*60+t.Second(), 0)
+	case "FF1":
+		fraction(t.Nanosecond()/1e8, 1)
+	case "FF2":
+		fraction(t.Nanosecond()/1e7, 2)
+	case "MS", "FF3":
+		fraction(t.Nanosecond()/1e6, 3)
+	case "FF4":
+		fraction(t.Nanosecond()/1e5, 4)
+	case "FF5":
+		fraction(t.Nanosecond()/1e4, 5)
+	case "US", "FF6":
+		fraction(t.Nanosecond()/1e3, 6)
+	case "AM", "PM":
+		word(t.Format("PM"), 0)
+	case "A.M.", "P.M.":
+		word(t.Format("PM")[:1]+".M.", 0)
+	case "AD", "BC":
+		word("AD", 0)
+	case "A.D.", "B.C.":
+		word("A.D.", 0)
+	case "RM":
+		word(romanMonths[t.Month()-1], 4)
+	case "TZ":
+		if zone != "" {
+			word(zone, 0)
+		}
+	case "TZH":
+		b.WriteString("+00")
+	case "TZM":
+		b.WriteString("00")
+	case "OF":
+		b.WriteString("+00")
+	case "Y,YYY":
+		fmt.Fprintf(b, "%d,%03d", t.Year()/1000, t.Year()%1000)
+	case "YYYY":
+		number(t.Year(), 4)
+	case "YYY":
+		number(t.Year()%1000, 3)
+	case "YY":
+		number(t.Year()%100, 2)
+	case "Y":
+		number(t.Year()%10, 1)
+	case "IYYY":
+		number(isoYear, 4)
+	case "IYY":
+		number(isoYear%1000, 3)
+	case "IY":
+		number(isoYear%100, 2)
+	case "I":
+		number(isoYear%10, 1)
+	case "IW":
+		number(week, 2)
+	case "ID":
+		number(int(t.Weekday()+6)%7+1, 0)
+	case "IDDD":
+		number((week-1)*7+int(t.Weekday()+6)%7+1, 3)
+	case "MONTH":
+		word(t.Month().String(), 9)
+	case "MON":
+		word(t.Month().String()[:3], 0)
+	case "MM":
+		number(int(t.Month()), 2)
+	case "DAY":
+		word(t.Weekday().String(), 9)
+	case "DY":
+		word(t.Weekday().String()[:3], 0)
+	case "DDD":
+		number(t.YearDay(), 3)
+	case "DD":
+		number(t.Day(), 2)
+	case "D":
+		number(int(t.Weekday())+1, 0)
+	case "WW":
+		number((t.YearDay()-1)/7+1, 2)
+	case "W":
+		number((t.Day()-1)/7+1, 0)
+	case "CC":
+		number((t.Year()-1)/100+1, 2)
+	case "J":
+		number(julianDay(t), 0)
+	case "Q":
+		number(int(t.Month()-1)/3+1, 0)
+	}
 }
 
 // cased returns word in the case of like: MONTH, Month or month.

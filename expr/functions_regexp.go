@@ -86,22 +86,49 @@ var regexpFunctions = []Function{
 			if m == nil {
 				return types.Value{}, nil
 			}
-			var groups []types.Value
-			for i := min(re.NumSubexp(), 1); i <= re.NumSubexp(); i++ {
-				var v types.Value
-				if m[2*i] >= 0 {
-					v = types.NewString(a[0].Text()[m[2*i]:m[2*i+1]])
-				}
-				groups = append(groups, v)
-			}
-			return types.NewArray(types.String, groups), nil
+			return types.NewArray(types.String, appendGroups(nil, a[0].Text(), m)), nil
 		}},
+	setOf("REGEXP_MATCHES", "regexp_matches(text, pattern [, flags]) text[]", "As regexp_match; with flag g a row for each match, without a match none.", 2, 3, returns(types.ArrayOf(types.String), isText), regexpMatches),
 	{Name: "REGEXP_SPLIT_TO_ARRAY", Group: "string", Unknown: "matches stand anywhere in a text", Signature: "regexp_split_to_array(text, pattern [, flags]) text[]",
 		Doc: "The parts of the text between the matches.", MinArgs: 2, MaxArgs: 3, Result: returns(types.ArrayOf(types.String), isText), Eval: regexpSplit},
 	setOf("REGEXP_SPLIT_TO_TABLE", "regexp_split_to_table(text, pattern [, flags]) text", "As regexp_split_to_array, a row for each part.", 2, 3, returns(types.String, isText), regexpSplit),
 	{Name: "REGEXP_REPLACE", Group: "string", Unknown: "many texts give the same", Signature: "regexp_replace(text, pattern, to [, flags]) text",
 		Doc: "The first match replaced, with flag g every one; \\1 in to stands for a group, \\& for the match.", MinArgs: 3, MaxArgs: 4,
 		Result: returns(types.String, isText), Eval: regexpReplace},
+}
+
+// appendGroups appends the groups of match m in s, or the match if the pattern has no groups.
+func appendGroups(dst []types.Value, s string, m []int) []types.Value {
+	if len(m) > 2 {
+		m = m[2:]
+	}
+	for ; len(m) > 0; m = m[2:] {
+		var v types.Value
+		if m[0] >= 0 {
+			v = types.NewString(s[m[0]:m[1]])
+		}
+		dst = append(dst, v)
+	}
+	return dst
+}
+
+// regexpMatches returns the groups of one or all matches, an array of two dimensions.
+func regexpMatches(env *Env, a []types.Value) (types.Value, error) {
+	re, all, err := flagged(a, 2, true)
+	if err != nil {
+		return types.Value{}, err
+	}
+	n := 1
+	if all {
+		n = -1
+	}
+	var items []types.Value
+	err = eachMatch(env, re, a[0].Text(), n, func(m []int) error {
+		items = appendGroups(items, a[0].Text(), m)
+		return env.RoomForItems(len(items))
+	})
+	width := max(1, re.NumSubexp())
+	return types.NewArrayOf(types.ArrayOf(types.String), []types.Dim{{Lower: 1, Len: len(items) / width}, {Lower: 1, Len: width}}, items), err
 }
 
 // regexpSplit splits a text at the matches. An empty match splits between two characters, but not at the ends or directly

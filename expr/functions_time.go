@@ -67,25 +67,7 @@ var timeFunctions = []Function{
 	{Name: "EXTRACT", Group: "time", Signature: "extract(field FROM timestamp) bigint", Doc: "year, quarter, month, week, day, hour, minute, milliseconds, microseconds, dow, isodow, doy, isoyear, decade, century, millennium, julian; a DOUBLE of second and epoch. In UTC. Also `year(timestamp)`, `quarter`, `month`, `day`, `dayofmonth`, `dayofyear`, `hour`, `minute`, `second`.", MinArgs: 2, MaxArgs: 2,
 		Result: extractResult, Eval: extract, Key: extractAlgebra},
 	{Name: "DATE_ADD_INTERVAL", Group: "time", Signature: "timestamp + interval", Doc: "Moved by an interval such as '1 month 2 days', '-5 minutes', '2 days ago' or 'P1DT2H'; a TIME goes round midnight.", MinArgs: 2, MaxArgs: 2,
-		Result: intervalResult, Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			months, ms := a[1].Duration()
-			if a[0].Type() == types.Time {
-				return types.NewIntOf(types.Time, floorMod(a[0].Int()+ms%types.MillisPerDay, types.MillisPerDay)), nil
-			}
-			t := millis(a[0])
-			if months != 0 {
-				const most = maxCivil / (28 * types.MillisPerDay)
-				if months < -most || months > most || t < -maxCivil || t > maxCivil {
-					return types.Value{}, errMoment
-				}
-				t = addMonths(time.UnixMilli(t).UTC(), int(months)).UnixMilli()
-			}
-			sum, err := intOp("+", t, ms)
-			if err != nil {
-				err = errMoment
-			}
-			return types.NewIntOf(momentOf(a[0].Type()), sum), err
-		}, Key: intervalAlgebra},
+		Result: intervalResult, Eval: addInterval, Key: intervalAlgebra},
 	{Name: "TIMEZONE", Group: "time", Signature: "timestamp AT TIME ZONE zone", Doc: "The time that clocks in the zone show, a timestamp without time zone; of such a one the moment at which they show it.", MinArgs: 2, MaxArgs: 2,
 		Result: zoneResult, Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			loc, err := types.Zone(a[0].Text())
@@ -122,8 +104,11 @@ var timeFunctions = []Function{
 		}}},
 	{Name: "EPOCH_MS", Group: "time", Signature: "epoch_ms(timestamp) bigint", Doc: "Milliseconds since 1970-01-01 UTC.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return types.NewInt(millis(a[0])), nil }, Key: &Algebra{Pieces: allPieces(follows)}},
-	{Name: "TO_CHAR", Group: "time", Signature: "to_char(timestamp or number, format) text", Doc: "Formatted, in UTC, with PostgreSQL's patterns: YYYY MM DD HH24 HH12 MI SS MS AM Mon Month Dy Day DDD IYYY IW ID Q J ...; FM before one drops padding. A number with 9 0 . , S MI PL SG PR RN TH V EEEE and FM.", MinArgs: 2, MaxArgs: 2,
-		Result: returns(types.String, func(t types.Type) bool { return isMoment(t) || isNumber(t) }, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+	{Name: "TO_CHAR", Group: "time", Signature: "to_char(timestamp, interval or number, format) text", Doc: "Formatted, in UTC, with PostgreSQL's patterns: YYYY MM DD HH24 HH12 MI SS MS AM Mon Month Dy Day DDD IYYY IW ID Q J ...; FM before one drops padding. A number with 9 0 . , S MI PL SG PR RN TH V EEEE and FM.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.String, func(t types.Type) bool { return isMoment(t) || isNumber(t) || isInterval(t) }, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			if isInterval(a[0].Type()) {
+				return types.NewString(formatInterval(a[0], a[1].Text())), nil
+			}
 			if isNumber(a[0].Type()) {
 				s, err := formatNumber(a[0], a[1].Text())
 				return types.NewString(s), err
@@ -176,6 +161,27 @@ var timeFunctions = []Function{
 }
 
 var errMoment = errors.New("TIMESTAMP out of range")
+
+// addInterval returns the moment or the time a[0] moved by a[1].
+func addInterval(_ *Env, a []types.Value) (types.Value, error) {
+	months, ms := a[1].Duration()
+	if a[0].Type() == types.Time {
+		return types.NewIntOf(types.Time, floorMod(a[0].Int()+ms%types.MillisPerDay, types.MillisPerDay)), nil
+	}
+	t := millis(a[0])
+	if months != 0 {
+		const most = maxCivil / (28 * types.MillisPerDay)
+		if months < -most || months > most || t < -maxCivil || t > maxCivil {
+			return types.Value{}, errMoment
+		}
+		t = addMonths(time.UnixMilli(t).UTC(), int(months)).UnixMilli()
+	}
+	sum, err := intOp("+", t, ms)
+	if err != nil {
+		err = errMoment
+	}
+	return types.NewIntOf(momentOf(a[0].Type()), sum), err
+}
 
 // sleep waits for a[0] seconds, or until the statement ends.
 func sleep(env *Env, a []types.Value) (types.Value, error) {

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"cmp"
 	"reflect"
 
 	"github.com/alecthomas/participle/v2/lexer"
@@ -160,9 +161,25 @@ func (n *columnPath) Parse(lex *lexer.PeekingLexer) error {
 type indexNode struct {
 	Pos   lexer.Position
 	If    bool      `parser:"'INDEX' 'CONCURRENTLY'? ( @'IF' 'NOT' 'EXISTS' )?"`
-	Name  ident     `parser:"@@"`
+	Name  *ident    `parser:"@@?"`
 	Table tableName `parser:"'ON' @@"`
 	layoutBody
+}
+
+// usualName returns PostgreSQL's name for an index without one: of the table, its columns, and idx.
+func (n *indexNode) usualName() *ident {
+	of := name(n.Table.A)
+	if n.Table.B != nil {
+		of = name(n.Table.B)
+	}
+	for _, p := range n.Parts {
+		if c, ok := p.Expr.X.(*ColumnRef); ok {
+			of += "_" + c.Name
+		} else {
+			of += "_expr"
+		}
+	}
+	return &ident{Tok: &lexer.Token{Value: of + "_idx"}}
 }
 
 // changeName is [IF EXISTS] name.
@@ -198,7 +215,7 @@ func (l *lowerer) alter(n *alterNode) (Statement, error) {
 	case n.Create != nil:
 		out.Verb, table = "CREATE INDEX", &n.Create.Table
 		c := Change{Pos: at(n.Create.Pos), Kind: AddIndex, If: n.Create.If}
-		c.Index, err = l.layout(&layoutNode{Pos: n.Create.Pos, Index: true, Name: &n.Create.Name, layoutBody: n.Create.layoutBody})
+		c.Index, err = l.layout(&layoutNode{Pos: n.Create.Pos, Index: true, Name: cmp.Or(n.Create.Name, n.Create.usualName()), layoutBody: n.Create.layoutBody})
 		out.Changes = []Change{c}
 	case n.Drop != nil:
 		out.Verb, table = "DROP INDEX", n.DropOn

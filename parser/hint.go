@@ -45,21 +45,21 @@ func (d *diagnosis) hint(i int) string {
 
 // elsewhere maps statements of other systems to hints for hql.
 var elsewhere = map[string]string{
-	"MERGE":     "MERGE is not supported: UPSERT INTO writes rows whether they are there or not",
+	"MERGE":     "MERGE is not supported: INSERT INTO table query ON CONFLICT (key) DO UPDATE SET ... inserts and updates, DELETE ... USING deletes",
 	"REPLACE":   "REPLACE is not supported: UPSERT INTO writes rows whether they are there or not",
 	"SAVEPOINT": noTransactions, "RELEASE": noTransactions,
 	"GRANT": noRights, "REVOKE": noRights,
 	"USE":  "there are no databases to choose from: SHOW TABLES lists the tables",
 	"LIST": "SHOW TABLES lists the tables", "TABLES": "SHOW TABLES lists the tables",
-	"SCAN":    "rows are read with SELECT * FROM table LIMIT 10",
-	"GET":     "a row is read with SELECT * FROM table WHERE and its key's columns",
-	"PUT":     "rows are written with INSERT INTO table (column, ...) VALUES (value, ...)",
-	"COUNT":   "rows are counted with SELECT COUNT(*) FROM table ALLOW FULL SCAN",
-	"DESC":    "DESCRIBE table shows a definition",
-	"PIVOT":   "a column of a pivot is an aggregate with a condition: SUM(x) FILTER (WHERE month = 1)",
-	"PRAGMA":  "SHOW ALL lists the settings, DESCRIBE table shows a definition",
-	"VACUUM":  "there is nothing to vacuum: HBase compacts by itself",
-	"CALL":    "there are no stored procedures",
+	"SCAN":   "rows are read with SELECT * FROM table LIMIT 10",
+	"GET":    "a row is read with SELECT * FROM table WHERE and its key's columns",
+	"PUT":    "rows are written with INSERT INTO table (column, ...) VALUES (value, ...)",
+	"COUNT":  "rows are counted with SELECT COUNT(*) FROM table ALLOW FULL SCAN",
+	"DESC":   "DESCRIBE table shows a definition",
+	"PIVOT":  "a column of a pivot is an aggregate with a condition: SUM(x) FILTER (WHERE month = 1)",
+	"PRAGMA": "SHOW ALL lists the settings, DESCRIBE table shows a definition",
+	"VACUUM": "there is nothing to vacuum: HBase compacts by itself",
+	"CALL":   noProcedures, "DO": noProcedures,
 	"DISABLE": tables, "ENABLE": tables, "STATUS": tables,
 	"DELETEALL":      "rows are deleted with DELETE FROM table WHERE and their keys' columns",
 	"LIST_NAMESPACE": databases, "NAMESPACES": databases,
@@ -85,6 +85,7 @@ const (
 	noTemporary  = "WITH names a query of one statement, CREATE TABLE table AS query keeps its rows until DROP TABLE"
 	namespaces   = "HBase's shell makes namespaces; a table of one is namespace:table"
 
+	noProcedures   = "there are no stored procedures: a program, or a script with \\gexec, runs statements"
 	noTransactions = "there are no transactions: a row is written whole, several rows are not atomic"
 	noLocks        = "there are no locks: a row is written whole, several rows are not atomic"
 	databases      = "there are no namespaces to list: SHOW TABLES lists the tables; one of a namespace is STORED IN 'namespace:table'"
@@ -140,6 +141,12 @@ func (d *diagnosis) unsupported(i int) string {
 		return "a frame has all of its rows: SUM(x) OVER (...) - x is the sum without the row itself"
 	case before == "WITH" && word == "TIES", word == "WITH" && next == "TIES":
 		return "RANK() OVER (ORDER BY ...) in a query around this one says which rows stay"
+	case before == "(" && d.value(i-2) == "AS" && (word == "INSERT" || word == "UPDATE" || word == "DELETE"):
+		return "a query of WITH only reads: run " + word + " ... RETURNING by itself, and read its rows, or COPY them to a file"
+	case before == "TABLESAMPLE" || word == "TABLESAMPLE":
+		return "WHERE RANDOM() < 0.01 keeps some of the rows, LIMIT 100 reads no more than that; \\sample shows stored keys"
+	case d.verb == "ALTER" && before == "TABLE" && word == "ALTER", d.verb == "ALTER" && i == 3 && word == "ALTER":
+		return "the definition says how the bytes that are stored are read: DROP COLUMN and ADD COLUMN with another type read them in another way"
 	case before == "<=" && word == ">":
 		return "a IS NOT DISTINCT FROM b compares NULLs, too"
 	case before == "QUALIFY":

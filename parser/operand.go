@@ -13,7 +13,7 @@ func startsOperand(t *lexer.Token) bool {
 	case tokWord, tokGuarded, tokQuoted, tokNumber, tokString, tokBytes, tokParam:
 		return true
 	case tokOp:
-		return t.Value == "(" || t.Value == "-" || t.Value == "+" || t.Value == "~" || t.Value == "@"
+		return t.Value == "(" || t.Value == "-" || t.Value == "+" || t.Value == "~" || t.Value == "@" || t.Value == "|/" || t.Value == "||/"
 	case tokReserved:
 		switch t.Value {
 		case "NULL", "TRUE", "FALSE", "NOT", "CASE", "CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP", "LOCALTIME", "LOCALTIMESTAMP":
@@ -113,9 +113,9 @@ func (r *exprReader) signed(t *lexer.Token) (Expr, error) {
 		return r.prefix(t, bindSign)
 	case "~":
 		return r.prefix(t, bindOther+1)
-	case "@":
+	case "@", "|/", "||/":
 		x, err := r.binary(bindOther + 1)
-		return &Call{Pos: pos(t), Name: "ABS", Args: []Expr{x}}, err
+		return &Call{Pos: pos(t), Name: map[string]string{"@": "ABS", "|/": "SQRT", "||/": "CBRT"}[t.Value], Args: []Expr{x}}, err
 	case "NULL":
 		return &Literal{Pos: pos(t), Kind: NullLiteral}, nil
 	case "TRUE", "FALSE":

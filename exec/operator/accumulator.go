@@ -112,6 +112,9 @@ func newAccumulator(c *plan.AggCall, env *expr.Env, s *share) accumulator {
 	if c.Distinct {
 		a.seen = map[string]struct{}{}
 	}
+	if a.of.kind == summing && c.Arg.Type() == types.Duration {
+		a.of = by(func() state { return &intervals{mean: c.Func == plan.Avg} })
+	}
 	if a.of.state != nil {
 		a.state = a.of.state()
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cockroachdb/apd/v3"
 
+	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/types"
 )
 
@@ -42,6 +43,29 @@ func (e *extremeBy) add(x, y types.Value) error {
 func (e *extremeBy) size() int64 { return int64(len(e.x.Text()) + len(e.y.Text())) }
 
 func (e *extremeBy) result() (types.Value, error) { return e.x, nil }
+
+// intervals is the sum or the mean of INTERVALs.
+type intervals struct {
+	mean bool
+	n    int64
+	sum  types.Value
+}
+
+func (s *intervals) add(x, _ types.Value) (err error) {
+	if s.n++; s.n == 1 {
+		s.sum = x
+		return nil
+	}
+	s.sum, err = expr.Builtins().Lookup("INTERVAL_ADD").Eval(nil, []types.Value{s.sum, x})
+	return err
+}
+
+func (s *intervals) result() (types.Value, error) {
+	if !s.mean || s.n == 0 {
+		return s.sum, nil
+	}
+	return expr.Builtins().Lookup("INTERVAL_DIVIDE").Eval(nil, []types.Value{s.sum, types.NewInt(s.n)})
+}
 
 type bits struct {
 	of  func(a, b int64) int64

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
@@ -77,6 +78,13 @@ func (u *unnestOp) advance(ctx context.Context) (err error) {
 				return parser.Errorf(x.Position(), "%s", err).Of(err)
 			}
 			items = v.Items()
+		}
+		if t := x.Type(); t.IsArray() && len(items) > 0 { // the rows are arrays
+			var rows []types.Value
+			for row := range slices.Chunk(items, v.Dims()[1].Len) {
+				rows = append(rows, types.NewArray(t.Elem(), row))
+			}
+			items = rows
 		}
 		u.sets = append(u.sets, items)
 	}
