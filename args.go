@@ -57,7 +57,11 @@ func bind(used *params, args []any) (exec.Args, error) {
 
 func bindArgs(used *params, args []any) (exec.Args, error) {
 	var out exec.Args
-	if named, ok, err := namedArgs(used, args); ok || err != nil {
+	named, ok, err := namedArgs(used, args)
+	if used.explained && (len(args) == 0 || ok && len(named) == 0) {
+		return out, nil // planned for made-up arguments
+	}
+	if ok || err != nil {
 		if err != nil {
 			return out, err
 		}

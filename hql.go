@@ -182,7 +182,8 @@ func (db *DB) Prepare(ctx context.Context, sql string) (*Stmt, error) {
 	return s, nil
 }
 
-// Explain plans a query, or the reads of a writing statement, without running it.
+// Explain plans a query, or the reads of a writing statement, without running it. Without arguments, a statement with
+// parameters is planned for made-up ones: if values lead to different plans, for those that read most.
 func (db *DB) Explain(ctx context.Context, sql string, args ...any) (*Plan, error) {
 	s, _, err := db.parse(sql)
 	if err != nil {
@@ -199,7 +200,7 @@ func (db *DB) explain(ctx context.Context, s parser.Statement, sql string, args 
 	if err := db.open(); err != nil {
 		return nil, err
 	}
-	bound, err := db.bind(s, sql, args)
+	bound, err := db.bind(&parser.Explain{Statement: s}, sql, args)
 	if err != nil {
 		return nil, err
 	}
@@ -352,7 +353,7 @@ func (s *Stmt) Exec(ctx context.Context, args ...any) (Result, error) {
 
 // Explain plans the statement with these arguments, without running it: see DB.Explain.
 func (s *Stmt) Explain(ctx context.Context, args ...any) (*Plan, error) {
-	if changes(args) {
+	if changes(args) || len(args) == 0 { // made-up arguments number @names
 		return s.db.Explain(ctx, s.sql, args...)
 	}
 	return s.db.explain(ctx, s.parsed, s.sql, args)

@@ -333,6 +333,36 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// Without arguments, statements are planned for made-up ones, also prepared ones and by names, again and again.
+func TestExplainWithoutArguments(t *testing.T) {
+	ctx := context.Background()
+	db := open(t, "mem:")
+	must(db.Exec(ctx, "CREATE TABLE t (uid BIGINT, ts TIMESTAMP, n INT, PRIMARY KEY (uid, ts))"))
+	for sql, access := range map[string]string{
+		"SELECT * FROM t WHERE uid = ? AND ts = ?":      "get",
+		"SELECT * FROM t WHERE uid = @u AND ts > @from": "scan",
+		"UPDATE t SET n = ? WHERE uid IN (?)":           "scan",
+		"SELECT * FROM t WHERE n = $1":                  "full scan",
+	} {
+		stmt := must(db.Prepare(ctx, sql))
+		for range 2 {
+			for _, plan := range []*hql.Plan{must(db.Explain(ctx, sql)), must(stmt.Explain(ctx))} {
+				if plan.Access != access || !strings.HasPrefix(plan.String(), "planned for made-up arguments: ") {
+					t.Errorf("%s: %s", sql, plan)
+				}
+			}
+		}
+	}
+	stmt := must(db.Prepare(ctx, "SELECT * FROM t WHERE uid = @u"))
+	must(stmt.Explain(ctx))
+	if plan := must(stmt.Explain(ctx, hql.NamedArgs{"u": 5})); !strings.HasPrefix(plan.String(), "scan t: hits") {
+		t.Error(plan)
+	}
+	if _, err := db.Explain(ctx, "SELECT * FROM t WHERE uid = ? AND n = ?", 1); err == nil || !strings.Contains(err.Error(), "takes 2 arguments, 1 given") {
+		t.Error(err)
+	}
+}
+
 // One DB is used by many goroutines.
 func TestConcurrency(t *testing.T) {
 	db := filled(t)

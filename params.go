@@ -8,10 +8,15 @@ type params struct {
 	named []*parser.Param // @name
 	all   []*parser.Param
 	ins   []*parser.In
+	// explained is set for EXPLAIN without ANALYZE, which needs no arguments.
+	explained bool
 }
 
 func findParams(s parser.Statement) *params {
 	p := &params{}
+	if x, ok := s.(*parser.Explain); ok {
+		p.explained = !x.Analyze
+	}
 	parser.Inspect(s, func(n parser.Node) bool {
 		switch n := n.(type) {
 		case *parser.Param:

@@ -423,6 +423,6 @@ func (e *Engine) Plan(ctx context.Context, stmt parser.Statement, args Args) (*p
 	r := e.newRun(args, began)
 	r.knowStatistics(l.ctx)
 	r.mayPlan(l.ctx)
-	p, err := r.plan(l.ctx, stmt)
+	p, err := r.planFor(l.ctx, stmt)
 	return p, x.placed(l.why(err))
 }

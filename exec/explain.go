@@ -13,11 +13,17 @@ import (
 
 // explain runs EXPLAIN. The result has one column "plan", with one row per line; JSON and HTML are a single row.
 func (r *run) explain(ctx context.Context, s *parser.Explain) (*Rows, error) {
-	p, err := r.plan(ctx, s.Statement)
+	planned := r.planFor
+	if s.Analyze {
+		planned = r.plan
+	}
+	p, err := planned(ctx, s.Statement)
 	if err != nil {
 		return nil, err
 	}
-	p.Estimate = estimate.Of(p, r.env.Statistics)
+	if p.MadeUp == nil {
+		p.Estimate = estimate.Of(p, r.env.Statistics)
+	}
 	var figures *explain.Figures
 	if s.Analyze {
 		if figures, err = r.analyze(ctx, s, p); err != nil {
@@ -49,6 +55,31 @@ func (r *run) explain(ctx context.Context, s *parser.Explain) (*Rows, error) {
 		return rows, nil
 	}
 	return nil, parser.Errorf(s.Pos, "EXPLAIN gives TEXT, JSON or HTML, not %s", s.Format)
+}
+
+// planFor plans stmt. If it has parameters and there are no arguments, it is planned for made-up ones.
+func (r *run) planFor(ctx context.Context, stmt parser.Statement) (*plan.Plan, error) {
+	if len(r.args.Positional) > 0 || len(r.args.Named) > 0 || !hasParameters(stmt) {
+		return r.plan(ctx, stmt)
+	}
+	u, err := r.engine.planUnbound(ctx, readerOf(stmt), r.args.Session)
+	if err != nil {
+		return nil, err
+	}
+	if u.Plan == nil {
+		return r.plan(ctx, stmt)
+	}
+	u.Plan.MadeUp = u.Arguments
+	return u.Plan, nil
+}
+
+func hasParameters(stmt parser.Statement) (has bool) {
+	parser.Inspect(stmt, func(n parser.Node) bool {
+		_, param := n.(*parser.Param)
+		has = has || param
+		return !has
+	})
+	return has
 }
 
 // analyze runs the query of p and measures it.

@@ -20,6 +20,8 @@ type Unbound struct {
 	Plan *plan.Plan
 	// Refused is the error of the full-scan guard under the policy deny, or nil.
 	Refused error
+	// Arguments are the made-up values of Plan: "$1 = 7".
+	Arguments []string
 	// If names a parameter that is NULL or empty in Plan: "$1 is NULL". It is "" if usual values lead to such a plan,
 	// too.
 	If string
@@ -53,7 +55,7 @@ func (e *Engine) PlanUnbound(ctx context.Context, stmt parser.Statement) (*Unbou
 	if err := e.refresh(l.ctx); err != nil {
 		return nil, l.why(err)
 	}
-	u, err := e.planUnbound(l.ctx, readerOf(stmt))
+	u, err := e.planUnbound(l.ctx, readerOf(stmt), nil)
 	return u, l.why(err)
 }
 
@@ -76,7 +78,8 @@ func readerOf(stmt parser.Statement) parser.Statement {
 	return stmt
 }
 
-func (e *Engine) planUnbound(ctx context.Context, stmt parser.Statement) (*Unbound, error) {
+// planUnbound is PlanUnbound in a session; nil: the engine's own.
+func (e *Engine) planUnbound(ctx context.Context, stmt parser.Statement, session *Session) (*Unbound, error) {
 	switch stmt.(type) {
 	case *parser.Select, *parser.Insert, *parser.Update, *parser.Delete:
 	default:
@@ -85,7 +88,7 @@ func (e *Engine) planUnbound(ctx context.Context, stmt parser.Statement) (*Unbou
 	names := numberNames(stmt)
 	found := expr.ParametersOf(stmt, len(names), nil)
 	for range 2 { // as in Describe
-		r := e.newUnbound(ctx, Args{Positional: make([]types.Value, len(names))})
+		r := e.newUnbound(ctx, Args{Positional: make([]types.Value, len(names)), Session: session})
 		r.env.Parameters = found
 		if _, err := r.describeStatement(ctx, stmt); err != nil {
 			return nil, err
@@ -94,7 +97,7 @@ func (e *Engine) planUnbound(ctx context.Context, stmt parser.Statement) (*Unbou
 	if in, ok := stmt.(*parser.Insert); ok && in.Query == nil {
 		stmt = queriesOf(in)
 	}
-	return e.worst(ctx, stmt, names, planner.UnboundOf(stmt, found.Types))
+	return e.worst(ctx, stmt, names, planner.UnboundOf(stmt, found.Types), session)
 }
 
 // queriesOf returns the query of an INSERT, extended by the sub-queries in its VALUES.
@@ -139,17 +142,20 @@ func (r *run) refusalOf(p *plan.Plan) error {
 }
 
 // worst plans stmt for made-up values of its parameters, and returns the plan that reads most.
-func (e *Engine) worst(ctx context.Context, stmt parser.Statement, names []string, made *planner.Unbound) (*Unbound, error) {
+func (e *Engine) worst(ctx context.Context, stmt parser.Statement, names []string, made *planner.Unbound, session *Session) (*Unbound, error) {
 	out := &Unbound{Unclear: true, rank: -1}
 	var usual []types.Value // values that contradict no condition
 	var failed error
 	try := func(values []types.Value, rare string) error {
-		r := e.newUnbound(ctx, Args{Positional: values})
+		r := e.newUnbound(ctx, Args{Positional: values, Session: session})
 		p, err := r.plan(ctx, stmt)
 		if err != nil {
 			return err
 		}
-		u := &Unbound{Plan: p, Refused: r.refusalOf(p), If: rare}
+		u := &Unbound{Plan: p, Refused: r.refusalOf(p), If: rare, Arguments: slices.Clone(names)}
+		for i, v := range values {
+			u.Arguments[i] += " = " + v.SQL()
+		}
 		switch empty := u.has(plan.Empty); {
 		case u.Refused != nil:
 			u.rank = 3

@@ -103,6 +103,9 @@ type Stored struct {
 // a page's worth of the HBase tables of a table access, and a note if these are not all.
 func HTML(query string, p *plan.Plan, f *Figures, stored func(s *plan.Scan, most int) (tables []Stored, note string)) string {
 	d := planPage{Query: query, Verdict: planVerdict(p).String(), Hit: p.HitsPrefix(), Estimate: estimateText(p.Estimate, f), Analyzed: f != nil, MaxListed: maxListedSpans, asked: map[*plan.Subplan]bool{}}
+	if p.MadeUp != nil {
+		d.Verdict += ", " + madeUp(p)
+	}
 	steps := Steps(p.Root, nil)
 	if f != nil {
 		d.Summary, steps = f.summary(), f.Steps

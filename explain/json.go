@@ -43,6 +43,7 @@ type jsonPlan struct {
 	Limit        *int64        `json:"limit"`
 	Pieces       int           `json:"pieces,omitempty"`  // read concurrently, if statistics show that regions are large
 	Deletes      string        `json:"deletes,omitempty"` // of each row, by a DELETE
+	MadeUp       []string      `json:"made_up_arguments,omitempty"`
 	Advice       string        `json:"advice,omitempty"`
 	Warnings     []string      `json:"warnings"`
 	Inputs       []*jsonPlan   `json:"inputs,omitempty"`
@@ -124,7 +125,7 @@ func planJSON(p *plan.Plan, seen map[*plan.Subplan]bool) *jsonPlan {
 	if k, ok := sortKind(p.Root); ok {
 		out.Order = k.String()
 	}
-	out.Limit, out.Deletes = limitOf(p.Root), p.Deletes
+	out.Limit, out.Deletes, out.MadeUp = limitOf(p.Root), p.Deletes, p.MadeUp
 	return out
 }
 

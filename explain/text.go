@@ -40,6 +40,9 @@ func String(p *plan.Plan) string {
 // last line sums up.
 func Text(p *plan.Plan, f *Figures) []Line {
 	d := &drawing{figures: f}
+	if p.MadeUp != nil {
+		d.add(textf("%s", madeUp(p)))
+	}
 	d.plan(p, map[*plan.Subplan]bool{})
 	if text := estimateText(p.Estimate, f); text != "" {
 		d.add(textf("%s", text))
@@ -48,6 +51,11 @@ func Text(p *plan.Plan, f *Figures) []Line {
 		d.add(textf("%s", f.summary()))
 	}
 	return d.lines
+}
+
+// madeUp names the arguments for which p was made, if EXPLAIN had none.
+func madeUp(p *plan.Plan) string {
+	return "planned for made-up arguments: " + strings.Join(p.MadeUp, ", ")
 }
 
 // plan draws p and its sub-queries but those seen.

@@ -272,7 +272,7 @@ func (l *lowerer) tables(list []*fromNode) ([]TableExpr, error) {
 }
 
 // postgresOptions are options of PostgreSQL's EXPLAIN that have no effect: EXPLAIN always prints the complete plan.
-var postgresOptions = []string{"VERBOSE", "COSTS", "BUFFERS", "TIMING", "SUMMARY", "SETTINGS", "WAL"}
+var postgresOptions = []string{"VERBOSE", "COSTS", "BUFFERS", "TIMING", "SUMMARY", "SETTINGS", "WAL", "GENERIC_PLAN"}
 
 func (l *lowerer) explain(n *explainNode) (*Explain, error) {
 	out := &Explain{Pos: at(n.Pos), Analyze: n.Analyze, Format: "TEXT"}

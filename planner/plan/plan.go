@@ -20,6 +20,8 @@ type Plan struct {
 	Subplans []*Subplan
 	// Estimate is the estimate of the plan's reads; nil if it is unknown or was not requested.
 	Estimate *Estimate
+	// MadeUp are the arguments for which the plan was made, "$1 = 7", if EXPLAIN had none.
+	MadeUp []string
 	// Deletes describes what a DELETE removes for each row that the plan reads; "" for other statements.
 	Deletes string
 }
