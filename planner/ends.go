@@ -30,15 +30,19 @@ func (b *block) oneOfSame(s *plan.Scan, ordered, inOrder bool) {
 			used = b.used
 		}
 	case len(b.wins.calls) > 0:
+		if b.firstValues() {
+			b.first = 1
+		}
 		if b.first == 0 {
 			return
 		}
 		w := &b.wins.calls[0]
-		if e = endsOf(w.partition, w.order, ordered); e == nil {
+		told := slices.ContainsFunc(b.wins.calls, func(c windowCall) bool { return c.Func != plan.RowNumber }) // equal rows are not alike
+		if e = endsOf(w.partition, w.order, ordered && !told); e == nil {
 			return
 		}
-		e.Told = e.Told || slices.ContainsFunc(b.wins.calls, func(c windowCall) bool { return c.Func != plan.RowNumber })
-		if e.Rows = b.first; ordered && !e.Told {
+		e.Told = e.Told || told
+		if e.Rows = b.first; ordered && !told {
 			used = b.only(w.partition)
 		}
 	case b.core.Distinct:
@@ -142,10 +146,23 @@ func (b *block) endsOfGroups() *access.Ends {
 	return e
 }
 
+// firstValues reports whether the result is one row for each partition of a window, with values of its first row.
+//
+//	SELECT DISTINCT host, first_value(v) OVER (PARTITION BY host ORDER BY ts DESC)
+func (b *block) firstValues() bool {
+	w := &b.wins.calls[0]
+	return b.core.Distinct && !b.grouped && !slices.ContainsFunc(b.wins.calls, func(c windowCall) bool {
+		return c.Func != "FIRST_VALUE" || c.Frame.Start.Kind != plan.UnboundedPreceding || !sameAll(c.partition, w.partition) || !sameTerms(c.order, w.order)
+	}) && !slices.ContainsFunc(b.outs, func(o output) bool {
+		c, column := o.expr.(*expr.Column)
+		return !has(w.partition, o.expr) && (!column || c.Index < windowMark)
+	})
+}
+
 // maxFirst bounds the number of rows of a partition that are read because of a condition on row_number.
 const maxFirst = 1000
 
-// numbered sets b.first from c, a condition on b's columns, if c bounds the row number.
+// numbered sets b.first from c, a condition on b's columns, if c bounds the row number or rank.
 func (b *block) numbered(c expr.Expr) bool {
 	col, set, _, ok := expr.Sarg(c)
 	if !ok || len(set) == 0 || set[len(set)-1].Hi.IsNull() || set[len(set)-1].Hi.Type() != types.BigInt || b.grouped || b.on != nil || b.core.Distinct || col >= len(b.outs) {
@@ -153,7 +170,7 @@ func (b *block) numbered(c expr.Expr) bool {
 	}
 	out, is := b.outs[col].expr.(*expr.Column)
 	calls := b.wins.calls
-	if !is || out.Index < windowMark || calls[out.Index-windowMark].Func != plan.RowNumber {
+	if !is || out.Index < windowMark || !calls[out.Index-windowMark].Func.Numbers() {
 		return false
 	}
 	if slices.ContainsFunc(calls, func(o windowCall) bool {

@@ -44,8 +44,14 @@ func (q *query) joined(f *from, conds []expr.Expr, used []bool, want accessOrder
 	}
 	order := q.arrange(f, conds, h)
 	if len(want.by) > 0 || want.limit.Set {
-		if n, ordered, err = q.inOrder(f, order, conds, used, want, h); ordered || err != nil {
-			return n, ordered, err
+		orders := [][]int{order}
+		if o := q.sortedFirst(f, conds, want, h); o != nil {
+			orders = append(orders, o)
+		}
+		for _, o := range orders {
+			if n, ordered, err = q.inOrder(f, o, conds, used, want, h); ordered || err != nil {
+				return n, ordered, err
+			}
 		}
 	}
 	n, _, err = q.inOrder(f, order, conds, used, accessOrder{}, h)
@@ -53,6 +59,22 @@ func (q *query) joined(f *from, conds []expr.Expr, used []bool, want accessOrder
 		n, err = q.cheapest(n, f, conds, used, h)
 	}
 	return n, false, err
+}
+
+// sortedFirst returns the order that begins with the source by whose columns the result is sorted, and looks up the others, if only the
+// first rows are wanted and no condition drops rows of the others. It returns nil if that does not apply.
+func (q *query) sortedFirst(f *from, conds []expr.Expr, want accessOrder, h hints) []int {
+	if !want.limit.Set || len(want.by) == 0 || q.env.Options.NoRules || slices.Contains(f.outer, true) {
+		return nil
+	}
+	first := slices.IndexFunc(f.srcs, func(s *source) bool { return within(want.by[0].Expr, s.offset, s.offset+s.width()) })
+	for i, s := range f.srcs {
+		if own, _ := ownTerms(conds, s); first < 0 || s.table == nil || i != first && len(own)+len(s.conds) > 0 {
+			return nil
+		}
+	}
+	reach := q.reach(f, conds, h)
+	return orderFrom(first, len(f.srcs), func(i int, given []int) bool { return !reach(i, given).Wide() })
 }
 
 // inOrder joins the sources in an order; nil means as written. ordered reports whether their rows are in the order want.

@@ -20,20 +20,20 @@ func (q *query) extremes(c *parser.SelectCore, f *from, groups []expr.Expr, aggs
 	var out plan.Node
 	for i := range aggs {
 		a := &aggs[i]
-		col, ok := a.Arg.(*expr.Column)
-		if !ok || !a.Func.OneRow() || a.Filter != nil || col.Index >= len(t.Columns) || !slices.ContainsFunc(t.Layouts, func(l *catalog.Layout) bool { return l.PartOf(col.Index) != nil }) {
+		of := expr.Columns(a.Arg)
+		if len(of) != 1 || !a.Func.OneRow() || a.Filter != nil || of[0] >= len(t.Columns) || !slices.ContainsFunc(t.Layouts, func(l *catalog.Layout) bool { return l.PartOf(of[0]) != nil }) {
 			return nil, nil
 		}
 		conds := conds
-		if !t.Columns[col.Index].NotNull { // MIN and MAX ignore NULL
-			conds = append(slices.Clip(conds), &expr.IsNull{Pos: col.Pos, X: col, Not: true})
+		if _, column := a.Arg.(*expr.Column); !column || !t.Columns[of[0]].NotNull { // MIN and MAX ignore NULL
+			conds = append(slices.Clip(conds), &expr.IsNull{Pos: a.Arg.Position(), X: a.Arg, Not: true})
 		}
 		want := accessOrder{by: []plan.SortTerm{{Expr: a.Arg, Desc: a.Func == plan.Max}}, limit: plan.AtMost(1)}
 		node, ordered, err := q.source(f.srcs[0], conds, used, want, h)
 		if err != nil {
 			return nil, err
 		}
-		if s, ok := node.(*plan.Scan); !ok || !ordered || s.Access == plan.Empty {
+		if s, ok := node.(*plan.Scan); !ordered || ok && s.Access == plan.Empty {
 			return nil, nil
 		}
 		var one plan.Node = &plan.Aggregate{Input: node, Aggs: aggs[i : i+1]}

@@ -83,12 +83,50 @@ func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder
 		}
 	}
 	ordered := len(want.by) > 0 && scan.Order != plan.NoOrder
-	if !ordered && scan.Access.Wide() && (want.limit.Set || want.few > 0) && len(want.by) > 0 && !q.pieces {
+	if ordered || len(want.by) == 0 || !want.limit.Set && want.few == 0 || q.pieces || scan.Access < plan.RangeScan {
+		return scan, ordered, nil
+	}
+	if scan.Access.Wide() {
 		if u, err := q.nullsLast(s, own, used, want, h); u != nil || err != nil {
 			return u, true, err
 		}
 	}
-	return scan, ordered, nil
+	if n, err := q.coarsely(s, own, used, want, h); n != nil || err != nil {
+		return n, true, err
+	}
+	return scan, false, nil
+}
+
+// coarsely reads the first rows of s in an order that a key, or the names of the HBase tables, follow coarsely: the days of a time from
+// the last one on, and the rows of each day sorted. It returns nil if there is no such key.
+func (q *query) coarsely(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (plan.Node, error) {
+	step := want.by[0]
+	col, ok := step.Expr.(*expr.Column)
+	if !ok || q.env.Options.NoRules || q.env.Options.NoOrder {
+		return nil, nil
+	}
+	for _, l := range s.table.Layouts {
+		for _, p := range slices.Concat(l.Stored.Parts, l.Key.Parts) {
+			if p.Literal != nil || p.Nullable() || p.Monotone() == 0 || p.Injective() || !slices.Equal(p.Columns, []int{col.Index}) {
+				continue
+			}
+			step.Expr, step.Desc = p.Expr, want.by[0].Desc != (p.Monotone() < 0)
+			days := accessOrder{by: []plan.SortTerm{step}, few: max(1, want.few, want.limit.Rows)}
+			req, err := q.request(s, own, used, days, h)
+			if err != nil {
+				return nil, err
+			}
+			scan, err := q.env.access(req)
+			if err != nil {
+				return nil, err
+			}
+			if scan.Order != plan.NoOrder {
+				scan.Wanted = days.few
+				return &plan.Sort{Input: scan, By: append(days.by, want.by...), Limit: want.limit, Sorted: 1}, nil
+			}
+		}
+	}
+	return nil, nil
 }
 
 // nullsLast reads the first rows of s in an order from an INDEX that has none with NULL, and those with NULL behind them if they are wanted;

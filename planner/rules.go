@@ -23,6 +23,8 @@ import (
 //	tries, wanted   LIMIT ends groups, DISTINCT, joins and sorts early if their rows are in the order of a key, or of its first terms (ordering.go)
 //	oneOfSame       only the first or last rows of each group are read if the result needs no others (ends.go)
 //	united          an OR whose terms bind different layouts is read from each of them (union.go)
+//	coarsely        the first rows of an order that a key, or the names of tables, have by steps are read step by step (request.go)
+//	sortedFirst     a join begins with the source by whose columns it is sorted if few rows are wanted (join.go)
 //	nullsLast       rows in the order of an INDEX come before those with NULL, which it lacks (request.go)
 //	grouped         a sub-query for each row that no key binds is read once for all rows (grouped.go)
 //	under           conditions on a LATERAL query go into it (lateral.go)
@@ -38,7 +40,7 @@ const maxNarrowed = 4
 type narrowing struct {
 	conds []expr.Expr
 	done  []bool
-	first bool // a condition on row_number limits the rows of each partition
+	first bool // a condition on row_number or rank limits the rows of each partition
 }
 
 // exact reports whether e has equal values for equal operands: 1.0 and 1.00 are equal, but their texts are not.

@@ -231,6 +231,9 @@ func (g *lawWorld) check(where string, order []parser.OrderTerm, maxSpans int) {
 	for i, rs := range read {
 		sp := s.Spans[i]
 		slices.SortFunc(rs, func(a, b stored) int {
+			if c := strings.Compare(a.at[s.Layout].table, b.at[s.Layout].table); c != 0 { // tables that are listed are read one after the other
+				return c
+			}
 			if len(sp.SignSplit) > 0 {
 				if c := btoi(bytes.Compare(a.at[s.Layout].key, sp.SignSplit) < 0) - btoi(bytes.Compare(b.at[s.Layout].key, sp.SignSplit) < 0); c != 0 {
 					return c

@@ -32,17 +32,30 @@ func (o *keyOrder) ask(of int, v types.Value) {
 
 // order decides whether the spans return the wanted order when they are read in key order, in reverse, or merged.
 func (c *candidate) order(req *Request, off bool) {
-	if len(req.OrderBy) == 0 || off || c.scan.ListTables || c.scan.CapHit || len(c.spans) == 0 { // spans that were widened overlap in any way
+	if len(req.OrderBy) == 0 || off || c.scan.CapHit || len(c.spans) == 0 { // spans that were widened overlap in any way
 		return
 	}
+	if !c.inOrder(req, true) && !c.scan.ListTables {
+		c.inOrder(req, false)
+	}
+}
+
+// inOrder is order. With coarsely, it uses key parts and names of HBase tables that follow the order coarsely, such as the day of a time:
+// days come one after the other, and each must have its rows in order. Without it, rows of several days are merged.
+func (c *candidate) inOrder(req *Request, coarsely bool) bool {
 	dir, merge := 0, false
+	terms := c.varying(req.OrderBy)
+	byName := c.scan.ListTables || coarsely && slices.ContainsFunc(c.spans, func(s keySpan) bool { return s.Table != c.spans[0].Table })
+	if byName && !coarsely {
+		return false
+	}
 	var first keyOrder
 	var fix *catalog.Column
 	orders := make([]keyOrder, len(c.spans))
 	for i := range c.spans {
-		o, ok := c.spanOrder(&c.spans[i], req.OrderBy)
+		o, ok := c.spanOrder(&c.spans[i], terms, byName, coarsely)
 		if !ok || dir != 0 && o.dir != 0 && o.dir != dir {
-			return
+			return false
 		}
 		if o.dir != 0 {
 			dir = o.dir
@@ -50,7 +63,7 @@ func (c *candidate) order(req *Request, off bool) {
 		if i == 0 {
 			first = o
 		} else if !bytes.Equal(o.asked, first.asked) || !bytes.Equal(o.nulls, first.nulls) {
-			return
+			return false
 		} else if !bytes.Equal(o.fixed, first.fixed) {
 			merge = true
 		}
@@ -60,11 +73,11 @@ func (c *candidate) order(req *Request, off bool) {
 		}
 		orders[i] = o
 	}
-	if merge && (req.Unmerged || c.scan.Entries && (first.asked != nil || !c.entriesTell(req.OrderBy))) {
-		return // the merge would also contain entries of rows that do not match
+	if merge && (c.scan.ListTables || req.Unmerged || c.scan.Entries && (first.asked != nil || !c.entriesTell(req.OrderBy))) {
+		return false // the merge would also contain entries of rows that do not match
 	}
-	if fix != nil && (dir > 0 || len(c.spans) > 1) {
-		return
+	if fix != nil && (dir > 0 || len(c.spans) > 1 || c.scan.ListTables) {
+		return false
 	}
 	for i, o := range orders {
 		c.spans[i].SignSplit = o.signSplit
@@ -79,6 +92,7 @@ func (c *candidate) order(req *Request, off bool) {
 		c.scan.Order = plan.KeyOrder
 	}
 	c.scan.Reversed = dir < 0
+	return true
 }
 
 // entriesTell reports whether entries, which are merged before their rows are looked up, contain the columns of terms.
@@ -101,17 +115,102 @@ func (c *candidate) unordered() {
 	}
 }
 
-// spanOrder compares the terms with the order of the key's parts within one span.
-func (c *candidate) spanOrder(s *keySpan, terms []plan.SortTerm) (keyOrder, bool) {
-	o := keyOrder{fixed: append([]byte(s.Table), 0)}
-	if col, ok := termColumn(terms[0]); ok && col == len(c.scan.Table.Columns) && c.scan.Layout.Kind == catalog.Primary { // _key
-		if o.dir = 1; terms[0].Desc {
-			o.dir = -1
+// along is the relation of a key part to a term of an order.
+type along uint8
+
+const (
+	unrelated along = iota
+	equal           // they determine each other
+	finer           // the part determines the term: ORDER BY DATE(ts) and the part ts
+	coarser         // the term determines the part: ORDER BY ts and the part DATE(ts)
+)
+
+// follows returns the relation of p to e, and +1 if its bytes rise with e, as far as Order applies, or -1 if they fall. reads reports
+// that p determines its column.
+func follows(p *catalog.Part, e expr.Expr, reads bool) (m int, f along) {
+	if len(p.Columns) != 1 || p.Monotone() == 0 {
+		return 0, unrelated
+	}
+	reads = reads || p.Injective()
+	switch c, column := e.(*expr.Column); {
+	case column && c.Index != p.Columns[0], !column && p.Nullable():
+		return 0, unrelated
+	case column && reads:
+		return p.Rises(), equal
+	case column && !p.Nullable():
+		return p.Rises(), coarser
+	case expr.Same(e, p.Expr):
+		return p.Rises() * p.Monotone(), equal
+	case column || !reads:
+		return 0, unrelated
+	}
+	dir, strict := expr.Monotone(e, p.Columns[0], expr.Stored{})
+	switch {
+	case dir == 0:
+		return 0, unrelated
+	case strict:
+		return dir * p.Rises(), equal
+	}
+	return dir * p.Rises(), finer
+}
+
+// varying returns terms from the first one on that is not known to have one value in all rows.
+func (c *candidate) varying(terms []plan.SortTerm) []plan.SortTerm {
+	for len(terms) > 0 {
+		col, ok := termColumn(terms[0])
+		if !ok || slices.ContainsFunc(c.spans, func(s keySpan) bool {
+			return !isConstant(&s, col) || !s.proven.of(col).SubsetOf(c.spans[0].proven.of(col))
+		}) {
+			break
 		}
-		return o, !c.scan.AllVersions && !packed(c.scan.Table)
+		terms = terms[1:]
+	}
+	return terms
+}
+
+// nameOrder begins the order of a span with the names of the HBase tables, and returns the other terms. ok is false if the names do not
+// follow the first term that has different values.
+func (c *candidate) nameOrder(o *keyOrder, terms []plan.SortTerm) (rest []plan.SortTerm, ok bool) {
+	at := slices.IndexFunc(c.scan.Layout.Stored.Parts, func(p *catalog.Part) bool { return p.Literal == nil })
+	p := c.scan.Layout.Stored.Parts[at]
+	if len(terms) == 0 {
+		return nil, true
+	}
+	if p.Width() == catalog.Variable || p.Order() != catalog.Ascending || p.Nullable() ||
+		slices.ContainsFunc(c.scan.Layout.Stored.Parts[at+1:], func(p *catalog.Part) bool { return p.Literal == nil }) {
+		return nil, false
+	}
+	m, f := follows(p, terms[0].Expr, false)
+	if o.dir = m; terms[0].Desc {
+		o.dir = -m
+	}
+	switch {
+	case f == equal, f == finer && len(terms) == 1:
+		return terms[1:], true
+	case f == coarser:
+		return terms, true
+	}
+	return nil, false
+}
+
+// spanOrder compares the terms with the order of the key's parts within one span. coarsely is that of inOrder.
+func (c *candidate) spanOrder(s *keySpan, terms []plan.SortTerm, byName, coarsely bool) (o keyOrder, ok bool) {
+	if !byName {
+		o.fixed = append([]byte(s.Table), 0)
+	} else if terms, ok = c.nameOrder(&o, terms); !ok {
+		return o, false
+	}
+	if len(terms) > 0 {
+		if col, ok := termColumn(terms[0]); ok && col == len(c.scan.Table.Columns) && c.scan.Layout.Kind == catalog.Primary { // _key
+			if o.dir = 1; terms[0].Desc {
+				o.dir = -1
+			}
+			return o, !c.scan.AllVersions && !packed(c.scan.Table)
+		}
 	}
 	parts := c.scan.Layout.Key.Parts
 	open := false // a previous part is not constant
+	held := -1    // the part that is finer than the previous term
 	for i := 0; i < len(parts); {
 		if len(terms) == 0 {
 			break
@@ -123,20 +222,26 @@ func (c *candidate) spanOrder(s *keySpan, terms []plan.SortTerm) (keyOrder, bool
 		}
 		constant := s.Key || s.begun > i+1
 		col, isCol := termColumn(terms[0])
-		if isCol && len(p.Columns) == 1 && p.Columns[0] == col {
-			if ok := c.matchPart(&o, s, i, col, terms[0], constant, open); ok {
-				terms = terms[1:]
-				open = open || !constant
-				i++
-				continue
-			}
-		}
+		f := c.matchPart(&o, s, i, terms[0], constant, open, coarsely)
 		switch {
+		case f == equal:
+			terms = terms[1:]
+			open = open || !constant
+			i++
+		case f == finer:
+			if terms = terms[1:]; !constant {
+				held = i
+			}
+		case f == coarser:
+			open = open || !constant
+			i++
+		case isCol && isConstant(s, col) && (held == i || !constant):
+			terms = terms[1:]
+		case held == i:
+			return o, false
 		case constant:
 			o.fixed = append(o.fixed, s.partBytes(c.scan.Layout.Key, i)...)
 			i++
-		case isCol && isConstant(s, col):
-			terms = terms[1:]
 		default: // rows of the span differ in this part, but the wanted rows may not
 			if v, ok := s.sets.single(col); isCol && ok {
 				o.ask(col, v)
@@ -191,12 +296,16 @@ func (s *keySpan) partBytes(k *catalog.Composite, i int) []byte {
 	return s.Start[start:end]
 }
 
-// matchPart reports whether part i sorts like column col. It adds to o what reading in that order requires.
-func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, term plan.SortTerm, constant, open bool) bool {
+// matchPart returns the relation of part i to term. It adds to o what reading in that order requires.
+func (c *candidate) matchPart(o *keyOrder, s *keySpan, i int, term plan.SortTerm, constant, open, coarsely bool) along {
 	p := c.scan.Layout.Key.Parts[i]
-	m := p.Rises()
-	if m == 0 || !p.Injective() && !c.scan.Layout.ReadFrom(col, i) {
-		return false
+	if len(p.Columns) != 1 {
+		return unrelated
+	}
+	col := p.Columns[0]
+	m, f := follows(p, term.Expr, c.scan.Layout.ReadFrom(col, i))
+	if f == unrelated || f == coarser && !coarsely {
+		return unrelated
 	}
 	dir := m
 	if term.Desc {
@@ -205,20 +314,20 @@ func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, term plan.Sor
 	if p.Nullable() && term.NullsFirst != (dir > 0) { // NULL sorts before all values
 		null := s.sets.of(col) == nil
 		if !constant && (null || c.scan.Entries && s.proven.of(col) == nil) {
-			return false // entries of rows that do not match would be merged, too
+			return unrelated // entries of rows that do not match would be merged, too
 		}
 		o.nulls = strconv.AppendBool(binary.AppendVarint(o.nulls, int64(col)), null)
 	}
 	if o.dir != 0 && o.dir != dir {
-		return false
+		return unrelated
 	}
 	switch p.Order() {
 	case catalog.Unordered:
-		return false
+		return unrelated
 	case catalog.TwosComplement:
 		if !nonNegative(p, col, s) {
-			if open || m != p.Monotone() {
-				return false
+			if open || p.Rises() != p.Monotone() {
+				return unrelated
 			}
 			o.uneven = true
 			if !constant {
@@ -227,28 +336,29 @@ func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, term plan.Sor
 		}
 	case catalog.Lexical:
 		if !p.PrefixFirst() {
-			return false
+			return unrelated
 		}
 	case catalog.Terminated:
 		if !p.PrefixFirst() {
-			if m != p.Monotone() {
-				return false
+			if p.Rises() != p.Monotone() || f != equal {
+				return unrelated
 			}
 			o.uneven = true
 			if constant {
 				break
 			}
 			if open || dir > 0 || p.FixedTail() > 0 {
-				return false
+				return unrelated
 			}
-			if _, ok := p.Column(); !ok {
-				return false
+			_, column := termColumn(term)
+			if _, ok := p.Column(); !ok || !column {
+				return unrelated
 			}
 			o.prefixFix = c.scan.Table.Columns[col]
 		}
 	}
 	o.dir = dir
-	return true
+	return f
 }
 
 // nonNegative reports whether p is not negative for any of the values that col can have.
