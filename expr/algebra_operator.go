@@ -73,6 +73,11 @@ func addAlgebra(sign int64) *Algebra {
 
 func init() { // in init, because they look up functions
 	Builtins().Lookup("-").Key.As = withoutRest
+	Builtins().Lookup("+").Key.As = digits
+	Builtins().Lookup("ARRAY_TO_STRING").Key = &Algebra{Arg: NoArg, As: joinedArray}
+	for _, name := range []string{"BTRIM", "LTRIM", "RTRIM"} {
+		Builtins().Lookup(name).Key.As = trimmedFirst
+	}
 	intervalAlgebra.As = inMilliseconds
 	Builtins().Lookup("FORMAT").Key = &Algebra{Arg: NoArg, As: joinedByFormat}
 	Builtins().Lookup("RTRIM").Key.WithoutEnd = withoutEnd(false)
@@ -105,6 +110,81 @@ func withoutRest(c *Call) Expr {
 	}
 	whole := &Call{Pos: c.Pos, Func: Builtins().Lookup("/"), Args: rest.Args, Typ: c.Typ}
 	return &Call{Pos: c.Pos, Func: Builtins().Lookup("*"), Args: []Expr{whole, rest.Args[1]}, Typ: c.Typ}
+}
+
+// coarser is the field of a moment in which a field begins again.
+var coarser = map[string]string{"month": "year", "doy": "year", "day": "month", "hour": "day", "minute": "hour"}
+
+// digits returns a call of ts alone for a sum in which fields of ts, from the year on, have digits of their own: it rises.
+//
+//	EXTRACT(year FROM ts) * 100 + EXTRACT(month FROM ts)
+func digits(c *Call) Expr {
+	var x Expr
+	finer, below := "", int64(0) // the field after this one, and the greatest difference of all fields after it
+	for rest := Expr(c); rest != nil; {
+		term := rest
+		rest = nil
+		if sum, ok := term.(*Call); ok && sum.Func == c.Func {
+			rest, term = sum.Args[0], sum.Args[1]
+		}
+		weight := int64(1)
+		if product, ok := integral(term).(*Call); ok && product.Func.Name == "*" {
+			if weight, ok = product.constInt(1); !ok {
+				return nil
+			}
+			term = product.Args[0]
+		}
+		part, ok := integral(term).(*Call)
+		if !ok || part.Func.Name != "EXTRACT" || x != nil && !Same(x, part.Args[1]) || weight <= below {
+			return nil
+		}
+		k, ok := part.Args[0].(*Const)
+		if !ok || finer != "" && field(k.Val) != coarser[finer] {
+			return nil
+		}
+		finer, x = field(k.Val), part.Args[1]
+		of := fieldDomain[finer]
+		below += weight * (of.hi - of.lo)
+	}
+	if finer != "year" {
+		return nil
+	}
+	of := Map(c, func(e Expr) Expr {
+		if Same(e, x) {
+			return &Column{Typ: x.Type()}
+		}
+		return e
+	})
+	eval := func(env *Env, args []types.Value) (types.Value, error) { return of.Eval(&Env{Row: args}) }
+	return &Call{Pos: c.Pos, Typ: c.Typ, Args: []Expr{x}, Func: &Function{Name: c.Func.Name, strict: true, Eval: eval, Key: &Algebra{Pieces: allPieces(rises)}}}
+}
+
+// integral returns e without casts between types of integers.
+func integral(e Expr) Expr {
+	if c, ok := e.(*Cast); ok && c.Typ.IsInteger() && c.X.Type().IsInteger() {
+		return integral(c.X)
+	}
+	return e
+}
+
+// trimmedFirst returns UPPER(TRIM(x)) for TRIM(UPPER(x)), and so on: spaces have no case.
+func trimmedFirst(c *Call) Expr {
+	of, ok := c.Args[0].(*Call)
+	if !ok || of.Func.Name != "UPPER" && of.Func.Name != "LOWER" || len(c.Args) == 2 && c.constText(1) != " " {
+		return nil
+	}
+	trim := *c
+	trim.Args = append([]Expr{of.Args[0]}, c.Args[1:]...)
+	return &Call{Pos: c.Pos, Func: of.Func, Args: []Expr{&trim}, Typ: of.Typ}
+}
+
+// joinedArray returns CONCAT_WS(s, a, b) for ARRAY_TO_STRING(ARRAY[a, b], s).
+func joinedArray(c *Call) Expr {
+	of, ok := c.Args[0].(*Call)
+	if !ok || of.Func.Name != "ARRAY" || len(c.Args) > 2 || slices.ContainsFunc(of.Args, func(x Expr) bool { return x.Type() != types.String && !x.Type().IsInteger() }) {
+		return nil
+	}
+	return &Call{Pos: c.Pos, Func: Builtins().Lookup("CONCAT_WS"), Args: append([]Expr{c.Args[1]}, of.Args...), Typ: types.String}
 }
 
 // inMilliseconds is for a constant moment and a multiple of an interval: TIMESTAMP 'epoch' + n * INTERVAL '1 second'.

@@ -150,14 +150,13 @@ var lengthAlgebra = &Algebra{Inverse: func(c *Call, out types.Set, _ Window) (pr
 	return pre, types.SetOf(types.Interval{Lo: types.NewInt(1)}).SubsetOf(longer), true
 }}
 
-// extensions returns the texts that begin with one of those in out, if these are few.
-func extensions(out types.Set) (pre types.Set, exact, ok bool) {
-	var ivs []types.Interval
-	for _, iv := range out {
-		if !iv.IsPoint() || iv.Lo.Text() == "" {
-			return nil, false, false
-		}
-		ivs = append(ivs, PrefixInterval(iv.Lo.Text()))
+// invertHead inverts functions whose result is a beginning of their argument.
+func invertHead(out types.Set) (pre types.Set, exact, ok bool) {
+	ivs := make([]types.Interval, len(out))
+	for i, iv := range out {
+		p, _ := commonPrefix(iv)
+		ivs[i] = PrefixInterval(p)
+		ivs[i].Lo = iv.Lo
 	}
 	return types.SetOf(ivs...), false, true
 }
@@ -505,7 +504,7 @@ var leftAlgebra = &Algebra{
 			return nil, false, false
 		}
 		if n < 0 { // some more characters follow
-			return extensions(out)
+			return invertHead(out)
 		}
 		return invertLeft(c, n, out)
 	},

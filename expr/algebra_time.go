@@ -35,21 +35,36 @@ var intervalAlgebra = &Algebra{
 }
 
 // zoneAlgebra is the algebra of AT TIME ZONE.
-var zoneAlgebra = &Algebra{Arg: 1, Inverse: func(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
-	k, ok := c.Args[0].(*Const)
-	if !ok || k.Val.IsNull() {
-		return nil, false, false
-	}
-	loc, err := types.Zone(k.Val.Text())
+var zoneAlgebra = &Algebra{Arg: 1, Image: func(c *Call, in types.Set) (walls types.Set, ok bool) {
+	loc, ok := c.zone()
 	switch {
-	case err != nil:
-		return nil, false, false
+	case !ok || in.IsAll():
+		return nil, false
 	case c.moment() == types.LocalTimestamp:
+		return fromWall(in, loc), true
+	}
+	walls, _ = toWall(in, loc)
+	return walls, true
+}, Inverse: func(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
+	loc, ok := c.zone()
+	if ok && c.moment() == types.LocalTimestamp {
 		pre, exact = toWall(out, loc)
 		return pre, exact, true
+	} else if ok {
+		pre = fromWall(out, loc)
 	}
-	return fromWall(out, loc), true, true
+	return pre, true, ok
 }}
+
+// zone returns the time zone of AT TIME ZONE.
+func (c *Call) zone() (*time.Location, bool) {
+	k, ok := c.Args[0].(*Const)
+	if !ok || k.Val.IsNull() {
+		return nil, false
+	}
+	loc, err := types.Zone(k.Val.Text())
+	return loc, err == nil
+}
 
 // toWall returns wall-clock times in loc, among them all those that Cast converts to a moment in out. exact reports that
 // there are no others: no clock changes near the ends of out.
@@ -160,6 +175,14 @@ func (c *Call) beforeMonths(out types.Set) (types.Set, bool) {
 	return types.SetOf(pre...), true
 }
 
+// momentAs returns the DATE or TIMESTAMP of type t at ms milliseconds after 1970.
+func momentAs(t types.Type, ms int64) types.Value {
+	if t == types.Date {
+		ms = floorDiv(ms, types.MillisPerDay)
+	}
+	return types.NewIntOf(t, ms)
+}
+
 // fixedInterval returns the milliseconds that the call adds to a TIMESTAMP; ok is false if they vary.
 func (c *Call) fixedInterval() (ms int64, ok bool) {
 	k, isConst := c.Args[1].(*Const)
@@ -263,12 +286,7 @@ func unitPieces(in types.Interval, least int64, start, next func(time.Time) time
 	if lo < -maxCivil || hi > maxCivil || (hi-lo)/least > mostPeriods {
 		return nil
 	}
-	of := func(t time.Time) types.Value {
-		if in.Lo.Type() == types.Date {
-			return types.NewDate(floorDiv(t.Unix(), 86400))
-		}
-		return types.NewIntOf(in.Lo.Type(), t.UnixMilli())
-	}
+	of := func(t time.Time) types.Value { return momentAs(in.Lo.Type(), t.UnixMilli()) }
 	for t := start(time.UnixMilli(lo).UTC()); t.UnixMilli() <= hi; t = next(t) {
 		out = append(out, Piece{In: types.Interval{Lo: of(t), Hi: of(next(t)), HiOpen: true}})
 	}

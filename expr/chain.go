@@ -34,7 +34,7 @@ type chain struct {
 // unsorted is a stretch on which an expression rises and falls; its values are in values.
 type unsorted struct {
 	stretch
-	values types.Interval
+	values types.Set
 	width  int // of all texts in values; 0: unknown
 }
 
@@ -226,7 +226,7 @@ func (c *chain) preimage(out, within types.Set) (s types.Set, exact, ok bool) {
 		}
 	}
 	for _, m := range c.mixed {
-		if !types.SetOf(m.values).Intersect(out).IsEmpty() {
+		if !m.values.Intersect(out).IsEmpty() {
 			c.rest = append(c.rest, m.stretch)
 		}
 	}
@@ -291,7 +291,7 @@ func (c *chain) image(in types.Set) (types.Set, bool) {
 		ivs = append(ivs, iv)
 	}
 	for _, m := range c.mixed {
-		ivs = append(ivs, m.values)
+		ivs = append(ivs, m.values...)
 	}
 	return types.SetOf(ivs...), true
 }
@@ -373,15 +373,16 @@ func (c *chain) extend(n int) {
 		var held []stretch
 		for _, p := range l.pieces(in) {
 			s, ok := c.where(n, r, p.In)
-			if !ok || p.IfEven && !r.even {
+			uneven := p.IfEven && !r.even
+			if !ok || uneven && p.Mixed == nil {
 				continue
 			}
 			held = append(held, s)
-			if p.Mixed == nil {
+			if p.Mixed == nil || p.IfEven && !uneven {
 				add(s, r, p)
 				continue
 			}
-			m := unsorted{s, *p.Mixed, 0}
+			m := unsorted{s, types.SetOf(*p.Mixed), 0}
 			if v, ok := c.eval(n+1, s.lo); p.Even && ok {
 				m.width = len(v.Text())
 			}
@@ -394,18 +395,54 @@ func (c *chain) extend(n int) {
 	c.runs = next
 }
 
-// extendMixed is extend for values that both rise and fall: only the storable ones are kept.
+// extendMixed is extend for values that both rise and fall: only the set of the results is known.
 func (c *chain) extendMixed(l *link) {
 	var left []unsorted
 	for _, m := range c.mixed {
+		values, ok := l.over(m.values)
 		switch {
-		case l.e != nil:
+		case !ok:
 			c.rest = append(c.rest, m.stretch)
-		case l.stored.Width == 0 || m.width <= l.stored.Width:
-			left = append(left, m)
+		case l.e != nil:
+			left = append(left, unsorted{m.stretch, values, 0})
+		case !values.IsEmpty() && (l.stored.Width == 0 || m.width <= l.stored.Width):
+			left = append(left, unsorted{m.stretch, values, m.width})
 		}
 	}
 	c.mixed = left
+}
+
+// over returns values that include those of l for all arguments in in; ok is false if they are unknown.
+func (l *link) over(in types.Set) (out types.Set, ok bool) {
+	if l.e == nil { // other values cannot be stored
+		return in.Intersect(types.SetOf(l.stored.In)), true
+	}
+	arg, _ := piecewise(l.e)
+	end := func(v types.Value) types.Value { // NULL where it fails: there is no bound
+		if out, ok := l.apply(v); ok && !v.IsNull() {
+			return out
+		}
+		return types.Value{}
+	}
+	var ivs, held []types.Interval
+	for _, iv := range in {
+		for _, p := range l.pieces(iv) {
+			if p.IfEven && p.Mixed == nil {
+				continue
+			}
+			for _, of := range types.SetOf(p.in(arg.Type())).Intersect(types.SetOf(iv)) {
+				to := types.Interval{Lo: end(of.Lo), Hi: end(of.Hi)}
+				switch {
+				case p.Mixed != nil:
+					to = *p.Mixed
+				case p.Falls:
+					to.Lo, to.Hi = to.Hi, to.Lo
+				}
+				held, ivs = append(held, of), append(ivs, to)
+			}
+		}
+	}
+	return types.SetOf(ivs...), !l.noisy() && in.SubsetOf(types.SetOf(held...))
 }
 
 // last returns the greatest number from lo to hi-1 for which ok is true. ok must be true for lo, and from some number on

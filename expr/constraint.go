@@ -241,9 +241,10 @@ type Solver struct {
 	Parts   []Expr
 	First   int
 	Columns interface {
-		NotNull(col int) bool    // reports whether no row has NULL in the column
-		NoBlankEnd(col int) bool // reports whether no text in the column ends with a space
-		Width(col int) int       // greatest number of bytes of a text in the column; 0: any number
+		NotNull(col int) bool     // reports whether no row has NULL in the column
+		NoBlankEnd(col int) bool  // reports whether no text in the column ends with a space
+		Width(col int) int        // greatest number of bytes of a text in the column; 0: any number
+		Held(col int) []types.Set // sets that contain the values that keys can hold; none: all
 	}
 	// Window returns a set that contains the column's values: the Constraint applies to no other rows.
 	Window func(col int) types.Set
@@ -255,9 +256,99 @@ func (s *Solver) Solve(e Expr) Constraint {
 	return f.where(e, onlyTrue)
 }
 
-// SolveBoth returns the Constraint of two comparisons of the same expression with constants, if it may be narrower than
-// their conjunction: the numbers from 500 to 700 have texts of three digits, while each half has texts of any length.
-func (s *Solver) SolveBoth(a, b Expr) (Constraint, bool) {
+// SolveAll returns the Constraints of conditions that must all be true.
+func (s *Solver) SolveAll(es []Expr) []Constraint {
+	f := finder{Solver: s}
+	return f.conjunction(es)
+}
+
+// conjunction returns the Constraints of terms that must all be true. It solves those that are not tight again, for the
+// values that the others and the keys allow: a month within a year, bits within a number of 32 bits.
+func (f *finder) conjunction(terms []Expr) []Constraint {
+	cs := f.each(terms, onlyTrue)
+	loose := func(i int) bool { return i < len(cs) && !cs[i].IsTight() }
+	if f.depth > 8 || !slices.ContainsFunc(cs, func(c Constraint) bool { return !c.IsTight() }) {
+		return cs
+	}
+	for i := range terms {
+		if loose(i) && loose(i+1) {
+			if is, ok := f.both(terms[i], terms[i+1]); ok && !is.IsTight() {
+				cs[i], cs[i+1] = is, is
+			}
+		}
+	}
+	w := f.given(cs)
+	defer func() { f.Solver = w.outer }()
+	for i, e := range terms {
+		c := &cs[i]
+		if !loose(i) || c.Kind == One && !c.Null && !c.Set.IsAll() || !slices.ContainsFunc(Columns(e), func(col int) bool { return w.of(col) != nil }) {
+			continue
+		}
+		is, both := Constraint{}, false
+		if loose(i + 1) {
+			is, both = f.both(e, terms[i+1])
+		}
+		if !both {
+			is = f.where(e, onlyTrue)
+		}
+		if is.Kind == One && w.of(is.Col) != nil && w.of(is.Col).SubsetOf(is.Set) {
+			continue
+		}
+		if *c = is; both {
+			cs[i+1] = is
+		}
+		if is.Kind == One {
+			delete(w.known, is.Col)
+		}
+	}
+	return cs
+}
+
+// given limits what f solves next to rows in which all of cs are true, until the caller sets f.Solver to outer again.
+func (f *finder) given(cs []Constraint) *windows {
+	w, within := &windows{outer: f.Solver, terms: cs, known: map[int]types.Set{}}, *f.Solver
+	within.Window = w.of
+	f.Solver = &within
+	return w
+}
+
+// windows are the values that columns can have where all of terms are true.
+type windows struct {
+	outer *Solver
+	terms []Constraint
+	known map[int]types.Set // nil: all values
+}
+
+func (w *windows) of(col int) types.Set {
+	set, known := w.known[col]
+	if known {
+		return set
+	}
+	var sets []types.Set
+	if w.outer.Window != nil {
+		if s := w.outer.Window(col); s != nil {
+			sets = append(sets, s)
+		}
+	} else if w.outer.Columns != nil {
+		sets = w.outer.Columns.Held(col)
+	}
+	for i := range w.terms {
+		if is := &w.terms[i]; is.Kind == One || is.Kind == Either {
+			if s, null, _ := is.Column(col); !null && !s.IsAll() {
+				sets = append(sets, s)
+			}
+		}
+	}
+	if len(sets) > 0 {
+		set = types.IntersectAll(sets)
+	}
+	w.known[col] = set
+	return set
+}
+
+// both returns the Constraint of two comparisons of the same expression with constants, which may be narrower than their
+// conjunction: the numbers from 500 to 700 have texts of three digits, while each half has texts of any length.
+func (f *finder) both(a, b Expr) (Constraint, bool) {
 	var x Expr
 	all := among{set: types.All()}
 	for _, e := range []Expr{a, b} {
@@ -271,7 +362,6 @@ func (s *Solver) SolveBoth(a, b Expr) (Constraint, bool) {
 		}
 		x, all.set = c.X, all.set.Intersect(compareSet(c.Op, k.Val, c.X.Type()))
 	}
-	f := finder{Solver: s}
 	return f.where(x, all), true
 }
 
@@ -353,6 +443,9 @@ func contains(x, e Expr) bool {
 func Concerns(cond, part Expr) bool {
 	if l, ok := cond.(*Like); ok && l.Fold {
 		return Concerns(lowered(l.X), part)
+	}
+	if as := reworded(cond); as != cond {
+		return Concerns(as, part)
 	}
 	return contains(part, cond) || slices.ContainsFunc(Children(cond), func(x Expr) bool { return Concerns(x, part) })
 }

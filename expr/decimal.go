@@ -48,7 +48,7 @@ func (s *decimalSearch) side(n int64, iv types.Interval) int {
 
 // begin restricts the search to the values of p for which the link can be evaluated; ok is false if these are unknown.
 func (s *decimalSearch) begin(p Piece) (ok bool) {
-	if s.falls, s.piece = p.Falls, p.In; p.Mixed != nil || p.IfEven {
+	if s.falls, s.piece = p.Falls, p.in(types.Decimal); p.Mixed != nil || p.IfEven {
 		return false
 	}
 	end := func(v types.Value, open bool, far float64, inward int64) (n int64, more, ok bool) {
@@ -71,11 +71,6 @@ func (s *decimalSearch) begin(p Piece) (ok bool) {
 	s.hi, s.behind, ok2 = end(p.In.Hi, p.In.HiOpen, farDecimal, -1)
 	if !ok1 || !ok2 {
 		return false
-	}
-	for _, v := range []*types.Value{&s.piece.Lo, &s.piece.Hi} {
-		if d, err := types.Cast(*v, types.Decimal, nil); err == nil {
-			*v = d
-		}
 	}
 	switch can1, can2 := s.can(s.lo), s.can(s.hi); {
 	case !can1 && !can2:
@@ -135,4 +130,25 @@ func ofDecimals(e Expr, out types.Set) (x Expr, pre types.Set, ok bool) {
 		}
 	}
 	return x, types.SetOf(ivs...), len(pieces) > 0 && !s.failed
+}
+
+// ScaleFree reports whether e is no DECIMAL and has equal values for equal DECIMALs of other scales: its functions rise or
+// fall with their arguments.
+func ScaleFree(e Expr) bool {
+	if e.Type() == types.Decimal {
+		return false
+	}
+	for {
+		arg, ok := piecewise(e)
+		if !ok {
+			return false
+		}
+		if l := newLink(e); l.noisy() || len(l.pieces(types.Interval{})) == 0 {
+			return false
+		}
+		e = arg
+		if _, ok := e.(*Column); ok {
+			return true
+		}
+	}
 }

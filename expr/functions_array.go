@@ -78,7 +78,7 @@ var arrayFunctions = []Function{
 		Result: returns(types.Int, isArray, isAny, isInt), Eval: positionOf},
 	{Name: "ARRAY_POSITIONS", Group: "array", Unknown: arrayUnknown, Signature: "array_positions(a, x) integer[]", Doc: "The subscripts of the elements that are x.", MinArgs: 2, MaxArgs: 2, NullArgs: true,
 		Result: returns(types.ArrayOf(types.Int), isArray, isAny), Eval: positionsOf},
-	{Name: "ARRAY_TO_STRING", Group: "array", Unknown: arrayUnknown, Signature: "array_to_string(a, delimiter [, null]) text", Doc: "The texts of the elements, separated; NULLs as the text null, or left out.", MinArgs: 2, MaxArgs: 3, NullArgs: true,
+	{Name: "ARRAY_TO_STRING", Group: "array", Binds: "as concat_ws does, for ARRAY[a, b, ...] and without the third argument", Signature: "array_to_string(a, delimiter [, null]) text", Doc: "The texts of the elements, separated; NULLs as the text null, or left out.", MinArgs: 2, MaxArgs: 3, NullArgs: true,
 		Result: returns(types.String, isArray, isText), Eval: arrayToString},
 	{Name: "STRING_TO_ARRAY", Group: "array", Unknown: arrayUnknown, Signature: "string_to_array(text, delimiter [, null]) text[]", Doc: "The parts of the text between delimiters, its characters where that is NULL; parts that are the text null become NULL.", MinArgs: 2, MaxArgs: 3, NullArgs: true,
 		Result: returns(types.ArrayOf(types.String), isText), Eval: stringToArray},

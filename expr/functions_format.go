@@ -477,14 +477,8 @@ func isoPieces(format string, t types.Type) (pieces []Piece) {
 	if n := len(names); n == 0 || n > 3 || !slices.Equal(names, []string{"IYYY", "IW", "ID"}[:n]) {
 		return nil
 	}
-	start := func(year int) types.Value {
-		if ms := isoYear(year).UnixMilli(); t == types.Date {
-			return types.NewDate(ms / types.MillisPerDay)
-		} else {
-			return types.NewIntOf(t, ms)
-		}
-	}
-	pieces = append(pieces, Piece{In: types.Interval{Hi: start(0), HiOpen: true}, Mixed: &types.Interval{Hi: types.NewString("0"), HiOpen: true}})
+	start := func(year int) types.Value { return momentAs(t, isoYear(year).UnixMilli()) }
+	pieces = append(pieces, Piece{In: types.Interval{Hi: start(0), HiOpen: true}, Mixed: &negativeYears})
 	for year := 0; year < 100_000_000; year = max(10*year, 10_000) {
 		pieces = append(pieces, Piece{In: types.Interval{Lo: start(year), Hi: start(max(10*year, 10_000)), HiOpen: true}, Even: true, Strict: len(names) == 3 && t == types.Date})
 	}

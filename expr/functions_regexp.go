@@ -60,7 +60,7 @@ var regexpFunctions = []Function{
 			}
 			return types.NewString(a[0].Text()[m[0]:m[1]]), nil
 		}},
-	{Name: "SUBSTRING_MATCH", Group: "string", Unknown: "matches stand anywhere in a text", Signature: "substring(text FROM pattern) text",
+	{Name: "SUBSTRING_MATCH", Group: "string", Signature: "substring(text FROM pattern) text",
 		Doc: "The first match, or its first group where the pattern has groups; NULL when there is none.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, isText), Eval: func(env *Env, a []types.Value) (types.Value, error) {
 			re, _, err := flagged(a, 2, false)
@@ -72,7 +72,12 @@ var regexpFunctions = []Function{
 				return types.Value{}, err
 			}
 			return types.NewString(a[0].Text()[m[0]:m[1]]), nil
-		}},
+		}, Key: &Algebra{Inverse: func(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
+			if start, _ := anchors(c.constText(1)); !start {
+				return nil, false, false
+			}
+			return invertHead(out)
+		}}},
 	likeList("LIKE_ANY", "Whether x LIKE one of the patterns of an array; ILIKE with 'ILIKE'.", true),
 	likeList("LIKE_ALL", "Whether x LIKE each of the patterns of an array.", false),
 	{Name: "REGEXP_MATCH", Group: "string", Unknown: "matches stand anywhere in a text", Signature: "regexp_match(text, pattern [, flags]) text[]",
@@ -92,9 +97,14 @@ var regexpFunctions = []Function{
 	{Name: "REGEXP_SPLIT_TO_ARRAY", Group: "string", Unknown: "matches stand anywhere in a text", Signature: "regexp_split_to_array(text, pattern [, flags]) text[]",
 		Doc: "The parts of the text between the matches.", MinArgs: 2, MaxArgs: 3, Result: returns(types.ArrayOf(types.String), isText), Eval: regexpSplit},
 	setOf("REGEXP_SPLIT_TO_TABLE", "regexp_split_to_table(text, pattern [, flags]) text", "As regexp_split_to_array, a row for each part.", 2, 3, returns(types.String, isText), regexpSplit),
-	{Name: "REGEXP_REPLACE", Group: "string", Unknown: "many texts give the same", Signature: "regexp_replace(text, pattern, to [, flags]) text",
+	{Name: "REGEXP_REPLACE", Group: "string", Signature: "regexp_replace(text, pattern, to [, flags]) text",
 		Doc: "The first match replaced, with flag g every one; \\1 in to stands for a group, \\& for the match.", MinArgs: 3, MaxArgs: 4,
-		Result: returns(types.String, isText), Eval: regexpReplace},
+		Result: returns(types.String, isText), Eval: regexpReplace, Key: &Algebra{Inverse: func(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
+			if _, end := anchors(c.constText(1)); !end || c.constText(2) != "" || len(c.Args) == 4 && strings.Trim(c.constText(3), "gi") != "" {
+				return nil, false, false
+			}
+			return invertHead(out)
+		}}},
 }
 
 // appendGroups appends the groups of match m in s, or the match if the pattern has no groups.

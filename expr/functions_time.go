@@ -96,7 +96,7 @@ var timeFunctions = []Function{
 				return types.Value{}, fmt.Errorf("TIMESTAMP out of range: %s", a[0])
 			}
 			return types.NewTimestamp(int64(ms)), nil
-		}, Key: &Algebra{Pieces: func(c *Call, _ types.Interval) []Piece {
+		}, Key: &Algebra{Inverse: invertFormat, Pieces: func(c *Call, _ types.Interval) []Piece {
 			if len(c.Args) > 1 { // of a text
 				return nil
 			}
@@ -119,11 +119,11 @@ var timeFunctions = []Function{
 			}
 			return types.NewString(formatTime(time.UnixMilli(millis(a[0])).UTC(), a[1].Text(), zone)), nil
 		}, Key: &Algebra{Pieces: formatPieces}},
-	{Name: "TO_DATE", Group: "time", Unknown: "several texts mean the same day", Signature: "to_date(text, format) date", Doc: "The day that a text in the format of to_char tells.", MinArgs: 2, MaxArgs: 2,
+	{Name: "TO_DATE", Group: "time", Signature: "to_date(text, format) date", Doc: "The day that a text in the format of to_char tells.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Date, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			t, err := parseTime(a[0].Text(), a[1].Text())
 			return types.NewDate(floorDiv(t.Unix(), 86400)), err
-		}},
+		}, Key: &Algebra{Inverse: invertFormat}},
 	{Name: "OVERLAPS", Group: "time", Unknown: "two periods are compared", Signature: "(start, end) OVERLAPS (start, end) boolean", Doc: "Whether two periods have a moment in common; an end may be an interval from the start on, and is not part of the period.", MinArgs: 4, MaxArgs: 4,
 		Result: returns(types.Boolean, isMoment, isMoment, isMoment, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			from, to := min(millis(a[0]), millis(a[1])), max(millis(a[0]), millis(a[1]))

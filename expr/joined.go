@@ -191,8 +191,14 @@ func (f *finder) joint(t types.Type, j joint, set types.Set) Constraint {
 		}
 		for _, p := range cuts {
 			if rest, ok := behind(iv, t, p); ok {
-				begin := among{set: types.Points(textOf(t, p)), null: j.skipsNull && p == ""}
-				found = append(found, allOf(f.where(x, begin), f.joint(t, j, types.SetOf(rest))))
+				first := f.where(x, among{set: types.Points(textOf(t, p)), null: j.skipsNull && p == ""})
+				if first.Kind == One && !first.Null && f.Columns != nil { // it may help with other parts of the same text
+					w := f.given([]Constraint{first})
+					found = append(found, allOf(first, f.joint(t, j, types.SetOf(rest))))
+					f.Solver = w.outer
+				} else if !first.IsNowhere() {
+					found = append(found, allOf(first, f.joint(t, j, types.SetOf(rest))))
+				}
 			}
 		}
 		found = append(found, allOf(f.where(x, among{set: apart}), present))

@@ -235,3 +235,13 @@ func (h head) reversed() string {
 	slices.Reverse(rs)
 	return string(rs)
 }
+
+// anchors reports whether what a pattern matches is only at the start of a text, and whether it is only at the end. With
+// start, the first group, if there is one, begins at the start as well.
+func anchors(pattern string) (start, end bool) {
+	re, err := syntax.Parse("(?s)"+pattern, syntax.Perl)
+	if err != nil || re.Op != syntax.OpConcat {
+		return false, false
+	}
+	return re.Sub[0].Op == syntax.OpBeginText && (re.MaxCap() == 0 || re.Sub[1].Op == syntax.OpCapture), re.Sub[len(re.Sub)-1].Op == syntax.OpEndText
+}

@@ -57,6 +57,12 @@ func Image(e Expr, col int, in types.Set, stored Stored) (types.Set, bool) {
 			}
 		}
 	}
+	if arg, ok := piecewise(e); ok && arg.Type() != types.Double && arg.Type() != types.Float {
+		if sub, ok := Image(arg, col, in, Stored{}); ok {
+			l := newLink(e)
+			return l.over(sub)
+		}
+	}
 	return nil, false
 }
 

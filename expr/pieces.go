@@ -22,8 +22,19 @@ type Piece struct {
 	// Strict reports that different arguments have different values.
 	Strict bool
 	// Even reports that all texts of the piece differ only in digits: they have the same length, digits at the same
-	// positions, and otherwise equal characters. IfEven: the piece is valid only for arguments that are even themselves.
+	// positions, and otherwise equal characters. IfEven: the piece is valid only for arguments that are even themselves;
+	// if Mixed is set, the others have values in Mixed.
 	Even, IfEven bool
+}
+
+// in returns the arguments of p, of type t.
+func (p Piece) in(t types.Type) types.Interval {
+	for _, v := range []*types.Value{&p.In.Lo, &p.In.Hi} {
+		if d, err := types.Cast(*v, t, nil); t.IsNumeric() && err == nil {
+			*v = d
+		}
+	}
+	return p.In
 }
 
 var (
@@ -220,30 +231,28 @@ func SameDigits(yield func(least, most int64) bool) {
 	}
 }
 
+// negativeYears holds the texts that begin with a year below 0. None of them is a text of the number 0.
+var negativeYears = types.Interval{Lo: types.NewString("-0001"), Hi: types.NewString("."), HiOpen: true}
+
 // yearPieces divides the values of t, DATE or TIMESTAMP, by the number of digits in their years: within each piece their
 // texts, which begin with the year, are in order. Years below 0 begin with a sign.
 func yearPieces(t types.Type, even, strict bool) []Piece {
 	start := func(year int) types.Value {
-		at := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
-		if t == types.Date {
-			at /= types.MillisPerDay
-		}
-		return types.NewIntOf(t, at)
+		return momentAs(t, time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
 	}
-	signed := &types.Interval{Hi: types.NewString("0"), HiOpen: true}
 	const most = 100_000_000
-	out := []Piece{{In: types.Interval{Hi: start(1 - most), HiOpen: true}, Mixed: signed}}
+	out := []Piece{{In: types.Interval{Hi: start(1 - most), HiOpen: true}, Mixed: &negativeYears}}
 	for year := most; year >= 10_000; year /= 10 {
 		least := year / 10
 		if year == 10_000 {
 			least = 1
 		}
-		out = append(out, Piece{In: types.Interval{Lo: start(1 - year), Hi: start(1 - least), HiOpen: true}, Mixed: signed, Even: even})
+		out = append(out, Piece{In: types.Interval{Lo: start(1 - year), Hi: start(1 - least), HiOpen: true}, Mixed: &negativeYears, Even: even})
 	}
 	for year := 0; year < most; year = max(10*year, 10_000) {
 		out = append(out, Piece{In: types.Interval{Lo: start(year), Hi: start(max(10*year, 10_000)), HiOpen: true}, Even: even, Strict: strict})
 	}
-	return append(out, Piece{In: types.Interval{Lo: start(most)}})
+	return append(out, Piece{In: types.Interval{Lo: start(most)}, Even: even})
 }
 
 // numeralPieces returns the pieces of a cast of texts to integers: digits, with or without a sign.
@@ -255,7 +264,11 @@ func numeralPieces(in types.Interval) []Piece {
 	if strings.Trim(digits, decimalDigits) != "" {
 		return nil
 	}
-	return []Piece{{Falls: negative, Strict: true, IfEven: true}}
+	p := Piece{Falls: negative, Strict: true, IfEven: true}
+	if negative && strings.Trim(digits, "0") != "" && !in.Hi.IsNull() && in.Hi.Text() <= "." { // they begin with a sign, and are not 0
+		p.Mixed = &types.Interval{Hi: minusOne}
+	}
+	return []Piece{p}
 }
 
 const decimalDigits = "0123456789"

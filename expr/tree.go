@@ -178,6 +178,10 @@ func inverse(e Expr, out types.Set, within func(x Expr) Window) (x Expr, pre typ
 			if pre, ok = writtenAs(out, e.X.Type()); ok {
 				return e.X, pre, true, true
 			}
+		case e.X.Type() == types.String && e.Typ == types.UUID:
+			return e.X, uuidReading.texts(out), false, true
+		case e.X.Type() == types.String && isMoment(e.Typ):
+			return e.X, isoReading(e.Typ).texts(out), false, true
 		case e.Zone == nil && (e.X.Type() == types.Timestamp || e.Typ == types.Timestamp): // Compile makes no such cast
 			return nil, nil, false, false
 		case e.X.Type() == types.LocalTimestamp && e.Typ == types.Timestamp:
@@ -209,9 +213,7 @@ func inverse(e Expr, out types.Set, within func(x Expr) Window) (x Expr, pre typ
 			return x, pre, false, true
 		}
 		if cast, isCast := e.(*Cast); isCast && cast.X.Type() == types.String && cast.Typ.IsInteger() {
-			width := within(cast.X).Width
-			_, column := cast.X.(*Column)
-			pre, ok = numerals(out, width, column || width > 0)
+			pre, ok = numerals(out, within(cast.X).Width)
 			return cast.X, pre, false, ok
 		}
 		return nil, nil, false, false
@@ -269,9 +271,9 @@ func writtenAs(out types.Set, t types.Type) (pre types.Set, ok bool) {
 const maxZeros = 20
 
 // numerals returns texts of at most width characters (0: any length) that include all those that a cast maps to an integer
-// in out: digits with an optional sign, leading zeros and spaces, and trailing spaces. With zeros, it returns separate
+// in out: digits with an optional sign, leading zeros and spaces, and trailing spaces. It returns separate
 // intervals for each number of leading zeros.
-func numerals(out types.Set, width int, zeros bool) (pre types.Set, ok bool) {
+func numerals(out types.Set, width int) (pre types.Set, ok bool) {
 	if len(out) > maxListed {
 		return nil, false
 	}
@@ -294,10 +296,7 @@ func numerals(out types.Set, width int, zeros bool) (pre types.Set, ok bool) {
 			}
 		}
 	}
-	ivs := append(spans, PrefixInterval("0"))
-	if zeros {
-		ivs = behindMany(spans, "0", width, shortest)
-	}
+	ivs := behindMany(spans, "0", width, shortest)
 	if width == 0 || shortest < width {
 		ivs = append(ivs, PrefixInterval("+"), PrefixInterval(" "), types.Interval{Lo: types.NewString("\t"), Hi: types.NewString("\x0e"), HiOpen: true})
 	}
@@ -307,9 +306,9 @@ func numerals(out types.Set, width int, zeros bool) (pre types.Set, ok bool) {
 // behindMany returns the texts of at most width characters in ivs, those that consist of any number of c before one of
 // these, and some others. ivs contain no text with fewer than shortest characters.
 func behindMany(ivs []types.Interval, c string, width, shortest int) []types.Interval {
-	more := maxZeros
+	more := maxZeros / 2
 	if width > 0 {
-		more = min(more, width-shortest)
+		more = min(maxZeros, width-shortest)
 	}
 	if len(ivs)*more > maxListed/maxHeads {
 		return append(ivs, PrefixInterval(c))
@@ -320,7 +319,7 @@ func behindMany(ivs []types.Interval, c string, width, shortest int) []types.Int
 			out = append(out, behindText(types.String, iv, strings.Repeat(c, n)))
 		}
 	}
-	if more == maxZeros {
+	if width == 0 || more == maxZeros {
 		out = append(out, PrefixInterval(strings.Repeat(c, more+1)))
 	}
 	return out

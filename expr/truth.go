@@ -186,7 +186,10 @@ func (f *finder) junction(terms []Expr, yes, never, null bool, truths func(yes, 
 	case yes && never:
 		return anyOf(f.junction(terms, true, false, false, truths), f.junction(terms, false, true, false, truths))
 	case yes:
-		return allOf(f.each(terms, truths(true, false, null))...)
+		if want := truths(true, false, null); null || !want.holds(trueValue) {
+			return allOf(f.each(terms, want)...)
+		}
+		return allOf(f.conjunction(terms)...)
 	case never:
 		return anyOf(f.each(terms, truths(false, true, null))...)
 	}

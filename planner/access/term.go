@@ -14,16 +14,7 @@ type term struct {
 	is expr.Constraint
 }
 
-// column returns the values that t allows for its only column; ok is false if it has several columns, or if nothing is
-// known.
-func (t *term) column() (col int, set types.Set, ok bool) {
-	if c := &t.is; c.Kind == expr.One && !c.Null && (c.Exact || !c.Set.IsAll()) {
-		return c.Col, c.Set, true
-	}
-	return 0, nil, false
-}
-
-// exact reports whether t is true in all rows with one of the values that column returns.
+// exact reports whether t is true exactly for some values of one column.
 func (t *term) exact() bool { return t.is.Kind == expr.One && t.is.Exact && !t.is.Null }
 
 // columns are the columns of a table, followed by pseudo-columns for the key parts that occur in conditions.
@@ -101,37 +92,8 @@ func (c columns) solver() *expr.Solver {
 	return &expr.Solver{Parts: c.parts, First: c.first(), Columns: c}
 }
 
-// termsOf returns the terms of a WHERE.
-func termsOf(es []expr.Expr, c columns) []term {
-	solver := c.solver()
-	out := make([]term, len(es))
-	tight := true
-	for i, e := range es {
-		out[i] = term{e, solver.Solve(e)}
-		tight = tight && out[i].is.IsTight()
-	}
-	if !tight {
-		between(out, solver)
-		narrowed(out, c, solver)
-	}
-	return out
-}
-
-// between solves the two halves of a BETWEEN together if they are not tight.
-func between(terms []term, solver *expr.Solver) {
-	for i := range terms[:max(len(terms)-1, 0)] {
-		a, b := &terms[i], &terms[i+1]
-		if a.is.IsTight() || b.is.IsTight() {
-			continue
-		}
-		if is, ok := solver.SolveBoth(a.Expr, b.Expr); ok && !is.IsTight() {
-			a.is, b.is = is, is
-		}
-	}
-}
-
-// held returns the values of col that the table's keys can hold, if these are not all values.
-func (c columns) held(col int) (sets []types.Set) {
+// Held returns sets that contain the values of col that the table's keys can hold.
+func (c columns) Held(col int) (sets []types.Set) {
 	for _, p := range c.keyed(col) {
 		if s, ok := p.Storable(types.All()); ok {
 			sets = append(sets, s)
@@ -140,56 +102,11 @@ func (c columns) held(col int) (sets []types.Set) {
 	return sets
 }
 
-// narrowed solves terms again for the values that the other terms and the keys allow: a month within a year, bits within a
-// number of 32 bits.
-func narrowed(terms []term, c columns, solver *expr.Solver) {
-	windows := map[int]types.Set{} // nil: all values
-	window := func(col int) types.Set {
-		w, known := windows[col]
-		if known {
-			return w
-		}
-		sets := c.held(col)
-		for i := range terms {
-			is := &terms[i].is
-			if is.Kind != expr.One && is.Kind != expr.Either {
-				continue
-			}
-			if set, null, _ := is.Column(col); !null && !set.IsAll() {
-				sets = append(sets, set)
-			}
-		}
-		if len(sets) > 0 {
-			w = types.IntersectAll(sets)
-		}
-		windows[col] = w
-		return w
+// termsOf returns the terms of a WHERE.
+func termsOf(es []expr.Expr, c columns) []term {
+	out := make([]term, len(es))
+	for i, is := range c.solver().SolveAll(es) {
+		out[i] = term{es[i], is}
 	}
-	within := *solver
-	within.Window = window
-	for i := range terms {
-		t := &terms[i]
-		if _, set, ok := t.column(); ok && !set.IsAll() || t.is.IsTight() {
-			continue
-		}
-		if !slices.ContainsFunc(expr.Columns(t.Expr), func(col int) bool { return window(col) != nil }) {
-			continue
-		}
-		is, both := expr.Constraint{}, false
-		if i+1 < len(terms) && !terms[i+1].is.IsTight() {
-			is, both = within.SolveBoth(t.Expr, terms[i+1].Expr)
-		}
-		if !both {
-			is = within.Solve(t.Expr)
-		}
-		if is.Kind == expr.One && window(is.Col) != nil && window(is.Col).SubsetOf(is.Set) {
-			continue
-		}
-		if both {
-			terms[i+1].is = is
-		}
-		if t.is = is; is.Kind == expr.One {
-			delete(windows, is.Col)
-		}
-	}
+	return out
 }
