@@ -132,6 +132,9 @@ func (m *actions) conditional(ctx context.Context, c *pb.Condition) error {
 	}
 	mutation := m.list[0].GetMutation()
 	cells, err := convert(m.g, mutation)
+	if isRuntime(err) {
+		return throw(classDoNotRetry, "%s", err.(*exception).msg) // as in mutateRequest
+	}
 	if err == nil {
 		err = m.busy
 	}
