@@ -11,7 +11,6 @@ import (
 
 	"github.com/tsuna/gohbase/hrpc"
 	"github.com/tsuna/gohbase/pb"
-	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hql-db/hql/filter"
@@ -25,53 +24,6 @@ const (
 	includeStopRowField  = 22 // of Scan
 	scanMetricsField     = 10 // of ScanResponse
 )
-
-// scanCall is gohbase's Scan with a routing key separate from the start row, with the options that gohbase's Scan
-// lacks, and with its cell block kept as bytes.
-type scanCall struct {
-	*hrpc.Scan
-	key   []byte
-	edit  func(*pb.ScanRequest)
-	block []byte
-}
-
-func (s *scanCall) Key() []byte { return s.key }
-
-func (s *scanCall) ToProto() proto.Message { // called again for each of gohbase's own retries
-	m := s.Scan.ToProto().(*pb.ScanRequest)
-	s.edit(m)
-	return m
-}
-
-func (s *scanCall) DeserializeCellBlocks(_ proto.Message, b []byte) (uint32, error) {
-	s.block = b
-	return uint32(len(b)), nil
-}
-
-// CellBlocksEnabled tells a server in the same process that it may send cells as a block.
-func (s *scanCall) CellBlocksEnabled() bool { return true }
-
-// SerializeCellBlocks: a scan request carries no cells.
-func (s *scanCall) SerializeCellBlocks(cbs [][]byte) (proto.Message, [][]byte, uint32) {
-	return s.ToProto(), cbs, 0
-}
-
-func varint(n protowire.Number, v uint64) []byte {
-	return protowire.AppendVarint(protowire.AppendTag(nil, n, protowire.VarintType), v)
-}
-
-// keyBefore returns a key in the region just before the one that starts at k.
-func keyBefore(k []byte) []byte {
-	if len(k) == 0 {
-		return bytes.Repeat([]byte{0xff}, 256)
-	}
-	if k[len(k)-1] == 0 {
-		return slices.Clone(k[:len(k)-1])
-	}
-	b := slices.Clone(k)
-	b[len(b)-1]--
-	return append(b, bytes.Repeat([]byte{0xff}, 256)...)
-}
 
 // scanner reads one range region by region. If the server has lost the scanner, or an answer was lost, scanner opens a
 // new one behind the last whole row.

@@ -1,0 +1,278 @@
+package catalog
+
+import (
+	"bytes"
+	"math"
+	"slices"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+func (b *builder) layouts() error {
+	defs := b.def.Layouts
+	if len(defs) == 0 {
+		d, err := b.primaryKey()
+		if err != nil {
+			return err
+		}
+		defs = []parser.LayoutDef{d}
+	} else if len(b.def.PrimaryKey) > 0 {
+		return parser.Errorf(b.def.PrimaryKey[0].Pos, "a table has either PRIMARY KEY or ROW KEY")
+	}
+	packed, err := b.packed()
+	if err != nil {
+		return err
+	}
+	for i, d := range defs {
+		l := &Layout{Name: d.Name, Kind: Copy, Pos: d.Pos, Packed: packed, Building: slices.Contains(b.building, d.Name)}
+		if i == 0 {
+			l.Kind, b.t.primary = Primary, d
+			if d.Index {
+				return parser.Errorf(d.Pos, "the first layout must be a ROW KEY: an INDEX points at it")
+			}
+		} else if d.Index {
+			l.Kind = Index
+		}
+		if l.Name == "" {
+			l.Name = "primary"
+		}
+		for _, o := range b.t.Layouts {
+			if o.Name == l.Name {
+				return parser.Errorf(d.Pos, "two layouts are called %q", l.Name).WithHint("name each after the first: ROW KEY by_column (...), INDEX by_column (...)")
+			}
+		}
+		if l.Key, err = b.pattern(d.Parts, true); err != nil {
+			return err
+		}
+		if l.Stored, err = b.storedIn(l, d); err != nil {
+			return err
+		}
+		for _, o := range b.t.Layouts {
+			if !namesApart(o.Stored, l.Stored) && !apart(o.Key, l.Key) {
+				return parser.Errorf(d.Pos, "layouts %s and %s may be stored in one table, where their rows cannot be distinguished", o.Name, l.Name).
+					WithHint("give each its own STORED IN, with a name that the other cannot have, or begin their keys with different literals")
+			}
+		}
+		name, whole := l.Stored.Prefix()
+		l.storedName, l.storedParts = name, !whole
+		b.t.Layouts = append(b.t.Layouts, l)
+		if err := b.refuseDrawn(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// included finds the columns that the entries of an INDEX carry in cells, and the places of those cells.
+func (b *builder) included() error {
+	for i, d := range b.def.Layouts {
+		l := b.t.Layouts[i]
+		if d.Include != nil && (l.Kind != Index || b.t.ReadOnly == "") {
+			return parser.Errorf(d.Pos, "INCLUDE is about the entries of an INDEX of a table that is READ_ONLY: hql writes no such entries")
+		}
+		if d.Include != nil {
+			l.Included = []*Column{}
+		}
+		for _, in := range d.Include {
+			of, ok := b.t.Column(in.Name)
+			switch {
+			case !ok:
+				return expr.Suggest(parser.Errorf(in.Pos, "unknown column %q", in.Name), in.Name, b.t.ColumnNames())
+			case slices.ContainsFunc(l.Included, func(c *Column) bool { return c.Index == of.Index }):
+				return parser.Errorf(in.Pos, "column %q is included twice", in.Name)
+			case in.From != nil && in.From.Parts != nil:
+				return parser.Errorf(in.From.Pos, "the qualifier of a column in INCLUDE cannot be made of parts")
+			}
+			c := *of
+			if in.From != nil {
+				c.Family, c.Qualifier = in.From.Family, in.From.Qualifier
+			}
+			if in.Encoding != nil {
+				var err error
+				if c.Encoding, err = b.c.newEncoding(in.Encoding, c.Type, nil, in.Pos); err != nil {
+					return err
+				}
+				of.noScale = of.noScale || oneScale(c.Encoding)
+			}
+			if !of.Absent().IsNull() || !c.Absent().IsNull() {
+				return parser.Errorf(in.Pos, "column %s: what rows without the cell have, their entries need not have", in.Name)
+			}
+			l.Included = append(l.Included, &c)
+		}
+	}
+	return nil
+}
+
+// packed returns the parts in the qualifiers of the table's packed column, or nil if it has none.
+func (b *builder) packed() (packed *Composite, err error) {
+	for _, c := range b.t.Columns {
+		if c.Packed != nil {
+			if packed != nil {
+				return nil, parser.Errorf(c.Pos, "a table has one packed column at most")
+			}
+			packed = c.Packed
+		}
+	}
+	return packed, nil
+}
+
+// storedIn returns the pattern for the names of the HBase tables that hold l: the layout's STORED IN, else the table's,
+// else the table's name.
+func (b *builder) storedIn(l *Layout, d parser.LayoutDef) (*Composite, error) {
+	def := d.StoredIn
+	if def == nil {
+		def = b.def.StoredIn
+	}
+	stored := &Composite{table: b.t, Parts: []*Part{{Literal: []byte(b.t.Name), Source: "'" + b.t.Name + "'"}}}
+	if def != nil {
+		var err error
+		if stored, err = b.pattern(def.Parts, false); err != nil {
+			return nil, err
+		}
+	}
+	if l.Kind != Primary && d.StoredIn == nil { // rows of two layouts in one table would be read as each other's
+		stored.Parts = append(slices.Clip(stored.Parts), &Part{Literal: []byte("_" + l.Name), Source: "'_" + l.Name + "'"})
+	}
+	stored.Parts = withoutDefault(stored.Parts)
+	return stored, checkTableName(stored, d.Pos)
+}
+
+// refuseDrawn refuses parts that are drawn at random if an entry must lead to a row: in an INDEX, in the ROW KEY to
+// which it points, and in a copy, which is compared with the rows of the first ROW KEY. It also refuses further layouts
+// of a table with several rows in one HBase row, since their entries could not lead to a single row.
+func (b *builder) refuseDrawn(l *Layout) error {
+	if l.Kind == Primary {
+		return nil
+	}
+	for _, p := range slices.Concat(l.Stored.Parts, l.Key.Parts) {
+		if p.Drawn() {
+			return parser.Errorf(p.Def.Pos, "%s is drawn at random: the entries of %s could not be found again by their rows", p.Source, l.Name).
+				WithHint("spread them by a part that is computed from the row: LEFT(MD5(column), 1), or CRC32(column) %% 8 AS UINT8")
+		}
+	}
+	primary := b.t.Layouts[0]
+	if l.Packed != nil {
+		return parser.Errorf(l.Pos, "%s %s cannot lead to its rows: a row of HBase holds several of %s, each in a cell", l.Kind, l.Name, b.t.Name).
+			WithHint("write the rows into a second table, with a ROW KEY of its own, too")
+	}
+	for _, p := range slices.Concat(primary.Stored.Parts, primary.Key.Parts) {
+		if p.Drawn() {
+			return parser.Errorf(l.Pos, "%s %s cannot lead to its rows: part %s of their ROW KEY is drawn at random", l.Kind, l.Name, p.Source).
+				WithHint("spread them by a part that is computed from the row: LEFT(MD5(column), 1), or CRC32(column) %% 8 AS UINT8")
+		}
+	}
+	return nil
+}
+
+// namesApart reports whether no name of an HBase table fits both patterns, judged by their lengths, beginnings and
+// ends: ('t_', day AS TEXT) and ('t_', day AS TEXT, '_c') both fit t_a_c, but not if day has 8 bytes.
+func namesApart(a, b *Composite) bool {
+	x, y := shapeOf(a), shapeOf(b)
+	n, m := min(len(x.begin), len(y.begin)), min(len(x.end), len(y.end))
+	return x.most < y.least || y.most < x.least || x.begin[:n] != y.begin[:n] || x.end[len(x.end)-m:] != y.end[len(y.end)-m:]
+}
+
+// shape describes the names that fit a pattern.
+type shape struct {
+	least, most int    // bytes
+	begin, end  string // literals
+}
+
+func shapeOf(p *Composite) shape {
+	var s shape
+	literals := true // all parts so far are literals
+	for _, part := range p.Parts {
+		width := len(part.Literal)
+		if part.Literal != nil {
+			s.end += string(part.Literal)
+		} else if s.end, literals = "", false; part.Encoding.Width() != Variable {
+			width = part.Encoding.Width()
+		} else {
+			s.most = math.MaxInt32 // and for all parts after it
+		}
+		if literals {
+			s.begin = s.end
+		}
+		s.least += width
+		s.most += width
+	}
+	return s
+}
+
+// apart reports whether two keys begin with literals of which neither is a prefix of the other.
+func apart(a, b *Composite) bool {
+	x, y := a.Parts[0].Literal, b.Parts[0].Literal
+	return x != nil && y != nil && !bytes.HasPrefix(x, y) && !bytes.HasPrefix(y, x)
+}
+
+// primaryKey makes the ROW KEY of PRIMARY KEY (a, b): order-preserving encodings chosen by type. A table without any
+// key gets a hidden one.
+func (b *builder) primaryKey() (parser.LayoutDef, error) {
+	names := slices.Clone(b.def.PrimaryKey)
+	for _, d := range b.def.Columns {
+		if d.PrimaryKey && !slices.ContainsFunc(names, func(n parser.Name) bool { return n.Name == d.Name }) {
+			names = append(names, parser.Name{Pos: d.Pos, Name: d.Name})
+		}
+	}
+	layout := parser.LayoutDef{Pos: b.def.Pos}
+	if len(names) == 0 {
+		b.t.HiddenKey = true
+		b.t.Columns = append(b.t.Columns, &Column{Index: len(b.t.Columns), Name: HiddenColumn, Type: types.Bytes, Encoding: text{types.Bytes}, Family: b.t.Families[0].Name, Qualifier: HiddenColumn})
+		names = []parser.Name{{Pos: b.def.Pos, Name: HiddenColumn}}
+	}
+	for i, n := range names {
+		col, ok := b.t.Column(n.Name)
+		if !ok {
+			return layout, parser.Errorf(n.Pos, "unknown column %q", n.Name)
+		}
+		col.NotNull = true
+		last := i == len(names)-1
+		enc, err := keyEncoding(col, n.Pos)
+		if err != nil {
+			return layout, err
+		}
+		layout.Parts = append(layout.Parts, parser.PartDef{Pos: n.Pos, Expr: &parser.ColumnRef{Pos: n.Pos, Name: col.Name}, Encoding: enc})
+		if (col.Type == types.String || col.Type == types.Bytes) && !last {
+			layout.Parts = append(layout.Parts, endOfText(n.Pos))
+		}
+	}
+	return layout, nil
+}
+
+// endOfText is the literal part that ends a text in front of another part.
+func endOfText(at parser.Pos) parser.PartDef {
+	return parser.PartDef{Pos: at, Expr: &parser.Literal{Pos: at, Kind: parser.BytesLiteral, Text: "\x00"}}
+}
+
+// keyEncoding returns the encoding of a column in a key for which nobody has said one: it keeps the column's order.
+func keyEncoding(col *Column, at parser.Pos) (*parser.EncodingDef, error) {
+	enc := &parser.EncodingDef{Pos: at}
+	switch {
+	case col.Name == HiddenColumn:
+		enc.Name, enc.Args = "BYTES", []parser.Expr{&parser.Literal{Kind: parser.NumberLiteral, Text: "16"}}
+	case col.Type.IsInteger() || col.Type == types.Timestamp:
+		enc.Name = map[types.Type]string{types.TinyInt: "ORDERED INT8", types.SmallInt: "ORDERED INT16", types.Int: "ORDERED INT32"}[col.Type]
+		if enc.Name == "" {
+			enc.Name = "ORDERED INT64"
+		}
+	case col.Type == types.Date:
+		enc.Name, enc.Args = "TEXT", []parser.Expr{&parser.Literal{Kind: parser.StringLiteral, Text: "yyyyMMdd"}}
+	case col.Type == types.Time:
+		enc.Name = "UINT32"
+	case col.Type == types.Double || col.Type == types.Float:
+		enc.Name = "ORDERED FLOAT64"
+	case col.Type == types.Boolean:
+		enc.Name = "BOOLEAN"
+	case col.Type == types.String:
+		enc.Name = "TEXT"
+	case col.Type == types.Bytes:
+		enc.Name = "BYTES"
+	case col.Type == types.UUID:
+		enc.Name = "UUID"
+	default:
+		return nil, parser.Errorf(at, "a %s cannot be in a key", col.Type)
+	}
+	return enc, nil
+}
