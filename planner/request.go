@@ -100,7 +100,11 @@ func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder
 // coarsely reads the first rows of s in an order that a key, or the names of the HBase tables, follow coarsely: the days of a time from
 // the last one on, and the rows of each day sorted. It returns nil if there is no such key.
 func (q *query) coarsely(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (plan.Node, error) {
-	step := want.by[0]
+	n := 0 // number of leading terms that have one value in all rows
+	for n < len(want.by)-1 && slices.ContainsFunc(own, func(e expr.Expr) bool { return bindsTo(e, want.by[n].Expr) }) {
+		n++
+	}
+	step := want.by[n]
 	col, ok := step.Expr.(*expr.Column)
 	if !ok || q.env.Options.NoRules || q.env.Options.NoOrder {
 		return nil, nil
@@ -110,8 +114,8 @@ func (q *query) coarsely(s *source, own []expr.Expr, used []bool, want accessOrd
 			if p.Literal != nil || p.Nullable() || p.Monotone() == 0 || p.Injective() || !slices.Equal(p.Columns, []int{col.Index}) {
 				continue
 			}
-			step.Expr, step.Desc = p.Expr, want.by[0].Desc != (p.Monotone() < 0)
-			days := accessOrder{by: []plan.SortTerm{step}, few: max(1, want.few, want.limit.Rows)}
+			step.Expr, step.Desc = p.Expr, want.by[n].Desc != (p.Monotone() < 0)
+			days := accessOrder{by: append(slices.Clone(want.by[:n]), step), few: max(1, want.few, want.limit.Rows)}
 			req, err := q.request(s, own, used, days, h)
 			if err != nil {
 				return nil, err
@@ -122,7 +126,7 @@ func (q *query) coarsely(s *source, own []expr.Expr, used []bool, want accessOrd
 			}
 			if scan.Order != plan.NoOrder {
 				scan.Wanted = days.few
-				return &plan.Sort{Input: scan, By: append(days.by, want.by...), Limit: want.limit, Sorted: 1}, nil
+				return &plan.Sort{Input: scan, By: append(days.by, want.by[n:]...), Limit: want.limit, Sorted: n + 1}, nil
 			}
 		}
 	}
@@ -154,6 +158,13 @@ func (q *query) nullsLast(s *source, own []expr.Expr, used []bool, want accessOr
 		nulls = &plan.Sort{Input: nulls, By: want.by[1:], Limit: want.limit}
 	}
 	return &plan.Union{Parts: []plan.Node{n, nulls}}, err
+}
+
+// bindsTo reports whether e gives column x one value.
+func bindsTo(e, x expr.Expr) bool {
+	col, set, _, ok := expr.Sarg(e)
+	c, column := x.(*expr.Column)
+	return ok && column && col == c.Index && len(set) == 1 && set[0].IsPoint()
 }
 
 // request returns the access request for a table.
