@@ -223,6 +223,51 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 }
 
+// A statement that reads its table several times, as in a sub-query, saw one state of each row that it changes, whenever
+// another client changes the row.
+func TestChangedBetweenReads(t *testing.T) {
+	for _, test := range []struct{ meanwhile, sql string }{
+		{"UPDATE t SET s = 'other' WHERE id = 1 AND s IS NULL", "UPDATE t SET s = 'me' WHERE id = (SELECT min(id) FROM t WHERE s IS NULL)"},
+		{"UPDATE t SET s = 'other' WHERE id = 1 AND s IS NULL", "UPDATE t SET s = 'me' FROM (SELECT min(id) AS i FROM t WHERE s IS NULL) f WHERE f.i = t.id"},
+		{"UPDATE t SET s = 'other' WHERE id = 1 AND s IS NULL", "WITH f AS (SELECT id FROM t WHERE s IS NULL ORDER BY id LIMIT 1) UPDATE t SET s = 'me' FROM f WHERE f.id = t.id"},
+		{"UPDATE t SET n = n + 1 WHERE id = 1", "UPDATE t SET n = 1 + (SELECT max(n) FROM t b) WHERE id = 1"},
+		{"UPDATE t SET n = n + 1 WHERE id = 1", "UPDATE t SET n = q.n + 1 FROM (SELECT id, n FROM t) q WHERE q.id = t.id AND t.id = 1"},
+		{"UPDATE t SET n = n + 1 WHERE id = 1", "UPDATE t SET n = 1 + (SELECT n FROM tv WHERE tv.id = t.id) WHERE id = 1"},
+	} {
+		steps := int64(0)
+		for at := int64(0); at <= steps; at++ { // first with no change
+			_, c := newStore(t)
+			other := newWorld(t, c, Config{FullScan: AllowFullScan})
+			other.run("CREATE TABLE t (id INT, n INT, s TEXT) ROW KEY (id AS INT32) INDEX i (s AS TEXT, X'00', id AS INT32); INSERT INTO t VALUES (1, 5, NULL), (2, 1, NULL)")
+			other.run("CREATE VIEW tv AS SELECT id, n FROM t")
+			var changed atomic.Int64
+			st := &stepping{Client: c, at: at, do: func() { changed.Store(other.changed(test.meanwhile)) }}
+			mine := newWorld(t, st, Config{FullScan: AllowFullScan}).changed(test.sql)
+			steps = max(steps, st.n.Load())
+			n, got := changed.Load(), other.run("SELECT n, s FROM t WHERE id = 1")
+			switch {
+			case strings.Contains(test.sql, "SET n"):
+				if want := fmt.Sprintf("%d|NULL", 5+mine+n); got != want {
+					t.Errorf("%s, at step %d: %s, want %s", test.sql, at, got, want)
+				}
+			case n == 1 && got != "5|other", n == 0 && got != "5|me", mine > 1:
+				t.Errorf("%s, at step %d: %d rows, and %s", test.sql, at, mine, got)
+			}
+		}
+		if steps < 10 {
+			t.Errorf("%s: %d steps", test.sql, steps)
+		}
+	}
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id INT, n INT) ROW KEY (id AS INT32); INSERT INTO t SELECT g, 0 FROM generate_series(1, 50) AS g")
+	for _, sql := range []string{"UPDATE t SET n = 1 WHERE id IN (SELECT id FROM t WHERE n = 0 ORDER BY random() LIMIT 3)", "UPDATE t SET n = 2 WHERE id IN (SELECT id FROM t WHERE n = 0 LIMIT 3)"} {
+		if n := w.changed(sql); n != 3 {
+			t.Errorf("%s: %d rows", sql, n)
+		}
+	}
+}
+
 // The entries that a statement wrote for a row are removed if others changed the row first, even if the row had the
 // same values in between: a clock that is behind does not delete them.
 func TestEntriesOfChangedRows(t *testing.T) {

@@ -320,18 +320,18 @@ func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (
 }
 
 // readsTable reports whether p, or a query inside its expressions, reads a physical table of t.
-func readsTable(p *plan.Plan, t *catalog.Table) bool {
+func readsTable(p *plan.Plan, t *catalog.Table) bool { return timesRead(p, t) > 0 }
+
+// timesRead returns the number of table accesses of p, and of queries inside its expressions, to physical tables of t.
+func timesRead(p *plan.Plan, t *catalog.Table) (n int) {
 	for _, read := range p.Tables() {
-		if read == t {
-			return true
-		}
-		for _, a := range read.Layouts {
-			for _, b := range t.Layouts {
-				if !a.Stored.IsLiteral() || !b.Stored.IsLiteral() || storedName(a) == storedName(b) {
-					return true
-				}
-			}
+		if read == t || slices.ContainsFunc(read.Layouts, func(a *catalog.Layout) bool {
+			return slices.ContainsFunc(t.Layouts, func(b *catalog.Layout) bool {
+				return !a.Stored.IsLiteral() || !b.Stored.IsLiteral() || storedName(a) == storedName(b)
+			})
+		}) {
+			n++
 		}
 	}
-	return false
+	return n
 }

@@ -25,6 +25,7 @@ type subqueries struct {
 
 	mu      sync.Mutex
 	closed  map[*parser.Select][]types.Value
+	ran     []*plan.Plan                           // the plans of those in closed
 	answers map[*plan.Subplan]map[string]expr.Expr // by the values of the outer row
 	held    int64                                  // bytes kept in answers
 	groups  map[*plan.Subplan]*groups
@@ -57,7 +58,7 @@ func (q *subqueries) close(ctx context.Context, s *plan.Subplan) error {
 	if q.closed == nil {
 		q.closed = map[*parser.Select][]types.Value{}
 	}
-	q.closed[s.Select] = values
+	q.closed[s.Select], q.ran = values, append(q.ran, s.Sample)
 	q.mu.Unlock()
 	return nil
 }

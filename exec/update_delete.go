@@ -200,6 +200,10 @@ const (
 // meanwhile are read again, and must meet all conditions of c again.
 func (r *run) change(ctx context.Context, w *write.Writer, t *catalog.Table, c *rowChanges) error {
 	err := r.changeRows(ctx, w, t, c, nil)
+	for err == nil && w.Noted() {
+		r.prepare(ctx, c.statement) // so that queries inside expressions run again
+		err = r.changeRows(ctx, w, t, c, nil)
+	}
 	for round := 0; err == nil; round++ {
 		missed := w.TakeMissed()
 		if len(missed) == 0 {
@@ -214,7 +218,7 @@ func (r *run) change(ctx context.Context, w *write.Writer, t *catalog.Table, c *
 		if err = write.Pause(ctx, round); err != nil {
 			break
 		}
-		r.prepare(ctx, c.statement) // so that queries inside expressions run again
+		r.prepare(ctx, c.statement)
 		for some := range slices.Chunk(missed, missedPerPlan) {
 			if err == nil {
 				err = r.changeRows(ctx, w, t, c, some)
@@ -239,9 +243,14 @@ func (r *run) changeRows(ctx context.Context, w *write.Writer, t *catalog.Table,
 	}
 	width := w.Width()
 	s := alone(p)
-	if w.Hold(missed != nil || s != nil && s.Access <= plan.Get) && s != nil {
-		s.Cells = true
-		width = s.Width()
+	if w.Hold(missed != nil || s != nil && s.Access <= plan.Get) {
+		if s != nil {
+			s.Cells = true
+			width = s.Width()
+		}
+		if missed == nil && r.readsTwice(p, t) && !choosesAtRandom(c.statement) {
+			w.NoteStates()
+		}
 	}
 	err = r.eachRow(ctx, p, when, func(rows [][]types.Value) error {
 		if err := r.Numbers.ResolveNames(ctx, t, rows); err != nil {
@@ -271,6 +280,30 @@ func (r *run) changeRows(ctx context.Context, w *write.Writer, t *catalog.Table,
 		return err
 	}
 	return w.Flush(ctx)
+}
+
+// readsTwice reports whether p, a plan to change rows of t, or a sub-query that was run for it, reads t for another purpose
+// too.
+func (r *run) readsTwice(p *plan.Plan, t *catalog.Table) bool {
+	return timesRead(p, t) > 1 || slices.ContainsFunc(r.subqueries.ran, func(p *plan.Plan) bool { return readsTable(p, t) })
+}
+
+// choosesAtRandom reports whether a query in s may give other rows each time.
+func choosesAtRandom(s parser.Node) (random bool) {
+	parser.Inspect(s, func(n parser.Node) bool {
+		q, query := n.(*parser.Select)
+		if query {
+			parser.Inspect(q, func(n parser.Node) bool {
+				if c, ok := n.(*parser.Call); ok {
+					f := expr.Builtins().Lookup(c.Name)
+					random = random || f != nil && f.Volatile
+				}
+				return true
+			})
+		}
+		return !query
+	})
+	return random
 }
 
 // haveKeys returns the condition that rows of the table with this name have the keys of rows.

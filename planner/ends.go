@@ -69,11 +69,7 @@ func (b *block) keepsAll() {
 	case b.grouped || len(b.wins.calls) > 0 || b.several() || len(b.from.srcs) != 1:
 		return
 	case c.Distinct && b.termsOfDistinct() != nil:
-		es := make([]expr.Expr, len(b.outs))
-		for i, o := range b.outs {
-			es[i] = o.expr
-		}
-		c.Distinct = !b.from.srcs[0].differsIn(es)
+		c.Distinct = !b.from.srcs[0].differsIn(b.results())
 	case b.on != nil && b.from.srcs[0].differsIn(b.on):
 		b.on, c.On = nil, nil
 	}

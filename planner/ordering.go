@@ -69,11 +69,16 @@ func (b *block) tries(limit plan.RowLimit) (out []try) {
 // termsOfDistinct returns the terms of ORDER BY followed by the other columns of the result: in this order equal rows are
 // consecutive.
 func (b *block) termsOfDistinct() []plan.SortTerm {
-	outs := make([]expr.Expr, len(b.outs))
+	return covering(b.terms, b.results())
+}
+
+// results returns the expressions of the result's columns.
+func (b *block) results() []expr.Expr {
+	out := make([]expr.Expr, len(b.outs))
 	for i, o := range b.outs {
-		outs[i] = o.expr
+		out[i] = o.expr
 	}
-	return covering(b.terms, outs)
+	return out
 }
 
 // covering returns terms followed by the other expressions of es, if all terms are among es.
@@ -159,9 +164,9 @@ func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool
 // output computes the result columns of node's rows. ordered reports that the rows are in the order of terms.
 func (b *block) output(node plan.Node, ordered bool, limit plan.RowLimit, offset int64) (plan.Node, []plan.OutputColumn, error) {
 	cols := make([]plan.OutputColumn, len(b.outs))
-	exprs := make([]expr.Expr, len(b.outs))
+	exprs := b.results()
 	for i, o := range b.outs {
-		cols[i], exprs[i] = o.column(), o.expr
+		cols[i] = o.column()
 	}
 	terms := b.terms
 	if b.core.Distinct {

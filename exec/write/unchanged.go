@@ -107,6 +107,39 @@ func (w *Writer) Hold(byKey bool) bool {
 	return w.attempts != nil
 }
 
+// NoteStates is called before the rows of a statement are read that reads its table elsewhere too, as in a sub-query. Then
+// a row is changed only if it was in the same state when the statement was evaluated the time before, so that all reads
+// saw that state. The first time, the states of the rows are noted and no row is changed.
+func (w *Writer) NoteStates() {
+	if w.states == nil {
+		w.states = map[uint64]bool{}
+	}
+	w.evaluations++
+	w.noting = w.evaluations == 1
+}
+
+// Noted reports whether states were noted and no row was changed, so that the statement must be evaluated again.
+func (w *Writer) Noted() bool { return w.noting && len(w.states) > 0 }
+
+// maxEvaluations bounds the evaluations of a statement that finds other rows each time.
+const maxEvaluations = 30
+
+// noteStates notes the states of the rows now, and returns those that were noted before. If one was not, and no row of the
+// statement was changed yet, none is changed.
+func (w *Writer) noteStates(places []place, now []storedRow) (seen []bool) {
+	seen = make([]bool, len(now))
+	for i := range now {
+		state := maphash.Comparable(sumSeed, struct {
+			rowID
+			sum uint64
+		}{places[i].id(), now[i].sum()})
+		seen[i] = w.states[state] || w.evaluations == maxEvaluations
+		w.noting = w.noting || !seen[i] && w.Changed == 0 && w.only == nil
+		w.states[state] = true
+	}
+	return seen
+}
+
 // Missed is a row that another statement changed between the read and the write.
 type Missed struct{ id rowID }
 
@@ -146,6 +179,12 @@ func (w *Writer) applyChanges(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var seen []bool
+	if w.states != nil {
+		if seen = w.noteStates(places, now); w.noting {
+			return nil
+		}
+	}
 	w.held = make(map[rowID]*storedRow, len(changes))
 	defer func() { w.now = nil }()
 	for i, c := range changes {
@@ -153,7 +192,7 @@ func (w *Writer) applyChanges(ctx context.Context) error {
 		switch {
 		case now[i].values == nil: // it was deleted
 			continue
-		case !w.asRead(c.old, now[i].values):
+		case seen != nil && !seen[i], !w.asRead(c.old, now[i].values):
 			w.missed = append(w.missed, Missed{id})
 			continue
 		}

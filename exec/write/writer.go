@@ -92,6 +92,10 @@ type Writer struct {
 	only     map[rowID]bool    // nil: all rows
 	attempts map[rowID]attempt // failed attempts; nil: there are no conditions
 	doubts   []doubtful
+	// For statements that read the table several times, see NoteStates.
+	states      map[uint64]bool // nil: they do not matter
+	noting      bool            // no row is changed
+	evaluations int
 }
 
 // laterRemoval adds the removals of derived entries that must wait until the row was changed.
