@@ -121,8 +121,8 @@ func checkOpenTSDB(t *testing.T, c hbase.Client) {
 	}
 	other := newWorld(t, c, Config{FullScan: AllowFullScan})
 	other.expect("sys.net", "SELECT DISTINCT metric FROM tsdb WHERE value = -1")
-	w.refused("no name for OpenTSDB", "INSERT INTO tsdb VALUES ('no spaces', TIMESTAMP '2013-01-01 00:00:01', X'', 2)")
-	w.refused("no name for OpenTSDB", "INSERT INTO tsdb VALUES ('Ā', TIMESTAMP '2013-01-01 00:00:01', X'', 2)") // the first letter that is not of Latin-1
+	w.refused("is not a valid name in OpenTSDB", "INSERT INTO tsdb VALUES ('no spaces', TIMESTAMP '2013-01-01 00:00:01', X'', 2)")
+	w.refused("is not a valid name in OpenTSDB", "INSERT INTO tsdb VALUES ('Ā', TIMESTAMP '2013-01-01 00:00:01', X'', 2)") // the first letter that is not of Latin-1
 	w.refused("OPENTSDB_VALUE", "CREATE TABLE bad (a INT, v DOUBLE AS OPENTSDB_VALUE) ROW KEY (a AS INT32)")
 }
 
