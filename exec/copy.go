@@ -21,16 +21,24 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 	if r.args.Source != nil {
 		return r.copyRows(ctx, s)
 	}
-	if s.File == "" {
-		return nil, parser.Errorf(s.Pos, "COPY needs the name of a file")
+	file, header := s.File, true
+	switch {
+	case file != "":
+	case s.To: // STDOUT, in PostgreSQL's text format
+		file, header = "out.tsv", false
+		q := *s
+		q.File = "/dev/stdout"
+		s = &q
+	default:
+		return nil, parser.Errorf(s.Pos, "COPY FROM needs the name of a file").WithHint("'/dev/stdin' is one: COPY t FROM '/dev/stdin' WITH (FORMAT = 'csv')")
 	}
 	if r.engine.cfg.NoFiles {
 		return nil, parser.Errorf(s.Pos, "COPY: %v", ErrNoFiles).Of(ErrNoFiles)
 	}
-	format := fileFormat(s.File)
+	format := fileFormat(file)
 	_, readOnly := r.engine.client.(write.ReadOnlyClient)
 	overwrite := !readOnly
-	header, headed := true, parser.Pos(-1)
+	headed := parser.Pos(-1)
 	for _, o := range s.Options {
 		var v string
 		switch x := o.Value.(type) {

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/alecthomas/participle/v2"
@@ -319,8 +320,22 @@ type copyNode struct {
 	Columns []*columnName `parser:"  ( '(' @@ ( ',' @@ )* ')' )? )"`
 	Dir     string        `parser:"@( 'FROM' | 'TO' )"`
 	File    *textNode     `parser:"( @@ | 'STDIN' | 'STDOUT' )"`
-	Options []*optionNode `parser:"( 'WITH'? '(' @@ ( ',' @@ )* ')' )?"`
+	Options []*optionNode `parser:"( 'WITH'? ( '(' @@ ( ',' @@ )* ')'"`
+	Words   *copyWords    `parser:"          | @@ ) )?"`
 	Allow   bool          `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
+}
+
+// copyWords are options of COPY without parentheses, as in PostgreSQL before version 9: CSV HEADER.
+type copyWords struct{ list []*lexer.Token }
+
+func (n *copyWords) Parse(lex *lexer.PeekingLexer) error {
+	for t := lex.Peek(); strings.EqualFold(t.Value, "CSV") || strings.EqualFold(t.Value, "HEADER"); t = lex.Peek() {
+		n.list = append(n.list, lex.Next())
+	}
+	if n.list == nil {
+		return participle.NextMatch
+	}
+	return nil
 }
 
 type checkNode struct {

@@ -417,6 +417,21 @@ func (l *lowerer) copy(n *copyNode) (*Copy, error) {
 	if n.File != nil {
 		out.File = n.File.value()
 	}
-	out.Options, err = l.options(n.Options)
-	return out, err
+	if out.Options, err = l.options(n.Options); err != nil || n.Words == nil {
+		return out, err
+	}
+	given := map[string]Expr{"HEADER": &Literal{Pos: pos(n.Words.list[0]), Kind: BoolLiteral, Text: "false"}} // unlike in parentheses
+	for _, t := range n.Words.list {
+		if key := strings.ToUpper(t.Value); key == "HEADER" {
+			given[key] = &Literal{Pos: pos(t), Kind: BoolLiteral, Text: "true"}
+		} else {
+			given["FORMAT"] = &Literal{Pos: pos(t), Kind: StringLiteral, Text: strings.ToLower(key)}
+		}
+	}
+	for _, key := range []string{"FORMAT", "HEADER"} {
+		if x := given[key]; x != nil {
+			out.Options = append(out.Options, Option{Pos: x.Position(), Key: key, Value: x})
+		}
+	}
+	return out, nil
 }

@@ -156,6 +156,12 @@ func (s *session) pset(ctx context.Context, arg string) error {
 		return err
 	case "fieldsep":
 		s.separator = unescaped(value)
+	case "recordsep":
+		s.record = unescaped(value)
+	case "fieldsep_zero":
+		s.separator = "\x00"
+	case "recordsep_zero":
+		s.record = "\x00"
 	case "border":
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 0 || n > 2 {
@@ -170,7 +176,7 @@ func (s *session) pset(ctx context.Context, arg string) error {
 			return fmt.Errorf("\\pset linestyle is ascii or unicode, not %s", printable(value))
 		}
 	default:
-		return fmt.Errorf("\\pset knows border, expanded, fieldsep, footer, format, linestyle, null, pager and tuples_only, not %s", printable(name))
+		return fmt.Errorf("\\pset knows border, expanded, fieldsep, footer, format, linestyle, null, pager, recordsep and tuples_only, not %s", printable(name))
 	}
 	return nil
 }

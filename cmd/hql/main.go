@@ -74,6 +74,7 @@ type config struct {
 	pset            list
 	output          string   // of -o
 	separator       string   // of unaligned values
+	record          string   // behind each row of them
 	given           settings // by flags and the environment
 	file            configFile
 	settings        // those that hold
@@ -99,6 +100,12 @@ func (c *config) flags() *flag.FlagSet {
 	}
 	fs.BoolVar(&c.tuples, "t", false, "")
 	fs.StringVar(&c.separator, "F", "|", "")
+	fs.StringVar(&c.record, "R", "\n", "")
+	fs.BoolFunc("z", "", func(string) error { c.separator = "\x00"; return nil })
+	fs.BoolFunc("0", "", func(string) error { c.record = "\x00"; return nil })
+	fs.BoolFunc("L", "", func(string) error {
+		return errors.New("statements go to no log: -o FILE keeps results, script(1) a session")
+	})
 	fs.StringVar(&c.output, "o", "", "")
 	fs.Var(&c.pset, "P", "")
 	fs.BoolVar(&c.quiet, "q", false, "")
@@ -150,12 +157,12 @@ func parseFlags(args []string) (*config, error) {
 	if c.version {
 		return c, nil
 	}
-	c.separator = unescaped(c.separator)
+	c.separator, c.record = unescaped(c.separator), unescaped(c.record)
 	return c, c.load()
 }
 
 // joinedFlags are short flags in one word, as psql takes them: -Atc, -qAtX.
-var joinedFlags = regexp.MustCompile(`^-[AHtxqX]+[cfoFvP]?$`)
+var joinedFlags = regexp.MustCompile(`^-[AHtxqXz0]+[cfoFRvP]?$`)
 
 // attachedVariable is -vNAME=VALUE.
 var attachedVariable = regexp.MustCompile(`^-v[A-Za-z_]\w*=`)
@@ -168,7 +175,7 @@ func separated(args []string) (out []string) {
 			for _, f := range a[1:] {
 				out = append(out, "-"+string(f))
 			}
-		case (strings.HasPrefix(a, "-F") || strings.HasPrefix(a, "-P")) && len(a) > 2 || attachedVariable.MatchString(a) && !strings.HasPrefix(a, "-var="):
+		case (strings.HasPrefix(a, "-F") || strings.HasPrefix(a, "-R") || strings.HasPrefix(a, "-P")) && len(a) > 2 || attachedVariable.MatchString(a) && !strings.HasPrefix(a, "-var="):
 			out = append(out, a[:2], a[2:])
 		default:
 			out = append(out, a)
@@ -243,7 +250,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if c.Null != nil {
 		s.showNull(*c.Null)
 	}
-	s.quiet, s.noRC, s.tuples, s.separator = c.quiet, c.noRC, c.tuples, c.separator
+	s.quiet, s.noRC, s.tuples, s.separator, s.record = c.quiet, c.noRC, c.tuples, c.separator, c.record
 	s.stdin = bufio.NewReader(stdin)
 	defer s.close()
 	for _, p := range c.pset {

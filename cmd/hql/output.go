@@ -37,6 +37,7 @@ var formats = map[string]func(w *bufio.Writer, l look) writer{
 	"html": func(w *bufio.Writer, l look) writer { return &htmlWriter{w: w, look: l} },
 	"csv":  func(w *bufio.Writer, l look) writer { return &csvWriter{w: w, look: l} },
 	"tsv": func(w *bufio.Writer, l look) writer {
+		l.record = "\n"
 		return &separatedWriter{w: w, look: l, separator: "\t", null: `\N`, escape: types.EscapeTSV}
 	},
 	"json":  func(w *bufio.Writer, l look) writer { return &jsonWriter{w: w, look: l, array: true} },
@@ -57,6 +58,7 @@ type look struct {
 	border border
 
 	separator string // of unaligned values
+	record    string // behind each row of them
 	fit       int    // columns that a table may take before it is shown one column a line; 0: any
 	cut       int    // columns that a table may take before its last one is cut; 0: any
 }
@@ -453,7 +455,7 @@ func (s *separatedWriter) escaped(text string) string {
 }
 
 func (s *separatedWriter) write(fields []string) error {
-	_, err := s.w.Write(s.line([]byte(strings.Join(fields, s.separator) + "\n")))
+	_, err := s.w.Write(s.line([]byte(strings.Join(fields, s.separator) + s.record)))
 	return err
 }
 

@@ -41,6 +41,7 @@ type session struct {
 	border  border
 
 	separator string // of unaligned values
+	record    string // behind each row of them
 	person    bool   // somebody types at stdin
 
 	query string            // the statement that is being typed
