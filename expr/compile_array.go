@@ -42,7 +42,7 @@ func (c compiler) subscript(e *parser.Subscript) (Expr, error) {
 		return nil, err
 	}
 	if t := x.Type(); !t.IsArray() && t != types.Null {
-		return nil, parser.Errorf(e.Pos, "a %s has no elements: subscripts follow arrays", t)
+		return nil, parser.Errorf(e.Pos, "a %s has no elements: only arrays have subscripts", t)
 	}
 	slice := slices.ContainsFunc(e.At, func(at parser.SubscriptItem) bool { return at.Slice })
 	args := []Expr{x}

@@ -350,7 +350,7 @@ func (c compiler) quantified(e *parser.Quantified) (Expr, error) {
 		return c.subquery(s.Query, Subquery{Pos: e.Pos, Kind: InSubquery, X: xs, Op: op, Not: e.All})
 	}
 	if _, ok := e.X.(*parser.Tuple); ok {
-		return nil, parser.Errorf(e.X.Position(), "a row value is not compared with an array").WithHint("(a, b) IN ((1, 2), (3, 4)) takes rows")
+		return nil, parser.Errorf(e.X.Position(), "a row value cannot be compared with an array").WithHint("(a, b) IN ((1, 2), (3, 4)) takes rows")
 	}
 	if list, ok := e.Y.(*parser.Array); ok { // the items may have several types
 		ys, err := c.list(list.Items)

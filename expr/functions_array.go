@@ -319,7 +319,7 @@ func changed(array, x types.Value, to func(types.Value) (y types.Value, ok bool)
 func positions(a []types.Value) (out []int64, err error) {
 	dims := a[0].Dims()
 	if len(dims) > 1 {
-		return nil, errors.New("an element is looked for in an array of one dimension")
+		return nil, errors.New("an element can only be searched for in an array of one dimension")
 	}
 	for i, y := range a[0].Items() {
 		is, err := same(a[1], y)

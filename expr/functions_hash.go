@@ -20,7 +20,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// hexHash returns a function that returns n bytes of a hash as lower-case hexadecimal digits.
+// hexHash makes a SQL function whose value is n bytes of a hash, as lower-case hexadecimal digits.
 func hexHash(name, doc string, n int, sum func([]byte) []byte) Function {
 	return Function{Name: name, Group: "hash", Unknown: "a hash keeps no order", Signature: strings.ToLower(name) + "(value) text", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.String, hashable),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {

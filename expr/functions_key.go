@@ -123,7 +123,7 @@ func restSalt(signature, doc string, length func(*Call) int, salt func(c *Call, 
 			for i, a := range args {
 				k, ok := a.(*Const)
 				if !ok || !k.Typ.IsInteger() {
-					return 0, fmt.Errorf("%s takes numbers that are constants", name)
+					return 0, fmt.Errorf("%s takes constant numbers", name)
 				}
 				ks[i] = k.Val.Int()
 			}

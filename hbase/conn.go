@@ -195,7 +195,7 @@ func (d *dialer) renamed(frame []byte, at int, empty func() readRequest) []byte 
 	return replaced(frame, at, m)
 }
 
-// replaced returns frame with the call at offset at replaced by m.
+// replaced returns a copy of frame in which m replaces the call at offset at.
 func replaced(frame []byte, at int, m proto.Message) []byte {
 	body, err := proto.Marshal(m)
 	if err != nil {

@@ -30,7 +30,7 @@ func hive(src string) ([]*table, error) {
 	return tablesOf(src, hiveTable)
 }
 
-// hiveName reads up to the name of the table; full includes its database.
+// hiveName reads CREATE TABLE and the name of the table; full is the name with its database.
 func hiveName(r *reader) (name, full string, err error) {
 	if !r.accept("CREATE") {
 		return "", "", r.errorf("only CREATE TABLE is read, not %q", r.peek().text)

@@ -287,7 +287,8 @@ func (r *regionScanner) refusesRow(b *block, lim *limits, size int64) bool {
 	return empty
 }
 
-// joinedHas positions the families that the filter did not need on a row that it kept.
+// joinedHas moves the scanners of the families that the filter did not need to a row that it kept, and reports whether
+// one of them has cells of it.
 func (r *regionScanner) joinedHas(row []byte) (found bool, err error) {
 	for _, s := range r.joined {
 		if s.valid && bytes.Compare(s.cur.row, row) < 0 {

@@ -166,7 +166,7 @@ func parseConfig(name string, b []byte) (configFile, error) {
 	c.Defaults.relativeTo(filepath.Dir(name))
 	for k, s := range c.Connections {
 		if k == "" || strings.Contains(k, ":") {
-			return c, fmt.Errorf("%s: connection %q: a name is not empty and has no colon, which makes it an address", name, k)
+			return c, fmt.Errorf("%s: connection %q: a name must not be empty or have a colon, which would make it an address", name, k)
 		}
 		if s.Connect == "" {
 			return c, fmt.Errorf("%s: connection %s has no address (connect: ...)", name, k)

@@ -92,8 +92,8 @@ func NewDecoder(st *Reads, s *plan.Scan, l *catalog.Layout) *Decoder {
 	return d.ready()
 }
 
-// of sets the state that all decoders of a table access share. Decoders for several goroutines are copies; a single one
-// calls ready itself.
+// of sets the state that all decoders of a table access share. Each goroutine has a copy of the decoder; the only decoder
+// of an access calls ready itself.
 func (d *Decoder) of(st *Reads, s *plan.Scan, l *catalog.Layout) {
 	n := len(s.Table.Columns)
 	d.st, d.scan, d.layout, d.env, d.ctx = st, s, l, st.ExprEnv(), context.Background()

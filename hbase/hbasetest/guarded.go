@@ -119,7 +119,7 @@ func Pair(tb testing.TB) (quorum string) {
 	return Several(tb, 2, [2]string{"hbase.quota.enabled", "true"}, [2]string{"hbase.quota.refresh.period", "200"}, [2]string{"hbase.ipc.max.request.size", fmt.Sprint(PairTakes)})
 }
 
-// Several starts an HBase of so many region servers with more properties, and stops it after the test.
+// Several starts an HBase with several region servers and with more properties, and stops it after the test.
 func Several(tb testing.TB, servers int, props ...[2]string) (quorum string) {
 	tb.Helper()
 	p := plain()

@@ -241,14 +241,14 @@ func (g *gssContext) verify(token []byte) error {
 		}
 		plain, err := crypto.DecryptEncPart(rep.EncPart, g.session, keyusage.AP_REP_ENCPART)
 		if err != nil {
-			return fmt.Errorf("the server cannot prove itself: %w", err)
+			return fmt.Errorf("the server cannot prove its identity: %w", err)
 		}
 		var part messages.EncAPRepPart
 		if err := part.Unmarshal(plain); err != nil {
 			return err
 		}
 		if part.CTime.Unix() != g.auth.CTime.Unix() || part.Cusec != g.auth.Cusec {
-			return errors.New("the server cannot prove itself: it answers another request")
+			return errors.New("the server cannot prove its identity: it answers another request")
 		}
 		if len(part.Subkey.KeyValue) > 0 {
 			g.key, g.acceptor = part.Subkey, true
