@@ -265,6 +265,16 @@ func (f *from) spread(conds []expr.Expr) []expr.Expr {
 		}
 	}
 	out := slices.Clip(conds)
+	for i, s := range f.srcs {
+		for _, c := range conds {
+			if len(f.srcs) == 1 || f.outer[i] {
+				break
+			}
+			if e := implied(c, func(e expr.Expr) bool { return len(expr.Columns(e)) > 0 && within(e, s.offset, s.offset+s.width()) }); e != nil && rowwise(e) && !within(c, s.offset, s.offset+s.width()) {
+				out = append(out, e)
+			}
+		}
+	}
 	for i := 0; i < len(out) && len(out) < len(conds)+64; i++ { // added conditions may lead to more
 		for _, p := range pairs {
 			if e, ok := restated(out[i], p[0], p[1]); ok && !slices.ContainsFunc(out, func(o expr.Expr) bool { return expr.Same(o, e) }) {

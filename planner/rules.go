@@ -11,6 +11,7 @@ import (
 // The rules that move conditions to where they bind a key:
 //
 //	havingToWhere   a condition of HAVING on grouped expressions is true for all rows of a group or for none: it moves to the WHERE
+//	implied         conditions that each term of an OR has on one table, or on what is grouped, move alone (rules.go, join.go)
 //	narrowQuery     a condition above a query in FROM moves into it: below DISTINCT, GROUP BY and windows if its columns are among those that
 //	                they group by, and into each part of a set operation; not below LIMIT
 //	reduceOuter     a LEFT or RIGHT JOIN whose unmatched rows the WHERE drops becomes an inner join
@@ -40,7 +41,7 @@ const maxNarrowed = 4
 type narrowing struct {
 	conds []expr.Expr
 	done  []bool
-	first bool // a condition on row_number or rank limits the rows of each partition
+	helps bool // the query uses a condition that is checked above it, too: one on row_number, or a part of an OR
 }
 
 // exact reports whether e has equal values for equal operands: 1.0 and 1.00 are equal, but their texts are not.
@@ -72,11 +73,16 @@ func (b *block) havingToWhere() {
 		return
 	}
 	var stays []expr.Expr
-	for _, c := range expr.Conjuncts(b.having) {
+	ofGroup := func(c expr.Expr) bool {
 		after, err := b.groups.after(c)
-		if err != nil || !exact(c) || len(expr.Columns(c)) == 0 || !within(c, 0, groupingMark) || !within(after, 0, len(b.groups.by)) {
+		return err == nil && exact(c) && len(expr.Columns(c)) > 0 && within(c, 0, groupingMark) && within(after, 0, len(b.groups.by))
+	}
+	for _, c := range expr.Conjuncts(b.having) {
+		if !ofGroup(c) {
 			stays = append(stays, c)
-			continue
+			if c = implied(c, ofGroup); c == nil {
+				continue
+			}
 		}
 		b.conds = append(b.conds, expr.Conjuncts(expr.Fold(c, b.q.env.Loc))...)
 	}
@@ -86,14 +92,33 @@ func (b *block) havingToWhere() {
 	}
 }
 
+// implied returns the condition that follows from those parts of e, an OR, that are true for of. It returns nil if a term of e has none.
+//
+//	(host = 'a' AND count(*) > 5) OR (host = 'b' AND max(v) > 1), of grouped columns      host = 'a' OR host = 'b'
+func implied(e expr.Expr, of func(expr.Expr) bool) expr.Expr {
+	or, ok := e.(*expr.Or)
+	if !ok {
+		return nil
+	}
+	out := &expr.Or{}
+	for _, t := range or.Terms {
+		all := slices.DeleteFunc(slices.Clone(expr.Conjuncts(t)), func(c expr.Expr) bool { return !of(c) })
+		if len(all) == 0 {
+			return nil
+		}
+		out.Terms = append(out.Terms, expr.Conjunction(all))
+	}
+	return out
+}
+
 // narrowQuery takes over those conditions of n that can be checked on the rows of b's tables.
 func (b *block) narrowQuery(n *narrowing) {
 	if n == nil || b.grouped && b.groups.sets != nil {
 		return
 	}
-	for i, c := range n.conds {
-		ok := exact(c) && len(expr.Columns(c)) > 0
-		over := expr.Map(c, func(x expr.Expr) expr.Expr {
+	inside := func(c expr.Expr) (over expr.Expr, ok bool) {
+		ok = exact(c) && len(expr.Columns(c)) > 0
+		over = expr.Map(c, func(x expr.Expr) expr.Expr {
 			col, is := x.(*expr.Column)
 			if !is {
 				return x
@@ -108,10 +133,25 @@ func (b *block) narrowQuery(n *narrowing) {
 			}
 			return out
 		})
-		if n.first = b.numbered(c) || n.first; ok {
-			b.conds, n.done[i] = append(b.conds, expr.Conjuncts(expr.Fold(over, b.q.env.Loc))...), true
+		return over, ok
+	}
+	for i, c := range n.conds {
+		n.helps = b.numbered(c) || n.helps
+		if n.done[i] = true; !b.narrowed(inside(c)) {
+			n.done[i] = false
+			if c = implied(c, func(c expr.Expr) bool { _, ok := inside(c); return ok }); c != nil {
+				n.helps = b.narrowed(inside(c)) || n.helps
+			}
 		}
 	}
+}
+
+// narrowed adds c to the WHERE if ok is set, which it returns.
+func (b *block) narrowed(c expr.Expr, ok bool) bool {
+	if ok {
+		b.conds = append(b.conds, expr.Conjuncts(expr.Fold(c, b.q.env.Loc))...)
+	}
+	return ok
 }
 
 // keeps reports whether o, which is computed from a row, has the same value in all rows that b's groups, windows and
@@ -143,7 +183,7 @@ func (q *query) narrower(subs []*plan.Subplan, planAgain func(in *query) (plan.N
 		n := &narrowing{conds: conds, done: make([]bool, len(conds))}
 		in.narrow = n
 		node, err := planAgain(&in)
-		if err != nil || !slices.Contains(n.done, true) && !n.first {
+		if err != nil || !slices.Contains(n.done, true) && !n.helps {
 			return nil, conds, err
 		}
 		q.plan.Subplans = slices.DeleteFunc(slices.Clone(q.plan.Subplans), func(s *plan.Subplan) bool { return slices.Contains(subs, s) })

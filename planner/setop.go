@@ -2,6 +2,8 @@ package planner
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
@@ -14,8 +16,12 @@ func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (
 	parts := make([]plan.Node, len(s.Cores))
 	var cols []plan.OutputColumn
 	lists := make([][]plan.OutputColumn, len(s.Cores))
-	if len(s.OrderBy) > 0 || q.env.Options.NoRules || slices.ContainsFunc(s.Sets, func(o parser.SetOp) bool { return o.Op != parser.Union || !o.All }) {
+	byNumber, ok := numbered(s.OrderBy, s.Cores[0])
+	if !ok || q.env.Options.NoRules || slices.ContainsFunc(s.Sets, func(o parser.SetOp) bool { return o.Op != parser.Union || !o.All }) {
 		limit = plan.RowLimit{}
+	}
+	if !limit.Set {
+		byNumber = nil
 	}
 	var done []bool
 	for i, c := range s.Cores {
@@ -23,7 +29,7 @@ func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (
 		if narrow != nil {
 			part = &narrowing{conds: narrow.conds, done: make([]bool, len(narrow.conds))}
 		}
-		n, cs, err := q.core(c, nil, limit, 0, part)
+		n, cs, err := q.core(c, byNumber, limit, 0, part)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -35,6 +41,11 @@ func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (
 		}
 		if i == 0 {
 			cols = cs
+		} else if len(byNumber) > 0 && len(cs) == len(cols) && slices.ContainsFunc(byNumber, func(t parser.OrderTerm) bool {
+			at, _ := outputIndex(t.Expr, cols)
+			return cs[at].Type != cols[at].Type
+		}) { // the order of the values before they are converted may be another one
+			return q.sets(&parser.Select{Pos: s.Pos, Cores: s.Cores, Sets: s.Sets}, plan.RowLimit{}, narrow)
 		} else if cols, _, err = widen(cols, cs, c.Pos, s.Sets[i-1].Op); err != nil {
 			return nil, nil, err
 		}
@@ -72,6 +83,26 @@ func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (
 		node = distinctUnless(op.All, u)
 	}
 	return node, cols, nil
+}
+
+// numbered returns the terms of ORDER BY as numbers of result columns, the first part of which is core. ok is false if a name cannot be
+// found in the text.
+func numbered(orderBy []parser.OrderTerm, core *parser.SelectCore) (out []parser.OrderTerm, ok bool) {
+	for _, t := range orderBy {
+		ref, column := t.Expr.(*parser.ColumnRef)
+		if _, literal := t.Expr.(*parser.Literal); !literal {
+			at := -1
+			if column && ref.Table == "" && !slices.ContainsFunc(core.Items, func(it parser.SelectItem) bool { return it.Star }) {
+				at = slices.IndexFunc(core.Items, func(it parser.SelectItem) bool { return strings.EqualFold(itemName(it), ref.Name) })
+			}
+			if at < 0 {
+				return nil, false
+			}
+			t.Expr = &parser.Literal{Pos: ref.Pos, Kind: parser.NumberLiteral, Text: strconv.Itoa(at + 1)}
+		}
+		out = append(out, t)
+	}
+	return out, true
 }
 
 // widen returns cols with types that hold the values of both cols and more. These are parts of a set operation op; more is
