@@ -51,9 +51,9 @@ var timeFunctions = []Function{
 				return types.Value{}, err
 			}
 			return types.NewInt(floorMod(millis(a[1]), w)), nil
-		}, Key: periodAlgebra(func(c *Call) (stairs, bool) {
+		}, Key: periodAlgebra(func(c *Call) (int64, int64, bool) {
 			w, ok := c.width()
-			return stairs{period: w}, ok && timestampArg(c)
+			return w, 1, ok && timestampArg(c)
 		})},
 	{Name: "DATE_TRUNC", Group: "time", Signature: "date_trunc(unit, timestamp) timestamp", Doc: "Cut to the unit: millennium to millisecond, in UTC.", MinArgs: 2, MaxArgs: 2,
 		Result: momentLike(1, isText, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) {

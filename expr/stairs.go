@@ -7,21 +7,19 @@ import (
 )
 
 // stairs is a function y = rise * floor((add + x) / run) or, with falls, rise * floor((add - x) / run). With cut the
-// quotient is truncated towards zero. With a period the dividend is the remainder of x. The function is undefined where a
-// number overflows.
+// quotient is truncated towards zero. The function is undefined where a number overflows.
 //
 //	DATE(ts)                      days of 86,400,000 milliseconds: run 86400000
 //	9223372036854775807 - ts      falls, add 9223372036854775807
-//	HOUR_OF_DAY(ts)               run 3600000, period 86400000
 type stairs struct {
-	falls, cut             bool
-	add, run, rise, period int64
-	in                     types.Set // the possible values of y; nil: any number
+	falls, cut     bool
+	add, run, rise int64
+	in             types.Set // the possible values of y; nil: any number
 }
 
 // stairsAlgebra returns the algebra of calls that are stairs; of returns the stairs, or false for other calls.
 func stairsAlgebra(arg int, pieces func(*Call, types.Interval) []Piece, of func(*Call) (stairs, bool)) *Algebra {
-	return &Algebra{Arg: arg, Pieces: pieces, Inverse: func(c *Call, out types.Set, within Window) (pre types.Set, exact, ok bool) {
+	return &Algebra{Arg: arg, Pieces: pieces, Inverse: func(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
 		s, ok := of(c)
 		if !ok {
 			return nil, false, false
@@ -30,9 +28,6 @@ func stairsAlgebra(arg int, pieces func(*Call, types.Interval) []Piece, of func(
 			out = out.Intersect(s.in)
 		}
 		s.run, s.rise = max(s.run, 1), max(s.rise, 1)
-		if s.period > 0 {
-			return s.periods(out, within.In(), c.moment())
-		}
 		ivs := make([]types.Interval, 0, len(out))
 		for _, iv := range out {
 			if x, ok := s.summed(spanOf(iv)); ok {
@@ -86,44 +81,21 @@ func (s stairs) apart(z span) (x span, ok bool) {
 	return span{subClamp(z.lo, k), subClamp(z.hi, k)}, !none
 }
 
-// periods returns the values of type t in within whose quotient is in out. ok is false if there are too many periods.
-func (s stairs) periods(out, within types.Set, t types.Type) (pre types.Set, exact, ok bool) {
-	const most = 512
-	var ivs []types.Interval
-	for _, iv := range within {
-		w := spanOf(iv)
-		first, last := floorDiv(w.lo, s.period), floorDiv(w.hi, s.period)
-		if iv.Lo.IsNull() || iv.Hi.IsNull() || last-first > most || last-first < 0 || first <= math.MinInt64/s.period || last >= math.MaxInt64/s.period-1 {
-			return nil, false, false
-		}
-		for n := first * s.period; n <= w.hi; n += s.period {
-			for _, o := range out {
-				y := spanOf(o)
-				if lo, hi := max(y.lo, 0), min(y.hi, (s.period-1)/s.run); lo <= hi {
-					ivs = append(ivs, span{n + lo*s.run, n + min(hi*s.run+s.run, s.period) - 1}.interval(t))
-				}
-			}
-		}
-	}
-	return types.SetOf(ivs...).Intersect(within), true, true
-}
-
-// periodAlgebra returns the algebra of periodic calls; of returns the stairs.
-func periodAlgebra(of func(*Call) (stairs, bool)) *Algebra {
-	a := stairsAlgebra(AnyArg, func(c *Call, in types.Interval) []Piece {
-		if s, ok := of(c); ok {
-			return timePieces(in, s.period, 0)
+// periodAlgebra returns the algebra of functions that rise from 0 in each period; of returns the period, and how many
+// milliseconds count as one.
+func periodAlgebra(of func(*Call) (period, unit int64, ok bool)) *Algebra {
+	return &Algebra{Arg: AnyArg, Pieces: func(c *Call, in types.Interval) []Piece {
+		if n, _, ok := of(c); ok {
+			return timePieces(in, n, 0)
 		}
 		return nil
-	}, of)
-	a.Domain = func(c *Call) (types.Set, bool) {
-		s, ok := of(c)
-		return types.SetOf(span{0, (s.period - 1) / max(s.run, 1)}.interval(types.BigInt)), ok
-	}
-	return a
+	}, Domain: func(c *Call) (types.Set, bool) {
+		n, unit, ok := of(c)
+		return types.SetOf(span{0, (n - 1) / max(unit, 1)}.interval(types.BigInt)), ok
+	}}
 }
 
 // ofDayAlgebra returns the algebra of the units of a day.
 func ofDayAlgebra(unit int64) *Algebra {
-	return periodAlgebra(func(c *Call) (stairs, bool) { return stairs{run: unit, period: types.MillisPerDay}, timestampArg(c) })
+	return periodAlgebra(func(c *Call) (int64, int64, bool) { return types.MillisPerDay, unit, timestampArg(c) })
 }

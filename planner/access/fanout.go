@@ -469,12 +469,12 @@ func (w *spanBuilder) domain(i int) domain {
 	if w.domains[i] == nil {
 		d, p := &domain{}, w.layout.Key.Parts[i]
 		set, ok := p.Domain()
-		if ok {
-			set, ok = p.Storable(set)
-		}
-		if ok {
-			d.set = set
-			d.values, _ = set.Values(w.opt.MaxEnumerate)
+		if vs, few := set.Values(w.opt.MaxEnumerate); ok && few {
+			d.set, d.values = set, vs
+		} else if ok {
+			if d.set, ok = p.Storable(set); ok {
+				d.values, _ = d.set.Values(w.opt.MaxEnumerate)
+			}
 		}
 		w.domains[i] = d
 	}
