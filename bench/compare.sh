@@ -4,8 +4,8 @@
 #
 #   bench/compare.sh [REPETITIONS [WORKLOADS]]     3 and all; WORKLOADS is a regular expression: '^W[17]b?:'
 #
-# The second table holds hql against the quickest way of any peer, W3m among those of W3; the third what was run with several
-# clients, and what no peer has. At the end come the tables of docs/speed.md.
+# At the end come the tables of docs/speed.md: hql against the quickest way of each peer (W3m among those of W3), several clients, and
+# what no peer has.
 #
 # PEERS_DIR   the peers' programs and the server's scripts (default ../shared/bench beside the project)
 # WORK        where they are copied to, with the server's data; a folder that is already there is used again, tables
@@ -71,5 +71,4 @@ if [ "${MORE:-1}" = 1 ]; then
     ./hqlbench $w | tee -a "$results" || true
   done
 fi
-./hqlbench ratios "$results"
 ./hqlbench document "$results"

@@ -3,8 +3,7 @@
 // gohbase program and a hand-written Java client; compare.sh runs them all.
 //
 //	bench WORKLOAD [CLIENTS]     prints one line of JSON
-//	bench ratios FILE            prints the ratios of the lines in FILE
-//	bench document FILE          prints them as the tables of docs/speed.md
+//	bench document FILE          prints the lines in FILE as the tables of docs/speed.md
 //
 // The environment sets ZK (quorum), WARM and DUR (seconds), SPID (the servers' process ids, for their CPU time), WARMRUNS,
 // EXEC_NS (when the process was started) and H0 (first host of W11).
@@ -98,18 +97,12 @@ const columns = "host, ts, level, msg, val, cnt"
 
 func main() {
 	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "usage: bench WORKLOAD [CLIENTS] | bench ratios FILE | bench document FILE")
+		fmt.Fprintln(os.Stderr, "usage: bench WORKLOAD [CLIENTS] | bench document FILE")
 		os.Exit(2)
 	}
-	if len(os.Args) == 3 {
-		switch os.Args[1] {
-		case "ratios":
-			ratios(os.Stdout, must(measured(os.Args[2])))
-			return
-		case "document":
-			document(os.Stdout, must(measured(os.Args[2])))
-			return
-		}
+	if len(os.Args) == 3 && os.Args[1] == "document" {
+		document(os.Stdout, must(measured(os.Args[2])))
+		return
 	}
 	clients := 1
 	if len(os.Args) > 2 {
