@@ -152,6 +152,10 @@ func fold(e Expr, loc *time.Location) Expr {
 		return conjunction(x.Terms...)
 	case *Or:
 		return disjunction(x.Terms...)
+	case *Case:
+		if taken := reached(x); taken != e {
+			return taken
+		}
 	case *Compare: // NULL on either side makes it NULL
 		for _, s := range []Expr{x.X, x.Y} {
 			if k, ok := s.(*Const); ok && k.Val.IsNull() {
@@ -180,6 +184,28 @@ func fold(e Expr, loc *time.Location) Expr {
 		return e
 	}
 	return &Const{Pos: e.Position(), Val: v, Typ: e.Type()}
+}
+
+// reached returns c without the branches that no row takes: those whose condition is never true, and those after one that always is.
+func reached(c *Case) Expr {
+	out := &Case{Pos: c.Pos, Else: c.Else, Typ: c.Typ}
+	for _, w := range c.Whens {
+		if _, known := w.Cond.(*Const); !known {
+			out.Whens = append(out.Whens, w)
+		} else if isTrueConst(w.Cond) {
+			out.Else = w.Then
+			break
+		}
+	}
+	switch {
+	case len(out.Whens) == len(c.Whens):
+		return c
+	case len(out.Whens) > 0:
+		return out
+	case out.Else.Type() == c.Typ:
+		return out.Else
+	}
+	return c
 }
 
 // firstGiven returns c, a COALESCE, without arguments that cannot be the result: known NULLs, and those after an argument
