@@ -154,7 +154,7 @@ func (s *Server) WriteMetrics(w io.Writer) error {
 		{"hql_pg_statements_running", "gauge", "Statements that run.", s.admission.running.Load()},
 		{"hql_pg_statements_waiting", "gauge", "Statements that wait for others.", s.admission.waiting.Load()},
 		{"hql_pg_memory_bytes", "gauge", "Memory that running statements may use.", s.admission.used.Load()},
-		{"hql_pg_held_bytes", "gauge", "Memory of messages, prepared statements and parameters.", s.held.used.Load()},
+		{"hql_pg_held_bytes", "gauge", "Memory of messages, statements and parameters.", s.held.used.Load()},
 		{"hql_pg_rows_sent_total", "counter", "Rows that were sent.", s.counts.rowsSent.Load()},
 		{"hql_pg_bytes_sent_total", "counter", "Bytes that were sent.", s.counts.bytesSent.Load()},
 	} {

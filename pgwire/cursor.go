@@ -71,6 +71,11 @@ func (d *declareCommand) run(c *conn, _ context.Context, args []any) (*answer, e
 		return nil, failure("42601", "a cursor is of a SELECT or VALUES")
 	}
 	p := c.newPortal(&prepared{whole: d.query, sql: d.query, stmt: stmt})
+	if p.held = treeSize(d.query); !c.srv.held.take(p.held) {
+		p.held = 0
+		p.close(c)
+		return nil, busy("53200", "the server has no memory for another cursor")
+	}
 	p.args, p.hold = args, d.hold
 	if d.binary {
 		p.formats = []int16{1}

@@ -33,11 +33,13 @@ func (c *conn) parseMessage(m *pgproto3.Parse) error {
 			return err
 		}
 	}
-	if err := c.mayParse(p); err != nil {
-		return err
-	}
+	err := c.mayParse(p)
 	p.params = append([]uint32(nil), m.ParameterOIDs...)
-	if err := c.keep(m.Name, p); err != nil {
+	if err == nil {
+		err = c.keep(m.Name, p)
+	}
+	if err != nil {
+		c.srv.held.give(p.held)
 		return err
 	}
 	return c.send(&pgproto3.ParseComplete{})

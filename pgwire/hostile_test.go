@@ -3,16 +3,19 @@ package pgwire_test
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	osexec "os/exec"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/hql-db/hql/pgwire"
@@ -181,4 +184,35 @@ func TestSessionsApart(t *testing.T) {
 	if got := fmt.Sprint(c.until(t, "ReadyForQuery"), c.until(t, "ReadyForQuery")); got != "[ERROR 34000 ReadyForQuery] [ERROR 26000 ReadyForQuery]" {
 		t.Errorf("names of other sessions: %s", got)
 	}
+}
+
+// TestWordsOfStatements: a text of two bytes a word takes far more memory as a tree. The server counts it for all sessions.
+func TestWordsOfStatements(t *testing.T) {
+	_, addr := serve(t, openTables(t), pgwire.Options{Memory: 8 << 20})
+	ctx := context.Background()
+	a, b := connect(t, addr, ""), connect(t, addr, "")
+	list := func(words int) string { return "SELECT 7 IN (" + strings.Repeat("1,", words/2) + "7)" }
+	ask := func(c *pgx.Conn, sql, code string) {
+		t.Helper()
+		var is bool
+		err := c.QueryRow(ctx, sql, pgx.QueryExecModeSimpleProtocol).Scan(&is)
+		var pg *pgconn.PgError
+		switch {
+		case code == "" && (err != nil || !is):
+			t.Errorf("%v, %v", is, err)
+		case code != "" && (!errors.As(err, &pg) || pg.Code != code):
+			t.Errorf("%v, where %s was expected", err, code)
+		}
+	}
+	ask(a, list(30_000), "54000")
+	ask(a, list(12_000), "")
+	if _, err := a.Prepare(ctx, "large", list(12_000)); err != nil {
+		t.Fatal(err)
+	}
+	ask(b, list(12_000), "53200")
+	ask(b, "SELECT '"+strings.Repeat("x", 100_000)+"' <> ''", "")
+	if err := a.Deallocate(ctx, "large"); err != nil {
+		t.Fatal(err)
+	}
+	ask(b, list(12_000), "")
 }

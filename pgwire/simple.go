@@ -61,6 +61,7 @@ func (c *conn) script(whole string) error {
 		one, err := c.prepare(whole, p.text, p.offset)
 		if err == nil {
 			err = c.runSimple(one)
+			c.srv.held.give(one.held)
 		}
 		if err != nil {
 			return err
@@ -92,8 +93,45 @@ func (c *conn) runSimple(one *prepared) error {
 	return err
 }
 
-// prepare parses a statement, which begins at offset in whole.
+// treeSize returns about the bytes of memory that a statement takes while it is parsed. Its tree takes less.
+func treeSize(sql string) int64 {
+	const ofWord = 96
+	words, quoted, before := 0, false, false // before: the last byte was one of a word
+	for i := range len(sql) {
+		b := sql[i]
+		word := b == '_' || b == '.' || b >= '0' && b <= '9' || b|0x20 >= 'a' && b|0x20 <= 'z' || b >= 0x80
+		if b == '\'' {
+			quoted = !quoted
+		}
+		if !quoted && b > ' ' && !(word && before) {
+			words++
+		}
+		before = word
+	}
+	return int64(words)*ofWord + int64(len(sql))*2 + 4096
+}
+
+// prepare parses a statement, which begins at offset in whole. It takes the memory of the statement, which the caller
+// gives back after its end.
 func (c *conn) prepare(whole, sql string, offset int) (*prepared, error) {
+	held := treeSize(sql)
+	if held > c.srv.held.most {
+		return nil, failure("54000", "the statement has too many words for the memory of the server").hint("several statements, or COPY, take less at a time; --memory is the limit")
+	}
+	if !c.srv.held.take(held) {
+		return nil, busy("53200", "the server has no memory to read another statement of %d bytes", len(sql))
+	}
+	p, err := c.parsed(whole, sql, offset)
+	if err != nil {
+		c.srv.held.give(held)
+		return nil, err
+	}
+	p.held = held
+	return p, nil
+}
+
+// parsed is prepare without regard to memory.
+func (c *conn) parsed(whole, sql string, offset int) (*prepared, error) {
 	word, written := firstWord(sql), sql
 	switch word {
 	case "SELECT", "WITH", "VALUES", "TABLE", "COPY", "INSERT", "UPDATE", "DELETE", "PREPARE", "EXECUTE", "(":
