@@ -82,6 +82,7 @@ type designer struct {
 	Options
 	catalog *catalog.Catalog
 	stmts   []Statement
+	at      float64 // where in the order of the sample the values of parameters are, from 0 up to 1
 }
 
 // Bounds of the search, and by how much a design must gain to be proposed.
@@ -101,7 +102,7 @@ func Workload(c *catalog.Catalog, src string, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &designer{Options: o, catalog: c, stmts: stmts}
+	d := &designer{Options: o, catalog: c, stmts: stmts, at: 0.5}
 	var names []string
 	for i := range stmts {
 		d.read(&stmts[i])

@@ -231,11 +231,11 @@ func written(ast parser.Statement) (table string, where parser.Expr) {
 	return "", nil
 }
 
-// sample returns a value of a column: the middle of the sample, or for the upper end of a range a later value.
+// sample returns a value of a column: one in the order of the sample, or for the upper end of a range a later value.
 func (d *designer) sample(t *catalog.Table, c *catalog.Column, upper bool) types.Value {
 	if known := d.find(t); known != nil && c.Index < len(known.Sample) {
 		if rows, _ := known.SampleOrder(c.Index, c.Type); len(rows) > 0 {
-			at := len(rows) / 2
+			at := int(d.at * float64(len(rows)))
 			if upper {
 				at = min(len(rows)-1, at+max(1, len(rows)/20))
 			}

@@ -270,9 +270,22 @@ func (c *chain) through(in types.Set) (ok bool) {
 	return true
 }
 
+// toIntegers reports whether the chain gives an integer by numbers alone, the same one for 0 and -0.
+func (c *chain) toIntegers() bool {
+	var last types.Type
+	for i := range c.links {
+		if e := c.links[i].e; e != nil {
+			if last = e.Type(); !last.IsNumeric() {
+				return false
+			}
+		}
+	}
+	return last.IsInteger()
+}
+
 // image returns the values of the chain for inner values in in.
 func (c *chain) image(in types.Set) (types.Set, bool) {
-	if len(c.apart) > 0 || !c.through(in) || len(c.rest) > 0 { // a set does not distinguish 0 and -0
+	if len(c.apart) > 0 && !c.toIntegers() || !c.through(in) || len(c.rest) > 0 { // a set does not distinguish 0 and -0
 		return nil, false
 	}
 	ivs := make([]types.Interval, 0, len(c.runs)+len(c.mixed))
