@@ -21,7 +21,7 @@ func (e *Env) advice(req *Request, terms []term, boxes []box) string {
 		if !eligible(l, req) || e.denies(l, req) {
 			continue
 		}
-		a := &advice{env: &tried, req: req, layout: l, terms: terms, boxes: boxes[:min(len(boxes), triedBoxes)]}
+		a := &advice{env: &tried, whole: e, req: req, layout: l, terms: terms, boxes: boxes[:min(len(boxes), triedBoxes)]}
 		if !a.find() {
 			continue
 		}
@@ -50,6 +50,7 @@ const (
 // advice is a set of conditions to add to a query for one layout.
 type advice struct {
 	env    *Env
+	whole  *Env // env without the limit of spans
 	req    *Request
 	layout *catalog.Layout
 	terms  []term
@@ -152,9 +153,11 @@ func (a *advice) helps(ranges bool) bool {
 		if len(with) == 0 {
 			continue
 		}
-		switch s := a.env.candidate(a.layout, a.req, a.terms, with, narrow).scan; s.Access {
-		case plan.Empty: // the key cannot hold this value
-		default:
+		s := a.env.candidate(a.layout, a.req, a.terms, with, narrow).scan
+		if s.CapHit && !s.Access.HitsPrefix() {
+			s = a.whole.candidate(a.layout, a.req, a.terms, with, narrow).scan
+		}
+		if s.Access != plan.Empty { // otherwise the key cannot hold this value
 			return s.Access.HitsPrefix() || s.CapHit || len(s.Lookups) > 0
 		}
 	}

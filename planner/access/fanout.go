@@ -468,13 +468,11 @@ func (w *spanBuilder) domain(i int) domain {
 	}
 	if w.domains[i] == nil {
 		d, p := &domain{}, w.layout.Key.Parts[i]
-		set, ok := p.Domain()
-		if vs, few := set.Values(w.opt.MaxEnumerate); ok && few {
-			d.set, d.values = set, vs
-		} else if ok {
-			if d.set, ok = p.Storable(set); ok {
-				d.values, _ = d.set.Values(w.opt.MaxEnumerate)
+		if set, ok := p.Domain(); ok {
+			if d.set, ok = p.Storable(set); !ok {
+				d.set = set // its bytes have no range, but few values can be listed
 			}
+			d.values, _ = d.set.Values(w.opt.MaxEnumerate)
 		}
 		w.domains[i] = d
 	}
