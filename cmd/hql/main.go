@@ -103,9 +103,6 @@ func (c *config) flags() *flag.FlagSet {
 	fs.StringVar(&c.record, "R", "\n", "")
 	fs.BoolFunc("z", "", func(string) error { c.separator = "\x00"; return nil })
 	fs.BoolFunc("0", "", func(string) error { c.record = "\x00"; return nil })
-	fs.BoolFunc("L", "", func(string) error {
-		return errors.New("statements go to no log: -o FILE keeps results, script(1) a session")
-	})
 	fs.StringVar(&c.output, "o", "", "")
 	fs.Var(&c.pset, "P", "")
 	fs.BoolVar(&c.quiet, "q", false, "")

@@ -17,8 +17,8 @@ import (
 type flagHelp struct{ name, value, help string }
 
 var (
-	listedFlag = regexp.MustCompile(`^  (--?[A-Za-z-]+)(?: ([A-Z]+(?:=[A-Z]+)?))? +(\S.*)$`) // of the main usage
-	namedFlag  = regexp.MustCompile(`(--?[a-z][a-z-]*)(?: ([A-Z]+))?`)                       // of the first line of a tool's
+	listedFlag = regexp.MustCompile(`^  (--?[0A-Za-z-]+)(?: ([A-Z]+(?:=[A-Z]+)?))? +(\S.*)$`) // of the main usage
+	namedFlag  = regexp.MustCompile(`(--?[a-z][a-z-]*)(?: ([A-Z]+))?`)                        // of the first line of a tool's
 )
 
 // mainFlags returns the flags listed after "Flags:".
