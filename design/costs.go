@@ -409,23 +409,21 @@ var places = []float64{1.0 / 6, 5.0 / 6, 0.5}
 
 // priced gives the price of a statement on t, the mean of several values of its parameters.
 func (s *search) priced(t *trial, ast parser.Statement) (p price) {
-	args, named := s.samples(ast)
 	at := places
-	if len(args)+len(named) == 0 {
+	if parser.FirstParam(ast) == nil {
 		at = at[2:]
 	}
+	defer func(usual float64) { s.at = usual }(s.at)
 	var sum *plan.Estimate
 	for i := range at {
 		s.at = at[i]
 		of, err := s.plan(t.catalog, ast, t.find(s))
 		if err != nil {
-			s.at = 0.5
 			return price{rules: math.Inf(1), misses: []string{err.Error()}}
 		}
 		p = priceOf(of, t.table.Name, t.find(s))
 		switch {
 		case p.known == nil:
-			s.at = 0.5
 			return p
 		case sum == nil:
 			sum = p.known

@@ -59,7 +59,7 @@ func (r *run) explain(ctx context.Context, s *parser.Explain) (*Rows, error) {
 
 // planFor plans stmt. If it has parameters and there are no arguments, it is planned for made-up ones.
 func (r *run) planFor(ctx context.Context, stmt parser.Statement) (*plan.Plan, error) {
-	if len(r.args.Positional) > 0 || len(r.args.Named) > 0 || !hasParameters(stmt) {
+	if len(r.args.Positional) > 0 || len(r.args.Named) > 0 || parser.FirstParam(stmt) == nil {
 		return r.plan(ctx, stmt)
 	}
 	u, err := r.engine.planUnbound(ctx, readerOf(stmt), r.args.Session)
@@ -71,15 +71,6 @@ func (r *run) planFor(ctx context.Context, stmt parser.Statement) (*plan.Plan, e
 	}
 	u.Plan.MadeUp = u.Arguments
 	return u.Plan, nil
-}
-
-func hasParameters(stmt parser.Statement) (has bool) {
-	parser.Inspect(stmt, func(n parser.Node) bool {
-		_, param := n.(*parser.Param)
-		has = has || param
-		return !has
-	})
-	return has
 }
 
 // analyze runs the query of p and measures it.

@@ -42,7 +42,7 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 	case s.Query.AllowFullScan:
 		return nil, parser.Errorf(s.Query.Pos, "a view takes no ALLOW FULL SCAN: the statement that reads it does")
 	}
-	if p := firstParam(s.Query); p != nil {
+	if p := parser.FirstParam(s.Query); p != nil {
 		return nil, parser.Errorf(p.Pos, "a view takes no arguments")
 	}
 	moments := map[parser.Pos]types.Value{}
@@ -151,16 +151,6 @@ func namedColumns(kind, name string, at parser.Pos, query *parser.Select, names 
 		seen[strings.ToLower(column)] = true
 	}
 	return nil
-}
-
-func firstParam(s *parser.Select) (found *parser.Param) {
-	parser.Inspect(s, func(n parser.Node) bool {
-		if p, ok := n.(*parser.Param); ok && found == nil {
-			found = p
-		}
-		return found == nil
-	})
-	return found
 }
 
 // reads reports whether s reads the table or view called name, directly or through views other than those in seen.

@@ -144,6 +144,17 @@ func Inspect(n Node, visit func(Node) bool) {
 	}
 }
 
+// FirstParam returns the first parameter in n, or nil if there is none.
+func FirstParam(n Node) (found *Param) {
+	Inspect(n, func(n Node) bool {
+		if p, ok := n.(*Param); ok && found == nil {
+			found = p
+		}
+		return found == nil
+	})
+	return found
+}
+
 // Tables returns the tables and views that n reads, in the order of the text, once for each mention. It omits the queries
 // of its WITH, and the table that a statement writes.
 func Tables(n Node) []*TableName { return appendTables(nil, n, nil) }
