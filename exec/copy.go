@@ -21,11 +21,11 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 	if r.args.Source != nil {
 		return r.copyRows(ctx, s)
 	}
-	file, header := s.File, true
+	format, header := fileFormat(s.File), true
 	switch {
-	case file != "":
+	case s.File != "":
 	case s.To: // STDOUT, in PostgreSQL's text format
-		file, header = "out.tsv", false
+		format, header = "tsv", false
 		q := *s
 		q.File = "/dev/stdout"
 		s = &q
@@ -35,7 +35,6 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 	if r.engine.cfg.NoFiles {
 		return nil, parser.Errorf(s.Pos, "COPY: %v", ErrNoFiles).Of(ErrNoFiles)
 	}
-	format := fileFormat(file)
 	_, readOnly := r.engine.client.(write.ReadOnlyClient)
 	overwrite := !readOnly
 	headed := parser.Pos(-1)

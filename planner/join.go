@@ -266,11 +266,15 @@ func (f *from) spread(conds []expr.Expr) []expr.Expr {
 	}
 	out := slices.Clip(conds)
 	for i, s := range f.srcs {
+		if len(f.srcs) == 1 || f.outer[i] {
+			continue
+		}
+		own := func(e expr.Expr) bool { return len(expr.Columns(e)) > 0 && within(e, s.offset, s.offset+s.width()) }
 		for _, c := range conds {
-			if len(f.srcs) == 1 || f.outer[i] {
-				break
+			if own(c) {
+				continue
 			}
-			if e := implied(c, func(e expr.Expr) bool { return len(expr.Columns(e)) > 0 && within(e, s.offset, s.offset+s.width()) }); e != nil && rowwise(e) && !within(c, s.offset, s.offset+s.width()) {
+			if e := implied(c, own); e != nil && rowwise(e) {
 				out = append(out, e)
 			}
 		}

@@ -137,8 +137,7 @@ func (b *block) narrowQuery(n *narrowing) {
 	}
 	for i, c := range n.conds {
 		n.helps = b.numbered(c) || n.helps
-		if n.done[i] = true; !b.narrowed(inside(c)) {
-			n.done[i] = false
+		if n.done[i] = b.narrowed(inside(c)); !n.done[i] {
 			if c = implied(c, func(c expr.Expr) bool { _, ok := inside(c); return ok }); c != nil {
 				n.helps = b.narrowed(inside(c)) || n.helps
 			}
