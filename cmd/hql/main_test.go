@@ -33,7 +33,7 @@ func TestScripts(t *testing.T) { runScripts(t, "testdata", "") }
 
 // runScripts runs the scripts of dir; configHome, if not "", holds the configuration that names a cluster.
 func runScripts(t *testing.T, dir, configHome string) {
-	testscript.Run(t, testscript.Params{Dir: dir,
+	p := testscript.Params{Dir: dir,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("ESC", "\x1b")
 			if configHome != "" {
@@ -41,7 +41,23 @@ func runScripts(t *testing.T, dir, configHome string) {
 			}
 			return nil
 		},
-		Condition: func(cond string) (bool, error) { return cond == "cluster" && configHome != "", nil }})
+		Condition: func(cond string) (bool, error) { return cond == "cluster" && configHome != "", nil }}
+	if configHome != "" {
+		testscript.RunT(inTurn{t}, p)
+		return
+	}
+	testscript.Run(t, p)
+}
+
+// inTurn runs scripts one after another: those that share a cluster share its tables and their statistics.
+type inTurn struct{ *testing.T }
+
+func (inTurn) Parallel() {}
+
+func (inTurn) Verbose() bool { return testing.Verbose() }
+
+func (t inTurn) Run(name string, script func(testscript.T)) {
+	t.T.Run(name, func(t *testing.T) { script(inTurn{t}) })
 }
 
 // The same beside clusters that speak TLS, one of which wants certificates of clients.
