@@ -53,7 +53,8 @@ func checkForms(t *testing.T, open func(*testing.T) hbase.Client) {
 					d.Fatalf(t, "%v", err)
 				}
 				planned.run(table.Create)
-				planned.t.Cleanup(func() { planned.run("DROP TABLE " + table.Name) })
+				name := table.Name
+				planned.t.Cleanup(func() { planned.run("DROP TABLE " + name) })
 				planned.run(table.Insert)
 				return ""
 			case "forms":

@@ -69,6 +69,14 @@ func BenchmarkPlanLong(b *testing.B) {
 	}
 	one := func(step int) func(int) []any { return func(i int) []any { return []any{step * i} } }
 	for _, c := range []struct{ name, key, where string }{
+		{"ors500", "k AS INT64, v AS INT32, w AS INT32", list(500, " OR ", "(k = %d AND v = %d AND w BETWEEN %d AND %d)", func(i int) []any { return []any{i % 50, i % 20, i, i + 9} })},
+		{"ors500Computed", "k AS INT64, v AS INT32, w AS INT32", list(500, " OR ", "(k + 1 = %d AND v * 2 = %d AND -w < -%d)", func(i int) []any { return []any{i % 50, i % 20 * 2, i} })},
+		{"rows500", "k AS INT64, v AS INT32, w AS INT32", "(k, v, w) IN (" + list(500, ", ", "(%d, %d, %d)", func(i int) []any { return []any{i % 50, i % 20, i} }) + ")"},
+		{"in20000", "k AS INT64", "k IN (" + list(20_000, ", ", "%d", one(7)) + ")"},
+		{"in20000Hashed", "MURMUR3(k) % 16 AS UINT8, k AS INT64", "k IN (" + list(20_000, ", ", "%d", one(7)) + ")"},
+		{"in20000Computed", "k AS INT64", "k - 3 IN (" + list(20_000, ", ", "%d", one(7)) + ")"},
+		{"cases", "k AS INT64", strings.Repeat("CASE WHEN k > 3 THEN v = 1 WHEN k < 9 THEN ", 60) + "k = 7" + strings.Repeat(" ELSE k = 5 END", 60)},
+		{"deep", "k AS INT64", strings.Repeat("NOT (k = 1 OR (v = 2 AND ", 60) + "k = 7" + strings.Repeat("))", 60)},
 		{"unequal", "k AS INT64", list(400, " AND ", "k <> %d", one(7))},
 		{"unequal4000", "k AS INT64", list(4000, " AND ", "k <> %d", one(7))},
 		{"unequalSalted", "SALT(0 TO 99) AS UINT8, k AS INT64", list(300, " AND ", "k <> %d", one(7))},
