@@ -22,6 +22,7 @@ var countedTables = map[string]string{
 	"index":    "CREATE TABLE c (id TEXT, n INT, owner TEXT, v INT) ROW KEY (id AS TEXT) INDEX i (n AS ORDERED INT32, id AS TEXT)",
 	"indexes":  "CREATE TABLE c (id TEXT, n INT, owner TEXT, v INT) ROW KEY (id AS TEXT) INDEX i (n AS ORDERED INT32, v AS ORDERED INT32, id AS TEXT) INDEX o (owner AS TEXT, '|', id AS TEXT)",
 	"copy":     "CREATE TABLE c (id TEXT, n INT, owner TEXT, v INT) ROW KEY (id AS TEXT) ROW KEY by_n (n AS ORDERED INT32, id AS TEXT)",
+	"copies":   "CREATE TABLE c (id TEXT, n INT, owner TEXT, v INT) ROW KEY (id AS TEXT) ROW KEY x ('x', id AS TEXT) ROW KEY y ('y', id AS TEXT)",
 	"salt":     "CREATE TABLE c (id TEXT, n INT, owner TEXT, v INT) ROW KEY (SALT(0 TO 7) AS UINT8, id AS TEXT)",
 	"tables":   "CREATE TABLE c (id TEXT, n INT, owner TEXT, v INT) STORED IN ('c_', id AS TEXT) ROW KEY (id AS TEXT) WITH (create_tables = true)",
 	"elements": "CREATE TABLE c (id TEXT, n INT FROM f:x AS PHOENIX ELEMENT(1, 'ORDERED INT32'), owner TEXT FROM f:x AS PHOENIX ELEMENT(2, 'TEXT'), " +

@@ -278,7 +278,7 @@ func (w *Writer) complete(ctx context.Context, took time.Duration) error {
 				return err
 			}
 		}
-		lacking, err := w.lacking(ctx, rows, slow)
+		lacking, err := w.lacking(ctx, rows, slow, round < maxCompletions/2)
 		if err != nil {
 			return err
 		}
@@ -294,9 +294,10 @@ func (w *Writer) complete(ctx context.Context, took time.Duration) error {
 	return fmt.Errorf("%s: other statements change these rows all the time: repeat the statement, or run CHECK TABLE %s REPAIR", w.table.Name, w.table.Name)
 }
 
-// lacking adds the mutations that store the missing entries of rows, and returns the rows to be checked again. Unless all
-// is set, it assumes that the entries of an INDEX that were written for the row's values exist.
-func (w *Writer) lacking(ctx context.Context, rows []writtenRow, all bool) (again []writtenRow, err error) {
+// lacking adds the mutations that store the missing entries of rows, and returns the rows to be checked again, each once.
+// Unless all is set, it assumes that the entries of an INDEX that were written for the row's values exist. If patient is
+// set, it leaves an entry of a copy that is later than its row: another statement is about to write that row.
+func (w *Writer) lacking(ctx context.Context, rows []writtenRow, all, patient bool) (again []writtenRow, err error) {
 	written := make([][]types.Value, len(rows))
 	for i, r := range rows {
 		written[i] = r.row
@@ -307,6 +308,7 @@ func (w *Writer) lacking(ctx context.Context, rows []writtenRow, all bool) (agai
 	}
 	every := allColumns(w.table)
 	places := make([][]place, len(rows))
+	next := make([]*writtenRow, len(rows))
 	for i, l := range w.table.Layouts {
 		var ask []place
 		var of []int
@@ -329,21 +331,38 @@ func (w *Writer) lacking(ctx context.Context, rows []writtenRow, all bool) (agai
 			return nil, err
 		}
 		for n, k := range of {
-			if newest[n] == inStep {
+			switch {
+			case newest[n] == inStep:
+				continue
+			case patient && newest[n] > rows[k].ts && w.newest(now[k]) != rows[k].ts:
+				if next[k] == nil {
+					next[k] = &writtenRow{row: rows[k].row, ts: rows[k].ts}
+				}
 				continue
 			}
-			ts := max(w.st.Clock.Next(), w.newest(now[k]), newest[n]+1, rows[k].ts+1)
+			ts := max(w.newest(now[k]), newest[n]+1)
+			if newest[n] == 0 { // a removal may be later than the row
+				ts = max(ts, w.st.Clock.Next(), rows[k].ts+1)
+			}
 			if _, err := w.entry(i, now[k], every, true, ask[n], ts); err != nil {
 				return nil, err
 			}
-			again = append(again, writtenRow{row: now[k], ts: ts, entries: !w.IfNew})
+			if next[k] != nil {
+				ts = max(ts, next[k].ts)
+			}
+			next[k] = &writtenRow{row: now[k], ts: ts, entries: !w.IfNew}
 		}
 	}
 	for k := range rows {
 		if r := rows[k]; r.entries {
 			w.takeBack(&r, places[k])
 			r.entries = false
-			again = append(again, r) // another statement may have written the same entry
+			if next[k] == nil {
+				next[k] = &r // another statement may have written the same entry
+			}
+		}
+		if next[k] != nil {
+			again = append(again, *next[k])
 		}
 	}
 	return again, nil
