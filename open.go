@@ -38,8 +38,7 @@ import (
 //     Phoenix's own catalog: see WithPhoenixCatalog.
 //   - kerberos=NAME@REALM authenticates that user with the keys in keytab=FILE or, without it, with the tickets of kinit.
 //     kerberos= alone authenticates the user of these tickets. service=hbase/_HOST@REALM is the servers' principal.
-//     protection is hbase.rpc.protection: privacy, integrity or authentication. token=FILE has a delegation token that
-//     replaces tickets; kerberos= alone uses the token in the file that HADOOP_TOKEN_FILE_LOCATION names. See WithKerberos.
+//     protection is hbase.rpc.protection: privacy, integrity or authentication. See WithKerberos.
 //   - tls secures the connections to HBase. tls_ca=FILE holds the trusted authorities, which replace the system's.
 //     tls_cert=FILE and tls_key=FILE are the client's certificate and key. The files are PEM, PKCS #12 or JKS;
 //     tls_password_file=FILE holds the password of the stores. tls_site=FILE takes all these from an hbase-site.xml.
@@ -138,7 +137,7 @@ func openCluster(ctx context.Context, scheme, rest string, opts []Option) (*DB, 
 		return nil, fmt.Errorf("connect: the address is not %s: %w", form, errors.Unwrap(err))
 	}
 	if _, has := u.User.Password(); has { // it would be shown with the address
-		return nil, errors.New("connect: an address cannot have a password; authenticate with kerberos, token or tls_cert")
+		return nil, errors.New("connect: an address cannot have a password; authenticate with kerberos or tls_cert")
 	}
 	params, err := dsnOptions(u.Query())
 	if err != nil {
@@ -280,12 +279,6 @@ var parameters = []struct {
 	{"keytab", func(a *address, v string) error { a.krb.Keytab = v; return nil }},
 	{"service", func(a *address, v string) error { a.krb.Service = v; return nil }},
 	{"protection", func(a *address, v string) error { a.krb.Protection = v; return nil }},
-	{"token", func(a *address, v string) error {
-		if a.krb.Token = v; v == "" {
-			return errors.New("token names a file of Hadoop's delegation tokens; the one in HADOOP_TOKEN_FILE_LOCATION is used with kerberos alone")
-		}
-		return nil
-	}},
 	{"tls", func(a *address, v string) (err error) { a.tls, err = truth("tls", v); return err }},
 	{"tls_ca", func(a *address, v string) error { a.files.CA = v; return nil }},
 	{"tls_cert", func(a *address, v string) error { a.files.Cert = v; return nil }},
@@ -362,9 +355,7 @@ func dsnOptions(q url.Values) ([]Option, error) {
 // secure adds the options of authentication and of TLS.
 func (a *address) secure(kerberized bool) error {
 	switch krb := a.krb; {
-	case krb.Token != "" && (krb.Principal != "" || krb.Keytab != ""):
-		return errors.New("token names the user: it cannot be combined with kerberos=NAME@REALM or keytab")
-	case kerberized, krb.Token != "":
+	case kerberized:
 		a.add(WithKerberos(krb))
 	case krb != kerberos.Config{}:
 		return errors.New("keytab, service and protection need kerberos=NAME@REALM")

@@ -16,9 +16,7 @@ import (
 
 	"github.com/hql-db/hql"
 	_ "github.com/hql-db/hql/columnar" // COPY writes its formats
-	"github.com/hql-db/hql/internal/coverage"
 	"github.com/hql-db/hql/internal/seeds"
-	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/store"
 )
 
@@ -45,7 +43,6 @@ type world struct {
 
 // newWorld makes tables and fills them.
 func newWorld(t testing.TB, pg *pgconn.PgConn, r *rand.Rand, fig seeds.Figures) *world {
-	t.Cleanup(coverage.Write)
 	w := &world{t: t, pg: pg, r: r, fig: fig, sessions: map[string][]*hql.DB{}}
 	w.exec("DROP SCHEMA IF EXISTS public CASCADE; CREATE SCHEMA public; SET TIME ZONE 'UTC'; SET extra_float_digits = 1; SET client_min_messages = error")
 	w.open()
@@ -60,9 +57,6 @@ func newWorld(t testing.TB, pg *pgconn.PgConn, r *rand.Rand, fig seeds.Figures) 
 			continue
 		}
 		w.tables = append(w.tables, tb)
-		if s, err := parser.ParseStatement(tb.Create[len(tb.Create)-1]); err == nil {
-			coverage.Add(nil, s)
-		}
 		fig["tables made"]++
 	}
 	var all []string
@@ -270,10 +264,6 @@ func (w *world) onHQL(db *hql.DB, c *call, stmt *hql.Stmt) (a answer) {
 	sql, args := c.forHQL()
 	if c.memory > 0 {
 		args = append([]any{hql.QueryOptions{MemoryLimit: c.memory}}, args...)
-	}
-	if coverage.On() {
-		s, _ := parser.ParseStatement(sql) // nil where it fails
-		coverage.Add(nil, s, "zone "+w.zone)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()

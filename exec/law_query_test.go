@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/hql-db/hql/exec/scan"
-	"github.com/hql-db/hql/internal/coverage"
 	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
@@ -60,7 +59,6 @@ var queryTables = []string{
 var prefixes = []string{"", "", "", "x", "x", "x", "x", "xx", "xxy", "xy", "~", "~~"}
 
 func newQueryWorld(t *testing.T, seed uint64) *queryWorld {
-	t.Cleanup(coverage.Write)
 	g := &queryWorld{t: t, r: rand.New(rand.NewPCG(seed, 7))}
 	_, c := newStore(t)
 	tuning := scan.DefaultTuning()
@@ -413,9 +411,6 @@ func (g *queryWorld) try(w *world, q string) (out []string, ok bool) {
 	s, err := parser.ParseStatement(q)
 	if err != nil {
 		g.t.Fatalf("%s: %v", q, err)
-	}
-	if w == g.planned {
-		coverage.Add(nil, s)
 	}
 	ctx := context.Background()
 	rows, err := w.Run(ctx, s, Args{})

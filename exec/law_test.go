@@ -20,7 +20,6 @@ import (
 	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/internal/coverage"
 	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/internal/worlds"
@@ -146,7 +145,6 @@ func (g *lawWorld) predicate(depth int) string {
 }
 
 func newLawWorld(t testing.TB, seed uint64, client hbase.Client, cfg Config) *lawWorld {
-	t.Cleanup(coverage.Write)
 	g := &lawWorld{t: t, name: "t", r: rand.New(rand.NewPCG(seed, 1))}
 	g.drawn = worlds.New(g.r, "t", worlds.Options{})
 	g.ddl = strings.Join(g.drawn.Create, ";\n")
@@ -554,7 +552,6 @@ func (g *lawWorld) rowsOf(w *world, q string, args Args) []string {
 		g.t.Fatalf("%s: %v", q, err)
 	}
 	if w == g.planned {
-		coverage.Add(g.table.Def, s, "zone "+g.loc.String())
 		w.lookups.Clear() // as on a new connection
 	}
 	ctx := context.Background()

@@ -100,12 +100,6 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := auth.ForCluster(func() (string, error) { return clusterID(ctx, cfg) }); err != nil {
-			return nil, err
-		}
-		if auth.Token() && cfg.User != "" && cfg.User != auth.Principal() {
-			return nil, fmt.Errorf("kerberos: the token belongs to %s; with a token that user cannot act for %s", auth.Principal(), cfg.User)
-		}
 		dials.auth, cfg.User = auth, cmp.Or(cfg.User, auth.Principal())
 	}
 	who, err := userName(cfg.User)

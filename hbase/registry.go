@@ -260,46 +260,6 @@ func (r *registry) checkCluster(id [][]byte) error {
 	return nil
 }
 
-// idPreamble asks a server for its cluster's id. Servers of 2.6 and later answer before authentication.
-const idPreamble = "Regist"
-
-// idOf asks one server for its cluster's id by idPreamble.
-func (d *dialer) idOf(ctx context.Context, server string) (string, error) {
-	conn, err := d.dial(ctx, "tcp", server)
-	if err != nil {
-		return "", err
-	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })()
-	conn.answers.most = zkFrame
-	if _, err := conn.Write([]byte(idPreamble)); err != nil {
-		return "", err
-	}
-	answer, err := zkRead(conn)
-	if err == nil {
-		_, n := protowire.ConsumeBytes(answer)
-		message, _ := protowire.ConsumeBytes(answer[max(n, 0):])
-		if id := fields(message, 1); len(id) == 1 && len(id[0]) > 0 {
-			return string(id[0]), nil
-		}
-		err = errors.New("its answer has no cluster id")
-	}
-	return "", fmt.Errorf("it does not report its cluster's id; servers of 2.6 and later do (%w)", err)
-}
-
-// clusterID returns the id of the cluster to connect to. It is needed to choose one of several tokens.
-func clusterID(ctx context.Context, cfg Config) (string, error) {
-	if cfg.Servers == "" {
-		return newZooKeeper(cfg).clusterID(ctx)
-	}
-	d := &dialer{tls: cfg.TLS}
-	id, err := firstOf(ctx, strings.Split(cfg.Servers, ","), d.idOf)
-	if err != nil {
-		return "", fmt.Errorf("the file has tokens of several clusters, and none of the servers %q reports which cluster this is: %w", cfg.Servers, err)
-	}
-	return id, nil
-}
-
 // send sends a request without content and returns the bytes of the answer.
 func send(ctx context.Context, rc hrpc.RegionClient, method string) ([]byte, error) {
 	base, err := hrpc.NewListTableNames(ctx)

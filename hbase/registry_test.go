@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net"
 	"slices"
 	"strings"
@@ -200,44 +199,6 @@ func TestRegistryFollowsMasters(t *testing.T) {
 	r.named = nil
 	if server, err := r.locate(t.Context(), masterPlace); err == nil || !strings.Contains(err.Error(), `it belongs to another cluster ("cluster-2", not "cluster-1")`) {
 		t.Errorf("%v, %v", server, err)
-	}
-}
-
-// Servers report their cluster's id before authentication, but not all versions do.
-func TestClusterID(t *testing.T) {
-	told := protowire.AppendBytes(protowire.AppendBytes(nil, marshal(t, &pb.ResponseHeader{CallId: proto.Uint32(math.MaxUint32)})), field(1, []byte("cluster-1")))
-	for _, test := range []struct {
-		name   string
-		answer []byte
-		want   string // the id, or what the error has in it
-	}{
-		{"id", told, "cluster-1"},
-		{"no answer", nil, "servers of 2.6 and later do (EOF)"},
-		{"no id", told[:len(told)-len("cluster-1")-3], "its answer has no cluster id"},
-		{"cut short", told[:len(told)-1], "its answer has no cluster id"},
-		{"too long", slices.Concat(told, make([]byte, zkFrame)), "this is not an HBase server"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer l.Close()
-			go func() {
-				conn, err := l.Accept()
-				if err != nil {
-					return
-				}
-				defer conn.Close()
-				asked := make([]byte, len("Regist"))
-				if _, err := io.ReadFull(conn, asked); err == nil && string(asked) == "Regist" && test.answer != nil {
-					_, _ = conn.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(test.answer))), test.answer...))
-				}
-			}()
-			if id, err := clusterID(t.Context(), Config{Servers: l.Addr().String()}); id != test.want && (err == nil || !strings.Contains(err.Error(), test.want)) {
-				t.Errorf("%q, %v", id, err)
-			}
-		})
 	}
 }
 

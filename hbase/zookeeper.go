@@ -73,23 +73,6 @@ func newZooKeeper(cfg Config) *zooKeeper {
 	return &zooKeeper{quorum: strings.Split(cfg.Quorum, ","), root: cmp.Or(cfg.Root, "/hbase")}
 }
 
-// clusterID reads the cluster's id.
-func (z *zooKeeper) clusterID(ctx context.Context) (string, error) {
-	name, quorum := z.root+"/hbaseid", strings.Join(z.quorum, ",")
-	b, err := firstOf(ctx, z.quorum, func(ctx context.Context, server string) ([]byte, error) { return readZnode(ctx, server, name) })
-	if err != nil {
-		return "", fmt.Errorf("ZooKeeper at %q: %w", quorum, err)
-	}
-	message, err := znodeMessage(b)
-	if err == nil {
-		if id := fields(message, 1); len(id) == 1 && len(id[0]) > 0 {
-			return string(id[0]), nil
-		}
-		err = errors.New("it names no cluster")
-	}
-	return "", fmt.Errorf("znode %s of ZooKeeper at %s: %w", name, quorum, err)
-}
-
 // readZnode reads a znode's content from one server.
 func readZnode(ctx context.Context, server, name string) ([]byte, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", server)

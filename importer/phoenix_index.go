@@ -149,7 +149,7 @@ func (d *phoenixDef) included(o, index *phoenixObject) ([]string, error) {
 		if err := carried.placed(k, index); err != nil {
 			return nil, err
 		}
-		p, err := c.stored("", &table{})
+		p, err := c.stored(&table{})
 		if err != nil {
 			return nil, err
 		}
@@ -175,7 +175,7 @@ func indexed(c *phoenixColumn, k phoenixCell) (expr string, p phoenixType, err e
 	if err != nil {
 		return "", p, err
 	}
-	own, err := c.stored("", &table{})
+	own, err := c.stored(&table{})
 	refuse := func() (string, phoenixType, error) {
 		return "", p, fmt.Errorf("it stores a %s as a %s, which hql cannot search (column %s)", c.typ, typ, c.name)
 	}

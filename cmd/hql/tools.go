@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"os"
 	"slices"
@@ -38,7 +37,6 @@ type tool struct {
 	query bool   // it takes the flags of queryFlags
 	flags func(fs *flag.FlagSet, c *config)
 	args  int                       // arguments taken
-	words []string                  // that an argument may be
 	fewer int                       // how many of them may be left out
 	check func(args []string) error // of flags and arguments; nil: none
 	run   func(ctx context.Context, c *config, args []string, stdin io.Reader, stdout, stderr io.Writer) error
@@ -47,7 +45,7 @@ type tool struct {
 // anyNumber is the number of arguments of a tool that takes any.
 const anyNumber = math.MaxInt
 
-// tools are the sub-commands by name: one table, an entry each, from which usage, manual and completion are made.
+// tools are the sub-commands by name: one table, an entry each, from which usage is made.
 func tools() map[string]*tool {
 	sample, most := inferredFrom, proposed
 	var statement string
@@ -110,13 +108,14 @@ func tools() map[string]*tool {
 			store: true,
 			args:  2,
 			fewer: 1,
-			words: importer.Formats(),
 			check: func(args []string) error {
-				if !slices.Contains(importer.Formats(), args[0]) {
-					return fmt.Errorf("unknown catalog format %q (%s)", args[0], strings.Join(importer.Formats(), ", "))
-				}
-				if len(args) == 1 && args[0] != "phoenix" {
-					return errors.New("FILE is missing: hql import shc|hive|phoenix FILE")
+				switch known := slices.Contains(importer.Formats(), args[0]); {
+				case args[0] == "phoenix" && len(args) == 2:
+					return errors.New("statements of Phoenix lack what SYSTEM.CATALOG knows, such as qualifiers: hql import phoenix --connect URL reads that")
+				case !known && args[0] != "phoenix":
+					return fmt.Errorf("unknown catalog format %q (%s, phoenix)", args[0], strings.Join(importer.Formats(), ", "))
+				case known && len(args) == 1:
+					return errors.New("FILE is missing: hql import shc|hive FILE")
 				}
 				return nil
 			},
@@ -135,7 +134,6 @@ func tools() map[string]*tool {
 			},
 		},
 	}
-	maps.Copy(all, documents())
 	for name, t := range all {
 		t.usage = textOf(name)
 	}

@@ -32,8 +32,6 @@ type Cluster struct {
 	// Krb5Conf is the configuration of realm HQL.TEST. The user alice is in the keytab and the ticket cache; the
 	// servers' principal is hbase/localhost.
 	Krb5Conf, Keytab, CCache string
-	// Tokens are files with a delegation token of alice, one for each format of Hadoop.
-	Tokens []string
 	// CA is the PEM file of the authority that signed the servers' certificate; "" if they speak clear text.
 	CA string
 }
@@ -70,7 +68,7 @@ func kerberized(tb testing.TB, p product) Cluster {
 	check(tb, err)
 	tb.Cleanup(r.stop)
 	in := func(name string) string { return filepath.Join(r.dir, name) }
-	return Cluster{Quorum: r.quorum, Krb5Conf: in("krb5.conf"), Keytab: in("alice.keytab"), CCache: in("alice.ccache"), Tokens: []string{in("writable.tokens"), in("protobuf.tokens")}}
+	return Cluster{Quorum: r.quorum, Krb5Conf: in("krb5.conf"), Keytab: in("alice.keytab"), CCache: in("alice.ccache")}
 }
 
 // Suffixed starts an HBase whose hbase:meta has a suffix, and stops it after the test. It skips unless HQL_TEST_GUARDED
@@ -295,6 +293,5 @@ func kerberosProperties(dir string) [][2]string {
 		{"hbase.regionserver.kerberos.principal", principal},
 		{"hbase.master.keytab.file", keys},
 		{"hbase.regionserver.keytab.file", keys},
-		{"hbase.coprocessor.region.classes", "org.apache.hadoop.hbase.security.token.TokenProvider"},
 	}
 }

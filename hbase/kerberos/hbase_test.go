@@ -7,8 +7,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -48,17 +46,6 @@ func TestHBase(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := "hbase://" + c.Quorum + "/hbase?write"
-	waitFor(t, c.Tokens)
-	token, err := os.ReadFile(c.Tokens[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Behind the password, of 20 bytes, come the kind and what follows it.
-	token[bytes.Index(token, []byte("HBASE_AUTH_TOKEN"))-2] ^= 1
-	spoiled := filepath.Join(t.TempDir(), "spoiled")
-	if err := os.WriteFile(spoiled, token, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	simple := "the cluster requires Kerberos"
 	if alpha() { // it loses the refusal that it means to send
 		simple = "closes the connection without an answer"
@@ -78,12 +65,6 @@ func TestHBase(t *testing.T) {
 		{"option", "", hql.WithKerberos(kerberos.Config{CCache: c.CCache, Krb5Conf: c.Krb5Conf}), ""},
 		{"integrity", keytab + "&protection=integrity", nil, ""},
 		{"privacy", keytab + "&protection=privacy", nil, ""},
-		{"token", "&token=" + url.QueryEscape(c.Tokens[0]), nil, ""},
-		{"token in a message", "&token=" + url.QueryEscape(c.Tokens[1]), nil, ""},
-		{"token, integrity", "&protection=integrity&token=" + url.QueryEscape(c.Tokens[0]), nil, ""},
-		{"token, privacy", "&protection=privacy&token=" + url.QueryEscape(c.Tokens[0]), nil, ""},
-		{"spoiled token", "&token=" + url.QueryEscape(spoiled), nil, "the server refuses: "},
-		{"acting for another with a token", "&user=bob&token=" + url.QueryEscape(c.Tokens[0]), nil, "the token belongs to alice@HQL.TEST; with a token that user cannot act for bob"},
 		{"no such protection", keytab + "&protection=secrecy", nil, `the protection "secrecy" is invalid: give authentication, integrity or privacy`},
 		{"acting for another, sealed", keytab + "&protection=privacy&user=bob", nil, "User: alice@HQL.TEST is not allowed to impersonate bob"},
 		{"simple", "", nil, simple},
@@ -150,81 +131,15 @@ func TestHBase(t *testing.T) {
 // alpha reports whether the HBase that tests start is 3.0.0-alpha-4, which lacks some of what 2.6 has.
 func alpha() bool { return os.Getenv("HQL_HBASE_VERSION") == "3.0.0-alpha-4" }
 
-// waitFor waits for files to be written.
-func waitFor(t *testing.T, files []string) {
-	for _, f := range files {
-		for end := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
-			if _, err := os.Stat(f); err == nil {
-				break
-			}
-			if time.Now().After(end) {
-				t.Fatalf("there is no %s", f)
-			}
-		}
-	}
-}
-
-// severalTokens makes of a file with one token, in Writables, one that has another cluster's beside it.
-func severalTokens(t *testing.T, file string) (several string) {
-	t.Helper()
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const head = "HDTS\x00\x01"
-	one, ok := bytes.CutPrefix(b, []byte(head)) // and no secret behind it: 0
-	id := regexp.MustCompile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-").Find(one)
-	if !ok || id == nil {
-		t.Fatalf("%q", b)
-	}
-	one = one[:len(one)-1]
-	other := bytes.ReplaceAll(one, id, []byte("another-cluster-of-hbase"))
-	several = filepath.Join(t.TempDir(), "several")
-	if err := os.WriteFile(several, slices.Concat([]byte("HDTS\x00\x02"), other, one, []byte{0}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return several
-}
-
-// server gives a region server of the cluster at an address that may be written.
-func server(t *testing.T, address string) string {
-	t.Helper()
-	db, err := hql.Open(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.Exec(t.Context(), "CREATE TABLE somewhere (id INT PRIMARY KEY)"); err != nil {
-		t.Fatal(err)
-	}
-	regions, err := db.Client().Regions(t.Context(), "somewhere")
-	if err != nil || len(regions) == 0 {
-		t.Fatal(regions, err)
-	}
-	return regions[0].Server
-}
-
 // On an HBase that takes sealed messages only, within TLS. It knows HBase's own cipher too, which is for clients that ask for it.
 func TestSealed(t *testing.T) {
 	c := hbasetest.Sealed(t)
-	waitFor(t, c.Tokens)
 	t.Setenv("KRB5_CONFIG", c.Krb5Conf)
 	plain := "hbase://" + c.Quorum + "/hbase?write&kerberos=alice@HQL.TEST&keytab=" + url.QueryEscape(c.Keytab)
 	address := plain + "&tls&tls_ca=" + url.QueryEscape(c.CA)
-	secured := "hbase://" + c.Quorum + "/hbase?write&tls&tls_ca=" + url.QueryEscape(c.CA) + "&token="
-	token := secured + url.QueryEscape(c.Tokens[0])
-	several := url.QueryEscape(severalTokens(t, c.Tokens[0]))
-	ofSeveral := ""
-	if alpha() { // it tells its cluster's id to those alone who are authenticated
-		ofSeveral = "it does not report its cluster's id; servers of 2.6 and later do"
-	}
 	for _, test := range []struct{ address, want string }{
 		{address, ""},
 		{address + "&protection=integrity,privacy", ""},
-		{token, ""},
-		{secured + several, ""},
-		{strings.Replace(secured, "hbase://"+c.Quorum+"/hbase", "hbase+rpc://"+server(t, address), 1) + several, ofSeveral},
-		{token + "&protection=authentication", "the server offers the protection privacy (hbase.rpc.protection), but the address asks for authentication"},
 		{address + "&protection=authentication,integrity", "the server offers the protection privacy (hbase.rpc.protection), but the address asks for authentication,integrity"},
 		{plain, "the server closes the connection; a server that requires TLS does that (set tls in the address)"},
 	} {

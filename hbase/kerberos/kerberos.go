@@ -27,9 +27,6 @@ type Config struct {
 	Keytab string
 	// CCache is the file of a ticket cache, as kinit writes it; "" means the file in KRB5CCNAME, or /tmp/krb5cc_UID.
 	CCache string
-	// Token is a file of Hadoop's delegation tokens. The token for HBase is used instead of Kerberos. "" means the file
-	// in HADOOP_TOKEN_FILE_LOCATION, if that has a token for HBase and Principal, Keytab and CCache are empty.
-	Token string
 	// Service is the servers' principal: "hbase", the default, or SERVICE/_HOST@REALM as in hbase-site.xml. _HOST is
 	// the name under which a server has registered itself, in lower case.
 	Service string
@@ -49,16 +46,12 @@ type Authenticator struct {
 	service, host string // of the servers' principal: host may be _HOST
 	serviceRealm  string // "": the Kerberos configuration maps the host to it
 	wanted        []byte // layers, in order of preference
-	cluster       string // the id of the cluster, if it was needed: see ForCluster
 }
 
 // New checks a configuration and reads the files that it names. It asks no server.
 func New(cfg Config) (a *Authenticator, err error) {
 	defer recovered(&err)
 	cfg.Krb5Conf = cmp.Or(cfg.Krb5Conf, first(filepath.SplitList(os.Getenv("KRB5_CONFIG"))), "/etc/krb5.conf")
-	if cfg.Token, err = tokenFile(cfg); err != nil {
-		return nil, err
-	}
 	a = &Authenticator{cfg: cfg}
 	service, realm, _ := strings.Cut(cmp.Or(cfg.Service, "hbase"), "@")
 	a.serviceRealm = realm
@@ -69,9 +62,6 @@ func New(cfg Config) (a *Authenticator, err error) {
 	}
 	if a.wanted, err = parseProtection(cmp.Or(cfg.Protection, "authentication,integrity,privacy")); err != nil {
 		return nil, err
-	}
-	if cfg.Token != "" {
-		return a, nil
 	}
 	conf, err := a.config()
 	if err != nil {
@@ -104,37 +94,8 @@ func New(cfg Config) (a *Authenticator, err error) {
 	return a, nil
 }
 
-// ForCluster chooses the token for the cluster with the given id. It calls id only if there are several tokens; without
-// tokens it does nothing.
-func (a *Authenticator) ForCluster(id func() (string, error)) error {
-	if a.cfg.Token == "" {
-		return nil
-	}
-	all, err := tokens(a.cfg.Token)
-	if err == nil && len(all) > 1 {
-		a.cluster, err = id()
-	}
-	if err != nil {
-		return fmt.Errorf("kerberos: %w", err)
-	}
-	t, err := a.token()
-	if err != nil {
-		return fmt.Errorf("kerberos: %w", err)
-	}
-	a.user, a.realm, _ = strings.Cut(t.owner, "@")
-	return nil
-}
-
-// Token reports whether a token proves the user's identity. With a token a user cannot act for another.
-func (a *Authenticator) Token() bool { return a.cfg.Token != "" }
-
-// Principal returns the user, NAME@REALM; for a token, the user's name in HBase.
-func (a *Authenticator) Principal() string {
-	if a.realm == "" {
-		return a.user
-	}
-	return a.user + "@" + a.realm
-}
+// Principal returns the user, NAME@REALM.
+func (a *Authenticator) Principal() string { return a.user + "@" + a.realm }
 
 func first(s []string) string {
 	if len(s) == 0 {

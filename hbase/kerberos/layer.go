@@ -68,15 +68,15 @@ func (e *MessageError) Error() string {
 // Unwrap returns the reason.
 func (e *MessageError) Unwrap() error { return e.Err }
 
-// headerSize is the size of a wrap token's header. No message of DIGEST-MD5 is shorter.
+// headerSize is the size of a wrap token's header.
 const headerSize = 16
 
 // layered is a connection whose messages are signed or sealed. Their contents form a stream: a message may hold a part
 // of an answer or several answers.
 type layered struct {
 	net.Conn
-	wrap   func(payload []byte, number uint64) ([]byte, error)
-	unwrap func(token []byte) (payload []byte, number uint64, err error)
+	gss  *gssContext
+	seal bool
 
 	writing sync.Mutex
 	sent    uint64 // the number of the next message
@@ -91,24 +91,13 @@ func (g *gssContext) over(conn net.Conn) net.Conn {
 	if g.layer == layerNone {
 		return conn
 	}
-	seal := g.layer == layerPrivacy
-	return &layered{Conn: conn, in: bufio.NewReader(conn),
-		wrap: func(payload []byte, number uint64) ([]byte, error) { return g.wrap(payload, number, seal) }, sent: uint64(g.auth.SeqNumber) + 1,
-		unwrap: func(token []byte) ([]byte, uint64, error) { return g.unwrap(token, seal) }, received: g.offered + 1}
-}
-
-// over wraps conn in the chosen layer.
-func (d *digest) over(conn net.Conn) net.Conn {
-	if d.layer == layerNone {
-		return conn
-	}
-	return &layered{Conn: conn, in: bufio.NewReader(conn), wrap: d.wrap, unwrap: d.unwrap}
+	return &layered{Conn: conn, gss: g, seal: g.layer == layerPrivacy, in: bufio.NewReader(conn), sent: uint64(g.auth.SeqNumber) + 1, received: g.offered + 1}
 }
 
 func (l *layered) Write(b []byte) (int, error) {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	token, err := l.wrap(b, l.sent)
+	token, err := l.gss.wrap(b, l.sent, l.seal)
 	if err != nil {
 		return 0, err
 	}
@@ -145,7 +134,7 @@ func (l *layered) next() (err error) {
 	if _, err := io.CopyN(&token, l.in, int64(n)); err != nil {
 		return err
 	}
-	plain, number, err := l.unwrap(token.Bytes())
+	plain, number, err := l.gss.unwrap(token.Bytes(), l.seal)
 	if err != nil {
 		return &MessageError{err, frame(token.Bytes())}
 	}

@@ -54,24 +54,17 @@ const (
 // the connection header next, through the returned connection: conn itself, or one that signs or seals its messages.
 // Authenticate removes the deadlines of conn; after an error the caller must close it.
 func (a *Authenticator) Authenticate(ctx context.Context, conn net.Conn, host string) (net.Conn, error) {
-	if a.cfg.Token != "" {
-		t, err := a.token()
-		if err != nil {
-			return nil, fmt.Errorf("kerberos: %w", err)
-		}
-		return authenticate(ctx, a, conn, t.handshake)
-	}
 	c, err := a.credentialWithin(ctx, host)
 	if err != nil {
 		return nil, err
 	}
-	return authenticate(ctx, a, conn, c.handshake)
+	return a.converse(ctx, conn, &c)
 }
 
-// authenticate performs an exchange, which ends with ctx.
-func authenticate[T interface{ over(net.Conn) net.Conn }](ctx context.Context, a *Authenticator, conn net.Conn, handshake func(io.ReadWriter, []byte) (T, error)) (net.Conn, error) {
+// converse performs the exchange with the ticket c; the exchange ends with ctx.
+func (a *Authenticator) converse(ctx context.Context, conn net.Conn, c *credential) (net.Conn, error) {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	agreed, err := handshake(conn, a.wanted)
+	agreed, err := c.handshake(conn, a.wanted)
 	if !stop() {
 		err = ctx.Err()
 	}

@@ -280,7 +280,7 @@ func TestSilence(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := authenticate(ctx, a, conn, c.handshake); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := a.converse(ctx, conn, &c); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)

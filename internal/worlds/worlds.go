@@ -1,5 +1,5 @@
 // Package worlds draws random tables for tests: definitions with every feature of CREATE TABLE, values that their
-// columns can hold, and predicates on them. Package internal/coverage reports features that it does not draw.
+// columns can hold, and predicates on them.
 package worlds
 
 import (

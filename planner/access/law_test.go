@@ -13,7 +13,6 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
-	"github.com/hql-db/hql/internal/coverage"
 	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/internal/worlds"
@@ -26,7 +25,6 @@ import (
 // key in the plan's spans, and a row in the spans passes what is left of the
 // WHERE exactly when the whole WHERE is true for it. Layouts, rows and predicates are random.
 func TestLaw(t *testing.T) {
-	t.Cleanup(coverage.Write)
 	seeds.Each(t, race.Fewer(400), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		drawn := worlds.New(r, "t", worlds.Options{NoLookup: true})
@@ -54,7 +52,6 @@ func TestLaw(t *testing.T) {
 			}
 			g.check(draw.Draw(2), order, maxSpans)
 		}
-		coverage.Add(g.table.Def, nil)
 		fig["plans"] += lawPlans
 	})
 }
