@@ -18,7 +18,12 @@ func (db *DB) CopyFrom(ctx context.Context, table string, columns []string, rows
 	for _, name := range columns {
 		s.Columns = append(s.Columns, parser.Name{Pos: parser.NoPos, Name: name})
 	}
-	stmt := db.parsed(s, s.String())
+	text := s.String()
+	parsed, _, err := db.parse(text) // its positions let search_path place the table
+	if err != nil {
+		return Result{}, err
+	}
+	stmt := db.parsed(parsed, text)
 	stmt.source = func(yield func([]types.Value, error) bool) {
 		n := 0
 		for row, err := range rows {
@@ -37,7 +42,11 @@ func (db *DB) CopyFrom(ctx context.Context, table string, columns []string, rows
 			}
 		}
 	}
-	return stmt.Exec(ctx)
+	written, err := stmt.runOnce(ctx, nil)
+	if err != nil {
+		return Result{}, err
+	}
+	return written.drain()
 }
 
 // CopyRows returns the rows of a slice for CopyFrom.

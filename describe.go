@@ -30,6 +30,10 @@ func (s *Stmt) Describe(ctx context.Context, given []types.Type) (*Description, 
 	if err := s.db.open(); err != nil {
 		return nil, err
 	}
+	s, err := s.now(false)
+	if err != nil {
+		return nil, err
+	}
 	params, columns, err := s.db.engine.Describe(ctx, s.parsed, exec.Args{Session: s.db.session}, s.params.count, given)
 	if err != nil {
 		return nil, located(err, s.sql)

@@ -106,6 +106,7 @@ func (db *DB) statement(sql string) (*Stmt, error) {
 		return nil, err
 	}
 	s := db.parsed(parsed, sql)
+	s.placed = placed
 	if _, query := parsed.(*parser.Select); query && !placed && len(sql) <= maxKeptText {
 		db.statements.Add(sql, s)
 	}
@@ -286,20 +287,30 @@ type Stmt struct {
 	sql    string
 	parsed parser.Statement // shared by all calls; must not be changed
 	params *params
+	placed bool // search_path was set when the text was parsed
 	plans  exec.Plans
 	source iter.Seq2[[]types.Value, error] // the rows of CopyFrom
 }
 
 // run binds and runs the statement. If the arguments change the tree, it parses the text again.
 func (s *Stmt) run(ctx context.Context, args []any) (*Rows, error) {
-	if changes(args) {
-		parsed, _, err := s.db.parse(s.sql)
-		if err != nil {
-			return nil, err
-		}
-		s = s.db.parsed(parsed, s.sql)
+	s, err := s.now(changes(args))
+	if err != nil {
+		return nil, err
 	}
 	return s.runOnce(ctx, args)
+}
+
+// now returns the statement with the tables that search_path finds now. again parses its text in any case.
+func (s *Stmt) now(again bool) (*Stmt, error) {
+	if !again && !s.placed && !s.db.Settings().Searches() {
+		return s, nil
+	}
+	parsed, _, err := s.db.parse(s.sql)
+	if err != nil {
+		return nil, err
+	}
+	return s.db.parsed(parsed, s.sql), nil
 }
 
 // runOnce is run for a statement whose syntax tree may be changed.
@@ -355,6 +366,10 @@ func (s *Stmt) Exec(ctx context.Context, args ...any) (Result, error) {
 func (s *Stmt) Explain(ctx context.Context, args ...any) (*Plan, error) {
 	if changes(args) || len(args) == 0 { // made-up arguments number @names
 		return s.db.Explain(ctx, s.sql, args...)
+	}
+	s, err := s.now(false)
+	if err != nil {
+		return nil, err
 	}
 	return s.db.explain(ctx, s.parsed, s.sql, args)
 }

@@ -247,3 +247,46 @@ func TestCollectFields(t *testing.T) {
 		t.Errorf("two columns of one name: %v", err)
 	}
 }
+
+// A prepared statement and CopyFrom use the tables that search_path finds at each call.
+func TestSearchPath(t *testing.T) {
+	ctx := context.Background()
+	db, err := hql.Open(ctx, "mem:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	exec(t, db, "CREATE TABLE t (id INT PRIMARY KEY, v TEXT); CREATE TABLE a.t (id INT PRIMARY KEY, v TEXT); CREATE TABLE b.t (id INT PRIMARY KEY, v TEXT, w INT)")
+	s := db.Session()
+	stmt, err := s.Prepare(ctx, "SELECT * FROM t WHERE id = $1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec(t, s, "PREPARE p AS SELECT v FROM t WHERE id = $1")
+	for _, c := range []struct{ set, table string }{{"SET search_path = a", "t"}, {"SET search_path = b, a", "t"}, {"RESET search_path", "t"}, {"SET search_path = nowhere, a", "b:t"}} {
+		exec(t, s, c.set)
+		if _, err := s.CopyFrom(ctx, c.table, []string{"id", "v"}, hql.CopyRows([][]any{{7, c.set}})); err != nil {
+			t.Fatal(err)
+		}
+		want, width := c.set, 2
+		switch c.set {
+		case "SET search_path = b, a":
+			width = 3
+		case "SET search_path = nowhere, a": // a has the row of before
+			want = "SET search_path = a"
+		}
+		d, err := stmt.Describe(ctx, nil)
+		if err != nil || len(d.Columns) != width {
+			t.Errorf("%s: %v, %v", c.set, d, err)
+		}
+		rows, err := stmt.Query(ctx, 7)
+		if err != nil || !rows.Next() || rows.Raw()[1].Text() != want {
+			t.Errorf("%s: the statement reads %v: %v", c.set, rows.Raw(), err)
+		}
+		rows.Close()
+		var v string
+		if err := s.QueryRow(ctx, "EXECUTE p (7)").Scan(&v); err != nil || v != want {
+			t.Errorf("%s: EXECUTE reads %q: %v", c.set, v, err)
+		}
+	}
+}

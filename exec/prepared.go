@@ -13,15 +13,27 @@ import (
 // prepared is a statement of PREPARE.
 type prepared struct {
 	*parser.Prepare
+	text  string // of its statement
 	types []types.Type
 	plans Plans
+}
+
+// placed returns the statement of p with the tables that search_path finds now, and its plans.
+func (e *Engine) placed(p *prepared, session *Session) (parser.Statement, *Plans) {
+	if session.path() != nil {
+		if s, err := parser.ParseStatement(p.text); err == nil {
+			e.Place(s, p.text, session)
+			return s, &Plans{}
+		}
+	}
+	return p.Prepare.Statement, &p.plans
 }
 
 // maxPrepared bounds the number of a session's prepared statements; maxPreparedText bounds the text of each in bytes.
 const maxPrepared, maxPreparedText = 1000, 64 << 10
 
 func (r *run) prepareStatement(ctx context.Context, s *parser.Prepare) (*Rows, error) {
-	p := &prepared{Prepare: s}
+	p := &prepared{Prepare: s, text: s.Statement.String()}
 	for _, name := range s.Types {
 		t, ok := types.ParseType(name)
 		if !ok && name != "UNKNOWN" {
@@ -49,7 +61,7 @@ func (r *run) prepareStatement(ctx context.Context, s *parser.Prepare) (*Rows, e
 		return nil, parser.Errorf(s.Pos, "the statement %q is already prepared", s.Name).WithHint("DEALLOCATE %s ends it", parser.QuoteName(s.Name))
 	case len(session.prepared) >= maxPrepared:
 		return nil, parser.Errorf(s.Pos, "a session may have at most %d prepared statements", maxPrepared)
-	case len(s.Statement.String()) > maxPreparedText:
+	case len(p.text) > maxPreparedText:
 		return nil, parser.Errorf(s.Pos, "the text of a prepared statement may have at most %d bytes", maxPreparedText)
 	case session.prepared == nil:
 		session.prepared = map[string]*prepared{}
@@ -136,7 +148,8 @@ func (e *Engine) execution(stmt parser.Statement, args Args) (parser.Statement, 
 	if !ok {
 		return stmt, args, nil, nil
 	}
-	p, err := cmp.Or(args.Session, e.session).find(x)
+	session := cmp.Or(args.Session, e.session)
+	p, err := session.find(x)
 	if err != nil {
 		return nil, args, nil, err
 	}
@@ -144,7 +157,8 @@ func (e *Engine) execution(stmt parser.Statement, args Args) (parser.Statement, 
 		return nil, args, nil, parser.Errorf(x.Pos, "the prepared statement %q takes %d arguments, %d given", x.Name, n, len(x.Args))
 	}
 	r := e.newRun(Args{Positional: args.Positional, Named: args.Named, Session: args.Session}, now(e.client))
-	args.Positional, args.Named, args.Plans = nil, nil, &p.plans
+	args.Positional, args.Named = nil, nil
+	stmt, args.Plans = e.placed(p, session)
 	for i, a := range x.Args {
 		v, err := r.constant(a)
 		if err == nil && i < len(p.types) && p.types[i] != types.Null {
@@ -157,15 +171,16 @@ func (e *Engine) execution(stmt parser.Statement, args Args) (parser.Statement, 
 	}
 	if explain != nil {
 		copied := *explain
-		copied.Statement = p.Prepare.Statement
+		copied.Statement = stmt
 		return &copied, args, &execute{x.Pos}, nil
 	}
-	return p.Prepare.Statement, args, &execute{x.Pos}, nil
+	return stmt, args, &execute{x.Pos}, nil
 }
 
 // describePrepared returns the types that the parameters need, and the columns of the result.
 func (r *run) describePrepared(ctx context.Context, p *prepared) ([]ParameterType, []plan.OutputColumn, error) {
-	return r.engine.Describe(ctx, p.Prepare.Statement, Args{Session: r.session}, max(len(p.types), parametersOf(p.Prepare.Statement)), p.types)
+	stmt, _ := r.engine.placed(p, r.session)
+	return r.engine.Describe(ctx, stmt, Args{Session: r.session}, max(len(p.types), parametersOf(p.Prepare.Statement)), p.types)
 }
 
 // describeExecute returns the columns of EXECUTE.

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/pgcatalog"
@@ -24,14 +25,18 @@ func (s *Session) path() []string {
 }
 
 // Place gives each table that s, a statement of sql, names without a schema the first schema of search_path that has such a
-// table. A new table gets the first schema. It reports whether search_path was set in the session, which may be nil.
+// table. A new table gets the first schema. PREPARE keeps the names as they are, for each EXECUTE. Place reports whether
+// search_path was set in the session, which may be nil.
 func (e *Engine) Place(s parser.Statement, sql string, session *Session) bool {
 	path := cmp.Or(session, e.session).path()
 	if path == nil {
 		return false
 	}
+	if _, later := s.(*parser.Prepare); later {
+		return true
+	}
 	parser.Qualify(s, sql, func(name string, defines bool) string {
-		if !defines && pgcatalog.Find(name) != nil {
+		if strings.Contains(name, ":") || !defines && pgcatalog.Find(name) != nil {
 			return name
 		}
 		full := func(schema string) string {

@@ -5,12 +5,8 @@ import "slices"
 // Qualify replaces each name of a table or view in s, a statement of src, by the name that in returns: for a name that s
 // defines, or for one that must exist. Names with a schema or a namespace, and the queries of WITH, stay.
 func Qualify(s Statement, src string, in func(name string, defines bool) string) {
-	switch s := s.(type) {
-	case *Explain:
-		Qualify(s.Statement, src, in)
-		return
-	case *Prepare:
-		Qualify(s.Statement, src, in)
+	if e, ok := s.(*Explain); ok {
+		Qualify(e.Statement, src, in)
 		return
 	}
 	tokens, column := Tokens(src), 0

@@ -79,13 +79,17 @@ func binaryValue(t pgType, b []byte, loc *time.Location) (types.Value, *Error) {
 	case oidBytea:
 		return types.NewBytes(string(b)), nil
 	case oidDate:
-		return types.NewDate(int64(int32(be.Uint32(b))) + epochDays), nil
+		days := int32(be.Uint32(b))
+		if days == math.MaxInt32 || days == math.MinInt32 {
+			return types.Value{}, infinite()
+		}
+		return types.NewDate(int64(days) + epochDays), nil
 	case oidTime:
 		return types.NewIntOf(types.Time, toMillis(int64(be.Uint64(b)))), nil
 	case oidTimestamp, oidTimestamptz:
 		us := int64(be.Uint64(b))
 		if us == math.MaxInt64 || us == math.MinInt64 {
-			return types.Value{}, failure("22008", "an infinite timestamp is not supported")
+			return types.Value{}, infinite()
 		}
 		return types.NewIntOf(t.typ, toMillis(us)+epochMillis), nil
 	case oidInterval:
@@ -106,6 +110,10 @@ func binaryValue(t pgType, b []byte, loc *time.Location) (types.Value, *Error) {
 		b = b[1:]
 	}
 	return textValue(t, string(b), loc)
+}
+
+func infinite() *Error {
+	return failure("22008", "dates and moments are finite").hint("leave the bound out, or use 9999-12-31")
 }
 
 // toMillis rounds microseconds.

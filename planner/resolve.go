@@ -19,6 +19,7 @@ type source struct {
 	names  []string // of a join: by column, the name of its table
 	merged []bool   // columns that JOIN ... USING has merged: they need their table's name; nil if there are none
 	cols   []plan.OutputColumn
+	unused []string // names of a system relation's columns that cols omits, for errors
 	offset int
 	table  *catalog.Table // nil for a derived table
 	system *parser.SystemTime
@@ -217,6 +218,11 @@ func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
 			}
 		}
 	}
+	for _, s := range srcs {
+		if ref.Table == "" || strings.EqualFold(ref.Table, s.name) {
+			names = append(names, s.unused...)
+		}
+	}
 	if ref.Table != "" && len(names) == 0 {
 		return parser.Errorf(ref.Pos, "unknown table %q", ref.Table).Of(catalog.ErrUnknownTable)
 	}
@@ -251,7 +257,7 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 	table, view, err := q.env.Catalog.TableOrView(t.Name, t.Pos)
 	switch {
 	case err != nil:
-		if s := q.virtual(t.Name, t.Alias); s != nil && t.SystemTime == nil {
+		if s := q.virtual(t.Name, t.Alias, true); s != nil && t.SystemTime == nil {
 			return s, nil
 		}
 		return nil, err

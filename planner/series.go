@@ -12,7 +12,7 @@ import (
 
 // tableFunction plans a function in FROM.
 func (q *query) tableFunction(t *parser.TableFunction) (*source, error) {
-	if s := q.virtual(t.Name+"()", t.Alias); s != nil {
+	if s := q.virtual(t.Name+"()", t.Alias, false); s != nil {
 		var err error
 		s.cols, err = renamed(s.cols, t.Columns, s.name, t.Pos)
 		return s, err

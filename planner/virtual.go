@@ -62,32 +62,95 @@ func (e *Env) TableStatistics(t *catalog.Table) *stats.Table {
 	return e.Statistics(t)
 }
 
-// virtual returns the source for a relation of PostgreSQL's system catalog, or nil.
-func (q *query) virtual(name, alias string) *source {
+// virtual returns the source for a relation of PostgreSQL's system catalog, or nil. It has the columns that the statement
+// may use, if some is set: rows of 35 values are copied by each join and sort.
+func (q *query) virtual(name, alias string, some bool) *source {
 	r := pgcatalog.Find(name)
 	if r == nil {
 		return nil
 	}
 	s := &source{name: cmp.Or(alias, strings.TrimSuffix(r.Name, "()"))}
+	var used map[string]bool
+	if some && len(q.reading) == 0 {
+		used = q.views.columns()
+	}
+	all := used == nil || used[strings.ToUpper(s.name)]
+	var from []int // the numbers of columns in r
 	for i, c := range r.Columns {
+		if !all && !used[strings.ToUpper(c.Name)] {
+			s.unused = append(s.unused, c.Name)
+			continue
+		}
+		from = append(from, i)
 		s.cols = append(s.cols, plan.OutputColumn{Name: c.Name, Type: c.Type, Hidden: i >= len(r.Columns)-r.Hidden,
 			Origin: plan.Origin{Relation: r.Schema + ":" + r.Name, Column: i + 1}})
 	}
 	session := q.env.postgres()
 	read := func(conds []expr.Expr) *plan.Virtual {
 		return &plan.Virtual{Name: r.Schema + "." + r.Name, N: len(s.cols), Rows: func(listed func(int) ([]types.Value, bool)) [][]types.Value {
-			return r.Rows(session, func(column string) ([]types.Value, bool) {
-				i := slices.IndexFunc(r.Columns, func(c pgcatalog.Column) bool { return c.Name == column })
+			return chosen(from, r.Rows(session, func(column string) ([]types.Value, bool) {
+				i := slices.IndexFunc(s.cols, func(c plan.OutputColumn) bool { return r.Columns[c.Origin.Column-1].Name == column })
 				if values, ok := valuesOf(conds, i); ok || listed == nil {
 					return values, ok
 				}
 				return listed(i)
-			})
+			}))
 		}}
 	}
 	s.node = read(nil)
 	s.again = func(_ *query, conds []expr.Expr) (plan.Node, []expr.Expr, error) { return read(conds), conds, nil }
 	return s
+}
+
+// chosen returns rows with only the columns of these numbers.
+func chosen(columns []int, rows [][]types.Value) [][]types.Value {
+	if len(rows) == 0 || len(columns) == len(rows[0]) {
+		return rows
+	}
+	out, values := make([][]types.Value, len(rows)), make([]types.Value, 0, len(rows)*len(columns))
+	for i, r := range rows {
+		from := len(values)
+		for _, c := range columns {
+			values = append(values, r[c])
+		}
+		out[i] = values[from:len(values):len(values)]
+	}
+	return out
+}
+
+// columns returns the names in the statement that may be those of columns, in upper case. It returns nil if the statement
+// uses columns that it does not name, by * or NATURAL JOIN.
+func (vs *views) columns() map[string]bool {
+	vs.mu.Lock()
+	defer vs.mu.Unlock()
+	if vs.read {
+		return vs.names
+	}
+	vs.read, vs.names = true, map[string]bool{}
+	all := false
+	for _, n := range vs.text {
+		parser.Inspect(n, func(n parser.Node) bool {
+			switch n := n.(type) {
+			case *parser.ColumnRef:
+				vs.names[strings.ToUpper(n.Name)] = true
+				all = all || n.Star
+			case *parser.Join:
+				for _, name := range n.Using {
+					vs.names[strings.ToUpper(name)] = true
+				}
+				all = all || n.Natural
+			case *parser.Select:
+				for _, c := range n.Cores {
+					all = all || slices.ContainsFunc(c.Items, func(it parser.SelectItem) bool { return it.Star })
+				}
+			}
+			return !all
+		})
+	}
+	if all {
+		vs.names = nil
+	}
+	return vs.names
 }
 
 // virtualOrder returns the order in which to join sources if all of them are relations of PostgreSQL's system catalog:

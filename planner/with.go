@@ -280,6 +280,9 @@ type views struct {
 	mu   sync.Mutex
 	all  map[*catalog.View]*with
 	uses naming // references in the text and, once each, in the views that it names directly or indirectly
+	// names are the result of columns, once read is set.
+	names map[string]bool
+	read  bool
 }
 
 // view returns the with for v, to which q refers at t.

@@ -113,10 +113,12 @@ func ParseFar(s string, to Type, loc *time.Location) (Value, error) {
 			return momentAt(wall, loc)
 		}
 	}
-	switch to {
-	case Date:
+	switch finite := !strings.EqualFold(strings.TrimLeft(s, "+-"), "infinity"); {
+	case !finite && to != Time:
+		return Value{}, fmt.Errorf("invalid timestamp %q: dates and moments are finite (leave the bound out, or use 9999-12-31)", s)
+	case to == Date:
 		return Value{}, fmt.Errorf("invalid date %q (use YYYY-MM-DD)", s)
-	case Time:
+	case to == Time:
 		return Value{}, fmt.Errorf("invalid time %q (use HH:MM:SS, 23:59:59.999 at most)", s)
 	}
 	return Value{}, fmt.Errorf("invalid timestamp %q (use YYYY-MM-DD HH:MM:SS)", s)
