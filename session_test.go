@@ -81,7 +81,7 @@ func TestDays(t *testing.T) {
 		if at != late.In(loc).Format(time.DateOnly) {
 			t.Errorf("%s: the day of the moment %s is %s", zone, late, at)
 		}
-		for _, where := range []string{"day = ?", "? = day", "day IN (?)", "day = ANY (?)", "day BETWEEN ? AND '2030-01-01' AND other < '2024-02-01' LIMIT 1", "other = ?", "day = ?::date", "other = COALESCE(CAST(? AS DATE), day)", "day >= ? ORDER BY day LIMIT 1"} {
+		for _, where := range []string{"day = ?", "? = day", "day IN (?)", "day = ANY (?)", "day BETWEEN ? AND '2030-01-01' AND other < '2024-02-01' LIMIT 1", "other = ?", "day = ?::date", "other = COALESCE(CAST(? AS DATE), day)", "other = COALESCE(?, day)", "other = CASE WHEN id > 0 THEN ? ELSE day END", "day >= ? ORDER BY day LIMIT 1"} {
 			for _, arg := range []any{back, late, &late, []time.Time{late}} {
 				if _, list := arg.([]time.Time); list != strings.Contains(where, "ANY") {
 					continue

@@ -52,8 +52,16 @@ func (c compiler) caseExpr(e *parser.Case) (Expr, error) {
 // common converts expressions to a common type: the first known type, widened for numbers.
 func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) {
 	t := types.Null
-	for _, x := range xs {
-		t = widen(t, x.Type())
+	for _, x := range xs { // an argument of a Go program is read as the other expressions' type
+		if k, ok := x.(*Const); !ok || !k.Val.HasClock() {
+			t = widen(t, x.Type())
+		}
+	}
+	if !isMoment(t) {
+		t = types.Null
+		for _, x := range xs {
+			t = widen(t, x.Type())
+		}
 	}
 	for _, x := range xs { // a text constant is read as the other expressions' type
 		if k, ok := x.(*Const); (!ok || k.Typ != types.String) && x.Type() != types.Null && !isName(x.Type()) && t == types.String {
