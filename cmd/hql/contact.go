@@ -161,23 +161,14 @@ func (s *session) withHint(ctx context.Context, err error) error {
 	if _, serr := fmt.Sscanf(pe.Msg, "unknown table %q", &name); serr != nil {
 		return err
 	}
-	if hint := s.undescribedHint(ctx, name); hint != "" {
-		hinted := *pe
-		hinted.Hint = hint
-		return &hinted
-	}
-	return err
-}
-
-// undescribedHint says how to define a table that the store has and the catalog has not; "" for other tables.
-func (s *session) undescribedHint(ctx context.Context, name string) string {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	names, err := s.undescribed(ctx)
-	if err != nil || !slices.Contains(names, name) {
-		return ""
+	if names, uerr := s.undescribed(ctx); uerr != nil || !slices.Contains(names, name) {
+		return err
 	}
-	return fmt.Sprintf("the HBase table %s has no definition: \\infer %[1]s proposes one", name)
+	hinted := *pe
+	hinted.Hint = fmt.Sprintf("the HBase table %s has no definition: \\infer %[1]s proposes one", name)
+	return &hinted
 }
 
 // infer runs \infer TABLE [FILE]: it proposes definitions for an HBase table from its keys. The best proposal becomes the

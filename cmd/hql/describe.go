@@ -138,12 +138,9 @@ func (s *session) drawStatistics(ctx context.Context, w io.Writer, t *catalog.Ta
 // table finds a table by its name, which may be in double quotes.
 func (s *session) table(ctx context.Context, name string) (*catalog.Table, error) {
 	name = strings.Trim(name, `"`)
-	t, ok := s.db.Catalog().Table(name)
-	if !ok {
-		if hint := s.undescribedHint(ctx, name); hint != "" {
-			return nil, errors.New(hint)
-		}
-		return nil, fmt.Errorf("unknown table %q (\\dt lists the tables)", name)
+	t, err := s.db.Catalog().TableAt(name, parser.NoPos)
+	if err != nil {
+		return nil, s.withHint(ctx, err)
 	}
 	return t, nil
 }
