@@ -254,9 +254,6 @@ func (a *alteration) references() (out []reference) {
 			in = map[bool]string{false: "ROW KEY ", true: "INDEX "}[l.Index] + l.Name
 		}
 		parts(in, l.Parts)
-		for k := range l.Include {
-			out = append(out, reference{&l.Include[k].Name, in})
-		}
 		if l.StoredIn != nil {
 			parts(in, l.StoredIn.Parts)
 		}

@@ -87,14 +87,12 @@ func (c *Catalog) Build(def *parser.CreateTable) (*Table, error) {
 		return nil, parser.Errorf(def.Query.Pos, "a definition has no query: CREATE TABLE %s AS is a statement that writes rows", def.Name)
 	}
 	b := &builder{c: c, def: def, t: &Table{Name: def.Name, External: def.External, Split: def.Split, Def: def}}
-	for _, step := range []func() error{b.options, b.families, b.columns, b.layouts, b.readable, b.lookups, b.included} {
+	for _, step := range []func() error{b.options, b.families, b.columns, b.layouts, b.readable, b.lookups} {
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
 	switch packed := b.t.Layouts[0].Packed != nil; {
-	case b.t.Verified != "" && (b.t.Marker == "" || b.t.ReadOnly == ""):
-		return nil, parser.Errorf(def.NamePos, "VERIFIED_ENTRIES is about the cell that ROW_MARKER names, of a table that is READ_ONLY: hql writes no such entries")
 	case packed && b.t.Marker != "":
 		return nil, parser.Errorf(def.NamePos, "ROW_MARKER names a cell that would be read as one of %s, whose qualifiers are computed", def.Name)
 	case b.phoenix && b.t.Marker == "" && !packed: // Phoenix does not have tables with computed qualifiers
@@ -129,8 +127,6 @@ func (b *builder) options() error {
 			err = textOption(o, &b.t.Marker)
 		case "INDEX_STATES":
 			err = textOption(o, &b.t.IndexStates)
-		case "VERIFIED_ENTRIES":
-			err = textOption(o, &b.t.Verified)
 		default:
 			err = parser.Errorf(o.Pos, "unknown table option %s", o.Key)
 		}

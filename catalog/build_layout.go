@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -60,46 +59,6 @@ func (b *builder) layouts() error {
 		b.t.Layouts = append(b.t.Layouts, l)
 		if err := b.refuseDrawn(l); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// included finds the columns that the entries of an INDEX carry in cells, and the places of those cells.
-func (b *builder) included() error {
-	for i, d := range b.def.Layouts {
-		l := b.t.Layouts[i]
-		if d.Include != nil && (l.Kind != Index || b.t.ReadOnly == "") {
-			return parser.Errorf(d.Pos, "INCLUDE is about the entries of an INDEX of a table that is READ_ONLY: hql writes no such entries")
-		}
-		if d.Include != nil {
-			l.Included = []*Column{}
-		}
-		for _, in := range d.Include {
-			of, ok := b.t.Column(in.Name)
-			switch {
-			case !ok:
-				return expr.Suggest(parser.Errorf(in.Pos, "unknown column %q", in.Name), in.Name, b.t.ColumnNames())
-			case slices.ContainsFunc(l.Included, func(c *Column) bool { return c.Index == of.Index }):
-				return parser.Errorf(in.Pos, "column %q is included twice", in.Name)
-			case in.From != nil && in.From.Parts != nil:
-				return parser.Errorf(in.From.Pos, "the qualifier of a column in INCLUDE cannot be made of parts")
-			}
-			c := *of
-			if in.From != nil {
-				c.Family, c.Qualifier = in.From.Family, in.From.Qualifier
-			}
-			if in.Encoding != nil {
-				var err error
-				if c.Encoding, err = b.c.newEncoding(in.Encoding, c.Type, nil, in.Pos); err != nil {
-					return err
-				}
-				of.noScale = of.noScale || oneScale(c.Encoding)
-			}
-			if !of.Absent().IsNull() || !c.Absent().IsNull() {
-				return parser.Errorf(in.Pos, "column %s: what rows without the cell have, their entries need not have", in.Name)
-			}
-			l.Included = append(l.Included, &c)
 		}
 	}
 	return nil

@@ -63,11 +63,8 @@ type Table struct {
 	// IndexStates is Phoenix's SYSTEM.CATALOG, the HBase table in which Phoenix records whether the indexes are ACTIVE.
 	// "" if hql records that itself.
 	IndexStates string
-	// Verified is the content of the cell Marker in entries of an INDEX that need no check against their row. It is "" if
-	// every entry is checked.
-	Verified string
-	Comment  string
-	Def      *parser.CreateTable // the definition it was made from
+	Comment     string
+	Def         *parser.CreateTable // the definition it was made from
 
 	primary parser.LayoutDef // the first layout, that of PRIMARY KEY too
 }
@@ -130,9 +127,6 @@ type Layout struct {
 	// Sparse are the columns in the parts of an Index that are not in the primary key: a row in which one of them is NULL
 	// has no entry.
 	Sparse []*Column
-	// Included are the columns that the entries of an Index carry in cells, in addition to those in its key. It is nil if
-	// entries only lead to rows, whatever cells they have.
-	Included []*Column
 	// Building is set of an Index that CREATE INDEX has not filled yet: it is written, but not read.
 	Building bool
 	Pos      parser.Pos

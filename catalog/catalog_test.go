@@ -211,9 +211,6 @@ func describeTable(t *Table) string {
 		for _, p := range l.Key.Parts {
 			fmt.Fprintf(&b, " %s", p.Source)
 		}
-		for _, c := range l.Included {
-			fmt.Fprintf(&b, ", %s %s:%q %s", c.Name, c.Family, c.Qualifier, c.Encoding)
-		}
 		b.WriteByte('\n')
 	}
 	for _, c := range t.Columns {

@@ -245,10 +245,7 @@ func (d *drawing) scan(s *plan.Scan, in string) {
 		line("server", "%s", s.Filter)
 	}
 	line("columns", "%s", columnsText(s))
-	switch {
-	case s.Covered:
-		line("checked", "against the primary where an entry is not verified: of others the rows are not read")
-	case s.Entries:
+	if s.Entries {
 		line("checked", "against the primary: the keys lead to its rows")
 	}
 	if versions := versionsText(s); versions != "" {
@@ -430,7 +427,7 @@ func freeParts(s *plan.Scan) string {
 // columnsIn names the columns of s's table that are read from a cell.
 func columnsIn(s *plan.Scan, cell filter.Column) []string {
 	var names []string
-	for _, c := range s.Carried() {
+	for _, c := range s.Table.Columns {
 		if s.Needed[c.Index] && c.Family == cell.Family && c.Qualifier == cell.Qualifier {
 			names = append(names, c.Name)
 		}
@@ -453,9 +450,6 @@ func columnsText(s *plan.Scan) string {
 		names = append(names, name)
 	}
 	list := strings.Join(names, ", ")
-	if s.Covered {
-		return strings.TrimSpace(list + " (all of the entries)")
-	}
 	switch s.Fetch {
 	case plan.FetchKeys:
 		return "none: keys only"

@@ -123,13 +123,9 @@ func (t *table) statement() string {
 	return src
 }
 
-// index adds an index with these parts and included columns, if the definition can have one.
-func (t *table) index(name, stored string, parts, included []string) error {
-	include := ""
-	if included != nil {
-		include = "INCLUDE (" + strings.Join(included, ", ") + ") "
-	}
-	t.indexes = append(t.indexes, fmt.Sprintf("INDEX %s (%s) %sSTORED IN %s", parser.QuoteName(name), strings.Join(parts, ", "), include, text(stored)))
+// index adds an index with these parts, if the definition can have one.
+func (t *table) index(name, stored string, parts []string) error {
+	t.indexes = append(t.indexes, fmt.Sprintf("INDEX %s (%s) STORED IN %s", parser.QuoteName(name), strings.Join(parts, ", "), text(stored)))
 	err := catalog.New().Load(t.statement())
 	if err != nil {
 		t.indexes = t.indexes[:len(t.indexes)-1]

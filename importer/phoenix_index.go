@@ -32,12 +32,8 @@ func (s *phoenixSystem) addIndexes(d *phoenixDef, o *phoenixObject, served map[*
 		if err == nil {
 			err = s.lasting(o)
 		}
-		var included []string
 		if err == nil {
-			included, err = d.included(o, index)
-		}
-		if err == nil {
-			err = d.index(d.unique(lower(name)), index.stored(), parts, included)
+			err = d.index(d.unique(lower(name)), index.stored(), parts)
 		}
 		if err != nil {
 			d.note("index %s is left out: %s", index, oneLine(err))
@@ -120,47 +116,6 @@ func (d *phoenixDef) columnOf(k phoenixCell) *phoenixColumn {
 		return d.cols[at]
 	}
 	return nil
-}
-
-// included returns the columns that the entries of an index of o carry in cells, and their cells. It omits columns that
-// the cells hold less exactly than the rows. It is nil if Phoenix itself reads no entry without its row.
-func (d *phoenixDef) included(o, index *phoenixObject) ([]string, error) {
-	if index.header.count("INDEX_TYPE") == uncoveredIndex {
-		return nil, nil // all entries are marked as verified, even outdated ones
-	}
-	if index.encoded() != o.encoded() {
-		return nil, nil // for such an index Phoenix 5.2.1 records other qualifiers than it writes
-	}
-	out := []string{}
-	columns := slices.DeleteFunc(slices.Clone(index.columns), func(c phoenixCell) bool { return c.number("KEY_SEQ") != 0 })
-	slices.SortFunc(columns, func(a, b phoenixCell) int {
-		return cmp.Compare(a.number("ORDINAL_POSITION"), b.number("ORDINAL_POSITION"))
-	})
-	for _, k := range columns {
-		typ, array, err := phoenixTypeOf(k.number("DATA_TYPE"))
-		if err != nil {
-			return nil, err
-		}
-		c := d.columnOf(k)
-		if c == nil || c.filled || c.typ != typ || c.array != array {
-			continue
-		}
-		carried := *c
-		if err := carried.placed(k, index); err != nil {
-			return nil, err
-		}
-		p, err := c.stored(&table{})
-		if err != nil {
-			return nil, err
-		}
-		from, encoding := carried.cell(cmp.Or(k.family, d.family), p)
-		carry := parser.QuoteName(c.hql) + " FROM " + from
-		if c.element > 0 || carried.element > 0 { // otherwise the encoding is that of the rows
-			carry += " AS " + encoding
-		}
-		out = append(out, carry)
-	}
-	return out, nil
 }
 
 // isName reports whether an expression is a column's name, which may be quoted and may begin with its family.

@@ -312,22 +312,13 @@ type Option struct {
 // MalformedKey is the Option.Key of ON MALFORMED KEY; its value is the string ERROR or SKIP.
 const MalformedKey = "ON MALFORMED KEY"
 
-// LayoutDef is ROW KEY [name] (parts) [STORED IN ...] or INDEX name (parts) [INCLUDE (columns)] [STORED IN ...].
+// LayoutDef is ROW KEY [name] (parts) [STORED IN ...] or INDEX name (parts) [STORED IN ...].
 type LayoutDef struct {
 	Pos      Pos
 	Index    bool
 	Name     string
 	Parts    []PartDef
-	Include  []IncludeDef // nil without INCLUDE
 	StoredIn *PartList
-}
-
-// IncludeDef is name [FROM family:qualifier] [AS encoding]: a column that is also stored in cells of an INDEX.
-type IncludeDef struct {
-	Pos      Pos
-	Name     string
-	From     *ColumnSource // nil: the same cell as in the rows
-	Encoding *EncodingDef  // nil: the same encoding as in the rows
 }
 
 // PartList is STORED IN 'name' or STORED IN (part, part).

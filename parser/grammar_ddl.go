@@ -73,16 +73,7 @@ type layoutNode struct {
 // layoutBody is the rest of a layout, after its name.
 type layoutBody struct {
 	Parts    []*partDef   `parser:"'(' @@ ( ',' @@ )* ')'"`
-	Includes bool         `parser:"( @'INCLUDE' '('"`
-	Include  []*included  `parser:"  ( @@ ( ',' @@ )* )? ')' )?"`
 	StoredIn *storageNode `parser:"( 'STORED' 'IN' @@ )?"`
-}
-
-// included is a column that the entries of an INDEX store.
-type included struct {
-	Name     columnIdent   `parser:"@@"`
-	From     *sourceNode   `parser:"( 'FROM' @@ )?"`
-	Encoding *encodingNode `parser:"( 'AS' @@ )?"`
 }
 
 type partDef struct {

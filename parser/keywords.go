@@ -37,7 +37,7 @@ var keywordList = []keyword{
 	{"EXTRACT", free}, {"FALSE", reserved}, {"FAMILY", free}, {"FETCH", guarded}, {"FILE", free},
 	{"FILTER", guarded}, {"FIRST", free}, {"FOLLOWING", free}, {"FOR", reserved}, {"FORMAT", free}, {"FROM", reserved},
 	{"FULL", guarded}, {"FUNCTIONS", free}, {"GROUP", reserved}, {"GROUPING", free}, {"GROUPS", free}, {"HAVING", reserved}, {"HEX", free},
-	{"HTML", free}, {"IF", guarded}, {"ILIKE", reserved}, {"IN", reserved}, {"INCLUDE", free}, {"INDEX", free},
+	{"HTML", free}, {"IF", guarded}, {"ILIKE", reserved}, {"IN", reserved}, {"INDEX", free},
 	{"INNER", reserved}, {"INSERT", free}, {"INTERSECT", reserved}, {"INTERVAL", free}, {"INTO", reserved},
 	{"IS", reserved}, {"ISNULL", guarded}, {"JOIN", reserved}, {"JSON", free}, {"KEY", free}, {"LAST", free}, {"LATERAL", free},
 	{"LEADING", free}, {"LEFT", guarded}, {"LIKE", reserved}, {"LIMIT", reserved}, {"LOCAL", free}, {"LOCALTIME", reserved}, {"LOCALTIMESTAMP", reserved}, {"MALFORMED", free}, {"MATERIALIZED", free},

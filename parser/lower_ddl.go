@@ -226,19 +226,6 @@ func (l *lowerer) layout(n *layoutNode) (LayoutDef, error) {
 		return out, Errorf(out.Pos, "an INDEX needs a name").WithHint("INDEX by_phone (phone AS TEXT)")
 	}
 	out.Parts, out.StoredIn = l.parts(n.Parts), l.storage(n.StoredIn)
-	if n.Includes {
-		out.Include = []IncludeDef{}
-	}
-	for _, c := range n.Include {
-		in := IncludeDef{Pos: pos(c.Name.Tok), Name: name(c.Name.Tok), Encoding: c.Encoding.encoding()}
-		if c.From != nil {
-			var err error
-			if in.From, err = l.source(c.From); err != nil {
-				return out, err
-			}
-		}
-		out.Include = append(out.Include, in)
-	}
 	return out, nil
 }
 

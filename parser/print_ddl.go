@@ -168,14 +168,6 @@ func (p *printer) layoutBody(l LayoutDef) {
 	p.put("(")
 	p.parts(l.Parts)
 	p.put(")")
-	if l.Include != nil {
-		p.put(" INCLUDE (")
-		p.list(len(l.Include), func(i int) {
-			p.put(QuoteName(l.Include[i].Name))
-			p.cell(l.Include[i].From, l.Include[i].Encoding)
-		})
-		p.put(")")
-	}
 	p.storedIn(" ", l.StoredIn)
 }
 

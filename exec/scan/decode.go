@@ -101,9 +101,6 @@ func (d *Decoder) of(st *Reads, s *plan.Scan, l *catalog.Layout) {
 	if s.Entries && l.Kind != catalog.Primary {
 		d.entries = true
 		d.key = true // to compare the entry with its row
-		if s.Covered {
-			d.want(l.Included)
-		}
 		return
 	}
 	d.residual = s.Residual
@@ -190,13 +187,6 @@ func (d *Decoder) appendRows(b *rowBatch, table string, r *hbase.Row) error {
 	row, ok, err := d.decodeKey(b, table, r.Key, nil)
 	if !ok || err != nil {
 		return err
-	}
-	if d.entries && d.scan.Covered {
-		verified := d.isVerified(r)
-		row[len(row)-1] = types.NewBool(verified)
-		if !verified { // its key leads to the row, whatever its cells contain
-			return nil
-		}
 	}
 	d.decodeCells(row, r)
 	if d.ts {
@@ -329,31 +319,6 @@ func (d *Decoder) undecodable(c *catalog.Column, key []byte, err error) {
 				d.scan.Table.Name, HexBytes(first), err)
 		}
 	})
-}
-
-// isVerified reports whether r, an entry of an index, is marked as correct. All of its cells must have been written at the
-// time of the mark: an entry keeps the old value of a column that is NULL now.
-func (d *Decoder) isVerified(r *hbase.Row) bool {
-	t, right := d.scan.Table, false
-	first, alike := int64(0), true
-	look := func(i int, c *hbase.Cell) {
-		if i == 0 {
-			first = c.Timestamp
-		}
-		alike = alike && c.Timestamp == first
-		right = right || string(c.Qualifier) == t.Marker && string(c.Value) == t.Verified
-	}
-	if r.Encoded == nil {
-		for i := range r.Cells {
-			look(i, &r.Cells[i])
-		}
-	} else {
-		cells := hbase.CellReader{Encoded: r.Encoded}
-		for i := 0; cells.Next(); i++ {
-			look(i, &cells.Cell)
-		}
-	}
-	return right && (alike || len(d.wanted) == 0)
 }
 
 func (d *Decoder) setNewest(row []types.Value, cells []hbase.Cell) {

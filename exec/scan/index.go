@@ -17,8 +17,7 @@ import (
 )
 
 // indexScan looks up the rows of an INDEX or a copy in the primary layout, a batch at a time and in the index's order.
-// It skips an entry whose row is missing or has changed: a crash between the two writes leaves such entries. It uses a
-// verified entry that holds all wanted columns without looking up its row.
+// It skips an entry whose row is missing or has changed: a crash between the two writes leaves such entries.
 type indexScan struct {
 	in    operator.Operator // rows of the index, with the columns of its key
 	st    *Reads
@@ -106,15 +105,6 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 		return err
 	}
 	for _, e := range entries {
-		if x.scan.Covered && e[len(e)-1].Bool() {
-			if err := flush(); err != nil {
-				return err
-			}
-			if err := x.take(e); err != nil {
-				return err
-			}
-			continue
-		}
 		x.env.Row = e
 		name, err := primary.Stored.Append(nil, e, &x.env)
 		if err != nil {
@@ -133,13 +123,6 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 		keys, of = append(keys, key), append(of, e)
 	}
 	return flush()
-}
-
-// take adds the row of a verified entry that has all wanted columns, if the residual is true for it.
-func (x *indexScan) take(entry []types.Value) error {
-	row := x.batch.grow()
-	copy(row, entry[:len(x.scan.Table.Columns)])
-	return x.dec.check(x.batch, row)
 }
 
 // keepAgreeing drops rows of the batch, from index from on, whose entry is now at another place than the entry that led to

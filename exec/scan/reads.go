@@ -54,9 +54,6 @@ func (st *Reads) KeyEnv() expr.Env {
 
 // ReadOptions returns the columns and the filter with which the rows of a layout are read.
 func ReadOptions(s *plan.Scan, l *catalog.Layout) hbase.ReadOptions {
-	if s.Covered && l.Kind != catalog.Primary {
-		return hbase.ReadOptions{} // all cells: an old one shows that the entry is not verified
-	}
 	if s.Entries && l.Kind != catalog.Primary {
 		return hbase.ReadOptions{Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}}
 	}

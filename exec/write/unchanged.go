@@ -83,7 +83,7 @@ func (w *Writer) DependOn(read, set []bool) {
 	for _, l := range t.Layouts[1:] {
 		for i := range t.Columns {
 			same := func(o *catalog.Column) bool { return o.Index == i }
-			reads[i] = reads[i] || l.Kind == catalog.Copy || l.PartOf(i) != nil || slices.ContainsFunc(l.Sparse, same) || slices.ContainsFunc(l.Included, same)
+			reads[i] = reads[i] || l.Kind == catalog.Copy || l.PartOf(i) != nil || slices.ContainsFunc(l.Sparse, same)
 		}
 	}
 	for _, cols := range w.elements {

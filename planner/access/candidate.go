@@ -54,7 +54,7 @@ func (e *Env) candidate(l *catalog.Layout, req *Request, terms []term, boxes []b
 		c.spans, w.uses = oneRange(c.spans), coveredUses(l)
 	}
 	c.scan = &plan.Scan{Table: req.Table, Layout: l, Alias: req.Alias, CapHit: w.capped,
-		Entries: l.Kind != catalog.Primary, Covered: req.coveredBy(l), ListTables: w.listTables, TablePrefix: w.tablePrefix, Lookups: w.lookups,
+		Entries: l.Kind != catalog.Primary, ListTables: w.listTables, TablePrefix: w.tablePrefix, Lookups: w.lookups,
 		MinTime: req.MinTime, MaxTime: req.MaxTime, AllVersions: req.AllVersions}
 	if w.listTables && !w.anyName {
 		c.scan.TableNames, _ = mergeSpans(w.tableNames, true)
@@ -145,7 +145,7 @@ func (c *candidate) price(req *Request) float64 {
 		cost, rows = 0, n // only the first rows are read
 	}
 	cost += rows + trip*float64(len(c.scan.Spans))
-	if c.scan.Entries && !c.scan.Covered {
+	if c.scan.Entries {
 		cost += 3 * rows // each row is looked up in the primary layout
 	}
 	if len(req.OrderBy) > 0 && c.scan.Order == plan.NoOrder {

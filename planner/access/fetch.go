@@ -113,7 +113,7 @@ func (c *candidate) read(req *Request, client []expr.Expr) {
 	}
 	s.Families = s.Table.RowFamilies()
 	all := true
-	for _, col := range s.Carried() {
+	for _, col := range s.Table.Columns {
 		if col.KeyPart || col.Family == "" {
 			continue
 		}
@@ -124,7 +124,7 @@ func (c *candidate) read(req *Request, client []expr.Expr) {
 		}
 	}
 	switch {
-	case packed(s.Table) || s.Needed[n+1] || s.AllVersions || s.Covered: // _ts is the time of the row's newest cell; the time of an entry shows whether it is verified
+	case packed(s.Table) || s.Needed[n+1] || s.AllVersions: // _ts is the time of the row's newest cell
 		s.Fetch = plan.FetchAll
 	case len(s.Columns) == 0:
 		s.Fetch = plan.FetchKeys

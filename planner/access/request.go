@@ -52,29 +52,6 @@ func eligible(l *catalog.Layout, req *Request) bool {
 	return req.Layout == "" || l.Name == req.Layout
 }
 
-// coveredBy reports whether the entries of l, an INDEX, contain all columns that req needs. The index must have verified
-// entries.
-func (req *Request) coveredBy(l *catalog.Layout) bool {
-	t := req.Table
-	if l.Included == nil || t.Verified == "" {
-		return false
-	}
-	tells := func(col int) bool {
-		return col < len(t.Columns) && t.Columns[col].Absent().IsNull() &&
-			(l.Tells(col) || slices.ContainsFunc(l.Included, func(c *catalog.Column) bool { return c.Index == col }))
-	}
-	allOf := func(e expr.Expr) bool {
-		return !slices.ContainsFunc(expr.Columns(e), func(col int) bool { return !tells(col) })
-	}
-	for col, needed := range req.Needed {
-		if needed && !tells(col) {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(req.Conjuncts, func(e expr.Expr) bool { return !allOf(e) }) &&
-		!slices.ContainsFunc(req.OrderBy, func(o plan.SortTerm) bool { return !allOf(o.Expr) })
-}
-
 // lost returns the columns for which req may need rows with NULL that l lacks.
 func (req *Request) lost(l *catalog.Layout) (out []string) {
 	for _, c := range l.Sparse {

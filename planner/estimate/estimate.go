@@ -114,7 +114,7 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	w.look(s, t, k, looked)
 	w.send(w.keysSeen, sentOf(s, t, k, true))
 	w.send(rows, sentOf(s, t, k, s.Entries))
-	if s.Entries && !s.Covered {
+	if s.Entries {
 		w.follow(t, rows)
 	}
 	e = w.estimate(k)
@@ -364,14 +364,6 @@ func sentOf(s *plan.Scan, t *stats.Table, k *stats.Key, keysOnly bool) size {
 		name = float64(len(families[0])) + 1
 	}
 	switch {
-	case s.Covered:
-		sum := size{1, keyValue + k.Bytes + name}
-		for _, c := range s.Carried() {
-			of := t.Columns[c.Index]
-			sum.cells += 1 - of.Nulls
-			sum.bytes += of.Bytes * (1 - of.Nulls)
-		}
-		return sum
 	case keysOnly || s.Fetch == plan.FetchKeys:
 		return size{1, keyValue + k.Bytes + name} // one cell without its value
 	}

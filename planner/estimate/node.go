@@ -228,7 +228,7 @@ func (r *Estimator) lookups(n *plan.Join, rows, values float64, right plan.Estim
 	}
 	w.look(s, t, k, math.Max(found, math.Min(found*math.Max(1, k.Rows/math.Max(1, right.Result)), k.Rows)))
 	w.send(found, sentOf(s, t, k, s.Entries))
-	if s.Entries && !s.Covered {
+	if s.Entries {
 		w.follow(t, found)
 	}
 	e = w.estimate(k)

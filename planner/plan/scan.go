@@ -116,9 +116,6 @@ type Scan struct {
 	// Entries is set if only the layout's keys are read: each leads to a row of the primary layout, whose values count.
 	// After a crash between the two writes, an entry may differ from its row.
 	Entries bool
-	// Covered is set if the entries contain all wanted columns. Then the rows are not read for verified entries (see
-	// catalog.Table.Verified).
-	Covered bool
 	// Lookups are LOOKUP calls whose values the plan needs. The engine resolves them, then plans again.
 	Lookups []LookupKey
 
@@ -234,15 +231,6 @@ func (s *Scan) Width() int {
 }
 func (s *Scan) Inputs() []Node { return nil }
 func (*Scan) node()            {}
-
-// Carried returns the columns with the encodings of the cells that s reads: those of its rows or, for a Covered scan,
-// those of the index entries.
-func (s *Scan) Carried() []*catalog.Column {
-	if s.Covered {
-		return s.Layout.Included
-	}
-	return s.Table.Columns
-}
 
 // MayRead reports whether s, which lists its tables, reads the table of this name.
 func (s *Scan) MayRead(table string) bool {
