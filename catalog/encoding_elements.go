@@ -1,11 +1,9 @@
 package catalog
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
@@ -59,7 +57,8 @@ const maxElements = 1<<31 - 1
 
 // phoenixElement is the n-th of the values in one cell of an immutable Phoenix table. The cell holds the values one
 // after the other, the offsets of all (negative for a missing value), then the offset of the offsets, their number and
-// a version. A value without bytes is NULL. Append writes only the value's bytes: AppendElements makes the cell.
+// a version. A value without bytes is NULL. Append writes only the value's bytes: hql
+// does not write such cells.
 type phoenixElement struct {
 	Encoding // of the value
 	n        int
@@ -131,75 +130,6 @@ func (c *Column) element() (phoenixElement, bool) {
 func (c *Column) Element() int {
 	e, _ := c.element()
 	return e.n
-}
-
-// AppendElements appends the cell that holds elements, which AppendCell made and which are numbered from 1: nil is a
-// missing element, an empty one is NULL. One byte precedes them, so that no offset is 0.
-func AppendElements(dst []byte, elements [][]byte) []byte {
-	const first = "x"
-	begin := len(dst)
-	dst = append(dst, first...)
-	offsets := []int{0}
-	for _, b := range elements {
-		at := len(dst) - begin
-		if b == nil {
-			at = -at
-		}
-		offsets = append(offsets, at)
-		dst = append(dst, b...)
-	}
-	end, count := len(dst)-begin, len(offsets)
-	if last := offsets[count-1]; last < math.MinInt16 || last > math.MaxInt16 {
-		for _, at := range offsets {
-			dst = binary.BigEndian.AppendUint32(dst, uint32(at))
-		}
-		count = -count
-	} else {
-		for _, at := range offsets {
-			dst = binary.BigEndian.AppendUint16(dst, uint16(at))
-		}
-	}
-	dst = binary.BigEndian.AppendUint32(dst, uint32(end))
-	dst = binary.BigEndian.AppendUint32(dst, uint32(count))
-	return append(dst, immutableCell)
-}
-
-// ReplaceElements returns cell, which AppendElements or Phoenix made, with the elements of these numbers taken from
-// other. same reports that they were equal already.
-func ReplaceElements(cell, other []byte, numbers []int) (with []byte, same bool, err error) {
-	is, err := elementsOf(cell)
-	if err != nil {
-		return nil, false, err
-	}
-	wanted, err := elementsOf(other)
-	if err != nil {
-		return nil, false, err
-	}
-	same = true
-	for _, n := range numbers {
-		for len(is) < n {
-			is = append(is, nil)
-		}
-		was := is[n-1]
-		is[n-1] = wanted[n-1]
-		same = same && (was == nil) == (is[n-1] == nil) && bytes.Equal(was, is[n-1])
-	}
-	return AppendElements(nil, is), same, nil
-}
-
-// elementsOf returns the elements in a cell, numbered from 1: nil is a missing one.
-func elementsOf(cell []byte) ([][]byte, error) {
-	_, count, _, err := elementOffsets(cell, immutableCell)
-	if err != nil {
-		return nil, err
-	}
-	out := make([][]byte, max(count-1, 0))
-	for i := range out {
-		if out[i], err = (phoenixElement{n: i + 1}).find(cell); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }
 
 // elementOffsets finds the offsets of count elements, each offset of width bytes.

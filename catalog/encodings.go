@@ -105,7 +105,7 @@ var builtins = slices.Concat([]EncodingType{
 		{Name: "PHOENIX DECIMAL", Doc: "as Phoenix writes them: at most 38 digits, equal numbers alike; `X'00'` ends it", Types: []types.Type{types.Decimal}, Phoenix: true, Make: always(phoenixDecimal{})},
 		momentOf("PHOENIX TIMESTAMP", ordered),
 		momentOf("PHOENIX UNSIGNED TIMESTAMP", unsigned),
-		{Name: elementName, Signature: elementName + "(n, 'encoding')", Doc: "the n-th value, from 1, in a cell that holds all columns of a family, as immutable tables of Phoenix have it; an INSERT that names all that the definition has of it writes it again", Args: AnyArgs, Phoenix: true, of: newElement},
+		{Name: elementName, Signature: elementName + "(n, 'encoding')", Doc: "the n-th value, from 1, in a cell that holds all columns of a family, as immutable tables of Phoenix have it; read only", Args: AnyArgs, Phoenix: true, of: newElement},
 		{Name: arrayName, Signature: arrayName + "('encoding')", Doc: "an ARRAY of Phoenix's, with the encoding of its elements; read only", Types: arrays, Args: AnyArgs, Phoenix: true, of: newArray},
 		{Name: "OPENTSDB_VALUE", Doc: "as OpenTSDB writes it, for cells under `OPENTSDB_QUALIFIER`", Types: []types.Type{types.Double}, Make: always(openTSDBValue{})},
 		{Name: invertedName, Signature: "INVERTED encoding", Doc: "the bytes of any of the others, all bits inverted: greater values first, as of Phoenix's columns that are DESC. `X'FF'` behind `INVERTED TEXT` keeps the order",

@@ -25,9 +25,7 @@ var countedTables = map[string]string{
 	"copies":   "CREATE TABLE c (id TEXT, n INT, owner TEXT, v INT) ROW KEY (id AS TEXT) ROW KEY x ('x', id AS TEXT) ROW KEY y ('y', id AS TEXT)",
 	"salt":     "CREATE TABLE c (id TEXT, n INT, owner TEXT, v INT) ROW KEY (SALT(0 TO 7) AS UINT8, id AS TEXT)",
 	"tables":   "CREATE TABLE c (id TEXT, n INT, owner TEXT, v INT) STORED IN ('c_', id AS TEXT) ROW KEY (id AS TEXT) WITH (create_tables = true)",
-	"elements": "CREATE TABLE c (id TEXT, n INT FROM f:x AS PHOENIX ELEMENT(1, 'ORDERED INT32'), owner TEXT FROM f:x AS PHOENIX ELEMENT(2, 'TEXT'), " +
-		"v INT FROM f:x AS PHOENIX ELEMENT(3, 'ORDERED INT32')) ROW KEY (id AS TEXT)",
-	"as text": "CREATE TABLE c (id TEXT, n INT FROM f:n AS TEXT, owner TEXT, v INT) ROW KEY (id AS TEXT)",
+	"as text":  "CREATE TABLE c (id TEXT, n INT FROM f:n AS TEXT, owner TEXT, v INT) ROW KEY (id AS TEXT)",
 }
 
 // Several connections that change one row by what they read of it lose nothing.

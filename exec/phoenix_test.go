@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/store"
 	"github.com/hql-db/hql/types"
 )
 
@@ -165,42 +163,4 @@ func rawCells(t *testing.T, c hbase.Client, table string) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
-}
-
-// Statements that change different columns of one cell at the same time lose nothing of each other, nor what the definition does not
-// name, also where answers are lost.
-func TestElementsAtOnce(t *testing.T) {
-	s, c := newStore(t)
-	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run(`CREATE TABLE el (id STRING, s STRING FROM f:c AS PHOENIX ELEMENT(1), i INT FROM f:c AS PHOENIX ELEMENT(2, 'ORDERED INT32'),
-		o BIGINT FROM f:c AS PHOENIX ELEMENT(3, 'ORDERED INT64'), p INT FROM g:c AS PHOENIX ELEMENT(1, 'ORDERED INT32')) ROW KEY (id AS TEXT) STORED IN 'el';
-		CREATE EXTERNAL TABLE more (id STRING, x STRING FROM f:c AS PHOENIX ELEMENT(5)) ROW KEY (id AS TEXT) STORED IN 'el';
-		INSERT INTO more VALUES ('a', 'kept')`)
-	s.SetFaults(store.Faults{Seed: 1, AnswerLost: 0.05})
-	const n = 40
-	var wg sync.WaitGroup
-	for _, column := range []string{"s", "i", "o", "p"} {
-		wg.Go(func() {
-			for k := range n {
-				value := fmt.Sprint(k)
-				if column == "s" {
-					value = "'" + value + "'"
-				}
-				sql := "UPDATE el SET " + column + " = " + value + " WHERE id = 'a'"
-				if k%3 == 1 {
-					sql = "INSERT INTO el (id, " + column + ") VALUES ('a', " + value + ")"
-				}
-				if _, _, err := w.try(sql); err != nil {
-					t.Errorf("%s: %v", sql, err)
-				}
-				if got, _, err := w.try("SELECT " + column + " FROM el WHERE id = 'a'"); err != nil || got != fmt.Sprint(k) {
-					t.Errorf("%s: %s after it, %v", sql, got, err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	s.SetFaults(store.Faults{})
-	w.expect("a|39|39|39|39", "SELECT * FROM el")
-	w.expect("a|kept", "SELECT * FROM more")
 }

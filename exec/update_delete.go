@@ -98,7 +98,7 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 	}
 	reads := *s
 	reads.Returning = nil
-	w.DependOn(columnsRead(t, &reads, w.Returning, nil), nil)
+	w.DependOn(columnsRead(t, &reads, w.Returning, nil))
 	err = r.change(ctx, w, t, &rowChanges{statement: s, plan: func(only parser.Expr) (*plan.Plan, reading, error) {
 		q := *s
 		q.Where = both(s.Where, only)
@@ -142,7 +142,7 @@ func (r *run) updateRows(ctx context.Context, t *catalog.Table, s *parser.Update
 	w.Returning = x
 	reads := *s
 	reads.Returning = nil
-	w.DependOn(columnsRead(t, &reads, w.Returning, set), set)
+	w.DependOn(columnsRead(t, &reads, w.Returning, set))
 	var exprs []expr.Expr
 	var env expr.Env
 	next := func(old []types.Value) ([]types.Value, error) {

@@ -389,13 +389,14 @@ func qualifierOf(b []byte) (n int64) {
 // with the columns of owners, the base first.
 func (s *phoenixSystem) kept(d *phoenixDef, owners []*phoenixObject) string {
 	base := owners[0]
+	if base.single() {
+		return "one cell holds all columns"
+	}
 	for _, o := range s.of[base] {
 		switch {
 		case o.header.text("TABLE_TYPE") == "i":
 		case len(o.links[indexLink]) > 0:
 			return "Phoenix keeps the indexes of " + o.String()
-		case base.single() && !slices.Contains(owners, o) && slices.ContainsFunc(o.columns, func(c phoenixCell) bool { return c.number("KEY_SEQ") == 0 }):
-			return "its cells hold columns of the view " + o.String()
 		}
 	}
 	for _, o := range owners {

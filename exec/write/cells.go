@@ -122,21 +122,8 @@ func (w *Writer) cells(l *catalog.Layout, row []types.Value, set []bool, fresh b
 	if l.Kind == catalog.Index {
 		return []hbase.Cell{w.entryCell()}, nil, nil
 	}
-	for _, cols := range w.elements {
-		if !fresh && l.Kind == catalog.Primary && named(cols, set) == nil {
-			continue
-		}
-		cell := hbase.Cell{Family: []byte(cols[0].Family), Qualifier: []byte(cols[0].Qualifier)}
-		if cell.Value, err = w.joined(cols, row, set); err == nil && l.Kind == catalog.Primary && w.now != nil {
-			cell.Value, err = w.mergedNow(cols, cell.Value, set)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		puts = append(puts, cell)
-	}
 	for i, c := range w.table.Columns {
-		if !set[i] && l.Kind == catalog.Primary || c.Element() > 0 || !c.InCell() || c.Name == catalog.HiddenColumn || w.elsewhere(i, row, set, l.Kind) {
+		if !set[i] && l.Kind == catalog.Primary || !c.InCell() || c.Name == catalog.HiddenColumn || w.elsewhere(i, row, set, l.Kind) {
 			continue // the copy's entry may be at a new key, so it gets every column
 		}
 		cell := hbase.Cell{Family: []byte(c.Family), Qualifier: []byte(c.Qualifier)}

@@ -44,7 +44,7 @@ func (in *Inserter) Write(ctx context.Context, rows []Row) error {
 		return err
 	}
 	var old [][]types.Value
-	if in.Reads || in.joins(rows) {
+	if in.Reads {
 		old, err = in.stored(ctx, in.table.Layouts[0], rows)
 	} else {
 		old, err = in.present(ctx, rows)
@@ -102,18 +102,6 @@ func (k Keys) Meet(o Keys) bool {
 
 // Numbers reports whether writing a row may draw a number from a dictionary, or add one to it.
 func (in *Inserter) Numbers() bool { return in.lookups || len(in.numbered) > 0 }
-
-// joins reports whether a row names some but not all columns of a cell: then the cell must be read before it is written.
-func (in *Inserter) joins(rows []Row) bool {
-	if in.table.HiddenKey || in.table.Layouts[0].Key.Drawn() != nil {
-		return false // every row is new
-	}
-	return slices.ContainsFunc(in.elements, func(cols []*catalog.Column) bool {
-		return slices.ContainsFunc(cols, func(c *catalog.Column) bool {
-			return slices.ContainsFunc(rows, func(p Row) bool { return !in.Named(p)[c.Index] })
-		})
-	})
-}
 
 func (in *Inserter) finish(ctx context.Context, rows int) error {
 	if err := in.Flush(ctx); err != nil {

@@ -140,11 +140,8 @@ func (w *Writer) sendAll(ctx context.Context) error {
 		}
 	}
 	send := w.send
-	switch {
-	case w.IfNew:
+	if w.IfNew {
 		send = w.sendNew
-	case len(w.merged) > 0:
-		send = w.sendMerged
 	}
 	if err := send(ctx, 0, w.puts[:1], true, ""); err != nil {
 		return err

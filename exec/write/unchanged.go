@@ -75,9 +75,9 @@ func (r *storedRow) sum() uint64 {
 }
 
 // DependOn sets the columns on which the statement's effect on a row depends: read marks columns of the table, then _key
-// and _ts. set marks the columns that an UPDATE sets; it is nil for a DELETE. DependOn adds the columns from which the
+// and _ts. DependOn adds the columns from which the
 // entries of derived layouts are computed.
-func (w *Writer) DependOn(read, set []bool) {
+func (w *Writer) DependOn(read []bool) {
 	t := w.table
 	reads := slices.Clone(read)
 	for _, l := range t.Layouts[1:] {
@@ -85,9 +85,6 @@ func (w *Writer) DependOn(read, set []bool) {
 			same := func(o *catalog.Column) bool { return o.Index == i }
 			reads[i] = reads[i] || l.Kind == catalog.Copy || l.PartOf(i) != nil || slices.ContainsFunc(l.Sparse, same)
 		}
-	}
-	for _, cols := range w.elements {
-		w.merges = w.merges || set != nil && named(cols, set) != nil
 	}
 	for i, c := range t.Columns {
 		reads[i] = reads[i] && c.InCell()
@@ -97,10 +94,10 @@ func (w *Writer) DependOn(read, set []bool) {
 
 // Hold decides whether rows are changed on condition that they are as the statement read them. byKey reports that the
 // statement reads single rows by key. Without conditions, many rows are written faster, so rows whose values do not matter
-// need none. Cells of several columns need none either: they are merged when they are written (noteMerged).
+// need none.
 func (w *Writer) Hold(byKey bool) bool {
 	n := len(w.table.Columns)
-	needed := slices.Contains(w.reads[:n], true) || w.reads[n+1] || byKey && !w.merges
+	needed := slices.Contains(w.reads[:n], true) || w.reads[n+1] || byKey
 	if needed && w.attempts == nil && w.pointColumn() == nil { // a data point may be in any of several cells
 		w.attempts = map[rowID]attempt{}
 	}
@@ -375,4 +372,8 @@ func (w *Writer) seeWritten(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+func sameColumn(a, b *hbase.Cell) bool {
+	return bytes.Equal(a.Family, b.Family) && bytes.Equal(a.Qualifier, b.Qualifier)
 }

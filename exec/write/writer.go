@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -76,14 +77,11 @@ type Writer struct {
 	numbered       []*catalog.Column             // columns whose values other tables' keys use as numbers of names
 	largest        []int64                       // the largest value of each in the pending rows
 	shared         [][]*catalog.Column           // by column: all columns of its cell if there are several, otherwise nil
-	elements       [][]*catalog.Column           // see elements
-	merged         map[rowID][]mergedCell        // of pending rows
 	filling        bool                          // the writer fills derived layouts from existing rows
 	// Changed is the number of rows that UPDATE or DELETE changed.
 	Changed int64
 	// For UPDATE and DELETE of rows on condition that they are unchanged since they were read, see unchanged.go.
 	reads    []bool               // the columns, _key and _ts that must be unchanged
-	merges   bool                 // an UPDATE sets some, not all, of the columns of a cell
 	changes  []change             // to be applied
 	now      *storedRow           // the row to which a change is being applied
 	held     map[rowID]*storedRow // the rows of the batch
@@ -143,8 +141,8 @@ func (w *Writer) add(m *tableMutations, table string, mutation hbase.Mutation) {
 // Writable returns an error if the definition of t does not allow writing.
 func Writable(t *catalog.Table, at parser.Pos) error {
 	why := t.ReadOnly
-	if _, err := elements(t); why == "" && err != nil {
-		why = err.Error()
+	if i := slices.IndexFunc(t.Columns, func(c *catalog.Column) bool { return c.Element() > 0 }); why == "" && i >= 0 {
+		why = fmt.Sprintf("column %s is a part of a cell, and hql writes whole cells", t.Columns[i].Name)
 	}
 	if why == "" {
 		return nil
@@ -161,7 +159,6 @@ func New(st *Env, t *catalog.Table) *Writer {
 	w.jointEntries, w.token, w.refused = w.hasJointEntries(), claimToken(), map[rowID]bool{}
 	w.lookups, w.numbered = len(t.LookupParts()) > 0, st.Catalog.Numbered(t)
 	w.largest = make([]int64, len(w.numbered))
-	w.elements, _ = elements(t) // Writable has reported the error
 	w.shared = make([][]*catalog.Column, len(t.Columns))
 	for i, a := range t.Columns {
 		for _, b := range t.Columns {
@@ -302,9 +299,6 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 		if i == 0 && !w.IfNew && p.qualifier == nil && (old != nil && !whole || w.Returning != nil) {
 			w.doubt(p, puts, old)
 		}
-	}
-	if w.now == nil && !w.IfNew && !t.HiddenKey && (old != nil || t.Layouts[0].Key.Drawn() == nil) { // otherwise the row is new
-		w.noteMerged(&places[0], set, fresh)
 	}
 	if old != nil {
 		w.afterRow(places[0], func() { w.deleteStaleEntries(old, places, ts) })
