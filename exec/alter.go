@@ -53,7 +53,9 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	for _, c := range s.Changes {
 		switch c.Kind {
 		case parser.AddIndex:
-			err = r.fillIndex(ctx, t, c.Index.Name)
+			if err = r.fillIndex(ctx, t, c.Index.Name); err == nil {
+				r.noteIndexes(t)
+			}
 		case parser.DropIndex:
 			err = r.dropIndex(ctx, old, t, c.Name)
 		}
@@ -258,6 +260,8 @@ func (r *run) replaceTable(ctx context.Context, s *parser.CreateTable, t *catalo
 		r.engine.catalog.Replace(now)
 		return r.done(-1), nil
 	}
-	_, err = r.redefine(ctx, t, now, s.NamePos)
+	if t, err = r.redefine(ctx, t, now, s.NamePos); err == nil {
+		r.noteIndexes(t)
+	}
 	return r.done(-1), err
 }
