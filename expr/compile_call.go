@@ -81,6 +81,9 @@ func (c compiler) call(e *parser.Call) (Expr, error) {
 			return nil, parser.Errorf(e.Pos, "%s is not an aggregate: it takes no *, DISTINCT, ORDER BY or FILTER", e.Name)
 		}
 	}
+	if _, ok := types.ParseType(e.Name); ok && len(e.Args) == 1 && c.lookup(e.Name) == nil { // float8(x) is CAST(x AS float8)
+		return c.expr(&parser.Cast{Pos: e.Pos, X: e.Args[0], Type: e.Name})
+	}
 	return c.function(e.Name, e.Pos, e.Args)
 }
 

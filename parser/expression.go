@@ -215,7 +215,11 @@ func (r *exprReader) infix(t *lexer.Token) int {
 		return bindNone
 	case tokOp:
 	case tokReserved, tokGuarded:
-		if t.Value == r.stop || t.Value == "OPERATOR" && !isNext(r.lex, "OPERATOR", "(") || t.Value == "AT" && !isNext(r.lex, "AT", "TIME", "ZONE") || t.Value == "SIMILAR" && !isNext(r.lex, "SIMILAR", "TO") {
+		if t.Value == r.stop || t.Value == "OPERATOR" && !isNext(r.lex, "OPERATOR", "(") || t.Value == "SIMILAR" && !isNext(r.lex, "SIMILAR", "TO") {
+			return bindNone
+		}
+	case tokWord: // AT is a name elsewhere
+		if !isNext(r.lex, "AT", "TIME", "ZONE") {
 			return bindNone
 		}
 	default:

@@ -1,6 +1,7 @@
 package pgcatalog
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -55,16 +56,26 @@ var signatures = sync.OnceValue(func() map[string]*signature {
 var nullArgs = []string{"FORMAT_TYPE", "PG_TYPEOF", "SET_CONFIG"}
 
 // volatile are functions with effects, or with another result at each call.
-var volatile = []string{"SET_CONFIG", "PG_CANCEL_BACKEND", expandArray}
+var volatile = append([]string{"SET_CONFIG", "PG_CANCEL_BACKEND"}, sets...)
 
-// expandArray gives several rows.
-const expandArray = "_PG_EXPANDARRAY"
+// sets are functions that give rows of fields. ACLEXPLODE gives none: no object of hql has a list of rights.
+var sets = []string{"_PG_EXPANDARRAY", "ACLEXPLODE"}
+
+// fieldTypes has the types of the fields of such rows that are no numbers.
+var fieldTypes = map[string]types.Type{"grantor": types.OID, "grantee": types.OID, "privilege_type": types.String, "is_grantable": types.Boolean}
 
 // function makes the function of a statement.
 func (sig *signature) function(s *Session) *expr.Function {
 	f := &expr.Function{Name: sig.name, Group: "catalog", MinArgs: sig.least, MaxArgs: len(sig.args), NullArgs: slices.Contains(nullArgs, sig.name),
-		Volatile: slices.Contains(volatile, sig.name), Set: sig.name == expandArray,
-		Result: func([]expr.Expr) (types.Type, error) { return sig.result, nil }}
+		Volatile: slices.Contains(volatile, sig.name), Set: slices.Contains(sets, sig.name),
+		Result: func(args []expr.Expr) (types.Type, error) {
+			if sig.name == "_PG_FIELD" {
+				if name, ok := args[1].(*expr.Const); ok {
+					return cmp.Or(fieldTypes[strings.ToLower(name.Val.Text())], sig.result), nil
+				}
+			}
+			return sig.result, nil
+		}}
 	body := bodies[sig.name]
 	f.Eval = func(_ *expr.Env, args []types.Value) (types.Value, error) {
 		if sig.fixed {
@@ -198,7 +209,7 @@ func init() {
 		},
 		"TO_REGCLASS": named(types.RegClass, true), "TO_REGTYPE": named(types.RegType, true), "TO_REGPROC": named(types.RegProc, true), "TO_REGNAMESPACE": named(types.RegNamespace, true),
 		"REGCLASS": named(types.RegClass, false), "REGTYPE": named(types.RegType, false), "REGPROC": named(types.RegProc, false), "REGNAMESPACE": named(types.RegNamespace, false),
-		expandArray: func(_ *Session, a []types.Value) (types.Value, error) {
+		"_PG_EXPANDARRAY": func(_ *Session, a []types.Value) (types.Value, error) {
 			rows := a[0].Items()
 			for i, x := range rows {
 				rows[i] = types.NewJSON(fmt.Sprintf(`{"x": %s, "n": %d}`, x.AppendJSON(nil), i+1))

@@ -15,9 +15,12 @@ func init() {
 	rowsOf = map[string]func(*writer){
 		"pg_catalog.pg_namespace": namespaces, "pg_catalog.pg_class": classes, "pg_catalog.pg_attribute": attributes, "pg_catalog.pg_index": indexes,
 		"pg_catalog.pg_constraint": constraints, "pg_catalog.pg_attrdef": defaults, "pg_catalog.pg_description": descriptions, "pg_catalog.pg_proc": procedures,
+		"pg_catalog.pg_depend": dependencies, "pg_catalog.pg_rewrite": viewRules,
 		"pg_catalog.pg_database": databases, "pg_catalog.pg_roles": roles, "pg_catalog.pg_authid": roles, "pg_catalog.pg_user": users, "pg_catalog.pg_settings": settings, "pg_catalog.pg_show_all_settings()": settings,
 		"pg_catalog.pg_tables": tables, "pg_catalog.pg_views": views, "pg_catalog.pg_indexes": indexDefinitions, "pg_catalog.pg_stat_user_tables": tableStatistics,
-		"pg_catalog.pg_stat_all_tables": tableStatistics, "pg_catalog.pg_stat_activity": ofClient, "pg_catalog.hql_queries": ofClient,
+		"pg_catalog.pg_stat_all_tables": tableStatistics, "pg_catalog.pg_statio_user_tables": tableStatistics, "pg_catalog.pg_statio_all_tables": tableStatistics,
+		"pg_catalog.pg_stat_user_indexes": indexStatistics, "pg_catalog.pg_stat_all_indexes": indexStatistics, "pg_catalog.pg_statio_user_indexes": indexStatistics,
+		"pg_catalog.pg_statio_all_indexes": indexStatistics, "pg_catalog.pg_stat_activity": ofClient, "pg_catalog.hql_queries": ofClient,
 		"pg_catalog.pg_get_keywords()": keywords, "pg_catalog.pg_stat_database": databaseStatistics,
 		"information_schema.schemata": schemata, "information_schema.tables": informationTables, "information_schema.columns": informationColumns,
 		"information_schema.views": informationViews, "information_schema.table_constraints": tableConstraints,
@@ -157,6 +160,7 @@ func descriptions(w *writer) {
 const (
 	classOfClasses     = 1259
 	classOfConstraints = 2606
+	classOfNamespaces  = 2615
 )
 
 func databases(w *writer) {
@@ -203,12 +207,21 @@ func tableStatistics(w *writer) {
 		w.set(out, "relid", x.oid)
 		w.set(out, "schemaname", x.schema)
 		w.set(out, "relname", x.name)
+		if _, ok := w.relation.at["last_analyze"]; !ok {
+			continue
+		}
 		if st := w.session.statistics(x.table); st != nil {
 			w.set(out, "last_analyze", st.At)
 			if !st.Unscaled {
 				w.set(out, "n_live_tup", int64(st.Rows))
 			}
 		}
+	}
+}
+
+func indexStatistics(w *writer) {
+	for _, x := range w.userObjects("i") {
+		w.add("relid", x.of.oid, "indexrelid", x.oid, "schemaname", x.schema, "relname", x.of.name, "indexrelname", x.name)
 	}
 }
 

@@ -70,6 +70,41 @@ func constraints(w *writer) {
 	}
 }
 
+// dependencies adds what tables, views, indexes and primary keys depend on.
+func dependencies(w *writer) {
+	oids, some := w.wanted("objid")
+	add := func(class, oid, refClass, ref uint32, column int, kind string) {
+		if !some || slices.ContainsFunc(oids, func(v types.Value) bool { return uint32(v.Int()) == oid }) {
+			w.add("classid", class, "objid", oid, "refclassid", refClass, "refobjid", ref, "refobjsubid", column, "deptype", kind)
+		}
+	}
+	for _, x := range w.userObjects("") {
+		if x.layout == nil {
+			add(classOfClasses, x.oid, classOfNamespaces, x.schemaOID, 0, "n")
+			continue
+		}
+		class, oid := uint32(classOfClasses), x.oid
+		if x.primary() {
+			class, oid = classOfConstraints, x.oid+1
+			add(classOfClasses, x.oid, class, oid, 0, "i")
+		}
+		for _, n := range x.keyNumbers() {
+			if n > 0 {
+				add(class, oid, classOfClasses, x.of.oid, n, "a")
+			}
+		}
+	}
+}
+
+// viewRules adds the rule by which PostgreSQL reads a view.
+func viewRules(w *writer) {
+	for _, x := range w.objects("ev_class", "") {
+		if x.view != nil {
+			w.add("oid", x.oid+1, "rulename", "_RETURN", "ev_class", x.oid, "ev_type", "1", "ev_enabled", "O", "is_instead", true)
+		}
+	}
+}
+
 // keyNumbers are the numbers of the columns of an index.
 func (x *object) keyNumbers() (out []int) {
 	for _, p := range x.parts() {
