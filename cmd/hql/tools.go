@@ -109,13 +109,11 @@ func tools() map[string]*tool {
 			args:  2,
 			fewer: 1,
 			check: func(args []string) error {
-				switch known := slices.Contains(importer.Formats(), args[0]); {
-				case args[0] == "phoenix" && len(args) == 2:
-					return errors.New("statements of Phoenix lack what SYSTEM.CATALOG knows, such as qualifiers: hql import phoenix --connect URL reads that")
-				case !known && args[0] != "phoenix":
-					return fmt.Errorf("unknown catalog format %q (%s, phoenix)", args[0], strings.Join(importer.Formats(), ", "))
-				case known && len(args) == 1:
-					return errors.New("FILE is missing: hql import shc|hive FILE")
+				if !slices.Contains(importer.Formats(), args[0]) {
+					return fmt.Errorf("unknown catalog format %q (%s)", args[0], strings.Join(importer.Formats(), ", "))
+				}
+				if len(args) == 1 && args[0] != "phoenix" {
+					return errors.New("FILE is missing: hql import shc|hive|phoenix FILE")
 				}
 				return nil
 			},
