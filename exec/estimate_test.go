@@ -130,7 +130,7 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
-// A value that few rows have is not under each of many salts, nor in each of the tables that the name tells apart; a merge reads of each of its
+// A value that few rows have is in its bucket alone. It is not under each of many salts, nor in each of the tables that the name tells apart; a merge reads of each of its
 // streams; and what the client compares of what a join looks up is sent.
 func TestEstimatesOfSeveralRanges(t *testing.T) {
 	t.Parallel()
@@ -140,7 +140,8 @@ func TestEstimatesOfSeveralRanges(t *testing.T) {
 	const columns = " (id BIGINT, host STRING, ts TIMESTAMP, b INT FROM d:b) ROW KEY "
 	w.run("CREATE TABLE salted" + columns + "(SALT HEX(2), host AS TEXT, X'00', ts AS INT64, id AS INT64)")
 	w.run("CREATE TABLE daily" + columns + "(host AS TEXT, X'00', ts AS INT64, id AS INT64) STORED IN ('daily_', DATE(ts) AS TEXT('yyyyMMdd'))")
-	for _, name := range []string{"salted", "daily"} {
+	w.run("CREATE TABLE bucketed" + columns + "(CRC32(host) % 16 AS UINT8, 9223372036854775807 - ts AS INT64, id AS INT64, host AS TEXT)")
+	for _, name := range []string{"salted", "daily", "bucketed"} {
 		w.fill(name, 4000, func(i int) string {
 			host := i * i % 97
 			if i%500 == 0 {
@@ -157,6 +158,11 @@ func TestEstimatesOfSeveralRanges(t *testing.T) {
 		"SELECT * FROM salted WHERE host = 'host4' ORDER BY ts LIMIT 5",
 		"SELECT max(ts) FROM salted WHERE host = 'host4'",
 		"SELECT x.id, y.b FROM salted x LEFT JOIN salted y ON y.id = x.id + 1 AND y.host = x.host WHERE x.b = 7",
+		"SELECT * FROM bucketed WHERE host = 'host4'",
+		"SELECT * FROM bucketed WHERE host = 'host4' ORDER BY ts",
+		"SELECT * FROM bucketed WHERE host IN ('host4', 'host5', 'host9')",
+		"SELECT * FROM bucketed WHERE host = 'host4' AND b < 500",
+		"SELECT * FROM bucketed WHERE host LIKE 'host4%'",
 		"SELECT * FROM daily WHERE host = 'host1500'",
 		"SELECT * FROM daily WHERE host = 'nowhere'",
 		"SELECT * FROM daily WHERE host = 'host4' AND ts::date = DATE '2026-01-05'",

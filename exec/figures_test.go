@@ -22,6 +22,7 @@ func TestFiguresChoose(t *testing.T) {
 		CREATE TABLE sensors (host STRING, ts BIGINT, v BIGINT FROM d:v) ROW KEY (host AS TEXT, X'00', ts AS INT64);
 		CREATE TABLE loners (host STRING, ts BIGINT, v BIGINT FROM d:v) ROW KEY (host AS TEXT, X'00', ts AS INT64);
 		CREATE TABLE levels (site BIGINT, floor INT, seq INT, v BIGINT FROM d:v) ROW KEY (site AS INT64, floor AS INT32, seq AS INT32);
+		CREATE TABLE scans (parcel STRING, ts TIMESTAMP, v BIGINT FROM d:v) ROW KEY (CRC32(parcel) % 4 AS UINT8, 9223372036854775807 - ts AS INT64, parcel AS TEXT);
 		CREATE TABLE people (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64)`)
 	w.fill("orders", n, func(i int) string {
 		status := "done"
@@ -33,6 +34,9 @@ func TestFiguresChoose(t *testing.T) {
 	w.fill("sensors", n, func(i int) string { return fmt.Sprintf("('host%d', %d, %d)", i%3, i, i) })
 	w.fill("loners", n, func(i int) string { return fmt.Sprintf("('host%05d', %d, %d)", i, i, i) })
 	w.fill("levels", n, func(i int) string { return fmt.Sprintf("(1, %d, %d, %d)", i%3, i, i) })
+	w.fill("scans", n, func(i int) string {
+		return fmt.Sprintf("('p%d', TIMESTAMP '2026-01-01 00:00:00' + INTERVAL '%d minutes', %d)", i%1000, i, i)
+	})
 	w.fill("people", n, func(i int) string { return fmt.Sprintf("(%d, 'name%d')", i, i) })
 	ids := func(n, step int) string {
 		list := make([]string, n)
@@ -48,6 +52,10 @@ func TestFiguresChoose(t *testing.T) {
 		{"SELECT * FROM sensors WHERE ts BETWEEN 17 AND 20", "sensors from value to value of host", "sensors from value to value of host"},
 		{"SELECT * FROM loners WHERE ts BETWEEN 17 AND 20", "loners from value to value of host", "loners all of it"},
 		{"SELECT * FROM levels WHERE site = 1 AND seq = 17", "1 scan,", "hops"},
+		// Servers seek each row that they read backwards: that pays only for a few rows.
+		{"SELECT * FROM scans WHERE parcel = 'p7' ORDER BY ts", "reverse (ts)", "sort by ts"},
+		{"SELECT * FROM scans WHERE parcel IN ('p7', 'p8') ORDER BY ts", "merge", "sort by ts"},
+		{"SELECT * FROM people WHERE id BETWEEN 7 AND 5000 ORDER BY id DESC LIMIT 3", "reverse (id DESC)", "reverse (id DESC)"},
 		{"SELECT * FROM people WHERE id IN (" + ids(3000, 2) + ")", "get people", "scan people"},
 		{"SELECT * FROM people WHERE id IN (" + ids(30, 200) + ")", "get people", "get people"},
 	} {
@@ -57,7 +65,7 @@ func TestFiguresChoose(t *testing.T) {
 			forced := strings.Replace(q.sql, " ALLOW FULL SCAN", "", 1) + " ALLOW FULL SCAN"
 			before := w.run("EXPLAIN " + q.sql)
 			answer := w.sorted(forced)
-			for _, table := range []string{"orders", "sensors", "loners", "levels", "people"} {
+			for _, table := range []string{"orders", "sensors", "loners", "levels", "scans", "people"} {
 				if strings.Contains(q.sql, table) {
 					w.run("ANALYZE " + table)
 				}

@@ -131,6 +131,13 @@ func (e *Env) otherWays(c *candidate, req *Request, terms []term, boxes []box) (
 			d.scan.Access = hopsOver(d.scan, hop.Parts)
 		}
 	}
+	if c.scan.Reversed { // servers seek each row that they read backwards
+		unordered := *req
+		unordered.OrderBy = nil
+		d := e.candidate(c.scan.Layout, &unordered, terms, boxes, narrow)
+		c.how, d.how = "backwards", "forwards, then sorted"
+		out = append(out, d)
+	}
 	if len(c.scan.Spans) >= WorthOneRange && !req.Table.MalformedKeyError && !c.scan.ListTables {
 		if d := e.candidate(c.scan.Layout, req, terms, boxes, inOneRange); len(req.OrderBy) == 0 || d.scan.Order != plan.NoOrder || c.scan.Order == plan.NoOrder {
 			d.how = "one range over all keys"

@@ -3,9 +3,9 @@
 package estimate
 
 import (
+	"math"
 	"slices"
 
-	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/planner/plan"
@@ -84,8 +84,8 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	of.share = 1
 	known := true
 	for _, f := range s.Fates {
-		if f.By == plan.ByClient && !bindsPart(s, f.Expr) {
-			known = known && of.where(f.Expr)
+		if f.By == plan.ByClient && !math.IsInf(denser(s, f.Expr), 1) {
+			known = known && of.inRanges(s, f.Expr, f.Expr)
 		}
 	}
 	for _, cond := range partly {
@@ -153,38 +153,57 @@ func filtered(s *plan.Scan, of *rows, sought bool) (partly []expr.Expr, ok bool)
 		if there := presence(s, f); there != nil {
 			partly, cond = append(partly, f.Expr), there
 		}
-		if !of.where(cond) {
+		if !of.inRanges(s, f.Expr, cond) {
 			return nil, false
 		}
-		if sought && onKey(s, f.Expr) || bindsPart(s, f.Expr) {
+		if sought && onKey(s, f.Expr) {
 			of.share = was
 		}
 	}
 	return partly, true
 }
 
-// bindsPart reports whether e is a condition on a column from which a bound key part is computed, such as a hash: then e
-// has selected the key range, and nearly all rows in it match.
-func bindsPart(s *plan.Scan, e expr.Expr) bool {
-	columns := expr.Columns(e)
-	return len(columns) == 1 && slices.ContainsFunc(s.Key, func(p plan.PartUse) bool {
-		_, column := p.Part.Column()
-		return p.Use == plan.Bound && !column && slices.Equal(p.Part.Columns, columns) && !few(p.Part)
-	})
-}
-
-// few reports whether a part has few values, like a bucket number: rows with one of them have many different values of its
-// column.
-func few(p *catalog.Part) bool {
-	dom, ok := p.Domain()
-	if !ok {
-		return false
+// inRanges is where for a condition in the ranges of s: cond is the part of e that is checked.
+func (r *rows) inRanges(s *plan.Scan, e, cond expr.Expr) bool {
+	was := r.share
+	ok := r.where(cond)
+	if by := denser(s, e); math.IsInf(by, 1) {
+		r.share = was
+	} else {
+		r.share = min(was, r.share*by)
 	}
-	_, ok = dom.Values(fewValues)
 	return ok
 }
 
-// fewValues is the greatest number of values of such a part.
+// denser returns how many times as frequent rows for which e is true are in the ranges of s as in the whole table, since
+// bound key parts are computed from its column. It is infinite for a part of many values, such as a hash: nearly all rows
+// in the ranges match.
+//
+//	CRC32(device) % 16 AS UINT8, ts AS INT64, device AS TEXT      device = 'd7' is 16 times as frequent in one bucket
+func denser(s *plan.Scan, e expr.Expr) float64 {
+	times, columns := 1.0, expr.Columns(e)
+	for _, p := range s.Key {
+		_, column := p.Part.Column()
+		if column || len(columns) != 1 || !slices.Equal(p.Part.Columns, columns) || p.Use != plan.Bound && p.Use != plan.Enumerated {
+			continue
+		}
+		dom, few := p.Part.Domain()
+		values, listed := dom.Values(fewValues)
+		bound := len(p.Values)
+		if p.Varied {
+			bound = len(s.Spans)
+		}
+		switch few = few && listed; {
+		case few && bound > 0:
+			times *= max(1, float64(len(values))/float64(bound))
+		case !few && p.Use == plan.Bound:
+			return math.Inf(1)
+		}
+	}
+	return times
+}
+
+// fewValues is the greatest number of values of a part like a bucket: rows with one of them have many values of its column.
 const fewValues = 4096
 
 // sane reports whether e has figures that are possible: damaged statistics may lead to others.
