@@ -170,16 +170,28 @@ func (d *designer) samples(ast parser.Statement) ([]types.Value, map[string]type
 			column = cast.X
 		}
 		t, c := sc.column(column)
+		if c == nil {
+			return
+		}
+		typ := c.Type
+		if isCast {
+			typ, _ = types.ParseType(cast.Type)
+		}
 		for _, o := range others {
-			if p, ok := o.(*parser.Param); ok && c != nil {
-				v := d.sample(t, c, upper)
-				if isCast {
-					if typ, ok := types.ParseType(cast.Type); ok {
+			expr.EachOperand(o, typ, func(p *parser.Param, of types.Type) {
+				switch {
+				case of == types.Duration:
+					set(p, anHour)
+				case of != typ: // days that are added to a DATE
+					set(p, types.NewInt(1))
+				default:
+					v := d.sample(t, c, upper && o == parser.Expr(p))
+					if isCast {
 						v, _ = types.Cast(v, typ, time.UTC)
 					}
+					set(p, v)
 				}
-				set(p, v)
-			}
+			})
 		}
 	}
 	visit := func(sc *scope, e parser.Expr) {
@@ -219,6 +231,9 @@ func (d *designer) samples(ast parser.Statement) ([]types.Value, map[string]type
 	})
 	return args, named
 }
+
+// anHour is the value of a parameter that is added to a moment.
+var anHour, _ = types.NewDuration(0, 3_600_000)
 
 // written is the table of an UPDATE or DELETE, and its condition.
 func written(ast parser.Statement) (table string, where parser.Expr) {

@@ -3,6 +3,7 @@ package exec
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -28,20 +29,28 @@ func (e *Engine) Describe(ctx context.Context, stmt parser.Statement, args Args,
 	}
 	found := expr.ParametersOf(stmt, n, given)
 	args.Positional = make([]types.Value, n)
-	var columns []plan.OutputColumn
-	for range 2 { // the types of columns follow from those of parameters
+	columns, err := describe(found, func() ([]plan.OutputColumn, error) {
 		r := e.newRun(args, now(e.client))
 		r.knowStatistics(l.ctx)
 		r.mayPlan(l.ctx)
 		r.env.Parameters = found
-		if columns, err = r.describeStatement(l.ctx, stmt); err != nil {
-			return nil, nil, l.why(err)
-		}
-		if n == 0 {
-			break
-		}
+		return r.describeStatement(l.ctx, stmt)
+	})
+	if err != nil {
+		return nil, nil, l.why(err)
 	}
 	return found.Types, columns, nil
+}
+
+// describe calls once until it finds no more types: those of columns, and whether operators take the operands, follow
+// from those of parameters.
+func describe(found *expr.Parameters, once func() ([]plan.OutputColumn, error)) (columns []plan.OutputColumn, err error) {
+	for again := true; again; {
+		was := slices.Clone(found.Types)
+		columns, err = once()
+		again = !slices.Equal(was, found.Types)
+	}
+	return columns, err
 }
 
 // describeStatement returns the columns of a statement, and records the types of its parameters.

@@ -87,12 +87,12 @@ func (e *Engine) planUnbound(ctx context.Context, stmt parser.Statement, session
 	}
 	names := numberNames(stmt)
 	found := expr.ParametersOf(stmt, len(names), nil)
-	for range 2 { // as in Describe
+	if _, err := describe(found, func() ([]plan.OutputColumn, error) {
 		r := e.newUnbound(ctx, Args{Positional: make([]types.Value, len(names)), Session: session})
 		r.env.Parameters = found
-		if _, err := r.describeStatement(ctx, stmt); err != nil {
-			return nil, err
-		}
+		return r.describeStatement(ctx, stmt)
+	}); err != nil {
+		return nil, err
 	}
 	if in, ok := stmt.(*parser.Insert); ok && in.Query == nil {
 		stmt = queriesOf(in)

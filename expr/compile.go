@@ -300,6 +300,8 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 		return nil, err
 	}
 	if op, ok := compareOps[e.Op]; ok {
+		c.s.Parameters.Want(e.X, y.Type())
+		c.s.Parameters.Want(e.Y, x.Type())
 		return c.compare(op, x, y, e.Pos)
 	}
 	c.operandTypes(e.Op, x, y)

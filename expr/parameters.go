@@ -17,11 +17,13 @@ type ParameterType struct {
 type Parameters struct {
 	Types []ParameterType // of ?, $1 and so on, in their order
 	at    map[parser.Pos]int
+	// assumed are the parameters that have the type of the other operand, as long as no comparison shows another one.
+	assumed map[int]bool
 }
 
 // ParametersOf returns the Parameters of s, beginning with the given types; Null means unknown.
 func ParametersOf(s parser.Statement, n int, given []types.Type) *Parameters {
-	p := &Parameters{Types: make([]ParameterType, max(n, len(given))), at: map[parser.Pos]int{}}
+	p := &Parameters{Types: make([]ParameterType, max(n, len(given))), at: map[parser.Pos]int{}, assumed: map[int]bool{}}
 	for i, t := range given {
 		p.Types[i].Type = t
 	}
@@ -42,10 +44,39 @@ func (p *Parameters) typeOf(q *parser.Param) types.Type {
 	return p.Types[q.Index-1].Type
 }
 
-// Want records that the context of x expects the type t, if x is a parameter of unknown type.
+// Want records that the context of x expects the type t, if x is a parameter of unknown type or x computes with some.
 func (p *Parameters) Want(x parser.Expr, t types.Type) {
-	if q, ok := x.(*parser.Param); ok && p != nil {
-		p.want(q.Pos, ParameterType{Type: t})
+	if p != nil {
+		EachOperand(x, t, func(q *parser.Param, t types.Type) {
+			if i, ok := p.at[q.Pos]; ok && p.assumed[i] && t != types.Null {
+				p.Types[i], p.assumed[i] = ParameterType{}, false
+			}
+			p.want(q.Pos, ParameterType{Type: t})
+		})
+	}
+}
+
+// EachOperand calls f for the parameters of x, where a value of type t is expected, with the types that they need for it.
+//
+//	?                           t
+//	? + INTERVAL '1 hour'       t, if that is a moment
+//	NOW() - ?                   INTERVAL, or BIGINT for a DATE
+func EachOperand(x parser.Expr, t types.Type, f func(*parser.Param, types.Type)) {
+	switch x := x.(type) {
+	case *parser.Param:
+		f(x, t)
+	case *parser.Binary:
+		if x.Op != "+" && x.Op != "-" || !t.IsTimestamp() && t != types.Date {
+			return
+		}
+		moment, step, by := x.X, x.Y, types.Duration
+		if k, ok := moment.(*parser.Literal); ok && k.Kind == parser.IntervalLiteral {
+			moment, step = step, moment
+		} else if k, ok := step.(*parser.Literal); t == types.Date && !(ok && k.Kind == parser.IntervalLiteral) {
+			by = types.BigInt
+		}
+		EachOperand(moment, t, f)
+		EachOperand(step, by, f)
 	}
 }
 
@@ -75,11 +106,20 @@ func (c compiler) operandTypes(op string, x, y Expr) {
 	case op == "->>" || op == "->" || op == "#>" || op == "#>>" || op == "~" || op == "~*" || op == "!~" || op == "!~*":
 		c.wants(y, types.String)
 	default:
-		if y.Type().IsNumeric() {
-			c.wants(x, y.Type())
-		}
-		if x.Type().IsNumeric() {
-			c.wants(y, x.Type())
+		for _, o := range [][2]Expr{{x, y}, {y, x}} {
+			t := o[1].Type()
+			switch {
+			case op == "+" && t.IsTimestamp():
+				t = types.Duration
+			case t == types.Duration && op != "+" && op != "-":
+				t = types.Double
+			case !t.IsNumeric() && !t.IsTimestamp() && t != types.Duration:
+				continue
+			}
+			if i, ok := c.s.Parameters.at[o[0].Position()]; ok && c.s.Parameters.Types[i].Type == types.Null {
+				c.s.Parameters.assumed[i] = true
+				c.wants(o[0], t)
+			}
 		}
 	}
 }
