@@ -111,8 +111,12 @@ func (a *access) reader(tasks []task) *reader {
 	switch s := a.scan; {
 	case s.Limit.Set:
 		first := s.First
-		if s.Entries && s.Residual == nil && first == 0 {
-			first = 2 * s.Limit.Rows // few of the entries are stale
+		switch { // the row of each entry is looked up, and few entries are stale
+		case !s.Entries || first > 0:
+		case s.Residual == nil:
+			first = s.Limit.Rows + s.Limit.Rows/4 + 1
+		default:
+			first = 4*s.Limit.Rows + 16
 		}
 		r.limitTo(s.Limit.Rows, first, a.filtered)
 	case s.Wanted > 0 && r.skip == 0:
@@ -164,6 +168,10 @@ func (a *access) readTasks(ctx context.Context, tasks []task, g *group) operator
 	if oneGet(s, tasks) {
 		g.cancel()
 		return newGetScan(a, tasks)
+	}
+	if s.Entries && s.Lazy() { // reading entries ahead, while rows are looked up, would read many for nothing
+		g.cancel()
+		return &getScan{reader: *a.reader(tasks), batch: *newRowBatch(s.Width())}
 	}
 	workers := min(cap(st.Slots), len(tasks))
 	sharing := func(tasks []task) *reader {

@@ -123,7 +123,7 @@ func (s *stream) receive(ctx, own context.Context) (batchOrErr, error) {
 	}
 }
 
-// getScan reads the rows of a few keys in the caller's goroutine, since there is nothing to read ahead.
+// getScan reads the rows of a few keys, or entries, in the caller's goroutine, since there is nothing to read ahead.
 type getScan struct {
 	reader reader
 	batch  rowBatch
