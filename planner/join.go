@@ -36,8 +36,8 @@ func (q *query) joined(f *from, conds []expr.Expr, used []bool, want accessOrder
 		return q.chain(f, conds, used, want, h)
 	}
 	if !want.limit.Set {
-		lists, err := q.lists(f, conds, h)
-		if err != nil {
+		var lists []expr.Expr
+		if f, lists, err = q.lists(f, conds, h); err != nil {
 			return nil, false, err
 		}
 		conds = append(slices.Clip(conds), lists...)

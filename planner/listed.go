@@ -14,42 +14,79 @@ import (
 // values is not used.
 const maxListed = 400
 
-// lists returns conditions for tables that would be read by a full scan, if the other tables' conditions do not bind their
-// keys either: a column is IN the values of the equal column of another table. These values are read first. The list
-// serves like one that the user wrote: for an INDEX, for later key parts, and for the servers' filters.
+// lists returns conditions for tables, and for queries with groups, that would be read by full scans, if the other tables'
+// conditions do not bind their keys either: a column is IN the values of the equal column of another table. These values
+// are read first. The list serves like one that the user wrote: for an INDEX, for later key parts, for the servers'
+// filters, and below groups. The lists for the right side of a LEFT JOIN become conditions of the join in g, which
+// otherwise is f.
 //
-//	fact f JOIN d ON f.x = d.id WHERE d.name = 'n'      f.x IN (the ids of d where the name is 'n')
-func (q *query) lists(f *from, conds []expr.Expr, h hints) (more []expr.Expr, err error) {
+//	fact f JOIN d ON f.x = d.id WHERE d.name = 'n'             f.x IN (the ids of d where the name is 'n')
+//	d LEFT JOIN counts c ON c.host = d.host WHERE d.id = 3     c.host IN (the hosts of d where the id is 3)
+func (q *query) lists(f *from, conds []expr.Expr, h hints) (g *from, more []expr.Expr, err error) {
 	if q.env.Options.NoRules || q.pieces || q.outer != nil || q.narrowed > 0 {
-		return nil, nil
+		return f, nil, nil
 	}
 	reach := q.reach(f, conds, h)
-	for _, c := range conds {
-		e, ok := c.(*expr.Compare)
-		if !ok || e.Op != expr.EQ {
-			continue
-		}
-		x, xok := e.X.(*expr.Column)
-		y, yok := e.Y.(*expr.Column)
-		if !xok || !yok || x.Typ != y.Typ {
-			continue
-		}
-		for _, pair := range [][2]*expr.Column{{x, y}, {y, x}} {
-			of, by := f.sourceOf(pair[0]), f.sourceOf(pair[1])
-			if of == by || !f.reduces(by, conds) || f.outer[of] || f.srcs[of].table == nil || f.srcs[of].narrowed(conds) ||
-				!reach(of, []int{by}).Wide() || !mayList(reach(by, nil), reach(of, nil)) {
+	g = f
+	for of := -1; of < len(f.srcs); of++ { // -1: the WHERE; or else the condition of an outer join
+		on := conds
+		if of >= 0 {
+			if !f.outer[of] || f.on[of] == nil || f.srcs[of].again == nil {
 				continue
 			}
-			in, err := q.listOf(f.srcs[by], conds, pair[0], pair[1], h)
-			if err != nil {
-				return nil, err
+			on = expr.Conjuncts(f.on[of])
+		}
+		var lists []expr.Expr
+		for _, c := range on {
+			e, ok := c.(*expr.Compare)
+			if !ok || e.Op != expr.EQ {
+				continue
 			}
-			if in != nil {
-				more = append(more, in)
+			x, xok := e.X.(*expr.Column)
+			y, yok := e.Y.(*expr.Column)
+			if !xok || !yok || x.Typ != y.Typ {
+				continue
+			}
+			for _, pair := range [][2]*expr.Column{{x, y}, {y, x}} {
+				to, by := f.sourceOf(pair[0]), f.sourceOf(pair[1])
+				if to == by || f.outer[by] || f.srcs[by].table == nil || f.outer[to] && to != of || of >= 0 && to != of {
+					continue
+				}
+				s, few := f.srcs[to], f.reduces(by, conds)
+				if s.table == nil && !((few || !reach(by, nil).Wide()) && q.takes(s, pair[0])) || s.table != nil &&
+					(!few || s.narrowed(conds) || !reach(to, []int{by}).Wide() || !mayList(reach(by, nil), reach(to, nil))) {
+					continue
+				}
+				in, err := q.listOf(f.srcs[by], conds, pair[0], pair[1], h)
+				if err != nil {
+					return nil, nil, err
+				}
+				if in != nil {
+					lists = append(lists, in)
+				}
 			}
 		}
+		if of < 0 {
+			more = lists
+		} else if len(lists) > 0 {
+			copied := *g
+			g, copied.on = &copied, slices.Clone(g.on)
+			g.on[of] = expr.Conjunction(append(lists, on...))
+		}
 	}
-	return more, nil
+	return g, more, nil
+}
+
+// takes reports whether a value for the column x of s, a query in FROM, keeps it from reading whole tables.
+func (q *query) takes(s *source, x expr.Expr) bool {
+	wide := func(s *plan.Scan) bool { return s.Access.Wide() }
+	if s.again == nil || s.node == nil || !slices.ContainsFunc(plan.Scans(s.node), wide) {
+		return false
+	}
+	in := q.inside()
+	in.plan = &plan.Plan{}
+	n, rest, err := s.again(in, []expr.Expr{&expr.Compare{Op: expr.EQ, X: shifted(x, s.offset), Y: &expr.Const{Val: sampleValue(x.Type(), 0), Typ: x.Type()}}}, accessOrder{})
+	return err == nil && n != nil && len(rest) == 0 && !slices.ContainsFunc(plan.Scans(n), wide)
 }
 
 // mayList reports whether a table with access by may be read to make a list for one with access of. A full scan is made

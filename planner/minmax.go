@@ -13,19 +13,19 @@ import (
 // it reads one row for each. Otherwise it returns nil.
 func (q *query) extremes(c *parser.SelectCore, f *from, groups []expr.Expr, aggs []plan.AggCall, conds []expr.Expr, used []bool, h hints) (plan.Node, error) {
 	const most = 4 // for more, one scan of all rows costs less
-	if q.pieces || len(groups) > 0 || len(c.GroupBy) > 0 || len(aggs) == 0 || len(aggs) > most || len(f.srcs) != 1 || f.srcs[0].table == nil || q.env.Options.NoOrder {
+	if q.pieces || len(groups) > 0 || len(c.GroupBy) > 0 || len(aggs) == 0 || len(aggs) > most || len(f.srcs) != 1 || f.srcs[0].table == nil && f.srcs[0].again == nil || q.env.Options.NoOrder {
 		return nil, nil
 	}
-	t := f.srcs[0].table
+	t := f.srcs[0].table // nil: a query in FROM
 	var out plan.Node
 	for i := range aggs {
 		a := &aggs[i]
 		of := expr.Columns(a.Arg)
-		if len(of) != 1 || !a.Func.OneRow() || a.Filter != nil || of[0] >= len(t.Columns) || !slices.ContainsFunc(t.Layouts, func(l *catalog.Layout) bool { return l.PartOf(of[0]) != nil }) {
+		if len(of) != 1 || !a.Func.OneRow() || a.Filter != nil || t != nil && (of[0] >= len(t.Columns) || !slices.ContainsFunc(t.Layouts, func(l *catalog.Layout) bool { return l.PartOf(of[0]) != nil })) {
 			return nil, nil
 		}
 		conds := conds
-		if _, column := a.Arg.(*expr.Column); !column || !t.Columns[of[0]].NotNull { // MIN and MAX ignore NULL
+		if _, column := a.Arg.(*expr.Column); !column || t == nil || !t.Columns[of[0]].NotNull { // MIN and MAX ignore NULL
 			conds = append(slices.Clip(conds), &expr.IsNull{Pos: a.Arg.Position(), X: a.Arg, Not: true})
 		}
 		want := accessOrder{by: []plan.SortTerm{{Expr: a.Arg, Desc: a.Func == plan.Max}}, limit: plan.AtMost(1)}
@@ -33,7 +33,7 @@ func (q *query) extremes(c *parser.SelectCore, f *from, groups []expr.Expr, aggs
 		if err != nil {
 			return nil, err
 		}
-		if s, ok := node.(*plan.Scan); !ordered || ok && s.Access == plan.Empty {
+		if s, ok := node.(*plan.Scan); !ordered || ok && s.Access == plan.Empty || t == nil && slices.ContainsFunc(plan.Scans(node), readsAll) {
 			return nil, nil
 		}
 		var one plan.Node = &plan.Aggregate{Input: node, Aggs: aggs[i : i+1]}
@@ -44,3 +44,6 @@ func (q *query) extremes(c *parser.SelectCore, f *from, groups []expr.Expr, aggs
 	}
 	return out, nil
 }
+
+// readsAll reports whether s reads all rows of a table.
+func readsAll(s *plan.Scan) bool { return s.Access.Wide() && !s.Limit.Set && s.Wanted == 0 }

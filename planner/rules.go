@@ -2,8 +2,10 @@ package planner
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -19,7 +21,7 @@ import (
 //	spread          a condition on a column is added for the columns that are equal to it (join.go)
 //	arrange         inner joins begin with a source that is bound, or probably has few rows, and binds the key of another source (arrange.go)
 //	fix             a sub-query takes the value that an equality of the WHERE around it gives a column (subquery.go)
-//	lists           the values of one table's column become a list for the equal column of another table (listed.go)
+//	lists           the values of one table's column become a list for the equal column of another table, or of groups (listed.go)
 //	lookup          a join's right side is looked up by the conditions that a left row's values bind (lookup.go)
 //	tries, wanted   LIMIT ends groups, DISTINCT, joins and sorts early if their rows are in the order of a key, or of its first terms (ordering.go)
 //	oneOfSame       only the first or last rows of each group are read if the result needs no others (ends.go)
@@ -28,8 +30,10 @@ import (
 //	sortedFirst     a join begins with the source by whose columns it is sorted if few rows are wanted (join.go)
 //	nullsLast       rows in the order of an INDEX come before those with NULL, which it lacks (request.go)
 //	grouped         a sub-query for each row that no key binds is read once for all rows (grouped.go)
+//	latest          a column that equals the min or max of a sub-query for each row is IN the values of all rows, which bind a key (grouped.go)
 //	under           conditions on a LATERAL query go into it (lateral.go)
 //	limitUnion      parts of a UNION ALL return no more rows than LIMIT wants (setop.go)
+//	first           ORDER BY with LIMIT, min and max above a query in FROM move into it
 //
 // A new rule needs a case in exec/testdata/shapes.
 
@@ -42,6 +46,34 @@ type narrowing struct {
 	conds []expr.Expr
 	done  []bool
 	helps bool // the query uses a condition that is checked above it, too: one on row_number, or a part of an OR
+	// Only the first rows in an order of the columns are wanted of those that the conditions leave, if limit is set; topped reports that
+	// the query returns no others.
+	by     []parser.OrderTerm
+	limit  plan.RowLimit
+	topped bool
+}
+
+// first makes the rows that n wants the result of s, if neither LIMIT nor the order decides already which rows these are.
+func (n *narrowing) first(s *parser.Select) *parser.Select {
+	if n == nil || !n.limit.Set || s.Limit != nil || s.Offset != nil || slices.ContainsFunc(s.Cores, func(c *parser.SelectCore) bool { return c.On != nil }) {
+		return s
+	}
+	n.topped = true
+	out := *s
+	out.OrderBy = n.by
+	return &out
+}
+
+// orderOf returns by, terms over the columns of a query, as its ORDER BY.
+func orderOf(by []plan.SortTerm) (out []parser.OrderTerm, ok bool) {
+	for _, t := range by {
+		c, ok := t.Expr.(*expr.Column)
+		if !ok {
+			return nil, false
+		}
+		out = append(out, parser.OrderTerm{Expr: &parser.Literal{Pos: c.Pos, Kind: parser.NumberLiteral, Text: strconv.Itoa(c.Index + 1)}, Desc: t.Desc, NullsFirst: &t.NullsFirst})
+	}
+	return out, len(out) > 0
 }
 
 // exact reports whether e has equal values for equal operands: 1.0 and 1.00 are equal, but their texts are not.
@@ -168,21 +200,26 @@ func (b *block) keeps(o *output) bool {
 	return !slices.ContainsFunc(b.wins.calls, func(c windowCall) bool { return !same(c.partition) })
 }
 
-// narrower returns a function that plans the query of a source again with conditions on its columns. subs are the
+// narrower returns a function that plans s, the query of a source, again with conditions on its columns. subs are the
 // sub-queries that the first plan needs.
-func (q *query) narrower(subs []*plan.Subplan, planAgain func(in *query) (plan.Node, error)) func(q *query, conds []expr.Expr) (plan.Node, []expr.Expr, error) {
+func (q *query) narrower(subs []*plan.Subplan, s *parser.Select) func(q *query, conds []expr.Expr, want accessOrder) (plan.Node, []expr.Expr, error) {
 	around := q.inside()
 	around.few, around.joins = q.few, q.joins
 	if q.env.Options.NoRules || len(q.steps) > 0 || q.narrowed >= maxNarrowed {
 		return nil
 	}
-	return func(q *query, conds []expr.Expr) (plan.Node, []expr.Expr, error) {
+	return func(q *query, conds []expr.Expr, want accessOrder) (plan.Node, []expr.Expr, error) {
 		in := *around
 		in.plan, in.narrowed = &plan.Plan{}, around.narrowed+1
-		n := &narrowing{conds: conds, done: make([]bool, len(conds))}
-		in.narrow = n
-		node, err := planAgain(&in)
-		if err != nil || !slices.Contains(n.done, true) && !n.helps {
+		n := &narrowing{conds: conds, done: make([]bool, len(conds)), limit: want.limit}
+		if in.narrow = n; want.limit.Set {
+			var ok bool
+			if n.by, ok = orderOf(want.by); !ok {
+				return nil, conds, nil
+			}
+		}
+		node, _, err := in.selectStmt(s)
+		if err != nil || want.limit.Set && (!n.topped || slices.Contains(n.done, false)) || !want.limit.Set && !slices.Contains(n.done, true) && !n.helps {
 			return nil, conds, err
 		}
 		q.plan.Subplans = slices.DeleteFunc(slices.Clone(q.plan.Subplans), func(s *plan.Subplan) bool { return slices.Contains(subs, s) })
@@ -222,7 +259,7 @@ func (q *query) reduceOuter(f *from, conds []expr.Expr) (*from, []expr.Expr) {
 
 // reduceFull returns a function that plans the FULL JOIN on terms of l and r again as a LEFT JOIN, if conditions drop the
 // rows that lack one side. The columns of r follow those of l.
-func (q *query) reduceFull(l, r *from, on []expr.Expr, left, right plan.Node) func(q *query, conds []expr.Expr) (plan.Node, []expr.Expr, error) {
+func (q *query) reduceFull(l, r *from, on []expr.Expr, left, right plan.Node) func(q *query, conds []expr.Expr, want accessOrder) (plan.Node, []expr.Expr, error) {
 	if q.env.Options.NoRules {
 		return nil
 	}
@@ -233,7 +270,10 @@ func (q *query) reduceFull(l, r *from, on []expr.Expr, left, right plan.Node) fu
 		}
 		return &source{node: n, cols: f.cols()}
 	}
-	return func(q *query, conds []expr.Expr) (plan.Node, []expr.Expr, error) {
+	return func(q *query, conds []expr.Expr, want accessOrder) (plan.Node, []expr.Expr, error) {
+		if want.limit.Set {
+			return nil, conds, nil
+		}
 		g, first, second, firstOf, secondOf := &from{}, one(l, left), one(r, right), l, r
 		width, all := first.width(), first.width()+second.width()
 		keeps := func(s *source) bool {

@@ -160,7 +160,7 @@ const maxNesting = 32
 
 func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, error) {
 	narrow := q.narrow
-	q.narrow = nil
+	q.narrow, s = nil, narrow.first(s)
 	if q.depth++; q.depth > maxNesting {
 		return nil, nil, parser.Errorf(s.Pos, "more than %d queries inside one another", maxNesting)
 	}
@@ -186,6 +186,9 @@ func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, er
 	q.few = q.few || limit.Set && len(s.OrderBy) == 0
 	if limit.Set || offset > 0 {
 		narrow = nil
+	}
+	if narrow != nil {
+		limit = narrow.limit
 	}
 	if len(s.Cores) == 1 {
 		return q.core(s.Cores[0], s.OrderBy, limit, offset, narrow)

@@ -19,8 +19,9 @@ import (
 //	IN          EXISTS, with x = y among the conditions
 //	NOT IN      NOT EXISTS; if a side may be NULL, with (x = y) IS NOT FALSE, so that rows with an unknown result are dropped
 //
-// If the rows of the query bind the key of the row's table, and the row does not bind the query's, EXISTS becomes an IN of
-// a query that runs once.
+// If the rows of the query bind the key of the row's table, and the row does not bind the query's, the query runs once, and
+// EXISTS becomes an IN of its values. More than maxListed values become rows of FROM, which are joined: a join may read a
+// table whole where look-ups would cost more.
 
 // errNotTied is the reason why a query does not become a join.
 var errNotTied = errors.New("not a join")
@@ -46,38 +47,42 @@ func (q *query) semis(f *from, conds []expr.Expr) (out []*semi, rest []expr.Expr
 	if q.outer != nil && !q.joins || q.env.Options.NoRules {
 		return nil, conds, nil // the query runs for each row of another one, and reads few rows
 	}
+	width, moved := f.width(), false
 	for i, c := range conds {
-		s, ok := c.(*expr.Subquery)
+		of, _ := c.(*expr.Subquery)
 		var m *semi
-		if ok && s.Kind != expr.ScalarSubquery && s.Op == expr.EQ && !s.Query.(*plan.Subplan).Closed {
-			m = q.semi(f, s)
+		var in []expr.Expr
+		if of != nil && of.Kind != expr.ScalarSubquery && of.Op == expr.EQ && !of.Query.(*plan.Subplan).Closed {
+			m = q.semi(f, of)
 		}
-		if m == nil {
-			if out != nil {
+		if m != nil {
+			in, err = q.driven(f, conds, m)
+		} else {
+			of, in, err = q.latest(f, conds, c)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if m == nil && in == nil {
+			if moved {
 				rest = append(rest, c)
 			}
 			continue
 		}
-		if out == nil {
-			rest = slices.Clone(conds[:i])
+		if !moved {
+			rest, moved = slices.Clone(conds[:i]), true
 		}
-		q.plan.Subplans = slices.DeleteFunc(q.plan.Subplans, func(sub *plan.Subplan) bool { return sub == s.Query })
-		in, err := q.driven(f, conds, m)
-		if err != nil {
-			return nil, nil, err
+		q.plan.Subplans = slices.DeleteFunc(q.plan.Subplans, func(sub *plan.Subplan) bool { return sub == of.Query })
+		if rest = append(rest, in...); in == nil {
+			q.needs(m.in.plan.Subplans...)
+			out = append(out, m)
 		}
-		if in != nil {
-			rest = append(rest, in)
-			if out == nil {
-				out = []*semi{}
-			}
-			continue
-		}
-		q.needs(m.in.plan.Subplans...)
-		out = append(out, m)
 	}
-	if out == nil {
+	if !moved {
 		rest = conds
+	}
+	for i := 0; i < len(out) && width < f.width(); i++ { // the rows of f are wider now
+		out[i] = q.semi(f, out[i].of)
 	}
 	return out, rest, nil
 }
@@ -290,10 +295,10 @@ func semiJoined(n plan.Node, list []*semi) (out plan.Node, ordered bool, err err
 	return n, ordered, nil
 }
 
-// driven returns a condition that replaces m, if it binds the key of the row's table: the row is IN the query, which then
+// driven returns conditions that replace m, if they bind the key of the row's table: the row is IN the query, which then
 // runs once. If the row would bind the key of a table of the query that is not bound otherwise, the query must have few
 // rows. It returns nil if m should stay.
-func (q *query) driven(f *from, conds []expr.Expr, m *semi) (expr.Expr, error) {
+func (q *query) driven(f *from, conds []expr.Expr, m *semi) ([]expr.Expr, error) {
 	j, err := m.join(&plan.Values{Rows: [][]expr.Expr{{}}, N: f.width()})
 	if err != nil || m.of.Not || j.On != nil || q.pieces {
 		return nil, err
@@ -321,14 +326,58 @@ func (q *query) driven(f *from, conds []expr.Expr, m *semi) (expr.Expr, error) {
 	if sub.Sample, err = m.alone(keys, few); err != nil {
 		return nil, err
 	}
-	node := expr.Subquery{Pos: m.of.Pos, Kind: expr.InSubquery, X: j.LeftKeys, Text: m.of.Text}
-	for _, k := range keys {
+	return q.among(f, j, sub, m.of, few)
+}
+
+// among returns the conditions that the left keys of j are in the rows of sub, which runs once; with few it has no more than a list may
+// have. sub replaces of, and its columns are the right keys of j.
+func (q *query) among(f *from, j *plan.Join, sub *plan.Subplan, of *expr.Subquery, few bool) ([]expr.Expr, error) {
+	node := expr.Subquery{Pos: of.Pos, Kind: expr.InSubquery, X: j.LeftKeys, Text: of.Text}
+	for _, k := range j.RightKeys {
 		node.Types = append(node.Types, k.Type())
 	}
 	if few {
-		return q.limited(sub, node)
+		return terms(q.limited(sub, node))
 	}
-	return q.answered(sub, node)
+	if q.env.Subqueries != nil && q.outer == nil && q.top != nil { // the reads of UPDATE and DELETE are no joins
+		if values, ok := q.env.Subqueries(sub); ok && len(values) > maxListed*sub.Width {
+			return f.addRows(j, values), nil
+		}
+	}
+	return terms(q.answered(sub, node))
+}
+
+func terms(e expr.Expr, err error) ([]expr.Expr, error) {
+	if e == nil || err != nil {
+		return nil, err
+	}
+	return expr.Conjuncts(e), nil
+}
+
+// addRows adds the different rows in values as a source, and returns the conditions that the left keys of j are equal to them.
+func (f *from) addRows(j *plan.Join, values []types.Value) (on []expr.Expr) {
+	v := &plan.Values{N: len(j.LeftKeys)}
+	seen := make(map[string]bool, len(values)/v.N)
+	var b []byte
+	for row := range slices.Chunk(values, v.N) {
+		b = b[:0]
+		exprs := make([]expr.Expr, v.N)
+		for i, x := range row {
+			b = x.AppendKey(b)
+			exprs[i] = &expr.Const{Val: x, Typ: j.RightKeys[i].Type()}
+		}
+		if !seen[string(b)] && !slices.ContainsFunc(row, types.Value.IsNull) {
+			seen[string(b)] = true
+			v.Rows = append(v.Rows, exprs)
+		}
+	}
+	s := &source{node: v}
+	for i, k := range j.RightKeys {
+		s.cols = append(s.cols, plan.OutputColumn{Name: "(" + k.String() + ")", Type: k.Type()})
+		on = append(on, &expr.Compare{Pos: k.Position(), Op: expr.EQ, X: j.LeftKeys[i], Y: &expr.Column{Index: f.width() + i, Name: s.cols[i].Name, Typ: k.Type()}})
+	}
+	f.add(s)
+	return on
 }
 
 func keysText(keys []expr.Expr) string {
@@ -360,10 +409,13 @@ func (q *query) drives(f *from, conds []expr.Expr, j *plan.Join, h hints) bool {
 	i := slices.IndexFunc(f.srcs, func(s *source) bool {
 		return !slices.ContainsFunc(j.LeftKeys, func(k expr.Expr) bool { return !within(k, s.offset, s.offset+s.width()) })
 	})
-	if i < 0 || f.outer[i] || f.srcs[i].table == nil {
+	if i < 0 || f.outer[i] {
 		return false
 	}
 	s := f.srcs[i]
+	if s.table == nil {
+		return len(j.LeftKeys) == 1 && q.takes(s, j.LeftKeys[0])
+	}
 	own, _ := ownTerms(conds, s)
 	bound := func(own []expr.Expr) bool {
 		req, err := q.request(s, own, make([]bool, s.width()), accessOrder{}, h)

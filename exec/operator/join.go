@@ -55,6 +55,8 @@ func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 	if n.Lookup != nil {
 		if j.lookups.after = rowsForSpan * minLookups; len(n.RightKeys) == 0 {
 			j.lookups.after = minFound
+		} else if v, ok := n.Left.(*plan.Values); ok {
+			j.lookups.spans = len(v.Rows)
 		}
 		if n.Semi {
 			return &semiLookupOp{joinOp: j}, nil

@@ -13,7 +13,7 @@ import (
 // lookups counts the cost of a join's look-ups. A table may be smaller than estimated, and a row may need many Gets. If
 // the look-ups have cost as much as reading the whole right side may cost, the join reads it once.
 type lookups struct {
-	spans int   // number of spans requested
+	spans int   // number of spans requested; all of the left rows from the start if these are in memory
 	rows  int64 // number of rows found
 	after int64 // the cost, in rows of a scan, at which readWhole tries again
 	whole bool  // the join's hash table has the whole right side
@@ -39,12 +39,21 @@ func (l *lookups) spent(n *plan.Join) int64 {
 // lookUp opens the right rows for a batch of keys. If it has read all right rows into the hash table instead, it returns
 // nil.
 func (j *joinOp) lookUp(ctx context.Context, batch [][]types.Value) (Operator, error) {
+	_, known := j.node.Left.(*plan.Values)
+	if known {
+		if err := j.readWhole(ctx); err != nil || j.lookups.whole {
+			return nil, err
+		}
+	}
 	scan, err := j.build.lookup(ctx, j.node.Lookup, batch)
 	if err != nil {
 		return nil, err
 	}
-	if err := j.readWhole(ctx, scan); err != nil || j.lookups.whole {
-		return nil, err
+	if !known {
+		j.lookups.spans += len(scan.Spans)
+		if err := j.readWhole(ctx); err != nil || j.lookups.whole {
+			return nil, err
+		}
 	}
 	right, err := j.build.src(ctx, scan)
 	if err != nil {
@@ -53,11 +62,9 @@ func (j *joinOp) lookUp(ctx context.Context, batch [][]types.Value) (Operator, e
 	return &countedOp{Operator: right, rows: &j.lookups.rows}, nil
 }
 
-// readWhole reads the whole right side into the hash table if that fits in memory and may be cheaper than the look-ups,
-// including those of next.
-func (j *joinOp) readWhole(ctx context.Context, next *plan.Scan) error {
+// readWhole reads the whole right side into the hash table if that fits in memory and may be cheaper than the look-ups.
+func (j *joinOp) readWhole(ctx context.Context) error {
 	l := &j.lookups
-	l.spans += len(next.Spans)
 	most := l.spent(j.node)
 	if most < l.after {
 		return nil

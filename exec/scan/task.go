@@ -105,6 +105,18 @@ func (q *taskQueue) done(from *serverTasks) bool {
 // chunk bounds the keys of a multi-get.
 func cutTasks(s *plan.Scan, spans []plan.Span, chunk int) []task {
 	var out []task
+	if s.Order == plan.NoOrder && !s.Lazy() { // all keys first: then ranges that follow each other become one scan
+		spans = slices.Clone(spans)
+		slices.SortStableFunc(spans, func(a, b plan.Span) int {
+			switch {
+			case a.Key == b.Key:
+				return 0
+			case a.Key:
+				return -1
+			}
+			return 1
+		})
+	}
 	for i := 0; i < len(spans); {
 		sp := spans[i]
 		if !sp.Key {
