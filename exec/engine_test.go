@@ -74,32 +74,54 @@ func (w *world) tryUnder(ctx context.Context, sql string, args ...types.Value) (
 		if err != nil {
 			return "", nil, err
 		}
-		var b strings.Builder
-		for {
-			batch, err := rows.Next()
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				rows.Close()
-				return b.String(), rows.Warnings(), err
-			}
-			for _, row := range batch {
-				for i, v := range row {
-					if i > 0 {
-						b.WriteByte('|')
-					}
-					b.WriteString(v.String())
-				}
-				b.WriteByte('\n')
-			}
+		text, err := linesOf(rows)
+		if err != nil {
+			rows.Close()
+			return text, rows.Warnings(), err
 		}
 		if err := rows.Close(); err != nil {
 			return "", nil, err
 		}
-		out, warnings = strings.TrimSuffix(b.String(), "\n"), append(warnings, rows.Warnings()...)
+		out, warnings = strings.TrimSuffix(text, "\n"), append(warnings, rows.Warnings()...)
 	}
 	return out, warnings, nil
+}
+
+// linesOf reads rows to their end and prints each on a line.
+func linesOf(rows *Rows) (string, error) {
+	var b strings.Builder
+	for {
+		batch, err := rows.Next()
+		if err == io.EOF {
+			return b.String(), nil
+		}
+		if err != nil {
+			return b.String(), err
+		}
+		for _, row := range batch {
+			for i, v := range row {
+				if i > 0 {
+					b.WriteByte('|')
+				}
+				b.WriteString(v.String())
+			}
+			b.WriteByte('\n')
+		}
+	}
+}
+
+// rowsAndStats returns the rows of a query, sorted, and what it read.
+func (w *world) rowsAndStats(sql string) (out string, s Stats) {
+	w.t.Helper()
+	rows, err := w.Run(w.t.Context(), mustParse(w.t, sql), Args{})
+	if err != nil {
+		w.t.Fatalf("%.100s: %v", sql, err)
+	}
+	defer rows.Close()
+	if out, err = linesOf(rows); err != nil {
+		w.t.Fatalf("%.100s: %v", sql, err)
+	}
+	return sorted(strings.TrimSuffix(out, "\n")), rows.Stats()
 }
 
 func (w *world) expect(want, sql string, args ...types.Value) {

@@ -36,7 +36,7 @@ func TestSpark(t *testing.T) {
 	spark := &sparkDriver{Spark: python.StartSpark(t, "..", "hbase://"+hbasetest.Quorum(t)+"/hbase", "local[2]")}
 	t.Run("layouts", func(t *testing.T) {
 		before := *spark
-		layoutCases(t, func(t *testing.T) hbase.Client { return dialHBase(t) }, func(*layoutCase) {}, spark)
+		layoutCases(t, true, func(t *testing.T) hbase.Client { return dialHBase(t) }, func(*layoutCase) {}, spark)
 		spark.report(t, before)
 	})
 	t.Run("random", func(t *testing.T) {
