@@ -43,7 +43,7 @@ func (db *DB) Session() *DB {
 		session: db.engine.NewSession(), parent: db}
 }
 
-// SessionOf is Session for the connection of a PostgreSQL client; the system catalog describes it by c.
+// SessionOf is Session for a connection that speaks PostgreSQL's protocol. c describes the client to the system catalog.
 func (db *DB) SessionOf(c *pgcatalog.Client) *DB {
 	s := db.Session()
 	s.session.Client = c

@@ -205,7 +205,7 @@ func endOfText(at parser.Pos) parser.PartDef {
 	return parser.PartDef{Pos: at, Expr: &parser.Literal{Pos: at, Kind: parser.BytesLiteral, Text: "\x00"}}
 }
 
-// keyEncoding returns the encoding of a column in a key for which nobody has said one: it keeps the column's order.
+// keyEncoding returns the default encoding of a column in a key. Its bytes have the order of the column's values.
 func keyEncoding(col *Column, at parser.Pos) (*parser.EncodingDef, error) {
 	enc := &parser.EncodingDef{Pos: at}
 	switch {

@@ -27,8 +27,8 @@ func IsOwn(name string) bool {
 type Catalog struct {
 	mu     sync.RWMutex
 	tables map[string]*Table // by folded name
-	views  map[string]*View  // by folded name, none of which is a table's
-	broken map[string]error  // by folded name, with neither a table nor a view: why a stored definition cannot be used
+	views  map[string]*View  // by folded name; no table has the same name
+	broken map[string]error  // by folded name, if no table or view has it: why the stored definition cannot be used
 	funcs  *expr.Registry
 	encs   []*EncodingType // registered by RegisterEncoding
 }

@@ -275,7 +275,7 @@ func decimalOf(text string) (types.Value, error) {
 	return types.WithoutScale(v), nil
 }
 
-// timeOf returns a time of day, rounded to milliseconds as a text is.
+// timeOf returns a time of day, rounded to milliseconds. The cast of a text to TIME rounds in the same way.
 func timeOf(n int64, unit arrow.TimeUnit) (types.Value, error) {
 	if of := int64(24 * time.Hour / unit.Multiplier()); n >= 0 && n < of {
 		if ms := (time.Duration(n) * unit.Multiplier()).Round(time.Millisecond).Milliseconds(); ms < types.MillisPerDay {

@@ -335,8 +335,8 @@ func (s *search) corrected(share float64, n int) float64 {
 	return math.Max(even, share-chance*math.Min(1, even/share+chance))
 }
 
-// splits are the first keys of the regions that l gets, and how to write them: by key if the first part is computed
-// and spread over all of its values, otherwise so that each has as many rows of the past.
+// splits returns the first keys of the regions that l gets, and the SPLIT clause for them. If the first key part is
+// computed, the regions divide its values evenly; otherwise each region gets equally many of the rows in past.
 func (s *search) splits(t *catalog.Table, l *catalog.Layout, past []stats.Place) ([][]byte, *parser.SplitDef) {
 	first := l.Key.Parts[0]
 	if _, column := first.Column(); !column && first.Literal == nil && first.Monotone() == 0 {

@@ -182,8 +182,8 @@ func (a *analysis) each(ctx context.Context, workers []*analyzer, read func(*ana
 // expected, and the sizes of regions are inexact.
 const spared = 0.75
 
-// evenShare returns the share of the rows after the first run of each region that the limit allows, or 0 if that is no
-// more than the runs so far have read.
+// evenShare returns which share of the rows the row limit allows ANALYZE to read, not counting the first run of each region.
+// It returns 0 if the runs so far have read that many rows.
 func (a *analysis) evenShare() float64 {
 	rows, came := 0.0, 0.0
 	for _, g := range a.regions {

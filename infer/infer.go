@@ -104,8 +104,8 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// Limits of the search: the number of keys that it looks at (all are read in the end), of ways to read the rest of a
-// key that it keeps, and of those with which it reads keys.
+// Limits of the search. It looks at searchKeys of the keys, and reads the others only at the end. For the rest of a key it
+// keeps the keepTails best ways to read it; it reads whole keys in the keepTried best ways.
 const (
 	searchKeys = 256
 	keepTails  = 6

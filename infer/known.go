@@ -19,9 +19,9 @@ const (
 	tsdbTag  = 2 * tsdbID
 )
 
-// openTSDB proposes the definition of a data table of OpenTSDB 2.x, or returns nil if it is not one. Its keys are the
-// id of a metric, the hour in seconds and pairs of ids, of a tag and of its value, after a salt if that is enabled; its
-// cells are in family t.
+// openTSDB proposes a definition if the rows are those of a data table of OpenTSDB 2.x; otherwise it returns nil. The keys
+// of such a table have an optional salt, the id of a metric, the hour in seconds and, for each tag, the ids of the tag and
+// of its value. The cells are in family t.
 func openTSDB(name string, rows []hbase.Row) *Proposal {
 	for salt := range 2 { // bytes
 		tags, ok := tsdbTags(rows, salt)

@@ -102,8 +102,8 @@ func (p parse) named(taken map[string]bool) parse {
 type option struct {
 	segs []segment
 	next []int
-	// For numbers and points in time: the distance of the first and the last in the form's unit, the last itself, the
-	// number of days, and the number of hours of the day.
+	// For numbers and points in time, in the form's unit: spread is the greatest value less the smallest, most the greatest.
+	// days and hours count the different days, and the different hours of the day.
 	spread, most int64
 	step         int64 // the common divisor of all differences
 	days, hours  int

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// budget counts bytes that are held, up to most.
+// budget counts the bytes that statements hold, and refuses more than most.
 type budget struct {
 	most int64
 	used atomic.Int64

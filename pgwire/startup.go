@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// The codes of the messages that begin a connection in the place of a version.
+// Codes in the first message of a connection. They stand where other clients send the version of the protocol.
 const (
 	codeCancel = 80877102
 	codeTLS    = 80877103

@@ -16,7 +16,7 @@ type Table struct {
 	At      time.Time `json:"at"` // when it was read
 	Rows    float64   `json:"rows"`
 	Read    int64     `json:"rows_read"`
-	// Complete reports whether all rows were read: the counts of rows and NULLs are exact then, of that time.
+	// Complete reports whether all rows were read. If so, the counts of rows and NULLs were exact when they were read.
 	Complete bool `json:"complete"`
 	// Unread is the share of the rows that were not read for lack of time; they are assumed to be like the others.
 	// Unscaled reports that their number is unknown: then no row count is known.

@@ -70,7 +70,7 @@ func (k *checks) run(ctx context.Context, _ *config, args []string, stdin io.Rea
 		return err
 	}
 	slices.SortStableFunc(results, check.ByPlace)
-	results = slices.CompactFunc(results, func(a, b check.Result) bool { // a file that a Go file embeds
+	results = slices.CompactFunc(results, func(a, b check.Result) bool { // a SQL file that is given and that a Go file embeds was checked twice
 		return check.ByPlace(a, b) == 0 && a.SQL == b.SQL && a.Excused == b.Excused
 	})
 	if err := k.known(results, stderr); err != nil {

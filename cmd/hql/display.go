@@ -14,7 +14,7 @@ import (
 
 // border is how the lines of a table are drawn, as psql's \pset border and linestyle set it.
 type border struct {
-	width   int // 0: no lines between columns; 1; 2: lines around the table, too
+	width   int // 0: no lines; 1: lines between columns; 2: also around the table
 	unicode bool
 }
 

@@ -47,7 +47,7 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// startHeap is how many times as large as usual the heap may get before garbage is collected for the first time: 16 MB.
+// startHeap is the size of the heap at the first garbage collection, as a multiple of Go's usual 4 MB.
 const startHeap = 4
 
 // collectLater delays the first garbage collection. Otherwise it would run twice before the first row of a short query,

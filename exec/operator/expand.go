@@ -13,9 +13,9 @@ type expandOp struct {
 	in   Operator
 	node *plan.Expand
 	env  *expr.Env
-	rows [][]types.Value // rows of the input, for the set next and the later ones
-	next int
-	at   int // index of the first of rows that was not returned for the set next
+	rows [][]types.Value // the current batch of the input
+	next int             // the grouping set for which rows are returned now
+	at   int             // the first of rows that was not returned for that set
 	out  [][]types.Value
 }
 

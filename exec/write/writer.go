@@ -74,7 +74,7 @@ type Writer struct {
 	rows           int
 	points         map[pointRow]map[int64]string // see touchPoint
 	lookups        bool                          // writing a row may give numbers to names
-	numbered       []*catalog.Column             // columns whose values other tables' keys use as numbers of names
+	numbered       []*catalog.Column             // columns of a LOOKUP's table that hold the numbers of its names
 	largest        []int64                       // the largest value of each in the pending rows
 	shared         [][]*catalog.Column           // by column: all columns of its cell if there are several, otherwise nil
 	filling        bool                          // the writer fills derived layouts from existing rows

@@ -35,7 +35,7 @@ func (w *writer) Write(b []byte) (int, error) {
 
 func (*writer) Close() error { return nil }
 
-// lines reads those lines of in that are messages.
+// lines is a reader of the messages in in, one on each line. It answers other lines with an error and skips them.
 type lines struct {
 	in   *bufio.Reader
 	out  io.Writer
@@ -71,7 +71,7 @@ func (l *lines) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// line reads a line, whose end need not be there at the end of all. A line that is long is passed over.
+// line reads a line; the last one may lack its line feed. If the line is too long, line skips it and sets long.
 func (l *lines) line() (line []byte, long bool, err error) {
 	for {
 		part, err := l.in.ReadSlice('\n')
