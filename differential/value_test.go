@@ -238,6 +238,8 @@ func normal(v types.Value) string {
 		return normalNumber(v.Decimal())
 	case t == types.Float, t == types.Double:
 		return normalFloat(v.Double())
+	case t == types.UUID:
+		return "u" + v.String()
 	case t == types.Bytes:
 		return "x" + hex.EncodeToString([]byte(v.Text()))
 	case t == types.Date:
@@ -324,6 +326,8 @@ func normalPG(oid uint32, text []byte) string {
 			f = float64(float32(g))
 		}
 		return normalFloat(f)
+	case 2950:
+		return "u" + s
 	case 17:
 		return "x" + strings.TrimPrefix(s, `\x`)
 	case 1083:

@@ -161,7 +161,7 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 	case "OVERLAPS":
 		for i := 1; i < len(flat); i += 2 {
 			if flat[i].Type() == types.Duration {
-				if flat[i], err = c.apply("DATE_ADD_INTERVAL", pos, flat[i-1:i+1]); err != nil {
+				if flat[i], err = c.apply("DATE_ADD_INTERVAL", pos, []Expr{flat[i-1], flat[i]}); err != nil {
 					return nil, err
 				}
 			}
