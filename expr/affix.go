@@ -204,9 +204,11 @@ func trims(c *Call) ([]string, bool) {
 	return out, true
 }
 
-// forms maps each character of a mapping's results to the characters that are mapped to it. It omits characters that are
-// mapped only to themselves, and that no other is mapped to.
+// forms maps each character of a mapping's results to the characters that are mapped to it, and dropped to those that it
+// leaves out. It omits characters that are mapped only to themselves, and that no other is mapped to.
 type forms map[rune][]rune
+
+const dropped = -1
 
 func (f forms) of(r rune) []rune {
 	if rs, ok := f[r]; ok {
@@ -237,63 +239,88 @@ func formsOf(mapping func(rune) rune) func() forms {
 
 var lowerForms, upperForms = formsOf(unicode.ToLower), formsOf(unicode.ToUpper)
 
-// maxForms bounds the number of texts that map to the same text.
-const maxForms = 32
+// maxForms bounds the number of texts that map to the same text, and maxDropping those from which characters are dropped:
+// more of them read little less.
+const (
+	maxForms    = 32
+	maxDropping = 8
+)
 
-// unfold returns the texts that f's mapping maps into out; exact reports that it returns no others.
-func unfold(out types.Set, f forms) (pre types.Set, exact bool) {
+// unfold returns the texts that f's mapping, which c applies to its argument, maps into out; exact reports that it returns
+// no others.
+func (c *Call) unfold(out types.Set, f forms) (pre types.Set, exact bool) {
 	var ivs []types.Interval
 	exact = true
 	for _, iv := range out {
-		if iv.IsPoint() {
-			texts, full := variants(iv.Lo.Text(), f)
-			for _, s := range texts {
-				if full {
-					ivs = append(ivs, types.Point(types.NewString(s)))
-				} else {
-					ivs = append(ivs, PrefixInterval(s))
-				}
-			}
-			exact = exact && full
-			continue
+		p, whole := iv.Lo.Text(), true
+		if !iv.IsPoint() {
+			p, whole = commonPrefix(iv)
 		}
-		p, whole := commonPrefix(iv)
-		texts, full := variants(p, f)
+		texts, full := c.variants(p, f)
 		for _, s := range texts {
-			ivs = append(ivs, PrefixInterval(s))
+			if full && iv.IsPoint() {
+				ivs = append(ivs, types.Point(types.NewString(s)))
+			} else {
+				ivs = append(ivs, PrefixInterval(s))
+			}
 		}
 		exact = exact && full && whole
 	}
 	return types.SetOf(ivs...), exact
 }
 
-// variants returns the texts that f's mapping maps to s. If there are too many, full is false, and it returns the
-// beginnings of such texts.
-func variants(s string, f forms) (texts []string, full bool) {
-	texts = []string{""}
-	for i, r := range s {
-		if r == utf8.RuneError || i > maxCuts { // the mapping makes U+FFFD of bytes that are not a character
-			return texts, false
-		}
-		rs := f.of(r)
-		if len(texts)*len(rs) > maxForms {
-			return texts, false
-		}
-		if len(rs) == 1 && rs[0] == r { // most characters have one form: append it without copying the texts
-			for j := range texts {
-				texts[j] += s[i : i+utf8.RuneLen(r)]
-			}
-			continue
-		}
-		next := make([]string, 0, len(texts)*len(rs))
-		for _, t := range texts {
-			for _, v := range rs {
-				next = append(next, t+string(v))
-			}
-		}
-		texts = next
+// variants returns the texts that f's mapping maps to s, as far as c's argument can have them. If there are too many, or if
+// f drops characters, full is false, and it returns the beginnings of such texts.
+func (c *Call) variants(s string, f forms) (texts []string, full bool) {
+	type way struct {
+		text string
+		rest string // of s
 	}
-	return texts, true
+	begun := func(ways []way) (texts []string) {
+		for _, w := range ways {
+			texts = append(texts, w.text)
+		}
+		return texts
+	}
+	ways, open := []way{{"", s}}, true
+	for n := 0; open; n++ {
+		open = false
+		var next []way
+		for _, w := range ways {
+			r, size := utf8.DecodeRuneInString(w.rest)
+			if size == 0 {
+				next = append(next, w)
+				continue
+			}
+			if r == utf8.RuneError || n > maxCuts { // the mapping makes U+FFFD of bytes that are not a character
+				return begun(ways), false
+			}
+			open = true
+			for _, v := range f.of(r) {
+				next = append(next, way{w.text + string(v), w.rest[size:]})
+			}
+			for _, v := range f[dropped] {
+				next = append(next, way{w.text + string(v), w.rest})
+			}
+		}
+		if len(next) > len(ways) {
+			next = slices.DeleteFunc(next, func(w way) bool { return !canBegin(c.Args[0], w.text) })
+		}
+		if len(next) > maxForms || len(next) > maxDropping && len(f[dropped]) > 0 {
+			break
+		}
+		ways = next
+	}
+	return begun(ways), !open && len(f[dropped]) == 0
+}
+
+// canBegin reports whether a value of e can begin with p.
+func canBegin(e Expr, p string) bool {
+	if _, column := e.(*Column); column {
+		return true
+	}
+	_, pre, _, ok := inverse(e, types.SetOf(PrefixInterval(p)), func(Expr) Window { return Window{In: types.All} })
+	return !ok || !pre.IsEmpty()
 }
 
 // commonPrefix returns characters with which all texts in iv begin; whole reports that iv contains all texts that begin

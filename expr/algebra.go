@@ -68,6 +68,8 @@ type Algebra struct {
 	Image func(c *Call, in types.Set) (types.Set, bool)
 	// Box gives the values that the call has when its arguments are in in, of a function of several columns; ok is false where these say nothing.
 	Box func(c *Call, in []types.Set) (types.Set, bool)
+	// Side returns the values that argument i can have where the call is in out and its other argument in other.
+	Side func(c *Call, i int, out, other types.Set) (types.Set, bool)
 	// Begun gives values among which are those of the call for all texts that begin with p, where Image is nil.
 	Begun func(c *Call, p string) (types.Set, bool)
 	// Inverse returns the argument's values for which the call is in out; exact reports that there are no others. Values

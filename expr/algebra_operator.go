@@ -56,7 +56,7 @@ func sumPieces(sign int) func(*Call, types.Interval) []Piece {
 
 // addAlgebra returns the algebra of x + c, c + x (sign +1), x - c and c - x (sign -1).
 func addAlgebra(sign int64) *Algebra {
-	return stairsAlgebra(AnyArg, sumPieces(int(sign)), func(c *Call) (s stairs, ok bool) {
+	a := stairsAlgebra(AnyArg, sumPieces(int(sign)), func(c *Call) (s stairs, ok bool) {
 		if s.add, ok = c.constInt(1); ok {
 			s.add = -s.add * -sign
 			ok = s.add != math.MinInt64 || sign > 0
@@ -67,13 +67,43 @@ func addAlgebra(sign int64) *Algebra {
 		if c.Typ == types.Date {
 			s.in = allDates
 		}
-		return s, ok && (c.Typ == types.BigInt && c.Args[0].Type().IsInteger() && c.Args[1].Type().IsInteger() || c.Typ == types.Date && c.Args[0].Type() == types.Date)
+		return s, ok && (onIntegers(c) || c.Typ == types.Date && c.Args[0].Type() == types.Date)
 	})
+	a.Side = func(c *Call, i int, out, other types.Set) (types.Set, bool) {
+		if !onIntegers(c) || len(out) == 0 || len(other) == 0 {
+			return nil, false
+		}
+		sum, y := spanOf(types.Interval{Lo: out[0].Lo, Hi: out[len(out)-1].Hi}), spanOf(types.Interval{Lo: other[0].Lo, Hi: other[len(other)-1].Hi})
+		if uint64(y.hi)-uint64(y.lo) >= math.MaxInt32 { // it says nothing of use
+			return nil, false
+		}
+		switch {
+		case sign > 0:
+			y = span{subClamp(sum.lo, y.hi), subClamp(sum.hi, y.lo)}
+		case i == 0:
+			y = span{addClamp(sum.lo, y.lo), addClamp(sum.hi, y.hi)}
+		default:
+			y = span{subClamp(y.lo, sum.hi), subClamp(y.hi, sum.lo)}
+		}
+		least, most := types.IntRange(c.Args[i].Type())
+		if y = (span{max(y.lo, least), min(y.hi, most)}); y.lo > y.hi {
+			return nil, true
+		}
+		return types.SetOf(y.interval(c.Args[i].Type())), true
+	}
+	return a
+}
+
+// onIntegers reports whether c computes an integer of two integers.
+func onIntegers(c *Call) bool {
+	return c.Typ == types.BigInt && c.Args[0].Type().IsInteger() && c.Args[1].Type().IsInteger()
 }
 
 func init() { // in init, because they look up functions
 	Builtins().Lookup("-").Key.As = withoutRest
 	Builtins().Lookup("+").Key.As = digits
+	Builtins().Lookup("SUBSCRIPT").Key = &Algebra{Arg: NoArg, As: fieldOfText}
+	Builtins().Lookup("OVERLAPS").Key = &Algebra{Arg: NoArg, As: overlapping}
 	Builtins().Lookup("ARRAY_TO_STRING").Key = &Algebra{Arg: NoArg, As: joinedArray}
 	for _, name := range []string{"BTRIM", "LTRIM", "RTRIM"} {
 		Builtins().Lookup(name).Key.As = trimmedFirst
@@ -185,6 +215,56 @@ func joinedArray(c *Call) Expr {
 		return nil
 	}
 	return &Call{Pos: c.Pos, Func: Builtins().Lookup("CONCAT_WS"), Args: append([]Expr{c.Args[1]}, of.Args...), Typ: types.String}
+}
+
+// fieldOfText returns a call of x alone for (STRING_TO_ARRAY(x, d))[n], which is SPLIT_PART(x, d, n) or NULL.
+func fieldOfText(c *Call) Expr {
+	of, ok := c.Args[0].(*Call)
+	if !ok || of.Func.Name != "STRING_TO_ARRAY" || len(of.Args) != 2 || len(c.Args) != 2 || of.Args[0].Type() != types.String {
+		return nil
+	}
+	if d, ok := of.Args[1].(*Const); !ok || d.Val.IsNull() || d.Val.Text() == "" {
+		return nil
+	}
+	eval := func(env *Env, a []types.Value) (types.Value, error) {
+		array, err := of.Func.Eval(env, a[:2])
+		if err != nil || array.IsNull() {
+			return array, err
+		}
+		return c.Func.Eval(env, []types.Value{array, a[2]})
+	}
+	inverse := func(c *Call, out types.Set, within Window) (pre types.Set, exact, ok bool) {
+		if out.Contains(types.NewString("")) { // a part that is not there is another text for SPLIT_PART
+			return nil, false, false
+		}
+		return invertSplit(c, out, within)
+	}
+	return &Call{Pos: c.Pos, Typ: c.Typ, Args: []Expr{of.Args[0], of.Args[1], c.Args[1]}, Func: &Function{Name: c.Func.Name, Eval: eval, Key: &Algebra{Inverse: inverse}}}
+}
+
+// overlapping returns comparisons of the starts and ends that are equivalent to an OVERLAPS: each period is from its lesser
+// moment to the greater one.
+func overlapping(c *Call) Expr {
+	end := func(name string, i int) Expr {
+		return fold(&Call{Pos: c.Pos, Func: Builtins().Lookup(name), Args: c.Args[i : i+2 : i+2], Typ: c.Args[i].Type()}, nil)
+	}
+	if slices.ContainsFunc(c.Args, func(x Expr) bool { return x.Type() != c.Args[0].Type() }) {
+		return nil
+	}
+	start, finish, from, to := end("LEAST", 0), end("GREATEST", 0), end("LEAST", 2), end("GREATEST", 2)
+	is := func(op CompareOp, x, y Expr) Expr {
+		if _, constant := x.(*Const); constant {
+			x, y, op = y, x, op.flip()
+		}
+		return &Compare{Pos: c.Pos, Op: op, X: x, Y: y}
+	}
+	out := &Case{Pos: c.Pos, Typ: types.Boolean, Else: &Or{Terms: []Expr{is(EQ, start, from), &And{Terms: []Expr{is(LT, start, to), is(LT, from, finish)}}}}}
+	for _, x := range c.Args {
+		if _, constant := x.(*Const); !constant { // LEAST and GREATEST leave NULL out
+			out.Whens = append(out.Whens, When{&IsNull{Pos: c.Pos, X: x}, &Const{Pos: c.Pos, Typ: types.Boolean}})
+		}
+	}
+	return out
 }
 
 // inMilliseconds is for a constant moment and a multiple of an interval: TIMESTAMP 'epoch' + n * INTERVAL '1 second'.

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"encoding/hex"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ func caseAlgebra(of func() forms, convert func(string) string) *Algebra {
 			if c.Args[0].Type() != types.String {
 				return nil, false, false
 			}
-			pre, exact = unfold(out, of())
+			pre, exact = c.unfold(out, of())
 			return pre, exact, true
 		},
 		Begun: begun(nil),
@@ -76,26 +77,30 @@ func (a *Algebra) image(c *Call, in types.Set) (types.Set, bool) {
 	return types.SetOf(all...), true
 }
 
-// mapped is the algebra of a call that replaces characters by others, one by one: TRANSLATE, or REPLACE of a character by another.
+// mapped is the algebra of a call that replaces characters by others or drops them, one by one: TRANSLATE, or REPLACE of a
+// character.
 func mapped(decides func(c *Call, p string) (whole, ok bool)) *Algebra {
 	return &Algebra{Begun: begun(decides), Inverse: func(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
 		from, to := []rune(c.constText(1)), []rune(c.constText(2))
-		if len(from) > maxForms || len(from) > len(to) || decides != nil && len(from)+len(to) != 2 || c.moment() != types.String {
+		if len(from) > maxForms || decides != nil && (len(from) != 1 || len(to) > 1) || c.moment() != types.String {
 			return nil, false, false
 		}
 		of := forms{}
 		for _, r := range slices.Concat(from, to) {
 			of[r] = nil
 		}
-		for r := range of {
+		for _, r := range slices.Collect(maps.Keys(of)) {
 			v, err := c.with(types.NewString(string(r)))
 			if err != nil || r == utf8.RuneError {
 				return nil, false, false
 			}
-			became := []rune(v.Text())[0]
+			became, size := utf8.DecodeRuneInString(v.Text())
+			if size == 0 {
+				became = dropped
+			}
 			of[became] = append(of[became], r)
 		}
-		pre, exact = unfold(out, of)
+		pre, exact = c.unfold(out, of)
 		return pre, exact, true
 	}}
 }
@@ -265,6 +270,24 @@ var padAlgebra = &Algebra{Pieces: func(c *Call, in types.Interval) []Piece {
 	}
 	return types.SetOf(ivs...), exact, true
 }}
+
+// byteAlgebra is the algebra of GET_BYTE.
+var byteAlgebra = &Algebra{Domain: func(*Call) (types.Set, bool) { return types.SetOf(span{0, 255}.interval(types.BigInt)), true },
+	Inverse: func(c *Call, out types.Set, within Window) (pre types.Set, exact, ok bool) {
+		n, ok := c.constInt(1)
+		if !ok || n < 0 {
+			return nil, false, false
+		}
+		all, _ := c.Func.Key.Domain(c)
+		for _, iv := range out.Intersect(all) {
+			s := spanOf(iv)
+			pre = append(pre, types.Interval{Lo: textOf(types.Bytes, string([]byte{byte(s.lo)})), Hi: begins(types.Bytes, string([]byte{byte(s.hi)})).Hi, HiOpen: true})
+		}
+		if n == 0 {
+			return pre, true, true
+		}
+		return c.behindKnown(out, pre, true, within.In(), func(p string) (string, bool) { return p[:min(n, int64(len(p)))], int64(len(p)) >= n })
+	}}
 
 func invertPosition(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
 	if c.Args[0].Type() != types.String {

@@ -16,36 +16,27 @@ var (
 func (c *Const) Eval(*Env) (types.Value, error)      { return c.Val, nil }
 func (c *Column) Eval(env *Env) (types.Value, error) { return env.Row[c.Index], nil }
 
-func (a *And) Eval(env *Env) (types.Value, error) {
-	out := trueValue
-	for _, t := range a.Terms {
-		v, err := t.Eval(env)
-		if err != nil {
-			return v, err
-		}
-		if v.IsNull() {
-			out = types.Value{}
-		} else if !v.Bool() {
-			return falseValue, nil
-		}
-	}
-	return out, nil
-}
+func (a *And) Eval(env *Env) (types.Value, error) { return junction(a.Terms, false, env) }
+func (o *Or) Eval(env *Env) (types.Value, error)  { return junction(o.Terms, true, env) }
 
-func (o *Or) Eval(env *Env) (types.Value, error) {
-	out := falseValue
-	for _, t := range o.Terms {
-		v, err := t.Eval(env)
-		if err != nil {
-			return v, err
-		}
-		if v.IsNull() {
+// junction evaluates an AND or OR, which one term with the value decides determines. It fails only if no term determines it,
+// so that the order of the terms does not matter, nor which of them the key has decided already.
+func junction(terms []Expr, decides bool, env *Env) (types.Value, error) {
+	out := types.NewBool(!decides)
+	var failed error
+	for _, t := range terms {
+		switch v, err := t.Eval(env); {
+		case err != nil:
+			if failed == nil {
+				failed = err
+			}
+		case v.IsNull():
 			out = types.Value{}
-		} else if v.Bool() {
-			return trueValue, nil
+		case v.Bool() == decides:
+			return v, nil
 		}
 	}
-	return out, nil
+	return out, failed
 }
 
 func (n *Not) Eval(env *Env) (types.Value, error) {

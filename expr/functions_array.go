@@ -22,7 +22,7 @@ var arrayFunctions = []Function{
 			}
 			return types.ArrayOf(elemOrSelf(args[0].Type())), nil
 		}, Eval: makeArray},
-	{Name: "SUBSCRIPT", Group: "array", Unknown: arrayUnknown, Signature: "a[i], a[i][j]", Doc: "The element with these subscripts, NULL where there is none.", MinArgs: 2, MaxArgs: 7,
+	{Name: "SUBSCRIPT", Group: "array", Binds: "as split_part does, for (string_to_array(text, delimiter))[n]", Signature: "a[i], a[i][j]", Doc: "The element with these subscripts, NULL where there is none.", MinArgs: 2, MaxArgs: 7,
 		Result: func(args []Expr) (types.Type, error) {
 			_, err := returns(types.Null, isArray, isInt)(args)
 			return args[0].Type().Elem(), err

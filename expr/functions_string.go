@@ -251,14 +251,14 @@ var stringFunctions = []Function{
 		Result: returns(types.BigInt, isBytes), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return types.NewInt(8 * int64(len(a[0].Text()))), nil
 		}},
-	{Name: "GET_BYTE", Group: "string", Unknown: "SUBSTRING says it as well", Signature: "get_byte(bytes, n) bigint", Doc: "The byte at n, counted from 0.", MinArgs: 2, MaxArgs: 2,
+	{Name: "GET_BYTE", Group: "string", Signature: "get_byte(bytes, n) bigint", Doc: "The byte at n, counted from 0.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.BigInt, func(t types.Type) bool { return t == types.Bytes }, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			s, n := a[0].Text(), a[1].Int()
 			if n < 0 || n >= int64(len(s)) {
 				return types.Value{}, fmt.Errorf("there is no byte %d in %d bytes", n, len(s))
 			}
 			return types.NewInt(int64(s[n])), nil
-		}, Key: &Algebra{Domain: func(*Call) (types.Set, bool) { return types.SetOf(span{0, 255}.interval(types.BigInt)), true }}},
+		}, Key: byteAlgebra},
 	{Name: "OVERLAY", Group: "string", Unknown: "many texts give the same", Key: &Algebra{Begun: begun(decidesOverlaid)}, Signature: "overlay(text PLACING part FROM start [FOR n]) text", Doc: "The text with part in the place of n characters (as many as part has) from start on.", MinArgs: 3, MaxArgs: 4,
 		Result: overlayResult, Eval: overlay},
 	{Name: "QUOTE_IDENT", Group: "string", Unknown: "a text may be quoted in several ways", Signature: "quote_ident(text) text", Doc: "The text as a name in SQL: in double quotes where PostgreSQL needs them.", MinArgs: 1, MaxArgs: 1,

@@ -118,13 +118,13 @@ var timeFunctions = []Function{
 				zone = ""
 			}
 			return types.NewString(formatTime(time.UnixMilli(millis(a[0])).UTC(), a[1].Text(), zone)), nil
-		}, Key: &Algebra{Pieces: formatPieces}},
+		}, Key: &Algebra{Pieces: formatPieces, Inverse: invertCalendar}},
 	{Name: "TO_DATE", Group: "time", Signature: "to_date(text, format) date", Doc: "The day that a text in the format of to_char tells.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Date, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			t, err := parseTime(a[0].Text(), a[1].Text())
 			return types.NewDate(floorDiv(t.Unix(), 86400)), err
 		}, Key: &Algebra{Inverse: invertFormat}},
-	{Name: "OVERLAPS", Group: "time", Unknown: "two periods are compared", Signature: "(start, end) OVERLAPS (start, end) boolean", Doc: "Whether two periods have a moment in common; an end may be an interval from the start on, and is not part of the period.", MinArgs: 4, MaxArgs: 4,
+	{Name: "OVERLAPS", Group: "time", Binds: "by comparing the starts and ends", Signature: "(start, end) OVERLAPS (start, end) boolean", Doc: "Whether two periods have a moment in common; an end may be an interval from the start on, and is not part of the period.", MinArgs: 4, MaxArgs: 4,
 		Result: returns(types.Boolean, isMoment, isMoment, isMoment, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			from, to := min(millis(a[0]), millis(a[1])), max(millis(a[0]), millis(a[1]))
 			since, until := min(millis(a[2]), millis(a[3])), max(millis(a[2]), millis(a[3]))

@@ -254,6 +254,39 @@ func invertFormat(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bo
 	return r.texts(out), false, true
 }
 
+// invertCalendar inverts TO_CHAR for single texts that tell all units from the year to their smallest one, in any order.
+//
+//	TO_CHAR(ts, 'DD.MM.YYYY') = '12.01.2026'     that day
+func invertCalendar(c *Call, out types.Set, _ Window) (pre types.Set, exact, ok bool) {
+	if !isMoment(c.moment()) {
+		return nil, false, false
+	}
+	told, smallest := 0, 0
+	for _, p := range parseFormat(c.constText(1)) {
+		u := formatUnit[p.name]
+		if p.name != "" && (!p.fill || p.th != "" || !slices.Contains([]string{"YYYY", "MM", "MON", "MONTH", "DD", "HH24", "MI", "SS"}, p.name)) {
+			return nil, false, false
+		}
+		told, smallest = told|1<<u, max(smallest, u)
+	}
+	if (told|1<<2)&^1 != 1<<(smallest+1)-2 { // 2 is the quarter
+		return nil, false, false
+	}
+	for _, iv := range out {
+		at, err := parseTime(iv.Lo.Text(), c.constText(1))
+		lo := momentAs(c.moment(), at.UnixMilli())
+		if v, failed := c.with(lo); err != nil || failed != nil || !iv.IsPoint() || !v.Identical(iv.Lo) {
+			return nil, false, false
+		}
+		next := map[int]time.Time{1: at.AddDate(1, 0, 0), 3: at.AddDate(0, 1, 0), 4: at.AddDate(0, 0, 1), 5: at.Add(time.Hour), 6: at.Add(time.Minute), 7: at.Add(time.Second)}[smallest]
+		if c.moment() == types.Date && smallest > 4 {
+			next = at.AddDate(0, 0, 1)
+		}
+		pre = append(pre, types.Interval{Lo: lo, Hi: momentAs(c.moment(), next.UnixMilli()), HiOpen: true})
+	}
+	return types.SetOf(pre...), true, true
+}
+
 // isoReading is how a cast to t reads texts: 2026-01-05, 20260105, 2026-005 or 2026005, and a time of the day.
 func isoReading(t types.Type) *reading {
 	first := dating{low: [7]int{0, 1, 1, 0, 0, 0, 1}, high: [7]int{294276, 12, 31, 23, 59, 59, 1}}

@@ -118,13 +118,14 @@ func spelledUUIDs(out types.Set) types.Set {
 	return types.SetOf(ivs...)
 }
 
-// with evaluates c with v as the algebra's argument.
-func (c *Call) with(v types.Value) (types.Value, error) {
+// with evaluates c with v as its algebra's argument.
+func (c *Call) with(v types.Value) (types.Value, error) { return c.at(c.argument(), v) }
+
+// at evaluates c with v as argument i; the others are constants.
+func (c *Call) at(at int, v types.Value) (types.Value, error) {
 	args := make([]types.Value, len(c.Args))
 	for i, x := range c.Args {
-		if i == c.argument() {
-			args[i] = v
-		} else {
+		if args[i] = v; i != at {
 			args[i] = x.(*Const).Val
 		}
 		if args[i].IsNull() && !c.Func.NullArgs {

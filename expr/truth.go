@@ -431,6 +431,9 @@ func (f *finder) call(e *Call, out among) Constraint {
 	if e.Func.NullArgs {
 		return somewhere
 	}
+	if a := e.Func.Key; at == len(e.Args) && at == 2 && a != nil && a.Side != nil && f.Window != nil && !out.null && !Same(e.Args[0], e.Args[1]) {
+		return f.sides(e, out.set)
+	}
 	if a := e.Func.Key; at == 0 && a != nil && a.WithoutEnd != nil && f.Columns != nil {
 		if col, ok := e.Args[0].(*Column); ok && f.Columns.NoBlankEnd(col.Index) {
 			if x, ok := a.WithoutEnd(e); ok {
@@ -441,17 +444,19 @@ func (f *finder) call(e *Call, out among) Constraint {
 	return f.invert(e, e.Func.strict, out)
 }
 
-// at evaluates c with v as argument i.
-func (c *Call) at(i int, v types.Value) (types.Value, error) {
-	args := make([]types.Value, len(c.Args))
-	for j, x := range c.Args {
-		if j == i {
-			args[j] = v
-		} else {
-			args[j] = x.(*Const).Val
+// sides is where for a call of two arguments, each of which is limited by the values that the other one can have.
+func (f *finder) sides(e *Call, out types.Set) Constraint {
+	cs := []Constraint{f.opaque(e.Args, e.Func.strict, e.Typ, among{set: out})}
+	outer := f.Solver
+	defer func() { f.Solver = outer }()
+	for i, x := range e.Args {
+		if s, ok := e.Func.Key.Side(e, i, out, f.among(e.Args[1-i])); ok {
+			cs = append(cs, f.where(x, among{set: s}).but(false))
+			f.Solver = outer
+			f.given(cs)
 		}
 	}
-	return c.Func.Eval(&Env{}, args)
+	return allOf(cs...)
 }
 
 // extreme is where for the greatest of xs or, if way is -1, the least. It is in an interval if one of xs is, and all
