@@ -99,8 +99,6 @@ func titleOf(n plan.Node) string {
 			t += " all"
 		}
 		return t
-	case *plan.Series:
-		return "series from " + n.From.String() + " to " + n.To.String()
 	case *plan.Unnest:
 		return "rows of " + exprsText(n.Sets)
 	case *plan.Virtual:

@@ -22,7 +22,8 @@ type Function struct {
 	Within   bool // an aggregate over WITHIN GROUP (ORDER BY value), whose argument selects a result: MODE, PERCENTILE_CONT
 	Rows     bool // an aggregate that also accepts *, to count rows
 	Distinct bool // an aggregate that accepts DISTINCT although it has several arguments
-	Set      bool // it returns several rows: the elements of the array that Eval returns
+	Set      bool // it returns several rows: those of rows, or else the elements of the array that Eval returns
+	rows     func(env *Env, args []types.Value) (rowsOf, error)
 	Grouping bool // it depends on the grouping, not on the rows: GROUPING
 	// Percentile, if not 0, makes an aggregate equal to percentile_cont of this fraction.
 	Percentile float64

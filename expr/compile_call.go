@@ -256,8 +256,8 @@ func (c compiler) series(args []Expr, pos parser.Pos) (_ []Expr, err error) {
 			moment = momentOf(t)
 		}
 	}
-	if moment != types.Null && len(args) == 2 {
-		return nil, parser.Errorf(pos, "GENERATE_SERIES of %s takes an INTERVAL as its third argument", moment)
+	if moment != types.Null && (len(args) == 2 || len(args) == 3 && args[2].Type().IsNumeric()) {
+		return nil, parser.Errorf(pos, "GENERATE_SERIES of %s takes an INTERVAL as its third argument", args[0].Type())
 	}
 	if moment == types.Null || len(args) != 3 {
 		out, typ, err := c.common(args, pos)

@@ -3,8 +3,10 @@ package expr
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
 
@@ -106,15 +108,18 @@ var arrayFunctions = []Function{
 		return args[0].Type().Elem(), err
 	}, func(_ *Env, a []types.Value) (types.Value, error) { return a[0], nil }),
 	setOf("GENERATE_SUBSCRIPTS", "generate_subscripts(a, dimension [, reverse]) integer", "The subscripts of a dimension of the array, a row for each.", 2, 3, returns(types.Int, isArray, isInt, isTruth), subscriptsOf),
-	setOf("GENERATE_SERIES", "generate_series(from, to [, step])", "The numbers from one to the other, or by an INTERVAL the moments, a row for each.", 2, 3, func(args []Expr) (types.Type, error) {
-		switch t := args[0].Type(); {
-		case t.IsTimestamp():
-			return returns(t, isMoment, isMoment, isInterval)(args)
-		case t == types.Decimal:
-			return returns(t, isNumber)(args)
-		}
-		return returns(types.BigInt, isInt)(args)
-	}, seriesBetween),
+	{Name: "GENERATE_SERIES", Group: "array", Unknown: setUnknown, Signature: "generate_series(from, to [, step])", Doc: "The numbers from one to the other, or by an INTERVAL the moments, a row for each.",
+		MinArgs: 2, MaxArgs: 3, Set: true, Volatile: true, rows: seriesRows,
+		Eval: func(*Env, []types.Value) (types.Value, error) { return types.Value{}, errors.New(setUnknown) },
+		Result: func(args []Expr) (types.Type, error) {
+			switch t := args[0].Type(); {
+			case t.IsTimestamp():
+				return returns(t, isMoment, isMoment, isInterval)(args)
+			case t == types.Decimal:
+				return returns(t, isNumber)(args)
+			}
+			return returns(types.BigInt, isInt)(args)
+		}},
 	setOf("STRING_TO_TABLE", "string_to_table(text, delimiter [, null]) text", "As string_to_array, a row for each part.", 2, 3, returns(types.String, isText), stringToArray),
 }
 
@@ -128,9 +133,11 @@ func ofArray(name, group string, t types.Type, signature, doc string, n int, of 
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) { return of(a) }}
 }
 
+const setUnknown = "it is allowed in FROM and SELECT"
+
 // setOf returns a function that returns several rows: Eval returns the array of their values.
 func setOf(name, signature, doc string, least, most int, result resultFunc, eval func(*Env, []types.Value) (types.Value, error)) Function {
-	return Function{Name: name, Group: "array", Unknown: "it is allowed in FROM and SELECT", Signature: signature, Doc: doc, MinArgs: least, MaxArgs: most, Result: result, Eval: eval, Set: true, Volatile: true}
+	return Function{Name: name, Group: "array", Unknown: setUnknown, Signature: signature, Doc: doc, MinArgs: least, MaxArgs: most, Result: result, Eval: eval, Set: true, Volatile: true}
 }
 
 // elemOrSelf returns the type of the elements of t, or t if it is not an array.
@@ -465,13 +472,12 @@ func subscriptsOf(_ *Env, a []types.Value) (types.Value, error) {
 	return types.NewArray(types.Int, out), nil
 }
 
-// seriesBetween returns the values from a[0] to a[1], which have one type, in steps of a[2] or 1.
-func seriesBetween(env *Env, a []types.Value) (types.Value, error) {
+// seriesRows returns the values from a[0] to a[1], which have one type, in steps of a[2] or 1.
+func seriesRows(env *Env, a []types.Value) (rowsOf, error) {
 	v, step, zero, after := a[0], types.NewInt(1), types.NewInt(0), evalArithmetic("+")
 	if v.Type().IsInteger() {
 		v = types.NewInt(v.Int())
 	}
-	typ := v.Type()
 	if len(a) == 3 {
 		step = a[2]
 	}
@@ -483,19 +489,62 @@ func seriesBetween(env *Env, a []types.Value) (types.Value, error) {
 	if sign == 0 && err == nil {
 		err = errors.New("the step of GENERATE_SERIES cannot be 0")
 	}
-	var out []types.Value
-	for err == nil {
-		c, fails := types.Compare(v, a[1])
-		if fails != nil || c*sign > 0 {
-			err = fails
-			break
+	var beyond error // the next value is outside the type's range
+	return func() (types.Value, bool, error) {
+		if beyond != nil {
+			return types.Value{}, false, nil
 		}
-		if out = append(out, v); len(out) > maxFilled {
-			return types.Value{}, fmt.Errorf("GENERATE_SERIES gives at most %d rows here: it gives any number in FROM", maxFilled)
+		c, err := types.Compare(v, a[1])
+		if err != nil || c*sign > 0 {
+			return types.Value{}, false, err
 		}
-		if v, fails = after(env, []types.Value{v, step}); fails != nil { // outside the type's range, so beyond a[1]
-			break
+		out := v
+		v, beyond = after(env, []types.Value{v, step})
+		return out, true, nil
+	}, err
+}
+
+// rowsOf returns one value after the other; ok is false after the last.
+type rowsOf = func() (v types.Value, ok bool, err error)
+
+// Rows returns the values of a set-returning function, none for a NULL argument.
+func (c *Call) Rows(env *Env) (rowsOf, error) {
+	var items []types.Value
+	next := func() (v types.Value, ok bool, err error) {
+		if len(items) > 0 {
+			v, ok, items = items[0], true, items[1:]
 		}
+		return v, ok, nil
 	}
-	return types.NewArray(typ, out), err
+	if c.Func.rows != nil {
+		var args []types.Value
+		for _, a := range c.Args {
+			v, err := a.Eval(env)
+			if v.IsNull() || err != nil {
+				return next, err
+			}
+			args = append(args, v)
+		}
+		next, err := c.Func.rows(env, args)
+		if err != nil {
+			err = parser.Errorf(c.Pos, "%s", err).Of(err)
+		}
+		return next, err
+	}
+	v, err := c.Eval(env)
+	if v.IsNull() || err != nil {
+		return next, err
+	}
+	if err := env.RoomForItems(v.Len()); err != nil {
+		return nil, parser.Errorf(c.Pos, "%s", err).Of(err)
+	}
+	items = v.Items()
+	if t := c.Type(); t.IsArray() && len(items) > 0 { // the rows are arrays
+		var rows []types.Value
+		for row := range slices.Chunk(items, v.Dims()[1].Len) {
+			rows = append(rows, types.NewArray(t.Elem(), row))
+		}
+		items = rows
+	}
+	return next, nil
 }

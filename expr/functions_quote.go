@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -76,19 +77,15 @@ var identPart = regexp.MustCompile(`^(?:("(?:[^"]|"")*")|([\pL_][\pL\pN_$]*))\s*
 func sizePretty(n int64) string {
 	const most = 10 * 1024
 	units := []string{" bytes", " kB", " MB", " GB", " TB", " PB"}
-	abs := func(n int64) int64 { return max(n, -n) }
-	if abs(n) < most {
+	if n > -most && n < most {
 		return strconv.FormatInt(n, 10) + units[0]
 	}
-	n >>= 9 // keep one bit for rounding
+	n /= 512 // keep one bit for rounding
 	i := 1
-	for ; abs(n) >= 2*most-1 && i < len(units)-1; i++ {
-		n >>= 10
+	for ; (n >= 2*most-1 || n <= 1-2*most) && i < len(units)-1; i++ {
+		n /= 1024
 	}
-	if n > 0 {
-		n++
-	}
-	return strconv.FormatInt(n/2, 10) + units[i]
+	return strconv.FormatInt((n+int64(cmp.Compare(n, 0)))/2, 10) + units[i]
 }
 
 func quoteLiteral(s string) string {

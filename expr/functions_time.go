@@ -313,23 +313,33 @@ func field(v types.Value) string {
 	return strings.TrimSuffix(name, "s")
 }
 
+// countedYears returns the number of the period of so many years that holds a year. There is no period 0: the one before 1
+// is -1.
+func countedYears(year, years int) int {
+	if year > 0 {
+		return (year-1)/years + 1
+	}
+	return year/years - 1
+}
+
 func extract(_ *Env, a []types.Value) (types.Value, error) {
 	ms := millis(a[1])
 	t := time.UnixMilli(ms).UTC()
 	var n int
 	switch field(a[0]) {
 	case "millennium":
-		n = (t.Year()-1)/1000 + 1
+		n = countedYears(t.Year(), 1000)
 	case "century":
-		n = (t.Year()-1)/100 + 1
+		n = countedYears(t.Year(), 100)
 	case "decade":
-		n = t.Year() / 10
+		n = int(floorDiv(int64(t.Year()), 10))
 	case "isoyear":
-		n, _ = t.ISOWeek()
+		y, _ := t.ISOWeek()
+		n = countedYears(y, 1)
 	case "julian":
 		n = julianDay(t)
 	case "year":
-		n = t.Year()
+		n = countedYears(t.Year(), 1)
 	case "quarter":
 		n = int(t.Month()-1)/3 + 1
 	case "month":

@@ -144,6 +144,7 @@ type Frame struct {
 	Pos        Pos
 	Mode       string
 	Start, End FrameBound
+	Exclude    string // CURRENT ROW, GROUP, TIES or ""
 }
 
 // FrameBound is one end of a Frame.

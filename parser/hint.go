@@ -137,8 +137,6 @@ func (d *diagnosis) unsupported(i int) string {
 		return noTransactions
 	case before == "DEFAULT" && word == "VALUES", word == "DEFAULT" && next == "VALUES":
 		return "a row needs its key: INSERT INTO table (column, ...) VALUES (value, ...)"
-	case word == "EXCLUDE":
-		return "a frame has all of its rows: SUM(x) OVER (...) - x is the sum without the row itself"
 	case before == "WITH" && word == "TIES", word == "WITH" && next == "TIES":
 		return "RANK() OVER (ORDER BY ...) in a query around this one says which rows stay"
 	case before == "(" && d.value(i-2) == "AS" && (word == "INSERT" || word == "UPDATE" || word == "DELETE"):
@@ -164,7 +162,7 @@ func (d *diagnosis) unsupported(i int) string {
 	case before == "DESCRIBE" && quoted(i):
 		return "names are written without quotes"
 	case i == 1 && before == "CREATE" && word == "UNIQUE":
-		return "CREATE INDEX is not supported: " + otherObjects["INDEX"]
+		return "CREATE INDEX makes one that is not unique: the rowkey alone is unique"
 	case d.verb == "CREATE" && len(d.frames) == 2 && absent[word] != "":
 		return absent[word]
 	case i == 1 && (before == "CREATE" || before == "DROP") && word == "MATERIALIZED":

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -322,15 +323,25 @@ var intervalUnits = map[string]bool{
 	"YEARS": true, "MONTHS": true, "WEEKS": true, "DAYS": true, "HOURS": true, "MINUTES": true, "SECONDS": true, "MILLISECONDS": true,
 }
 
+// bareNumber matches a number without a unit.
+var bareNumber = regexp.MustCompile(`^\s*[+-]?\d+(\.\d*)?\s*$`)
+
 // typed reads the constant, and an INTERVAL's unit, after DATE, TIME, TIMESTAMP or INTERVAL.
 func (r *exprReader) typed(first *lexer.Token, kind LiteralKind) Expr {
 	s := text(r.lex.Next())
 	if t := r.lex.Peek(); kind == IntervalLiteral && t.Type == tokWord && intervalUnits[strings.ToUpper(t.Value)] {
-		unit := " " + strings.ToLower(r.lex.Next().Value)
-		if !accept(r.lex, "TO") {
-			return &Literal{Pos: pos(first), Kind: kind, Text: s + unit}
+		from := strings.ToLower(r.lex.Next().Value)
+		unit := from
+		if accept(r.lex, "TO") {
+			unit = strings.ToLower(r.lex.Next().Value)
 		}
-		r.lex.Next() // YEAR TO MONTH adds nothing to '1-2'
+		switch {
+		case unit == from || bareNumber.MatchString(s):
+			s += " " + unit
+		case from == "minute" && strings.Count(s, ":") == 1: // minutes and seconds
+			at := strings.LastIndexAny(s[:strings.Index(s, ":")], " +-") + 1
+			s = s[:at] + "00:" + s[at:]
+		}
 	}
 	return &Literal{Pos: pos(first), Kind: kind, Text: s}
 }

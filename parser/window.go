@@ -1,6 +1,8 @@
 package parser
 
 import (
+	"strings"
+
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
 )
@@ -60,6 +62,9 @@ func (r *exprReader) window(t *lexer.Token) (out *Window, err error) {
 			if out.Frame, err = r.frame(t); err != nil {
 				return nil, err
 			}
+			if out.Frame.Exclude, err = r.excluded(); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if !wanted(r.lex, ")") {
@@ -80,6 +85,19 @@ func (r *exprReader) frame(t *lexer.Token) (out *Frame, err error) {
 	}
 	out.End, err = r.frameBound()
 	return out, err
+}
+
+// excluded reads the EXCLUDE of a frame.
+func (r *exprReader) excluded() (string, error) {
+	if !wanted(r.lex, "EXCLUDE") || wanted(r.lex, "NO", "OTHERS") {
+		return "", nil
+	}
+	for _, what := range []string{"CURRENT ROW", "GROUP", "TIES"} {
+		if wanted(r.lex, strings.Fields(what)...) {
+			return what, nil
+		}
+	}
+	return "", unexpected(r.lex)
 }
 
 func (r *exprReader) frameBound() (out FrameBound, err error) {
@@ -145,6 +163,9 @@ func (p *printer) window(w *Window) {
 		p.frameBound(f.Start)
 		p.put(" AND ")
 		p.frameBound(f.End)
+		if f.Exclude != "" {
+			p.put(" EXCLUDE ", f.Exclude)
+		}
 	}
 	p.put(")")
 }

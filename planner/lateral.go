@@ -175,7 +175,7 @@ func (q *query) isQuery(t *parser.TableFunction) bool {
 	case f == nil, f.Group == "aggregate", f.Group == "window":
 		return false
 	}
-	return f.Name != "GENERATE_SERIES" || t.Ordinality
+	return true
 }
 
 // functionSource returns the source for a function in FROM; its arguments may refer to the previous sources.
@@ -186,11 +186,13 @@ func (q *query) functionSource(from *from, t *parser.TableFunction) (*source, er
 	if q.isQuery(t) {
 		return q.subquerySource(from, &parser.Subquery{Pos: t.Pos, Lateral: true, Query: rowsOf(t), Alias: functionAlias(t), Columns: t.Columns})
 	}
-	if !refers(t) || !q.mayRefer(from) {
-		return q.tableFunction(t)
+	s := q.virtual(t.Name+"()", t.Alias, false)
+	if s == nil {
+		return nil, parser.Errorf(t.Pos, "%s gives no rows: FROM takes tables, queries and functions, such as generate_series(from, to [, step])", t.Name)
 	}
-	rows := &parser.Select{Pos: t.Pos, Cores: []*parser.SelectCore{{Pos: t.Pos, Items: []parser.SelectItem{{Pos: t.Pos, Star: true}}, From: []parser.TableExpr{t}}}}
-	return q.subquerySource(from, &parser.Subquery{Pos: t.Pos, Lateral: true, Query: rows, Alias: functionAlias(t)})
+	var err error
+	s.cols, err = renamed(s.cols, t.Columns, s.name, t.Pos)
+	return s, err
 }
 
 // apply adds source i of f, a query that runs for each row of n, with the conditions that can be checked then: those of its LEFT JOIN, or those

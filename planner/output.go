@@ -220,5 +220,8 @@ func (q *query) group(g parser.Expr, outs []output, srcs []*source) (expr.Expr, 
 	if x = outs[i].expr; slices.ContainsFunc(expr.Columns(x), func(c int) bool { return c >= groupingMark }) {
 		return nil, nil, parser.Errorf(g.Position(), "GROUP BY %s: result column %d is an aggregate, which is computed of the groups", g, i+1)
 	}
+	if expr.Some(x, isSet) {
+		return nil, nil, parser.Errorf(g.Position(), "GROUP BY takes no function that returns rows: %s", x).WithHint("put it into a query in FROM and group by its column")
+	}
 	return x, &outs[i], nil
 }

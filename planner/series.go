@@ -10,28 +10,6 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// tableFunction plans a function in FROM.
-func (q *query) tableFunction(t *parser.TableFunction) (*source, error) {
-	if s := q.virtual(t.Name+"()", t.Alias, false); s != nil {
-		var err error
-		s.cols, err = renamed(s.cols, t.Columns, s.name, t.Pos)
-		return s, err
-	}
-	if t.Name != "GENERATE_SERIES" {
-		return nil, parser.Errorf(t.Pos, "%s gives no rows: FROM takes tables, queries, generate_series(from, to [, step]) and unnest(array)", t.Name)
-	}
-	if len(t.Args) < 2 || len(t.Args) > 3 {
-		return nil, parser.Errorf(t.Pos, "GENERATE_SERIES takes from, to and a step, not %d arguments", len(t.Args))
-	}
-	node, err := q.series(t)
-	if err != nil {
-		return nil, err
-	}
-	name := functionAlias(t)
-	cols, err := renamed([]plan.OutputColumn{{Name: name, Type: node.Typ}}, t.Columns, name, t.Pos)
-	return &source{name: name, cols: cols, node: node}, err
-}
-
 // functionAlias returns the name of t's rows in the statement.
 func functionAlias(t *parser.TableFunction) string { return cmp.Or(t.Alias, strings.ToLower(t.Name)) }
 
@@ -96,81 +74,6 @@ func (q *query) listed(t *parser.TableFunction) (*source, error) {
 	name := functionAlias(t)
 	cols, err := renamed([]plan.OutputColumn{{Name: name, Type: k.Typ.Elem()}}, t.Columns, name, t.Pos)
 	return &source{name: name, cols: cols, node: v}, err
-}
-
-func (q *query) series(t *parser.TableFunction) (*plan.Series, error) {
-	scope := q.scope(nil)
-	var step parser.Expr = &parser.Literal{Pos: t.Pos, Kind: parser.NumberLiteral, Text: "1"}
-	if len(t.Args) == 3 {
-		step = t.Args[2]
-	}
-	var ends []expr.Expr
-	var moment types.Type
-	for _, x := range t.Args[:2] {
-		e, err := expr.Compile(x, scope)
-		if err != nil {
-			return nil, err
-		}
-		if ends = append(ends, e); e.Type().IsTemporal() {
-			moment = e.Type()
-		}
-	}
-	if k, ok := step.(*parser.Literal); ok && k.Kind == parser.StringLiteral && moment != types.Null {
-		step = &parser.Literal{Pos: k.Pos, Kind: parser.IntervalLiteral, Text: k.Text}
-	}
-	by, err := expr.Compile(step, scope)
-	if err != nil {
-		return nil, err
-	}
-	moments := by.Type() == types.Duration
-	if moment != types.Null && !moments {
-		return nil, parser.Errorf(t.Pos, "GENERATE_SERIES of %s takes an INTERVAL as its third argument", moment)
-	}
-	if !moments {
-		ends = append(ends, by)
-	}
-	texts := true
-	for _, e := range ends {
-		texts = texts && e.Type() == types.String
-	}
-	for i := range ends {
-		if texts { // text arguments are converted to numbers
-			ends[i] = constant(ends[i], types.BigInt)
-		}
-	}
-	same, typ, err := expr.Common(ends, scope, t.Pos)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case moments && typ == types.Date: // as a DATE to which an INTERVAL is added
-		typ = types.LocalTimestamp
-		for i := range same {
-			if same[i], err = q.moved(same[i], "+", &parser.Literal{Pos: t.Pos, Kind: parser.IntervalLiteral, Text: "0 days"}); err != nil {
-				return nil, err
-			}
-		}
-	case moments && typ.IsTimestamp():
-	case moments:
-		return nil, parser.Errorf(t.Pos, "GENERATE_SERIES of %s takes no INTERVAL", typ)
-	case !moments && (typ.IsInteger() || typ == types.Decimal || typ == types.Null):
-	default:
-		return nil, parser.Errorf(t.Pos, "GENERATE_SERIES of %s is not defined", typ).WithHint("it counts integers, DECIMALs and, by an INTERVAL, TIMESTAMPs")
-	}
-	out := &plan.Series{From: same[0], To: same[1], Typ: typ}
-	value := &expr.Column{Pos: t.Pos, Name: "value", Typ: typ}
-	if moments {
-		out.Next, err = q.moved(value, "+", step)
-		return out, err
-	}
-	scope.Column = func(ref *parser.ColumnRef) (expr.Expr, error) {
-		if ref.Name == "value" {
-			return value, nil
-		}
-		return same[2], nil
-	}
-	out.Next, err = expr.Compile(&parser.Binary{Pos: t.Pos, Op: "+", X: &parser.ColumnRef{Name: "value"}, Y: &parser.ColumnRef{Name: "step"}}, scope)
-	return out, err
 }
 
 // function returns the function with this name, or nil.

@@ -203,7 +203,7 @@ func (w *windows) frame(spec *parser.Window) (plan.Frame, error) {
 	if f == nil {
 		return plan.Frame{Start: plan.FrameBound{Kind: plan.UnboundedPreceding}, End: plan.FrameBound{Kind: plan.CurrentRow}}, nil
 	}
-	out := plan.Frame{Mode: frameModes[f.Mode]}
+	out := plan.Frame{Mode: frameModes[f.Mode], Exclude: f.Exclude}
 	var err error
 	if out.Start, err = w.bound(spec, f, f.Start); err != nil {
 		return out, err

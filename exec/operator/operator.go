@@ -93,8 +93,6 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 		return b.src(ctx, n)
 	case *plan.Values:
 		return &valuesOp{rows: n.Rows, env: b.opt.Env()}, nil
-	case *plan.Series:
-		return &seriesOp{node: n, env: b.opt.Env()}, nil
 	case *plan.Virtual:
 		return virtual(ctx, n), nil
 	case *plan.Reuse:

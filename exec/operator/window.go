@@ -202,12 +202,42 @@ func (p *partition) nth(c *plan.WindowCall, i int, which func(rows int) int64) (
 	if err != nil {
 		return types.Value{}, err
 	}
-	rows := max(to-from, 0)
-	n := which(rows)
-	if rows == 0 || n > int64(rows) {
-		return types.Value{}, nil
+	parts := p.without(c.Frame, i, from, to)
+	rows := 0
+	for _, part := range parts {
+		rows += part[1] - part[0]
 	}
-	return p.eval(c.Arg, from+int(n)-1)
+	n := which(rows)
+	for _, part := range parts {
+		size := int64(part[1] - part[0])
+		if n <= size {
+			return p.eval(c.Arg, part[0]+int(n)-1)
+		}
+		n -= size
+	}
+	return types.Value{}, nil
+}
+
+// without returns the ranges of the rows from..to, the frame of row i, that the frame's EXCLUDE leaves.
+func (p *partition) without(f plan.Frame, i, from, to int) [][2]int {
+	var holes [][2]int
+	first, last := p.start[p.peers[i]], p.start[p.peers[i]+1]
+	switch f.Exclude {
+	case "CURRENT ROW":
+		holes = [][2]int{{i, i + 1}}
+	case "GROUP":
+		holes = [][2]int{{first, last}}
+	case "TIES":
+		holes = [][2]int{{first, i}, {i + 1, last}}
+	}
+	var out [][2]int
+	for _, hole := range append(holes, [2]int{to, to}) {
+		if end := min(hole[0], to); from < end {
+			out = append(out, [2]int{from, end})
+		}
+		from = max(from, hole[1])
+	}
+	return out
 }
 
 // ntile divides the rows into n parts and numbers them; if they cannot be of equal size, the first parts have one row
@@ -410,8 +440,12 @@ func (p *partition) aggregate(ctx context.Context, c *plan.WindowCall, s *share,
 			return err
 		}
 		to = max(from, to)
-		changed := i == 0 || from != first || to != next
-		if from < first || to < next || from > first && (!a.removes() || from >= next) {
+		parts, anew := [][2]int{{from, to}}, c.Frame.Exclude != ""
+		if anew {
+			parts, from, to = p.without(c.Frame, i, from, to), 0, 0
+		}
+		changed := i == 0 || anew || from != first || to != next
+		if anew || from < first || to < next || from > first && (!a.removes() || from >= next) {
 			own.release()
 			a = newAccumulator(&c.AggCall, p.env, &own)
 			first, next = from, from
@@ -421,11 +455,14 @@ func (p *partition) aggregate(ctx context.Context, c *plan.WindowCall, s *share,
 				return err
 			}
 		}
-		for ; next < to; next++ {
-			if err := take(next, a.add); err != nil {
-				return err
+		for _, part := range parts {
+			for row := max(next, part[0]); row < part[1]; row++ {
+				if err := take(row, a.add); err != nil {
+					return err
+				}
 			}
 		}
+		next = to
 		if changed {
 			if last, err = a.result(); err != nil {
 				return err

@@ -67,7 +67,7 @@ func (r *Estimator) read(n plan.Node, all bool) (e plan.Estimate, ok bool) {
 		return plan.Estimate{Result: float64(len(n.Rows))}, true
 	case *plan.Reuse: // its rows are read once: see Of
 		return plan.Estimate{Result: plan.Unknown}, true
-	case *plan.Series, *plan.Virtual:
+	case *plan.Virtual:
 		return plan.Estimate{Result: plan.Unknown}, true
 	case *plan.Join:
 		return r.join(n, all)

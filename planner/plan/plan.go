@@ -181,25 +181,11 @@ type Values struct {
 	N    int // width
 }
 
-// Series returns rows of one value: From, then each value's successor, until To is passed. It returns no rows if a
-// parameter is NULL.
-type Series struct {
-	From, To expr.Expr
-	Next     expr.Expr // the successor, over a row; NULL if the step is NULL
-	Typ      types.Type
-}
-
-func (*Series) Width() int { return 1 }
-
-func (*Series) Inputs() []Node { return nil }
-
-func (*Series) node() {}
-
-// Unnest evaluates the arrays Sets for each row of Input. It returns the row once per element of the longest array: the
-// row's values, then an element of each array, NULL after its last.
+// Unnest calls the set-returning functions Sets for each row of Input. It returns the row once per value of the function
+// with the most values: the row's values, then a value of each function, NULL after its last.
 type Unnest struct {
 	Input Node
-	Sets  []expr.Expr
+	Sets  []expr.Expr // *expr.Call
 }
 
 func (u *Unnest) Width() int { return u.Input.Width() + len(u.Sets) }

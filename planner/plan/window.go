@@ -46,6 +46,7 @@ const (
 type Frame struct {
 	Mode       FrameMode
 	Start, End FrameBound
+	Exclude    string // rows that are left out: CURRENT ROW; GROUP, it and its peers; TIES, its peers
 }
 
 // FrameBound is one end of a Frame.
