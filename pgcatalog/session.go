@@ -171,11 +171,7 @@ func (s *Session) roles() []role {
 		names = append(names, s.Client.Roles...)
 	}
 	for _, n := range names {
-		known := false
-		for _, r := range out {
-			known = known || r.name == n
-		}
-		if !known {
+		if !slices.ContainsFunc(out, func(r role) bool { return r.name == n }) {
 			out = append(out, role{number("u"+n, taken), n})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -104,10 +105,7 @@ func (c *conn) note(p *prepared) (end func(rows int64, err error)) {
 // Sessions are the connections, the oldest first.
 func (s *Server) Sessions() []Session {
 	s.mu.Lock()
-	conns := make([]*conn, 0, len(s.conns))
-	for _, c := range s.conns {
-		conns = append(conns, c)
-	}
+	conns := slices.Collect(maps.Values(s.conns))
 	s.mu.Unlock()
 	out := make([]Session, 0, len(conns))
 	for _, c := range conns {

@@ -24,7 +24,7 @@ func (c *conn) authenticate() error {
 		c.role = Role{Name: c.user}
 		return nil
 	}
-	role, known := users.find(c.user)
+	role, known := users.byName[c.user]
 	conversation, mechanisms, err := c.conversation(role, known)
 	if err != nil {
 		return err

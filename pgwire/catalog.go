@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -76,13 +77,9 @@ func moment(t time.Time) any {
 }
 
 // names are the users, sorted. A nil u has none.
-func (u *Users) names() (out []string) {
+func (u *Users) names() []string {
 	if u == nil {
 		return nil
 	}
-	for name := range u.byName {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(u.byName))
 }

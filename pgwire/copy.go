@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hql-db/hql/exec"
@@ -90,10 +91,8 @@ func (cp *copyCommand) source(w *words) error {
 		return nil
 	}
 	var err error
-	if cp.cols, err = w.columnList(); err != nil {
-		return err
-	}
-	return nil
+	cp.cols, err = w.columnList()
+	return err
 }
 
 // columnList reads names up to the closing parenthesis.
@@ -249,6 +248,14 @@ func (cp *copyCommand) defaults(null *string) error {
 		return failure("22023", "the delimiter, quote and null string of COPY must differ, and have no line breaks")
 	}
 	return nil
+}
+
+// formats are the formats of n columns: 0 text, 1 binary, and that of the whole.
+func (cp *copyCommand) formats(n int) (whole byte, columns []uint16) {
+	if cp.format == "binary" {
+		whole = 1
+	}
+	return whole, slices.Repeat([]uint16{uint16(whole)}, n)
 }
 
 // select is the query whose rows are sent.

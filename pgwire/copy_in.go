@@ -39,15 +39,8 @@ func (c *conn) copyIn(p *prepared) (int64, error) {
 		return 0, err
 	}
 	defer leave()
-	format := uint16(0)
-	if p.copies.format == "binary" {
-		format = 1
-	}
-	head := &pgproto3.CopyInResponse{OverallFormat: byte(format), ColumnFormatCodes: make([]uint16, len(in.columns))}
-	for i := range head.ColumnFormatCodes {
-		head.ColumnFormatCodes[i] = format
-	}
-	if err := c.send(head); err != nil {
+	format, formats := p.copies.formats(len(in.columns))
+	if err := c.send(&pgproto3.CopyInResponse{OverallFormat: format, ColumnFormatCodes: formats}); err != nil {
 		return 0, err
 	}
 	if err := c.flush(); err != nil {

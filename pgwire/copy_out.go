@@ -69,15 +69,8 @@ func (cp *copyCommand) misplaced(err error, p *prepared) error {
 // sendCopy sends rows in the format of COPY, and the warnings about them.
 func (c *conn) sendCopy(p *portal, cp *copyCommand) error {
 	columns, src, loc := p.answer.columns, p.answer.src, c.db.Settings().Location()
-	format := uint16(0)
-	if cp.format == "binary" {
-		format = 1
-	}
-	head := &pgproto3.CopyOutResponse{OverallFormat: byte(format), ColumnFormatCodes: make([]uint16, len(columns))}
-	for i := range head.ColumnFormatCodes {
-		head.ColumnFormatCodes[i] = format
-	}
-	if err := c.send(head); err != nil {
+	format, formats := cp.formats(len(columns))
+	if err := c.send(&pgproto3.CopyOutResponse{OverallFormat: format, ColumnFormatCodes: formats}); err != nil {
 		return err
 	}
 	var line []byte

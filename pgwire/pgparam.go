@@ -23,7 +23,7 @@ func parameter(oid uint32, format int16, b []byte, loc *time.Location) (any, *Er
 		if format == 1 {
 			return binaryArray(elem, b, loc)
 		}
-		return textArray(elem, string(b), loc)
+		return textValue(pgType{typ: types.ArrayOf(elem.typ)}, string(b), loc) // {a,"b c",NULL}
 	}
 	t, ok := byOID[oid]
 	if !ok {
@@ -217,13 +217,4 @@ func binaryArray(elem pgType, b []byte, loc *time.Location) (any, *Error) {
 		items[i], b = v, b[size:]
 	}
 	return types.NewArrayOf(types.ArrayOf(elem.typ), dims, items), nil
-}
-
-// textArray reads {a,"b c",NULL}.
-func textArray(elem pgType, s string, loc *time.Location) (any, *Error) {
-	v, err := textValue(pgType{typ: types.ArrayOf(elem.typ)}, s, loc)
-	if err != nil {
-		return nil, err
-	}
-	return v, nil
 }

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -246,11 +248,7 @@ func (s *Server) drain() []*conn {
 	for l := range s.listeners {
 		l.Close()
 	}
-	out := make([]*conn, 0, len(s.conns))
-	for _, c := range s.conns {
-		out = append(out, c)
-	}
-	return out
+	return slices.Collect(maps.Values(s.conns))
 }
 
 // Close ends all connections and their statements, and waits for them.

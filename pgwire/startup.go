@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"regexp"
 	"strings"
 	"time"
 
@@ -200,31 +201,12 @@ func (c *conn) open(params map[string]string) error {
 	return nil
 }
 
+// optionWord is a word of a command line, and escapedByte what a backslash keeps as it is.
+var optionWord, escapedByte = regexp.MustCompile(`(?s:\\.|[^ \t\n])+`), regexp.MustCompile(`\\(?s:(.))`)
+
 // commandLineOptions reads -c name=value and --name=value; a backslash escapes the next character.
 func commandLineOptions(text string) (out [][2]string, err error) {
-	var words []string
-	var b strings.Builder
-	word := false
-	for i := 0; i < len(text); i++ {
-		switch ch := text[i]; {
-		case ch == '\\' && i+1 < len(text):
-			i++
-			b.WriteByte(text[i])
-			word = true
-		case ch == ' ' || ch == '\t' || ch == '\n':
-			if word {
-				words = append(words, b.String())
-			}
-			b.Reset()
-			word = false
-		default:
-			b.WriteByte(ch)
-			word = true
-		}
-	}
-	if word {
-		words = append(words, b.String())
-	}
+	words := optionWord.FindAllString(text, -1)
 	for i := 0; i < len(words); i++ {
 		w, isLong := strings.CutPrefix(words[i], "--")
 		if !isLong {
@@ -238,7 +220,7 @@ func commandLineOptions(text string) (out [][2]string, err error) {
 				}
 			}
 		}
-		name, value, ok := strings.Cut(w, "=")
+		name, value, ok := strings.Cut(escapedByte.ReplaceAllString(w, "$1"), "=")
 		if !ok {
 			return nil, fatal("42601", "-c %s requires a value", w)
 		}

@@ -150,12 +150,6 @@ func (r *Role) option(text string) error {
 	return nil
 }
 
-// find finds a user.
-func (u *Users) find(name string) (*user, bool) {
-	one, ok := u.byName[name]
-	return one, ok
-}
-
 // Len is the number of users.
 func (u *Users) Len() int { return len(u.byName) }
 
