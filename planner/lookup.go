@@ -51,6 +51,14 @@ func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h 
 	}
 	usual := q.pieces || whole.Access.Wide() && !(hashed && oneSided(b.among, j.Left.Width())) || guessed(j.Left)*cost(sample) < cost(whole)
 	lookup := &plan.Lookup{Plan: func(batch [][]types.Value) (*plan.Scan, error) { return l.read(b, batch) }, Whole: whole}
+	lookup.Unfiltered = func() (*plan.Scan, error) {
+		h.noPushdown = true
+		req, err := q.request(s, own, l.used, accessOrder{}, h)
+		if err != nil {
+			return nil, err
+		}
+		return l.env.access(req)
+	}
 	for _, c := range b.cols {
 		lookup.By = append(lookup.By, c)
 	}

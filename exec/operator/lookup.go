@@ -69,7 +69,12 @@ func (j *joinOp) readWhole(ctx context.Context) error {
 	if most < l.after {
 		return nil
 	}
-	whole := *j.node.Lookup.Whole
+	unfiltered, err := j.node.Lookup.Unfiltered()
+	if err != nil {
+		return err
+	}
+	whole, where := *unfiltered, unfiltered.Residual
+	whole.Residual = nil
 	if !plain(&whole) || j.build.opt.MayRead == nil || !j.build.opt.MayRead(&whole) {
 		l.after = math.MaxInt64
 		return nil
@@ -80,7 +85,11 @@ func (j *joinOp) readWhole(ctx context.Context) error {
 		return err
 	}
 	read := int64(0)
-	err = j.load(ctx, &countedOp{Operator: right, rows: &read})
+	right = &countedOp{Operator: right, rows: &read}
+	if where != nil {
+		right = &filterOp{in: right, cond: where, env: j.build.opt.Env()}
+	}
+	err = j.load(ctx, right)
 	if err == nil && read <= most {
 		l.whole = true
 		return nil
@@ -95,7 +104,7 @@ func (j *joinOp) readWhole(ctx context.Context) error {
 
 // plain reports whether s returns all rows that it reads, so that a limit of rows also limits its reads.
 func plain(s *plan.Scan) bool {
-	return s.Filter == nil && s.Residual == nil && s.Hop == nil && !s.Entries && !s.Limit.Set && len(s.Lookups) == 0 && s.DistinctPrefix == 0
+	return s.Filter == nil && s.Hop == nil && !s.Entries && !s.Limit.Set && len(s.Lookups) == 0 && s.DistinctPrefix == 0
 }
 
 // countedOp counts the rows of an operator in rows.

@@ -295,8 +295,10 @@ type Lookup struct {
 	Plan func(batch [][]types.Value) (*Scan, error)
 	// By are the columns of a left row whose values restrict the right rows through On, in addition to the keys.
 	By []expr.Expr
-	// Whole reads the right side without the left one, for estimates.
-	Whole *Scan
+	// Whole reads the right side without the left one, for estimates. Unfiltered plans that without a filter on the
+	// servers: a limit of its rows, without its Residual, then limits what servers look at.
+	Whole      *Scan
+	Unfiltered func() (*Scan, error)
 }
 
 func (f *Filter) Width() int        { return f.Input.Width() }
