@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,8 +42,6 @@ import (
 //     tls_cert=FILE and tls_key=FILE are the client's certificate and key. The files are PEM, PKCS #12 or JKS;
 //     tls_password_file=FILE holds the password of the stores. tls_site=FILE takes all these from an hbase-site.xml.
 //     With tls_verify=ca a certificate need not be for its server's name. The files are read at each connection. See WithTLS.
-//   - meta_suffix=x is the hbase.meta.table.suffix of a cluster that shares its files with another one and calls hbase:meta
-//     hbase:meta_x. A cluster that is reached without ZooKeeper reports its suffix itself.
 //
 // The DB also knows the tables whose definitions are stored in the cluster.
 func Open(ctx context.Context, dsn string, opts ...Option) (*DB, error) {
@@ -151,7 +148,7 @@ func openCluster(ctx context.Context, scheme, rest string, opts []Option) (*DB, 
 	if user == "" && u.User != nil {
 		user = u.User.Username()
 	}
-	how := hbase.Config{Root: strings.TrimSuffix(u.Path, "/"), User: user, Kerberos: cfg.kerberos, TLS: cfg.tls, MetaSuffix: cfg.metaSuffix, ConnectTimeout: cfg.timeout}
+	how := hbase.Config{Root: strings.TrimSuffix(u.Path, "/"), User: user, Kerberos: cfg.kerberos, TLS: cfg.tls, ConnectTimeout: cfg.timeout}
 	switch {
 	case scheme == "hbase":
 		how.Quorum, err = withPorts(hosts, "2181", "the ZooKeeper quorum", "hbase://HOST[,HOST]:2181/hbase")
@@ -222,9 +219,6 @@ func withPorts(list, port, what, form string) (string, error) {
 	return strings.Join(hosts, ","), nil
 }
 
-// metaSuffix matches the values that HBase allows for hbase.meta.table.suffix.
-var metaSuffix = regexp.MustCompile(`^[a-zA-Z0-9]+$`)
-
 // address collects the parameters of an address.
 type address struct {
 	options []Option
@@ -290,13 +284,6 @@ var parameters = []struct {
 			return fmt.Errorf("tls_verify is full or ca, not %q", v)
 		}
 		a.files.AnyHost = v == "ca"
-		return nil
-	}},
-	{"meta_suffix", func(a *address, v string) error {
-		if !metaSuffix.MatchString(v) {
-			return fmt.Errorf("meta_suffix is the text behind hbase:meta_: letters and digits, not %q", v)
-		}
-		a.add(func(c *config) error { c.metaSuffix = v; return nil })
 		return nil
 	}},
 }

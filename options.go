@@ -30,16 +30,15 @@ type Option func(*config) error
 
 // config holds the values of the options.
 type config struct {
-	catalog    *catalog.Catalog
-	exec       exec.Config
-	fullScan   *FullScan
-	writes     *bool
-	user       string
-	kerberos   *kerberos.Config
-	tls        func() (*tls.Config, error) // nil: no TLS
-	metaSuffix string
-	timeout    time.Duration
-	tracers    tracers
+	catalog  *catalog.Catalog
+	exec     exec.Config
+	fullScan *FullScan
+	writes   *bool
+	user     string
+	kerberos *kerberos.Config
+	tls      func() (*tls.Config, error) // nil: no TLS
+	timeout  time.Duration
+	tracers  tracers
 }
 
 // WithCatalogFile adds the tables that the CREATE TABLE statements of a file define. It creates no HBase tables.

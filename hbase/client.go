@@ -94,7 +94,6 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 	reach, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	dials := &dialer{tls: cfg.TLS, opening: func(err error) { stop(fmt.Errorf("%w: %w", ErrUnreachable, err)) }}
-	dials.metaSuffix.Store(&cfg.MetaSuffix)
 	if cfg.Kerberos != nil {
 		auth, err := kerberos.New(*cfg.Kerberos)
 		if err != nil {
@@ -132,9 +131,6 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	dials.meta.Store(server)
-	if cfg.Servers == "" {
-		defer time.AfterFunc(suffixWait, func() { dials.learnSuffix(reach, address(server), who) }).Stop()
-	}
 	if _, err := c.metaRegions(reach, "hbase:namespace"); err != nil && !errors.Is(err, ErrNoTable) {
 		c.Close()
 		if cause := context.Cause(reach); errors.Is(cause, ErrUnreachable) {
@@ -156,19 +152,6 @@ func userName(given string) (string, error) {
 		return "", fmt.Errorf("the operating system has no name for uid %d to act as: name the user by ?user=NAME in the address or HADOOP_USER_NAME", os.Getuid())
 	}
 	return u.Username, nil
-}
-
-// suffixWait is how long hbase:meta may take to answer Dial under its usual name.
-const suffixWait = 500 * time.Millisecond
-
-// learnSuffix asks the server of hbase:meta for the suffix of that name; ZooKeeper does not hold it. Servers before 2.5
-// do not answer this request.
-func (d *dialer) learnSuffix(ctx context.Context, server, user string) {
-	r := newRegistry([]string{server}, user, &dialer{tls: d.tls, auth: d.auth})
-	defer r.close()
-	if _, err := r.locate(ctx, metaPlace); err == nil {
-		d.metaSuffix.Store(r.dials.metaSuffix.Load())
-	}
 }
 
 func (l *link) current() gohbase.RPCClient {

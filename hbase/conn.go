@@ -12,7 +12,6 @@ import (
 	"path"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -157,7 +156,6 @@ func (c *regionConn) prepare(frame []byte) []byte {
 	switch string(method) {
 	case "Get":
 		c.answers.expect(call, "Get")
-		return c.dialer.renamed(frame, 4+n, func() readRequest { return &pb.GetRequest{} })
 	case "Mutate":
 		c.answers.expect(call, "Mutate")
 	case "Scan":
@@ -165,46 +163,12 @@ func (c *regionConn) prepare(frame []byte) []byte {
 		if frame, own = withoutTimeRange(frame, 4+n); own {
 			c.answers.expect(call, "Scan")
 		}
-		return c.dialer.renamed(frame, 4+n, func() readRequest { return &pb.ScanRequest{} })
 	}
 	return frame
 }
 
 // metaRegion is the only name of the region of hbase:meta that gohbase knows.
 const metaRegion = "hbase:meta,,1"
-
-// readRequest is a call that reads a region.
-type readRequest interface {
-	proto.Message
-	GetRegion() *pb.RegionSpecifier
-}
-
-// renamed replaces the name of hbase:meta by the cluster's own in a call that reads it: see Config.MetaSuffix. The call
-// is in frame at offset at. empty makes a message of the call's type; only clusters with a suffix need it.
-func (d *dialer) renamed(frame []byte, at int, empty func() readRequest) []byte {
-	suffix := d.metaSuffix.Load()
-	if suffix == nil || *suffix == "" {
-		return frame
-	}
-	m := empty()
-	body, n := protowire.ConsumeBytes(frame[at:])
-	if n < 0 || proto.Unmarshal(body, m) != nil || string(m.GetRegion().GetValue()) != metaRegion {
-		return frame
-	}
-	m.GetRegion().Value = []byte(strings.Replace(metaRegion, ",", "_"+*suffix+",", 1))
-	return replaced(frame, at, m)
-}
-
-// replaced returns a copy of frame in which m replaces the call at offset at.
-func replaced(frame []byte, at int, m proto.Message) []byte {
-	body, err := proto.Marshal(m)
-	if err != nil {
-		return frame
-	}
-	out := protowire.AppendBytes(slices.Clone(frame[:at]), body)
-	binary.BigEndian.PutUint32(out, uint32(len(out)-4))
-	return out
-}
 
 // withoutTimeRange removes the time range without bounds from gohbase's own look-ups of regions: HBase 3 reads it as an
 // empty range. The scan is in frame at offset at; own reports whether it is such a look-up.
@@ -218,7 +182,12 @@ func withoutTimeRange(frame []byte, at int) (out []byte, own bool) {
 		return frame, false
 	}
 	scan.Scan.TimeRange = nil
-	return replaced(frame, at, &scan), true
+	if body, err := proto.Marshal(&scan); err == nil {
+		out = protowire.AppendBytes(slices.Clone(frame[:at]), body)
+		binary.BigEndian.PutUint32(out, uint32(len(out)-4))
+		return out, true
+	}
+	return frame, true
 }
 
 // dialer makes the connections to servers.
@@ -231,8 +200,6 @@ type dialer struct {
 	locator             // finds the servers that gohbase cannot find in hbase:meta
 	// meta is the server of hbase:meta that Dial found. It is given to gohbase once, to save a second look-up.
 	meta atomic.Pointer[pb.ServerName]
-	// metaSuffix is Config.MetaSuffix, or the suffix that the cluster reports.
-	metaSuffix atomic.Pointer[string]
 }
 
 // refusal is the last failed connection: a server or the KDC refused it, or it broke.

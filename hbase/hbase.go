@@ -206,10 +206,7 @@ type Config struct {
 	Root   string // root znode; "" means /hbase
 	// Servers are masters or region servers to ask in place of ZooKeeper, "master1:16000,master2:16000".
 	Servers string
-	// MetaSuffix is the cluster's hbase.meta.table.suffix, which makes the name of hbase:meta hbase:meta_SUFFIX.
-	// Servers of 2.5 and later report it themselves.
-	MetaSuffix string
-	User       string // sent without proof; "" means the operating system's user, or the user that Kerberos authenticates
+	User    string // sent without proof; "" means the operating system's user, or the user that Kerberos authenticates
 	// Kerberos authenticates the connections to HBase; nil: authentication is simple. If User differs from the
 	// authenticated user, the authenticated user acts for User, which the cluster must allow (hadoop.proxyuser).
 	Kerberos *kerberos.Config

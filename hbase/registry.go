@@ -136,11 +136,7 @@ func (r *registry) locate(ctx context.Context, p place) (*pb.ServerName, error) 
 		if err != nil {
 			return nil, err
 		}
-		location, suffix, err := metaServer(answer)
-		if err == nil {
-			r.dials.metaSuffix.Store(&suffix)
-		}
-		return location, err
+		return metaServer(answer)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("none of the servers %q can say where %s is: %w", strings.Join(r.given, ","), p, err)
@@ -149,20 +145,16 @@ func (r *registry) locate(ctx context.Context, p place) (*pb.ServerName, error) 
 }
 
 // metaServer reads the server of hbase:meta from a GetMetaRegionLocationsResponse: RegionLocations of the region and
-// its replicas. suffix is the suffix of the name of hbase:meta: see Config.MetaSuffix.
-func metaServer(answer []byte) (server *pb.ServerName, suffix string, err error) {
+// its replicas.
+func metaServer(answer []byte) (*pb.ServerName, error) {
 	for _, location := range fields(answer, 1) {
 		var info pb.RegionInfo
 		if infos := fields(location, 1); len(infos) == 0 || proto.Unmarshal(infos[0], &info) != nil || info.GetReplicaId() != 0 {
 			continue
 		}
-		if name := string(info.GetTableName().GetQualifier()); len(name) < 256 {
-			_, suffix, _ = strings.Cut(name, "_")
-		}
-		server, err = oneServer(fields(location, 2), "it does not know who serves hbase:meta")
-		return server, suffix, err
+		return oneServer(fields(location, 2), "it does not know who serves hbase:meta")
 	}
-	return nil, "", errors.New("it does not know where hbase:meta is")
+	return nil, errors.New("it does not know where hbase:meta is")
 }
 
 // oneServer parses the first of some ServerNames; none is the error text if there are none.

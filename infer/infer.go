@@ -151,7 +151,7 @@ func Propose(name string, sampled *Sampled, n int) ([]*Proposal, error) {
 		return nil, fmt.Errorf("table %s has no rows to learn from", name)
 	}
 	all := distinct(slices.Concat(rows, sampled.Check))
-	if p := cmp.Or(openTSDB(name, all), nutch(name, all)); p != nil {
+	if p := openTSDB(name, all); p != nil {
 		return []*Proposal{p}, nil
 	}
 	out := proposals(name, rows, all)

@@ -2,8 +2,6 @@ package infer
 
 import (
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
@@ -111,76 +109,6 @@ func tsdbProposal(name string, rows []hbase.Row, salt int, tags []string) *Propo
 		p.Notes = append(p.Notes, "series with other tags are not rows of this table; a column tags BYTES after the hour would read all series")
 	}
 	return p
-}
-
-// nutchCells are the single-valued cells in a web table of Nutch 2, with the names of its mapping to HBase and the
-// encodings of Gora.
-var nutchCells = []struct{ cell, definition string }{
-	{"f:bas", "base_url STRING FROM f:bas"}, {"f:st", "status INT FROM f:st AS INT32"}, {"f:ts", "fetch_time TIMESTAMP FROM f:ts AS INT64"},
-	{"f:pts", "prev_fetch_time TIMESTAMP FROM f:pts AS INT64"}, {"f:fi", "fetch_interval INT FROM f:fi AS INT32"},
-	{"f:rsf", "retries INT FROM f:rsf AS INT32"}, {"f:mod", "modified_time TIMESTAMP FROM f:mod AS INT64"}, {"f:typ", "content_type STRING FROM f:typ"},
-	{"f:cnt", "content BYTES FROM f:cnt"}, {"p:t", "title STRING FROM p:t"}, {"p:c", "text STRING FROM p:c"}, {"p:sig", "signature BYTES FROM p:sig"},
-	{"s:s", "score FLOAT FROM s:s AS FLOAT32"},
-}
-
-// nutchKey is a URL in the form of Nutch's keys: the host's labels reversed, a protocol that Nutch can fetch, the port
-// unless it is the default, the path.
-var nutchKey = regexp.MustCompile(`^[^:/]+:(https?|ftps?|sftp|file|smb|feed)(:[0-9]+)?(/|$)`)
-
-// nutch proposes the definition of a web table of Nutch 2, or returns nil if it is not one.
-func nutch(name string, rows []hbase.Row) *Proposal {
-	there := map[string]bool{}
-	for _, r := range rows {
-		if !nutchKey.Match(r.Key) {
-			return nil
-		}
-		for _, c := range r.Cells {
-			if !slices.Contains([]string{"p", "f", "s", "il", "ol", "h", "mtdt", "mk"}, string(c.Family)) {
-				return nil
-			}
-			there[string(c.Family)+":"+string(c.Qualifier)] = true
-		}
-	}
-	if !there["f:fi"] && !there["f:ts"] { // the injector writes both
-		return nil
-	}
-	columns := "host STRING, rest STRING"
-	for _, c := range nutchCells {
-		if there[c.cell] {
-			columns += ", " + c.definition
-		}
-	}
-	parts := []Evidence{{"REVERSE_DOMAIN(host) AS TEXT", "the host, its labels reversed"}, {"':'", "ends the host"}, {"rest AS TEXT", "protocol, port if any, path"}}
-	defs := catalog.New()
-	if defs.Load(fmt.Sprintf("CREATE EXTERNAL TABLE %s (%s) STORED IN %s ROW KEY (%s, %s, %s)", parser.QuoteName(tableName(name)), columns,
-		types.NewString(name).SQL(), parts[0].Part, parts[1].Part, parts[2].Part)) != nil {
-		return nil
-	}
-	v := &verifier{name: name, rows: rows}
-	t := defs.Tables()[0]
-	row := make([]types.Value, len(t.Columns)+2)
-	for _, r := range rows {
-		if !v.fits(t, r, row, true) || !readable(t, r) {
-			return nil
-		}
-	}
-	return &Proposal{Table: t, Fit: len(rows), Sampled: len(rows), Parts: parts,
-		Notes: []string{"a web table of Nutch 2: links, headers, markers and metadata are cells of il, ol, h, mk and mtdt, one for each name"}}
-}
-
-// readable reports whether the cells of a row fit t's columns.
-func readable(t *catalog.Table, r hbase.Row) bool {
-	for _, c := range t.Columns {
-		for _, cell := range r.Cells {
-			if c.KeyPart || string(cell.Family) != c.Family || string(cell.Qualifier) != c.Qualifier {
-				continue
-			}
-			if _, err := c.DecodeCell(cell.Value); err != nil {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // tsdbCells reports whether all cells are in family t, and are data points or OpenTSDB's other cells.

@@ -14,7 +14,7 @@ import (
 	"github.com/hql-db/hql/infer"
 )
 
-// Tables of OpenTSDB 2.4 as it wrote them, byte by byte, of Nutch 2 as its mapping and Gora say that it writes them, and tables that look like them at first.
+// Tables of OpenTSDB 2.4 as it wrote them, byte by byte, and tables that look like them at first.
 func TestKnownSystems(t *testing.T) {
 	point := func(key, qualifier, value string) hbase.Row {
 		return hbase.Row{Key: []byte(key), Cells: []hbase.Cell{{Family: []byte("t"), Qualifier: []byte(qualifier), Value: []byte(value)}}}
@@ -24,16 +24,6 @@ func TestKnownSystems(t *testing.T) {
 		return point(salt+"\x00\x00\x01\x6a\xb1"+string([]byte{0x38 + 0x0e*hour, 0x60 + 0x10*hour})+tags, "\x32\x00", "\x0c")
 	}
 	const one, other, third = "\x00\x00\x01\x00\x00\x01\x00\x00\x02\x00\x00\x02", "\x00\x00\x01\x00\x00\x07\x00\x00\x02\x00\x00\x04", "\x00\x00\x01\x00\x00\x07"
-	page := func(key string, cells ...string) hbase.Row {
-		r := hbase.Row{Key: []byte(key)}
-		for _, c := range append([]string{"f:fi=\x00\x27\x8d\x00", "f:ts=\x00\x00\x01\x3c\xd5\x57\x3a\x20", "mk:_injmrk_=y", "s:s=\x3f\x80\x00\x00"}, cells...) {
-			name, value, _ := strings.Cut(c, "=")
-			f, q, _ := strings.Cut(name, ":")
-			r.Cells = append(r.Cells, hbase.Cell{Family: []byte(f), Qualifier: []byte(q), Value: []byte(value)})
-		}
-		return r
-	}
-	crawl := []hbase.Row{page("com.foo.bar:http:8983/to/index.html?a=b", "p:t=Bar"), page("org.example.www:https/", "f:st=\x00\x00\x00\x02"), page("localhost:http/")}
 	for _, c := range []struct {
 		name string
 		rows []hbase.Row
@@ -45,13 +35,6 @@ func TestKnownSystems(t *testing.T) {
 		{"no full hour", []hbase.Row{series("", 0, one), point("\x00\x00\x01\x6a\xb1\x38\x61"+one, "\x32\x00", "\x0c")}, "!OPENTSDB"},
 		{"cells of others", []hbase.Row{series("", 0, one), point("\x00\x00\x01\x6a\xb1\x38\x60"+other, "temperature", "\x0c")}, "!OPENTSDB"},
 		{"a byte that is no salt", []hbase.Row{series("\x01", 0, one), series("\x01", 1, one), series("\x01", 1, other)}, "!OPENTSDB"},
-		{"no pages by their keys", []hbase.Row{page("ad7:click"), page("ad8:http")}, "!Nutch"},
-		{"no pages by their cells", append([]hbase.Row{page("org.example:http/", "f:st=ok")}, crawl...), "!Nutch"},
-		{"pages", crawl, "Nutch"},
-		{"pages", crawl, "ROW KEY (REVERSE_DOMAIN(host) AS TEXT, ':', rest AS TEXT)"},
-		{"pages", crawl, "fetch_time TIMESTAMP FROM f:ts AS INT64,\n    fetch_interval INT FROM f:fi AS INT32,\n    title STRING FROM p:t,\n    score FLOAT FROM s:s AS FLOAT32)"},
-		{"pages of another", append([]hbase.Row{page("com.foo:http/", "x:y=1")}, crawl...), "!Nutch"},
-		{"no pages", append([]hbase.Row{page("a1")}, crawl...), "!Nutch"},
 	} {
 		ps, err := infer.Propose("tsdb", &infer.Sampled{Rows: c.rows}, 3)
 		if err != nil {

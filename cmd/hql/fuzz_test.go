@@ -82,7 +82,7 @@ func FuzzSite(f *testing.F) {
 			t.Fatalf("%q: %v", address, err)
 		}
 		for name := range u.Query() {
-			if u.Fragment != "" || !slices.Contains([]string{"kerberos", "service", "protection", "tls", "tls_site", "meta_suffix"}, name) {
+			if u.Fragment != "" || !slices.Contains([]string{"kerberos", "service", "protection", "tls", "tls_site"}, name) {
 				t.Fatalf("%q has the parameter %s and the fragment %s", address, name, u.Fragment)
 			}
 		}

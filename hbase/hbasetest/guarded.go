@@ -71,21 +71,6 @@ func kerberized(tb testing.TB, p product) Cluster {
 	return Cluster{Quorum: r.quorum, Krb5Conf: in("krb5.conf"), Keytab: in("alice.keytab"), CCache: in("alice.ccache")}
 }
 
-// Suffixed starts an HBase whose hbase:meta has a suffix, and stops it after the test. It skips unless HQL_TEST_GUARDED
-// is set.
-func Suffixed(tb testing.TB, suffix string) (quorum string) {
-	tb.Helper()
-	if os.Getenv(guardedEnv) == "" {
-		tb.Skipf("set %s=1 to check against an HBase whose hbase:meta has a suffix", guardedEnv)
-	}
-	p := plain()
-	p.main = []string{filepath.Join(testdata(p.dir), "WithSuffix.java"), suffix}
-	r, err := start(p, false)
-	check(tb, err)
-	tb.Cleanup(r.stop)
-	return r.quorum
-}
-
 // Guarded starts an HBase that grants permissions only to the user who runs it, and stops it after the test. It takes
 // half a minute and skips unless HQL_TEST_GUARDED is set.
 func Guarded(tb testing.TB) (quorum string) {
