@@ -431,6 +431,8 @@ func TestPiecesOfNarrowJoins(t *testing.T) {
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
 	w.run(`CREATE TABLE c (id INT, name STRING) ROW KEY (id AS ORDERED INT32);
 		CREATE TABLE o (cust INT, n INT, v INT) ROW KEY (cust AS ORDERED INT32, n AS ORDERED INT32) SPLIT AT (20, 60);
+		CREATE TABLE x (n INT, cust INT) ROW KEY (n AS ORDERED INT32) SPLIT AT (100, 200);
+		INSERT INTO x SELECT n, n % 100 FROM generate_series(0, 299) AS s(n);
 		INSERT INTO c SELECT n, 'c' || n::text FROM generate_series(0, 120, 2) AS s(n);
 		INSERT INTO o SELECT n / 3, n, n FROM generate_series(0, 299) AS s(n)`)
 	for _, q := range []string{
@@ -440,6 +442,9 @@ func TestPiecesOfNarrowJoins(t *testing.T) {
 		"SELECT o.n, c.name FROM o LEFT JOIN c ON c.id BETWEEN 20 AND 24 WHERE o.cust < 80",
 		"SELECT o.n, c.name FROM c RIGHT JOIN o ON c.id = o.cust WHERE o.cust BETWEEN 10 AND 70",
 		"SELECT o.n, c.name FROM o JOIN c ON c.id = o.cust WHERE o.cust = 30",
+		"SELECT x.n, c.name FROM x JOIN c ON c.id = x.cust WHERE x.cust < 40",
+		"SELECT x.n, c.name FROM c JOIN x ON c.id = x.cust WHERE c.id < 40 AND x.n > 20",
+		"SELECT x.n, o.n, c.name FROM c JOIN x ON c.id = x.cust JOIN o ON o.cust = c.id WHERE c.id < 40",
 		"SELECT c.name, count(*), sum(o.v) FROM o JOIN c ON c.id = o.cust WHERE o.cust < 80 GROUP BY c.name",
 	} {
 		s := mustParse(t, q).(*parser.Select)

@@ -11,6 +11,7 @@ import (
 // that begins with a full scan although another order need not, or with more rows. It begins with the first of these that
 // exists:
 //
+//	for pieces, a table from which all others are looked up
 //	rows in memory that bind the key of a table
 //	a table whose key is bound
 //	a source that probably has few rows (few) and binds the key of a table
@@ -21,7 +22,18 @@ func (q *query) arrange(f *from, conds []expr.Expr, h hints) []int {
 	}
 	reach := q.reach(f, conds, h)
 	bound := func(i int, given []int) bool { return !reach(i, given).Wide() }
-	if slices.Contains(f.outer, true) || bound(0, nil) {
+	if slices.Contains(f.outer, true) {
+		return nil
+	}
+	if q.pieces {
+		for first := range f.srcs {
+			order := orderFrom(first, len(f.srcs), bound)
+			if !slices.ContainsFunc(order[1:], func(i int) bool { return !bound(i, order[:slices.Index(order, i)]) }) {
+				return order
+			}
+		}
+	}
+	if bound(0, nil) {
 		return nil
 	}
 	binding := func(i int) (k int) {
