@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf16"
 
 	"github.com/hql-db/hql/types"
@@ -224,13 +223,12 @@ type ringPlace struct {
 }
 
 // rings caches rings by their definition.
-var rings sync.Map
+var rings kept[[]ringPlace]
 
 // ringNode returns the node at or after the key's hash; after the last node comes the first.
 func ringNode(nodes []string, replicas int, key string) string {
 	id := strconv.Itoa(replicas) + "\x00" + strings.Join(nodes, "\x00")
-	cached, ok := rings.Load(id)
-	if !ok {
+	ring, _ := rings.get(id, func() ([]ringPlace, error) {
 		at := map[int32]string{}
 		for _, n := range nodes {
 			for i := range replicas {
@@ -242,9 +240,8 @@ func ringNode(nodes []string, replicas int, key string) string {
 			ring = append(ring, ringPlace{h, n})
 		}
 		slices.SortFunc(ring, func(a, b ringPlace) int { return int(int64(a.hash) - int64(b.hash)) })
-		cached, _ = rings.LoadOrStore(id, ring)
-	}
-	ring := cached.([]ringPlace)
+		return ring, nil
+	})
 	h := ringHash(key)
 	i, _ := slices.BinarySearchFunc(ring, h, func(p ringPlace, h int32) int { return int(int64(p.hash) - int64(h)) })
 	if i == len(ring) {

@@ -72,6 +72,15 @@ func (c *conn) run(ctx context.Context, p *prepared, args []any) (*answer, error
 		leave()
 		return nil, err
 	}
+	if made, ok := stmt.(*parser.Prepare); ok { // it takes memory until DEALLOCATE
+		held, err := c.hold(p.sql)
+		if err != nil {
+			c.db.Settings().Deallocate(made.Name)
+			leave()
+			return nil, errors.Join(err, rows.Close())
+		}
+		c.statements[ofSession(made.Name)] = &prepared{held: held}
+	}
 	a := &answer{columns: rows.ColumnTypes(), src: rows, leave: leave, affected: rows.RowsAffected()}
 	a.verb, a.counted = parser.CommandTag(stmt)
 	return a, nil

@@ -97,12 +97,12 @@ func unescape(s string) string {
 			b.WriteByte("\b\f\n\r\t\v"[at])
 			continue
 		}
-		base, digits, most := 8, i, 3
+		base, digits, most, valid := 8, i, 3, "01234567"
 		if s[i] == 'x' {
-			base, digits, most = 16, i+1, 2
+			base, digits, most, valid = 16, i+1, 2, "0123456789abcdefABCDEF"
 		}
 		end := digits
-		for end < len(s) && end < digits+most && isDigitOf(s[end], base) {
+		for end < len(s) && end < digits+most && strings.IndexByte(valid, s[end]) >= 0 {
 			end++
 		}
 		if end == digits {
@@ -114,13 +114,6 @@ func unescape(s string) string {
 		i = end - 1
 	}
 	return b.String()
-}
-
-func isDigitOf(c byte, base int) bool {
-	if base == 8 {
-		return c >= '0' && c <= '7'
-	}
-	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f'
 }
 
 // csv reads records, which may have line breaks in quotes.

@@ -71,10 +71,9 @@ func (d *declareCommand) run(c *conn, _ context.Context, args []any) (*answer, e
 		return nil, failure("42601", "a cursor is of a SELECT or VALUES")
 	}
 	p := c.newPortal(&prepared{whole: d.query, sql: d.query, stmt: stmt})
-	if p.held = treeSize(d.query); !c.srv.held.take(p.held) {
-		p.held = 0
+	if p.held, err = c.hold(d.query); err != nil {
 		p.close(c)
-		return nil, busy("53200", "the server has no memory for another cursor")
+		return nil, err
 	}
 	p.args, p.hold = args, d.hold
 	if d.binary {
@@ -157,19 +156,8 @@ func parseFetch(w *words) (command, error) {
 	return f, w.end()
 }
 
-// cursor finds a cursor, which may be a portal of the extended protocol.
-func (c *conn) cursor(name string) (*portal, error) {
-	if p := c.cursors[name]; p != nil {
-		return p, nil
-	}
-	if p := c.portals[name]; p != nil && name != "" {
-		return p, nil
-	}
-	return nil, failure("34000", "cursor %q does not exist", name)
-}
-
 func (f *fetchCommand) columns(c *conn) ([]hql.ColumnType, error) {
-	p, err := c.cursor(f.name)
+	p, err := c.portal("cursor", f.name)
 	if err != nil || f.verb == "MOVE" {
 		return nil, err
 	}
@@ -177,7 +165,7 @@ func (f *fetchCommand) columns(c *conn) ([]hql.ColumnType, error) {
 }
 
 func (f *fetchCommand) run(c *conn, ctx context.Context, _ []any) (*answer, error) {
-	p, err := c.cursor(f.name)
+	p, err := c.portal("cursor", f.name)
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +235,7 @@ func (cl *closeCommand) run(c *conn, _ context.Context, _ []any) (*answer, error
 		c.closePortals(c.cursors)
 		return done("CLOSE CURSOR ALL"), nil
 	}
-	p, err := c.cursor(cl.name)
+	p, err := c.portal("cursor", cl.name)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -201,7 +202,7 @@ func (c *conn) describeMessage(m *pgproto3.Describe) error {
 		}
 		return c.describe(p.columns, func(int) int16 { return 0 })
 	case 'P':
-		p, err := c.portal(m.Name)
+		p, err := c.portal("portal", m.Name)
 		if err != nil {
 			return err
 		}
@@ -239,18 +240,17 @@ func (p *portal) checkFormats() error {
 	return nil
 }
 
-func (c *conn) portal(name string) (*portal, error) {
-	if p := c.portals[name]; p != nil {
-		return p, nil
+// portal finds a portal or a cursor, as what says; either may be the other.
+func (c *conn) portal(what, name string) (*portal, error) {
+	p := cmp.Or(c.portals[name], c.cursors[name])
+	if p == nil || what == "cursor" && name == "" {
+		return nil, failure("34000", "%s %q does not exist", what, name)
 	}
-	if p := c.cursors[name]; p != nil && name != "" {
-		return p, nil
-	}
-	return nil, failure("34000", "portal %q does not exist", name)
+	return p, nil
 }
 
 func (c *conn) executeMessage(m *pgproto3.Execute) error {
-	p, err := c.portal(m.Portal)
+	p, err := c.portal("portal", m.Portal)
 	if err != nil {
 		return err
 	}

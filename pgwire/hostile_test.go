@@ -211,6 +211,23 @@ func TestWordsOfStatements(t *testing.T) {
 	}
 	ask(b, list(12_000), "53200")
 	ask(b, "SELECT '"+strings.Repeat("x", 100_000)+"' <> ''", "")
+	for range 2 { // a statement of PREPARE takes memory until DEALLOCATE
+		if err := a.Deallocate(ctx, "large"); err != nil {
+			t.Fatal(err)
+		}
+		ask(b, list(12_000), "")
+		if _, err := a.Exec(ctx, "PREPARE large AS "+list(10_000)); err != nil {
+			t.Fatal(err)
+		}
+		ask(b, list(12_000), "53200")
+		if _, err := a.Exec(ctx, "DEALLOCATE large"); err != nil {
+			t.Fatal(err)
+		}
+		ask(b, list(12_000), "")
+		if _, err := a.Prepare(ctx, "large", list(12_000)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := a.Deallocate(ctx, "large"); err != nil {
 		t.Fatal(err)
 	}

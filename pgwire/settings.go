@@ -264,8 +264,14 @@ func (d *deallocateCommand) run(c *conn, ctx context.Context, _ []any) (*answer,
 		return done(tag), nil
 	}
 	_, err := d.of.Exec(ctx)
+	if err == nil {
+		c.dropStatement(ofSession(s.Name))
+	}
 	return done(tag), err
 }
+
+// ofSession is the key in conn.statements for the memory of a statement of PREPARE: no name in a message has a zero byte.
+func ofSession(name string) string { return "\x00" + strings.ToLower(name) }
 
 // keep keeps a prepared statement under its name.
 func (c *conn) keep(name string, p *prepared) error {

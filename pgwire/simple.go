@@ -111,15 +111,24 @@ func treeSize(sql string) int64 {
 	return int64(words)*ofWord + int64(len(sql))*2 + 4096
 }
 
+// hold takes the memory of a statement.
+func (c *conn) hold(sql string) (int64, error) {
+	held := treeSize(sql)
+	if held > c.srv.held.most {
+		return 0, failure("54000", "the statement has too many words for the memory of the server").hint("several statements, or COPY, take less at a time; --memory is the limit")
+	}
+	if !c.srv.held.take(held) {
+		return 0, busy("53200", "the server has no memory to keep another statement of %d bytes", len(sql))
+	}
+	return held, nil
+}
+
 // prepare parses a statement, which begins at offset in whole. It takes the memory of the statement, which the caller
 // gives back after its end.
 func (c *conn) prepare(whole, sql string, offset int) (*prepared, error) {
-	held := treeSize(sql)
-	if held > c.srv.held.most {
-		return nil, failure("54000", "the statement has too many words for the memory of the server").hint("several statements, or COPY, take less at a time; --memory is the limit")
-	}
-	if !c.srv.held.take(held) {
-		return nil, busy("53200", "the server has no memory to read another statement of %d bytes", len(sql))
+	held, err := c.hold(sql)
+	if err != nil {
+		return nil, err
 	}
 	p, err := c.parsed(whole, sql, offset)
 	if err != nil {
