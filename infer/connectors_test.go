@@ -14,7 +14,6 @@ import (
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/infer"
 	"github.com/hql-db/hql/types"
 )
@@ -148,7 +147,7 @@ func TestHive(t *testing.T) {
 			for _, c := range columns {
 				names, typs, at = append(names, c.name), append(typs, c.typ), append(at, c.at)
 			}
-			checkWritten(t, hbasetest.Hive(t, strings.Join(names, ","), strings.Join(typs, ":"), strings.Join(at, ","), lines(columns)), c.key, columns)
+			checkWritten(t, hive(t, strings.Join(names, ","), strings.Join(typs, ":"), strings.Join(at, ","), lines(columns)), c.key, columns)
 		})
 	}
 }
@@ -193,7 +192,7 @@ func TestSparkConnector(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkWritten(t, hbasetest.Spark(t, table, string(catalog), strings.Join(ddl, ", "), lines(columns)), c.key, columns)
+			checkWritten(t, spark(t, table, string(catalog), strings.Join(ddl, ", "), lines(columns)), c.key, columns)
 		})
 	}
 }
@@ -215,7 +214,7 @@ const givenRows = 200
 
 // checkWritten holds the proposal for a table of these cells, and the rows that are read by it, against the columns that they were written from, those
 // of the key first.
-func checkWritten(t *testing.T, cells []hbasetest.Cell, key string, columns []givenColumn) {
+func checkWritten(t *testing.T, cells []cell, key string, columns []givenColumn) {
 	t.Helper()
 	ctx := context.Background()
 	db, err := hql.Open(ctx, "mem:", hql.WithFullScan(hql.FullScanAllow))
