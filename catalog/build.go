@@ -92,6 +92,14 @@ func (c *Catalog) Build(def *parser.CreateTable) (*Table, error) {
 			return nil, err
 		}
 	}
+	b.t.Layouts[0].Split = def.Split
+	for _, d := range def.Splits {
+		i := slices.IndexFunc(b.t.Layouts, func(l *Layout) bool { return l.Kind == Index && l.Name == d.Index && l.Split == nil })
+		if i < 0 {
+			return nil, parser.Errorf(d.Pos, "SPLIT INDEX %s: there is no such INDEX, or a second SPLIT of it", d.Index)
+		}
+		b.t.Layouts[i].Split = d
+	}
 	switch packed := b.t.Layouts[0].Packed != nil; {
 	case packed && b.t.Marker != "":
 		return nil, parser.Errorf(def.NamePos, "ROW_MARKER names a cell that would be read as one of %s, whose qualifiers are computed", def.Name)

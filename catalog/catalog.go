@@ -129,6 +129,7 @@ type Layout struct {
 	Sparse []*Column
 	// Building is set of an Index that CREATE INDEX has not filled yet: it is written, but not read.
 	Building bool
+	Split    *parser.SplitDef // of the new HBase table; nil: one region
 	Pos      parser.Pos
 
 	storedParts bool      // Stored has parts to compute

@@ -22,7 +22,7 @@ const maxRegions = 10_000
 // SplitKeys returns the sorted keys that split a new table of layout l. readFile reads the file of SPLIT FROM FILE,
 // which has a key on each line; sample returns the keys of the rows of a file.
 func (t *Table) SplitKeys(l *Layout, readFile func(name string) ([]byte, error), sample func(file string) ([][]byte, error)) ([][]byte, error) {
-	d := t.Split
+	d := l.Split
 	if d == nil {
 		return nil, nil
 	}

@@ -352,11 +352,9 @@ func (r *run) makePhysical(ctx context.Context, t *catalog.Table, name string) (
 			l = o
 		}
 	}
-	var splits [][]byte
-	if l == t.Layouts[0] { // SPLIT refers to the primary layout's keys
-		if splits, err = r.splitKeys(ctx, t, l); err != nil {
-			return err
-		}
+	splits, err := r.splitKeys(ctx, t, l)
+	if err != nil {
+		return err
 	}
 	var families []hbase.Family
 	for _, f := range t.Families {

@@ -262,7 +262,8 @@ type CreateTable struct {
 	StoredIn *PartList
 	Layouts  []LayoutDef
 	Split    *SplitDef
-	Options  []Option // ON MALFORMED KEY ERROR, WITH (k = v)
+	Splits   []*SplitDef // of INDEXes
+	Options  []Option    // ON MALFORMED KEY ERROR, WITH (k = v)
 	// Query is the query of CREATE TABLE ... AS. The table also gets the query's columns that Columns lacks, and the
 	// query's rows.
 	Query *Select
@@ -348,13 +349,14 @@ const (
 	SplitSampleFile                  // SPLIT INTO n BY SAMPLE OF FILE 'f'
 )
 
-// SplitDef is the SPLIT clause of a new table.
+// SplitDef is a SPLIT clause of a new table.
 type SplitDef struct {
-	Pos  Pos
-	Kind SplitKind
-	Keys []Expr // SplitAt
-	N    int
-	File string
+	Pos   Pos
+	Index string // whose HBase table is split; "": that of the rows
+	Kind  SplitKind
+	Keys  []Expr // SplitAt
+	N     int
+	File  string
 }
 
 // DropTable is DROP TABLE [IF EXISTS] t. For an EXTERNAL table it drops only the definition.

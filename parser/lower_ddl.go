@@ -203,11 +203,16 @@ func (l *lowerer) clause(out *CreateTable, c *clauseNode) error {
 		out.Families = append(out.Families, FamilyDef{Pos: pos(family), Name: name(family), Options: opts})
 		return err
 	case c.Split != nil:
-		if out.Split != nil {
-			return Errorf(at(c.Pos), "there are two SPLIT clauses")
-		}
 		d, err := l.split(c.Split, at(c.Pos))
-		out.Split = d
+		switch {
+		case err != nil:
+		case d.Index != "":
+			out.Splits = append(out.Splits, d)
+		case out.Split != nil:
+			return Errorf(at(c.Pos), "there are two SPLIT clauses")
+		default:
+			out.Split = d
+		}
 		return err
 	case c.Malformed != "":
 		out.Options = append(out.Options, Option{Pos: at(c.Pos), Key: MalformedKey, Value: &Literal{Pos: at(c.Pos), Kind: StringLiteral, Text: c.Malformed}})
@@ -231,6 +236,9 @@ func (l *lowerer) layout(n *layoutNode) (LayoutDef, error) {
 
 func (l *lowerer) split(n *splitNode, at Pos) (*SplitDef, error) {
 	out := &SplitDef{Pos: at}
+	if n.Index != nil {
+		out.Index = name(n.Index.Tok)
+	}
 	switch {
 	case n.Keys != nil:
 		out.Kind, out.Keys = SplitAt, l.exprs(n.Keys)

@@ -31,7 +31,9 @@ func (s *CreateTable) String() string {
 	for _, l := range s.Layouts {
 		p.layout(l)
 	}
-	p.split(s.Split)
+	for _, d := range append([]*SplitDef{s.Split}, s.Splits...) {
+		p.split(d)
+	}
 	p.tableOptions(s.Options)
 	if s.Query != nil {
 		p.put("\n  AS ")
@@ -197,6 +199,9 @@ func (p *printer) split(s *SplitDef) {
 		return
 	}
 	p.put("\n  SPLIT ")
+	if s.Index != "" {
+		p.put("INDEX ", QuoteName(s.Index), " ")
+	}
 	into := "INTO " + itoa(s.N) + " BY "
 	switch s.Kind {
 	case SplitAt:
