@@ -41,8 +41,8 @@ func (e *Env) byFigures(req *Request, terms []term, boxes []box, all []*candidat
 			continue
 		}
 		est.At = s.At
-		if len(req.OrderBy) > 0 && w.scan.Order == plan.NoOrder && est.Rows > 1 {
-			est.Cost += est.Rows * math.Log2(est.Rows) * 0.1 // cost of sorting
+		if len(req.OrderBy) > 0 && w.scan.Order == plan.NoOrder {
+			est.Cost += estimate.Sorting(est.Rows)
 		} else if n := req.first(); n >= 0 && n < est.Rows && !asRead.Limit.Set {
 			est.Cost *= n / est.Rows
 		}

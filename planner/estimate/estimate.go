@@ -56,6 +56,9 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 		ranges *= max(1, len(k.Stored))
 	}
 	w := work{ranges: ranges, found: float64(ranges)}
+	if len(s.Key) > 0 && len(k.Stored) == 1 {
+		w.values, w.read = buckets(s, s.Key[0])
+	}
 	if s.Access == plan.Get { // keys without a row are requested as well
 		w.gets, w.ranges, w.found = float64(len(s.Spans)), 0, looked/max(1, t.Packed)
 	}
@@ -183,24 +186,32 @@ func (r *rows) inRanges(s *plan.Scan, e, cond expr.Expr) bool {
 func denser(s *plan.Scan, e expr.Expr) float64 {
 	times, columns := 1.0, expr.Columns(e)
 	for _, p := range s.Key {
-		_, column := p.Part.Column()
-		if column || len(columns) != 1 || !slices.Equal(p.Part.Columns, columns) || p.Use != plan.Bound && p.Use != plan.Enumerated {
+		if _, column := p.Part.Column(); column || len(columns) != 1 || !slices.Equal(p.Part.Columns, columns) || p.Use != plan.Bound && p.Use != plan.Enumerated {
 			continue
 		}
-		dom, few := p.Part.Domain()
-		values, listed := dom.Values(fewValues)
-		bound := len(p.Values)
-		if p.Varied {
-			bound = len(s.Spans)
-		}
-		switch few = few && listed; {
-		case few && bound > 0:
-			times *= max(1, float64(len(values))/float64(bound))
-		case !few && p.Use == plan.Bound:
+		switch all, read := buckets(s, p); {
+		case all > 0:
+			times *= max(1, all/read)
+		case p.Use == plan.Bound:
 			return math.Inf(1)
 		}
 	}
 	return times
+}
+
+// buckets returns how many values a key part can have, and how many of them s reads; 0 if there are too many, or if they
+// are not known.
+func buckets(s *plan.Scan, p plan.PartUse) (all, read float64) {
+	dom, ok := p.Part.Domain()
+	values, listed := dom.Values(fewValues)
+	if !ok || !listed || p.Use != plan.Bound && p.Use != plan.Enumerated {
+		return 0, 0
+	}
+	these, _ := p.Values.Values(fewValues)
+	if p.Varied || len(these) == 0 { // not all are known
+		return float64(len(values)), float64(min(len(values), max(1, len(s.Spans))))
+	}
+	return float64(len(values)), float64(len(these))
 }
 
 // fewValues is the greatest number of values of a part like a bucket: rows with one of them have many values of its column.

@@ -74,7 +74,8 @@ func (r *Estimator) read(n plan.Node, all bool) (e plan.Estimate, ok bool) {
 	case *plan.Limit:
 		return r.limit(n, all)
 	case *plan.Sort:
-		if e, ok = r.read(n.Input, true); ok && n.Limit.Set {
+		e, ok = r.read(n.Input, true)
+		if e.Cost += Sorting(e.Result); ok && n.Limit.Set {
 			e.Result = min(e.Result, float64(n.Limit.Rows))
 		}
 		return e, ok
@@ -132,6 +133,9 @@ func sum(a, b plan.Estimate, result float64) plan.Estimate {
 	a.Rows, a.Bytes, a.RPCs, a.Cost, a.Result = a.Rows+b.Rows, a.Bytes+b.Bytes, a.RPCs+b.RPCs, a.Cost+b.Cost, result
 	return a
 }
+
+// Sorting returns the cost of sorting a number of rows, in microseconds.
+func Sorting(rows float64) float64 { return rows * math.Log2(max(rows, 1)) * 0.1 }
 
 func (r *Estimator) limit(n *plan.Limit, all bool) (e plan.Estimate, ok bool) {
 	if e, ok = r.read(n.Input, all && !n.Count.Set); ok && e.Result >= 0 {
