@@ -319,7 +319,7 @@ func (s *search) parsed(c *candidate) (*parser.CreateTable, error) {
 		return nil, err
 	}
 	made, def := stmt.(*parser.CreateTable), *s.table.Def
-	def.PrimaryKey, def.Split, def.Columns = nil, nil, slices.Clone(def.Columns)
+	def.PrimaryKey, def.Split, def.Splits, def.Columns = nil, nil, nil, slices.Clone(def.Columns)
 	for i := range def.Columns {
 		d := &def.Columns[i]
 		d.PrimaryKey = false

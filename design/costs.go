@@ -21,16 +21,18 @@ import (
 type trial struct {
 	*candidate
 	table   *catalog.Table
-	catalog *catalog.Catalog // with it
-	known   *stats.Table     // nil: nothing is known
-	prices  []price          // by search.reading
-	split   *parser.SplitDef // nil: none can be written
-	share   float64          // of the writes that the busiest region takes; -1: not known
-	skew    float64          // by how much the busiest regions of all layouts make a write dearer, in writes
-	bytes   float64          // of a key of the rows, in the mean
-	puts    int              // of a row, one a layout
-	reads   float64          // microseconds that the statements take, by weight
-	total   float64          // the same including the writes
+	catalog *catalog.Catalog   // with it
+	known   *stats.Table       // nil: nothing is known
+	prices  []price            // by search.reading
+	split   *parser.SplitDef   // nil: none can be written
+	splits  []*parser.SplitDef // of INDEXes
+	share   float64            // of the writes that the busiest region takes; -1: not known
+	skew    float64            // by how much the busiest regions of all layouts make a write dearer, in writes
+	bytes   float64            // of a key of the rows, in the mean
+	puts    int                // of a row, one a layout
+	reads   float64            // microseconds that the statements take, by weight
+	total   float64            // the same including the writes
+	least   float64            // total that it could have with an INDEX
 }
 
 // find returns a function that returns the statistics of a table, including the trial's.
@@ -139,6 +141,9 @@ func (s *search) try(c *candidate) *trial {
 		share, split := s.replay(t.table, l, places)
 		if i == 0 {
 			t.share, t.split, t.bytes = share, split, k.Bytes
+		} else if split != nil && l.Kind == catalog.Index {
+			split.Index = l.Name
+			t.splits = append(t.splits, split)
 		}
 		t.skew += math.Max(1, share*float64(s.Regions))
 	}
@@ -340,9 +345,9 @@ func (s *search) corrected(share float64, n int) float64 {
 func (s *search) splits(t *catalog.Table, l *catalog.Layout, past []stats.Place) ([][]byte, *parser.SplitDef) {
 	first := l.Key.Parts[0]
 	if _, column := first.Column(); !column && first.Literal == nil && first.Monotone() == 0 {
-		by := *t
+		by := *l
 		by.Split = &parser.SplitDef{Kind: parser.SplitKey, N: s.Regions}
-		if keys, err := by.SplitKeys(l, nil, nil); err == nil {
+		if keys, err := t.SplitKeys(&by, nil, nil); err == nil {
 			return keys, by.Split
 		}
 	}
@@ -397,12 +402,14 @@ func (s *search) judge(t *trial) {
 		t.reads += st.Weight * s.cost(n, p)
 		weights += st.Weight
 	}
-	put := (perPut + perKeyByte*t.bytes*t.cells()) * t.skew
-	t.total = t.reads + s.puts*put + perPart*float64(len(t.parts)+btoi(t.why != ""))*cmp.Or(weights, 1)
+	t.total = t.reads + s.puts*t.put() + perPart*float64(len(t.parts)+btoi(t.why != ""))*cmp.Or(weights, 1)
 	if t.stored != "" {
 		t.total *= manyTables
 	}
 }
+
+// put is the cost of writing a row.
+func (t *trial) put() float64 { return (perPut + perKeyByte*t.bytes*t.cells()) * t.skew }
 
 // places are those of the values of parameters for which a statement is priced: a frequent value is not the only one.
 var places = []float64{1.0 / 6, 5.0 / 6, 0.5}

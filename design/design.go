@@ -74,7 +74,9 @@ type Proposal struct {
 	Copy   string   `json:"copy,omitempty"`
 	Plans  []string `json:"explain,omitempty"` // by statement; "" for one that does not read the table
 
-	Split *parser.SplitDef `json:"-"` // of the regions that the figures are for; nil: none can be written
+	// Split and Splits are of the regions that the figures are for, those of INDEXes in Splits; nil: none can be written.
+	Split  *parser.SplitDef   `json:"-"`
+	Splits []*parser.SplitDef `json:"-"`
 }
 
 // designer designs the tables of a workload.
@@ -90,6 +92,7 @@ const (
 	maxOrders  = 64
 	keptOrders = 8
 	maxIndexes = 3
+	maxIndexed = 8 // layouts for which they are tried
 	proposals  = 3
 	worthwhile = 0.7
 	longKey    = 64 // bytes, from which on a shorter key is a reason by itself
@@ -144,7 +147,8 @@ type search struct {
 	newest   bool              // the newest rows are wanted first
 	day      bool              // write writes times of the day,
 	hashed   []*catalog.Column // and hashes in place of these
-	reading  []int             // statements that read the table
+	reading  []int             // statements that read the table,
+	cheapest []float64         // and the least cost of each
 	puts     float64           // rows written for the sum of the weights
 	today    *trial
 	tried    int
@@ -184,10 +188,9 @@ func (d *designer) table(t *catalog.Table) (*Table, error) {
 	if d.Rows == 0 && len(s.rows) > 0 && out.Rows < fewRows {
 		out.Notes = append(out.Notes, fmt.Sprintf("reads cost what they do with the %s of today: --rows says how many there will be", words.Count(int(out.Rows), "row")))
 	}
-	slices.SortStableFunc(all, func(a, b *trial) int { return btoi(s.worthwhile(b)) - btoi(s.worthwhile(a)) })
-	best := all[:min(len(all), proposals)]
-	if out.Fine = !slices.ContainsFunc(best, s.worthwhile); out.Fine {
-		best = nil
+	best := slices.DeleteFunc(all, func(t *trial) bool { return !s.worthwhile(t) })
+	best = best[:min(len(best), proposals)]
+	if out.Fine = len(best) == 0; out.Fine {
 		if s.today.share > max(0.5, 3*out.Even) {
 			out.Notes = append(out.Notes, fmt.Sprintf("one region takes %s of the writes: if they are many for each read, another key pays; --writes says how many they are", percent(s.today.share)))
 		}
@@ -307,20 +310,44 @@ func (s *search) run() ([]*trial, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *trial) int { return cmp.Compare(a.total, b.total) })
-	all = append([]*trial{s.today}, undominated(all)...)
-	for i, t := range all[:min(len(all), proposals+2)] {
-		t, err := s.indexed(t, try)
+	all = append(all, s.today)
+	s.least(all)
+	slices.SortStableFunc(all, func(a, b *trial) int { return cmp.Or(cmp.Compare(a.least, b.least), cmp.Compare(a.total, b.total)) })
+	best := slices.MinFunc(all, func(a, b *trial) int { return cmp.Compare(a.total, b.total) })
+	for i, t := range all {
+		if i >= maxIndexed && t != s.today || t.least >= best.total {
+			continue // no INDEX makes it better
+		}
+		with, err := s.indexed(t, try)
 		if err != nil {
 			return nil, err
 		}
-		all[i] = t
+		if all[i] = with; with.total < best.total {
+			best = with
+		}
 	}
-	if withIndex := all[0]; withIndex == s.today {
-		all = all[1:]
-	}
+	all = slices.DeleteFunc(all, func(t *trial) bool { return t == s.today })
 	slices.SortStableFunc(all, func(a, b *trial) int { return cmp.Compare(a.total, b.total) })
 	return undominated(all), nil
+}
+
+// least sets the least costs that the layouts could have with an INDEX: each statement costs as little as under any of
+// them that serves it, and there is one more Put.
+func (s *search) least(all []*trial) {
+	s.cheapest = make([]float64, len(s.reading))
+	for _, t := range all {
+		for n, p := range t.prices {
+			if cost := s.cost(n, p); len(p.misses) == 0 && (s.cheapest[n] == 0 || cost < s.cheapest[n]) {
+				s.cheapest[n] = cost
+			}
+		}
+	}
+	for _, t := range all {
+		t.least = t.total - t.reads + s.puts*t.put()/t.skew
+		for n, i := range s.reading {
+			t.least += s.stmts[i].Weight * s.cheapest[n]
+		}
+	}
 }
 
 // trier returns a function that tries and judges a candidate. It returns nil for one that was tried before or is invalid.
@@ -366,7 +393,7 @@ func (s *search) indexed(t *trial, try func(candidate) (*trial, error)) (*trial,
 	for len(t.indexes) < maxIndexes {
 		best := t
 		for n, i := range s.reading {
-			if len(t.prices[n].misses) == 0 {
+			if len(t.prices[n].misses) == 0 && worthwhile*s.cost(n, t.prices[n]) <= s.cheapest[n] {
 				continue
 			}
 			for _, need := range s.stmts[i].needs {

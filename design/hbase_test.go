@@ -147,7 +147,7 @@ func (w *world) measure(table, workload string, p *design.Proposal) (m measured)
 	if p.Today { // split as the others are
 		t, _ := w.db.Catalog().Table(table)
 		def := *t.Def
-		def.Name, def.Split = name, p.Split
+		def.Name, def.Split, def.Splits = name, p.Split, p.Splits
 		create = strings.ReplaceAll(def.String(), table+"_'", name+"_'")
 	}
 	w.exec(strings.TrimSuffix(create, ";"))

@@ -16,7 +16,7 @@ import (
 // proposal describes a trial; whole includes plans.
 func (s *search) proposal(t *trial, whole bool) Proposal {
 	out := Proposal{Today: t == s.today, Key: t.key(), Why: t.why, Of: len(s.reading), Rows: -1, Calls: -1, Micros: -1, Share: t.share, Bytes: t.bytes,
-		Puts: t.puts, Cost: t.total, Split: t.split}
+		Puts: t.puts, Cost: t.total, Split: t.split, Splits: t.splits}
 	for i, x := range t.indexes {
 		bytes := ""
 		if k := t.known.Key(t.table.Layouts[len(t.table.Layouts)-len(t.indexes)+i].Name); k != nil {
@@ -73,7 +73,7 @@ func (s *search) statements(t *trial) (create, fill string) {
 			def.Layouts[i].StoredIn = nil
 		}
 	}
-	def.Split = t.split
+	def.Split, def.Splits = t.split, t.splits
 	return def.String() + ";", fmt.Sprintf("INSERT INTO %s SELECT * FROM %s ALLOW FULL SCAN;", parser.QuoteName(def.Name), parser.QuoteName(s.table.Name))
 }
 
