@@ -47,7 +47,7 @@ func (s *search) orders() (out []candidate) {
 	for _, a := range s.needs {
 		for _, b := range s.needs {
 			both := slices.DeleteFunc(slices.Clone(a.equal), func(c *catalog.Column) bool { return !slices.Contains(b.equal, c) })
-			for _, lead := range leads(a) {
+			for _, lead := range keyBeginnings(a) {
 				add(append(slices.Clone(both), lead...))
 			}
 			add(append(slices.Clone(both), b.equal...))
@@ -62,8 +62,8 @@ func (s *search) orders() (out []candidate) {
 	return out
 }
 
-// leads returns the orders in which a key may begin for n: its equalities, followed by one range or by the order.
-func leads(n need) (out [][]*catalog.Column) {
+// keyBeginnings returns the orders in which a key may begin for n: its equalities, followed by one range or by the order.
+func keyBeginnings(n need) (out [][]*catalog.Column) {
 	for _, r := range n.ranges {
 		if !slices.Contains(n.equal, r) {
 			out = append(out, append(slices.Clone(n.equal), r))

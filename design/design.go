@@ -451,7 +451,7 @@ func (s *search) indexesFor(t *trial, n need) (out []string) {
 			out = append(out, fmt.Sprintf("INDEX %s (%s)", parser.QuoteName(name), strings.Join(parts, ", ")))
 		}
 	}
-	for _, lead := range leads(n) {
+	for _, lead := range keyBeginnings(n) {
 		add(lead, nil, "")
 	}
 	for _, c := range n.suffix {

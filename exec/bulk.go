@@ -56,8 +56,8 @@ func (b *bulk) add(ctx context.Context, p write.Row) error {
 	return b.begin(ctx)
 }
 
-// begin begins to write the pending rows. If too many batches are being written, it waits for the first of them; it does
-// not wait for its own.
+// begin starts to write the pending rows in the background. If too many batches are being written, it first waits for the
+// oldest of them.
 func (b *bulk) begin(ctx context.Context) error {
 	rows := b.pending
 	b.pending, b.size = nil, 0

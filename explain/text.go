@@ -131,7 +131,7 @@ func planVerdict(p *plan.Plan) Line {
 	return Line{{Miss, "MISSES the rowkey prefix"}, textf(" of %s%s", strings.Join(names, ", "), of(len(scans), fmt.Sprintf("%d of ", len(missed))))}
 }
 
-// of returns the number of reads that a sentence refers to, or "" for a single read.
+// of returns the end of a sentence about some of several reads, such as "(1 of 3 reads)"; "" for a single read.
 func of(reads int, prefix string) string {
 	if reads == 1 {
 		return ""

@@ -11,8 +11,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// leads returns the ways to read the first bytes as a salt, a bucket or the prefix of a hash.
-func (s *search) leads(at []int) []option {
+// spreads returns the ways to read the first bytes as a salt, a bucket or the prefix of a hash.
+func (s *search) spreads(at []int) []option {
 	var out []option
 	if bs, _, ok := s.slice(at, 36); ok && !slices.ContainsFunc(bs, func(b []byte) bool { return !isUUID(b) }) {
 		return nil // the digits of a UUID are not a salt

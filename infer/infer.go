@@ -118,7 +118,7 @@ func (s *search) start() []int { return make([]int, len(s.keys)) }
 // parses returns the ways to read whole keys, the cheapest first.
 func (s *search) parses() []parse {
 	out := slices.Clone(s.parse(s.start()))
-	for _, lead := range s.leads(s.start()) {
+	for _, lead := range s.spreads(s.start()) {
 		for _, tail := range slices.Concat(s.parse(lead.next), s.whole(lead.next)) {
 			out = append(out, tail.after(lead))
 		}
@@ -128,7 +128,7 @@ func (s *search) parses() []parse {
 		if n := len(o.segs); n >= len(best) || o.segs[0].part != best[0].part || best[n-1].part != o.segs[n-1].part {
 			continue
 		}
-		for _, lead := range s.leads(o.next) {
+		for _, lead := range s.spreads(o.next) {
 			if lead.segs[0].part != "" {
 				continue // behind a part, it is a column rather than a salt
 			}
@@ -239,8 +239,8 @@ func withoutTwins(sorted []*Proposal) []*Proposal {
 	return out
 }
 
-// sharesColumns reports whether the keys of both proposals have the same columns, of the same types, and whether
-// better's are some of p's.
+// sharesColumns compares the columns in the keys of two proposals by name and type. same reports that they are equal,
+// subset that p has all of better's.
 func (p *Proposal) sharesColumns(better *Proposal) (same, subset bool) {
 	n := 0
 	for _, c := range better.Table.Columns {

@@ -77,7 +77,7 @@ func (c *conn) knows(secret []byte) bool {
 	return len(own) > 0 && subtle.ConstantTimeCompare(own, secret) == 1
 }
 
-// serve speaks with the client until one of both ends the connection.
+// serve answers the client until the client or the server ends the connection.
 func (c *conn) serve(full bool) {
 	defer c.close()
 	defer func() {

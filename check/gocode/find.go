@@ -133,7 +133,7 @@ func (f *finder) line(pos token.Pos, further int) token.Position {
 	return token.Position{Filename: p.Filename, Line: p.Line + further}
 }
 
-// noted reports whether lines has one of the lines of a node.
+// noted reports whether one of the lines from from to to, on which a node stands, is in lines.
 func (f *finder) noted(lines map[token.Position]bool, from, to token.Pos) bool {
 	last := f.line(to, 0)
 	for l := f.line(from, 0); l.Line <= last.Line; l.Line++ {

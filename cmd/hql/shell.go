@@ -84,7 +84,7 @@ func (s *session) feed(ctx context.Context, text string, inFile bool) int {
 	return exitOK
 }
 
-// goOn makes a failure in a file one that does not end it, where that is asked for.
+// goOn returns the code with which a file goes on after a failure, if --keep-going or ON_ERROR_STOP=off asks for that.
 func (s *session) goOn(code int, inFile bool) int {
 	if !s.conf.keepGoing || !inFile || code != exitFailed && code != exitGuard {
 		return code

@@ -250,7 +250,7 @@ func (s store) pair(keyFile string) (tls.Certificate, error) {
 func checked(file string, key any, stored [][]byte) (tls.Certificate, error) {
 	signer, ok := key.(crypto.Signer)
 	if !ok || len(stored) == 0 {
-		return tls.Certificate{}, fmt.Errorf("%s has no key that signs, with a certificate", file)
+		return tls.Certificate{}, fmt.Errorf("%s has no private key with a certificate: give a store, or tls_cert and tls_key, that hold both", file)
 	}
 	var others []*x509.Certificate
 	for _, b := range stored {
