@@ -34,7 +34,8 @@ type Part struct {
 	every               types.Set // see Domain; nil: not known
 	slope               int       // see Monotone
 	injective           bool      // see Injective
-	lookup              bool      // see UsesLookup
+	inverse             *expr.Inverse
+	lookup              bool // see UsesLookup
 }
 
 // Column returns the column of a part that is a plain column.
@@ -140,6 +141,9 @@ func (p *Part) Box(in func(col int) types.Set) (types.Set, bool) { return expr.B
 //	LEFT(uid, 2), out = 'a7'                                ['a7', 'a8')
 //	CRC32(uid) % 8, out = 3, within = {'x', 'y'}            those of x and y that are in bucket 3, or not ok
 func (p *Part) Preimage(out, within types.Set) (types.Set, bool) {
+	if p.inverse != nil && within.IsAll() {
+		return p.inverse.Of(out)
+	}
 	return expr.Preimage(p.Expr, p.column(), out, within)
 }
 
@@ -262,6 +266,7 @@ func (p *Part) know() {
 	if len(p.Columns) == 1 {
 		p.slope, _ = expr.Monotone(p.Expr, p.Columns[0], p.stored())
 		p.injective = expr.Injective(p.Expr, p.Columns[0], p.stored())
+		p.inverse = expr.NewInverse(p.Expr, p.Columns[0])
 	}
 	var ok bool
 	if p.every, ok = expr.Domain(p.Expr); ok {

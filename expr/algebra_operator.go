@@ -56,20 +56,7 @@ func sumPieces(sign int) func(*Call, types.Interval) []Piece {
 
 // addAlgebra returns the algebra of x + c, c + x (sign +1), x - c and c - x (sign -1).
 func addAlgebra(sign int64) *Algebra {
-	a := stairsAlgebra(AnyArg, sumPieces(int(sign)), func(c *Call) (s stairs, ok bool) {
-		if s.add, ok = c.constInt(1); ok {
-			s.add = -s.add * -sign
-			ok = s.add != math.MinInt64 || sign > 0
-		} else {
-			s.add, ok = c.constInt(0)
-			s.falls = sign < 0
-		}
-		if c.Typ == types.Date {
-			s.in = allDates
-		}
-		return s, ok && (onIntegers(c) || c.Typ == types.Date && c.Args[0].Type() == types.Date)
-	})
-	a.Side = func(c *Call, i int, out, other types.Set) (types.Set, bool) {
+	return &Algebra{Arg: AnyArg, Pieces: sumPieces(int(sign)), Side: func(c *Call, i int, out, other types.Set) (types.Set, bool) {
 		if !onIntegers(c) || len(out) == 0 || len(other) == 0 {
 			return nil, false
 		}
@@ -90,8 +77,7 @@ func addAlgebra(sign int64) *Algebra {
 			return nil, true
 		}
 		return types.SetOf(y.interval(c.Args[i].Type())), true
-	}
-	return a
+	}}
 }
 
 // onIntegers reports whether c computes an integer of two integers.
@@ -428,19 +414,12 @@ func scalePieces(k types.Value, falls bool) []Piece {
 }
 
 // divideAlgebra is the algebra of x / c, c / x and x / x.
-var divideAlgebra = func() *Algebra {
-	a := stairsAlgebra(AnyArg, quotientPieces, func(c *Call) (stairs, bool) {
-		k, ok := c.constInt(1)
-		return stairs{run: k, cut: true}, ok && k > 0 && c.Typ == types.BigInt
-	})
-	a.Noise = func(c *Call) (float64, float64) {
-		if k, at, _ := c.constant(); c.Typ == types.Decimal && (at == 0 || k.IsNull() || !c.Args[0].Type().IsInteger()) { // it is rounded depending on its size
-			return 1e-12, 0
-		}
-		return 0, 0
+var divideAlgebra = &Algebra{Arg: AnyArg, Pieces: quotientPieces, Noise: func(c *Call) (float64, float64) {
+	if k, at, _ := c.constant(); c.Typ == types.Decimal && (at == 0 || k.IsNull() || !c.Args[0].Type().IsInteger()) { // it is rounded depending on its size
+		return 1e-12, 0
 	}
-	return a
-}()
+	return 0, 0
+}}
 
 func mulClamp(a, b int64) int64 {
 	c, err := intOp("*", a, b)

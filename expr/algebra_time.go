@@ -113,7 +113,9 @@ func fromWall(wall types.Set, loc *time.Location) types.Set {
 				default: // package time reports a change on the last day of leap years; clocks do not change then
 					until = min(to, t+types.MillisPerDay-1)
 				}
-				if there, ok := (stairs{add: offset(t, loc)}).apart(s); ok && there.lo <= until && there.hi >= t {
+				off := offset(t, loc)
+				there := span{subClamp(s.lo, off), subClamp(s.hi, off)}
+				if addClamp(there.lo, off) <= s.hi && addClamp(there.hi, off) >= s.lo && there.lo <= until && there.hi >= t {
 					out = append(out, span{max(t, there.lo), min(until, there.hi)}.interval(types.Timestamp))
 				}
 				if until == to {
@@ -203,10 +205,7 @@ func (c *Call) width() (int64, bool) {
 	return w, err == nil
 }
 
-var binAlgebra = stairsAlgebra(1, allPieces(rises), func(c *Call) (stairs, bool) {
-	w, ok := c.width()
-	return stairs{run: w, rise: w}, ok && timestampArg(c)
-})
+var binAlgebra = &Algebra{Arg: 1, Pieces: allPieces(rises)}
 
 // maxCivil bounds the milliseconds that are converted to years, months and days: about 270,000 years in both directions.
 const maxCivil = 8_640_000_000_000_000

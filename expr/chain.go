@@ -196,10 +196,41 @@ func (c *chain) preimage(out, within types.Set) (s types.Set, exact, ok bool) {
 	for n := range c.links {
 		c.extend(n)
 	}
+	return c.solve(out, within)
+}
+
+// Inverse inverts an expression of one column as Preimage does, for all values of the column, but faster. It may be shared.
+type Inverse struct{ chain chain }
+
+// NewInverse returns the Inverse of e, an expression of column col; nil if it is unknown.
+func NewInverse(e Expr, col int) *Inverse {
+	c, inner, ok := newChain(e, func(x Expr) bool { _, is := x.(*Column); return is })
+	if !ok || slices.ContainsFunc(c.links, func(l link) bool { call, is := l.e.(*Call); return is && call.Func.Key.Inverse != nil || l.noisy() }) {
+		return nil
+	}
+	if of, is := inner.(*Column); !is || of.Index != col || !c.through(types.All()) || len(c.runs) == 0 {
+		return nil
+	}
+	return &Inverse{*c}
+}
+
+// Of returns the values of the column for which the expression is in out.
+func (i *Inverse) Of(out types.Set) (types.Set, bool) {
+	c := i.chain
+	c.links, c.rest = slices.Clone(c.links), slices.Clip(c.rest)
+	for n := range c.links {
+		c.links[n].args = slices.Clone(c.links[n].args)
+	}
+	pre, _, ok := c.solve(out, types.All())
+	return pre, ok
+}
+
+// solve is preimage after the runs have been made.
+func (c *chain) solve(out, within types.Set) (s types.Set, exact, ok bool) {
 	if len(c.runs) == 0 {
 		return nil, false, false // nothing is known, or every evaluation fails: then evaluating the expression reports the error
 	}
-	var found []stretch
+	found := make([]stretch, 0, len(out))
 	top := &c.links[len(c.links)-1]
 	if of, _ := top.noise(); of > 0.1 {
 		return nil, false, false
@@ -505,12 +536,10 @@ func (c *chain) where(n int, r run, iv types.Interval) (stretch, bool) {
 		return at(v)
 	}
 	lo, hi := r.lo, r.hi
-	from, to := at(r.from), at(r.to)
-	if from > 0 || to < 0 {
-		return stretch{}, false
-	}
 	if x, step, ok := c.guess(n, r, iv); ok && eval(x) == 0 {
-		lo, hi = x, x
+		if lo, hi = x, x; iv.IsPoint() && !r.loose {
+			return stretch{lo, hi}, true
+		}
 		for ; lo > r.lo && eval(lo) == 0 || hi < r.hi && eval(hi) == 0; step = mulClamp(2, step) { // the ends are usually near the guess
 			if lo, hi = subClamp(x, step), addClamp(x, step); step == math.MaxInt64 {
 				lo, hi = r.lo, r.hi
@@ -524,6 +553,10 @@ func (c *chain) where(n int, r run, iv types.Interval) (stretch, bool) {
 			hi = last(x, hi, func(x int64) bool { return eval(x) <= 0 })
 		}
 		return stretch{lo, hi}, true
+	}
+	from, to := at(r.from), at(r.to)
+	if from > 0 || to < 0 {
+		return stretch{}, false
 	}
 	for from < 0 && to > 0 { // until a value inside is found, or the two meet
 		if uint64(hi)-uint64(lo) <= 1 {
@@ -602,7 +635,7 @@ func (s stretch) without(others []stretch) (left []stretch) {
 // set returns the values in any of ss.
 func (c *chain) set(ss []stretch) types.Set {
 	slices.SortFunc(ss, func(a, b stretch) int { return cmp.Compare(a.lo, b.lo) })
-	var ivs []types.Interval
+	ivs := make([]types.Interval, 0, len(ss))
 	for i := 0; i < len(ss); {
 		s := ss[i]
 		for i++; i < len(ss) && (s.hi == math.MaxInt64 || ss[i].lo <= s.hi+1); i++ {

@@ -13,12 +13,12 @@ import (
 var timeFunctions = []Function{
 	{Name: "DATE", Group: "time", Signature: "date(timestamp) date", Doc: "The day, in UTC.", MinArgs: 1, MaxArgs: 1, Result: returns(types.Date, func(t types.Type) bool { return isMoment(t) || t.IsText() }),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) { return types.Cast(a[0], types.Date, nil) },
-		Key: stairsAlgebra(0, func(c *Call, _ types.Interval) []Piece {
+		Key: &Algebra{Pieces: func(c *Call, _ types.Interval) []Piece {
 			if c.Args[0].Type().IsText() {
 				return nil
 			}
 			return rises
-		}, func(c *Call) (stairs, bool) { return stairs{run: types.MillisPerDay, in: allDates}, timestampArg(c) })},
+		}}},
 	{Name: "MILLIS_OF_DAY", Group: "time", Signature: "millis_of_day(timestamp) bigint", Doc: "Milliseconds since midnight UTC: 0 to 86399999.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isMoment), Eval: ofDay(1), Key: ofDayAlgebra(1)},
 	{Name: "SECOND_OF_DAY", Group: "time", Signature: "second_of_day(timestamp) bigint", Doc: "Seconds since midnight UTC.", MinArgs: 1, MaxArgs: 1,

@@ -166,22 +166,10 @@ const maxSteps = 64
 //	DATE(t) AS TEXT('yyyyMMdd'), u AS TEXT, t in May                  a range of days
 //	DATE(t) AS TEXT('yyyyMMdd'), u AS TEXT, t in May and u = 'a'      31 days, each with u
 func (w *spanBuilder) pays(br path, i int) bool {
-	for j, p := range w.layout.Key.Parts[i+1:] {
-		if p.Literal != nil {
-			continue
+	for j := i + 1; j < len(w.layout.Key.Parts); j++ {
+		if w.layout.Key.Parts[j].Literal == nil {
+			return w.constrains(&br, j)
 		}
-		if br.isNull(p) {
-			return true
-		}
-		if of := w.partOf(i + 1 + j); of >= 0 && !br.sets.setOf(of).IsAll() {
-			return true
-		}
-		for _, col := range p.Columns {
-			if br.sets.setOf(col).IsAll() {
-				return false
-			}
-		}
-		return len(p.Columns) > 0
 	}
 	return false
 }

@@ -314,31 +314,32 @@ func (w *spanBuilder) take(br *path, p *catalog.Part, v types.Value) (path, bool
 			nb.prove(col, pt)
 			return nb, true
 		}
-		if _, one := nb.sets.single(col); one && p.Monotone() == 0 && !p.Injective() {
-			return nb, true // v was computed from the column and adds no fact
+		if x, one := nb.sets.single(col); one { // v was computed from it
+			if p.Injective() && !p.UsesLookup() { // a dictionary may change
+				nb.prove(col, types.Points(x))
+			}
+			return nb, true
 		}
-		if pre, ok := preimageOf(p, pt, nb.sets.setOf(col)); ok {
+		if pre, ok := p.Preimage(pt, types.All()); ok && p.Injective() { // intersecting afterwards avoids quadratic time for a long list
+			set := pre.Intersect(nb.sets.setOf(col))
+			if set.IsEmpty() {
+				return path{}, false
+			}
+			nb.fix(col, set)
+			nb.prove(col, pre)
+			return nb, true
+		}
+		if pre, ok := p.Preimage(pt, nb.sets.setOf(col)); ok {
 			if pre.IsEmpty() {
 				return path{}, false
 			}
 			nb.fix(col, together(pre, nb.sets.setOf(col)))
 		}
-		if pre, ok := preimageOf(p, pt, nb.proven.setOf(col)); ok {
+		if pre, ok := p.Preimage(pt, nb.proven.setOf(col)); ok {
 			nb.prove(col, pre)
 		}
 	}
 	return nb, true
-}
-
-// preimageOf returns the values of p's column in within for which p's value is in out, a point. If p is injective, the
-// preimage does not depend on within. Intersecting afterwards avoids quadratic time for a long list of values.
-func preimageOf(p *catalog.Part, out, within types.Set) (types.Set, bool) {
-	if p.Injective() {
-		if pre, ok := p.Preimage(out, types.All()); ok {
-			return pre.Intersect(within), true
-		}
-	}
-	return p.Preimage(out, within)
 }
 
 // fewPieces is the number of intervals of a column's set that are worth a span each when a key part has one value.
