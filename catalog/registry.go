@@ -53,26 +53,24 @@ func (c *Catalog) Load(src string) error {
 
 // Add adds a table under a new name.
 func (c *Catalog) Add(t *Table) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := c.taken(t.Name, t.Def.NamePos); err != nil {
-		return err
-	}
-	c.tables[strings.ToLower(t.Name)] = t
-	return nil
+	return c.add(t.Name, t.Def.NamePos, func(name string) { c.tables[name] = t })
 }
 
-// Replace adds a table and removes the one with the same name, if any.
-func (c *Catalog) Replace(t *Table) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.views, strings.ToLower(t.Name))
-	delete(c.broken, strings.ToLower(t.Name))
-	c.tables[strings.ToLower(t.Name)] = t
+// Replace adds a table and removes the table or view with the same name, if any.
+func (c *Catalog) Replace(t *Table) { c.replace(t.Name, func(name string) { c.tables[name] = t }) }
+
+// addView adds a view under a new name.
+func (c *Catalog) addView(v *View) error {
+	return c.add(v.Name, v.Def.NamePos, func(name string) { c.views[name] = v })
 }
 
-// taken returns an error if a table or view has the name. The caller holds the lock.
-func (c *Catalog) taken(name string, at parser.Pos) error {
+// ReplaceView adds a view and removes the table or view with the same name, if any.
+func (c *Catalog) ReplaceView(v *View) { c.replace(v.Name, func(name string) { c.views[name] = v }) }
+
+// add calls put with the lower-case name, unless a table or view has it.
+func (c *Catalog) add(name string, at parser.Pos, put func(name string)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	name = strings.ToLower(name)
 	if t := c.tables[name]; t != nil {
 		return parser.Errorf(at, "table %q already exists", t.Name)
@@ -80,27 +78,21 @@ func (c *Catalog) taken(name string, at parser.Pos) error {
 	if v := c.views[name]; v != nil {
 		return parser.Errorf(at, "view %q already exists", v.Name)
 	}
+	put(name)
 	return nil
 }
 
-// addView adds a view under a new name.
-func (c *Catalog) addView(v *View) error {
+// replace removes what has the name and calls put with the lower-case name.
+func (c *Catalog) replace(name string, put func(name string)) (known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.taken(v.Name, v.Def.NamePos); err != nil {
-		return err
-	}
-	c.views[strings.ToLower(v.Name)] = v
-	return nil
-}
-
-// ReplaceView adds a view and removes the table or view with the same name, if any.
-func (c *Catalog) ReplaceView(v *View) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.tables, strings.ToLower(v.Name))
-	delete(c.broken, strings.ToLower(v.Name))
-	c.views[strings.ToLower(v.Name)] = v
+	name = strings.ToLower(name)
+	known = c.tables[name] != nil || c.views[name] != nil
+	delete(c.tables, name)
+	delete(c.views, name)
+	delete(c.broken, name)
+	put(name)
+	return known
 }
 
 // View finds a view; the case of letters does not matter.
@@ -121,27 +113,17 @@ func (c *Catalog) Views() []*View {
 }
 
 // Drop removes a table or view and reports whether it existed.
-func (c *Catalog) Drop(name string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	name = strings.ToLower(name)
-	known := c.tables[name] != nil || c.views[name] != nil
-	delete(c.tables, name)
-	delete(c.views, name)
-	delete(c.broken, name)
-	return known
-}
+func (c *Catalog) Drop(name string) bool { return c.replace(name, func(string) {}) }
 
 // Break removes a table or view whose stored definition cannot be used. Statements that name it fail with the reason
 // why.
 func (c *Catalog) Break(name string, why error) {
-	c.Drop(name)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.broken == nil {
-		c.broken = map[string]error{}
-	}
-	c.broken[strings.ToLower(name)] = why
+	c.replace(name, func(name string) {
+		if c.broken == nil {
+			c.broken = map[string]error{}
+		}
+		c.broken[name] = why
+	})
 }
 
 // Table finds a table; the case of letters does not matter.

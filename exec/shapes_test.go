@@ -14,7 +14,7 @@ import (
 // of a plan that moves nothing and reads all of each table. The commands are
 //
 //	run            statements
-//	shape most=n   a query that reads n rows at most, and with gets=m sends m Gets at most
+//	shape most=n   a query that reads n rows at most, and with gets=m sends m Gets at most, with scans=m m scans
 //	explain        the plan of a query
 func TestShapes(t *testing.T) {
 	t.Parallel()
@@ -50,17 +50,18 @@ func checkShapes(t *testing.T, path string, c hbase.Client, compare bool) *world
 		case "explain":
 			return planned.run("EXPLAIN "+d.Input) + "\n"
 		case "shape":
-			most, gets := int64(0), int64(1<<62)
+			most, gets, scans := int64(0), int64(1<<62), int64(1<<62)
 			d.ScanArgs(t, "most", &most)
 			d.MaybeScanArgs(t, "gets", &gets)
+			d.MaybeScanArgs(t, "scans", &scans)
 			got, s := planned.rowsAndStats(d.Input)
 			if compare {
 				if want := sorted(naive.run(d.Input)); got != want {
 					d.Fatalf(t, "%s\ngives %q\n want %q", d.Input, got, want)
 				}
 			}
-			if s.RowsRead > most || s.Gets > gets {
-				t.Errorf("%s: %s\nreads %d rows, and may read %d; sends %d Gets", d.Pos, d.Input, s.RowsRead, most, s.Gets)
+			if s.RowsRead > most || s.Gets > gets || s.Scans > scans {
+				t.Errorf("%s: %s\nreads %d rows, and may read %d; sends %d Gets and %d scans", d.Pos, d.Input, s.RowsRead, most, s.Gets, s.Scans)
 			}
 			return got + "\n"
 		}

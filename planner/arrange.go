@@ -41,14 +41,6 @@ func (q *query) arrange(f *from, conds []expr.Expr, h hints) []int {
 			return s.table != nil && s != f.srcs[i] && bound(slices.Index(f.srcs, s), []int{i})
 		})
 	}
-	begin := func(with func(i int, s *source) bool) int {
-		for i, s := range f.srcs {
-			if with(i, s) {
-				return i
-			}
-		}
-		return -1
-	}
 	for _, with := range []func(i int, s *source) bool{
 		func(i int, s *source) bool {
 			_, atHand := s.node.(*plan.Values)
@@ -64,10 +56,10 @@ func (q *query) arrange(f *from, conds []expr.Expr, h hints) []int {
 		},
 		func(i int, _ *source) bool { return !q.env.Options.NoRules && binding(i) >= 0 },
 	} {
-		if i := begin(with); i >= 0 {
-			if i == 0 {
-				return nil
-			}
+		switch i := slices.IndexFunc(f.srcs, func(s *source) bool { return with(slices.Index(f.srcs, s), s) }); {
+		case i == 0:
+			return nil
+		case i > 0:
 			return orderFrom(i, len(f.srcs), bound)
 		}
 	}

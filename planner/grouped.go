@@ -10,65 +10,12 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// grouped lets sub, the query s for each row of srcs, be answered for many rows at once, if no key is bound by the values of a row, of which
-// outer are the columns, and only equalities tie s to them:
+// grouped lets sub, the query s for each row of srcs, be answered for many rows at once, if only equalities tie s to the values of a row, of
+// which outer are the columns:
 //
 //	(SELECT sum(qty) FROM item i WHERE i.prod = p.id)    SELECT i.prod, sum(qty) FROM item i GROUP BY i.prod
 //	EXISTS (SELECT 1 FROM item i WHERE i.prod = p.id)    SELECT DISTINCT i.prod FROM item i
 func (q *query) grouped(sub *plan.Subplan, srcs []*source, s *parser.Select, kind expr.SubqueryKind, outer []expr.Expr) {
-	if slices.ContainsFunc(sub.Sample.Reads(), func(s *plan.Scan) bool { return s.Access.Wide() }) {
-		q.groups(sub, srcs, s, kind, outer)
-	}
-}
-
-// latest replaces c, the equality of a column and the least or greatest value of a query for each row, by an IN of a query with the values
-// of all rows, if that binds a key and the conditions around do not. of is the query for each row.
-//
-//	ts = (SELECT max(ts) FROM m y WHERE y.host = x.host)      (host, ts) IN (SELECT y.host, max(ts) FROM m y GROUP BY y.host)
-func (q *query) latest(f *from, conds []expr.Expr, c expr.Expr) (of *expr.Subquery, in []expr.Expr, err error) {
-	e, ok := c.(*expr.Compare)
-	if !ok || e.Op != expr.EQ {
-		return nil, nil, nil
-	}
-	x := e.X
-	if of, ok = e.Y.(*expr.Subquery); !ok {
-		x = e.Y
-		if of, ok = e.X.(*expr.Subquery); !ok {
-			return nil, nil, nil
-		}
-	}
-	if _, column := x.(*expr.Column); !column || of.Kind != expr.ScalarSubquery || of.Type() != x.Type() || !exact(x) {
-		return nil, nil, nil
-	}
-	each := of.Query.(*plan.Subplan)
-	all := &plan.Subplan{Select: each.Select, Closed: each.Closed, Width: each.Width}
-	for _, it := range each.Select.Cores[0].Items {
-		if call, ok := it.Expr.(*parser.Call); ok && (call.Name == "MIN" || call.Name == "MAX") { // these are NULL for no rows
-			q.groups(all, f.srcs, each.Select, of.Kind, of.Outer)
-		}
-	}
-	if all.Groups == nil || !all.Aggregated {
-		return nil, nil, nil
-	}
-	j := &plan.Join{}
-	for _, k := range all.Keys {
-		j.LeftKeys = append(j.LeftKeys, of.Outer[k])
-	}
-	j.LeftKeys = append(j.LeftKeys, x)
-	for i, k := range j.LeftKeys {
-		col := all.Groups.Sample.Columns[i]
-		j.RightKeys = append(j.RightKeys, &expr.Column{Pos: k.Position(), Index: i, Name: col.Name, Typ: col.Type})
-	}
-	if !q.drives(f, conds, j, hints{}) {
-		return nil, nil, nil
-	}
-	all.Groups.Select = q.env.Views.list(fmt.Sprint(all.Groups.Text, of.Pos))
-	in, err = q.among(f, j, all.Groups, of, false)
-	return of, in, err
-}
-
-// groups is grouped for any access of sub.
-func (q *query) groups(sub *plan.Subplan, srcs []*source, s *parser.Select, kind expr.SubqueryKind, outer []expr.Expr) {
 	core := s.Cores[0]
 	if sub.Closed || q.outer != nil || q.env.Options.NoRules || len(s.Cores) > 1 || len(s.With)+len(s.OrderBy) > 0 || s.Offset != nil || s.Limit != nil && kind != expr.ExistsSubquery ||
 		core.Where == nil || core.Having != nil || len(core.GroupBy)+len(core.On)+len(core.Windows) > 0 || !q.rowwise(core.Where) {
@@ -117,6 +64,50 @@ func (q *query) groups(sub *plan.Subplan, srcs []*source, s *parser.Select, kind
 	if len(sub.Keys) > 0 {
 		sub.Groups = &plan.Subplan{Select: text, Closed: true, Plan: one, Sample: p, Width: len(sub.Keys) + sub.Width, Text: text.String()}
 	}
+}
+
+// latest replaces c, the equality of a column and the least or greatest value of a query for each row, by an IN of a query with the values
+// of all rows, if that binds a key and the conditions around do not. of is the query for each row.
+//
+//	ts = (SELECT max(ts) FROM m y WHERE y.host = x.host)      (host, ts) IN (SELECT y.host, max(ts) FROM m y GROUP BY y.host)
+func (q *query) latest(f *from, conds []expr.Expr, c expr.Expr) (of *expr.Subquery, in expr.Expr, err error) {
+	e, ok := c.(*expr.Compare)
+	if !ok || e.Op != expr.EQ {
+		return nil, nil, nil
+	}
+	x, other := e.X, e.Y
+	if _, column := x.(*expr.Column); !column {
+		x, other = other, x
+	}
+	_, column := x.(*expr.Column)
+	if of, ok = other.(*expr.Subquery); !ok || !column || of.Kind != expr.ScalarSubquery || of.Type() != x.Type() || !exact(x) {
+		return nil, nil, nil
+	}
+	each := of.Query.(*plan.Subplan)
+	all := &plan.Subplan{Select: each.Select, Closed: each.Closed, Width: each.Width}
+	for _, it := range each.Select.Cores[0].Items {
+		if call, ok := it.Expr.(*parser.Call); ok && (call.Name == "MIN" || call.Name == "MAX") { // these are NULL for no rows
+			q.grouped(all, f.srcs, each.Select, of.Kind, of.Outer)
+		}
+	}
+	if all.Groups == nil || !all.Aggregated {
+		return nil, nil, nil
+	}
+	j := &plan.Join{}
+	for _, k := range all.Keys {
+		j.LeftKeys = append(j.LeftKeys, of.Outer[k])
+	}
+	j.LeftKeys = append(j.LeftKeys, x)
+	for i, k := range j.LeftKeys {
+		col := all.Groups.Sample.Columns[i]
+		j.RightKeys = append(j.RightKeys, &expr.Column{Pos: k.Position(), Index: i, Name: col.Name, Typ: col.Type})
+	}
+	if !q.drives(f, conds, j, hints{}) {
+		return nil, nil, nil
+	}
+	all.Groups.Select = q.env.Views.list(fmt.Sprint(all.Groups.Text, of.Pos))
+	in, err = q.among(f, j, all.Groups, of, false)
+	return of, in, err
 }
 
 // withItems adds to all, which has the values that tie sub to a row, the items of its query, by groups of these values if they are aggregates.

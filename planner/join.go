@@ -246,21 +246,23 @@ func equality(e expr.Expr) (x, y expr.Expr, ok bool) {
 	return nil, nil, false
 }
 
+// equalColumns returns the columns of e if it is an equality of two; nil: it is not.
+func equalColumns(e expr.Expr) (x, y *expr.Column) {
+	if a, b, ok := equality(e); ok {
+		x, _ = a.(*expr.Column)
+		if y, ok = b.(*expr.Column); x != nil && ok {
+			return x, y
+		}
+	}
+	return nil, nil
+}
+
 // spread adds to conds the conditions on a column for all columns that are equal to it. For a LEFT JOIN it adds those that
 // follow for the right side to the join's condition.
 func (f *from) spread(conds []expr.Expr) []expr.Expr {
 	var pairs [][2]*expr.Column
-	pair := func(e expr.Expr) (x, y *expr.Column, ok bool) {
-		a, b, ok := equality(e)
-		if !ok {
-			return nil, nil, false
-		}
-		x, xok := a.(*expr.Column)
-		y, yok := b.(*expr.Column)
-		return x, y, xok && yok
-	}
 	for _, c := range conds {
-		if x, y, ok := pair(c); ok {
+		if x, y := equalColumns(c); x != nil {
 			pairs = append(pairs, [2]*expr.Column{x, y}, [2]*expr.Column{y, x})
 		}
 	}
@@ -292,8 +294,8 @@ func (f *from) spread(conds []expr.Expr) []expr.Expr {
 		}
 		on := slices.Clip(expr.Conjuncts(f.on[i]))
 		for _, t := range on {
-			x, y, ok := pair(t)
-			if !ok {
+			x, y := equalColumns(t)
+			if x == nil {
 				continue
 			}
 			if x.Index >= f.srcs[i].offset {

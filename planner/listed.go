@@ -38,13 +38,8 @@ func (q *query) lists(f *from, conds []expr.Expr, h hints) (g *from, more []expr
 		}
 		var lists []expr.Expr
 		for _, c := range on {
-			e, ok := c.(*expr.Compare)
-			if !ok || e.Op != expr.EQ {
-				continue
-			}
-			x, xok := e.X.(*expr.Column)
-			y, yok := e.Y.(*expr.Column)
-			if !xok || !yok || x.Typ != y.Typ {
+			x, y := equalColumns(c)
+			if x == nil || x.Typ != y.Typ {
 				continue
 			}
 			for _, pair := range [][2]*expr.Column{{x, y}, {y, x}} {
@@ -85,7 +80,7 @@ func (q *query) takes(s *source, x expr.Expr) bool {
 	}
 	in := q.inside()
 	in.plan = &plan.Plan{}
-	n, rest, err := s.again(in, []expr.Expr{&expr.Compare{Op: expr.EQ, X: shifted(x, s.offset), Y: &expr.Const{Val: sampleValue(x.Type(), 0), Typ: x.Type()}}}, accessOrder{})
+	n, rest, err := s.again(in, []expr.Expr{&expr.Compare{Op: expr.EQ, X: shifted(x, s.offset), Y: &expr.Const{Val: sampleValue(x.Type(), 0), Typ: x.Type()}}})
 	return err == nil && n != nil && len(rest) == 0 && !slices.ContainsFunc(plan.Scans(n), wide)
 }
 

@@ -13,7 +13,7 @@ import (
 // it reads one row for each. Otherwise it returns nil.
 func (q *query) extremes(c *parser.SelectCore, f *from, groups []expr.Expr, aggs []plan.AggCall, conds []expr.Expr, used []bool, h hints) (plan.Node, error) {
 	const most = 4 // for more, one scan of all rows costs less
-	if q.pieces || len(groups) > 0 || len(c.GroupBy) > 0 || len(aggs) == 0 || len(aggs) > most || len(f.srcs) != 1 || f.srcs[0].table == nil && f.srcs[0].again == nil || q.env.Options.NoOrder {
+	if q.pieces || len(groups) > 0 || len(c.GroupBy) > 0 || len(aggs) == 0 || len(aggs) > most || len(f.srcs) != 1 || f.srcs[0].table == nil && f.srcs[0].first == nil || q.env.Options.NoOrder {
 		return nil, nil
 	}
 	t := f.srcs[0].table // nil: a query in FROM
@@ -33,7 +33,8 @@ func (q *query) extremes(c *parser.SelectCore, f *from, groups []expr.Expr, aggs
 		if err != nil {
 			return nil, err
 		}
-		if s, ok := node.(*plan.Scan); !ordered || ok && s.Access == plan.Empty || t == nil && slices.ContainsFunc(plan.Scans(node), readsAll) {
+		if s, ok := node.(*plan.Scan); !ordered || ok && s.Access == plan.Empty || t == nil &&
+			slices.ContainsFunc(plan.Scans(node), func(s *plan.Scan) bool { return s.Access.Wide() && !s.Limit.Set && s.Wanted == 0 }) {
 			return nil, nil
 		}
 		var one plan.Node = &plan.Aggregate{Input: node, Aggs: aggs[i : i+1]}
@@ -44,6 +45,3 @@ func (q *query) extremes(c *parser.SelectCore, f *from, groups []expr.Expr, aggs
 	}
 	return out, nil
 }
-
-// readsAll reports whether s reads all rows of a table.
-func readsAll(s *plan.Scan) bool { return s.Access.Wide() && !s.Limit.Set && s.Wanted == 0 }

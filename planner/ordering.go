@@ -49,7 +49,9 @@ func (b *block) tries(limit plan.RowLimit) (out []try) {
 		}
 		add(groupOrder(b.groups.by)).unmerged = true
 	case windowed:
-		add(b.wins.calls[0].terms())
+		if t := add(b.wins.calls[0].terms()); limit.Set && !plain && b.backward() {
+			t.limit = limit
+		}
 	case b.core.Distinct:
 		if by := b.termsOfDistinct(); by != nil && limit.Set && !plain {
 			add(by).unmerged = len(b.terms) == 0
@@ -64,6 +66,34 @@ func (b *block) tries(limit plan.RowLimit) (out []try) {
 		}
 	}
 	return out
+}
+
+// backward reports whether the first rows in the order of the windows, which is that of ORDER BY, need no later rows for the values of the
+// windows.
+//
+//	SELECT k, row_number() OVER (ORDER BY k), v - lag(v) OVER (ORDER BY k) FROM t ORDER BY k
+func (b *block) backward() bool {
+	w, s := &b.wins.calls[0], b.from.srcs[0]
+	terms := slices.DeleteFunc(w.terms(), func(t plan.SortTerm) bool {
+		return slices.ContainsFunc(b.conds, func(e expr.Expr) bool { return bindsTo(e, t.Expr) })
+	})
+	if b.grouped || b.core.Distinct || b.on != nil || len(b.semis) > 0 || len(b.terms) > len(terms) || !sameTerms(b.terms, terms[:len(b.terms)]) {
+		return false
+	}
+	var by []expr.Expr
+	for _, t := range w.terms() {
+		by = append(by, t.Expr)
+	}
+	alone := s.differsIn(by) // a row has no peers
+	return !slices.ContainsFunc(b.wins.calls, func(c windowCall) bool {
+		if !sameAll(c.partition, w.partition) || !sameTerms(c.order, w.order) || slices.Contains([]plan.Func{"LEAD", "NTILE", "PERCENT_RANK", "CUME_DIST"}, c.Func) {
+			return true
+		}
+		if c.Func.Numbers() || c.Func == "LAG" {
+			return len(c.Args) > 0
+		}
+		return c.Frame.End.Kind > plan.CurrentRow || c.Frame.Mode != plan.RowsFrame && !alone
+	})
 }
 
 // termsOfDistinct returns the terms of ORDER BY followed by the other columns of the result: in this order equal rows are
@@ -83,12 +113,9 @@ func (b *block) results() []expr.Expr {
 
 // covering returns terms followed by the other expressions of es, if all terms are among es.
 func covering(terms []plan.SortTerm, es []expr.Expr) []plan.SortTerm {
-	in := func(list []expr.Expr, e expr.Expr) bool {
-		return slices.ContainsFunc(list, func(x expr.Expr) bool { return expr.Same(x, e) })
-	}
 	var seen []expr.Expr
 	for _, t := range terms {
-		if !in(es, t.Expr) {
+		if !has(es, t.Expr) {
 			return nil
 		}
 		seen = append(seen, t.Expr)
@@ -99,7 +126,7 @@ func covering(terms []plan.SortTerm, es []expr.Expr) []plan.SortTerm {
 		rest = terms[len(terms)-1]
 	}
 	for _, e := range es {
-		if !in(seen, e) {
+		if !has(seen, e) {
 			rest.Expr = e
 			out, seen = append(out, rest), append(seen, e)
 		}

@@ -107,9 +107,9 @@ func (q *query) pulled(s *parser.Select, alias string, columns []string, pos par
 	out := *f.srcs[0]
 	out.name, out.view = alias, make([]viewColumn, len(outs))
 	names := make([]plan.OutputColumn, len(outs))
-	seen := map[int]bool{}
+	seen, computed := map[int]bool{}, 0
 	for i, o := range outs {
-		names[i] = o.column()
+		names[i], computed = o.column(), computed+size(expr.Children(o.expr))
 		out.view[i].of = o.expr
 		col, ok := o.expr.(*expr.Column)
 		if mode == pullPlain && (!ok || seen[col.Index]) {
@@ -132,7 +132,7 @@ func (q *query) pulled(s *parser.Select, alias string, columns []string, pos par
 		}
 		out.conds = append(slices.Clip(out.conds), expr.Conjuncts(expr.Fold(w, q.env.Loc))...)
 	}
-	if size(out.conds)+sizeOf(outs) > maxPulled || out.table == nil {
+	if size(out.conds)+computed > maxPulled || out.table == nil {
 		return q.computed(f, out.conds, outs, &source{name: alias, cols: names})
 	}
 	return &out, nil
@@ -158,13 +158,6 @@ func size(es []expr.Expr) int {
 	n := len(es)
 	for _, e := range es {
 		n += size(expr.Children(e))
-	}
-	return n
-}
-
-func sizeOf(outs []output) (n int) {
-	for _, o := range outs {
-		n += size(expr.Children(o.expr))
 	}
 	return n
 }

@@ -55,13 +55,13 @@ func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder
 	if s.table == nil {
 		n := s.node
 		own = append(slices.Clip(s.conds), own...)
-		if s.again != nil && want.limit.Set && len(want.by) > 0 {
-			if first, _, err := s.again(q, own, want); first != nil || err != nil {
+		if s.first != nil && want.limit.Set && len(want.by) > 0 {
+			if first, _, err := s.first(q, own, want); first != nil || err != nil {
 				return first, true, err
 			}
 		}
 		if len(own) > 0 && s.again != nil {
-			again, rest, err := s.again(q, own, accessOrder{})
+			again, rest, err := s.again(q, own)
 			if err != nil {
 				return nil, false, err
 			}

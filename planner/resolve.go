@@ -25,8 +25,9 @@ type source struct {
 	system *parser.SystemTime
 	node   plan.Node // of a derived table
 	// again, if not nil, plans the derived table again for only the rows that match conds. It returns the remaining
-	// conditions; if n is nil, all remain. If want has a limit, n returns only the first rows in want's order, sorted, or is nil.
-	again func(q *query, conds []expr.Expr, want accessOrder) (n plan.Node, rest []expr.Expr, err error)
+	// conditions; if n is nil, all remain. first plans it for the first of these rows in the order want; then no condition remains.
+	again func(q *query, conds []expr.Expr) (n plan.Node, rest []expr.Expr, err error)
+	first func(q *query, conds []expr.Expr, want accessOrder) (n plan.Node, rest []expr.Expr, err error)
 	step  bool // it has the rows of the previous step: see type step
 	// lateral is set for a query that depends on the previous sources: it is read for each of their rows, with the values
 	// of the columns of.
@@ -283,7 +284,7 @@ func (q *query) derived(s *parser.Select, alias string, columns []string, called
 	}
 	cols, err = renamed(cols, columns, called, pos)
 	out := &source{name: alias, cols: cols, node: node}
-	out.again = q.narrower(slices.Clone(q.plan.Subplans[before:]), s)
+	q.narrower(out, slices.Clone(q.plan.Subplans[before:]), s)
 	return out, err
 }
 

@@ -24,6 +24,7 @@ import (
 //	lists           the values of one table's column become a list for the equal column of another table, or of groups (listed.go)
 //	lookup          a join's right side is looked up by the conditions that a left row's values bind (lookup.go)
 //	tries, wanted   LIMIT ends groups, DISTINCT, joins and sorts early if their rows are in the order of a key, or of its first terms (ordering.go)
+//	backward        LIMIT ends the rows of windows that see no later ones (ordering.go)
 //	oneOfSame       only the first or last rows of each group are read if the result needs no others (ends.go)
 //	united          an OR whose terms bind different layouts is read from each of them (union.go)
 //	coarsely        the first rows of an order that a key, or the names of tables, have by steps are read step by step (request.go)
@@ -62,18 +63,6 @@ func (n *narrowing) first(s *parser.Select) *parser.Select {
 	out := *s
 	out.OrderBy = n.by
 	return &out
-}
-
-// orderOf returns by, terms over the columns of a query, as its ORDER BY.
-func orderOf(by []plan.SortTerm) (out []parser.OrderTerm, ok bool) {
-	for _, t := range by {
-		c, ok := t.Expr.(*expr.Column)
-		if !ok {
-			return nil, false
-		}
-		out = append(out, parser.OrderTerm{Expr: &parser.Literal{Pos: c.Pos, Kind: parser.NumberLiteral, Text: strconv.Itoa(c.Index + 1)}, Desc: t.Desc, NullsFirst: &t.NullsFirst})
-	}
-	return out, len(out) > 0
 }
 
 // exact reports whether e has equal values for equal operands: 1.0 and 1.00 are equal, but their texts are not.
@@ -191,32 +180,34 @@ func (b *block) keeps(o *output) bool {
 	if o.written != nil && !b.q.rowwise(o.written) || !within(o.expr, 0, groupingMark) || !exact(o.expr) {
 		return false
 	}
-	same := func(list []expr.Expr) bool {
-		return slices.ContainsFunc(list, func(x expr.Expr) bool { return expr.Same(x, o.expr) })
-	}
-	if b.grouped && !same(b.groups.by) || b.on != nil && !same(b.on) {
+	if b.grouped && !has(b.groups.by, o.expr) || b.on != nil && !has(b.on, o.expr) {
 		return false
 	}
-	return !slices.ContainsFunc(b.wins.calls, func(c windowCall) bool { return !same(c.partition) })
+	return !slices.ContainsFunc(b.wins.calls, func(c windowCall) bool { return !has(c.partition, o.expr) })
 }
 
-// narrower returns a function that plans s, the query of a source, again with conditions on its columns. subs are the
+// narrower sets src.again and src.first, which plan s, the query of src, again with conditions on its columns. subs are the
 // sub-queries that the first plan needs.
-func (q *query) narrower(subs []*plan.Subplan, s *parser.Select) func(q *query, conds []expr.Expr, want accessOrder) (plan.Node, []expr.Expr, error) {
+func (q *query) narrower(src *source, subs []*plan.Subplan, s *parser.Select) {
 	around := q.inside()
 	around.few, around.joins = q.few, q.joins
 	if q.env.Options.NoRules || len(q.steps) > 0 || q.narrowed >= maxNarrowed {
-		return nil
+		return
 	}
-	return func(q *query, conds []expr.Expr, want accessOrder) (plan.Node, []expr.Expr, error) {
+	src.again = func(q *query, conds []expr.Expr) (plan.Node, []expr.Expr, error) {
+		return src.first(q, conds, accessOrder{})
+	}
+	src.first = func(q *query, conds []expr.Expr, want accessOrder) (plan.Node, []expr.Expr, error) {
 		in := *around
 		in.plan, in.narrowed = &plan.Plan{}, around.narrowed+1
 		n := &narrowing{conds: conds, done: make([]bool, len(conds)), limit: want.limit}
-		if in.narrow = n; want.limit.Set {
-			var ok bool
-			if n.by, ok = orderOf(want.by); !ok {
+		in.narrow = n
+		for _, t := range want.by {
+			c, ok := t.Expr.(*expr.Column)
+			if !ok {
 				return nil, conds, nil
 			}
+			n.by = append(n.by, parser.OrderTerm{Expr: &parser.Literal{Pos: c.Pos, Kind: parser.NumberLiteral, Text: strconv.Itoa(c.Index + 1)}, Desc: t.Desc, NullsFirst: &t.NullsFirst})
 		}
 		node, _, err := in.selectStmt(s)
 		if err != nil || want.limit.Set && (!n.topped || slices.Contains(n.done, false)) || !want.limit.Set && !slices.Contains(n.done, true) && !n.helps {
@@ -259,7 +250,7 @@ func (q *query) reduceOuter(f *from, conds []expr.Expr) (*from, []expr.Expr) {
 
 // reduceFull returns a function that plans the FULL JOIN on terms of l and r again as a LEFT JOIN, if conditions drop the
 // rows that lack one side. The columns of r follow those of l.
-func (q *query) reduceFull(l, r *from, on []expr.Expr, left, right plan.Node) func(q *query, conds []expr.Expr, want accessOrder) (plan.Node, []expr.Expr, error) {
+func (q *query) reduceFull(l, r *from, on []expr.Expr, left, right plan.Node) func(q *query, conds []expr.Expr) (plan.Node, []expr.Expr, error) {
 	if q.env.Options.NoRules {
 		return nil
 	}
@@ -270,10 +261,7 @@ func (q *query) reduceFull(l, r *from, on []expr.Expr, left, right plan.Node) fu
 		}
 		return &source{node: n, cols: f.cols()}
 	}
-	return func(q *query, conds []expr.Expr, want accessOrder) (plan.Node, []expr.Expr, error) {
-		if want.limit.Set {
-			return nil, conds, nil
-		}
+	return func(q *query, conds []expr.Expr) (plan.Node, []expr.Expr, error) {
 		g, first, second, firstOf, secondOf := &from{}, one(l, left), one(r, right), l, r
 		width, all := first.width(), first.width()+second.width()
 		keeps := func(s *source) bool {
@@ -344,9 +332,5 @@ func (q *query) dropsMissing(c expr.Expr, s *source) bool {
 		}
 		return x
 	})
-	if !found || !ok {
-		return false
-	}
-	k, is := expr.Fold(missing, q.env.Loc).(*expr.Const)
-	return is && (k.Val.IsNull() || !k.Val.Bool())
+	return found && ok && isNever(expr.Fold(missing, q.env.Loc))
 }

@@ -51,7 +51,7 @@ func (q *query) semis(f *from, conds []expr.Expr) (out []*semi, rest []expr.Expr
 	for i, c := range conds {
 		of, _ := c.(*expr.Subquery)
 		var m *semi
-		var in []expr.Expr
+		var in expr.Expr
 		if of != nil && of.Kind != expr.ScalarSubquery && of.Op == expr.EQ && !of.Query.(*plan.Subplan).Closed {
 			m = q.semi(f, of)
 		}
@@ -73,10 +73,12 @@ func (q *query) semis(f *from, conds []expr.Expr) (out []*semi, rest []expr.Expr
 			rest, moved = slices.Clone(conds[:i]), true
 		}
 		q.plan.Subplans = slices.DeleteFunc(q.plan.Subplans, func(sub *plan.Subplan) bool { return sub == of.Query })
-		if rest = append(rest, in...); in == nil {
-			q.needs(m.in.plan.Subplans...)
-			out = append(out, m)
+		if in != nil {
+			rest = append(rest, expr.Conjuncts(in)...)
+			continue
 		}
+		q.needs(m.in.plan.Subplans...)
+		out = append(out, m)
 	}
 	if !moved {
 		rest = conds
@@ -295,10 +297,10 @@ func semiJoined(n plan.Node, list []*semi) (out plan.Node, ordered bool, err err
 	return n, ordered, nil
 }
 
-// driven returns conditions that replace m, if they bind the key of the row's table: the row is IN the query, which then
+// driven returns a condition that replaces m, if it binds the key of the row's table: the row is IN the query, which then
 // runs once. If the row would bind the key of a table of the query that is not bound otherwise, the query must have few
 // rows. It returns nil if m should stay.
-func (q *query) driven(f *from, conds []expr.Expr, m *semi) ([]expr.Expr, error) {
+func (q *query) driven(f *from, conds []expr.Expr, m *semi) (expr.Expr, error) {
 	j, err := m.join(&plan.Values{Rows: [][]expr.Expr{{}}, N: f.width()})
 	if err != nil || m.of.Not || j.On != nil || q.pieces {
 		return nil, err
@@ -329,33 +331,27 @@ func (q *query) driven(f *from, conds []expr.Expr, m *semi) ([]expr.Expr, error)
 	return q.among(f, j, sub, m.of, few)
 }
 
-// among returns the conditions that the left keys of j are in the rows of sub, which runs once; with few it has no more than a list may
+// among returns the condition that the left keys of j are in the rows of sub, which runs once; with few it has no more than a list may
 // have. sub replaces of, and its columns are the right keys of j.
-func (q *query) among(f *from, j *plan.Join, sub *plan.Subplan, of *expr.Subquery, few bool) ([]expr.Expr, error) {
+func (q *query) among(f *from, j *plan.Join, sub *plan.Subplan, of *expr.Subquery, few bool) (expr.Expr, error) {
 	node := expr.Subquery{Pos: of.Pos, Kind: expr.InSubquery, X: j.LeftKeys, Text: of.Text}
 	for _, k := range j.RightKeys {
 		node.Types = append(node.Types, k.Type())
 	}
 	if few {
-		return terms(q.limited(sub, node))
+		return q.limited(sub, node)
 	}
 	if q.env.Subqueries != nil && q.outer == nil && q.top != nil { // the reads of UPDATE and DELETE are no joins
 		if values, ok := q.env.Subqueries(sub); ok && len(values) > maxListed*sub.Width {
 			return f.addRows(j, values), nil
 		}
 	}
-	return terms(q.answered(sub, node))
+	return q.answered(sub, node)
 }
 
-func terms(e expr.Expr, err error) ([]expr.Expr, error) {
-	if e == nil || err != nil {
-		return nil, err
-	}
-	return expr.Conjuncts(e), nil
-}
-
-// addRows adds the different rows in values as a source, and returns the conditions that the left keys of j are equal to them.
-func (f *from) addRows(j *plan.Join, values []types.Value) (on []expr.Expr) {
+// addRows adds the different rows in values as a source, and returns the condition that the left keys of j are equal to them.
+func (f *from) addRows(j *plan.Join, values []types.Value) expr.Expr {
+	var on []expr.Expr
 	v := &plan.Values{N: len(j.LeftKeys)}
 	seen := make(map[string]bool, len(values)/v.N)
 	var b []byte
@@ -377,7 +373,7 @@ func (f *from) addRows(j *plan.Join, values []types.Value) (on []expr.Expr) {
 		on = append(on, &expr.Compare{Pos: k.Position(), Op: expr.EQ, X: j.LeftKeys[i], Y: &expr.Column{Index: f.width() + i, Name: s.cols[i].Name, Typ: k.Type()}})
 	}
 	f.add(s)
-	return on
+	return expr.Conjunction(on)
 }
 
 func keysText(keys []expr.Expr) string {
@@ -416,24 +412,15 @@ func (q *query) drives(f *from, conds []expr.Expr, j *plan.Join, h hints) bool {
 	if s.table == nil {
 		return len(j.LeftKeys) == 1 && q.takes(s, j.LeftKeys[0])
 	}
-	own, _ := ownTerms(conds, s)
-	bound := func(own []expr.Expr) bool {
-		req, err := q.request(s, own, make([]bool, s.width()), accessOrder{}, h)
-		if err != nil {
-			return false
-		}
-		scan, err := q.env.access(req)
-		return err == nil && !scan.Access.Wide()
-	}
-	if bound(own) {
+	if !q.reach(f, conds, h)(i, nil).Wide() {
 		return false
 	}
 	for n := range sampleValues {
-		given := slices.Clip(own)
+		given := slices.Clip(conds)
 		for _, k := range j.LeftKeys {
-			given = append(given, &expr.Compare{Op: expr.EQ, X: shifted(k, s.offset), Y: &expr.Const{Val: sampleValue(k.Type(), n), Typ: k.Type()}})
+			given = append(given, &expr.Compare{Op: expr.EQ, X: k, Y: &expr.Const{Val: sampleValue(k.Type(), n), Typ: k.Type()}})
 		}
-		if bound(given) {
+		if !q.reach(f, given, h)(i, nil).Wide() {
 			return true
 		}
 	}

@@ -28,7 +28,9 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 		}
 		return nil, parser.Errorf(node.Pos, "a sub-query used as a value must have 1 column, not %d", n)
 	}
-	q.grouped(sub, srcs, s, node.Kind, outer)
+	if slices.ContainsFunc(sub.Sample.Reads(), func(s *plan.Scan) bool { return s.Access.Wide() }) {
+		q.grouped(sub, srcs, s, node.Kind, outer)
+	}
 	for _, c := range sub.Sample.Columns {
 		node.Types, node.Limits = append(node.Types, c.Type), append(node.Limits, c.Limit)
 	}

@@ -98,12 +98,7 @@ func (q *query) virtual(name, alias string, some bool) *source {
 		}}
 	}
 	s.node = read(nil)
-	s.again = func(_ *query, conds []expr.Expr, want accessOrder) (plan.Node, []expr.Expr, error) {
-		if want.limit.Set {
-			return nil, conds, nil
-		}
-		return read(conds), conds, nil
-	}
+	s.again = func(_ *query, conds []expr.Expr) (plan.Node, []expr.Expr, error) { return read(conds), conds, nil }
 	return s
 }
 

@@ -59,7 +59,7 @@ func (w *with) source(q *query) (*source, error) {
 		return &src, nil
 	}
 	q.needs(p.shared)
-	src.again = nil
+	src.again, src.first = nil, nil
 	src.node = &plan.Reuse{Query: p.shared}
 	return &src, nil
 }

@@ -36,9 +36,12 @@ func (st *Reads) Open(ctx context.Context, s *plan.Scan) (op operator.Operator, 
 	}()
 	spans := s.Spans
 	if s.ListTables {
-		if spans, err = st.ListTables(ctx, s); err != nil {
-			return nil, err
-		}
+		spans, err = st.ListTables(ctx, s)
+	} else {
+		spans, err = st.existing(ctx, s, spans)
+	}
+	if err != nil {
+		return nil, err
 	}
 	for _, w := range s.Warnings {
 		st.Warn.Add(warning.Ranges, w)

@@ -3,6 +3,7 @@ package scan
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
@@ -26,6 +27,22 @@ func (st *Reads) ListTables(ctx context.Context, s *plan.Scan) ([]plan.Span, err
 		}
 	}
 	return out, nil
+}
+
+// existing returns spans, those of s, without those of tables that do not exist, if so many are named that listing them costs less.
+func (st *Reads) existing(ctx context.Context, s *plan.Scan, spans []plan.Span) ([]plan.Span, error) {
+	const most = 8
+	if len(spans) <= most || spans[most].Table == spans[0].Table {
+		return spans, nil
+	}
+	prefix := spans[0].Table
+	for _, sp := range spans {
+		for !strings.HasPrefix(sp.Table, prefix) {
+			prefix = prefix[:len(prefix)-1]
+		}
+	}
+	there, err := st.Tables(ctx, s.Layout, prefix)
+	return slices.DeleteFunc(slices.Clone(spans), func(sp plan.Span) bool { return !slices.Contains(there, sp.Table) }), err
 }
 
 // Tables returns the HBase tables of l whose names begin with prefix, sorted.

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/hql-db/hql/filter"
@@ -107,15 +108,7 @@ func cutTasks(s *plan.Scan, spans []plan.Span, chunk int) []task {
 	var out []task
 	if s.Order == plan.NoOrder && !s.Lazy() { // all keys first: then ranges that follow each other become one scan
 		spans = slices.Clone(spans)
-		slices.SortStableFunc(spans, func(a, b plan.Span) int {
-			switch {
-			case a.Key == b.Key:
-				return 0
-			case a.Key:
-				return -1
-			}
-			return 1
-		})
+		sort.SliceStable(spans, func(i, j int) bool { return spans[i].Key && !spans[j].Key })
 	}
 	for i := 0; i < len(spans); {
 		sp := spans[i]

@@ -70,6 +70,22 @@ func (b *box) intersect(o box) bool {
 	return true
 }
 
+// hull returns the smallest box that contains boxes.
+func hull(boxes []box) box {
+	out := boxes[0].clone()
+	for _, b := range boxes[1:] {
+		for col, s := range b.cols {
+			if s == nil || out.cols[col] == nil {
+				out.cols[col] = nil
+			} else {
+				out.cols[col] = out.cols[col].Union(s)
+			}
+		}
+		out.nulls = slices.DeleteFunc(out.nulls, func(col int) bool { return !slices.Contains(b.nulls, col) })
+	}
+	return out
+}
+
 // boxMaker makes boxes for rows with the given columns.
 type boxMaker struct {
 	env *Env
