@@ -2,6 +2,7 @@ package exec
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -21,7 +22,7 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 	if r.args.Source != nil {
 		return r.copyRows(ctx, s)
 	}
-	format, header := fileFormat(s.File), true
+	format, header, delimiter := fileFormat(s.File), true, ""
 	switch {
 	case s.File != "":
 	case s.To: // STDOUT, in PostgreSQL's text format
@@ -47,8 +48,14 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 			v = strings.ToLower(x.Name)
 		}
 		switch {
+		case o.Key == "FORMAT" && v == "text": // PostgreSQL's name
+			format, header = "tsv", header && headed >= 0
 		case o.Key == "FORMAT":
 			format = v
+		case o.Key == "DELIMITER":
+			if delimiter = v; len(v) != 1 || strings.Contains("\"\\\r\n.abcdefghijklmnopqrstuvwxyz0123456789", v) {
+				return nil, parser.Errorf(o.Pos, "DELIMITER is one byte: no letter, digit, dot, quote, backslash or line break")
+			}
 		case o.Key == "OVERWRITE" && s.To && (v == "true" || v == "false"):
 			overwrite = v == "true"
 		case o.Key == "OVERWRITE" && s.To:
@@ -58,9 +65,9 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 		case o.Key == "HEADER":
 			return nil, parser.Errorf(o.Pos, "HEADER is TRUE or FALSE")
 		case s.To:
-			return nil, parser.Errorf(o.Pos, "unknown option %s of COPY TO: FORMAT, HEADER or OVERWRITE", o.Key)
+			return nil, parser.Errorf(o.Pos, "unknown option %s of COPY TO: FORMAT, HEADER, DELIMITER or OVERWRITE", o.Key)
 		default:
-			return nil, parser.Errorf(o.Pos, "unknown option %s of COPY FROM: FORMAT or HEADER", o.Key)
+			return nil, parser.Errorf(o.Pos, "unknown option %s of COPY FROM: FORMAT, HEADER or DELIMITER", o.Key)
 		}
 	}
 	switch format {
@@ -68,13 +75,20 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 	default:
 		return nil, parser.Errorf(s.Pos, "COPY reads and writes csv, tsv, jsonl, arrow and parquet, not %q", format)
 	}
-	if headed >= 0 && format != "csv" && format != "tsv" {
+	switch {
+	case format == "csv":
+		delimiter = cmp.Or(delimiter, ",")
+	case format == "tsv":
+		delimiter = cmp.Or(delimiter, "\t")
+	case headed >= 0:
 		return nil, parser.Errorf(headed, "HEADER is for csv and tsv, not for %s", format)
+	case delimiter != "":
+		return nil, parser.Errorf(s.Pos, "DELIMITER is for csv and tsv, not for %s", format)
 	}
 	if s.To {
-		return r.copyTo(ctx, s, format, header, overwrite)
+		return r.copyTo(ctx, s, format, delimiter, header, overwrite)
 	}
-	return r.copyFrom(ctx, s, format, header)
+	return r.copyFrom(ctx, s, format, delimiter, header)
 }
 
 // fileFormat returns the format for the ending of a file's name.
@@ -102,8 +116,10 @@ func (r *run) sampleKeys(ctx context.Context, t *catalog.Table, file string) ([]
 	}}
 	from := endingReader{ctx, bytes.NewReader(b), &atomic.Int64{}}
 	switch format := fileFormat(file); format {
-	case "csv", "tsv":
-		err = c.records(ctx, from, format)
+	case "csv":
+		err = c.records(ctx, from, format, ",")
+	case "tsv":
+		err = c.records(ctx, from, format, "\t")
 	case "jsonl":
 		err = c.lines(ctx, from)
 	case "arrow", "parquet":

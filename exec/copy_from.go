@@ -25,7 +25,7 @@ import (
 
 // copyFrom writes the rows of a file. It skips lines that do not fit, counts them, and warns of the first few with the
 // reasons.
-func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string, header bool) (*Rows, error) {
+func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format, delimiter string, header bool) (*Rows, error) {
 	t, err := r.tableNamed(s.Table, s.TablePos)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string, heade
 		}
 		err = in.batches(reading, whole, format)
 	default:
-		err = in.records(ctx, from, format)
+		err = in.records(ctx, from, format, delimiter)
 	}
 	return in.end(ctx, err)
 }
@@ -232,8 +232,8 @@ func copyInput(f io.Reader) *bufio.Reader {
 }
 
 // records reads csv or tsv. The header names the columns unless the statement does.
-func (c *copier) records(ctx context.Context, f io.Reader, format string) error {
-	in := recordReader{r: copyInput(f)}
+func (c *copier) records(ctx context.Context, f io.Reader, format, delimiter string) error {
+	in := recordReader{r: copyInput(f), delimiter: delimiter}
 	read := in.csv
 	if format == "tsv" {
 		read = in.tsv

@@ -12,9 +12,10 @@ import (
 
 // recordReader reads lines of fields. The fields are valid until the next call.
 type recordReader struct {
-	r      *bufio.Reader
-	line   int // number of the last line read
-	fields []field
+	r         *bufio.Reader
+	line      int // number of the last line read
+	delimiter string
+	fields    []field
 }
 
 // field is a field of a line.
@@ -42,20 +43,26 @@ func (r *recordReader) next() (string, error) {
 
 func withoutEnd(line string) string { return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r") }
 
-// tsv reads a line of fields between tabs, in which a backslash escapes; \N is NULL.
+// tsv reads a line of fields in which a backslash escapes; \N is NULL.
 func (r *recordReader) tsv() ([]field, error) {
 	line, err := r.next()
 	if err != nil {
 		return nil, err
 	}
 	r.fields = r.fields[:0]
-	for text := range strings.SplitSeq(withoutEnd(line), "\t") {
+	escaped := ""
+	for text := range strings.SplitSeq(withoutEnd(line), r.delimiter) {
+		text = escaped + text
+		if escaped = ""; r.delimiter != "\t" && (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1 { // it escapes the delimiter
+			escaped = text[:len(text)-1] + r.delimiter
+			continue
+		}
 		r.fields = append(r.fields, field{types.UnescapeTSV(text), text == `\N`})
 	}
 	return r.fields, nil
 }
 
-// csv reads fields separated by commas (RFC 4180). An empty field is NULL, "" is the empty text, and quoted text is
+// csv reads fields separated by delimiters (RFC 4180). An empty field is NULL, "" is the empty text, and quoted text is
 // unchanged, line breaks included. encoding/csv does not make these distinctions.
 func (r *recordReader) csv() ([]field, error) {
 	rest, err := r.next()
@@ -70,11 +77,11 @@ func (r *recordReader) csv() ([]field, error) {
 			if text, rest, err = r.quoted(rest[1:]); err != nil {
 				return nil, err
 			}
-			if end := withoutEnd(rest); end != "" && end[0] != ',' {
+			if end := withoutEnd(rest); end != "" && end[:1] != r.delimiter {
 				return nil, recordError("text behind a closing quote")
 			}
 		}
-		plain, behind, more := strings.Cut(rest, ",")
+		plain, behind, more := strings.Cut(rest, r.delimiter)
 		if !quoted {
 			text = plain
 			if !more {

@@ -472,7 +472,7 @@ func TestPartOfALine(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	for _, text := range []string{"1\n2", "1\n\"2", "1\n\"2\n3", "1\n"} {
 		for _, read := range []func(*recordReader) ([]field, error){(*recordReader).csv, (*recordReader).tsv} {
-			r := &recordReader{r: bufio.NewReader(io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)))}
+			r := &recordReader{delimiter: ",", r: bufio.NewReader(io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)))}
 			var err error
 			n := -1
 			for ; err == nil; n++ {

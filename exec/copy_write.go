@@ -31,7 +31,7 @@ func copied(s *parser.Copy) *parser.Select {
 }
 
 // copyTo writes the rows of a query to a file. The file gets its name when it is complete.
-func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string, header, overwrite bool) (_ *Rows, err error) {
+func (r *run) copyTo(ctx context.Context, s *parser.Copy, format, delimiter string, header, overwrite bool) (_ *Rows, err error) {
 	p, err := r.planSelect(ctx, copied(s))
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string, header,
 	if format == "arrow" || format == "parquet" {
 		out, err = registry.Columnar.Create(buf, p.Columns, format)
 	} else {
-		out = newRowWriter(buf, p.Columns, format, header)
+		out = newRowWriter(buf, p.Columns, format, delimiter, header)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("COPY: %w", err)
@@ -78,15 +78,16 @@ func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string, header,
 }
 
 type rowWriter struct {
-	w       io.Writer
-	format  string
-	columns []plan.OutputColumn
-	line    []byte
-	err     error
+	w         io.Writer
+	format    string
+	delimiter string
+	columns   []plan.OutputColumn
+	line      []byte
+	err       error
 }
 
-func newRowWriter(w io.Writer, columns []plan.OutputColumn, format string, header bool) *rowWriter {
-	o := &rowWriter{w: w, format: format, columns: columns}
+func newRowWriter(w io.Writer, columns []plan.OutputColumn, format, delimiter string, header bool) *rowWriter {
+	o := &rowWriter{w: w, format: format, delimiter: delimiter, columns: columns}
 	if header && format != "jsonl" {
 		o.header()
 	}
@@ -104,25 +105,22 @@ func (o *rowWriter) header() {
 	o.end(b)
 }
 
-// field appends the i-th field of a line between commas or tabs.
+// field appends the i-th field of a line.
 func (o *rowWriter) field(b []byte, i int, v types.Value) []byte {
-	tsv := o.format == "tsv"
-	switch {
-	case i == 0:
-	case tsv:
-		b = append(b, '\t')
-	default:
-		b = append(b, ',')
+	if i > 0 {
+		b = append(b, o.delimiter...)
 	}
-	switch {
+	switch tsv := o.format == "tsv"; {
 	case tsv && v.IsNull():
 		return append(b, `\N`...)
+	case tsv && o.delimiter != "\t":
+		return append(b, strings.ReplaceAll(types.EscapeTSV(copyText(v)), o.delimiter, `\`+o.delimiter)...)
 	case tsv:
 		return append(b, types.EscapeTSV(copyText(v))...)
 	case v.IsNull():
 		return b
 	}
-	return types.AppendCSV(b, copyText(v))
+	return types.AppendCSV(b, copyText(v), o.delimiter)
 }
 
 // copyText returns a value's text, which fromText can parse.

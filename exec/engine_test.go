@@ -226,7 +226,7 @@ func TestRefusedWrites(t *testing.T) {
 		{"part of the rowkey", "INSERT INTO t (a, v, n) VALUES (1, 1, 1)"},
 		{"must not be NULL", "INSERT INTO t (a, s, n) VALUES (1, NULL, 1)"},
 		{"unknown column \"sss\"", "INSERT INTO t (a, sss) VALUES (1, 'a')"},
-		{"3 values for 4 columns", "INSERT INTO t VALUES (1, 'a', 1)"},
+		{"5 values for 4 columns", "INSERT INTO t VALUES (1, 'a', 1, 1, 1)"},
 		{"column v", "INSERT INTO t VALUES (1, 'a', 'abc', 1)"},
 		{"is part of the rowkey", "UPDATE t SET a = 2 WHERE s = 'a'"},
 		{"unknown table", "DELETE FROM tt"},

@@ -45,6 +45,15 @@ func (r *run) insertTarget(s *parser.Insert) (*catalog.Table, []*catalog.Column,
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	if len(s.Columns) == 0 && len(s.Rows) > 0 && len(s.Rows[0]) < len(cols) { // as in PostgreSQL, the first columns
+		var names []parser.Name
+		for _, c := range cols[:len(s.Rows[0])] {
+			names = append(names, parser.Name{Pos: s.TablePos, Name: c.Name})
+		}
+		if cols, err = targetColumns(t, names, s.TablePos); err != nil {
+			return nil, nil, nil, err
+		}
+	}
 	if err := checkConflict(t, s); err != nil {
 		return nil, nil, nil, err
 	}

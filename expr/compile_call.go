@@ -270,7 +270,7 @@ func (c compiler) series(args []Expr, pos parser.Pos) (_ []Expr, err error) {
 	}
 	out := slices.Clone(args)
 	for i, t := range []types.Type{moment, moment, types.Duration} {
-		if out[i].Type().IsText() || isMoment(t) && isMoment(out[i].Type()) {
+		if out[i].Type().IsText() || out[i].Type() == types.Null || isMoment(t) && isMoment(out[i].Type()) {
 			if out[i], err = c.cast(out[i], t, pos); err != nil {
 				return nil, err
 			}

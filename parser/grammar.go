@@ -325,17 +325,29 @@ type copyNode struct {
 	Allow   bool          `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
 }
 
-// copyWords are options of COPY without parentheses, as in PostgreSQL before version 9: CSV HEADER.
+// copyWords are options of COPY without parentheses, as in PostgreSQL before version 9: CSV HEADER, DELIMITER ';'.
 type copyWords struct{ list []*lexer.Token }
 
 func (n *copyWords) Parse(lex *lexer.PeekingLexer) error {
-	for t := lex.Peek(); strings.EqualFold(t.Value, "CSV") || strings.EqualFold(t.Value, "HEADER"); t = lex.Peek() {
+	for {
+		old := accept(lex, "USING") // DELIMITERS
+		switch t := lex.Peek(); strings.ToUpper(t.Value) {
+		case "CSV", "HEADER":
+		case "DELIMITER", "DELIMITERS":
+			lex.Next()
+			accept(lex, "AS")
+			if lex.Peek().Type != tokString {
+				missed(lex, "a text")
+				return unexpected(lex)
+			}
+		default:
+			if n.list == nil || old {
+				return participle.NextMatch
+			}
+			return nil
+		}
 		n.list = append(n.list, lex.Next())
 	}
-	if n.list == nil {
-		return participle.NextMatch
-	}
-	return nil
 }
 
 type checkNode struct {

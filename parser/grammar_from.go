@@ -116,15 +116,16 @@ type factorNode struct {
 	Table   tableName
 	Alias   alias
 	Time    *systemTimeNode
+	Columns []*columnIdent
+	Types   []string // of the columns, if a function's alias has them
 	// Call is set for a function.
 	Call *tableCall
 }
 
-// tableCall holds the arguments of a function in FROM, and the names of its columns.
+// tableCall holds the arguments of a function in FROM.
 type tableCall struct {
-	args    []Expr
-	columns []*columnIdent
-	height  int
+	args   []Expr
+	height int
 
 	ordinality bool // WITH ORDINALITY
 }
@@ -145,7 +146,7 @@ func (n *factorNode) Parse(lex *lexer.PeekingLexer) error {
 	if err := n.systemTime(lex); err != nil {
 		return err
 	}
-	if err := n.Alias.Parse(lex); err != nil && err != participle.NextMatch {
+	if err := n.columns(lex); err != nil {
 		return err
 	}
 	return n.systemTime(lex)
@@ -179,18 +180,36 @@ func (n *factorNode) call(lex *lexer.PeekingLexer) (err error) {
 		return unexpected(lex)
 	}
 	n.Call.ordinality = accept(lex, "WITH", "ORDINALITY")
-	if err := n.Alias.Parse(lex); err != nil || !wanted(lex, "(") {
+	return n.columns(lex)
+}
+
+// columns reads [AS] alias [(columns)]; a function's columns may have types.
+func (n *factorNode) columns(lex *lexer.PeekingLexer) error {
+	expected := wanted
+	if n.Call == nil { // few tables have them: errors do not offer them
+		expected = accept
+	}
+	if err := n.Alias.Parse(lex); err != nil || !expected(lex, "(") {
 		if err == participle.NextMatch {
 			return nil
 		}
 		return err
 	}
+	r := exprReader{lex: lex}
 	for {
 		c := &columnIdent{}
 		if err := c.Parse(lex); err != nil {
 			return unexpected(lex)
 		}
-		if n.Call.columns = append(n.Call.columns, c); !wanted(lex, ",") {
+		n.Columns = append(n.Columns, c)
+		if next := lex.Peek().Value; n.Call != nil && next != "," && next != ")" && len(n.Types) == len(n.Columns)-1 {
+			t, err := r.typeName()
+			if err != nil {
+				return err
+			}
+			n.Types = append(n.Types, t)
+		}
+		if !wanted(lex, ",") {
 			break
 		}
 	}

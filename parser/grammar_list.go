@@ -79,7 +79,11 @@ func (r *exprReader) selectItem() (out SelectItem, err error) {
 	if err = a.Parse(r.lex); err == participle.NextMatch {
 		err = nil
 	}
-	out.Alias = a.name()
+	if out.Alias = a.name(); out.Alias == "" && t.Value == "POSITION" {
+		if c, ok := out.Expr.(*Call); ok && c.Name == "STRPOS" { // what POSITION (a IN b) is read as
+			out.Alias = "position"
+		}
+	}
 	return out, err
 }
 

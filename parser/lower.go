@@ -422,13 +422,16 @@ func (l *lowerer) copy(n *copyNode) (*Copy, error) {
 	}
 	given := map[string]Expr{"HEADER": &Literal{Pos: pos(n.Words.list[0]), Kind: BoolLiteral, Text: "false"}} // unlike in parentheses
 	for _, t := range n.Words.list {
-		if key := strings.ToUpper(t.Value); key == "HEADER" {
+		switch key := strings.ToUpper(t.Value); {
+		case t.Type == tokString:
+			given["DELIMITER"] = &Literal{Pos: pos(t), Kind: StringLiteral, Text: text(t)}
+		case key == "HEADER":
 			given[key] = &Literal{Pos: pos(t), Kind: BoolLiteral, Text: "true"}
-		} else {
+		default:
 			given["FORMAT"] = &Literal{Pos: pos(t), Kind: StringLiteral, Text: strings.ToLower(key)}
 		}
 	}
-	for _, key := range []string{"FORMAT", "HEADER"} {
+	for _, key := range []string{"FORMAT", "HEADER", "DELIMITER"} {
 		if x := given[key]; x != nil {
 			out.Options = append(out.Options, Option{Pos: x.Position(), Key: key, Value: x})
 		}

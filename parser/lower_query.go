@@ -162,9 +162,46 @@ func (l *lowerer) factor(n *factorNode) (TableExpr, error) {
 		if n.Table.dotted && catalogSchema(n.Table.A) {
 			called = name(n.Table.B)
 		}
-		return &TableFunction{Pos: pos(n.Table.A), Name: strings.ToUpper(called), Args: c.args, Ordinality: c.ordinality, Alias: name(n.Alias.Tok), Columns: names(c.columns)}, nil
+		f := &TableFunction{Pos: pos(n.Table.A), Name: strings.ToUpper(called), Args: c.args, Ordinality: c.ordinality, Alias: name(n.Alias.Tok), Columns: names(n.Columns)}
+		if n.Types != nil || jsonRecords[f.Name] {
+			return f.record(n.Types)
+		}
+		return f, nil
 	}
-	return &TableName{Pos: pos(n.Table.A), Name: n.Table.name(), InSchema: n.Table.inSchema(), Alias: n.Table.alias(&n.Alias), SystemTime: l.systemTime(n.Time)}, nil
+	t := &TableName{Pos: pos(n.Table.A), Name: n.Table.name(), InSchema: n.Table.inSchema(), Alias: n.Table.alias(&n.Alias), SystemTime: l.systemTime(n.Time)}
+	if n.Columns == nil {
+		return t, nil
+	}
+	alias := t.Alias
+	t.Alias = ""
+	core := &SelectCore{Pos: t.Pos, Items: []SelectItem{{Pos: t.Pos, Star: true}}, From: []TableExpr{t}}
+	return &Subquery{Pos: t.Pos, Query: &Select{Pos: t.Pos, Cores: []*SelectCore{core}}, Alias: alias, Columns: names(n.Columns)}, nil
+}
+
+// jsonRecords are the functions whose alias defines the columns.
+var jsonRecords = map[string]bool{"JSON_TO_RECORD": true, "JSONB_TO_RECORD": true, "JSON_TO_RECORDSET": true, "JSONB_TO_RECORDSET": true}
+
+// record returns the query for a function whose columns have types: (json ->> 'name')::type for each.
+func (t *TableFunction) record(types []string) (TableExpr, error) {
+	if !jsonRecords[t.Name] || len(t.Args) != 1 || t.Ordinality {
+		return nil, Errorf(t.Pos, "only json_to_record(json) and json_to_recordset(json) have columns with types")
+	}
+	if types == nil || len(types) != len(t.Columns) {
+		return nil, Errorf(t.Pos, "%s needs its columns with their types: AS x (a int, b text)", t.Name)
+	}
+	core, of := &SelectCore{Pos: t.Pos}, t.Args[0]
+	if strings.HasSuffix(t.Name, "SET") {
+		each := &TableFunction{Pos: t.Pos, Name: "JSON_ARRAY_ELEMENTS", Args: t.Args, Alias: t.Alias, Columns: []string{"element"}}
+		core.From, of = []TableExpr{each}, &ColumnRef{Pos: t.Pos, Name: "element"}
+	}
+	for i, c := range t.Columns {
+		member := &Binary{Pos: t.Pos, Op: "->>", X: of, Y: &Literal{Pos: t.Pos, Kind: StringLiteral, Text: c}}
+		if types[i] == "JSON" || types[i] == "JSONB" {
+			member.Op = "->"
+		}
+		core.Items = append(core.Items, SelectItem{Pos: t.Pos, Expr: &Cast{Pos: t.Pos, X: member, Type: types[i]}, Alias: c})
+	}
+	return &Subquery{Pos: t.Pos, Lateral: true, Query: &Select{Pos: t.Pos, Cores: []*SelectCore{core}}, Alias: t.Alias}, nil
 }
 
 func (l *lowerer) derived(n *derivedNode) (TableExpr, error) {

@@ -209,10 +209,10 @@ func UnescapeTSV(s string) string {
 
 var tsvUnescape = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
 
-// AppendCSV appends a field of a line between commas, in quotes where needed. The empty text has quotes, because a
+// AppendCSV appends a field of a line between delimiters, in quotes where needed. The empty text has quotes, because a
 // field without text is NULL.
-func AppendCSV(dst []byte, s string) []byte {
-	if s != "" && s[0] != ' ' && s[0] != '\t' && s != `\.` && !strings.ContainsAny(s, ",\"\r\n") {
+func AppendCSV(dst []byte, s, delimiter string) []byte {
+	if s != "" && s[0] != ' ' && s[0] != '\t' && s != `\.` && !strings.Contains(s, delimiter) && !strings.ContainsAny(s, "\"\r\n") {
 		return append(dst, s...)
 	}
 	dst = append(dst, '"')

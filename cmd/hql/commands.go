@@ -44,6 +44,8 @@ func commands() []command {
 		{`\dt`, "[NAMES]", "tables; with NAMES those whose names match: events, e*, t_?", (*session).tables},
 		{`\dv`, "", "views, each with its query", func(s *session, _ context.Context, _ string) error { return s.views() }},
 		{`\di`, "[NAMES]", "indexes and row keys", listing(listIndexes)},
+		{`\dT`, "[NAMES]", "types", listing(listTypes)},
+		{`\l`, "", "databases: there is one", listing(listDatabases)},
 		{`\dn`, "[NAMES]", "schemas, which are HBase's namespaces", listing(listSchemas)},
 		{`\infer`, "TABLE [FILE]", "propose a definition for an HBase table, for \\g, \\e or a catalog file", (*session).infer},
 		{`\df`, "[NAME]", "functions", paged((*session).functions)},
@@ -106,8 +108,10 @@ func commands() []command {
 }
 
 const (
-	listIndexes = `SELECT indexname AS "Name", tablename AS "Table", indexdef AS "Definition" FROM pg_indexes WHERE indexname LIKE $1 ORDER BY 1`
-	listSchemas = `SELECT nspname AS "Name" FROM pg_namespace WHERE nspname LIKE $1 ORDER BY 1`
+	listIndexes   = `SELECT indexname AS "Name", tablename AS "Table", indexdef AS "Definition" FROM pg_indexes WHERE indexname LIKE $1 ORDER BY 1`
+	listTypes     = `SELECT format_type(oid, NULL) AS "Name" FROM pg_type WHERE typelem = 0 AND typtype = 'b' AND typname LIKE $1 ORDER BY 1`
+	listDatabases = `SELECT datname AS "Name" FROM pg_database WHERE datname LIKE $1 ORDER BY 1`
+	listSchemas   = `SELECT nspname AS "Name" FROM pg_namespace WHERE nspname LIKE $1 ORDER BY 1`
 )
 
 // screenOut is standard output, wherever \o sends results.

@@ -62,7 +62,7 @@ func TestComplete(t *testing.T) {
 		{"", "SELECT dom|", "domain"}, // no table is named yet
 		{"", "SELECT REPL|", "REPLACE"},
 		{"", "SELECT * FROM files ORDER BY cr|", "create_time,create,cross,crc16,crc32"},
-		{"", "WITH mine AS (SELECT user_id, name AS title, upper(name) FROM files) SELECT ti| FROM mine", "title,time,timestamp,timezone"},
+		{"", "WITH mine AS (SELECT user_id, name AS title, upper(name) FROM files) SELECT ti| FROM mine", "title,ties,time,timestamp,timezone"},
 		{"", "WITH mine AS (SELECT user_id AS uid FROM files) SELECT ui|", "uid"},
 		{"", "WITH mine AS (SELECT user_id FROM files) SELECT * FROM mi|", "mine"},
 		{"", "WITH RECURSIVE mine AS (SELECT user_id FROM files) SELECT * FROM mi|", "mine"},
@@ -89,7 +89,7 @@ func TestComplete(t *testing.T) {
 		{"", `\ir nowhere/|`, ""},
 		{"", `SELECT 1 \g ro|`, "rows.csv,rows.sql"},
 		{"SELECT 1\n", `\gx sub/|`, "deep/"},
-		{"", `\d|`, `\d,\d+,\dt,\dv,\di,\dn,\df`},
+		{"", `\d|`, `\d,\d+,\dt,\dv,\di,\dT,\dn,\df`},
 		{"", `\d fi|`, "files"},
 		{"", `\sample f|`, "files,foo_hashed,foo_salted"},
 		{"", `\h cr|`, "create table,create index,create view"},

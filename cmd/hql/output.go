@@ -418,7 +418,7 @@ func (c *csvWriter) row(vals []types.Value) error {
 			b = append(b, ',')
 		}
 		if !v.IsNull() {
-			b = types.AppendCSV(b, v.String())
+			b = types.AppendCSV(b, v.String(), ",")
 		}
 	}
 	c.buf = append(b, '\n')

@@ -40,11 +40,14 @@ func (s *session) feed(ctx context.Context, text string, inFile bool) int {
 		t := toks[i]
 		pos := base + int(t.Pos)
 		switch {
-		case t.Kind == parser.OperatorToken && t.Text == ";":
+		case t.Kind == parser.OperatorToken && t.Text == ";", strings.HasPrefix(text[pos:], `\;`) && t.Kind == parser.InvalidToken: // \; is psql's, too
 			if stmt := text[at:pos]; !empty {
 				if code := s.goOn(s.piece(ctx, stmt, text, at, inFile), inFile); code != exitOK {
 					return code
 				}
+			}
+			if t.Text == `\` {
+				i, pos = i+1, pos+1
 			}
 			at, empty = pos+1, true
 		case t.Kind == parser.InvalidToken && t.Text == `\`:
@@ -168,10 +171,10 @@ var commandName = regexp.MustCompile(`^\\([A-Za-z]\w*\+?|[?!])?`)
 
 // psqlCommands are commands of psql that hql lacks, with hql's replacements.
 var psqlCommands = map[string]string{
-	`\l`: `there are no databases: \dt lists the tables, \conninfo shows the store`, `\ds`: `there are no sequences: \dt lists the tables`,
+	`\ds`: `there are no sequences: \dt lists the tables`,
 	`\du`: `HBase keeps the rights: see its shell's user_permission`, `\dp`: `HBase keeps the rights: see its shell's user_permission`,
 	`\z`: `HBase keeps the rights: see its shell's user_permission`, `\password`: `HBase keeps the users`,
-	`\dT`: `docs/sql.md lists the types`, `\do`: `\df lists the operators, too`, `\sf`: `\df NAME describes a function`,
+	`\do`: `\df lists the operators, too`, `\sf`: `\df NAME describes a function`,
 	`\sv`: `\d VIEW shows the query of a view`, `\crosstabview`: `write GROUP BY with one count(*) FILTER (WHERE ...) for each column`,
 	`\timeout`: `--timeout bounds each statement`,
 	`\C`:       `results have no titles`, `\T`: `\pset border`, `\setenv`: `\set NAME VALUE sets a variable`,
