@@ -318,7 +318,7 @@ var stringFunctions = []Function{
 				return types.Value{}, err
 			}
 			re, err := compileRegexp(pattern)
-			if _, bad := syntax.Parse(pattern, syntax.Perl); err != nil && bad != nil {
+			if _, bad := parseRegexp(pattern); err != nil && bad != nil {
 				if bad, ok := errors.AsType[*syntax.Error](bad); ok { // its text contains RE2's form of the pattern
 					err = fmt.Errorf("invalid pattern %s of SIMILAR TO: %s", a[1].SQL(), bad.Code)
 				}
@@ -487,12 +487,38 @@ var regexps kept[*regexp.Regexp]
 
 func compileRegexp(pattern string) (*regexp.Regexp, error) {
 	return regexps.get(pattern, func() (*regexp.Regexp, error) {
-		re, err := regexp.Compile("(?s)" + pattern) // a dot also matches a line end, as in PostgreSQL
-		if err != nil {
+		if _, err := parseRegexp(pattern); err != nil {
 			return nil, fmt.Errorf("invalid regular expression: %s", strings.Replace(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "(?s)", "", 1))
 		}
-		return re, nil
+		return regexp.Compile(dotAll + pattern)
 	})
+}
+
+// dotAll lets a dot also match a line end, as in PostgreSQL.
+const dotAll = "(?s)"
+
+// maxRegexp is the number of steps that a compiled regular expression may have. A step takes some 170 bytes.
+const maxRegexp = 100_000
+
+// parseRegexp parses pattern as compileRegexp compiles it.
+func parseRegexp(pattern string) (*syntax.Regexp, error) {
+	re, err := syntax.Parse(dotAll+pattern, syntax.Perl)
+	if err == nil && regexpSteps(re) > maxRegexp {
+		return nil, fmt.Errorf("it has more than %d characters and classes when its repetitions are written out: shorten it or lower its counts", maxRegexp)
+	}
+	return re, err
+}
+
+func regexpSteps(re *syntax.Regexp) int {
+	n := len(re.Rune)
+	for _, sub := range re.Sub {
+		n += regexpSteps(sub)
+	}
+	n = max(n, 1)
+	if re.Op == syntax.OpRepeat {
+		n *= max(re.Min, re.Max, 1)
+	}
+	return n
 }
 
 func matches(flags string, negate bool) evalFunc {

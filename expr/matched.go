@@ -48,7 +48,7 @@ func matched(pattern string) (set types.Set, exact, ok bool) {
 // headsOf returns the ways in which texts that match pattern can begin or, with fromEnd, end; then their characters are in
 // reverse order. Their states are ended, rest or cut.
 func headsOf(pattern string, fromEnd bool) ([]head, bool) {
-	re, err := syntax.Parse("(?s)"+pattern, syntax.Perl) // the flags of compileRegexp
+	re, err := parseRegexp(pattern)
 	if err != nil {
 		return nil, false
 	}
@@ -239,7 +239,7 @@ func (h head) reversed() string {
 // anchors reports whether what a pattern matches is only at the start of a text, and whether it is only at the end. With
 // start, the first group, if there is one, begins at the start as well.
 func anchors(pattern string) (start, end bool) {
-	re, err := syntax.Parse("(?s)"+pattern, syntax.Perl)
+	re, err := parseRegexp(pattern)
 	if err != nil || re.Op != syntax.OpConcat {
 		return false, false
 	}
