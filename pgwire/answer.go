@@ -3,6 +3,7 @@ package pgwire
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -114,13 +115,17 @@ func readOnly() *Error {
 
 // mayRun refuses a statement that may not run now.
 func (c *conn) mayRun(s parser.Statement) *Error {
-	if create, ok := s.(*parser.CreateTable); ok && create.Split != nil && (create.Split.Kind == parser.SplitFile || create.Split.Kind == parser.SplitSampleFile) {
+	if create, ok := s.(*parser.CreateTable); ok && slices.ContainsFunc(append(slices.Clip(create.Splits), create.Split), readsFile) {
 		return noFiles()
 	}
 	if !writes(s) {
 		return nil
 	}
 	return c.mayWriteNow()
+}
+
+func readsFile(d *parser.SplitDef) bool {
+	return d != nil && (d.Kind == parser.SplitFile || d.Kind == parser.SplitSampleFile)
 }
 
 // mayWriteNow refuses a write.
