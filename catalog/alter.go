@@ -86,6 +86,7 @@ func (a *alteration) apply(c parser.Change) error {
 		}
 		a.def.Options = withoutBuilding(a.def.Options, a.def.Layouts[at].Name)
 		a.def.Layouts = slices.Delete(a.def.Layouts, at, at+1)
+		a.def.Splits = slices.DeleteFunc(slices.Clone(a.def.Splits), func(d *parser.SplitDef) bool { return strings.EqualFold(d.Index, c.Name) })
 	}
 	a.changed = true
 	return nil

@@ -86,7 +86,7 @@ func (c *Catalog) Build(def *parser.CreateTable) (*Table, error) {
 	if def.Query != nil {
 		return nil, parser.Errorf(def.Query.Pos, "a definition has no query: CREATE TABLE %s AS is a statement that writes rows", def.Name)
 	}
-	b := &builder{c: c, def: def, t: &Table{Name: def.Name, External: def.External, Split: def.Split, Def: def}}
+	b := &builder{c: c, def: def, t: &Table{Name: def.Name, External: def.External, Def: def}}
 	for _, step := range []func() error{b.options, b.families, b.columns, b.layouts, b.readable, b.lookups} {
 		if err := step(); err != nil {
 			return nil, err
@@ -94,9 +94,9 @@ func (c *Catalog) Build(def *parser.CreateTable) (*Table, error) {
 	}
 	b.t.Layouts[0].Split = def.Split
 	for _, d := range def.Splits {
-		i := slices.IndexFunc(b.t.Layouts, func(l *Layout) bool { return l.Kind == Index && l.Name == d.Index && l.Split == nil })
+		i := slices.IndexFunc(b.t.Layouts, func(l *Layout) bool { return l.Kind == Index && strings.EqualFold(l.Name, d.Index) && l.Split == nil })
 		if i < 0 {
-			return nil, parser.Errorf(d.Pos, "SPLIT INDEX %s: there is no such INDEX, or a second SPLIT of it", d.Index)
+			return nil, parser.Errorf(d.Pos, "SPLIT INDEX %s: table %s has no such INDEX, or the INDEX has a second SPLIT", d.Index, def.Name)
 		}
 		b.t.Layouts[i].Split = d
 	}

@@ -46,7 +46,6 @@ type Table struct {
 	Columns  []*Column
 	Families []Family
 	Layouts  []*Layout // the first is the primary one
-	Split    *parser.SplitDef
 	// MalformedKeyError makes a query fail at a key that does not fit the layout; otherwise such rows are skipped and
 	// counted.
 	MalformedKeyError bool

@@ -192,7 +192,7 @@ func TestData(t *testing.T) {
 				}
 				return b.String()
 			case "splits":
-				keys, err := tab.SplitKeys(tab.Layouts[0], nil, nil)
+				keys, err := tab.Layouts[0].SplitKeys(nil, nil)
 				if err != nil {
 					return err.Error() + "\n"
 				}
@@ -363,7 +363,7 @@ func TestSplitKeys(t *testing.T) {
 			continue
 		}
 		table, _ := c.Table("t")
-		keys, err := table.SplitKeys(table.Layouts[0], files, hundred)
+		keys, err := table.Layouts[0].SplitKeys(files, hundred)
 		got := strings.Trim(fmt.Sprintf("%q", keys), "[]")
 		if err != nil {
 			got = "error: " + err.Error()

@@ -19,9 +19,9 @@ import (
 // maxRegions is the greatest number of regions of a new table.
 const maxRegions = 10_000
 
-// SplitKeys returns the sorted keys that split a new table of layout l. readFile reads the file of SPLIT FROM FILE,
-// which has a key on each line; sample returns the keys of the rows of a file.
-func (t *Table) SplitKeys(l *Layout, readFile func(name string) ([]byte, error), sample func(file string) ([][]byte, error)) ([][]byte, error) {
+// SplitKeys returns the sorted keys that split a new table of l. readFile reads the file of SPLIT FROM FILE, which has a key
+// on each line; sample returns the keys that the rows of a file have under l.
+func (l *Layout) SplitKeys(readFile func(name string) ([]byte, error), sample func(file string) ([][]byte, error)) ([][]byte, error) {
 	d := l.Split
 	if d == nil {
 		return nil, nil
@@ -82,9 +82,9 @@ func (l *Layout) firstPart() (first *Part, before []byte) {
 }
 
 // SplitsAtMoments reports whether texts in SPLIT AT are moments, which depend on the session's time zone.
-func (t *Table) SplitsAtMoments() bool {
-	first, before := t.Layouts[0].firstPart()
-	return len(before) == 0 && first.Literal == nil && first.Encoding.Type() == types.Timestamp
+func (l *Layout) SplitsAtMoments() bool {
+	first, before := l.firstPart()
+	return l.Split != nil && len(before) == 0 && first.Literal == nil && first.Encoding.Type() == types.Timestamp
 }
 
 // splitKey returns the key that SPLIT AT names: X'..' and text unchanged, other values in the encoding of p, the first

@@ -99,15 +99,15 @@ func fileFormat(name string) string {
 // maxSample bounds the number of keys from which SPLIT FROM FILE chooses regions: a random choice of the file's keys.
 const maxSample = 100_000
 
-// sampleKeys returns keys, at most maxSample, that the rows of a file would have under t's primary layout.
-func (r *run) sampleKeys(ctx context.Context, t *catalog.Table, file string) ([][]byte, error) {
+// sampleKeys returns keys, at most maxSample, that the rows of a file would have under l.
+func (r *run) sampleKeys(ctx context.Context, t *catalog.Table, l *catalog.Layout, file string) ([][]byte, error) {
 	b, err := r.engine.cfg.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
 	var keys [][]byte
 	seen, random := 0, rand.New(rand.NewPCG(1, 2)) // fixed: the same file gives the same regions
-	c := &copier{run: r, table: t, pos: t.Split.Pos, take: func(key []byte) {
+	c := &copier{run: r, table: t, pos: l.Split.Pos, layout: l, take: func(key []byte) {
 		if seen++; len(keys) < maxSample {
 			keys = append(keys, key)
 		} else if i := random.IntN(seen); i < maxSample {

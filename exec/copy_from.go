@@ -151,7 +151,8 @@ type copier struct {
 	line     int           // or row, for a file without lines
 	binary   bool          // the file has no lines
 	rejected int64
-	take     func(key []byte) // if set, rows are not written: take receives their keys in the primary layout
+	take     func(key []byte) // if set, rows are not written: take receives their keys under layout
+	layout   *catalog.Layout
 }
 
 const maxReasons = 10
@@ -197,11 +198,13 @@ func (c *copier) begin(cols []*catalog.Column) {
 // add adds one row if it can be stored. set marks the columns that its line names; nil means the columns of the file.
 func (c *copier) add(ctx context.Context, row []types.Value, set []bool) error {
 	if c.take != nil {
-		key, err := c.checker.Key(row)
+		key, err := c.checker.Key(c.layout, row)
 		if err != nil {
 			return c.reject(err)
 		}
-		c.take(key)
+		if key != nil {
+			c.take(key)
+		}
 		return nil
 	}
 	p := write.Row{Values: row, Pos: c.pos, Set: set}

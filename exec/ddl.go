@@ -129,15 +129,26 @@ func (r *run) noteUnkept(name, file string) {
 // build builds the table that s defines, with the moments of SPLIT AT in UTC.
 func (r *run) build(s *parser.CreateTable) (*catalog.Table, error) {
 	t, err := r.engine.catalog.Build(s)
-	if err != nil || t.Split == nil || !t.SplitsAtMoments() {
+	if err != nil || !slices.ContainsFunc(t.Layouts, (*catalog.Layout).SplitsAtMoments) {
 		return t, err
 	}
-	out, split := *s, *s.Split
-	split.Keys = slices.Clone(split.Keys)
-	for i, x := range split.Keys {
-		split.Keys[i] = r.momentInUTC(x)
+	out := *s
+	out.Splits = slices.Clone(s.Splits)
+	for _, l := range t.Layouts {
+		if !l.SplitsAtMoments() {
+			continue
+		}
+		split := *l.Split
+		split.Keys = slices.Clone(split.Keys)
+		for i, x := range split.Keys {
+			split.Keys[i] = r.momentInUTC(x)
+		}
+		if i := slices.Index(out.Splits, l.Split); i >= 0 {
+			out.Splits[i] = &split
+		} else {
+			out.Split = &split
+		}
 	}
-	out.Split = &split
 	return r.engine.catalog.Build(&out)
 }
 
@@ -367,7 +378,7 @@ func (r *run) makePhysical(ctx context.Context, t *catalog.Table, name string) (
 
 // splitKeys returns the split points of a new HBase table of layout l.
 func (r *run) splitKeys(ctx context.Context, t *catalog.Table, l *catalog.Layout) ([][]byte, error) {
-	return t.SplitKeys(l, r.engine.cfg.ReadFile, func(file string) ([][]byte, error) { return r.sampleKeys(ctx, t, file) })
+	return l.SplitKeys(r.engine.cfg.ReadFile, func(file string) ([][]byte, error) { return r.sampleKeys(ctx, t, l, file) })
 }
 
 // physical lists the HBase tables of one layout.

@@ -193,7 +193,7 @@ func (r *run) noteRegions(ctx context.Context, t *catalog.Table) error {
 	if t.External {
 		return nil
 	}
-	if t.Split == nil {
+	if l.Split == nil {
 		r.noteKeys(t, [][]byte{nil})
 		return nil
 	}

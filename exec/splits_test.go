@@ -81,4 +81,10 @@ func TestSplits(t *testing.T) {
 			}
 		}
 	}
+	w := &world{t, New(c, catalog.New(), Config{})}
+	w.run("CREATE TABLE ti (id STRING, n INT) ROW KEY (id AS TEXT) INDEX i (n AS UINT16, id AS TEXT) SPLIT INDEX i INTO 4 BY SAMPLE OF FILE '" + jsonl + "'")
+	regions, err := c.Regions(t.Context(), "ti_i")
+	if err != nil || len(regions) != 4 || string(regions[1].Start) != "\x00\x19u25" {
+		t.Errorf("regions of an INDEX by a sample: %q %v", regions, err)
+	}
 }

@@ -444,9 +444,9 @@ func (w *Writer) deferred(c change) (bool, error) {
 	return true, nil
 }
 
-// Key returns the key of row in the primary layout.
-func (w *Writer) Key(row []types.Value) ([]byte, error) {
-	at, err := w.place(w.table.Layouts[0], row)
+// Key returns the key of row under l; nil if an INDEX has no entry for it.
+func (w *Writer) Key(l *catalog.Layout, row []types.Value) ([]byte, error) {
+	at, err := w.place(l, row)
 	return at.key, err
 }
 
