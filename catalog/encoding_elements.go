@@ -57,8 +57,8 @@ const maxElements = 1<<31 - 1
 
 // phoenixElement is the n-th of the values in one cell of an immutable Phoenix table. The cell holds the values one
 // after the other, the offsets of all (negative for a missing value), then the offset of the offsets, their number and
-// a version. A value without bytes is NULL. Append writes only the value's bytes: hql
-// does not write such cells.
+// a version. A value without bytes is NULL. Append writes only the value's bytes: hql does
+// not write such cells.
 type phoenixElement struct {
 	Encoding // of the value
 	n        int

@@ -240,7 +240,7 @@ func (p *portal) checkFormats() error {
 	return nil
 }
 
-// portal finds a portal or a cursor, as what says; either may be the other.
+// portal finds a portal or a cursor: messages and statements may name both. what is the kind for the error.
 func (c *conn) portal(what, name string) (*portal, error) {
 	p := cmp.Or(c.portals[name], c.cursors[name])
 	if p == nil || what == "cursor" && name == "" {

@@ -12,7 +12,8 @@ import (
 	"github.com/hql-db/hql/internal/python"
 )
 
-// Spark's tasks log in to an HBase that wants Kerberos, with the keytab of the address; without it the error is hql's. It takes half a minute, and wants HQL_TEST_SPARK.
+// Spark's tasks log in to an HBase that wants Kerberos, with the keytab of the address; without it the error is hql's. The
+// test takes half a minute, and needs HQL_TEST_SPARK.
 func TestSparkKerberos(t *testing.T) {
 	if os.Getenv("HQL_TEST_SPARK") == "" {
 		t.Skip("set HQL_TEST_SPARK=1 to let Spark log in")

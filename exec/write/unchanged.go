@@ -75,8 +75,7 @@ func (r *storedRow) sum() uint64 {
 }
 
 // DependOn sets the columns on which the statement's effect on a row depends: read marks columns of the table, then _key
-// and _ts. DependOn adds the columns from which the
-// entries of derived layouts are computed.
+// and _ts. DependOn adds the columns from which the entries of derived layouts are computed.
 func (w *Writer) DependOn(read []bool) {
 	t := w.table
 	reads := slices.Clone(read)
@@ -93,8 +92,8 @@ func (w *Writer) DependOn(read []bool) {
 }
 
 // Hold decides whether rows are changed on condition that they are as the statement read them. byKey reports that the
-// statement reads single rows by key. Without conditions, many rows are written faster, so rows whose values do not matter
-// need none.
+// statement reads single rows by key. Without conditions, many rows are written faster, so rows whose values do not matter need
+// none.
 func (w *Writer) Hold(byKey bool) bool {
 	n := len(w.table.Columns)
 	needed := slices.Contains(w.reads[:n], true) || w.reads[n+1] || byKey
