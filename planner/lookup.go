@@ -51,9 +51,10 @@ func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h 
 	}
 	usual := q.pieces || whole.Access.Wide() && !(hashed && oneSided(b.among, j.Left.Width())) || guessed(j.Left)*cost(sample) < cost(whole)
 	lookup := &plan.Lookup{Plan: func(batch [][]types.Value) (*plan.Scan, error) { return l.read(b, batch) }, Whole: whole}
-	lookup.Unfiltered = func() (*plan.Scan, error) {
-		h.noPushdown = true
-		req, err := q.request(s, own, l.used, accessOrder{}, h)
+	unfiltered := h
+	unfiltered.noPushdown = true
+	lookup.Unfiltered = func() (*plan.Scan, error) { // plans may run at the same time
+		req, err := q.request(s, own, l.used, accessOrder{}, unfiltered)
 		if err != nil {
 			return nil, err
 		}
