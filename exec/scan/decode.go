@@ -104,14 +104,15 @@ func (d *Decoder) of(st *Reads, s *plan.Scan, l *catalog.Layout) {
 		return
 	}
 	d.residual = s.Residual
-	d.want(s.Table.Columns)
+	d.want()
 	if !slices.Contains(s.Needed, true) && s.Residual == nil {
 		d.same, d.blank = []types.Value{}, make([]types.Value, n+2)
 	}
 }
 
 // want records the needed columns that are read from cells.
-func (d *Decoder) want(columns []*catalog.Column) {
+func (d *Decoder) want() {
+	columns := d.scan.Table.Columns
 	for _, c := range columns {
 		switch {
 		case c.Packed != nil:
