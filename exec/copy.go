@@ -80,10 +80,10 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 		delimiter = cmp.Or(delimiter, ",")
 	case format == "tsv":
 		delimiter = cmp.Or(delimiter, "\t")
+	case delimiter != "": // without parentheses it comes with HEADER
+		return nil, parser.Errorf(s.Pos, "DELIMITER is for csv and tsv, not for %s", format)
 	case headed >= 0:
 		return nil, parser.Errorf(headed, "HEADER is for csv and tsv, not for %s", format)
-	case delimiter != "":
-		return nil, parser.Errorf(s.Pos, "DELIMITER is for csv and tsv, not for %s", format)
 	}
 	if s.To {
 		return r.copyTo(ctx, s, format, delimiter, header, overwrite)

@@ -59,6 +59,9 @@ func (r *recordReader) tsv() ([]field, error) {
 		}
 		r.fields = append(r.fields, field{types.UnescapeTSV(text), text == `\N`})
 	}
+	if escaped != "" { // the line ends with the backslash, which escapes nothing
+		r.fields = append(r.fields, field{text: types.UnescapeTSV(strings.TrimSuffix(escaped, r.delimiter) + `\`)})
+	}
 	return r.fields, nil
 }
 
