@@ -115,7 +115,7 @@ func ParseFar(s string, to Type, loc *time.Location) (Value, error) {
 	}
 	switch finite := !strings.EqualFold(strings.TrimLeft(s, "+-"), "infinity"); {
 	case !finite && to != Time:
-		return Value{}, fmt.Errorf("invalid timestamp %q: dates and moments are finite (leave the bound out, or use 9999-12-31)", s)
+		return Value{}, fmt.Errorf("invalid date or timestamp %q: dates and moments are finite (leave the bound out, or use 9999-12-31)", s)
 	case to == Date:
 		return Value{}, fmt.Errorf("invalid date %q (use YYYY-MM-DD)", s)
 	case to == Time:
