@@ -74,7 +74,8 @@ type Proposal struct {
 	Copy   string   `json:"copy,omitempty"`
 	Plans  []string `json:"explain,omitempty"` // by statement; "" for one that does not read the table
 
-	// Split and Splits are of the regions that the figures are for, those of INDEXes in Splits; nil: none can be written.
+	// Split is the SPLIT clause of the table for which the figures are, and Splits are those of its INDEXes; nil: none can
+	// be written.
 	Split  *parser.SplitDef   `json:"-"`
 	Splits []*parser.SplitDef `json:"-"`
 }
