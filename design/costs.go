@@ -20,19 +20,20 @@ import (
 // trial is a layout with its figures.
 type trial struct {
 	*candidate
-	table   *catalog.Table
-	catalog *catalog.Catalog   // with it
-	known   *stats.Table       // nil: nothing is known
-	prices  []price            // by search.reading
-	split   *parser.SplitDef   // nil: none can be written
-	splits  []*parser.SplitDef // of INDEXes
-	share   float64            // of the writes that the busiest region takes; -1: not known
-	skew    float64            // by how much the busiest regions of all layouts make a write dearer, in writes
-	bytes   float64            // of a key of the rows, in the mean
-	puts    int                // of a row, one a layout
-	reads   float64            // microseconds that the statements take, by weight
-	total   float64            // the same including the writes
-	least   float64            // total that it could have with an INDEX
+	table      *catalog.Table
+	catalog    *catalog.Catalog   // with it
+	known      *stats.Table       // nil: nothing is known
+	prices     []price            // by search.reading
+	split      *parser.SplitDef   // nil: none can be written
+	splits     []*parser.SplitDef // of INDEXes
+	share      float64            // of the writes that the busiest region takes; -1: not known
+	indexShare float64            // the greatest of the INDEXes
+	skew       float64            // by how much the busiest regions of all layouts make a write dearer, in writes
+	bytes      float64            // of a key of the rows, in the mean
+	puts       int                // of a row, one a layout
+	reads      float64            // microseconds that the statements take, by weight
+	total      float64            // the same including the writes
+	expected   float64            // total that it probably has with INDEXes
 }
 
 // find returns a function that returns the statistics of a table, including the trial's.
@@ -144,6 +145,9 @@ func (s *search) try(c *candidate) *trial {
 		} else if split != nil && l.Kind == catalog.Index {
 			split.Index = l.Name
 			t.splits = append(t.splits, split)
+		}
+		if i > 0 {
+			t.indexShare = max(t.indexShare, share)
 		}
 		t.skew += math.Max(1, share*float64(s.Regions))
 	}

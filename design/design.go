@@ -64,15 +64,17 @@ type Proposal struct {
 	Calls  float64 `json:"calls"`
 	Micros float64 `json:"microseconds"`
 	// Share is the part of the writes that the busiest region takes; -1: not known.
-	Share  float64  `json:"busiest_share"`
-	Bytes  float64  `json:"key_bytes"`
-	Puts   int      `json:"puts_a_row"`
-	Cost   float64  `json:"cost"` // in which reads and writes are put together
-	Misses []string `json:"misses,omitempty"`
-	Notes  []string `json:"notes,omitempty"`
-	Create string   `json:"create,omitempty"`
-	Copy   string   `json:"copy,omitempty"`
-	Plans  []string `json:"explain,omitempty"` // by statement; "" for one that does not read the table
+	Share float64 `json:"busiest_share"`
+	// IndexShare is the same for the INDEX whose busiest region takes most; 0: there is none.
+	IndexShare float64  `json:"busiest_index_share,omitempty"`
+	Bytes      float64  `json:"key_bytes"`
+	Puts       int      `json:"puts_a_row"`
+	Cost       float64  `json:"cost"` // in which reads and writes are put together
+	Misses     []string `json:"misses,omitempty"`
+	Notes      []string `json:"notes,omitempty"`
+	Create     string   `json:"create,omitempty"`
+	Copy       string   `json:"copy,omitempty"`
+	Plans      []string `json:"explain,omitempty"` // by statement; "" for one that does not read the table
 
 	// Split is the SPLIT clause of the table for which the figures are, and Splits are those of its INDEXes; nil: none can
 	// be written.
@@ -149,7 +151,8 @@ type search struct {
 	day      bool              // write writes times of the day,
 	hashed   []*catalog.Column // and hashes in place of these
 	reading  []int             // statements that read the table,
-	cheapest []float64         // and the least cost of each
+	cheapest []float64         // the least cost of each,
+	byIndex  []float64         // and that with an INDEX of today's layout; 0: none was tried for it
 	puts     float64           // rows written for the sum of the weights
 	today    *trial
 	tried    int
@@ -311,12 +314,25 @@ func (s *search) run() ([]*trial, error) {
 			}
 		}
 	}
-	all = append(all, s.today)
-	s.least(all)
-	slices.SortStableFunc(all, func(a, b *trial) int { return cmp.Or(cmp.Compare(a.least, b.least), cmp.Compare(a.total, b.total)) })
-	best := slices.MinFunc(all, func(a, b *trial) int { return cmp.Compare(a.total, b.total) })
-	for i, t := range all {
-		if i >= maxIndexed && t != s.today || t.least >= best.total {
+	s.least(append(all, s.today))
+	best, err := s.indexed(s.today, try)
+	if err != nil {
+		return nil, err
+	}
+	if best != s.today {
+		all = append(all, best)
+	}
+	for _, t := range all {
+		s.expect(t)
+		if t.total < best.total {
+			best = t
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *trial) int {
+		return cmp.Or(cmp.Compare(a.expected, b.expected), cmp.Compare(a.total, b.total))
+	})
+	for i, t := range all[:min(len(all), maxIndexed)] {
+		if t.expected >= best.total {
 			continue // no INDEX makes it better
 		}
 		with, err := s.indexed(t, try)
@@ -327,15 +343,13 @@ func (s *search) run() ([]*trial, error) {
 			best = with
 		}
 	}
-	all = slices.DeleteFunc(all, func(t *trial) bool { return t == s.today })
 	slices.SortStableFunc(all, func(a, b *trial) int { return cmp.Compare(a.total, b.total) })
 	return undominated(all), nil
 }
 
-// least sets the least costs that the layouts could have with an INDEX: each statement costs as little as under any of
-// them that serves it, and there is one more Put.
+// least sets the least cost of each statement under those of all that serve it.
 func (s *search) least(all []*trial) {
-	s.cheapest = make([]float64, len(s.reading))
+	s.cheapest, s.byIndex = make([]float64, len(s.reading)), make([]float64, len(s.reading))
 	for _, t := range all {
 		for n, p := range t.prices {
 			if cost := s.cost(n, p); len(p.misses) == 0 && (s.cheapest[n] == 0 || cost < s.cheapest[n]) {
@@ -343,11 +357,20 @@ func (s *search) least(all []*trial) {
 			}
 		}
 	}
-	for _, t := range all {
-		t.least = t.total - t.reads + s.puts*t.put()/t.skew
-		for n, i := range s.reading {
-			t.least += s.stmts[i].Weight * s.cheapest[n]
-		}
+}
+
+// expect sets the total that t probably has with the INDEXes that pay most. Each is at least one more Put of a row. If no
+// INDEX was tried for a statement, it is expected to double the least cost, as each row is read twice.
+func (s *search) expect(t *trial) {
+	var gains []float64
+	for n, i := range s.reading {
+		gain := s.stmts[i].Weight*(s.cost(n, t.prices[n])-cmp.Or(s.byIndex[n], 2*s.cheapest[n])) - s.puts*t.put()/t.skew
+		gains = append(gains, max(gain, 0))
+	}
+	slices.Sort(gains)
+	t.expected = t.total
+	for _, gain := range gains[max(len(gains)-maxIndexes+len(t.indexes), 0):] {
+		t.expected -= gain
 	}
 }
 
@@ -408,7 +431,13 @@ func (s *search) indexed(t *trial, try func(candidate) (*trial, error)) (*trial,
 					if err != nil {
 						return nil, err
 					}
-					if with != nil && with.total < best.total && s.helps(with, t) {
+					if with == nil {
+						continue
+					}
+					if cost := s.cost(n, with.prices[n]); t == s.today && (s.byIndex[n] == 0 || cost < s.byIndex[n]) {
+						s.byIndex[n] = cost
+					}
+					if with.total < best.total && s.helps(with, t) {
 						best = with
 					}
 				}
@@ -447,6 +476,9 @@ func (s *search) indexesFor(t *trial, n need) (out []string) {
 				break
 			}
 			of = fmt.Sprintf("by%s_%d", name, i)
+		}
+		for _, c := range t.table.Layouts[0].PlaceColumns() { // entries lead to their rows
+			columns = append(slices.Clip(columns), s.table.Columns[c])
 		}
 		if parts := s.write(s.whole(columns), front); parts != nil {
 			out = append(out, fmt.Sprintf("INDEX %s (%s)", parser.QuoteName(name), strings.Join(parts, ", ")))

@@ -15,7 +15,7 @@ import (
 
 // proposal describes a trial; whole includes plans.
 func (s *search) proposal(t *trial, whole bool) Proposal {
-	out := Proposal{Today: t == s.today, Key: t.key(), Why: t.why, Of: len(s.reading), Rows: -1, Calls: -1, Micros: -1, Share: t.share, Bytes: t.bytes,
+	out := Proposal{Today: t == s.today, Key: t.key(), Why: t.why, Of: len(s.reading), Rows: -1, Calls: -1, Micros: -1, Share: t.share, IndexShare: t.indexShare, Bytes: t.bytes,
 		Puts: t.puts, Cost: t.total, Split: t.split, Splits: t.splits}
 	for i, x := range t.indexes {
 		bytes := ""
@@ -107,7 +107,7 @@ func (s *search) notesOn(t *trial) (out []string) {
 	for _, l := range t.table.Layouts[1:] {
 		for _, c := range l.Sparse {
 			if !c.NotNull && t != s.today {
-				out = append(out, fmt.Sprintf("%s has no entry for a row in which %s is NULL: statements use it if their WHERE rules NULL out", l.Name, c.Name))
+				out = append(out, fmt.Sprintf("%s has no entry for a row in which %s is NULL: statements use it if their WHERE rules NULL out, or if %s is declared NOT NULL", l.Name, c.Name, c.Name))
 			}
 		}
 	}
@@ -115,7 +115,7 @@ func (s *search) notesOn(t *trial) (out []string) {
 		return out
 	}
 	if t.key() == s.today.key() && t.stored == "" {
-		out = append(out, "the key stays: with the INDEX added to today's definition, CHECK TABLE "+parser.QuoteName(s.table.Name)+" REPAIR fills it, and nothing is copied")
+		out = append(out, fmt.Sprintf("the key stays, and nothing is copied: ALTER TABLE %s ADD INDEX makes and fills each INDEX; CHECK TABLE ... REPAIR fills one that is added to a catalog file", parser.QuoteName(s.table.Name)))
 	}
 	var moved, fixed, small []string
 	for _, c := range t.columns {

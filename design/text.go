@@ -110,9 +110,9 @@ func (p *Proposal) lines(t *Table, today *Proposal) (out [][2]string) {
 	if p.Of > 0 {
 		text := fmt.Sprintf("%d of %s hit the prefix", p.Hits, words.Count(p.Of, "statement"))
 		if p.Rows >= 0 {
-			text += fmt.Sprintf("; a weighted statement reads %s in %s", counted(p.Rows, "row"), counted(p.Calls, "call"))
+			text += fmt.Sprintf("; a weighted statement takes %s ms, reads %s in %s", figure(p.Micros/1000), counted(p.Rows, "row"), counted(p.Calls, "call"))
 			if today.Rows >= 0 {
-				text += was(figure(today.Rows) + " in " + figure(today.Calls))
+				text += was(figure(today.Micros/1000) + " ms, " + figure(today.Rows) + " in " + figure(today.Calls))
 			}
 		} else {
 			text += was(strconv.Itoa(today.Hits))
@@ -123,6 +123,9 @@ func (p *Proposal) lines(t *Table, today *Proposal) (out [][2]string) {
 		text := fmt.Sprintf("the busiest of %d regions takes %s of the rows (even: %s)%s", t.Regions, percent(p.Share), percent(t.Even), was(percent(today.Share)))
 		if p.Puts > 1 {
 			text += fmt.Sprintf("; %d Puts a row", p.Puts)
+		}
+		if p.IndexShare > p.Share+0.05 {
+			text += fmt.Sprintf("; the busiest region of an INDEX takes %s", percent(p.IndexShare))
 		}
 		add("writes", "%s", text)
 	}
