@@ -293,9 +293,6 @@ func joinedByFormat(c *Call) Expr {
 	return out
 }
 
-// allDates contains all values of a DATE.
-var allDates = types.SetOf(types.Interval{Lo: types.NewDate(-types.MaxDate), Hi: types.NewDate(types.MaxDate)})
-
 func addClamp(a, b int64) int64 {
 	c, err := intOp("+", a, b)
 	if err == nil {
