@@ -29,7 +29,7 @@ func TestForms(t *testing.T) {
 	})
 }
 
-// The same on a real HBase: its filters, its ranges and its reversed scans. What a full scan gives is known from the embedded store.
+// The same on a real HBase, for its filters, ranges and reversed scans. Full scans are compared on the embedded store alone.
 func testFormsHBase(t *testing.T) {
 	race.Skip(t)
 	c := dialHBase(t)

@@ -65,7 +65,8 @@ func TestLayoutCases(t *testing.T) {
 	}
 }
 
-// The same on a real HBase, without the full scans, which gave the same on the embedded store; then a third of the tables, each time another, gets random rows and queries.
+// The same on a real HBase. Full scans are compared on the embedded store alone. A third of the tables, each time another,
+// then gets random rows and queries.
 func testLayoutCasesHBase(t *testing.T) {
 	c := dialHBase(t)
 	first, _ := seeds.Range(t, 1)

@@ -318,12 +318,11 @@ var stringFunctions = []Function{
 				return types.Value{}, err
 			}
 			re, err := compileRegexp(pattern)
-			if _, bad := parseRegexp(pattern); err != nil && bad != nil {
+			if err != nil {
+				_, bad := parseRegexp(pattern)
 				if bad, ok := errors.AsType[*syntax.Error](bad); ok { // its text contains RE2's form of the pattern
 					err = fmt.Errorf("invalid pattern %s of SIMILAR TO: %s", a[1].SQL(), bad.Code)
 				}
-			}
-			if err != nil {
 				return types.Value{}, err
 			}
 			return types.NewBool(re.MatchString(a[0].Text())), nil

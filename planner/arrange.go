@@ -56,10 +56,13 @@ func (q *query) arrange(f *from, conds []expr.Expr, h hints) []int {
 		},
 		func(i int, _ *source) bool { return !q.env.Options.NoRules && binding(i) >= 0 },
 	} {
-		switch i := slices.IndexFunc(f.srcs, func(s *source) bool { return with(slices.Index(f.srcs, s), s) }); {
-		case i == 0:
-			return nil
-		case i > 0:
+		for i, s := range f.srcs {
+			switch {
+			case !with(i, s):
+				continue
+			case i == 0:
+				return nil
+			}
 			return orderFrom(i, len(f.srcs), bound)
 		}
 	}

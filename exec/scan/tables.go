@@ -42,7 +42,10 @@ func (st *Reads) existing(ctx context.Context, s *plan.Scan, spans []plan.Span) 
 		}
 	}
 	there, err := st.Tables(ctx, s.Layout, prefix)
-	return slices.DeleteFunc(slices.Clone(spans), func(sp plan.Span) bool { return !slices.Contains(there, sp.Table) }), err
+	return slices.DeleteFunc(slices.Clone(spans), func(sp plan.Span) bool {
+		_, found := slices.BinarySearch(there, sp.Table)
+		return !found
+	}), err
 }
 
 // Tables returns the HBase tables of l whose names begin with prefix, sorted.
