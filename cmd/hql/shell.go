@@ -179,12 +179,36 @@ var psqlCommands = map[string]string{
 	`\timeout`: `--timeout bounds each statement`,
 	`\C`:       `results have no titles`, `\T`: `\pset border`, `\setenv`: `\set NAME VALUE sets a variable`,
 	`\getenv`: `--var NAME=VALUE sets a variable`,
+	`\da`:     `\df lists the aggregate functions, too`, `\dg`: `HBase keeps the rights: see its shell's user_permission`,
+	`\dC`: `docs/sql.md lists the casts`, `\dd`: `\d TABLE shows comments`, `\dconfig`: `SHOW ALL lists the settings`,
+	`\ddp`: `HBase keeps the rights: see its shell's user_permission`, `\dm`: `no view is materialized: \dv lists the views`,
+	`\ef`: `functions cannot be defined`, `\ev`: `\d VIEW shows the query of a view`, `\dD`: `there are no domains: \dT lists the types`,
+	`\parse`: `PREPARE name AS statement`, `\bind_named`: `EXECUTE name (values)`, `\close`: `DEALLOCATE name`,
+	`\copyright`: `hql version`,
+}
+
+// longNames are the long names that psql has for some commands.
+var longNames = map[string]string{
+	`\connect`: `\c`, `\edit`: `\e`, `\help`: `\h`, `\html`: `\H`, `\include`: `\i`, `\include_relative`: `\ir`, `\list`: `\l`, `\list+`: `\l`,
+	`\out`: `\o`, `\print`: `\p`, `\quit`: `\q`, `\reset`: `\r`, `\write`: `\w`,
+}
+
+// reasonUnknown says why the command name is unknown, or where the known ones are listed.
+func reasonUnknown(name string) string {
+	if reason, ok := psqlCommands[strings.TrimSuffix(name, "+")]; ok {
+		return reason
+	}
+	if strings.HasPrefix(name, `\d`) && !strings.ContainsAny(name[2:], "_0123456789") {
+		return `hql lists only what \d, \df, \di, \dn, \dt, \dT and \dv list`
+	}
+	return `\? lists them`
 }
 
 // command runs a line that begins with a backslash.
 func (s *session) command(ctx context.Context, line string) int {
 	name := commandName.FindString(line)
 	arg := strings.TrimSpace(line[len(name):])
+	name = cmp.Or(longNames[name], name)
 	if name != `\!` && arg != "fieldsep ;" {
 		arg = strings.TrimSpace(strings.TrimSuffix(arg, ";"))
 	}
@@ -203,7 +227,7 @@ func (s *session) command(ctx context.Context, line string) int {
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
-	err := fmt.Errorf("unknown command %s (%s)", printable(strings.Fields(line)[0]), cmp.Or(psqlCommands[name], `\? lists them`))
+	err := fmt.Errorf("unknown command %s (%s)", printable(strings.Fields(line)[0]), reasonUnknown(name))
 	if strings.HasPrefix(line, `\.`) {
 		err = fmt.Errorf("commands begin with a backslash: \\%s (\\? lists them)", printable(strings.Fields(line)[0][2:]))
 	}
