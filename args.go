@@ -26,6 +26,16 @@ type NamedArgs map[string]any
 // QueryOptions, as the first argument, override the DB's options for one statement:
 //
 //	db.Query(ctx, "SELECT COUNT(*) FROM t", hql.QueryOptions{AllowFullScan: true, Parallelism: 64})
+//
+// Fields ([exec.RunOptions]); a zero field overrides nothing:
+//
+//	AllowFullScan bool            // like ALLOW FULL SCAN at the statement's end
+//	Parallelism   int             // parallel reads
+//	MemoryLimit   int64           // bytes
+//	ScanLimit     ScanLimit
+//	Timeline      bool            // read region replicas, which may be stale
+//	Location      *time.Location  // the time zone of timestamps in text
+//	Watch         func(stats func() Stats) // is given a function that returns the counts so far
 type QueryOptions = exec.RunOptions
 
 // splitOptions separates QueryOptions from the arguments.

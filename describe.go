@@ -21,7 +21,8 @@ type Description struct {
 	Columns    []ColumnType    // nil for a statement without rows
 }
 
-// ParameterType is the type that the context of a parameter expects; Null if any type is allowed.
+// ParameterType is the type that the context of a parameter expects. Fields ([expr.ParameterType]): Type is the type, Null if
+// any type is allowed; List is true if the parameter takes several values of it, as in ANY (?).
 type ParameterType = exec.ParameterType
 
 // Describe returns the types of the statement's parameters and columns. given has the known types of the first parameters;

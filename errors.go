@@ -11,22 +11,47 @@ import (
 )
 
 // Error is a mistake in a statement; errors.As finds it. LineCol returns its position, Format draws it in the text,
-// and Hint may suggest a correction. Other errors come from the store or the context.
+// and Hint may suggest a correction. Other errors come from the store or the context. Fields ([parser.Error]):
+//
+//	Pos    parser.Pos // byte offset in Source; parser.NoPos if unknown
+//	Msg    string     // without the position
+//	Hint   string     // "" if there is none
+//	Source string     // the statement's text
+//	Kind   error      // the error that errors.Is finds; nil for most mistakes
 type Error = parser.Error
 
 // FullScanError refuses a full scan. It names the table and the conditions that would make the statement hit the
-// rowkey prefix. errors.Is finds ErrFullScan in it.
+// rowkey prefix. errors.Is finds ErrFullScan in it. Fields ([exec.FullScanError]):
+//
+//	Table      string
+//	Advice     string // the condition that would bind the start of the rowkey; "" if there is none
+//	Rows, Most int64  // the rows that LIMIT and OFFSET would read, and the setting full_scan_rows; 0 without LIMIT
+//	Hopped     string // the parts of the key that have too many values to hop over; "" if there are none
 type FullScanError = exec.FullScanError
 
 // ScanLimitError ends a statement that reads more than its limit. It says how much the statement read, and which
-// conditions would make it cheaper. errors.Is finds ErrScanLimit in it.
+// conditions would make it cheaper. errors.Is finds ErrScanLimit in it. Fields ([exec.ScanLimitError]):
+//
+//	Setting string // max_scan_rows, max_scan_bytes, or full_scan if LIMIT or statistics allowed a full scan
+//	Read    int64  // rows or bytes so far, or by the estimate
+//	Before  bool   // an estimate was too large; nothing was read
+//	Limit   int64
+//	Advice  string // the condition that makes the statement read less; "" if none is known
+//	Table, Grown string // for full_scan: the table, and how it exceeds the limit that allowed the scan
 type ScanLimitError = exec.ScanLimitError
 
-// BatchError says which rows of a write were refused, and which got no answer; errors.As finds it.
+// BatchError says which rows of a write were refused, and which got no answer; errors.As finds it. Rows that no field lists
+// are written. Fields ([hbase.BatchError]):
+//
+//	Failed  map[int]error // the error of each refused row, by its index in Keys
+//	Unknown []int         // rows that were not answered: they may be written
+//	Unmet   []int         // rows that did not stand as the statement had read them
+//	Keys    [][]byte      // the rowkeys of the batch
+//	Cause   error
 type BatchError = hbase.BatchError
 
 // PartialError is the failure of a statement that has written some of its rows. These rows stay written. errors.As
-// finds it.
+// finds it. Fields ([exec.PartialError]): Written is the number of rows written, Err the failure.
 type PartialError = exec.PartialError
 
 // Errors to test for with errors.Is.

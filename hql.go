@@ -70,7 +70,18 @@ type Result struct {
 	Stats        Stats
 }
 
-// Stats counts the reads, writes and time of a statement.
+// Stats counts the reads, writes and time of a statement. Fields ([exec.Stats]):
+//
+//	Gets, Scans  int64 // rows requested by key; ranges opened
+//	RowsRead     int64 // rows received from the servers
+//	Regions      int64 // regions that answered
+//	RowsReturned int64
+//	RowsWritten  int64
+//	RPCs, Bytes  int64 // calls sent, also by other statements that use the DB at the time; bytes of cells received
+//	Retries      int64 // calls repeated and scanners reopened
+//	Elapsed      time.Duration
+//	Tables       []scan.TableStats // one for each access to a table
+//	Done         float64 // the finished part of the work, below 1; 0 if unknown or ended
 type Stats = exec.Stats
 
 // Query runs one statement and returns its rows, which must be closed; reading them to the end closes them. Cancelling

@@ -93,7 +93,8 @@ func WithFullScan(p FullScan) Option {
 	return func(c *config) error { c.fullScan = &p; return nil }
 }
 
-// ScanLimit limits the rows and bytes that a statement may read: see WithScanLimit.
+// ScanLimit limits the reads of a statement: see WithScanLimit. Fields ([exec.ScanLimit]): Bytes are the bytes of cells, Rows
+// the rows that leave the region servers, int64 both. Rows that a server's filter drops do not count. 0 means no limit.
 type ScanLimit = exec.ScanLimit
 
 // WithScanLimit ends a statement that reads more than l with ErrScanLimit. Each worker of the statement may read one more

@@ -18,7 +18,13 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Partial is the way in which a column of a piece's rows contributes to the statement's result.
+// Partial is the way in which a column of a piece's rows contributes to the statement's result. Fields ([plan.Partial]):
+//
+//	Merge  plan.Merge // the aggregate that merges the values of all pieces
+//	Result int        // index of the result's column; -1 for a group that the statement does not return
+//	Name   string     // of the result's column
+//	Type   types.Type // of the result's column, to which the merged value is cast
+//	Count  bool       // the previous column is divided by this one, after both are merged (AVG)
 type Partial = plan.Partial
 
 // Piece is a part of a query that can be run by itself, elsewhere and later: see DB.Pieces.

@@ -23,13 +23,13 @@ type Tracer interface {
 	TraceQueryEnd(ctx context.Context, d QueryEnd)
 }
 
-// ScanTracer is implemented by a Tracer that observes each access to a table.
+// ScanTracer is implemented by a Tracer that observes each access to a table: see [scan.Tracer] for its methods.
 type ScanTracer = exec.ScanTracer
 
-// RPCTracer is implemented by a Tracer that observes each call to a server.
+// RPCTracer is implemented by a Tracer that observes each call to a server: see [hbase.RPCTracer] for its methods.
 type RPCTracer = hbase.RPCTracer
 
-// The arguments of a ScanTracer and an RPCTracer.
+// The arguments of a ScanTracer and an RPCTracer: see [scan.Start], [scan.End], [hbase.RPCStart] and [hbase.RPCEnd].
 type (
 	ScanStart = exec.ScanStart
 	ScanEnd   = exec.ScanEnd
