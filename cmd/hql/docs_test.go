@@ -88,28 +88,127 @@ func docFunctions(*testing.T) string {
 	return b.String() + "\n"
 }
 
-// docBinding says of each function and operator how conditions on it bind a key, or why they do not.
-func docBinding(*testing.T) string {
-	var inverted []string
-	others := map[string][]string{} // functions by what is said of them
-	for _, f := range expr.Builtins().All() {
-		name := "`" + strings.ToLower(f.Name) + "`"
-		switch {
-		case f.Group == "aggregate" || f.Group == "window" || f.Group == "key":
-		case f.Binds != "":
-			others["Bound "+f.Binds] = append(others["Bound "+f.Binds], name)
-		case f.Unknown != "":
-			others["Nothing is known, because "+f.Unknown] = append(others["Nothing is known, because "+f.Unknown], name)
-		default:
-			inverted = append(inverted, name)
+// docBinding sums up the sweep of package expr: expressions of a column with what is known of their comparisons, and of them as key parts. Functions
+// that the sweep lacks follow with what they say of themselves.
+func docBinding(t *testing.T) string {
+	text, err := os.ReadFile("../../expr/testdata/sweep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	constants := regexp.MustCompile(`(?:TIMESTAMP |DATE |INTERVAL )?'[^']*'|X'\d+'|\b\d[\d.]*(?:::DOUBLE)?\b`)
+	comparison := regexp.MustCompile(`(\S+) ([TWtw-])(?:  | \|)`)
+	swept := map[string]map[string][]string{} // by type and what is said of them, expressions
+	groups := map[string]map[string]bool{}    // of expressions without their constants, what is said of them
+	var types []string
+	each := func(do func(expression, general, head string)) {
+		for line := range strings.Lines(string(text)) {
+			switch {
+			case line[0] == '#':
+				continue
+			case line[0] != ' ':
+				types = append(types, strings.TrimSpace(line))
+				continue
+			}
+			line, why, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  because ")
+			at := regexp.MustCompile(" = [TWtw-]  ").FindStringIndex(line)[0]
+			expression := strings.TrimSpace(line[:at])
+			do(expression, constants.ReplaceAllString(expression, "k"), bindingOf(comparison.FindAllStringSubmatch(line[at:], -1), why)+"; as a key part "+partOf(line[strings.LastIndex(line, "| "):]))
 		}
 	}
+	each(func(_, general, head string) {
+		if groups[general] == nil {
+			groups[general] = map[string]bool{}
+		}
+		groups[general][head] = true
+	})
+	types = nil
+	each(func(expression, general, head string) {
+		of := types[len(types)-1]
+		if swept[of] == nil {
+			swept[of] = map[string][]string{}
+		}
+		if len(groups[general]) > 1 { // its constants matter
+			general = expression
+		}
+		if general = "`" + strings.ReplaceAll(general, " ", unbroken) + "`"; !slices.Contains(swept[of][head], general) {
+			swept[of][head] = append(swept[of][head], general)
+		}
+	})
 	var b strings.Builder
-	b.WriteString("\n" + docItem("Bound by the arguments that give such results, all but one of them constant", strings.Join(inverted, ", ")+"."))
+	for _, of := range types {
+		b.WriteString("\n" + of + "\n\n")
+		for _, head := range slices.Sorted(maps.Keys(swept[of])) {
+			b.WriteString(docItem(head[1:], strings.Join(swept[of][head], ", ")+"."))
+		}
+	}
+	others := map[string][]string{} // functions by what they say
+	for _, f := range expr.Builtins().All() {
+		name := strings.ToLower(f.Name)
+		switch {
+		case f.Group == "aggregate" || f.Group == "window" || f.Group == "key" || regexp.MustCompile(`(?i)[ (]`+regexp.QuoteMeta(name)+`[ (]`).Match(text):
+		case f.Binds != "":
+			others["Bound "+f.Binds] = append(others["Bound "+f.Binds], "`"+name+"`")
+		case f.Unknown != "":
+			others["Nothing, because "+f.Unknown] = append(others["Nothing, because "+f.Unknown], "`"+name+"`")
+		}
+	}
+	b.WriteString("\nOther functions\n\n")
 	for _, what := range slices.Sorted(maps.Keys(others)) {
 		b.WriteString(docItem(what, strings.Join(others[what], ", ")+"."))
 	}
 	return b.String() + "\n"
+}
+
+// bindingOf says what comparisons bind, which are pairs of an operator and the sweep's letter. Its first byte is for sorting.
+func bindingOf(comparisons [][]string, why string) string {
+	words := []struct{ letter, words string }{{"T", "exact"}, {"W", "wider"}, {"t", "exact within a range"}, {"w", "wider within a range"}, {"-", "nothing"}}
+	by := map[string][]string{}
+	within := slices.ContainsFunc(comparisons, func(c []string) bool { return c[2] == "t" || c[2] == "w" })
+	for _, c := range comparisons {
+		switch letter := c[2]; {
+		case c[1] == "NULL" || c[1] == "<>":
+		case within && letter == "T": // a constant at the end of the values decides it without a range
+			by["t"] = append(by["t"], c[1])
+		default:
+			by[letter] = append(by[letter], c[1])
+		}
+	}
+	out, sort := "", "4"
+	for i, w := range words {
+		ops := by[w.letter]
+		if len(ops) == 0 {
+			continue
+		}
+		if out == "" {
+			sort = string(rune('0' + i))
+		} else {
+			out += "; "
+		}
+		if len(by) > 1 {
+			out += "`" + strings.Join(ops, "` `") + "` "
+		}
+		if out += w.words; w.letter == "-" {
+			out += ", because " + why
+		}
+	}
+	return sort + strings.ToUpper(out[:1]) + out[1:]
+}
+
+// partOf says what the sweep's words on a key part mean.
+func partOf(words string) string {
+	var out []string
+	if strings.Contains(words, "rises") || strings.Contains(words, "falls") {
+		out = append(out, "ordered")
+	} else if strings.Contains(words, "ranges") {
+		out = append(out, "ranged")
+	}
+	if strings.Contains(words, " values") {
+		out = append(out, "enumerated")
+	}
+	if out == nil {
+		return "computed"
+	}
+	return strings.Join(out, " and ")
 }
 
 func docEncodings(*testing.T) string {
@@ -157,15 +256,18 @@ func typeList(ts []types.Type) string {
 
 // docItem is an item of a list, in lines of 118 characters at most: HEAD: doc.
 func docItem(head, doc string) string {
-	line, out := "- "+head+":", ""
-	for _, word := range strings.Fields(doc) {
+	line, out := "-", ""
+	for _, word := range strings.Fields(head + ": " + doc) {
 		if len([]rune(line))+1+len([]rune(word)) > 118 {
 			out, line = out+line+"\n", " "
 		}
 		line += " " + word
 	}
-	return out + line + "\n"
+	return strings.ReplaceAll(out+line+"\n", unbroken, " ")
 }
+
+// unbroken stands for a space at which docItem begins no line; strings.Fields takes U+00A0 for a space.
+const unbroken = "\x00"
 
 func docSettings(t *testing.T) string {
 	db, err := hql.Open(t.Context(), "mem:")
