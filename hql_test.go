@@ -17,12 +17,11 @@ import (
 
 	"github.com/hql-db/hql"
 	_ "github.com/hql-db/hql/embedded"
-	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/internal/poison"
 	"github.com/hql-db/hql/types"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(hbasetest.Tests(poison.Tests(m))) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(poison.Tests(m)) }
 
 func open(t testing.TB, dsn string, opts ...hql.Option) *hql.DB {
 	t.Helper()

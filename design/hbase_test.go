@@ -18,8 +18,6 @@ import (
 	"github.com/hql-db/hql/stats"
 )
 
-func TestMain(m *testing.M) { os.Exit(hbasetest.Tests(m).Run()) }
-
 // written are the rows that are written for each statement that reads, by so many writers.
 const measuredRows, measuredRegions, written, writers = 3000, 6, 10, 4
 

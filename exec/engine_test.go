@@ -15,7 +15,6 @@ import (
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/internal/poison"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
@@ -26,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400) // a heap of many small stores is collected often for little
-	goleak.VerifyTestMain(hbasetest.Tests(poison.Tests(m)))
+	goleak.VerifyTestMain(poison.Tests(m))
 }
 
 // A world is an engine on a store of its own.

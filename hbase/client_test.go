@@ -26,7 +26,7 @@ import (
 	"github.com/hql-db/hql/store"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(hbasetest.Tests(poison.Tests(m))) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(poison.Tests(m)) }
 
 // both runs f on the embedded store and on a real HBase: the same code, the same answers.
 func both(t *testing.T, f func(t *testing.T, c Client)) {

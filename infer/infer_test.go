@@ -16,7 +16,6 @@ import (
 	"github.com/hql-db/hql/catalog"
 	_ "github.com/hql-db/hql/embedded"
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/infer"
 	"github.com/hql-db/hql/internal/poison"
 	"github.com/hql-db/hql/internal/race"
@@ -25,7 +24,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-func TestMain(m *testing.M) { os.Exit(hbasetest.Tests(poison.Tests(m)).Run()) }
+func TestMain(m *testing.M) { os.Exit(poison.Tests(m).Run()) }
 
 // The keys that infer finds again in the tables of layouts.sql, loaded with 300 rows.
 // Names are its own, and so is what bytes alone cannot tell: TEXT(8) or two parts of it.

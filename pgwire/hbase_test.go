@@ -4,16 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"testing"
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/pgwire"
 )
-
-// TestMain ends the HBase that a test started.
-func TestMain(m *testing.M) { os.Exit(hbasetest.Tests(m).Run()) }
 
 // On a real HBase: a table is made, filled by COPY, read by cursor and COPY; what is cancelled leaves no scanner open.
 func TestHBase(t *testing.T) {

@@ -15,8 +15,6 @@ import (
 	"github.com/hql-db/hql/internal/python"
 )
 
-func TestMain(m *testing.M) { os.Exit(hbasetest.Tests(m).Run()) }
-
 // TestSpark runs tests/test_hql_spark.py on an HBase with a table of four regions, with the package as pip installs it from this folder.
 func TestSpark(t *testing.T) {
 	py := python.With(t, "pyspark", "pyarrow")

@@ -17,11 +17,10 @@ import (
 	"github.com/tsuna/gohbase/hrpc"
 	"go.uber.org/goleak"
 
-	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/internal/poison"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(hbasetest.Tests(poison.Tests(m))) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(poison.Tests(m)) }
 
 func openDir(t *testing.T, dir string) *world {
 	t.Helper()

@@ -25,7 +25,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(hbasetest.Tests(poison.Tests(m)), map[string]func(){"hql": func() { poison.On = true; main() }})
+	testscript.Main(poison.Tests(m), map[string]func(){"hql": func() { poison.On = true; main() }})
 }
 
 // testdata/*.txt are sessions at a shell: what is run, what it prints, how it exits.

@@ -33,8 +33,9 @@ const versionEnv = "HQL_HBASE_VERSION"
 
 var shared struct {
 	once sync.Once
-	running
-	err error
+	lent
+	conn net.Conn // to the keeper of the HBase, if a keeper has lent it
+	err  error
 }
 
 // running is an HBase that the function start has started.
@@ -51,36 +52,40 @@ var errNoJava = errors.New("java, javac and mvn are needed to run HBase")
 // errUnwanted is the error if quorumEnv is none.
 var errUnwanted = errors.New("no HBase: " + quorumEnv + " is none")
 
-// Quorum returns the ZooKeeper quorum of an HBase, started on first use. Without Java or Maven it skips the test, or
-// fails it if HQL_REQUIRE_HBASE is set. TestMain calls Stop at the end.
+// Quorum returns the ZooKeeper quorum of an HBase without tables, which no other process uses until this one ends.
+// Without Java or Maven it skips the test, or fails it if HQL_REQUIRE_HBASE is set.
 func Quorum(tb testing.TB) string {
 	tb.Helper()
 	shared.once.Do(func() {
-		if q := os.Getenv(quorumEnv); q != "" && q != "none" {
-			shared.quorum = q
-			return
+		switch q := os.Getenv(quorumEnv); q {
+		case "":
+			shared.lent, shared.err = borrow()
+		case "none":
+			shared.err = errUnwanted
+		default:
+			shared.Quorum = q
 		}
-		shared.running, shared.err = start(plain(), false)
 	})
 	check(tb, shared.err)
-	return shared.quorum
+	return shared.Quorum
 }
 
-// PID is the process of the HBase that Quorum started, master and region server in one; 0 if it started none.
-func PID() int { return shared.pid }
+// PID is the process of the HBase that Quorum returned, master and region server in one; 0 if it is not of this machine's
+// tests.
+func PID() int { return shared.PID }
 
-// Scanners returns how many scanners are open on the region server of the HBase that Quorum started, and how many it
+// Scanners returns how many scanners are open on the region server of the HBase that Quorum returned, and how many it
 // closed because they were not read for a minute. Call it after Quorum. It takes two seconds or more, because the
 // server counts once a second. It skips a test on an HBase that HQL_TEST_HBASE names.
 func Scanners(tb testing.TB) (open, expired int) {
 	tb.Helper()
-	if shared.info == "" {
+	if shared.Info == "" {
 		tb.Skip("the scanners of another HBase are not counted")
 	}
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	for range 10 {
 		time.Sleep(2 * time.Second)
-		r, err := client.Get("http://" + shared.info + "/jmx?qry=Hadoop:service=HBase,name=RegionServer,sub=Server")
+		r, err := client.Get("http://" + shared.Info + "/jmx?qry=Hadoop:service=HBase,name=RegionServer,sub=Server")
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -114,20 +119,6 @@ func check(tb testing.TB, err error) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-}
-
-// Tests wraps m, a testing.M, so that the HBase that Quorum started, if any, ends after the tests.
-func Tests(m interface{ Run() int }) interface{ Run() int } { return tests{m} }
-
-type tests struct{ m interface{ Run() int } }
-
-func (t tests) Run() int {
-	defer func() {
-		if shared.stop != nil {
-			shared.stop()
-		}
-	}()
-	return t.m.Run()
 }
 
 // product is a program to run: the jars that testdata/dir/pom.xml names, with this version of the first one, and the

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -24,9 +23,6 @@ import (
 	"github.com/hql-db/hql/internal/python"
 	"github.com/hql-db/hql/parser"
 )
-
-// TestMain ends the HBase that a test started.
-func TestMain(m *testing.M) { os.Exit(hbasetest.Tests(m).Run()) }
 
 // client is the SDK's client in front of a server for db.
 func client(t *testing.T, db *hql.DB, o mcpserver.Options) *mcp.ClientSession {
