@@ -31,16 +31,16 @@ const batchReads = 8
 
 // BatchResults are the results of a batch, in the order of Queue. They are not safe for concurrent use.
 type BatchResults struct {
-	ctx    context.Context
-	cancel context.CancelFunc
-	db     *DB
-	left   []queued
-	begun  []*begun // the first queries of left, which already run
-	err    error
+	ctx     context.Context
+	cancel  context.CancelFunc
+	db      *DB
+	left    []queued
+	started []*startedQuery // the first queries of left, which already run
+	err     error
 }
 
-// begun is a query that was started before its result was requested.
-type begun struct {
+// startedQuery is a query that was started before its result was requested.
+type startedQuery struct {
 	done chan struct{}
 	rows *Rows
 	err  error
@@ -58,7 +58,7 @@ func (db *DB) SendBatch(ctx context.Context, b *Batch) *BatchResults {
 
 // ahead starts the next queries at the front of the remaining statements.
 func (r *BatchResults) ahead() {
-	for _, q := range r.left[len(r.begun):min(len(r.left), batchReads)] {
+	for _, q := range r.left[len(r.started):min(len(r.left), batchReads)] {
 		s, err := r.db.statement(q.sql)
 		if err != nil {
 			return // the error is returned with its own result
@@ -66,8 +66,8 @@ func (r *BatchResults) ahead() {
 		if _, query := s.parsed.(*parser.Select); !query {
 			return
 		}
-		b := &begun{done: make(chan struct{})}
-		r.begun = append(r.begun, b)
+		b := &startedQuery{done: make(chan struct{})}
+		r.started = append(r.started, b)
 		go func() {
 			defer close(b.done)
 			if b.rows, b.err = s.run(r.ctx, q.args); b.err == nil {
@@ -87,9 +87,9 @@ func (r *BatchResults) Query() (*Rows, error) {
 	}
 	var rows *Rows
 	var err error
-	if len(r.begun) > 0 {
-		b := r.begun[0]
-		r.begun = r.begun[1:]
+	if len(r.started) > 0 {
+		b := r.started[0]
+		r.started = r.started[1:]
 		<-b.done
 		rows, err = b.rows, b.err
 	} else {

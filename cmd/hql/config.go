@@ -350,7 +350,7 @@ func parseSite(file string, b []byte) (string, error) {
 		params = append(params, "tls", "tls_site="+url.QueryEscape(file)) // its passwords are not for addresses
 	}
 	if suffix := props["hbase.meta.table.suffix"]; suffix != "" {
-		return "", fmt.Errorf("hbase.meta.table.suffix is %s: hql reads no hbase:meta with a suffix", suffix)
+		return "", fmt.Errorf("hbase.meta.table.suffix is %s: hql cannot read hbase:meta under another name; connect to a cluster without that setting", suffix)
 	}
 	scheme, list, name, port := "hbase://", props["hbase.zookeeper.quorum"], "hbase.zookeeper.quorum", props["hbase.zookeeper.property.clientPort"]
 	root := "/" + strings.Trim(props["zookeeper.znode.parent"], "/")

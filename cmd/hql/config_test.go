@@ -13,7 +13,7 @@ func TestParseSite(t *testing.T) {
 		{property("hbase.security.authentication", "Simple"), "hbase://127.0.0.1:2181/hbase", ""},
 		{property("hbase.security.authentication", "kerberos") + property("hbase.regionserver.kerberos.principal", "hb/_HOST@R.COM"), "hbase://127.0.0.1:2181/hbase?kerberos=&service=hb%2F_HOST%40R.COM", ""},
 		{property("hbase.security.authentication", "kerberos") + property("hbase.rpc.protection", "privacy,integrity"), "hbase://127.0.0.1:2181/hbase?kerberos=&service=&protection=privacy%2Cintegrity", ""},
-		{property("hbase.meta.table.suffix", "x"), "", "hbase.meta.table.suffix is x: hql reads no hbase:meta with a suffix"},
+		{property("hbase.meta.table.suffix", "x"), "", "hbase.meta.table.suffix is x: hql cannot read hbase:meta under another name; connect to a cluster without that setting"},
 		{property("hbase.client.netty.tls.enabled", "true"), "hbase://127.0.0.1:2181/hbase?tls&tls_site=%2Fc%2Fhbase-site.xml", ""},
 		{property("hbase.zookeeper.quorum", "${env.ZK}"), "", "hbase://${env.ZK}:2181/hbase: references to other properties are not followed"},
 		{property("zookeeper.znode.parent", "/a b?write=1"), "hbase://127.0.0.1:2181/a%20b%3Fwrite=1", ""},
