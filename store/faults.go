@@ -297,7 +297,7 @@ func (s *Store) someRow(t *table, g *region, at float64) ([]byte, error) {
 	}
 	defer r.close()
 	var b block
-	b.reset(nil)
+	b.reset()
 	var rows [][]byte
 	for more := true; more && len(rows) < splitSample; {
 		if more, err = r.next(context.Background(), &b, &limits{}); err != nil {

@@ -174,19 +174,20 @@ var errNoHint = illegalArgument("NullPointerException: a filter under MUST_PASS_
 type filterOr struct {
 	filterList
 	prev     []returnCode
-	prevCell []*cell // nil: the member wants every cell
+	prevCell []cell
+	waits    []bool // from prevCell on; otherwise the member wants every cell
 	included []bool
 }
 
 func newFilterOr(in []filter, reversed bool) *filterOr {
 	return &filterOr{filterList: newFilterList(in, reversed),
-		prev: make([]returnCode, len(in)), prevCell: make([]*cell, len(in)), included: make([]bool, len(in))}
+		prev: make([]returnCode, len(in)), prevCell: make([]cell, len(in)), waits: make([]bool, len(in)), included: make([]bool, len(in))}
 }
 
 func (l *filterOr) reset() {
 	for i, f := range l.in {
 		f.reset()
-		l.prevCell[i], l.included[i] = nil, false
+		l.waits[i], l.included[i] = false, false
 	}
 }
 
@@ -225,9 +226,10 @@ func (l *filterOr) cell(c *cell) returnCode {
 		}
 		l.prev[i] = local
 		if local == include || local == skip {
-			l.prevCell[i] = nil
-		} else if !known || l.prevCell[i] == nil || local == seekUsingHint {
-			l.prevCell[i] = c.cloneKey()
+			l.waits[i] = false
+		} else if !known || !l.waits[i] || local == seekUsingHint {
+			l.waits[i] = true
+			l.prevCell[i].setKey(c)
 		}
 		if asked {
 			rc = mergeOr(rc, local)
@@ -241,10 +243,10 @@ func (l *filterOr) cell(c *cell) returnCode {
 
 // stillPassing returns a member's code for a cell that is within its last step.
 func (l *filterOr) stillPassing(i int, c *cell) (returnCode, bool) {
-	prev := l.prevCell[i]
-	if prev == nil {
+	if !l.waits[i] {
 		return 0, false
 	}
+	prev := &l.prevCell[i]
 	switch l.prev[i] {
 	case seekUsingHint:
 		h := l.in[i].nextHint(prev)

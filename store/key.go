@@ -72,12 +72,10 @@ func compareCells(a, b *cell) int {
 	return int(b.typ) - int(a.typ)
 }
 
-// cloneKey copies a cell without its value.
-func (c *cell) cloneKey() *cell {
-	buf := make([]byte, 0, len(c.row)+len(c.family)+len(c.qualifier))
-	buf = append(append(append(buf, c.row...), c.family...), c.qualifier...)
-	r, f := len(c.row), len(c.row)+len(c.family)
-	return &cell{row: buf[:r:r], family: buf[r:f:f], qualifier: buf[f:], ts: c.ts, typ: c.typ}
+// setKey makes c a copy of another cell without its value, in c's own memory.
+func (c *cell) setKey(of *cell) {
+	c.row, c.family, c.qualifier = append(c.row[:0], of.row...), append(c.family[:0], of.family...), append(c.qualifier[:0], of.qualifier...)
+	c.ts, c.typ = of.ts, of.typ
 }
 
 // appendPrefix appends the beginning of all keys of a family.
@@ -134,36 +132,24 @@ func appendVersion(dst []byte, ts int64, typ cellType) []byte {
 	return append(dst, ^byte(typ))
 }
 
-// escapedLen finds the end of an escaped string: its length with the end, and whether it has escapes inside. It returns
-// 0 for a malformed string.
-func escapedLen(b []byte) (n int, escapes bool) {
-	for i := 0; ; {
-		j := bytes.IndexByte(b[i:], escape)
-		if j < 0 || i+j+1 >= len(b) {
-			return 0, false
-		}
-		i += j + 2
-		if b[i-1] == escapeEnd {
-			return i, escapes
-		}
-		escapes = true
-	}
-}
-
-// appendUnescaped undoes appendRow and appendColumn for an escaped string without its end.
-func appendUnescaped(dst, b []byte) []byte {
+// appendUnescaped undoes appendRow and appendColumn for the escaped string at the start of b, whose length with its end is
+// n; 0: it is malformed.
+func appendUnescaped(dst, b []byte) (out []byte, n int) {
 	for {
-		i := bytes.IndexByte(b, escape)
-		if i < 0 || i+1 >= len(b) {
-			return append(dst, b...)
+		i := bytes.IndexByte(b[n:], escape)
+		if i < 0 || n+i+1 >= len(b) {
+			return dst, 0
 		}
-		dst = append(dst, b[:i]...)
-		if b[i+1] == escapeSep {
+		dst = append(dst, b[n:n+i]...)
+		n += i + 2
+		switch b[n-1] {
+		case escapeEnd:
+			return dst, n
+		case escapeSep:
 			dst = append(dst, ',')
-		} else {
+		default:
 			dst = append(dst, 0)
 		}
-		b = b[i+2:]
 	}
 }
 

@@ -110,12 +110,7 @@ func (m *matcher) ask(c *cell, code matchCode) matchCode {
 	case includeAndNextRow:
 		code = matchIncludeNextRow
 	}
-	if !m.isCounted || !bytes.Equal(m.counted, c.qualifier) {
-		m.count, m.isCounted = 0, true
-		m.counted = append(m.counted[:0], c.qualifier...)
-	}
-	m.count++
-	if m.count > m.versions {
+	if m.versions < m.columns.max && m.enough(c) {
 		if code == matchIncludeNextRow {
 			code = matchNextRow
 		} else {
@@ -126,6 +121,16 @@ func (m *matcher) ask(c *cell, code matchCode) matchCode {
 		m.columns.leave(c)
 	}
 	return code
+}
+
+// enough counts an included version, and reports whether as many of its column were included before as are returned.
+func (m *matcher) enough(c *cell) bool {
+	if !m.isCounted || !bytes.Equal(m.counted, c.qualifier) {
+		m.count, m.isCounted = 0, true
+		m.counted = append(m.counted[:0], c.qualifier...)
+	}
+	m.count++
+	return m.count > m.versions
 }
 
 // columnTracker counts versions of the columns that are read: of all columns if explicit is nil, else of those listed.

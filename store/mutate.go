@@ -207,7 +207,7 @@ func (w *writer) get(ctx context.Context, t *table, g *region, m *pb.Get) ([]cel
 		return nil, err
 	}
 	var b block
-	b.reset(nil)
+	b.reset()
 	if err := w.s.readRow(ctx, g, q, &b); err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func (r *regionScanner) openFamily(db *pebble.DB, fq *familyQuery, g *region, no
 		return err
 	}
 	r.iteratorsOf = append(r.iteratorsOf, it)
-	s := &storeScanner{it: it, family: fq.family, meta: meta, query: q, matcher: newMatcher(q, fq, now)}
+	s := &storeScanner{it: it, family: fq.family, meta: meta, query: q, matcher: newMatcher(q, fq, now), cur: cell{family: fq.family.name}}
 	s.start()
 	if r.hasFilter && q.onDemand && !r.filter.essential(fq.family.name) {
 		r.joined = append(r.joined, s)

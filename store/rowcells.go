@@ -1,8 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
+	"sync"
+
+	"github.com/hql-db/hql/internal/poison"
 )
 
 // block collects the rows of a response in the wire format of cells (KeyValueCodec):
@@ -21,7 +25,27 @@ type block struct {
 	lastRow  int      // start of the last closed row; -1: none
 }
 
-func (b *block) reset(buf []byte) { *b = block{buf: buf, lastRow: -1} }
+func (b *block) reset() {
+	*b = block{buf: b.buf[:0], counts: b.counts[:0], partial: b.partial[:0], lastRow: -1}
+}
+
+// blocks are blocks whose memory is used again, of at most maxKept bytes each.
+var blocks = sync.Pool{New: func() any { return &block{} }}
+
+const maxKept = 4 << 20
+
+// building runs f on an empty block and returns a copy of its rows, which needs no more memory than they do.
+func building(f func(b *block) error) (*block, error) {
+	b := blocks.Get().(*block)
+	b.reset()
+	err := f(b)
+	out := &block{buf: bytes.Clone(b.buf), counts: slices.Clone(b.counts), partial: slices.Clone(b.partial)}
+	poison.Bytes(b.buf)
+	if cap(b.buf) <= maxKept {
+		blocks.Put(b)
+	}
+	return out, err
+}
 
 // cellSize is the length of a cell on the wire.
 func cellSize(c *cell) int {
@@ -30,18 +54,20 @@ func cellSize(c *cell) int {
 
 // add appends a cell to the open row.
 func (b *block) add(c *cell) {
-	key := 2 + len(c.row) + 1 + len(c.family) + len(c.qualifier) + 9
-	buf := binary.BigEndian.AppendUint32(b.buf, uint32(8+key+len(c.value)))
-	buf = binary.BigEndian.AppendUint32(buf, uint32(key))
-	buf = binary.BigEndian.AppendUint32(buf, uint32(len(c.value)))
-	buf = binary.BigEndian.AppendUint16(buf, uint16(len(c.row)))
-	buf = append(buf, c.row...)
-	buf = append(buf, byte(len(c.family)))
-	buf = append(buf, c.family...)
-	buf = append(buf, c.qualifier...)
-	buf = binary.BigEndian.AppendUint64(buf, uint64(c.ts))
-	buf = append(buf, byte(c.typ))
-	b.buf = append(buf, c.value...)
+	size, at := cellSize(c), len(b.buf)
+	b.buf = slices.Grow(b.buf, size)[:at+size]
+	buf := b.buf[at:]
+	binary.BigEndian.PutUint32(buf, uint32(size-4))
+	binary.BigEndian.PutUint32(buf[4:], uint32(size-12-len(c.value)))
+	binary.BigEndian.PutUint32(buf[8:], uint32(len(c.value)))
+	binary.BigEndian.PutUint16(buf[12:], uint16(len(c.row)))
+	buf = buf[14+copy(buf[14:], c.row):]
+	buf[0] = byte(len(c.family))
+	buf = buf[1+copy(buf[1:], c.family):]
+	buf = buf[copy(buf, c.qualifier):]
+	binary.BigEndian.PutUint64(buf, uint64(c.ts))
+	buf[8] = byte(c.typ)
+	copy(buf[9:], c.value)
 	b.cells++
 }
 

@@ -187,7 +187,7 @@ func (s *Store) serve(ctx context.Context, req proto.Message, inject *injection)
 			return nil, nil, err
 		}
 		g.load.reads.Add(1)
-		b.reset(nil)
+		b.reset()
 		r, err := s.get(ctx, t, g, m.GetGet(), b)
 		if err != nil {
 			return nil, nil, err
@@ -200,12 +200,15 @@ func (s *Store) serve(ctx context.Context, req proto.Message, inject *injection)
 			return nil, nil, err
 		}
 		g.load.writes.Add(1)
-		b.reset(nil)
+		b.reset()
 		resp, err := s.mutateRequest(ctx, t, g, m, b)
 		return resp, b, err
 	case *pb.MultiRequest:
-		b.reset(nil)
-		resp, err := s.multi(ctx, m, b, inject)
+		var resp *pb.MultiResponse
+		b, err := building(func(b *block) (err error) {
+			resp, err = s.multi(ctx, m, b, inject)
+			return err
+		})
 		return resp, b, err
 	}
 	return nil, nil, throw(classUnsupported, "%T", req)

@@ -48,12 +48,13 @@ func (s *Store) scan(ctx context.Context, req *pb.ScanRequest, inject *injection
 	if req.GetRenew() {
 		return resp, &block{}, nil
 	}
-	b := &block{}
-	if err := s.readRows(ctx, h, req, resp, b, inject); err != nil {
+	b, err := building(func(b *block) error { return s.readRows(ctx, h, req, resp, b, inject) })
+	if err != nil {
 		s.scanners.remove(h, false, h.expires)
 		return nil, nil, scanError(ctx, err)
 	}
-	h.region.load.reads.Add(int64(len(resp.CellsPerResult)))
+	resp.CellsPerResult, resp.PartialFlagPerResult = b.counts, b.partial
+	h.region.load.reads.Add(int64(len(b.counts)))
 	if !resp.GetMoreResults() || !resp.GetMoreResultsInRegion() || req.GetCloseScanner() {
 		s.scanners.remove(h, true, h.expires)
 	}
@@ -131,15 +132,10 @@ func (s *Store) readRows(ctx context.Context, h *scannerHolder, req *pb.ScanRequ
 	case rows > 0 && inject.heartbeat && req.GetClientHandlesHeartbeats():
 		inject.did(FaultHeartbeat)
 		resp.HeartbeatMessage = proto.Bool(true)
-		b.reset(nil)
 	case rows > 0:
-		b.reset(make([]byte, 0, max(h.blockHint, 512)))
 		if err := h.read(ctx, req, resp, b, rows, &more, inject); err != nil {
 			return err
 		}
-		h.blockHint = min(len(b.buf)+len(b.buf)/8, 4<<20)
-	default:
-		b.reset(nil)
 	}
 	resp.MoreResultsInRegion = proto.Bool(more)
 	resp.Stale = proto.Bool(false)
@@ -156,7 +152,6 @@ func (s *Store) readRows(ctx context.Context, h *scannerHolder, req *pb.ScanRequ
 			h.partialRow = bytes.Clone(b.rowAt(b.lastRow))
 		}
 	}
-	resp.CellsPerResult, resp.PartialFlagPerResult = b.counts, b.partial
 	return nil
 }
 

@@ -29,8 +29,6 @@ type scannerHolder struct {
 	expires time.Time
 	// partialRow is the row of which the last answer may have contained a part; nil: none.
 	partialRow []byte
-	// blockHint is the approximate size of an answer.
-	blockHint int
 }
 
 // closedScanner remembers a scanner, for the time of a lease, that the server closed at its end: clients send a close

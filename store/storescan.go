@@ -18,11 +18,10 @@ type storeScanner struct {
 	query   *query
 	matcher matcher
 
-	cur   cell // the current cell
+	cur   cell // the current cell; its row is in its own memory
 	valid bool
 	// rowKey is the encoded start of all keys of the current row: family and row.
 	rowKey  []byte
-	rowBuf  []byte
 	qualBuf []byte
 	seekBuf []byte
 	rows    uint64 // rows met; distinguishes one row from the next
@@ -84,20 +83,15 @@ func (s *storeScanner) land(ok bool) {
 	}
 	key := s.it.Key()
 	if len(s.rowKey) == 0 || !bytes.HasPrefix(key, s.rowKey) {
-		n, escapes := escapedLen(key[prefixLen:])
+		poison.Bytes(s.cur.row)
+		row, n := appendUnescaped(s.cur.row[:0], key[prefixLen:])
 		if n == 0 {
 			s.corrupt(key)
 			return
 		}
+		s.cur.row = row
 		s.rowKey = append(s.rowKey[:0], key[:prefixLen+n]...)
 		s.rows++
-		row := key[prefixLen : prefixLen+n-2]
-		poison.Bytes(s.rowBuf)
-		if escapes {
-			s.rowBuf = appendUnescaped(s.rowBuf[:0], row)
-		} else {
-			s.rowBuf = append(s.rowBuf[:0], row...)
-		}
 	}
 	rest := key[len(s.rowKey):]
 	if len(rest) < 2+trailerLen {
@@ -107,7 +101,7 @@ func (s *storeScanner) land(ok bool) {
 	column := rest[:len(rest)-trailerLen-2]
 	if bytes.IndexByte(column, escape) >= 0 {
 		poison.Bytes(s.qualBuf)
-		s.qualBuf = appendUnescaped(s.qualBuf[:0], column)
+		s.qualBuf, _ = appendUnescaped(s.qualBuf[:0], rest)
 		column = s.qualBuf
 	}
 	tail := rest[len(rest)-trailerLen:]
@@ -116,8 +110,6 @@ func (s *storeScanner) land(ok bool) {
 		s.valid, s.err = false, err
 		return
 	}
-	s.cur.row = s.rowBuf
-	s.cur.family = s.family.name
 	s.cur.qualifier = column
 	s.cur.ts = int64(^binary.BigEndian.Uint64(tail) ^ 1<<63)
 	s.cur.typ = cellType(^tail[8])
@@ -237,7 +229,7 @@ func (s *storeScanner) toHint(h *cell) {
 		return
 	}
 	// In a reversed scan: the hinted row from the hint on, else the start of the row before.
-	n, _ := escapedLen(key[prefixLen:])
+	_, n := appendUnescaped(nil, key[prefixLen:])
 	hinted := key[:prefixLen+n]
 	if s.land(s.it.SeekGE(key)); s.valid && bytes.Equal(s.rowKey, hinted) || s.err != nil {
 		return
