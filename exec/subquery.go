@@ -195,6 +195,9 @@ func (q *subqueries) read(ctx context.Context, sub *plan.Subplan, outer []types.
 			if err := held.Take(operator.SizeOf(row[:sub.Width]), "sub-query"); err != nil {
 				return fmt.Errorf("(%s): %w", sub.Text, err)
 			}
+			if len(out)+sub.Width > cap(out) {
+				out = slices.Grow(out, max(len(out), sub.Width)) // half of the memory that append would take
+			}
 			out = append(out, row[:sub.Width]...)
 		}
 		return nil

@@ -352,19 +352,21 @@ func (q *query) among(f *from, j *plan.Join, sub *plan.Subplan, of *expr.Subquer
 // addRows adds the different rows in values as a source, and returns the condition that the left keys of j are equal to them.
 func (f *from) addRows(j *plan.Join, values []types.Value) expr.Expr {
 	var on []expr.Expr
-	v := &plan.Values{N: len(j.LeftKeys)}
-	seen := make(map[string]bool, len(values)/v.N)
+	n := len(j.LeftKeys)
+	v := &plan.Values{N: n, Rows: make([][]expr.Expr, 0, len(values)/n)}
+	seen := make(map[string]bool, len(values)/n)
+	consts, exprs := make([]expr.Const, len(values)), make([]expr.Expr, len(values))
 	var b []byte
-	for row := range slices.Chunk(values, v.N) {
+	for at := 0; at < len(values); at += n {
 		b = b[:0]
-		exprs := make([]expr.Expr, v.N)
-		for i, x := range row {
-			b = x.AppendKey(b)
-			exprs[i] = &expr.Const{Val: x, Typ: j.RightKeys[i].Type()}
+		for i := at; i < at+n; i++ {
+			b = values[i].AppendKey(b)
+			consts[i] = expr.Const{Val: values[i], Typ: j.RightKeys[i-at].Type()}
+			exprs[i] = &consts[i]
 		}
-		if !seen[string(b)] && !slices.ContainsFunc(row, types.Value.IsNull) {
+		if !seen[string(b)] && !slices.ContainsFunc(values[at:at+n], types.Value.IsNull) {
 			seen[string(b)] = true
-			v.Rows = append(v.Rows, exprs)
+			v.Rows = append(v.Rows, exprs[at:at+n:at+n])
 		}
 	}
 	s := &source{node: v}

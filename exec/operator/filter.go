@@ -183,6 +183,8 @@ func (l *limitOp) Close() error { return l.in.Close() }
 type valuesOp struct {
 	rows [][]expr.Expr // not returned yet
 	env  *expr.Env
+	made slab
+	out  [][]types.Value
 }
 
 func (v *valuesOp) Next(context.Context) ([][]types.Value, error) {
@@ -190,18 +192,19 @@ func (v *valuesOp) Next(context.Context) ([][]types.Value, error) {
 	if n == 0 {
 		return nil, io.EOF
 	}
-	out := make([][]types.Value, 0, n)
-	for made := int64(0); len(out) < n && made <= batchBytes; {
-		r := v.rows[len(out)]
-		row := make([]types.Value, len(r))
+	v.made.reset()
+	v.out = v.out[:0]
+	for made := int64(0); len(v.out) < n && made <= batchBytes; {
+		r := v.rows[len(v.out)]
+		row := v.made.row(len(r))
 		m, err := compute(row, r, v.env)
 		if err != nil {
 			return nil, err
 		}
-		out, made = append(out, row), made+m
+		v.out, made = append(v.out, row), made+m
 	}
-	v.rows = v.rows[len(out):]
-	return out, nil
+	v.rows = v.rows[len(v.out):]
+	return v.out, nil
 }
 
 func (v *valuesOp) Close() error { v.rows = nil; return nil }

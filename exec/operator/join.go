@@ -3,7 +3,6 @@ package operator
 import (
 	"context"
 	"io"
-	"slices"
 	"strconv"
 
 	"github.com/hql-db/hql/expr"
@@ -33,7 +32,8 @@ type joinOp struct {
 	rest    [][]types.Value
 	lookups lookups
 	level   int
-	width   int
+	key     []byte          // scratch
+	pairs   slab            // of the rows in out
 	nulls   []types.Value   // the right columns for a left row without a match
 	rows    [][]types.Value // left rows that were not joined yet
 	out     [][]types.Value
@@ -51,7 +51,7 @@ func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 		return nil, err
 	}
 	j := &joinOp{left: left, right: None{}, node: n, build: b, env: b.opt.Env(), share: share{Budget: &b.budget},
-		width: n.Left.Width() + n.Right.Width(), nulls: make([]types.Value, n.Right.Width())}
+		nulls: make([]types.Value, n.Right.Width())}
 	if n.Lookup != nil {
 		if j.lookups.after = rowsForSpan * minLookups; len(n.RightKeys) == 0 {
 			j.lookups.after = minFound
@@ -79,22 +79,27 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 	j.table, j.matched = map[string][][]types.Value{}, map[string][]bool{}
 	j.share.release()
 	var parts *partitions
+	var held slab
+	var first [][]types.Value // the first row of each key
 	nulls := 0
 	err := Drain(ctx, right, func(rows [][]types.Value) error {
 		for _, r := range rows {
-			key, ok, err := keyOf(j.env, j.node.RightKeys, r)
-			if err != nil {
+			key, ok, err := keyOf(j.key[:0], j.env, j.node.RightKeys, r)
+			if j.key = key; err != nil {
 				return err
 			}
-			if !ok && !j.node.Full || j.node.Semi && j.node.On == nil && len(j.table[key]) > 0 {
+			if !ok && !j.node.Full || j.node.Semi && j.node.On == nil && len(j.table[string(key)]) > 0 {
 				continue
 			}
 			if parts == nil {
 				if err = j.share.take(SizeOf(r)+int64(len(key)), "JOIN"); err == nil {
-					if ok {
-						j.table[key] = append(j.table[key], slices.Clone(r))
+					if r = held.join(r, nil); !ok {
+						j.keyless = append(j.keyless, r)
+					} else if rows := j.table[string(key)]; rows != nil {
+						j.table[string(key)] = append(rows, r)
 					} else {
-						j.keyless = append(j.keyless, slices.Clone(r))
+						first = append(first, r)
+						j.table[string(key)] = first[len(first)-1 : len(first) : len(first)]
 					}
 					continue
 				}
@@ -105,12 +110,11 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 					return err
 				}
 			}
-			at := []byte(key)
 			if !ok {
 				nulls++
-				at = spread(nulls)
+				key = spread(nulls)
 			}
-			if err := parts.add(at, r); err != nil {
+			if err := parts.add(key, r); err != nil {
 				return err
 			}
 		}
@@ -157,9 +161,9 @@ func (j *joinOp) divideLeft(ctx context.Context, right *partitions) error {
 	left.seed = right.seed
 	err := Drain(ctx, j.left, func(rows [][]types.Value) error {
 		for _, r := range rows {
-			key, ok, err := keyOf(j.env, j.node.LeftKeys, r)
-			if err == nil && (ok || j.node.Outer || j.node.Anti) {
-				err = left.add([]byte(key), r)
+			key, ok, err := keyOf(j.key[:0], j.env, j.node.LeftKeys, r)
+			if j.key = key; err == nil && (ok || j.node.Outer || j.node.Anti) {
+				err = left.add(key, r)
 			}
 			if err != nil {
 				return err
@@ -264,9 +268,10 @@ func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {
 			}
 		}
 	}
+	j.pairs.reset()
 	for j.out = j.out[:0]; len(j.out) < BatchRows; {
 		if len(j.rest) > 0 {
-			j.out = append(j.out, append(make([]types.Value, j.node.Left.Width(), j.width), j.rest[0]...))
+			j.out = append(j.out, j.pairs.join(make([]types.Value, j.node.Left.Width()), j.rest[0]))
 			j.rest = j.rest[1:]
 			continue
 		}
@@ -325,13 +330,13 @@ func (j *joinOp) unmatched() [][]types.Value {
 }
 
 func (j *joinOp) match(ctx context.Context, l []types.Value) error {
-	key, ok, err := keyOf(j.env, j.node.LeftKeys, l)
-	if err != nil {
+	key, ok, err := keyOf(j.key[:0], j.env, j.node.LeftKeys, l)
+	if j.key = key; err != nil {
 		return err
 	}
 	matched := false
 	if ok {
-		for i, r := range j.table[key] {
+		for i, r := range j.table[string(key)] {
 			if i%1024 == 1023 && ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -339,7 +344,7 @@ func (j *joinOp) match(ctx context.Context, l []types.Value) error {
 				matched = true
 				break
 			}
-			pair := append(append(make([]types.Value, 0, j.width), l...), r...)
+			pair := j.pairs.join(l, r)
 			if j.node.On != nil {
 				j.env.Row = pair
 				t, err := expr.IsTrue(j.node.On, j.env)
@@ -347,6 +352,7 @@ func (j *joinOp) match(ctx context.Context, l []types.Value) error {
 					return err
 				}
 				if !t {
+					j.pairs.drop(pair)
 					continue
 				}
 			}
@@ -354,10 +360,10 @@ func (j *joinOp) match(ctx context.Context, l []types.Value) error {
 				break
 			}
 			if j.node.Full {
-				if j.matched[key] == nil {
-					j.matched[key] = make([]bool, len(j.table[key]))
+				if j.matched[string(key)] == nil {
+					j.matched[string(key)] = make([]bool, len(j.table[string(key)]))
 				}
-				j.matched[key][i] = true
+				j.matched[string(key)][i] = true
 			}
 			j.out = append(j.out, pair)
 		}
@@ -366,7 +372,7 @@ func (j *joinOp) match(ctx context.Context, l []types.Value) error {
 		j.out = append(j.out, l)
 	}
 	if !matched && j.node.Outer {
-		j.out = append(j.out, append(append(make([]types.Value, 0, j.width), l...), j.nulls...))
+		j.out = append(j.out, j.pairs.join(l, j.nulls))
 	}
 	return nil
 }

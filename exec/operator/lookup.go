@@ -119,18 +119,17 @@ func (c *countedOp) Next(ctx context.Context) ([][]types.Value, error) {
 	return rows, err
 }
 
-// keyOf returns bytes that are equal for equal keys; ok is false if one of the values is NULL.
-func keyOf(env *expr.Env, exprs []expr.Expr, row []types.Value) (key string, ok bool, err error) {
+// keyOf appends bytes to key that are equal for equal keys; ok is false if one of the values is NULL.
+func keyOf(key []byte, env *expr.Env, exprs []expr.Expr, row []types.Value) (_ []byte, ok bool, err error) {
 	env.Row = row
-	var b []byte
 	for _, e := range exprs {
 		v, err := e.Eval(env)
 		if err != nil || v.IsNull() {
-			return "", false, err
+			return key, false, err
 		}
-		b = v.AppendKey(b)
+		key = v.AppendKey(key)
 	}
-	return string(b), true, nil
+	return key, true, nil
 }
 
 // lookupKeys returns the distinct values by which the right rows are looked up: the keys of the left rows, and operands of

@@ -69,12 +69,12 @@ func (s *semiLookupOp) meet(ctx context.Context, rows [][]types.Value, met []boo
 	}
 	waiting := map[string][]int{}
 	for i, l := range rows {
-		key, ok, err := keyOf(s.env, s.node.LeftKeys, l)
-		if err != nil {
+		var ok bool
+		if s.key, ok, err = keyOf(s.key[:0], s.env, s.node.LeftKeys, l); err != nil {
 			return err
 		}
 		if ok {
-			waiting[key] = append(waiting[key], i)
+			waiting[string(s.key)] = append(waiting[string(s.key)], i)
 		}
 	}
 	right, err := s.lookUp(ctx, batch)
@@ -105,15 +105,16 @@ func (s *semiLookupOp) meet(ctx context.Context, rows [][]types.Value, met []boo
 
 // pair marks the waiting rows that match r as met, and removes them from waiting.
 func (s *semiLookupOp) pair(waiting map[string][]int, rows [][]types.Value, r []types.Value, met []bool) error {
-	key, ok, err := keyOf(s.env, s.node.RightKeys, r)
-	if err != nil || !ok {
+	key, ok, err := keyOf(s.key[:0], s.env, s.node.RightKeys, r)
+	if s.key = key; err != nil || !ok {
 		return err
 	}
-	still := waiting[key][:0]
-	for _, i := range waiting[key] {
+	still := waiting[string(key)][:0]
+	for _, i := range waiting[string(key)] {
 		if s.node.On != nil {
-			s.env.Row = append(append(make([]types.Value, 0, len(rows[i])+len(r)), rows[i]...), r...)
+			s.env.Row = s.pairs.join(rows[i], r)
 			ok, err := expr.IsTrue(s.node.On, s.env)
+			s.pairs.drop(s.env.Row)
 			if err != nil {
 				return err
 			}
@@ -124,8 +125,8 @@ func (s *semiLookupOp) pair(waiting map[string][]int, rows [][]types.Value, r []
 		}
 		met[i] = true
 	}
-	if waiting[key] = still; len(still) == 0 {
-		delete(waiting, key)
+	if waiting[string(key)] = still; len(still) == 0 {
+		delete(waiting, string(key))
 	}
 	return nil
 }
