@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	. "github.com/hql-db/hql/internal/scripttest"
 )
 
 // redefined are changes of definitions, with queries of before and their answers after.
@@ -27,13 +29,13 @@ var redefined = []struct{ name, before, change, query, was, want string }{
 // A query by definitions that are old gives what the new ones say, columns too, and counts the calls that tell it.
 func TestRedefinedBeforeTheQuery(t *testing.T) {
 	for _, x := range redefined {
-		_, c := newStore(t)
+		_, c := NewStore(t)
 		ws := connections(t, c, 2)
-		ws[0].run(x.before)
+		ws[0].Do(x.before)
 		for _, again := range []string{x.was, x.want} {
-			ws[1].run("SELECT 1") // reads the definitions
+			ws[1].Do("SELECT 1") // reads the definitions
 			if again == x.want {
-				ws[0].run(x.change)
+				ws[0].Do(x.change)
 			}
 			ws[1].defs.checked.Store(-1)
 			if got := ws[1].answer(x.query); !strings.HasPrefix(got, again) {
@@ -53,15 +55,15 @@ func TestRedefinedBesideTheQuery(t *testing.T) {
 	for _, x := range redefined {
 		steps := int64(0)
 		for at := int64(0); at <= steps; at++ { // first with no change
-			_, c := newStore(t)
+			_, c := NewStore(t)
 			w := connections(t, c, 1)[0]
-			w.run(x.before)
+			w.Do(x.before)
 			st := &stepping{Client: c, do: func() {}}
 			late := newWorld(t, st, Config{FullScan: AllowFullScan})
-			late.run("SELECT 1")
+			late.Do("SELECT 1")
 			late.defs.checked.Store(-1)
 			st.n.Store(0)
-			st.at, st.do = at, func() { w.run(x.change) }
+			st.at, st.do = at, func() { w.Do(x.change) }
 			got := late.answer(x.query)
 			if at == 0 {
 				steps = st.n.Load()
@@ -79,11 +81,11 @@ func TestRedefinedBesideTheQuery(t *testing.T) {
 
 // The call that asks for the definitions is one of the statement's.
 func TestCallsOfAnIdleConnection(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE t (id INT PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 10)")
+	w.Do("CREATE TABLE t (id INT PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 10)")
 	calls := func(sql string) int64 {
-		rows, err := w.Run(t.Context(), mustParse(t, sql), Args{})
+		rows, err := w.Run(t.Context(), MustParse(t, sql), Args{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +96,7 @@ func TestCallsOfAnIdleConnection(t *testing.T) {
 		return rows.Stats().RPCs
 	}
 	for _, sql := range []string{"SELECT v FROM t WHERE id = 1", "SELECT count(*) FROM t", "UPDATE t SET v = 11 WHERE id = 1"} {
-		w.run("SELECT 1")
+		w.Do("SELECT 1")
 		busy := calls(sql)
 		w.defs.checked.Store(-1)
 		if idle := calls(sql); idle != busy+1 {

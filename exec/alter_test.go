@@ -10,23 +10,24 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/internal/seeds"
 )
 
 // While CREATE INDEX fills an index, other connections write, and none of their rows is without its entry afterwards.
 func TestIndexBesideWriters(t *testing.T) {
 	t.Parallel()
-	for name, client := range map[string]func(*testing.T) hbase.Client{
-		"embedded": func(t *testing.T) hbase.Client { _, c := newStore(t); return c },
-		"hbase":    dialHBase,
+	for name, client := range map[string]func(testing.TB) hbase.Client{
+		"embedded": func(t testing.TB) hbase.Client { _, c := NewStore(t); return c },
+		"hbase":    DialHBase,
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := client(t)
 			first, _ := seeds.Range(t, 1)
-			connect := func() *world { return &world{t, New(c, catalog.New(), Config{FullScan: AllowFullScan})} }
+			connect := func() *world { return worldOf(t, New(c, catalog.New(), Config{FullScan: AllowFullScan})) }
 			w := connect()
-			w.run("DROP TABLE IF EXISTS alter_beside; CREATE TABLE alter_beside (id INT PRIMARY KEY, kind STRING, n INT)")
-			w.run("INSERT INTO alter_beside SELECT g, 'k' || g % 7, g FROM generate_series(1, 3000) AS g")
+			w.Do("DROP TABLE IF EXISTS alter_beside; CREATE TABLE alter_beside (id INT PRIMARY KEY, kind STRING, n INT)")
+			w.Do("INSERT INTO alter_beside SELECT g, 'k' || g % 7, g FROM generate_series(1, 3000) AS g")
 			ctx, stop := context.WithCancel(context.Background())
 			var wg sync.WaitGroup
 			wrote := make([]int, 2)
@@ -38,7 +39,7 @@ func TestIndexBesideWriters(t *testing.T) {
 						sql := []string{"INSERT INTO alter_beside (id, kind, n) VALUES (%d, 'k%d', %d)", "UPDATE alter_beside SET kind = 'k%[2]d' WHERE id = %[1]d",
 							"DELETE FROM alter_beside WHERE id = %d"}[r.IntN(3)]
 						sql, _, _ = strings.Cut(fmt.Sprintf(sql, id, r.IntN(9), wrote[i]), "%!")
-						if _, _, err := writer.try(sql); err != nil {
+						if _, _, err := writer.Try(sql); err != nil {
 							t.Errorf("%s: %v", sql, err)
 							return
 						}
@@ -46,41 +47,41 @@ func TestIndexBesideWriters(t *testing.T) {
 					}
 				})
 			}
-			w.run("CREATE INDEX by_kind ON alter_beside (kind)")
-			w.run("ALTER TABLE alter_beside ADD COLUMN note STRING")
-			w.run("COMMENT ON COLUMN alter_beside.note IS 'none yet'")
+			w.Do("CREATE INDEX by_kind ON alter_beside (kind)")
+			w.Do("ALTER TABLE alter_beside ADD COLUMN note STRING")
+			w.Do("COMMENT ON COLUMN alter_beside.note IS 'none yet'")
 			stop()
 			wg.Wait()
 			if wrote[0] < 10 || wrote[1] < 10 {
 				t.Errorf("the writers wrote %v rows", wrote)
 			}
-			w.expect("by_kind|rows without an entry|0\nby_kind|entries without their row|0", "CHECK TABLE alter_beside")
+			w.Expect("by_kind|rows without an entry|0\nby_kind|entries without their row|0", "CHECK TABLE alter_beside")
 			q := "SELECT id, kind, n FROM alter_beside WHERE kind = 'k3' ORDER BY id"
-			w.expect(w.run(strings.Replace(q, "SELECT", "SELECT /*+ LAYOUT(primary) */", 1)), strings.Replace(q, "SELECT", "SELECT /*+ LAYOUT(by_kind) */", 1))
-			w.run("DROP TABLE alter_beside")
+			w.Expect(w.Do(strings.Replace(q, "SELECT", "SELECT /*+ LAYOUT(primary) */", 1)), strings.Replace(q, "SELECT", "SELECT /*+ LAYOUT(by_kind) */", 1))
+			w.Do("DROP TABLE alter_beside")
 		})
 	}
 }
 
 // An index whose filling was interrupted is written, not read; the same CREATE INDEX goes on.
 func TestIndexInterrupted(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE t (id INT PRIMARY KEY, kind STRING); INSERT INTO t SELECT g, 'k' || g % 3 FROM generate_series(1, 2500) AS g")
+	w.Do("CREATE TABLE t (id INT PRIMARY KEY, kind STRING); INSERT INTO t SELECT g, 'k' || g % 3 FROM generate_series(1, 2500) AS g")
 	ctx, stop := context.WithCancel(context.Background())
-	broken := &world{t, New(&indexless{c, "t_by_kind", stop}, catalog.New(), Config{FullScan: AllowFullScan})}
-	if _, _, err := broken.tryUnder(ctx, "CREATE INDEX by_kind ON t (kind)"); err == nil || !strings.Contains(err.Error(), "not filled yet") {
+	broken := worldOf(t, New(&indexless{c, "t_by_kind", stop}, catalog.New(), Config{FullScan: AllowFullScan}))
+	if _, _, err := broken.TryUnder(ctx, "CREATE INDEX by_kind ON t (kind)"); err == nil || !strings.Contains(err.Error(), "not filled yet") {
 		t.Fatal(err)
 	}
-	w.run("INSERT INTO t VALUES (5000, 'k1')")
-	w.expect("835", "SELECT count(*) FROM t WHERE kind = 'k1'")
-	w.refused("has no layout", "SELECT /*+ LAYOUT(by_kind) */ count(*) FROM t WHERE kind = 'k1'")
-	w.refused("is being built with another definition", "CREATE INDEX by_kind ON t (lower(kind) AS TEXT)")
-	w.run("CREATE INDEX by_kind ON t (kind)")
-	w.expect("835", "SELECT /*+ LAYOUT(by_kind) */ count(*) FROM t WHERE kind = 'k1'")
-	w.expect("by_kind|rows without an entry|0\nby_kind|entries without their row|0", "CHECK TABLE t")
-	w.run("DROP INDEX by_kind")
-	w.expect("835", "SELECT count(*) FROM t WHERE kind = 'k1'")
+	w.Do("INSERT INTO t VALUES (5000, 'k1')")
+	w.Expect("835", "SELECT count(*) FROM t WHERE kind = 'k1'")
+	w.Refused("has no layout", "SELECT /*+ LAYOUT(by_kind) */ count(*) FROM t WHERE kind = 'k1'")
+	w.Refused("is being built with another definition", "CREATE INDEX by_kind ON t (lower(kind) AS TEXT)")
+	w.Do("CREATE INDEX by_kind ON t (kind)")
+	w.Expect("835", "SELECT /*+ LAYOUT(by_kind) */ count(*) FROM t WHERE kind = 'k1'")
+	w.Expect("by_kind|rows without an entry|0\nby_kind|entries without their row|0", "CHECK TABLE t")
+	w.Do("DROP INDEX by_kind")
+	w.Expect("835", "SELECT count(*) FROM t WHERE kind = 'k1'")
 	if names, err := c.Tables(context.Background(), "t"); err != nil || len(names) != 1 {
 		t.Error(names, err)
 	}

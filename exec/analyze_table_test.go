@@ -14,6 +14,7 @@ import (
 
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/race"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/stats"
 	"github.com/hql-db/hql/types"
 )
@@ -50,7 +51,7 @@ func skewedRow(r *rand.Rand, zipf *rand.Zipf, i int) string {
 // skewed makes an engine on a store of its own, with n rows of the table.
 func skewed(t testing.TB, n int) (*world, hbase.Client) {
 	t.Helper()
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
 	fillSkewed(w, n)
 	return w, c
@@ -58,16 +59,16 @@ func skewed(t testing.TB, n int) (*world, hbase.Client) {
 
 // fillSkewed makes the table with n rows.
 func fillSkewed(w *world, n int) {
-	w.run(skewedTable)
+	w.Do(skewedTable)
 	r := rand.New(rand.NewPCG(3, 3))
 	zipf := rand.NewZipf(r, 1.1, 1, 800)
-	w.fill("skewed", n, func(i int) string { return skewedRow(r, zipf, i) })
+	w.Fill("skewed", n, func(i int) string { return skewedRow(r, zipf, i) })
 }
 
 // number runs a query for one number.
 func number(t testing.TB, w *world, sql string) float64 {
 	t.Helper()
-	f, err := strconv.ParseFloat(strings.TrimSpace(w.run(sql)), 64)
+	f, err := strconv.ParseFloat(strings.TrimSpace(w.Do(sql)), 64)
 	if err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
@@ -100,7 +101,7 @@ func TestAnalyzeAgainstExactCounts(t *testing.T) {
 	race.Skip(t)
 	const rows = 30_000
 	w, c := skewed(t, rows)
-	w.run("ANALYZE skewed")
+	w.Do("ANALYZE skewed")
 	s := statisticsFor(t, w, "skewed")
 	if s.Rows != rows || s.Read != rows || !s.Complete {
 		t.Errorf("%v rows, %d read, complete %v", s.Rows, s.Read, s.Complete)
@@ -131,26 +132,26 @@ func TestAnalyzeAgainstExactCounts(t *testing.T) {
 	near("customers and moments", key.Prefixes[2].Distinct, number(t, w, "SELECT count(*) FROM (SELECT DISTINCT customer, ts FROM skewed) AS d"), 1.03)
 	near("uids of the index", s.Key("by_uid").Prefixes[0].Distinct, number(t, w, "SELECT count(DISTINCT uid) FROM skewed"), 1.03)
 	// SHOW STATISTICS shows them, and they are there for who opens the store anew.
-	shown := w.run("SHOW STATISTICS skewed")
+	shown := w.Do("SHOW STATISTICS skewed")
 	other := newWorld(t, c, Config{FullScan: AllowFullScan})
 	if _, err := other.LoadCatalog(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if got := other.run("SHOW STATISTICS FOR skewed"); got != shown || !strings.Contains(got, "all of them read") {
+	if got := other.Do("SHOW STATISTICS FOR skewed"); got != shown || !strings.Contains(got, "all of them read") {
 		t.Errorf("%s\nis to others\n%s", shown, got)
 	}
 	// Those of another time, and of a table that was much larger then, are shown as such.
 	s.At = s.At.Add(-100 * 24 * time.Hour)
-	if got := w.run("SHOW STATISTICS skewed"); !strings.Contains(got, "; OLD") {
+	if got := w.Do("SHOW STATISTICS skewed"); !strings.Contains(got, "; OLD") {
 		t.Errorf("%s", got)
 	}
 	s.Size = 1 << 40
-	if got := w.run("SHOW STATISTICS skewed"); !strings.Contains(got, "; OUTDATED: the table has become much smaller") {
+	if got := w.Do("SHOW STATISTICS skewed"); !strings.Contains(got, "; OUTDATED: the table has become much smaller") {
 		t.Errorf("%s", got)
 	}
-	w.run("DROP TABLE skewed")
-	w.run(skewedTable)
-	if got := w.run("SHOW STATISTICS skewed"); got != "" {
+	w.Do("DROP TABLE skewed")
+	w.Do(skewedTable)
+	if got := w.Do("SHOW STATISTICS skewed"); got != "" {
 		t.Errorf("statistics of a table that was dropped: %s", got)
 	}
 }
@@ -161,7 +162,7 @@ func TestAnalyzeBounded(t *testing.T) {
 	race.Skip(t)
 	const rows = 60_000
 	w, _ := skewed(t, rows)
-	w.run("SET analyze_rows = 6000; ANALYZE skewed")
+	w.Do("SET analyze_rows = 6000; ANALYZE skewed")
 	s := statisticsFor(t, w, "skewed")
 	if s.Read > 6000 || s.Read < 1000 || s.Complete {
 		t.Errorf("%d rows read, complete %v", s.Read, s.Complete)
@@ -234,7 +235,7 @@ func TestAnalyzeBySizes(t *testing.T) {
 			t.Fatal(err)
 		}
 		looked := &lookedAt{}
-		if _, _, err := w.tryUnder(hbase.WithRPCTracer(t.Context(), looked), fmt.Sprintf("SET analyze_rows = %d; ANALYZE skewed", most)); err != nil {
+		if _, _, err := w.TryUnder(hbase.WithRPCTracer(t.Context(), looked), fmt.Sprintf("SET analyze_rows = %d; ANALYZE skewed", most)); err != nil {
 			t.Fatal(err)
 		}
 		s := statisticsFor(t, w, "skewed")
@@ -252,10 +253,10 @@ func TestAnalyzeStopped(t *testing.T) {
 	w, _ := skewed(t, 2000)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := w.tryUnder(ctx, "ANALYZE skewed"); !errors.Is(err, context.Canceled) {
+	if _, _, err := w.TryUnder(ctx, "ANALYZE skewed"); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	if got := w.run("SHOW STATISTICS skewed"); got != "" {
+	if got := w.Do("SHOW STATISTICS skewed"); got != "" {
 		t.Errorf("%s", got)
 	}
 }
@@ -279,22 +280,22 @@ func TestAnalyzeReadOnly(t *testing.T) {
 		return out
 	}
 	kept := files{}
-	shown := reader(Config{Statistics: kept}).run("ANALYZE TABLE skewed")
+	shown := reader(Config{Statistics: kept}).Do("ANALYZE TABLE skewed")
 	if len(kept) != 1 {
 		t.Fatalf("%d files", len(kept))
 	}
-	if got := reader(Config{Statistics: kept}).run("SHOW STATISTICS skewed"); got != shown || got == "" {
+	if got := reader(Config{Statistics: kept}).Do("SHOW STATISTICS skewed"); got != shown || got == "" {
 		t.Errorf("%s\nis\n%s", shown, got)
 	}
-	if got := w.run("SHOW STATISTICS skewed"); got != "" {
+	if got := w.Do("SHOW STATISTICS skewed"); got != "" {
 		t.Errorf("the store has %s", got)
 	}
 	without := reader(Config{})
-	shown, warnings, err := without.try("ANALYZE skewed")
+	shown, warnings, err := without.Try("ANALYZE skewed")
 	if err != nil || len(warnings) != 1 || !strings.HasPrefix(warnings[0], "HQL-W008") {
 		t.Errorf("%v %v", warnings, err)
 	}
-	if got := without.run("SHOW STATISTICS skewed"); got != shown {
+	if got := without.Do("SHOW STATISTICS skewed"); got != shown {
 		t.Errorf("%s\nis\n%s", shown, got)
 	}
 }
@@ -377,7 +378,7 @@ func TestAnalyzeOutOfTime(t *testing.T) {
 		if _, err := w.LoadCatalog(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.run("SET analyze_time = '700ms'; ANALYZE skewed"); !strings.Contains(got, "the time was up before") {
+		if got := w.Do("SET analyze_time = '700ms'; ANALYZE skewed"); !strings.Contains(got, "the time was up before") {
 			t.Errorf("%s", got)
 		}
 		w = newWorld(t, ReadOnly(told), w.cfg)

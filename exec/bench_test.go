@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
@@ -14,14 +15,14 @@ import (
 
 // benchWorld has rows of five cells under eight salts.
 func benchWorld(b *testing.B, rows int) *world {
-	_, c := newStore(b)
+	_, c := NewStore(b)
 	w := newWorld(b, c, Config{FullScan: AllowFullScan, Planner: planner.Options{}})
-	w.run("CREATE TABLE events (host STRING, ts BIGINT, level STRING, msg STRING, val DOUBLE, cnt BIGINT) ROW KEY (CRC32(host) % 8 AS UINT8, host AS TEXT, X'00', ts AS INT64)")
+	w.Do("CREATE TABLE events (host STRING, ts BIGINT, level STRING, msg STRING, val DOUBLE, cnt BIGINT) ROW KEY (CRC32(host) % 8 AS UINT8, host AS TEXT, X'00', ts AS INT64)")
 	var values []string
 	for i := range rows {
 		values = append(values, fmt.Sprintf("('host%03d', %d, 'INFO', 'a message of about sixty bytes, number %d, to be read back', %d.5, %d)", i%200, i/200, i, i%100, i))
 		if len(values) == 1000 || i == rows-1 {
-			w.run("INSERT INTO events VALUES " + strings.Join(values, ","))
+			w.Do("INSERT INTO events VALUES " + strings.Join(values, ","))
 			values = values[:0]
 		}
 	}
@@ -34,12 +35,12 @@ func benchWorld(b *testing.B, rows int) *world {
 func (w *world) count(sql string, args ...types.Value) (n int) {
 	s, err := parser.ParseStatement(sql)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	ctx := context.Background()
 	rows, err := w.Run(ctx, s, Args{Positional: args})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	defer rows.Close()
 	for {
@@ -48,7 +49,7 @@ func (w *world) count(sql string, args ...types.Value) (n int) {
 			return n
 		}
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		n += len(batch)
 	}
@@ -93,7 +94,7 @@ func BenchmarkReverseLimit(b *testing.B) {
 func BenchmarkInsert(b *testing.B) {
 	w := benchWorld(b, 1)
 	for i := range b.N {
-		w.run("INSERT INTO events VALUES (?, ?, 'INFO', 'message', 1.5, 7)", types.NewString("h"), types.NewInt(int64(i)))
+		w.Do("INSERT INTO events VALUES (?, ?, 'INFO', 'message', 1.5, 7)", types.NewString("h"), types.NewInt(int64(i)))
 	}
 }
 
@@ -102,7 +103,7 @@ func BenchmarkUpdate(b *testing.B) {
 	for name, set := range map[string]string{"constant": "cnt = 8", "computed": "cnt = cnt + 1"} {
 		b.Run(name, func(b *testing.B) {
 			w := benchWorld(b, 5000)
-			stmt := mustParse(b, "UPDATE events SET "+set+" WHERE host = ? AND ts = ?")
+			stmt := MustParse(b, "UPDATE events SET "+set+" WHERE host = ? AND ts = ?")
 			for i := 0; b.Loop(); i++ {
 				args := Args{Positional: []types.Value{types.NewString(fmt.Sprintf("host%03d", i%200)), types.NewInt(int64(i / 200 % 25))}}
 				rows, err := w.Run(context.Background(), stmt, args)

@@ -19,6 +19,7 @@ import (
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/race"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
@@ -218,13 +219,13 @@ func newEndedWorld(t testing.TB, c hbase.Client, prefix string) *endedWorld {
 		return time.UnixMilli(last)
 	}
 	w := &endedWorld{world: newWorld(t, c, Config{FullScan: AllowFullScan, Clock: clock}), prefix: prefix, dir: t.TempDir()}
-	w.run(w.named(endedTables))
+	w.Do(w.named(endedTables))
 	insert := func(table string, n int, row func(i int) string) {
 		var rows []string
 		for i := range n {
 			rows = append(rows, row(i))
 		}
-		w.run(w.named("INSERT INTO $" + table + " VALUES " + strings.Join(rows, ", ")))
+		w.Do(w.named("INSERT INTO $" + table + " VALUES " + strings.Join(rows, ", ")))
 	}
 	insert("t", 400, func(i int) string { return fmt.Sprintf("(%d, %d, 'text %d', %d.5)", i, i%47, i, i%3) })
 	insert("u", 40, func(i int) string { return fmt.Sprintf("(%d, 'name %d')", i, i) })
@@ -258,7 +259,7 @@ func newEndedWorld(t testing.TB, c hbase.Client, prefix string) *endedWorld {
 		}
 		if s.after != "" {
 			s.want = w.written(s)
-			w.run(s.restore)
+			w.Do(s.restore)
 		}
 		w.removeFiles()
 		if s.steps, s.took = st.n.Load(), time.Since(begin); len(s.want) == 0 || s.steps == 0 {
@@ -276,7 +277,7 @@ func (w *endedWorld) named(sql string) string {
 
 // written gives the rows that a statement has left.
 func (w *endedWorld) written(s *endedStatement) []string {
-	rows := strings.Split(w.run(s.after), "\n")
+	rows := strings.Split(w.Do(s.after), "\n")
 	slices.Sort(rows)
 	return rows
 }
@@ -442,7 +443,7 @@ func (w *endedWorld) checkEnd(n, round int, random *rand.Rand, how ending) (stri
 			}
 		}
 		got = w.written(s)
-		w.run(s.restore)
+		w.Do(s.restore)
 	}
 	if left := w.removeFiles(); !whole && len(left) > 0 {
 		return "", describe(fmt.Errorf("%q is left", left))
@@ -498,14 +499,14 @@ func checkEnded(t *testing.T, c hbase.Client, n, at int) {
 
 func (w *endedWorld) drop() {
 	for _, table := range []string{"t", "u", "x", "z", "l", "nl", "names", "day", "to", "ix"} {
-		w.run("DROP TABLE " + w.prefix + table)
+		w.Do("DROP TABLE " + w.prefix + table)
 	}
 }
 
 // Statements that are ended at each of their steps.
 func TestEnded(t *testing.T) {
 	t.Parallel()
-	s, c := newStore(t)
+	s, c := NewStore(t)
 	checkEnded(t, c, race.Fewer(150), 4)
 	for end := time.Now().Add(10 * time.Second); s.OpenScanners() > 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -517,7 +518,7 @@ func TestEnded(t *testing.T) {
 // Statements of which a call fails, each call in turn but for the middle ones of the long statements.
 func TestCallFails(t *testing.T) {
 	t.Parallel()
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	_, ends := seeds.Range(t, race.Fewer(4))
 	var wg sync.WaitGroup
 	for i := range 4 {
@@ -568,17 +569,17 @@ func (s cutShortScanner) Next(ctx context.Context) ([]hbase.Row, error) {
 
 // An error that is about the end of a connection is not the end of the rows, wherever it meets a read.
 func TestErrorAboutAnEnd(t *testing.T) {
-	_, store := newStore(t)
+	_, store := NewStore(t)
 	c := &cutShort{Client: store}
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE t (id INT, n INT) ROW KEY (SALT(0 TO 1) AS UINT8, id AS INT32)")
-	w.fill("t", 5000, func(i int) string { return fmt.Sprintf("(%d, %d)", i, i%7) })
+	w.Do("CREATE TABLE t (id INT, n INT) ROW KEY (SALT(0 TO 1) AS UINT8, id AS INT32)")
+	w.Fill("t", 5000, func(i int) string { return fmt.Sprintf("(%d, %d)", i, i%7) })
 	for _, sql := range []string{"SELECT id FROM t ORDER BY id", "SELECT id FROM t ORDER BY id LIMIT 3000", "SELECT id FROM t", "SELECT n, COUNT(*) FROM t GROUP BY n ORDER BY n"} {
 		c.at.Store(0)
-		want := w.run(sql)
+		want := w.Do(sql)
 		for at := int32(1); ; at++ {
 			c.at.Store(at)
-			out, _, err := w.try(sql)
+			out, _, err := w.Try(sql)
 			if err == nil && c.at.Load() > 0 && out == want {
 				break
 			}
@@ -591,17 +592,17 @@ func TestErrorAboutAnEnd(t *testing.T) {
 
 // Planning ends with its statement: what is left of it is not done. Work is counted as the bytes that are allocated.
 func TestPlanningEnds(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE first (id INT PRIMARY KEY, v INT); INSERT INTO first VALUES (1, 2); ANALYZE TABLE first")
-	w.run("CREATE TABLE pairs (a INT, b STRING) ROW KEY (LEFT(MD5(b), 2), a AS INT32, b AS TEXT)")
+	w.Do("CREATE TABLE first (id INT PRIMARY KEY, v INT); INSERT INTO first VALUES (1, 2); ANALYZE TABLE first")
+	w.Do("CREATE TABLE pairs (a INT, b STRING) ROW KEY (LEFT(MD5(b), 2), a AS INT32, b AS TEXT)")
 	var where []string
 	for i := range 20 {
 		where = append(where, fmt.Sprintf("(a <> %d OR b <> 'x%d')", i, i))
 	}
-	s := mustParse(t, "EXPLAIN SELECT id FROM first WHERE v = 2 UNION ALL SELECT a FROM pairs WHERE "+strings.Join(where, " AND "))
+	s := MustParse(t, "EXPLAIN SELECT id FROM first WHERE v = 2 UNION ALL SELECT a FROM pairs WHERE "+strings.Join(where, " AND "))
 	work := func(ctx context.Context, end context.CancelFunc) (uint64, error) {
-		f := &unanswered{Client: c, fail: func(call, table string) error {
+		f := &Unanswered{Client: c, Fail: func(call, table string) error {
 			if call+" "+table == "get "+statisticsTable {
 				end() // when the first table is planned
 			}
@@ -627,7 +628,7 @@ func TestPlanningEnds(t *testing.T) {
 }
 
 // Statements that are ended at each of their steps, on a real HBase.
-func testEndedHBase(t *testing.T) { checkEnded(t, dialHBase(t), race.Fewer(30), 1) }
+func testEndedHBase(t *testing.T) { checkEnded(t, DialHBase(t), race.Fewer(30), 1) }
 
 // stuckRow is a store that does not answer Gets of a table.
 type stuckRow struct {
@@ -648,10 +649,10 @@ func (s stuckRow) Get(ctx context.Context, table string, keys [][]byte, o *hbase
 
 // Closing rows does not wait for a reader that reads ahead, even if its sub-query gets no answer.
 func TestCloseBesideASubquery(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE few (id INT PRIMARY KEY); CREATE TABLE t (id INT, v INT) ROW KEY (id AS ORDERED INT32) SPLIT AT (X'80000005')")
-	w.fill("t", 10, func(i int) string { return fmt.Sprintf("(%d, %d)", i, i/5) })
+	w.Do("CREATE TABLE few (id INT PRIMARY KEY); CREATE TABLE t (id INT, v INT) ROW KEY (id AS ORDERED INT32) SPLIT AT (X'80000005')")
+	w.Fill("t", 10, func(i int) string { return fmt.Sprintf("(%d, %d)", i, i/5) })
 	stuck := stuckRow{c, "few", make(chan struct{}), new(sync.Once)}
 	other := newWorld(t, stuck, Config{FullScan: AllowFullScan})
 	stmts, err := parser.Parse("SELECT id FROM t WHERE v = 0 OR EXISTS (SELECT 1 FROM few WHERE few.id = t.id)")
@@ -689,16 +690,73 @@ func (e endsWithRows) Get(ctx context.Context, table string, keys [][]byte, o *h
 // If a statement ends while the entries of an INDEX are compared with their rows, no row is skipped: otherwise another
 // row would be the first.
 func TestEndedWhileEntriesAreCompared(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{})
-	w.run("CREATE TABLE t (id INT, n INT NOT NULL, v STRING NOT NULL, w INT) ROW KEY (id AS INT32) INDEX by_n (n AS ORDERED INT32, LEFT(MD5(UPPER(v)), 2), id AS INT32)")
-	w.run("INSERT INTO t VALUES (7, 1, ?, 1), (8, 2, 'b', 1)", types.NewString(strings.Repeat("a", 1<<17)))
+	w.Do("CREATE TABLE t (id INT, n INT NOT NULL, v STRING NOT NULL, w INT) ROW KEY (id AS INT32) INDEX by_n (n AS ORDERED INT32, LEFT(MD5(UPPER(v)), 2), id AS INT32)")
+	w.Do("INSERT INTO t VALUES (7, 1, ?, 1), (8, 2, 'b', 1)", types.NewString(strings.Repeat("a", 1<<17)))
 	ctx, end := context.WithCancel(t.Context())
-	got, _, err := newWorld(t, endsWithRows{c, "t", end}, Config{}).tryUnder(ctx, "SELECT /*+ LAYOUT(by_n) */ id FROM t WHERE n > 0 AND w = 1 ORDER BY n LIMIT 1")
+	got, _, err := newWorld(t, endsWithRows{c, "t", end}, Config{}).TryUnder(ctx, "SELECT /*+ LAYOUT(by_n) */ id FROM t WHERE n > 0 AND w = 1 ORDER BY n LIMIT 1")
 	if err == nil && got != "7" || err != nil && !errors.Is(err, context.Canceled) {
 		t.Errorf("%q, %v", got, err)
 	}
 	if ctx.Err() == nil {
 		t.Error("no row was looked up")
 	}
+}
+
+// A statement that reads its table several times, as in a sub-query, saw one state of each row that it changes, whenever
+// another client changes the row.
+func TestChangedBetweenReads(t *testing.T) {
+	for _, test := range []struct{ meanwhile, sql string }{
+		{"UPDATE t SET s = 'other' WHERE id = 1 AND s IS NULL", "UPDATE t SET s = 'me' WHERE id = (SELECT min(id) FROM t WHERE s IS NULL)"},
+		{"UPDATE t SET s = 'other' WHERE id = 1 AND s IS NULL", "UPDATE t SET s = 'me' FROM (SELECT min(id) AS i FROM t WHERE s IS NULL) f WHERE f.i = t.id"},
+		{"UPDATE t SET s = 'other' WHERE id = 1 AND s IS NULL", "WITH f AS (SELECT id FROM t WHERE s IS NULL ORDER BY id LIMIT 1) UPDATE t SET s = 'me' FROM f WHERE f.id = t.id"},
+		{"UPDATE t SET n = n + 1 WHERE id = 1", "UPDATE t SET n = 1 + (SELECT max(n) FROM t b) WHERE id = 1"},
+		{"UPDATE t SET n = n + 1 WHERE id = 1", "UPDATE t SET n = q.n + 1 FROM (SELECT id, n FROM t) q WHERE q.id = t.id AND t.id = 1"},
+		{"UPDATE t SET n = n + 1 WHERE id = 1", "UPDATE t SET n = 1 + (SELECT n FROM tv WHERE tv.id = t.id) WHERE id = 1"},
+	} {
+		steps := int64(0)
+		for at := int64(0); at <= steps; at++ { // first with no change
+			_, c := NewStore(t)
+			other := newWorld(t, c, Config{FullScan: AllowFullScan})
+			other.Do("CREATE TABLE t (id INT, n INT, s TEXT) ROW KEY (id AS INT32) INDEX i (s AS TEXT, X'00', id AS INT32); INSERT INTO t VALUES (1, 5, NULL), (2, 1, NULL)")
+			other.Do("CREATE VIEW tv AS SELECT id, n FROM t")
+			var changed atomic.Int64
+			st := &stepping{Client: c, at: at, do: func() { changed.Store(affected(other, test.meanwhile)) }}
+			mine := affected(newWorld(t, st, Config{FullScan: AllowFullScan}), test.sql)
+			steps = max(steps, st.n.Load())
+			n, got := changed.Load(), other.Do("SELECT n, s FROM t WHERE id = 1")
+			switch {
+			case strings.Contains(test.sql, "SET n"):
+				if want := fmt.Sprintf("%d|NULL", 5+mine+n); got != want {
+					t.Errorf("%s, at step %d: %s, want %s", test.sql, at, got, want)
+				}
+			case n == 1 && got != "5|other", n == 0 && got != "5|me", mine > 1:
+				t.Errorf("%s, at step %d: %d rows, and %s", test.sql, at, mine, got)
+			}
+		}
+		if steps < 10 {
+			t.Errorf("%s: %d steps", test.sql, steps)
+		}
+	}
+	_, c := NewStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.Do("CREATE TABLE t (id INT, n INT) ROW KEY (id AS INT32); INSERT INTO t SELECT g, 0 FROM generate_series(1, 50) AS g")
+	for _, sql := range []string{"UPDATE t SET n = 1 WHERE id IN (SELECT id FROM t WHERE n = 0 ORDER BY random() LIMIT 3)", "UPDATE t SET n = 2 WHERE id IN (SELECT id FROM t WHERE n = 0 LIMIT 3)"} {
+		if n := affected(w, sql); n != 3 {
+			t.Errorf("%s: %d rows", sql, n)
+		}
+	}
+}
+
+// affected runs a statement and returns how many rows it changed.
+func affected(w *world, sql string) int64 {
+	w.T.Helper()
+	rows, err := w.Run(context.Background(), MustParse(w.T, sql), Args{})
+	if err != nil {
+		w.T.Errorf("%s: %v", sql, err)
+		return 0
+	}
+	defer rows.Close()
+	return rows.Affected
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hql-db/hql/columnar"
 	"github.com/hql-db/hql/internal/python"
+	. "github.com/hql-db/hql/internal/scripttest"
 )
 
 // everyType has a column of each type; columnarRows are their ends, what could be taken for something else, and NULL.
@@ -29,17 +30,17 @@ var columnarRows = []string{
 // COPY FROM restores the rows that COPY TO writes as Arrow and as Parquet, cell by cell, also an empty table, from a
 // file and from a pipe.
 func TestCopyColumnar(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE a " + everyType + "; CREATE TABLE b " + everyType)
+	w.Do("CREATE TABLE a " + everyType + "; CREATE TABLE b " + everyType)
 	dir := t.TempDir()
 	for _, rows := range []string{"", "INSERT INTO a VALUES " + strings.Join(columnarRows, ", ")} {
-		w.run(rows)
+		w.Do(rows)
 		want := cells(t, c, "a")
 		for _, format := range []string{"arrow", "parquet"} {
 			file := filepath.Join(dir, "f."+format)
-			w.run("COPY a TO '" + file + "'")
-			_, warnings, err := w.try("DELETE FROM b; SET timezone = 'Asia/Tokyo'; COPY b FROM '" + file + "'")
+			w.Do("COPY a TO '" + file + "'")
+			_, warnings, err := w.Try("DELETE FROM b; SET timezone = 'Asia/Tokyo'; COPY b FROM '" + file + "'")
 			if got := cells(t, c, "b"); err != nil || got != want || len(warnings) > 1 { // of the full scan
 				t.Fatalf("%s: %v %q\n got %s\nwant %s", format, err, warnings, got, want)
 			}
@@ -47,7 +48,7 @@ func TestCopyColumnar(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.run("DELETE FROM b")
+			w.Do("DELETE FROM b")
 			err = fromPipe(t, w, b, "COPY b FROM '%s' WITH (FORMAT = '"+format+"')")
 			if format == "parquet" {
 				if err == nil || !strings.Contains(err.Error(), "a Parquet file is read from its end, which is not possible in a pipe") {
@@ -72,18 +73,18 @@ func fromPipe(t *testing.T, w *world, b []byte, sql string) error {
 		_, _ = wr.Write(b)
 		wr.Close()
 	}()
-	_, _, err = w.try(fmt.Sprintf(sql, fmt.Sprintf("/dev/fd/%d", r.Fd())))
+	_, _, err = w.Try(fmt.Sprintf(sql, fmt.Sprintf("/dev/fd/%d", r.Fd())))
 	return err
 }
 
 // A file that is damaged or cut short anywhere is an error and never fewer rows.
 func TestCopyColumnarCutShort(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE a " + everyType + "; CREATE TABLE b " + everyType + "; INSERT INTO a VALUES " + strings.Join(columnarRows, ", "))
+	w.Do("CREATE TABLE a " + everyType + "; CREATE TABLE b " + everyType + "; INSERT INTO a VALUES " + strings.Join(columnarRows, ", "))
 	dir := t.TempDir()
 	var stream bytes.Buffer
-	columns, rows, err := w.values(mustParse(t, "SELECT * FROM a"))
+	columns, rows, err := w.values(MustParse(t, "SELECT * FROM a"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func TestCopyColumnarCutShort(t *testing.T) {
 	whole := map[string][]byte{"stream": stream.Bytes()}
 	for _, format := range []string{"arrow", "parquet"} {
 		file := filepath.Join(dir, "f."+format)
-		w.run("COPY a TO '" + file + "'")
+		w.Do("COPY a TO '" + file + "'")
 		if whole[format], err = os.ReadFile(file); err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +112,7 @@ func TestCopyColumnarCutShort(t *testing.T) {
 			if err := os.WriteFile(file, b[:n], 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := w.try("COPY b FROM '" + file + "'"); err == nil || strings.Contains(err.Error(), "internal error") {
+			if _, _, err := w.Try("COPY b FROM '" + file + "'"); err == nil || strings.Contains(err.Error(), "internal error") {
 				t.Errorf("%d of %d bytes of a %s: %v", n, len(b), name, err)
 			}
 		}
@@ -150,36 +151,36 @@ with pa.ipc.new_stream('j.arrow', j.schema) as w: w.write_table(j)
 two = open('j.arrow', 'rb').read() * 2
 open('two.arrow', 'wb').write(two)
 `)
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run(`CREATE TABLE o (k INT PRIMARY KEY, s STRING, ls STRING, n DECIMAL, f DOUBLE, us TIMESTAMP, ns TIMESTAMP, naive TIMESTAMP, h TIME, d DATE, y BYTES, b BOOLEAN, small TINYINT)`)
+	w.Do(`CREATE TABLE o (k INT PRIMARY KEY, s STRING, ls STRING, n DECIMAL, f DOUBLE, us TIMESTAMP, ns TIMESTAMP, naive TIMESTAMP, h TIME, d DATE, y BYTES, b BOOLEAN, small TINYINT)`)
 	const want = `1|x|a|1.5|1|1970-01-01T00:00:00.000Z|1970-01-01T00:00:00.002Z|1969-12-31T15:00:00.000Z|00:00:00.001|1970-01-01|ab|true|1
 3|NULL|c|-0.01|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL
 4|x|é|100|4|1970-01-01T00:00:00.002Z|1970-01-01T00:00:00.000Z|1969-12-31T15:00:02.000Z|00:00:00|1969-12-31|cd|true|-128`
 	for _, file := range []string{"o.parquet", "o.arrow", "s.arrow"} {
-		_, warnings, err := w.try("SET timezone = 'Asia/Tokyo'; DELETE FROM o; COPY o FROM '" + filepath.Join(dir, file) + "'")
+		_, warnings, err := w.Try("SET timezone = 'Asia/Tokyo'; DELETE FROM o; COPY o FROM '" + filepath.Join(dir, file) + "'")
 		if err != nil || len(warnings) < 2 || warnings[len(warnings)-2] != "HQL-W005: row 2: column small: TINYINT out of range: 300" || warnings[len(warnings)-1] != "HQL-W005: 1 row not copied" {
 			t.Errorf("%s: %v %q", file, err, warnings)
 		}
-		w.expect(want, "SELECT * FROM o ORDER BY k")
+		w.Expect(want, "SELECT * FROM o ORDER BY k")
 	}
-	w.run("CREATE TABLE l (k INT PRIMARY KEY, l JSON)")
-	if _, warnings, err := w.try("COPY l FROM '" + filepath.Join(dir, "list.parquet") + "'"); err != nil || len(warnings) != 2 || !strings.Contains(warnings[0], "row 1: column l: there is no type for list") {
+	w.Do("CREATE TABLE l (k INT PRIMARY KEY, l JSON)")
+	if _, warnings, err := w.Try("COPY l FROM '" + filepath.Join(dir, "list.parquet") + "'"); err != nil || len(warnings) != 2 || !strings.Contains(warnings[0], "row 1: column l: there is no type for list") {
 		t.Errorf("lists: %v %q", err, warnings)
 	}
-	w.run("COPY l (k) FROM '" + filepath.Join(dir, "list.parquet") + "'")
-	w.expect("1|NULL", "SELECT * FROM l")
-	w.run("CREATE TABLE j (k INT PRIMARY KEY, j JSON, id STRING)")
+	w.Do("COPY l (k) FROM '" + filepath.Join(dir, "list.parquet") + "'")
+	w.Expect("1|NULL", "SELECT * FROM l")
+	w.Do("CREATE TABLE j (k INT PRIMARY KEY, j JSON, id STRING)")
 	for _, file := range []string{"j.parquet", "j.arrow"} {
-		_, warnings, err := w.try("DELETE FROM j; COPY j FROM '" + filepath.Join(dir, file) + "'")
+		_, warnings, err := w.Try("DELETE FROM j; COPY j FROM '" + filepath.Join(dir, file) + "'")
 		if err != nil || len(warnings) < 2 || !strings.Contains(warnings[len(warnings)-2], `row 2: column j: invalid JSON "{no JSON"`) {
 			t.Errorf("%s: %v %q", file, err, warnings)
 		}
-		w.expect("1|[1]|00010203-0405-0607-0809-0a0b0c0d0e0f", "SELECT * FROM j")
+		w.Expect("1|[1]|00010203-0405-0607-0809-0a0b0c0d0e0f", "SELECT * FROM j")
 	}
-	w.run("CREATE TABLE doubles (k INT, f DOUBLE FROM c:f) STORED IN 'doubles' ROW KEY (k AS INT32)")
-	w.run("INSERT INTO doubles VALUES (1, 0.1)")
-	w.run("CREATE EXTERNAL TABLE wide (k INT, f FLOAT FROM c:f AS FLOAT64) STORED IN 'doubles' ROW KEY (k AS INT32)")
+	w.Do("CREATE TABLE doubles (k INT, f DOUBLE FROM c:f) STORED IN 'doubles' ROW KEY (k AS INT32)")
+	w.Do("INSERT INTO doubles VALUES (1, 0.1)")
+	w.Do("CREATE EXTERNAL TABLE wide (k INT, f FLOAT FROM c:f AS FLOAT64) STORED IN 'doubles' ROW KEY (k AS INT32)")
 	for sql, want := range map[string]string{
 		"COPY j FROM 'two.arrow'":                                         "data follows the Arrow stream: the rows of a second stream would be lost",
 		"COPY l (k, l) FROM 'o.parquet'":                                  `the file has no column "l"`,
@@ -194,7 +195,7 @@ open('two.arrow', 'wb').write(two)
 		"COPY (SELECT CAST('1e-39' AS DECIMAL) AS n FROM l) TO 'i.arrow'": "more than the column's 38 decimals",
 	} {
 		sql = strings.NewReplacer("FROM '", "FROM '"+dir+"/", "TO '", "TO '"+dir+"/").Replace(sql)
-		if _, _, err := w.try(sql); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := w.Try(sql); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", sql, err, want)
 		}
 	}
@@ -206,14 +207,14 @@ open('two.arrow', 'wb').write(two)
 // pyarrow, DuckDB and Polars read the values that were written, of every type, and what each of them writes of these comes back.
 func TestCopyColumnarReadBack(t *testing.T) {
 	py := python.With(t, "pyarrow", "duckdb", "polars")
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE a " + everyType + "; CREATE TABLE b " + everyType + "; INSERT INTO a VALUES " + strings.Join(columnarRows, ", "))
+	w.Do("CREATE TABLE a " + everyType + "; CREATE TABLE b " + everyType + "; INSERT INTO a VALUES " + strings.Join(columnarRows, ", "))
 	dir := t.TempDir()
 	for _, format := range []string{"arrow", "parquet"} {
-		w.run("COPY a TO '" + filepath.Join(dir, "f."+format) + "'")
+		w.Do("COPY a TO '" + filepath.Join(dir, "f."+format) + "'")
 	}
-	columns, rows, err := w.values(mustParse(t, "SELECT * FROM a"))
+	columns, rows, err := w.values(MustParse(t, "SELECT * FROM a"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +298,7 @@ pl.read_ipc('f.arrow').write_ipc('polars.arrow')
 `)
 	want := cells(t, c, "a")
 	for _, file := range []string{"pyarrow.parquet", "duckdb.parquet", "polars.parquet", "polars.arrow"} {
-		_, warnings, err := w.try("DELETE FROM b; COPY b FROM '" + filepath.Join(dir, file) + "'")
+		_, warnings, err := w.Try("DELETE FROM b; COPY b FROM '" + filepath.Join(dir, file) + "'")
 		if got := cells(t, c, "b"); err != nil || got != want || len(warnings) > 1 {
 			t.Errorf("%s: %v %q\n got %s\nwant %s", file, err, warnings, got, want)
 		}

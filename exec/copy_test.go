@@ -19,6 +19,7 @@ import (
 	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/race"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
@@ -51,7 +52,7 @@ func TestCopyKeepsCells(t *testing.T) {
 	t.Parallel()
 	seeds.Each(t, race.Fewer(60), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		random := rand.New(rand.NewPCG(seed, 1))
-		_, c := newStore(t)
+		_, c := NewStore(t)
 		w := newWorld(t, c, Config{FullScan: AllowFullScan})
 		text := func() string {
 			var b strings.Builder
@@ -101,7 +102,7 @@ func TestCopyKeepsCells(t *testing.T) {
 		}
 		key := []string{"k BIGINT PRIMARY KEY", "k STRING PRIMARY KEY", "k BYTES PRIMARY KEY"}[random.IntN(3)]
 		for _, name := range []string{"a", "b"} {
-			w.run("CREATE TABLE " + name + " (" + key + ", " + strings.Join(cols, ", ") + ")")
+			w.Do("CREATE TABLE " + name + " (" + key + ", " + strings.Join(cols, ", ") + ")")
 		}
 		for i := range random.IntN(12) {
 			args := []types.Value{types.NewInt(int64(i))}
@@ -118,14 +119,14 @@ func TestCopyKeepsCells(t *testing.T) {
 				}
 				args = append(args, v)
 			}
-			w.run("INSERT INTO a VALUES (?, "+strings.Join(marks, ", ")+")", args...)
+			w.Do("INSERT INTO a VALUES (?, "+strings.Join(marks, ", ")+")", args...)
 			fig["rows"]++
 		}
 		want := cells(t, c, "a")
 		for _, format := range []string{"csv", "tsv", "jsonl"} {
 			file := filepath.Join(t.TempDir(), "f."+format)
-			w.run("COPY a TO '" + file + "'")
-			_, warnings, err := w.try("DELETE FROM b; COPY b FROM '" + file + "'")
+			w.Do("COPY a TO '" + file + "'")
+			_, warnings, err := w.Try("DELETE FROM b; COPY b FROM '" + file + "'")
 			if got := cells(t, c, "b"); err != nil || got != want || len(warnings) > 1 { // of the full scan
 				b, _ := os.ReadFile(file)
 				t.Fatalf("%s, %s: %v %q\n got %s\nwant %s\nfile %s", format, strings.Join(cols, ", "), err, warnings, got, want, b)
@@ -136,30 +137,30 @@ func TestCopyKeepsCells(t *testing.T) {
 
 // Rows of one column that is NULL are rows.
 func TestCopyLoneNull(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE a (s STRING); CREATE TABLE b (s STRING); INSERT INTO a VALUES (NULL), (''), ('x'), (NULL)")
+	w.Do("CREATE TABLE a (s STRING); CREATE TABLE b (s STRING); INSERT INTO a VALUES (NULL), (''), ('x'), (NULL)")
 	for _, format := range []string{"csv", "tsv"} {
 		file := filepath.Join(t.TempDir(), "f."+format)
-		w.run("COPY a TO '" + file + "'; DELETE FROM b; COPY b FROM '" + file + "'")
-		w.expect("NULL|2\n|1\nx|1", "SELECT s, COUNT(*) FROM b GROUP BY s ORDER BY s NULLS FIRST")
+		w.Do("COPY a TO '" + file + "'; DELETE FROM b; COPY b FROM '" + file + "'")
+		w.Expect("NULL|2\n|1\nx|1", "SELECT s, COUNT(*) FROM b GROUP BY s ORDER BY s NULLS FIRST")
 	}
 }
 
 // COPY TO writes the columns that are named, one or several, and a query that is wrong makes no file.
 func TestCopyColumns(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE t (id INT PRIMARY KEY, a STRING, b STRING); INSERT INTO t VALUES (1, 'x', 'y')")
+	w.Do("CREATE TABLE t (id INT PRIMARY KEY, a STRING, b STRING); INSERT INTO t VALUES (1, 'x', 'y')")
 	for columns, want := range map[string]string{"": "id,a,b\n1,x,y\n", "(b)": "b\ny\n", "(b, id)": "b,id\ny,1\n"} {
 		file := filepath.Join(t.TempDir(), "f.csv")
-		w.run("COPY t " + columns + " TO '" + file + "'")
+		w.Do("COPY t " + columns + " TO '" + file + "'")
 		if b, err := os.ReadFile(file); err != nil || string(b) != want {
 			t.Errorf("%s: %q, %v; want %q", columns, b, err, want)
 		}
 	}
 	file := filepath.Join(t.TempDir(), "f.csv")
-	w.refused("nosuch", "COPY (SELECT nosuch FROM t) TO '"+file+"'")
+	w.Refused("nosuch", "COPY (SELECT nosuch FROM t) TO '"+file+"'")
 	if _, err := os.Stat(file); err == nil {
 		t.Error("a file was made")
 	}
@@ -168,17 +169,17 @@ func TestCopyColumns(t *testing.T) {
 // Columns that an object does not name stay unchanged, also within one file, and in every layout.
 func TestCopyObjects(t *testing.T) {
 	for _, more := range []string{"", " INDEX i (a AS TEXT(4), id AS INT32)"} {
-		_, c := newStore(t)
+		_, c := NewStore(t)
 		w := newWorld(t, c, Config{FullScan: AllowFullScan})
 		file := filepath.Join(t.TempDir(), "f.jsonl")
-		w.run("CREATE TABLE t (id INT, a STRING, b STRING, n INT) ROW KEY (id AS INT32)" + more)
+		w.Do("CREATE TABLE t (id INT, a STRING, b STRING, n INT) ROW KEY (id AS INT32)" + more)
 		copies := func(lines string, statement string) []string {
 			t.Helper()
 			if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			w.run("DELETE FROM t; INSERT INTO t VALUES (1, 'a1', 'b1', 1), (2, 'a2', 'b2', 2)")
-			_, warnings, err := w.try("COPY t " + statement + " FROM '" + file + "'")
+			w.Do("DELETE FROM t; INSERT INTO t VALUES (1, 'a1', 'b1', 1), (2, 'a2', 'b2', 2)")
+			_, warnings, err := w.Try("COPY t " + statement + " FROM '" + file + "'")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,8 +187,8 @@ func TestCopyObjects(t *testing.T) {
 		}
 		expect := func(want string) {
 			t.Helper()
-			w.expect(want, "SELECT * FROM t ORDER BY id")
-			w.expect(strings.ReplaceAll(want, "\n", "; "), "SELECT STRING_AGG(id || '|' || a || '|' || COALESCE(b, 'NULL') || '|' || COALESCE(n::text, 'NULL'), '; ' ORDER BY id) FROM t WHERE a IN ('a1', 'a2', 'new', 'a3')")
+			w.Expect(want, "SELECT * FROM t ORDER BY id")
+			w.Expect(strings.ReplaceAll(want, "\n", "; "), "SELECT STRING_AGG(id || '|' || a || '|' || COALESCE(b, 'NULL') || '|' || COALESCE(n::text, 'NULL'), '; ' ORDER BY id) FROM t WHERE a IN ('a1', 'a2', 'new', 'a3')")
 		}
 		copies(`{"id":1,"a":"new"}`, "")
 		expect("1|new|b1|1\n2|a2|b2|2")
@@ -214,18 +215,18 @@ func TestCopyObjects(t *testing.T) {
 
 // A list of columns that the table does not have, or has twice, is refused whatever the file's form, and nothing is copied.
 func TestCopyWrongColumns(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE t (id INT PRIMARY KEY, a STRING)")
+	w.Do("CREATE TABLE t (id INT PRIMARY KEY, a STRING)")
 	for name, text := range map[string]string{"f.csv": "1,x\n", "f.tsv": "1\tx\n", "f.jsonl": `{"id":1,"a":"x"}` + "\n"} {
 		file := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		w.refused(`unknown column "z" of table t`, "COPY t (id, z) FROM '"+file+"'")
-		w.refused("named twice", "COPY t (id, id) FROM '"+file+"'")
+		w.Refused(`unknown column "z" of table t`, "COPY t (id, z) FROM '"+file+"'")
+		w.Refused("named twice", "COPY t (id, id) FROM '"+file+"'")
 	}
-	w.expect("0", "SELECT count(*) FROM t")
+	w.Expect("0", "SELECT count(*) FROM t")
 }
 
 // COPY reports the numbers of lines whose values cannot be stored, and copies the others.
@@ -239,36 +240,36 @@ func TestCopyRefusesLines(t *testing.T) {
 			`{"id":1,"j":{"$json":5}}` + "\n" + `{"id":2,"j":{"$json":" 5"}}`, "line 1: ", "2| 5"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, client := newStore(t)
+			_, client := NewStore(t)
 			w := newWorld(t, client, Config{FullScan: AllowFullScan})
-			w.run(c.tables)
+			w.Do(c.tables)
 			file := filepath.Join(t.TempDir(), "f.jsonl")
 			if err := os.WriteFile(file, []byte(c.lines), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, warnings, err := w.try("COPY t FROM '" + file + "'")
+			_, warnings, err := w.Try("COPY t FROM '" + file + "'")
 			if err != nil {
 				t.Fatal(err)
 			}
 			if len(warnings) == 0 || !strings.Contains(warnings[0], c.want) {
 				t.Errorf("warnings %q, want %q", warnings, c.want)
 			}
-			w.expect(c.copied, "SELECT * FROM t ORDER BY 1")
+			w.Expect(c.copied, "SELECT * FROM t ORDER BY 1")
 		})
 	}
 }
 
 // CSV files of other programs.
 func TestCopyCSV(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE t (id STRING, n INT, s STRING) ROW KEY ('k', id AS TEXT)")
+	w.Do("CREATE TABLE t (id STRING, n INT, s STRING) ROW KEY ('k', id AS TEXT)")
 	file := filepath.Join(t.TempDir(), "f.csv")
 	csv := "\ufeff\"id\", n ,s\r\n" + `a,1,x` + "\r\n\r\n" + `"b","2","say ""hi"", ok"` + "\r\n" + "\"c\",\"\",\"two\r\nlines\"\r\n" + `d,3,a"b` + "\n" + `e,"4"x,y` + "\n" + ",5,\ng,7\nf,6,\"not closed\n"
 	if err := os.WriteFile(file, []byte(csv), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, warnings, err := w.try("COPY t FROM '" + file + "'")
+	_, warnings, err := w.Try("COPY t FROM '" + file + "'")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,14 +280,14 @@ func TestCopyCSV(t *testing.T) {
 			break
 		}
 	}
-	w.expect("|5|NULL\na|1|x\nb|2|say \"hi\", ok\nc|NULL|two\r\nlines", "SELECT * FROM t ORDER BY id")
+	w.Expect("|5|NULL\na|1|x\nb|2|say \"hi\", ok\nc|NULL|two\r\nlines", "SELECT * FROM t ORDER BY id")
 }
 
 // COPY TO replaces regular files whole, keeps their mode, and does so only where that is allowed.
 func TestCopyFiles(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1)")
+	w.Do("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1)")
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "f.csv"), filepath.Join(dir, "link.csv")
 	content := func() string {
@@ -301,20 +302,20 @@ func TestCopyFiles(t *testing.T) {
 	if err := errors.Join(os.WriteFile(file, []byte("old"), 0o600), os.Chmod(file, 0o666), os.Symlink("f.csv", link)); err != nil {
 		t.Fatal(err)
 	}
-	read := &world{t, New(ReadOnly(c), w.Catalog(), Config{FullScan: AllowFullScan})}
-	read.refused("is already there: WITH (OVERWRITE = TRUE) replaces it", "COPY t TO '"+file+"'")
-	read.refused("is already there", "COPY t TO '"+link+"'")
-	w.refused("is already there", "COPY t TO '"+link+"' WITH (OVERWRITE = FALSE)")
-	w.refused("OVERWRITE is TRUE or FALSE", "COPY t TO '"+link+"' WITH (OVERWRITE = 3)")
-	w.refused("unknown option OVERWRITE", "COPY t FROM '"+link+"' WITH (OVERWRITE = TRUE)")
+	read := worldOf(t, New(ReadOnly(c), w.Catalog(), Config{FullScan: AllowFullScan}))
+	read.Refused("is already there: WITH (OVERWRITE = TRUE) replaces it", "COPY t TO '"+file+"'")
+	read.Refused("is already there", "COPY t TO '"+link+"'")
+	w.Refused("is already there", "COPY t TO '"+link+"' WITH (OVERWRITE = FALSE)")
+	w.Refused("OVERWRITE is TRUE or FALSE", "COPY t TO '"+link+"' WITH (OVERWRITE = 3)")
+	w.Refused("unknown option OVERWRITE", "COPY t FROM '"+link+"' WITH (OVERWRITE = TRUE)")
 	nowhere := filepath.Join(dir, "nowhere", "f.csv")
-	w.refused("open "+nowhere+": no such file or directory", "COPY t TO '"+nowhere+"'")
-	w.refused("division by zero", "COPY (SELECT 1 / (id - 1) FROM t) TO '"+link+"'")
+	w.Refused("open "+nowhere+": no such file or directory", "COPY t TO '"+nowhere+"'")
+	w.Refused("division by zero", "COPY (SELECT 1 / (id - 1) FROM t) TO '"+link+"'")
 	if got := content(); got != "old666" {
 		t.Error(got)
 	}
-	read.run("COPY t TO '" + link + "' WITH (OVERWRITE = TRUE)")
-	w.run("COPY t TO '" + link + "'")
+	read.Do("COPY t TO '" + link + "' WITH (OVERWRITE = TRUE)")
+	w.Do("COPY t TO '" + link + "'")
 	if got := content(); got != "id\n1\n666" {
 		t.Error(got)
 	}
@@ -322,7 +323,7 @@ func TestCopyFiles(t *testing.T) {
 		t.Error("the link was replaced", err)
 	}
 	fresh := filepath.Join(dir, "fresh.csv")
-	read.run("COPY t TO '" + fresh + "'")
+	read.Do("COPY t TO '" + fresh + "'")
 	plain, err := os.Create(filepath.Join(dir, "plain"))
 	if err != nil {
 		t.Fatal(err)
@@ -342,7 +343,7 @@ func TestCopyFiles(t *testing.T) {
 // copyFromPipe runs COPY t FROM a pipe that gives text and then nothing more, and gives the error with which it ends.
 func copyFromPipe(ctx context.Context, t *testing.T, w *world, text string) error {
 	t.Helper()
-	w.run("CREATE TABLE t (id INT PRIMARY KEY)")
+	w.Do("CREATE TABLE t (id INT PRIMARY KEY)")
 	out, in, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -376,7 +377,7 @@ func copyFromPipe(ctx context.Context, t *testing.T, w *world, text string) erro
 
 // COPY FROM a pipe that gives nothing more ends with its statement.
 func TestCopyFromPipe(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	err := copyFromPipe(ctx, t, newWorld(t, c, Config{FullScan: AllowFullScan}), "id\n1\n")
@@ -395,7 +396,7 @@ func (f *fullDisk) Mutate(context.Context, string, []hbase.Mutation) error { ret
 
 // COPY FROM a pipe that gives nothing more ends when what it gave cannot be written, although it is written while the pipe is read.
 func TestCopyFailsBeforeItsEnd(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	broken := &fullDisk{c, errors.New("the disk is full")}
 	text := "id\n"
 	for i := range write.Batch {
@@ -410,9 +411,9 @@ func TestCopyFailsBeforeItsEnd(t *testing.T) {
 // The last of several lines with one key counts, however far apart they are. Lines that do not fit are reported by
 // their numbers while the lines before them are written.
 func TestCopyInBatches(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE t (id INT, n INT) ROW KEY (id AS INT32) INDEX by_n (n AS INT32, id AS INT32)")
+	w.Do("CREATE TABLE t (id INT, n INT) ROW KEY (id AS INT32) INDEX by_n (n AS INT32, id AS INT32)")
 	var b strings.Builder
 	b.WriteString("id,n\n")
 	lines := 3*write.Batch + 7
@@ -427,7 +428,7 @@ func TestCopyInBatches(t *testing.T) {
 	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	rows, warnings, err := w.try("COPY t FROM '" + file + "'")
+	rows, warnings, err := w.Try("COPY t FROM '" + file + "'")
 	if err != nil {
 		t.Fatal(rows, err)
 	}
@@ -441,28 +442,28 @@ func TestCopyInBatches(t *testing.T) {
 		for last%10 != id {
 			last--
 		}
-		if got := w.run(fmt.Sprintf("SELECT n FROM t WHERE id = %d", id)); got != fmt.Sprint(last) {
+		if got := w.Do(fmt.Sprintf("SELECT n FROM t WHERE id = %d", id)); got != fmt.Sprint(last) {
 			t.Errorf("id %d: %s, not %d", id, got, last)
 		}
 	}
-	if got := w.run("CHECK TABLE t"); got != "by_n|rows without an entry|0\nby_n|entries without their row|0" {
+	if got := w.Do("CHECK TABLE t"); got != "by_n|rows without an entry|0\nby_n|entries without their row|0" {
 		t.Errorf("the index does not fit: %s", got)
 	}
 }
 
 // Without files nothing names one.
 func TestNoFiles(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, NoFiles: true})
-	w.run("CREATE TABLE t (id INT PRIMARY KEY)")
+	w.Do("CREATE TABLE t (id INT PRIMARY KEY)")
 	file := filepath.Join(t.TempDir(), "f.csv")
 	for _, sql := range []string{"COPY t TO '" + file + "'", "COPY t FROM '" + file + "'", "COPY (SELECT 1) TO '/dev/stdout' WITH (FORMAT = csv)",
 		"CREATE TABLE s (id INT PRIMARY KEY) SPLIT FROM FILE '" + file + "'", "CREATE TABLE s (id INT PRIMARY KEY) SPLIT INTO 4 BY SAMPLE OF FILE '" + file + "'"} {
-		if _, _, err := w.try(sql); !errors.Is(err, ErrNoFiles) {
+		if _, _, err := w.Try(sql); !errors.Is(err, ErrNoFiles) {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
-	if slices.Contains(strings.Split(w.run("SHOW TABLES"), "\n"), "s") {
+	if slices.Contains(strings.Split(w.Do("SHOW TABLES"), "\n"), "s") {
 		t.Error("the table was made")
 	}
 }

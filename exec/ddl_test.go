@@ -15,6 +15,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/race"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
 )
@@ -30,14 +31,14 @@ func connections(t *testing.T, c hbase.Client, n int) []*world {
 
 // Other connections see the new query of a view once the statement that changes it has ended.
 func TestReplacedView(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	ws := connections(t, c, 2)
-	ws[0].run("CREATE TABLE t (id INT PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 10), (2, 20); CREATE VIEW w AS SELECT id, v FROM t")
+	ws[0].Do("CREATE TABLE t (id INT PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 10), (2, 20); CREATE VIEW w AS SELECT id, v FROM t")
 	const q = "SELECT v FROM w WHERE id = 1"
 	for _, x := range []struct{ view, want string }{{"SELECT id, v FROM t WHERE v > 10", ""}, {"SELECT id, v + 1 AS v FROM t", "11"}, {"SELECT v / 20 AS id, v FROM t", "20"}} {
-		ws[1].run(q)
-		ws[0].run("CREATE OR REPLACE VIEW w AS " + x.view)
-		if got := ws[1].run(q); got != x.want {
+		ws[1].Do(q)
+		ws[0].Do("CREATE OR REPLACE VIEW w AS " + x.view)
+		if got := ws[1].Do(q); got != x.want {
 			t.Errorf("%s: %q, want %q", x.view, got, x.want)
 		}
 	}
@@ -46,7 +47,7 @@ func TestReplacedView(t *testing.T) {
 // Statements that run on one connection at the same time all know what another one has just defined, whichever of them reads of it.
 func TestDefinedBesideStatements(t *testing.T) {
 	t.Parallel()
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	ws := connections(t, c, 2)
 	for i := range 200 {
 		name := fmt.Sprint("x", i)
@@ -54,12 +55,12 @@ func TestDefinedBesideStatements(t *testing.T) {
 		if i%2 == 1 {
 			def = "CREATE VIEW " + name + " AS SELECT 1 AS id"
 		}
-		ws[0].run(def)
+		ws[0].Do(def)
 		var wg sync.WaitGroup
 		for _, q := range []string{"SELECT id FROM " + name, "SELECT x.id FROM " + name + " x LEFT JOIN " + name + " y ON x.id = y.id", "DESCRIBE " + name} {
 			for range 2 {
 				wg.Go(func() {
-					if _, _, err := ws[1].try(q); err != nil {
+					if _, _, err := ws[1].Try(q); err != nil {
 						t.Errorf("%s: %s: %v", def, q, err)
 					}
 				})
@@ -73,23 +74,23 @@ func TestDefinedBesideStatements(t *testing.T) {
 // and all read and write by its definition.
 func TestDefinedByOne(t *testing.T) {
 	seeds.Each(t, 5, func(t *testing.T, seed uint64, fig seeds.Figures) {
-		_, c := newStore(t)
+		_, c := NewStore(t)
 		ws := connections(t, c, 4)
 		keys := []string{"(id AS INT32)", "(id AS ORDERED INT32)", "(id AS TEXT(6))", "(10 - id AS INT32) ROW KEY copy (v AS INT32, id AS INT32)"}
 		var wg sync.WaitGroup
 		won := make([]string, len(ws))
 		for i, w := range ws {
 			wg.Go(func() {
-				if _, _, err := w.try("CREATE TABLE mine" + fmt.Sprint(i) + " (id INT PRIMARY KEY); INSERT INTO mine" + fmt.Sprint(i) + " VALUES (1)"); err != nil {
+				if _, _, err := w.Try("CREATE TABLE mine" + fmt.Sprint(i) + " (id INT PRIMARY KEY); INSERT INTO mine" + fmt.Sprint(i) + " VALUES (1)"); err != nil {
 					t.Error(err)
 				}
-				_, _, err := w.try("CREATE TABLE t (id INT, v INT) ROW KEY " + keys[i])
+				_, _, err := w.Try("CREATE TABLE t (id INT, v INT) ROW KEY " + keys[i])
 				if err == nil {
 					won[i] = keys[i]
 				} else if err.Error() != `table "t" already exists` {
 					t.Error(err)
 				}
-				if _, _, err = w.try(fmt.Sprintf("INSERT INTO t VALUES (%d, %[1]d)", i)); err != nil {
+				if _, _, err = w.Try(fmt.Sprintf("INSERT INTO t VALUES (%d, %[1]d)", i)); err != nil {
 					t.Error(err)
 				}
 			})
@@ -105,9 +106,9 @@ func TestDefinedByOne(t *testing.T) {
 			t.Errorf("%d connections defined t", winners)
 		}
 		for _, w := range ws {
-			w.expect("0|0\n1|1\n2|2\n3|3", "SELECT * FROM t ORDER BY id")
-			w.expect("2|2", "SELECT * FROM t WHERE id = 2")
-			w.expect("1", "SELECT count(*) FROM mine3")
+			w.Expect("0|0\n1|1\n2|2\n3|3", "SELECT * FROM t ORDER BY id")
+			w.Expect("2|2", "SELECT * FROM t WHERE id = 2")
+			w.Expect("1", "SELECT count(*) FROM mine3")
 		}
 		tables, _ := c.Tables(context.Background(), "t_")
 		if want := strings.Contains(strings.Join(won, ""), "copy"); want != (len(tables) == 1) {
@@ -123,18 +124,18 @@ func TestReplacedAtTheLastMoment(t *testing.T) {
 		"CREATE OR REPLACE VIEW w AS SELECT id + 1 AS id FROM t":                     "2",
 		"DROP VIEW w": "",
 	} {
-		_, c := newStore(t)
+		_, c := NewStore(t)
 		ws := connections(t, c, 2)
-		ws[0].run("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1); CREATE VIEW w AS SELECT id FROM t")
-		late := newWorld(t, &forestalled{c, hook{f: func() { ws[0].run(other) }}}, Config{FullScan: AllowFullScan})
-		_, _, err := late.try("CREATE OR REPLACE VIEW w AS SELECT id + 2 AS id FROM t")
+		ws[0].Do("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1); CREATE VIEW w AS SELECT id FROM t")
+		late := newWorld(t, &Forestalled{Client: c, First: Hook{F: func() { ws[0].Do(other) }}}, Config{FullScan: AllowFullScan})
+		_, _, err := late.Try("CREATE OR REPLACE VIEW w AS SELECT id + 2 AS id FROM t")
 		if err == nil || err.Error() != `view "w" was dropped or redefined by another connection: run it again` {
 			t.Errorf("%s: %v", other, err)
 		}
 		if want != "" {
-			ws[1].expect(want, "SELECT id FROM w")
-			late.expect(want, "SELECT id FROM w")
-		} else if _, _, err := ws[1].try("SELECT id FROM w"); err == nil {
+			ws[1].Expect(want, "SELECT id FROM w")
+			late.Expect(want, "SELECT id FROM w")
+		} else if _, _, err := ws[1].Try("SELECT id FROM w"); err == nil {
 			t.Error("the view is there again")
 		}
 	}
@@ -145,11 +146,11 @@ func TestReplacedAtTheLastMoment(t *testing.T) {
 func TestDefinitionsOfOthers(t *testing.T) {
 	t.Parallel()
 	seeds.Each(t, 4, func(t *testing.T, seed uint64, fig seeds.Figures) {
-		_, c := newStore(t)
+		_, c := NewStore(t)
 		ws := connections(t, c, 3)
 		r := rand.New(rand.NewPCG(seed, 1))
 		keys := []string{"(id AS INT32)", "(id AS ORDERED INT32)", "(id AS TEXT(6))", "(LOOKUP(names.id, s) AS INT32, id AS INT32)"}
-		ws[0].run("CREATE TABLE names (name STRING, id INT) ROW KEY (name AS TEXT)")
+		ws[0].Do("CREATE TABLE names (name STRING, id INT) ROW KEY (name AS TEXT)")
 		key := -1 // of t; -1: there is none
 		rows := map[int]bool{}
 		for range 25 {
@@ -158,24 +159,24 @@ func TestDefinitionsOfOthers(t *testing.T) {
 			fig["statements"]++
 			switch k := r.IntN(len(keys)); {
 			case key < 0:
-				w.refused("table", "SELECT * FROM t")
-				w.run("CREATE TABLE t (s STRING FROM f:s, id INT) ROW KEY " + keys[k])
+				w.Refused("table", "SELECT * FROM t")
+				w.Do("CREATE TABLE t (s STRING FROM f:s, id INT) ROW KEY " + keys[k])
 				key = k
 			case r.IntN(8) == 0:
-				w.refused("already exists", "CREATE TABLE t (id INT PRIMARY KEY)")
-				w.run("CREATE TABLE IF NOT EXISTS t (id INT PRIMARY KEY)")
-				w.run("DROP TABLE t")
+				w.Refused("already exists", "CREATE TABLE t (id INT PRIMARY KEY)")
+				w.Do("CREATE TABLE IF NOT EXISTS t (id INT PRIMARY KEY)")
+				w.Do("DROP TABLE t")
 				key, rows = -1, map[int]bool{}
 			case r.IntN(2) == 0:
-				w.run(fmt.Sprintf("INSERT INTO t VALUES ('n%d', %d)", id%3, id))
+				w.Do(fmt.Sprintf("INSERT INTO t VALUES ('n%d', %d)", id%3, id))
 				rows[id] = true
 			default:
-				w.expect(fmt.Sprint(len(rows)), "SELECT count(*) FROM t")
+				w.Expect(fmt.Sprint(len(rows)), "SELECT count(*) FROM t")
 				n := 0
 				if rows[id] {
 					n = 1
 				}
-				w.expect(fmt.Sprint(n), fmt.Sprintf("SELECT count(*) FROM t WHERE id = %d AND s IN ('n0', 'n1', 'n2')", id))
+				w.Expect(fmt.Sprint(n), fmt.Sprintf("SELECT count(*) FROM t WHERE id = %d AND s IN ('n0', 'n1', 'n2')", id))
 			}
 		}
 	})
@@ -183,32 +184,32 @@ func TestDefinitionsOfOthers(t *testing.T) {
 
 // A statement that reads on while its table is dropped and redefined by another connection fails.
 func TestDefinedAnewWhileRead(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	ws := connections(t, c, 2)
-	ws[0].run("CREATE TABLE t (id INT, v INT) ROW KEY (id AS INT32); INSERT INTO t VALUES (1, 1), (2, 2)")
+	ws[0].Do("CREATE TABLE t (id INT, v INT) ROW KEY (id AS INT32); INSERT INTO t VALUES (1, 1), (2, 2)")
 	s, _ := parser.ParseStatement("SELECT * FROM t")
 	rows, err := ws[0].Run(context.Background(), s, Args{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer rows.Close()
-	ws[1].run("DROP TABLE t; CREATE TABLE t (id INT, v INT) ROW KEY (v AS INT32, id AS INT32); INSERT INTO t VALUES (7, 70), (9, 90)")
+	ws[1].Do("DROP TABLE t; CREATE TABLE t (id INT, v INT) ROW KEY (v AS INT32, id AS INT32); INSERT INTO t VALUES (7, 70), (9, 90)")
 	for err == nil {
 		_, err = rows.Next()
 	}
 	if err == nil || !strings.Contains(err.Error(), "table t was dropped or redefined while the statement ran") {
 		t.Error(err)
 	}
-	ws[0].expect("7|70", "SELECT * FROM t WHERE v = 70")
+	ws[0].Expect("7|70", "SELECT * FROM t WHERE v = 70")
 }
 
 // So does the first row of such a statement: who reads one row asks for no more.
 func TestDefinedAnewBeforeTheFirstRow(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := connections(t, c, 1)[0]
-	w.run("CREATE TABLE t (id INT, v INT) ROW KEY (id AS INT32); INSERT INTO t VALUES (1, 1)")
+	w.Do("CREATE TABLE t (id INT, v INT) ROW KEY (id AS INT32); INSERT INTO t VALUES (1, 1)")
 	late := newWorld(t, &interrupted{Client: c, at: "get t", then: func() {
-		w.run("DROP TABLE t; CREATE TABLE t (v INT, id INT) ROW KEY (v AS INT32); INSERT INTO t VALUES (1, 7)")
+		w.Do("DROP TABLE t; CREATE TABLE t (v INT, id INT) ROW KEY (v AS INT32); INSERT INTO t VALUES (1, 7)")
 	}}, Config{})
 	s, _ := parser.ParseStatement("SELECT id, v FROM t WHERE id = 1")
 	rows, err := late.Run(context.Background(), s, Args{})
@@ -275,42 +276,42 @@ func TestWrittenWhileDropped(t *testing.T) {
 		"(id AS INT32) STORED IN ('t_', id AS TEXT(1))":      "t_1",
 		"(id AS INT32) INDEX by_v (v AS INT32, id AS INT32)": "t",
 	} {
-		_, c := newStore(t)
+		_, c := NewStore(t)
 		other := connections(t, c, 1)[0]
-		w := newWorld(t, &interrupted{Client: c, at: "drop " + first, then: func() { _, _, _ = other.try("INSERT INTO t VALUES (1, 30)") }}, Config{FullScan: AllowFullScan})
-		w.run("CREATE TABLE t (id INT, v INT) ROW KEY " + key + "; INSERT INTO t VALUES (1, 10), (2, 20)")
-		w.run("DROP TABLE t")
+		w := newWorld(t, &interrupted{Client: c, at: "drop " + first, then: func() { _, _, _ = other.Try("INSERT INTO t VALUES (1, 30)") }}, Config{FullScan: AllowFullScan})
+		w.Do("CREATE TABLE t (id INT, v INT) ROW KEY " + key + "; INSERT INTO t VALUES (1, 10), (2, 20)")
+		w.Do("DROP TABLE t")
 		if tables, _ := c.Tables(context.Background(), "t"); len(tables) > 0 {
 			t.Errorf("%s: %q left", key, tables)
 		}
-		w.run("CREATE TABLE t (v INT, id INT) ROW KEY " + key)
-		w.expect("0", "SELECT count(*) FROM t")
+		w.Do("CREATE TABLE t (v INT, id INT) ROW KEY " + key)
+		w.Expect("0", "SELECT count(*) FROM t")
 	}
 }
 
 // An HBase table that another connection drops just before the definition is kept is made again.
 func TestDroppedAtTheLastMoment(t *testing.T) {
-	_, c := newStore(t)
-	w := newWorld(t, &forestalled{c, hook{f: func() {
+	_, c := NewStore(t)
+	w := newWorld(t, &Forestalled{Client: c, First: Hook{F: func() {
 		if err := c.DropTable(context.Background(), "t", nil); err != nil {
 			t.Error(err)
 		}
 	}}}, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE t (id INT PRIMARY KEY)")
-	w.expect("0", "SELECT count(*) FROM t")
+	w.Do("CREATE TABLE t (id INT PRIMARY KEY)")
+	w.Expect("0", "SELECT count(*) FROM t")
 }
 
 // A statement that has written rows when a table of its query is no longer known is not begun again.
 func TestDroppedWhileWritten(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	other := connections(t, c, 1)[0]
 	var w *world
-	client := &interrupted{Client: c, then: func() { other.run("DROP TABLE u"); w.run("SELECT 1") }}
+	client := &interrupted{Client: c, then: func() { other.Do("DROP TABLE u"); w.Do("SELECT 1") }}
 	w = newWorld(t, client, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t SELECT n FROM generate_series(1, 5000) s(n); CREATE TABLE h (v INT); CREATE TABLE u (id INT PRIMARY KEY, v INT)")
+	w.Do("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t SELECT n FROM generate_series(1, 5000) s(n); CREATE TABLE h (v INT); CREATE TABLE u (id INT PRIMARY KEY, v INT)")
 	client.swapAt("", "mutate h")
-	_, _, err := w.try("INSERT INTO h SELECT (SELECT max(u.v) FROM u WHERE u.id < t.id) FROM t")
-	n := w.run("SELECT count(*) FROM h")
+	_, _, err := w.Try("INSERT INTO h SELECT (SELECT max(u.v) FROM u WHERE u.id < t.id) FROM t")
+	n := w.Do("SELECT count(*) FROM h")
 	if err == nil || n == "0" || !strings.Contains(err.Error(), n+" rows written before stay") {
 		t.Errorf("%v, and %s rows", err, n)
 	}
@@ -318,10 +319,10 @@ func TestDroppedWhileWritten(t *testing.T) {
 
 // hql neither uses nor drops HBase tables that it did not create.
 func TestForeignTables(t *testing.T) {
-	checkForeignTables(t, func() hbase.Client { _, c := newStore(t); return c }())
+	checkForeignTables(t, func() hbase.Client { _, c := NewStore(t); return c }())
 }
 
-func testForeignTablesHBase(t *testing.T) { checkForeignTables(t, dialHBase(t)) }
+func testForeignTablesHBase(t *testing.T) { checkForeignTables(t, DialHBase(t)) }
 
 func checkForeignTables(t *testing.T, c hbase.Client) {
 	ctx := context.Background()
@@ -343,47 +344,47 @@ func checkForeignTables(t *testing.T, c hbase.Client) {
 		"CREATE TABLE ddl_own (k STRING, v STRING) ROW KEY (k AS TEXT) STORED IN 'default:ddl_prod'",
 		"CREATE TABLE ddl_own (k STRING, v STRING) ROW KEY (k AS TEXT) ROW KEY other (v AS TEXT(1), k AS TEXT) STORED IN 'ddl_prod'",
 	} {
-		ws[0].refused("the HBase table ddl_prod already exists", ddl)
+		ws[0].Refused("the HBase table ddl_prod already exists", ddl)
 	}
 	if _, err := c.Families(ctx, "ddl_own"); !errors.Is(err, hbase.ErrNoTable) {
 		t.Errorf("a refused CREATE TABLE left a table: %v", err)
 	}
 	for _, ddl := range []string{"CREATE TABLE hql_catalog (k STRING PRIMARY KEY)", "CREATE EXTERNAL TABLE ddl_x (k STRING) ROW KEY (k AS TEXT) STORED IN 'default:hql_catalog'"} {
-		ws[0].refused("the HBase table hql_catalog is hql's own", ddl)
+		ws[0].Refused("the HBase table hql_catalog is hql's own", ddl)
 	}
-	ws[0].refused("the HBase table hql_stats is hql's own", "CREATE EXTERNAL TABLE ddl_x (k STRING) ROW KEY (k AS TEXT) STORED IN 'hql_stats'")
+	ws[0].Refused("the HBase table hql_stats is hql's own", "CREATE EXTERNAL TABLE ddl_x (k STRING) ROW KEY (k AS TEXT) STORED IN 'hql_stats'")
 	// A definition from a file, or of an earlier version, may name it all the same.
 	if err := ws[1].catalog.Load("CREATE TABLE ddl_prod (k STRING, v STRING) ROW KEY (k AS TEXT)"); err != nil {
 		t.Fatal(err)
 	}
-	ws[1].expect("k1|x", "SELECT * FROM ddl_prod")
-	if _, warnings, err := ws[1].try("DROP TABLE ddl_prod"); err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "the HBase table ddl_prod stays: it was not made by CREATE TABLE") {
+	ws[1].Expect("k1|x", "SELECT * FROM ddl_prod")
+	if _, warnings, err := ws[1].Try("DROP TABLE ddl_prod"); err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "the HBase table ddl_prod stays: it was not made by CREATE TABLE") {
 		t.Errorf("%v %q", err, warnings)
 	}
-	ws[0].run("CREATE EXTERNAL TABLE ddl_prod (k STRING, v STRING) ROW KEY (k AS TEXT)")
-	ws[1].expect("k1|x", "SELECT * FROM ddl_prod")
-	ws[1].run("DROP TABLE ddl_prod")
+	ws[0].Do("CREATE EXTERNAL TABLE ddl_prod (k STRING, v STRING) ROW KEY (k AS TEXT)")
+	ws[1].Expect("k1|x", "SELECT * FROM ddl_prod")
+	ws[1].Do("DROP TABLE ddl_prod")
 	if _, err := c.Families(ctx, "ddl_prod"); err != nil {
 		t.Error(err)
 	}
 	// A crash between the HBase table and the definition leaves an empty table: the statement can be repeated.
-	crash := &world{t, New(&uncataloged{c}, catalog.New(), Config{})}
+	crash := worldOf(t, New(&uncataloged{c}, catalog.New(), Config{}))
 	for range 2 {
-		crash.refused("gone", "CREATE TABLE ddl_own (k STRING, v STRING) ROW KEY (k AS TEXT)")
+		crash.Refused("gone", "CREATE TABLE ddl_own (k STRING, v STRING) ROW KEY (k AS TEXT)")
 	}
 	// An empty one that hql did not make is another's all the same.
 	if err := c.CreateTable(ctx, "ddl_empty", []hbase.Family{{Name: "f"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	defer c.DropTable(ctx, "ddl_empty", nil)
-	ws[0].refused("the HBase table ddl_empty already exists", "CREATE TABLE ddl_empty (k STRING, v STRING) ROW KEY (k AS TEXT)")
-	ws[0].run("CREATE TABLE ddl_own (k STRING, v STRING) ROW KEY (k AS TEXT); CREATE TABLE ddl_too (k STRING, v STRING) ROW KEY (k AS TEXT) STORED IN 'default:ddl_own'")
-	if _, warnings, err := ws[1].try("DROP TABLE ddl_own"); err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "ddl_too is stored in it too") {
+	ws[0].Refused("the HBase table ddl_empty already exists", "CREATE TABLE ddl_empty (k STRING, v STRING) ROW KEY (k AS TEXT)")
+	ws[0].Do("CREATE TABLE ddl_own (k STRING, v STRING) ROW KEY (k AS TEXT); CREATE TABLE ddl_too (k STRING, v STRING) ROW KEY (k AS TEXT) STORED IN 'default:ddl_own'")
+	if _, warnings, err := ws[1].Try("DROP TABLE ddl_own"); err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "ddl_too is stored in it too") {
 		t.Errorf("%v %q", err, warnings)
 	}
-	crash.refused("gone", "DROP TABLE ddl_too")
-	ws[0].expect("0", "SELECT count(*) FROM ddl_too")
-	ws[0].run("DROP TABLE ddl_too")
+	crash.Refused("gone", "DROP TABLE ddl_too")
+	ws[0].Expect("0", "SELECT count(*) FROM ddl_too")
+	ws[0].Do("DROP TABLE ddl_too")
 	if _, err := c.Families(ctx, "ddl_own"); !errors.Is(err, hbase.ErrNoTable) {
 		t.Errorf("DROP TABLE left what CREATE TABLE made: %v", err)
 	}
@@ -401,7 +402,7 @@ func (uncataloged) DropTable(context.Context, string, func(context.Context) erro
 
 // A definition from a file makes no table by itself: the first write does, or CREATE TABLE IF NOT EXISTS.
 func TestDefinitionsFromFiles(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	file := `CREATE TABLE hosts (name STRING, id INT) ROW KEY (name AS TEXT);
 		CREATE TABLE t (s STRING, v INT) ROW KEY (LOOKUP(hosts.id, s) AS INT32) ROW KEY by_v (v AS INT32, LOOKUP(hosts.id, s) AS INT32);
 		CREATE TABLE u (id INT PRIMARY KEY); CREATE EXTERNAL TABLE x (id INT) ROW KEY (id AS INT32)`
@@ -411,49 +412,36 @@ func TestDefinitionsFromFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ws[0].refused("the HBase table of t does not exist", "SELECT * FROM t")
-	ws[0].run("INSERT INTO t VALUES ('a', 1), ('b', 2)")
-	ws[1].expect("a|1\nb|2", "SELECT * FROM t ORDER BY v")
-	ws[1].expect("b", "SELECT s FROM t WHERE v = 2")
+	ws[0].Refused("the HBase table of t does not exist", "SELECT * FROM t")
+	ws[0].Do("INSERT INTO t VALUES ('a', 1), ('b', 2)")
+	ws[1].Expect("a|1\nb|2", "SELECT * FROM t ORDER BY v")
+	ws[1].Expect("b", "SELECT s FROM t WHERE v = 2")
 	if err := c.DropTable(context.Background(), "hosts", nil); err != nil {
 		t.Fatal(err)
 	}
-	ws[0].run("INSERT INTO t VALUES ('c', 3)") // of the look-up table alone
-	ws[0].expect("c", "SELECT s FROM t WHERE v = 3")
-	ws[0].run("CREATE TABLE IF NOT EXISTS u (id INT PRIMARY KEY)")
-	ws[0].expect("0", "SELECT count(*) FROM u")
-	ws[0].refused("x", "INSERT INTO x VALUES (1)")
-	ws[0].run("DROP TABLE t; DROP TABLE u")
+	ws[0].Do("INSERT INTO t VALUES ('c', 3)") // of the look-up table alone
+	ws[0].Expect("c", "SELECT s FROM t WHERE v = 3")
+	ws[0].Do("CREATE TABLE IF NOT EXISTS u (id INT PRIMARY KEY)")
+	ws[0].Expect("0", "SELECT count(*) FROM u")
+	ws[0].Refused("x", "INSERT INTO x VALUES (1)")
+	ws[0].Do("DROP TABLE t; DROP TABLE u")
 	if tables, _ := c.Tables(context.Background(), "t"); len(tables) > 0 {
 		t.Errorf("DROP TABLE left %q", tables)
 	}
 }
 
-// forestalled is a client before whose first conditional Put something else happens.
-type forestalled struct {
-	hbase.Client
-	first hook
-}
-
-func (c *forestalled) PutIf(ctx context.Context, table string, was []byte, m hbase.Mutation) (bool, error) {
-	if first := c.first.set(nil); first != nil {
-		first()
-	}
-	return c.Client.PutIf(ctx, table, was, m)
-}
-
 // A definition that another connection keeps at the last moment stands.
 func TestDefinedAtTheLastMoment(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	ws := connections(t, c, 2)
-	late := newWorld(t, &forestalled{c, hook{f: func() {
-		ws[0].run("CREATE TABLE t (id INT, v INT) ROW KEY (id AS ORDERED INT32); INSERT INTO t VALUES (-1, 5)")
+	late := newWorld(t, &Forestalled{Client: c, First: Hook{F: func() {
+		ws[0].Do("CREATE TABLE t (id INT, v INT) ROW KEY (id AS ORDERED INT32); INSERT INTO t VALUES (-1, 5)")
 	}}}, Config{FullScan: AllowFullScan})
-	if _, _, err := late.try("CREATE TABLE t (id INT, v INT) ROW KEY (id AS TEXT)"); err == nil || err.Error() != `table "t" already exists` {
+	if _, _, err := late.Try("CREATE TABLE t (id INT, v INT) ROW KEY (id AS TEXT)"); err == nil || err.Error() != `table "t" already exists` {
 		t.Errorf("got %v", err)
 	}
 	for _, w := range []*world{late, ws[0], ws[1]} {
-		w.expect("-1|5", "SELECT * FROM t WHERE id < 0")
+		w.Expect("-1|5", "SELECT * FROM t WHERE id < 0")
 	}
 }
 
@@ -464,36 +452,36 @@ func TestDefinedUnlessThere(t *testing.T) {
 		"CREATE VIEW IF NOT EXISTS w AS SELECT 2 AS id":     "CREATE VIEW w AS SELECT 1 AS id",
 		"CREATE OR REPLACE VIEW w AS SELECT 1 AS id":        "CREATE VIEW w AS SELECT 2 AS id",
 	} {
-		_, c := newStore(t)
+		_, c := NewStore(t)
 		ws := connections(t, c, 2)
-		newWorld(t, &forestalled{c, hook{f: func() { ws[0].run(other) }}}, Config{}).run(late)
-		ws[1].expect("1", "SELECT id FROM w")
+		newWorld(t, &Forestalled{Client: c, First: Hook{F: func() { ws[0].Do(other) }}}, Config{}).Do(late)
+		ws[1].Expect("1", "SELECT id FROM w")
 	}
 }
 
 // A connection reads the definitions by one scan, and asks for statistics only where hql made a table.
 func TestLoadCalls(t *testing.T) {
-	_, c := newStore(t)
-	catalogs, statistics := &countedClient{Client: c, table: catalogTable}, &countedClient{Client: c, table: statisticsTable}
+	_, c := NewStore(t)
+	catalogs, statistics := &Counted{Client: c, Table: catalogTable}, &Counted{Client: c, Table: statisticsTable}
 	catalogs.Client = statistics
 	load := func(want string) {
 		t.Helper()
-		for _, c := range []*countedClient{catalogs, statistics} {
-			c.gets.Store(0)
-			c.scans.Store(0)
+		for _, c := range []*Counted{catalogs, statistics} {
+			c.Gets.Store(0)
+			c.Scans.Store(0)
 		}
 		if _, err := newWorld(t, catalogs, Config{}).LoadCatalog(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprintf("%d %d %d %d", catalogs.gets.Load(), catalogs.scans.Load(), statistics.gets.Load(), statistics.scans.Load()); got != want {
+		if got := fmt.Sprintf("%d %d %d %d", catalogs.Gets.Load(), catalogs.Scans.Load(), statistics.Gets.Load(), statistics.Scans.Load()); got != want {
 			t.Errorf("Gets and scans of the catalog and of statistics: %s, not %s", got, want)
 		}
 	}
 	load("0 1 0 0")
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE t (id INT PRIMARY KEY)")
+	w.Do("CREATE TABLE t (id INT PRIMARY KEY)")
 	load("0 1 0 1")
-	w.run("ANALYZE t")
+	w.Do("ANALYZE t")
 	load("0 1 0 1")
 }
 
@@ -503,16 +491,16 @@ func TestDroppedTwice(t *testing.T) {
 		return "CREATE TABLE t (id INT, v INT) ROW KEY (id AS " + encoding + ") INDEX by_v (v AS INT32, id AS INT32)"
 	}
 	for _, at := range []string{"drop t_by_v", "drop t"} {
-		_, c := newStore(t)
+		_, c := NewStore(t)
 		other := connections(t, c, 1)[0]
 		w := newWorld(t, &interrupted{Client: c, at: at, then: func() {
-			other.run("DROP TABLE t; " + def("TEXT") + "; INSERT INTO t VALUES (1, 10)")
+			other.Do("DROP TABLE t; " + def("TEXT") + "; INSERT INTO t VALUES (1, 10)")
 		}}, Config{FullScan: AllowFullScan})
-		w.run(def("INT32") + "; INSERT INTO t VALUES (2, 20)")
-		w.run("DROP TABLE t")
+		w.Do(def("INT32") + "; INSERT INTO t VALUES (2, 20)")
+		w.Do("DROP TABLE t")
 		for _, w := range []*world{w, other} {
-			w.expect("1|10", "SELECT id, v FROM t")
-			w.expect("1", "SELECT id FROM t WHERE v = 10")
+			w.Expect("1|10", "SELECT id, v FROM t")
+			w.Expect("1", "SELECT id FROM t WHERE v = 10")
 		}
 	}
 }
@@ -541,13 +529,13 @@ func TestDefinitionCallFails(t *testing.T) {
 			if at > ends && at <= steps-ends {
 				continue
 			}
-			_, c := newStore(t)
+			_, c := NewStore(t)
 			cfg := Config{FullScan: AllowFullScan}
 			first, others := newWorld(t, c, cfg), newWorld(t, c, cfg)
-			first.run(before)
+			first.Do(before)
 			st := &stepping{Client: c, at: at, err: errCall, do: func() {}}
 			fails := newWorld(t, st, cfg)
-			_, _, err := fails.try(s.sql)
+			_, _, err := fails.Try(s.sql)
 			if at == 0 {
 				steps = st.n.Load()
 			}
@@ -555,7 +543,7 @@ func TestDefinitionCallFails(t *testing.T) {
 				if !errors.Is(err, errCall) {
 					t.Errorf("%s: call %d of %d fails: %v", s.sql, at, steps, err)
 				}
-				others.run(cmp.Or(s.again, s.sql))
+				others.Do(cmp.Or(s.again, s.sql))
 			}
 			if got := others.answer(s.after); got != s.want {
 				t.Errorf("%s: call %d of %d failed (%v): %s gives %q, want %q", s.sql, at, steps, err, s.after, got, s.want)
@@ -586,12 +574,12 @@ func (c *late) Families(ctx context.Context, table string) ([]hbase.Family, erro
 // A table that another has made meanwhile is refused as one that was there before.
 func TestTableMadeMeanwhile(t *testing.T) {
 	for family, want := range map[string]string{"f": "the HBase table t already exists", "g": `the HBase table t exists and has no family "f"`} {
-		_, c := newStore(t)
+		_, c := NewStore(t)
 		if err := c.CreateTable(t.Context(), "t", []hbase.Family{{Name: family}}, nil); err != nil {
 			t.Fatal(err)
 		}
 		w := newWorld(t, &late{Client: c, table: "t"}, Config{})
-		if _, _, err := w.try("CREATE TABLE t (k INT, v INT) FAMILY f () ROW KEY (k AS INT32)"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := w.Try("CREATE TABLE t (k INT, v INT) FAMILY f () ROW KEY (k AS INT32)"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("family %s: %v, want %q", family, err, want)
 		}
 	}
@@ -611,17 +599,17 @@ func TestCreatedAsMeanwhile(t *testing.T) {
 	} {
 		steps := int64(0)
 		for at := int64(0); at <= steps; at++ { // first with no call at which the other comes
-			_, c := newStore(t)
+			_, c := NewStore(t)
 			cfg := Config{FullScan: AllowFullScan}
 			other := newWorld(t, c, cfg)
-			other.run("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2)")
+			other.Do("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2)")
 			done := false
 			st := &stepping{Client: c, at: at, do: func() {
-				_, _, err := other.try(s.others)
+				_, _, err := other.Try(s.others)
 				done = err == nil && other.answer("SELECT count(*) FROM n") == "1" // its own row, not those of the statement
 			}}
 			late := newWorld(t, st, cfg)
-			_, _, err := late.try(s.sql)
+			_, _, err := late.Try(s.sql)
 			if at == 0 {
 				steps = st.n.Load()
 			}
@@ -654,13 +642,13 @@ func (c *scanned) Scan(ctx context.Context, r hbase.ScanRange, o *hbase.ReadOpti
 // If CREATE TABLE ... AS fails to fill a table that another connection has dropped and created again, the table belongs
 // to that connection.
 func TestCreatedAnewWhileFilled(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	ws := connections(t, c, 2)
-	ws[0].run("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2)")
-	late := newWorld(t, &scanned{Client: c, table: "t", first: func() { ws[0].run("DROP TABLE n; CREATE TABLE n AS SELECT 7 AS a, 8 AS b") }}, Config{FullScan: AllowFullScan})
-	late.refused("division by zero", "CREATE TABLE n AS SELECT 1 / (id - 1) AS a FROM t")
+	ws[0].Do("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2)")
+	late := newWorld(t, &scanned{Client: c, table: "t", first: func() { ws[0].Do("DROP TABLE n; CREATE TABLE n AS SELECT 7 AS a, 8 AS b") }}, Config{FullScan: AllowFullScan})
+	late.Refused("division by zero", "CREATE TABLE n AS SELECT 1 / (id - 1) AS a FROM t")
 	for _, w := range ws {
-		w.expect("7|8", "SELECT * FROM n")
+		w.Expect("7|8", "SELECT * FROM n")
 	}
 }
 
@@ -671,13 +659,13 @@ func TestCreateAsCallFails(t *testing.T) {
 	definitionsAge = 0
 	steps, left := int64(0), []int64{}
 	for at := int64(0); at <= steps; at++ { // first with no call that fails
-		_, c := newStore(t)
+		_, c := NewStore(t)
 		cfg := Config{FullScan: AllowFullScan}
 		other := newWorld(t, c, cfg)
-		other.run("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2)")
+		other.Do("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2)")
 		st := &stepping{Client: c, at: at, err: errCall, do: func() {}}
 		fails := newWorld(t, st, cfg)
-		_, _, err := fails.try("CREATE TABLE n AS SELECT id FROM t")
+		_, _, err := fails.Try("CREATE TABLE n AS SELECT id FROM t")
 		if at == 0 {
 			steps = st.n.Load()
 		}
@@ -721,39 +709,39 @@ func (c *noTables) DropTable(ctx context.Context, table string, still func(conte
 // If the user may not create the table of the catalog, the error says so; if a table that could not be filled cannot be
 // dropped again either, it reports both.
 func TestTablesThatMayNotBeMade(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	client := &noTables{Client: c, create: errors.New("you may not make it")}
 	w := newWorld(t, client, Config{})
-	w.refused("make the catalog table: you may not make it", "CREATE TABLE t (id INT PRIMARY KEY)")
+	w.Refused("make the catalog table: you may not make it", "CREATE TABLE t (id INT PRIMARY KEY)")
 	client.create, client.drop = nil, errors.New("you may not drop it")
 	for _, want := range []string{"division by zero", "you may not drop it"} {
-		w.refused(want, "CREATE TABLE "+strings.Fields(want)[0]+" AS SELECT n AS k, 1 / (n - 5) AS q FROM generate_series(1, 9) AS s (n)")
+		w.Refused(want, "CREATE TABLE "+strings.Fields(want)[0]+" AS SELECT n AS k, 1 / (n - 5) AS q FROM generate_series(1, 9) AS s (n)")
 	}
 }
 
 // A statement that is run again gives columns the default that they have by then.
 func TestDefaultOfATableMadeAnew(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	insert := mustParse(t, "INSERT INTO t VALUES (1, DEFAULT)")
+	insert := MustParse(t, "INSERT INTO t VALUES (1, DEFAULT)")
 	for _, value := range []string{"old", "new"} {
-		w.run("DROP TABLE IF EXISTS t; CREATE TABLE t (id INT PRIMARY KEY, v STRING DEFAULT '" + value + "')")
+		w.Do("DROP TABLE IF EXISTS t; CREATE TABLE t (id INT PRIMARY KEY, v STRING DEFAULT '" + value + "')")
 		rows, err := w.Run(t.Context(), insert, Args{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		rows.Close()
-		w.expect("1|"+value, "SELECT * FROM t")
+		w.Expect("1|"+value, "SELECT * FROM t")
 	}
 }
 
 // The error for a row of VALUES that is too short or too long has its position.
 func TestPlaceOfAWrongRow(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{})
-	w.run("CREATE TABLE t (id INT PRIMARY KEY, v STRING)")
+	w.Do("CREATE TABLE t (id INT PRIMARY KEY, v STRING)")
 	for sql, at := range map[string]string{"INSERT INTO t VALUES (1, 'a'), (2)": "2)", "INSERT INTO t VALUES (  1, 'a', 2)": "1, "} {
-		_, _, err := w.try(sql)
+		_, _, err := w.Try(sql)
 		if e := new(parser.Error); !errors.As(err, &e) || int(e.Pos) != strings.Index(sql, at) || !strings.Contains(e.Msg, "for 2 columns") {
 			t.Errorf("%s: %v", sql, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hql-db/hql/hbase"
+	. "github.com/hql-db/hql/internal/scripttest"
 )
 
 // asking asks how far a statement is whenever it has read or is about to write.
@@ -50,22 +51,22 @@ func (s askingScanner) Next(ctx context.Context) ([]hbase.Row, error) {
 
 // watched runs sql and gives what was told of how far it is, but for what was not known.
 func (c *asking) watched(w *world, sql string) (told []float64) {
-	w.t.Helper()
+	w.T.Helper()
 	watch := func(stats func() Stats) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.stats, c.told = stats, nil
 	}
-	rows, err := w.Run(w.t.Context(), mustParse(w.t, sql), Args{Options: RunOptions{Watch: watch}})
+	rows, err := w.Run(w.T.Context(), MustParse(w.T, sql), Args{Options: RunOptions{Watch: watch}})
 	if err != nil {
-		w.t.Fatalf("%s: %v", sql, err)
+		w.T.Fatalf("%s: %v", sql, err)
 	}
 	for err == nil {
 		_, err = rows.Next()
 	}
 	rows.Close()
 	if done := rows.Stats().Done; done != 0 {
-		w.t.Errorf("%s: %v after its end", sql, done)
+		w.T.Errorf("%s: %v after its end", sql, done)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,7 +78,7 @@ func (c *asking) watched(w *world, sql string) (told []float64) {
 // never less than before. Where nothing is known they tell nothing.
 func TestDone(t *testing.T) {
 	t.Parallel()
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	ask := &asking{Client: c}
 	w := newWorld(t, ask, Config{FullScan: AllowFullScan, Alone: true, Parallelism: 2})
 	const n = 6000
@@ -86,11 +87,11 @@ func TestDone(t *testing.T) {
 		splits = append(splits, fmt.Sprintf("X'%016x'", at))
 	}
 	for _, name := range []string{"people", "others"} {
-		w.run("CREATE TABLE " + name + " (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64) SPLIT AT (" + strings.Join(splits, ", ") + ")")
+		w.Do("CREATE TABLE " + name + " (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64) SPLIT AT (" + strings.Join(splits, ", ") + ")")
 	}
-	w.run("CREATE TABLE indexed (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64) INDEX by_name (name AS TEXT, X'00', id AS INT64) SPLIT AT (" + strings.Join(splits, ", ") + ")")
+	w.Do("CREATE TABLE indexed (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64) INDEX by_name (name AS TEXT, X'00', id AS INT64) SPLIT AT (" + strings.Join(splits, ", ") + ")")
 	for _, name := range []string{"people", "indexed"} {
-		w.fill(name, n, func(i int) string { return fmt.Sprintf("(%d, 'name%d')", i, i%7) })
+		w.Fill(name, n, func(i int) string { return fmt.Sprintf("(%d, 'name%d')", i, i%7) })
 	}
 	file := filepath.Join(t.TempDir(), "people.csv")
 	statements := []string{
@@ -108,7 +109,7 @@ func TestDone(t *testing.T) {
 	for _, known := range []bool{false, true} {
 		for i, sql := range statements {
 			if known {
-				w.run("ANALYZE people; ANALYZE indexed")
+				w.Do("ANALYZE people; ANALYZE indexed")
 			}
 			told := ask.watched(w, sql)
 			if !known && len(told) > 0 && i != 3 && i != 5 { // of rows that are all read it is known how many are to be written
@@ -121,13 +122,13 @@ func TestDone(t *testing.T) {
 				t.Errorf("%s: it tells %v", sql, told)
 			}
 		}
-		w.run("DROP TABLE made; DELETE FROM others")
-		w.fill("people", n, func(i int) string {
+		w.Do("DROP TABLE made; DELETE FROM others")
+		w.Fill("people", n, func(i int) string {
 			return fmt.Sprintf("(%d, 'name%d, who has a long name so that the file is not read at once')", i, i%7)
 		})
 	}
-	w.fill("people", 5*n, func(i int) string { return fmt.Sprintf("(%d, 'name%d')", i, i%7) }) // COPY FROM writes thousands of rows at a time
-	w.run("COPY people TO '" + file + "'")
+	w.Fill("people", 5*n, func(i int) string { return fmt.Sprintf("(%d, 'name%d')", i, i%7) }) // COPY FROM writes thousands of rows at a time
+	w.Do("COPY people TO '" + file + "'")
 	for _, sql := range []string{"COPY others FROM '" + file + "'", "ANALYZE people"} {
 		told := ask.watched(w, sql)
 		if !slices.IsSorted(told) || len(slices.Compact(slices.Clone(told))) < 3 || told[len(told)-1] >= 1 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hql-db/hql/hbase"
+	. "github.com/hql-db/hql/internal/scripttest"
 )
 
 // inMany is a table whose rows stand in an HBase table each: one that is gone counts as empty.
@@ -17,7 +18,7 @@ const inMany = "CREATE TABLE t (id INT, v INT) ROW KEY (id AS INT32) STORED IN (
 func TestReadWhileDropped(t *testing.T) {
 	for _, alone := range []bool{false, true} {
 		for _, at := range []string{"drop t_1", "drop t_2", "drop t_3"} {
-			_, c := newStore(t)
+			_, c := NewStore(t)
 			cfg := Config{FullScan: AllowFullScan, Alone: alone}
 			client := &interrupted{Client: c, at: at}
 			w := newWorld(t, client, cfg)
@@ -25,8 +26,8 @@ func TestReadWhileDropped(t *testing.T) {
 			if !alone {
 				reader = newWorld(t, c, cfg)
 			}
-			w.run(inMany + "; INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)")
-			rows, err := reader.Run(t.Context(), mustParse(t, "SELECT id FROM t"), Args{})
+			w.Do(inMany + "; INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)")
+			rows, err := reader.Run(t.Context(), MustParse(t, "SELECT id FROM t"), Args{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -41,7 +42,7 @@ func TestReadWhileDropped(t *testing.T) {
 					t.Errorf("alone %t, %s: rows %v, %v", alone, at, got, err)
 				}
 			}
-			w.run("DROP TABLE t")
+			w.Do("DROP TABLE t")
 			if !client.swapAt("", "") {
 				t.Errorf("%s: never", at)
 			}
@@ -53,10 +54,10 @@ func TestReadWhileDropped(t *testing.T) {
 func TestLookedAtWhileDropped(t *testing.T) {
 	const indexed = inMany + " INDEX by_v (v AS INT32, id AS INT32) STORED IN ('tv_', id AS TEXT(1))"
 	for _, sql := range []string{"CHECK TABLE t", "EXPLAIN ANALYZE SELECT * FROM t", "CREATE TABLE copy AS SELECT id FROM t", "DELETE FROM t WHERE v < 20", "SELECT count(*) FROM t"} {
-		_, c := newStore(t)
+		_, c := NewStore(t)
 		other := connections(t, c, 1)[0]
-		other.run(indexed + "; INSERT INTO t VALUES (1, 10), (2, 20)")
-		newWorld(t, &scanned{Client: c, table: "t_1", first: func() { other.run("DROP TABLE t") }}, Config{FullScan: AllowFullScan}).refused("t was dropped", sql)
+		other.Do(indexed + "; INSERT INTO t VALUES (1, 10), (2, 20)")
+		newWorld(t, &scanned{Client: c, table: "t_1", first: func() { other.Do("DROP TABLE t") }}, Config{FullScan: AllowFullScan}).Refused("t was dropped", sql)
 	}
 }
 
@@ -77,62 +78,62 @@ func (c *undroppable) DropTable(ctx context.Context, table string, still func(co
 // A DROP TABLE that was interrupted leaves a name that has no table and cannot be defined, until the statement is
 // repeated.
 func TestDropCutShort(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	client := &undroppable{c, "t_2", errors.New("gone")}
 	w, other := newWorld(t, client, Config{FullScan: AllowFullScan}), connections(t, c, 1)[0]
-	w.run(inMany + "; INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)")
+	w.Do(inMany + "; INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)")
 	for range 2 {
-		w.refused("gone (DROP TABLE t again drops what is left)", "DROP TABLE t")
+		w.Refused("gone (DROP TABLE t again drops what is left)", "DROP TABLE t")
 	}
 	for _, w := range []*world{w, other} {
 		for _, sql := range []string{"SELECT * FROM t", "DESCRIBE t", "INSERT INTO t VALUES (1, 1)", "CREATE VIEW v AS SELECT id FROM t", "CREATE TABLE u (s STRING FROM f:s, id INT) ROW KEY (LOOKUP(t.id, s) AS INT32, id AS INT32)", "ANALYZE t"} {
-			w.refused("t", sql)
+			w.Refused("t", sql)
 		}
-		w.refused(`unknown view "t"`, "DROP VIEW t")
-		w.expect("", "SHOW TABLES")
+		w.Refused(`unknown view "t"`, "DROP VIEW t")
+		w.Expect("", "SHOW TABLES")
 		for _, sql := range []string{"CREATE TABLE T (id INT PRIMARY KEY)", "CREATE TABLE IF NOT EXISTS t (id INT PRIMARY KEY)", "CREATE TABLE t AS SELECT 1 AS id",
 			"CREATE EXTERNAL TABLE t (id INT) ROW KEY (id AS INT32)", "CREATE VIEW t AS SELECT 1 AS id", "CREATE OR REPLACE VIEW t AS SELECT 1 AS id", "CREATE VIEW IF NOT EXISTS t AS SELECT 1 AS id"} {
-			w.refused("is being dropped", sql)
+			w.Refused("is being dropped", sql)
 		}
 	}
-	other.run("DROP TABLE IF EXISTS t")
+	other.Do("DROP TABLE IF EXISTS t")
 	if tables, _ := c.Tables(t.Context(), "t"); len(tables) > 0 {
 		t.Errorf("%q left", tables)
 	}
-	w.refused("unknown table", "DROP TABLE t")
-	w.run(inMany)
-	other.expect("0", "SELECT count(*) FROM t")
+	w.Refused("unknown table", "DROP TABLE t")
+	w.Do(inMany)
+	other.Expect("0", "SELECT count(*) FROM t")
 }
 
 // If DROP TABLE can drop nothing, because the user may not, the table is unchanged.
 func TestDropDenied(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	client := &undroppable{c, "t_1", hbase.ErrDenied}
 	w, other := newWorld(t, client, Config{FullScan: AllowFullScan}), connections(t, c, 1)[0]
-	w.run(inMany + "; INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)")
-	w.refused("not permitted", "DROP TABLE t")
+	w.Do(inMany + "; INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)")
+	w.Refused("not permitted", "DROP TABLE t")
 	for _, w := range []*world{w, other} {
-		w.expect("3", "SELECT count(*) FROM t")
+		w.Expect("3", "SELECT count(*) FROM t")
 	}
 	client.table = "t_2"
-	w.refused("(DROP TABLE t again drops what is left)", "DROP TABLE t")
-	other.refused("unknown table", "SELECT count(*) FROM t")
+	w.Refused("(DROP TABLE t again drops what is left)", "DROP TABLE t")
+	other.Refused("unknown table", "SELECT count(*) FROM t")
 }
 
 // A DROP TABLE of a table in a catalog file does not affect other connections. If it fails, the table stays known.
 func TestDropOfAFile(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	client := &undroppable{c, "t_2", errors.New("gone")}
 	w := newWorld(t, client, Config{FullScan: AllowFullScan})
 	if err := w.catalog.Load(inMany); err != nil {
 		t.Fatal(err)
 	}
-	w.run("INSERT INTO t VALUES (1, 10), (2, 20)")
-	w.refused("gone", "DROP TABLE t")
-	w.expect("2|20", "SELECT * FROM t")
+	w.Do("INSERT INTO t VALUES (1, 10), (2, 20)")
+	w.Refused("gone", "DROP TABLE t")
+	w.Expect("2|20", "SELECT * FROM t")
 	client.table = ""
-	w.run("DROP TABLE t")
-	w.refused("unknown table", "SELECT * FROM t")
+	w.Do("DROP TABLE t")
+	w.Refused("unknown table", "SELECT * FROM t")
 	if tables, _ := c.Tables(t.Context(), "t"); len(tables) > 0 {
 		t.Errorf("%q left", tables)
 	}
@@ -140,75 +141,75 @@ func TestDropOfAFile(t *testing.T) {
 
 // If two connections drop a table at once, the later one completes the drop.
 func TestDropTakenUp(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	fails := &undroppable{c, "t_3", errors.New("gone")}
 	other := newWorld(t, fails, Config{FullScan: AllowFullScan})
 	again := func(at, then string) *world {
-		return newWorld(t, &interrupted{Client: c, at: at, then: func() { _, _, _ = other.try(then) }}, Config{FullScan: AllowFullScan})
+		return newWorld(t, &interrupted{Client: c, at: at, then: func() { _, _, _ = other.Try(then) }}, Config{FullScan: AllowFullScan})
 	}
-	other.run(inMany + "; INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)")
-	again("drop t_1", "DROP TABLE t").refused("table t is being dropped by another connection, too", "DROP TABLE t")
+	other.Do(inMany + "; INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)")
+	again("drop t_1", "DROP TABLE t").Refused("table t is being dropped by another connection, too", "DROP TABLE t")
 	fails.table = ""
-	other.run("DROP TABLE t")
+	other.Do("DROP TABLE t")
 
-	other.run(inMany + "; INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)")
-	again("drop t_1", "DROP TABLE t; "+inMany+"; INSERT INTO t VALUES (2, 21), (3, 31)").run("DROP TABLE t")
-	other.expect("2|21\n3|31", "SELECT * FROM t ORDER BY id")
+	other.Do(inMany + "; INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)")
+	again("drop t_1", "DROP TABLE t; "+inMany+"; INSERT INTO t VALUES (2, 21), (3, 31)").Do("DROP TABLE t")
+	other.Expect("2|21\n3|31", "SELECT * FROM t ORDER BY id")
 
-	again("dropping t_2", "DROP TABLE t; "+inMany+"; INSERT INTO t VALUES (2, 22), (3, 32)").run("DROP TABLE t")
-	other.expect("2|22\n3|32", "SELECT * FROM t ORDER BY id")
+	again("dropping t_2", "DROP TABLE t; "+inMany+"; INSERT INTO t VALUES (2, 22), (3, 32)").Do("DROP TABLE t")
+	other.Expect("2|22\n3|32", "SELECT * FROM t ORDER BY id")
 }
 
 // DROP VIEW leaves what has the name since.
 func TestDroppedViewIsATable(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	other := connections(t, c, 1)[0]
-	other.run("CREATE VIEW w AS SELECT 1 AS id")
+	other.Do("CREATE VIEW w AS SELECT 1 AS id")
 	newWorld(t, &interrupted{Client: c, at: "before mutate hql_catalog", then: func() {
-		other.run("DROP VIEW w; CREATE TABLE w (id INT PRIMARY KEY); INSERT INTO w VALUES (7)")
-	}}, Config{}).run("DROP VIEW w")
+		other.Do("DROP VIEW w; CREATE TABLE w (id INT PRIMARY KEY); INSERT INTO w VALUES (7)")
+	}}, Config{}).Do("DROP VIEW w")
 	for _, w := range connections(t, c, 2) {
-		w.expect("7", "SELECT id FROM w")
+		w.Expect("7", "SELECT id FROM w")
 	}
 }
 
 // A name whose definition cannot be read, as one of a later version, is refused and stays as it is, until DROP TABLE frees it.
 func TestUnreadableDefinition(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := connections(t, c, 1)[0]
-	w.run("CREATE TABLE t (id INT PRIMARY KEY)")
+	w.Do("CREATE TABLE t (id INT PRIMARY KEY)")
 	put := hbase.Mutation{Kind: hbase.Put, Key: []byte("u"), Timestamp: serverTime, Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(catalogQualifier), Value: []byte("CREATE CUBE u")},
 		{Family: []byte(catalogFamily), Qualifier: []byte("a"), Value: []byte("of a later version")}}}
 	if err := c.Mutate(t.Context(), catalogTable, []hbase.Mutation{put}); err != nil {
 		t.Fatal(err)
 	}
 	for _, sql := range []string{"CREATE TABLE IF NOT EXISTS u (id INT PRIMARY KEY)", "CREATE TABLE u AS SELECT 1 AS id", "CREATE VIEW u AS SELECT 1 AS id", "CREATE VIEW IF NOT EXISTS u AS SELECT 1 AS id"} {
-		w.refused(`"u" already exists: its definition in hql_catalog cannot be read`, sql)
+		w.Refused(`"u" already exists: its definition in hql_catalog cannot be read`, sql)
 	}
 	other := connections(t, c, 1)[0]
 	for _, sql := range []string{"SELECT * FROM u", "INSERT INTO u VALUES (1)", "SHOW CREATE TABLE u", "SELECT * FROM t JOIN u ON t.id = u.id"} {
-		w.refused(`the definition of "u" cannot be used: hql_catalog: row "u" holds no CREATE TABLE statement`, sql)
-		other.refused(`the definition of "u" cannot be used`, sql)
+		w.Refused(`the definition of "u" cannot be used: hql_catalog: row "u" holds no CREATE TABLE statement`, sql)
+		other.Refused(`the definition of "u" cannot be used`, sql)
 	}
-	_, warnings, err := w.try("DROP TABLE u")
+	_, warnings, err := w.Try("DROP TABLE u")
 	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "the definition of u was dropped alone") {
 		t.Errorf("%q, %v", warnings, err)
 	}
-	w.run("CREATE TABLE u (id INT PRIMARY KEY); INSERT INTO u VALUES (1)")
-	other.expect("1", "SELECT id FROM u")
+	w.Do("CREATE TABLE u (id INT PRIMARY KEY); INSERT INTO u VALUES (1)")
+	other.Expect("1", "SELECT id FROM u")
 }
 
 // A table that is dropped and created again with the same statement is another table for running reads and writes.
 func TestMadeAgainWhileRead(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	ws := connections(t, c, 2)
-	ws[0].run(inMany + "; INSERT INTO t VALUES (1, 10), (2, 20)")
-	rows, err := ws[0].Run(t.Context(), mustParse(t, "SELECT id FROM t"), Args{})
+	ws[0].Do(inMany + "; INSERT INTO t VALUES (1, 10), (2, 20)")
+	rows, err := ws[0].Run(t.Context(), MustParse(t, "SELECT id FROM t"), Args{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer rows.Close()
-	ws[1].run("DROP TABLE t; " + inMany + "; INSERT INTO t VALUES (2, 21)")
+	ws[1].Do("DROP TABLE t; " + inMany + "; INSERT INTO t VALUES (2, 21)")
 	if got, err := rows.Next(); err == nil || !strings.Contains(err.Error(), "table t was dropped or redefined while the statement ran") {
 		t.Errorf("%v %v", got, err)
 	}
@@ -216,11 +217,11 @@ func TestMadeAgainWhileRead(t *testing.T) {
 
 // An HBase table that CREATE TABLE makes again for one that is dropped meanwhile goes with it.
 func TestMadeAgainWhileDropped(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	other := connections(t, c, 1)[0]
-	other.run("CREATE TABLE t (id INT PRIMARY KEY)")
-	newWorld(t, &interrupted{Client: c, at: "families t", then: func() { other.run("DROP TABLE t") }}, Config{}).
-		refused("table t was dropped", "CREATE TABLE IF NOT EXISTS t (id INT PRIMARY KEY)")
+	other.Do("CREATE TABLE t (id INT PRIMARY KEY)")
+	newWorld(t, &interrupted{Client: c, at: "families t", then: func() { other.Do("DROP TABLE t") }}, Config{}).
+		Refused("table t was dropped", "CREATE TABLE IF NOT EXISTS t (id INT PRIMARY KEY)")
 	if tables, _ := c.Tables(context.Background(), "t"); len(tables) > 0 {
 		t.Errorf("%q left", tables)
 	}
@@ -229,34 +230,34 @@ func TestMadeAgainWhileDropped(t *testing.T) {
 // Rows that are on their way when their table is dropped do not come to what is defined under its name next, also where no other engine uses
 // the store and none has to be waited for.
 func TestWrittenBeforeDropped(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	done := make(chan error, 1)
 	client := &interrupted{Client: c, at: "before mutate t"}
 	w := newWorld(t, client, Config{FullScan: AllowFullScan, Alone: true})
-	w.run("CREATE TABLE t (id INT, v INT) ROW KEY (id AS INT32)")
+	w.Do("CREATE TABLE t (id INT, v INT) ROW KEY (id AS INT32)")
 	was, _ := w.catalog.Table("t")
 	client.then = func() {
 		go func() {
-			_, _, err := w.try("DROP TABLE t; CREATE TABLE t (id INT, v BIGINT) ROW KEY (id AS INT32)")
+			_, _, err := w.Try("DROP TABLE t; CREATE TABLE t (id INT, v BIGINT) ROW KEY (id AS INT32)")
 			done <- err
 		}()
 		for now := was; now == was; now, _ = w.catalog.Table("t") { // till it is known no more
 			runtime.Gosched()
 		}
 	}
-	w.run("INSERT INTO t VALUES (1, 10)")
+	w.Do("INSERT INTO t VALUES (1, 10)")
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	w.expect("0", "SELECT count(*) FROM t")
+	w.Expect("0", "SELECT count(*) FROM t")
 }
 
 // DROP TABLE ends with its context while rows are on their way, and the table is there as before.
 func TestDropEndsWhileItWaits(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	client := &interrupted{Client: c, at: "before mutate t"}
 	w := newWorld(t, client, Config{FullScan: AllowFullScan, Alone: true})
-	w.run("CREATE TABLE t (id INT, v INT) ROW KEY (id AS INT32)")
+	w.Do("CREATE TABLE t (id INT, v INT) ROW KEY (id AS INT32)")
 	was, _ := w.catalog.Table("t")
 	client.then = func() {
 		ctx, end := context.WithCancel(t.Context())
@@ -266,26 +267,26 @@ func TestDropEndsWhileItWaits(t *testing.T) {
 			}
 			end()
 		}()
-		if _, _, err := w.tryUnder(ctx, "DROP TABLE t"); !errors.Is(err, context.Canceled) {
+		if _, _, err := w.TryUnder(ctx, "DROP TABLE t"); !errors.Is(err, context.Canceled) {
 			t.Errorf("DROP TABLE ended with %v", err)
 		}
 	}
-	w.run("INSERT INTO t VALUES (1, 10)")
-	w.expect("1|10", "SELECT * FROM t")
+	w.Do("INSERT INTO t VALUES (1, 10)")
+	w.Expect("1|10", "SELECT * FROM t")
 }
 
 // regionless is a client to which a table is gone once it is known that it has regions.
 type regionless struct {
 	hbase.Client
 	table string
-	then  hook
+	then  Hook
 }
 
 func (c *regionless) KnownRegions(ctx context.Context, table string) ([]hbase.Region, error) {
 	if table != c.table {
 		return c.Client.KnownRegions(ctx, table)
 	}
-	if then := c.then.set(nil); then != nil {
+	if then := c.then.Set(nil); then != nil {
 		then()
 	}
 	return nil, hbase.ErrNoTable
@@ -294,18 +295,18 @@ func (c *regionless) KnownRegions(ctx context.Context, table string) ([]hbase.Re
 // A statement that waits for an HBase table that another writer is creating ends when the table is dropped, and does
 // not block DROP TABLE.
 func TestAwaitedWhileDropped(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	done := make(chan error, 1)
 	client := &regionless{Client: c, table: "t_1"}
 	w := newWorld(t, client, Config{FullScan: AllowFullScan, Alone: true})
-	w.run(inMany)
-	client.then.set(func() {
+	w.Do(inMany)
+	client.then.Set(func() {
 		go func() {
-			_, _, err := w.try("DROP TABLE t")
+			_, _, err := w.Try("DROP TABLE t")
 			done <- err
 		}()
 	})
-	w.refused("table t was dropped or redefined while the statement ran", "INSERT INTO t VALUES (1, 10)")
+	w.Refused("table t was dropped or redefined while the statement ran", "INSERT INTO t VALUES (1, 10)")
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
@@ -317,46 +318,46 @@ func TestDropOfAFileLeavesTheKeptDefinition(t *testing.T) {
 		"CREATE TABLE t (id INT, v INT) ROW KEY (id AS INT32); INSERT INTO t VALUES (1, 10)",
 		"CREATE VIEW t AS SELECT 1 AS id, 10 AS v",
 	} {
-		_, c := newStore(t)
+		_, c := NewStore(t)
 		other := connections(t, c, 1)[0]
-		other.run(kept)
+		other.Do(kept)
 		w := newWorld(t, c, Config{FullScan: AllowFullScan})
 		if err := w.catalog.Load("CREATE TABLE t (id INT, own INT) ROW KEY (id AS INT32)"); err != nil {
 			t.Fatal(err)
 		}
-		w.run("EXPLAIN SELECT own FROM t WHERE id = 1")
-		w.run("DROP TABLE t")
+		w.Do("EXPLAIN SELECT own FROM t WHERE id = 1")
+		w.Do("DROP TABLE t")
 		for _, w := range []*world{w, other, connections(t, c, 1)[0]} {
-			w.expect("1|10", "SELECT id, v FROM t")
+			w.Expect("1|10", "SELECT id, v FROM t")
 		}
 	}
 }
 
 // A view over a table of a catalog file is known only to the connection that has the file.
 func TestViewOverAFile(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	other := connections(t, c, 1)[0]
-	other.run("CREATE TABLE kept (id INT, v INT) ROW KEY (id AS INT32); INSERT INTO kept VALUES (1, 10); CREATE VIEW k AS SELECT id FROM kept")
+	other.Do("CREATE TABLE kept (id INT, v INT) ROW KEY (id AS INT32); INSERT INTO kept VALUES (1, 10); CREATE VIEW k AS SELECT id FROM kept")
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
 	if err := w.catalog.Load("CREATE EXTERNAL TABLE mine (id INT, v INT) STORED IN 'kept' ROW KEY (id AS INT32);" +
 		"CREATE EXTERNAL TABLE names (name TEXT, num INT) ROW KEY (name AS TEXT)"); err != nil {
 		t.Fatal(err)
 	}
-	_, warnings, err := w.try("CREATE VIEW v AS SELECT m.id FROM k JOIN mine m ON m.id = k.id")
+	_, warnings, err := w.Try("CREATE VIEW v AS SELECT m.id FROM k JOIN mine m ON m.id = k.id")
 	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "v is known until the connection ends, as it reads mine") {
 		t.Errorf("%q, %v", warnings, err)
 	}
-	w.run("CREATE VIEW over AS SELECT id FROM v")
-	w.expect("1", "SELECT id FROM over")
-	w.refused("view k is kept in the store: it cannot read mine", "CREATE OR REPLACE VIEW k AS SELECT id FROM mine")
-	other.refused("unknown table", "SELECT * FROM v")
-	other.refused("unknown table", "SELECT * FROM over")
-	w.refused("table l is kept in the store: its LOOKUP cannot name names", "CREATE TABLE l (id INT, name TEXT) ROW KEY (LOOKUP(names.num, name) AS INT32, id AS INT32)")
-	_, warnings, err = w.try("CREATE EXTERNAL TABLE l (id INT, name TEXT) STORED IN 'kept' ROW KEY (LOOKUP(names.num, name) AS INT32, id AS INT32)")
+	w.Do("CREATE VIEW over AS SELECT id FROM v")
+	w.Expect("1", "SELECT id FROM over")
+	w.Refused("view k is kept in the store: it cannot read mine", "CREATE OR REPLACE VIEW k AS SELECT id FROM mine")
+	other.Refused("unknown table", "SELECT * FROM v")
+	other.Refused("unknown table", "SELECT * FROM over")
+	w.Refused("table l is kept in the store: its LOOKUP cannot name names", "CREATE TABLE l (id INT, name TEXT) ROW KEY (LOOKUP(names.num, name) AS INT32, id AS INT32)")
+	_, warnings, err = w.Try("CREATE EXTERNAL TABLE l (id INT, name TEXT) STORED IN 'kept' ROW KEY (LOOKUP(names.num, name) AS INT32, id AS INT32)")
 	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "l is known until the connection ends, as it reads names") {
 		t.Errorf("%q, %v", warnings, err)
 	}
-	other.refused("unknown table", "SELECT * FROM l WHERE id = 1")
-	w.run("DROP TABLE l; DROP VIEW over; DROP VIEW v; DROP VIEW k")
-	other.refused("unknown table", "SELECT * FROM k")
+	other.Refused("unknown table", "SELECT * FROM l WHERE id = 1")
+	w.Do("DROP TABLE l; DROP VIEW over; DROP VIEW v; DROP VIEW k")
+	other.Refused("unknown table", "SELECT * FROM k")
 }

@@ -3,10 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
-	"io"
 	"runtime/debug"
-	"slices"
-	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -16,10 +13,10 @@ import (
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/poison"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/planner/plan"
-	"github.com/hql-db/hql/testdata"
 	"github.com/hql-db/hql/types"
 )
 
@@ -30,152 +27,55 @@ func TestMain(m *testing.M) {
 
 // A world is an engine on a store of its own.
 type world struct {
-	t testing.TB
 	*Engine
+	Script[Stats]
 }
 
 func newWorld(t testing.TB, client hbase.Client, cfg Config) *world {
 	t.Helper()
 	cfg.ReadFile = func(string) ([]byte, error) { return []byte("1000\n2000\n"), nil }
-	return &world{t, New(client, catalog.New(), cfg)}
+	return worldOf(t, New(client, catalog.New(), cfg))
 }
 
-// run runs a script and gives the last statement's rows as text, a row a line.
-func (w *world) run(sql string, args ...types.Value) string {
-	w.t.Helper()
-	out, _, err := w.try(sql, args...)
-	if err != nil {
-		w.t.Fatalf("%s: %v", sql, err)
-	}
-	return out
-}
-
-// sorted is what run gives, its lines in order.
-func (w *world) sorted(sql string) []string {
-	w.t.Helper()
-	lines := strings.Split(w.run(sql), "\n")
-	slices.Sort(lines)
-	return lines
-}
-
-func (w *world) try(sql string, args ...types.Value) (out string, warnings []string, err error) {
-	return w.tryUnder(context.Background(), sql, args...)
-}
-
-func (w *world) tryUnder(ctx context.Context, sql string, args ...types.Value) (out string, warnings []string, err error) {
-	stmts, err := parser.Parse(sql)
-	if err != nil {
-		return "", nil, err
-	}
-	for _, s := range stmts {
-		w.Place(s, sql, nil)
+func worldOf(t testing.TB, e *Engine) *world {
+	w := &world{Engine: e}
+	w.T, w.Send = t, func(ctx context.Context, s parser.Statement, sql string, args []types.Value) (Result[Stats], error) {
+		if sql != "" {
+			w.Place(s, sql, nil)
+		}
 		rows, err := w.Run(ctx, s, Args{Positional: args})
 		if err != nil {
-			return "", nil, err
+			return nil, err
 		}
-		text, err := linesOf(rows)
-		if err != nil {
-			rows.Close()
-			return text, rows.Warnings(), err
-		}
-		if err := rows.Close(); err != nil {
-			return "", nil, err
-		}
-		out, warnings = strings.TrimSuffix(text, "\n"), append(warnings, rows.Warnings()...)
+		return rows, nil
 	}
-	return out, warnings, nil
-}
-
-// linesOf reads rows to their end and prints each on a line.
-func linesOf(rows *Rows) (string, error) {
-	var b strings.Builder
-	for {
-		batch, err := rows.Next()
-		if err == io.EOF {
-			return b.String(), nil
-		}
-		if err != nil {
-			return b.String(), err
-		}
-		for _, row := range batch {
-			for i, v := range row {
-				if i > 0 {
-					b.WriteByte('|')
-				}
-				b.WriteString(v.String())
-			}
-			b.WriteByte('\n')
-		}
-	}
-}
-
-// rowsAndStats returns the rows of a query, sorted, and what it read.
-func (w *world) rowsAndStats(sql string) (out string, s Stats) {
-	w.t.Helper()
-	rows, err := w.Run(w.t.Context(), mustParse(w.t, sql), Args{})
-	if err != nil {
-		w.t.Fatalf("%.100s: %v", sql, err)
-	}
-	defer rows.Close()
-	if out, err = linesOf(rows); err != nil {
-		w.t.Fatalf("%.100s: %v", sql, err)
-	}
-	return sorted(strings.TrimSuffix(out, "\n")), rows.Stats()
-}
-
-func (w *world) expect(want, sql string, args ...types.Value) {
-	w.t.Helper()
-	if got := w.run(sql, args...); got != want {
-		w.t.Errorf("%s\n got %q\nwant %q", sql, got, want)
-	}
-}
-
-// refused checks that sql fails with an error that holds want.
-func (w *world) refused(want, sql string) {
-	w.t.Helper()
-	_, _, err := w.try(sql)
-	if err == nil || !strings.Contains(err.Error(), want) {
-		w.t.Errorf("%s\n got error %v\nwant one with %q", sql, err, want)
-	}
-}
-
-func layouts(t testing.TB) []*parser.CreateTable {
-	t.Helper()
-	stmts, err := parser.Parse(testdata.Layouts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []*parser.CreateTable
-	for _, s := range stmts {
-		out = append(out, s.(*parser.CreateTable))
-	}
-	return out
+	return w
 }
 
 func noPushdown() Config { return Config{Planner: planner.Options{NoPushdown: true}} }
 
 func TestEveryLayoutIsCreated(t *testing.T) {
 	w := newWorld(t, newFakeClient(), noPushdown())
-	for _, def := range layouts(t) {
+	for _, def := range Layouts(t) {
 		if _, err := w.Run(context.Background(), def, Args{}); err != nil {
 			t.Errorf("%s: %v", def.Name, err)
 			continue
 		}
-		again := w.run("SHOW CREATE TABLE " + def.Name)
+		again := w.Do("SHOW CREATE TABLE " + def.Name)
 		if s, err := parser.ParseStatement(again); err != nil || s.String() != def.String() {
 			t.Errorf("SHOW CREATE TABLE %s: %v\n%s\n%s", def.Name, err, again, def)
 		}
 	}
 	fresh := New(w.Client(), catalog.New(), Config{})
 	warnings, err := fresh.LoadCatalog(context.Background())
-	if err != nil || len(warnings) > 0 || len(fresh.Catalog().Tables()) != len(layouts(t)) {
+	if err != nil || len(warnings) > 0 || len(fresh.Catalog().Tables()) != len(Layouts(t)) {
 		t.Errorf("the stored catalog: %v %v, %d tables", err, warnings, len(fresh.Catalog().Tables()))
 	}
 }
 
 func TestCatalogRowWithoutTable(t *testing.T) {
 	w := newWorld(t, newFakeClient(), noPushdown())
-	w.run("CREATE TABLE t (id INT PRIMARY KEY)")
+	w.Do("CREATE TABLE t (id INT PRIMARY KEY)")
 	for key, sql := range map[string]string{"other": "SELECT 1", "bad": "CREATE TABEL"} {
 		m := hbase.Mutation{Key: []byte(key), Timestamp: 1, Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(catalogQualifier), Value: []byte(sql)}}}
 		if err := w.Client().Mutate(context.Background(), catalogTable, []hbase.Mutation{m}); err != nil {
@@ -194,30 +94,30 @@ func TestCatalogRowWithoutTable(t *testing.T) {
 
 func TestWriteAndRead(t *testing.T) {
 	w := newWorld(t, newFakeClient(), noPushdown())
-	w.run("CREATE TABLE t (a INT, s STRING, v INT, x STRING) ROW KEY (a AS TEXT(4), '|', s AS TEXT)")
-	w.run("INSERT INTO t VALUES (1, 'one', 10, 'x'), (2, 'two', NULL, NULL), (3, 'three', 30, NULL)")
-	w.expect("1|one|10|x\n2|two|NULL|NULL\n3|three|30|NULL", "SELECT * FROM t ORDER BY a, s")
-	w.expect("1|one|10|x", "SELECT * FROM t WHERE a = 1 AND s = 'one'")
-	w.expect("3|two", "SELECT a + 1, s FROM t WHERE a = 2")
-	w.run("UPSERT INTO t (a, s, v) VALUES (1, 'one', NULL)")
-	w.expect("1|one|NULL|x", "SELECT * FROM t WHERE a = 1")
-	w.run("UPDATE t SET x = NULL WHERE a = 1")
-	w.expect("1|one|NULL|NULL", "SELECT * FROM t WHERE a = 1")
-	w.run("UPDATE t SET v = v + 1, x = s || '!' WHERE a = 3")
-	w.expect("3|three|31|three!", "SELECT * FROM t WHERE a = 3")
-	w.run("DELETE FROM t WHERE a IN (1, 2)")
-	w.expect("3|three|31|three!", "SELECT * FROM t ORDER BY a, s LIMIT 5")
-	w.run("INSERT INTO t (a, s, v) SELECT a + 1, s, v FROM t ALLOW FULL SCAN")
-	w.expect("3|31\n4|31", "SELECT a, v FROM t ORDER BY a, s")
-	w.expect("4\n3", "SELECT a FROM t ORDER BY a DESC, s DESC LIMIT 2")
-	w.run("UPSERT INTO t (a, s, v) VALUES (4, 'three', 1), (5, 'five', 5), (5, 'five', 6) IF NOT EXISTS")
-	w.expect("3|31\n4|31\n5|5", "SELECT a, v FROM t ORDER BY a, s")
+	w.Do("CREATE TABLE t (a INT, s STRING, v INT, x STRING) ROW KEY (a AS TEXT(4), '|', s AS TEXT)")
+	w.Do("INSERT INTO t VALUES (1, 'one', 10, 'x'), (2, 'two', NULL, NULL), (3, 'three', 30, NULL)")
+	w.Expect("1|one|10|x\n2|two|NULL|NULL\n3|three|30|NULL", "SELECT * FROM t ORDER BY a, s")
+	w.Expect("1|one|10|x", "SELECT * FROM t WHERE a = 1 AND s = 'one'")
+	w.Expect("3|two", "SELECT a + 1, s FROM t WHERE a = 2")
+	w.Do("UPSERT INTO t (a, s, v) VALUES (1, 'one', NULL)")
+	w.Expect("1|one|NULL|x", "SELECT * FROM t WHERE a = 1")
+	w.Do("UPDATE t SET x = NULL WHERE a = 1")
+	w.Expect("1|one|NULL|NULL", "SELECT * FROM t WHERE a = 1")
+	w.Do("UPDATE t SET v = v + 1, x = s || '!' WHERE a = 3")
+	w.Expect("3|three|31|three!", "SELECT * FROM t WHERE a = 3")
+	w.Do("DELETE FROM t WHERE a IN (1, 2)")
+	w.Expect("3|three|31|three!", "SELECT * FROM t ORDER BY a, s LIMIT 5")
+	w.Do("INSERT INTO t (a, s, v) SELECT a + 1, s, v FROM t ALLOW FULL SCAN")
+	w.Expect("3|31\n4|31", "SELECT a, v FROM t ORDER BY a, s")
+	w.Expect("4\n3", "SELECT a FROM t ORDER BY a DESC, s DESC LIMIT 2")
+	w.Do("UPSERT INTO t (a, s, v) VALUES (4, 'three', 1), (5, 'five', 5), (5, 'five', 6) IF NOT EXISTS")
+	w.Expect("3|31\n4|31\n5|5", "SELECT a, v FROM t ORDER BY a, s")
 }
 
 func TestRefusedWrites(t *testing.T) {
 	f := newFakeClient()
 	w := newWorld(t, f, noPushdown())
-	w.run("CREATE TABLE t (a INT NOT NULL, s STRING, v INT, n INT NOT NULL) ROW KEY (s AS TEXT, '|', a AS TEXT(4))")
+	w.Do("CREATE TABLE t (a INT NOT NULL, s STRING, v INT, n INT NOT NULL) ROW KEY (s AS TEXT, '|', a AS TEXT(4))")
 	for _, c := range [][2]string{
 		{"column a in key part a AS TEXT(4)", "INSERT INTO t VALUES (1, 'a', 1, 1), (12345, 'x', 1, 1)"},
 		{"delimiter", "INSERT INTO t VALUES (1, 'a|b', 1, 1)"},
@@ -231,51 +131,42 @@ func TestRefusedWrites(t *testing.T) {
 		{"unknown table", "DELETE FROM tt"},
 		{"already exists", "CREATE TABLE t (a INT) ROW KEY (a AS INT32)"},
 	} {
-		w.refused(c[0], c[1])
+		w.Refused(c[0], c[1])
 	}
 	if n := len(f.tables["t"].cells); n > 0 {
 		t.Errorf("%d cells were written by refused statements", n)
 	}
-	w.run("INSERT INTO t VALUES (1, 'a', 1, 1)")
+	w.Do("INSERT INTO t VALUES (1, 'a', 1, 1)")
 	ro := newWorld(t, ReadOnly(f), noPushdown())
 	ro.Engine.catalog = w.catalog
 	for _, sql := range []string{"INSERT INTO t VALUES (2, 'a', 1, 1)", "DELETE FROM t WHERE s = 'a'", "UPDATE t SET v = 2 WHERE s = 'a'",
 		"CREATE TABLE u (a INT PRIMARY KEY)", "DROP TABLE t"} {
-		if _, _, err := ro.try(sql); !errors.Is(err, ErrReadOnly) {
+		if _, _, err := ro.Try(sql); !errors.Is(err, ErrReadOnly) {
 			t.Errorf("%s on a read-only connection: %v", sql, err)
 		}
 	}
-	w.expect("a|1|1", "SELECT s, a, v FROM t WHERE s = 'a'")
+	w.Expect("a|1|1", "SELECT s, a, v FROM t WHERE s = 'a'")
 }
 
 // A read-only connection may describe a table for itself, and forget it again.
 func TestExternalTableOfReadOnlyConnection(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{})
-	w.run("CREATE TABLE t (k STRING, v INT) ROW KEY (k AS TEXT); INSERT INTO t VALUES ('a', 1)")
-	w.run("CREATE EXTERNAL TABLE kept (k STRING, v INT) STORED IN 't' ROW KEY (k AS TEXT)")
+	w.Do("CREATE TABLE t (k STRING, v INT) ROW KEY (k AS TEXT); INSERT INTO t VALUES ('a', 1)")
+	w.Do("CREATE EXTERNAL TABLE kept (k STRING, v INT) STORED IN 't' ROW KEY (k AS TEXT)")
 	ro := newWorld(t, ReadOnly(c), Config{})
-	ro.expect("1", "SELECT v FROM kept WHERE k = 'a'")
-	ro.run("DROP TABLE kept")
-	w.expect("1", "SELECT v FROM kept WHERE k = 'a'")
-	ro.run("CREATE EXTERNAL TABLE e (k STRING, v INT) STORED IN 't' ROW KEY (k AS TEXT)")
-	ro.expect("1", "SELECT v FROM e WHERE k = 'a'")
-	ro.run("DROP TABLE e")
-	ro.refused("unknown table", "SELECT v FROM e WHERE k = 'a'")
-}
-
-func mustParse(t testing.TB, sql string) parser.Statement {
-	t.Helper()
-	s, err := parser.ParseStatement(sql)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	ro.Expect("1", "SELECT v FROM kept WHERE k = 'a'")
+	ro.Do("DROP TABLE kept")
+	w.Expect("1", "SELECT v FROM kept WHERE k = 'a'")
+	ro.Do("CREATE EXTERNAL TABLE e (k STRING, v INT) STORED IN 't' ROW KEY (k AS TEXT)")
+	ro.Expect("1", "SELECT v FROM e WHERE k = 'a'")
+	ro.Do("DROP TABLE e")
+	ro.Refused("unknown table", "SELECT v FROM e WHERE k = 'a'")
 }
 
 // TestInsertRowsApart checks that rows of one INSERT are distinct whatever bytes keys and qualifiers hold.
 func TestInsertRowsApart(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
 	for sql, want := range map[string]string{
 		`(E'a\x00b', 'c', 1), ('a', E'b\x00c', 2)`: "1\n2",
@@ -295,10 +186,10 @@ func TestInsertRowsApart(t *testing.T) {
 // TestClosedSubqueryRunsOnce checks that a query inside an expression that depends on nothing around it is run
 // once, and that its value binds the key.
 func TestClosedSubqueryRunsOnce(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
-	w.run("CREATE TABLE t (id BIGINT PRIMARY KEY, x INT)")
-	w.run("INSERT INTO t VALUES (1, 1), (2, 5), (3, 20)")
+	w.Do("CREATE TABLE t (id BIGINT PRIMARY KEY, x INT)")
+	w.Do("INSERT INTO t VALUES (1, 1), (2, 5), (3, 20)")
 	for _, q := range []struct {
 		where, want string
 		read        int64 // rows: those of the sub-query, then those of the query
@@ -310,7 +201,7 @@ func TestClosedSubqueryRunsOnce(t *testing.T) {
 		{"EXISTS (SELECT 1 FROM t WHERE id = 4)", "", 0},
 	} {
 		before := c.Stats().Rows
-		w.expect(q.want, "SELECT * FROM t WHERE "+q.where)
+		w.Expect(q.want, "SELECT * FROM t WHERE "+q.where)
 		if n := c.Stats().Rows - before; n != q.read {
 			t.Errorf("%s: %d rows read, want %d", q.where, n, q.read)
 		}
@@ -320,59 +211,59 @@ func TestClosedSubqueryRunsOnce(t *testing.T) {
 // REPAIR makes the HBase table of an index that nobody made.
 // A closed engine says so, and runs nothing.
 func TestClosedEngine(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{})
 	w.Close()
-	if _, err := w.Run(t.Context(), mustParse(t, "SELECT 1"), Args{}); !errors.Is(err, ErrClosed) {
+	if _, err := w.Run(t.Context(), MustParse(t, "SELECT 1"), Args{}); !errors.Is(err, ErrClosed) {
 		t.Errorf("a query: %v", err)
 	}
-	if _, err := w.Cut(t.Context(), mustParse(t, "SELECT 1").(*parser.Select), Args{}); !errors.Is(err, ErrClosed) {
+	if _, err := w.Cut(t.Context(), MustParse(t, "SELECT 1").(*parser.Select), Args{}); !errors.Is(err, ErrClosed) {
 		t.Errorf("a query in pieces: %v", err)
 	}
 }
 
 func TestRepairOfMissingIndex(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE t (id INT, tel STRING) ROW KEY (id AS INT32)")
-	w.run("INSERT INTO t VALUES (1, 't1')")
-	w.run("CREATE EXTERNAL TABLE e (id INT, tel STRING) ROW KEY main (id AS INT32) STORED IN 't' INDEX by_tel (tel AS TEXT, '|', id AS INT32) STORED IN 'e_by_tel'")
-	if _, _, err := w.try("SELECT id FROM e WHERE tel = 't1'"); !errors.Is(err, ErrNotFilled) {
+	w.Do("CREATE TABLE t (id INT, tel STRING) ROW KEY (id AS INT32)")
+	w.Do("INSERT INTO t VALUES (1, 't1')")
+	w.Do("CREATE EXTERNAL TABLE e (id INT, tel STRING) ROW KEY main (id AS INT32) STORED IN 't' INDEX by_tel (tel AS TEXT, '|', id AS INT32) STORED IN 'e_by_tel'")
+	if _, _, err := w.Try("SELECT id FROM e WHERE tel = 't1'"); !errors.Is(err, ErrNotFilled) {
 		t.Errorf("an index without a table: %v", err)
 	}
-	if _, err := w.Cut(t.Context(), mustParse(t, "SELECT id FROM e WHERE tel = 't1'").(*parser.Select), Args{}); !errors.Is(err, ErrNotFilled) {
+	if _, err := w.Cut(t.Context(), MustParse(t, "SELECT id FROM e WHERE tel = 't1'").(*parser.Select), Args{}); !errors.Is(err, ErrNotFilled) {
 		t.Errorf("a query of it in pieces: %v", err)
 	}
-	w.run("CHECK TABLE e REPAIR")
-	w.expect("1", "SELECT id FROM e WHERE tel = 't1'")
+	w.Do("CHECK TABLE e REPAIR")
+	w.Expect("1", "SELECT id FROM e WHERE tel = 't1'")
 }
 
 // The first row that others write, or write and remove, while an empty index is looked at makes no index that nobody filled.
 func TestFirstRowOfOthers(t *testing.T) {
 	for at := int64(1); ; at++ {
-		_, c := newStore(t)
+		_, c := NewStore(t)
 		w := newWorld(t, c, Config{FullScan: AllowFullScan})
-		w.run("CREATE TABLE t (id INT, tel STRING) ROW KEY main (id AS INT32) STORED IN 't' INDEX by_tel (tel AS TEXT, '|', id AS INT32)")
+		w.Do("CREATE TABLE t (id INT, tel STRING) ROW KEY main (id AS INT32) STORED IN 't' INDEX by_tel (tel AS TEXT, '|', id AS INT32)")
 		came := false
 		s := &stepping{Client: c, at: at, do: func() {
 			came = true
-			w.run("INSERT INTO t VALUES (1, 't1')")
+			w.Do("INSERT INTO t VALUES (1, 't1')")
 		}}
-		reader := &world{t, New(s, w.catalog, Config{FullScan: AllowFullScan})}
-		if _, _, err := reader.try("SELECT id FROM t WHERE tel = 't1'"); err != nil {
+		reader := worldOf(t, New(s, w.catalog, Config{FullScan: AllowFullScan}))
+		if _, _, err := reader.Try("SELECT id FROM t WHERE tel = 't1'"); err != nil {
 			t.Errorf("a row is written at step %d: %v", at, err)
 		}
 		if !came {
 			break
 		}
-		w.run("DELETE FROM t WHERE id = 1")
+		w.Do("DELETE FROM t WHERE id = 1")
 		s.n.Store(0)
 		s.do = func() {
-			w.run("INSERT INTO t VALUES (1, 't1')")
-			s.at, s.do = s.n.Load()+3, func() { w.run("DELETE FROM t WHERE id = 1") }
+			w.Do("INSERT INTO t VALUES (1, 't1')")
+			s.at, s.do = s.n.Load()+3, func() { w.Do("DELETE FROM t WHERE id = 1") }
 		}
-		writer := &world{t, New(s, w.catalog, Config{FullScan: AllowFullScan})}
-		if _, _, err := writer.try("INSERT INTO t VALUES (2, 't2')"); err != nil {
+		writer := worldOf(t, New(s, w.catalog, Config{FullScan: AllowFullScan}))
+		if _, _, err := writer.Try("INSERT INTO t VALUES (2, 't2')"); err != nil {
 			t.Errorf("a row is written at step %d, and removed: %v", at, err)
 		}
 	}
@@ -380,9 +271,9 @@ func TestFirstRowOfOthers(t *testing.T) {
 
 // A read of so many rows of a table gives these and then its end, to whoever asks for more.
 func TestLimitedReadEnds(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{})
-	w.run("CREATE TABLE t (a INT) ROW KEY (a AS INT32) SPLIT AT (X'80000032'); INSERT INTO t SELECT n FROM generate_series(0, 99) s(n)")
+	w.Do("CREATE TABLE t (a INT) ROW KEY (a AS INT32) SPLIT AT (X'80000032'); INSERT INTO t SELECT n FROM generate_series(0, 99) s(n)")
 	table, _ := w.catalog.Table("t")
 	for _, limit := range []int64{1, 30, 70, 100, 200} {
 		r, s := w.newRun(Args{}, moment{}), scan.Whole(table, table.Layouts[0])

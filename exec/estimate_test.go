@@ -25,7 +25,7 @@ type estimated struct {
 
 func estimatedBy(t *testing.T, w *world, explain string) (out estimated) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(w.run(explain)), &out); err != nil {
+	if err := json.Unmarshal([]byte(w.Do(explain)), &out); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -67,33 +67,33 @@ func TestEstimates(t *testing.T) {
 	race.Skip(t)
 	w, c := skewed(t, 20_000)
 	const one = "EXPLAIN SELECT * FROM skewed WHERE customer = 'customer-0' AND kind = 'buy'"
-	without := w.run(one)
+	without := w.Do(one)
 	if e := estimatedBy(t, w, "EXPLAIN (FORMAT JSON) SELECT * FROM skewed"); e.Estimate.Rows != nil || e.Estimate.Bytes != nil || e.Estimate.Basis != "none" {
 		t.Errorf("%+v", e)
 	}
-	w.run("ANALYZE skewed")
-	with := w.run(one)
+	w.Do("ANALYZE skewed")
+	with := w.Do(one)
 	if plain, line, ok := strings.Cut(with, "\nestimated "); !ok || plain != without || !strings.Contains(line, "by statistics of") {
 		t.Errorf("%s\nwas without statistics\n%s", with, without)
 	}
 	r := rand.New(rand.NewPCG(9, 9))
 	near(t, qErrors(t, w, 6, skewedForms(w, r)))
-	w.run(parcelsTable)
-	w.fill("parcels", 12_000, parcelRow(rand.New(rand.NewPCG(4, 4))))
-	w.run("SET analyze_rows = 4000; ANALYZE parcels; SET analyze_rows TO DEFAULT")
+	w.Do(parcelsTable)
+	w.Fill("parcels", 12_000, parcelRow(rand.New(rand.NewPCG(4, 4))))
+	w.Do("SET analyze_rows = 4000; ANALYZE parcels; SET analyze_rows TO DEFAULT")
 	near(t, qErrors(t, w, 12, parcelForms(r)))
-	w.run(levelsTable)
-	w.fill("levels", 20_000, func(i int) string { return fmt.Sprintf("(%d, %d, %d, %d)", i%5, i%31, i, i%200) })
-	w.run("ANALYZE levels")
+	w.Do(levelsTable)
+	w.Fill("levels", 20_000, func(i int) string { return fmt.Sprintf("(%d, %d, %d, %d)", i%5, i%31, i, i%200) })
+	w.Do("ANALYZE levels")
 	near(t, qErrors(t, w, 40, []func() string{func() string { // the site follows from v, and the sample has a row of few of the three
 		v := r.IntN(200)
 		return fmt.Sprintf("SELECT * FROM levels WHERE site = %d AND floor = %d AND v = %d", v%5, r.IntN(31), v)
 	}}))
-	w.run(`CREATE TABLE packed (host STRING, ts TIMESTAMP, v DOUBLE FROM t:[ts - DATE_BIN('5 minutes', ts) AS UINT32]) ROW KEY (host AS TEXT, X'00', DATE_BIN('5 minutes', ts) AS INT64)`)
-	w.fill("packed", 6000, func(i int) string {
+	w.Do(`CREATE TABLE packed (host STRING, ts TIMESTAMP, v DOUBLE FROM t:[ts - DATE_BIN('5 minutes', ts) AS UINT32]) ROW KEY (host AS TEXT, X'00', DATE_BIN('5 minutes', ts) AS INT64)`)
+	w.Fill("packed", 6000, func(i int) string {
 		return fmt.Sprintf("('host%d', TIMESTAMP '2026-01-01 00:00:00' + INTERVAL '%d seconds', %d)", i%3, i, i)
 	})
-	w.run("ANALYZE packed")
+	w.Do("ANALYZE packed")
 	near(t, qErrors(t, w, 2, []func() string{ // what is sent is rows of the store, of which each holds a hundred
 		func() string { return "SELECT * FROM packed" },
 		func() string { return "SELECT * FROM packed WHERE host = 'host1'" },
@@ -112,19 +112,19 @@ func TestEstimates(t *testing.T) {
 		}
 	}
 	// A statement that would read more than it may is refused before it reads.
-	w.run("SET max_scan_rows = 1000")
+	w.Do("SET max_scan_rows = 1000")
 	before := c.Stats().Rows
-	_, _, err := w.try("SELECT * FROM skewed")
+	_, _, err := w.Try("SELECT * FROM skewed")
 	var e *ScanLimitError
 	if !errors.As(err, &e) || !e.Before || e.Read != 20_000 || c.Stats().Rows != before {
 		t.Errorf("%v, %d rows read", err, c.Stats().Rows-before)
 	}
-	if _, _, err := w.try("SELECT * FROM skewed LIMIT 10"); err != nil {
+	if _, _, err := w.Try("SELECT * FROM skewed LIMIT 10"); err != nil {
 		t.Error(err)
 	}
 	// So is one that asks another query first, with what that has read; the servers drop some rows by seq. Tries to hop read 500.
 	before = c.Stats().Rows
-	_, _, err = w.try("SELECT * FROM skewed WHERE seq >= (SELECT count(*) FROM parcels WHERE id < 10)")
+	_, _, err = w.Try("SELECT * FROM skewed WHERE seq >= (SELECT count(*) FROM parcels WHERE id < 10)")
 	if !errors.As(err, &e) || !e.Before || e.Read != 20_499 || c.Stats().Rows > before+20 {
 		t.Errorf("%v, %d rows read", err, c.Stats().Rows-before)
 	}
@@ -143,7 +143,7 @@ func parcelRow(r *rand.Rand) func(i int) string {
 
 // skewedForms draw queries of the skewed table.
 func skewedForms(w *world, r *rand.Rand) (forms []func() string) {
-	customers := strings.Split(w.run("SELECT customer FROM skewed WHERE seq % 97 = 0"), "\n")
+	customers := strings.Split(w.Do("SELECT customer FROM skewed WHERE seq % 97 = 0"), "\n")
 	customer := func() string { return "'" + customers[r.IntN(len(customers))] + "'" }
 	day := func() int { return 1 + r.IntN(28) }
 	for _, where := range []func() string{

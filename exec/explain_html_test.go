@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/hql-db/hql/hbase"
+	. "github.com/hql-db/hql/internal/scripttest"
 )
 
 // element is an element of a parsed page.
@@ -52,7 +53,7 @@ func (e element) all(tag, class string) []element {
 // nothing runs, nothing is drawn beside its picture.
 func pageOf(t *testing.T, w *world, sql string) element {
 	t.Helper()
-	text := w.run(sql)
+	text := w.Do(sql)
 	root, err := html.Parse(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
@@ -96,10 +97,10 @@ func equal(t *testing.T, what string, got []string, want ...string) {
 }
 
 func pageWorld(t *testing.T) *world {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run(`CREATE TABLE events (device STRING, ts TIMESTAMP, kind STRING) ROW KEY (ts % 3 AS UINT8, device AS TEXT(4), ts AS INT64) SPLIT AT (X'01', X'02')`)
-	w.run(`INSERT INTO events VALUES ('d1', TIMESTAMP '2020-01-01', 'on'), ('d1', TIMESTAMP '2020-01-02 00:00:00.001', 'off')`)
+	w.Do(`CREATE TABLE events (device STRING, ts TIMESTAMP, kind STRING) ROW KEY (ts % 3 AS UINT8, device AS TEXT(4), ts AS INT64) SPLIT AT (X'01', X'02')`)
+	w.Do(`INSERT INTO events VALUES ('d1', TIMESTAMP '2020-01-01', 'on'), ('d1', TIMESTAMP '2020-01-02 00:00:00.001', 'off')`)
 	return w
 }
 
@@ -119,7 +120,7 @@ func TestPage(t *testing.T) {
 	equal(t, "measures", texts(append(p.all("table", "regions"), p.all("svg", "timeline")...)))
 	equal(t, "fates", texts(p.all("table", "fates")[0].all("tr", ""))[:1], "device = 'd1' by the key")
 
-	rows, err := w.Run(t.Context(), mustParse(t, "EXPLAIN (FORMAT HTML) SELECT kind FROM events WHERE device = 'd1'"), Args{})
+	rows, err := w.Run(t.Context(), MustParse(t, "EXPLAIN (FORMAT HTML) SELECT kind FROM events WHERE device = 'd1'"), Args{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,8 +186,8 @@ func TestPageOfSubqueries(t *testing.T) {
 }
 
 func TestPageWithout(t *testing.T) {
-	_, c := newStore(t)
-	newWorld(t, c, Config{}).run(`CREATE TABLE m (k STRING, v BIGINT) ROW KEY (k AS TEXT)`)
+	_, c := NewStore(t)
+	newWorld(t, c, Config{}).Do(`CREATE TABLE m (k STRING, v BIGINT) ROW KEY (k AS TEXT)`)
 	w := newWorld(t, noRegions{c}, Config{})
 	p := pageOf(t, w, "EXPLAIN (FORMAT HTML) SELECT * FROM m WHERE k IN ('a', 'b')")
 	if s := p.text(); !strings.Contains(s, "The regions cannot be read now: no meta today") {

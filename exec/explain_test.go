@@ -10,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/store"
 )
 
@@ -21,10 +22,10 @@ var (
 
 // testdata/explain holds what EXPLAIN and EXPLAIN ANALYZE print on a store; "sql" fills it first.
 func TestExplain(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
 	datadriven.RunTest(t, "testdata/explain", func(t *testing.T, d *datadriven.TestData) string {
-		out, _, err := w.try(d.Input)
+		out, _, err := w.Try(d.Input)
 		if err != nil {
 			return "error: " + err.Error() + "\n"
 		}
@@ -64,7 +65,7 @@ type figures struct {
 // analyzed is EXPLAIN (ANALYZE, FORMAT JSON) of a query.
 func analyzed(t *testing.T, w *world, query string) (out struct{ Analyze figures }) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(w.run("EXPLAIN (ANALYZE, FORMAT JSON) "+query)), &out); err != nil {
+	if err := json.Unmarshal([]byte(w.Do("EXPLAIN (ANALYZE, FORMAT JSON) "+query)), &out); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -72,9 +73,9 @@ func analyzed(t *testing.T, w *world, query string) (out struct{ Analyze figures
 
 // The figures of tables and regions add up to the client's counts, and no step takes longer than the whole.
 func TestAnalyzeAddsUp(t *testing.T) {
-	s, c := newStore(t)
+	s, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
-	w.run(`CREATE TABLE m (k STRING, v BIGINT) ROW KEY (SALT('a', 'b', 'c'), k AS TEXT) SPLIT AT ('b', 'c')`)
+	w.Do(`CREATE TABLE m (k STRING, v BIGINT) ROW KEY (SALT('a', 'b', 'c'), k AS TEXT) SPLIT AT ('b', 'c')`)
 	var rows []string
 	for i := range 500 {
 		rows = append(rows, strings.Repeat("x", i%7)+string(rune('a'+i%26)))
@@ -82,7 +83,7 @@ func TestAnalyzeAddsUp(t *testing.T) {
 	for i, k := range rows {
 		rows[i] = "('" + k + "', 1)"
 	}
-	w.run("INSERT INTO m VALUES " + strings.Join(rows, ", "))
+	w.Do("INSERT INTO m VALUES " + strings.Join(rows, ", "))
 	for _, faulty := range []bool{false, true} {
 		if faulty {
 			s.SetFaults(store.Faults{Seed: 7, AnswerLost: 0.2, RequestLost: 0.2, PartialRow: 0.2, Heartbeat: 0.3})
@@ -117,9 +118,9 @@ func TestAnalyzeAddsUp(t *testing.T) {
 
 // They also add up for any number of accesses to a table, which are listed individually only as long as they are few.
 func TestAnalyzeOfManyAccessesAddsUp(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
-	w.run("CREATE TABLE m (k INT, v INT) ROW KEY (k AS INT32); INSERT INTO m SELECT n, n FROM generate_series(1, 100) s(n)")
+	w.Do("CREATE TABLE m (k INT, v INT) ROW KEY (k AS INT32); INSERT INTO m SELECT n, n FROM generate_series(1, 100) s(n)")
 	a := analyzed(t, w, "SELECT k, (SELECT count(*) FROM m b WHERE b.v < a.v), (SELECT count(*) FROM m b WHERE b.k < a.k) FROM m a").Analyze
 	var rpcs, bytes int64
 	for _, t := range a.Tables {
@@ -132,10 +133,10 @@ func TestAnalyzeOfManyAccessesAddsUp(t *testing.T) {
 
 // The servers say what they looked at for scans, and nothing of Gets.
 func TestAnalyzeTellsWhatWasScanned(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
-	w.run(`CREATE TABLE m (k STRING, v BIGINT FROM f:v) ROW KEY (SALT('a', 'b'), k AS TEXT) SPLIT AT ('b')`)
-	w.run("INSERT INTO m SELECT LPAD(CAST(n AS STRING), 3, '0'), n % 10 FROM (VALUES " + "(0)" + numbers(1, 300) + ") AS t (n)")
+	w.Do(`CREATE TABLE m (k STRING, v BIGINT FROM f:v) ROW KEY (SALT('a', 'b'), k AS TEXT) SPLIT AT ('b')`)
+	w.Do("INSERT INTO m SELECT LPAD(CAST(n AS STRING), 3, '0'), n % 10 FROM (VALUES " + "(0)" + numbers(1, 300) + ") AS t (n)")
 	for _, q := range []struct {
 		query             string
 		scanned, filtered *int64
@@ -147,7 +148,7 @@ func TestAnalyzeTellsWhatWasScanned(t *testing.T) {
 	} {
 		a := analyzed(t, w, q.query).Analyze
 		if !reflect.DeepEqual(a.RowsScanned, q.scanned) || !reflect.DeepEqual(a.RowsFiltered, q.filtered) {
-			t.Errorf("%s: %s", q.query, w.run("EXPLAIN (ANALYZE, FORMAT JSON) "+q.query))
+			t.Errorf("%s: %s", q.query, w.Do("EXPLAIN (ANALYZE, FORMAT JSON) "+q.query))
 		}
 		if len(a.Tables) > 0 && !reflect.DeepEqual(a.Tables[0].scannedRows, a.scannedRows) {
 			t.Errorf("%s: the table has other figures than the statement", q.query)
@@ -166,12 +167,12 @@ func numbers(from, to int) string {
 
 // EXPLAIN alone sends nothing.
 func TestExplainSendsNothing(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{})
-	w.run(`CREATE TABLE m (k STRING, v BIGINT) ROW KEY (k AS TEXT)`)
+	w.Do(`CREATE TABLE m (k STRING, v BIGINT) ROW KEY (k AS TEXT)`)
 	before := c.Stats()
 	for _, q := range []string{"EXPLAIN SELECT * FROM m", "EXPLAIN (FORMAT JSON) SELECT * FROM m WHERE k = 'a'", "EXPLAIN DELETE FROM m WHERE k = 'a'"} {
-		w.run(q)
+		w.Do(q)
 	}
 	if after := c.Stats(); after != before {
 		t.Errorf("%+v, then %+v", before, after)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/internal/race"
+	. "github.com/hql-db/hql/internal/scripttest"
 )
 
 // If figures favour another access than the rules choose, it is used. The answer stays, and without statistics the plan
@@ -15,36 +16,29 @@ import (
 func TestFiguresChoose(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: DenyFullScan, Alone: true})
 	const n = 6000
-	w.run(`CREATE TABLE orders (id BIGINT, status STRING FROM d:status, note STRING FROM d:note, amount BIGINT FROM d:amount) ROW KEY (id AS INT64) INDEX by_status (status AS TEXT, X'00', id AS INT64);
+	w.Do(`CREATE TABLE orders (id BIGINT, status STRING FROM d:status, note STRING FROM d:note, amount BIGINT FROM d:amount) ROW KEY (id AS INT64) INDEX by_status (status AS TEXT, X'00', id AS INT64);
 		CREATE TABLE sensors (host STRING, ts BIGINT, v BIGINT FROM d:v) ROW KEY (host AS TEXT, X'00', ts AS INT64);
 		CREATE TABLE loners (host STRING, ts BIGINT, v BIGINT FROM d:v) ROW KEY (host AS TEXT, X'00', ts AS INT64);
 		CREATE TABLE levels (site BIGINT, floor INT, seq INT, v BIGINT FROM d:v) ROW KEY (site AS INT64, floor AS INT32, seq AS INT32);
 		CREATE TABLE scans (parcel STRING, ts TIMESTAMP, v BIGINT FROM d:v) ROW KEY (CRC32(parcel) % 4 AS UINT8, 9223372036854775807 - ts AS INT64, parcel AS TEXT);
 		CREATE TABLE people (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64)`)
-	w.fill("orders", n, func(i int) string {
+	w.Fill("orders", n, func(i int) string {
 		status := "done"
 		if i%500 == 0 {
 			status = "lost"
 		}
 		return fmt.Sprintf("(%d, '%s', 'a note', %d)", i, status, i%10)
 	})
-	w.fill("sensors", n, func(i int) string { return fmt.Sprintf("('host%d', %d, %d)", i%3, i, i) })
-	w.fill("loners", n, func(i int) string { return fmt.Sprintf("('host%05d', %d, %d)", i, i, i) })
-	w.fill("levels", n, func(i int) string { return fmt.Sprintf("(1, %d, %d, %d)", i%3, i, i) })
-	w.fill("scans", n, func(i int) string {
+	w.Fill("sensors", n, func(i int) string { return fmt.Sprintf("('host%d', %d, %d)", i%3, i, i) })
+	w.Fill("loners", n, func(i int) string { return fmt.Sprintf("('host%05d', %d, %d)", i, i, i) })
+	w.Fill("levels", n, func(i int) string { return fmt.Sprintf("(1, %d, %d, %d)", i%3, i, i) })
+	w.Fill("scans", n, func(i int) string {
 		return fmt.Sprintf("('p%d', TIMESTAMP '2026-01-01 00:00:00' + INTERVAL '%d minutes', %d)", i%1000, i, i)
 	})
-	w.fill("people", n, func(i int) string { return fmt.Sprintf("(%d, 'name%d')", i, i) })
-	ids := func(n, step int) string {
-		list := make([]string, n)
-		for i := range list {
-			list[i] = fmt.Sprint(i * step)
-		}
-		return strings.Join(list, ", ")
-	}
+	w.Fill("people", n, func(i int) string { return fmt.Sprintf("(%d, 'name%d')", i, i) })
 	for _, q := range []choice{
 		{"SELECT * FROM orders WHERE status = 'done'", "scan orders (by_status)", "full scan orders"},
 		{"SELECT * FROM orders WHERE status = 'lost'", "scan orders (by_status)", "scan orders (by_status)"},
@@ -56,18 +50,18 @@ func TestFiguresChoose(t *testing.T) {
 		{"SELECT * FROM scans WHERE parcel = 'p7' ORDER BY ts", "reverse (ts)", "sort by ts"},
 		{"SELECT * FROM scans WHERE parcel IN ('p7', 'p8') ORDER BY ts", "merge", "sort by ts"},
 		{"SELECT * FROM people WHERE id BETWEEN 7 AND 5000 ORDER BY id DESC LIMIT 3", "reverse (id DESC)", "reverse (id DESC)"},
-		{"SELECT * FROM people WHERE id IN (" + ids(3000, 2) + ")", "get people", "scan people"},
-		{"SELECT * FROM people WHERE id IN (" + ids(30, 200) + ")", "get people", "get people"},
+		{"SELECT * FROM people WHERE id IN (" + Multiples(3000, 2) + ")", "get people", "scan people"},
+		{"SELECT * FROM people WHERE id IN (" + Multiples(30, 200) + ")", "get people", "get people"},
 	} {
 		t.Run("", func(t *testing.T) {
-			w.t = t
+			w.T = t
 			defer func() { w.stats.stored = nil }()
 			forced := strings.Replace(q.sql, " ALLOW FULL SCAN", "", 1) + " ALLOW FULL SCAN"
-			before := w.run("EXPLAIN " + q.sql)
-			answer := w.sorted(forced)
+			before := w.Do("EXPLAIN " + q.sql)
+			answer := w.Sorted(forced)
 			for _, table := range []string{"orders", "sensors", "loners", "levels", "scans", "people"} {
 				if strings.Contains(q.sql, table) {
-					w.run("ANALYZE " + table)
+					w.Do("ANALYZE " + table)
 				}
 			}
 			run := q.sql
@@ -83,16 +77,16 @@ func TestFiguresChoose(t *testing.T) {
 func TestFiguresChooseJoins(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
-	w.run(`CREATE TABLE visits (id BIGINT, item BIGINT FROM d:item, shop BIGINT FROM d:shop) ROW KEY (id AS INT64);
+	w.Do(`CREATE TABLE visits (id BIGINT, item BIGINT FROM d:item, shop BIGINT FROM d:shop) ROW KEY (id AS INT64);
 		CREATE TABLE items (k BIGINT, name STRING FROM d:name) ROW KEY (SALT HEX(2), k AS INT64);
 		CREATE TABLE shops (id BIGINT, town STRING FROM d:town) ROW KEY (id AS INT64);
 		CREATE TABLE chosen (id BIGINT, visit BIGINT FROM d:visit) ROW KEY (id AS INT64)`)
-	w.fill("visits", 3000, func(i int) string { return fmt.Sprintf("(%d, %d, %d)", i, i*7919%2000, i%50) })
-	w.fill("items", 1000, func(i int) string { return fmt.Sprintf("(%d, 'item%d')", 2*i, i) })
-	w.fill("shops", 2000, func(i int) string { return fmt.Sprintf("(%d, 'town%d')", i, i%9) })
-	w.fill("chosen", 4, func(i int) string { return fmt.Sprintf("(%d, %d)", i, i*100) })
+	w.Fill("visits", 3000, func(i int) string { return fmt.Sprintf("(%d, %d, %d)", i, i*7919%2000, i%50) })
+	w.Fill("items", 1000, func(i int) string { return fmt.Sprintf("(%d, 'item%d')", 2*i, i) })
+	w.Fill("shops", 2000, func(i int) string { return fmt.Sprintf("(%d, 'town%d')", i, i%9) })
+	w.Fill("chosen", 4, func(i int) string { return fmt.Sprintf("(%d, %d)", i, i*100) })
 	for _, q := range []choice{
 		// 256 Gets for each item, or all of the items once.
 		{"SELECT v.id, i.name FROM visits v JOIN items i ON i.k = v.item WHERE v.id < 1000", "look-up by key", "join, hash"},
@@ -106,12 +100,12 @@ func TestFiguresChooseJoins(t *testing.T) {
 		{"SELECT v.id, s.town FROM visits v JOIN shops s ON s.id = v.id", "look-up by key", "join, hash"},
 	} {
 		t.Run("", func(t *testing.T) {
-			w.t = t
+			w.T = t
 			defer func() { w.stats.stored = nil }()
 			w.stats.stored = nil
-			before, answer := w.run("EXPLAIN "+q.sql), w.sorted(q.sql)
+			before, answer := w.Do("EXPLAIN "+q.sql), w.Sorted(q.sql)
 			for _, table := range []string{"visits", "items", "shops", "chosen"} {
-				w.run("ANALYZE " + table)
+				w.Do("ANALYZE " + table)
 			}
 			q.check(w, before, q.sql, answer)
 		})
@@ -123,46 +117,46 @@ type choice struct{ sql, without, with string }
 
 // check expects the plan that q has with statistics, after the plan before without them, and for run the same answer.
 func (q choice) check(w *world, before, run string, answer []string) {
-	w.t.Helper()
-	after := w.run("EXPLAIN " + q.sql)
+	w.T.Helper()
+	after := w.Do("EXPLAIN " + q.sql)
 	if !strings.Contains(before, q.without) || !strings.Contains(after, q.with) || strings.Contains(before, "by statistics") {
-		w.t.Errorf("%.200s\n%.3000s\nis with statistics\n%.3000s", q.sql, before, after)
+		w.T.Errorf("%.200s\n%.3000s\nis with statistics\n%.3000s", q.sql, before, after)
 	}
 	others := 0
 	if q.with != q.without {
 		others = 1
 	}
 	if n := strings.Count(after, "it is what is done without statistics"); n != others || strings.Contains(after, "costs hardly less") {
-		w.t.Errorf("%d ways are said to be what is done without statistics, want %d; none costs less:\n%s", n, others, after)
+		w.T.Errorf("%d ways are said to be what is done without statistics, want %d; none costs less:\n%s", n, others, after)
 	}
-	if got := w.sorted(run); !slices.Equal(got, answer) {
-		w.t.Errorf("%.200s: %d rows, want %d", q.sql, len(got), len(answer))
+	if got := w.Sorted(run); !slices.Equal(got, answer) {
+		w.T.Errorf("%.200s: %d rows, want %d", q.sql, len(got), len(answer))
 	}
 }
 
 // Under a LIMIT as many rows are asked for at first as are likely to be enough.
 func TestFiguresChooseFirstRows(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	tuning := scan.DefaultTuning()
 	tuning.FirstRows = 1 // many small reads, of which one or two more by reading ahead do not hide how many are spared
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true, Tuning: tuning})
-	w.run("CREATE TABLE people (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64)")
-	w.fill("people", 6000, func(i int) string { return fmt.Sprintf("(%d, 'name%d')", i, (i+500)%1000) })
+	w.Do("CREATE TABLE people (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64)")
+	w.Fill("people", 6000, func(i int) string { return fmt.Sprintf("(%d, 'name%d')", i, (i+500)%1000) })
 	for _, sql := range []string{
 		"SELECT id, name FROM people WHERE length(name) = 5 AND id >= 0 ORDER BY id LIMIT 10",            // one in a hundred
 		"SELECT id, name FROM people WHERE length(name) * id % 1000 = 6 AND id >= 0 ORDER BY id LIMIT 4", // one in five hundred, or so
 	} {
-		answer := w.run(sql)
-		_, without := w.read(sql)
-		w.run("ANALYZE people")
-		rows, with := w.read(sql)
-		if got := w.run(sql); got != answer || rows == 0 {
+		answer := w.Do(sql)
+		_, without := w.Read(sql)
+		w.Do("ANALYZE people")
+		rows, with := w.Read(sql)
+		if got := w.Do(sql); got != answer || rows == 0 {
 			t.Errorf("%s:\n%s\nwas\n%s", sql, got, answer)
 		}
 		if with.Scans >= without.Scans {
-			t.Errorf("%s: %d scans with statistics, %d without\n%s", sql, with.Scans, without.Scans, w.run("EXPLAIN "+sql))
+			t.Errorf("%s: %d scans with statistics, %d without\n%s", sql, with.Scans, without.Scans, w.Do("EXPLAIN "+sql))
 		}
-		if got := w.run("EXPLAIN " + sql); !strings.Contains(got, "first    asks for ") {
+		if got := w.Do("EXPLAIN " + sql); !strings.Contains(got, "first    asks for ") {
 			t.Errorf("%s", got)
 		}
 		w.stats.stored = nil
@@ -174,7 +168,7 @@ func TestFiguresChooseFirstRows(t *testing.T) {
 func TestFiguresChooseWholeRows(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
 	var definitions, values, most []string
 	for i := range 10 {
@@ -183,9 +177,9 @@ func TestFiguresChooseWholeRows(t *testing.T) {
 		most = append(most, fmt.Sprintf("max(c%d)", i))
 	}
 	for _, table := range []string{"narrow", "wide"} {
-		w.run("CREATE TABLE " + table + " (id BIGINT, " + strings.Join(definitions, ", ") + ") ROW KEY (id AS INT64)")
-		w.fill(table, 1000, func(i int) string { return fmt.Sprintf("(%[1]d, "+strings.Join(values, ", ")+")", i) })
-		w.run("INSERT INTO " + table + " (id, c9) VALUES (2001, 'alone')")
+		w.Do("CREATE TABLE " + table + " (id BIGINT, " + strings.Join(definitions, ", ") + ") ROW KEY (id AS INT64)")
+		w.Fill(table, 1000, func(i int) string { return fmt.Sprintf("(%[1]d, "+strings.Join(values, ", ")+")", i) })
+		w.Do("INSERT INTO " + table + " (id, c9) VALUES (2001, 'alone')")
 		values[9] = "'" + strings.Repeat("wide ", 1000) + "%[1]d'"
 	}
 	of := func(n int) string { return strings.Join(most[:n], ", ") }
@@ -199,13 +193,13 @@ func TestFiguresChooseWholeRows(t *testing.T) {
 		{"SELECT count(*), " + of(9) + " FROM wide", false},
 	} {
 		w.stats.stored = nil
-		before, answer := w.run("EXPLAIN "+q.sql), w.sorted(q.sql)
-		w.run("ANALYZE narrow; ANALYZE wide")
-		after := w.run("EXPLAIN " + q.sql)
+		before, answer := w.Do("EXPLAIN "+q.sql), w.Sorted(q.sql)
+		w.Do("ANALYZE narrow; ANALYZE wide")
+		after := w.Do("EXPLAIN " + q.sql)
 		if strings.Contains(before, "all of d") || !strings.Contains(after, "by statistics") || strings.Contains(after, "(all of d)") != q.whole {
 			t.Errorf("%s\n%s\nis with statistics\n%s", q.sql, before, after)
 		}
-		if got := w.sorted(q.sql); !slices.Equal(got, answer) {
+		if got := w.Sorted(q.sql); !slices.Equal(got, answer) {
 			t.Errorf("%s: %v, want %v", q.sql, got, answer)
 		}
 	}
@@ -213,16 +207,16 @@ func TestFiguresChooseWholeRows(t *testing.T) {
 
 // Statistics that tell nothing of a plan leave it as it is without them.
 func TestFiguresThatTellNothing(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
-	w.run("CREATE TABLE people (id BIGINT, name STRING FROM d:name, age INT FROM d:age) ROW KEY (id AS INT64)")
-	w.fill("people", 50, func(i int) string { return fmt.Sprintf("(%d, 'name%d', %d)", i, i, i) })
+	w.Do("CREATE TABLE people (id BIGINT, name STRING FROM d:name, age INT FROM d:age) ROW KEY (id AS INT64)")
+	w.Fill("people", 50, func(i int) string { return fmt.Sprintf("(%d, 'name%d', %d)", i, i, i) })
 	for _, sql := range []string{"SELECT name FROM people WHERE age > 7", "SELECT id, name FROM people WHERE id IN (1, 2, 3)", "SELECT count(*), max(age) FROM people"} {
 		w.stats.stored = nil
-		before := w.run("EXPLAIN (FORMAT JSON) " + sql)
-		w.run("ANALYZE people")
+		before := w.Do("EXPLAIN (FORMAT JSON) " + sql)
+		w.Do("ANALYZE people")
 		w.stats.stored["people"].Unscaled = true
-		if after := w.run("EXPLAIN (FORMAT JSON) " + sql); after != before {
+		if after := w.Do("EXPLAIN (FORMAT JSON) " + sql); after != before {
 			t.Errorf("%s\nis\n%s\nwas\n%s", sql, after, before)
 		}
 	}
@@ -232,11 +226,11 @@ func TestFiguresThatTellNothing(t *testing.T) {
 func TestFiguresChoosePieces(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
-	w.run("CREATE TABLE sales (shop BIGINT, id BIGINT, name STRING FROM d:name) ROW KEY (shop AS UINT32, id AS UINT64) SPLIT AT (X'00000001')")
-	w.fill("sales", 5000, func(i int) string { return fmt.Sprintf("(%d, %d, 'name%d')", 1+i%3, i, i) })
-	w.run("ANALYZE sales")
+	w.Do("CREATE TABLE sales (shop BIGINT, id BIGINT, name STRING FROM d:name) ROW KEY (shop AS UINT32, id AS UINT64) SPLIT AT (X'00000001')")
+	w.Fill("sales", 5000, func(i int) string { return fmt.Sprintf("(%d, %d, 'name%d')", 1+i%3, i, i) })
+	w.Do("ANALYZE sales")
 	large := func(times float64) { // the same as if there were so many times as many rows
 		s := w.stats.stored["sales"]
 		for i := range s.Keys {
@@ -262,18 +256,18 @@ func TestFiguresChoosePieces(t *testing.T) {
 	} {
 		rows := func() []string {
 			if strings.Contains(q.sql, "ORDER BY") {
-				return strings.Split(w.run(q.sql), "\n")
+				return strings.Split(w.Do(q.sql), "\n")
 			}
-			return w.sorted(q.sql)
+			return w.Sorted(q.sql)
 		}
 		answer := rows()
-		_, without := w.read(q.sql)
-		if got := w.run("EXPLAIN " + q.sql); strings.Contains(got, "pieces") {
+		_, without := w.Read(q.sql)
+		if got := w.Do("EXPLAIN " + q.sql); strings.Contains(got, "pieces") {
 			t.Errorf("of few rows: %s", got)
 		}
 		large(10_000)
-		_, with := w.read(q.sql)
-		got, explain := rows(), w.run("EXPLAIN "+q.sql)
+		_, with := w.Read(q.sql)
+		got, explain := rows(), w.Do("EXPLAIN "+q.sql)
 		large(1. / 10_000)
 		if !slices.Equal(got, answer) {
 			t.Errorf("%s: %d rows, want %d", q.sql, len(got), len(answer))

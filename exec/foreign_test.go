@@ -10,32 +10,33 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
+	. "github.com/hql-db/hql/internal/scripttest"
 )
 
 // Definitions of another catalog come, change and go; those of hql's own win over them.
 func TestForeignDefinitions(t *testing.T) {
 	defer func(was, age time.Duration) { foreignAge, definitionsAge = was, age }(foreignAge, definitionsAge)
 	foreignAge, definitionsAge = 0, 0
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	var src string
 	var asked []string
 	var fails error
-	w := &world{t, New(c, catalog.New(), Config{FullScan: AllowFullScan, Definitions: func(context.Context, hbase.Client) (Foreign, error) {
+	w := worldOf(t, New(c, catalog.New(), Config{FullScan: AllowFullScan, Definitions: func(context.Context, hbase.Client) (Foreign, error) {
 		return foreign{src, &src, &asked}, fails
-	}})}
+	}}))
 	const a = "-- TODO a comment\nCREATE EXTERNAL TABLE a (k INT) STORED IN 'other' ROW KEY (k AS INT32);\n"
-	w.run("CREATE TABLE other (k INT, v INT) ROW KEY (k AS INT32)")
-	w.run("INSERT INTO other VALUES (1, 10), (2, 20)")
-	w.refused(`unknown table "a"`, "SELECT * FROM a")
+	w.Do("CREATE TABLE other (k INT, v INT) ROW KEY (k AS INT32)")
+	w.Do("INSERT INTO other VALUES (1, 10), (2, 20)")
+	w.Refused(`unknown table "a"`, "SELECT * FROM a")
 	src = a
-	w.expect("1\n2", "SELECT * FROM a ORDER BY k")
+	w.Expect("1\n2", "SELECT * FROM a ORDER BY k")
 	src = "CREATE EXTERNAL TABLE a (k INT, v INT) STORED IN 'other' ROW KEY (k AS INT32);\nCREATE EXTERNAL TABLE other (v INT) STORED IN 'none' ROW KEY (v AS INT32);"
-	w.expect("1|10\n2|20", "SELECT * FROM a ORDER BY k")
-	w.expect("1|10\n2|20", "SELECT * FROM other ORDER BY k")
+	w.Expect("1|10\n2|20", "SELECT * FROM a ORDER BY k")
+	w.Expect("1|10\n2|20", "SELECT * FROM other ORDER BY k")
 	src = ""
-	w.refused(`unknown table "a"`, "SELECT * FROM a")
+	w.Refused(`unknown table "a"`, "SELECT * FROM a")
 	fails = errors.New("it is not to be read")
-	w.refused("it is not to be read", "SELECT * FROM other")
+	w.Refused("it is not to be read", "SELECT * FROM other")
 }
 
 // foreign is a catalog that says something else as soon as now does.
@@ -56,28 +57,28 @@ func (f foreign) Same(_ context.Context, _ hbase.Client, table string, written b
 func TestForeignChanges(t *testing.T) {
 	defer func(was time.Duration) { foreignAge = was }(foreignAge)
 	foreignAge = time.Hour
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	var asked []string
 	src := "CREATE EXTERNAL TABLE a (k INT, v INT) STORED IN 'other' ROW KEY (k AS INT32)"
-	w := &world{t, New(c, catalog.New(), Config{FullScan: AllowFullScan, Definitions: func(context.Context, hbase.Client) (Foreign, error) {
+	w := worldOf(t, New(c, catalog.New(), Config{FullScan: AllowFullScan, Definitions: func(context.Context, hbase.Client) (Foreign, error) {
 		return foreign{src, &src, &asked}, nil
-	}})}
-	w.run("CREATE TABLE other (k INT, v INT, u INT) ROW KEY (k AS INT32)")
-	w.run("INSERT INTO other VALUES (1, 10, 100)")
-	w.expect("1|10", "SELECT * FROM a")
-	w.expect("1|10", "SELECT x.* FROM a AS x JOIN a AS y ON x.k = y.k JOIN other ON x.k = other.k")
+	}}))
+	w.Do("CREATE TABLE other (k INT, v INT, u INT) ROW KEY (k AS INT32)")
+	w.Do("INSERT INTO other VALUES (1, 10, 100)")
+	w.Expect("1|10", "SELECT * FROM a")
+	w.Expect("1|10", "SELECT x.* FROM a AS x JOIN a AS y ON x.k = y.k JOIN other ON x.k = other.k")
 	src = "CREATE EXTERNAL TABLE a (k INT, u INT) STORED IN 'other' ROW KEY (k AS INT32)"
-	w.expect("100", "SELECT u FROM a")
-	w.refused(`unknown column "v"`, "SELECT v FROM a")
-	w.expect("1|100", "SELECT * FROM a")
+	w.Expect("100", "SELECT u FROM a")
+	w.Refused(`unknown column "v"`, "SELECT v FROM a")
+	w.Expect("1|100", "SELECT * FROM a")
 	src = "CREATE EXTERNAL TABLE a (k INT, v INT) STORED IN 'other' ROW KEY (k AS INT32) WITH (READ_ONLY = 'it has an index by now')"
-	w.refused("table a is not written: it has an index by now", "INSERT INTO a VALUES (2, 20)")
-	w.expect("1|10|100", "SELECT * FROM other")
+	w.Refused("table a is not written: it has an index by now", "INSERT INTO a VALUES (2, 20)")
+	w.Expect("1|10|100", "SELECT * FROM other")
 	src = "CREATE EXTERNAL TABLE a (k INT, v INT) STORED IN 'other' ROW KEY (k AS INT32)"
-	w.expect("1|10", "SELECT * FROM a")
-	w.run("UPDATE a SET v = 11 WHERE k = 1")
+	w.Expect("1|10", "SELECT * FROM a")
+	w.Do("UPDATE a SET v = 11 WHERE k = 1")
 	src = ""
-	w.refused(`unknown table "a"`, "SELECT * FROM a")
+	w.Refused(`unknown table "a"`, "SELECT * FROM a")
 	want := []string{"a false", "a true", "a false", "a true", "a false"}
 	asked = slices.Compact(asked)
 	if !slices.Equal(asked, want) {

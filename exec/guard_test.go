@@ -9,38 +9,39 @@ import (
 	"testing"
 
 	"github.com/hql-db/hql/internal/race"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/parser"
 )
 
 func TestFullScanGuard(t *testing.T) {
 	cfg := noPushdown()
 	cfg.FullScan = DenyFullScan
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, cfg)
-	w.run("CREATE TABLE t (a INT, v INT) ROW KEY (a AS INT32); INSERT INTO t VALUES (1, 1), (2, 2)")
+	w.Do("CREATE TABLE t (a INT, v INT) ROW KEY (a AS INT32); INSERT INTO t VALUES (1, 1), (2, 2)")
 	for _, sql := range []string{"SELECT * FROM t", "SELECT * FROM t WHERE v = 1", "DELETE FROM t", "UPDATE t SET v = 1", "INSERT INTO t SELECT a + 10, v FROM t", "EXPLAIN ANALYZE SELECT * FROM t",
 		"SELECT a, (SELECT max(v) FROM t s WHERE s.v > t.v) FROM t LIMIT 1",       // few rows of t, and for each of them all of it
 		"SELECT a, (SELECT max(v) FROM t s WHERE s.v > t.v) FROM t WHERE a = 5"} { // even if there are none
 
-		_, _, err := w.try(sql)
+		_, _, err := w.Try(sql)
 		var full *FullScanError
 		if !errors.Is(err, ErrFullScan) || !errors.As(err, &full) || full.Table != "t" {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
-	w.expect("2", "SELECT COUNT(*) FROM t ALLOW FULL SCAN")
-	w.run("CREATE TABLE x (a INT, v INT) ROW KEY (a AS INT32) INDEX by_v (v AS INT32, a AS INT32); INSERT INTO x VALUES (1, 1)")
+	w.Expect("2", "SELECT COUNT(*) FROM t ALLOW FULL SCAN")
+	w.Do("CREATE TABLE x (a INT, v INT) ROW KEY (a AS INT32) INDEX by_v (v AS INT32, a AS INT32); INSERT INTO x VALUES (1, 1)")
 	for _, sql := range []string{"CHECK TABLE x", "CHECK TABLE x REPAIR", "ANALYZE TABLE x"} { // they say that they read all
-		w.run(sql)
+		w.Do(sql)
 	}
-	w.expect("1|1", "SELECT * FROM t LIMIT 1")
-	w.expect("1", "SELECT (SELECT v FROM t s WHERE s.a = t.a) FROM t LIMIT 1")
-	w.run("SET full_scan = 'warn'")
-	_, warnings, err := w.try("SELECT * FROM t")
+	w.Expect("1|1", "SELECT * FROM t LIMIT 1")
+	w.Expect("1", "SELECT (SELECT v FROM t s WHERE s.a = t.a) FROM t LIMIT 1")
+	w.Do("SET full_scan = 'warn'")
+	_, warnings, err := w.Try("SELECT * FROM t")
 	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "full scan of t") {
 		t.Errorf("warn: %v %q", err, warnings)
 	}
-	w.expect("warn", "SHOW full_scan")
+	w.Expect("warn", "SHOW full_scan")
 }
 
 // boundedReads are statements over 20,000 rows of g, and as many of salted s, with how many rows each reads at most where full scans are
@@ -124,18 +125,18 @@ var boundedReads = []struct {
 
 // fillBounded makes the tables of boundedReads.
 func fillBounded(w *world, hbase string) {
-	w.run("DROP TABLE IF EXISTS g; DROP TABLE IF EXISTS s; DROP TABLE IF EXISTS copied")
-	w.run("CREATE TABLE g (k BIGINT, v BIGINT) STORED IN '" + hbase + "g' ROW KEY (k AS INT64); CREATE OR REPLACE VIEW gv AS SELECT * FROM g")
-	w.run("CREATE TABLE s (k BIGINT, v BIGINT) STORED IN '" + hbase + "s' ROW KEY (k % 4 AS UINT8, k AS INT64); CREATE TABLE copied (k BIGINT, v BIGINT) STORED IN '" + hbase + "copied' ROW KEY (k AS INT64)")
-	w.fill("g", 20_000, func(i int) string { return fmt.Sprintf("(%d, %d)", i, i%100) })
-	w.fill("s", 20_000, func(i int) string { return fmt.Sprintf("(%d, %d)", i, i%100) })
+	w.Do("DROP TABLE IF EXISTS g; DROP TABLE IF EXISTS s; DROP TABLE IF EXISTS copied")
+	w.Do("CREATE TABLE g (k BIGINT, v BIGINT) STORED IN '" + hbase + "g' ROW KEY (k AS INT64); CREATE OR REPLACE VIEW gv AS SELECT * FROM g")
+	w.Do("CREATE TABLE s (k BIGINT, v BIGINT) STORED IN '" + hbase + "s' ROW KEY (k % 4 AS UINT8, k AS INT64); CREATE TABLE copied (k BIGINT, v BIGINT) STORED IN '" + hbase + "copied' ROW KEY (k AS INT64)")
+	w.Fill("g", 20_000, func(i int) string { return fmt.Sprintf("(%d, %d)", i, i%100) })
+	w.Fill("s", 20_000, func(i int) string { return fmt.Sprintf("(%d, %d)", i, i%100) })
 }
 
 // checkBounded runs boundedReads.
 func checkBounded(t *testing.T, w *world) {
 	for i, q := range boundedReads {
 		sql := strings.Replace(q.sql, "FILE", filepath.Join(t.TempDir(), fmt.Sprintf("%d.csv", i)), 1)
-		rows, err := w.Run(t.Context(), mustParse(t, sql), Args{})
+		rows, err := w.Run(t.Context(), MustParse(t, sql), Args{})
 		for err == nil && rows != nil {
 			if _, end := rows.Next(); end != nil {
 				break
@@ -163,25 +164,25 @@ func checkBounded(t *testing.T, w *world) {
 func TestGuardOfBoundedReads(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
 	fillBounded(w, "")
-	w.run("SET full_scan = 'deny'")
+	w.Do("SET full_scan = 'deny'")
 	checkBounded(t, w)
-	w.run("SET full_scan_rows = 1000000")
-	w.run("SELECT * FROM g LIMIT 20001")
-	w.run("SET full_scan_rows = 0")
-	w.refused("this would read 1 row of g without its rowkey, and full_scan_rows allows 0", "SELECT * FROM g LIMIT 1")
-	w.refused("full_scan_rows is a number of rows", "SET full_scan_rows = 'many'")
+	w.Do("SET full_scan_rows = 1000000")
+	w.Do("SELECT * FROM g LIMIT 20001")
+	w.Do("SET full_scan_rows = 0")
+	w.Refused("this would read 1 row of g without its rowkey, and full_scan_rows allows 0", "SELECT * FROM g LIMIT 1")
+	w.Refused("full_scan_rows is a number of rows", "SET full_scan_rows = 'many'")
 }
 
 // It is the same on a real HBase.
 func testGuardOfBoundedReadsHBase(t *testing.T) {
 	race.Skip(t)
-	w := newWorld(t, dialHBase(t), Config{FullScan: AllowFullScan, Alone: true})
+	w := newWorld(t, DialHBase(t), Config{FullScan: AllowFullScan, Alone: true})
 	fillBounded(w, "guard_")
-	defer w.run("DROP VIEW gv; DROP TABLE g; DROP TABLE s; DROP TABLE copied")
-	w.run("SET full_scan = 'deny'")
+	defer w.Do("DROP VIEW gv; DROP TABLE g; DROP TABLE s; DROP TABLE copied")
+	w.Do("SET full_scan = 'deny'")
 	checkBounded(t, w)
 }
 
@@ -191,13 +192,13 @@ func TestHitsPrefix(t *testing.T) {
 	race.Skip(t)
 	defer func(l ScanLimit) { smallTable = l }(smallTable)
 	smallTable = ScanLimit{Rows: 1000, Bytes: 1 << 20}
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: DenyFullScan, Alone: true})
-	w.run("CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
-	w.run("CREATE TABLE d (kind TINYINT, ts BIGINT, v BIGINT) ROW KEY (kind AS ORDERED INT8, ts AS INT64)")
+	w.Do("CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
+	w.Do("CREATE TABLE d (kind TINYINT, ts BIGINT, v BIGINT) ROW KEY (kind AS ORDERED INT8, ts AS INT64)")
 	hits := func(sql string) bool {
 		t.Helper()
-		p, err := w.Plan(t.Context(), mustParse(t, sql), Args{})
+		p, err := w.Plan(t.Context(), MustParse(t, sql), Args{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,25 +206,25 @@ func TestHitsPrefix(t *testing.T) {
 	}
 	queries := []string{"SELECT * FROM m WHERE ts BETWEEN 1000000 AND 1000002", "SELECT DISTINCT host FROM m", "SELECT host, max(ts) FROM m GROUP BY host", "SELECT max(ts) FROM m"}
 	fill := func(of func(i int) string, from, to int) {
-		w.fill("m", to-from, func(i int) string { return of(from + i) })
+		w.Fill("m", to-from, func(i int) string { return of(from + i) })
 	}
-	fill(hosts(8), 0, 8000)
+	fill(Hosts(8), 0, 8000)
 	for _, sql := range queries {
 		if hits(sql) {
 			t.Errorf("%s: nothing tells how many hosts there are", sql)
 		}
-		w.run(sql) // they turn out to be few
+		w.Do(sql) // they turn out to be few
 	}
-	w.run("ANALYZE m")
+	w.Do("ANALYZE m")
 	read := map[string]int64{}
-	for i, of := range []func(i int) string{hosts(8), hosts(8), hosts(20_000)} {
+	for i, of := range []func(i int) string{Hosts(8), Hosts(8), Hosts(20_000)} {
 		to := []int{16_000, 24_000, 64_000}[i]
 		fill(of, 8000*(i+1), to)
 		for _, sql := range queries {
 			if !hits(sql) {
 				t.Errorf("%s: statistics say that there are few hosts", sql)
 			}
-			rows, err := w.Run(t.Context(), mustParse(t, sql), Args{})
+			rows, err := w.Run(t.Context(), MustParse(t, sql), Args{})
 			for err == nil {
 				if _, err = rows.Next(); err == io.EOF {
 					err = nil
@@ -240,19 +241,19 @@ func TestHitsPrefix(t *testing.T) {
 			}
 		}
 	}
-	w.refused("this hops over more values of host AS TEXT than the statistics of m say there are; ANALYZE m counts them again; or allow a full scan: ALLOW FULL SCAN", queries[1])
-	w.run("ANALYZE m")
+	w.Refused("this hops over more values of host AS TEXT than the statistics of m say there are; ANALYZE m counts them again; or allow a full scan: ALLOW FULL SCAN", queries[1])
+	w.Do("ANALYZE m")
 	for _, sql := range queries {
 		if hits(sql) {
 			t.Errorf("%s: there are many hosts", sql)
 		}
-		if _, _, err := w.try(sql); !errors.Is(err, ErrFullScan) {
+		if _, _, err := w.Try(sql); !errors.Is(err, ErrFullScan) {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
-	w.fill("d", 20_000, func(i int) string { return fmt.Sprintf("(%d, %d, 1)", i%100, 1_000_000+i) })
+	w.Fill("d", 20_000, func(i int) string { return fmt.Sprintf("(%d, %d, 1)", i%100, 1_000_000+i) })
 	for sql, want := range map[string]string{"SELECT count(*) FROM (SELECT DISTINCT kind FROM d) q": "100", "SELECT sum(m) FROM (SELECT kind, max(ts) AS m FROM d GROUP BY kind) q": "101994950"} {
-		if w.expect(want, sql); !hits(sql) {
+		if w.Expect(want, sql); !hits(sql) {
 			t.Errorf("%s: a byte has few values", sql)
 		}
 	}
@@ -263,36 +264,36 @@ func TestHitsPrefix(t *testing.T) {
 func TestStatisticsAreABudget(t *testing.T) {
 	defer func(l ScanLimit) { smallTable = l }(smallTable)
 	smallTable = ScanLimit{Rows: 1000, Bytes: 1 << 20}
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: DenyFullScan, Alone: true})
-	w.run("CREATE TABLE m (k BIGINT, v BIGINT) ROW KEY (k AS INT64); CREATE TABLE large (k BIGINT, v STRING) ROW KEY (k AS INT64)")
-	w.fill("m", 10, func(i int) string { return fmt.Sprintf("(%d, 1)", i) })
-	w.fill("large", 10, func(i int) string { return fmt.Sprintf("(%d, 'x')", i) })
+	w.Do("CREATE TABLE m (k BIGINT, v BIGINT) ROW KEY (k AS INT64); CREATE TABLE large (k BIGINT, v STRING) ROW KEY (k AS INT64)")
+	w.Fill("m", 10, func(i int) string { return fmt.Sprintf("(%d, 1)", i) })
+	w.Fill("large", 10, func(i int) string { return fmt.Sprintf("(%d, 'x')", i) })
 	queries := []string{"SELECT count(*) FROM m", "SELECT * FROM m WHERE v = 7", "SELECT max(v) FROM m WHERE v + 0 > 5", "SELECT a.k FROM m a JOIN m b ON a.k = b.v", "DELETE FROM m WHERE v = 7",
 		"SELECT sum(length(v)) FROM large", "SELECT (SELECT max(v) FROM m) || 'x'"}
 	for _, sql := range queries {
-		w.refused("full_scan = 'allow'", sql)
+		w.Refused("full_scan = 'allow'", sql)
 	}
-	w.run("ANALYZE m; ANALYZE large")
+	w.Do("ANALYZE m; ANALYZE large")
 	for _, sql := range queries {
-		w.run(sql)
+		w.Do(sql)
 	}
-	cut, err := w.Cut(t.Context(), mustParse(t, "SELECT * FROM m WHERE v = 7").(*parser.Select), Args{})
+	cut, err := w.Cut(t.Context(), MustParse(t, "SELECT * FROM m WHERE v = 7").(*parser.Select), Args{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.fill("m", 20_000, func(i int) string { return fmt.Sprintf("(%d, 1)", i) })
-	w.fill("large", 100, func(i int) string { return fmt.Sprintf("(%d, '%s')", i, strings.Repeat("x", 50_000)) })
+	w.Fill("m", 20_000, func(i int) string { return fmt.Sprintf("(%d, 1)", i) })
+	w.Fill("large", 100, func(i int) string { return fmt.Sprintf("(%d, '%s')", i, strings.Repeat("x", 50_000)) })
 	for _, sql := range queries {
-		if _, _, err := w.try(sql); !errors.Is(err, ErrScanLimit) || errors.Is(err, ErrFullScan) || !strings.Contains(err.Error(), "more than its statistics") {
+		if _, _, err := w.Try(sql); !errors.Is(err, ErrScanLimit) || errors.Is(err, ErrFullScan) || !strings.Contains(err.Error(), "more than its statistics") {
 			t.Errorf("%s: %v", sql, err)
 		}
-		if _, _, err := w.try(strings.Replace(sql, ") || 'x'", " ALLOW FULL SCAN) || 'x'", 1) + " ALLOW FULL SCAN"); err != nil && !strings.HasPrefix(sql, "SELECT (") {
+		if _, _, err := w.Try(strings.Replace(sql, ") || 'x'", " ALLOW FULL SCAN) || 'x'", 1) + " ALLOW FULL SCAN"); err != nil && !strings.HasPrefix(sql, "SELECT (") {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
 	for _, p := range cut.Pieces {
-		rows, err := w.Run(t.Context(), mustParse(t, "SELECT * FROM m WHERE v = 7"), Args{Piece: &p.Piece})
+		rows, err := w.Run(t.Context(), MustParse(t, "SELECT * FROM m WHERE v = 7"), Args{Piece: &p.Piece})
 		for err == nil {
 			_, err = rows.Next()
 		}
@@ -300,6 +301,6 @@ func TestStatisticsAreABudget(t *testing.T) {
 			t.Errorf("a piece: %v", err)
 		}
 	}
-	w.run("SET full_scan = 'warn'")
-	w.expect("20000", "SELECT count(*) FROM m")
+	w.Do("SET full_scan = 'warn'")
+	w.Expect("20000", "SELECT count(*) FROM m")
 }

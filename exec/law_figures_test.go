@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/hbase"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/stats"
 	"github.com/hql-db/hql/types"
@@ -26,7 +27,7 @@ func TestLawOfStatistics(t *testing.T) {
 		var c hbase.Client = newFakeClient()
 		cfg := noPushdown()
 		if r.IntN(2) == 0 {
-			_, c = newStore(t)
+			_, c = NewStore(t)
 			cfg = Config{}
 		}
 		g := newLawWorld(t, seed, c, cfg)
@@ -44,9 +45,9 @@ func TestLawOfStatistics(t *testing.T) {
 					q += " LIMIT 3"
 				}
 				g.planned.stats.stored = known
-				with := g.planned.run(q)
+				with := g.planned.Do(q)
 				g.planned.stats.stored = nil
-				without := g.planned.run(q)
+				without := g.planned.Do(q)
 				whole += strings.Count(with, "of whole rows")
 				cut += strings.Count(with, "read at a time where regions are large")
 				for _, kind := range []string{"get t", "skip scan t", "full scan t", "hops", "asks for"} {

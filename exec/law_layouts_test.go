@@ -11,6 +11,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/race"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
@@ -21,10 +22,10 @@ import (
 func TestLawOfEveryLayout(t *testing.T) {
 	t.Parallel()
 	race.Skip(t) // TestLayoutCases writes and reads the same layouts
-	for _, def := range layouts(t) {
+	for _, def := range Layouts(t) {
 		t.Run(def.Name, func(t *testing.T) {
 			seeds.Each(t, 1, func(t *testing.T, seed uint64, fig seeds.Figures) {
-				_, c := newStore(t)
+				_, c := NewStore(t)
 				newLayoutWorld(t, seed, c, def).check(10)
 				fig["queries"] += 10
 			})
@@ -42,7 +43,7 @@ var foreignTables = map[string]map[string][]hbase.Family{
 func newLayoutWorld(t testing.TB, seed uint64, client hbase.Client, def *parser.CreateTable) *lawWorld {
 	g := &lawWorld{t: t, name: def.Name, ddl: def.String(), r: rand.New(rand.NewPCG(seed, 1))}
 	g.planned = newWorld(t, client, Config{FullScan: AllowFullScan, Parallelism: 1 + g.r.IntN(6)})
-	for _, d := range layouts(t) {
+	for _, d := range Layouts(t) {
 		if d.Name != def.Name && d.Name != "log_types" {
 			continue
 		}
@@ -57,7 +58,7 @@ func newLayoutWorld(t testing.TB, seed uint64, client hbase.Client, def *parser.
 			t.Fatal(err)
 		}
 	}
-	g.naive = &world{t, New(client, g.planned.catalog, Config{FullScan: AllowFullScan, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true}})}
+	g.naive = worldOf(t, New(client, g.planned.catalog, Config{FullScan: AllowFullScan, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true}}))
 	g.table, _ = g.planned.catalog.Table(def.Name)
 	g.copies = len(g.table.Layouts) > 1
 	g.load(80)
@@ -116,23 +117,23 @@ func (g *lawWorld) inAnyKey(col *catalog.Column) bool {
 // Every statement fails cleanly, and is right when it does not fail, whichever of
 // the store's calls fails.
 func TestFailures(t *testing.T) {
-	w := &world{t: t}
+	w := worldOf(t, nil)
 	boom := errors.New("boom")
 	f := newFakeClient()
 	c := &failing{fakeClient: f, err: boom}
 	c.left.Store(1 << 30)
 	w.Engine = New(c, catalog.New(), Config{FullScan: AllowFullScan, Planner: planner.Options{NoPushdown: true}})
-	w.run("CREATE TABLE t (a INT, s STRING, v INT) ROW KEY main (a AS TEXT(4)) STORED IN 't' INDEX by_s (s AS TEXT, '|', a AS TEXT(4)) STORED IN 'ts'")
+	w.Do("CREATE TABLE t (a INT, s STRING, v INT) ROW KEY main (a AS TEXT(4)) STORED IN 't' INDEX by_s (s AS TEXT, '|', a AS TEXT(4)) STORED IN 'ts'")
 	for i := range 30 {
-		w.run(fmt.Sprintf("INSERT INTO t VALUES (%d, 's%d', %d)", i, i%3, i))
+		w.Do(fmt.Sprintf("INSERT INTO t VALUES (%d, 's%d', %d)", i, i%3, i))
 	}
 	for _, sql := range []string{"SELECT COUNT(*) FROM t", "SELECT a FROM t WHERE s = 's1' ORDER BY a", "SELECT a FROM t WHERE a IN (1, 2, 3)", "SELECT a FROM t ORDER BY a DESC LIMIT 12",
 		"UPDATE t SET v = v WHERE s = 's1'", "UPSERT INTO t VALUES (1, 's1', 1)"} {
 		c.left.Store(1 << 30)
-		want := w.run(sql)
+		want := w.Do(sql)
 		for n := int64(0); ; n++ {
 			c.left.Store(n)
-			got, _, err := w.try(sql)
+			got, _, err := w.Try(sql)
 			if err == nil {
 				if got != want {
 					t.Errorf("%s: after %d calls %q, want %q", sql, n, got, want)

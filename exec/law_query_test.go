@@ -13,6 +13,7 @@ import (
 
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/internal/race"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
@@ -60,24 +61,24 @@ var prefixes = []string{"", "", "", "x", "x", "x", "x", "xx", "xxy", "xy", "~", 
 
 func newQueryWorld(t *testing.T, seed uint64) *queryWorld {
 	g := &queryWorld{t: t, r: rand.New(rand.NewPCG(seed, 7))}
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	tuning := scan.DefaultTuning()
 	tuning.FirstRows = 1 + g.r.IntN(6)
 	g.planned = newWorld(t, c, Config{FullScan: AllowFullScan, Tuning: tuning})
 	for _, ddl := range queryTables {
-		g.planned.run(ddl)
+		g.planned.Do(ddl)
 	}
 	cat := g.planned.catalog
-	g.naive = &world{t, New(c, cat, Config{FullScan: AllowFullScan, Tuning: tuning, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true}})}
-	g.tight = &world{t, New(c, cat, Config{FullScan: AllowFullScan, Tuning: tuning, MemoryLimit: 2000, SpillDir: t.TempDir()})}
+	g.naive = worldOf(t, New(c, cat, Config{FullScan: AllowFullScan, Tuning: tuning, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true}}))
+	g.tight = worldOf(t, New(c, cat, Config{FullScan: AllowFullScan, Tuning: tuning, MemoryLimit: 2000, SpillDir: t.TempDir()}))
 	for range 25 {
-		g.planned.run(fmt.Sprintf("INSERT INTO p VALUES (%d, %d, %s, %s)", g.r.IntN(7), g.r.IntN(4), g.word(), g.number()))
-		g.planned.run(fmt.Sprintf("INSERT INTO q VALUES ('k%d', %d, %s)", g.r.IntN(12), g.r.IntN(7), g.number()))
-		g.planned.run(fmt.Sprintf("INSERT INTO s VALUES (%d, %d, '%s', %s)", g.r.IntN(6), g.r.IntN(5), g.pick("x", "y", "zz", "", "xx"), g.number()))
+		g.planned.Do(fmt.Sprintf("INSERT INTO p VALUES (%d, %d, %s, %s)", g.r.IntN(7), g.r.IntN(4), g.word(), g.number()))
+		g.planned.Do(fmt.Sprintf("INSERT INTO q VALUES ('k%d', %d, %s)", g.r.IntN(12), g.r.IntN(7), g.number()))
+		g.planned.Do(fmt.Sprintf("INSERT INTO s VALUES (%d, %d, '%s', %s)", g.r.IntN(6), g.r.IntN(5), g.pick("x", "y", "zz", "", "xx"), g.number()))
 		for range 2 {
-			g.planned.run(fmt.Sprintf("INSERT INTO w (c, k, a, v, u) VALUES ('%s', '%s', %d, %s, %s)", g.pick(prefixes...), g.pick(prefixes...), g.r.IntN(6), g.number(), g.word()))
+			g.planned.Do(fmt.Sprintf("INSERT INTO w (c, k, a, v, u) VALUES ('%s', '%s', %d, %s, %s)", g.pick(prefixes...), g.pick(prefixes...), g.r.IntN(6), g.number(), g.word()))
 		}
-		g.planned.run(fmt.Sprintf("INSERT INTO d VALUES ('%s', %s, %s)", g.pick("x", "y", "zz", "w"), g.number(), g.number()))
+		g.planned.Do(fmt.Sprintf("INSERT INTO d VALUES ('%s', %s, %s)", g.pick("x", "y", "zz", "w"), g.number(), g.number()))
 	}
 	return g
 }
@@ -86,7 +87,7 @@ func newQueryWorld(t *testing.T, seed uint64) *queryWorld {
 func (g *queryWorld) misjudge(r *rand.Rand) {
 	far := func(f *float64) { *f *= math.Pow(10, float64(r.IntN(14)-4)) }
 	for name := range queryColumns {
-		g.planned.run("ANALYZE " + name)
+		g.planned.Do("ANALYZE " + name)
 		s := g.planned.stats.stored[name]
 		far(&s.Rows)
 		far(&s.Bytes)
@@ -390,7 +391,7 @@ func (g *queryWorld) same(q string, got, want []string) {
 	if !slices.Equal(got, want) {
 		plan := ""
 		if strings.HasPrefix(q, "SELECT") {
-			plan = g.planned.run("EXPLAIN " + q)
+			plan = g.planned.Do("EXPLAIN " + q)
 		}
 		g.t.Fatalf("%s\n%s\ngot  %q\nwant %q", q, plan, got, want)
 	}

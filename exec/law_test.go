@@ -21,6 +21,7 @@ import (
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/race"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/internal/worlds"
 	"github.com/hql-db/hql/parser"
@@ -47,7 +48,7 @@ func TestLawOfHops(t *testing.T) {
 		if r.IntN(2) == 0 {
 			return newFakeClient(), noPushdown()
 		}
-		_, c := newStore(t) // with regions, to which ranges are fitted
+		_, c := NewStore(t) // with regions, to which ranges are fitted
 		return c, Config{}
 	}, func() {})
 }
@@ -58,7 +59,7 @@ func TestLawOfHopsUnderFaults(t *testing.T) {
 	var s *store.Store
 	var faults store.Faults
 	lawOfHops(t, 8, func(_ *rand.Rand, seed uint64) (c hbase.Client, _ Config) {
-		s, c = newStore(t)
+		s, c = NewStore(t)
 		faults = store.Faults{Seed: int64(seed), AnswerLost: 0.05, RequestLost: 0.05, LeaseGone: 0.1, Move: 0.05, Split: 0.05, Merge: 0.03, Stray: 0.03, PartialRow: 0.2, Heartbeat: 0.1}
 		return c, Config{}
 	}, func() { s.SetFaults(faults) })
@@ -108,7 +109,7 @@ func (g *lawWorld) ends(n int) {
 		slices.SortFunc(got, byNumbers)
 		slices.SortFunc(want, byNumbers)
 		if !slices.EqualFunc(got, want, sameNumbers) {
-			g.t.Fatalf("%s\n%s in %v\n%s\ngot  %q\nwant %q", g.ddl, q, g.loc, g.planned.run("EXPLAIN "+q), got, want)
+			g.t.Fatalf("%s\n%s in %v\n%s\ngot  %q\nwant %q", g.ddl, q, g.loc, g.planned.Do("EXPLAIN "+q), got, want)
 		}
 	}
 }
@@ -159,8 +160,8 @@ func newLawWorld(t testing.TB, seed uint64, client hbase.Client, cfg Config) *la
 	}
 	cfg.FullScan, cfg.Parallelism = AllowFullScan, 1+g.r.IntN(6)
 	g.planned = newWorld(t, client, cfg)
-	g.planned.run(g.ddl)
-	g.naive = &world{t, New(client, g.planned.catalog, Config{FullScan: AllowFullScan, Tuning: cfg.Tuning, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true}})}
+	g.planned.Do(g.ddl)
+	g.naive = worldOf(t, New(client, g.planned.catalog, Config{FullScan: AllowFullScan, Tuning: cfg.Tuning, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true}}))
 	g.table, _ = g.planned.catalog.Table("t")
 	g.copies = len(g.table.Layouts) > 1
 	n := 70
@@ -366,7 +367,7 @@ func (g *lawWorld) expectStored(q string, args *Args, match func(row []types.Val
 	got := g.rowsOf(g.planned, q, run)
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
-		g.t.Fatalf("%s\n%s %v in %v\nplan\n%s\ngot  %q\nwant %q, as written", g.ddl, q, run.Positional, g.loc, g.planned.run("EXPLAIN "+q, run.Positional...), got, want)
+		g.t.Fatalf("%s\n%s %v in %v\nplan\n%s\ngot  %q\nwant %q, as written", g.ddl, q, run.Positional, g.loc, g.planned.Do("EXPLAIN "+q, run.Positional...), got, want)
 	}
 }
 
@@ -505,7 +506,7 @@ func (g *lawWorld) compare(q string, order []string, limit int) {
 	got := g.rows(g.planned, limited)
 	fail := func(format string, args ...any) {
 		g.t.Helper()
-		g.t.Fatalf("%s\n%s\n%s\n%s\ngot  %q\nwant %q", fmt.Sprintf(format, args...), g.ddl, limited, g.planned.run("EXPLAIN "+limited), got[:min(20, len(got))], want[:min(20, len(want))])
+		g.t.Fatalf("%s\n%s\n%s\n%s\ngot  %q\nwant %q", fmt.Sprintf(format, args...), g.ddl, limited, g.planned.Do("EXPLAIN "+limited), got[:min(20, len(got))], want[:min(20, len(want))])
 	}
 	if limit < 0 && len(got) != len(want) || limit >= 0 && len(got) != min(limit, len(want)) {
 		fail("%d rows, want %d", len(got), len(want))

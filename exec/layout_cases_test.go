@@ -22,6 +22,7 @@ import (
 
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/race"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
@@ -46,7 +47,7 @@ import (
 func TestLayoutCases(t *testing.T) {
 	layoutCases(t, true, func(t *testing.T) hbase.Client {
 		t.Parallel() // DROP TABLE and CHECK TABLE wait for other connections
-		_, c := newStore(t)
+		_, c := NewStore(t)
 		return c
 	}, func(*layoutCase) {}, nil)
 	var all strings.Builder
@@ -58,7 +59,7 @@ func TestLayoutCases(t *testing.T) {
 		}
 		all.Write(b)
 	}
-	for _, def := range layouts(t) {
+	for _, def := range Layouts(t) {
 		if !regexp.MustCompile("(?m)^create .*\\b" + def.Name + "\\b").MatchString(all.String()) {
 			t.Errorf("no case creates %s", def.Name)
 		}
@@ -68,7 +69,7 @@ func TestLayoutCases(t *testing.T) {
 // The same on a real HBase. Full scans are compared on the embedded store alone. A third of the tables, each time another,
 // then gets random rows and queries.
 func testLayoutCasesHBase(t *testing.T) {
-	c := dialHBase(t)
+	c := DialHBase(t)
 	first, _ := seeds.Range(t, 1)
 	var tables atomic.Uint64
 	layoutCases(t, false, func(t *testing.T) hbase.Client {
@@ -83,12 +84,12 @@ func testLayoutCasesHBase(t *testing.T) {
 			def, _ := lc.planned.catalog.Table(name)
 			seeds.Each(lc.t, 1, func(t *testing.T, seed uint64, fig seeds.Figures) {
 				g := &lawWorld{t: t, name: name, ddl: def.SQL(), r: rand.New(rand.NewPCG(seed, 1)), table: def, copies: len(def.Layouts) > 1}
-				g.planned, g.naive = &world{t, lc.planned.Engine}, &world{t, lc.naive.Engine}
+				g.planned, g.naive = worldOf(t, lc.planned.Engine), worldOf(t, lc.naive.Engine)
 				g.load(80)
 				g.check(6)
 				fig["queries"] += 6
-				g.planned.run("DELETE FROM " + name)
-				g.planned.expect("0", "SELECT count(*) FROM "+name)
+				g.planned.Do("DELETE FROM " + name)
+				g.planned.Expect("0", "SELECT count(*) FROM "+name)
 			})
 		}
 	}, nil)
@@ -124,10 +125,10 @@ func layoutCases(t *testing.T, compare bool, client func(*testing.T) hbase.Clien
 		c := client(t)
 		lc := &layoutCase{t: t, client: c, layout: filepath.Base(path), compare: compare && !race.Enabled, spark: spark}
 		lc.planned = newWorld(t, c, Config{FullScan: AllowFullScan})
-		lc.naive = &world{t, New(c, lc.planned.catalog, Config{FullScan: AllowFullScan, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true}})}
+		lc.naive = worldOf(t, New(c, lc.planned.catalog, Config{FullScan: AllowFullScan, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true}}))
 		defer lc.drop()
 		datadriven.RunTest(t, path, lc.run)
-		lc.planned.t, lc.naive.t = t, t
+		lc.planned.T, lc.naive.T = t, t
 		more(lc)
 	})
 }
@@ -135,7 +136,7 @@ func layoutCases(t *testing.T, compare bool, client func(*testing.T) hbase.Clien
 // drop leaves the store without the case's tables.
 func (lc *layoutCase) drop() {
 	for _, name := range slices.Backward(lc.made) { // look-up tables after those that use them
-		lc.planned.run("DROP TABLE IF EXISTS " + name)
+		lc.planned.Do("DROP TABLE IF EXISTS " + name)
 	}
 	for _, name := range lc.mine {
 		for table := range foreignTables[name] {
@@ -163,7 +164,7 @@ type layoutCase struct {
 
 func (lc *layoutCase) run(t *testing.T, d *datadriven.TestData) string {
 	t.Helper()
-	lc.planned.t, lc.naive.t = t, t
+	lc.planned.T, lc.naive.T = t, t
 	var tables []string
 	skip := 0
 	for _, arg := range d.CmdArgs {
@@ -190,7 +191,7 @@ func (lc *layoutCase) run(t *testing.T, d *datadriven.TestData) string {
 		if d.HasArg("fresh") {
 			w = newWorld(t, lc.client, Config{FullScan: AllowFullScan})
 		}
-		out, warnings, err := w.try(d.Input)
+		out, warnings, err := w.Try(d.Input)
 		for _, w := range warnings {
 			out += "\nwarning: " + w
 		}
@@ -205,8 +206,8 @@ func (lc *layoutCase) run(t *testing.T, d *datadriven.TestData) string {
 	case "keys", "cells":
 		return lc.dump(tables, skip, d.Cmd == "cells")
 	case "crash":
-		w := &world{t, New(&crashing{lc.client, tables[0]}, lc.planned.catalog, Config{FullScan: AllowFullScan})}
-		_, _, err := w.try(d.Input)
+		w := worldOf(t, New(&crashing{lc.client, tables[0]}, lc.planned.catalog, Config{FullScan: AllowFullScan}))
+		_, _, err := w.Try(d.Input)
 		return fmt.Sprint(err)
 	case "splits":
 		regions, err := lc.client.Regions(context.Background(), tables[0])
@@ -248,11 +249,11 @@ func (lc *layoutCase) create(tables []string) string {
 			}
 		}
 		lc.mine, lc.made = append(lc.mine, name), append(lc.made, name)
-		i := slices.IndexFunc(layouts(lc.t), func(def *parser.CreateTable) bool { return def.Name == name })
+		i := slices.IndexFunc(Layouts(lc.t), func(def *parser.CreateTable) bool { return def.Name == name })
 		if i < 0 {
 			return "error: no table " + name
 		}
-		if _, err := lc.planned.Run(context.Background(), layouts(lc.t)[i], Args{}); err != nil {
+		if _, err := lc.planned.Run(context.Background(), Layouts(lc.t)[i], Args{}); err != nil {
 			return "error: " + err.Error()
 		}
 	}
@@ -347,10 +348,10 @@ func (lc *layoutCase) law(t *testing.T, more string) string {
 	var b strings.Builder
 	for _, q := range queries {
 		lc.planned.lookups.Clear() // as on a new connection
-		got, _, err := lc.planned.try(q)
+		got, _, err := lc.planned.Try(q)
 		want, err2 := got, error(nil)
 		if lc.compare { // otherwise the number of rows is compared alone
-			want, _, err2 = lc.naive.try(q)
+			want, _, err2 = lc.naive.Try(q)
 		}
 		if err := errors.Join(err, err2); err != nil {
 			fmt.Fprintf(&b, "error: %v: %s\n", err, q)
@@ -418,7 +419,7 @@ func (lc *layoutCase) pieces(t *testing.T, q string, want []string) {
 func (lc *layoutCase) delete(tables []string) string {
 	var left []string
 	for _, name := range tables {
-		lc.planned.run("DELETE FROM " + name)
+		lc.planned.Do("DELETE FROM " + name)
 		def, _ := lc.planned.catalog.Table(name)
 		for _, l := range def.Layouts {
 			stored, err := lc.client.Tables(context.Background(), string(l.Stored.Parts[0].Literal))

@@ -39,10 +39,10 @@ func newPhoenixWorld(t *testing.T, props ...[2]string) *phoenixWorld {
 	t.Cleanup(func() { c.Close() })
 	w := &phoenixWorld{c: c, query: query}
 	w.phoenix = func(sql string) string {
-		w.t.Helper()
+		w.T.Helper()
 		out, err := query(sql)
 		if err != nil {
-			w.t.Fatalf("Phoenix: %s: %v", sql, err)
+			w.T.Fatalf("Phoenix: %s: %v", sql, err)
 		}
 		return out
 	}
@@ -98,7 +98,7 @@ func (w *phoenixWorld) sameRows(t *testing.T, tab *catalog.Table, name string) {
 	for _, c := range tab.Columns {
 		a, b = append(a, theirs(c.Name)), append(b, printed(tab, c))
 	}
-	want, got := strings.Split(w.phoenix("SELECT /*+ NO_INDEX */ "+strings.Join(a, ", ")+" FROM "+name), "\n"), strings.Split(w.run("SELECT "+strings.Join(b, ", ")+" FROM "+tab.Name), "\n")
+	want, got := strings.Split(w.phoenix("SELECT /*+ NO_INDEX */ "+strings.Join(a, ", ")+" FROM "+name), "\n"), strings.Split(w.Do("SELECT "+strings.Join(b, ", ")+" FROM "+tab.Name), "\n")
 	slices.Sort(want)
 	slices.Sort(got)
 	if len(got) != len(want) {
@@ -115,7 +115,7 @@ func (w *phoenixWorld) sameRows(t *testing.T, tab *catalog.Table, name string) {
 func (w *phoenixWorld) rewritten(t *testing.T, tab *catalog.Table, name string) {
 	t.Helper()
 	if tab.ReadOnly != "" {
-		w.refused("is not written: "+tab.ReadOnly, "DELETE FROM "+tab.Name)
+		w.Refused("is not written: "+tab.ReadOnly, "DELETE FROM "+tab.Name)
 		return
 	}
 	stored := string(tab.Layouts[0].Stored.Parts[0].Literal)
@@ -144,9 +144,9 @@ func (w *phoenixWorld) rewritten(t *testing.T, tab *catalog.Table, name string) 
 	if err := read.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w.run("DELETE FROM " + tab.Name)
+	w.Do("DELETE FROM " + tab.Name)
 	for _, row := range all {
-		w.run("UPSERT INTO "+tab.Name+" VALUES (?"+strings.Repeat(", ?", len(row)-1)+")", row...)
+		w.Do("UPSERT INTO "+tab.Name+" VALUES (?"+strings.Repeat(", ?", len(row)-1)+")", row...)
 	}
 	twoWays := slices.ContainsFunc(tab.Columns, (*catalog.Column).EmptyIsNull) // NULL, or a DEFAULT, is a cell that is there or not
 	if got := rawCells(t, w.c, stored); got != was && !twoWays {
@@ -159,7 +159,7 @@ func (w *phoenixWorld) rewritten(t *testing.T, tab *catalog.Table, name string) 
 
 // rowsOf is what Phoenix reads of its table name, sorted.
 func (w *phoenixWorld) rowsOf(name string) string {
-	w.t.Helper()
+	w.T.Helper()
 	rows := strings.Split(w.phoenix("SELECT /*+ NO_INDEX */ * FROM "+name), "\n")
 	slices.Sort(rows)
 	return strings.Join(rows, "\n")
@@ -201,7 +201,7 @@ func TestPhoenixRandom(t *testing.T) {
 // Tables in namespaces of HBase, as Phoenix stores the tables of a schema if it is configured to.
 func TestPhoenixNamespaces(t *testing.T) {
 	w := newPhoenixWorld(t, [2]string{"phoenix.schema.isNamespaceMappingEnabled", "true"}, [2]string{"phoenix.schema.mapSystemTablesToNamespace", "true"})
-	w.world = &world{t: t}
+	w.world = worldOf(t, nil)
 	for _, sql := range []string{
 		"CREATE SCHEMA S1",
 		"CREATE TABLE S1.B_NS (ID INTEGER NOT NULL PRIMARY KEY, V VARCHAR) COLUMN_ENCODED_BYTES=NONE",
@@ -235,8 +235,8 @@ func TestPhoenixNamespaces(t *testing.T) {
 			w.sameRows(t, tab, theirs)
 		}
 	}
-	w.expect("3|y|z", "SELECT /*+ LAYOUT(b_nsx) */ * FROM s1.b_nsi WHERE v = 'y'")
-	w.expect("5|v5|x5", "SELECT * FROM s1.b_nsw")
+	w.Expect("3|y|z", "SELECT /*+ LAYOUT(b_nsx) */ * FROM s1.b_nsi WHERE v = 'y'")
+	w.Expect("5|v5|x5", "SELECT * FROM s1.b_nsw")
 }
 
 // described compares every kind of table that Phoenix has, as its catalog describes it.
@@ -245,7 +245,7 @@ func (w *phoenixWorld) described(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.world = &world{t: t}
+	w.world = worldOf(t, nil)
 	for line := range strings.Lines(string(src)) {
 		if sql := strings.TrimSuffix(strings.TrimSpace(line), ";"); !strings.HasPrefix(sql, "--") {
 			w.phoenix(sql)
@@ -269,19 +269,19 @@ func (w *phoenixWorld) described(t *testing.T) {
 			continue
 		}
 		t.Run(tab.Name, func(t *testing.T) {
-			w.t = t
+			w.T = t
 			w.sameRows(t, tab, name)
 			w.rewritten(t, tab, name)
 			w.sameRows(t, tab, name)
 		})
 	}
-	w.t = t
+	w.T = t
 	// Of a row that is written through the table an index of a view has no entry, and Phoenix itself does not find it there.
 	if by := w.phoenix("SELECT /*+ INDEX(B_VIV B_VIX) */ ID FROM B_VIV"); by != "1" {
 		t.Errorf("by the index of a view Phoenix reads %q", by)
 	}
-	w.expect("1|a1\n2|a2", "SELECT id, a FROM b_viv")
-	w.expect("7|v7|x7|70", `SELECT * FROM "tv1@t1" WHERE x IS NOT NULL`)
+	w.Expect("1|a1\n2|a2", "SELECT id, a FROM b_viv")
+	w.Expect("7|v7|x7|70", `SELECT * FROM "tv1@t1" WHERE x IS NOT NULL`)
 }
 
 // readsNoMore reports whether hql's plan of a query reads no more rows of tab than Phoenix's reads for theirs; of several ranges of theirs the first key and the last end count.
@@ -380,7 +380,7 @@ func (w *phoenixWorld) random(t *testing.T, first uint64, n int) {
 	var probes []probe
 	indexed := map[string][]indexProbe{} // by table
 	twins := map[string][]string{}       // what hql runs in a table like it
-	w.world = &world{t: t}
+	w.world = worldOf(t, nil)
 	for i := range n {
 		name, r := fmt.Sprint("R", i), rand.New(rand.NewPCG(first+uint64(i), 1))
 		pick := func(xs ...string) string { return xs[r.IntN(len(xs))] }
@@ -481,7 +481,7 @@ func (w *phoenixWorld) random(t *testing.T, first uint64, n int) {
 	for i := range n {
 		name := fmt.Sprint("r", i)
 		same := t.Run(name, func(t *testing.T) {
-			w.t = t
+			w.T = t
 			tab, ok := w.Catalog().Table(name)
 			if !ok {
 				t.Fatalf("no table %s", name)
@@ -490,11 +490,11 @@ func (w *phoenixWorld) random(t *testing.T, first uint64, n int) {
 			for _, p := range probes {
 				if p.table == name {
 					a, err := w.query("SELECT /*+ NO_INDEX */ COUNT(*) FROM " + name + " WHERE " + p.theirs)
-					b := w.run("SELECT COUNT(*) FROM " + name + " WHERE " + p.where)
+					b := w.Do("SELECT COUNT(*) FROM " + name + " WHERE " + p.where)
 					if err != nil && (strings.Contains(err.Error(), "ERROR 201") || strings.Contains(err.Error(), "StackOverflow")) {
 						refused++ // of what is greater than the greatest number, or the greatest itself where it is salted
 					} else if err != nil || a != b {
-						t.Errorf("%s\n%s: Phoenix %s (%v), hql %s\n%s", tab.SQL(), p.where, a, err, b, w.run("EXPLAIN SELECT COUNT(*) FROM "+name+" WHERE "+p.where))
+						t.Errorf("%s\n%s: Phoenix %s (%v), hql %s\n%s", tab.SQL(), p.where, a, err, b, w.Do("EXPLAIN SELECT COUNT(*) FROM "+name+" WHERE "+p.where))
 					} else if !p.salted {
 						ranges++
 						if no, why := w.readsNoMore(t, "SELECT * FROM "+name+" WHERE "+p.where, "SELECT /*+ NO_INDEX */ * FROM "+name+" WHERE "+p.theirs); !no {
@@ -505,7 +505,7 @@ func (w *phoenixWorld) random(t *testing.T, first uint64, n int) {
 			}
 			if ours := twins[name]; ours != nil && tab.ReadOnly == "" {
 				for _, sql := range ours {
-					w.run(sql)
+					w.Do(sql)
 				}
 				w.sameCells(t, name, "w"+name[1:])
 				written, statements = written+1, statements+len(ours)
@@ -689,7 +689,7 @@ func (w *phoenixWorld) sound(tab *catalog.Table, l *catalog.Layout) bool {
 // wrong itself, of which nothing else is compared.
 func (w *phoenixWorld) sameByIndex(t *testing.T, tab *catalog.Table, probes []indexProbe) (unsound int) {
 	by := func(layout, columns, where string) string {
-		rows := strings.Split(w.run("SELECT /*+ LAYOUT("+layout+") */ "+columns+" FROM "+tab.Name+" WHERE "+where), "\n")
+		rows := strings.Split(w.Do("SELECT /*+ LAYOUT("+layout+") */ "+columns+" FROM "+tab.Name+" WHERE "+where), "\n")
 		slices.Sort(rows)
 		return strings.Join(rows, "\n")
 	}
@@ -708,7 +708,7 @@ func (w *phoenixWorld) sameByIndex(t *testing.T, tab *catalog.Table, probes []in
 			continue
 		}
 		a, b := by("primary", "*", p.where), by(p.index, "*", p.where)
-		explained := w.run("EXPLAIN SELECT /*+ LAYOUT(" + p.index + ") */ * FROM " + tab.Name + " WHERE " + p.where)
+		explained := w.Do("EXPLAIN SELECT /*+ LAYOUT(" + p.index + ") */ * FROM " + tab.Name + " WHERE " + p.where)
 		if a != b {
 			t.Errorf("%s\n%s by the index\n%q\nby the rowkey\n%q\n%s", tab.SQL(), p.where, b, a, explained)
 		}
@@ -716,7 +716,7 @@ func (w *phoenixWorld) sameByIndex(t *testing.T, tab *catalog.Table, probes []in
 			t.Errorf("%s\n%s", tab.SQL(), explained)
 		}
 		if p.op == " = " {
-			if n := w.phoenix("SELECT /*+ NO_INDEX */ COUNT(*) FROM " + tab.Name + " WHERE " + p.theirs); n != w.run("SELECT /*+ LAYOUT("+p.index+") */ COUNT(*) FROM "+tab.Name+" WHERE "+p.where) {
+			if n := w.phoenix("SELECT /*+ NO_INDEX */ COUNT(*) FROM " + tab.Name + " WHERE " + p.theirs); n != w.Do("SELECT /*+ LAYOUT("+p.index+") */ COUNT(*) FROM "+tab.Name+" WHERE "+p.where) {
 				t.Errorf("%s\n%s: Phoenix counts %s", tab.SQL(), p.where, n)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hql-db/hql/hbase"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/types"
 )
 
@@ -46,12 +47,12 @@ func (pw *phoenixWorld) mapped(t *testing.T) {
 			phoenix("CREATE TABLE " + table.name + " (" + table.phoenix)
 			name := strings.ToLower(table.name)
 			if table.hql != "" {
-				w.run("CREATE EXTERNAL TABLE " + name + " (" + strings.Replace(table.hql, "ROW KEY", "STORED IN '"+table.name+"' ROW KEY", 1))
+				w.Do("CREATE EXTERNAL TABLE " + name + " (" + strings.Replace(table.hql, "ROW KEY", "STORED IN '"+table.name+"' ROW KEY", 1))
 			} else {
 				name = "phoenix_events"
-				for _, def := range layouts(t) {
+				for _, def := range Layouts(t) {
 					if def.Name == name {
-						w.run(def.String())
+						w.Do(def.String())
 					}
 				}
 			}
@@ -110,7 +111,7 @@ func (pw *phoenixWorld) mapped(t *testing.T) {
 				ours = append(ours, "("+strings.Join(b, ", ")+")")
 			}
 			ask := func() string {
-				return w.run("SELECT " + strings.Join(numbers, ", ") + " FROM " + name + " ORDER BY " + order)
+				return w.Do("SELECT " + strings.Join(numbers, ", ") + " FROM " + name + " ORDER BY " + order)
 			}
 			theirs := func() string {
 				return phoenix("SELECT " + strings.Join(cols, ", ") + " FROM " + table.name + " ORDER BY " + order)
@@ -124,17 +125,17 @@ func (pw *phoenixWorld) mapped(t *testing.T) {
 				if _, ok := tab.Column(column); !ok {
 					continue
 				}
-				a, b := phoenix("SELECT COUNT(*) FROM "+table.name+" WHERE "+where), w.run("SELECT COUNT(*) FROM "+name+" WHERE "+where)
+				a, b := phoenix("SELECT COUNT(*) FROM "+table.name+" WHERE "+where), w.Do("SELECT COUNT(*) FROM "+name+" WHERE "+where)
 				if a != b {
 					t.Errorf("%s: Phoenix %s, hql %s", where, a, b)
 				}
 			}
 			written := rawCells(t, c, table.name)
-			w.run("DELETE FROM " + name)
+			w.Do("DELETE FROM " + name)
 			if n := phoenix("SELECT COUNT(*) FROM " + table.name); n != "0" {
 				t.Errorf("%s rows after DELETE", n)
 			}
-			w.run("UPSERT INTO " + name + " VALUES " + strings.Join(ours, ", "))
+			w.Do("UPSERT INTO " + name + " VALUES " + strings.Join(ours, ", "))
 			if n := phoenix("SELECT COUNT(*) FROM " + table.name); n != fmt.Sprint(strings.Count(want, "\n")+1) {
 				t.Errorf("Phoenix counts %s of hql's rows", n)
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/race"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/internal/worlds"
 	"github.com/hql-db/hql/parser"
@@ -30,7 +31,7 @@ import (
 func TestLawOfPieces(t *testing.T) {
 	t.Parallel()
 	seeds.Each(t, race.Fewer(8), func(t *testing.T, seed uint64, fig seeds.Figures) {
-		s, c := newStore(t)
+		s, c := NewStore(t)
 		g := newLawWorld(t, seed, c, Config{})
 		if g.r.IntN(2) == 0 {
 			s.SetFaults(store.Faults{Seed: int64(seed), AnswerLost: 0.03, LeaseGone: 0.05, Move: 0.05, Split: 0.1, Merge: 0.05, Stray: 0.03, PartialRow: 0.2})
@@ -144,7 +145,7 @@ func (g *lawWorld) pieces(q string) {
 	for _, pieces := range [][]Piece{bare(cut.Pieces), dealt(g.t, g.r, g.planned.client, cut)} {
 		got := sorted(merged(g.t, cut.Columns, g.planned.ofPieces(s, pieces, args)))
 		if !slices.Equal(got, want) {
-			g.t.Fatalf("%s\n%s in %v\n%s\n%d pieces %v\ngot  %q\nwant %q", g.ddl, q, g.loc, g.planned.run("EXPLAIN "+q), len(pieces), pieces, got, want)
+			g.t.Fatalf("%s\n%s in %v\n%s\n%d pieces %v\ngot  %q\nwant %q", g.ddl, q, g.loc, g.planned.Do("EXPLAIN "+q), len(pieces), pieces, got, want)
 		}
 	}
 }
@@ -203,7 +204,7 @@ func dealt(t testing.TB, r *rand.Rand, client hbase.Client, cut *Cut) []Piece {
 
 // ofPieces gives the rows of all pieces of s.
 func (w *world) ofPieces(s parser.Statement, pieces []Piece, args Args) (out [][]types.Value) {
-	w.t.Helper()
+	w.T.Helper()
 	for i := range pieces {
 		args.Piece = &pieces[i]
 		rows, err := w.Run(context.Background(), s, args)
@@ -219,7 +220,7 @@ func (w *world) ofPieces(s parser.Statement, pieces []Piece, args Args) (out [][
 			}
 		}
 		if err != io.EOF {
-			w.t.Fatalf("%s: piece %v: %v", s, pieces[i], err)
+			w.T.Fatalf("%s: piece %v: %v", s, pieces[i], err)
 		}
 		rows.Close()
 	}
@@ -321,10 +322,10 @@ func mergedValue(t testing.TB, how plan.Merge, a, b types.Value) types.Value {
 
 // The error for a query that cannot be cut names the reason.
 func TestUncut(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE t (a INT, b STRING, v INT) ROW KEY (a AS ORDERED INT32, b AS TEXT)")
-	w.run("CREATE TABLE u (a INT, v INT) ROW KEY (a AS ORDERED INT32)")
+	w.Do("CREATE TABLE t (a INT, b STRING, v INT) ROW KEY (a AS ORDERED INT32, b AS TEXT)")
+	w.Do("CREATE TABLE u (a INT, v INT) ROW KEY (a AS ORDERED INT32)")
 	for _, x := range []struct{ q, want string }{
 		{"SELECT * FROM t ORDER BY v", "ORDER BY cannot be cut into pieces"},
 		{"SELECT * FROM t LIMIT 5", "LIMIT cannot"},
@@ -381,12 +382,12 @@ func TestSmallTablesAreCut(t *testing.T) {
 	if _, err := cut(whole); !errors.Is(err, ErrFullScan) {
 		t.Errorf("without statistics: %v", err)
 	}
-	w.run("ANALYZE people")
+	w.Do("ANALYZE people")
 	if got, err := cut(whole); err != nil || len(got.Warnings) > 0 {
 		t.Errorf("%v %v", got, err)
 	}
-	layout("primary")                // as that costs less
-	w.run("SET max_scan_rows = 180") // which the table has more of than the query reads
+	layout("primary")               // as that costs less
+	w.Do("SET max_scan_rows = 180") // which the table has more of than the query reads
 	if _, err := cut(whole + " WHERE name LIKE '%3'"); !errors.Is(err, ErrFullScan) {
 		t.Errorf("under a limit: %v", err)
 	}
@@ -395,12 +396,12 @@ func TestSmallTablesAreCut(t *testing.T) {
 
 // A region of which a query reads much is cut where ANALYZE found bounds.
 func TestPiecesOfLargeRegions(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	tuning := scan.DefaultTuning()
 	tuning.PieceBytes = 4000
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Tuning: tuning})
-	w.run("CREATE TABLE t (a INT, v STRING) ROW KEY (a AS ORDERED INT32) SPLIT AT (500)")
-	w.run("INSERT INTO t SELECT n, 'v' || n::text FROM generate_series(0, 599) AS s(n)")
+	w.Do("CREATE TABLE t (a INT, v STRING) ROW KEY (a AS ORDERED INT32) SPLIT AT (500)")
+	w.Do("INSERT INTO t SELECT n, 'v' || n::text FROM generate_series(0, 599) AS s(n)")
 	pieces := func(q string) (rows, n int) {
 		s, err := parser.ParseStatement(q)
 		if err != nil {
@@ -415,7 +416,7 @@ func TestPiecesOfLargeRegions(t *testing.T) {
 	if rows, n := pieces("SELECT * FROM t"); rows != 600 || n != 2 {
 		t.Errorf("without statistics %d rows in %d pieces, want 600 in 2", rows, n)
 	}
-	w.run("ANALYZE t")
+	w.Do("ANALYZE t")
 	rows, n := pieces("SELECT * FROM t")
 	if rows != 600 || n < 5 || n > 20 { // of some 40 bytes a row
 		t.Errorf("%d rows in %d pieces, want 600 in about 8", rows, n)
@@ -427,9 +428,9 @@ func TestPiecesOfLargeRegions(t *testing.T) {
 
 // A join on a key is cut also where the WHERE binds the key of both sides, so that the plan of the whole query reads each once.
 func TestPiecesOfNarrowJoins(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run(`CREATE TABLE c (id INT, name STRING) ROW KEY (id AS ORDERED INT32);
+	w.Do(`CREATE TABLE c (id INT, name STRING) ROW KEY (id AS ORDERED INT32);
 		CREATE TABLE o (cust INT, n INT, v INT) ROW KEY (cust AS ORDERED INT32, n AS ORDERED INT32) SPLIT AT (20, 60);
 		CREATE TABLE x (n INT, cust INT) ROW KEY (n AS ORDERED INT32) SPLIT AT (100, 200);
 		INSERT INTO x SELECT n, n % 100 FROM generate_series(0, 299) AS s(n);
@@ -447,7 +448,7 @@ func TestPiecesOfNarrowJoins(t *testing.T) {
 		"SELECT x.n, o.n, c.name FROM c JOIN x ON c.id = x.cust JOIN o ON o.cust = c.id WHERE c.id < 40",
 		"SELECT c.name, count(*), sum(o.v) FROM o JOIN c ON c.id = o.cust WHERE o.cust < 80 GROUP BY c.name",
 	} {
-		s := mustParse(t, q).(*parser.Select)
+		s := MustParse(t, q).(*parser.Select)
 		cut, err := w.Cut(context.Background(), s, Args{})
 		if err != nil {
 			t.Errorf("%s: %v", q, err)
@@ -467,12 +468,12 @@ func TestPiecesOfNarrowJoins(t *testing.T) {
 
 // A piece of a join holds keys of the layout that the join reads: an engine that reads another one, as by other options, refuses it.
 func TestPieceOfAnotherPlan(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run(`CREATE TABLE t (a INT, b INT, v INT) ROW KEY (CRC32(a) % 8 AS UINT8, a AS ORDERED INT32) INDEX by_b (b AS ORDERED INT32, a AS ORDERED INT32) SPLIT AT (X'04');
+	w.Do(`CREATE TABLE t (a INT, b INT, v INT) ROW KEY (CRC32(a) % 8 AS UINT8, a AS ORDERED INT32) INDEX by_b (b AS ORDERED INT32, a AS ORDERED INT32) SPLIT AT (X'04');
 		CREATE TABLE u (k INT PRIMARY KEY, w INT);
 		INSERT INTO t SELECT n, n, n FROM generate_series(1, 50) AS s(n); INSERT INTO u SELECT n, n FROM generate_series(1, 50) AS s(n)`)
-	s := mustParse(t, "SELECT t.a, u.w FROM t JOIN u ON u.k = t.v WHERE t.a > 5 AND t.b > 0").(*parser.Select)
+	s := MustParse(t, "SELECT t.a, u.w FROM t JOIN u ON u.k = t.v WHERE t.a > 5 AND t.b > 0").(*parser.Select)
 	cut, err := w.Cut(context.Background(), s, Args{})
 	if err != nil {
 		t.Fatal(err)
@@ -492,20 +493,20 @@ func TestPieceOfAnotherPlan(t *testing.T) {
 
 // If full scans are refused, so is a piece that becomes one when it runs: a skip scan over too many values.
 func TestHopsOfPiecesRefused(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	tuning := scan.DefaultTuning()
 	tuning.HopRows, tuning.HopPays, tuning.HopLongest, tuning.MaxHops = 2, 2, 4, 3
 	w := newWorld(t, c, Config{Tuning: tuning})
-	w.run("CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
-	w.fill("m", 500, hosts(500))
-	s := mustParse(t, "SELECT host, max(ts) FROM m WHERE ts < 1000001 GROUP BY host").(*parser.Select)
+	w.Do("CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
+	w.Fill("m", 500, Hosts(500))
+	s := MustParse(t, "SELECT host, max(ts) FROM m WHERE ts < 1000001 GROUP BY host").(*parser.Select)
 	for policy, want := range map[string]error{"deny": ErrFullScan, "allow": io.EOF} {
-		w.run("SET full_scan = '" + policy + "'")
+		w.Do("SET full_scan = '" + policy + "'")
 		cut, err := w.Cut(context.Background(), s, Args{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.run("SET full_scan = 'deny'")
+		w.Do("SET full_scan = 'deny'")
 		rows, err := w.Run(context.Background(), s, Args{Piece: &cut.Pieces[0].Piece})
 		for err == nil {
 			_, err = rows.Next()
@@ -531,11 +532,11 @@ func (c changing) Regions(context.Context, string) (out []hbase.Region, err erro
 
 // The ranges of pieces are disjoint and hold all keys, whatever the regions are.
 func TestPiecesOfChangingRegions(t *testing.T) {
-	_, c := newStore(t)
-	newWorld(t, c, Config{}).run("CREATE TABLE t (k STRING) ROW KEY (k AS TEXT); INSERT INTO t VALUES ('a'), ('b'), ('c'), ('d')")
+	_, c := NewStore(t)
+	newWorld(t, c, Config{}).Do("CREATE TABLE t (k STRING) ROW KEY (k AS TEXT); INSERT INTO t VALUES ('a'), ('b'), ('c'), ('d')")
 	for _, starts := range [][]string{{""}, {"", "", "c"}, {"", "", ""}, {"b", "b", "c"}, {"", "b", "b", "d", "d"}} {
 		w := newWorld(t, changing{c, starts}, Config{FullScan: AllowFullScan})
-		s := mustParse(t, "SELECT k FROM t").(*parser.Select)
+		s := MustParse(t, "SELECT k FROM t").(*parser.Select)
 		cut, err := w.Cut(context.Background(), s, Args{})
 		if err != nil {
 			t.Fatal(err)
@@ -550,12 +551,12 @@ func TestPiecesOfChangingRegions(t *testing.T) {
 func TestPieceOfNewDefinitions(t *testing.T) {
 	defer func(age time.Duration) { definitionsAge = age }(definitionsAge)
 	definitionsAge = time.Hour
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w, other := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true}), newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE t (k INT PRIMARY KEY); INSERT INTO t VALUES (1), (2); CREATE VIEW v AS SELECT k FROM t")
-	other.expect("1|2", "SELECT string_agg(k::text, '|' ORDER BY k) FROM v")
-	w.run("CREATE OR REPLACE VIEW v AS SELECT k FROM t WHERE k > 1")
-	s := mustParse(t, "SELECT k FROM v").(*parser.Select)
+	w.Do("CREATE TABLE t (k INT PRIMARY KEY); INSERT INTO t VALUES (1), (2); CREATE VIEW v AS SELECT k FROM t")
+	other.Expect("1|2", "SELECT string_agg(k::text, '|' ORDER BY k) FROM v")
+	w.Do("CREATE OR REPLACE VIEW v AS SELECT k FROM t WHERE k > 1")
+	s := MustParse(t, "SELECT k FROM v").(*parser.Select)
 	cut, err := w.Cut(context.Background(), s, Args{})
 	if err != nil {
 		t.Fatal(err)

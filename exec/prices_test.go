@@ -12,17 +12,18 @@ import (
 
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/hbasetest"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/planner"
 )
 
 // What reads cost on an HBase: the prices of planner/estimate are from what this prints. Times are no test: it runs with HQL_LARGE=1. They are
 // CPU times of the client and of the server, of rows that were just written and of the same in files.
 func TestPrices(t *testing.T) {
-	if !large() {
+	if !Large() {
 		t.Skip("HQL_LARGE=1 runs it")
 	}
 	const n = 100_000
-	c := dialHBase(t)
+	c := DialHBase(t)
 	w := newWorld(t, unanalyzed{c}, Config{FullScan: AllowFullScan, Alone: true, Planner: planner.Options{NoSkip: true}})
 	tables := []string{"priced_narrow", "priced_many", "priced_fat"}
 	var many, values []string
@@ -33,15 +34,15 @@ func TestPrices(t *testing.T) {
 	rows := []string{"(%[1]d, %[1]d, %[1]d, 'text%[1]d')", "(%[1]d, " + strings.Join(values, ", ") + ")", "(%[1]d, %[1]d, '" + strings.Repeat("text ", 200) + "')"}
 	counts := []int{n, n / 5, n / 10}
 	for i, name := range tables {
-		defer w.run("DROP TABLE IF EXISTS " + name)
-		w.run("DROP TABLE IF EXISTS " + name)
-		w.run("CREATE TABLE " + name + " (id BIGINT, " + definitions[i] + ") ROW KEY (id AS INT64)")
+		defer w.Do("DROP TABLE IF EXISTS " + name)
+		w.Do("DROP TABLE IF EXISTS " + name)
+		w.Do("CREATE TABLE " + name + " (id BIGINT, " + definitions[i] + ") ROW KEY (id AS INT64)")
 		w.load(name, counts[i], func(k int) string { return fmt.Sprintf(rows[i], k) })
 	}
 	// Keys over which the servers' filter seeks: a thousand at a time, and each by itself; and a table of which each region holds one row.
-	w.run("DROP TABLE IF EXISTS priced_sought; DROP TABLE IF EXISTS priced_regions")
-	defer w.run("DROP TABLE IF EXISTS priced_sought; DROP TABLE IF EXISTS priced_regions")
-	w.run("CREATE TABLE priced_sought (g INT, a INT, b INT, v BIGINT FROM d:v) ROW KEY (g AS INT32, a AS INT32, b AS INT32)")
+	w.Do("DROP TABLE IF EXISTS priced_sought; DROP TABLE IF EXISTS priced_regions")
+	defer w.Do("DROP TABLE IF EXISTS priced_sought; DROP TABLE IF EXISTS priced_regions")
+	w.Do("CREATE TABLE priced_sought (g INT, a INT, b INT, v BIGINT FROM d:v) ROW KEY (g AS INT32, a AS INT32, b AS INT32)")
 	w.load("priced_sought", n, func(k int) string {
 		if k < n/2 {
 			return fmt.Sprintf("(1, %d, %d, %[1]d)", k/1000, k%1000)
@@ -53,10 +54,10 @@ func TestPrices(t *testing.T) {
 	for k := 1; k < regions; k++ {
 		splits = append(splits, fmt.Sprintf("X'%016x'", k))
 	}
-	w.run("CREATE TABLE priced_regions (id BIGINT, v BIGINT FROM d:v) ROW KEY (id AS INT64) SPLIT AT (" + strings.Join(splits, ", ") + ")")
+	w.Do("CREATE TABLE priced_regions (id BIGINT, v BIGINT FROM d:v) ROW KEY (id AS INT64) SPLIT AT (" + strings.Join(splits, ", ") + ")")
 	w.load("priced_regions", regions, func(k int) string { return fmt.Sprintf("(%d, %[1]d)", k) })
 	tables = append(tables, "priced_sought", "priced_regions")
-	keys := func(n, step int) string { return strings.ReplaceAll(ids(n, step), ",", ", ") }
+	keys := func(n, step int) string { return strings.ReplaceAll(Multiples(n, step), ",", ", ") }
 	for _, state := range []string{"just written", "in files"} {
 		for _, q := range []struct {
 			name, sql string
@@ -91,7 +92,7 @@ func TestPrices(t *testing.T) {
 			for i := range 4 {
 				took := spent(t, func() {
 					for range times {
-						w.read(q.sql)
+						w.Read(q.sql)
 					}
 				})
 				if i == 1 || i > 1 && took < best {

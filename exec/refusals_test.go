@@ -18,12 +18,13 @@ import (
 
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/hbasetest"
+	. "github.com/hql-db/hql/internal/scripttest"
 )
 
 // TestRefusals runs testdata/refusals on the store: what statements answer when the tables in HBase
 // are not what their definitions say. Each command is one such change, its lines are statements.
 func TestRefusals(t *testing.T) {
-	s, c := newStore(t)
+	s, c := NewStore(t)
 	checkRefusals(t, c, func(call hrpc.Call) error { _, err := s.SendRPC(call); return err })
 }
 
@@ -37,7 +38,7 @@ func testRefusalsHBase(t *testing.T) {
 		}
 		return conn, err
 	}))
-	checkRefusals(t, dialHBase(t), func(call hrpc.Call) error { // these methods wait until the master has finished
+	checkRefusals(t, DialHBase(t), func(call hrpc.Call) error { // these methods wait until the master has finished
 		switch call := call.(type) {
 		case *hrpc.CreateTable:
 			return admin.CreateTable(call)
@@ -61,7 +62,7 @@ func checkRefusals(t *testing.T, c hbase.Client, send func(hrpc.Call) error) {
 	}
 	datadriven.RunTest(t, filepath.Join("testdata", "refusals"), func(t *testing.T, d *datadriven.TestData) string {
 		w := newWorld(t, c, Config{FullScan: AllowFullScan})
-		w.run(strings.ReplaceAll(`CREATE TABLE t (k STRING, v STRING, n INT) FAMILY f () ROW KEY (k AS TEXT); INSERT INTO t VALUES ('a', 'x', 1), ('b', 'y', 2)`, " t ", " "+name+" "))
+		w.Do(strings.ReplaceAll(`CREATE TABLE t (k STRING, v STRING, n INT) FAMILY f () ROW KEY (k AS TEXT); INSERT INTO t VALUES ('a', 'x', 1), ('b', 'y', 2)`, " t ", " "+name+" "))
 		var err error
 		const limit = 20 * time.Second
 		switch d.Cmd {
@@ -91,7 +92,7 @@ func checkRefusals(t *testing.T, c hbase.Client, send func(hrpc.Call) error) {
 			}
 		}
 		wg.Wait()
-		w.run("DROP TABLE " + name)
+		w.Do("DROP TABLE " + name)
 		if err := c.DropTable(ctx, name, nil); err != nil && !errors.Is(err, hbase.ErrNoTable) { // DROP TABLE leaves what CREATE TABLE did not make
 			t.Error(err)
 		}
@@ -103,7 +104,7 @@ func checkRefusals(t *testing.T, c hbase.Client, send func(hrpc.Call) error) {
 func (w *world) within(d time.Duration, sql string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
-	out, warnings, err := w.tryUnder(ctx, sql)
+	out, warnings, err := w.TryUnder(ctx, sql)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		out = "error: no answer in time"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/parser"
 )
 
@@ -23,12 +24,12 @@ import (
 func TestSemantics(t *testing.T) {
 	t.Parallel()
 	datadriven.Walk(t, filepath.Join("testdata", "semantics"), func(t *testing.T, path string) {
-		_, c := newStore(t)
+		_, c := NewStore(t)
 		w := newWorld(t, c, Config{FullScan: AllowFullScan})
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "run":
-				if _, _, err := w.try(d.Input); err != nil {
+				if _, _, err := w.Try(d.Input); err != nil {
 					return "error: " + err.Error() + "\n"
 				}
 				return ""
@@ -57,7 +58,7 @@ func TestSemantics(t *testing.T) {
 
 // answer gives the rows of sql, or its error without the place.
 func (w *world) answer(sql string) string {
-	out, _, err := w.try(sql)
+	out, _, err := w.Try(sql)
 	var e *parser.Error
 	switch {
 	case errors.As(err, &e):

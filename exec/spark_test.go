@@ -18,6 +18,7 @@ import (
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/internal/python"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
@@ -36,14 +37,14 @@ func TestSpark(t *testing.T) {
 	spark := &sparkDriver{Spark: python.StartSpark(t, "..", "hbase://"+hbasetest.Quorum(t)+"/hbase", "local[2]")}
 	t.Run("layouts", func(t *testing.T) {
 		before := *spark
-		layoutCases(t, true, func(t *testing.T) hbase.Client { return dialHBase(t) }, func(*layoutCase) {}, spark)
+		layoutCases(t, true, func(t *testing.T) hbase.Client { return DialHBase(t) }, func(*layoutCase) {}, spark)
 		spark.report(t, before)
 	})
 	t.Run("random", func(t *testing.T) {
 		before := *spark
 		seeds.Each(t, 20, func(t *testing.T, seed uint64, fig seeds.Figures) {
-			c := dialHBase(t)
-			defer newWorld(t, c, Config{}).run("DROP TABLE IF EXISTS t") // also of a world that is given up
+			c := DialHBase(t)
+			defer newWorld(t, c, Config{}).Do("DROP TABLE IF EXISTS t") // also of a world that is given up
 			g := newLawWorld(t, seed, c, Config{})
 			for i := range 10 {
 				where := ""

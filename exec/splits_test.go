@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hql-db/hql/catalog"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/parser"
 )
 
@@ -30,7 +31,7 @@ func TestSplits(t *testing.T) {
 		fmt.Fprintf(&lines, "{\"n\": %d, \"id\": \"u%02d\"}\n", i, i)
 	}
 	keys, csv, jsonl := file("keys.txt", "1000\r\n\n2000\n1000\n"), file("rows.csv", rows+"too long for its part,1\n"), file("rows.jsonl", lines.String())
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	for i, test := range []struct{ key, split, want string }{
 		{"id AS TEXT", "SPLIT AT ('b', X'61ff')", `a\xFF b`},
 		{"id AS TEXT", "SPLIT FROM FILE '" + keys + "'", "1000 2000"},
@@ -46,18 +47,18 @@ func TestSplits(t *testing.T) {
 		{"id AS TEXT(3)", "SPLIT INTO 4 BY SAMPLE OF FILE '" + keys + "'", `error: its rows must be csv, tsv, jsonl, arrow or parquet, not "txt"`},
 		{"id AS TEXT(3)", "SPLIT INTO 4 BY SAMPLE OF FILE '" + filepath.Join(dir, "none.csv") + "'", "error: no such file"},
 	} {
-		w := &world{t, New(c, catalog.New(), Config{})}
+		w := worldOf(t, New(c, catalog.New(), Config{}))
 		ddl := fmt.Sprintf("TABLE t%d (id STRING, n INT) ROW KEY (%s) %s", i, test.key, test.split)
 		for _, create := range []string{"CREATE ", "CREATE EXTERNAL "} {
 			ddl := create + ddl
 			if create != "CREATE " {
 				ddl += fmt.Sprintf(" STORED IN 'none%d'", i)
 			}
-			w.run(fmt.Sprintf("DROP TABLE IF EXISTS t%d", i))
-			_, _, err := w.try(ddl)
+			w.Do(fmt.Sprintf("DROP TABLE IF EXISTS t%d", i))
+			_, _, err := w.Try(ddl)
 			var got string
 			if err == nil {
-				got, _, err = w.try(fmt.Sprintf("SHOW SPLITS t%d", i))
+				got, _, err = w.Try(fmt.Sprintf("SHOW SPLITS t%d", i))
 			}
 			if want, refused := strings.CutPrefix(test.want, "error: "); refused {
 				if err == nil || !strings.Contains(err.Error(), want) {
@@ -76,13 +77,13 @@ func TestSplits(t *testing.T) {
 			if got := strings.Join(starts, " "); got != test.want {
 				t.Errorf("%s: %s, want %s", ddl, got, test.want)
 			}
-			if again, err := parser.ParseStatement(w.run(fmt.Sprintf("SHOW CREATE TABLE t%d", i))); err != nil || !strings.Contains(again.(*parser.CreateTable).String(), "SPLIT ") {
+			if again, err := parser.ParseStatement(w.Do(fmt.Sprintf("SHOW CREATE TABLE t%d", i))); err != nil || !strings.Contains(again.(*parser.CreateTable).String(), "SPLIT ") {
 				t.Errorf("%s: printed again: %v", ddl, err)
 			}
 		}
 	}
-	w := &world{t, New(c, catalog.New(), Config{})}
-	w.run("CREATE TABLE ti (id STRING, n INT) ROW KEY (id AS TEXT) INDEX i (n AS UINT16, id AS TEXT) SPLIT INDEX i INTO 4 BY SAMPLE OF FILE '" + jsonl + "'")
+	w := worldOf(t, New(c, catalog.New(), Config{}))
+	w.Do("CREATE TABLE ti (id STRING, n INT) ROW KEY (id AS TEXT) INDEX i (n AS UINT16, id AS TEXT) SPLIT INDEX i INTO 4 BY SAMPLE OF FILE '" + jsonl + "'")
 	regions, err := c.Regions(t.Context(), "ti_i")
 	if err != nil || len(regions) != 4 || string(regions[1].Start) != "\x00\x19u25" {
 		t.Errorf("regions of an INDEX by a sample: %q %v", regions, err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hql-db/hql/hbase"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/stats"
 )
@@ -67,7 +68,7 @@ func keepStatistics(t *testing.T, c hbase.Client, table string, change func(stri
 // Statistics that the store has of a table as it was once are read once, and are not waited for.
 func TestStatisticsOfAnotherDefinition(t *testing.T) {
 	w, c := people(t, Config{FullScan: AllowFullScan}, 20)
-	w.run("ANALYZE people")
+	w.Do("ANALYZE people")
 	for _, x := range []struct {
 		what   string
 		change func(string) string
@@ -77,13 +78,13 @@ func TestStatisticsOfAnotherDefinition(t *testing.T) {
 		{"damaged", func(s string) string { return s[:len(s)/2] }, "they are damaged"},
 		{"another version", func(s string) string { return strings.Replace(s, `"version":1`, `"version":2`, 1) }, "they are of version 2"},
 	} {
-		w.run("ANALYZE people")
+		w.Do("ANALYZE people")
 		keepStatistics(t, c, "people", x.change)
 		asked := &atomic.Int64{}
 		kept := files{}
 		r := loaded(t, ReadOnly(analyzing{c, asked, false}), Config{FullScan: AllowFullScan, Statistics: kept})
-		r.run("SELECT id FROM people WHERE id = 7")
-		_, _, err := r.try("SHOW STATISTICS people")
+		r.Do("SELECT id FROM people WHERE id = 7")
+		_, _, err := r.Try("SHOW STATISTICS people")
 		if (err != nil) != (x.shown != "") || err != nil && !strings.Contains(err.Error(), x.shown) {
 			t.Errorf("%s: %v", x.what, err)
 		}
@@ -91,8 +92,8 @@ func TestStatisticsOfAnotherDefinition(t *testing.T) {
 			t.Errorf("%s: they are asked for %d times", x.what, n)
 		}
 		// Those that the user makes himself count.
-		r.run("ANALYZE people")
-		if got := loaded(t, ReadOnly(c), Config{Statistics: kept}).run("SHOW STATISTICS people"); !strings.Contains(got, "people|20|") {
+		r.Do("ANALYZE people")
+		if got := loaded(t, ReadOnly(c), Config{Statistics: kept}).Do("SHOW STATISTICS people"); !strings.Contains(got, "people|20|") {
 			t.Errorf("%s: %s", x.what, got)
 		}
 	}
@@ -101,20 +102,20 @@ func TestStatisticsOfAnotherDefinition(t *testing.T) {
 // If the store and the user's files have statistics, the newer ones count.
 func TestNewerStatistics(t *testing.T) {
 	w, c := people(t, Config{FullScan: AllowFullScan}, 20)
-	w.run("ANALYZE people")
+	w.Do("ANALYZE people")
 	kept := files{}
 	reader := func() *world {
 		return loaded(t, ReadOnly(c), Config{FullScan: AllowFullScan, Statistics: kept})
 	}
-	w.run("DELETE FROM people WHERE id >= 15")
+	w.Do("DELETE FROM people WHERE id >= 15")
 	r := reader()
 	for _, x := range []struct {
 		by   *world
 		rows int
 	}{{r, 15}, {w, 10}, {r, 5}} {
-		w.run(fmt.Sprintf("DELETE FROM people WHERE id >= %d", x.rows))
-		x.by.run("ANALYZE people")
-		if got := reader().run("SHOW STATISTICS people"); !strings.Contains(got, fmt.Sprintf("people|%d|", x.rows)) {
+		w.Do(fmt.Sprintf("DELETE FROM people WHERE id >= %d", x.rows))
+		x.by.Do("ANALYZE people")
+		if got := reader().Do("SHOW STATISTICS people"); !strings.Contains(got, fmt.Sprintf("people|%d|", x.rows)) {
 			t.Errorf("want %d rows: %s", x.rows, got)
 		}
 	}
@@ -124,27 +125,27 @@ func TestNewerStatistics(t *testing.T) {
 func TestStatisticsWithoutAPlace(t *testing.T) {
 	_, c := people(t, Config{FullScan: AllowFullScan}, 20)
 	r := loaded(t, ReadOnly(c), Config{FullScan: AllowFullScan, Statistics: noRoom{files{}}})
-	shown, warnings, err := r.try("ANALYZE people")
+	shown, warnings, err := r.Try("ANALYZE people")
 	if err != nil || len(warnings) != 1 || !strings.HasPrefix(warnings[0], "HQL-W008") || !strings.Contains(warnings[0], "no space left") {
 		t.Errorf("%v %v", warnings, err)
 	}
-	if got := r.run("SHOW STATISTICS people"); got != shown || got == "" {
+	if got := r.Do("SHOW STATISTICS people"); got != shown || got == "" {
 		t.Errorf("%s\nis\n%s", shown, got)
 	}
 }
 
 // Statistics of a table that was dropped are not those of another one of its name, wherever they were kept.
 func TestStatisticsOfADroppedTable(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	kept := files{}
 	w := newWorld(t, analyzing{c, &atomic.Int64{}, true}, Config{FullScan: AllowFullScan, Statistics: kept})
 	const create = "CREATE TABLE people (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64)"
-	w.run(create + "; INSERT INTO people VALUES (1, 'a'); ANALYZE people")
+	w.Do(create + "; INSERT INTO people VALUES (1, 'a'); ANALYZE people")
 	if len(kept) != 1 {
 		t.Fatalf("%d files", len(kept))
 	}
-	w.run("DROP TABLE people; " + create)
-	if got := w.run("SHOW STATISTICS people"); got != "" || len(kept) != 0 {
+	w.Do("DROP TABLE people; " + create)
+	if got := w.Do("SHOW STATISTICS people"); got != "" || len(kept) != 0 {
 		t.Errorf("%d files: %s", len(kept), got)
 	}
 }
@@ -153,18 +154,18 @@ func TestStatisticsOfADroppedTable(t *testing.T) {
 func TestStatisticsOfANamesake(t *testing.T) {
 	w, c := people(t, Config{FullScan: AllowFullScan}, 20)
 	kept := files{}
-	w.run("CREATE TABLE other (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64); INSERT INTO other VALUES (1, 'a')")
+	w.Do("CREATE TABLE other (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64); INSERT INTO other VALUES (1, 'a')")
 	user := func(stored string) *world {
 		u := newWorld(t, ReadOnly(c), Config{FullScan: DenyFullScan, Statistics: kept})
-		u.run("CREATE EXTERNAL TABLE mine (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64) STORED IN '" + stored + "'")
+		u.Do("CREATE EXTERNAL TABLE mine (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64) STORED IN '" + stored + "'")
 		return u
 	}
-	user("other").run("ANALYZE mine; SELECT * FROM mine")
+	user("other").Do("ANALYZE mine; SELECT * FROM mine")
 	other := user("people")
-	if got := other.run("SHOW STATISTICS mine"); got != "" {
+	if got := other.Do("SHOW STATISTICS mine"); got != "" {
 		t.Errorf("%s", got)
 	}
-	if _, _, err := other.try("SELECT * FROM mine"); !errors.Is(err, ErrFullScan) {
+	if _, _, err := other.Try("SELECT * FROM mine"); !errors.Is(err, ErrFullScan) {
 		t.Errorf("%v", err)
 	}
 }
@@ -174,13 +175,13 @@ func TestOutdatedStatisticsOfFewRows(t *testing.T) {
 	_, c := people(t, Config{FullScan: AllowFullScan}, 20)
 	sizes := map[string]int64{}
 	w := loaded(t, sized{c, sizes, 1}, Config{FullScan: AllowFullScan})
-	w.run("ANALYZE people")
+	w.Do("ANALYZE people")
 	for _, x := range []struct {
 		size int64
 		told bool
 	}{{0, false}, {2 << 20, false}, {100 << 20, true}} {
 		sizes["people's"] = x.size
-		if got := w.run("SHOW STATISTICS people"); strings.Contains(got, "OUTDATED: the table has grown") != x.told {
+		if got := w.Do("SHOW STATISTICS people"); strings.Contains(got, "OUTDATED: the table has grown") != x.told {
 			t.Errorf("%d bytes: %s", x.size, got)
 		}
 	}
@@ -188,29 +189,29 @@ func TestOutdatedStatisticsOfFewRows(t *testing.T) {
 
 // A table in which no row fits the definition has no rows, and statistics that say so.
 func TestAnalyzeOfNoFittingRows(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
-	w.run("CREATE TABLE people (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64)")
+	w.Do("CREATE TABLE people (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64)")
 	put := hbase.Mutation{Kind: hbase.Put, Key: []byte("short"), Timestamp: serverTime, Cells: []hbase.Cell{{Family: []byte("d"), Qualifier: []byte("name"), Value: []byte("a")}}}
 	if err := c.Mutate(t.Context(), "people", []hbase.Mutation{put}); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.run("ANALYZE people"); !strings.Contains(got, "table|people|0|") {
+	if got := w.Do("ANALYZE people"); !strings.Contains(got, "table|people|0|") {
 		t.Errorf("%s", got)
 	}
 }
 
 // A piece of what ANALYZE had no time to look at is not told to have no rows.
 func TestPieceOfWhatIsNotKnown(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
-	w.run("CREATE TABLE sales (id BIGINT, name STRING FROM d:name) ROW KEY (id AS UINT64) SPLIT AT (X'0000000000000064')")
-	w.fill("sales", 200, func(i int) string { return fmt.Sprintf("(%d, 'name')", i) })
-	w.run("ANALYZE sales")
+	w.Do("CREATE TABLE sales (id BIGINT, name STRING FROM d:name) ROW KEY (id AS UINT64) SPLIT AT (X'0000000000000064')")
+	w.Fill("sales", 200, func(i int) string { return fmt.Sprintf("(%d, 'name')", i) })
+	w.Do("ANALYZE sales")
 	s := w.stats.stored["sales"]
 	s.Unread = 0.5
 	s.Keys[0].Stored[0].Unread = append(s.Keys[0].Stored[0].Unread, stats.Gap{Start: []byte("\x00\x00\x00\x00\x00\x00\x00\x65")})
-	cut, err := w.Cut(t.Context(), mustParse(t, "SELECT * FROM sales").(*parser.Select), Args{})
+	cut, err := w.Cut(t.Context(), MustParse(t, "SELECT * FROM sales").(*parser.Select), Args{})
 	if err != nil || len(cut.Pieces) != 2 {
 		t.Fatalf("%+v, %v", cut, err)
 	}

@@ -15,15 +15,16 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/hbase"
+	. "github.com/hql-db/hql/internal/scripttest"
 )
 
 // people makes an engine on a store of its own, with n rows of a table.
 func people(t *testing.T, cfg Config, n int) (*world, hbase.Client) {
 	t.Helper()
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	w := newWorld(t, c, cfg)
-	w.run("CREATE TABLE people (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64) INDEX by_name (name AS TEXT, X'00', id AS INT64)")
-	w.fill("people", n, func(i int) string { return fmt.Sprintf("(%d, 'name%d')", i, i%10) })
+	w.Do("CREATE TABLE people (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64) INDEX by_name (name AS TEXT, X'00', id AS INT64)")
+	w.Fill("people", n, func(i int) string { return fmt.Sprintf("(%d, 'name%d')", i, i%10) })
 	return w, c
 }
 
@@ -45,7 +46,7 @@ func (s silent) Get(ctx context.Context, table string, keys [][]byte, o *hbase.R
 // Statements are planned without statistics that do not come: all that wait do so together, and those that follow do not.
 func TestSilentStatistics(t *testing.T) {
 	w, c := people(t, Config{FullScan: AllowFullScan}, 20)
-	w.run("ANALYZE people")
+	w.Do("ANALYZE people")
 	asked := &atomic.Int64{}
 	other := newWorld(t, silent{c, asked}, Config{FullScan: AllowFullScan})
 	if _, err := other.LoadCatalog(t.Context()); err != nil {
@@ -54,7 +55,7 @@ func TestSilentStatistics(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			rows, _, err := other.tryUnder(t.Context(), "SELECT id FROM people WHERE id = 7")
+			rows, _, err := other.TryUnder(t.Context(), "SELECT id FROM people WHERE id = 7")
 			if err != nil || rows != "7" {
 				t.Errorf("%q %v", rows, err)
 			}
@@ -65,7 +66,7 @@ func TestSilentStatistics(t *testing.T) {
 		t.Errorf("asked %d times", n)
 	}
 	before := asked.Load()
-	if got := other.run("EXPLAIN SELECT id FROM people WHERE id = 7"); strings.Contains(got, "by statistics") || asked.Load() != before {
+	if got := other.Do("EXPLAIN SELECT id FROM people WHERE id = 7"); strings.Contains(got, "by statistics") || asked.Load() != before {
 		t.Errorf("asked again: %s", got)
 	}
 	// Who is cancelled while it waits is no reason for others to go without.
@@ -81,7 +82,7 @@ func TestSilentStatistics(t *testing.T) {
 		}
 		cancel()
 	}()
-	if _, _, err := third.tryUnder(ctx, "SELECT id FROM people WHERE id = 7"); !errors.Is(err, context.Canceled) {
+	if _, _, err := third.TryUnder(ctx, "SELECT id FROM people WHERE id = 7"); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	if third.stats.later["people"] != (time.Time{}) {
@@ -97,13 +98,13 @@ func TestOneSetOfStatistics(t *testing.T) {
 	if s := without(table); s != nil {
 		t.Errorf("%+v", s)
 	}
-	w.run("ANALYZE people")
+	w.Do("ANALYZE people")
 	before := w.statisticsFor(t.Context(), new(seenStatistics))
 	s := before(table)
 	if s == nil || s.Rows != 20 || without(table) != nil {
 		t.Errorf("%+v", s)
 	}
-	w.run("DELETE FROM people WHERE id < 10; ANALYZE people")
+	w.Do("DELETE FROM people WHERE id < 10; ANALYZE people")
 	if before(table) != s {
 		t.Error("a statement's statistics have changed")
 	}
@@ -117,7 +118,7 @@ func TestOneSetOfStatistics(t *testing.T) {
 func TestDamagedStatistics(t *testing.T) {
 	t.Parallel()
 	writer, c := people(t, Config{FullScan: AllowFullScan}, 40)
-	writer.run("CREATE TABLE none (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64); CREATE TABLE one (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64); INSERT INTO one VALUES (1, 'a'); CREATE TABLE lone (id BIGINT) ROW KEY (id AS INT64) FAMILY d")
+	writer.Do("CREATE TABLE none (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64); CREATE TABLE one (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64); INSERT INTO one VALUES (1, 'a'); CREATE TABLE lone (id BIGINT) ROW KEY (id AS INT64) FAMILY d")
 	with := func(b []byte) *world {
 		w := newWorld(t, ReadOnly(c), Config{FullScan: AllowFullScan, Statistics: files{"people": b}})
 		if _, err := w.LoadCatalog(t.Context()); err != nil {
@@ -131,15 +132,15 @@ func TestDamagedStatistics(t *testing.T) {
 	asked := func(w *world) {
 		t.Helper()
 		for _, q := range queries {
-			if got, want := w.sorted(q), writer.sorted(q); !slices.Equal(got, want) {
+			if got, want := w.Sorted(q), writer.Sorted(q); !slices.Equal(got, want) {
 				t.Errorf("%s: %q, want %q", q, got, want)
 			}
 			for _, how := range []string{"(FORMAT JSON)", "(ANALYZE, FORMAT JSON)"} {
-				if text := w.run("EXPLAIN " + how + " " + q); !json.Valid([]byte(text)) || strings.Contains(text, ":-") {
+				if text := w.Do("EXPLAIN " + how + " " + q); !json.Valid([]byte(text)) || strings.Contains(text, ":-") {
 					t.Errorf("%s %s: %s", how, q, text)
 				}
 			}
-			w.run("EXPLAIN ANALYZE " + q)
+			w.Do("EXPLAIN ANALYZE " + q)
 		}
 	}
 	kept := files{}
@@ -147,7 +148,7 @@ func TestDamagedStatistics(t *testing.T) {
 	if _, err := maker.LoadCatalog(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	maker.run("ANALYZE people; ANALYZE one; ANALYZE none; ANALYZE lone")
+	maker.Do("ANALYZE people; ANALYZE one; ANALYZE none; ANALYZE lone")
 	asked(maker)
 	good := string(kept["people"])
 	swap := func(old, by string) string {
@@ -168,14 +169,14 @@ func TestDamagedStatistics(t *testing.T) {
 		{swap(`"version":1,`, ``), "they are of version 0"},
 	} {
 		w := with([]byte(x.text))
-		_, _, err := w.try("SHOW STATISTICS people")
+		_, _, err := w.Try("SHOW STATISTICS people")
 		if x.want == "" && err != nil || x.want != "" && (err == nil || !strings.Contains(err.Error(), "statistics of people: "+x.want)) {
 			t.Errorf("%.60s: %v, want %q", x.text, err, x.want)
 		}
 		asked(w)
 	}
 	for _, other := range []string{string(kept["one"]), strings.Replace(string(kept["lone"]), `"table":"lone"`, `"table":"people"`, 1), swap(`"table":"people"`, `"table":"others"`), swap(`"name":"id"`, `"name":"ident"`)} {
-		if got := with([]byte(other)).run("SHOW STATISTICS people"); got != "" {
+		if got := with([]byte(other)).Do("SHOW STATISTICS people"); got != "" {
 			t.Errorf("statistics of another table are shown: %s", got)
 		}
 	}
@@ -184,7 +185,7 @@ func TestDamagedStatistics(t *testing.T) {
 		huge := regexp.MustCompile(`"(rows|bytes_a_row|distinct|bytes|rare|share)":[0-9.e+]+`).ReplaceAllString(good, `"$1":`+figure)
 		w := with([]byte(huge))
 		asked(w)
-		w.run("SHOW STATISTICS people; SET max_scan_rows = 1000; SELECT * FROM people")
+		w.Do("SHOW STATISTICS people; SET max_scan_rows = 1000; SELECT * FROM people")
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 20 {
@@ -201,36 +202,36 @@ func TestSmallTablesNeedNoPermission(t *testing.T) {
 	w, _ := people(t, Config{FullScan: DenyFullScan, Alone: true}, 200)
 	refused := func(sql string, want error) {
 		t.Helper()
-		if _, _, err := w.try(sql); !errors.Is(err, want) || want == nil && err != nil {
+		if _, _, err := w.Try(sql); !errors.Is(err, want) || want == nil && err != nil {
 			t.Errorf("%s: %v, want %v", sql, err, want)
 		}
 	}
 	const whole, filtered = "SELECT * FROM people", "SELECT * FROM people WHERE name LIKE '%3'"
 	const byName = "SELECT id, name, _ts FROM people WHERE name >= 'name1'"
 	refused(whole, ErrFullScan)
-	w.run("ANALYZE people")
+	w.Do("ANALYZE people")
 	refused(whole, nil)
 	refused(filtered, nil)
-	if got := w.run("EXPLAIN " + byName); !strings.Contains(got, "full scan people") {
+	if got := w.Do("EXPLAIN " + byName); !strings.Contains(got, "full scan people") {
 		t.Errorf("%s", got)
 	}
-	w.run("CREATE TABLE nobody (id INT PRIMARY KEY); ANALYZE nobody")
+	w.Do("CREATE TABLE nobody (id INT PRIMARY KEY); ANALYZE nobody")
 	refused("SELECT * FROM nobody", nil)
 	// What a statement may read stands in place of what is small.
-	w.run("SET max_scan_rows = 200")
+	w.Do("SET max_scan_rows = 200")
 	refused(filtered, nil)
-	w.run("SET max_scan_rows = 199")
+	w.Do("SET max_scan_rows = 199")
 	refused(filtered, ErrFullScan)
-	w.run("SET max_scan_rows = 100")
+	w.Do("SET max_scan_rows = 100")
 	refused(whole, ErrScanLimit)
 	refused(filtered, ErrFullScan) // few rows are sent, but all are looked at
-	if got := w.run("EXPLAIN " + byName); !strings.Contains(got, "by_name") || !strings.Contains(got, "nobody has allowed to read the whole table") {
+	if got := w.Do("EXPLAIN " + byName); !strings.Contains(got, "by_name") || !strings.Contains(got, "nobody has allowed to read the whole table") {
 		t.Errorf("%s", got)
 	}
 	refused(filtered+" ALLOW FULL SCAN", nil)
-	w.run("SET max_scan_rows = 100000; SET max_scan_bytes = '1kB'")
+	w.Do("SET max_scan_rows = 100000; SET max_scan_bytes = '1kB'")
 	refused(filtered, ErrFullScan)
-	w.run("SET max_scan_bytes = none")
+	w.Do("SET max_scan_bytes = none")
 	refused(filtered, nil)
 	// Yesterday's statistics give no permission.
 	s := statisticsFor(t, w, "people")
@@ -246,8 +247,8 @@ func TestSmallTablesNeedNoPermission(t *testing.T) {
 	refused(whole, nil)
 	s.At = at.Add(-25 * time.Hour)
 	// Where full scans are only warned of, those that were chosen are as well.
-	w.run("SET full_scan = 'warn'")
-	if _, warnings, err := w.try(byName); err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "costs less") {
+	w.Do("SET full_scan = 'warn'")
+	if _, warnings, err := w.Try(byName); err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "costs less") {
 		t.Errorf("%q %v", warnings, err)
 	}
 }

@@ -3,28 +3,17 @@ package exec
 import (
 	"testing"
 
-	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/race"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/store"
 )
-
-// newStore is an embedded store in memory and a client of it.
-func newStore(t testing.TB) (*store.Store, hbase.Client) {
-	t.Helper()
-	s, err := store.Open(store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	return s, hbase.New(s, s)
-}
 
 // The law on the embedded store, with all that the region servers filter.
 func TestLawStore(t *testing.T) {
 	t.Parallel()
 	seeds.Each(t, race.Fewer(12), func(t *testing.T, seed uint64, fig seeds.Figures) {
-		_, c := newStore(t)
+		_, c := NewStore(t)
 		newLawWorld(t, seed, c, Config{}).check(10)
 		fig["queries"] += 10
 	})
@@ -34,7 +23,7 @@ func TestLawStore(t *testing.T) {
 func TestLawUnderFaults(t *testing.T) {
 	t.Parallel()
 	seeds.Each(t, race.Fewer(12), func(t *testing.T, seed uint64, fig seeds.Figures) {
-		s, c := newStore(t)
+		s, c := NewStore(t)
 		g := newLawWorld(t, seed, c, Config{})
 		s.SetFaults(store.Faults{Seed: int64(seed), AnswerLost: 0.05, RequestLost: 0.05, LeaseGone: 0.05, Move: 0.03, Split: 0.03, Merge: 0.03, Stray: 0.03, PartialRow: 0.2, Heartbeat: 0.1})
 		g.check(5)

@@ -21,21 +21,22 @@ import (
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/internal/proc"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/planner"
 )
 
 // The yardstick of statistics: how near estimates are on skewed data of several shapes, and how much slower the plan that they choose is than
 // the best of the others. It is long, and times are no test: it runs with HQL_LARGE=1 and prints figures.
 func TestYardstick(t *testing.T) {
-	if !large() {
+	if !Large() {
 		t.Skip("HQL_LARGE=1 runs it")
 	}
 	t.Run("embedded", func(t *testing.T) {
-		_, c := newStore(t)
+		_, c := NewStore(t)
 		yardstick(t, c, 100_000, func([]string) {})
 	})
 	t.Run("HBase", func(t *testing.T) {
-		c := dialHBase(t)
+		c := DialHBase(t)
 		yardstick(t, c, 1_000_000, func(tables []string) { toFiles(t, c, tables) })
 	})
 }
@@ -51,23 +52,23 @@ func yardstick(t *testing.T, c hbase.Client, n int, settle func(tables []string)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
 	tables := []string{"skewed", "parcels", "sensors", "levels"}
 	for _, name := range tables {
-		defer w.run("DROP TABLE IF EXISTS " + name)
-		w.run("DROP TABLE IF EXISTS " + name)
+		defer w.Do("DROP TABLE IF EXISTS " + name)
+		w.Do("DROP TABLE IF EXISTS " + name)
 	}
 	fillYardstick(w, n)
 	settle(tables)
-	w.run("SET analyze_time = '10m'") // on a machine where others run too
+	w.Do("SET analyze_time = '10m'") // on a machine where others run too
 	analyzed, used := time.Now(), serverCPU(t)
 	for _, name := range tables {
 		start := time.Now()
-		w.run("ANALYZE " + name)
+		w.Do("ANALYZE " + name)
 		t.Logf("ANALYZE %s: %v", name, time.Since(start).Round(time.Millisecond))
 	}
 	took, cpu := time.Since(analyzed).Seconds(), serverCPU(t)-used
 	t.Logf("ANALYZE of %d rows: %.1f s, %.1f s of the server's CPU, %.2f cores", n, took, cpu, cpu/took)
 	forms := yardstickForms(w, rand.New(rand.NewPCG(9, 9)), n)
 	engine := func(o planner.Options) *world {
-		return &world{t, New(unanalyzed{c}, w.catalog, Config{FullScan: AllowFullScan, Alone: true, Planner: o})}
+		return worldOf(t, New(unanalyzed{c}, w.catalog, Config{FullScan: AllowFullScan, Alone: true, Planner: o}))
 	}
 	m := &measure{t: t, by: map[string]time.Duration{}}
 	rules, unskipped := engine(planner.Options{}), engine(planner.Options{NoSkip: true})
@@ -209,7 +210,7 @@ type measure struct {
 func (m *measure) time(w *world, sql string) time.Duration {
 	const short, tooSlow = 200 * time.Millisecond, 4
 	var lines []string
-	for _, l := range strings.Split(w.run("EXPLAIN "+sql), "\n") {
+	for _, l := range strings.Split(w.Do("EXPLAIN "+sql), "\n") {
 		if f := strings.Fields(l); !slices.Contains([]string{"chosen", "not", "layout", "estimated", "to", "first"}, f[0]) {
 			lines = append(lines, strings.ReplaceAll(l, " + 0", ""))
 		}
@@ -225,7 +226,7 @@ func (m *measure) time(w *world, sql string) time.Duration {
 		}
 		var text string
 		var err error
-		took := spent(m.t, func() { text, _, err = w.tryUnder(ctx, "EXPLAIN (ANALYZE, FORMAT JSON) "+sql) })
+		took := spent(m.t, func() { text, _, err = w.TryUnder(ctx, "EXPLAIN (ANALYZE, FORMAT JSON) "+sql) })
 		slow := errors.Is(context.Cause(ctx), errTooSlow)
 		cancel(nil)
 		if err != nil && !slow {
@@ -285,7 +286,7 @@ func overruns(t *testing.T, w *world, tables []string) {
 	for _, name := range tables {
 		for _, limit := range []int64{10, 1000, 5000} {
 			s := &sent{}
-			_, _, err := w.tryUnder(hbase.WithRPCTracer(t.Context(), s), fmt.Sprintf("SET max_scan_rows = %d; SELECT * FROM %s", limit, name))
+			_, _, err := w.TryUnder(hbase.WithRPCTracer(t.Context(), s), fmt.Sprintf("SET max_scan_rows = %d; SELECT * FROM %s", limit, name))
 			if !errors.Is(err, ErrScanLimit) {
 				t.Errorf("%s with %d rows: %v", name, limit, err)
 				continue
@@ -302,18 +303,18 @@ func overruns(t *testing.T, w *world, tables []string) {
 // fillYardstick makes the tables, with n rows in all.
 func fillYardstick(w *world, n int) {
 	start := time.Now()
-	w.run(skewedTable)
+	w.Do(skewedTable)
 	r := rand.New(rand.NewPCG(3, 3))
 	zipf := rand.NewZipf(r, 1.1, 1, 800)
 	w.load("skewed", 4*n/10, func(i int) string { return skewedRow(r, zipf, i) })
-	w.run(parcelsTable)
+	w.Do(parcelsTable)
 	w.load("parcels", 3*n/10, parcelRow(rand.New(rand.NewPCG(4, 4))))
-	w.run(sensorsTable)
-	w.run(levelsTable)
+	w.Do(sensorsTable)
+	w.Do(levelsTable)
 	wide := strings.Repeat("wide ", 100)
 	w.load("sensors", n/10, func(i int) string { return fmt.Sprintf("('host%d', %d, %d, '%s')", i%7, i, i%100, wide) })
 	w.load("levels", 2*n/10, func(i int) string { return fmt.Sprintf("(%d, %d, %d, %d)", i%5, i%11, i, i%1000) })
-	w.t.Logf("%d rows written in %v", n, time.Since(start).Round(time.Millisecond))
+	w.T.Logf("%d rows written in %v", n, time.Since(start).Round(time.Millisecond))
 }
 
 const (
@@ -323,14 +324,14 @@ const (
 
 // load is fill with several statements at a time, each of many rows.
 func (w *world) load(table string, n int, value func(i int) string) {
-	w.t.Helper()
+	w.T.Helper()
 	statements := make(chan string)
 	var workers sync.WaitGroup
 	for range 4 {
 		workers.Go(func() {
 			for sql := range statements {
-				if _, err := w.Run(w.t.Context(), mustParse(w.t, sql), Args{}); err != nil {
-					w.t.Error(err)
+				if _, err := w.Run(w.T.Context(), MustParse(w.T, sql), Args{}); err != nil {
+					w.T.Error(err)
 				}
 			}
 		})

@@ -1,16 +1,15 @@
-package exec
+package scan_test
 
 import (
 	"fmt"
-	"os"
 	"testing"
 
+	. "github.com/hql-db/hql/exec"
+	. "github.com/hql-db/hql/internal/exectest"
 	"github.com/hql-db/hql/internal/race"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/types"
 )
-
-// large reports whether sizes are to be tested up to their largest.
-func large() bool { return os.Getenv("HQL_LARGE") == "1" }
 
 // The queries whose cost is that of the rows they give. Rows of a host are newest first by j.
 var boundQueries = []struct{ name, sql string }{
@@ -35,7 +34,7 @@ func TestCostGrowsWithMatches(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
 	sizes := []int{10_000, 100_000}
-	if large() {
+	if Large() {
 		sizes = append(sizes, 1_000_000)
 	}
 	_, w := newCluster(t, 1, Config{Alone: true}, events(8))
@@ -43,10 +42,10 @@ func TestCostGrowsWithMatches(t *testing.T) {
 	stored := 0
 	for _, size := range sizes {
 		from := stored
-		w.fill("events", size-stored, func(i int) string { return event(from + i) })
+		w.Fill("events", size-stored, func(i int) string { return event(from + i) })
 		stored = size
 		for _, q := range boundQueries {
-			n, s := w.read(q.sql)
+			n, s := w.Read(q.sql)
 			got := [3]int64{int64(n), s.RowsRead, s.RPCs}
 			if size == sizes[0] {
 				want[q.name] = got
@@ -73,11 +72,11 @@ func TestCostOfSalts(t *testing.T) {
 	race.Skip(t)
 	for _, salts := range []int64{1, 2, 4, 8, 16, 32, 64, 128, 256} {
 		_, w := newCluster(t, 1, Config{Alone: true}, events(int(salts)))
-		w.fill("events", 2000, event)
+		w.Fill("events", 2000, event)
 		for i, most := range []int64{1, salts, salts + 10} {
 			q := boundQueries[i]
 			least := min(most, salts)
-			n, s := w.read(q.sql)
+			n, s := w.Read(q.sql)
 			if want := []int{1, 100, 10}[i]; n != want {
 				t.Errorf("%d salts, %s: %d rows, want %d", salts, q.name, n, want)
 			}
@@ -94,12 +93,12 @@ func TestCostOfNeighbours(t *testing.T) {
 	const n = 600
 	for _, key := range []string{"id % 260 AS UINT16", "LEFT(MD5(CONCAT(id)), 4)"} {
 		_, w := newCluster(t, 1, Config{Alone: true}, "CREATE TABLE m (id BIGINT, v INT) ROW KEY ("+key+", id AS INT64)")
-		w.run("CREATE TABLE o (step INT, id BIGINT) ROW KEY (step AS INT32, id AS INT64)")
-		w.fill("m", n, func(i int) string { return fmt.Sprintf("(%d, %d), (%d, %d)", i+i/2, i, 2*n+7*i, i) })
-		w.fill("o", n, func(i int) string { return fmt.Sprintf("(1, %d), (7, %d)", i+i/2, 2*n+7*i) }) // pairs of neighbours, and none
+		w.Do("CREATE TABLE o (step INT, id BIGINT) ROW KEY (step AS INT32, id AS INT64)")
+		w.Fill("m", n, func(i int) string { return fmt.Sprintf("(%d, %d), (%d, %d)", i+i/2, i, 2*n+7*i, i) })
+		w.Fill("o", n, func(i int) string { return fmt.Sprintf("(1, %d), (7, %d)", i+i/2, 2*n+7*i) }) // pairs of neighbours, and none
 		rpcs := map[int]int64{}
 		for _, step := range []int{7, 1} {
-			rows, s := w.read(fmt.Sprintf("SELECT * FROM o JOIN m ON m.id = o.id WHERE o.step = %d", step))
+			rows, s := w.Read(fmt.Sprintf("SELECT * FROM o JOIN m ON m.id = o.id WHERE o.step = %d", step))
 			if rows != n {
 				t.Errorf("%s, step %d: %d rows, want %d", key, step, rows, n)
 			}
@@ -114,9 +113,10 @@ func TestCostOfNeighbours(t *testing.T) {
 // A prepared query of one row is planned once.
 func TestCostOfAPreparedPoint(t *testing.T) {
 	race.Skip(t)
-	w := newWorld(t, newFakeClient(), Config{Alone: true})
-	w.run("CREATE TABLE t (a INT, v INT) ROW KEY (a AS INT32); INSERT INTO t VALUES (1, 1), (2, 2)")
-	stmt := mustParse(t, "SELECT v FROM t WHERE a = ?")
+	_, c := NewStore(t)
+	w := NewWorld(t, c, Config{Alone: true})
+	w.Do("CREATE TABLE t (a INT, v INT) ROW KEY (a AS INT32); INSERT INTO t VALUES (1, 1), (2, 2)")
+	stmt := MustParse(t, "SELECT v FROM t WHERE a = ?")
 	allocs := func(plans *Plans) float64 {
 		return testing.AllocsPerRun(100, func() {
 			rows, err := w.Run(t.Context(), stmt, Args{Positional: []types.Value{types.NewInt(2)}, Plans: plans})
@@ -136,11 +136,11 @@ func TestCostOfAPreparedPoint(t *testing.T) {
 
 // The calls that a statement reports are those that the client received.
 func TestCallsAreCounted(t *testing.T) {
-	_, c := newStore(t)
-	cc := &countedClient{Client: c, table: "m"}
-	w := newWorld(t, cc, Config{FullScan: AllowFullScan, Alone: true})
-	w.run("CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64) SPLIT AT ('h0004')")
-	w.fill("m", 2000, hosts(8))
+	_, c := NewStore(t)
+	cc := &Counted{Client: c, Table: "m"}
+	w := NewWorld(t, cc, Config{FullScan: AllowFullScan, Alone: true})
+	w.Do("CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64) SPLIT AT ('h0004')")
+	w.Fill("m", 2000, Hosts(8))
 	keys := "(host, ts) IN (('h0000', 1000000)"
 	for i := range 100 {
 		keys += fmt.Sprintf(", ('h0001', %d)", 1_000_000+i)
@@ -154,31 +154,32 @@ func TestCallsAreCounted(t *testing.T) {
 		queries = append(queries, q.sql)
 	}
 	for _, sql := range queries {
-		cc.scans.Store(0)
-		cc.gets.Store(0)
-		_, s := w.read(sql)
-		if s.Gets != cc.gets.Load() || s.Scans != cc.scans.Load() || s.Gets+s.Scans == 0 {
-			t.Errorf("%s: told of %d Gets and %d scans; the client had %d and %d", sql, s.Gets, s.Scans, cc.gets.Load(), cc.scans.Load())
+		cc.Scans.Store(0)
+		cc.Gets.Store(0)
+		_, s := w.Read(sql)
+		if s.Gets != cc.Gets.Load() || s.Scans != cc.Scans.Load() || s.Gets+s.Scans == 0 {
+			t.Errorf("%s: told of %d Gets and %d scans; the client had %d and %d", sql, s.Gets, s.Scans, cc.Gets.Load(), cc.Scans.Load())
 		}
 	}
 }
 
 // For many keys under a LIMIT only as many as it wants are requested, and then more if some have no rows.
 func TestCostOfKeysUnderALimit(t *testing.T) {
-	w := newWorld(t, newFakeClient(), Config{Alone: true})
-	w.run("CREATE TABLE t (a INT, v INT) ROW KEY (a AS INT32)")
-	w.fill("t", 90, func(i int) string { return fmt.Sprintf("(%d, %d)", 20*(i+10), i) })
+	_, c := NewStore(t)
+	w := NewWorld(t, c, Config{Alone: true})
+	w.Do("CREATE TABLE t (a INT, v INT) ROW KEY (a AS INT32)")
+	w.Fill("t", 90, func(i int) string { return fmt.Sprintf("(%d, %d)", 20*(i+10), i) })
 	keys := "0"
 	for i := range 99 {
 		keys += fmt.Sprint(", ", 20*(i+1))
 	}
-	for _, c := range []struct {
+	for _, q := range []struct {
 		where string
 		rows  int
 		most  int64
 	}{{"", 90, 100}, {" AND a >= 200 LIMIT 3", 3, 3}, {" LIMIT 3", 3, 15}, {" LIMIT 60", 60, 100}} {
-		if n, s := w.read("SELECT * FROM t WHERE a IN (" + keys + ")" + c.where); n != c.rows || s.Gets > c.most {
-			t.Errorf("%s: %d rows of %d keys, want %d of %d at most", c.where, n, s.Gets, c.rows, c.most)
+		if n, s := w.Read("SELECT * FROM t WHERE a IN (" + keys + ")" + q.where); n != q.rows || s.Gets > q.most {
+			t.Errorf("%s: %d rows of %d keys, want %d of %d at most", q.where, n, s.Gets, q.rows, q.most)
 		}
 	}
 }

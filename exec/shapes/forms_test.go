@@ -1,16 +1,18 @@
-package exec
+package shapes_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
 
+	. "github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/hbase"
+	. "github.com/hql-db/hql/internal/exectest"
 	"github.com/hql-db/hql/internal/forms"
 	"github.com/hql-db/hql/internal/race"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/planner"
 )
 
@@ -24,7 +26,7 @@ func TestForms(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
 	checkForms(t, true, func(t *testing.T) hbase.Client {
-		_, c := newStore(t)
+		_, c := NewStore(t)
 		return c
 	})
 }
@@ -32,17 +34,17 @@ func TestForms(t *testing.T) {
 // The same on a real HBase, for its filters, ranges and reversed scans. Full scans are compared on the embedded store alone.
 func testFormsHBase(t *testing.T) {
 	race.Skip(t)
-	c := dialHBase(t)
+	c := DialHBase(t)
 	checkForms(t, false, func(*testing.T) hbase.Client { return c })
 }
 
 // checkForms compares with a full scan if compare is set.
 func checkForms(t *testing.T, compare bool, open func(*testing.T) hbase.Client) {
-	datadriven.Walk(t, "../testdata/forms", func(t *testing.T, path string) {
+	datadriven.Walk(t, "../../testdata/forms", func(t *testing.T, path string) {
 		client := open(t)
-		planned := newWorld(t, client, Config{FullScan: AllowFullScan})
-		with := func(o planner.Options) *world {
-			return &world{t, New(client, planned.catalog, Config{FullScan: AllowFullScan, Planner: o})}
+		planned := NewWorld(t, client, Config{FullScan: AllowFullScan, Alone: true})
+		with := func(o planner.Options) *World {
+			return Of(t, New(client, planned.Catalog(), Config{FullScan: AllowFullScan, Alone: true, Planner: o}))
 		}
 		keys, naive := with(planner.Options{NoPushdown: true}), with(planner.Options{NoKey: true, NoPushdown: true, NoOrder: true, NoSkip: true})
 		var table forms.Table
@@ -53,22 +55,22 @@ func checkForms(t *testing.T, compare bool, open func(*testing.T) hbase.Client) 
 				if table, err = forms.ParseTable(d.Input); err != nil {
 					d.Fatalf(t, "%v", err)
 				}
-				planned.run(table.Create)
+				planned.Do(table.Create)
 				name := table.Name
-				planned.t.Cleanup(func() { planned.run("DROP TABLE " + name) })
-				planned.run(table.Insert)
+				planned.T.Cleanup(func() { planned.Do("DROP TABLE " + name) })
+				planned.Do(table.Insert)
 				return ""
 			case "forms":
 				var b strings.Builder
 				bind, tight, all := 0, 0, forms.Parse(d.Input)
 				for _, f := range all {
 					sql := "SELECT * FROM " + table.Name + " WHERE " + f.Where
-					byKeys, s := keys.rowsAndStats(sql)
+					byKeys, s := keys.RowsAndStats(sql)
 					want := byKeys
 					if compare {
-						want = sorted(naive.run(sql))
+						want = SortLines(naive.Do(sql))
 					}
-					if got := sorted(planned.run(sql)); got != want || byKeys != want || got == "" {
+					if got := SortLines(planned.Do(sql)); got != want || byKeys != want || got == "" {
 						t.Errorf("%s\n got %q\nby the key alone %q\nwant %q", f.Where, got, byKeys, want)
 					}
 					n := strings.Count(want, "\n") + 1
@@ -88,11 +90,4 @@ func checkForms(t *testing.T, compare bool, open func(*testing.T) hbase.Client) 
 			return ""
 		})
 	})
-}
-
-// sorted sorts lines.
-func sorted(s string) string {
-	lines := strings.Split(s, "\n")
-	slices.Sort(lines)
-	return strings.Join(lines, "\n")
 }

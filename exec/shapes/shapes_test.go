@@ -1,12 +1,15 @@
-package exec
+package shapes_test
 
 import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
 
+	. "github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/hbase"
+	. "github.com/hql-db/hql/internal/exectest"
 	"github.com/hql-db/hql/internal/race"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/planner"
 )
 
@@ -19,8 +22,8 @@ import (
 func TestShapes(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
-	datadriven.Walk(t, "testdata/shapes", func(t *testing.T, path string) {
-		_, c := newStore(t)
+	datadriven.Walk(t, "../testdata/shapes", func(t *testing.T, path string) {
+		_, c := NewStore(t)
 		checkShapes(t, path, c, true)
 	})
 }
@@ -28,35 +31,35 @@ func TestShapes(t *testing.T) {
 // The same rows are read of a real HBase. The plan that moves nothing is not asked there: it gave the same on the embedded store.
 func testShapesHBase(t *testing.T) {
 	race.Skip(t)
-	c := dialHBase(t)
-	datadriven.Walk(t, "testdata/shapes", func(t *testing.T, path string) {
+	c := DialHBase(t)
+	datadriven.Walk(t, "../testdata/shapes", func(t *testing.T, path string) {
 		w := checkShapes(t, path, c, false)
-		for _, v := range w.catalog.Views() {
-			w.run("DROP VIEW " + v.Name)
+		for _, v := range w.Catalog().Views() {
+			w.Do("DROP VIEW " + v.Name)
 		}
-		for _, table := range w.catalog.Tables() {
-			w.run("DROP TABLE IF EXISTS " + table.Name)
+		for _, table := range w.Catalog().Tables() {
+			w.Do("DROP TABLE IF EXISTS " + table.Name)
 		}
 	})
 }
 
-func checkShapes(t *testing.T, path string, c hbase.Client, compare bool) *world {
-	planned := newWorld(t, c, Config{FullScan: AllowFullScan})
-	naive := &world{t, New(c, planned.catalog, Config{FullScan: AllowFullScan, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true, NoSkip: true, NoRules: true}})}
+func checkShapes(t *testing.T, path string, c hbase.Client, compare bool) *World {
+	planned := NewWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	naive := Of(t, New(c, planned.Catalog(), Config{FullScan: AllowFullScan, Alone: true, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true, NoSkip: true, NoRules: true}}))
 	datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 		switch d.Cmd {
 		case "run":
-			return planned.run(d.Input)
+			return planned.Do(d.Input)
 		case "explain":
-			return planned.run("EXPLAIN "+d.Input) + "\n"
+			return planned.Do("EXPLAIN "+d.Input) + "\n"
 		case "shape":
 			most, gets, scans := int64(0), int64(1<<62), int64(1<<62)
 			d.ScanArgs(t, "most", &most)
 			d.MaybeScanArgs(t, "gets", &gets)
 			d.MaybeScanArgs(t, "scans", &scans)
-			got, s := planned.rowsAndStats(d.Input)
+			got, s := planned.RowsAndStats(d.Input)
 			if compare {
-				if want := sorted(naive.run(d.Input)); got != want {
+				if want := SortLines(naive.Do(d.Input)); got != want {
 					d.Fatalf(t, "%s\ngives %q\n want %q", d.Input, got, want)
 				}
 			}

@@ -1,17 +1,19 @@
-package exec
+package write_test
 
 import (
 	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	. "github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase"
+	. "github.com/hql-db/hql/internal/exectest"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/store"
 )
 
@@ -33,7 +35,7 @@ func TestReadModifyWrite(t *testing.T) {
 	t.Parallel()
 	for name := range countedTables {
 		t.Run(name, func(t *testing.T) {
-			_, c := newStore(t)
+			_, c := NewStore(t)
 			checkReadModifyWrite(t, c, name, 25)
 		})
 	}
@@ -41,21 +43,21 @@ func TestReadModifyWrite(t *testing.T) {
 
 func checkReadModifyWrite(t *testing.T, c hbase.Client, name string, times int) {
 	w := peers(t, c, countedTables[name], 0, 0, 3*time.Second, -2*time.Second)
-	w[0].run("INSERT INTO c VALUES ('a', 0, 'free', 0), ('b', 0, 'free', 0)")
+	w[0].Do("INSERT INTO c VALUES ('a', 0, 'free', 0), ('b', 0, 'free', 0)")
 	var won, changed atomic.Int64
 	together(len(w), func(i int) {
 		for k := range times {
-			changed.Add(w[i].changed("UPDATE c SET n = n + 1 WHERE id = 'a'"))
+			changed.Add(affected(w[i], "UPDATE c SET n = n + 1 WHERE id = 'a'"))
 			if k%5 == 0 {
-				changed.Add(w[i].changed("UPDATE c SET n = n + 1, v = v + 1 WHERE n >= 0"))
+				changed.Add(affected(w[i], "UPDATE c SET n = n + 1, v = v + 1 WHERE n >= 0"))
 			}
 			mine := fmt.Sprint(i)
-			if w[i].changed("UPDATE c SET owner = '"+mine+"' WHERE id = 'b' AND owner = 'free'") == 1 {
+			if affected(w[i], "UPDATE c SET owner = '"+mine+"' WHERE id = 'b' AND owner = 'free'") == 1 {
 				won.Add(1)
-				if got := w[i].run("SELECT owner FROM c WHERE id = 'b'"); got != mine {
+				if got := w[i].Do("SELECT owner FROM c WHERE id = 'b'"); got != mine {
 					t.Errorf("%s is the owner, not %s", got, mine)
 				}
-				if n := w[i].changed("UPDATE c SET owner = 'free' WHERE id = 'b' AND owner = '" + mine + "'"); n != 1 {
+				if n := affected(w[i], "UPDATE c SET owner = 'free' WHERE id = 'b' AND owner = '"+mine+"'"); n != 1 {
 					t.Errorf("the owner gives up %d rows", n)
 				}
 			}
@@ -66,46 +68,46 @@ func checkReadModifyWrite(t *testing.T, c hbase.Client, name string, times int) 
 	if got := changed.Load(); got != int64(n+both) {
 		t.Errorf("%d rows were changed", got)
 	}
-	w[0].expect(fmt.Sprintf("a|%d|%d\nb|%d|%d", n, both, both, both), "SELECT id, n, v FROM c ORDER BY id")
+	w[0].Expect(fmt.Sprintf("a|%d|%d\nb|%d|%d", n, both, both, both), "SELECT id, n, v FROM c ORDER BY id")
 	if won.Load() == 0 {
 		t.Error("nobody ever was the owner")
 	}
 	together(len(w), func(i int) {
 		for range times {
-			if n := w[i].changed("INSERT INTO c VALUES ('u', 1, 'x', 7) ON CONFLICT (id) DO UPDATE SET n = c.n + excluded.n, v = NULL"); n != 1 {
+			if n := affected(w[i], "INSERT INTO c VALUES ('u', 1, 'x', 7) ON CONFLICT (id) DO UPDATE SET n = c.n + excluded.n, v = NULL"); n != 1 {
 				t.Errorf("%d rows were counted", n)
 			}
 		}
 	})
-	w[0].expect(fmt.Sprintf("%d|x|NULL", 4*times), "SELECT n, owner, v FROM c WHERE id = 'u'")
-	w[0].run("INSERT INTO c VALUES ('u', 1, 'x', 7) ON CONFLICT (id) DO UPDATE SET owner = 'free' WHERE c.n < 0; DELETE FROM c WHERE id = 'u' AND owner = 'x'")
-	w[0].expect("a", fmt.Sprintf("SELECT id FROM c WHERE n = %d AND v = %d", n, both))
-	if table, _ := w[0].catalog.Table("c"); len(table.Layouts) > 1 {
+	w[0].Expect(fmt.Sprintf("%d|x|NULL", 4*times), "SELECT n, owner, v FROM c WHERE id = 'u'")
+	w[0].Do("INSERT INTO c VALUES ('u', 1, 'x', 7) ON CONFLICT (id) DO UPDATE SET owner = 'free' WHERE c.n < 0; DELETE FROM c WHERE id = 'u' AND owner = 'x'")
+	w[0].Expect("a", fmt.Sprintf("SELECT id FROM c WHERE n = %d AND v = %d", n, both))
+	if table, _ := w[0].Catalog().Table("c"); len(table.Layouts) > 1 {
 		w = w[:2] // an INSERT is refused while a deletion by a clock that is ahead hides entries
 	}
 	for range 2 {
 		var deleted atomic.Int64
-		w[0].run("INSERT INTO c VALUES ('d', 1, 'free', 1) IF NOT EXISTS")
-		together(len(w), func(i int) { deleted.Add(w[i].changed("DELETE FROM c WHERE id = 'd' AND owner = 'free'")) })
+		w[0].Do("INSERT INTO c VALUES ('d', 1, 'free', 1) IF NOT EXISTS")
+		together(len(w), func(i int) { deleted.Add(affected(w[i], "DELETE FROM c WHERE id = 'd' AND owner = 'free'")) })
 		if n := deleted.Load(); n != 1 {
 			t.Errorf("%d deleted one row", n)
 		}
 	}
 	for i := range w { // some clocks are ahead
-		w[0].run("INSERT INTO c VALUES ('e', 1, 'free', 1) IF NOT EXISTS")
-		if n := w[i].changed("DELETE FROM c WHERE id = 'e'"); n != 1 {
+		w[0].Do("INSERT INTO c VALUES ('e', 1, 'free', 1) IF NOT EXISTS")
+		if n := affected(w[i], "DELETE FROM c WHERE id = 'e'"); n != 1 {
 			t.Errorf("%d rows were deleted", n)
 		}
 	}
-	w[0].run("DROP TABLE c")
+	w[0].Do("DROP TABLE c")
 }
 
 // Conditions cost no RPC, but for rows of a join; rows that are changed whatever they hold have none.
 func TestCostOfConditions(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	counted := &rpcCounter{Client: c}
-	w := newWorld(t, counted, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE c (id TEXT, n INT, v INT) ROW KEY (id AS TEXT); INSERT INTO c VALUES ('a', 1, 1), ('b', 2, NULL)")
+	w := NewWorld(t, counted, Config{FullScan: AllowFullScan})
+	w.Do("CREATE TABLE c (id TEXT, n INT, v INT) ROW KEY (id AS TEXT); INSERT INTO c VALUES ('a', 1, 1), ('b', 2, NULL)")
 	for _, test := range []struct {
 		sql                       string
 		gets, mutates, conditions int64
@@ -126,7 +128,7 @@ func TestCostOfConditions(t *testing.T) {
 		counted.gets.Store(0)
 		counted.mutates.Store(0)
 		counted.conditions.Store(0)
-		w.changed(test.sql)
+		affected(w, test.sql)
 		if g, m, x := counted.gets.Load(), counted.mutates.Load(), counted.conditions.Load(); g != test.gets || m != test.mutates || x != test.conditions {
 			t.Errorf("%s: %d Gets, %d batches, %d conditions", test.sql, g, m, x)
 		}
@@ -154,30 +156,16 @@ func (c *rpcCounter) Mutate(ctx context.Context, table string, ms []hbase.Mutati
 	return c.Client.Mutate(ctx, table, ms)
 }
 
-// hook is what a test client does at its next call. The engine calls a client from several goroutines.
-type hook struct {
-	mu sync.Mutex
-	f  func()
-}
-
-// set replaces what is done and returns it.
-func (h *hook) set(f func()) (before func()) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	before, h.f = h.f, f
-	return before
-}
-
 // between is a client before whose next conditional mutations something else happens. Its function sets itself again to
 // happen before the next ones as well.
 type between struct {
 	hbase.Client
-	do hook
+	do Hook
 }
 
 func (c *between) Mutate(ctx context.Context, table string, ms []hbase.Mutation) error {
 	if slices.ContainsFunc(ms, func(m hbase.Mutation) bool { return m.If != nil }) {
-		if do := c.do.set(nil); do != nil {
+		if do := c.do.Set(nil); do != nil {
 			do()
 		}
 	}
@@ -206,63 +194,18 @@ func TestChangedMeanwhile(t *testing.T) {
 		{"UPDATE t SET s = 'y' WHERE id = 'a'", "DELETE FROM t WHERE EXISTS (SELECT 1 FROM o WHERE o.id = t.s)", "0", "a|1|y|1"},
 		{"DELETE FROM t WHERE id = 'a'; INSERT INTO t VALUES ('a', 8, 'z', 8)", "UPDATE t SET n = n + 1 WHERE id = 'a'", "1", "a|9|z|8"},
 	} {
-		_, c := newStore(t)
-		other := newWorld(t, c, Config{FullScan: AllowFullScan})
-		other.run(defs)
-		other.run("INSERT INTO t VALUES ('a', 1, 'x', 1); INSERT INTO o VALUES ('x', 10)")
-		w := newWorld(t, &between{c, hook{f: func() { other.run(test.meanwhile) }}}, Config{FullScan: AllowFullScan})
+		_, c := NewStore(t)
+		other := NewWorld(t, c, Config{FullScan: AllowFullScan})
+		other.Do(defs)
+		other.Do("INSERT INTO t VALUES ('a', 1, 'x', 1); INSERT INTO o VALUES ('x', 10)")
+		w := NewWorld(t, &between{c, Hook{F: func() { other.Do(test.meanwhile) }}}, Config{FullScan: AllowFullScan})
 		if strings.Contains(test.sql, "RETURNING") {
-			w.expect(test.gives, test.sql)
-		} else if n := w.changed(test.sql); fmt.Sprint(n) != test.gives {
+			w.Expect(test.gives, test.sql)
+		} else if n := affected(w, test.sql); fmt.Sprint(n) != test.gives {
 			t.Errorf("%s: %d rows", test.sql, n)
 		}
-		if got := w.run("SELECT * FROM t"); got != test.want {
+		if got := w.Do("SELECT * FROM t"); got != test.want {
 			t.Errorf("%s, %s: %s", test.meanwhile, test.sql, got)
-		}
-	}
-}
-
-// A statement that reads its table several times, as in a sub-query, saw one state of each row that it changes, whenever
-// another client changes the row.
-func TestChangedBetweenReads(t *testing.T) {
-	for _, test := range []struct{ meanwhile, sql string }{
-		{"UPDATE t SET s = 'other' WHERE id = 1 AND s IS NULL", "UPDATE t SET s = 'me' WHERE id = (SELECT min(id) FROM t WHERE s IS NULL)"},
-		{"UPDATE t SET s = 'other' WHERE id = 1 AND s IS NULL", "UPDATE t SET s = 'me' FROM (SELECT min(id) AS i FROM t WHERE s IS NULL) f WHERE f.i = t.id"},
-		{"UPDATE t SET s = 'other' WHERE id = 1 AND s IS NULL", "WITH f AS (SELECT id FROM t WHERE s IS NULL ORDER BY id LIMIT 1) UPDATE t SET s = 'me' FROM f WHERE f.id = t.id"},
-		{"UPDATE t SET n = n + 1 WHERE id = 1", "UPDATE t SET n = 1 + (SELECT max(n) FROM t b) WHERE id = 1"},
-		{"UPDATE t SET n = n + 1 WHERE id = 1", "UPDATE t SET n = q.n + 1 FROM (SELECT id, n FROM t) q WHERE q.id = t.id AND t.id = 1"},
-		{"UPDATE t SET n = n + 1 WHERE id = 1", "UPDATE t SET n = 1 + (SELECT n FROM tv WHERE tv.id = t.id) WHERE id = 1"},
-	} {
-		steps := int64(0)
-		for at := int64(0); at <= steps; at++ { // first with no change
-			_, c := newStore(t)
-			other := newWorld(t, c, Config{FullScan: AllowFullScan})
-			other.run("CREATE TABLE t (id INT, n INT, s TEXT) ROW KEY (id AS INT32) INDEX i (s AS TEXT, X'00', id AS INT32); INSERT INTO t VALUES (1, 5, NULL), (2, 1, NULL)")
-			other.run("CREATE VIEW tv AS SELECT id, n FROM t")
-			var changed atomic.Int64
-			st := &stepping{Client: c, at: at, do: func() { changed.Store(other.changed(test.meanwhile)) }}
-			mine := newWorld(t, st, Config{FullScan: AllowFullScan}).changed(test.sql)
-			steps = max(steps, st.n.Load())
-			n, got := changed.Load(), other.run("SELECT n, s FROM t WHERE id = 1")
-			switch {
-			case strings.Contains(test.sql, "SET n"):
-				if want := fmt.Sprintf("%d|NULL", 5+mine+n); got != want {
-					t.Errorf("%s, at step %d: %s, want %s", test.sql, at, got, want)
-				}
-			case n == 1 && got != "5|other", n == 0 && got != "5|me", mine > 1:
-				t.Errorf("%s, at step %d: %d rows, and %s", test.sql, at, mine, got)
-			}
-		}
-		if steps < 10 {
-			t.Errorf("%s: %d steps", test.sql, steps)
-		}
-	}
-	_, c := newStore(t)
-	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE t (id INT, n INT) ROW KEY (id AS INT32); INSERT INTO t SELECT g, 0 FROM generate_series(1, 50) AS g")
-	for _, sql := range []string{"UPDATE t SET n = 1 WHERE id IN (SELECT id FROM t WHERE n = 0 ORDER BY random() LIMIT 3)", "UPDATE t SET n = 2 WHERE id IN (SELECT id FROM t WHERE n = 0 LIMIT 3)"} {
-		if n := w.changed(sql); n != 3 {
-			t.Errorf("%s: %d rows", sql, n)
 		}
 	}
 }
@@ -272,17 +215,16 @@ func TestChangedBetweenReads(t *testing.T) {
 func TestEntriesOfChangedRows(t *testing.T) {
 	for _, layout := range []string{"INDEX i (n AS ORDERED INT32, id AS TEXT)", "ROW KEY i (n AS ORDERED INT32, id AS TEXT)"} {
 		for _, last := range []string{"UPDATE t SET n = n + 1", "DELETE FROM t", "UPDATE t SET n = 1"} {
-			_, c := newStore(t)
+			_, c := NewStore(t)
 			w := peers(t, c, "CREATE TABLE t (id TEXT, n INT) ROW KEY (id AS TEXT) "+layout+"; INSERT INTO t VALUES ('a', 1)", -2*time.Second, 0)
 			meanwhile := []string{"UPDATE t SET n = n + 1", last}
 			busy := &between{Client: c}
-			busy.do.set(func() {
-				w[0].changed(meanwhile[0])
-				busy.do.set(func() { w[0].changed(meanwhile[1]) })
+			busy.do.Set(func() {
+				affected(w[0], meanwhile[0])
+				busy.do.Set(func() { affected(w[0], meanwhile[1]) })
 			})
-			w[1].client = busy
-			w[1].changed("UPDATE t SET n = n + 1 WHERE id = 'a'")
-			if got := w[0].run("CHECK TABLE t"); strings.ContainsAny(got, "123456789") {
+			affected(Of(t, New(busy, w[1].Catalog(), Config{FullScan: AllowFullScan})), "UPDATE t SET n = n + 1 WHERE id = 'a'")
+			if got := w[0].Do("CHECK TABLE t"); strings.ContainsAny(got, "123456789") {
 				t.Errorf("%s, %s: %s", layout, last, got)
 			}
 		}
@@ -291,23 +233,23 @@ func TestEntriesOfChangedRows(t *testing.T) {
 
 // A row that others change all the time ends the statement.
 func TestChangedAllTheTime(t *testing.T) {
-	_, c := newStore(t)
-	other := newWorld(t, c, Config{FullScan: AllowFullScan})
-	other.run("CREATE TABLE t (id TEXT, n INT) ROW KEY (id AS TEXT); INSERT INTO t VALUES ('a', 1), ('b', 1)")
+	_, c := NewStore(t)
+	other := NewWorld(t, c, Config{FullScan: AllowFullScan})
+	other.Do("CREATE TABLE t (id TEXT, n INT) ROW KEY (id AS TEXT); INSERT INTO t VALUES ('a', 1), ('b', 1)")
 	busy := &between{Client: c}
 	var change func()
-	change = func() { other.run("UPDATE t SET n = n + 1 WHERE id = 'a'"); busy.do.set(change) }
-	busy.do.set(change)
-	w := newWorld(t, busy, Config{FullScan: AllowFullScan})
-	w.refused("other statements change 1 row of t all the time, among them that with key \"a\"", "UPDATE t SET n = -n WHERE n > 0")
-	w.expect("b|-1", "SELECT * FROM t WHERE n < 0")
+	change = func() { other.Do("UPDATE t SET n = n + 1 WHERE id = 'a'"); busy.do.Set(change) }
+	busy.do.Set(change)
+	w := NewWorld(t, busy, Config{FullScan: AllowFullScan})
+	w.Refused("other statements change 1 row of t all the time, among them that with key \"a\"", "UPDATE t SET n = -n WHERE n > 0")
+	w.Expect("b|-1", "SELECT * FROM t WHERE n < 0")
 }
 
 // A program that writes cells of the row at the same time is one more client: none of its cells is lost.
 func TestBesideOtherPrograms(t *testing.T) {
-	_, c := newStore(t)
-	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE t (id TEXT, n BIGINT FROM f:n) ROW KEY (id AS TEXT) STORED IN 't'; INSERT INTO t VALUES ('a', 0)")
+	_, c := NewStore(t)
+	w := NewWorld(t, c, Config{FullScan: AllowFullScan})
+	w.Do("CREATE TABLE t (id TEXT, n BIGINT FROM f:n) ROW KEY (id AS TEXT) STORED IN 't'; INSERT INTO t VALUES ('a', 0)")
 	together(3, func(i int) {
 		for range 40 {
 			if i == 0 {
@@ -315,85 +257,85 @@ func TestBesideOtherPrograms(t *testing.T) {
 					t.Error(err)
 				}
 			} else {
-				w.changed("UPDATE t SET n = n + 1 WHERE id = 'a'")
+				affected(w, "UPDATE t SET n = n + 1 WHERE id = 'a'")
 			}
 		}
 	})
-	w.expect("120", "SELECT n FROM t")
+	w.Expect("120", "SELECT n FROM t")
 }
 
 // A deletion from the future hides what fills a NULL, in a column of a family that the definition does not name as well.
 func TestHiddenByTheFuture(t *testing.T) {
-	_, c := newStore(t)
-	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE t (id INT, f TEXT FROM d:f, g TEXT FROM e:g) ROW KEY (id AS INT32) STORED IN 't'; INSERT INTO t VALUES (1, NULL, 'x')")
+	_, c := NewStore(t)
+	w := NewWorld(t, c, Config{FullScan: AllowFullScan})
+	w.Do("CREATE TABLE t (id INT, f TEXT FROM d:f, g TEXT FROM e:g) ROW KEY (id AS INT32) STORED IN 't'; INSERT INTO t VALUES (1, NULL, 'x')")
 	key, late := []byte{0, 0, 0, 1}, time.Now().Add(time.Hour).UnixMilli()
 	column := []hbase.Cell{{Family: []byte("d"), Qualifier: []byte("f")}}
 	if err := c.Mutate(context.Background(), "t", []hbase.Mutation{{Kind: hbase.DeleteColumns, Key: key, Timestamp: late, Cells: column}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, where := range []string{"id = 1 AND f IS NULL", "id = 1", "g = 'x'"} {
-		w.refused("cell d:f of the row with key", "UPDATE t SET f = 'B' WHERE "+where)
+		w.Refused("cell d:f of the row with key", "UPDATE t SET f = 'B' WHERE "+where)
 	}
-	w.refused("cell d:f of the row with key", "INSERT INTO t VALUES (1, 'B', 'x') RETURNING f")
-	w.expect("1|NULL|x", "SELECT * FROM t")
+	w.Refused("cell d:f of the row with key", "INSERT INTO t VALUES (1, 'B', 'x') RETURNING f")
+	w.Expect("1|NULL|x", "SELECT * FROM t")
 	if err := c.Mutate(context.Background(), "t", []hbase.Mutation{{Kind: hbase.DeleteRow, Key: []byte{0, 0, 0, 2}, Timestamp: late}}); err != nil {
 		t.Fatal(err)
 	}
-	w.refused("was deleted while it was written", "INSERT INTO t VALUES (2, 'B', 'x') RETURNING *")
-	w.expect("3|C", "INSERT INTO t VALUES (3, 'C', NULL) RETURNING id, f")
+	w.Refused("was deleted while it was written", "INSERT INTO t VALUES (2, 'B', 'x') RETURNING *")
+	w.Expect("3|C", "INSERT INTO t VALUES (3, 'C', NULL) RETURNING id, f")
 	end := hbase.Mutation{Key: key, Timestamp: hbase.LastTime, Cells: []hbase.Cell{{Family: []byte("e"), Qualifier: []byte("g"), Value: []byte("z")}}}
 	if err := c.Mutate(context.Background(), "t", []hbase.Mutation{end}); err != nil {
 		t.Fatal(err)
 	}
 	for _, sql := range []string{"UPDATE t SET g = 'y' WHERE id = 1", "UPDATE t SET g = 'y' WHERE g = 'z'", "DELETE FROM t WHERE id = 1"} {
-		w.refused("has a cell with the latest possible timestamp", sql)
+		w.Refused("has a cell with the latest possible timestamp", sql)
 	}
 }
 
 // A machine's clock is set back between two statements.
 func TestClockSetBack(t *testing.T) {
 	for _, back := range []time.Duration{20 * time.Millisecond, time.Second, time.Hour} {
-		_, c := newStore(t)
+		_, c := NewStore(t)
 		var ahead atomic.Int64
-		w := newWorld(t, c, Config{FullScan: AllowFullScan, Clock: func() time.Time { return time.Now().Add(-time.Duration(ahead.Load())) }})
-		w.run("CREATE TABLE t (id INT, v INT) ROW KEY (id AS INT32); INSERT INTO t VALUES (1, 1); UPDATE t SET v = 2 WHERE id = 1")
+		w := NewWorld(t, c, Config{FullScan: AllowFullScan, Clock: func() time.Time { return time.Now().Add(-time.Duration(ahead.Load())) }})
+		w.Do("CREATE TABLE t (id INT, v INT) ROW KEY (id AS INT32); INSERT INTO t VALUES (1, 1); UPDATE t SET v = 2 WHERE id = 1")
 		ahead.Store(int64(back))
 		for range 3 {
-			w.run("DELETE FROM t WHERE id = 1; INSERT INTO t VALUES (1, 3)")
-			w.expect("1|3", "SELECT * FROM t")
-			w.run("UPDATE t SET v = v + 1 WHERE id = 1")
-			w.expect("1|4", "SELECT * FROM t")
+			w.Do("DELETE FROM t WHERE id = 1; INSERT INTO t VALUES (1, 3)")
+			w.Expect("1|3", "SELECT * FROM t")
+			w.Do("UPDATE t SET v = v + 1 WHERE id = 1")
+			w.Expect("1|4", "SELECT * FROM t")
 		}
 	}
 }
 
 // IF NOT EXISTS has one winner, also under definitions that have their columns in another order, or fewer families.
 func TestInsertIfNotExistsOfTwoDefinitions(t *testing.T) {
-	_, c := newStore(t)
-	a := newWorld(t, c, Config{FullScan: AllowFullScan})
-	a.run("CREATE TABLE t (id INT, a INT FROM d:a, b INT FROM e:b) ROW KEY (id AS INT32) STORED IN 't'")
-	b := newWorld(t, c, Config{FullScan: AllowFullScan})
-	b.run("CREATE EXTERNAL TABLE u (id INT, b INT FROM e:b, a INT FROM d:a) ROW KEY (id AS INT32) STORED IN 't'")
+	_, c := NewStore(t)
+	a := NewWorld(t, c, Config{FullScan: AllowFullScan})
+	a.Do("CREATE TABLE t (id INT, a INT FROM d:a, b INT FROM e:b) ROW KEY (id AS INT32) STORED IN 't'")
+	b := NewWorld(t, c, Config{FullScan: AllowFullScan})
+	b.Do("CREATE EXTERNAL TABLE u (id INT, b INT FROM e:b, a INT FROM d:a) ROW KEY (id AS INT32) STORED IN 't'")
 	for i := range 60 {
 		var won atomic.Int64
 		together(2, func(k int) {
-			w, table := []*world{a, b}[k], []string{"t (id, a, b)", "u (id, a, b)"}[k]
-			won.Add(w.changed(fmt.Sprintf("INSERT INTO %s VALUES (%d, %d, %d) IF NOT EXISTS", table, i, k, k)))
+			w, table := []*World{a, b}[k], []string{"t (id, a, b)", "u (id, a, b)"}[k]
+			won.Add(affected(w, fmt.Sprintf("INSERT INTO %s VALUES (%d, %d, %d) IF NOT EXISTS", table, i, k, k)))
 		})
 		if won.Load() != 1 {
 			t.Fatalf("round %d: %d won", i, won.Load())
 		}
 	}
-	a.expect("0", "SELECT count(*) FROM t WHERE a <> b")
-	for _, w := range []*world{a, b} {
-		w.run("CREATE EXTERNAL TABLE IF NOT EXISTS part (id INT, b INT FROM e:b) ROW KEY (id AS INT32) STORED IN 't'")
+	a.Expect("0", "SELECT count(*) FROM t WHERE a <> b")
+	for _, w := range []*World{a, b} {
+		w.Do("CREATE EXTERNAL TABLE IF NOT EXISTS part (id INT, b INT FROM e:b) ROW KEY (id AS INT32) STORED IN 't'")
 	}
 	for i := range 60 {
 		var won atomic.Int64
 		together(2, func(k int) {
-			w, table := []*world{a, b}[k], []string{"t (id, b)", "part"}[k]
-			won.Add(w.changed(fmt.Sprintf("INSERT INTO %s VALUES (%d, %d) IF NOT EXISTS", table, 100+i, k)))
+			w, table := []*World{a, b}[k], []string{"t (id, b)", "part"}[k]
+			won.Add(affected(w, fmt.Sprintf("INSERT INTO %s VALUES (%d, %d) IF NOT EXISTS", table, 100+i, k)))
 		})
 		if won.Load() != 1 {
 			t.Fatalf("round %d of fewer families: %d won", i, won.Load())
@@ -423,7 +365,7 @@ func (c *masked) Mutate(ctx context.Context, table string, ms []hbase.Mutation) 
 
 // HBase shows a filter where a value of a MOB family is kept, and not the value; and cells that this user may not read.
 func TestConditionsOnOtherCells(t *testing.T) {
-	_, c := newStore(t)
+	_, c := NewStore(t)
 	mob := func(f filter.Filter) filter.Filter {
 		if is, ok := f.(filter.Cell); ok {
 			is.Value = append([]byte("\x00\x00\x00\x09"), "a file"...)
@@ -431,32 +373,32 @@ func TestConditionsOnOtherCells(t *testing.T) {
 		}
 		return f
 	}
-	w := newWorld(t, &masked{c, mob}, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE t (id TEXT, n INT, s TEXT) ROW KEY (id AS TEXT); INSERT INTO t VALUES ('a', 1, 'x'), ('b', 1, NULL)")
-	if n := w.changed("UPDATE t SET n = n + 1 WHERE s = 'x' OR s IS NULL"); n != 2 {
+	w := NewWorld(t, &masked{c, mob}, Config{FullScan: AllowFullScan})
+	w.Do("CREATE TABLE t (id TEXT, n INT, s TEXT) ROW KEY (id AS TEXT); INSERT INTO t VALUES ('a', 1, 'x'), ('b', 1, NULL)")
+	if n := affected(w, "UPDATE t SET n = n + 1 WHERE s = 'x' OR s IS NULL"); n != 2 {
 		t.Errorf("%d rows", n)
 	}
-	w.expect("a|2|x\nb|2|NULL", "SELECT * FROM t ORDER BY id")
-	if n := w.changed("DELETE FROM t WHERE n = 2 AND s IS NULL"); n != 1 {
+	w.Expect("a|2|x\nb|2|NULL", "SELECT * FROM t ORDER BY id")
+	if n := affected(w, "DELETE FROM t WHERE n = 2 AND s IS NULL"); n != 1 {
 		t.Errorf("%d rows", n)
 	}
 	hidden := func(filter.Filter) filter.Filter {
 		return filter.CellNull{Family: "d", Qualifier: "of another user", Not: true}
 	}
-	w = newWorld(t, &masked{c, hidden}, Config{FullScan: AllowFullScan})
-	w.refused(`the row with key "a" of t cannot be changed`, "UPDATE t SET n = 5 WHERE id = 'a' AND n = 2")
-	w.expect("a|2|x", "SELECT * FROM t")
+	w = NewWorld(t, &masked{c, hidden}, Config{FullScan: AllowFullScan})
+	w.Refused(`the row with key "a" of t cannot be changed`, "UPDATE t SET n = 5 WHERE id = 'a' AND n = 2")
+	w.Expect("a|2|x", "SELECT * FROM t")
 }
 
 // An UPDATE whose answer is lost, so that it is sent twice, does not say that it changed nothing, and does not do so twice.
 func TestLostAnswerOfACondition(t *testing.T) {
-	s, c := newStore(t)
-	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE t (id TEXT, n INT) ROW KEY (id AS TEXT); INSERT INTO t VALUES ('a', 0)")
+	s, c := NewStore(t)
+	w := NewWorld(t, c, Config{FullScan: AllowFullScan})
+	w.Do("CREATE TABLE t (id TEXT, n INT) ROW KEY (id AS TEXT); INSERT INTO t VALUES ('a', 0)")
 	s.SetFaults(store.Faults{Seed: 1, AnswerLost: 0.2, RequestLost: 0.2, Move: 0.1, Split: 0.1, Stray: 0.1})
 	var counted, doubtful int
 	for range 60 {
-		_, _, err := w.try("UPDATE t SET n = n + 1 WHERE id = 'a'")
+		_, _, err := w.Try("UPDATE t SET n = n + 1 WHERE id = 'a'")
 		switch {
 		case err == nil:
 			counted++
@@ -468,7 +410,7 @@ func TestLostAnswerOfACondition(t *testing.T) {
 	}
 	s.SetFaults(store.Faults{})
 	var n int
-	if _, err := fmt.Sscan(w.run("SELECT n FROM t"), &n); err != nil || n < counted || n > counted+doubtful || doubtful == 0 || counted < 20 {
+	if _, err := fmt.Sscan(w.Do("SELECT n FROM t"), &n); err != nil || n < counted || n > counted+doubtful || doubtful == 0 || counted < 20 {
 		t.Errorf("%d counted, %d are doubtful: %d, %v", counted, doubtful, n, err)
 	}
 }

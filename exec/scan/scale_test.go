@@ -1,7 +1,6 @@
-package exec
+package scan_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"runtime"
@@ -18,9 +17,12 @@ import (
 	"github.com/tsuna/gohbase/region"
 	"google.golang.org/protobuf/proto"
 
+	. "github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/hbase"
+	. "github.com/hql-db/hql/internal/exectest"
 	"github.com/hql-db/hql/internal/race"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/store"
 )
@@ -93,7 +95,7 @@ func (c *cluster) reset() {
 }
 
 // newCluster makes tables with setup on a cluster of some servers.
-func newCluster(t *testing.T, servers int, cfg Config, setup ...string) (*cluster, *world) {
+func newCluster(t *testing.T, servers int, cfg Config, setup ...string) (*cluster, *World) {
 	s, err := store.Open(store.Options{Servers: servers})
 	if err != nil {
 		t.Fatal(err)
@@ -102,9 +104,9 @@ func newCluster(t *testing.T, servers int, cfg Config, setup ...string) (*cluste
 	c := &cluster{Store: s, regions: map[string][]hbase.Region{}}
 	cfg.FullScan = AllowFullScan
 	client := hbase.New(c, s)
-	w := newWorld(t, client, cfg)
+	w := NewWorld(t, client, cfg)
 	for _, sql := range setup {
-		w.run(sql)
+		w.Do(sql)
 	}
 	names, err := client.Tables(t.Context(), "")
 	if err != nil {
@@ -117,47 +119,6 @@ func newCluster(t *testing.T, servers int, cfg Config, setup ...string) (*cluste
 	}
 	c.reset()
 	return c, w
-}
-
-// fill inserts n rows that value makes.
-func (w *world) fill(table string, n int, value func(i int) string) {
-	w.t.Helper()
-	for from := 0; from < n; from += 200 {
-		var vs []string
-		for i := from; i < min(n, from+200); i++ {
-			vs = append(vs, value(i))
-		}
-		w.run("INSERT INTO " + table + " VALUES " + strings.Join(vs, ","))
-	}
-}
-
-// read runs sql to its end and gives the number of rows and what it did.
-func (w *world) read(sql string) (rows int, s Stats) {
-	w.t.Helper()
-	rows, s, err := w.drain(sql)
-	if err != nil {
-		w.t.Fatalf("%.100s: %v", sql, err)
-	}
-	return rows, s
-}
-
-// drain counts the rows of a statement up to its end, or its failure.
-func (w *world) drain(sql string) (rows int, s Stats, err error) {
-	r, err := w.Run(context.Background(), mustParse(w.t, sql), Args{})
-	if err != nil {
-		return 0, s, err
-	}
-	defer r.Close()
-	for {
-		batch, err := r.Next()
-		if err == io.EOF {
-			return rows, r.Stats(), nil
-		}
-		if err != nil {
-			return rows, s, err
-		}
-		rows += len(batch)
-	}
 }
 
 // peak gives how far the heap's objects, and the garbage that a tight collector leaves, grew while f ran, in bytes.
@@ -188,14 +149,6 @@ func peak(f func()) (most int64) {
 	return <-seen
 }
 
-func ids(n, step int) string {
-	out := make([]string, n)
-	for i := range out {
-		out[i] = fmt.Sprint(i * step)
-	}
-	return strings.Join(out, ",")
-}
-
 // What statements do to a cluster of a thousand regions. docs/scale.md has the table that it prints.
 func TestScale(t *testing.T) {
 	race.Skip(t)
@@ -211,7 +164,7 @@ func TestScale(t *testing.T) {
 		shared     bool  // no server has more than half of them
 	}{
 		{"one row by its key", "SELECT * FROM spread WHERE id = 7", 1, 1, 1, 1, 0, false},
-		{"1,000 rows by their keys", "SELECT * FROM spread WHERE id IN (" + ids(1000, 3) + ")", 1000, 500, 700, 16, 0, false},
+		{"1,000 rows by their keys", "SELECT * FROM spread WHERE id IN (" + Multiples(1000, 3) + ")", 1000, 500, 700, 16, 0, false},
 		{"all rows", "SELECT * FROM spread", rows, regions, regions, 16, 16, true},
 		{"count(*)", "SELECT count(*) FROM spread", 1, regions, regions, 16, 16, true},
 		{"any 10 rows", "SELECT * FROM spread LIMIT 10", 10, 1, 3, 1, 1, false},
@@ -222,8 +175,8 @@ func TestScale(t *testing.T) {
 	}
 	for _, servers := range []int{20, 1} {
 		c, w := newCluster(t, servers, Config{Alone: true}, spread, salted)
-		w.fill("spread", rows, func(i int) string { return fmt.Sprintf("(%d, 'v%d')", i, i) })
-		w.fill("salted", rows, func(i int) string { return fmt.Sprintf("(%d, 'v%d')", i, i) })
+		w.Fill("spread", rows, func(i int) string { return fmt.Sprintf("(%d, 'v%d')", i, i) })
+		w.Fill("salted", rows, func(i int) string { return fmt.Sprintf("(%d, 'v%d')", i, i) })
 		c.SetFaults(store.Faults{Latency: 2 * time.Millisecond})
 		var out strings.Builder
 		tw := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
@@ -232,7 +185,7 @@ func TestScale(t *testing.T) {
 			c.reset()
 			var n int
 			var s Stats
-			heap := peak(func() { n, s = w.read(q.sql) })
+			heap := peak(func() { n, s = w.Read(q.sql) })
 			fmt.Fprintf(tw, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%v\t%.1f MiB\n", q.name, s.Regions, s.RowsRead, s.RPCs, c.flying.most,
 				c.scanners.most, c.scanners.mostOnOne, s.Elapsed.Round(time.Millisecond), float64(heap)/(1<<20))
 			if n != q.rows {
@@ -261,11 +214,11 @@ func TestMergeOfManyLeavesNoScanner(t *testing.T) {
 	const salts, rows = 8, 800
 	c, w := newCluster(t, 2, Config{Alone: true}, "CREATE TABLE t (id BIGINT, v STRING) ROW KEY (SALT(0 TO 7) AS UINT8, id AS UINT64) SPLIT INTO 8 BY KEY")
 	v := strings.Repeat("x", 8000)
-	w.fill("t", rows, func(i int) string { return fmt.Sprintf("(%d, '%s')", i, v) })
+	w.Fill("t", rows, func(i int) string { return fmt.Sprintf("(%d, '%s')", i, v) })
 	for most, want := range map[int]int{salts: salts, salts - 1: 0} {
-		cfg := w.cfg
+		cfg := Config{FullScan: AllowFullScan, Alone: true, Tuning: scan.DefaultTuning()}
 		cfg.Tuning.OpenScanners, cfg.Tuning.ResponseBytes = most, 1 // a stream is many answers
-		r, err := New(w.client, w.catalog, cfg).Run(t.Context(), mustParse(t, "SELECT id, v FROM t ORDER BY id"), Args{})
+		r, err := New(w.Client(), w.Catalog(), cfg).Run(t.Context(), MustParse(t, "SELECT id, v FROM t ORDER BY id"), Args{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package exec
+package scan_test
 
 import (
 	"encoding/binary"
@@ -16,8 +16,11 @@ import (
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/proto"
 
+	. "github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/hbase"
+	. "github.com/hql-db/hql/internal/exectest"
 	"github.com/hql-db/hql/internal/race"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/store"
 )
 
@@ -36,19 +39,19 @@ type source struct {
 
 type sourceScan struct{ next, stop, bytes uint64 }
 
-func newSource(t *testing.T, rows, regions, width int) (*source, *world) {
+func newSource(t *testing.T, rows, regions, width int) (*source, *World) {
 	s, err := store.Open(store.Options{Servers: regions})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
 	src := &source{Store: s, rows: uint64(rows), value: make([]byte, width), scanners: map[uint64]*sourceScan{}}
-	w := newWorld(t, hbase.New(src, s), Config{FullScan: AllowFullScan})
+	w := NewWorld(t, hbase.New(src, s), Config{FullScan: AllowFullScan})
 	sql := "CREATE TABLE big (id BIGINT, v STRING FROM f:v) ROW KEY (id AS UINT64) SPLIT AT ("
 	for i := 1; i < regions; i++ {
 		sql += fmt.Sprintf("X'%016x',", rows/regions*i)
 	}
-	w.run(sql[:len(sql)-1] + ")")
+	w.Do(sql[:len(sql)-1] + ")")
 	return src, w
 }
 
@@ -153,7 +156,7 @@ const (
 func TestMemoryOfLargeScan(t *testing.T) {
 	race.Skip(t)
 	n := 200_000
-	if large() {
+	if Large() {
 		n = 10_000_000
 	}
 	_, w := newSource(t, n, 20, valueOfSource)
@@ -169,7 +172,7 @@ func TestMemoryOfLargeScan(t *testing.T) {
 	} {
 		var rows int
 		began := time.Now()
-		most := peak(func() { rows, _ = w.read(q.sql) })
+		most := peak(func() { rows, _ = w.Read(q.sql) })
 		t.Logf("%s: %d rows, %d MiB, %v", q.sql, rows, most>>20, time.Since(began).Round(time.Millisecond))
 		if rows != q.rows {
 			t.Errorf("%s: %d rows, want %d", q.sql, rows, q.rows)
@@ -188,7 +191,7 @@ func TestMemoryOfSlowConsumer(t *testing.T) {
 		src, w := newSource(t, n, 20, valueOfSource)
 		var rows int
 		most := peak(func() {
-			r, err := w.Run(t.Context(), mustParse(t, sql), Args{})
+			r, err := w.Run(t.Context(), MustParse(t, sql), Args{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -233,8 +236,8 @@ func TestMemoryOfSlowConsumer(t *testing.T) {
 // Values that functions make count, whoever holds them: a batch, a row, an argument, a group, a sort, a file that is read back.
 func TestMemoryOfLongValues(t *testing.T) {
 	race.Skip(t)
-	_, c := newStore(t)
-	w := newWorld(t, c, Config{FullScan: AllowFullScan, MemoryLimit: 8 << 20, SpillDir: t.TempDir()})
+	_, c := NewStore(t)
+	w := NewWorld(t, c, Config{FullScan: AllowFullScan, MemoryLimit: 8 << 20, SpillDir: t.TempDir()})
 	const long = "REPEAT(n::text || 'x', 500000)"
 	times50 := func(x string) string { return x + strings.Repeat(", "+x, 49) }
 	nested := "'a'"
@@ -269,7 +272,7 @@ func TestMemoryOfLongValues(t *testing.T) {
 		sql = "WITH s (n) AS (SELECT n FROM GENERATE_SERIES(1, 40) AS g (n)) " + sql
 		var err error
 		most := peak(func() {
-			_, _, err = w.drain(sql)
+			_, _, err = w.Drain(sql)
 		})
 		if fits && err != nil || !fits && !errors.Is(err, ErrMemoryLimit) {
 			t.Errorf("%s: %v", sql, err)

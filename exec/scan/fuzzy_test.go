@@ -1,18 +1,21 @@
-package exec
+package scan_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	. "github.com/hql-db/hql/exec"
+	. "github.com/hql-db/hql/internal/exectest"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/planner"
 )
 
 // Behind parts that nothing can bind the servers seek: rows that do not match are not sent.
 func TestSeeksBehindUnknownParts(t *testing.T) {
-	_, c := newStore(t)
-	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true, Planner: planner.Options{NoSkip: true}}) // or hops would look for the parts first
-	w.run("CREATE TABLE h (id BIGINT, v STRING) ROW KEY (SALT HEX(8), id AS INT64) SPLIT INTO 4 BY HEX;" +
+	_, c := NewStore(t)
+	w := NewWorld(t, c, Config{FullScan: AllowFullScan, Alone: true, Planner: planner.Options{NoSkip: true}}) // or hops would look for the parts first
+	w.Do("CREATE TABLE h (id BIGINT, v STRING) ROW KEY (SALT HEX(8), id AS INT64) SPLIT INTO 4 BY HEX;" +
 		"CREATE TABLE d (day DATE, host STRING, n INT, v STRING) ROW KEY (day AS TEXT('yyyyMMdd'), '/', host AS TEXT(4), n AS INT32);" +
 		"CREATE TABLE p (a INT, b BIGINT, v STRING) ROW KEY (PHOENIX_SALT(4) AS UINT8, a AS ORDERED INT32, b AS ORDERED INT64);" +
 		"CREATE TABLE q (a INT, b BIGINT, c STRING, v STRING) ROW KEY (a AS ORDERED INT32, b AS ORDERED INT64, c AS NULLABLE TEXT)")
@@ -23,7 +26,7 @@ func TestSeeksBehindUnknownParts(t *testing.T) {
 		p = append(p, fmt.Sprintf("(%d, %d, 'v%d')", i%5, i, i))
 		q = append(q, fmt.Sprintf("(%d, %d, NULLIF('c%d', 'c0'), 'v%d')", i%5, i/2, i%2, i))
 	}
-	w.run("INSERT INTO h VALUES " + strings.Join(h, ",") + "; INSERT INTO d VALUES " + strings.Join(d, ",") + "; INSERT INTO p VALUES " + strings.Join(p, ",") + "; INSERT INTO q VALUES " + strings.Join(q, ","))
+	w.Do("INSERT INTO h VALUES " + strings.Join(h, ",") + "; INSERT INTO d VALUES " + strings.Join(d, ",") + "; INSERT INTO p VALUES " + strings.Join(p, ",") + "; INSERT INTO q VALUES " + strings.Join(q, ","))
 	for _, test := range []struct {
 		sql, want, filter string
 		read              int64 // rows sent
@@ -42,18 +45,18 @@ func TestSeeksBehindUnknownParts(t *testing.T) {
 		{"SELECT v FROM p WHERE a > 1 AND b = 7", "v7", `KEY LIKE \x00????\x80\x00`, 1},
 	} {
 		before := c.Stats().Rows
-		w.expect(test.want, test.sql)
+		w.Expect(test.want, test.sql)
 		if n := c.Stats().Rows - before; n != test.read {
 			t.Errorf("%s: %d rows read, want %d", test.sql, n, test.read)
 		}
-		if plan := w.run("EXPLAIN (FORMAT JSON) " + test.sql); !strings.Contains(plan, strings.ReplaceAll(test.filter, `\`, `\\`)) {
+		if plan := w.Do("EXPLAIN (FORMAT JSON) " + test.sql); !strings.Contains(plan, strings.ReplaceAll(test.filter, `\`, `\\`)) {
 			t.Errorf("%s: %s", test.sql, plan)
 		}
 	}
-	if plan := w.run("EXPLAIN SELECT * FROM d WHERE n = 7 ORDER BY day DESC, host DESC LIMIT 3"); strings.Contains(plan, "KEY LIKE") {
+	if plan := w.Do("EXPLAIN SELECT * FROM d WHERE n = 7 ORDER BY day DESC, host DESC LIMIT 3"); strings.Contains(plan, "KEY LIKE") {
 		t.Errorf("a reversed scan seeks: %s", plan)
 	}
-	if plan := w.run("EXPLAIN SELECT * FROM h WHERE id = 5"); !strings.Contains(plan, "full scan h: MISSES") || !strings.Contains(plan, "id = 5  [server filter, checked again on the client: the servers seek") {
+	if plan := w.Do("EXPLAIN SELECT * FROM h WHERE id = 5"); !strings.Contains(plan, "full scan h: MISSES") || !strings.Contains(plan, "id = 5  [server filter, checked again on the client: the servers seek") {
 		t.Errorf("EXPLAIN: %s", plan)
 	}
 }
@@ -63,15 +66,15 @@ func TestSeeksBehindUnknownParts(t *testing.T) {
 func TestIfNotExistsUnderAnySalt(t *testing.T) {
 	for _, salt := range []string{"SALT('a','b','c','d')", "SALT(0 TO 99) AS UINT8", "SALT HEX(8)", "PHOENIX_SALT(8) AS UINT8", "LEFT(MD5(id), 2)"} {
 		t.Run(salt, func(t *testing.T) {
-			_, c := newStore(t)
-			w := newWorld(t, c, Config{FullScan: DenyFullScan})
-			w.run("CREATE TABLE s (id STRING, n INT, v STRING, o STRING) ROW KEY (" + salt + ", id AS TEXT(3), n AS UINT16)")
-			w.run("UPSERT INTO s VALUES ('a', 1, 'first', NULL), ('b', 1, 'first', NULL), ('a', 2, NULL, NULL)")
+			_, c := NewStore(t)
+			w := NewWorld(t, c, Config{FullScan: DenyFullScan})
+			w.Do("CREATE TABLE s (id STRING, n INT, v STRING, o STRING) ROW KEY (" + salt + ", id AS TEXT(3), n AS UINT16)")
+			w.Do("UPSERT INTO s VALUES ('a', 1, 'first', NULL), ('b', 1, 'first', NULL), ('a', 2, NULL, NULL)")
 			for i := range 4 {
-				w.run(fmt.Sprintf("UPSERT INTO s VALUES ('a', 1, 'x', 'x'), ('a', 2, 'x', 'x'), ('c', %d, 'new', NULL), ('c', %d, 'again', 'x'), ('b', 1, 'x', 'x') IF NOT EXISTS", i/2, i/2))
-				w.run("UPSERT INTO s SELECT id, n, 'copy', 'x' FROM s ALLOW FULL SCAN IF NOT EXISTS")
+				w.Do(fmt.Sprintf("UPSERT INTO s VALUES ('a', 1, 'x', 'x'), ('a', 2, 'x', 'x'), ('c', %d, 'new', NULL), ('c', %d, 'again', 'x'), ('b', 1, 'x', 'x') IF NOT EXISTS", i/2, i/2))
+				w.Do("UPSERT INTO s SELECT id, n, 'copy', 'x' FROM s ALLOW FULL SCAN IF NOT EXISTS")
 			}
-			w.expect("a|1|first|NULL\na|2|NULL|NULL\nb|1|first|NULL\nc|0|new|NULL\nc|1|new|NULL", "SELECT * FROM s ORDER BY id, n ALLOW FULL SCAN")
+			w.Expect("a|1|first|NULL\na|2|NULL|NULL\nb|1|first|NULL\nc|0|new|NULL\nc|1|new|NULL", "SELECT * FROM s ORDER BY id, n ALLOW FULL SCAN")
 		})
 	}
 }

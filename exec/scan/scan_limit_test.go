@@ -1,17 +1,19 @@
-package exec
+package scan_test
 
 import (
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+
+	. "github.com/hql-db/hql/exec"
 )
 
 // A statement that reads more than it may ends with ErrScanLimit, at most a batch of each worker later; one that reads no more does not.
 func TestScanLimit(t *testing.T) {
 	t.Parallel()
-	_, w := newCluster(t, 1, Config{Alone: true}, `CREATE TABLE m (k STRING, v BIGINT FROM f:v, text STRING FROM f:t) ROW KEY (k AS TEXT) INDEX by_v (v AS INT64, k AS TEXT)`)
-	w.fill("m", 20_000, func(i int) string {
+	_, w := newCluster(t, 1, Config{Alone: true, Parallelism: 16}, `CREATE TABLE m (k STRING, v BIGINT FROM f:v, text STRING FROM f:t) ROW KEY (k AS TEXT) INDEX by_v (v AS INT64, k AS TEXT)`)
+	w.Fill("m", 20_000, func(i int) string {
 		return "('" + strings.Repeat("k", i%3) + pad(i) + "', " + pad(i%100) + ", '" + strings.Repeat("t", 100) + "')"
 	})
 	for _, q := range []struct {
@@ -35,8 +37,8 @@ func TestScanLimit(t *testing.T) {
 		{"max_scan_bytes = '1MB'", "SELECT k FROM m ORDER BY k LIMIT 1000", false},
 		{"max_scan_bytes = 'none'", "SELECT * FROM m", false},
 	} {
-		w.run("SET max_scan_rows = none; SET max_scan_bytes = none; SET " + q.set)
-		_, _, err := w.try(q.sql)
+		w.Do("SET max_scan_rows = none; SET max_scan_bytes = none; SET " + q.set)
+		_, _, err := w.Try(q.sql)
 		if errors.Is(err, ErrScanLimit) != q.ends || !q.ends && err != nil {
 			t.Errorf("%s, %s: %v", q.set, q.sql, err)
 		}
@@ -44,13 +46,13 @@ func TestScanLimit(t *testing.T) {
 			t.Errorf("%s, %s: %v", q.set, q.sql, err)
 		}
 	}
-	w.run("SET max_scan_bytes = none; SET max_scan_rows = 3000")
-	_, _, err := w.try("SELECT max(text) FROM m")
+	w.Do("SET max_scan_bytes = none; SET max_scan_rows = 3000")
+	_, _, err := w.Try("SELECT max(text) FROM m")
 	var e *ScanLimitError
 	if !errors.As(err, &e) {
 		t.Fatal(err)
 	}
-	const workers, batch = defaultParallelism, 10_000 // a response of 2 MiB holds fewer
+	const workers, batch = 16, 10_000 // a response of 2 MiB holds fewer
 	if e.Read <= 3000 || e.Read > 3000+workers*batch || e.Limit != 3000 {
 		t.Errorf("%+v", e)
 	}
@@ -58,13 +60,13 @@ func TestScanLimit(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for _, bad := range []string{"max_scan_rows = 0", "max_scan_rows = 'few'", "max_scan_rows = -1", "max_scan_bytes = '10 bananas'", "analyze_rows = 0", "analyze_time = '0s'", "analyze_time = soon"} {
-		if _, _, err := w.try("SET " + bad); err == nil {
+		if _, _, err := w.Try("SET " + bad); err == nil {
 			t.Errorf("SET %s is taken", bad)
 		}
 	}
-	w.run("SET analyze_time = '90s'; SET analyze_rows = 11")
+	w.Do("SET analyze_time = '90s'; SET analyze_rows = 11")
 	for setting, want := range map[string]string{"max_scan_rows": "3000", "analyze_time": "1m30s", "analyze_rows": "11"} {
-		if got := w.run("SHOW " + setting); !strings.Contains(got, want) {
+		if got := w.Do("SHOW " + setting); !strings.Contains(got, want) {
 			t.Errorf("%s is %s", setting, got)
 		}
 	}

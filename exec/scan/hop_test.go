@@ -1,4 +1,4 @@
-package exec
+package scan_test
 
 import (
 	"errors"
@@ -7,17 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	. "github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/hbase"
+	. "github.com/hql-db/hql/internal/exectest"
 	"github.com/hql-db/hql/internal/race"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/planner/plan"
 )
-
-// Rows of a few hosts, or of many, in a table of any size.
-func hosts(n int) func(i int) string {
-	return func(i int) string { return fmt.Sprintf("('h%04d', %d, %d)", i%n, 1_000_000+i/n, i) }
-}
 
 // The queries that hop over the hosts.
 var hopQueries = []struct {
@@ -38,7 +36,7 @@ func TestCostOfHops(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
 	sizes := []int{10_000, 100_000}
-	if large() {
+	if Large() {
 		sizes = append(sizes, 1_000_000)
 	}
 	for i, key := range []string{"host AS TEXT, X'00', ts AS INT64", "host AS TEXT(8), ts AS ORDERED INT64", "CRC32(host) % 4 AS UINT8, host AS TEXT, '|', ts AS INT64"} {
@@ -47,10 +45,10 @@ func TestCostOfHops(t *testing.T) {
 		stored := 0
 		for _, size := range sizes[:max(1, len(sizes)*(1-i))] {
 			from := stored
-			w.fill("m", size-stored, func(i int) string { return hosts(8)(from + i) })
+			w.Fill("m", size-stored, func(i int) string { return Hosts(8)(from + i) })
 			stored = size
 			for _, q := range hopQueries {
-				n, s := w.read(q.sql)
+				n, s := w.Read(q.sql)
 				t.Logf("%s, %d rows stored, %s: %d rows, %d read, %d RPCs", key, size, q.name, n, s.RowsRead, s.RPCs)
 				if n != q.rows || s.Tables[0].Access != q.access {
 					t.Errorf("%s, %s: %d rows by %s, want %d by %s", key, q.name, n, s.Tables[0].Access, q.rows, q.access)
@@ -68,22 +66,22 @@ func TestCostOfHops(t *testing.T) {
 // It does so on a real HBase.
 func testCostOfHopsHBase(t *testing.T) {
 	race.Skip(t)
-	w := newWorld(t, dialHBase(t), Config{FullScan: AllowFullScan, Alone: true})
-	w.run("DROP TABLE IF EXISTS hops")
-	w.run("CREATE TABLE hops (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
-	defer w.run("DROP TABLE hops")
+	w := NewWorld(t, DialHBase(t), Config{FullScan: AllowFullScan, Alone: true})
+	w.Do("DROP TABLE IF EXISTS hops")
+	w.Do("CREATE TABLE hops (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
+	defer w.Do("DROP TABLE hops")
 	want := map[string]int64{}
 	stored := 0
 	sizes := []int{10_000, 40_000}
-	if large() {
+	if Large() {
 		sizes = []int{10_000, 100_000, 1_000_000}
 	}
 	for _, size := range sizes {
 		from := stored
-		w.fill("hops", size-stored, func(i int) string { return hosts(8)(from + i) })
+		w.Fill("hops", size-stored, func(i int) string { return Hosts(8)(from + i) })
 		stored = size
 		for _, q := range hopQueries {
-			n, s := w.read(strings.Replace(q.sql, "FROM m", "FROM hops", 1))
+			n, s := w.Read(strings.Replace(q.sql, "FROM m", "FROM hops", 1))
 			t.Logf("%d rows stored, %s: %d rows, %d read, %d RPCs", size, q.name, n, s.RowsRead, s.RPCs)
 			before, again := want[q.name]
 			again = again && q.name != "limited" // under a LIMIT more is read ahead or less
@@ -102,7 +100,7 @@ func TestCostOfHopsInRanges(t *testing.T) {
 	stored := 0
 	for _, size := range []int{10_000, 40_000} {
 		from := stored
-		w.fill("m", size-stored, func(i int) string { return hosts(8)(from + i) })
+		w.Fill("m", size-stored, func(i int) string { return Hosts(8)(from + i) })
 		stored = size
 		for where, rows := range map[string]int{
 			"host LIKE 'h%' AND ts >= 1000010 AND ts < 1000020":                                      80,
@@ -110,7 +108,7 @@ func TestCostOfHopsInRanges(t *testing.T) {
 			"host <> 'h0003' AND ts = 1000010":                                                       7,
 			"(host LIKE 'h0001%' OR host >= 'h0005') AND ts IN (1000010, 1000012) ORDER BY host, ts": 8,
 		} {
-			n, s := w.read("SELECT * FROM m WHERE " + where)
+			n, s := w.Read("SELECT * FROM m WHERE " + where)
 			t.Logf("%d rows stored, %s: %d read, %d RPCs", size, where, s.RowsRead, s.RPCs)
 			if n != rows || s.RPCs > 17 || s.RowsRead > 1500 {
 				t.Errorf("%d rows stored, %s: %d rows, want %d; %d read, %d RPCs", size, where, n, rows, s.RowsRead, s.RPCs)
@@ -128,14 +126,14 @@ func TestCostOfEnds(t *testing.T) {
 	want := map[string]int64{}
 	for _, size := range []int{10_000, 40_000} {
 		from := stored
-		w.fill("m", size-stored, func(i int) string { return hosts(8)(from + i) })
+		w.Fill("m", size-stored, func(i int) string { return Hosts(8)(from + i) })
 		stored = size
 		for q, access := range map[string]plan.Access{
 			"SELECT host, max(ts) FROM m GROUP BY host":              plan.HopScan,
 			"SELECT host, min(ts) FROM m WHERE v > 20 GROUP BY host": plan.FullScan, // what v says of the rows is not known
 			"SELECT max(ts) FROM m":                                  plan.HopScan,
 		} {
-			n, s := w.read(q)
+			n, s := w.Read(q)
 			t.Logf("%d rows stored, %s: %d read, %d RPCs", size, q, s.RowsRead, s.RPCs)
 			if before, ok := want[q]; s.Tables[0].Access != access || n != 8 && n != 1 || s.RPCs > 10 || ok && s.RPCs != before {
 				t.Errorf("%d rows stored, %s: %d rows, %d read, %d RPCs", size, q, n, s.RowsRead, s.RPCs)
@@ -152,11 +150,11 @@ func TestCostOfHopsGivenUp(t *testing.T) {
 	const rows = 40_000
 	for _, n := range []int{20_000, 2_000, 395, 60} { // values
 		_, w := newCluster(t, 1, Config{Alone: true}, "CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
-		w.fill("m", rows, hosts(n))
-		plain := New(w.client, w.catalog, Config{Planner: planner.Options{NoSkip: true}})
+		w.Fill("m", rows, Hosts(n))
+		plain := New(w.Client(), w.Catalog(), Config{Planner: planner.Options{NoSkip: true}})
 		for _, q := range []string{"SELECT * FROM m WHERE ts >= 1000000 AND ts < 1000001", "SELECT * FROM m WHERE ts >= 1000000 AND v >= 0"} {
-			got, s := w.read(q)
-			want, p := (&world{t, plain}).read(q)
+			got, s := w.Read(q)
+			want, p := (Of(t, plain)).Read(q)
 			t.Logf("%d values, %s: %d rows; %d read, %d RPCs in %s; without hops %d read, %d RPCs in %s", n, q, got, s.RowsRead, s.RPCs, s.Elapsed, p.RowsRead, p.RPCs, p.Elapsed)
 			if got != want {
 				t.Errorf("%d values, %s: %d rows, want %d", n, q, got, want)
@@ -189,14 +187,14 @@ func TestCostOfHopsMixed(t *testing.T) {
 		row         func(i int) string
 		rows, calls int64
 	}{
-		{"SELECT * FROM m WHERE " + strings.Join(ranges, " OR "), hosts(2), 600, 10},
+		{"SELECT * FROM m WHERE " + strings.Join(ranges, " OR "), Hosts(2), 600, 10},
 		{"SELECT * FROM m WHERE ts < 1000050", short, 200, 10},
 		{"SELECT * FROM m WHERE ts < 1000050 ORDER BY host DESC, ts DESC", short, 200, 10},
-		{"SELECT host, max(ts) FROM m WHERE LEFT(MD5(host || CAST(v AS STRING)), 8) = 'z' GROUP BY host", hosts(2), rows, 10},
+		{"SELECT host, max(ts) FROM m WHERE LEFT(MD5(host || CAST(v AS STRING)), 8) = 'z' GROUP BY host", Hosts(2), rows, 10},
 	} {
 		_, w := newCluster(t, 1, Config{Alone: true}, "CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
-		w.fill("m", rows, c.row)
-		if _, s := w.read(c.sql); s.RowsRead > c.rows || s.RPCs > c.calls {
+		w.Fill("m", rows, c.row)
+		if _, s := w.Read(c.sql); s.RowsRead > c.rows || s.RPCs > c.calls {
 			t.Errorf("%s: %d read, %d RPCs, want %d and %d at most", c.sql, s.RowsRead, s.RPCs, c.rows, c.calls)
 		}
 	}
@@ -208,10 +206,10 @@ func TestHopsRefused(t *testing.T) {
 	race.Skip(t)
 	for n, refused := range map[int]bool{8: false, 20_000: true} {
 		_, w := newCluster(t, 1, Config{Alone: true}, "CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
-		w.fill("m", 20_000, hosts(n))
-		w.run("SET full_scan = 'deny'")
+		w.Fill("m", 20_000, Hosts(n))
+		w.Do("SET full_scan = 'deny'")
 		for _, q := range []string{"SELECT * FROM m WHERE ts < 1000001", "SELECT * FROM m WHERE ts < 1000001 ORDER BY host LIMIT 19000", "SELECT DISTINCT host FROM m", "SELECT host, max(ts) FROM m GROUP BY host", "DELETE FROM m WHERE ts < 1000001 AND v < 0"} {
-			if _, _, err := w.try(q); refused != errors.Is(err, ErrFullScan) || !refused && err != nil {
+			if _, _, err := w.Try(q); refused != errors.Is(err, ErrFullScan) || !refused && err != nil {
 				t.Errorf("%d values, %s: %v", n, q, err)
 			}
 		}
@@ -220,16 +218,16 @@ func TestHopsRefused(t *testing.T) {
 
 // A statement that may not read the rest of a table whole goes on hopping over values that have many rows each, up to a bound.
 func TestHopsOnly(t *testing.T) {
-	_, c := newStore(t)
-	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
-	w.run("CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
-	w.fill("m", 3000, hosts(60))
+	_, c := NewStore(t)
+	w := NewWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	w.Do("CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
+	w.Fill("m", 3000, Hosts(60))
 	for most, refused := range map[int64]bool{1000: false, 15: true, 10: true} {
 		tuning := scan.DefaultTuning()
 		tuning.FirstRows, tuning.HopRows, tuning.SeekRows, tuning.HopPays, tuning.MaxHops, tuning.MaxHopsOnly = 4, 4, 1, 8, 10, most
-		guarded := &world{t, New(c, w.catalog, Config{FullScan: DenyFullScan, Tuning: tuning})}
+		guarded := Of(t, New(c, w.Catalog(), Config{FullScan: DenyFullScan, Tuning: tuning}))
 		for _, q := range []string{"SELECT DISTINCT host FROM m", "SELECT host, max(ts) FROM m GROUP BY host", "SELECT v FROM m WHERE ts < 1000001"} {
-			rows, _, err := guarded.try(q)
+			rows, _, err := guarded.Try(q)
 			if refused != errors.Is(err, ErrFullScan) || !refused && (err != nil || strings.Count(rows, "\n") != 59) {
 				t.Errorf("at most %d hops, %s: %v\n%s", most, q, err, rows)
 			}
@@ -239,11 +237,11 @@ func TestHopsOnly(t *testing.T) {
 
 // Keys that are no rows are gone past, however many there are where a look begins, and with or without an end behind them.
 func TestHopsPastForeignKeys(t *testing.T) {
-	_, c := newStore(t)
-	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) FAMILY f () ROW KEY (host AS TEXT, X'00', ts AS INT64)")
-	w.fill("m", 2000, hosts(2)) // h0000 and h0001
-	w.run("INSERT INTO m VALUES ('a', 1000000, -1), ('z', 1000000, -2)")
+	_, c := NewStore(t)
+	w := NewWorld(t, c, Config{FullScan: AllowFullScan})
+	w.Do("CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) FAMILY f () ROW KEY (host AS TEXT, X'00', ts AS INT64)")
+	w.Fill("m", 2000, Hosts(2)) // h0000 and h0001
+	w.Do("INSERT INTO m VALUES ('a', 1000000, -1), ('z', 1000000, -2)")
 	var foreign []hbase.Mutation
 	for _, before := range []string{"b", "h0000-", "h0002-"} {
 		for i := range 300 {
@@ -255,7 +253,7 @@ func TestHopsPastForeignKeys(t *testing.T) {
 	}
 	short := scan.DefaultTuning()
 	short.HopRows, short.HopPays, short.HopLongest = 10, 10, 40 // to go past them takes several of the longest looks, which is no reason to give up
-	guarded := &world{t, New(c, w.catalog, Config{FullScan: DenyFullScan, Tuning: short})}
+	guarded := Of(t, New(c, w.Catalog(), Config{FullScan: DenyFullScan, Tuning: short}))
 	for where, want := range map[string]string{
 		"ts < 1000002":                                                "-1|-2|0|1|2|3",
 		"ts < 1000002 AND host < 'h0002'":                             "-1|0|1|2|3",
@@ -268,11 +266,11 @@ func TestHopsPastForeignKeys(t *testing.T) {
 	} {
 		for _, order := range []string{"", " ORDER BY host, ts", " ORDER BY host DESC, ts DESC"} {
 			sql := "SELECT v FROM m WHERE " + where + order
-			for _, w := range []*world{w, guarded} {
-				rows := strings.Split(w.run(sql), "\n")
+			for _, w := range []*World{w, guarded} {
+				rows := strings.Split(w.Do(sql), "\n")
 				slices.Sort(rows)
 				if got := strings.Join(rows, "|"); got != want {
-					t.Errorf("%s: %s, want %s\n%s", sql, got, want, w.run("EXPLAIN "+sql))
+					t.Errorf("%s: %s, want %s\n%s", sql, got, want, w.Do("EXPLAIN "+sql))
 				}
 			}
 		}
@@ -281,18 +279,18 @@ func TestHopsPastForeignKeys(t *testing.T) {
 
 // Hops over a table that is gone are an error, as other reads of it are, and not the end of the rows.
 func TestHopsOverNoTable(t *testing.T) {
-	_, c := newStore(t)
-	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
-	w.run("CREATE TABLE m (host STRING, ts BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64); INSERT INTO m VALUES ('h', 5)")
+	_, c := NewStore(t)
+	w := NewWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	w.Do("CREATE TABLE m (host STRING, ts BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64); INSERT INTO m VALUES ('h', 5)")
 	queries := []string{"SELECT ts FROM m WHERE ts >= 5 AND ts < 7", "SELECT max(ts) FROM m GROUP BY host"}
 	for _, sql := range queries {
-		w.expect("5", sql)
+		w.Expect("5", sql)
 	}
 	if err := c.DropTable(t.Context(), "m", nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, sql := range queries {
-		w.refused("no such HBase table", sql)
+		w.Refused("no such HBase table", sql)
 	}
 }
 
@@ -312,26 +310,26 @@ var keyFilterQueries = []struct {
 	{"SELECT * FROM hashed WHERE host LIKE 'h1234%'", 10},
 }
 
-func fillKeyFilters(w *world) {
-	w.run("DROP TABLE IF EXISTS m; DROP TABLE IF EXISTS fixed; DROP TABLE IF EXISTS hashed")
-	w.run("CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) STORED IN 'kf_m' ROW KEY (host AS TEXT, X'00', ts AS INT64)")
-	w.run("CREATE TABLE fixed (host STRING, ts BIGINT, v BIGINT) STORED IN 'kf_fixed' ROW KEY (host AS TEXT(8), ts AS INT64)")
-	w.run("CREATE TABLE hashed (host STRING, ts BIGINT, v BIGINT) STORED IN 'kf_hashed' ROW KEY (LEFT(MD5(host), 8), host AS TEXT(6), ts AS INT64)")
+func fillKeyFilters(w *World) {
+	w.Do("DROP TABLE IF EXISTS m; DROP TABLE IF EXISTS fixed; DROP TABLE IF EXISTS hashed")
+	w.Do("CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) STORED IN 'kf_m' ROW KEY (host AS TEXT, X'00', ts AS INT64)")
+	w.Do("CREATE TABLE fixed (host STRING, ts BIGINT, v BIGINT) STORED IN 'kf_fixed' ROW KEY (host AS TEXT(8), ts AS INT64)")
+	w.Do("CREATE TABLE hashed (host STRING, ts BIGINT, v BIGINT) STORED IN 'kf_hashed' ROW KEY (LEFT(MD5(host), 8), host AS TEXT(6), ts AS INT64)")
 	for _, table := range []string{"m", "fixed", "hashed"} {
-		w.fill(table, 20_000, func(i int) string { return fmt.Sprintf("('h%05d', %d, %d)", i, 1_000_000+i, i) })
+		w.Fill(table, 20_000, func(i int) string { return fmt.Sprintf("('h%05d', %d, %d)", i, 1_000_000+i, i) })
 	}
 }
 
-func checkKeyFilters(t *testing.T, w *world) {
+func checkKeyFilters(t *testing.T, w *World) {
 	for _, q := range keyFilterQueries {
-		if n, s := w.read(q.sql); n != q.rows || s.RowsRead > 9000 {
-			t.Errorf("%s: %d rows of %d read\n%s", q.sql, n, s.RowsRead, w.run("EXPLAIN "+q.sql))
+		if n, s := w.Read(q.sql); n != q.rows || s.RowsRead > 9000 {
+			t.Errorf("%s: %d rows of %d read\n%s", q.sql, n, s.RowsRead, w.Do("EXPLAIN "+q.sql))
 		}
 	}
-	w.run("ANALYZE m; ANALYZE fixed; ANALYZE hashed; SET max_scan_rows = 9000")
+	w.Do("ANALYZE m; ANALYZE fixed; ANALYZE hashed; SET max_scan_rows = 9000")
 	for _, q := range keyFilterQueries {
-		if n, s := w.read(q.sql); n != q.rows || s.RowsRead > 9000 {
-			t.Errorf("with statistics, %s: %d rows of %d read\n%s", q.sql, n, s.RowsRead, w.run("EXPLAIN "+q.sql))
+		if n, s := w.Read(q.sql); n != q.rows || s.RowsRead > 9000 {
+			t.Errorf("with statistics, %s: %d rows of %d read\n%s", q.sql, n, s.RowsRead, w.Do("EXPLAIN "+q.sql))
 		}
 	}
 }
@@ -339,16 +337,16 @@ func checkKeyFilters(t *testing.T, w *world) {
 func TestKeyFilters(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
-	_, c := newStore(t)
-	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	_, c := NewStore(t)
+	w := NewWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
 	fillKeyFilters(w)
 	checkKeyFilters(t, w)
 }
 
 func testKeyFiltersHBase(t *testing.T) {
 	race.Skip(t)
-	w := newWorld(t, dialHBase(t), Config{FullScan: AllowFullScan, Alone: true})
+	w := NewWorld(t, DialHBase(t), Config{FullScan: AllowFullScan, Alone: true})
 	fillKeyFilters(w)
-	defer w.run("DROP TABLE m; DROP TABLE fixed; DROP TABLE hashed")
+	defer w.Do("DROP TABLE m; DROP TABLE fixed; DROP TABLE hashed")
 	checkKeyFilters(t, w)
 }

@@ -1,4 +1,4 @@
-package exec
+package write_test
 
 import (
 	"context"
@@ -14,8 +14,11 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	. "github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/hbase"
+	. "github.com/hql-db/hql/internal/exectest"
 	"github.com/hql-db/hql/internal/race"
+	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/internal/seeds"
 )
 
@@ -147,13 +150,13 @@ type historyWorld struct {
 	h      history
 }
 
-func (g *historyWorld) engine(client int) *world {
+func (g *historyWorld) engine(client int) *World {
 	ahead := g.clocks[client]
-	w := newWorld(g.t, g.c, Config{FullScan: AllowFullScan, Clock: func() time.Time { return time.Now().Add(ahead) }})
+	w := NewWorld(g.t, g.c, Config{FullScan: AllowFullScan, Clock: func() time.Time { return time.Now().Add(ahead) }})
 	g.c.spare.Add(1)
 	defer g.c.spare.Add(-1)
 	if !g.made { // the others find it
-		w.run("CREATE TABLE t (id STRING, v STRING, w STRING) " + g.def + " WITH (create_tables = true)")
+		w.Do("CREATE TABLE t (id STRING, v STRING, w STRING) " + g.def + " WITH (create_tables = true)")
 		g.made = true
 	}
 	return w
@@ -170,7 +173,7 @@ func (g *historyWorld) client(client int, seed uint64, n int, fig func(string)) 
 		}
 		if r.IntN(15) == 0 {
 			g.c.spare.Add(1)
-			_, _, err := w.try(fmt.Sprintf("CREATE TABLE x%d (a INT) ROW KEY (a AS INT32); DROP TABLE x%d", client, client))
+			_, _, err := w.Try(fmt.Sprintf("CREATE TABLE x%d (a INT) ROW KEY (a AS INT32); DROP TABLE x%d", client, client))
 			g.c.spare.Add(-1)
 			if err != nil {
 				g.t.Error(err)
@@ -184,7 +187,7 @@ func (g *historyWorld) client(client int, seed uint64, n int, fig func(string)) 
 // statement runs one statement about one row and notes what it did. Rows c are only inserted IF NOT EXISTS and deleted:
 // their claims are checked to the letter. Row r1 is so, and updated, also by what it holds. Rows a see every statement but these; where
 // clocks differ, those only that read first.
-func (g *historyWorld) statement(r *rand.Rand, w *world, client int, value string, fig func(string)) {
+func (g *historyWorld) statement(r *rand.Rand, w *World, client int, value string, fig func(string)) {
 	id := []string{"a1", "a2", "c1", "r1", "r1"}[r.IntN(5)]
 	kinds := []string{"select", "insert", "insert", "null", "update v", "update w", "update null", "delete", "if not exists"}
 	switch {
@@ -233,14 +236,14 @@ func (g *historyWorld) statement(r *rand.Rand, w *world, client int, value strin
 	fig("statements")
 	from := g.h.now()
 	if kind == "select" {
-		out, _, err := w.try(fmt.Sprintf(sql, id))
+		out, _, err := w.Try(fmt.Sprintf(sql, id))
 		if err != nil {
 			g.t.Errorf("%s: %v", sql, err)
 		}
 		g.read(client, id, out, from)
 		return
 	}
-	rows, err := w.Run(context.Background(), mustParse(g.t, fmt.Sprintf(sql, id)), Args{})
+	rows, err := w.Run(context.Background(), MustParse(g.t, fmt.Sprintf(sql, id)), Args{})
 	end := g.h.now()
 	if err != nil {
 		if end = math.MaxInt64; !errors.Is(err, errFlaky) && !strings.Contains(err.Error(), "was deleted while") && !strings.Contains(err.Error(), "must not be NULL") {
@@ -295,13 +298,13 @@ func (g *historyWorld) read(client int, id, out string, from int64) {
 func TestHistories(t *testing.T) {
 	t.Parallel()
 	seeds.Each(t, race.Fewer(8), func(t *testing.T, seed uint64, fig seeds.Figures) {
-		_, c := newStore(t)
+		_, c := NewStore(t)
 		checkHistory(t, c, seed, fig)
 	})
 }
 
 // checkHistory runs a history on c, and gives one of its connections.
-func checkHistory(t *testing.T, c hbase.Client, seed uint64, fig seeds.Figures) *world {
+func checkHistory(t *testing.T, c hbase.Client, seed uint64, fig seeds.Figures) *World {
 	r := rand.New(rand.NewPCG(seed, 1))
 	f := &flaky{Client: c, rng: rand.New(rand.NewPCG(seed, 2))}
 	clocks := make([]time.Duration, 4)
@@ -314,7 +317,7 @@ func checkHistory(t *testing.T, c hbase.Client, seed uint64, fig seeds.Figures) 
 	}
 	first := g.engine(0)
 	from := g.h.now()
-	first.run("INSERT INTO t VALUES ('a1', 'v1', 'w1'), ('a2', 'v2', 'w2') IF NOT EXISTS") // which draws every client's salt
+	first.Do("INSERT INTO t VALUES ('a1', 'v1', 'w1'), ('a2', 'v2', 'w2') IF NOT EXISTS") // which draws every client's salt
 	for _, id := range []string{"1", "2"} {
 		g.h.add(0, "a"+id+" v", cellOp{kind: "write", value: "v" + id}, "", from, g.h.now())
 		g.h.add(0, "a"+id+" w", cellOp{kind: "write", value: "w" + id}, "", from, g.h.now())
@@ -332,7 +335,7 @@ func checkHistory(t *testing.T, c hbase.Client, seed uint64, fig seeds.Figures) 
 	f.share = 0
 	for _, id := range []string{"a1", "a2", "c1", "r1"} {
 		from := g.h.now()
-		g.read(0, id, first.run("SELECT v, w FROM t WHERE id = '"+id+"'"), from)
+		g.read(0, id, first.Do("SELECT v, w FROM t WHERE id = '"+id+"'"), from)
 	}
 	for cell, ops := range g.h.cells {
 		switch porcupine.CheckOperationsTimeout(register, ops, 20*time.Second) {
@@ -356,33 +359,33 @@ func listed(ops []porcupine.Operation) string {
 }
 
 // layouts compares what the layouts give.
-func (g *historyWorld) layouts(w *world) {
+func (g *historyWorld) layouts(w *World) {
 	if !strings.Contains(g.def, "other") {
 		return
 	}
 	const by = "SELECT /*+ LAYOUT(%s) */ id, v, w FROM t WHERE v IS NOT NULL AND w IS NOT NULL"
 	const both = " ORDER BY 1"
 	rows := map[string]bool{}
-	for _, row := range strings.Split(w.run(fmt.Sprintf(by, "main")), "\n") {
+	for _, row := range strings.Split(w.Do(fmt.Sprintf(by, "main")), "\n") {
 		rows[row] = true
 	}
-	for _, row := range strings.Split(w.run(fmt.Sprintf(by, "other")), "\n") {
+	for _, row := range strings.Split(w.Do(fmt.Sprintf(by, "other")), "\n") {
 		if row != "" && !rows[row] {
 			g.t.Errorf("%s: %s is no row: %v", g.def, row, rows)
 		}
 	}
-	if strings.Contains(g.def, "ROW KEY other") && w.run("SELECT COUNT(*) FROM t WHERE v IS NULL") != "0" {
+	if strings.Contains(g.def, "ROW KEY other") && w.Do("SELECT COUNT(*) FROM t WHERE v IS NULL") != "0" {
 		return // an UPDATE left half of a row that was deleted meanwhile: no copy can hold it
 	}
-	if lacking := strings.Split(w.run("CHECK TABLE t"), "\n")[0]; !g.faulty && lacking != "other|rows without an entry|0" {
+	if lacking := strings.Split(w.Do("CHECK TABLE t"), "\n")[0]; !g.faulty && lacking != "other|rows without an entry|0" {
 		g.t.Errorf("%s, skewed %v: %s", g.def, g.skewed, lacking)
 	}
-	w.run("CHECK TABLE t REPAIR")
-	for _, line := range strings.Split(w.run("CHECK TABLE t"), "\n") {
+	w.Do("CHECK TABLE t REPAIR")
+	for _, line := range strings.Split(w.Do("CHECK TABLE t"), "\n") {
 		if !strings.HasSuffix(line, "|0") {
 			g.t.Errorf("%s: after REPAIR %s", g.def, line)
 		}
 	}
-	want := w.run("SELECT /*+ LAYOUT(main) */ id, v, w FROM t WHERE v IS NOT NULL AND w IS NOT NULL" + both)
-	w.expect(want, "SELECT /*+ LAYOUT(other) */ id, v, w FROM t WHERE v IS NOT NULL AND w IS NOT NULL"+both)
+	want := w.Do("SELECT /*+ LAYOUT(main) */ id, v, w FROM t WHERE v IS NOT NULL AND w IS NOT NULL" + both)
+	w.Expect(want, "SELECT /*+ LAYOUT(other) */ id, v, w FROM t WHERE v IS NOT NULL AND w IS NOT NULL"+both)
 }
