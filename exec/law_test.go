@@ -307,6 +307,10 @@ func (g *lawWorld) check(n int) {
 			g.recall(where)
 		}
 		g.prepared()
+		if times := g.rows(g.naive, "SELECT DISTINCT _ts FROM "+g.name); len(times) > 0 && g.r.IntN(5) == 0 {
+			at := " TIMESTAMP '" + strings.TrimSuffix(g.pick(times...), "|") + "'"
+			q += map[bool]string{true: " AND", false: " WHERE"}[strings.Contains(q, " WHERE ")] + g.pick(" _ts >=", " _ts >", " _ts =", " _ts BETWEEN"+at+" AND", " _ts <") + at
+		}
 		var order []string
 		for range g.r.IntN(3) {
 			c := g.table.Columns[g.r.IntN(len(g.table.Columns))]

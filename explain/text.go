@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -362,11 +363,14 @@ func versionsText(s *plan.Scan) string {
 	if s.AllVersions {
 		out = append(out, "all")
 	}
-	if s.MaxTime > 0 {
-		if s.MinTime > 0 {
-			out = append(out, "from "+types.NewTimestamp(s.MinTime).String())
-		}
+	if s.MinTime > 0 {
+		out = append(out, "from "+types.NewTimestamp(s.MinTime).String())
+	}
+	if s.MaxTime > 0 && s.MaxTime < math.MaxInt64 {
 		out = append(out, "up to "+types.NewTimestamp(s.MaxTime-1).String())
+	}
+	if s.ByTime {
+		out = append(out, "find the rows, which are then read whole")
 	}
 	return strings.Join(out, " ")
 }

@@ -1,7 +1,5 @@
 package filter
 
-import "slices"
-
 // Filter is one of the types below.
 type Filter interface {
 	String() string
@@ -81,15 +79,17 @@ type FuzzyKey struct{ Key, Mask []byte }
 // end of a key that is too short. Text is the form for display.
 type KeyRegex struct{ Pattern, Text string }
 
-// ComparesKeys reports whether f has a condition on keys alone, so that the servers send only rows whose keys match.
-func ComparesKeys(f Filter) bool {
+// OfKeys returns the conditions of f on keys alone: the servers send only rows whose keys match.
+func OfKeys(f Filter) (out And) {
 	switch f := f.(type) {
 	case And:
-		return slices.ContainsFunc(f, ComparesKeys)
+		for _, x := range f {
+			out = append(out, OfKeys(x)...)
+		}
 	case Fuzzy, KeyRegex:
-		return true
+		out = And{f}
 	}
-	return false
+	return out
 }
 
 // Sample keeps each row with the probability Share (RandomRowFilter).

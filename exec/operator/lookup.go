@@ -104,7 +104,7 @@ func (j *joinOp) readWhole(ctx context.Context) error {
 
 // plain reports whether s returns all rows that it reads, so that a limit of rows also limits its reads.
 func plain(s *plan.Scan) bool {
-	return s.Filter == nil && s.Hop == nil && !s.Entries && !s.Limit.Set && len(s.Lookups) == 0 && s.DistinctPrefix == 0
+	return s.Filter == nil && s.Hop == nil && !s.Entries && !s.ByTime && !s.Limit.Set && len(s.Lookups) == 0 && s.DistinctPrefix == 0
 }
 
 // countedOp counts the rows of an operator in rows.

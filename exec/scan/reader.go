@@ -10,6 +10,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/operator"
+	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/types"
 )
@@ -43,6 +44,12 @@ type reader struct {
 	side   catalog.ByteRange // range of the part after the prefix in that row: see InOrder
 	fresh  int               // number of different prefixes since the scan was opened
 	pace   pace
+
+	// With Scan.ByTime: rows of sc, keys only, that are still to be read whole; a scan that reads some of them, or nil; how many are
+	// to be found before such a scan is considered again.
+	found  []hbase.Row
+	near   hbase.Scanner
+	sparse int
 
 	sc     hbase.Scanner
 	start  []byte // of the open scan, advanced as rows come
@@ -160,6 +167,9 @@ func (r *reader) fetch(ctx context.Context) error {
 			return nil
 		}
 	}
+	if r.near != nil || len(r.found) > 0 {
+		return r.whole(ctx)
+	}
 	rows, err := r.st.next(ctx, r.sc)
 	switch {
 	case err == io.EOF:
@@ -169,7 +179,11 @@ func (r *reader) fetch(ctx context.Context) error {
 	case err != nil:
 		return r.failed(err)
 	}
-	r.raw, r.dec.seen = rows, time.Now()
+	if r.dec.seen = time.Now(); r.scan.ByTime {
+		r.found = rows
+	} else {
+		r.raw = rows
+	}
 	r.got += len(rows)
 	r.stats.read.Add(int64(len(rows)))
 	if n := len(rows); n > 0 && r.asked > 0 && !r.far { // where to continue
@@ -181,6 +195,59 @@ func (r *reader) fetch(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// whole reads rows of found with all their cells: by Gets, or by a scan from the first to the last of them if it passes few others.
+func (r *reader) whole(ctx context.Context) (err error) {
+	if r.near == nil {
+		keys := make([][]byte, min(len(r.found), GetChunk))
+		for i := range keys {
+			keys[i] = r.found[i].Key
+		}
+		r.found = r.found[len(keys):]
+		if r.near, err = r.over(ctx, keys); err != nil {
+			return r.failed(err)
+		}
+		if r.near == nil {
+			return r.getKeys(ctx, r.table, keys)
+		}
+	}
+	r.raw, err = r.st.next(ctx, r.near)
+	if r.dec.seen = time.Now(); err == io.EOF {
+		err, r.near = r.near.Close(), nil
+	}
+	if err != nil {
+		return r.failed(err)
+	}
+	r.stats.read.Add(int64(len(r.raw)))
+	return nil
+}
+
+// over opens a scan from the first to the last of keys, which are in the order of the first task. It returns nil if Gets cost less.
+func (r *reader) over(ctx context.Context, keys [][]byte) (hbase.Scanner, error) {
+	const enough, passed = 16, 4 // how many keys make a scan worth while, and how many rows it may pass for each
+	if r.sparse -= len(keys); r.sparse > 0 || len(keys) < enough {
+		return nil, nil
+	}
+	sr := hbase.ScanRange{Table: r.table, Start: keys[0], Stop: keys[len(keys)-1], Reversed: r.tasks[0].reversed, BatchBytes: r.bytes}
+	if sr.Reversed {
+		sr.Start, sr.Stop = sr.Stop, sr.Start
+	}
+	sr.Stop = append(bytes.Clone(sr.Stop), 0)
+	between, all := sr, r.find
+	between.Limit, all.Filter, all.MaxTime = passed*len(keys), filter.And{filter.FirstCell{}, filter.KeyOnly{}}, 0
+	r.stats.ranges.Add(1)
+	rows, err := hbase.ReadAll(ctx, r.st.Client, between, &all)
+	r.stats.read.Add(int64(len(rows)))
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == between.Limit {
+		r.sparse = between.Limit
+		return nil, nil
+	}
+	r.stats.ranges.Add(1)
+	return r.st.Client.Scan(ctx, sr, &r.opts)
 }
 
 // hop replaces t, the first task, by the parts that are worth reading. It begins with few values, which often suffice
@@ -205,13 +272,17 @@ func (r *reader) get(ctx context.Context, t *task) error {
 	if r.chunk > 0 && len(keys) > r.chunk {
 		keys = keys[:r.chunk]
 	}
-	rows, err := r.st.Client.Get(ctx, t.table, keys, &r.opts)
-	r.stats.gets.Add(int64(len(keys)))
-	t.keys = t.keys[len(keys):]
-	if len(t.keys) == 0 {
+	table := t.table
+	if t.keys = t.keys[len(keys):]; len(t.keys) == 0 {
 		r.tasks = r.tasks[1:]
 	}
 	r.grow()
+	return r.getKeys(ctx, table, keys)
+}
+
+func (r *reader) getKeys(ctx context.Context, table string, keys [][]byte) error {
+	rows, err := r.st.Client.Get(ctx, table, keys, &r.opts)
+	r.stats.gets.Add(int64(len(keys)))
 	if err != nil {
 		if r.missOK && errors.Is(err, hbase.ErrNoTable) {
 			return nil
@@ -240,8 +311,11 @@ func (r *reader) open(ctx context.Context) error {
 // scanRange opens a scan of sr, a part of t.
 func (r *reader) scanRange(ctx context.Context, t *task, sr hbase.ScanRange) (err error) {
 	opts := &r.opts
+	if r.scan.ByTime {
+		opts = &r.find
+	}
 	if t.ranges != nil {
-		packed := r.opts
+		packed := *opts
 		packed.Filter = allOf(t.ranges, flat(opts.Filter)...)
 		opts = &packed
 	}
@@ -389,5 +463,9 @@ func (r *reader) close() {
 		_ = r.sc.Close() // the rows are valid; the server closes the scanner after its timeout
 		r.sc = nil
 	}
-	r.tasks, r.raw = nil, nil
+	if r.near != nil {
+		_ = r.near.Close()
+		r.near = nil
+	}
+	r.tasks, r.raw, r.found = nil, nil, nil
 }

@@ -58,6 +58,9 @@ func ReadOptions(s *plan.Scan, l *catalog.Layout) hbase.ReadOptions {
 		return hbase.ReadOptions{Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}}
 	}
 	o := hbase.ReadOptions{MinTime: s.MinTime, MaxTime: s.MaxTime, NoCacheBlocks: s.Access >= plan.SkipScan}
+	if s.ByTime {
+		o.MinTime, o.MaxTime = 0, 0
+	}
 	if s.AllVersions {
 		o.Versions = math.MaxInt32
 	}
@@ -70,6 +73,13 @@ func ReadOptions(s *plan.Scan, l *catalog.Layout) hbase.ReadOptions {
 	case plan.FetchColumns:
 		o.Columns, o.Families = s.Columns, nil
 	}
+	return o
+}
+
+// keysByTime returns the options with which the rows of s are found.
+func keysByTime(s *plan.Scan, o hbase.ReadOptions) hbase.ReadOptions {
+	o.MinTime, o.MaxTime, o.Columns, o.Families = s.MinTime, s.MaxTime, nil, s.Families
+	o.Filter = append(filter.OfKeys(s.Filter), filter.FirstCell{}, filter.KeyOnly{})
 	return o
 }
 

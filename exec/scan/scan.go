@@ -69,9 +69,10 @@ type access struct {
 	scan     *plan.Scan
 	stats    *Counts
 	opts     hbase.ReadOptions
-	decoder  Decoder      // readers copy it
-	looks    atomic.Int64 // number of times that ranges were opened to look for values
-	filtered bool         // the client drops rows
+	find     hbase.ReadOptions // with Scan.ByTime: to find the keys of its rows
+	decoder  Decoder           // readers copy it
+	looks    atomic.Int64      // number of times that ranges were opened to look for values
+	filtered bool              // the client drops rows
 }
 
 // Read returns the operator that reads spans.
@@ -84,6 +85,7 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 	a.opts.Region, a.opts.Slots, a.opts.Metrics, a.opts.Timeline = stats.regions, st.Slots, st.Metrics || stats.trace != nil, st.Timeline
 	a.decoder.of(st, s, s.Layout)
 	a.opts.Encoded = !s.AllVersions && a.decoder.packed == nil && !a.decoder.ts // each cell is decoded once, for its column
+	a.find = keysByTime(s, a.opts)
 	if s.Order == plan.MergeOrder {
 		if streams := cutStreams(s, spans); len(streams) > 1 || len(streams) == 1 && streams[0][0].keys != nil {
 			for i := range streams {

@@ -20,4 +20,5 @@ func TestHBase(t *testing.T) {
 	t.Parallel()
 	t.Run("Forms", testFormsHBase)
 	t.Run("Shapes", testShapesHBase)
+	t.Run("CellTimes", testCellTimesHBase)
 }

@@ -79,6 +79,7 @@ func (e *Env) candidate(l *catalog.Layout, req *Request, terms []term, boxes []b
 			c.scan.Access = hopsOver(c.scan, c.scan.Hop.Parts) // the values have about one row each, or it is unknown that they are few
 		}
 	}
+	c.byTime(req)
 	c.cost = c.price(req)
 	c.considered = plan.Candidate{Layout: l.Name, Access: c.scan.Access, Spans: len(c.scan.Spans), Cost: c.cost}
 	return c

@@ -1,13 +1,36 @@
 package access
 
 import (
+	"math"
 	"slices"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
 )
+
+// byTime lets HBase skip the files and cells that are older than _ts may be. A row has other cells, too, so that those of that time only
+// find it; in a packed row each cell is a row of its own. A bound from above alone would find almost all rows.
+func (c *candidate) byTime(req *Request) {
+	s := c.scan
+	if req.past() || s.Layout.Kind != catalog.Primary || s.Table.MalformedKeyError || s.Access < plan.RangeScan {
+		return
+	}
+	var all types.Set
+	for _, b := range c.boxes {
+		times := b.cols[len(s.Table.Columns)+1]
+		if len(times) == 0 || times[0].Lo.IsNull() || times[0].Lo.Int() <= 0 || times[0].Lo.Int() == math.MaxInt64 {
+			return
+		}
+		all = all.Union(times)
+	}
+	s.MinTime, s.MaxTime, s.ByTime = all[0].Lo.Int(), math.MaxInt64, !packed(s.Table)
+	if hi := all[len(all)-1].Hi; s.ByTime && !hi.IsNull() && hi.Int() < math.MaxInt64 {
+		s.MaxTime = hi.Int() + 1
+	}
+}
 
 // finish sets the fields of the scan that depend on more than the layout's spans: filter, residual, columns, limit and
 // explanation.
@@ -130,7 +153,7 @@ func (c *candidate) read(req *Request, client []expr.Expr) {
 		s.Fetch = plan.FetchKeys
 	case all:
 		s.Fetch = plan.FetchAll
-	case rejectsMissing(c.residual, s.Table), s.MaxTime == 0 && readsNotNull(s.Table, fetch):
+	case rejectsMissing(c.residual, s.Table), req.MaxTime == 0 && readsNotNull(s.Table, fetch):
 		s.Fetch = plan.FetchColumns
 	default:
 		s.Fetch = plan.FetchFirst

@@ -147,7 +147,7 @@ func (w *work) hop(s *plan.Scan, t *stats.Table, k *stats.Key, looked float64) (
 	}
 	if looked < values*hopPays { // hopping is given up
 		hops, seen := 2.0*triedHops, float64(triedRows) // a hop is one call for keys and one for rows
-		if s.Access != plan.SkipScan && filter.ComparesKeys(s.Filter) {
+		if s.Access != plan.SkipScan && len(filter.OfKeys(s.Filter)) > 0 {
 			hops, seen = 2*lessHops, lessRows
 		}
 		regions, _ := regionsOf(k) // each is begun twice

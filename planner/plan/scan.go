@@ -130,6 +130,8 @@ type Scan struct {
 	// version (FOR SYSTEM_TIME ALL | BETWEEN).
 	MinTime, MaxTime int64
 	AllVersions      bool
+	// ByTime is set if MinTime and MaxTime only find the rows, those with a cell of that time. Each is then read by a Get.
+	ByTime bool
 
 	// Cells is set for statements that write the rows: each row then has the cells from which it was read, after _ts.
 	Cells bool
