@@ -281,7 +281,7 @@ func (f *finder) conjunction(terms []Expr) []Constraint {
 	defer func() { f.Solver = w.outer }()
 	for i, e := range terms {
 		c := &cs[i]
-		if !loose(i) || c.Kind == One && !c.Null && !c.Set.IsAll() || !slices.ContainsFunc(Columns(e), func(col int) bool { return w.of(col) != nil }) {
+		if !loose(i) || c.Kind == One && !c.Null && !c.Set.IsAll() || !SomeColumn(e, func(col int) bool { return w.of(col) != nil }) {
 			continue
 		}
 		is, both := Constraint{}, false

@@ -204,6 +204,8 @@ func (c *Case) String() string {
 // Children returns the expressions directly below e.
 func Children(e Expr) []Expr {
 	switch e := e.(type) {
+	case *Const, *Column: // first, for speed: most nodes are leaves
+		return nil
 	case *And:
 		return e.Terms
 	case *Or:
@@ -236,30 +238,40 @@ func Children(e Expr) []Expr {
 
 // Some reports whether is returns true for e or for an expression below it.
 func Some(e Expr, is func(Expr) bool) bool {
-	return is(e) || slices.ContainsFunc(Children(e), func(x Expr) bool { return Some(x, is) })
+	if is(e) {
+		return true
+	}
+	switch e := e.(type) { // without Children, for speed: a WHERE may have many terms
+	case *Compare:
+		return Some(e.X, is) || Some(e.Y, is)
+	case *In:
+		return Some(e.X, is)
+	}
+	for _, x := range Children(e) {
+		if Some(x, is) {
+			return true
+		}
+	}
+	return false
+}
+
+// SomeColumn reports whether is returns true for a column that e reads.
+func SomeColumn(e Expr, is func(col int) bool) bool {
+	return Some(e, func(x Expr) bool {
+		c, ok := x.(*Column)
+		return ok && is(c.Index)
+	})
 }
 
 // Columns returns the columns that e reads, in ascending order.
 func Columns(e Expr) []int {
 	var out []int
-	var visit func(Expr)
-	visit = func(e Expr) {
-		switch e := e.(type) {
-		case *Const:
-		case *Column:
-			if i, found := slices.BinarySearch(out, e.Index); !found {
-				out = slices.Insert(out, i, e.Index)
-			}
-		case *Compare: // without Children, for speed: a WHERE may have many terms
-			visit(e.X)
-			visit(e.Y)
-		default:
-			for _, x := range Children(e) {
-				visit(x)
-			}
+	SomeColumn(e, func(col int) bool {
+		if i, found := slices.BinarySearch(out, col); !found {
+			out = slices.Insert(out, i, col)
 		}
-	}
-	visit(e)
+		return false
+	})
 	return out
 }
 
@@ -335,6 +347,7 @@ func Map(e Expr, f func(Expr) Expr) Expr {
 		return out, true
 	}
 	switch x := e.(type) {
+	case *Const, *Column:
 	case *And:
 		if ts, ok := each(x.Terms); ok {
 			e = &And{Terms: ts}

@@ -73,7 +73,7 @@ func (q *query) arrange(f *from, conds []expr.Expr, h hints) []int {
 func (s *source) narrowed(conds []expr.Expr) bool {
 	own, _ := ownTerms(conds, s)
 	return slices.ContainsFunc(append(own, s.conds...), func(e expr.Expr) bool {
-		return !slices.ContainsFunc(expr.Columns(e), func(c int) bool { return c < len(s.table.Columns) && s.table.Columns[c].KeyPart })
+		return !expr.SomeColumn(e, func(c int) bool { return c < len(s.table.Columns) && s.table.Columns[c].KeyPart })
 	})
 }
 
@@ -124,7 +124,7 @@ func (q *query) sampled(e expr.Expr, s *source, given []int, f *from) expr.Expr 
 		if !within(y, s.offset, s.offset+s.width()) {
 			x, y = y, x
 		}
-		if !within(y, s.offset, s.offset+s.width()) || slices.ContainsFunc(expr.Columns(x), func(c int) bool { return c >= s.offset && c < s.offset+s.width() }) {
+		if !within(y, s.offset, s.offset+s.width()) || expr.SomeColumn(x, func(c int) bool { return c >= s.offset && c < s.offset+s.width() }) {
 			return nil
 		}
 		return &expr.Compare{Op: expr.EQ, X: shifted(y, s.offset), Y: &expr.Const{Val: sampleValue(y.Type(), 0), Typ: y.Type()}}

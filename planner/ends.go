@@ -64,10 +64,11 @@ func (b *block) oneOfSame(s *plan.Scan, ordered, inOrder bool) {
 //
 //	SELECT DISTINCT id, v FROM t       ROW KEY (id AS INT32)
 func (b *block) keepsAll() {
+	if !b.core.Distinct && b.on == nil || b.grouped || len(b.wins.calls) > 0 || b.several() || len(b.from.srcs) != 1 {
+		return
+	}
 	c := *b.core
 	switch {
-	case b.grouped || len(b.wins.calls) > 0 || b.several() || len(b.from.srcs) != 1:
-		return
 	case c.Distinct && b.termsOfDistinct() != nil:
 		c.Distinct = !b.from.srcs[0].differsIn(b.results())
 	case b.on != nil && b.from.srcs[0].differsIn(b.on):

@@ -17,8 +17,10 @@ type from struct {
 	swapped []bool         // by source: the join was written as a RIGHT JOIN
 	on      []expr.Expr    // by source: the condition of its outer join
 	conds   []expr.Expr    // the conditions of inner joins
-	star    []*expr.Column // the columns of *, in the order written
-	names   []string       // the names of tables in all joins
+	star    []*expr.Column // the columns of *, in the order written; incomplete with starless
+	// starless is set while only joins with ON are added to a FROM whose * is not used.
+	starless bool
+	names    []string // the names of tables in all joins
 	// computed are the columns of star with an index from viewMark on: they are expressions over the joined row instead of
 	// columns of a table.
 	computed []expr.Expr
@@ -27,8 +29,9 @@ type from struct {
 	hidden [2]int
 }
 
-func (q *query) from(list []parser.TableExpr) (*from, error) {
-	f := &from{}
+// from compiles FROM for a SELECT list.
+func (q *query) from(list []parser.TableExpr, items []parser.SelectItem) (*from, error) {
+	f := &from{starless: !slices.ContainsFunc(items, func(it parser.SelectItem) bool { return it.Star })}
 	for _, t := range list {
 		star, err := q.addFrom(f, t)
 		if err != nil {
@@ -67,6 +70,9 @@ func (f *from) add(s *source) []*expr.Column {
 
 // seen returns the columns of s, a source of f, that * includes.
 func (f *from) seen(s *source) []*expr.Column {
+	if f.starless {
+		return nil
+	}
 	if s.view == nil {
 		return s.shown()
 	}
@@ -154,6 +160,8 @@ func (q *query) join(f *from, t *parser.Join) ([]*expr.Column, error) {
 	defer func(pull pulling) { q.pull = pull }(q.pull)
 	if t.Using != nil || t.Natural {
 		q.pull = max(q.pull, pullPlain)
+		defer func(starless bool) { f.starless = starless }(f.starless)
+		f.starless = false
 	}
 	before := len(f.srcs)
 	stars, err := q.addFirst(f, t, first)

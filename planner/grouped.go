@@ -26,7 +26,7 @@ func (q *query) grouped(sub *plan.Subplan, srcs []*source, s *parser.Select, kin
 	again.level, again.pieces, again.layout = q.level+1, false, ""
 	first := again.inside()
 	first.plan = &plan.Plan{}
-	inner, err := first.from(core.From)
+	inner, err := first.from(core.From, core.Items)
 	if err != nil {
 		return
 	}

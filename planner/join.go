@@ -177,12 +177,7 @@ func termsUpTo(conds []expr.Expr, s *source) (now, later []expr.Expr) {
 }
 
 func within(e expr.Expr, from, to int) bool {
-	for _, c := range expr.Columns(e) {
-		if c < from || c >= to {
-			return false
-		}
-	}
-	return true
+	return !expr.SomeColumn(e, func(c int) bool { return c < from || c >= to })
 }
 
 // shifted rewrites e, over the joined row, to an expression over a source's own row.

@@ -217,7 +217,7 @@ func (q *query) group(g parser.Expr, outs []output, srcs []*source) (expr.Expr, 
 		}
 		return nil, nil, err
 	}
-	if x = outs[i].expr; slices.ContainsFunc(expr.Columns(x), func(c int) bool { return c >= groupingMark }) {
+	if x = outs[i].expr; expr.SomeColumn(x, func(c int) bool { return c >= groupingMark }) {
 		return nil, nil, parser.Errorf(g.Position(), "GROUP BY %s: result column %d is an aggregate, which is computed of the groups", g, i+1)
 	}
 	if expr.Some(x, isSet) {

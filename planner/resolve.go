@@ -75,20 +75,7 @@ func (q *query) tableSource(t *catalog.Table, alias string) *source {
 // scope returns a scope that resolves names among sources.
 func (q *query) scope(srcs []*source) *expr.Scope {
 	e := q.env
-	var scope *expr.Scope
-	scope = &expr.Scope{Funcs: e.Funcs, Function: e.Function, Loc: e.Loc, Now: e.Now, Parameters: e.Parameters, Moment: e.Moment,
-		Column: func(ref *parser.ColumnRef) (expr.Expr, error) {
-			x, err := q.column(ref, srcs)
-			if err == nil && x == nil {
-				if row := rowOf(ref, srcs); row != nil {
-					return expr.Compile(row, scope)
-				}
-				if x = e.word(ref); x == nil {
-					err = unknownColumn(ref, srcs)
-				}
-			}
-			return x, err
-		},
+	scope := &expr.Scope{Funcs: e.Funcs, Function: e.Function, Loc: e.Loc, Now: e.Now, Parameters: e.Parameters, Moment: e.Moment,
 		Subquery: func(s *parser.Select, use expr.Subquery) (expr.Expr, error) { return q.subquery(srcs, s, use) },
 		Param: func(p *parser.Param) (types.Value, error) {
 			if p.Name != "" {
@@ -102,6 +89,18 @@ func (q *query) scope(srcs []*source) *expr.Scope {
 			}
 			return e.Args[p.Index-1], nil
 		}}
+	scope.Column = func(ref *parser.ColumnRef) (expr.Expr, error) {
+		x, err := q.column(ref, srcs)
+		if err == nil && x == nil {
+			if row := rowOf(ref, srcs); row != nil {
+				return expr.Compile(row, scope)
+			}
+			if x = e.word(ref); x == nil {
+				err = unknownColumn(ref, srcs)
+			}
+		}
+		return x, err
+	}
 	return scope
 }
 
@@ -173,7 +172,8 @@ func findColumn(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error) {
 		if s.view != nil {
 			continue
 		}
-		for i, c := range s.cols {
+		for i := range s.cols {
+			c := &s.cols[i]
 			if !strings.EqualFold(c.Name, ref.Name) || !s.has(i, ref.Table) {
 				continue
 			}

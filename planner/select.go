@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -134,8 +133,9 @@ type query struct {
 	// enclosing is set in a join that is read for each row of the previous items: it resolves these items' columns for the
 	// join's LATERAL items.
 	enclosing func(ref *parser.ColumnRef) (expr.Expr, error)
-	// fixed returns the columns that have one value in all rows of the block that is being compiled; it may be nil.
-	fixed func() map[int]*expr.Const
+	// where is the WHERE of the block that is being compiled, and rows its scope.
+	where parser.Expr
+	rows  *expr.Scope
 	// joins is set in the query of a semi-join: then outer returns columns of the join instead of values.
 	joins bool
 	// narrow holds conditions on the rows of the next query to be planned; narrowed is the number of such queries around
@@ -321,7 +321,7 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *
 	if q.pull = pullAny; slices.ContainsFunc(c.GroupBy, isSets) {
 		q.pull = pullPlain
 	}
-	f, err := q.from(c.From)
+	f, err := q.from(c.From, c.Items)
 	if q.pull = pull; err != nil {
 		return nil, err
 	}
@@ -329,13 +329,13 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *
 	aggs := &aggregates{q: q, rows: rows, srcs: f.srcs}
 	b := &block{q: q, core: c, from: f, aggs: aggs, wins: &windows{aggs: aggs, named: c.Windows}, groups: &grouping{aggs: aggs}}
 	scope := b.wins.scope()
-	several := *scope
-	several.Sets = true
-	q.fixed = sync.OnceValue(func() map[int]*expr.Const { return q.fix(c.Where, rows) })
-	defer func() { q.fixed = nil }()
-	if b.outs, err = q.items(c, f, &several); err != nil {
+	scope.Sets = true
+	q.where, q.rows = c.Where, rows
+	defer func() { q.where, q.rows = nil, nil }()
+	if b.outs, err = q.items(c, f, scope); err != nil {
 		return nil, err
 	}
+	scope.Sets = false
 	b.conds = slices.Clone(f.conds)
 	if c.Where != nil {
 		w, err := expr.CompileCondition(c.Where, rows)
@@ -509,10 +509,11 @@ func sorted(n plan.Node, cols []plan.OutputColumn, orderBy []parser.OrderTerm, l
 
 func mark(used []bool, es ...expr.Expr) {
 	for _, e := range es {
-		for _, c := range expr.Columns(e) {
+		expr.SomeColumn(e, func(c int) bool {
 			if c < len(used) {
 				used[c] = true
 			}
-		}
+			return false
+		})
 	}
 }

@@ -143,7 +143,7 @@ func (q *query) semi(f *from, s *expr.Subquery) *semi {
 		}
 		return moved(x, func(i int) int { return i + outerMark }), nil
 	}
-	inner, err := in.from(core.From)
+	inner, err := in.from(core.From, core.Items)
 	if err != nil || asked || len(inner.srcs) == 0 || inner.lateral() || slices.ContainsFunc(inner.srcs, func(s *source) bool { return s.step }) {
 		return nil
 	}

@@ -14,8 +14,8 @@ import (
 func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (expr.Expr, error) {
 	run := limited(s, node.Kind)
 	var fixed map[int]*expr.Const
-	if node.Kind == expr.ScalarSubquery && q.fixed != nil {
-		fixed = q.fixed()
+	if node.Kind == expr.ScalarSubquery && q.where != nil {
+		fixed = q.fix()
 	}
 	sub, outer, err := q.correlated(srcs, fixed, q.outer, s, func(in *query) (*plan.Plan, error) { return in.finish(run) })
 	if err != nil {
@@ -112,9 +112,8 @@ func (q *query) correlated(srcs []*source, fixed map[int]*expr.Const, further fu
 	return sub, outer, err
 }
 
-// fix returns the columns over scope that an equality in where, a condition before its names are resolved, gives one
-// value in all rows that pass.
-func (q *query) fix(where parser.Expr, scope *expr.Scope) map[int]*expr.Const {
+// fix returns the columns to which an equality in q.where gives one value in all rows that pass.
+func (q *query) fix() map[int]*expr.Const {
 	defer func(resolved func(own bool)) { q.resolved = resolved }(q.resolved)
 	q.resolved = nil
 	known := func(e parser.Expr) bool {
@@ -125,12 +124,12 @@ func (q *query) fix(where parser.Expr, scope *expr.Scope) map[int]*expr.Const {
 		return false
 	}
 	out := map[int]*expr.Const{}
-	for _, c := range conjunctsOf(where) {
+	for _, c := range conjunctsOf(q.where) {
 		b, ok := c.(*parser.Binary)
 		if !ok || b.Op != "=" || !known(b.X) || !known(b.Y) {
 			continue
 		}
-		x, err := expr.CompileCondition(b, scope)
+		x, err := expr.CompileCondition(b, q.rows)
 		if err != nil {
 			continue // the compilation of the whole WHERE returns it
 		}

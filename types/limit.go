@@ -9,7 +9,9 @@ import (
 )
 
 // Limit is the limit in parentheses after a type: VARCHAR(20), DECIMAL(10,2). The zero Limit is unlimited.
-type Limit struct {
+type Limit struct{ *limit }
+
+type limit struct {
 	name   string // the type as written
 	length int64  // characters of a text, digits of a DECIMAL
 	scale  int64  // decimals of a DECIMAL
@@ -26,7 +28,7 @@ func ParseLimit(name string) (l Limit, err error) {
 	if !ok || !known || t != String && t != Decimal {
 		return l, nil
 	}
-	l.name, l.blank = name, word == "CHAR" || word == "CHARACTER"
+	l = Limit{&limit{name: name, blank: word == "CHAR" || word == "CHARACTER"}}
 	bad := fmt.Errorf("%s is not a valid type", name)
 	parts := strings.Split(list, ",")
 	for i, to := range []*int64{&l.length, &l.scale}[:min(len(parts), 2)] {
@@ -48,7 +50,7 @@ func ParseLimit(name string) (l Limit, err error) {
 // too long. It cuts off spaces at the end of a text.
 func (l Limit) Store(v Value) (Value, error) {
 	switch {
-	case l.name == "" || v.IsNull():
+	case l.limit == nil || v.IsNull():
 		return v, nil
 	case v.typ == Decimal:
 		return RoundDecimal(v, l.length, l.scale)
@@ -61,25 +63,30 @@ func (l Limit) Store(v Value) (Value, error) {
 }
 
 // Blank reports whether l is that of a CHAR, whose values have no spaces at their end.
-func (l Limit) Blank() bool { return l.blank }
+func (l Limit) Blank() bool { return l.limit != nil && l.blank }
 
 // Untyped is the Limit of literals and arguments, texts that take the type of the other side of a comparison.
-var Untyped = Limit{name: "unknown"}
+var Untyped = Limit{&limit{name: "unknown"}}
 
 // Loose reports whether spaces at the end of a text with the limit l mean nothing in a comparison with a CHAR(n): l is
 // Untyped or that of a VARCHAR(n).
-func (l Limit) Loose() bool { return l.name != "" && !l.blank }
+func (l Limit) Loose() bool { return l.limit != nil && !l.blank }
 
 // Compared returns v without the spaces at its end, if l says that these mean nothing.
 func (l Limit) Compared(v Value) Value {
-	if l.blank && v.typ == String {
+	if l.Blank() && v.typ == String {
 		return NewString(strings.TrimRight(v.s, " "))
 	}
 	return v
 }
 
 // Size returns the characters of a text or the digits of a DECIMAL, and its scale; ok is false without a limit.
-func (l Limit) Size() (length, scale int64, ok bool) { return l.length, l.scale, l.name != "" }
+func (l Limit) Size() (length, scale int64, ok bool) {
+	if l.limit == nil {
+		return 0, 0, false
+	}
+	return l.length, l.scale, true
+}
 
 // cut returns the first characters of s.
 func (l Limit) cut(s string) string {
@@ -108,7 +115,7 @@ func RoundDecimal(v Value, digits, scale int64) (Value, error) {
 // Modifier returns the limit as PostgreSQL's catalog encodes it, or -1 for none.
 func (l Limit) Modifier() int {
 	switch {
-	case l.name == "":
+	case l.limit == nil:
 		return -1
 	case strings.HasPrefix(l.name, "DEC"), strings.HasPrefix(l.name, "NUM"):
 		return int(l.length<<16|l.scale&0x7ff) + 4

@@ -25,8 +25,8 @@ func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
 	}()
 	e.tick()
 	req.columns = columns{req.Table, partsNamed(req.Table, req.Conjuncts)}
-	x := boxMaker{env: e, columns: req.columns}
-	terms := termsOf(req.Conjuncts, req.columns)
+	x := boxMaker{env: e, columns: &req.columns}
+	terms := termsOf(req.Conjuncts, &req.columns)
 	boxes, capped := x.conjunction(terms)
 	if e.Options.NoKey && len(boxes) > 0 {
 		boxes = []box{x.all()}

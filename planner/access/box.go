@@ -89,7 +89,7 @@ func hull(boxes []box) box {
 // boxMaker makes boxes for rows with the given columns.
 type boxMaker struct {
 	env *Env
-	columns
+	*columns
 }
 
 func (x boxMaker) all() box { return box{cols: make([]types.Set, x.width())} }

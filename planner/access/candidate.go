@@ -20,6 +20,7 @@ type candidate struct {
 	hopped     []plan.PartUse // the uses of the parts after those that are hopped over
 	cost       float64
 	considered plan.Candidate
+	shared     bool   // other candidates have the same builder
 	how        string // the difference from the usual way to read the layout; "" if there is none
 }
 

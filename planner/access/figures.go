@@ -115,6 +115,7 @@ func (e *Env) otherWays(c *candidate, req *Request, terms []term, boxes []box) (
 		return nil
 	}
 	another := func(how string) *candidate {
+		c.shared = true
 		d, s := *c, *c.scan
 		d.scan, d.how, d.fates = &s, how, slices.Clone(c.fates)
 		out = append(out, &d)

@@ -158,24 +158,25 @@ func (c *candidate) tails(scattered bool) (*plan.Hop, []plan.PartUse) {
 	if c.scan.CapHit || len(c.spans) == 0 {
 		return nil, nil
 	}
-	var out plan.Hop
+	parts, ended := 0, false
 	var tails []keySpan
 	for i, s := range c.spans {
-		if s.hop == nil || s.hop.scattered && !scattered || i > 0 && s.hop.Parts != out.Parts {
+		if s.hop == nil || s.hop.scattered && !scattered || i > 0 && s.hop.Parts != parts {
 			return nil, nil
 		}
 		if i > 0 && s.hop == c.spans[i-1].hop {
 			continue
 		}
-		out.Parts, out.Ended = s.hop.Parts, out.Ended || s.hop.Ended
+		parts, ended = s.hop.Parts, ended || s.hop.Ended
 		for _, t := range s.hop.Tails {
 			tails = append(tails, keySpan{Span: t})
 		}
 	}
-	if out.Tails, _ = mergeSpans(tails, true); len(out.Tails) > maxTails {
+	merged, _ := mergeSpans(tails, true)
+	if len(merged) > maxTails {
 		return nil, nil
 	}
-	return &out, c.spans[0].hop.uses
+	return &plan.Hop{Parts: parts, Ended: ended, Tails: merged}, c.spans[0].hop.uses
 }
 
 // hopsInRange reports whether the free parts within c's ranges are texts. Typically many rows have the same text, but only

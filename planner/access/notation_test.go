@@ -98,7 +98,7 @@ func spansText(t *testing.T, env *Env, req *Request) string {
 
 // boxesText prints the boxes of a request.
 func boxesText(t *testing.T, req *Request) string {
-	c := columns{req.Table, partsNamed(req.Table, req.Conjuncts)}
+	c := &columns{req.Table, partsNamed(req.Table, req.Conjuncts)}
 	boxes, capped := boxMaker{env: &Env{}, columns: c}.conjunction(termsOf(req.Conjuncts, c))
 	if len(boxes) == 0 {
 		return "none"
@@ -118,7 +118,7 @@ func boxesText(t *testing.T, req *Request) string {
 	return strings.Join(lines, "\n")
 }
 
-func (c columns) name(col int) string {
+func (c *columns) name(col int) string {
 	switch {
 	case col >= c.first():
 		return c.parts[col-c.first()].String()
@@ -128,7 +128,7 @@ func (c columns) name(col int) string {
 	return c.table.Columns[col].Name
 }
 
-func boxText(c columns, x box) string {
+func boxText(c *columns, x box) string {
 	var terms []string
 	for col, s := range x.cols {
 		if s != nil {
@@ -168,7 +168,7 @@ func cut(text, sep string) []string {
 	return append(out, text[at:])
 }
 
-func parseBox(c columns, text string) (box, error) {
+func parseBox(c *columns, text string) (box, error) {
 	x := box{cols: make([]types.Set, c.width())}
 	body := strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}")
 	if body == "" {

@@ -21,8 +21,9 @@ func (c *candidate) prove(terms []term) {
 	}
 	// together are the columns for which a single check of the spans proves all terms. Proving many terms separately is
 	// slow.
-	together := map[int]bool{}
+	var together map[int]bool
 	if len(terms) > 8 {
+		together = map[int]bool{}
 		sets := map[int][]types.Set{}
 		for _, t := range terms {
 			if t.exact() {
@@ -33,6 +34,7 @@ func (c *candidate) prove(terms []term) {
 			together[col] = implies(proof{col: col, set: types.IntersectAll(s), sarg: true})
 		}
 	}
+	c.fates = make([]plan.Fate, 0, len(terms))
 	for i := range terms {
 		t := &terms[i]
 		if t.exact() && together[t.is.Col] || c.given(&t.is) || implies(newProof(&t.is, c.builder.columns)) {
@@ -63,7 +65,7 @@ type proof struct {
 	truth  bool
 }
 
-func newProof(of *expr.Constraint, c columns) proof {
+func newProof(of *expr.Constraint, c *columns) proof {
 	var p proof
 	each := make([]proof, len(of.Of))
 	for i := range of.Of {

@@ -161,7 +161,7 @@ func (e *Ends) part(s *plan.Scan) (n int, rises bool) {
 		}
 	}
 	for _, g := range e.Groups {
-		if slices.ContainsFunc(expr.Columns(g), func(c int) bool { return !same[c] }) {
+		if expr.SomeColumn(g, func(c int) bool { return !same[c] }) {
 			return 0, false
 		}
 	}

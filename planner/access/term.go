@@ -24,16 +24,16 @@ type columns struct {
 }
 
 // first returns the index of the column of parts[0], after the table's columns and its two pseudo-columns.
-func (c columns) first() int { return len(c.table.Columns) + 2 }
-func (c columns) width() int { return c.first() + len(c.parts) }
+func (c *columns) first() int { return len(c.table.Columns) + 2 }
+func (c *columns) width() int { return c.first() + len(c.parts) }
 
 // NotNull reports whether no row of the table has NULL in column col.
-func (c columns) NotNull(col int) bool {
+func (c *columns) NotNull(col int) bool {
 	switch t := c.table; {
 	case col < len(t.Columns):
 		return t.Columns[col].KeyPart && !t.Columns[col].NullKey
 	case col >= c.first(): // a stored part of a key is not NULL
-		return !slices.ContainsFunc(expr.Columns(c.parts[col-c.first()]), func(col int) bool { return !c.NotNull(col) })
+		return !expr.SomeColumn(c.parts[col-c.first()], func(col int) bool { return !c.NotNull(col) })
 	}
 	return false
 }
@@ -63,7 +63,7 @@ func fixed(e expr.Expr) bool {
 }
 
 // keyed returns the parts of the primary key that are column col.
-func (c columns) keyed(col int) (parts []*catalog.Part) {
+func (c *columns) keyed(col int) (parts []*catalog.Part) {
 	for _, p := range c.table.Layouts[0].Key.Parts {
 		if of, ok := p.Column(); p.Literal == nil && ok && of == col {
 			parts = append(parts, p)
@@ -73,12 +73,12 @@ func (c columns) keyed(col int) (parts []*catalog.Part) {
 }
 
 // NoBlankEnd reports whether no text in col ends with a space, because the key cannot hold it.
-func (c columns) NoBlankEnd(col int) bool {
+func (c *columns) NoBlankEnd(col int) bool {
 	return slices.ContainsFunc(c.keyed(col), (*catalog.Part).NoBlankEnd)
 }
 
 // Width returns the greatest number of bytes that the key holds of a text in col; 0: any number.
-func (c columns) Width(col int) (width int) {
+func (c *columns) Width(col int) (width int) {
 	for _, p := range c.keyed(col) {
 		if p.Order() == catalog.Padded {
 			width = p.Width()
@@ -88,12 +88,12 @@ func (c columns) Width(col int) (width int) {
 }
 
 // solver returns the Solver for conditions on rows with the columns c.
-func (c columns) solver() *expr.Solver {
+func (c *columns) solver() *expr.Solver {
 	return &expr.Solver{Parts: c.parts, First: c.first(), Columns: c}
 }
 
 // Held returns sets that contain the values of col that the table's keys can hold.
-func (c columns) Held(col int) (sets []types.Set) {
+func (c *columns) Held(col int) (sets []types.Set) {
 	for _, p := range c.keyed(col) {
 		if s, ok := p.Storable(types.All()); ok {
 			sets = append(sets, s)
@@ -103,7 +103,7 @@ func (c columns) Held(col int) (sets []types.Set) {
 }
 
 // termsOf returns the terms of a WHERE.
-func termsOf(es []expr.Expr, c columns) []term {
+func termsOf(es []expr.Expr, c *columns) []term {
 	out := make([]term, len(es))
 	for i, is := range c.solver().SolveAll(es) {
 		out[i] = term{es[i], is}

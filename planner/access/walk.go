@@ -45,7 +45,7 @@ type spanBuilder struct {
 	steps     int             // number of calls of key
 	conjuncts []expr.Expr     // of the WHERE
 	most      int             // see few; 0: not computed yet
-	columns   columns
+	columns   *columns
 	part      []int     // see partOf; nil: no condition refers to a part
 	domains   []*domain // see domain; nil: not computed yet
 	hopping   bool      // the walk begins after parts that nothing binds: see tails
@@ -82,7 +82,7 @@ func (w *spanBuilder) encode(p *catalog.Part, v types.Value) ([]byte, error) {
 func newSpanBuilder(l *catalog.Layout, e *Env, req *Request) *spanBuilder {
 	n, opt := len(l.Key.Parts), e.Options.withDefaults()
 	w := &spanBuilder{env: e, table: req.Table, layout: l, opt: opt, uses: partUses(l),
-		stopPart: n, lookup: e.Lookups, conjuncts: req.Conjuncts, columns: req.columns}
+		stopPart: n, lookup: e.Lookups, conjuncts: req.Conjuncts, columns: &req.columns}
 	w.out, w.number = &w.spans, w.resolve
 	if len(req.columns.parts) == 0 {
 		return w

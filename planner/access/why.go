@@ -24,7 +24,10 @@ func partUses(l *catalog.Layout) []plan.PartUse {
 // partUses describes how the chosen access of c uses the key's parts.
 func (c *candidate) partUses() []plan.PartUse {
 	w := c.builder
-	uses := slices.Clone(w.uses) // other ways to read the same spans share w.uses
+	uses := w.uses
+	if c.shared {
+		uses = slices.Clone(uses)
+	}
 	for i := range uses {
 		switch u := &uses[i]; {
 		case u.Use != plan.Unused:

@@ -255,7 +255,7 @@ func decided(s *plan.Scan, keys []expr.Expr, patterns bool) (out []expr.Expr) {
 		}
 	}
 	for _, x := range keys {
-		if !slices.ContainsFunc(expr.Columns(x), func(c int) bool { return !by[c] }) {
+		if !expr.SomeColumn(x, func(c int) bool { return !by[c] }) {
 			out = append(out, x)
 		}
 	}

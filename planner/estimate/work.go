@@ -179,7 +179,7 @@ func byKeyColumns(s *plan.Scan, t *stats.Table, k *stats.Key) (rows float64, ok 
 
 // onKey reports whether e refers only to columns of s's key.
 func onKey(s *plan.Scan, e expr.Expr) bool {
-	return !slices.ContainsFunc(expr.Columns(e), func(c int) bool { return c >= len(s.Table.Columns) || s.Layout.PartOf(c) == nil })
+	return !expr.SomeColumn(e, func(c int) bool { return c >= len(s.Table.Columns) || s.Layout.PartOf(c) == nil })
 }
 
 // fuzzy reports whether f contains a fuzzy filter, with which the servers seek from one key pattern to the next.

@@ -28,11 +28,11 @@ type Plan struct {
 
 // OutputColumn is a column of the result.
 type OutputColumn struct {
-	Name string
-	Type types.Type
+	Name   string
+	Type   types.Type
+	Hidden bool // * does not include it
 	// Partial describes the column of a piece if the statement groups; nil for a column of the result.
 	Partial *Partial
-	Hidden  bool // * does not include it
 	Origin  Origin
 	Limit   types.Limit
 }
