@@ -133,8 +133,8 @@ func (c *Checker) judge(ctx context.Context, s parser.Statement, r *Result) erro
 			continue
 		}
 		text := explain.Headline(s)
-		if misses(s) && s.Advice != "" {
-			text += "; " + s.Advice
+		if a := s.Advice(); a != "" && misses(s) {
+			text += "; " + a
 		}
 		texts = append(texts, text)
 	}
@@ -159,7 +159,7 @@ func readOf(s *plan.Scan) Read {
 		}
 	}
 	if !s.Access.HitsPrefix() {
-		r.Advice = s.Advice
+		r.Advice = s.Advice()
 	}
 	return r
 }

@@ -300,7 +300,7 @@ func priceOf(p *plan.Plan, of string, known estimate.Statistics) price {
 			continue
 		}
 		if out.reads++; s.Access != plan.Empty && !s.Access.HitsPrefix() {
-			out.misses = append(out.misses, s.Advice)
+			out.misses = append(out.misses, s.Advice())
 		}
 		if l := s.Layout; l.Kind != catalog.Primary && !slices.Contains(out.uses, l.Name) {
 			out.uses = append(out.uses, l.Name)

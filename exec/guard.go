@@ -151,7 +151,7 @@ func (st *statement) guard(s *plan.Scan) error {
 		text := "full scan of " + s.Table.Name
 		if s.Cheaper {
 			text += ": by its statistics that costs less than to read what matches by key"
-		} else if a := s.Advice; a != "" {
+		} else if a := s.Advice(); a != "" {
 			text += ": " + a + " to hit the rowkey prefix"
 		}
 		st.Warn.Add(warning.FullScan, text)
@@ -163,7 +163,7 @@ func (st *statement) guard(s *plan.Scan) error {
 
 // refusal returns the error for s, whose LIMIT would read up to most rows.
 func (st *statement) refusal(s *plan.Scan, most plan.RowLimit) error {
-	return &FullScanError{Table: s.Table.Name, Advice: s.Advice, Rows: most.Rows, Most: st.fullScanRows}
+	return &FullScanError{Table: s.Table.Name, Advice: s.Advice(), Rows: most.Rows, Most: st.fullScanRows}
 }
 
 // guardAll applies the full-scan policy to the table accesses of a plan. Each of them may be bounded by its own limit;
@@ -195,7 +195,7 @@ func (st *statement) TooMany(s *plan.Scan) error {
 	case s.Access == plan.SkipScan:
 		return &ScanLimitError{Setting: fullScan, Grown: fmt.Sprintf("this hops over more values of %s than the statistics of %s say there are", hoppedOver(s), s.Table.Name), Table: s.Table.Name}
 	}
-	return &FullScanError{Table: s.Table.Name, Advice: s.Advice, Hopped: hoppedOver(s)}
+	return &FullScanError{Table: s.Table.Name, Advice: s.Advice(), Hopped: hoppedOver(s)}
 }
 
 // hoppedOver names the key parts whose values s hops over.

@@ -125,8 +125,7 @@ func (r *run) resolvedBatch(ctx context.Context, ask func() (*plan.Plan, error))
 func (r *run) checkPlan(p *plan.Plan) error {
 	r.allowFull = r.allowFull || p.FullScanAllowed
 	if r.budget.limit != (ScanLimit{}) && !r.repeated {
-		advice := cheaper(p)
-		r.budget.advice.Store(&advice)
+		r.budget.plan.Store(p)
 		if err := r.budget.refuse(estimate.Of(p, r.env.Statistics)); err != nil {
 			return err
 		}

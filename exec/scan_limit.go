@@ -85,7 +85,7 @@ const (
 type scanBudget struct {
 	limit       ScanLimit
 	rows, bytes atomic.Int64
-	advice      atomic.Pointer[string]
+	plan        atomic.Pointer[plan.Plan] // for advice
 }
 
 // limited returns a client whose reads fail with a *ScanLimitError beyond the limits of b. Each worker sees the error at
@@ -108,8 +108,8 @@ func (b *scanBudget) check() error {
 	default:
 		return nil
 	}
-	if a := b.advice.Load(); a != nil {
-		e.Advice = *a
+	if p := b.plan.Load(); p != nil {
+		e.Advice = cheaper(p)
 	}
 	return e
 }
@@ -141,7 +141,7 @@ func (b *scanBudget) refuse(e *plan.Estimate) error {
 	would := &scanBudget{limit: b.limit}
 	would.rows.Store(b.rows.Load() + int64(e.Rows))
 	would.bytes.Store(b.bytes.Load() + int64(e.Bytes))
-	would.advice.Store(b.advice.Load())
+	would.plan.Store(b.plan.Load())
 	err := would.check()
 	if over, ok := err.(*ScanLimitError); ok {
 		over.Before = true
@@ -195,8 +195,8 @@ func (s *limitedScanner) Next(ctx context.Context) ([]hbase.Row, error) {
 // cheaper returns the condition that would make p read less; "" if there is none.
 func cheaper(p *plan.Plan) string {
 	for _, s := range p.Reads() {
-		if s.Advice != "" {
-			return s.Advice
+		if a := s.Advice(); a != "" {
+			return a
 		}
 	}
 	for _, s := range p.Reads() {

@@ -139,7 +139,7 @@ func scanJSON(s *plan.Scan) *jsonPlan {
 		out.ReadsAtMost = &most.Rows
 	}
 	if !s.Access.HitsPrefix() {
-		out.Advice = s.Advice
+		out.Advice = s.Advice()
 	}
 	for _, p := range s.Key {
 		out.Parts = append(out.Parts, jsonPart{p.Part.Source, p.Use.String(), p.Detail()})

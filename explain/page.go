@@ -64,7 +64,7 @@ func (t *pageTable) render(w *page.Writer, maxListed int) {
 	w.Put("<section class=\"table\">\n<h2>%s</h2>\n", t.Title)
 	w.Some("<p class=\"soft\">%s</p>\n", t.Of)
 	w.Put("<p class=\"%s\">%s</p>\n", hitClass(t.Hit), t.Verdict())
-	w.Some("<p><b>To hit the prefix:</b> %s</p>\n", t.Advice)
+	w.Some("<p><b>To hit the prefix:</b> %s</p>\n", t.Advice())
 	for _, x := range t.Warnings {
 		w.Put("<p class=\"miss\">%s</p>\n", x)
 	}

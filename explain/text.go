@@ -276,7 +276,7 @@ func (d *drawing) scan(s *plan.Scan, in string) {
 	for _, w := range s.Warnings {
 		d.labelled(in, "warning", Piece{Miss, w})
 	}
-	if a := s.Advice; a != "" && !s.Access.HitsPrefix() {
+	if a := s.Advice(); a != "" && !s.Access.HitsPrefix() {
 		d.labelled(in, "to hit", Piece{Hit, a})
 	}
 }

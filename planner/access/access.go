@@ -3,6 +3,7 @@ package access
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/parser"
@@ -52,7 +53,9 @@ func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
 		best.finish(req)
 	}
 	if !best.scan.Access.HitsPrefix() {
-		best.scan.Advice = e.advice(req, terms, boxes)
+		asked := *e
+		asked.Stop = nil // the statement may have ended when somebody asks
+		best.scan.Advise = sync.OnceValue(func() string { return asked.advice(req, terms, boxes) })
 	}
 	best.chosen(all, left)
 	return best.scan, nil

@@ -29,7 +29,7 @@ func TestAdvice(t *testing.T) {
 			if err != nil || s.Access.HitsPrefix() || s.CapHit {
 				continue
 			}
-			for _, way := range strings.Split(s.Advice, ", or ") {
+			for _, way := range strings.Split(s.Advice(), ", or ") {
 				if way == "" {
 					fig["without advice"]++
 					continue
@@ -46,7 +46,7 @@ func TestAdvice(t *testing.T) {
 					}
 					got, err := adviceOf(drawn.Def, "("+where+") AND "+with, layout)
 					if err == nil && !got.Access.HitsPrefix() && !got.CapHit {
-						t.Errorf("%s\n%s: %s\n%s is a %s: %s", drawn.DDL(), where, way, with, got.Access, got.Advice)
+						t.Errorf("%s\n%s: %s\n%s is a %s: %s", drawn.DDL(), where, way, with, got.Access, got.Advice())
 					}
 				}
 			}

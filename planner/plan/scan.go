@@ -179,8 +179,16 @@ type Scan struct {
 	Warnings []string
 	// Key describes the use of each part of the layout's key.
 	Key []PartUse
-	// Advice is a condition that would bind the start of the rowkey; "" if it is bound, or if no condition helps.
-	Advice string
+	// Advise finds Advice when that is asked for, since it takes long; nil: the start of the rowkey is bound.
+	Advise func() string
+}
+
+// Advice returns a condition that would bind the start of the rowkey; "" if it is bound, or if no condition helps.
+func (s *Scan) Advice() string {
+	if s.Advise == nil {
+		return ""
+	}
+	return s.Advise()
 }
 
 // Cut is a key of an HBase table.
