@@ -51,12 +51,15 @@ func (c *Constraint) IsTight() bool {
 	switch c.Kind {
 	case One:
 		return c.Exact
-	case Either:
-		return slices.ContainsFunc(c.Of, func(o Constraint) bool { return o.IsTight() })
 	case Unknown:
 		return false
 	}
-	return !slices.ContainsFunc(c.Of, func(o Constraint) bool { return !o.IsTight() })
+	for i := range c.Of {
+		if c.Of[i].IsTight() == (c.Kind == Either) {
+			return c.Kind == Either
+		}
+	}
+	return c.Kind != Either
 }
 
 // size returns the number of intervals in c.
@@ -97,12 +100,13 @@ type merger struct {
 	kind    Kind
 	cs      []Constraint
 	ones    []int         // indexes in cs of those of kind One
-	sets    [][]types.Set // for each of ones: the sets to be combined
+	sets    [][]types.Set // for each of ones: the sets to be combined; nil if there is only its own
 	unknown bool
 }
 
 // add adds cs. It returns false if they decide the result regardless of the others.
 func (m *merger) add(cs []Constraint) bool {
+	m.cs = slices.Grow(m.cs, len(cs))
 	for i := range cs {
 		switch c := &cs[i]; {
 		case c.Kind == m.kind:
@@ -127,6 +131,9 @@ func (m *merger) merge(c *Constraint) bool {
 		if o.Col != c.Col || m.kind == Any && o.Exact != c.Exact {
 			continue
 		}
+		if m.sets[n] == nil {
+			m.sets[n] = []types.Set{o.Set}
+		}
 		m.sets[n] = append(m.sets[n], c.Set)
 		if o.Exact = o.Exact && c.Exact; m.kind == All {
 			o.Null = o.Null && c.Null
@@ -135,13 +142,13 @@ func (m *merger) merge(c *Constraint) bool {
 		}
 		return true
 	}
-	m.ones, m.sets = append(m.ones, len(m.cs)), append(m.sets, []types.Set{c.Set})
+	m.ones, m.sets = append(m.ones, len(m.cs)), append(m.sets, nil)
 	return false
 }
 
 func (m *merger) merged() Constraint {
 	for n, at := range m.ones {
-		if o := &m.cs[at]; len(m.sets[n]) > 1 {
+		if o := &m.cs[at]; m.sets[n] != nil {
 			set := types.IntersectAll(m.sets[n])
 			if m.kind == Any {
 				set = types.SetOf(slices.Concat(m.sets[n]...)...)
@@ -267,7 +274,7 @@ func (s *Solver) SolveAll(es []Expr) []Constraint {
 func (f *finder) conjunction(terms []Expr) []Constraint {
 	cs := f.each(terms, onlyTrue)
 	loose := func(i int) bool { return i < len(cs) && !cs[i].IsTight() }
-	if f.depth > 8 || !slices.ContainsFunc(cs, func(c Constraint) bool { return !c.IsTight() }) {
+	if all := (Constraint{Of: cs}); f.depth > 8 || all.IsTight() {
 		return cs
 	}
 	for i := range terms {

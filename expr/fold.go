@@ -157,10 +157,13 @@ func fold(e Expr, loc *time.Location) Expr {
 			return taken
 		}
 	case *Compare: // NULL on either side makes it NULL
-		for _, s := range []Expr{x.X, x.Y} {
-			if k, ok := s.(*Const); ok && k.Val.IsNull() {
-				return &Const{Pos: x.Pos, Typ: types.Boolean}
-			}
+		k, left := x.X.(*Const)
+		o, right := x.Y.(*Const)
+		if left && k.Val.IsNull() || right && o.Val.IsNull() {
+			return &Const{Pos: x.Pos, Typ: types.Boolean}
+		}
+		if !left || !right {
+			return e
 		}
 	case *Like:
 		if k, ok := x.Pattern.(*Const); ok && x.Fixed == nil && !k.Val.IsNull() {

@@ -85,16 +85,22 @@ func (f *finder) where(e Expr, out among) Constraint {
 	}
 	if len(f.Parts) > 0 {
 		if parts := f.parts(e, out); len(parts) > 0 {
-			return either(append(parts, f.within(e, out)))
+			return either(append(parts, f.deeper(e, out)))
 		}
 	}
-	return f.within(e, out)
+	return f.deeper(e, out)
+}
+
+// deeper is within, counted.
+func (f *finder) deeper(e Expr, out among) Constraint {
+	f.depth++
+	c := f.within(e, out)
+	f.depth--
+	return c
 }
 
 // within is where without the key parts that are equal to e.
 func (f *finder) within(e Expr, out among) Constraint {
-	f.depth++
-	defer func() { f.depth-- }()
 	if f.depth > 8 {
 		if f.steps++; f.steps > maxFinds {
 			return somewhere

@@ -120,14 +120,15 @@ func (w *spanBuilder) few() int {
 func named(es []expr.Expr) int {
 	n := 0
 	for _, e := range es {
-		switch e := e.(type) {
-		case *expr.Const:
-			n++
-		case *expr.In:
-			n += len(e.List)
-		default:
-			n += named(expr.Children(e))
-		}
+		expr.Some(e, func(x expr.Expr) bool {
+			switch x := x.(type) {
+			case *expr.Const:
+				n++
+			case *expr.In:
+				n += len(x.List)
+			}
+			return false
+		})
 	}
 	return n
 }
@@ -177,6 +178,7 @@ func (b *path) prove(col int, s types.Set) {
 // walkAll adds the spans of the rows in boxes.
 func (w *spanBuilder) walkAll(boxes []box) {
 	key := len(w.table.Columns) // _key is the key of the primary layout
+	w.spans = slices.Grow(w.spans, min(len(boxes), w.opt.MaxSpans))
 	for _, b := range boxes {
 		n := len(w.spans)
 		w.walk(b)
