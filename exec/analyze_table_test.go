@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,50 +18,13 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// skewedTable has customers of very unlike sizes, whose names differ in length, in regions of very unlike sizes; kinds follow from
-// the customer, notes are often NULL.
-const skewedTable = `CREATE TABLE skewed (customer STRING, ts TIMESTAMP, seq INT, kind STRING FROM d:kind, uid BIGINT FROM d:uid, note STRING FROM d:note)
-	ROW KEY (customer AS TEXT, X'00', ts AS INT64, seq AS INT32)
-	INDEX by_uid (uid AS INT64, customer AS TEXT, X'00', ts AS INT64, seq AS INT32)
-	SPLIT AT ('c', 'customer-1', 'customer-10', 'd', 'z1')`
-
-// skewedRow gives the i-th row; r is of its own.
-func skewedRow(r *rand.Rand, zipf *rand.Zipf, i int) string {
-	c := zipf.Uint64()
-	name := fmt.Sprintf("customer-%d", c)
-	if c%2 == 1 {
-		name = fmt.Sprintf("z%d", c)
-	}
-	day := r.IntN(90)
-	if r.IntN(2) == 0 {
-		day = 40 // a burst
-	}
-	note := "NULL"
-	if r.IntN(10) < 3 {
-		note = "'" + strings.Repeat("n", 1+r.IntN(20)*r.IntN(20)) + "'"
-	}
-	kind := []string{"view", "click"}[r.IntN(2)]
-	if c%5 == 0 {
-		kind = []string{"buy", "refund", "view", "view"}[r.IntN(4)]
-	}
-	return fmt.Sprintf("('%s', TIMESTAMP '2026-01-01 00:00:00' + INTERVAL '%d seconds', %d, '%s', %d, %s)", name, day*86400+r.IntN(86400), i, kind, int(math.Pow(10, 4*r.Float64())), note)
-}
-
 // skewed makes an engine on a store of its own, with n rows of the table.
 func skewed(t testing.TB, n int) (*world, hbase.Client) {
 	t.Helper()
 	_, c := NewStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
-	fillSkewed(w, n)
+	FillSkewed(&w.Script, n)
 	return w, c
-}
-
-// fillSkewed makes the table with n rows.
-func fillSkewed(w *world, n int) {
-	w.Do(skewedTable)
-	r := rand.New(rand.NewPCG(3, 3))
-	zipf := rand.NewZipf(r, 1.1, 1, 800)
-	w.Fill("skewed", n, func(i int) string { return skewedRow(r, zipf, i) })
 }
 
 // number runs a query for one number.
@@ -150,7 +112,7 @@ func TestAnalyzeAgainstExactCounts(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	w.Do("DROP TABLE skewed")
-	w.Do(skewedTable)
+	w.Do(SkewedTable)
 	if got := w.Do("SHOW STATISTICS skewed"); got != "" {
 		t.Errorf("statistics of a table that was dropped: %s", got)
 	}
@@ -387,11 +349,11 @@ func TestAnalyzeOutOfTime(t *testing.T) {
 		}
 		s := statisticsFor(t, w, "skewed")
 		for _, q := range []string{"customer > 'z5'", "customer >= 'customer-1' AND customer < 'z2'", "customer = 'z105'", "customer > 'a'", "kind = 'refund'", "uid = 2 AND note IS NOT NULL"} {
-			if e := estimatedBy(t, w, "EXPLAIN (FORMAT JSON) SELECT * FROM skewed WHERE "+q); e.Estimate.Rows != nil {
+			if e := w.Estimated("EXPLAIN (FORMAT JSON) SELECT * FROM skewed WHERE " + q); e.Estimate.Rows != nil {
 				t.Errorf("%s: %v rows", q, *e.Estimate.Rows)
 			}
 		}
-		e := estimatedBy(t, w, "EXPLAIN (FORMAT JSON) SELECT * FROM skewed")
+		e := w.Estimated("EXPLAIN (FORMAT JSON) SELECT * FROM skewed")
 		if known := e.Estimate.Rows != nil; known == s.Unscaled || known && *e.Estimate.Rows < 3000 {
 			t.Errorf("%+v, %v rows, unscaled %v", e, s.Rows, s.Unscaled)
 		}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/race"
@@ -45,11 +46,11 @@ import (
 //	                         that evaluates the WHERE on each row; prints how many rows both give
 //	delete TABLE...          deletes all rows, by their rows' keys; prints the HBase tables that still hold some
 func TestLayoutCases(t *testing.T) {
-	layoutCases(t, true, func(t *testing.T) hbase.Client {
+	datadriven.Walk(t, "testdata/layouts", func(t *testing.T, path string) {
 		t.Parallel() // DROP TABLE and CHECK TABLE wait for other connections
 		_, c := NewStore(t)
-		return c
-	}, func(*layoutCase) {}, nil)
+		runLayoutCase(t, path, &layoutCase{client: c, compare: !race.Enabled}, nil)
+	})
 	var all strings.Builder
 	files, _ := filepath.Glob("testdata/layouts/*")
 	for _, file := range files {
@@ -67,16 +68,13 @@ func TestLayoutCases(t *testing.T) {
 }
 
 // The same on a real HBase. Full scans are compared on the embedded store alone. A third of the tables, each time another,
-// then gets random rows and queries.
+// then gets random rows and queries. HBase takes its time to make a table and to drop it, but does so for several at
+// once: eight cases run at a time, however few tests run in parallel.
 func testLayoutCasesHBase(t *testing.T) {
 	c := DialHBase(t)
 	first, _ := seeds.Range(t, 1)
 	var tables atomic.Uint64
-	layoutCases(t, false, func(t *testing.T) hbase.Client {
-		t.Parallel() // HBase takes its time to make a table
-		reserve(t, filepath.Base(t.Name()))
-		return c
-	}, func(lc *layoutCase) {
+	more := func(lc *layoutCase) {
 		for _, name := range lc.mine {
 			if (first+tables.Add(1))%3 != 0 {
 				continue
@@ -92,14 +90,30 @@ func testLayoutCasesHBase(t *testing.T) {
 				g.planned.Expect("0", "SELECT count(*) FROM "+name)
 			})
 		}
-	}, nil)
+	}
+	files, err := filepath.Glob("testdata/layouts/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases errgroup.Group
+	cases.SetLimit(8)
+	for _, path := range files {
+		cases.Go(func() error {
+			t.Run(filepath.Base(path), func(t *testing.T) {
+				reserve(t, path)
+				runLayoutCase(t, path, &layoutCase{client: c}, more)
+			})
+			return nil
+		})
+	}
+	_ = cases.Wait()
 }
 
 var reserved sync.Map // a *sync.Mutex by table
 
 // reserve waits until no other case that runs has tables of the names that this layout's case creates.
-func reserve(t *testing.T, layout string) {
-	b, err := os.ReadFile(filepath.Join("testdata/layouts", layout))
+func reserve(t *testing.T, path string) {
+	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,19 +132,17 @@ func reserve(t *testing.T, layout string) {
 	}
 }
 
-// layoutCases runs the cases, each in a store that client gives, and then, before its tables are dropped, more. If compare is set, the
-// law compares with full scans.
-func layoutCases(t *testing.T, compare bool, client func(*testing.T) hbase.Client, more func(*layoutCase), spark *sparkDriver) {
-	datadriven.Walk(t, "testdata/layouts", func(t *testing.T, path string) {
-		c := client(t)
-		lc := &layoutCase{t: t, client: c, layout: filepath.Base(path), compare: compare && !race.Enabled, spark: spark}
-		lc.planned = newWorld(t, c, Config{FullScan: AllowFullScan})
-		lc.naive = worldOf(t, New(c, lc.planned.catalog, Config{FullScan: AllowFullScan, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true}}))
-		defer lc.drop()
-		datadriven.RunTest(t, path, lc.run)
-		lc.planned.T, lc.naive.T = t, t
+// runLayoutCase runs the case of a file and then, before its tables are dropped, more.
+func runLayoutCase(t *testing.T, path string, lc *layoutCase, more func(*layoutCase)) {
+	lc.t, lc.layout = t, filepath.Base(path)
+	lc.planned = newWorld(t, lc.client, Config{FullScan: AllowFullScan})
+	lc.naive = worldOf(t, New(lc.client, lc.planned.catalog, Config{FullScan: AllowFullScan, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true}}))
+	defer lc.drop()
+	datadriven.RunTest(t, path, lc.run)
+	lc.planned.T, lc.naive.T = t, t
+	if more != nil {
 		more(lc)
-	})
+	}
 }
 
 // drop leaves the store without the case's tables.
@@ -156,9 +168,9 @@ type layoutCase struct {
 	client         hbase.Client
 	planned, naive *world
 	layout         string
-	mine           []string // tables of layouts.sql
-	made           []string // those, and what cases create themselves
-	compare        bool
+	mine           []string     // tables of layouts.sql
+	made           []string     // those, and what cases create themselves
+	compare        bool         // the law compares with full scans
 	spark          *sparkDriver // nil: is not asked
 }
 

@@ -13,11 +13,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/cockroachdb/apd/v3"
+	"github.com/cockroachdb/datadriven"
 
 	"github.com/hql-db/hql/columnar"
-	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/internal/python"
+	"github.com/hql-db/hql/internal/race"
 	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
@@ -37,7 +38,9 @@ func TestSpark(t *testing.T) {
 	spark := &sparkDriver{Spark: python.StartSpark(t, "..", "hbase://"+hbasetest.Quorum(t)+"/hbase", "local[2]")}
 	t.Run("layouts", func(t *testing.T) {
 		before := *spark
-		layoutCases(t, true, func(t *testing.T) hbase.Client { return DialHBase(t) }, func(*layoutCase) {}, spark)
+		datadriven.Walk(t, "testdata/layouts", func(t *testing.T, path string) {
+			runLayoutCase(t, path, &layoutCase{client: DialHBase(t), compare: !race.Enabled, spark: spark}, nil)
+		})
 		spark.report(t, before)
 	})
 	t.Run("random", func(t *testing.T) {

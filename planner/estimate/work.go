@@ -10,7 +10,7 @@ import (
 	"github.com/hql-db/hql/stats"
 )
 
-// Costs in microseconds of CPU of server and client together. TestPrices in exec measures them on HBase 2.5 with 100,000
+// Costs in microseconds of CPU of server and client together. TestPrices measures them on HBase 2.5 with 100,000
 // rows of three cells, 20,000 of twenty and 10,000 of 1 KB, in files whose blocks the server caches. For rows in the
 // memstore, reading costs 0.5 to 2 times as much, and a Get 30 instead of 124. The prices are those for files, because
 // most rows of a table are in files.

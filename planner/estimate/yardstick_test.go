@@ -1,4 +1,4 @@
-package exec
+package estimate_test
 
 import (
 	"context"
@@ -18,8 +18,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hql-db/hql/catalog"
+	. "github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/hbasetest"
+	. "github.com/hql-db/hql/internal/exectest"
 	"github.com/hql-db/hql/internal/proc"
 	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/planner"
@@ -49,7 +52,7 @@ const yardstickRounds = 3
 
 // yardstick prints the figures of tables with n rows in all, which settle puts where rows stand that were not just written.
 func yardstick(t *testing.T, c hbase.Client, n int, settle func(tables []string)) {
-	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	w := NewWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
 	tables := []string{"skewed", "parcels", "sensors", "levels"}
 	for _, name := range tables {
 		defer w.Do("DROP TABLE IF EXISTS " + name)
@@ -67,8 +70,8 @@ func yardstick(t *testing.T, c hbase.Client, n int, settle func(tables []string)
 	took, cpu := time.Since(analyzed).Seconds(), serverCPU(t)-used
 	t.Logf("ANALYZE of %d rows: %.1f s, %.1f s of the server's CPU, %.2f cores", n, took, cpu, cpu/took)
 	forms := yardstickForms(w, rand.New(rand.NewPCG(9, 9)), n)
-	engine := func(o planner.Options) *world {
-		return worldOf(t, New(unanalyzed{c}, w.catalog, Config{FullScan: AllowFullScan, Alone: true, Planner: o}))
+	engine := func(o planner.Options) *World {
+		return Of(t, New(unanalyzed{c}, w.Catalog(), Config{FullScan: AllowFullScan, Alone: true, Planner: o}))
 	}
 	m := &measure{t: t, by: map[string]time.Duration{}}
 	rules, unskipped := engine(planner.Options{}), engine(planner.Options{NoSkip: true})
@@ -125,14 +128,14 @@ func yardstick(t *testing.T, c hbase.Client, n int, settle func(tables []string)
 type unanalyzed struct{ hbase.Client }
 
 func (c unanalyzed) Scan(ctx context.Context, r hbase.ScanRange, o *hbase.ReadOptions) (hbase.Scanner, error) {
-	if r.Table == statisticsTable {
+	if r.Table == catalog.StatisticsTable {
 		return nil, hbase.ErrNoTable
 	}
 	return c.Client.Scan(ctx, r, o)
 }
 
 // yardstickForms draw queries of tables with n rows in all: the query, and other ways to ask for the same.
-func yardstickForms(w *world, r *rand.Rand, n int) (forms []func() []string) {
+func yardstickForms(w *World, r *rand.Rand, n int) (forms []func() []string) {
 	single := append(skewedForms(w, r), parcelForms(r)...)
 	sites := func() string { return fmt.Sprintf("l.site = %d AND l.floor = %d", r.IntN(5), r.IntN(11)) }
 	upTo := func(most int) int { return 1 + int(math.Pow(float64(most), r.Float64())) }
@@ -207,7 +210,7 @@ type measure struct {
 
 // time gives the least CPU time of a few that the plan of sql takes; a plan that was timed already is not timed again. One that is far slower than
 // another is ended, and what it took until then stands for it: so queries that read much are asked in bounded time.
-func (m *measure) time(w *world, sql string) time.Duration {
+func (m *measure) time(w *World, sql string) time.Duration {
 	const short, tooSlow = 200 * time.Millisecond, 4
 	var lines []string
 	for _, l := range strings.Split(w.Do("EXPLAIN "+sql), "\n") {
@@ -281,7 +284,8 @@ func (s *sent) TraceRPCEnd(_ context.Context, d hbase.RPCEnd) {
 }
 
 // overruns prints by how much more is read than a statement without statistics may: at most an answer for each worker.
-func overruns(t *testing.T, w *world, tables []string) {
+func overruns(t *testing.T, w *World, tables []string) {
+	const workers = 16 // exec's own number
 	worst := 0.0
 	for _, name := range tables {
 		for _, limit := range []int64{10, 1000, 5000} {
@@ -292,28 +296,28 @@ func overruns(t *testing.T, w *world, tables []string) {
 				continue
 			}
 			over := float64(s.rows.Load()-limit) / float64(max(1, s.most.Load()))
-			if worst = max(worst, over); over > defaultParallelism {
+			if worst = max(worst, over); over > workers {
 				t.Errorf("%s with %d rows: %d were read, at most %d in an answer", name, limit, s.rows.Load(), s.most.Load())
 			}
 		}
 	}
-	t.Logf("a budget is overrun by %.1f answers at most, with %d workers", worst, defaultParallelism)
+	t.Logf("a budget is overrun by %.1f answers at most, with %d workers", worst, workers)
 }
 
 // fillYardstick makes the tables, with n rows in all.
-func fillYardstick(w *world, n int) {
+func fillYardstick(w *World, n int) {
 	start := time.Now()
-	w.Do(skewedTable)
+	w.Do(SkewedTable)
 	r := rand.New(rand.NewPCG(3, 3))
 	zipf := rand.NewZipf(r, 1.1, 1, 800)
-	w.load("skewed", 4*n/10, func(i int) string { return skewedRow(r, zipf, i) })
+	load(w, "skewed", 4*n/10, func(i int) string { return SkewedRow(r, zipf, i) })
 	w.Do(parcelsTable)
-	w.load("parcels", 3*n/10, parcelRow(rand.New(rand.NewPCG(4, 4))))
+	load(w, "parcels", 3*n/10, parcelRow(rand.New(rand.NewPCG(4, 4))))
 	w.Do(sensorsTable)
 	w.Do(levelsTable)
 	wide := strings.Repeat("wide ", 100)
-	w.load("sensors", n/10, func(i int) string { return fmt.Sprintf("('host%d', %d, %d, '%s')", i%7, i, i%100, wide) })
-	w.load("levels", 2*n/10, func(i int) string { return fmt.Sprintf("(%d, %d, %d, %d)", i%5, i%11, i, i%1000) })
+	load(w, "sensors", n/10, func(i int) string { return fmt.Sprintf("('host%d', %d, %d, '%s')", i%7, i, i%100, wide) })
+	load(w, "levels", 2*n/10, func(i int) string { return fmt.Sprintf("(%d, %d, %d, %d)", i%5, i%11, i, i%1000) })
 	w.T.Logf("%d rows written in %v", n, time.Since(start).Round(time.Millisecond))
 }
 
@@ -323,7 +327,7 @@ const (
 )
 
 // load is fill with several statements at a time, each of many rows.
-func (w *world) load(table string, n int, value func(i int) string) {
+func load(w *World, table string, n int, value func(i int) string) {
 	w.T.Helper()
 	statements := make(chan string)
 	var workers sync.WaitGroup

@@ -1,7 +1,6 @@
-package exec
+package estimate_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -9,34 +8,18 @@ import (
 	"strings"
 	"testing"
 
+	. "github.com/hql-db/hql/exec"
+	. "github.com/hql-db/hql/internal/exectest"
 	"github.com/hql-db/hql/internal/race"
+	. "github.com/hql-db/hql/internal/scripttest"
 )
 
-// estimated is what is looked at of EXPLAIN (FORMAT JSON).
-type estimated struct {
-	Estimate struct {
-		Rows, Bytes *float64
-		Basis       string
-	}
-	Analyze struct {
-		QError *float64 `json:"q_error"`
-	}
-}
-
-func estimatedBy(t *testing.T, w *world, explain string) (out estimated) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(w.Do(explain)), &out); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 // qErrors runs n queries of each form and gives the q-errors in order.
-func qErrors(t *testing.T, w *world, n int, forms []func() string) (qs []float64) {
+func qErrors(t *testing.T, w *World, n int, forms []func() string) (qs []float64) {
 	t.Helper()
 	for i := range n * len(forms) {
 		q := forms[i%len(forms)]()
-		e := estimatedBy(t, w, "EXPLAIN (ANALYZE, FORMAT JSON) "+q)
+		e := w.Estimated("EXPLAIN (ANALYZE, FORMAT JSON) " + q)
 		if e.Analyze.QError == nil || e.Estimate.Rows == nil {
 			t.Errorf("%s: nothing is estimated", q)
 			continue
@@ -65,10 +48,12 @@ func near(t *testing.T, qs []float64) {
 func TestEstimates(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
-	w, c := skewed(t, 20_000)
+	_, c := NewStore(t)
+	w := NewWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	FillSkewed(&w.Script, 20_000)
 	const one = "EXPLAIN SELECT * FROM skewed WHERE customer = 'customer-0' AND kind = 'buy'"
 	without := w.Do(one)
-	if e := estimatedBy(t, w, "EXPLAIN (FORMAT JSON) SELECT * FROM skewed"); e.Estimate.Rows != nil || e.Estimate.Bytes != nil || e.Estimate.Basis != "none" {
+	if e := w.Estimated("EXPLAIN (FORMAT JSON) SELECT * FROM skewed"); e.Estimate.Rows != nil || e.Estimate.Bytes != nil || e.Estimate.Basis != "none" {
 		t.Errorf("%+v", e)
 	}
 	w.Do("ANALYZE skewed")
@@ -107,7 +92,7 @@ func TestEstimates(t *testing.T) {
 	}))
 	// Nothing is said of what is not known.
 	for _, q := range []string{"SELECT * FROM skewed WHERE _ts > TIMESTAMP '2026-01-01 00:00:00' LIMIT 5", "SELECT (SELECT count(*) FROM skewed s WHERE s.uid = t.uid) FROM skewed t"} {
-		if e := estimatedBy(t, w, "EXPLAIN (FORMAT JSON) "+q); e.Estimate.Rows != nil {
+		if e := w.Estimated("EXPLAIN (FORMAT JSON) " + q); e.Estimate.Rows != nil {
 			t.Errorf("%s: %v", q, *e.Estimate.Rows)
 		}
 	}
@@ -142,7 +127,7 @@ func parcelRow(r *rand.Rand) func(i int) string {
 }
 
 // skewedForms draw queries of the skewed table.
-func skewedForms(w *world, r *rand.Rand) (forms []func() string) {
+func skewedForms(w *World, r *rand.Rand) (forms []func() string) {
 	customers := strings.Split(w.Do("SELECT customer FROM skewed WHERE seq % 97 = 0"), "\n")
 	customer := func() string { return "'" + customers[r.IntN(len(customers))] + "'" }
 	day := func() int { return 1 + r.IntN(28) }

@@ -1,4 +1,4 @@
-package exec
+package estimate_test
 
 import (
 	"fmt"
@@ -10,8 +10,10 @@ import (
 	"github.com/tsuna/gohbase"
 	"github.com/tsuna/gohbase/hrpc"
 
+	. "github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/hbasetest"
+	. "github.com/hql-db/hql/internal/exectest"
 	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/planner"
 )
@@ -24,7 +26,7 @@ func TestPrices(t *testing.T) {
 	}
 	const n = 100_000
 	c := DialHBase(t)
-	w := newWorld(t, unanalyzed{c}, Config{FullScan: AllowFullScan, Alone: true, Planner: planner.Options{NoSkip: true}})
+	w := NewWorld(t, unanalyzed{c}, Config{FullScan: AllowFullScan, Alone: true, Planner: planner.Options{NoSkip: true}})
 	tables := []string{"priced_narrow", "priced_many", "priced_fat"}
 	var many, values []string
 	for i := range 20 {
@@ -37,13 +39,13 @@ func TestPrices(t *testing.T) {
 		defer w.Do("DROP TABLE IF EXISTS " + name)
 		w.Do("DROP TABLE IF EXISTS " + name)
 		w.Do("CREATE TABLE " + name + " (id BIGINT, " + definitions[i] + ") ROW KEY (id AS INT64)")
-		w.load(name, counts[i], func(k int) string { return fmt.Sprintf(rows[i], k) })
+		load(w, name, counts[i], func(k int) string { return fmt.Sprintf(rows[i], k) })
 	}
 	// Keys over which the servers' filter seeks: a thousand at a time, and each by itself; and a table of which each region holds one row.
 	w.Do("DROP TABLE IF EXISTS priced_sought; DROP TABLE IF EXISTS priced_regions")
 	defer w.Do("DROP TABLE IF EXISTS priced_sought; DROP TABLE IF EXISTS priced_regions")
 	w.Do("CREATE TABLE priced_sought (g INT, a INT, b INT, v BIGINT FROM d:v) ROW KEY (g AS INT32, a AS INT32, b AS INT32)")
-	w.load("priced_sought", n, func(k int) string {
+	load(w, "priced_sought", n, func(k int) string {
 		if k < n/2 {
 			return fmt.Sprintf("(1, %d, %d, %[1]d)", k/1000, k%1000)
 		}
@@ -55,7 +57,7 @@ func TestPrices(t *testing.T) {
 		splits = append(splits, fmt.Sprintf("X'%016x'", k))
 	}
 	w.Do("CREATE TABLE priced_regions (id BIGINT, v BIGINT FROM d:v) ROW KEY (id AS INT64) SPLIT AT (" + strings.Join(splits, ", ") + ")")
-	w.load("priced_regions", regions, func(k int) string { return fmt.Sprintf("(%d, %[1]d)", k) })
+	load(w, "priced_regions", regions, func(k int) string { return fmt.Sprintf("(%d, %[1]d)", k) })
 	tables = append(tables, "priced_sought", "priced_regions")
 	keys := func(n, step int) string { return strings.ReplaceAll(Multiples(n, step), ",", ", ") }
 	for _, state := range []string{"just written", "in files"} {
