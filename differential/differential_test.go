@@ -29,6 +29,9 @@ func TestDifferential(t *testing.T) {
 				}
 				w.check(g, g.query())
 			}
+			for range 20 {
+				w.shaped(g)
+			}
 			w.write(g)
 			w.write(g)
 			w.copiedQuery(g)

@@ -121,26 +121,51 @@ func (b *block) endsOfGroups() *access.Ends {
 	e := &access.Ends{Groups: b.groups.by}
 	for i := range b.aggs.calls {
 		a := &b.aggs.calls[i]
-		by := a.Arg
+		by, last := a.Arg, a.Func.Greatest()
 		switch {
 		case a.Filter != nil:
 			return nil
 		case a.Func.OneRow():
 		case a.Func.By():
 			by = a.Args[0]
+		case a.Func == plan.ArrayAgg && len(a.OrderBy) == 1 && !a.Distinct && !by.Type().IsArray() && b.onlyFirst(i):
+			by, last, e.Nulls, e.Told = a.OrderBy[0].Expr, a.OrderBy[0].Desc, true, true
 		default:
 			return nil
 		}
 		if e.By != nil && !expr.Same(e.By, by) {
 			return nil
 		}
-		last := a.Func.Greatest()
 		e.By, e.First, e.Last = by, e.First || !last, e.Last || last
 	}
 	if e.By == nil {
 		return nil
 	}
 	return e
+}
+
+// onlyFirst reports whether the result has nothing of aggregate i, an array, but its first element: (array_agg(v ORDER BY ts))[1].
+func (b *block) onlyFirst(i int) bool {
+	others := 0
+	b.aboveGroups(func(e *expr.Expr) {
+		expr.Map(*e, func(x expr.Expr) expr.Expr {
+			switch x := x.(type) {
+			case *expr.Column:
+				if x.Index == aggMark+i {
+					others++
+				}
+			case *expr.Call:
+				if x.Func.Name != "SUBSCRIPT" || len(x.Args) != 2 {
+					break
+				}
+				if c, ok := x.Args[0].(*expr.Column); ok && c.Index == aggMark+i && expr.Same(x.Args[1], &expr.Const{Val: types.NewInt(1), Typ: types.BigInt}) {
+					others--
+				}
+			}
+			return x
+		})
+	})
+	return others == 0
 }
 
 // firstValues reports whether the result is one row for each partition of a window, with values of its first row.

@@ -134,7 +134,16 @@ func (q *query) addFrom(f *from, t parser.TableExpr) ([]*expr.Column, error) {
 			return nil, err
 		}
 		f.names = append(f.names, t.Alias)
-		return f.add(s), nil
+		star := f.add(s)
+		for _, c := range s.ties {
+			f.conds = append(f.conds, moved(c, func(i int) int {
+				if i >= outerMark {
+					return i - outerMark
+				}
+				return i + s.offset
+			}))
+		}
+		return star, nil
 	case *parser.TableFunction:
 		s, err := q.functionSource(f, t)
 		if err != nil {
@@ -177,6 +186,7 @@ func (q *query) join(f *from, t *parser.Join) ([]*expr.Column, error) {
 	if t.Kind != parser.InnerJoin && t.Kind != parser.CrossJoin {
 		add, q.pull = q.addOne, max(q.pull, pullPlain)
 	}
+	untied := len(f.conds)
 	more, err := add(f, second)
 	if err != nil {
 		return nil, err
@@ -200,7 +210,8 @@ func (q *query) join(f *from, t *parser.Join) ([]*expr.Column, error) {
 	}
 	switch {
 	case t.Kind == parser.LeftJoin || t.Kind == parser.RightJoin:
-		f.outer[middle], f.swapped[middle], f.on[middle] = true, t.Kind == parser.RightJoin, on
+		on = expr.Conjunction(append(slices.Clone(f.conds[untied:]), expr.Conjuncts(on)...))
+		f.outer[middle], f.swapped[middle], f.on[middle], f.conds = true, t.Kind == parser.RightJoin, on, f.conds[:untied]
 	case !isAlways(on):
 		f.conds = append(f.conds, expr.Conjuncts(on)...)
 	}
@@ -367,36 +378,24 @@ func (q *query) fullJoin(f *from, t *parser.Join) error {
 	if err != nil {
 		return err
 	}
-	j := newJoin(left, right, true, expr.Conjuncts(on), offset)
-	j.Full = true
-	node := plan.Node(j)
-	var merged []plan.OutputColumn
+	of := &full{sides: [2]*from{l, r}, nodes: [2]plan.Node{left, right}, on: expr.Conjuncts(on), shared: shared, cols: append(l.cols(), r.cols()...)}
 	var star []*expr.Column
-	if len(shared) > 0 {
-		p := &plan.Project{Input: j}
-		for _, s := range srcs {
-			for i, c := range s.cols {
-				p.Exprs = append(p.Exprs, &expr.Column{Index: s.offset + i, Name: c.Name, Typ: c.Type})
-			}
+	for _, c := range shared {
+		merge(srcs, c[0].Index)
+		merge(srcs, c[1].Index)
+		either, err := expr.Coalesce(c[0], c[1], q.scope(nil), t.Pos)
+		if err != nil {
+			return err
 		}
-		for _, c := range shared {
-			merge(srcs, c[0].Index)
-			merge(srcs, c[1].Index)
-			either, err := expr.Coalesce(c[0], c[1], q.scope(nil), t.Pos)
-			if err != nil {
-				return err
-			}
-			star = append(star, &expr.Column{Index: len(p.Exprs), Name: c[0].Name, Typ: either.Type()})
-			p.Exprs = append(p.Exprs, either)
-			merged = append(merged, plan.OutputColumn{Name: c[0].Name, Type: either.Type()})
-		}
-		node = p
+		star = append(star, &expr.Column{Index: len(of.cols), Name: c[0].Name, Typ: either.Type()})
+		of.merged, of.cols = append(of.merged, either), append(of.cols, plan.OutputColumn{Name: c[0].Name, Type: either.Type()})
 	}
 	star = append(star, unshared(append(slices.Clone(ls), rs...), shared)...)
 	f.names = append(l.names, r.names...)
-	f.addJoined(srcs, node, star, merged...)
-	if len(shared) == 0 && !l.lateral() && !r.lateral() {
-		f.srcs[len(f.srcs)-1].again = q.reduceFull(l, r, expr.Conjuncts(on), left, right)
+	f.addJoined(srcs, of.join(of.nodes), star, of.cols[of.width():]...)
+	if !l.lateral() && !r.lateral() && !q.env.Options.NoRules {
+		s := f.srcs[len(f.srcs)-1]
+		s.again, s.first = of.again, of.first
 	}
 	return nil
 }

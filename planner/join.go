@@ -62,19 +62,28 @@ func (q *query) joined(f *from, conds []expr.Expr, used []bool, want accessOrder
 }
 
 // sortedFirst returns the order that begins with the source by whose columns the result is sorted, and looks up the others, if only the
-// first rows are wanted and no condition drops rows of the others. It returns nil if that does not apply.
+// first rows are wanted, and the conditions on the others drop few rows: none of them binds a key, or gives a column of a source that binds
+// the key of the first one a few values. It returns nil if that does not apply.
 func (q *query) sortedFirst(f *from, conds []expr.Expr, want accessOrder, h hints) []int {
 	if !want.limit.Set || len(want.by) == 0 || q.env.Options.NoRules || slices.Contains(f.outer, true) {
 		return nil
 	}
 	first := slices.IndexFunc(f.srcs, func(s *source) bool { return within(want.by[0].Expr, s.offset, s.offset+s.width()) })
+	reach := q.reach(f, conds, h)
 	for i, s := range f.srcs {
-		if own, _ := ownTerms(conds, s); first < 0 || s.table == nil || i != first && len(own)+len(s.conds) > 0 {
+		own, _ := ownTerms(conds, s)
+		if own = append(own, s.conds...); first < 0 || s.table == nil || i != first && len(own) > 0 &&
+			(!reach(i, nil).Wide() || slices.ContainsFunc(own, isFew) && !reach(first, []int{i}).Wide()) {
 			return nil
 		}
 	}
-	reach := q.reach(f, conds, h)
 	return orderFrom(first, len(f.srcs), func(i int, given []int) bool { return !reach(i, given).Wide() })
+}
+
+// isFew reports whether e gives a column one of a few values.
+func isFew(e expr.Expr) bool {
+	_, set, _, ok := expr.Sarg(e)
+	return ok && !slices.ContainsFunc([]types.Interval(set), func(iv types.Interval) bool { return !iv.IsPoint() })
 }
 
 // inOrder joins the sources in an order; nil means as written. ordered reports whether their rows are in the order want.

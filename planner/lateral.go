@@ -142,6 +142,9 @@ func (q *query) subquerySource(f *from, t *parser.Subquery) (*source, error) {
 	if !t.Lateral || !q.mayRefer(f) {
 		return q.derived(t.Query, t.Alias, t.Columns, t.Alias, t.Pos)
 	}
+	if s := q.tiedSource(f, t); s != nil {
+		return s, nil
+	}
 	around := q.around()
 	visible := frozen(f.visible())
 	plans := func(conds []expr.Expr) (*plan.Subplan, []expr.Expr, error) {
@@ -164,6 +167,44 @@ func (q *query) subquerySource(f *from, t *parser.Subquery) (*source, error) {
 	defer func(outer func(ref *parser.ColumnRef) (expr.Expr, error)) { q.outer = outer }(q.outer)
 	q.outer = around
 	return q.derived(t.Query, t.Alias, t.Columns, t.Alias, t.Pos)
+}
+
+// tiedSource returns the table of t, a LATERAL query that only selects, renames and filters columns of a table: then the rows of f's
+// sources are joined with it. It returns nil if t is another query.
+//
+//	h, LATERAL (SELECT v FROM m WHERE m.host = h.host)      h, m WHERE m.host = h.host
+func (q *query) tiedSource(f *from, t *parser.Subquery) *source {
+	if q.joins || q.env.Options.NoRules || f.hidden[0] < f.hidden[1] || len(f.visible()) == 0 {
+		return nil
+	}
+	srcs, around := frozen(f.visible()), q.around()
+	in, asked := q.inside(), false
+	in.plan, in.pull, in.ctes = &plan.Plan{}, q.pull, q.ctes
+	in.outer = func(ref *parser.ColumnRef) (expr.Expr, error) {
+		x, err := findColumn(ref, srcs)
+		if x == nil && err == nil && around != nil {
+			return around(ref)
+		}
+		if err != nil || x == nil {
+			return nil, err
+		}
+		asked = true
+		return moved(x, func(i int) int { return i + outerMark }), nil
+	}
+	s, err := in.pulled(t.Query, t.Alias, t.Columns, t.Pos)
+	if err != nil || s == nil || !asked || s.table == nil || slices.ContainsFunc(s.view, func(v viewColumn) bool { return !within(v.of, 0, outerMark) }) {
+		return nil
+	}
+	conds := s.conds
+	s.conds = nil
+	for _, c := range conds {
+		if within(c, 0, outerMark) {
+			s.conds = append(s.conds, c)
+		} else {
+			s.ties = append(s.ties, c)
+		}
+	}
+	return s
 }
 
 // isQuery reports whether rowsOf makes the rows of t by a query. For a function that returns one value, it is one row.

@@ -2,9 +2,11 @@ package planner
 
 import (
 	"bytes"
+	"math"
 	"slices"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner/access"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -136,25 +138,32 @@ func (l *looking) bySpans(b by, sample *plan.Scan) (by, *plan.Scan, error) {
 // oneSided reports whether conds bound values of the right side on one side only; the right columns follow width left
 // ones. A look-up by such conditions reads about half of the table.
 func oneSided(conds []expr.Expr, width int) bool {
-	var above, below []string
+	bounds := map[bool][]string{}
 	for _, t := range conds {
-		c, ok := t.(*expr.Compare)
-		if !ok || c.Op == expr.EQ {
+		right, low := bound(t, width)
+		if right == nil || slices.Contains(bounds[!low], right.String()) {
 			return false
 		}
-		right, of, beyond := c.X, &below, &above
-		if within(right, 0, width) {
-			right, of, beyond = c.Y, &above, &below
-		}
-		if c.Op == expr.GT || c.Op == expr.GE {
-			of, beyond = beyond, of
-		}
-		if slices.Contains(*beyond, right.String()) {
-			return false
-		}
-		*of = append(*of, right.String())
+		bounds[low] = append(bounds[low], right.String())
 	}
 	return true
+}
+
+// bound returns the value of the right side that t, a comparison with the left side, bounds; low reports whether it must be greater. It
+// returns nil if t is something else.
+func bound(t expr.Expr, width int) (right expr.Expr, low bool) {
+	c, ok := t.(*expr.Compare)
+	if !ok || c.Op == expr.EQ || c.Op == expr.NE {
+		return nil, false
+	}
+	right, left, low := c.X, c.Y, c.Op == expr.GT || c.Op == expr.GE
+	if within(right, 0, width) {
+		right, left, low = left, right, !low
+	}
+	if !within(left, 0, width) || !within(right, width, math.MaxInt) {
+		return nil, false
+	}
+	return right, low
 }
 
 func sameSpan(a, b plan.Span) bool {
@@ -215,8 +224,28 @@ func (l *looking) read(b by, batch [][]types.Value) (*plan.Scan, error) {
 	scan, err := l.env.access(req)
 	if err == nil && l.j.Semi && l.j.On == nil {
 		l.env.accessEnv().OneOfSame(scan, l.used, nil)
+	} else if e := l.endsOfSemi(); err == nil && e != nil {
+		l.env.accessEnv().OneOfSame(scan, nil, e)
 	}
 	return scan, err
+}
+
+// endsOfSemi describes the right rows that a semi-join needs of those with equal keys: the last ones for m.ts > h.a, the first ones for
+// m.ts < h.a. It returns nil if it may need others.
+func (l *looking) endsOfSemi() *access.Ends {
+	width := l.j.Left.Width()
+	if !l.j.Semi || l.j.On == nil {
+		return nil
+	}
+	e := &access.Ends{Groups: l.j.RightKeys}
+	for _, t := range expr.Conjuncts(l.j.On) {
+		by, low := bound(t, width)
+		if by == nil || e.By != nil && (!expr.Same(e.By, shifted(by, width)) || e.Last != low) {
+			return nil
+		}
+		e.By, e.First, e.Last = shifted(by, width), !low, low
+	}
+	return e
 }
 
 // condition returns the conditions that a right row matches one of the batch.

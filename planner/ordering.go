@@ -279,6 +279,7 @@ func wanted(n plan.Node, rows int64, each bool) {
 			wanted(n.Left, rows, n.Outer && each)
 		}
 	case *plan.Apply:
+		n.Wanted = max(1, rows)
 		wanted(n.Left, rows, n.Outer && each)
 	}
 }

@@ -39,6 +39,8 @@ type source struct {
 	// the table's rows.
 	view  []viewColumn
 	conds []expr.Expr
+	// ties are its conditions that contain columns of previous sources, which are those from outerMark on.
+	ties []expr.Expr
 }
 
 func (s *source) width() int { return len(s.cols) }

@@ -17,7 +17,8 @@ import (
 //	narrowQuery     a condition above a query in FROM moves into it: below DISTINCT, GROUP BY and windows if its columns are among those that
 //	                they group by, and into each part of a set operation; not below LIMIT
 //	reduceOuter     a LEFT or RIGHT JOIN whose unmatched rows the WHERE drops becomes an inner join
-//	reduceFull      a FULL JOIN becomes a LEFT JOIN if the WHERE drops the unmatched rows of one side
+//	reduced         a FULL JOIN becomes a LEFT JOIN if the WHERE drops the unmatched rows of one side (full.go)
+//	full.again      conditions on merged columns of a FULL JOIN move to both sides, and so do ORDER BY with LIMIT, min and max (full.go)
 //	spread          a condition on a column is added for the columns that are equal to it (join.go)
 //	arrange         inner joins begin with a source that is bound, or probably has few rows, and binds the key of another source (arrange.go)
 //	fix             a sub-query takes the value that an equality of the WHERE around it gives a column (subquery.go)
@@ -246,75 +247,6 @@ func (q *query) reduceOuter(f *from, conds []expr.Expr) (*from, []expr.Expr) {
 		}
 	}
 	return &g, conds
-}
-
-// reduceFull returns a function that plans the FULL JOIN on terms of l and r again as a LEFT JOIN, if conditions drop the
-// rows that lack one side. The columns of r follow those of l.
-func (q *query) reduceFull(l, r *from, on []expr.Expr, left, right plan.Node) func(q *query, conds []expr.Expr) (plan.Node, []expr.Expr, error) {
-	if q.env.Options.NoRules {
-		return nil
-	}
-	one := func(f *from, n plan.Node) *source { // a side that is a join itself is not planned again
-		if len(f.srcs) == 1 {
-			s := *f.srcs[0]
-			return &s
-		}
-		return &source{node: n, cols: f.cols()}
-	}
-	return func(q *query, conds []expr.Expr) (plan.Node, []expr.Expr, error) {
-		g, first, second, firstOf, secondOf := &from{}, one(l, left), one(r, right), l, r
-		width, all := first.width(), first.width()+second.width()
-		keeps := func(s *source) bool {
-			return slices.ContainsFunc(conds, func(c expr.Expr) bool { return q.dropsMissing(c, s) })
-		}
-		turn := 0 // offset by which the columns move
-		if first.offset, second.offset = 0, width; !keeps(first) {
-			if !keeps(second) {
-				return nil, conds, nil
-			}
-			first, second, firstOf, secondOf, turn = second, first, r, l, width
-		}
-		to := func(i int) int { return (i - turn + all) % all }
-		g.add(first)
-		g.add(second)
-		var terms, over []expr.Expr
-		for _, c := range secondOf.own() {
-			terms = append(terms, moved(c, func(i int) int { return i + first.width() }))
-		}
-		for _, c := range on {
-			terms = append(terms, moved(c, to))
-		}
-		g.outer[1], g.on[1] = true, expr.Conjunction(terms)
-		for _, c := range conds {
-			over = append(over, moved(c, to))
-		}
-		p, used := &plan.Project{}, make([]bool, all)
-		for i, c := range append(l.cols(), r.cols()...) {
-			p.Exprs, used[i] = append(p.Exprs, &expr.Column{Index: to(i), Name: c.Name, Typ: c.Type}), true
-		}
-		var err error
-		p.Input, _, err = q.joined(g, append(over, firstOf.own()...), used, accessOrder{}, hints{})
-		if turn == 0 {
-			return p.Input, nil, err
-		}
-		return p, nil, err
-	}
-}
-
-// cols returns the columns of f's sources.
-func (f *from) cols() (out []plan.OutputColumn) {
-	for _, s := range f.srcs {
-		out = append(out, s.cols...)
-	}
-	return out
-}
-
-// own returns the conditions on f's only source; nil if there are several.
-func (f *from) own() []expr.Expr {
-	if len(f.srcs) > 1 {
-		return nil // the plan of the join has checked them
-	}
-	return f.conds
 }
 
 // dropsMissing reports whether c is not true if all columns of s are NULL.

@@ -383,15 +383,7 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *
 // usage marks the columns of the joined row that are read above the tables.
 func (b *block) usage() []bool {
 	used := make([]bool, b.from.width())
-	for _, o := range b.outs {
-		mark(used, o.expr)
-	}
-	for _, t := range b.terms {
-		mark(used, t.Expr)
-	}
-	if b.having != nil {
-		mark(used, b.having)
-	}
+	b.aboveGroups(func(e *expr.Expr) { mark(used, *e) })
 	for _, m := range b.semis {
 		m.markLeft(used)
 	}
@@ -406,7 +398,6 @@ func (b *block) usage() []bool {
 			mark(used, s.of...)
 		}
 	}
-	b.wins.exprs(func(e *expr.Expr) { mark(used, *e) })
 	mark(used, b.groups.by...)
 	for _, a := range b.aggs.calls {
 		if a.Arg != nil {
@@ -425,22 +416,26 @@ func (b *block) usage() []bool {
 
 // afterGrouping rewrites expressions over the tables' rows to expressions over the groups' rows.
 func (b *block) afterGrouping() (err error) {
-	after := func(e *expr.Expr) {
+	b.aboveGroups(func(e *expr.Expr) {
 		if err == nil {
 			*e, err = b.groups.after(*e)
 		}
-	}
+	})
+	return err
+}
+
+// aboveGroups calls f with the expressions that are computed from the groups' rows, or from the tables' rows if there are no groups.
+func (b *block) aboveGroups(f func(e *expr.Expr)) {
 	for i := range b.outs {
-		after(&b.outs[i].expr)
+		f(&b.outs[i].expr)
 	}
 	for i := range b.terms {
-		after(&b.terms[i].Expr)
+		f(&b.terms[i].Expr)
 	}
 	if b.having != nil {
-		after(&b.having)
+		f(&b.having)
 	}
-	b.wins.exprs(after)
-	return err
+	b.wins.exprs(f)
 }
 
 // window computes the window functions for node's rows. ordered reports that the rows are in the order that read

@@ -47,7 +47,7 @@ var aggregates = map[plan.Func]*aggregate{
 	plan.BoolAnd:        {kind: allTrue, result: (*accumulator).one},
 	plan.BoolOr:         {kind: anyTrue, result: (*accumulator).one},
 	"STRING_AGG":        {kind: collecting, result: ofSorted((*accumulator).text)},
-	"ARRAY_AGG":         {kind: collecting, nulls: true, result: ofSorted((*accumulator).array)},
+	plan.ArrayAgg:       {kind: collecting, nulls: true, result: ofSorted((*accumulator).array)},
 	"JSON_AGG":          {kind: collecting, nulls: true, result: ofSorted((*accumulator).list)},
 	"JSON_OBJECT_AGG":   {kind: collecting, nulls: true, result: ofSorted((*accumulator).object)},
 	"MODE":              {kind: collecting, result: ofSorted((*accumulator).mode)},

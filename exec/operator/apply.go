@@ -17,6 +17,7 @@ type applyOp struct {
 	env   *expr.Env
 	nulls []types.Value // the right columns for a left row without a match
 
+	wanted  int64           // length of the next batch, unless it is 0
 	rows    [][]types.Value // rows of the left side; if right is open, it belongs to the first
 	right   Operator        // the query for the first row; nil if it is not open
 	matched bool
@@ -26,7 +27,11 @@ type applyOp struct {
 
 func (a *applyOp) Next(ctx context.Context) ([][]types.Value, error) {
 	a.out, a.held = a.out[:0], 0
-	for len(a.out) < BatchRows && a.held < batchBytes {
+	most := BatchRows
+	if 0 < a.wanted && a.wanted < BatchRows {
+		most, a.wanted = int(a.wanted), 4*a.wanted
+	}
+	for len(a.out) < most && a.held < batchBytes {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

@@ -116,7 +116,7 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 	}
 	switch n := n.(type) {
 	case *plan.Apply:
-		return &applyOp{left: in, node: n, open: b.opt.Open, env: b.opt.Env(), nulls: make([]types.Value, len(n.Query.Sample.Columns))}, nil
+		return &applyOp{left: in, node: n, open: b.opt.Open, env: b.opt.Env(), nulls: make([]types.Value, len(n.Query.Sample.Columns)), wanted: n.Wanted}, nil
 	case *plan.Recursive:
 		return &recursiveOp{in: in, node: n, open: b.opt.Open, work: share{Budget: &b.budget}, before: share{Budget: &b.budget}, seen: map[string]struct{}{}, all: share{Budget: &b.budget}}, nil
 	case *plan.Filter:

@@ -160,7 +160,13 @@ func (r *reader) fetch(ctx context.Context) error {
 			return r.hop(ctx, *t)
 		}
 		r.start, r.stop = t.start, t.stop
-		if err := r.open(ctx); err != nil {
+		if chunk := r.chunk; r.skip > 0 && chunk > r.rows && r.ofOne(t) {
+			r.chunk = r.rows
+			err := r.open(ctx)
+			if r.chunk = chunk; err != nil {
+				return err
+			}
+		} else if err := r.open(ctx); err != nil {
 			return err
 		}
 		if r.sc == nil {
@@ -248,6 +254,16 @@ func (r *reader) over(ctx context.Context, keys [][]byte) (hbase.Scanner, error)
 	}
 	r.stats.ranges.Add(1)
 	return r.st.Client.Scan(ctx, sr, &r.opts)
+}
+
+// ofOne reports whether all keys of t have the same leading parts, of which few rows are wanted.
+func (r *reader) ofOne(t *task) bool {
+	n := r.dec.layout.Key.PrefixLen(t.start, r.skip, false)
+	if n < 0 || len(t.stop) == 0 {
+		return false
+	}
+	end := types.PrefixEnd(t.start[:n])
+	return end == nil || bytes.Compare(t.stop, end) <= 0
 }
 
 // hop replaces t, the first task, by the parts that are worth reading. It begins with few values, which often suffice

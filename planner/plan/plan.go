@@ -113,6 +113,7 @@ const (
 	BoolAnd        Func = "BOOL_AND"
 	BoolOr         Func = "BOOL_OR"
 	PercentileCont Func = "PERCENTILE_CONT"
+	ArrayAgg       Func = "ARRAY_AGG"
 )
 
 // OneRow reports whether f returns the value of one row: the first or the last row in the order of the values.
@@ -252,6 +253,8 @@ type Apply struct {
 	Of    []expr.Expr // over a left row: the outer values for Query
 	On    expr.Expr   // condition to check for each pair; nil: none
 	Outer bool        // LEFT JOIN: a left row without a match is returned with NULLs
+	// Wanted, unless it is 0, is the number of rows that are probably wanted, because of a LIMIT above.
+	Wanted int64
 }
 
 func (a *Apply) Width() int { return a.Left.Width() + len(a.Query.Sample.Columns) }
