@@ -84,6 +84,11 @@ func (b *block) backward() bool {
 	for _, t := range w.terms() {
 		by = append(by, t.Expr)
 	}
+	for i, c := range s.cols {
+		if x := (&expr.Column{Index: i, Name: c.Name, Typ: c.Type}); slices.ContainsFunc(b.conds, func(e expr.Expr) bool { return bindsTo(e, x) }) {
+			by = append(by, x)
+		}
+	}
 	alone := s.differsIn(by) // a row has no peers
 	return !slices.ContainsFunc(b.wins.calls, func(c windowCall) bool {
 		if !sameAll(c.partition, w.partition) || !sameTerms(c.order, w.order) || slices.Contains([]plan.Func{"LEAD", "NTILE", "PERCENT_RANK", "CUME_DIST"}, c.Func) {

@@ -160,7 +160,7 @@ func (r *reader) fetch(ctx context.Context) error {
 			return r.hop(ctx, *t)
 		}
 		r.start, r.stop = t.start, t.stop
-		if chunk := r.chunk; r.skip > 0 && chunk > r.rows && r.ofOne(t) {
+		if chunk := r.chunk; r.skip > 0 && chunk > r.rows && r.scan.Residual == nil && r.ofOne(t) {
 			r.chunk = r.rows
 			err := r.open(ctx)
 			if r.chunk = chunk; err != nil {
