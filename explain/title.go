@@ -104,7 +104,7 @@ func titleOf(n plan.Node) string {
 	case *plan.Virtual:
 		return "rows of " + n.Name
 	case *plan.Values:
-		return "values: " + words.Count(len(n.Rows), "row")
+		return "values: " + words.Count(n.Len(), "row")
 	}
 	return fmt.Sprintf("%T", n)
 }

@@ -333,7 +333,7 @@ func guessed(n plan.Node) float64 {
 			return min(float64(n.Count.Rows), guessed(n.Input))
 		}
 	case *plan.Values:
-		return float64(len(n.Rows))
+		return float64(n.Len())
 	}
 	return unknown
 }

@@ -3,7 +3,6 @@ package planner
 import (
 	"slices"
 
-	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -113,12 +112,5 @@ func (q *query) stepSource(s step, t *parser.TableName, alias string) (*source, 
 	if *s.named++; *s.named > 1 {
 		return nil, parser.Errorf(t.Pos, "%s refers to itself twice: it may do so once", t.Name)
 	}
-	v := &plan.Values{N: len(s.cols), Rows: make([][]expr.Expr, len(s.rows))}
-	for i, r := range s.rows {
-		v.Rows[i] = make([]expr.Expr, len(r))
-		for k, x := range r {
-			v.Rows[i][k] = &expr.Const{Pos: t.Pos, Val: x, Typ: s.cols[k].Type}
-		}
-	}
-	return &source{name: alias, cols: s.cols, node: v, step: true}, nil
+	return &source{name: alias, cols: s.cols, node: &plan.Values{N: len(s.cols), Known: s.rows}, step: true}, nil
 }

@@ -352,21 +352,18 @@ func (q *query) among(f *from, j *plan.Join, sub *plan.Subplan, of *expr.Subquer
 // addRows adds the different rows in values as a source, and returns the condition that the left keys of j are equal to them.
 func (f *from) addRows(j *plan.Join, values []types.Value) expr.Expr {
 	var on []expr.Expr
-	n := len(j.LeftKeys)
-	v := &plan.Values{N: n, Rows: make([][]expr.Expr, 0, len(values)/n)}
-	seen := make(map[string]bool, len(values)/n)
-	consts, exprs := make([]expr.Const, len(values)), make([]expr.Expr, len(values))
+	v := &plan.Values{N: len(j.LeftKeys)}
+	v.Known = make([][]types.Value, 0, len(values)/v.N)
+	seen := make(map[string]bool, cap(v.Known))
 	var b []byte
-	for at := 0; at < len(values); at += n {
+	for row := range slices.Chunk(values, v.N) {
 		b = b[:0]
-		for i := at; i < at+n; i++ {
-			b = values[i].AppendKey(b)
-			consts[i] = expr.Const{Val: values[i], Typ: j.RightKeys[i-at].Type()}
-			exprs[i] = &consts[i]
+		for _, x := range row {
+			b = x.AppendKey(b)
 		}
-		if !seen[string(b)] && !slices.ContainsFunc(values[at:at+n], types.Value.IsNull) {
+		if !seen[string(b)] && !slices.ContainsFunc(row, types.Value.IsNull) {
 			seen[string(b)] = true
-			v.Rows = append(v.Rows, exprs[at:at+n:at+n])
+			v.Known = append(v.Known, row)
 		}
 	}
 	s := &source{node: v}

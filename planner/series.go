@@ -68,7 +68,7 @@ func (q *query) listed(t *parser.TableFunction) (*source, error) {
 	v := &plan.Values{N: 1}
 	if !k.Val.IsNull() {
 		for _, x := range k.Val.Items() {
-			v.Rows = append(v.Rows, []expr.Expr{&expr.Const{Pos: k.Pos, Val: x, Typ: k.Typ.Elem()}})
+			v.Known = append(v.Known, []types.Value{x})
 		}
 	}
 	name := functionAlias(t)

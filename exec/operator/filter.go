@@ -183,8 +183,6 @@ func (l *limitOp) Close() error { return l.in.Close() }
 type valuesOp struct {
 	rows [][]expr.Expr // not returned yet
 	env  *expr.Env
-	made slab
-	out  [][]types.Value
 }
 
 func (v *valuesOp) Next(context.Context) ([][]types.Value, error) {
@@ -192,19 +190,18 @@ func (v *valuesOp) Next(context.Context) ([][]types.Value, error) {
 	if n == 0 {
 		return nil, io.EOF
 	}
-	v.made.reset()
-	v.out = v.out[:0]
-	for made := int64(0); len(v.out) < n && made <= batchBytes; {
-		r := v.rows[len(v.out)]
-		row := v.made.row(len(r))
+	out := make([][]types.Value, 0, n)
+	for made := int64(0); len(out) < n && made <= batchBytes; {
+		r := v.rows[len(out)]
+		row := make([]types.Value, len(r))
 		m, err := compute(row, r, v.env)
 		if err != nil {
 			return nil, err
 		}
-		v.out, made = append(v.out, row), made+m
+		out, made = append(out, row), made+m
 	}
-	v.rows = v.rows[len(v.out):]
-	return v.out, nil
+	v.rows = v.rows[len(out):]
+	return out, nil
 }
 
 func (v *valuesOp) Close() error { v.rows = nil; return nil }
@@ -215,11 +212,12 @@ func Literal(rows [][]types.Value) Operator { return &literalRows{rows} }
 type literalRows struct{ rows [][]types.Value }
 
 func (l *literalRows) Next(context.Context) ([][]types.Value, error) {
-	if len(l.rows) == 0 {
+	n := min(len(l.rows), BatchRows)
+	if n == 0 {
 		return nil, io.EOF
 	}
-	out := l.rows
-	l.rows = nil
+	out := l.rows[:n]
+	l.rows = l.rows[n:]
 	return out, nil
 }
 

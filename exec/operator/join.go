@@ -32,10 +32,10 @@ type joinOp struct {
 	rest    [][]types.Value
 	lookups lookups
 	level   int
-	key     []byte          // scratch
-	pairs   slab            // of the rows in out
-	nulls   []types.Value   // the right columns for a left row without a match
-	rows    [][]types.Value // left rows that were not joined yet
+	key     []byte            // scratch
+	pairs   slab[types.Value] // of the rows in out
+	nulls   []types.Value     // the right columns for a left row without a match
+	rows    [][]types.Value   // left rows that were not joined yet
 	out     [][]types.Value
 }
 
@@ -56,7 +56,7 @@ func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 		if j.lookups.after = rowsForSpan * minLookups; len(n.RightKeys) == 0 {
 			j.lookups.after = minFound
 		} else if v, ok := n.Left.(*plan.Values); ok {
-			j.lookups.spans = len(v.Rows)
+			j.lookups.spans = v.Len()
 		}
 		if n.Semi {
 			return &semiLookupOp{joinOp: j}, nil
@@ -79,8 +79,8 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 	j.table, j.matched = map[string][][]types.Value{}, map[string][]bool{}
 	j.share.release()
 	var parts *partitions
-	var held slab
-	var first [][]types.Value // the first row of each key
+	var held slab[types.Value]
+	var first slab[[]types.Value]
 	nulls := 0
 	err := Drain(ctx, right, func(rows [][]types.Value) error {
 		for _, r := range rows {
@@ -98,8 +98,7 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 					} else if rows := j.table[string(key)]; rows != nil {
 						j.table[string(key)] = append(rows, r)
 					} else {
-						first = append(first, r)
-						j.table[string(key)] = first[len(first)-1 : len(first) : len(first)]
+						j.table[string(key)] = first.join([][]types.Value{r}, nil)
 					}
 					continue
 				}

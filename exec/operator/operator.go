@@ -92,6 +92,9 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 	case *plan.Scan:
 		return b.src(ctx, n)
 	case *plan.Values:
+		if n.Known != nil {
+			return Literal(n.Known), nil
+		}
 		return &valuesOp{rows: n.Rows, env: b.opt.Env()}, nil
 	case *plan.Virtual:
 		return virtual(ctx, n), nil

@@ -1,32 +1,23 @@
 package operator
 
-import "github.com/hql-db/hql/types"
-
-// slab allocates rows, many in one array.
-type slab struct{ free []types.Value }
+// slab allocates rows of values, many in one array.
+type slab[T any] struct{ free []T }
 
 // maxSlab is the size of a slab's later arrays in values. It is small, because one kept row keeps its whole array in memory.
 const maxSlab = 2048
 
-// row returns a row of n values, which must be set.
-func (s *slab) row(n int) []types.Value {
-	at := len(s.free)
+// join returns a row with the values of two others.
+func (s *slab[T]) join(a, b []T) []T {
+	at, n := len(s.free), len(a)+len(b)
 	if cap(s.free)-at < n {
-		s.free, at = make([]types.Value, 0, max(n, min(2*cap(s.free), maxSlab))), 0
+		s.free, at = make([]T, 0, max(n, min(2*cap(s.free), maxSlab))), 0
 	}
-	s.free = s.free[:at+n]
+	s.free = append(append(s.free, a...), b...)
 	return s.free[at : at+n : at+n]
 }
 
-// join returns a row with the values of two others.
-func (s *slab) join(a, b []types.Value) []types.Value {
-	row := s.row(len(a) + len(b))
-	copy(row[copy(row, a):], b)
-	return row
-}
-
 // drop releases row, the last one.
-func (s *slab) drop(row []types.Value) { s.free = s.free[:len(s.free)-len(row)] }
+func (s *slab[T]) drop(row []T) { s.free = s.free[:len(s.free)-len(row)] }
 
 // reset releases all rows; no caller may still use them.
-func (s *slab) reset() { s.free = s.free[:0] }
+func (s *slab[T]) reset() { s.free = s.free[:0] }

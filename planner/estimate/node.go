@@ -64,7 +64,7 @@ func (r *Estimator) read(n plan.Node, all bool) (e plan.Estimate, ok bool) {
 		}
 		return *known, true
 	case *plan.Values:
-		return plan.Estimate{Result: float64(len(n.Rows))}, true
+		return plan.Estimate{Result: float64(n.Len())}, true
 	case *plan.Reuse: // its rows are read once: see Of
 		return plan.Estimate{Result: plan.Unknown}, true
 	case *plan.Virtual:

@@ -178,9 +178,13 @@ type Limit struct {
 
 // Values are literal rows.
 type Values struct {
-	Rows [][]expr.Expr
-	N    int // width
+	Rows  [][]expr.Expr
+	Known [][]types.Value // in place of Rows: rows that need not be computed
+	N     int             // width
 }
+
+// Len returns the number of rows.
+func (v *Values) Len() int { return len(v.Rows) + len(v.Known) }
 
 // Unnest calls the set-returning functions Sets for each row of Input. It returns the row once per value of the function
 // with the most values: the row's values, then a value of each function, NULL after its last.
