@@ -16,8 +16,6 @@ const (
 	matchNextCol
 	matchNextRow
 	matchHint
-	matchDone     // another row
-	matchDoneScan // the filter ends the region
 )
 
 // matcher decides on the cells of one family: expiry, delete markers, time range,

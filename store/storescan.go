@@ -147,19 +147,9 @@ func (s *storeScanner) toNextRow() {
 		s.toRowStart()
 		return
 	}
-	for range stepsBeforeSeek {
-		if !s.it.Next() {
-			s.land(false)
-			return
-		}
-		if !bytes.HasPrefix(s.it.Key(), s.rowKey) {
-			s.land(true)
-			return
-		}
-	}
 	s.seekBuf = append(s.seekBuf[:0], s.rowKey...)
 	s.seekBuf[len(s.seekBuf)-1] = pastEnd
-	s.land(s.it.SeekGE(s.seekBuf))
+	s.forwardTo()
 }
 
 // toRowStart goes back to the first cell of the current row.
