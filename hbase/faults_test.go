@@ -91,7 +91,7 @@ func faultyScan(seed uint64, noSeq bool, fig seeds.Figures) error {
 		rng.Limit = 1 + r.IntN(len(want))
 		want = want[:rng.Limit]
 	}
-	rng.Brief = r.IntN(3) == 0
+	rng.Brief, rng.Ahead = r.IntN(3) == 0, r.IntN(2) == 0
 	o := &ReadOptions{Encoded: r.IntN(2) == 0}
 	if r.IntN(2) == 0 { // a column that some rows lack
 		o.Families, o.Filter = []string{"f"}, filter.Columns{{Family: "f", Qualifier: "d"}}

@@ -67,6 +67,9 @@ type ScanRange struct {
 	// Brief leaves no scanner open on the server between two calls of Next, and seeks again at each call: for one of
 	// hundreds of scans that are read in turn. A row larger than a response is still read with an open scanner.
 	Brief bool
+	// Ahead sends the next call as soon as an answer has come, so that the servers work while the caller uses the rows.
+	// Without a Limit only. The context of Next must then last until the following Next or Close.
+	Ahead bool
 }
 
 // Scanner reads the rows of one ScanRange in key order. It is not for concurrent use.

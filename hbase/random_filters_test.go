@@ -93,7 +93,7 @@ func (g reads) shape() filter.Filter {
 }
 
 func (g reads) read(table string) (ScanRange, *ReadOptions) {
-	r := ScanRange{Table: table, Reversed: g.IntN(3) == 0, Limit: g.IntN(3) * g.IntN(6), BatchRows: g.IntN(4), BatchBytes: g.IntN(2) * (1 + g.IntN(100)), Brief: g.IntN(4) == 0}
+	r := ScanRange{Table: table, Reversed: g.IntN(3) == 0, Limit: g.IntN(3) * g.IntN(6), BatchRows: g.IntN(4), BatchBytes: g.IntN(2) * (1 + g.IntN(100)), Brief: g.IntN(4) == 0, Ahead: g.IntN(2) == 0}
 	if g.IntN(2) == 0 {
 		r.Start = []byte(g.key())
 	}

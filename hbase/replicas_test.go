@@ -195,7 +195,7 @@ func TestReplicas(t *testing.T) {
 		var err error
 		if c.n(3) > 0 {
 			fig["scans"]++
-			got, err = scanAll(ctx, cl, ScanRange{Table: "t", Reversed: reversed, BatchRows: 1 + c.n(8), Brief: c.n(3) == 0}, o)
+			got, err = scanAll(ctx, cl, ScanRange{Table: "t", Reversed: reversed, BatchRows: 1 + c.n(8), Brief: c.n(3) == 0, Ahead: c.n(2) == 0}, o)
 			if reversed {
 				slices.Reverse(got)
 			}

@@ -67,8 +67,8 @@ func TestBriefScan(t *testing.T) {
 	})
 }
 
-// A brief scan holds no scanner while nobody waits for it.
-func TestBriefScanLeavesNoScanner(t *testing.T) {
+// A brief scan holds no scanner while nobody waits for it, and a scan that reads ahead none once it is closed.
+func TestScanLeavesNoScanner(t *testing.T) {
 	s, c := inMemory(t)
 	ctx := within(t)
 	if err := c.CreateTable(ctx, "t", []Family{{Name: "f"}}, nil); err != nil {
@@ -80,6 +80,22 @@ func TestBriefScanLeavesNoScanner(t *testing.T) {
 	}
 	if err := c.Mutate(ctx, "t", ms); err != nil {
 		t.Fatal(err)
+	}
+	for n := range 12 { // closed after n calls, while the next one is under way
+		sc, err := c.Scan(ctx, ScanRange{Table: "t", BatchRows: 10, Ahead: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := 0
+		for range n {
+			batch, err := sc.Next(ctx)
+			if rows += len(batch); err != nil && err != io.EOF {
+				t.Fatal(err)
+			}
+		}
+		if err := sc.Close(); err != nil || rows != min(10*n, 100) || s.OpenScanners() != 0 {
+			t.Errorf("%d calls ahead: %d rows, %d scanners, %v", n, rows, s.OpenScanners(), err)
+		}
 	}
 	for brief, want := range map[bool]int{false: 1, true: 0} {
 		sc, err := c.Scan(ctx, ScanRange{Table: "t", BatchRows: 10, Brief: brief}, nil)

@@ -48,6 +48,9 @@ type scanner struct {
 	done  bool  // every row was delivered
 	err   error // why it ended early. Once set it stays, so that a partial result never looks complete
 
+	ahead     chan read // receives the answer to the next call, which was sent already; nil: it was not
+	stopAhead context.CancelFunc
+
 	cells []Cell
 	rows  []Row
 	part  *Row // a row whose remaining cells have not arrived
@@ -229,7 +232,7 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 		}
 		s.seq = 0
 	}
-	answer := s.ask(ctx)
+	answer := s.answer(ctx)
 	if answer.err != nil {
 		return nil, s.recover(ctx, answer.err)
 	}
@@ -284,8 +287,35 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 		if err := s.nextRegion(call.Region()); err != nil {
 			return nil, err
 		}
+	case s.r.Ahead && s.r.Limit == 0:
+		s.sendAhead(ctx)
 	}
 	return rows, nil
+}
+
+// sendAhead sends the next call.
+func (s *scanner) sendAhead(ctx context.Context) {
+	ctx, s.stopAhead = context.WithCancel(ctx)
+	answer := make(chan read, 1)
+	s.ahead = answer
+	go func() { answer <- s.ask(ctx) }()
+}
+
+// answer returns the answer to the next call, and sends the call unless it was sent ahead.
+func (s *scanner) answer(ctx context.Context) read {
+	if s.ahead == nil {
+		return s.ask(ctx)
+	}
+	defer context.AfterFunc(ctx, s.stopAhead)()
+	return s.await()
+}
+
+// await returns the answer to the call that was sent ahead.
+func (s *scanner) await() read {
+	r := <-s.ahead
+	s.stopAhead()
+	s.ahead = nil
+	return r
 }
 
 // ask sends the next call: to the server that has the scanner open, or to any that may open it.
@@ -421,6 +451,13 @@ func (c *client) closeScanner(table string, route []byte, id uint64, from *repli
 var errScanClosed = errors.New("the scan is closed")
 
 func (s *scanner) Close() error {
+	if s.ahead != nil {
+		t := time.AfterFunc(closeWait, s.stopAhead)
+		if r := s.await(); errors.Is(r.err, context.Canceled) {
+			s.open = false // it is closed when the answer comes
+		}
+		t.Stop()
+	}
 	if s.open {
 		s.closeRemote()
 	}

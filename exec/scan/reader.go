@@ -32,6 +32,7 @@ type reader struct {
 	// only when wanted.
 	chunk int
 	quota int64 // number of rows after which it ends; 0: none
+	ahead bool  // hbase.ScanRange.Ahead: it is the only reader
 	brief bool  // hbase.ScanRange.Brief: it is one of many readers
 	// skip, if not 0, is Scan.DistinctPrefix: only the first matching row with each value of the leading parts is kept.
 	// While a fetch returns many different prefixes, the reader reads on; otherwise it jumps past the last one.
@@ -319,7 +320,7 @@ func (r *reader) getKeys(ctx context.Context, table string, keys [][]byte) error
 // open begins a scan of the rest of the first task.
 func (r *reader) open(ctx context.Context) error {
 	t := &r.tasks[0]
-	sr := hbase.ScanRange{Table: t.table, Start: r.start, Stop: r.stop, Reversed: t.reversed, Limit: r.chunk, BatchBytes: r.bytes, Brief: r.brief}
+	sr := hbase.ScanRange{Table: t.table, Start: r.start, Stop: r.stop, Reversed: t.reversed, Limit: r.chunk, BatchBytes: r.bytes, Brief: r.brief, Ahead: r.ahead}
 	r.asked, r.got = r.chunk, 0
 	return r.scanRange(ctx, t, sr)
 }
