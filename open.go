@@ -16,6 +16,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec"
+	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/kerberos"
 	"github.com/hql-db/hql/internal/registry"
@@ -119,7 +120,8 @@ func openStore(ctx context.Context, dir string, opts []Option) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.exec.Alone = true
+	cfg.exec.Alone, cfg.exec.Tuning = true, scan.DefaultTuning()
+	cfg.exec.Tuning.ResponseBytes = 0 // calls in the process cost little: small answers stay in the processor's cache
 	db := newDB(c, cfg, FullScanWarn, true)
 	db.owned = true
 	return db, db.load(ctx)

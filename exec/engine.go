@@ -97,9 +97,6 @@ func New(client hbase.Client, cat *catalog.Catalog, cfg Config) *Engine {
 	}
 	if cfg.Tuning == (scan.Tuning{}) {
 		cfg.Tuning = scan.DefaultTuning()
-		if cfg.Alone { // calls in the process cost little: small answers stay in the processor's cache
-			cfg.Tuning.ResponseBytes = 0
-		}
 	}
 	if cfg.Loc == nil {
 		cfg.Loc = time.UTC
