@@ -15,7 +15,7 @@ const SkewedTable = `CREATE TABLE skewed (customer STRING, ts TIMESTAMP, seq INT
 	INDEX by_uid (uid AS INT64, customer AS TEXT, X'00', ts AS INT64, seq AS INT32)
 	SPLIT AT ('c', 'customer-1', 'customer-10', 'd', 'z1')`
 
-// SkewedRow gives the i-th row; r is of its own.
+// SkewedRow returns the i-th row. The caller uses r and zipf for nothing else.
 func SkewedRow(r *rand.Rand, zipf *rand.Zipf, i int) string {
 	c := zipf.Uint64()
 	name := fmt.Sprintf("customer-%d", c)
@@ -37,7 +37,7 @@ func SkewedRow(r *rand.Rand, zipf *rand.Zipf, i int) string {
 	return fmt.Sprintf("('%s', TIMESTAMP '2026-01-01 00:00:00' + INTERVAL '%d seconds', %d, '%s', %d, %s)", name, day*86400+r.IntN(86400), i, kind, int(math.Pow(10, 4*r.Float64())), note)
 }
 
-// FillSkewed makes the table with n rows.
+// FillSkewed creates the table with n rows.
 func FillSkewed[S any](s *Script[S], n int) {
 	s.Do(SkewedTable)
 	r := rand.New(rand.NewPCG(3, 3))
