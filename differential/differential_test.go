@@ -29,7 +29,7 @@ func TestDifferential(t *testing.T) {
 				}
 				w.check(g, g.query())
 			}
-			for range 20 {
+			for range 5 {
 				w.shaped(g)
 			}
 			w.write(g)

@@ -37,7 +37,7 @@ import (
 //	limitUnion      parts of a UNION ALL return no more rows than LIMIT wants (setop.go)
 //	first           ORDER BY with LIMIT, min and max above a query in FROM move into it
 //
-// A new rule needs a case in exec/testdata/shapes.
+// A new rule needs a case in exec/testdata/shapes, and a shape in differential/shape_test.go.
 
 // maxNarrowed bounds the nesting of queries that are planned again for conditions.
 const maxNarrowed = 4

@@ -24,7 +24,7 @@ type Ends struct {
 // OneOfSame lets s skip rows that repeat the values of the used columns (nil: repeated rows count), and rows of a group
 // that e does not want (nil: all are wanted).
 func (env *Env) OneOfSame(s *plan.Scan, used []bool, e *Ends) {
-	if s.Entries || packed(s.Table) || s.AllVersions || s.Table.MalformedKeyError || s.PrefixFix != nil || s.Access == plan.Get || s.Access == plan.Empty {
+	if env.Options.NoSkip || s.Entries || packed(s.Table) || s.AllVersions || s.Table.MalformedKeyError || s.PrefixFix != nil || s.Access == plan.Get || s.Access == plan.Empty {
 		return
 	}
 	if e != nil && e.By != nil {
