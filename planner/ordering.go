@@ -181,7 +181,7 @@ func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool
 		}
 	}
 	s, scan := node.(*plan.Scan)
-	_, union := node.(*plan.Union) // of nullsLast
+	_, union := node.(*plan.Union) // of besideNulls
 	inOrder = (scan || union) && ordered && of.inOrder && len(b.semis) == 0
 	if of.sorted > 0 && (inOrder || ordered && !of.inOrder) {
 		b.sorted, ordered, inOrder = of.sorted, inOrder, false

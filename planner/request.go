@@ -92,7 +92,7 @@ func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder
 		return scan, ordered, nil
 	}
 	if scan.Access.Wide() {
-		if u, err := q.nullsLast(s, own, used, want, h); u != nil || err != nil {
+		if u, err := q.besideNulls(s, own, used, want, h); u != nil || err != nil {
 			return u, true, err
 		}
 	}
@@ -138,12 +138,12 @@ func (q *query) coarsely(s *source, own []expr.Expr, used []bool, want accessOrd
 	return nil, nil
 }
 
-// nullsLast reads the first rows of s in an order from an INDEX that has none with NULL, and those with NULL behind them if they are wanted;
-// nil: there is no such INDEX.
-func (q *query) nullsLast(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (plan.Node, error) {
+// besideNulls reads the first rows of s in an order from an INDEX that has none with NULL, and those with NULL before or behind them, as far
+// as they are wanted; nil: there is no such INDEX.
+func (q *query) besideNulls(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (plan.Node, error) {
 	first := want.by[0]
 	col, ok := first.Expr.(*expr.Column)
-	if !ok || first.NullsFirst || len(s.table.Layouts) < 2 || col.Index >= len(s.table.Columns) || s.table.Columns[col.Index].NotNull || q.env.Options.NoRules {
+	if !ok || first.NullsFirst && !want.limit.Set || len(s.table.Layouts) < 2 || col.Index >= len(s.table.Columns) || s.table.Columns[col.Index].NotNull || q.env.Options.NoRules {
 		return nil, nil
 	}
 	req, err := q.request(s, append(slices.Clip(own), &expr.IsNull{Pos: col.Pos, X: col, Not: true}), used, want, h)
@@ -161,6 +161,9 @@ func (q *query) nullsLast(s *source, own []expr.Expr, used []bool, want accessOr
 	nulls, _, err := q.source(s, append(slices.Clip(own), &expr.IsNull{Pos: col.Pos, X: col}), used, behind, h)
 	if len(want.by) > 1 {
 		nulls = &plan.Sort{Input: nulls, By: want.by[1:], Limit: want.limit}
+	}
+	if first.NullsFirst {
+		return &plan.Union{Parts: []plan.Node{nulls, n}}, err
 	}
 	return &plan.Union{Parts: []plan.Node{n, nulls}}, err
 }

@@ -30,11 +30,11 @@ import (
 //	united          an OR whose terms bind different layouts is read from each of them (union.go)
 //	coarsely        the first rows of an order that a key, or the names of tables, have by steps are read step by step (request.go)
 //	sortedFirst     a join begins with the source by whose columns it is sorted if few rows are wanted (join.go)
-//	nullsLast       rows in the order of an INDEX come before those with NULL, which it lacks (request.go)
+//	besideNulls     rows in the order of an INDEX come before or behind those with NULL, which it lacks (request.go)
 //	grouped         a sub-query for each row that no key binds is read once for all rows (grouped.go)
 //	latest          a column that equals the min or max of a sub-query for each row is IN the values of all rows, which bind a key (grouped.go)
 //	under           conditions on a LATERAL query go into it (lateral.go)
-//	limitUnion      parts of a UNION ALL return no more rows than LIMIT wants (setop.go)
+//	limitUnion      parts of a UNION [ALL] return no more rows than LIMIT wants, for UNION each once (setop.go)
 //	first           ORDER BY with LIMIT, min and max above a query in FROM move into it
 //
 // A new rule needs a case in exec/testdata/shapes, and a shape in differential/shape_test.go.

@@ -17,7 +17,8 @@ func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (
 	var cols []plan.OutputColumn
 	lists := make([][]plan.OutputColumn, len(s.Cores))
 	byNumber, ok := numbered(s.OrderBy, s.Cores[0])
-	if !ok || q.env.Options.NoRules || slices.ContainsFunc(s.Sets, func(o parser.SetOp) bool { return o.Op != parser.Union || !o.All }) {
+	once := !s.Sets[0].All // each row counts once, also in the first rows of a part
+	if !ok || q.env.Options.NoRules || slices.ContainsFunc(s.Sets, func(o parser.SetOp) bool { return o.Op != parser.Union || o.All == once }) {
 		limit = plan.RowLimit{}
 	}
 	if !limit.Set {
@@ -29,7 +30,18 @@ func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (
 		if narrow != nil {
 			part = &narrowing{conds: narrow.conds, done: make([]bool, len(narrow.conds))}
 		}
-		n, cs, err := q.core(c, byNumber, limit, 0, part)
+		first := limit
+		if once && limit.Set {
+			if first.Set = c.On == nil && c.Values == nil && c.Query == nil; first.Set {
+				one := *c
+				one.Distinct, c = true, &one
+			}
+		}
+		by := byNumber
+		if !first.Set {
+			by = nil
+		}
+		n, cs, err := q.core(c, by, first, 0, part)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -41,10 +53,11 @@ func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (
 		}
 		if i == 0 {
 			cols = cs
-		} else if len(byNumber) > 0 && len(cs) == len(cols) && slices.ContainsFunc(byNumber, func(t parser.OrderTerm) bool {
+		} else if len(cs) == len(cols) && (slices.ContainsFunc(byNumber, func(t parser.OrderTerm) bool {
 			at, _ := outputIndex(t.Expr, cols)
 			return cs[at].Type != cols[at].Type
-		}) { // the order of the values before they are converted may be another one
+		}) || once && limit.Set && !slices.EqualFunc(cs, cols, func(a, b plan.OutputColumn) bool { return a.Type == b.Type })) {
+			// the order of the values before they are converted may be another one, and different ones may become equal
 			return q.sets(&parser.Select{Pos: s.Pos, Cores: s.Cores, Sets: s.Sets}, plan.RowLimit{}, narrow)
 		} else if cols, _, err = widen(cols, cs, c.Pos, s.Sets[i-1].Op); err != nil {
 			return nil, nil, err

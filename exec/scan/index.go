@@ -33,7 +33,7 @@ func newIndexScan(st *Reads, s *plan.Scan, stats *Counts, in operator.Operator) 
 	primary := s.Table.Layouts[0]
 	// The entry is compared with its row, so the columns of the index are needed.
 	whole := *s
-	whole.Fetch = plan.FetchAll
+	whole.Fetch, whole.Filter = plan.FetchAll, nil
 	whole.Needed = slices.Clone(s.Needed)
 	for _, p := range s.Layout.Key.Parts {
 		for _, c := range p.Columns {

@@ -55,7 +55,7 @@ func (st *Reads) KeyEnv() expr.Env {
 // ReadOptions returns the columns and the filter with which the rows of a layout are read.
 func ReadOptions(s *plan.Scan, l *catalog.Layout) hbase.ReadOptions {
 	if s.Entries && l.Kind != catalog.Primary {
-		return hbase.ReadOptions{Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}}
+		return hbase.ReadOptions{Filter: allOf(s.Filter, filter.FirstCell{}, filter.KeyOnly{})}
 	}
 	o := hbase.ReadOptions{MinTime: s.MinTime, MaxTime: s.MaxTime, NoCacheBlocks: s.Access >= plan.SkipScan}
 	if s.ByTime {

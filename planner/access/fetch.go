@@ -60,7 +60,7 @@ func (c *candidate) finish(req *Request) {
 		}
 		client = append(client, p)
 	}
-	if allowed && !s.Entries {
+	if allowed {
 		var byKey filter.Filter
 		if !s.Reversed {
 			byKey = c.fuzzy()
