@@ -656,7 +656,7 @@ func (g *gen) text(s *scope, depth int) string {
 	case 21:
 		return "REGEXP_SUBSTR(" + e(kText) + ", '" + g.pick("a+", "[a-b]+", "é", "x.?") + "')"
 	case 22:
-		return "TO_HEX(" + g.leaf(s, kInt) + ")"
+		return "TO_HEX(CAST(" + g.leaf(s, kInt) + " AS BIGINT))"
 	}
 	x := g.constant(kDec)
 	if g.odds(2) {
