@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -325,7 +326,7 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 	if part.Encoding, err = b.c.newEncoding(def, e.Type(), e, d.Pos); err != nil {
 		return nil, err
 	}
-	part.scales = (part.Encoding.Order() == Unordered || e.Type() != types.Decimal) && !expr.IsCell(e) && !expr.ScaleFree(e) &&
+	part.scales = (part.Encoding.Order() == Unordered || e.Type() != types.Decimal) && !solve.IsCell(e) && !solve.ScaleFree(e) &&
 		slices.ContainsFunc(part.Columns, func(col int) bool { return b.t.Columns[col].Type == types.Decimal })
 	if e, ok := upright(part.Encoding).(CellsOnly); ok && e.CellsOnly() {
 		return nil, parser.Errorf(d.Pos, "%s is for cells", part.Encoding)

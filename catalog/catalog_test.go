@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/functions"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/testdata"
 	"github.com/hql-db/hql/types"
@@ -39,7 +40,7 @@ func rowOf(tb testing.TB, t *Table, fields ...string) []types.Value {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		e, err := expr.Compile(tree, &expr.Scope{})
+		e, err := expr.Compile(tree, &expr.Scope{Funcs: functions.Builtins()})
 		if err != nil {
 			tb.Fatal(err)
 		}

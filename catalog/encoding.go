@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/functions"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -87,7 +88,7 @@ func keyHint(t types.Type) string {
 func literals(args []parser.Expr) ([]types.Value, error) {
 	vs := make([]types.Value, len(args))
 	for i, a := range args {
-		e, err := expr.Compile(a, &expr.Scope{})
+		e, err := expr.Compile(a, &expr.Scope{Funcs: functions.Builtins()})
 		if err != nil {
 			return nil, err
 		}

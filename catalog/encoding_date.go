@@ -128,9 +128,9 @@ func (e datePattern) day() int64 {
 // floor returns the last value up to n that the pattern can hold.
 func (e datePattern) floor(n int64) int64 {
 	if e.months == 0 {
-		return n - floorMod(n, e.step)
+		return n - types.FloorMod(n, e.step)
 	}
-	y, m, _ := time.Unix((n-floorMod(n, e.day()))/e.day()*86400, 0).UTC().Date()
+	y, m, _ := time.Unix((n-types.FloorMod(n, e.day()))/e.day()*86400, 0).UTC().Date()
 	return time.Date(y, m-(m-1)%time.Month(e.months), 1, 0, 0, 0, 0, time.UTC).Unix() / 86400 * e.day()
 }
 

@@ -168,20 +168,12 @@ func clipInts(iv types.Interval, t types.Type, lo, hi, step int64) (types.Interv
 		lo, hi = max(lo, least), min(hi, most)
 	}
 	if step > 1 {
-		if r := floorMod(lo, step); r != 0 {
+		if r := types.FloorMod(lo, step); r != 0 {
 			lo += step - r
 		}
-		hi -= floorMod(hi, step)
+		hi -= types.FloorMod(hi, step)
 	}
 	return types.Interval{Lo: types.NewIntOf(t, lo), Hi: types.NewIntOf(t, hi)}, lo <= hi
-}
-
-func floorMod(a, n int64) int64 {
-	r := a % n
-	if r < 0 {
-		r += n
-	}
-	return r
 }
 
 // digits is TEXT(n) for integers and timestamps, and HEX(n), UPPER HEX(n), BASE36(n) and CROCKFORD(n): the digits of

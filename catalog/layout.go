@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/types"
 )
 
@@ -150,7 +151,7 @@ func (l *Layout) solveJoint(s *solver, vals *[3][]types.Value) (types.Value, boo
 	for range 2 { // the second time with the results of the first: a time of day needs its day
 		for _, ref := range s.joint {
 			p := pats[ref.from].Parts[ref.part]
-			pre, ok := expr.Preimage(p.Expr, s.col, types.Points(vals[ref.from][ref.part]), set)
+			pre, ok := solve.Preimage(p.Expr, s.col, types.Points(vals[ref.from][ref.part]), set)
 			if !ok {
 				return types.Value{}, false
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/functions"
 )
 
 // Point is a data point of an OpenTSDB row.
@@ -69,7 +70,7 @@ func (c *Column) Points(dst []Point, qualifier, value []byte) ([]Point, error) {
 }
 
 func newPoint(q, value []byte) Point {
-	offset, _ := expr.OpenTSDBOffset(string(q))
+	offset, _ := functions.OpenTSDBOffset(string(q))
 	return Point{offset, q, value}
 }
 

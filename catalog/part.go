@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -34,7 +35,7 @@ type Part struct {
 	every               types.Set // see Domain; nil: not known
 	slope               int       // see Monotone
 	injective           bool      // see Injective
-	inverse             *expr.Inverse
+	inverse             *solve.Inverse
 	lookup              bool // see UsesLookup
 }
 
@@ -124,7 +125,7 @@ func (p *Part) column() int {
 //	LEFT(uid, 2), uid = 'a77'                          'a7'
 //	MD5(uid), uid > 'a'                                not ok
 func (p *Part) Image(in types.Set) (types.Set, bool) {
-	return expr.Image(p.Expr, p.column(), in, p.stored())
+	return solve.Image(p.Expr, p.column(), in, p.stored())
 }
 
 // Box returns the values of a part of several columns for the values of these columns that in returns. The result may be
@@ -132,7 +133,7 @@ func (p *Part) Image(in types.Set) (types.Set, bool) {
 //
 //	ZORDER(x, y, 8), x in [0, 1], y in [2, 3]     8 to 11
 //	CRC32(x + y), x in [0, 1]                     not ok
-func (p *Part) Box(in func(col int) types.Set) (types.Set, bool) { return expr.Box(p.Expr, in) }
+func (p *Part) Box(in func(col int) types.Set) (types.Set, bool) { return solve.Box(p.Expr, in) }
 
 // Preimage returns the values in within of the part's only column for which the part is in out: it inverts the part.
 // The result may be too large, never too small.
@@ -144,7 +145,7 @@ func (p *Part) Preimage(out, within types.Set) (types.Set, bool) {
 	if p.inverse != nil && within.IsAll() {
 		return p.inverse.Of(out)
 	}
-	return expr.Preimage(p.Expr, p.column(), out, within)
+	return solve.Preimage(p.Expr, p.column(), out, within)
 }
 
 // Injective reports whether different values of the part's only column give different values of the part.
@@ -230,7 +231,7 @@ func (p *Part) PrefixFirst() bool {
 //	REVERSE(domain)     true: domain LIKE '%.org' is a range of it
 //	LEFT(uid, 3)        false
 func (p *Part) KnowsEnds() bool {
-	_, ok := expr.LikeImage(p.Expr, &expr.Column{Index: p.column(), Typ: types.String}, ending)
+	_, ok := solve.LikeImage(p.Expr, &expr.Column{Index: p.column(), Typ: types.String}, ending)
 	return ok && p.Encoding.Order() != Unordered
 }
 
@@ -247,7 +248,7 @@ var ending, _ = expr.ParsePattern("%.x", "")
 func (p *Part) Domain() (types.Set, bool) { return p.every, p.every != nil }
 
 // stored describes the bytes that the part can hold.
-func (p *Part) stored() (s expr.Stored) {
+func (p *Part) stored() (s solve.Stored) {
 	switch p.Expr.Type() {
 	case types.String, types.Bytes:
 		s.Width = max(p.Encoding.Width(), 0)
@@ -264,12 +265,12 @@ func (p *Part) stored() (s expr.Stored) {
 // know computes the answers of Domain, Monotone and Injective once.
 func (p *Part) know() {
 	if len(p.Columns) == 1 {
-		p.slope, _ = expr.Monotone(p.Expr, p.Columns[0], p.stored())
-		p.injective = expr.Injective(p.Expr, p.Columns[0], p.stored())
-		p.inverse = expr.NewInverse(p.Expr, p.Columns[0])
+		p.slope, _ = solve.Monotone(p.Expr, p.Columns[0], p.stored())
+		p.injective = solve.Injective(p.Expr, p.Columns[0], p.stored())
+		p.inverse = solve.NewInverse(p.Expr, p.Columns[0])
 	}
 	var ok bool
-	if p.every, ok = expr.Domain(p.Expr); ok {
+	if p.every, ok = solve.Domain(p.Expr); ok {
 		return
 	}
 	p.every = nil
@@ -319,13 +320,13 @@ func (p *Part) Values(set, column types.Set, limit int) ([]types.Value, bool) {
 		if _, same := p.Column(); same || !p.Injective() {
 			return nil, false
 		}
-		return expr.Bins(p.Expr, p.column(), column, limit) // of integers, where the part has a value for each
+		return solve.Bins(p.Expr, p.column(), column, limit) // of integers, where the part has a value for each
 	}
 	lister, ok := upright(p.Encoding).(Lister)
 	if !ok {
 		vals, few := set.Values(limit)
 		if !few && len(p.Columns) == 1 {
-			return expr.Bins(p.Expr, p.Columns[0], column, limit)
+			return solve.Bins(p.Expr, p.Columns[0], column, limit)
 		}
 		return vals, few
 	}
@@ -347,8 +348,8 @@ func (p *Part) Values(set, column types.Set, limit int) ([]types.Value, bool) {
 // more than limit.
 //
 //	LEFT(MD5((id / 1000)::STRING), 4), id in 1000 to 3999     [1000 - 1999], [2000 - 2999] and [3000 - 3999]
-func (p *Part) Steps(col int, in types.Set, limit int) []expr.Step {
-	return expr.Coarser(p.Expr, col, in, limit)
+func (p *Part) Steps(col int, in types.Set, limit int) []solve.Step {
+	return solve.Coarser(p.Expr, col, in, limit)
 }
 
 // Width is the number of bytes of the part in every key, or Variable.

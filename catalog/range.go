@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/types"
 )
 
@@ -143,7 +143,7 @@ func appendNumerals(dst []ByteRange, t types.Type, iv types.Interval) (out []Byt
 		hi = iv.Hi.Int()
 	}
 	at := len(dst)
-	for least, most := range expr.SameDigits {
+	for least, most := range solve.SameDigits {
 		from, to := max(lo, least), min(hi, most)
 		switch {
 		case from > to:

@@ -6,18 +6,19 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/functions"
 	"github.com/hql-db/hql/parser"
 )
 
 // New makes an empty catalog with the built-in functions and encodings.
 func New() *Catalog {
-	c := &Catalog{tables: map[string]*Table{}, views: map[string]*View{}, funcs: expr.NewRegistry()}
+	c := &Catalog{tables: map[string]*Table{}, views: map[string]*View{}, funcs: functions.Builtins().Clone()}
 	c.funcs.Encode = c.encode
 	return c
 }
 
 // Expressions that are compiled without a catalog know the built-in encodings.
-func init() { expr.Builtins().Encode = (&Catalog{}).encode }
+func init() { functions.Builtins().Encode = (&Catalog{}).encode }
 
 // Funcs returns the registry with which key expressions are compiled. Add functions to it before tables.
 func (c *Catalog) Funcs() *expr.Registry { return c.funcs }

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/functions"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -94,7 +95,7 @@ func (l *Layout) SplitsAtMoments() bool {
 //	id AS INT32, 2000 or '2000'         00 00 07 d0
 //	DATE(ts) AS TEXT('yyyyMMdd'), '2024-05-01' or DATE '2024-05-01'      20240501
 func (p *Part) splitKey(before []byte, e parser.Expr) ([]byte, error) {
-	x, err := expr.Compile(e, &expr.Scope{})
+	x, err := expr.Compile(e, &expr.Scope{Funcs: functions.Builtins()})
 	if err != nil {
 		return nil, err
 	}

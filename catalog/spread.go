@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -23,7 +24,7 @@ func (p *Part) spread(d *parser.SplitDef) (keys [][]byte, err error) {
 	case d.Kind == parser.SplitKey:
 		return p.spreadByKey(d, of)
 	case d.Kind == parser.SplitUniform:
-		if of.N > 0 && of.Chars != expr.AllBytes {
+		if of.N > 0 && of.Chars != solve.AllBytes {
 			return nil, empty("UNIFORM", fmt.Sprintf("begins with one of %q", of.Chars))
 		}
 		for i := 1; i < d.N; i++ {
@@ -63,7 +64,7 @@ func uniformSplit(i, n int) []byte {
 	return b
 }
 
-// leading returns expr.Lead for p's bytes.
+// leading returns solve.Lead for p's bytes.
 //
 //	LEFT(MD5(uid), 6)           0123456789abcdef, 6
 //	phone AS REVERSED TEXT(11)  0123456789, 11
@@ -80,10 +81,10 @@ func (p *Part) leading() (of expr.Leading) {
 		}
 	case integer:
 		if e.kind == little {
-			of = expr.Leading{Chars: expr.AllBytes, N: e.bytes}
+			of = expr.Leading{Chars: solve.AllBytes, N: e.bytes}
 		}
 	case text, padded, rawBytes:
-		of = expr.Lead(p.Expr)
+		of = solve.Lead(p.Expr)
 	}
 	if p.inverted() {
 		b := []byte(of.Chars)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -411,7 +412,7 @@ func (l *Layout) solverFor(col *Column, refs []partRef) (solver, bool) {
 			if !ok {
 				continue
 			}
-			pre, ok := expr.Preimage(p.Expr, col.Index, img, set)
+			pre, ok := solve.Preimage(p.Expr, col.Index, img, set)
 			if !ok {
 				continue
 			}

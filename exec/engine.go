@@ -21,6 +21,7 @@ import (
 	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/functions"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/pgcatalog"
@@ -97,6 +98,9 @@ func New(client hbase.Client, cat *catalog.Catalog, cfg Config) *Engine {
 	}
 	if cfg.Tuning == (scan.Tuning{}) {
 		cfg.Tuning = scan.DefaultTuning()
+	}
+	if cfg.Funcs == nil {
+		cfg.Funcs = functions.Builtins()
 	}
 	if cfg.Loc == nil {
 		cfg.Loc = time.UTC

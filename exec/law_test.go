@@ -19,6 +19,7 @@ import (
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/functions"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/race"
 	. "github.com/hql-db/hql/internal/scripttest"
@@ -339,7 +340,7 @@ func (g *lawWorld) recall(where string) {
 		g.t.Fatal(err)
 	}
 	g.expectStored("SELECT * FROM "+g.name+" WHERE "+where, nil, func(row []types.Value) bool {
-		cond, err := expr.CompileCondition(tree, &expr.Scope{Loc: g.loc, Column: func(ref *parser.ColumnRef) (expr.Expr, error) {
+		cond, err := expr.CompileCondition(tree, &expr.Scope{Funcs: functions.Builtins(), Loc: g.loc, Column: func(ref *parser.ColumnRef) (expr.Expr, error) {
 			c, _ := g.table.Column(ref.Name)
 			return &expr.Const{Val: row[c.Index], Typ: c.Type}, nil
 		}})

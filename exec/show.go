@@ -10,7 +10,6 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/warning"
-	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
@@ -96,12 +95,8 @@ func stored(l *catalog.Layout) string {
 }
 
 func (r *run) showFunctions() *Rows {
-	reg := r.env.Funcs
-	if reg == nil {
-		reg = expr.Builtins()
-	}
 	var rows [][]string
-	for _, f := range reg.All() {
+	for _, f := range r.env.Funcs.All() {
 		if f.Group != "operator" {
 			rows = append(rows, []string{f.Name, f.Group, f.Signature, f.Doc})
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/functions"
 	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
@@ -295,7 +296,7 @@ func choosesAtRandom(s parser.Node) (random bool) {
 		if query {
 			parser.Inspect(q, func(n parser.Node) bool {
 				if c, ok := n.(*parser.Call); ok {
-					f := expr.Builtins().Lookup(c.Name)
+					f := functions.Builtins().Lookup(c.Name)
 					random = random || f != nil && f.Volatile
 				}
 				return true

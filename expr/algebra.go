@@ -23,14 +23,14 @@ type Function struct {
 	Rows     bool // an aggregate that also accepts *, to count rows
 	Distinct bool // an aggregate that accepts DISTINCT although it has several arguments
 	Set      bool // it returns several rows: those of rows, or else the elements of the array that Eval returns
-	rows     func(env *Env, args []types.Value) (rowsOf, error)
+	Generate func(env *Env, args []types.Value) (RowsOf, error)
 	Grouping bool // it depends on the grouping, not on the rows: GROUPING
 	// Percentile, if not 0, makes an aggregate equal to percentile_cont of this fraction.
 	Percentile float64
 	// HowMany is the argument of a window function that is a number of rows or parts. Otherwise is the argument that is
 	// the result if there is no row; it must fit the result's type. Both are numbered from 1; 0 means none.
 	HowMany, Otherwise int
-	strict             bool  // its result is NULL only if an argument is NULL
+	Strict             bool  // its result is NULL only if an argument is NULL
 	Joins              *Join // it concatenates the texts of its arguments
 	Extreme            int   // 1: it returns the greatest argument that is not NULL, -1: the least
 	Key                *Algebra
@@ -129,4 +129,38 @@ type Window struct {
 type End struct {
 	Text  string
 	Whole bool
+}
+
+// Join describes how a function concatenates the texts of its arguments.
+type Join struct {
+	Separated bool // the first argument is a separator; if it is NULL, so is the result
+	SkipsNull bool // NULL arguments are omitted; otherwise they make the result NULL
+}
+
+// Leading describes a text or BYTES: each of its first N bytes is one of Chars, which are in ascending order and equally
+// frequent. N is 0 if that is unknown.
+type Leading struct {
+	Chars string
+	N     int
+}
+
+// Cut returns of without its first from bytes, limited to n bytes.
+func (of Leading) Cut(from, n int64) Leading {
+	of.N = int(max(0, min(int64(of.N)-from, n)))
+	return of
+}
+
+// Piece is an interval of an argument's values on which a call never falls or never rises. The arguments for which the
+// call can be evaluated have no gap in it, and reach one of its ends.
+type Piece struct {
+	In    types.Interval // a NULL bound means the end of the type
+	Falls bool
+	// Mixed is set if the call may rise and fall in the piece: it contains the call's values.
+	Mixed *types.Interval
+	// Strict reports that different arguments have different values.
+	Strict bool
+	// Even reports that all texts of the piece differ only in digits: they have the same length, digits at the same
+	// positions, and otherwise equal characters. IfEven: the piece is valid only for arguments that are even themselves;
+	// if Mixed is set, the others have values in Mixed.
+	Even, IfEven bool
 }

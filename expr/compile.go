@@ -36,7 +36,7 @@ func CompileCondition(e parser.Expr, s *Scope) (Expr, error) {
 
 type compiler struct{ s *Scope }
 
-func (c compiler) fold(e Expr) Expr { return fold(e, c.s.Loc) }
+func (c compiler) fold(e Expr) Expr { return FoldNode(e, c.s.Loc) }
 
 // expr compiles e: one case for each kind of expression.
 func (c compiler) expr(e parser.Expr) (Expr, error) {

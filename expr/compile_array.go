@@ -48,7 +48,7 @@ func (c compiler) subscript(e *parser.Subscript) (Expr, error) {
 	args := []Expr{x}
 	bound := func(b parser.Expr) error {
 		if b == nil {
-			args = append(args, &Const{Pos: e.Pos, Val: types.NewInt(openBound), Typ: types.BigInt})
+			args = append(args, &Const{Pos: e.Pos, Val: types.NewInt(OpenBound), Typ: types.BigInt})
 			return nil
 		}
 		k, err := c.expr(b)
@@ -103,7 +103,7 @@ func (c compiler) elements(name string, args []Expr) (_ []Expr, err error) {
 	t := types.Null
 	for _, i := range of.arrays {
 		if i < len(args) && args[i].Type().IsArray() {
-			t = widen(t, args[i].Type().Elem())
+			t = Wider(t, args[i].Type().Elem())
 		}
 	}
 	args = slices.Clone(args)
@@ -186,7 +186,7 @@ func (k *Const) items() []Expr {
 
 // anyFunction returns the function for x op ANY (array), for arrays that are not constant.
 func anyFunction(op CompareOp) *Function {
-	return &Function{Name: "ANY " + op.String(), Group: "array", Unknown: arrayUnknown, MinArgs: 2, MaxArgs: 2, NullArgs: true, Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+	return &Function{Name: "ANY " + op.String(), Group: "array", Unknown: "arrays are not looked into", MinArgs: 2, MaxArgs: 2, NullArgs: true, Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 		if a[1].IsNull() {
 			return types.Value{}, nil
 		}
@@ -202,13 +202,13 @@ func anyFunction(op CompareOp) *Function {
 				return types.Value{}, err
 			}
 			if op.Holds(c) {
-				return trueValue, nil
+				return types.NewBool(true), nil
 			}
 		}
 		if unknown {
 			return types.Value{}, nil
 		}
-		return falseValue, nil
+		return types.NewBool(false), nil
 	}}
 }
 
@@ -228,8 +228,8 @@ func (c compiler) anyElement(pos parser.Pos, op CompareOp, x, y Expr, not bool) 
 	if err := c.comparable(tx, elem, pos); err != nil {
 		return nil, err
 	}
-	if isMoment(tx) && isMoment(elem) && tx != elem {
-		t := widen(tx, elem)
+	if tx.IsMoment() && elem.IsMoment() && tx != elem {
+		t := Wider(tx, elem)
 		var err error
 		if x, err = c.cast(x, t, pos); err == nil {
 			y, err = c.cast(y, types.ArrayOf(t), pos)
@@ -265,8 +265,11 @@ func (c *Call) arrayText() (string, bool) {
 }
 
 func (c *Call) boundText(i int) string {
-	if n, ok := c.constInt(i); ok && n == openBound {
+	if n, ok := c.ConstInt(i); ok && n == OpenBound {
 		return ""
 	}
 	return operand(c.Args[i])
 }
+
+// OpenBound replaces a missing bound of a slice: no array has such a subscript.
+const OpenBound = -1 << 62

@@ -12,10 +12,10 @@ import (
 )
 
 func (c compiler) registry() *Registry {
-	if c.s.Funcs != nil {
-		return c.s.Funcs
+	if c.s.Funcs == nil {
+		return new(Registry)
 	}
-	return Builtins()
+	return c.s.Funcs
 }
 
 // lookup returns the function with this name, or nil.
@@ -143,7 +143,7 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 		}
 	case "EXTRACT", "DATE_PART":
 		if len(flat) == 2 && (flat[1].Type() == types.Duration || betweenMoments(flat[1])) {
-			return c.apply("INTERVAL_FIELD", pos, []Expr{flat[0], c.fold(asInterval(flat[1]))})
+			return c.apply("INTERVAL_FIELD", pos, []Expr{flat[0], c.fold(c.asInterval(flat[1]))})
 		}
 	case "NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "STATEMENT_TIMESTAMP", "TRANSACTION_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIME", "AGE":
 		if c.s.Key && (name != "AGE" || len(flat) == 1) {
@@ -227,7 +227,7 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 			return &Const{Pos: pos, Val: types.NewInt(0), Typ: types.Int}, nil
 		}
 		if len(flat) == 1 { // from midnight of the current day
-			flat = []Expr{&Const{Pos: pos, Val: types.NewTimestamp(c.s.Now - floorMod(c.s.Now, types.MillisPerDay)), Typ: types.Timestamp}, flat[0]}
+			flat = []Expr{&Const{Pos: pos, Val: types.NewTimestamp(c.s.Now - types.FloorMod(c.s.Now, types.MillisPerDay)), Typ: types.Timestamp}, flat[0]}
 		} else if len(flat) == 2 && flat[0].Type().IsTimestamp() && flat[1].Type().IsTimestamp() {
 			if flat[0], flat[1], err = c.moments(flat[0], flat[1], pos); err != nil {
 				return nil, err
@@ -252,8 +252,8 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 func (c compiler) series(args []Expr, pos parser.Pos) (_ []Expr, err error) {
 	moment := types.Null
 	for _, a := range args[:min(2, len(args))] {
-		if t := a.Type(); isMoment(t) && moment != types.Timestamp {
-			moment = momentOf(t)
+		if t := a.Type(); t.IsMoment() && moment != types.Timestamp {
+			moment = t.Moment()
 		}
 	}
 	if moment != types.Null && (len(args) == 2 || len(args) == 3 && args[2].Type().IsNumeric()) {
@@ -270,7 +270,7 @@ func (c compiler) series(args []Expr, pos parser.Pos) (_ []Expr, err error) {
 	}
 	out := slices.Clone(args)
 	for i, t := range []types.Type{moment, moment, types.Duration} {
-		if out[i].Type().IsText() || out[i].Type() == types.Null || isMoment(t) && isMoment(out[i].Type()) {
+		if out[i].Type().IsText() || out[i].Type() == types.Null || t.IsMoment() && out[i].Type().IsMoment() {
 			if out[i], err = c.cast(out[i], t, pos); err != nil {
 				return nil, err
 			}
@@ -297,7 +297,7 @@ func (c compiler) encoded(e *parser.EncodedArg) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Function{Name: e.Encoding.String(), Group: encodedGroup, Result: returns(types.Bytes), strict: true,
+	f := &Function{Name: e.Encoding.String(), Group: encodedGroup, Result: func([]Expr) (types.Type, error) { return types.Bytes, nil }, Strict: true,
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) { return bytes(a[0]) }}
 	return c.fold(&Call{Pos: e.Pos, Func: f, Args: []Expr{x}, Typ: types.Bytes}), nil
 }
@@ -390,11 +390,11 @@ func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) 
 		return nil, parser.Errorf(pos, "%s gives several rows, which is not allowed here", f.Name).WithHint("it is allowed in FROM and in the list of a SELECT")
 	}
 	t, err := f.Result(args)
-	if wrong, ok := errors.AsType[argumentError](err); ok {
-		k, constant := args[wrong.n-1].(*Const)
+	if wrong, ok := errors.AsType[ArgumentError](err); ok {
+		k, constant := args[wrong.N-1].(*Const)
 		if t := wrong.read(); constant && k.Typ == types.String && t != types.Null {
 			args = slices.Clone(args)
-			if args[wrong.n-1], err = c.adapt(k, t); err != nil {
+			if args[wrong.N-1], err = c.adapt(k, t); err != nil {
 				return nil, err
 			}
 			return c.apply(name, pos, args)
@@ -406,3 +406,23 @@ func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) 
 	}
 	return c.fold(&Call{Pos: pos, Func: f, Args: args, Typ: t}), nil
 }
+
+// ArgumentError reports an argument of a type that a function does not accept.
+type ArgumentError struct {
+	N     int // from 1
+	At    types.Type
+	Takes func(types.Type) bool // nil: several classes are accepted
+}
+
+// read returns the type as which a text constant is read in place of the argument: PostgreSQL's preferred one among the
+// types that the function accepts, or NULL if it accepts none.
+func (e ArgumentError) read() types.Type {
+	for _, t := range []types.Type{types.Timestamp, types.Duration, types.Double, types.BigInt, types.Boolean} {
+		if e.Takes != nil && e.Takes(t) {
+			return t
+		}
+	}
+	return types.Null
+}
+
+func (e ArgumentError) Error() string { return fmt.Sprintf("argument %d cannot be %s", e.N, e.At) }

@@ -86,10 +86,10 @@ func (c compiler) list(es []parser.Expr) ([]Expr, error) {
 func (c compiler) compare(op CompareOp, x, y Expr, pos parser.Pos) (Expr, error) {
 	if _, ok := x.(*Const); ok {
 		if _, ok := y.(*Const); !ok {
-			x, y, op = y, x, op.flip()
+			x, y, op = y, x, op.Flip()
 		}
 	}
-	x, y = sameUnit(x, y)
+	x, y = c.sameUnit(x, y)
 	x, y = c.unpadded(y, x), c.unpadded(x, y)
 	if k, ok := y.(*Const); ok && k.Val.HasClock() {
 		own, err := c.adapt(k, x.Type())
@@ -113,7 +113,7 @@ func (c compiler) unpadded(x, y Expr) Expr {
 	if y.Type() != types.String || !limitOf(x).Blank() || !limitOf(y).Loose() {
 		return y
 	}
-	return c.fold(&Call{Pos: y.Position(), Func: Builtins().Lookup("RTRIM"), Args: []Expr{y}, Typ: types.String})
+	return c.fold(&Call{Pos: y.Position(), Func: c.registry().Lookup("RTRIM"), Args: []Expr{y}, Typ: types.String})
 }
 
 // limitOf returns the limit of e's type, as far as it is known.
@@ -160,7 +160,7 @@ func (c compiler) meet(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	if tx == types.Null || ty == types.Null || tx == ty {
 		return x, y, nil
 	}
-	if isMoment(tx) && isMoment(ty) { // moments without a zone are in the session's time zone
+	if tx.IsMoment() && ty.IsMoment() { // moments without a zone are in the session's time zone
 		return c.moments(x, y, pos)
 	}
 	x, y, err := c.doubles(x, y, pos)
@@ -189,7 +189,7 @@ func (c compiler) meet(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 
 // moments casts two moments to the wider one of their types.
 func (c compiler) moments(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
-	t := widen(x.Type(), y.Type())
+	t := Wider(x.Type(), y.Type())
 	x, err := c.cast(x, t, pos)
 	if err != nil {
 		return nil, nil, err
@@ -230,7 +230,7 @@ func (c compiler) comparable(a, b types.Type, pos parser.Pos) error {
 	case a == b, a == types.Null, b == types.Null, a.IsNumeric() && b.IsNumeric(), a.IsText() && b.IsText(),
 		a.IsOID() && (b.IsOID() || b.IsInteger()), a.IsInteger() && b.IsOID(),
 		a.IsArray() && b.IsArray() && c.comparable(a.Elem(), b.Elem(), pos) == nil,
-		isMoment(a) && isMoment(b): // see meet
+		a.IsMoment() && b.IsMoment(): // see meet
 		return nil
 	}
 	err := parser.Errorf(pos, "%s and %s cannot be compared", a, b)
@@ -259,8 +259,8 @@ func (c compiler) adapt(k *Const, t types.Type) (*Const, error) {
 		cast = t != types.String
 	case from.IsNamedOID() && t == types.OID, from.IsInteger() && t == types.OID && k.Val.Int() >= 0 && k.Val.Int() < 1<<32:
 		cast = true
-	case isMoment(from) && isMoment(t):
-		cast = widen(from, t) == t || k.Val.HasClock()
+	case from.IsMoment() && t.IsMoment():
+		cast = Wider(from, t) == t || k.Val.HasClock()
 	case from.IsInteger() && t.IsTimestamp(), from == types.Bytes && (t == types.String || t == types.UUID), from == types.UUID && (t == types.String || t == types.Bytes):
 		cast = true
 	case from.IsNumeric() && (t == types.Double || t == types.Float):
@@ -489,7 +489,7 @@ func (c compiler) inList(pos parser.Pos, x Expr, not bool, items []Expr) (Expr, 
 				if err := c.comparable(x.Type(), l.Typ, l.Pos); err != nil {
 					return nil, err
 				}
-				if isMoment(x.Type()) && l.Typ != x.Type() {
+				if x.Type().IsMoment() && l.Typ != x.Type() {
 					others = append(others, l)
 					continue
 				}
@@ -650,7 +650,10 @@ func (c compiler) like(e *parser.Like) (Expr, error) {
 		}
 		return negatedIf(e.Not, re), nil
 	}
-	l := &Like{Pos: e.Pos, X: x, Not: e.Not, Fold: e.Op == "ILIKE", Pattern: p}
+	l := &Like{Pos: e.Pos, X: x, Not: e.Not, Pattern: p}
+	if e.Op == "ILIKE" {
+		l.Lower = c.registry().Lookup("LOWER")
+	}
 	if e.Escape != nil {
 		k, err := c.expr(e.Escape)
 		if err != nil {
@@ -665,13 +668,13 @@ func (c compiler) like(e *parser.Like) (Expr, error) {
 	}
 	if k, ok := p.(*Const); ok && !k.Val.IsNull() {
 		s := k.Val.Text()
-		if l.Fold {
+		if l.Lower != nil {
 			s = strings.ToLower(s)
 		}
 		if l.Fixed, err = ParsePattern(s, l.escape()); err != nil {
 			return nil, parser.Errorf(e.Pattern.Position(), "%s", err)
 		}
-		if lit, exact, _ := l.Fixed.Prefix(); exact && !l.Fold && x.Type() == types.String { // a pattern without wildcards is an equality
+		if lit, exact, _ := l.Fixed.Prefix(); exact && l.Lower == nil && x.Type() == types.String { // a pattern without wildcards is an equality
 			op := EQ
 			if l.Not {
 				op = NE

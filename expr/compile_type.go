@@ -54,13 +54,13 @@ func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) 
 	t := types.Null
 	for _, x := range xs { // an argument of a Go program is read as the other expressions' type
 		if k, ok := x.(*Const); !ok || !k.Val.HasClock() {
-			t = widen(t, x.Type())
+			t = Wider(t, x.Type())
 		}
 	}
-	if !isMoment(t) {
+	if !t.IsMoment() {
 		t = types.Null
 		for _, x := range xs {
-			t = widen(t, x.Type())
+			t = Wider(t, x.Type())
 		}
 	}
 	for _, x := range xs { // a text constant is read as the other expressions' type
@@ -82,7 +82,7 @@ func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) 
 		case isConst && k.Val.IsNull():
 			out[i] = &Const{Pos: k.Pos, Typ: t}
 		case (x.Type().IsInteger() || x.Type().IsOID()) && t == types.OID, isName(x.Type()) && t.IsText(), x.Type().IsArray() && t.IsArray(),
-			isConst && k.Typ == types.String, x.Type().IsNumeric() && t.IsNumeric(), isMoment(x.Type()) && isMoment(t):
+			isConst && k.Typ == types.String, x.Type().IsNumeric() && t.IsNumeric(), x.Type().IsMoment() && t.IsMoment():
 			y, err := c.cast(x, t, pos)
 			if err != nil {
 				return nil, t, err
@@ -114,21 +114,21 @@ func Common(xs []Expr, s *Scope, pos parser.Pos) ([]Expr, types.Type, error) {
 // Widen returns the type that holds the values of both a and b; ok is false if there is none. It widens numbers, and a
 // DATE to a TIMESTAMP.
 func Widen(a, b types.Type) (t types.Type, ok bool) {
-	t = widen(a, b)
+	t = Wider(a, b)
 	fits := func(x types.Type) bool {
 		if x.IsArray() && t.IsArray() {
 			_, ok := Widen(x.Elem(), t.Elem())
 			return ok
 		}
-		return x == t || x == types.Null || t == types.OID && (x.IsInteger() || x.IsOID()) || t == types.String && isName(x) || x.IsNumeric() && t.IsNumeric() || isMoment(x) && isMoment(t)
+		return x == t || x == types.Null || t == types.OID && (x.IsInteger() || x.IsOID()) || t == types.String && isName(x) || x.IsNumeric() && t.IsNumeric() || x.IsMoment() && t.IsMoment()
 	}
 	return t, fits(a) && fits(b)
 }
 
 func isName(t types.Type) bool { return t == types.Name || t == types.Char }
 
-// widen returns the type that holds both: the wider number, a TIMESTAMP for a DATE, otherwise the first known type.
-func widen(a, b types.Type) types.Type {
+// Wider returns the type that holds both: the wider number, a TIMESTAMP for a DATE, otherwise the first known type.
+func Wider(a, b types.Type) types.Type {
 	switch {
 	case a == types.Null:
 		return b
@@ -147,12 +147,12 @@ func widen(a, b types.Type) types.Type {
 		}
 		return types.Decimal
 	case a.IsArray() && b.IsArray():
-		return types.ArrayOf(widen(a.Elem(), b.Elem()))
+		return types.ArrayOf(Wider(a.Elem(), b.Elem()))
 	case a.IsOID() && b.IsOID():
 		return types.OID
 	case a.IsInteger() && b.IsOID(), isName(a) && b == types.String:
 		return b
-	case isMoment(a) && b == types.Timestamp, a == types.Date && b == types.LocalTimestamp:
+	case a.IsMoment() && b == types.Timestamp, a == types.Date && b == types.LocalTimestamp:
 		return b
 	}
 	return a

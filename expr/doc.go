@@ -1,7 +1,6 @@
-// Package expr has typed expressions over one row of values. It compiles them from the parser's tree and evaluates them.
-// It also answers the planner's questions about an expression of a column: the results for a set of the column's values
-// (Image), the column's values for a set of results (Preimage), and whether the expression keeps the order.
+// Package expr has typed expressions over one row of values: it compiles them from the parser's tree, evaluates them and
+// prints them. A Scope resolves their names, and its Registry has their functions.
 //
-// Each function answers these questions in its Algebra. The answer for an expression is composed from those of its
-// functions.
+// A Function is an entry of a registry. Package functions has the built-in ones. Its Algebra says what can be known of a
+// call without evaluating it for each row; package solve makes of these answers those for whole expressions.
 package expr

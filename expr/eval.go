@@ -1,16 +1,12 @@
 package expr
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
-)
-
-var (
-	trueValue  = types.NewBool(true)
-	falseValue = types.NewBool(false)
 )
 
 func (c *Const) Eval(*Env) (types.Value, error)      { return c.Val, nil }
@@ -109,7 +105,7 @@ func (l *Like) Eval(env *Env) (types.Value, error) {
 			return types.Value{}, err
 		}
 		s := v.Text()
-		if l.Fold {
+		if l.Lower != nil {
 			s = strings.ToLower(s)
 		}
 		if p, err = ParsePattern(s, l.escape()); err != nil {
@@ -117,11 +113,11 @@ func (l *Like) Eval(env *Env) (types.Value, error) {
 		}
 	}
 	if len(text) > longText {
-		if err := env.stopped(); err != nil {
+		if err := env.Stopped(); err != nil {
 			return types.Value{}, err
 		}
 	}
-	if l.Fold {
+	if l.Lower != nil {
 		text = strings.ToLower(text)
 	}
 	return types.NewBool(p.Match(text) != l.Not), nil
@@ -162,7 +158,7 @@ func (c *Call) Eval(env *Env) (types.Value, error) {
 	v, err := c.Func.Eval(env, args)
 	env.Held = held
 	if err != nil || len(v.Text()) > longText {
-		if stop := env.stopped(); stop != nil {
+		if stop := env.Stopped(); stop != nil {
 			return types.Value{}, stop
 		}
 	}
@@ -172,8 +168,8 @@ func (c *Call) Eval(env *Env) (types.Value, error) {
 		}
 		return types.Value{}, err
 	}
-	if len(v.Text()) > maxText {
-		return types.Value{}, parser.Errorf(c.Pos, "%s", errTooLong)
+	if len(v.Text()) > MaxText {
+		return types.Value{}, parser.Errorf(c.Pos, "%s", ErrTooLong)
 	}
 	return v, nil
 }
@@ -220,3 +216,9 @@ func IsTrue(e Expr, env *Env) (bool, error) {
 	}
 	return v.Bool(), nil
 }
+
+// MaxText bounds the bytes of a text that a function may return; Call.Eval checks each result. Functions that repeat or
+// concatenate their arguments check it in advance.
+const MaxText = 64 << 20
+
+var ErrTooLong = errors.New("the text would be longer than 64 MiB")

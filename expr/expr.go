@@ -44,7 +44,7 @@ const UIDTable = "tsdb-uid"
 // longText is the length of a text in bytes from which on functions may take long.
 const longText = 1 << 16
 
-func (e *Env) stopped() error {
+func (e *Env) Stopped() error {
 	if e.Stop == nil {
 		return nil
 	}
@@ -115,10 +115,10 @@ type Like struct {
 	Pos     parser.Pos
 	X       Expr
 	Not     bool
-	Fold    bool     // ILIKE
-	Pattern Expr     // as written
-	Escape  *string  // nil: the backslash
-	Fixed   *Pattern // the parsed pattern (in lower case for ILIKE), if Pattern is a constant
+	Lower   *Function // LOWER, of ILIKE: what matches is LOWER(X); nil: LIKE
+	Pattern Expr      // as written
+	Escape  *string   // nil: the backslash
+	Fixed   *Pattern  // the parsed pattern (in lower case for ILIKE), if Pattern is a constant
 }
 
 // IsNull is X IS [NOT] NULL; IS TRUE and the like become other expressions.
@@ -167,7 +167,7 @@ type Scope struct {
 	Call func(c *parser.Call) (e Expr, ok bool, err error)
 	// Subquery compiles (SELECT ...), EXISTS, IN (SELECT ...) and the like; use has the kind.
 	Subquery func(q *parser.Select, use Subquery) (Expr, error)
-	// Funcs is the registry of functions; nil: the built-in functions.
+	// Funcs has the functions and operators; nil: there are none.
 	Funcs *Registry
 	// Function returns functions that Funcs does not have, such as those of PostgreSQL's system catalog. It may be nil.
 	Function func(name string) *Function

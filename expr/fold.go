@@ -41,7 +41,7 @@ func conjunction(terms ...Expr) Expr {
 	switch len(out) {
 	case 0:
 		if len(terms) == 0 {
-			return &Const{Val: trueValue, Typ: types.Boolean}
+			return &Const{Val: types.NewBool(true), Typ: types.Boolean}
 		}
 		return boolConst(terms[0], true)
 	case 1:
@@ -69,7 +69,7 @@ func disjunction(terms ...Expr) Expr {
 	switch len(out) {
 	case 0:
 		if len(terms) == 0 {
-			return &Const{Val: falseValue, Typ: types.Boolean}
+			return &Const{Val: types.NewBool(false), Typ: types.Boolean}
 		}
 		return boolConst(terms[0], false)
 	case 1:
@@ -133,9 +133,9 @@ func negateAll(terms []Expr) []Expr {
 	return out
 }
 
-// fold evaluates e if all of its operands are constant. If that fails, e stays unchanged, and fails only if it is
+// FoldNode evaluates e if all of its operands are constant. If that fails, e stays unchanged, and fails only if it is
 // evaluated later. loc is the time zone for the evaluation.
-func fold(e Expr, loc *time.Location) Expr {
+func FoldNode(e Expr, loc *time.Location) Expr {
 	switch x := e.(type) {
 	case *Const:
 		return e
@@ -182,7 +182,7 @@ func fold(e Expr, loc *time.Location) Expr {
 	default:
 		return e
 	}
-	v, err := e.Eval(&Env{Loc: loc, Stop: tooLong, Memory: maxText})
+	v, err := e.Eval(&Env{Loc: loc, Stop: tooLong, Memory: MaxText})
 	if err != nil {
 		return e
 	}
@@ -239,7 +239,7 @@ func firstGiven(c *Call) Expr {
 
 // fixedLike returns l with its constant pattern. An invalid pattern fails when it is matched.
 func fixedLike(l *Like, pattern string) Expr {
-	if l.Fold {
+	if l.Lower != nil {
 		pattern = strings.ToLower(pattern)
 	}
 	p, err := ParsePattern(pattern, l.escape())
@@ -256,5 +256,5 @@ func tooLong() error { return errors.New("it takes long") }
 
 // Fold evaluates the constant parts of e, with loc as the time zone, except parts that take long.
 func Fold(e Expr, loc *time.Location) Expr {
-	return Map(e, func(e Expr) Expr { return fold(e, loc) })
+	return Map(e, func(e Expr) Expr { return FoldNode(e, loc) })
 }

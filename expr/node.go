@@ -57,8 +57,8 @@ func (o CompareOp) String() string { return opText[o] }
 // Negate returns the operator that is true where o is false, if neither side is NULL.
 func (o CompareOp) Negate() CompareOp { return [...]CompareOp{NE, EQ, GE, GT, LE, LT}[o] }
 
-// flip returns the operator for exchanged sides.
-func (o CompareOp) flip() CompareOp { return [...]CompareOp{EQ, NE, GT, GE, LT, LE}[o] }
+// Flip returns the operator for exchanged sides.
+func (o CompareOp) Flip() CompareOp { return [...]CompareOp{EQ, NE, GT, GE, LT, LE}[o] }
 
 // Holds reports whether o is true for two values whose comparison is c.
 func (o CompareOp) Holds(c int) bool {
@@ -155,7 +155,7 @@ func (i *In) String() string {
 
 func (l *Like) String() string {
 	op := "LIKE "
-	if l.Fold {
+	if l.Lower != nil {
 		op = "ILIKE "
 	}
 	return operand(l.X) + " " + not(l.Not) + op + operand(l.Pattern)
@@ -307,7 +307,7 @@ func sameNode(a, b Expr) bool {
 		return ok && x.Not == y.Not && x.HasNull == y.HasNull && slices.EqualFunc(x.List, y.List, types.Value.Identical)
 	case *Like:
 		y, ok := b.(*Like)
-		return ok && x.Not == y.Not && x.Fold == y.Fold && x.escape() == y.escape()
+		return ok && x.Not == y.Not && (x.Lower != nil) == (y.Lower != nil) && x.escape() == y.escape()
 	case *IsNull:
 		y, ok := b.(*IsNull)
 		return ok && x.Not == y.Not

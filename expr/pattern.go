@@ -131,6 +131,20 @@ func (p *Pattern) Literals() (pieces []string, ok bool) {
 	return pieces, true
 }
 
+// PatternOf returns the pattern that has these literals between its %s; see Literals.
+func PatternOf(literals ...string) *Pattern {
+	p := new(Pattern)
+	for i, lit := range literals {
+		if i > 0 {
+			p.items = append(p.items, patternItem{n: anyText})
+		}
+		if lit != "" {
+			p.items = append(p.items, patternItem{lit: lit})
+		}
+	}
+	return p
+}
+
 // Reverse returns the pattern that reversed texts match. It returns nil for a pattern with invalid UTF-8, which may be
 // part of a character.
 func (p *Pattern) Reverse() *Pattern {
@@ -142,32 +156,14 @@ func (p *Pattern) Reverse() *Pattern {
 	r := &Pattern{items: slices.Clone(p.items)}
 	slices.Reverse(r.items)
 	for i := range r.items {
-		r.items[i].lit = reverseString(r.items[i].lit)
+		r.items[i].lit = ReverseString(r.items[i].lit)
 	}
 	return r
 }
 
-// reverseDomain returns the pattern for texts with reversed labels, for patterns with a % before a literal:
-// "com.example.%" for "%.example.com". For "%ample.com" it knows the last label, and that the one before ends in "ample".
-// It returns nil for other patterns.
-func (p *Pattern) reverseDomain() *Pattern {
-	if len(p.items) != 2 || p.items[0].n != anyText || p.items[1].n != 0 {
-		return nil
-	}
-	part, labels, ok := strings.Cut(p.items[1].lit, ".")
-	if !ok {
-		return nil
-	}
-	r := &Pattern{items: []patternItem{{lit: reverseDomain(labels) + "."}, {n: anyText}}}
-	if part != "" {
-		r.items = append(r.items, patternItem{lit: part}, patternItem{n: anyText})
-	}
-	return r
-}
-
-// reverseString reverses the characters of s. Invalid bytes stay together in their order: so they do not become a
+// ReverseString reverses the characters of s. Invalid bytes stay together in their order: so they do not become a
 // character, and a second reversal restores s.
-func reverseString(s string) string {
+func ReverseString(s string) string {
 	b := make([]byte, len(s))
 	at := len(s)
 	for i := 0; i < len(s); {

@@ -2,16 +2,15 @@ package expr
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
 
-// Registry finds functions by name. All users share the built-in ones. Functions can be added to a registry from
-// NewRegistry before it is used.
+// Registry finds functions by name. Functions can be added to it before it is used.
 type Registry struct {
 	funcs   map[string]*Function
 	aliases map[string]string
@@ -19,35 +18,20 @@ type Registry struct {
 	Encode func(e *parser.EncodingDef, of types.Type) (func(types.Value) (types.Value, error), error)
 }
 
-// Builtins returns the registry of the built-in functions. It must not be changed.
-var Builtins = sync.OnceValue(func() *Registry {
-	r := &Registry{funcs: map[string]*Function{}, aliases: map[string]string{
-		"SUBSTR": "SUBSTRING", "CHAR_LENGTH": "LENGTH", "CHARACTER_LENGTH": "LENGTH", "CEILING": "CEIL", "POW": "POWER",
-		"IFNULL": "COALESCE", "NVL": "COALESCE", "STRPOS": "POSITION", "DATETRUNC": "DATE_TRUNC", "DATE_PART": "EXTRACT", "TRIM": "BTRIM", "UCASE": "UPPER",
-		"LCASE": "LOWER", "TRUNCATE": "TRUNC", "RAND": "RANDOM", "MOD": "%",
-		"CURRENT_TIMESTAMP": "NOW", "LOCALTIMESTAMP": "NOW", "STATEMENT_TIMESTAMP": "NOW", "TRANSACTION_TIMESTAMP": "NOW", "EVERY": "BOOL_AND", "STDDEV": "STDDEV_SAMP", "VARIANCE": "VAR_SAMP", "ARG_MIN": "MIN_BY", "ARG_MAX": "MAX_BY", "JSONB_AGG": "JSON_AGG", "JSONB_TYPEOF": "JSON_TYPEOF",
-		"JSONB_ARRAY_LENGTH": "JSON_ARRAY_LENGTH", "JSONB_EXTRACT_PATH_TEXT": "JSON_EXTRACT_PATH_TEXT", "JSONB_EXTRACT_PATH": "JSON_EXTRACT_PATH",
-		"JSONB_BUILD_OBJECT": "JSON_BUILD_OBJECT", "JSONB_BUILD_ARRAY": "JSON_BUILD_ARRAY", "TO_JSONB": "TO_JSON", "ROW_TO_JSON": "TO_JSON", "JSONB_OBJECT_AGG": "JSON_OBJECT_AGG", "LOCALTIME": "NOW", "CURRENT_TIME": "NOW", "ARRAY_TO_JSON": "TO_JSON", "JSONB_STRIP_NULLS": "JSON_STRIP_NULLS", "JSONB_ARRAY_ELEMENTS": "JSON_ARRAY_ELEMENTS",
-		"JSONB_ARRAY_ELEMENTS_TEXT": "JSON_ARRAY_ELEMENTS_TEXT", "JSONB_OBJECT_KEYS": "JSON_OBJECT_KEYS", "UUIDV4": "GEN_RANDOM_UUID",
-	}}
-	for _, group := range [][]Function{operators, stringFunctions, numberFunctions, timeFunctions, intervalFunctions, hashFunctions, regexpFunctions, jsonFunctions, jsonEdits, arrayFunctions, keyFunctions, gridFunctions, aggregateFunctions, windowFunctions, formFunctions} {
+// NewRegistry returns a registry of the functions in groups. aliases gives their other names.
+func NewRegistry(aliases map[string]string, groups ...[]Function) *Registry {
+	r := &Registry{funcs: map[string]*Function{}, aliases: aliases}
+	for _, group := range groups {
 		for i := range group {
-			f := &group[i]
-			f.strict = !f.NullArgs && !f.Volatile && f.Eval != nil && f.Group != "json" && f.Group != "key" && f.Name != "REGEXP_SUBSTR" && f.Name != "SUBSTRING_MATCH" && f.Name != "REGEXP_MATCH"
-			r.funcs[f.Name] = f
+			r.funcs[group[i].Name] = &group[i]
 		}
 	}
 	return r
-})
+}
 
-// NewRegistry returns a new registry with the built-in functions.
-func NewRegistry() *Registry {
-	b := Builtins()
-	r := &Registry{funcs: make(map[string]*Function, len(b.funcs)), aliases: b.aliases}
-	for n, f := range b.funcs {
-		r.funcs[n] = f
-	}
-	return r
+// Clone returns a registry with the functions of r, to which others can be added.
+func (r *Registry) Clone() *Registry {
+	return &Registry{funcs: maps.Clone(r.funcs), aliases: r.aliases, Encode: r.Encode}
 }
 
 // Register adds f. Its name must be new.

@@ -32,6 +32,7 @@ type Subquery struct {
 	Limits []types.Limit
 	Query  any    // the plan for Env.Subquery
 	Text   string // the query as written
+	funcs  *Registry
 }
 
 // Type returns the type of the query's column for a scalar, an array type for ARRAY, otherwise BOOLEAN.
@@ -54,7 +55,7 @@ func (s *Subquery) limit(column int) types.Limit {
 
 // elem returns the type of the elements of an array of the query's rows.
 func (s *Subquery) elem() types.Type {
-	if t := elemOrSelf(s.Types[0]); t != types.Null {
+	if t := s.Types[0].ElemOrSelf(); t != types.Null {
 		return t
 	}
 	return types.String
@@ -181,7 +182,7 @@ func (s *Subquery) Answer(values []types.Value, loc *time.Location) (Expr, error
 		for i, v := range values {
 			items[i] = &Const{Pos: s.Pos, Val: v, Typ: s.Types[i%len(s.X)], Limit: s.limit(i % len(s.X))}
 		}
-		c := compiler{&Scope{Loc: loc}}
+		c := compiler{&Scope{Funcs: s.funcs, Loc: loc}}
 		if len(s.X) > 1 {
 			return c.anyRow(s.Pos, s.Op, s.X, s.Not, items)
 		}
@@ -207,8 +208,10 @@ func (s *Subquery) Answer(values []types.Value, loc *time.Location) (Expr, error
 	return k, nil
 }
 
-// NewSubquery returns the node, or an error for a comparison whose sides cannot be compared.
-func NewSubquery(s Subquery) (*Subquery, error) {
+// NewSubquery returns the node, or an error for a comparison whose sides cannot be compared. Comparisons with the query's
+// rows take their functions from funcs.
+func NewSubquery(s Subquery, funcs *Registry) (*Subquery, error) {
+	s.funcs = funcs
 	for i, x := range s.X {
 		if err := (compiler{&Scope{}}).comparable(x.Type(), s.Types[i], s.Pos); err != nil {
 			return nil, err

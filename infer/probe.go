@@ -9,6 +9,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/functions"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -83,7 +84,7 @@ func (pr *probe) each(sql string, f func(k int, v types.Value) bool) (ok bool) {
 	if err != nil {
 		return false
 	}
-	fn, err := expr.Compile(e, &expr.Scope{Key: true, Column: func(ref *parser.ColumnRef) (expr.Expr, error) {
+	fn, err := expr.Compile(e, &expr.Scope{Key: true, Funcs: functions.Builtins(), Column: func(ref *parser.ColumnRef) (expr.Expr, error) {
 		col, ok := pr.t.Column(ref.Name)
 		if !ok {
 			return nil, parser.Errorf(ref.Pos, "unknown column %s", ref.Name)

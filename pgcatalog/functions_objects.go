@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/functions"
 	"github.com/hql-db/hql/types"
 )
 
@@ -32,7 +32,7 @@ func (s *Session) named(t types.Type, v types.Value) (types.Value, error) {
 	if t == types.RegType {
 		return s.namedType(v.Text())
 	}
-	path, err := expr.ParseIdent(v.Text(), true)
+	path, err := functions.ParseIdent(v.Text(), true)
 	if err != nil {
 		return v, err
 	}
@@ -158,7 +158,7 @@ func (s *Session) nameOf(t types.Type, oid uint32) string {
 	switch t {
 	case types.RegClass:
 		if x := s.objects().byOID[oid]; x != nil && s.visible(x) {
-			return expr.QuoteIdent(x.name)
+			return functions.QuoteIdent(x.name)
 		} else if x != nil {
 			return x.qualified()
 		}
@@ -169,7 +169,7 @@ func (s *Session) nameOf(t types.Type, oid uint32) string {
 	case types.RegNamespace:
 		for _, n := range s.objects().schemas {
 			if n.oid == oid {
-				return expr.QuoteIdent(n.name)
+				return functions.QuoteIdent(n.name)
 			}
 		}
 	case types.RegProc:

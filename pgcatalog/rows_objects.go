@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/functions"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -124,24 +125,26 @@ func (x *object) keyText() string {
 
 func (p keyPart) sql() string {
 	if p.column >= 0 {
-		return expr.QuoteIdent(p.text)
+		return functions.QuoteIdent(p.text)
 	}
 	return p.text
 }
 
 // qualified is the name of x with its schema.
-func (x *object) qualified() string { return expr.QuoteIdent(x.schema) + "." + expr.QuoteIdent(x.name) }
+func (x *object) qualified() string {
+	return functions.QuoteIdent(x.schema) + "." + functions.QuoteIdent(x.name)
+}
 
 // definition is the index as CREATE INDEX; short: without the schema.
 func (x *object) definition(short bool) string {
 	unique, table := "", x.of.qualified()
 	if short {
-		table = expr.QuoteIdent(x.of.name)
+		table = functions.QuoteIdent(x.of.name)
 	}
 	if x.primary() {
 		unique = "UNIQUE "
 	}
-	return "CREATE " + unique + "INDEX " + expr.QuoteIdent(x.name) + " ON " + table + " USING btree (" + x.keyText() + ")"
+	return "CREATE " + unique + "INDEX " + functions.QuoteIdent(x.name) + " ON " + table + " USING btree (" + x.keyText() + ")"
 }
 
 // query is the text of a view.
@@ -198,13 +201,13 @@ func (s *Session) procedures() (out []procedure) {
 	for _, row := range r.facts() {
 		known[row[r.at["proname"]].Text()] = true
 	}
-	for _, f := range cmp.Or(s.Funcs, expr.Builtins()).All() {
+	for _, f := range cmp.Or(s.Funcs, functions.Builtins()).All() {
 		name := strings.ToLower(f.Name)
 		if known[name] || f.Group == "operator" || f.Group == "key" || strings.HasPrefix(name, "_") {
 			continue
 		}
 		p := procedure{number("f"+name, taken), schemaPublic, name, f}
-		if expr.Builtins().Lookup(f.Name) != nil {
+		if functions.Builtins().Lookup(f.Name) != nil {
 			p.schema = schemaCatalog
 		}
 		out = append(out, p)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/functions"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -11,7 +12,7 @@ import (
 
 // aggregate returns the aggregate with this name, or nil.
 func aggregate(name string) *expr.Function {
-	if f := expr.Builtins().Lookup(name); f != nil && f.Group == "aggregate" {
+	if f := functions.Builtins().Lookup(name); f != nil && f.Group == "aggregate" {
 		return f
 	}
 	return nil

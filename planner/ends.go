@@ -5,6 +5,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/planner/access"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -186,7 +187,7 @@ const maxFirst = 1000
 
 // numbered sets b.first from c, a condition on b's columns, if c bounds the row number or rank.
 func (b *block) numbered(c expr.Expr) bool {
-	col, set, _, ok := expr.Sarg(c)
+	col, set, _, ok := solve.Sarg(c)
 	if !ok || len(set) == 0 || set[len(set)-1].Hi.IsNull() || set[len(set)-1].Hi.Type() != types.BigInt || b.grouped || b.on != nil || b.core.Distinct || col >= len(b.outs) {
 		return false
 	}

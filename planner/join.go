@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -82,7 +83,7 @@ func (q *query) sortedFirst(f *from, conds []expr.Expr, want accessOrder, h hint
 
 // isFew reports whether e gives a column one of a few values.
 func isFew(e expr.Expr) bool {
-	_, set, _, ok := expr.Sarg(e)
+	_, set, _, ok := solve.Sarg(e)
 	return ok && !slices.ContainsFunc([]types.Interval(set), func(iv types.Interval) bool { return !iv.IsPoint() })
 }
 
@@ -318,7 +319,7 @@ func (f *from) spread(conds []expr.Expr) []expr.Expr {
 
 // restated returns e, a condition on column x alone, as a condition on y.
 func restated(e expr.Expr, x, y *expr.Column) (expr.Expr, bool) {
-	col, _, _, ok := expr.Sarg(e)
+	col, _, _, ok := solve.Sarg(e)
 	if !ok || col != x.Index {
 		return nil, false
 	}

@@ -1,10 +1,12 @@
 package planner
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/functions"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/pgcatalog"
 	"github.com/hql-db/hql/planner/access"
@@ -22,8 +24,8 @@ type Env struct {
 	Args    []types.Value          // for ? and $n
 	Named   map[string]types.Value // for @name
 	Loc     *time.Location
-	Now     int64 // milliseconds since 1970-01-01, the same for the whole statement
-	Funcs   *expr.Registry
+	Now     int64          // milliseconds since 1970-01-01, the same for the whole statement
+	Funcs   *expr.Registry // nil: the built-in functions
 	Options Options
 	// Parameters collects the types that the contexts of parameters expect; nil: they are not needed.
 	Parameters *expr.Parameters
@@ -64,3 +66,5 @@ func (e *Env) access(req *access.Request) (*plan.Scan, error) {
 func (e *Env) accessEnv() *access.Env {
 	return &access.Env{Options: e.Options, Lookups: e.Lookups, Statistics: e.Statistics, MayReadAll: e.MayReadAll, Trusted: e.Trusted, Denied: e.Denied, MadeUp: e.MadeUp, Stop: e.Stop}
 }
+
+func (e *Env) funcs() *expr.Registry { return cmp.Or(e.Funcs, functions.Builtins()) }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/access"
 	"github.com/hql-db/hql/planner/plan"
@@ -170,7 +171,7 @@ func (q *query) besideNulls(s *source, own []expr.Expr, used []bool, want access
 
 // bindsTo reports whether e gives column x one value.
 func bindsTo(e, x expr.Expr) bool {
-	col, set, _, ok := expr.Sarg(e)
+	col, set, _, ok := solve.Sarg(e)
 	c, column := x.(*expr.Column)
 	return ok && column && col == c.Index && len(set) == 1 && set[0].IsPoint()
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -69,7 +70,7 @@ func (n *narrowing) first(s *parser.Select) *parser.Select {
 // exact reports whether e has equal values for equal operands: 1.0 and 1.00 are equal, but their texts are not.
 func exact(e expr.Expr) bool {
 	if e.Type() == types.Boolean { // a condition
-		if _, _, _, ok := expr.Sarg(e); ok {
+		if _, _, _, ok := solve.Sarg(e); ok {
 			return true
 		}
 	}

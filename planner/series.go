@@ -78,5 +78,5 @@ func (q *query) listed(t *parser.TableFunction) (*source, error) {
 
 // function returns the function with this name, or nil.
 func (q *query) function(name string) *expr.Function {
-	return cmp.Or(q.env.Funcs, expr.Builtins()).Lookup(name)
+	return q.env.funcs().Lookup(name)
 }

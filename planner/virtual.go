@@ -7,6 +7,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/pgcatalog"
 	"github.com/hql-db/hql/planner/plan"
@@ -34,7 +35,7 @@ func (e *Env) word(ref *parser.ColumnRef) expr.Expr {
 	if ref.Quoted || ref.Table != "" || !slices.Contains(words, name) {
 		return nil
 	}
-	x, err := expr.Compile(&parser.Call{Pos: ref.Pos, Name: name}, &expr.Scope{Function: e.Function})
+	x, err := expr.Compile(&parser.Call{Pos: ref.Pos, Name: name}, &expr.Scope{Funcs: e.funcs(), Function: e.Function})
 	if err != nil {
 		return nil
 	}
@@ -199,7 +200,7 @@ const mostListed = 1000
 // valuesOf returns the values that column col can have in rows where conds are true; ok is false if there are many.
 func valuesOf(conds []expr.Expr, col int) (values []types.Value, ok bool) {
 	for _, c := range conds {
-		if of, set, _, known := expr.Sarg(c); known && of == col {
+		if of, set, _, known := solve.Sarg(c); known && of == col {
 			if values, ok = set.Values(mostListed); ok {
 				return values, true
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/functions"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -87,7 +88,7 @@ func (w *windows) call(c *parser.Call) (expr.Expr, error) {
 		return nil, err
 	}
 	out := windowCall{text: (&parser.Call{Name: c.Name, Star: c.Star, Distinct: c.Distinct, Args: c.Args, OrderBy: c.OrderBy, Within: c.Within, Filter: c.Filter, Over: spec}).String()}
-	f := expr.Builtins().Lookup(c.Name)
+	f := functions.Builtins().Lookup(c.Name)
 	switch {
 	case f != nil && f.Grouping:
 		return w.aggs.grouping(c)
@@ -103,7 +104,7 @@ func (w *windows) call(c *parser.Call) (expr.Expr, error) {
 			return nil, err
 		}
 	case f == nil:
-		return nil, expr.UnknownFunction(expr.Builtins(), c.Name, c.Pos)
+		return nil, expr.UnknownFunction(functions.Builtins(), c.Name, c.Pos)
 	default:
 		return nil, parser.Errorf(c.Pos, "%s is not a window function or an aggregate: it cannot have OVER", c.Name)
 	}

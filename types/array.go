@@ -38,6 +38,14 @@ func (t Type) Elem() Type {
 	return Null
 }
 
+// ElemOrSelf returns the type of the elements of t, or t if it is not an array.
+func (t Type) ElemOrSelf() Type {
+	if t.IsArray() {
+		return t.Elem()
+	}
+	return t
+}
+
 // NewArray returns an array of one dimension with subscripts from 1. Items have type elem or are NULL.
 func NewArray(elem Type, items []Value) Value {
 	return NewArrayOf(ArrayOf(elem), []Dim{{1, len(items)}}, items)

@@ -296,7 +296,7 @@ func Leading(d *apd.Decimal) (digit, place int64) {
 		return 0, 0
 	}
 	top := int64(len(digits)) + int64(d.Exponent) - 1 // the exponent of the first digit
-	place = floorDiv(top, 4)
+	place = FloorDiv(top, 4)
 	n := min(int(top-4*place)+1, len(digits))
 	digit, _ = strconv.ParseInt(digits[:n], 10, 64)
 	for i := int64(n); i < top-4*place+1; i++ {

@@ -51,14 +51,6 @@ const MillisPerDay = 86_400_000
 // MaxDate is the last day that is in the range of TIMESTAMP; -MaxDate is the first.
 const MaxDate = math.MaxInt64 / MillisPerDay
 
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b != 0 && (a < 0) != (b < 0) {
-		q--
-	}
-	return q
-}
-
 func compareFloats(a, b float64) int {
 	switch {
 	case math.IsNaN(a) || math.IsNaN(b):

@@ -28,11 +28,11 @@ func toTime(v Value, to Type, loc *time.Location) (Value, error) {
 		}
 		switch to {
 		case Date:
-			if wall = floorDiv(wall, MillisPerDay); wall < -MaxDate {
+			if wall = FloorDiv(wall, MillisPerDay); wall < -MaxDate {
 				return v, fmt.Errorf("DATE out of range: %s", v)
 			}
 		case Time:
-			wall -= floorDiv(wall, MillisPerDay) * MillisPerDay
+			wall -= FloorDiv(wall, MillisPerDay) * MillisPerDay
 		}
 		return NewIntOf(to, wall), nil
 	}
@@ -228,7 +228,7 @@ func (r *reader) date(bc bool) (day int64, ok bool) {
 		return 0, false
 	}
 	t := time.Date(int(year), time.Month(month), int(date), 0, 0, 0, 0, time.UTC)
-	day = floorDiv(t.Unix(), 86400)
+	day = FloorDiv(t.Unix(), 86400)
 	return day, (t.Day() == int(date) || ofYear && t.Year() == int(year)) && day >= -MaxDate-1 && day <= MaxDate
 }
 

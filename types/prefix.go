@@ -14,3 +14,14 @@ func PrefixEnd(b []byte) []byte {
 	}
 	return nil
 }
+
+// PrefixInterval returns the values of t, STRING or BYTES, that begin with p.
+func PrefixInterval(t Type, p string) Interval {
+	if end := PrefixEnd([]byte(p)); end != nil {
+		return Interval{Lo: NewTextOf(t, p), Hi: NewTextOf(t, string(end)), HiOpen: true}
+	}
+	if p == "" {
+		return Interval{}
+	}
+	return Interval{Lo: NewTextOf(t, p)}
+}

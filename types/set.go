@@ -1,6 +1,7 @@
 package types
 
 import (
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -20,6 +21,24 @@ var everything = Interval{}
 func Point(v Value) Interval {
 	v = v.OneZero()
 	return Interval{Lo: v, Hi: v}
+}
+
+// IntInterval returns the values of t, an integer or temporal type, with the numbers lo to hi.
+func IntInterval(t Type, lo, hi int64) Interval {
+	return Interval{Lo: NewIntOf(t, lo), Hi: NewIntOf(t, hi)}
+}
+
+// Ints returns the numbers of the bounds of iv, whose values are integers, days or moments. In place of a missing bound it
+// returns the end of the range of int64.
+func (iv Interval) Ints() (lo, hi int64) {
+	lo, hi = math.MinInt64, math.MaxInt64
+	if !iv.Lo.IsNull() {
+		lo = iv.Lo.Int()
+	}
+	if !iv.Hi.IsNull() {
+		hi = iv.Hi.Int()
+	}
+	return lo, hi
 }
 
 // IsPoint reports whether iv contains exactly one value.

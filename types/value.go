@@ -77,6 +77,18 @@ func (t Type) IsTemporal() bool { return t >= Date && t <= Timestamp || t == Loc
 // IsTimestamp reports whether t is TIMESTAMP or TIMESTAMP WITHOUT TIME ZONE, whose values are milliseconds.
 func (t Type) IsTimestamp() bool { return t == Timestamp || t == LocalTimestamp }
 
+// IsMoment reports whether t is DATE or one of the TIMESTAMPs.
+func (t Type) IsMoment() bool { return t.IsTimestamp() || t == Date }
+
+// Moment returns the type of TIMESTAMP that computes with values of t: one without a time zone for a DATE or a TIMESTAMP
+// without one.
+func (t Type) Moment() Type {
+	if t == Date || t == LocalTimestamp {
+		return LocalTimestamp
+	}
+	return Timestamp
+}
+
 // Value is an immutable SQL value. The zero Value is NULL.
 type Value struct {
 	typ    Type
@@ -84,6 +96,11 @@ type Value struct {
 	i      int64 // integers, booleans, dates and times; the bits of a float
 	s      string
 	d      *apd.Decimal
+}
+
+// IsFinite reports whether v is a number that is not infinite or NaN.
+func (v Value) IsFinite() bool {
+	return v.typ.IsNumeric() && (v.typ != Double && v.typ != Float || !math.IsInf(v.Double(), 0) && !math.IsNaN(v.Double()))
 }
 
 // NewBool makes a BOOLEAN.
@@ -100,6 +117,14 @@ func NewInt(i int64) Value { return Value{typ: BigInt, i: i} }
 // NewIntOf makes a value of an integer, DATE, TIME or TIMESTAMP type from its number, in the unit given in the list
 // above; it does not check the range.
 func NewIntOf(t Type, i int64) Value { return Value{typ: t, i: i} }
+
+// NewTextOf makes a value of t, STRING or BYTES.
+func NewTextOf(t Type, s string) Value {
+	if t == Bytes {
+		return NewBytes(s)
+	}
+	return NewString(s)
+}
 
 // NewDouble makes a DOUBLE.
 func NewDouble(f float64) Value { return Value{typ: Double, i: int64(math.Float64bits(f))} }

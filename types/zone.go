@@ -58,7 +58,7 @@ func DaysAt(v Value, loc *time.Location) (from, after Value) {
 	}
 	t := time.UnixMilli(v.i)
 	midnight := func(day int64) time.Time { return inZone(time.Unix(day*86400, 0).UTC(), loc) }
-	day := floorDiv(v.i, MillisPerDay) - 1 // zones differ from UTC by less than a day, so this day's midnight is earlier
+	day := FloorDiv(v.i, MillisPerDay) - 1 // zones differ from UTC by less than a day, so this day's midnight is earlier
 	for midnight(day).Before(t) {
 		day++
 	}

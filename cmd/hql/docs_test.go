@@ -15,7 +15,7 @@ import (
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/functions"
 	"github.com/hql-db/hql/types"
 )
 
@@ -66,7 +66,7 @@ func docFunctions(*testing.T) string {
 		{"aggregate", "Aggregates"}, {"window", "Window functions"}, {"conditional", "Conditional"}, {"string", "Text"}, {"number", "Numbers"}, {"time", "Dates and times"},
 		{"json", "JSON"}, {"array", "Arrays"}, {"hash", "Hashes"}, {"key", "Only in key parts"},
 	}
-	funcs := expr.Builtins()
+	funcs := functions.Builtins()
 	var b strings.Builder
 	for _, t := range titles {
 		fmt.Fprintf(&b, "\n%s\n\n", t.title)
@@ -88,10 +88,10 @@ func docFunctions(*testing.T) string {
 	return b.String() + "\n"
 }
 
-// docBinding sums up the sweep of package expr: expressions of a column with what is known of their comparisons, and of them as key parts. Functions
+// docBinding sums up the sweep of package solve: expressions of a column with what is known of their comparisons, and of them as key parts. Functions
 // that the sweep lacks follow with what they say of themselves.
 func docBinding(t *testing.T) string {
-	text, err := os.ReadFile("../../expr/testdata/sweep")
+	text, err := os.ReadFile("../../expr/solve/testdata/sweep")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func docBinding(t *testing.T) string {
 		}
 	}
 	others := map[string][]string{} // functions by what they say
-	for _, f := range expr.Builtins().All() {
+	for _, f := range functions.Builtins().All() {
 		name := strings.ToLower(f.Name)
 		switch {
 		case f.Group == "aggregate" || f.Group == "window" || f.Group == "key" || regexp.MustCompile(`(?i)[ (]`+regexp.QuoteMeta(name)+`[ (]`).Match(text):

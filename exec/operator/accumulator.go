@@ -15,7 +15,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// aggregate describes how an aggregate function is executed. Its name, types and description are in package expr.
+// aggregate describes how an aggregate function is executed. Its name, types and description are in package functions.
 type aggregate struct {
 	kind   aggKind
 	nulls  bool         // its state also receives rows whose first argument is NULL

@@ -7,7 +7,7 @@ import (
 
 	"github.com/cockroachdb/apd/v3"
 
-	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/functions"
 	"github.com/hql-db/hql/types"
 )
 
@@ -56,7 +56,7 @@ func (s *intervals) add(x, _ types.Value) (err error) {
 		s.sum = x
 		return nil
 	}
-	s.sum, err = expr.Builtins().Lookup("INTERVAL_ADD").Eval(nil, []types.Value{s.sum, x})
+	s.sum, err = functions.Builtins().Lookup("INTERVAL_ADD").Eval(nil, []types.Value{s.sum, x})
 	return err
 }
 
@@ -64,7 +64,7 @@ func (s *intervals) result() (types.Value, error) {
 	if !s.mean || s.n == 0 {
 		return s.sum, nil
 	}
-	return expr.Builtins().Lookup("INTERVAL_DIVIDE").Eval(nil, []types.Value{s.sum, types.NewInt(s.n)})
+	return functions.Builtins().Lookup("INTERVAL_DIVIDE").Eval(nil, []types.Value{s.sum, types.NewInt(s.n)})
 }
 
 type bits struct {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/scan"
-	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/functions"
 	"github.com/hql-db/hql/hbase"
 )
 
@@ -20,7 +20,7 @@ func (w *Writer) touchPoint(p place, kept string) bool {
 	if c := w.pointColumn(); c == nil {
 		return false
 	}
-	offset, ok := expr.OpenTSDBOffset(string(p.qualifier))
+	offset, ok := functions.OpenTSDBOffset(string(p.qualifier))
 	if !ok {
 		return false
 	}

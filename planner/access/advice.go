@@ -6,6 +6,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -118,7 +119,7 @@ func (a *advice) binds(c int) bool {
 	col := a.req.Table.Columns[c]
 	v := sampleOf(col.Type, nil, 0)
 	is := a.req.columns.solver().Solve(&expr.Compare{Op: expr.EQ, X: &expr.Column{Index: c, Name: col.Name, Typ: col.Type}, Y: &expr.Const{Val: v, Typ: col.Type}})
-	return is.Kind == expr.One && !is.Set.IsAll()
+	return is.Kind == solve.One && !is.Set.IsAll()
 }
 
 // isBound reports whether the query restricts column c to one value.

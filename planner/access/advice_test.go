@@ -8,6 +8,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/internal/worlds"
@@ -93,7 +94,7 @@ func isEndless(t *catalog.Table, with string) bool {
 	}
 	sets := map[int]types.Set{}
 	for _, e := range expr.Conjuncts(cond) {
-		if col, set, _, _, _ := expr.Truth(e); set != nil {
+		if col, set, _, _, _ := solve.Truth(e); set != nil {
 			if of, known := sets[col]; known {
 				set = set.Intersect(of)
 			}

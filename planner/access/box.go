@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/types"
 )
 
@@ -107,7 +107,7 @@ func (x boxMaker) conjunction(terms []term) (boxes []box, capped bool) {
 }
 
 // boxes returns the boxes of the rows for which c can be true.
-func (x boxMaker) boxes(c *expr.Constraint) (boxes []box, capped bool) {
+func (x boxMaker) boxes(c *solve.Constraint) (boxes []box, capped bool) {
 	m := meet{boxMaker: x, base: x.all()}
 	if !m.add(c) {
 		return nil, m.capped
@@ -122,26 +122,26 @@ type meet struct {
 	more     map[int][]types.Set // by column: sets that must be intersected, too
 	unions   [][]box
 	bare     []int // columns that must not be NULL
-	nullable []*expr.Constraint
+	nullable []*solve.Constraint
 	capped   bool
 }
 
 // add intersects m with c, and reports whether it can still contain rows.
-func (m *meet) add(c *expr.Constraint) bool {
+func (m *meet) add(c *solve.Constraint) bool {
 	switch c.Kind {
-	case expr.All, expr.Either:
+	case solve.All, solve.Either:
 		for i := range c.Of {
 			if m.env.tick(); !m.add(&c.Of[i]) {
 				return false
 			}
 		}
-	case expr.Any:
+	case solve.Any:
 		bs, capped := m.union(c)
 		if m.capped = m.capped || capped; len(bs) == 1 {
 			return m.base.intersect(bs[0])
 		}
 		m.unions = append(m.unions, bs)
-	case expr.One:
+	case solve.One:
 		switch known := c.Col < m.width(); {
 		case !known:
 		case c.Null:
@@ -226,12 +226,12 @@ func rulesOut(u []box) bool {
 }
 
 // union is boxes for an Any.
-func (x boxMaker) union(c *expr.Constraint) (union []box, capped bool) {
+func (x boxMaker) union(c *solve.Constraint) (union []box, capped bool) {
 	at := map[int]int{} // index in union of the box for a column, if that is its only condition
 	for i := range c.Of {
 		x.env.tick()
 		o := &c.Of[i]
-		alone := o.Kind == expr.One && !o.Null && o.Col < x.width()
+		alone := o.Kind == solve.One && !o.Null && o.Col < x.width()
 		if n, known := at[o.Col]; known && alone {
 			union[n].cols[o.Col] = union[n].cols[o.Col].Union(o.Set)
 			continue

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/planner/plan"
 )
 
@@ -15,7 +16,7 @@ type candidate struct {
 	builder    *spanBuilder
 	boxes      []box
 	residual   []expr.Expr
-	solved     []*expr.Constraint // the Constraints of the residual
+	solved     []*solve.Constraint // the Constraints of the residual
 	fates      []plan.Fate
 	hopped     []plan.PartUse // the uses of the parts after those that are hopped over
 	cost       float64

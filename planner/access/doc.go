@@ -1,6 +1,6 @@
 // Package access finds the best way to read one table for a WHERE.
 //
-//	conjuncts  -> terms: the expr.Constraint of each, over columns and over parts of a key (term.go)
+//	conjuncts  -> terms: the solve.Constraint of each, over columns and over parts of a key (term.go)
 //	           -> boxes: one set of values for each column (box.go)
 //	for each layout (candidate.go):
 //	boxes      -> spans of bytes, by a walk through the key's parts (walk.go, fanout.go, span.go)

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -221,12 +221,12 @@ func (w *spanBuilder) splitSteps(br path, i int) (done bool) {
 	if values := w.domain(i).values; values != nil {
 		limit = len(values)
 	}
-	steps := make([][]expr.Step, len(p.Columns))
+	steps := make([][]solve.Step, len(p.Columns))
 	ways := 1
 	for n, col := range p.Columns {
 		set := br.sets.setOf(col)
 		if _, one := br.sets.single(col); one || set.IsAll() {
-			steps[n] = []expr.Step{{Of: set}}
+			steps[n] = []solve.Step{{Of: set}}
 			if one {
 				continue
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/types"
 )
 
@@ -114,7 +115,7 @@ func like(c *expr.Column, pattern string) *expr.Like {
 
 // couldBind reports whether a part of the key could use is, a condition on column col. A range cannot be used after a part
 // that separates neighbouring values of the column; single values can.
-func (w *spanBuilder) couldBind(is *expr.Constraint, col int) bool {
+func (w *spanBuilder) couldBind(is *solve.Constraint, col int) bool {
 	set, _, _ := is.Column(col)
 	points := allPoints(set)
 	for i, p := range w.layout.Key.Parts {

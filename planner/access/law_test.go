@@ -13,6 +13,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/functions"
 	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/internal/worlds"
@@ -77,7 +78,7 @@ func TestLawCases(t *testing.T) {
 			for _, values := range stmts[1].(*parser.Select).Cores[0].Values {
 				row := make([]types.Value, len(values))
 				for i, v := range values {
-					k, err := expr.Compile(v, &expr.Scope{})
+					k, err := expr.Compile(v, &expr.Scope{Funcs: functions.Builtins()})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -317,7 +318,7 @@ func compileWhere(table *catalog.Table, where string, loc *time.Location) (expr.
 	if err != nil {
 		return nil, err
 	}
-	e, err := expr.Compile(tree, &expr.Scope{Loc: loc, Column: func(ref *parser.ColumnRef) (expr.Expr, error) {
+	e, err := expr.Compile(tree, &expr.Scope{Funcs: functions.Builtins(), Loc: loc, Column: func(ref *parser.ColumnRef) (expr.Expr, error) {
 		for _, c := range table.Columns {
 			if c.Name == ref.Name {
 				return &expr.Column{Pos: ref.Pos, Index: c.Index, Name: c.Name, Typ: c.Type}, nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/functions"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -222,7 +223,7 @@ func parseValue(text string, typ types.Type) (types.Value, error) {
 	if err != nil {
 		return types.Value{}, err
 	}
-	x, err := expr.Compile(tree, &expr.Scope{})
+	x, err := expr.Compile(tree, &expr.Scope{Funcs: functions.Builtins()})
 	if err != nil {
 		return types.Value{}, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -144,7 +145,7 @@ func follows(p *catalog.Part, e expr.Expr, reads bool) (m int, f along) {
 	case column || !reads:
 		return 0, unrelated
 	}
-	dir, strict := expr.Monotone(e, p.Columns[0], expr.Stored{})
+	dir, strict := solve.Monotone(e, p.Columns[0], solve.Stored{})
 	switch {
 	case dir == 0:
 		return 0, unrelated

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -48,8 +48,8 @@ func (c *candidate) prove(terms []term) {
 
 // given reports whether of is true in every row to which c's layout leads: an INDEX has no row in which one of its columns
 // is NULL.
-func (c *candidate) given(of *expr.Constraint) bool {
-	return of.Kind == expr.One && of.Exact && of.Set.IsAll() &&
+func (c *candidate) given(of *solve.Constraint) bool {
+	return of.Kind == solve.One && of.Exact && of.Set.IsAll() &&
 		slices.ContainsFunc(c.scan.Layout.Sparse, func(x *catalog.Column) bool { return x.Index == of.Col })
 }
 
@@ -65,18 +65,18 @@ type proof struct {
 	truth  bool
 }
 
-func newProof(of *expr.Constraint, c *columns) proof {
+func newProof(of *solve.Constraint, c *columns) proof {
 	var p proof
 	each := make([]proof, len(of.Of))
 	for i := range of.Of {
 		each[i] = newProof(&of.Of[i], c)
 	}
 	switch of.Kind {
-	case expr.All:
+	case solve.All:
 		p.all, p.truth = each, len(each) == 0
-	case expr.Any, expr.Either:
+	case solve.Any, solve.Either:
 		p.any = each
-	case expr.One:
+	case solve.One:
 		p.col, p.set, p.sarg = of.Col, of.Set, of.Exact
 		p.truth = of.Exact && of.Set.IsAll() && (of.Null || c.NotNull(of.Col))
 	}

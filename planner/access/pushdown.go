@@ -6,6 +6,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/types"
 )
@@ -29,7 +30,7 @@ func pushDown(e expr.Expr, t *catalog.Table) (f filter.Filter, exact, ok bool) {
 		}
 		return fs, exact, len(fs) > 0
 	case *expr.Or:
-		if col, s, ex, ok := expr.Sarg(e); ok {
+		if col, s, ex, ok := solve.Sarg(e); ok {
 			return pushSet(col, s, ex, t)
 		}
 		var fs filter.Or
@@ -51,7 +52,7 @@ func pushDown(e expr.Expr, t *catalog.Table) (f filter.Filter, exact, ok bool) {
 		return filter.CellNull{Family: c.Family, Qualifier: c.Qualifier, Not: e.Not}, c.AnyBytes(), true
 	}
 	var set, setExact = types.Set(nil), false
-	col, set, setExact, ok := expr.Sarg(e)
+	col, set, setExact, ok := solve.Sarg(e)
 	if ok && !set.IsAll() {
 		f, exact, ok = pushSet(col, set, setExact, t)
 		if l, isLike := e.(*expr.Like); isLike && !exact {
@@ -161,7 +162,7 @@ func pushBoolean(c *catalog.Column, s types.Set) (f filter.Filter, exact, ok boo
 // so that invalid UTF-8 does not matter.
 func pushLike(l *expr.Like, t *catalog.Table) (filter.Filter, bool) {
 	c, ok := cellColumn(l.X, t)
-	if !ok || !c.AnyBytes() || l.Not || l.Fold || l.Fixed == nil || c.Type == types.JSON {
+	if !ok || !c.AnyBytes() || l.Not || l.Lower != nil || l.Fixed == nil || c.Type == types.JSON {
 		return nil, false
 	}
 	pieces, ok := l.Fixed.Literals()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/planner/plan"
 )
 
@@ -55,7 +56,7 @@ func eligible(l *catalog.Layout, req *Request) bool {
 // lost returns the columns for which req may need rows with NULL that l lacks.
 func (req *Request) lost(l *catalog.Layout) (out []string) {
 	for _, c := range l.Sparse {
-		if !c.NotNull && !slices.ContainsFunc(req.Conjuncts, func(e expr.Expr) bool { return expr.RejectsNull(e, c.Index) }) {
+		if !c.NotNull && !slices.ContainsFunc(req.Conjuncts, func(e expr.Expr) bool { return solve.RejectsNull(e, c.Index) }) {
 			out = append(out, c.Name)
 		}
 	}

@@ -5,17 +5,18 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/types"
 )
 
 // term is a predicate with its Constraint.
 type term struct {
 	expr.Expr
-	is expr.Constraint
+	is solve.Constraint
 }
 
 // exact reports whether t is true exactly for some values of one column.
-func (t *term) exact() bool { return t.is.Kind == expr.One && t.is.Exact && !t.is.Null }
+func (t *term) exact() bool { return t.is.Kind == solve.One && t.is.Exact && !t.is.Null }
 
 // columns are the columns of a table, followed by pseudo-columns for the key parts that occur in conditions.
 type columns struct {
@@ -46,7 +47,7 @@ func partsNamed(t *catalog.Table, es []expr.Expr) (parts []expr.Expr) {
 			if len(p.Columns) == 0 || !fixed(p.Expr) || p.ManyScales() || slices.ContainsFunc(parts, func(e expr.Expr) bool { return expr.Same(e, p.Expr) }) {
 				continue
 			}
-			if _, column := p.Column(); !column && (p.KnowsEnds() || slices.ContainsFunc(es, func(e expr.Expr) bool { return expr.Concerns(e, p.Expr) })) {
+			if _, column := p.Column(); !column && (p.KnowsEnds() || slices.ContainsFunc(es, func(e expr.Expr) bool { return solve.Concerns(e, p.Expr) })) {
 				parts = append(parts, p.Expr)
 			}
 		}
@@ -88,8 +89,8 @@ func (c *columns) Width(col int) (width int) {
 }
 
 // solver returns the Solver for conditions on rows with the columns c.
-func (c *columns) solver() *expr.Solver {
-	return &expr.Solver{Parts: c.parts, First: c.first(), Columns: c}
+func (c *columns) solver() *solve.Solver {
+	return &solve.Solver{Parts: c.parts, First: c.first(), Columns: c}
 }
 
 // Held returns sets that contain the values of col that the table's keys can hold.

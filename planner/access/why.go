@@ -7,6 +7,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/planner/plan"
 )
 
@@ -108,7 +109,7 @@ func (w *spanBuilder) why(p *catalog.Part, br *path) string {
 }
 
 // whyNotKey explains why the key does not decide predicate e; is is the Constraint of e.
-func (w *spanBuilder) whyNotKey(e expr.Expr, is *expr.Constraint, t *catalog.Table) string {
+func (w *spanBuilder) whyNotKey(e expr.Expr, is *solve.Constraint, t *catalog.Table) string {
 	cols := expr.Columns(e)
 	for _, col := range cols {
 		if col >= len(t.Columns) {
@@ -126,7 +127,7 @@ func (w *spanBuilder) whyNotKey(e expr.Expr, is *expr.Constraint, t *catalog.Tab
 	if len(cols) > 1 {
 		if in, ok := e.(*expr.In); ok && !in.Not && len(in.List) > 0 {
 			one := &expr.In{Pos: in.Pos, X: in.X, List: in.List[:1]}
-			if is.Kind == expr.Unknown && w.columns.solver().Solve(one).Kind != expr.Unknown {
+			if is.Kind == solve.Unknown && w.columns.solver().Solve(one).Kind != solve.Unknown {
 				return "its list is too long to be compared column by column; a shorter one can"
 			}
 		}

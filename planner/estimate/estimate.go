@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/stats"
@@ -364,7 +365,7 @@ func shareOf(e expr.Expr, t *stats.Table) (share float64, ok bool) {
 		}
 		return 0, false
 	}
-	if col, set, exact, ok := expr.Sarg(e); ok && exact {
+	if col, set, exact, ok := solve.Sarg(e); ok && exact {
 		return t.Column(col).Share(set)
 	}
 	if or, is := e.(*expr.Or); is {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/stats"
 )
@@ -385,7 +386,7 @@ func distinct(s *plan.Scan, t *stats.Table, columns []int, rows float64) float64
 		}
 		values := c.Distinct
 		for _, f := range s.Fates {
-			col, set, _, ok := expr.Sarg(f.Expr)
+			col, set, _, ok := solve.Sarg(f.Expr)
 			if !ok || col != i {
 				continue
 			}

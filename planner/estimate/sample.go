@@ -6,6 +6,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/stats"
 	"github.com/hql-db/hql/types"
 )
@@ -58,7 +59,7 @@ func (r *rows) where(e expr.Expr) bool {
 	}
 	if sampled {
 		guess := given(by, known, left.count(), of, r.whole)
-		if _, _, exact, ok := expr.Sarg(e); known && ok && exact && !r.whole && of == len(r.stats.Sample[0]) {
+		if _, _, exact, ok := solve.Sarg(e); known && ok && exact && !r.whole && of == len(r.stats.Sample[0]) {
 			guess = by // the first condition: the histogram counts more rows than the sample
 		}
 		by = r.following(e, by, known, guess, left.count(), of)
@@ -81,7 +82,7 @@ const unlikely = 0.01
 //	city = 'Rome' AND country = 'Italy'    as many rows as the city has
 //	city = 'Rome' AND country = 'Peru'     hardly any, if the sample has a row of Rome
 func (r *rows) following(e expr.Expr, alone float64, known bool, by float64, kept, of int) float64 {
-	col, set, exact, ok := expr.Sarg(e)
+	col, set, exact, ok := solve.Sarg(e)
 	if !ok || !exact || !known || len(set) != 1 || !set[0].IsPoint() {
 		return by
 	}
@@ -148,7 +149,7 @@ func (r *rows) matching(e expr.Expr) (left bitset, ok bool) {
 			return nil, false
 		}
 	}
-	if col, set, exact, ok := expr.Sarg(e); ok && exact {
+	if col, set, exact, ok := solve.Sarg(e); ok && exact {
 		if left, all := r.within(col, set); all {
 			return left, true
 		}

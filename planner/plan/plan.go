@@ -97,7 +97,7 @@ func (e *Expand) Inputs() []Node { return []Node{e.Input} }
 
 func (*Expand) node() {}
 
-// Func is the name of an aggregate or window function in package expr.
+// Func is the name of an aggregate or window function in package functions.
 type Func string
 
 // The aggregates that the planner refers to.

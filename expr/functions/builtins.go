@@ -1,0 +1,47 @@
+package functions
+
+import (
+	"sync"
+
+	"github.com/hql-db/hql/expr"
+)
+
+// Builtins returns the registry of the built-in functions. All users share it, and it must not be changed.
+var Builtins = sync.OnceValue(func() *expr.Registry {
+	groups := [][]expr.Function{operators,
+		stringFunctions,
+		numberFunctions,
+		timeFunctions,
+		intervalFunctions,
+		hashFunctions,
+		regexpFunctions,
+		jsonFunctions,
+		jsonEdits,
+		arrayFunctions,
+		keyFunctions,
+		gridFunctions,
+		aggregateFunctions,
+		windowFunctions,
+		formFunctions}
+	for _, group := range groups {
+		for i := range group {
+			f := &group[i]
+			f.Strict = !f.NullArgs && !f.Volatile && f.Eval != nil && f.Group != "json" && f.Group != "key" && !maybeNull[f.Name]
+		}
+	}
+	return expr.NewRegistry(aliases, groups...)
+})
+
+// maybeNull are the functions whose result may be NULL although no argument is; functions on JSON and for keys are others.
+var maybeNull = map[string]bool{"REGEXP_SUBSTR": true, "SUBSTRING_MATCH": true, "REGEXP_MATCH": true}
+
+// aliases are the other names of functions.
+var aliases = map[string]string{
+	"SUBSTR": "SUBSTRING", "CHAR_LENGTH": "LENGTH", "CHARACTER_LENGTH": "LENGTH", "CEILING": "CEIL", "POW": "POWER",
+	"IFNULL": "COALESCE", "NVL": "COALESCE", "STRPOS": "POSITION", "DATETRUNC": "DATE_TRUNC", "DATE_PART": "EXTRACT", "TRIM": "BTRIM", "UCASE": "UPPER",
+	"LCASE": "LOWER", "TRUNCATE": "TRUNC", "RAND": "RANDOM", "MOD": "%",
+	"CURRENT_TIMESTAMP": "NOW", "LOCALTIMESTAMP": "NOW", "STATEMENT_TIMESTAMP": "NOW", "TRANSACTION_TIMESTAMP": "NOW", "EVERY": "BOOL_AND", "STDDEV": "STDDEV_SAMP", "VARIANCE": "VAR_SAMP", "ARG_MIN": "MIN_BY", "ARG_MAX": "MAX_BY", "JSONB_AGG": "JSON_AGG", "JSONB_TYPEOF": "JSON_TYPEOF",
+	"JSONB_ARRAY_LENGTH": "JSON_ARRAY_LENGTH", "JSONB_EXTRACT_PATH_TEXT": "JSON_EXTRACT_PATH_TEXT", "JSONB_EXTRACT_PATH": "JSON_EXTRACT_PATH",
+	"JSONB_BUILD_OBJECT": "JSON_BUILD_OBJECT", "JSONB_BUILD_ARRAY": "JSON_BUILD_ARRAY", "TO_JSONB": "TO_JSON", "ROW_TO_JSON": "TO_JSON", "JSONB_OBJECT_AGG": "JSON_OBJECT_AGG", "LOCALTIME": "NOW", "CURRENT_TIME": "NOW", "ARRAY_TO_JSON": "TO_JSON", "JSONB_STRIP_NULLS": "JSON_STRIP_NULLS", "JSONB_ARRAY_ELEMENTS": "JSON_ARRAY_ELEMENTS",
+	"JSONB_ARRAY_ELEMENTS_TEXT": "JSON_ARRAY_ELEMENTS_TEXT", "JSONB_OBJECT_KEYS": "JSON_OBJECT_KEYS", "UUIDV4": "GEN_RANDOM_UUID",
+}

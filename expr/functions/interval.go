@@ -1,0 +1,213 @@
+package functions
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/types"
+)
+
+func intervalResult(args []expr.Expr) (types.Type, error) {
+	if args[0].Type() == types.Time {
+		return returns(types.Time, isTime, isInterval)(args)
+	}
+	return momentLike(0, isMoment, isInterval)(args)
+}
+
+var widths kept[types.Value]
+
+// fixedWidth parses a positive interval without months as milliseconds.
+func fixedWidth(s string) (int64, error) {
+	v, err := widths.get(s, func() (types.Value, error) { return types.ParseInterval(s) })
+	if err != nil {
+		return 0, err
+	}
+	months, ms := v.Duration()
+	if months != 0 || ms <= 0 {
+		return 0, fmt.Errorf("the width of a bin must be a fixed time above 0, not %q", s)
+	}
+	return ms, nil
+}
+
+// addMonths adds n months to t. If the day does not exist in that month, the result is the month's last day.
+func addMonths(t time.Time, n int) time.Time {
+	if n == 0 {
+		return t
+	}
+	first := time.Date(t.Year(), t.Month()+time.Month(n), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), t.Location())
+	last := first.AddDate(0, 1, -1).Day()
+	return first.AddDate(0, 0, min(t.Day(), last)-1)
+}
+
+// intervalFunctions implement operators and EXTRACT for INTERVALs.
+var intervalFunctions = []expr.Function{
+	{Name: "INTERVAL_ADD", Group: "time", Unknown: intervalsUnknown, Signature: "interval + interval", Doc: "The sum.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Duration, isInterval), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
+			m, ms := a[0].Duration()
+			n, ns := a[1].Duration()
+			return newInterval(m+n, ms+ns)
+		}},
+	{Name: "INTERVAL_MULTIPLY", Group: "time", Unknown: intervalsUnknown, Signature: "interval * number", Doc: "So many times the interval; parts of a month are days, 30 to the month.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Duration, isInterval, isNumber), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
+			return scaleInterval(a[0], a[1], false)
+		}},
+	{Name: "INTERVAL_DIVIDE", Group: "time", Unknown: intervalsUnknown, Signature: "interval / number", Doc: "That part of the interval.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Duration, isInterval, isNumber), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
+			return scaleInterval(a[0], a[1], true)
+		}},
+	{Name: "INTERVAL_MS", Group: "time", Unknown: intervalsUnknown, Signature: "interval_ms(milliseconds) interval", Doc: "That many milliseconds, such as the difference of two timestamps.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.Duration, isInt), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) { return newInterval(0, a[0].Int()) }},
+	{Name: "AGE", Group: "time", Unknown: intervalsUnknown, Signature: "age([timestamp,] timestamp) interval", Doc: "The time from the second to the first (the start of today) in years, months, days and parts of one, in UTC.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Duration, isMoment), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
+			return age(time.UnixMilli(millis(a[0])).UTC(), time.UnixMilli(millis(a[1])).UTC())
+		}},
+	{Name: "JUSTIFY_HOURS", Group: "time", Unknown: intervalsUnknown, Signature: "justify_hours(interval) interval", Doc: "The interval: 24 hours are a day anyway.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.Duration, isInterval), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) { return a[0], nil }},
+	{Name: "JUSTIFY_DAYS", Group: "time", Unknown: intervalsUnknown, Signature: "justify_days(interval) interval", Doc: "The interval with a month for each 30 days.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.Duration, isInterval), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
+			m, ms := a[0].Duration()
+			return newInterval(m+ms/(30*types.MillisPerDay), ms%(30*types.MillisPerDay))
+		}},
+	{Name: "JUSTIFY_INTERVAL", Group: "time", Unknown: intervalsUnknown, Signature: "justify_interval(interval) interval", Doc: "As justify_days, with one sign for months and days.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.Duration, isInterval), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
+			const month = 30 * types.MillisPerDay
+			m, ms := a[0].Duration()
+			m, ms = m+ms/month, ms%month
+			switch {
+			case m > 0 && ms < 0:
+				m, ms = m-1, ms+month
+			case m < 0 && ms > 0:
+				m, ms = m+1, ms-month
+			}
+			return newInterval(m, ms)
+		}},
+	{Name: "MAKE_INTERVAL", Group: "time", Unknown: intervalsUnknown, Signature: "make_interval(years [, months, weeks, days, hours, minutes, seconds]) interval", Doc: "The interval of so many of each.", MinArgs: 1, MaxArgs: 7,
+		Result: returns(types.Duration, isInt, isInt, isInt, isInt, isInt, isInt, isNumber), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
+			var months, ms float64
+			for i, v := range a {
+				months += number64(v) * []float64{12, 1, 0, 0, 0, 0, 0}[i]
+				ms += math.RoundToEven(number64(v) * []float64{0, 0, 7 * types.MillisPerDay, types.MillisPerDay, 3_600_000, 60_000, 1000}[i])
+			}
+			if !(math.Abs(months) <= types.MaxMonths && math.Abs(ms) <= types.MaxSpan) {
+				return types.Value{}, errInterval
+			}
+			return newInterval(int64(months), int64(ms))
+		}},
+	{Name: "INTERVAL_FIELD", Group: "time", Unknown: intervalsUnknown, Signature: "extract(field FROM interval)", Doc: "year, month, day, hour, minute, milliseconds, microseconds; a DOUBLE of second and epoch, to which a year counts 365.25 days and a month 30.", MinArgs: 2, MaxArgs: 2,
+		Result: func(args []expr.Expr) (types.Type, error) {
+			if _, err := returns(types.Null, isText, isInterval)(args); err != nil {
+				return types.Null, err
+			}
+			return extractResult(args[:1])
+		}, Eval: intervalField},
+}
+
+// age returns the interval from b to a, computed field by field: missing days are borrowed from the month of the earlier
+// moment.
+func age(a, b time.Time) (types.Value, error) {
+	if a.Before(b) {
+		v, err := age(b, a)
+		if err != nil {
+			return v, err
+		}
+		months, ms := v.Duration()
+		return newInterval(-months, -ms)
+	}
+	sinceMidnight := func(t time.Time) int64 { return types.FloorMod(t.UnixMilli(), types.MillisPerDay) }
+	months, days := 12*int64(a.Year()-b.Year())+int64(a.Month()-b.Month()), int64(a.Day()-b.Day())
+	ms := sinceMidnight(a) - sinceMidnight(b)
+	if ms < 0 {
+		ms, days = ms+types.MillisPerDay, days-1
+	}
+	if days < 0 {
+		months--
+		days += int64(time.Date(b.Year(), b.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day())
+	}
+	return newInterval(months, days*types.MillisPerDay+ms)
+}
+
+const intervalsUnknown = "intervals are in no key"
+
+func newInterval(months, ms int64) (types.Value, error) {
+	v, ok := types.NewDuration(months, ms)
+	if !ok {
+		return v, errInterval
+	}
+	return v, nil
+}
+
+var errInterval = errors.New("INTERVAL out of range")
+
+// scaleInterval returns v * by, or v / by if divide is set. As in PostgreSQL, a fraction of a month becomes days.
+func scaleInterval(v, by types.Value, divide bool) (types.Value, error) {
+	months, ms := v.Duration()
+	if !divide && by.Type().IsInteger() {
+		m, err1 := intOp("*", months, by.Int())
+		n, err2 := intOp("*", ms, by.Int())
+		if err1 != nil || err2 != nil {
+			return types.Value{}, errInterval
+		}
+		return newInterval(m, n)
+	}
+	d, err := types.Cast(by, types.Double, nil)
+	if err != nil {
+		return d, err
+	}
+	f := d.Double()
+	if divide && f == 0 {
+		return types.Value{}, errDivZero
+	}
+	scaled := func(x int64) float64 {
+		if divide {
+			return float64(x) / f
+		}
+		return float64(x) * f
+	}
+	whole, part := math.Modf(scaled(months))
+	const steps = 1e6 // smaller differences are errors of the division
+	days := math.RoundToEven(part*30*steps) / steps
+	sum := math.RoundToEven(scaled(ms) + days*types.MillisPerDay)
+	if !(math.Abs(whole) <= types.MaxMonths && math.Abs(sum) <= types.MaxSpan) {
+		return types.Value{}, errInterval
+	}
+	return newInterval(int64(whole), int64(sum))
+}
+
+func intervalField(_ *expr.Env, a []types.Value) (types.Value, error) {
+	months, ms := a[1].Duration()
+	n := int64(0)
+	switch field(a[0]) {
+	case "millennium":
+		n = months / 12 / 1000
+	case "century":
+		n = months / 12 / 100
+	case "decade":
+		n = months / 12 / 10
+	case "year":
+		n = months / 12
+	case "quarter":
+		n = months%12/3 + 1
+	case "month":
+		n = months % 12
+	case "day":
+		n = ms / types.MillisPerDay
+	case "hour":
+		n = ms % types.MillisPerDay / 3_600_000
+	case "minute":
+		n = ms % 3_600_000 / 60_000
+	case "second":
+		return types.NewDouble(float64(ms%60_000) / 1000), nil
+	case "millisecond":
+		n = ms % 60_000
+	case "microsecond":
+		n = ms % 60_000 * 1000
+	case "epoch":
+		return types.NewDouble(float64(months/12)*365.25*86400 + float64(months%12)*30*86400 + float64(ms)/1000), nil
+	default:
+		return types.Value{}, fmt.Errorf("unknown field %s of an INTERVAL", a[0].SQL())
+	}
+	return types.NewInt(n), nil
+}

@@ -1,0 +1,501 @@
+package solve
+
+import (
+	"slices"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/types"
+)
+
+// The functions in this file find the rows in which an expression has given values: where a predicate is true, false or
+// NULL. The bindings of NOT, IS TRUE, CASE, COALESCE and the like follow from this.
+
+// among is a set of values: those of set and, if null is set, NULL.
+type among struct {
+	set  types.Set
+	null bool
+}
+
+var (
+	notNull  = among{set: types.All()}
+	onlyNull = among{null: true}
+	onlyTrue = among{set: types.Points(types.NewBool(true))}
+)
+
+// holds reports whether v is in a.
+func (a among) holds(v types.Value) bool {
+	if v.IsNull() {
+		return a.null
+	}
+	if len(a.set) > 0 { // its values may have another type
+		for _, end := range []types.Value{a.set[0].Lo, a.set[0].Hi} {
+			if !end.IsNull() {
+				if _, err := types.Compare(end, v); err != nil {
+					return true
+				}
+			}
+		}
+	}
+	return a.set.Contains(v)
+}
+
+// truths reports which of TRUE, FALSE and NULL are in a, the values of a condition.
+func (a among) truths() (t, f, n bool) {
+	if len(a.set) == 1 && a.set[0].IsPoint() {
+		t = a.set[0].Lo.Bool()
+		return t, !t, a.null
+	}
+	return a.set.Contains(types.NewBool(true)), a.set.Contains(types.NewBool(false)), a.null
+}
+
+func truthsOf(t, f, n bool) among {
+	var ivs []types.Interval
+	if t {
+		ivs = append(ivs, types.Point(types.NewBool(true)))
+	}
+	if f {
+		ivs = append(ivs, types.Point(types.NewBool(false)))
+	}
+	return among{set: types.SetOf(ivs...), null: n}
+}
+
+// finder finds the rows in which expressions have given values.
+type finder struct {
+	*Solver
+	depth, steps, copied int
+	// joints counts the prefixes tried by joint; most is the greatest number for one call.
+	joints, most int
+	joining      bool
+}
+
+// maxFinds bounds the work for nested conditionals; an inverted expression counts as inversion steps. maxCopied bounds the
+// copies of the conditions of a CASE: each condition occurs in all branches from its own on.
+const (
+	maxFinds  = 1 << 14
+	inversion = 64
+	maxCopied = 1 << 17
+)
+
+// where returns the Constraint for the rows in which e is in out.
+func (f *finder) where(e expr.Expr, out among) Constraint {
+	switch {
+	case out.set.IsEmpty() && !out.null:
+		return nowhere
+	case out.set.IsAll() && out.null:
+		return everywhere
+	}
+	if len(f.Parts) > 0 {
+		if parts := f.parts(e, out); len(parts) > 0 {
+			return either(append(parts, f.deeper(e, out)))
+		}
+	}
+	return f.deeper(e, out)
+}
+
+// deeper is within, counted.
+func (f *finder) deeper(e expr.Expr, out among) Constraint {
+	f.depth++
+	c := f.within(e, out)
+	f.depth--
+	return c
+}
+
+// within is where without the key parts that are equal to e.
+func (f *finder) within(e expr.Expr, out among) Constraint {
+	if f.depth > 8 {
+		if f.steps++; f.steps > maxFinds {
+			return somewhere
+		}
+	}
+	switch e := e.(type) {
+	case *expr.Const:
+		if out.holds(e.Val) {
+			return everywhere
+		}
+		return nowhere
+	case *expr.Column:
+		return f.value(e.Index, out)
+	case *expr.Not:
+		t, no, n := out.truths()
+		return f.where(e.X, truthsOf(no, t, n))
+	case *expr.IsNull:
+		t, no, _ := out.truths()
+		if e.Not {
+			t, no = no, t
+		}
+		switch {
+		case t && no:
+			return everywhere
+		case t:
+			return f.where(e.X, onlyNull)
+		case no:
+			return f.where(e.X, notNull)
+		}
+		return nowhere
+	case *expr.Compare:
+		return f.compare(e, out)
+	case *expr.In:
+		return f.in(e, out)
+	case *expr.Like:
+		return f.like(e, out)
+	case *expr.And:
+		t, no, n := out.truths()
+		return f.junction(e.Terms, t, no, n, truthsOf)
+	case *expr.Or:
+		t, no, n := out.truths()
+		return f.junction(e.Terms, no, t, n, func(yes, never, null bool) among { return truthsOf(never, yes, null) })
+	case *expr.Case:
+		return f.branches(e, out)
+	case *expr.Cast:
+		return f.cast(e, out)
+	case *expr.Call:
+		if as := reworded(e); as != expr.Expr(e) {
+			return f.where(as, out)
+		}
+		return f.call(e, out)
+	}
+	return somewhere
+}
+
+// branches is where for a CASE: a branch applies if its condition is TRUE and the previous ones are not. If there are too
+// many previous conditions, it omits them, and finds more rows than the truth.
+func (f *finder) branches(e *expr.Case, out among) Constraint {
+	var found, before []Constraint
+	size := 0
+	add := func(cs ...Constraint) {
+		if slices.ContainsFunc(cs, func(c Constraint) bool { return c.IsNowhere() }) {
+			return
+		}
+		if f.copied += size; f.copied > maxCopied {
+			cs = append(cs, somewhere)
+		} else {
+			cs = append(cs, before...)
+		}
+		found = append(found, allOf(cs...))
+	}
+	for _, w := range e.Whens {
+		add(f.where(w.Then, out), f.where(w.Cond, onlyTrue))
+		not := f.where(w.Cond, truthsOf(false, true, true))
+		before, size = append(before, not), size+not.size()
+	}
+	add(f.where(e.Else, out))
+	return anyOf(found...)
+}
+
+// junction is where for an AND of terms that must be TRUE (yes), FALSE (never) or NULL. For an OR the caller exchanges yes
+// and never; truths returns the wanted values of a term.
+func (f *finder) junction(terms []expr.Expr, yes, never, null bool, truths func(yes, never, null bool) among) Constraint {
+	switch {
+	case yes && never && null:
+		return everywhere
+	case !yes && !never && !null:
+		return nowhere
+	case yes && never:
+		return anyOf(f.junction(terms, true, false, false, truths), f.junction(terms, false, true, false, truths))
+	case yes:
+		if want := truths(true, false, null); null || !want.holds(types.NewBool(true)) {
+			return allOf(f.each(terms, want)...)
+		}
+		return allOf(f.conjunction(terms)...)
+	case never:
+		return anyOf(f.each(terms, truths(false, true, null))...)
+	}
+	return allOf(allOf(f.each(terms, truths(true, false, true))...), anyOf(f.each(terms, truths(false, false, true))...))
+}
+
+// each applies where to each of xs.
+func (f *finder) each(xs []expr.Expr, out among) []Constraint {
+	cs := make([]Constraint, len(xs))
+	for i, x := range xs {
+		cs[i] = f.where(x, out)
+	}
+	return cs
+}
+
+// opaque is where for an unknown function of xs; strict reports that it is NULL exactly if one of xs is NULL.
+func (f *finder) opaque(xs []expr.Expr, strict bool, typ types.Type, out among) Constraint {
+	some := out.set.IsAll() || typ == types.Boolean && out.set.Contains(types.NewBool(true)) && out.set.Contains(types.NewBool(false))
+	switch {
+	case out.null && out.set.IsEmpty() && strict:
+		return anyOf(f.each(xs, onlyNull)...)
+	case out.null:
+		return somewhere
+	}
+	return allOf(f.each(xs, notNull)...).but(some && strict)
+}
+
+func (f *finder) compare(e *expr.Compare, out among) Constraint {
+	if x, ok := e.X.(*expr.Column); ok && expr.Same(x, e.Y) && x.Typ != types.JSON { // a value equals itself
+		t, no, n := out.truths()
+		of := among{null: n}
+		if e.Op.Holds(0) && t || !e.Op.Holds(0) && no {
+			of.set = types.All()
+		}
+		return f.where(x, of)
+	}
+	k, isConst := e.Y.(*expr.Const)
+	if !isConst || !k.Val.IsNull() && mixed(e.X.Type(), k.Val) {
+		return f.opaque([]expr.Expr{e.X, e.Y}, true, types.Boolean, out)
+	}
+	if k.Val.IsNull() {
+		return f.where(k, out)
+	}
+	t, no, n := out.truths()
+	of := among{null: n}
+	switch {
+	case t && no:
+		of.set = types.All()
+	case t:
+		of.set = compareSet(e.Op, k.Val, e.X.Type())
+	case no:
+		of.set = compareSet(e.Op.Negate(), k.Val, e.X.Type())
+	}
+	return f.where(e.X, of)
+}
+
+func (f *finder) in(e *expr.In, out among) Constraint {
+	t, no, n := out.truths()
+	if e.Not {
+		t, no = no, t
+	}
+	listed, ok := inSet(e)
+	if !ok {
+		return f.opaque([]expr.Expr{e.X}, !e.HasNull, types.Boolean, out)
+	}
+	others := no && !e.HasNull || n && e.HasNull // rows in which X is not in the list are wanted
+	of := among{null: n}
+	switch {
+	case t && others:
+		of.set = types.All()
+	case t:
+		of.set = listed
+	case others:
+		of.set = listed.Complement()
+	}
+	return f.where(e.X, of)
+}
+
+// inSet returns the values in e's list.
+func inSet(e *expr.In) (types.Set, bool) {
+	s := make([]types.Interval, 0, len(e.List))
+	t := e.X.Type()
+	lo, hi := types.IntRange(t)
+	for _, v := range e.List {
+		if mixed(t, v) {
+			return nil, false
+		}
+		switch { // like compareSet, for speed: a list may be long
+		case t.IsInteger() && v.Type().IsInteger():
+			if i := v.Int(); i >= lo && i <= hi {
+				s = append(s, types.Point(types.NewIntOf(t, i)))
+			}
+		case t == v.Type():
+			s = append(s, types.Point(v))
+		default:
+			s = append(s, compareSet(expr.EQ, v, t)...)
+		}
+	}
+	return types.SetOf(s...), true
+}
+
+func (f *finder) like(e *expr.Like, out among) Constraint {
+	if e.Fixed == nil || e.X.Type() != types.String {
+		return f.opaque([]expr.Expr{e.X, e.Pattern}, true, types.Boolean, out)
+	}
+	t, no, n := out.truths()
+	if e.Not {
+		t, no = no, t
+	}
+	lit, whole, tail := e.Fixed.Prefix()
+	iv := types.PrefixInterval(types.String, lit)
+	if whole {
+		iv = types.Point(types.NewString(lit))
+	}
+	x := e.X
+	if e.Lower != nil {
+		x = lowered(e)
+	}
+	exact := whole || tail
+	set, sure := WhereTrue(types.SetOf(iv), exact, t, no)
+	is := f.where(x, among{set: set, null: n}).but(sure)
+	if t && !no && !n && !exact && !e.Not {
+		return either(append([]Constraint{is}, f.ending(x, e.Fixed)...))
+	}
+	return is
+}
+
+// WhereTrue returns the values of an argument for which a condition on it is TRUE (t) or FALSE (no). It is TRUE for the
+// values in set; exact reports that it is TRUE for no others.
+func WhereTrue(set types.Set, exact, t, no bool) (types.Set, bool) {
+	switch {
+	case t && no:
+		return types.All(), true
+	case t:
+		return set, exact
+	case no && exact:
+		return set.Complement(), true
+	case no:
+		return types.All(), false
+	}
+	return nil, true
+}
+
+func (f *finder) cast(e *expr.Cast, out among) Constraint {
+	if e.X.Type() == types.Boolean {
+		return f.ofBoolean(e.X, false, out, func(v types.Value) (types.Value, error) { return types.Cast(v, e.Typ, nil) })
+	}
+	return f.invert(e, true, out)
+}
+
+// invert is where for a call or cast with one argument that is not constant; strict reports that it is NULL exactly if
+// that argument is NULL.
+func (f *finder) invert(e expr.Expr, strict bool, out among) Constraint {
+	if all, ok := Domain(e); ok {
+		switch {
+		case all.SubsetOf(out.set):
+			out.set = types.All()
+		case all.Intersect(out.set).IsEmpty() && !out.null:
+			return nowhere
+		case all.Intersect(out.set).IsEmpty():
+			out.set = nil
+		}
+	}
+	if out.set.IsEmpty() || out.set.IsAll() || out.null && !strict {
+		return f.opaque(expr.Children(e), strict, e.Type(), out)
+	}
+	if f.depth > 5 {
+		if f.steps += inversion; f.steps > maxFinds {
+			return somewhere
+		}
+	}
+	x, pre, exact, ok := inverse(e, out.set, f.limits)
+	if !ok || !exact && pre.IsAll() {
+		if c, ok := f.ends(e, out); ok {
+			return c
+		}
+	}
+	if !ok {
+		return f.opaque(expr.Children(e), strict, e.Type(), out)
+	}
+	return f.where(x, among{set: pre, null: out.null}).but(exact)
+}
+
+// ofBoolean is where for eval of a condition x. nulls reports that eval is also called for NULL; otherwise the result for
+// NULL is NULL.
+func (f *finder) ofBoolean(x expr.Expr, nulls bool, out among, eval func(types.Value) (types.Value, error)) Constraint {
+	is := func(v types.Value) bool {
+		if v.IsNull() && !nulls {
+			return out.null
+		}
+		w, err := eval(v)
+		return err == nil && out.holds(w)
+	}
+	return f.where(x, truthsOf(is(types.NewBool(true)), is(types.NewBool(false)), is(types.Value{})))
+}
+
+func (f *finder) call(e *expr.Call, out among) Constraint {
+	switch {
+	case e.Func.Volatile && !e.Func.NullArgs:
+		return f.opaque(e.Args, false, e.Typ, out)
+	case e.Func.Volatile:
+		return somewhere
+	case e.Func.First:
+		var found []Constraint
+		rest := everywhere
+		for _, x := range e.Args {
+			found = append(found, allOf(rest, f.where(x, among{set: out.set})))
+			rest = allOf(rest, f.where(x, onlyNull))
+		}
+		if out.null {
+			found = append(found, rest)
+		}
+		return anyOf(found...)
+	case e.Func.Extreme != 0:
+		return f.extreme(e.Args, out, e.Func.Extreme)
+	case e.Func.Joins != nil:
+		if ways, ok := joined(e); ok {
+			return f.join(e.Typ, ways, out)
+		}
+	}
+	if len(e.Args) == 0 {
+		return somewhere
+	}
+	at := -1 // the index of the argument that is not constant
+	for i, x := range e.Args {
+		k, constant := x.(*expr.Const)
+		switch {
+		case !constant && at >= 0:
+			at = len(e.Args)
+		case !constant:
+			at = i
+		case k.Val.IsNull() && !e.Func.NullArgs:
+			return f.where(k, out)
+		}
+	}
+	if at >= 0 && at < len(e.Args) && e.Args[at].Type() == types.Boolean {
+		return f.ofBoolean(e.Args[at], e.Func.NullArgs, out, func(v types.Value) (types.Value, error) { return e.EvalAt(at, v) })
+	}
+	if e.Func.NullArgs {
+		return somewhere
+	}
+	if a := e.Func.Key; at == len(e.Args) && at == 2 && a != nil && a.Side != nil && f.Window != nil && !out.null && !expr.Same(e.Args[0], e.Args[1]) {
+		return f.sides(e, out.set)
+	}
+	if a := e.Func.Key; at == 0 && a != nil && a.WithoutEnd != nil && f.Columns != nil {
+		if col, ok := e.Args[0].(*expr.Column); ok && f.Columns.NoBlankEnd(col.Index) {
+			if x, ok := a.WithoutEnd(e); ok {
+				return f.where(x, out)
+			}
+		}
+	}
+	return f.invert(e, e.Func.Strict, out)
+}
+
+// sides is where for a call of two arguments, each of which is limited by the values that the other one can have.
+func (f *finder) sides(e *expr.Call, out types.Set) Constraint {
+	cs := []Constraint{f.opaque(e.Args, e.Func.Strict, e.Typ, among{set: out})}
+	outer := f.Solver
+	defer func() { f.Solver = outer }()
+	for i, x := range e.Args {
+		if s, ok := e.Func.Key.Side(e, i, out, f.among(e.Args[1-i])); ok {
+			cs = append(cs, f.where(x, among{set: s}).but(false))
+			f.Solver = outer
+			f.given(cs)
+		}
+	}
+	return allOf(cs...)
+}
+
+// extreme is where for the greatest of xs or, if way is -1, the least. It is in an interval if one of xs is, and all
+// others are in the interval extended without its lower or upper bound.
+func (f *finder) extreme(xs []expr.Expr, out among, way int) Constraint {
+	var found []Constraint
+	for _, iv := range out.set {
+		in := anyOf(f.each(xs, among{set: types.SetOf(iv)})...)
+		if way > 0 {
+			iv.Lo, iv.LoOpen = types.Value{}, false
+		} else {
+			iv.Hi, iv.HiOpen = types.Value{}, false
+		}
+		found = append(found, allOf(append(f.each(xs, among{set: types.SetOf(iv), null: true}), in)...))
+	}
+	if out.null {
+		found = append(found, allOf(f.each(xs, onlyNull)...))
+	}
+	return anyOf(found...)
+}
+
+// Truth returns the values of the only column of e, a condition, for which it can be true; null reports whether NULL is
+// one of them. exact reports that the condition is true for all of them. ok is false if nothing is known, or if e has
+// several columns or none.
+func Truth(e expr.Expr) (col int, s types.Set, null, exact, ok bool) { return new(Solver).truth(e) }
+
+func (s *Solver) truth(e expr.Expr) (col int, set types.Set, null, exact, ok bool) {
+	if col, ok = soleColumn(e); !ok {
+		return 0, nil, false, false, false
+	}
+	c := s.Solve(e)
+	set, null, exact = c.Column(col)
+	_, pattern := e.(*expr.Like)
+	return col, set, null, exact, exact || pattern || !set.IsAll()
+}
