@@ -126,8 +126,8 @@ func (r *exprReader) args() ([]Expr, error) {
 	}
 }
 
-// ofRows are the functions that convert whole rows to JSON.
-var ofRows = map[string]bool{"ROW_TO_JSON": true, "TO_JSON": true, "TO_JSONB": true, "JSON_AGG": true, "JSONB_AGG": true,
+// ofRows are the functions that take whole rows: COUNT, and those that convert them to JSON.
+var ofRows = map[string]bool{"COUNT": true, "ROW_TO_JSON": true, "TO_JSON": true, "TO_JSONB": true, "JSON_AGG": true, "JSONB_AGG": true,
 	"JSON_BUILD_ARRAY": true, "JSONB_BUILD_ARRAY": true, "JSON_BUILD_OBJECT": true, "JSONB_BUILD_OBJECT": true, "JSON_OBJECT_AGG": true, "JSONB_OBJECT_AGG": true}
 
 // intervalArgs reads the arguments of MAKE_INTERVAL, which may have names: days => 10.

@@ -212,6 +212,7 @@ func (q *query) join(f *from, t *parser.Join) ([]*expr.Column, error) {
 	case t.Kind == parser.LeftJoin || t.Kind == parser.RightJoin:
 		on = expr.Conjunction(append(slices.Clone(f.conds[untied:]), expr.Conjuncts(on)...))
 		f.outer[middle], f.swapped[middle], f.on[middle], f.conds = true, t.Kind == parser.RightJoin, on, f.conds[:untied]
+		f.srcs[middle].missing = true
 	case !isAlways(on):
 		f.conds = append(f.conds, expr.Conjuncts(on)...)
 	}

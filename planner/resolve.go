@@ -41,6 +41,8 @@ type source struct {
 	conds []expr.Expr
 	// ties are its conditions that contain columns of previous sources, which are those from outerMark on.
 	ties []expr.Expr
+	// missing is set on the side of an outer join whose rows may be missing.
+	missing bool
 }
 
 func (s *source) width() int { return len(s.cols) }
@@ -92,6 +94,11 @@ func (q *query) scope(srcs []*source) *expr.Scope {
 			return e.Args[p.Index-1], nil
 		}}
 	scope.Column = func(ref *parser.ColumnRef) (expr.Expr, error) {
+		if ref.Star { // a column may have the table's name
+			if row := rowOf(ref, srcs); row != nil {
+				return expr.Compile(row, scope)
+			}
+		}
 		x, err := q.column(ref, srcs)
 		if err == nil && x == nil {
 			if row := rowOf(ref, srcs); row != nil {
@@ -107,37 +114,39 @@ func (q *query) scope(srcs []*source) *expr.Scope {
 }
 
 // rowOf returns an expression that makes a JSON object of the columns of the table ref; nil if ref is not a table. For
-// the missing row of an outer join the object is NULL: then a column of the rowkey is NULL, too.
+// the missing row of an outer join, whose columns are all NULL, the object is NULL.
 func rowOf(ref *parser.ColumnRef, srcs []*source) parser.Expr {
 	if !ref.Row {
 		return nil
 	}
 	out := &parser.Call{Pos: ref.Pos, Name: "JSON_BUILD_OBJECT"}
-	add := func(name string) {
-		out.Args = append(out.Args, &parser.Literal{Pos: ref.Pos, Kind: parser.StringLiteral, Text: name}, &parser.ColumnRef{Pos: ref.Pos, Table: ref.Name, Name: name})
+	values := &parser.Call{Pos: ref.Pos, Name: "NUM_NONNULLS"}
+	missing := false
+	add := func(name string, s *source) {
+		value := &parser.ColumnRef{Pos: ref.Pos, Table: ref.Name, Name: name}
+		out.Args = append(out.Args, &parser.Literal{Pos: ref.Pos, Kind: parser.StringLiteral, Text: name}, value)
+		values.Args = append(values.Args, value)
+		missing = missing || s.missing || s.names != nil
 	}
-	key := ""
 	for _, s := range srcs {
 		for _, v := range s.view {
 			if s.sees(v, ref.Name) {
-				add(v.name)
+				add(v.name, s)
 			}
 		}
 		for i, c := range s.cols {
 			if s.view == nil && !c.Hidden && s.has(i, ref.Name) {
-				if add(c.Name); len(srcs) > 1 && s.table != nil && s.table.Columns[i].KeyPart {
-					key = c.Name
-				}
+				add(c.Name, s)
 			}
 		}
 	}
-	if out.Args == nil {
+	switch {
+	case out.Args == nil:
 		return nil
-	}
-	if key == "" {
+	case !missing:
 		return out
 	}
-	there := &parser.Is{Pos: ref.Pos, Not: true, X: &parser.ColumnRef{Pos: ref.Pos, Table: ref.Name, Name: key}, What: "NULL"}
+	there := &parser.Binary{Pos: ref.Pos, Op: ">", X: values, Y: &parser.Literal{Pos: ref.Pos, Kind: parser.NumberLiteral, Text: "0"}}
 	return &parser.Case{Pos: ref.Pos, Whens: []parser.When{{Cond: there, Then: out}}}
 }
 

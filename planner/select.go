@@ -130,6 +130,9 @@ type query struct {
 	sample int
 	// outer resolves a column of the queries around a sub-query; nil without an error if they have no such column.
 	outer func(ref *parser.ColumnRef) (expr.Expr, error)
+	// depends, if not nil, is called when q reads a WITH query of that level which depends on rows around it: the queries
+	// from q out to that level then depend on them, too.
+	depends func(level int)
 	// enclosing is set in a join that is read for each row of the previous items: it resolves these items' columns for the
 	// join's LATERAL items.
 	enclosing func(ref *parser.ColumnRef) (expr.Expr, error)
@@ -151,7 +154,7 @@ type query struct {
 
 // inside returns a query that can refer to the same names as q.
 func (q *query) inside() *query {
-	return &query{env: q.env, ctes: slices.Clip(q.ctes), steps: slices.Clip(q.steps), level: q.level, depth: q.depth, plan: q.plan, top: q.top, outer: q.outer,
+	return &query{env: q.env, ctes: slices.Clip(q.ctes), steps: slices.Clip(q.steps), level: q.level, depth: q.depth, plan: q.plan, top: q.top, outer: q.outer, depends: q.depends,
 		views: q.views, reading: q.reading, pieces: q.pieces, layout: q.layout, sample: q.sample, narrowed: q.narrowed}
 }
 

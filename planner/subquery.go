@@ -70,6 +70,16 @@ func (q *query) correlated(srcs []*source, fixed map[int]*expr.Const, further fu
 	planFor := func(value func(c *expr.Column) types.Value) (*plan.Plan, error) {
 		in := around.inside()
 		in.level, in.plan, in.pieces, in.layout = in.level+1, &plan.Plan{}, false, ""
+		in.depends = func(level int) {
+			if level < in.level {
+				if sub.Closed {
+					sub.Closed = false
+				}
+				if q.depends != nil {
+					q.depends(level)
+				}
+			}
+		}
 		in.outer = func(ref *parser.ColumnRef) (expr.Expr, error) {
 			x, err := findColumn(ref, srcs)
 			if q.resolved != nil {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 )
@@ -20,6 +21,7 @@ type with struct {
 	mu    sync.Mutex
 	ways  [pullNone + 1]*planned
 	picks pick
+	open  bool // it depends on rows around it
 }
 
 // pick is the result of query.picks for a with, if known.
@@ -49,6 +51,14 @@ func (w *with) source(q *query) (*source, error) {
 	p, err := w.plan(mode, q.few && w.uses < 2)
 	if err != nil {
 		return nil, err
+	}
+	if q.depends != nil {
+		w.mu.Lock()
+		open := w.open
+		w.mu.Unlock()
+		if open {
+			q.depends(w.in.level)
+		}
 	}
 	src := *p.src
 	if src.table != nil {
@@ -85,6 +95,24 @@ func (w *with) plan(mode pulling, few bool) (*planned, error) {
 	w.mu.Unlock()
 	in := w.in.inside()
 	in.plan, in.pull, in.few = &plan.Plan{}, mode, few
+	open := false
+	if outer, depends := in.outer, in.depends; outer != nil {
+		in.outer = func(ref *parser.ColumnRef) (expr.Expr, error) {
+			x, err := outer(ref)
+			if x != nil && !open {
+				open = true
+			}
+			return x, err
+		}
+		in.depends = func(level int) {
+			if !open {
+				open = true
+			}
+			if depends != nil {
+				depends(level)
+			}
+		}
+	}
 	src, err := in.derive(w)
 	if err != nil {
 		return nil, err
@@ -96,6 +124,7 @@ func (w *with) plan(mode pulling, few bool) (*planned, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.open = w.open || open
 	if w.ways[mode] = p; src.table == nil {
 		w.ways[pullNone] = p
 	}
