@@ -27,7 +27,7 @@ const (
 	cut                // the text begins with text; the condition on the rest is unknown
 )
 
-// maxHeads bounds the number of heads.
+// maxHeads bounds the number of heads, except for those of one list, ^(ab|cd|...), of which there may be solve.MaxListed.
 const maxHeads = 32
 
 // matched returns the texts that match pattern; exact reports that the set contains no others. ok is false for an invalid
@@ -108,7 +108,7 @@ func walk(re *syntax.Regexp, heads []head) []head {
 			out = slices.Clone(heads)
 		}
 		for _, sub := range re.Sub {
-			if out = append(out, walk(sub, heads)...); len(out) > maxHeads {
+			if out = append(out, walk(sub, heads)...); len(out) > maxHeads && (len(heads) > 1 || len(out) > solve.MaxListed) {
 				return lost(heads, nil)
 			}
 		}
@@ -188,7 +188,7 @@ func one(heads []head, rs []rune) []head {
 		switch {
 		case h.state == ended || h.state == rest:
 			continue // nothing may follow
-		case h.state == bound && !many && n <= maxHeads && len(h.text) < solve.MaxCuts:
+		case h.state == bound && !many && (n <= maxHeads || len(rs) == 1) && len(h.text) < solve.MaxCuts:
 			for _, r := range rs {
 				out = append(out, head{h.text + string(r), bound})
 			}
