@@ -92,6 +92,8 @@ type Algebra struct {
 	Injective func(c *Call) bool
 	// Like converts a LIKE pattern that the argument matches to one that the result matches.
 	Like func(c *Call, p *Pattern) (*Pattern, bool)
+	// Present returns a condition that is true where the call is not NULL, false where it is NULL although no argument is.
+	Present func(c *Call) Expr
 	// WithoutEnd returns a simpler expression with the same value for texts that do not end with a space; ok is false if
 	// there is none.
 	WithoutEnd func(c *Call) (e Expr, ok bool)

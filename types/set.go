@@ -51,11 +51,15 @@ func (iv Interval) Contains(v Value) bool { return iv.Side(v) == 0 }
 
 // Side returns the side of iv on which v, which is not NULL, is: -1 before iv, 0 in it, 1 after it.
 func (iv Interval) Side(v Value) int {
-	switch p := Point(v); {
-	case compareLo(iv, p) > 0:
-		return -1
-	case compareHi(iv, p) < 0:
-		return 1
+	if !iv.Lo.IsNull() {
+		if c, _ := Compare(v, iv.Lo); c < 0 || c == 0 && iv.LoOpen {
+			return -1
+		}
+	}
+	if !iv.Hi.IsNull() {
+		if c, _ := Compare(v, iv.Hi); c > 0 || c == 0 && iv.HiOpen {
+			return 1
+		}
 	}
 	return 0
 }
@@ -340,6 +344,11 @@ func (s Set) SubsetOf(o Set) bool {
 
 // Values lists the values of s if it consists of points and short integer intervals and has at most limit values; ok is
 // false otherwise.
+// IsList reports whether s consists of single values.
+func (s Set) IsList() bool {
+	return !slices.ContainsFunc(s, func(iv Interval) bool { return !iv.IsPoint() })
+}
+
 func (s Set) Values(limit int) (vs []Value, ok bool) {
 	n := 0
 	for _, iv := range s {

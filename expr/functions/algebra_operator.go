@@ -76,6 +76,9 @@ func init() { // in init, because they look up functions
 	Builtins().Lookup("SUBSCRIPT").Key = &expr.Algebra{Arg: expr.NoArg, As: fieldOfText}
 	Builtins().Lookup("OVERLAPS").Key = &expr.Algebra{Arg: expr.NoArg, As: overlapping}
 	Builtins().Lookup("ARRAY_TO_STRING").Key = &expr.Algebra{Arg: expr.NoArg, As: joinedArray}
+	Builtins().Lookup("REGEXP_MATCH").Key = &expr.Algebra{Arg: expr.NoArg, Present: func(c *expr.Call) expr.Expr {
+		return &expr.Call{Pos: c.Pos, Func: Builtins().Lookup("REGEXP_LIKE"), Args: c.Args, Typ: types.Boolean}
+	}}
 	for _, name := range []string{"BTRIM", "LTRIM", "RTRIM"} {
 		Builtins().Lookup(name).Key.As = trimmedFirst
 	}

@@ -262,6 +262,14 @@ var byteAlgebra = &expr.Algebra{Domain: func(*expr.Call) (types.Set, bool) { ret
 		return behindKnown(c, out, pre, true, within.In(), func(p string) (string, bool) { return p[:min(n, int64(len(p)))], int64(len(p)) >= n })
 	}}
 
+// matchAlgebra is the algebra of a match of a regular expression: one from the start on is how the text begins.
+var matchAlgebra = &expr.Algebra{Inverse: func(c *expr.Call, out types.Set, _ expr.Window) (pre types.Set, exact, ok bool) {
+	if start, _ := anchors(c.ConstText(1)); !start || len(c.Args) > 2 {
+		return nil, false, false
+	}
+	return invertHead(out)
+}}
+
 func invertPosition(c *expr.Call, out types.Set, _ expr.Window) (pre types.Set, exact, ok bool) {
 	if c.Args[0].Type() != types.String {
 		return nil, false, false
@@ -454,12 +462,9 @@ func involution(f func(string) string, like func(*expr.Pattern) *expr.Pattern) *
 		Inverse: func(_ *expr.Call, out types.Set, _ expr.Window) (pre types.Set, exact, ok bool) {
 			var vs []types.Value
 			for _, iv := range out {
-				if !iv.IsPoint() {
-					return nil, false, false
-				}
 				vs = append(vs, types.NewString(f(iv.Lo.Text())))
 			}
-			return types.Points(vs...), true, true
+			return types.Points(vs...), true, out.IsList()
 		},
 		Like: func(_ *expr.Call, p *expr.Pattern) (*expr.Pattern, bool) {
 			p = like(p)

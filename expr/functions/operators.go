@@ -29,15 +29,15 @@ var operators = []expr.Function{
 		Result: arithmetic("/"), Eval: evalArithmetic("/"), Key: divideAlgebra},
 	{Name: "%", Group: "operator", Signature: "a % b", Doc: "Remainder, with the sign of a.", MinArgs: 2, MaxArgs: 2,
 		Result: arithmetic("%"), Eval: evalArithmetic("%"), Key: remainderAlgebra(false)},
-	bitwise("&", "The bits that are set in both.", func(a, b int64) int64 { return a & b }, &expr.Algebra{Arg: expr.AnyArg, Pieces: maskPieces, Domain: func(c *expr.Call) (types.Set, bool) {
+	bitwise("&", "", "The bits that are set in both.", func(a, b int64) int64 { return a & b }, &expr.Algebra{Arg: expr.AnyArg, Pieces: maskPieces, Domain: func(c *expr.Call) (types.Set, bool) {
 		k, _, ok := constantOf(c)
 		if !ok || k.IsNull() || k.Int() < 0 {
 			return nil, false
 		}
 		return types.SetOf(span{0, k.Int()}.interval(types.BigInt)), true
 	}}),
-	bitwise("|", "The bits that are set in one or both.", func(a, b int64) int64 { return a | b }, &expr.Algebra{Arg: expr.AnyArg, Pieces: setPieces}),
-	bitwise("#", "The bits that are set in one of both.", func(a, b int64) int64 { return a ^ b }, nil),
+	bitwise("|", "", "The bits that are set in one or both.", func(a, b int64) int64 { return a | b }, &expr.Algebra{Arg: expr.AnyArg, Pieces: setPieces}),
+	bitwise("#", "bits keep no order", "The bits that are set in one of both.", func(a, b int64) int64 { return a ^ b }, nil),
 	shifting("<<", "The bits of a moved b places up, b from 0 to 63; those that leave 64 bits are lost.", func(a, b int64) int64 { return a << b }, func(c *expr.Call, _ types.Interval) []expr.Piece {
 		k, ok := c.ConstInt(1)
 		if !ok || k < 0 || k > 62 {
@@ -108,18 +108,12 @@ var operators = []expr.Function{
 		}},
 }
 
-const bitsUnknown = "bits keep no order"
-
 // bitwise returns an operator on the bits of integers.
-func bitwise(op, doc string, of func(a, b int64) int64, key *expr.Algebra) expr.Function {
-	f := expr.Function{Name: op, Group: "operator", Signature: "a " + op + " b", Doc: doc, MinArgs: 2, MaxArgs: 2, Key: key,
+func bitwise(op, unknown, doc string, of func(a, b int64) int64, key *expr.Algebra) expr.Function {
+	return expr.Function{Name: op, Group: "operator", Unknown: unknown, Signature: "a " + op + " b", Doc: doc, MinArgs: 2, MaxArgs: 2, Key: key,
 		Result: returns(types.BigInt, isInt), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			return types.NewInt(of(a[0].Int(), a[1].Int())), nil
 		}}
-	if key == nil {
-		f.Unknown = bitsUnknown
-	}
-	return f
 }
 
 // maskPieces returns the pieces of x & k. If k has all bits from one bit on, the result is x with the lower bits cleared.
@@ -157,7 +151,7 @@ func setPieces(c *expr.Call, in types.Interval) []expr.Piece {
 
 // shifting returns an operator that shifts bits; b is the number of places.
 func shifting(op, doc string, of func(a, b int64) int64, pieces func(*expr.Call, types.Interval) []expr.Piece) expr.Function {
-	f := bitwise(op, doc, of, &expr.Algebra{Pieces: pieces})
+	f := bitwise(op, "", doc, of, &expr.Algebra{Pieces: pieces})
 	move := f.Eval
 	f.Eval = func(env *expr.Env, a []types.Value) (types.Value, error) {
 		if n := a[1].Int(); n < 0 || n > 63 {

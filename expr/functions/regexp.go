@@ -52,7 +52,7 @@ var regexpFunctions = []expr.Function{
 			}
 			return types.NewInt(int64(utf8.RuneCountInString(a[0].Text()[:m[side]])) + 1), nil
 		}},
-	{Name: "REGEXP_SUBSTR", Group: "string", Unknown: "matches stand anywhere in a text", Signature: "regexp_substr(text, pattern [, start [, n [, flags [, group]]]]) text",
+	{Name: "REGEXP_SUBSTR", Group: "string", Key: matchAlgebra, Signature: "regexp_substr(text, pattern [, start [, n [, flags [, group]]]]) text",
 		Doc: "The n-th match (the first), or a group of it; NULL when there is none.", MinArgs: 2, MaxArgs: 6,
 		Result: returns(types.String, isText, isText, isInt, isInt, isText, isInt), Eval: func(env *expr.Env, a []types.Value) (types.Value, error) {
 			m, err := nthMatch(env, a, 4)
@@ -73,15 +73,10 @@ var regexpFunctions = []expr.Function{
 				return types.Value{}, err
 			}
 			return types.NewString(a[0].Text()[m[0]:m[1]]), nil
-		}, Key: &expr.Algebra{Inverse: func(c *expr.Call, out types.Set, _ expr.Window) (pre types.Set, exact, ok bool) {
-			if start, _ := anchors(c.ConstText(1)); !start {
-				return nil, false, false
-			}
-			return invertHead(out)
-		}}},
+		}, Key: matchAlgebra},
 	likeList("LIKE_ANY", "Whether x LIKE one of the patterns of an array; ILIKE with 'ILIKE'.", true),
 	likeList("LIKE_ALL", "Whether x LIKE each of the patterns of an array.", false),
-	{Name: "REGEXP_MATCH", Group: "string", Unknown: "matches stand anywhere in a text", Signature: "regexp_match(text, pattern [, flags]) text[]",
+	{Name: "REGEXP_MATCH", Group: "string", Unknown: "matches stand anywhere in a text; regexp_match IS NOT NULL is as regexp_like", Signature: "regexp_match(text, pattern [, flags]) text[]",
 		Doc: "The groups of the first match, or the match where the pattern has none; NULL when there is no match.", MinArgs: 2, MaxArgs: 3,
 		Result: returns(types.ArrayOf(types.String), isText), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			re, _, err := flagged(a, 2, false)

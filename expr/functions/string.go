@@ -149,7 +149,7 @@ var stringFunctions = []expr.Function{
 			}
 			return concat(env, a[0].Text(), a[1:])
 		}},
-	{Name: "REPEAT", Group: "string", Unknown: "a text may be a repetition in several ways", Signature: "repeat(text, n) text", Doc: "The text n times.", MinArgs: 2, MaxArgs: 2,
+	{Name: "REPEAT", Group: "string", Unknown: "few conditions ask for a repetition", Signature: "repeat(text, n) text", Doc: "The text n times.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, isText, isInt), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			n := max(a[1].Int(), 0)
 			if s := a[0].Text(); len(s) > 0 && n > int64(expr.MaxText/len(s)) {

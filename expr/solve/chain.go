@@ -514,28 +514,13 @@ func first(lo, hi int64, ok func(int64) bool) int64 {
 	return last(lo, hi, func(x int64) bool { return !ok(x) }) + 1
 }
 
-// side returns -1, 0 or +1 for a value below, in or above iv.
-func side(v types.Value, iv types.Interval) int {
-	if !iv.Lo.IsNull() {
-		if c, _ := types.Compare(v, iv.Lo); c < 0 || c == 0 && iv.LoOpen {
-			return -1
-		}
-	}
-	if !iv.Hi.IsNull() {
-		if c, _ := types.Compare(v, iv.Hi); c > 0 || c == 0 && iv.HiOpen {
-			return 1
-		}
-	}
-	return 0
-}
-
 // where returns the stretch of r on which the first n links have values in iv.
 func (c *chain) where(n int, r run, iv types.Interval) (stretch, bool) {
 	at := func(v types.Value) int {
 		if r.falls {
-			return -side(v, iv)
+			return -iv.Side(v)
 		}
-		return side(v, iv)
+		return iv.Side(v)
 	}
 	eval := func(x int64) int {
 		v, _ := c.eval(n, x)

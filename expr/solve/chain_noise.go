@@ -55,7 +55,7 @@ func (c *chain) noisy(r run, iv types.Interval) (found []stretch) {
 			continue
 		}
 		for x := e.lo; ; x++ {
-			if v, ok := c.eval(n, x); ok && side(v, iv) == 0 {
+			if v, ok := c.eval(n, x); ok && iv.Side(v) == 0 {
 				found = append(found, stretch{x, x})
 			}
 			if x == e.hi {

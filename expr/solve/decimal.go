@@ -42,9 +42,9 @@ func (s *decimalSearch) side(n int64, iv types.Interval) int {
 		return 0
 	}
 	if s.falls {
-		return -side(v, iv)
+		return -iv.Side(v)
 	}
-	return side(v, iv)
+	return iv.Side(v)
 }
 
 // begin restricts the search to the values of p for which the link can be evaluated; ok is false if these are unknown.

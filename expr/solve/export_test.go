@@ -43,9 +43,10 @@ func Where(e expr.Expr, out Among) Constraint {
 	return f.where(e, among{out.Set, out.Null})
 }
 
-// TruthIn is Truth for rows whose column is in window.
+// TruthIn returns the values of the only column of e for which it can be true, for rows whose column is in window.
 func TruthIn(e expr.Expr, window types.Set) (set types.Set, exact bool) {
-	_, set, _, exact, _ = (&Solver{Window: func(int) types.Set { return window }}).truth(e)
+	c := (&Solver{Window: func(int) types.Set { return window }}).Solve(e)
+	set, _, exact = c.Column(expr.Columns(e)[0])
 	return set, exact
 }
 

@@ -213,14 +213,11 @@ func roundedTo(out types.Set) types.Set {
 
 // writtenAs returns the integers of type t whose texts are in out, if out or its complement consists of single texts.
 func writtenAs(out types.Set, t types.Type) (pre types.Set, ok bool) {
-	single := func(s types.Set) bool {
-		return !slices.ContainsFunc(s, func(iv types.Interval) bool { return !iv.IsPoint() })
-	}
 	texts, others := out, false
-	if !single(out) {
+	if !out.IsList() {
 		texts, others = out.Complement(), true
 	}
-	if !single(texts) {
+	if !texts.IsList() {
 		return nil, false
 	}
 	var vs []types.Value
@@ -325,8 +322,13 @@ func LikeImage(e, x expr.Expr, p *expr.Pattern) (*expr.Pattern, bool) {
 // Sarg converts a predicate on one column, which is not true if the column is NULL, to the set of the column's values for
 // which it can be true; exact reports that it is true for all of them. ok is false for other predicates.
 func Sarg(e expr.Expr) (col int, s types.Set, exact, ok bool) {
-	col, s, null, exact, ok := Truth(e)
-	return col, s, exact, ok && !null
+	if col, ok = soleColumn(e); !ok {
+		return 0, nil, false, false
+	}
+	c := new(Solver).Solve(e)
+	s, null, exact := c.Column(col)
+	_, pattern := e.(*expr.Like)
+	return col, s, exact, !null && (exact || pattern || !s.IsAll())
 }
 
 // RejectsNull reports whether e, a condition, is not true in any row in which column col is NULL.

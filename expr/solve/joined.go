@@ -82,8 +82,8 @@ func textsOf(c *expr.Call, args []expr.Expr) (out []expr.Expr, ok bool) {
 				return nil, false
 			}
 			continue
-		case constant && t != types.String && t != c.Typ && !t.IsInteger():
-			return nil, false // its text may depend on the time zone
+		case constant && t != types.String && t != c.Typ && !t.IsInteger(), t == types.Boolean && c.Func.Joins.SkipsNull:
+			return nil, false // its text may depend on the time zone; CONCAT takes the first letter of TRUE and FALSE
 		case constant && t.IsInteger(), !constant && t != c.Typ:
 			x = expr.FoldNode(&expr.Cast{Pos: x.Position(), X: x, Typ: c.Typ}, nil)
 		}

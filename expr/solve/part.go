@@ -40,7 +40,7 @@ func Image(e expr.Expr, col int, in types.Set, stored Stored) (types.Set, bool) 
 	if c, ok := e.(*expr.Column); ok {
 		return in, c.Index == col
 	}
-	if len(in) <= MaxListed && !slices.ContainsFunc(in, func(iv types.Interval) bool { return !iv.IsPoint() }) {
+	if len(in) <= MaxListed && in.IsList() {
 		vs, _ := in.Values(MaxListed)
 		return imageOf(e, col, vs)
 	}

@@ -23,7 +23,7 @@ var sweptTypes = []struct {
 	forms []string
 	value func(i int) types.Value // 0 to sweptValues-1
 }{
-	{keyColumns[0], []string{"%s & 12", "%s | 12", "%s >> 2", "%s << 2", "%s # 5", "~%s", "MOD(%s, {k})", "%[1]s - %[1]s %% 10", "LPAD(%s::TEXT, 6, '0')", "LEFT(%s::TEXT, 2)", "RIGHT(%s::TEXT, 1)", "CHR(65 + ABS(%s) %% 26)", "'s' || %s %% 4",
+	{keyColumns[0], []string{"%s & 12", "%s & -4", "%s & 10", "%s | 12", "%s | 3", "%s | -8", "%s >> 2", "%s << 2", "%s # 5", "~%s", "MOD(%s, {k})", "%[1]s - %[1]s %% 10", "LPAD(%s::TEXT, 6, '0')", "LEFT(%s::TEXT, 2)", "RIGHT(%s::TEXT, 1)", "CHR(65 + ABS(%s) %% 26)", "'s' || %s %% 4",
 		"CRC32(%s) %% 4", "LEFT(MD5(%s::TEXT), 2)", "COALESCE(%s, 0)", "NULLIF(%s, 3)", "GREATEST(%s, 3)", "LEAST(%s, 3)", "CASE WHEN %[1]s > 0 THEN 1 ELSE 0 END", "WIDTH_BUCKET(%s, 0, 100, 10)", "9223372036854775807 - %s", "GCD(%s, 12)"},
 		func(i int) types.Value { return types.NewInt(int64(i - 60)) }},
 	{keyColumns[6], nil, func(i int) types.Value { return types.NewDouble(float64(i-60) / 4) }},
@@ -31,14 +31,14 @@ var sweptTypes = []struct {
 		v, _ := types.ParseDecimal(fmt.Sprint(float64(i-60) / 4))
 		return v
 	}},
-	{keyColumns[3], []string{"TO_CHAR(%s, 'YYYYMM')::INT", "9223372036854775807 - EPOCH_MS(%s)", "2147483647 - EPOCH_MS(%s) / 1000", "LEFT(MD5(TO_CHAR(%s, 'YYYYMMDD')), 2)", "AGE(%s, {m})"},
+	{keyColumns[3], []string{"TO_CHAR(%s, 'YYYYMM')::INT", "9223372036854775807 - EPOCH_MS(%s)", "2147483647 - EPOCH_MS(%s) / 1000", "LEFT(MD5(TO_CHAR(%s, 'YYYYMMDD')), 2)", "AGE(%s, {m})", "TO_CHAR(%s, 'DD')"},
 		func(i int) types.Value { return types.NewTimestamp(1_767_225_600_000 + int64(i-60)*7*3_600_000) }},
 	{keyColumns[4], []string{"TO_CHAR(%s, 'YYYYMMDD')::INT", "99999999 - TO_CHAR(%s, 'YYYYMMDD')::INT"}, func(i int) types.Value { return types.NewDate(int64(20454 + (i-60)*5)) }},
 	{keyColumns[9], nil, func(i int) types.Value { return types.NewIntOf(types.Time, int64(i)*700_000) }},
 	{keyColumns[5], []string{"NOT %s", "COALESCE(%s, FALSE)"}, func(i int) types.Value { return types.NewBool(i%2 == 1) }},
 	{keyColumns[2], []string{"LEFT(%s, 2)", "LEFT(%s, -1)", "RIGHT(%s, 1)", "SUBSTRING(%s, 1, 2)", "SUBSTRING(%s, 2)", "SUBSTRING(%s, 2, 1)", "LOWER(%s)", "UPPER(%s)", "INITCAP(%s)", "REVERSE(%s)", "REVERSE_DOMAIN(%s)", "TRIM(%s)", "LTRIM(%s, 'a')", "RTRIM(%s, 'a')", "LPAD(%s, 4, '0')",
 		"RPAD(%s, 4, '0')", "%s || 'x'", "'x' || %s", "CONCAT('x', %s, 'y')", "CONCAT_WS('-', 'x', %s)", "SPLIT_PART(%s, '1', 1)", "SPLIT_PART(%s, '1', 2)", "SPLIT_PART(%s, '1', -1)", "REPLACE(%s, '1', '2')", "TRANSLATE(%s, '1', '2')", "REPEAT(%s, 2)", "LENGTH(%s)", "OCTET_LENGTH(%s)",
-		"POSITION('a1' IN %s)", "ASCII(%s)", "STARTS_WITH(%s, 'a1')", "%s ~ '^a1'", "%s ~ '1$'", "%s LIKE 'a1%%'", "%s LIKE '%%1'", "MD5(%s)", "LEFT(MD5(%s), 2)", "CRC32(%s) %% 4", "HEX(%s)", "COALESCE(%s, 'x')", "GREATEST(%s, 'a2')", "LEAST(%s, 'a2')", "NULLIF(%s, 'a2')", "CAST(%s AS BYTES)", "CAST(%s AS INT)", "CAST(SUBSTRING(%s, 2) AS INT)", "CAST(LEFT(%s, 3) AS BIGINT)"},
+		"POSITION('a1' IN %s)", "ASCII(%s)", "SUBSTRING(%s FROM '^..')", "REGEXP_SUBSTR(%s, '^..')", "REGEXP_MATCH(%s, '^a') IS NOT NULL", "(STRING_TO_ARRAY(%s, '2'))[1]", "STARTS_WITH(%s, 'a1')", "%s ~ '^a1'", "%s ~ '1$'", "%s LIKE 'a1%%'", "%s LIKE '%%1'", "MD5(%s)", "LEFT(MD5(%s), 2)", "CRC32(%s) %% 4", "HEX(%s)", "COALESCE(%s, 'x')", "GREATEST(%s, 'a2')", "LEAST(%s, 'a2')", "NULLIF(%s, 'a2')", "CAST(%s AS BYTES)", "CAST(%s AS INT)", "CAST(SUBSTRING(%s, 2) AS INT)", "CAST(LEFT(%s, 3) AS BIGINT)"},
 		func(i int) types.Value {
 			return types.NewString([]string{"a", "b", "c", "", "+", "-", " ", "00"}[i%8] + fmt.Sprint(7*i/8) + []string{"", " "}[i/8%2])
 		}},

@@ -344,12 +344,12 @@ func (f *finder) cast(e *expr.Cast, out among) Constraint {
 	if e.X.Type() == types.Boolean {
 		return f.ofBoolean(e.X, false, out, func(v types.Value) (types.Value, error) { return types.Cast(v, e.Typ, nil) })
 	}
-	return f.invert(e, true, out)
+	return f.invert(e, 0, true, out)
 }
 
-// invert is where for a call or cast with one argument that is not constant; strict reports that it is NULL exactly if
+// invert is where for a call or cast whose argument at alone is not constant; strict reports that it is NULL exactly if
 // that argument is NULL.
-func (f *finder) invert(e expr.Expr, strict bool, out among) Constraint {
+func (f *finder) invert(e expr.Expr, at int, strict bool, out among) Constraint {
 	if all, ok := Domain(e); ok {
 		switch {
 		case all.SubsetOf(out.set):
@@ -369,6 +369,11 @@ func (f *finder) invert(e expr.Expr, strict bool, out among) Constraint {
 		}
 	}
 	x, pre, exact, ok := inverse(e, out.set, f.limits)
+	if c, isCall := e.(*expr.Call); isCall && at >= 0 && at < len(c.Args) && !(ok && exact) {
+		if some, sure, few := f.tried(c, at, out.set); few {
+			x, pre, exact, ok = c.Args[at], some, sure, true
+		}
+	}
 	if !ok || !exact && pre.IsAll() {
 		if c, ok := f.ends(e, out); ok {
 			return c
@@ -399,6 +404,8 @@ func (f *finder) call(e *expr.Call, out among) Constraint {
 		return f.opaque(e.Args, false, e.Typ, out)
 	case e.Func.Volatile:
 		return somewhere
+	case e.Func.Key != nil && e.Func.Key.Present != nil && (out.set.IsAll() || out.set.IsEmpty()):
+		return f.where(e.Func.Key.Present(e), truthsOf(out.set.IsAll(), out.null, out.null))
 	case e.Func.First:
 		var found []Constraint
 		rest := everywhere
@@ -448,7 +455,7 @@ func (f *finder) call(e *expr.Call, out among) Constraint {
 			}
 		}
 	}
-	return f.invert(e, e.Func.Strict, out)
+	return f.invert(e, at, e.Func.Strict, out)
 }
 
 // sides is where for a call of two arguments, each of which is limited by the values that the other one can have.
@@ -464,6 +471,27 @@ func (f *finder) sides(e *expr.Call, out types.Set) Constraint {
 		}
 	}
 	return allOf(cs...)
+}
+
+// tried returns the values of argument at of c, the others being constants, for which c is in out, if the argument has few values.
+func (f *finder) tried(c *expr.Call, at int, out types.Set) (pre types.Set, exact, ok bool) {
+	if c.Func.NullArgs || c.Func.Volatile || expr.UsesLookup(c) {
+		return nil, false, false
+	}
+	in := f.among(c.Args[at])
+	if all, ok := Domain(c.Args[at]); ok {
+		in = in.Intersect(all)
+	}
+	vs, few := in.Values(MostPeriods)
+	exact = true
+	var found []types.Value
+	for _, v := range vs {
+		r, err := c.EvalAt(at, v)
+		if exact = exact && err == nil; err != nil || !r.IsNull() && out.Contains(r) {
+			found = append(found, v)
+		}
+	}
+	return types.Points(found...), exact, few
 }
 
 // extreme is where for the greatest of xs or, if way is -1, the least. It is in an interval if one of xs is, and all
@@ -483,19 +511,4 @@ func (f *finder) extreme(xs []expr.Expr, out among, way int) Constraint {
 		found = append(found, allOf(f.each(xs, onlyNull)...))
 	}
 	return anyOf(found...)
-}
-
-// Truth returns the values of the only column of e, a condition, for which it can be true; null reports whether NULL is
-// one of them. exact reports that the condition is true for all of them. ok is false if nothing is known, or if e has
-// several columns or none.
-func Truth(e expr.Expr) (col int, s types.Set, null, exact, ok bool) { return new(Solver).truth(e) }
-
-func (s *Solver) truth(e expr.Expr) (col int, set types.Set, null, exact, ok bool) {
-	if col, ok = soleColumn(e); !ok {
-		return 0, nil, false, false, false
-	}
-	c := s.Solve(e)
-	set, null, exact = c.Column(col)
-	_, pattern := e.(*expr.Like)
-	return col, set, null, exact, exact || pattern || !set.IsAll()
 }

@@ -94,7 +94,7 @@ func isEndless(t *catalog.Table, with string) bool {
 	}
 	sets := map[int]types.Set{}
 	for _, e := range expr.Conjuncts(cond) {
-		if col, set, _, _, _ := solve.Truth(e); set != nil {
+		if col, set, _, _ := solve.Sarg(e); set != nil {
 			if of, known := sets[col]; known {
 				set = set.Intersect(of)
 			}

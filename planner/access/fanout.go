@@ -134,7 +134,7 @@ func (w *spanBuilder) partSet(br *path, i int) types.Set {
 //	x % 10 AS UINT8, x in [0 - 99]      the range, in ten buckets
 func (w *spanBuilder) scattered(p *catalog.Part, set types.Set) (vs []types.Value, ranges types.Set) {
 	each, all := 1, w.opt.MaxSpans // steps and days keep neighbours together
-	if p.Monotone() == 0 && !allPoints(set) {
+	if p.Monotone() == 0 && !set.IsList() {
 		each, all = w.few(), w.few()
 		dom, ok := p.Domain()
 		if !ok {
@@ -172,15 +172,6 @@ func (w *spanBuilder) pays(br path, i int) bool {
 		}
 	}
 	return false
-}
-
-func allPoints(s types.Set) bool {
-	for _, iv := range s {
-		if !iv.IsPoint() {
-			return false
-		}
-	}
-	return true
 }
 
 // listed reports whether p's columns have at most limit values, all together.

@@ -117,7 +117,7 @@ func like(c *expr.Column, pattern string) *expr.Like {
 // that separates neighbouring values of the column; single values can.
 func (w *spanBuilder) couldBind(is *solve.Constraint, col int) bool {
 	set, _, _ := is.Column(col)
-	points := allPoints(set)
+	points := set.IsList()
 	for i, p := range w.layout.Key.Parts {
 		if !slices.Contains(p.Columns, col) {
 			continue
