@@ -386,7 +386,7 @@ func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) 
 	if f.Eval == nil {
 		return nil, misplaced(pos, f.Name)
 	}
-	if f.Set && !c.s.Sets {
+	if f.Set && (!c.s.Sets || slices.ContainsFunc(args, func(a Expr) bool { return Some(a, returnsRows) })) {
 		return nil, parser.Errorf(pos, "%s gives several rows, which is not allowed here", f.Name).WithHint("it is allowed in FROM and in the list of a SELECT")
 	}
 	t, err := f.Result(args)
@@ -426,3 +426,9 @@ func (e ArgumentError) read() types.Type {
 }
 
 func (e ArgumentError) Error() string { return fmt.Sprintf("argument %d cannot be %s", e.N, e.At) }
+
+// returnsRows reports whether e is a call of a function that returns rows.
+func returnsRows(e Expr) bool {
+	c, ok := e.(*Call)
+	return ok && c.Func.Set
+}

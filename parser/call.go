@@ -190,14 +190,21 @@ func (r *exprReader) cast(t *lexer.Token) (Expr, error) {
 	if !wanted(r.lex, "AS") {
 		return nil, unexpected(r.lex)
 	}
-	if out.Type, err = r.typeName(); err != nil {
-		return nil, err
-	}
-	if !wanted(r.lex, "AS") {
-		return r.close(out, nil)
+	x, err := r.castTo(out)
+	if err != nil || !wanted(r.lex, "AS") {
+		return r.close(x, err)
 	}
 	out.Encoding, err = r.encoding()
 	return r.close(out, err)
+}
+
+// castTo reads the type of a cast and, after INTERVAL, the fields that it keeps.
+func (r *exprReader) castTo(out *Cast) (_ Expr, err error) {
+	if out.Type, err = r.typeName(); err != nil || out.Type != "INTERVAL" {
+		return out, err
+	}
+	_, unit := r.fields()
+	return keepFields(out, unit), nil
 }
 
 // encoding reads an encoding after AS.

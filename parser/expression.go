@@ -244,8 +244,7 @@ func (r *exprReader) apply(x Expr, binding int) (Expr, error) {
 	case "ISNULL", "NOTNULL":
 		return &Is{Pos: pos(t), Not: t.Value == "NOTNULL", X: x, What: "NULL"}, nil
 	case "::":
-		typ, err := r.typeName()
-		return &Cast{Pos: pos(t), X: x, Type: typ}, err
+		return r.castTo(&Cast{Pos: pos(t), X: x})
 	case "COLLATE":
 		return x, r.collation(t)
 	case "^@":

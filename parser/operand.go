@@ -328,20 +328,46 @@ var bareNumber = regexp.MustCompile(`^\s*[+-]?\d+(\.\d*)?\s*$`)
 
 // typed reads the constant, and an INTERVAL's unit, after DATE, TIME, TIMESTAMP or INTERVAL.
 func (r *exprReader) typed(first *lexer.Token, kind LiteralKind) Expr {
-	s := text(r.lex.Next())
-	if t := r.lex.Peek(); kind == IntervalLiteral && t.Type == tokWord && intervalUnits[strings.ToUpper(t.Value)] {
-		from := strings.ToLower(r.lex.Next().Value)
-		unit := from
-		if accept(r.lex, "TO") {
-			unit = strings.ToLower(r.lex.Next().Value)
-		}
-		switch {
-		case unit == from || bareNumber.MatchString(s):
-			s += " " + unit
-		case from == "minute" && strings.Count(s, ":") == 1: // minutes and seconds
-			at := strings.LastIndexAny(s[:strings.Index(s, ":")], " +-") + 1
-			s = s[:at] + "00:" + s[at:]
+	out := &Literal{Pos: pos(first), Kind: kind, Text: text(r.lex.Next())}
+	if kind != IntervalLiteral {
+		return out
+	}
+	s := out.Text
+	from, unit := r.fields()
+	switch f := strings.Fields(s); {
+	case from == "":
+		return out
+	case unit == from || bareNumber.MatchString(s):
+		out.Text += " " + unit
+	case from == "day" && unit == "hour" && len(f) == 2 && bareNumber.MatchString(f[1]):
+		out.Text = f[0] + " day " + f[1] + " hour"
+	case from == "minute" && strings.Count(s, ":") == 1: // minutes and seconds
+		at := strings.LastIndexAny(s[:strings.Index(s, ":")], " +-") + 1
+		out.Text = s[:at] + "00:" + s[at:]
+	}
+	if !strings.ContainsAny(strings.TrimSpace(s), " :.") {
+		return out // it has no smaller fields
+	}
+	return keepFields(out, unit)
+}
+
+// fields reads the fields of an INTERVAL, HOUR or DAY TO HOUR, and returns the greatest and the least; "" for none.
+func (r *exprReader) fields() (from, to string) {
+	if t := r.lex.Peek(); t.Type == tokWord && intervalUnits[strings.ToUpper(t.Value)] {
+		from = strings.ToLower(r.lex.Next().Value)
+		if to = from; accept(r.lex, "TO") {
+			to = strings.ToLower(r.lex.Next().Value)
 		}
 	}
-	return &Literal{Pos: pos(first), Kind: kind, Text: s}
+	return from, to
+}
+
+// keepFields cuts x, an INTERVAL, to the field unit, unless that is shorter than a minute or not of PostgreSQL.
+func keepFields(x Expr, unit string) Expr {
+	switch unit {
+	case "year", "month", "day", "hour", "minute":
+		at := x.Position()
+		return &Call{Pos: at, Name: "DATE_TRUNC", Args: []Expr{&Literal{Pos: at, Kind: StringLiteral, Text: unit}, x}}
+	}
+	return x
 }

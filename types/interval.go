@@ -120,6 +120,7 @@ func readInterval(s string) (months int, ms int64, err error) {
 		months, ms, err = readInterval(before)
 		return -months, -ms, err
 	}
+	s = strings.TrimPrefix(strings.TrimSpace(s), "@")
 	bad := fmt.Errorf("invalid interval %q (use '5 minutes', '1 day 2 hours', '1 month')", s)
 	f := strings.Fields(strings.ToLower(s))
 	if len(f) == 0 {
@@ -127,6 +128,10 @@ func readInterval(s string) (months int, ms int64, err error) {
 	}
 	for i := 0; i < len(f); i++ {
 		word := f[i]
+		if (word == "-" || word == "+") && i+1 < len(f) {
+			i++
+			word += f[i]
+		}
 		if m := clockInterval().FindStringSubmatch(word); m != nil {
 			t, ok := clockMillis(m)
 			if !ok {
@@ -199,6 +204,10 @@ func unitsOf(v float64, unit string) (months int, ms int64, ok bool) {
 			return int(whole)*n + int(math.RoundToEven(part*float64(n))), 0, true
 		}
 		return int(whole) * n, int64(math.Round(part * 30 * 86_400_000)), true // of a month of 30 days
+	}
+	switch unit {
+	case "us", "usec", "microsecond":
+		v, unit = v/1000, "ms"
 	}
 	u, ok := unitMillis[unit]
 	if !ok || math.Abs(v)*float64(u) > 9e15 {

@@ -187,21 +187,29 @@ func readTime(s string) (out reading, ok bool) {
 		return out, true
 	}
 	out.zoned = true
+	if out.dated && strings.Contains(r.rest, "/") { // Europe/Berlin
+		wall := out.day*MillisPerDay + out.ms
+		loc, err := Zone(r.rest)
+		if err != nil {
+			return out, false
+		}
+		at, err := momentAt(wall, loc)
+		out.offset = wall - at.i
+		return out, err == nil
+	}
 	out.offset, ok = r.zone()
 	return out, ok && r.rest == ""
 }
 
-// date reads 2006-01-02, 20060102, or the day of a year, 2006-002 or 2006002.
+// date reads 2006-01-02, 20060102, with seven digits 9991231 in the year 999, or the day of a year, 2006-002.
 func (r *reader) date(bc bool) (day int64, ok bool) {
 	negative := r.accept("-")
 	year, digits := r.number()
 	var month, date int64
 	ofYear := false
 	switch {
-	case digits == 8 && !strings.HasPrefix(r.rest, "-"):
+	case (digits == 7 || digits == 8) && !strings.HasPrefix(r.rest, "-"):
 		year, month, date = year/10000, year/100%100, year%100
-	case digits == 7 && !strings.HasPrefix(r.rest, "-"):
-		year, month, date, ofYear = year/1000, 1, year%1000, true
 	case digits < 4 || !r.accept("-"):
 		return 0, false
 	default:

@@ -119,7 +119,8 @@ var arrayFunctions = []expr.Function{
 			}
 			return returns(types.BigInt, isInt)(args)
 		}},
-	setOf("STRING_TO_TABLE", "string_to_table(text, delimiter [, null]) text", "As string_to_array, a row for each part.", 2, 3, returns(types.String, isText), stringToArray),
+	{Name: "STRING_TO_TABLE", Group: "array", Unknown: setUnknown, Signature: "string_to_table(text, delimiter [, null]) text", Doc: "As string_to_array, a row for each part.", MinArgs: 2, MaxArgs: 3, NullArgs: true,
+		Set: true, Volatile: true, Result: returns(types.String, isText), Eval: stringToArray},
 }
 
 // ofArray returns a function of arrays, with integer arguments after them.

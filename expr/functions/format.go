@@ -42,8 +42,7 @@ func parseFormat(format string) []pattern {
 
 func readFormat(format string) (out []pattern) {
 	for format != "" {
-		if format[0] == '"' {
-			text, rest, _ := strings.Cut(format[1:], `"`)
+		if text, rest, ok := quotedFormat(format); ok {
 			out, format = append(out, pattern{text: text}), rest
 			continue
 		}
@@ -69,6 +68,24 @@ func readFormat(format string) (out []pattern) {
 		out, format = append(out, pattern{text: format[:n]}), format[n:]
 	}
 	return out
+}
+
+// quotedFormat cuts a text in double quotes, in which a backslash precedes any character, or \", from a format.
+func quotedFormat(format string) (text, rest string, ok bool) {
+	if rest, ok = strings.CutPrefix(format, `\"`); ok {
+		return `"`, rest, true
+	}
+	if format[0] != '"' {
+		return "", format, false
+	}
+	i := 1
+	for ; i < len(format) && format[i] != '"'; i++ {
+		if format[i] == '\\' && i+1 < len(format) {
+			i++
+		}
+		text += format[i : i+1]
+	}
+	return text, format[min(i+1, len(format)):], true
 }
 
 func cutFold(s, prefix string) (rest string, ok bool) {
@@ -100,6 +117,13 @@ func formatInterval(v types.Value, format string) string {
 			n = months % 12
 		case "DD", "DDD":
 			n = ms / types.MillisPerDay
+		case "RM":
+			if months == 0 {
+				continue
+			}
+			month := types.FloorMod(months-int64(btoi(months > 0)), 12) + 1 // those of negative intervals count from a year's end
+			p.format(&b, time.Date(1970, time.Month(month), 1, 0, 0, 0, 0, time.UTC), "")
+			continue
 		default:
 			p.format(&b, clock, "")
 			continue

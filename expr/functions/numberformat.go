@@ -33,8 +33,7 @@ func readNumberFormat(format string) (*numberFormat, error) {
 	f := &numberFormat{fill: true}
 	point, shift := false, false
 	for format != "" {
-		if format[0] == '"' {
-			text, rest, _ := strings.Cut(format[1:], `"`)
+		if text, rest, ok := quotedFormat(format); ok {
 			f.items, format = append(f.items, pattern{text: text}), rest
 			continue
 		}
@@ -173,6 +172,9 @@ func (w *numberWriter) write() string {
 			}
 		}
 		keep, point = max(last, len(strings.TrimRight(w.fraction, "0"))), false
+		if keep == 0 && f.fraction > 0 && w.whole == "" {
+			w.whole = "0" // a point alone has no digit
+		}
 	}
 	for _, p := range f.items {
 		switch p.name {

@@ -57,16 +57,24 @@ var timeFunctions = []expr.Function{
 			w, ok := binWidth(c)
 			return w, 1, ok && timestampArg(c)
 		})},
-	{Name: "DATE_TRUNC", Group: "time", Signature: "date_trunc(unit, timestamp) timestamp", Doc: "Cut to the unit: millennium to millisecond, in UTC.", MinArgs: 2, MaxArgs: 2,
-		Result: momentLike(1, isText, isMoment), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
+	{Name: "DATE_TRUNC", Group: "time", Signature: "date_trunc(unit, timestamp) timestamp", Doc: "Cut to the unit: millennium to microsecond, in UTC; of an INTERVAL or a TIME an INTERVAL.", MinArgs: 2, MaxArgs: 2,
+		Result: truncResult, Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
+			if isSpan(a[1].Type()) {
+				return truncateSpan(a[0].Text(), a[1])
+			}
 			ms := millis(a[1])
 			t, err := truncate(a[0].Text(), time.UnixMilli(ms).UTC())
 			if err == nil && t.UnixMilli() > ms {
 				err = errMoment // its unit began before the first moment
 			}
 			return types.NewIntOf(a[1].Type().Moment(), t.UnixMilli()), err
-		}, Key: &expr.Algebra{Arg: 1, Pieces: allPieces(rises)}},
-	{Name: "EXTRACT", Group: "time", Signature: "extract(field FROM timestamp) bigint", Doc: "year, quarter, month, week, day, hour, minute, milliseconds, microseconds, dow, isodow, doy, isoyear, decade, century, millennium, julian; a DOUBLE of second and epoch. In UTC. Also `year(timestamp)`, `quarter`, `month`, `day`, `dayofmonth`, `dayofyear`, `hour`, `minute`, `second`.", MinArgs: 2, MaxArgs: 2,
+		}, Key: &expr.Algebra{Arg: 1, Pieces: func(c *expr.Call, _ types.Interval) []expr.Piece {
+			if isSpan(c.Args[1].Type()) {
+				return nil
+			}
+			return rises
+		}}},
+	{Name: "EXTRACT", Group: "time", Signature: "extract(field FROM timestamp) bigint", Doc: "year, quarter, month, week, day, hour, minute, milliseconds, microseconds, dow, isodow, doy, isoyear, decade, century, millennium; a DOUBLE of second, epoch and julian. In UTC. Also `year(timestamp)`, `quarter`, `month`, `day`, `dayofmonth`, `dayofyear`, `hour`, `minute`, `second`.", MinArgs: 2, MaxArgs: 2,
 		Result: extractResult, Eval: extract, Key: extractAlgebra},
 	{Name: "DATE_ADD_INTERVAL", Group: "time", Signature: "timestamp + interval", Doc: "Moved by an interval such as '1 month 2 days', '-5 minutes', '2 days ago' or 'P1DT2H'; a TIME goes round midnight.", MinArgs: 2, MaxArgs: 2,
 		Result: intervalResult, Eval: addInterval, Key: intervalAlgebra},
@@ -260,6 +268,35 @@ func binResult(of func([]expr.Expr) types.Type) resultFunc {
 	}
 }
 
+// isSpan reports whether DATE_TRUNC of t is an INTERVAL.
+func isSpan(t types.Type) bool { return t == types.Time || t == types.Duration }
+
+func truncResult(args []expr.Expr) (types.Type, error) {
+	if isSpan(args[1].Type()) {
+		return returns(types.Duration, isText, isSpan)(args)
+	}
+	return momentLike(1, isText, isMoment)(args)
+}
+
+// truncateSpan cuts an INTERVAL or a TIME to unit, towards zero.
+func truncateSpan(unit string, v types.Value) (types.Value, error) {
+	step, err := types.ParseInterval("1 " + unit)
+	if err != nil {
+		return v, fmt.Errorf("unknown unit %q", unit)
+	}
+	months, ms := int64(0), v.Int()
+	if v.Type() == types.Duration {
+		months, ms = v.Duration()
+	}
+	if m, t := step.Duration(); m > 0 {
+		months, ms = months-months%m, 0
+	} else if t > 0 {
+		ms -= ms % t
+	}
+	v, _ = types.NewDuration(months, ms)
+	return v, nil
+}
+
 func truncate(unit string, t time.Time) (time.Time, error) {
 	y, m, d := t.Date()
 	switch strings.TrimSuffix(strings.ToLower(unit), "s") {
@@ -285,8 +322,8 @@ func truncate(unit string, t time.Time) (time.Time, error) {
 		return t.Truncate(time.Minute), nil
 	case "second":
 		return t.Truncate(time.Second), nil
-	case "millisecond":
-		return t.Truncate(time.Millisecond), nil
+	case "millisecond", "microsecond":
+		return t, nil
 	}
 	return t, fmt.Errorf("unknown unit %q", unit)
 }
@@ -295,7 +332,7 @@ func extractResult(args []expr.Expr) (types.Type, error) {
 	t, err := returns(types.BigInt, isText, isTime)(args)
 	if k, ok := args[0].(*expr.Const); ok && k.Val.Type().IsText() {
 		switch field(k.Val) {
-		case "epoch", "second":
+		case "epoch", "second", "julian":
 			t = types.Double
 		}
 	}
@@ -335,7 +372,7 @@ func extract(_ *expr.Env, a []types.Value) (types.Value, error) {
 		y, _ := t.ISOWeek()
 		n = countedYears(y, 1)
 	case "julian":
-		n = julianDay(t)
+		return types.NewDouble(float64(julianDay(t)) + float64(types.FloorMod(ms, types.MillisPerDay))/types.MillisPerDay), nil
 	case "year":
 		n = countedYears(t.Year(), 1)
 	case "quarter":

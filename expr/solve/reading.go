@@ -209,7 +209,7 @@ func datesAs(t types.Type, slack int64, also types.Set, ds ...dating) func(p str
 	}
 }
 
-// isoReading is how a cast to t reads texts: 2026-01-05, 20260105, 2026-005 or 2026005, and a time of the day.
+// isoReading is how a cast to t reads texts: 2026-01-05, 20260105, 9260105 or 2026-005, and a time of the day.
 func isoReading(t types.Type) *reading {
 	first := dating{low: [7]int{0, 1, 1, 0, 0, 0, 1}, high: [7]int{294276, 12, 31, 23, 59, 59, 1}}
 	like := func(ns ...Digits) dating {
@@ -229,7 +229,7 @@ func isoReading(t types.Type) *reading {
 		like(year, Digits{Unit: 1, Before: "-", Least: 1, Most: 2}, Digits{Unit: 2, Before: "-", Least: 1, Most: 2}),
 		like(year, Digits{Unit: dayOfYear, Before: "-", Least: 3, Most: 3}),
 		like(Digits{Least: 4, Most: 4}, Digits{Unit: 1, Least: 2, Most: 2}, Digits{Unit: 2, Least: 2, Most: 2}),
-		like(Digits{Least: 4, Most: 4}, Digits{Unit: dayOfYear, Least: 3, Most: 3}))
+		like(Digits{Least: 3, Most: 3}, Digits{Unit: 1, Least: 2, Most: 2}, Digits{Unit: 2, Least: 2, Most: 2}))
 	return &reading{begun, readAs(t), usualDays, spaces[:6] + "-0123456789" + spaces[6:], 40, slack}
 }
 
