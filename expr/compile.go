@@ -40,6 +40,13 @@ func (c compiler) fold(e Expr) Expr { return FoldNode(e, c.s.Loc) }
 
 // expr compiles e: one case for each kind of expression.
 func (c compiler) expr(e parser.Expr) (Expr, error) {
+	if c.s.Stop != nil {
+		if c.s.steps++; c.s.steps%256 == 0 {
+			if err := c.s.Stop(); err != nil {
+				return nil, err
+			}
+		}
+	}
 	switch e := e.(type) {
 	case *parser.Literal:
 		return c.literal(e)

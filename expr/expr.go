@@ -180,4 +180,7 @@ type Scope struct {
 	Now int64
 	// Moment is called for each text constant that is read as a TIMESTAMP. It may be nil.
 	Moment func(at parser.Pos, v types.Value)
+	// Stop returns an error to end a long compilation, or nil to continue. It may be nil.
+	Stop  func() error
+	steps int // number of expressions compiled
 }

@@ -79,7 +79,7 @@ func (q *query) tableSource(t *catalog.Table, alias string) *source {
 // scope returns a scope that resolves names among sources.
 func (q *query) scope(srcs []*source) *expr.Scope {
 	e := q.env
-	scope := &expr.Scope{Funcs: e.funcs(), Function: e.Function, Loc: e.Loc, Now: e.Now, Parameters: e.Parameters, Moment: e.Moment,
+	scope := &expr.Scope{Funcs: e.funcs(), Function: e.Function, Loc: e.Loc, Now: e.Now, Parameters: e.Parameters, Moment: e.Moment, Stop: e.Stop,
 		Subquery: func(s *parser.Select, use expr.Subquery) (expr.Expr, error) { return q.subquery(srcs, s, use) },
 		Param: func(p *parser.Param) (types.Value, error) {
 			if p.Name != "" {

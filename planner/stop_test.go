@@ -3,11 +3,16 @@ package planner
 import (
 	"errors"
 	"fmt"
+	"os"
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/internal/given"
+	"github.com/hql-db/hql/internal/race"
 )
 
 // Planning that is stopped gives the reason, wherever that happens, and no plan.
@@ -40,6 +45,76 @@ func TestPlanningStops(t *testing.T) {
 			}
 			if err != why || p != nil {
 				t.Errorf("%s, stopped at question %d: %v", sql, at, err)
+			}
+		}
+	}
+}
+
+// repeated expands {n;text;separator}: n texts, in which ? is 0, 7, 14 and so on.
+func repeated(sql string) string {
+	return regexp.MustCompile(`\{(\d+);([^;}]*);([^}]*)\}`).ReplaceAllStringFunc(sql, func(s string) string {
+		f := strings.SplitN(s[1:len(s)-1], ";", 3)
+		n, _ := strconv.Atoi(f[0])
+		texts := make([]string, n)
+		for i := range texts {
+			texts[i] = strings.ReplaceAll(f[1], "?", strconv.Itoa(7*i))
+		}
+		return strings.Join(texts, f[2])
+	})
+}
+
+// Planning looks at whether to stop before it has done more than to walk once through the statement, and gives the reason
+// in place of a plan. What it does is counted as allocations of memory.
+func TestLongStatementsStop(t *testing.T) {
+	race.Skip(t)
+	data, err := os.ReadFile("testdata/long")
+	if err != nil {
+		t.Fatal(err)
+	}
+	allocated := func() uint64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.Mallocs
+	}
+	why := errors.New("enough")
+	var c *catalog.Catalog
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || line[0] == '#':
+			continue
+		case strings.HasPrefix(line, "CREATE"):
+			c = given.Tables(t, line)
+			continue
+		}
+		sql := repeated(line)
+		s, limit := given.Query(t, sql), uint64(20_000+len(sql))
+		looks, where, most, last := 0, 0, uint64(0), allocated()
+		look := func() {
+			now := allocated()
+			if now-last > most {
+				most, where = now-last, looks
+			}
+			last = allocated()
+			looks++
+		}
+		if _, err := (&Env{Catalog: c, Stop: func() error { look(); return nil }}).Select(s); err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		if look(); most > limit {
+			t.Errorf("%s: %d allocations between looks %d and %d of %d", line, most, where, where+1, looks-1)
+		}
+		for at := 1; at < looks; at += 1 + looks/8 {
+			n := 0
+			p, err := (&Env{Catalog: c, Stop: func() error {
+				if n++; n >= at {
+					return why
+				}
+				return nil
+			}}).Select(s)
+			if err != why || p != nil {
+				t.Errorf("%s, stopped at look %d of %d: %v", line, at, looks-1, err)
 			}
 		}
 	}

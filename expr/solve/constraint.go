@@ -256,6 +256,8 @@ type Solver struct {
 	}
 	// Window returns a set that contains the column's values: the Constraint applies to no other rows.
 	Window func(col int) types.Set
+	// Tick is called often. It may panic to stop.
+	Tick func()
 }
 
 // Solve returns the Constraint of the condition e.

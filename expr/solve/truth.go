@@ -63,6 +63,7 @@ func truthsOf(t, f, n bool) among {
 type finder struct {
 	*Solver
 	depth, steps, copied int
+	ticks                int // number of expressions for which a Constraint was sought
 	// joints counts the prefixes tried by joint; most is the greatest number for one call.
 	joints, most int
 	joining      bool
@@ -95,6 +96,9 @@ func (f *finder) where(e expr.Expr, out among) Constraint {
 // deeper is within, counted.
 func (f *finder) deeper(e expr.Expr, out among) Constraint {
 	f.depth++
+	if f.ticks++; f.ticks%64 == 0 && f.Tick != nil {
+		f.Tick()
+	}
 	c := f.within(e, out)
 	f.depth--
 	return c
@@ -174,6 +178,9 @@ func (f *finder) branches(e *expr.Case, out among) Constraint {
 		found = append(found, allOf(cs...))
 	}
 	for _, w := range e.Whens {
+		if f.Tick != nil {
+			f.Tick()
+		}
 		add(f.where(w.Then, out), f.where(w.Cond, onlyTrue))
 		not := f.where(w.Cond, truthsOf(false, true, true))
 		before, size = append(before, not), size+not.size()

@@ -25,7 +25,10 @@ func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
 		}
 	}()
 	e.tick()
-	req.columns = columns{req.Table, partsNamed(req.Table, req.Conjuncts)}
+	req.columns = columns{table: req.Table, parts: partsNamed(req.Table, req.Conjuncts)}
+	if e.Stop != nil {
+		req.columns.tick = e.tick
+	}
 	x := boxMaker{env: e, columns: &req.columns}
 	terms := termsOf(req.Conjuncts, &req.columns)
 	boxes, capped := x.conjunction(terms)
@@ -54,8 +57,10 @@ func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
 	}
 	if !best.scan.Access.HitsPrefix() {
 		asked := *e
-		asked.Stop = nil // the statement may have ended when somebody asks
-		best.scan.Advise = sync.OnceValue(func() string { return asked.advice(req, terms, boxes) })
+		best.scan.Advise = sync.OnceValue(func() string {
+			asked.Stop, req.columns.tick = nil, nil // the statement may have ended when somebody asks
+			return asked.advice(req, terms, boxes)
+		})
 	}
 	best.chosen(all, left)
 	return best.scan, nil

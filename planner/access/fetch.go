@@ -42,6 +42,7 @@ func (c *candidate) finish(req *Request) {
 	k := 0
 	for i := range c.fates {
 		f := &c.fates[i]
+		c.builder.env.tick()
 		if f.By == plan.ByKey {
 			continue
 		}

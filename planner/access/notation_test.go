@@ -99,7 +99,7 @@ func spansText(t *testing.T, env *Env, req *Request) string {
 
 // boxesText prints the boxes of a request.
 func boxesText(t *testing.T, req *Request) string {
-	c := &columns{req.Table, partsNamed(req.Table, req.Conjuncts)}
+	c := &columns{table: req.Table, parts: partsNamed(req.Table, req.Conjuncts)}
 	boxes, capped := boxMaker{env: &Env{}, columns: c}.conjunction(termsOf(req.Conjuncts, c))
 	if len(boxes) == 0 {
 		return "none"

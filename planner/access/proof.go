@@ -37,6 +37,7 @@ func (c *candidate) prove(terms []term) {
 	c.fates = make([]plan.Fate, 0, len(terms))
 	for i := range terms {
 		t := &terms[i]
+		c.builder.env.tick()
 		if t.exact() && together[t.is.Col] || c.given(&t.is) || implies(newProof(&t.is, c.builder.columns)) {
 			c.fates = append(c.fates, plan.Fate{Expr: t.Expr, By: plan.ByKey})
 			continue

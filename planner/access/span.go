@@ -85,7 +85,11 @@ func (w *spanBuilder) emit(br path, r *catalog.ByteRange) {
 	w.add(s)
 }
 
-func (w *spanBuilder) add(s keySpan) { *w.out = append(*w.out, s) }
+func (w *spanBuilder) add(s keySpan) {
+	if *w.out = append(*w.out, s); len(*w.out)%256 == 0 {
+		w.env.tick()
+	}
+}
 
 // collect returns the spans that a walk from part i on would add, as if the key began there.
 func (w *spanBuilder) collect(br path, i int) (spans []keySpan, useful bool) {

@@ -22,6 +22,7 @@ func (t *term) exact() bool { return t.is.Kind == solve.One && t.is.Exact && !t.
 type columns struct {
 	table *catalog.Table
 	parts []expr.Expr
+	tick  func() // nil: planning is not interrupted
 }
 
 // first returns the index of the column of parts[0], after the table's columns and its two pseudo-columns.
@@ -90,7 +91,7 @@ func (c *columns) Width(col int) (width int) {
 
 // solver returns the Solver for conditions on rows with the columns c.
 func (c *columns) solver() *solve.Solver {
-	return &solve.Solver{Parts: c.parts, First: c.first(), Columns: c}
+	return &solve.Solver{Parts: c.parts, First: c.first(), Columns: c, Tick: c.tick}
 }
 
 // Held returns sets that contain the values of col that the table's keys can hold.
