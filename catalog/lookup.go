@@ -83,22 +83,18 @@ func (t *Table) Lookups() []Lookup {
 	var out []Lookup
 	for _, l := range t.Layouts {
 		for _, p := range l.AllParts() {
-			var walk func(e expr.Expr)
-			walk = func(e expr.Expr) {
-				if e == nil {
-					return
-				}
+			if p.Expr == nil {
+				continue
+			}
+			expr.Some(p.Expr, func(e expr.Expr) bool {
 				if c, ok := e.(*expr.Call); ok && c.Func.Key != nil && c.Func.Key.Lookup == expr.TableDictionary {
 					if k, ok := c.Args[0].(*expr.Const); ok {
 						table, column, _ := strings.Cut(k.Val.Text(), ".")
 						out = append(out, Lookup{table, column, c.Args[1:], p.Source, p.Def.Pos})
 					}
 				}
-				for _, x := range expr.Children(e) {
-					walk(x)
-				}
-			}
-			walk(p.Expr)
+				return false
+			})
 		}
 	}
 	return out

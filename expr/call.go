@@ -39,24 +39,22 @@ func RestLength(e Expr) (n int, ok bool) {
 
 // Volatile returns the name of a function in e whose value may differ at each evaluation, such as RANDOM; "" if there is
 // none. Values that are drawn for new rows (see Draw) do not count.
-func Volatile(e Expr) string {
-	if c, ok := e.(*Call); ok && c.Func.Volatile && c.Func.Group != "key" {
-		return c.Func.Name
-	}
-	for _, x := range Children(e) {
-		if name := Volatile(x); name != "" {
-			return name
+func Volatile(e Expr) (name string) {
+	Some(e, func(x Expr) bool {
+		if c, ok := x.(*Call); ok && c.Func.Volatile && c.Func.Group != "key" {
+			name = c.Func.Name
 		}
-	}
-	return ""
+		return name != ""
+	})
+	return name
 }
 
 // UsesLookup reports whether e contains the number of a name in a dictionary: LOOKUP.
 func UsesLookup(e Expr) bool {
-	if c, ok := e.(*Call); ok && c.Func.Key != nil && c.Func.Key.Lookup != NoDictionary {
-		return true
-	}
-	return slices.ContainsFunc(Children(e), UsesLookup)
+	return Some(e, func(x Expr) bool {
+		c, ok := x.(*Call)
+		return ok && c.Func.Key != nil && c.Func.Key.Lookup != NoDictionary
+	})
 }
 
 // Draw returns the function that draws a value of e for a new row; nil if e is computed from columns.

@@ -255,6 +255,12 @@ func Some(e Expr, is func(Expr) bool) bool {
 	return false
 }
 
+// IsSubquery reports whether e is a sub-query.
+func IsSubquery(e Expr) bool {
+	_, ok := e.(*Subquery)
+	return ok
+}
+
 // SomeColumn reports whether is returns true for a column that e reads.
 func SomeColumn(e Expr, is func(col int) bool) bool {
 	return Some(e, func(x Expr) bool {

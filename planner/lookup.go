@@ -172,14 +172,7 @@ func sameSpan(a, b plan.Span) bool {
 
 // rowwise reports whether e depends only on the row, and contains no sub-query.
 func rowwise(e expr.Expr) bool {
-	ok := expr.Volatile(e) == ""
-	expr.Map(e, func(x expr.Expr) expr.Expr {
-		if _, sub := x.(*expr.Subquery); sub {
-			ok = false
-		}
-		return x
-	})
-	return ok
+	return expr.Volatile(e) == "" && !expr.Some(e, expr.IsSubquery)
 }
 
 // with returns b with the conditions among added.

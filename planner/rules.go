@@ -74,20 +74,10 @@ func exact(e expr.Expr) bool {
 			return true
 		}
 	}
-	ok := true
-	expr.Map(e, func(x expr.Expr) expr.Expr {
-		switch x := x.(type) {
-		case *expr.Column:
-			switch x.Typ {
-			case types.Decimal, types.Float, types.Double, types.JSON:
-				ok = false
-			}
-		case *expr.Subquery:
-			ok = false
-		}
-		return x
+	return !expr.Some(e, func(x expr.Expr) bool {
+		c, ok := x.(*expr.Column)
+		return expr.IsSubquery(x) || ok && slices.Contains([]types.Type{types.Decimal, types.Float, types.Double, types.JSON}, c.Typ)
 	})
-	return ok
 }
 
 // havingToWhere moves conditions of HAVING on grouped expressions to the WHERE.

@@ -16,7 +16,7 @@ import (
 //	host LIKE '%x'                   it can't be a range; host LIKE 'x%' can
 //	EXISTS (SELECT ... host ...)     its query runs for each row
 func (w *spanBuilder) whyNoRange(e expr.Expr) string {
-	if asks(e) {
+	if expr.Some(e, expr.IsSubquery) {
 		return "its query runs for each row"
 	}
 	s := "it can't be a range"
@@ -29,23 +29,15 @@ func (w *spanBuilder) whyNoRange(e expr.Expr) string {
 	return s
 }
 
-// asks reports whether e has a sub-query.
-func asks(e expr.Expr) bool {
-	_, ok := e.(*expr.Subquery)
-	return ok || slices.ContainsFunc(expr.Children(e), asks)
-}
-
 // unknown returns the reason why a function in e cannot be analyzed; "" if there is none.
-func unknown(e expr.Expr) string {
-	if c, ok := e.(*expr.Call); ok && c.Func.Unknown != "" {
-		return c.Func.Unknown
-	}
-	for _, x := range expr.Children(e) {
-		if why := unknown(x); why != "" {
-			return why
+func unknown(e expr.Expr) (why string) {
+	expr.Some(e, func(x expr.Expr) bool {
+		if c, ok := x.(*expr.Call); ok {
+			why = c.Func.Unknown
 		}
-	}
-	return ""
+		return why != ""
+	})
+	return why
 }
 
 // instead returns a condition similar to e, on one column, that a part of the key can use; "" if none is known.
@@ -95,16 +87,12 @@ func (w *spanBuilder) instead(e expr.Expr) string {
 }
 
 // columnIn returns the first column in e.
-func columnIn(e expr.Expr) *expr.Column {
-	if c, ok := e.(*expr.Column); ok {
-		return c
-	}
-	for _, x := range expr.Children(e) {
-		if c := columnIn(x); c != nil {
-			return c
-		}
-	}
-	return nil
+func columnIn(e expr.Expr) (c *expr.Column) {
+	expr.Some(e, func(x expr.Expr) (ok bool) {
+		c, ok = x.(*expr.Column)
+		return ok
+	})
+	return c
 }
 
 func like(c *expr.Column, pattern string) *expr.Like {
