@@ -105,7 +105,7 @@ func TestLongStatementsStop(t *testing.T) {
 		if look(); most > limit {
 			t.Errorf("%s: %d allocations between looks %d and %d of %d", line, most, where, where+1, looks-1)
 		}
-		for at := 1; at < looks; at += 1 + looks/8 {
+		for at := 1; at < looks; at += 1 + looks/4 {
 			n := 0
 			p, err := (&Env{Catalog: c, Stop: func() error {
 				if n++; n >= at {
