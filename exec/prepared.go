@@ -5,6 +5,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -37,7 +38,7 @@ func (r *run) prepareStatement(ctx context.Context, s *parser.Prepare) (*Rows, e
 	for _, name := range s.Types {
 		t, ok := types.ParseType(name)
 		if !ok && name != "UNKNOWN" {
-			return nil, parser.Errorf(s.Pos, "unknown type %s", name)
+			return nil, expr.UnknownType(name, s.Pos)
 		}
 		p.types = append(p.types, t)
 	}

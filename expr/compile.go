@@ -101,7 +101,7 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 		}
 		t, ok := types.ParseType(e.Type)
 		if !ok {
-			return nil, parser.Errorf(e.Pos, "unknown type %s", e.Type)
+			return nil, UnknownType(e.Type, e.Pos)
 		}
 		x, err := c.expr(e.X)
 		if err != nil {
@@ -122,7 +122,7 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 		}
 		return c.subquery(e.Query, use)
 	case *parser.Tuple:
-		return nil, parser.Errorf(e.Pos, "a row value can only be compared with another row value")
+		return nil, parser.Errorf(e.Pos, "a row value can only be compared with another row value").WithHint("JSON_BUILD_ARRAY(a, b) and ARRAY[a, b] hold several values")
 	case *parser.RangeArg:
 		return nil, parser.Errorf(e.Pos, "TO is allowed only among the values of SALT and RING")
 	case *parser.EncodedArg:
@@ -288,6 +288,19 @@ func (c compiler) terms(e *parser.Binary) (Expr, error) {
 func (c compiler) binary(e *parser.Binary) (Expr, error) {
 	if e.Op == "AND" || e.Op == "OR" {
 		return c.terms(e)
+	}
+	if tx, ok := e.X.(*parser.Tuple); ok && e.Op == "IS DISTINCT FROM" {
+		if ty, ok := e.Y.(*parser.Tuple); ok && len(tx.Items) == len(ty.Items) {
+			var some []Expr
+			for i := range tx.Items {
+				x, err := c.binary(&parser.Binary{Pos: e.Pos, Op: e.Op, X: tx.Items[i], Y: ty.Items[i]})
+				if err != nil {
+					return nil, err
+				}
+				some = append(some, x)
+			}
+			return disjunction(some...), nil
+		}
 	}
 	if op, ok := compareOps[e.Op]; ok {
 		if tx, ok := e.X.(*parser.Tuple); ok {

@@ -41,6 +41,20 @@ func (c compiler) subscript(e *parser.Subscript) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if x.Type() == types.JSON {
+		path := []Expr{x}
+		for _, at := range e.At {
+			if at.Slice {
+				return nil, parser.Errorf(e.Pos, "a JSON has no slices: JSON_ARRAY_ELEMENTS(json) gives its elements")
+			}
+			step, err := c.expr(at.Lo)
+			if err != nil {
+				return nil, err
+			}
+			path = append(path, step)
+		}
+		return c.apply("JSON_EXTRACT_PATH", e.Pos, path)
+	}
 	if t := x.Type(); !t.IsArray() && t != types.Null {
 		return nil, parser.Errorf(e.Pos, "a %s has no elements: only arrays have subscripts", t)
 	}

@@ -50,18 +50,56 @@ var elsewhere = map[string]string{
 	"RLIKE": "text ~ 'pattern'", "SIND": "SIN(RADIANS(x))", "COSD": "COS(RADIANS(x))", "TAND": "TAN(RADIANS(x))",
 	"ASIND": "DEGREES(ASIN(x))", "ACOSD": "DEGREES(ACOS(x))", "ATAND": "DEGREES(ATAN(x))", "ATAN2D": "DEGREES(ATAN2(y, x))", "COTD": "COT(RADIANS(x))",
 	"SETSEED": "RANDOM() takes no seed: MD5(id || 'seed') is an order that stays", "NORMALIZE": "texts are compared by their bytes: a program normalizes them before it writes",
-	"JSONB_PATH_QUERY": jsonPaths, "JSONB_PATH_QUERY_ARRAY": jsonPaths, "JSONB_PATH_QUERY_FIRST": jsonPaths, "JSONB_PATH_EXISTS": jsonPaths, "JSONB_PATH_MATCH": jsonPaths,
+	"JSONB_PATH_QUERY": parser.NoJSONPaths, "JSONB_PATH_QUERY_ARRAY": parser.NoJSONPaths, "JSONB_PATH_QUERY_FIRST": parser.NoJSONPaths, "JSONB_PATH_EXISTS": parser.NoJSONPaths, "JSONB_PATH_MATCH": parser.NoJSONPaths,
+	"JSON_EACH": "FROM json_each(json) gives the members in rows", "JSONB_EACH": "FROM jsonb_each(json) gives the members in rows",
+	"JSON_POPULATE_RECORD": noRecords, "JSONB_POPULATE_RECORD": noRecords, "JSON_POPULATE_RECORDSET": noRecords, "JSONB_POPULATE_RECORDSET": noRecords,
+	"TO_TSVECTOR": noSearch, "TO_TSQUERY": noSearch, "PLAINTO_TSQUERY": noSearch, "PHRASETO_TSQUERY": noSearch, "WEBSEARCH_TO_TSQUERY": noSearch, "TS_RANK": noSearch,
+	"POINT": noPlaces, "BOX": noPlaces, "CIRCLE": noPlaces, "POLYGON": noPlaces, "LSEG": noPlaces, "ST_POINT": noPlaces, "ST_DISTANCE": noPlaces,
+	"INT4RANGE": noRanges, "INT8RANGE": noRanges, "NUMRANGE": noRanges, "DATERANGE": noRanges, "TSRANGE": noRanges, "TSTZRANGE": noRanges,
+	"XMLELEMENT": noXML, "XMLFOREST": noXML, "XMLPARSE": noXML, "XPATH": noXML,
 	"JSON_EXTRACT": "json -> 'key', or json ->> 'key' as text", "GET_JSON_OBJECT": "json ->> 'key'", "JSON_VALUE": "json ->> 'key'",
-	"NEXTVAL": parser.NoSequences, "CURRVAL": parser.NoSequences,
+	"NEXTVAL": parser.NoSequences, "CURRVAL": parser.NoSequences, "SETVAL": parser.NoSequences, "LASTVAL": parser.NoSequences,
 	"UUID": "GEN_RANDOM_UUID()", "UUID_GENERATE_V4": "GEN_RANDOM_UUID()",
 }
 
-const jsonPaths = "there are no JSON paths: json #> '{a,0}' reads a member, JSON_ARRAY_ELEMENTS(json -> 'a') the elements of an array"
+// Replacements for types that hql does not have.
+const (
+	noRecords = "there are no composite types: FROM json_to_record(json) AS t (a INT, b TEXT) names the members and their types"
+	noSearch  = "there is no text search: x ILIKE '%word%', or x ~* 'pattern'; a table with a word in its key finds rows by words"
+	noPlaces  = "two DOUBLE columns hold a place: GEOHASH and ZORDER make keys of them"
+	noRanges  = "two columns hold a range: x >= low AND x < high, or (low, high) OVERLAPS (a, b)"
+	noXML     = "TEXT holds XML, which hql does not look into"
+	noBits    = "a BIGINT has bits, with &, |, # and <<, and BYTES have bytes: X'0f'"
+	noNets    = "TEXT or BYTES hold an address: the bytes of a network are a prefix of those of its addresses"
+)
+
+// otherTypes maps types of PostgreSQL to hql's replacements.
+var otherTypes = map[string]string{
+	"JSONPATH": parser.NoJSONPaths, "TSVECTOR": noSearch, "TSQUERY": noSearch, "XML": noXML, "BIT": noBits, "VARBIT": noBits, "BIT VARYING": noBits,
+	"POINT": noPlaces, "LINE": noPlaces, "LSEG": noPlaces, "BOX": noPlaces, "PATH": noPlaces, "POLYGON": noPlaces, "CIRCLE": noPlaces, "GEOMETRY": noPlaces, "GEOGRAPHY": noPlaces,
+	"INT4RANGE": noRanges, "INT8RANGE": noRanges, "NUMRANGE": noRanges, "DATERANGE": noRanges, "TSRANGE": noRanges, "TSTZRANGE": noRanges,
+	"INET": noNets, "CIDR": noNets, "MACADDR": noNets, "MACADDR8": noNets, "MONEY": "DECIMAL(12, 2) holds an amount", "RECORD": noRecords,
+	"TIMETZ": "TIMESTAMP is a moment, TIME a time of day without a zone", "TIME WITH TIME ZONE": "TIMESTAMP is a moment, TIME a time of day without a zone",
+	"SERIAL": parser.NoSequences, "BIGSERIAL": parser.NoSequences,
+}
+
+// UnknownType returns the error for an unknown type.
+func UnknownType(name string, pos parser.Pos) error {
+	err := parser.Errorf(pos, "unknown type %s", name)
+	base, _, _ := strings.Cut(strings.TrimRight(strings.ToUpper(name), "[]"), "(")
+	if hint := otherTypes[base]; hint != "" {
+		return err.WithHint("%s", hint)
+	}
+	return err
+}
+
+// Elsewhere returns what to write in place of a function of another system; "" if nothing is known.
+func Elsewhere(function string) string { return elsewhere[strings.ToUpper(function)] }
 
 // UnknownFunction returns the error for an unknown function; it suggests a similar name in r.
 func UnknownFunction(r *Registry, name string, pos parser.Pos) error {
 	err := parser.Errorf(pos, "unknown function %s", name)
-	if hint := elsewhere[strings.ToUpper(name)]; hint != "" {
+	if hint := Elsewhere(name); hint != "" {
 		return err.WithHint("%s", hint)
 	}
 	return Suggest(err, name, slices.Sorted(maps.Keys(r.funcs)))
@@ -192,6 +230,11 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 		}
 		return c.apply("TIMEZONE", pos, []Expr{flat[6], local})
 	case "DATE_BIN":
+		if x := leading(flat); x != nil && x.Type() == types.Duration {
+			if flat[0], err = c.cast(x, types.String, pos); err != nil {
+				return nil, err
+			}
+		}
 		if len(flat) == 3 && flat[1].Type().IsTimestamp() && flat[2].Type().IsTimestamp() {
 			if flat[1], flat[2], err = c.moments(flat[1], flat[2], pos); err != nil {
 				return nil, err
@@ -221,6 +264,10 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 	case "SUBSTRING", "SUBSTR":
 		if len(flat) == 2 && flat[1].Type().IsText() {
 			name = "SUBSTRING_MATCH"
+		}
+	case "JSONB_CONTAINED":
+		if len(flat) == 2 {
+			name, flat = "JSONB_CONTAINS", []Expr{flat[1], flat[0]}
 		}
 	case "AGE":
 		if len(flat) == 1 && flat[0].Type() == types.OID { // the argument is a transaction: only one exists, as in txid_current()

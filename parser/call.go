@@ -133,7 +133,7 @@ var ofRows = map[string]bool{"COUNT": true, "ROW_TO_JSON": true, "TO_JSON": true
 // intervalArgs reads the arguments of MAKE_INTERVAL, which may have names: days => 10.
 func (r *exprReader) intervalArgs() ([]Expr, error) {
 	at, first := r.lex.MakeCheckpoint(), r.lex.Next()
-	named := isName(first) && r.lex.Peek().Value == "=>"
+	named := isName(first) && (r.lex.Peek().Value == "=>" || accept(r.lex, ":", "="))
 	r.lex.LoadCheckpoint(at)
 	if !named {
 		return r.args()
@@ -149,7 +149,12 @@ func (r *exprReader) intervalArgs() ([]Expr, error) {
 			return nil, Errorf(pos(t), "MAKE_INTERVAL takes years, months, weeks, days, hours, mins and secs, not %s", name(t))
 		}
 		var err error
-		if out[i], err = r.after("=>"); err != nil || !wanted(r.lex, ",") {
+		if accept(r.lex, ":", "=") { // an older notation
+			out[i], err = r.expr()
+		} else {
+			out[i], err = r.after("=>")
+		}
+		if err != nil || !wanted(r.lex, ",") {
 			return out, err
 		}
 	}
@@ -163,8 +168,8 @@ func (r *exprReader) order() ([]OrderTerm, error) {
 		if err != nil {
 			return nil, err
 		}
-		o := OrderTerm{Expr: x, Desc: wanted(r.lex, "DESC")}
-		if !o.Desc {
+		o := OrderTerm{Expr: x, Desc: wanted(r.lex, "DESC") || accept(r.lex, "USING", ">")}
+		if !o.Desc && !accept(r.lex, "USING", "<") {
 			wanted(r.lex, "ASC")
 		}
 		if wanted(r.lex, "NULLS") {

@@ -101,6 +101,9 @@ var otherObjects = map[string]string{
 	"TEMP": noTemporary, "TEMPORARY": noTemporary,
 }
 
+// NoJSONPaths names hql's replacements for JSON paths.
+const NoJSONPaths = "there are no JSON paths: json #> '{a,0}' reads a member, JSON_ARRAY_ELEMENTS(json -> 'a') the elements of an array"
+
 // NoSequences names hql's replacements for sequences.
 const NoSequences = "one counter for all writers would make one hot row: a table without a key draws a random one for each row, LOOKUP numbers names, " +
 	"ROW_NUMBER() OVER () numbers the rows of a query"
@@ -141,6 +144,12 @@ func (d *diagnosis) unsupported(i int) string {
 		return "RANK() OVER (ORDER BY ...) in a query around this one says which rows stay"
 	case before == "(" && d.value(i-2) == "AS" && (word == "INSERT" || word == "UPDATE" || word == "DELETE"):
 		return "a query of WITH only reads: run " + word + " ... RETURNING by itself, and read its rows, or COPY them to a file"
+	case word == "@" && (next == "?" || next == "@"):
+		return NoJSONPaths
+	case d.verb == "CREATE" && word == "LIKE":
+		return "CREATE TABLE name AS SELECT * FROM table LIMIT 0 takes its columns, SHOW CREATE TABLE prints its definition"
+	case d.verb == "TRUNCATE" && word == ",":
+		return "TRUNCATE empties one table: write a statement for each"
 	case before == "TABLESAMPLE" || word == "TABLESAMPLE":
 		return "WHERE RANDOM() < 0.01 keeps some of the rows, LIMIT 100 reads no more than that; \\sample shows stored keys"
 	case d.verb == "ALTER" && before == "TABLE" && word == "ALTER", d.verb == "ALTER" && i == 3 && word == "ALTER":

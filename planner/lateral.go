@@ -229,7 +229,11 @@ func (q *query) functionSource(from *from, t *parser.TableFunction) (*source, er
 	}
 	s := q.virtual(t.Name+"()", t.Alias, false)
 	if s == nil {
-		return nil, parser.Errorf(t.Pos, "%s gives no rows: FROM takes tables, queries and functions, such as generate_series(from, to [, step])", t.Name)
+		err := parser.Errorf(t.Pos, "%s gives no rows: FROM takes tables, queries and functions, such as generate_series(from, to [, step])", t.Name)
+		if hint := expr.Elsewhere(t.Name); hint != "" {
+			return nil, err.WithHint("%s", hint)
+		}
+		return nil, err
 	}
 	var err error
 	s.cols, err = renamed(s.cols, t.Columns, s.name, t.Pos)

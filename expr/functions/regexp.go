@@ -2,6 +2,7 @@ package functions
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -93,10 +94,10 @@ var regexpFunctions = []expr.Function{
 	{Name: "REGEXP_SPLIT_TO_ARRAY", Group: "string", Unknown: "matches stand anywhere in a text", Signature: "regexp_split_to_array(text, pattern [, flags]) text[]",
 		Doc: "The parts of the text between the matches.", MinArgs: 2, MaxArgs: 3, Result: returns(types.ArrayOf(types.String), isText), Eval: regexpSplit},
 	setOf("REGEXP_SPLIT_TO_TABLE", "regexp_split_to_table(text, pattern [, flags]) text", "As regexp_split_to_array, a row for each part.", 2, 3, returns(types.String, isText), regexpSplit),
-	{Name: "REGEXP_REPLACE", Group: "string", Signature: "regexp_replace(text, pattern, to [, flags]) text",
-		Doc: "The first match replaced, with flag g every one; \\1 in to stands for a group, \\& for the match.", MinArgs: 3, MaxArgs: 4,
-		Result: returns(types.String, isText), Eval: regexpReplace, Key: &expr.Algebra{Inverse: func(c *expr.Call, out types.Set, _ expr.Window) (pre types.Set, exact, ok bool) {
-			if _, end := anchors(c.ConstText(1)); !end || c.ConstText(2) != "" || len(c.Args) == 4 && strings.Trim(c.ConstText(3), "gi") != "" {
+	{Name: "REGEXP_REPLACE", Group: "string", Signature: "regexp_replace(text, pattern, to [, flags]) or regexp_replace(text, pattern, to, start [, n [, flags]]) text",
+		Doc: "The first match replaced, with flag g every one; \\1 in to stands for a group, \\& for the match. From the character start on the n-th match, with n 0 every one.", MinArgs: 3, MaxArgs: 6,
+		Result: returns(types.String, isText, isText, isText, func(t types.Type) bool { return isText(t) || isInt(t) }, isInt, isText), Eval: regexpReplace, Key: &expr.Algebra{Inverse: func(c *expr.Call, out types.Set, _ expr.Window) (pre types.Set, exact, ok bool) {
+			if _, end := anchors(c.ConstText(1)); !end || c.ConstText(2) != "" || len(c.Args) > 4 || len(c.Args) == 4 && !isText(c.Args[3].Type()) || len(c.Args) == 4 && strings.Trim(c.ConstText(3), "gi") != "" {
 				return nil, false, false
 			}
 			return invertHead(out)
@@ -309,7 +310,19 @@ func nthMatch(env *expr.Env, a []types.Value, flags int) ([]int, error) {
 var groupRef = regexp.MustCompile(`\\[\d&\\]`)
 
 func regexpReplace(env *expr.Env, a []types.Value) (types.Value, error) {
-	re, all, err := flagged(a, 3, true)
+	at, from, nth := 3, 0, int64(1)
+	if len(a) > 3 && !isText(a[3].Type()) {
+		var err error
+		if from, err = startOf(a, 3); err != nil || from < 0 {
+			return a[0], err
+		}
+		if at = 5; len(a) > 4 {
+			if nth = a[4].Int(); nth < 0 {
+				return types.Value{}, fmt.Errorf("REGEXP_REPLACE takes the number of a match, or 0 for all, not %d", nth)
+			}
+		}
+	}
+	re, all, err := flagged(a, at, true)
 	if err != nil {
 		return types.Value{}, err
 	}
@@ -324,14 +337,17 @@ func regexpReplace(env *expr.Env, a []types.Value) (types.Value, error) {
 		}
 		return "${" + m[1:] + "}"
 	})
-	s := a[0].Text()
-	n := 1
-	if all {
+	s := a[0].Text()[from:]
+	n := int(min(nth, math.MaxInt32))
+	if n == 0 || all && at == 3 {
 		n = -1
 	}
-	var out []byte
+	out := []byte(a[0].Text()[:from])
 	end := 0
 	err = eachMatch(env, re, s, n, func(m []int) error {
+		if n--; n > 0 {
+			return nil
+		}
 		out = re.ExpandString(append(out, s[end:m[0]]...), to, s, m)
 		if end = m[1]; len(out) > expr.MaxText {
 			return expr.ErrTooLong
