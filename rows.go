@@ -40,7 +40,8 @@ type ColumnType struct {
 	Number int
 	// Partial says how to merge the column of a piece, if the statement groups; nil otherwise.
 	Partial *Partial
-	// Limit is that of the table's column, such as DECIMAL(10, 2), if the result has its values as they are.
+	// Limit is the limit of the table's column, such as DECIMAL(10, 2), if the result has the column's values
+	// unchanged.
 	Limit types.Limit
 }
 

@@ -220,8 +220,9 @@ func (c *Column) OneFalse() bool {
 
 // Coarse is an Encoding that may be unable to hold every moment of its type.
 type Coarse interface {
-	// Unit returns the unit of time at whose starts the moments lie that it can hold: "month", in the spelling of
-	// DATE_TRUNC. It is "" if it can hold all moments.
+	// Unit returns the unit of time, in the spelling of DATE_TRUNC, whose starts are the only moments that the encoding
+	// can hold. For example, "month" allows only the first moment of each month. It is "" if the encoding can hold all
+	// moments.
 	Unit() string
 }
 

@@ -16,7 +16,7 @@ const (
 	countedArrayName = "COUNT32 ARRAY"
 )
 
-// arrayOf is what encodings of arrays have in common.
+// arrayOf has the methods that all encodings of arrays share.
 type arrayOf struct{ t types.Type }
 
 func (arrayOf) Width() int                                    { return Variable }

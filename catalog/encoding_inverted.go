@@ -13,7 +13,7 @@ import (
 // as in a DESC column of Phoenix. It ends with 0xff where the other encoding ends with 0x00.
 type inverted struct{ Encoding }
 
-// invertedDelimited is inverted for an encoding whose bytes show their own end.
+// invertedDelimited works like inverted for an encoding whose bytes show their own end.
 type invertedDelimited struct{ inverted }
 
 const invertedName = "INVERTED"
@@ -108,7 +108,7 @@ func invertBytes(b []byte) {
 	}
 }
 
-// appendInverted is appendRanges for an encoding whose Order is Inverted: it inverts the bounds of the other encoding's
+// appendInverted works like appendRanges for an encoding whose Order is Inverted: it inverts the bounds of the other encoding's
 // ranges, and f, the description of the bytes after the value.
 func appendInverted(dst []ByteRange, enc Encoding, iv types.Interval, f follow) (out []ByteRange, exact, ok bool) {
 	of := upright(enc)

@@ -214,8 +214,8 @@ func (s *search) write(columns []*catalog.Column, front []string) []string {
 	return out
 }
 
-// part writes a column as a key part: as today's key does if that has one part of fixed width for it, otherwise in an
-// encoding that keeps the order. "" if there is none.
+// part writes a column as a key part. It takes the part of today's key, if the key has exactly one part of fixed width
+// for the column; otherwise it chooses an encoding that keeps the order. It returns "" if there is none.
 func (s *search) part(c *catalog.Column) (part string, variable bool) {
 	name := parser.QuoteName(c.Name)
 	switch {

@@ -46,7 +46,7 @@ func (t *trial) find(s *search) func(*catalog.Table) *stats.Table {
 	}
 }
 
-// What writes take, in microseconds: a Put, and each byte of its keys. See planner/estimate for reads.
+// The costs of writes in microseconds: of a Put, and of each byte of its keys. See planner/estimate for reads.
 const (
 	perPut     = 50
 	perKeyByte = 0.1
@@ -415,7 +415,8 @@ func (s *search) judge(t *trial) {
 // put is the cost of writing a row.
 func (t *trial) put() float64 { return (perPut + perKeyByte*t.bytes*t.cells()) * t.skew }
 
-// places are those of the values of parameters for which a statement is priced: a frequent value is not the only one.
+// places are the positions in the sorted sample from which a priced statement takes the values of its parameters. There
+// are several, because a single position may hit a frequent value.
 var places = []float64{1.0 / 6, 5.0 / 6, 0.5}
 
 // priced gives the price of a statement on t, the mean of several values of its parameters.
@@ -465,8 +466,8 @@ func (t *trial) cells() float64 {
 	return math.Max(1, t.known.Cells)
 }
 
-// cost returns the cost of the n-th reading statement in microseconds. If figures are missing, the planner's rules compare
-// it with today's cost.
+// cost returns the cost of the n-th reading statement in microseconds. If statistics do not give it, today's cost is
+// multiplied by the ratio of the costs that the planner's rules give.
 func (s *search) cost(n int, p price) float64 {
 	if s.today == nil || n >= len(s.today.prices) {
 		if p.known != nil {

@@ -16,7 +16,7 @@ import (
 
 // Options are the inputs of a design.
 type Options struct {
-	// Statistics returns the statistics of a table, nil for none; nil: nothing is known of any.
+	// Statistics returns the statistics of a table, or nil if it has none. If Statistics is nil, no table has any.
 	Statistics func(*catalog.Table) *stats.Table
 	Now        time.Time // of NOW()
 	Table      string    // to design; "": each that the statements read
@@ -76,8 +76,8 @@ type Proposal struct {
 	Copy       string   `json:"copy,omitempty"`
 	Plans      []string `json:"explain,omitempty"` // by statement; "" for one that does not read the table
 
-	// Split is the SPLIT clause of the table for which the figures are, and Splits are those of its INDEXes; nil: none can
-	// be written.
+	// Split is the SPLIT clause of the table, Splits are those of its INDEXes: the figures above assume them. nil: none
+	// can be written.
 	Split  *parser.SplitDef   `json:"-"`
 	Splits []*parser.SplitDef `json:"-"`
 }

@@ -246,7 +246,8 @@ func written(ast parser.Statement) (table string, where parser.Expr) {
 	return "", nil
 }
 
-// sample returns a value of a column: one in the order of the sample, or for the upper end of a range a later value.
+// sample returns a value of a column for a parameter: the value at the position d.at in the sorted sample. With upper,
+// for the upper end of a range, it returns a later one.
 func (d *designer) sample(t *catalog.Table, c *catalog.Column, upper bool) types.Value {
 	if known := d.find(t); known != nil && c.Index < len(known.Sample) {
 		if rows, _ := known.SampleOrder(c.Index, c.Type); len(rows) > 0 {

@@ -2,7 +2,7 @@
 //
 //	import _ "github.com/hql-db/hql/embedded"
 //
-// A program that asks clusters only does without it, and without the packages that the store needs.
+// A program that only uses clusters does not need the import, and does not link the packages of the store without it.
 package embedded
 
 import (

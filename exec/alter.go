@@ -151,7 +151,8 @@ func (r *run) redefine(ctx context.Context, t, now *catalog.Table, at parser.Pos
 	return current, nil
 }
 
-// readable refuses to replace t by now if a view, or the LOOKUP of another table, could not use it.
+// readable returns an error if the definition now cannot replace t, because a view or the LOOKUP of another table could
+// not use it.
 func (r *run) readable(t, now *catalog.Table, at parser.Pos) error {
 	cat := r.engine.catalog.With(now)
 	before, after := *r.env, *r.env

@@ -335,7 +335,7 @@ func (w *analyzer) readRest(ctx context.Context, g *analyzedRegion) (err error) 
 	return err
 }
 
-// readSome is readRun with a limit of rows, which it takes from the limit that all workers share.
+// readSome works like readRun with a limit of rows, which it takes from the limit that all workers share.
 func (w *analyzer) readSome(ctx context.Context, g *analyzedRegion, start []byte, share float64, most int) (next []byte, err error) {
 	w.mu.Lock()
 	most = int(min(int64(most), w.left))

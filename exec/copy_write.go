@@ -165,8 +165,8 @@ func (o *rowWriter) Append(row []types.Value) error {
 // jsonText begins the object that replaces JSON that jsonl cannot contain unchanged: its member is the JSON text.
 const jsonText = `{"$json":`
 
-// standsInLine reports whether JSON text can be part of a line of jsonl and be read back: it has no line breaks or
-// white space around it, is not null without being NULL, and does not look like jsonText.
+// standsInLine reports whether a line of jsonl can contain the JSON text unchanged. The text must have no line breaks
+// or surrounding white space, must not begin like jsonText, and must not be null, which a reader takes for SQL's NULL.
 func standsInLine(text string) bool {
 	return text != "null" && text == strings.TrimSpace(text) && !strings.ContainsAny(text, "\r\n") && !strings.HasPrefix(text, jsonText) &&
 		utf8.ValidString(text) && json.Valid([]byte(text))

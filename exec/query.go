@@ -115,7 +115,7 @@ func (r *run) deny(ctx context.Context, p *plan.Plan) (found bool, err error) {
 	return found, nil
 }
 
-// resolvedBatch is resolved for one of many batches of rows.
+// resolvedBatch works like resolved for one of many plans, each of which is made for a batch of rows.
 func (r *run) resolvedBatch(ctx context.Context, ask func() (*plan.Plan, error)) (*plan.Plan, error) {
 	r.Numbers.Trim()
 	return r.resolved(ctx, ask)
@@ -138,7 +138,7 @@ func (r *run) open(ctx context.Context, p *plan.Plan) (operator.Operator, error)
 	return r.openFor(ctx, p, asRead)
 }
 
-// openFor is open for a caller that handles the rows at a given time.
+// openFor works like open for a caller that handles the rows at a given time.
 func (r *run) openFor(ctx context.Context, p *plan.Plan, when reading) (operator.Operator, error) {
 	if err := r.checkPlan(p); err != nil {
 		return nil, err

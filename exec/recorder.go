@@ -58,7 +58,7 @@ type work struct {
 	at    atomic.Int64
 }
 
-// reads records that p begins to run; find estimates its reads. If last, rows are written after all are read.
+// reads records that the plan p begins to run; the arguments are the fields of work with the same names.
 func (w *work) reads(p *plan.Plan, find estimate.Statistics, before int64, last bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

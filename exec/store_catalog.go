@@ -87,7 +87,7 @@ func (e *Engine) LoadCatalog(ctx context.Context) (warnings []string, err error)
 // reload reads all changes that other connections have made in the store's catalog.
 func (e *Engine) reload(ctx context.Context) error { return e.follow(ctx, true, e.warn) }
 
-// refresh is reload unless the definitions are younger than definitionsAge.
+// refresh reads the changes like reload, if the definitions are older than definitionsAge.
 func (e *Engine) refresh(ctx context.Context) error {
 	if e.defs.fresh() || e.cfg.Alone && e.defs.checked.Load() > 0 {
 		return nil
@@ -395,7 +395,7 @@ func (r *run) checkUnchanged(ctx context.Context, tables ...*catalog.Table) erro
 	return r.checkTables(ctx, false, tables)
 }
 
-// checkBeforeWrite is checkUnchanged for tables that the statement is about to write.
+// checkBeforeWrite works like checkUnchanged for tables that the statement is about to write.
 func (r *run) checkBeforeWrite(ctx context.Context, tables ...*catalog.Table) error {
 	return r.checkTables(ctx, true, tables)
 }
@@ -409,7 +409,7 @@ func (r *run) checkTables(ctx context.Context, written bool, tables []*catalog.T
 	return r.checkDefined(ctx, tables)
 }
 
-// checkDefined is checkUnchanged for frequent checks: it does not read other catalogs.
+// checkDefined works like checkUnchanged for frequent checks: it does not read other catalogs.
 func (r *run) checkDefined(ctx context.Context, tables []*catalog.Table) error {
 	if err := r.engine.refresh(ctx); err != nil {
 		return err

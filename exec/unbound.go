@@ -114,7 +114,7 @@ func queriesOf(s *parser.Insert) *parser.Select {
 	return &parser.Select{Pos: s.Pos, Cores: []*parser.SelectCore{core}}
 }
 
-// newUnbound is newRun for a plan that is not run.
+// newUnbound works like newRun for a plan that is not run.
 func (e *Engine) newUnbound(ctx context.Context, args Args) *run {
 	r := e.newRun(args, moment{})
 	r.policy = DenyFullScan

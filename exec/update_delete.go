@@ -31,7 +31,7 @@ func (r *run) planWhere(ctx context.Context, t *catalog.Table, alias string, whe
 	return p, exprs, err
 }
 
-// planJoined is planWhere for an UPDATE with FROM or a DELETE with USING: s reads the joined rows, with those of t under
+// planJoined works like planWhere for an UPDATE with FROM or a DELETE with USING: s reads the joined rows, with those of t under
 // name. If several rows join with the same row of t, the one whose values sort first counts.
 func (r *run) planJoined(ctx context.Context, t *catalog.Table, name string, s *parser.Select, values []parser.Expr) (*plan.Plan, []expr.Expr, error) {
 	core := s.Cores[0]

@@ -42,7 +42,7 @@ type pageTable struct {
 	Cut       bool          // there were more calls than are drawn
 }
 
-// What the page says of a scan.
+// These methods return the texts of the page about a scan.
 func (t pageTable) Verdict() string     { return verdictOf(t.Scan) }
 func (t pageTable) ColumnsText() string { return columnsText(t.Scan) }
 func (t pageTable) OrderText() string   { return orderOf(t.Scan) }

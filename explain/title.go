@@ -137,7 +137,8 @@ func joinTitle(j *plan.Join) string {
 	return t
 }
 
-// joinText is all of a join's condition, columns under their table's name; "" where all pairs match.
+// joinText returns the whole condition of a join, with the columns under their tables' names. It returns "" if all
+// pairs of rows match.
 func joinText(j *plan.Join) string {
 	left, right := namesOf(j.Left), namesOf(j.Right)
 	var terms []string

@@ -67,14 +67,15 @@ type Algebra struct {
 	// Image returns the values that the call has for arguments in in, if that does not follow from Pieces. It omits
 	// arguments for which the call overflows or fails, since those cannot be stored.
 	Image func(c *Call, in types.Set) (types.Set, bool)
-	// Box gives the values that the call has when its arguments are in in, of a function of several columns; ok is false where these say nothing.
+	// Box is Image for a function of several columns: each argument is in its set of in. ok is false if these sets do
+	// not limit the call's values.
 	Box func(c *Call, in []types.Set) (types.Set, bool)
-	// Side returns the values that argument i can have where the call is in out and its other argument in other.
+	// Side returns the values that argument i can have if the call is in out and its other argument is in other.
 	Side func(c *Call, i int, out, other types.Set) (types.Set, bool)
-	// Begun gives values among which are those of the call for all texts that begin with p, where Image is nil.
+	// Begun returns a set that contains the call's values for all texts that begin with p. It is used if Image is nil.
 	Begun func(c *Call, p string) (types.Set, bool)
-	// Inverse returns the argument's values for which the call is in out; exact reports that there are no others. Values
-	// that are not within do not matter. An invertible function maps points to points.
+	// Inverse returns the argument's values for which the call is in out; exact reports that there are no others. Only
+	// values in within matter. An invertible function maps points to points.
 	Inverse func(c *Call, out types.Set, within Window) (pre types.Set, exact, ok bool)
 	// Ends returns the ends of the texts of the first argument, a column, for which the call is in out, if they are few;
 	// exact reports that the call is in out for no others. It is used if Inverse returns nothing.

@@ -313,7 +313,7 @@ func refusalIn(h *pb.ResponseHeader) error {
 	return err
 }
 
-// refusalOf is refusalIn for the bytes of an answer.
+// refusalOf works like refusalIn for the bytes of an answer.
 func refusalOf(b []byte) error {
 	if len(b) < 4 {
 		return nil

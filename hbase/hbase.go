@@ -29,7 +29,7 @@ type Row struct {
 
 // ReadOptions describe what a Get or Scan reads.
 type ReadOptions struct {
-	// Columns lists family:qualifier pairs; Families whole families. Both empty: everything.
+	// Columns lists family:qualifier pairs, Families whole families. If both are empty, everything is read.
 	Columns  []filter.Column
 	Families []string
 	Filter   filter.Filter // nil: none
@@ -68,7 +68,7 @@ type ScanRange struct {
 	// hundreds of scans that are read in turn. A row larger than a response is still read with an open scanner.
 	Brief bool
 	// Ahead sends the next call as soon as an answer has come, so that the servers work while the caller uses the rows.
-	// Without a Limit only. The context of Next must then last until the following Next or Close.
+	// It requires a scan without a Limit. The context of Next must then last until the following Next or Close.
 	Ahead bool
 }
 
@@ -129,7 +129,7 @@ func (r Region) holds(key []byte) bool {
 	return bytes.Compare(r.Start, key) <= 0 && (len(r.Stop) == 0 || bytes.Compare(key, r.Stop) < 0)
 }
 
-// RegionLoad is what a server last reported of a region.
+// RegionLoad is the last report of a server about a region.
 type RegionLoad struct {
 	Bytes int64 // in files, uncompressed, and in memory, in steps of a mebibyte; -1: not reported
 	// Reads and Writes count rows since the region was opened, Filtered the rows that a filter dropped.

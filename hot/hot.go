@@ -198,8 +198,8 @@ func border(l *catalog.Layout, start []byte) string {
 	return strings.Join(out, ", ")
 }
 
-// Thresholds for findings: the share of requests of one region, how many times an even share that is, and the share of
-// rows that are filtered out.
+// Thresholds for findings: the share of requests that one region takes, how many times an even share it takes, and the
+// share of the read rows that filters drop.
 const (
 	muchOfAll   = 0.3
 	overEven    = 2

@@ -385,8 +385,8 @@ func qualifierOf(b []byte) (n int64) {
 	return n &^ (1 << (8*max(len(b), 1) - 1))
 }
 
-// kept describes what Phoenix, but not hql, updates when a row of d is written; "" for nothing. d is a table or view
-// with the columns of owners, the base first.
+// kept returns the reason why hql must not write rows of d: data that Phoenix writes with a row and hql does not. It
+// returns "" if there is none. d is a table or view with the columns of owners, the base first.
 func (s *phoenixSystem) kept(d *phoenixDef, owners []*phoenixObject) string {
 	base := owners[0]
 	if base.single() {

@@ -314,7 +314,7 @@ func (v *verifier) sources(p parse, i int) []source {
 	return append(out, runs(p, i)...)
 }
 
-// runs returns the concatenations of parts after part i: some of them, or all.
+// runs returns sources that concatenate parts after part i, in the order of the key. Part i may be computed from them.
 func runs(p parse, i int) []source {
 	var out []source
 	from := i + 1

@@ -221,8 +221,8 @@ func proposals(name string, rows, all []hbase.Row) []*Proposal {
 	return withoutTwins(out)
 }
 
-// withoutTwins leaves out proposals that add nothing to a better one: they find the same values in the sampled keys, or
-// they have one more column although the better one computes the first part from the columns that both have.
+// withoutTwins drops proposals that a better one makes redundant. The better one finds the same values in the sampled
+// keys; or it needs only a part of the key columns, because it computes the first part of the key from the others.
 func withoutTwins(sorted []*Proposal) []*Proposal {
 	var out []*Proposal
 	for _, p := range sorted {

@@ -191,7 +191,8 @@ const maxLife = 12 * 365 * types.MillisPerDay
 // million: late in 2009.
 const floatsEnd = 0x4b000000 * 1000
 
-// momentReading reads points in time; unit is the unit of the bytes in milliseconds.
+// momentReading returns the reading of bytes as points in time. unit is the number of milliseconds in one unit of the
+// stored number.
 func momentReading(as string, decode func(uint64, int) int64, unit int64, prior float64) reading {
 	return reading{typ: "TIMESTAMP", as: as, prior: prior,
 		cost: func(us []uint64, width int) float64 {
@@ -213,7 +214,8 @@ func momentReading(as string, decode func(uint64, int) int64, unit int64, prior 
 // maxExponent is the greatest absolute binary exponent of a plausible measurement.
 const maxExponent = 50
 
-// floatReading reads floats with few exponents, one sign and few decimal or binary digits.
+// floatReading returns the reading of bytes as floats. It is likely if the values have few exponents, one sign, and few
+// decimal or binary digits.
 func floatReading(typ, as string, decode func(uint64, int) float64, prior float64) reading {
 	return reading{typ: typ, as: as, prior: prior,
 		cost: func(us []uint64, width int) float64 {

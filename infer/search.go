@@ -110,7 +110,7 @@ type option struct {
 	form         *form // of a number or a point in time
 }
 
-// search finds the best ways to divide keys; it caches them by the places in all keys.
+// search finds the best ways to divide keys. It caches them by the offsets at which the rest of each key begins.
 type search struct {
 	keys    [][]byte
 	daily   bool // the table holds one day: keys may hold times of the day

@@ -24,14 +24,14 @@ const (
 	maxCompleted = 2000
 )
 
-// missed adds a note to the marked token, if it is next: what could come here.
+// missed adds a note to the marked token, if that is next: the grammar would accept the text what in its place.
 func missed(lex *lexer.PeekingLexer, what string) {
 	if t := lex.Peek(); t.Type == tokMarked {
 		t.Value += what + noteEnd
 	}
 }
 
-// wanted is accept that adds a note for a missing word.
+// wanted does the same as accept. If a word is missing, it adds a note for that word.
 func wanted(lex *lexer.PeekingLexer, values ...string) bool {
 	if accept(lex, values...) {
 		return true

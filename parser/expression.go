@@ -291,7 +291,8 @@ func (r *exprReader) apply(x Expr, binding int) (Expr, error) {
 	return r.operated(x, t, binding, binding)
 }
 
-// operated reads the right side of the operator t, whose operands must bind more tightly than as.
+// operated reads the right side of the operator t, whose precedence is binding. Operators in the right side must bind
+// more tightly than as.
 func (r *exprReader) operated(x Expr, t *lexer.Token, binding, as int) (Expr, error) {
 	if binding == bindCompare {
 		if word := r.quantifier(); word != "" {

@@ -32,7 +32,7 @@ func plainValue(x any, t types.Type) (v types.Value, ok bool) {
 	return v, false
 }
 
-// valueOf is x as a value of t.
+// valueOf converts x to a value of t.
 func valueOf(x any, t types.Type) types.Value {
 	var v types.Value
 	if out, ok := plainValue(x, t); ok {

@@ -27,7 +27,7 @@ type copyCommand struct {
 	forceNull, forceText map[string]bool // columns whose quoted NULL is one, whose bare NULL is a text
 }
 
-// parseCopy reads COPY in PostgreSQL's notation, the one of version 9 and the older one.
+// parseCopy reads COPY in PostgreSQL's notation: the options of version 9 and later, or the older ones.
 func parseCopy(sql string) (*copyCommand, error) {
 	w := newWords(sql)
 	w.take("COPY")
@@ -250,7 +250,7 @@ func (cp *copyCommand) defaults(null *string) error {
 	return nil
 }
 
-// formats are the formats of n columns: 0 text, 1 binary, and that of the whole.
+// formats returns the format of the whole copy and those of its n columns: 0 is text, 1 is binary.
 func (cp *copyCommand) formats(n int) (whole byte, columns []uint16) {
 	if cp.format == "binary" {
 		whole = 1
@@ -258,7 +258,7 @@ func (cp *copyCommand) formats(n int) (whole byte, columns []uint16) {
 	return whole, slices.Repeat([]uint16{uint16(whole)}, n)
 }
 
-// select is the query whose rows are sent.
+// selects returns the query whose rows are sent.
 func (cp *copyCommand) selects() string {
 	q := cp.query
 	if q == "" {

@@ -148,13 +148,13 @@ func stateByWords(message, otherwise string) string {
 	return otherwise
 }
 
-// message is e on the wire.
+// message returns e as the protocol's message.
 func (e *Error) message() *pgproto3.ErrorResponse {
 	return &pgproto3.ErrorResponse{Severity: e.Severity, SeverityUnlocalized: e.Severity, Code: e.Code, Message: clean(e.Message),
 		Detail: clean(e.Detail), Hint: clean(e.Hint), Position: int32(e.Position)}
 }
 
-// clean is s as a text on the wire: it ends with a zero byte, so that it can hold none.
+// clean returns s as a text for the protocol. Such a text ends with a zero byte, so it must contain none.
 func clean(s string) string { return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD") }
 
 // notice sends a notice, unless the client wants none.

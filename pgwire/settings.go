@@ -15,7 +15,7 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// settings are what the protocol adds to the settings of the DB's session.
+// settings is the state that the protocol adds to the settings of the DB's session.
 type settings struct {
 	greeted bool // all settings were reported to the client
 }
@@ -101,7 +101,7 @@ func (c *conn) reset(name string) *Error {
 	return c.telling(func(s *exec.Session) error { return s.Reset(name) })
 }
 
-// telling reports the settings that f changes to the client, if they are some of reported.
+// telling calls f, which changes settings, and tells the client the new values of the settings in reported.
 func (c *conn) telling(f func(*exec.Session) error) *Error {
 	before := make([]string, len(reported))
 	for i, name := range reported {
@@ -270,7 +270,8 @@ func (d *deallocateCommand) run(c *conn, ctx context.Context, _ []any) (*answer,
 	return done(tag), err
 }
 
-// ofSession is the key in conn.statements for the memory of a statement of PREPARE: no name in a message has a zero byte.
+// ofSession is the key in conn.statements of a statement that SQL's PREPARE made. It begins with a zero byte, so that
+// it differs from the names in messages, which cannot contain one.
 func ofSession(name string) string { return "\x00" + strings.ToLower(name) }
 
 // keep keeps a prepared statement under its name.
@@ -300,7 +301,7 @@ func (c *conn) dropStatements() {
 	c.db.Settings().Deallocate("")
 }
 
-// noError is err as an error, nil for none.
+// noError returns err as an error, and nil for none.
 func noError(err *Error) error {
 	if err == nil {
 		return nil

@@ -201,7 +201,7 @@ func (c *conn) open(params map[string]string) error {
 	return nil
 }
 
-// optionWord is a word of a command line, and escapedByte what a backslash keeps as it is.
+// optionWord matches a word of a command line, and escapedByte a backslash with the character that it escapes.
 var optionWord, escapedByte = regexp.MustCompile(`(?s:\\.|[^ \t\n])+`), regexp.MustCompile(`\\(?s:(.))`)
 
 // commandLineOptions reads -c name=value and --name=value; a backslash escapes the next character.

@@ -7,8 +7,8 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// arrange returns the order in which to join sources of inner joins; nil means as written. It changes the written order if
-// that begins with a full scan although another order need not, or with more rows. It begins with the first of these that
+// arrange returns the order in which to join sources of inner joins; nil means as written. Except for pieces, it keeps
+// the written order if that begins with a table whose key is bound. Otherwise it begins with the first of these that
 // exists:
 //
 //	for pieces, a table from which all others are looked up

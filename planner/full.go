@@ -30,8 +30,8 @@ func (f *full) side(i int) *source {
 
 func (f *full) width() int { return f.sides[0].width() + len(f.sides[1].cols()) }
 
-// onSide returns e, an expression over merged columns alone, over the columns of side i in the joined row. ok is false if its value may be
-// another one there.
+// onSide rewrites e, an expression over merged columns only, to the columns of side i in the joined row. ok is false if
+// the value of e may be different there.
 func (f *full) onSide(i int, e expr.Expr) (out expr.Expr, ok bool) {
 	ok = exact(e) && rowwise(e) && len(expr.Columns(e)) > 0
 	out = expr.Map(e, func(x expr.Expr) expr.Expr {
@@ -108,7 +108,7 @@ func (f *full) first(q *query, conds []expr.Expr, want accessOrder) (plan.Node, 
 	return out, rest, nil
 }
 
-// join joins the sides, of which nodes are the plans.
+// join joins the sides; nodes are their plans.
 func (f *full) join(nodes [2]plan.Node) plan.Node {
 	j := newJoin(nodes[0], nodes[1], true, f.on, f.sides[0].width())
 	j.Full = true

@@ -110,7 +110,8 @@ func (q *query) latest(f *from, conds []expr.Expr, c expr.Expr) (of *expr.Subque
 	return of, in, err
 }
 
-// withItems adds to all, which has the values that tie sub to a row, the items of its query, by groups of these values if they are aggregates.
+// withItems adds the items of sub's query to those of all, which select the values that tie sub to a row. If the items
+// are aggregates, it groups by these values.
 func (q *query) withItems(sub *plan.Subplan, all *parser.SelectCore, items []parser.SelectItem, kind expr.SubqueryKind) bool {
 	keys := all.Items
 	for _, it := range items {
@@ -145,8 +146,8 @@ func conjunctsOf(e parser.Expr) []parser.Expr {
 	return []parser.Expr{e}
 }
 
-// tie returns the side of c, x = y, that is of the inner sources, if the other one is a column of outer, of which it returns the number; -1:
-// c does not tie them so.
+// tie returns the side x of c, an equation, that is an expression of the inner sources, if the other side is a column
+// of outer; of is the number of that column. It is -1 if c is no such equation.
 func tie(c parser.Expr, inner, srcs []*source, outer []expr.Expr) (x parser.Expr, of int) {
 	eq, ok := c.(*parser.Binary)
 	if !ok || eq.Op != "=" {

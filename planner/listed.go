@@ -14,11 +14,11 @@ import (
 // values is not used.
 const maxListed = 400
 
-// lists returns conditions for tables, and for queries with groups, that would be read by full scans, if the other tables'
-// conditions do not bind their keys either: a column is IN the values of the equal column of another table. These values
-// are read first. The list serves like one that the user wrote: for an INDEX, for later key parts, for the servers'
-// filters, and below groups. The lists for the right side of a LEFT JOIN become conditions of the join in g, which
-// otherwise is f.
+// lists returns conditions for tables, and for queries with groups, that would be read by full scans, if the other
+// tables' conditions do not bind their keys either: a column is IN the values of the equal column of another table.
+// These values are read first. The planner uses the list like a list that the user wrote: for an INDEX, for later key
+// parts, for the servers' filters, and below groups. The lists for the right side of a LEFT JOIN become conditions of
+// the join in g. Without such lists, g is f.
 //
 //	fact f JOIN d ON f.x = d.id WHERE d.name = 'n'             f.x IN (the ids of d where the name is 'n')
 //	d LEFT JOIN counts c ON c.host = d.host WHERE d.id = 3     c.host IN (the hosts of d where the id is 3)
@@ -132,7 +132,7 @@ func (q *query) listOf(s *source, conds []expr.Expr, x, y *expr.Column, h hints)
 // atMostListed limits n to one row more than a list may have.
 func atMostListed(n plan.Node) plan.Node { return cut(n, plan.AtMost(maxListed+1), 0) }
 
-// limited is answered for a query of atMostListed. It returns nil if the query has too many rows.
+// limited works like answered, for a query that atMostListed has cut. It returns nil if the query has too many rows.
 func (q *query) limited(sub *plan.Subplan, node expr.Subquery) (expr.Expr, error) {
 	if q.env.Subqueries != nil {
 		if values, ok := q.env.Subqueries(sub); ok && len(values) > maxListed*sub.Width {

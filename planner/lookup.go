@@ -22,8 +22,8 @@ type looking struct {
 	h    hints
 }
 
-// by selects the operands of a look-up that come from a left row: the join's keys except the one with index left, and the
-// conditions among.
+// by selects the values of a left row that a look-up uses: the values of the join's keys, except the key with index
+// left, and the values that the conditions in among need.
 type by struct {
 	left  int // -1: no key is left out
 	among []expr.Expr

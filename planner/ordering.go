@@ -68,8 +68,8 @@ func (b *block) tries(limit plan.RowLimit) (out []try) {
 	return out
 }
 
-// backward reports whether the first rows in the order of the windows, which is that of ORDER BY, need no later rows for the values of the
-// windows.
+// backward reports whether the windows of the first rows need no later rows. The order of the windows is that of ORDER
+// BY.
 //
 //	SELECT k, row_number() OVER (ORDER BY k), v - lag(v) OVER (ORDER BY k) FROM t ORDER BY k
 func (b *block) backward() bool {

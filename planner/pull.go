@@ -138,7 +138,8 @@ func (q *query) pulled(s *parser.Select, alias string, columns []string, pos par
 	return &out, nil
 }
 
-// computed completes out with a step that reads f, whose only source has conds, and computes outs.
+// computed sets the node of out: it reads the rows of f that match conds, and computes outs from them. The source of f
+// no longer has conds of its own.
 func (q *query) computed(f *from, conds []expr.Expr, outs []output, out *source) (*source, error) {
 	f.srcs[0].conds = nil
 	used := make([]bool, f.width())

@@ -58,7 +58,7 @@ func (s *source) has(i int, table string) bool {
 	return strings.EqualFold(table, s.name)
 }
 
-// sees is has for a column of s.view.
+// sees works like has, for a column v of s.view.
 func (s *source) sees(v viewColumn, table string) bool {
 	if c, ok := v.of.(*expr.Column); ok {
 		return s.has(c.Index, table)

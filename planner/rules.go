@@ -49,14 +49,15 @@ type narrowing struct {
 	conds []expr.Expr
 	done  []bool
 	helps bool // the query uses a condition that is checked above it, too: one on row_number, or a part of an OR
-	// Only the first rows in an order of the columns are wanted of those that the conditions leave, if limit is set; topped reports that
-	// the query returns no others.
+	// If limit is set, the caller wants only the first rows, in the order by, that match the conditions. topped reports
+	// that the query returns no other rows.
 	by     []parser.OrderTerm
 	limit  plan.RowLimit
 	topped bool
 }
 
-// first makes the rows that n wants the result of s, if neither LIMIT nor the order decides already which rows these are.
+// first adds the order of n to s, if the caller wants only the first rows in that order. It returns s unchanged if
+// LIMIT, OFFSET or DISTINCT ON of s decide which rows these are.
 func (n *narrowing) first(s *parser.Select) *parser.Select {
 	if n == nil || !n.limit.Set || s.Limit != nil || s.Offset != nil || slices.ContainsFunc(s.Cores, func(c *parser.SelectCore) bool { return c.On != nil }) {
 		return s
@@ -178,8 +179,8 @@ func (b *block) keeps(o *output) bool {
 	return !slices.ContainsFunc(b.wins.calls, func(c windowCall) bool { return !has(c.partition, o.expr) })
 }
 
-// narrower sets src.again and src.first, which plan s, the query of src, again with conditions on its columns. subs are the
-// sub-queries that the first plan needs.
+// narrower sets src.again and src.first, which plan s, the query of src, a second time with additional conditions on
+// its columns. subs are the sub-queries of the first plan; the second plan has its own.
 func (q *query) narrower(src *source, subs []*plan.Subplan, s *parser.Select) {
 	around := q.inside()
 	around.few, around.joins = q.few, q.joins

@@ -117,7 +117,8 @@ type query struct {
 	plan  *plan.Plan // collects the plan's properties
 	top   *plan.Plan // the plan of the whole query: the statement's or a sub-query's
 	depth int
-	// pieces is set if the statement will be read in pieces; layout, if not "", is the layout that must be read then.
+	// pieces is set if the statement will be read in pieces. layout, if not "", is the layout that the pieces must
+	// read, because an earlier plan of the statement chose it.
 	pieces    bool
 	layout    string
 	estimates *estimate.Estimator // nil: not needed yet

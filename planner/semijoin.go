@@ -297,9 +297,9 @@ func semiJoined(n plan.Node, list []*semi) (out plan.Node, ordered bool, err err
 	return n, ordered, nil
 }
 
-// driven returns a condition that replaces m, if it binds the key of the row's table: the row is IN the query, which then
-// runs once. If the row would bind the key of a table of the query that is not bound otherwise, the query must have few
-// rows. It returns nil if m should stay.
+// driven returns a condition that replaces the semi-join m: the row is IN the query, which then runs only once. It does
+// so if the condition binds the key of the row's table. If a table of the query could be read by key only with the
+// row's values, the query must have few rows. driven returns nil if m should stay.
 func (q *query) driven(f *from, conds []expr.Expr, m *semi) (expr.Expr, error) {
 	j, err := m.join(&plan.Values{Rows: [][]expr.Expr{{}}, N: f.width()})
 	if err != nil || m.of.Not || j.On != nil || q.pieces {

@@ -272,7 +272,8 @@ func (c naming) add(n parser.Node, times int) {
 	})
 }
 
-// query adds the names in s except those that s defines, and calls uses with the number of references to each of these.
+// query adds to c the names that s refers to, with the number of references. It leaves out the names that s defines in
+// WITH; for each of these it calls uses with the number of references to it.
 func (c naming) query(s *parser.Select, times int, uses func(i, n int)) {
 	rest, named := *s, naming{}
 	rest.With = nil

@@ -259,8 +259,8 @@ func (b *builder) believed(times int) bool {
 	return times >= minSeen || b.complete && int64(len(b.sample)) == b.read
 }
 
-// cuts divides n things, whose shares sum up to 1, into at most so many pieces of similar share, and returns the
-// bounds: 0 and the end of each piece.
+// cuts divides n things, whose shares sum up to 1, into at most the given number of pieces, each with a similar share.
+// It returns the bounds: 0 and the end of each piece.
 func cuts(n, pieces int, share func(i int) float64) []int {
 	if n == 0 {
 		return nil

@@ -78,7 +78,7 @@ func text(v types.Value) string {
 	return v.Text()
 }
 
-// parse reads what text wrote of a value of type t.
+// parse is the inverse of text: it reads a value of type t.
 func parse(t types.Type, text string) (types.Value, error) {
 	switch {
 	case t == types.Boolean:

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// exception is an error that a server throws. Its text is that of gohbase's error for it, "HBase Java exception
+// exception is an error that a server throws. Its text has the form of gohbase's error for it, "HBase Java exception
 // CLASS:\nCLASS: MESSAGE": callers recognize exceptions by the class in that text.
 type exception struct {
 	class, msg string

@@ -128,7 +128,7 @@ func (s *Store) reshape(name string, change func(*table) []*region) error {
 	return s.working(func() error { return s.reshapeLocked(name, change) })
 }
 
-// reshapeLocked is reshape for callers that hold the lock s.life.
+// reshapeLocked works like reshape for callers that hold the lock s.life.
 func (s *Store) reshapeLocked(name string, change func(*table) []*region) error {
 	s.catalog.ddl.Lock()
 	defer s.catalog.ddl.Unlock()

@@ -218,7 +218,8 @@ func (s *storeScanner) toHint(h *cell) {
 		s.land(s.it.SeekGE(key))
 		return
 	}
-	// In a reversed scan: the hinted row from the hint on, else the start of the row before.
+	// A reversed scan goes on in the hinted row, from the hint on. If the row has no cell there, it goes on at the
+	// start of the row before.
 	_, n := appendUnescaped(nil, key[prefixLen:])
 	hinted := key[:prefixLen+n]
 	if s.land(s.it.SeekGE(key)); s.valid && bytes.Equal(s.rowKey, hinted) || s.err != nil {

@@ -62,7 +62,7 @@ func (l Limit) Store(v Value) (Value, error) {
 	return l.Compared(NewString(out)), nil
 }
 
-// Blank reports whether l is that of a CHAR, whose values have no spaces at their end.
+// Blank reports whether l is the limit of a CHAR. Values of a CHAR have no spaces at their end.
 func (l Limit) Blank() bool { return l.limit != nil && l.blank }
 
 // Untyped is the Limit of literals and arguments, texts that take the type of the other side of a comparison.

@@ -11,9 +11,10 @@ import (
 
 const hqlPath, sqlPath = "github.com/hql-db/hql", "database/sql"
 
-// apiSource declares, by package, the types whose methods take a statement, and what leads to them: checked sources see
-// these declarations in place of the packages. A statement is the first text that a method takes. TestAPI compares the
-// declarations with the packages. Reading the packages by reflection would make the linker keep all methods of hql.
+// apiSource declares, by package, the types whose methods take a statement, and the functions that return such types.
+// Checked sources see these declarations in place of the packages. A statement is the first text that a method takes.
+// TestAPI compares the declarations with the packages. Reading the packages by reflection would make the linker keep
+// all methods of hql.
 var apiSource = map[string]string{hqlPath: hqlSource, sqlPath: sqlSource}
 
 //go:embed api/hql.txt
@@ -39,7 +40,8 @@ func newAPI(fset *token.FileSet) api {
 	return a
 }
 
-// owns reports whether t, or the type that it points to, is one of the API; of one of these packages, if any is given.
+// owns reports whether t, or the type to which t points, is declared in the API. With paths, it must be declared in one
+// of these packages.
 func (a api) owns(t types.Type, paths ...string) bool {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
@@ -52,8 +54,8 @@ func (a api) owns(t types.Type, paths ...string) bool {
 	return a[path] == n.Obj().Pkg() && (paths == nil || slices.Contains(paths, path))
 }
 
-// takes gives the index of the argument of f that is a statement; -1: there is none. It is the first text that a method
-// of the API takes, or a method of an interface that gives what these give.
+// takes returns the index of the argument of f that is a statement; -1: f takes none. f must be a method of the API, or
+// a method of an interface with results like such a method (valueTakes).
 func (a api) takes(f *types.Func) int {
 	sig := f.Signature()
 	switch {
@@ -66,8 +68,8 @@ func (a api) takes(f *types.Func) int {
 	return -1
 }
 
-// valueTakes is takes for a value that is a function: it takes a statement if it gives rows or another result of one. All
-// types of the API with methods are connections.
+// valueTakes works like takes for a function value or a method of an interface. It takes a statement if it returns rows
+// or another result of a statement: a type of the API without methods. In apiSource only connections have methods.
 func (a api) valueTakes(sig *types.Signature) int {
 	for v := range sig.Results().Variables() {
 		if a.owns(v.Type()) && types.NewMethodSet(v.Type()).Len() == 0 {

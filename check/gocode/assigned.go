@@ -17,7 +17,7 @@ type piece struct {
 	maybe bool // only if some condition is true
 }
 
-// assignments notes what constants, variables and fields get, and the functions of a file.
+// assignments records the values that constants, variables and fields get, and the functions of a file.
 func (f *finder) assignments(file *file) {
 	var above []ast.Node
 	ast.Inspect(file.File, func(n ast.Node) bool {
@@ -169,7 +169,7 @@ func (f *finder) assigned(n *ast.AssignStmt, above []ast.Node) {
 	}
 }
 
-// fields notes what the fields of a struct that is written out get.
+// fields records the values that the fields of a composite literal get.
 func (f *finder) fields(n *ast.CompositeLit) {
 	t := f.info.TypeOf(n)
 	if t == nil {
@@ -188,7 +188,8 @@ func (f *finder) fields(n *ast.CompositeLit) {
 	}
 }
 
-// written notes what a call appends to a strings.Builder, or to a buffer, and the variables that it passes on.
+// written records the text that a call appends to a strings.Builder or a buffer, and the variables that the call passes
+// on.
 func (f *finder) written(n *ast.CallExpr, above []ast.Node) {
 	for _, a := range n.Args {
 		f.passed[f.of(a)] = true
@@ -207,8 +208,9 @@ func (f *finder) written(n *ast.CallExpr, above []ast.Node) {
 	}
 }
 
-// append notes that o gets a text behind what it has. In a loop, in a function of its own or in one of several branches
-// nothing tells how often, or behind which.
+// append records that the code at at appends text to the variable o, such as a strings.Builder. It records an unknown
+// text if the code is in a loop, a nested function or one of several branches: the text may be appended any number of
+// times there.
 func (f *finder) append(o types.Object, text ast.Expr, at token.Pos, above []ast.Node) {
 	if o == nil {
 		return

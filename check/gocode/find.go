@@ -373,7 +373,7 @@ func (f *finder) unknown(n ast.Expr, why *unknown) {
 	}
 }
 
-// placeOf is pos for a person.
+// placeOf returns the position of pos as a file, a line and a column in characters.
 func (f *finder) placeOf(pos token.Pos) check.Place {
 	p := f.fset.PositionFor(pos, false)
 	file := f.byName[p.Filename]

@@ -43,7 +43,7 @@ func (k *checks) check(args []string) error {
 	return nil
 }
 
-// errBad is the end of a check that found statements a build must not pass with.
+// errBad is the result of a check that found statements for which a build must fail.
 var errBad = errors.New("statements miss the prefix of a rowkey")
 
 func (k *checks) run(ctx context.Context, _ *config, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
@@ -103,7 +103,7 @@ func ended(results []check.Result) error {
 	return nil
 }
 
-// errUnplanned is the end of a check of statements that cannot be parsed or planned.
+// errUnplanned is the result of a check in which some statements cannot be parsed or planned.
 var errUnplanned = errors.New("statements cannot be planned")
 
 func (k *checks) definitions() (*catalog.Catalog, error) {

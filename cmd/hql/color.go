@@ -30,8 +30,8 @@ func (s *session) look() look {
 	return l
 }
 
-// escapes are the terminal's codes of the styles that EXPLAIN's text has: of the sixteen
-// colours that every terminal shows in its own palette, light or dark.
+// escapes are the terminal's codes for the styles of EXPLAIN's text. They use the sixteen colours of every terminal's
+// own palette, so that they suit a light or a dark background.
 var escapes = map[explain.Style]string{
 	explain.Dim:        "2",
 	explain.Hit:        "1;32",

@@ -28,7 +28,7 @@ type settings struct {
 	Conf     string `yaml:"conf"` // hbase-site.xml or its directory
 	Format   string `yaml:"format"`
 	FullScan string `yaml:"full_scan"`
-	// What a statement may read; 0 and "": no limit.
+	// Limits of the reads of a statement; 0 and "": no limit.
 	MaxScanRows  int64         `yaml:"max_scan_rows"`
 	MaxScanBytes string        `yaml:"max_scan_bytes"`
 	Timezone     string        `yaml:"timezone"`

@@ -40,8 +40,8 @@ const (
 )
 
 func main() {
-	// A reader that leaves early, as head does, is an error of the write, after which scanners are closed; without this
-	// it would kill hql. Ignored, the signal would be ignored by the commands that hql starts, too.
+	// If the reader of a pipe ends early, as head does, the write fails and hql closes its scanners. Without this line
+	// the signal would kill hql. signal.Ignore would also make the commands that hql starts ignore the signal.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	collectLater()
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
@@ -288,7 +288,7 @@ func isTerminal(x any) bool {
 
 func open(ctx context.Context, c *config) (*hql.DB, error) { return openAs(ctx, c, "") }
 
-// openAs is open for a user whom HBase is to see; "": the one that the address or the operating system names.
+// openAs works like open for a user whom HBase is to see; "": the one that the address or the operating system names.
 func openAs(ctx context.Context, c *config, user string) (*hql.DB, error) {
 	var opts []hql.Option
 	if user != "" {
@@ -429,7 +429,7 @@ func (s *session) statement(ctx context.Context, text, source string, offset int
 	return s.report(err)
 }
 
-// bounded runs f until ^C, SIGTERM or the timeout ends it, and says which of them did.
+// bounded runs f until ^C, SIGTERM or the timeout ends it, and reports the one that ended it.
 func (c *config) bounded(ctx context.Context, f func(context.Context) error) error {
 	ctx, stop := untilSignal(ctx)
 	defer stop()

@@ -108,7 +108,7 @@ func (l look) jsonLine(b []byte) []byte {
 // unsafeInJSON reports whether a character could act on a terminal. Line feeds occur only between values.
 func unsafeInJSON(r rune) bool { return r != '\n' && unsafe(r) }
 
-// printableLines is printable for a text of several lines.
+// printableLines works like printable for a text of several lines.
 func printableLines(s string) string {
 	if !strings.ContainsFunc(s, unsafe) {
 		return s

@@ -104,7 +104,7 @@ func (c *config) pagerCommand() string {
 	return "less -FRSX"
 }
 
-// output is where a result is written: a page when that is a terminal at which somebody sits.
+// output returns the writer for a result: a page, if stdout is a terminal with a user in front of it.
 func (s *session) output(before func()) io.WriteCloser {
 	f, ok := s.stdout.(*os.File)
 	if !ok || !s.tty {

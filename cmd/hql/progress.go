@@ -117,7 +117,8 @@ func (p *progress) line(ctx context.Context, took time.Duration) string {
 	return line + rate(st.RowsRead)
 }
 
-// left is how far a statement is that has done a part of its work, and about how long the rest takes; "" where that is not known.
+// left formats the finished part of a statement's work, and about how long the rest takes. It returns "" if nothing is
+// known to be finished.
 func left(done float64, took time.Duration) string {
 	if done <= 0 {
 		return ""

@@ -108,7 +108,7 @@ func (s *session) entered(ctx context.Context, line string, typed *strings.Build
 }
 
 // ended splits the typed text, after line has ended a statement, into the part for the history and the unfinished part.
-// Text that begins with a space is not kept, nor is what follows it. before is the statement without line.
+// It keeps no text that begins with a space, and no text after that. before is the statement without line.
 func (s *session) ended(typed, before, line string) (done, open string) {
 	done, open = typed, strings.TrimLeft(s.query, " ")
 	hidden := strings.HasPrefix(done, " ")
@@ -125,7 +125,8 @@ func (s *session) ended(typed, before, line string) (done, open string) {
 	return done, open
 }
 
-// startup runs ~/.hqlrc, or the file that HQL_RC names. Its mistakes do not keep anybody out; false: it quits.
+// startup runs ~/.hqlrc, or the file that HQL_RC names. It reports errors in the file and continues. It returns false
+// if the file quits hql.
 func (s *session) startup(ctx context.Context) bool {
 	if s.noRC {
 		return true

@@ -21,7 +21,7 @@ func (s *session) scope(toks []parser.Token) map[string]relation {
 	return s.scopeUnder(toks, nil)
 }
 
-// scopeUnder is scope for a query inside another one, whose WITH defines outer.
+// scopeUnder works like scope for a query inside another one, whose WITH defines outer.
 func (s *session) scopeUnder(toks []parser.Token, outer map[string]relation) map[string]relation {
 	out := map[string]relation{}
 	named := s.withQueries(toks, outer)
@@ -67,7 +67,7 @@ func (s *session) scopeUnder(toks []parser.Token, outer map[string]relation) map
 	return out
 }
 
-// closing is where the parenthesis that opens at toks[i] closes; len(toks): it does not.
+// closing returns the index of the parenthesis that closes the one at toks[i], or len(toks) if there is none.
 func closing(toks []parser.Token, i int) int {
 	depth := 0
 	for ; i < len(toks); i++ {

@@ -45,7 +45,7 @@ type tool struct {
 // anyNumber is the number of arguments of a tool that takes any.
 const anyNumber = math.MaxInt
 
-// tools are the sub-commands by name: one table, an entry each, from which usage is made.
+// tools returns the sub-commands by name. The usage text is made from this one table.
 func tools() map[string]*tool {
 	sample, most := inferredFrom, proposed
 	var statement string

@@ -41,9 +41,9 @@ var squares = expr.Function{
 	Eval: func(_ *expr.Env, args []types.Value) (types.Value, error) {
 		return types.NewInt(sum(args[0].Text())), nil
 	},
-	// What the planner asks of a function in a key: this one can be computed from its argument and not the other way
-	// round, so all there is to tell is which values it has. A function that grows with its argument would say so
-	// (Monotone), one that can be turned back how (Preimage): see expr.Algebra.
+	// Key answers the planner's questions about a function in a key. This one can be computed from its argument but not
+	// inverted, so Domain tells only its values. For a function that grows with its argument, or that can be inverted,
+	// there are further answers: see expr.Algebra.
 	Key: &expr.Algebra{Domain: func(*expr.Call) (types.Set, bool) {
 		return types.SetOf(types.Interval{Lo: types.NewInt(0), Hi: types.NewInt(buckets - 1)}), true
 	}},

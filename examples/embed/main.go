@@ -71,7 +71,7 @@ func run(ctx context.Context, db *hql.DB) error {
 	}
 	fmt.Println(n, "operations")
 
-	// What would read the whole table is refused.
+	// hql refuses a statement that would read the whole table.
 	_, err = db.Query(ctx, "SELECT uid FROM user_ops WHERE item = 'lamp'")
 	fmt.Println("refused:", errors.Is(err, hql.ErrFullScan))
 

@@ -21,8 +21,9 @@ import (
 type Dictionary interface {
 	// ID reads the number of a name; NULL if it has none.
 	ID(ctx context.Context, k plan.LookupKey) (types.Value, error)
-	// Names reads the names to which call has assigned numbers, by the types.Value.AppendKey of their numbers. It reads
-	// all of them, or only the name of number if there may be millions.
+	// Names reads names to which call has assigned numbers. The keys of names are the numbers, by
+	// types.Value.AppendKey. It reads all names and returns all, or reads only the name of number if there may be
+	// millions.
 	Names(ctx context.Context, call *expr.Call, number types.Value) (names map[string]types.Value, all bool, err error)
 	// Allocate assigns the next number to a name without one, unless another writer does.
 	Allocate(ctx context.Context, k plan.LookupKey) error

@@ -14,8 +14,8 @@ type Clock struct {
 	now  func() time.Time
 	mu   sync.Mutex
 	last int64 // the latest timestamp returned
-	// recent and before hold the timestamps of rows that were written without being read, by the row's hash. since is the
-	// time at which recent began.
+	// recent and before map the hash of a row to the timestamp of its last write that did not read the row. unlike
+	// replaces before by recent after maxAhead milliseconds; since is the time at which recent began.
 	recent, before map[uint64]int64
 	since          int64
 	seed           maphash.Seed

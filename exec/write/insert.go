@@ -73,7 +73,8 @@ func (in *Inserter) Write(ctx context.Context, rows []Row) error {
 // Keys is a set of places of rows in the primary layout.
 type Keys map[[2]string]bool
 
-// Keys returns the places of rows, independent of the salts that will be drawn; nil if every row is new.
+// Keys returns the places of rows in the primary layout, with 0 in place of the salts that writing will draw. It
+// returns nil if the table draws a hidden key, which makes every row new.
 func (in *Inserter) Keys(rows []Row) (Keys, error) {
 	if in.table.HiddenKey {
 		return nil, nil

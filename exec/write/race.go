@@ -96,7 +96,7 @@ func (w *Writer) sharedFamilies() []string {
 	return families
 }
 
-// sendNew is send for new rows of the primary layout: each is stored only if no other IF NOT EXISTS was faster.
+// sendNew works like send for new rows of the primary layout: each is stored only if no other IF NOT EXISTS was faster.
 func (w *Writer) sendNew(ctx context.Context, _ int, of []tableMutations, _ bool, when string) error {
 	w.st.Clock.await(w.after)
 	m := &of[0]

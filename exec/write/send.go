@@ -119,7 +119,7 @@ func familiesOf(ms []hbase.Mutation) (out []string) {
 	return out
 }
 
-// sendAll sends the pending mutations. Its error says which of them were written.
+// sendAll sends the pending mutations. Its error lists the mutations that were written.
 func (w *Writer) sendAll(ctx context.Context) error {
 	if err := w.mayWrite(ctx); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// present is stored for rows that are about to be written: their old values determine which entries to remove. It reads
+// present works like stored for rows that are about to be written: their old values determine which entries to remove. It reads
 // nothing if the table has no derived layouts.
 func (w *Writer) present(ctx context.Context, rows []Row) ([][]types.Value, error) {
 	if len(w.table.Layouts) == 1 {
@@ -51,7 +51,7 @@ func (w *Writer) stored(ctx context.Context, l *catalog.Layout, rows []Row) ([][
 	return out, err
 }
 
-// storedAt is stored for rows at places; reads decodes their cells.
+// storedAt works like stored for rows at places; reads decodes their cells.
 func (w *Writer) storedAt(ctx context.Context, reads *scan.Reads, l *catalog.Layout, places []place) ([]storedRow, error) {
 	if len(places) == 0 {
 		return nil, nil

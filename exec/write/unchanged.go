@@ -91,9 +91,9 @@ func (w *Writer) DependOn(read []bool) {
 	w.reads = reads
 }
 
-// Hold decides whether rows are changed on condition that they are as the statement read them. byKey reports that the
-// statement reads single rows by key. Without conditions, many rows are written faster, so rows whose values do not matter need
-// none.
+// Hold decides whether each row is changed only if it still is as the statement read it, and returns the decision.
+// byKey reports that the statement reads single rows by key. This condition makes the writing of many rows slower, so
+// Hold decides against it if the statement does not use the values of the rows.
 func (w *Writer) Hold(byKey bool) bool {
 	n := len(w.table.Columns)
 	needed := slices.Contains(w.reads[:n], true) || w.reads[n+1] || byKey
@@ -103,9 +103,9 @@ func (w *Writer) Hold(byKey bool) bool {
 	return w.attempts != nil
 }
 
-// NoteStates is called before the rows of a statement are read that reads its table elsewhere too, as in a sub-query. Then
-// a row is changed only if it was in the same state when the statement was evaluated the time before, so that all reads
-// saw that state. The first time, the states of the rows are noted and no row is changed.
+// NoteStates must be called before each evaluation of a statement that reads its table a second time, as in a
+// sub-query. The first evaluation changes no row: it notes the states of the rows. A later evaluation changes a row if
+// an earlier one noted the same state, so that all reads saw that state.
 func (w *Writer) NoteStates() {
 	if w.states == nil {
 		w.states = map[uint64]bool{}
@@ -114,7 +114,8 @@ func (w *Writer) NoteStates() {
 	w.noting = w.evaluations == 1
 }
 
-// Noted reports whether states were noted and no row was changed, so that the statement must be evaluated again.
+// Noted reports whether this evaluation noted the states of rows instead of changing them. Then the statement must be
+// evaluated again.
 func (w *Writer) Noted() bool { return w.noting && len(w.states) > 0 }
 
 // maxEvaluations bounds the evaluations of a statement that finds other rows each time.

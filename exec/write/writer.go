@@ -174,8 +174,8 @@ func New(st *Env, t *catalog.Table) *Writer {
 }
 
 // Check returns an error if a row cannot be stored. It also checks rows that are not written, because they exist or a
-// later row of the statement replaces them. With whole, columns that the statement does not name have the values of a row
-// without their cells.
+// later row of the statement replaces them. With whole, columns that the statement does not name have the values that
+// readers see if the cells are missing.
 func (w *Writer) Check(row []types.Value, set []bool, whole bool) error {
 	if whole {
 		w.fillAbsent(row, set)
@@ -201,8 +201,8 @@ func (w *Writer) Check(row []types.Value, set []bool, whole bool) error {
 	return nil
 }
 
-// fillAbsent sets the columns that the statement does not name to the values of a row without their cells, since entries
-// are computed from them.
+// fillAbsent sets the columns that the statement does not name to the values that readers see if the cells are missing:
+// index entries are computed from these values.
 func (w *Writer) fillAbsent(row []types.Value, set []bool) {
 	for i, c := range w.table.Columns {
 		if !set[i] && row[i].IsNull() && c.Packed == nil { // a packed cell is the row itself
@@ -252,9 +252,9 @@ func (w *Writer) places(row []types.Value, at *place) ([]place, error) {
 	return out, nil
 }
 
-// put adds the mutations that store row. set marks the columns that the statement names: NULL in one of them deletes its
-// cell. With whole, the other columns have the values of a row without their cells. at, if not nil, is the place of the
-// row in the primary layout. old is the row that was read there, or nil.
+// put adds the mutations that store row. set marks the columns that the statement names: NULL in one of them deletes
+// its cell. With whole, the other columns get the values that readers see if the cells are missing. at, if not nil, is
+// the place of the row in the primary layout. old is the row that was read there, or nil.
 func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole bool, at *place, old []types.Value) error {
 	t := w.table
 	w.drawHiddenKey(row)

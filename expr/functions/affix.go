@@ -66,7 +66,8 @@ func firstOf(t types.Type, n int64) cutter {
 			case k > n:
 				return nil, true
 			}
-			// A text that ends within a character may have other first n characters when more bytes follow.
+			// If s ends within a character, further bytes may complete the character and so change the first n
+			// characters.
 			return []types.Interval{types.PrefixInterval(t, s)}, t == types.Bytes || utf8.ValidString(s)
 		},
 		upTo: func(s string, open bool) (types.Set, bool) {

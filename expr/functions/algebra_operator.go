@@ -191,7 +191,8 @@ func joinedArray(c *expr.Call) expr.Expr {
 	return &expr.Call{Pos: c.Pos, Func: Builtins().Lookup("CONCAT_WS"), Args: append([]expr.Expr{c.Args[1]}, of.Args...), Typ: types.String}
 }
 
-// fieldOfText returns a call of x alone for (STRING_TO_ARRAY(x, d))[n], which is SPLIT_PART(x, d, n) or NULL.
+// fieldOfText rewrites (STRING_TO_ARRAY(x, d))[n] to a single call with the arguments x, d and n. The call returns
+// SPLIT_PART(x, d, n), or NULL if there is no such part.
 func fieldOfText(c *expr.Call) expr.Expr {
 	of, ok := c.Args[0].(*expr.Call)
 	if !ok || of.Func.Name != "STRING_TO_ARRAY" || len(of.Args) != 2 || len(c.Args) != 2 || of.Args[0].Type() != types.String {
@@ -241,7 +242,8 @@ func overlapping(c *expr.Call) expr.Expr {
 	return out
 }
 
-// inMilliseconds is for a constant moment and a multiple of an interval: TIMESTAMP 'epoch' + n * INTERVAL '1 second'.
+// inMilliseconds rewrites the sum of a constant moment and a multiple of an interval to a sum of milliseconds:
+// TIMESTAMP 'epoch' + n * INTERVAL '1 second'.
 func inMilliseconds(c *expr.Call) expr.Expr {
 	start, constant := c.Args[0].(*expr.Const)
 	times, ok := c.Args[1].(*expr.Call)
@@ -261,7 +263,7 @@ func inMilliseconds(c *expr.Call) expr.Expr {
 	return &expr.Cast{Pos: c.Pos, X: &expr.Call{Pos: c.Pos, Func: Builtins().Lookup("+"), Args: []expr.Expr{number(start.Val.Int()), n}, Typ: types.BigInt}, Typ: c.Typ, Zone: time.UTC}
 }
 
-// joinedByFormat is the CONCAT that says the same as FORMAT, where its format has nothing but %s and text.
+// joinedByFormat returns the CONCAT that is equal to a FORMAT, if its format contains only %s and other text.
 func joinedByFormat(c *expr.Call) expr.Expr {
 	k, ok := c.Args[0].(*expr.Const)
 	if !ok || k.Val.IsNull() {

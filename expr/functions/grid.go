@@ -74,7 +74,8 @@ func (g *grid) box(c *expr.Call, in []types.Set) (types.Set, bool) {
 	return types.SetOf(out...), !in[0].IsAll() || !in[1].IsAll()
 }
 
-// half is what is left of a plane after some steps of halving it: the bits of its number, and of both coordinates.
+// half is the part of a plane that remains after some steps of halving it: the bits of its number, and of both
+// coordinates.
 type half struct {
 	n  int64
 	at [2]int64

@@ -237,7 +237,7 @@ func (h head) reversed() string {
 	return string(rs)
 }
 
-// anchors reports whether what a pattern matches is only at the start of a text, and whether it is only at the end. With
+// anchors reports whether all matches of a pattern begin at the start of a text, and whether all end at its end. With
 // start, the first group, if there is one, begins at the start as well.
 func anchors(pattern string) (start, end bool) {
 	re, err := parseRegexp(pattern)

@@ -219,7 +219,8 @@ func startOf(a []types.Value, at int) (int, error) {
 func eachMatch(env *expr.Env, re *regexp.Regexp, s string, n int, f func(m []int) error) error {
 	const short = 1 << 12
 	if len(s) > short {
-		// A match after a character, which ^ and \b may test. The pattern does not compile if \Q has no end.
+		// behind skips one character before each match, because ^ and \b may test that character. It does not compile
+		// if re has a \Q without an end.
 		if behind, err := compileRegexp(`\A.(?s:.*?)(` + re.String() + `)`); err == nil {
 			return eachMatchBehind(env, re, behind, s, n, f)
 		}

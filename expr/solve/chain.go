@@ -445,7 +445,7 @@ func (c *chain) extend(n int) {
 	c.runs = next
 }
 
-// extendMixed is extend for values that both rise and fall: only the set of the results is known.
+// extendMixed works like extend for values that both rise and fall: only the set of the results is known.
 func (c *chain) extendMixed(l *link) {
 	var left []unsorted
 	for _, m := range c.mixed {

@@ -36,8 +36,8 @@ func compareSet(op expr.CompareOp, v types.Value, t types.Type) types.Set {
 	return types.SetOf(types.Interval{Lo: v, LoOpen: op == expr.GT})
 }
 
-// comparedSet is compareSet for a v of another numeric type, which may be between two values of t or outside its range. It
-// finds the bounds by comparisons.
+// comparedSet works like compareSet, for a v of another numeric type, which may be between two values of t or outside
+// its range. It finds the bounds by comparisons.
 func comparedSet(op expr.CompareOp, v types.Value, t types.Type) types.Set {
 	a, _ := axisOf(t)
 	lo, hi := a.ends()

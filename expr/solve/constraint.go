@@ -272,8 +272,8 @@ func (s *Solver) SolveAll(es []expr.Expr) []Constraint {
 	return f.conjunction(es)
 }
 
-// conjunction returns the Constraints of terms that must all be true. It solves those that are not tight again, for the
-// values that the others and the keys allow: a month within a year, bits within a number of 32 bits.
+// conjunction returns the Constraints of terms that must all be true. If a Constraint is not tight, it solves the term
+// again for the values that the other terms and the keys allow: a month within a year, bits within a number of 32 bits.
 func (f *finder) conjunction(terms []expr.Expr) []Constraint {
 	cs := f.each(terms, onlyTrue)
 	loose := func(i int) bool { return i < len(cs) && !cs[i].IsTight() }
@@ -404,7 +404,7 @@ func (f *finder) ending(x expr.Expr, p *expr.Pattern) (found []Constraint) {
 	return found
 }
 
-// either returns the Constraint that all of cs are true; each of them alone is equivalent to the condition.
+// either returns the Constraint that all of cs are true, if each of them alone is equivalent to the condition.
 func either(cs []Constraint) Constraint {
 	if len(cs) == 1 {
 		return cs[0]

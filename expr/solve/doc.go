@@ -1,11 +1,11 @@
 // Package solve answers the planner's questions about expressions, without rows.
 //
-// Of a condition: for which values of the columns can it be true? A Solver returns a Constraint, which is that truth or
-// wider, never narrower.
+// A Solver answers for a condition: for which values of the columns can it be true? It returns a Constraint, which may
+// include more values than these, never fewer.
 //
-// Of an expression of one column, such as a part of a key: its results for a set of the column's values (Image), the
-// column's values for a set of results (Preimage), whether it keeps the order (Monotone), and the values that it can have
-// at all (Domain).
+// Other functions answer for an expression of one column, such as a part of a key. They return its results for a set of
+// the column's values (Image), the column's values for a set of results (Preimage), whether it keeps the order
+// (Monotone), and all values that it can have (Domain).
 //
 // The answers for a call come from its function's expr.Algebra: no function is named here. Monotone functions only tell
 // on which pieces of their argument they rise or fall; Preimage bisects these. The package also has what several

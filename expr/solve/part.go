@@ -392,8 +392,8 @@ func IsCell(e expr.Expr) bool {
 	return ok && c.Func.Key != nil && c.Func.Key.Box != nil && !slices.ContainsFunc(c.Args, func(x expr.Expr) bool { return len(expr.Children(x)) > 0 })
 }
 
-// callImage returns the values of c, whose algebra is a, for arguments in in: by Image, or by Begun where that is what a
-// knows.
+// callImage returns the values of c, whose algebra is a, for arguments in in. It uses Image or, if a has no Image,
+// Begun.
 func callImage(a *expr.Algebra, c *expr.Call, in types.Set) (types.Set, bool) {
 	if a.Image != nil {
 		return a.Image(c, in)

@@ -31,7 +31,7 @@ type reading struct {
 // fewTexts bounds the number of intervals of texts for one interval of values.
 const fewTexts = 32
 
-// texts returns texts, among which are those that r reads as a value in out.
+// texts returns a set that contains all texts that r reads as a value in out. It may contain other texts, too.
 func (r *reading) texts(out types.Set) types.Set {
 	if len(out) > fewTexts {
 		out = types.SetOf(types.Interval{Lo: out[0].Lo, LoOpen: out[0].LoOpen, Hi: out[len(out)-1].Hi, HiOpen: out[len(out)-1].HiOpen})
@@ -172,7 +172,8 @@ func isSeparator(b byte) bool {
 	return b >= 0x80 || !unicode.IsLetter(rune(b)) && !unicode.IsDigit(rune(b))
 }
 
-// moments returns the milliseconds since 1970 of the units from low to high.
+// moments returns the first and the last moment, in milliseconds since 1970, of the dates whose units lie between d.low
+// and d.high.
 func (d *dating) moments() stretch {
 	at := func(of [7]int, last bool) int64 {
 		day := of[2]

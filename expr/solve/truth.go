@@ -93,7 +93,7 @@ func (f *finder) where(e expr.Expr, out among) Constraint {
 	return f.deeper(e, out)
 }
 
-// deeper is within, counted.
+// deeper calls within, counts the depth of these calls, and calls Tick once in a while.
 func (f *finder) deeper(e expr.Expr, out among) Constraint {
 	f.depth++
 	if f.ticks++; f.ticks%64 == 0 && f.Tick != nil {
@@ -104,7 +104,7 @@ func (f *finder) deeper(e expr.Expr, out among) Constraint {
 	return c
 }
 
-// within is where without the key parts that are equal to e.
+// within does the work of where, except for key parts that are equal to e.
 func (f *finder) within(e expr.Expr, out among) Constraint {
 	if f.depth > 8 {
 		if f.steps++; f.steps > maxFinds {
@@ -161,8 +161,8 @@ func (f *finder) within(e expr.Expr, out among) Constraint {
 	return somewhere
 }
 
-// branches is where for a CASE: a branch applies if its condition is TRUE and the previous ones are not. If there are too
-// many previous conditions, it omits them, and finds more rows than the truth.
+// branches does the work of where for a CASE: a branch applies if its condition is TRUE and the previous ones are not.
+// If there are too many previous conditions, it omits them, so that the Constraint may include rows that do not match.
 func (f *finder) branches(e *expr.Case, out among) Constraint {
 	var found, before []Constraint
 	size := 0
@@ -189,8 +189,8 @@ func (f *finder) branches(e *expr.Case, out among) Constraint {
 	return anyOf(found...)
 }
 
-// junction is where for an AND of terms that must be TRUE (yes), FALSE (never) or NULL. For an OR the caller exchanges yes
-// and never; truths returns the wanted values of a term.
+// junction does the work of where for an AND of terms that must be TRUE (yes), FALSE (never) or NULL. For an OR the
+// caller exchanges yes and never; truths returns the wanted values of a term.
 func (f *finder) junction(terms []expr.Expr, yes, never, null bool, truths func(yes, never, null bool) among) Constraint {
 	switch {
 	case yes && never && null:
@@ -219,7 +219,8 @@ func (f *finder) each(xs []expr.Expr, out among) []Constraint {
 	return cs
 }
 
-// opaque is where for an unknown function of xs; strict reports that it is NULL exactly if one of xs is NULL.
+// opaque does the work of where for an unknown function of xs; strict reports that the function is NULL exactly if one
+// of xs is NULL.
 func (f *finder) opaque(xs []expr.Expr, strict bool, typ types.Type, out among) Constraint {
 	some := out.set.IsAll() || typ == types.Boolean && out.set.Contains(types.NewBool(true)) && out.set.Contains(types.NewBool(false))
 	switch {
@@ -354,8 +355,8 @@ func (f *finder) cast(e *expr.Cast, out among) Constraint {
 	return f.invert(e, 0, true, out)
 }
 
-// invert is where for a call or cast whose argument at alone is not constant; strict reports that it is NULL exactly if
-// that argument is NULL.
+// invert does the work of where for a call or cast in which only the argument at is not constant; strict reports that
+// the call is NULL exactly if that argument is NULL.
 func (f *finder) invert(e expr.Expr, at int, strict bool, out among) Constraint {
 	if all, ok := Domain(e); ok {
 		switch {
@@ -392,8 +393,8 @@ func (f *finder) invert(e expr.Expr, at int, strict bool, out among) Constraint 
 	return f.where(x, among{set: pre, null: out.null}).but(exact)
 }
 
-// ofBoolean is where for eval of a condition x. nulls reports that eval is also called for NULL; otherwise the result for
-// NULL is NULL.
+// ofBoolean does the work of where for a function eval of a condition x. nulls reports that eval is also called for
+// NULL; otherwise the result for NULL is NULL.
 func (f *finder) ofBoolean(x expr.Expr, nulls bool, out among, eval func(types.Value) (types.Value, error)) Constraint {
 	is := func(v types.Value) bool {
 		if v.IsNull() && !nulls {
@@ -465,7 +466,8 @@ func (f *finder) call(e *expr.Call, out among) Constraint {
 	return f.invert(e, at, e.Func.Strict, out)
 }
 
-// sides is where for a call of two arguments, each of which is limited by the values that the other one can have.
+// sides returns the Constraint for the rows in which e, a call of two arguments, is in out. The values of each argument
+// limit the values of the other one.
 func (f *finder) sides(e *expr.Call, out types.Set) Constraint {
 	cs := []Constraint{f.opaque(e.Args, e.Func.Strict, e.Typ, among{set: out})}
 	outer := f.Solver
@@ -501,8 +503,9 @@ func (f *finder) tried(c *expr.Call, at int, out types.Set) (pre types.Set, exac
 	return types.Points(found...), exact, few
 }
 
-// extreme is where for the greatest of xs or, if way is -1, the least. It is in an interval if one of xs is, and all
-// others are in the interval extended without its lower or upper bound.
+// extreme returns the Constraint for the rows in which the greatest of xs (the least if way is -1) is in out. The
+// greatest is in an interval if one of xs is, and all others are in the interval extended without its lower bound. For
+// the least, the upper bound is dropped instead.
 func (f *finder) extreme(xs []expr.Expr, out among, way int) Constraint {
 	var found []Constraint
 	for _, iv := range out.set {

@@ -43,8 +43,8 @@ func FromWall(wall types.Set, loc *time.Location) types.Set {
 	var out []types.Interval
 	for _, iv := range wall {
 		lo, hi := iv.Ints()
-		// Moments far enough from both ends are all included. Around the ends, near checks each stretch between two clock
-		// changes.
+		// All moments that are more than most away from both ends are included. Around the ends, near checks each
+		// stretch between two clock changes.
 		near := func(from, to int64) {
 			for t := from; ; {
 				until := to

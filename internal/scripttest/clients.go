@@ -40,7 +40,7 @@ func Hosts(n int) func(i int) string {
 	return func(i int) string { return fmt.Sprintf("('h%04d', %d, %d)", i%n, 1_000_000+i/n, i) }
 }
 
-// Hook is what a test client does at its next call. The engine calls a client from several goroutines.
+// Hook is the function that a test client calls at its next call. The engine calls a client from several goroutines.
 type Hook struct {
 	mu sync.Mutex
 	F  func()
@@ -94,7 +94,7 @@ type Unanswered struct {
 	Fail func(call, table string) error
 }
 
-// UnansweredAt gives no answer to the call that at names, with its table.
+// UnansweredAt returns a client that gets no answer to one call: at has the name of the call, a space and its table.
 func UnansweredAt(c hbase.Client, at *string) *Unanswered {
 	return &Unanswered{Client: c, Fail: func(call, table string) error {
 		if *at == call+" "+table {

@@ -210,8 +210,8 @@ func (g *maker) draw() {
 	t.Create = append(t.Create, g.create(&d))
 }
 
-// vary changes the layout to its variant, around one of the key's columns. A variant that does not fit that column
-// changes nothing.
+// vary applies the layout's variant to one of the key's columns, which it draws. It changes nothing if the variant does
+// not fit that column.
 func (g *maker) vary(d *drawn, order []int) {
 	t, at := g.t, g.IntN(d.keys)
 	if i := slices.IndexFunc(g.fields[:d.keys], func(f field) bool { return f.typ == "STRING" }); d.variant == "lookup" && g.fields[at].typ != "STRING" && i >= 0 {

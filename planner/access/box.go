@@ -225,7 +225,7 @@ func rulesOut(u []box) bool {
 	})
 }
 
-// union is boxes for an Any.
+// union returns the boxes of the rows for which a Constraint of kind Any can be true.
 func (x boxMaker) union(c *solve.Constraint) (union []box, capped bool) {
 	at := map[int]int{} // index in union of the box for a column, if that is its only condition
 	for i := range c.Of {

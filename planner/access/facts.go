@@ -37,7 +37,7 @@ func (f facts) single(col int) (types.Value, bool) {
 	return types.Value{}, false
 }
 
-// setOf is of with All for a column about which nothing is known.
+// setOf returns the values that column col can have: all, if no fact about it is known.
 func (f facts) setOf(col int) types.Set {
 	if s := f.of(col); s != nil {
 		return s

@@ -298,7 +298,7 @@ func (w *spanBuilder) splitSet(br path, i int, set types.Set) (done bool) {
 	return w.splitValues(br, i, set)
 }
 
-// splitValues is splitSet for values of the part itself.
+// splitValues works like splitSet for values of the part itself.
 func (w *spanBuilder) splitValues(br path, i int, set types.Set) (done bool) {
 	p := w.layout.Key.Parts[i]
 	out := make([]catalog.ByteRange, 0, len(set))

@@ -106,7 +106,8 @@ func (c *candidate) estimated() float64 {
 	return c.scan.Estimate.Cost
 }
 
-// WorthOneRange is the number of keys or ranges from which on a single range over all of them is considered.
+// WorthOneRange is the least number of keys or ranges for which the planner also considers a single range over all of
+// them.
 const WorthOneRange = 16
 
 // otherWays returns variants of c that the rules do not consider.

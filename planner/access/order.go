@@ -41,8 +41,9 @@ func (c *candidate) order(req *Request, off bool) {
 	}
 }
 
-// inOrder is order. With coarsely, it uses key parts and names of HBase tables that follow the order coarsely, such as the day of a time:
-// days come one after the other, and each must have its rows in order. Without it, rows of several days are merged.
+// inOrder decides for order. With coarsely, it uses key parts and names of HBase tables that follow the order coarsely,
+// such as the day of a time: days come one after the other, and each must have its rows in order. Without it, rows of
+// several days are merged.
 func (c *candidate) inOrder(req *Request, coarsely bool) bool {
 	dir, merge := 0, false
 	terms := c.varying(req.OrderBy)
@@ -194,7 +195,8 @@ func (c *candidate) nameOrder(o *keyOrder, terms []plan.SortTerm) (rest []plan.S
 	return nil, false
 }
 
-// spanOrder compares the terms with the order of the key's parts within one span. coarsely is that of inOrder.
+// spanOrder compares the terms with the order of the key's parts within one span. coarsely means the same as in
+// inOrder.
 func (c *candidate) spanOrder(s *keySpan, terms []plan.SortTerm, byName, coarsely bool) (o keyOrder, ok bool) {
 	if !byName {
 		o.fixed = append([]byte(s.Table), 0)

@@ -60,7 +60,8 @@ type proof struct {
 	set types.Set // the predicate is true exactly for these values of col; nil for other predicates
 	all []proof   // AND
 	any []proof   // OR
-	// likely is the index of the term of any, or of the interval of set, to try first: spans are sorted.
+	// likely is the index of the term of any, or of the interval of set, to try first. It is the one that proved the
+	// previous span: spans are sorted, so neighbours usually have the same proof.
 	likely int
 	sarg   bool
 	truth  bool

@@ -145,9 +145,9 @@ func hiddenFrom(s *plan.Scan, t *stats.Table, k *stats.Key) float64 {
 	return t.Unread * k.Rows
 }
 
-// filtered removes from of the rows that the servers' filter drops. It returns the conditions for which the servers only
-// check that a cell exists. ok is false if the number of matching rows is unknown. sought reports that only rows that
-// match the conditions on the key are read.
+// filtered reduces of, the rows that are read, to the rows that pass the servers' filter. It returns the conditions for
+// which the servers only check that a cell exists. ok is false if the number of matching rows is unknown. sought
+// reports that only rows that match the conditions on the key are read.
 func filtered(s *plan.Scan, of *rows, sought bool) (partly []expr.Expr, ok bool) {
 	for _, f := range s.Fates {
 		if f.By != plan.ByServer && f.By != plan.ByBoth {
@@ -167,7 +167,8 @@ func filtered(s *plan.Scan, of *rows, sought bool) (partly []expr.Expr, ok bool)
 	return partly, true
 }
 
-// inRanges is where for a condition in the ranges of s: cond is the part of e that is checked.
+// inRanges keeps those rows in the ranges of s for which cond is true, and reports whether it could estimate cond. The
+// servers check cond in place of the whole condition e.
 func (r *rows) inRanges(s *plan.Scan, e, cond expr.Expr) bool {
 	was := r.share
 	ok := r.where(cond)
@@ -179,9 +180,9 @@ func (r *rows) inRanges(s *plan.Scan, e, cond expr.Expr) bool {
 	return ok
 }
 
-// denser returns how many times as frequent rows for which e is true are in the ranges of s as in the whole table, since
-// bound key parts are computed from its column. It is infinite for a part of many values, such as a hash: nearly all rows
-// in the ranges match.
+// denser returns the factor by which rows that match e are more frequent in the ranges of s than in the whole table.
+// They are more frequent if bound key parts are computed from e's column. The factor is infinite for a part with many
+// values, such as a hash: then nearly all rows in the ranges match.
 //
 //	CRC32(device) % 16 AS UINT8, ts AS INT64, device AS TEXT      device = 'd7' is 16 times as frequent in one bucket
 func denser(s *plan.Scan, e expr.Expr) float64 {

@@ -159,8 +159,8 @@ type Scan struct {
 	// DistinctFirst is set if it must be the first of these rows in the order of the next part: one row for each
 	// Part.InOrder.
 	DistinctFirst bool
-	// DistinctRows, if not 0, is the number of rows wanted for each value of the prefix, from the first on. DistinctBoth:
-	// as many from the last on are wanted, too. A reader may return more.
+	// DistinctRows, if not 0, is the number of rows wanted for each value of the prefix, counted from its first row.
+	// With DistinctBoth, the same number is also wanted from its last row backwards. A reader may return more.
 	DistinctRows int
 	DistinctBoth bool
 	// Hop says where in Spans to read, for an access that Hops and for a FullScan that tries to hop. It has no other

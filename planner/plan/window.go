@@ -55,7 +55,8 @@ type FrameBound struct {
 	// By is the distance from the current row for the kinds Preceding and Following: a number of rows or of groups of
 	// peers. In a RangeFrame it has the order's type; for a TIME it is in milliseconds.
 	By types.Value
-	// Moved, if set, computes the end of a RangeFrame from a row with the single value in the order.
+	// Moved, if set, is the end of a RangeFrame as an expression. Its only column is the current row's value of the
+	// ORDER BY term.
 	Moved expr.Expr
 }
 

@@ -20,7 +20,7 @@ type Options struct {
 	MaxRows  int           // of an answer: 100
 	MaxBytes int           // of the rows of an answer: 64 KB
 	Timeout  time.Duration // of a call: 30 s
-	// ScanLimit is what a statement may read: 100,000 rows if both of its figures are 0.
+	// ScanLimit limits the reads of a statement: to 100,000 rows if both of its figures are 0.
 	ScanLimit hql.ScanLimit
 	// FullScans lets statements read whole tables, within ScanLimit.
 	FullScans bool
