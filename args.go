@@ -167,7 +167,7 @@ func namedArgs(used *params, args []any) (named NamedArgs, ok bool, err error) {
 			return nil, false, parser.Errorf(p.Pos, "%s has no field for @%s", s.Type(), p.Name)
 		}
 		if clash := fields.clash[key]; clash != "" {
-			return nil, false, parser.Errorf(p.Pos, "the fields %s of %s are for @%s: a tag db:\"...\" distinguishes them", clash, s.Type(), p.Name)
+			return nil, false, parser.Errorf(p.Pos, "the fields %s of %s match @%s: set the tag db:\"...\" of one of them", clash, s.Type(), p.Name)
 		}
 		if f, err := s.FieldByIndexErr(index); err == nil {
 			named[p.Name] = f.Interface()

@@ -163,7 +163,7 @@ func matchFields(t reflect.Type, columns []string, match fieldMatch) ([][]int, e
 		return fields.all, nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(fields.clash)) {
-		return nil, fmt.Errorf("the fields %s of %s are for one column: a tag db:\"...\" distinguishes them", fields.clash[key], t)
+		return nil, fmt.Errorf("the fields %s of %s match one column: set the tag db:\"...\" of one of them", fields.clash[key], t)
 	}
 	out := make([][]int, len(columns))
 	for i, name := range columns {

@@ -84,7 +84,7 @@ func New(client gohbase.Client, admin gohbase.AdminClient, cat *catalog.Catalog,
 	servers, single := client.(gohbase.RPCClient)
 	master, also := admin.(gohbase.RPCClient)
 	if !single || !also {
-		return nil, fmt.Errorf("the clients must have the method SendRPC, as those of gohbase have: %T and %T", client, admin)
+		return nil, fmt.Errorf("the clients cannot send single RPCs (%T, %T): pass clients with the method SendRPC, as gohbase.NewClient and NewAdminClient return", client, admin)
 	}
 	return newDB(hbase.New(servers, master), cfg, FullScanDeny, false), nil
 }

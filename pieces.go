@@ -288,7 +288,7 @@ func readPiece(text string) (*pieceText, *exec.Piece, error) {
 		return nil, nil, errNoPiece
 	}
 	if m[1] != pieceVersion {
-		return nil, nil, fmt.Errorf("the piece is of version %s, and this hql reads version %s: run it with the one that cut it", m[1], pieceVersion)
+		return nil, nil, fmt.Errorf("the piece is of version %s, and this hql reads version %s: run the piece with the hql that cut it", m[1], pieceVersion)
 	}
 	b, err := base64.RawURLEncoding.DecodeString(m[2])
 	if err != nil || len(b) < checked {

@@ -97,7 +97,7 @@ func (e countedArray) String() string { return countedArrayName + written(e.args
 
 func (e countedArray) Append(dst []byte, v types.Value) ([]byte, error) {
 	if dims := v.Dims(); len(dims) > 1 {
-		return dst, fmt.Errorf("an array of %d dimensions is not stored AS %s: AS JSON it is", len(dims), countedArrayName)
+		return dst, fmt.Errorf("an array of %d dimensions cannot be stored AS %s: store the column AS JSON", len(dims), countedArrayName)
 	}
 	if err := fromOne(v); err != nil {
 		return dst, err

@@ -97,7 +97,7 @@ func (e float) Decode(src []byte) (types.Value, error) {
 	}
 	f := math.Float64frombits(u)
 	if e.t == types.Float && math.Abs(f) > math.MaxFloat32 && !math.IsInf(f, 0) {
-		return types.Value{}, errors.New("it is beyond FLOAT")
+		return types.Value{}, errors.New("it is out of the range of FLOAT")
 	}
 	return types.NewFloatOf(e.t, f), nil
 }

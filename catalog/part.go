@@ -401,7 +401,7 @@ func (p *Part) Append(dst []byte, v types.Value) ([]byte, error) {
 		if bytes.Contains(dst[at:], p.end.Literal) {
 			return dst, fmt.Errorf("%s contains the delimiter %s", v.SQL(), p.end.Source)
 		}
-		return dst, fmt.Errorf("%s and the delimiter %s after it contain that delimiter earlier", v.SQL(), p.end.Source)
+		return dst, fmt.Errorf("%s cannot be stored before the delimiter %s: together they contain the delimiter earlier", v.SQL(), p.end.Source)
 	}
 	if err == nil && p.nullable && (len(dst) == at || p.end != nil && dst[at] == 0) {
 		return dst, fmt.Errorf("%s would be read back as NULL", v.SQL())

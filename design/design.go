@@ -87,7 +87,7 @@ type designer struct {
 	Options
 	catalog *catalog.Catalog
 	stmts   []Statement
-	at      float64 // where in the order of the sample the values of parameters are, from 0 up to 1
+	at      float64 // the position in the sorted sample from which parameters take their values, from 0 up to 1
 }
 
 // Bounds of the search, and by how much a design must gain to be proposed.

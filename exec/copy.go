@@ -63,7 +63,7 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 		case o.Key == "HEADER" && (o.Value == nil || v == "true" || v == "false"):
 			header, headed = v != "false", o.Pos
 		case o.Key == "HEADER":
-			return nil, parser.Errorf(o.Pos, "HEADER is TRUE or FALSE")
+			return nil, parser.Errorf(o.Pos, "HEADER must be TRUE or FALSE")
 		case s.To:
 			return nil, parser.Errorf(o.Pos, "unknown option %s of COPY TO: FORMAT, HEADER, DELIMITER or OVERWRITE", o.Key)
 		default:

@@ -205,7 +205,7 @@ func ParseTimeout(text string) (time.Duration, error) {
 		"h": time.Hour, "d": 24 * time.Hour}[unit]
 	n, err := strconv.ParseFloat(number, 64)
 	if !ok || err != nil || n < 0 || n*float64(scale) > float64(1<<31)*float64(time.Millisecond) {
-		return 0, fmt.Errorf("invalid time %q: a number of milliseconds, or such as 30s or 5min", text)
+		return 0, fmt.Errorf("invalid time %q: write a number of milliseconds, or a number with a unit, such as 30s or 5min", text)
 	}
 	return time.Duration(n * float64(scale)), nil
 }

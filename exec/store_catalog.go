@@ -189,7 +189,7 @@ func (e *Engine) withDenied(err error) error {
 		return err
 	}
 	hinted := *at
-	return hinted.WithHint("the user may not read " + catalogTable + ", where the cluster's definitions are: --catalog FILE gives others")
+	return hinted.WithHint("the user may not read " + catalogTable + ", which holds the cluster's definitions: grant the right to read it, or give definitions with --catalog FILE")
 }
 
 // changed reports whether the counter that every change of a definition increments has another value than when the

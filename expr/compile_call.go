@@ -387,11 +387,11 @@ func (c compiler) rangeArg(r *parser.RangeArg) ([]Expr, error) {
 		va, err1 := types.Cast(a.Val, types.BigInt, nil)
 		vb, err2 := types.Cast(b.Val, types.BigInt, nil)
 		if err1 != nil || err2 != nil {
-			return nil, parser.Errorf(r.Pos, "TO takes numbers, or texts of digits of one width")
+			return nil, parser.Errorf(r.Pos, "TO takes two integers, or two texts of equally many digits: 1 TO 16, '00' TO '15'")
 		}
 		from, to = va.Int(), vb.Int()
 	default:
-		return nil, parser.Errorf(r.Pos, "TO takes numbers, or texts of digits of one width")
+		return nil, parser.Errorf(r.Pos, "TO takes two integers, or two texts of equally many digits: 1 TO 16, '00' TO '15'")
 	}
 	if to < from || to-from >= most {
 		return nil, parser.Errorf(r.Pos, "%s TO %s is not a range of at most %d values", a, b, most)

@@ -267,7 +267,7 @@ func (l *lowerer) change(n *changeNode) (out Change, err error) {
 	case n.Drop != nil:
 		return n.Drop.change(DropColumn), nil
 	case n.Table != nil:
-		return out, Errorf(out.Pos, "a table keeps its name").WithHint("CREATE EXTERNAL TABLE %s ... STORED IN the HBase table defines another one over the same rows", QuoteName(n.Table.name()))
+		return out, Errorf(out.Pos, "hql cannot rename a table").WithHint("CREATE EXTERNAL TABLE %s ... STORED IN the HBase table defines another one over the same rows", QuoteName(n.Table.name()))
 	case n.From != nil:
 		return Change{Pos: pos(n.From.Tok), Kind: RenameColumn, Name: name(n.From.Tok), To: name(n.To.Tok)}, nil
 	case n.Set != nil:

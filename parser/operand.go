@@ -136,7 +136,7 @@ func (r *exprReader) signed(t *lexer.Token) (Expr, error) {
 
 func (r *exprReader) prefix(t *lexer.Token, binding int) (Expr, error) {
 	if r.prefixes++; r.prefixes > maxPrefixes {
-		return nil, Errorf(pos(t), "more than %d NOT and signs, one in the other", maxPrefixes)
+		return nil, Errorf(pos(t), "more than %d nested NOT and signs", maxPrefixes)
 	}
 	x, err := r.binary(binding)
 	r.prefixes--

@@ -110,7 +110,7 @@ func (c *conn) mayWrite() bool {
 }
 
 func readOnly() *Error {
-	return failure("25006", "statements on this connection may only read").hint("--write lets those write that hql serve runs, write=on in the users' file those of a user")
+	return failure("25006", "statements on this connection may only read").hint("start hql serve with --write, or give the user write=on in the users' file")
 }
 
 // mayRun refuses a statement that may not run now.

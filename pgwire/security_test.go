@@ -162,7 +162,7 @@ func TestOptions(t *testing.T) {
 	for text, want := range map[string]string{
 		"a":                                  "1: a line is NAME VERIFIER",
 		"\na secret":                         "2: the verifier is not",
-		"a " + v + "\na " + v:                "2: the user a is there twice",
+		"a " + v + "\na " + v:                "2: the user a is listed twice",
 		"a " + v + " write":                  "is not NAME=VALUE",
 		"a " + v + " write=perhaps":          "write is on or off",
 		"a " + v + " connections=0":          "connections is a number",

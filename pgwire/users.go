@@ -101,7 +101,7 @@ func ParseUsers(text string) (*Users, error) {
 			return nil, fmt.Errorf("%d: a line is NAME VERIFIER [OPTION ...]; hql serve --password NAME makes one", n)
 		}
 		if u.byName[fields[0]] != nil {
-			return nil, fmt.Errorf("%d: the user %s is there twice", n, fields[0])
+			return nil, fmt.Errorf("%d: the user %s is listed twice", n, fields[0])
 		}
 		one := &user{role: Role{Name: fields[0], Settings: map[string]string{}}}
 		one.role.of = one

@@ -165,7 +165,7 @@ func (g *grouping) set(e parser.Expr, outs []output) (set []int, err error) {
 		}
 		// An expression in SELECT that equals one of them would get the value of the other, which may be NULL.
 		if expr.Same(by, x) || by.Type() == types.Boolean && x.Type() == types.Boolean && expr.Same(expr.Negate(x), by) {
-			return nil, parser.Errorf(e.Position(), "%s says the same as another expression that is grouped by: not supported in GROUPING SETS, ROLLUP and CUBE", e)
+			return nil, parser.Errorf(e.Position(), "%s is equivalent to another expression of GROUP BY: GROUPING SETS, ROLLUP and CUBE do not support this", e)
 		}
 	}
 	g.by, g.written, g.outs = append(g.by, x), append(g.written, written), append(g.outs, of)

@@ -367,7 +367,7 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *
 	}
 	if b.grouped = len(c.GroupBy) > 0 || len(aggs.calls) > 0 || len(aggs.marks) > 0 || b.having != nil; b.grouped {
 		if slices.ContainsFunc(f.srcs, func(s *source) bool { return s.step }) {
-			return nil, parser.Errorf(c.Pos, "the last part of a query that refers to itself has no groups or aggregates")
+			return nil, parser.Errorf(c.Pos, "the last part of a recursive query must not have groups or aggregates")
 		}
 		if b.groups, err = q.grouping(c, b.outs, aggs); err != nil {
 			return nil, err

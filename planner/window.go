@@ -416,7 +416,7 @@ func (q *query) distinctOn(list []parser.Expr, outs []output, terms []plan.SortT
 			break
 		}
 		if !has(on, t.Expr) {
-			return nil, parser.Errorf(t.Expr.Position(), "ORDER BY must begin with what DISTINCT ON names")
+			return nil, parser.Errorf(t.Expr.Position(), "ORDER BY must begin with the expressions of DISTINCT ON")
 		}
 		if !slices.ContainsFunc(terms[:i], func(o plan.SortTerm) bool { return expr.Same(o.Expr, t.Expr) }) {
 			seen++

@@ -22,7 +22,7 @@ type fuzzyRowFilter struct {
 }
 
 // errReversed refuses filters that seek rows in a reversed scan. hql sends none.
-var errReversed = errors.New("not in a reversed scan")
+var errReversed = errors.New("the filter cannot be used in a reversed scan")
 
 // fuzzyRule is a pattern: key's byte counts where mask is 0xff, any byte fits where it is 0.
 type fuzzyRule struct{ key, mask []byte }

@@ -27,7 +27,7 @@ func (h *heated) flags(fs *flag.FlagSet, _ *config) {
 
 func (h *heated) check([]string) error {
 	if h.every < time.Second || h.long < h.every || h.long > 24*time.Hour {
-		return errors.New("--every takes a second or more, --for as long or longer, up to 24h")
+		return errors.New("--every must be at least 1s, and --for at least as long as --every and at most 24h")
 	}
 	return reportFormat(h.format)
 }

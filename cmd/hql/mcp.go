@@ -38,7 +38,7 @@ func (a *assistant) check([]string) error {
 	if a.listen != "" {
 		host, _, err := net.SplitHostPort(a.listen)
 		if ip := net.ParseIP(host); err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			return fmt.Errorf("--listen %s is not a port of this host alone, such as 127.0.0.1:8765: hql mcp knows no users", a.listen)
+			return fmt.Errorf("--listen %s is not a loopback address such as 127.0.0.1:8765: hql mcp has no users, so only this host may reach it", a.listen)
 		}
 	}
 	if a.bytes != "" {

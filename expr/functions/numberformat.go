@@ -274,7 +274,7 @@ func parseNumber(text, format string) (types.Value, error) {
 	}
 	v, err := types.ParseDecimal(digits)
 	if err == nil && f.shift > 0 {
-		return types.Value{}, errors.New("TO_NUMBER knows no V")
+		return types.Value{}, errors.New("TO_NUMBER does not support V in the format")
 	}
 	return v, err
 }

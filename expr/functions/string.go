@@ -232,7 +232,7 @@ var stringFunctions = []expr.Function{
 				if s, ok := types.ReadEscaped(a[0].Text()); ok {
 					b = []byte(s)
 				} else {
-					err = errors.New("a backslash alone")
+					err = errors.New(`a backslash must be followed by another one or by three octal digits`)
 				}
 			default:
 				return types.Value{}, fmt.Errorf("unknown format %s (hex, base64 or escape)", a[1].SQL())

@@ -218,7 +218,7 @@ func (g *gssContext) verify(token []byte) error {
 	var oid asn1.ObjectIdentifier
 	rest, err := asn1.UnmarshalWithParams(token, &oid, "application,explicit,tag:0")
 	if err != nil || !oid.Equal(gssapi.OIDKRB5.OID()) || len(rest) < 2 {
-		return errors.New("the server's token is not one of Kerberos")
+		return errors.New("the server's token is not a Kerberos token")
 	}
 	switch id, message := string(rest[:2]), rest[2:]; id {
 	case tokenKrbError:

@@ -213,8 +213,8 @@ func TestHandshake(t *testing.T) {
 		{"an alert of TLS", server{spoil: at(1, []byte("\x15\x03\x03\x00\x02\x02\x46"))}, "the server closes the connection"},
 		{"huge token", server{spoil: at(1, []byte("\x00\x00\x00\x00\x7f\xff\xff\xff"))}, "announces 2147483647 bytes"},
 		{"negative token", server{spoil: at(1, []byte("\x00\x00\x00\x00\xff\xff\xff\x00"))}, "announces -256 bytes"},
-		{"no token", server{spoil: at(1, []byte("\x00\x00\x00\x00\x00\x00\x00\x00"))}, "not one of Kerberos"},
-		{"other token", server{spoil: at(1, []byte("\x00\x00\x00\x00"+text("\x60\x03\x02\x01\x00")))}, "not one of Kerberos"},
+		{"no token", server{spoil: at(1, []byte("\x00\x00\x00\x00\x00\x00\x00\x00"))}, "not a Kerberos token"},
+		{"other token", server{spoil: at(1, []byte("\x00\x00\x00\x00"+text("\x60\x03\x02\x01\x00")))}, "not a Kerberos token"},
 		{"empty offer", server{spoil: at(2, []byte("\x00\x00\x00\x00\x00\x00\x00\x00"))}, "it is not a wrap token"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
