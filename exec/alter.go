@@ -66,7 +66,7 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	return r.done(-1), nil
 }
 
-// altered finds the table that s changes, or nil if DROP INDEX IF EXISTS finds none.
+// altered returns the table that s changes. It returns nil for a DROP INDEX IF EXISTS whose index no table has.
 func (r *run) altered(s *parser.Alter) (*catalog.Table, error) {
 	if s.Name != "" {
 		return r.tableNamed(s.Name, s.NamePos)
@@ -90,8 +90,8 @@ func (r *run) altered(s *parser.Alter) (*catalog.Table, error) {
 	return found, nil
 }
 
-// keepsRows refuses the new definition now if it would no longer include some rows of t, or if its columns are in
-// families that the HBase tables do not have.
+// keepsRows checks now, the new definition of t. It returns an error if some rows of t would no longer be found, or if
+// an HBase table of t lacks a family that the new definition uses.
 func (r *run) keepsRows(ctx context.Context, t, now *catalog.Table, at parser.Pos) error {
 	families := now.RowFamilies()
 	for _, f := range t.RowFamilies() {
@@ -121,8 +121,9 @@ func (r *run) keepsRows(ctx context.Context, t, now *catalog.Table, at parser.Po
 	return nil
 }
 
-// redefine replaces t by now in the store, if all views and tables that read t can read now, and returns the catalog's
-// new table. When it returns, no statement uses the old definition any more.
+// redefine replaces the definition t in the store by now, the new definition, and returns the catalog's new table. It
+// fails if a view or table that reads t cannot use the new definition. After success, no statement uses the old
+// definition any more.
 func (r *run) redefine(ctx context.Context, t, now *catalog.Table, at parser.Pos) (*catalog.Table, error) {
 	known, _, err := r.engine.definitionOf(ctx, t.Name)
 	if err != nil {
@@ -151,8 +152,7 @@ func (r *run) redefine(ctx context.Context, t, now *catalog.Table, at parser.Pos
 	return current, nil
 }
 
-// readable returns an error if the definition now cannot replace t, because a view or the LOOKUP of another table could
-// not use it.
+// readable returns an error if a view or the LOOKUP of another table could not use now, the new definition of t.
 func (r *run) readable(t, now *catalog.Table, at parser.Pos) error {
 	cat := r.engine.catalog.With(now)
 	before, after := *r.env, *r.env
@@ -227,7 +227,8 @@ func (r *run) fillIndex(ctx context.Context, t *catalog.Table, name string) erro
 	return nil
 }
 
-// dropIndex drops the HBase tables of an INDEX that old, the definition before, had and that hql made.
+// dropIndex drops the HBase tables of the INDEX called name that hql made. old is the table's definition with the
+// index, now the definition without it.
 func (r *run) dropIndex(ctx context.Context, old, now *catalog.Table, name string) error {
 	d := &drop{run: r, table: now, kept: now}
 	for _, l := range old.Layouts {

@@ -92,7 +92,7 @@ type analyzedRegion struct {
 	reached     []byte // no row after this key was looked at, unless whole is set
 }
 
-// behind estimates the number of rows after the first run, 0 if it is unknown.
+// behind estimates the number of rows of g that come after its first run. It returns 0 if the number is unknown.
 func (g *analyzedRegion) behind() float64 {
 	if g.whole || g.rows == 0 {
 		return 0
@@ -200,8 +200,9 @@ func (a *analysis) evenShare() float64 {
 	return 0
 }
 
-// fillIn extrapolates the weights of the rows that were read to those that were not, by the sizes of the regions. It
-// reports whether all rows were read, the share of unread rows, and whether the sizes were known.
+// fillIn raises the weights of the rows that were read, so that they stand for the unread rows, too. It estimates the
+// number of unread rows by the sizes of the regions. It reports whether all rows were read, the share of unread rows,
+// and whether the sizes were known.
 func (a *analysis) fillIn() (complete bool, unread float64, scaled bool) {
 	complete, scaled = true, true
 	bytes, rows, begun := 0.0, 0.0, 0
@@ -488,7 +489,7 @@ func (w *analyzer) add(ctx context.Context, g *analyzedRegion, run *stats.Run, r
 	return nil
 }
 
-// placesOf returns the table and key of a row in each layout.
+// placesOf returns, for each layout, the HBase table and the key of a row.
 func (w *analyzer) placesOf(table string, key []byte, row []types.Value) []stats.Place {
 	w.places = w.places[:0]
 	for i, l := range w.table.Layouts {

@@ -37,8 +37,8 @@ const (
 	batchBytes    = 8 << 20
 )
 
-// newBulk returns a bulk that writes with in and, if batches may overlap, with copies of it. Batches may not overlap for
-// keys with numbers from a dictionary, RETURNING and IF NOT EXISTS.
+// newBulk returns a bulk that writes with in. It writes several batches at the same time, with copies of in, unless the
+// statement has RETURNING or IF NOT EXISTS, or its keys have numbers from a dictionary.
 func newBulk(in *inserter) *bulk {
 	if in.IfNew || in.Returning != nil || in.Numbers() {
 		return &bulk{first: in, most: 1, idle: []*inserter{in}}
@@ -46,7 +46,7 @@ func newBulk(in *inserter) *bulk {
 	return &bulk{first: in, most: batchesAtOnce}
 }
 
-// add adds a row and begins to write when there are enough.
+// add adds a row, and begins to write the pending rows when they fill a batch.
 func (b *bulk) add(ctx context.Context, p write.Row) error {
 	b.pending = append(b.pending, p)
 	b.size += operator.SizeOf(p.Values)

@@ -356,7 +356,8 @@ func (c *copier) lines(ctx context.Context, f io.Reader) error {
 	}
 }
 
-// objectColumns caches the columns for objects with the same member names; err says why these make no row.
+// objectColumns caches the columns of JSON objects with the same member names. err is the reason why such an object is
+// not a row, or nil.
 type objectColumns struct {
 	set []bool
 	err error

@@ -21,7 +21,7 @@ type recordReader struct {
 // field is a field of a line.
 type field struct {
 	text string
-	null bool // it is written as NULL is in csv and tsv
+	null bool // the line has csv's or tsv's notation for NULL
 }
 
 // errRecord marks, for errors.Is, a record that cannot be read although the next one may be.

@@ -57,8 +57,8 @@ func (r *run) createTableAs(ctx context.Context, s *parser.CreateTable) (*Rows, 
 	return rows, nil
 }
 
-// dropAgain drops the table that s created before it failed with err. If made is known and the name has another table
-// now, it stays.
+// dropAgain drops the table that s created before s failed with err. made is that table, or nil if unknown. If another
+// table has the name by now, that table stays.
 func (r *run) dropAgain(ctx context.Context, s *parser.CreateTable, made *catalog.Table, err error) (*Rows, error) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), dropTime)
 	defer stop()

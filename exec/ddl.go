@@ -100,8 +100,8 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	return r.done(-1), nil
 }
 
-// namesIn checks that the tables that LOOKUP names in t exist. If only a catalog file of this connection defines one,
-// namesIn returns its name: then t cannot be saved in the store for other connections.
+// namesIn checks that each table named by a LOOKUP of t exists. If only a catalog file of this connection defines such
+// a table, namesIn returns the table's name: then t cannot be saved in the store for other connections.
 func (r *run) namesIn(ctx context.Context, t *catalog.Table) (file string, err error) {
 	for _, u := range t.Lookups() {
 		if _, ok := r.engine.catalog.Table(u.Table); !ok {
@@ -126,7 +126,7 @@ func (r *run) noteUnkept(name, file string) {
 	r.Warn.Add(warning.ReadOnly, fmt.Sprintf("%s is known until the connection ends, as it reads %s, which only a catalog file defines: that file can define it, too", name, file))
 }
 
-// build builds the table that s defines, with the moments of SPLIT AT in UTC.
+// build builds the table that s defines, with the dates and times of SPLIT AT converted to UTC.
 func (r *run) build(s *parser.CreateTable) (*catalog.Table, error) {
 	t, err := r.engine.catalog.Build(s)
 	if err != nil || !slices.ContainsFunc(t.Layouts, (*catalog.Layout).SplitsAtMoments) {
@@ -152,8 +152,8 @@ func (r *run) build(s *parser.CreateTable) (*catalog.Table, error) {
 	return r.engine.catalog.Build(&out)
 }
 
-// inZone converts the DEFAULTs of moments from the session's time zone to UTC, so that the saved definition means the
-// same in every session.
+// inZone converts DEFAULTs that are dates or times from the session's time zone to UTC, so that the saved definition
+// means the same in every session.
 func (r *run) inZone(s *parser.CreateTable) *parser.CreateTable {
 	out := *s
 	out.Replace, out.Columns = false, slices.Clone(s.Columns)
@@ -169,8 +169,8 @@ func (r *run) inZone(s *parser.CreateTable) *parser.CreateTable {
 	return &out
 }
 
-// momentInUTC converts x, a moment in the session's time zone, to UTC. It returns other expressions unchanged; the
-// definition's reader refuses them.
+// momentInUTC converts x, a date or time in the session's time zone, to UTC. It returns other expressions unchanged;
+// the definition's reader refuses them.
 func (r *run) momentInUTC(x parser.Expr) parser.Expr {
 	l, ok := x.(*parser.Literal)
 	if !ok || l.Kind != parser.StringLiteral && l.Kind != parser.TimestampLiteral && l.Kind != parser.DateLiteral {
@@ -183,9 +183,9 @@ func (r *run) momentInUTC(x parser.Expr) parser.Expr {
 	return &parser.Literal{Pos: l.Pos, Kind: parser.StringLiteral, Text: v.String()}
 }
 
-// makeTables creates the HBase tables of t that are missing, except for those that are created when a row is written. If
-// t is not known yet, it refuses existing HBase tables that are not free for t. It returns the names of the tables that
-// it created.
+// makeTables creates the HBase tables of t that are missing, except for those that are created when a row is written.
+// known reports that the catalog already has t; otherwise makeTables fails if mayTake refuses an existing HBase table.
+// It returns the names of the tables that it created.
 func (r *run) makeTables(ctx context.Context, t *catalog.Table, known bool) (made []string, err error) {
 	if t.External {
 		return nil, nil
@@ -217,8 +217,8 @@ func (r *run) makeAgain(ctx context.Context, t *catalog.Table) error {
 	return r.stillWanted(ctx, t, made)
 }
 
-// stillWanted drops the HBase tables that were created for t, and fails, if t was dropped meanwhile: DROP TABLE has not
-// seen them.
+// stillWanted fails if t was dropped meanwhile. It then drops made, the HBase tables created for t, because DROP TABLE
+// has not seen them.
 func (r *run) stillWanted(ctx context.Context, t *catalog.Table, made []string) error {
 	if len(made) == 0 {
 		return nil
@@ -233,10 +233,10 @@ func (r *run) stillWanted(ctx context.Context, t *catalog.Table, made []string) 
 	return err
 }
 
-// makeMissing creates the HBase tables that a write to the table name needs, including those of look-up tables. It does
-// so only for definitions in the store, not for those from a file. The HBase tables of a definition in the store existed
-// once. If they are missing, a concurrent DROP TABLE may have dropped them, and would not remove new ones. again reports
-// whether it created some; otherwise makeMissing returns err, the error of the write.
+// makeMissing creates the HBase tables that a write to the table name needs, including those of look-up tables. It
+// creates them only for a definition that is not in the store, such as one from a catalog file. The HBase tables of a
+// definition in the store existed once. If one is missing, a concurrent DROP TABLE may have dropped it, and would not
+// drop a new one. again reports whether makeMissing created a table; otherwise it returns err, the error of the write.
 func (r *run) makeMissing(ctx context.Context, name string, err error) (again bool, _ error) {
 	if e := r.engine.reload(ctx); e != nil { // a table that another connection dropped must not come back
 		return false, e
@@ -301,7 +301,7 @@ func (r *run) made(ctx context.Context, name string) (bool, error) {
 	return slices.ContainsFunc(families, func(f hbase.Family) bool { return f.Attributes[MadeFor] != "" }), err
 }
 
-// unmake drops the HBase tables that a failed CREATE TABLE created, except those that another definition names by now.
+// unmake drops the HBase tables that a failed CREATE TABLE created, except those that another definition uses by now.
 func (r *run) unmake(ctx context.Context, t *catalog.Table, made []string) error {
 	if len(made) == 0 || ctx.Err() != nil {
 		return nil

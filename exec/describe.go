@@ -15,8 +15,9 @@ import (
 // ParameterType is the type that the context of a parameter expects.
 type ParameterType = expr.ParameterType
 
-// Describe returns the types of the n parameters of a statement, beginning with given (Null: not given), and its
-// columns. It plans with NULL for each argument, and reads only what Plan reads.
+// Describe returns the types of the n parameters of a statement, and the statement's columns. given are the types of
+// the first parameters as far as the caller knows them; Null: unknown. Describe plans the statement with NULL for each
+// argument, and reads only what Plan reads.
 func (e *Engine) Describe(ctx context.Context, stmt parser.Statement, args Args, n int, given []types.Type) ([]ParameterType, []plan.OutputColumn, error) {
 	l, err := e.lives.begin(ctx, cmp.Or(args.Session, e.session))
 	if err != nil {
@@ -42,8 +43,8 @@ func (e *Engine) Describe(ctx context.Context, stmt parser.Statement, args Args,
 	return found.Types, columns, nil
 }
 
-// describe calls once until it finds no more types: those of columns, and whether operators take the operands, follow
-// from those of parameters.
+// describe calls once until a call finds no further types of parameters. It may take several calls: the type of a
+// parameter determines the types of columns, and which types other operands may have.
 func describe(found *expr.Parameters, once func() ([]plan.OutputColumn, error)) (columns []plan.OutputColumn, err error) {
 	for again := true; again; {
 		was := slices.Clone(found.Types)

@@ -16,16 +16,16 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// drop drops one table. It removes the definition before any HBase table, and first waits until no connection uses the
-// definition. A statement that computes the names of HBase tables takes a missing one for an empty one; it must see that
-// the definition has gone.
+// drop drops one table. It removes the definition, waits until no connection uses the definition, and then drops the
+// HBase tables. Otherwise a statement that computes the names of HBase tables would take a dropped HBase table for an
+// empty one. The row of t in the store's catalog changes as follows:
 //
-//	CREATE TABLE t ...          in the store's catalog
-//	DROP 5XQ... CREATE TABLE t  no longer a table; after definitionsAge every connection knows
-//	                            the HBase tables are dropped one by one; then this row
+//	CREATE TABLE t ...          t is a table
+//	DROP 5XQ... CREATE TABLE t  t is no longer a table; after definitionsAge every connection knows this
+//	(deleted)                   after the last HBase table of t was dropped
 //
-// After a crash, DROP TABLE of the same name completes the drop. Another connection may do that at the same time; then
-// the connection that wrote the row last continues.
+// After a crash, another DROP TABLE of the same name completes the drop. If two connections drop t at the same time,
+// the one that wrote the row last continues, and the other fails.
 type drop struct {
 	*run
 	table *catalog.Table
@@ -33,8 +33,8 @@ type drop struct {
 	was   definition // the definition that the store had
 	mark  string     // the content of the catalog's row now
 	begun bool       // a part of the table may have been dropped
-	// hidden is set if a file defines the table: then the store may have another definition of its name, which stays.
-	// kept is the table of that definition, or nil.
+	// hidden is set if a catalog file defines the table. The store may then have another definition of the same name,
+	// which stays; kept is the table of that definition, or nil.
 	hidden bool
 	kept   *catalog.Table
 }
@@ -122,7 +122,8 @@ func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error)
 	}
 }
 
-// dropUnreadable drops only the definition of a table that cannot be read, because its HBase tables are unknown.
+// dropUnreadable drops a table whose definition cannot be read. It drops only the definition, because the HBase tables
+// are unknown.
 func (r *run) dropUnreadable(ctx context.Context, s *parser.DropTable, row definition) (*Rows, error) {
 	if err := r.forgetDefinition(ctx, s.Name, row.sql); err != nil {
 		return nil, err
@@ -204,7 +205,7 @@ func (d *drop) failed(ctx context.Context, err error) error {
 	return fmt.Errorf("%w (DROP TABLE %s again drops what is left)", err, parser.QuoteName(d.table.Name))
 }
 
-// goesOn fails if another connection has taken over the drop.
+// goesOn returns an error if another connection has taken over or completed the drop.
 func (d *drop) goesOn(ctx context.Context) error {
 	if err := d.engine.reload(ctx); err != nil {
 		return err
@@ -253,7 +254,7 @@ func (d *drop) dropPhysical(ctx context.Context, l *catalog.Layout) error {
 	return nil
 }
 
-// counters returns the keys of the counters of the numbers drawn for t.
+// counters returns the keys, in the store's catalog, of the counters from which numbers for columns of t are drawn.
 func counters(t *catalog.Table) (keys [][]byte) {
 	for _, c := range t.Columns {
 		if c.Type.IsInteger() && !c.KeyPart {

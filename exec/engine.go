@@ -71,7 +71,8 @@ type Foreign interface {
 
 const defaultParallelism = 16
 
-// everySender is the weight that excludes all senders of rows: more than any number of goroutines.
+// everySender is the weight of Engine.sending with which a goroutine excludes all goroutines that send rows: each of
+// those holds weight 1.
 const everySender = math.MaxInt64
 
 // Engine runs statements on one client with one catalog. It is safe for concurrent use.
@@ -282,7 +283,7 @@ func (r *run) start(l *life, stmt parser.Statement, kept *Plans, checked <-chan 
 	return rows, nil
 }
 
-// attempt runs stmt. It runs it again if a missing table could be created, or if a query was planned by outdated
+// attempt runs stmt. It runs stmt again if it has created a missing table, or if a query was planned by outdated
 // definitions.
 func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans, checked <-chan error) (rows *Rows, err error) {
 	e, again := r.engine, false

@@ -57,7 +57,7 @@ func (r *run) explain(ctx context.Context, s *parser.Explain) (*Rows, error) {
 	return nil, parser.Errorf(s.Pos, "EXPLAIN gives TEXT, JSON or HTML, not %s", s.Format)
 }
 
-// planFor plans stmt. If it has parameters and there are no arguments, it is planned for made-up ones.
+// planFor plans stmt. If stmt has parameters and no arguments are given, planFor makes up arguments.
 func (r *run) planFor(ctx context.Context, stmt parser.Statement) (*plan.Plan, error) {
 	if len(r.args.Positional) > 0 || len(r.args.Named) > 0 || parser.FirstParam(stmt) == nil {
 		return r.plan(ctx, stmt)
@@ -104,7 +104,8 @@ func (r *run) analyze(ctx context.Context, s *parser.Explain, p *plan.Plan) (*ex
 // regionsTimeout bounds the time that EXPLAIN waits for the regions of a picture.
 const regionsTimeout = 3 * time.Second
 
-// readStored reads the regions of at most a number of HBase tables of s. note says if there are more.
+// readStored reads the regions of at most a number of HBase tables of s. If s has more, note says so; otherwise it is
+// empty.
 func (r *run) readStored(ctx context.Context, s *plan.Scan, most int) (tables []explain.Stored, note string) {
 	spans := s.Spans
 	if r.Client == nil || len(spans) == 0 {

@@ -17,22 +17,23 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// filledLayouts are the indexes and copies that are known to have rows, or whose tables have no rows to hold.
+// filledLayouts are the indexes and copies that are known to have rows, or whose tables are known to have no row that
+// belongs in them.
 type filledLayouts struct{ known sync.Map } // *catalog.Layout to true
 
 // ErrNotFilled marks, for errors.Is, an INDEX or a copy that was defined for a table with rows but never filled.
 var ErrNotFilled = errors.New("the layout was never filled")
 
-// belongRows is the number of rows of a table that are searched for one that is missing from an empty index.
+// belongRows is the number of rows of a table that lacks reads, to find one that belongs in an empty index.
 const belongRows = 1000
 
-// looks is the number of times that a layout must be found empty while a row that belongs in it exists. The two reads
-// happen at different moments: meanwhile another statement may write the first row with its entry, and remove it.
+// looks is the number of times that filled must find a layout empty and then a row that belongs in it. Once is not
+// enough: between the two reads, another statement may write the first row with its entry.
 const looks = 3
 
 // filled refuses l, an index or copy that is empty although rows of t belong in it. Such a layout was defined when the
-// rows existed, and nobody filled it. A query by l would miss these rows, and after the first new row hql could not
-// detect it. Once l has a row, filled does not check it again.
+// rows existed, and nobody filled it. A query that reads l would miss these rows. After the first new row, l is no
+// longer empty, and hql could not detect the missing rows. Once filled has found a row in l, it does not check l again.
 func (st *statement) filled(ctx context.Context, t *catalog.Table, l *catalog.Layout) error {
 	if l.Kind == catalog.Primary || l.Building {
 		return nil
@@ -58,14 +59,14 @@ func (st *statement) filled(ctx context.Context, t *catalog.Table, l *catalog.La
 			st.full.known.Store(l, true)
 		}
 		if !lacking {
-			return nil // without rows, new ones are written to both
+			return nil // if t has no rows, new rows are written to t and l
 		}
 	}
 	return fmt.Errorf("%s of %s is empty, and %s has rows that belong in it (CHECK TABLE %s REPAIR fills it): %w", l.Name, t.Name, t.Name, t.Name, ErrNotFilled)
 }
 
-// active refuses l, an index that Phoenix maintains, unless its state is ACTIVE: then each row has an entry. Like
-// Phoenix, hql checks the state before each statement.
+// active refuses l, an index that Phoenix maintains, unless its state is ACTIVE. Only an ACTIVE index has an entry for
+// each row. Like Phoenix, hql checks the state before each statement.
 func (st *statement) active(ctx context.Context, t *catalog.Table, l *catalog.Layout) error {
 	schema, name := "", storedName(l)
 	if i := strings.IndexAny(name, ".:"); i >= 0 {

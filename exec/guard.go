@@ -25,7 +25,7 @@ const (
 	DenyFullScan
 )
 
-// String is the policy as SET full_scan takes it.
+// String returns the policy as SET full_scan takes it.
 func (p FullScanPolicy) String() string { return [...]string{"warn", "allow", "deny"}[p] }
 
 // ParseFullScanPolicy reads "allow", "warn" or "deny".
@@ -91,7 +91,8 @@ func (st *statement) trusts(t *stats.Table) bool {
 	return t != nil && !t.Unscaled && st.age(t).Abs() <= trustedAge
 }
 
-// readable returns the size up to which a statement may read tables that are small by their statistics.
+// readable returns the greatest size, by statistics, of a table that the statement may read completely without
+// permission.
 func (st *statement) readable() ScanLimit { return st.budget.limit.or(smallTable) }
 
 // small reports whether trusted statistics show that the whole layout that s reads is small. The rows that servers
@@ -166,8 +167,8 @@ func (st *statement) refusal(s *plan.Scan, most plan.RowLimit) error {
 	return &FullScanError{Table: s.Table.Name, Advice: s.Advice(), Rows: most.Rows, Most: st.fullScanRows}
 }
 
-// guardAll applies the full-scan policy to the table accesses of a plan. Each of them may be bounded by its own limit;
-// their sum must not exceed the limit for one.
+// guardAll applies the full-scan policy to the table accesses of a plan. Each access may be bounded by its own LIMIT;
+// the sum of these must not exceed full_scan_rows.
 func (st *statement) guardAll(scans []*plan.Scan) error {
 	rows := int64(0)
 	for _, s := range scans {

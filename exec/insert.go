@@ -170,7 +170,7 @@ func isDefault(x parser.Expr) bool {
 	return ok && c.Table == "" && !c.Quoted && strings.EqualFold(c.Name, "DEFAULT")
 }
 
-// absent returns the value of c in rows without its cell.
+// absent returns, as an expression, the value of c in a row that has no cell for c.
 func absent(c *catalog.Column, pos parser.Pos) parser.Expr {
 	v := c.Absent()
 	if v.IsNull() {

@@ -38,7 +38,7 @@ type lives struct {
 	those  map[*life]struct{}
 }
 
-// begin returns a new life, with mu held, for a statement of a session.
+// begin returns a new life, whose mu is locked, for a statement of a session.
 func (a *lives) begin(ctx context.Context, s *Session) (*life, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -69,7 +69,7 @@ func (l *life) end() {
 	delete(l.all.those, l)
 }
 
-// why returns the error to report for err: Close and the timeout let statements fail in many ways.
+// why returns the error to report instead of err: ErrClosed or errTimeout if that ended the statement, otherwise err.
 func (l *life) why(err error) error {
 	if cause := context.Cause(l.ctx); err != nil && err != io.EOF && (cause == ErrClosed || cause == errTimeout) {
 		return cause

@@ -16,8 +16,8 @@ import (
 // LIMIT or statistics permit.
 type lookedBudget struct{ rows, bytes atomic.Int64 }
 
-// openBudgeted opens a full scan that is allowed because of its limit or statistics. It ends with a *ScanLimitError if
-// servers look at more rows: the table has grown, or rows are malformed.
+// openBudgeted opens a full scan that is allowed because of its limit or statistics. The scan fails with a
+// *ScanLimitError if servers look at more rows than allowed: the table has grown, or rows are malformed.
 func (st *statement) openBudgeted(ctx context.Context, s *plan.Scan) (operator.Operator, error) {
 	b := &budgetedScan{budget: st.looked, scan: s, most: st.readable()}
 	if limit := s.Reads(); limit.Set && limit.Rows <= st.fullScanRows && !st.small(s) {

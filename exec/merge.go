@@ -13,11 +13,11 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// merge writes the rows of an INSERT with a DO UPDATE that needs the rows that exist.
+// merge writes the rows of an INSERT ... ON CONFLICT DO UPDATE that must read the existing rows.
 type merge struct {
 	in     *inserter
 	update *parser.Update // of the row with the key of the new row, whose values are its parameters
-	where  bool           // rows that exist may stay as they are
+	where  bool           // DO UPDATE has a WHERE: existing rows may stay unchanged
 }
 
 // replaces reports whether DO UPDATE sets all columns of cols outside the key to their new values, as INSERT does.
@@ -38,7 +38,8 @@ func replaces(cols []*catalog.Column, s *parser.Insert) bool {
 	return n == len(s.Set) && s.Where == nil
 }
 
-// updateOf returns the UPDATE of DO UPDATE for a row of t. Its parameters are named as excluded does.
+// updateOf returns the UPDATE that DO UPDATE runs for one row of t. Its parameters are the values that excluded
+// returns.
 func updateOf(t *catalog.Table, s *parser.Insert) *parser.Update {
 	u := &parser.Update{Pos: s.Pos, Table: s.Table, TablePos: s.TablePos, Alias: s.Alias, Set: s.Set, Where: s.Where}
 	row := &parser.SelectCore{Pos: s.Pos}
@@ -54,7 +55,7 @@ func updateOf(t *catalog.Table, s *parser.Insert) *parser.Update {
 	return u
 }
 
-// excluded returns named and the parameters of updateOf for a row of t.
+// excluded returns named together with the parameters of updateOf: the values of a new row of t, as value returns them.
 func excluded(t *catalog.Table, named map[string]types.Value, value func(*catalog.Column) types.Value) map[string]types.Value {
 	out := map[string]types.Value{}
 	maps.Copy(out, named)
@@ -90,8 +91,8 @@ func (m *merge) write(ctx context.Context, rows []write.Row) error {
 	return nil
 }
 
-// row updates the row with the key of p, or inserts p. Either is atomic. If other statements delete and insert the row in
-// between, neither happens, and row tries again.
+// row updates the row with the key of p, or inserts p if there is none. The update and the insert are each atomic. If
+// other statements insert and delete the row in between, neither takes effect, and row tries again.
 func (m *merge) row(ctx context.Context, p write.Row) error {
 	in := m.in
 	for round := 0; ; round++ {

@@ -23,7 +23,8 @@ import (
 	"github.com/hql-db/hql/stats"
 )
 
-// Piece is a part of a query's rows: the rows that the same plan of the query reads in some key ranges.
+// Piece is a part of a query's rows. All pieces of a query have the same plan, and each has the rows that this plan
+// reads in the piece's key ranges.
 type Piece struct {
 	Tables      []string       // by name, and views
 	Definitions string         // digest of the tables' definitions when the query was cut
@@ -167,7 +168,7 @@ func (r *run) planPiece(ctx context.Context, s *parser.Select, layout string) (*
 	return r.resolved(ctx, func() (*plan.Plan, error) { return env.Piece(s, layout) })
 }
 
-// weigher estimates which part of a query's reads is in some of its spans.
+// weigher estimates which share of a query's reads falls in some of the query's spans.
 type weigher struct {
 	all      []plan.Span
 	estimate *plan.Estimate // of the whole query; nil if unknown
@@ -196,8 +197,8 @@ func (w *weigher) pieces(piece Piece, table string, regions []hbase.Region, most
 	return out
 }
 
-// rows estimates the number of rows with keys in spans, from the histogram of ANALYZE. ok is false if it does not cover
-// the spans.
+// rows estimates the number of rows with keys in spans, from the histogram of ANALYZE. ok is false if the histogram
+// does not cover the spans.
 func (w *weigher) rows(spans []plan.Span) (n float64, ok bool) {
 	for _, s := range spans {
 		rows, ok := w.key.InRange(stats.Range{Table: s.Table, Start: s.Start, Stop: s.Stop, Key: s.Key})

@@ -55,8 +55,8 @@ func (r *run) planSelect(ctx context.Context, s *parser.Select) (*plan.Plan, err
 	return r.resolved(ctx, func() (*plan.Plan, error) { return r.env.Select(s) })
 }
 
-// resolved plans until the plan needs no further LOOKUP values or rows of sub-queries. Each plan uses the values that
-// earlier ones asked for. Their number is bounded.
+// resolved plans until the plan needs no further LOOKUP values or rows of sub-queries. After each plan, it reads the
+// values that this plan asked for. Known values stay known, so that the number of plans is bounded.
 func (r *run) resolved(ctx context.Context, ask func() (*plan.Plan, error)) (*plan.Plan, error) {
 	for {
 		p, err := ask()
@@ -96,7 +96,7 @@ func (r *run) resolved(ctx context.Context, ask func() (*plan.Plan, error)) (*pl
 	}
 }
 
-// deny makes the planner avoid those layouts in p that the user may not read. It reports whether p has any.
+// deny makes the planner avoid the layouts in p that the user may not read. It reports whether p has such a layout.
 func (r *run) deny(ctx context.Context, p *plan.Plan) (found bool, err error) {
 	for _, s := range p.Reads() {
 		l, known := s.Layout, r.env.Denied
@@ -188,7 +188,7 @@ func (r *run) eachRow(ctx context.Context, p *plan.Plan, when reading, f func(ro
 	return kept.Each(ctx, f)
 }
 
-// plan returns the kept plan with new arguments, or nil if there is none.
+// plan returns the kept plan with the arguments in env, or nil if no plan is kept.
 func (k *Plans) plan(env *planner.Env) *plan.Plan {
 	if k == nil {
 		return nil

@@ -79,7 +79,8 @@ func (w *work) counts(steps int64) {
 	w.steps = steps
 }
 
-// done returns the finished part of w after so many rows are read and written.
+// done returns the finished part of w, below 1. read and written are the numbers of rows read and written so far. It
+// returns 0 if the part is unknown.
 func (w *work) done(read, written int64) float64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()

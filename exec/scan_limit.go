@@ -39,7 +39,7 @@ type ScanLimitError struct {
 	Before  bool   // an estimate was too large; nothing was read
 	Limit   int64
 	Advice  string // the condition that makes the statement read less; "" if none is known
-	// For full_scan: the table, and the way in which it exceeds the limit that allowed the scan.
+	// For full_scan: the table, and a text that says how the scan exceeds the limit that allowed it.
 	Table, Grown string
 }
 

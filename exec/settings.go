@@ -21,7 +21,8 @@ import (
 // settings are the settings that SET changes.
 type settings struct {
 	fullScan FullScanPolicy
-	// fullScanRows is the number of rows that a LIMIT may read without the rowkey and without permission.
+	// fullScanRows is the number of rows that a statement with LIMIT may read without a condition on the rowkey and
+	// without permission for full scans.
 	fullScanRows int64
 	loc          *time.Location
 	memory       int64 // bytes
@@ -249,7 +250,7 @@ func settingList() []setting {
 	return list
 }
 
-// settingOf returns a setting whose value is at field.
+// settingOf returns a setting whose value is in the field of settings that the function field returns.
 func settingOf[T any](name, doc string, field func(*settings) *T, show func(T) string, parse func(string) (T, error)) setting {
 	return setting{name: name, doc: doc,
 		show: func(s settings) string { return show(*field(&s)) },

@@ -21,9 +21,9 @@ type statement struct {
 	// allowFull is set if the statement allows full scans.
 	allowFull bool
 	policy    FullScanPolicy
-	// fullScanRows is the number of rows, in the order of a key, that may be read without permission. knownSmall is set
-	// if statistics showed small reads when the statement was cut into pieces. looked counts the rows that are read
-	// because of either; it is nil at first.
+	// fullScanRows is the number of rows that a LIMIT may read in the order of a key without permission for full scans.
+	// knownSmall is set if statistics showed small reads when the statement was cut into pieces. looked counts the rows of
+	// full scans that LIMIT or statistics permit; it is nil before the first such scan.
 	fullScanRows int64
 	knownSmall   bool
 	looked       *lookedBudget

@@ -293,8 +293,9 @@ func (r *run) forgetStatistics(ctx context.Context, t *catalog.Table) error {
 	return err
 }
 
-// statisticsWait is the time that planning one statement waits for statistics, over all of its tables. Afterwards it is
-// planned without those that are missing. If reading failed, statements do without these statistics for statisticsAgain.
+// statisticsWait is the time that planning one statement waits for statistics, over all of its tables. Afterwards the
+// statement is planned without the missing statistics. If a table's statistics cannot be read, plans do without them
+// for statisticsAgain.
 const (
 	statisticsWait  = time.Second
 	statisticsAgain = 10 * time.Second

@@ -52,7 +52,7 @@ type definitions struct {
 	foreign time.Time   // when the other catalog was read
 	others  atomic.Pointer[tablesOfOthers]
 	rows    map[string]definition // all definitions in the store, by lower-case name
-	stored  map[string]definition // those of rows whose tables the catalog has taken over
+	stored  map[string]definition // the definitions whose tables the engine's catalog has
 	edition atomic.Int64          // incremented when the catalog changes because of them
 }
 
@@ -287,8 +287,8 @@ func (st *statement) checkForeign(ctx context.Context, t *catalog.Table) error {
 	return st.follow(ctx, t, false)
 }
 
-// followForeign reads another catalog again if it has changed for t, for readers or for writers. It fails if the
-// definition of t differs then.
+// followForeign reloads the definitions if another catalog, such as Phoenix's, has changed the definition of t. With
+// written, it also compares the properties that matter only to writers. It fails if t now has another definition.
 func (e *Engine) followForeign(ctx context.Context, t *catalog.Table, written bool) error {
 	others := e.defs.others.Load()
 	if others == nil || !others.names[strings.ToLower(t.Name)] {
@@ -307,8 +307,8 @@ func (e *Engine) followForeign(ctx context.Context, t *catalog.Table, written bo
 	return nil
 }
 
-// definitionOf returns two definitions of name: known is the one from the store that the catalog uses, empty if it uses
-// none. row is the one in the store when it was last read.
+// definitionOf returns two definitions of name. known is the definition from the store that the engine's catalog uses,
+// empty if the catalog uses none. row is the definition that the store had when it was last read.
 func (e *Engine) definitionOf(ctx context.Context, name string) (known, row definition, err error) {
 	select {
 	case e.defs.slot <- struct{}{}:
@@ -441,8 +441,9 @@ type keptError struct{ error }
 
 func (e keptError) Unwrap() error { return e.error }
 
-// saveDefinition replaces the definition was of a table or view in the store by sql; was is empty for a new name. If the
-// name has another definition there, that stays, and saveDefinition returns the error taken.
+// saveDefinition saves sql in the store as the definition of a table or view. was is the definition that sql replaces,
+// empty for a new name. If the store has another definition of the name, that stays, and saveDefinition returns the
+// error taken.
 func (r *run) saveDefinition(ctx context.Context, name, was, sql string, taken error) error {
 	if err := r.ensureCatalogTable(ctx); err != nil {
 		return err
@@ -484,8 +485,8 @@ func (r *run) saveDefinition(ctx context.Context, name, was, sql string, taken e
 // written.
 var definitionCell = &hbase.ReadOptions{Columns: []filter.Column{{Family: catalogFamily, Qualifier: catalogQualifier}}}
 
-// forgetDefinition deletes the definition of a table or view from the store if it is still was, with the counters of the
-// numbers drawn for it. If another connection has redefined the name, both stay: nothing newer than was is deleted.
+// forgetDefinition deletes the definition of a table or view from the store, together with the given counters. If the
+// store no longer has the definition was, because another connection has redefined the name, nothing is deleted.
 func (r *run) forgetDefinition(ctx context.Context, name, was string, counters ...[]byte) error {
 	var rows []hbase.Row
 	var err error

@@ -107,16 +107,17 @@ func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, e
 	return out, nil
 }
 
-// groups are the rows of a sub-query for all outer values.
+// groups are the rows of a sub-query that was read once for all outer values, by outer value.
 type groups struct {
 	mu     sync.Mutex
 	asked  int
-	failed bool // they do not fit in memory, or rows of values that nobody asks for have errors
+	failed bool // reading all rows failed: they do not fit in memory, or a row that nobody asks for has an error
 	rows   map[string][]types.Value
 	empty  []types.Value // for outer values that have none; nil: not yet known
 }
 
-// fewAsked is for how many outer values a sub-query is run before all of its groups are read.
+// fewAsked is the number of outer values for which a sub-query runs separately, before it runs once for all outer
+// values.
 const fewAsked = 4
 
 // rowsFor returns the rows of sub for the outer values.
@@ -138,7 +139,7 @@ func (q *subqueries) rowsFor(sub *plan.Subplan, outer []types.Value) ([]types.Va
 	if g.asked++; g.asked > fewAsked && !g.failed && g.rows == nil {
 		g.failed = q.load(sub, g) != nil
 	}
-	loaded := g.rows != nil // once they are, they stay as they are
+	loaded := g.rows != nil // once loaded, the groups do not change
 	g.mu.Unlock()
 	if !loaded {
 		return q.read(q.ctx, sub, outer)

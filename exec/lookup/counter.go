@@ -39,8 +39,8 @@ func (n *Numbers) Reserve(ctx context.Context, t *catalog.Table, col *catalog.Co
 // Counter returns the name of the counter from which numbers for t.col are drawn.
 func Counter(t *catalog.Table, col *catalog.Column) string { return t.Name + "." + col.Name }
 
-// count returns the number drawn last for t.col. It creates a missing counter at the largest number in the table. If
-// two writers do so, only one succeeds, so that none draws a number below it.
+// count returns the number drawn last for t.col. If the counter is missing, count creates it with the largest number in
+// the table. If two writers create it, only one succeeds, so that neither draws a number below the counter.
 func (d tables) count(ctx context.Context, t *catalog.Table, col *catalog.Column) (int64, error) {
 	for {
 		n, ok, err := d.Count(ctx, Counter(t, col))

@@ -21,9 +21,9 @@ import (
 type Dictionary interface {
 	// ID reads the number of a name; NULL if it has none.
 	ID(ctx context.Context, k plan.LookupKey) (types.Value, error)
-	// Names reads names to which call has assigned numbers. The keys of names are the numbers, by
-	// types.Value.AppendKey. It reads all names and returns all, or reads only the name of number if there may be
-	// millions.
+	// Names reads the names to which call has assigned numbers, and returns them by number, encoded by
+	// types.Value.AppendKey. all reports whether it has read all names. If there may be millions of names, Names reads
+	// only the name of number.
 	Names(ctx context.Context, call *expr.Call, number types.Value) (names map[string]types.Value, all bool, err error)
 	// Allocate assigns the next number to a name without one, unless another writer does.
 	Allocate(ctx context.Context, k plan.LookupKey) error
@@ -121,7 +121,7 @@ func (n *Numbers) Known(table, column string, args []types.Value) (types.Value, 
 	return v, ok && !v.IsNull()
 }
 
-// Any is Known, except that it returns some number for a name without one.
+// Any works like Known, but it returns an arbitrary number for a name without one.
 func (n *Numbers) Any(table, column string, args []types.Value) (types.Value, bool) {
 	if v, ok := n.Known(table, column, args); ok {
 		return v, true
@@ -138,7 +138,7 @@ func (n *Numbers) Trim() {
 	}
 }
 
-// Resolve reads the number of k, or that it has none, for Get.
+// Resolve reads and records the number of k, or the fact that k has none. Afterwards Get returns it.
 func (n *Numbers) Resolve(ctx context.Context, k plan.LookupKey) error {
 	if _, ok := n.Get(k); ok {
 		return nil
@@ -181,8 +181,9 @@ func (n *Numbers) number(ctx context.Context, k plan.LookupKey) error {
 	return err
 }
 
-// with calls eval until it needs no unknown number, and returns its error. It calls get for each unknown number:
-// Resolve for reading, or number to assign one to each name.
+// with calls eval until eval needs no unknown number, and returns eval's error. It calls get for each unknown number
+// that eval needs: get is Resolve to read the number, or number to assign one. With each, it also calls get for names
+// that have no number.
 func (n *Numbers) with(ctx context.Context, eval func(env *expr.Env) error, get func(context.Context, plan.LookupKey) error, each bool) error {
 	env := n.env.KeyEnv()
 	for {
@@ -260,8 +261,8 @@ func (n *Numbers) ResolveNames(ctx context.Context, t *catalog.Table, rows [][]t
 	return nil
 }
 
-// names are the names by number that a statement has read for one call. The key of a look-up table may contain numbers of
-// other names: then reading it reads names of other calls, never of this one.
+// names are the names by number that a statement has read for one call. The key of a look-up table may contain numbers
+// of other names: to read that table, a statement reads names of other calls, but never of the same call.
 type names struct {
 	slot  chan struct{} // held by the goroutine that reads or changes the other fields
 	found map[string]types.Value
@@ -283,8 +284,9 @@ func (n *Numbers) namesOf(call *expr.Call) *names {
 	return n.names[id]
 }
 
-// Name returns the name of a number in a row that was read at seen. Another writer may have drawn the number after the
-// names were read. But a name is stored before the row, so names that were read after seen are complete.
+// Name returns the name of a number in a row that was read at the time seen; ok is false if there is none. If the names
+// were read before seen, Name reads them again, because another writer may have drawn the number meanwhile. A name is
+// stored before its row, so names that were read after seen are complete.
 func (n *Numbers) Name(ctx context.Context, call *expr.Call, number types.Value, seen time.Time) (name types.Value, ok bool, err error) {
 	known, key := n.namesOf(call), string(number.AppendKey(nil))
 	select {

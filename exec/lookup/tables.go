@@ -59,8 +59,8 @@ type cell struct {
 	key    []byte
 }
 
-// place returns the cell of k, in the row whose key columns are its arguments. get reads the numbers that this key
-// contains: see Numbers.with.
+// place returns the cell that holds the number of k, in the row whose key columns are the arguments of k. get and each
+// apply to the numbers that the key of this row contains: see Numbers.with.
 func (d tables) place(ctx context.Context, k plan.LookupKey, get func(context.Context, plan.LookupKey) error, each bool) (at cell, err error) {
 	t, ok := d.Catalog.Table(k.Table)
 	if !ok {
@@ -109,7 +109,8 @@ func (d tables) Allocate(ctx context.Context, k plan.LookupKey) error {
 	return nil
 }
 
-// Names reads the rows of the table whose other key columns have the call's constants.
+// Names reads the rows of the look-up table in which key columns have the constants of call. The key column without a
+// constant holds the names.
 func (d tables) Names(ctx context.Context, call *expr.Call, _ types.Value) (names map[string]types.Value, all bool, err error) {
 	target, ok := call.Args[0].(*expr.Const)
 	if !ok || call.Func.Key.Lookup != expr.TableDictionary {

@@ -79,7 +79,8 @@ var aggregates = map[plan.Func]*aggregate{
 	"CORR":           by(regressionOf((*regression).correlation)),
 }
 
-// by returns an aggregate with a state of its own; byNulls returns one whose state also receives NULLs.
+// by returns an aggregate that computes its result with the state made by s. byNulls returns an aggregate whose state
+// also receives NULLs.
 func by(s func() state) *aggregate {
 	return &aggregate{state: s, result: func(a *accumulator) (types.Value, error) { return a.state.result() }}
 }
@@ -121,7 +122,7 @@ func newAccumulator(c *plan.AggCall, env *expr.Env, s *share) accumulator {
 	return a
 }
 
-// value returns the argument for the row in env; ok is false for a row that does not count.
+// value returns the aggregate's argument for the row in env; ok is false if the row does not count.
 func (a *accumulator) value() (v types.Value, ok bool, err error) {
 	c := a.call
 	if c.Filter != nil {
@@ -195,8 +196,8 @@ func (a *accumulator) keep(v types.Value) error {
 	return a.grow(int64(more))
 }
 
-// grow takes n more bytes from the share. It may use up to twice the limit: beyond the limit itself, new groups wait in
-// files, but existing groups still grow.
+// grow reserves n more bytes of the share, and fails if the whole budget exceeds twice the limit. Between the limit and
+// twice the limit, rows of new groups wait in files, but existing groups still grow.
 func (a *accumulator) grow(n int64) error {
 	a.held += n
 	return a.share.grow(n, string(a.call.Func))

@@ -10,7 +10,7 @@ import (
 // DefaultMemoryLimit is the default limit for the memory of a statement's operators, in bytes.
 const DefaultMemoryLimit = 256 << 20
 
-// Budget counts the bytes that the operators of a query hold together, or a single holder of rows.
+// Budget counts the bytes in memory of all operators of a query together, or of one Buffer or sub-query.
 type Budget struct {
 	Limit int64
 	used  int64

@@ -151,7 +151,8 @@ func (j *joinOp) divideTable() (*partitions, error) {
 	return p, nil
 }
 
-// spread returns a key that distributes rows with a NULL in their key among the files: they match no row.
+// spread returns a made-up key for the i-th row that has a NULL in its key. Such rows match no row and may be in any
+// file; the made-up keys distribute them among the files.
 func spread(i int) []byte { return strconv.AppendInt(nil, int64(i), 10) }
 
 // divideLeft divides the left side among files like the right side, and adds the pairs of files to pending.

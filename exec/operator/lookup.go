@@ -11,7 +11,7 @@ import (
 )
 
 // lookups counts the cost of a join's look-ups. A table may be smaller than estimated, and a row may need many Gets. If
-// the look-ups have cost as much as reading the whole right side may cost, the join reads it once.
+// the look-ups have cost as much as reading the whole right side may cost, the join reads the whole right side instead.
 type lookups struct {
 	spans int   // number of spans requested; all of the left rows from the start if these are in memory
 	rows  int64 // number of rows found

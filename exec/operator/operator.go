@@ -43,7 +43,7 @@ type Options struct {
 	Open func(ctx context.Context, ask func() (*plan.Plan, error)) (Operator, error)
 	// Reuse returns the rows of a plan.Reuse, whose query is computed once; nil: each reader computes it.
 	Reuse func(*plan.Subplan) Operator
-	// Resolve calls ask until all LOOKUPs that the plan needs are known; nil: it is called once.
+	// Resolve calls ask until all LOOKUPs that the plan needs are known; nil: ask is called once.
 	Resolve func(ctx context.Context, ask func() (*plan.Plan, error)) (*plan.Plan, error)
 	// MayRead reports whether a scan may be read completely instead of by look-ups; nil: never.
 	MayRead func(*plan.Scan) bool

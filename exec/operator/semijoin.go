@@ -60,8 +60,8 @@ func (s *semiLookupOp) Next(ctx context.Context) ([][]types.Value, error) {
 	}
 }
 
-// meet reads right rows until it has found a match for each of rows, or has read all right rows. If there are too many, it
-// sets each.
+// meet sets met[i] if rows[i] has a match. It reads right rows until each of rows has a match, or no right row is left.
+// If it has read too many right rows, it stops and sets s.each.
 func (s *semiLookupOp) meet(ctx context.Context, rows [][]types.Value, met []bool) error {
 	batch, err := lookupKeys(s.node, s.env, rows)
 	if err != nil || len(batch) == 0 {

@@ -27,7 +27,8 @@ func virtualSide(n *plan.Join) *plan.Virtual {
 // fewLeft is the greatest number of left rows for which a virtual relation computes only the matching rows.
 const fewLeft = 1000
 
-// narrow opens the right side. If there are few left rows, it computes only the right rows with their keys.
+// narrow opens the right side. If there are few left rows, the right side computes only the rows with the keys of these
+// left rows.
 func (j *joinOp) narrow(ctx context.Context) error {
 	if !j.late {
 		return nil

@@ -195,8 +195,8 @@ var windowFunctions = map[plan.Func]func(p *partition, c *plan.WindowCall, i int
 	},
 }
 
-// nth returns the argument for one row of the frame, or NULL if there is no such row. which returns the row's number, from
-// 1, for a frame with rows rows.
+// nth returns the argument of c for one row of the frame of row i, or NULL if the frame has no such row. which returns
+// the number of that row in the frame, from 1; its argument is the number of rows in the frame.
 func (p *partition) nth(c *plan.WindowCall, i int, which func(rows int) int64) (types.Value, error) {
 	from, to, err := p.frame(c.Frame, i)
 	if err != nil {
@@ -315,8 +315,8 @@ func (p *partition) bound(f plan.Frame, b plan.FrameBound, i, end int) (int, err
 	return p.start[min(max(p.peers[i]+away+end, 0), len(p.start)-1)], nil
 }
 
-// valued returns the first row whose value in the order is at b or later; for an end, the first row whose value is later.
-// Rows with NULL are a frame of their own.
+// valued works like bound for a RANGE frame with a distance. For the start it returns the first row whose value is at b
+// or after b in the order, for the end the first row whose value is after b. Rows with NULL are a frame of their own.
 func (p *partition) valued(b plan.FrameBound, i, end int) (int, error) {
 	key := p.keys[i][0]
 	if key.IsNull() {
@@ -357,9 +357,10 @@ func position(v types.Value) types.Value {
 
 func isFloat(v types.Value) bool { return v.Type() == types.Double || v.Type() == types.Float }
 
-// moved returns the position of b for a row with the value key: above key if up is set, otherwise below it. A position
-// outside the type's range is replaced by the end of the range. All DOUBLEs are equally far from an infinite bound: then
-// the result is the greatest DOUBLE if all is set, otherwise the least.
+// moved returns the position of the bound b for a row with the value key: b's distance above key if up is set,
+// otherwise below key. A position outside the range of integers is replaced by the end of the range. If key and the
+// distance are infinite and their sum is undefined, the result is positive infinity if all is set, otherwise negative
+// infinity.
 func (p *partition) moved(b plan.FrameBound, key types.Value, up, all bool) (types.Value, error) {
 	if b.Moved != nil {
 		p.env.Row = []types.Value{key}

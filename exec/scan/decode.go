@@ -92,8 +92,8 @@ func NewDecoder(st *Reads, s *plan.Scan, l *catalog.Layout) *Decoder {
 	return d.ready()
 }
 
-// of sets the state that all decoders of a table access share. Each goroutine has a copy of the decoder; the only decoder
-// of an access calls ready itself.
+// of sets the state of d that all decoders of a table access share. Each reader gets a copy of d from another. If d is
+// the only decoder of the access, the caller calls ready.
 func (d *Decoder) of(st *Reads, s *plan.Scan, l *catalog.Layout) {
 	n := len(s.Table.Columns)
 	d.st, d.scan, d.layout, d.env, d.ctx = st, s, l, st.ExprEnv(), context.Background()
@@ -204,7 +204,7 @@ func (d *Decoder) appendRows(b *rowBatch, table string, r *hbase.Row) error {
 	return err
 }
 
-// appendSame counts r as a row if its key belongs to the table.
+// appendSame adds a row of NULLs if the key of r belongs to the table; the query needs no column.
 func (d *Decoder) appendSame(b *rowBatch, table string, r *hbase.Row) error {
 	if err := d.keys.Read(table, r.Key, nil, d.same); err != nil {
 		return d.malformed(table, r.Key, err)

@@ -16,9 +16,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// hopper finds the parts of a task that are worth reading, as Scan.Hop describes. It reads a few keys at a time, and hops
-// from each value of the key's first parts to the next value. The parts contain each matching row of the task, in its
-// order. After hopping has been given up, they contain all remaining rows.
+// hopper finds the parts of a task that are worth reading, as Scan.Hop describes. It alternates between a look, which
+// reads a few keys, and a hop, which continues after all keys with the last value of the key's first parts. The tasks
+// that it returns contain each matching row of the task, in its order. After it has given up hopping, they contain all
+// remaining rows.
 type hopper struct {
 	st    *Reads
 	scan  *plan.Scan
@@ -116,7 +117,7 @@ func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left
 	return found, &t, nil
 }
 
-// pace chooses the lengths of the looks in a hopping access.
+// pace chooses the length of each look of a table access: the number of keys that the look reads (see hopper).
 type pace struct {
 	*Tuning
 	rows    int   // length of the next look in rows
@@ -127,8 +128,9 @@ type pace struct {
 	ones    int // number of consecutive looks that ended among the rows of one value
 }
 
-// ends reports whether hopping should end after so many looks of a table access, because hops have not paid for a long
-// time; then the rest is read completely. If g does not allow that, hops may cost more before they end with g's error.
+// ends reports whether a table access should stop hopping after this number of looks, because hops have not paid for a
+// long time. The access then reads the rest completely. If g does not allow that, ends permits more looks before it
+// returns g's error.
 func (p *pace) ends(s *plan.Scan, looks int64, g Guard) (bool, error) {
 	if !p.tooMany(s.Access, looks) {
 		return false, nil
@@ -143,8 +145,8 @@ func (p *pace) ends(s *plan.Scan, looks int64, g Guard) (bool, error) {
 	return true, err
 }
 
-// tooMany reports whether hops have not paid. In a SkipScan, values are few, so hops never cost much more than the rows
-// that they find: it ends only if there are more values than the statistics said.
+// tooMany reports whether hops have not paid: the next look would be too long, or there were too many looks. In a
+// SkipScan only the number of looks counts, which is too large if there are more values than the statistics said.
 func (p *pace) tooMany(a plan.Access, looks int64) bool {
 	if a == plan.SkipScan {
 		p.rows = min(p.rows, p.longest)
@@ -152,8 +154,8 @@ func (p *pace) tooMany(a plan.Access, looks int64) bool {
 	return p.rows > p.longest || looks >= p.most
 }
 
-// perValue returns the number of looks to count for the values that one look found, in addition to the look itself. In a
-// SkipScan each value counts as one.
+// perValue returns the number of looks to count for the values that one look found, in addition to the look itself. In
+// a SkipScan each value counts as a look; otherwise the result is 0.
 func perValue(a plan.Access, fresh int) int64 {
 	if a == plan.SkipScan {
 		return int64(max(0, fresh-1))
@@ -208,7 +210,7 @@ func (h *hopper) look(ctx context.Context, t task) (keys [][]byte, err error) {
 	return nil, readError(t.table, err)
 }
 
-// appendTails appends the remaining ranges of t after head.
+// appendTails appends the tasks that read the keys of t with the prefix head, one task for each of Scan.Hop.Tails.
 func (h *hopper) appendTails(tasks []task, t task, head []byte) []task {
 	first := len(tasks)
 	for _, tail := range h.scan.Hop.Tails {
@@ -241,7 +243,7 @@ func (h *hopper) appendTails(tasks []task, t task, head []byte) []task {
 	return tasks
 }
 
-// ofKey returns the part of t, which is read by hops, that reads one key.
+// ofKey returns a task that reads only key, which is in the range of t.
 func (t task) ofKey(key []byte) task {
 	t.hop, t.start, t.stop, t.keys = nil, nil, nil, [][]byte{key}
 	return t

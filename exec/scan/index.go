@@ -125,8 +125,8 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 	return flush()
 }
 
-// keepAgreeing drops rows of the batch, from index from on, whose entry is now at another place than the entry that led to
-// them.
+// keepAgreeing drops rows of the batch, from index from on, that have changed since their entry was written: their
+// current entry is at another place. entries[i] led to row from+i.
 func (x *indexScan) keepAgreeing(ctx context.Context, from int, entries [][]types.Value) error {
 	rows := x.batch.rows[from:]
 	if err := x.st.Numbers.ResolveNames(ctx, x.scan.Table, rows); err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// mergeScan merges streams, each of which is sorted. Without a limit a goroutine reads each stream ahead. Under a limit,
-// it requests few rows from each stream at first. It requests more from a stream only when its last known row was
-// returned, because only then can the stream have the next row.
+// mergeScan merges streams, each of which is sorted. Without a limit a goroutine reads each stream ahead. Under a
+// limit, it requests few rows from each stream at first. It requests more rows of a stream only after it has returned
+// all rows that it has of the stream, because it does not need them earlier.
 type mergeScan struct {
 	group   *group
 	by      operator.Order

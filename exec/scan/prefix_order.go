@@ -10,14 +10,14 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// prefixOrderScan restores the order of rows read in reverse by a column before a delimiter, if some bytes of values
-// sort before the delimiter:
+// prefixOrderScan sorts rows by a key column that a delimiter ends, if the rows are read in the reverse order of their
+// keys. The orders of keys and values differ if a value has bytes that sort before the delimiter:
 //
 //	keys, reversed   a|    a\x10|    Z|
 //	values, wanted   a\x10 a         Z
 //
-// It holds a row back until the rows whose values extend its value have passed. They follow the row directly, so each held
-// value extends the previous one.
+// It holds a row back until it has read the rows whose values begin with the row's value. They follow the row directly,
+// so each held value begins with the previous held value.
 type prefixOrderScan struct {
 	in    operator.Operator
 	col   int
@@ -71,7 +71,7 @@ func (h *prefixOrderScan) take(row []types.Value) {
 	}
 }
 
-// release returns the held rows whose value v does not extend, and all held rows at the end.
+// release adds to h.out the held rows whose value is not a prefix of v. With end, it adds all held rows.
 func (h *prefixOrderScan) release(v string, end bool) {
 	n := len(h.held)
 	for n > 0 && (end || !strings.HasPrefix(v, h.held[n-1].value)) {

@@ -30,7 +30,7 @@ type regionParts struct {
 	n    int
 }
 
-// plan adds spans to read, in regions that are divided at cuts.
+// plan adds spans that will be read. cuts are the keys at which regions are divided between scans.
 func (r *regionProgress) plan(spans []plan.Span, cuts []plan.Cut) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

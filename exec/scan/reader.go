@@ -34,20 +34,22 @@ type reader struct {
 	quota int64 // number of rows after which it ends; 0: none
 	ahead bool  // hbase.ScanRange.Ahead: it is the only reader
 	brief bool  // hbase.ScanRange.Brief: it is one of many readers
-	// skip, if not 0, is Scan.DistinctPrefix: only the first matching row with each value of the leading parts is kept.
-	// While a fetch returns many different prefixes, the reader reads on; otherwise it jumps past the last one.
+	// skip, if not 0, is Scan.DistinctPrefix, a number of leading parts of the key. Rows with equal leading parts are a
+	// group, and the reader keeps only the first matching rows of each group. While a fetch returns rows of many groups,
+	// the reader reads on; otherwise it jumps past the last row's group, the rows that share prefix.
 	skip   int
-	behind *catalog.Part // with Scan.DistinctFirst, the part after the prefix: rows that are not InOrder count as different
-	prefix []byte        // the leading parts of the last row kept
-	rows   int           // number of rows wanted with this prefix, and number kept so far
+	behind *catalog.Part // with Scan.DistinctFirst, the part after prefix: rows whose part is not in side form another group
+	prefix []byte        // the leading parts of the last row kept: rows that share it are the last row's group
+	rows   int           // number of rows wanted of each group, and number kept of the last row's group
 	kept   int
-	far    bool              // the open scan reads from the other end of the rows with this prefix
-	side   catalog.ByteRange // range of the part after the prefix in that row: see InOrder
-	fresh  int               // number of different prefixes since the scan was opened
+	far    bool              // the open scan reads the last row's group from its other end
+	side   catalog.ByteRange // range of the part behind in the last row's group: see InOrder
+	fresh  int               // number of groups found since the scan was opened
 	pace   pace
 
-	// With Scan.ByTime: rows of sc, keys only, that are still to be read whole; a scan that reads some of them, or nil; how many are
-	// to be found before such a scan is considered again.
+	// With Scan.ByTime, sc finds only the keys of rows. found are the rows of sc that are still to be read with all cells.
+	// near is a scan that reads some of these rows, or nil. sparse is the number of keys to find before the reader
+	// considers such a scan again.
 	found  []hbase.Row
 	near   hbase.Scanner
 	sparse int
@@ -204,7 +206,8 @@ func (r *reader) fetch(ctx context.Context) error {
 	return nil
 }
 
-// whole reads rows of found with all their cells: by Gets, or by a scan from the first to the last of them if it passes few others.
+// whole reads rows of found with all their cells: by Gets, or by a scan from the first to the last of these rows if it
+// passes few others.
 func (r *reader) whole(ctx context.Context) (err error) {
 	if r.near == nil {
 		keys := make([][]byte, min(len(r.found), GetChunk))
@@ -257,7 +260,7 @@ func (r *reader) over(ctx context.Context, keys [][]byte) (hbase.Scanner, error)
 	return r.st.Client.Scan(ctx, sr, &r.opts)
 }
 
-// ofOne reports whether all keys of t have the same leading parts, of which few rows are wanted.
+// ofOne reports whether all keys of t are in one group (see skip).
 func (r *reader) ofOne(t *task) bool {
 	n := r.dec.layout.Key.PrefixLen(t.start, r.skip, false)
 	if n < 0 || len(t.stop) == 0 {
@@ -383,8 +386,8 @@ func (r *reader) finished(ctx context.Context) error {
 	return r.open(ctx)
 }
 
-// jump continues after the rows with the leading parts of the last kept row, if the scan ended among them. It returns
-// false if no row can follow.
+// jump sets the range that remains to be read to the keys after the last row's group, if the scan ended in this group
+// and enough of its rows were kept. It returns false if no row can follow the group.
 func (r *reader) jump() bool {
 	if r.amidLast() {
 		first, end := r.ofLast()
@@ -396,8 +399,7 @@ func (r *reader) jump() bool {
 	return true
 }
 
-// amidLast reports whether the scan ended among the rows with the leading parts of the last kept row, and enough of them
-// were kept.
+// amidLast reports whether the scan ended in the last row's group, and enough rows of the group were kept.
 func (r *reader) amidLast() bool {
 	if r.tasks[0].reversed {
 		return r.isLast(r.stop) && r.kept >= r.rows
@@ -405,7 +407,7 @@ func (r *reader) amidLast() bool {
 	return r.isLast(r.start) && r.kept >= r.rows
 }
 
-// ofLast returns the range of keys with the leading parts of the last kept row.
+// ofLast returns the range of keys of the last row's group; end is nil if the range has no end.
 func (r *reader) ofLast() (first, end []byte) {
 	if end = types.PrefixEnd(r.prefix); r.side.Hi != nil {
 		end = slices.Concat(r.prefix, r.side.Hi)
@@ -413,7 +415,7 @@ func (r *reader) ofLast() (first, end []byte) {
 	return slices.Concat(r.prefix, r.side.Lo), end
 }
 
-// openFar opens a scan from the other end of the rows with the leading parts of the last kept row.
+// openFar opens a scan that reads the last row's group from its other end: against the direction of t.
 func (r *reader) openFar(ctx context.Context, t *task) error {
 	if err := r.sc.Close(); err != nil {
 		return r.failed(err)
@@ -431,7 +433,7 @@ func (r *reader) openFar(ctx context.Context, t *task) error {
 	return r.scanRange(ctx, t, sr)
 }
 
-// isLast reports whether key has the leading parts of the last kept row.
+// isLast reports whether key is in the last row's group.
 func (r *reader) isLast(key []byte) bool {
 	rest, ok := bytes.CutPrefix(key, r.prefix)
 	return r.prefix != nil && ok && bytes.Compare(rest, r.side.Lo) >= 0 && (r.side.Hi == nil || bytes.Compare(rest, r.side.Hi) < 0)

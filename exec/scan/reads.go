@@ -76,7 +76,8 @@ func ReadOptions(s *plan.Scan, l *catalog.Layout) hbase.ReadOptions {
 	return o
 }
 
-// keysByTime returns the options with which the rows of s are found.
+// keysByTime returns the options with which a scan finds the keys of the rows of s: see Scan.ByTime. o are the options
+// for reading the rows.
 func keysByTime(s *plan.Scan, o hbase.ReadOptions) hbase.ReadOptions {
 	o.MinTime, o.MaxTime, o.Columns, o.Families = s.MinTime, s.MaxTime, nil, s.Families
 	o.Filter = append(filter.OfKeys(s.Filter), filter.FirstCell{}, filter.KeyOnly{})

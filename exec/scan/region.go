@@ -93,8 +93,8 @@ func cutRegions(regions []hbase.Region, table string, cuts []plan.Cut) []hbase.R
 	return out
 }
 
-// Limits for the number of ranges in one scan: the filter that seeks pays from minPacked on, and a request holds maxPacked
-// easily.
+// Limits for the number of ranges that one scan reads: for fewer than minPacked ranges, the filter that seeks from
+// range to range does not pay, and more than maxPacked would make the request large.
 const minPacked, maxPacked = 4, 1000
 
 // packed joins the ranges in one region, which are sorted, into scans.

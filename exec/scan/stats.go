@@ -11,7 +11,7 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// TableStats is the share of one table access in Stats.
+// TableStats are the counts of one table access of a statement.
 type TableStats struct {
 	Table, Layout string
 	Access        plan.Access

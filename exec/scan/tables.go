@@ -29,7 +29,8 @@ func (st *Reads) ListTables(ctx context.Context, s *plan.Scan) ([]plan.Span, err
 	return out, nil
 }
 
-// existing returns spans, those of s, without those of tables that do not exist, if so many are named that listing them costs less.
+// existing returns the spans of s without the spans of HBase tables that do not exist. If the spans name few HBase
+// tables, it returns all spans, because listing the tables would cost more.
 func (st *Reads) existing(ctx context.Context, s *plan.Scan, spans []plan.Span) ([]plan.Span, error) {
 	const most = 8
 	if len(spans) <= most || spans[most].Table == spans[0].Table {

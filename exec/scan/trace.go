@@ -59,8 +59,8 @@ func (t *trace) TraceRPCEnd(_ context.Context, c hbase.RPCEnd) {
 	}
 }
 
-// stats returns the calls, and the regions in the order of tables and keys; those of failed calls come first in their
-// table. scanned is nil if no server reported it, stale if no replica answered.
+// stats returns the calls, and the regions, sorted by table and start key; the regions of failed calls come first in
+// their table. scanned is nil if no server reported it, and stale is nil if no replica answered.
 func (t *trace) stats() (calls []hbase.RPCEnd, regions []explain.Region, scanned *hbase.Scanned, stale *int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

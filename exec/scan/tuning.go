@@ -10,7 +10,8 @@ type Tuning struct {
 	OpenScanners int
 	// ResponseBytes is the total size of the responses that all open scans of a table access hold.
 	ResponseBytes int
-	// PieceBytes is the largest read of a piece of a statement, if statistics show where to cut a region.
+	// PieceBytes is the greatest number of bytes that a piece of a statement reads, if statistics show where to cut a
+	// region.
 	PieceBytes int
 
 	// Parameters for hopping. A hop is a separate call and costs as much as reading a few hundred rows. Each look at the

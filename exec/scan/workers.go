@@ -53,8 +53,8 @@ type batchOrErr struct {
 	err error // io.EOF: everything was read
 }
 
-// stream carries batches from one or several workers, and returns used ones to them. Its end is also a batchOrErr: a
-// stream whose workers were cancelled has no end.
+// stream carries batches from one or several workers to their reader, and returns used batches to the workers. A
+// batchOrErr with io.EOF marks its end; if the workers are cancelled, there is no such mark.
 type stream struct {
 	out  chan batchOrErr
 	free chan *rowBatch
@@ -215,7 +215,7 @@ type orderedScan struct {
 	window  int // current number of tasks read at the same time
 	width   int
 	reader  func([]task) *reader
-	streams []*stream // those begun and not completely read
+	streams []*stream // of the tasks that are begun and not completely read
 	begun   int
 	last    *rowBatch
 	err     error

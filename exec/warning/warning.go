@@ -23,8 +23,8 @@ const (
 	KeyNote     = "HQL-N002" // a note about the rowkey of a new table
 )
 
-// List collects the warnings about a statement's result. It counts repeated ones: a million malformed keys cause one line.
-// It is safe for concurrent use.
+// List collects the warnings about a statement's result. It counts repeated warnings: a million malformed keys cause
+// one line. It is safe for concurrent use.
 type List struct {
 	mu      sync.Mutex
 	plain   []string
@@ -49,8 +49,8 @@ func (w *List) Add(code, text string) {
 	}
 }
 
-// Count counts an event of the kind of, which must be comparable. At the first event it calls first for a function that
-// returns the text of the warning for n events.
+// Count counts an event. of is the kind of the event, a comparable value. For the first event of a kind, Count calls
+// first, which returns a function for the text of the warning about n events.
 func (w *List) Count(code string, of any, first func() func(n int64) string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -70,8 +70,8 @@ func named(cols []*catalog.Column, set []bool) *catalog.Column {
 	return nil
 }
 
-// readAs returns the value that column c reads from a cell in which column of has written v. If v has no cell, it returns
-// the value that c has without one.
+// readAs returns the value of column c after v was written to its cell as the value of another column, of. If v is
+// stored without a cell, it returns the value that c has without a cell.
 func readAs(c, of *catalog.Column, v types.Value) types.Value {
 	if of.LeftAway(v) || v.IsNull() && !of.EmptyIsNull() {
 		return c.Absent()
@@ -90,8 +90,9 @@ func readAs(c, of *catalog.Column, v types.Value) types.Value {
 	return v
 }
 
-// elsewhere reports whether another column writes the cell of column i. That is the first column that the statement names
-// or, in a copy, the first one whose value gives all columns of the cell their values in row.
+// elsewhere reports whether another column writes the cell of column i. In the primary layout, the first column of the
+// cell that the statement names writes it. In a copy, it is the first column whose value gives all columns of the cell
+// their values in row.
 func (w *Writer) elsewhere(i int, row []types.Value, set []bool, kind catalog.LayoutKind) bool {
 	cols := w.shared[i]
 	if cols == nil {

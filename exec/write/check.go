@@ -128,9 +128,9 @@ func (w *Writer) checkStale(ctx context.Context, i int, repair bool) (stale, unl
 // maxDoubtful bounds the entries without a row that are held before they are checked again.
 const maxDoubtful = 20_000
 
-// removeStale removes entries of layout i for which no row was found. A running statement may have written an entry before
-// its row: entries whose row exists by now are kept and counted. A statement that takes longer than entryPatience checks
-// its entries itself, and Flush finds rows that were written in between.
+// removeStale removes entries of layout i for which no row was found. It first waits, because a running statement may
+// have written an entry before its row. It keeps and counts the entries whose row exists after the wait. A statement
+// that takes longer than entryPatience checks its entries itself, and Flush finds rows that were written in between.
 func (w *Writer) removeStale(ctx context.Context, i int, entries [][]types.Value) (kept int64, err error) {
 	select {
 	case <-ctx.Done():
@@ -187,8 +187,9 @@ func (w *Writer) leads(l *catalog.Layout, entry, row []types.Value) (is place, o
 	return is, err == nil && !at.skip && at.table == is.table && bytes.Equal(at.key, is.key), nil
 }
 
-// alike reports whether copied, which was read from the copy l, has the values of row. If another program wrote a cell
-// that several columns read, the copy may be unable to hold the values of all of them.
+// alike reports whether copied, a row read from the copy l, has the values of row, or at least the same cells. If
+// another program wrote a cell that several columns read, the copy may be unable to hold the values of all these
+// columns.
 func (w *Writer) alike(l *catalog.Layout, copied, row []types.Value) bool {
 	if sameRow(w.table, copied, row) {
 		return true

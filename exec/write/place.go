@@ -51,8 +51,9 @@ func (w *Writer) currentPlace(row []types.Value) (place, error) {
 	return w.readPlace(primary, row)
 }
 
-// readPlace returns the place in l of row, which was read from l: it takes the key that was read. It cannot compute the
-// key: an entry of an index lacks some columns, and names may have lost their numbers.
+// readPlace returns the place in l of row, which was read from l. It takes the key from the row, because it may be
+// impossible to compute: the salt is drawn at random, an index entry lacks columns, or the dictionary no longer has a
+// name's number.
 func (w *Writer) readPlace(l *catalog.Layout, row []types.Value) (place, error) {
 	at := place{key: []byte(row[len(w.table.Columns)].Text())}
 	name, err := l.Stored.Append(nil, row, &w.env)
@@ -69,7 +70,7 @@ func (w *Writer) identity(row []types.Value) (rowID, error) {
 	return at.id(), err
 }
 
-// undrawn returns the place of row in the primary layout with 0 for a drawn part.
+// undrawn returns the place of row in the primary layout with 0 for the part of the key that is drawn at random.
 func (w *Writer) undrawn(row []types.Value) (place, error) {
 	env := w.env
 	defer func() { w.env = env }()

@@ -96,7 +96,8 @@ func (w *Writer) sharedFamilies() []string {
 	return families
 }
 
-// sendNew works like send for new rows of the primary layout: each is stored only if no other IF NOT EXISTS was faster.
+// sendNew works like send for new rows of the primary layout: a row is stored only if no other IF NOT EXISTS has
+// claimed it.
 func (w *Writer) sendNew(ctx context.Context, _ int, of []tableMutations, _ bool, when string) error {
 	w.st.Clock.await(w.after)
 	m := &of[0]
@@ -162,8 +163,10 @@ func (w *Writer) oneByOne(ms []hbase.Mutation, store func(i int) error) *hbase.B
 	return report
 }
 
-// seeClaims reads the rows that were claimed. The statement may own a row although its claim was refused: the answer to
-// the first attempt was lost. A row that was stored and cannot be read is hidden by a deletion with a later timestamp.
+// seeClaims reads the rows that ms claim, to find out which claims succeeded. The statement may own a row although its
+// claim was refused, because the answer to the first attempt was lost. unknown are the indexes of rows that were stored
+// and cannot be read, because a deletion with a later timestamp hides them; cause is the error to report. If the read
+// fails, unknown has all indexes.
 func (w *Writer) seeClaims(ctx context.Context, table string, ms []hbase.Mutation, stored []bool) (unknown []int, cause error) {
 	all := make([]int, len(ms))
 	keys := make([][]byte, len(ms))
@@ -212,8 +215,9 @@ type writtenRow struct {
 }
 
 // hasJointEntries reports whether an entry depends on several columns that UPDATE can change. If two statements change
-// different ones at the same time, neither writes the entry for both new values. A copy depends on all columns: if two
-// statements write a row in the same millisecond, the row may have the values of one, and the copy those of the other.
+// different columns at the same time, neither writes the entry for both new values. A copy depends on all columns: if
+// two statements write a row in the same millisecond, the row may have the values of one, and the copy those of the
+// other.
 func (w *Writer) hasJointEntries() bool {
 	primary := w.table.Layouts[0]
 	for _, l := range w.table.Layouts[1:] {
@@ -256,9 +260,10 @@ const maxCompletions = 20
 // the entry. A statement that takes longer to write its rows checks whether the entries still exist.
 const entryPatience = time.Second
 
-// complete reads the rows that were written, at least entryPatience after their timestamp was drawn, and adds their
-// missing entries. If several statements changed a row at the same time, the last one to read it sees the result of all.
-// complete also removes the entries that were written for refused rows.
+// complete reads the rows that were written, and adds their missing entries. If several statements changed a row at the
+// same time, the last statement to read it sees the result of all. took is the time since the timestamp was drawn; from
+// entryPatience on, other statements may have removed entries, and complete checks all of them. complete also removes
+// the entries that were written for refused rows.
 func (w *Writer) complete(ctx context.Context, took time.Duration) error {
 	rows := append(w.written, w.unsettled...)
 	w.written, w.unsettled = nil, nil
@@ -368,9 +373,9 @@ func (w *Writer) lacking(ctx context.Context, rows []writtenRow, all, patient bo
 	return again, nil
 }
 
-// takeBack deletes the entries that the statement wrote for r if the row does not have r's values. now holds the places of
-// the row's current entries; nil: there is no row. An entry that the row has too stays. The next writer of the row may be
-// unable to delete it, because it is later than the row, so the row is checked again.
+// takeBack deletes the entries that the statement wrote for r if the row does not have r's values. now holds the places
+// of the row's current entries; nil: there is no row. An entry that the row has, too, stays. The next writer of the row
+// may be unable to delete this entry, because the entry is later than the row, so the row is checked again.
 func (w *Writer) takeBack(r *writtenRow, now []place) {
 	if now == nil {
 		now = make([]place, len(w.table.Layouts))
@@ -386,8 +391,8 @@ func (w *Writer) takeBack(r *writtenRow, now []place) {
 // inStep is the result of outOfStep for an entry that matches its row.
 const inStep = -1
 
-// outOfStep compares the entries of rows at places in l with the rows: of maps places to rows of now. For each place it
-// returns inStep, 0 if there is no entry, or the time of the newest cell of an entry that differs from its row.
+// outOfStep compares entries of layout l with their rows: now[of[n]] is the row of the entry at at[n]. For each entry
+// it returns inStep, 0 if there is no entry, or the time of the newest cell of an entry that differs from its row.
 func (w *Writer) outOfStep(ctx context.Context, l *catalog.Layout, at []place, of []int, now [][]types.Value) ([]int64, error) {
 	out := make([]int64, len(at))
 	if l.Kind == catalog.Index {

@@ -47,9 +47,10 @@ func (w *Writer) removal(l *catalog.Layout, p place, ts int64) hbase.Mutation {
 	return m
 }
 
-// deleteStaleEntries deletes the entries of old in derived layouts after the row was written at ts with its entries at
-// places. It keeps entries that the write replaced. Cells that another statement writes there at ts stay, since no entry
-// is newer than its row. It reports whether the row has some of the old entries.
+// deleteStaleEntries deletes the entries that a row with the values old has in derived layouts, after the row was
+// written at ts. places are the places of its new entries; an old entry at one of these was replaced and stays. Cells
+// that another statement writes at an old place at ts stay, since no entry is newer than its row. kept reports whether
+// an old entry stays.
 func (w *Writer) deleteStaleEntries(old []types.Value, places []place, ts int64) (kept bool) {
 	for i, l := range w.table.Layouts[1:] {
 		was, err := w.place(l, old)

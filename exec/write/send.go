@@ -211,7 +211,8 @@ func (w *Writer) send(ctx context.Context, first int, of []tableMutations, creat
 	return nil
 }
 
-// noteUnmet records the rows whose conditions did not hold. It returns err if that reports any other failure.
+// noteUnmet records the rows whose conditions did not hold. It returns err if err reports any other failure, otherwise
+// nil.
 func (w *Writer) noteUnmet(table string, ms []hbase.Mutation, err error) error {
 	var batch *hbase.BatchError
 	if !errors.As(err, &batch) || len(batch.Failed)+len(batch.Unknown) > 0 {

@@ -91,9 +91,9 @@ func (w *Writer) DependOn(read []bool) {
 	w.reads = reads
 }
 
-// Hold decides whether each row is changed only if it still is as the statement read it, and returns the decision.
-// byKey reports that the statement reads single rows by key. This condition makes the writing of many rows slower, so
-// Hold decides against it if the statement does not use the values of the rows.
+// Hold decides whether each change of a row is conditional: the row must still be as the statement read it. It returns
+// the decision. byKey reports that the statement reads single rows by key. The condition makes the writing of many rows
+// slower, so Hold decides against it if the statement does not use the values of the rows.
 func (w *Writer) Hold(byKey bool) bool {
 	n := len(w.table.Columns)
 	needed := slices.Contains(w.reads[:n], true) || w.reads[n+1] || byKey
@@ -121,8 +121,8 @@ func (w *Writer) Noted() bool { return w.noting && len(w.states) > 0 }
 // maxEvaluations bounds the evaluations of a statement that finds other rows each time.
 const maxEvaluations = 30
 
-// noteStates notes the states of the rows now, and returns those that were noted before. If one was not, and no row of the
-// statement was changed yet, none is changed.
+// noteStates notes the states of the rows now. seen reports, for each row, whether its state was noted before. If a
+// state was not, and the statement has changed no row yet, this evaluation changes no row.
 func (w *Writer) noteStates(places []place, now []storedRow) (seen []bool) {
 	seen = make([]bool, len(now))
 	for i := range now {

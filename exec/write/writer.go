@@ -311,7 +311,7 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 	return nil
 }
 
-// noteNumbers records the largest numbers in row that other tables' keys use.
+// noteNumbers updates w.largest with the numbers that row assigns to names for the keys of other tables.
 func (w *Writer) noteNumbers(row []types.Value) {
 	for i, c := range w.numbered {
 		if v := row[c.Index]; !v.IsNull() && c.Type.IsInteger() {
@@ -326,7 +326,7 @@ func (w *Writer) atEnd(p place) error {
 		WithHint("delete that version of the cell, in HBase's shell or by a program")
 }
 
-// afterRow calls add now, or, if the change of the row at p has a condition, after the row was changed.
+// afterRow calls add at once. If the change of the row at p has a condition, it keeps add until the row was changed.
 func (w *Writer) afterRow(p place, add func()) {
 	if w.now == nil {
 		add()
