@@ -22,22 +22,24 @@ type Function struct {
 	Within   bool // an aggregate over WITHIN GROUP (ORDER BY value), whose argument selects a result: MODE, PERCENTILE_CONT
 	Rows     bool // an aggregate that also accepts *, to count rows
 	Distinct bool // an aggregate that accepts DISTINCT although it has several arguments
-	Set      bool // it returns several rows: those of rows, or else the elements of the array that Eval returns
+	Set      bool // it returns several rows: those of Generate or, if that is nil, the elements of the array that Eval returns
 	Generate func(env *Env, args []types.Value) (RowsOf, error)
 	Grouping bool // it depends on the grouping, not on the rows: GROUPING
-	// Percentile, if not 0, makes an aggregate equal to percentile_cont of this fraction.
+	// Percentile, if not 0, makes an aggregate equal to PERCENTILE_CONT of this fraction (0 to 1).
 	Percentile float64
-	// HowMany is the argument of a window function that is a number of rows or parts. Otherwise is the argument that is
-	// the result if there is no row; it must fit the result's type. Both are numbered from 1; 0 means none.
+	// HowMany is the argument that tells a window function how many rows or parts to use. Otherwise is the argument
+	// that the function returns if there is no such row (LAG, LEAD); it must fit the result's type. Both arguments are
+	// numbered from 1; 0 means that there is none.
 	HowMany, Otherwise int
 	Strict             bool  // its result is NULL only if an argument is NULL
 	Joins              *Join // it concatenates the texts of its arguments
 	Extreme            int   // 1: it returns the greatest argument that is not NULL, -1: the least
 	Key                *Algebra
-	// Binds describes how conditions on a call bind a key, if that follows from the arguments and not from Key: "as its
-	// arguments do".
+	// Binds says, for the documentation, how a condition on a call restricts a key, if that follows from the arguments
+	// and not from Key: "as its arguments do".
 	Binds string
-	// Unknown is the reason why nothing is known about such conditions: "nothing is known, because ...".
+	// Unknown says, for the documentation, why a condition on a call restricts no key: it is the text after "nothing is
+	// known, because".
 	Unknown string
 }
 
@@ -57,9 +59,10 @@ const (
 	AnyArg = -2
 )
 
-// Algebra answers the planner's questions about a call whose arguments are constants except one: argument Arg or, with
-// AnyArg, any argument. A function without such an argument (SALT) has NoArg. A nil function means "unknown", which may
-// cost time but never a row: Image and Inverse may return more values than the truth, never fewer.
+// Algebra answers the planner's questions about a call with one argument that is not constant: argument Arg or, with
+// AnyArg, any of the arguments. A function without such an argument (SALT) has NoArg. If a function in Algebra is nil,
+// its answer is unknown, which may cost time but never a row. Image and Inverse may return more values than the truth,
+// never fewer.
 type Algebra struct {
 	Arg int
 	// As returns an equivalent call about which more is known, or nil.
@@ -67,25 +70,28 @@ type Algebra struct {
 	// Image returns the values that the call has for arguments in in, if that does not follow from Pieces. It omits
 	// arguments for which the call overflows or fails, since those cannot be stored.
 	Image func(c *Call, in types.Set) (types.Set, bool)
-	// Box is Image for a function of several columns: each argument is in its set of in. ok is false if these sets do
-	// not limit the call's values.
+	// Box works like Image for a function of several columns: argument i has a value in in[i]. It returns false if
+	// these sets do not limit the call's values.
 	Box func(c *Call, in []types.Set) (types.Set, bool)
-	// Side returns the values that argument i can have if the call is in out and its other argument is in other.
+	// Side returns the values that argument i of a call with two arguments can have, if the call's value is in out and
+	// the other argument is in other.
 	Side func(c *Call, i int, out, other types.Set) (types.Set, bool)
 	// Begun returns a set that contains the call's values for all texts that begin with p. It is used if Image is nil.
 	Begun func(c *Call, p string) (types.Set, bool)
-	// Inverse returns the argument's values for which the call is in out; exact reports that there are no others. Only
-	// values in within matter. An invertible function maps points to points.
+	// Inverse returns a set that contains all values of the argument for which the call's value is in out; exact
+	// reports that the set contains no other values. Only arguments in within matter. An invertible function maps
+	// points to points.
 	Inverse func(c *Call, out types.Set, within Window) (pre types.Set, exact, ok bool)
-	// Ends returns the ends of the texts of the first argument, a column, for which the call is in out, if they are few;
-	// exact reports that the call is in out for no others. It is used if Inverse returns nothing.
+	// Ends returns the ends that a text of the first argument, a column, can have if the call's value is in out,
+	// provided that these ends are few. exact reports that the call's value is in out for all texts with one of these
+	// ends. Ends is used if Inverse returns nothing.
 	Ends func(c *Call, out types.Set) (ends []End, exact, ok bool)
 	// Pieces returns intervals of the argument's values in in, in ascending order, on which the call is monotone. Nothing
 	// is known about values outside of them. If Inverse is nil or returns nothing, the call is inverted by bisection of
 	// the pieces.
 	Pieces func(c *Call, in types.Interval) []Piece
-	// Noise returns the error of a call that is not monotone to the last digit: the relative error of the value, and an
-	// absolute error; nil: there is none.
+	// Noise returns by how much rounding may change the call's value, so that the call is monotone only approximately:
+	// a relative and an absolute error. nil: there is no error.
 	Noise func(c *Call) (relative, absolute float64)
 	// Domain returns all values that the call can have for any argument.
 	Domain func(c *Call) (types.Set, bool)
@@ -93,7 +99,8 @@ type Algebra struct {
 	Injective func(c *Call) bool
 	// Like converts a LIKE pattern that the argument matches to one that the result matches.
 	Like func(c *Call, p *Pattern) (*Pattern, bool)
-	// Present returns a condition that is true where the call is not NULL, false where it is NULL although no argument is.
+	// Present returns a condition that is true if the call is not NULL, and false if the call is NULL although no
+	// argument is.
 	Present func(c *Call) Expr
 	// WithoutEnd returns a simpler expression with the same value for texts that do not end with a space; ok is false if
 	// there is none.
@@ -104,21 +111,24 @@ type Algebra struct {
 	Most func(c *Call) int
 	// HexDigits reports whether the result consists of arbitrary lower-case hexadecimal digits.
 	HexDigits bool
-	// Lead returns the Lead of the result if the first argument's is of; nil: unknown.
+	// Lead returns the Leading of the result, given the Leading of the first argument; nil: unknown.
 	Lead func(c *Call, of Leading) Leading
-	// ManyForms reports whether the same argument may have several valid results: then a stored one is not recomputed.
+	// ManyForms reports whether several results may be valid for the same argument. A stored result is not recomputed
+	// then.
 	ManyForms bool
-	// FromRest computes the value from the key bytes that follow the part (PHOENIX_SALT).
+	// FromRest computes the value of a key part from the key bytes that follow the part (PHOENIX_SALT).
 	FromRest func(c *Call, rest []byte) (types.Value, error)
-	// RestLength returns the number of the following bytes that FromRest reads at most; nil: all of them.
+	// RestLength returns the greatest number of bytes after the part that FromRest reads; nil: it reads all of them.
 	RestLength func(c *Call) int
 	// Draw returns a value for a new row, for functions without an argument (SALT).
 	Draw func(c *Call, env *Env) (types.Value, error)
-	// Phoenix is set if only Phoenix writes such keys: rows get the cell with which Phoenix marks rows.
+	// Phoenix is set if only Apache Phoenix writes keys with this function: new rows get the cell with which Phoenix
+	// marks its rows.
 	Phoenix bool
 	// Lookup is the kind of dictionary that the call reads: the planner requests the value before it plans.
 	Lookup Dictionary
-	// OpenTSDB is set for the qualifiers of OpenTSDB's cells, which hold one value or the values of an hour.
+	// OpenTSDB is set for the function of the qualifiers of OpenTSDB's cells. A cell holds one value or the values of
+	// an hour.
 	OpenTSDB bool
 }
 
@@ -147,23 +157,23 @@ type Leading struct {
 	N     int
 }
 
-// Cut returns of without its first from bytes, limited to n bytes.
+// Cut returns the Leading of the n bytes that follow the first from bytes of a text with the Leading of.
 func (of Leading) Cut(from, n int64) Leading {
 	of.N = int(max(0, min(int64(of.N)-from, n)))
 	return of
 }
 
-// Piece is an interval of an argument's values on which a call never falls or never rises. The arguments for which the
-// call can be evaluated have no gap in it, and reach one of its ends.
+// Piece is an interval of an argument's values on which a call never falls or never rises. The arguments in it for
+// which the call does not fail form one interval without gaps, which reaches an end of the piece.
 type Piece struct {
 	In    types.Interval // a NULL bound means the end of the type
 	Falls bool
-	// Mixed is set if the call may rise and fall in the piece: it contains the call's values.
+	// Mixed is set if the call may both rise and fall in the piece. It is an interval that contains the call's values.
 	Mixed *types.Interval
 	// Strict reports that different arguments have different values.
 	Strict bool
-	// Even reports that all texts of the piece differ only in digits: they have the same length, digits at the same
-	// positions, and otherwise equal characters. IfEven: the piece is valid only for arguments that are even themselves;
-	// if Mixed is set, the others have values in Mixed.
+	// Even reports that the call's values in the piece are texts that differ only in digits: they have the same length,
+	// digits at the same positions, and otherwise equal characters. IfEven: the piece is valid only if the arguments
+	// are such texts, too; otherwise the call's values are in Mixed, if it is set.
 	Even, IfEven bool
 }

@@ -20,7 +20,8 @@ func Width(e Expr) int {
 	return 0
 }
 
-// FromRest returns the function that computes e from the key bytes after its part; nil if e is not such a function.
+// FromRest returns the function that computes e, a key part, from the key bytes after the part; nil if e does not
+// depend on these bytes.
 func FromRest(e Expr) func(rest []byte) (types.Value, error) {
 	if c, ok := e.(*Call); ok && c.Func.Key != nil && c.Func.Key.FromRest != nil {
 		return func(rest []byte) (types.Value, error) { return c.Func.Key.FromRest(c, rest) }
@@ -28,8 +29,8 @@ func FromRest(e Expr) func(rest []byte) (types.Value, error) {
 	return nil
 }
 
-// RestLength returns the number of bytes after its part from which e is computed at most; ok is false if it uses all of
-// them.
+// RestLength returns the greatest number of key bytes after the part e from which e is computed; ok is false if e
+// depends on all of them.
 func RestLength(e Expr) (n int, ok bool) {
 	if c, isCall := e.(*Call); isCall && c.Func.Key != nil && c.Func.Key.RestLength != nil {
 		return c.Func.Key.RestLength(c), true
@@ -97,10 +98,10 @@ func (c *Call) Argument() int {
 	return 0
 }
 
-// EvalWith evaluates c EvalWith v as its algebra's argument.
+// EvalWith evaluates c with v as the argument to which c's algebra applies.
 func (c *Call) EvalWith(v types.Value) (types.Value, error) { return c.EvalAt(c.Argument(), v) }
 
-// EvalAt evaluates c with v as argument i; the others are constants.
+// EvalAt evaluates c with v as argument at; the other arguments are constants.
 func (c *Call) EvalAt(at int, v types.Value) (types.Value, error) {
 	args := make([]types.Value, len(c.Args))
 	for i, x := range c.Args {

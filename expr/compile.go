@@ -398,8 +398,7 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 	return out, err
 }
 
-// asNumber reads the text constant x, an operand of e, as a number if the other operand y is one: as in comparisons, it
-// has the type that its context expects.
+// asNumber reads x, an operand of e, as a number if x is a text constant and y, the other operand, is a number.
 func (c compiler) asNumber(e *parser.Binary, x, y Expr) (Expr, error) {
 	k, ok := x.(*Const)
 	if !ok || k.Typ != types.String || !y.Type().IsNumeric() || !strings.Contains("+ - * / % & | # << >>", e.Op) {

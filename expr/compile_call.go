@@ -461,8 +461,8 @@ type ArgumentError struct {
 	Takes func(types.Type) bool // nil: several classes are accepted
 }
 
-// read returns the type as which a text constant is read in place of the argument: PostgreSQL's preferred one among the
-// types that the function accepts, or NULL if it accepts none.
+// read returns the type to which a text constant is converted if it is the refused argument: PostgreSQL's preferred
+// type among those that the function accepts, or NULL if it accepts none of these.
 func (e ArgumentError) read() types.Type {
 	for _, t := range []types.Type{types.Timestamp, types.Duration, types.Double, types.BigInt, types.Boolean} {
 		if e.Takes != nil && e.Takes(t) {

@@ -108,7 +108,8 @@ func (c compiler) compare(op CompareOp, x, y Expr, pos parser.Pos) (Expr, error)
 	return c.fold(&Compare{Pos: pos, Op: op, X: x, Y: y}), nil
 }
 
-// unpadded returns y as it is compared with x, which may be a CHAR(n).
+// unpadded returns y without spaces at its end if x is a CHAR(n) and y's type ignores such spaces; otherwise it returns
+// y.
 func (c compiler) unpadded(x, y Expr) Expr {
 	if y.Type() != types.String || !limitOf(x).Blank() || !limitOf(y).Loose() {
 		return y
@@ -152,7 +153,8 @@ func (c compiler) compareDay(op CompareOp, x Expr, k *Const, pos parser.Pos) Exp
 	return conjunction(day(GE, from), day(LT, after))
 }
 
-// meet converts a constant to the type of the other side, or returns an error if the types cannot be compared.
+// meet prepares x and y for a comparison: it converts a constant to the type of the other side. It fails if the types
+// cannot be compared.
 func (c compiler) meet(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	tx, ty := x.Type(), y.Type()
 	c.wants(x, ty)
@@ -541,7 +543,7 @@ func (c compiler) inList(pos parser.Pos, x Expr, not bool, items []Expr) (Expr, 
 	return negatedIf(not, disjunction(alts...)), nil
 }
 
-// anyRow compiles [NOT] (xs) op ANY (rows); values has the rows one after the other.
+// anyRow compiles [NOT] (xs) op ANY (rows); values has the items of all rows, one row after the other.
 func (c compiler) anyRow(pos parser.Pos, op CompareOp, xs []Expr, not bool, values []Expr) (Expr, error) {
 	if op == EQ {
 		any, err := c.equalsRow(pos, xs, values)

@@ -127,7 +127,8 @@ func Widen(a, b types.Type) (t types.Type, ok bool) {
 
 func isName(t types.Type) bool { return t == types.Name || t == types.Char }
 
-// Wider returns the type that holds both: the wider number, a TIMESTAMP for a DATE, otherwise the first known type.
+// Wider returns the type that holds the values of both a and b: the wider number type, a TIMESTAMP for a DATE,
+// otherwise the first known type.
 func Wider(a, b types.Type) types.Type {
 	switch {
 	case a == types.Null:

@@ -15,8 +15,9 @@ func (c *Column) Eval(env *Env) (types.Value, error) { return env.Row[c.Index], 
 func (a *And) Eval(env *Env) (types.Value, error) { return junction(a.Terms, false, env) }
 func (o *Or) Eval(env *Env) (types.Value, error)  { return junction(o.Terms, true, env) }
 
-// junction evaluates an AND or OR, which one term with the value decides determines. It fails only if no term determines it,
-// so that the order of the terms does not matter, nor which of them the key has decided already.
+// junction evaluates an AND or OR. One term with the value decides (FALSE for AND, TRUE for OR) determines the result;
+// a term's error matters only if there is no such term. So the result depends neither on the order of the terms nor on
+// which of them the key has decided already.
 func junction(terms []Expr, decides bool, env *Env) (types.Value, error) {
 	out := types.NewBool(!decides)
 	var failed error

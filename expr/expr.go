@@ -24,21 +24,23 @@ type Env struct {
 	Row []types.Value
 	// Lookup resolves LOOKUP calls in keys; ok is false for unknown values. It may be nil.
 	Lookup LookupFunc
-	// Subquery runs s for the given outer values, and returns the Answer of s.Bare for its rows. If nil, sub-queries fail.
+	// Subquery runs the query of s for the given outer values, and returns what s.Bare().Answer returns for its rows.
+	// If nil, sub-queries fail.
 	Subquery func(s *Subquery, outer []types.Value) (Expr, error)
 	Loc      *time.Location // nil: UTC
 	Now      int64          // the statement's time in milliseconds since 1970-01-01, which NOW() returns
 	Rand     func() uint64  // for RANDOM() and SALT on write; nil: math/rand/v2
 	// Stop returns an error to end the evaluation, or nil to continue. Functions call it for long texts. It may be nil.
 	Stop func() error
-	// Memory bounds the bytes of the values that are held during an evaluation; 0: no limit. Held is their current number.
+	// Memory bounds the bytes of the values that are held during an evaluation; 0: no limit. Held is the number of
+	// bytes held now.
 	Memory, Held int64
 }
 
 // LookupFunc returns the number in column of a look-up table for the row with the key args; ok is false if it is unknown.
 type LookupFunc func(table, column string, args []types.Value) (v types.Value, ok bool)
 
-// UIDTable is OpenTSDB's table of ids, which OPENTSDB_UID looks up; a column is a kind of id.
+// UIDTable is OpenTSDB's table of ids, which OPENTSDB_UID looks up; each of its columns is a kind of id.
 const UIDTable = "tsdb-uid"
 
 // longText is the length of a text in bytes from which on functions may take long.
@@ -70,7 +72,8 @@ type Column struct {
 	Limit types.Limit // of the table's column
 }
 
-// And and Or have any number of terms, none of the same kind. Both follow three-valued logic.
+// And and Or have any number of terms: no term of an And is an And, and no term of an Or is an Or. Both follow
+// three-valued logic.
 type (
 	And struct{ Terms []Expr }
 	Or  struct{ Terms []Expr }
@@ -115,7 +118,7 @@ type Like struct {
 	Pos     parser.Pos
 	X       Expr
 	Not     bool
-	Lower   *Function // LOWER, of ILIKE: what matches is LOWER(X); nil: LIKE
+	Lower   *Function // for ILIKE the function LOWER: the pattern is matched with LOWER(X); nil for LIKE
 	Pattern Expr      // as written
 	Escape  *string   // nil: the backslash
 	Fixed   *Pattern  // the parsed pattern (in lower case for ILIKE), if Pattern is a constant

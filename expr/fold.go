@@ -189,7 +189,8 @@ func FoldNode(e Expr, loc *time.Location) Expr {
 	return &Const{Pos: e.Position(), Val: v, Typ: e.Type()}
 }
 
-// reached returns c without the branches that no row takes: those whose condition is never true, and those after one that always is.
+// reached returns c without the branches that no row takes: branches whose condition is never true, and all branches
+// after one whose condition is always true.
 func reached(c *Case) Expr {
 	out := &Case{Pos: c.Pos, Else: c.Else, Typ: c.Typ}
 	for _, w := range c.Whens {
@@ -211,8 +212,8 @@ func reached(c *Case) Expr {
 	return c
 }
 
-// firstGiven returns c, a COALESCE, without arguments that cannot be the result: known NULLs, and those after an argument
-// that is not NULL.
+// firstGiven returns c, a COALESCE, without arguments that cannot be the result: NULL constants, and all arguments
+// after one that is never NULL.
 func firstGiven(c *Call) Expr {
 	var args []Expr
 	for i, a := range c.Args {

@@ -13,11 +13,12 @@ type ParameterType struct {
 }
 
 // Parameters finds the types that the contexts of a statement's parameters expect, while the statement is compiled with
-// NULL for each.
+// NULL in place of each parameter.
 type Parameters struct {
-	Types []ParameterType // of ?, $1 and so on, in their order
+	Types []ParameterType // the types of ?, $1 and so on, in their order
 	at    map[parser.Pos]int
-	// assumed are the parameters that have the type of the other operand, as long as no comparison shows another one.
+	// assumed has the parameters, numbered from 0, that only took the type of the other operand. A context that expects
+	// a type overrides it.
 	assumed map[int]bool
 }
 
@@ -36,7 +37,7 @@ func ParametersOf(s parser.Statement, n int, given []types.Type) *Parameters {
 	return p
 }
 
-// typeOf returns the type of q, if it is known. A nil p knows none.
+// typeOf returns the type of q, or Null if it is unknown. A nil p knows no types.
 func (p *Parameters) typeOf(q *parser.Param) types.Type {
 	if p == nil || q.Index < 1 || q.Index > len(p.Types) || p.Types[q.Index-1].List {
 		return types.Null
@@ -44,7 +45,8 @@ func (p *Parameters) typeOf(q *parser.Param) types.Type {
 	return p.Types[q.Index-1].Type
 }
 
-// Want records that the context of x expects the type t, if x is a parameter of unknown type or x computes with some.
+// Want records that the context of x expects the type t, if x is a parameter of unknown type or a computation with such
+// parameters.
 func (p *Parameters) Want(x parser.Expr, t types.Type) {
 	if p != nil {
 		EachOperand(x, t, func(q *parser.Param, t types.Type) {
@@ -56,7 +58,8 @@ func (p *Parameters) Want(x parser.Expr, t types.Type) {
 	}
 }
 
-// EachOperand calls f for the parameters of x, where a value of type t is expected, with the types that they need for it.
+// EachOperand calls f for each parameter in x, an expression whose context expects a value of type t. It passes the
+// type that the parameter must have for that.
 //
 //	?                           t
 //	? + INTERVAL '1 hour'       t, if that is a moment

@@ -27,8 +27,8 @@ type Subquery struct {
 	Op    CompareOp    // for ANY; EQ for IN
 	X     []Expr       // for IN and ANY: one expression, or the items of a row value
 	Outer []Expr       // the values that the query takes from the outer row
-	Types []types.Type // of the query's columns
-	// Limits are those of the query's columns; nil: none is known.
+	Types []types.Type // the types of the query's columns
+	// Limits are the limits of the query's columns, such as VARCHAR(20); nil: none is known.
 	Limits []types.Limit
 	Query  any    // the plan for Env.Subquery
 	Text   string // the query as written
@@ -154,8 +154,8 @@ func (s *Subquery) Eval(env *Env) (types.Value, error) {
 	return types.NewBool(!v.Bool()), nil
 }
 
-// Bare returns s in the form by which answers are cached: without NOT, and for a single X. The same query may occur in
-// several expressions that differ only in these.
+// Bare returns s without NOT, and with each X replaced by a column of the same index. So expressions that differ only
+// in NOT and X share one cached answer.
 func (s *Subquery) Bare() *Subquery {
 	out := *s
 	out.Not = false
@@ -166,10 +166,10 @@ func (s *Subquery) Bare() *Subquery {
 	return &out
 }
 
-// Width returns the number of the query's columns that matter: one for each X, one for a value.
+// Width returns the number of the query's columns that matter: one for each X, but at least one.
 func (s *Subquery) Width() int { return max(1, len(s.X)) }
 
-// Answer returns the value of s for the rows of its query; values has the rows one after the other.
+// Answer returns the value of s for the rows of its query; values has the columns of all rows, one row after the other.
 func (s *Subquery) Answer(values []types.Value, loc *time.Location) (Expr, error) {
 	switch s.Kind {
 	case ExistsSubquery:
@@ -208,8 +208,8 @@ func (s *Subquery) Answer(values []types.Value, loc *time.Location) (Expr, error
 	return k, nil
 }
 
-// NewSubquery returns the node, or an error for a comparison whose sides cannot be compared. Comparisons with the query's
-// rows take their functions from funcs.
+// NewSubquery returns the expression for s, or an error if s compares values that cannot be compared. Comparisons with
+// the query's rows take their functions from funcs.
 func NewSubquery(s Subquery, funcs *Registry) (*Subquery, error) {
 	s.funcs = funcs
 	for i, x := range s.X {

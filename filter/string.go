@@ -111,7 +111,7 @@ func (f Columns) String() string {
 	return "FIRST CELL OR " + strings.Join(parts, ", ")
 }
 
-// quoted prints b in quotes, as text where it is text.
+// quoted returns b in single quotes; inside them, text escapes what is not printable.
 func quoted(b []byte) string { return "'" + strings.ReplaceAll(text(b), "'", "''") + "'" }
 
 // text keeps printable UTF-8 and escapes everything else as \xNN.

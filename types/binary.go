@@ -31,7 +31,7 @@ func (v Value) AppendBinary(dst []byte) []byte {
 	return binary.AppendVarint(dst, v.i)
 }
 
-// argument replaces the type of a TIMESTAMP that NewArgument made.
+// argument is the byte that stands for the type of a TIMESTAMP that NewArgument made.
 const argument = 0xff
 
 // holdsText reports whether a value of the type is stored in its text alone.

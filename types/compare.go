@@ -82,8 +82,8 @@ func compareNumbers(a, b Value) int {
 	return a.exact().Cmp(b.exact())
 }
 
-// compareAbout compares finite numbers whose distance is larger than the error of floats. The planner compares many
-// floats, and their exact form can have hundreds of digits.
+// compareAbout compares finite numbers as floats; ok is false if they are too close for the rounding errors. The
+// planner compares many floats, and their exact form can have hundreds of digits.
 func compareAbout(a, b Value) (c int, ok bool) {
 	x, offX, okX := a.about()
 	y, offY, okY := b.about()

@@ -16,7 +16,7 @@ import (
 // NULL as "NULL".
 func (v Value) String() string { return v.Format(time.UTC) }
 
-// Format is String with timestamps in the zone loc.
+// Format works like String, with timestamps in the zone loc.
 func (v Value) Format(loc *time.Location) string {
 	switch v.typ {
 	case Null:

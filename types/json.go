@@ -25,9 +25,9 @@ const (
 // sorted by the length of their names, then bytewise.
 type jsonNode struct {
 	kind  jsonKind
-	text  string // of a string; "true" or "false"
+	text  string // the text of a string; "true" or "false" for a boolean
 	num   *apd.Decimal
-	names []string // of an object's members
+	names []string // the names of an object's members
 	items []jsonNode
 }
 

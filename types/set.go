@@ -288,8 +288,8 @@ func (s Set) within(o Set) Set {
 	return s[from:to]
 }
 
-// IntersectAll returns the set of the values in all of sets. It intersects them in pairs, because one after the other
-// each would copy the rest of the ones before it.
+// IntersectAll returns the set of the values in all of sets. It intersects each half of sets, and then the two results:
+// intersecting one set after the other would copy a long result at each step.
 func IntersectAll(sets []Set) Set {
 	switch n := len(sets); n {
 	case 0:
@@ -342,13 +342,13 @@ func (s Set) SubsetOf(o Set) bool {
 	return true
 }
 
-// Values lists the values of s if it consists of points and short integer intervals and has at most limit values; ok is
-// false otherwise.
 // IsList reports whether s consists of single values.
 func (s Set) IsList() bool {
 	return !slices.ContainsFunc(s, func(iv Interval) bool { return !iv.IsPoint() })
 }
 
+// Values lists the values of s if it consists of points and short integer intervals and has at most limit values; ok is
+// false otherwise.
 func (s Set) Values(limit int) (vs []Value, ok bool) {
 	n := 0
 	for _, iv := range s {

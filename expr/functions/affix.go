@@ -17,7 +17,7 @@ import (
 
 // cutter describes a function f that shortens texts: f(x) is a prefix of x, or x itself.
 type cutter struct {
-	// EvalAt returns the x for which f(x) is s.
+	// at returns the x for which f(x) is s.
 	at func(s string) (ivs []types.Interval, exact bool)
 	// upTo returns the x for which f(x) is at most s or, if open, less than s.
 	upTo func(s string, open bool) (s2 types.Set, exact bool)
@@ -187,8 +187,9 @@ func trims(c *expr.Call) ([]string, bool) {
 	return out, true
 }
 
-// forms maps each character of a mapping's results to the characters that are mapped to it, and dropped to those that it
-// leaves out. It omits characters that are mapped only to themselves, and that no other is mapped to.
+// forms describes a mapping of characters: it maps each resulting character to the characters that become it, and
+// dropped to the characters that the mapping leaves out. It lacks characters that become themselves and that no other
+// character becomes.
 type forms map[rune][]rune
 
 const dropped = -1
@@ -222,15 +223,15 @@ func formsOf(mapping func(rune) rune) func() forms {
 
 var lowerForms, upperForms = formsOf(unicode.ToLower), formsOf(unicode.ToUpper)
 
-// maxForms bounds the number of texts that map to the same text, and maxDropping those from which characters are dropped:
-// more of them read little less.
+// maxForms bounds the number of texts that are mapped to the same text; maxDropping bounds it if the mapping drops
+// characters. With more texts, a query would read hardly less.
 const (
 	maxForms    = 32
 	maxDropping = 8
 )
 
-// unfold returns the texts that f's mapping, which c applies to its argument, maps into out; exact reports that it returns
-// no others.
+// unfold returns a set that contains all texts that f's mapping, which c applies to its argument, maps into out; exact
+// reports that the set contains no other texts.
 func unfold(c *expr.Call, out types.Set, f forms) (pre types.Set, exact bool) {
 	var ivs []types.Interval
 	exact = true
@@ -257,7 +258,7 @@ func unfold(c *expr.Call, out types.Set, f forms) (pre types.Set, exact bool) {
 func variants(c *expr.Call, s string, f forms) (texts []string, full bool) {
 	type way struct {
 		text string
-		rest string // of s
+		rest string // the rest of s
 	}
 	begun := func(ways []way) (texts []string) {
 		for _, w := range ways {
@@ -297,9 +298,9 @@ func variants(c *expr.Call, s string, f forms) (texts []string, full bool) {
 	return begun(ways), !open && len(f[dropped]) == 0
 }
 
-// behindKnown returns the texts in within for which c, a function of the end of a text, is in out. If all texts of an
-// interval have the same beginning, head returns the part of it that c ignores; the rest of the text is in tails. ok is
-// false if nothing is known about any interval.
+// behindKnown returns the texts in within for which c, a function that ignores a beginning of its text, is in out. If
+// all texts of an interval begin with p, head(p) returns the beginning that c ignores; the rest of the text is in
+// tails. ok is false if head fails for all intervals.
 func behindKnown(c *expr.Call, out, tails types.Set, exact bool, within types.Set, head func(string) (string, bool)) (types.Set, bool, bool) {
 	t := c.Args[0].Type()
 	if t != types.String && t != types.Bytes || len(within) > solve.MaxCuts {

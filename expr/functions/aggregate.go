@@ -8,8 +8,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// aggregateFunctions describe the aggregates, which the executor computes. The error of a Result continues the aggregate's
-// name.
+// aggregateFunctions describes the aggregates, which package exec computes. An error of Result begins in the middle of
+// a sentence, "of STRING is not defined": the caller puts the aggregate's name before it.
 var aggregateFunctions = []expr.Function{
 	{Name: "COUNT", Group: "aggregate", Signature: "count(*) or count([DISTINCT] x) bigint", Doc: "Number of rows; of values that are not NULL.",
 		MinArgs: 1, MaxArgs: 1, Rows: true, Result: aggregating(types.BigInt, isAny)},
@@ -80,7 +80,7 @@ func pairs(name, doc string) expr.Function {
 	return expr.Function{Name: name, Group: "aggregate", Signature: strings.ToLower(name) + "(y, x) double", Doc: doc, MinArgs: 2, MaxArgs: 2, Result: aggregating(types.Double, isNumber)}
 }
 
-// aggregating returns t for arguments that are all in c.
+// aggregating returns a resultFunc that returns t if all arguments are of class c.
 func aggregating(t types.Type, c class) resultFunc {
 	return func(args []expr.Expr) (types.Type, error) {
 		for _, a := range args {
@@ -92,7 +92,8 @@ func aggregating(t types.Type, c class) resultFunc {
 	}
 }
 
-// ofNumbers returns whole for integers, exact for DECIMALs, and DOUBLE for other numbers.
+// ofNumbers returns a resultFunc that returns the type whole for integers, exact for DECIMALs, and DOUBLE for other
+// numbers.
 func ofNumbers(whole, exact types.Type) resultFunc {
 	check := aggregating(types.Null, isNumber)
 	return func(args []expr.Expr) (types.Type, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// eachText returns Algebra.Ends, given a function that returns the ends for a single text.
+// eachText returns Algebra.Ends, given a function of: for a single result s, it returns the ends of the argument.
 func eachText(of func(c *expr.Call, s string) ([]expr.End, bool)) func(*expr.Call, types.Set) ([]expr.End, bool, bool) {
 	return func(c *expr.Call, out types.Set) (ends []expr.End, exact, ok bool) {
 		for _, iv := range out {

@@ -46,7 +46,7 @@ func addAlgebra(sign int64) *expr.Algebra {
 			return nil, false
 		}
 		sum, y := spanOf(types.Interval{Lo: out[0].Lo, Hi: out[len(out)-1].Hi}), spanOf(types.Interval{Lo: other[0].Lo, Hi: other[len(other)-1].Hi})
-		if uint64(y.hi)-uint64(y.lo) >= math.MaxInt32 { // it says nothing of use
+		if uint64(y.hi)-uint64(y.lo) >= math.MaxInt32 { // so wide a range restricts nothing
 			return nil, false
 		}
 		switch {
@@ -116,10 +116,11 @@ func withoutRest(c *expr.Call) expr.Expr {
 	return &expr.Call{Pos: c.Pos, Func: Builtins().Lookup("*"), Args: []expr.Expr{whole, rest.Args[1]}, Typ: c.Typ}
 }
 
-// coarser is the field of a moment in which a field begins again.
+// coarser maps a field of a moment to the larger field in which it starts anew.
 var coarser = map[string]string{"month": "year", "doy": "year", "day": "month", "hour": "day", "minute": "hour"}
 
-// digits returns a call of ts alone for a sum in which fields of ts, from the year on, have digits of their own: it rises.
+// digits recognizes a sum in which each field of ts, from the year on, has decimal digits of its own. It returns an
+// equivalent call of ts alone, which rises with ts.
 //
 //	EXTRACT(year FROM ts) * 100 + EXTRACT(month FROM ts)
 func digits(c *expr.Call) expr.Expr {
@@ -209,7 +210,7 @@ func fieldOfText(c *expr.Call) expr.Expr {
 		return c.Func.Eval(env, []types.Value{array, a[2]})
 	}
 	inverse := func(c *expr.Call, out types.Set, within expr.Window) (pre types.Set, exact, ok bool) {
-		if out.Contains(types.NewString("")) { // a part that is not there is another text for SPLIT_PART
+		if out.Contains(types.NewString("")) { // for a part that does not exist, SPLIT_PART returns the empty text, not NULL
 			return nil, false, false
 		}
 		return invertSplit(c, out, within)

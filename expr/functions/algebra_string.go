@@ -31,8 +31,9 @@ func caseAlgebra(of func() forms, convert func(string) string) *expr.Algebra {
 	}
 }
 
-// begun is Algebra.Begun of a call that makes of the beginning of a text the beginning of its result. whole reports whether p decides all of
-// the result; ok is false where not even its beginning is decided. A nil function stands for calls that change one character after the other.
+// begun returns Algebra.Begun of calls in which the beginning p of a text determines the beginning of the result.
+// decides reports whether p determines the whole result; ok is false if p does not determine even its beginning. A nil
+// decides stands for calls that change one character after the other.
 func begun(decides func(c *expr.Call, p string) (whole, ok bool)) func(*expr.Call, string) (types.Set, bool) {
 	return func(c *expr.Call, p string) (types.Set, bool) {
 		whole, ok := false, true
@@ -78,7 +79,8 @@ func mapped(decides func(c *expr.Call, p string) (whole, ok bool)) *expr.Algebra
 	}}
 }
 
-// The functions below say how much of their results the beginning of a text decides.
+// The following functions are passed to begun as decides: they report how much of the result the beginning p of a text
+// determines.
 func decidesField(c *expr.Call, p string) (whole, ok bool) {
 	n, ok := c.ConstInt(2)
 	d := c.ConstText(1)
@@ -107,7 +109,7 @@ func decidesOverlaid(c *expr.Call, p string) (whole, ok bool) {
 	return false, ok && n >= 0 && units(types.String, p) >= types.AddClamp(from, n)-1
 }
 
-// lengthAlgebra is the algebra of LENGTH. It inverts only 0 and the other lengths together.
+// lengthAlgebra is the algebra of LENGTH. Its inverse distinguishes only the length 0 from all other lengths.
 var lengthAlgebra = &expr.Algebra{Inverse: func(c *expr.Call, out types.Set, _ expr.Window) (pre types.Set, exact, ok bool) {
 	t := c.Args[0].Type()
 	if t != types.String && t != types.Bytes {
@@ -262,7 +264,8 @@ var byteAlgebra = &expr.Algebra{Domain: func(*expr.Call) (types.Set, bool) { ret
 		return behindKnown(c, out, pre, true, within.In(), func(p string) (string, bool) { return p[:min(n, int64(len(p)))], int64(len(p)) >= n })
 	}}
 
-// matchAlgebra is the algebra of a match of a regular expression: one from the start on is how the text begins.
+// matchAlgebra is the algebra of functions that return a match of a regular expression. If the match is at the start of
+// the text, the text begins with it.
 var matchAlgebra = &expr.Algebra{Inverse: func(c *expr.Call, out types.Set, _ expr.Window) (pre types.Set, exact, ok bool) {
 	if start, _ := anchors(c.ConstText(1)); !start || len(c.Args) > 2 {
 		return nil, false, false
@@ -396,8 +399,8 @@ func invertASCII(c *expr.Call, out types.Set, _ expr.Window) (pre types.Set, exa
 	return types.SetOf(ivs...), exact, true
 }
 
-// conditionAlgebra returns the algebra of a condition on a text, or of its negation. of returns the texts for which the
-// condition is true; exact reports that it is true for no others.
+// conditionAlgebra returns the algebra of a condition on a text, or of its negation. of returns a set that contains all
+// texts for which the condition is true; exact reports that the set contains no other texts.
 func conditionAlgebra(negated bool, of func(c *expr.Call) (set types.Set, exact, ok bool)) *expr.Algebra {
 	return &expr.Algebra{Inverse: func(c *expr.Call, out types.Set, _ expr.Window) (pre types.Set, exact, ok bool) {
 		if c.Args[0].Type() != types.String {
@@ -437,9 +440,9 @@ var reverseAlgebra = func() *expr.Algebra {
 
 var reverseDomainAlgebra = involution(reverseDomain, likeDomain)
 
-// likeDomain returns the pattern for texts with reversed labels, for patterns with a % before a literal: "com.example.%"
-// for "%.example.com". For "%ample.com" it knows the last label, and that the one before ends in "ample". It returns nil
-// for other patterns.
+// likeDomain converts a pattern for domains to one for domains with reversed labels: "%.example.com" to
+// "com.example.%", "%ample.com" to "com.%ample%". It returns nil for patterns that are not a % and a literal with a
+// dot.
 func likeDomain(p *expr.Pattern) *expr.Pattern {
 	literals, ok := p.Literals()
 	if !ok || len(literals) != 2 || literals[0] != "" {
@@ -488,7 +491,7 @@ func hexWidth(e expr.Expr) int {
 	return expr.Width(c)
 }
 
-// mostOf returns Algebra.Most of functions whose result has at most as many characters as argument i says.
+// mostOf returns Algebra.Most of functions whose argument i is the greatest number of characters of the result.
 func mostOf(i int) func(*expr.Call) int {
 	return func(c *expr.Call) int {
 		if i < len(c.Args) {

@@ -68,8 +68,8 @@ func zoneArgument(c *expr.Call) (*time.Location, bool) {
 	return loc, err == nil
 }
 
-// beforeMonths returns the preimage of adding months to a TIMESTAMP. Days keep their order, except that days that the
-// resulting month does not have become its last day.
+// beforeMonths returns the TIMESTAMPs for which adding the call's months gives a value in out. Days keep their order,
+// but all days that the resulting month does not have become its last day.
 func beforeMonths(c *expr.Call, out types.Set) (types.Set, bool) {
 	k, ok := c.Args[1].(*expr.Const)
 	if !ok || k.Val.IsNull() || !timestampArg(c) {
@@ -98,7 +98,8 @@ func beforeMonths(c *expr.Call, out types.Set) (types.Set, bool) {
 				pre = append(pre, span{max(d*day+a-at, -solve.MaxCivil), min(d*day+b-at, solve.MaxCivil)}.interval(momentType(c)))
 			}
 		}
-		// Whole days lie between the ends; up to four days may be moved to the same day.
+		// part adds the days at both ends, of which only a part may be in out; the days between them are in out as a
+		// whole. Up to four days may be moved to the same day.
 		a, b := lo, hi
 		for ; a <= hi && moved(a) < s.lo; a++ {
 			part(a)

@@ -32,7 +32,8 @@ var Builtins = sync.OnceValue(func() *expr.Registry {
 	return expr.NewRegistry(aliases, groups...)
 })
 
-// maybeNull are the functions whose result may be NULL although no argument is; functions on JSON and for keys are others.
+// maybeNull has functions whose result may be NULL although no argument is. Functions of JSON and for keys may return
+// NULL, too; they are not listed.
 var maybeNull = map[string]bool{"REGEXP_SUBSTR": true, "SUBSTRING_MATCH": true, "REGEXP_MATCH": true}
 
 // aliases are the other names of functions.

@@ -11,8 +11,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// momentFormat returns the format of TO_DATE and TO_TIMESTAMP; ok is false for formats that are not numbers from the year
-// on.
+// momentFormat returns the format of TO_DATE and TO_TIMESTAMP; ok is false for a format that does not consist of
+// numbers, beginning with the year.
 func momentFormat(format string) (f *solve.MomentFormat, ok bool) {
 	units := []string{"YYYY", "MM", "DD", "HH24", "MI", "SS"}
 	patterns, before := parseFormat(format), ""
@@ -55,7 +55,8 @@ func invertFormat(c *expr.Call, out types.Set, _ expr.Window) (pre types.Set, ex
 	return f.Texts(c.Typ, out), false, true
 }
 
-// invertCalendar inverts TO_CHAR for single texts that tell all units from the year to their smallest one, in any order.
+// invertCalendar inverts TO_CHAR for single texts that contain all units from the year to the smallest unit of the
+// format, in any order.
 //
 //	TO_CHAR(ts, 'DD.MM.YYYY') = '12.01.2026'     that day
 func invertCalendar(c *expr.Call, out types.Set, _ expr.Window) (pre types.Set, exact, ok bool) {

@@ -121,7 +121,7 @@ func formatInterval(v types.Value, format string) string {
 			if months == 0 {
 				continue
 			}
-			month := types.FloorMod(months-int64(btoi(months > 0)), 12) + 1 // those of negative intervals count from a year's end
+			month := types.FloorMod(months-int64(btoi(months > 0)), 12) + 1 // negative months count back from a year's end
 			p.format(&b, time.Date(1970, time.Month(month), 1, 0, 0, 0, 0, time.UTC), "")
 			continue
 		default:
@@ -437,7 +437,7 @@ func (r *timeReader) number(to *int, width, lo, hi int) {
 	*to = v
 }
 
-// name reads one of names, or its first letters, at least least of them, and sets to to the index of the name.
+// name reads one of names, or at least the first least letters of one, and sets *to to the index of that name.
 func (r *timeReader) name(to *int, least int, names ...string) {
 	for k, w := range names {
 		for _, form := range []string{w, w[:min(len(w), least)]} {
@@ -511,7 +511,8 @@ func isoPieces(format string, t types.Type) (pieces []expr.Piece) {
 	return append(pieces, expr.Piece{In: types.Interval{Lo: start(100_000_000)}})
 }
 
-// zeroPieces are those of TO_CHAR of an integer by so many zeros. A number with more digits is written as # signs.
+// zeroPieces returns the pieces of TO_CHAR(n, format) for an integer n and a format of zeros, such as '0000'; nil for
+// others. A number with more digits is written as # signs.
 func zeroPieces(t types.Type, format string) []expr.Piece {
 	zeros, _ := cutFold(format, "FM")
 	if n := len(zeros); !t.IsInteger() || strings.Trim(zeros, "0") != "" || n == 0 || n > 18 {

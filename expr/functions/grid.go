@@ -14,15 +14,15 @@ import (
 // A grid numbers the cells of a plane along a Z-order curve: the bits of two coordinates take turns, from the highest
 // on, and the second argument's come first.
 type grid struct {
-	bits  func(size int64) (total int)                      // of a cell's number; size is the third argument
-	cell  func(arg, bits int, v types.Value) (int64, error) // of a coordinate; with an error, the nearest one
-	value func(n, size int64) types.Value                   // of a cell's number
+	bits  func(size int64) (total int)                      // the number of bits of a cell's number; size is the third argument
+	cell  func(arg, bits int, v types.Value) (int64, error) // v's place along the axis of argument arg; with an error, the nearest
+	value func(n, size int64) types.Value                   // the result for the cell with number n
 }
 
-// maxCells bounds the ranges of cells that cover a box.
+// maxCells bounds the number of ranges of cells that cover a rectangle of the plane.
 const maxCells = 64
 
-// shares are the numbers of bits of the first and the second argument among the highest n bits.
+// shares returns how many of the highest n bits of a cell's number come from the first and from the second argument.
 func shares(n int) [2]int { return [2]int{n / 2, (n + 1) / 2} }
 
 func (g *grid) eval(_ *expr.Env, a []types.Value) (types.Value, error) {
@@ -44,7 +44,7 @@ func (g *grid) eval(_ *expr.Env, a []types.Value) (types.Value, error) {
 	return g.value(n, a[2].Int()), nil
 }
 
-// box is the Algebra.Box of a grid: the cells in which both coordinates may lie in their sets.
+// box is the Algebra.Box of a grid: it returns the cells in which both coordinates may lie in their sets.
 func (g *grid) box(c *expr.Call, in []types.Set) (types.Set, bool) {
 	size, _ := c.ConstInt(2)
 	total := g.bits(size)
@@ -74,17 +74,17 @@ func (g *grid) box(c *expr.Call, in []types.Set) (types.Set, bool) {
 	return types.SetOf(out...), !in[0].IsAll() || !in[1].IsAll()
 }
 
-// half is the part of a plane that remains after some steps of halving it: the bits of its number, and of both
-// coordinates.
+// half is a part of the plane that results from halving it several times. n has the first bits of the numbers of its
+// cells, and at the first bits of their coordinates.
 type half struct {
 	n  int64
 	at [2]int64
 }
 
-// cover gives at most maxCells ranges of cells that hold all of wanted. It halves the plane again and again, as the
-// curve does.
+// cover returns at most maxCells ranges of cells that contain all wanted cells; wanted has the ranges of both
+// coordinates. It halves the plane again and again, as the curve does.
 func cover(wanted [2][]span, total int) (out []span) {
-	some, bit := []half{{}}, 0 // that hold wanted cells and others
+	some, bit := []half{{}}, 0 // the parts that contain wanted cells and others
 	for ; bit < total && len(some) > 0 && len(out)+2*len(some) <= maxCells; bit++ {
 		var next []half
 		for _, h := range some {
@@ -115,10 +115,11 @@ func cover(wanted [2][]span, total int) (out []span) {
 	return joined
 }
 
-// cells are the numbers that begin with those bits, and have some more.
+// cells returns the range of the numbers that consist of the bits of n and more further bits.
 func cells(n int64, more int) span { return span{n << more, (n+1)<<more - 1} }
 
-// meets reports whether wanted cells are in h, of known bits, and whether h has no others.
+// meets reports whether h contains wanted cells (touches), and whether it contains only wanted ones (whole). known is
+// the number of bits of h.n, total the number of bits of a cell's number.
 func (h *half) meets(wanted [2][]span, known, total int) (touches, whole bool) {
 	whole = true
 	for i, bits := range shares(total) {
@@ -131,7 +132,7 @@ func (h *half) meets(wanted [2][]span, known, total int) (touches, whole bool) {
 	return true, whole
 }
 
-// function completes f, which gives the cell of two coordinates, for sizes up to most.
+// function completes f, a function that returns the cell of two coordinates; most is the greatest size that it accepts.
 func (g *grid) function(f expr.Function, t types.Type, coordinate class, size string, most int64) expr.Function {
 	f.MinArgs, f.MaxArgs, f.Eval = 3, 3, g.eval
 	f.Binds = "by ranges of both columns: a key has at most 64 ranges for them"

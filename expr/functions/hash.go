@@ -41,7 +41,8 @@ func hashed(v types.Value) []byte {
 	return []byte(v.String())
 }
 
-// numberHash returns a function that returns a hash as a number in values. A name with [, seed] has a second argument.
+// numberHash returns a function that returns a hash as a number in values. The function has a second argument if name
+// ends with "[, seed]".
 func numberHash(name, doc string, values span, sum func(b []byte, seed int64) int64) expr.Function {
 	name, seeded := strings.CutSuffix(name, "[, seed]")
 	f := expr.Function{Name: name, Group: "hash", Unknown: "a hash keeps no order", Signature: strings.ToLower(name) + "(value) bigint", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, hashable),

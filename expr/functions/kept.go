@@ -12,7 +12,8 @@ type kept[V any] struct {
 	size   int // bytes of the texts
 }
 
-// maxKept bounds the texts of a cache in bytes: the values of some take thousands of times as much.
+// maxKept bounds the bytes of the texts in a cache. The cached value of a text may take thousands of times as many
+// bytes.
 const maxKept = 16 << 10
 
 // get returns the cached value for text, or computes it. It caches neither errors nor the values of long texts.

@@ -10,7 +10,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// head is one way in which texts that match a regular expression can begin, as far as walk has processed the expression.
+// head is one way in which texts that match a regular expression can begin, as far as walk has read the expression:
+// text is the beginning, and state says what may follow.
 type head struct {
 	text string
 	state
@@ -20,18 +21,18 @@ type state uint8
 
 const (
 	free  state = iota // the match has not begun, and may begin anywhere
-	bound              // the text begins with text, where the match continues
+	bound              // the matched text begins with head.text, after which the match continues
 	loose              // like bound, but any characters may come before the match continues
-	ended              // the text is text
-	rest               // the text begins with text; anything may follow
-	cut                // the text begins with text; the condition on the rest is unknown
+	ended              // the matched text is head.text
+	rest               // the matched text begins with head.text; anything may follow
+	cut                // the matched text begins with head.text; what may follow is unknown
 )
 
 // maxHeads bounds the number of heads, except for those of one list, ^(ab|cd|...), of which there may be solve.MaxListed.
 const maxHeads = 32
 
-// matched returns the texts that match pattern; exact reports that the set contains no others. ok is false for an invalid
-// pattern.
+// matched returns a set that contains all texts that match pattern; exact reports that it contains no other texts. ok
+// is false for an invalid pattern.
 func matched(pattern string) (set types.Set, exact, ok bool) {
 	heads, ok := headsOf(pattern, false)
 	ivs := make([]types.Interval, len(heads))
@@ -46,8 +47,8 @@ func matched(pattern string) (set types.Set, exact, ok bool) {
 	return types.SetOf(ivs...), exact, ok
 }
 
-// headsOf returns the ways in which texts that match pattern can begin or, with fromEnd, end; then their characters are in
-// reverse order. Their states are ended, rest or cut.
+// headsOf returns the beginnings of the texts that match pattern or, with fromEnd, their ends, each written backwards.
+// Each head has the state ended, rest or cut. headsOf returns false if pattern is invalid.
 func headsOf(pattern string, fromEnd bool) ([]head, bool) {
 	re, err := parseRegexp(pattern)
 	if err != nil {
@@ -160,7 +161,7 @@ func walk(re *syntax.Regexp, heads []head) []head {
 	return lost(heads, nil) // line ends and word boundaries
 }
 
-// lost sets the state cut for heads whose continuation is unknown, except for those with a state in stay.
+// lost returns heads with the state cut, because what follows them is unknown. Heads with a state in stay keep it.
 func lost(heads []head, stay []state) []head {
 	var out []head
 	for _, h := range heads {
@@ -174,7 +175,7 @@ func lost(heads []head, stay []state) []head {
 	return out
 }
 
-// one extends heads by one of the characters rs; nil means any of many.
+// one extends heads by one character, any of rs; a nil rs means too many characters to list.
 func one(heads []head, rs []rune) []head {
 	var out []head
 	many := rs == nil || slices.Contains(rs, utf8.RuneError) // U+FFFD also means bytes that are not a character
@@ -237,8 +238,8 @@ func (h head) reversed() string {
 	return string(rs)
 }
 
-// anchors reports whether all matches of a pattern begin at the start of a text, and whether all end at its end. With
-// start, the first group, if there is one, begins at the start as well.
+// anchors reports whether all matches of a pattern begin at the start of a text, and whether all matches end at its
+// end. If start is true and the pattern has groups, the first group begins at the start as well.
 func anchors(pattern string) (start, end bool) {
 	re, err := parseRegexp(pattern)
 	if err != nil || re.Op != syntax.OpConcat {

@@ -261,7 +261,7 @@ var numberFunctions = []expr.Function{
 				bits = uint64(uint32(bits))
 			}
 			return types.NewString(strconv.FormatUint(bits, 16)), nil
-		}, Key: &expr.Algebra{Pieces: func(*expr.Call, types.Interval) []expr.Piece { // of negative numbers the bits
+		}, Key: &expr.Algebra{Pieces: func(*expr.Call, types.Interval) []expr.Piece { // negative numbers are written by their bits
 			return append([]expr.Piece{{In: types.Interval{Hi: minusOne}}}, solve.DigitPieces(16)[16:]...)
 		}}},
 	{Name: "FLOORMOD", Group: "number", Signature: "floormod(a, n) bigint", Doc: "Remainder, with the sign of n.", MinArgs: 2, MaxArgs: 2, Result: keyNumbers,

@@ -6,8 +6,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// periodAlgebra returns the algebra of functions that rise from 0 in each period; of returns the period, and how many
-// milliseconds count as one.
+// periodAlgebra returns the algebra of functions that rise from 0 in each period. of returns the length of the period,
+// and of the unit that the function counts, in milliseconds.
 func periodAlgebra(of func(*expr.Call) (period, unit int64, ok bool)) *expr.Algebra {
 	return &expr.Algebra{Arg: expr.AnyArg, Pieces: func(c *expr.Call, in types.Interval) []expr.Piece {
 		if n, _, ok := of(c); ok {
@@ -20,7 +20,7 @@ func periodAlgebra(of func(*expr.Call) (period, unit int64, ok bool)) *expr.Alge
 	}}
 }
 
-// ofDayAlgebra returns the algebra of the units of a day.
+// ofDayAlgebra returns the algebra of functions that count units since midnight; unit is in milliseconds.
 func ofDayAlgebra(unit int64) *expr.Algebra {
 	return periodAlgebra(func(c *expr.Call) (int64, int64, bool) { return types.MillisPerDay, unit, timestampArg(c) })
 }

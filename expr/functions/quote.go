@@ -74,7 +74,7 @@ func ParseIdent(s string, strict bool) (out []string, err error) {
 // identPart matches a name, with or without double quotes, and the spaces after it.
 var identPart = regexp.MustCompile(`^(?:("(?:[^"]|"")*")|([\pL_][\pL\pN_$]*))\s*`)
 
-// sizePretty implements PG_SIZE_PRETTY: it uses a unit for sizes of at least 10 of them, and rounds.
+// sizePretty implements PG_SIZE_PRETTY: it rounds to the largest unit of which the size has at least 10.
 func sizePretty(n int64) string {
 	const most = 10 * 1024
 	units := []string{" bytes", " kB", " MB", " GB", " TB", " PB"}

@@ -364,7 +364,7 @@ func regexpReplace(env *expr.Env, a []types.Value) (types.Value, error) {
 	return types.NewString(string(append(out, s[end:]...))), nil
 }
 
-// likeList returns a function that compares a text with the patterns of an array, until one returns decides.
+// likeList returns a function that compares a text with the patterns of an array, until a comparison returns decides.
 func likeList(name, doc string, decides bool) expr.Function {
 	return expr.Function{Name: name, Group: "string", Unknown: "the patterns are not constants", Signature: strings.ToLower(name) + "(x, patterns [, 'ILIKE']) boolean", Doc: doc, MinArgs: 2, MaxArgs: 3,
 		Result: returns(types.Boolean, isText, isPath, isText), Eval: func(env *expr.Env, a []types.Value) (types.Value, error) {

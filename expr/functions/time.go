@@ -348,8 +348,8 @@ func field(v types.Value) string {
 	return strings.TrimSuffix(name, "s")
 }
 
-// countedYears returns the number of the period of so many years that holds a year. There is no period 0: the one before 1
-// is -1.
+// countedYears returns the number of the period that contains year, if each period has that many years. Numbers start
+// at 1; the period before 1 is -1.
 func countedYears(year, years int) int {
 	if year > 0 {
 		return (year-1)/years + 1

@@ -13,19 +13,20 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// run is a stretch of an axis on which an expression is monotone and can be evaluated everywhere.
+// run is a stretch of the inner values of a chain on which the outer expression is monotone and never fails.
 type run struct {
 	stretch
 	falls    bool
 	from, to types.Value // the values at lo and hi
-	// even: texts are as in Piece.Even; loose: neighbours may have equal values.
+	// even: the values are texts as in Piece.Even; loose: neighbours may have equal values.
 	even, loose bool
 }
 
 // stretch is the numbers of an axis from lo to hi.
 type stretch struct{ lo, hi int64 }
 
-// chain is the part of an expression above an inner expression whose values are on an axis.
+// chain has the calls and casts that lead from an inner expression to an outer one: in f(g(x)), the inner expression is
+// x, and the links are g and f. The inner values are on an axis. runs, mixed and rest are stretches of that axis.
 type chain struct {
 	axis
 	links []link // from the inner expression outwards
@@ -38,10 +39,11 @@ type chain struct {
 type unsorted struct {
 	stretch
 	values types.Set
-	width  int // of all texts in values; 0: unknown
+	width  int // the number of bytes of each text in values; 0: unknown
 }
 
-// link is a call or cast of a chain; the last link is the set of the storable values.
+// link is a call or cast of a chain. A link without e is the last one: it only restricts the values to those that can
+// be stored.
 type link struct {
 	e      expr.Expr
 	stored *Stored
@@ -136,7 +138,7 @@ func piecewise(e expr.Expr) (arg expr.Expr, ok bool) {
 	return nil, false
 }
 
-// reworded returns an equivalent expression by Algebra.As, or e.
+// reworded returns the equivalent expression that Algebra.As gives for e, or e itself.
 func reworded(e expr.Expr) expr.Expr {
 	if c, ok := e.(*expr.Call); ok && c.Func.Key != nil && c.Func.Key.As != nil {
 		if as := c.Func.Key.As(c); as != nil {
@@ -231,7 +233,7 @@ func (i *Inverse) Of(out types.Set) (types.Set, bool) {
 	return pre, ok
 }
 
-// solve is preimage after the runs have been made.
+// solve does the work of preimage once the runs are made.
 func (c *chain) solve(out, within types.Set) (s types.Set, exact, ok bool) {
 	if len(c.runs) == 0 {
 		return nil, false, false // nothing is known, or every evaluation fails: then evaluating the expression reports the error
@@ -307,7 +309,8 @@ func (c *chain) through(in types.Set) (ok bool) {
 	return true
 }
 
-// toIntegers reports whether the chain gives an integer by numbers alone, the same one for 0 and -0.
+// toIntegers reports whether all links return numbers and the last one an integer. The result is then the same for 0
+// and -0.
 func (c *chain) toIntegers() bool {
 	var last types.Type
 	for i := range c.links {
@@ -328,7 +331,7 @@ func (c *chain) image(in types.Set) (types.Set, bool) {
 	ivs := make([]types.Interval, 0, len(c.runs)+len(c.mixed))
 	for _, r := range c.runs {
 		iv := types.Interval{Lo: r.from, Hi: r.to}
-		end, begin := r.hi == c.hi, r.lo == c.lo // EvalAt an end of the axis: no bound is needed
+		end, begin := r.hi == c.hi, r.lo == c.lo // at an end of the axis: no bound is needed
 		if r.falls {
 			iv.Lo, iv.Hi, begin, end = r.to, r.from, end, begin
 		}
@@ -346,7 +349,7 @@ func (c *chain) image(in types.Set) (types.Set, bool) {
 	return types.SetOf(ivs...), true
 }
 
-// slope is Monotone for the chain's value as a function of the inner one.
+// slope works like Monotone for the chain's value as a function of the inner value.
 func (c *chain) slope() (dir int, strict bool) {
 	if !c.through(types.All()) || len(c.rest) > 0 || len(c.mixed) > 0 || len(c.runs) == 0 {
 		return 0, false
@@ -380,7 +383,7 @@ func (c *chain) slope() (dir int, strict bool) {
 	return dir, strict
 }
 
-// extend makes the runs of links[:n+1] from those of links[:n].
+// extend replaces the runs for links[:n] by the runs for links[:n+1].
 func (c *chain) extend(n int) {
 	l := &c.links[n]
 	c.extendMixed(l)
@@ -445,7 +448,8 @@ func (c *chain) extend(n int) {
 	c.runs = next
 }
 
-// extendMixed works like extend for values that both rise and fall: only the set of the results is known.
+// extendMixed applies link l to the stretches in c.mixed, on which the values rise and fall. It keeps a set that
+// contains the results on each stretch; a stretch without such a set moves to c.rest.
 func (c *chain) extendMixed(l *link) {
 	var left []unsorted
 	for _, m := range c.mixed {
@@ -462,7 +466,8 @@ func (c *chain) extendMixed(l *link) {
 	c.mixed = left
 }
 
-// over returns values that include those of l for all arguments in in; ok is false if they are unknown.
+// over returns a set that contains the values of l for all arguments in in; ok is false if some of these values are
+// unknown.
 func (l *link) over(in types.Set) (out types.Set, ok bool) {
 	if l.e == nil { // other values cannot be stored
 		return in.Intersect(types.SetOf(l.stored.In)), true
@@ -638,7 +643,7 @@ func (c *chain) set(ss []stretch) types.Set {
 }
 
 // CommonPrefix returns characters with which all texts in iv begin; whole reports that iv contains all texts that begin
-// EvalWith them.
+// with these characters.
 func CommonPrefix(iv types.Interval) (p string, whole bool) {
 	if iv.Lo.IsNull() || iv.Hi.IsNull() {
 		return "", iv.Lo.IsNull() && iv.Hi.IsNull()

@@ -8,7 +8,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// blur returns the number of neighbours of the value with number n that may not be distinguished because of noise.
+// blur returns how many neighbours of the inner value with number n noise may make indistinguishable from it.
 func (c *chain) blur(n int64) int64 {
 	if len(c.apart) > 0 {
 		return 1 << 22
@@ -18,8 +18,8 @@ func (c *chain) blur(n int64) int64 {
 
 func magnitudeClamp(n int64) int64 { return max(n, types.SubClamp(0, n)) }
 
-// noisy is like where, for values with an error: it returns the stretches whose values may be in iv. It evaluates
-// uncertain values one by one if they are few; otherwise it adds them to rest.
+// noisy works like where for a chain whose values have an error (see Algebra.Noise): it returns the stretches whose
+// values may be in iv. It evaluates uncertain values one by one if they are few; otherwise it adds them to rest.
 func (c *chain) noisy(r run, iv types.Interval) (found []stretch) {
 	n := len(c.links)
 	relative, absolute := c.links[n-1].noise()
@@ -66,7 +66,7 @@ func (c *chain) noisy(r run, iv types.Interval) (found []stretch) {
 	return found
 }
 
-// movedDecimal returns v plus that share of its size.
+// movedDecimal returns v plus share times its absolute value.
 func movedDecimal(v types.Value, share float64) (types.Value, error) {
 	of, err := types.Cast(types.NewDouble(share), types.Decimal, nil)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 // This file computes the values for which a comparison with a constant is true, also for constants of other types and
 // outside the type's range.
 
-// mixed reports whether the conversion of v for a comparison with values of type t loses information: such comparisons are
-// only evaluated. JSON is mixed, too, because equal JSON values have many texts.
+// mixed reports whether the conversion of v for a comparison with values of type t loses information. No set is
+// computed for such comparisons. JSON is mixed, too, because equal JSON values have many texts.
 func mixed(t types.Type, v types.Value) bool {
 	return t == types.JSON || v.Type() != t && !((t.IsInteger() || t == types.Float || t == types.Double) && v.Type().IsNumeric())
 }

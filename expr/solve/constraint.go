@@ -15,8 +15,8 @@ import (
 //	RIGHT(domain, 4) = '.org'                REVERSE(domain) from 'gro.' to 'gro/', where that is a part of the key
 type Constraint struct {
 	Kind Kind
-	// Col, Set and Null belong to kind One: the column has a value of Set or, if Null is set, may be NULL. Exact reports
-	// that the condition is true in all these rows.
+	// Col, Set, Null and Exact belong to kind One: the column has a value in Set or, if Null is set, may be NULL. A
+	// Constraint is exact if Exact is set: the condition is true in all rows in which the Constraint is true.
 	Col         int
 	Set         types.Set
 	Null, Exact bool
@@ -28,11 +28,11 @@ type Kind uint8
 
 // The kinds. An All without members is true in each row, an Any without members in no row.
 const (
-	All    Kind = iota // all of Of are true
-	Any                // EvalAt least one of Of is true
-	Either             // all of Of are true; each of them alone is equivalent to the condition
-	One                // restricts one column
-	Unknown
+	All     Kind = iota // all of Of are true
+	Any                 // at least one of Of is true
+	Either              // all of Of are true; each of them alone is equivalent to the condition
+	One                 // restricts column Col
+	Unknown             // nothing is known: the condition may be true in any row
 )
 
 var (
@@ -72,7 +72,7 @@ func (c *Constraint) size() int {
 	return n
 }
 
-// ofColumn returns the Constraint that the value of column col is among a.
+// ofColumn returns the Constraint that the value of column col is in a.
 func ofColumn(col int, a among, exact bool) Constraint {
 	switch {
 	case a.set.IsEmpty() && !a.null:
@@ -96,16 +96,18 @@ func (c Constraint) but(exact bool) Constraint {
 	return allOf(c, somewhere)
 }
 
-// merger combines Constraints. Those of the same column become one, in the position of the first.
+// merger combines the members of an All or Any. The members of kind One that restrict the same column become a single
+// member, at the position of the first.
 type merger struct {
 	kind    Kind
 	cs      []Constraint
-	ones    []int         // indexes in cs of those of kind One
-	sets    [][]types.Set // for each of ones: the sets to be combined; nil if there is only its own
+	ones    []int         // indexes in cs of the Constraints of kind One
+	sets    [][]types.Set // for each of ones: the sets to be combined; nil if there is only its Set
 	unknown bool
 }
 
-// add adds cs. It returns false if they decide the result regardless of the others.
+// add adds cs. It returns false if one of them decides the result alone: in an All, one that is true in no row; in an
+// Any, one that is true in each row.
 func (m *merger) add(cs []Constraint) bool {
 	m.cs = slices.Grow(m.cs, len(cs))
 	for i := range cs {
@@ -125,7 +127,9 @@ func (m *merger) add(cs []Constraint) bool {
 	return true
 }
 
-// merge merges c into the One of its column, if there is one. In an Any, exact ones stay separate.
+// merge combines c, which has kind One, with the Constraint of kind One in m for the same column; it returns false if
+// there is none. In an Any, it combines exact Constraints only with exact ones, and inexact ones only with inexact
+// ones.
 func (m *merger) merge(c *Constraint) bool {
 	for n, at := range m.ones {
 		o := &m.cs[at]
@@ -201,8 +205,8 @@ func anyOf(cs ...Constraint) Constraint {
 	return m.merged()
 }
 
-// Column returns the values of column col in rows in which c, which must restrict no other column, is true. exact reports
-// that the condition is true in all rows with one of them.
+// Column returns the values of column col in rows in which c, which must restrict no other column, is true. exact
+// reports that the condition is true in all rows with one of these values.
 func (c *Constraint) Column(col int) (set types.Set, null, exact bool) {
 	switch c.Kind {
 	case One:
@@ -273,7 +277,8 @@ func (s *Solver) SolveAll(es []expr.Expr) []Constraint {
 }
 
 // conjunction returns the Constraints of terms that must all be true. If a Constraint is not tight, it solves the term
-// again for the values that the other terms and the keys allow: a month within a year, bits within a number of 32 bits.
+// again, only for the values that the other terms and the keys allow. That helps a condition on the month if another
+// one fixes the year.
 func (f *finder) conjunction(terms []expr.Expr) []Constraint {
 	cs := f.each(terms, onlyTrue)
 	loose := func(i int) bool { return i < len(cs) && !cs[i].IsTight() }
@@ -322,7 +327,8 @@ func (f *finder) given(cs []Constraint) *windows {
 	return w
 }
 
-// windows are the values that columns can have where all of terms are true.
+// windows has the values that columns can have in rows in which all of terms are true. It also applies the limits of
+// outer.
 type windows struct {
 	outer *Solver
 	terms []Constraint
@@ -391,8 +397,8 @@ func (f *finder) value(col int, out among) Constraint {
 	return ofColumn(col, out, true)
 }
 
-// ending returns the Constraints for texts that match p on those parts of f that reverse the text, so that the end of p is
-// their beginning. It returns none if there are no such parts.
+// ending returns Constraints that follow if the text x matches p. They restrict those of f.Parts that reverse x, since
+// the end of p is the beginning of such a part. It returns none if there are no such parts.
 func (f *finder) ending(x expr.Expr, p *expr.Pattern) (found []Constraint) {
 	for i, part := range f.Parts {
 		if q, ok := LikeImage(part, x, p); ok {
@@ -404,7 +410,7 @@ func (f *finder) ending(x expr.Expr, p *expr.Pattern) (found []Constraint) {
 	return found
 }
 
-// either returns the Constraint that all of cs are true, if each of them alone is equivalent to the condition.
+// either returns the Constraint that all of cs are true; each of them alone is equivalent to the condition.
 func either(cs []Constraint) Constraint {
 	if len(cs) == 1 {
 		return cs[0]
@@ -412,8 +418,8 @@ func either(cs []Constraint) Constraint {
 	return Constraint{Kind: Either, Of: cs}
 }
 
-// parts returns the Constraints on parts that follow from e being in out: on parts that are equal to e or computed only
-// from e, such as 'p' || n % 6 for n % 6.
+// parts returns the Constraints on f.Parts that follow if the value of e is in out. It restricts parts that are equal
+// to e or computed only from e, such as 'p' || n % 6 for n % 6.
 func (f *finder) parts(e expr.Expr, out among) (found []Constraint) {
 	for i, p := range f.Parts {
 		c, none := everywhere, out.set.IsAll() || out.null
@@ -449,7 +455,8 @@ func contains(x, e expr.Expr) bool {
 	return expr.Same(x, e) || slices.ContainsFunc(expr.Children(x), func(y expr.Expr) bool { return contains(y, e) })
 }
 
-// Concerns reports whether a condition may restrict part, an expression: one of them contains expressions of the other.
+// Concerns reports whether a condition may restrict the expression part: whether part contains an expression of the
+// condition other than a column or constant.
 func Concerns(cond, part expr.Expr) bool {
 	if l, ok := cond.(*expr.Like); ok && l.Lower != nil {
 		return Concerns(lowered(l), part)
@@ -481,8 +488,8 @@ func (f *finder) limits(x expr.Expr) expr.Window {
 	return w
 }
 
-// among returns the values that x can have while its column is in the window. For floats it returns all values, since a
-// set does not distinguish 0 and -0, whose texts differ.
+// among returns the values that x can have if the column of x has a value in its Window. For floats it returns all
+// values, since a set does not distinguish 0 and -0, whose texts differ.
 func (f *finder) among(x expr.Expr) types.Set {
 	if t := x.Type(); f.Window != nil && t != types.Double && t != types.Float {
 		if col, ok := soleColumn(x); ok {

@@ -133,8 +133,8 @@ func ofDecimals(e expr.Expr, out types.Set) (x expr.Expr, pre types.Set, ok bool
 	return x, types.SetOf(ivs...), len(pieces) > 0 && !s.failed
 }
 
-// ScaleFree reports whether e is no DECIMAL and has equal values for equal DECIMALs of other scales: its functions rise or
-// fall with their arguments.
+// ScaleFree reports whether e is not a DECIMAL and does not depend on the scale of a DECIMAL, 1.5 or 1.50. That is so
+// if its functions rise or fall with their arguments.
 func ScaleFree(e expr.Expr) bool {
 	if e.Type() == types.Decimal {
 		return false

@@ -7,7 +7,7 @@
 // the column's values (Image), the column's values for a set of results (Preimage), whether it keeps the order
 // (Monotone), and all values that it can have (Domain).
 //
-// The answers for a call come from its function's expr.Algebra: no function is named here. Monotone functions only tell
-// on which pieces of their argument they rise or fall; Preimage bisects these. The package also has what several
-// functions need to answer: pieces, texts by their beginning, wall clocks.
+// The answers for a call come from its function's expr.Algebra: no function is named here. A monotone function only
+// says on which pieces of its argument it rises or falls; Preimage searches these pieces by bisection. The package also
+// has helpers for several functions: for pieces, for texts by their beginning, and for wall clocks.
 package solve

@@ -61,7 +61,7 @@ func recast(s types.Set, t types.Type) types.Set {
 
 // spelledUUIDs returns the UUIDs whose texts are in out: texts sort like their UUIDs.
 func spelledUUIDs(out types.Set) types.Set {
-	// from returns the least UUID whose text is s or sorts after it, or with behind sorts after it; NULL if there is none.
+	// from returns the least UUID whose text is at least s or, with behind, greater than s; NULL if there is none.
 	from := func(s string, behind bool) types.Value {
 		before := func(b []byte) bool {
 			c := strings.Compare(types.NewUUID(string(b)).String(), s)
@@ -268,8 +268,8 @@ func numerals(out types.Set, width int) (pre types.Set, ok bool) {
 	return types.SetOf(ivs...), true
 }
 
-// BehindMany returns the texts of at most width characters in ivs, those that consist of any number of c before one of
-// these, and some others. ivs contain no text with fewer than shortest characters.
+// BehindMany returns intervals of texts of at most width characters (0: any length): those in ivs, those that consist
+// of copies of c and a text in ivs, and some others. ivs contain no text with fewer than shortest characters.
 func BehindMany(ivs []types.Interval, c string, width, shortest int) []types.Interval {
 	more := maxZeros / 2
 	if width > 0 {

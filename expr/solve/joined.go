@@ -8,7 +8,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// joint is a list of texts to concatenate, for the rows in which certain arguments are NULL.
+// joint is one way in which a call concatenates texts: in rows in which all of nulls are NULL, it concatenates parts.
 type joint struct {
 	parts     []expr.Expr // constants, never two in a row, and other expressions
 	nulls     []expr.Expr
@@ -18,7 +18,8 @@ type joint struct {
 // maxSkipped bounds the number of arguments that may be omitted together with their separators.
 const maxSkipped = 5
 
-// joined returns the ways in which c concatenates texts; ok is false if the text of an argument is unknown.
+// joined returns the ways in which c concatenates texts: without a separator one way, otherwise one for each choice of
+// arguments that are NULL. ok is false if the text of an argument is unknown.
 func joined(c *expr.Call) (ways []joint, ok bool) {
 	if c.Typ != types.String && c.Typ != types.Bytes {
 		return nil, false
@@ -92,7 +93,7 @@ func textsOf(c *expr.Call, args []expr.Expr) (out []expr.Expr, ok bool) {
 	return out, true
 }
 
-// EndsConstant reports whether a constant is the end of the text that c concatenates; ok is false if that is unknown.
+// EndsConstant reports whether the text that c concatenates ends with a constant; ok is false if that is unknown.
 func EndsConstant(c *expr.Call) (constant, ok bool) {
 	ways, ok := joined(c)
 	if !ok {
@@ -127,7 +128,8 @@ func spaced(c *expr.Call, parts []expr.Expr, separator string) (out []expr.Expr)
 	return out
 }
 
-// MaxCuts bounds the length of constants all of whose prefixes are tried; maxJoints bounds the total number of prefixes.
+// MaxCuts is the greatest length of a constant whose prefixes are all tried; maxJoints bounds the total number of
+// prefixes that are tried.
 const (
 	MaxCuts   = 256
 	maxJoints = 1 << 17
@@ -185,7 +187,7 @@ func (f *finder) joint(t types.Type, j joint, set types.Set) Constraint {
 	if set.IsAll() {
 		return allOf(f.where(x, among{set: set, null: j.skipsNull}), present)
 	}
-	if set[0].Lo.IsNull() && set[len(set)-1].Hi.IsNull() { // it excludes only a few values, and binds nothing
+	if set[0].Lo.IsNull() && set[len(set)-1].Hi.IsNull() { // set excludes only a few values, and so restricts no key
 		return allOf(f.where(x, among{set: types.All(), null: j.skipsNull}), present, somewhere)
 	}
 	var found []Constraint
@@ -211,8 +213,8 @@ func (f *finder) joint(t types.Type, j joint, set types.Set) Constraint {
 	return anyOf(found...)
 }
 
-// cutsOf returns the prefixes of the ends of iv. A text that begins with one of these prefixes may be in iv or not.
-// Another text is in iv exactly if it begins with one of apart.
+// cutsOf says for which texts x the text x || y is in iv. If x is one of cuts, the prefixes of the ends of iv, that
+// depends on y; for any other x, it is so exactly if x is in apart. ok is false if an end is longer than MaxCuts.
 func cutsOf(iv types.Interval, t types.Type) (cuts []string, apart types.Set, ok bool) {
 	lo, hi := iv.Lo.Text(), iv.Hi.Text()
 	if len(lo) > MaxCuts || len(hi) > MaxCuts {

@@ -106,7 +106,7 @@ func zoneOf(e expr.Expr) *time.Location {
 	return nil
 }
 
-// Step is a value of an expression, with the values of its column that lead to it.
+// Step is a value of an expression, with the values of its column for which the expression has that value.
 type Step struct {
 	Value types.Value
 	Of    types.Set
@@ -153,10 +153,11 @@ func Steps(e expr.Expr, col int, in types.Set, limit int) (steps []Step, ok bool
 			} else {
 				steps = append(steps, Step{v, of})
 			}
-			// Steps have similar widths, so counting can stop when there are more than limit.
 			if end == r.hi {
 				break
 			}
+			// Steps have similar widths, so the last width predicts how many remain. Give up early if these are more than twice
+			// the limit.
 			if len(steps) > 2 && (float64(r.hi)-float64(end))/float64(width) > 2*float64(limit) {
 				return nil, false
 			}
@@ -344,7 +345,7 @@ func combined(e expr.Expr, args []arg) (types.Set, bool) {
 			return nil, false
 		}
 		if domains[i] = slices.Clone(vs); len(expr.Columns(a.x)) > 0 {
-			domains[i] = append(domains[i], types.Value{}) // an argument may be NULL
+			domains[i] = append(domains[i], types.Value{}) // the argument may be NULL
 		}
 		ways *= len(domains[i])
 	}
@@ -366,7 +367,8 @@ func combined(e expr.Expr, args []arg) (types.Set, bool) {
 	return types.Points(out...), len(args) > 0
 }
 
-// Box gives the values that e, a call with Algebra.Box, has when its columns are in the sets that in returns.
+// Box returns the values of e, a call with Algebra.Box, for columns whose values are in the sets that in returns. It
+// returns false if e is no such call, or if nothing is known.
 func Box(e expr.Expr, in func(col int) types.Set) (types.Set, bool) {
 	c, ok := e.(*expr.Call)
 	if !ok || c.Func.Key == nil || c.Func.Key.Box == nil {
@@ -386,7 +388,8 @@ func Box(e expr.Expr, in func(col int) types.Set) (types.Set, bool) {
 	return c.Func.Key.Box(c, sets)
 }
 
-// IsCell reports whether e gives a cell of a plane by columns alone: equal numbers are in the same one, whatever their scales.
+// IsCell reports whether e is a call of a grid function, one with Algebra.Box, whose arguments are columns or
+// constants. Such a call maps 1.5 and 1.50 to the same cell of the grid.
 func IsCell(e expr.Expr) bool {
 	c, ok := e.(*expr.Call)
 	return ok && c.Func.Key != nil && c.Func.Key.Box != nil && !slices.ContainsFunc(c.Args, func(x expr.Expr) bool { return len(expr.Children(x)) > 0 })

@@ -25,7 +25,7 @@ func Periodic(in types.Interval, n, start int64) []expr.Piece {
 // MostPeriods bounds the number of pieces of a periodic function.
 const MostPeriods = 400
 
-// TimePieces works like periodic for TIMESTAMPs and DATEs; n and start are in milliseconds.
+// TimePieces works like Periodic for TIMESTAMPs and DATEs; n and start are in milliseconds.
 func TimePieces(in types.Interval, n, start int64) []expr.Piece {
 	if !in.Lo.IsNull() && in.Lo.Type() == types.Date {
 		return Periodic(in, max(n/types.MillisPerDay, 1), start/types.MillisPerDay)

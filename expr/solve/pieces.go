@@ -23,7 +23,8 @@ func valuesOf(p expr.Piece, t types.Type) types.Interval {
 	return p.In
 }
 
-// AtZero returns the pieces up to 0 and from 0 on, for results that may be out of range far from 0.
+// AtZero returns the pieces up to 0 and from 0 on, for results that may be out of range far from 0. below and above
+// report whether the results fall below and above 0.
 func AtZero(below, above bool) []expr.Piece {
 	zero := types.NewInt(0)
 	return []expr.Piece{{In: types.Interval{Hi: zero}, Falls: below}, {In: types.Interval{Lo: zero}, Falls: above}}
@@ -40,7 +41,7 @@ func AroundZero(below, above bool) []expr.Piece {
 	return CutAt(types.NewInt(-1), types.NewInt(1), below, above)
 }
 
-// CutAt returns the pieces of AroundZero; lo and hi bound the values whose results are in range.
+// CutAt works like AroundZero, but cuts at lo and hi instead of -1 and 1.
 func CutAt(lo, hi types.Value, below, above bool) []expr.Piece {
 	zero := types.NewInt(0)
 	return []expr.Piece{{In: types.Interval{Hi: lo}, Falls: below}, {In: types.Interval{Lo: lo, Hi: zero, HiOpen: true}, Falls: below}, {In: types.Point(zero)},
@@ -50,8 +51,8 @@ func CutAt(lo, hi types.Value, below, above bool) []expr.Piece {
 // axis numbers the values of a type in ascending order.
 type axis struct {
 	typ    types.Type
-	lo, hi int64 // without the numbers in apart
-	apart  []int64
+	lo, hi int64   // the least and the greatest number, except for those in apart
+	apart  []int64 // the numbers of the infinities and NaN
 }
 
 // axisOf returns the axis of t; ok is false for types whose values cannot be numbered.

@@ -12,17 +12,17 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// The functions in this file find the texts that are read as a value in a set: as a day, a moment or a UUID. A value has
-// many texts: 2026-01-05, 2026-1-5, 20260105. They search texts character by character, and follow the usual text of a
-// value further than others.
+// The functions in this file find the texts that are read as a value in a set: as a day, a moment or a UUID. A value
+// has many texts: 2026-01-05, 2026-1-5, 20260105. The search goes through texts character by character, and follows the
+// usual text of a value further than its other texts.
 
 // reading describes how texts are read.
 type reading struct {
-	// begun returns the values of all texts that begin with p, or more; none if no such text can be read. more reports
-	// whether the characters after p matter.
+	// begun returns a set that contains the values of all texts that begin with p; it is empty if no such text can be
+	// read. more reports whether the characters after p matter.
 	begun func(p string) (values types.Set, more bool)
 	whole func(s string) (types.Value, error) // the value of the text s
-	usual func(v types.Value) []string        // the usual texts of v: each sorts before those of greater values in the same place
+	usual func(v types.Value) []string        // the usual texts of v; the i-th one sorts before the i-th one of a greater value
 	chars string                              // characters to try one by one, ascending; "!" stands for all others
 	most  int                                 // number of characters to follow
 	slack int64                               // milliseconds by which a value may differ from its usual texts, because of time zones
@@ -72,7 +72,8 @@ type textSearch struct {
 	found          []types.Interval
 }
 
-// from adds the texts that begin with p, whose last unusual characters are in no usual text.
+// from adds texts that begin with p to found. unusual is the number of characters at the end of p that are in no usual
+// text.
 func (s *textSearch) from(p string, unusual int) {
 	values, more := s.begun(p)
 	if values.Intersect(s.out).IsEmpty() {
@@ -111,23 +112,25 @@ func (s *textSearch) from(p string, unusual int) {
 	}
 }
 
-// Digits is a number in a text that tells a moment.
+// Digits is a number in a text that gives a moment.
 type Digits struct {
 	Unit        int    // 0 to 5: year, month, day, hour, minute, second
-	Before      string // characters before it: just these, or with Loose as many that are no letters or digits, or none, and spaces
+	Before      string // the characters before it; with Loose, as many characters except letters and digits, or none, and spaces
 	Loose       bool
 	Least, Most int // numbers of digits
 }
 
 const dayOfYear = 6
 
-// dating describes texts that tell a moment by numbers, from the year on. Units that they do not tell are from low to high.
+// dating describes texts that give a moment by numbers, from the year on. Units that a text does not give may have any
+// value from low to high.
 type dating struct {
 	numbers   []Digits
 	low, high [7]int // year, month, day, hour, minute, second, day of the year
 }
 
-// begun returns the moments that texts which begin with p tell. more reports whether the characters after p matter.
+// begun returns the moments that texts with the beginning p can give. more reports whether the characters after p
+// matter.
 func (d dating) begun(p string) (found []stretch, more bool) {
 	add := func(unit, from, to int) {
 		if from, to = max(from, d.low[unit]), min(to, d.high[unit]); from <= to {
@@ -188,11 +191,11 @@ func (d *dating) moments() stretch {
 	return stretch{at(d.low, false), at(d.high, true) + 999}
 }
 
-// spaces are the bytes with which white space begins. TO_DATE skips fewer of them.
+// spaces has the bytes with which a white-space character can begin. TO_DATE skips fewer of them.
 const spaces = "\t\n\v\f\r \xc2\xe1\xe2\xe3"
 
-// datesAs returns reading.begun of values of type t that any of ds tells, or in also. The values may differ from those by
-// slack milliseconds, because of time zones.
+// datesAs returns reading.begun for texts that any of ds describes: their moments as values of type t, and always the
+// values in also. Each moment may be wrong by slack milliseconds, because of time zones.
 func datesAs(t types.Type, slack int64, also types.Set, ds ...dating) func(p string) (types.Set, bool) {
 	return func(p string) (types.Set, bool) {
 		values, more := slices.Clone(also), false
@@ -210,7 +213,7 @@ func datesAs(t types.Type, slack int64, also types.Set, ds ...dating) func(p str
 	}
 }
 
-// isoReading is how a cast to t reads texts: 2026-01-05, 20260105, 9260105 or 2026-005, and a time of the day.
+// isoReading describes how a cast to t reads texts: 2026-01-05, 20260105, 9260105 or 2026-005, and a time of the day.
 func isoReading(t types.Type) *reading {
 	first := dating{low: [7]int{0, 1, 1, 0, 0, 0, 1}, high: [7]int{294276, 12, 31, 23, 59, 59, 1}}
 	like := func(ns ...Digits) dating {
@@ -225,7 +228,7 @@ func isoReading(t types.Type) *reading {
 	if t == types.Timestamp {
 		slack = 16 * 3_600_000
 	}
-	ancient := types.SetOf(types.Interval{Hi: MomentAs(t, -719_000*types.MillisPerDay)}) // EvalWith a sign, or BC at the end
+	ancient := types.SetOf(types.Interval{Hi: MomentAs(t, -719_000*types.MillisPerDay)}) // with a sign, or BC at the end
 	begun := datesAs(t, slack, ancient,
 		like(year, Digits{Unit: 1, Before: "-", Least: 1, Most: 2}, Digits{Unit: 2, Before: "-", Least: 1, Most: 2}),
 		like(year, Digits{Unit: dayOfYear, Before: "-", Least: 3, Most: 3}),
@@ -238,7 +241,7 @@ func readAs(t types.Type) func(s string) (types.Value, error) {
 	return func(s string) (types.Value, error) { return types.Cast(types.NewString(s), t, time.UTC) }
 }
 
-// uuidReading is how a cast to UUID reads texts: 32 hexadecimal digits, also with hyphens and braces.
+// uuidReading describes how a cast to UUID reads texts: 32 hexadecimal digits, also with hyphens and braces.
 var uuidReading = &reading{func(p string) (types.Set, bool) {
 	p = strings.TrimPrefix(p, "{")
 	digits := ""
@@ -279,7 +282,7 @@ func ascending(s string) string {
 	return string(slices.Compact(b))
 }
 
-// MomentFormat describes texts that tell a moment by numbers, from the year on.
+// MomentFormat describes texts that give a moment by numbers, from the year on.
 type MomentFormat struct {
 	Numbers    []Digits
 	Separators string                              // characters that may be between the numbers

@@ -7,8 +7,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// The functions in this file find the rows in which an expression has given values: where a predicate is true, false or
-// NULL. The bindings of NOT, IS TRUE, CASE, COALESCE and the like follow from this.
+// The functions in this file find the rows in which an expression has given values: in which a predicate is true, false
+// or NULL. The Constraints of NOT, IS TRUE, CASE, COALESCE and the like follow from this.
 
 // among is a set of values: those of set and, if null is set, NULL.
 type among struct {
@@ -64,7 +64,7 @@ type finder struct {
 	*Solver
 	depth, steps, copied int
 	ticks                int // number of expressions for which a Constraint was sought
-	// joints counts the prefixes tried by joint; most is the greatest number for one call.
+	// joints counts the prefixes that joint tries; joint gives up when the count exceeds most.
 	joints, most int
 	joining      bool
 }
@@ -189,8 +189,8 @@ func (f *finder) branches(e *expr.Case, out among) Constraint {
 	return anyOf(found...)
 }
 
-// junction does the work of where for an AND of terms that must be TRUE (yes), FALSE (never) or NULL. For an OR the
-// caller exchanges yes and never; truths returns the wanted values of a term.
+// junction does the work of where for an AND of terms. The AND may be TRUE if yes is set, FALSE if never is set, and
+// NULL if null is set. For an OR the caller exchanges yes and never; truths returns the wanted values of a term.
 func (f *finder) junction(terms []expr.Expr, yes, never, null bool, truths func(yes, never, null bool) among) Constraint {
 	switch {
 	case yes && never && null:
@@ -332,8 +332,8 @@ func (f *finder) like(e *expr.Like, out among) Constraint {
 	return is
 }
 
-// WhereTrue returns the values of an argument for which a condition on it is TRUE (t) or FALSE (no). It is TRUE for the
-// values in set; exact reports that it is TRUE for no others.
+// WhereTrue returns the values of an argument for which a condition on it is TRUE (t) or FALSE (no). The condition is
+// TRUE only for values in set; exact reports that it is TRUE for all of them.
 func WhereTrue(set types.Set, exact, t, no bool) (types.Set, bool) {
 	switch {
 	case t && no:
@@ -482,7 +482,8 @@ func (f *finder) sides(e *expr.Call, out types.Set) Constraint {
 	return allOf(cs...)
 }
 
-// tried returns the values of argument at of c, the others being constants, for which c is in out, if the argument has few values.
+// tried returns the values of argument at of c for which c is in out. It evaluates c for each value of the argument;
+// the other arguments are constants. ok is false if the argument has too many values.
 func (f *finder) tried(c *expr.Call, at int, out types.Set) (pre types.Set, exact, ok bool) {
 	if c.Func.NullArgs || c.Func.Volatile || expr.UsesLookup(c) {
 		return nil, false, false
