@@ -51,7 +51,8 @@ func bloom(s *plan.Scan) (kind, why string) {
 	return strings.Join(both, ", "), strings.Join(whys, "; ")
 }
 
-// usableBloom returns the use of a family's Bloom filter; explicit reports whether only named columns are read.
+// usableBloom returns the kind of a family's Bloom filter if the reads of s can use it, or "none", and the reason. explicit
+// reports whether the family is read by named columns only.
 func usableBloom(s *plan.Scan, declared string, explicit bool) (kind, why string) {
 	gets, _ := s.Counts()
 	switch declared {

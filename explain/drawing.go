@@ -55,7 +55,7 @@ func (d *drawing) measured(n plan.Node) []string {
 	return d.figures.notes(n)
 }
 
-// labelled adds a line of a table access: a label in a column of its own, then pieces.
+// labelled adds a line about a table access: the label, which has a column of its own, and the pieces.
 func (d *drawing) labelled(in, label string, pieces ...Piece) {
 	d.add(append(Line{{Dim, fmt.Sprintf("%s  %-8s ", in, label)}}, pieces...)...)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// qError returns how many times too large or too small an estimate was, of rows or of bytes, whichever is worse.
-// Amounts below one row count as one row, in bytes as well. ok is false if there was no estimate.
+// qError returns the factor by which an estimate was too large or too small: the worse factor of rows and of bytes. It counts
+// at least one row, and at least the bytes of one row. ok is false if there was no estimate.
 func qError(e *plan.Estimate, f *Figures) (q float64, ok bool) {
 	if e == nil || f == nil {
 		return 0, false
@@ -38,7 +38,7 @@ func qError(e *plan.Estimate, f *Figures) (q float64, ok bool) {
 	return math.Round(q*100) / 100, true
 }
 
-// estimateText returns a line with the estimated reads of a plan; "" if they are unknown.
+// estimateText returns a line with the estimated reads of a plan; "" if there is no estimate.
 func estimateText(e *plan.Estimate, f *Figures) string {
 	if e == nil {
 		return ""
@@ -56,7 +56,7 @@ func amounts(e *plan.Estimate) string {
 	return fmt.Sprintf("%s and %s in %s", count(e.Rows, "row"), count(e.Bytes, "byte"), count(e.RPCs, "RPC"))
 }
 
-// alternativeText describes in a line the plan that was not chosen, and why.
+// alternativeText returns a line about the plan that was not chosen, and why it was not.
 func alternativeText(a *plan.Alternative) string {
 	how := a.Access.String()
 	if a.How != "" {

@@ -27,17 +27,17 @@ type Figures struct {
 type Step struct {
 	Node  plan.Node
 	Depth int   // of the step in the plan's tree, the last step having 0
-	Rows  int64 // that it gave
-	// Total is the time until the step had returned its rows, including the time of its inputs; Self excludes that
-	// time.
+	Rows  int64 // rows that the step returned
+	// Total is the time until the step had returned its rows, including the time of its inputs. Self is Total without the time
+	// of the inputs.
 	Total, Self time.Duration
 }
 
 // Title names the step in one line.
 func (s Step) Title() string { return titleOf(s.Node) }
 
-// Steps lists the steps of the tree under n, a step before its inputs. measured returns the rows and the own time of
-// each step; nil: unknown.
+// Steps lists the steps of the tree under n, each step before its inputs. measured returns a step's rows and its time including
+// its inputs; nil: nothing was measured.
 func Steps(n plan.Node, measured func(plan.Node) (rows int64, took time.Duration)) []Step {
 	return steps(n, 0, measured)
 }
@@ -68,16 +68,16 @@ type Table struct {
 	Stale          *int64         // number of rows from replicas, which may be stale; nil: none answered
 	Elapsed        time.Duration
 	Regions        []Region
-	Calls          []hbase.RPCEnd // the first of them
+	Calls          []hbase.RPCEnd // the first calls
 }
 
 // Region is the measurements of one table access in one region.
 type Region struct {
 	Table string
-	// Region is zero for the RPCs that failed and were repeated.
+	// Region is the zero Region for RPCs that failed and were repeated.
 	Region      hbase.Region
 	RPCs        int64
-	Rows, Bytes int64         // received; a row that came in parts counts as often
+	Rows, Bytes int64         // received; a row that came in n parts counts n times
 	Time        time.Duration // of its RPCs, added up: several may have run at once
 }
 
@@ -123,7 +123,7 @@ func (f *Figures) took(t *Table) string {
 		out += fmt.Sprintf("; servers scanned %s, filtered %d", words.Count(t.Scanned.Rows, "row"), t.Scanned.Filtered)
 	}
 	if t.Stale != nil {
-		rows := "no rows" // which may be there by now
+		rows := "no rows" // the region may have rows that the replica lacks
 		if *t.Stale > 0 {
 			rows = words.Count(*t.Stale, "row")
 		}
@@ -132,7 +132,7 @@ func (f *Figures) took(t *Table) string {
 	return out
 }
 
-// stale adds up the rows of replicas; nil: none answered.
+// stale returns the number of rows that replicas returned; nil if no replica answered.
 func (f *Figures) stale() *int64 {
 	var sum *int64
 	for _, t := range f.Tables {
@@ -147,7 +147,7 @@ func (f *Figures) stale() *int64 {
 	return sum
 }
 
-// scanned adds up the counts that the servers reported for all tables; nil: none did.
+// scanned adds up the servers' counts of scanned rows for all tables; nil if no server reported any.
 func (f *Figures) scanned() *hbase.Scanned {
 	var sum *hbase.Scanned
 	for _, t := range f.Tables {
@@ -163,10 +163,10 @@ func (f *Figures) scanned() *hbase.Scanned {
 	return sum
 }
 
-// maxRegions bounds the regions listed of one table access.
+// maxRegions is the greatest number of regions that are listed for one table access.
 const maxRegions = 20
 
-// regionLines is a small table of regions with a bar for the time of each.
+// regionLines returns a table of regions as text, with a bar for each region's time.
 func regionLines(regions []Region) []string {
 	cells := [][]string{{"region", "RPCs", "rows", "bytes", "time", ""}}
 	longest := time.Duration(1)

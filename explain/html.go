@@ -42,7 +42,7 @@ type pageTable struct {
 	Cut       bool          // there were more calls than are drawn
 }
 
-// These methods return the texts of the page about a scan.
+// These methods return the page's texts about a table access.
 func (t pageTable) Verdict() string     { return verdictOf(t.Scan) }
 func (t pageTable) ColumnsText() string { return columnsText(t.Scan) }
 func (t pageTable) OrderText() string   { return orderOf(t.Scan) }
@@ -53,13 +53,13 @@ func (t pageTable) NotTaken() (texts []string) {
 	return texts
 }
 
-// pagePart is a part of the key; Grow is its share of the picture's width.
+// pagePart is a part of the key. Grow is the share of the picture's width that the part takes.
 type pagePart struct {
 	rulerPart
 	Grow int
 }
 
-// pageStep is a step of the plan. Bars are per cent of the longest.
+// pageStep is a step of the plan, with bars for its times in per cent of the longest time.
 type pageStep struct {
 	Step
 	SelfBar, WaitBar float64
@@ -78,7 +78,7 @@ type pageLane struct {
 	Calls []pageCall
 }
 
-// pageCall is one RPC, in per cent of the time shown.
+// pageCall is one RPC. Its position and length are in per cent of the time that the picture shows.
 type pageCall struct {
 	X, W   float64
 	Title  string
@@ -99,8 +99,8 @@ type Stored struct {
 	Err     error // why the regions are not known; nil: they are
 }
 
-// HTML draws the plan of query, and its measurements unless f is nil, as a self-contained page. stored returns at most
-// a page's worth of the HBase tables of a table access, and a note if these are not all.
+// HTML returns a self-contained page that shows the plan of query, and its measurements if f is not nil. stored returns the
+// HBase tables that s reads, up to the number most, and a note if there are more.
 func HTML(query string, p *plan.Plan, f *Figures, stored func(s *plan.Scan, most int) (tables []Stored, note string)) string {
 	d := planPage{Query: query, Verdict: planVerdict(p).String(), Hit: p.HitsPrefix(), Estimate: estimateText(p.Estimate, f), Analyzed: f != nil, MaxListed: maxListedSpans, asked: map[*plan.Subplan]bool{}}
 	if p.MadeUp != nil {
@@ -118,13 +118,13 @@ func HTML(query string, p *plan.Plan, f *Figures, stored func(s *plan.Scan, most
 	return readable(d.render())
 }
 
-// add draws the table accesses of p, and of its sub-queries. of names the sub-query of p, "" for the whole query.
+// add draws the table accesses of p and of its sub-queries. of names the sub-query that p plans; "" for the whole query.
 func (d *planPage) add(p *plan.Plan, of string, f *Figures, stored func(s *plan.Scan, most int) (tables []Stored, note string)) {
 	for _, scan := range p.Reads() {
 		t := pageTable{Of: of, Scan: scan, Title: titleOf(scan), Hit: scan.Access.HitsPrefix()}
 		for _, part := range ruler(scan) {
 			if scan.Access == plan.Empty {
-				break // nothing is read by it
+				break // an empty access reads nothing
 			}
 			grow := min(part.Width, 24)
 			if part.Width < 0 {
@@ -152,7 +152,7 @@ func (d *planPage) add(p *plan.Plan, of string, f *Figures, stored func(s *plan.
 	}
 }
 
-// readable escapes control characters that a terminal would obey and those that change the direction of text.
+// readable escapes control characters, which a terminal would obey, and characters that change the direction of text.
 func readable(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -165,7 +165,7 @@ func readable(s string) string {
 	return b.String()
 }
 
-// drawStored draws the keys of an HBase table, as one region where its regions are not known.
+// drawStored draws the key space of an HBase table; if the regions are not known, it draws them as one.
 func drawStored(x Stored) keyspace {
 	if x.Err != nil {
 		k := drawKeyspace(x.Name, []hbase.Region{{}}, x.Spans)

@@ -50,7 +50,7 @@ type jsonPlan struct {
 	Subqueries   []jsonSub     `json:"subqueries,omitempty"`
 	Estimate     *jsonEstimate `json:"estimate,omitempty"` // of a plan, not of each of its inputs
 	Analyze      *jsonFigures  `json:"analyze,omitempty"`
-	// Alternatives are the other ways to read the table, priced by statistics, where there are some.
+	// Alternatives are the other ways to read the table that the planner compared by cost; empty without statistics.
 	Alternatives []jsonAlternative `json:"alternatives,omitempty"`
 }
 
@@ -82,7 +82,7 @@ func estimateJSON(e *plan.Estimate) *jsonEstimate {
 	return &jsonEstimate{Rows: &rows, Bytes: &bytes, RPCs: &rpcs, Cost: &cost, Basis: "statistics of " + e.At.UTC().Format(time.RFC3339)}
 }
 
-// jsonSub is a query inside an expression. Closed: it runs once, before the query around it is planned.
+// jsonSub is a query inside an expression. Closed: the sub-query runs once, before the query around it is planned.
 type jsonSub struct {
 	Query  string    `json:"query"`
 	Closed bool      `json:"closed"`
@@ -102,7 +102,7 @@ func JSON(p *plan.Plan, f *Figures) ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// planJSON is p with its sub-queries but those seen.
+// planJSON returns p and its sub-queries, without the sub-queries in seen.
 func planJSON(p *plan.Plan, seen map[*plan.Subplan]bool) *jsonPlan {
 	scans := p.Reads()
 	var out *jsonPlan
@@ -173,7 +173,7 @@ func scanJSON(s *plan.Scan) *jsonPlan {
 	return out
 }
 
-// sortKind returns the kind of order if a node above the tables sorts.
+// sortKind returns how a node above the tables orders the rows; ok is false if no node above them sorts.
 func sortKind(n plan.Node) (plan.OrderKind, bool) {
 	for {
 		switch x := n.(type) {

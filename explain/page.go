@@ -59,7 +59,7 @@ func (d *planPage) renderSteps(w *page.Writer) {
 	w.Put("</table></div>\n</section>\n")
 }
 
-// render writes the section of a table access. Each picture of a key space lists at most so many spans.
+// render writes the section of a table access. It lists at most maxListed spans under each picture.
 func (t *pageTable) render(w *page.Writer, maxListed int) {
 	w.Put("<section class=\"table\">\n<h2>%s</h2>\n", t.Title)
 	w.Some("<p class=\"soft\">%s</p>\n", t.Of)
@@ -102,7 +102,7 @@ func (t *pageTable) renderKey(w *page.Writer) {
 	w.Put("</table></div>\n")
 }
 
-// render draws the regions of an HBase table and the spans that are read of them.
+// render draws the regions of an HBase table and the spans of keys that the plan reads.
 func (k *keyspace) render(w *page.Writer, maxListed int) {
 	w.Put("<h3>Regions of %s and what is read of them</h3>\n<p class=\"soft\">", k.Table)
 	if k.Note != "" {
@@ -161,7 +161,7 @@ func (t *pageTable) renderConditions(w *page.Writer) {
 	w.Some("<p>In the order: <code>%s</code></p>\n", t.OrderText())
 }
 
-// renderChoice writes the layouts and the ways to read them that the plan was chosen from.
+// renderChoice writes the layouts and the ways of reading among which the planner chose.
 func (t *pageTable) renderChoice(w *page.Writer) {
 	if len(t.Candidates) > 1 {
 		w.Put("<h3>Layouts looked at</h3>\n<div class=\"scroll\"><table class=\"layouts\">\n")

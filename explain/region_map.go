@@ -10,8 +10,8 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// keyspace is the picture of a physical table: its regions side by side, the spans over them.
-// It is drawn by order, not to scale: keys have no natural distance. X and W are per cent of its width.
+// keyspace is the picture of an HBase table: its regions side by side, and above them the spans that are read. Widths do
+// not show distances: keys have only an order. X and W of a block are per cent of the picture's width.
 type keyspace struct {
 	Table   string
 	Regions []keyBlock
@@ -22,10 +22,10 @@ type keyspace struct {
 	Note    string // why the regions are not known
 }
 
-// maxListedSpans bounds the spans that are written out under the picture.
+// maxListedSpans is the greatest number of spans that are listed as text under the picture.
 const maxListedSpans = 12
 
-// Unlisted is the number of spans that are not written out.
+// Unlisted is the number of spans that are not listed under the picture.
 func (k keyspace) Unlisted() int { return max(0, len(k.Spans)+k.More-maxListedSpans) }
 
 // keyBlock is one box of a keyspace.
@@ -75,7 +75,8 @@ func drawKeyspace(table string, regions []hbase.Region, spans []plan.Span) keysp
 	return out
 }
 
-// regionBox is a region, or several neighbours that are not read, or too many that are.
+// regionBox is a box of the picture: one region, or neighbouring regions that are all not read, or all read if more than
+// maxDrawnRegions are.
 type regionBox struct {
 	start, stop []byte
 	n           int
@@ -84,7 +85,7 @@ type regionBox struct {
 	at, weight  float64
 }
 
-// regionBoxes maps keys to places in the drawing: the width of a box depends on its content.
+// regionBoxes maps keys to positions in the picture. A box is wider the more spans begin and end inside it.
 type regionBoxes struct {
 	boxes []regionBox
 	total float64 // of the weights
@@ -121,7 +122,7 @@ func newRegionBoxes(regions []hbase.Region, read []bool, reads int, spans []plan
 
 func (m *regionBoxes) percent(weight float64) float64 { return 100 * weight / m.total }
 
-// place returns the position of key k; an empty stop means the end of the table.
+// place returns the position of key k in per cent. With stop, an empty k means the end of the table.
 func (m *regionBoxes) place(k []byte, stop bool) float64 {
 	if stop && len(k) == 0 {
 		return 100
@@ -135,7 +136,7 @@ func (m *regionBoxes) place(k []byte, stop bool) float64 {
 	return m.percent(b.at + in)
 }
 
-// end returns the first key after s, or "" for the table's end.
+// end returns the first key after span s; it returns "" if s reaches the end of the table.
 func end(s plan.Span) []byte {
 	if s.Key {
 		return append(slices.Clone(s.Start), 0)
@@ -143,7 +144,7 @@ func end(s plan.Span) []byte {
 	return s.Stop
 }
 
-// fit cuts ASCII text to a box of w per cent of a picture that is some 130 characters wide.
+// fit shortens ASCII text to fit a box of w per cent of the picture's width, which is about 130 characters.
 func fit(s string, w float64) string {
 	n := int(w * 1.3)
 	switch {

@@ -34,7 +34,7 @@ func ruler(s *plan.Scan) []rulerPart {
 	return out
 }
 
-// Bytes names the bytes of the part: "6-13", "20", "14-" for one that runs on, "" where unknown.
+// Bytes returns the offsets of the part's bytes: "6-13", "20", "14-" if the part's length varies, "" if they are unknown.
 func (r rulerPart) Bytes() string {
 	switch {
 	case r.Offset < 0:
@@ -62,7 +62,7 @@ func (r rulerPart) Style() Style {
 	return Dim
 }
 
-// mark is the character that the part's bytes are drawn with.
+// mark returns the character that stands for a byte of the part in the drawing.
 func (r rulerPart) mark() string {
 	if r.Use == plan.Skipped {
 		return ">"
@@ -70,8 +70,8 @@ func (r rulerPart) mark() string {
 	return map[Style]string{Bound: "#", Ranged: "~", Enumerated: "*", Literal: "=", Dim: "."}[r.Style()]
 }
 
-// maxMarks is the number of bytes of a part that are drawn individually. In a longer part, and in one whose length varies,
-// "//" replaces the others.
+// maxMarks is the number of bytes of a part that are drawn one by one. In a longer part, and in a part whose length varies,
+// "//" replaces the other bytes.
 const maxMarks = 16
 
 // bar draws the part's bytes.
@@ -86,7 +86,7 @@ func (r rulerPart) bar() string {
 	return strings.Repeat(r.mark(), r.Width)
 }
 
-// drawKey draws the key: a scale of byte offsets, the bytes under it, then a line a part.
+// drawKey draws the key: a scale of byte offsets, the bytes under it, then a line for each part.
 func (d *drawing) drawKey(s *plan.Scan, in string) {
 	parts := ruler(s)
 	var scale strings.Builder

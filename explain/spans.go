@@ -11,10 +11,10 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// maxLeaves bounds the spans that EXPLAIN draws of one table access.
+// maxLeaves is the greatest number of spans that EXPLAIN draws for one table access.
 const maxLeaves = 12
 
-// leaf is a span with the key parts that all of its keys have in common.
+// leaf is a span and the leading key parts that have the same value in all keys of the span.
 type leaf struct {
 	plan.Span
 	bytes  [][]byte // of each common part
@@ -45,7 +45,7 @@ func cutLeaf(l *catalog.Layout, sp plan.Span) leaf {
 	return out
 }
 
-// drawSpans draws what is read: the tables, under each its spans as a tree of the key parts they have in common.
+// drawSpans draws what s reads: the HBase tables, and under each table its spans as a tree of their common key parts.
 func (d *drawing) drawSpans(s *plan.Scan, in string) {
 	label, drawn := "read", 0
 	for i := 0; i < len(s.Spans); {
@@ -87,7 +87,7 @@ func (d *drawing) drawSpans(s *plan.Scan, in string) {
 	}
 }
 
-// drawLeaves draws leaves that have their first depth parts in common; more follow that are not drawn.
+// drawLeaves draws leaves whose first depth parts are equal. more is the number of further spans that are not drawn.
 func (d *drawing) drawLeaves(in, branch string, leaves []leaf, depth, more int) {
 	var groups [][]leaf
 	for i := 0; i < len(leaves); {
@@ -139,7 +139,7 @@ func (d *drawing) drawLeaves(in, branch string, leaves []leaf, depth, more int) 
 	}
 }
 
-// depthOf is the number of leading parts that all of leaves have in common.
+// depthOf returns the number of leading parts that are equal in all leaves.
 func depthOf(leaves []leaf) int {
 	n := len(leaves[0].bytes)
 	for _, l := range leaves[1:] {

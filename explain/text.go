@@ -35,8 +35,8 @@ func String(p *plan.Plan) string {
 	return b.String()
 }
 
-// Text returns String as lines of styled pieces. With figures, which may be nil, each step is followed by its own, and the
-// last line sums up.
+// Text returns the text of String as lines of styled pieces. If f is not nil, the measurements of a step follow the step, and
+// the last line has their sums.
 func Text(p *plan.Plan, f *Figures) []Line {
 	d := &drawing{figures: f}
 	if p.MadeUp != nil {
@@ -52,12 +52,12 @@ func Text(p *plan.Plan, f *Figures) []Line {
 	return d.lines
 }
 
-// madeUp names the arguments for which p was made, if EXPLAIN had none.
+// madeUp returns a line with the arguments that the planner made up, because EXPLAIN had none.
 func madeUp(p *plan.Plan) string {
 	return "planned for made-up arguments: " + strings.Join(p.MadeUp, ", ")
 }
 
-// plan draws p and its sub-queries but those seen.
+// plan draws p and its sub-queries, without the sub-queries in seen.
 func (d *drawing) plan(p *plan.Plan, seen map[*plan.Subplan]bool) {
 	root := p.Root
 	for {
@@ -132,7 +132,7 @@ func planVerdict(p *plan.Plan) Line {
 	return Line{{Miss, "MISSES the rowkey prefix"}, textf(" of %s%s", strings.Join(names, ", "), of(len(scans), fmt.Sprintf("%d of ", len(missed))))}
 }
 
-// of returns the end of a sentence about some of several reads, such as "(1 of 3 reads)"; "" for a single read.
+// of returns a text that says how many of the reads a sentence is about, such as "(1 of 3 reads)"; "" if there is one read.
 func of(reads int, prefix string) string {
 	if reads == 1 {
 		return ""
@@ -177,7 +177,7 @@ func (d *drawing) node(n plan.Node, depth int) {
 //	scan files: hits the rowkey prefix, 1 scan, 2 of 3 key parts
 func Headline(s *plan.Scan) string { return titleOf(s) + ": " + verdictOf(s) }
 
-// verdictOf returns a text that says whether s hits the rowkey prefix, and what it opens.
+// verdictOf returns a text that says whether s hits the rowkey prefix, and how much s reads.
 func verdictOf(s *plan.Scan) (text string) {
 	switch s.Access {
 	case plan.Empty:
@@ -281,7 +281,7 @@ func (d *drawing) scan(s *plan.Scan, in string) {
 	}
 }
 
-// namesWhy returns a text that says which HBase tables are read if their names are not computed, and why.
+// namesWhy returns a text for a layout whose table names the key does not give: it says which HBase tables are read, and why.
 func namesWhy(s *plan.Scan) string {
 	var of []string
 	for _, p := range s.Layout.Stored.Parts {
@@ -306,7 +306,7 @@ func namesWhy(s *plan.Scan) string {
 	return "the conditions on " + strings.Join(of, ", ") + " leave too many names"
 }
 
-// skipText describes a scan that reads a row or a few of each value of the key's first parts.
+// skipText describes a scan that jumps from value to value of the key's first parts, and reads a few rows of each value.
 func skipText(s *plan.Scan) string {
 	n := s.DistinctPrefix - 1
 	for s.Layout.Key.Parts[n].Literal != nil { // the delimiter behind the part
@@ -327,7 +327,7 @@ func skipText(s *plan.Scan) string {
 	return "from value to value of " + s.Layout.Key.Parts[n].Source + of
 }
 
-// choices draws what else could have been read, and what statistics said to it.
+// choices draws the other layouts that the planner compared, and what it decided by statistics.
 func (d *drawing) choices(s *plan.Scan, in string) {
 	line := func(label, format string, args ...any) { d.labelled(in, label, textf(format, args...)) }
 	if len(s.Candidates) > 1 {
@@ -357,7 +357,7 @@ func (d *drawing) choices(s *plan.Scan, in string) {
 	}
 }
 
-// versionsText names the versions of the cells that are read; "" for the newest.
+// versionsText returns which versions of the cells are read; "" if only the newest is.
 func versionsText(s *plan.Scan) string {
 	var out []string
 	if s.AllVersions {
@@ -375,13 +375,13 @@ func versionsText(s *plan.Scan) string {
 	return strings.Join(out, " ")
 }
 
-// placeOf names the place where a predicate is checked.
+// placeOf returns where a predicate is checked: by the key, by the servers or by the client.
 func placeOf(f plan.Fate) string {
 	return [...]string{plan.ByKey: "by the key", plan.ByServer: "server filter", plan.ByClient: "client filter",
 		plan.ByBoth: "server filter, checked again on the client"}[f.By]
 }
 
-// orderOf describes the order of the rows of s and how it is obtained; "" for none.
+// orderOf returns the order of the rows of s and how it is obtained; "" if they have no order.
 func orderOf(s *plan.Scan) string {
 	if s.Order == plan.NoOrder {
 		return ""
@@ -401,7 +401,8 @@ func gotten(gets, scans int) string {
 	return strings.Join(parts, " and ")
 }
 
-// hopText names the key parts that are hopped over, and describes the reads for each value.
+// hopText describes a scan that hops from value to value of some key parts: it names these parts, and what is read after each
+// value.
 func hopText(s *plan.Scan) string {
 	reads := make([]string, 0, len(s.Hop.Tails))
 	for i, t := range s.Hop.Tails {
@@ -417,7 +418,7 @@ func hopText(s *plan.Scan) string {
 	return fmt.Sprintf("over the values of %s, unless they turn out to be many; reads %s behind each", freeParts(s), strings.Join(reads, ", "))
 }
 
-// freeParts names the key parts whose values are hopped over.
+// freeParts names the key parts without a condition, whose values the scan hops over.
 func freeParts(s *plan.Scan) string {
 	var free []string
 	for i, p := range s.Key {
@@ -428,7 +429,7 @@ func freeParts(s *plan.Scan) string {
 	return strings.Join(free, ", ")
 }
 
-// columnsIn names the columns of s's table that are read from a cell.
+// columnsIn names the columns of s's table whose values are read from the given cell.
 func columnsIn(s *plan.Scan, cell filter.Column) []string {
 	var names []string
 	for _, c := range s.Table.Columns {
@@ -449,7 +450,7 @@ func columnsText(s *plan.Scan) string {
 		qualifier := plan.Escape([]byte(c.Qualifier))
 		name := c.Family + ":" + qualifier
 		if of := columnsIn(s, c); qualifier != c.Qualifier || len(of) > 1 {
-			name += " (" + strings.Join(of, ", ") + ")" // else it says what it is
+			name += " (" + strings.Join(of, ", ") + ")" // the qualifier alone does not say which columns are meant
 		}
 		names = append(names, name)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// titleOf names a step in one line: one case for each kind of step.
+// titleOf returns one line that names the step n. It has a case for each kind of step.
 func titleOf(n plan.Node) string {
 	switch n := n.(type) {
 	case *plan.Scan:
@@ -137,8 +137,7 @@ func joinTitle(j *plan.Join) string {
 	return t
 }
 
-// joinText returns the whole condition of a join, with the columns under their tables' names. It returns "" if all
-// pairs of rows match.
+// joinText returns the join's whole condition, with columns written as table.column. It returns "" if all pairs of rows match.
 func joinText(j *plan.Join) string {
 	left, right := namesOf(j.Left), namesOf(j.Right)
 	var terms []string
@@ -168,7 +167,7 @@ func under(e expr.Expr, names []string) string {
 	}).String()
 }
 
-// namesOf returns the columns of a node's rows as table.column; "" for computed ones.
+// namesOf returns the columns of a node's rows as table.column, and "" for a computed column.
 func namesOf(n plan.Node) []string {
 	var out []string
 	switch n := n.(type) {
@@ -186,7 +185,7 @@ func namesOf(n plan.Node) []string {
 	return append(out, make([]string, max(n.Width()-len(out), 0))...)[:n.Width()]
 }
 
-// setsText is the sets of n as they could be written.
+// setsText returns the grouping sets of n as they are written in SQL.
 func setsText(n *plan.Expand) string {
 	texts := make([]string, len(n.Sets))
 	for i, s := range n.Sets {

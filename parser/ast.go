@@ -23,7 +23,7 @@ type Expr interface {
 	expr()
 }
 
-// Select is a query: WITH, the cores joined by UNION, EXCEPT and INTERSECT, and ORDER BY, LIMIT and OFFSET of the whole.
+// Select is a query: WITH; SELECTs (Cores) joined by UNION, EXCEPT or INTERSECT; and ORDER BY, LIMIT and OFFSET of the whole.
 type Select struct {
 	Pos     Pos
 	With    []CTE
@@ -76,7 +76,8 @@ type SelectCore struct {
 	GroupOnce bool
 	Having    Expr // nil: none
 	Windows   []NamedWindow
-	// Values is set for a VALUES list used as a query, Query for a query in parentheses. All other fields are empty then.
+	// Values is set for a VALUES list used as a query, and Query for a query in parentheses. If either is set, all other fields
+	// are empty.
 	Values [][]Expr
 	Query  *Select
 }
@@ -206,18 +207,18 @@ type Update struct {
 	Returning     []SelectItem
 }
 
-// Joins reports whether s reads more than its table: it has FROM or WITH.
+// Joins reports whether s reads other tables or queries than its own table: it has FROM or WITH.
 func (s *Update) Joins() bool { return s.From != nil || s.With != nil }
 
-// Joins reports whether s reads more than its table: it has USING or WITH.
+// Joins reports whether s reads other tables or queries than its own table: it has USING or WITH.
 func (s *Delete) Joins() bool { return s.Using != nil || s.With != nil }
 
-// Joined returns SELECT * over the joined rows that an UPDATE with FROM reads: those of its table with those of From.
+// Joined returns the query of an UPDATE with FROM: SELECT * over its own table joined with the items of FROM.
 func (s *Update) Joined() *Select {
 	return joined(s.With, &TableName{Pos: s.TablePos, Name: s.Table, Alias: s.Alias}, s.From, s.Where, s.AllowFullScan)
 }
 
-// Joined returns SELECT * over the joined rows that a DELETE with USING reads: those of its table with those of Using.
+// Joined returns the query of a DELETE with USING: SELECT * over its own table joined with the items of USING.
 func (s *Delete) Joined() *Select {
 	return joined(s.With, &TableName{Pos: s.TablePos, Name: s.Table, Alias: s.Alias}, s.Using, s.Where, s.AllowFullScan)
 }
@@ -258,14 +259,14 @@ type CreateTable struct {
 	Columns     []ColumnDef
 	PrimaryKey  []Name // of a PRIMARY KEY (a, b) clause, or a column's PRIMARY KEY
 	Families    []FamilyDef
-	// StoredIn precedes the layouts and applies to each layout that has none of its own.
+	// StoredIn is the STORED IN before the layouts. It applies to each layout without its own STORED IN.
 	StoredIn *PartList
 	Layouts  []LayoutDef
 	Split    *SplitDef
 	Splits   []*SplitDef // of INDEXes
 	Options  []Option    // ON MALFORMED KEY ERROR, WITH (k = v)
-	// Query is the query of CREATE TABLE ... AS. The table also gets the query's columns that Columns lacks, and the
-	// query's rows.
+	// Query is the query of CREATE TABLE ... AS. The table gets the query's rows, and also the query's columns that are not in
+	// Columns.
 	Query *Select
 }
 
@@ -303,7 +304,7 @@ type FamilyDef struct {
 	Options []Option
 }
 
-// Option is KEY = literal. Value is nil for a KEY without a value, and a string Literal for a bare word.
+// Option is KEY = literal. Value is nil for a KEY without a value; for a word without quotes it is a string Literal.
 type Option struct {
 	Pos   Pos
 	Key   string // upper case; unchanged if it was in quotes

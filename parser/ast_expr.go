@@ -190,8 +190,8 @@ type Cast struct {
 	Pos  Pos
 	X    Expr
 	Type string // in upper case
-	// Encoding is the encoding of a column that the catalog does not know: CAST("f:q" AS BIGINT AS ORDERED INT64). Nil:
-	// the type's default.
+	// Encoding is the encoding of a column that is not in the catalog: CAST("f:q" AS BIGINT AS ORDERED INT64). Nil: the type's
+	// default.
 	Encoding *EncodingDef
 }
 

@@ -31,7 +31,7 @@ func (r *exprReader) call(t *lexer.Token) (Expr, error) {
 	return r.plainCall(&Call{Pos: pos(t), Name: strings.ToUpper(name(t))})
 }
 
-// plainCall reads the arguments of any other function or aggregate.
+// plainCall reads the arguments of a function or aggregate that has no keywords between its arguments.
 func (r *exprReader) plainCall(out *Call) (_ Expr, err error) {
 	out.Star = wanted(r.lex, "*")
 	if out.Distinct = wanted(r.lex, "DISTINCT"); !out.Distinct {
@@ -126,7 +126,7 @@ func (r *exprReader) args() ([]Expr, error) {
 	}
 }
 
-// ofRows are the functions that take whole rows: COUNT, and those that convert them to JSON.
+// ofRows are the functions whose argument may be a whole row: COUNT, and the functions that return JSON.
 var ofRows = map[string]bool{"COUNT": true, "ROW_TO_JSON": true, "TO_JSON": true, "TO_JSONB": true, "JSON_AGG": true, "JSONB_AGG": true,
 	"JSON_BUILD_ARRAY": true, "JSONB_BUILD_ARRAY": true, "JSON_BUILD_OBJECT": true, "JSONB_BUILD_OBJECT": true, "JSON_OBJECT_AGG": true, "JSONB_OBJECT_AGG": true}
 
@@ -203,7 +203,7 @@ func (r *exprReader) cast(t *lexer.Token) (Expr, error) {
 	return r.close(out, err)
 }
 
-// castTo reads the type of a cast and, after INTERVAL, the fields that it keeps.
+// castTo reads the type of a cast. After INTERVAL it also reads the fields to keep, such as DAY TO HOUR.
 func (r *exprReader) castTo(out *Cast) (_ Expr, err error) {
 	if out.Type, err = r.typeName(); err != nil || out.Type != "INTERVAL" {
 		return out, err

@@ -13,8 +13,8 @@ import (
 func diagnose(r reading, src string, i int) *Error {
 	d := diagnosis{reading: r, src: src}
 	d.wanted = r.lookedFor(i)
-	// The grammar fails at the start of a clause: at NOT if NULL is missing after it. If the grammar expects token i
-	// itself, the mistake is in a later token.
+	// The grammar reports some mistakes at the start of a clause: at NOT if NULL is missing after it. If the grammar expects
+	// token i itself, the mistake is in a later token.
 	for i > 0 && i < len(d.tokens)-1 && d.wants(i) {
 		i++
 		d.wanted = r.lookedFor(i)
@@ -28,7 +28,7 @@ func diagnose(r reading, src string, i int) *Error {
 	return e
 }
 
-// wants reports whether the word or comma at i is one of the things that the grammar expects there.
+// wants reports whether token i is a word or comma that the grammar expects there.
 func (d *diagnosis) wants(i int) bool {
 	t := &d.tokens[i]
 	return (t.Pos.Filename != "" || t.Value == ",") && slices.ContainsFunc(d.wanted, func(w string) bool {
@@ -60,7 +60,7 @@ func (d *diagnosis) expected(i int) string {
 	return strings.Join(list[:last], ", ") + " or " + list[last] + after
 }
 
-// phrases describes what the grammar expects at token i: kinds of things, then signs, then words.
+// phrases lists what the grammar expects at token i: first kinds such as "a name", then signs, then words.
 func (d *diagnosis) phrases(i int) []string {
 	var kinds, signs, words []string
 	for _, w := range asQueries(d.wanted) {
@@ -116,7 +116,7 @@ func asQueries(wanted []string) []string {
 	}
 	out := []string{all}
 	for _, w := range wanted {
-		explained := w == "ANALYZE" && !slices.Contains(wanted, "CHECK") // ANALYZE of EXPLAIN ANALYZE, which does not begin a statement
+		explained := w == "ANALYZE" && !slices.Contains(wanted, "CHECK") // in EXPLAIN ANALYZE, ANALYZE does not begin a statement
 		if w != "(" && !slices.Contains(statementWords, w) || w == "VALUES" && all == "a query" || explained {
 			out = append(out, w)
 		}
@@ -124,7 +124,7 @@ func asQueries(wanted []string) []string {
 	return out
 }
 
-// after returns " after " and the word or sign before token i, if that requires the missing thing.
+// after returns " after " and the token before i, if that token requires the missing thing; otherwise "".
 func (d *diagnosis) after(i int) string {
 	t := &d.tokens[i-1]
 	for _, w := range []string{"an operator", ",", "JOIN"} {

@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// Error is a mistake in a statement: the text cannot be parsed, resolved or run. Every package above uses it for users'
-// errors, so that each has a position in the text.
+// Error is a mistake in a statement: its text cannot be parsed, resolved or run. The packages that use parser return it for
+// users' mistakes, so that each mistake has a position in the text.
 type Error struct {
 	Pos  Pos    // byte offset in Source; NoPos if unknown
 	Msg  string // lower case, without a final full stop
 	Hint string // "" if there is none
 	// Source is the statement's text; empty until In attaches it.
 	Source string
-	// Kind is the error that errors.Is finds in e; nil for most mistakes.
+	// Kind is the error that errors.Is finds in e, such as ErrUnknownTable; nil for most mistakes.
 	Kind error
 }
 

@@ -14,7 +14,7 @@ import (
 // expects something else adds a note to the token's value. Names and expressions, which are parsed by hand, add notes by
 // missed and wanted; notes takes those of participle's grammar from its trace.
 
-// noteEnd ends each note; the token's value begins with it.
+// noteEnd ends each note. The marked token's value begins with it.
 const noteEnd = "\x00"
 
 const (
@@ -24,14 +24,14 @@ const (
 	maxCompleted = 2000
 )
 
-// missed adds a note to the marked token, if that is next: the grammar would accept the text what in its place.
+// missed adds a note to the next token if it is the marked one: the grammar would accept what there.
 func missed(lex *lexer.PeekingLexer, what string) {
 	if t := lex.Peek(); t.Type == tokMarked {
 		t.Value += what + noteEnd
 	}
 }
 
-// wanted does the same as accept. If a word is missing, it adds a note for that word.
+// wanted accepts the tokens values, like accept. If the first tokens fit, it adds a note with the missing words.
 func wanted(lex *lexer.PeekingLexer, values ...string) bool {
 	if accept(lex, values...) {
 		return true
@@ -56,8 +56,8 @@ func read[N any](p func() *participle.Parser[N], lex *lexer.PeekingLexer, option
 	return p().ParseFromLexer(lex, options...)
 }
 
-// notes is a writer for participle's trace, which has a line for each thing that it expects. It adds notes to the marked
-// token.
+// notes writes participle's trace, which has a line for each thing that the grammar expects: it adds them to the marked token
+// as notes.
 type notes struct{ marked *lexer.Token }
 
 // triedWord finds the expected thing in a line of the trace: "marked" literal{"WHERE", ""}, "marked" reference{String}.
@@ -88,7 +88,7 @@ type reading struct {
 	again  func(*lexer.PeekingLexer) error // parses tokens as they were parsed
 }
 
-// lookedFor lists what the grammar expects after the first i tokens and these words.
+// lookedFor lists what the grammar expects after the first i tokens followed by words.
 func (r reading) lookedFor(i int, words ...string) []string {
 	if i > maxExplained {
 		return nil

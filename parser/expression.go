@@ -68,7 +68,7 @@ func (n *exprNode) parse(lex *lexer.PeekingLexer, what, stop string) error {
 	return err
 }
 
-// lowBound is an expression that ends before an AND: FOR SYSTEM_TIME BETWEEN a AND b.
+// lowBound is an expression that ends before AND: a in FOR SYSTEM_TIME BETWEEN a AND b.
 type lowBound struct{ exprNode }
 
 func (n *lowBound) Parse(lex *lexer.PeekingLexer) error { return n.parse(lex, "an expression", "AND") }
@@ -126,15 +126,15 @@ func (n *rowList) Parse(lex *lexer.PeekingLexer) error {
 	}
 }
 
-// exprReader parses expressions by precedence (a Pratt parser): it reads an operand, then operators with their right
-// sides, as long as they bind tightly enough.
+// exprReader parses expressions by precedence (a Pratt parser): it reads an operand, then operators and their right sides, as
+// long as the operators bind tightly enough.
 type exprReader struct {
 	lex *lexer.PeekingLexer
-	// stop is a word that ends the expression because the grammar expects it next: AND in SYSTEM_TIME BETWEEN a AND b, IN
-	// in POSITION(a IN b). "" if there is none.
+	// stop is a word that ends the expression because the grammar expects it next: AND in SYSTEM_TIME BETWEEN a AND b, IN in
+	// POSITION(a IN b). "": no word does.
 	stop     string
 	prefixes int // number of prefix operators whose operand is being read
-	// height is the height of the highest tree that was read for the current node.
+	// height is the height of the highest tree that has been read for the current node.
 	height  int
 	numbers []Literal // unused ones: the numbers of a long list share an allocation
 }
@@ -291,8 +291,8 @@ func (r *exprReader) apply(x Expr, binding int) (Expr, error) {
 	return r.operated(x, t, binding, binding)
 }
 
-// operated reads the right side of the operator t, whose precedence is binding. Operators in the right side must bind
-// more tightly than as.
+// operated reads the right side of the operator t, and applies t to x. t has the precedence binding; operators in its right
+// side must bind more tightly than as.
 func (r *exprReader) operated(x Expr, t *lexer.Token, binding, as int) (Expr, error) {
 	if binding == bindCompare {
 		if word := r.quantifier(); word != "" {

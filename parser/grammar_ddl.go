@@ -70,7 +70,7 @@ type layoutNode struct {
 	layoutBody
 }
 
-// layoutBody is the rest of a layout, after its name.
+// layoutBody is the part of a layout after its name.
 type layoutBody struct {
 	Parts    []*partDef   `parser:"'(' @@ ( ',' @@ )* ')'"`
 	StoredIn *storageNode `parser:"( 'STORED' 'IN' @@ )?"`

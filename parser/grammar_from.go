@@ -46,7 +46,7 @@ func startsJoin(lex *lexer.PeekingLexer) bool {
 	return false
 }
 
-// parenQuery is a query after a parenthesis that could also begin an expression or a join.
+// parenQuery is a query in parentheses where an expression or a join in parentheses could also be.
 type parenQuery struct {
 	*selectNode
 }
@@ -66,8 +66,8 @@ func isQuery(lex *lexer.PeekingLexer) bool {
 	return startsQuery(lex)
 }
 
-// startsQuery reports whether a query comes next; it moves lex. After a parenthesis, the tokens after the closing one
-// decide: ((SELECT 1) UNION (SELECT 2)) is a query, ((SELECT 1) + 1) is not.
+// startsQuery reports whether a query comes next; it moves lex. After an opening parenthesis it looks behind the closing one:
+// ((SELECT 1) UNION (SELECT 2)) is a query, ((SELECT 1) + 1) is not.
 func startsQuery(lex *lexer.PeekingLexer) bool {
 	depth := 0
 	for accept(lex, "(") {
@@ -186,7 +186,7 @@ func (n *factorNode) call(lex *lexer.PeekingLexer) (err error) {
 // columns reads [AS] alias [(columns)]; a function's columns may have types.
 func (n *factorNode) columns(lex *lexer.PeekingLexer) error {
 	expected := wanted
-	if n.Call == nil { // few tables have them: errors do not offer them
+	if n.Call == nil { // few tables have column names: errors do not offer them
 		expected = accept
 	}
 	if err := n.Alias.Parse(lex); err != nil || !expected(lex, "(") {

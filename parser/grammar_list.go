@@ -80,7 +80,7 @@ func (r *exprReader) selectItem() (out SelectItem, err error) {
 		err = nil
 	}
 	if out.Alias = a.name(); out.Alias == "" && t.Value == "POSITION" {
-		if c, ok := out.Expr.(*Call); ok && c.Name == "STRPOS" { // what POSITION (a IN b) is read as
+		if c, ok := out.Expr.(*Call); ok && c.Name == "STRPOS" { // POSITION(a IN b) is read as STRPOS
 			out.Alias = "position"
 		}
 	}
@@ -132,7 +132,7 @@ func (r *exprReader) groups() (out []Expr, err error) {
 	}
 }
 
-// groupingSets reads the words of kind, and the items in parentheses with list.
+// groupingSets reads ROLLUP, CUBE or GROUPING SETS, as kind says, and its items in parentheses, which list parses.
 func (r *exprReader) groupingSets(kind string, list func(*exprReader, int) ([]Expr, error)) (_ Expr, err error) {
 	out := &GroupingSets{Pos: pos(r.lex.Peek()), Kind: kind}
 	for r.lex.Next().Value != "(" {

@@ -111,7 +111,7 @@ const NoSequences = "one counter for all writers would make one hot row: a table
 // namesTable are the words after which a table's name comes.
 var namesTable = map[string]bool{"FROM": true, "JOIN": true, "INTO": true, "UPDATE": true, "TABLE": true, "DESCRIBE": true, "DESC": true, "COPY": true, "ANALYZE": true}
 
-// unsupported returns a hint for a feature of another system at token i; "" if it is none.
+// unsupported returns a hint if token i belongs to a feature of another database; otherwise "".
 func (d *diagnosis) unsupported(i int) string {
 	upper := func(i int) string { return strings.ToUpper(d.value(i)) }
 	word, before, next := upper(i), upper(i-1), upper(i+1)

@@ -19,8 +19,8 @@ const (
 	maxDepth = 256
 )
 
-// The types of tokens in the grammar. The Value of a keyword is the keyword in upper case, so that a literal of the
-// grammar matches it by plain comparison; its spelling in the text is in Pos.Filename.
+// The types of tokens in the grammar. The Value of a keyword is the keyword in upper case, so that it equals a literal of the
+// grammar; Pos.Filename has the keyword as the text spells it.
 const (
 	tokWord     lexer.TokenType = -(iota + 2) // a name, or a keyword that may be one
 	tokGuarded                                // a keyword that is a name except as a bare alias
@@ -65,7 +65,7 @@ type tokenReader struct {
 	after      byte
 }
 
-// The kind of the previous token, as far as the meaning of the next one depends on it.
+// The kinds of the previous token that change the meaning of the next token.
 const (
 	afterOther   byte = iota
 	afterSelect       // a hint may follow

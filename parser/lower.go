@@ -14,7 +14,7 @@ type lowerer struct {
 	height int // of the highest expression so far
 }
 
-// expr returns the expression of a node, or nil for nil.
+// expr returns the expression of a node; it returns nil if n is nil.
 func (l *lowerer) expr(n *exprNode) Expr {
 	if n == nil {
 		return nil
@@ -169,7 +169,7 @@ func transaction(n *transactionNode) *Transaction {
 	return out
 }
 
-// statement returns a nil Statement, not a typed nil, with an error.
+// statement returns s as a Statement. With an error it returns nil, not an interface that holds a nil pointer.
 func statement[S Statement](s S, err error) (Statement, error) {
 	if err != nil {
 		return nil, err
@@ -420,7 +420,7 @@ func (l *lowerer) copy(n *copyNode) (*Copy, error) {
 	if out.Options, err = l.options(n.Options); err != nil || n.Words == nil {
 		return out, err
 	}
-	given := map[string]Expr{"HEADER": &Literal{Pos: pos(n.Words.list[0]), Kind: BoolLiteral, Text: "false"}} // unlike in parentheses
+	given := map[string]Expr{"HEADER": &Literal{Pos: pos(n.Words.list[0]), Kind: BoolLiteral, Text: "false"}} // the default of options without parentheses
 	for _, t := range n.Words.list {
 		switch key := strings.ToUpper(t.Value); {
 		case t.Type == tokString:

@@ -131,8 +131,8 @@ func (n *tableName) inSchema() bool {
 	return n.dotted && (strings.EqualFold(name(n.A), "public") || strings.EqualFold(name(n.A), "default"))
 }
 
-// alias returns the qualifier that the table's columns have by default: other if there is one, or the name without its
-// namespace. It returns "" if that is the whole name.
+// alias returns the name that qualifies the table's columns: other if there is one, or the table's name without its namespace.
+// It returns "" if the table's name has no namespace.
 func (n *tableName) alias(other *alias) string {
 	if s := other.name(); s != "" || !n.dotted {
 		return s

@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// startsOperand reports whether an expression can start with t.
+// startsOperand reports whether t can be the first token of an expression.
 func startsOperand(t *lexer.Token) bool {
 	switch t.Type {
 	case tokWord, tokGuarded, tokQuoted, tokNumber, tokString, tokBytes, tokParam:
@@ -103,7 +103,7 @@ func param(t *lexer.Token) Expr {
 	return p
 }
 
-// signed reads the operand that begins with t, a sign or a reserved word.
+// signed reads the operand that begins with t, which is a sign or a reserved word.
 func (r *exprReader) signed(t *lexer.Token) (Expr, error) {
 	switch t.Value {
 	case "(":
@@ -346,12 +346,13 @@ func (r *exprReader) typed(first *lexer.Token, kind LiteralKind) Expr {
 		out.Text = s[:at] + "00:" + s[at:]
 	}
 	if !strings.ContainsAny(strings.TrimSpace(s), " :.") {
-		return out // it has no smaller fields
+		return out // the text has no smaller fields
 	}
 	return keepFields(out, unit)
 }
 
-// fields reads the fields of an INTERVAL, HOUR or DAY TO HOUR, and returns the greatest and the least; "" for none.
+// fields reads the fields of an INTERVAL, such as HOUR or DAY TO HOUR. It returns the greatest and the least; "" if none
+// follow.
 func (r *exprReader) fields() (from, to string) {
 	if t := r.lex.Peek(); t.Type == tokWord && intervalUnits[strings.ToUpper(t.Value)] {
 		from = strings.ToLower(r.lex.Next().Value)
@@ -362,7 +363,7 @@ func (r *exprReader) fields() (from, to string) {
 	return from, to
 }
 
-// keepFields cuts x, an INTERVAL, to the field unit, unless that is shorter than a minute or not of PostgreSQL.
+// keepFields cuts the INTERVAL x to the field unit. It returns x unchanged if unit is not year, month, day, hour or minute.
 func keepFields(x Expr, unit string) Expr {
 	switch unit {
 	case "year", "month", "day", "hour", "minute":

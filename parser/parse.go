@@ -102,7 +102,7 @@ func readStatement(lex *lexer.PeekingLexer) (*statementNode, error) {
 		return &statementNode{Select: n}, err
 	case "CREATE":
 		at := lex.RawCursor()
-		// Catalogs are made of tables: who reads one is spared the parsers of all other statements.
+		// A catalog file has only CREATE TABLE statements, so a program that reads one need not build the other parsers.
 		if next := lex.Range(at, at+2)[1].Value; next == "TABLE" || next == "EXTERNAL" {
 			n, err := read(createParser, lex)
 			return &statementNode{Create: n}, err
@@ -111,7 +111,7 @@ func readStatement(lex *lexer.PeekingLexer) (*statementNode, error) {
 	return read(statementParser, lex)
 }
 
-// explain returns the error for users for a grammar error; again parses the tokens as they were parsed.
+// explain turns an error of the grammar into an error for users. again parses the statement's tokens once more.
 func (r *tokenReader) explain(err error, tokens []lexer.Token, again func(*lexer.PeekingLexer) error) error {
 	var own *Error
 	if errors.As(err, &own) {

@@ -216,7 +216,7 @@ func (p *printer) columnRef(e *ColumnRef) {
 	}
 }
 
-// isPlainColumn reports whether a column's name needs no quotes. Guarded words need none.
+// isPlainColumn reports whether a column's name needs no quotes. Keywords of the class guarded need none.
 func isPlainColumn(name string) bool {
 	k, ok := keywordOf(name)
 	return isPlainName(name) || ok && k.class == guarded
@@ -289,7 +289,7 @@ func (p *printer) quantified(e *Quantified) {
 	p.put(")")
 }
 
-// subscript writes X[i][j:k], with X in parentheses unless it is a name, a parameter or a subscript of these.
+// subscript writes X[i][j:k]. It writes X in parentheses unless X is a column, a parameter, or a subscript of either.
 func (p *printer) subscript(e *Subscript) {
 	switch e.X.(type) {
 	case *ColumnRef, *Param:
@@ -348,8 +348,8 @@ func (p *printer) call(e *Call) {
 	}
 }
 
-// quoteFunction returns a function's name. Guarded words (LEFT) and words that the grammar reads as functions
-// (CURRENT_DATE) need no quotes before a parenthesis.
+// quoteFunction returns a function's name, in quotes if it needs them. Guarded words (LEFT) and words that the grammar reads as
+// functions (CURRENT_DATE) need none before a parenthesis.
 func quoteFunction(name string) string {
 	k, ok := keywordOf(name)
 	if name == "ROLLUP" || name == "CUBE" || name == "LATERAL" { // they are not functions in GROUP BY or FROM

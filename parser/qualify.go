@@ -2,8 +2,9 @@ package parser
 
 import "slices"
 
-// Qualify replaces each name of a table or view in s, a statement of src, by the name that in returns: for a name that s
-// defines, or for one that must exist. Names with a schema or a namespace, and the queries of WITH, stay.
+// Qualify replaces the names of tables and views in s, a statement with the text src, by what in returns. defines says whether
+// s creates the name; otherwise the name must exist. Names with a schema or namespace, and the queries of WITH, keep their
+// names.
 func Qualify(s Statement, src string, in func(name string, defines bool) string) {
 	if e, ok := s.(*Explain); ok {
 		Qualify(e.Statement, src, in)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Children returns the expressions directly below e, in the order of the text. It does not enter queries, as in IN (SELECT
-// ...) and EXISTS.
+// Children returns the expressions directly below e, in the order of the text. It leaves out sub-queries, as in IN (SELECT
+// ...).
 func Children(e Expr) []Expr {
 	switch e := e.(type) {
 	case *Literal, *Param, *ColumnRef, *SubqueryExpr:
@@ -155,11 +155,12 @@ func FirstParam(n Node) (found *Param) {
 	return found
 }
 
-// Tables returns the tables and views that n reads, in the order of the text, once for each mention. It omits the queries
-// of its WITH, and the table that a statement writes.
+// Tables returns the tables and views that n reads, in the order of the text, once for each mention. It leaves out the queries
+// of n's WITH, and the table that a statement writes.
 func Tables(n Node) []*TableName { return appendTables(nil, n, nil) }
 
-// appendTables is Tables for nodes that see the WITH queries named hidden, in upper case.
+// appendTables appends the tables that a node reads, like Tables. hidden are the names of WITH queries, in upper case, that are
+// no tables inside the node.
 func appendTables(dst []*TableName, of Node, hidden []string) []*TableName {
 	var with []CTE
 	switch n := of.(type) {

@@ -19,7 +19,7 @@ func tableColumns(t *catalog.Table) []attribute {
 	return out
 }
 
-// columnComment is the comment on c, or else says where its values are stored.
+// columnComment returns the comment on c; if there is none, it returns where the values of c are stored.
 func columnComment(t *catalog.Table, c *catalog.Column) string {
 	if c.Comment != "" {
 		return c.Comment
@@ -33,7 +33,7 @@ func columnComment(t *catalog.Table, c *catalog.Column) string {
 	return ""
 }
 
-// tableComment is the comment on t, or else says how its rowkey is made.
+// tableComment returns the comment on t; if there is none, it returns how the rowkey of t is made.
 func tableComment(t *catalog.Table) string {
 	if t.Comment != "" {
 		return t.Comment
@@ -46,7 +46,7 @@ func tableComment(t *catalog.Table) string {
 	return out + ", stored in (" + sources(l.Stored) + ")"
 }
 
-// sources prints the parts of a pattern as they were written.
+// sources lists the parts of a key as the definition spells them.
 func sources(p *catalog.Composite) string {
 	parts := make([]string, len(p.Parts))
 	for i, part := range p.Parts {
@@ -111,7 +111,7 @@ func typeOf(t types.Type, limit types.Limit) typeFact {
 	return out
 }
 
-// sqlNames are the names that SQL has for types that pg_type calls by other names.
+// sqlNames maps names in pg_type to the names that SQL has for the same types.
 var sqlNames = map[string]string{
 	"bool": "boolean", "int2": "smallint", "int4": "integer", "int8": "bigint", "float4": "real", "float8": "double precision", "bpchar": "character",
 	"varchar": "character varying", "time": "time without time zone", "timestamp": "timestamp without time zone", "timestamptz": "timestamp with time zone", "char": `"char"`,

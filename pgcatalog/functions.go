@@ -16,8 +16,8 @@ import (
 //go:embed functions.tsv
 var functionsText string
 
-// signature is a line of functions.tsv: name, types of arguments, those behind [ being optional, and the type of the result. A fourth
-// field is the result for all arguments that are not NULL.
+// signature is a line of functions.tsv: a function's name, the types of its arguments, and the type of its result. Arguments
+// after [ are optional. A fourth field is a constant result, for all arguments that are not NULL.
 type signature struct {
 	name     string // in upper case
 	args     []string
@@ -52,16 +52,16 @@ var signatures = sync.OnceValue(func() map[string]*signature {
 	return out
 })
 
-// nullArgs are functions that are called with NULLs too.
+// nullArgs are the functions that are also called if an argument is NULL; other functions return NULL then.
 var nullArgs = []string{"FORMAT_TYPE", "PG_TYPEOF", "SET_CONFIG"}
 
-// volatile are functions with effects, or with another result at each call.
+// volatile are the functions that have effects, or may return another result at each call.
 var volatile = append([]string{"SET_CONFIG", "PG_CANCEL_BACKEND"}, sets...)
 
-// sets are functions that give rows of fields. ACLEXPLODE gives none: no object of hql has a list of rights.
+// sets are the functions that return rows. ACLEXPLODE returns no rows: no object of hql has a list of rights.
 var sets = []string{"_PG_EXPANDARRAY", "ACLEXPLODE"}
 
-// fieldTypes has the types of the fields of such rows that are no numbers.
+// fieldTypes has the types of those fields in the rows of sets that are not numbers.
 var fieldTypes = map[string]types.Type{"grantor": types.OID, "grantee": types.OID, "privilege_type": types.String, "is_grantable": types.Boolean}
 
 // function makes the function of a statement.
@@ -81,7 +81,7 @@ func (sig *signature) function(s *Session) *expr.Function {
 		if sig.fixed {
 			return sig.constant, nil
 		}
-		if body == nil { // nothing of hql has such a definition
+		if body == nil { // no object of hql has what the function returns
 			return null, nil
 		}
 		args = slices.Clone(args)
@@ -101,7 +101,7 @@ func (sig *signature) function(s *Session) *expr.Function {
 	return f
 }
 
-// argument converts an argument. The name of a relation becomes its OID.
+// argument converts an argument to the type typ. It turns the name of a relation into its OID.
 func (s *Session) argument(v types.Value, typ string) (types.Value, error) {
 	if typ == "any" || v.IsNull() {
 		return v, nil
@@ -119,7 +119,7 @@ func text(s string) (types.Value, error)    { return types.NewString(s), nil }
 func number64(n int64) (types.Value, error) { return types.NewInt(n), nil }
 func boolean(b bool) (types.Value, error)   { return types.NewBool(b), nil }
 
-// bodies compute the functions. A function of functions.tsv that is not here gives its constant, or else NULL.
+// bodies compute the functions. A function of functions.tsv without a body returns its constant, or else NULL.
 var bodies map[string]body
 
 func init() {
@@ -222,7 +222,7 @@ func init() {
 	}
 }
 
-// ServerVersion is the PostgreSQL whose catalog clients find here.
+// ServerVersion is the version of PostgreSQL that clients see.
 const ServerVersion = "15.10"
 
 // schemasInPath returns the schemas of search_path that exist.

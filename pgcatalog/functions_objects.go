@@ -14,7 +14,7 @@ import (
 // object finds an object by its OID.
 func (s *Session) object(v types.Value) *object { return s.objects().byOID[uint32(v.Int())] }
 
-// named makes a REGCLASS or its like of a name or an OID.
+// named converts a name or an OID to the type t, which is REGCLASS or another type of named OIDs.
 func (s *Session) named(t types.Type, v types.Value) (types.Value, error) {
 	if !v.Type().IsText() {
 		oid, err := types.Cast(v, types.OID, nil)
@@ -69,7 +69,7 @@ type missing struct{ kind, name string }
 
 func (m missing) Error() string { return fmt.Sprintf("%s %q does not exist", m.kind, m.name) }
 
-// Unwrap is the error of a statement that names an unknown table.
+// Unwrap returns catalog.ErrUnknownTable if a relation is missing, otherwise nil.
 func (m missing) Unwrap() error {
 	if m.kind == "relation" {
 		return catalog.ErrUnknownTable
@@ -77,7 +77,7 @@ func (m missing) Unwrap() error {
 	return nil
 }
 
-// procedureNamed is the OID of a function; 0 if none has the name.
+// procedureNamed returns the OID of a function; 0 if no function has the name.
 func (s *Session) procedureNamed(name string) uint32 {
 	r := Find("pg_proc")
 	for _, row := range r.facts() {
@@ -93,7 +93,7 @@ func (s *Session) procedureNamed(name string) uint32 {
 	return 0
 }
 
-// procedureFacts finds a function of PostgreSQL by its OID; ok is false if it is not one.
+// procedureFacts returns the columns of a function of PostgreSQL by its OID; ok is false if PostgreSQL has no such function.
 func procedureFacts(oid types.Value) (get func(column string) types.Value, ok bool) {
 	r := Find("pg_proc")
 	for _, row := range r.facts() {
@@ -138,7 +138,7 @@ func functionResult(s *Session, a []types.Value) (types.Value, error) {
 	return null, nil
 }
 
-// namedType finds a type by a name of SQL or of pg_type.
+// namedType returns the type with this name, as in SQL or in pg_type.
 func (s *Session) namedType(name string) (types.Value, error) {
 	short := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(name), "pg_catalog."))
 	t, ok := typeByName()[strings.Trim(short, `"`)]
@@ -153,7 +153,7 @@ func (s *Session) namedType(name string) (types.Value, error) {
 	return types.NewNamedOID(types.RegType, t.oid, t.sqlName()), nil
 }
 
-// nameOf returns the name of the object with an OID, or "".
+// nameOf returns the name of the object with this OID, or "" if there is none.
 func (s *Session) nameOf(t types.Type, oid uint32) string {
 	switch t {
 	case types.RegClass:
@@ -185,7 +185,7 @@ func (s *Session) nameOf(t types.Type, oid uint32) string {
 	return ""
 }
 
-// formatType is the name of a type with its modifier.
+// formatType returns the name of a type with its modifier, such as the length.
 func formatType(_ *Session, a []types.Value) (types.Value, error) {
 	if a[0].IsNull() {
 		return null, nil
@@ -209,7 +209,7 @@ func formatType(_ *Session, a []types.Value) (types.Value, error) {
 	return text(name)
 }
 
-// comment describes an object, or its column with that number.
+// comment returns the comment on a table, or on its column with this number; NULL for other objects.
 func (s *Session) comment(oid types.Value, column int) (types.Value, error) {
 	x := s.object(oid)
 	if x == nil || x.table == nil || x.kind != "r" {
@@ -254,8 +254,8 @@ func viewDefinition(s *Session, a []types.Value) (types.Value, error) {
 	return text("Not a view")
 }
 
-// privilege answers whether the user has the privilege in the last argument; names is the number of arguments before
-// it, without the user.
+// privilege makes a function that returns whether the user has the privileges in its last argument. names is the number of its
+// arguments without the user.
 func privilege(names int) body {
 	return func(s *Session, a []types.Value) (types.Value, error) {
 		object := a[len(a)-names]
@@ -292,10 +292,11 @@ func hasRole(s *Session, a []types.Value) (types.Value, error) {
 	return boolean(false)
 }
 
-// pageSize is PostgreSQL's.
+// pageSize is the size of a page in PostgreSQL, in bytes.
 const pageSize = 8192
 
-// size returns the bytes of a table: of its regions if ANALYZE read them, or else of the rows that it found.
+// size returns the size of a table in bytes: of its regions if ANALYZE read it, or else the estimate for its rows. It returns 0
+// without statistics.
 func (s *Session) size(x *object) int64 {
 	st := s.statistics(x.table)
 	switch {
@@ -324,7 +325,7 @@ func indexSize(s *Session, a []types.Value) (types.Value, error) {
 	return number64(0)
 }
 
-// updatable gives the events that a table takes, if it takes any.
+// updatable makes a function that returns events, a set of bits, if the table may be written, otherwise 0.
 func updatable(events int64) body {
 	return func(s *Session, a []types.Value) (types.Value, error) {
 		x := s.object(a[0])
@@ -335,7 +336,7 @@ func updatable(events int64) body {
 	}
 }
 
-// indexProperty answers whether an index has a property.
+// indexProperty makes a function that returns whether has contains the property in its last argument.
 func indexProperty(has ...string) body {
 	return func(_ *Session, a []types.Value) (types.Value, error) {
 		return boolean(slices.Contains(has, strings.ToLower(a[len(a)-1].Text())))
@@ -366,7 +367,7 @@ func setConfig(s *Session, a []types.Value) (types.Value, error) {
 	return currentSetting(s, a[:1])
 }
 
-// field is a field of a row of _pg_expandarray, which is JSON here.
+// field returns a field of a row of _pg_expandarray. hql represents such a row as JSON.
 func field(_ *Session, a []types.Value) (types.Value, error) {
 	for _, part := range strings.Split(strings.Trim(a[0].Text(), "{}"), ",") {
 		name, value, _ := strings.Cut(part, ":")

@@ -10,7 +10,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Database is the name of the database for statements without a Client.
+// Database is the name of the database in statements that come from no Client.
 const Database = "hql"
 
 // The OIDs of PostgreSQL's schemas, and the role that owns everything.
@@ -69,13 +69,13 @@ type attribute struct {
 	fallback string // the DEFAULT
 }
 
-// schema is a namespace of HBase, or one of PostgreSQL's catalog.
+// schema is a namespace of HBase, or a schema of PostgreSQL's catalog.
 type schema struct {
 	oid  uint32
 	name string
 }
 
-// objects are all objects in the order of schemas and names.
+// objects holds all objects, in the order of their schemas and names.
 type objects struct {
 	tables  []*catalog.Table
 	views   []*catalog.View
@@ -113,7 +113,7 @@ func collect(c *catalog.Catalog) *objects {
 	return o
 }
 
-// add adds x, which is called name in hql: its namespace, a colon and its own name.
+// add adds x. name is its name in hql, which may begin with a namespace and a colon.
 func (o *objects) add(x *object, name string, taken map[uint32]bool) *object {
 	x.schema, x.name = "public", name
 	if schema, rest, ok := strings.Cut(name, ":"); ok {
@@ -135,7 +135,7 @@ func (o *objects) put(x *object, taken map[uint32]bool) *object {
 	return x
 }
 
-// schemaNamed returns the OID of the schema called name, which is new or known.
+// schemaNamed returns the OID of the schema called name, and adds the schema if it is new.
 func (o *objects) schemaNamed(name string, taken map[uint32]bool) uint32 {
 	for _, s := range o.schemas {
 		if s.name == name {
@@ -147,7 +147,7 @@ func (o *objects) schemaNamed(name string, taken map[uint32]bool) uint32 {
 	return s.oid
 }
 
-// index adds the index of x that layout number i is: the first is the primary key.
+// index adds the index of table x for its layout number i. The first layout is the primary key.
 func (o *objects) index(x *object, l *catalog.Layout, i int, taken map[uint32]bool) {
 	name := l.Name
 	if i == 0 {
@@ -161,9 +161,10 @@ func (o *objects) index(x *object, l *catalog.Layout, i int, taken map[uint32]bo
 // primary reports whether an index is the primary key of its table.
 func (x *object) primary() bool { return x.layout == x.table.Layouts[0] }
 
-// number returns the OID of the object called key. It stays the same while the object has that name and no other has the number.
+// number returns an OID for the object called key, made from a hash of key. An object keeps its OID unless another object has
+// taken it.
 func number(key string, taken map[uint32]bool) uint32 {
-	const first = 16384 // of PostgreSQL's users
+	const first = 16384 // the first OID that PostgreSQL gives to users' objects
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(key))
 	n := first + h.Sum32()%(1<<31-first)
@@ -181,7 +182,7 @@ type keyPart struct {
 	typ    types.Type
 }
 
-// parts returns the columns of an index. The primary key has the columns that the rowkey holds, every other index the parts of its key.
+// parts returns the columns of an index. A primary key has the columns in the rowkey; any other index has the parts of its key.
 func (x *object) parts() (out []keyPart) {
 	t := x.table
 	if x.primary() {

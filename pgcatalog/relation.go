@@ -34,7 +34,7 @@ type Relation struct {
 	facts        func() [][]types.Value // rows, which no one changes
 }
 
-// relations are all of them, by schema and name.
+// relations maps "schema:name" to each relation.
 var relations = sync.OnceValue(func() map[string]*Relation {
 	out := map[string]*Relation{}
 	for _, line := range strings.Split(strings.TrimSpace(columnsText), "\n") {
@@ -57,7 +57,7 @@ var relations = sync.OnceValue(func() map[string]*Relation {
 	return out
 })
 
-// column adds column number i: "name type", then ! if it is never NULL, or = and the value that it has where nothing sets it.
+// column adds column number i. text is "name type", followed by ! if the column is never NULL, or by = and its default value.
 func (r *Relation) column(i int, text string) {
 	name, typ, _ := strings.Cut(text, " ")
 	typ, fallback, given := strings.Cut(typ, "=")
@@ -85,7 +85,7 @@ func (r *Relation) column(i int, text string) {
 	r.Columns, r.template, r.at[name] = append(r.Columns, Column{name, t}), append(r.template, v), i
 }
 
-// attributes returns the columns in the form of an object's.
+// attributes returns the columns of r as attributes of an object.
 func (r *Relation) attributes() []attribute {
 	out := make([]attribute, len(r.Columns)-r.Hidden)
 	for i, c := range r.Columns[:len(out)] {
@@ -94,8 +94,8 @@ func (r *Relation) attributes() []attribute {
 	return out
 }
 
-// Find finds a relation by its name, after its schema and a colon or, in pg_catalog, without; nil if there is none. A
-// function in FROM has () after its name.
+// Find returns the relation called name, or nil. The name is schema:name; without a schema it is looked for in pg_catalog. The
+// name of a function in FROM ends with ().
 func Find(name string) *Relation {
 	name = strings.ToLower(name)
 	if r := relations()[name]; r != nil {
@@ -104,10 +104,10 @@ func Find(name string) *Relation {
 	return relations()["pg_catalog:"+name]
 }
 
-// Wanted returns the values that a column may have in the rows that are read; ok is false if it may have any.
+// Wanted returns the values of a column to which a statement limits the rows; ok is false if it wants all values.
 type Wanted func(column string) (values []types.Value, ok bool)
 
-// Rows gives the rows of r. It may leave out rows that wanted does not want.
+// Rows returns the rows of r. It may leave out rows with other values than wanted returns.
 func (r *Relation) Rows(s *Session, wanted Wanted) [][]types.Value {
 	w := &writer{relation: r, session: s, wanted: wanted, rows: slices.Clip(r.facts())}
 	if add := rowsOf[r.Schema+"."+r.Name]; add != nil {
@@ -124,7 +124,8 @@ type writer struct {
 	rows     [][]types.Value
 }
 
-// readFacts reads the rows that r has in every database: the first line of its file has the names of columns. An empty field sets nothing.
+// readFacts reads the rows of r that are the same in every database. The first line of their file has the names of columns; an
+// empty field leaves the column's default.
 func (r *Relation) readFacts() [][]types.Value {
 	b, err := files.ReadFile("facts/" + r.Name + ".tsv")
 	if err != nil || r.Schema != "pg_catalog" {
@@ -144,7 +145,7 @@ func (r *Relation) readFacts() [][]types.Value {
 	return w.rows
 }
 
-// factOf reads a field of a file. A function is its OID and name.
+// factOf returns the value in a field of a file. For a function the field has its OID and its name.
 func factOf(f string, t types.Type) types.Value {
 	if t != types.RegProc {
 		return valueOf(f, t)
@@ -154,17 +155,17 @@ func factOf(f string, t types.Type) types.Value {
 	return types.NewNamedOID(t, uint32(oid), strings.TrimPrefix(name, "-"))
 }
 
-// row adds a row that sets nothing.
+// row adds a row with the default of each column, and returns it.
 func (w *writer) row() []types.Value {
 	out := append([]types.Value(nil), w.relation.template...)
 	w.rows = append(w.rows, out)
 	return out
 }
 
-// Row is a row's values by the names of their columns: bool, int, uint32, float64, string, time.Time or types.Value; nil for NULL.
+// Row maps names of columns to a row's values: bool, int, uint32, float64, string, time.Time or types.Value; nil for NULL.
 type Row map[string]any
 
-// add adds a row of pairs: the name of a column and its value, as in Row.
+// add adds a row. pairs are names of columns, each followed by a value as in Row.
 func (w *writer) add(pairs ...any) {
 	out := w.row()
 	for i := 0; i < len(pairs); i += 2 {

@@ -8,7 +8,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// rowsOf makes the rows of the relations that have others than facts.
+// rowsOf has a function for each relation with rows about hql's objects or sessions. The function adds these rows.
 var rowsOf map[string]func(*writer)
 
 func init() {
@@ -30,7 +30,7 @@ func init() {
 	}
 }
 
-// objects are those whose OID the column oid may have and whose name the column name may have; name may be "".
+// objects returns the objects that the statement may want, by its limits on the columns oid and name. name may be "".
 func (w *writer) objects(oid, name string) (out []*object) {
 	o := w.session.objects()
 	if oids, ok := w.wanted(oid); ok {
@@ -55,7 +55,7 @@ func (w *writer) objects(oid, name string) (out []*object) {
 	return out
 }
 
-// userObjects are the objects of that kind outside of PostgreSQL's schemas.
+// userObjects returns the objects of the given kind that are not in PostgreSQL's schemas; "" means all kinds.
 func (w *writer) userObjects(kinds string) (out []*object) {
 	for _, x := range w.objects("", "") {
 		if (x.table != nil || x.view != nil) && (kinds == "" || x.kind == kinds) {
@@ -89,7 +89,7 @@ func classes(w *writer) {
 	}
 }
 
-// classRow is the row of pg_class for x without its statistics, made once.
+// classRow returns the row of pg_class for x, without statistics. It makes the row at the first call.
 func (x *object) classRow(w *writer) []types.Value {
 	x.classOnce.Do(func() {
 		x.class = slices.Clone(w.relation.template)
@@ -194,7 +194,7 @@ func settings(w *writer) {
 	}
 }
 
-// ofClient adds the rows that the server of a client has.
+// ofClient adds the rows that the client's server returns.
 func ofClient(w *writer) {
 	if c := w.session.Client; c != nil && c.Rows != nil {
 		w.addRows(c.Rows(w.relation.Name))
@@ -238,7 +238,7 @@ var typeByName = sync.OnceValue(func() map[string]typeFact {
 	return out
 })
 
-// typeByOID has them by OID.
+// typeByOID has the rows of pg_type by OID.
 var typeByOID = sync.OnceValue(func() map[uint32]typeFact {
 	out := map[uint32]typeFact{}
 	for _, t := range typeByName() {
@@ -247,7 +247,7 @@ var typeByOID = sync.OnceValue(func() map[uint32]typeFact {
 	return out
 })
 
-// began is when the server began.
+// began returns when the server began.
 func (s *Session) began() time.Time {
 	if s.Client != nil {
 		return s.Client.Began

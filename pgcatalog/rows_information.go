@@ -30,7 +30,7 @@ func informationViews(w *writer) {
 	}
 }
 
-// numericFacts are precision, radix and scale of numbers.
+// numericFacts maps types of numbers to their precision, its radix, and their scale.
 var numericFacts = map[string][3]any{"int2": {16, 2, 0}, "int4": {32, 2, 0}, "int8": {64, 2, 0}, "float4": {24, 2, nil}, "float8": {53, 2, nil}, "numeric": {nil, 10, nil}}
 
 func informationColumns(w *writer) {

@@ -49,7 +49,7 @@ func (w *writer) index(x *object) {
 	}
 }
 
-// operatorClass is the OID of the B-tree operator class of a type, as text.
+// operatorClass returns the OID, as text, of the B-tree operator class for a type; "0" if there is none.
 func operatorClass(typ uint32) string {
 	r := Find("pg_opclass")
 	for _, row := range r.facts() {
@@ -71,7 +71,7 @@ func constraints(w *writer) {
 	}
 }
 
-// dependencies adds what tables, views, indexes and primary keys depend on.
+// dependencies adds the rows about what tables, views, indexes and primary keys depend on.
 func dependencies(w *writer) {
 	oids, some := w.wanted("objid")
 	add := func(class, oid, refClass, ref uint32, column int, kind string) {
@@ -97,7 +97,7 @@ func dependencies(w *writer) {
 	}
 }
 
-// viewRules adds the rule by which PostgreSQL reads a view.
+// viewRules adds the rewrite rule that each view has in PostgreSQL.
 func viewRules(w *writer) {
 	for _, x := range w.objects("ev_class", "") {
 		if x.view != nil {
@@ -106,7 +106,7 @@ func viewRules(w *writer) {
 	}
 }
 
-// keyNumbers are the numbers of the columns of an index.
+// keyNumbers returns the numbers of the columns of an index; 0 for an expression.
 func (x *object) keyNumbers() (out []int) {
 	for _, p := range x.parts() {
 		out = append(out, p.column+1)
@@ -114,7 +114,7 @@ func (x *object) keyNumbers() (out []int) {
 	return out
 }
 
-// keyText lists the columns of an index between commas.
+// keyText returns the columns of an index, separated by commas.
 func (x *object) keyText() string {
 	var out []string
 	for _, p := range x.parts() {
@@ -135,7 +135,7 @@ func (x *object) qualified() string {
 	return functions.QuoteIdent(x.schema) + "." + functions.QuoteIdent(x.name)
 }
 
-// definition is the index as CREATE INDEX; short: without the schema.
+// definition returns the CREATE INDEX statement of an index; with short, without the table's schema.
 func (x *object) definition(short bool) string {
 	unique, table := "", x.of.qualified()
 	if short {
@@ -170,7 +170,7 @@ func indexDefinitions(w *writer) {
 	}
 }
 
-// procedures adds the functions that PostgreSQL does not have. Those that a program registered are in the schema public.
+// procedures adds hql's functions that PostgreSQL lacks. Functions that a program registered are in the schema public.
 func procedures(w *writer) {
 	for _, p := range w.session.procedures() {
 		w.add("oid", p.oid, "proname", p.name, "pronamespace", p.schema, "pronargs", p.of.MinArgs, "prokind", p.kind(), "prorettype", 25, "prosrc", p.of.Signature,
@@ -178,7 +178,7 @@ func procedures(w *writer) {
 	}
 }
 
-// procedure is a function that PostgreSQL does not have.
+// procedure is a function of hql that PostgreSQL does not have.
 type procedure struct {
 	oid, schema uint32
 	name        string

@@ -14,30 +14,32 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Client describes a connection of a PostgreSQL client to the catalog. Nil functions know nothing.
+// Client describes a connection of a PostgreSQL client. Its functions may be nil; the catalog then lacks what they would
+// return.
 type Client struct {
 	User, Database string
 	Address        string
 	PID            uint32
-	Began          time.Time // the server
+	Began          time.Time // when the server began
 	Roles          []string  // all users that may connect
 	MayWrite       func() bool
-	// Setting returns the value of a setting, Set changes one until the end of the session or, if local, of the transaction.
+	// Setting returns the value of a setting. Set changes a setting until the end of the session or, if local, of the
+	// transaction.
 	Setting func(name string) (string, error)
 	Set     func(name, value string, local bool) error
 	// Settings lists names, values and descriptions.
 	Settings func() [][3]string
-	// Rows returns the rows of pg_stat_activity and hql_queries by column name.
+	// Rows returns the rows of pg_stat_activity or hql_queries, as relation says.
 	Rows func(relation string) []Row
-	// Cancel cancels the statement that a connection runs.
+	// Cancel cancels the running statement of the connection pid; it returns false if there is no such connection.
 	Cancel func(pid uint32) bool
 }
 
 // Planner knows the definitions of a statement.
 type Planner interface {
-	// ViewColumns returns the columns of a view; none if its query cannot be planned.
+	// ViewColumns returns the columns of a view, or none if its query cannot be planned.
 	ViewColumns(*catalog.View) []Column
-	// TableStatistics returns the result of ANALYZE, or nil.
+	// TableStatistics returns the statistics that ANALYZE found, or nil.
 	TableStatistics(*catalog.Table) *stats.Table
 }
 
@@ -46,7 +48,7 @@ type Session struct {
 	Catalog *catalog.Catalog
 	Funcs   *expr.Registry // nil: the built-in ones
 	Client  *Client        // nil: the statement is a program's own
-	// Settings has the settings of a program's own session; nil: they are not known.
+	// Settings returns the settings of a session without a Client; nil: the catalog does not know them.
 	Settings interface {
 		Setting(name string) (string, error)
 	}
@@ -107,7 +109,8 @@ func (s *Session) setting(name string) (string, error) {
 	return "", fmt.Errorf("unrecognized configuration parameter %q", name)
 }
 
-// find finds an object by its schema and name. A name without a schema is looked for in pg_catalog, then by search_path.
+// find returns the object with this schema and name, or nil. Without a schema it looks in pg_catalog, then in the schemas of
+// search_path.
 func (s *Session) find(schema, name string) *object {
 	o := s.objects()
 	if schema != "" {
@@ -120,13 +123,13 @@ func (s *Session) find(schema, name string) *object {
 	return x
 }
 
-// visible reports whether a name without a schema means x.
+// visible reports whether the name of x without a schema means x.
 func (s *Session) visible(x *object) bool { return s.find("", x.name) == x }
 
 // Cache keeps the objects of a catalog from one statement to the next. The zero Cache works.
 type Cache struct{ kept atomic.Pointer[objects] }
 
-// objects returns the cached objects of c, if the definitions are unchanged; otherwise nil. A nil Cache keeps nothing.
+// objects returns the cached objects if the definitions in c have not changed, otherwise nil. A nil Cache keeps nothing.
 func (k *Cache) objects(c *catalog.Catalog) *objects {
 	if k == nil {
 		return nil
@@ -162,7 +165,7 @@ func (s *Session) mayWrite() bool {
 	return s.Client == nil || s.Client.MayWrite == nil || s.Client.MayWrite()
 }
 
-// roles returns the owner of all objects, the user, and the others that may connect.
+// roles returns the owner of all objects, the user, and the other users that may connect.
 func (s *Session) roles() []role {
 	taken := map[uint32]bool{}
 	out := []role{{owner, ownerName}}
@@ -211,7 +214,7 @@ func (s *Session) Function(name string) *expr.Function {
 	return f
 }
 
-// RelationOID returns the OID of the table or view that hql calls name; 0 if there is none.
+// RelationOID returns the OID of the table or view with this name in hql; 0 if there is none.
 func (s *Session) RelationOID(name string) uint32 {
 	schema, rest, ok := strings.Cut(name, ":")
 	if !ok {

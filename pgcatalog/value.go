@@ -7,7 +7,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// plainValue is valueOf for the types that most columns of large relations have; they need no cast.
+// plainValue works like valueOf for types that need no cast, which most columns of large relations have; ok is false for other
+// types.
 func plainValue(x any, t types.Type) (v types.Value, ok bool) {
 	switch x := x.(type) {
 	case string:
@@ -82,7 +83,7 @@ func valueOf(x any, t types.Type) types.Value {
 	return out
 }
 
-// arrayOf makes an array of t. The elements of a vector are counted from 0.
+// arrayOf makes an array of type t. The indexes of a vector begin at 0, those of other arrays at 1.
 func arrayOf(t types.Type, items []types.Value) types.Value {
 	lower := 1
 	if t == types.Int2Vector || t == types.OIDVector {

@@ -27,7 +27,7 @@ type Session struct {
 	Began       time.Time
 	State       string // active, idle, idle in transaction, idle in transaction (aborted)
 	Since       time.Time
-	Query       string // that runs, or ran last; "" unless Options.LogStatements
+	Query       string // the statement that runs, or ran last; "" unless Options.LogStatements
 }
 
 // Query is a statement that ended.
@@ -69,10 +69,10 @@ func (s *Server) Queries() []Query {
 	return append(append([]Query(nil), s.queries.last[s.queries.next:]...), s.queries.last[:s.queries.next]...)
 }
 
-// maxKeptText is the greatest length of a statement's text that is kept.
+// maxKeptText is the greatest number of bytes that the log keeps of a statement's text.
 const maxKeptText = 1024
 
-// note records the beginning of a statement. The caller calls end when the statement has ended.
+// note records that the statement p begins. The caller calls end with the number of rows when the statement has ended.
 func (c *conn) note(p *prepared) (end func(rows int64, err error)) {
 	sql := ""
 	if c.srv.opts.LogStatements {
@@ -124,7 +124,7 @@ func (s *Server) Sessions() []Session {
 	return out
 }
 
-// show records the connection's data for Sessions while it is idle.
+// show stores what Sessions returns about the connection while it is idle.
 func (c *conn) show() {
 	state := map[txState]string{outside: "idle", inside: "idle in transaction", inFailed: "idle in transaction (aborted)"}[c.tx.state]
 	name := c.setting("application_name")

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// budget counts the bytes that statements hold, and refuses more than most.
+// budget counts the bytes that statements hold. It refuses bytes above the limit most.
 type budget struct {
 	most int64
 	used atomic.Int64
@@ -40,7 +40,8 @@ func (a *admission) begin(memory int64, queue int) {
 	a.memory, a.most, a.queue = semaphore.NewWeighted(memory), memory, int64(queue)
 }
 
-// enter waits until a statement may run that needs so many bytes. The caller calls leave once at the statement's end.
+// enter waits until there is memory for a statement of the given bytes, at most for the time wait. The caller calls leave once,
+// at the end of the statement.
 func (a *admission) enter(ctx context.Context, bytes int64, wait time.Duration) (leave func(), err error) {
 	bytes = min(bytes, a.most)
 	if !a.memory.TryAcquire(bytes) {

@@ -13,7 +13,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// source gives rows: those of a statement (*hql.Rows) or of a cursor.
+// source returns rows: of a statement (*hql.Rows) or of a cursor.
 type source interface {
 	Next() bool
 	Raw() []types.Value
@@ -24,10 +24,10 @@ type source interface {
 
 // answer is the result of a statement.
 type answer struct {
-	columns  []hql.ColumnType // nil: it gives no rows
-	src      source           // nil: there are none
+	columns  []hql.ColumnType // nil: the statement returns no rows
+	src      source           // the rows; nil: there are none
 	verb     string           // the command tag that ends the answer
-	counted  bool             // with the number of rows
+	counted  bool             // the number of rows follows the command tag
 	affected int64            // rows written; -1: not counted
 	leave    func()           // lets the next statement run; nil: nothing is held
 }
@@ -73,7 +73,7 @@ func (c *conn) run(ctx context.Context, p *prepared, args []any) (*answer, error
 		leave()
 		return nil, err
 	}
-	if made, ok := stmt.(*parser.Prepare); ok { // it takes memory until DEALLOCATE
+	if made, ok := stmt.(*parser.Prepare); ok { // a prepared statement holds memory until DEALLOCATE
 		held, err := c.hold(p.sql)
 		if err != nil {
 			c.db.Settings().Deallocate(made.Name)
@@ -92,7 +92,7 @@ func writes(s parser.Statement) bool {
 	switch s := s.(type) {
 	case *parser.Select, *parser.Show, *parser.Transaction, *parser.Prepare, *parser.Execute:
 		return false
-	case *parser.Explain: // only what reads is run by EXPLAIN ANALYZE
+	case *parser.Explain: // EXPLAIN ANALYZE runs only statements that read
 		return false
 	case *parser.CheckTable:
 		return s.Repair
@@ -152,7 +152,7 @@ func noFiles() *Error {
 	return failure("42501", "statements cannot read or write files of the server").hint("COPY ... TO STDOUT and FROM STDIN, in psql \\copy, send rows to the client")
 }
 
-// portal is a statement with its arguments, running or not.
+// portal is the protocol's name for a statement with its arguments, running or not. A cursor is a portal, too.
 type portal struct {
 	of      *prepared
 	args    []any
@@ -166,7 +166,7 @@ type portal struct {
 	sent   int64
 	ended  bool
 
-	hold bool // of a cursor: it stays when its block ends
+	hold bool // WITH HOLD: the cursor stays open when its block ends
 }
 
 func (c *conn) newPortal(p *prepared) *portal {
@@ -187,7 +187,7 @@ func (p *portal) close(c *conn) {
 	p.held = 0
 }
 
-// why returns err, or the reason for which the statement was ended from outside.
+// why returns the reason why the statement was cancelled, such as a timeout; if it was not cancelled, it returns err.
 func (p *portal) why(err error) error {
 	if err == nil {
 		return nil
@@ -201,7 +201,7 @@ func (p *portal) why(err error) error {
 	return asError(err, p.of.whole, p.of.offset)
 }
 
-// begin starts the portal's statement, unless it has.
+// begin starts the portal's statement, unless it has been started already.
 func (p *portal) begin(c *conn) error {
 	if p.answer != nil || p.ended {
 		return nil
@@ -221,10 +221,10 @@ func (p *portal) begin(c *conn) error {
 	return nil
 }
 
-// fetch sends at most so many rows (0: all), and the end of the result if they are the last. The client has the row
-// description already.
+// fetch sends up to most rows (0: all rows). After the last row it also sends the end of the result. The client already has the
+// row description.
 func (p *portal) fetch(c *conn, most int64) error {
-	if p.answer == nil { // it has ended before
+	if p.answer == nil { // the statement ended in an earlier call
 		return c.complete(&answer{verb: "SELECT", counted: true}, 0)
 	}
 	a, n := p.answer, int64(0)
@@ -236,7 +236,7 @@ func (p *portal) fetch(c *conn, most int64) error {
 		if more {
 			return c.send(&pgproto3.PortalSuspended{})
 		}
-	} else if a.src != nil { // what it did is done
+	} else if a.src != nil { // no rows to send: run the statement to its end
 		for a.src.Next() {
 		}
 		if err := a.src.Err(); err != nil {
@@ -292,7 +292,7 @@ func (p *portal) rows(c *conn, most int64, n *int64) (more bool, err error) {
 	return true, nil
 }
 
-// format is the format of a column: 0 text, 1 binary.
+// format returns the format of column i: 0 is text, 1 is binary.
 func (p *portal) format(i int) int16 {
 	switch len(p.formats) {
 	case 0:

@@ -16,8 +16,8 @@ const (
 	scramBound = "SCRAM-SHA-256-PLUS"
 )
 
-// authenticate asks for the user's password, where there are users. That a name is not known takes as long to learn as that a
-// password is wrong, and looks the same.
+// authenticate asks the client for the user's password, if Options.Users is set. An unknown name takes as long and has the same
+// error as a wrong password.
 func (c *conn) authenticate() error {
 	users := c.srv.opts.Users
 	if users == nil {
@@ -70,7 +70,8 @@ func (c *conn) authenticate() error {
 	return c.send(&pgproto3.AuthenticationSASLFinal{Data: []byte(proof)})
 }
 
-// conversation begins to check the password of a role, and gives the ways in which that can be done.
+// conversation begins to check the password of a role. It returns the conversation and the mechanisms that the client may
+// choose.
 func (c *conn) conversation(role *user, known bool) (*scram.ServerConversation, []string, error) {
 	credentials := c.srv.opts.Users.pretended(c.user)
 	if known {
@@ -86,7 +87,8 @@ func (c *conn) conversation(role *user, known bool) (*scram.ServerConversation, 
 	return server.NewConversation(), []string{scramPlain}, nil
 }
 
-// binding ties the password to the TLS connection: an attacker between client and server has another certificate.
+// binding returns data that ties the password to the server's certificate: an attacker between client and server has another
+// one. It returns false if the connection has no TLS, or more than one certificate is possible.
 func (c *conn) binding() (scram.ChannelBinding, bool) {
 	cfg := c.srv.opts.TLS
 	if !c.secured || len(cfg.Certificates) != 1 || cfg.GetCertificate != nil || cfg.GetConfigForClient != nil {
@@ -103,7 +105,7 @@ func (c *conn) binding() (scram.ChannelBinding, bool) {
 	return b, err == nil
 }
 
-// passwordMessage reads the client's next message of the conversation.
+// passwordMessage reads the client's next message about the password into m.
 func (c *conn) passwordMessage(m interface{ Decode([]byte) error }) error {
 	kind, body, err := c.message(maxStartup)
 	if err != nil {
@@ -121,7 +123,7 @@ func (c *conn) wrongPassword(err error) error {
 	return fatal("28P01", "password authentication failed for user %q", c.user)
 }
 
-// pretended makes credentials for a name that is not known, the same each time, which no password fits.
+// pretended makes credentials for an unknown name, which no password matches. A name gets the same ones at each attempt.
 func (u *Users) pretended(name string) scram.StoredCredentials {
 	mac := hmac.New(sha256.New, u.pepper)
 	mac.Write([]byte(name))

@@ -31,7 +31,7 @@ func (c *conn) setConfig(name, value string, local bool) error {
 	return noError(c.change(name, value))
 }
 
-// catalogRows are the rows of pg_stat_activity and of hql_queries.
+// catalogRows returns the rows of pg_stat_activity or of hql_queries.
 func (s *Server) catalogRows(relation string) (out []pgcatalog.Row) {
 	if relation == "hql_queries" {
 		for _, q := range s.Queries() {
@@ -49,7 +49,7 @@ func (s *Server) catalogRows(relation string) (out []pgcatalog.Row) {
 	return out
 }
 
-// relationOID returns the OID of a table or view; 0 for "". The OID of a name stays the same.
+// relationOID returns the OID of a table or view; 0 for "". It caches the OID of each name.
 func (c *conn) relationOID(name string) uint32 {
 	if name == "" {
 		return 0

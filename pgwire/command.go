@@ -8,14 +8,15 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// command is a statement about the session, which the DB does not know.
+// command is a statement about the session that this package runs: the DB has no such statement.
 type command interface {
 	run(c *conn, ctx context.Context, args []any) (*answer, error)
-	// columns returns the columns of its rows; nil: it has no rows.
+	// columns returns the columns of the command's rows; nil if it returns no rows.
 	columns(c *conn) ([]hql.ColumnType, error)
 }
 
-// commands read a command by its first word. They give nil for a statement that the DB knows after all.
+// commands maps the first word of a command to its parser. The parser returns nil if the statement is not a command but one for
+// the DB.
 var commands map[string]func(w *words) (command, error)
 
 func init() {
@@ -28,7 +29,7 @@ func init() {
 	}
 }
 
-// noRows is in commands that give none.
+// noRows is embedded in commands that return no rows.
 type noRows struct{}
 
 func (noRows) columns(*conn) ([]hql.ColumnType, error) { return nil, nil }
@@ -77,7 +78,7 @@ func (w *words) take(words ...string) bool {
 	return true
 }
 
-// end is nil at the end of the command.
+// end returns an error unless all tokens were read.
 func (w *words) end() error {
 	if w.at == len(w.toks) {
 		return nil
@@ -92,7 +93,7 @@ func (w *words) unexpected() error {
 	return parser.Errorf(w.pos(), "syntax error at or near %q", w.peek())
 }
 
-// name reads a name, in lower case unless it is in double quotes.
+// name reads a name. It returns the name in lower case unless it is in double quotes.
 func (w *words) name() (string, error) {
 	if w.at >= len(w.toks) {
 		return "", w.unexpected()
@@ -124,7 +125,7 @@ func (w *words) rest() (string, int) {
 	return w.sql[w.pos():], int(w.pos())
 }
 
-// value reads a value: a text, a number or a word. List reports whether others follow behind commas.
+// value reads one value: a text, a number or a word.
 func (w *words) value() (string, error) {
 	if w.at >= len(w.toks) {
 		return "", w.unexpected()

@@ -20,7 +20,7 @@ import (
 	"github.com/hql-db/hql/exec"
 )
 
-// watchAfter is the time after which the client of a running statement is watched: most statements end sooner.
+// watchAfter is how long a statement runs before the server watches its client: most statements end sooner.
 const watchAfter = 20 * time.Millisecond
 
 // conn is a connection.
@@ -37,7 +37,7 @@ type conn struct {
 	user     string
 	role     Role
 	database string
-	client   string // its address
+	client   string // the client's address
 	secured  bool   // by TLS
 	began    time.Time
 
@@ -49,11 +49,11 @@ type conn struct {
 	statements map[string]*prepared
 	portals    map[string]*portal
 	cursors    map[string]*portal
-	skipping   bool // messages up to Sync, after an error
+	skipping   bool // after an error, messages up to Sync are ignored
 
 	mu      sync.Mutex
 	stop    context.CancelCauseFunc // of the running statement; nil: none runs
-	idle    bool                    // it waits for a message
+	idle    bool                    // the connection waits for a message
 	ending  bool                    // the connection is to end when it is idle
 	running activity
 	shown   Session // while it is idle
@@ -93,7 +93,7 @@ func (c *conn) serve(full bool) {
 	c.fail(err)
 }
 
-// fail sends the client the reason why its connection ends.
+// fail tells the client why the connection ends.
 func (c *conn) fail(err error) {
 	var gone goneError
 	if err == nil || errors.As(err, &gone) || errors.Is(err, io.EOF) {
@@ -161,7 +161,7 @@ func (c *conn) loop() error {
 	}
 }
 
-// setIdle notes whether the connection waits for a message; it is false where the connection is to end.
+// setIdle notes whether the connection waits for a message. It returns false if the connection should end.
 func (c *conn) setIdle(idle bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -169,7 +169,8 @@ func (c *conn) setIdle(idle bool) bool {
 	return !c.ending
 }
 
-// awaitMessage waits for the first byte of a message, as long as the session may be idle.
+// awaitMessage waits for the first byte of a message. It returns an error if the session has been idle for longer than its
+// timeout.
 func (c *conn) awaitMessage() error {
 	name, err := "idle_session_timeout", fatal("57P05", "terminating connection due to idle-session timeout")
 	if c.tx.state != outside {
@@ -195,7 +196,7 @@ func (c *conn) awaitMessage() error {
 	return nil
 }
 
-// endIdle ends the connection as soon as it waits for a message.
+// endIdle ends the connection at once if it waits for a message, otherwise after the current message.
 func (c *conn) endIdle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -270,7 +271,7 @@ func decoded[M interface{ Decode([]byte) error }](body []byte, m M, f func(M) er
 	return f(m)
 }
 
-// decode is m.Decode; that it panics over lengths that lie is a failure, too.
+// decode calls m.Decode. It turns a panic of Decode, caused by wrong lengths in body, into an error.
 func decode(body []byte, m interface{ Decode([]byte) error }) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -280,7 +281,7 @@ func decode(body []byte, m interface{ Decode([]byte) error }) (err error) {
 	return m.Decode(body)
 }
 
-// report sends the failure of a statement to the client; it returns failures that end the connection.
+// report sends the error of a statement to the client. It returns the error if it ends the connection.
 func (c *conn) report(err error) error {
 	var gone goneError
 	if errors.As(err, &gone) {
@@ -299,7 +300,7 @@ func (c *conn) report(err error) error {
 	return c.send(e.message())
 }
 
-// ready informs the client that the next statement may come.
+// ready tells the client that the server waits for the next statement.
 func (c *conn) ready() error {
 	c.show()
 	if err := c.send(&pgproto3.ReadyForQuery{TxStatus: c.tx.status()}); err != nil {
@@ -308,7 +309,7 @@ func (c *conn) ready() error {
 	return c.flush()
 }
 
-// working lets a statement be ended from outside while f works for it: by a request to cancel, its timeout, its client's end.
+// working runs f for a statement. Meanwhile a request to cancel, the timeout or the client's disconnecting calls stop.
 func (c *conn) working(stop context.CancelCauseFunc, f func() error) error {
 	c.mu.Lock()
 	c.stop = stop
@@ -333,11 +334,11 @@ func (c *conn) working(stop context.CancelCauseFunc, f func() error) error {
 	return f()
 }
 
-// watcher looks whether the client is still there while a statement runs.
+// watcher checks during a statement whether the client is still connected.
 type watcher struct {
 	c     *conn
 	timer *time.Timer
-	done  chan struct{} // closed when nothing of it runs any more
+	done  chan struct{} // closed when the watching has ended
 	mu    sync.Mutex
 	ended bool
 	reads bool
@@ -368,7 +369,7 @@ func (w *watcher) may() bool {
 	return w.reads
 }
 
-// end ends the watching, after which the connection's messages can be read again.
+// end stops the watcher and waits for it; then the connection's messages can be read again.
 func (w *watcher) end() {
 	if w.timer.Stop() {
 		return

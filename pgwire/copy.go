@@ -10,7 +10,7 @@ import (
 
 // copyCommand is COPY TO STDOUT or FROM STDIN.
 type copyCommand struct {
-	query  string // what is sent; "" for all of table
+	query  string // the query whose rows are sent; "" for all rows of table
 	offset int    // where query begins
 	table  string // as it is written
 	cols   []string
@@ -24,10 +24,10 @@ type copyCommand struct {
 	header               bool
 	forceAll             bool            // quote everything
 	forceQuote           map[string]bool // columns whose values are quoted
-	forceNull, forceText map[string]bool // columns whose quoted NULL is one, whose bare NULL is a text
+	forceNull, forceText map[string]bool // columns where the NULL text means NULL in quotes; where it is text without quotes
 }
 
-// parseCopy reads COPY in PostgreSQL's notation: the options of version 9 and later, or the older ones.
+// parseCopy parses COPY TO STDOUT or FROM STDIN as in PostgreSQL, with the options of version 9 and later or of older versions.
 func parseCopy(sql string) (*copyCommand, error) {
 	w := newWords(sql)
 	w.take("COPY")
@@ -61,7 +61,7 @@ func parseCopy(sql string) (*copyCommand, error) {
 	return cp, cp.defaults(null)
 }
 
-// source reads the query or the table with its columns.
+// source reads what COPY copies: a query, or a table with its columns.
 func (cp *copyCommand) source(w *words) error {
 	if w.peek() == "(" {
 		from := w.at + 1

@@ -22,7 +22,7 @@ const (
 	copyBatchBytes = 1 << 20
 )
 
-// copyIn writes the rows that the client sends. Those of batches before a failure stay written.
+// copyIn writes the rows that the client sends, in batches. If a batch fails, the batches before it stay written.
 func (c *conn) copyIn(p *prepared) (int64, error) {
 	if err := c.mayWriteNow(); err != nil {
 		return 0, err
@@ -91,7 +91,7 @@ func (w *copyWriter) failed(err error) error {
 	return &e
 }
 
-// copyReader gives the data of the client's messages.
+// copyReader reads the data in the client's CopyData messages.
 type copyReader struct {
 	c    *conn
 	rest []byte

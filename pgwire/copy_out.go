@@ -58,7 +58,8 @@ func (c *conn) copyOut(p *prepared) (int64, error) {
 	return portal.sent, err
 }
 
-// misplaced is an error of the query in COPY, or of one that was made for it.
+// misplaced returns an error of COPY's query for the client. It has no position if COPY named a table, since hql made the
+// query.
 func (cp *copyCommand) misplaced(err error, p *prepared) error {
 	if cp.query == "" {
 		return asError(err, "", 0)
@@ -202,7 +203,7 @@ func (cp *copyCommand) special(b []byte) bool {
 	return false
 }
 
-// field appends a field so that it is read back as s.
+// field appends a field with the text s, quoted or escaped so that COPY FROM reads back s.
 func (cp *copyCommand) field(dst []byte, s string, force bool) []byte {
 	if cp.format == "csv" {
 		if !force && !cp.special([]byte(s)) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// maxField bounds a line of text, and a field of the binary format.
+// maxField is the greatest number of bytes in a line of text, or in a field of the binary format.
 const maxField = 64 << 20
 
 // copyField is a field of a line.
@@ -19,7 +19,7 @@ type copyField struct {
 	null   bool // in text format
 }
 
-// readLine reads a line with its end; at the end of the data, io.EOF. It may have no end there.
+// readLine returns the next line with its line end, which the last line may lack. At the end of the data it returns io.EOF.
 func (w *copyWriter) readLine(in *bufio.Reader) (string, error) {
 	var line []byte
 	for {
@@ -143,7 +143,7 @@ func (w *copyWriter) csv(in *bufio.Reader) error {
 	}
 }
 
-// record cuts a line into fields, and reads on where a quote is open at its end.
+// record splits a line into fields. If a quote is open at the end of the line, it reads further lines.
 func (w *copyWriter) record(in *bufio.Reader, line string, fields []copyField) ([]copyField, error) {
 	var b strings.Builder
 	quoted, open := false, false
@@ -244,7 +244,7 @@ func (w *copyWriter) binary(in *bufio.Reader) error {
 	}
 }
 
-// orBad is err, or bad where err says no more than that the data ended.
+// orBad returns bad if err is nil or says only that the data ended; otherwise it returns err.
 func orBad(err, bad error) error {
 	if err == nil || err == io.EOF || err == io.ErrUnexpectedEOF {
 		return bad

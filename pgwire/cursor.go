@@ -10,7 +10,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// maxOpen is the greatest number of prepared statements, and of cursors, of a session.
+// maxOpen is the greatest number of prepared statements in a session, and of cursors.
 const maxOpen = 10_000
 
 // declareCommand is DECLARE name CURSOR [WITH HOLD] FOR query.
@@ -87,7 +87,7 @@ func (d *declareCommand) run(c *conn, _ context.Context, args []any) (*answer, e
 	return done("DECLARE CURSOR"), nil
 }
 
-// moved returns err, an error of a text that begins at offset in another one, with its position in the latter.
+// moved returns err, an error of a text that is part of a longer text from offset on. It has the position in the longer text.
 func moved(err error, offset int) error {
 	if e, ok := err.(*hql.Error); ok && e.Pos >= 0 {
 		out := *e
@@ -97,7 +97,7 @@ func moved(err error, offset int) error {
 	return err
 }
 
-// workingFor is working for a portal inside of a command that another portal runs.
+// workingFor works like working, for a portal whose statement runs inside a command of another portal, such as FETCH.
 func (c *conn) workingFor(p *portal, f func() error) error {
 	c.mu.Lock()
 	outer := c.stop

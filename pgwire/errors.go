@@ -55,7 +55,7 @@ var (
 	errGone     = goneError{errors.New("the client is gone")}
 )
 
-// asError returns err as clients see it. The statement that failed is part of the text whole, at offset.
+// asError returns err as clients see it. The failed statement begins at offset in the text whole.
 func asError(err error, whole string, offset int) *Error {
 	var own *Error
 	if errors.As(err, &own) {
@@ -87,7 +87,8 @@ func asError(err error, whole string, offset int) *Error {
 	return out
 }
 
-// cutAdvice cuts the remedy off a refusal, as a hint, without the flags of the command line, which a client cannot set.
+// cutAdvice splits the text of a refused scan into message and hint. It leaves out flags of the command line, which a client
+// cannot set.
 func cutAdvice(text string) (message, hint string) {
 	message, hint, _ = strings.Cut(text, "; ")
 	for _, flag := range []string{", or --full-scan allow", ", or --max-scan-rows", ", or --max-scan-bytes"} {
@@ -96,7 +97,7 @@ func cutAdvice(text string) (message, hint string) {
 	return message, hint
 }
 
-// stateOfOther is the SQLSTATE of an error that is not about a place in the statement.
+// stateOfOther returns the SQLSTATE of an error that has no position in the statement.
 func stateOfOther(err error) string {
 	for _, s := range []struct {
 		is   error
@@ -112,7 +113,7 @@ func stateOfOther(err error) string {
 	return stateByWords(err.Error(), "XX000")
 }
 
-// stateOf is the SQLSTATE of a mistake in a statement.
+// stateOf returns the SQLSTATE of an error that has a position in a statement.
 func stateOf(e *hql.Error) string {
 	switch {
 	case errors.Is(e, hql.ErrUnknownTable):
@@ -127,7 +128,7 @@ func stateOf(e *hql.Error) string {
 	return stateByWords(e.Msg, "42601")
 }
 
-// stateByWords returns the SQLSTATE for the words of a message.
+// stateByWords returns the SQLSTATE that fits words in a message, or else otherwise.
 func stateByWords(message, otherwise string) string {
 	if strings.HasPrefix(message, "expected ") { // a syntax error, which lists words of the grammar
 		return otherwise
@@ -157,7 +158,7 @@ func (e *Error) message() *pgproto3.ErrorResponse {
 // clean returns s as a text for the protocol. Such a text ends with a zero byte, so it must contain none.
 func clean(s string) string { return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD") }
 
-// notice sends a notice, unless the client wants none.
+// notice sends a notice, unless the client has turned off notices of this severity.
 func (c *conn) notice(severity, code, text, hint string) error {
 	level := c.setting("client_min_messages")
 	if level == "error" || level == "warning" && severity != "WARNING" {

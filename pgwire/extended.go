@@ -10,7 +10,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// mayParse refuses to read a statement in a block that has failed, unless it ends the block.
+// mayParse returns an error if the transaction block has failed and p does not end it.
 func (c *conn) mayParse(p *prepared) error {
 	if c.tx.state == inFailed && !p.empty() && !p.endsBlock() {
 		return failure("25P02", "current transaction is aborted, commands ignored until end of transaction block")
@@ -57,7 +57,7 @@ func (c *conn) statement(name string) (*prepared, error) {
 	return nil, failure("26000", "prepared statement %q does not exist", name)
 }
 
-// describeStatement finds out the types of a statement's parameters and columns, once.
+// describeStatement finds the types of a statement's parameters and columns, at the first call.
 func (c *conn) describeStatement(ctx context.Context, p *prepared) error {
 	if p.described || p.empty() {
 		return nil
@@ -211,7 +211,7 @@ func (c *conn) describeMessage(m *pgproto3.Describe) error {
 	return fatal("08P01", "invalid DESCRIBE message subtype %d", m.ObjectType)
 }
 
-// describePortal sends the columns of a portal. A query begins for that: its arguments may say more of them.
+// describePortal sends the columns of a portal. It starts the query, because the types may depend on the arguments.
 func (c *conn) describePortal(p *portal) error {
 	if p.told == nil && p.of.stmt != nil && !p.of.described {
 		if _, query := p.of.stmt.Statement().(*parser.Select); query {
@@ -232,7 +232,7 @@ func (c *conn) describePortal(p *portal) error {
 	return c.describe(p.told, p.format)
 }
 
-// checkFormats checks that there are as many formats as columns.
+// checkFormats returns an error unless the client gave one format, or as many as there are columns.
 func (p *portal) checkFormats() error {
 	if n := len(p.formats); n > 1 && n != len(p.told) {
 		return failure("08P01", "bind message has %d result formats but query has %d columns", n, len(p.told))
@@ -240,7 +240,8 @@ func (p *portal) checkFormats() error {
 	return nil
 }
 
-// portal finds a portal or a cursor: messages and statements may name both. what is the kind for the error.
+// portal returns the portal or cursor called name: messages and statements may name either. what is the word for it in the
+// error.
 func (c *conn) portal(what, name string) (*portal, error) {
 	p := cmp.Or(c.portals[name], c.cursors[name])
 	if p == nil || what == "cursor" && name == "" {

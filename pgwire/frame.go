@@ -18,10 +18,11 @@ const (
 	smallestFrame = 4
 )
 
-// errTooLong is a message that is longer than any may be.
+// errTooLong is the error for a message above the length limit.
 var errTooLong = errors.New("the message is longer than a message may be")
 
-// message reads the next message: its type and, valid until the next call, its body.
+// message reads the next message: its type and its body, which is valid until the next call. most limits the length of the
+// body.
 func (c *conn) message(most int) (kind byte, body []byte, err error) {
 	head, err := c.in.Peek(5)
 	if err != nil {
@@ -70,7 +71,7 @@ func (c *conn) read(n int64, most int) ([]byte, error) {
 	return c.body[:n], nil
 }
 
-// shrinkBody lets go of the memory of a long message.
+// shrinkBody frees the buffer after a long message.
 func (c *conn) shrinkBody() {
 	if cap(c.body) > keptBuffer {
 		c.srv.held.give(int64(cap(c.body)))
@@ -96,7 +97,7 @@ func (c *conn) flushFull() error {
 	return c.flush()
 }
 
-// flush sends the output. A client that does not read it loses its connection.
+// flush sends the output. It ends the connection if the client does not read the output within WriteTimeout.
 func (c *conn) flush() error {
 	if len(c.out) == 0 || c.broken != nil {
 		return c.broken
@@ -113,7 +114,7 @@ func (c *conn) flush() error {
 	return c.broken
 }
 
-// row adds a DataRow to the output; each appends a field's length and bytes.
+// row adds a DataRow to the output; each appends the length and the bytes of field i to dst.
 func (c *conn) row(fields int, each func(dst []byte, i int) ([]byte, error)) error {
 	begin := len(c.out)
 	c.out = append(c.out, 'D', 0, 0, 0, 0, byte(fields>>8), byte(fields))
@@ -140,7 +141,7 @@ func (c *conn) row(fields int, each func(dst []byte, i int) ([]byte, error)) err
 	return c.flushFull()
 }
 
-// goneError is the failure of a connection: no client is left that could read an error.
+// goneError is the error of a connection whose client can no longer receive errors.
 type goneError struct{ error }
 
 func (e goneError) Unwrap() error { return e.error }

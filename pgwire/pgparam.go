@@ -27,7 +27,7 @@ func parameter(oid uint32, format int16, b []byte, loc *time.Location) (any, *Er
 	}
 	t, ok := byOID[oid]
 	if !ok {
-		t = byOID[oidUnknown] // another type's text: hql reads it as its place wants
+		t = byOID[oidUnknown] // the text of an unknown type: hql converts it where it is used
 		if format == 1 {
 			return nil, failure("0A000", "parameters of the type with oid %d are not supported in binary format", oid)
 		}

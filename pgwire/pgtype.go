@@ -15,7 +15,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// The oids of the types that hql's values have in PostgreSQL, and of those that clients send besides.
+// The OIDs in PostgreSQL of the types of hql's values, and of further types that clients send.
 const (
 	oidBool        = 16
 	oidBytea       = 17
@@ -57,8 +57,8 @@ type pgType struct {
 	typ   types.Type
 }
 
-// pgTypes maps hql's types to PostgreSQL's, and PostgreSQL's types of parameters to hql's. The first entry of a Type is
-// the type of results.
+// pgTypes maps hql's types to PostgreSQL's for results, and PostgreSQL's to hql's for parameters. A type's first entry is used
+// for results.
 var pgTypes = []pgType{
 	{oidBool, 1, 1000, types.Boolean}, {oidInt2, 2, 1005, types.SmallInt}, {oidInt2, 2, 1005, types.TinyInt}, {oidInt4, 4, 1007, types.Int},
 	{oidInt8, 8, 1016, types.BigInt}, {oidFloat4, 4, 1021, types.Float}, {oidFloat8, 8, 1022, types.Double}, {oidNumeric, -1, 1231, types.Decimal},
@@ -153,7 +153,7 @@ func appendText(dst []byte, v types.Value, loc *time.Location) ([]byte, error) {
 	return append(dst, v.String()...), nil
 }
 
-// appendMoment appends the year, which PostgreSQL counts from 1 BC backwards, and the rest of t.
+// appendMoment appends t as layout says, after its year. PostgreSQL writes the year 0 as 1 BC.
 func appendMoment(dst []byte, t time.Time, layout string) []byte {
 	year, bc := t.Year(), false
 	if year <= 0 {
@@ -170,7 +170,7 @@ func appendMoment(dst []byte, t time.Time, layout string) []byte {
 	return dst
 }
 
-// appendString appends a text, which clients read as UTF-8: HBase's cells can hold anything.
+// appendString appends a text. It returns an error if the text is not UTF-8, because a cell can hold any bytes.
 func appendString(dst []byte, s string) ([]byte, error) {
 	if !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {
 		return nil, failure("22021", "a STRING of the result is not UTF-8, or has a zero byte: %s", types.EscapeBytes(short(s))).
@@ -187,7 +187,7 @@ func short(s string) string {
 	return s
 }
 
-// appendBinary appends v, which is not NULL, in the binary form of t.
+// appendBinary appends v, which is not NULL, in the binary format of t.
 func appendBinary(dst []byte, v types.Value, t types.Type, loc *time.Location) ([]byte, error) {
 	if v.Type() != t && !(t == types.Null && v.Type().IsText()) {
 		if t == types.Null {
@@ -253,7 +253,7 @@ func appendBinary(dst []byte, v types.Value, t types.Type, loc *time.Location) (
 	return appendText(dst, v, loc)
 }
 
-// appendArray appends an array: its dimensions, and each element behind its length.
+// appendArray appends an array in binary format: its dimensions, then each element after its length.
 func appendArray(dst []byte, v types.Value, loc *time.Location) ([]byte, error) {
 	be := binary.BigEndian
 	dims, items, elem := v.Dims(), v.Items(), v.Type().Elem()
@@ -281,7 +281,7 @@ func appendArray(dst []byte, v types.Value, loc *time.Location) ([]byte, error) 
 	return dst, nil
 }
 
-// appendNumeric appends a DECIMAL: digits to the base of 10000.
+// appendNumeric appends a DECIMAL in binary format, which has digits to the base of 10000.
 func appendNumeric(dst []byte, d *apd.Decimal) ([]byte, error) {
 	be := binary.BigEndian
 	if d.Form != apd.Finite {

@@ -18,25 +18,26 @@ import (
 	"github.com/hql-db/hql"
 )
 
-// Options are the limits of a Server, and the users that it serves. With the zero value only this host can connect, and
+// Options are the users and the limits of a Server. With the zero value, only clients on this host can connect, and they can
 // only read.
 type Options struct {
-	// Users are the users that may connect, with their passwords; nil: any user, without a password.
+	// Users are the users that may connect, with their passwords; nil: every user may connect, without a password.
 	Users *Users
 	// TLS secures connections; nil: no TLS.
 	TLS *tls.Config
 	// Insecure lets other hosts connect although Users or TLS is missing.
 	Insecure bool
-	// Write lets statements write, where the DB does, unless the user's role says otherwise.
+	// Write lets statements write if the DB allows it. A user's role may say otherwise.
 	Write bool
-	// Open opens the DB of a user; nil: all share the server's. It is called once for each user, and the server closes the DB.
+	// Open opens a DB for one user; nil: all users share the server's DB. It is called once for each user, and the server
+	// closes the DB.
 	Open func(ctx context.Context, user string) (*hql.DB, error)
 
 	MaxConnections int   // at a time; 0: 1000
 	MaxStatements  int   // that run at a time; 0: 32
 	MaxQueue       int   // statements that wait for others to end; 0: 256
 	Memory         int64 // bytes for the statements that run; 0: 1 GiB
-	// Parallelism is the number of reads in flight of a statement; 0: 8.
+	// Parallelism is the number of reads that a statement may have in flight; 0: 8.
 	Parallelism int
 
 	AuthTimeout      time.Duration // until a client has proved who it is; 0: 10 s
@@ -44,13 +45,13 @@ type Options struct {
 	StatementTimeout time.Duration // of sessions that set none; 0: none
 	WriteTimeout     time.Duration // until a client takes what it was sent; 0: 5 min
 
-	// Logger gets connections and failures, and no texts of statements; nil: nothing is logged.
+	// Logger logs connections and failures, without the texts of statements; nil: nothing is logged.
 	Logger *slog.Logger
 	// LogStatements adds the texts of statements to the log and to Queries.
 	LogStatements bool
 }
 
-// ErrServerClosed is the error of Serve after Shutdown or Close.
+// ErrServerClosed is returned by Serve after Shutdown or Close.
 var ErrServerClosed = errors.New("pgwire: the server is closed")
 
 // Server serves a DB. Its methods may be called by several goroutines.
@@ -98,7 +99,7 @@ func or[T comparable](v, otherwise T) T {
 	return v
 }
 
-// NewServer makes a server for db, which the caller keeps and should open with hql.WithoutFiles.
+// NewServer makes a server for db, which the caller closes later and should have opened with hql.WithoutFiles.
 func NewServer(db *hql.DB, o Options) (*Server, error) {
 	o.MaxConnections = or(o.MaxConnections, 1000)
 	o.MaxStatements = or(o.MaxStatements, 32)
@@ -121,8 +122,8 @@ func NewServer(db *hql.DB, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Serve accepts connections of l until Shutdown or Close, and closes l. It refuses a listener that other hosts reach unless
-// there are passwords and TLS.
+// Serve accepts connections of l until Shutdown or Close, and closes l. It returns an error if other hosts reach l, unless
+// Users and TLS or Insecure are set.
 func (s *Server) Serve(l net.Listener) error {
 	defer l.Close()
 	if err := s.admits(l.Addr()); err != nil {
@@ -157,7 +158,7 @@ func (s *Server) Serve(l net.Listener) error {
 	}
 }
 
-// admits refuses an address that other hosts reach where nothing protects it.
+// admits returns an error for an address that other hosts reach, unless Users and TLS or Insecure are set.
 func (s *Server) admits(a net.Addr) error {
 	if tcp, ok := a.(*net.TCPAddr); !ok || tcp.IP.IsLoopback() || s.opts.Insecure || s.opts.Users != nil && s.opts.TLS != nil {
 		return nil
@@ -197,7 +198,7 @@ func (s *Server) accept(nc net.Conn) {
 	})
 }
 
-// cancelStatement cancels the statement of the connection pid, if secret is the connection's.
+// cancelStatement cancels the running statement of the connection pid, if secret is that connection's secret.
 func (s *Server) cancelStatement(pid uint32, secret []byte) {
 	s.mu.Lock()
 	c := s.conns[pid]
@@ -207,8 +208,8 @@ func (s *Server) cancelStatement(pid uint32, secret []byte) {
 	}
 }
 
-// Cancel cancels the statement that the connection with this process number runs, as pg_cancel_backend does. It reports whether
-// there is such a connection.
+// Cancel cancels the running statement of the connection with this process number, as pg_cancel_backend does. It returns false
+// if there is no such connection.
 func (s *Server) Cancel(pid uint32) bool {
 	s.mu.Lock()
 	c := s.conns[pid]
@@ -219,8 +220,8 @@ func (s *Server) Cancel(pid uint32) bool {
 	return c != nil
 }
 
-// Shutdown stops accepting connections, ends those that are idle, and waits for running statements until ctx ends, which ends them
-// as Close does.
+// Shutdown stops accepting connections, ends idle ones, and waits for running statements. If ctx ends first, it ends the
+// statements, as Close does, and returns the error of ctx.
 func (s *Server) Shutdown(ctx context.Context) error {
 	for _, c := range s.drain() {
 		c.endIdle()
@@ -240,7 +241,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 }
 
-// drain lets no further connection begin, and gives those that there are.
+// drain stops accepting connections and returns the open ones.
 func (s *Server) drain() []*conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// settings is the state that the protocol adds to the settings of the DB's session.
+// settings is what the protocol has to remember about the session's settings; the DB's session has their values.
 type settings struct {
 	greeted bool // all settings were reported to the client
 }
@@ -52,10 +52,10 @@ func (c *conn) beginSettings() error {
 	return nil
 }
 
-// readMemory is the greatest memory of a statement's reads in flight: the answers of the servers at one time.
+// readMemory is the greatest number of bytes that a statement's reads in flight hold: the servers' answers.
 func (s *Server) readMemory() int64 { return int64(s.opts.Parallelism) * 2 << 20 }
 
-// setting returns the value of a setting, "" for one that there is not.
+// setting returns the value of a setting; "" if there is no such setting.
 func (c *conn) setting(name string) string {
 	v, _ := c.db.Settings().Setting(name)
 	return v
@@ -181,7 +181,7 @@ func (c *conn) discard(what string) error {
 type modesCommand struct {
 	noRows
 	modes  map[string]string
-	always bool // they are those of all transactions to come
+	always bool // SET SESSION CHARACTERISTICS: for all later transactions
 }
 
 // parseSet leaves SET of a setting to the parser.
@@ -221,14 +221,14 @@ func (s *modesCommand) run(c *conn, _ context.Context, _ []any) (*answer, error)
 	return done("SET"), nil
 }
 
-// roleCommand is SET ROLE or SET SESSION AUTHORIZATION, and RESET of them.
+// roleCommand is SET ROLE or SET SESSION AUTHORIZATION, or RESET of either.
 type roleCommand struct {
 	noRows
 	reset bool
 	name  string
 }
 
-// parseReset leaves RESET of a setting to the parser.
+// parseReset parses RESET ROLE and RESET SESSION AUTHORIZATION. It returns nil for a setting, which the DB resets.
 func parseReset(w *words) (command, error) {
 	w.at++
 	if w.take("ROLE") || w.take("SESSION", "AUTHORIZATION") {
@@ -247,7 +247,7 @@ func (r roleCommand) run(c *conn, _ context.Context, _ []any) (*answer, error) {
 	return nil, failure("42501", "permission denied to set role %q", r.name)
 }
 
-// deallocateCommand is DEALLOCATE of a statement of the protocol or of the session.
+// deallocateCommand is DEALLOCATE of a statement that was prepared by a message or by SQL's PREPARE.
 type deallocateCommand struct {
 	noRows
 	of *hql.Stmt
@@ -270,8 +270,8 @@ func (d *deallocateCommand) run(c *conn, ctx context.Context, _ []any) (*answer,
 	return done(tag), err
 }
 
-// ofSession is the key in conn.statements of a statement that SQL's PREPARE made. It begins with a zero byte, so that
-// it differs from the names in messages, which cannot contain one.
+// ofSession returns the key in conn.statements for a statement that SQL's PREPARE made. It begins with a zero byte, which a
+// name in a message cannot contain.
 func ofSession(name string) string { return "\x00" + strings.ToLower(name) }
 
 // keep keeps a prepared statement under its name.
@@ -301,7 +301,7 @@ func (c *conn) dropStatements() {
 	c.db.Settings().Deallocate("")
 }
 
-// noError returns err as an error, and nil for none.
+// noError returns err as an error; for a nil err it returns a nil error.
 func noError(err *Error) error {
 	if err == nil {
 		return nil

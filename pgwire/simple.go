@@ -15,9 +15,9 @@ type prepared struct {
 	whole   string // the text of the message
 	offset  int    // where the statement begins in it
 	sql     string
-	stmt    *hql.Stmt // nil: it is a command, or nothing
+	stmt    *hql.Stmt // nil: a command, a COPY, or no statement
 	command command
-	copies  *copyCommand // nil: it is no COPY
+	copies  *copyCommand // nil: the statement is no COPY
 
 	params    []uint32 // oids
 	columns   []hql.ColumnType
@@ -28,7 +28,7 @@ type prepared struct {
 // empty reports whether there is no statement.
 func (p *prepared) empty() bool { return p.stmt == nil && p.command == nil && p.copies == nil }
 
-// endsBlock reports whether the statement may run in a block that has failed.
+// endsBlock reports whether the statement ends a transaction block, so that it may run after another statement failed.
 func (p *prepared) endsBlock() bool {
 	t, ok := p.command.(*transactionCommand)
 	return ok && t.ends()
@@ -51,7 +51,7 @@ func (c *conn) simpleQuery(body []byte) error {
 	return c.ready()
 }
 
-// script runs statements one after the other up to the first that fails.
+// script runs statements one after the other. It stops at the first one that fails.
 func (c *conn) script(whole string) error {
 	pieces := split(whole)
 	if len(pieces) == 0 {
@@ -93,7 +93,7 @@ func (c *conn) runSimple(one *prepared) error {
 	return err
 }
 
-// treeSize returns about the bytes of memory that a statement takes while it is parsed. Its tree takes less.
+// treeSize estimates the bytes of memory that parsing a statement takes. The parsed statement takes less.
 func treeSize(sql string) int64 {
 	const ofWord = 96
 	words, quoted, before := 0, false, false // before: the last byte was one of a word
@@ -123,8 +123,8 @@ func (c *conn) hold(sql string) (int64, error) {
 	return held, nil
 }
 
-// prepare parses a statement, which begins at offset in whole. It takes the memory of the statement, which the caller
-// gives back after its end.
+// prepare parses the statement sql, which begins at offset in whole. It takes memory from the budget, which the caller gives
+// back when the statement is no longer used.
 func (c *conn) prepare(whole, sql string, offset int) (*prepared, error) {
 	held, err := c.hold(sql)
 	if err != nil {
@@ -139,7 +139,7 @@ func (c *conn) prepare(whole, sql string, offset int) (*prepared, error) {
 	return p, nil
 }
 
-// parsed is prepare without regard to memory.
+// parsed works like prepare, but takes no memory from the budget.
 func (c *conn) parsed(whole, sql string, offset int) (*prepared, error) {
 	word, written := firstWord(sql), sql
 	switch word {
@@ -184,8 +184,8 @@ func (c *conn) parsed(whole, sql string, offset int) (*prepared, error) {
 	return out, nil
 }
 
-// foldNames writes the names that are not in quotes in lower case, as PostgreSQL does: clients look for the columns of a
-// result by these names. To hql both are the same name. It blanks the database in database.schema.table.
+// foldNames turns names without quotes into lower case, as PostgreSQL does, because clients look for columns by these names;
+// hql ignores the case. It replaces the database in database.schema.table by spaces.
 func foldNames(sql, database string) string {
 	qualified := strings.Count(sql, ".") > 1
 	if !qualified && !strings.ContainsFunc(sql, func(r rune) bool { return r >= 'A' && r <= 'Z' }) {
@@ -222,7 +222,7 @@ type piece struct {
 	offset int
 }
 
-// split cuts a text into statements, without empty ones.
+// split cuts a text into its statements. It leaves out empty ones.
 func split(text string) (out []piece) {
 	add := func(from, to int) {
 		if part := text[from:to]; firstWord(part) != "" {
@@ -247,7 +247,8 @@ func split(text string) (out []piece) {
 	return out
 }
 
-// firstWord returns the first word of a statement in upper case, or its first other token, or "".
+// firstWord returns a statement's first word in upper case. If it begins with another token, it returns that; "" if it is
+// empty.
 func firstWord(sql string) string {
 	head := sql
 	for len(head) > 0 && (head[0] == ' ' || head[0] == '\n' || head[0] == '\t' || head[0] == '\r') {

@@ -13,17 +13,18 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// Codes in the first message of a connection. They stand where other clients send the version of the protocol.
+// Codes of requests in the first message of a connection, where a startup message has the protocol's version.
 const (
 	codeCancel = 80877102
 	codeTLS    = 80877103
 	codeGSS    = 80877104
 )
 
-// newestMinor is the newest version 3.x of the protocol that is spoken.
+// newestMinor is the newest minor version of protocol 3 that the server speaks.
 const newestMinor = 2
 
-// startup leads the connection to its first statement. io.EOF: the client wanted something else.
+// startup handles the connection up to its first statement. It returns io.EOF after a request to cancel, which has no
+// statement.
 func (c *conn) startup(full bool) error {
 	_ = c.net.SetDeadline(time.Now().Add(c.srv.opts.AuthTimeout))
 	packet, err := c.startupPacket()
@@ -145,7 +146,8 @@ func (c *conn) startTLS() error {
 	return nil
 }
 
-// startupParameters reads names and values, each with a zero byte behind it. unknown are the options of the protocol itself.
+// startupParameters parses names and values, each of which ends with a zero byte. unknown are the protocol options, which the
+// server does not know.
 func startupParameters(b []byte) (params map[string]string, unknown []string, err error) {
 	params = map[string]string{}
 	for len(b) > 0 && b[0] != 0 {

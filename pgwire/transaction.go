@@ -17,8 +17,8 @@ const (
 	inFailed // a statement failed; nothing runs up to the end of the block
 )
 
-// transaction is a block between BEGIN and COMMIT. It only reads: nothing is hidden from others, and no write is rolled
-// back.
+// transaction is a block between BEGIN and COMMIT. Its statements write only with hql.write_in_block: other sessions see each
+// write at once, and ROLLBACK takes none back.
 type transaction struct {
 	state      txState
 	wrote      bool
@@ -37,7 +37,7 @@ func (t *transaction) failed() {
 	}
 }
 
-// endImplicit ends the objects that live as long as a message outside of a block.
+// endImplicit closes the portals outside of a transaction block, where they live only for one message.
 func (c *conn) endImplicit() {
 	if c.tx.state == outside {
 		c.closePortals(c.portals)
@@ -53,7 +53,7 @@ type transactionCommand struct {
 	chain     bool
 }
 
-// ends reports whether the command may run in a block that has failed.
+// ends reports whether the command ends a block, so that it may run after a statement has failed.
 func (t *transactionCommand) ends() bool { return t.verb == "COMMIT" || t.verb == "ROLLBACK" }
 
 func parseBegin(w *words) (command, error) {
@@ -165,7 +165,7 @@ func (c *conn) beginBlock() {
 	_ = c.setLocal("transaction_isolation", c.setting("default_transaction_isolation"))
 }
 
-// end is COMMIT or ROLLBACK.
+// end runs COMMIT or ROLLBACK.
 func (t *transactionCommand) end(c *conn) (*answer, error) {
 	if c.tx.state == outside {
 		return done(t.verb), c.notice("WARNING", "25P01", "there is no transaction in progress", "")

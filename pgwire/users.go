@@ -33,8 +33,8 @@ type Role struct {
 	Name string
 	// Write says whether statements may write; nil: as the server's options say.
 	Write *bool
-	// Settings are the initial settings of the role's sessions. For limits, such as statement_timeout, they are also the
-	// largest value that a session may set.
+	// Settings are the initial settings of the role's sessions. For settings that are limits, such as statement_timeout, a
+	// session cannot set a larger value.
 	Settings map[string]string
 	// Connections is the greatest number of connections of the role; 0: the server's limit.
 	Connections int64

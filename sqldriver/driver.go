@@ -41,7 +41,7 @@ func NewConnector(db *hql.DB) driver.Connector {
 	return &connector{db: db, turn: make(chan struct{}, 1)}
 }
 
-// connector shares one hql.DB among all connections: a connection is only a session.
+// connector shares one hql.DB among all connections; each connection is a session of that DB.
 type connector struct {
 	name string
 	turn chan struct{} // held while db and own are used: waiting for it ends with the context
@@ -81,8 +81,8 @@ func (c *connector) Close() error {
 	return c.db.Close()
 }
 
-// conn is a session of the shared DB; a conn of Driver.Open has its own DB. A later user of the pooled connection sees
-// the settings that SET changed, as with other drivers: sql.DB.Conn keeps one connection.
+// conn is a session of the shared DB; a conn of Driver.Open has its own DB. The pool passes on a connection with the settings
+// that SET changed, as with other drivers; sql.DB.Conn reserves one.
 type conn struct{ db *hql.DB }
 
 var _ interface {
@@ -108,7 +108,7 @@ func (c *conn) BeginTx(context.Context, driver.TxOptions) (driver.Tx, error) {
 	return nil, ErrTransactions
 }
 
-// CheckNamedValue leaves the conversion of arguments to hql: it takes slices for IN lists.
+// CheckNamedValue accepts every value: hql converts the arguments, and takes slices for IN lists.
 func (c *conn) CheckNamedValue(*driver.NamedValue) error { return nil }
 
 func (c *conn) Prepare(query string) (driver.Stmt, error) {
@@ -266,11 +266,11 @@ func (r *resultRows) Next(dest []driver.Value) error {
 // ColumnTypeDatabaseTypeName returns the SQL type: BIGINT, TIMESTAMP ...
 func (r *resultRows) ColumnTypeDatabaseTypeName(i int) string { return r.types[i].Type.String() }
 
-// ColumnTypeNullable reports whether any column may be NULL.
+// ColumnTypeNullable returns true: every column may be NULL.
 func (r *resultRows) ColumnTypeNullable(int) (nullable, ok bool) { return true, true }
 
-// ColumnTypeLength returns the length of a column of VARCHAR(n) or CHAR(n), and an unlimited one for other text and
-// bytes; other types have none.
+// ColumnTypeLength returns n for a column of VARCHAR(n) or CHAR(n), and math.MaxInt64 for other text, bytes and JSON. For all
+// other types ok is false.
 func (r *resultRows) ColumnTypeLength(i int) (length int64, ok bool) {
 	switch r.types[i].Type {
 	case types.String, types.Bytes, types.JSON:
@@ -282,8 +282,8 @@ func (r *resultRows) ColumnTypeLength(i int) (length int64, ok bool) {
 	return 0, false
 }
 
-// ColumnTypePrecisionScale returns those of a column of DECIMAL(p, s), and unlimited values for other DECIMALs; other
-// types have none.
+// ColumnTypePrecisionScale returns p and s for a column of DECIMAL(p, s), and math.MaxInt64 for other DECIMALs. For all other
+// types ok is false.
 func (r *resultRows) ColumnTypePrecisionScale(i int) (precision, scale int64, ok bool) {
 	if r.types[i].Type != types.Decimal {
 		return 0, 0, false

@@ -43,7 +43,7 @@ func (k *checks) check(args []string) error {
 	return nil
 }
 
-// errBad is the result of a check that found statements for which a build must fail.
+// errBad is returned if a statement misses the prefix of a rowkey, and neither a comment nor the baseline excuses it.
 var errBad = errors.New("statements miss the prefix of a rowkey")
 
 func (k *checks) run(ctx context.Context, _ *config, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
@@ -103,7 +103,7 @@ func ended(results []check.Result) error {
 	return nil
 }
 
-// errUnplanned is the result of a check in which some statements cannot be parsed or planned.
+// errUnplanned is returned if some statements cannot be parsed or planned, and no statement makes the check fail.
 var errUnplanned = errors.New("statements cannot be planned")
 
 func (k *checks) definitions() (*catalog.Catalog, error) {
@@ -127,7 +127,7 @@ func (k *checks) definitions() (*catalog.Catalog, error) {
 	return c, nil
 }
 
-// known marks the results that the baseline has, and writes the baseline if that is asked for.
+// known marks the results that the file k.baseline lists. If k.write names a file, known writes a new baseline to it.
 func (k *checks) known(results []check.Result, stderr io.Writer) error {
 	if k.baseline != "" {
 		text, err := os.ReadFile(k.baseline)
@@ -180,7 +180,7 @@ func read(files []string, stdin io.Reader) (sources []check.Source, results []ch
 	return append(sources, found...), results, err
 }
 
-// files returns the files that arguments name, each once, and the number of test files skipped.
+// files returns the files that args name, each once, and the number of test files that it left out.
 func (k *checks) files(args []string) (files []string, passed int, err error) {
 	add := func(name string) {
 		switch {
@@ -210,7 +210,7 @@ func (k *checks) files(args []string) (files []string, passed int, err error) {
 	return files, passed, nil
 }
 
-// named are the files that one argument names: a file, a pattern, or a folder and the folders below it.
+// named returns the files that one argument names: a file, a pattern, or a folder with the folders below it.
 func named(arg string) ([]string, error) {
 	arg = filepath.FromSlash(arg)
 	if root, ok := strings.CutSuffix(arg, "..."); ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/hql-db/hql/explain"
 )
 
-// colour reports whether results are coloured now: \o may have turned them to a file.
+// colour reports whether to colour results. It returns false if \o sends them to a file, unless the setting is "always".
 func (s *session) colour() bool {
 	switch s.conf.Color {
 	case "always":
@@ -42,7 +42,7 @@ var escapes = map[explain.Style]string{
 	explain.Literal:    "34",
 }
 
-// paint prints a line of EXPLAIN; nothing in the data may act on a terminal.
+// paint returns a line of EXPLAIN as text for a terminal. It escapes control characters in the line's data.
 func paint(l explain.Line, colour bool) string {
 	var b strings.Builder
 	for _, p := range l {

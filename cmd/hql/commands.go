@@ -114,7 +114,7 @@ const (
 	listSchemas   = `SELECT nspname AS "Name" FROM pg_namespace WHERE nspname LIKE $1 ORDER BY 1`
 )
 
-// screenOut is standard output, wherever \o sends results.
+// screenOut returns standard output, even while \o sends results elsewhere.
 func (s *session) screenOut() io.Writer {
 	if s.redirected != nil {
 		return s.screen
@@ -180,7 +180,7 @@ func (s *session) runVertical(ctx context.Context, arg string) error {
 	return s.run(ctx, arg)
 }
 
-// now runs a statement; its error is printed already.
+// now runs a statement. It returns a stopped error if the statement failed; the cause is printed already.
 func (s *session) now(ctx context.Context, text string) error {
 	if code := s.piece(ctx, text, text, 0, false); code != exitOK {
 		return stopped{code}
@@ -200,7 +200,7 @@ func target(arg string) (io.WriteCloser, error) {
 	return os.Create(name)
 }
 
-// pipe is the standard input of a running command. One that stops reading early is not an error.
+// pipe is the standard input of a running command. It is no error if the command stops reading early.
 type pipe struct {
 	io.WriteCloser
 	cmd *exec.Cmd
@@ -247,10 +247,10 @@ func (s *session) redirect(_ context.Context, arg string) error {
 	return err
 }
 
-// copyFile is the file of \copy if it has no quotes, or begins with psql's ~.
+// copyFile finds the file in the arguments of \copy, as its second group, if the file's name is not in quotes.
 var copyFile = regexp.MustCompile(`(?i)^((?:.*\)|(?:[^()'"]|"[^"]*")*)\s(?:to|from)\s+)([^'\s(]\S*)(.*)$`)
 
-// copy is \copy, which is COPY: here that reads and writes the files of the program, as psql's \copy does.
+// copy runs \copy as the statement COPY, which reads and writes files on this machine, as psql's \copy does.
 func (s *session) copy(ctx context.Context, arg string) error {
 	if m := copyFile.FindStringSubmatch(arg); m != nil && !strings.EqualFold(m[2], "STDIN") && !strings.EqualFold(m[2], "STDOUT") {
 		arg = m[1] + types.NewString(home(m[2])).SQL() + m[3]
@@ -258,7 +258,7 @@ func (s *session) copy(ctx context.Context, arg string) error {
 	return s.now(ctx, "COPY "+arg)
 }
 
-// edit is \e: the text that the editor saves is read as if it had been typed.
+// edit runs \e: it opens the statement in an editor, and runs the saved text as if it had been typed.
 func (s *session) edit(_ context.Context, arg string) error {
 	text := strings.TrimSpace(s.query)
 	if text == "" && s.last != "" {
@@ -306,7 +306,7 @@ func (s *session) edit(_ context.Context, arg string) error {
 	return nil
 }
 
-// foreground runs a line of the shell at the terminal.
+// foreground runs a shell command, which uses the terminal for its input and output.
 func foreground(line string, args ...string) error {
 	cmd := exec.Command("sh", append([]string{"-c", line}, args...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

@@ -85,7 +85,7 @@ func statementTokens(toks []parser.Token) []parser.Token {
 	return toks
 }
 
-// upper returns the texts of tokens in upper case, or "" if there are none.
+// upper returns the texts of tokens in upper case. For no tokens it returns one empty text.
 func upper(toks []parser.Token) []string {
 	if len(toks) == 0 {
 		return []string{""}
@@ -102,7 +102,7 @@ func ends(words []string, want ...string) bool {
 	return len(words) >= len(want) && slices.Equal(words[len(words)-len(want):], want)
 }
 
-// offerSetting adds the words that may follow those of a SET or SHOW; ok is false for other statements.
+// offerSetting adds the words that may follow words in a SET or SHOW statement; ok is false for other statements.
 func (s *session) offerSetting(c *completion, words []string) (ok bool) {
 	switch {
 	case words[0] == "SET" && len(words) == 1:
@@ -159,7 +159,7 @@ func (s *session) offer(c *completion, toks, all []parser.Token) {
 	}
 }
 
-// offerTables adds the tables and views that may follow words; ok is false where none does.
+// offerTables adds the tables and views that may follow words; ok is false if no table or view may follow.
 func (s *session) offerTables(c *completion, words []string, all []parser.Token) (ok bool) {
 	last := words[len(words)-1]
 	switch last {
@@ -197,12 +197,12 @@ func (s *session) offerExpression(c *completion, words []string, toks, all []par
 			c.add(parser.QuoteName(name))
 		}
 	}
-	if queries := s.withQueries(all, nil); c.word != "" { // which a FROM has yet to name
+	if queries := s.withQueries(all, nil); c.word != "" { // queries of WITH, before a FROM names them
 		for _, name := range slices.Sorted(maps.Keys(queries)) {
 			c.addColumns(queries[name])
 		}
 	}
-	if c.word == "" { // everything there is would fill the screen
+	if c.word == "" { // a list of all words would fill the screen
 		if len(toks) == 0 {
 			c.addWords(statementWords...)
 		}
@@ -269,8 +269,8 @@ func behindExplain(toks []parser.Token) []parser.Token {
 	return toks[1:]
 }
 
-// offerTypes adds encodings, with all words of their names, or types behind a column's name, in a CREATE TABLE; done reports
-// whether nothing else is allowed there.
+// offerTypes completes a CREATE TABLE: after AS it adds encodings, after a column's name it adds types. done is true right
+// after AS, where only an encoding may follow.
 func (s *session) offerTypes(c *completion, toks []parser.Token) (done bool) {
 	words := upper(toks)
 	if !slices.Contains(words, "TABLE") || !slices.Contains(words, "(") {
@@ -306,7 +306,7 @@ func (c *completion) addColumns(r relation) {
 
 func unquote(name string) string { return strings.ReplaceAll(strings.Trim(name, `"`), `""`, `"`) }
 
-// settings are the names that SET takes; SHOW ALL asks nobody.
+// settings returns the names of the settings that SET takes. It does not ask the store: SHOW ALL does not either.
 func (s *session) settings() []string {
 	rows, err := s.db.Query(context.Background(), "SHOW ALL")
 	if err != nil {

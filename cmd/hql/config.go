@@ -34,7 +34,7 @@ type settings struct {
 	Timezone     string        `yaml:"timezone"`
 	Timeout      time.Duration `yaml:"timeout"`
 	Write        bool          `yaml:"write"`
-	// Restricted forbids statements and commands that reach files and the shell.
+	// Restricted forbids the statements and commands that reach files or the shell.
 	Restricted bool    `yaml:"restricted"`
 	Color      string  `yaml:"color"`
 	Pager      *string `yaml:"pager"`
@@ -120,14 +120,14 @@ func (l *list) UnmarshalYAML(unmarshal func(any) error) error {
 	return nil
 }
 
-// configFile is config.yaml: general settings, and those of named connections.
+// configFile is the content of config.yaml: general settings, and the settings of named connections.
 type configFile struct {
 	Defaults    settings            `yaml:",inline"`
 	Connections map[string]settings `yaml:"connections"`
 }
 
-// readConfig reads $HQL_CONFIG, or hql/config.yaml where the system keeps configuration; a file
-// that is not there says nothing.
+// readConfig reads the file that $HQL_CONFIG names, or else hql/config.yaml in the user's configuration directory. It returns
+// no settings if the latter does not exist.
 func readConfig() (configFile, error) {
 	var c configFile
 	name, named := os.LookupEnv("HQL_CONFIG")
@@ -151,7 +151,7 @@ func readConfig() (configFile, error) {
 	return parseConfig(name, b)
 }
 
-// parseConfig reads the content of a config.yaml; name is where it is from.
+// parseConfig parses the content of a config.yaml; name is the file's name, for errors.
 func parseConfig(name string, b []byte) (configFile, error) {
 	var c configFile
 	if err := unmarshal(b, &c, yaml.Strict()); err != nil {
@@ -190,7 +190,7 @@ func unmarshal(b []byte, v any, options ...yaml.DecodeOption) (err error) {
 	return yaml.UnmarshalWithOptions(b, v, options...)
 }
 
-// hasNullKey finds the key null: the decoder silently drops the other keys of its mapping.
+// hasNullKey reports whether a mapping has the key null: the decoder silently drops the other keys of that mapping.
 func hasNullKey(b []byte) bool {
 	var top map[string]any
 	if unmarshal(b, &top) != nil {
@@ -210,7 +210,7 @@ func hasNullKey(b []byte) bool {
 	return false
 }
 
-// environment has the settings of the HQL_ variables.
+// environment returns the settings that the HQL_ variables hold.
 func environment() (settings, error) {
 	s := settings{Connect: os.Getenv("HQL_CONNECT"), Conf: os.Getenv("HQL_CONF"), Format: os.Getenv("HQL_FORMAT"), FullScan: os.Getenv("HQL_FULL_SCAN")}
 	if v := os.Getenv("HQL_CATALOG"); v != "" {
@@ -248,8 +248,8 @@ func (c *config) load() error {
 	return c.resolve()
 }
 
-// resolve finds out which store is meant: the address itself, a connection of the
-// configuration file by its name, or the cluster that hbase-site.xml describes.
+// resolve finds the store's address: it is given, or a named connection of the configuration file has it, or hbase-site.xml
+// describes the cluster.
 func (c *config) resolve() error {
 	s := c.given
 	s.Connect = cmp.Or(s.Connect, c.file.Defaults.Connect)
@@ -288,7 +288,8 @@ func (c *config) resolve() error {
 	return s.check()
 }
 
-// siteAddress is the address of the cluster that an hbase-site.xml describes; conf names it or its directory.
+// siteAddress returns the address of the cluster that an hbase-site.xml describes. conf is that file or its directory; "" for
+// the usual directories.
 func siteAddress(conf string) (string, error) {
 	var tried []string
 	places := []string{conf}
@@ -382,8 +383,9 @@ func parseSite(file string, b []byte) (string, error) {
 	return scheme + list + (&url.URL{Path: root}).EscapedPath() + query, nil
 }
 
-// siteServers are the servers to ask in place of ZooKeeper, and the property that names them; "": ZooKeeper is asked. HBase 3 asks
-// servers by default; an hbase-site.xml that names a quorum and does not say how to ask may be an older one's.
+// siteServers returns the servers to ask in place of ZooKeeper, and the property that names them; "" if hql has to ask
+// ZooKeeper. HBase 3 asks servers by default, but a file that sets neither the registry nor bootstrap servers may be of an
+// older HBase.
 func siteServers(props map[string]string) (servers, from string) {
 	class := props["hbase.client.registry.impl"]
 	switch class[strings.LastIndexByte(class, '.')+1:] {

@@ -26,7 +26,7 @@ const askTimeout = 5 * time.Second
 // mostNamed is how many tables a note names.
 const mostNamed = 20
 
-// undescribed returns the store's tables that have no definition, sorted.
+// undescribed returns the sorted names of the store's tables that have no definition.
 func (s *session) undescribed(ctx context.Context) ([]string, error) {
 	names, err := s.db.Client().PermittedTables(ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *session) described(name string) bool {
 // tables is \dt. With a pattern it lists the tables whose names match.
 func (s *session) tables(ctx context.Context, pattern string) error {
 	defer func(auto bool) { s.auto, s.cut = auto, false }(s.auto)
-	s.auto, s.cut = false, true // a list of names stays one
+	s.auto, s.cut = false, true // a list of names is never shown one column a line
 	fits := func(string) bool { return true }
 	if pattern == "" {
 		if err := s.execute(ctx, "SHOW TABLES"); err != nil {
@@ -128,7 +128,7 @@ func (s *session) noteUndescribed(names []string) {
 	fmt.Fprintf(s.stderr, "note: HBase tables without a definition: %s (\\infer TABLE proposes one)\n", printable(shown))
 }
 
-// greet lists at the prompt the tables to begin with.
+// greet prints at the start of a prompt which tables there are: the sample tables, or HBase tables without a definition.
 func (s *session) greet(ctx context.Context) {
 	if s.conf.demo {
 		fmt.Fprint(s.stdout, greeting)
@@ -151,7 +151,7 @@ const greeting = `Sample tables are here. To begin with:
   EXPLAIN SELECT * FROM sites WHERE domain LIKE '%.hbase.org';
 `
 
-// withHint adds to the error of a statement about a table without a definition that the store has one of this name.
+// withHint adds a hint to the error about an unknown table, if the store has an HBase table with this name.
 func (s *session) withHint(ctx context.Context, err error) error {
 	var pe *hql.Error
 	if !errors.As(err, &pe) || !errors.Is(err, hql.ErrUnknownTable) || pe.Hint != "" {
@@ -186,7 +186,7 @@ func (s *session) infer(ctx context.Context, arg string) error {
 		return err
 	}
 	if len(args) == 1 {
-		s.last = proposals[0].Table.SQL() // not the one that is open: the end of a script would run it
+		s.last = proposals[0].Table.SQL() // not s.query: the end of a script would run that
 		fmt.Fprintln(s.stderr, "note: \\g adopts the first, \\e edits it, \\infer TABLE FILE writes it to a catalog file")
 		return nil
 	}

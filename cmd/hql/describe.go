@@ -24,10 +24,10 @@ import (
 // exampleTimeout bounds how long \d waits for an example from the store.
 const exampleTimeout = 5 * time.Second
 
-// describe is \d: it lists the tables, or draws a table's keys byte by byte and lists its columns.
+// describe runs \d: it lists the tables, or draws the keys of one table byte by byte and lists its columns.
 func (s *session) describe(ctx context.Context, arg string) error { return s.draw(ctx, arg, false) }
 
-// describeMore is \d+: families, regions, the qualifiers that a sample has, and statistics, too.
+// describeMore runs \d+: it also shows families, regions, statistics, and the qualifiers in a sample of rows.
 func (s *session) describeMore(ctx context.Context, arg string) error { return s.draw(ctx, arg, true) }
 
 func (s *session) draw(ctx context.Context, arg string, more bool) error {
@@ -93,8 +93,8 @@ func (s *session) drawTable(ctx context.Context, name string, more bool) error {
 	return s.drawStatistics(ctx, w, t)
 }
 
-// drawNotes prints notes about the keys of t, as CREATE TABLE does. An HBase table that hql did not create may hold other
-// rows, too, so that its regions say nothing about these keys.
+// drawNotes prints the notes about the keys of t that CREATE TABLE prints. For an external table it ignores the regions: the
+// HBase table may hold rows with other keys.
 func (s *session) drawNotes(ctx context.Context, w io.Writer, t *catalog.Table) {
 	var starts [][]byte
 	if names, err := s.physical(ctx, t.Layouts[0]); err == nil && !t.External {
@@ -175,8 +175,7 @@ func layoutTitle(l *catalog.Layout) string {
 	return fmt.Sprintf("%s, stored in %s", kind, patternText(l.Stored))
 }
 
-// drawKey prints the positions of a key's parts, with an example from the store, and under
-// that the example cut into its parts.
+// drawKey prints the positions of a key's parts, an example key from the store, and the parts of this example.
 func (s *session) drawKey(ctx context.Context, w io.Writer, t *catalog.Table, l *catalog.Layout) {
 	fmt.Fprintln(w, layoutTitle(l))
 	ctx, cancel := context.WithTimeout(ctx, exampleTimeout)
@@ -265,7 +264,7 @@ func fieldValue(f catalog.Field) string {
 	return clip(printable(f.Value.String()))
 }
 
-// keyText is stored bytes, with \xNN for those that are not printable ASCII.
+// keyText returns stored bytes as text, with \xNN for bytes that are not printable ASCII.
 func keyText(b []byte) string { return types.NewBytes(string(b)).String() }
 
 // sampledRows is how many rows \d+ looks at for qualifiers.
@@ -274,7 +273,7 @@ const sampledRows = 100
 // shownRegions is how many regions and qualifiers \d+ lists.
 const shownRegions = 20
 
-// drawStored prints the store's description of the tables of a layout.
+// drawStored prints what the store says about the newest HBase table of a layout.
 func (s *session) drawStored(ctx context.Context, w io.Writer, t *catalog.Table, l *catalog.Layout) error {
 	names, err := s.physical(ctx, l)
 	if err != nil {

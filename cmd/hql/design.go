@@ -52,7 +52,7 @@ func (d *designing) check([]string) error {
 	return reportFormat(d.format)
 }
 
-// reportFormat checks the --format of design and hot.
+// reportFormat returns an error if the commands design and hot do not know the --format.
 func reportFormat(format string) error {
 	switch format {
 	case "text", "json", "html":
@@ -111,7 +111,7 @@ func writeReport(w io.Writer, format string, r fmt.Stringer, page func() string)
 	return err
 }
 
-// sampled returns the statistics of a table. If there are none it runs ANALYZE; nil if that is not possible.
+// sampled returns the statistics of a table. If there are none it runs ANALYZE; it returns nil if ANALYZE fails.
 func sampled(ctx context.Context, db *hql.DB, t *catalog.Table, stderr io.Writer) *stats.Table {
 	if known := db.Statistics(ctx, t); known != nil {
 		return known

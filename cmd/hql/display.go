@@ -12,13 +12,14 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// border is how the lines of a table are drawn, as psql's \pset border and linestyle set it.
+// border describes the lines of a table, as psql's \pset border and linestyle set them.
 type border struct {
 	width   int // 0: no lines; 1: lines between columns; 2: also around the table
 	unicode bool
 }
 
-// strokes are the characters of a border: between columns, along a rule, where they cross, and the corners of the three rules.
+// strokes are the characters of a border: between columns, along a horizontal line, where lines cross, and the ends and
+// crossings of the top, middle and bottom lines.
 type strokes struct {
 	column, rule, cross string
 	left, right         string
@@ -32,7 +33,7 @@ func (b border) strokes() strokes {
 	return strokes{"|", "-", "+", "+", "+", [3]string{"+", "+", "+"}, [3]string{"+", "+", "+"}}
 }
 
-// htmlWriter writes a table of HTML, as psql -H does.
+// htmlWriter writes a result as an HTML table, as psql -H does.
 type htmlWriter struct {
 	w *bufio.Writer
 	look
@@ -76,7 +77,7 @@ func (h *htmlWriter) end() error {
 	return h.w.Flush()
 }
 
-// toggle makes a command that changes between the tables for people and another format.
+// toggle makes a command that switches to a format, or back to the format "table".
 func toggle(format string) func(s *session, ctx context.Context, arg string) error {
 	return func(s *session, ctx context.Context, _ string) error {
 		to := format
@@ -91,7 +92,7 @@ func toggle(format string) func(s *session, ctx context.Context, arg string) err
 	}
 }
 
-// tuplesOnly is \t: results without headings, notes and the line under them.
+// tuplesOnly runs \t: it turns off headings, notes and the line with the number of rows, or turns them on again.
 func (s *session) tuplesOnly(_ context.Context, arg string) error {
 	on, err := s.onOff(arg, s.tuples)
 	if err != nil {
@@ -102,7 +103,7 @@ func (s *session) tuplesOnly(_ context.Context, arg string) error {
 	return nil
 }
 
-// onOff reads the argument of a command that turns a setting on or off; without an argument it turns the setting around.
+// onOff reads the argument of a command that turns a setting on or off. Without an argument it returns the opposite of now.
 func (s *session) onOff(arg string, now bool) (bool, error) {
 	if arg == "" {
 		return !now, nil
@@ -117,10 +118,10 @@ func (s *session) note(format string, args ...any) {
 	}
 }
 
-// psqlFormats are psql's names of formats that hql names otherwise.
+// psqlFormats maps psql's names of formats to hql's, where these differ.
 var psqlFormats = map[string]string{"aligned": "table", "wrapped": "table"}
 
-// pset is \pset: it shows or changes how results are printed.
+// pset runs \pset: it shows or changes how results are printed.
 func (s *session) pset(ctx context.Context, arg string) error {
 	args, err := words(arg)
 	if err != nil {
@@ -181,13 +182,13 @@ func (s *session) pset(ctx context.Context, arg string) error {
 	return nil
 }
 
-// showNull sets the text for NULL in all formats for users.
+// showNull sets the text that all formats for people print for NULL.
 func (s *session) showNull(text string) {
 	s.null = printable(text)
 	s.given = s.null
 }
 
-// unescaped replaces \t and \n, which a separator is given as.
+// unescaped replaces \t and \n by a tab and a line feed, for separators in arguments.
 func unescaped(text string) string { return strings.NewReplacer(`\t`, "\t", `\n`, "\n").Replace(text) }
 
 // promptText makes a prompt of psql's PROMPT1 or PROMPT2. %/ and %m are the store, %n the user of the operating system, %R = or -, %# >.

@@ -16,14 +16,13 @@ type history struct {
 
 const maxHistory = 2000
 
-// A line break of a statement is the byte 1 in the file, as psql has it.
+// The history file has the byte 1 in place of a line break in a statement, as psql's has.
 var (
 	onOneLine = strings.NewReplacer("\n", "\x01", "\r", "\x02r", "\x01", "\x021", "\x02", "\x022")
 	asTyped   = strings.NewReplacer("\x01", "\n", "\x02r", "\r", "\x021", "\x01", "\x022", "\x02")
 )
 
-// openHistory finds the file: $HQL_HISTORY, or under the XDG state directory. An
-// empty HQL_HISTORY keeps none.
+// openHistory opens the history in $HQL_HISTORY or in the XDG state directory. If HQL_HISTORY is empty, no history is kept.
 func openHistory() *history {
 	if p, ok := os.LookupEnv("HQL_HISTORY"); ok {
 		return &history{path: p}
@@ -65,7 +64,7 @@ func (h *history) load() []string {
 	}
 }
 
-// add appends a statement, unless it repeats the last. One that starts with a space is not kept.
+// add appends a statement, unless it equals the last one or starts with a space; kept reports whether it was appended.
 func (h *history) add(typed string) (statement string, kept bool) {
 	if strings.HasPrefix(typed, " ") {
 		return "", false

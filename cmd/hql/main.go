@@ -181,7 +181,7 @@ func separated(args []string) (out []string) {
 	return out
 }
 
-// queryFlags adds the flags for the limits of a statement, and for the form of results.
+// queryFlags adds the flags for the limits of statements and the format of results.
 func queryFlags(fs *flag.FlagSet, c *config) {
 	fs.Func("arg", "", func(s string) error { c.args = append(c.args, s); return nil })
 	fs.BoolFunc("null", "", func(string) error { c.args = append(c.args, nil); return nil })
@@ -192,7 +192,7 @@ func queryFlags(fs *flag.FlagSet, c *config) {
 	fs.DurationVar(&c.given.Timeout, "timeout", 0, "")
 }
 
-// flagError is an error in the flags of a command, with the place of their documentation.
+// flagError returns the error about a command's flags, and says where the flags are documented.
 func flagError(err error, command string) error {
 	if errors.Is(err, flag.ErrHelp) {
 		return err
@@ -208,7 +208,7 @@ var policies = map[string]*hql.FullScan{"": nil, "allow": ptr(hql.FullScanAllow)
 
 func ptr[T any](v T) *T { return &v }
 
-// run is the whole program on the given streams; it returns the exit status.
+// run is the whole program, with the given streams; it returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 1 {
 		switch args[0] {
@@ -288,7 +288,7 @@ func isTerminal(x any) bool {
 
 func open(ctx context.Context, c *config) (*hql.DB, error) { return openAs(ctx, c, "") }
 
-// openAs works like open for a user whom HBase is to see; "": the one that the address or the operating system names.
+// openAs opens the store like open, but HBase sees the given user; "" for the user in the address or of the operating system.
 func openAs(ctx context.Context, c *config, user string) (*hql.DB, error) {
 	var opts []hql.Option
 	if user != "" {
@@ -340,7 +340,7 @@ func openAs(ctx context.Context, c *config, user string) (*hql.DB, error) {
 	return hql.Open(ctx, c.address(), opts...)
 }
 
-// makes names the directory that opening the store will make; "" for none.
+// makes returns the directory that opening the store would create; "" if it creates none.
 func (c *config) makes() string {
 	if dir, ok := strings.CutPrefix(c.address(), "dir:"); ok && dir != "" {
 		dir, _, _ = strings.Cut(dir, "?")
@@ -429,7 +429,7 @@ func (s *session) statement(ctx context.Context, text, source string, offset int
 	return s.report(err)
 }
 
-// bounded runs f until ^C, SIGTERM or the timeout ends it, and reports the one that ended it.
+// bounded runs f until it ends, or ^C, SIGTERM or the timeout ends it. The error says which of these ended it.
 func (c *config) bounded(ctx context.Context, f func(context.Context) error) error {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
@@ -448,7 +448,7 @@ func (c *config) bounded(ctx context.Context, f func(context.Context) error) err
 	return err
 }
 
-// errTerminated is why a context ended that SIGTERM ended.
+// errTerminated is the cause with which SIGTERM cancels a context.
 var errTerminated = errors.New("terminated")
 
 // terminated is the error of a statement that SIGTERM ended.
@@ -456,7 +456,8 @@ type terminated struct{ error }
 
 func (t terminated) Unwrap() error { return t.error }
 
-// untilSignal ends ctx at ^C or SIGTERM. A second signal ends the program: there are expressions that nothing stops.
+// untilSignal returns a context that ends at ^C or SIGTERM. A second signal ends the program, because some expressions cannot
+// be interrupted.
 func untilSignal(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	came := make(chan os.Signal, 1)
@@ -475,7 +476,7 @@ func untilSignal(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { signal.Stop(came); cancel(nil) }
 }
 
-// standing reports how many rows an unfinished statement had written.
+// standing returns a text with the number of rows that a failed statement has written; "" if it has written none.
 func standing(err error) string {
 	var partial *hql.PartialError
 	if errors.As(err, &partial) {

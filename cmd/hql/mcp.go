@@ -51,7 +51,7 @@ func (a *assistant) check([]string) error {
 	return nil
 }
 
-// run serves until the client leaves or, with --listen, until SIGTERM or ^C.
+// run serves a client until it disconnects. With --listen, it serves until SIGTERM or ^C.
 func (a *assistant) run(ctx context.Context, c *config, _ []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	a.opts.FullScans, a.opts.Timeout, a.opts.ScanLimit.Rows = c.FullScan == "allow", c.Timeout, c.MaxScanRows
 	if c.MaxScanBytes != "" {

@@ -63,7 +63,7 @@ type look struct {
 	cut       int    // columns that a table may take before its last one is cut; 0: any
 }
 
-// display is a value as a cell of a table: on a terminal nothing in the data may act on it.
+// display returns a value as the text of a table's cell, with control characters escaped.
 func (l look) display(v types.Value) string {
 	if v.IsNull() {
 		return l.null
@@ -79,7 +79,7 @@ func (l look) dim(s string) string {
 	return "\x1b[2m" + s + "\x1b[0m"
 }
 
-// line returns a line of csv, tsv or JSON. If the output is not a terminal, the line is unchanged.
+// line returns a line of csv or tsv for output. On a terminal it escapes control characters.
 func (l look) line(b []byte) []byte {
 	if !l.screen {
 		return b
@@ -87,7 +87,7 @@ func (l look) line(b []byte) []byte {
 	return []byte(printableLines(string(b)))
 }
 
-// jsonLine is a line of JSON. On a terminal the characters that act on it are escaped as JSON escapes them.
+// jsonLine returns a line of JSON for output. On a terminal it escapes control characters as \uNNNN.
 func (l look) jsonLine(b []byte) []byte {
 	if !l.screen || bytes.IndexFunc(b, unsafeInJSON) < 0 {
 		return b
@@ -163,7 +163,7 @@ func unsafe(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f || r == '\uFFFD'
 }
 
-// chunk is how many rows a table is laid out by: its widths hold from the first chunk on.
+// chunk is the number of rows that a table collects before it is printed. The first chunk determines the widths of the columns.
 const chunk = 1000
 
 type tableWriter struct {
@@ -294,7 +294,7 @@ func (t *tableWriter) rule(ends [3]string) {
 	t.w.WriteByte('\n')
 }
 
-// edges reports whether lines begin and end with a stroke.
+// edges reports whether each line begins and ends with a border character.
 func (t *tableWriter) edges() bool { return t.markdown || t.border.width == 2 }
 
 func (t *tableWriter) line(cells []string, nulls []bool, align bool) {
@@ -356,7 +356,7 @@ func (v *verticalWriter) begin(cols []string, _ []types.Type) error {
 	return nil
 }
 
-// names sets the columns' names, which are printable.
+// names sets the columns' names, in which control characters are escaped already.
 func (v *verticalWriter) names(cols []string) {
 	width := 0
 	for _, c := range cols {
@@ -376,7 +376,7 @@ func (v *verticalWriter) row(vals []types.Value) error {
 	return nil
 }
 
-// cells writes a row of values that are text already.
+// cells writes a row whose values are already texts.
 func (v *verticalWriter) cells(cells []string, nulls []bool) {
 	if v.n++; !v.tuples {
 		fmt.Fprintf(v.w, "-[ row %d ]-\n", v.n)
@@ -393,7 +393,7 @@ func (v *verticalWriter) cells(cells []string, nulls []bool) {
 
 func (v *verticalWriter) end() error { return v.w.Flush() }
 
-// csvWriter writes an empty text in quotes: NULL is nothing.
+// csvWriter writes CSV: NULL is an empty field, an empty text is an empty field in quotes.
 type csvWriter struct {
 	w *bufio.Writer
 	look
@@ -428,7 +428,8 @@ func (c *csvWriter) row(vals []types.Value) error {
 
 func (c *csvWriter) end() error { return c.w.Flush() }
 
-// separatedWriter writes values with a separator between them. tsv escapes tab, newline, return and backslash with a backslash.
+// separatedWriter writes values with a separator between them, for the formats unaligned and tsv. tsv escapes tabs, line breaks
+// and backslashes with a backslash.
 type separatedWriter struct {
 	w *bufio.Writer
 	look
@@ -472,7 +473,7 @@ func (s *separatedWriter) row(vals []types.Value) error {
 
 func (s *separatedWriter) end() error { return s.w.Flush() }
 
-// jsonWriter writes an object a row: one a line, or all in an array.
+// jsonWriter writes each row as a JSON object: one object a line, or all of them in an array.
 type jsonWriter struct {
 	w *bufio.Writer
 	look

@@ -27,7 +27,8 @@ type page struct {
 	open  io.WriteCloser
 }
 
-// Write holds p, or hands it to the pager once there is too much. An early end of the pager is syscall.EPIPE.
+// Write holds p, or passes it to the pager once the output does not fit on the screen. It returns syscall.EPIPE if the pager
+// has ended.
 func (g *page) Write(p []byte) (int, error) {
 	if g.open == nil {
 		g.held.Write(p)
@@ -51,7 +52,7 @@ func (g *page) Write(p []byte) (int, error) {
 	return g.open.Write(p)
 }
 
-// start opens the pager, or the screen itself where none can be run.
+// start opens the pager, or the screen itself if there is no pager.
 func (g *page) start() error {
 	g.before()
 	g.open = nopCloser{g.out}
@@ -84,10 +85,10 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// pagerCommand is the configured pager, or the environment's, or less.
+// pagerCommand returns the configured pager, or else the pager of the environment, or else less.
 func (c *config) pagerCommand() string {
 	if c.Restricted {
-		return "" // it may start a shell
+		return "" // because a pager may start a shell
 	}
 	if c.Pager != nil {
 		if p := strings.TrimSpace(*c.Pager); p != "off" {
@@ -104,7 +105,7 @@ func (c *config) pagerCommand() string {
 	return "less -FRSX"
 }
 
-// output returns the writer for a result: a page, if stdout is a terminal with a user in front of it.
+// output returns the writer for a result: a page if stdout is a terminal, otherwise stdout itself.
 func (s *session) output(before func()) io.WriteCloser {
 	f, ok := s.stdout.(*os.File)
 	if !ok || !s.tty {
@@ -142,7 +143,7 @@ func paged(run func(*session, context.Context, string) error) func(*session, con
 	}
 }
 
-// terminal is the file that results go to, through a pager perhaps; nil where they go elsewhere.
+// terminal returns the terminal to which results go, directly or through a pager. It returns nil if results go elsewhere.
 func (s *session) terminal() *os.File {
 	w := s.stdout
 	if p, ok := w.(*page); ok {

@@ -53,7 +53,7 @@ func printPieces(ctx context.Context, c *config, sql string, schema bool, stdout
 	return nil
 }
 
-// runPiece runs a piece, "-" being the one on standard input, and prints its rows.
+// runPiece runs a piece of a query and prints its rows; the text "-" means that the piece is on standard input.
 func runPiece(ctx context.Context, c *config, text string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if text == "-" {
 		b, err := io.ReadAll(stdin)

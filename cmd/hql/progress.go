@@ -13,7 +13,7 @@ import (
 	"github.com/hql-db/hql"
 )
 
-// When the line of progress is first seen, and how often it changes.
+// The time until the line of progress appears, and the time between its updates.
 const progressAfter, progressEvery = 500 * time.Millisecond, 200 * time.Millisecond
 
 // progress is a line on the terminal that shows the progress of a slow statement.
@@ -106,7 +106,7 @@ func (p *progress) line(ctx context.Context, took time.Duration) string {
 	if rows == nil {
 		return line + rate(st.RowsRead)
 	}
-	// A store that does not answer must not hold the line up; without an answer it goes without.
+	// A slow store must not delay the line: without an answer in time, the line does not say how many regions remain.
 	ctx, cancel := context.WithTimeout(ctx, progressEvery)
 	defer cancel()
 	if done, total, err := rows.Regions(ctx); err == nil && total > 0 {

@@ -41,7 +41,7 @@ func (s *session) repl(ctx context.Context) int {
 	signal.Notify(idle, os.Interrupt)
 	defer signal.Stop(idle)
 	var typed strings.Builder // since the last statement ended
-	leaving := false          // ^C has just been typed where there was nothing to end
+	leaving := false          // ^C was the last input, and no statement was open
 	for {
 		line, err := ed.Line(s.prompt())
 		wanted := leaving
@@ -75,8 +75,8 @@ func (s *session) repl(ctx context.Context) int {
 	}
 }
 
-// entered runs the statements that end in line. typed is the text since the last statement ended. The history remembers
-// the statements.
+// entered handles a line at the prompt: it runs the statements that the line completes, and passes them to remember for the
+// history. typed is the text since the last complete statement.
 func (s *session) entered(ctx context.Context, line string, typed *strings.Builder, remember func(statement string)) (code int) {
 	first := s.query == ""
 	if first {
@@ -87,7 +87,7 @@ func (s *session) entered(ctx context.Context, line string, typed *strings.Build
 	}
 	typed.WriteString(line + "\n")
 	if first && comment(line) {
-		return exitOK // the history has it with the statement that follows
+		return exitOK // the history stores the comment with the next statement
 	}
 	before := s.query
 	if before != "" {
@@ -98,7 +98,7 @@ func (s *session) entered(ctx context.Context, line string, typed *strings.Build
 	if code != exitOK {
 		s.query = "" // the rest of the line is not run either
 	}
-	if s.query != before+line { // a statement ended, or a command was inside of one, but not a part of it
+	if s.query != before+line { // a statement ended, or a command was run inside a statement
 		done, open := s.ended(typed.String(), before, line)
 		remember(done)
 		typed.Reset()
@@ -107,8 +107,9 @@ func (s *session) entered(ctx context.Context, line string, typed *strings.Build
 	return code
 }
 
-// ended splits the typed text, after line has ended a statement, into the part for the history and the unfinished part.
-// It keeps no text that begins with a space, and no text after that. before is the statement without line.
+// ended splits the typed text, after line completed a statement, into the part for the history and the text of the next,
+// unfinished statement. If done begins with a space, open does too: the history keeps neither. before is the statement without
+// line.
 func (s *session) ended(typed, before, line string) (done, open string) {
 	done, open = typed, strings.TrimLeft(s.query, " ")
 	hidden := strings.HasPrefix(done, " ")
@@ -172,7 +173,7 @@ func (s *session) prompt() string {
 	return usual
 }
 
-// promptState is = for a new statement, ' inside a text, and - elsewhere in a statement.
+// promptState returns "=" for a new statement, "'" inside a text, and "-" elsewhere in a statement.
 func promptState(open string) string {
 	switch {
 	case strings.TrimSpace(open) == "":
@@ -180,7 +181,7 @@ func promptState(open string) string {
 	case strings.Count(open, "'")%2 == 1: // nearly always inside a text
 		tokens := parser.Tokens(open)
 		last := tokens[len(tokens)-1]
-		if last.Kind == parser.InvalidToken && strings.Contains(last.Text[:min(2, len(last.Text))], "'") { // E'a has it behind a letter
+		if last.Kind == parser.InvalidToken && strings.Contains(last.Text[:min(2, len(last.Text))], "'") { // in E'a the quote follows a letter
 			return "'"
 		}
 	}

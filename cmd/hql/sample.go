@@ -19,7 +19,7 @@ import (
 // sampledRegions bounds the regions that a sample is taken from.
 const sampledRegions = 10
 
-// showSample is \sample: stored keys, each with the values that hql reads from it.
+// showSample runs \sample: it prints stored keys, each with the values that hql reads from it.
 func (s *session) showSample(ctx context.Context, arg string) error {
 	args, err := words(arg)
 	if err != nil {
@@ -80,8 +80,8 @@ func (s *session) showSample(ctx context.Context, arg string) error {
 	return s.grid(cols, ts, out)
 }
 
-// sample reads up to n rows from the starts of regions all over the newest table of l; of
-// each only the key and one cell when keys is set.
+// sample reads up to n rows of the newest table of l, from the starts of regions that are spread over the table. With keys, it
+// reads only the key and one cell of each row.
 func (s *session) sample(ctx context.Context, l *catalog.Layout, n int, keys bool) (table string, rows []hbase.Row, err error) {
 	names, err := s.physical(ctx, l)
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *session) sample(ctx context.Context, l *catalog.Layout, n int, keys boo
 	if keys {
 		opts.Filter = filter.FirstCell{}
 	}
-	// Every region may be asked until there are enough, the evenly spaced ones first.
+	// Regions are read until there are n rows: first some regions at even distances, then all others.
 	from := min(len(regions), n, sampledRegions)
 	order := make([]hbase.Region, 0, len(regions))
 	var others []hbase.Region

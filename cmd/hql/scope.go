@@ -8,7 +8,8 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// This file resolves the names in an unfinished statement by its words: completion has no statement that can be parsed.
+// This file finds the tables and columns that an unfinished statement may name. It looks at words, because an unfinished
+// statement cannot be parsed.
 
 // relation is an item of a FROM.
 type relation struct {
@@ -16,12 +17,12 @@ type relation struct {
 	stored  bool // a table, which has _key and _ts too
 }
 
-// scope returns the relations that a statement reads, by names and aliases in lower case.
+// scope returns the relations that a statement reads. Its keys are their names or aliases, in lower case.
 func (s *session) scope(toks []parser.Token) map[string]relation {
 	return s.scopeUnder(toks, nil)
 }
 
-// scopeUnder works like scope for a query inside another one, whose WITH defines outer.
+// scopeUnder works like scope for a query inside another query; outer are the queries that the outer WITH defines.
 func (s *session) scopeUnder(toks []parser.Token, outer map[string]relation) map[string]relation {
 	out := map[string]relation{}
 	named := s.withQueries(toks, outer)
@@ -130,7 +131,7 @@ func (s *session) withQueries(toks []parser.Token, outer map[string]relation) ma
 	return out
 }
 
-// outputs are the columns of a query that can be seen to have a name.
+// outputs returns the names of a query's columns, without the columns whose names its words do not show.
 func (s *session) outputs(toks []parser.Token, outer map[string]relation) (names []string) {
 	words := upper(toks)
 	depth, begin := 0, -1 // begin: of an expression behind SELECT

@@ -13,7 +13,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// This file has the commands that scripts for psql are made of: output, conditions, and variables that a query sets.
+// This file has the commands for scripts that psql has as well: output, conditions, and variables set by a query.
 
 // echo is \echo, \qecho and \warn: it writes its arguments to w.
 func echo(w io.Writer, arg string) error {
@@ -101,7 +101,7 @@ func truth(arg string) (bool, error) {
 	return false, fmt.Errorf("the condition of \\if is true or false, not %q", printable(text))
 }
 
-// instead runs the statement as \g does, but with f in place of the printing of its result.
+// instead runs the current statement as \g does, but calls f in place of printing the result.
 func (s *session) instead(ctx context.Context, f func(ctx context.Context, text string) error) error {
 	text, err := s.take()
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *session) gset(ctx context.Context, prefix string) error {
 	})
 }
 
-// gexec is \gexec: each value of the result that is not NULL is run as a statement, row by row.
+// gexec runs \gexec: it runs each value of the statement's result as a statement, row by row, except NULL.
 func (s *session) gexec(ctx context.Context, _ string) error {
 	return s.instead(ctx, func(ctx context.Context, text string) error {
 		rows, err := s.db.Query(ctx, text, s.arguments(text)...)
@@ -174,7 +174,7 @@ func (s *session) gexec(ctx context.Context, _ string) error {
 	})
 }
 
-// gdesc is \gdesc: the columns of the statement's result, without running it.
+// gdesc runs \gdesc: it prints the columns of the statement's result, without running the statement.
 func (s *session) gdesc(ctx context.Context, _ string) error {
 	return s.instead(ctx, func(ctx context.Context, text string) error {
 		stmt, err := s.db.Parse(text)
@@ -197,7 +197,7 @@ func (s *session) gdesc(ctx context.Context, _ string) error {
 	})
 }
 
-// bind runs \bind: its arguments are those of the next statement.
+// bind runs \bind: its arguments become the arguments of the next statement.
 func (s *session) bind(_ context.Context, arg string) error {
 	args, err := words(arg)
 	if err != nil {
@@ -210,7 +210,7 @@ func (s *session) bind(_ context.Context, arg string) error {
 	return nil
 }
 
-// promptFor is \prompt: it asks for the value of a variable.
+// promptFor runs \prompt: it asks the user for the value of a variable.
 func (s *session) promptFor(_ context.Context, arg string) error {
 	args, err := words(arg)
 	if err != nil {
@@ -242,7 +242,8 @@ func (s *session) promptFor(_ context.Context, arg string) error {
 	return nil
 }
 
-// buffer is \p, \r and \w: it prints, empties or writes to a file the statement so far, or the one before.
+// buffer makes the commands \p, \r and \w: they print, empty, or write to a file the unfinished statement, or else the last
+// one.
 func buffer(name string) func(s *session, _ context.Context, arg string) error {
 	return func(s *session, _ context.Context, arg string) error {
 		text := strings.TrimSpace(s.query)
@@ -272,7 +273,7 @@ func buffer(name string) func(s *session, _ context.Context, arg string) error {
 	}
 }
 
-// showHistory is \s: the statements of the history, on the screen or in a file.
+// showHistory runs \s: it prints the history, or writes it to a file.
 func (s *session) showHistory(_ context.Context, arg string) error {
 	if s.history == nil {
 		return errors.New("only the prompt has a history")
@@ -315,7 +316,7 @@ func (s *session) lastError(context.Context, string) error {
 	return nil
 }
 
-// encoding is \encoding: texts are UTF-8 on all sides.
+// encoding runs \encoding, which prints UTF8 and accepts no other encoding.
 func (s *session) encoding(_ context.Context, arg string) error {
 	switch strings.ToUpper(strings.Trim(arg, "'")) {
 	case "":

@@ -100,7 +100,7 @@ func (s *server) run(ctx context.Context, c *config, _ []string, stdin io.Reader
 	return s.serve(ctx, srv, l, stderr)
 }
 
-// serve serves l until a signal comes; then running statements have a while to end.
+// serve accepts clients of l until ^C or SIGTERM. Running statements then have s.grace to end.
 func (s *server) serve(ctx context.Context, srv *pgwire.Server, l net.Listener, stderr io.Writer) error {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
@@ -144,7 +144,7 @@ func (s *server) load() (err error) {
 	return nil
 }
 
-// printUser prints the line of a user for the file of users.
+// printUser prints a user's line for the users' file.
 func (s *server) printUser(stdin io.Reader, stdout, stderr io.Writer) error {
 	var password string
 	if f, ok := stdin.(interface{ Fd() uintptr }); ok && isTerminal(stdin) {

@@ -29,11 +29,11 @@ type session struct {
 	format  string
 	inPiece bool // it runs a piece of a query
 	auto    bool // tables that are too wide are shown one column a line
-	cut     bool // they are cut at its edge
+	cut     bool // tables that are too wide are cut at the screen's edge
 	tty     bool // stdout is a terminal
 	footer  bool // print the number of rows and the time
 	null    string
-	given   string // for NULL in formats that show nothing for it unless a text is given
+	given   string // the text for NULL in formats that by default print nothing for NULL
 	pager   bool
 	quiet   bool // no notes, no command tags
 	noRC    bool // ~/.hqlrc is not run
@@ -45,7 +45,7 @@ type session struct {
 	person    bool   // somebody types at stdin
 
 	query string            // the statement that is being typed
-	last  string            // the one before
+	last  string            // the statement that ran last
 	vars  map[string]string // of \set
 	dir   string            // of the file that is running
 	depth int               // of files within files
@@ -121,7 +121,7 @@ func (s *session) execute(ctx context.Context, text string) error {
 	return nil
 }
 
-// tag prints the command tag of a statement without a result, as psql does, unless a program reads the output.
+// tag prints the command tag of a statement, as psql does. It prints none with --quiet or in the formats for programs.
 func (s *session) tag(text string, rows *hql.Rows, n int) {
 	switch s.format {
 	case "table", "vertical", "unaligned", "html", "markdown":
@@ -135,7 +135,7 @@ func (s *session) tag(text string, rows *hql.Rows, n int) {
 	}
 }
 
-// copiesToOutput reports whether a COPY writes its rows where the tag would go.
+// copiesToOutput reports whether a COPY writes its rows to standard output, where the command tag does not belong.
 func (s *session) copiesToOutput(text string) bool {
 	stmt, err := parser.ParseStatement(text)
 	c, ok := stmt.(*parser.Copy)
@@ -150,10 +150,10 @@ func warningKind(w string) string {
 	return "warning"
 }
 
-// errUnread is why a query ended whose result nobody reads any more.
+// errUnread is the cause with which whileRead cancels a query.
 var errUnread = errors.New("nobody reads the result")
 
-// whileRead cancels ctx when the reader of w, a pipe, has gone.
+// whileRead cancels ctx when the process that reads the pipe w has closed it.
 func whileRead(ctx context.Context, cancel context.CancelCauseFunc, w io.Writer) {
 	if unread(w, ctx.Done()) {
 		cancel(errUnread)
@@ -253,7 +253,7 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// round is a time for people: 340 µs, 41 ms, 2.35 s, 3m20s.
+// round formats a duration for people: 340 µs, 41 ms, 2.35 s, 3m20s.
 func round(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:

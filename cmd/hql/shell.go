@@ -15,19 +15,19 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// quit is feed's result if the session is to end; it is not an exit status.
+// quit is returned by feed if the session is to end; it is not an exit status.
 const quit = -1
 
-// stopped is the error of a command whose cause was printed already.
+// stopped is the error of a failed command whose cause is printed already; code is the exit status.
 type stopped struct{ code int }
 
 func (stopped) Error() string { return "stopped" }
 
-// feed runs text: statements, which ';' ends, and commands, which begin with a backslash outside
-// quotes and comments and end with their line. s.query is the statement so far, before and after.
-// inFile counts the positions in errors from the start of text. The first failure ends it.
+// feed runs text: statements, which end with ';', and commands, which reach from a backslash outside quotes and comments to the
+// end of the line. s.query is the unfinished statement, before the call and after it. With inFile, positions in errors count
+// from the start of text. feed returns at the first failure, unless goOn allows it to continue.
 func (s *session) feed(ctx context.Context, text string, inFile bool) int {
-	if s.query != "" && !strings.ContainsAny(text, `;\`) { // nothing ends: a long statement is not read again with each line
+	if s.query != "" && !strings.ContainsAny(text, `;\`) { // no statement ends: do not split a long statement again for each line
 		s.query += text
 		return exitOK
 	}
@@ -40,7 +40,7 @@ func (s *session) feed(ctx context.Context, text string, inFile bool) int {
 		t := toks[i]
 		pos := base + int(t.Pos)
 		switch {
-		case t.Kind == parser.OperatorToken && t.Text == ";", strings.HasPrefix(text[pos:], `\;`) && t.Kind == parser.InvalidToken: // \; is psql's, too
+		case t.Kind == parser.OperatorToken && t.Text == ";", strings.HasPrefix(text[pos:], `\;`) && t.Kind == parser.InvalidToken: // psql has \; as well
 			if stmt := text[at:pos]; !empty {
 				if code := s.goOn(s.piece(ctx, stmt, text, at, inFile), inFile); code != exitOK {
 					return code
@@ -87,7 +87,8 @@ func (s *session) feed(ctx context.Context, text string, inFile bool) int {
 	return exitOK
 }
 
-// goOn returns the code with which a file goes on after a failure, if --keep-going or ON_ERROR_STOP=off asks for that.
+// goOn returns exitOK if a file continues after a statement failed with code, as --keep-going and ON_ERROR_STOP=off ask for;
+// s.failed keeps the code. Otherwise it returns code.
 func (s *session) goOn(code int, inFile bool) int {
 	if !s.conf.keepGoing || !inFile || code != exitFailed && code != exitGuard {
 		return code
@@ -154,7 +155,7 @@ func (s *session) include(ctx context.Context, name string) error {
 	return nil
 }
 
-// take returns the current statement, or the previous one if there is none, for a command to run.
+// take returns the unfinished statement and empties s.query. It returns the previous statement if there is none.
 func (s *session) take() (string, error) {
 	text := strings.TrimSpace(s.query)
 	s.query = ""
@@ -193,7 +194,7 @@ var longNames = map[string]string{
 	`\out`: `\o`, `\print`: `\p`, `\quit`: `\q`, `\reset`: `\r`, `\write`: `\w`,
 }
 
-// reasonUnknown says why the command name is unknown, or where the known ones are listed.
+// reasonUnknown returns why hql has no command of this name, or how to list the commands.
 func reasonUnknown(name string) string {
 	if reason, ok := psqlCommands[strings.TrimSuffix(name, "+")]; ok {
 		return reason
@@ -251,11 +252,11 @@ func (s *session) command(ctx context.Context, line string) int {
 	return s.report(err)
 }
 
-// allowed refuses the commands that reach files, the shell or other stores where --restricted is given.
+// allowed returns an error with --restricted for commands that reach files, the shell or other stores.
 func (s *session) allowed(name, arg string) error {
 	reaches := false
 	switch name {
-	case `\g`, `\gx`, `\G`, `\o`, `\c`, `\s`: // by what they name
+	case `\g`, `\gx`, `\G`, `\o`, `\c`, `\s`: // only with an argument, which names a file or store
 		reaches = arg != ""
 	case `\infer`: // its second word is a file
 		reaches = len(strings.Fields(arg)) > 1
@@ -268,7 +269,7 @@ func (s *session) allowed(name, arg string) error {
 	return nil
 }
 
-// bare turns the words that people type at other prompts into commands.
+// bare translates words that people type at the prompts of other programs, without a backslash, to hql's commands.
 func bare(line string) string {
 	text := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(line), ";"))
 	word, arg, _ := strings.Cut(text, " ")
@@ -291,7 +292,7 @@ func bare(line string) string {
 		}
 	}
 	if strings.HasPrefix(strings.TrimSpace(arg), "'") && aWord.MatchString(word) && !strings.EqualFold(word, "select") {
-		return text + ";" // it is of HBase's shell and does not wait for more to say what is written here
+		return text + ";" // a command of HBase's shell: ends here, so that the parser's hint is printed at once
 	}
 	if dotCommand.MatchString(text) {
 		return `\` + text // so that the user sees how commands begin

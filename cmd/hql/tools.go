@@ -42,7 +42,7 @@ type tool struct {
 	run   func(ctx context.Context, c *config, args []string, stdin io.Reader, stdout, stderr io.Writer) error
 }
 
-// anyNumber is the number of arguments of a tool that takes any.
+// anyNumber is the number of arguments of a tool that takes any number of them.
 const anyNumber = math.MaxInt
 
 // tools returns the sub-commands by name. The usage text is made from this one table.
@@ -138,7 +138,7 @@ func tools() map[string]*tool {
 	return all
 }
 
-// runTool runs a sub-command; ok is false when args begin with none.
+// runTool runs the sub-command that args begin with; ok is false if they begin with no sub-command.
 func runTool(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int, ok bool) {
 	if len(args) == 0 {
 		return 0, false
@@ -251,7 +251,7 @@ func inferTable(ctx context.Context, c *config, table string, sample, most int, 
 	return err
 }
 
-// storedAs says where a table of that name in the catalog is stored.
+// storedAs returns a text with the HBase table that holds the rows of the table called name.
 func storedAs(db *hql.DB, name string) string {
 	t, ok := db.Catalog().Table(name)
 	if !ok {

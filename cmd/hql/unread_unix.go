@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unread returns when the reader of w, a pipe, has gone, or when done is closed, and reports which. A query that finds no row
-// for a long time does not write, so no write would report it.
+// unread waits until the process that reads the pipe w has closed it, and returns true; it returns false if done is closed
+// first or w is no pipe. A query that finds no rows writes nothing, so it would not notice the closed pipe by itself.
 func unread(w io.Writer, done <-chan struct{}) bool {
 	f, ok := w.(*os.File)
 	if !ok {

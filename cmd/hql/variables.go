@@ -11,7 +11,7 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// words splits the arguments of a command at white space; single quotes hold it together.
+// words splits the arguments of a command at white space, except inside single quotes.
 func words(arg string) ([]string, error) {
 	var out []string
 	var b strings.Builder
@@ -44,9 +44,8 @@ func words(arg string) ([]string, error) {
 	return out, nil
 }
 
-// substitute puts variables in the places of :name, :'name', :"name" and :{?name}, see reference.
-// Quotes, comments, casts (::) and qualifiers (family:qualifier) are left alone, and so is a
-// variable that is not set: it is the parser's to complain about.
+// substitute replaces :name, :'name', :"name" and :{?name} by variables, see reference. It leaves quotes, comments, casts (::),
+// qualifiers (family:qualifier) and unknown variables alone: the parser reports the latter.
 func (s *session) substitute(text string) string {
 	if !strings.Contains(text, ":") {
 		return text

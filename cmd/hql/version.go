@@ -7,10 +7,10 @@ import (
 	"runtime/debug"
 )
 
-// build.sh sets these; other builds take them from the build information.
+// build.sh sets these variables; other builds leave them empty, and version and built read Go's build information.
 var release, commit string
 
-// version is the release, or the module's version as built.
+// version returns the release, or the module's version in the build information.
 func version() string {
 	if b, ok := debug.ReadBuildInfo(); ok {
 		return cmp.Or(release, b.Main.Version, "(devel)")
@@ -18,7 +18,7 @@ func version() string {
 	return cmp.Or(release, "(devel)")
 }
 
-// built is the output of --version: the version, the commit if known, the Go version and the platform.
+// built returns the output of --version: the version, the commit if known, the Go version and the platform.
 func built() string {
 	of := commit
 	if b, ok := debug.ReadBuildInfo(); ok && of == "" {

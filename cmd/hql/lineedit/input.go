@@ -186,7 +186,8 @@ func (f *input) OnChange(line []rune, pos int, key rune) ([]rune, int, bool) {
 	return line, pos, changed
 }
 
-// press returns the line and the cursor after a key that was typed between before and after. The caller holds f.mu.
+// press returns the line and the cursor after the user pressed key, with before and after the text on the cursor's two sides.
+// The caller holds f.mu.
 func (f *input) press(key rune, before, after []rune) (line []rune, pos int) {
 	line, pos = slices.Concat(before, after), len(before)
 	switch key {

@@ -15,13 +15,14 @@ import (
 // maxLine is the longest line that a client may send.
 const maxLine = 1 << 20
 
-// Lines is a transport of messages, a line each. The SDK ends a session at a line that is not a message; here it is answered with an error.
+// Lines returns a transport that reads and writes one message a line. It answers a line that is not a message with an error,
+// where the SDK would end the session.
 func Lines(in io.Reader, out io.Writer) mcp.Transport {
 	w := &writer{out: out}
 	return &mcp.IOTransport{Reader: io.NopCloser(&lines{in: bufio.NewReader(in), out: w}), Writer: w}
 }
 
-// writer writes the messages of several goroutines one after the other. Others close what it writes to.
+// writer lets several goroutines write messages, one after the other. Its Close does nothing: the caller of Lines closes out.
 type writer struct {
 	mu  sync.Mutex
 	out io.Writer
@@ -35,7 +36,7 @@ func (w *writer) Write(b []byte) (int, error) {
 
 func (*writer) Close() error { return nil }
 
-// lines is a reader of the messages in in, one on each line. It answers other lines with an error and skips them.
+// lines reads messages from in, one a line. It answers a line that is no message with an error and skips that line.
 type lines struct {
 	in   *bufio.Reader
 	out  io.Writer

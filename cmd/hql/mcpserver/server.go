@@ -15,16 +15,16 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// Options are the limits that the operator sets. Those that are zero have the defaults.
+// Options are the limits that the operator sets. A limit of zero means its default.
 type Options struct {
 	MaxRows  int           // of an answer: 100
 	MaxBytes int           // of the rows of an answer: 64 KB
 	Timeout  time.Duration // of a call: 30 s
-	// ScanLimit limits the reads of a statement: to 100,000 rows if both of its figures are 0.
+	// ScanLimit limits the rows and bytes that a statement reads; if both are 0, a statement reads up to 100,000 rows.
 	ScanLimit hql.ScanLimit
 	// FullScans lets statements read whole tables, within ScanLimit.
 	FullScans bool
-	// Infer writes definitions for an HBase table that has none; nil: there is no such tool.
+	// Infer writes definitions for an HBase table that has none; nil: the server has no such tool.
 	Infer func(ctx context.Context, table string, w io.Writer) error
 	// Version is that of the program.
 	Version string
@@ -74,7 +74,8 @@ type server struct {
 	working chan struct{} // an element for each call at work
 }
 
-// callsAtOnce is how many calls work at a time: each may use the memory of a statement. Others wait until their time is over.
+// callsAtOnce is the number of calls that run at the same time, since each may use memoryOfCall. Other calls wait, up to their
+// timeout.
 const callsAtOnce = 4
 
 // memoryOfCall is the memory limit of a statement.
@@ -95,8 +96,8 @@ func New(db *hql.DB, o Options) *mcp.Server {
 	return out
 }
 
-// add adds a tool. Its error, with its place in the statement and its hint, is an answer, too: the assistant can correct
-// the statement.
+// add adds a tool that runs f. An error of f is sent as an answer, with the position in the statement and the hint, so that the
+// assistant can correct the statement.
 func add[In, Out any](s *server, to *mcp.Server, name, description string, f func(context.Context, In) (Out, error)) {
 	closed := false
 	tool := &mcp.Tool{Name: name, Description: description, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed}}
@@ -118,10 +119,11 @@ func add[In, Out any](s *server, to *mcp.Server, name, description string, f fun
 	})
 }
 
-// requestKey is the key of an HTTP request's context in the contexts of its calls, which the SDK does not end with the request.
+// requestKey is the key under which a call's context holds the context of its HTTP request. The SDK does not end the call's
+// context when the request ends.
 type requestKey struct{}
 
-// Handler serves streamable HTTP. A call ends when its client leaves.
+// Handler serves MCP over streamable HTTP. A call ends when its client disconnects.
 func Handler(server *mcp.Server) http.Handler {
 	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxLine})
@@ -130,7 +132,7 @@ func Handler(server *mcp.Server) http.Handler {
 	}))
 }
 
-// inWords is an error for an assistant.
+// inWords returns err with a text for an assistant.
 func (s *server) inWords(ctx context.Context, err error) error {
 	var scan *hql.FullScanError
 	var at *hql.Error

@@ -51,7 +51,7 @@ func (s *server) listTables(ctx context.Context, _ nothing) (listed, error) {
 	return out, nil
 }
 
-// follow brings the catalog up to date with the store's, as a statement does.
+// follow loads new definitions from the store into the catalog: every statement does so, and SHOW TABLES is the cheapest.
 func (s *server) follow(ctx context.Context) error {
 	rows, err := s.db.Query(ctx, "SHOW TABLES", s.limits())
 	if err != nil {
@@ -164,7 +164,7 @@ func (s *server) query(ctx context.Context, in statement) (answer, error) {
 	return s.rows(ctx, in.SQL)
 }
 
-// rows runs a query and takes rows until the answer is full.
+// rows runs a query and collects rows until the answer has MaxRows rows or MaxBytes bytes.
 func (s *server) rows(ctx context.Context, sql string) (answer, error) {
 	out := answer{Columns: []string{}, Rows: [][]any{}, Limits: s.String()}
 	rows, err := s.db.Query(ctx, sql, s.limits())
@@ -205,7 +205,7 @@ func (s *server) rows(ctx context.Context, sql string) (answer, error) {
 	return out, nil
 }
 
-// asJSON is a value as JSON; text that is not valid JSON becomes a JSON string.
+// asJSON returns a value as JSON. It returns a JSON string if the value's own JSON text is not valid.
 func asJSON(v types.Value) json.RawMessage {
 	if b := v.AppendJSON(nil); json.Valid(b) {
 		return b
@@ -214,7 +214,7 @@ func asJSON(v types.Value) json.RawMessage {
 	return b
 }
 
-// cut is a row whose values are texts that together have about so many bytes.
+// cut returns a row whose long values are shortened, so that the row has about the given number of bytes.
 func cut(row []types.Value, bytes int) []any {
 	out := []any{}
 	most := bytes / (2 * len(row))
