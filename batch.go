@@ -56,7 +56,8 @@ func (db *DB) SendBatch(ctx context.Context, b *Batch) *BatchResults {
 	return r
 }
 
-// ahead starts the next queries at the front of the remaining statements.
+// ahead starts the queries at the front of the remaining statements, up to the first statement that is no query and at
+// most batchReads in all.
 func (r *BatchResults) ahead() {
 	for _, q := range r.left[len(r.started):min(len(r.left), batchReads)] {
 		s, err := r.db.statement(q.sql)

@@ -45,7 +45,7 @@ type ScanLimitError = exec.ScanLimitError
 //
 //	Failed  map[int]error // the error of each refused row, by its index in Keys
 //	Unknown []int         // rows that were not answered: they may be written
-//	Unmet   []int         // rows that did not stand as the statement had read them
+//	Unmet   []int         // rows that had changed since the statement read them
 //	Keys    [][]byte      // the rowkeys of the batch
 //	Cause   error
 type BatchError = hbase.BatchError

@@ -312,7 +312,8 @@ func (s *Stmt) run(ctx context.Context, args []any) (*Rows, error) {
 	return s.runOnce(ctx, args)
 }
 
-// now returns the statement with the tables that search_path finds now. again parses its text in any case.
+// now returns s or, if search_path may find other tables than before, the statement parsed again. If again is set, it
+// always parses the text again.
 func (s *Stmt) now(again bool) (*Stmt, error) {
 	if !again && !s.placed && !s.db.Settings().Searches() {
 		return s, nil
@@ -329,7 +330,7 @@ func (s *Stmt) runOnce(ctx context.Context, args []any) (*Rows, error) {
 	return s.runPiece(ctx, args, nil)
 }
 
-// runPiece is runOnce for a piece of a query; nil: the whole query.
+// runPiece is runOnce for a piece of a query; with a nil piece it runs the whole query.
 func (s *Stmt) runPiece(ctx context.Context, args []any, piece *exec.Piece) (*Rows, error) {
 	if err := s.db.open(); err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func document(w io.Writer, runs map[cell][]line) {
 	if slices.Sort(load); len(load) > 0 {
 		fmt.Fprintf(w, "Other programs took %.1f cores (median; %.1f to %.1f).\n\n", load[len(load)/2], load[0], load[len(load)-1])
 	}
-	// part returns hql's figure divided by that of a peer's best way.
+	// part returns hql's figure divided by the lowest figure of the given peers; "-" if one of the two is missing.
 	part := func(c cell, peer, what string) string {
 		best, ok := least(runs, c, peer, what)
 		if !ok || len(runs[c]) == 0 || median(runs[best], what) == 0 {

@@ -28,7 +28,8 @@ func envInt(name string, d int) int {
 	return d
 }
 
-// serverCPU returns the CPU time of the processes in SPID in seconds; 0 means that SPID is empty.
+// serverCPU returns the CPU time in seconds of the processes that the environment variable SPID lists; 0 if it lists
+// none.
 func serverCPU() (sum float64) {
 	for _, s := range strings.Fields(os.Getenv("SPID")) {
 		pid, _ := strconv.Atoi(s)
@@ -66,7 +67,7 @@ func ownCPU() float64 {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano()).Seconds()
 }
 
-// memory returns a line of the process's status in MB.
+// memory returns a value of /proc/self/status, such as VmRSS, in MB.
 func memory(line string) float64 {
 	b, _ := os.ReadFile("/proc/self/status")
 	for l := range strings.Lines(string(b)) {

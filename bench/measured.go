@@ -35,7 +35,8 @@ type cell struct {
 	peer     string
 }
 
-// measured reads the lines that the programs printed. Disturbed ones count only if there is no other of their kind.
+// measured reads the lines that the programs printed. A disturbed measurement counts only if its cell has no
+// undisturbed one.
 func measured(file string) (map[cell][]line, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -63,7 +64,8 @@ func measured(file string) (map[cell][]line, error) {
 	return runs, sc.Err()
 }
 
-// least returns the way of one of the peers that corresponds to hql's c and has the lowest figure.
+// least returns the cell with the lowest figure among the peers' measurements of c's workload. A peer may have measured
+// several variants of the workload: W1a, W1b.
 func least(runs map[cell][]line, c cell, peers, what string) (out cell, ok bool) {
 	for peer := range runs {
 		same := peer.workload == c.workload || strings.TrimRight(peer.workload, "abcdefghijklmnopqrstuvwxyz") == c.workload

@@ -16,15 +16,16 @@ type Source struct {
 	Text string
 	// At returns the position of an offset in Text.
 	At func(offset int) Place
-	// Place is the position of a text that is concatenated from several ones; nil: At returns the positions.
+	// Place is the position of a text that is concatenated from several texts. It is nil for other texts, whose
+	// positions At returns.
 	Place *Place
 	// Allowed is set if the code around the text excuses its statements.
 	Allowed bool
 	Origin  Origin
 }
 
-// Origin is the kind of database for which a text is. A text that may not be for hql is judged only if it names a table of
-// the catalog.
+// Origin is the kind of database that a text is for. A text that may be for another database than hql is judged only if
+// it names a table of the catalog.
 type Origin uint8
 
 // The origins.
@@ -220,8 +221,8 @@ func (c *Checker) Source(ctx context.Context, src Source) []Result {
 	return out
 }
 
-// known reports whether a statement names a table or view of the catalog. In a text that cannot be parsed, the name must
-// follow a word after which tables come.
+// known reports whether a statement names a table or view of the catalog. In a text that cannot be parsed, the name
+// must follow FROM, JOIN, INTO or UPDATE.
 func (c *Checker) known(s parser.Statement, text string) bool {
 	if s == nil {
 		before := ""

@@ -19,14 +19,14 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// tables are the sample tables, as testdata's layouts define them.
+// tables returns the names of the sample tables, which testdata.Layouts defines.
 func tables() []string {
 	return []string{"contacts", "foo_salted", "foo_hashed", "sites", "trades", "profiles", "car_events", "user_ops", "log_bucketed", "log_data",
 		"log_recent", "orders_raw", "lists_tall", "lists_paged", "messages_by_time", "messages_by_id", "messages_md5", "messages_random",
 		"messages_ring", "user_ops_reversed", "prices", "files"}
 }
 
-// Catalog is the CREATE TABLE statements of the sample tables.
+// Catalog returns the CREATE TABLE statements of the sample tables.
 func Catalog() (string, error) {
 	stmts, err := parser.Parse(testdata.Layouts)
 	if err != nil {
@@ -42,7 +42,7 @@ func Catalog() (string, error) {
 	return b.String(), nil
 }
 
-// Open is an embedded store in memory with the sample tables and rows. Close it as any DB.
+// Open returns an embedded store in memory with the sample tables and rows. The caller closes it like any DB.
 func Open(ctx context.Context, opts ...hql.Option) (*hql.DB, error) {
 	db, err := hql.Open(ctx, "mem:", opts...)
 	if err != nil {

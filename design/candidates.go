@@ -26,8 +26,8 @@ func (c *candidate) id() string { return c.key() + c.stored + strings.Join(c.ind
 
 func (c *candidate) key() string { return "ROW KEY (" + strings.Join(c.parts, ", ") + ")" }
 
-// orders returns orders of columns for keys. They begin with columns that two statements compare by equality, or that one
-// statement does, then that statement's range or order. The columns that identify rows follow.
+// orders returns orders of columns for keys. An order begins with the columns that two statements, or one, compare by
+// equality. The columns of that statement's range or ORDER BY follow, and then those that identify rows.
 func (s *search) orders() (out []candidate) {
 	seen := map[string]bool{}
 	add := func(columns []*catalog.Column) {
@@ -62,7 +62,8 @@ func (s *search) orders() (out []candidate) {
 	return out
 }
 
-// keyBeginnings returns the orders in which a key may begin for n: its equalities, followed by one range or by the order.
+// keyBeginnings returns the columns with which a key may begin to serve n: those compared by equality, followed by one
+// range column or by the ORDER BY columns.
 func keyBeginnings(n need) (out [][]*catalog.Column) {
 	for _, r := range n.ranges {
 		if !slices.Contains(n.equal, r) {
@@ -154,7 +155,8 @@ func hashArgument(c *catalog.Column) string {
 	return ""
 }
 
-// daily are the ways to store rows in a table a day. Within a day, four bytes are enough for the time.
+// daily returns the ways to store the rows of c in one HBase table per day. Within a day, four bytes are enough for the
+// time.
 func (s *search) daily(c candidate) (out []candidate) {
 	if s.written == nil || s.written.Type != types.Timestamp || !slices.Contains(c.columns, s.written) || slices.ContainsFunc(s.needs, func(n need) bool {
 		return !slices.Contains(n.equal, s.written) && !slices.Contains(n.ranges, s.written)
@@ -180,13 +182,13 @@ func (s *search) daily(c candidate) (out []candidate) {
 	return out
 }
 
-// front is a part in front of the others, which may need an end.
+// front returns a key part for the start of a key, with a delimiter after it.
 func (s *search) front(part string) []string { return []string{part, "X'00'"} }
 
-// designed ends the name of a table that is proposed.
+// designed is the suffix of the names of proposed tables.
 const designed = "_designed"
 
-// storedName is the literal beginning of the names of the HBase tables of a table a day.
+// storedName returns the beginning of the names of the HBase tables if t gets one HBase table per day.
 func storedName(t *catalog.Table) string {
 	prefix, whole := t.Layouts[0].Stored.Prefix()
 	prefix = cmp.Or(strings.TrimRight(prefix, "_-."), t.Name)
@@ -196,7 +198,7 @@ func storedName(t *catalog.Table) string {
 	return prefix
 }
 
-// write writes a key of columns after front; nil if a column cannot be in a key.
+// write returns the parts of a key of columns after front; nil if a column cannot be in a key.
 func (s *search) write(columns []*catalog.Column, front []string) []string {
 	out := slices.Clone(front)
 	for i, c := range columns {
@@ -214,8 +216,8 @@ func (s *search) write(columns []*catalog.Column, front []string) []string {
 	return out
 }
 
-// part writes a column as a key part. It takes the part of today's key, if the key has exactly one part of fixed width
-// for the column; otherwise it chooses an encoding that keeps the order. It returns "" if there is none.
+// part returns the key part for a column. It takes the part of today's key, if that key has exactly one part of fixed
+// width for the column; otherwise it chooses an encoding that keeps the order. It returns "" if there is none.
 func (s *search) part(c *catalog.Column) (part string, variable bool) {
 	name := parser.QuoteName(c.Name)
 	switch {
@@ -267,7 +269,8 @@ func (s *search) part(c *catalog.Column) (part string, variable bool) {
 	return "", false
 }
 
-// fixedLength is the length of all texts of a column, if the sample has many rows and they agree; 0 otherwise.
+// fixedLength returns the length of all texts of a column, if the sample has many rows and the lengths agree; 0
+// otherwise.
 func (s *search) fixedLength(c *catalog.Column) int {
 	const enough = 100
 	n := 0
@@ -294,7 +297,8 @@ func (s *search) small(c *catalog.Column) bool {
 	})
 }
 
-// longText reports whether the texts of a column are longer than a hash, in the mean, and no statement wants a range of them.
+// longText reports whether the texts of a column are on average longer than a hash, and no statement wants a range of
+// them.
 func (s *search) longText(c *catalog.Column) bool {
 	if !c.Type.IsText() {
 		return false
@@ -308,7 +312,7 @@ func (s *search) longText(c *catalog.Column) bool {
 	})
 }
 
-// parsed is the definition of the table with the candidate's layouts.
+// parsed returns the definition of the table with the candidate's layouts.
 func (s *search) parsed(c *candidate) (*parser.CreateTable, error) {
 	text := "CREATE EXTERNAL TABLE t (c INT) " + c.key()
 	if c.stored != "" {

@@ -36,7 +36,7 @@ type trial struct {
 	expected   float64            // total that it probably has with INDEXes
 }
 
-// find returns a function that returns the statistics of a table, including the trial's.
+// find returns a function that returns the statistics of a table: those of the trial for the table that is designed.
 func (t *trial) find(s *search) func(*catalog.Table) *stats.Table {
 	return func(of *catalog.Table) *stats.Table {
 		if of.Name == t.table.Name {
@@ -57,7 +57,8 @@ const (
 // leastSample is the least number of rows that a sample of a large table must have.
 const leastSample = 200
 
-// sample takes the rows of the sample in the order in which they were written.
+// sample sets s.rows to the rows of the sample, in the order in which they were written; if that is unknown, in random
+// order.
 func (s *search) sample() {
 	s.written = s.writtenBy()
 	if s.known == nil || len(s.known.Sample) != len(s.table.Columns) || len(s.known.Sample[0]) < leastSample {
@@ -82,8 +83,8 @@ func (s *search) sample() {
 	}
 }
 
-// writtenBy is the column that holds when a row was written: the one that is named, a TIMESTAMP or DATE of the key, or
-// another TIMESTAMP that all rows have.
+// writtenBy returns the column that holds when a row was written: the column WrittenBy of the options, a TIMESTAMP or
+// DATE of the key, or another TIMESTAMP that all rows have.
 func (s *search) writtenBy() *catalog.Column {
 	if s.WrittenBy != "" {
 		c, _ := s.table.Column(s.WrittenBy)
@@ -188,7 +189,7 @@ func (s *search) build(t *trial) bool {
 	return true
 }
 
-// places returns the place of each row under l, or a zero Place for a row without an entry.
+// places returns the HBase table and key of each row under l; a zero Place for a row that has no entry in l.
 func (s *search) places(l *catalog.Layout, env *expr.Env) []stats.Place {
 	out := make([]stats.Place, len(s.rows))
 	reader := catalog.NewKeyReader(l)
@@ -205,7 +206,7 @@ func (s *search) places(l *catalog.Layout, env *expr.Env) []stats.Place {
 	return out
 }
 
-// fits reports whether all rows have a place, and no two that differ have the same one.
+// fits reports whether all rows have a key, and rows that differ have different keys.
 func (s *search) fits(places []stats.Place) bool {
 	seen := map[string]int{}
 	for i, p := range places {
@@ -228,8 +229,8 @@ func same(a, b types.Value) bool {
 	return a.Text() == b.Text() && a.SQL() == b.SQL()
 }
 
-// resize changes the sizes of rows to those under the key of t: each cell repeats the key, and a column that left the
-// key is a cell.
+// resize adapts the sizes of rows in known to the key of t: each cell repeats the key, and a column that is no longer
+// in the key is in a cell.
 func (s *search) resize(t *trial, known *stats.Table) {
 	was := t.bytes
 	if k := s.known.Key(s.table.Layouts[0].Name); k != nil {
@@ -276,9 +277,9 @@ func (t *trial) guess() {
 // unknownSkew is the factor by which a key that only grows makes writes more expensive, if no sample shows it.
 const unknownSkew = 16
 
-// replay splits regions by the earlier half of the rows, and distributes the later half to them in the order in which
-// they were written. It returns the share of the rows that the busiest region takes, as the mean over sliding windows,
-// and the SPLIT clause.
+// replay divides the table into regions by the earlier half of the rows, and distributes the later half to them in the
+// order in which they were written. It returns the share of the rows that the busiest region takes, as the mean over
+// sliding windows, and the SPLIT clause.
 func (s *search) replay(t *catalog.Table, l *catalog.Layout, places []stats.Place) (share float64, split *parser.SplitDef) {
 	past, now := places[:len(places)/2], places[len(places)/2:]
 	if s.written == nil {
@@ -396,7 +397,7 @@ func shortest(l *catalog.Layout, lo, hi []byte) []byte {
 	return hi[:min(n+1, len(hi))]
 }
 
-// judge plans the statements on t and adds up the costs of them and of the writes.
+// judge plans the statements on t, and sets t.total to the cost of the statements and of the writes.
 func (s *search) judge(t *trial) {
 	weights := 0.0
 	for n, i := range s.reading {
@@ -419,7 +420,7 @@ func (t *trial) put() float64 { return (perPut + perKeyByte*t.bytes*t.cells()) *
 // are several, because a single position may hit a frequent value.
 var places = []float64{1.0 / 6, 5.0 / 6, 0.5}
 
-// priced gives the price of a statement on t, the mean of several values of its parameters.
+// priced returns the price of a statement on t: the mean over several values of its parameters.
 func (s *search) priced(t *trial, ast parser.Statement) (p price) {
 	at := places
 	if parser.FirstParam(ast) == nil {
@@ -487,5 +488,5 @@ func (s *search) cost(n int, p price) float64 {
 	return byRules * p.rules / was.rules
 }
 
-// byRules is the assumed cost of a statement without figures today.
+// byRules is the cost in microseconds assumed for a statement whose cost with today's key is unknown.
 const byRules = 1000

@@ -43,10 +43,10 @@ type Table struct {
 	Even    float64 `json:"even_share"`
 	Rows    float64 `json:"rows"`   // -1: not known
 	Sample  int     `json:"sample"` // rows
-	// Order names the column by whose order the sample was replayed; "": none is known.
+	// Order is the column by which the sample was sorted before the replay; "" if the order of writing is unknown.
 	Order string `json:"written_by"`
 	Fine  bool   `json:"fine"` // no proposal is clearly better than today's key
-	// Proposals are the best first; the key of today is among them.
+	// Proposals begins with the best proposal; the key of today is among them.
 	Proposals []Proposal `json:"proposals"`
 	Notes     []string   `json:"notes,omitempty"`
 }
@@ -59,13 +59,13 @@ type Proposal struct {
 	Why     string   `json:"why,omitempty"`
 	Hits    int      `json:"statements_that_hit"`
 	Of      int      `json:"statements"`
-	// Rows, Calls and Micros are means per statement, by weight; -1: unknown.
+	// Rows, Calls and Micros are weighted means over the statements; -1 means unknown.
 	Rows   float64 `json:"rows_read"`
 	Calls  float64 `json:"calls"`
 	Micros float64 `json:"microseconds"`
-	// Share is the part of the writes that the busiest region takes; -1: not known.
+	// Share is the part of the writes that the busiest region takes; -1 means unknown.
 	Share float64 `json:"busiest_share"`
-	// IndexShare is the same for the INDEX whose busiest region takes most; 0: there is none.
+	// IndexShare is the largest such part among the INDEXes; 0 if there is no INDEX.
 	IndexShare float64  `json:"busiest_index_share,omitempty"`
 	Bytes      float64  `json:"key_bytes"`
 	Puts       int      `json:"puts_a_row"`
@@ -76,8 +76,8 @@ type Proposal struct {
 	Copy       string   `json:"copy,omitempty"`
 	Plans      []string `json:"explain,omitempty"` // by statement; "" for one that does not read the table
 
-	// Split is the SPLIT clause of the table, Splits are those of its INDEXes: the figures above assume them. nil: none
-	// can be written.
+	// Split is the SPLIT clause of the table, and Splits has those of its INDEXes; the figures above assume them. nil
+	// means that no clause can be written.
 	Split  *parser.SplitDef   `json:"-"`
 	Splits []*parser.SplitDef `json:"-"`
 }
@@ -90,7 +90,7 @@ type designer struct {
 	at      float64 // the position in the sorted sample from which parameters take their values, from 0 up to 1
 }
 
-// Bounds of the search, and by how much a design must gain to be proposed.
+// Bounds of the search. worthwhile is the greatest share of today's cost at which a design is proposed for its cost.
 const (
 	maxOrders  = 64
 	keptOrders = 8
@@ -101,8 +101,8 @@ const (
 	longKey    = 64 // bytes, from which on a shorter key is a reason by itself
 )
 
-// Workload designs the tables of c for the statements of src. A statement that does not parse is an error with its
-// place; one that cannot be planned is reported as such.
+// Workload designs the tables of c for the statements of src. It returns an error with the position of a statement that
+// does not parse. The report has the errors of statements that cannot be planned.
 func Workload(c *catalog.Catalog, src string, o Options) (*Report, error) {
 	stmts, err := statements(src)
 	if err != nil {
@@ -158,7 +158,7 @@ type search struct {
 	tried    int
 }
 
-// fewRows is the size of a table up to which a read of all of it is about as fast as one by key.
+// fewRows is the size of a table up to which reading all of it is about as fast as reading by key.
 const fewRows = 100_000
 
 // table designs one table.
@@ -347,7 +347,7 @@ func (s *search) run() ([]*trial, error) {
 	return undominated(all), nil
 }
 
-// least sets the least cost of each statement under those of all that serve it.
+// least sets s.cheapest: the least cost of each statement among the trials in which it hits the prefix of a key.
 func (s *search) least(all []*trial) {
 	s.cheapest, s.byIndex = make([]float64, len(s.reading)), make([]float64, len(s.reading))
 	for _, t := range all {
@@ -359,8 +359,9 @@ func (s *search) least(all []*trial) {
 	}
 }
 
-// expect sets the total that t probably has with the INDEXes that pay most. Each is at least one more Put of a row. If no
-// INDEX was tried for a statement, it is expected to double the least cost, as each row is read twice.
+// expect sets the total cost that t probably has with the INDEXes that pay most. Each INDEX adds at least one Put per
+// row. A statement for which no INDEX was tried is expected to cost twice its least cost, because it reads each row
+// twice.
 func (s *search) expect(t *trial) {
 	var gains []float64
 	for n, i := range s.reading {
@@ -374,7 +375,8 @@ func (s *search) expect(t *trial) {
 	}
 }
 
-// trier returns a function that tries and judges a candidate. It returns nil for one that was tried before or is invalid.
+// trier returns a function that tries and judges a candidate. The function returns nil for a candidate that was tried
+// before or is invalid.
 func (s *search) trier() func(candidate) (*trial, error) {
 	seen := map[string]bool{s.today.id(): true}
 	return func(c candidate) (*trial, error) {
@@ -461,7 +463,7 @@ func (s *search) helps(with, without *trial) bool {
 	return false
 }
 
-// indexesFor are the INDEXes that a statement asks for.
+// indexesFor returns the definitions of INDEXes that serve n, the need of a statement.
 func (s *search) indexesFor(t *trial, n need) (out []string) {
 	add := func(columns []*catalog.Column, front []string, name string) {
 		if len(columns) == 0 && front == nil {

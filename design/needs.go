@@ -18,7 +18,7 @@ type need struct {
 	newest bool              // the order falls
 }
 
-// scope are the tables that a SELECT's columns are of, by alias in lower case.
+// scope holds the tables in the FROM of a SELECT, by alias in lower case.
 type scope struct {
 	names  []string
 	tables []*catalog.Table
@@ -79,7 +79,8 @@ func (d *designer) needs(ast parser.Statement) []need {
 	return out
 }
 
-// orderOf is the order that a LIMIT makes worth having from the key.
+// orderOf returns the ORDER BY of a SELECT with LIMIT, for which a key in this order saves reads; nil for another
+// SELECT.
 func orderOf(s *parser.Select, core *parser.SelectCore) []parser.OrderTerm {
 	if s.Limit == nil || len(s.Cores) != 1 || s.Cores[0] != core || core.GroupBy != nil || core.Distinct || core.On != nil {
 		return nil
@@ -130,7 +131,7 @@ func (d *designer) scope(core *parser.SelectCore) (*scope, []parser.Expr) {
 	return sc, conds
 }
 
-// needs sorts the conjuncts of conds and the terms of order by table and kind.
+// needs returns the needs of the conditions and of the ORDER BY terms, one for each table.
 func (sc *scope) needs(conds []parser.Expr, order []parser.OrderTerm) []need {
 	byTable := needsByTable{}
 	for _, c := range conds {

@@ -83,7 +83,7 @@ func (p *Proposal) write(b *strings.Builder, t *Table, n int, today *Proposal) {
 	}
 }
 
-// today is the proposal that is today's key; nil if nothing was tried.
+// today returns the proposal with today's key; nil if nothing was tried.
 func (t *Table) today() *Proposal {
 	for i := range t.Proposals {
 		if t.Proposals[i].Today {
@@ -147,7 +147,7 @@ func counted(f float64, unit string) string {
 	return figure(f) + " " + words.Plural(int64(math.Round(f*10)-9), unit, unit+"s")
 }
 
-// figure prints a number with the digits that it is worth.
+// figure returns a number as text: with one decimal below 10, and with commas and no decimals above.
 func figure(f float64) string {
 	switch {
 	case f > 0 && f < 0.05:

@@ -105,7 +105,8 @@ func (d *designer) find(t *catalog.Table) *stats.Table {
 	return d.Statistics(t)
 }
 
-// plan plans a statement over the tables of c with the statistics known; nil if it reads no table.
+// plan plans a statement over the tables of c; known returns the statistics of a table. It returns nil if the statement
+// reads no table.
 func (d *designer) plan(c *catalog.Catalog, ast parser.Statement, known func(*catalog.Table) *stats.Table) (*plan.Plan, error) {
 	args, named := d.samples(ast)
 	env := &planner.Env{Catalog: c, Funcs: d.catalog.Funcs(), Args: args, Named: named, Loc: time.UTC, Now: d.Now.UnixMilli(), Statistics: known,
@@ -148,8 +149,8 @@ func (d *designer) plan(c *catalog.Catalog, ast parser.Statement, known func(*ca
 	return nil, nil
 }
 
-// samples are values for the parameters of a statement, of the columns that they are compared with: of the rows of the
-// sample, if there is one, and a range of parameters holds about a twentieth of them.
+// samples returns values for the parameters of a statement. If there is a sample, a parameter gets a value of the
+// column with which it is compared; two parameters that bound a range enclose about a twentieth of the rows.
 func (d *designer) samples(ast parser.Statement) ([]types.Value, map[string]types.Value) {
 	var args []types.Value
 	named, known := map[string]types.Value{}, map[*parser.Param]bool{}
@@ -235,7 +236,7 @@ func (d *designer) samples(ast parser.Statement) ([]types.Value, map[string]type
 // anHour is the value of a parameter that is added to a moment.
 var anHour, _ = types.NewDuration(0, 3_600_000)
 
-// written is the table of an UPDATE or DELETE, and its condition.
+// written returns the table of an UPDATE or DELETE, and its condition.
 func written(ast parser.Statement) (table string, where parser.Expr) {
 	switch s := ast.(type) {
 	case *parser.Update:
@@ -276,7 +277,7 @@ func (d *designer) sample(t *catalog.Table, c *catalog.Column, upper bool) types
 	return types.NewIntOf(c.Type, 1)
 }
 
-// price is the cost of a statement: by the planner's rules and, if statistics cover it, by figures.
+// price is the cost of a statement by the planner's rules and, if statistics cover the statement, by estimate.
 type price struct {
 	reads  int
 	rules  float64
@@ -285,7 +286,7 @@ type price struct {
 	uses   []string       // layouts of the table but the first
 }
 
-// priceOf prices a plan; of is the table in question.
+// priceOf returns the price of a plan; of is the name of the table that is designed.
 func priceOf(p *plan.Plan, of string, known estimate.Statistics) price {
 	out, scans, all := price{known: estimate.Of(p, known)}, plan.Estimate{}, true
 	for _, s := range p.Reads() {

@@ -23,7 +23,7 @@ func open(dir string, now func() time.Time) (hbase.Client, error) {
 	return &client{hbase.New(s, s), s}, nil
 }
 
-// client is a client of a store that nobody else uses.
+// client is a client that owns its store: closing the client closes the store.
 type client struct {
 	hbase.Client
 	store *store.Store

@@ -198,7 +198,7 @@ func border(l *catalog.Layout, start []byte) string {
 	return strings.Join(out, ", ")
 }
 
-// Thresholds for findings: the share of requests that one region takes, how many times an even share it takes, and the
+// Thresholds for findings: the share of all requests that one region takes, its multiple of an even share, and the
 // share of the read rows that filters drop.
 const (
 	muchOfAll   = 0.3
@@ -262,7 +262,7 @@ func findings(regions []Region) (out []string) {
 	return out
 }
 
-// why names a hot region, the probable cause, and a remedy.
+// why returns the text of a finding: the hot region, the probable cause, and a remedy.
 func (g *Region) why(last bool, kind string) string {
 	first := g.layout.Key.Parts[0]
 	place := "the region that begins with " + g.Begins

@@ -14,7 +14,7 @@ const (
 	mostColumns = 60
 )
 
-// heat has the marks of the map, from no requests to the most.
+// heat has the characters of the map, from no requests to the most.
 const heat = " .:-=+*#%@"
 
 // String returns the report for a terminal: regions as lines, time as columns, and the regions with the most requests.

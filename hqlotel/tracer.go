@@ -50,7 +50,8 @@ func New(options ...Option) *Tracer {
 	return &Tracer{tracer: c.provider.Tracer("github.com/hql-db/hql/hqlotel", trace.WithSchemaURL(semconv.SchemaURL)), cfg: c}
 }
 
-// start begins a span and keeps it in the context under the tracer itself: another tracer's span may lie between.
+// start begins a span and stores it in the context with t as the key: the context's current span may be of another
+// tracer.
 func (t *Tracer) start(ctx context.Context, name string, kind trace.SpanKind, attrs ...attribute.KeyValue) context.Context {
 	ctx, span := t.tracer.Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(append(attrs, semconv.DBSystemNameHBase)...))
 	return context.WithValue(ctx, t, span)

@@ -27,8 +27,8 @@ var (
 // buckets go from 100 µs, a Get answered from memory, to a minute.
 var buckets = []float64{.0001, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 
-// New makes a tracer for hql.WithTracer and registers its metrics, which fails when they are registered already:
-// DBs on one registry share a tracer.
+// New returns a tracer for hql.WithTracer, and registers its metrics. It fails if they are registered already, so DBs
+// on one registry must share a tracer.
 func New(r prometheus.Registerer) (*Tracer, error) {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)

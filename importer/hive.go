@@ -137,7 +137,7 @@ func hiveProperties(r *reader) (map[string]string, error) {
 	return props, nil
 }
 
-// hiveMapped adds column c, which the mapping reads from source, not from the key.
+// hiveMapped adds column c, which is not in the key: the mapping reads it from source, such as f:q.
 func (t *table) hiveMapped(src string, c hiveColumn, source string, binary bool) error {
 	switch {
 	case source == ":timestamp":

@@ -75,7 +75,7 @@ func (t *table) unique(name string) string {
 	return out
 }
 
-// family names a family; a row exists if it has a cell in one.
+// family adds a family to the definition: a row exists if it has a cell in one of the definition's families.
 func (t *table) family(name string) {
 	if !slices.Contains(t.families, name) {
 		t.families = append(t.families, name)
@@ -131,7 +131,8 @@ func (t *table) statement() string {
 	return src
 }
 
-// index adds an index with these parts, if the definition can have one.
+// index adds an index with these parts. If the definition does not build with the index, index leaves it out and
+// returns the error.
 func (t *table) index(name, stored string, parts []string) error {
 	t.indexes = append(t.indexes, fmt.Sprintf("INDEX %s (%s) STORED IN %s", parser.QuoteName(name), strings.Join(parts, ", "), text(stored)))
 	err := catalog.New().Load(t.statement())

@@ -296,7 +296,8 @@ func (c *phoenixColumn) cell(family string, p phoenixType) (from, encoding strin
 	return cell(family, singleCell), fmt.Sprintf("PHOENIX ELEMENT(%d, %s)", c.element, text(p.cell))
 }
 
-// saltPart returns the part before a salted key with so many buckets; "" and "0" mean no salt.
+// saltPart returns the key part for the salt of a table with this number of buckets; nil for "" and "0", which mean no
+// salt.
 func saltPart(buckets string) []string {
 	if buckets == "" || buckets == "0" {
 		return nil
@@ -304,8 +305,8 @@ func saltPart(buckets string) []string {
 	return []string{"PHOENIX_SALT(" + buckets + ") AS UINT8"}
 }
 
-// absent returns the DEFAULT of c for rows without its cell; ok is false if it has none or it is not a plain number,
-// text or boolean.
+// absent returns the DEFAULT of c, which rows without a cell of c have. ok is false if c has no DEFAULT, or a DEFAULT
+// that is not a plain number, text or boolean.
 func (c *phoenixColumn) absent(p phoenixType) (literal string, ok bool) {
 	toks, err := tokens(c.def)
 	if err != nil || len(toks) == 0 {
@@ -345,7 +346,8 @@ func qualifierNumber(encoded string, n int) string {
 	return "?"
 }
 
-// keyColumn adds the part of c, the i-th column of the key, or of the constant that it holds.
+// keyColumn adds the key part of c, the i-th column of the key. If a view fixes the value of c, the part is that
+// constant.
 func (d *phoenixDef) keyColumn(c *phoenixColumn, desc bool, i int) error {
 	p, err := c.stored(d.src, &table{})
 	if err != nil {

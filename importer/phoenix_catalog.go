@@ -49,8 +49,8 @@ func ReadPhoenix(ctx context.Context, c hbase.Client) (*Phoenix, error) {
 	return s.definitions(sequences)
 }
 
-// readEither passes the rows of Phoenix's system table to f, under whichever of its two names it has; it returns that
-// name, or "" if the table does not exist.
+// readEither passes the rows of the table SYSTEM.name or SYSTEM:name to f, and returns the name that exists; "" if
+// neither does.
 func readEither(ctx context.Context, c hbase.Client, name string, f func(hbase.Row)) (table string, err error) {
 	for _, sep := range []string{".", ":"} {
 		full := "SYSTEM" + sep + name
@@ -66,7 +66,7 @@ func readEither(ctx context.Context, c hbase.Client, name string, f func(hbase.R
 	return table, nil
 }
 
-// saltless returns a key of SYSTEM.SEQUENCE without its salt, if it has one. Names have no bytes that low.
+// saltless returns a key of SYSTEM.SEQUENCE without its salt, if it has one. Names have no bytes as low as a salt.
 func saltless(key []byte) string {
 	if len(key) > 0 && key[0] != 0 && key[0] < ' ' || len(key) > 1 && key[0] == 0 && strings.Count(string(key), "\x00") > 2 {
 		key = key[1:]
@@ -85,7 +85,7 @@ func readAll(ctx context.Context, c hbase.Client, of hbase.ScanRange, f func(hba
 	return nil
 }
 
-// phoenixSystem are the tables of SYSTEM.CATALOG in the order of their names.
+// phoenixSystem holds the objects of SYSTEM.CATALOG in the order of their names.
 type phoenixSystem struct {
 	table   string // SYSTEM.CATALOG, or SYSTEM:CATALOG with mapped namespaces
 	links   string // SYSTEM.CHILD_LINK, likewise; "" in versions without it
@@ -95,7 +95,7 @@ type phoenixSystem struct {
 	of      map[*phoenixObject][]*phoenixObject // a table and its views, by the table
 	// families describes an HBase table.
 	families func(table string) ([]hbase.Family, error)
-	// rows and children are digests of the rows of each object in the two tables.
+	// rows and children are digests of each object's rows in SYSTEM.CATALOG and in SYSTEM.CHILD_LINK.
 	rows, children digests
 }
 
@@ -132,7 +132,8 @@ type cells map[string][]byte
 
 func (c cells) text(name string) string { return string(c[name]) }
 
-// number reads a number of any width with its sign bit flipped; 0 if it is missing.
+// number decodes a cell that holds an integer of up to 8 bytes with its sign bit flipped. It returns 0 if there is no
+// such cell.
 func (c cells) number(name string) int64 {
 	b := c[name]
 	if len(b) == 0 || len(b) > 8 {
@@ -281,8 +282,8 @@ func (o *phoenixObject) stored() string {
 	return o.fullName()
 }
 
-// define describes o. It adds to served the indexes that serve its queries, and those that cannot, with the reason
-// noted.
+// define returns the definition of o. It adds o's indexes to served: those that serve hql's queries, and those that
+// cannot, for which it notes the reason.
 func (s *phoenixSystem) define(o *phoenixObject, used *table, served map[*phoenixObject]bool) (*table, error) {
 	base, owners := o, []*phoenixObject{o}
 	switch kind := o.header.text("TABLE_TYPE"); kind {
@@ -351,7 +352,7 @@ func (s *phoenixSystem) define(o *phoenixObject, used *table, served map[*phoeni
 // maxViews bounds the views between a view and its table.
 const maxViews = 100
 
-// above returns the view that o is directly over, or else the table.
+// above returns the view on which the view o is directly defined, or else the table.
 func (s *phoenixSystem) above(o *phoenixObject) *phoenixObject {
 	for _, kind := range []int64{parentLink, physicalLink} {
 		for _, name := range o.links[kind] {
@@ -365,7 +366,7 @@ func (s *phoenixSystem) above(o *phoenixObject) *phoenixObject {
 	return nil
 }
 
-// base returns the table that the view o is over, or o.
+// base returns the table on which the view o is defined; o itself if it is no view.
 func (s *phoenixSystem) base(o *phoenixObject) *phoenixObject {
 	for range maxViews {
 		above := s.above(o)
@@ -385,8 +386,9 @@ func qualifierOf(b []byte) (n int64) {
 	return n &^ (1 << (8*max(len(b), 1) - 1))
 }
 
-// kept returns the reason why hql must not write rows of d: data that Phoenix writes with a row and hql does not. It
-// returns "" if there is none. d is a table or view with the columns of owners, the base first.
+// kept returns the reason why hql must not write rows of d, such as data that Phoenix writes with each row and hql does
+// not. It returns "" if there is no reason. d is a table or view with the columns of owners, of which the first is the
+// table.
 func (s *phoenixSystem) kept(d *phoenixDef, owners []*phoenixObject) string {
 	base := owners[0]
 	if base.single() {
@@ -459,7 +461,7 @@ func (d *phoenixDef) addColumns(o, base *phoenixObject) error {
 	return nil
 }
 
-// placed sets the cell of the column that of describes.
+// placed sets the cell of c, a column of o, as Phoenix's description of the column says.
 func (c *phoenixColumn) placed(of phoenixCell, o *phoenixObject) error {
 	c.element, c.qualifier = 0, ""
 	if !o.single() {

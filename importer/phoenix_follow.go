@@ -20,8 +20,9 @@ type Phoenix struct {
 // SQL returns a catalog file, with comments on tables that hql does not read.
 func (p *Phoenix) SQL() string { return p.sql }
 
-// Same reports whether Phoenix's catalog is unchanged for the table with this name in SQL: its columns, the views below
-// it, and its indexes. With written it also compares the views and indexes that Phoenix updates with its rows.
+// Same reports whether Phoenix's catalog is unchanged for the table with this name in SQL: its columns, its indexes,
+// and the views and the table on which it is defined. If written is set, Same also compares the views and indexes that
+// Phoenix updates with the table's rows.
 func (p *Phoenix) Same(ctx context.Context, c hbase.Client, table string, written bool) (bool, error) {
 	of := p.sources[strings.ToLower(table)]
 	sources := of[0]
@@ -40,15 +41,15 @@ func (p *Phoenix) Same(ctx context.Context, c hbase.Client, table string, writte
 	return true, nil
 }
 
-// phoenixSource is the digest of an object in one of Phoenix's system tables.
+// phoenixSource is an object in one of Phoenix's system tables, with the digest of its rows.
 type phoenixSource struct{ table, object, digest string }
 
-// span returns the rows of an object: its own, and those of its columns and links.
+// span returns the range of an object's rows: its own row, and the rows of its columns and links.
 func (s phoenixSource) span() hbase.ScanRange {
 	return hbase.ScanRange{Table: s.table, Start: []byte(s.object), Stop: []byte(s.object + "\x01")}
 }
 
-// digests are the digests of each object's rows, by the prefix of their keys.
+// digests maps the key prefix of each object to the digest of the object's rows.
 type digests map[string]hash.Hash
 
 // add adds a row of SYSTEM.CATALOG or SYSTEM.CHILD_LINK. The rows of an object must come in order.

@@ -108,7 +108,7 @@ func indexParts(d *phoenixDef, index *phoenixObject) ([]string, error) {
 	return parts, nil
 }
 
-// columnOf returns the column of d that an index column is made of, or nil. The name of an index column begins with the
+// columnOf returns the column of d that the index column k holds, or nil. The name of an index column begins with the
 // family.
 func (d *phoenixDef) columnOf(k phoenixCell) *phoenixColumn {
 	family, name, _ := strings.Cut(k.name, ":")
@@ -123,8 +123,8 @@ func isName(expression, name string) bool {
 	return expression == name || expression == `"`+name+`"` || strings.HasSuffix(expression, "."+name) || strings.HasSuffix(expression, `."`+name+`"`)
 }
 
-// indexed returns how the column c is stored in an index, whose column is k. A column that may be NULL is stored in a
-// form of varying width.
+// indexed returns how an index stores the column c of its table; k is the index column. A column that may be NULL is
+// stored in a form of varying width.
 func indexed(c *phoenixColumn, k phoenixCell) (expr string, p phoenixType, err error) {
 	typ, array, err := phoenixTypeOf(k.number("DATA_TYPE"))
 	if err != nil {

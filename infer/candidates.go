@@ -66,7 +66,7 @@ func (s *search) integers(at []int) []option {
 	return out
 }
 
-// timeOfDay reads numbers that cover a day as the milliseconds or minutes of the day in the table's name.
+// timeOfDay reads numbers that cover a day as milliseconds or minutes of the day; the table's name holds the day.
 func timeOfDay(f *form, o option) (option, bool) {
 	function, most := "", int64(0)
 	switch f.part {
@@ -87,7 +87,7 @@ func timeOfDay(f *form, o option) (option, bool) {
 	return option{segs: []segment{g}, next: o.next}, true
 }
 
-// literals returns the literals that begin here: bytes that all keys have.
+// literals returns the literals that begin at the place at: bytes that are equal in all keys.
 func (s *search) literals(at []int, least int) []option {
 	if alive(at) < 2 {
 		return nil
@@ -143,10 +143,11 @@ func literal(b []byte, why string) segment {
 // byte.
 const hiveDelimiter = 2
 
-// delimiters end texts of any width; those that are also common inside texts must occur equally often in each key.
+// delimiters are the bytes that may end texts of any width. A delimiter that is also common inside texts must occur
+// equally often in each key.
 const delimiters = "\x00|:_-#/,;~\t\x01\x02\x1f\xff@$+= ."
 
-// delimited returns texts that end at a byte which every key has.
+// delimited returns texts that end at a delimiter which every key has.
 func (s *search) delimited(at []int) []option {
 	var out []option
 	for d := range len(delimiters) {
@@ -216,7 +217,7 @@ func (s *search) upTo(at []int, d byte) (option, bool) {
 	return option{segs: []segment{g, delimiter}, next: next}, true
 }
 
-// variable is a text of any width before the byte d, or at the end of the key if d is 0.
+// variable returns the segment of texts of any width that end before the byte d, or at the end of the key if d is 0.
 func variable(texts [][]byte, d byte) segment {
 	g := segment{part: "{} AS TEXT", base: "id", typ: "STRING", bits: textBits(texts, false) + partBits}
 	if slices.ContainsFunc(texts, func(b []byte) bool { return len(b) > 0 && b[len(b)-1] == ' ' }) {
@@ -319,7 +320,7 @@ func (s *search) digitsEnd(bs [][]byte, next []int) bool {
 	return ok && !slices.ContainsFunc(bs, func(b []byte) bool { return !isDigits(b) }) && !slices.ContainsFunc(after, func(b []byte) bool { return !isLetter(b[0]) })
 }
 
-// begins reports whether something recognisable begins at next.
+// begins reports whether a recognisable part, such as a time, begins at next.
 func (s *search) begins(next []int) bool {
 	if len(s.times(next)) > 0 {
 		return true

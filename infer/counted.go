@@ -86,7 +86,8 @@ func (s *search) beforeTail(at []int, least, most int) []option {
 	return out
 }
 
-// fromEnd returns the place w bytes before the end of each key that has at least one byte before it.
+// fromEnd returns the place w bytes before the end of each key; -1 for a key that has no byte between at and this
+// place.
 func (s *search) fromEnd(at []int, w int) []int {
 	next := make([]int, len(at))
 	for i, p := range at {
@@ -97,8 +98,8 @@ func (s *search) fromEnd(at []int, w int) []int {
 	return next
 }
 
-// before returns the text of any length from at to next, and the last part after it; nothing if that may be the end of
-// a longer number.
+// before returns two parts: the text of any length from at to next, and the last part after it. It returns nothing if
+// the last part may be the end of a longer number.
 func (s *search) before(at, next []int, last option, digits bool) []option {
 	var texts [][]byte
 	total, continued := alive(at), 0

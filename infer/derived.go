@@ -64,8 +64,8 @@ func (s *search) spreads(at []int) []option {
 	return out
 }
 
-// whole returns the ways to read the keys that keep a text at the beginning whole, even if it looks like several parts:
-// a salt or bucket is computed from all of it.
+// whole returns ways to read keys in which the text at the beginning is one part, even if it looks like several parts:
+// a salt or bucket is computed from the whole text.
 func (s *search) whole(at []int) []parse {
 	out := []parse{parse{}.after(s.rest(at)[0])}
 	for _, o := range s.delimited(at) {
@@ -90,8 +90,8 @@ func (s *search) saltEnds(bs [][]byte, next []int) bool {
 	return len(bs[0]) <= 2 && ok && !isAlnum(d[0][0]) && distinctOf(d) == 1
 }
 
-// independent reports whether the bytes between at and next do not follow from those after them: among keys in the
-// order of the rest, neighbours differ as often as any two keys do.
+// independent reports whether the bytes between at and next cannot follow from the bytes after them: among keys sorted
+// by the bytes after next, neighbours differ as often as any two keys do.
 func (s *search) independent(at, next []int) bool {
 	type pair struct{ lead, rest string }
 	var pairs []pair
@@ -201,14 +201,14 @@ func bigEndian(s string) int64 {
 	return n
 }
 
-// hypothesis is a function of other columns that may give a part.
+// hypothesis is a function of other columns that may compute a key part.
 type hypothesis struct {
 	part, why string
 	cell      bool    // a column is a cell
 	bonus     float64 // bits: what recomputing proves
 }
 
-// source is an SQL expression over columns of the key and cells, whose hash a part may be.
+// source is an SQL expression over columns of the key and cells. A key part may be the hash of its value.
 type source struct {
 	sql  string
 	name string // for display
@@ -216,7 +216,7 @@ type source struct {
 	cell bool
 }
 
-// hypotheses returns the functions that give part i of p in the probed keys.
+// hypotheses returns the functions that compute the bytes of part i of p in the keys of the probe.
 func (v *verifier) hypotheses(p parse, i int) []hypothesis {
 	pr := v.probe(p, i)
 	if pr == nil {
@@ -271,8 +271,8 @@ func (v *verifier) hypotheses(p parse, i int) []hypothesis {
 	return out
 }
 
-// sources returns the columns whose hash may be part i: their values, the usual bytes of numbers, and runs of parts
-// after part i.
+// sources returns the expressions whose hash may be part i: columns, the usual bytes of numbers, and concatenations of
+// parts after part i.
 func (v *verifier) sources(p parse, i int) []source {
 	var out []source
 	for j, g := range p.segs {

@@ -114,7 +114,8 @@ func (f *form) decode(b []byte) (n int64, ok bool) {
 	return row[0].Int(), true
 }
 
-// The earliest plausible years: small numbers subtracted from 2^31 would be seconds of 2037.
+// The range of plausible times. It ends before 2037, since a small number subtracted from 2^31 would be a second of
+// that year.
 var (
 	earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 	// Years of two digits begin later: 00 and the like are more likely zeros before a number.
@@ -122,8 +123,8 @@ var (
 	latest    = time.Date(2036, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 )
 
-// believed is the range of plausible moments, in milliseconds. Microseconds and nanoseconds begin later, at fine, since
-// any large number could be one.
+// believed is the range of plausible moments, in milliseconds. For microseconds and nanoseconds it begins later, at
+// fine, since any large number could be such a moment.
 type believed struct{ from, fine, to int64 }
 
 // believedOf returns the range for rows: it ends soon after their cells were written.
@@ -167,7 +168,7 @@ func (f *form) value(n int64) string {
 // rangeBits is the cost of a number from lo to hi.
 func rangeBits(lo, hi int64) float64 { return math.Log2(float64(uint64(hi)-uint64(lo)) + 1) }
 
-// over returns the part with another column in place of c.
+// over returns f.part with another column in place of c.
 func (f *form) over(column string) string {
 	if rest, ok := strings.CutPrefix(f.part, "c "); ok {
 		return column + " " + rest

@@ -142,9 +142,9 @@ func (s *search) parses() []parse {
 	return out
 }
 
-// Propose returns at most n definitions of an HBase table that fit at least half of the sampled keys: the ones that fit
-// most keys first, among equals the cheapest first. For the tables of a known system there is one. The error is for an
-// empty sample. The first has the table's name, the others a number after it.
+// Propose returns at most n definitions of an HBase table that fit at least half of the sampled keys. The definitions
+// that fit most keys come first; among equals, the cheapest. For a table of a known system it returns only one. The
+// first definition has the table's name, the others a number after it. An empty sample is an error.
 func Propose(name string, sampled *Sampled, n int) ([]*Proposal, error) {
 	rows := distinct(sampled.Rows)
 	if len(rows) == 0 {
@@ -221,8 +221,8 @@ func proposals(name string, rows, all []hbase.Row) []*Proposal {
 	return withoutTwins(out)
 }
 
-// withoutTwins drops proposals that a better one makes redundant. The better one finds the same values in the sampled
-// keys; or it needs only a part of the key columns, because it computes the first part of the key from the others.
+// withoutTwins drops proposals that a better proposal makes redundant. The better proposal finds the same values in the
+// sampled keys, or it needs fewer key columns because it computes the first part of the key from the others.
 func withoutTwins(sorted []*Proposal) []*Proposal {
 	var out []*Proposal
 	for _, p := range sorted {

@@ -137,7 +137,7 @@ func describe(what string, bs [][]byte) string {
 	return fmt.Sprintf("%s, %s, %d values in %d keys: %s to %s", what, size, len(values), len(bs), show(first), show(last))
 }
 
-// textBits is the entropy of a text's bytes for each text, by position if all texts have one width.
+// textBits returns the entropy of the bytes in bits per text. It is computed by position if all texts have one width.
 func textBits(texts [][]byte, byPosition bool) float64 {
 	var all [256]int
 	total := 0
@@ -169,7 +169,7 @@ func textBits(texts [][]byte, byPosition bool) float64 {
 	return min(bits, dictionary(len(values), len(texts), bits))
 }
 
-// numberBits is the cost of numbers written in digits, the same as for numbers in bytes.
+// numberBits returns the cost in bits of a number written in digits, which is the cost of the same number in bytes.
 func numberBits(bs [][]byte) float64 {
 	lo, hi := int64(math.MaxInt64), int64(0)
 	values := map[int64]bool{}
@@ -273,7 +273,7 @@ func random(bs [][]byte) bool {
 				values++
 			}
 		}
-		// A sample has neighbours, whose first bytes are equal.
+		// A sample contains neighbouring keys, which share their first bytes, so these bytes may have fewer values.
 		if float64(values) < 0.75*expected-2 && (i > 1 || float64(values) < expected/4) {
 			even++
 		}

@@ -29,8 +29,8 @@ var numberHashes = []numberHash{
 	{sql: "DJB2(%s)"}, {sql: "CRC16(%s)"}, {sql: "ADLER32(%s)"},
 }
 
-// probe is a part whose bytes may follow from other columns: rows that are read without the part, and its bytes in
-// each.
+// probe tests whether the bytes of a key part follow from other columns. It holds rows that are read without the part,
+// and the part's bytes in each row.
 type probe struct {
 	v      *verifier
 	t      *catalog.Table
@@ -46,7 +46,8 @@ type probe struct {
 // probed is the number of rows of a probe: a function that gives the right bytes for so many rows does so for all.
 const probed = 96
 
-// probe reads rows with part i of p as bytes; nil if p makes no definition or reads too few.
+// probe reads rows with part i of p as bytes. It returns nil if no definition can be built from p, or too few rows can
+// be read.
 func (v *verifier) probe(p parse, i int) *probe {
 	g := p.segs[i]
 	pr := &probe{v: v, width: segmentWidth(g), binary: g.lead == binaryLead, digits: true, hex: true, padded: true}
@@ -78,7 +79,8 @@ func (v *verifier) probe(p parse, i int) *probe {
 	return pr
 }
 
-// each calls f with the value of sql in each row until f returns false. ok is false then, or if sql has no value.
+// each calls f with the value of the expression sql in each row, until f returns false. ok is false if f returned
+// false, or if sql has no value.
 func (pr *probe) each(sql string, f func(k int, v types.Value) bool) (ok bool) {
 	e, err := parser.ParseExpr(sql)
 	if err != nil {
@@ -103,8 +105,8 @@ func (pr *probe) each(sql string, f func(k int, v types.Value) bool) (ok bool) {
 	return true
 }
 
-// digest returns the part for a digest of sql that gives the probe's bytes: hexadecimal or binary, whole or its
-// beginning; "" for none.
+// digest returns the key part that computes the probe's bytes as a digest of sql: hexadecimal or binary, whole or only
+// its beginning. It returns "" if there is none.
 func (pr *probe) digest(sql string) string {
 	if !pr.binary && !pr.hex || distinctTexts(pr.lead) < 2 || distinctTexts(pr.lead)*pr.width < 6 { // chance
 		return ""
@@ -148,7 +150,8 @@ func distinctTexts(list []string) int {
 	return len(seen)
 }
 
-// number returns the part for a hash of sql as a number, unchanged (n is 0) or modulo n; "" for none.
+// number returns the key part that computes the probe's bytes as a number from the hash h of sql: the hash unchanged (n
+// is 0) or modulo n. It returns "" if there is none.
 func (pr *probe) number(h numberHash, sql string) (part string, n int64) {
 	var bucket []int64
 	var most int64
@@ -177,7 +180,8 @@ func (pr *probe) number(h numberHash, sql string) (part string, n int64) {
 	call := fmt.Sprintf(h.sql, sql)
 	values := make([]int64, 0, len(pr.rows))
 	seen := map[int64]bool{}
-	// The forms of a hash before programs take the remainder. n divides gs, one for each form.
+	// The ways in which programs change a hash before they take the remainder modulo n. For each way, n divides the
+	// number in gs.
 	ways := []struct {
 		sql string
 		of  func(int64) int64

@@ -10,9 +10,9 @@ import (
 )
 
 // The bytes of a cell do not determine their meaning: 4 of them are an INT, a FLOAT, a moment or something else.
-// Readings are compared, as cuts of keys are, by the bits that the sampled values still cost: small numbers have high
-// bytes of zeros, floats have few exponents and few decimal digits, moments are close together. A wrong reading has
-// none of these, and costs as much as the bytes.
+// Readings are compared by the bits needed to write the sampled values, like the ways to divide keys: small numbers
+// have high bytes of zeros, floats have few exponents and few decimal digits, moments are close together. A wrong
+// reading finds none of these patterns, and costs as much as the bytes.
 
 // reading is a way to read values of one width.
 type reading struct {
@@ -50,8 +50,8 @@ func readings(width int, phoenix bool) []reading {
 // moments of 2001.
 const longAgo = 5 * 365 * types.MillisPerDay
 
-// readCells returns the type and encoding of cells of one width, and the evidence for them. They were written at the
-// time written or later.
+// readCells returns the type and encoding of cells of one width, and the evidence for them. The cells were written at
+// the time written, in milliseconds, or later.
 func readCells(values [][]byte, written int64, phoenix bool) (typ, as, why string) {
 	width := len(values[0])
 	seen := map[uint64]bool{}
@@ -64,7 +64,7 @@ func readCells(values [][]byte, written int64, phoenix bool) (typ, as, why strin
 	}
 	n := float64(len(us))
 	whole := n * 8 * float64(width)
-	// The gain of a reading must exceed chance, which number estimates: a single value of four bytes may be below 2^26.
+	// The gain of a reading must exceed chance: a single value of four bytes may happen to be below 2^26.
 	best, next := reading{typ: "BYTES"}, reading{typ: "BYTES"}
 	bestCost, nextCost := whole-max(1.5*float64(width), n/10), math.Inf(1)
 	if width == 1 {

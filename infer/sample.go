@@ -41,8 +41,8 @@ type sampler struct {
 type sampledRegion struct {
 	hbase.Region
 	keys [][]byte // ascending, distinct
-	// until maps a known key to the end of the range after it in which unknown rows may be, if that is not the next known
-	// key.
+	// until maps a known key to the end of the range after it in which unknown rows may be. Without an entry, that
+	// range ends at the next known key.
 	until map[string][]byte
 	open  [][]byte // the last keys of reads: the rows after them are unknown
 	whole bool     // all of its keys are known
@@ -86,7 +86,8 @@ func Sample(ctx context.Context, c hbase.Client, table string, n int, progress f
 	return s.out, nil
 }
 
-// read returns the unknown rows of r from a key on; all is true if they are the rest of the region.
+// read runs a scan in the region r and returns the rows that were unknown. all is true if the scan reached the end of
+// its range.
 func (s *sampler) read(ctx context.Context, r *sampledRegion, scan hbase.ScanRange) (found []hbase.Row, all bool, err error) {
 	if s.out.Reads++; s.progress != nil {
 		s.progress(s.out.Reads, max(maxReads, s.out.Reads))

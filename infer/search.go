@@ -32,7 +32,7 @@ type segment struct {
 	// delimited reports whether a literal ends the lead.
 	delimited bool
 	small     bool // numbers of few digits, without zeros before them
-	// computed reports whether the part follows from others in the sampled keys.
+	// computed is set if the part follows from other parts in the sampled keys.
 	computed bool
 	values   []string // of a lead: its bytes in each key of the search; "" where a key does not fit
 }
@@ -61,7 +61,7 @@ func (p parse) opaque() bool {
 	return slices.ContainsFunc(p.segs, func(g segment) bool { return g.part == "" })
 }
 
-// after returns p with the parts of an option before its own.
+// after returns p with the parts of o in front of its own parts.
 func (p parse) after(o option) parse {
 	out := parse{segs: append(slices.Clone(o.segs), p.segs...), bits: p.bits}
 	for _, g := range o.segs {
@@ -97,8 +97,7 @@ func (p parse) named(taken map[string]bool) parse {
 	return p
 }
 
-// option is a way to read the next part or two. next holds the place in each key after them, -1 for a key that does not
-// fit.
+// option is a way to read the next part or two. next is the place after these parts.
 type option struct {
 	segs []segment
 	next []int
@@ -110,7 +109,8 @@ type option struct {
 	form         *form // of a number or a point in time
 }
 
-// search finds the best ways to divide keys. It caches them by the offsets at which the rest of each key begins.
+// search finds the best ways to divide keys. A place is an offset in each key, at which a part begins or ends; -1 marks
+// a key that does not fit. search caches the ways to divide the rest of the keys by the place at which it begins.
 type search struct {
 	keys    [][]byte
 	daily   bool // the table holds one day: keys may hold times of the day
@@ -128,7 +128,7 @@ func newSearch(rows []hbase.Row) *search {
 	return s
 }
 
-// place returns a map key for the places in all keys.
+// place returns the offsets of a place as a map key.
 func place(at []int) string {
 	b := make([]byte, 0, 2*len(at))
 	for _, n := range at {
@@ -137,7 +137,7 @@ func place(at []int) string {
 	return string(b)
 }
 
-// maxPlaces bounds the search for keys that would make it explode.
+// maxPlaces bounds the number of places that the search looks at; some keys would give it far too many.
 const maxPlaces = 300
 
 // parse returns the best ways to divide the rest of the keys.
@@ -168,7 +168,7 @@ func (s *search) parse(at []int) []parse {
 	return out
 }
 
-// left returns the least and the greatest number of bytes left in a key.
+// left returns the least and the greatest number of bytes after the place at in a key.
 func (s *search) left(at []int) (least, most int) {
 	least = math.MaxInt
 	for i, n := range at {
@@ -268,10 +268,11 @@ func gcd(a, b int64) int64 {
 	return max(a, -a)
 }
 
-// partBits is the cost of one more part for each key.
+// partBits is the cost in bits of each further part of a key.
 const partBits = 1
 
-// dictionary is the cost of a value that is one of few, each written once.
+// dictionary returns the cost in bits of a value that is one of few distinct values. Each distinct value is written
+// once, for each bits; n is the number of values.
 func dictionary(distinct, n int, each float64) float64 {
 	return math.Log2(float64(distinct)) + float64(distinct)*(each+4)/float64(n)
 }

@@ -89,7 +89,7 @@ func (v *verifier) build(p parse) *catalog.Table {
 	return c.Tables()[0]
 }
 
-// namedByCells names columns of the key after the cells with the same values, and drops those cells.
+// namedByCells gives a column of the key the name of a cell with the same values, and drops that cell.
 func (v *verifier) namedByCells(p parse) parse {
 	q := parse{segs: slices.Clone(p.segs), day: p.day}
 	for i, g := range q.segs {
@@ -144,7 +144,8 @@ func alike(rows [][]types.Value, a, b int) bool {
 	return len(values) > 1
 }
 
-// verify reads every row with p; nil if p makes no definition or fits less than half of the keys.
+// verify reads every row with p. It returns nil if no definition can be built from p, or if it fits less than half of
+// the keys.
 func (v *verifier) verify(p parse) *Proposal {
 	t := v.build(p)
 	if t == nil {
@@ -227,8 +228,9 @@ func (p parse) doubts() (out []string) {
 	return out
 }
 
-// number gives the last of the parts from i on that are numbers of 2 and 4 bytes and together as long as a longer number;
-// bytes is 0 if there are none. A number whose high bytes are always the same looks like two.
+// number returns the last of the parts, from part i on, that are numbers of 2 and 4 bytes and together as wide as a
+// longer number. bytes is their width, 0 if there are none. A number whose high bytes are always the same looks like
+// two numbers.
 func (p parse) number(i int) (last, bytes int) {
 	short := false
 	for last = i; last < len(p.segs); last++ {
@@ -247,7 +249,8 @@ func (p parse) number(i int) (last, bytes int) {
 	return 0, 0
 }
 
-// fits reads r's key into row. With cells, the key must also follow from the row including its cells.
+// fits reads r's key into row, and reports whether that succeeds. If cells is set, the key must also be computable from
+// the row with its cells.
 func (v *verifier) fits(t *catalog.Table, r hbase.Row, row []types.Value, cells bool) bool {
 	clear(row)
 	l := t.Layouts[0]
@@ -284,7 +287,7 @@ func (v *verifier) relate(p parse) (_ parse, ok bool) {
 	return p, ok
 }
 
-// holds reports whether a definition fits most of a few keys spread over the sample.
+// holds reports whether the definition built from p fits most of a few keys spread over the sample.
 func (v *verifier) holds(p parse) bool {
 	t := v.build(p)
 	if t == nil {

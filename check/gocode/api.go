@@ -54,8 +54,8 @@ func (a api) owns(t types.Type, paths ...string) bool {
 	return a[path] == n.Obj().Pkg() && (paths == nil || slices.Contains(paths, path))
 }
 
-// takes returns the index of the argument of f that is a statement; -1: f takes none. f must be a method of the API, or
-// a method of an interface with results like such a method (valueTakes).
+// takes returns the index of the parameter of f that takes a statement; -1 if f has none. f must be a method of the
+// API, or a method of an interface that returns what such a method returns (see valueTakes).
 func (a api) takes(f *types.Func) int {
 	sig := f.Signature()
 	switch {
@@ -68,8 +68,9 @@ func (a api) takes(f *types.Func) int {
 	return -1
 }
 
-// valueTakes works like takes for a function value or a method of an interface. It takes a statement if it returns rows
-// or another result of a statement: a type of the API without methods. In apiSource only connections have methods.
+// valueTakes is takes for the signature of a function value or of a method of an interface. Such a function takes a
+// statement if it returns rows or another result of statements: a type of the API without methods. In apiSource only
+// connections have methods.
 func (a api) valueTakes(sig *types.Signature) int {
 	for v := range sig.Results().Variables() {
 		if a.owns(v.Type()) && types.NewMethodSet(v.Type()).Len() == 0 {

@@ -73,7 +73,7 @@ func (f *finder) assignments(file *file) {
 // embedding matches the comment above a variable that holds a file.
 var embedding = regexp.MustCompile(`(?m)^//go:embed[ \t]+("?)([^\s"*?\[]+)("?)[ \t]*$`)
 
-// embedded notes the text that a variable gets from a file.
+// embedded records the text of the file after //go:embed as the value of the variable below.
 func (f *finder) embedded(n *ast.ValueSpec, above []ast.Node) {
 	doc := n.Doc
 	if decl, ok := above[len(above)-1].(*ast.GenDecl); ok && doc == nil && len(decl.Specs) == 1 {
@@ -97,7 +97,7 @@ func (f *finder) embedded(n *ast.ValueSpec, above []ast.Node) {
 	}
 }
 
-// of is the constant, variable or field that an expression names; nil for others.
+// of returns the constant, variable or field that an expression names; nil for other expressions.
 func (f *finder) of(e ast.Expr) types.Object {
 	switch x := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -120,13 +120,13 @@ func (f *finder) local(o types.Object) bool {
 	return ok && !v.IsField() && v.Parent() != nil && v.Parent() != v.Pkg().Scope()
 }
 
-// maybeLater reports whether e, a use of o, may run after what follows it in the source: in a loop, or in a function that
-// is called later.
+// maybeLater reports whether e, a use of o, may run after code that follows it in the source: o is not local, or e is
+// in a loop or in a function that is called later.
 func (f *finder) maybeLater(o types.Object, e token.Pos) bool {
 	return !f.local(o) || slices.ContainsFunc(f.again, func(n ast.Node) bool { return n.Pos() <= e && e < n.End() && o.Pos() < n.Pos() })
 }
 
-// set notes that lhs gets rhs; nil: it is not known.
+// set records that lhs gets the value rhs; nil is an unknown value.
 func (f *finder) set(lhs, rhs ast.Expr) {
 	if x, ok := lhs.(*ast.IndexExpr); ok { // one element of x
 		lhs, rhs = x.X, &ast.CompositeLit{Elts: []ast.Expr{rhs}}
@@ -188,8 +188,8 @@ func (f *finder) fields(n *ast.CompositeLit) {
 	}
 }
 
-// written records the text that a call appends to a strings.Builder or a buffer, and the variables that the call passes
-// on.
+// written records the text that a call appends to a strings.Builder or a buffer, and the variables among the call's
+// arguments.
 func (f *finder) written(n *ast.CallExpr, above []ast.Node) {
 	for _, a := range n.Args {
 		f.passed[f.of(a)] = true
@@ -208,9 +208,9 @@ func (f *finder) written(n *ast.CallExpr, above []ast.Node) {
 	}
 }
 
-// append records that the code at at appends text to the variable o, such as a strings.Builder. It records an unknown
-// text if the code is in a loop, a nested function or one of several branches: the text may be appended any number of
-// times there.
+// append records that the code at position at appends text to the variable o, such as a strings.Builder. It records an
+// unknown text if the code is in a loop, a nested function or one of several branches, because the text may be appended
+// any number of times there.
 func (f *finder) append(o types.Object, text ast.Expr, at token.Pos, above []ast.Node) {
 	if o == nil {
 		return

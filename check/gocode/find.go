@@ -16,8 +16,8 @@ import (
 	"github.com/hql-db/hql/check"
 )
 
-// Find finds the texts of statements in Go files. dynamic are calls whose statement is not known before the program
-// runs.
+// Find returns the texts of statements in Go files. dynamic lists the calls whose statement is not known before the
+// program runs.
 func Find(names []string) (sources []check.Source, dynamic []check.Result, err error) {
 	p := newProgram()
 	wanted := map[string]bool{}
@@ -51,7 +51,7 @@ func Find(names []string) (sources []check.Source, dynamic []check.Result, err e
 	return f.sources, f.dynamic, nil
 }
 
-// brokenAt is the first mistake in the syntax of a file.
+// brokenAt returns a result for the first syntax error in a file.
 func (f *finder) brokenAt(file *file) check.Result {
 	r := check.Result{File: f.display(file.name), Line: 1, Column: 1, Verdict: check.Failed, Text: file.broken.Error()}
 	var list scanner.ErrorList
@@ -66,16 +66,16 @@ func (f *finder) brokenAt(file *file) check.Result {
 type finder struct {
 	*program
 	wanted map[string]bool // files, by absolute name
-	// values are the expressions that constants and variables get; nil for one that is not known.
+	// values lists the expressions that each constant or variable gets; nil is an unknown value.
 	values map[types.Object][]ast.Expr
-	// pieces are the texts that are appended to a variable, in the order of the program.
+	// pieces lists the texts that are appended to each variable, in the order of the source.
 	pieces map[types.Object][]piece
 	funcs  map[types.Object]*ast.FuncDecl
 	passed map[types.Object]bool // to a function, which may change what a pointer points to
 	params map[types.Object]bool // of functions
 	again  []ast.Node            // loops and functions in functions
 	within map[ast.Expr]ast.Node // the block in which a variable gets a value
-	// wrappers are the parameters of functions, and of variables that are functions, that are passed on as statements.
+	// wrappers maps a function, or a variable that holds one, to the parameter that it passes on as a statement.
 	wrappers map[types.Object]place
 	excused  map[token.Position]bool // lines with a comment that excuses
 	marked   map[token.Position]bool // lines with a comment that marks statements
@@ -85,7 +85,7 @@ type finder struct {
 	dynamic []check.Result
 }
 
-// place is an argument of a function, and the database that it is for.
+// place is a parameter that takes a statement: its index, and the kind of database that the statement is for.
 type place struct {
 	index  int
 	origin check.Origin
@@ -127,13 +127,13 @@ func (f *finder) alone(file *file, c *ast.Comment) bool {
 	return strings.TrimSpace(string(file.text[p.Offset-(p.Column-1):p.Offset])) == ""
 }
 
-// line is the line of pos, and those that follow it.
+// line returns the line that is so many lines further than the line of pos.
 func (f *finder) line(pos token.Pos, further int) token.Position {
 	p := f.fset.PositionFor(pos, false)
 	return token.Position{Filename: p.Filename, Line: p.Line + further}
 }
 
-// noted reports whether one of the lines from from to to, on which a node stands, is in lines.
+// noted reports whether lines contains one of the lines of a node, which begins at from and ends at to.
 func (f *finder) noted(lines map[token.Position]bool, from, to token.Pos) bool {
 	last := f.line(to, 0)
 	for l := f.line(from, 0); l.Line <= last.Line; l.Line++ {
@@ -144,7 +144,7 @@ func (f *finder) noted(lines map[token.Position]bool, from, to token.Pos) bool {
 	return false
 }
 
-// collect visits all calls. It notes wrappers and, if report is set, what statements are.
+// collect visits all calls. It records wrappers and, if report is set, the statements that it finds.
 func (f *finder) collect(report bool) {
 	for _, file := range f.files {
 		keys := map[ast.Node]bool{}
@@ -165,7 +165,7 @@ func (f *finder) collect(report bool) {
 	}
 }
 
-// isText reports whether e is a string that is written out.
+// isText reports whether e is a string literal, or a concatenation that contains one.
 func (f *finder) isText(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -225,7 +225,8 @@ func (f *finder) call(n *ast.CallExpr, report bool) {
 // queries are the beginnings of the names of methods that probably take a statement.
 var queries = regexp.MustCompile("^(Must)?(Named)?(Query|Exec|Prepare|Queue|Select|Get)|^(In|Named)$")
 
-// guess notes texts that a method of a type which is not known takes, and parameters that it takes as statements.
+// guess handles a call of a method whose type is unknown. It records the texts among the arguments, and the parameters
+// that the call may pass on as statements.
 func (f *finder) guess(n *ast.CallExpr, s *ast.SelectorExpr, report bool) {
 	if s.Sel.Name == "WriteString" {
 		return
@@ -249,7 +250,8 @@ func (f *finder) guess(n *ast.CallExpr, s *ast.SelectorExpr, report bool) {
 	}
 }
 
-// originOf says for which database the statements of a function are.
+// originOf returns the kind of database for which a function takes statements: hql if the receiver or a result has a
+// type of hql.
 func (f *finder) originOf(sig *types.Signature) check.Origin {
 	vars := slices.Collect(sig.Results().Variables())
 	if sig.Recv() != nil {
@@ -261,7 +263,7 @@ func (f *finder) originOf(sig *types.Signature) check.Origin {
 	return check.Other
 }
 
-// argument notes the statement arg of the call n: texts to check, or a parameter of the function around it.
+// argument records the statement arg of the call n: its texts, or the parameter of the enclosing function that arg is.
 func (f *finder) argument(n, arg ast.Expr, origin check.Origin, report bool) {
 	ts, why := f.texts(arg)
 	switch {
@@ -286,7 +288,7 @@ func (f *finder) argument(n, arg ast.Expr, origin check.Origin, report bool) {
 	}
 }
 
-// recvOf is the type that o is a method of; for a function a type without methods.
+// recvOf returns the type whose method o is; if o is a function, it returns a type without methods.
 func recvOf(o *types.Func) types.Type {
 	if r := o.Signature().Recv(); r != nil {
 		return r.Type()
@@ -294,7 +296,8 @@ func recvOf(o *types.Func) types.Type {
 	return types.Typ[types.Invalid]
 }
 
-// parameter finds the function of which v is a parameter, or the variable that has it, and the parameter's index.
+// parameter returns the function whose parameter v is, or the variable that holds this function, and the parameter's
+// index. It returns nil if v is no parameter.
 func (f *finder) parameter(v types.Object) (types.Object, int) {
 	index := func(params *ast.FieldList) int {
 		i := 0
@@ -356,7 +359,7 @@ func (f *finder) add(n ast.Expr, ts []text, origin check.Origin) {
 	}
 }
 
-// reports reports whether the call n or its text is in a file that is to be checked.
+// reports reports whether the call n, or the text t that it takes, is in a file that is to be checked.
 func (f *finder) reports(n ast.Expr, t text) bool {
 	return f.wanted[f.line(n.Pos(), 0).Filename] || len(t.at) > 0 && f.wanted[f.line(t.at[0], 0).Filename]
 }

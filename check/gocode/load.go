@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// program is the checked files with the packages of their module that they import.
+// program holds the checked files, and the packages of their module that these files import.
 type program struct {
 	fset     *token.FileSet
 	api      api
@@ -44,7 +44,7 @@ func newProgram() *program {
 		info: &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}}
 }
 
-// load parses and checks the Go files of a folder. Errors of types are passed over: what is not known stays unknown.
+// load parses and checks the Go files of a folder. It ignores type errors: the types that they concern stay unknown.
 func (p *program) load(dir string) error {
 	p.loaded[dir] = true
 	importPath := p.importPath(dir)
@@ -87,7 +87,8 @@ func (p *program) load(dir string) error {
 	return nil
 }
 
-// unite gives the variables and constants of a file that files with other build tags declare, too, the same object.
+// unite handles variables and constants of f that files with other build tags also declare: it gives all these
+// declarations the same object.
 func (p *program) unite(f *file, scope *types.Scope) {
 	for _, d := range f.Decls {
 		decl, ok := d.(*ast.GenDecl)
@@ -106,7 +107,8 @@ func (p *program) unite(f *file, scope *types.Scope) {
 	}
 }
 
-// Import implements types.Importer: it gives the packages of the API, those of the module, and empty ones for others.
+// Import implements types.Importer: it returns the declarations of the API, the packages of the module, and empty
+// packages for all others.
 func (p *program) Import(of string) (*types.Package, error) { return p.ImportFrom(of, "", 0) }
 
 // ImportFrom implements types.ImporterFrom.
@@ -162,7 +164,7 @@ func (p *program) module(dir string) module {
 	return m
 }
 
-// importPath is the path by which other packages of its module import a folder.
+// importPath returns the path by which other packages import the package in dir; "" if it is unknown.
 func (p *program) importPath(dir string) string {
 	m := p.module(dir)
 	rel, err := filepath.Rel(m.dir, dir)
@@ -172,7 +174,7 @@ func (p *program) importPath(dir string) string {
 	return path.Join(m.path, filepath.ToSlash(rel))
 }
 
-// display is the name of a file as the user gave it, or else seen from the current folder.
+// display returns the name of a file as the user gave it, or else relative to the current folder.
 func (p *program) display(name string) string {
 	if given, ok := p.given[name]; ok {
 		return given

@@ -12,23 +12,23 @@ import (
 	"unicode/utf8"
 )
 
-// text is a text of the program, with the place in the sources of each of its bytes.
+// text is a value that a string expression may have, with the position in the sources of each of its bytes.
 type text struct {
 	value  string
 	at     []token.Pos
 	joined bool // from several texts
 }
 
-// maxTexts bounds the texts that one expression may be.
+// maxTexts bounds the number of texts that one expression may have.
 const maxTexts = 32
 
-// unknown says why the text of an expression is not known.
+// unknown is the reason why the text of an expression is not known.
 type unknown struct {
 	why string
-	of  types.Object // a parameter that it is, by itself
+	of  types.Object // the parameter, if the expression is just a parameter
 }
 
-// texts are the texts that e may be, or why they are not known.
+// texts returns the texts that e may have, or the reason why they are unknown.
 func (f *finder) texts(e ast.Expr) ([]text, *unknown) { return f.textsOf(e, 0) }
 
 func (f *finder) textsOf(e ast.Expr, depth int) ([]text, *unknown) {
@@ -88,7 +88,7 @@ func (f *finder) concatenated(e *ast.BinaryExpr, depth int) ([]text, *unknown) {
 	return out, nil
 }
 
-// elements are the texts that stand in the slice, array or map x at an index; nil: at any.
+// elements returns the texts at an index of the slice, array or map x; with a nil index, the texts of all elements.
 func (f *finder) elements(x, index ast.Expr, depth int) (out []text, _ *unknown) {
 	literals := []ast.Expr{x}
 	if o := f.of(x); o != nil {
@@ -118,7 +118,7 @@ func (f *finder) elements(x, index ast.Expr, depth int) (out []text, _ *unknown)
 	return out, nil
 }
 
-// constant is the value of a constant as it is written; "": e is none.
+// constant returns the value of a constant as it is written; "" if e is not a constant.
 func (f *finder) constant(e ast.Expr) string {
 	if v := f.info.Types[e].Value; e != nil && v != nil {
 		return v.ExactString()
@@ -126,8 +126,8 @@ func (f *finder) constant(e ast.Expr) string {
 	return ""
 }
 
-// called are the texts that a call gives: of a conversion, of a function of the standard library that puts constants
-// together, of a strings.Builder, or of a function of the program.
+// called returns the texts that a call may return: a conversion, a function of the standard library that combines
+// constants, the String method of a strings.Builder, or a function of the program.
 func (f *finder) called(e *ast.CallExpr, depth int) ([]text, *unknown) {
 	name, made := nameOfFunc(e.Fun), madeBy(e)
 	if t, ok := f.info.Types[e.Fun]; len(e.Args) == 1 && (ok && t.IsType() || name == "strings.TrimSpace") {
@@ -168,7 +168,8 @@ func (f *finder) called(e *ast.CallExpr, depth int) ([]text, *unknown) {
 	return out, nil
 }
 
-// argumentTexts are the texts that an argument may be, each as one of a list; of a list that is written out, its elements.
+// argumentTexts returns the texts that an argument may have, each in a list of its own. If list is set, the argument is
+// a list, and its elements are returned in one list.
 func (f *finder) argumentTexts(a ast.Expr, list bool, depth int) (out [][]string, _ *unknown) {
 	ts, why := []text(nil), (*unknown)(nil)
 	switch v := f.info.Types[a].Value; {
@@ -215,7 +216,7 @@ func evaluate(name string, args []string) (string, bool) {
 	return "", false
 }
 
-// returned are the texts that a function of the program returns as one of its results.
+// returned returns the texts that a function of the program may return as its result with this index.
 func (f *finder) returned(fn *ast.FuncDecl, index int, made *unknown, depth int) (out []text, why *unknown) {
 	var names []*ast.Ident
 	for _, r := range fn.Type.Results.List {
@@ -245,7 +246,8 @@ func (f *finder) returned(fn *ast.FuncDecl, index int, made *unknown, depth int)
 	return out, why
 }
 
-// appended are the texts that a variable may be at a place, behind what it was given at another one.
+// appended returns the texts that the variable o may have at the position at: ts, which it has at from, with the texts
+// appended since.
 func (f *finder) appended(ts []text, o types.Object, from, at token.Pos, depth int) ([]text, *unknown) {
 	for _, p := range f.pieces[o] {
 		if p.text != nil && (p.at >= at || p.at < from && f.local(o)) {
@@ -273,7 +275,7 @@ func (f *finder) appended(ts []text, o types.Object, from, at token.Pos, depth i
 	return ts, nil
 }
 
-// named are the texts of a constant or of a variable.
+// named returns the texts of the constant or variable o, which e names.
 func (f *finder) named(e ast.Expr, o types.Object, depth int) ([]text, *unknown) {
 	switch o := o.(type) {
 	case *types.Const:
@@ -301,7 +303,7 @@ func (f *finder) named(e ast.Expr, o types.Object, depth int) ([]text, *unknown)
 	return nil, &unknown{why: "it is not a constant"}
 }
 
-// given are the texts that o has at e, if it gets these values.
+// given returns the texts that o may have at e, if values are the expressions that it gets.
 func (f *finder) given(e ast.Expr, o types.Object, values []ast.Expr, depth int) (out []text, _ *unknown) {
 	var since token.Pos // of the last value that replaces all earlier ones
 	for _, v := range values {
@@ -328,7 +330,7 @@ func (f *finder) given(e ast.Expr, o types.Object, values []ast.Expr, depth int)
 	return out, nil
 }
 
-// nameOfFunc is the name of a called function as it is written: fmt.Sprintf.
+// nameOfFunc returns the name of a called function as it is written, such as fmt.Sprintf.
 func nameOfFunc(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:

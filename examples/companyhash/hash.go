@@ -41,9 +41,9 @@ var squares = expr.Function{
 	Eval: func(_ *expr.Env, args []types.Value) (types.Value, error) {
 		return types.NewInt(sum(args[0].Text())), nil
 	},
-	// Key answers the planner's questions about a function in a key. This one can be computed from its argument but not
-	// inverted, so Domain tells only its values. For a function that grows with its argument, or that can be inverted,
-	// there are further answers: see expr.Algebra.
+	// Key answers the planner's questions about a function in a key. SQUARES can be computed from its argument but not
+	// inverted, so Key has only Domain, the values that SQUARES may return. For a function that grows with its
+	// argument, or that can be inverted, Key has further answers: see expr.Algebra.
 	Key: &expr.Algebra{Domain: func(*expr.Call) (types.Set, bool) {
 		return types.SetOf(types.Interval{Lo: types.NewInt(0), Hi: types.NewInt(buckets - 1)}), true
 	}},

@@ -1,7 +1,7 @@
-// Embed asks for a user's last operations, as a service would that links hql in.
+// Embed reads a user's last operations, like a service that links hql in.
 //
-// The store is one in memory; with "hbase://zk1,zk2:2181/hbase" in place of "mem:" and
-// tables that exist it is a cluster, and nothing else changes.
+// The store is in memory. To use a cluster, replace "mem:" by "hbase://zk1,zk2:2181/hbase" and
+// leave out the statements that create the table; nothing else changes.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	_ "github.com/hql-db/hql/embedded"
 )
 
-// op is a row of the query below: columns go to the fields of their names.
+// op is a row of the query below: each column is read into the field with its name or db tag.
 type op struct {
 	At   time.Time `db:"ts"`
 	Op   string

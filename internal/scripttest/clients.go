@@ -35,7 +35,7 @@ func DialHBase(t testing.TB) hbase.Client {
 	return c
 }
 
-// Hosts writes rows of n hosts, as many for each, for Script.Fill.
+// Hosts returns a function for Script.Fill, which writes the i-th row. The rows are distributed evenly over n hosts.
 func Hosts(n int) func(i int) string {
 	return func(i int) string { return fmt.Sprintf("('h%04d', %d, %d)", i%n, 1_000_000+i/n, i) }
 }
@@ -54,7 +54,7 @@ func (h *Hook) Set(f func()) (before func()) {
 	return before
 }
 
-// Forestalled is a client before whose first conditional Put something else happens.
+// Forestalled is a client that calls First before its first conditional Put.
 type Forestalled struct {
 	hbase.Client
 	First Hook
@@ -94,7 +94,8 @@ type Unanswered struct {
 	Fail func(call, table string) error
 }
 
-// UnansweredAt returns a client that gets no answer to one call: at has the name of the call, a space and its table.
+// UnansweredAt returns a client that gets no answer to the call that at names: the name of the call, a space and the
+// table.
 func UnansweredAt(c hbase.Client, at *string) *Unanswered {
 	return &Unanswered{Client: c, Fail: func(call, table string) error {
 		if *at == call+" "+table {

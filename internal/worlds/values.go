@@ -13,7 +13,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// The ends of types, and the numbers at which encodings need one more byte.
+// The least and greatest values of types, and the numbers at which encodings need one more byte.
 var (
 	intEnds   = []int64{127, 128, -128, -129, 255, 256, 999, 1000, 9999, 10000, 32767, -32768, 65535, 65536, 1<<24 - 1, math.MaxInt32, math.MinInt32, math.MaxUint32, 1 << 32, 1<<53 + 1, math.MaxInt64, math.MaxInt64 - 1, math.MinInt64, math.MinInt64 + 1}
 	floatEnds = []float64{math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64, math.MaxFloat64, -math.MaxFloat64, math.MaxFloat32, math.SmallestNonzeroFloat32, 1e16, 1e16 + 2, 0.1, 1 << 24, 1<<24 + 1}
@@ -100,7 +100,7 @@ func (t *Table) Value(r *rand.Rand, col *catalog.Column) types.Value {
 	return types.NewString(b.String() + t.piece(r))
 }
 
-// piece returns the beginning of a delimiter of t, sometimes.
+// piece sometimes returns the beginning of a delimiter of t, otherwise "".
 func (t *Table) piece(r *rand.Rand) string {
 	if len(t.pieces) == 0 || r.IntN(5) > 0 {
 		return ""
@@ -279,7 +279,7 @@ func (g *Predicates) text() string {
 
 func (g *Predicates) quoted() string { return types.NewString(g.text()).SQL() }
 
-// turned draws a condition on string functions of column c; other is another condition.
+// turned draws a condition on column c after string functions; other is a condition that CASE may use.
 func (g *Predicates) turned(c, other string) string {
 	for range 1 + g.IntN(2) {
 		n := fmt.Sprint(g.IntN(4))
@@ -354,8 +354,8 @@ func beyondLiterals(v types.Value) bool {
 	return v.Type() == types.Timestamp && time.UnixMilli(v.Int()).UTC().Year() > 9999
 }
 
-// overflows reports whether p cannot be computed from every value of its columns: an INDEX has no entry for rows with a
-// NULL in the part, and they may hold such values.
+// overflows reports whether p cannot be computed from every value of its columns. An INDEX has no entry for a row with
+// NULL in the part, so rows may hold values that overflow.
 func (g *Predicates) overflows(p *catalog.Part) bool {
 	row := make([]types.Value, len(g.Table.Columns))
 	return slices.ContainsFunc(intEnds, func(n int64) bool {

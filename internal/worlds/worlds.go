@@ -97,14 +97,14 @@ var cellEncodings = map[string][]string{
 	"DATE": {"TEXT", "{4}", "TEXT('yyyyMMdd')"}, "TIME": {"TEXT", "{4}", "TEXT('HHmmssSSS')"}, "TIMESTAMP": {"TEXT", "{8}", "TEXT('yyyyMMddHHmmssSSS')", "VINT", "PHOENIX TIMESTAMP"}, "JSON": {"TEXT"},
 }
 
-// indexParts are the first parts of an index over a cell, by type; ! as in field.
+// indexParts are the first parts of an index over a cell, by type; ! has the meaning that it has in field.parts.
 var indexParts = map[string][]string{
 	"DATE": {"%s AS TEXT('yyyyMMdd')", "%s AS INT32"}, "TIME": {"%s AS UINT32"}, "TIMESTAMP": {"%s AS INT64", "DATE(%s) AS TEXT('yyyyMMdd'), %[1]s AS ORDERED INT64"},
 	"STRING": {"LEFT(MD5(%s), 2), %[1]s AS TEXT, '|'", "!%s AS TEXT", "%s AS COUNT8 TEXT", "!REVERSE(%s) AS TEXT", "LEFT(MD5(%s), 2)", "!UPPER(%s) AS TEXT", "LEFT(%s, 1) AS TEXT(1)"},
 	"INT":    {"%s AS INT32", "%s AS ORDERED INT32", "FLOORMOD(%s, 3) AS UINT8", "CRC32(%s) %% 4 AS UINT8, %[1]s AS INT64", "%s AS VINT"},
 }
 
-// coarse are the types for which a key part may hold less than the column; a cell then holds the value.
+// coarse has the types of columns whose key part may hold less than the value; a cell then holds the whole value.
 var coarse = map[string]bool{"TIMESTAMP": true, "DOUBLE": true}
 
 // computed are further parts made from a column, by type, with functions whose preimages are known.
@@ -210,7 +210,7 @@ func (g *maker) draw() {
 	t.Create = append(t.Create, g.create(&d))
 }
 
-// vary applies the layout's variant to one of the key's columns, which it draws. It changes nothing if the variant does
+// vary draws one of the key's columns, and applies the layout's variant to it. It changes nothing if the variant does
 // not fit that column.
 func (g *maker) vary(d *drawn, order []int) {
 	t, at := g.t, g.IntN(d.keys)
@@ -295,7 +295,7 @@ func (g *maker) create(d *drawn) string {
 	return ddl
 }
 
-// madeParts are all parts that are made from a column, each with the kind of its column.
+// madeParts lists all parts that are made from a column, each with the field that describes the column.
 var madeParts = func() (out []madePart) {
 	seen := map[string]bool{}
 	for _, f := range fields {
