@@ -42,7 +42,7 @@ func (c *Catalog) newEncoding(def *parser.EncodingDef, t types.Type, e expr.Expr
 			return text{t}, nil // bytes are stored as they are; only their width varies
 		}
 		return nil, parser.Errorf(pos, "this part needs an encoding: %s AS ...", e).
-			WithHint("%s values in a key are written %s", t, keyHint(t))
+			WithHint("in a key, declare %s values %s", t, keyHint(t))
 	}
 	args, err := literals(def.Args)
 	if err != nil {

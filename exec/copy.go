@@ -31,7 +31,7 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 		q.File = "/dev/stdout"
 		s = &q
 	default:
-		return nil, parser.Errorf(s.Pos, "COPY FROM needs the name of a file").WithHint("'/dev/stdin' is one: COPY t FROM '/dev/stdin' WITH (FORMAT = 'csv')")
+		return nil, parser.Errorf(s.Pos, "COPY FROM needs the name of a file").WithHint("to read standard input: COPY t FROM '/dev/stdin' WITH (FORMAT = 'csv')")
 	}
 	if r.engine.cfg.NoFiles {
 		return nil, parser.Errorf(s.Pos, "COPY: %v", ErrNoFiles).Of(ErrNoFiles)

@@ -188,7 +188,7 @@ func TestUnreadableDefinition(t *testing.T) {
 	}
 	other := connections(t, c, 1)[0]
 	for _, sql := range []string{"SELECT * FROM u", "INSERT INTO u VALUES (1)", "SHOW CREATE TABLE u", "SELECT * FROM t JOIN u ON t.id = u.id"} {
-		w.Refused(`the definition of "u" cannot be used: hql_catalog: row "u" holds no CREATE TABLE statement`, sql)
+		w.Refused(`the definition of "u" cannot be used: hql_catalog: row "u" does not define table u`, sql)
 		other.Refused(`the definition of "u" cannot be used`, sql)
 	}
 	_, warnings, err := w.Try("DROP TABLE u")

@@ -87,7 +87,7 @@ func TestCatalogRowWithoutTable(t *testing.T) {
 	if _, ok := fresh.Catalog().Table("t"); err != nil || !ok || len(warnings) != 2 {
 		t.Fatalf("table t: %t, %v, %q", ok, err, warnings)
 	}
-	if warnings[1] != `hql_catalog: row "other" holds no CREATE TABLE statement: it is another statement` {
+	if warnings[1] != `hql_catalog: row "other" does not define table other: it holds another kind of statement` {
 		t.Error(warnings[1])
 	}
 }

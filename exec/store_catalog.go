@@ -374,13 +374,13 @@ func (e *Engine) readTable(key, sql string) (*catalog.Table, error) {
 	s, err := parser.ParseStatement(sql)
 	def, ok := s.(*parser.CreateTable)
 	if err == nil && !ok {
-		err = errors.New("it is another statement")
+		err = errors.New("it holds another kind of statement")
 	}
 	if err == nil && strings.ToLower(def.Name) != key {
-		err = fmt.Errorf("it is table %s", def.Name)
+		err = fmt.Errorf("it defines table %s", def.Name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: row %q holds no CREATE TABLE statement: %v", catalogTable, key, err)
+		return nil, fmt.Errorf("%s: row %q does not define table %s: %v", catalogTable, key, key, err)
 	}
 	t, err := e.catalog.Build(def)
 	if err != nil {

@@ -138,9 +138,9 @@ func indexed(c *phoenixColumn, k phoenixCell) (expr string, p phoenixType, err e
 	case err != nil:
 		return "", p, err
 	case array || c.array:
-		return "", p, fmt.Errorf("%s is an array", c.name)
+		return "", p, fmt.Errorf("hql cannot search an index of an array (column %s)", c.name)
 	case c.filled:
-		return "", p, fmt.Errorf("%s has a DEFAULT", c.name)
+		return "", p, fmt.Errorf("hql cannot tell what it stores for rows without a cell of column %s, which has a DEFAULT", c.name)
 	case typ == c.typ:
 		p = own
 	case typ == "DECIMAL" && slices.Contains([]string{"TINYINT", "SMALLINT", "INT", "BIGINT"}, own.typ):
