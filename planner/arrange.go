@@ -69,7 +69,7 @@ func (q *query) arrange(f *from, conds []expr.Expr, h hints) []int {
 	return nil
 }
 
-// narrowed reports whether a condition on columns outside of its keys probably leaves few rows of s, a table.
+// narrowed reports whether a condition that uses no key column probably leaves few rows of s, a table.
 func (s *source) narrowed(conds []expr.Expr) bool {
 	own, _ := ownTerms(conds, s)
 	return slices.ContainsFunc(append(own, s.conds...), func(e expr.Expr) bool {

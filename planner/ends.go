@@ -60,8 +60,8 @@ func (b *block) oneOfSame(s *plan.Scan, ordered, inOrder bool) {
 	}
 }
 
-// keepsAll drops DISTINCT, and DISTINCT ON, if it drops no row: no two rows of the only table are equal in all columns
-// that make its key.
+// keepsAll removes DISTINCT, or DISTINCT ON, from b if it would drop no row, because no two rows of the only table are
+// equal in all columns that make its key.
 //
 //	SELECT DISTINCT id, v FROM t       ROW KEY (id AS INT32)
 func (b *block) keepsAll() {

@@ -327,7 +327,7 @@ func (q *query) whole(f *from) (plan.Node, error) {
 	return node, err
 }
 
-// addJoined makes node, which reads the join of srcs, the only source of f. Further columns have no table's name.
+// addJoined makes node, which reads the join of srcs, the only source of f. The columns in more belong to no table.
 func (f *from) addJoined(srcs []*source, node plan.Node, star []*expr.Column, more ...plan.OutputColumn) {
 	out := &source{node: node}
 	for _, s := range srcs {

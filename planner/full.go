@@ -7,8 +7,8 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// full is a FULL JOIN on terms, which is planned again for conditions on its rows. These have the columns of the left side, of the right
-// side, and those that USING or NATURAL merges.
+// full is a FULL JOIN, which is planned again for conditions on its rows. Its rows have the columns of the left side,
+// then the columns of the right side, then the columns that USING or NATURAL merges.
 type full struct {
 	sides  [2]*from
 	nodes  [2]plan.Node // plans of the sides
@@ -18,7 +18,7 @@ type full struct {
 	cols   []plan.OutputColumn
 }
 
-// side returns side i as one source. A join is not planned again.
+// side returns side i as one source. If the side is a join, the source cannot be planned again for conditions.
 func (f *full) side(i int) *source {
 	s := &source{node: f.nodes[i], cols: f.sides[i].cols()}
 	if of := f.sides[i]; len(of.srcs) == 1 {
@@ -30,8 +30,8 @@ func (f *full) side(i int) *source {
 
 func (f *full) width() int { return f.sides[0].width() + len(f.sides[1].cols()) }
 
-// onSide rewrites e, an expression over merged columns only, to the columns of side i in the joined row. ok is false if
-// the value of e may be different there.
+// onSide rewrites e, an expression over merged columns only, to an expression over the columns of side i. ok is false
+// if the value of the new expression may differ from e's.
 func (f *full) onSide(i int, e expr.Expr) (out expr.Expr, ok bool) {
 	ok = exact(e) && rowwise(e) && len(expr.Columns(e)) > 0
 	out = expr.Map(e, func(x expr.Expr) expr.Expr {
@@ -56,7 +56,7 @@ func (f *full) again(q *query, conds []expr.Expr) (plan.Node, []expr.Expr, error
 	return f.first(q, conds, accessOrder{})
 }
 
-// first is source.first. Without an order it reads all rows.
+// first implements source.first. Without an order in want, it reads all rows that match conds.
 func (f *full) first(q *query, conds []expr.Expr, want accessOrder) (plan.Node, []expr.Expr, error) {
 	var own [2][]expr.Expr
 	var rest []expr.Expr

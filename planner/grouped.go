@@ -10,8 +10,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// grouped lets sub, the query s for each row of srcs, be answered for many rows at once, if only equalities tie s to the values of a row, of
-// which outer are the columns:
+// grouped lets one query answer sub for many rows at once. sub is the query s, planned for each row of srcs; outer are
+// the columns of srcs to which s refers. grouped does nothing if s uses them other than in equalities.
 //
 //	(SELECT sum(qty) FROM item i WHERE i.prod = p.id)    SELECT i.prod, sum(qty) FROM item i GROUP BY i.prod
 //	EXISTS (SELECT 1 FROM item i WHERE i.prod = p.id)    SELECT DISTINCT i.prod FROM item i
@@ -66,8 +66,9 @@ func (q *query) grouped(sub *plan.Subplan, srcs []*source, s *parser.Select, kin
 	}
 }
 
-// latest replaces c, the equality of a column and the least or greatest value of a query for each row, by an IN of a query with the values
-// of all rows, if that binds a key and the conditions around do not. of is the query for each row.
+// latest replaces c, the equality of a column and a sub-query that returns a min or max for each row, by an IN whose
+// query returns the values for all rows. It does so if the IN binds a key and conds do not. It returns the sub-query as
+// of and the IN as in, or nil.
 //
 //	ts = (SELECT max(ts) FROM m y WHERE y.host = x.host)      (host, ts) IN (SELECT y.host, max(ts) FROM m y GROUP BY y.host)
 func (q *query) latest(f *from, conds []expr.Expr, c expr.Expr) (of *expr.Subquery, in expr.Expr, err error) {
@@ -110,8 +111,9 @@ func (q *query) latest(f *from, conds []expr.Expr, c expr.Expr) (of *expr.Subque
 	return of, in, err
 }
 
-// withItems adds the items of sub's query to those of all, which select the values that tie sub to a row. If the items
-// are aggregates, it groups by these values.
+// withItems adds items, the SELECT list of sub's query, to the SELECT list of all, which already has the values that
+// tie sub to a row. If the items are aggregates, all is grouped by these values. It returns false if it cannot add an
+// item.
 func (q *query) withItems(sub *plan.Subplan, all *parser.SelectCore, items []parser.SelectItem, kind expr.SubqueryKind) bool {
 	keys := all.Items
 	for _, it := range items {
@@ -146,8 +148,8 @@ func conjunctsOf(e parser.Expr) []parser.Expr {
 	return []parser.Expr{e}
 }
 
-// tie returns the side x of c, an equation, that is an expression of the inner sources, if the other side is a column
-// of outer; of is the number of that column. It is -1 if c is no such equation.
+// tie recognizes an equation c of an expression over the inner sources and a column of outer. It returns the expression
+// as x and the index of the column in outer as of, or -1 if c is no such equation.
 func tie(c parser.Expr, inner, srcs []*source, outer []expr.Expr) (x parser.Expr, of int) {
 	eq, ok := c.(*parser.Binary)
 	if !ok || eq.Op != "=" {

@@ -163,7 +163,7 @@ func (g *grouping) set(e parser.Expr, outs []output) (set []int, err error) {
 		case sameText(written, g.written[i]):
 			return []int{i}, nil
 		}
-		// An expression in SELECT that equals one of them would get the value of the other, which may be NULL.
+		// An expression in SELECT that equals both by and x could get the value of the wrong one, which may be NULL.
 		if expr.Same(by, x) || by.Type() == types.Boolean && x.Type() == types.Boolean && expr.Same(expr.Negate(x), by) {
 			return nil, parser.Errorf(e.Position(), "%s is equivalent to another expression of GROUP BY: GROUPING SETS, ROLLUP and CUBE do not support this", e)
 		}

@@ -62,9 +62,10 @@ func (q *query) joined(f *from, conds []expr.Expr, used []bool, want accessOrder
 	return n, false, err
 }
 
-// sortedFirst returns the order that begins with the source by whose columns the result is sorted, and looks up the others, if only the
-// first rows are wanted, and the conditions on the others drop few rows: none of them binds a key, or gives a column of a source that binds
-// the key of the first one a few values. It returns nil if that does not apply.
+// sortedFirst returns the join order that begins with the source by whose columns the result is sorted, and looks up
+// the others. It does so if only the first rows are wanted and the conditions on the other sources drop few rows: no
+// condition binds a key, or restricts a source that binds the key of the first one to a few values of a column.
+// Otherwise it returns nil.
 func (q *query) sortedFirst(f *from, conds []expr.Expr, want accessOrder, h hints) []int {
 	if !want.limit.Set || len(want.by) == 0 || q.env.Options.NoRules || slices.Contains(f.outer, true) {
 		return nil
@@ -81,7 +82,7 @@ func (q *query) sortedFirst(f *from, conds []expr.Expr, want accessOrder, h hint
 	return orderFrom(first, len(f.srcs), func(i int, given []int) bool { return !reach(i, given).Wide() })
 }
 
-// isFew reports whether e gives a column one of a few values.
+// isFew reports whether e restricts a column to a few values.
 func isFew(e expr.Expr) bool {
 	_, set, _, ok := solve.Sarg(e)
 	return ok && !slices.ContainsFunc([]types.Interval(set), func(iv types.Interval) bool { return !iv.IsPoint() })
@@ -95,8 +96,8 @@ func (q *query) inOrder(f *from, order []int, conds []expr.Expr, used []bool, wa
 	return q.rearranged(f, order, conds, used, want, h)
 }
 
-// ofFirst translates want, an order of the joined rows, to an order of the first source's rows. It has a limit if each of
-// these rows is in the result. ok is false if want contains other sources' columns.
+// ofFirst translates want, an order of the joined rows, to an order of the first source's rows. It keeps the limit if
+// each row of the first source is in the result. ok is false if want contains other sources' columns.
 func (f *from) ofFirst(want accessOrder, conds []expr.Expr) (of accessOrder, ok bool) {
 	width := f.srcs[0].width()
 	for _, t := range want.by {
@@ -251,7 +252,7 @@ func equality(e expr.Expr) (x, y expr.Expr, ok bool) {
 	return nil, nil, false
 }
 
-// equalColumns returns the columns of e if it is an equality of two; nil: it is not.
+// equalColumns returns the columns of e if e is an equality of two columns; otherwise nil.
 func equalColumns(e expr.Expr) (x, y *expr.Column) {
 	if a, b, ok := equality(e); ok {
 		x, _ = a.(*expr.Column)
@@ -262,8 +263,8 @@ func equalColumns(e expr.Expr) (x, y *expr.Column) {
 	return nil, nil
 }
 
-// spread adds to conds the conditions on a column for all columns that are equal to it. For a LEFT JOIN it adds those that
-// follow for the right side to the join's condition.
+// spread adds to conds the conditions on a column for all columns that are equal to it. For a LEFT JOIN, it adds the
+// conditions that follow for the right side to the condition of the join.
 func (f *from) spread(conds []expr.Expr) []expr.Expr {
 	var pairs [][2]*expr.Column
 	for _, c := range conds {

@@ -9,8 +9,8 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// clearly is the cost, relative to the join that the rules chose, below which another join is chosen. It is less than 1
-// because estimates are inexact.
+// clearly is a fraction of the cost of the join that the rules chose: another join is chosen if it costs less than this
+// fraction. It is less than 1 because estimates are inexact.
 const clearly = 0.9
 
 // figured reports whether statistics may choose the join of f: all of its tables have statistics, and all rows are wanted.
@@ -19,7 +19,7 @@ func (q *query) figured(f *from) bool {
 	return !slices.ContainsFunc(f.srcs, func(s *source) bool { return !q.known(s) })
 }
 
-// known reports whether statistics may choose the join of s: it has statistics, and all of its rows are wanted.
+// known reports whether statistics may decide how s is joined: s has statistics, and all rows of the result are wanted.
 func (q *query) known(s *source) bool {
 	return q.env.Statistics != nil && !q.few && q.outer == nil && s.table != nil && q.env.Statistics(s.table) != nil
 }

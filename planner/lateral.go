@@ -207,7 +207,7 @@ func (q *query) tiedSource(f *from, t *parser.Subquery) *source {
 	return s
 }
 
-// isQuery reports whether rowsOf makes the rows of t by a query. For a function that returns one value, it is one row.
+// isQuery reports whether rowsOf makes the rows of t by a query. A function that returns one value makes one row.
 func (q *query) isQuery(t *parser.TableFunction) bool {
 	f := q.function(t.Name)
 	switch {
@@ -240,8 +240,8 @@ func (q *query) functionSource(from *from, t *parser.TableFunction) (*source, er
 	return s, err
 }
 
-// apply adds source i of f, a query that runs for each row of n, with the conditions that can be checked then: those of its LEFT JOIN, or those
-// of conds. rest are the other conditions.
+// apply joins n with source i of f, a query that runs for each row of n. It adds the conditions that can be checked on
+// the joined rows: for a LEFT JOIN the join's, otherwise those in conds. rest are the remaining conditions of conds.
 func (q *query) apply(f *from, n plan.Node, i int, conds []expr.Expr) (out *plan.Apply, rest []expr.Expr, err error) {
 	s := f.srcs[i]
 	on, rest := termsUpTo(conds, s)

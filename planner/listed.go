@@ -14,11 +14,11 @@ import (
 // values is not used.
 const maxListed = 400
 
-// lists returns conditions for tables, and for queries with groups, that would be read by full scans, if the other
-// tables' conditions do not bind their keys either: a column is IN the values of the equal column of another table.
-// These values are read first. The planner uses the list like a list that the user wrote: for an INDEX, for later key
-// parts, for the servers' filters, and below groups. The lists for the right side of a LEFT JOIN become conditions of
-// the join in g. Without such lists, g is f.
+// lists returns conditions of the form: a column is IN the values of the equal column of another table. These values
+// are read first. lists makes them for tables, and for queries with groups, that full scans would read even if values
+// of the other tables were known. The planner uses the list like a list that the user wrote: for an INDEX, for later
+// key parts, for the servers' filters, and below groups. The lists for the right side of a LEFT JOIN become conditions
+// of the join in g. Without such lists, g is f.
 //
 //	fact f JOIN d ON f.x = d.id WHERE d.name = 'n'             f.x IN (the ids of d where the name is 'n')
 //	d LEFT JOIN counts c ON c.host = d.host WHERE d.id = 3     c.host IN (the hosts of d where the id is 3)
@@ -84,8 +84,8 @@ func (q *query) takes(s *source, x expr.Expr) bool {
 	return err == nil && n != nil && len(rest) == 0 && !slices.ContainsFunc(plan.Scans(n), wide)
 }
 
-// mayList reports whether a table with access by may be read to make a list for one with access of. A full scan is made
-// only for another full scan, which the policy may refuse.
+// mayList reports whether a table may be read with the access in by, to make a list for a table that would be read with
+// the access in of. A full scan for a list is made only if it replaces a full scan.
 func mayList(by, of plan.Access) bool { return of.Wide() && (by.HitsPrefix() || !of.HitsPrefix()) }
 
 // sourceOf returns the index of the source to which a column of the joined row belongs.
@@ -142,7 +142,8 @@ func (q *query) limited(sub *plan.Subplan, node expr.Subquery) (expr.Expr, error
 	return q.answered(sub, node)
 }
 
-// list returns the key for a query with this text that the planner made: the same pointer in every plan of a statement.
+// list returns the pointer that identifies a query made by the planner. It is the same for equal texts in every plan of
+// a statement.
 func (vs *Views) list(text string) *parser.Select {
 	if vs == nil {
 		return &parser.Select{}

@@ -11,7 +11,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// looking finds the look-up of the right side of a join, the table of a source, by values of the left side.
+// looking finds a way to look up the rows of the right side of the join j, the table of s, by values of the left side.
 type looking struct {
 	q    *query
 	env  *Env
@@ -30,8 +30,8 @@ type by struct {
 	cols  []*expr.Column // the left columns in among; their values follow those of the keys
 }
 
-// lookup makes j look up its right side, the table of s, by key for the rows of the left side. It does so if these bind
-// the key by equality, a range, a pattern or a list, and if reading without them costs more.
+// lookup makes j look up its right side, the table of s, by key for the rows of the left side. It does so if the left
+// rows bind the key by equality, a range, a pattern or a list, and if a read without them costs more.
 func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h hints) error {
 	whole, ok := j.Right.(*plan.Scan)
 	if !ok || whole.Access == plan.Empty || whole.Access == plan.Get {
@@ -74,7 +74,7 @@ func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h 
 	return nil
 }
 
-// byKeys finds those keys of the join that bind the table's key. sample is nil if none do.
+// byKeys selects the keys of the join that bind the table's key. sample is nil if they do not bind it.
 func (l *looking) byKeys() (b by, sample *plan.Scan, err error) {
 	keys := len(l.j.RightKeys)
 	for b.left = -1; b.left < keys && keys > 0; b.left++ {
@@ -135,8 +135,8 @@ func (l *looking) bySpans(b by, sample *plan.Scan) (by, *plan.Scan, error) {
 	return b, sample, nil
 }
 
-// oneSided reports whether conds bound values of the right side on one side only; the right columns follow width left
-// ones. A look-up by such conditions reads about half of the table.
+// oneSided reports whether conds give a value of the right side only a lower or only an upper bound. The columns of the
+// right side begin at index width. A look-up by such conditions reads about half of the table.
 func oneSided(conds []expr.Expr, width int) bool {
 	bounds := map[bool][]string{}
 	for _, t := range conds {
@@ -149,8 +149,8 @@ func oneSided(conds []expr.Expr, width int) bool {
 	return true
 }
 
-// bound returns the value of the right side that t, a comparison with the left side, bounds; low reports whether it must be greater. It
-// returns nil if t is something else.
+// bound returns the expression over the right side that t, a comparison with the left side, bounds. low reports whether
+// the bound is a lower one. bound returns nil if t is no such comparison.
 func bound(t expr.Expr, width int) (right expr.Expr, low bool) {
 	c, ok := t.(*expr.Compare)
 	if !ok || c.Op == expr.EQ || c.Op == expr.NE {
@@ -208,7 +208,7 @@ func (l *looking) sample(b by) (*plan.Scan, error) {
 	return nil, nil
 }
 
-// read plans the look-up of a batch of values: those of the keys, then those of b's columns.
+// read plans the look-up for a batch of left rows: for each row the values of the keys, then the values of b's columns.
 func (l *looking) read(b by, batch [][]types.Value) (*plan.Scan, error) {
 	req, err := l.q.request(l.s, append(slices.Clip(l.own), l.condition(b, batch)...), l.used, accessOrder{}, l.h)
 	if err != nil {
@@ -223,8 +223,8 @@ func (l *looking) read(b by, batch [][]types.Value) (*plan.Scan, error) {
 	return scan, err
 }
 
-// endsOfSemi describes the right rows that a semi-join needs of those with equal keys: the last ones for m.ts > h.a, the first ones for
-// m.ts < h.a. It returns nil if it may need others.
+// endsOfSemi describes which of the right rows with equal keys a semi-join needs: the last ones for m.ts > h.a, the
+// first ones for m.ts < h.a. It returns nil if the join may need other rows.
 func (l *looking) endsOfSemi() *access.Ends {
 	width := l.j.Left.Width()
 	if !l.j.Semi || l.j.On == nil {
@@ -241,7 +241,8 @@ func (l *looking) endsOfSemi() *access.Ends {
 	return e
 }
 
-// condition returns the conditions that a right row matches one of the batch.
+// condition returns conditions on the right row. They are all true if the row matches at least one left row of the
+// batch.
 func (l *looking) condition(b by, batch [][]types.Value) []expr.Expr {
 	keys := l.j.RightKeys
 	if b.left >= 0 {
@@ -273,7 +274,8 @@ func isNever(e expr.Expr) bool {
 	return ok && (k.Val.IsNull() || !k.Val.Bool())
 }
 
-// given returns t, a condition on a pair of rows, as a condition on the right row for values of the left columns cols.
+// given replaces the left columns cols in t, a condition on a pair of rows, by values. The result is a condition on the
+// right row.
 func (l *looking) given(t expr.Expr, cols []*expr.Column, values []types.Value) expr.Expr {
 	width := l.j.Left.Width()
 	return expr.Fold(expr.Map(t, func(x expr.Expr) expr.Expr {
@@ -331,7 +333,7 @@ func guessed(n plan.Node) float64 {
 	return unknown
 }
 
-// keyCondition returns the condition that the keys have the values of one of the rows.
+// keyCondition returns the condition that keys are equal to the values of at least one of rows.
 func keyCondition(keys []expr.Expr, rows [][]types.Value) expr.Expr {
 	if len(keys) == 1 {
 		in := &expr.In{Pos: keys[0].Position(), X: keys[0], List: make([]types.Value, len(rows))}

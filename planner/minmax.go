@@ -9,8 +9,8 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// extremes plans SELECT MIN(a), MAX(b) ... without GROUP BY if each value is in the first row of an order that a key has:
-// it reads one row for each. Otherwise it returns nil.
+// extremes plans SELECT MIN(a), MAX(b) ... without GROUP BY if each value is in the first row in the order of a key.
+// The plan then reads one row for each aggregate. Otherwise it returns nil.
 func (q *query) extremes(c *parser.SelectCore, f *from, groups []expr.Expr, aggs []plan.AggCall, conds []expr.Expr, used []bool, h hints) (plan.Node, error) {
 	const most = 4 // for more, one scan of all rows costs less
 	if q.pieces || len(groups) > 0 || len(c.GroupBy) > 0 || len(aggs) == 0 || len(aggs) > most || len(f.srcs) != 1 || f.srcs[0].table == nil && f.srcs[0].first == nil || q.env.Options.NoOrder {

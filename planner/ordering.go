@@ -139,8 +139,8 @@ func covering(terms []plan.SortTerm, es []expr.Expr) []plan.SortTerm {
 	return out
 }
 
-// read reads the tables; it reads a single table in a suitable order. limit applies to the result. ordered reports whether
-// the rows are in the order of ORDER BY, inOrder whether their groups are.
+// read reads the tables; it reads a single table in a suitable order. limit applies to the result. ordered reports
+// whether the rows are in the order of ORDER BY; inOrder reports whether their groups are in this order.
 func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool, err error) {
 	var of try
 	var others []try
@@ -249,8 +249,8 @@ func cut(n plan.Node, limit plan.RowLimit, offset int64) plan.Node {
 	return &plan.Limit{Input: n, Offset: offset, Count: limit}
 }
 
-// wanted sets Wanted in the scans under n, because only a number of n's rows are wanted. each reports that every row of a
-// scan becomes a row of n.
+// wanted sets Wanted in the scans under n, because only the given number of n's rows are wanted. each reports that
+// every row of a scan becomes a row of n.
 func wanted(n plan.Node, rows int64, each bool) {
 	switch n := n.(type) {
 	case *plan.Scan:

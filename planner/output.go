@@ -199,8 +199,8 @@ func (q *query) orderTerms(clause string, orderBy []parser.OrderTerm, outs []out
 	return terms, nil
 }
 
-// group compiles a term of GROUP BY. It is a column of the tables or else a result column by name or number, which group
-// returns, too.
+// group compiles a term of GROUP BY. A name is a column of the tables or else a result column. If the term is a result
+// column, by name or number, group returns this output, too.
 func (q *query) group(g parser.Expr, outs []output, srcs []*source) (expr.Expr, *output, error) {
 	x, err := expr.Compile(g, q.scope(srcs))
 	if _, literal := g.(*parser.Literal); err == nil && !literal {

@@ -39,7 +39,8 @@ type accessOrder struct {
 	by    []plan.SortTerm
 	limit plan.RowLimit
 	few   int64 // see access.Request.Wanted
-	// unmerged is set if the order is not worth merging spans: groups in several pieces only cost a look-up each.
+	// unmerged is set if spans are not merged to obtain the order: a group may then come in several pieces, and each
+	// piece costs only a look-up.
 	unmerged bool
 }
 
@@ -103,8 +104,9 @@ func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder
 	return scan, false, nil
 }
 
-// coarsely reads the first rows of s in an order that a key, or the names of the HBase tables, follow coarsely: the days of a time from
-// the last one on, and the rows of each day sorted. It returns nil if there is no such key.
+// coarsely reads the first rows of s in an order that a key, or the names of the HBase tables, follow coarsely. For a
+// descending time it reads the days from the last one on, and sorts the rows of each day. It returns nil if there is no
+// such key.
 func (q *query) coarsely(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (plan.Node, error) {
 	n := 0 // number of leading terms that have one value in all rows
 	for n < len(want.by)-1 && slices.ContainsFunc(own, func(e expr.Expr) bool { return bindsTo(e, want.by[n].Expr) }) {
@@ -139,8 +141,8 @@ func (q *query) coarsely(s *source, own []expr.Expr, used []bool, want accessOrd
 	return nil, nil
 }
 
-// besideNulls reads the first rows of s in an order from an INDEX that has none with NULL, and those with NULL before or behind them, as far
-// as they are wanted; nil: there is no such INDEX.
+// besideNulls reads the first rows of s in the wanted order from an INDEX that lacks the rows with NULL. It reads these
+// rows separately, before or after the others, as far as they are wanted. It returns nil if there is no such INDEX.
 func (q *query) besideNulls(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (plan.Node, error) {
 	first := want.by[0]
 	col, ok := first.Expr.(*expr.Column)

@@ -24,13 +24,14 @@ type source struct {
 	table  *catalog.Table // nil for a derived table
 	system *parser.SystemTime
 	node   plan.Node // of a derived table
-	// again, if not nil, plans the derived table again for only the rows that match conds. It returns the remaining
-	// conditions; if n is nil, all remain. first plans it for the first of these rows in the order want; then no condition remains.
+	// again, if not nil, plans the derived table again for only the rows that match conds. It returns in rest the
+	// conditions that the caller must check; if n is nil, these are all. first does the same for only the first rows in
+	// the order want; if it returns a plan, no condition remains.
 	again func(q *query, conds []expr.Expr) (n plan.Node, rest []expr.Expr, err error)
 	first func(q *query, conds []expr.Expr, want accessOrder) (n plan.Node, rest []expr.Expr, err error)
 	step  bool // it has the rows of the previous step: see type step
-	// lateral is set for a query that depends on the previous sources: it is read for each of their rows, with the values
-	// of the columns of.
+	// lateral is set for a query that depends on the previous sources: it is read for each of their rows. It takes the
+	// values of the columns that the field "of" lists.
 	lateral *plan.Subplan
 	of      []expr.Expr
 	// under, if not nil, plans lateral for the rows that match conds. The caller checks conds again.
@@ -39,7 +40,8 @@ type source struct {
 	// the table's rows.
 	view  []viewColumn
 	conds []expr.Expr
-	// ties are its conditions that contain columns of previous sources, which are those from outerMark on.
+	// ties are further conditions of the query, which contain columns of previous sources; these have indexes from
+	// outerMark on.
 	ties []expr.Expr
 	// missing is set on the side of an outer join whose rows may be missing.
 	missing bool

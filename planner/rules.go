@@ -29,14 +29,14 @@ import (
 //	backward        LIMIT ends the rows of windows that see no later ones (ordering.go)
 //	oneOfSame       only the first or last rows of each group are read if the result needs no others (ends.go)
 //	united          an OR whose terms bind different layouts is read from each of them (union.go)
-//	coarsely        the first rows of an order that a key, or the names of tables, have by steps are read step by step (request.go)
+//	coarsely        the first rows are read day by day if a key or table names follow the order only by days (request.go)
 //	sortedFirst     a join begins with the source by whose columns it is sorted if few rows are wanted (join.go)
-//	besideNulls     rows in the order of an INDEX come before or behind those with NULL, which it lacks (request.go)
+//	besideNulls     rows with NULL, which an INDEX lacks, are read before or after the rows that come in its order (request.go)
 //	grouped         a sub-query for each row that no key binds is read once for all rows (grouped.go)
 //	latest          a column that equals the min or max of a sub-query for each row is IN the values of all rows, which bind a key (grouped.go)
 //	under           conditions on a LATERAL query go into it (lateral.go)
 //	limitUnion      parts of a UNION [ALL] return no more rows than LIMIT wants, for UNION each once (setop.go)
-//	first           ORDER BY with LIMIT, min and max above a query in FROM move into it
+//	first           ORDER BY with LIMIT, min and max above a query in FROM move into this query
 //
 // A new rule needs a case in exec/testdata/shapes, and a shape in differential/shape_test.go.
 
@@ -49,15 +49,15 @@ type narrowing struct {
 	conds []expr.Expr
 	done  []bool
 	helps bool // the query uses a condition that is checked above it, too: one on row_number, or a part of an OR
-	// If limit is set, the caller wants only the first rows, in the order by, that match the conditions. topped reports
-	// that the query returns no other rows.
+	// If limit is set, the caller wants only the first rows, in the order by, that match the conditions. topped is set
+	// if the query returns only these rows.
 	by     []parser.OrderTerm
 	limit  plan.RowLimit
 	topped bool
 }
 
-// first adds the order of n to s, if the caller wants only the first rows in that order. It returns s unchanged if
-// LIMIT, OFFSET or DISTINCT ON of s decide which rows these are.
+// first gives s the order of n, if the caller wants only the first rows in that order, and sets topped. It returns s
+// unchanged if LIMIT, OFFSET or DISTINCT ON of s already decide which rows it returns.
 func (n *narrowing) first(s *parser.Select) *parser.Select {
 	if n == nil || !n.limit.Set || s.Limit != nil || s.Offset != nil || slices.ContainsFunc(s.Cores, func(c *parser.SelectCore) bool { return c.On != nil }) {
 		return s
@@ -106,7 +106,8 @@ func (b *block) havingToWhere() {
 	}
 }
 
-// implied returns the condition that follows from those parts of e, an OR, that are true for of. It returns nil if a term of e has none.
+// implied returns a condition that follows from e, an OR: it keeps in each term only the conditions for which the
+// function of returns true. It returns nil if e is no OR, or if a term has no such condition.
 //
 //	(host = 'a' AND count(*) > 5) OR (host = 'b' AND max(v) > 1), of grouped columns      host = 'a' OR host = 'b'
 func implied(e expr.Expr, of func(expr.Expr) bool) expr.Expr {
@@ -159,7 +160,7 @@ func (b *block) narrowQuery(n *narrowing) {
 	}
 }
 
-// narrowed adds c to the WHERE if ok is set, which it returns.
+// narrowed adds c to the WHERE if ok is true, and returns ok.
 func (b *block) narrowed(c expr.Expr, ok bool) bool {
 	if ok {
 		b.conds = append(b.conds, expr.Conjuncts(expr.Fold(c, b.q.env.Loc))...)

@@ -131,8 +131,8 @@ type query struct {
 	sample int
 	// outer resolves a column of the queries around a sub-query; nil without an error if they have no such column.
 	outer func(ref *parser.ColumnRef) (expr.Expr, error)
-	// depends, if not nil, is called when q reads a WITH query of that level which depends on rows around it: the queries
-	// from q out to that level then depend on them, too.
+	// depends, if not nil, is called when q reads a WITH query, defined at a level, that depends on the rows of a query
+	// around it. All queries from q out to this level then depend on these rows, too.
 	depends func(level int)
 	// enclosing is set in a join that is read for each row of the previous items: it resolves these items' columns for the
 	// join's LATERAL items.

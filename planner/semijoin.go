@@ -26,7 +26,7 @@ import (
 // errNotTied is the reason why a query does not become a join.
 var errNotTied = errors.New("not a join")
 
-// outerMark is the index from which on a column represents one of the outer row, while the query is compiled.
+// outerMark is the index from which on a column represents a column of the outer row, while the query is compiled.
 const outerMark = 1 << 28
 
 // semi is a semi-join or anti-join of the rows of a block with the rows of a query.
@@ -89,7 +89,7 @@ func (q *query) semis(f *from, conds []expr.Expr) (out []*semi, rest []expr.Expr
 	return out, rest, nil
 }
 
-// tied returns the core of s if the rows of s are exactly those of its FROM and WHERE.
+// tied returns the core of s if the rows of s are exactly the rows of its FROM and WHERE; otherwise nil.
 func (q *query) tied(s *parser.Select, kind expr.SubqueryKind) *parser.SelectCore {
 	c := s.Cores[0]
 	if len(s.Cores) > 1 || len(s.With) > 0 || s.Offset != nil || c.Values != nil || c.Query != nil || c.Having != nil || len(c.GroupBy)+len(c.On)+len(c.Windows) > 0 {
@@ -331,8 +331,9 @@ func (q *query) driven(f *from, conds []expr.Expr, m *semi) (expr.Expr, error) {
 	return q.among(f, j, sub, m.of, few)
 }
 
-// among returns the condition that the left keys of j are in the rows of sub, which runs once; with few it has no more than a list may
-// have. sub replaces of, and its columns are the right keys of j.
+// among returns the condition that the left keys of j are in the rows of sub, which runs once and replaces the
+// sub-query (of). The columns of sub are the right keys of j. If few is set, among returns nil if sub has more rows
+// than a list may have.
 func (q *query) among(f *from, j *plan.Join, sub *plan.Subplan, of *expr.Subquery, few bool) (expr.Expr, error) {
 	node := expr.Subquery{Pos: of.Pos, Kind: expr.InSubquery, X: j.LeftKeys, Text: of.Text}
 	for _, k := range j.RightKeys {
@@ -349,7 +350,8 @@ func (q *query) among(f *from, j *plan.Join, sub *plan.Subplan, of *expr.Subquer
 	return q.answered(sub, node)
 }
 
-// addRows adds the different rows in values as a source, and returns the condition that the left keys of j are equal to them.
+// addRows adds the distinct rows in values as a source, and returns the condition that the left keys of j are equal to
+// them.
 func (f *from) addRows(j *plan.Join, values []types.Value) expr.Expr {
 	var on []expr.Expr
 	v := &plan.Values{N: len(j.LeftKeys)}
@@ -383,7 +385,8 @@ func keysText(keys []expr.Expr) string {
 	return strings.Join(out, ", ")
 }
 
-// alone plans the query of m for the values of keys; with few it is limited by atMostListed.
+// alone plans the query of m, without the rows that it is joined with, to return the values of keys. If few is set,
+// atMostListed limits it.
 func (m *semi) alone(keys []expr.Expr, few bool) (*plan.Plan, error) {
 	n, err := m.node()
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// functionAlias returns the name of t's rows in the statement.
+// functionAlias returns the name by which the statement refers to t's rows: t's alias, or else its function's name in
+// lower case.
 func functionAlias(t *parser.TableFunction) string { return cmp.Or(t.Alias, strings.ToLower(t.Name)) }
 
 // rowsOf returns the query for the rows of a function, numbered if t has WITH ORDINALITY.

@@ -57,7 +57,7 @@ func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (
 			at, _ := outputIndex(t.Expr, cols)
 			return cs[at].Type != cols[at].Type
 		}) || once && limit.Set && !slices.EqualFunc(cs, cols, func(a, b plan.OutputColumn) bool { return a.Type == b.Type })) {
-			// the order of the values before they are converted may be another one, and different ones may become equal
+			// the conversion of the values to cols may change their order, and make different values equal
 			return q.sets(&parser.Select{Pos: s.Pos, Cores: s.Cores, Sets: s.Sets}, plan.RowLimit{}, narrow)
 		} else if cols, _, err = widen(cols, cs, c.Pos, s.Sets[i-1].Op); err != nil {
 			return nil, nil, err
@@ -98,8 +98,8 @@ func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (
 	return node, cols, nil
 }
 
-// numbered returns the terms of ORDER BY as numbers of result columns, the first part of which is core. ok is false if a name cannot be
-// found in the text.
+// numbered returns the terms of ORDER BY as numbers of result columns. core is the first part of the set operation,
+// whose columns give the names. ok is false if a name cannot be found in the text.
 func numbered(orderBy []parser.OrderTerm, core *parser.SelectCore) (out []parser.OrderTerm, ok bool) {
 	for _, t := range orderBy {
 		ref, column := t.Expr.(*parser.ColumnRef)
@@ -118,8 +118,8 @@ func numbered(orderBy []parser.OrderTerm, core *parser.SelectCore) (out []parser
 	return out, true
 }
 
-// widen returns cols with types that hold the values of both cols and more. These are parts of a set operation op; more is
-// at pos. changed reports whether a type differs from that in cols.
+// widen returns cols with types that hold the values of both cols and more. They are the columns of two parts of a set
+// operation op; the second part is at pos. changed reports whether a type differs from that in cols.
 func widen(cols, more []plan.OutputColumn, pos parser.Pos, op parser.SetOpKind) (out []plan.OutputColumn, changed bool, err error) {
 	if len(more) != len(cols) {
 		return nil, false, parser.Errorf(pos, "each part of %s must have %d columns, not %d", op, len(cols), len(more))

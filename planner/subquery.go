@@ -62,7 +62,7 @@ func (q *query) answered(sub *plan.Subplan, node expr.Subquery) (expr.Expr, erro
 
 // correlated plans s, a query over the columns of srcs, for values of the columns to which it refers. It returns these
 // columns, of the joined row, in the order in which the Subplan takes their values. The columns in fixed have one value
-// and are not among them. further, unless nil, resolves names that srcs do not have. The plan of finish is run.
+// and are not among them. further, unless nil, resolves names that srcs do not have. finish makes the plan that is run.
 func (q *query) correlated(srcs []*source, fixed map[int]*expr.Const, further func(ref *parser.ColumnRef) (expr.Expr, error), s *parser.Select, finish func(in *query) (*plan.Plan, error)) (sub *plan.Subplan, outer []expr.Expr, err error) {
 	sub = &plan.Subplan{Select: s, Closed: true, Text: s.String()}
 	srcs = frozen(srcs)
@@ -179,8 +179,8 @@ func limited(s *parser.Select, kind expr.SubqueryKind) *parser.Select {
 	return &out
 }
 
-// sample returns the first plan whose made-up values fit a key, or else the first plan. more reports whether p has such
-// values, so that others may fit.
+// sample returns the first plan whose made-up values fit a key, or else the first plan. more reports whether p depends
+// on made-up values, so that other values may fit.
 func sample(planWith func(i int) (*plan.Plan, error), more func(p *plan.Plan) bool) (first *plan.Plan, err error) {
 	for i := range sampleValues {
 		p, err := planWith(i)

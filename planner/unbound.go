@@ -19,7 +19,8 @@ type Unbound struct {
 	constants [][]types.Value
 }
 
-// role is the use of a parameter in a statement, which determines the made-up value.
+// role is the use of a parameter in a statement, such as the lower bound of a column. It determines which value is made
+// up.
 type role uint8
 
 const (
@@ -85,10 +86,11 @@ func (u *Unbound) unnests(function string, args []parser.Expr) {
 	}
 }
 
-// mirrored maps comparison operators to those for exchanged sides.
+// mirrored maps a comparison operator to the operator that means the same with exchanged sides: x > y is y < x.
 var mirrored = map[string]string{"=": "=", ">": "<", ">=": "<=", "<": ">", "<=": ">=", "<>": "<>"}
 
-// compared returns the role of the right side of the comparison left op right.
+// compared returns the role of a parameter on the right of the comparison left op $n: in x > $1 it is lower, so that a
+// value below those of x is made up.
 func compared(op string, left parser.Expr) role {
 	switch op {
 	case ">", ">=":

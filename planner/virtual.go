@@ -29,7 +29,8 @@ func (e *Env) Function(name string) *expr.Function { return e.postgres().Functio
 // words are functions that SQL calls without parentheses.
 var words = []string{"CURRENT_USER", "CURRENT_ROLE", "SESSION_USER", "USER", "CURRENT_CATALOG", "CURRENT_SCHEMA"}
 
-// word returns the value of ref if it is one of words and not a column; otherwise nil.
+// word compiles ref as a call if it is the unquoted, unqualified name of a function without parentheses, such as
+// CURRENT_USER. Otherwise it returns nil.
 func (e *Env) word(ref *parser.ColumnRef) expr.Expr {
 	name := strings.ToUpper(ref.Name)
 	if ref.Quoted || ref.Table != "" || !slices.Contains(words, name) {
@@ -63,8 +64,8 @@ func (e *Env) TableStatistics(t *catalog.Table) *stats.Table {
 	return e.Statistics(t)
 }
 
-// virtual returns the source for a relation of PostgreSQL's system catalog, or nil. It has the columns that the statement
-// may use, if some is set: rows of 35 values are copied by each join and sort.
+// virtual returns the source for a relation of PostgreSQL's system catalog, or nil. If some is set, the source has only
+// the columns that the statement may use, because each join and sort copies its rows.
 func (q *query) virtual(name, alias string, some bool) *source {
 	r := pgcatalog.Find(name)
 	if r == nil {
@@ -155,8 +156,8 @@ func (vs *views) columns() map[string]bool {
 }
 
 // virtualOrder returns the order in which to join sources if all of them are relations of PostgreSQL's system catalog:
-// first one that is compared with values, then those that it determines. Sources from the first outer join on keep their
-// places. Nil means as written.
+// it begins with a source that has a column compared with values, and continues with sources that are compared with the
+// previous ones by equality. Sources from the first outer join on keep their places. Nil means as written.
 func (q *query) virtualOrder(f *from, conds []expr.Expr) []int {
 	inner := len(f.srcs)
 	for i, s := range f.srcs {
@@ -194,10 +195,12 @@ func (q *query) virtualOrder(f *from, conds []expr.Expr) []int {
 	return nil
 }
 
-// mostListed is the greatest number of values of a column for which a relation computes only the matching rows.
+// mostListed bounds the number of values to which conditions restrict a column: for more values, a relation computes
+// all of its rows instead of only the matching ones.
 const mostListed = 1000
 
-// valuesOf returns the values that column col can have in rows where conds are true; ok is false if there are many.
+// valuesOf returns the values that column col can have in rows where conds are true; ok is false if there are more than
+// mostListed, or if conds do not restrict the column.
 func valuesOf(conds []expr.Expr, col int) (values []types.Value, ok bool) {
 	for _, c := range conds {
 		if of, set, _, known := solve.Sarg(c); known && of == col {

@@ -345,8 +345,8 @@ func (c *windowCall) terms() []plan.SortTerm {
 	return append(groupOrder(c.partition), c.order...)
 }
 
-// over computes the calls for n's rows, those with the same order together. ordered reports whether n is in the order of
-// the first call. It returns the index of each call's value in the rows.
+// over adds nodes to n that compute the calls; one node computes the calls with the same order. ordered reports whether
+// n is in the order of the first call. It returns the index of each call's value in the rows.
 func (w *windows) over(n plan.Node, ordered bool) (plan.Node, []int) {
 	at := make([]int, len(w.calls))
 	for i := range w.calls {
@@ -377,7 +377,7 @@ func sameTerms(a, b []plan.SortTerm) bool {
 	})
 }
 
-// placed replaces the columns in e that represent window functions by those with their values.
+// placed replaces the columns in e that represent window functions by the columns that hold their values.
 func placed(e expr.Expr, at []int) expr.Expr {
 	return expr.Map(e, func(x expr.Expr) expr.Expr {
 		c, ok := x.(*expr.Column)

@@ -24,7 +24,7 @@ type with struct {
 	open  bool // it depends on rows around it
 }
 
-// pick is the result of query.picks for a with, if known.
+// pick is the result of query.picks for a named query: whether its table may replace it.
 type pick uint8
 
 const (
@@ -83,8 +83,8 @@ func (q *query) needs(subs ...*plan.Subplan) {
 	}
 }
 
-// plan returns the plan of w for a mode. It does not hold mu during planning, because the plan may need those of other
-// queries. So two goroutines may plan w at the same time.
+// plan returns the plan of w for a mode. It does not hold mu during planning, because the plan may need the plans of
+// other named queries. So two goroutines may plan w at the same time.
 func (w *with) plan(mode pulling, few bool) (*planned, error) {
 	w.mu.Lock()
 	p := w.ways[mode]
@@ -242,7 +242,7 @@ func names(t *parser.TableName, c parser.CTE) bool {
 // naming counts, by upper-case name, the references in a text to names that it does not define.
 type naming map[string]int
 
-// add adds times for each name in n, and twice that in a sub-query, which may run for each row.
+// add adds times to the count of each name in n. Inside a sub-query, which may run for each row, it adds twice as much.
 func (c naming) add(n parser.Node, times int) {
 	parser.Inspect(n, func(x parser.Node) bool {
 		switch x := x.(type) {
@@ -315,7 +315,7 @@ type views struct {
 	read  bool
 }
 
-// view returns the with for v, to which q refers at t.
+// view returns the named query for the view v, to which q refers at t.
 func (vs *views) view(q *query, v *catalog.View, t *parser.TableName) *with {
 	vs.mu.Lock()
 	defer vs.mu.Unlock()
@@ -336,7 +336,7 @@ func (vs *views) view(q *query, v *catalog.View, t *parser.TableName) *with {
 	return w
 }
 
-// count adds to vs.uses the references in the views that it contains, and in the views that these name.
+// count adds to vs.uses the references inside the views that vs.uses names, and inside the views to which these refer.
 func (vs *views) count(c *catalog.Catalog) {
 	seen := map[string]bool{}
 	for more := true; more; {

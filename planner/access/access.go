@@ -66,8 +66,8 @@ func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
 	return best.scan, nil
 }
 
-// candidates returns a candidate for each layout that can answer req, at least one. left are the layouts that lack rows of
-// the answer.
+// candidates returns a candidate for each layout that can answer req, at least one. left are the layouts that are left
+// out because they lack rows of the answer.
 func (e *Env) candidates(req *Request, terms []term, boxes []box) (all []*candidate, left []plan.Candidate, err error) {
 	for _, l := range req.Table.Layouts {
 		if !eligible(l, req) {

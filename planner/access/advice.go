@@ -65,8 +65,8 @@ type wanted struct {
 	ranged bool
 }
 
-// find finds the columns of the key's first parts that need conditions. It finds none if only the exclusion of NULLs keeps
-// the query from the layout. It returns false if no condition helps.
+// find sets a.add to the columns of the key's first parts that need conditions, and returns false if no condition
+// helps. It adds none if the query only has to exclude the NULLs that the layout lacks.
 func (a *advice) find() bool {
 	if len(a.req.lost(a.layout)) > 0 && a.helps(false) {
 		return true
@@ -114,7 +114,8 @@ func (a *advice) conditions() []string {
 	return parts
 }
 
-// binds reports whether a value of column c determines the bytes in the key. That of a JSON column does not.
+// binds reports whether column c = value restricts the bytes in the key. For a JSON column it does not, because equal
+// values have several texts.
 func (a *advice) binds(c int) bool {
 	col := a.req.Table.Columns[c]
 	v := sampleOf(col.Type, nil, 0)

@@ -22,9 +22,9 @@ type box struct {
 	nulls []int
 }
 
-// maxBoxes bounds the number of boxes in a union, and maxMultiplied the number after a further conjunct of several boxes:
-// n excluded pairs, (a <> 1 OR b <> 'x') AND ..., would make 2^n boxes. A conjunct that would exceed a limit is left to
-// the residual.
+// maxBoxes bounds the number of boxes in a union. maxMultiplied bounds it after an intersection with a conjunct that
+// has several boxes: n conjuncts like (a <> 1 OR b <> 'x') would make 2^n boxes. A conjunct that would exceed a limit
+// is left to the residual.
 const (
 	maxBoxes      = 1 << 15
 	maxMultiplied = 1 << 8

@@ -109,9 +109,8 @@ func (c *candidate) accessKind() plan.Access {
 // price estimates the cost of reading, in rows. Bound leading parts reduce the rows that are read; each span costs a round
 // trip.
 func (c *candidate) price(req *Request) float64 {
-	// The size of the table is unknown: the figures only rank the layouts. Each bound part divides the number of rows by
-	// narrowed, a range with one open end by open. A full scan is more expensive than any range.
-	// range.
+	// The size of the table is unknown: the figures only rank the layouts. Each bound part divides the number of rows
+	// by narrowed; a range with one open end divides it by open. A full scan is more expensive than any range.
 	const tableRows, narrowed, open, trip, full = 1e6, 30, 3, 2, 1e9
 	cost := 0.0
 	rows := 0.0

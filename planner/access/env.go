@@ -60,7 +60,8 @@ func (e *Env) denies(l *catalog.Layout, req *Request) bool {
 	return req.Layout == "" && l.Kind != catalog.Primary && e.Denied != nil && e.Denied(l)
 }
 
-// stopped is the panic of tick. Scan converts it to an error, because the loops in between cannot return errors.
+// stopped is the value with which tick panics. Scan converts it to an error, because the loops in between cannot return
+// errors.
 type stopped struct{ why error }
 
 // tick ends planning if Stop returns an error.

@@ -4,7 +4,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// facts holds a set of values for each column: those of base, replaced by later ones. Facts are shared and never modified.
+// facts holds a set of values for each column: the set of the latest fact about it, or its set in base if there is no
+// such fact. Facts are shared and never modified.
 type facts struct {
 	base []types.Set // nil: nothing is known about any column
 	last *fact
@@ -29,7 +30,7 @@ func (f facts) of(col int) types.Set {
 	return f.base[col]
 }
 
-// single returns the only value that column col can have.
+// single returns the only value that column col can have, or false if it can have several.
 func (f facts) single(col int) (types.Value, bool) {
 	if s := f.of(col); len(s) == 1 && s[0].IsPoint() {
 		return s[0].Lo, true

@@ -9,9 +9,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// split continues after part i if its column, or its columns, have several values: with a path for each value, or with
-// spans of ranges, which end the walk. done is false if the conditions do not restrict the part. useful reports whether
-// this part or a later one restricts the keys.
+// split continues the walk after part i, whose columns have several values. It makes a path for each value, or spans of
+// ranges, which end the walk. done is false if the conditions do not restrict the part. useful reports whether this
+// part or a later one restricts the keys.
 //
 //	a AS ORDERED INT32, a IN (1, 3)      a path for each
 //	a AS ORDERED INT32, a > 5            [/6 - )

@@ -11,8 +11,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// byTime lets HBase skip the files and cells that are older than _ts may be. A row has other cells, too, so that those of that time only
-// find it; in a packed row each cell is a row of its own. A bound from above alone would find almost all rows.
+// byTime bounds the timestamps of the cells to read by the values that _ts may have, so that HBase skips older files
+// and cells. Other cells of a matching row may be older, so the bound only finds the rows, which are then read by Gets.
+// In a packed row each cell is a row of its own, and needs no Get. byTime sets no upper bound without a lower one:
+// almost all rows would match.
 func (c *candidate) byTime(req *Request) {
 	s := c.scan
 	if req.past() || s.Layout.Kind != catalog.Primary || s.Table.MalformedKeyError || s.Access < plan.RangeScan {
@@ -169,8 +171,8 @@ func readsNotNull(t *catalog.Table, fetch []bool) bool {
 	})
 }
 
-// rejectsMissing reports whether one of the predicates is not true for a row without any of the cells: then such rows need
-// not be found.
+// rejectsMissing reports whether one of preds is false or NULL for every row that has none of the cells it compares.
+// Then the scan need not find such rows.
 func rejectsMissing(preds []expr.Expr, t *catalog.Table) bool {
 	for _, e := range preds {
 		if rejectsNull(e, t) {

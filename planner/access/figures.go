@@ -11,13 +11,13 @@ import (
 	"github.com/hql-db/hql/stats"
 )
 
-// clearly is the cost, relative to the access that the rules chose, below which another access is chosen. It is less than
-// 1 because estimates are inexact.
+// clearly is a fraction of the cost of the access that the rules chose: another access is chosen if it costs less than
+// this fraction. It is less than 1 because estimates are inexact.
 const clearly = 0.9
 
-// byFigures chooses the cheapest candidate or variant of one by statistics: with or without hops, with one range instead
-// of many keys, with whole rows instead of the wanted columns. usual is the choice of the rules, and the result if its
-// cost is unknown. All choices return the same rows. All are finished.
+// byFigures chooses the cheapest candidate or variant of one by statistics: with or without hops, with one range
+// instead of many keys, with whole rows instead of the wanted columns. usual is the choice of the rules, and the result
+// if its cost is unknown. All choices return the same rows. byFigures calls finish for each of them.
 func (e *Env) byFigures(req *Request, terms []term, boxes []box, all []*candidate, usual *candidate, s *stats.Table) *candidate {
 	var ways []*candidate
 	for _, c := range all {

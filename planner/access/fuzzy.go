@@ -23,9 +23,9 @@ func (f fuzzyPattern) after(pre []byte) fuzzyPattern {
 	return f
 }
 
-// fuzzy returns patterns for the keys below br, whose walk ended at a part that is not bound. A pattern skips parts of
-// fixed width, and contains the bound parts after them. A range of keys cannot use these parts; servers can seek by a
-// pattern.
+// fuzzy returns patterns for the keys that begin with the bytes of br, a path that ended at a part that is not bound. A
+// pattern skips parts of fixed width, and contains the bound parts after them. A range of keys cannot use these parts;
+// servers can seek by a pattern.
 func (w *spanBuilder) fuzzy(br path) []fuzzyPattern {
 	type way struct {
 		path
@@ -83,8 +83,8 @@ func (c *candidate) hasPatterns() bool {
 	return len(c.spans) > 0 && !slices.ContainsFunc(c.spans, func(s keySpan) bool { return len(s.fuzzy) == 0 })
 }
 
-// fuzzy returns the filter for the keys of all spans, or nil if one of them has no pattern. It records the predicates that
-// the filter implies in their fates.
+// fuzzy returns the filter for the keys of all spans, or nil if one of them has no pattern. It records in the Fates
+// which predicates the filter implies.
 func (c *candidate) fuzzy() filter.Filter {
 	var f filter.Fuzzy
 	cols := map[int]bool{}

@@ -8,7 +8,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// tailHop is a Hop during planning, with the conditions on the parts after the free ones, which nothing binds.
+// tailHop is a plan.Hop during planning. Its free parts are the key parts that no condition binds, over whose values
+// the scan hops. uses says how the parts after them are used.
 type tailHop struct {
 	plan.Hop
 	uses      []plan.PartUse
@@ -24,8 +25,8 @@ func (w *spanBuilder) scatters(p *catalog.Part) bool {
 	return p.Literal == nil && p.Monotone() == 0 && !p.Injective() && !w.enumerable(p)
 }
 
-// hop looks for a part after the end of br's walk that the sets of br bind or restrict. It returns nil if there is none,
-// or if the end of the parts before it cannot be found in a key.
+// hop returns a hop to the first key part, after the end of path br, that the sets of br bind or restrict. It returns
+// nil if there is no such part, or if the end of the parts before it cannot be found in a key.
 func (w *spanBuilder) hop(br path) *tailHop {
 	parts := w.layout.Key.Parts
 	if w.hopping || br.openTail || br.begun == 0 || w.opt.NoSkip || w.capped || w.table.MalformedKeyError || len(*w.out) > plan.MaxPatterns {
@@ -49,8 +50,8 @@ func (w *spanBuilder) hop(br path) *tailHop {
 	return nil
 }
 
-// shareHop gives a hop to ranges that bind the parts over which the other spans hop, such as the end of a prefix: 'acme'
-// next to 'acme-...'.
+// shareHop gives a hop also to ranges that have none because they bind the parts over which the other spans hop. A scan
+// hops only if all of its spans have a hop.
 func (w *spanBuilder) shareHop(spans []keySpan) {
 	at := slices.IndexFunc(spans, func(s keySpan) bool { return s.hop != nil })
 	if at < 0 {
@@ -87,7 +88,8 @@ func (w *spanBuilder) mayEnd(br *path, n int) bool {
 	return true
 }
 
-// tails walks the parts from n on as if the key began there.
+// tails walks the key parts from n on as if the key began with part n, and returns a hop to the resulting ranges. It
+// returns nil if no condition restricts these parts, or if there are too many ranges.
 func (w *spanBuilder) tails(br path, n int) *tailHop {
 	was := *w
 	w.hopping = true
@@ -149,11 +151,12 @@ func (e *Env) knownFew(s *plan.Scan, n int) bool {
 	return k != nil && !t.Unscaled && n <= len(k.Prefixes) && k.Prefixes[n-1].Distinct <= fewHops && (e.Trusted == nil || e.Trusted(t))
 }
 
-// hop returns the hop that all spans of c share, with the tails of all of them, and the uses of the key's parts in the
-// first span. It returns nil if there is none.
+// hop returns the hop that all spans of c share, with the Tails of all spans, and the uses of the key's parts in the
+// first span. It returns nil if the spans share no hop.
 func (c *candidate) hop() (*plan.Hop, []plan.PartUse) { return c.tails(false) }
 
-// tails is hop; with scattered it also returns a hop over too many values.
+// tails does what hop does. If scattered is set, it also returns a hop over parts that have too many values for
+// hopping.
 func (c *candidate) tails(scattered bool) (*plan.Hop, []plan.PartUse) {
 	if c.scan.CapHit || len(c.spans) == 0 {
 		return nil, nil
@@ -179,10 +182,10 @@ func (c *candidate) tails(scattered bool) (*plan.Hop, []plan.PartUse) {
 	return &plan.Hop{Parts: parts, Ended: ended, Tails: merged}, c.spans[0].hop.uses
 }
 
-// hopsInRange reports whether the free parts within c's ranges are texts. Typically many rows have the same text, but only
-// one or a few the same number or moment. If there is a fuzzy filter, the servers seek with fewer calls than hops need.
-// Over a whole table hops are tried anyway: they end early if each row has a different value, while a server would seek
-// through all rows.
+// hopsInRange reports whether a scan of c's ranges should hop: the free parts within the ranges (see tailHop) are
+// texts, and there is no fuzzy filter. Typically many rows have the same text, but only one or a few the same number or
+// moment. With a fuzzy filter, the servers seek with fewer calls than hops need. A full scan tries hops in any case:
+// they end early if each row has a different value, while a server would seek through all rows.
 func (c *candidate) hopsInRange() bool {
 	return !slices.ContainsFunc(c.spans, func(s keySpan) bool {
 		return !s.Key && (s.hop == nil || s.hop.scattered || len(s.fuzzy) > 0 || slices.ContainsFunc(c.scan.Layout.Key.Parts[min(s.begun-1, s.hop.Parts):s.hop.Parts], func(p *catalog.Part) bool {

@@ -11,9 +11,9 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// keyFilter returns a filter by which the servers compare the key parts after those that nothing binds, if they cannot
-// seek. It returns nil if the start of these parts cannot be found in a key. It records the predicates that the filter
-// implies in their fates.
+// keyFilter returns a filter by which the servers compare the key parts after the free ones (see tailHop), if they
+// cannot seek. It returns nil if the start of the compared parts cannot be found in a key. It records in the Fates
+// which predicates the filter implies.
 //
 //	ROW KEY (host AS TEXT, X'00', ts AS INT64), ts BETWEEN 5 AND 9      \A.*?\x00 and eight bytes from 00..05 to 00..09
 func (c *candidate) keyFilter() filter.Filter {
@@ -70,8 +70,8 @@ func (c *candidate) before(n int) (pattern string, ok bool) {
 	return b.String(), true
 }
 
-// compared records that the servers drop rows for predicates that the client checks, if about returns true for the
-// predicates' columns. It reports whether there are such predicates.
+// compared changes the Fate of predicates that only the client checks to ByBoth, with the reason why, if about returns
+// true for their columns. It reports whether it changed any.
 func (c *candidate) compared(about func(columns []int) bool, why string) (some bool) {
 	k := 0
 	for i := range c.fates {

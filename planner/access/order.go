@@ -26,7 +26,8 @@ type keyOrder struct {
 	uneven bool
 }
 
-// ask records that all wanted rows have v in column of, or in part i of the key if of is ^i.
+// ask records that all wanted rows have the value v in a column or in a part of the key: of is the index of the column,
+// or ^i for part i.
 func (o *keyOrder) ask(of int, v types.Value) {
 	o.asked = v.AppendKey(binary.AppendVarint(o.asked, int64(of)))
 }
@@ -41,9 +42,9 @@ func (c *candidate) order(req *Request, off bool) {
 	}
 }
 
-// inOrder decides for order. With coarsely, it uses key parts and names of HBase tables that follow the order coarsely,
-// such as the day of a time: days come one after the other, and each must have its rows in order. Without it, rows of
-// several days are merged.
+// inOrder sets the order for order, and reports whether the spans can return it. If coarsely is set, it uses key parts
+// and names of HBase tables that follow the order coarsely, such as the day of a time: the days are read one after the
+// other, and the rows of each day must be in order. Otherwise it merges the rows of several days.
 func (c *candidate) inOrder(req *Request, coarsely bool) bool {
 	dir, merge := 0, false
 	terms := c.varying(req.OrderBy)
@@ -97,7 +98,8 @@ func (c *candidate) inOrder(req *Request, coarsely bool) bool {
 	return true
 }
 
-// entriesTell reports whether entries, which are merged before their rows are looked up, contain the columns of terms.
+// entriesTell reports whether the entries of c's layout contain all columns of terms. Entries are merged before their
+// rows are looked up.
 func (c *candidate) entriesTell(terms []plan.SortTerm) bool {
 	for _, t := range terms {
 		for _, col := range expr.Columns(t.Expr) {
@@ -117,7 +119,7 @@ func (c *candidate) unordered() {
 	}
 }
 
-// along is the relation of a key part to a term of an order.
+// along is the relation of a key part to a term of ORDER BY: which of the two values determines the other.
 type along uint8
 
 const (
@@ -127,8 +129,8 @@ const (
 	coarser         // the term determines the part: ORDER BY ts and the part DATE(ts)
 )
 
-// follows returns the relation of p to e, and +1 if its bytes rise with e, as far as Order applies, or -1 if they fall. reads reports
-// that p determines its column.
+// follows returns the relation f of key part p to e, a term of ORDER BY. m is +1 if the bytes of p rise with e, -1 if
+// they fall, and 0 if f is unrelated. reads says that the value of p determines the value of its column.
 func follows(p *catalog.Part, e expr.Expr, reads bool) (m int, f along) {
 	if len(p.Columns) != 1 || p.Monotone() == 0 {
 		return 0, unrelated

@@ -19,8 +19,8 @@ func (c *candidate) prove(terms []term) {
 		}
 		return true
 	}
-	// together are the columns for which a single check of the spans proves all terms. Proving many terms separately is
-	// slow.
+	// together is true for a column if a single check of the spans proves all terms that are exact for this column. To
+	// prove many terms one by one is slow.
 	var together map[int]bool
 	if len(terms) > 8 {
 		together = map[int]bool{}
@@ -47,8 +47,8 @@ func (c *candidate) prove(terms []term) {
 	}
 }
 
-// given reports whether of is true in every row to which c's layout leads: an INDEX has no row in which one of its columns
-// is NULL.
+// given reports whether all rows of c's layout satisfy the Constraint (of): it only excludes the NULLs of a column, and
+// the layout is an INDEX without rows in which this column is NULL.
 func (c *candidate) given(of *solve.Constraint) bool {
 	return of.Kind == solve.One && of.Exact && of.Set.IsAll() &&
 		slices.ContainsFunc(c.scan.Layout.Sparse, func(x *catalog.Column) bool { return x.Index == of.Col })

@@ -19,19 +19,19 @@ type Request struct {
 	Conjuncts        []expr.Expr
 	Needed           []bool          // columns that the nodes above read, by index including pseudo-columns; access adds those of conjuncts as needed
 	OrderBy          []plan.SortTerm // wanted order of the table's rows; nil: any
-	Unmerged         bool            // the order is not worth merging spans
+	Unmerged         bool            // spans are not merged to obtain the order
 	Limit            plan.RowLimit   // applies to the rows in that order
-	Wanted           int64           // number of results, each of several of the first rows in that order; 0: all rows are read
+	Wanted           int64           // number of results, each made of several rows, read in that order; 0: all rows are read
 	Layout           string          // forced by a hint; "": the cheapest one
 	MinTime, MaxTime int64
 	AllVersions      bool
 	NoPushdown       bool
 }
 
-// rowsOfResult guesses how many rows make one result of Wanted.
+// rowsOfResult is the assumed number of rows to read for each result that Wanted counts.
 const rowsOfResult = 30
 
-// first returns how many of the rows in the wanted order are read; negative: all.
+// first returns the number of rows to read in the wanted order; -1 means all.
 func (req *Request) first() float64 {
 	switch {
 	case req.Limit.Set:
@@ -53,7 +53,7 @@ func eligible(l *catalog.Layout, req *Request) bool {
 	return req.Layout == "" || l.Name == req.Layout
 }
 
-// lost returns the columns for which req may need rows with NULL that l lacks.
+// lost returns the names of the columns whose NULLs keep a row out of l, if req may need such rows.
 func (req *Request) lost(l *catalog.Layout) (out []string) {
 	for _, c := range l.Sparse {
 		if !c.NotNull && !slices.ContainsFunc(req.Conjuncts, func(e expr.Expr) bool { return solve.RejectsNull(e, c.Index) }) {

@@ -79,7 +79,8 @@ func skip(s *plan.Scan, used []bool) {
 	}
 }
 
-// of lets s read only the rows that e wants for each value of the key parts before the part of By.
+// of lets s read only the rows of each group that e wants. The rows of a group have equal values of the key parts
+// before the part of By.
 func (e *Ends) of(s *plan.Scan) {
 	n, rises := e.part(s)
 	if n == 0 {

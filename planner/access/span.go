@@ -54,8 +54,8 @@ func sharesRest(p *catalog.Part, t keySpan) bool {
 	return ok && len(t.Start) >= n && t.AllBegin(t.Start[:n])
 }
 
-// emit adds the span of br followed by r. If r is nil, the span has all keys that begin with br's bytes; if r is a point,
-// the key is complete.
+// emit adds the span of the keys that begin with the bytes of br, followed by bytes in r. If r is nil, the span has all
+// keys that begin with br's bytes; if r is a point, the key is complete.
 func (w *spanBuilder) emit(br path, r *catalog.ByteRange) {
 	s := keySpan{Span: plan.Span{Table: br.table}, proven: br.proven, bound: br.bound, begun: br.begun, sets: br.sets, fixed: len(br.prefix)}
 	if br.openTail && (r == nil || !r.Point) {
@@ -91,7 +91,7 @@ func (w *spanBuilder) add(s keySpan) {
 	}
 }
 
-// collect returns the spans that a walk from part i on would add, as if the key began there.
+// collect returns the spans of a walk from part i on, instead of adding them to those of w.
 func (w *spanBuilder) collect(br path, i int) (spans []keySpan, useful bool) {
 	was := w.out
 	w.out = &spans

@@ -15,7 +15,7 @@ type term struct {
 	is solve.Constraint
 }
 
-// exact reports whether t is true exactly for some values of one column.
+// exact reports whether t is true if one column has a value of a set without NULL, and not true for all other values.
 func (t *term) exact() bool { return t.is.Kind == solve.One && t.is.Exact && !t.is.Null }
 
 // columns are the columns of a table, followed by pseudo-columns for the key parts that occur in conditions.

@@ -246,7 +246,7 @@ func (w *spanBuilder) nameRanges(br *path, p *catalog.Part) {
 	}
 }
 
-// values returns the values that p can have in br if they are few.
+// values returns the values that p can have in br, or false if they are many or unknown.
 func (w *spanBuilder) values(br *path, p *catalog.Part) ([]types.Value, bool) {
 	set, ok := w.image(br, p)
 	if !ok {
@@ -259,7 +259,8 @@ func (w *spanBuilder) values(br *path, p *catalog.Part) ([]types.Value, bool) {
 	return p.Values(set, column, w.opt.MaxEnumerate)
 }
 
-// image returns the values that p can have in br if its only column is restricted, or all of its columns are bound.
+// image returns the values that p can have in br. It returns false unless all columns of p are bound, or its only
+// column is restricted.
 func (w *spanBuilder) image(br *path, p *catalog.Part) (types.Set, bool) {
 	if v, ok := w.computed(br, p); ok {
 		if v.IsNull() {
@@ -278,7 +279,7 @@ func (w *spanBuilder) image(br *path, p *catalog.Part) (types.Set, bool) {
 	return nil, false
 }
 
-// computed returns p's value if all of its columns are bound to single values.
+// computed returns p's value, or false if not all of its columns are bound to single values.
 func (w *spanBuilder) computed(br *path, p *catalog.Part) (types.Value, bool) {
 	return p.Compute(br.sets.single, w.number)
 }

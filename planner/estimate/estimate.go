@@ -145,9 +145,9 @@ func hiddenFrom(s *plan.Scan, t *stats.Table, k *stats.Key) float64 {
 	return t.Unread * k.Rows
 }
 
-// filtered reduces of, the rows that are read, to the rows that pass the servers' filter. It returns the conditions for
-// which the servers only check that a cell exists. ok is false if the number of matching rows is unknown. sought
-// reports that only rows that match the conditions on the key are read.
+// filtered takes in of the rows that are read, and reduces them to the rows that pass the servers' filter. It returns
+// in partly the conditions for which the servers only check that a cell exists. ok is false if the number of matching
+// rows is unknown. sought reports that only rows that match the conditions on the key are read.
 func filtered(s *plan.Scan, of *rows, sought bool) (partly []expr.Expr, ok bool) {
 	for _, f := range s.Fates {
 		if f.By != plan.ByServer && f.By != plan.ByBoth {
@@ -230,8 +230,8 @@ func sane(e *plan.Estimate) bool {
 	return e.Result >= plan.Unknown && e.Result <= most
 }
 
-// presence returns the condition that a column is not NULL, if the servers check only that of a condition. Otherwise it
-// returns nil.
+// presence returns the condition that a column is not NULL, if this is all that the servers check of the predicate of
+// f. Otherwise it returns nil.
 func presence(s *plan.Scan, f plan.Fate) expr.Expr {
 	columns := expr.Columns(f.Expr)
 	if f.By != plan.ByBoth || len(columns) != 1 || columns[0] >= len(s.Table.Columns) {

@@ -200,8 +200,9 @@ func (r *Estimator) join(n *plan.Join, all bool) (plan.Estimate, bool) {
 	return sum(left, looked, result), ok
 }
 
-// lookups estimates the reads of looking up the right rows of n for rows left rows with values distinct keys. right is the
-// estimate for reading the whole right side, which has rightValues distinct keys.
+// lookups estimates the reads of looking up the right rows of the join n by key. The left side has a number of rows
+// with a number of distinct keys (values). right is the estimate for reading the whole right side, which has
+// rightValues distinct keys.
 func (r *Estimator) lookups(n *plan.Join, rows, values float64, right plan.Estimate, rightValues float64) (e plan.Estimate, ok bool) {
 	s, isScan := n.Right.(*plan.Scan)
 	if !isScan || len(n.Lookup.By) > 0 {
@@ -376,7 +377,8 @@ func source(n plan.Node, i int) (*plan.Scan, int) {
 	return nil, 0
 }
 
-// distinct estimates the number of distinct values that columns of a table have in rows of the rows of s.
+// distinct estimates the number of distinct values that columns have together in a part of the result of s, which has
+// the given number of rows.
 func distinct(s *plan.Scan, t *stats.Table, columns []int, rows float64) float64 {
 	product, most := 1.0, 1.0
 	for _, i := range columns {
@@ -415,7 +417,7 @@ func distinct(s *plan.Scan, t *stats.Table, columns []int, rows float64) float64
 	return math.Min(product, math.Max(rows, 0))
 }
 
-// seen estimates how many of a number of equally frequent values occur in rows rows.
+// seen estimates how many of a number of equally frequent values occur in a number of rows.
 func seen(values, rows float64) float64 {
 	if values < 1 || rows <= 0 {
 		return math.Max(0, math.Min(values, rows))

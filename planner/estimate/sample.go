@@ -11,7 +11,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// rows are the rows of a table that match some conditions: those of the sample, and the estimated share of all rows.
+// rows are the rows of a table that match some conditions: the matching rows of the sample, and the estimated share of
+// all rows that match.
 //
 //	a = 1 AND b = 2    share of a = 1, by its histogram, times that of b = 2 among the sample's rows with a = 1
 //
@@ -71,13 +72,13 @@ func (r *rows) where(e expr.Expr) bool {
 	return true
 }
 
-// unlikely is the share of rows that have another value in a dependent column than the one that follows from the first
-// column.
+// unlikely is the assumed share of rows that break a dependency: the value of the dependent column is not the one that
+// follows from the first column.
 const unlikely = 0.01
 
 // following estimates the share of rows for which e is true, if e requires a value of a column that depends on a fixed
-// column, or on which a fixed column depends. alone is e's share of the whole table, by the share guessed from a sample in
-// which kept of of rows match.
+// column, or on which a fixed column depends. alone is e's share of the whole table, if known. by is its share guessed
+// from a number (of) of sampled rows, of which kept match.
 //
 //	city = 'Rome' AND country = 'Italy'    as many rows as the city has
 //	city = 'Rome' AND country = 'Peru'     hardly any, if the sample has a row of Rome
@@ -120,9 +121,9 @@ func (r *rows) following(e expr.Expr, alone float64, known bool, by float64, kep
 // leastSample is the least number of sampled rows for a share that is known only from the sample.
 const leastSample = 30
 
-// given returns the share of rows that a condition keeps. before is the share by the histogram, if known; in the sample,
-// kept of of rows match. A small sample changes the known share little, unless many more rows match than expected. A
-// sample without a match does not mean that no row matches.
+// given returns the share of rows that a condition keeps. before is the share by the histogram, if known. of is the
+// number of sampled rows, and kept the number of those that match. A small sample changes the known share little,
+// unless many more rows match than expected. A sample without a match does not mean that no row matches.
 func given(before float64, known bool, kept, of int, whole bool) float64 {
 	const little, manyMore = 0.5, 4
 	n, k := float64(of), float64(kept)

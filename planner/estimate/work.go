@@ -83,7 +83,7 @@ func (w *work) send(rows float64, of size) {
 	w.rows, w.sentCells, w.bytes = w.rows+rows, w.sentCells+rows*of.cells, w.bytes+rows*of.bytes
 }
 
-// follow adds looking up the complete rows for a number of index entries.
+// follow adds the work of looking up the complete rows for a number of index entries.
 func (w *work) follow(t *stats.Table, rows float64) {
 	w.gets, w.found, w.cells, w.volume = w.gets+rows, w.found+rows, w.cells+rows*t.Cells, w.volume+rows*t.Bytes
 	w.send(rows, size{t.Cells, t.Bytes})

@@ -151,7 +151,7 @@ type RowLimit struct {
 // AtMost returns the limit n.
 func AtMost(n int64) RowLimit { return RowLimit{n, true} }
 
-// Behind returns the limit for rows of which the first n will be skipped.
+// Behind returns l raised by n, for an input whose first n rows will be skipped.
 func (l RowLimit) Behind(n int64) RowLimit {
 	if l.Set {
 		l.Rows += n
@@ -230,8 +230,8 @@ type Join struct {
 	Outer       bool // LEFT JOIN: a left row without a match is returned with NULLs
 	Full        bool // FULL JOIN: so is a right row without a match; Outer is set as well
 	Swapped     bool // it was written as a RIGHT JOIN, whose right side is Left
-	// Semi: the join returns only left rows, those with a match or, if Anti is set too, those without one. Each decides
-	// that for a single left row by a query of its own; it is used if a batch of rows has too many matches.
+	// Semi: the join returns only left rows: the rows with a match or, if Anti is set too, the rows without a match.
+	// Each is a condition that checks a single left row by a query; it is used if a batch of rows has too many matches.
 	Semi, Anti bool
 	Each       expr.Expr
 	// Lookup, if set, reads the right side by key for a batch of left rows. Right is then the scan for one left row with
@@ -296,14 +296,15 @@ func (*Reuse) node() {}
 
 // Lookup plans the inner side of a lookup join.
 type Lookup struct {
-	// Plan returns the scan for a batch of values: those of the join's RightKeys, which are not NULL, then those of By. It
-	// is a function because the values determine the whole Scan: the layout, the spans, and the conditions left to check.
-	// As data it would be an unplanned query, for which the executor would have to call the planner.
+	// Plan returns the scan for a batch of left rows: for each row the values of the join's keys, which are not NULL,
+	// then the values of By. It is a function because the values determine the whole Scan: the layout, the spans, and
+	// the conditions left to check. As data it would be an unplanned query, for which the executor would have to call
+	// the planner.
 	Plan func(batch [][]types.Value) (*Scan, error)
 	// By are the columns of a left row whose values restrict the right rows through On, in addition to the keys.
 	By []expr.Expr
-	// Whole reads the right side without the left one, for estimates. Unfiltered plans that without a filter on the
-	// servers: a limit of its rows, without its Residual, then limits what servers look at.
+	// Whole reads the whole right side, for estimates. Unfiltered plans the same read without a filter on the servers.
+	// If its Residual is dropped, a limit of its rows then also limits the rows at which the servers look.
 	Whole      *Scan
 	Unfiltered func() (*Scan, error)
 }
@@ -443,8 +444,9 @@ type Subplan struct {
 	Shown  []types.Value
 	Width  int // number of leading columns that belong to the result
 	Text   string
-	// Groups, unless it is nil, gives the rows for all outer values: first the values that those of Outer with the numbers in Keys are equal
-	// to. If Aggregated is set, outer values without rows there have one row nevertheless, all of them the same one.
+	// Groups, unless it is nil, returns the rows for all outer values. Its rows begin with values for the elements of
+	// Outer at the indexes in Keys; a row belongs to the outer values that equal them. If Aggregated is set, outer
+	// values without a row in Groups have one row nevertheless, the same for all of them.
 	Groups     *Subplan
 	Keys       []int
 	Aggregated bool

@@ -43,8 +43,8 @@ const (
 // Wide reports whether nothing binds the start of the key.
 func (a Access) Wide() bool { return a >= SkipScan }
 
-// HitsPrefix reports whether conditions on the key bound the reads. Then they do not grow with the rest of the table, and
-// the full-scan policy does not refuse them.
+// HitsPrefix reports whether conditions on the key bound the reads. Such reads do not grow with the rest of the table,
+// and the full-scan policy does not refuse them.
 func (a Access) HitsPrefix() bool { return a < HopScan }
 
 // Hops reports whether the access hops over values instead of reading all rows.
@@ -113,8 +113,8 @@ type Scan struct {
 	TablePrefix string
 	// TableNames, if not nil, are ranges that contain the names of all tables that can have matching rows.
 	TableNames []Span
-	// Entries is set if only the layout's keys are read: each leads to a row of the primary layout, whose values count.
-	// After a crash between the two writes, an entry may differ from its row.
+	// Entries is set if only the layout's keys are read: each key leads to a row of the primary layout, from which all
+	// values are taken. After a crash between the two writes, an entry may differ from its row.
 	Entries bool
 	// Lookups are LOOKUP calls whose values the plan needs. The engine resolves them, then plans again.
 	Lookups []LookupKey
@@ -122,7 +122,8 @@ type Scan struct {
 	Filter   filter.Filter // for the region servers; nil: none
 	Residual expr.Expr     // the condition that the client checks for each row; nil: none
 	Needed   []bool        // by column index including _key and _ts: the columns to decode
-	// Families are the families of which any cell makes a row exist; nil means all. Fetch selects the cells that are read.
+	// Families are the column families that decide whether a row exists: it does if it has a cell in one of them. Nil
+	// means all. Fetch selects the cells that are read.
 	Families []string
 	Columns  []filter.Column // the cells whose values are needed
 	Fetch    Fetch
@@ -130,10 +131,11 @@ type Scan struct {
 	// version (FOR SYSTEM_TIME ALL | BETWEEN).
 	MinTime, MaxTime int64
 	AllVersions      bool
-	// ByTime is set if MinTime and MaxTime only find the rows, those with a cell of that time. Each is then read by a Get.
+	// ByTime is set if MinTime and MaxTime are used only to find the rows that have a cell of that time. Each row found
+	// is then read by a Get.
 	ByTime bool
 
-	// Cells is set for statements that write the rows: each row then has the cells from which it was read, after _ts.
+	// Cells is set for statements that write the rows: after _ts, each row then has the cells from which it was read.
 	Cells bool
 
 	Order OrderKind // KeyOrder, ReverseOrder, MergeOrder or NoOrder
@@ -156,8 +158,8 @@ type Scan struct {
 	// DistinctPrefix, if not 0, is the number of leading key parts that contain all wanted columns. The first row
 	// suffices for each combination of their values: the reader may skip the others.
 	DistinctPrefix int
-	// DistinctFirst is set if it must be the first of these rows in the order of the next part: one row for each
-	// Part.InOrder.
+	// DistinctFirst is set if the row for a combination must be the first in the order of the next part. A row whose
+	// next part is not in order (Part.InOrder) must then not be skipped.
 	DistinctFirst bool
 	// DistinctRows, if not 0, is the number of rows wanted for each value of the prefix, counted from its first row.
 	// With DistinctBoth, the same number is also wanted from its last row backwards. A reader may return more.

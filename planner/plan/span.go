@@ -42,7 +42,7 @@ func (sp Span) Holds(key []byte) bool {
 	return !sp.Key && bytes.Compare(sp.Start, key) < 0 && (len(sp.Stop) == 0 || bytes.Compare(key, sp.Stop) < 0)
 }
 
-// AllBegin reports whether all keys of sp begin with prefix; Start does.
+// AllBegin reports whether all keys of sp begin with prefix. Start must begin with prefix.
 func (sp Span) AllBegin(prefix []byte) bool {
 	return sp.Key || bytes.HasPrefix(sp.Stop, prefix) || bytes.Equal(sp.Stop, types.PrefixEnd(prefix))
 }
