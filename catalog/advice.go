@@ -81,9 +81,9 @@ func (l *Layout) KeyNotes(regions int) (notes []KeyNote) {
 	return notes
 }
 
-// emptyRegions counts the regions in which no key of l can be stored. They begin at from.
+// emptyRegions counts the regions in which no key of l can be stored. from holds the first keys of all regions.
 //
-//	SALT(0 TO 3) AS UINT8, from '', 01, 02, 03, 04, 05                 2
+//	SALT(0 TO 3) AS UINT8, from '', 01, 02, 03, 04, 05                 2: no key begins with 04 or 05
 //	user_id AS TEXT(6), from '', '3', '6', 'a', 'd'                    2: digits end before 'a'
 //	'u:', id AS TEXT, from '', 'a', 'm'                                2
 func (l *Layout) emptyRegions(from [][]byte) (n int) {
@@ -114,7 +114,8 @@ func (l *Layout) emptyRegions(from [][]byte) (n int) {
 	return n
 }
 
-// starts are the bytes of each value of p behind before; nil: they are many, or vary in length.
+// starts returns, for each value that p can have, the bytes before followed by the value's bytes. It returns nil if p
+// has too many values, or if their bytes vary in length.
 func (p *Part) starts(before []byte) (out [][]byte) {
 	dom, ok := p.Domain()
 	if !ok || p.Literal != nil || p.Width() == Variable {

@@ -9,8 +9,8 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// Altered returns the definition of t after changes, or t.Def if they change nothing. Nodes that come from t.Def get the
-// position at; those of the changes keep theirs.
+// Altered returns the definition of t after changes, or t.Def if they change nothing. Syntax nodes that come from t.Def
+// get the position at; nodes that come from changes keep their positions.
 func (t *Table) Altered(changes []parser.Change, at parser.Pos) (*parser.CreateTable, error) {
 	a := alteration{table: t, def: t.Def.At(at)}
 	for _, c := range changes {
@@ -97,7 +97,7 @@ func (a *alteration) column(name string) (int, bool) {
 	return i, i >= 0
 }
 
-// unset removes an option and reports whether there was one.
+// unset removes the option key and reports whether the definition had it.
 func (a *alteration) unset(key string) bool {
 	n := len(a.def.Options)
 	a.def.Options = slices.DeleteFunc(a.def.Options, func(o parser.Option) bool { return o.Key == key })
@@ -119,7 +119,7 @@ func (a *alteration) addColumn(c parser.Change) error {
 	return nil
 }
 
-// rename gives column i another name. A cell that had the column's name keeps its own.
+// rename gives column i another name. The column's cell keeps its family and qualifier.
 func (a *alteration) rename(i int, c parser.Change) error {
 	col := &a.def.Columns[i]
 	if j, there := a.column(c.To); there && j != i {
@@ -172,8 +172,8 @@ func (a *alteration) addIndex(c parser.Change) error {
 	return nil
 }
 
-// indexParts completes the parts of an INDEX: columns get an encoding that keeps their order, and the columns that lead
-// to the row follow.
+// indexParts completes the parts of an INDEX: a column without an encoding gets one that keeps the order of its values,
+// and the parts that the primary key needs to find the row are added at the end.
 func (a *alteration) indexParts(parts []parser.PartDef) (out []parser.PartDef) {
 	var known []int
 	add := func(p parser.PartDef) {
@@ -210,7 +210,7 @@ func (a *alteration) indexParts(parts []parser.PartDef) (out []parser.PartDef) {
 	return out
 }
 
-// columnOf returns the column that is all of a part; nil: it is another expression.
+// columnOf returns the column if the part is a plain column; nil if the part is another expression.
 func (a *alteration) columnOf(p parser.PartDef) *Column {
 	if ref, ok := p.Expr.(*parser.ColumnRef); ok && ref.Table == "" {
 		if i, ok := a.column(ref.Name); ok {
@@ -297,7 +297,7 @@ func withoutBuilding(options []parser.Option, name string) []parser.Option {
 	})
 }
 
-// With returns a copy of the catalog in which t is another table's definition.
+// With returns a copy of the catalog in which t replaces the table of the same name.
 func (c *Catalog) With(t *Table) *Catalog {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

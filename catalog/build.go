@@ -24,9 +24,9 @@ func (t *Table) ColumnNames() []string {
 	return names
 }
 
-// RowFamilies returns the families that decide whether a row of HBase is a row of t: it is if it has a cell in one of
-// them. They are the families of the columns in cells; without such columns, the families that the definition names;
-// nil for any family.
+// RowFamilies returns the families that decide whether a row of HBase is a row of t: it is one if it has a cell in any
+// of these families. RowFamilies returns the families of the columns that are stored in cells, or, if there are no such
+// columns, the families that the definition names. nil means that a cell in any family counts.
 func (t *Table) RowFamilies() []string {
 	var out []string
 	for _, c := range t.Columns {

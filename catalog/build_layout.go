@@ -98,9 +98,9 @@ func (b *builder) storedIn(l *Layout, d parser.LayoutDef) (*Composite, error) {
 	return stored, checkTableName(stored, d.Pos)
 }
 
-// refuseDrawn refuses parts that are drawn at random if an entry must lead to a row: in an INDEX, in the ROW KEY to
-// which it points, and in a copy, which is compared with the rows of the first ROW KEY. It also refuses further layouts
-// of a table with several rows in one HBase row, since their entries could not lead to a single row.
+// refuseDrawn refuses parts that are drawn at random in an INDEX or a copy, and in the first ROW KEY of a table that
+// has an INDEX or a copy: an entry and its row could not be found from each other. It also refuses an INDEX or a copy
+// of a table with several rows in one HBase row, since its entries could not lead to a single row.
 func (b *builder) refuseDrawn(l *Layout) error {
 	if l.Kind == Primary {
 		return nil
@@ -200,7 +200,7 @@ func (b *builder) primaryKey() (parser.LayoutDef, error) {
 	return layout, nil
 }
 
-// endOfText is the literal part that ends a text in front of another part.
+// endOfText returns the literal part X'00', which ends a text that another part follows.
 func endOfText(at parser.Pos) parser.PartDef {
 	return parser.PartDef{Pos: at, Expr: &parser.Literal{Pos: at, Kind: parser.BytesLiteral, Text: "\x00"}}
 }

@@ -68,7 +68,7 @@ type Table struct {
 	primary parser.LayoutDef // the first layout, that of PRIMARY KEY too
 }
 
-// Column is a column of a table. One in the key (KeyPart) has no cell, unless HasCell says otherwise.
+// Column is a column of a table. A column in the key (KeyPart) has no cell, unless HasCell is set.
 type Column struct {
 	Index   int // in Table.Columns and in a row
 	Name    string
@@ -83,7 +83,8 @@ type Column struct {
 	// Family and Qualifier name the cell of a column that is not read from the key; Encoding is the encoding of its value.
 	Family, Qualifier string
 	Encoding          Encoding
-	// Packed is the qualifier made of parts: each cell is one logical row. It is nil for all other columns.
+	// Packed is set for a packed column: a column whose qualifiers are made of parts, so that each of its cells is one
+	// row of the table. It is nil for all other columns.
 	Packed *Composite
 	// HasCell reports whether Family:Qualifier exists (a key column may have a copy in a cell).
 	HasCell bool
@@ -108,7 +109,7 @@ const (
 	Index              // key columns only; the row is looked up in the primary layout
 )
 
-// String returns the words with which a definition begins a layout of the kind.
+// String returns the words that begin a layout of this kind in CREATE TABLE.
 func (k LayoutKind) String() string {
 	if k == Index {
 		return "INDEX"
@@ -136,7 +137,7 @@ type Layout struct {
 	solve       []solver  // how key columns are read
 	check       []partRef // parts to recompute
 	numbered    []numbered
-	named       []partRef // of check, the ones that follow from names of LOOKUP
+	named       []partRef // the elements of check that need the names of LOOKUP
 	// solvedBy and checkedBy hold, for each element of solve and check, the last key part that it depends on, or unstable
 	// if it depends on more than the key.
 	solvedBy, checkedBy []int
@@ -188,16 +189,17 @@ type Encoding interface {
 	// Decode reads the bytes of one value.
 	Decode(src []byte) (types.Value, error)
 	Order() Order
-	// Clip narrows iv to values that can be stored: the bounds of the result are inclusive and storable (or unchanged,
-	// for Terminated; or open or NULL, for Lexical). ok is false if no value in iv can be stored.
+	// Clip narrows iv to values that can be stored: the bounds of the result are inclusive and storable. If Order is
+	// Terminated the bounds are unchanged; if it is Lexical they may also be open or NULL. ok is false if no value in
+	// iv can be stored.
 	Clip(iv types.Interval) (types.Interval, bool)
 }
 
-// Respeller is an Encoding that may read spellings that it does not write, such as "1.0" for 1. A cell may have them.
-// In a key such a row could not be found by its value, so each value of a key is compared with the bytes that would be
-// written.
+// Respeller is an Encoding that may read spellings that it does not write, such as "1.0" for 1. A cell may have such a
+// spelling. In a key it is malformed, because the row could not be found by its value: readers compare the bytes in a
+// key with the bytes that hql would write.
 type Respeller interface {
-	// Respells reports whether it reads spellings that it does not write.
+	// Respells reports whether the encoding reads spellings that it does not write.
 	Respells() bool
 }
 
@@ -208,7 +210,7 @@ func respells(e Encoding) bool {
 
 // OneFalse is an Encoding of BOOLEAN that may read all bytes as TRUE, except those that it writes for FALSE.
 type OneFalse interface {
-	// OneFalse reports whether it does.
+	// OneFalse reports whether the encoding reads all other bytes as TRUE.
 	OneFalse() bool
 }
 
@@ -228,7 +230,7 @@ type Coarse interface {
 
 // OneScale is an Encoding of DECIMAL that may store 1.50 as 1.5.
 type OneScale interface {
-	// OneScale reports whether the encoding does so.
+	// OneScale reports whether the encoding drops zeros at the end, as 1.50 becomes 1.5.
 	OneScale() bool
 }
 
@@ -243,16 +245,16 @@ type CellsOnly interface {
 	CellsOnly() bool
 }
 
-// Alphabet is an Encoding of varying width that knows the bytes that it writes, if these are not the bytes of the
-// value's text.
+// Alphabet is an Encoding of varying width that lists the bytes that it can write. Encodings that write the value's
+// text do not need it.
 type Alphabet interface {
-	// Alphabet returns these bytes: a literal that begins with one of them cannot end a part.
+	// Alphabet returns all bytes that the encoding can write: a literal that begins with one of them cannot end a part.
 	Alphabet() string
 }
 
 // Lister is an Encoding that can hold only some of the values of its type within an interval.
 type Lister interface {
-	// List returns the storable values in an interval that Clip returned or that is a point, if there are at most
+	// List returns the storable values in iv, which is a point or a result of Clip. ok is false if there are more than
 	// limit.
 	List(iv types.Interval, limit int) (vs []types.Value, ok bool)
 }

@@ -56,9 +56,9 @@ func newElement(t types.Type, args []types.Value, other encodingMaker) (Encoding
 const maxElements = 1<<31 - 1
 
 // phoenixElement is the n-th of the values in one cell of an immutable Phoenix table. The cell holds the values one
-// after the other, the offsets of all (negative for a missing value), then the offset of the offsets, their number and
-// a version. A value without bytes is NULL. Append writes only the value's bytes: hql does
-// not write such cells.
+// after the other, the offset of each value (negative if the value is missing), the offset of the first of these
+// offsets, the number of values and a version. A value without bytes is NULL. Append writes only the value's bytes: hql
+// does not write such cells.
 type phoenixElement struct {
 	Encoding // of the value
 	n        int
@@ -86,7 +86,7 @@ func (e phoenixElement) Decode(src []byte) (types.Value, error) {
 	return e.Encoding.Decode(b)
 }
 
-// immutableCell is the version of cells that hold elements.
+// immutableCell is the version byte at the end of a cell that holds elements.
 const immutableCell = 3
 
 // find returns the bytes of the element in a cell, nil if it is missing.
@@ -132,7 +132,8 @@ func (c *Column) Element() int {
 	return e.n
 }
 
-// elementOffsets finds the offsets of count elements, each offset of width bytes.
+// elementOffsets returns where the list of element offsets begins in src, how many there are, and the bytes of each
+// offset (2 or 4).
 func elementOffsets(src []byte, version byte) (offsets, count, width int, err error) {
 	n := len(src) - 9 // the offset of the offsets, their number and the version
 	if n < 0 || src[len(src)-1] != version {
@@ -154,9 +155,10 @@ func newArray(t types.Type, args []types.Value, other encodingMaker) (Encoding, 
 	return phoenixArray{arrayOf{t}, of, args}, err
 }
 
-// phoenixArray is a Phoenix ARRAY. Elements of fixed width follow one another. Each other element ends with 0x00; after
-// the last are 0x0000, the offset of each element less 32,767 in two bytes (in four if the number of elements is
-// negative), the offset of the offsets, the number of elements and a version.
+// phoenixArray is a Phoenix ARRAY. Elements of fixed width follow one another. Elements of varying width each end with
+// 0x00. After the last element come 0x0000, the offsets of the elements, the offset of the first of these offsets, the
+// number of elements and a version. An offset has two bytes and is stored less 32,767; if the stored number of elements
+// is negative, it has four bytes.
 type phoenixArray struct {
 	arrayOf
 	of   Encoding // of the elements

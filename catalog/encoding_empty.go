@@ -10,8 +10,8 @@ import (
 // defaultName is the name of the encoding that gives missing cells a value.
 const defaultName = "DEFAULT"
 
-// emptyNull is NULLABLE and DEFAULT for cells, and for values in a cell with several: a value without bytes is NULL, a
-// missing value is absent.
+// emptyNull is NULLABLE and DEFAULT for cells, and for the values of a cell that holds several: a value without bytes
+// is NULL, and a missing value is read as the value absent.
 type emptyNull struct {
 	Encoding
 	absent types.Value

@@ -31,7 +31,8 @@ func invert(e Encoding) (Encoding, error) {
 	return inverted{e}, nil
 }
 
-// takesWord is an encoding that refuses some words before it: INVERTED, NULLABLE.
+// takesWord is an encoding that cannot have every word before its name: takes reports whether it can have word,
+// INVERTED or NULLABLE.
 type takesWord interface{ takes(word string) bool }
 
 func takes(e Encoding, word string) error {

@@ -156,7 +156,9 @@ func (e phoenixDecimal) Clip(iv types.Interval) (types.Interval, bool) {
 	return iv, err == nil && (c < 0 || c == 0 && !iv.LoOpen && !iv.HiOpen)
 }
 
-// bound moves v, an end of an interval that extends in direction dir, to a number that can be stored.
+// bound moves v, a bound of an interval, to a number that can be stored. The interval extends from v upwards if dir is
+// 1, downwards if it is -1. open and stays say whether the bound is open before and after; some is false if no number
+// beyond v can be stored.
 func (e phoenixDecimal) bound(v types.Value, open bool, dir int) (to types.Value, stays, some bool) {
 	if v.IsNull() || v.Decimal().IsZero() {
 		return v, open, true

@@ -30,7 +30,7 @@ func (e text) Order() Order {
 	return Unordered // "10" sorts before "9"
 }
 
-// Respells reports whether values have several texts, as numbers and times do.
+// Respells reports whether one value can be written as several texts, such as 1.0 and 1.
 func (e text) Respells() bool { return !e.t.IsText() && e.t != types.Bytes && !e.t.IsInteger() }
 
 // char is the text of a CHAR(n) in a cell. Other programs may write spaces at its end.
@@ -172,7 +172,7 @@ func (e padded) Decode(src []byte) (types.Value, error) {
 // disturbed reports whether s holds a byte that would make padded strings sort differently from the strings.
 func (e padded) disturbed(s string) bool { return e.undisturbed(s) < len(s) }
 
-// undisturbed is the number of bytes of s before the first one that would.
+// undisturbed returns the number of bytes of s before the first byte that would make padded strings sort differently.
 func (e padded) undisturbed(s string) int {
 	for i := range len(s) {
 		if s[i] < max(e.filler, 1) {
@@ -189,7 +189,8 @@ func (e padded) disturbance() string {
 	return "control characters"
 }
 
-// Clip cuts bounds before the first byte that no stored text has: what is beyond 'a\t' is beyond 'a'.
+// Clip cuts each bound before its first byte that no stored text can have: the stored texts greater than 'a\t' are
+// those greater than 'a'.
 func (e padded) Clip(iv types.Interval) (types.Interval, bool) {
 	if n := e.undisturbed(iv.Lo.Text()); n < len(iv.Lo.Text()) {
 		iv.Lo, iv.LoOpen = types.NewString(iv.Lo.Text()[:n]), true

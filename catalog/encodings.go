@@ -28,11 +28,12 @@ type EncodingType struct {
 	Phoenix bool
 	// Make makes the encoding for values of type t, one of Types. args are of the kind Args.
 	Make func(t types.Type, args []types.Value) (Encoding, error)
-	// of replaces Make for an encoding whose second argument names another encoding; other makes that one.
+	// of replaces Make for an encoding that contains another encoding, named by an argument; other makes the named
+	// encoding.
 	of func(t types.Type, args []types.Value, other encodingMaker) (Encoding, error)
 }
 
-// encodingMaker makes the encoding that named spells out.
+// encodingMaker makes the encoding whose name is the text named, such as 'COUNT32 TEXT', for values of type t.
 type encodingMaker func(t types.Type, named types.Value) (Encoding, error)
 
 // EncodingArgs are the arguments that an encoding takes.
@@ -245,10 +246,10 @@ func (c *Catalog) phoenix(def *parser.EncodingDef) bool {
 	})
 }
 
-// nullableName is the word before an encoding that makes a part of a key NULLABLE.
+// nullableName is the word that, written before an encoding, makes a part of a key NULLABLE.
 const nullableName = "NULLABLE"
 
-// withoutNullable returns def without the word NULLABLE.
+// withoutNullable returns def without the word NULLABLE, and whether def had it.
 func withoutNullable(def *parser.EncodingDef) (of *parser.EncodingDef, nullable bool) {
 	if def == nil {
 		return nil, false
@@ -262,7 +263,7 @@ func withoutNullable(def *parser.EncodingDef) (of *parser.EncodingDef, nullable 
 	return &d, true
 }
 
-// uprightName returns the name after INVERTED, and any other name unchanged.
+// uprightName removes the word INVERTED from the start of an encoding's name, and reports whether the name had it.
 func uprightName(name string) (of string, turned bool) {
 	return strings.CutPrefix(name, invertedName+" ")
 }
@@ -307,7 +308,7 @@ func (c *Catalog) named(name string, t types.Type, args []types.Value) (Encoding
 	return nil, fmt.Errorf("%s cannot be stored AS %s%s", t, name, written(args))
 }
 
-// written returns args in the form in which they follow an encoding's name.
+// written returns args as SQL in parentheses, as they follow an encoding's name, or "" without args.
 func written(args []types.Value) string {
 	var out []string
 	for _, a := range args {

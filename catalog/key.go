@@ -165,8 +165,8 @@ func (p *Composite) canonical(row []types.Value) []types.Value {
 // maxParts is the greatest number of parts of a pattern.
 const maxParts = 32
 
-// length returns the length of part i at the start of rest. whole reports whether rest goes up to the end of the key:
-// otherwise a part that only the end of the key ends has an unknown length.
+// length returns the length in bytes of part i, which begins rest. whole reports whether rest reaches the end of the
+// key. If it does not, length returns an error for a part that only the end of the key ends.
 func (p *Composite) length(i int, rest []byte, whole bool) (int, error) {
 	part := p.Parts[i]
 	if part.nullable && (len(rest) == 0 && whole || part.end != nil && len(rest) > 0 && rest[0] == 0) {
@@ -204,8 +204,8 @@ func (p *Composite) length(i int, rest []byte, whole bool) (int, error) {
 	return n, nil
 }
 
-// ended reports whether src ends before part i, at offset at, because all later parts are NULL. Such keys do not end
-// with a delimiter.
+// ended reports whether src ends at offset at, before part i, because part i and all later parts are NULL. Its error
+// says that src ends with a delimiter, which hql omits too.
 func (p *Composite) ended(src []byte, at, i int) (bool, error) {
 	if at < len(src) || !p.MayLack(i) {
 		return false, nil
@@ -224,8 +224,8 @@ type Field struct {
 	Value  types.Value // NULL for a literal
 }
 
-// Fields splits src into the parts of p, for display: only DecodeRow checks that they are consistent. If bytes do not
-// fit it returns the fields before them and a *MalformedError.
+// Fields splits src into the parts of p, for display: unlike DecodeRow, it does not check that the parts agree with
+// each other. At bytes that do not fit, it returns the fields before them and a *MalformedError.
 func (p *Composite) Fields(src []byte) ([]Field, error) {
 	ints := make([]int, 2*len(p.Parts))
 	vals, ends := make([]types.Value, len(p.Parts)), ints[:len(p.Parts)]
@@ -248,8 +248,9 @@ func (p *Composite) read(src []byte, vals []types.Value) error {
 	return p.verify(src, 0, vals, ends)
 }
 
-// split splits src into its parts and decodes those that are not literals, beginning with part first; the caller knows
-// the earlier ones (see KeyReader). n is the number of parts in src, or before the bytes that do not fit.
+// split splits src into its parts and decodes those that are not literals, beginning with part first: the caller has
+// the values of the earlier parts already (see KeyReader). n is the number of parts in src or, with an error, the
+// number of parts before the bytes that do not fit.
 func (p *Composite) split(src []byte, first int, vals []types.Value, ends, decides []int) (n int, err error) {
 	at := 0
 	if first > 0 {
@@ -296,7 +297,7 @@ func (p *Composite) split(src []byte, first int, vals []types.Value, ends, decid
 	return len(p.Parts), nil
 }
 
-// lookahead returns how many bytes behind part i determine its end.
+// lookahead returns how many bytes after part i a reader must see to know where part i ends.
 func (p *Composite) lookahead(i int) int {
 	part := p.Parts[i]
 	switch {
@@ -330,7 +331,7 @@ func (p *Composite) verify(src []byte, first int, vals []types.Value, ends []int
 	return nil
 }
 
-// belongs checks a part that is computed from the bytes after it.
+// belongs returns an error unless v is the value that p, a part with fromRest, has before the bytes rest.
 func (p *Part) belongs(rest []byte, v types.Value) error {
 	want, err := p.fromRest(rest)
 	if err != nil || want.Int() != v.Int() {
@@ -372,8 +373,8 @@ func (p *Composite) Ends(key []byte, whole bool) (ends []int) {
 	return ends
 }
 
-// EndBefore returns the end of the keys whose last value in start is replaced by the value before it, if no key lies
-// between the two; nil if unknown.
+// EndBefore replaces the last value in start by the next smaller one, and returns the end of the keys that begin with
+// the result. No key lies between that end and start. It returns nil if the smaller value is unknown.
 //
 //	ROW KEY (day AS TEXT('yyyyMMdd')), '20240201'     '20240132', behind all keys of January 31
 func (p *Composite) EndBefore(start []byte) []byte {

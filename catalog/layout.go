@@ -9,8 +9,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Place returns the table and the key of the row with these key columns. It does not check that they read back. An
-// error is a *KeyError: no row can have these values, or a part does not follow from the row alone.
+// Place returns the HBase table and the key of the row with these key columns. It does not check that the key reads
+// back as the same values. An error is a *KeyError: no row can have these values, or a part of the key cannot be
+// computed from the row alone.
 func (l *Layout) Place(row []types.Value) (table string, key []byte, err error) {
 	return l.place(row, &expr.Env{})
 }
@@ -93,14 +94,15 @@ func (r *KeyReader) EncodeRow(row []types.Value, env *expr.Env) (table string, k
 	return table, key, qualifier, nil
 }
 
-// solver describes how to read a column from the parts.
+// solver describes how to read a column from the parts of a layout.
 type solver struct {
 	col    int
 	source string
-	// from and part name a part that holds the column itself.
+	// from and part name a part that holds the column itself, if direct is set: see partRef.
 	from, part int
 	direct     bool
-	// joint are the parts that determine the column together, or the one part that must be inverted.
+	// joint are the parts that determine the column together, or the one part whose expression is inverted to get the
+	// column.
 	joint    []partRef
 	byLookup bool
 	whole    bool // the value read is the value written, not only the start of its day or month
@@ -138,8 +140,8 @@ func (l *Layout) DecodeRow(table string, key, qualifier []byte, row []types.Valu
 	return NewKeyReader(l).Read(table, key, qualifier, row)
 }
 
-// solveJoint intersects the values that each part allows. For a column that the key holds coarsely (its minute), the
-// result is the least remaining value.
+// solveJoint intersects the values that each part allows. If several values remain, as for a moment of which the key
+// holds only the minute, the result is the least of them.
 func (l *Layout) solveJoint(s *solver, vals *[3][]types.Value) (types.Value, bool) {
 	set := types.All()
 	pats := l.patterns()

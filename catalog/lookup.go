@@ -100,7 +100,7 @@ func (t *Table) Lookups() []Lookup {
 	return out
 }
 
-// Numbered returns the columns of t that hold the numbers of another table's LOOKUP.
+// Numbered returns the columns of t, a look-up table, that hold the numbers which LOOKUPs of other tables read.
 func (c *Catalog) Numbered(t *Table) []*Column {
 	var out []*Column
 	for _, o := range c.Tables() {
@@ -142,7 +142,7 @@ func (c *Catalog) leads(from, to string, seen map[string]bool) bool {
 	return slices.ContainsFunc(t.Lookups(), func(u Lookup) bool { return strings.EqualFold(u.Table, to) || c.leads(u.Table, to, seen) })
 }
 
-// numbers checks that t can provide the numbers of u.
+// numbers returns an error unless t can be the look-up table of u.
 func (t *Table) numbers(u Lookup) error {
 	refuse := func(format string, args ...any) error {
 		return parser.Errorf(u.Pos, "LOOKUP in %s: "+format, append([]any{t.Name}, args...)...)
@@ -165,7 +165,8 @@ func (t *Table) numbers(u Lookup) error {
 	return nil
 }
 
-// Names finds the name to which call, a LOOKUP, assigned a number; ok is false if no name has the number.
+// Names finds names by their numbers: Name returns the name to which call, a LOOKUP, assigned number. ok is false if no
+// name has the number.
 type Names interface {
 	Name(call *expr.Call, number types.Value) (name types.Value, ok bool, err error)
 }

@@ -74,7 +74,8 @@ func newPoint(q, value []byte) Point {
 	return Point{offset, q, value}
 }
 
-// pointQualifier splits the qualifier of the first point off b: four bytes for milliseconds, else two.
+// pointQualifier returns the qualifier of the first point in b: four bytes if its time is in milliseconds, else two. ok
+// is false if b is too short.
 func pointQualifier(b []byte) ([]byte, bool) {
 	n := 2
 	if len(b) > 0 && b[0]&0xf0 == 0xf0 {

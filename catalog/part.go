@@ -194,8 +194,9 @@ func (p *Part) Negatives() []byte {
 	return b
 }
 
-// InOrder returns the range of bytes around b, the next bytes of a key, in which the values of the part rise or fall
-// with the bytes. Only negative values have a range of their own.
+// InOrder returns the range of bytes that contains b and in which the values of the part rise or fall with the bytes. b
+// are the bytes of a key from the part on. With the Order TwosComplement there are two ranges, the second for negative
+// values; otherwise the range is unbounded.
 //
 //	n AS INT16, b = 0x00 0x07     up to 0x80
 //	n AS INT16, b = 0xff 0xf9     from 0x80 on
@@ -211,8 +212,8 @@ func (p *Part) InOrder(b []byte) ByteRange {
 	return ByteRange{Lo: negative}
 }
 
-// PrefixFirst reports whether a value sorts before all values that begin with it, in the order of the keys (after them
-// if the bytes are inverted). Then the keys sort like the values.
+// PrefixFirst reports whether keys with a value sort before the keys with all longer values that begin with it, so that
+// keys sort like the values. If the bytes are inverted, they must sort after them instead.
 //
 //	uid AS TEXT, X'00', ...      true: nothing is less than the delimiter
 //	uid AS TEXT, '|', ...        false: 'a|' sorts after 'aX|'
@@ -226,7 +227,7 @@ func (p *Part) PrefixFirst() bool {
 	return f.end() || f.zero()
 }
 
-// KnowsEnds reports whether the part begins with what the text of its only column ends with.
+// KnowsEnds reports whether texts of the part's only column that end alike give values of the part that begin alike.
 //
 //	REVERSE(domain)     true: domain LIKE '%.org' is a range of it
 //	LEFT(uid, 3)        false
@@ -235,7 +236,7 @@ func (p *Part) KnowsEnds() bool {
 	return ok && p.Encoding.Order() != Unordered
 }
 
-// ending is a pattern of texts that end with a label.
+// ending is a LIKE pattern for texts with a given end, with which KnowsEnds tries the part.
 var ending, _ = expr.ParsePattern("%.x", "")
 
 // Domain returns all values that the part can have in any row.
@@ -262,7 +263,7 @@ func (p *Part) stored() (s solve.Stored) {
 	return s
 }
 
-// know computes the answers of Domain, Monotone and Injective once.
+// know computes, once, what Domain, Monotone and Injective return.
 func (p *Part) know() {
 	if len(p.Columns) == 1 {
 		p.slope, _ = solve.Monotone(p.Expr, p.Columns[0], p.stored())
@@ -286,8 +287,8 @@ func (p *Part) know() {
 	p.every = types.Points(vs...)
 }
 
-// Storable narrows the intervals of s, except points, to bounds that the part's bytes can have. ok is false if its
-// encoding does not know them.
+// Storable narrows the intervals of s, except points, to bounds that can be stored in the part. ok is false if the
+// part's encoding does not have the Order for it.
 //
 //	day AS TEXT('yyyyMMdd'), day <= 2024-05-01     [0000-01-01, 2024-05-01]
 func (p *Part) Storable(s types.Set) (types.Set, bool) {
@@ -307,7 +308,8 @@ func (p *Part) Storable(s types.Set) (types.Set, bool) {
 	return types.SetOf(ivs...), true
 }
 
-// Values lists the values in set that the part can have if its only column is in column, if they are at most limit.
+// Values lists the values in set that the part can have while the value of its only column is in column. ok is false if
+// there are more than limit.
 //
 //	DATE_TRUNC('month', ts) AS TEXT('yyyyMM'), ts in 2024      the first days of 12 months
 //	DATE_BIN('5 minutes', ts) AS INT64, ts in an hour          12 moments
@@ -364,8 +366,8 @@ func (p *Part) Width() int {
 	return p.Encoding.Width()
 }
 
-// FixedTail is the number of bytes after a part that varies in width and has no delimiter. Their width is fixed, so the
-// end of the key determines the part's end. It is 0 for all other parts.
+// FixedTail is, for a part of varying width without a delimiter, the fixed number of bytes after it: the end of the key
+// thus determines the part's end. It is 0 for all other parts.
 //
 //	uid AS TEXT in (uid AS TEXT, ts AS INT64)     8
 func (p *Part) FixedTail() int { return p.tail }
@@ -431,7 +433,7 @@ func (p *Part) Ranges(dst []ByteRange, iv types.Interval) (out []ByteRange, exac
 	return appendRanges(dst, p.Encoding, iv, p.follow())
 }
 
-// withoutNull removes NULL from rs: it has no bytes, and is followed by 0x00 or the end of the key.
+// withoutNull cuts the bytes that mean NULL from rs: a NULL has no bytes, and 0x00 or the end of the key follows it.
 func (p *Part) withoutNull(rs []ByteRange) []ByteRange {
 	least := []byte{0}
 	if p.end != nil {
@@ -471,8 +473,8 @@ func (p *Part) follow() follow {
 	return f
 }
 
-// endsEarly reports whether delimiter, put after b, first occurs earlier, as :: does after "a:". Then b would be read
-// back as the bytes before that first occurrence.
+// endsEarly reports whether delimiter first occurs in b+delimiter before the end of b: :: does in "a:" + "::". A reader
+// would then take only the bytes before that first occurrence for the value.
 func endsEarly(b, delimiter []byte) bool {
 	for n := 1; n < len(delimiter); n++ { // bytes of it at the end of b
 		if bytes.HasSuffix(b, delimiter[:n]) && bytes.HasPrefix(delimiter, delimiter[n:]) {

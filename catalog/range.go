@@ -16,8 +16,8 @@ type ByteRange struct {
 	Value  types.Value
 }
 
-// follow describes the bytes after a value of varying width: a delimiter, parts of fixed width, which may be any bytes,
-// or (the zero follow) the end of the bytes.
+// follow describes the bytes after a value of varying width: a delimiter (literal), or parts of fixed width, which may
+// hold any bytes (any). The zero follow means that the value reaches the end of the key.
 type follow struct {
 	literal []byte
 	any     bool
@@ -26,8 +26,8 @@ type follow struct {
 func (f follow) end() bool  { return len(f.literal) == 0 && !f.any }
 func (f follow) zero() bool { return len(f.literal) == 1 && f.literal[0] == 0 }
 
-// inverted returns f for inverted bits. The end of the bytes sorts before any continuation, but would have to sort
-// after it once inverted, so it becomes "any bytes".
+// inverted returns f for a value whose bits are inverted. The end of the key sorts before any further byte, but
+// inverted it would have to sort after it: so inverted returns "any bytes" for the end of the key.
 func (f follow) inverted() follow {
 	if f.end() {
 		return follow{any: true}
@@ -45,7 +45,7 @@ func KeyRange(iv types.Interval) ByteRange {
 	return r
 }
 
-// appendPoint appends the range of v alone, or nothing if v cannot be stored.
+// appendPoint appends the range that holds only v, or nothing if v cannot be stored.
 func appendPoint(dst []ByteRange, encode func(dst []byte, v types.Value) ([]byte, error), v types.Value) []ByteRange {
 	b, err := encode(nil, v)
 	if err != nil {
@@ -130,8 +130,8 @@ func appendRanges(dst []ByteRange, enc Encoding, iv types.Interval, f follow) (o
 	return dst, false, ok
 }
 
-// appendNumerals appends the ranges of texts of the numbers in iv, one for each number of digits. ok is false if all numbers with so many
-// digits are in iv: they begin with any digit, and so do nearly all others.
+// appendNumerals appends the ranges of the texts of the numbers in iv, one for each number of digits. ok is false if iv
+// holds all numbers of some length: their texts begin with any digit, so a range would hold nearly all other texts too.
 //
 //	n in [900, 1100]     ['900', ':') and ['1000', '1101')
 func appendNumerals(dst []ByteRange, t types.Type, iv types.Interval) (out []ByteRange, ok bool) {
@@ -213,9 +213,9 @@ func lexicalRange(enc Encoding, iv types.Interval, f follow) (r ByteRange, exact
 }
 
 // textRange returns the range of an interval of texts or bytes of variable width. At the end of the key and before the
-// delimiter 0x00, byte order is value order. Before another delimiter d, "a" sorts after "aX" for bytes X below d: the
-// range is widened or, if it would become much wider, "a" is listed in before, the values of iv outside the range. It
-// is also widened if any bytes may follow.
+// delimiter 0x00, byte order is value order. Before another delimiter d, "a" sorts after "aX" for bytes X below d. Then
+// textRange widens the range or, if it would become much wider, lists "a" in before, the values of iv that are outside
+// the range. It also widens the range if any bytes may follow.
 func textRange(iv types.Interval, f follow) (r ByteRange, before []string, exact bool) {
 	lo, hi := []byte(iv.Lo.Text()), []byte(iv.Hi.Text())
 	noHi := iv.Hi.IsNull()
@@ -267,8 +267,8 @@ func textRange(iv types.Interval, f follow) (r ByteRange, before []string, exact
 	return ByteRange{Lo: lo, Hi: stop}, before, exact
 }
 
-// beginningsAbove reports whether a proper prefix of lo, which is a smaller value, may sort after lo before a
-// delimiter.
+// beginningsAbove reports whether some proper prefix of lo, followed by the delimiter, may sort after lo although it is
+// a smaller value.
 func beginningsAbove(lo, delimiter []byte) bool {
 	const most = 256
 	for n := range lo {
@@ -317,7 +317,8 @@ func paddedRange(enc Encoding, iv types.Interval) (r ByteRange, exact bool) {
 	return r, exact
 }
 
-// plain reports whether padding keeps the order around b: b is bytes, or a text without bytes up to the space.
+// plain reports whether padded values sort around b as the values do: b is BYTES, or a text without a byte up to the
+// space (0x00 to 0x20).
 func plain(enc Encoding, b []byte) bool {
 	return enc.Type() == types.Bytes || len(upToBlank(b, len(b))) == len(b)
 }
@@ -331,7 +332,7 @@ func above(b []byte) []byte {
 	return bytes.Repeat([]byte{0xff}, len(b)+1)
 }
 
-// upToBlank cuts b at its first byte up to a space, or after n bytes.
+// upToBlank cuts b before its first byte from 0x00 to 0x20 (the space), or after n bytes.
 func upToBlank(b []byte, n int) []byte {
 	for i, c := range b {
 		if c <= ' ' || i == n {

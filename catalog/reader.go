@@ -158,8 +158,8 @@ func (r *KeyReader) read(table string, key, qualifier []byte, row []types.Value,
 	return r.name(row, qualifier, same)
 }
 
-// name sets the columns whose numbers the key holds. The key is malformed if a number has no name, or if the key also
-// holds another name.
+// name sets the columns for which the key holds a number of LOOKUP to the names with these numbers. The key is
+// malformed if a number has no name, or if the key also holds a name that differs.
 func (r *KeyReader) name(row []types.Value, qualifier []byte, same int) error {
 	for i, n := range r.l.numbered {
 		part, number := r.l.Key.Parts[n.part], r.vals[1][n.part]
@@ -192,8 +192,8 @@ func (r *KeyReader) name(row []types.Value, qualifier []byte, same int) error {
 	return nil
 }
 
-// verify recomputes the parts that follow from others: hashes, buckets, salts. The first same
-// parts are equal to those of the row before: verify skips the parts that depend only on them.
+// verify recomputes the parts that follow from others: hashes, buckets, salts. The first parts of the key, as many as
+// same says, are equal to those of the row before: verify skips the parts that depend only on them.
 func (r *KeyReader) verify(row []types.Value, qualifier []byte, same int) error {
 	for i, ref := range r.l.check {
 		if same > 0 && r.l.checkedBy[i] < same || ref.from == 2 && qualifier == nil {

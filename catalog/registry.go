@@ -83,7 +83,8 @@ func (c *Catalog) add(name string, at parser.Pos, put func(name string)) error {
 	return nil
 }
 
-// replace removes what has the name and calls put with the lower-case name.
+// replace removes the table, view or broken definition with the name, and then calls put with the lower-case name. It
+// reports whether a table or view had the name.
 func (c *Catalog) replace(name string, put func(name string)) (known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,8 +145,8 @@ func (c *Catalog) TableAt(name string, pos parser.Pos) (*Table, error) {
 	return t, err
 }
 
-// TableOrView finds the table or else the view that a statement names at pos. It takes one lock, because another
-// connection may add definitions between two. The error wraps ErrUnknownTable.
+// TableOrView finds the table or else the view that a statement names at pos. It holds one lock for both searches,
+// because another connection may add definitions between two searches. The error wraps ErrUnknownTable.
 func (c *Catalog) TableOrView(name string, pos parser.Pos) (*Table, *View, error) {
 	c.mu.RLock()
 	lower := strings.ToLower(name)

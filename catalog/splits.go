@@ -70,8 +70,8 @@ func (l *Layout) SplitKeys(readFile func(name string) ([]byte, error), sample fu
 	return slices.CompactFunc(keys, bytes.Equal), nil
 }
 
-// firstPart returns the first part of l's keys whose bytes differ between rows, or the last part if there is none, and
-// the bytes before it.
+// firstPart returns the first part of l's keys that is not a literal, or the last part if all are literals, and the
+// bytes of the literals before it.
 func (l *Layout) firstPart() (first *Part, before []byte) {
 	for i, p := range l.Key.Parts {
 		if first = p; p.Literal == nil || i == len(l.Key.Parts)-1 {

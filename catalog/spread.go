@@ -64,7 +64,8 @@ func uniformSplit(i, n int) []byte {
 	return b
 }
 
-// leading returns solve.Lead for p's bytes.
+// leading returns the characters that the first bytes of p can be, and the number of these bytes, as solve.Lead does
+// for an expression. It returns the zero value if they are not known.
 //
 //	LEFT(MD5(uid), 6)           0123456789abcdef, 6
 //	phone AS REVERSED TEXT(11)  0123456789, 11
@@ -118,7 +119,7 @@ func (p *Part) spreadByKey(d *parser.SplitDef, of expr.Leading) ([][]byte, error
 	return p.spreadIntegers(d, iv.Lo.Int(), iv.Hi.Int())
 }
 
-// tooFew returns the error for more regions than p has values.
+// tooFew returns the error for a split into more regions than p has values.
 func (p *Part) tooFew(d *parser.SplitDef, values uint64) error {
 	return parser.Errorf(d.Pos, "SPLIT BY KEY: %s has only %d values", p.Source, values)
 }

@@ -88,7 +88,7 @@ func (p *Composite) checkNullable(key bool) error {
 	return nil
 }
 
-// isCast reports whether e is a CAST of a column, or of such a CAST: it is NULL exactly if the column is NULL.
+// isCast reports whether e is one or several nested CASTs of a column: e is then NULL exactly if the column is NULL.
 func isCast(e expr.Expr) bool {
 	c, ok := e.(*expr.Cast)
 	if !ok {
@@ -98,15 +98,15 @@ func isCast(e expr.Expr) bool {
 	return ok || isCast(c.X)
 }
 
-// MayLack reports whether keys may end before part i: it is one of the last parts, which are NULL or delimit NULLs.
+// MayLack reports whether keys may end before part i: part i is one of the parts at the end that keys omit if they are
+// all NULL, delimiters included.
 //
-//	ROW KEY (a AS TEXT, X'00', b AS NULLABLE TEXT)     of 1 and 2
+//	ROW KEY (a AS TEXT, X'00', b AS NULLABLE TEXT)     true of parts 1 and 2
 func (p *Composite) MayLack(i int) bool { return i >= len(p.Parts)-p.optional }
 
-// MayLackDelimiter reports whether part i is a literal that keys omit if all parts behind the one that it ends are
-// NULL.
+// MayLackDelimiter reports whether part i is a delimiter that keys omit if all parts after it are NULL.
 //
-//	ROW KEY (a AS TEXT, X'00', b AS NULLABLE TEXT)     of 1
+//	ROW KEY (a AS TEXT, X'00', b AS NULLABLE TEXT)     true of part 1
 func (p *Composite) MayLackDelimiter(i int) bool {
 	literal := p.Parts[i].Literal
 	return p.MayLack(i) && literal != nil && literal[0] == 0
@@ -250,7 +250,8 @@ func (b *builder) defaultsInCells() error {
 	return nil
 }
 
-// users returns the parts of l that are made of each column, and records which parts the reader must recompute.
+// users returns, for each column, the parts of l that are computed from it. It sets l.check to the parts that a reader
+// must recompute.
 func (b *builder) users(l *Layout) map[int][]partRef {
 	users := map[int][]partRef{}
 	for from, p := range l.patterns() {
@@ -436,8 +437,8 @@ func (l *Layout) solverFor(col *Column, refs []partRef) (solver, bool) {
 	return s, s.whole || col.Type != types.String && !col.HasCell && l.alike(col, refs, sample, set[0].Lo)
 }
 
-// alike reports whether refs, parts of l that are made of col, are equal for two of its values. If they differ and the
-// key reads back as the other value, the difference is lost.
+// alike reports whether refs, the parts of l that are made of col, have equal values if col is a and if col is b. If
+// they differ, reading b back from the key of a would lose the difference.
 //
 //	DATE(ts), HOUR_OF_DAY(ts), 10:20 and 10:00               true
 //	DATE(ts), TO_CHAR(ts, 'HH12 AM'), 10:20 and 00:00        false
@@ -476,8 +477,8 @@ func sampleValue(t types.Type) types.Value {
 	return types.NewIntOf(t, 42)
 }
 
-// comparable refuses a LOOKUP of a name that the key also holds if the reader cannot compare the two: only names that
-// are read from the number can be compared.
+// comparable refuses a LOOKUP of a name that the key also holds, if the reader cannot compare the number with the name.
+// It can compare them only if the number alone gives the name.
 func (l *Layout) comparable() error {
 	for _, ref := range l.check {
 		if p := l.patterns()[ref.from].Parts[ref.part]; p.UsesLookup() {
@@ -488,8 +489,9 @@ func (l *Layout) comparable() error {
 	return nil
 }
 
-// checksNeeded returns the checks of l without those that always hold: of a column's own part, and of a single part
-// that is inverted. named are the checks that need names.
+// checksNeeded returns the checks of l without those that always succeed: of a part from which a column is read
+// directly, and of a single part that is inverted to read its column. named are the checks that need the names of
+// LOOKUP.
 func checksNeeded(l *Layout) (check, named []partRef) {
 	own := map[partRef]bool{}
 	lookups := map[int]bool{}

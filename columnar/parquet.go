@@ -45,7 +45,7 @@ func newParquetSink(w io.Writer, schema *arrow.Schema) (sink, error) {
 	return &parquetSink{out: parquet.NewGenericWriter[any](w, parquet.NewSchema("schema", root), parquet.Compression(&parquet.Snappy))}, nil
 }
 
-// orderedGroup is a group whose fields keep their order. Those of a parquet.Group are sorted by name.
+// orderedGroup is a group whose fields keep their order. A parquet.Group sorts its fields by name.
 type orderedGroup struct {
 	parquet.Group
 	fields []parquet.Field
@@ -53,7 +53,7 @@ type orderedGroup struct {
 
 func (g orderedGroup) Fields() []parquet.Field { return g.fields }
 
-// nodeOf returns the Parquet counterpart of a type that schema gives a field.
+// nodeOf returns the Parquet counterpart of t, a type that the function schema gives a field.
 func nodeOf(t arrow.DataType) parquet.Node {
 	switch t := t.(type) {
 	case *arrow.NullType:

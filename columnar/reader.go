@@ -152,7 +152,8 @@ func (e *ending) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// whole reports whether the end mark of a stream was read last: without it, more data may have been lost.
+// whole reports whether the last bytes read are the end mark of a stream. Without the mark, the stream may have been
+// cut off.
 func (e *ending) whole() bool { return e.last == [8]byte{0xff, 0xff, 0xff, 0xff} }
 
 // valueOf returns the value of row i in the nearest type; loc is the zone of moments without one. The value is valid as

@@ -9,7 +9,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// PieceScale is the scale of all DECIMALs of pieces, which must have one schema.
+// PieceScale is the number of decimals of all DECIMALs in a stream with a fixed schema: the pieces of one result must
+// have the same schema.
 const PieceScale = 18
 
 const decimalDigits = 38 // of a decimal128
@@ -59,8 +60,8 @@ func fieldType(t types.Type) arrow.DataType {
 	return fieldTypes[t]
 }
 
-// schema returns the schema of columns; rows, the first rows, determine the details unless fixed is set. With
-// dictionaries, columns of repeated texts are dictionaries.
+// schema returns the schema of columns; rows are the first rows. If fixed is not set, they determine the decimals of
+// DECIMALs; if dictionaries is set, they also determine which columns of texts become dictionaries.
 func schema(columns []plan.OutputColumn, rows [][]types.Value, dictionaries, fixed bool) *arrow.Schema {
 	fields := make([]arrow.Field, len(columns))
 	for i, c := range columns {
@@ -98,7 +99,8 @@ func schema(columns []plan.OutputColumn, rows [][]types.Value, dictionaries, fix
 	return arrow.NewSchema(fields, nil)
 }
 
-// scaleOf returns the number of decimals of column i: those of its values, and half of the digits that no value needs.
+// scaleOf returns the number of decimals for column i: as many as its values in rows have, and half of the digits that
+// none of these values needs.
 func scaleOf(rows [][]types.Value, i int) int32 {
 	before, behind := int64(1), int64(0)
 	for _, row := range rows {
@@ -114,7 +116,7 @@ func scaleOf(rows [][]types.Value, i int) int32 {
 	return int32(min(behind, decimalDigits))
 }
 
-// repeats reports whether a text of column i occurs in four rows or more, on average.
+// repeats reports whether, on average, each distinct text of column i occurs in four or more of the rows.
 func repeats(rows [][]types.Value, i int) bool {
 	seen := map[string]struct{}{}
 	n := 0

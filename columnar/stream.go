@@ -18,7 +18,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// A batch ends at these numbers of rows or bytes; at most the rows of the first numbers determine the schema.
+// A batch ends at batchRows rows or batchBytes bytes. The schema is determined by the first rows, up to firstRows rows
+// or firstBytes bytes.
 const (
 	firstRows, firstBytes = 4096, 1 << 20
 	batchRows, batchBytes = 1 << 16, 8 << 20

@@ -31,8 +31,8 @@ func (m *masterCall) Description() string        { return m.name }
 func (m *masterCall) ToProto() proto.Message     { return m.req }
 func (m *masterCall) NewResponse() proto.Message { return m.resp }
 
-// callMaster calls a method that may safely be sent twice. It tries again while the master is starting, does not answer, or
-// is being replaced.
+// callMaster calls a method of the master that may safely be called twice. It repeats the call while the master is
+// starting, does not answer, or is being replaced.
 func (c *client) callMaster(ctx context.Context, name string, req, resp proto.Message) (proto.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, metaTimeout)
 	defer cancel()
@@ -230,8 +230,8 @@ func (c *client) DropTable(ctx context.Context, table string, still func(context
 	return explain(err, "drop", table)
 }
 
-// enable undoes the disabling of a table that is not to be dropped. If another client has dropped or enabled the table,
-// enable does nothing.
+// enable enables a table again that DropTable disabled and then did not drop. If another client has dropped or enabled
+// the table, enable does nothing.
 func (c *client) enable(ctx context.Context, table string) error {
 	msg, err := c.callMaster(ctx, "EnableTable", &pb.EnableTableRequest{TableName: tableName(table), NonceGroup: nonce(), Nonce: nonce()}, &pb.EnableTableResponse{})
 	if err == nil {
@@ -248,7 +248,7 @@ func (c *client) enable(ctx context.Context, table string) error {
 
 // procedure waits until the master has finished a procedure. The master searches the finished procedures and then the
 // running ones (ProcedureExecutor.getResultOrProcedure), so it misses a procedure that ends between the two searches:
-// not found counts only the second time.
+// procedure ignores the first answer "not found".
 func (c *client) procedure(ctx context.Context, id uint64, doing, table string) error {
 	ctx, cancel := context.WithTimeout(ctx, metaTimeout)
 	defer cancel()

@@ -21,13 +21,14 @@ import (
 // read as a length, are larger.
 const maxAnswer = 1 << 30
 
-// trusted is the largest answer that gohbase sees announced before it has arrived: gohbase allocates the announced
-// length. A larger answer, which servers send only for very large rows, is held in memory twice.
+// trusted is the largest answer, in bytes, that is passed on to gohbase while it arrives: gohbase allocates the
+// announced length. A larger answer is passed on only once it has arrived, and so is held in memory twice; servers send
+// such answers only for very large rows.
 const trusted = 32 << 20
 
-// answers reads a server's answers for gohbase and checks each one first, because gohbase panics on malformed ones. It
-// checks only the header of the answers that hql decodes itself (scans, batches), and all of the others, which are
-// short.
+// answers reads a server's answers for gohbase and checks each one first, because gohbase panics on malformed ones. Of
+// the answers that hql decodes itself (scans, batches) it checks only the header; all other answers, which are short,
+// it checks in full.
 type answers struct {
 	in     *bufio.Reader
 	most   uint32 // bytes of an answer
@@ -90,8 +91,8 @@ func (e answerError) Error() string {
 	return "the server's answer " + string(e) + ": this is not an HBase server, or it is faulty"
 }
 
-// tlsAlert is the beginning of a TLS server's answer to a client that does not speak TLS. Read as a length, it is
-// longer than any first answer.
+// tlsAlert is the beginning of a TLS server's answer to a client that does not speak TLS. Read as the length of an
+// answer, these bytes give a longer one than any first answer.
 const tlsAlert = "\x15\x03"
 
 // next reads the beginning of an answer and checks it. io.EOF means that the connection ended between two answers.
@@ -146,7 +147,7 @@ func (a *answers) next() error {
 	return nil
 }
 
-// readHeader reads the header of an answer of which left bytes remain, and returns how many bytes follow the header.
+// readHeader reads the header of an answer that has left bytes more, and returns how many bytes follow the header.
 func (a *answers) readHeader(left int) (int, error) {
 	for n := 1; ; n++ { // the length of the header
 		if left == 0 || n > 5 {
@@ -177,7 +178,7 @@ func (a *answers) readHeader(left int) (int, error) {
 	return left, nil
 }
 
-// keptAnswer is how much memory is kept for the next answer.
+// keptAnswer is the largest buffer, in bytes, that is kept for the next answer.
 const keptAnswer = 64 << 10
 
 // take reads n more bytes of the answer. Memory grows with the bytes that arrive, not with the announced length.

@@ -12,8 +12,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// abandonedWait is how long a call continues after its caller has gone, and then how long a server has to close the
-// scanner. After that the scanner stays open until its lease ends, by default after a minute.
+// abandonedWait is how long a call that opens or reads a scanner continues after its caller has gone, and then how long
+// a server may take to close the scanner. A scanner that is not closed by then stays open until its lease ends, by
+// default after a minute.
 const abandonedWait = 15 * time.Second
 
 // attempt is one attempt at a call. It implements the context that gohbase is given with the call, and ends when nobody
@@ -38,7 +39,7 @@ func newAttempt(caller context.Context, limit time.Duration) *attempt {
 	return &attempt{caller: caller, limit: limit, done: make(chan struct{})}
 }
 
-// Deadline implements context.Context: an attempt has no deadline, it is ended.
+// Deadline implements context.Context. It returns false: the method end, not a deadline, ends an attempt.
 func (*attempt) Deadline() (time.Time, bool) { return time.Time{}, false }
 
 // Done implements context.Context.
@@ -124,7 +125,8 @@ func (a *attempt) send(rpc gohbase.RPCClient, msg hrpc.Call, w watch) (m proto.M
 	return nil, r.err
 }
 
-// await waits for the answer or for the end of the attempt; at the end, the reply holds the reason.
+// await waits for the answer or for the end of the attempt. If the attempt ends first, answered is false and r.err is
+// the reason.
 func (a *attempt) await(p *inbox, w watch) (answered bool, r reply) {
 	left := a.limit
 	step := w.patience(left)

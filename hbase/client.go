@@ -77,8 +77,8 @@ type counters struct {
 	rpcs, rows, cells, bytes, reopens, retries, replaced atomic.Int64
 }
 
-// New makes a Client that sends calls through servers, and those to the master through master. gohbase's clients and the
-// embedded store are such. Closing the Client leaves them open.
+// New makes a Client that sends calls to region servers through servers, and calls to the master through master. Both
+// can be clients of gohbase or an embedded store. Closing the Client leaves them open.
 func New(servers, master gohbase.RPCClient) Client {
 	return &client{servers: link{rpc: servers}, master: link{rpc: master}}
 }
@@ -160,8 +160,8 @@ func (l *link) current() gohbase.RPCClient {
 	return l.rpc
 }
 
-// replace replaces the client of l, which no longer answers, by a new one. A master's client may be connected to a
-// former master.
+// replace replaces the client stuck of l, which no longer answers, by a new client. A client for the master gets stuck
+// when it stays connected to a former master.
 func (c *client) replace(l *link, stuck gohbase.RPCClient) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -184,7 +184,7 @@ func (c *client) timeout(d time.Duration) time.Duration {
 	return d
 }
 
-// Errors of one attempt that say nothing about the call: it may be sent again.
+// Errors of one attempt after which the call may be sent again, because they do not come from the call itself.
 var (
 	errAttempt  = errors.New("no answer within the attempt timeout")
 	errReplaced = errors.New("the connections were replaced")
@@ -196,7 +196,7 @@ func repeatable(err error) bool {
 }
 
 // lateError is the error of the last attempt that a caller's deadline allows. That attempt ends a little before the
-// deadline, so that the caller sees this error and not its own.
+// deadline, so that the caller receives a lateError and not its context's error.
 type lateError struct {
 	table    string
 	key      []byte
@@ -214,8 +214,8 @@ func (e *lateError) Error() string {
 
 func (e *lateError) Unwrap() error { return context.DeadlineExceeded }
 
-// stateWait is how long the check for a disabled table may take. Calls to a region of a disabled table do not report
-// it: gohbase waits until the table is enabled again.
+// stateWait is how long the check for a disabled table may take. A call to a region of a disabled table does not fail:
+// gohbase waits until the table is enabled again.
 const stateWait = 2 * time.Second
 
 // maxMargin is the longest time between the end of the last attempt and the caller's deadline.
@@ -226,7 +226,7 @@ func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Messa
 	return c.tryAnd(ctx, d, mk, nil)
 }
 
-// tryAnd is try for a call whose answer matters even when it arrives too late: abandoned receives it then.
+// tryAnd works like try, but passes an answer that arrives too late to abandoned.
 func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned func(proto.Message)) (proto.Message, hrpc.Call, error) {
 	d = c.timeout(d)
 	margin := time.Duration(0) // above 0: this attempt is the last
@@ -284,9 +284,9 @@ func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned
 // errLost means that hbase:meta lacks a region.
 var errLost = errors.New("hbase:meta has no region")
 
-// noRegion returns an error if hbase:meta has no region for a key: ErrNoTable if it has none of the table's regions,
-// else errLost. gohbase itself reports a table whose first region is lost as missing, and searches for another lost
-// region without end.
+// noRegion returns an error if hbase:meta has no region for a key: gohbase.TableNotFound if it has no region of the
+// table, else errLost. gohbase itself reports a table without its first region as missing, and searches without end for
+// any other region that is lost.
 func (c *client) noRegion(ctx context.Context, table string, key []byte) error {
 	regions, err := c.metaRegions(ctx, table)
 	switch {
@@ -309,7 +309,7 @@ func (c *client) lostRegion(ctx context.Context, msg hrpc.Call, err error) error
 }
 
 // disabled reports whether hbase:meta marks a table as disabled. It returns false if hbase:meta does not answer within
-// d or the caller goes first.
+// d or before ctx ends.
 func (c *client) disabled(ctx context.Context, rpc gohbase.RPCClient, table []byte, d time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -328,7 +328,7 @@ func (c *client) send(ctx context.Context, d time.Duration, mk call) (proto.Mess
 	return c.sendBy(ctx, func() (proto.Message, hrpc.Call, error) { return c.try(ctx, d, mk) })
 }
 
-// sendBy is send with a custom way to send one attempt.
+// sendBy works like send, but calls try for each attempt.
 func (c *client) sendBy(ctx context.Context, try func() (proto.Message, hrpc.Call, error)) (proto.Message, hrpc.Call, error) {
 	var b backoff
 	for n := 1; ; n++ {

@@ -115,8 +115,8 @@ func (c *regionConn) introduce(ctx context.Context, user string) {
 	}
 }
 
-// SetReadDeadline ignores the error of a closed connection: gohbase calls it between removing a call from its list and
-// delivering the answer, and an error would prevent the delivery.
+// SetReadDeadline ignores the error of a closed connection. gohbase calls SetReadDeadline after it removes a call from
+// its list and before it delivers the answer: an error would prevent the delivery.
 func (c *regionConn) SetReadDeadline(t time.Time) error {
 	err := c.Conn.SetReadDeadline(t)
 	if errors.Is(err, net.ErrClosed) {
@@ -233,8 +233,8 @@ func (d *dialer) refusedSince(t time.Time, last bool) error {
 }
 
 // connections are the connections of one gohbase client. gohbase's Close does not wait for connections that are being
-// made, and these would stay open for ever. So close waits until gohbase has received them, which its first use of each
-// shows; after that no new ones are made.
+// made, and these would stay open for ever. So close waits until gohbase has used each of them once, which shows that
+// gohbase has received it. After close no new connections are made.
 type connections struct {
 	*dialer
 	making sync.RWMutex // read-locked while a connection is made
@@ -262,17 +262,17 @@ func (c *connections) close(closeClient func()) {
 	})
 }
 
-// nowhere is the ZooKeeper address that gohbase is given. It resolves to itself, and connections to it reach the method
-// zooKeeper.
+// nowhere is the ZooKeeper address that hql gives gohbase. It needs no DNS, and gohbase connects to it through the
+// method zooKeeper, so nothing is ever sent to it.
 const nowhere = "127.0.0.1:1"
 
 func (c *connections) options(user string) []gohbase.Option {
 	return []gohbase.Option{gohbase.EffectiveUser(user), gohbase.RegionReadTimeout(readTimeout), gohbase.RegionDialer(c.dial), gohbase.ZooKeeperDialer(c.zooKeeper)}
 }
 
-// zooKeeper is the dialer for gohbase's ZooKeeper connections: it answers them with the findings of the client's
-// locator, see serveZnodes. For a closed client it names a server at once: otherwise gohbase would search for ever, see
-// dial.
+// zooKeeper is the dialer for gohbase's ZooKeeper connections: serveZnodes answers them with the servers that the
+// client's locator finds. Once the client is closed, the answer is a made-up server: without an answer gohbase would
+// search for ever. dial refuses that server.
 func (c *connections) zooKeeper(context.Context, string, string) (net.Conn, error) {
 	conn, peer := net.Pipe()
 	go serveZnodes(peer, func(name string) ([]byte, error) {
@@ -291,7 +291,7 @@ func (c *connections) zooKeeper(context.Context, string, string) (net.Conn, erro
 	return conn, nil
 }
 
-// find is locate for gohbase's questions.
+// find answers gohbase's questions for a server like locate, but first uses up d.meta.
 func (d *dialer) find(ctx context.Context, p place) (*pb.ServerName, error) {
 	if p == metaPlace {
 		if server := d.meta.Swap(nil); server != nil {
@@ -301,8 +301,8 @@ func (d *dialer) find(ctx context.Context, p place) (*pb.ServerName, error) {
 	return d.locate(ctx, p)
 }
 
-// dial is a gohbase.RegionDialer. It returns an error inside a connection, because only the use of the connection shows
-// that gohbase has received it.
+// dial is a gohbase.RegionDialer. If it fails it returns a noConn, a connection whose methods return the error, because
+// only the use of a connection shows that gohbase has received it.
 func (c *connections) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	c.making.RLock()
 	used := sync.OnceFunc(c.making.RUnlock)
@@ -415,7 +415,7 @@ func (d *dialer) secure(ctx context.Context, conn net.Conn, host string) (net.Co
 	return nil, d.tlsError(conn.RemoteAddr(), err)
 }
 
-// tlsError returns err, the failure of TLS with a server, with the probable reason of a server that refused.
+// tlsError returns err, the failure of TLS with a server; if the server refused TLS, it adds the probable reason.
 func (d *dialer) tlsError(server net.Addr, err error) error {
 	without := ""
 	var alert *net.OpError

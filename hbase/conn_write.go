@@ -10,18 +10,18 @@ import (
 // longer than an attempt.
 const writeTimeout = 30 * time.Second
 
-// maxQueued is the number of bytes that may wait for a write under way; a caller with more to send waits as well. Up to
-// keptQueue bytes of memory are kept for the next queue.
+// maxQueued is the number of bytes in the queue of calls, which are sent after the current write, from which on Write
+// waits. Up to keptQueue bytes of memory are kept for the next queue.
 const (
 	maxQueued = 1 << 20
 	keptQueue = 1 << 16
 )
 
-// lastWords is how long a failed write waits for the bytes that the server sent before it closed the connection.
+// lastWords is how long a failed write waits until Read has read the last bytes that the server sent.
 const lastWords = 500 * time.Millisecond
 
-// Write sends a call. During the write of another goroutine, the call only joins the queue, which is sent in one write
-// after that; if it fails, gohbase sees the end of the connection.
+// Write sends a call. While another goroutine writes, Write only adds the call to the queue, which is sent in one write
+// afterwards. If that write fails, the connection is closed, which gohbase notices.
 func (c *regionConn) Write(b []byte) (int, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()

@@ -40,7 +40,8 @@ var (
 		"ServerNotRunningYetException", "RpcThrottlingException", "CallTimeoutException", "RegionInRecoveryException", "MasterNotRunningException", "MasterStoppedException"}
 )
 
-// overloaded are the exceptions of a server under load. The region has not moved, and scanners stay open.
+// overloaded are the exceptions with which a server under load refuses a call. The region has not moved, and scanners
+// stay open.
 var overloaded = []string{"RegionTooBusyException", "CallQueueTooBigException", "CallDroppedException", "RpcThrottlingException"}
 
 // scannerStays are the exceptions of a scanner call that leave the scanner open on the server.

@@ -13,8 +13,8 @@ import (
 	"github.com/hql-db/hql/filter"
 )
 
-// anyTime selects cells of any time. Each read of rows sets it: without it gohbase sends a range without bounds, and
-// HBase 3 reads that as an empty range.
+// anyTime is the time range of all cells. Each read of rows sets it: otherwise gohbase sends a range without bounds,
+// which HBase 3 takes for an empty range.
 var anyTime = hrpc.TimeRangeUint64(0, math.MaxInt64)
 
 // maxTime is the end of the time range that selects cells of any time.
@@ -65,8 +65,8 @@ func (o *ReadOptions) wanted() (*pb.Get, error) {
 	return get, nil
 }
 
-// columns returns the columns of a request: each family once, with the columns read of it, or with none for the whole
-// family. It may use the memory of those in free.
+// columns returns the columns of a request: each family once, with the qualifiers to read, or with none to read the
+// whole family. It may reuse the elements of free.
 func (o *ReadOptions) columns(free []*pb.Column) []*pb.Column {
 	if len(o.Families)+len(o.Columns) == 0 {
 		return nil
@@ -111,7 +111,7 @@ func (o *ReadOptions) columns(free []*pb.Column) []*pb.Column {
 var compareTypes = map[filter.Op]gf.CompareType{filter.Equal: gf.Equal, filter.NotEqual: gf.NotEqual, filter.Less: gf.Less,
 	filter.LessOrEqual: gf.LessOrEqual, filter.Greater: gf.Greater, filter.GreaterOrEqual: gf.GreaterOrEqual, filter.Prefix: gf.Equal}
 
-// shapes reports whether f drops cells and not rows. Such filters come last in a list.
+// shapes reports whether f drops single cells of a row and never whole rows. Such filters come last in a list.
 func shapes(f filter.Filter) bool {
 	switch f.(type) {
 	case filter.ColumnRange, filter.FirstCell, filter.KeyOnly, filter.Columns:
@@ -137,7 +137,7 @@ func seeks(f filter.Filter) bool {
 	return false
 }
 
-// translate converts f into HBase's filter. only is the one family that is read; "": several may be.
+// translate converts f into HBase's filter. only is the family that is read; "" if the read may have several families.
 func translate(f filter.Filter, only string) (gf.Filter, error) {
 	switch f := f.(type) {
 	case filter.And:

@@ -137,7 +137,7 @@ func take(ctx context.Context, slots chan struct{}) error {
 }
 
 // inChunks sends groups in chunks, as many at a time as slots allows. It returns the indexes to send again, unordered,
-// with one cause, or the first error, which cancels the other chunks.
+// with the cause of one of them. The first error cancels the other chunks and is returned instead.
 func inChunks(ctx context.Context, groups [][]int, slots chan struct{}, get func(ctx context.Context, at []int) (again []int, cause, err error)) (again []int, cause, failed error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -183,7 +183,7 @@ func (c *client) relocate(ctx context.Context, table string, keys [][]byte, grou
 	}
 }
 
-// answered reports the region of a call to the watcher.
+// answered tells the RegionWatcher in o, if any, that the region of a call has answered.
 func (o *ReadOptions) answered(call hrpc.Call) {
 	if o == nil || o.Region == nil {
 		return
@@ -227,7 +227,8 @@ func (c *client) getOne(ctx context.Context, table string, key []byte, wanted *p
 	return Row{Key: key, Cells: got.cells}, nil
 }
 
-// multiGet reads the rows of one region into out and returns the indexes of those to ask for again.
+// multiGet reads the rows with keys[i], for each i in at, into out[i]. All these keys are in one region. again holds
+// the indexes without an answer, and cause an error that explains them.
 func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at []int, wanted *pb.Get, o *ReadOptions, out []Row) (again []int, cause, err error) {
 	msg, call, err := c.sendRead(ctx, o, table, keys[at[0]], func(ctx context.Context) (hrpc.Call, error) {
 		return newMultiGet(ctx, table, keys, at, wanted)
@@ -325,7 +326,7 @@ func gotMultiRow(key []byte, r *pb.Result, block []byte, encoded bool) (row Row,
 	return row, cells, rest, nil
 }
 
-// fillGet makes g a Get of the row key for wanted. They share memory.
+// fillGet makes g a Get of the row key that reads what wanted describes. g and wanted share memory.
 func fillGet(g, wanted *pb.Get, key []byte) {
 	g.Row, g.Column, g.Filter, g.TimeRange, g.MaxVersions, g.Consistency = key, wanted.Column, wanted.Filter, wanted.TimeRange, wanted.MaxVersions, wanted.Consistency
 }
@@ -338,7 +339,8 @@ func regionOf(call hrpc.Call) *pb.RegionSpecifier {
 	return &pb.RegionSpecifier{Type: pb.RegionSpecifier_REGION_NAME.Enum(), Value: call.Region().Name()}
 }
 
-// exceptionError formats an exception inside an answer like one outside.
+// exceptionError returns an exception from inside an answer in the form in which gohbase returns the exception of a
+// whole call.
 func exceptionError(e *pb.NameBytesPair) error {
 	return fmt.Errorf("HBase Java exception %s:\n%s", e.GetName(), e.GetValue())
 }

@@ -25,7 +25,7 @@ const (
 	cellValueField     = 6
 )
 
-// getCall is gohbase's Get with a request that hql makes and an answer that it decodes.
+// getCall is gohbase's Get, but hql makes its request and decodes its answer.
 type getCall struct {
 	*hrpc.Get
 	wanted *pb.Get
@@ -54,7 +54,8 @@ func (g *getCall) NewResponse() proto.Message {
 	return &getAnswer{}
 }
 
-// DeserializeCellBlocks keeps cells outside the message. Servers send those of a Get inside it.
+// DeserializeCellBlocks keeps the cells that follow the message. Servers send the cells of a Get inside the message,
+// not after it.
 func (g *getCall) DeserializeCellBlocks(_ proto.Message, b []byte) (uint32, error) {
 	g.block = b
 	return uint32(len(b)), nil

@@ -64,8 +64,8 @@ type ScanRange struct {
 	Limit       int // rows wanted; 0: all. It is sent to the servers
 	BatchRows   int // rows wanted per response; 0: as many as fit
 	BatchBytes  int // bytes wanted per response; 0: 2 MiB
-	// Brief leaves no scanner open on the server between two calls of Next, and seeks again at each call: for one of
-	// hundreds of scans that are read in turn. A row larger than a response is still read with an open scanner.
+	// Brief leaves no scanner open on the server between two calls of Next; each call seeks again. Use it if hundreds
+	// of scans are read in turn. A row larger than a response is still read with an open scanner.
 	Brief bool
 	// Ahead sends the next call as soon as an answer has come, so that the servers work while the caller uses the rows.
 	// It requires a scan without a Limit. The context of Next must then last until the following Next or Close.
@@ -170,8 +170,8 @@ type Client interface {
 	PutIf(ctx context.Context, table string, was []byte, m Mutation) (bool, error)
 	// Regions lists a table's regions in key order; ErrNoTable when it does not exist.
 	Regions(ctx context.Context, table string) ([]Region, error)
-	// KnownRegions is Regions as they were at most some minutes ago: good for dividing work, not for locating a key.
-	// The caller must not change them.
+	// KnownRegions works like Regions, but its list may be some minutes old: use it to divide work, not to locate a
+	// key. The caller must not change them.
 	KnownRegions(ctx context.Context, table string) ([]Region, error)
 	// RegionLoads returns the sizes of the regions of tables and their requests by their names in hbase:meta, as last
 	// reported to the master. Some clusters do not permit the request to every user.

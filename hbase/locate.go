@@ -14,7 +14,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// place is a server that no table of HBase names; ZooKeeper does. Its value is the name of the znode.
+// place names one of the two servers that clients find through ZooKeeper, not through a table of HBase. Its value is
+// the name of the znode.
 type place string
 
 const (
@@ -32,7 +33,7 @@ type locator interface {
 const (
 	// askNext is how long a server may take before the next one is asked as well.
 	askNext = 500 * time.Millisecond
-	// askTimeout bounds one server's answer, locateTimeout the answers of all.
+	// askTimeout bounds the wait for one server's answer, locateTimeout the wait for any server's.
 	askTimeout    = 5 * time.Second
 	locateTimeout = 20 * time.Second
 )

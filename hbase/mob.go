@@ -23,7 +23,7 @@ type mobTable struct {
 }
 
 const (
-	// mobAge is how long a table's description is used: a family may become a MOB family.
+	// mobAge is how long a table's description is used before it is read again: a family may have become a MOB family.
 	mobAge = time.Minute
 	// mobWait is how long the master may take to describe tables.
 	mobWait = 2 * time.Second

@@ -160,8 +160,9 @@ func (c *client) Mutate(ctx context.Context, table string, ms []Mutation) error 
 	return nil
 }
 
-// mutateGroups sends the groups in batches, a few at once, and returns the indexes to send again. unsure holds the
-// mutations that an earlier, unanswered call may have applied.
+// mutateGroups sends the groups in batches, a few at once, and returns the indexes of the mutations to send again, with
+// the last cause. It records in report which mutations failed. unsure holds the indexes of mutations that an earlier,
+// unanswered call may have applied.
 func (c *client) mutateGroups(ctx context.Context, table string, ms []Mutation, groups [][]int, report *BatchError, unsure map[int]bool) (again []int, last error) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -224,7 +225,7 @@ type batchAnswer struct {
 	cause  error // why again is sent again
 }
 
-// mutateBatch sends one Multi. Every mutation has its timestamp, so one whose answer was lost may be sent again.
+// mutateBatch sends one Multi. Every mutation has its timestamp, so a mutation whose answer was lost may be sent again.
 func (c *client) mutateBatch(ctx context.Context, table string, ms []Mutation, at []int) batchAnswer {
 	a := batchAnswer{failed: map[int]error{}}
 	msg, sent, err := c.try(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
@@ -252,7 +253,7 @@ func (c *client) mutateBatch(ctx context.Context, table string, ms []Mutation, a
 	return a
 }
 
-// read takes the answer to a Multi of parts. The actions are numbered by their places in at.
+// read records the answer to a Multi made of parts. The server numbers the actions by their positions in at.
 func (a *batchAnswer) read(table string, at []int, parts []multiPart, results []*pb.RegionActionResult) {
 	answered := make([]bool, len(at))
 	for n, region := range results {

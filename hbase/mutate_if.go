@@ -20,8 +20,8 @@ const (
 	processedField       protowire.Number = 3 // of RegionActionResult
 )
 
-// errDoubtful is the error of a conditional mutation that was sent twice: the second answer may differ from the first,
-// lost one.
+// errDoubtful is the error of a conditional mutation that was sent twice after its first answer was lost: the second
+// answer may differ from the first.
 var errDoubtful = errors.New("an answer was lost and the row may have been changed: read the row before you repeat the statement")
 
 // condition returns the message that asks a server to apply m only if m.If accepts its row.
@@ -91,8 +91,8 @@ func processed(r *pb.RegionActionResult) (done, known bool) {
 	return done, known
 }
 
-// LastTime is the latest timestamp at which a cell can be written. Servers replace the next one, math.MaxInt64, by
-// their own time.
+// LastTime is the latest timestamp at which a cell can be written. Servers replace the timestamp math.MaxInt64 by their
+// own time.
 const LastTime = math.MaxInt64 - 1
 
 // conditionSize estimates the length of f as it is sent: each filter comes with Java class names.

@@ -17,8 +17,8 @@ import (
 )
 
 // gohbase tries to connect to a server until a call's deadline, and does not report why it fails. With a wrong
-// certificate, or a client that the server does not know, that lasts as long as a scan may take. So waiting calls learn
-// of servers that refuse one connection after the other, and end if they wait for such a server.
+// certificate, or a user that the server does not know, a call would thus wait as long as a scan may take. So waiting
+// calls learn which servers refuse one connection after the other, and end if they wait for such a server.
 
 const (
 	// refusalsMeant is the number of refusals in a row that count as permanent. Fewer may be a passing fault, such as
@@ -40,23 +40,23 @@ type refusals struct {
 	next atomic.Pointer[chan struct{}]
 }
 
-// row is the number of connections that a server has refused since it last accepted one, the time of the last refusal
-// and its reason.
+// row describes the refusals by one server in a row: the number of connections that it has refused since it last
+// accepted one, the time of the last refusal and its reason.
 type row struct {
 	n    int
 	last time.Time
 	why  error
 }
 
-// broke reports whether err means that a connection broke, was closed silently or timed out: a server that shuts down
-// or pauses looks like that.
+// broke reports whether err means that a connection broke, was closed silently or timed out. A server that shuts down
+// or pauses causes such errors.
 func broke(err error) bool {
 	var at *net.OpError
 	return errors.As(err, &at) && at.Op != "remote error" || errors.Is(err, errNoTLS) || errors.Is(err, kerberos.ErrClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// note counts a refusal. A broken connection is not one.
+// note counts a refusal by a server with the reason err. A broken connection does not count as a refusal.
 func (r *refusals) note(server string, err error) {
 	if broke(err) {
 		return
@@ -100,7 +100,8 @@ func (r *refusals) row(server string) row {
 	return r.in[server]
 }
 
-// news returns a channel that is closed when a server refuses a connection again.
+// news returns a channel that is closed at the next refusal by a server that has refused refusalsMeant or more
+// connections in a row.
 func (r *refusals) news() <-chan struct{} {
 	for {
 		if next := r.next.Load(); next != nil {
@@ -113,14 +114,14 @@ func (r *refusals) news() <-chan struct{} {
 	}
 }
 
-// watch lets a waiting call learn of servers that refuse connections. The zero watch never does.
+// watch tells a waiting call of servers that refuse connections. The zero watch never tells it anything.
 type watch struct {
 	c    *client
 	call hrpc.Call
 }
 
-// begin returns a channel that is closed when there is a reason to call ask. That is soon if a server has already
-// refused connections: gohbase waits up to half a minute before it tries again.
+// begin returns a channel that is closed when there is a reason to call ask. It is closed after refusalWait if some
+// server has already refused refusalsMeant connections, because gohbase may wait half a minute until its next attempt.
 func (w watch) begin() <-chan struct{} {
 	if w.c == nil || w.c.dialer == nil {
 		return nil
@@ -140,11 +141,12 @@ func (w watch) ask(ctx context.Context) <-chan error {
 	return verdict
 }
 
-// statePatience is how long a call waits before hbase:meta is asked whether its table is disabled: gohbase waits until
+// statePatience is how long a call waits before it asks hbase:meta whether its table is disabled: gohbase waits until
 // the table is enabled again.
 const statePatience = 500 * time.Millisecond
 
-// patience returns the part of limit after which askState is called.
+// patience returns how long a call with this limit waits before it calls askState; limit itself if it does not call
+// askState.
 func (w watch) patience(limit time.Duration) time.Duration {
 	if w.c == nil || string(w.call.Table()) == "hbase:meta" || limit <= statePatience {
 		return limit
@@ -155,8 +157,8 @@ func (w watch) patience(limit time.Duration) time.Duration {
 	return statePatience
 }
 
-// askState checks in a goroutine whether the call's table is disabled, and stays so for longer than a drop that is
-// given up takes; nil: it is not.
+// askState checks in a goroutine, twice, whether the call's table is disabled. The channel receives an error if it is
+// disabled both times, else nil: a DropTable that fails disables the table only for a moment.
 func (w watch) askState(ctx context.Context) <-chan error {
 	state := make(chan error, 1)
 	go func() {
@@ -180,8 +182,8 @@ type disabledError string
 
 func (e disabledError) Error() string { return "table " + string(e) + " is disabled" }
 
-// why connects to the call's server if it has refused connections before, and returns the reason of its refusal; nil:
-// it accepts.
+// why connects to the call's server if that has refused refusalsMeant connections in a row, and returns the reason if
+// it refuses again. It returns nil if the server accepts the connection, is unknown or cannot be reached.
 func (w watch) why(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()

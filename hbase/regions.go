@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// noRegion lets a request be turned into its message before its region is known.
+// noRegion is a region for requests whose region is not known yet: gohbase needs one to make the message of a request.
 var noRegion = region.NewInfo(0, nil, nil, []byte("none"), nil, nil)
 
 // regionCache caches the regions of tables, to group keys by region. It may be stale: a region that has moved refuses
@@ -83,7 +83,7 @@ func (c *client) byRegion(ctx context.Context, table string, keys [][]byte, at [
 	return groups, nil
 }
 
-// knownRegions returns the regions as they were less than age ago.
+// knownRegions returns a table's regions from the cache if they were read less than age ago, else from hbase:meta.
 func (c *client) knownRegions(ctx context.Context, table string, age time.Duration) ([]Region, error) {
 	if rs, ok := c.regions.get(table, age); ok {
 		return rs, nil
@@ -117,9 +117,9 @@ func (c *client) metaRegions(ctx context.Context, table string) (out []Region, e
 	return youngest(out), nil
 }
 
-// youngest keeps, of regions that begin at the same key, only the last. It is the youngest and the only one that is
-// asked. Several exist if hbase:meta is inconsistent, or if a region was split during the read; dividing a table at
-// these keys would read rows twice.
+// youngest keeps, of regions that begin at the same key, only the last. It is the youngest and the only one to which
+// gohbase sends calls. Several begin at one key if hbase:meta is inconsistent, or if a region was split during the
+// read: a table divided at such keys would be read twice there.
 func youngest(sorted []Region) []Region {
 	out := sorted[:0]
 	for i, r := range sorted {

@@ -27,7 +27,8 @@ const (
 	refreshEvery = 5 * time.Minute
 	// maxNodes bounds how many of the servers that a cluster names are kept.
 	maxNodes = 16
-	// maxNodesAnswer bounds such an answer, which names some thousand servers at most.
+	// maxNodesAnswer bounds an answer that names the servers of a cluster, in bytes; such an answer names some thousand
+	// servers at most.
 	maxNodesAnswer = 1 << 20
 )
 

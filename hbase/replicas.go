@@ -43,7 +43,8 @@ type replica struct {
 	server string
 }
 
-// replicaInfo is a region with its name in hbase:meta, which is addressed by the name of a replica.
+// replicaInfo is a region that reports see under its name in hbase:meta, while calls are addressed to the name of a
+// replica.
 type replicaInfo struct {
 	hrpc.RegionInfo
 	specifier *pb.RegionSpecifier
@@ -122,7 +123,7 @@ func (r *replicas) close() {
 	})
 }
 
-// forget makes the next use look up a table's replicas again.
+// forget drops a table's replicas from the cache, so that they are looked up again at the next use.
 func (r *replicas) forget(table string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -236,8 +237,9 @@ type read struct {
 	err  error
 }
 
-// tryStale is tryAnd for a call that reads rows at key. A replica may answer it if the primary has not answered after
-// the time alone. abandoned, which may be nil, receives later answers and their sender.
+// tryStale works like tryAnd for a call that reads rows at key, but also sends the call to replicas if the primary has
+// not answered after the time alone. abandoned, which may be nil, receives later answers and the replica that sent them
+// (nil: the primary).
 func (c *client) tryStale(ctx context.Context, d, alone time.Duration, table string, key []byte, mk call, abandoned func(proto.Message, *replica)) read {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

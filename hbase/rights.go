@@ -17,8 +17,8 @@ import (
 )
 
 // A server with AccessController answers a read of several families with only the cells that the user may read, and
-// does not report the others: a permission for one family or column is enough. So hql asks for the permissions before
-// it reads.
+// does not report that it omits the others: it accepts the read if the user has permission for one family or column. So
+// hql asks for the permissions before it reads.
 
 // action is a kind of access to cells, with its number in HBase's AccessControl.proto.
 type action uint8
@@ -144,7 +144,8 @@ func aside(ctx context.Context) context.Context {
 	return context.WithValue(context.WithValue(ctx, rpcTracerKey{}, nil), asideKey{}, true)
 }
 
-// rightsOf returns the permissions that an action on columns needs.
+// rightsOf returns the permissions that an action on columns needs: one for each column, or for the family if col has
+// no qualifiers.
 func rightsOf(do action, table string, columns []*pb.Column) (out []right) {
 	for _, col := range columns {
 		if len(col.Qualifier) == 0 {

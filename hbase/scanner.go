@@ -92,8 +92,8 @@ func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner
 	return s, nil
 }
 
-// hops reports whether f jumps to keys. It jumps only forward: a reversed scan ends early with key ranges, and with a
-// fuzzy filter a reversed scan of HBase 2.6 never ends.
+// hops reports whether f jumps to keys. Such a filter jumps only forward: a reversed scan with key ranges ends too
+// early, and with a fuzzy filter it never ends in HBase 2.6.
 func hops(f filter.Filter) bool {
 	switch f := f.(type) {
 	case filter.KeyRanges, filter.Fuzzy:
@@ -106,7 +106,8 @@ func hops(f filter.Filter) bool {
 	return false
 }
 
-// bounds returns the start and stop row as the server takes them, and whether each is included.
+// bounds returns the start and stop row of the scan that is still to be read, as the server takes them, and whether
+// each row is included.
 func (s *scanner) bounds() (start, stop []byte, withStart, withStop bool) {
 	if s.r.Reversed {
 		start, withStart = s.r.Stop, len(s.r.Stop) == 0
@@ -129,8 +130,9 @@ func (s *scanner) bounds() (start, stop []byte, withStart, withStop bool) {
 	return start, stop, withStart, withStop
 }
 
-// Servers refuse bounds longer than any key, such as the bound just behind the longest key. The stored keys before a
-// longer bound are those up to its first MaxKeyLength bytes.
+// Servers refuse bounds that are longer than MaxKeyLength, such as the bound just after the longest key. Since no
+// stored key is longer, lower and upper cut such a bound to MaxKeyLength bytes; lower then excludes the key with these
+// bytes, upper includes it.
 
 // lower returns a lower bound that servers accept.
 func lower(key []byte, included bool) ([]byte, bool) {

@@ -38,7 +38,8 @@ const (
 const (
 	// zkSession is short: a session is opened to read one znode.
 	zkSession = 2 * time.Second
-	// wordTimeout is how long a server may take to prove that it speaks ZooKeeper's protocol.
+	// wordTimeout is how long a server may take to answer a four-letter word, which shows that it speaks ZooKeeper's
+	// protocol.
 	wordTimeout = 500 * time.Millisecond
 	// zkFrame bounds a frame: a znode holds a megabyte at most, and the ones read here some dozen bytes.
 	zkFrame = 1 << 16

@@ -11,7 +11,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Build makes the statistics of a table from collectors. complete: they have read all of its rows.
+// Build makes the statistics of a table from collectors. complete means that the collectors have read all rows of the
+// table.
 func Build(name string, at time.Time, complete bool, cs ...*Collector) *Table {
 	b := builder{shape: cs[0].shape, complete: complete}
 	b.c = NewCollector(b.shape)
@@ -56,7 +57,7 @@ func Build(name string, at time.Time, complete bool, cs ...*Collector) *Table {
 	return t
 }
 
-// keepSample gives t rows that each represent equally many rows of the table.
+// keepSample sets t.Sample to rows of the sample that each represent equally many rows of the table.
 func (b *builder) keepSample(t *Table) {
 	size := 0
 	for _, k := range b.sample {
@@ -121,9 +122,9 @@ func (b *builder) thin() {
 	b.sample = out
 }
 
-// systematic draws n of the rows that sample represents, evenly: one at random from each of n equal shares. So
-// regularities among the rows do not change how often a row is drawn. It calls take for each drawn row with the number
-// of draws.
+// systematic divides the rows that sample represents into n equal shares and draws one row at random from each. So
+// regularities among the rows do not change how often a row is drawn. It calls take with each drawn row and the number
+// of times that it was drawn.
 func systematic(sample []kept, rows float64, n int, rng *rand.Rand, take func(k kept, times int)) {
 	step := rows / float64(n)
 	next, at, share := step*rng.Float64(), 0.0, 0.0
@@ -140,7 +141,7 @@ func systematic(sample []kept, rows float64, n int, rng *rand.Rand, take func(k 
 	}
 }
 
-// chooseEven marks rows of the sample so that each row of the table has the same chance to be among them.
+// chooseEven sets even in some rows of the sample, so that each row of the table has the same chance to be one of them.
 func (b *builder) chooseEven() {
 	rng := rand.New(rand.NewPCG(2, 2))
 	most := 0.0
@@ -152,7 +153,8 @@ func (b *builder) chooseEven() {
 	}
 }
 
-// mean returns the mean over all rows of a count that f returns for a run.
+// mean returns the mean per row of a count, such as bytes, that f returns in total for each run; runs count by the rows
+// that they represent.
 func (b *builder) mean(f func(*Run) int64) float64 {
 	if b.rows == 0 {
 		return 0
@@ -166,11 +168,11 @@ func (b *builder) mean(f func(*Run) int64) float64 {
 	return sum / b.rows
 }
 
-// even counts a sample in which each row has the same chance to be: its rows, its distinct things, and those that occur
-// once and twice.
+// even counts values, or prefixes of keys, in a sample that holds each row of the table with the same chance: the rows,
+// the distinct values, and the values that occur once and twice.
 type even struct{ rows, seen, once, twice float64 }
 
-// add adds a thing that occurs so many times.
+// add counts a value that occurs so many times in the sample.
 func (e *even) add(times int) {
 	e.rows += float64(times)
 	e.seen += float64(btoi(times > 0))
@@ -178,9 +180,10 @@ func (e *even) add(times int) {
 	e.twice += float64(btoi(times == 2))
 }
 
-// distinct estimates the number of distinct values in rows, of which read were found in all that was read. The
-// estimator of Haas and Stokes, as in PostgreSQL, is right if all values are about equally frequent, and far too low
-// otherwise. Chao's estimator is too low if nearly all values occur once, but works for any distribution.
+// distinct estimates the number of distinct values in a table of rows rows; read is their number in the rows that were
+// read, and e counts the sample. The estimator of Haas and Stokes, as in PostgreSQL, is right if all values are about
+// equally frequent, and far too low otherwise. Chao's estimator is too low if nearly all values occur once, but works
+// for any distribution.
 func (b *builder) distinct(read uint64, rows float64, e even) float64 {
 	if b.complete {
 		return float64(read)
@@ -253,14 +256,14 @@ func (b *builder) column(i int) Column {
 	return c
 }
 
-// believed reports whether the number of occurrences in the sample proves that the value is about as frequent in the
-// table.
+// believed reports whether a value occurs often enough in the sample, times, to conclude that it is about as frequent
+// in the table.
 func (b *builder) believed(times int) bool {
 	return times >= minSeen || b.complete && int64(len(b.sample)) == b.read
 }
 
-// cuts divides n things, whose shares sum up to 1, into at most the given number of pieces, each with a similar share.
-// It returns the bounds: 0 and the end of each piece.
+// cuts divides n elements, whose shares sum up to 1, into at most the given number of pieces, each with a similar
+// share. It returns the bounds: 0 and the end of each piece.
 func cuts(n, pieces int, share func(i int) float64) []int {
 	if n == 0 {
 		return nil
@@ -302,7 +305,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// keyEntry is the place of a sampled entry in one layout.
+// keyEntry is the entry of a sampled row in one layout: its place, and the row's weight and even.
 type keyEntry struct {
 	Place
 	weight float64

@@ -39,8 +39,8 @@ type KeyShape struct {
 // Row is a row that was read. The collector copies the parts that it keeps.
 type Row struct {
 	Values []types.Value
-	// CellBytes are the sizes of the columns' cells, 0 for a missing cell. Bytes and Cells count all cells of the row of
-	// the store; if that holds several rows, only its first row has them.
+	// CellBytes are the sizes of the columns' cells, 0 for a missing cell. Bytes and Cells count all cells of the HBase
+	// row. If the HBase row holds several rows of the table, they are 0 for all but the first.
 	CellBytes    []int
 	Bytes, Cells int
 	Places       []Place // by key; a zero Place: the layout has no entry for the row
@@ -102,7 +102,7 @@ type kept struct {
 	values []types.Value
 	places []Place
 	weight float64
-	even   bool // in the part of the sample in which each row of the table has the same chance to be
+	even   bool // set by chooseEven: each row of the table has the same chance to be marked
 }
 
 // Begin starts a run that keeps at most keep rows as a sample.

@@ -13,16 +13,16 @@ type Range struct {
 	Table       string
 	Start, Stop []byte
 	Key         bool // it is the one key Start
-	// Bound is the number of leading parts of which all keys have the same bytes, Prefix; 0: none are known to.
+	// Bound is the number of leading parts that have the same bytes, Prefix, in all keys of the range; 0: unknown.
 	Bound  int
 	Prefix []byte
-	// Tail is the share of the rows with these parts that the range keeps, as far as conditions on the next part
-	// determine it; negative: unknown.
+	// Tail is the share, 0 to 1, of the rows with Prefix whose keys are in the range, estimated from conditions on the
+	// next part; negative: unknown.
 	Tail float64
 }
 
-// InRange returns the number of rows with keys in r. ok is false if nothing is known of its table, or of keys in a part
-// of the table.
+// InRange returns the number of rows with keys in r. ok is false if there are no statistics of the table's keys, or if
+// ANALYZE did not read a part of r.
 func (k *Key) InRange(r Range) (rows float64, ok bool) {
 	if k == nil {
 		return 0, false
@@ -66,7 +66,8 @@ func (k *Key) InRange(r Range) (rows float64, ok bool) {
 	return min(prefix, byBounds), true
 }
 
-// rows returns the number of rows in [start, stop), and the number of whole pieces in it.
+// rows estimates the number of rows in [start, stop), and returns the number of whole pieces, see Stored.Bounds, in
+// that range.
 func (s *Stored) rows(start, stop []byte) (rows float64, whole int) {
 	n := len(s.Bounds) - 1
 	if n == 0 {

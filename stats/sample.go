@@ -7,7 +7,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// orders keeps how the sample's rows are sorted by columns, and which columns follow from which.
+// orders caches the results of SampleOrder and of Follows.
 type orders struct {
 	mu      sync.Mutex
 	of      map[orderedBy]*ordered

@@ -18,13 +18,14 @@ type Table struct {
 	Read    int64     `json:"rows_read"`
 	// Complete reports whether all rows were read. If so, the counts of rows and NULLs were exact when they were read.
 	Complete bool `json:"complete"`
-	// Unread is the share of the rows that were not read for lack of time; they are assumed to be like the others.
-	// Unscaled reports that their number is unknown: then no row count is known.
+	// Unread is the share of the rows, 0 to 1, that were not read for lack of time; they are assumed to be like the
+	// rows that were read. Unscaled reports that the number of unread rows is unknown: then the number of all rows is
+	// unknown too.
 	Unread   float64 `json:"unread,omitempty"`
 	Unscaled bool    `json:"unscaled,omitempty"`
 	Bytes    float64 `json:"bytes_a_row"` // of its cells as a server sends them, keys and names included
 	Cells    float64 `json:"cells_a_row"`
-	// Packed is the mean number of rows of the table in a row of the store, if there can be several.
+	// Packed is the mean number of rows of the table in a row of HBase, if a row of HBase can hold several.
 	Packed  float64  `json:"rows_a_key,omitempty"`
 	Columns []Column `json:"columns"` // in the table's order
 	Keys    []Key    `json:"keys"`    // by layout, in the table's order
@@ -45,7 +46,8 @@ type Column struct {
 	Bytes    float64 `json:"bytes"`    // of its cell as a server sends it; 0 for a column in the key
 	// Frequent are values with their shares of all rows, the most frequent first.
 	Frequent []Frequent `json:"frequent,omitempty"`
-	// Bounds cut the other values into pieces of equally many rows: the least value, the end of each piece.
+	// Bounds cut the values that are not in Frequent into pieces of equally many rows: first the least value, then the
+	// end of each piece.
 	Bounds []Value `json:"bounds,omitempty"`
 }
 
@@ -69,10 +71,10 @@ type Key struct {
 type Prefix struct {
 	Parts    string  `json:"parts"` // as written
 	Distinct float64 `json:"distinct"`
-	// Frequent are the bytes of prefixes with their shares of all rows, by their bytes. Shares by HBase table are
-	// separate only if the prefix includes the table.
+	// Frequent are frequent prefixes with their shares of all rows, sorted by their bytes. A share counts the rows of
+	// all HBase tables together, unless the prefix determines the HBase table.
 	Frequent []FrequentPrefix `json:"frequent,omitempty"`
-	// Rare is the mean number of rows of any other prefix.
+	// Rare is the mean number of rows of the prefixes that are not in Frequent.
 	Rare float64 `json:"rare"`
 }
 

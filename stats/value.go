@@ -13,7 +13,7 @@ import (
 // Value is a types.Value that JSON can hold.
 type Value struct{ types.Value }
 
-// jsonValue has Type and one other field set. NULL has none.
+// jsonValue is the JSON form of a value: Type and one other field are set. For NULL no field is set.
 type jsonValue struct {
 	Type  string `json:"type"`
 	Int   string `json:"int,omitempty"` // as text: JSON's numbers are floats to many

@@ -15,7 +15,7 @@ type comparator interface {
 	compare(value []byte) int
 }
 
-// test is a comparison as filters carry it: stored value OP constant.
+// test is the comparison of a filter: stored value OP constant.
 type test struct {
 	op         pb.CompareType
 	comparator comparator

@@ -42,8 +42,8 @@ func unknownMessage(m protoreflect.ProtoMessage, field protowire.Number) (b []by
 	return b
 }
 
-// passes reports whether the row has a cell that the condition's filter keeps. asked reports whether the condition has
-// a filter, which replaces the column.
+// passes reports whether the row has a cell that the condition's filter keeps. asked is false if the condition has no
+// filter but tests a column.
 func (w *writer) passes(ctx context.Context, t *table, g *region, c *pb.Condition) (ok, asked bool, err error) {
 	b := unknownMessage(c, fieldConditionFilter)
 	if b == nil {

@@ -17,7 +17,7 @@ func (e *exception) Error() string {
 	return "HBase Java exception " + e.class + ":\n" + e.trace()
 }
 
-// trace returns the first line of the server's stack trace.
+// trace returns the first line of the server's stack trace, "CLASS: MESSAGE".
 func (e *exception) trace() string {
 	if e.msg == "" {
 		return e.class

@@ -41,8 +41,8 @@ func (f *failure) happened() error {
 	}
 }
 
-// do runs g, which calls Pebble, in a goroutine of its own: Fatalf may end that goroutine, and a failed store may block
-// it for ever.
+// do runs g, which calls Pebble, in another goroutine, because Fatalf may end that goroutine and a failed store may
+// block it for ever.
 func (f *failure) do(g func() error) error {
 	if err := f.happened(); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (k *keptLogs) Remove(name string) error {
 	return k.FS.Remove(name)
 }
 
-// opened removes the logs that were kept. A log that cannot be removed is obsolete at the next opening too.
+// opened removes the logs that were kept. Errors do not matter: Pebble removes a log that is left at the next opening.
 func (k *keptLogs) opened() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -70,7 +70,7 @@ type Faults struct {
 	Latency time.Duration
 	// ExceptionClass is the exception of FaultException; "" is java.io.IOException.
 	ExceptionClass string
-	// MaxRegions stops splits when the table has so many regions; 0 is 16.
+	// MaxRegions is the number of regions of a table from which on FaultSplit has no effect; 0 is 16.
 	MaxRegions int
 }
 

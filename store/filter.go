@@ -34,18 +34,19 @@ type filter interface {
 	rowKey(row []byte) bool
 	allRemaining() bool
 	cell(c *cell) returnCode
-	// transform changes what is returned of an included cell.
+	// transform changes an included cell before it is returned, for example by dropping its value.
 	transform(c *cell)
 	// hasRow reports whether the filter needs all cells of a row before it decides:
 	// such scans never return parts of rows.
 	hasRow() bool
 	// row reports whether the row is refused.
 	row() bool
-	// nextHint is the first position worth looking at after c; nil: no idea, go on.
+	// nextHint returns the first position after c that the filter may keep; nil if the filter does not know it, so that
+	// the scan goes on with the next cell.
 	nextHint(c *cell) *cell
 	// essential reports whether the filter needs a family's cells for its decision.
 	essential(family []byte) bool
-	// hinting marks the filters that a list asks for a hint even when another refuses.
+	// hinting reports whether a filterAnd asks this filter for a hint even if another member refuses the cell.
 	hinting() bool
 }
 

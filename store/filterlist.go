@@ -123,7 +123,7 @@ func mergeAnd(rc, local returnCode) returnCode {
 	return [...]returnCode{skip, nextCol, nextRow}[step]
 }
 
-// stepOf returns how far a code goes: 0 to the next cell, 1 column, 2 row.
+// stepOf returns how far a code goes: 0 to the next cell, 1 to the next column, 2 to the next row.
 func stepOf(rc returnCode) int {
 	switch rc {
 	case includeAndNextCol, nextCol:
@@ -166,7 +166,7 @@ func (l *filterAnd) nextHint(c *cell) *cell {
 	return farthest
 }
 
-// errNoHint is the exception of a server that compares a hint with a missing one.
+// errNoHint is the exception that a server throws if it compares a hint with a missing hint.
 var errNoHint = illegalArgument("NullPointerException: a filter under MUST_PASS_ALL gave no hint after another one had")
 
 // filterOr requires one member (MUST_PASS_ONE). It takes the shortest step, so it remembers how far each member wanted
@@ -241,7 +241,8 @@ func (l *filterOr) cell(c *cell) returnCode {
 	return rc
 }
 
-// stillPassing returns a member's code for a cell that is within its last step.
+// stillPassing returns member i's code for the cell c without asking the member, if c lies within the step that the
+// member last asked for; otherwise it returns false.
 func (l *filterOr) stillPassing(i int, c *cell) (returnCode, bool) {
 	if !l.waits[i] {
 		return 0, false

@@ -19,7 +19,7 @@ type filterParser struct {
 	reversed bool
 }
 
-// parse reads one filter; errors have no class and name the filter.
+// parse reads one filter. Its errors name the filter and are not exceptions: they have no Java class.
 func (p filterParser) parse(f *pb.Filter, depth int) (filter, error) {
 	name, ok := strings.CutPrefix(f.GetName(), filterPackage)
 	if !ok || depth > maxFilterDepth {

@@ -9,8 +9,8 @@ import (
 	"github.com/tsuna/gohbase/pb"
 )
 
-// fuzzyRowFilter keeps rows that fit one of several patterns on their common length,
-// seeking to the next possible row (FuzzyRowFilter). It is for forward scans: HBase loses rows of others.
+// fuzzyRowFilter keeps rows that fit one of several patterns on their common length, seeking to the next possible row
+// (FuzzyRowFilter). It is for forward scans only: HBase loses rows if a reversed scan uses it.
 type fuzzyRowFilter struct {
 	filterBase
 	rules     []fuzzyRule

@@ -11,10 +11,9 @@ import (
 //
 //	0x01 | table, 4 bytes | family, 1 byte | row, escaped | qualifier, escaped | ^timestamp, 8 bytes | ^type
 //
-// Escaped bytes are order-preserving and end with 0x00 0x01; a zero byte inside is
-// 0x00 0xff. A row of hbase:meta ("table,start,id.") is compared by its three parts,
-// so there the first and the last comma are written as 0x00 0x02.
-// Keys below 0x01 hold the definitions of tables, see catalog.go.
+// Escaped bytes are order-preserving and end with 0x00 0x01; a zero byte inside is 0x00 0xff. A row of hbase:meta
+// ("table,start,id.") is compared by its three parts, so there the first and the last comma are written as 0x00 0x02.
+// Keys below 0x01 hold the definitions of tables, see tables.go.
 const (
 	spaceTables byte = 0x00
 	spaceCells  byte = 0x01
@@ -24,7 +23,7 @@ const (
 	escapeSep  byte = 0x02
 	escapeZero byte = 0xff
 
-	// pastEnd instead of escapeEnd makes the first key behind all keys with the same beginning.
+	// pastEnd, written in place of escapeEnd, gives a bound just after all keys with the same beginning.
 	pastEnd byte = 0x02
 
 	prefixLen  = 6
@@ -41,7 +40,7 @@ const (
 	typeMaximum      cellType = 255
 )
 
-// latestTimestamp makes the server set the timestamp of a cell.
+// latestTimestamp is the timestamp of a written cell that the server replaces by its own time.
 const latestTimestamp int64 = math.MaxInt64
 
 // cell is one stored cell or, as a filter's hint, a position between cells. Its slices are valid until its scanner
@@ -153,7 +152,8 @@ func appendUnescaped(dst, b []byte) (out []byte, n int) {
 	}
 }
 
-// valuePrefix begins each stored value. Stores of another version may use another first byte.
+// valuePrefix is the first byte of each stored value. A later version of the store may use another byte, to tell its
+// values apart.
 const valuePrefix byte = 0
 
 func appendValue(dst, value []byte) []byte { return append(append(dst, valuePrefix), value...) }

@@ -11,17 +11,17 @@ type limits struct {
 	off       bool // no limits at all, for skipping a refused row
 
 	sizeDone int64
-	// cut makes the size limit count as reached after so many more cells (a fault); 0: never.
+	// cut is the number of further cells after which the size limit counts as reached, for FaultPartialRow; 0: never.
 	cut   int
 	isCut bool
 
-	rowsScanned, rowsFiltered int64 // HBase's scan metrics: rows looked at, and those of them not returned
+	rowsScanned, rowsFiltered int64 // HBase's scan metrics: rows looked at, and rows looked at but not returned
 
 	midRow bool // the last result ended within its row
 	steps  uint // cells looked at
 }
 
-// scope is the place where a limit is checked.
+// scope says whether a limit is checked between two rows or between two cells of a row.
 type scope bool
 
 const (
@@ -29,10 +29,11 @@ const (
 	betweenCells scope = true
 )
 
-// cellOverhead is added to a cell's length on the wire for the size limit: servers count the cell's object.
+// cellOverhead is added to each cell's length on the wire, in bytes, to check the size limit, because servers count the
+// Java object of the cell too.
 const cellOverhead = 36
 
-// betweenCells reports whether the request can stop, and so continue, within a row.
+// betweenCells reports whether the request can stop within a row, and the next request continue there.
 func (l *limits) betweenCells() bool { return !l.off && !l.wholeRows }
 
 func (l *limits) count(size int) {
@@ -46,7 +47,7 @@ func (l *limits) count(size int) {
 	}
 }
 
-// reached reports whether the limit of the size is reached.
+// reached reports whether the size limit is reached.
 func (l *limits) reached(at scope) bool {
 	if l.off || at == betweenCells && l.wholeRows {
 		return false

@@ -44,8 +44,9 @@ func checkLog(fs vfs.FS, dir, name string) error {
 	return nil
 }
 
-// firstDamage returns the first byte that is not of a whole chunk, and whether the log goes on behind it. A page that was
-// never written reads as zeros: then only the offset in a later chunk shows that the log had been synced.
+// firstDamage returns the offset of the first byte that belongs to no whole chunk, and whether later chunks show that
+// the log continued after that byte. A page that was never written reads as zeros: then only the offset in a later
+// chunk shows that the log had been synced up to there.
 func firstDamage(log []byte, number uint32) (bad int, goesOn bool) {
 	at := 0
 	for at < len(log) {
@@ -71,8 +72,8 @@ func firstDamage(log []byte, number uint32) (bad int, goesOn bool) {
 	return bad, bytes.HasSuffix(log, end)
 }
 
-// chunk returns the length of the whole chunk at the beginning of log, 0 if there is none, whether a record begins with
-// it, and the offset up to which the log was synced, 0 if it does not say.
+// chunk returns the length n of the whole chunk at the beginning of log; 0 if there is none. first reports whether the
+// chunk begins a record; synced is the offset up to which the log was synced, 0 if the chunk does not hold it.
 func chunk(log []byte, number uint32) (n int, first bool, synced uint64) {
 	if len(log) < oldHeader || binary.LittleEndian.Uint32(log[7:]) != number {
 		return 0, false, 0

@@ -121,7 +121,8 @@ func (m *matcher) ask(c *cell, code matchCode) matchCode {
 	return code
 }
 
-// enough counts an included version, and reports whether as many of its column were included before as are returned.
+// enough counts an included version of c's column, and reports whether the query's number of versions was already
+// included before it.
 func (m *matcher) enough(c *cell) bool {
 	if !m.isCounted || !bytes.Equal(m.counted, c.qualifier) {
 		m.count, m.isCounted = 0, true
@@ -148,7 +149,7 @@ func (t *columnTracker) reset() { t.index, t.count, t.started = 0, 0, false }
 // done reports whether all explicit columns have been read.
 func (t *columnTracker) done() bool { return t.explicit != nil && t.index >= len(t.explicit) }
 
-// hint returns the column to go to next; nil: the next column there is.
+// hint returns the qualifier of the next column to read; nil if it is whichever column comes next.
 func (t *columnTracker) hint() []byte {
 	if t.explicit == nil || t.done() {
 		return nil
@@ -156,8 +157,8 @@ func (t *columnTracker) hint() []byte {
 	return t.explicit[t.index]
 }
 
-// check reports whether a cell is returned: its column must be read, and fewer versions of it than asked for have been
-// returned.
+// check includes a cell if its column is read and the versions to be returned are not complete; otherwise its code says
+// where to go.
 func (t *columnTracker) check(c *cell) matchCode {
 	if t.explicit == nil {
 		return t.checkAny(c)
@@ -216,7 +217,7 @@ func (t *columnTracker) leave(c *cell) {
 	}
 }
 
-// finish leaves the column of c and returns where to go.
+// finish leaves the column of c, and returns matchNextRow if all columns have been read, else matchNextCol.
 func (t *columnTracker) finish(c *cell) matchCode {
 	t.leave(c)
 	if t.done() {
@@ -225,8 +226,8 @@ func (t *columnTracker) finish(c *cell) matchCode {
 	return matchNextCol
 }
 
-// deleteTracker collects the delete markers of a row and family. They come before the cells that they delete: that of the
-// family first, those of a column at its start or among its versions.
+// deleteTracker collects the delete markers of a row and family. Markers come before the cells that they delete: the
+// family's marker first, a column's markers before or among its versions.
 type deleteTracker struct {
 	hasFamily bool
 	familyTS  int64

@@ -179,8 +179,7 @@ func (m *actions) each(ctx context.Context) error {
 	return m.together(mutations)
 }
 
-// together applies Puts and Deletes in the order of their rows. One that cannot be read, or is too large, fails the
-// others too.
+// together applies Puts and Deletes in the order of their rows. If one of them is malformed or too large, all fail.
 func (m *actions) together(at []int) error {
 	cells := make([][]cell, len(m.list))
 	refused := m.busy

@@ -132,7 +132,7 @@ func convert(g *region, m *pb.MutationProto) ([]cell, error) {
 }
 
 // admit refuses a mutation that its region cannot take. For a row of another region, the class of the exception depends
-// on whether the mutation could be one of several.
+// on atomic: whether the mutation is conditional or an increment.
 func admit(t *table, g *region, m *pb.MutationProto, cells []cell, atomic bool) error {
 	if err := checkWritable(t); err != nil {
 		return err
@@ -197,7 +197,7 @@ func column(family, qualifier []byte) []*pb.Column {
 	return []*pb.Column{{Family: family, Qualifier: [][]byte{qualifier}}}
 }
 
-// get returns the cells that m asks for, after all mutations so far.
+// get returns the cells that m asks for, with all earlier mutations of the writer applied.
 func (w *writer) get(ctx context.Context, t *table, g *region, m *pb.Get) ([]cell, error) {
 	if err := w.flush(); err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ type query struct {
 	maxVersions               int
 	maxResultSize             int64
 	filter                    filter
-	// onDemand reads the families that the filter does not need only for rows that it keeps.
+	// onDemand means that families which the filter does not need are read only for rows that the filter keeps.
 	onDemand bool
 }
 

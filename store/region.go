@@ -66,7 +66,7 @@ func (t *table) regionIndex(key []byte) int {
 
 func (t *table) region(key []byte) *region { return t.regions[t.regionIndex(key)] }
 
-// newRegionID returns a unique time for a region. Callers hold ddl.
+// newRegionID returns a time that no other region has as its id. Callers hold ddl.
 func (s *Store) newRegionID() uint64 {
 	c := &s.catalog
 	c.lastRegionID = max(c.lastRegionID+1, uint64(max(s.now(), 0)))

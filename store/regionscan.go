@@ -16,7 +16,7 @@ type regionScanner struct {
 	filter filter
 	stores []*storeScanner // of the families that the filter needs
 	joined []*storeScanner // of the others
-	// joinedRow is the row whose cells from joined were cut by a limit.
+	// joinedRow is the row of which joined has more cells, because a limit stopped the reading.
 	joinedRow   []byte
 	joinedOpen  bool
 	hasFilter   bool
@@ -126,7 +126,7 @@ func (r *regionScanner) populate(ctx context.Context, stores []*storeScanner, ro
 	}
 }
 
-// passRow skips the row, over its cells as the filter directs.
+// passRow skips the rest of the row. In a forward scan the filter still sees the cells of the row.
 func (r *regionScanner) passRow(ctx context.Context, row []byte) error {
 	if r.query.reversed {
 		for _, s := range r.stores {
@@ -158,11 +158,11 @@ func (r *regionScanner) passRow(ctx context.Context, row []byte) error {
 	return nil
 }
 
-// filterDone reports whether the filter has ended the region.
+// filterDone reports whether the filter has ended the scan of the region.
 func (r *regionScanner) filterDone() bool { return r.hasFilter && r.filter.allRemaining() }
 
 // next adds the next row, or a part of it, to b's open row. If the open row stays empty, no row is left or a limit was
-// reached on the way. more reports whether others may follow.
+// reached first. more reports whether further rows may follow.
 func (r *regionScanner) next(ctx context.Context, b *block, lim *limits) (more bool, err error) {
 	defer func() {
 		switch p := recover(); p {
@@ -287,8 +287,8 @@ func (r *regionScanner) refusesRow(b *block, lim *limits, size int64) bool {
 	return empty
 }
 
-// joinedHas moves the scanners of the families that the filter did not need to a row that it kept, and reports whether
-// one of them has cells of it.
+// joinedHas moves the scanners in r.joined, whose families the filter did not need, to a row that the filter kept. It
+// reports whether one of these families has cells of the row.
 func (r *regionScanner) joinedHas(row []byte) (found bool, err error) {
 	for _, s := range r.joined {
 		if s.valid && bytes.Compare(s.cur.row, row) < 0 {
@@ -303,7 +303,7 @@ func (r *regionScanner) joinedHas(row []byte) (found bool, err error) {
 	return found, nil
 }
 
-// join adds the cells of those families to the open row.
+// join adds the cells of the families in r.joined to the open row.
 func (r *regionScanner) join(ctx context.Context, b *block, lim *limits) error {
 	if err := r.populate(ctx, r.joined, r.joinedRow, b, lim); err != nil {
 		return err

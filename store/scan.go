@@ -76,8 +76,8 @@ func scanError(ctx context.Context, err error) error {
 	return throw(classScannerReset, "Scanner is closed on the server-side: %v", err)
 }
 
-// holder finds or opens the scanner of a request. ended reports that the scanner was already closed at its end: there
-// is nothing to do.
+// holder finds or opens the scanner of a request. ended reports that the scanner has already been closed because it had
+// read all rows: nothing is left to do.
 func (s *Store) holder(req *pb.ScanRequest, resp *pb.ScanResponse, inject *injection) (h *scannerHolder, ended bool, err error) {
 	now := s.opts.Now()
 	if req.ScannerId == nil {
@@ -184,7 +184,7 @@ func (h *scannerHolder) read(ctx context.Context, req *pb.ScanRequest, resp *pb.
 		}
 		if b.cells > 0 {
 			if h.endsPartialRow(b) {
-				// The row before is complete: no further cell of it passed.
+				// The row before the open row is complete: the filter kept no further cell of it.
 				if whole++; full() {
 					b.drop()
 					return nil

@@ -31,8 +31,8 @@ type scannerHolder struct {
 	partialRow []byte
 }
 
-// closedScanner remembers a scanner, for the time of a lease, that the server closed at its end: clients send a close
-// request all the same.
+// closedScanner remembers, for the time of a lease, a scanner that the server closed after its last row: clients still
+// send a request to close it.
 type closedScanner struct {
 	nextSeq uint64
 	until   time.Time
@@ -65,8 +65,8 @@ func (s *scanners) find(id uint64, now time.Time) (h *scannerHolder, ended close
 	return nil, ended, ok
 }
 
-// remove closes a scanner whose busy the caller holds. If remember is set, later requests are answered as for a closed
-// scanner, otherwise as for an unknown one.
+// remove closes the scanner h; the caller holds h.busy. If remember is set, later requests are answered as for a closed
+// scanner until the time until, otherwise as for an unknown scanner.
 func (s *scanners) remove(h *scannerHolder, remember bool, until time.Time) {
 	s.mu.Lock()
 	_, ok := s.open[h.id]

@@ -124,7 +124,8 @@ func (s *storeScanner) corrupt(key []byte) {
 	s.err = throw(classIO, "malformed key %x", key)
 }
 
-// landAhead reads the cell after a move forward. In a reversed scan, the end of a row leads to the row before it.
+// landAhead reads the cell that the iterator has moved forward to; ok is the iterator's result. In a reversed scan, if
+// the move left the current row, landAhead goes to the row before it.
 func (s *storeScanner) landAhead(ok bool) {
 	if s.query.reversed && (!ok && s.it.Error() == nil || ok && !bytes.HasPrefix(s.it.Key(), s.rowKey)) {
 		s.land(s.it.SeekLT(s.rowKey))
@@ -137,7 +138,7 @@ func (s *storeScanner) landAhead(ok bool) {
 // step goes to the next cell.
 func (s *storeScanner) step() { s.landAhead(s.it.Next()) }
 
-// stepsBeforeSeek is how many cells are stepped over before a seek: a seek costs about as much as a few steps.
+// stepsBeforeSeek is how many single steps a scanner tries before it seeks: a seek costs about as much as a few steps.
 const stepsBeforeSeek = 6
 
 // toNextRow leaves the current row.
@@ -191,8 +192,8 @@ func (s *storeScanner) forwardTo() {
 	s.landAhead(s.it.SeekGE(s.seekBuf))
 }
 
-// toHint follows a filter's hint; a hint that does not lead ahead is a single step. In a reversed scan only hints to
-// other rows lead ahead: hints to columns are for forward scans.
+// toHint goes to the filter's hint h, or to the next cell if h is not ahead of the current cell. In a reversed scan
+// only a hint to another row is ahead: hints to columns are for forward scans.
 func (s *storeScanner) toHint(h *cell) {
 	if h == nil {
 		s.step()

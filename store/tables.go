@@ -228,7 +228,7 @@ func (c *catalog) online(g *region) bool {
 	return c.regions[string(g.name)] == g && t != nil && !t.disabled
 }
 
-// regionByName finds a served region, and its table in the current version.
+// regionByName finds a region that is served, and the current version of its table.
 func (c *catalog) regionByName(name []byte) (*table, *region, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -258,8 +258,8 @@ func (c *catalog) wake() {
 	c.mu.Unlock()
 }
 
-// replace replaces a version of a table by another (either may be nil), after writing its definition and its rows of
-// hbase:meta. Callers hold ddl.
+// replace replaces the version old of a table by t, after it has written t's definition and rows of hbase:meta. A nil
+// old creates the table, a nil t drops it. Callers hold ddl.
 func (s *Store) replace(old, t *table) error {
 	b := s.db.NewBatch()
 	defer b.Close()

@@ -70,8 +70,8 @@ func Quorum(tb testing.TB) string {
 	return shared.Quorum
 }
 
-// PID is the process of the HBase that Quorum returned, master and region server in one; 0 if it is not of this machine's
-// tests.
+// PID returns the process id of the HBase that Quorum returned, master and region server in one; 0 if the tests of this
+// machine did not start it.
 func PID() int { return shared.PID }
 
 // Scanners returns how many scanners are open on the region server of the HBase that Quorum returned, and how many it

@@ -115,7 +115,7 @@ func connect(pool string) (net.Conn, error) {
 	return ask(socket)
 }
 
-// ask returns a connection to the keeper if its HBase has no other user, and nil if it has one.
+// ask returns a connection to the keeper if its HBase has no user, and nil if it has a user.
 func ask(socket string) (net.Conn, error) {
 	conn, err := net.Dial("unix", socket)
 	if err != nil {
@@ -189,7 +189,7 @@ func keep(l *net.UnixListener) {
 	}
 }
 
-// needed reports whether somebody uses HBase, or may do so again.
+// needed reports whether a process uses the HBase, or whether a go command that started a user still runs.
 func (k *keeper) needed() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
