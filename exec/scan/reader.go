@@ -239,7 +239,8 @@ func (r *reader) over(ctx context.Context, keys [][]byte) (hbase.Scanner, error)
 	if r.sparse -= len(keys); r.sparse > 0 || len(keys) < enough {
 		return nil, nil
 	}
-	sr := hbase.ScanRange{Table: r.table, Start: keys[0], Stop: keys[len(keys)-1], Reversed: r.tasks[0].reversed, BatchBytes: r.bytes}
+	t := &r.tasks[0]
+	sr := hbase.ScanRange{Table: r.table, Start: keys[0], Stop: keys[len(keys)-1], Reversed: t.reversed, BatchBytes: r.bytes}
 	if sr.Reversed {
 		sr.Start, sr.Stop = sr.Stop, sr.Start
 	}
@@ -247,7 +248,7 @@ func (r *reader) over(ctx context.Context, keys [][]byte) (hbase.Scanner, error)
 	between, all := sr, r.find
 	between.Limit, all.Filter, all.MaxTime = passed*len(keys), filter.And{filter.FirstCell{}, filter.KeyOnly{}}, 0
 	r.stats.ranges.Add(1)
-	rows, err := hbase.ReadAll(ctx, r.st.Client, between, &all)
+	rows, err := hbase.ReadAll(ctx, r.st.Client, between, t.packed(&all))
 	r.stats.read.Add(int64(len(rows)))
 	if err != nil {
 		return nil, err
@@ -257,7 +258,7 @@ func (r *reader) over(ctx context.Context, keys [][]byte) (hbase.Scanner, error)
 		return nil, nil
 	}
 	r.stats.ranges.Add(1)
-	return r.st.Client.Scan(ctx, sr, &r.opts)
+	return r.st.Client.Scan(ctx, sr, t.packed(&r.opts))
 }
 
 // ofOne reports whether all keys of t are in one group (see skip).
@@ -334,16 +335,11 @@ func (r *reader) scanRange(ctx context.Context, t *task, sr hbase.ScanRange) (er
 	if r.scan.ByTime {
 		opts = &r.find
 	}
-	if t.ranges != nil {
-		packed := *opts
-		packed.Filter = allOf(t.ranges, flat(opts.Filter)...)
-		opts = &packed
-	}
 	if r.skip > 0 {
 		r.looks.Add(1)
 	}
 	r.stats.ranges.Add(1)
-	if r.sc, err = r.st.Client.Scan(ctx, sr, opts); err == nil {
+	if r.sc, err = r.st.Client.Scan(ctx, sr, t.packed(opts)); err == nil {
 		return nil
 	}
 	r.sc = nil

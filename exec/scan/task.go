@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/planner/plan"
 )
 
@@ -22,6 +23,16 @@ type task struct {
 	server      string           // the server of the range; "": several, or unknown
 	ranges      filter.KeyRanges // the parts of [start, stop) to read; nil: all
 	hop         *hopper          // finds the parts of the range that are worth reading; nil: all
+}
+
+// packed returns o with a filter for the ranges of t, if it has several.
+func (t *task) packed(o *hbase.ReadOptions) *hbase.ReadOptions {
+	if t.ranges == nil {
+		return o
+	}
+	out := *o
+	out.Filter = allOf(t.ranges, flat(o.Filter)...)
+	return &out
 }
 
 // taskQueue hands out tasks. Each time it chooses a server with the fewest running tasks and, among these, the one with
