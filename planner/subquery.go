@@ -13,7 +13,7 @@ import (
 // subquery compiles a query inside an expression over srcs.
 func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (expr.Expr, error) {
 	run := limited(s, node.Kind)
-	var fixed map[int]*expr.Const
+	var fixed map[int]fixedTo
 	if node.Kind == expr.ScalarSubquery && q.where != nil {
 		fixed = q.fix()
 	}
@@ -63,7 +63,7 @@ func (q *query) answered(sub *plan.Subplan, node expr.Subquery) (expr.Expr, erro
 // correlated plans s, a query over the columns of srcs, for values of the columns to which it refers. It returns these
 // columns, of the joined row, in the order in which the Subplan takes their values. The columns in fixed have one value
 // and are not among them. further, unless nil, resolves names that srcs do not have. finish makes the plan that is run.
-func (q *query) correlated(srcs []*source, fixed map[int]*expr.Const, further func(ref *parser.ColumnRef) (expr.Expr, error), s *parser.Select, finish func(in *query) (*plan.Plan, error)) (sub *plan.Subplan, outer []expr.Expr, err error) {
+func (q *query) correlated(srcs []*source, fixed map[int]fixedTo, further func(ref *parser.ColumnRef) (expr.Expr, error), s *parser.Select, finish func(in *query) (*plan.Plan, error)) (sub *plan.Subplan, outer []expr.Expr, err error) {
 	sub = &plan.Subplan{Select: s, Closed: true, Text: s.String()}
 	srcs = frozen(srcs)
 	around := q.inside()
@@ -91,8 +91,13 @@ func (q *query) correlated(srcs []*source, fixed map[int]*expr.Const, further fu
 			if err != nil || x == nil {
 				return nil, err
 			}
-			if c, ok := x.(*expr.Column); ok && fixed[c.Index] != nil {
-				return &expr.Const{Pos: ref.Pos, Val: fixed[c.Index].Val, Typ: c.Typ, Limit: c.Limit}, nil
+			if c, ok := x.(*expr.Column); ok {
+				if g, ok := fixed[c.Index]; ok {
+					if g.around && sub.Closed {
+						sub.Closed = false
+					}
+					return &expr.Const{Pos: ref.Pos, Val: g.val, Typ: c.Typ, Limit: c.Limit}, nil
+				}
 			}
 			x = expr.Map(x, func(y expr.Expr) expr.Expr { // any other leaf is from further out
 				if c, own := y.(*expr.Column); own {
@@ -122,8 +127,14 @@ func (q *query) correlated(srcs []*source, fixed map[int]*expr.Const, further fu
 	return sub, outer, err
 }
 
+// fixedTo is the value that an equality gives a column.
+type fixedTo struct {
+	val    types.Value
+	around bool // it is that of a row around the query, another one each time that the query is run
+}
+
 // fix returns the columns to which an equality in q.where gives one value in all rows that pass.
-func (q *query) fix() map[int]*expr.Const {
+func (q *query) fix() map[int]fixedTo {
 	defer func(resolved func(own bool)) { q.resolved = resolved }(q.resolved)
 	q.resolved = nil
 	known := func(e parser.Expr) bool {
@@ -133,7 +144,7 @@ func (q *query) fix() map[int]*expr.Const {
 		}
 		return false
 	}
-	out := map[int]*expr.Const{}
+	out := map[int]fixedTo{}
 	for _, c := range conjunctsOf(q.where) {
 		b, ok := c.(*parser.Binary)
 		if !ok || b.Op != "=" || !known(b.X) || !known(b.Y) {
@@ -147,7 +158,9 @@ func (q *query) fix() map[int]*expr.Const {
 			c, column := eq.X.(*expr.Column)
 			v, constant := eq.Y.(*expr.Const) // a constant is always on the right
 			if column && constant && v.Val.Type() == c.Typ && exact(c) {
-				out[c.Index] = v
+				_, left := b.X.(*parser.ColumnRef)
+				_, right := b.Y.(*parser.ColumnRef)
+				out[c.Index] = fixedTo{v.Val, q.outer != nil && left && right}
 			}
 		}
 	}
