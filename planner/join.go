@@ -85,7 +85,7 @@ func (q *query) sortedFirst(f *from, conds []expr.Expr, want accessOrder, h hint
 // isFew reports whether e restricts a column to a few values.
 func isFew(e expr.Expr) bool {
 	_, set, _, ok := solve.Sarg(e)
-	return ok && !slices.ContainsFunc([]types.Interval(set), func(iv types.Interval) bool { return !iv.IsPoint() })
+	return ok && set.IsList()
 }
 
 // inOrder joins the sources in an order; nil means as written. ordered reports whether their rows are in the order want.
