@@ -281,7 +281,7 @@ func truncResult(args []expr.Expr) (types.Type, error) {
 // truncateSpan cuts an INTERVAL or a TIME to unit, towards zero.
 func truncateSpan(unit string, v types.Value) (types.Value, error) {
 	step, err := types.ParseInterval("1 " + unit)
-	if err != nil {
+	if err != nil || len(strings.Fields(unit)) != 1 { // '1 day 2 hours' is an interval, too
 		return v, fmt.Errorf("unknown unit %q", unit)
 	}
 	months, ms := int64(0), v.Int()
