@@ -356,8 +356,12 @@ func (r *exprReader) typed(first *lexer.Token, kind LiteralKind) Expr {
 func (r *exprReader) fields() (from, to string) {
 	if t := r.lex.Peek(); t.Type == tokWord && intervalUnits[strings.ToUpper(t.Value)] {
 		from = strings.ToLower(r.lex.Next().Value)
-		if to = from; accept(r.lex, "TO") {
+		to = from
+		at := r.lex.MakeCheckpoint()
+		if accept(r.lex, "TO") && intervalUnits[strings.ToUpper(r.lex.Peek().Value)] {
 			to = strings.ToLower(r.lex.Next().Value)
+		} else {
+			r.lex.LoadCheckpoint(at) // the caller finds TO in place of what follows a type
 		}
 	}
 	return from, to
