@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -48,14 +49,21 @@ func (w *spanBuilder) instead(e expr.Expr) string {
 	}
 	as := func(t types.Type) bool { return t == c.Typ }
 	var tries []expr.Expr
+	of := "" // what is said in place of the constants, which are values of a function of c and not of c
 	switch e := e.(type) {
 	case *expr.Compare:
 		if k, ok := e.Y.(*expr.Const); ok && as(k.Typ) {
 			tries = append(tries, &expr.Compare{Pos: e.Pos, Op: e.Op, X: c, Y: k})
+			if _, ok := e.X.(*expr.Column); !ok {
+				of = c.String() + " " + e.Op.String() + " ..."
+			}
 		}
 	case *expr.In:
 		if !e.Not && !slices.ContainsFunc(e.List, func(v types.Value) bool { return !as(v.Type()) }) {
 			tries = append(tries, &expr.In{Pos: e.Pos, X: c, List: e.List})
+			if _, ok := e.X.(*expr.Column); !ok {
+				of = c.String() + " IN (...)"
+			}
 		}
 	case *expr.Like:
 		if k, ok := e.Pattern.(*expr.Const); ok && e.Escape == nil && !e.Not && c.Typ == types.String && !k.Val.IsNull() {
@@ -70,7 +78,7 @@ func (w *spanBuilder) instead(e expr.Expr) string {
 	}
 	for _, t := range tries {
 		if could(t) {
-			return t.String()
+			return cmp.Or(of, t.String())
 		}
 	}
 	if c.Typ == types.String {
