@@ -80,6 +80,9 @@ func skipped(parts []plan.PartUse) {
 func (w *spanBuilder) why(p *catalog.Part, br *path) string {
 	t := func(col int) string { return w.table.Columns[col].Name }
 	if len(p.Columns) == 0 {
+		if w.enumerable(p) {
+			return "nothing binds the parts behind it"
+		}
 		return "its values cannot be computed or listed"
 	}
 	var free []string
@@ -139,12 +142,19 @@ func (w *spanBuilder) whyNotKey(e expr.Expr, is *solve.Constraint, t *catalog.Ta
 	if set, null, exact := is.Column(cols[0]); (null || set.IsAll() && !exact) && !is.IsEverywhere() && !w.couldBind(is, cols[0]) {
 		return w.whyNoRange(e)
 	}
+	narrowed, behind := false, false
 	for i, p := range w.layout.Key.Parts {
-		if i < w.stopPart && w.uses[i].Use == plan.Unused && slices.Contains(p.Columns, cols[0]) {
+		if !slices.Contains(p.Columns, cols[0]) {
+			continue
+		}
+		use := w.uses[i].Use
+		if i < w.stopPart && use == plan.Unused {
 			return "the key's prefix ends with the range before it"
 		}
+		narrowed = narrowed || i < w.stopPart && use == plan.Bound
+		behind = behind || i >= w.stopPart
 	}
-	if w.stopPart < len(w.layout.Key.Parts) {
+	if w.stopPart < len(w.layout.Key.Parts) && (behind || !narrowed) {
 		return fmt.Sprintf("the key is used up to %s", w.layout.Key.Parts[w.stopPart].Source)
 	}
 	return "the key narrows it, but not to exactly these rows"
