@@ -80,6 +80,7 @@ func (a *advice) find() bool {
 		if len(p.Columns) == 0 || p.ManyScales() || slices.ContainsFunc(p.Columns, ofJSON) {
 			return false // no condition binds this part
 		}
+		before := len(a.add)
 		for _, c := range p.Columns {
 			if a.isBound(c) || slices.ContainsFunc(a.add, func(w wanted) bool { return w.col == c }) {
 				continue
@@ -87,14 +88,15 @@ func (a *advice) find() bool {
 			if !a.binds(c) {
 				return false
 			}
-			a.add = append(a.add, wanted{c, p.Monotone() != 0 && p.Injective() && p.Order() != catalog.Unordered && !a.isNarrowed(c)})
+			a.add = append(a.add, wanted{c, p.Order() != catalog.Unordered && !a.isNarrowed(c)})
 		}
 		if len(a.add) == 0 {
 			continue
 		}
-		last := &a.add[len(a.add)-1]
-		if ranged := last.ranged; ranged && !a.helps(true) {
-			last.ranged = false
+		if last := a.add[before:]; !a.helps(true) {
+			for i := range last {
+				last[i].ranged = false
+			}
 		}
 		if a.helps(false) {
 			return true
