@@ -217,6 +217,9 @@ func (b *builder) columns() error {
 		t, ok := types.ParseType(d.Type)
 		if !ok {
 			err := parser.Errorf(d.Pos, "column %q has the unknown type %s", d.Name, d.Type)
+			if other := expr.UnknownType(d.Type, d.Pos); other.Hint != "" {
+				return err.WithHint("%s", other.Hint)
+			}
 			return err.WithHint("types: STRING BYTES BOOLEAN TINYINT SMALLINT INT BIGINT FLOAT DOUBLE DECIMAL DATE TIME TIMESTAMP JSON")
 		}
 		limit, err := types.ParseLimit(d.Type)

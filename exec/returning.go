@@ -2,6 +2,7 @@ package exec
 
 import (
 	"cmp"
+	"errors"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/write"
@@ -21,6 +22,10 @@ func (r *run) returning(t *catalog.Table, alias string, items []parser.SelectIte
 		}
 	}
 	columns, exprs, needed, err := r.env.Returning(t, alias, items)
+	if at := (*parser.Error)(nil); joined && errors.As(err, &at) && at.Hint == "" &&
+		(errors.Is(err, catalog.ErrUnknownTable) || errors.Is(err, catalog.ErrUnknownColumn)) {
+		return nil, at.WithHint("RETURNING gives columns of %s alone: a SELECT with the same join, run before, gives those of the other tables", cmp.Or(alias, t.Name))
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -80,11 +80,12 @@ var otherTypes = map[string]string{
 	"INT4RANGE": noRanges, "INT8RANGE": noRanges, "NUMRANGE": noRanges, "DATERANGE": noRanges, "TSRANGE": noRanges, "TSTZRANGE": noRanges,
 	"INET": noNets, "CIDR": noNets, "MACADDR": noNets, "MACADDR8": noNets, "MONEY": "DECIMAL(12, 2) holds an amount", "RECORD": noRecords,
 	"TIMETZ": "TIMESTAMP is a moment, TIME a time of day without a zone", "TIME WITH TIME ZONE": "TIMESTAMP is a moment, TIME a time of day without a zone",
+	"CITEXT": "TEXT holds it: LOWER(x) = 'a' and ILIKE take both cases for one",
 	"SERIAL": parser.NoSequences, "BIGSERIAL": parser.NoSequences,
 }
 
 // UnknownType returns the error for an unknown type.
-func UnknownType(name string, pos parser.Pos) error {
+func UnknownType(name string, pos parser.Pos) *parser.Error {
 	err := parser.Errorf(pos, "unknown type %s", name)
 	base, _, _ := strings.Cut(strings.TrimRight(strings.ToUpper(name), "[]"), "(")
 	if hint := otherTypes[base]; hint != "" {

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,6 +69,8 @@ var elsewhere = map[string]string{
 	"VERSION": "hql --version prints its version, \\conninfo the store in use", "WHOAMI": "\\conninfo prints the store in use",
 	"DECLARE": "a program reads the rows of a query as they come: there are no cursors",
 	"LOCK":    noLocks, "REINDEX": "CHECK TABLE table REPAIR brings indexes and copies in line with the rows",
+	"CLUSTER": "rows are stored in the order of their rowkey", "CHECKPOINT": "HBase flushes by itself",
+	"LISTEN": noNotices, "NOTIFY": noNotices,
 	"TABLE": "all rows of a table are read with SELECT * FROM table",
 }
 
@@ -88,6 +91,8 @@ const (
 	noProcedures   = "there are no stored procedures: a program, or a script with \\gexec, runs statements"
 	noTransactions = "there are no transactions: a row is written whole, several rows are not atomic"
 	noLocks        = "there are no locks: a row is written whole, several rows are not atomic"
+	noNotices      = "nobody is told of writes: SELECT ... WHERE _ts >= time reads the rows that have changed since"
+	copyOptions    = "COPY has the options FORMAT, HEADER, DELIMITER and OVERWRITE here; hql serve takes all of PostgreSQL's from its clients"
 	databases      = "there are no namespaces to list: SHOW TABLES lists the tables; one of a namespace is STORED IN 'namespace:table'"
 	noRights       = "rights are HBase's: GRANT and REVOKE are its shell's"
 	tables         = "HBase's shell administers its tables and servers"
@@ -98,8 +103,22 @@ var otherObjects = map[string]string{
 	"DATABASE": "tables are all there is", "EXTENSION": "functions are added in Go", "FUNCTION": "functions are added in Go", "PROCEDURE": "functions are added in Go",
 	"SCHEMA": namespaces, "NAMESPACE": namespaces, "ROLE": noRights, "USER": noRights,
 	"SEQUENCE": NoSequences, "TRIGGER": "tables are all there is", "TYPE": "columns have hql's types",
-	"TEMP": noTemporary, "TEMPORARY": noTemporary,
+	"UNLOGGED": "CREATE TABLE makes a table whose writes HBase logs",
+	"TEMP":     noTemporary, "TEMPORARY": noTemporary,
 }
+
+// alters maps what other systems alter to hints for hql.
+var alters = map[string]string{
+	"VIEW": "CREATE OR REPLACE VIEW name AS query changes a view", "INDEX": "DROP INDEX and CREATE INDEX make another one",
+	"DATABASE": "SET changes a setting of this connection", "SYSTEM": "SET changes a setting of this connection",
+	"SCHEMA": namespaces, "ROLE": noRights, "USER": noRights, "SEQUENCE": NoSequences,
+}
+
+// copyOthers are options of PostgreSQL's COPY.
+var copyOthers = map[string]bool{"NULL": true, "BINARY": true, "QUOTE": true, "ESCAPE": true, "ENCODING": true, "ON_ERROR": true, "FREEZE": true}
+
+// constraints are the words with which other systems name constraints in ALTER TABLE.
+var constraints = map[string]bool{"CONSTRAINT": true, "PRIMARY": true, "UNIQUE": true, "FOREIGN": true, "CHECK": true}
 
 // NoJSONPaths names hql's replacements for JSON paths.
 const NoJSONPaths = "there are no JSON paths: json #> '{a,0}' reads a member, JSON_ARRAY_ELEMENTS(json -> 'a') the elements of an array"
@@ -152,6 +171,12 @@ func (d *diagnosis) unsupported(i int) string {
 		return "TRUNCATE empties one table: write a statement for each"
 	case before == "TABLESAMPLE" || word == "TABLESAMPLE":
 		return "WHERE RANDOM() < 0.01 keeps some of the rows, LIMIT 100 reads no more than that; \\sample shows stored keys"
+	case d.verb == "ALTER" && i == 1 && alters[word] != "":
+		return alters[word]
+	case d.verb == "ALTER" && i == 3 && word == "OWNER":
+		return noRights
+	case d.verb == "ALTER" && i > 4 && (upper(3) == "ADD" || upper(3) == "DROP") && constraints[upper(4)]:
+		return cmp.Or(absent[upper(4)], absent[upper(6)], "the rowkey and NOT NULL are the only constraints; the key of a table is given when it is made")
 	case d.verb == "ALTER" && before == "TABLE" && word == "ALTER", d.verb == "ALTER" && i == 3 && word == "ALTER":
 		return "the definition says how the bytes that are stored are read: DROP COLUMN and ADD COLUMN with another type read them in another way"
 	case before == "<=" && word == ">":
@@ -164,6 +189,22 @@ func (d *diagnosis) unsupported(i int) string {
 		return noLocks
 	case word == "." && i > 3 && (d.value(i-2) == "." || d.value(i-2) == ":") && namesTable[upper(i-4)]:
 		return "only an HBase namespace can be in front of a table's name, as in namespace.table"
+	case d.verb == "EXPLAIN" && word == "VERBOSE":
+		return "EXPLAIN says all that it knows, EXPLAIN ANALYZE runs the statement too"
+	case d.verb == "COPY" && (word == "FORCE" || upper(1) != "(" && copyOthers[word]):
+		return copyOptions
+	case d.verb == "COPY" && word == "PROGRAM":
+		return "COPY ... TO STDOUT writes to a program where the shell says so: hql -c \"COPY ...\" | program"
+	case before == "CONFLICT" && word == "ON":
+		return "rows conflict by their row key alone: ON CONFLICT DO ..."
+	case d.verb == "CREATE" && word == "PARTITION":
+		return "HBase cuts tables into regions by itself: SPLIT says where those of a new table begin"
+	case d.verb == "SELECT" && word == "INTO":
+		return "CREATE TABLE table AS query keeps the rows of a query"
+	case (d.verb == "START" || d.verb == "BEGIN") && i > 0:
+		return noTransactions
+	case before == "ALL" && upper(i-2) == "BY" && upper(i-3) == "GROUP":
+		return "GROUP BY takes columns, or their numbers in SELECT: GROUP BY 1, 2"
 	case d.verb == "EXPLAIN" && i == 1 && d.tokens[i].Type == tokWord && word != "EXPLAIN":
 		return "DESCRIBE table shows a table's columns and keys"
 	case i == 1 && (before == "DESCRIBE" || before == "DROP" || before == "CREATE") && quoted(i):

@@ -246,6 +246,10 @@ func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
 	case err.Hint != "":
 	case cell:
 		return err.WithHint("a cell is read by a column of the table's definition: %s BYTES FROM %s:%s", parser.QuoteName(qualifier), parser.QuoteName(family), parser.QuoteQualifier(qualifier))
+	case ref.Table == "" && slices.ContainsFunc(srcs, func(s *source) bool { return strings.EqualFold(ref.Name, s.name) }):
+		return err.WithHint("ROW_TO_JSON(%[1]s) is the whole row as JSON, %[1]s.* its columns", parser.QuoteName(ref.Name))
+	case slices.Contains([]string{"ctid", "xmin", "xmax", "oid", "rowid"}, strings.ToLower(ref.Name)):
+		return err.WithHint("%s is the rowkey of a row, %s the time of its newest cell", catalog.KeyColumn, catalog.TimestampColumn)
 	case ref.Quoted:
 		return err.WithHint("double quotes make a name: the text is %s", types.NewString(ref.Name).SQL())
 	}
