@@ -65,8 +65,7 @@ func (s *session) tables(ctx context.Context, pattern string) error {
 			return err
 		}
 		fits = func(name string) bool {
-			ok, err := path.Match(strings.ToLower(args[0]), strings.ToLower(name))
-			return ok && err == nil
+			return matches(inPublic(args[0]), name)
 		}
 		list := func(s *session, ctx context.Context, _ string) error { return s.tablesThat(ctx, fits) }
 		if err := paged(list)(s, ctx, ""); err != nil {
@@ -79,6 +78,20 @@ func (s *session) tables(ctx context.Context, pattern string) error {
 	}
 	s.noteUndescribed(slices.DeleteFunc(names, func(name string) bool { return !fits(name) }))
 	return nil
+}
+
+// matches reports whether name matches a pattern with * and ?, whatever the case.
+func matches(pattern, name string) bool {
+	ok, err := path.Match(strings.ToLower(pattern), strings.ToLower(name))
+	return ok && err == nil
+}
+
+// inPublic drops a schema that has all tables from the front of a name or a pattern: public.t, *.t.
+func inPublic(name string) string {
+	if schema, table, ok := strings.Cut(name, "."); ok && (schema == "*" || strings.EqualFold(schema, "public")) {
+		return table
+	}
+	return name
 }
 
 // tablesThat lists the tables whose names fit.

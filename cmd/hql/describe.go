@@ -38,7 +38,7 @@ func (s *session) draw(ctx context.Context, arg string, more bool) error {
 	if len(args) == 0 || strings.ContainsAny(args[0], "*?") {
 		return s.tables(ctx, arg)
 	}
-	return paged(func(s *session, ctx context.Context, name string) error { return s.drawTable(ctx, name, more) })(s, ctx, args[0])
+	return paged(func(s *session, ctx context.Context, name string) error { return s.drawTable(ctx, name, more) })(s, ctx, inPublic(args[0]))
 }
 
 // drawTable draws a table, or describes a view.
@@ -394,7 +394,7 @@ func patternText(p *catalog.Composite) string {
 
 func (s *session) functions(_ context.Context, name string) error {
 	for _, f := range s.db.Catalog().Funcs().All() {
-		if name == "" || strings.Contains(strings.ToLower(f.Name), strings.ToLower(name)) {
+		if name == "" || strings.Contains(strings.ToLower(f.Name), strings.ToLower(name)) || matches(name, f.Name) {
 			fmt.Fprintf(s.stdout, "%-8s  %-52s %s\n", f.Group, f.Signature, f.Doc)
 		}
 	}
