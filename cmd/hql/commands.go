@@ -402,6 +402,10 @@ func (s *session) reconnect(ctx context.Context, arg string) error {
 	if err := conf.resolve(); err != nil {
 		return err
 	}
+	if same := conf.address(); same == s.conf.address() && strings.HasPrefix(same, "dir:") {
+		s.note("connected to %s", same) // only one connection can have a store in a directory
+		return nil
+	}
 	made := conf.makes()
 	db, err := open(ctx, &conf)
 	if err != nil {
