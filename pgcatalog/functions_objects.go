@@ -372,10 +372,12 @@ func field(_ *Session, a []types.Value) (types.Value, error) {
 	for _, part := range strings.Split(strings.Trim(a[0].Text(), "{}"), ",") {
 		name, value, _ := strings.Cut(part, ":")
 		if strings.Trim(strings.TrimSpace(name), `"`) == strings.ToLower(a[1].Text()) {
-			return types.Cast(types.NewString(strings.TrimSpace(value)), types.Int, nil)
+			if v, err := types.Cast(types.NewString(strings.TrimSpace(value)), types.Int, nil); err == nil {
+				return v, nil
+			}
 		}
 	}
-	return null, fmt.Errorf("the row has no field %q", a[1].Text())
+	return null, fmt.Errorf("there is no row with a field %[1]q here: json ->> '%[1]s' reads a member of JSON", a[1].Text())
 }
 
 func maxLength(a []types.Value) (types.Value, error) {
