@@ -222,7 +222,7 @@ func (r *run) fillIndex(ctx context.Context, t *catalog.Table, name string) erro
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("index %s of %s is not filled yet: it is written and not read (CREATE INDEX with the same definition goes on): %w", name, t.Name, err)
+		return fmt.Errorf("index %s of %s is not complete: writes maintain it, queries do not use it yet (repeat the same CREATE INDEX to continue): %w", name, t.Name, err)
 	}
 	return nil
 }

@@ -308,7 +308,7 @@ func (s settings) find(name string, pos parser.Pos) (setting, error) {
 	}
 	switch name {
 	case "databases", "schemas", "namespaces", "catalogs", "views":
-		return setting{}, parser.Errorf(pos, "there are no %s here", name).WithHint("SHOW TABLES lists the tables; one of a namespace is STORED IN 'namespace:table'")
+		return setting{}, parser.Errorf(pos, "SHOW %s is not supported", strings.ToUpper(name)).WithHint("SHOW TABLES lists the tables; one of a namespace is STORED IN 'namespace:table'")
 	case "columns", "fields", "indexes", "index", "keys", "partitions":
 		return setting{}, parser.Errorf(pos, "SHOW %s is not supported", strings.ToUpper(name)).WithHint("DESCRIBE table shows its columns and keys, SHOW SPLITS table its regions")
 	}

@@ -22,8 +22,8 @@ type Unbound struct {
 	Refused error
 	// Arguments are the made-up values of Plan: "$1 = 7".
 	Arguments []string
-	// If names a parameter that is NULL or empty in Plan: "$1 is NULL". It is "" if usual values lead to such a plan,
-	// too.
+	// If is the condition under which Plan is used: "$1 is NULL". Then only a parameter that is NULL or empty leads to
+	// this plan. It is "" if usual values lead to it, too.
 	If string
 	// Unclear is set if all made-up values contradict the statement's conditions: then Plan does not apply to other
 	// values.

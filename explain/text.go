@@ -281,7 +281,8 @@ func (d *drawing) scan(s *plan.Scan, in string) {
 	}
 }
 
-// namesWhy returns a text for a layout whose table names the key does not give: it says which HBase tables are read, and why.
+// namesWhy explains a scan that lists HBase tables, because the conditions do not give the names of the tables. It says
+// which tables are read, and why.
 func namesWhy(s *plan.Scan) string {
 	var of []string
 	for _, p := range s.Layout.Stored.Parts {

@@ -118,7 +118,7 @@ func tsdbCells(t *catalog.Table, rows []hbase.Row) bool {
 	for _, r := range rows {
 		for _, c := range r.Cells {
 			found, err := value.Points(nil, c.Qualifier, c.Value)
-			// Annotations, histograms and appended points have a kind, 1 or more, before 2 or 4 bytes of time.
+			// The qualifier of an annotation, a histogram or appended points: a byte for the kind, 1 to 15, then 2 or 4 bytes of time.
 			other := (len(c.Qualifier) == 3 || len(c.Qualifier) == 5) && c.Qualifier[0] < 0x10
 			if string(c.Family) != "t" || err != nil || len(found) == 0 && !other {
 				return false

@@ -150,8 +150,8 @@ func distinctTexts(list []string) int {
 	return len(seen)
 }
 
-// number returns the key part that computes the probe's bytes as a number from the hash h of sql: the hash unchanged (n
-// is 0) or modulo n. It returns "" if there is none.
+// number looks for a key part whose value is the probe's bytes, read as a number, in all sampled keys: the hash h of sql
+// itself (n is 0), or the hash modulo n, perhaps made positive or cut to 32 bits before. It returns "" if none fits.
 func (pr *probe) number(h numberHash, sql string) (part string, n int64) {
 	var bucket []int64
 	var most int64

@@ -168,7 +168,8 @@ func (s *search) parse(at []int) []parse {
 	return out
 }
 
-// left returns the least and the greatest number of bytes after the place at in a key.
+// left returns the least and the greatest number of bytes that are left to read in the keys that still fit. at[i] is the
+// place in key i, or negative if the key no longer fits.
 func (s *search) left(at []int) (least, most int) {
 	least = math.MaxInt
 	for i, n := range at {

@@ -303,7 +303,8 @@ func (f *finder) named(e ast.Expr, o types.Object, depth int) ([]text, *unknown)
 	return nil, &unknown{why: "it is not a constant"}
 }
 
-// given returns the texts that o may have at e, if values are the expressions that it gets.
+// given returns the texts that the variable or constant o may hold where e uses it. values are all expressions that are
+// assigned to o; those that are replaced before e, or assigned after e, do not count.
 func (f *finder) given(e ast.Expr, o types.Object, values []ast.Expr, depth int) (out []text, _ *unknown) {
 	var since token.Pos // of the last value that replaces all earlier ones
 	for _, v := range values {

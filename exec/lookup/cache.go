@@ -15,8 +15,8 @@ type Cache struct {
 	cleared int // number of Clear calls: a number that was read before the last one is not cached
 }
 
-// maxKept bounds the numbers that an engine caches, and those that a statement caches in addition to the numbers of its
-// current rows.
+// maxKept is the number of names whose numbers an engine caches; at that size it empties the cache. A statement caches as
+// many, in addition to the names of its current rows.
 const maxKept = 100_000
 
 // nameOf returns the cache key for the number of k.

@@ -142,7 +142,7 @@ func (d tables) Names(ctx context.Context, call *expr.Call, _ types.Value) (name
 		q.Where = cond
 	}
 	if len(q.Items) != 1 {
-		return nil, false, fmt.Errorf("%s: its number represents %d columns", call, len(q.Items))
+		return nil, false, fmt.Errorf("%s: exactly one argument must be a column, the others constants; %d are columns", call, len(q.Items))
 	}
 	q.Items = append(q.Items, parser.SelectItem{Expr: &parser.ColumnRef{Name: column, Quoted: true}})
 	names = map[string]types.Value{}

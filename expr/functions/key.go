@@ -133,7 +133,7 @@ func restSalt(signature, doc string, length func(*expr.Call) int, salt func(c *e
 				return 0, fmt.Errorf("%s takes a number of buckets from 1 to 256", name)
 			}
 			if n == 3 && (ks[1] < 0 || ks[1] >= ks[2] || ks[2] > math.MaxInt16) {
-				return 0, fmt.Errorf("%s takes the first byte and the one after the last: 0 <= from < to", name)
+				return 0, fmt.Errorf("%s takes a range of bytes as its last two arguments: 0 <= from < to <= 32767", name)
 			}
 			return types.BigInt, nil
 		}, Eval: noValue, Key: &expr.Algebra{Arg: expr.NoArg, RestLength: length,

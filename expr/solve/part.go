@@ -180,8 +180,9 @@ func Bins(e expr.Expr, col int, in types.Set, limit int) ([]types.Value, bool) {
 	return types.Points(vs...).Values(limit)
 }
 
-// Coarser returns the Steps of the subexpression of e that has the fewest steps and is the only one to depend on column
-// col, such as the day of a moment inside a hash of that day. It returns none if there are more than limit.
+// Coarser looks inside e for subexpressions that depend on column col alone, and through which all uses of col in e pass:
+// the day of a moment inside a hash of that day. It returns the Steps of the one that has the fewest values while col is
+// in in. It returns none if each has more than limit.
 //
 //	LEFT(MD5(u || TO_CHAR(ts, 'YYYYMMDD')), 4), ts in a week     seven steps, of TO_CHAR(ts, 'YYYYMMDD')
 func Coarser(e expr.Expr, col int, in types.Set, limit int) (fewest []Step) {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Writer returns the command of testdata/DIR/Written.java with the jars of that version of the product in DIR.
+// Writer returns a command that runs testdata/DIR/Written.java with args. Its class path has the jars of the product under
+// test in DIR, such as Phoenix, in the given version.
 func Writer(tb testing.TB, dir, version string, args ...string) *exec.Cmd {
 	tb.Helper()
 	jars, err := classPath(product{dir: dir, version: version})

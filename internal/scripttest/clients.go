@@ -94,8 +94,8 @@ type Unanswered struct {
 	Fail func(call, table string) error
 }
 
-// UnansweredAt returns a client that gets no answer to the call that at names: the name of the call, a space and the
-// table.
+// UnansweredAt returns a client whose call *at fails with "no answer". The text in *at is the name of the call, a space and
+// the table, such as "get t"; the test may change it.
 func UnansweredAt(c hbase.Client, at *string) *Unanswered {
 	return &Unanswered{Client: c, Fail: func(call, table string) error {
 		if *at == call+" "+table {

@@ -113,8 +113,8 @@ type Scan struct {
 	TablePrefix string
 	// TableNames, if not nil, are ranges that contain the names of all tables that can have matching rows.
 	TableNames []Span
-	// Entries is set if only the layout's keys are read: each key leads to a row of the primary layout, from which all
-	// values are taken. After a crash between the two writes, an entry may differ from its row.
+	// Entries is set if only the keys of the layout, an index, are read: all values come from the row of the primary layout
+	// to which each key leads. Entry and row are written one after the other, so they may differ after a crash.
 	Entries bool
 	// Lookups are LOOKUP calls whose values the plan needs. The engine resolves them, then plans again.
 	Lookups []LookupKey
