@@ -78,7 +78,8 @@ func appendRanges(dst []ByteRange, enc Encoding, iv types.Interval, f follow) (o
 			dst = append(dst, ByteRange{Lo: []byte(b), Point: true, Value: v})
 		}
 		if lo := append(bytes.Clone(r.Lo), f.literal...); iv.LoOpen && len(f.literal) > 0 && bytes.Equal(r.Lo, []byte(iv.Lo.Text())) {
-			// Bytes that begin with the lower bound and the delimiter are that bound itself, which is not in iv.
+			// Keys that begin with the lower bound and the delimiter have that bound as their value. It is excluded from
+			// iv, so the range is split around them.
 			if r.Hi == nil || bytes.Compare(lo, r.Hi) < 0 {
 				dst = append(dst, ByteRange{Lo: r.Lo, Hi: lo})
 				if r.Lo = types.PrefixEnd(lo); r.Lo == nil || r.Hi != nil && bytes.Compare(r.Lo, r.Hi) >= 0 {

@@ -489,9 +489,9 @@ func (l *Layout) comparable() error {
 	return nil
 }
 
-// checksNeeded returns the checks of l without those that always succeed: of a part from which a column is read
-// directly, and of a single part that is inverted to read its column. named are the checks that need the names of
-// LOOKUP.
+// checksNeeded returns the key parts of l that a reader computes again from the columns that it read, and compares with the
+// key. It leaves out parts whose comparison always succeeds, such as a part that is the column itself, and parts that
+// cannot be computed. named are the parts that need the names of LOOKUP.
 func checksNeeded(l *Layout) (check, named []partRef) {
 	own := map[partRef]bool{}
 	lookups := map[int]bool{}

@@ -150,8 +150,8 @@ func distinctTexts(list []string) int {
 	return len(seen)
 }
 
-// number looks for a key part whose value is the probe's bytes, read as a number, in all sampled keys: the hash h of sql
-// itself (n is 0), or the hash modulo n, perhaps made positive or cut to 32 bits before. It returns "" if none fits.
+// number explains the probe's bytes, read as a number, as the hash h of sql, or as that hash modulo n; the hash may be made
+// positive or cut to 32 bits before. It returns the key part that fits all sampled keys, with n (0: no modulo), or "".
 func (pr *probe) number(h numberHash, sql string) (part string, n int64) {
 	var bucket []int64
 	var most int64

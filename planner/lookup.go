@@ -22,10 +22,10 @@ type looking struct {
 	h    hints
 }
 
-// by selects the values of a left row that a look-up uses: the values of the join's keys, except the key with index
-// left, and the values that the conditions in among need.
+// by says which values of a left row a look-up uses: those of all keys of the join but the one with index left, then those
+// of cols, the left columns in the conditions among.
 type by struct {
-	left  int // -1: no key is left out
+	left  int // -1: all keys are used
 	among []expr.Expr
 	cols  []*expr.Column // the left columns in among; their values follow those of the keys
 }

@@ -168,8 +168,8 @@ func (u *Unbound) use(e parser.Expr, r role) {
 // Variants is the number of variants of made-up values.
 const Variants = 6
 
-// Enough reports whether variants after i would show nothing new, if variant i contradicts no condition. After the first
-// variant, in which each BOOLEAN is true, a second one may have FALSE.
+// Enough reports whether no made-up values after variant i are needed, if those of i contradict no condition. Variant 0 is
+// enough unless a parameter is BOOLEAN: it is TRUE in variant 0 and may be FALSE in the next one.
 func (u *Unbound) Enough(i int) bool {
 	return i > 0 || !slices.ContainsFunc(u.types, func(t expr.ParameterType) bool { return t.Type == types.Boolean })
 }

@@ -298,9 +298,10 @@ func variants(c *expr.Call, s string, f forms) (texts []string, full bool) {
 	return begun(ways), !open && len(f[dropped]) == 0
 }
 
-// behindKnown returns the texts in within for which c, a function that ignores a beginning of its text, is in out. If
-// all texts of an interval begin with p, head(p) returns the beginning that c ignores; the rest of the text is in
-// tails. ok is false if head fails for all intervals.
+// behindKnown inverts c, a function such as SUBSTR(x, 4) that ignores the beginning of its text: it returns the texts in
+// within for which the value of c is in out. head returns the ignored beginning of the texts that have a given prefix, or
+// false if the prefix does not determine it. tails are the texts that may follow it; exact reports that each of them gives
+// a value in out. ok is false if head fails for all intervals.
 func behindKnown(c *expr.Call, out, tails types.Set, exact bool, within types.Set, head func(string) (string, bool)) (types.Set, bool, bool) {
 	t := c.Args[0].Type()
 	if t != types.String && t != types.Bytes || len(within) > solve.MaxCuts {

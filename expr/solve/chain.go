@@ -273,7 +273,7 @@ func (c *chain) solve(out, within types.Set) (s types.Set, exact, ok bool) {
 	return c.set(append(found, c.rest...)).Intersect(within), exact, true
 }
 
-// start makes the runs of the inner expression, whose values are in within.
+// start sets c.runs to the stretches of values of the innermost expression that lie in within, before any link is applied.
 func (c *chain) start(within types.Set) {
 	add := func(lo, hi int64) {
 		if lo <= hi {

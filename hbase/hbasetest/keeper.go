@@ -115,7 +115,8 @@ func connect(pool string) (net.Conn, error) {
 	return ask(socket)
 }
 
-// ask returns a connection to the keeper if its HBase has no user, and nil if it has a user.
+// ask borrows the HBase of the keeper at socket. It returns the connection, which holds that HBase until it is closed, or
+// nil if another test process uses the HBase.
 func ask(socket string) (net.Conn, error) {
 	conn, err := net.Dial("unix", socket)
 	if err != nil {
