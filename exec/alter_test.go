@@ -70,7 +70,7 @@ func TestIndexInterrupted(t *testing.T) {
 	w.Do("CREATE TABLE t (id INT PRIMARY KEY, kind STRING); INSERT INTO t SELECT g, 'k' || g % 3 FROM generate_series(1, 2500) AS g")
 	ctx, stop := context.WithCancel(context.Background())
 	broken := worldOf(t, New(&indexless{c, "t_by_kind", stop}, catalog.New(), Config{FullScan: AllowFullScan}))
-	if _, _, err := broken.TryUnder(ctx, "CREATE INDEX by_kind ON t (kind)"); err == nil || !strings.Contains(err.Error(), "not filled yet") {
+	if _, _, err := broken.TryUnder(ctx, "CREATE INDEX by_kind ON t (kind)"); err == nil || !strings.Contains(err.Error(), "is not complete") {
 		t.Fatal(err)
 	}
 	w.Do("INSERT INTO t VALUES (5000, 'k1')")
