@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -190,21 +189,13 @@ func (p *pace) next(rows, fresh int) {
 // look reads the next keys of t.
 func (h *hopper) look(ctx context.Context, t task) (keys [][]byte, err error) {
 	h.looks.Add(1)
-	sc, err := h.st.Client.Scan(ctx, hbase.ScanRange{Table: t.table, Start: t.start, Stop: t.stop, Reversed: t.reversed, Limit: h.pace.rows, BatchBytes: scanBytes}, h.opts)
-	h.stats.ranges.Add(1)
-	if err == nil {
-		defer sc.Close()
-	}
-	for err == nil {
-		var rows []hbase.Row
-		if rows, err = h.st.next(ctx, sc); err == nil {
-			h.stats.read.Add(int64(len(rows)))
-			for _, r := range rows {
-				keys = append(keys, bytes.Clone(r.Key))
-			}
+	sr := hbase.ScanRange{Table: t.table, Start: t.start, Stop: t.stop, Reversed: t.reversed, Limit: h.pace.rows, BatchBytes: scanBytes}
+	err = h.st.scan(ctx, h.stats, sr, h.opts, func(rows []hbase.Row) {
+		for _, r := range rows {
+			keys = append(keys, bytes.Clone(r.Key))
 		}
-	}
-	if err == io.EOF || errors.Is(err, hbase.ErrNoTable) && ComputedName(h.scan.Layout) {
+	})
+	if err == nil || errors.Is(err, hbase.ErrNoTable) && ComputedName(h.scan.Layout) {
 		return keys, nil
 	}
 	return nil, readError(t.table, err)

@@ -247,13 +247,11 @@ func (r *reader) over(ctx context.Context, keys [][]byte) (hbase.Scanner, error)
 	sr.Stop = append(bytes.Clone(sr.Stop), 0)
 	between, all := sr, r.find
 	between.Limit, all.Filter, all.MaxTime = passed*len(keys), filter.And{filter.FirstCell{}, filter.KeyOnly{}}, 0
-	r.stats.ranges.Add(1)
-	rows, err := hbase.ReadAll(ctx, r.st.Client, between, t.packed(&all))
-	r.stats.read.Add(int64(len(rows)))
-	if err != nil {
+	n := 0
+	if err := r.st.scan(ctx, r.stats, between, t.packed(&all), func(rows []hbase.Row) { n += len(rows) }); err != nil {
 		return nil, err
 	}
-	if len(rows) == between.Limit {
+	if n == between.Limit {
 		r.sparse = between.Limit
 		return nil, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 
@@ -145,6 +146,27 @@ func (st *Reads) next(ctx context.Context, sc hbase.Scanner) ([]hbase.Row, error
 	}
 	defer func() { <-st.Slots }()
 	return sc.Next(ctx)
+}
+
+// scan calls f with each batch of rows of the range r, and counts them in stats.
+func (st *Reads) scan(ctx context.Context, stats *Counts, r hbase.ScanRange, o *hbase.ReadOptions, f func(rows []hbase.Row)) error {
+	stats.ranges.Add(1)
+	sc, err := st.Client.Scan(ctx, r, o)
+	if err != nil {
+		return err
+	}
+	defer sc.Close()
+	for {
+		rows, err := st.next(ctx, sc)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		stats.read.Add(int64(len(rows)))
+		f(rows)
+	}
 }
 
 // ComputedName reports whether the names of l's HBase tables depend on the rows. Such a table counts as empty if it does
