@@ -140,6 +140,7 @@ type query struct {
 	// where is the WHERE of the block that is being compiled, and rows its scope.
 	where parser.Expr
 	rows  *expr.Scope
+	fixed map[int]fixedTo // the result of fix; nil until a sub-query needs it
 	// joins is set in the query of a semi-join: then outer returns columns of the join instead of values.
 	joins bool
 	// narrow holds conditions on the rows of the next query to be planned; narrowed is the number of such queries around
@@ -335,7 +336,7 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *
 	scope := b.wins.scope()
 	scope.Sets = true
 	q.where, q.rows = c.Where, rows
-	defer func() { q.where, q.rows = nil, nil }()
+	defer func() { q.where, q.rows, q.fixed = nil, nil, nil }()
 	if b.outs, err = q.items(c, f, scope); err != nil {
 		return nil, err
 	}

@@ -15,7 +15,10 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 	run := limited(s, node.Kind)
 	var fixed map[int]fixedTo
 	if node.Kind == expr.ScalarSubquery && q.where != nil {
-		fixed = q.fix()
+		if q.fixed == nil {
+			q.fixed = q.fix()
+		}
+		fixed = q.fixed
 	}
 	sub, outer, err := q.correlated(srcs, fixed, q.outer, s, func(in *query) (*plan.Plan, error) { return in.finish(run) })
 	if err != nil {
