@@ -319,11 +319,7 @@ func (q *query) wholeJoin(t *parser.Join) (*from, error) {
 
 // whole plans the reading of all columns of f.
 func (q *query) whole(f *from) (plan.Node, error) {
-	used := make([]bool, f.width())
-	for i := range used {
-		used[i] = true
-	}
-	node, _, err := q.joined(f, f.conds, used, accessOrder{}, hints{})
+	node, _, err := q.joined(f, f.conds, slices.Repeat([]bool{true}, f.width()), accessOrder{}, hints{})
 	return node, err
 }
 

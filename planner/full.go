@@ -74,10 +74,6 @@ func (f *full) first(q *query, conds []expr.Expr, want accessOrder) (plan.Node, 
 	nodes := f.nodes
 	for i := range nodes {
 		s := f.side(i)
-		used := make([]bool, s.width())
-		for k := range used {
-			used[k] = true
-		}
 		of := want
 		of.by = nil
 		for _, t := range want.by {
@@ -93,7 +89,7 @@ func (f *full) first(q *query, conds []expr.Expr, want accessOrder) (plan.Node, 
 				return nil, conds, nil
 			}
 		}
-		n, ordered, err := q.source(s, append(own[i], f.sides[i].own()...), used, of, hints{})
+		n, ordered, err := q.source(s, append(own[i], f.sides[i].own()...), slices.Repeat([]bool{true}, s.width()), of, hints{})
 		if err != nil || len(want.by) > 0 && !ordered {
 			return nil, conds, err
 		}
@@ -174,11 +170,7 @@ func (f *full) reduced(q *query, conds []expr.Expr) (plan.Node, error) {
 		}
 		over[i] = moved(over[i], to)
 	}
-	used := make([]bool, all)
-	for i := range used {
-		used[i] = true
-	}
-	n, _, err := q.joined(g, append(over, f.sides[first].own()...), used, accessOrder{}, hints{})
+	n, _, err := q.joined(g, append(over, f.sides[first].own()...), slices.Repeat([]bool{true}, all), accessOrder{}, hints{})
 	if err != nil {
 		return nil, err
 	}
