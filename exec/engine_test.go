@@ -3,16 +3,12 @@ package exec
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 	"testing"
-
-	"go.uber.org/goleak"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/internal/poison"
 	. "github.com/hql-db/hql/internal/scripttest"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
@@ -20,10 +16,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // a heap of many small stores is collected often for little
-	goleak.VerifyTestMain(poison.Tests(m))
-}
+func TestMain(m *testing.M) { Main(m) }
 
 // A world is an engine on a store of its own.
 type world struct {
@@ -38,17 +31,13 @@ func newWorld(t testing.TB, client hbase.Client, cfg Config) *world {
 }
 
 func worldOf(t testing.TB, e *Engine) *world {
-	w := &world{Engine: e}
-	w.T, w.Send = t, func(ctx context.Context, s parser.Statement, sql string, args []types.Value) (Result[Stats], error) {
+	w := &world{Engine: e} // a test may set another engine later
+	w.Script = ScriptOf[Stats](t, func(ctx context.Context, s parser.Statement, sql string, args []types.Value) (*Rows, error) {
 		if sql != "" {
 			w.Place(s, sql, nil)
 		}
-		rows, err := w.Run(ctx, s, Args{Positional: args})
-		if err != nil {
-			return nil, err
-		}
-		return rows, nil
-	}
+		return w.Run(ctx, s, Args{Positional: args})
+	})
 	return w
 }
 

@@ -1,19 +1,12 @@
 package shapes_test
 
 import (
-	"runtime/debug"
 	"testing"
 
-	"go.uber.org/goleak"
-
-	"github.com/hql-db/hql/internal/poison"
+	. "github.com/hql-db/hql/internal/scripttest"
 )
 
-// TestMain fails if a goroutine is left, and collects the heap of many small stores rarely.
-func TestMain(m *testing.M) {
-	debug.SetGCPercent(400)
-	goleak.VerifyTestMain(poison.Tests(m))
-}
+func TestMain(m *testing.M) { Main(m) }
 
 // TestHBase runs on one HBase, one test after the other.
 func TestHBase(t *testing.T) {

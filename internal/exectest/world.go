@@ -27,16 +27,10 @@ func NewWorld(t testing.TB, client hbase.Client, cfg exec.Config) *World {
 
 // Of returns a World of an engine.
 func Of(t testing.TB, e *exec.Engine) *World {
-	w := &World{Engine: e}
-	w.T, w.Send = t, func(ctx context.Context, s parser.Statement, sql string, args []types.Value) (scripttest.Result[exec.Stats], error) {
+	return &World{e, scripttest.ScriptOf[exec.Stats](t, func(ctx context.Context, s parser.Statement, sql string, args []types.Value) (*exec.Rows, error) {
 		if sql != "" {
-			w.Place(s, sql, nil)
+			e.Place(s, sql, nil)
 		}
-		rows, err := w.Run(ctx, s, exec.Args{Positional: args})
-		if err != nil {
-			return nil, err
-		}
-		return rows, nil
-	}
-	return w
+		return e.Run(ctx, s, exec.Args{Positional: args})
+	})}
 }

@@ -7,10 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
+	"github.com/hql-db/hql/internal/poison"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/testdata"
 	"github.com/hql-db/hql/types"
@@ -29,6 +33,23 @@ type Script[S any] struct {
 	T testing.TB
 	// Send starts a statement of the script sql.
 	Send func(ctx context.Context, stmt parser.Statement, sql string, args []types.Value) (Result[S], error)
+}
+
+// ScriptOf returns a Script whose statements run starts.
+func ScriptOf[S any, R Result[S]](t testing.TB, run func(ctx context.Context, stmt parser.Statement, sql string, args []types.Value) (R, error)) Script[S] {
+	return Script[S]{T: t, Send: func(ctx context.Context, stmt parser.Statement, sql string, args []types.Value) (Result[S], error) {
+		rows, err := run(ctx, stmt, sql, args)
+		if err != nil {
+			return nil, err // rows may be a nil pointer, which is no nil Result
+		}
+		return rows, nil
+	}}
+}
+
+// Main runs the tests of a package. It fails if a goroutine is left, and collects the heap of many small stores rarely.
+func Main(m *testing.M) {
+	debug.SetGCPercent(400)
+	goleak.VerifyTestMain(poison.Tests(m))
 }
 
 // Do runs a script and returns the last statement's rows.
