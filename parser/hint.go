@@ -91,7 +91,7 @@ const (
 	noProcedures   = "there are no stored procedures: a program, or a script with \\gexec, runs statements"
 	noTransactions = "there are no transactions: a row is written whole, several rows are not atomic"
 	noLocks        = "there are no locks: a row is written whole, several rows are not atomic"
-	noNotices      = "nobody is told of writes: SELECT ... WHERE _ts >= time reads the rows that have changed since"
+	noNotices      = "HBase sends no notices of writes: SELECT ... WHERE _ts >= time reads the rows that have changed since"
 	copyOptions    = "COPY has the options FORMAT, HEADER, DELIMITER and OVERWRITE here; hql serve takes all of PostgreSQL's from its clients"
 	databases      = "there are no namespaces to list: SHOW TABLES lists the tables; one of a namespace is STORED IN 'namespace:table'"
 	noRights       = "rights are HBase's: GRANT and REVOKE are its shell's"

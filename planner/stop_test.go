@@ -64,7 +64,7 @@ func repeated(sql string) string {
 }
 
 // Planning looks at whether to stop before it has done more than to walk once through the statement, and gives the reason
-// in place of a plan. What it does is counted as allocations of memory.
+// in place of a plan. The test counts the work as allocations of memory.
 func TestLongStatementsStop(t *testing.T) {
 	race.Skip(t)
 	data, err := os.ReadFile("testdata/long")

@@ -174,7 +174,7 @@ func TestCallsAreCounted(t *testing.T) {
 		cc.Gets.Store(0)
 		_, s := w.Read(sql)
 		if s.Gets != cc.Gets.Load() || s.Scans != cc.Scans.Load() || s.Gets+s.Scans == 0 {
-			t.Errorf("%s: told of %d Gets and %d scans; the client had %d and %d", sql, s.Gets, s.Scans, cc.Gets.Load(), cc.Scans.Load())
+			t.Errorf("%s: the statement counts %d Gets and %d scans, the client %d and %d", sql, s.Gets, s.Scans, cc.Gets.Load(), cc.Scans.Load())
 		}
 	}
 }

@@ -148,7 +148,7 @@ func runsGo(pid int) bool {
 }
 
 // keeper is the process that keeps an HBase. The test binaries of a machine lend each other the HBases that they have
-// started: each HBase has one user at a time, who finds it without tables. The keeper starts an HBase, listens on a
+// started. One test binary at a time uses an HBase, and it finds no tables there. The keeper starts an HBase, listens on a
 // socket in the pool's directory, and gives the HBase to the process that connects, until that process closes the
 // connection or ends. Then it drops the tables. It ends HBase and itself when there is no user any more and the go
 // commands that started the users have ended.
