@@ -506,7 +506,7 @@ func (g *gen) integer(s *scope, depth int) string {
 			return "CASE WHEN JSON_TYPEOF(" + c + ") = 'array' THEN JSON_ARRAY_LENGTH(" + c + ") END"
 		}
 		x := e(kTs)
-		return "EXTRACT(" + g.pick("millennium", "julian", "milliseconds", "microseconds") + " FROM DATE_TRUNC('day', " + utc(x) + "))" + dialect("", "::bigint")
+		return "EXTRACT(" + g.pick("millennium", "julian", "milliseconds", "microseconds") + " FROM DATE_TRUNC('day', " + utc(x) + "))::bigint"
 	case 21:
 		x := g.bounded(s, depth)
 		return "LCM(" + x + ", " + g.pick("6", "-14", "0", g.bounded(s, 0)) + ")"

@@ -24,7 +24,7 @@ type try struct {
 //	rows in the order of ORDER BY, or of its first terms if few are wanted: then rows with equal terms are sorted
 func (b *block) tries(limit plan.RowLimit) (out []try) {
 	add := func(by []plan.SortTerm) *try {
-		out = append(out, try{accessOrder: accessOrder{by: by}})
+		out = append(out, try{accessOrder: accessOrder{by: slices.Clone(by)}}) // output changes b.terms
 		return &out[len(out)-1]
 	}
 	plain := b.q.env.Options.NoRules || b.from.srcs[0].table == nil
