@@ -33,7 +33,6 @@ type NamedArgs map[string]any
 //	Parallelism   int             // parallel reads
 //	MemoryLimit   int64           // bytes
 //	ScanLimit     ScanLimit
-//	Timeline      bool            // read region replicas, which may be stale
 //	Location      *time.Location  // the time zone of timestamps in text
 //	Watch         func(stats func() Stats) // is given a function that returns the counts so far
 type QueryOptions = exec.RunOptions

@@ -9,11 +9,24 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsuna/gohbase"
 	"go.uber.org/goleak"
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/store"
+)
+
+// gohbaseClient and gohbaseAdmin make clients for hql.New, which calls only SendRPC, of the store.
+type (
+	gohbaseClient struct {
+		gohbase.Client
+		gohbase.RPCClient
+	}
+	gohbaseAdmin struct {
+		gohbase.AdminClient
+		gohbase.RPCClient
+	}
 )
 
 // Many queries at once, some given up half way and some cancelled, on one DB: no goroutine and no scanner stays.

@@ -34,7 +34,7 @@ import (
 // A cluster's address may have these parameters, as in hbase://zk/hbase?catalog=tables.sql&full_scan=warn. Options override
 // them. An embedded store takes catalog, tz, full_scan and write.
 //
-//   - user, tz, full_scan, write, consistency (strong or timeline), and catalog, a file. catalog=phoenix adds the tables of
+//   - user, tz, full_scan, write, and catalog, a file. catalog=phoenix adds the tables of
 //     Phoenix's own catalog: see WithPhoenixCatalog.
 //   - kerberos=NAME@REALM authenticates that user with the keys in keytab=FILE or, without it, with the tickets of kinit.
 //     kerberos= alone authenticates the user of these tickets. service=hbase/_HOST@REALM is the servers' principal.
@@ -257,13 +257,6 @@ var parameters = []struct {
 	{"full_scan", func(a *address, v string) error {
 		p, err := exec.ParseFullScanPolicy(v)
 		a.add(WithFullScan(p))
-		return err
-	}},
-	{"consistency", func(a *address, v string) error {
-		timeline, err := exec.ParseConsistency(v)
-		if timeline {
-			a.add(WithTimeline())
-		}
 		return err
 	}},
 	{"write", func(a *address, v string) error {

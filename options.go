@@ -110,13 +110,6 @@ func WithScanLimit(l ScanLimit) Option {
 	}
 }
 
-// WithTimeline lets queries read region replicas if the primary is slow. Rows of replicas may be stale, by the lag of
-// replication. SET consistency changes the option for a session, QueryOptions.Timeline sets it for a query. Statements that
-// write read primaries only.
-func WithTimeline() Option {
-	return func(c *config) error { c.exec.Timeline = true; return nil }
-}
-
 // WithWrites allows or refuses statements that write. A cluster is read-only by default, the embedded store writable.
 func WithWrites(allowed bool) Option {
 	return func(c *config) error { c.writes = &allowed; return nil }

@@ -48,7 +48,6 @@ var cases = []chaosCase{
 	{"C14 wide rows in small answers", wideRows, false},
 	{"C15 writers under cuts and kills", writeUnderFaults, false},
 	{"C16 reversed scans over 0xff keys under cuts", reversedHigh, false},
-	{"C17 replicas answer for a paused server", readReplicas, true},
 }
 
 // Without any fault the servers close no scanner because it was not read: hql reads all scanners to their end or closes

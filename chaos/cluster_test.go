@@ -59,11 +59,6 @@ func scripts() (string, bool) {
 	return "", false
 }
 
-// createReplicated is an additional command of Chaos.java: "replicated T fam" creates a table whose regions each have a
-// replica.
-const createReplicated = `case "replicated": a.createTable(TableDescriptorBuilder.newBuilder(t).setRegionReplication(2).setColumnFamily(ColumnFamilyDescriptorBuilder.of(w[2])).build()); return "created";
-      `
-
 // startCluster starts a cluster that ends with the test, even if the test is killed. Its servers have the given
 // properties, each "name value".
 func startCluster(t testing.TB, servers int, given ...string) *cluster {
@@ -83,7 +78,7 @@ func startCluster(t testing.TB, servers int, given ...string) *cluster {
 		t.Fatal(err)
 	}
 	c := &cluster{t: t, dir: dir, servers: servers, base: freeBase(t, servers)}
-	properties, jars := strings.Join(append(given, "hbase.regionserver.storefile.refresh.period 500\n"), "\n"), ""
+	properties, jars := strings.Join(append(given, ""), "\n"), ""
 	switch os.Getenv(connectEnv) {
 	case "guarded":
 		g := hbasetest.Guarding(t)
@@ -100,7 +95,6 @@ func startCluster(t testing.TB, servers int, given ...string) *cluster {
 	for _, name := range []string{"cluster.sh", "Chaos.java", "opens"} {
 		b, err := os.ReadFile(filepath.Join(from, name))
 		b = bytes.ReplaceAll(b, []byte("((ClusterConnection) c)"), []byte("c")) // HBase 3 has no such class
-		b = bytes.Replace(b, []byte(`case "drop":`), []byte(createReplicated+`case "drop":`), 1)
 		b = bytes.Replace(b, []byte("hbase.balancer.period "), []byte(properties+"hbase.balancer.period "), 1)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), b, 0o755)

@@ -35,7 +35,6 @@ type Config struct {
 	FullScan    FullScanPolicy
 	Parallelism int // parallel reads of one statement; 0 means 16
 	ScanLimit   ScanLimit
-	Timeline    bool   // queries may read rows of region replicas, which may be stale
 	MemoryLimit int64  // bytes that a sort or grouping holds before it spills to disk; 0 means 256 MiB
 	SpillDir    string // "" means the system's directory for temporary files
 	Loc         *time.Location
@@ -151,7 +150,6 @@ type RunOptions struct {
 	Parallelism   int   // parallel reads
 	MemoryLimit   int64 // bytes
 	ScanLimit     ScanLimit
-	Timeline      bool // queries may read rows of region replicas, which may be stale
 	Location      *time.Location
 	// Watch is called before the statement begins, with a function that returns its counts so far. That function may be
 	// called at any time from any goroutine, for statements that write and return rows only at their end.
@@ -188,7 +186,7 @@ func (e *Engine) newRun(args Args, began moment) *run {
 	}
 	p := &parts{run: run{engine: e, session: session, settings: set, args: args},
 		statement: statement{policy: set.fullScan, fullScanRows: set.fullScanRows, allowFull: opt.AllowFullScan, full: &e.full, Reads: scan.Reads{
-			Slots: make(chan struct{}, cmp.Or(opt.Parallelism, e.cfg.Parallelism)), Tracer: e.cfg.Tracer, Tuning: e.cfg.Tuning, Timeline: set.timeline || opt.Timeline,
+			Slots: make(chan struct{}, cmp.Or(opt.Parallelism, e.cfg.Parallelism)), Tracer: e.cfg.Tracer, Tuning: e.cfg.Tuning,
 			Opt: operator.Options{MemoryLimit: cmp.Or(opt.MemoryLimit, set.memory), SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}},
 		budget: scanBudget{limit: opt.ScanLimit.or(set.scanLimit)},
 		env:    planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now, Funcs: e.cfg.Funcs, Options: e.cfg.Planner}}
@@ -389,11 +387,6 @@ func (r *run) prepare(ctx context.Context, stmt parser.Statement) {
 		r.env.Subqueries, r.env.Views = r.subqueries.values, &r.subqueries.views
 		r.Opt.Subquery, r.Opt.Open, r.Opt.Resolve, r.Opt.Reuse = r.subqueries.answer, r.subqueries.open, r.resolvedBatch, r.subqueries.reuse
 		r.Opt.MayRead = r.mayReadInstead
-	}
-	switch stmt.(type) {
-	case *parser.Select, *parser.Explain:
-	default:
-		r.Timeline = false // changes must not depend on stale rows
 	}
 }
 

@@ -96,7 +96,7 @@ func (r *run) analyze(ctx context.Context, s *parser.Explain, p *plan.Plan) (*ex
 	p.EachRead(func(part *plan.Plan) { out.Steps = append(out.Steps, explain.Steps(part.Root, m.of)...) })
 	for _, t := range st.Tables {
 		out.Tables = append(out.Tables, explain.Table{Scan: t.Scan, Gets: t.Gets, Scans: t.Scans, RowsRead: t.RowsRead, Rows: t.Rows,
-			RPCs: t.RPCs, Bytes: t.Bytes, Scanned: t.Scanned, Stale: t.Stale, Elapsed: t.Elapsed, Regions: t.Regions, Calls: t.Calls})
+			RPCs: t.RPCs, Bytes: t.Bytes, Scanned: t.Scanned, Elapsed: t.Elapsed, Regions: t.Regions, Calls: t.Calls})
 	}
 	return out, nil
 }

@@ -27,7 +27,6 @@ type settings struct {
 	loc          *time.Location
 	memory       int64 // bytes
 	scanLimit    ScanLimit
-	timeline     bool
 	// Limits for the reads of ANALYZE.
 	analyzeRows int64
 	analyzeTime time.Duration
@@ -52,7 +51,7 @@ func (e *Engine) Session() *Session { return e.session }
 // NewSession returns a session with the engine's settings.
 func (e *Engine) NewSession() *Session {
 	initial := settings{fullScan: e.cfg.FullScan, fullScanRows: defaultFullScanRows, loc: e.cfg.Loc, memory: cmp.Or(e.cfg.MemoryLimit, operator.DefaultMemoryLimit),
-		scanLimit: e.cfg.ScanLimit, timeline: e.cfg.Timeline, analyzeRows: 200_000, analyzeTime: time.Minute}
+		scanLimit: e.cfg.ScanLimit, analyzeRows: 200_000, analyzeTime: time.Minute}
 	return &Session{settings: initial, initial: initial}
 }
 
@@ -208,14 +207,6 @@ func settingList() []setting {
 				}
 				return d, nil
 			}),
-		settingOf("consistency", "strong, or timeline: queries may read rows of region replicas, which may be stale",
-			func(s *settings) *bool { return &s.timeline },
-			func(timeline bool) string {
-				if timeline {
-					return "timeline"
-				}
-				return "strong"
-			}, ParseConsistency),
 		settingOf(fullScan, "what happens to a statement that misses the rowkey prefix: allow, warn or deny",
 			func(s *settings) *FullScanPolicy { return &s.fullScan }, FullScanPolicy.String,
 			func(v string) (FullScanPolicy, error) { return ParseFullScanPolicy(strings.ToLower(v)) }),
@@ -278,17 +269,6 @@ func parseRows(v string, least int64, want string) (int64, error) {
 		return 0, fmt.Errorf("%s, not %q", want, v)
 	}
 	return n, nil
-}
-
-// ParseConsistency parses strong or timeline.
-func ParseConsistency(text string) (timeline bool, err error) {
-	switch strings.ToLower(text) {
-	case "strong":
-		return false, nil
-	case "timeline":
-		return true, nil
-	}
-	return false, fmt.Errorf("consistency is strong or timeline, not %q", text)
 }
 
 // find finds a setting. A name with a dot is found only after it was set.

@@ -65,7 +65,6 @@ type Table struct {
 	RowsRead, Rows int64 // before the client's filter, and after it
 	RPCs, Bytes    int64
 	Scanned        *hbase.Scanned // by the servers, for scans; nil: they reported nothing
-	Stale          *int64         // number of rows from replicas, which may be stale; nil: none answered
 	Elapsed        time.Duration
 	Regions        []Region
 	Calls          []hbase.RPCEnd // the first calls
@@ -122,29 +121,7 @@ func (f *Figures) took(t *Table) string {
 	if t.Scanned != nil {
 		out += fmt.Sprintf("; servers scanned %s, filtered %d", words.Count(t.Scanned.Rows, "row"), t.Scanned.Filtered)
 	}
-	if t.Stale != nil {
-		rows := "no rows" // the region may have rows that the replica lacks
-		if *t.Stale > 0 {
-			rows = words.Count(*t.Stale, "row")
-		}
-		out += fmt.Sprintf("; %s of replicas, perhaps stale", rows)
-	}
 	return out
-}
-
-// stale returns the number of rows that replicas returned; nil if no replica answered.
-func (f *Figures) stale() *int64 {
-	var sum *int64
-	for _, t := range f.Tables {
-		if t.Stale == nil {
-			continue
-		}
-		if sum == nil {
-			sum = new(int64)
-		}
-		*sum += *t.Stale
-	}
-	return sum
 }
 
 // scanned adds up the servers' counts of scanned rows for all tables; nil if no server reported any.

@@ -231,8 +231,7 @@ type jsonFigures struct {
 	Bytes        int64 `json:"bytes"`
 	Retries      int64 `json:"retries"`
 	jsonScanned
-	RowsStale  *int64      `json:"rows_stale,omitempty"` // of replicas, if any answered
-	QError     *float64    `json:"q_error"`              // how many times too many or too few rows or bytes were estimated; null: none were
+	QError     *float64    `json:"q_error"` // how many times too many or too few rows or bytes were estimated; null: none were
 	MS         float64     `json:"ms"`
 	PlanningMS float64     `json:"planning_ms"`
 	Steps      []jsonStep  `json:"steps"`
@@ -270,9 +269,8 @@ type jsonTable struct {
 	RPCs     int64  `json:"rpcs"`
 	Bytes    int64  `json:"bytes"`
 	jsonScanned
-	RowsStale *int64       `json:"rows_stale,omitempty"`
-	MS        float64      `json:"ms"`
-	Regions   []jsonRegion `json:"regions"`
+	MS      float64      `json:"ms"`
+	Regions []jsonRegion `json:"regions"`
 }
 
 type jsonRegion struct {
@@ -289,13 +287,13 @@ type jsonRegion struct {
 
 func (f *Figures) json() *jsonFigures {
 	out := &jsonFigures{RowsReturned: f.RowsReturned, RowsRead: f.RowsRead, Gets: f.Gets, Scans: f.Scans, RPCs: f.RPCs, Bytes: f.Bytes,
-		Retries: f.Retries, jsonScanned: scannedJSON(f.scanned()), RowsStale: f.stale(), MS: millis(f.Elapsed), PlanningMS: millis(f.Planning), Steps: []jsonStep{}, Tables: []jsonTable{}}
+		Retries: f.Retries, jsonScanned: scannedJSON(f.scanned()), MS: millis(f.Elapsed), PlanningMS: millis(f.Planning), Steps: []jsonStep{}, Tables: []jsonTable{}}
 	for _, s := range f.Steps {
 		out.Steps = append(out.Steps, jsonStep{s.Title(), s.Depth, s.Rows, millis(s.Total), millis(s.Self)})
 	}
 	for _, t := range f.Tables {
 		x := jsonTable{Table: t.Scan.Table.Name, Layout: t.Scan.Layout.Name, Gets: t.Gets, Scans: t.Scans, RowsRead: t.RowsRead, Rows: t.Rows,
-			RPCs: t.RPCs, Bytes: t.Bytes, jsonScanned: scannedJSON(t.Scanned), RowsStale: t.Stale, MS: millis(t.Elapsed), Regions: []jsonRegion{}}
+			RPCs: t.RPCs, Bytes: t.Bytes, jsonScanned: scannedJSON(t.Scanned), MS: millis(t.Elapsed), Regions: []jsonRegion{}}
 		for _, r := range t.Regions {
 			x.Regions = append(x.Regions, jsonRegion{r.Table, plan.Escape([]byte(r.Region.Name)), plan.Escape(r.Region.Start), plan.Escape(r.Region.Stop),
 				r.Region.Server, r.RPCs, r.Rows, r.Bytes, millis(r.Time)})

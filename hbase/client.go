@@ -40,12 +40,12 @@ type client struct {
 	attempt time.Duration // 0: the defaults
 	dialer  *dialer       // nil: the client was handed in
 
-	regions  regionCache
-	replicas *replicas // nil: the client was handed in
-	rights   rights
-	mob      mobFamilies
-	stats    counters
-	noSeq    bool // set by tests: scans go without next_call_seq, and lose rows when an answer is lost
+	regions regionCache
+	user    string // "": the client was handed in
+	rights  rights
+	mob     mobFamilies
+	stats   counters
+	noSeq   bool // set by tests: scans go without next_call_seq, and lose rows when an answer is lost
 }
 
 // link is a gohbase client, which is replaced when it is stuck.
@@ -113,7 +113,7 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 		from += " under " + z.root
 		dials.locator = z
 	}
-	c := &client{attempt: cfg.AttemptTimeout, dialer: dials, replicas: newReplicas(dials, who)}
+	c := &client{attempt: cfg.AttemptTimeout, dialer: dials, user: who}
 	c.servers.redial = func() closer {
 		conns := dials.connections()
 		g := gohbase.NewClient(nowhere, conns.options(who)...)
@@ -192,7 +192,7 @@ var (
 
 // repeatable reports whether a call that failed with err may be sent again as it is.
 func repeatable(err error) bool {
-	return errors.Is(err, errAttempt) || errors.Is(err, errReplaced) || errors.Is(err, errReplica) || classify(err) == retry
+	return errors.Is(err, errAttempt) || errors.Is(err, errReplaced) || classify(err) == retry
 }
 
 // lateError is the error of the last attempt that a caller's deadline allows. That attempt ends a little before the
@@ -325,14 +325,9 @@ func (c *client) disabled(ctx context.Context, rpc gohbase.RPCClient, table []by
 
 // send repeats a call until it is answered. The call must be safe to send twice.
 func (c *client) send(ctx context.Context, d time.Duration, mk call) (proto.Message, hrpc.Call, error) {
-	return c.sendBy(ctx, func() (proto.Message, hrpc.Call, error) { return c.try(ctx, d, mk) })
-}
-
-// sendBy works like send, but calls try for each attempt.
-func (c *client) sendBy(ctx context.Context, try func() (proto.Message, hrpc.Call, error)) (proto.Message, hrpc.Call, error) {
 	var b backoff
 	for n := 1; ; n++ {
-		m, msg, err := try()
+		m, msg, err := c.try(ctx, d, mk)
 		if err == nil || ctx.Err() != nil {
 			return m, msg, err
 		}
@@ -374,7 +369,6 @@ func (c *client) Close() error {
 	if c.servers.redial != nil {
 		c.servers.current().(closer).Close()
 		c.master.current().(closer).Close()
-		c.replicas.close()
 		c.dialer.close()
 	}
 	return nil

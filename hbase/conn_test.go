@@ -401,32 +401,6 @@ func TestCloseWhileConnecting(t *testing.T) {
 	o.check(t)
 }
 
-// The same of a connection to a replica's server.
-func TestCloseWhileReplicaConnects(t *testing.T) {
-	var o openConnections
-	addr := o.listen(t)
-	for i := range 300 {
-		r := newReplicas(new(dialer), "hql")
-		ctx, cancel := context.WithCancel(t.Context())
-		get, err := hrpc.NewGet(ctx, []byte("t"), []byte("k"), hrpc.SkipBatch())
-		if err != nil {
-			t.Fatal(err)
-		}
-		sent := make(chan struct{})
-		go func() {
-			defer close(sent)
-			if _, err := (replicaSender{r, &replica{id: 1, server: addr}}).SendRPC(get); err == nil {
-				t.Error("there is an answer")
-			}
-		}()
-		time.Sleep(time.Duration(i%10) * 20 * time.Microsecond)
-		r.close()
-		cancel()
-		<-sent
-	}
-	o.check(t)
-}
-
 // If messages are protected, an unprotected one counts as a server's refusal only if it is the first. Later an attacker
 // may have written it: then the connection is reported as broken.
 func TestUnprotectedMessage(t *testing.T) {

@@ -36,9 +36,6 @@ func (o *ReadOptions) wanted() (*pb.Get, error) {
 	}
 	w.columns[0] = &w.column
 	get.Column = o.columns(w.columns[:])
-	if o.Timeline {
-		get.Consistency = pb.Consistency_TIMELINE.Enum()
-	}
 	if o.MaxTime > 0 {
 		from, to := uint64(o.MinTime), uint64(o.MaxTime)
 		if from >= to {

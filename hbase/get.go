@@ -71,7 +71,7 @@ func (c *client) Get(ctx context.Context, table string, keys [][]byte, o *ReadOp
 		slots = make(chan struct{}, getsAtOnce)
 	}
 	if len(keys) > 0 {
-		if err := c.permitted(ctx, actionRead, table, wanted.Column, keys[0], o != nil && o.Timeline); err != nil {
+		if err := c.permitted(ctx, actionRead, table, wanted.Column, keys[0]); err != nil {
 			return nil, explain(err, "get", table)
 		}
 	}
@@ -193,23 +193,12 @@ func (o *ReadOptions) answered(call hrpc.Call) {
 	}
 }
 
-// sendRead sends a read call to the region that holds key.
-func (c *client) sendRead(ctx context.Context, o *ReadOptions, table string, key []byte, mk call) (proto.Message, hrpc.Call, error) {
-	if o == nil || !o.Timeline || c.replicas == nil {
-		return c.send(ctx, callAttempt, mk)
-	}
-	return c.sendBy(ctx, func() (proto.Message, hrpc.Call, error) {
-		r := c.tryStale(ctx, callAttempt, primaryGet, table, key, mk, nil)
-		return r.msg, r.call, r.err
-	})
-}
-
 // getOne reads one row.
 func (c *client) getOne(ctx context.Context, table string, key []byte, wanted *pb.Get, o *ReadOptions) (Row, error) {
 	if err := checkKey(key); err != nil {
 		return Row{}, err
 	}
-	msg, sent, err := c.sendRead(ctx, o, table, key, func(ctx context.Context) (hrpc.Call, error) {
+	msg, sent, err := c.send(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
 		get, err := hrpc.NewGet(ctx, []byte(table), key)
 		return &getCall{Get: get, wanted: wanted}, err
 	})
@@ -217,20 +206,20 @@ func (c *client) getOne(ctx context.Context, table string, key []byte, wanted *p
 		return Row{}, explain(err, "get", table)
 	}
 	o.answered(sent)
-	got, err := sent.(*getCall).read(msg)
-	if err != nil || len(got.cells) == 0 {
+	cells, err := sent.(*getCall).read(msg)
+	if err != nil || len(cells) == 0 {
 		return Row{}, err
 	}
 	c.stats.rows.Add(1)
-	c.stats.cells.Add(int64(len(got.cells)))
-	c.stats.bytes.Add(got.bytes(key))
-	return Row{Key: key, Cells: got.cells}, nil
+	c.stats.cells.Add(int64(len(cells)))
+	c.stats.bytes.Add(sizeOf(key, cells))
+	return Row{Key: key, Cells: cells}, nil
 }
 
 // multiGet reads the rows with keys[i], for each i in at, into out[i]. All these keys are in one region. again holds
 // the indexes without an answer, and cause an error that explains them.
 func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at []int, wanted *pb.Get, o *ReadOptions, out []Row) (again []int, cause, err error) {
-	msg, call, err := c.sendRead(ctx, o, table, keys[at[0]], func(ctx context.Context) (hrpc.Call, error) {
+	msg, call, err := c.send(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
 		return newMultiGet(ctx, table, keys, at, wanted)
 	})
 	if err != nil {
@@ -328,14 +317,11 @@ func gotMultiRow(key []byte, r *pb.Result, block []byte, encoded bool) (row Row,
 
 // fillGet makes g a Get of the row key that reads what wanted describes. g and wanted share memory.
 func fillGet(g, wanted *pb.Get, key []byte) {
-	g.Row, g.Column, g.Filter, g.TimeRange, g.MaxVersions, g.Consistency = key, wanted.Column, wanted.Filter, wanted.TimeRange, wanted.MaxVersions, wanted.Consistency
+	g.Row, g.Column, g.Filter, g.TimeRange, g.MaxVersions = key, wanted.Column, wanted.Filter, wanted.TimeRange, wanted.MaxVersions
 }
 
 // regionOf returns the region specifier of a call whose region is known.
 func regionOf(call hrpc.Call) *pb.RegionSpecifier {
-	if named, ok := call.Region().(interface{ RegionSpecifier() *pb.RegionSpecifier }); ok {
-		return named.RegionSpecifier()
-	}
 	return &pb.RegionSpecifier{Type: pb.RegionSpecifier_REGION_NAME.Enum(), Value: call.Region().Name()}
 }
 

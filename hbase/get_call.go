@@ -16,7 +16,6 @@ const (
 	resultField          = 1
 	resultCellField      = 1
 	associatedCellsField = 2
-	resultStaleField     = 4
 
 	cellRowField       = 1
 	cellFamilyField    = 2
@@ -63,34 +62,28 @@ func (g *getCall) DeserializeCellBlocks(_ proto.Message, b []byte) (uint32, erro
 
 const errGetAnswer = answerError("has malformed cells")
 
-// gotRow is the content of the answer to a Get.
-type gotRow struct {
-	cells []Cell // alias the answer
-	stale bool
-}
-
-// bytes returns the size of the row's cells, with the given key.
-func (r *gotRow) bytes(key []byte) (n int64) {
-	for _, c := range r.cells {
+// sizeOf returns the size of the cells of the row key.
+func sizeOf(key []byte, cells []Cell) (n int64) {
+	for _, c := range cells {
 		n += int64(len(key) + len(c.Family) + len(c.Qualifier) + len(c.Value))
 	}
 	return n
 }
 
-// read decodes the answer to the call, whose cells must belong to the row of the call.
-func (g *getCall) read(answer proto.Message) (r gotRow, err error) {
+// read decodes the answer to the call, whose cells must belong to the row of the call. The cells alias the answer.
+func (g *getCall) read(answer proto.Message) (cells []Cell, err error) {
 	if m, ok := answer.(*pb.GetResponse); ok { // from a server in the same process
 		for _, c := range m.GetResult().GetCell() {
 			if !bytes.Equal(c.Row, g.Key()) {
-				return r, mixedRows(g.Key(), c.Row)
+				return nil, mixedRows(g.Key(), c.Row)
 			}
 		}
-		return gotRow{appendCells(make([]Cell, 0, len(m.GetResult().GetCell())), m.GetResult().GetCell()), m.GetResult().GetStale()}, nil
+		return appendCells(make([]Cell, 0, len(m.GetResult().GetCell())), m.GetResult().GetCell()), nil
 	}
 	var result []byte
 	for f, err := range wire.Fields(answer.ProtoReflect().GetUnknown()) {
 		if err != nil {
-			return r, errGetAnswer
+			return nil, errGetAnswer
 		}
 		if f.Number == resultField {
 			result = f.Bytes
@@ -99,41 +92,39 @@ func (g *getCall) read(answer proto.Message) (r gotRow, err error) {
 	inside, beside := 0, 0
 	for f, err := range wire.Fields(result) {
 		if err != nil {
-			return r, errGetAnswer
+			return nil, errGetAnswer
 		}
 		switch f.Number {
 		case resultCellField:
 			inside++
 		case associatedCellsField:
 			beside = int(int32(f.Varint))
-		case resultStaleField:
-			r.stale = f.Varint != 0
 		}
 	}
-	r.cells = make([]Cell, 0, inside)
+	cells = make([]Cell, 0, inside)
 	for f := range wire.Fields(result) {
 		if f.Number != resultCellField {
 			continue
 		}
 		c, row, err := readCell(f.Bytes)
 		if err != nil {
-			return r, err
+			return nil, err
 		}
 		if !bytes.Equal(row, g.Key()) {
-			return r, mixedRows(g.Key(), row)
+			return nil, mixedRows(g.Key(), row)
 		}
-		r.cells = append(r.cells, c)
+		cells = append(cells, c)
 	}
 	for block := g.block; beside > 0; beside-- {
 		var row []byte
-		if r.cells, row, block, err = appendKeyValue(r.cells, block); err != nil {
-			return r, err
+		if cells, row, block, err = appendKeyValue(cells, block); err != nil {
+			return nil, err
 		}
 		if !bytes.Equal(row, g.Key()) {
-			return r, mixedRows(g.Key(), row)
+			return nil, mixedRows(g.Key(), row)
 		}
 	}
-	return r, nil
+	return cells, nil
 }
 
 // readCell decodes a Cell of a GetResponse and returns it with the key of its row.

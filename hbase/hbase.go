@@ -41,9 +41,6 @@ type ReadOptions struct {
 	Region           RegionWatcher // may be nil
 	// Metrics asks servers to count the rows that a scan looks at: see RPCEnd.Scanned.
 	Metrics bool
-	// Timeline lets replicas of a region answer when its primary is slow. Their rows may be older than the last write;
-	// RPCEnd.Stale counts these. It has no effect on a client made by New.
-	Timeline bool
 	// Slots, if not nil, bounds the number of RPCs that all Gets sharing it have in flight. nil: a few for each Get.
 	Slots chan struct{}
 }

@@ -194,7 +194,7 @@ func (w watch) why(ctx context.Context) error {
 		return nil
 	}
 	if conn, err := w.c.dialer.dial(ctx, "tcp", server); err == nil {
-		conn.introduce(ctx, w.c.replicas.user)
+		conn.introduce(ctx, w.c.user)
 	}
 	now := r.row(server)
 	if now.n <= before { // it accepts connections, or cannot be reached, which may pass

@@ -362,3 +362,28 @@ func TestBrokenConnectionEndsNoCall(t *testing.T) {
 		}
 	}
 }
+
+// scanAll gives copies of the rows of a scan.
+func scanAll(ctx context.Context, c Client, r ScanRange, o *ReadOptions) (out []Row, err error) {
+	s, err := c.Scan(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	for {
+		rows, err := s.Next(ctx)
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			kept := Row{Key: bytes.Clone(row.Key)}
+			for _, c := range row.Cells {
+				kept.Cells = append(kept.Cells, Cell{bytes.Clone(c.Family), bytes.Clone(c.Qualifier), c.Timestamp, bytes.Clone(c.Value)})
+			}
+			out = append(out, kept)
+		}
+	}
+}

@@ -106,12 +106,21 @@ func (c *client) Regions(ctx context.Context, table string) ([]Region, error) {
 }
 
 func (c *client) metaRegions(ctx context.Context, table string) (out []Region, err error) {
-	err = c.metaRows(ctx, table, func(_ Row, reg Region) { out = append(out, reg) })
-	if err != nil {
-		return nil, err
+	table = strings.TrimPrefix(table, "default:")
+	for row, err := range Rows(ctx, c, ScanRange{Table: "hbase:meta", Start: []byte(table + ",,"), Stop: []byte(table + "-")}, &ReadOptions{Families: []string{"info"}}) {
+		if err != nil {
+			return nil, err
+		}
+		reg, ok, err := parseRegion(row)
+		if err != nil {
+			return nil, fmt.Errorf("regions of %s: %w", table, err)
+		}
+		if ok && bytes.HasPrefix(row.Key, []byte(table+",")) {
+			out = append(out, reg)
+		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s: %w", strings.TrimPrefix(table, "default:"), ErrNoTable)
+		return nil, fmt.Errorf("%s: %w", table, ErrNoTable)
 	}
 	slices.SortStableFunc(out, func(a, b Region) int { return bytes.Compare(a.Start, b.Start) })
 	return youngest(out), nil
@@ -128,24 +137,6 @@ func youngest(sorted []Region) []Region {
 		}
 	}
 	return out
-}
-
-// metaRows reads the rows of hbase:meta about a table's regions.
-func (c *client) metaRows(ctx context.Context, table string, each func(Row, Region)) error {
-	table = strings.TrimPrefix(table, "default:")
-	for row, err := range Rows(ctx, c, ScanRange{Table: "hbase:meta", Start: []byte(table + ",,"), Stop: []byte(table + "-")}, &ReadOptions{Families: []string{"info"}}) {
-		if err != nil {
-			return err
-		}
-		reg, ok, err := parseRegion(row)
-		if err != nil {
-			return fmt.Errorf("regions of %s: %w", table, err)
-		}
-		if ok && bytes.HasPrefix(row.Key, []byte(table+",")) {
-			each(row, reg)
-		}
-	}
-	return nil
 }
 
 // parseRegion reads a row of hbase:meta; ok is false for regions that were split or merged away.

@@ -93,15 +93,15 @@ func (c *client) MayRead(ctx context.Context, table string, families []string) e
 
 func (c *client) may(ctx context.Context, do action, doing, table string, families []string) error {
 	columns := (&ReadOptions{Families: families}).columns(nil)
-	if err := c.permitted(ctx, do, table, columns, []byte{0}, false); err != nil {
+	if err := c.permitted(ctx, do, table, columns, []byte{0}); err != nil {
 		return explain(err, doing, table)
 	}
 	return nil
 }
 
 // permitted returns ErrDenied unless the user may do action with all of columns, or with the whole table if there are
-// none. It asks the region that holds key, or with timeline its replicas.
-func (c *client) permitted(ctx context.Context, do action, table string, columns []*pb.Column, key []byte, timeline bool) error {
+// none. It asks the region that holds key.
+func (c *client) permitted(ctx context.Context, do action, table string, columns []*pb.Column, key []byte) error {
 	whole := right{action: do, table: table}
 	if strings.HasPrefix(table, "hbase:") || c.rights.seen(whole) {
 		return nil
@@ -114,15 +114,15 @@ func (c *client) permitted(ctx context.Context, do action, table string, columns
 		return nil
 	}
 	ctx = aside(ctx)
-	if ok, err := c.holds(ctx, whole, key, timeline); ok || err != nil {
+	if ok, err := c.holds(ctx, whole, key); ok || err != nil {
 		return err
 	}
 	var missing []right
 	some := false
 	for _, r := range wanted {
-		ok, err := c.holds(ctx, right{action: do, table: table, family: r.family}, key, timeline)
+		ok, err := c.holds(ctx, right{action: do, table: table, family: r.family}, key)
 		if err == nil && !ok && r.qualifier != "" {
-			ok, err = c.holds(ctx, r, key, timeline)
+			ok, err = c.holds(ctx, r, key)
 		}
 		if err != nil {
 			return err
@@ -166,8 +166,8 @@ func (c *client) denied(ctx context.Context, whole right, some bool, missing []r
 		return nil
 	}
 	who := ""
-	if c.replicas != nil {
-		who = " for user '" + c.replicas.user + "'"
+	if c.user != "" {
+		who = " for user '" + c.user + "'"
 	}
 	if !some {
 		return fmt.Errorf("%w: Insufficient permissions%s (%s)", ErrDenied, who, whole)
@@ -180,11 +180,11 @@ func (c *client) denied(ctx context.Context, whole right, some bool, missing []r
 }
 
 // holds asks a server whether the user has a permission, unless it was confirmed recently.
-func (c *client) holds(ctx context.Context, r right, key []byte, timeline bool) (bool, error) {
+func (c *client) holds(ctx context.Context, r right, key []byte) (bool, error) {
 	if c.rights.seen(r) {
 		return true, nil
 	}
-	_, _, err := c.sendRead(ctx, &ReadOptions{Timeline: timeline}, r.table, key, func(ctx context.Context) (hrpc.Call, error) {
+	_, _, err := c.send(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
 		get, err := hrpc.NewGet(ctx, []byte(r.table), key)
 		return &rightCall{get, r}, err
 	})

@@ -33,13 +33,11 @@ type scanner struct {
 	// encoded keeps the cells of rows undecoded: see Row.Encoded.
 	encoded bool
 	metrics bool    // ask the servers to count the rows they look at
-	stale   bool    // replicas may answer
 	wanted  *pb.Get // what to read of each row
 	opts    []func(hrpc.Call) error
 	watcher RegionWatcher // may be nil
 
 	open  bool
-	from  *replica // the server that has the scanner open; nil: the primary
 	id    uint64
 	seq   uint64
 	route []byte // determines the region
@@ -79,7 +77,6 @@ func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner
 	}
 	s.encoded = o != nil && o.Encoded
 	s.metrics = o != nil && o.Metrics
-	s.stale = o != nil && o.Timeline && c.replicas != nil
 	if o != nil && o.NoCacheBlocks {
 		s.opts = append(s.opts, hrpc.CacheBlocks(false))
 	}
@@ -192,7 +189,7 @@ func (s *scanner) request(ctx context.Context) (hrpc.Call, error) {
 			return
 		}
 		w := s.wanted
-		m.Scan.Column, m.Scan.Filter, m.Scan.TimeRange, m.Scan.MaxVersions, m.Scan.Consistency = w.Column, w.Filter, w.TimeRange, w.MaxVersions, w.Consistency
+		m.Scan.Column, m.Scan.Filter, m.Scan.TimeRange, m.Scan.MaxVersions = w.Column, w.Filter, w.TimeRange, w.MaxVersions
 		u := varint(includeStartRowField, b2u(withStart))
 		m.Scan.ProtoReflect().SetUnknown(append(u, varint(includeStopRowField, b2u(withStop))...))
 		m.Scan.LoadColumnFamiliesOnDemand = proto.Bool(!s.r.Reversed)
@@ -229,7 +226,7 @@ func (s *scanner) Next(ctx context.Context) ([]Row, error) {
 // fetch sends one call. Neither rows nor an error means: call again.
 func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 	if !s.open {
-		if err := s.c.permitted(ctx, actionRead, s.r.Table, s.wanted.Column, s.route, s.stale); err != nil {
+		if err := s.c.permitted(ctx, actionRead, s.r.Table, s.wanted.Column, s.route); err != nil {
 			return nil, explain(err, "scan", s.r.Table)
 		}
 		s.seq = 0
@@ -247,7 +244,7 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 	}
 	call := answer.call.(*scanCall)
 	if !s.open {
-		s.open, s.id, s.from = true, resp.GetScannerId(), answer.from
+		s.open, s.id = true, resp.GetScannerId()
 	}
 	s.seq++
 	rows, err := s.decode(resp, call.block)
@@ -320,19 +317,16 @@ func (s *scanner) await() read {
 	return r
 }
 
-// ask sends the next call: to the server that has the scanner open, or to any that may open it.
+// read is the outcome of a call of a scanner.
+type read struct {
+	msg  proto.Message
+	call hrpc.Call
+	err  error
+}
+
+// ask sends the next call.
 func (s *scanner) ask(ctx context.Context) (r read) {
-	switch {
-	case s.open && s.from != nil:
-		r.from = s.from
-		r.msg, r.call, r.err = s.c.tryReplica(ctx, scanAttempt, s.from, s.request, s.abandoned())
-	case !s.open && s.stale:
-		begin := *s // a replica may be sent this request after another one has answered and s has moved on
-		r = s.c.tryStale(ctx, scanAttempt, primaryScan, s.r.Table, s.route, begin.request, s.abandoned())
-	default:
-		abandoned := s.abandoned()
-		r.msg, r.call, r.err = s.c.tryAnd(ctx, scanAttempt, s.request, func(m proto.Message) { abandoned(m, nil) })
-	}
+	r.msg, r.call, r.err = s.c.tryAnd(ctx, scanAttempt, s.request, s.abandoned())
 	return r
 }
 
@@ -400,9 +394,9 @@ const closeWait = 250 * time.Millisecond
 // closeRemote closes the scanner on its server.
 func (s *scanner) closeRemote() {
 	s.open = false
-	c, table, route, id, from, closed := s.c, s.r.Table, s.route, s.id, s.from, make(chan struct{})
+	c, table, route, id, closed := s.c, s.r.Table, s.route, s.id, make(chan struct{})
 	go func() {
-		c.closeScanner(table, route, id, from)
+		c.closeScanner(table, route, id)
 		close(closed)
 	}()
 	t := time.NewTimer(closeWait)
@@ -415,9 +409,9 @@ func (s *scanner) closeRemote() {
 
 // abandoned returns the function for an answer that comes after the caller has gone. The answer's scanner is open and
 // must be closed; a server does not close a scanner while it works for it.
-func (s *scanner) abandoned() func(proto.Message, *replica) {
+func (s *scanner) abandoned() func(proto.Message) {
 	c, table, route, open, scannerID := s.c, s.r.Table, s.route, s.open, s.id
-	return func(m proto.Message, from *replica) {
+	return func(m proto.Message) {
 		resp, ok := m.(*pb.ScanResponse)
 		if !ok || !resp.GetMoreResultsInRegion() || resp.MoreResults != nil && !resp.GetMoreResults() {
 			return // the server has closed it
@@ -426,21 +420,17 @@ func (s *scanner) abandoned() func(proto.Message, *replica) {
 		if !open {
 			id = resp.GetScannerId()
 		}
-		c.closeScanner(table, route, id, from)
+		c.closeScanner(table, route, id)
 	}
 }
 
 // closeScanner asks a server to close a scanner, and repeats that if the server is busy or a quota refuses it. If it
 // fails, the scanner stays open until its lease ends.
-func (c *client) closeScanner(table string, route []byte, id uint64, from *replica) {
+func (c *client) closeScanner(table string, route []byte, id uint64) {
 	ctx, cancel := context.WithTimeout(context.Background(), abandonedWait)
 	defer cancel()
 	for back := backoff(0); ; {
-		to := c.servers.current()
-		if from != nil {
-			to = replicaSender{c.replicas, from}
-		}
-		_, err := sendOnce(ctx, to, func(ctx context.Context) (hrpc.Call, error) {
+		_, err := sendOnce(ctx, c.servers.current(), func(ctx context.Context) (hrpc.Call, error) {
 			return hrpc.NewScanRange(ctx, []byte(table), route, nil, hrpc.ScannerID(id), hrpc.CloseScanner(), hrpc.NumberOfRows(0))
 		})
 		if !busy(err) || back.wait(ctx) != nil {

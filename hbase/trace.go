@@ -34,10 +34,6 @@ type RPCEnd struct {
 	Took   time.Duration // until the answer, retries inside gohbase included
 	// Rows and Bytes measure the answer: rows and parts of rows, and bytes of their cells.
 	Rows, Bytes int64
-	// Stale counts the Rows that a replica returned: they may be older than the last write.
-	Stale int64
-	// Replica reports whether a replica answered: rows that are missing from its answer may exist.
-	Replica bool
 	// Scanned counts the rows that the server looked at: nil unless ReadOptions.Metrics is set, and for calls whose
 	// answers have no metrics, such as Gets.
 	Scanned *Scanned
@@ -97,32 +93,21 @@ func (c *RPCEnd) read(msg hrpc.Call, answer proto.Message) {
 			c.result(r)
 		}
 		c.Scanned = scanMetrics(a)
-		if a.GetStale() {
-			c.Stale, c.Replica = c.Rows, true
-		}
 	case *pb.MultiResponse:
 		for _, region := range a.RegionActionResult {
 			for _, r := range region.ResultOrException {
-				before := c.Rows
 				if r.GetResult().GetAssociatedCellCount() > 0 {
 					c.Rows++
 				}
 				c.result(r.GetResult())
-				if r.GetResult().GetStale() {
-					c.Stale += c.Rows - before
-					c.Replica = true
-				}
 			}
 		}
 	}
 	switch m := msg.(type) {
 	case *getCall:
 		got, _ := m.read(answer)
-		if len(got.cells) > 0 {
-			c.Rows, c.Bytes = 1, got.bytes(m.Key())
-		}
-		if got.stale {
-			c.Stale, c.Replica = c.Rows, true
+		if len(got) > 0 {
+			c.Rows, c.Bytes = 1, sizeOf(m.Key(), got)
 		}
 	case *scanCall: // the cells are outside the message
 		c.Bytes += int64(len(m.block))

@@ -111,8 +111,6 @@ func (s *session) offerSetting(c *completion, words []string) (ok bool) {
 		switch words[1] {
 		case "FULL_SCAN":
 			c.add("allow", "deny", "warn")
-		case "CONSISTENCY":
-			c.add("strong", "timeline")
 		case "TIMEZONE":
 			c.add("'UTC'")
 		case "MAX_SCAN_ROWS", "MAX_SCAN_BYTES":

@@ -75,7 +75,7 @@ func TestComplete(t *testing.T) {
 		{"", "EXPLAIN ANALYZE WITH a AS (SELECT 1 AS deep) SELECT a.|  FROM a", "deep"},
 		{"", "DELETE FROM |", "car_events..."},
 		{"", "UPDATE files SET |", "user_id,create_time,file_id,name,category"},
-		{"", "SET |", "analyze_rows,analyze_time,consistency..."},
+		{"", "SET |", "analyze_rows,analyze_time,full_scan..."},
 		{"", "SET full_scan = |", "allow,deny,warn,DEFAULT"},
 		{"", "SET full_scan TO d|", "deny,default"},
 		{"", "SHOW s|", "splits,statistics,statement_timeout"},

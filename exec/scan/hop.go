@@ -37,7 +37,7 @@ func (st *Reads) hop(t *task, s *plan.Scan, stats *Counts, looks *atomic.Int64) 
 	}
 	o.MinTime, o.MaxTime = s.MinTime, s.MaxTime
 	o.Columns, o.Filter, o.NoCacheBlocks = nil, filter.And{filter.FirstCell{}, filter.KeyOnly{}}, false
-	o.Region, o.Slots, o.Metrics, o.Timeline = stats.regions, st.Slots, st.Metrics || stats.trace != nil, st.Timeline
+	o.Region, o.Slots, o.Metrics = stats.regions, st.Slots, st.Metrics || stats.trace != nil
 	longest := st.Tuning.HopLongest
 	if s.Access != plan.SkipScan && len(filter.OfKeys(s.Filter)) > 0 { // without hops the servers send only keys that match
 		longest = min(longest, st.Tuning.HopPays)

@@ -42,7 +42,7 @@ func newIndexScan(st *Reads, s *plan.Scan, stats *Counts, in operator.Operator) 
 	}
 	opts := ReadOptions(&whole, primary)
 	opts.NoCacheBlocks = false
-	opts.Region, opts.Slots, opts.Timeline = stats.regions, st.Slots, st.Timeline
+	opts.Region, opts.Slots = stats.regions, st.Slots
 	env := st.KeyEnv()
 	env.Lookup = st.Numbers.Known
 	return &indexScan{in: in, st: st, stats: stats, scan: s, dec: NewDecoder(st, &whole, primary), opts: &opts,

@@ -29,8 +29,6 @@ type Reads struct {
 	Slots   chan struct{}
 	Numbers *lookup.Numbers // for names in keys
 	Tracer  Tracer          // nil: none
-	// Timeline allows replicas of regions to answer: see hbase.ReadOptions.
-	Timeline bool
 	// Metrics requests the numbers of rows that servers look at: see hbase.ReadOptions.
 	Metrics bool
 	Guard   Guard

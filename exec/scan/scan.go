@@ -82,7 +82,7 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 	}
 	s = st.withMob(ctx, s, spans)
 	a := &access{st: st, scan: s, stats: stats, opts: ReadOptions(s, s.Layout), filtered: s.Residual != nil || s.PrefixFix != nil || s.Entries}
-	a.opts.Region, a.opts.Slots, a.opts.Metrics, a.opts.Timeline = stats.regions, st.Slots, st.Metrics || stats.trace != nil, st.Timeline
+	a.opts.Region, a.opts.Slots, a.opts.Metrics = stats.regions, st.Slots, st.Metrics || stats.trace != nil
 	a.decoder.of(st, s, s.Layout)
 	a.opts.Encoded = !s.AllVersions && a.decoder.packed == nil && !a.decoder.ts // each cell is decoded once, for its column
 	a.find = keysByTime(s, a.opts)

@@ -22,7 +22,6 @@ type TableStats struct {
 	// The calls of this access alone, for EXPLAIN ANALYZE.
 	RPCs, Bytes int64
 	Scanned     *hbase.Scanned // by the servers, for scans; nil: they reported nothing
-	Stale       *int64         // number of RowsRead that came from replicas of regions; nil: none answered
 	Regions     []explain.Region
 	Scan        *plan.Scan
 	Calls       []hbase.RPCEnd // the first calls
@@ -131,7 +130,7 @@ func (r *Recorder) Tables() (tables []TableStats, regions int) {
 		t := s.table()
 		if s.trace != nil {
 			t.Scan = s.scan
-			t.Calls, t.Regions, t.Scanned, t.Stale = s.trace.stats()
+			t.Calls, t.Regions, t.Scanned = s.trace.stats()
 			for _, g := range t.Regions {
 				t.RPCs, t.Bytes = t.RPCs+g.RPCs, t.Bytes+g.Bytes
 			}

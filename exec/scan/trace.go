@@ -20,7 +20,6 @@ type trace struct {
 	calls   []hbase.RPCEnd
 	regions map[string]*explain.Region
 	scanned *hbase.Scanned // nil: no server reported it
-	stale   *int64         // number of rows from replicas; nil: none answered
 }
 
 func (t *trace) TraceRPCStart(ctx context.Context, _ hbase.RPCStart) context.Context { return ctx }
@@ -44,12 +43,6 @@ func (t *trace) TraceRPCEnd(_ context.Context, c hbase.RPCEnd) {
 	r.Rows += c.Rows
 	r.Bytes += c.Bytes
 	r.Time += c.Took
-	if c.Replica {
-		if t.stale == nil {
-			t.stale = new(int64)
-		}
-		*t.stale += c.Stale
-	}
 	if c.Scanned != nil {
 		if t.scanned == nil {
 			t.scanned = &hbase.Scanned{}
@@ -60,8 +53,8 @@ func (t *trace) TraceRPCEnd(_ context.Context, c hbase.RPCEnd) {
 }
 
 // stats returns the calls, and the regions, sorted by table and start key; the regions of failed calls come first in
-// their table. scanned is nil if no server reported it, and stale is nil if no replica answered.
-func (t *trace) stats() (calls []hbase.RPCEnd, regions []explain.Region, scanned *hbase.Scanned, stale *int64) {
+// their table. scanned is nil if no server reported it.
+func (t *trace) stats() (calls []hbase.RPCEnd, regions []explain.Region, scanned *hbase.Scanned) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := make([]explain.Region, 0, len(t.regions))
@@ -75,9 +68,5 @@ func (t *trace) stats() (calls []hbase.RPCEnd, regions []explain.Region, scanned
 		told := *t.scanned
 		scanned = &told
 	}
-	if t.stale != nil {
-		n := *t.stale
-		stale = &n
-	}
-	return slices.Clone(t.calls), out, scanned, stale
+	return slices.Clone(t.calls), out, scanned
 }
