@@ -113,23 +113,6 @@ func (ts tracers) TraceScanEnd(ctx context.Context, d ScanEnd) {
 	}
 }
 
-func (ts tracers) TraceRPCStart(ctx context.Context, d RPCStart) context.Context {
-	for _, t := range ts {
-		if r, ok := t.(RPCTracer); ok {
-			ctx = r.TraceRPCStart(ctx, d)
-		}
-	}
-	return ctx
-}
-
-func (ts tracers) TraceRPCEnd(ctx context.Context, d RPCEnd) {
-	for _, t := range slices.Backward(ts) {
-		if r, ok := t.(RPCTracer); ok {
-			r.TraceRPCEnd(ctx, d)
-		}
-	}
-}
-
 // begin starts the trace of a statement. The statement runs with the returned context; the caller calls end once.
 func (ts tracers) begin(ctx context.Context, s parser.Statement, sql string, args []any) (run context.Context, end func(*exec.Rows, error)) {
 	if len(ts) == 0 {
@@ -147,7 +130,12 @@ func (ts tracers) begin(ctx context.Context, s parser.Statement, sql string, arg
 		}
 	}
 	ctx = ts.TraceQueryStart(ctx, d)
-	return hbase.WithRPCTracer(ctx, ts), func(rows *exec.Rows, err error) {
+	for _, t := range ts {
+		if r, ok := t.(RPCTracer); ok {
+			ctx = hbase.WithRPCTracer(ctx, r)
+		}
+	}
+	return ctx, func(rows *exec.Rows, err error) {
 		d := QueryEnd{Affected: -1, Err: err}
 		switch {
 		case rows != nil:
