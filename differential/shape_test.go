@@ -45,6 +45,8 @@ var shapes = []shape{
 	{"equalities", "SELECT {all}, {c} FROM {u} AS y JOIN {t} AS x ON {a} = {c} WHERE {c} = {ka}", false},
 	{"LATERAL", "SELECT {c}, l.* FROM {u} AS y {left}JOIN LATERAL (SELECT {all} FROM {t} AS x WHERE {a} = {c} AND {x}) AS l ON TRUE", false},
 	{"join in order", "SELECT {c}, {a}, {b} FROM {u} AS y JOIN {t} AS x ON {a} = {c} WHERE {d} {cmp} {kd} ORDER BY {a}{desc}, {c}, {b} LIMIT {n}", true},
+	{"look-up in a union", "SELECT {c}, s.* FROM {u} AS y {left}JOIN (SELECT {a} AS p, {b} AS q FROM {t} AS x WHERE {x} UNION ALL SELECT {a}, {b} FROM {t} AS x) AS s ON s.p = {c} WHERE {y}", false},
+	{"look-up in groups", "SELECT {c}, s.* FROM {u} AS y {left}JOIN (SELECT {a} AS p, COUNT(*) AS n, MIN({b}) AS m FROM {t} AS x WHERE {x} GROUP BY {a}) AS s ON s.p = {c} AND n {cmp} 2", false},
 	{"range of a join", "SELECT {all}, {c} FROM {u} AS y {left}JOIN {t} AS x ON {a} >= {c} AND {a} < {z.c}", false},
 }
 

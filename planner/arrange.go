@@ -38,7 +38,7 @@ func (q *query) arrange(f *from, conds []expr.Expr, h hints) []int {
 	}
 	binding := func(i int) (k int) {
 		return slices.IndexFunc(f.srcs, func(s *source) bool {
-			return s.table != nil && s != f.srcs[i] && bound(slices.Index(f.srcs, s), []int{i})
+			return s != f.srcs[i] && bound(slices.Index(f.srcs, s), []int{i})
 		})
 	}
 	for _, with := range []func(i int, s *source) bool{
@@ -48,7 +48,7 @@ func (q *query) arrange(f *from, conds []expr.Expr, h hints) []int {
 		},
 		func(i int, _ *source) bool { return bound(i, nil) },
 		func(i int, s *source) bool {
-			if q.env.Options.NoRules || s.table != nil && !s.narrowed(conds) {
+			if q.env.Options.NoRules || s.table != nil && !s.narrowed(conds) || s.table == nil && all(s.node) {
 				return false
 			}
 			k := binding(i)
@@ -77,12 +77,25 @@ func (s *source) narrowed(conds []expr.Expr) bool {
 	})
 }
 
+// all reports whether n, the query of a source, returns all rows of a table.
+func all(n plan.Node) bool {
+	switch n := n.(type) {
+	case *plan.Scan:
+		return n.Access.Wide() && n.Filter == nil && n.Residual == nil && !n.Limit.Set
+	case *plan.Project:
+		return all(n.Input)
+	case *plan.Union:
+		return slices.ContainsFunc(n.Parts, all)
+	}
+	return false
+}
+
 // reach returns a function that returns the access to source i by key for rows of the given sources. It is a full scan if
 // these do not bind the start of the key.
 func (q *query) reach(f *from, conds []expr.Expr, h hints) func(i int, given []int) plan.Access {
 	return func(i int, given []int) plan.Access {
 		s := f.srcs[i]
-		if s.table == nil {
+		if s.table == nil && (s.again == nil || len(given) == 0) {
 			return plan.FullScan
 		}
 		own, rest := ownTerms(conds, s)
@@ -90,6 +103,14 @@ func (q *query) reach(f *from, conds []expr.Expr, h hints) func(i int, given []i
 			if t := q.sampled(e, s, given, f); t != nil {
 				own = append(own, t)
 			}
+		}
+		if s.table == nil {
+			in := q.inside()
+			in.plan = &plan.Plan{}
+			if n, _, err := s.again(in, own); n != nil && err == nil {
+				return reads(n)
+			}
+			return plan.FullScan
 		}
 		req, err := q.request(s, own, make([]bool, s.width()), accessOrder{}, h)
 		if err != nil {

@@ -32,9 +32,9 @@ func (q *query) estimator() *estimate.Estimator {
 	return q.estimates
 }
 
-// byFigures chooses between look-ups by key, of which sample is one, and reading the right side once. usual reports
+// byFigures chooses between look-ups by key, of which sample is one, and reading the right side once (whole). usual reports
 // whether the rules chose the look-ups. It returns false if the statistics do not determine both costs.
-func (q *query) byFigures(j *plan.Join, sample *plan.Scan, lookup *plan.Lookup, usual bool) bool {
+func (q *query) byFigures(j *plan.Join, sample, whole *plan.Scan, lookup *plan.Lookup, usual bool) bool {
 	byKey := *j
 	byKey.Right, byKey.Lookup = sample, lookup
 	once, each := q.estimator().Node(j), q.estimator().Node(&byKey)
@@ -43,17 +43,17 @@ func (q *query) byFigures(j *plan.Join, sample *plan.Scan, lookup *plan.Lookup, 
 	}
 	looks := usual
 	switch {
-	case usual && once.Cost < clearly*each.Cost && q.mayRead(lookup.Whole):
+	case usual && once.Cost < clearly*each.Cost && q.mayRead(whole):
 		looks = false
 	case !usual && each.Cost < clearly*once.Cost:
 		looks = true
 	}
 	left := q.estimator().Node(j.Left)
 	const hashed, looked = "read once and hashed", "by key for the rows on its left"
-	scan, other, how := *lookup.Whole, sample, looked
+	scan, other, how := *whole, sample, looked
 	mine, not := once, each
 	if looks {
-		scan, other, how = *sample, lookup.Whole, hashed
+		scan, other, how = *sample, whole, hashed
 		mine, not = each, once
 	}
 	own := without(*mine, left)

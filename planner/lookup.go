@@ -11,7 +11,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// looking finds a way to look up the rows of the right side of the join j, the table of s, by values of the left side.
+// looking finds a way to look up the rows of the right side of the join j, the table or the query of s, by values of the
+// left side.
 type looking struct {
 	q    *query
 	env  *Env
@@ -20,6 +21,7 @@ type looking struct {
 	own  []expr.Expr // conditions on the table alone
 	used []bool
 	h    hints
+	subs []*plan.Subplan // of the last sample
 }
 
 // by says which values of a left row a look-up uses: those of all keys of the join but the one with index left, then those
@@ -30,11 +32,12 @@ type by struct {
 	cols  []*expr.Column // the left columns in among; their values follow those of the keys
 }
 
-// lookup makes j look up its right side, the table of s, by key for the rows of the left side. It does so if the left
-// rows bind the key by equality, a range, a pattern or a list, and if a read without them costs more.
+// lookup makes j look up its right side, the table or the query of s, by key for the rows of the left side. It does so if
+// the left rows bind the keys by equality, a range, a pattern or a list, and if a read without them costs more. A query is
+// planned again for each batch of left rows, with the conditions that they give.
 func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h hints) error {
-	whole, ok := j.Right.(*plan.Scan)
-	if !ok || whole.Access == plan.Empty || whole.Access == plan.Get {
+	whole := j.Right
+	if a := reads(whole); a <= plan.Get || s.table == nil && (s.again == nil || !a.Wide() || q.pieces || q.env.Options.NoRules || shares(whole)) {
 		return nil
 	}
 	l := &looking{q: q, env: q.env, j: j, s: s, own: own, used: slices.Clone(used), h: h}
@@ -51,11 +54,14 @@ func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h 
 	if b, sample, err = l.bySpans(b, sample); err != nil || sample == nil {
 		return err
 	}
-	usual := q.pieces || whole.Access.Wide() && !(hashed && oneSided(b.among, j.Left.Width())) || guessed(j.Left)*cost(sample) < cost(whole)
-	lookup := &plan.Lookup{Plan: func(batch [][]types.Value) (*plan.Scan, error) { return l.read(b, batch) }, Whole: whole}
+	usual := q.pieces || reads(whole).Wide() && !(hashed && oneSided(b.among, j.Left.Width())) || guessed(j.Left)*cost(sample) < cost(whole)
+	lookup := &plan.Lookup{Plan: func(batch [][]types.Value) (*plan.Plan, error) { return l.read(b, batch) }, Whole: whole}
 	unfiltered := h
 	unfiltered.noPushdown = true
-	lookup.Unfiltered = func() (*plan.Scan, error) { // plans may run at the same time
+	lookup.Unfiltered = func() (plan.Node, error) { // plans may run at the same time
+		if s.table == nil {
+			return whole, nil
+		}
 		req, err := q.request(s, own, l.used, accessOrder{}, unfiltered)
 		if err != nil {
 			return nil, err
@@ -65,17 +71,18 @@ func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h 
 	for _, c := range b.cols {
 		lookup.By = append(lookup.By, c)
 	}
-	if q.known(s) && q.byFigures(j, sample, lookup, usual) {
+	if q.known(s) && q.byFigures(j, sample.(*plan.Scan), whole.(*plan.Scan), lookup, usual) {
 		return nil
 	}
 	if usual {
 		j.Right, j.Lookup = sample, lookup
+		q.needs(l.subs...)
 	}
 	return nil
 }
 
 // byKeys selects the keys of the join that bind the table's key. sample is nil if they do not bind it.
-func (l *looking) byKeys() (b by, sample *plan.Scan, err error) {
+func (l *looking) byKeys() (b by, sample plan.Node, err error) {
 	keys := len(l.j.RightKeys)
 	for b.left = -1; b.left < keys && keys > 0; b.left++ {
 		if b.left >= 0 && keys == 1 { // made-up values may contradict a condition: DATE_TRUNC('hour', ts) = 1 matches no ts
@@ -85,7 +92,7 @@ func (l *looking) byKeys() (b by, sample *plan.Scan, err error) {
 		if err != nil {
 			return b, nil, err
 		}
-		if p != nil && !p.Access.Wide() {
+		if p != nil && !reads(p).Wide() {
 			return b, p, nil
 		}
 		if p != nil && b.left < 0 {
@@ -100,8 +107,8 @@ const maxBinding = 8
 
 // bySpans adds to b other conditions of the join that reduce the reads: ts BETWEEN h.a AND h.b, k LIKE x || '%', k IN
 // (h.a, h.b).
-func (l *looking) bySpans(b by, sample *plan.Scan) (by, *plan.Scan, error) {
-	if l.j.On == nil || sample != nil && sample.Access == plan.Get || l.q.env.Options.NoRules {
+func (l *looking) bySpans(b by, sample plan.Node) (by, plan.Node, error) {
+	if l.j.On == nil || sample != nil && reads(sample) == plan.Get || l.q.env.Options.NoRules {
 		return b, sample, nil
 	}
 	width := l.j.Left.Width()
@@ -126,7 +133,7 @@ func (l *looking) bySpans(b by, sample *plan.Scan) (by, *plan.Scan, error) {
 			if err != nil {
 				return b, nil, err
 			}
-			if p == nil || p.Access.Wide() || sample != nil && (cost(p) > cost(sample) || slices.EqualFunc(p.Spans, sample.Spans, sameSpan)) {
+			if p == nil || reads(p).Wide() || sample != nil && (cost(p) > cost(sample) || slices.EqualFunc(spans(p), spans(sample), sameSpan)) {
 				continue
 			}
 			b, sample, added = more, p, true
@@ -190,7 +197,7 @@ func (l *looking) with(b by, among []expr.Expr) by {
 }
 
 // sample returns the look-up for the first made-up values that fit, or nil if none do.
-func (l *looking) sample(b by) (*plan.Scan, error) {
+func (l *looking) sample(b by) (plan.Node, error) {
 	for i := range sampleValues {
 		row := make([]types.Value, 0, len(l.j.RightKeys)+len(b.cols))
 		for _, e := range l.j.RightKeys {
@@ -201,16 +208,35 @@ func (l *looking) sample(b by) (*plan.Scan, error) {
 				row[len(row)-1] = sampleValue(c.Typ, i+len(b.cols)-1-k)
 			}
 		}
-		if p, err := l.read(b, [][]types.Value{row}); err != nil || p.Access != plan.Empty {
-			return p, err
+		p, err := l.read(b, [][]types.Value{row})
+		if err != nil {
+			return nil, err
+		}
+		if reads(p.Root) != plan.Empty {
+			l.subs = p.Subplans
+			return p.Root, nil
 		}
 	}
 	return nil, nil
 }
 
 // read plans the look-up for a batch of left rows: for each row the values of the keys, then the values of b's columns.
-func (l *looking) read(b by, batch [][]types.Value) (*plan.Scan, error) {
-	req, err := l.q.request(l.s, append(slices.Clip(l.own), l.condition(b, batch)...), l.used, accessOrder{}, l.h)
+func (l *looking) read(b by, batch [][]types.Value) (*plan.Plan, error) {
+	conds := append(slices.Clip(l.own), l.condition(b, batch)...)
+	if l.s.table == nil {
+		in := l.q.inside()
+		in.plan = &plan.Plan{}
+		n, rest, err := l.s.again(in, conds)
+		if n == nil {
+			n = l.j.Right
+		}
+		if len(rest) > 0 {
+			n = &plan.Filter{Input: n, Cond: expr.Conjunction(rest)}
+		}
+		in.plan.Root = n
+		return in.plan, err
+	}
+	req, err := l.q.request(l.s, conds, l.used, accessOrder{}, l.h)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +246,7 @@ func (l *looking) read(b by, batch [][]types.Value) (*plan.Scan, error) {
 	} else if e := l.endsOfSemi(); err == nil && e != nil {
 		l.env.accessEnv().OneOfSame(scan, nil, e)
 	}
-	return scan, err
+	return &plan.Plan{Root: scan}, err
 }
 
 // endsOfSemi describes which of the right rows with equal keys a semi-join needs: the last ones for m.ts > h.a, the
@@ -305,7 +331,33 @@ func leftOut(batch [][]types.Value, k int) [][]types.Value {
 	return out
 }
 
-func cost(s *plan.Scan) float64 { return s.Candidates[0].Cost }
+// reads returns the most expensive access of n to a table.
+func reads(n plan.Node) (a plan.Access) {
+	for _, s := range plan.Scans(n) {
+		a = max(a, s.Access)
+	}
+	return a
+}
+
+// shares reports whether n reads rows that other parts of the plan read, too.
+func shares(n plan.Node) bool {
+	_, ok := n.(*plan.Reuse)
+	return ok || slices.ContainsFunc(n.Inputs(), shares)
+}
+
+func cost(n plan.Node) (all float64) {
+	for _, s := range plan.Scans(n) {
+		all += s.Candidates[0].Cost
+	}
+	return all
+}
+
+func spans(n plan.Node) (out []plan.Span) {
+	for _, s := range plan.Scans(n) {
+		out = append(out, s.Spans...)
+	}
+	return out
+}
 
 // guessed estimates the number of n's rows without statistics.
 func guessed(n plan.Node) float64 {
@@ -318,7 +370,7 @@ func guessed(n plan.Node) float64 {
 		return min(unknown, cost(n))
 	case *plan.Join:
 		if n.Lookup != nil {
-			return min(unknown, guessed(n.Left)*cost(n.Right.(*plan.Scan)))
+			return min(unknown, guessed(n.Left)*cost(n.Right))
 		}
 		return unknown
 	case *plan.Filter:

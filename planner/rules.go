@@ -24,7 +24,7 @@ import (
 //	arrange         inner joins begin with a source that is bound, or probably has few rows, and binds the key of another source (arrange.go)
 //	fix             a sub-query takes the value that an equality of the WHERE around it gives a column (subquery.go)
 //	lists           the values of one table's column become a list for the equal column of another table, or of groups (listed.go)
-//	lookup          a join's right side is looked up by the conditions that a left row's values bind (lookup.go)
+//	lookup          a join's right side, a table or a query, is looked up by the conditions that a left row's values bind (lookup.go)
 //	tries, wanted   LIMIT ends groups, DISTINCT, joins and sorts early if their rows are in the order of a key, or of its first terms (ordering.go)
 //	backward        LIMIT ends the rows of windows that see no later ones (ordering.go)
 //	oneOfSame       only the first or last rows of each group are read if the result needs no others (ends.go)

@@ -305,10 +305,10 @@ func (q *query) driven(f *from, conds []expr.Expr, m *semi) (expr.Expr, error) {
 	if err != nil || m.of.Not || j.On != nil || q.pieces {
 		return nil, err
 	}
-	few := j.Lookup != nil && j.Lookup.Whole.Access.Wide()
+	few := j.Lookup != nil && reads(j.Lookup.Whole).Wide()
 	reach := q.reach(f, conds, m.hints)
 	for i := range f.srcs {
-		if few && !mayList(j.Lookup.Whole.Access, reach(i, nil)) {
+		if few && !mayList(reads(j.Lookup.Whole), reach(i, nil)) {
 			return nil, nil
 		}
 	}

@@ -2,7 +2,9 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/hql-db/hql/expr"
@@ -31,11 +33,13 @@ type joinOp struct {
 	keyless [][]types.Value
 	rest    [][]types.Value
 	lookups lookups
+	asked   map[string]bool // the keys that are looked up for the present batch; table has those of previous batches
 	level   int
 	key     []byte            // scratch
 	pairs   slab[types.Value] // of the rows in out
 	nulls   []types.Value     // the right columns for a left row without a match
 	rows    [][]types.Value   // left rows that were not joined yet
+	later   [][]types.Value   // those behind them whose right rows did not fit in memory together with theirs
 	out     [][]types.Value
 }
 
@@ -76,8 +80,10 @@ func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 
 // load reads right into the hash table. If the rows do not fit, it writes both sides to files, and the table stays nil.
 func (j *joinOp) load(ctx context.Context, right Operator) error {
-	j.table, j.matched = map[string][][]types.Value{}, map[string][]bool{}
-	j.share.release()
+	if j.asked == nil {
+		j.table, j.matched = map[string][][]types.Value{}, map[string][]bool{}
+		j.share.release()
+	}
 	var parts *partitions
 	var held slab[types.Value]
 	var first slab[[]types.Value]
@@ -88,7 +94,7 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 			if j.key = key; err != nil {
 				return err
 			}
-			if !ok && !j.node.Full || j.node.Semi && j.node.On == nil && len(j.table[string(key)]) > 0 {
+			if !ok && !j.node.Full || j.asked != nil && !j.asked[string(key)] || j.node.Semi && j.node.On == nil && len(j.table[string(key)]) > 0 {
 				continue
 			}
 			if parts == nil {
@@ -217,7 +223,8 @@ func (j *joinOp) nextPair(ctx context.Context) error {
 	return io.EOF
 }
 
-// fetch reads the right rows for a batch of left ones, unless the table already has all right rows.
+// fetch reads the right rows for a batch of left ones, unless the table already has all right rows. It keeps the rows of
+// previous batches while these take little memory.
 func (j *joinOp) fetch(ctx context.Context, left [][]types.Value) error {
 	if j.lookups.whole {
 		return nil
@@ -226,8 +233,22 @@ func (j *joinOp) fetch(ctx context.Context, left [][]types.Value) error {
 	if err != nil {
 		return err
 	}
+	if len(j.node.Lookup.By) > 0 || j.share.held > j.share.Limit/keptShare {
+		j.asked = nil
+	}
+	if j.asked == nil {
+		j.asked, j.table = map[string]bool{}, map[string][][]types.Value{}
+		j.share.release()
+	}
+	clear(j.asked)
+	for _, keys := range batch {
+		key := string(RowKey(nil, keys[:len(j.node.RightKeys)]))
+		if _, known := j.table[key]; !known {
+			j.asked[key] = true
+		}
+	}
+	batch = slices.DeleteFunc(batch, func(keys []types.Value) bool { return !j.asked[string(RowKey(nil, keys[:len(j.node.RightKeys)]))] })
 	if len(batch) == 0 {
-		j.table = map[string][][]types.Value{}
 		return nil
 	}
 	right, err := j.lookUp(ctx, batch)
@@ -235,22 +256,29 @@ func (j *joinOp) fetch(ctx context.Context, left [][]types.Value) error {
 		return err
 	}
 	defer right.Close()
-	return j.load(ctx, right)
+	if err := j.load(ctx, right); err != nil {
+		return err
+	}
+	for key := range j.asked {
+		if _, found := j.table[key]; !found {
+			if err := j.share.take(int64(len(key))+48, "JOIN"); err != nil {
+				return err
+			}
+			j.table[key] = nil
+		}
+	}
+	return nil
 }
 
+// keptShare is the part of the memory limit, as a divisor, that right rows of previous batches may take.
+const keptShare = 16
+
 // lookup plans the read of the right rows for a batch, with the LOOKUPs of its key resolved.
-func (b *build) lookup(ctx context.Context, l *plan.Lookup, batch [][]types.Value) (*plan.Scan, error) {
+func (b *build) lookup(ctx context.Context, l *plan.Lookup, batch [][]types.Value) (*plan.Plan, error) {
 	if b.opt.Resolve == nil {
 		return l.Plan(batch)
 	}
-	p, err := b.opt.Resolve(ctx, func() (*plan.Plan, error) {
-		s, err := l.Plan(batch)
-		return &plan.Plan{Root: s}, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return p.Root.(*plan.Scan), nil
+	return b.opt.Resolve(ctx, func() (*plan.Plan, error) { return l.Plan(batch) })
 }
 
 func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {
@@ -298,8 +326,15 @@ func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {
 
 // nextLeft reads the next left rows, and the right rows to join with them.
 func (j *joinOp) nextLeft(ctx context.Context) (err error) {
-	if j.rows, err = j.left.Next(ctx); err == nil && j.node.Lookup != nil {
-		return j.fetch(ctx, j.rows)
+	if j.rows, j.later = j.later, nil; len(j.rows) == 0 {
+		j.rows, err = j.left.Next(ctx)
+	}
+	if err == nil && j.node.Lookup != nil {
+		for err = j.fetch(ctx, j.rows); errors.Is(err, expr.ErrMemoryLimit) && len(j.rows) > 1; err = j.fetch(ctx, j.rows) {
+			half := len(j.rows) / 2
+			j.rows, j.later, j.asked = j.rows[:half], append(slices.Clip(j.rows[half:]), j.later...), nil
+		}
+		return err
 	}
 	if err != io.EOF || j.node.Lookup != nil {
 		return err

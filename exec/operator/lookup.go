@@ -45,17 +45,19 @@ func (j *joinOp) lookUp(ctx context.Context, batch [][]types.Value) (Operator, e
 			return nil, err
 		}
 	}
-	scan, err := j.build.lookup(ctx, j.node.Lookup, batch)
+	p, err := j.build.lookup(ctx, j.node.Lookup, batch)
 	if err != nil {
 		return nil, err
 	}
 	if !known {
-		j.lookups.spans += len(scan.Spans)
+		for _, s := range plan.Scans(p.Root) {
+			j.lookups.spans += len(s.Spans)
+		}
 		if err := j.readWhole(ctx); err != nil || j.lookups.whole {
 			return nil, err
 		}
 	}
-	right, err := j.build.src(ctx, scan)
+	right, err := New(ctx, p.Root, j.build.src, j.build.opt)
 	if err != nil {
 		return nil, err
 	}
@@ -69,38 +71,50 @@ func (j *joinOp) readWhole(ctx context.Context) error {
 	if most < l.after {
 		return nil
 	}
-	unfiltered, err := j.node.Lookup.Unfiltered()
-	if err != nil {
-		return err
-	}
-	whole, where := *unfiltered, unfiltered.Residual
-	whole.Residual = nil
-	if !plain(&whole) || j.build.opt.MayRead == nil || !j.build.opt.MayRead(&whole) {
-		l.after = math.MaxInt64
-		return nil
-	}
-	whole.Limit = plan.AtMost(most + 1)
-	right, err := j.build.src(ctx, &whole)
+	whole, err := j.node.Lookup.Unfiltered()
 	if err != nil {
 		return err
 	}
 	read := int64(0)
-	right = &countedOp{Operator: right, rows: &read}
-	if where != nil {
-		right = &filterOp{in: right, cond: where, env: j.build.opt.Env()}
+	opt := j.build.opt
+	src := func(ctx context.Context, s *plan.Scan) (Operator, error) {
+		one, where := *s, s.Residual
+		one.Residual = nil
+		if !plain(&one) || opt.MayRead == nil || !opt.MayRead(&one) {
+			return nil, errKept
+		}
+		one.Limit = plan.AtMost(most + 1)
+		op, err := j.build.src(ctx, &one)
+		if err != nil {
+			return nil, err
+		}
+		op = &countedOp{Operator: op, rows: &read}
+		if where != nil {
+			op = &filterOp{in: op, cond: where, env: opt.Env()}
+		}
+		return op, nil
 	}
-	err = j.load(ctx, right)
+	asked, table, held := j.asked, j.table, j.share.held
+	j.asked = nil
+	right, err := New(ctx, whole, src, opt)
+	if err == nil {
+		err = j.load(ctx, right)
+	}
 	if err == nil && read <= most {
 		l.whole = true
 		return nil
 	}
-	j.table = nil
 	j.share.release()
-	if l.after = 4 * most; errors.Is(err, expr.ErrMemoryLimit) {
+	j.asked, j.table = asked, table
+	_ = j.share.take(held, "") // an eighth of the limit at most, which is always granted
+	if l.after = 4 * most; errors.Is(err, expr.ErrMemoryLimit) || errors.Is(err, errKept) {
 		l.after, err = math.MaxInt64, nil
 	}
 	return err
 }
+
+// errKept says that a table of the right side may not be read whole, so that the look-ups go on.
+var errKept = errors.New("the table is not read whole")
 
 // plain reports whether s returns all rows that it reads, so that a limit of rows also limits its reads.
 func plain(s *plan.Scan) bool {

@@ -217,6 +217,7 @@ func (r *Estimator) lookups(n *plan.Join, rows, values float64, right plan.Estim
 	inBatch := math.Min(rows, lookupRows)
 	if values > 0 { // each distinct value is looked up once
 		inBatch = math.Min(inBatch, seen(values, inBatch))
+		batches = math.Max(1, math.Min(rows, seen(values, rows))/math.Max(1, inBatch))
 	}
 	gets, ranges := s.Counts()
 	byServers := decided(s, n.RightKeys, inBatch*float64(gets+ranges) <= plan.MaxPatterns)
@@ -364,7 +365,7 @@ func source(n plan.Node, i int) (*plan.Scan, int) {
 			return source(n.Left, i)
 		}
 		if n.Lookup != nil {
-			return n.Lookup.Whole, i - n.Left.Width()
+			return source(n.Lookup.Whole, i-n.Left.Width())
 		}
 		return source(n.Right, i-n.Left.Width())
 	case *plan.Filter:

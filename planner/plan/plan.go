@@ -234,7 +234,7 @@ type Join struct {
 	// Each is a condition that checks a single left row by a query; it is used if a batch of rows has too many matches.
 	Semi, Anti bool
 	Each       expr.Expr
-	// Lookup, if set, reads the right side by key for a batch of left rows. Right is then the scan for one left row with
+	// Lookup, if set, reads the right side by key for a batch of left rows. Right is then the read for one left row with
 	// made-up values, for EXPLAIN.
 	Lookup *Lookup
 	// LeftKeys and RightKeys are equal in a matching pair (a hash join). Without keys the join compares all pairs.
@@ -296,17 +296,17 @@ func (*Reuse) node() {}
 
 // Lookup plans the inner side of a lookup join.
 type Lookup struct {
-	// Plan returns the scan for a batch of left rows: for each row the values of the join's keys, which are not NULL,
+	// Plan returns the read for a batch of left rows: for each row the values of the join's keys, which are not NULL,
 	// then the values of By. It is a function because the values determine the whole Scan: the layout, the spans, and
 	// the conditions left to check. As data it would be an unplanned query, for which the executor would have to call
 	// the planner.
-	Plan func(batch [][]types.Value) (*Scan, error)
+	Plan func(batch [][]types.Value) (*Plan, error)
 	// By are the columns of a left row whose values restrict the right rows through On, in addition to the keys.
 	By []expr.Expr
 	// Whole reads the whole right side, for estimates. Unfiltered plans the same read without a filter on the servers.
 	// If its Residual is dropped, a limit of its rows then also limits the rows at which the servers look.
-	Whole      *Scan
-	Unfiltered func() (*Scan, error)
+	Whole      Node
+	Unfiltered func() (Node, error)
 }
 
 func (f *Filter) Width() int        { return f.Input.Width() }
