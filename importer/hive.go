@@ -27,7 +27,19 @@ var hiveTypes = map[string]hiveType{
 
 // hive reads Hive's CREATE TABLE statements for tables stored by its HBase handler.
 func hive(src string) ([]*table, error) {
-	return tablesOf(src, hiveTable)
+	stmts, err := statements(src)
+	if err != nil {
+		return nil, err
+	}
+	var out []*table
+	for _, r := range stmts {
+		t, err := hiveTable(r)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
 }
 
 // hiveName reads CREATE TABLE and the name of the table; full is the name with its database.
