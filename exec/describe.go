@@ -70,6 +70,8 @@ func (r *run) describeStatement(ctx context.Context, stmt parser.Statement) ([]p
 		}
 		_, err := r.describeStatement(ctx, s.Statement)
 		return []plan.OutputColumn{{Name: "plan", Type: typ}}, err
+	case *parser.Writing:
+		return r.describeWriting(ctx, s)
 	case *parser.Insert:
 		return r.describeInsert(ctx, s)
 	case *parser.Update:

@@ -170,7 +170,9 @@ type run struct {
 	// repeated is set if the plans belong to a query that runs for many outer rows: then the estimates of a single plan
 	// are not compared with the scan limit.
 	repeated bool
-	inside   bool // it is a query inside another one
+	inside   bool // it is a query inside another one, or a part of a statement
+	// before is the number of rows that earlier parts of the statement wrote.
+	before int64
 }
 
 // newRun fixes the settings of a statement that began at a moment.
@@ -340,12 +342,14 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 			return r.piece(ctx, s, r.args.Piece)
 		}
 		return r.query(ctx, s, kept)
+	case *parser.Writing:
+		return r.partly(r.writing(ctx, s))
 	case *parser.Insert:
 		return r.partly(r.insert(ctx, s))
 	case *parser.Update:
 		return r.partly(r.update(ctx, s))
 	case *parser.Delete:
-		return r.partly(r.delete(ctx, s))
+		return r.partly(r.delete(ctx, s, nil))
 	case *parser.CreateTable:
 		return r.createTable(ctx, s)
 	case *parser.DropTable:

@@ -325,7 +325,7 @@ func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (
 	if err := b.end(ctx, err); err != nil {
 		return nil, err
 	}
-	return r.result(r.rec.written.Load(), in.Returning), nil
+	return r.result(r.rec.written.Load()-r.before, in.Returning), nil
 }
 
 // readsTable reports whether p, or a query inside its expressions, reads a physical table of t.
@@ -334,13 +334,18 @@ func readsTable(p *plan.Plan, t *catalog.Table) bool { return timesRead(p, t) > 
 // timesRead returns the number of table accesses of p, and of queries inside its expressions, to physical tables of t.
 func timesRead(p *plan.Plan, t *catalog.Table) (n int) {
 	for _, read := range p.Tables() {
-		if read == t || slices.ContainsFunc(read.Layouts, func(a *catalog.Layout) bool {
-			return slices.ContainsFunc(t.Layouts, func(b *catalog.Layout) bool {
-				return !a.Stored.IsLiteral() || !b.Stored.IsLiteral() || storedName(a) == storedName(b)
-			})
-		}) {
+		if shareStored(read, t) {
 			n++
 		}
 	}
 	return n
+}
+
+// shareStored reports whether a and b may have an HBase table in common.
+func shareStored(a, b *catalog.Table) bool {
+	return a == b || slices.ContainsFunc(a.Layouts, func(l *catalog.Layout) bool {
+		return slices.ContainsFunc(b.Layouts, func(m *catalog.Layout) bool {
+			return !l.Stored.IsLiteral() || !m.Stored.IsLiteral() || storedName(l) == storedName(m)
+		})
+	})
 }

@@ -86,7 +86,7 @@ func (m *merge) write(ctx context.Context, rows []write.Row) error {
 		if err := m.row(ctx, p); err != nil {
 			return err
 		}
-		r.rec.written.Store(in.Written)
+		r.wrote(in.Written)
 	}
 	return nil
 }

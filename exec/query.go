@@ -20,6 +20,9 @@ func (r *run) plan(ctx context.Context, stmt parser.Statement) (*plan.Plan, erro
 	switch s := stmt.(type) {
 	case *parser.Select:
 		return r.planSelect(ctx, s)
+	case *parser.Writing:
+		return nil, parser.Errorf(s.Position(), "WITH has queries that write: each is planned when those before it have run").
+			WithHint("EXPLAIN each of them as a statement of its own")
 	case *parser.Insert:
 		if s.Query != nil {
 			return r.planSelect(ctx, s.Query)

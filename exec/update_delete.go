@@ -88,7 +88,8 @@ func alone(p *plan.Plan) *plan.Scan {
 	return nil
 }
 
-func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
+// delete runs DELETE. It calls first, if not nil, with the columns and rows of RETURNING before it deletes one of the rows.
+func (r *run) delete(ctx context.Context, s *parser.Delete, first func([]plan.OutputColumn, [][]types.Value) error) (*Rows, error) {
 	t, err := r.writableTable(s.Table, s.TablePos)
 	if err != nil {
 		return nil, err
@@ -100,16 +101,45 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 	reads := *s
 	reads.Returning = nil
 	w.DependOn(columnsRead(t, &reads, w.Returning, nil))
-	err = r.change(ctx, w, t, &rowChanges{statement: s, plan: func(only parser.Expr) (*plan.Plan, reading, error) {
+	var columns []plan.OutputColumn
+	if w.Returning != nil {
+		columns = w.Returning.Columns
+	}
+	var rows [][]types.Value
+	c := &rowChanges{statement: s, plan: func(only parser.Expr) (*plan.Plan, reading, error) {
 		q := *s
 		q.Where = both(s.Where, only)
 		p, err := r.planDelete(ctx, t, &q)
+		if err == nil && first != nil {
+			return p, atOnce, nil
+		}
 		if err == nil && (len(p.Subplans) > 0 || s.Joins() || alone(p) == nil) {
 			return p, allFirst, nil
 		}
 		return p, asRead, err
-	}, name: cmp.Or(s.Alias, s.Table), change: func(row, _ []types.Value) error { return w.Delete(row, s.Pos) }})
-	if err != nil {
+	}, name: cmp.Or(s.Alias, s.Table), change: func(row, _ []types.Value) error {
+		if first != nil {
+			values, err := w.Returning.Values(row)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, values)
+		}
+		return w.Delete(row, s.Pos)
+	}}
+	if first != nil {
+		c.first = func() error { return first(columns, rows) }
+	}
+	if err = r.change(ctx, w, t, c); err != nil {
+		return nil, err
+	}
+	if first != nil {
+		w.Returning.Close()
+		if n := int64(len(rows)) - w.Changed; n > 0 {
+			err = parser.Errorf(s.Pos, "%s of %s changed after the statement had read and used %s, so the DELETE left %[3]s as %s", words.Count(n, "row"), t.Name,
+				words.Plural(n, "it", "them"), words.Plural(n, "it is", "they are")).
+				WithHint("no row is lost: repeat the statement if it may write these rows again")
+		}
 		return nil, err
 	}
 	return r.result(w.Changed, w.Returning), nil
@@ -189,6 +219,9 @@ type rowChanges struct {
 	// next computes the new values of a row for change; it is nil if there are none.
 	next   func(row []types.Value) ([]types.Value, error)
 	change func(row, next []types.Value) error
+	// first, if not nil, is called when all rows are read, and before one is written. Rows that changed meanwhile are then
+	// left.
+	first func() error
 }
 
 // Bounds for an UPDATE or DELETE of rows that other statements change repeatedly.
@@ -207,8 +240,8 @@ func (r *run) change(ctx context.Context, w *write.Writer, t *catalog.Table, c *
 	}
 	for round := 0; err == nil; round++ {
 		missed := w.TakeMissed()
-		if len(missed) == 0 {
-			r.rec.written.Store(w.Changed)
+		if len(missed) == 0 || c.first != nil {
+			r.wrote(w.Changed)
 			return nil
 		}
 		if round == maxChangeRounds {
@@ -244,12 +277,12 @@ func (r *run) changeRows(ctx context.Context, w *write.Writer, t *catalog.Table,
 	}
 	width := w.Width()
 	s := alone(p)
-	if w.Hold(missed != nil || s != nil && s.Access <= plan.Get) {
+	if w.Hold(missed != nil || c.first != nil || s != nil && s.Access <= plan.Get) {
 		if s != nil {
 			s.Cells = true
 			width = s.Width()
 		}
-		if missed == nil && r.readsTwice(p, t) && !choosesAtRandom(c.statement) {
+		if missed == nil && c.first == nil && r.readsTwice(p, t) && !choosesAtRandom(c.statement) {
 			w.NoteStates()
 		}
 	}
@@ -268,15 +301,18 @@ func (r *run) changeRows(ctx context.Context, w *write.Writer, t *catalog.Table,
 			if err := c.change(row[:width], become[i]); err != nil {
 				return err
 			}
-			if w.Full() {
+			if w.Full() && c.first == nil {
 				if err := w.Flush(ctx); err != nil {
 					return err
 				}
-				r.rec.written.Store(w.Changed)
+				r.wrote(w.Changed)
 			}
 		}
 		return nil
 	})
+	if err == nil && c.first != nil {
+		err = c.first()
+	}
 	if err != nil {
 		return err
 	}

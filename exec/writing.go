@@ -67,10 +67,13 @@ func (e *PartialError) Stand() string {
 // Unwrap returns Err.
 func (e *PartialError) Unwrap() error { return e.Err }
 
+// wrote records that the running part of the statement has written n rows so far.
+func (r *run) wrote(n int64) { r.rec.written.Store(r.before + n) }
+
 // partly returns the result of a statement. If err is not nil, it adds the number of rows already written to it.
 func (r *run) partly(rows *Rows, err error) (*Rows, error) {
 	n := r.rec.written.Load()
-	if err == nil || n == 0 {
+	if err == nil || n == 0 || r.inside {
 		return rows, err
 	}
 	partial := &PartialError{Written: n, Err: err}

@@ -59,7 +59,46 @@ type CTE struct {
 	Name      string
 	Columns   []string
 	Query     *Select
-	Recursive bool // the list has RECURSIVE, so that the query may refer to itself
+	Write     Statement // an Insert, Update or Delete in place of Query, in the list of a Writing
+	Recursive bool      // the list has RECURSIVE, so that the query may refer to itself
+}
+
+// Writing is a statement behind a WITH list of which a query writes. Statement is a Select, Insert, Update or Delete
+// without the list.
+type Writing struct {
+	With      []CTE
+	Statement Statement
+}
+
+// Behind returns a copy of s, a Select, Insert, Update or Delete, with list before its own WITH.
+func Behind(list []CTE, s Statement) Statement {
+	if len(list) == 0 {
+		return s
+	}
+	list = slices.Clip(list)
+	switch s := s.(type) {
+	case *Select:
+		out := *s
+		out.With = append(list, s.With...)
+		return &out
+	case *Insert:
+		out := *s
+		query := s.Query
+		if query == nil {
+			query = &Select{Pos: s.Pos, Cores: []*SelectCore{{Pos: s.Pos, Values: s.Rows}}}
+		}
+		out.Query, out.Rows = Behind(list, query).(*Select), nil
+		return &out
+	case *Update:
+		out := *s
+		out.With = append(list, s.With...)
+		return &out
+	case *Delete:
+		out := *s
+		out.With = append(list, s.With...)
+		return &out
+	}
+	return s
 }
 
 // SelectCore is SELECT ... FROM ... WHERE ... GROUP BY ... HAVING.

@@ -224,6 +224,7 @@ type SubqueryExpr struct {
 }
 
 func (s *Select) Position() Pos      { return s.Pos }
+func (s *Writing) Position() Pos     { return s.Statement.Position() }
 func (s *Insert) Position() Pos      { return s.Pos }
 func (s *Update) Position() Pos      { return s.Pos }
 func (s *Delete) Position() Pos      { return s.Pos }
@@ -241,6 +242,7 @@ func (s *Execute) Position() Pos     { return s.Pos }
 func (s *Deallocate) Position() Pos  { return s.Pos }
 
 func (*Select) statement()      {}
+func (*Writing) statement()     {}
 func (*Insert) statement()      {}
 func (*Update) statement()      {}
 func (*Delete) statement()      {}

@@ -108,8 +108,13 @@ func writes(lex *lexer.PeekingLexer) bool {
 type cteNode struct {
 	Name    ident          `parser:"@@"`
 	Columns []*columnIdent `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
-	Query   *selectNode    `parser:"'AS' ( 'NOT'? 'MATERIALIZED' )? '(' @@ ')'"` // without effect: a query is read once for each reference, in either case
+	Writing *writingNode   `parser:"'AS' ( 'NOT'? 'MATERIALIZED' )? '(' ( @@"` // MATERIALIZED is without effect: a query is read once for each reference, in either case
+	Writer  *writer        `parser:"  | @@"`
+	Query   *selectNode    `parser:"  | @@ ) ')'"`
 }
+
+// writes reports whether n is an INSERT, UPDATE or DELETE.
+func (n *cteNode) writes() bool { return n.Query == nil }
 
 // combineNode is UNION [ALL] and the core after it.
 type combineNode struct {

@@ -161,8 +161,6 @@ func (d *diagnosis) unsupported(i int) string {
 		return "a row needs its key: INSERT INTO table (column, ...) VALUES (value, ...)"
 	case before == "WITH" && word == "TIES", word == "WITH" && next == "TIES":
 		return "RANK() OVER (ORDER BY ...) in a query around this one says which rows stay"
-	case before == "(" && d.value(i-2) == "AS" && (word == "INSERT" || word == "UPDATE" || word == "DELETE"):
-		return "a query of WITH only reads: run " + word + " ... RETURNING by itself, and read its rows, or COPY them to a file"
 	case word == "@" && (next == "?" || next == "@"):
 		return NoJSONPaths
 	case d.verb == "CREATE" && word == "LIKE":

@@ -88,13 +88,21 @@ func (n *qname) name() string {
 }
 
 func (l *lowerer) statement(n *statementNode) (Statement, error) {
+	if q := n.Select; q != nil && slices.ContainsFunc(q.With, (*cteNode).writes) {
+		rest := *q
+		rest.With = nil
+		return l.writing(&withList{q.Rec, q.With}, &statementNode{Select: &rest})
+	}
 	var with []CTE
 	if w := n.Writing; w != nil {
+		n = &statementNode{Insert: w.Insert, Update: w.Update, Delete: w.Delete}
+		if slices.ContainsFunc(w.List, (*cteNode).writes) {
+			return l.writing(w.withList, n)
+		}
 		var err error
 		if with, err = l.with(w.List, w.Rec != nil); err != nil {
 			return nil, err
 		}
-		n = &statementNode{Insert: w.Insert, Update: w.Update, Delete: w.Delete}
 	}
 	switch {
 	case n.Select != nil:
@@ -156,6 +164,41 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 		c := n.Check
 		return &CheckTable{Pos: at(c.Pos), Name: c.Table.name(), NamePos: pos(c.Table.A), Repair: c.Repair}, nil
 	}
+}
+
+// writing lowers n, a statement behind a list of which a query writes.
+func (l *lowerer) writing(list *withList, n *statementNode) (Statement, error) {
+	out := &Writing{}
+	for _, c := range list.List {
+		if !c.writes() {
+			read, err := l.with([]*cteNode{c}, list.Rec != nil)
+			if err != nil {
+				return nil, err
+			}
+			out.With = append(out.With, read...)
+			continue
+		}
+		n := &statementNode{Writing: c.Writing}
+		if w := c.Writer; w != nil {
+			n = &statementNode{Insert: w.Insert, Update: w.Update, Delete: w.Delete}
+		}
+		write, err := l.statement(n)
+		if err != nil {
+			return nil, err
+		}
+		if _, nested := write.(*Writing); nested {
+			return nil, nestedWriting(c)
+		}
+		out.With = append(out.With, CTE{Pos: pos(c.Name.Tok), Name: name(c.Name.Tok), Columns: names(c.Columns), Write: write, Recursive: list.Rec != nil})
+	}
+	var err error
+	out.Statement, err = l.statement(n)
+	return out, err
+}
+
+func nestedWriting(c *cteNode) error {
+	return Errorf(pos(c.Name.Tok), "WITH clause containing a data-modifying statement must be at the top level").
+		WithHint("write it before the whole statement")
 }
 
 func transaction(n *transactionNode) *Transaction {

@@ -44,6 +44,9 @@ func (l *lowerer) query(n *selectNode) (*Select, error) {
 
 func (l *lowerer) with(list []*cteNode, recursive bool) (out []CTE, err error) {
 	for _, c := range list {
+		if c.writes() {
+			return nil, nestedWriting(c)
+		}
 		q, err := l.query(c.Query)
 		if err != nil {
 			return nil, err

@@ -69,7 +69,11 @@ func (p *printer) with(list []CTE) {
 		p.put(QuoteName(c.Name))
 		p.nameList(c.Columns)
 		p.put(" AS (")
-		p.query(c.Query)
+		if c.Write != nil {
+			p.put(c.Write.String())
+		} else {
+			p.query(c.Query)
+		}
 		p.put(")")
 	})
 	p.put(" ")
@@ -301,6 +305,13 @@ func (p *printer) systemTime(t *SystemTime) {
 	default:
 		p.clause(" FOR SYSTEM_TIME AS OF ", t.From)
 	}
+}
+
+func (s *Writing) String() string {
+	var p printer
+	p.with(s.With)
+	p.put(s.Statement.String())
+	return p.Builder.String()
 }
 
 func (s *Insert) String() string {

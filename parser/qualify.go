@@ -30,13 +30,23 @@ func Qualify(s Statement, src string, in func(name string, defines bool) string)
 	for _, t := range Tables(s) {
 		aliased(&t.Name, &t.Alias, t.Pos)
 	}
+	written := func(s Statement) {
+		switch s := s.(type) {
+		case *Insert:
+			aliased(&s.Table, &s.Alias, s.TablePos)
+		case *Update:
+			aliased(&s.Table, &s.Alias, s.TablePos)
+		case *Delete:
+			aliased(&s.Table, &s.Alias, s.TablePos)
+		}
+	}
+	written(s)
 	switch s := s.(type) {
-	case *Insert:
-		aliased(&s.Table, &s.Alias, s.TablePos)
-	case *Update:
-		aliased(&s.Table, &s.Alias, s.TablePos)
-	case *Delete:
-		aliased(&s.Table, &s.Alias, s.TablePos)
+	case *Writing:
+		for _, c := range s.With {
+			written(c.Write)
+		}
+		written(s.Statement)
 	case *Copy:
 		name(&s.Table, s.TablePos)
 	case *CreateTable:

@@ -7,6 +7,8 @@ func Verb(s Statement) string {
 	switch s := s.(type) {
 	case *Select:
 		return "SELECT"
+	case *Writing:
+		return Verb(s.Statement)
 	case *Insert:
 		return "INSERT"
 	case *Update:
@@ -59,6 +61,8 @@ func CommandTag(s Statement) (words string, counted bool) {
 		return verb, !s.Truncate
 	case *Select, *Update, *Copy:
 		return verb, true
+	case *Writing:
+		return CommandTag(s.Statement)
 	case *Insert:
 		return "INSERT 0", true
 	case *CreateTable:
@@ -82,6 +86,8 @@ func CommandTag(s Statement) (words string, counted bool) {
 // Written returns the table whose rows s inserts, updates or deletes; "" for other statements.
 func Written(s Statement) string {
 	switch s := s.(type) {
+	case *Writing:
+		return Written(s.Statement)
 	case *Insert:
 		return s.Table
 	case *Update:

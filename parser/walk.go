@@ -89,6 +89,9 @@ func Inspect(n Node, visit func(Node) bool) {
 	switch n := n.(type) {
 	case *Select:
 		w.query(n)
+	case *Writing:
+		w.with(n.With)
+		Inspect(n.Statement, visit)
 	case *Insert:
 		w.rows(n.Rows)
 		w.sub(n.Query)
@@ -167,6 +170,8 @@ func appendTables(dst []*TableName, of Node, hidden []string) []*TableName {
 	case *Select:
 		rest := *n
 		with, rest.With, of = n.With, nil, &rest
+	case *Writing:
+		with, of = n.With, n.Statement
 	case *Update:
 		rest := *n
 		with, rest.With, of = n.With, nil, &rest
@@ -177,10 +182,14 @@ func appendTables(dst []*TableName, of Node, hidden []string) []*TableName {
 	hidden = slices.Clip(hidden)
 	for _, c := range with {
 		own := append(hidden, strings.ToUpper(c.Name))
+		within := hidden
 		if c.Recursive {
-			dst = appendTables(dst, c.Query, own)
+			within = own
+		}
+		if c.Write != nil {
+			dst = appendTables(dst, c.Write, within)
 		} else {
-			dst = appendTables(dst, c.Query, hidden)
+			dst = appendTables(dst, c.Query, within)
 		}
 		hidden = slices.Clip(own)
 	}
@@ -227,7 +236,9 @@ func (w inspector) query(s *Select) {
 
 func (w inspector) with(list []CTE) {
 	for _, c := range list {
-		w.sub(c.Query)
+		if w.sub(c.Query); c.Write != nil {
+			Inspect(c.Write, w)
+		}
 	}
 }
 

@@ -139,6 +139,7 @@ func stateByWords(message, otherwise string) string {
 		{"cannot be cast", "42846"}, {"cannot be compared", "42804"}, {"must be BOOLEAN", "42804"}, {"cannot stand side by side", "42804"}, {"cannot be concatenated", "2202E"},
 		{"invalid date", "22007"}, {"invalid time", "22007"}, {"not a valid", "22P02"}, {"invalid ", "22P02"}, {" is no ", "22P02"}, {"is not a window function", "42809"}, {"aggregates cannot be nested", "42803"},
 		{"already exists", "42P07"}, {"unknown setting", "42704"}, {"unknown time zone", "22023"}, {"is not supported", "0A000"},
+		{"does not have a RETURNING clause", "0A000"}, {"must be at the top level", "0A000"},
 		{"more than one row", "21000"}, {"no argument for", "42P02"}, {"is an aggregate", "42803"}, {"GROUP BY", "42803"}, {"AccessDenied", "42501"},
 		{": argument ", "42883"}, {"and needs a value", "23502"}, {"cannot be NULL", "23502"}, {"function \"", "42883"},
 	} {

@@ -37,6 +37,8 @@ type Env struct {
 	Subqueries func(s *plan.Subplan) (values []types.Value, ok bool)
 	// Views keeps the queries of views while the statement is planned repeatedly. It is required with Subqueries.
 	Views *Views
+	// Given are the rows of WITH queries that write, by the empty query that stands for each in its list.
+	Given map[*parser.Select]*Given
 	// Statistics returns the statistics of a table, or nil; the function may be nil. Statistics affect the plan, never the
 	// rows.
 	Statistics func(*catalog.Table) *stats.Table
@@ -56,6 +58,12 @@ type Env struct {
 	Moment func(at parser.Pos, v types.Value)
 	// MadeUp is access.Env.MadeUp.
 	MadeUp bool
+}
+
+// Given are rows that are known before a query is planned.
+type Given struct {
+	Columns []plan.OutputColumn
+	Rows    [][]types.Value
 }
 
 // access returns the best way to read a table.

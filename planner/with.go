@@ -133,6 +133,13 @@ func (w *with) plan(mode pulling, few bool) (*planned, error) {
 
 // derive plans w with the names that q resolves.
 func (q *query) derive(w *with) (*source, error) {
+	if g := q.env.Given[w.Query]; g != nil {
+		if g.Columns == nil && w.uses > 0 {
+			return nil, parser.Errorf(w.Pos, "WITH query %q does not have a RETURNING clause", w.Name)
+		}
+		cols, err := renamed(g.Columns, w.Columns, w.Name, w.Pos)
+		return &source{name: w.Name, cols: cols, node: &plan.Values{N: len(cols), Known: g.Rows}}, err
+	}
 	if w.recursive() {
 		return q.recursiveSource(w)
 	}

@@ -14,6 +14,7 @@ func TestMain(m *testing.M) { Main(m) }
 func TestHBase(t *testing.T) {
 	t.Parallel()
 	t.Run("ReadModifyWrite", testReadModifyWriteHBase)
+	t.Run("WithWrites", func(t *testing.T) { checkWithWrites(t, DialHBase(t), 5) })
 	t.Run("Histories", testHistoriesHBase)
 }
 

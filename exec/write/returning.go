@@ -58,16 +58,27 @@ type returnedRow struct {
 
 // add computes the RETURNING columns of row, which is identified by id.
 func (x *Returning) add(id rowID, row []types.Value) error {
+	out, err := x.Values(row)
+	if err == nil {
+		x.pending = append(x.pending, returnedRow{id, out})
+	}
+	return err
+}
+
+// Values computes the RETURNING columns of row. A nil x has none.
+func (x *Returning) Values(row []types.Value) ([]types.Value, error) {
+	if x == nil {
+		return nil, nil
+	}
 	out := make([]types.Value, len(x.exprs))
 	x.env.Row = row
 	for i, e := range x.exprs {
 		var err error
 		if out[i], err = e.Eval(&x.env); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	x.pending = append(x.pending, returnedRow{id, out})
-	return nil
+	return out, nil
 }
 
 // put computes the RETURNING columns of a row that is about to be written at ts, with the values that a read will return.

@@ -1,0 +1,230 @@
+package exec
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/operator"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// writing runs a statement behind a WITH list of which queries write. Each part runs once: the queries that write, those
+// that several parts read, and the statement. A part reads the rows of earlier ones from memory.
+//
+// No part sees what another one writes. So a query of the list does not write before the parts behind it have run if
+// these read its table. Nor does a DELETE whose rows another part writes: a fault between them must lose no row.
+type writing struct {
+	*run
+	*parser.Writing
+	parts []*part
+	main  *Rows // the result of the statement
+}
+
+// part is a query of the list, or the statement behind it.
+type part struct {
+	statement parser.Statement
+	writes    *catalog.Table // nil: it only reads
+	reads     []*catalog.Table
+	rowsOf    []int          // the queries of the list that it names, directly or through others
+	rows      *parser.Select // stands for its rows, once they are known
+}
+
+func (r *run) writing(ctx context.Context, s *parser.Writing) (*Rows, error) {
+	w, err := r.newWriting(s)
+	if err == nil {
+		err = w.from(ctx, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return w.main, nil
+}
+
+// newWriting finds what each part of s reads and writes.
+func (r *run) newWriting(s *parser.Writing) (*writing, error) {
+	w := &writing{run: r, Writing: s}
+	r.env.Given = map[*parser.Select]*planner.Given{}
+	for i := range len(s.With) + 1 {
+		p := &part{statement: s.Statement}
+		if i < len(s.With) {
+			if p.statement = s.With[i].Write; p.statement == nil {
+				p.statement = s.With[i].Query
+			}
+		}
+		if name := parser.Written(p.statement); name != "" {
+			var err error
+			if p.writes, err = r.tableNamed(name, p.statement.Position()); err != nil {
+				return nil, err
+			}
+			if _, insert := p.statement.(*parser.Insert); !insert {
+				p.reads = append(p.reads, p.writes)
+			}
+		}
+		w.addReads(p, p.statement, i)
+		w.parts = append(w.parts, p)
+	}
+	return w, nil
+}
+
+// addReads adds to p what n reads; n may name the first i queries of the list.
+func (w *writing) addReads(p *part, n parser.Node, i int) {
+	for _, t := range parser.Tables(n) {
+		k := slices.IndexFunc(w.With[:i], func(c parser.CTE) bool { return !t.InSchema && strings.EqualFold(c.Name, t.Name) })
+		if k >= 0 {
+			p.rowsOf = append(append(p.rowsOf, k), w.parts[k].rowsOf...)
+			if w.parts[k].writes == nil {
+				p.reads = append(p.reads, w.parts[k].reads...)
+			}
+		} else if v, ok := w.engine.catalog.View(t.Name); ok {
+			w.addReads(p, v.Def.Query, 0)
+		} else if read, ok := w.engine.catalog.Table(t.Name); ok {
+			p.reads = append(p.reads, read)
+		}
+	}
+}
+
+// from runs part i and those behind it.
+func (w *writing) from(ctx context.Context, i int) error {
+	if i == len(w.With) {
+		rows, kept, err := w.run1(ctx, i, false)
+		if err == nil {
+			w.main = &Rows{Columns: rows.Columns, Affected: rows.Affected, run: w.run}
+			if rows.op != nil {
+				w.main.op = kept.Reader()
+			} else {
+				w.rec.end(w.Client)
+			}
+		}
+		return err
+	}
+	p, behind := w.parts[i], w.parts[i+1:]
+	names := func(o *part) bool { return slices.Contains(o.rowsOf, i) }
+	some := func(is func(o *part) bool) bool { return slices.ContainsFunc(behind, is) }
+	if p.writes == nil {
+		if first := slices.IndexFunc(behind, names); first >= 0 && slices.ContainsFunc(behind[first+1:], names) { // several parts must read the same rows
+			if err := w.keep(ctx, i); err != nil {
+				return err
+			}
+		}
+		return w.from(ctx, i+1)
+	}
+	seen := some(func(o *part) bool { return o.readsAnyOf(p.writes) })
+	d, deletes := p.statement.(*parser.Delete)
+	switch {
+	case deletes && (seen || some(func(o *part) bool { return o.writes != nil && names(o) })):
+		sub := w.sub()
+		_, err := sub.delete(ctx, parser.Behind(w.list(i), d).(*parser.Delete), func(columns []plan.OutputColumn, rows [][]types.Value) error {
+			w.give(i, columns, rows)
+			err := w.from(ctx, i+1)
+			sub.before = w.rec.written.Load()
+			return err
+		})
+		sub.subqueries.end()
+		return err
+	case !seen:
+		if err := w.keep(ctx, i); err != nil {
+			return err
+		}
+		return w.from(ctx, i+1)
+	case some(names) || some(func(o *part) bool { return o.writes != nil && p.readsAnyOf(o.writes) }):
+		return parser.Errorf(w.With[i].Pos, "%s writes %s, which another part of the statement reads: this is not supported, since HBase keeps no snapshot of the rows", w.With[i].Name, p.writes.Name).
+			WithHint("run the %s as a statement of its own, with RETURNING, and the rest before or after it", parser.Verb(p.statement))
+	}
+	if err := w.from(ctx, i+1); err != nil {
+		return err
+	}
+	return w.keep(ctx, i)
+}
+
+func (p *part) readsAnyOf(written *catalog.Table) bool {
+	return slices.ContainsFunc(p.reads, func(t *catalog.Table) bool { return shareStored(t, written) })
+}
+
+// list returns the queries of the list that part i may name.
+func (w *writing) list(i int) (out []parser.CTE) {
+	for k, p := range w.parts[:i] {
+		c := w.With[k]
+		if p.rows != nil {
+			c.Query, c.Write = p.rows, nil
+		}
+		if c.Write == nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// sub returns a run for a part.
+func (w *writing) sub() *run {
+	sub, env := w.inner(false), *w.env
+	sub.env, sub.before = &env, w.rec.written.Load()
+	return sub
+}
+
+// run1 runs part i and keeps its rows; in memory is set if they must fit in memory.
+func (w *writing) run1(ctx context.Context, i int, inMemory bool) (*Rows, *operator.Buffer, error) {
+	sub, s := w.sub(), w.parts[i].statement
+	if i < len(w.With) && w.parts[i].writes == nil { // it may name itself
+		c := &w.With[i]
+		all := &parser.SelectCore{Pos: c.Pos, Items: []parser.SelectItem{{Pos: c.Pos, Star: true}}, From: []parser.TableExpr{&parser.TableName{Pos: c.Pos, Name: c.Name}}}
+		s = parser.Behind([]parser.CTE{*c}, &parser.Select{Pos: c.Pos, Cores: []*parser.SelectCore{all}})
+	}
+	rows, err := sub.do(ctx, parser.Behind(w.list(i), s), nil)
+	defer func() { sub.subqueries.end() }()
+	if err != nil {
+		return nil, nil, err
+	}
+	kept := &operator.Buffer{Budget: operator.Budget{Limit: w.Opt.Memory()}, Dir: w.Opt.SpillDir, What: "the rows of WITH", Whole: inMemory}
+	if rows.op != nil {
+		err = operator.Drain(ctx, rows.op, kept.Add)
+	}
+	if err == nil && rows.Plan != nil {
+		err = sub.checkUnchanged(ctx, rows.Plan.Tables()...)
+	}
+	if err != nil {
+		kept.Close()
+	}
+	return rows, kept, err
+}
+
+// keep runs part i, whose rows the parts behind it may read.
+func (w *writing) keep(ctx context.Context, i int) error {
+	rows, kept, err := w.run1(ctx, i, true)
+	if err != nil {
+		return err
+	}
+	var all [][]types.Value
+	err = kept.Each(ctx, func(rows [][]types.Value) error {
+		all = rows
+		return nil
+	})
+	w.give(i, rows.Columns, all)
+	return err
+}
+
+// give makes rows those of part i.
+func (w *writing) give(i int, columns []plan.OutputColumn, rows [][]types.Value) {
+	q := &parser.Select{Pos: w.With[i].Pos, Cores: []*parser.SelectCore{{Pos: w.With[i].Pos}}}
+	w.parts[i].rows, w.env.Given[q] = q, &planner.Given{Columns: columns, Rows: rows}
+}
+
+// describeWriting returns the columns of s.
+func (r *run) describeWriting(ctx context.Context, s *parser.Writing) ([]plan.OutputColumn, error) {
+	w, err := r.newWriting(s)
+	for i := 0; i < len(s.With) && err == nil; i++ {
+		if c := s.With[i]; c.Write != nil {
+			var columns []plan.OutputColumn
+			columns, err = r.describeStatement(ctx, parser.Behind(w.list(i), c.Write))
+			w.give(i, columns, nil)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.describeStatement(ctx, parser.Behind(w.list(len(s.With)), s.Statement))
+}
