@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/keyset"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -356,15 +357,17 @@ func (f *from) addRows(j *plan.Join, values []types.Value) expr.Expr {
 	var on []expr.Expr
 	v := &plan.Values{N: len(j.LeftKeys)}
 	v.Known = make([][]types.Value, 0, len(values)/v.N)
-	seen := make(map[string]bool, cap(v.Known))
+	var seen keyset.Set
 	var b []byte
 	for row := range slices.Chunk(values, v.N) {
 		b = b[:0]
 		for _, x := range row {
 			b = x.AppendKey(b)
 		}
-		if !seen[string(b)] && !slices.ContainsFunc(row, types.Value.IsNull) {
-			seen[string(b)] = true
+		if slices.ContainsFunc(row, types.Value.IsNull) {
+			continue
+		}
+		if _, fresh := seen.Add(b); fresh {
 			v.Known = append(v.Known, row)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/hql-db/hql/internal/keyset"
 	"github.com/hql-db/hql/types"
 )
 
@@ -11,7 +12,7 @@ import (
 // these after the input has ended.
 type distinctOp struct {
 	in    Operator
-	seen  map[string]struct{}
+	seen  keyset.Set
 	share share
 	spill spilledRows
 	key   []byte
@@ -32,12 +33,12 @@ func (d *distinctOp) Next(ctx context.Context) ([][]types.Value, error) {
 		d.out = d.out[:0]
 		for _, r := range rows {
 			d.key = RowKey(d.key[:0], r)
-			if _, ok := d.seen[string(d.key)]; ok {
+			if d.seen.Find(d.key) >= 0 {
 				continue
 			}
 			if d.spill.parts == nil {
 				if err := d.share.take(int64(len(d.key))+64, "DISTINCT"); err != nil {
-					if len(d.seen) == 0 || d.spill.level == maxSpillLevel {
+					if d.seen.Len() == 0 || d.spill.level == maxSpillLevel {
 						return nil, err
 					}
 					d.spill.parts = newPartitions(d.spill.dir)
@@ -49,7 +50,7 @@ func (d *distinctOp) Next(ctx context.Context) ([][]types.Value, error) {
 				}
 				continue
 			}
-			d.seen[string(d.key)] = struct{}{}
+			d.seen.Add(d.key)
 			d.out = append(d.out, r)
 		}
 		if len(d.out) > 0 {
@@ -67,7 +68,7 @@ func (d *distinctOp) reread() error {
 	if err != nil {
 		return err
 	}
-	d.in, d.seen = in, map[string]struct{}{}
+	d.in, d.seen = in, keyset.Set{}
 	d.share.release()
 	return nil
 }

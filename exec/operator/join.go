@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/keyset"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -23,17 +24,17 @@ type joinOp struct {
 	build       *build
 	env         *expr.Env
 	share       share
-	table       map[string][][]types.Value
+	table       *joinTable
 	loaded      bool
 	late        bool // right is opened after the first left rows: see narrow
 	pending     []spilledJoin
-	// For a FULL JOIN: the rows of the hash table that had a match, the right rows with a NULL in their key, and the right
-	// rows without a match that are still to be returned.
-	matched map[string][]bool
+	// For a FULL JOIN: the right rows with a NULL in their key, and the right rows without a match that are still to be
+	// returned.
 	keyless [][]types.Value
 	rest    [][]types.Value
 	lookups lookups
-	asked   map[string]bool // the keys that are looked up for the present batch; table has those of previous batches
+	asked   bool // table has the keys that were looked up
+	from    int  // number of the first of them that belongs to the present batch
 	level   int
 	key     []byte            // scratch
 	pairs   slab[types.Value] // of the rows in out
@@ -41,6 +42,48 @@ type joinOp struct {
 	rows    [][]types.Value   // left rows that were not joined yet
 	later   [][]types.Value   // those behind them whose right rows did not fit in memory together with theirs
 	out     [][]types.Value
+}
+
+// joinTable holds right rows by their keys. The rows of a key are a list in the order in which they came; lists end at -1.
+type joinTable struct {
+	keys        keyset.Set
+	first, last []int32 // rows of each key
+	rows        []tableRow
+}
+
+type tableRow struct {
+	row     []types.Value
+	next    int32
+	matched bool
+}
+
+// number returns the number of a key. It adds the key, without rows, if t does not have it.
+func (t *joinTable) number(key []byte) int {
+	k, fresh := t.keys.Add(key)
+	if fresh {
+		t.first, t.last = append(t.first, -1), append(t.last, -1)
+	}
+	return k
+}
+
+// add adds a row of a key.
+func (t *joinTable) add(key []byte, row []types.Value) {
+	k, n := t.number(key), int32(len(t.rows))
+	t.rows = append(t.rows, tableRow{row: row, next: -1})
+	if t.first[k] < 0 {
+		t.first[k] = n
+	} else {
+		t.rows[t.last[k]].next = n
+	}
+	t.last[k] = n
+}
+
+// of returns the first row of a key, or -1.
+func (t *joinTable) of(key []byte) int32 {
+	if k := t.keys.Find(key); k >= 0 {
+		return t.first[k]
+	}
+	return -1
 }
 
 // spilledJoin is a pair of files to be joined. One of them is nil if its side has no row with such keys.
@@ -80,13 +123,12 @@ func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 
 // load reads right into the hash table. If the rows do not fit, it writes both sides to files, and the table stays nil.
 func (j *joinOp) load(ctx context.Context, right Operator) error {
-	if j.asked == nil {
-		j.table, j.matched = map[string][][]types.Value{}, map[string][]bool{}
+	if !j.asked {
+		j.table = &joinTable{}
 		j.share.release()
 	}
 	var parts *partitions
 	var held slab[types.Value]
-	var first slab[[]types.Value]
 	nulls := 0
 	err := Drain(ctx, right, func(rows [][]types.Value) error {
 		for _, r := range rows {
@@ -94,17 +136,18 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 			if j.key = key; err != nil {
 				return err
 			}
-			if !ok && !j.node.Full || j.asked != nil && !j.asked[string(key)] || j.node.Semi && j.node.On == nil && len(j.table[string(key)]) > 0 {
+			if !ok && !j.node.Full || j.asked && j.table.keys.Find(key) < j.from {
+				continue
+			}
+			if j.node.Semi && j.node.On == nil && j.table != nil && j.table.of(key) >= 0 {
 				continue
 			}
 			if parts == nil {
 				if err = j.share.take(SizeOf(r)+int64(len(key)), "JOIN"); err == nil {
 					if r = held.join(r, nil); !ok {
 						j.keyless = append(j.keyless, r)
-					} else if rows := j.table[string(key)]; rows != nil {
-						j.table[string(key)] = append(rows, r)
 					} else {
-						j.table[string(key)] = first.join([][]types.Value{r}, nil)
+						j.table.add(key, r)
 					}
 					continue
 				}
@@ -138,9 +181,9 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 // divideTable writes the right rows in memory to files.
 func (j *joinOp) divideTable() (*partitions, error) {
 	p := newPartitions(j.build.opt.SpillDir)
-	for key, rows := range j.table {
-		for _, r := range rows {
-			if err := p.add([]byte(key), r); err != nil {
+	for k, at := range j.table.first {
+		for ; at >= 0; at = j.table.rows[at].next {
+			if err := p.add(j.table.keys.Key(k), j.table.rows[at].row); err != nil {
 				p.close()
 				return nil, err
 			}
@@ -234,20 +277,17 @@ func (j *joinOp) fetch(ctx context.Context, left [][]types.Value) error {
 		return err
 	}
 	if len(j.node.Lookup.By) > 0 || j.share.held > j.share.Limit/keptShare {
-		j.asked = nil
+		j.asked = false
 	}
-	if j.asked == nil {
-		j.asked, j.table = map[string]bool{}, map[string][][]types.Value{}
+	if !j.asked {
+		j.asked, j.table = true, &joinTable{}
 		j.share.release()
 	}
-	clear(j.asked)
-	for _, keys := range batch {
-		key := string(RowKey(nil, keys[:len(j.node.RightKeys)]))
-		if _, known := j.table[key]; !known {
-			j.asked[key] = true
-		}
-	}
-	batch = slices.DeleteFunc(batch, func(keys []types.Value) bool { return !j.asked[string(RowKey(nil, keys[:len(j.node.RightKeys)]))] })
+	j.from = j.table.keys.Len()
+	batch = slices.DeleteFunc(batch, func(keys []types.Value) bool {
+		j.key = RowKey(j.key[:0], keys[:len(j.node.RightKeys)])
+		return j.table.number(j.key) < j.from
+	})
 	if len(batch) == 0 {
 		return nil
 	}
@@ -259,12 +299,11 @@ func (j *joinOp) fetch(ctx context.Context, left [][]types.Value) error {
 	if err := j.load(ctx, right); err != nil {
 		return err
 	}
-	for key := range j.asked {
-		if _, found := j.table[key]; !found {
-			if err := j.share.take(int64(len(key))+48, "JOIN"); err != nil {
+	for k := j.from; k < j.table.keys.Len(); k++ {
+		if j.table.first[k] < 0 {
+			if err := j.share.take(int64(len(j.table.keys.Key(k)))+48, "JOIN"); err != nil {
 				return err
 			}
-			j.table[key] = nil
 		}
 	}
 	return nil
@@ -332,7 +371,7 @@ func (j *joinOp) nextLeft(ctx context.Context) (err error) {
 	if err == nil && j.node.Lookup != nil {
 		for err = j.fetch(ctx, j.rows); errors.Is(err, expr.ErrMemoryLimit) && len(j.rows) > 1; err = j.fetch(ctx, j.rows) {
 			half := len(j.rows) / 2
-			j.rows, j.later, j.asked = j.rows[:half], append(slices.Clip(j.rows[half:]), j.later...), nil
+			j.rows, j.later, j.asked = j.rows[:half], append(slices.Clip(j.rows[half:]), j.later...), false
 		}
 		return err
 	}
@@ -353,12 +392,9 @@ func (j *joinOp) nextLeft(ctx context.Context) (err error) {
 // unmatched returns the right rows in memory that had no match.
 func (j *joinOp) unmatched() [][]types.Value {
 	out := j.keyless
-	for key, rows := range j.table {
-		seen := j.matched[key]
-		for i, r := range rows {
-			if seen == nil || !seen[i] {
-				out = append(out, r)
-			}
+	for _, r := range j.table.rows {
+		if !r.matched {
+			out = append(out, r.row)
 		}
 	}
 	return out
@@ -371,15 +407,15 @@ func (j *joinOp) match(ctx context.Context, l []types.Value) error {
 	}
 	matched := false
 	if ok {
-		for i, r := range j.table[string(key)] {
-			if i%1024 == 1023 && ctx.Err() != nil {
+		for at, n := j.table.of(key), 1; at >= 0; at, n = j.table.rows[at].next, n+1 {
+			if n%1024 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if j.node.Semi && j.node.On == nil {
 				matched = true
 				break
 			}
-			pair := j.pairs.join(l, r)
+			pair := j.pairs.join(l, j.table.rows[at].row)
 			if j.node.On != nil {
 				j.env.Row = pair
 				t, err := expr.IsTrue(j.node.On, j.env)
@@ -394,12 +430,7 @@ func (j *joinOp) match(ctx context.Context, l []types.Value) error {
 			if matched = true; j.node.Semi {
 				break
 			}
-			if j.node.Full {
-				if j.matched[string(key)] == nil {
-					j.matched[string(key)] = make([]bool, len(j.table[string(key)]))
-				}
-				j.matched[string(key)][i] = true
-			}
+			j.table.rows[at].matched = true
 			j.out = append(j.out, pair)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/keyset"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -95,7 +96,7 @@ func (j *joinOp) readWhole(ctx context.Context) error {
 		return op, nil
 	}
 	asked, table, held := j.asked, j.table, j.share.held
-	j.asked = nil
+	j.asked = false
 	right, err := New(ctx, whole, src, opt)
 	if err == nil {
 		err = j.load(ctx, right)
@@ -149,7 +150,8 @@ func keyOf(key []byte, env *expr.Env, exprs []expr.Expr, row []types.Value) (_ [
 // lookupKeys returns the distinct values by which the right rows are looked up: the keys of the left rows, and operands of
 // On.
 func lookupKeys(n *plan.Join, env *expr.Env, left [][]types.Value) (batch [][]types.Value, err error) {
-	seen := map[string]bool{}
+	var seen keyset.Set
+	var key []byte
 rows:
 	for _, l := range left {
 		env.Row = l
@@ -171,8 +173,8 @@ rows:
 			}
 			keys = append(keys, v.Clone())
 		}
-		if k := string(RowKey(nil, keys)); !seen[k] {
-			seen[k] = true
+		key = RowKey(key[:0], keys)
+		if _, fresh := seen.Add(key); fresh {
 			batch = append(batch, keys)
 		}
 	}

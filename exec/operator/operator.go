@@ -127,7 +127,7 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 	case *plan.Limit:
 		return Limit(in, n.Offset, n.Count), nil
 	case *plan.Distinct:
-		return &distinctOp{in: in, seen: map[string]struct{}{}, share: share{Budget: &b.budget}, spill: spilledRows{dir: b.opt.SpillDir}}, nil
+		return &distinctOp{in: in, share: share{Budget: &b.budget}, spill: spilledRows{dir: b.opt.SpillDir}}, nil
 	case *plan.DistinctOn:
 		return &distinctOnOp{in: in, by: n.By, env: b.opt.Env()}, nil
 	case *plan.Window:
