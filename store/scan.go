@@ -14,6 +14,10 @@ import (
 // maxScanBytes is the server's limit on the size of one answer.
 const maxScanBytes = 100 << 20
 
+// enoughBytes is the size of an answer after which the store adds no further row. A server would fill the answer up to
+// the limit, to save calls; here a call costs little, and the client decodes an answer while the store reads the next.
+const enoughBytes = 256 << 10
+
 // scan serves a ScanRequest: it opens a scanner or continues one, reads rows, and closes the scanner. The rows are in
 // the block; the response counts them.
 func (s *Store) scan(ctx context.Context, req *pb.ScanRequest, inject *injection) (*pb.ScanResponse, *block, error) {
@@ -202,7 +206,7 @@ func (h *scannerHolder) read(ctx context.Context, req *pb.ScanRequest, resp *pb.
 		} else if n := len(b.partial); !*more && n > 0 {
 			b.partial[n-1] = false
 		}
-		if lim.reached(betweenRows) || !*more {
+		if lim.reached(betweenRows) || !*more || len(b.buf) >= enoughBytes {
 			return nil
 		}
 	}

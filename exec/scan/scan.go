@@ -181,7 +181,7 @@ func (a *access) readTasks(ctx context.Context, tasks []task, g *group) operator
 	workers := min(cap(st.Slots), len(tasks))
 	sharing := func(tasks []task) *reader {
 		r := a.reader(tasks)
-		r.bytes, r.ahead = st.Tuning.responseBytes(workers), workers == 1 && !s.Lazy()
+		r.bytes, r.ahead = st.Tuning.responseBytes(workers), workers == 1 && (!s.Lazy() || r.chunk == 0)
 		return r
 	}
 	if s.Order == plan.NoOrder && !s.Lazy() {
