@@ -33,7 +33,20 @@ var runShares = []float64{1. / 4, 1. / 16, 1. / 256, 1. / 4096, 1. / 65536}
 // keptRows is the number of rows kept as a sample while a table is read, over all regions.
 const keptRows = 60_000
 
-// analyzeTable runs ANALYZE: it reads rows of all regions of a table, within the limits of rows and time, and stores
+// analyzeTables runs ANALYZE of one table, or of all.
+func (r *run) analyzeTables(ctx context.Context, s *parser.Analyze) (*Rows, error) {
+	if s.Name != "" {
+		return r.analyzeTable(ctx, s)
+	}
+	for _, t := range r.engine.catalog.Tables() {
+		if _, err := r.analyzeTable(ctx, &parser.Analyze{Pos: s.Pos, Name: t.Name, NamePos: s.Pos}); err != nil {
+			return nil, fmt.Errorf("ANALYZE %s: %w", parser.QuoteName(t.Name), err)
+		}
+	}
+	return r.done(-1), nil
+}
+
+// analyzeTable runs ANALYZE of a table: it reads rows of all regions of a table, within the limits of rows and time, and stores
 // statistics of them.
 func (r *run) analyzeTable(ctx context.Context, s *parser.Analyze) (*Rows, error) {
 	t, err := r.tableNamed(s.Name, s.NamePos)

@@ -101,7 +101,7 @@ func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error)
 	if _, readOnly := r.engine.client.(write.ReadOnlyClient); readOnly && !t.External {
 		return nil, ErrReadOnly
 	}
-	if err := r.unread("table", t.Name, s.NamePos); err != nil {
+	if err := r.unread(ctx, "table", t.Name, s.NamePos, s.Cascade); err != nil {
 		return nil, err
 	}
 	for _, o := range r.engine.catalog.Tables() {

@@ -349,6 +349,16 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 	case *parser.Update:
 		return r.partly(r.update(ctx, s))
 	case *parser.Delete:
+		for next := s.Next; next != nil; next = next.Next { // TRUNCATE of several tables
+			if _, err := r.tableNamed(next.Table, next.TablePos); err != nil {
+				return nil, err
+			}
+		}
+		for ; s.Next != nil; s = s.Next {
+			if _, err := r.partly(r.delete(ctx, s, nil)); err != nil {
+				return nil, err
+			}
+		}
 		return r.partly(r.delete(ctx, s, nil))
 	case *parser.CreateTable:
 		return r.createTable(ctx, s)
@@ -359,7 +369,7 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 	case *parser.CreateView:
 		return r.createView(ctx, s)
 	case *parser.DropView:
-		return r.dropView(ctx, s)
+		return r.dropViews(ctx, s)
 	case *parser.Show:
 		return r.show(ctx, s)
 	case *parser.Explain:
@@ -371,7 +381,7 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 	case *parser.CheckTable:
 		return r.check(ctx, s)
 	case *parser.Analyze:
-		return r.analyzeTable(ctx, s)
+		return r.analyzeTables(ctx, s)
 	case *parser.Transaction:
 		return r.transaction(s)
 	case *parser.Prepare:
@@ -394,9 +404,13 @@ func (r *run) prepare(ctx context.Context, stmt parser.Statement) {
 	}
 }
 
-// transaction accepts BEGIN, COMMIT and the like without effect. Each statement has written its rows when it returns;
+// transaction accepts BEGIN, COMMIT, VACUUM and the like without effect. Each statement has written its rows when it returns;
 // nothing can be rolled back.
 func (r *run) transaction(s *parser.Transaction) (*Rows, error) {
+	if s.Verb == "VACUUM" {
+		r.Warn.Add(warning.Transaction, "VACUUM does nothing: HBase compacts by itself")
+		return r.done(-1), nil
+	}
 	const none = "there are no transactions"
 	if s.Verb == "ROLLBACK" {
 		return nil, parser.Errorf(s.Pos, "%s: what was written stays", none)

@@ -62,7 +62,10 @@ func (r *run) insertTarget(s *parser.Insert) (*catalog.Table, []*catalog.Column,
 
 // checkConflict checks ON CONFLICT: only the columns of the row key may conflict.
 func checkConflict(t *catalog.Table, s *parser.Insert) error {
-	if s.Conflict == nil && s.Set == nil {
+	if c := s.Constraint; c.Name != "" && !strings.EqualFold(c.Name, t.Name+"_pkey") {
+		return parser.Errorf(c.Pos, "%s has no constraint %q: its rows conflict by their row key alone, %s", t.Name, c.Name, parser.QuoteName(t.Name+"_pkey"))
+	}
+	if s.Conflict == nil && (s.Set == nil || s.Constraint.Name != "") {
 		return nil
 	}
 	keys := slices.DeleteFunc(slices.Clone(t.Columns), func(c *catalog.Column) bool { return !c.KeyPart })

@@ -105,6 +105,14 @@ func postgresSettings() (out []setting) {
 	} {
 		out = append(out, keptSetting(p.name, p.value, p.doc, p.check))
 	}
+	for _, how := range []string{"bitmapscan", "hashagg", "hashjoin", "indexonlyscan", "indexscan", "material", "memoize", "mergejoin", "nestloop", "seqscan", "sort"} {
+		out = append(out, keptSetting("enable_"+how, "on", "", onOff))
+	}
+	for name, value := range map[string]string{"effective_cache_size": "4GB", "maintenance_work_mem": "64MB", "temp_buffers": "8MB", "random_page_cost": "4",
+		"seq_page_cost": "1", "cpu_tuple_cost": "0.01", "max_parallel_workers_per_gather": "0", "log_statement": "none", "log_min_duration_statement": "-1",
+		"default_text_search_config": "pg_catalog.simple", "default_statistics_target": "100"} {
+		out = append(out, keptSetting(name, value, "", anyText))
+	}
 	return out
 }
 

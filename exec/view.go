@@ -179,14 +179,38 @@ func (r *run) readsFile(ctx context.Context, s *parser.Select) (string, error) {
 	return "", nil
 }
 
-// unread refuses to drop the table or view called name while a view reads it.
-func (r *run) unread(what, name string, at parser.Pos) error {
+// unread refuses to drop the table or view called name while a view reads it. With cascade it drops the views.
+func (r *run) unread(ctx context.Context, what, name string, at parser.Pos, cascade bool) error {
 	for _, v := range r.engine.catalog.Views() {
-		if !strings.EqualFold(v.Name, name) && r.reads(v.Def.Query, name, map[string]bool{}) {
-			return parser.Errorf(at, "%s %s is read by view %s", what, name, v.Name).WithHint("drop %s first", v.Name)
+		switch {
+		case strings.EqualFold(v.Name, name) || !r.reads(v.Def.Query, name, map[string]bool{}):
+		case cascade:
+			if _, err := r.dropView(ctx, &parser.DropView{Pos: at, NamePos: at, Name: v.Name, IfExists: true, Cascade: true}); err != nil {
+				return err
+			}
+		default:
+			return parser.Errorf(at, "%s %s is read by view %s", what, name, v.Name).WithHint("drop %s first, or write CASCADE", v.Name)
 		}
 	}
 	return nil
+}
+
+// dropViews runs DROP VIEW for one or several views. All must exist before the first is dropped.
+func (r *run) dropViews(ctx context.Context, s *parser.DropView) (*Rows, error) {
+	if err := r.engine.reload(ctx); err != nil {
+		return nil, err
+	}
+	for _, v := range s.More {
+		if _, ok := r.engine.catalog.View(v.Name); !ok && !v.IfExists {
+			return nil, parser.Errorf(v.NamePos, "unknown view %q", v.Name).Of(catalog.ErrUnknownTable)
+		}
+	}
+	for _, v := range append([]*parser.DropView{s}, s.More...) {
+		if _, err := r.dropView(ctx, v); err != nil {
+			return nil, err
+		}
+	}
+	return r.done(-1), nil
 }
 
 func (r *run) dropView(ctx context.Context, s *parser.DropView) (*Rows, error) {
@@ -204,7 +228,7 @@ func (r *run) dropView(ctx context.Context, s *parser.DropView) (*Rows, error) {
 		}
 		return nil, parser.Errorf(s.NamePos, "unknown view %q", s.Name).Of(catalog.ErrUnknownTable)
 	}
-	if err := r.unread("view", v.Name, s.NamePos); err != nil {
+	if err := r.unread(ctx, "view", v.Name, s.NamePos, s.Cascade); err != nil {
 		return nil, err
 	}
 	stored, _, err := r.engine.definitionOf(ctx, v.Name)

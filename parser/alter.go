@@ -3,6 +3,7 @@ package parser
 import (
 	"cmp"
 	"reflect"
+	"slices"
 
 	"github.com/alecthomas/participle/v2/lexer"
 )
@@ -122,7 +123,7 @@ type alterNode struct {
 	Create   *indexNode    `parser:"| 'CREATE' @@"`
 	Drop     *changeName   `parser:"| 'DROP' 'INDEX' 'CONCURRENTLY'? @@"`
 	DropOn   *tableName    `parser:"  ( 'ON' @@ )?"`
-	Truncate *tableName    `parser:"| 'TRUNCATE' 'TABLE'? @@"`
+	Truncate []*tableName  `parser:"| 'TRUNCATE' 'TABLE'? @@ ( ',' @@ )* ( ( 'RESTART' | 'CONTINUE' ) 'IDENTITY' )? ( 'CASCADE' | 'RESTRICT' )?"` // neither tables nor numbers depend on a table
 }
 
 type commentNode struct {
@@ -208,7 +209,11 @@ func (l *lowerer) alter(n *alterNode) (Statement, error) {
 	var err error
 	switch {
 	case n.Truncate != nil:
-		return &Delete{Pos: out.Pos, Truncate: true, Table: n.Truncate.name(), TablePos: pos(n.Truncate.A), AllowFullScan: true}, nil
+		var first *Delete
+		for _, t := range slices.Backward(n.Truncate) {
+			first = &Delete{Pos: out.Pos, Truncate: true, Table: t.name(), TablePos: pos(t.A), AllowFullScan: true, Next: first}
+		}
+		return first, nil
 	case n.Comment != nil:
 		out.Verb = "COMMENT"
 		table = comment(out, n.Comment)

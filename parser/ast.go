@@ -215,6 +215,7 @@ type Insert struct {
 	Upsert      bool // spelled UPSERT
 	IfNotExists bool
 	Conflict    []Name       // the columns of ON CONFLICT; nil if it names none
+	Constraint  Name         // of ON CONFLICT ON CONSTRAINT
 	Set         []Assignment // of DO UPDATE
 	Where       Expr         // of DO UPDATE
 	Table       string
@@ -285,6 +286,7 @@ type Delete struct {
 	Where         Expr
 	AllowFullScan bool
 	Returning     []SelectItem
+	Next          *Delete // the next table of TRUNCATE
 }
 
 // CreateTable is CREATE [EXTERNAL] TABLE.
@@ -399,10 +401,11 @@ type SplitDef struct {
 	File  string
 }
 
-// DropTable is DROP TABLE [IF EXISTS] t. For an EXTERNAL table it drops only the definition.
+// DropTable is DROP TABLE [IF EXISTS] t, ... [CASCADE]. For an EXTERNAL table it drops only the definition.
 type DropTable struct {
 	Pos      Pos
 	IfExists bool
+	Cascade  bool // drop the views that read it, too
 	Name     string
 	NamePos  Pos
 	More     []*DropTable // the other tables of the statement
@@ -489,15 +492,15 @@ type CheckTable struct {
 	Repair  bool
 }
 
-// Transaction is a statement that begins or ends a transaction in other systems: BEGIN, COMMIT or ROLLBACK.
+// Transaction is a statement that has no effect: BEGIN, COMMIT, ROLLBACK or VACUUM.
 type Transaction struct {
 	Pos  Pos
 	Verb string
 }
 
-// Analyze is ANALYZE [TABLE] t.
+// Analyze is ANALYZE [TABLE] [t].
 type Analyze struct {
 	Pos     Pos
-	Name    string
+	Name    string // "": all tables
 	NamePos Pos
 }

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -116,6 +117,20 @@ type cteNode struct {
 // writes reports whether n is an INSERT, UPDATE or DELETE.
 func (n *cteNode) writes() bool { return n.Query == nil }
 
+// intoName is INTO [TABLE] name. Messages do not list it: most statements with it are mistakes.
+type intoName struct{ tableName }
+
+func (n *intoName) Parse(lex *lexer.PeekingLexer) error {
+	if !accept(lex, "INTO") {
+		return participle.NextMatch
+	}
+	accept(lex, "TABLE")
+	if n.tableName.Parse(lex) != nil {
+		return unexpected(lex)
+	}
+	return nil
+}
+
 // combineNode is UNION [ALL] and the core after it.
 type combineNode struct {
 	Pos  lexer.Position
@@ -131,6 +146,7 @@ type coreNode struct {
 	Distinct bool          `parser:"  ( @'DISTINCT'"`
 	On       *exprList     `parser:"    ( 'ON' '(' @@ ')' )? | 'ALL' )?"`
 	Items    outputList    `parser:"  @@"`
+	Into     *intoName     `parser:"  @@?"`
 	From     []*fromNode   `parser:"  ( 'FROM' @@ ( ',' @@ )* )?"`
 	Where    *exprNode     `parser:"  ( 'WHERE' @@ )?"`
 	GroupBy  *groupList    `parser:"  ( 'GROUP' 'BY' @@ )?"`
@@ -189,7 +205,8 @@ type insertNode struct {
 // conflictNode is the rest of ON CONFLICT.
 type conflictNode struct {
 	Pos     lexer.Position
-	Columns []*columnName `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
+	Columns []*columnName `parser:"( '(' @@ ( ',' @@ )* ')'"`
+	Name    *ident        `parser:"| 'ON' 'CONSTRAINT' @@ )?"`
 	Nothing bool          `parser:"'DO' ( @'NOTHING'"`
 	Set     []*assignNode `parser:"  | 'UPDATE' 'SET' @@ ( ',' @@ )*"`
 	Where   *exprNode     `parser:"    ( 'WHERE' @@ )? )"`
@@ -232,7 +249,7 @@ type deleteNode struct {
 type explainNode struct {
 	Pos       lexer.Position
 	Options   []*explainOption `parser:"'EXPLAIN' ( '(' @@ ( ',' @@ )* ')' )?"`
-	Analyze   bool             `parser:"@'ANALYZE'?"`
+	Analyze   bool             `parser:"@'ANALYZE'? 'VERBOSE'?"` // VERBOSE says nothing: the plan is always complete
 	Statement *explained       `parser:"@@"`
 }
 
@@ -259,6 +276,7 @@ type dropNode struct {
 	IfExists bool         `parser:"'DROP' 'TABLE' ( @'IF' 'EXISTS' )?"`
 	Table    tableName    `parser:"@@"`
 	More     []*tableName `parser:"( ',' @@ )*"`
+	Cascade  bool         `parser:"( @'CASCADE' | 'RESTRICT' )?"`
 }
 
 type showNode struct {
@@ -361,9 +379,19 @@ type checkNode struct {
 	Repair bool      `parser:"@'REPAIR'?"`
 }
 
+// analyzeNode is ANALYZE or VACUUM.
 type analyzeNode struct {
-	Pos   lexer.Position
-	Table tableName `parser:"'ANALYZE' 'TABLE'? @@"`
+	Pos     lexer.Position
+	Vacuum  bool       `parser:"( @'VACUUM' | 'ANALYZE' )"`
+	Options []*ident   `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
+	Words   []string   `parser:"@( 'FULL' | 'FREEZE' | 'VERBOSE' | 'ANALYZE' )*"`
+	Table   *tableName `parser:"'TABLE'? @@?"`
+}
+
+// analyzes reports whether the statement collects statistics: ANALYZE, VACUUM ANALYZE or VACUUM (ANALYZE).
+func (n *analyzeNode) analyzes() bool {
+	return !n.Vacuum || slices.Contains(n.Words, "ANALYZE") ||
+		slices.ContainsFunc(n.Options, func(o *ident) bool { return strings.EqualFold(name(o.Tok), "ANALYZE") })
 }
 
 // transactionNode is a statement that begins or ends a transaction in other systems.

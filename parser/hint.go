@@ -59,7 +59,6 @@ var elsewhere = map[string]string{
 	"DESC":   "DESCRIBE table shows a definition",
 	"PIVOT":  "a column of a pivot is an aggregate with a condition: SUM(x) FILTER (WHERE month = 1)",
 	"PRAGMA": "SHOW ALL lists the settings, DESCRIBE table shows a definition",
-	"VACUUM": "there is nothing to vacuum: HBase compacts by itself",
 	"CALL":   noProcedures, "DO": noProcedures,
 	"DISABLE": tables, "ENABLE": tables, "STATUS": tables,
 	"DELETEALL":      "rows are deleted with DELETE FROM table WHERE and their keys' columns",
@@ -165,8 +164,6 @@ func (d *diagnosis) unsupported(i int) string {
 		return NoJSONPaths
 	case d.verb == "CREATE" && word == "LIKE":
 		return "CREATE TABLE name AS SELECT * FROM table LIMIT 0 takes its columns, SHOW CREATE TABLE prints its definition"
-	case d.verb == "TRUNCATE" && word == ",":
-		return "TRUNCATE empties one table: write a statement for each"
 	case before == "TABLESAMPLE" || word == "TABLESAMPLE":
 		return "WHERE RANDOM() < 0.01 keeps some of the rows, LIMIT 100 reads no more than that; \\sample shows stored keys"
 	case d.verb == "ALTER" && i == 1 && alters[word] != "":
@@ -181,20 +178,14 @@ func (d *diagnosis) unsupported(i int) string {
 		return "a IS NOT DISTINCT FROM b compares NULLs, too"
 	case before == "QUALIFY":
 		return "a query around it filters by a window function: SELECT * FROM (SELECT ..., ROW_NUMBER() OVER (...) AS n ...) AS q WHERE n = 1"
-	case d.verb == "DROP" && (word == "CASCADE" || word == "RESTRICT"):
-		return "the indexes and copies of a table go with it, nothing else does"
 	case before == "FOR" && (word == "UPDATE" || word == "SHARE"), word == "FOR" && (next == "UPDATE" || next == "SHARE"):
 		return noLocks
 	case word == "." && i > 3 && (d.value(i-2) == "." || d.value(i-2) == ":") && namesTable[upper(i-4)]:
 		return "only an HBase namespace can be in front of a table's name, as in namespace.table"
-	case d.verb == "EXPLAIN" && word == "VERBOSE":
-		return "EXPLAIN says all that it knows, EXPLAIN ANALYZE runs the statement too"
 	case d.verb == "COPY" && (word == "FORCE" || upper(1) != "(" && copyOthers[word]):
 		return copyOptions
 	case d.verb == "COPY" && word == "PROGRAM":
 		return "COPY ... TO STDOUT writes to a program where the shell says so: hql -c \"COPY ...\" | program"
-	case before == "CONFLICT" && word == "ON":
-		return "rows conflict by their row key alone: ON CONFLICT DO ..."
 	case d.verb == "CREATE" && word == "PARTITION":
 		return "HBase cuts tables into regions by itself: SPLIT says where those of a new table begin"
 	case d.verb == "SELECT" && word == "INTO":

@@ -157,6 +157,11 @@ func (r *tokenReader) classify(out *lexer.Token, t scanned) error {
 		if out.Type = tokString; t.kind == BytesToken {
 			out.Type = tokBytes
 		}
+		for n := r.scan(); t.kind == StringToken && n.kind == StringToken && r.src[t.end-1] == '\'' && r.src[n.start] == '\'' &&
+			strings.Contains(r.src[t.end:n.start], "\n"); n = r.scan() { // a text goes on in another line
+			out.Value = out.Value[:len(out.Value)-1] + r.src[n.start+1:n.end]
+			r.pos, t.end = n.end, n.end
+		}
 		r.after = afterOperand
 		if out.Value[0] != '\'' {
 			_, err := decode(out)

@@ -105,6 +105,11 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 		}
 	}
 	switch {
+	case n.Select != nil && n.Select.First.Into != nil: // SELECT INTO, which is CREATE TABLE AS
+		into := n.Select.First.Into
+		n.Select.First.Into = nil
+		query, err := l.query(n.Select)
+		return statement(&CreateTable{Pos: at(n.Select.Pos), Name: into.name(), NamePos: pos(into.A), Query: query}, err)
 	case n.Select != nil:
 		return statement(l.query(n.Select))
 	case n.Insert != nil:
@@ -127,9 +132,9 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 		return statement(l.create(n.Create))
 	case n.Drop != nil:
 		d := n.Drop
-		out := &DropTable{Pos: at(d.Pos), IfExists: d.IfExists, Name: d.Table.name(), NamePos: pos(d.Table.A)}
+		out := &DropTable{Pos: at(d.Pos), IfExists: d.IfExists, Cascade: d.Cascade, Name: d.Table.name(), NamePos: pos(d.Table.A)}
 		for _, t := range d.More {
-			out.More = append(out.More, &DropTable{Pos: at(d.Pos), IfExists: d.IfExists, Name: t.name(), NamePos: pos(t.A)})
+			out.More = append(out.More, &DropTable{Pos: at(d.Pos), IfExists: d.IfExists, Cascade: d.Cascade, Name: t.name(), NamePos: pos(t.A)})
 		}
 		return out, nil
 	case n.Show != nil:
@@ -142,8 +147,14 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 	case n.Copy != nil:
 		return statement(l.copy(n.Copy))
 	case n.Analyze != nil:
-		a := n.Analyze
-		return &Analyze{Pos: at(a.Pos), Name: a.Table.name(), NamePos: pos(a.Table.A)}, nil
+		if !n.Analyze.analyzes() {
+			return &Transaction{Pos: at(n.Analyze.Pos), Verb: "VACUUM"}, nil
+		}
+		out := &Analyze{Pos: at(n.Analyze.Pos), NamePos: NoPos}
+		if t := n.Analyze.Table; t != nil {
+			out.Name, out.NamePos = t.name(), pos(t.A)
+		}
+		return out, nil
 	case n.Transaction != nil:
 		return transaction(n.Transaction), nil
 	case n.Prepare != nil:
@@ -236,6 +247,9 @@ func (l *lowerer) insert(n *insertNode, with []CTE) (*Insert, error) {
 		out.Query = query
 	}
 	if c := n.Conflict; c != nil {
+		if c.Name != nil {
+			out.Constraint = Name{Pos: pos(c.Name.Tok), Name: name(c.Name.Tok)}
+		}
 		out.Conflict, out.IfNotExists = placedAll(c.Columns), out.IfNotExists || c.Nothing
 		if out.Set, err = l.assignments(c.Set); err != nil {
 			return nil, err
@@ -335,7 +349,10 @@ func (l *lowerer) explain(n *explainNode) (*Explain, error) {
 }
 
 func (l *lowerer) explained(s *explained) (Statement, error) {
-	return l.statement(&statementNode{Writing: s.Writing, Select: s.Select, Insert: s.Insert, Update: s.Update, Delete: s.Delete, Copy: s.Copy, Execute: s.Execute})
+	if s.Select != nil {
+		return statement(l.query(s.Select))
+	}
+	return l.statement(&statementNode{Writing: s.Writing, Insert: s.Insert, Update: s.Update, Delete: s.Delete, Copy: s.Copy, Execute: s.Execute})
 }
 
 func (l *lowerer) prepare(n *prepareNode) (*Prepare, error) {

@@ -74,6 +74,9 @@ func (l *lowerer) tail(out *Select, t *tailNode) error {
 }
 
 func (l *lowerer) core(n *coreNode) (*SelectCore, error) {
+	if n.Into != nil {
+		return nil, Errorf(pos(n.Into.A), "INTO stands in the first SELECT of a statement").WithHint("CREATE TABLE table AS query keeps the rows of a query")
+	}
 	out := &SelectCore{Pos: at(n.Pos), Distinct: n.Distinct}
 	var err error
 	if n.Values != nil {

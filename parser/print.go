@@ -332,21 +332,27 @@ func (s *Insert) String() string {
 		p.rows(s.Rows)
 	}
 	switch {
-	case s.Conflict == nil && s.IfNotExists:
+	case s.Conflict == nil && s.Constraint.Name == "" && s.IfNotExists:
 		p.put(" IF NOT EXISTS")
 	case s.IfNotExists:
-		p.put(" ON CONFLICT")
-		p.columns(s.Conflict)
+		p.conflict(s)
 		p.put(" DO NOTHING")
 	case s.Set != nil:
-		p.put(" ON CONFLICT")
-		p.columns(s.Conflict)
+		p.conflict(s)
 		p.put(" DO UPDATE")
 		p.set(s.Set)
 		p.clause(" WHERE ", s.Where)
 	}
 	p.returning(s.Returning)
 	return p.Builder.String()
+}
+
+func (p *printer) conflict(s *Insert) {
+	p.put(" ON CONFLICT")
+	p.columns(s.Conflict)
+	if s.Constraint.Name != "" {
+		p.put(" ON CONSTRAINT ", QuoteName(s.Constraint.Name))
+	}
 }
 
 func (s *Update) String() string {
@@ -381,7 +387,11 @@ func (p *printer) tables(word string, list []TableExpr) {
 func (s *Delete) String() string {
 	var p printer
 	if s.Truncate {
-		return "TRUNCATE TABLE " + QuoteName(s.Table)
+		text := "TRUNCATE TABLE " + QuoteName(s.Table)
+		for next := s.Next; next != nil; next = next.Next {
+			text += ", " + QuoteName(next.Table)
+		}
+		return text
 	}
 	p.with(s.With)
 	p.put("DELETE FROM ", QuoteName(s.Table))
@@ -518,20 +528,21 @@ func (s *CheckTable) String() string {
 	return "CHECK TABLE " + QuoteName(s.Name)
 }
 
-func (s *Analyze) String() string { return "ANALYZE " + QuoteName(s.Name) }
+func (s *Analyze) String() string {
+	if s.Name == "" {
+		return "ANALYZE"
+	}
+	return "ANALYZE " + QuoteName(s.Name)
+}
 
 func (s *Transaction) String() string { return s.Verb }
 
 func (s *DropTable) String() string {
-	text := "DROP TABLE "
-	if s.IfExists {
-		text += "IF EXISTS "
-	}
-	text += QuoteName(s.Name)
+	names := []string{s.Name}
 	for _, t := range s.More {
-		text += ", " + QuoteName(t.Name)
+		names = append(names, t.Name)
 	}
-	return text
+	return dropText("DROP TABLE ", s.IfExists, s.Cascade, names)
 }
 
 func (p *printer) options(list []Option) {

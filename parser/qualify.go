@@ -38,6 +38,9 @@ func Qualify(s Statement, src string, in func(name string, defines bool) string)
 			aliased(&s.Table, &s.Alias, s.TablePos)
 		case *Delete:
 			aliased(&s.Table, &s.Alias, s.TablePos)
+			for next := s.Next; next != nil; next = next.Next { // of TRUNCATE
+				name(&next.Table, next.TablePos)
+			}
 		}
 	}
 	written(s)
@@ -63,7 +66,9 @@ func Qualify(s Statement, src string, in func(name string, defines bool) string)
 			name(&more.Name, more.NamePos)
 		}
 	case *DropView:
-		name(&s.Name, s.NamePos)
+		for _, v := range append(s.More, s) {
+			name(&v.Name, v.NamePos)
+		}
 	case *Alter:
 		if len(s.Changes) == 1 && s.Changes[0].Kind == CommentColumn {
 			column = 2 // of COMMENT ON COLUMN table.column

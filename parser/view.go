@@ -18,10 +18,12 @@ type CreateView struct {
 	Query       *Select
 }
 
-// DropView is DROP VIEW [IF EXISTS] name.
+// DropView is DROP VIEW [IF EXISTS] name, ... [CASCADE].
 type DropView struct {
 	Pos      Pos
 	IfExists bool
+	Cascade  bool // drop the views that read it, too
+	More     []*DropView
 	Name     string
 	NamePos  Pos
 }
@@ -50,10 +52,27 @@ func (s *CreateView) String() string {
 }
 
 func (s *DropView) String() string {
-	if s.IfExists {
-		return "DROP VIEW IF EXISTS " + QuoteName(s.Name)
+	names := []string{s.Name}
+	for _, v := range s.More {
+		names = append(names, v.Name)
 	}
-	return "DROP VIEW " + QuoteName(s.Name)
+	return dropText("DROP VIEW ", s.IfExists, s.Cascade, names)
+}
+
+func dropText(verb string, ifExists, cascade bool, names []string) string {
+	if ifExists {
+		verb += "IF EXISTS "
+	}
+	for i, n := range names {
+		if i > 0 {
+			verb += ", "
+		}
+		verb += QuoteName(n)
+	}
+	if cascade {
+		verb += " CASCADE"
+	}
+	return verb
 }
 
 // At returns a copy of the query in which all positions are pos, so that errors in a view point to its name.
@@ -112,11 +131,30 @@ func (n *viewNode) Parse(lex *lexer.PeekingLexer) (err error) {
 	switch {
 	case accept(lex, "DROP", "VIEW"):
 		n.drop = &DropView{Pos: start, IfExists: wanted(lex, "IF", "EXISTS")}
-		if err = name.Parse(lex); err == participle.NextMatch {
-			err = unexpected(lex)
+		for v := n.drop; ; v = (&DropView{Pos: start, IfExists: n.drop.IfExists}) {
+			name := tableName{}
+			if err = name.Parse(lex); err == participle.NextMatch {
+				err = unexpected(lex)
+			}
+			v.Name, v.NamePos = nameAt(&name)
+			if v != n.drop {
+				n.drop.More = append(n.drop.More, v)
+			}
+			if err != nil {
+				return err
+			}
+			if !wanted(lex, ",") {
+				break
+			}
 		}
-		n.drop.Name, n.drop.NamePos = nameAt(&name)
-		return err
+		n.drop.Cascade = wanted(lex, "CASCADE")
+		if !n.drop.Cascade {
+			wanted(lex, "RESTRICT")
+		}
+		for _, v := range n.drop.More {
+			v.Cascade = n.drop.Cascade
+		}
+		return nil
 	case accept(lex, "CREATE", "VIEW"):
 		n.create = &CreateView{Pos: start}
 	case accept(lex, "CREATE", "OR", "REPLACE", "VIEW"):

@@ -364,7 +364,11 @@ func setConfig(s *Session, a []types.Value) (types.Value, error) {
 	if err := s.Client.Set(a[0].Text(), a[1].Text(), !a[2].IsNull() && a[2].Bool()); err != nil {
 		return null, err
 	}
-	return currentSetting(s, a[:1])
+	v, err := s.setting(a[0].Text())
+	if err != nil { // a name with a dot that held until the end of the statement
+		v = a[1].Text()
+	}
+	return text(v)
 }
 
 // field returns a field of a row of _pg_expandarray. hql represents such a row as JSON.

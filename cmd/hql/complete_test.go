@@ -52,7 +52,7 @@ func TestComplete(t *testing.T) {
 		{"", "SELECT * FROM fi|", "files"},
 		{"", "SELECT * FROM |", "car_events,contacts..."},
 		{"", "SELECT * FROM FOO_|", "foo_hashed,foo_salted"},
-		{"", "SELECT ca| FROM files", "category,case,cast,cardinality"}, // the statement goes on behind the cursor
+		{"", "SELECT ca| FROM files", "category,cascade,case,cast,cardinality"}, // the statement goes on behind the cursor
 		{"", "SELECT f.| FROM files AS f", "user_id,create_time,file_id,name,category"},
 		{"", "SELECT s.d| FROM files f JOIN sites s ON true", "domain"},
 		{"", "SELECT _| FROM files", "_key,_ts"},

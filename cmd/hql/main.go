@@ -120,6 +120,35 @@ func (c *config) flags() *flag.FlagSet {
 	return fs
 }
 
+// addPsql adds psql's other names of flags.
+func addPsql(fs *flag.FlagSet) {
+	for long, short := range longFlags {
+		fs.Var(fs.Lookup(short).Value, long, "")
+	}
+	for _, name := range []string{"w", "no-password", "n", "no-readline"} { // there are no passwords, and lines only at a prompt
+		fs.Bool(name, false, "")
+	}
+}
+
+// longFlags maps psql's other names of flags to those of hql.
+var longFlags = map[string]string{
+	"command": "c", "file": "f", "dbname": "connect", "d": "connect", "set": "v", "variable": "v", "pset": "P", "output": "o",
+	"no-align": "A", "html": "H", "expanded": "x", "tuples-only": "t", "field-separator": "F", "record-separator": "R",
+	"field-separator-zero": "z", "record-separator-zero": "0", "quiet": "q", "no-psqlrc": "X", "V": "version",
+}
+
+// otherFlags maps flags of psql that hql does not have to reasons.
+var otherFlags = map[string]string{
+	"-1": noBlock, "-single-transaction": noBlock, "-U": noServer, "-p": noServer, "-W": noServer,
+	"-username": noServer, "-port": noServer, "-host": noServer, "-password": noServer, "-l": listed, "-list": listed,
+}
+
+const (
+	noBlock  = "there are no transactions: each statement writes at once"
+	noServer = "--connect says where HBase is; psql -h HOST -p PORT -U USER asks hql serve"
+	listed   = "HBase has no databases: -c '\\dn' lists its namespaces, -c '\\dt' the tables"
+)
+
 // setVar is --var NAME=VALUE.
 func (c *config) setVar(text string) error {
 	name, value, ok := strings.Cut(text, "=")
@@ -136,6 +165,7 @@ func (c *config) setVar(text string) error {
 func parseFlags(args []string) (*config, error) {
 	c := &config{}
 	fs := c.flags()
+	addPsql(fs)
 	for args = separated(args); ; args = fs.Args()[1:] { // flags may follow the address
 		if err := fs.Parse(args); err != nil {
 			return nil, flagError(err, "hql")
@@ -200,6 +230,9 @@ func flagError(err error, command string) error {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
 		text = "unknown flag " + name
+		if why := otherFlags[name]; why != "" {
+			return fmt.Errorf("%s\nhint: %s", text, why)
+		}
 	}
 	return fmt.Errorf("%s\nhint: %s -h lists the flags", text, command)
 }

@@ -16,7 +16,7 @@ const (
 	ReadOnly    = "HQL-W006" // a definition lasts only as long as the connection
 	Statistics  = "HQL-W008" // statistics last only as long as the connection
 	TableKept   = "HQL-W007" // DROP TABLE left an HBase table that another definition uses
-	Transaction = "HQL-W009" // BEGIN and COMMIT do nothing
+	Transaction = "HQL-W009" // BEGIN, COMMIT and VACUUM do nothing
 	Index       = "HQL-W010" // another definition of the HBase table does not update an INDEX
 	LongKey     = "HQL-W011" // the keys of a new table are long
 	Regions     = "HQL-N001" // a note: the start keys of a new table's regions
