@@ -34,8 +34,7 @@ import (
 // A cluster's address may have these parameters, as in hbase://zk/hbase?catalog=tables.sql&full_scan=warn. Options override
 // them. An embedded store takes catalog, tz, full_scan and write.
 //
-//   - user, tz, full_scan, write, and catalog, a file. catalog=phoenix adds the tables of
-//     Phoenix's own catalog: see WithPhoenixCatalog.
+//   - user, tz, full_scan, write, and catalog, a file.
 //   - kerberos=NAME@REALM authenticates that user with the keys in keytab=FILE or, without it, with the tickets of kinit.
 //     kerberos= alone authenticates the user of these tickets. service=hbase/_HOST@REALM is the servers' principal.
 //     protection is hbase.rpc.protection: privacy, integrity or authentication. See WithKerberos.
@@ -238,14 +237,7 @@ var parameters = []struct {
 	read func(a *address, v string) error
 }{
 	{"user", func(a *address, v string) error { a.add(WithUser(v)); return nil }},
-	{"catalog", func(a *address, v string) error {
-		if v == "phoenix" {
-			a.add(WithPhoenixCatalog())
-		} else {
-			a.add(WithCatalogFile(v))
-		}
-		return nil
-	}},
+	{"catalog", func(a *address, v string) error { a.add(WithCatalogFile(v)); return nil }},
 	{"tz", func(a *address, v string) error {
 		loc, err := types.Zone(v)
 		if err != nil {

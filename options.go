@@ -1,7 +1,6 @@
 package hql
 
 import (
-	"context"
 	"crypto/tls"
 	"fmt"
 	"log/slog"
@@ -10,9 +9,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec"
-	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/kerberos"
-	"github.com/hql-db/hql/importer"
 )
 
 // FullScan is the policy for a statement that would read all of a table.
@@ -58,17 +55,6 @@ func WithCatalogFile(name string) Option {
 // WithCatalog adds the tables that the CREATE TABLE statements in sql define. It creates no HBase tables.
 func WithCatalog(sql string) Option {
 	return func(c *config) error { return c.catalog.Load(sql) }
-}
-
-// WithPhoenixCatalog adds the tables and views that Phoenix's catalog, SYSTEM.CATALOG, describes, as hql import phoenix does.
-// They are read at connect, and again in three cases: a statement names an unknown table; Phoenix has changed a table of
-// the statement, which is checked before the statement runs; or they are ten seconds old. hql's own definitions of the same
-// names override them.
-func WithPhoenixCatalog() Option {
-	return func(c *config) error {
-		c.exec.Definitions = func(ctx context.Context, c hbase.Client) (exec.Foreign, error) { return importer.ReadPhoenix(ctx, c) }
-		return nil
-	}
 }
 
 // WithTables lets f register functions and encodings before catalogs are read;

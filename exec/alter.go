@@ -213,7 +213,7 @@ func (r *run) fillIndex(ctx context.Context, t *catalog.Table, name string) erro
 	name = t.Layouts[i].Name
 	_, err := r.newWriter(t).CheckLayout(ctx, i, true)
 	if err == nil {
-		err = r.checkBeforeWrite(ctx, t)
+		err = r.checkUnchanged(ctx, t)
 	}
 	if err == nil {
 		var filled *catalog.Table

@@ -225,7 +225,7 @@ func (r *run) stillWanted(ctx context.Context, t *catalog.Table, made []string) 
 	}
 	err := r.engine.reload(ctx)
 	if err == nil {
-		err = r.checkBeforeWrite(ctx, t)
+		err = r.checkUnchanged(ctx, t)
 	}
 	if err != nil {
 		err = errors.Join(err, r.unmake(ctx, t, made))

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -51,21 +50,8 @@ type Config struct {
 	// Statistics stores the statistics that ANALYZE may not write to the store. If nil, these last as long as the
 	// engine.
 	Statistics StatisticsFiles
-	// Definitions reads the tables of another catalog of the cluster; hql's own definitions take precedence. The engine
-	// calls it again when its result is old and a table of the statement has changed in that catalog. Nil: there is no
-	// other catalog.
-	Definitions func(context.Context, hbase.Client) (Foreign, error)
 	// NoFiles refuses COPY and SPLIT FROM FILE with ErrNoFiles.
 	NoFiles bool
-}
-
-// Foreign is the content of another catalog at one time.
-type Foreign interface {
-	// SQL returns the content as statements of a catalog file.
-	SQL() string
-	// Same reports whether the catalog still has the same definition of a table that SQL defines. If written, it also
-	// compares the properties that matter only to writers.
-	Same(ctx context.Context, c hbase.Client, table string, written bool) (bool, error)
 }
 
 const defaultParallelism = 16
@@ -201,9 +187,6 @@ func (e *Engine) newRun(args Args, began moment) *run {
 	st.Client = limited(e.client, st.budget)
 	p.recorder.begin(began)
 	st.record(&p.recorder)
-	if e.cfg.Definitions != nil {
-		st.follow, st.followed = e.followForeign, &sync.Map{}
-	}
 	if opt.Watch != nil {
 		opt.Watch(func() Stats { return st.watched.Load().stats(e.client) })
 	}
@@ -308,14 +291,13 @@ func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans, c
 			return nil, err
 		}
 	}
-	stale := errors.Is(err, catalog.ErrUnknownTable) || errors.Is(err, ErrPieceChanged) || errors.Is(err, errRead) ||
-		e.cfg.Definitions != nil && errors.Is(err, catalog.ErrUnknownColumn)
+	stale := errors.Is(err, catalog.ErrUnknownTable) || errors.Is(err, ErrPieceChanged)
 	again = again || e.redefined(stmt, err)
 	if stale && !e.cfg.Alone { // another connection may have defined it just now, or a concurrent statement has read the definition
 		if err := e.reload(ctx); err != nil {
 			return nil, err
 		}
-		again = e.defs.edition.Load() != known || errors.Is(err, errRead)
+		again = e.defs.edition.Load() != known
 	}
 	if again {
 		r := e.newRun(r.args, r.rec.began)

@@ -184,7 +184,6 @@ func TestPhoenix(t *testing.T) {
 	w := newPhoenixWorld(t)
 	t.Run("mapped", w.mapped)
 	t.Run("catalog", w.described)
-	t.Run("live", w.live)
 }
 
 // clusterful is how many random tables one cluster takes in well.

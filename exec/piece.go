@@ -91,9 +91,6 @@ func (r *run) cut(ctx context.Context, s *parser.Select) (*Cut, error) {
 		piece.FullScan = AllowFullScan // the policy was applied to the whole query
 	}
 	read := planner.CutScan(p)
-	if err := r.checkForeign(ctx, read.Table); err != nil {
-		return nil, err
-	}
 	if err := r.filled(ctx, read.Table, read.Layout); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"time"
@@ -59,17 +60,12 @@ func (r *Rows) Next() ([][]types.Value, error) {
 		} else {
 			rows, err = r.op.Next(r.life.ctx)
 		}
-		if err == nil && r.Plan != nil { // a caller that has all rows may not call Next again
-			err = r.run.checkDefined(r.life.ctx, r.tables())
+		if r.Plan != nil && (err == nil || err == io.EOF) { // a caller that has all rows may not call Next again
+			return cmp.Or(r.run.checkUnchanged(r.life.ctx, r.tables()...), err)
 		}
 		return err
 	})
 	if err != nil {
-		if err == io.EOF && r.Plan != nil {
-			if changed := r.run.checkUnchanged(r.life.ctx, r.tables()...); changed != nil {
-				err = changed
-			}
-		}
 		_ = r.end(r.execute.placed(r.life.why(err)))
 		return nil, r.err
 	}

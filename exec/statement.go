@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 
 	"github.com/hql-db/hql/catalog"
@@ -28,9 +27,6 @@ type statement struct {
 	knownSmall   bool
 	looked       *lookedBudget
 	full         *filledLayouts
-	// follow is Engine.followForeign if there is another catalog; followed holds the tables for which it was called.
-	follow   func(ctx context.Context, t *catalog.Table, written bool) error
-	followed *sync.Map
 	// statistics returns the statistics of a table, or nil.
 	statistics func(*catalog.Table) *stats.Table
 }
@@ -44,9 +40,6 @@ func (st *statement) record(rec *recorder) {
 // scan opens one table access; it is the operator.Source of the statement.
 func (st *statement) scan(ctx context.Context, s *plan.Scan) (operator.Operator, error) {
 	if err := st.guard(s); err != nil {
-		return nil, err
-	}
-	if err := st.checkForeign(ctx, s.Table); err != nil {
 		return nil, err
 	}
 	if err := st.filled(ctx, s.Table, s.Layout); err != nil {

@@ -38,19 +38,13 @@ const serverTime = math.MaxInt64
 // statement uses the definition. It is a variable for tests.
 var definitionsAge = 250 * time.Millisecond
 
-// foreignAge is the time for which an engine uses the definitions of another catalog, which does not report changes.
-// Phoenix's catalog has a few thousand rows. It is a variable for tests.
-var foreignAge = 10 * time.Second
-
 // definitions is an engine's copy of the store's catalog.
 type definitions struct {
 	slot    chan struct{} // held by the goroutine that reads them
 	checked atomic.Int64  // when they were read or found unchanged, in nanoseconds since the engine was created
 	began   time.Time
-	changes int64       // the counter of changes when they were read
-	denied  atomic.Bool // the user may not read them
-	foreign time.Time   // when the other catalog was read
-	others  atomic.Pointer[tablesOfOthers]
+	changes int64                 // the counter of changes when they were read
+	denied  atomic.Bool           // the user may not read them
 	rows    map[string]definition // all definitions in the store, by lower-case name
 	stored  map[string]definition // the definitions whose tables the engine's catalog has
 	edition atomic.Int64          // incremented when the catalog changes because of them
@@ -136,7 +130,7 @@ func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error 
 		return nil
 	}
 	at := time.Since(d.began)
-	now = now || d.checked.Load() == 0 || e.cfg.Definitions != nil && time.Since(d.foreign) > foreignAge
+	now = now || d.checked.Load() == 0
 	var err error
 	if !now {
 		now, err = e.changed(ctx)
@@ -151,17 +145,12 @@ func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error 
 		}
 		defs := maps.Clone(rows)
 		maps.DeleteFunc(defs, func(_ string, d definition) bool { _, half := d.statement(); return half })
-		var others *tablesOfOthers
-		if err == nil {
-			others, err = e.readForeign(ctx, defs)
-		}
 		if err == nil && !none { // ANALYZE makes the catalog's table if there is none
 			err = e.listStatistics(ctx)
 		}
 		if err == nil {
 			e.takeOver(defs, warn)
 			d.rows, d.changes = rows, changes
-			d.others.Store(others) // after the tables: a statement with an older one finds it replaced
 		}
 	}
 	if errors.Is(err, hbase.ErrDenied) { // definitions may come from elsewhere, and not every statement needs them
@@ -231,41 +220,6 @@ func (e *Engine) readDefinitions(ctx context.Context) (defs map[string]definitio
 	return defs, changes, nil
 }
 
-// tablesOfOthers are the tables that another catalog defines.
-type tablesOfOthers struct {
-	Foreign
-	names map[string]bool // in lower case
-}
-
-// readForeign adds the tables of Config.Definitions to defs.
-func (e *Engine) readForeign(ctx context.Context, defs map[string]definition) (*tablesOfOthers, error) {
-	if e.cfg.Definitions == nil {
-		return nil, nil
-	}
-	at := time.Now()
-	read, err := e.cfg.Definitions(ctx, e.client)
-	if err != nil {
-		return nil, err
-	}
-	stmts, err := parser.Parse(read.SQL())
-	if err != nil {
-		return nil, err
-	}
-	out := &tablesOfOthers{read, map[string]bool{}}
-	for _, s := range stmts {
-		if def, ok := s.(*parser.CreateTable); ok {
-			if key := strings.ToLower(def.Name); defs[key].sql == "" {
-				defs[key], out.names[key] = definition{sql: def.String()}, true
-			}
-		}
-	}
-	e.defs.foreign = at
-	return out, nil
-}
-
-// errRead marks, for errors.Is, a table that changed after the statement was planned and before it read anything.
-var errRead = errors.New("run it again")
-
 // errRedefined marks, for errors.Is, a table that was dropped or replaced since the statement began.
 var errRedefined = errors.New("run it again")
 
@@ -273,38 +227,6 @@ var errRedefined = errors.New("run it again")
 func (e *Engine) redefined(stmt parser.Statement, err error) bool {
 	_, ok := e.catalog.Table(parser.Written(stmt))
 	return ok && errors.Is(err, errRedefined)
-}
-
-// checkForeign refuses to read t if another catalog has changed its definition: the statement would read the wrong table, or
-// decode values wrongly. It checks each table once per statement.
-func (st *statement) checkForeign(ctx context.Context, t *catalog.Table) error {
-	if st.follow == nil {
-		return nil
-	}
-	if _, checked := st.followed.LoadOrStore(t, true); checked {
-		return nil
-	}
-	return st.follow(ctx, t, false)
-}
-
-// followForeign reloads the definitions if another catalog, such as Phoenix's, has changed the definition of t. With
-// written, it also compares the properties that matter only to writers. It fails if t now has another definition.
-func (e *Engine) followForeign(ctx context.Context, t *catalog.Table, written bool) error {
-	others := e.defs.others.Load()
-	if others == nil || !others.names[strings.ToLower(t.Name)] {
-		return nil
-	}
-	same, err := others.Same(ctx, e.client, t.Name, written)
-	if err == nil && !same {
-		err = e.reload(ctx)
-	}
-	if err != nil {
-		return fmt.Errorf("look whether table %s is as it was: %w", t.Name, err)
-	}
-	if now, ok := e.catalog.Table(t.Name); !ok || now != t {
-		return fmt.Errorf("table %s was changed or dropped as the statement began: %w", t.Name, errRead)
-	}
-	return nil
 }
 
 // definitionOf returns two definitions of name. known is the definition from the store that the engine's catalog uses,
@@ -392,25 +314,6 @@ func (e *Engine) readTable(key, sql string) (*catalog.Table, error) {
 // checkUnchanged fails if one of the tables was dropped or replaced since the statement began: its reads and writes could
 // concern another table with the same name.
 func (r *run) checkUnchanged(ctx context.Context, tables ...*catalog.Table) error {
-	return r.checkTables(ctx, false, tables)
-}
-
-// checkBeforeWrite works like checkUnchanged for tables that the statement is about to write.
-func (r *run) checkBeforeWrite(ctx context.Context, tables ...*catalog.Table) error {
-	return r.checkTables(ctx, true, tables)
-}
-
-func (r *run) checkTables(ctx context.Context, written bool, tables []*catalog.Table) error {
-	for _, t := range tables {
-		if err := r.engine.followForeign(ctx, t, written); err != nil && !errors.Is(err, errRead) {
-			return err
-		}
-	}
-	return r.checkDefined(ctx, tables)
-}
-
-// checkDefined works like checkUnchanged for frequent checks: it does not read other catalogs.
-func (r *run) checkDefined(ctx context.Context, tables []*catalog.Table) error {
 	if err := r.engine.refresh(ctx); err != nil {
 		return err
 	}

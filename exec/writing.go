@@ -14,7 +14,7 @@ import (
 // writeEnv returns the environment of the statement's writers.
 func (r *run) writeEnv() *write.Env {
 	e := r.engine
-	return &write.Env{Reads: &r.Reads, Catalog: e.catalog, Clock: e.clock, Cache: &e.lookups, Unchanged: r.checkBeforeWrite, Arrived: r.arrived, Sending: e.sending,
+	return &write.Env{Reads: &r.Reads, Catalog: e.catalog, Clock: e.clock, Cache: &e.lookups, Unchanged: r.checkUnchanged, Arrived: r.arrived, Sending: e.sending,
 		Filled: r.filled, NoteFilled: func(l *catalog.Layout) { r.full.known.Store(l, true) }, MakeTable: r.ensurePhysical, Where: r.rowsWhere}
 }
 
@@ -23,7 +23,7 @@ func (r *run) arrived(ctx context.Context, t *catalog.Table) error {
 	if r.engine.cfg.Alone { // a statement that changes a definition waits for rows being sent
 		return nil
 	}
-	return r.checkDefined(ctx, []*catalog.Table{t})
+	return r.checkUnchanged(ctx, t)
 }
 
 func (r *run) newWriter(t *catalog.Table) *write.Writer { return write.New(r.writeEnv(), t) }

@@ -16,26 +16,14 @@ import (
 // PhoenixCatalog reads the tables that SYSTEM.CATALOG describes, including their encodings, which a statement does not
 // contain. It returns a catalog file, with comments on tables that hql does not read.
 func PhoenixCatalog(ctx context.Context, c hbase.Client) (string, error) {
-	p, err := ReadPhoenix(ctx, c)
-	if err != nil {
-		return "", err
-	}
-	return p.SQL(), nil
-}
-
-// ReadPhoenix is PhoenixCatalog for callers that watch the catalog for changes afterwards.
-func ReadPhoenix(ctx context.Context, c hbase.Client) (*Phoenix, error) {
 	s := phoenixSystem{families: func(table string) ([]hbase.Family, error) { return c.Families(ctx, table) },
-		byID: map[phoenixID]*phoenixObject{}, named: map[string][]*phoenixObject{}, of: map[*phoenixObject][]*phoenixObject{}, rows: digests{}, children: digests{}}
+		byID: map[phoenixID]*phoenixObject{}, named: map[string][]*phoenixObject{}, of: map[*phoenixObject][]*phoenixObject{}}
 	var err error
 	if s.table, err = readEither(ctx, c, "CATALOG", s.add); err != nil {
-		return nil, err
+		return "", err
 	}
 	if s.table == "" {
-		return nil, errors.New("the cluster has no table SYSTEM.CATALOG (or SYSTEM:CATALOG): Phoenix was never installed there")
-	}
-	if s.links, err = readEither(ctx, c, "CHILD_LINK", s.children.add); err != nil && !errors.Is(err, hbase.ErrDenied) {
-		return nil, err
+		return "", errors.New("the cluster has no table SYSTEM.CATALOG (or SYSTEM:CATALOG): Phoenix was never installed there")
 	}
 	var sequences []string
 	_, err = readEither(ctx, c, "SEQUENCE", func(r hbase.Row) {
@@ -44,9 +32,9 @@ func ReadPhoenix(ctx context.Context, c hbase.Client) (*Phoenix, error) {
 		}
 	})
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	return s.definitions(sequences)
+	return s.definitions(sequences), nil
 }
 
 // readEither passes the rows of the table SYSTEM.name or SYSTEM:name to f, and returns the name that exists; "" if
@@ -54,14 +42,17 @@ func ReadPhoenix(ctx context.Context, c hbase.Client) (*Phoenix, error) {
 func readEither(ctx context.Context, c hbase.Client, name string, f func(hbase.Row)) (table string, err error) {
 	for _, sep := range []string{".", ":"} {
 		full := "SYSTEM" + sep + name
-		err := readAll(ctx, c, hbase.ScanRange{Table: full}, f)
-		if errors.Is(err, hbase.ErrNoTable) {
-			continue
+		for row, err := range hbase.Rows(ctx, c, hbase.ScanRange{Table: full}, &hbase.ReadOptions{NoCacheBlocks: true}) {
+			if errors.Is(err, hbase.ErrNoTable) {
+				full = ""
+				break
+			}
+			if err != nil {
+				return "", fmt.Errorf("read %s: %w", full, err)
+			}
+			f(row)
 		}
-		if err != nil {
-			return "", fmt.Errorf("read %s: %w", full, err)
-		}
-		table = full
+		table = cmp.Or(full, table)
 	}
 	return table, nil
 }
@@ -74,29 +65,15 @@ func saltless(key []byte) string {
 	return string(key)
 }
 
-// readAll passes each row of a range to f.
-func readAll(ctx context.Context, c hbase.Client, of hbase.ScanRange, f func(hbase.Row)) error {
-	for row, err := range hbase.Rows(ctx, c, of, &hbase.ReadOptions{NoCacheBlocks: true}) {
-		if err != nil {
-			return err
-		}
-		f(row)
-	}
-	return nil
-}
-
 // phoenixSystem holds the objects of SYSTEM.CATALOG in the order of their names.
 type phoenixSystem struct {
 	table   string // SYSTEM.CATALOG, or SYSTEM:CATALOG with mapped namespaces
-	links   string // SYSTEM.CHILD_LINK, likewise; "" in versions without it
 	objects []*phoenixObject
 	byID    map[phoenixID]*phoenixObject
 	named   map[string][]*phoenixObject         // by the full name, which objects of several tenants may share
 	of      map[*phoenixObject][]*phoenixObject // a table and its views, by the table
 	// families describes an HBase table.
 	families func(table string) ([]hbase.Family, error)
-	// rows and children are digests of each object's rows in SYSTEM.CATALOG and in SYSTEM.CHILD_LINK.
-	rows, children digests
 }
 
 // phoenixObject is a table, view or index.
@@ -183,7 +160,6 @@ const (
 
 // add reads a row of SYSTEM.CATALOG. The objects' own rows come before those of their columns and links.
 func (s *phoenixSystem) add(r hbase.Row) {
-	s.rows.add(r)
 	f := strings.Split(string(r.Key), "\x00")
 	for len(f) < 5 {
 		f = append(f, "")
@@ -223,9 +199,8 @@ func dotted(schema, name string) string {
 }
 
 // definitions returns a definition, or a comment, for each object.
-func (s *phoenixSystem) definitions(sequences []string) (*Phoenix, error) {
+func (s *phoenixSystem) definitions(sequences []string) string {
 	var b strings.Builder
-	out := &Phoenix{sources: map[string][2][]phoenixSource{}}
 	used, served := &table{}, map[*phoenixObject]bool{}
 	for _, o := range s.objects {
 		s.of[s.base(o)] = append(s.of[s.base(o)], o)
@@ -244,7 +219,6 @@ func (s *phoenixSystem) definitions(sequences []string) (*Phoenix, error) {
 			var sql string
 			if sql, err = t.sql(); err == nil {
 				b.WriteString(sql)
-				out.sources[strings.ToLower(t.name)] = s.sources(o)
 				continue
 			}
 		}
@@ -258,8 +232,7 @@ func (s *phoenixSystem) definitions(sequences []string) (*Phoenix, error) {
 	for _, name := range sequences {
 		fmt.Fprintf(&b, "\n-- TODO sequence %s is left out: only Phoenix can draw numbers from it\n", name)
 	}
-	out.sql = b.String()
-	return out, nil
+	return b.String()
 }
 
 // fullName returns the name with its schema.
