@@ -32,9 +32,25 @@ type part struct {
 	reads     []*catalog.Table
 	rowsOf    []int          // the queries of the list that it names, directly or through others
 	rows      *parser.Select // stands for its rows, once they are known
+	turn      turn
 }
 
+// turn is when a part that writes runs.
+type turn uint8
+
+const (
+	inOrder    turn = iota
+	afterRest       // when the parts behind it have run
+	aroundRest      // it reads before the parts behind it run, and deletes afterwards
+)
+
 func (r *run) writing(ctx context.Context, s *parser.Writing) (*Rows, error) {
+	plans := r.inner(false)
+	env := *r.env
+	env.Subqueries, env.Views, plans.env, plans.subqueries = nil, nil, &env, nil
+	if _, err := plans.describeWriting(ctx, s); err != nil { // a part with a mistake must not fail behind others that wrote
+		return nil, err
+	}
 	w, err := r.newWriting(s)
 	if err == nil {
 		err = w.from(ctx, 0)
@@ -67,6 +83,24 @@ func (r *run) newWriting(s *parser.Writing) (*writing, error) {
 		}
 		w.addReads(p, p.statement, i)
 		w.parts = append(w.parts, p)
+	}
+	for i, p := range w.parts[:len(s.With)] {
+		if p.writes == nil {
+			continue
+		}
+		some := func(is func(o *part) bool) bool { return slices.ContainsFunc(w.parts[i+1:], is) }
+		names := func(o *part) bool { return slices.Contains(o.rowsOf, i) }
+		seen := some(func(o *part) bool { return o.readsAnyOf(p.writes) })
+		_, deletes := p.statement.(*parser.Delete)
+		switch {
+		case deletes && (seen || some(func(o *part) bool { return o.writes != nil && names(o) })):
+			p.turn = aroundRest
+		case seen && (some(names) || some(func(o *part) bool { return o.writes != nil && p.readsAnyOf(o.writes) })):
+			return nil, parser.Errorf(s.With[i].Pos, "%s writes %s, which another part of the statement reads: this is not supported, since HBase keeps no snapshot of the rows", s.With[i].Name, p.writes.Name).
+				WithHint("run the %s as a statement of its own, with RETURNING, and the rest before or after it", parser.Verb(p.statement))
+		case seen:
+			p.turn = afterRest
+		}
 	}
 	return w, nil
 }
@@ -103,22 +137,20 @@ func (w *writing) from(ctx context.Context, i int) error {
 		return err
 	}
 	p, behind := w.parts[i], w.parts[i+1:]
-	names := func(o *part) bool { return slices.Contains(o.rowsOf, i) }
-	some := func(is func(o *part) bool) bool { return slices.ContainsFunc(behind, is) }
-	if p.writes == nil {
-		if first := slices.IndexFunc(behind, names); first >= 0 && slices.ContainsFunc(behind[first+1:], names) { // several parts must read the same rows
-			if err := w.keep(ctx, i); err != nil {
-				return err
-			}
-		}
-		return w.from(ctx, i+1)
-	}
-	seen := some(func(o *part) bool { return o.readsAnyOf(p.writes) })
-	d, deletes := p.statement.(*parser.Delete)
 	switch {
-	case deletes && (seen || some(func(o *part) bool { return o.writes != nil && names(o) })):
+	case p.writes == nil: // several parts must read the same rows
+		names := func(o *part) bool { return slices.Contains(o.rowsOf, i) }
+		if first := slices.IndexFunc(behind, names); first < 0 || !slices.ContainsFunc(behind[first+1:], names) {
+			return w.from(ctx, i+1)
+		}
+	case p.turn == afterRest:
+		if err := w.from(ctx, i+1); err != nil {
+			return err
+		}
+		return w.keep(ctx, i)
+	case p.turn == aroundRest:
 		sub := w.sub()
-		_, err := sub.delete(ctx, parser.Behind(w.list(i), d).(*parser.Delete), func(columns []plan.OutputColumn, rows [][]types.Value) error {
+		_, err := sub.delete(ctx, parser.Behind(w.list(i), p.statement).(*parser.Delete), func(columns []plan.OutputColumn, rows [][]types.Value) error {
 			w.give(i, columns, rows)
 			err := w.from(ctx, i+1)
 			sub.before = w.rec.written.Load()
@@ -126,19 +158,11 @@ func (w *writing) from(ctx context.Context, i int) error {
 		})
 		sub.subqueries.end()
 		return err
-	case !seen:
-		if err := w.keep(ctx, i); err != nil {
-			return err
-		}
-		return w.from(ctx, i+1)
-	case some(names) || some(func(o *part) bool { return o.writes != nil && p.readsAnyOf(o.writes) }):
-		return parser.Errorf(w.With[i].Pos, "%s writes %s, which another part of the statement reads: this is not supported, since HBase keeps no snapshot of the rows", w.With[i].Name, p.writes.Name).
-			WithHint("run the %s as a statement of its own, with RETURNING, and the rest before or after it", parser.Verb(p.statement))
 	}
-	if err := w.from(ctx, i+1); err != nil {
+	if err := w.keep(ctx, i); err != nil {
 		return err
 	}
-	return w.keep(ctx, i)
+	return w.from(ctx, i+1)
 }
 
 func (p *part) readsAnyOf(written *catalog.Table) bool {
