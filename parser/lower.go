@@ -349,10 +349,10 @@ func (l *lowerer) explain(n *explainNode) (*Explain, error) {
 }
 
 func (l *lowerer) explained(s *explained) (Statement, error) {
-	if s.Select != nil {
-		return statement(l.query(s.Select))
+	if s.Select != nil && s.Select.First.Into != nil {
+		return statement(l.query(s.Select)) // which refuses INTO
 	}
-	return l.statement(&statementNode{Writing: s.Writing, Insert: s.Insert, Update: s.Update, Delete: s.Delete, Copy: s.Copy, Execute: s.Execute})
+	return l.statement(&statementNode{Writing: s.Writing, Select: s.Select, Insert: s.Insert, Update: s.Update, Delete: s.Delete, Copy: s.Copy, Execute: s.Execute})
 }
 
 func (l *lowerer) prepare(n *prepareNode) (*Prepare, error) {
