@@ -77,11 +77,11 @@ func (a *assistant) run(ctx context.Context, c *config, _ []string, stdin io.Rea
 	if a.listen != "" {
 		return serveHTTP(ctx, server, a.listen, stderr)
 	}
-	err = server.Run(ctx, mcpserver.Lines(stdin, stdout))
-	if errors.Is(err, io.EOF) {
+	err = server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(stdin), Writer: nopCloser{stdout}, MaxLineLength: mcpserver.MaxMessage})
+	if err == nil || errors.Is(err, io.EOF) {
 		return nil
 	}
-	return cmp.Or(context.Cause(ctx), err)
+	return cmp.Or(context.Cause(ctx), fmt.Errorf("the session ended: %w (each line is a JSON-RPC message of at most 1 MB)", err))
 }
 
 // serveHTTP serves streamable HTTP until ctx ends.

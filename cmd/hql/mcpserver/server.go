@@ -123,10 +123,13 @@ func add[In, Out any](s *server, to *mcp.Server, name, description string, f fun
 // context when the request ends.
 type requestKey struct{}
 
+// MaxMessage is the size in bytes of the longest message that a client may send.
+const MaxMessage = 1 << 20
+
 // Handler serves MCP over streamable HTTP. A call ends when its client disconnects.
 func Handler(server *mcp.Server) http.Handler {
 	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
-		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxLine})
+		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: MaxMessage})
 	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, r.Context())))
 	}))

@@ -3,12 +3,10 @@ package mcpserver_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http/httptest"
 	"os/exec"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -267,39 +265,6 @@ func TestCallsAtOnce(t *testing.T) {
 	leave()
 	callers.Wait()
 	await(t, "the end of the calls", func() bool { return asks(t.Context(), c, 200*time.Millisecond, "SELECT 1") })
-}
-
-// A line that is no message is answered with an error, and the session goes on.
-func TestLines(t *testing.T) {
-	stdin, to := io.Pipe()
-	from, stdout := io.Pipe()
-	ended := make(chan error, 1)
-	go func() {
-		ended <- mcpserver.New(openDemo(t), mcpserver.Options{}).Run(context.Background(), mcpserver.Lines(stdin, stdout))
-	}()
-	go io.WriteString(to, "no JSON\n\r\n{}\n[1]\n{\"jsonrpc\":\"2.0\",\"id\":\n"+strings.Repeat("x", 3<<20)+"\n"+`{"jsonrpc":"2.0","id":7,"method":"ping"}`+"\n")
-	var got []string
-	answers := json.NewDecoder(from)
-	for range 6 {
-		var m struct {
-			ID    any
-			Error struct{ Code int }
-		}
-		if err := answers.Decode(&m); err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, fmt.Sprint(m.ID, " ", m.Error.Code))
-	}
-	to.Close()
-	if err := <-ended; err != nil && !errors.Is(err, io.EOF) {
-		t.Error(err)
-	}
-	slices.Sort(got) // an answer may come after what follows
-	want := []string{"7 0", "<nil> -32600", "<nil> -32600", "<nil> -32600", "<nil> -32700", "<nil> -32700"}
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
 }
 
 // Long cells and long errors are cut to the bytes of an answer, and a call that would make more than its memory fails.
