@@ -382,6 +382,9 @@ func value(a any) (v types.Value, ok bool, err error) {
 		return types.NewDouble(r.Float()), true, nil
 	case reflect.String:
 		return types.NewString(r.String()), true, nil
+	case reflect.Struct, reflect.Map:
+		b, err := json.Marshal(a)
+		return types.NewJSON(string(b)), true, err
 	}
 	return v, false, nil
 }

@@ -71,7 +71,7 @@ func (r *BatchResults) ahead() {
 		r.started = append(r.started, b)
 		go func() {
 			defer close(b.done)
-			if b.rows, b.err = s.run(r.ctx, q.args); b.err == nil {
+			if b.rows, b.err = s.Query(r.ctx, q.args...); b.err == nil {
 				b.rows.fetch()
 			}
 		}()
@@ -80,14 +80,14 @@ func (r *BatchResults) ahead() {
 
 // Query returns the rows of the next statement. They must be closed before the next result is taken.
 func (r *BatchResults) Query() (*Rows, error) {
-	if r.err != nil {
-		return nil, r.err
+	err := r.err
+	if err == nil && len(r.left) == 0 {
+		err = errors.New("the batch has no more statements")
 	}
-	if len(r.left) == 0 {
-		return nil, errors.New("the batch has no more statements")
+	if err != nil {
+		return failedRows(err), err
 	}
 	var rows *Rows
-	var err error
 	if len(r.started) > 0 {
 		b := r.started[0]
 		r.started = r.started[1:]

@@ -85,18 +85,19 @@ type Result struct {
 type Stats = exec.Stats
 
 // Query runs one statement and returns its rows, which must be closed; reading them to the end closes them. Cancelling
-// ctx ends the reading too.
+// ctx ends the reading too. With an error, the rows are not nil: they are closed, and their Err is the error, so that
+// CollectRows and the like return it.
 //
 // Arguments are the values of ?, $1 or, as NamedArgs, of @name. They may be nil, bool, integers, floats, string, []byte
 // and byte arrays, time.Time (a TIMESTAMP; for a DATE its year, month and day), time.Duration (a TIME), json.RawMessage,
-// driver.Valuer, types.Value, and pointers to these. A slice of them is an argument of x IN (?), x = ANY (?) and, in FROM,
+// driver.Valuer, types.Value, structs and maps (JSON), and pointers to these. A slice of them is an argument of x IN (?), x = ANY (?) and, in FROM,
 // UNNEST (?). QueryOptions may come first.
 func (db *DB) Query(ctx context.Context, sql string, args ...any) (*Rows, error) {
 	s, err := db.statement(sql)
 	if err != nil {
-		return nil, err
+		return failedRows(err), err
 	}
-	return s.run(ctx, args)
+	return s.Query(ctx, args...)
 }
 
 // parse parses one statement. placed reports whether its meaning depends on search_path.
@@ -356,8 +357,14 @@ func (s *Stmt) runPiece(ctx context.Context, args []any, piece *exec.Piece) (*Ro
 	return &Rows{rows: rows, sql: s.sql, stmt: cmp.Or(rows.Statement, s.parsed), loc: rows.Location(), end: end}, nil
 }
 
-// Query runs the statement.
-func (s *Stmt) Query(ctx context.Context, args ...any) (*Rows, error) { return s.run(ctx, args) }
+// Query runs the statement: see DB.Query.
+func (s *Stmt) Query(ctx context.Context, args ...any) (*Rows, error) {
+	rows, err := s.run(ctx, args)
+	if err != nil {
+		return failedRows(err), err
+	}
+	return rows, nil
+}
 
 // QueryRow runs the statement and returns its first row.
 func (s *Stmt) QueryRow(ctx context.Context, args ...any) *OneRow {

@@ -201,6 +201,13 @@ func TestCollect(t *testing.T) {
 	if _, err := hql.CollectRows(query("SELECT uid FROM events"), hql.RowToStructByPos[byPos]); err == nil || !strings.Contains(err.Error(), "4 fields for 1 columns") {
 		t.Error(err)
 	}
+	failed, err := db.Query(t.Context(), "SELECT nothing FROM events")
+	if failed == nil || err == nil || failed.Err() != err || failed.Warnings() != nil || failed.RowsAffected() != -1 {
+		t.Errorf("a query that fails returns rows %v and the error %v", failed, err)
+	}
+	if _, again := hql.CollectRows(failed, hql.RowToMap); again != err {
+		t.Errorf("CollectRows of failed rows: %v, want %v", again, err)
+	}
 	if _, err := hql.CollectRows(query("SELECT uid FROM events"), hql.RowToStructByPos[int]); err == nil {
 		t.Error("an int is no struct")
 	}
@@ -237,7 +244,7 @@ func TestErrors(t *testing.T) {
 	if _, err = db.Exec(ctx, "INSERT INTO events (uid, ts) VALUES (1, NOW())"); !errors.Is(err, hql.ErrReadOnly) {
 		t.Error(err)
 	}
-	for sql, args := range map[string][]any{"SELECT ?": nil, "SELECT 1": {1}, "SELECT @a": {1}, "SELECT ?  ": {struct{}{}}, "SELECT 1; SELECT 2": nil} {
+	for sql, args := range map[string][]any{"SELECT ?": nil, "SELECT 1": {1}, "SELECT @a": {1}, "SELECT ?  ": {make(chan int)}, "SELECT 1; SELECT 2": nil} {
 		if _, err := db.Query(ctx, sql, args...); err == nil {
 			t.Errorf("%s with %v: no error", sql, args)
 		}
@@ -535,7 +542,10 @@ func TestArguments(t *testing.T) {
 		want string
 	}{
 		{nil, "NULL"}, {true, "true"}, {int8(-1), "-1"}, {uint64(1<<63 + 1), "9223372036854775809"}, {float32(1.5), "1.5"}, {name("a"), "a"}, {&n, "5"},
-		{(*int)(nil), "NULL"}, {at, "2026-01-02 03:04:05.006"}, {at.Add(600_000), "2026-01-02 03:04:05.007"}, {at.Add(-600_000), "2026-01-02 03:04:05.005"}, {time.Second + 999_600, "00:00:01.001"}, {10*time.Hour + time.Minute, "10:01:00"}, {json.RawMessage(`{"a":1}`), `{"a":1}`},
+		{(*int)(nil), "NULL"}, {at, "2026-01-02 03:04:05.006"}, {at.Add(600_000), "2026-01-02 03:04:05.007"}, {at.Add(-600_000), "2026-01-02 03:04:05.005"}, {time.Second + 999_600, "00:00:01.001"}, {10*time.Hour + time.Minute, "10:01:00"}, {json.RawMessage(`{"a":1}`), `{"a":1}`}, {map[string]int{"a": 1}, `{"a":1}`},
+		{struct {
+			City string `json:"city"`
+		}{"Bern"}, `{"city":"Bern"}`},
 		{key{'a', 'b'}, "ab"}, {digest("xyz"), "xyz"}, {sql.NullString{}, "NULL"}, {sql.NullInt64{Int64: 7, Valid: true}, "7"}, {types.NewDate(1), "1970-01-02"},
 	} {
 		rows, err := db.Query(context.Background(), "SELECT COALESCE(CAST(? AS STRING), 'NULL')", c.arg)
@@ -547,14 +557,14 @@ func TestArguments(t *testing.T) {
 			t.Errorf("%T %v: %v %q", c.arg, c.arg, err, got)
 		}
 	}
-	for _, bad := range []any{struct{}{}, map[string]int{}, json.RawMessage("{"), 25 * time.Hour, -time.Second, make(chan int), []any{struct{}{}}, [][]int{{1}}} {
+	for _, bad := range []any{json.RawMessage("{"), 25 * time.Hour, -time.Second, make(chan int), []any{make(chan int)}, [][]int{{1}}, map[string]any{"a": make(chan int)}} {
 		if _, err := db.Query(context.Background(), "SELECT 1 WHERE 1 IN (?)", bad); err == nil {
 			t.Errorf("%T %v: no error", bad, bad)
 		}
 	}
 	for want, bad := range map[string]any{
-		"argument 1: element 2: invalid JSON":                         []json.RawMessage{[]byte("1"), []byte("{")},
-		"argument 1: element 1: a struct {} is not a valid SQL value": []any{struct{}{}},
+		"argument 1: element 2: invalid JSON":                        []json.RawMessage{[]byte("1"), []byte("{")},
+		"argument 1: element 1: a chan int is not a valid SQL value": []any{make(chan int)},
 	} {
 		if _, err := db.Query(context.Background(), "SELECT 1 WHERE 1 IN (?)", bad); err == nil || err.Error() != want {
 			t.Errorf("%T: %v, want %s", bad, err, want)

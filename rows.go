@@ -31,6 +31,11 @@ type Rows struct {
 	fields *fieldPlan // the fields of the struct type that was scanned last; nil before
 }
 
+// failedRows returns the rows of a statement that failed with err before it had rows.
+func failedRows(err error) *Rows {
+	return &Rows{rows: &exec.Rows{Affected: -1}, err: err, done: true}
+}
+
 // ColumnType describes a column of a result.
 type ColumnType struct {
 	Name string

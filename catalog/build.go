@@ -226,7 +226,7 @@ func (b *builder) columns() error {
 		if err != nil {
 			return parser.Errorf(d.Pos, "column %q: %s", d.Name, err)
 		}
-		col := &Column{Index: len(b.t.Columns), Name: d.Name, Type: t, Limit: limit, NotNull: d.NotNull, Comment: d.Comment, Family: b.t.Families[0].Name, Qualifier: d.Name, Pos: d.Pos}
+		col := &Column{Index: len(b.t.Columns), Name: d.Name, Type: t, Limit: limit, NotNull: d.NotNull, Default: d.Default, Comment: d.Comment, Family: b.t.Families[0].Name, Qualifier: d.Name, Pos: d.Pos}
 		if d.From != nil {
 			col.Family, col.Qualifier, col.HasCell = d.From.Family, d.From.Qualifier, true
 			if err := checkFamilyName(col.Family); err != nil {

@@ -76,6 +76,8 @@ type Column struct {
 	Limit   types.Limit // of values that are written
 	Comment string
 	NotNull bool
+	// Default is the value that INSERT writes if it does not name the column; nil: none. It reads no column.
+	Default parser.Expr
 	// KeyPart reports whether the column is read from the key (or from the table name or qualifier).
 	KeyPart bool
 	// NullKey reports whether the column is read from the key and its part is NULLABLE.

@@ -233,21 +233,18 @@ func (b *builder) readable() error {
 	if err := b.packedAlone(); err != nil {
 		return err
 	}
-	if err := b.defaultsInCells(); err != nil {
-		return err
-	}
+	b.defaultsOutsideCells()
 	return b.holdTimes()
 }
 
-// defaultsInCells refuses the DEFAULT of a column that is read from the key, since every row has a key.
-func (b *builder) defaultsInCells() error {
+// defaultsOutsideCells makes the DEFAULT of a column that is read from the key a value that INSERT writes: no row is
+// without it.
+func (b *builder) defaultsOutsideCells() {
 	for i, c := range b.def.Columns {
 		if col := b.t.Columns[i]; !col.InCell() && !col.Absent().IsNull() {
-			return parser.Errorf(c.Encoding.Pos, "column %s cannot have a DEFAULT: it is the value of a missing cell, but %s is read from the key", c.Name, c.Name).
-				WithHint("leave the DEFAULT out")
+			col.Default, col.Encoding = c.Encoding.Args[0], col.Encoding.(emptyNull).Encoding
 		}
 	}
-	return nil
 }
 
 // users returns, for each column, the parts of l that are computed from it. It sets l.check to the parts that a reader

@@ -32,6 +32,9 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 		return r.done(-1), err
 	}
 	now, err := r.engine.catalog.Build(def)
+	if err == nil {
+		err = r.checkDefaults(now)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -245,6 +248,9 @@ func (r *run) replaceTable(ctx context.Context, s *parser.CreateTable, t *catalo
 		return nil, parser.Errorf(s.NamePos, "table %s is not EXTERNAL: hql made it", t.Name).WithHint("ALTER TABLE changes its definition, DROP TABLE drops it with its rows")
 	}
 	now, err := r.build(r.inZone(s))
+	if err == nil {
+		err = r.checkDefaults(now)
+	}
 	if err != nil {
 		return nil, err
 	}

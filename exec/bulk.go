@@ -82,7 +82,10 @@ func (b *bulk) begin(ctx context.Context) error {
 	if n := len(b.idle); n > 0 {
 		batch.in, b.idle = b.idle[n-1], b.idle[:n-1]
 	} else {
-		batch.in = b.first.run.newInserter(b.first.table, b.first.cols)
+		var err error
+		if batch.in, err = b.first.run.newInserter(b.first.table, b.first.cols); err != nil {
+			return err
+		}
 	}
 	b.under = append(b.under, batch)
 	go func() {

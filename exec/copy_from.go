@@ -109,7 +109,10 @@ func (c *copier) given(ctx context.Context, values []types.Value) error {
 	if len(values) != len(c.in.cols) {
 		return c.reject(fmt.Errorf("%s for %s", words.Count(len(values), "value"), words.Count(len(c.in.cols), "column")))
 	}
-	row := make([]types.Value, len(c.table.Columns)+2)
+	row, err := c.in.newRow()
+	if err != nil {
+		return err
+	}
 	for i, col := range c.in.cols {
 		v, err := c.run.assign(values[i], col, parser.NoPos)
 		if err != nil {
@@ -183,16 +186,18 @@ func (c *copier) into(names []parser.Name) error {
 	if err != nil {
 		return err
 	}
-	c.begin(cols)
-	return nil
+	return c.begin(cols)
 }
 
 // begin prepares for rows with columns cols; nil: each row names its columns.
-func (c *copier) begin(cols []*catalog.Column) {
-	c.in = c.run.newInserter(c.table, cols)
+func (c *copier) begin(cols []*catalog.Column) (err error) {
+	if c.in, err = c.run.newInserter(c.table, cols); err != nil {
+		return err
+	}
 	c.bulk = newBulk(c.in)
 	c.bulk.failed = c.failed
 	c.checker = c.run.newWriter(c.table)
+	return nil
 }
 
 // add adds one row if it can be stored. set marks the columns that its line names; nil means the columns of the file.
@@ -280,7 +285,10 @@ func (c *copier) records(ctx context.Context, f io.Reader, format, delimiter str
 			_ = c.reject(fmt.Errorf("%d fields for %d columns", len(rec), len(c.in.cols)))
 			continue
 		}
-		row := make([]types.Value, len(c.table.Columns)+2)
+		row, err := c.in.newRow()
+		if err != nil {
+			return err
+		}
 		if err = c.fields(row, rec); err != nil {
 			_ = c.reject(err)
 			continue
@@ -336,7 +344,9 @@ func (c *copier) lines(ctx context.Context, f io.Reader) error {
 	if _, err := targetColumns(c.table, c.named, c.pos); err != nil {
 		return err
 	}
-	c.begin(nil)
+	if err := c.begin(nil); err != nil {
+		return err
+	}
 	sets := map[string]*objectColumns{}
 	br := copyInput(f)
 	for {
@@ -371,7 +381,10 @@ func (c *copier) object(ctx context.Context, text []byte, sets map[string]*objec
 	if err := json.Unmarshal(text, &obj); err != nil {
 		return c.reject(err)
 	}
-	row := make([]types.Value, len(c.table.Columns)+2)
+	row, err := c.in.newRow()
+	if err != nil {
+		return err
+	}
 	named := make([]byte, len(c.table.Columns))
 	for name, raw := range obj {
 		col, ok := c.table.Column(name)
@@ -398,7 +411,7 @@ func (c *copier) object(ctx context.Context, text []byte, sets map[string]*objec
 		cols = &objectColumns{set: make([]bool, len(named))}
 		names := []parser.Name{}
 		for i, n := range named {
-			if cols.set[i] = n != 0; n != 0 {
+			if cols.set[i] = n != 0 || c.table.Columns[i].Default != nil; n != 0 {
 				names = append(names, parser.Name{Pos: c.pos, Name: c.table.Columns[i].Name})
 			}
 		}
@@ -452,7 +465,10 @@ func (c *copier) batches(ctx context.Context, f io.Reader, format string) error 
 		}
 		for i := range int(batch.NumRows()) {
 			c.line++
-			row := make([]types.Value, len(c.table.Columns)+2)
+			row, err := c.in.newRow()
+			if err != nil {
+				return err
+			}
 			if err := c.values(row, batch, at, i); err != nil {
 				_ = c.reject(err)
 				continue

@@ -48,6 +48,9 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 		return r.createTableAs(ctx, s)
 	}
 	t, err := r.build(r.inZone(s))
+	if err == nil {
+		err = r.checkDefaults(t)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -20,8 +21,11 @@ func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := r.newInserter(t, cols)
-	if in.Once = s.Set != nil; in.Once && !replaces(cols, s) {
+	in, err := r.newInserter(t, cols)
+	if err != nil {
+		return nil, err
+	}
+	if in.Once = s.Set != nil; in.Once && (len(in.given) > 0 || !replaces(cols, s)) {
 		in.merge = &merge{in, updateOf(t, s), s.Where != nil}
 	}
 	in.IfNew = (s.IfNotExists || in.merge != nil) && !t.HiddenKey // with a hidden key, every row is new
@@ -91,14 +95,59 @@ type inserter struct {
 	table *catalog.Table
 	cols  []*catalog.Column
 	merge *merge // nil: no row is updated
+	given []columnDefault
 }
 
-func (r *run) newInserter(t *catalog.Table, cols []*catalog.Column) *inserter {
-	in := &inserter{&write.Inserter{Writer: r.newWriter(t), Set: make([]bool, len(t.Columns))}, r, t, cols, nil}
+// columnDefault is the DEFAULT of a column that the statement does not name.
+type columnDefault struct {
+	column *catalog.Column
+	value  expr.Expr
+}
+
+func (r *run) newInserter(t *catalog.Table, cols []*catalog.Column) (*inserter, error) {
+	in := &inserter{Inserter: &write.Inserter{Writer: r.newWriter(t), Set: make([]bool, len(t.Columns))}, run: r, table: t, cols: cols}
 	for _, c := range cols {
 		in.Set[c.Index] = true
 	}
-	return in
+	for _, c := range t.Columns {
+		if c.Default == nil || in.Set[c.Index] {
+			continue
+		}
+		x, err := expr.Compile(c.Default, r.scope())
+		if err != nil {
+			return nil, err
+		}
+		in.given, in.Set[c.Index] = append(in.given, columnDefault{c, x}), true
+	}
+	return in, nil
+}
+
+// checkDefaults checks that INSERT can write the DEFAULTs of the new definition t.
+func (r *run) checkDefaults(t *catalog.Table) error {
+	in, err := r.newInserter(t, nil)
+	if err == nil {
+		_, err = in.newRow()
+	}
+	return err
+}
+
+// newRow returns a row with the DEFAULTs of the columns that the statement does not name.
+func (in *inserter) newRow() ([]types.Value, error) {
+	row := make([]types.Value, len(in.table.Columns)+2)
+	if len(in.given) == 0 {
+		return row, nil
+	}
+	env := in.run.ExprEnv()
+	for _, d := range in.given {
+		v, err := d.value.Eval(&env)
+		if err == nil {
+			row[d.column.Index], err = in.run.assign(v, d.column, parser.NoPos)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the DEFAULT of column %s: %w", d.column.Name, err)
+		}
+	}
+	return row, nil
 }
 
 // write writes a batch of rows, and records the number of rows written so far.
@@ -173,8 +222,11 @@ func isDefault(x parser.Expr) bool {
 	return ok && c.Table == "" && !c.Quoted && strings.EqualFold(c.Name, "DEFAULT")
 }
 
-// absent returns, as an expression, the value of c in a row that has no cell for c.
+// absent returns the DEFAULT of c; if there is none, it returns NULL.
 func absent(c *catalog.Column, pos parser.Pos) parser.Expr {
+	if c.Default != nil {
+		return c.Default
+	}
 	v := c.Absent()
 	if v.IsNull() {
 		return &parser.Literal{Pos: pos, Kind: parser.NullLiteral}
@@ -240,7 +292,7 @@ func targetColumns(t *catalog.Table, names []parser.Name, pos parser.Pos) ([]*ca
 		for _, parts := range [][]*catalog.Part{l.Stored.Parts, l.Key.Parts} {
 			for _, p := range parts {
 				for _, c := range p.Columns {
-					if !named[c] && l.Kind != catalog.Index && t.Columns[c].Name != catalog.HiddenColumn {
+					if !named[c] && l.Kind != catalog.Index && t.Columns[c].Name != catalog.HiddenColumn && t.Columns[c].Default == nil {
 						return nil, parser.Errorf(pos, "column %q is part of the rowkey of %s (%s) and needs a value", t.Columns[c].Name, t.Name, p.Source)
 					}
 				}
@@ -270,7 +322,10 @@ func (r *run) valuesRow(values []parser.Expr, in *inserter) ([]types.Value, erro
 		}
 		return nil, parser.Errorf(pos, "%s for %s", words.Count(int64(len(values)), "value"), words.Count(int64(len(in.cols)), "column"))
 	}
-	row := make([]types.Value, len(in.table.Columns)+2)
+	row, err := in.newRow()
+	if err != nil {
+		return nil, err
+	}
 	for i, x := range values {
 		v, err := r.constant(x)
 		if err != nil {
@@ -312,9 +367,11 @@ func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (
 	}
 	err = r.eachRow(ctx, p, when, func(rows [][]types.Value) error {
 		for _, from := range rows {
-			row := make([]types.Value, len(in.table.Columns)+2)
+			row, err := in.newRow()
+			if err != nil {
+				return err
+			}
 			for i, c := range in.cols {
-				var err error
 				if row[c.Index], err = r.assign(from[i], c, s.Query.Pos); err != nil {
 					return err
 				}

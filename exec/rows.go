@@ -113,11 +113,17 @@ func (r *Rows) Close() error {
 
 // Warnings returns the warnings about the result so far.
 func (r *Rows) Warnings() []string {
+	if r.run == nil {
+		return nil
+	}
 	return r.run.Warn.Texts()
 }
 
 // Stats returns the counts of the statement so far. It may be called while another goroutine reads the rows.
 func (r *Rows) Stats() Stats {
+	if r.run == nil {
+		return Stats{}
+	}
 	return r.run.rec.stats(r.run.Client)
 }
 

@@ -320,6 +320,7 @@ type ColumnDef struct {
 	Encoding   *EncodingDef
 	NotNull    bool
 	PrimaryKey bool
+	Default    Expr // the value that INSERT writes if it does not name the column; nil: none
 	Comment    string
 }
 

@@ -196,10 +196,16 @@ type insertNode struct {
 	Table    tableName     `parser:"'INTO' @@"`
 	Alias    *ident        `parser:"( 'AS' @@ )?"`
 	Columns  []*columnName `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
-	Query    *selectNode   `parser:"@@"`
+	Defaults *defaultsNode `parser:"( @@"`
+	Query    *selectNode   `parser:"| @@ )"`
 	IfBehind bool          `parser:"( @'IF' 'NOT' 'EXISTS' )?"`
 	Conflict *conflictNode `parser:"( 'ON' 'CONFLICT' @@ )?"`
 	returningNode
+}
+
+// defaultsNode is DEFAULT VALUES.
+type defaultsNode struct {
+	Pos lexer.Position `parser:"'DEFAULT' 'VALUES'"`
 }
 
 // conflictNode is the rest of ON CONFLICT.

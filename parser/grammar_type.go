@@ -134,25 +134,38 @@ func isEncodingWord(lex *lexer.PeekingLexer) bool {
 	return t.Type == tokWord && !isNext(lex, "PRIMARY", "KEY") && (t.Value != "DEFAULT" || isNext(lex, "DEFAULT", "("))
 }
 
-// defaultNode is the constant after DEFAULT. NOT NULL may follow it.
+// defaultNode is the expression after DEFAULT. NOT NULL may follow it.
 type defaultNode struct{ value Expr }
 
 func (n *defaultNode) Parse(lex *lexer.PeekingLexer) (err error) {
 	r := exprReader{lex: lex}
 	if !r.startsOperand() {
-		missed(lex, "a constant")
+		missed(lex, "a constant or an expression")
 		return participle.NextMatch
 	}
 	if n.value, err = r.binary(bindRange + 1); err != nil {
 		return err
 	}
 	if c, ok := n.value.(*Cast); ok { // DATE '2024-02-29', 'x'::TEXT: the column determines the type
-		n.value = c.X
+		if l, ok := signed(c.X).(*Literal); ok {
+			n.value = l
+		}
 	}
 	n.value = signed(n.value)
-	if _, ok := n.value.(*Literal); !ok {
-		return Errorf(n.value.Position(), "a DEFAULT must be a constant: it is the value of rows without the cell").
-			WithHint("write values that differ from row to row with INSERT")
+	var reads Expr
+	Walk(n.value, func(e Expr) bool {
+		switch x := e.(type) {
+		case *ColumnRef, *Param, *SubqueryExpr:
+			reads = x
+		case *In:
+			if x.Query != nil {
+				reads = x
+			}
+		}
+		return reads == nil
+	})
+	if reads != nil {
+		return Errorf(reads.Position(), "a DEFAULT cannot read columns, parameters or queries").WithHint("name the column in INSERT, with a value for each row")
 	}
 	return nil
 }

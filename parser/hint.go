@@ -156,8 +156,6 @@ func (d *diagnosis) unsupported(i int) string {
 		return "INSERT INTO ... IF NOT EXISTS keeps rows that are there"
 	case d.verb == "SET" && (before == "TRANSACTION" || before == "CHARACTERISTICS"):
 		return noTransactions
-	case before == "DEFAULT" && word == "VALUES", word == "DEFAULT" && next == "VALUES":
-		return "a row needs its key: INSERT INTO table (column, ...) VALUES (value, ...)"
 	case before == "WITH" && word == "TIES", word == "WITH" && next == "TIES":
 		return "RANK() OVER (ORDER BY ...) in a query around this one says which rows stay"
 	case word == "@" && (next == "?" || next == "@"):

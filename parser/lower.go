@@ -238,8 +238,11 @@ func (l *lowerer) insert(n *insertNode, with []CTE) (*Insert, error) {
 		Pos: at(n.Pos), Upsert: n.Verb == "UPSERT", IfNotExists: n.IfBefore || n.IfBehind,
 		Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Table.alias((*alias)(n.Alias)), Columns: placedAll(n.Columns),
 	}
-	query, err := l.query(n.Query)
-	if err != nil {
+	query := &Select{Cores: []*SelectCore{{}}}
+	var err error
+	if n.Defaults != nil { // INSERT adds the other columns' DEFAULTs
+		query.Cores[0].Values = [][]Expr{{&ColumnRef{Pos: at(n.Defaults.Pos), Name: "DEFAULT"}}}
+	} else if query, err = l.query(n.Query); err != nil {
 		return nil, err
 	}
 	query.With = append(with, query.With...)

@@ -65,14 +65,14 @@ func (l *lowerer) item(out *CreateTable, it *tableItem) error {
 func (l *lowerer) column(n *columnItem) (ColumnDef, error) {
 	out := ColumnDef{Pos: pos(n.Name.Tok), Name: name(n.Name.Tok), Type: n.Type.Text}
 	var err error
-	var absent *Literal
+	var given Expr
 	for _, p := range n.Parts {
 		switch {
 		case p.Default != nil:
-			if absent != nil {
-				return out, Errorf(absent.Pos, "column %s has two DEFAULTs", out.Name)
+			if given != nil {
+				return out, Errorf(given.Position(), "column %s has two DEFAULTs", out.Name)
 			}
-			absent = p.Default.value.(*Literal)
+			given = p.Default.value
 		case p.From != nil:
 			if out.From != nil {
 				return out, Errorf(pos(p.From.Family.Tok), "column %s has two FROM clauses", out.Name)
@@ -94,12 +94,13 @@ func (l *lowerer) column(n *columnItem) (ColumnDef, error) {
 			return out, err
 		}
 	}
-	if absent == nil || absent.Kind == NullLiteral {
+	absent, constant := given.(*Literal)
+	if given == nil || constant && absent.Kind == NullLiteral {
 		return out, nil
 	}
-	if out.NotNull {
-		return out, Errorf(absent.Pos, "column %s: a DEFAULT is what rows without the cell have, NOT NULL promises that there are none", out.Name).
-			WithHint("without NOT NULL the column is NULL only where NULL is written")
+	if !constant || out.NotNull || out.PrimaryKey { // no row is without the cell, or rows without it have no value
+		out.Default = given
+		return out, nil
 	}
 	args := []Expr{absent}
 	if out.Encoding != nil {

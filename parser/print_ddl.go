@@ -90,6 +90,10 @@ func (p *printer) tableOptions(options []Option) {
 func (p *printer) column(c ColumnDef) {
 	p.put(QuoteName(c.Name), " ", c.Type)
 	p.cell(c.From, c.Encoding)
+	if c.Default != nil {
+		p.put(" DEFAULT ")
+		p.expr(c.Default, bindRange+1)
+	}
 	if c.NotNull {
 		p.put(" NOT NULL")
 	}

@@ -14,6 +14,9 @@ func tableColumns(t *catalog.Table) []attribute {
 		if v := c.Absent(); !v.IsNull() {
 			out[i].fallback = v.SQL()
 		}
+		if c.Default != nil {
+			out[i].fallback = c.Default.String()
+		}
 		out[i].comment = columnComment(t, c)
 	}
 	return out

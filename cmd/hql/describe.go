@@ -75,6 +75,9 @@ func (s *session) drawTable(ctx context.Context, name string, more bool) error {
 		case !c.KeyPart:
 			where = fmt.Sprintf("%s:%s AS %s", c.Family, c.Qualifier, c.Encoding)
 		}
+		if c.Default != nil {
+			where += " DEFAULT " + c.Default.String()
+		}
 		row := []string{c.Name, c.Type.String(), where}
 		if more && c.Comment != "" {
 			row = append(row, c.Comment)
