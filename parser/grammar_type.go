@@ -140,7 +140,7 @@ type defaultNode struct{ value Expr }
 func (n *defaultNode) Parse(lex *lexer.PeekingLexer) (err error) {
 	r := exprReader{lex: lex}
 	if !r.startsOperand() {
-		missed(lex, "a constant or an expression")
+		missed(lex, "a constant")
 		return participle.NextMatch
 	}
 	if n.value, err = r.binary(bindRange + 1); err != nil {
