@@ -31,6 +31,7 @@ var shapes = []shape{
 	{"groups with LIMIT", "SELECT {a}, COUNT(*) FROM {t} AS x WHERE {x} GROUP BY {a} ORDER BY {a}{desc} LIMIT {n}", true},
 	{"DISTINCT with LIMIT", "SELECT DISTINCT {a} FROM {t} AS x ORDER BY 1{desc} LIMIT {n}", true},
 	{"DISTINCT ON", "SELECT DISTINCT ON ({a}) {all} FROM {t} AS x ORDER BY {a}{desc}, {b} DESC, {all}", false},
+	{"NULLs at an end", "SELECT {all} FROM {t} AS x WHERE {k} ORDER BY {b}{desc}{nulls}, {all} LIMIT {n}", true},
 	{"row_number", "SELECT * FROM (SELECT {all}, ROW_NUMBER() OVER (PARTITION BY {a} ORDER BY {b} DESC, {all}) AS r FROM {t} AS x) AS s WHERE r <= 2", false},
 	{"semi-join", "SELECT {all} FROM {t} AS x WHERE {not}EXISTS (SELECT 1 FROM {u} AS y WHERE {c} = {a} AND {y})", false},
 	{"semi-join, few", "SELECT {all} FROM {t} AS x WHERE {a} {not}IN (SELECT {c} FROM {u} AS y WHERE {d} = {kd})", false},
@@ -103,7 +104,7 @@ func (g *gen) shape() (of shape, c *call) {
 	x, y := t.columns[a].name, t.columns[b].name
 	with := []string{"{t}", t.Name, "{u}", u.Name, "{a}", "x." + x, "{b}", "x." + y, "{c}", "y." + cc.name, "{d}", "y." + d.name, "{z.a}", "z." + x, "{z.b}", "z." + y,
 		"{z.c}", "y." + cc.name, "{all}", strings.Join(all, ", "), "{ka}", value(t, a), "{kb}", value(t, b), "{kd}", value(u, slices.IndexFunc(u.columns, func(c column) bool { return c.name == d.name })),
-		"{desc}", g.pick("", " DESC"), "{left}", g.pick("", "LEFT "), "{not}", g.pick("", "NOT "), "{max}", g.pick("MAX", "MIN"), "{cmp}", g.pick("<", ">", ">=", "<="), "{n}", fmt.Sprint(1 + g.IntN(5)),
+		"{desc}", g.pick("", " DESC"), "{nulls}", g.pick("", " NULLS FIRST", " NULLS LAST"), "{k}", g.pick("TRUE", "x."+x+" = "+value(t, a)), "{left}", g.pick("", "LEFT "), "{not}", g.pick("", "NOT "), "{max}", g.pick("MAX", "MIN"), "{cmp}", g.pick("<", ">", ">=", "<="), "{n}", fmt.Sprint(1 + g.IntN(5)),
 		"{maxby}", dialect("MAX_BY(x."+y+", x."+y+")", "MAX(x."+y+")"), "{x}", condition("x", t), "{y}", condition("y", u)}
 	if beside >= 0 {
 		with = append(with, "{d'}", "y."+u.columns[beside].name)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/parser"
@@ -93,10 +94,8 @@ func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder
 	if ordered || len(want.by) == 0 || !want.limit.Set && want.few == 0 || q.pieces || scan.Access < plan.RangeScan {
 		return scan, ordered, nil
 	}
-	if scan.Access.Wide() {
-		if u, err := q.besideNulls(s, own, used, want, h); u != nil || err != nil {
-			return u, true, err
-		}
+	if u, err := q.besideNulls(s, own, used, want, h, scan.Access); u != nil || err != nil {
+		return u, true, err
 	}
 	if n, err := q.coarsely(s, own, used, want, h); n != nil || err != nil {
 		return n, true, err
@@ -108,10 +107,7 @@ func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder
 // descending time it reads the days from the last one on, and sorts the rows of each day. It returns nil if there is no
 // such key.
 func (q *query) coarsely(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (plan.Node, error) {
-	n := 0 // number of leading terms that have one value in all rows
-	for n < len(want.by)-1 && slices.ContainsFunc(own, func(e expr.Expr) bool { return bindsTo(e, want.by[n].Expr) }) {
-		n++
-	}
+	n := fixedTerms(own, want.by)
 	step := want.by[n]
 	col, ok := step.Expr.(*expr.Column)
 	if !ok || q.env.Options.NoRules || q.env.Options.NoOrder {
@@ -141,12 +137,17 @@ func (q *query) coarsely(s *source, own []expr.Expr, used []bool, want accessOrd
 	return nil, nil
 }
 
-// besideNulls reads the first rows of s in the wanted order from an INDEX that lacks the rows with NULL. It reads these
-// rows separately, before or after the others, as far as they are wanted. It returns nil if there is no such INDEX.
-func (q *query) besideNulls(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (plan.Node, error) {
-	first := want.by[0]
+// besideNulls reads the first rows of s in the wanted order from a key in which NULLs are missing, as in an INDEX, or at
+// the other end. It reads the rows with NULL separately, before or after the others, as far as they are wanted. It
+// returns nil if there is no such key, or if it is used less than in as, the access to s in another order.
+func (q *query) besideNulls(s *source, own []expr.Expr, used []bool, want accessOrder, h hints, as plan.Access) (plan.Node, error) {
+	k := fixedTerms(own, want.by)
+	first, rest := want.by[k], want.by[k+1:]
 	col, ok := first.Expr.(*expr.Column)
-	if !ok || first.NullsFirst && !want.limit.Set || len(s.table.Layouts) < 2 || col.Index >= len(s.table.Columns) || s.table.Columns[col.Index].NotNull || q.env.Options.NoRules {
+	if !ok || q.env.Options.NoRules || col.Index >= len(s.table.Columns) || s.table.Columns[col.Index].NotNull || !slices.ContainsFunc(s.table.Layouts, func(l *catalog.Layout) bool {
+		p := l.PartOf(col.Index)
+		return p != nil && (p.Nullable() || l.Kind != catalog.Primary)
+	}) {
 		return nil, nil
 	}
 	req, err := q.request(s, append(slices.Clip(own), &expr.IsNull{Pos: col.Pos, X: col, Not: true}), used, want, h)
@@ -154,21 +155,27 @@ func (q *query) besideNulls(s *source, own []expr.Expr, used []bool, want access
 		return nil, err
 	}
 	n, err := q.env.access(req)
-	if err != nil || n.Order == plan.NoOrder || n.Access == plan.Empty {
+	if err != nil || n.Order == plan.NoOrder || n.Access == plan.Empty || n.Access.Wide() && !as.Wide() {
 		return nil, err
 	}
-	behind := accessOrder{limit: want.limit}
-	if len(want.by) > 1 {
-		behind.limit.Set = false
-	}
-	nulls, _, err := q.source(s, append(slices.Clip(own), &expr.IsNull{Pos: col.Pos, X: col}), used, behind, h)
-	if len(want.by) > 1 {
-		nulls = &plan.Sort{Input: nulls, By: want.by[1:], Limit: want.limit}
+	behind := want
+	behind.by = rest
+	nulls, ordered, err := q.source(s, append(slices.Clip(own), &expr.IsNull{Pos: col.Pos, X: col}), used, behind, h)
+	if len(rest) > 0 && !ordered {
+		nulls = &plan.Sort{Input: nulls, By: rest, Limit: want.limit}
 	}
 	if first.NullsFirst {
 		return &plan.Union{Parts: []plan.Node{nulls, n}}, err
 	}
 	return &plan.Union{Parts: []plan.Node{n, nulls}}, err
+}
+
+// fixedTerms returns the number of leading terms, except the last one, to which own gives one value in all rows.
+func fixedTerms(own []expr.Expr, terms []plan.SortTerm) (n int) {
+	for n < len(terms)-1 && slices.ContainsFunc(own, func(e expr.Expr) bool { return bindsTo(e, terms[n].Expr) }) {
+		n++
+	}
+	return n
 }
 
 // bindsTo reports whether e gives column x one value.

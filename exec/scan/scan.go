@@ -164,7 +164,7 @@ func (a *access) merge(ctx context.Context, streams [][]task, share bool) *merge
 func (a *access) readTasks(ctx context.Context, tasks []task, g *group) operator.Operator {
 	st, s := a.st, a.scan
 	if !s.Lazy() || s.Access == plan.FullScan && (s.Filter != nil || s.Residual != nil) { // a search may have to read many regions
-		tasks = st.byRegion(ctx, tasks, s.Cuts, !s.Lazy() && !s.Reversed)
+		tasks = st.byRegion(ctx, tasks, s.Cuts, !s.Lazy() && !s.Reversed && !s.DistinctBoth)
 	}
 	if len(tasks) == 0 {
 		g.cancel()

@@ -49,6 +49,9 @@ func (w *spanBuilder) split(br path, i int) (done, useful bool) {
 		return true, true
 	}
 	set := br.sets.of(col)
+	if set != nil && set.IsAll() && p.Nullable() && p.Injective() { // col IS NOT NULL: keys without NULL
+		return w.splitSet(br, i, set), br.bound > 0
+	}
 	if set == nil || set.IsAll() {
 		return false, false
 	}
@@ -347,7 +350,9 @@ func (w *spanBuilder) splitValues(br path, i int, set types.Set) (done bool) {
 			continue
 		}
 		nb := br
-		nb.bound = i + 1
+		if !set.IsAll() { // otherwise nearly all keys
+			nb.bound = i + 1
+		}
 		if of[n] != nil {
 			if len(p.Columns) == 1 {
 				if pre, ok := p.Preimage(of[n], nb.proven.setOf(p.Columns[0])); ok {
