@@ -247,12 +247,20 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 		s.open, s.id = true, resp.GetScannerId()
 	}
 	s.seq++
+	end := !resp.GetMoreResultsInRegion()
+	last := resp.MoreResults != nil && !resp.GetMoreResults()
+	if s.r.Ahead && s.r.Limit == 0 && !s.r.Brief && !end && !last {
+		s.sendAhead(ctx) // the server reads while the rows are decoded
+	}
 	rows, err := s.decode(resp, call.block)
 	if err != nil {
+		if s.ahead != nil {
+			s.stopAhead()
+			s.await()
+		}
 		return nil, fmt.Errorf("scan %s: %w", s.r.Table, err)
 	}
-	end := !resp.GetMoreResultsInRegion()
-	if (end || resp.MoreResults != nil && !resp.GetMoreResults()) && s.part != nil {
+	if (end || last) && s.part != nil {
 		rows = append(rows, *s.part)
 		s.part = nil
 	}
@@ -263,10 +271,10 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 		s.c.stats.rows.Add(int64(len(rows)))
 	}
 	if reg := call.Region(); s.watcher != nil && reg != nil {
-		s.watcher.Answered(reg.Name(), end || resp.MoreResults != nil && !resp.GetMoreResults())
+		s.watcher.Answered(reg.Name(), end || last)
 	}
 	switch {
-	case resp.MoreResults != nil && !resp.GetMoreResults():
+	case last:
 		s.done = true // the server has closed the scanner
 		s.open = false
 	case s.r.Limit > 0 && s.sent >= s.r.Limit:
@@ -286,8 +294,6 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 		if err := s.nextRegion(call.Region()); err != nil {
 			return nil, err
 		}
-	case s.r.Ahead && s.r.Limit == 0:
-		s.sendAhead(ctx)
 	}
 	return rows, nil
 }
