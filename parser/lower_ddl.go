@@ -253,10 +253,8 @@ func (l *lowerer) split(n *splitNode, at Pos) (*SplitDef, error) {
 		out.Kind = SplitHex
 	case "UNIFORM":
 		out.Kind = SplitUniform
-	case "KEY":
-		out.Kind = SplitKey
 	default:
-		out.Kind, out.File = SplitSampleFile, n.SampleFile.value()
+		out.Kind = SplitKey
 	}
 	var err error
 	if out.N, err = strconv.Atoi(n.N); err != nil || out.N < 1 || out.N > maxRegions {
