@@ -39,7 +39,7 @@ func (q *query) lists(f *from, conds []expr.Expr, h hints) (g *from, more []expr
 		var lists []expr.Expr
 		for _, c := range on {
 			x, y := equalColumns(c)
-			if x == nil || x.Typ != y.Typ {
+			if x == nil || x.Typ != y.Typ && !(x.Typ.IsInteger() && y.Typ.IsInteger()) {
 				continue
 			}
 			for _, pair := range [][2]*expr.Column{{x, y}, {y, x}} {

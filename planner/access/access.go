@@ -92,7 +92,7 @@ func (e *Env) candidates(req *Request, terms []term, boxes []box) (all []*candid
 			}
 		}
 		if len(boxes) > 1 && c.scan.Access == plan.FullScan && c.scan.Hop == nil { // (k = 5 OR v > 3) AND b = 3: a filter for b
-			if m := e.candidate(l, req, terms, []box{hull(boxes)}, narrow); m.scan.Order == c.scan.Order && m.hasPatterns() {
+			if m := e.candidate(l, req, terms, []box{hull(boxes)}, narrow); m.scan.Order == c.scan.Order && (m.hasPatterns() || m.scan.Hop != nil && !e.Options.NoPushdown && !req.NoPushdown) {
 				c = m
 			}
 		}
