@@ -170,8 +170,11 @@ func (c *Call) String() string {
 		}
 	}
 	if c.Func.Group == "operator" {
-		if len(c.Args) == 1 {
-			return c.Func.Name + operand(c.Args[0])
+		switch {
+		case len(c.Args) == 1: // NEGATE
+			return "-" + operand(c.Args[0])
+		case c.Func.Name == "DECIMAL":
+			return "CAST(" + c.Args[0].String() + " AS " + c.Func.Name + "(" + texts(c.Args[1:]) + "))"
 		}
 		return operand(c.Args[0]) + " " + c.Func.Name + " " + operand(c.Args[1])
 	}
