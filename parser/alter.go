@@ -163,7 +163,7 @@ type indexNode struct {
 	Pos   lexer.Position
 	If    bool      `parser:"'INDEX' 'CONCURRENTLY'? ( @'IF' 'NOT' 'EXISTS' )?"`
 	Name  *ident    `parser:"@@?"`
-	Table tableName `parser:"'ON' @@"`
+	Table tableName `parser:"'ON' @@ ( 'USING' 'BTREE' )?"`
 	layoutBody
 }
 

@@ -28,7 +28,7 @@ type keyword struct {
 // compares the two.
 var keywordList = []keyword{
 	{"ABORT", free}, {"ADD", free}, {"ALL", reserved}, {"ALLOW", guarded}, {"ALTER", free}, {"ANALYZE", free}, {"AND", reserved}, {"ANY", free}, {"AS", reserved},
-	{"ASC", reserved}, {"ASYMMETRIC", reserved}, {"AT", free}, {"BEGIN", free}, {"BETWEEN", reserved}, {"BOTH", free}, {"BY", free},
+	{"ASC", reserved}, {"ASYMMETRIC", reserved}, {"AT", free}, {"BEGIN", free}, {"BETWEEN", reserved}, {"BOTH", free}, {"BTREE", free}, {"BY", free},
 	{"CASCADE", free}, {"CASE", reserved}, {"CAST", free}, {"CHECK", free}, {"COLLATE", guarded}, {"COLUMN", free}, {"COMMENT", free}, {"COMMIT", free}, {"CONCURRENTLY", free}, {"CONFLICT", free}, {"CONSTRAINT", free}, {"CONTINUE", free}, {"COPY", free},
 	{"CREATE", reserved}, {"CROSS", reserved}, {"CUBE", free}, {"CURRENT", free}, {"CURRENT_DATE", reserved}, {"CURRENT_TIME", reserved},
 	{"CURRENT_TIMESTAMP", reserved}, {"DATE", free}, {"DEALLOCATE", free}, {"DEFAULT", free}, {"DELETE", free}, {"DESC", reserved}, {"DESCRIBE", free},

@@ -188,6 +188,42 @@ func sameText(a, b parser.Expr) bool {
 	return (plainA || a == nil) && (plainB || b == nil) || a != nil && b != nil && a.String() == b.String()
 }
 
+// determined replaces in e the columns that the groups determine, by ANY_VALUE: those of a table all of whose key is in
+// GROUP BY. As in PostgreSQL, these need not be in GROUP BY themselves.
+func (g *grouping) determined(e expr.Expr) expr.Expr {
+	return expr.Map(e, func(x expr.Expr) expr.Expr {
+		c, ok := x.(*expr.Column)
+		if !ok || c.Index >= groupingMark || g.index(c) >= 0 {
+			return x
+		}
+		i := slices.IndexFunc(g.aggs.srcs, func(s *source) bool { return c.Index >= s.offset && c.Index < s.offset+len(s.cols) })
+		if i < 0 || !g.hasKey(g.aggs.srcs[i]) {
+			return x
+		}
+		text := "ANY_VALUE(" + (&parser.ColumnRef{Table: g.aggs.srcs[i].name, Name: c.Name}).String() + ")"
+		at := slices.Index(g.aggs.texts, text)
+		if at < 0 {
+			at = len(g.aggs.calls)
+			g.aggs.calls, g.aggs.texts = append(g.aggs.calls, plan.AggCall{Func: "ANY_VALUE", Arg: c, Typ: c.Typ}), append(g.aggs.texts, text)
+		}
+		return g.aggs.ref(at, c.Pos)
+	})
+}
+
+// hasKey reports whether the expressions of GROUP BY determine a row of s: they have all columns from which the place of
+// the row is computed.
+func (g *grouping) hasKey(s *source) bool {
+	if s.table == nil || s.system != nil || s.table.Layouts[0].Key.Drawn() != nil {
+		return false
+	}
+	for _, at := range s.table.Layouts[0].PlaceColumns() {
+		if !slices.ContainsFunc(g.by, func(by expr.Expr) bool { c, ok := by.(*expr.Column); return ok && c.Index == s.offset+at }) {
+			return false
+		}
+	}
+	return true
+}
+
 func (g *grouping) index(x expr.Expr) int {
 	return slices.IndexFunc(g.by, func(by expr.Expr) bool { return expr.Same(by, x) })
 }

@@ -373,6 +373,9 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *
 		if b.groups, err = q.grouping(c, b.outs, aggs); err != nil {
 			return nil, err
 		}
+		if b.groups.sets == nil {
+			b.aboveGroups(func(e *expr.Expr) { *e = b.groups.determined(*e) })
+		}
 	}
 	b.havingToWhere()
 	b.narrowQuery(narrow)
