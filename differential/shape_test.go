@@ -45,6 +45,9 @@ var shapes = []shape{
 	{"FULL JOIN USING, first", "SELECT p FROM (SELECT {a} AS p FROM {t} AS x) AS l FULL JOIN (SELECT {c} AS p FROM {u} AS y) AS m USING (p) ORDER BY p{desc} LIMIT {n}", true},
 	{"equalities", "SELECT {all}, {c} FROM {u} AS y JOIN {t} AS x ON {a} = {c} WHERE {c} = {ka}", false},
 	{"LATERAL", "SELECT {c}, l.* FROM {u} AS y {left}JOIN LATERAL (SELECT {all} FROM {t} AS x WHERE {a} = {c} AND {x}) AS l ON TRUE", false},
+	{"LATERAL with aggregates", "SELECT {c}, l.* FROM {u} AS y {left}JOIN LATERAL (SELECT COUNT(*) AS n, MAX({b}) AS m, COUNT({b}) * 2 + 1 AS k FROM {t} AS x WHERE {a} = {c} AND {x}) AS l ON {on} WHERE {y}", false},
+	{"LATERAL with groups", "SELECT {c}, l.* FROM {u} AS y {left}JOIN LATERAL (SELECT {b} AS b, COUNT(*) AS n FROM {t} AS x WHERE {c} = {a} GROUP BY {b}) AS l ON {on}", false},
+	{"LATERAL with LIMIT", "SELECT {c}, l.* FROM {u} AS y {left}JOIN LATERAL (SELECT {all} FROM {t} AS x WHERE {a} = {c} AND {x} ORDER BY {b}{desc}, {all} LIMIT {n}{skip}) AS l ON {y}", false},
 	{"join in order", "SELECT {c}, {a}, {b} FROM {u} AS y JOIN {t} AS x ON {a} = {c} WHERE {d} {cmp} {kd} ORDER BY {a}{desc}, {c}, {b} LIMIT {n}", true},
 	{"look-up in a union", "SELECT {c}, s.* FROM {u} AS y {left}JOIN (SELECT {a} AS p, {b} AS q FROM {t} AS x WHERE {x} UNION ALL SELECT {a}, {b} FROM {t} AS x) AS s ON s.p = {c} WHERE {y}", false},
 	{"look-up in groups", "SELECT {c}, s.* FROM {u} AS y {left}JOIN (SELECT {a} AS p, COUNT(*) AS n, MIN({b}) AS m FROM {t} AS x WHERE {x} GROUP BY {a}) AS s ON s.p = {c} AND n {cmp} 2", false},
@@ -105,7 +108,7 @@ func (g *gen) shape() (of shape, c *call) {
 	with := []string{"{t}", t.Name, "{u}", u.Name, "{a}", "x." + x, "{b}", "x." + y, "{c}", "y." + cc.name, "{d}", "y." + d.name, "{z.a}", "z." + x, "{z.b}", "z." + y,
 		"{z.c}", "y." + cc.name, "{all}", strings.Join(all, ", "), "{ka}", value(t, a), "{kb}", value(t, b), "{kd}", value(u, slices.IndexFunc(u.columns, func(c column) bool { return c.name == d.name })),
 		"{desc}", g.pick("", " DESC"), "{nulls}", g.pick("", " NULLS FIRST", " NULLS LAST"), "{k}", g.pick("TRUE", "x."+x+" = "+value(t, a)), "{left}", g.pick("", "LEFT "), "{not}", g.pick("", "NOT "), "{max}", g.pick("MAX", "MIN"), "{cmp}", g.pick("<", ">", ">=", "<="), "{n}", fmt.Sprint(1 + g.IntN(5)),
-		"{maxby}", dialect("MAX_BY(x."+y+", x."+y+")", "MAX(x."+y+")"), "{x}", condition("x", t), "{y}", condition("y", u)}
+		"{maxby}", dialect("MAX_BY(x."+y+", x."+y+")", "MAX(x."+y+")"), "{x}", condition("x", t), "{y}", condition("y", u), "{on}", g.pick("TRUE", "TRUE", "n > 1", "n < 2"), "{skip}", g.pick("", " OFFSET 1")}
 	if beside >= 0 {
 		with = append(with, "{d'}", "y."+u.columns[beside].name)
 	}

@@ -48,7 +48,7 @@ func (q *query) arrange(f *from, conds []expr.Expr, h hints) []int {
 		},
 		func(i int, _ *source) bool { return bound(i, nil) },
 		func(i int, s *source) bool {
-			if q.env.Options.NoRules || s.table != nil && !s.narrowed(conds) || s.table == nil && all(s.node) {
+			if q.env.Options.NoRules || s.table != nil && !s.narrowed(conds) || s.table == nil && (s.each || all(s.node)) {
 				return false
 			}
 			k := binding(i)

@@ -135,13 +135,19 @@ func (q *query) addFrom(f *from, t parser.TableExpr) ([]*expr.Column, error) {
 		}
 		f.names = append(f.names, t.Alias)
 		star := f.add(s)
+		var ties []expr.Expr
 		for _, c := range s.ties {
-			f.conds = append(f.conds, moved(c, func(i int) int {
+			ties = append(ties, moved(c, func(i int) int {
 				if i >= outerMark {
 					return i - outerMark
 				}
 				return i + s.offset
 			}))
+		}
+		if last := len(f.srcs) - 1; s.one {
+			f.outer[last], f.on[last] = true, expr.Conjunction(ties)
+		} else {
+			f.conds = append(f.conds, ties...)
 		}
 		return star, nil
 	case *parser.TableFunction:
@@ -183,7 +189,10 @@ func (q *query) join(f *from, t *parser.Join) ([]*expr.Column, error) {
 		defer func(hidden [2]int) { f.hidden = hidden }(f.hidden)
 		f.hidden = [2]int{before, middle}
 	}
-	if t.Kind != parser.InnerJoin && t.Kind != parser.CrossJoin {
+	defer func(certain bool) { q.certain = certain }(q.certain)
+	if q.certain = q.pull == pullAny; t.Kind != parser.InnerJoin && t.Kind != parser.CrossJoin {
+		l, ok := t.On.(*parser.Literal)
+		q.certain = q.certain && ok && l.Text == "true"
 		add, q.pull = q.addOne, max(q.pull, pullPlain)
 	}
 	untied := len(f.conds)
@@ -209,6 +218,7 @@ func (q *query) join(f *from, t *parser.Join) ([]*expr.Column, error) {
 		merge(f.srcs, drop.Index)
 	}
 	switch {
+	case f.srcs[middle].one && t.Kind == parser.LeftJoin: // it has a row for each
 	case t.Kind == parser.LeftJoin || t.Kind == parser.RightJoin:
 		on = expr.Conjunction(append(slices.Clone(f.conds[untied:]), expr.Conjuncts(on)...))
 		f.outer[middle], f.swapped[middle], f.on[middle], f.conds = true, t.Kind == parser.RightJoin, on, f.conds[:untied]

@@ -160,6 +160,11 @@ func (q *query) subquerySource(f *from, t *parser.Subquery) (*source, error) {
 		return nil, err
 	}
 	if !sub.Closed && len(f.visible()) > 0 {
+		if f.hidden[0] == f.hidden[1] {
+			if s := q.batched(visible, t.Query, sub, of, t.Alias, t.Columns); s != nil && (!s.one || q.certain) {
+				return s, nil
+			}
+		}
 		q.plan.Subplans = append(q.plan.Subplans, sub)
 		cols, err := renamed(sub.Sample.Columns, t.Columns, t.Alias, t.Pos)
 		return &source{name: t.Alias, cols: cols, lateral: sub, of: of, under: plans}, err

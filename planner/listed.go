@@ -44,7 +44,7 @@ func (q *query) lists(f *from, conds []expr.Expr, h hints) (g *from, more []expr
 			}
 			for _, pair := range [][2]*expr.Column{{x, y}, {y, x}} {
 				to, by := f.sourceOf(pair[0]), f.sourceOf(pair[1])
-				if to == by || f.outer[by] || f.srcs[by].table == nil || f.outer[to] && to != of || of >= 0 && to != of {
+				if to == by || f.srcs[to].each || f.outer[by] || f.srcs[by].table == nil || f.outer[to] && to != of || of >= 0 && to != of {
 					continue
 				}
 				s, few := f.srcs[to], f.reduces(by, conds)

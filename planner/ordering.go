@@ -281,6 +281,7 @@ func wanted(n plan.Node, rows int64, each bool) {
 		wanted(n.Input, rows, false)
 	case *plan.Join:
 		if !n.Full {
+			n.Wanted = max(1, rows)
 			wanted(n.Left, rows, n.Outer && each)
 		}
 	case *plan.Apply:

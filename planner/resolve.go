@@ -43,6 +43,9 @@ type source struct {
 	// ties are further conditions of the query, which contain columns of previous sources; these have indexes from
 	// outerMark on.
 	ties []expr.Expr
+	// each is set for a query that answers for all rows of the previous sources, which are joined with it; one if it is
+	// also the right side of an outer join that has a row for each of them. See batched.
+	each, one bool
 	// missing is set on the side of an outer join whose rows may be missing.
 	missing bool
 }

@@ -35,6 +35,7 @@ import (
 //	grouped         a sub-query for each row that no key binds is read once for all rows (grouped.go)
 //	latest          a column that equals the min or max of a sub-query for each row is IN the values of all rows, which bind a key (grouped.go)
 //	under           conditions on a LATERAL query go into it (lateral.go)
+//	batched         a LATERAL query with aggregates or LIMIT, tied to the row by equalities, is read for many rows at once (batched.go)
 //	limitUnion      parts of a UNION [ALL] return no more rows than LIMIT wants, for UNION each once (setop.go)
 //	first           ORDER BY with LIMIT, min and max above a query in FROM move into this query
 //
@@ -54,6 +55,7 @@ type narrowing struct {
 	by     []parser.OrderTerm
 	limit  plan.RowLimit
 	topped bool
+	of     *block // the query's block, if it is compiled
 }
 
 // first gives s the order of n, if the caller wants only the first rows in that order, and sets topped. It returns s
@@ -131,6 +133,7 @@ func (b *block) narrowQuery(n *narrowing) {
 	if n == nil || b.grouped && b.groups.sets != nil {
 		return
 	}
+	n.of = b
 	inside := func(c expr.Expr) (over expr.Expr, ok bool) {
 		ok = exact(c) && len(expr.Columns(c)) > 0
 		over = expr.Map(c, func(x expr.Expr) expr.Expr {

@@ -147,6 +147,8 @@ type query struct {
 	// q.
 	narrow   *narrowing
 	narrowed int
+	// certain is set while the right side of a join is added whose rows are all kept, and which may be computed.
+	certain bool
 	// barred are sources to which LATERAL items must not refer: see addBarred.
 	barred []*source
 	// resolved is called for each column in an aggregate that is being compiled; own reports whether the column belongs to
@@ -326,8 +328,10 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *
 	if q.pull = pullAny; slices.ContainsFunc(c.GroupBy, isSets) {
 		q.pull = pullPlain
 	}
+	certain := q.certain
+	q.certain = q.pull == pullAny
 	f, err := q.from(c.From, c.Items)
-	if q.pull = pull; err != nil {
+	if q.pull, q.certain = pull, certain; err != nil {
 		return nil, err
 	}
 	rows := q.scope(f.srcs)

@@ -40,7 +40,8 @@ type joinOp struct {
 	pairs   slab[types.Value] // of the rows in out
 	nulls   []types.Value     // the right columns for a left row without a match
 	rows    [][]types.Value   // left rows that were not joined yet
-	later   [][]types.Value   // those behind them whose right rows did not fit in memory together with theirs
+	later   [][]types.Value   // those behind them whose right rows are looked up later
+	wanted  int64             // number of left rows to look up next, unless it is 0
 	out     [][]types.Value
 }
 
@@ -97,7 +98,7 @@ func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &joinOp{left: left, right: None{}, node: n, build: b, env: b.opt.Env(), share: share{Budget: &b.budget},
+	j := &joinOp{left: left, right: None{}, node: n, build: b, wanted: n.Wanted, env: b.opt.Env(), share: share{Budget: &b.budget},
 		nulls: make([]types.Value, n.Right.Width())}
 	if n.Lookup != nil {
 		if j.lookups.after = rowsForSpan * minLookups; len(n.RightKeys) == 0 {
@@ -369,6 +370,10 @@ func (j *joinOp) nextLeft(ctx context.Context) (err error) {
 		j.rows, err = j.left.Next(ctx)
 	}
 	if err == nil && j.node.Lookup != nil {
+		if n := int64(len(j.rows)); j.wanted > 0 && j.wanted < n { // LIMIT may end the join before the others are looked up
+			j.rows, j.later = j.rows[:j.wanted], append(slices.Clip(j.rows[j.wanted:]), j.later...)
+			j.wanted *= 4
+		}
 		for err = j.fetch(ctx, j.rows); errors.Is(err, expr.ErrMemoryLimit) && len(j.rows) > 1; err = j.fetch(ctx, j.rows) {
 			half := len(j.rows) / 2
 			j.rows, j.later, j.asked = j.rows[:half], append(slices.Clip(j.rows[half:]), j.later...), false

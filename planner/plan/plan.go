@@ -240,6 +240,8 @@ type Join struct {
 	// LeftKeys and RightKeys are equal in a matching pair (a hash join). Without keys the join compares all pairs.
 	LeftKeys, RightKeys []expr.Expr
 	On                  expr.Expr // condition that remains to be checked for each pair; nil: none
+	// Wanted, unless it is 0, is the number of rows that are probably wanted, because of a LIMIT above.
+	Wanted int64
 }
 
 func (j *Join) Width() int {
