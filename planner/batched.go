@@ -33,19 +33,10 @@ func (q *query) batched(srcs []*source, s *parser.Select, each *plan.Subplan, ou
 		return nil
 	}
 	all := *core
-	all.Items, all.Where = nil, nil
+	of := untie(&all, inner.srcs, srcs, outer)
 	var keys []parser.Expr
-	var of []int
-	for _, c := range conjunctsOf(core.Where) {
-		x, k := tie(c, inner.srcs, srcs, outer)
-		switch {
-		case k >= 0:
-			keys, of, all.Items = append(keys, x), append(of, k), append(all.Items, parser.SelectItem{Pos: x.Position(), Expr: x, Alias: x.String()})
-		case all.Where == nil:
-			all.Where = c
-		default:
-			all.Where = &parser.Binary{Pos: c.Position(), Op: "AND", X: all.Where, Y: c}
-		}
+	for i, it := range all.Items {
+		keys, all.Items[i].Alias = append(keys, it.Expr), it.Expr.String()
 	}
 	sub := &plan.Subplan{}
 	if all.Items = append(all.Items, core.Items...); len(keys) == 0 || !q.plainOf(core.Items, sub) {

@@ -31,18 +31,7 @@ func (q *query) grouped(sub *plan.Subplan, srcs []*source, s *parser.Select, kin
 		return
 	}
 	all := *core
-	all.Items, all.Where = nil, nil
-	for _, c := range conjunctsOf(core.Where) {
-		x, of := tie(c, inner.srcs, srcs, outer)
-		switch {
-		case of >= 0:
-			sub.Keys, all.Items = append(sub.Keys, of), append(all.Items, parser.SelectItem{Pos: x.Position(), Expr: x})
-		case all.Where == nil:
-			all.Where = c
-		default:
-			all.Where = &parser.Binary{Pos: c.Position(), Op: "AND", X: all.Where, Y: c}
-		}
-	}
+	sub.Keys = untie(&all, inner.srcs, srcs, outer)
 	if !q.withItems(sub, &all, core.Items, kind) {
 		return
 	}
@@ -116,18 +105,9 @@ func (q *query) latest(f *from, conds []expr.Expr, c expr.Expr) (of *expr.Subque
 // item.
 func (q *query) withItems(sub *plan.Subplan, all *parser.SelectCore, items []parser.SelectItem, kind expr.SubqueryKind) bool {
 	keys := all.Items
-	for _, it := range items {
-		ok := !it.Star
-		parser.Walk(it.Expr, func(x parser.Expr) bool {
-			if c, call := x.(*parser.Call); call {
-				sub.Aggregated = sub.Aggregated || aggregate(c.Name) != nil
-				ok = ok && c.Over == nil && !q.volatile(c.Name)
-			}
-			return ok
-		})
-		if !ok && kind != expr.ExistsSubquery {
-			return false
-		}
+	plain := q.plainOf(items, sub) && !slices.ContainsFunc(items, func(it parser.SelectItem) bool { return it.Star })
+	if !plain && kind != expr.ExistsSubquery {
+		return false
 	}
 	if kind == expr.ExistsSubquery {
 		all.Distinct, all.Items = true, append(keys, parser.SelectItem{Pos: all.Pos, Expr: &parser.Literal{Pos: all.Pos, Kind: parser.NumberLiteral, Text: "1"}})
@@ -138,6 +118,25 @@ func (q *query) withItems(sub *plan.Subplan, all *parser.SelectCore, items []par
 	}
 	all.Items = append(slices.Clip(keys), items...)
 	return true
+}
+
+// untie moves from the WHERE of core the equations of an expression over inner and a column of outer, the columns of srcs
+// to which core refers. The expressions become the items of core. untie returns the indexes of the columns in outer.
+func untie(core *parser.SelectCore, inner, srcs []*source, outer []expr.Expr) (of []int) {
+	where := conjunctsOf(core.Where)
+	core.Items, core.Where = nil, nil
+	for _, c := range where {
+		x, k := tie(c, inner, srcs, outer)
+		switch {
+		case k >= 0:
+			of, core.Items = append(of, k), append(core.Items, parser.SelectItem{Pos: x.Position(), Expr: x})
+		case core.Where == nil:
+			core.Where = c
+		default:
+			core.Where = &parser.Binary{Pos: c.Position(), Op: "AND", X: core.Where, Y: c}
+		}
+	}
+	return of
 }
 
 // conjunctsOf lists the terms of AND.
