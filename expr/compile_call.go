@@ -50,7 +50,6 @@ var elsewhere = map[string]string{
 	"RLIKE": "text ~ 'pattern'", "SIND": "SIN(RADIANS(x))", "COSD": "COS(RADIANS(x))", "TAND": "TAN(RADIANS(x))",
 	"ASIND": "DEGREES(ASIN(x))", "ACOSD": "DEGREES(ACOS(x))", "ATAND": "DEGREES(ATAN(x))", "ATAN2D": "DEGREES(ATAN2(y, x))", "COTD": "COT(RADIANS(x))",
 	"SETSEED": "RANDOM() takes no seed: MD5(id || 'seed') is an order that stays", "NORMALIZE": "texts are compared by their bytes: a program normalizes them before it writes",
-	"JSONB_PATH_QUERY": parser.NoJSONPaths, "JSONB_PATH_QUERY_ARRAY": parser.NoJSONPaths, "JSONB_PATH_QUERY_FIRST": parser.NoJSONPaths, "JSONB_PATH_EXISTS": parser.NoJSONPaths, "JSONB_PATH_MATCH": parser.NoJSONPaths,
 	"JSON_EACH": "FROM json_each(json) gives the members in rows", "JSONB_EACH": "FROM jsonb_each(json) gives the members in rows",
 	"JSON_POPULATE_RECORD": noRecords, "JSONB_POPULATE_RECORD": noRecords, "JSON_POPULATE_RECORDSET": noRecords, "JSONB_POPULATE_RECORDSET": noRecords,
 	"TO_TSVECTOR": noSearch, "TO_TSQUERY": noSearch, "PLAINTO_TSQUERY": noSearch, "PHRASETO_TSQUERY": noSearch, "WEBSEARCH_TO_TSQUERY": noSearch, "TS_RANK": noSearch,
@@ -75,7 +74,7 @@ const (
 
 // otherTypes maps types of PostgreSQL to hql's replacements.
 var otherTypes = map[string]string{
-	"JSONPATH": parser.NoJSONPaths, "TSVECTOR": noSearch, "TSQUERY": noSearch, "XML": noXML, "BIT": noBits, "VARBIT": noBits, "BIT VARYING": noBits,
+	"TSVECTOR": noSearch, "TSQUERY": noSearch, "XML": noXML, "BIT": noBits, "VARBIT": noBits, "BIT VARYING": noBits,
 	"POINT": noPlaces, "LINE": noPlaces, "LSEG": noPlaces, "BOX": noPlaces, "PATH": noPlaces, "POLYGON": noPlaces, "CIRCLE": noPlaces, "GEOMETRY": noPlaces, "GEOGRAPHY": noPlaces,
 	"INT4RANGE": noRanges, "INT8RANGE": noRanges, "NUMRANGE": noRanges, "DATERANGE": noRanges, "TSRANGE": noRanges, "TSTZRANGE": noRanges,
 	"INET": noNets, "CIDR": noNets, "MACADDR": noNets, "MACADDR8": noNets, "MONEY": "DECIMAL(12, 2) holds an amount", "RECORD": noRecords,

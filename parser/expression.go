@@ -44,7 +44,7 @@ var infix = map[string]int{
 	"=": bindCompare, "<>": bindCompare, "<": bindCompare, "<=": bindCompare, ">": bindCompare, ">=": bindCompare,
 	"BETWEEN": bindRange, "IN": bindRange, "LIKE": bindRange, "ILIKE": bindRange, "SIMILAR": bindRange, "NOT": bindRange,
 	"||": bindOther, "->": bindOther, "->>": bindOther, "#>": bindOther, "#>>": bindOther, "~": bindOther, "~*": bindOther, "!~": bindOther, "!~*": bindOther,
-	"@>": bindOther, "^@": bindOther, "OVERLAPS": bindRange, "<@": bindOther, "?": bindOther, "&&": bindOther, "OPERATOR": bindOther, "COLLATE": bindCollate,
+	"@>": bindOther, "@?": bindOther, "@@": bindOther, "#-": bindOther, "^@": bindOther, "OVERLAPS": bindRange, "<@": bindOther, "?": bindOther, "&&": bindOther, "OPERATOR": bindOther, "COLLATE": bindCollate,
 	"&": bindOther, "|": bindOther, "#": bindOther, "<<": bindOther, ">>": bindOther,
 	"+": bindAdd, "-": bindAdd, "*": bindMul, "/": bindMul, "%": bindMul, "^": bindPower, "AT": bindZone, "::": bindCast,
 }

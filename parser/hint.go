@@ -119,9 +119,6 @@ var copyOthers = map[string]bool{"NULL": true, "BINARY": true, "QUOTE": true, "E
 // constraints are the words with which other systems name constraints in ALTER TABLE.
 var constraints = map[string]bool{"CONSTRAINT": true, "PRIMARY": true, "UNIQUE": true, "FOREIGN": true, "CHECK": true}
 
-// NoJSONPaths names hql's replacements for JSON paths.
-const NoJSONPaths = "there are no JSON paths: json #> '{a,0}' reads a member, JSON_ARRAY_ELEMENTS(json -> 'a') the elements of an array"
-
 // NoSequences names hql's replacements for sequences.
 const NoSequences = "one counter for all writers would make one hot row: a table without a key draws a random one for each row, LOOKUP numbers names, " +
 	"ROW_NUMBER() OVER () numbers the rows of a query"
@@ -158,8 +155,6 @@ func (d *diagnosis) unsupported(i int) string {
 		return noTransactions
 	case before == "WITH" && word == "TIES", word == "WITH" && next == "TIES":
 		return "RANK() OVER (ORDER BY ...) in a query around this one says which rows stay"
-	case word == "@" && (next == "?" || next == "@"):
-		return NoJSONPaths
 	case d.verb == "CREATE" && word == "LIKE":
 		return "CREATE TABLE name AS SELECT * FROM table LIMIT 0 takes its columns, SHOW CREATE TABLE prints its definition"
 	case before == "TABLESAMPLE" || word == "TABLESAMPLE":
