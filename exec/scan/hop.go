@@ -124,7 +124,8 @@ type pace struct {
 	longest int   // the longest look that is worth trying
 	most    int64 // the number of looks allowed for the table access
 	looks   int
-	ones    int // number of consecutive looks that ended among the rows of one value
+	ones    int  // number of consecutive looks that ended among the rows of one value
+	steady  bool // no look is long: a long one costs too much, see plan.Scan.Turned
 }
 
 // ends reports whether a table access should stop hopping after this number of looks, because hops have not paid for a
@@ -173,13 +174,15 @@ func (p *pace) next(rows, fresh int) {
 		p.ones = 0
 	}
 	switch {
+	case fresh == 0 && p.steady:
+		p.rows *= 4
 	case fresh == 0: // no new value: continue reading
 		p.rows = max(p.rows, min(4*p.rows, p.HopLongest, p.longest))
 	case fresh > 1 && rows/fresh < min(rows, p.HopPays):
 		p.rows *= 4
-	case p.looks%p.HopLongLook == p.HopLongLook-1:
+	case !p.steady && p.looks%p.HopLongLook == p.HopLongLook-1:
 		p.rows = p.HopPays
-	case p.ones > 2: // each value has many rows
+	case p.ones > 2 && !p.steady: // each value has many rows
 		p.rows = max(1, p.short/4)
 	default:
 		p.rows = p.short

@@ -12,6 +12,7 @@ import (
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -44,6 +45,7 @@ type reader struct {
 	kept   int
 	far    bool              // the open scan reads the last row's group from its other end
 	side   catalog.ByteRange // range of the part behind in the last row's group: see InOrder
+	all    bool              // the first task is read whole, although there is skip: see turnBack
 	fresh  int               // number of groups found since the scan was opened
 	pace   pace
 
@@ -74,7 +76,12 @@ func (r *reader) begin(a *access, dec *Decoder, tasks []task) {
 	}
 	if r.skip > 0 {
 		r.chunk = a.st.Tuning.FirstRows
-		r.pace = newPace(&a.st.Tuning, r.chunk, maxChunkRows)
+		longest := maxChunkRows
+		if s.Turned {
+			r.chunk, longest = r.rows, a.st.Tuning.HopLongest
+		}
+		r.pace = newPace(&a.st.Tuning, r.chunk, longest)
+		r.pace.steady = s.Turned
 	}
 }
 
@@ -117,7 +124,7 @@ func (r *reader) next(ctx context.Context, b *rowBatch) error {
 			continue // a Get that found no row
 		}
 		n, last := -1, false
-		if r.skip > 0 && !r.far {
+		if r.skip > 0 && !r.far && !r.all {
 			n = r.dec.layout.Key.PrefixLen(row.Key, r.skip, false)
 			if last = n >= 0 && r.isLast(row.Key); last && r.kept >= r.rows && !r.scan.DistinctBoth {
 				continue
@@ -162,14 +169,28 @@ func (r *reader) fetch(ctx context.Context) error {
 		if t.hop != nil {
 			return r.hop(ctx, *t)
 		}
-		r.start, r.stop = t.start, t.stop
-		if chunk := r.chunk; r.skip > 0 && chunk > r.rows && r.scan.Residual == nil && r.ofOne(t) {
-			r.chunk = r.rows
-			err := r.open(ctx)
-			if r.chunk = chunk; err != nil {
+		if r.all = r.scan.Turned && !t.reversed; r.scan.Turned && t.reversed && !r.ofOne(t) {
+			short, err := r.chunk == 0, error(nil)
+			if !short {
+				short, err = r.short(ctx, t)
+			}
+			if short || err != nil {
+				r.turnBack(t.stop)
 				return err
 			}
-		} else if err := r.open(ctx); err != nil {
+		}
+		r.start, r.stop = t.start, t.stop
+		chunk := r.chunk
+		switch {
+		case r.all && r.scan.Wanted == 0:
+			r.chunk = 0
+		case r.all:
+			r.chunk = r.st.Tuning.FirstRows
+		case r.skip > 0 && chunk > r.rows && r.scan.Residual == nil && r.ofOne(t):
+			r.chunk = r.rows
+		}
+		err := r.open(ctx)
+		if r.chunk = chunk; err != nil {
 			return err
 		}
 		if r.sc == nil {
@@ -257,6 +278,52 @@ func (r *reader) over(ctx context.Context, keys [][]byte) (hbase.Scanner, error)
 	}
 	r.stats.ranges.Add(1)
 	return r.st.Client.Scan(ctx, sr, t.packed(&r.opts))
+}
+
+// short looks at the first keys of t, a task of a scan that is Turned. It reports whether t is better read forwards and
+// whole, because its groups are short.
+func (r *reader) short(ctx context.Context, t *task) (bool, error) {
+	if r.scan.Access == plan.SkipScan || r.scan.Residual != nil || r.st.Guard.TooMany(r.scan) != nil {
+		return false, nil
+	}
+	o, groups, last := r.opts, 0, []byte(nil)
+	o.Columns, o.Filter = nil, filter.And{filter.FirstCell{}, filter.KeyOnly{}}
+	sr := hbase.ScanRange{Table: t.table, Start: t.start, Stop: t.stop, Limit: r.st.Tuning.HopPays, BatchBytes: r.bytes}
+	err := r.st.scan(ctx, r.stats, sr, &o, func(rows []hbase.Row) {
+		for i := range rows {
+			if n := r.dec.layout.Key.PrefixLen(rows[i].Key, r.skip, false); n >= 0 && !bytes.Equal(rows[i].Key[:n], last) {
+				groups, last = groups+1, bytes.Clone(rows[i].Key[:n])
+			}
+		}
+	})
+	if err != nil && r.missOK && errors.Is(err, hbase.ErrNoTable) {
+		return false, nil
+	}
+	return groups > 1, err
+}
+
+// turnBack has the first task, which ends with stop, read forwards and whole. The rest of a group that continues behind
+// either end is read by itself, so that the rows of each group come together.
+func (r *reader) turnBack(stop []byte) {
+	var tasks []task
+	t, k := r.tasks[0], r.dec.layout.Key
+	t.stop = stop
+	if n := k.PrefixLen(stop, r.skip, false); n >= 0 && n < len(stop) && bytes.Compare(stop[:n], t.start) > 0 {
+		end := t
+		end.start, t.stop = stop[:n], stop[:n]
+		tasks = append(tasks, end)
+	}
+	first := t
+	if n := k.PrefixLen(t.start, r.skip, false); n >= 0 {
+		if first.stop = types.PrefixEnd(t.start[:n]); first.stop != nil && (len(t.stop) == 0 || bytes.Compare(first.stop, t.stop) < 0) {
+			t.start = first.stop
+		}
+	}
+	t.reversed = false
+	if tasks = append(tasks, t); !bytes.Equal(first.start, t.start) {
+		tasks = append(tasks, first)
+	}
+	r.tasks = append(tasks, r.tasks[1:]...)
 }
 
 // ofOne reports whether all keys of t are in one group (see skip).
@@ -356,13 +423,13 @@ func (r *reader) finished(ctx context.Context) error {
 		return r.openFar(ctx, t)
 	}
 	r.far = false
-	if r.skip > 0 && more && !r.jump() {
+	if r.skip > 0 && !r.all && more && !r.jump() {
 		return r.closeTask()
 	}
 	if more && len(r.start) > 0 && len(r.stop) > 0 && string(r.start) >= string(r.stop) || more && t.reversed && len(r.stop) == 0 {
 		more = false
 	}
-	if r.skip == 0 {
+	if r.skip == 0 || r.all {
 		if more { // otherwise it has all rows
 			r.grow()
 		}
@@ -376,6 +443,10 @@ func (r *reader) finished(ctx context.Context) error {
 	r.sc = nil
 	if err != nil {
 		return r.failed(err)
+	}
+	if r.chunk == 0 && r.scan.Turned && r.tasks[0].reversed && !r.ofOne(t) {
+		r.turnBack(r.stop)
+		return nil
 	}
 	return r.open(ctx)
 }

@@ -106,6 +106,7 @@ func (e *Ends) of(s *plan.Scan) {
 // turn reverses the direction in which s reads.
 func turn(s *plan.Scan) {
 	s.Reversed = !s.Reversed
+	s.Turned = s.Reversed
 	if s.Order == plan.NoOrder {
 		return
 	}

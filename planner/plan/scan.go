@@ -165,6 +165,9 @@ type Scan struct {
 	// With DistinctBoth, the same number is also wanted from its last row backwards. A reader may return more.
 	DistinctRows int
 	DistinctBoth bool
+	// Turned is set if Reversed serves only DistinctFirst: rows with different values may come in any order, but the rows
+	// of one value come together. HBase seeks each row that it reads backwards, so that all rows are better read forwards.
+	Turned bool
 	// Hop says where in Spans to read, for an access that Hops and for a FullScan that tries to hop. It has no other
 	// effect: the skipped rows do not match.
 	Hop *Hop
