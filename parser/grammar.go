@@ -317,7 +317,8 @@ type setNode struct {
 	Of     *dotted      `parser:"  | @@ )"`
 	Local  bool         `parser:"| 'SET' ( 'SESSION' | @'LOCAL' )?"`
 	Zone   bool         `parser:"  ( ( @( 'TIME' 'ZONE' )"`
-	Names  bool         `parser:"    | @'NAMES' )"`
+	Names  bool         `parser:"    | @'NAMES'"`
+	Schema bool         `parser:"    | @'SCHEMA' )"`
 	Value  *valueNode   `parser:"    @@"`
 	Name   *dotted      `parser:"  | @@ ( '=' | 'TO' )"`
 	Values []*valueNode `parser:"    @@ ( ',' @@ )* ) )"`

@@ -137,12 +137,17 @@ func (n *factorNode) Parse(lex *lexer.PeekingLexer) error {
 		n.Derived, err = read(derivedParser, lex, participle.AllowTrailing(true))
 		return err
 	}
+	at := lex.MakeCheckpoint()
+	if !accept(lex, "ONLY") || !isAlias(lex.Peek()) { // no table has children
+		lex.LoadCheckpoint(at)
+	}
 	if err := n.Table.Parse(lex); err != nil {
 		return err
 	}
 	if accept(lex, "(") {
 		return n.call(lex)
 	}
+	accept(lex, "*")
 	if err := n.systemTime(lex); err != nil {
 		return err
 	}

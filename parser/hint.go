@@ -153,6 +153,8 @@ func (d *diagnosis) unsupported(i int) string {
 		return "INSERT INTO ... IF NOT EXISTS keeps rows that are there"
 	case d.verb == "SET" && (before == "TRANSACTION" || before == "CHARACTERISTICS"):
 		return noTransactions
+	case d.verb == "CREATE" && word == "WITH" && (next == "CHECK" || next == "LOCAL" || next == "CASCADED"):
+		return "no statement writes a view, so that it has no CHECK OPTION"
 	case before == "WITH" && word == "TIES", word == "WITH" && next == "TIES":
 		return "RANK() OVER (ORDER BY ...) in a query around this one says which rows stay"
 	case d.verb == "CREATE" && word == "LIKE":
@@ -165,6 +167,8 @@ func (d *diagnosis) unsupported(i int) string {
 		return noRights
 	case d.verb == "ALTER" && i > 4 && (upper(3) == "ADD" || upper(3) == "DROP") && constraints[upper(4)]:
 		return cmp.Or(absent[upper(4)], absent[upper(6)], "the rowkey and NOT NULL are the only constraints; the key of a table is given when it is made")
+	case d.verb == "ALTER" && i == 3 && word == "ALTER" && (slices.ContainsFunc(d.tokens[i:], func(t lexer.Token) bool { return t.Value == "DEFAULT" || t.Value == "NULL" })):
+		return "DROP COLUMN and ADD COLUMN with its cell, and with NOT NULL or DEFAULT, define it anew: what is stored stays"
 	case d.verb == "ALTER" && before == "TABLE" && word == "ALTER", d.verb == "ALTER" && i == 3 && word == "ALTER":
 		return "the definition says how the bytes that are stored are read: DROP COLUMN and ADD COLUMN with another type read them in another way"
 	case before == "<=" && word == ">":

@@ -91,18 +91,10 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 	if q := n.Select; q != nil && slices.ContainsFunc(q.With, (*cteNode).writes) {
 		rest := *q
 		rest.With = nil
-		return l.writing(&withList{q.Rec, q.With}, &statementNode{Select: &rest})
+		return l.behind(&withList{q.Rec, q.With}, &statementNode{Select: &rest})
 	}
-	var with []CTE
 	if w := n.Writing; w != nil {
-		n = &statementNode{Insert: w.Insert, Update: w.Update, Delete: w.Delete}
-		if slices.ContainsFunc(w.List, (*cteNode).writes) {
-			return l.writing(w.withList, n)
-		}
-		var err error
-		if with, err = l.with(w.List, w.Rec != nil); err != nil {
-			return nil, err
-		}
+		return l.behind(w.withList, w.statement())
 	}
 	switch {
 	case n.Select != nil && n.Select.First.Into != nil: // SELECT INTO, which is CREATE TABLE AS
@@ -113,15 +105,11 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 	case n.Select != nil:
 		return statement(l.query(n.Select))
 	case n.Insert != nil:
-		return statement(l.insert(n.Insert, with))
+		return statement(l.insert(n.Insert))
 	case n.Update != nil:
-		s, err := l.update(n.Update)
-		s.With = with
-		return statement(s, err)
+		return statement(l.update(n.Update))
 	case n.Delete != nil:
-		s, err := l.delete(n.Delete)
-		s.With = with
-		return statement(s, err)
+		return statement(l.delete(n.Delete))
 	case n.Explain != nil:
 		return statement(l.explain(n.Explain))
 	case n.View != nil:
@@ -177,34 +165,26 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 	}
 }
 
-// writing lowers n, a statement behind a list of which a query writes.
-func (l *lowerer) writing(list *withList, n *statementNode) (Statement, error) {
-	out := &Writing{}
-	for _, c := range list.List {
-		if !c.writes() {
-			read, err := l.with([]*cteNode{c}, list.Rec != nil)
-			if err != nil {
-				return nil, err
-			}
-			out.With = append(out.With, read...)
-			continue
-		}
-		n := &statementNode{Writing: c.Writing}
-		if w := c.Writer; w != nil {
-			n = &statementNode{Insert: w.Insert, Update: w.Update, Delete: w.Delete}
-		}
-		write, err := l.statement(n)
-		if err != nil {
-			return nil, err
-		}
-		if _, nested := write.(*Writing); nested {
-			return nil, nestedWriting(c)
-		}
-		out.With = append(out.With, CTE{Pos: pos(c.Name.Tok), Name: name(c.Name.Tok), Columns: names(c.Columns), Write: write, Recursive: list.Rec != nil})
+// statement returns w as a statement.
+func (w *writer) statement() *statementNode {
+	return &statementNode{Insert: w.Insert, Update: w.Update, Delete: w.Delete}
+}
+
+// behind lowers n, a statement behind a list.
+func (l *lowerer) behind(list *withList, n *statementNode) (Statement, error) {
+	with, err := l.with(list.List, list.Rec != nil, true)
+	if err != nil {
+		return nil, err
 	}
-	var err error
-	out.Statement, err = l.statement(n)
-	return out, err
+	s, err := l.statement(n)
+	i := slices.IndexFunc(list.List, (*cteNode).writes)
+	if err != nil || i < 0 {
+		return Behind(with, s), err
+	}
+	if _, into := s.(*CreateTable); into {
+		return nil, nestedWriting(list.List[i])
+	}
+	return &Writing{With: with, Statement: s}, nil
 }
 
 func nestedWriting(c *cteNode) error {
@@ -233,7 +213,7 @@ func statement[S Statement](s S, err error) (Statement, error) {
 
 func at(p lexer.Position) Pos { return Pos(p.Offset) }
 
-func (l *lowerer) insert(n *insertNode, with []CTE) (*Insert, error) {
+func (l *lowerer) insert(n *insertNode) (*Insert, error) {
 	out := &Insert{
 		Pos: at(n.Pos), Upsert: n.Verb == "UPSERT", IfNotExists: n.IfBefore || n.IfBehind,
 		Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Table.alias((*alias)(n.Alias)), Columns: placedAll(n.Columns),
@@ -245,7 +225,6 @@ func (l *lowerer) insert(n *insertNode, with []CTE) (*Insert, error) {
 	} else if query, err = l.query(n.Query); err != nil {
 		return nil, err
 	}
-	query.With = append(with, query.With...)
 	if out.Rows = query.values(); out.Rows == nil {
 		out.Query = query
 	}
@@ -414,6 +393,8 @@ func (l *lowerer) set(n *setNode) *Set {
 		out.Name = n.Of.name()
 	case n.Names:
 		out.Name = "client_encoding"
+	case n.Schema:
+		out.Name = "search_path"
 	case n.Name != nil:
 		out.Name = n.Name.name()
 	}

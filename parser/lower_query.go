@@ -5,7 +5,7 @@ import "strings"
 func (l *lowerer) query(n *selectNode) (*Select, error) {
 	out := &Select{Pos: at(n.Pos), Cores: make([]*SelectCore, 1+len(n.Sets))}
 	var err error
-	if out.With, err = l.with(n.With, n.Rec != nil); err != nil {
+	if out.With, err = l.with(n.With, n.Rec != nil, false); err != nil {
 		return nil, err
 	}
 	if out.Cores[0], err = l.core(n.First); err != nil {
@@ -42,16 +42,26 @@ func (l *lowerer) query(n *selectNode) (*Select, error) {
 	return out, nil
 }
 
-func (l *lowerer) with(list []*cteNode, recursive bool) (out []CTE, err error) {
+// with lowers a list. Only one in front of the whole statement may write: top.
+func (l *lowerer) with(list []*cteNode, recursive, top bool) (out []CTE, err error) {
 	for _, c := range list {
+		cte := CTE{Pos: pos(c.Name.Tok), Name: name(c.Name.Tok), Columns: names(c.Columns), Recursive: recursive}
 		if c.writes() {
-			return nil, nestedWriting(c)
+			write := &statementNode{Writing: c.Writing}
+			if c.Writer != nil {
+				write = c.Writer.statement()
+			}
+			cte.Write, err = l.statement(write)
+			if _, nested := cte.Write.(*Writing); err == nil && (nested || !top) {
+				err = nestedWriting(c)
+			}
+		} else {
+			cte.Query, err = l.query(c.Query)
 		}
-		q, err := l.query(c.Query)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, CTE{Pos: pos(c.Name.Tok), Name: name(c.Name.Tok), Columns: names(c.Columns), Query: q, Recursive: recursive})
+		out = append(out, cte)
 	}
 	return out, nil
 }

@@ -30,26 +30,19 @@ func Qualify(s Statement, src string, in func(name string, defines bool) string)
 	for _, t := range Tables(s) {
 		aliased(&t.Name, &t.Alias, t.Pos)
 	}
-	written := func(s Statement) {
-		switch s := s.(type) {
-		case *Insert:
-			aliased(&s.Table, &s.Alias, s.TablePos)
-		case *Update:
-			aliased(&s.Table, &s.Alias, s.TablePos)
-		case *Delete:
-			aliased(&s.Table, &s.Alias, s.TablePos)
-			for next := s.Next; next != nil; next = next.Next { // of TRUNCATE
-				name(&next.Table, next.TablePos)
-			}
+	targets := []Statement{s}
+	if w, ok := s.(*Writing); ok {
+		targets[0] = w.Statement
+		for _, c := range w.With {
+			targets = append(targets, c.Write)
 		}
 	}
-	written(s)
-	switch s := s.(type) {
-	case *Writing:
-		for _, c := range s.With {
-			written(c.Write)
+	for _, s := range targets {
+		if table, alias, at := target(s); table != nil {
+			aliased(table, alias, at)
 		}
-		written(s.Statement)
+	}
+	switch s := s.(type) {
 	case *Copy:
 		name(&s.Table, s.TablePos)
 	case *CreateTable:

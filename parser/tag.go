@@ -85,15 +85,24 @@ func CommandTag(s Statement) (words string, counted bool) {
 
 // Written returns the table whose rows s inserts, updates or deletes; "" for other statements.
 func Written(s Statement) string {
-	switch s := s.(type) {
-	case *Writing:
-		return Written(s.Statement)
-	case *Insert:
-		return s.Table
-	case *Update:
-		return s.Table
-	case *Delete:
-		return s.Table
+	if w, ok := s.(*Writing); ok {
+		s = w.Statement
+	}
+	if table, _, _ := target(s); table != nil {
+		return *table
 	}
 	return ""
+}
+
+// target returns the table that s, an INSERT, UPDATE or DELETE, writes; nil for other statements.
+func target(s Statement) (table, alias *string, at Pos) {
+	switch s := s.(type) {
+	case *Insert:
+		return &s.Table, &s.Alias, s.TablePos
+	case *Update:
+		return &s.Table, &s.Alias, s.TablePos
+	case *Delete:
+		return &s.Table, &s.Alias, s.TablePos
+	}
+	return nil, nil, NoPos
 }

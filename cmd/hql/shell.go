@@ -185,7 +185,7 @@ var psqlCommands = map[string]string{
 	`\ddp`: `HBase keeps the rights: see its shell's user_permission`, `\dm`: `no view is materialized: \dv lists the views`,
 	`\ef`: `functions cannot be defined`, `\ev`: `\d VIEW shows the query of a view`, `\dD`: `there are no domains: \dT lists the types`,
 	`\parse`: `PREPARE name AS statement`, `\bind_named`: `EXECUTE name (values)`, `\close`: `DEALLOCATE name`,
-	`\copyright`: `hql version`,
+	`\copyright`: `hql version`, `\lo_list`: `there are no large objects: BYTES columns hold bytes`,
 }
 
 // longNames are the long names that psql has for some commands.
