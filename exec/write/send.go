@@ -17,6 +17,14 @@ import (
 // Flush sends the pending mutations. It first puts new entries, in derived layouts before the primary one, and then
 // removes old ones, in the primary layout first.
 func (w *Writer) Flush(ctx context.Context) error {
+	err := w.flush(ctx)
+	for err == nil && len(w.changes) > 0 { // conditions did not hold
+		err = w.flush(ctx)
+	}
+	return err
+}
+
+func (w *Writer) flush(ctx context.Context) error {
 	if err := w.st.Sending.Acquire(ctx, 1); err != nil {
 		return err
 	}

@@ -27,6 +27,13 @@ type change struct {
 	old, become []types.Value
 	set         []bool
 	pos         parser.Pos
+	again       bool // its condition did not hold, perhaps only because the filter saw other bytes: see attempt
+}
+
+// held is a change that was sent, with the state of the row on which it depends.
+type held struct {
+	now    *storedRow
+	change change
 }
 
 // storedRow is the current state of a row. Its cells are those of its HBase row in the table's families.
@@ -182,14 +189,14 @@ func (w *Writer) applyChanges(ctx context.Context) error {
 			return nil
 		}
 	}
-	w.held = make(map[rowID]*storedRow, len(changes))
+	w.held = make(map[rowID]held, len(changes))
 	defer func() { w.now = nil }()
 	for i, c := range changes {
 		id := places[i].id()
 		switch {
 		case now[i].values == nil: // it was deleted
 			continue
-		case seen != nil && !seen[i], !w.asRead(c.old, now[i].values):
+		case seen != nil && !seen[i], !w.asRead(c.old, now[i].values), c.again && w.attempts[id].sum != now[i].sum():
 			w.missed = append(w.missed, Missed{id})
 			continue
 		}
@@ -199,7 +206,7 @@ func (w *Writer) applyChanges(ctx context.Context) error {
 			}
 			now[i].byTime, now[i].byValue = !was.byTime, was.byTime
 		}
-		w.now, w.held[id] = &now[i], &now[i]
+		w.now, w.held[id] = &now[i], held{&now[i], c}
 		if err := w.apply(ctx, c, places[i]); err != nil {
 			return w.refuse(err, c.pos)
 		}
@@ -316,11 +323,14 @@ func (r *storedRow) times(family string) []int64 {
 	return slices.Compact(out)
 }
 
-// noteRefused adds the rows whose conditions did not hold to w.missed.
+// noteRefused lets the next flush try the changes again whose conditions did not hold. A row that has another state then
+// is missed.
 func (w *Writer) noteRefused() {
 	for id := range w.refused {
-		w.missed = append(w.missed, Missed{id})
-		w.attempts[id] = attempt{w.held[id].sum(), w.held[id].byTime, w.held[id].byValue}
+		h := w.held[id]
+		h.change.old, h.change.again = h.change.old[:w.Width()], true // so that its cells are read again
+		w.changes = append(w.changes, h.change)
+		w.attempts[id] = attempt{h.now.sum(), h.now.byTime, h.now.byValue}
 	}
 	clear(w.refused)
 	w.held = nil

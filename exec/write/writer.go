@@ -81,10 +81,10 @@ type Writer struct {
 	// Changed is the number of rows that UPDATE or DELETE changed.
 	Changed int64
 	// For UPDATE and DELETE of rows on condition that they are unchanged since they were read, see unchanged.go.
-	reads    []bool               // the columns, _key and _ts that must be unchanged
-	changes  []change             // to be applied
-	now      *storedRow           // the row to which a change is being applied
-	held     map[rowID]*storedRow // the rows of the batch
+	reads    []bool         // the columns, _key and _ts that must be unchanged
+	changes  []change       // to be applied
+	now      *storedRow     // the row to which a change is being applied
+	held     map[rowID]held // the changes of the batch
 	later    []laterRemoval
 	missed   []Missed
 	only     map[rowID]bool    // nil: all rows
@@ -399,7 +399,7 @@ func (w *Writer) removedAt(row []types.Value) int64 {
 
 // Update replaces old, which was read, by row at the same place. set marks the columns that the statement at pos names.
 func (w *Writer) Update(ctx context.Context, old, row []types.Value, set []bool, pos parser.Pos) error {
-	if done, err := w.deferred(change{old, row, set, pos}); done || err != nil {
+	if done, err := w.deferred(change{old: old, become: row, set: set, pos: pos}); done || err != nil {
 		return err
 	}
 	if err := w.Allocate(ctx, []Row{{Values: row, Pos: pos}}); err != nil {
