@@ -193,7 +193,7 @@ func TestData(t *testing.T) {
 				}
 				return b.String()
 			case "splits":
-				keys, err := tab.Layouts[0].SplitKeys(nil)
+				keys, err := tab.Layouts[0].SplitKeys(nil, nil)
 				if err != nil {
 					return err.Error() + "\n"
 				}
@@ -275,6 +275,16 @@ func TestYearOfText(t *testing.T) {
 
 // Where a table is split by its key: over the values of its first part, however it is written.
 func TestSplitKeys(t *testing.T) {
+	hundred := func(file string) ([][]byte, error) {
+		var keys [][]byte
+		if file == "empty" {
+			return nil, nil
+		}
+		for i := range 100 {
+			keys = append(keys, fmt.Appendf(nil, "%02d", i))
+		}
+		return keys, nil
+	}
 	files := func(file string) ([]byte, error) {
 		return []byte(map[string]string{"numbers": "1000\r\n\n100000\n\\x00\\x80\\x00a\n", "texts": "1\nabc\n"}[file]), nil
 	}
@@ -344,6 +354,9 @@ func TestSplitKeys(t *testing.T) {
 		{"id AS TEXT", "SPLIT INTO 1 BY HEX", "error: a table can be split into 2 to 10000 regions"},
 		{"id AS TEXT", "SPLIT INTO 10001 BY HEX", "error: a table can be split into 2 to 10000 regions"},
 		{"id AS TEXT", "SPLIT INTO 10000 BY HEX", "9999 keys"},
+		{"id AS TEXT(2)", "SPLIT INTO 100 BY SAMPLE OF FILE 'x'", "99 keys"},
+		{"id AS TEXT(2)", "SPLIT INTO 101 BY SAMPLE OF FILE 'x'", "error: sample file: its rows have 100 different keys, too few for 101 regions"},
+		{"id AS TEXT(2)", "SPLIT INTO 2 BY SAMPLE OF FILE 'empty'", "error: sample file: its rows have 0 different keys, too few for 2 regions"},
 	} {
 		c := New()
 		if err := c.Load("CREATE TABLE t (id STRING FROM f:id, n BIGINT FROM f:n, ts TIMESTAMP FROM f:ts) ROW KEY (" + test.key + ") " + test.split); err != nil {
@@ -351,7 +364,7 @@ func TestSplitKeys(t *testing.T) {
 			continue
 		}
 		table, _ := c.Table("t")
-		keys, err := table.Layouts[0].SplitKeys(files)
+		keys, err := table.Layouts[0].SplitKeys(files, hundred)
 		got := strings.Trim(fmt.Sprintf("%q", keys), "[]")
 		if err != nil {
 			got = "error: " + err.Error()

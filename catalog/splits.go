@@ -21,8 +21,8 @@ import (
 const maxRegions = 10_000
 
 // SplitKeys returns the sorted keys that split a new table of l. readFile reads the file of SPLIT FROM FILE, which has a key
-// on each line.
-func (l *Layout) SplitKeys(readFile func(name string) ([]byte, error)) ([][]byte, error) {
+// on each line; sample returns the keys that the rows of a file have under l.
+func (l *Layout) SplitKeys(readFile func(name string) ([]byte, error), sample func(file string) ([][]byte, error)) ([][]byte, error) {
 	d := l.Split
 	if d == nil {
 		return nil, nil
@@ -52,6 +52,18 @@ func (l *Layout) SplitKeys(readFile func(name string) ([]byte, error)) ([][]byte
 		}
 		for i, key := range keys {
 			keys[i] = append(slices.Clip(before), key...)
+		}
+	case parser.SplitSampleFile:
+		all, err := sample(d.File)
+		if err != nil {
+			return nil, parser.Errorf(d.Pos, "sample file: %v", err).Of(err)
+		}
+		slices.SortFunc(all, bytes.Compare)
+		for i := 1; i < d.N && len(all) > 0; i++ {
+			keys = append(keys, all[i*len(all)/d.N])
+		}
+		if distinct := len(slices.CompactFunc(slices.Clone(all), bytes.Equal)); distinct < d.N {
+			return nil, parser.Errorf(d.Pos, "sample file: its rows have %d different keys, too few for %d regions", distinct, d.N)
 		}
 	}
 	slices.SortFunc(keys, bytes.Compare)

@@ -114,7 +114,7 @@ func (p *Part) spreadByKey(d *parser.SplitDef, of expr.Leading) ([][]byte, error
 	iv, ok := p.Encoding.Clip(in)
 	if order := p.Order(); !ok || iv.Lo.IsNull() || iv.Hi.IsNull() || !p.Encoding.Type().IsInteger() || order != Ascending && order != TwosComplement {
 		return nil, parser.Errorf(d.Pos, "SPLIT BY KEY: the possible values of %s are unknown", p.Source).
-			WithHint("name the keys with SPLIT AT")
+			WithHint("name the keys with SPLIT AT, or take them from rows with SPLIT INTO %d BY SAMPLE OF FILE", d.N)
 	}
 	return p.spreadIntegers(d, iv.Lo.Int(), iv.Hi.Int())
 }

@@ -352,7 +352,7 @@ func (s *search) splits(t *catalog.Table, l *catalog.Layout, past []stats.Place)
 	if _, column := first.Column(); !column && first.Literal == nil && first.Monotone() == 0 {
 		by := *l
 		by.Split = &parser.SplitDef{Kind: parser.SplitKey, N: s.Regions}
-		if keys, err := by.SplitKeys(nil); err == nil {
+		if keys, err := by.SplitKeys(nil, nil); err == nil {
 			return keys, by.Split
 		}
 	}

@@ -1,11 +1,16 @@
 package exec
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/parser"
 )
@@ -89,4 +94,38 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 // fileFormat returns the format for the ending of a file's name.
 func fileFormat(name string) string {
 	return strings.TrimPrefix(strings.ToLower(filepath.Ext(name)), ".")
+}
+
+// maxSample bounds the number of keys from which SPLIT FROM FILE chooses regions: a random choice of the file's keys.
+const maxSample = 100_000
+
+// sampleKeys returns keys, at most maxSample, that the rows of a file would have under l.
+func (r *run) sampleKeys(ctx context.Context, t *catalog.Table, l *catalog.Layout, file string) ([][]byte, error) {
+	b, err := r.engine.cfg.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var keys [][]byte
+	seen, random := 0, rand.New(rand.NewPCG(1, 2)) // fixed: the same file gives the same regions
+	c := &copier{run: r, table: t, pos: l.Split.Pos, layout: l, take: func(key []byte) {
+		if seen++; len(keys) < maxSample {
+			keys = append(keys, key)
+		} else if i := random.IntN(seen); i < maxSample {
+			keys[i] = key
+		}
+	}}
+	from := endingReader{ctx, bytes.NewReader(b), &atomic.Int64{}}
+	switch format := fileFormat(file); format {
+	case "csv":
+		err = c.records(ctx, from, format, ",")
+	case "tsv":
+		err = c.records(ctx, from, format, "\t")
+	case "jsonl":
+		err = c.lines(ctx, from)
+	case "arrow", "parquet":
+		err = c.batches(ctx, bytes.NewReader(b), format)
+	default:
+		err = fmt.Errorf("its rows must be csv, tsv, jsonl, arrow or parquet, not %q", format)
+	}
+	return keys, err
 }

@@ -154,6 +154,8 @@ type copier struct {
 	line     int           // or row, for a file without lines
 	binary   bool          // the file has no lines
 	rejected int64
+	take     func(key []byte) // if set, rows are not written: take receives their keys under layout
+	layout   *catalog.Layout
 }
 
 const maxReasons = 10
@@ -200,6 +202,16 @@ func (c *copier) begin(cols []*catalog.Column) (err error) {
 
 // add adds one row if it can be stored. set marks the columns that its line names; nil means the columns of the file.
 func (c *copier) add(ctx context.Context, row []types.Value, set []bool) error {
+	if c.take != nil {
+		key, err := c.checker.Key(c.layout, row)
+		if err != nil {
+			return c.reject(err)
+		}
+		if key != nil {
+			c.take(key)
+		}
+		return nil
+	}
 	p := write.Row{Values: row, Pos: c.pos, Set: set}
 	if err := c.checker.Check(row, c.in.Named(p), true); err != nil {
 		return c.reject(err)

@@ -458,7 +458,7 @@ func TestNoFiles(t *testing.T) {
 	w.Do("CREATE TABLE t (id INT PRIMARY KEY)")
 	file := filepath.Join(t.TempDir(), "f.csv")
 	for _, sql := range []string{"COPY t TO '" + file + "'", "COPY t FROM '" + file + "'", "COPY (SELECT 1) TO '/dev/stdout' WITH (FORMAT = csv)",
-		"CREATE TABLE s (id INT PRIMARY KEY) SPLIT FROM FILE '" + file + "'"} {
+		"CREATE TABLE s (id INT PRIMARY KEY) SPLIT FROM FILE '" + file + "'", "CREATE TABLE s (id INT PRIMARY KEY) SPLIT INTO 4 BY SAMPLE OF FILE '" + file + "'"} {
 		if _, _, err := w.Try(sql); !errors.Is(err, ErrNoFiles) {
 			t.Errorf("%s: %v", sql, err)
 		}

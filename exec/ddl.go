@@ -60,7 +60,7 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	}
 	var made []string
 	if !t.External && !t.Layouts[0].Stored.IsLiteral() { // its HBase tables are created later
-		_, err = t.Layouts[0].SplitKeys(r.engine.cfg.ReadFile)
+		_, err = r.splitKeys(ctx, t, t.Layouts[0])
 	}
 	if err == nil {
 		made, err = r.makeTables(ctx, t, false)
@@ -366,7 +366,7 @@ func (r *run) makePhysical(ctx context.Context, t *catalog.Table, name string) (
 			l = o
 		}
 	}
-	splits, err := l.SplitKeys(r.engine.cfg.ReadFile)
+	splits, err := r.splitKeys(ctx, t, l)
 	if err != nil {
 		return err
 	}
@@ -377,6 +377,11 @@ func (r *run) makePhysical(ctx context.Context, t *catalog.Table, name string) (
 		families = append(families, hbase.Family{Name: f.Name, Attributes: attributes})
 	}
 	return r.Client.CreateTable(ctx, name, families, splits)
+}
+
+// splitKeys returns the split points of a new HBase table of layout l.
+func (r *run) splitKeys(ctx context.Context, t *catalog.Table, l *catalog.Layout) ([][]byte, error) {
+	return l.SplitKeys(r.engine.cfg.ReadFile, func(file string) ([][]byte, error) { return r.sampleKeys(ctx, t, l, file) })
 }
 
 // physical lists the HBase tables of one layout.

@@ -177,7 +177,7 @@ func (r *run) regionsOf(ctx context.Context, t *catalog.Table, l *catalog.Layout
 		return regions, nil
 	}
 	if err == nil || errors.Is(err, hbase.ErrNoTable) {
-		return r.plannedRegions(l)
+		return r.plannedRegions(ctx, t, l)
 	}
 	return nil, err
 }
@@ -258,8 +258,8 @@ func sameRows(a, b *catalog.Table) bool {
 const maxNoted = 8
 
 // plannedRegions returns the regions with which l's HBase table would be created.
-func (r *run) plannedRegions(l *catalog.Layout) ([]hbase.Region, error) {
-	keys, err := l.SplitKeys(r.engine.cfg.ReadFile)
+func (r *run) plannedRegions(ctx context.Context, t *catalog.Table, l *catalog.Layout) ([]hbase.Region, error) {
+	keys, err := r.splitKeys(ctx, t, l)
 	if err != nil {
 		return nil, err
 	}

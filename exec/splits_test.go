@@ -24,7 +24,13 @@ func TestSplits(t *testing.T) {
 		}
 		return path
 	}
-	keys := file("keys.txt", "1000\r\n\n2000\n1000\n")
+	rows := "id,n\n"
+	var lines strings.Builder
+	for i := range 100 {
+		rows += fmt.Sprintf("u%02d,%d\n", i*i%100, i)
+		fmt.Fprintf(&lines, "{\"n\": %d, \"id\": \"u%02d\"}\n", i, i)
+	}
+	keys, csv, jsonl := file("keys.txt", "1000\r\n\n2000\n1000\n"), file("rows.csv", rows+"too long for its part,1\n"), file("rows.jsonl", lines.String())
 	_, c := NewStore(t)
 	for i, test := range []struct{ key, split, want string }{
 		{"id AS TEXT", "SPLIT AT ('b', X'61ff')", `a\xFF b`},
@@ -34,6 +40,12 @@ func TestSplits(t *testing.T) {
 		{"CRC32(id) % 4 AS TEXT(1), id AS TEXT", "SPLIT INTO 4 BY KEY", "1 2 3"},
 		{"LEFT(MD5(id), 2), id AS TEXT", "SPLIT INTO 4 BY KEY", "40 80 c0"},
 		{"UPPER(LEFT(MD5(id), 2)), id AS TEXT", "SPLIT INTO 4 BY KEY", "40 80 C0"},
+		{"id AS TEXT(3)", "SPLIT INTO 4 BY SAMPLE OF FILE '" + csv + "'", "u16 u36 u64"},
+		{"n AS UINT16, id AS TEXT(3)", "SPLIT INTO 4 BY SAMPLE OF FILE '" + jsonl + "'", `\x00\x19u25 \x002u50 \x00Ku75`},
+		{"LEFT(MD5(id), 1), id AS TEXT(3)", "SPLIT INTO 2 BY SAMPLE OF FILE '" + jsonl + "'", "8u15"},
+		{"id AS TEXT(3)", "SPLIT INTO 99 BY SAMPLE OF FILE '" + csv + "'", "error: its rows have 22 different keys, too few for 99 regions"},
+		{"id AS TEXT(3)", "SPLIT INTO 4 BY SAMPLE OF FILE '" + keys + "'", `error: its rows must be csv, tsv, jsonl, arrow or parquet, not "txt"`},
+		{"id AS TEXT(3)", "SPLIT INTO 4 BY SAMPLE OF FILE '" + filepath.Join(dir, "none.csv") + "'", "error: no such file"},
 	} {
 		w := worldOf(t, New(c, catalog.New(), Config{}))
 		ddl := fmt.Sprintf("TABLE t%d (id STRING, n INT) ROW KEY (%s) %s", i, test.key, test.split)
@@ -69,5 +81,11 @@ func TestSplits(t *testing.T) {
 				t.Errorf("%s: printed again: %v", ddl, err)
 			}
 		}
+	}
+	w := worldOf(t, New(c, catalog.New(), Config{}))
+	w.Do("CREATE TABLE ti (id STRING, n INT) ROW KEY (id AS TEXT) INDEX i (n AS UINT16, id AS TEXT) SPLIT INDEX i INTO 4 BY SAMPLE OF FILE '" + jsonl + "'")
+	regions, err := c.Regions(t.Context(), "ti_i")
+	if err != nil || len(regions) != 4 || string(regions[1].Start) != "\x00\x19u25" {
+		t.Errorf("regions of an INDEX by a sample: %q %v", regions, err)
 	}
 }

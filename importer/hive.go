@@ -27,19 +27,7 @@ var hiveTypes = map[string]hiveType{
 
 // hive reads Hive's CREATE TABLE statements for tables stored by its HBase handler.
 func hive(src string) ([]*table, error) {
-	stmts, err := statements(src)
-	if err != nil {
-		return nil, err
-	}
-	var out []*table
-	for _, r := range stmts {
-		t, err := hiveTable(r)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, t)
-	}
-	return out, nil
+	return tablesOf(src, hiveTable)
 }
 
 // hiveName reads CREATE TABLE and the name of the table; full is the name with its database.

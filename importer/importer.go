@@ -11,7 +11,7 @@ import (
 )
 
 // Formats are the names that Import takes.
-func Formats() []string { return []string{"shc", "hive"} }
+func Formats() []string { return []string{"shc", "hive", "phoenix"} }
 
 // Import translates src, a catalog in one of the Formats. The result is a catalog file: it parses and builds.
 func Import(format, src string) (string, error) {
@@ -22,6 +22,8 @@ func Import(format, src string) (string, error) {
 		ts, err = shc(src)
 	case "hive":
 		ts, err = hive(src)
+	case "phoenix":
+		ts, err = phoenix(src)
 	default:
 		return "", fmt.Errorf("unknown catalog format %q (%s)", format, strings.Join(Formats(), ", "))
 	}
@@ -83,6 +85,12 @@ func (t *table) family(name string) {
 // column adds a column with a type and, for a cell, its place and encoding.
 func (t *table) column(name, typ, from, encoding string) {
 	t.columns = append(t.columns, columnDef(name, typ, from, encoding))
+}
+
+// unknown adds a column whose qualifier is unknown, for the user to complete.
+func (t *table) unknown(name, typ, family, qualifier, encoding string) {
+	t.family(family)
+	t.later = append(t.later, columnDef(name, typ, parser.QuoteName(family)+":"+qualifier, encoding))
 }
 
 func columnDef(name, typ, from, encoding string) string {
@@ -152,7 +160,7 @@ func (t *table) sql() (string, error) {
 	return b.String(), nil
 }
 
-// ---- the tokens of Hive's statements, and of the conditions of Phoenix's views
+// ---- what Hive's and Phoenix's statements are made of
 
 type tokenKind uint8
 
@@ -362,6 +370,23 @@ func (r *reader) inParens() ([][]token, error) {
 		}
 		item = append(item, t)
 	}
+}
+
+// tablesOf parses each statement of src with read.
+func tablesOf(src string, read func(*reader) (*table, error)) ([]*table, error) {
+	stmts, err := statements(src)
+	if err != nil {
+		return nil, err
+	}
+	var out []*table
+	for _, r := range stmts {
+		t, err := read(r)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
 }
 
 // statements splits src at semicolons.

@@ -15,6 +15,8 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/importer"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/testdata"
 )
 
 // testdata/*.txt: catalogs of other tools and what becomes of them.
@@ -122,7 +124,33 @@ func bytesOf(t *testing.T, s string) []byte {
 	return b
 }
 
+// Phoenix's definition of phoenix_events gives the columns and the key that layouts.sql has for it.
+func TestPhoenixLayout(t *testing.T) {
+	out, err := importer.Import("phoenix", `CREATE TABLE EVENTS (HOST VARCHAR NOT NULL, TS BIGINT NOT NULL, LEVEL VARCHAR, MSG VARCHAR, VAL DOUBLE, CNT BIGINT
+		CONSTRAINT pk PRIMARY KEY (HOST, TS)) SALT_BUCKETS = 8, COLUMN_ENCODED_BYTES = NONE`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stmts, err := parser.Parse(testdata.Layouts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range stmts {
+		def := s.(*parser.CreateTable)
+		if def.Name != "phoenix_events" {
+			continue
+		}
+		def.Name = "events"
+		if got, want := strings.TrimSpace(out), def.String()+";"; got != want {
+			t.Errorf("got %s\nwant %s", got, want)
+		}
+		return
+	}
+	t.Fatal("layouts.sql has no phoenix_events")
+}
+
 func FuzzImport(f *testing.F) {
+	f.Add("CREATE TABLE t (a VARCHAR PRIMARY KEY DESC, b CHAR(3)) SALT_BUCKETS=3")
 	f.Add(`CREATE TABLE a (k struct<x:string,y:int>, v int) WITH SERDEPROPERTIES ("hbase.columns.mapping" = ":key,f:v")`)
 	f.Add(`{"table":{"name":"t"}, "rowkey":"a", "columns":{"a":{"cf":"rowkey", "col":"a", "type":"int"}}}`)
 	f.Fuzz(func(t *testing.T, src string) {

@@ -48,6 +48,11 @@ var phoenixTypes = map[string]phoenixType{
 	"VARBINARY":          {typ: "BYTES", key: "BYTES", variable: true},
 }
 
+// phoenix reads Phoenix's CREATE TABLE and CREATE VIEW statements.
+func phoenix(src string) ([]*table, error) {
+	return tablesOf(src, phoenixTable)
+}
+
 // phoenixColumn is a column definition.
 type phoenixColumn struct {
 	family, name string // as Phoenix keeps them: upper case unless quoted
@@ -57,10 +62,12 @@ type phoenixColumn struct {
 	array        bool
 	notNull      bool
 	filled       bool   // it has a DEFAULT
-	def          string // the DEFAULT as Phoenix keeps it
-	qualifier    string // of its cell
+	def          string // the DEFAULT as Phoenix keeps it; "" if unknown
+	qualifier    string // of its cell; "" if unknown
 	storesNull   bool   // a NULL is an empty cell
 	element      int64  // its number in the cell that holds all columns; 0: it has its own
+	guess        string // the qualifier if the table was never altered
+	pos          int
 }
 
 // keyColumn is a column of the primary key.
@@ -99,9 +106,105 @@ func lower(name string) string {
 	return name
 }
 
+func phoenixTable(r *reader) (*table, error) {
+	if !r.accept("CREATE") {
+		return nil, r.errorf("only CREATE TABLE and CREATE VIEW are read, not %q", r.peek().text)
+	}
+	immutable := r.accept("IMMUTABLE")
+	view := r.accept("VIEW")
+	if !view && !r.accept("TABLE") {
+		return nil, r.errorf("only CREATE TABLE and CREATE VIEW are read, not CREATE %s", r.peek().text)
+	}
+	r.accept("IF", "NOT", "EXISTS")
+	schema, name, err := phoenixName(r)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{name: phoenixID{schema: schema, name: name}.hql(), stored: name}
+	if schema != "" {
+		t.stored = schema + "." + name
+		t.note("with phoenix.schema.isNamespaceMappingEnabled the table is stored in %s", text(schema+":"+name))
+	}
+	pos := r.peek().pos
+	var items [][]token
+	if r.peek().is("(") || !view {
+		if items, err = r.inParens(); err != nil {
+			return nil, err
+		}
+	}
+	if view && r.find("AS", "SELECT") {
+		return nil, at(r.src, pos, "the rows of the view %s are in the table that it selects from: import that table's statement", name)
+	}
+	options := phoenixOptions(r)
+	immutable = immutable || strings.EqualFold(options["IMMUTABLE_ROWS"], "true")
+	cols, keys, err := phoenixItems(r.src, items)
+	if err != nil {
+		return nil, err
+	}
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("table %s has no PRIMARY KEY", name)
+	}
+	d := phoenixDef{table: t, src: r.src, name: name, cols: cols, keys: keys, salt: options["SALT_BUCKETS"], family: cmp.Or(options["DEFAULT_COLUMN_FAMILY"], "0")}
+	encoded := strings.ToUpper(options["COLUMN_ENCODED_BYTES"])
+	named := view || encoded == "NONE" || encoded == "0"
+	cells := 0
+	for _, c := range cols {
+		if d.isKey(c) {
+			continue
+		}
+		if named {
+			c.qualifier = c.name
+		} else {
+			c.guess = qualifierNumber(encoded, firstQualifier+cells)
+		}
+		cells++
+	}
+	if err := d.describe(); err != nil {
+		return nil, err
+	}
+	switch {
+	case cells == 0 || named:
+	case immutable && !strings.EqualFold(options["IMMUTABLE_STORAGE_SCHEME"], "ONE_CELL_PER_COLUMN"):
+		t.note("the columns that are not in the key are left out: an immutable table has all of them in one cell, unless SYSTEM.CATALOG says otherwise. Use hql import phoenix --connect URL, which reads SYSTEM.CATALOG")
+		t.later = nil
+	default:
+		t.note("the columns that are not in the key are left out: a statement without COLUMN_ENCODED_BYTES = NONE does not contain their qualifiers, and wrong qualifiers would read as NULL. Use hql import phoenix --connect URL, which reads SYSTEM.CATALOG")
+		t.note("by hand: where ENCODING_SCHEME is 0 in the row of SYSTEM.CATALOG with TABLE_NAME = %s and no COLUMN_NAME, add COLUMN_ENCODED_BYTES = NONE to the statement and import it again; otherwise add the columns below, each with its COLUMN_QUALIFIER (the ones below are right for the default encoding if the table was never altered), and WITH (ROW_MARKER = X'00000000'), without which Phoenix would not show the rows that hql writes", text(name))
+	}
+	return t, nil
+}
+
+// phoenixItems reads the columns of a table and the columns of its key.
+func phoenixItems(src string, items [][]token) (cols []*phoenixColumn, keys []keyColumn, err error) {
+	for _, item := range items {
+		// The constraint may follow the last column without a comma.
+		if i := slices.IndexFunc(item, func(t token) bool { return t.is("CONSTRAINT") }); i >= 0 {
+			r := &reader{src, item[i+1:]}
+			r.next()
+			if keys, err = primaryKey(r); err != nil {
+				return nil, nil, err
+			}
+			item = item[:i]
+		}
+		if len(item) == 0 {
+			continue
+		}
+		col, key, err := phoenixColumnDef(&reader{src, item})
+		if err != nil {
+			return nil, nil, err
+		}
+		cols = append(cols, col)
+		if key != nil {
+			keys = append(keys, *key)
+		}
+	}
+	return cols, keys, nil
+}
+
 // phoenixDef is a table of Phoenix that is being translated.
 type phoenixDef struct {
 	*table
+	src    string // of the statement, for errors
 	name   string // Phoenix's
 	cols   []*phoenixColumn
 	keys   []keyColumn
@@ -122,7 +225,7 @@ func (d *phoenixDef) describe() error {
 	cells := 0
 	for _, c := range d.cols {
 		c.hql = t.unique(lower(c.name))
-		p, err := c.stored(t)
+		p, err := c.stored(d.src, t)
 		if err != nil {
 			return err
 		}
@@ -151,11 +254,17 @@ func (d *phoenixDef) describe() error {
 		default:
 			encoding = p.cell
 		}
-		if c.filled && !known {
+		switch {
+		case c.qualifier == "" && c.element == 0:
+			if c.filled {
+				t.note("column %s: hql shows NULL where Phoenix shows the DEFAULT, because no cell is stored", c.hql)
+			}
+			t.unknown(c.hql, p.typ, f, c.guess, p.cell)
+		case c.filled && !known:
 			t.note("column %s is left out (see below): hql would show NULL where Phoenix shows the DEFAULT, because no cell is stored", c.hql)
 			t.family(f)
 			t.later = append(t.later, columnDef(c.hql, p.typ, from, encoding))
-		} else {
+		default:
 			t.column(c.hql, p.typ, from, encoding)
 		}
 		cells++
@@ -226,10 +335,21 @@ const singleCell = "1"
 // firstQualifier is the number of a table's first encoded column.
 const firstQualifier = 11
 
+// qualifierNumber returns the qualifier of the column with number n, or "?" if it is unknown.
+func qualifierNumber(encoded string, n int) string {
+	switch encoded {
+	case "", "2":
+		return fmt.Sprintf("X'%04X'", 1<<15|n)
+	case "4":
+		return fmt.Sprintf("X'%08X'", 1<<31|n)
+	}
+	return "?"
+}
+
 // keyColumn adds the key part of c, the i-th column of the key. If a view fixes the value of c, the part is that
 // constant.
 func (d *phoenixDef) keyColumn(c *phoenixColumn, desc bool, i int) error {
-	p, err := c.stored(&table{})
+	p, err := c.stored(d.src, &table{})
 	if err != nil {
 		return err
 	}
@@ -249,8 +369,13 @@ func (d *phoenixDef) keyColumn(c *phoenixColumn, desc bool, i int) error {
 	} else {
 		p.nullable = p.variable && !c.notNull && len(d.keys) > 1 // Phoenix refuses NULL in a part of fixed width
 	}
-	d.parts = append(d.parts, keyParts(expr, p, desc, i+1 == len(d.keys))...)
+	d.keyPart(expr, p, desc, i+1 == len(d.keys))
 	return nil
+}
+
+// keyPart adds a part of the ROW KEY.
+func (t *table) keyPart(expr string, p phoenixType, desc, last bool) {
+	t.parts = append(t.parts, keyParts(expr, p, desc, last)...)
 }
 
 // keyParts returns a part of a key and, if it varies in width, the separator after it. The last part has no separator
@@ -271,12 +396,12 @@ func keyParts(expr string, p phoenixType, desc, last bool) []string {
 }
 
 // stored returns how a column is stored, and notes in t if hql cannot read all of it.
-func (c *phoenixColumn) stored(t *table) (phoenixType, error) {
+func (c *phoenixColumn) stored(src string, t *table) (phoenixType, error) {
 	switch {
 	case c.array:
 		of := *c
 		of.array = false
-		p, err := of.stored(t)
+		p, err := of.stored(src, t)
 		if err != nil {
 			return p, err
 		}
@@ -287,7 +412,7 @@ func (c *phoenixColumn) stored(t *table) (phoenixType, error) {
 		return phoenixType{typ: p.typ + "[]", cell: array}, nil
 	case c.typ == "CHAR" || c.typ == "BINARY":
 		if c.length < 1 {
-			return phoenixType{}, fmt.Errorf("column %s: %s needs a length", c.name, c.typ)
+			return phoenixType{}, at(src, c.pos, "column %s: %s needs a length", c.name, c.typ)
 		}
 		if c.typ == "CHAR" {
 			padded := fmt.Sprintf("TEXT(%d)", c.length)
@@ -295,14 +420,83 @@ func (c *phoenixColumn) stored(t *table) (phoenixType, error) {
 		}
 		return phoenixType{typ: "BYTES", cell: fmt.Sprintf("BYTES(%d)", c.length), key: fmt.Sprintf("BYTES(%d)", c.length)}, nil
 	}
-	p, ok := phoenixTypes[c.typ]
+	name := c.typ
+	if alias := map[string]string{"INT": "INTEGER", "LONG": "BIGINT"}[name]; alias != "" {
+		name = alias
+	}
+	p, ok := phoenixTypes[name]
 	if !ok {
-		return p, fmt.Errorf("column %s has the unknown type %s", c.name, c.typ)
+		return p, at(src, c.pos, "column %s has the unknown type %s", c.name, c.typ)
 	}
 	if p.note != "" {
 		t.note("column %s %s", c.hql, p.note)
 	}
 	return p, nil
+}
+
+// phoenixColumnDef reads [family.]name TYPE [(n)] [ARRAY] ... [PRIMARY KEY [DESC]].
+func phoenixColumnDef(r *reader) (*phoenixColumn, *keyColumn, error) {
+	c := &phoenixColumn{pos: r.peek().pos}
+	var err error
+	if c.family, c.name, err = phoenixName(r); err != nil {
+		return nil, nil, err
+	}
+	typ := r.next()
+	if typ.kind != word {
+		return nil, nil, at(r.src, typ.pos, "column %s: expected a type, found %q", c.name, typ.text)
+	}
+	c.typ = strings.ToUpper(typ.text)
+	if r.peek().is("(") {
+		args, err := r.inParens()
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(args) > 0 && len(args[0]) > 0 {
+			if c.length, err = strconv.Atoi(args[0][0].text); err != nil {
+				return nil, nil, at(r.src, args[0][0].pos, "column %s: %q is not a length", c.name, args[0][0].text)
+			}
+		}
+	}
+	c.array = r.accept("ARRAY") || r.accept("[")
+	has := func(words ...string) bool { return (&reader{r.src, r.toks}).find(words...) }
+	c.notNull, c.filled = has("NOT", "NULL"), has("DEFAULT") && !has("DEFAULT", "NULL")
+	if r.find("PRIMARY", "KEY") {
+		return c, &keyColumn{c.name, r.accept("DESC")}, nil
+	}
+	return c, nil, nil
+}
+
+// primaryKey reads PRIMARY KEY (a [ASC|DESC] [ROW_TIMESTAMP], ...).
+func primaryKey(r *reader) ([]keyColumn, error) {
+	if !r.accept("PRIMARY", "KEY") {
+		return nil, r.errorf("expected PRIMARY KEY, found %q", r.peek().text)
+	}
+	items, err := r.inParens()
+	if err != nil {
+		return nil, err
+	}
+	var keys []keyColumn
+	for _, item := range items {
+		ir := &reader{r.src, item}
+		_, name, err := phoenixName(ir)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, keyColumn{name, ir.find("DESC")})
+	}
+	return keys, nil
+}
+
+// phoenixOptions reads NAME = value, ... after the columns; names have no family.
+func phoenixOptions(r *reader) map[string]string {
+	out := map[string]string{}
+	toks := r.toks
+	for i := 1; i+1 < len(toks); i++ {
+		if toks[i].is("=") {
+			out[strings.ToUpper(toks[i-1].text)] = toks[i+1].text
+		}
+	}
+	return out
 }
 
 // quoteAs returns a key part in SQL.

@@ -382,7 +382,7 @@ func (s *phoenixSystem) kept(d *phoenixDef, owners []*phoenixObject) string {
 		}
 	}
 	for _, c := range d.cols {
-		p, _ := c.stored(&table{})
+		p, _ := c.stored("", &table{})
 		switch _, known := c.absent(p); {
 		case c.array:
 			return "hql does not write arrays, as " + c.name + " is"

@@ -130,7 +130,7 @@ func indexed(c *phoenixColumn, k phoenixCell) (expr string, p phoenixType, err e
 	if err != nil {
 		return "", p, err
 	}
-	own, err := c.stored(&table{})
+	own, err := c.stored("", &table{})
 	refuse := func() (string, phoenixType, error) {
 		return "", p, fmt.Errorf("it stores a %s as a %s, which hql cannot search (column %s)", c.typ, typ, c.name)
 	}

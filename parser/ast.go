@@ -384,11 +384,12 @@ type SplitKind uint8
 
 // The ways to pre-split.
 const (
-	SplitAt      SplitKind = iota // SPLIT AT (literal, ...)
-	SplitFile                     // SPLIT FROM FILE 'f'
-	SplitHex                      // SPLIT INTO n BY HEX (HexStringSplit)
-	SplitUniform                  // SPLIT INTO n BY UNIFORM (UniformSplit)
-	SplitKey                      // SPLIT INTO n BY KEY: evenly over the values of the leading part
+	SplitAt         SplitKind = iota // SPLIT AT (literal, ...)
+	SplitFile                        // SPLIT FROM FILE 'f'
+	SplitHex                         // SPLIT INTO n BY HEX (HexStringSplit)
+	SplitUniform                     // SPLIT INTO n BY UNIFORM (UniformSplit)
+	SplitKey                         // SPLIT INTO n BY KEY: evenly over the values of the leading part
+	SplitSampleFile                  // SPLIT INTO n BY SAMPLE OF FILE 'f'
 )
 
 // SplitDef is a SPLIT clause of a new table.

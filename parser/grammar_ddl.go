@@ -96,9 +96,10 @@ type optionNode struct {
 }
 
 type splitNode struct {
-	Index *ident    `parser:"( 'INDEX' @@ )?"`
-	Keys  *exprList `parser:"( 'AT' '(' @@ ')'"`
-	File  *textNode `parser:"| 'FROM' 'FILE' @@"`
-	N     string    `parser:"| 'INTO' @Number 'BY'"`
-	By    string    `parser:"  @( 'HEX' | 'UNIFORM' | 'KEY' ) )"`
+	Index      *ident    `parser:"( 'INDEX' @@ )?"`
+	Keys       *exprList `parser:"( 'AT' '(' @@ ')'"`
+	File       *textNode `parser:"| 'FROM' 'FILE' @@"`
+	N          string    `parser:"| 'INTO' @Number 'BY'"`
+	By         string    `parser:"  ( @( 'HEX' | 'UNIFORM' | 'KEY' )"`
+	SampleFile *textNode `parser:"  | 'SAMPLE' 'OF' 'FILE' @@ ) )"`
 }

@@ -253,8 +253,10 @@ func (l *lowerer) split(n *splitNode, at Pos) (*SplitDef, error) {
 		out.Kind = SplitHex
 	case "UNIFORM":
 		out.Kind = SplitUniform
-	default:
+	case "KEY":
 		out.Kind = SplitKey
+	default:
+		out.Kind, out.File = SplitSampleFile, n.SampleFile.value()
 	}
 	var err error
 	if out.N, err = strconv.Atoi(n.N); err != nil || out.N < 1 || out.N > maxRegions {

@@ -220,6 +220,8 @@ func (p *printer) split(s *SplitDef) {
 		p.put(into, "UNIFORM")
 	case SplitKey:
 		p.put(into, "KEY")
+	case SplitSampleFile:
+		p.put(into, "SAMPLE OF FILE ", quoteText(s.File))
 	}
 }
 

@@ -125,7 +125,7 @@ func (c *conn) mayRun(s parser.Statement) *Error {
 }
 
 func readsFile(d *parser.SplitDef) bool {
-	return d != nil && d.Kind == parser.SplitFile
+	return d != nil && (d.Kind == parser.SplitFile || d.Kind == parser.SplitSampleFile)
 }
 
 // mayWriteNow refuses a write.

@@ -109,13 +109,11 @@ func tools() map[string]*tool {
 			args:  2,
 			fewer: 1,
 			check: func(args []string) error {
-				switch phoenix := args[0] == "phoenix"; {
-				case !phoenix && !slices.Contains(importer.Formats(), args[0]):
-					return fmt.Errorf("unknown catalog format %q (%s, phoenix)", args[0], strings.Join(importer.Formats(), ", "))
-				case !phoenix && len(args) == 1:
-					return errors.New("FILE is missing: hql import shc|hive FILE")
-				case phoenix && len(args) == 2:
-					return errors.New("a statement of Phoenix does not say how columns are stored, its catalog does: hql import phoenix --connect URL")
+				if !slices.Contains(importer.Formats(), args[0]) {
+					return fmt.Errorf("unknown catalog format %q (%s)", args[0], strings.Join(importer.Formats(), ", "))
+				}
+				if len(args) == 1 && args[0] != "phoenix" {
+					return errors.New("FILE is missing: hql import shc|hive|phoenix FILE")
 				}
 				return nil
 			},

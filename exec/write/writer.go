@@ -444,6 +444,12 @@ func (w *Writer) deferred(c change) (bool, error) {
 	return true, nil
 }
 
+// Key returns the key of row under l; nil if an INDEX has no entry for it.
+func (w *Writer) Key(l *catalog.Layout, row []types.Value) ([]byte, error) {
+	at, err := w.place(l, row)
+	return at.key, err
+}
+
 // Full reports whether the pending rows fill a batch.
 func (w *Writer) Full() bool { return w.rows+len(w.changes) >= Batch }
 

@@ -136,7 +136,7 @@ func New(r *rand.Rand, name string, opt Options) *Table {
 			continue
 		}
 		g.t.Def, _ = c.Table(name)
-		if !slices.ContainsFunc(g.t.Def.Layouts, func(l *catalog.Layout) bool { _, err := l.SplitKeys(nil); return err != nil }) {
+		if !slices.ContainsFunc(g.t.Def.Layouts, func(l *catalog.Layout) bool { _, err := l.SplitKeys(nil, nil); return err != nil }) {
 			return g.t
 		}
 	}
