@@ -557,7 +557,7 @@ func TestArguments(t *testing.T) {
 			t.Errorf("%T %v: %v %q", c.arg, c.arg, err, got)
 		}
 	}
-	for _, bad := range []any{json.RawMessage("{"), 25 * time.Hour, -time.Second, make(chan int), []any{make(chan int)}, [][]int{{1}}, map[string]any{"a": make(chan int)}} {
+	for _, bad := range []any{json.RawMessage("{"), 25 * time.Hour, -time.Second, make(chan int), []any{make(chan int)}, [][]int{{1}}, struct{ hidden int }{1}, map[string]any{"a": make(chan int)}} {
 		if _, err := db.Query(context.Background(), "SELECT 1 WHERE 1 IN (?)", bad); err == nil {
 			t.Errorf("%T %v: no error", bad, bad)
 		}
