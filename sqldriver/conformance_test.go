@@ -161,6 +161,14 @@ func TestConformance(t *testing.T) {
 			if _, err := db.Query("SELECT ?", sql.Out{Dest: &out}); err == nil {
 				t.Error("output parameters are not supported")
 			}
+			s, err := db.Prepare("SELECT ?")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if _, err := s.Query(sql.Out{Dest: &out}); err == nil {
+				t.Error("a prepared statement took an output parameter")
+			}
 		}},
 		{"Result.LastInsertId, RowsAffected", func(t *testing.T) {
 			r, err := db.Exec("UPDATE t SET name = name WHERE id BETWEEN 1 AND 10")
