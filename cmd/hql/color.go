@@ -20,7 +20,7 @@ func (s *session) colour() bool {
 
 // look is how results are shown now.
 func (s *session) look() look {
-	l := look{tty: s.colour(), screen: s.terminal() != nil, null: s.null, given: s.given, tuples: s.tuples, border: s.border, separator: s.separator, record: s.record}
+	l := look{tty: s.colour(), screen: s.terminal() != nil, null: s.null, given: s.given, tuples: s.tuples, border: s.border, separator: s.separator, record: s.record, title: s.title}
 	if s.auto && s.terminal() != nil {
 		l.fit = s.width()
 	}

@@ -56,6 +56,7 @@ func commands() []command {
 		{`\format`, "FORMAT", "table, vertical, csv, tsv, json, jsonl, markdown or arrow", (*session).setFormat},
 		{`\pset`, "[NAME [VALUE]]", "how results look: border, fieldsep, linestyle, null, pager, ...", (*session).pset},
 		{`\f`, "[SEPARATOR]", "between unaligned values", func(s *session, ctx context.Context, arg string) error { return s.pset(ctx, "fieldsep "+arg) }},
+		{`\C`, "[TITLE]", "a line above results", func(s *session, ctx context.Context, arg string) error { return s.pset(ctx, "title "+arg) }},
 		{`\timing`, "[on | off]", "the line with rows and time under results", func(s *session, _ context.Context, arg string) (err error) {
 			if s.footer, err = s.onOff(arg, s.footer); err == nil {
 				s.note("timing is %s", onOff(s.footer))
@@ -88,6 +89,7 @@ func commands() []command {
 		{`\if`, "CONDITION", "run what follows if the condition is true; also \\elif, \\else", nil}, // these are in condition
 		{`\endif`, "", "end an \\if", nil},
 		{`\set`, "[NAME [VALUE]]", "set a variable, used as :NAME, :'NAME' and :\"NAME\"", (*session).set},
+		{`\setenv`, "NAME [VALUE]", "set a variable of the environment: PAGER, EDITOR", setenv},
 		{`\unset`, "NAME", "forget a variable", (*session).unset},
 		{`\c`, "[URL | NAME]", "connect to another store", (*session).reconnect},
 		{`\conninfo`, "", "the store in use", func(s *session, _ context.Context, _ string) error {

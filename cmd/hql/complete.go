@@ -356,7 +356,7 @@ func (s *session) completeCommand(text string) ([]string, int) {
 	case `\format`:
 		c.add(slices.Sorted(maps.Keys(formats))...)
 	case `\pset`:
-		c.add("border", "expanded", "fieldsep", "footer", "format", "linestyle ascii", "linestyle unicode", "null", "pager on", "pager off", "tuples_only")
+		c.add("border", "expanded", "fieldsep", "footer", "format", "linestyle ascii", "linestyle unicode", "null", "pager on", "pager off", "title", "tuples_only")
 	case `\c`:
 		c.add(slices.Sorted(maps.Keys(s.conf.file.Connections))...)
 	case `\set`, `\unset`:

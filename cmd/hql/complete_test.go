@@ -96,6 +96,7 @@ func TestComplete(t *testing.T) {
 		{"", `\format j|`, "json,jsonl"},
 		{"", `\x |`, "on,off,auto"},
 		{"", `\copy fi|`, "files"},
+		{"", `\pset t|`, "title,tuples_only"},
 		{"", `\pset p|`, "pager on,pager off"},
 		{"", `\c p|`, "prod"},
 		{"", `\unset u|`, "uid"},

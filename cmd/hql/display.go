@@ -42,6 +42,9 @@ type htmlWriter struct {
 
 func (h *htmlWriter) begin(cols []string, ts []types.Type) error {
 	fmt.Fprintf(h.w, "<table border=\"%d\">\n", h.border.width)
+	if h.title != "" && !h.tuples {
+		fmt.Fprintf(h.w, "  <caption>%s</caption>\n", html.EscapeString(h.title))
+	}
 	for _, t := range ts {
 		h.right = append(h.right, t.IsNumeric())
 	}
@@ -137,8 +140,8 @@ func (s *session) pset(ctx context.Context, arg string) error {
 		if s.border.unicode {
 			style = "unicode"
 		}
-		fmt.Fprintf(s.stdout, "border       %d\nfieldsep     '%s'\nfooter       %s\nformat       %s\nlinestyle    %s\nnull         '%s'\npager        %s\ntuples_only  %s\n",
-			s.border.width, s.separator, onOff(s.footer), s.format, style, s.null, onOff(s.pager), onOff(s.tuples))
+		fmt.Fprintf(s.stdout, "border       %d\nfieldsep     '%s'\nfooter       %s\nformat       %s\nlinestyle    %s\nnull         '%s'\npager        %s\ntitle        %s\ntuples_only  %s\n",
+			s.border.width, s.separator, onOff(s.footer), s.format, style, s.null, onOff(s.pager), s.title, onOff(s.tuples))
 	case "format":
 		if to, ok := psqlFormats[value]; ok {
 			value = to
@@ -155,6 +158,8 @@ func (s *session) pset(ctx context.Context, arg string) error {
 	case "footer":
 		s.footer, err = s.onOff(value, s.footer)
 		return err
+	case "title", "C":
+		s.title = printable(value)
 	case "fieldsep":
 		s.separator = unescaped(value)
 	case "recordsep":
@@ -177,7 +182,7 @@ func (s *session) pset(ctx context.Context, arg string) error {
 			return fmt.Errorf("\\pset linestyle is ascii or unicode, not %s", printable(value))
 		}
 	default:
-		return fmt.Errorf("\\pset knows border, expanded, fieldsep, footer, format, linestyle, null, pager, recordsep and tuples_only, not %s", printable(name))
+		return fmt.Errorf("\\pset knows border, expanded, fieldsep, footer, format, linestyle, null, pager, recordsep, title and tuples_only, not %s", printable(name))
 	}
 	return nil
 }

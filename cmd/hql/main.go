@@ -105,6 +105,10 @@ func (c *config) flags() *flag.FlagSet {
 	fs.BoolFunc("0", "", func(string) error { c.record = "\x00"; return nil })
 	fs.StringVar(&c.output, "o", "", "")
 	fs.Var(&c.pset, "P", "")
+	for name, what := range map[string]string{"a": "all", "e": "queries", "b": "errors"} {
+		fs.BoolFunc(name, "", func(string) error { return c.setVar("ECHO=" + what) })
+	}
+	fs.BoolFunc("l", "", func(string) error { return c.commands.Set(`\l`) })
 	fs.BoolVar(&c.quiet, "q", false, "")
 	fs.BoolVar(&c.noRC, "X", false, "")
 	fs.StringVar(&c.given.Connect, "connect", "", "")
@@ -135,18 +139,18 @@ var longFlags = map[string]string{
 	"command": "c", "file": "f", "dbname": "connect", "d": "connect", "set": "v", "variable": "v", "pset": "P", "output": "o",
 	"no-align": "A", "html": "H", "expanded": "x", "tuples-only": "t", "field-separator": "F", "record-separator": "R",
 	"field-separator-zero": "z", "record-separator-zero": "0", "quiet": "q", "no-psqlrc": "X", "V": "version",
+	"echo-all": "a", "echo-queries": "e", "echo-errors": "b", "list": "l",
 }
 
 // otherFlags maps flags of psql that hql does not have to reasons.
 var otherFlags = map[string]string{
 	"-1": noBlock, "-single-transaction": noBlock, "-U": noServer, "-p": noServer, "-W": noServer,
-	"-username": noServer, "-port": noServer, "-host": noServer, "-password": noServer, "-l": listed, "-list": listed,
+	"-username": noServer, "-port": noServer, "-host": noServer, "-password": noServer,
 }
 
 const (
 	noBlock  = "there are no transactions: each statement writes at once"
 	noServer = "--connect says where HBase is; psql -h HOST -p PORT -U USER asks hql serve"
-	listed   = "HBase has no databases: -c '\\dn' lists its namespaces, -c '\\dt' the tables"
 )
 
 // setVar is --var NAME=VALUE.
@@ -188,8 +192,8 @@ func parseFlags(args []string) (*config, error) {
 	return c, c.load()
 }
 
-// joinedFlags are short flags in one word, as psql takes them: -Atc, -qAtX.
-var joinedFlags = regexp.MustCompile(`^-[AHtxqXz0]+[cfoFRvP]?$`)
+// joinedFlags are short flags in one word, as psql takes them: -Atc, -qAtX, -AtF,. The value of the last may follow.
+var joinedFlags = regexp.MustCompile(`^-([AHtxqXz0aebl]+)(?:([cfoFRvP])(.*))?$`)
 
 // attachedVariable is -vNAME=VALUE.
 var attachedVariable = regexp.MustCompile(`^-v[A-Za-z_]\w*=`)
@@ -197,10 +201,14 @@ var attachedVariable = regexp.MustCompile(`^-v[A-Za-z_]\w*=`)
 // separated makes each short flag of args a word of its own.
 func separated(args []string) (out []string) {
 	for _, a := range args {
+		joined := joinedFlags.FindStringSubmatch(a)
 		switch {
-		case len(a) > 2 && joinedFlags.MatchString(a):
-			for _, f := range a[1:] {
+		case len(a) > 2 && joined != nil:
+			for _, f := range joined[1] + joined[2] {
 				out = append(out, "-"+string(f))
+			}
+			if joined[3] != "" {
+				out = append(out, joined[3])
 			}
 		case (strings.HasPrefix(a, "-F") || strings.HasPrefix(a, "-R") || strings.HasPrefix(a, "-P")) && len(a) > 2 || attachedVariable.MatchString(a) && !strings.HasPrefix(a, "-var="):
 			out = append(out, a[:2], a[2:])
@@ -245,7 +253,7 @@ func ptr[T any](v T) *T { return &v }
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 1 {
 		switch args[0] {
-		case "help":
+		case "help", "-?":
 			args = []string{"-h"}
 		case "version":
 			args = []string{"--version"}
@@ -443,6 +451,7 @@ func (s *session) statement(ctx context.Context, text, source string, offset int
 	if filled := s.substitute(text); filled != text {
 		text, source, offset = filled, filled, 0
 	}
+	s.echoed("queries", text+";")
 	run := s.execution
 	if run == nil {
 		run = s.execute
@@ -459,7 +468,11 @@ func (s *session) statement(ctx context.Context, text, source string, offset int
 		moved.Source = source
 		err = &moved
 	}
-	return s.report(err)
+	code := s.report(err)
+	if s.vars["ECHO"] == "errors" {
+		fmt.Fprintf(s.stderr, "statement: %s\n", printableLines(text))
+	}
+	return code
 }
 
 // bounded runs f until it ends, or ^C, SIGTERM or the timeout ends it. The error says which of these ended it.

@@ -57,6 +57,7 @@ type look struct {
 	tuples bool   // rows only
 	border border
 
+	title     string // above results
 	separator string // of unaligned values
 	record    string // behind each row of them
 	fit       int    // columns that a table may take before it is shown one column a line; 0: any
@@ -77,6 +78,13 @@ func (l look) dim(s string) string {
 		return s
 	}
 	return "\x1b[2m" + s + "\x1b[0m"
+}
+
+// caption writes the title above a result that is so many columns wide.
+func (l look) caption(w *bufio.Writer, width int) {
+	if l.title != "" && !l.tuples {
+		fmt.Fprintf(w, "%*s%s\n", max(0, (width-runewidth.StringWidth(l.title))/2), "", l.title)
+	}
 }
 
 // line returns a line of csv or tsv for output. On a terminal it escapes control characters.
@@ -220,10 +228,7 @@ func (t *tableWriter) flush() error {
 				t.widths[i] = max(t.widths[i], runewidth.StringWidth(c))
 			}
 		}
-		total := 3*len(t.widths) - 1
-		for _, w := range t.widths {
-			total += w
-		}
+		total := t.total()
 		if t.fit > 0 && total > t.fit && len(t.rows) > 0 {
 			t.vertical = &verticalWriter{w: t.w, look: t.look}
 			t.vertical.names(t.cols)
@@ -252,8 +257,24 @@ func (t *tableWriter) flushVertical() error {
 	return t.w.Flush()
 }
 
+// total returns the width of the table.
+func (t *tableWriter) total() int {
+	total := 3*len(t.widths) - 1
+	switch {
+	case t.border.width == 0:
+		total = len(t.widths) - 1
+	case t.edges():
+		total += 2
+	}
+	for _, w := range t.widths {
+		total += w
+	}
+	return total
+}
+
 // heading writes the columns' names between rules.
 func (t *tableWriter) heading() {
+	t.caption(t.w, t.total())
 	s := t.border.strokes()
 	if t.edges() && !t.markdown {
 		t.rule(s.top)
@@ -358,6 +379,7 @@ func (v *verticalWriter) begin(cols []string, _ []types.Type) error {
 
 // names sets the columns' names, in which control characters are escaped already.
 func (v *verticalWriter) names(cols []string) {
+	v.caption(v.w, 0)
 	width := 0
 	for _, c := range cols {
 		width = max(width, runewidth.StringWidth(c))
@@ -440,6 +462,9 @@ type separatedWriter struct {
 func (s *separatedWriter) begin(cols []string, _ []types.Type) error {
 	if s.tuples {
 		return nil
+	}
+	if s.escape == nil {
+		s.caption(s.w, 0)
 	}
 	names := make([]string, len(cols))
 	for i, c := range cols {

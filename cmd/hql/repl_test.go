@@ -453,6 +453,9 @@ func TestREPLAuto(t *testing.T) {
 	x.see(" narrow | none\r\n")
 	x.paste("SELECT repeat('中', 25) AS a, repeat('x', 44) AS b;") // 2 + 3 + 50 + 44: as wide as the screen
 	x.see("| xxxx")
+	x.enter("\\pset border 2 \\\\ SELECT repeat('中', 25) AS a, repeat('x', 44) AS b;\r") // two more
+	x.see("-[ row 1 ]-\r\na | 中")
+	x.enter("\\pset border 1\r")
 	x.paste("SELECT repeat('中', 26) AS a, NULL AS b, repeat('x', 50) AS c;")
 	x.see("-[ row 1 ]-\r\na | 中")
 	x.see("b | \x1b[2mNULL\x1b[0m\r\n")

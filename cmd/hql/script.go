@@ -29,6 +29,13 @@ func echo(w io.Writer, arg string) error {
 	return err
 }
 
+// echoed prints text if the variable ECHO is kind: all (what a script holds) or queries (each statement that runs).
+func (s *session) echoed(kind, text string) {
+	if s.vars["ECHO"] == kind {
+		fmt.Fprintln(s.screenOut(), printableLines(strings.TrimSpace(text)))
+	}
+}
+
 // branch is an \if that is open.
 type branch struct {
 	runs bool // its commands and statements run now

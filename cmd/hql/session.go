@@ -40,6 +40,7 @@ type session struct {
 	tuples  bool // rows only
 	border  border
 
+	title     string // above results
 	separator string // of unaligned values
 	record    string // behind each row of them
 	person    bool   // somebody types at stdin

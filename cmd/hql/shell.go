@@ -60,6 +60,9 @@ func (s *session) feed(ctx context.Context, text string, inFile bool) int {
 				before = ""
 			}
 			s.query = before
+			if inFile {
+				s.echoed("all", before+line)
+			}
 			if code := s.goOn(s.command(ctx, line), inFile); code != exitOK {
 				return code
 			}
@@ -102,6 +105,9 @@ func (s *session) piece(ctx context.Context, stmt, text string, at int, inFile b
 	trimmed := strings.TrimLeft(stmt, " \t\r\n\f\v")
 	at += len(stmt) - len(trimmed)
 	stmt = strings.TrimSpace(trimmed)
+	if inFile {
+		s.echoed("all", stmt+";")
+	}
 	if s.skips() {
 		return exitOK
 	}
@@ -178,9 +184,8 @@ var psqlCommands = map[string]string{
 	`\do`: `\df lists the operators, too`, `\sf`: `\df NAME describes a function`,
 	`\sv`: `\d VIEW shows the query of a view`, `\crosstabview`: `write GROUP BY with one count(*) FILTER (WHERE ...) for each column`,
 	`\timeout`: `--timeout bounds each statement`,
-	`\C`:       `results have no titles`, `\T`: `\pset border`, `\setenv`: `\set NAME VALUE sets a variable`,
-	`\getenv`: `--var NAME=VALUE sets a variable`,
-	`\da`:     `\df lists the aggregate functions, too`, `\dg`: `HBase keeps the rights: see its shell's user_permission`,
+	`\T`:       `\pset border`, `\getenv`: `--var NAME=VALUE sets a variable`,
+	`\da`: `\df lists the aggregate functions, too`, `\dg`: `HBase keeps the rights: see its shell's user_permission`,
 	`\dC`: `docs/sql.md lists the casts`, `\dd`: `\d TABLE shows comments`, `\dconfig`: `SHOW ALL lists the settings`,
 	`\ddp`: `HBase keeps the rights: see its shell's user_permission`, `\dm`: `no view is materialized: \dv lists the views`,
 	`\ef`: `functions cannot be defined`, `\ev`: `\d VIEW shows the query of a view`, `\dD`: `there are no domains: \dT lists the types`,
@@ -210,7 +215,7 @@ func (s *session) command(ctx context.Context, line string) int {
 	name := commandName.FindString(line)
 	arg := strings.TrimSpace(line[len(name):])
 	name = cmp.Or(longNames[name], name)
-	if name != `\!` && arg != "fieldsep ;" {
+	if name != `\!` && !strings.HasSuffix(arg, "fieldsep ;") {
 		arg = strings.TrimSpace(strings.TrimSuffix(arg, ";"))
 	}
 	if ok, err := s.condition(name, s.expand(arg)); err != nil {
@@ -260,7 +265,7 @@ func (s *session) allowed(name, arg string) error {
 		reaches = arg != ""
 	case `\infer`: // its second word is a file
 		reaches = len(strings.Fields(arg)) > 1
-	case `\e`, `\i`, `\ir`, `\cd`, `\!`, `\w`:
+	case `\e`, `\i`, `\ir`, `\cd`, `\!`, `\w`, `\setenv`:
 		reaches = true
 	}
 	if reaches && s.conf.Restricted {

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -136,6 +138,21 @@ func (s *session) unset(_ context.Context, arg string) error {
 	if arg == "" {
 		return fmt.Errorf(`\unset needs the name of a variable`)
 	}
+	s.setVariable(arg, "off") // of a variable that acts on the session
 	delete(s.vars, arg)
 	return nil
+}
+
+// setenv runs \setenv: it sets or removes a variable of the environment, as PAGER and EDITOR.
+func setenv(_ *session, _ context.Context, arg string) error {
+	args, err := words(arg)
+	switch {
+	case err != nil:
+		return err
+	case len(args) == 0 || len(args) > 2:
+		return errors.New(`\setenv takes the name of an environment variable, and its value`)
+	case len(args) == 1:
+		return os.Unsetenv(args[0])
+	}
+	return os.Setenv(args[0], args[1])
 }
