@@ -534,6 +534,10 @@ func standing(err error) string {
 // report prints an error and returns the exit status for it.
 func (s *session) report(err error) int {
 	s.failure = err
+	at := ""
+	if s.within != "" {
+		at = printable(s.within) + ":"
+	}
 	var pe *hql.Error
 	var t terminated
 	switch {
@@ -550,9 +554,9 @@ func (s *session) report(err error) int {
 		if file, ok := strings.CutSuffix(err.Error(), pe.Error()); ok && strings.HasPrefix(file, "catalog ") {
 			text = strings.Replace(text, "error: ", "error: "+printableLines(file), 1)
 		}
-		fmt.Fprintln(s.stderr, text)
+		fmt.Fprintln(s.stderr, strings.Replace(text, "error: ", "error: "+at, 1))
 	default:
-		fmt.Fprintf(s.stderr, "error: %s\n", printableLines(err.Error()))
+		fmt.Fprintf(s.stderr, "error: %s\n", strings.TrimPrefix(at+" ", " ")+printableLines(err.Error()))
 	}
 	switch {
 	case errors.Is(err, hql.ErrFullScan), errors.Is(err, hql.ErrScanLimit):

@@ -45,11 +45,12 @@ type session struct {
 	record    string // behind each row of them
 	person    bool   // somebody types at stdin
 
-	query string            // the statement that is being typed
-	last  string            // the statement that ran last
-	vars  map[string]string // of \set
-	dir   string            // of the file that is running
-	depth int               // of files within files
+	query  string            // the statement that is being typed
+	last   string            // the statement that ran last
+	vars   map[string]string // of \set
+	dir    string            // of the file that is running
+	depth  int               // of files within files
+	within string            // the file that another file or the prompt runs now
 
 	ifs       []branch                                     // the \if that are open
 	bound     []any                                        // of \bind; nil: the arguments of the flags

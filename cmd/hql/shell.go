@@ -155,6 +155,10 @@ func (s *session) include(ctx context.Context, name string) error {
 	if s.depth > 100 {
 		return fmt.Errorf("%s includes itself", name)
 	}
+	defer func(outer string) { s.within = outer }(s.within)
+	if s.depth > 1 || s.history != nil {
+		s.within = name
+	}
 	if code := s.script(ctx, string(b)); code != exitOK {
 		return stopped{code}
 	}
