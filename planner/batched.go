@@ -67,7 +67,8 @@ func (q *query) batched(srcs []*source, s *parser.Select, each *plan.Subplan, ou
 			q.plan.Subplans = before
 		}
 	}()
-	if err != nil || src.again == nil || !q.bindsAll(src, len(keys), cut || !reads(each.Sample.Root).Wide()) {
+	failing := mayFail(core.Where) || slices.ContainsFunc(core.Items, func(it parser.SelectItem) bool { return mayFail(it.Expr) })
+	if err != nil || src.again == nil || failing && !reads(src.node).Wide() || !q.bindsAll(src, len(keys), cut || failing || !reads(each.Sample.Root).Wide()) {
 		return nil
 	}
 	names, err := renamed(each.Sample.Columns, columns, alias, s.Pos)
@@ -97,6 +98,19 @@ func (q *query) batched(srcs []*source, s *parser.Select, each *plan.Subplan, ou
 		src.view = append(src.view, v)
 	}
 	return src
+}
+
+// mayFail reports whether e divides, converts or calls a function. A query with such an expression must not read rows that
+// no outer row asks for, since these may have values with which it fails.
+func mayFail(e parser.Expr) (found bool) {
+	parser.Walk(e, func(x parser.Expr) bool {
+		b, binary := x.(*parser.Binary)
+		_, cast := x.(*parser.Cast)
+		c, call := x.(*parser.Call)
+		found = found || cast || binary && (b.Op == "/" || b.Op == "%") || call && aggregate(c.Name) == nil && c.Name != "COALESCE"
+		return !found
+	})
+	return found
 }
 
 // plainOf reports whether items contain neither windows nor functions that are volatile or return rows, and sets

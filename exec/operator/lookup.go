@@ -65,7 +65,8 @@ func (j *joinOp) lookUp(ctx context.Context, batch [][]types.Value) (Operator, e
 	return &countedOp{Operator: right, rows: &j.lookups.rows}, nil
 }
 
-// readWhole reads the whole right side into the hash table if that fits in memory and may be cheaper than the look-ups.
+// readWhole reads the whole right side into the hash table if that fits in memory and may be cheaper than the look-ups. If
+// it fails, the look-ups go on.
 func (j *joinOp) readWhole(ctx context.Context) error {
 	l := &j.lookups
 	most := l.spent(j.node)
@@ -82,7 +83,7 @@ func (j *joinOp) readWhole(ctx context.Context) error {
 		one, where := *s, s.Residual
 		one.Residual = nil
 		if !plain(&one) || opt.MayRead == nil || !opt.MayRead(&one) {
-			return nil, errKept
+			return nil, errors.New("the table is not read whole")
 		}
 		one.Limit = plan.AtMost(most + 1)
 		op, err := j.build.src(ctx, &one)
@@ -107,15 +108,12 @@ func (j *joinOp) readWhole(ctx context.Context) error {
 	}
 	j.share.release()
 	j.asked, j.table = asked, table
-	_ = j.share.take(held, "") // an eighth of the limit at most, which is always granted
-	if l.after = 4 * most; errors.Is(err, expr.ErrMemoryLimit) || errors.Is(err, errKept) {
+	_ = j.share.take(held, "")                              // an eighth of the limit at most, which is always granted
+	if l.after = 4 * most; err != nil && ctx.Err() == nil { // there is no memory, or a row that no left row matches has an error
 		l.after, err = math.MaxInt64, nil
 	}
 	return err
 }
-
-// errKept says that a table of the right side may not be read whole, so that the look-ups go on.
-var errKept = errors.New("the table is not read whole")
 
 // plain reports whether s returns all rows that it reads, so that a limit of rows also limits its reads.
 func plain(s *plan.Scan) bool {

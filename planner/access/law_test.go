@@ -225,13 +225,28 @@ func (g *lawWorld) check(where string, order []parser.OrderTerm, maxSpans int) {
 	if s.Order == plan.NoOrder || s.PrefixFix != nil {
 		return
 	}
+	if s.ListTables { // all spans of a table are read before the next table
+		var tables []string
+		of := map[string][][]stored{}
+		for i, rs := range read {
+			for _, r := range rs {
+				name := r.at[s.Layout].table
+				if of[name] == nil {
+					tables, of[name] = append(tables, name), make([][]stored, len(read))
+				}
+				of[name][i] = append(of[name][i], r)
+			}
+		}
+		slices.Sort(tables)
+		read = nil
+		for _, name := range tables {
+			read = append(read, of[name]...)
+		}
+	}
 	var all [][]types.Value
 	for i, rs := range read {
-		sp := s.Spans[i]
+		sp := s.Spans[i%len(s.Spans)]
 		slices.SortFunc(rs, func(a, b stored) int {
-			if c := strings.Compare(a.at[s.Layout].table, b.at[s.Layout].table); c != 0 { // tables that are listed are read one after the other
-				return c
-			}
 			if len(sp.SignSplit) > 0 {
 				if c := btoi(bytes.Compare(a.at[s.Layout].key, sp.SignSplit) < 0) - btoi(bytes.Compare(b.at[s.Layout].key, sp.SignSplit) < 0); c != 0 {
 					return c
