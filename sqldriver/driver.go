@@ -108,15 +108,8 @@ func (c *conn) BeginTx(context.Context, driver.TxOptions) (driver.Tx, error) {
 	return nil, ErrTransactions
 }
 
-// CheckNamedValue accepts every value except sql.Out: hql converts the arguments, and takes slices for IN lists.
-func (c *conn) CheckNamedValue(v *driver.NamedValue) error { return checked(v) }
-
-func checked(v *driver.NamedValue) error {
-	if _, out := v.Value.(sql.Out); out {
-		return errors.New("hql: statements have no output parameters: scan the rows of a query")
-	}
-	return nil
-}
+// CheckNamedValue accepts every value: hql converts the arguments, and takes slices for IN lists.
+func (c *conn) CheckNamedValue(*driver.NamedValue) error { return nil }
 
 func (c *conn) Prepare(query string) (driver.Stmt, error) {
 	return c.PrepareContext(context.Background(), query)
@@ -205,9 +198,9 @@ var _ interface {
 	driver.NamedValueChecker
 } = (*stmt)(nil)
 
-func (s *stmt) Close() error                               { return s.s.Close() }
-func (s *stmt) NumInput() int                              { return -1 } // hql checks the number; names fill @name
-func (s *stmt) CheckNamedValue(v *driver.NamedValue) error { return checked(v) }
+func (s *stmt) Close() error                             { return s.s.Close() }
+func (s *stmt) NumInput() int                            { return -1 } // hql checks the number; names fill @name
+func (s *stmt) CheckNamedValue(*driver.NamedValue) error { return nil }
 
 func (s *stmt) Exec(args []driver.Value) (driver.Result, error) {
 	return s.ExecContext(context.Background(), numbered(args))
