@@ -184,7 +184,7 @@ func TestBusyRegion(t *testing.T) {
 			return err
 		},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		if err := call(ctx); err == nil || !strings.Contains(err.Error(), "RegionTooBusyException") {
 			t.Errorf("%s: %v", what, err)
 		}
