@@ -383,6 +383,9 @@ func value(a any) (v types.Value, ok bool, err error) {
 	case reflect.String:
 		return types.NewString(r.String()), true, nil
 	case reflect.Struct, reflect.Map:
+		if _, out := a.(sql.Out); out {
+			break
+		}
 		b, err := json.Marshal(a)
 		if string(b) == "{}" && r.Kind() == reflect.Struct && len(structFields(r.Type(), nil)) == 0 { // JSON does not see its values
 			break
