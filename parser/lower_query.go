@@ -1,6 +1,9 @@
 package parser
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 func (l *lowerer) query(n *selectNode) (*Select, error) {
 	out := &Select{Pos: at(n.Pos), Cores: make([]*SelectCore, 1+len(n.Sets))}
@@ -46,6 +49,10 @@ func (l *lowerer) query(n *selectNode) (*Select, error) {
 func (l *lowerer) with(list []*cteNode, recursive, top bool) (out []CTE, err error) {
 	for _, c := range list {
 		cte := CTE{Pos: pos(c.Name.Tok), Name: name(c.Name.Tok), Columns: names(c.Columns), Recursive: recursive}
+		if slices.ContainsFunc(out, func(o CTE) bool { return strings.EqualFold(o.Name, cte.Name) }) {
+			return nil, Errorf(cte.Pos, "WITH query name %q specified more than once", cte.Name).
+				WithHint("give one of the two another name")
+		}
 		if c.writes() {
 			write := &statementNode{Writing: c.Writing}
 			if c.Writer != nil {
