@@ -372,7 +372,7 @@ func (r pathRun) method(n *ast.MethodNode, x *tree, next func(*tree) error) erro
 		}
 		return next(numberTree(apd.New(int64(size), 0)))
 	}
-	return fmt.Errorf("JSON paths have no method %s: type() and size() are those that they have", n.Name())
+	return fmt.Errorf("JSON paths have the methods type() and size(), not %s", n.Name())
 }
 
 // truthTree returns the value of a condition; the zero value, null, is unknown.
