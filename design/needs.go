@@ -225,13 +225,11 @@ func addColumn(list *[]*catalog.Column, c *catalog.Column) {
 
 // constant reports whether e reads no column.
 func (sc *scope) constant(e parser.Expr) bool {
-	ok := true
-	parser.Walk(e, func(e parser.Expr) bool {
+	return !parser.Some(e, func(e parser.Expr) bool {
 		switch e.(type) {
 		case *parser.ColumnRef, *parser.SubqueryExpr:
-			ok = false
+			return true
 		}
-		return ok
+		return false
 	})
-	return ok
 }

@@ -238,16 +238,7 @@ func absent(c *catalog.Column, pos parser.Pos) parser.Expr {
 	return &parser.Cast{Pos: pos, X: text, Type: c.Type.String()}
 }
 
-func hasSubquery(x parser.Expr) bool {
-	found := false
-	parser.Walk(x, func(e parser.Expr) bool {
-		in, ok := e.(*parser.In)
-		_, sub := e.(*parser.SubqueryExpr)
-		found = found || sub || ok && in.Query != nil
-		return !found
-	})
-	return found
-}
+func hasSubquery(x parser.Expr) bool { return parser.Some(x, parser.IsQuery) }
 
 func (r *run) tableNamed(name string, pos parser.Pos) (*catalog.Table, error) {
 	return r.engine.catalog.TableAt(name, pos)

@@ -154,13 +154,12 @@ func (n *defaultNode) Parse(lex *lexer.PeekingLexer) (err error) {
 	n.value = signed(n.value)
 	var reads Expr
 	Walk(n.value, func(e Expr) bool {
-		switch x := e.(type) {
-		case *ColumnRef, *Param, *SubqueryExpr:
-			reads = x
-		case *In:
-			if x.Query != nil {
-				reads = x
-			}
+		switch e.(type) {
+		case *ColumnRef, *Param:
+			reads = e
+		}
+		if IsQuery(e) {
+			reads = e
 		}
 		return reads == nil
 	})

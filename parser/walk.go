@@ -279,6 +279,23 @@ func (w inspector) rows(rows [][]Expr) {
 	}
 }
 
+// Some reports whether is holds for e or an expression below it. It does not enter queries.
+func Some(e Expr, is func(Expr) bool) bool {
+	found := false
+	Walk(e, func(x Expr) bool {
+		found = found || is(x)
+		return !found
+	})
+	return found
+}
+
+// IsQuery reports whether e is a sub-query, or IN with a query.
+func IsQuery(e Expr) bool {
+	in, ok := e.(*In)
+	_, sub := e.(*SubqueryExpr)
+	return sub || ok && in.Query != nil
+}
+
 // Walk calls visit for e and, if it returns true, for the expressions below it, in the order of the text. It does not
 // enter queries. It does nothing for nil.
 func Walk(e Expr, visit func(Expr) bool) {

@@ -105,9 +105,7 @@ func (q *query) reach(f *from, conds []expr.Expr, h hints) func(i int, given []i
 			}
 		}
 		if s.table == nil {
-			in := q.inside()
-			in.plan = &plan.Plan{}
-			if n, _, err := s.again(in, own); n != nil && err == nil {
+			if n, _, err := s.again(q.apart(), own); n != nil && err == nil {
 				return reads(n)
 			}
 			return plan.FullScan

@@ -26,9 +26,8 @@ func (q *query) batched(srcs []*source, s *parser.Select, each *plan.Subplan, ou
 		core.Having != nil || core.Distinct || len(core.On)+len(core.Windows) > 0 || slices.ContainsFunc(core.GroupBy, isSets) {
 		return nil
 	}
-	first, before := q.inside(), q.plan.Subplans
-	first.plan = &plan.Plan{}
-	inner, err := first.from(core.From, core.Items)
+	before := q.plan.Subplans
+	inner, err := q.apart().from(core.From, core.Items)
 	if err != nil || inner.lateral() {
 		return nil
 	}
@@ -102,15 +101,13 @@ func (q *query) batched(srcs []*source, s *parser.Select, each *plan.Subplan, ou
 
 // mayFail reports whether e divides, converts or calls a function. A query with such an expression must not read rows that
 // no outer row asks for, since these may have values with which it fails.
-func mayFail(e parser.Expr) (found bool) {
-	parser.Walk(e, func(x parser.Expr) bool {
+func mayFail(e parser.Expr) bool {
+	return parser.Some(e, func(x parser.Expr) bool {
 		b, binary := x.(*parser.Binary)
 		_, cast := x.(*parser.Cast)
 		c, call := x.(*parser.Call)
-		found = found || cast || binary && (b.Op == "/" || b.Op == "%") || call && aggregate(c.Name) == nil && c.Name != "COALESCE"
-		return !found
+		return cast || binary && (b.Op == "/" || b.Op == "%") || call && aggregate(c.Name) == nil && c.Name != "COALESCE"
 	})
-	return found
 }
 
 // plainOf reports whether items contain neither windows nor functions that are volatile or return rows, and sets
@@ -166,9 +163,7 @@ func (q *query) bindsAll(s *source, n int, must bool) bool {
 		for k := range n {
 			conds = append(conds, &expr.Compare{Op: expr.EQ, X: &expr.Column{Index: k, Typ: s.cols[k].Type}, Y: &expr.Const{Val: sampleValue(s.cols[k].Type, i), Typ: s.cols[k].Type}})
 		}
-		in := q.inside()
-		in.plan = &plan.Plan{}
-		node, _, err := s.again(in, conds)
+		node, _, err := s.again(q.apart(), conds)
 		if err != nil || node == nil {
 			return false
 		}

@@ -24,9 +24,7 @@ func (q *query) grouped(sub *plan.Subplan, srcs []*source, s *parser.Select, kin
 	again := q.inside()
 	again.outer = func(ref *parser.ColumnRef) (expr.Expr, error) { return nil, nil }
 	again.level, again.pieces, again.layout = q.level+1, false, ""
-	first := again.inside()
-	first.plan = &plan.Plan{}
-	inner, err := first.from(core.From, core.Items)
+	inner, err := again.apart().from(core.From, core.Items)
 	if err != nil {
 		return
 	}
@@ -37,9 +35,7 @@ func (q *query) grouped(sub *plan.Subplan, srcs []*source, s *parser.Select, kin
 	}
 	text := &parser.Select{Pos: s.Pos, Cores: []*parser.SelectCore{&all}}
 	one := func([]types.Value) (*plan.Plan, error) {
-		in := again.inside()
-		in.plan = &plan.Plan{}
-		return in.finish(text)
+		return again.apart().finish(text)
 	}
 	p, err := one(nil)
 	if err != nil {

@@ -55,15 +55,9 @@ func holdsLateral(t parser.TableExpr) bool {
 
 // refers reports whether an argument of t contains a column.
 func refers(t *parser.TableFunction) bool {
-	found := false
-	for _, x := range t.Args {
-		parser.Walk(x, func(x parser.Expr) bool {
-			_, column := x.(*parser.ColumnRef)
-			found = found || column
-			return true
-		})
-	}
-	return found
+	return slices.ContainsFunc(t.Args, func(arg parser.Expr) bool {
+		return parser.Some(arg, func(x parser.Expr) bool { _, column := x.(*parser.ColumnRef); return column })
+	})
 }
 
 // addWhole adds the join t as one source. If its LATERAL items refer to sources of f, it is read for each of their rows.

@@ -78,9 +78,7 @@ func (q *query) takes(s *source, x expr.Expr) bool {
 	if s.again == nil || s.node == nil || !slices.ContainsFunc(plan.Scans(s.node), wide) {
 		return false
 	}
-	in := q.inside()
-	in.plan = &plan.Plan{}
-	n, rest, err := s.again(in, []expr.Expr{&expr.Compare{Op: expr.EQ, X: shifted(x, s.offset), Y: &expr.Const{Val: sampleValue(x.Type(), 0), Typ: x.Type()}}})
+	n, rest, err := s.again(q.apart(), []expr.Expr{&expr.Compare{Op: expr.EQ, X: shifted(x, s.offset), Y: &expr.Const{Val: sampleValue(x.Type(), 0), Typ: x.Type()}}})
 	return err == nil && n != nil && len(rest) == 0 && !slices.ContainsFunc(plan.Scans(n), wide)
 }
 

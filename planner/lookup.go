@@ -224,8 +224,7 @@ func (l *looking) sample(b by) (plan.Node, error) {
 func (l *looking) read(b by, batch [][]types.Value) (*plan.Plan, error) {
 	conds := append(slices.Clip(l.own), l.condition(b, batch)...)
 	if l.s.table == nil {
-		in := l.q.inside()
-		in.plan = &plan.Plan{}
+		in := l.q.apart()
 		n, rest, err := l.s.again(in, conds)
 		if n == nil {
 			n = l.j.Right

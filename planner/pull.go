@@ -44,21 +44,7 @@ func (q *query) picks(s *parser.Select, depth int) bool {
 	if c.Values != nil || c.Query != nil || c.Distinct || c.Having != nil || len(c.On)+len(c.GroupBy)+len(c.Windows)+len(c.Hints) > 0 || len(c.From) != 1 {
 		return false
 	}
-	plain := func(e parser.Expr) bool {
-		ok := true
-		parser.Walk(e, func(x parser.Expr) bool {
-			switch x := x.(type) {
-			case *parser.SubqueryExpr:
-				ok = false
-			case *parser.In:
-				ok = ok && x.Query == nil
-			case *parser.Call:
-				ok = ok && x.Over == nil && aggregate(x.Name) == nil && !q.volatile(x.Name)
-			}
-			return ok
-		})
-		return ok
-	}
+	plain := func(e parser.Expr) bool { return q.rowwise(e) && !parser.Some(e, parser.IsQuery) }
 	if !plain(c.Where) || slices.ContainsFunc(c.Items, func(it parser.SelectItem) bool { return !plain(it.Expr) }) {
 		return false
 	}

@@ -162,6 +162,13 @@ func (q *query) inside() *query {
 		views: q.views, reading: q.reading, pieces: q.pieces, layout: q.layout, sample: q.sample, narrowed: q.narrowed}
 }
 
+// apart returns q.inside with a plan of its own, whose sub-queries do not become those of q.plan.
+func (q *query) apart() *query {
+	in := q.inside()
+	in.plan = &plan.Plan{}
+	return in
+}
+
 // maxNesting bounds the nesting of queries in the text.
 const maxNesting = 32
 

@@ -112,14 +112,10 @@ func (q *query) tied(s *parser.Select, kind expr.SubqueryKind) *parser.SelectCor
 
 // rowwise reports whether e depends only on the row.
 func (q *query) rowwise(e parser.Expr) bool {
-	ok := true
-	parser.Walk(e, func(x parser.Expr) bool {
-		if c, call := x.(*parser.Call); call {
-			ok = ok && c.Over == nil && aggregate(c.Name) == nil && !q.volatile(c.Name)
-		}
-		return ok
+	return !parser.Some(e, func(x parser.Expr) bool {
+		c, call := x.(*parser.Call)
+		return call && (c.Over != nil || aggregate(c.Name) != nil || q.volatile(c.Name))
 	})
-	return ok
 }
 
 // semi returns a join of the rows of f with the rows of s's query; nil if that is not possible.

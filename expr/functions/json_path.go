@@ -49,8 +49,9 @@ var jsonPaths = []expr.Function{
 		}},
 }
 
-// pathFunction returns a function of JSON, a path, its variables and silent, or an operator, which is silent. of is told whether
-// an error was ignored.
+// pathFunction returns a function, or an operator if its name begins with @. The arguments of a function are JSON, a path,
+// the path's variables and silent; an operator takes the first two and is always silent. of makes the result from the
+// selected values. failed is set if the path failed and silent ignored the error.
 func pathFunction(name string, t types.Type, doc string, of func(items []tree, failed, silent bool) (types.Value, error)) expr.Function {
 	f := expr.Function{Name: name, Group: "json", Unknown: "JSON is not looked into", Doc: doc, MinArgs: 2, MaxArgs: 4, Set: name == "JSONB_PATH_QUERY", Volatile: name == "JSONB_PATH_QUERY",
 		Signature: strings.ToLower(name + "(json, path [, vars [, silent]]) " + t.String()), Result: returns(t, isJSON, isText, isJSON, isTruth)}
