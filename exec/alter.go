@@ -247,10 +247,7 @@ func (r *run) replaceTable(ctx context.Context, s *parser.CreateTable, t *catalo
 	if !t.External {
 		return nil, parser.Errorf(s.NamePos, "table %s is not EXTERNAL: hql made it", t.Name).WithHint("ALTER TABLE changes its definition, DROP TABLE drops it with its rows")
 	}
-	now, err := r.build(r.inZone(s))
-	if err == nil {
-		err = r.checkDefaults(now)
-	}
+	now, err := r.build(s)
 	if err != nil {
 		return nil, err
 	}

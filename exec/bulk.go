@@ -82,10 +82,7 @@ func (b *bulk) begin(ctx context.Context) error {
 	if n := len(b.idle); n > 0 {
 		batch.in, b.idle = b.idle[n-1], b.idle[:n-1]
 	} else {
-		var err error
-		if batch.in, err = b.first.run.newInserter(b.first.table, b.first.cols); err != nil {
-			return err
-		}
+		batch.in = b.first.another()
 	}
 	b.under = append(b.under, batch)
 	go func() {

@@ -411,7 +411,7 @@ func (c *copier) object(ctx context.Context, text []byte, sets map[string]*objec
 		cols = &objectColumns{set: make([]bool, len(named))}
 		names := []parser.Name{}
 		for i, n := range named {
-			if cols.set[i] = n != 0 || c.table.Columns[i].Default != nil; n != 0 {
+			if cols.set[i] = n != 0 || c.in.Set[i]; n != 0 {
 				names = append(names, parser.Name{Pos: c.pos, Name: c.table.Columns[i].Name})
 			}
 		}

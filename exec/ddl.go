@@ -47,10 +47,7 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	if s.Query != nil {
 		return r.createTableAs(ctx, s)
 	}
-	t, err := r.build(r.inZone(s))
-	if err == nil {
-		err = r.checkDefaults(t)
-	}
+	t, err := r.build(s)
 	if err != nil {
 		return nil, err
 	}
@@ -129,12 +126,21 @@ func (r *run) noteUnkept(name, file string) {
 	r.Warn.Add(warning.ReadOnly, fmt.Sprintf("%s is known until the connection ends, as it reads %s, which only a catalog file defines: that file can define it, too", name, file))
 }
 
-// build builds the table that s defines, with the dates and times of SPLIT AT converted to UTC.
+// build builds the table that s defines in the session, and checks its DEFAULTs.
 func (r *run) build(s *parser.CreateTable) (*catalog.Table, error) {
+	s = r.inZone(s)
 	t, err := r.engine.catalog.Build(s)
-	if err != nil || !slices.ContainsFunc(t.Layouts, (*catalog.Layout).SplitsAtMoments) {
-		return t, err
+	if err == nil && slices.ContainsFunc(t.Layouts, (*catalog.Layout).SplitsAtMoments) {
+		t, err = r.engine.catalog.Build(r.splitsInUTC(s, t))
 	}
+	if err == nil {
+		err = r.checkDefaults(t)
+	}
+	return t, err
+}
+
+// splitsInUTC returns s, the definition of t, with the dates and times of SPLIT AT converted to UTC.
+func (r *run) splitsInUTC(s *parser.CreateTable, t *catalog.Table) *parser.CreateTable {
 	out := *s
 	out.Splits = slices.Clone(s.Splits)
 	for _, l := range t.Layouts {
@@ -152,7 +158,7 @@ func (r *run) build(s *parser.CreateTable) (*catalog.Table, error) {
 			out.Split = &split
 		}
 	}
-	return r.engine.catalog.Build(&out)
+	return &out
 }
 
 // inZone converts DEFAULTs that are dates or times from the session's time zone to UTC, so that the saved definition

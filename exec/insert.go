@@ -122,6 +122,14 @@ func (r *run) newInserter(t *catalog.Table, cols []*catalog.Column) (*inserter, 
 	return in, nil
 }
 
+// another returns an inserter for the rows of in that writes them by itself.
+func (in *inserter) another() *inserter {
+	out := *in
+	out.merge = nil
+	out.Inserter = &write.Inserter{Writer: in.run.newWriter(in.table), Set: in.Set}
+	return &out
+}
+
 // checkDefaults checks that INSERT can write the DEFAULTs of the new definition t.
 func (r *run) checkDefaults(t *catalog.Table) error {
 	in, err := r.newInserter(t, nil)

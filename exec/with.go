@@ -125,7 +125,7 @@ func (w *writing) addReads(p *part, n parser.Node, i int) {
 // from runs part i and those behind it.
 func (w *writing) from(ctx context.Context, i int) error {
 	if i == len(w.With) {
-		rows, kept, err := w.run1(ctx, i, false)
+		rows, kept, err := w.runPart(ctx, i, false)
 		if err == nil {
 			w.main = &Rows{Columns: rows.Columns, Affected: rows.Affected, run: w.run}
 			if rows.op != nil {
@@ -190,8 +190,8 @@ func (w *writing) sub() *run {
 	return sub
 }
 
-// run1 runs part i and keeps its rows; in memory is set if they must fit in memory.
-func (w *writing) run1(ctx context.Context, i int, inMemory bool) (*Rows, *operator.Buffer, error) {
+// runPart runs part i and keeps its rows; in memory is set if they must fit in memory.
+func (w *writing) runPart(ctx context.Context, i int, inMemory bool) (*Rows, *operator.Buffer, error) {
 	sub, s := w.sub(), w.parts[i].statement
 	if i < len(w.With) && w.parts[i].writes == nil { // it may name itself
 		c := &w.With[i]
@@ -218,7 +218,7 @@ func (w *writing) run1(ctx context.Context, i int, inMemory bool) (*Rows, *opera
 
 // keep runs part i, whose rows the parts behind it may read.
 func (w *writing) keep(ctx context.Context, i int) error {
-	rows, kept, err := w.run1(ctx, i, true)
+	rows, kept, err := w.runPart(ctx, i, true)
 	if err != nil {
 		return err
 	}
