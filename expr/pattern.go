@@ -114,6 +114,19 @@ func (p *Pattern) Prefix() (literal string, exact, tail bool) {
 	return literal, len(rest) == 0, len(rest) == 1 && rest[0].n == anyText
 }
 
+// Characters returns the number of characters of every match, or 0 if the pattern has a %; blank reports that only a literal
+// stands before _s.
+func (p *Pattern) Characters() (n int, blank bool) {
+	for i, it := range p.items {
+		if it.n == anyText {
+			return 0, false
+		}
+		n += it.n + utf8.RuneCountInString(it.lit)
+		blank = i == 0 || blank && it.n > 0
+	}
+	return n, blank
+}
+
 // Literals returns the literals between the pattern's %s: a and b for "a%b", "" and b for "%b". ok is false if the pattern
 // has a _.
 func (p *Pattern) Literals() (pieces []string, ok bool) {

@@ -2,6 +2,7 @@ package solve
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/types"
@@ -243,7 +244,11 @@ func (f *finder) compare(e *expr.Compare, out among) Constraint {
 	}
 	k, isConst := e.Y.(*expr.Const)
 	if !isConst || !k.Val.IsNull() && mixed(e.X.Type(), k.Val) {
-		return f.opaque([]expr.Expr{e.X, e.Y}, true, types.Boolean, out)
+		is := f.opaque([]expr.Expr{e.X, e.Y}, true, types.Boolean, out)
+		if t, no, n := out.truths(); t && !no && !n && !isConst {
+			is = allOf(is, f.beside(e.X, e.Op, e.Y), f.beside(e.Y, e.Op.Flip(), e.X))
+		}
+		return is
 	}
 	if k.Val.IsNull() {
 		return f.where(k, out)
@@ -259,6 +264,42 @@ func (f *finder) compare(e *expr.Compare, out among) Constraint {
 		of.set = compareSet(e.Op.Negate(), k.Val, e.X.Type())
 	}
 	return f.where(e.X, of)
+}
+
+// beside returns the Constraint on x that follows from x op y and from the values that y can have.
+//
+//	k + 1 = g, g IN (2, 3)      k + 1 IN (2, 3)
+//	k < g * 2, g <= 10          k < 20
+func (f *finder) beside(x expr.Expr, op expr.CompareOp, y expr.Expr) Constraint {
+	ys := f.among(y)
+	if ys.IsAll() || ys.IsEmpty() || op == expr.NE || len(ys) > MaxListed || len(expr.Columns(x)) == 0 {
+		return everywhere
+	}
+	if op != expr.EQ {
+		ys = types.Set{{Lo: ys[0].Lo, LoOpen: ys[0].LoOpen, Hi: ys[len(ys)-1].Hi, HiOpen: ys[len(ys)-1].HiOpen}}
+	}
+	above, below := op == expr.EQ || op == expr.GT || op == expr.GE, op == expr.EQ || op == expr.LT || op == expr.LE
+	var xs []types.Interval
+	for _, iv := range ys {
+		of := types.All()
+		for _, end := range []struct {
+			v         types.Value
+			has, open bool
+			op, next  expr.CompareOp
+		}{{iv.Lo, above, iv.LoOpen || op == expr.GT, expr.GE, expr.GT}, {iv.Hi, below, iv.HiOpen || op == expr.LT, expr.LE, expr.LT}} {
+			switch {
+			case !end.has || end.v.IsNull():
+				continue
+			case mixed(x.Type(), end.v):
+				return everywhere
+			case end.open:
+				end.op = end.next
+			}
+			of = of.Intersect(compareSet(end.op, end.v, x.Type()))
+		}
+		xs = append(xs, of...)
+	}
+	return f.where(x, among{set: types.SetOf(xs...)}).but(false)
 }
 
 func (f *finder) in(e *expr.In, out among) Constraint {
@@ -327,9 +368,26 @@ func (f *finder) like(e *expr.Like, out among) Constraint {
 	set, sure := WhereTrue(types.SetOf(iv), exact, t, no)
 	is := f.where(x, among{set: set, null: n}).but(sure)
 	if t && !no && !n && !exact && !e.Not {
+		if c, ok := x.(*expr.Cast); ok && c.X.Type().IsInteger() {
+			if n, blank := e.Fixed.Characters(); n > 0 { // 12_ begins with 12 and has three digits
+				return allOf(f.where(x, among{set: set}).but(blank), f.where(c.X, among{set: ofLength(n, c.X.Type())}))
+			}
+		}
 		return either(append([]Constraint{is}, f.ending(x, e.Fixed)...))
 	}
 	return is
+}
+
+// ofLength returns the integers of type t whose texts have n characters.
+func ofLength(n int, t types.Type) types.Set {
+	var out []types.Interval
+	first, last := types.IntRange(t)
+	for least, most := range SameDigits {
+		if least, most = max(least, first), min(most, last); least <= most && len(strconv.FormatInt(least, 10)) == n {
+			out = append(out, types.IntInterval(t, least, most))
+		}
+	}
+	return types.SetOf(out...)
 }
 
 // WhereTrue returns the values of an argument for which a condition on it is TRUE (t) or FALSE (no). The condition is
