@@ -46,6 +46,9 @@ func (o *ReadOptions) wanted() (*pb.Get, error) {
 	if o.Versions > 1 {
 		get.MaxVersions = proto.Uint32(uint32(min(o.Versions, math.MaxInt32)))
 	}
+	if o.Cells > 0 {
+		get.StoreLimit = proto.Uint32(uint32(o.Cells))
+	}
 	if o.Filter != nil {
 		only := "" // the one family that is read
 		if len(o.Columns) == 0 && len(o.Families) == 1 {

@@ -317,7 +317,8 @@ func gotMultiRow(key []byte, r *pb.Result, block []byte, encoded bool) (row Row,
 
 // fillGet makes g a Get of the row key that reads what wanted describes. g and wanted share memory.
 func fillGet(g, wanted *pb.Get, key []byte) {
-	g.Row, g.Column, g.Filter, g.TimeRange, g.MaxVersions = key, wanted.Column, wanted.Filter, wanted.TimeRange, wanted.MaxVersions
+	g.Row, g.Column, g.Filter, g.TimeRange = key, wanted.Column, wanted.Filter, wanted.TimeRange
+	g.MaxVersions, g.StoreLimit = wanted.MaxVersions, wanted.StoreLimit
 }
 
 // regionOf returns the region specifier of a call whose region is known.

@@ -36,6 +36,7 @@ type ReadOptions struct {
 	// MinTime and MaxTime bound cell timestamps, [MinTime, MaxTime) in milliseconds; both 0: no bound.
 	MinTime, MaxTime int64
 	Versions         int           // per column; 0 means 1
+	Cells            int           // the greatest number of cells of each row and family: the first ones; 0: all
 	NoCacheBlocks    bool          // for large one-off scans
 	Encoded          bool          // return undecoded cells: for reads that look at each cell only once
 	Region           RegionWatcher // may be nil

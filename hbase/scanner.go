@@ -189,7 +189,7 @@ func (s *scanner) request(ctx context.Context) (hrpc.Call, error) {
 			return
 		}
 		w := s.wanted
-		m.Scan.Column, m.Scan.Filter, m.Scan.TimeRange, m.Scan.MaxVersions = w.Column, w.Filter, w.TimeRange, w.MaxVersions
+		m.Scan.Column, m.Scan.Filter, m.Scan.TimeRange, m.Scan.MaxVersions, m.Scan.StoreLimit = w.Column, w.Filter, w.TimeRange, w.MaxVersions, w.StoreLimit
 		u := varint(includeStartRowField, b2u(withStart))
 		m.Scan.ProtoReflect().SetUnknown(append(u, varint(includeStopRowField, b2u(withStop))...))
 		m.Scan.LoadColumnFamiliesOnDemand = proto.Bool(!s.r.Reversed)

@@ -21,6 +21,7 @@ type query struct {
 	families                  []familyQuery
 	times                     timeRange
 	maxVersions               int
+	storeLimit                int // cells of each row and family; 0: all
 	maxResultSize             int64
 	filter                    filter
 	// onDemand means that families which the filter does not need are read only for rows that the filter keeps.
@@ -94,6 +95,7 @@ type columnsQuery struct {
 	times       *pb.TimeRange
 	filter      *pb.Filter
 	maxVersions *uint32
+	storeLimit  *uint32
 }
 
 func (q *query) readColumns(t *table, g *region, c columnsQuery) (err error) {
@@ -121,6 +123,9 @@ func (q *query) readColumns(t *table, g *region, c columnsQuery) (err error) {
 	q.maxVersions = 1
 	if c.maxVersions != nil {
 		q.maxVersions = int(max(1, min(*c.maxVersions, math.MaxInt32)))
+	}
+	if c.storeLimit != nil {
+		q.storeLimit = int(*c.storeLimit)
 	}
 	q.filter, err = newFilter(c.filter, q.reversed)
 	return err
@@ -154,7 +159,7 @@ func newGet(t *table, g *region, m *pb.Get) (*query, error) {
 		return nil, outOfRange(classWrongRegion, "Get", g, m.GetRow())
 	}
 	q := &query{start: m.GetRow(), stop: m.GetRow(), includeStart: true, includeStop: true, get: true, onDemand: true}
-	return q, q.readColumns(t, g, columnsQuery{m.Column, m.TimeRange, m.Filter, m.MaxVersions})
+	return q, q.readColumns(t, g, columnsQuery{m.Column, m.TimeRange, m.Filter, m.MaxVersions, m.StoreLimit})
 }
 
 // newScan makes the query of a Scan. A scan whose start is its stop reads that row, unless it excludes the stop row.
@@ -178,5 +183,5 @@ func newScan(t *table, g *region, m *pb.Scan) (*query, error) {
 	if m.LoadColumnFamiliesOnDemand != nil {
 		q.onDemand = m.GetLoadColumnFamiliesOnDemand()
 	}
-	return q, q.readColumns(t, g, columnsQuery{m.Column, m.TimeRange, m.Filter, m.MaxVersions})
+	return q, q.readColumns(t, g, columnsQuery{m.Column, m.TimeRange, m.Filter, m.MaxVersions, m.StoreLimit})
 }

@@ -24,6 +24,7 @@ type storeScanner struct {
 	rowKey  []byte
 	qualBuf []byte
 	seekBuf []byte
+	inRow   int    // cells returned of the current row
 	rows    uint64 // rows met; distinguishes one row from the next
 	err     error
 }
@@ -248,6 +249,7 @@ func (s *storeScanner) next(ctx context.Context, b *block, lim *limits) (more bo
 	m := &s.matcher
 	if !lim.betweenCells() || !m.inRow {
 		m.startRow(s.rows)
+		s.inRow = 0
 	}
 	count := 0
 	for s.valid {
@@ -272,6 +274,9 @@ func (s *storeScanner) next(ctx context.Context, b *block, lim *limits) (more bo
 			}
 			s.emit(b, lim)
 			count++
+			if s.inRow++; s.query.storeLimit > 0 && s.inRow >= s.query.storeLimit {
+				code = matchIncludeNextRow
+			}
 			switch code {
 			case matchIncludeNextRow:
 				if !s.moreRows() {

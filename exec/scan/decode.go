@@ -178,7 +178,11 @@ func (d *Decoder) Rows(ctx context.Context, table string, r *hbase.Row, seen tim
 func (d *Decoder) appendRows(b *rowBatch, table string, r *hbase.Row) error {
 	switch {
 	case d.packed != nil && !d.entries:
-		return d.appendPacked(b, table, r)
+		from := len(b.rows)
+		if err := d.appendPacked(b, table, r); err != nil || !d.scan.SortWithin {
+			return err
+		}
+		return operator.Order(d.scan.OrderBy).Sort(b.rows[from:], &d.env)
 	case d.scan.AllVersions:
 		return d.appendVersions(b, table, r)
 	case d.same != nil:

@@ -20,6 +20,7 @@ func TestHBase(t *testing.T) {
 	t.Run("CostOfHops", testCostOfHopsHBase)
 	t.Run("KeyFilters", testKeyFiltersHBase)
 	t.Run("Limits", testLimitsHBase)
+	t.Run("WideRows", testWideRowsHBase)
 }
 
 // Large values of a MOB family stand in files of their own, and HBase's filters compare the references to them.

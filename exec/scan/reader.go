@@ -89,11 +89,16 @@ func (r *reader) begin(a *access, dec *Decoder, tasks []task) {
 // rows. first, if not 0, is the number of rows that probably suffices then.
 func (r *reader) limitTo(limit, first int64, filtered bool) {
 	n := limit
+	if r.dec.packed != nil { // a row of HBase holds many rows
+		n = 1
+	}
 	switch {
 	case !filtered:
 		r.quota = limit
 	case first > 0:
 		n = first
+	case r.dec.packed != nil:
+		n = 4
 	default:
 		n = max(int64(r.st.Tuning.FirstRows), 2*limit)
 	}
@@ -134,6 +139,9 @@ func (r *reader) next(ctx context.Context, b *rowBatch) error {
 		if err := r.dec.appendRows(b, r.table, row); err != nil {
 			return err
 		}
+		if err := r.rest(ctx, b, row, len(b.rows)-kept); err != nil {
+			return err
+		}
 		if r.quota > 0 {
 			if r.quota -= int64(len(b.rows) - kept); r.quota <= 0 {
 				r.close()
@@ -150,6 +158,30 @@ func (r *reader) next(ctx context.Context, b *rowBatch) error {
 				r.side = r.behind.InOrder(row.Key[n:])
 			}
 			r.fresh++
+		}
+	}
+	return nil
+}
+
+// rest reads the rest of row, of which opts.Cells limits the cells, until it has added as many rows to b as are wanted.
+// Before that, row added found rows.
+func (r *reader) rest(ctx context.Context, b *rowBatch, row *hbase.Row, found int) error {
+	o, from := r.opts, len(b.rows)-found
+	for o.Cells > 0 && len(row.Cells) >= o.Cells && int64(len(b.rows)-from) < r.scan.Limit.Rows {
+		if o.Cells *= 4; o.Cells > maxChunkRows {
+			o.Cells = 0
+		}
+		after := append(bytes.Clone(row.Cells[len(row.Cells)-1].Qualifier), 0)
+		o.Filter = allOf(r.opts.Filter, filter.ColumnRange{Family: r.dec.packed.Family, Min: after})
+		rows, err := r.st.Client.Get(ctx, r.table, [][]byte{row.Key}, &o)
+		if r.stats.gets.Add(1); err != nil {
+			return r.failed(err)
+		}
+		if row = &rows[0]; row.Key == nil {
+			break
+		}
+		if err := r.dec.appendRows(b, r.table, row); err != nil {
+			return err
 		}
 	}
 	return nil

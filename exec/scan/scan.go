@@ -85,6 +85,11 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 	a.opts.Region, a.opts.Slots, a.opts.Metrics = stats.regions, st.Slots, st.Metrics || stats.trace != nil
 	a.decoder.of(st, s, s.Layout)
 	a.opts.Encoded = !s.AllVersions && a.decoder.packed == nil && !a.decoder.ts // each cell is decoded once, for its column
+	if p := a.decoder.packed; p != nil && s.Limit.Set && s.Limit.Rows <= maxChunkRows && !s.SortWithin && !s.AllVersions && !p.HoldsPoints() && len(s.Families) == 1 {
+		if a.opts.Cells = int(s.Limit.Rows); a.filtered {
+			a.opts.Cells = max(st.Tuning.FirstRows, 2*a.opts.Cells)
+		}
+	}
 	a.find = keysByTime(s, a.opts)
 	if s.Order == plan.MergeOrder {
 		if streams := cutStreams(s, spans); len(streams) > 1 || len(streams) == 1 && streams[0][0].keys != nil {

@@ -21,6 +21,7 @@ type keyOrder struct {
 	nulls     []byte          // columns whose NULLs are wanted last but sort first, and whether they are NULL; spans with different ones are not in order
 	signSplit []byte          // see Span.SignSplit
 	prefixFix *catalog.Column // see Scan.PrefixFix; nil: none
+	within    bool            // see Scan.SortWithin
 	// uneven is set if values of a term do not sort exactly like their bytes (negative numbers, text before a delimiter),
 	// so that several spans cannot be read one after the other.
 	uneven bool
@@ -46,7 +47,7 @@ func (c *candidate) order(req *Request, off bool) {
 // and names of HBase tables that follow the order coarsely, such as the day of a time: the days are read one after the
 // other, and the rows of each day must be in order. Otherwise it merges the rows of several days.
 func (c *candidate) inOrder(req *Request, coarsely bool) bool {
-	dir, merge := 0, false
+	dir, merge, within := 0, false, false
 	terms := c.varying(req.OrderBy)
 	byName := c.scan.ListTables || coarsely && slices.ContainsFunc(c.spans, func(s keySpan) bool { return s.Table != c.spans[0].Table })
 	if byName && !coarsely {
@@ -74,6 +75,7 @@ func (c *candidate) inOrder(req *Request, coarsely bool) bool {
 		if o.prefixFix != nil {
 			fix = o.prefixFix
 		}
+		within = within || o.within
 		orders[i] = o
 	}
 	if merge && (c.scan.ListTables || req.Unmerged || c.scan.Entries && (first.asked != nil || !c.entriesTell(req.OrderBy))) {
@@ -85,7 +87,7 @@ func (c *candidate) inOrder(req *Request, coarsely bool) bool {
 	for i, o := range orders {
 		c.spans[i].SignSplit = o.signSplit
 	}
-	c.scan.OrderBy, c.scan.PrefixFix = req.OrderBy, fix
+	c.scan.OrderBy, c.scan.PrefixFix, c.scan.SortWithin = req.OrderBy, fix, within
 	switch {
 	case merge:
 		c.scan.Order = plan.MergeOrder
@@ -113,7 +115,7 @@ func (c *candidate) entriesTell(terms []plan.SortTerm) bool {
 
 // unordered discards the order that order has set.
 func (c *candidate) unordered() {
-	c.scan.Order, c.scan.OrderBy, c.scan.PrefixFix, c.scan.Reversed = plan.NoOrder, nil, nil, false
+	c.scan.Order, c.scan.OrderBy, c.scan.PrefixFix, c.scan.Reversed, c.scan.SortWithin = plan.NoOrder, nil, nil, false, false
 	for i := range c.spans {
 		c.spans[i].SignSplit = nil
 	}
@@ -210,7 +212,8 @@ func (c *candidate) spanOrder(s *keySpan, terms []plan.SortTerm, byName, coarsel
 			if o.dir = 1; terms[0].Desc {
 				o.dir = -1
 			}
-			return o, !c.scan.AllVersions && !packed(c.scan.Table)
+			o.within = packed(c.scan.Table)
+			return o, !c.scan.AllVersions
 		}
 	}
 	parts := c.scan.Layout.Key.Parts
@@ -262,16 +265,24 @@ func (c *candidate) spanOrder(s *keySpan, terms []plan.SortTerm, byName, coarsel
 			i++
 		}
 	}
-	for _, t := range terms {
+	for i, t := range terms {
 		if col, ok := termColumn(t); ok && isConstant(s, col) {
 			continue
 		}
 		// All parts are matched or constant, so the remaining terms order rows with equal keys.
-		if c.scan.AllVersions || packed(c.scan.Table) {
-			return o, false
-		}
+		o.within = packed(c.scan.Table) && !c.byQualifier(terms[i:])
+		return o, !c.scan.AllVersions
 	}
 	return o, true
+}
+
+// byQualifier reports whether the cells of each HBase row are in the order of terms, because the qualifier is its column.
+func (c *candidate) byQualifier(terms []plan.SortTerm) bool {
+	parts := c.scan.Layout.Packed.Parts
+	col, plain := parts[0].Column()
+	of, isCol := termColumn(terms[0])
+	return len(terms) == 1 && len(parts) == 1 && plain && isCol && col == of && !terms[0].Desc &&
+		parts[0].Order() == catalog.Ascending && parts[0].Rises() > 0 && !parts[0].Nullable()
 }
 
 // packed reports whether an HBase row may hold several rows of t.

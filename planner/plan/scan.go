@@ -142,6 +142,8 @@ type Scan struct {
 	// Reversed is set if each span is read from its end to its start, which is always so for ReverseOrder.
 	Reversed bool
 	OrderBy  []SortTerm // the order that Order produces
+	// SortWithin is set if a row of HBase holds several rows, which the reader sorts: Order is that of the rows of HBase.
+	SortWithin bool
 	// PrefixFix, if set, is a column whose values are not exactly in the order of the keys: its delimiter sorts after some
 	// bytes of longer values. A reversed read must hold a row back until the rows whose values extend its value have
 	// passed.
