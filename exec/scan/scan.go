@@ -118,19 +118,19 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 func (a *access) reader(tasks []task) *reader {
 	r := &reader{}
 	r.begin(a, a.decoder.another(), tasks)
-	switch s := a.scan; {
+	s, first := a.scan, a.scan.First
+	switch { // the row of each entry is looked up, and few entries are stale
+	case !s.Entries || first > 0:
+	case s.Limit.Set && s.Residual == nil:
+		first = s.Limit.Rows + s.Limit.Rows/4 + 1
+	default:
+		first = 4*max(s.Limit.Rows, s.Wanted) + 16
+	}
+	switch {
 	case s.Limit.Set:
-		first := s.First
-		switch { // the row of each entry is looked up, and few entries are stale
-		case !s.Entries || first > 0:
-		case s.Residual == nil:
-			first = s.Limit.Rows + s.Limit.Rows/4 + 1
-		default:
-			first = 4*s.Limit.Rows + 16
-		}
 		r.limitTo(s.Limit.Rows, first, a.filtered)
 	case s.Wanted > 0 && r.skip == 0:
-		r.limitTo(s.Wanted, 0, true)
+		r.limitTo(s.Wanted, first, true)
 	}
 	return r
 }
