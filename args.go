@@ -35,6 +35,8 @@ type NamedArgs map[string]any
 //	ScanLimit     ScanLimit
 //	Location      *time.Location  // the time zone of timestamps in text
 //	Watch         func(stats func() Stats) // is given a function that returns the counts so far
+//	Stdin         io.Reader       // what COPY FROM STDIN reads
+//	Stdout        io.Writer       // where COPY TO STDOUT writes; nil: the process's standard output
 type QueryOptions = exec.RunOptions
 
 // splitOptions separates QueryOptions from the arguments.

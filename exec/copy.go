@@ -25,15 +25,12 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 	format, header, delimiter := fileFormat(s.File), true, ""
 	switch {
 	case s.File != "":
-	case s.To: // STDOUT, in PostgreSQL's text format
+	case s.To || r.args.Options.Stdin != nil: // in PostgreSQL's text format
 		format, header = "tsv", false
-		q := *s
-		q.File = "/dev/stdout"
-		s = &q
 	default:
-		return nil, parser.Errorf(s.Pos, "COPY FROM needs the name of a file").WithHint("to read standard input: COPY t FROM '/dev/stdin' WITH (FORMAT = 'csv')")
+		return nil, parser.Errorf(s.Pos, "COPY FROM needs the name of a file").WithHint("QueryOptions.Stdin has the rows of STDIN")
 	}
-	if r.engine.cfg.NoFiles {
+	if r.engine.cfg.NoFiles && (s.File != "" || s.To && r.args.Options.Stdout == nil) {
 		return nil, parser.Errorf(s.Pos, "COPY: %v", ErrNoFiles).Of(ErrNoFiles)
 	}
 	_, readOnly := r.engine.client.(write.ReadOnlyClient)

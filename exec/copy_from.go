@@ -33,21 +33,27 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format, delimiter st
 	if _, err := r.makeMissing(ctx, t.Name, nil); err != nil {
 		return nil, err
 	}
-	f, err := os.Open(s.File)
-	if err != nil {
-		return nil, fmt.Errorf("COPY: %w", err)
-	}
-	defer f.Close()
 	reading, cancel := context.WithCancel(ctx) // ends when a batch cannot be written
 	defer cancel()
-	stop := context.AfterFunc(reading, func() { f.Close() }) // reading from a pipe could block for a long time
-	defer stop()
+	f := r.args.Options.Stdin
+	if s.File != "" {
+		file, err := os.Open(s.File)
+		if err != nil {
+			return nil, fmt.Errorf("COPY: %w", err)
+		}
+		defer file.Close()
+		stop := context.AfterFunc(reading, func() { file.Close() }) // reading from a pipe could block for a long time
+		defer stop()
+		f = file
+	}
 	in := &copier{run: r, table: t, named: s.Columns, pos: s.Pos, headless: !header, failed: cancel}
 	from := endingReader{reading, f, &r.rec.work.at}
-	st, err := f.Stat()
-	regular := err == nil && st.Mode().IsRegular()
+	file, regular := f.(*os.File)
 	if regular {
-		r.rec.work.counts(st.Size())
+		st, err := file.Stat()
+		if regular = err == nil && st.Mode().IsRegular(); regular {
+			r.rec.work.counts(st.Size())
+		}
 	}
 	switch format {
 	case "jsonl":

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -36,12 +37,15 @@ func (r *run) copyTo(ctx context.Context, s *parser.Copy, format, delimiter stri
 	if err != nil {
 		return nil, err
 	}
-	f, err := createCopy(s.File, overwrite)
-	if err != nil {
-		return nil, fmt.Errorf("COPY: %w", err)
+	f, to := &copyFile{shared: true}, r.args.Options.Stdout
+	if s.File != "" || to == nil {
+		if f, err = createCopy(cmp.Or(s.File, "/dev/stdout"), overwrite); err != nil {
+			return nil, fmt.Errorf("COPY: %w", err)
+		}
+		to = f
 	}
 	defer f.drop()
-	buf := bufio.NewWriterSize(f, 1<<16)
+	buf := bufio.NewWriterSize(to, 1<<16)
 	var out registry.RowWriter
 	if format == "arrow" || format == "parquet" {
 		out, err = registry.Columnar.Create(buf, p.Columns, format)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"iter"
 	"log/slog"
 	"math"
@@ -140,6 +141,10 @@ type RunOptions struct {
 	// Watch is called before the statement begins, with a function that returns its counts so far. That function may be
 	// called at any time from any goroutine, for statements that write and return rows only at their end.
 	Watch func(stats func() Stats)
+	// Stdin has the rows of COPY FROM STDIN, and Stdout gets those of COPY TO STDOUT. Without Stdin, COPY FROM STDIN fails;
+	// without Stdout, rows go to the standard output of the process.
+	Stdin  io.Reader
+	Stdout io.Writer
 }
 
 // run is one running statement: the state that planning and executing share.

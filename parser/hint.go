@@ -182,7 +182,7 @@ func (d *diagnosis) unsupported(i int) string {
 	case d.verb == "COPY" && (word == "FORCE" || upper(1) != "(" && copyOthers[word]):
 		return copyOptions
 	case d.verb == "COPY" && word == "PROGRAM":
-		return "COPY ... TO STDOUT writes to a program where the shell says so: hql -c \"COPY ...\" | program"
+		return "\\copy ... TO | FROM PROGRAM 'command' of the command line runs a program"
 	case d.verb == "CREATE" && word == "PARTITION":
 		return "HBase cuts tables into regions by itself: SPLIT says where those of a new table begin"
 	case d.verb == "SELECT" && word == "INTO":

@@ -87,6 +87,9 @@ func asError(err error, whole string, offset int) *Error {
 	return out
 }
 
+// SQLState returns the SQLSTATE with which a client of hql serve gets err, an error of a statement.
+func SQLState(err error) string { return asError(err, "", 0).Code }
+
 // cutAdvice splits the text of a refused scan into message and hint. It leaves out flags of the command line, which a client
 // cannot set.
 func cutAdvice(text string) (message, hint string) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"strings"
 
@@ -20,7 +21,7 @@ func (s *session) colour() bool {
 
 // look is how results are shown now.
 func (s *session) look() look {
-	l := look{tty: s.colour(), screen: s.terminal() != nil, null: s.null, given: s.given, tuples: s.tuples, border: s.border, separator: s.separator, record: s.record, title: s.title}
+	l := look{tty: s.colour(), screen: s.terminal() != nil, null: s.null, given: s.given, tuples: s.tuples, border: s.border, separator: s.separator, record: s.record, title: s.title, comma: cmp.Or(s.comma, ",")}
 	if s.auto && s.terminal() != nil {
 		l.fit = s.width()
 	}

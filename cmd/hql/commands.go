@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
 
@@ -63,23 +65,8 @@ func commands() []command {
 			}
 			return err
 		}},
-		{`\i`, "FILE", "run the statements and commands of a file", func(s *session, ctx context.Context, arg string) error {
-			name, err := fileName(arg)
-			if err != nil {
-				return err
-			}
-			return s.include(ctx, name)
-		}},
-		{`\ir`, "FILE", "the same; FILE is relative to the file that is running", func(s *session, ctx context.Context, arg string) error {
-			name, err := fileName(arg)
-			if err != nil {
-				return err
-			}
-			if !filepath.IsAbs(name) {
-				name = filepath.Join(s.dir, name)
-			}
-			return s.include(ctx, name)
-		}},
+		{`\i`, "FILE", "run the statements and commands of a file", including(false)},
+		{`\ir`, "FILE", "the same; FILE is relative to the file that is running", including(true)},
 		{`\o`, "[FILE | |COMMAND]", "results to a file or a command, or to the screen again", (*session).redirect},
 		{`\copy`, "TABLE | (QUERY) TO | FROM FILE [WITH (...)]", "COPY, whose FILE needs no quotes", (*session).copy},
 		{`\echo`, "[-n] [TEXT]", "write a text to standard output", func(s *session, _ context.Context, arg string) error { return echo(s.screenOut(), arg) }},
@@ -129,6 +116,20 @@ func onOff(on bool) string {
 		return "on"
 	}
 	return "off"
+}
+
+// including makes \i and \ir. A relative file is relative to the file that runs.
+func including(relative bool) func(s *session, ctx context.Context, arg string) error {
+	return func(s *session, ctx context.Context, arg string) error {
+		name, err := fileName(arg)
+		if err != nil {
+			return err
+		}
+		if relative && !filepath.IsAbs(name) {
+			name = filepath.Join(s.dir, name)
+		}
+		return s.include(ctx, name)
+	}
 }
 
 // fileName returns the file name in a command's argument; ~/ means the home directory.
@@ -252,12 +253,141 @@ func (s *session) redirect(_ context.Context, arg string) error {
 // copyFile finds the file in the arguments of \copy, as its second group, if the file's name is not in quotes.
 var copyFile = regexp.MustCompile(`(?i)^((?:.*\)|(?:[^()'"]|"[^"]*")*)\s(?:to|from)\s+)([^'\s(]\S*)(.*)$`)
 
+// streams finds, in the arguments of \copy, a program, its command with quotes, or pstdin or pstdout.
+var streams = regexp.MustCompile(`(?is)^(.*\s(?:to|from)\s+)(?:program\s+'((?:[^']|'')*)'|pstd(?:in|out)\b)(.*)$`)
+
 // copy runs \copy as the statement COPY, which reads and writes files on this machine, as psql's \copy does.
 func (s *session) copy(ctx context.Context, arg string) error {
+	if m := streams.FindStringSubmatch(arg); m != nil {
+		return s.copyStream(ctx, m[1], strings.ReplaceAll(m[2], "''", "'"), m[3])
+	}
 	if m := copyFile.FindStringSubmatch(arg); m != nil && !strings.EqualFold(m[2], "STDIN") && !strings.EqualFold(m[2], "STDOUT") {
 		arg = m[1] + types.NewString(home(m[2])).SQL() + m[3]
 	}
 	return s.now(ctx, "COPY "+arg)
+}
+
+// copyStream runs \copy between before and options, with the shell's command line; "" for the standard streams of hql.
+func (s *session) copyStream(ctx context.Context, before, line, options string) error {
+	defer func() { s.input, s.copyTo = nil, nil }()
+	from := strings.HasSuffix(strings.ToLower(strings.TrimSpace(before)), "from")
+	text := "COPY " + before + "STDOUT" + options
+	if from {
+		text = "COPY " + before + "STDIN" + options
+	}
+	if line == "" {
+		s.copyTo = s.screenOut()
+		if from {
+			s.input = s.stdin
+		}
+		return s.now(ctx, text)
+	}
+	if s.conf.Restricted {
+		return errors.New("\\copy ... PROGRAM runs a command, which --restricted forbids")
+	}
+	cmd := exec.Command("sh", "-c", line)
+	cmd.Stdout, cmd.Stderr = s.screenOut(), s.stderr
+	var end io.Closer
+	var err error
+	if from {
+		var out io.ReadCloser
+		cmd.Stdout = nil
+		out, err = cmd.StdoutPipe()
+		s.input, end = out, out
+	} else {
+		var in io.WriteCloser
+		in, err = cmd.StdinPipe()
+		s.copyTo, end = in, in
+	}
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return err
+	}
+	err = s.now(ctx, text)
+	_ = end.Close() // it was closed when the command ended early
+	if failed := cmd.Wait(); err == nil && failed != nil {
+		err = fmt.Errorf("program %q: %w", line, failed)
+	}
+	return err
+}
+
+// copies reports whether text is COPY with the words direction and stream: FROM STDIN, TO STDOUT.
+func copies(text, direction, stream string) bool {
+	began, before := false, false
+	for _, t := range parser.Tokens(text) {
+		switch {
+		case t.Kind == parser.CommentToken || t.Kind == parser.HintToken:
+		case !began && !strings.EqualFold(t.Text, "COPY"):
+			return false
+		case before && strings.EqualFold(t.Text, stream):
+			return true
+		default:
+			began, before = true, strings.EqualFold(t.Text, direction)
+		}
+	}
+	return false
+}
+
+// behind says that rest is the text behind the line that runs next.
+func (s *session) behind(rest *string, inFile bool) {
+	if s.rest = nil; inFile && s.inline {
+		s.rest = rest
+	}
+}
+
+// copyInput returns the rows of COPY FROM STDIN: the lines behind the statement in a file, those that are typed at the
+// prompt, or standard input. A line with \. ends them.
+func (s *session) copyInput() io.Reader {
+	read, rest := s.stdin.ReadString, s.rest
+	switch {
+	case rest != nil:
+		read = func(byte) (line string, err error) {
+			if *rest == "" {
+				return "", io.EOF
+			}
+			line, *rest, _ = strings.Cut(*rest, "\n")
+			return line + "\n", nil
+		}
+	case s.ask != nil:
+		s.note(`Enter the rows, a line each; a line with \. or ^D ends them.`)
+		read = func(byte) (string, error) {
+			line, err := s.ask(">> ")
+			return line + "\n", err
+		}
+	}
+	return &copyLines{read: read}
+}
+
+// copyLines reads lines up to a line with \.
+type copyLines struct {
+	read func(byte) (string, error)
+	line string
+	err  error
+}
+
+func (c *copyLines) Read(b []byte) (int, error) {
+	if c.line == "" && c.err == nil {
+		c.line, c.err = c.read('\n')
+		if end := strings.TrimRight(c.line, "\r\n"); end == `\.` || c.err != nil && end == "" {
+			c.line, c.err = "", cmp.Or(c.err, io.EOF)
+		}
+	}
+	if c.line == "" {
+		return 0, c.err
+	}
+	n := copy(b, c.line)
+	c.line = c.line[n:]
+	return n, nil
+}
+
+// copyOutput returns the writer of COPY TO STDOUT.
+func (s *session) copyOutput() io.Writer {
+	if s.copyTo != nil {
+		return s.copyTo
+	}
+	return s.stdout
 }
 
 // edit runs \e: it opens the statement in an editor, and runs the saved text as if it had been typed.

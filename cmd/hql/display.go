@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"html"
 	"os"
@@ -164,6 +165,22 @@ func (s *session) pset(ctx context.Context, arg string) error {
 		s.separator = unescaped(value)
 	case "recordsep":
 		s.record = unescaped(value)
+	case "csv_fieldsep":
+		if value = unescaped(value); len(value) != 1 || strings.ContainsAny(value, "\"\r\n") {
+			return errors.New(`\pset csv_fieldsep is one byte, but no quote and no line break`)
+		}
+		s.comma = value
+	case "columns", "pager_min_lines", "xheader_width": // the screen decides
+	case "unicode_border_linestyle", "unicode_column_linestyle", "unicode_header_linestyle":
+		if value != "single" {
+			return fmt.Errorf("\\pset %s is single: other lines are not drawn", name)
+		}
+	case "numericlocale":
+		if on, err := truth(value); err != nil || on {
+			return errors.New(`\pset numericlocale is off: to_char(number, '999,999') writes separators`)
+		}
+	case "tableattr", "T":
+		return errors.New(`\pset tableattr is not there: style the HTML by its elements`)
 	case "fieldsep_zero":
 		s.separator = "\x00"
 	case "recordsep_zero":
@@ -182,7 +199,7 @@ func (s *session) pset(ctx context.Context, arg string) error {
 			return fmt.Errorf("\\pset linestyle is ascii or unicode, not %s", printable(value))
 		}
 	default:
-		return fmt.Errorf("\\pset knows border, expanded, fieldsep, footer, format, linestyle, null, pager, recordsep, title and tuples_only, not %s", printable(name))
+		return fmt.Errorf("\\pset knows border, csv_fieldsep, expanded, fieldsep, footer, format, linestyle, null, pager, recordsep, title and tuples_only, not %s", printable(name))
 	}
 	return nil
 }

@@ -144,12 +144,16 @@ var longFlags = map[string]string{
 
 // otherFlags maps flags of psql that hql does not have to reasons.
 var otherFlags = map[string]string{
+	"-s": noStep, "-single-step": noStep, "-S": noLine, "-single-line": noLine, "-L": noLog, "-log-file": noLog,
 	"-1": noBlock, "-single-transaction": noBlock, "-U": noServer, "-p": noServer, "-W": noServer,
 	"-username": noServer, "-port": noServer, "-host": noServer, "-password": noServer,
 }
 
 const (
 	noBlock  = "there are no transactions: each statement writes at once"
+	noStep   = "\\prompt asks between statements; -e shows each statement"
+	noLine   = "each statement ends with a semicolon"
+	noLog    = "-e writes the statements, too: hql -e ... | tee file"
 	noServer = "--connect says where HBase is; psql -h HOST -p PORT -U USER asks hql serve"
 )
 
@@ -298,6 +302,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		}
 	}
 	s.args = c.args
+	s.vars = map[string]string{"VERSION": "hql " + version(), "VERSION_NAME": version(), "ROW_COUNT": "0",
+		"LAST_ERROR_MESSAGE": "", "LAST_ERROR_SQLSTATE": "00000"}
 	for name, value := range c.vars {
 		s.setVariable(name, value)
 	}
@@ -423,6 +429,7 @@ func (s *session) file(ctx context.Context, name string) int {
 	if name == "-" {
 		var b []byte
 		if b, err = io.ReadAll(s.stdin); err == nil {
+			s.inline = true
 			return exit(s.script(ctx, string(b)))
 		}
 	} else {
@@ -458,6 +465,7 @@ func (s *session) statement(ctx context.Context, text, source string, offset int
 	}
 	err := s.conf.bounded(ctx, func(ctx context.Context) error { return s.withHint(ctx, run(ctx, text)) })
 	s.bound = nil
+	s.outcome(err)
 	if err == nil {
 		return exitOK
 	}

@@ -60,6 +60,7 @@ type look struct {
 	title     string // above results
 	separator string // of unaligned values
 	record    string // behind each row of them
+	comma     string // between the values of csv
 	fit       int    // columns that a table may take before it is shown one column a line; 0: any
 	cut       int    // columns that a table may take before its last one is cut; 0: any
 }
@@ -437,10 +438,10 @@ func (c *csvWriter) row(vals []types.Value) error {
 	b := c.buf[:0]
 	for i, v := range vals {
 		if i > 0 {
-			b = append(b, ',')
+			b = append(b, c.comma...)
 		}
 		if !v.IsNull() {
-			b = types.AppendCSV(b, v.String(), ",")
+			b = types.AppendCSV(b, v.String(), c.comma)
 		}
 	}
 	c.buf = append(b, '\n')

@@ -137,6 +137,7 @@ func (s *session) gset(ctx context.Context, prefix string) error {
 		if rows.Next() {
 			return errors.New(`\gset needs one row; the result has more (LIMIT 1?)`)
 		}
+		s.setVariable("ROW_COUNT", "1")
 		for i, c := range rows.Columns() {
 			name := prefix + c
 			switch {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -15,7 +16,6 @@ import (
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/exec/warning"
-	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
 
@@ -43,6 +43,7 @@ type session struct {
 	title     string // above results
 	separator string // of unaligned values
 	record    string // behind each row of them
+	comma     string // between the values of csv
 	person    bool   // somebody types at stdin
 
 	query  string            // the statement that is being typed
@@ -60,6 +61,11 @@ type session struct {
 	unnamed   []string // the HBase tables without a definition, when they were last listed
 	stdin     *bufio.Reader
 	ask       func(prompt string) (string, error) // nil: stdin is asked
+
+	inline bool      // a file runs, which has the rows of COPY FROM STDIN behind the statement
+	rest   *string   // the text of that file behind the line that runs; COPY takes its rows from it
+	input  io.Reader // the rows of COPY FROM STDIN
+	copyTo io.Writer // where COPY TO STDOUT writes; nil: to the results
 
 	failed int // with --keep-going, the exit status of the first failure
 
@@ -87,7 +93,7 @@ func (s *session) execute(ctx context.Context, text string) error {
 		p = showProgress(ctx, s.stderr)
 		defer p.stop()
 	}
-	rows, err := s.db.Query(ctx, text, append([]any{hql.QueryOptions{Watch: p.watch}}, s.arguments(text)...)...)
+	rows, err := s.db.Query(ctx, text, append([]any{hql.QueryOptions{Watch: p.watch, Stdin: s.input, Stdout: s.copyOutput()}}, s.arguments(text)...)...)
 	if err != nil {
 		return err
 	}
@@ -116,6 +122,7 @@ func (s *session) execute(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
+	s.setVariable("ROW_COUNT", strconv.Itoa(max(n, int(rows.RowsAffected()))))
 	s.tag(text, rows, n)
 	if s.footer {
 		s.summary(rows, n, took)
@@ -130,18 +137,11 @@ func (s *session) tag(text string, rows *hql.Rows, n int) {
 		t := rows.CommandTag(n)
 		verb, _, _ := strings.Cut(t, " ")
 		switch {
-		case s.quiet, verb == "COPY" && s.copiesToOutput(text):
+		case s.quiet, copies(text, "TO", "STDOUT"), copies(text, "TO", "'/dev/stdout'"): // where the tag does not belong
 		case verb == "INSERT", verb == "UPDATE", verb == "DELETE", len(rows.Columns()) == 0:
 			fmt.Fprintln(s.stdout, t)
 		}
 	}
-}
-
-// copiesToOutput reports whether a COPY writes its rows to standard output, where the command tag does not belong.
-func (s *session) copiesToOutput(text string) bool {
-	stmt, err := parser.ParseStatement(text)
-	c, ok := stmt.(*parser.Copy)
-	return err == nil && ok && c.To && (c.File == "" || c.File == "/dev/stdout")
 }
 
 // warningKind names a line that begins with a code.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -41,10 +42,20 @@ func (s *session) feed(ctx context.Context, text string, inFile bool) int {
 		pos := base + int(t.Pos)
 		switch {
 		case t.Kind == parser.OperatorToken && t.Text == ";", strings.HasPrefix(text[pos:], `\;`) && t.Kind == parser.InvalidToken: // psql has \; as well
+			line, rest, _ := strings.Cut(text[pos+1:], "\n")
+			left := len(rest)
 			if stmt := text[at:pos]; !empty {
+				s.behind(&rest, inFile)
 				if code := s.goOn(s.piece(ctx, stmt, text, at, inFile), inFile); code != exitOK {
 					return code
 				}
+			}
+			if len(rest) < left { // COPY took its rows; positions in the file stay as they are
+				taken := strings.Count(text[len(text)-left:len(text)-len(rest)], "\n")
+				text = text[:pos+1] + line + strings.Repeat("\n", taken+1) + rest
+				at, base, empty = pos+1, pos+1, true
+				toks, i = parser.Tokens(text[base:]), -1
+				continue
 			}
 			if t.Text == `\` {
 				i, pos = i+1, pos+1
@@ -63,6 +74,7 @@ func (s *session) feed(ctx context.Context, text string, inFile bool) int {
 			if inFile {
 				s.echoed("all", before+line)
 			}
+			s.behind(&rest, inFile)
 			if code := s.goOn(s.command(ctx, line), inFile); code != exitOK {
 				return code
 			}
@@ -108,6 +120,14 @@ func (s *session) piece(ctx context.Context, stmt, text string, at int, inFile b
 	if inFile {
 		s.echoed("all", stmt+";")
 	}
+	if s.input == nil && copies(stmt, "FROM", "STDIN") {
+		s.input = s.copyInput()
+		defer func(in io.Reader, inFile bool) {
+			if s.input = nil; inFile { // the rows of a statement that failed are no statements
+				_, _ = io.Copy(io.Discard, in)
+			}
+		}(s.input, s.rest != nil)
+	}
 	if s.skips() {
 		return exitOK
 	}
@@ -147,9 +167,8 @@ func (s *session) include(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	saved := s.dir
-	s.dir = filepath.Dir(name)
-	defer func() { s.dir = saved }()
+	defer func(dir string, inline bool) { s.dir, s.inline = dir, inline }(s.dir, s.inline)
+	s.dir, s.inline = filepath.Dir(name), true
 	s.depth++
 	defer func() { s.depth-- }()
 	if s.depth > 100 {

@@ -7,10 +7,12 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/pgwire"
 )
 
 // words splits the arguments of a command at white space, except inside single quotes.
@@ -81,7 +83,9 @@ func (s *session) set(_ context.Context, arg string) error {
 	}
 	if len(args) == 0 {
 		for _, k := range slices.Sorted(maps.Keys(s.vars)) {
-			fmt.Fprintf(s.stdout, "%s = '%s'\n", k, printable(s.vars[k]))
+			if !slices.Contains(ownVariables, k) {
+				fmt.Fprintf(s.stdout, "%s = '%s'\n", k, printable(s.vars[k]))
+			}
 		}
 		return nil
 	}
@@ -106,6 +110,25 @@ func (s *session) setVariable(name, value string) {
 	case name == "QUIET":
 		s.quiet = on
 	}
+}
+
+// ownVariables are psql's variables that hql sets itself; \set does not list them.
+var ownVariables = []string{"ERROR", "SQLSTATE", "ROW_COUNT", "LAST_ERROR_MESSAGE", "LAST_ERROR_SQLSTATE", "VERSION", "VERSION_NAME"}
+
+// outcome sets psql's variables about the statement that ended with err.
+func (s *session) outcome(err error) {
+	s.setVariable("ERROR", strconv.FormatBool(err != nil))
+	s.setVariable("SQLSTATE", "00000")
+	if err == nil {
+		return
+	}
+	text := err.Error()
+	if pe, ok := errors.AsType[*hql.Error](err); ok {
+		text = pe.Msg
+	}
+	state := pgwire.SQLState(err)
+	s.vars["SQLSTATE"], s.vars["ROW_COUNT"] = state, "0"
+	s.vars["LAST_ERROR_MESSAGE"], s.vars["LAST_ERROR_SQLSTATE"] = text, state
 }
 
 func variableName(name string) bool {
