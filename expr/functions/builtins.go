@@ -17,7 +17,6 @@ var Builtins = sync.OnceValue(func() *expr.Registry {
 		regexpFunctions,
 		jsonFunctions,
 		jsonEdits,
-		jsonPaths,
 		arrayFunctions,
 		keyFunctions,
 		gridFunctions,
