@@ -167,21 +167,14 @@ func ParseEncoding(v string) (string, error) {
 }
 
 func dateStyle(v string) (string, error) {
-	order := "MDY"
 	for _, word := range strings.FieldsFunc(strings.ToUpper(v), func(r rune) bool { return r == ',' || r == ' ' }) {
 		switch word {
-		case "ISO":
-		case "MDY", "DMY", "YMD":
-			order = word
-		case "US", "NONEURO", "NONEUROPEAN":
-			order = "MDY"
-		case "EURO", "EUROPEAN":
-			order = "DMY"
+		case "ISO", "MDY", "US", "NONEURO", "NONEUROPEAN":
 		default:
-			return "", fmt.Errorf("the date style %q is not supported here: dates are sent in the form of ISO 8601", v)
+			return "", fmt.Errorf("the date style %q is not supported here: dates are sent in the form of ISO 8601, and 1/2/2024 is the second of January", v)
 		}
 	}
-	return "ISO, " + order, nil
+	return "ISO, MDY", nil
 }
 
 func showTimeout(d time.Duration) string {

@@ -156,7 +156,7 @@ func (c compiler) literal(l *parser.Literal) (Expr, error) {
 	case parser.DateLiteral:
 		k.Val, err = c.converted(&Const{Pos: l.Pos, Val: types.NewString(l.Text)}, types.Date)
 	case parser.TimeLiteral:
-		k.Val, err = types.Cast(types.NewString(l.Text), types.Time, c.s.Loc)
+		k.Val, err = c.converted(&Const{Pos: l.Pos, Val: types.NewString(l.Text)}, types.Time)
 	case parser.TimestampLiteral:
 		k.Val, err = c.converted(&Const{Pos: l.Pos, Val: types.NewString(l.Text)}, types.Timestamp)
 	}
@@ -175,6 +175,13 @@ func (c compiler) converted(k *Const, t types.Type) (types.Value, error) {
 		}
 	}
 	v, err := types.Cast(k.Val, t, c.s.Loc)
+	if err != nil && k.Val.Type() == types.String && !c.s.Key && (t == types.Date || t == types.Time || t.IsTimestamp()) {
+		if iso, ok := types.RespellTime(k.Val.Text()); ok {
+			if respelled, bad := types.Cast(types.NewString(iso), t, c.s.Loc); bad == nil {
+				v, err = respelled, nil
+			}
+		}
+	}
 	if err == nil && t == types.Timestamp && k.Val.Type() == types.String && c.s.Moment != nil {
 		c.s.Moment(k.Pos, v)
 	}

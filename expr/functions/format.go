@@ -318,7 +318,13 @@ func parseTime(s, format string) (at time.Time, err error) {
 			r.number(&minute, 2, 0, 59)
 		case "SS":
 			r.number(&second, 2, 0, 59)
-		case "MS", "US", "FF1", "FF2", "FF3", "FF4", "FF5", "FF6":
+		case "FF1":
+			r.fraction(&nanos)
+			nanos = (nanos + 5e7) / 1e8 * 1e8
+		case "FF2":
+			r.fraction(&nanos)
+			nanos = (nanos + 5e6) / 1e7 * 1e7
+		case "MS", "US", "FF3", "FF4", "FF5", "FF6":
 			r.fraction(&nanos)
 		case "AM", "PM":
 			r.name(&pm, 2, "AM", "PM")

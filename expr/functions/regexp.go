@@ -213,12 +213,12 @@ func startOf(a []types.Value, at int) (int, error) {
 	return -1, nil
 }
 
-// eachMatch calls f for each of the first n matches of re in s, with the bytes of the match and of its groups, as in
-// FindAllStringSubmatchIndex. Each match may have to search the rest of the text, so env may stop it between two matches
-// if the text is long.
+// eachMatch calls f for each of the first n matches of re in s, with the bytes of the match and of its groups. Unlike
+// FindAllStringSubmatchIndex, and like PostgreSQL, it counts an empty match where the previous match ended. Each match may
+// have to search the rest of the text, so env may stop it between two matches if the text is long.
 func eachMatch(env *expr.Env, re *regexp.Regexp, s string, n int, f func(m []int) error) error {
 	const short = 1 << 12
-	if len(s) > short {
+	if len(s) > short || n != 1 && (re.MatchString("") || strings.Contains(re.String(), `\b`)) { // re may match nothing
 		// behind skips one character before each match, because ^ and \b may test that character. It does not compile
 		// if re has a \Q without an end.
 		if behind, err := compileRegexp(`\A.(?s:.*?)(` + re.String() + `)`); err == nil {
@@ -234,7 +234,7 @@ func eachMatch(env *expr.Env, re *regexp.Regexp, s string, n int, f func(m []int
 }
 
 func eachMatchBehind(env *expr.Env, re, behind *regexp.Regexp, s string, n int, f func(m []int) error) error {
-	for pos, end := 0, -1; pos <= len(s) && n != 0; {
+	for pos := 0; pos <= len(s) && n != 0; {
 		if err := env.Stopped(); err != nil {
 			return err
 		}
@@ -255,15 +255,9 @@ func eachMatchBehind(env *expr.Env, re, behind *regexp.Regexp, s string, n int, 
 		if m == nil {
 			return nil
 		}
-		none := m[0] == m[1] && m[0] == end // an empty match where the previous match ended
-		if end = m[1]; end > pos {
-			pos = end
-		} else {
+		if pos = m[1]; m[0] == pos {
 			_, width := utf8.DecodeRuneInString(s[pos:])
 			pos += max(width, 1)
-		}
-		if none {
-			continue
 		}
 		n--
 		if err := f(m); err != nil {
