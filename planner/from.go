@@ -220,13 +220,23 @@ func (q *query) join(f *from, t *parser.Join) ([]*expr.Column, error) {
 	switch {
 	case f.srcs[middle].one && t.Kind == parser.LeftJoin: // it has a row for each
 	case t.Kind == parser.LeftJoin || t.Kind == parser.RightJoin:
+		f.srcs[middle].missing = !isAlways(on) || !q.hasRow(second)
 		on = expr.Conjunction(append(slices.Clone(f.conds[untied:]), expr.Conjuncts(on)...))
 		f.outer[middle], f.swapped[middle], f.on[middle], f.conds = true, t.Kind == parser.RightJoin, on, f.conds[:untied]
-		f.srcs[middle].missing = true
 	case !isAlways(on):
 		f.conds = append(f.conds, expr.Conjuncts(on)...)
 	}
 	return append(kept, unshared(append(slices.Clone(a.star), b.star...), shared)...), nil
+}
+
+// hasRow reports whether t is a query of aggregates without groups, which always has a row.
+func (q *query) hasRow(t parser.TableExpr) bool {
+	s, ok := t.(*parser.Subquery)
+	if !ok || len(s.Query.Cores) > 1 || s.Query.Limit != nil || s.Query.Offset != nil {
+		return false
+	}
+	c, of := s.Query.Cores[0], &plan.Subplan{}
+	return q.plainOf(c.Items, of) && of.Aggregated && c.Having == nil && len(c.GroupBy) == 0
 }
 
 // merge makes the column at index of the joined row accessible only with its table's name.
