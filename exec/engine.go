@@ -337,7 +337,7 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 		return r.partly(r.update(ctx, s))
 	case *parser.Delete:
 		for next := s.Next; next != nil; next = next.Next { // TRUNCATE of several tables
-			if _, err := r.tableNamed(next.Table, next.TablePos); err != nil {
+			if _, err := r.writableTable(next.Table, next.TablePos); err != nil {
 				return nil, err
 			}
 		}
@@ -345,6 +345,7 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 			if _, err := r.partly(r.delete(ctx, s, nil)); err != nil {
 				return nil, err
 			}
+			r.before = r.rec.written.Load()
 		}
 		return r.partly(r.delete(ctx, s, nil))
 	case *parser.CreateTable:

@@ -49,9 +49,9 @@ func (r *run) insertTarget(s *parser.Insert) (*catalog.Table, []*catalog.Column,
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if len(s.Columns) == 0 && len(s.Rows) > 0 && len(s.Rows[0]) < len(cols) { // as in PostgreSQL, the first columns
+	if rows := *valuesOf(s); len(s.Columns) == 0 && len(rows) > 0 && len(rows[0]) < len(cols) { // as in PostgreSQL, the first columns
 		var names []parser.Name
-		for _, c := range cols[:len(s.Rows[0])] {
+		for _, c := range cols[:len(rows[0])] {
 			names = append(names, parser.Name{Pos: s.TablePos, Name: c.Name})
 		}
 		if cols, err = targetColumns(t, names, s.TablePos); err != nil {
@@ -209,19 +209,32 @@ func (r *run) insertRows(ctx context.Context, s *parser.Insert, in *inserter) (*
 // withDefaults replaces DEFAULT by the default values of the columns.
 func withDefaults(s *parser.Insert, cols []*catalog.Column) *parser.Insert {
 	out := *s
-	out.Rows = slices.Clone(s.Rows)
-	for i, row := range s.Rows {
+	if s.Query != nil && len(*valuesOf(s)) > 0 {
+		query, core := *s.Query, *s.Query.Cores[0]
+		query.Cores, out.Query = []*parser.SelectCore{&core}, &query
+	}
+	rows := valuesOf(&out)
+	*rows = slices.Clone(*rows)
+	for i, row := range *rows {
 		if !slices.ContainsFunc(row, isDefault) {
 			continue
 		}
-		out.Rows[i] = slices.Clone(row)
+		(*rows)[i] = slices.Clone(row)
 		for k := range min(len(row), len(cols)) {
 			if isDefault(row[k]) {
-				out.Rows[i][k] = absent(cols[k], row[k].Position())
+				(*rows)[i][k] = absent(cols[k], row[k].Position())
 			}
 		}
 	}
 	return &out
+}
+
+// valuesOf returns the rows of VALUES of s, which stand in its query behind WITH.
+func valuesOf(s *parser.Insert) *[][]parser.Expr {
+	if s.Query != nil && len(s.Query.Cores) == 1 {
+		return &s.Query.Cores[0].Values
+	}
+	return &s.Rows
 }
 
 // isDefault reports whether x is the word DEFAULT. In UPDATE it names a column called default if there is one.

@@ -25,7 +25,11 @@ func (r *run) plan(ctx context.Context, stmt parser.Statement) (*plan.Plan, erro
 			WithHint("EXPLAIN each of them as a statement of its own")
 	case *parser.Insert:
 		if s.Query != nil {
-			return r.planSelect(ctx, s.Query)
+			_, _, in, err := r.insertTarget(s)
+			if err != nil {
+				return nil, err
+			}
+			return r.planSelect(ctx, in.Query)
 		}
 		return nil, parser.Errorf(s.Position(), "INSERT ... VALUES reads nothing: there is no plan to explain")
 	case *parser.Delete:
