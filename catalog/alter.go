@@ -3,6 +3,7 @@ package catalog
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hql-db/hql/expr"
@@ -11,10 +12,10 @@ import (
 
 // Altered returns the definition of t after changes, or t.Def if they change nothing. Syntax nodes that come from t.Def
 // get the position at; nodes that come from changes keep their positions.
-func (t *Table) Altered(changes []parser.Change, at parser.Pos) (*parser.CreateTable, error) {
-	a := alteration{table: t, def: t.Def.At(at)}
-	for _, c := range changes {
-		if err := a.apply(c); err != nil {
+func (c *Catalog) Altered(t *Table, changes []parser.Change, at parser.Pos) (*parser.CreateTable, error) {
+	a := alteration{c: c, table: t, def: t.Def.At(at)}
+	for _, change := range changes {
+		if err := a.apply(change); err != nil {
 			return nil, err
 		}
 	}
@@ -29,6 +30,7 @@ func (t *Table) Altered(changes []parser.Change, at parser.Pos) (*parser.CreateT
 
 // alteration is a definition that is being changed.
 type alteration struct {
+	c       *Catalog
 	table   *Table
 	def     *parser.CreateTable
 	changed bool
@@ -37,7 +39,7 @@ type alteration struct {
 func (a *alteration) apply(c parser.Change) error {
 	i, there := a.column(c.Name)
 	switch c.Kind {
-	case parser.DropColumn, parser.RenameColumn, parser.CommentColumn:
+	case parser.DropColumn, parser.RenameColumn, parser.CommentColumn, parser.AlterDefault, parser.AlterNotNull:
 		if !there && c.If {
 			return nil
 		}
@@ -57,6 +59,10 @@ func (a *alteration) apply(c parser.Change) error {
 		return a.rename(i, c)
 	case parser.CommentColumn:
 		a.def.Columns[i].Comment = c.To
+	case parser.AlterDefault:
+		return a.setDefault(&a.def.Columns[i], c)
+	case parser.AlterNotNull:
+		return a.setNotNull(&a.def.Columns[i], c)
 	case parser.CommentTable:
 		a.unset("COMMENT")
 		if c.To != "" {
@@ -119,6 +125,45 @@ func (a *alteration) addColumn(c parser.Change) error {
 	return nil
 }
 
+// setDefault changes the value that INSERT writes. Rows that exist keep theirs.
+func (a *alteration) setDefault(col *parser.ColumnDef, c parser.Change) error {
+	if c.Column.Default == nil && col.Encoding != nil && col.Encoding.Name == "DEFAULT" {
+		return parser.Errorf(c.Pos, "rows without the cell have the DEFAULT of %s as their value, which they would lose", col.Name).
+			WithHint("ALTER COLUMN %s SET DEFAULT value changes what INSERT writes", parser.QuoteName(col.Name))
+	}
+	is, _ := a.table.Column(col.Name)
+	col.Default, a.changed = insertedDefault(c.Column.Default, col.NotNull || is.KeyPart), true
+	return nil
+}
+
+func (a *alteration) setNotNull(col *parser.ColumnDef, c parser.Change) error {
+	is, _ := a.table.Column(col.Name)
+	if is.KeyPart && !c.Column.NotNull {
+		return parser.Errorf(c.Pos, "column %s is in the key, which has a value in every row", col.Name)
+	}
+	a.changed = a.changed || col.NotNull != c.Column.NotNull
+	col.NotNull, col.Default = c.Column.NotNull, insertedDefault(col.Default, c.Column.NotNull || is.KeyPart)
+	return nil
+}
+
+// insertedDefault returns the DEFAULT x in a form that INSERT writes: a constant alone would be the value of all rows without
+// the cell, unless no row is without it.
+func insertedDefault(x parser.Expr, always bool) parser.Expr {
+	if l, constant := x.(*parser.Literal); constant && !always {
+		return &parser.Call{Pos: l.Pos, Name: "COALESCE", Args: []parser.Expr{l}}
+	}
+	return x
+}
+
+// FreeIndexName returns name, or name with the lowest number behind it that no finished layout of t has.
+func (t *Table) FreeIndexName(name string) string {
+	free := name
+	for n := 1; slices.ContainsFunc(t.Layouts, func(l *Layout) bool { return strings.EqualFold(l.Name, free) && !l.Building }); n++ {
+		free = name + strconv.Itoa(n)
+	}
+	return free
+}
+
 // rename gives column i another name. The column's cell keeps its family and qualifier.
 func (a *alteration) rename(i int, c parser.Change) error {
 	col := &a.def.Columns[i]
@@ -177,17 +222,25 @@ func (a *alteration) addIndex(c parser.Change) error {
 func (a *alteration) indexParts(parts []parser.PartDef) (out []parser.PartDef) {
 	var known []int
 	add := func(p parser.PartDef) {
-		if n := len(out); n > 0 && out[n-1].Encoding != nil && out[n-1].Encoding.Args == nil && slices.Contains([]string{"TEXT", "BYTES"}, out[n-1].Encoding.Name) {
-			if l, ok := p.Expr.(*parser.Literal); !ok || p.Encoding != nil || l.Text == "" {
-				out = append(out, endOfText(p.Pos))
+		if n := len(out); n > 0 && out[n-1].Encoding != nil && out[n-1].Encoding.Args == nil {
+			name, down := uprightName(out[n-1].Encoding.Name)
+			if l, ok := p.Expr.(*parser.Literal); (!ok || p.Encoding != nil || l.Text == "") && slices.Contains([]string{"TEXT", "BYTES"}, name) {
+				end := endOfText(p.Pos)
+				if down {
+					end.Expr.(*parser.Literal).Text = "\xff"
+				}
+				out = append(out, end)
 			}
 		}
 		out = append(out, p)
 	}
 	for _, p := range parts {
 		col := a.columnOf(p)
-		if col != nil && p.Encoding == nil {
-			p.Encoding, _ = keyEncoding(col, p.Pos)
+		if desc := p.Encoding != nil && p.Encoding.Name == invertedName; desc || p.Encoding == nil {
+			p.Encoding = a.defaultEncoding(p, col)
+			if desc && p.Encoding != nil {
+				p.Encoding.Name = invertedName + " " + p.Encoding.Name
+			}
 		}
 		if col != nil {
 			known = append(known, col.Index)
@@ -208,6 +261,23 @@ func (a *alteration) indexParts(parts []parser.PartDef) (out []parser.PartDef) {
 		}
 	}
 	return out
+}
+
+// defaultEncoding returns the encoding that keeps the order of the values of p, whose column is col if it is one; nil if
+// newEncoding chooses it, or refuses p.
+func (a *alteration) defaultEncoding(p parser.PartDef, col *Column) *parser.EncodingDef {
+	if _, literal := p.Expr.(*parser.Literal); literal {
+		return nil
+	}
+	if col == nil {
+		x, err := expr.Compile(p.Expr, (&builder{c: a.c, t: a.table}).scope())
+		if err != nil || expr.Width(x) > 0 {
+			return nil
+		}
+		col = &Column{Type: x.Type()}
+	}
+	enc, _ := keyEncoding(col, p.Pos)
+	return enc
 }
 
 // columnOf returns the column if the part is a plain column; nil if the part is another expression.

@@ -12,6 +12,7 @@ import (
 	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
 )
 
 // alter runs ALTER TABLE, COMMENT ON, CREATE INDEX and DROP INDEX. They change the definition in the store. HBase's
@@ -27,7 +28,19 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	if err != nil || t == nil {
 		return r.done(-1), err
 	}
-	def, err := t.Altered(s.Changes, s.NamePos)
+	changes := slices.Clone(s.Changes)
+	for i, c := range changes {
+		switch {
+		case c.Unnamed:
+			changes[i].Index.Name = t.FreeIndexName(c.Index.Name)
+		case c.Kind == parser.AlterNotNull && c.Column.NotNull:
+			err = r.noNulls(ctx, t, c)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	def, err := r.engine.catalog.Altered(t, changes, s.NamePos)
 	if err != nil || def == t.Def {
 		return r.done(-1), err
 	}
@@ -53,7 +66,7 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	if t, err = r.redefine(ctx, t, now, s.NamePos); err != nil {
 		return nil, err
 	}
-	for _, c := range s.Changes {
+	for _, c := range changes {
 		switch c.Kind {
 		case parser.AddIndex:
 			if err = r.fillIndex(ctx, t, c.Index.Name); err == nil {
@@ -67,6 +80,29 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 		}
 	}
 	return r.done(-1), nil
+}
+
+// noNulls returns an error if a row of t has no value in the column that c makes NOT NULL.
+func (r *run) noNulls(ctx context.Context, t *catalog.Table, c parser.Change) error {
+	if _, ok := t.Column(c.Name); !ok {
+		return nil // Altered says so
+	}
+	at := c.Pos
+	absent := &parser.Is{Pos: at, X: &parser.ColumnRef{Pos: at, Name: c.Name, Quoted: true}, What: "NULL"}
+	one := &parser.Literal{Pos: at, Kind: parser.NumberLiteral, Text: "1"}
+	core := &parser.SelectCore{Pos: at, Items: []parser.SelectItem{{Pos: at, Expr: one}}, From: []parser.TableExpr{&parser.TableName{Pos: at, Name: t.Name}}, Where: absent}
+	r.allowFull = true
+	p, err := r.planSelect(ctx, &parser.Select{Pos: at, Cores: []*parser.SelectCore{core}, Limit: one, AllowFullScan: true})
+	if err != nil {
+		return err
+	}
+	return r.eachRow(ctx, p, asRead, func(rows [][]types.Value) error {
+		if len(rows) == 0 {
+			return nil
+		}
+		return parser.Errorf(at, "column %q of table %s contains null values: queries would not find these rows", c.Name, t.Name).
+			WithHint("UPDATE %s SET %s = value WHERE %[2]s IS NULL gives them one", parser.QuoteName(t.Name), parser.QuoteName(c.Name))
+	})
 }
 
 // altered returns the table that s changes. It returns nil for a DROP INDEX IF EXISTS whose index no table has.

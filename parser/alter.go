@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/alecthomas/participle/v2/lexer"
 )
@@ -30,6 +31,8 @@ const (
 	ResetOptions                    // RESET (Options)
 	AddIndex                        // ADD INDEX Index
 	DropIndex                       // DROP INDEX [IF EXISTS] Name
+	AlterDefault                    // ALTER COLUMN Name SET DEFAULT Column.Default, or DROP DEFAULT
+	AlterNotNull                    // ALTER COLUMN Name SET NOT NULL, or DROP NOT NULL: Column.NotNull
 	CommentTable                    // COMMENT ON TABLE t IS To
 	CommentColumn                   // COMMENT ON COLUMN t.Name IS To
 )
@@ -44,6 +47,7 @@ type Change struct {
 	Column  ColumnDef
 	Options []Option
 	Index   LayoutDef
+	Unnamed bool // CREATE INDEX without a name: Index.Name is the usual one, and a number follows it if it is taken
 }
 
 func (s *Alter) Position() Pos { return s.Pos }
@@ -65,7 +69,10 @@ func (s *Alter) String() string {
 		if c.If {
 			p.put("IF NOT EXISTS ")
 		}
-		p.put(QuoteName(c.Index.Name), " ON ", QuoteName(s.Name), " ")
+		if !c.Unnamed {
+			p.put(QuoteName(c.Index.Name), " ")
+		}
+		p.put("ON ", QuoteName(s.Name), " ")
 		p.layoutBody(c.Index)
 	case "DROP INDEX":
 		p.change(c)
@@ -85,7 +92,7 @@ func (s *Alter) String() string {
 
 func (p *printer) change(c Change) {
 	word := map[ChangeKind]string{AddColumn: "ADD COLUMN ", DropColumn: "DROP COLUMN ", RenameColumn: "RENAME COLUMN ", SetOptions: "SET (",
-		ResetOptions: "RESET (", AddIndex: "ADD INDEX ", DropIndex: "DROP INDEX "}[c.Kind]
+		AlterDefault: "ALTER COLUMN ", AlterNotNull: "ALTER COLUMN ", ResetOptions: "RESET (", AddIndex: "ADD INDEX ", DropIndex: "DROP INDEX "}[c.Kind]
 	switch p.put(word); {
 	case c.If && c.Kind == AddColumn:
 		p.put("IF NOT EXISTS ")
@@ -97,6 +104,19 @@ func (p *printer) change(c Change) {
 		p.column(c.Column)
 	case RenameColumn:
 		p.put(QuoteName(c.Name), " TO ", QuoteName(c.To))
+	case AlterDefault, AlterNotNull:
+		p.put(QuoteName(c.Name))
+		switch {
+		case c.Column.NotNull:
+			p.put(" SET NOT NULL")
+		case c.Kind == AlterNotNull:
+			p.put(" DROP NOT NULL")
+		case c.Column.Default == nil:
+			p.put(" DROP DEFAULT")
+		default:
+			p.put(" SET DEFAULT ")
+			p.expr(c.Column.Default, bindRange+1)
+		}
 	case SetOptions, ResetOptions:
 		p.options(c.Options)
 		p.put(")")
@@ -169,14 +189,17 @@ type indexNode struct {
 
 // usualName returns PostgreSQL's name for an index without one: of the table, its columns, and idx.
 func (n *indexNode) usualName() *ident {
-	of := name(n.Table.A)
-	if n.Table.B != nil {
-		of = name(n.Table.B)
+	of := n.Table.name()
+	if _, table, spaced := strings.Cut(of, ":"); spaced {
+		of = table
 	}
 	for _, p := range n.Parts {
-		if c, ok := p.Expr.X.(*ColumnRef); ok {
-			of += "_" + c.Name
-		} else {
+		switch x := p.Expr.X.(type) {
+		case *ColumnRef:
+			of += "_" + x.Name
+		case *Call:
+			of += "_" + strings.ToLower(x.Name)
+		default:
 			of += "_expr"
 		}
 	}
@@ -199,6 +222,10 @@ type changeNode struct {
 	Table     *tableName    `parser:"| 'RENAME' ( 'TO' @@"`
 	From      *columnIdent  `parser:"| 'COLUMN'? @@"`
 	To        *columnIdent  `parser:"    'TO' @@ )"`
+	Column    *columnIdent  `parser:"| 'ALTER' 'COLUMN'? @@"`
+	Default   *defaultNode  `parser:"  ( 'SET' ( 'DEFAULT' @@"`
+	NotNull   bool          `parser:"          | @'NOT' 'NULL' )"`
+	Nullable  bool          `parser:"  | 'DROP' ( 'DEFAULT' | @'NOT' 'NULL' ) )"`
 	Set       []*optionNode `parser:"| 'SET' '(' @@ ( ',' @@ )* ')'"`
 	Reset     []*optionNode `parser:"| 'RESET' '(' @@ ( ',' @@ )* ')'"`
 }
@@ -219,7 +246,7 @@ func (l *lowerer) alter(n *alterNode) (Statement, error) {
 		table = comment(out, n.Comment)
 	case n.Create != nil:
 		out.Verb, table = "CREATE INDEX", &n.Create.Table
-		c := Change{Pos: at(n.Create.Pos), Kind: AddIndex, If: n.Create.If}
+		c := Change{Pos: at(n.Create.Pos), Kind: AddIndex, If: n.Create.If, Unnamed: n.Create.Name == nil}
 		c.Index, err = l.layout(&layoutNode{Pos: n.Create.Pos, Index: true, Name: cmp.Or(n.Create.Name, n.Create.usualName()), layoutBody: n.Create.layoutBody})
 		out.Changes = []Change{c}
 	case n.Drop != nil:
@@ -275,6 +302,16 @@ func (l *lowerer) change(n *changeNode) (out Change, err error) {
 		return out, Errorf(out.Pos, "hql cannot rename a table").WithHint("CREATE EXTERNAL TABLE %s ... STORED IN the HBase table defines another one over the same rows", QuoteName(n.Table.name()))
 	case n.From != nil:
 		return Change{Pos: pos(n.From.Tok), Kind: RenameColumn, Name: name(n.From.Tok), To: name(n.To.Tok)}, nil
+	case n.Column != nil:
+		out = Change{Pos: pos(n.Column.Tok), Kind: AlterDefault, Name: name(n.Column.Tok), Column: ColumnDef{NotNull: n.NotNull}}
+		if n.NotNull || n.Nullable {
+			out.Kind = AlterNotNull
+		}
+		if n.Default != nil {
+			if l, ok := n.Default.value.(*Literal); !ok || l.Kind != NullLiteral {
+				out.Column.Default = n.Default.value
+			}
+		}
 	case n.Set != nil:
 		out.Kind = SetOptions
 		out.Options, err = l.options(n.Set)

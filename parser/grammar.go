@@ -225,7 +225,7 @@ type returningNode struct {
 
 type updateNode struct {
 	Pos   lexer.Position
-	Table tableName     `parser:"'UPDATE' @@"`
+	Table targetName    `parser:"'UPDATE' @@"`
 	Alias *alias        `parser:"@@?"`
 	Set   []*assignNode `parser:"'SET' @@ ( ',' @@ )*"`
 	From  []*fromNode   `parser:"( 'FROM' @@ ( ',' @@ )* )?"`
@@ -243,7 +243,7 @@ type assignNode struct {
 
 type deleteNode struct {
 	Pos   lexer.Position
-	Table tableName   `parser:"'DELETE' 'FROM' @@"`
+	Table targetName  `parser:"'DELETE' 'FROM' @@"`
 	Alias *alias      `parser:"@@?"`
 	Using []*fromNode `parser:"( 'USING' @@ ( ',' @@ )* )?"`
 	Where *exprNode   `parser:"( 'WHERE' @@ )?"`

@@ -1,11 +1,15 @@
 package parser
 
-import "github.com/alecthomas/participle/v2/lexer"
+import (
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
 
 type createNode struct {
 	Pos         lexer.Position
 	Replace     bool          `parser:"'CREATE' ( @'OR' 'REPLACE' )?"`
-	External    bool          `parser:"@'EXTERNAL'? 'TABLE'"`
+	Unlogged    *unlogged     `parser:"( @@"`
+	External    bool          `parser:"| @'EXTERNAL' )? 'TABLE'"`
 	IfNotExists bool          `parser:"( @'IF' 'NOT' 'EXISTS' )?"`
 	Table       tableName     `parser:"@@"`
 	Items       []*tableItem  `parser:"( '(' @@ ( ',' @@ )* ')'"`
@@ -13,6 +17,16 @@ type createNode struct {
 	Query       *selectNode   `parser:"  @@ )?"`
 	KeyOf       []*clauseNode `parser:"| @@* 'AS'"` // clauses that precede AS if the query determines the columns
 	QueryOf     *selectNode   `parser:"  @@ )"`
+}
+
+// unlogged is UNLOGGED, which says nothing: HBase logs the writes. Messages do not list it.
+type unlogged struct{}
+
+func (*unlogged) Parse(lex *lexer.PeekingLexer) error {
+	if !accept(lex, "UNLOGGED") {
+		return participle.NextMatch
+	}
+	return nil
 }
 
 // tableItem is one entry in the parentheses of CREATE TABLE.
@@ -80,6 +94,19 @@ type partDef struct {
 	Pos      lexer.Position
 	Expr     keyPart       `parser:"@@"`
 	Encoding *encodingNode `parser:"( 'AS' @@ )?"`
+	Order    *direction    `parser:"@@?"`
+}
+
+// direction is ASC or DESC, and NULLS FIRST or LAST, which say nothing of an index. Messages do not list it: few parts have it.
+type direction struct{ desc bool }
+
+func (n *direction) Parse(lex *lexer.PeekingLexer) error {
+	n.desc = accept(lex, "DESC")
+	ordered := n.desc || accept(lex, "ASC")
+	if !accept(lex, "NULLS", "FIRST") && !accept(lex, "NULLS", "LAST") && !ordered {
+		return participle.NextMatch
+	}
+	return nil
 }
 
 type familyNode struct {

@@ -137,10 +137,7 @@ func (n *factorNode) Parse(lex *lexer.PeekingLexer) error {
 		n.Derived, err = read(derivedParser, lex, participle.AllowTrailing(true))
 		return err
 	}
-	at := lex.MakeCheckpoint()
-	if !accept(lex, "ONLY") || !isAlias(lex.Peek()) { // no table has children
-		lex.LoadCheckpoint(at)
-	}
+	only(lex)
 	if err := n.Table.Parse(lex); err != nil {
 		return err
 	}
@@ -155,6 +152,26 @@ func (n *factorNode) Parse(lex *lexer.PeekingLexer) error {
 		return err
 	}
 	return n.systemTime(lex)
+}
+
+// only accepts the word ONLY if the name of a table follows: no table has children.
+func only(lex *lexer.PeekingLexer) {
+	at := lex.MakeCheckpoint()
+	if !accept(lex, "ONLY") || !isAlias(lex.Peek()) {
+		lex.LoadCheckpoint(at)
+	}
+}
+
+// targetName is [ONLY] name [*].
+type targetName struct{ tableName }
+
+func (n *targetName) Parse(lex *lexer.PeekingLexer) error {
+	only(lex)
+	err := n.tableName.Parse(lex)
+	if err == nil {
+		accept(lex, "*")
+	}
+	return err
 }
 
 // lateral accepts the word LATERAL if a query or a function follows; otherwise it is the name of a table.

@@ -102,8 +102,7 @@ var otherObjects = map[string]string{
 	"DATABASE": "tables are all there is", "EXTENSION": "functions are added in Go", "FUNCTION": "functions are added in Go", "PROCEDURE": "functions are added in Go",
 	"SCHEMA": namespaces, "NAMESPACE": namespaces, "ROLE": noRights, "USER": noRights,
 	"SEQUENCE": NoSequences, "TRIGGER": "tables are all there is", "TYPE": "columns have hql's types",
-	"UNLOGGED": "CREATE TABLE makes a table whose writes HBase logs",
-	"TEMP":     noTemporary, "TEMPORARY": noTemporary,
+	"TEMP": noTemporary, "TEMPORARY": noTemporary,
 }
 
 // alters maps what other systems alter to hints for hql.
@@ -167,9 +166,7 @@ func (d *diagnosis) unsupported(i int) string {
 		return noRights
 	case d.verb == "ALTER" && i > 4 && (upper(3) == "ADD" || upper(3) == "DROP") && constraints[upper(4)]:
 		return cmp.Or(absent[upper(4)], absent[upper(6)], "the rowkey and NOT NULL are the only constraints; the key of a table is given when it is made")
-	case d.verb == "ALTER" && i == 3 && word == "ALTER" && (slices.ContainsFunc(d.tokens[i:], func(t lexer.Token) bool { return t.Value == "DEFAULT" || t.Value == "NULL" })):
-		return "DROP COLUMN and ADD COLUMN with its cell, and with NOT NULL or DEFAULT, define it anew: what is stored stays"
-	case d.verb == "ALTER" && before == "TABLE" && word == "ALTER", d.verb == "ALTER" && i == 3 && word == "ALTER":
+	case d.verb == "ALTER" && (word == "TYPE" || before == "SET" && word == "DATA"):
 		return "the definition says how the bytes that are stored are read: DROP COLUMN and ADD COLUMN with another type read them in another way"
 	case before == "<=" && word == ">":
 		return "a IS NOT DISTINCT FROM b compares NULLs, too"

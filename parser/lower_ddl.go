@@ -169,6 +169,14 @@ func (l *lowerer) parts(in []*partDef) []PartDef {
 	out := make([]PartDef, len(in))
 	for i, n := range in {
 		out[i] = PartDef{Pos: at(n.Pos), Expr: l.expr(&n.Expr.exprNode), Encoding: n.Encoding.encoding()}
+		if n.Order != nil && n.Order.desc {
+			e := EncodingDef{Pos: at(n.Pos)} // CREATE INDEX adds the encoding of the type
+			if out[i].Encoding != nil {
+				e = *out[i].Encoding
+			}
+			e.Name = strings.TrimSpace("INVERTED " + e.Name)
+			out[i].Encoding = &e
+		}
 	}
 	return out
 }
