@@ -100,6 +100,9 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 			e = &parser.Cast{Pos: e.Pos, X: &parser.Literal{Pos: a.Pos, Kind: parser.StringLiteral, Text: "{}"}, Type: e.Type}
 		}
 		t, ok := types.ParseType(e.Type)
+		if e.Type == "JSONPATH" {
+			return c.function("JSONPATH", e.Pos, []parser.Expr{e.X})
+		}
 		if !ok {
 			return nil, UnknownType(e.Type, e.Pos)
 		}

@@ -52,8 +52,6 @@ var elsewhere = map[string]string{
 	"SETSEED": "RANDOM() takes no seed: MD5(id || 'seed') is an order that stays", "NORMALIZE": "texts are compared by their bytes: a program normalizes them before it writes",
 	"JSON_EACH": "FROM json_each(json) gives the members in rows", "JSONB_EACH": "FROM jsonb_each(json) gives the members in rows",
 	"JSON_POPULATE_RECORD": noRecords, "JSONB_POPULATE_RECORD": noRecords, "JSON_POPULATE_RECORDSET": noRecords, "JSONB_POPULATE_RECORDSET": noRecords,
-	"JSONB_PATH_QUERY": noPaths, "JSONB_PATH_QUERY_ARRAY": noPaths, "JSONB_PATH_QUERY_FIRST": noPaths, "JSONB_PATH_EXISTS": noPaths, "JSONB_PATH_MATCH": noPaths,
-	"@?": noPaths, "@@": noPaths,
 	"TO_TSVECTOR": noSearch, "TO_TSQUERY": noSearch, "PLAINTO_TSQUERY": noSearch, "PHRASETO_TSQUERY": noSearch, "WEBSEARCH_TO_TSQUERY": noSearch, "TS_RANK": noSearch,
 	"POINT": noPlaces, "BOX": noPlaces, "CIRCLE": noPlaces, "POLYGON": noPlaces, "LSEG": noPlaces, "ST_POINT": noPlaces, "ST_DISTANCE": noPlaces,
 	"INT4RANGE": noRanges, "INT8RANGE": noRanges, "NUMRANGE": noRanges, "DATERANGE": noRanges, "TSRANGE": noRanges, "TSTZRANGE": noRanges,
@@ -66,7 +64,6 @@ var elsewhere = map[string]string{
 // Replacements for types that hql does not have.
 const (
 	noRecords = "there are no composite types: FROM json_to_record(json) AS t (a INT, b TEXT) names the members and their types"
-	noPaths   = "there are no SQL/JSON paths: ->, #> and @> read and compare members, FROM jsonb_array_elements(json) the elements"
 	noSearch  = "there is no text search: x ILIKE '%word%', or x ~* 'pattern'; a table with a word in its key finds rows by words"
 	noPlaces  = "two DOUBLE columns hold a place: GEOHASH and ZORDER make keys of them"
 	noRanges  = "two columns hold a range: x >= low AND x < high, or (low, high) OVERLAPS (a, b)"
@@ -82,7 +79,7 @@ var otherTypes = map[string]string{
 	"INT4RANGE": noRanges, "INT8RANGE": noRanges, "NUMRANGE": noRanges, "DATERANGE": noRanges, "TSRANGE": noRanges, "TSTZRANGE": noRanges,
 	"INET": noNets, "CIDR": noNets, "MACADDR": noNets, "MACADDR8": noNets, "MONEY": "DECIMAL(12, 2) holds an amount", "RECORD": noRecords,
 	"TIMETZ": "TIMESTAMP is a moment, TIME a time of day without a zone", "TIME WITH TIME ZONE": "TIMESTAMP is a moment, TIME a time of day without a zone",
-	"JSONPATH": noPaths, "CITEXT": "TEXT holds it: LOWER(x) = 'a' and ILIKE take both cases for one",
+	"CITEXT": "TEXT holds it: LOWER(x) = 'a' and ILIKE take both cases for one",
 	"SERIAL": parser.NoSequences, "BIGSERIAL": parser.NoSequences,
 }
 

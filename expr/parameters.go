@@ -106,7 +106,7 @@ func (c compiler) operandTypes(op string, x, y Expr) {
 	case op == "||":
 		c.wants(x, types.String)
 		c.wants(y, types.String)
-	case op == "->>" || op == "->" || op == "#>" || op == "#>>" || op == "#-" || op == "~" || op == "~*" || op == "!~" || op == "!~*":
+	case op == "->>" || op == "->" || op == "#>" || op == "#>>" || op == "#-" || op == "@?" || op == "@@" || op == "~" || op == "~*" || op == "!~" || op == "!~*":
 		c.wants(y, types.String)
 	default:
 		for _, o := range [][2]Expr{{x, y}, {y, x}} {

@@ -17,6 +17,7 @@ var Builtins = sync.OnceValue(func() *expr.Registry {
 		regexpFunctions,
 		jsonFunctions,
 		jsonEdits,
+		jsonPaths,
 		arrayFunctions,
 		keyFunctions,
 		gridFunctions,
