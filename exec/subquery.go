@@ -25,9 +25,9 @@ type subqueries struct {
 
 	mu      sync.Mutex
 	closed  map[*parser.Select][]types.Value
-	ran     []*plan.Plan                           // the plans of those in closed
-	answers map[*plan.Subplan]map[string]expr.Expr // by the values of the outer row
-	held    int64                                  // bytes kept in answers
+	ran     []*plan.Plan                             // the plans of those in closed
+	answers map[*plan.Subplan]map[string][]expr.Expr // by the values of the outer row; one for each assigned column
+	held    int64                                    // bytes kept in answers
 	groups  map[*plan.Subplan]*groups
 	shared  map[*plan.Subplan]*operator.Shared
 	sharing atomic.Int64 // bytes kept in shared
@@ -73,13 +73,13 @@ func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, e
 	for _, v := range outer { // the values' representation counts: 1.50 and 1.5 are equal but the query may print them
 		b = v.AppendBinary(b)
 	}
-	q.mu.Lock()
-	known, ok := q.answers[sub][string(b)]
-	q.mu.Unlock()
-	if ok {
-		return known, nil
-	}
 	key := string(b)
+	q.mu.Lock()
+	known := q.answers[sub][key]
+	q.mu.Unlock()
+	if known != nil {
+		return known[s.Column], nil
+	}
 	for i, v := range outer { // the plan and its answer are kept longer than the row
 		outer[i] = v.Clone()
 	}
@@ -87,9 +87,12 @@ func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, e
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.Bare().Answer(values, q.run.Opt.Loc)
-	if err != nil {
-		return nil, err
+	out := make([]expr.Expr, max(1, s.Columns))
+	of := s.Bare()
+	for of.Column = range out {
+		if out[of.Column], err = of.Answer(values, q.run.Opt.Loc); err != nil {
+			return nil, err
+		}
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -98,13 +101,13 @@ func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, e
 		q.held = 0
 	}
 	if q.answers == nil {
-		q.answers = map[*plan.Subplan]map[string]expr.Expr{}
+		q.answers = map[*plan.Subplan]map[string][]expr.Expr{}
 	}
 	if q.answers[sub] == nil {
-		q.answers[sub] = map[string]expr.Expr{}
+		q.answers[sub] = map[string][]expr.Expr{}
 	}
 	q.answers[sub][key] = out
-	return out, nil
+	return out[s.Column], nil
 }
 
 // groups are the rows of a sub-query that was read once for all outer values, by outer value.

@@ -117,7 +117,7 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 	case *parser.AtTimeZone:
 		return c.function("TIMEZONE", e.Pos, []parser.Expr{e.Zone, e.X})
 	case *parser.SubqueryExpr:
-		use := Subquery{Pos: e.Pos, Kind: ScalarSubquery}
+		use := Subquery{Pos: e.Pos, Kind: ScalarSubquery, Columns: e.Columns, Column: e.Column}
 		if e.Exists {
 			use.Kind = ExistsSubquery
 		} else if e.Array {

@@ -331,7 +331,7 @@ func sameNode(a, b Expr) bool {
 		return ok
 	case *Subquery:
 		y, ok := b.(*Subquery)
-		return ok && x.Kind == y.Kind && x.Not == y.Not && x.Op == y.Op && x.Text == y.Text
+		return ok && x.Kind == y.Kind && x.Not == y.Not && x.Op == y.Op && x.Column == y.Column && x.Text == y.Text
 	}
 	return a == b
 }

@@ -21,13 +21,16 @@ const (
 
 // Subquery is a query inside an expression. Env.Subquery runs the query; Answer converts its rows to a value.
 type Subquery struct {
-	Pos   parser.Pos
-	Kind  SubqueryKind
-	Not   bool         // for EXISTS and IN; x op ALL (...) is NOT x ANY (...) with the opposite operator
-	Op    CompareOp    // for ANY; EQ for IN
-	X     []Expr       // for IN and ANY: one expression, or the items of a row value
-	Outer []Expr       // the values that the query takes from the outer row
-	Types []types.Type // the types of the query's columns
+	Pos  parser.Pos
+	Kind SubqueryKind
+	Not  bool      // for EXISTS and IN; x op ALL (...) is NOT x ANY (...) with the opposite operator
+	Op   CompareOp // for ANY; EQ for IN
+	X    []Expr    // for IN and ANY: one expression, or the items of a row value
+	// Columns is the number of columns of a query whose row is assigned, and Column the index of the one that is the value.
+	// It is 0 for other queries.
+	Columns, Column int
+	Outer           []Expr       // the values that the query takes from the outer row
+	Types           []types.Type // the types of the query's columns
 	// Limits are the limits of the query's columns, such as VARCHAR(20); nil: none is known.
 	Limits []types.Limit
 	Query  any    // the plan for Env.Subquery
@@ -39,7 +42,7 @@ type Subquery struct {
 func (s *Subquery) Type() types.Type {
 	switch s.Kind {
 	case ScalarSubquery:
-		return s.Types[0]
+		return s.Types[s.Column]
 	case ArraySubquery:
 		return types.ArrayOf(s.elem())
 	}
@@ -166,8 +169,8 @@ func (s *Subquery) Bare() *Subquery {
 	return &out
 }
 
-// Width returns the number of the query's columns that matter: one for each X, but at least one.
-func (s *Subquery) Width() int { return max(1, len(s.X)) }
+// Width returns the number of the query's columns that matter: one for each X or assigned column, but at least one.
+func (s *Subquery) Width() int { return max(1, len(s.X), s.Columns) }
 
 // Answer returns the value of s for the rows of its query; values has the columns of all rows, one row after the other.
 func (s *Subquery) Answer(values []types.Value, loc *time.Location) (Expr, error) {
@@ -197,11 +200,11 @@ func (s *Subquery) Answer(values []types.Value, loc *time.Location) (Expr, error
 		}
 		return k, nil
 	}
-	k := &Const{Pos: s.Pos, Typ: s.Types[0], Limit: s.limit(0)}
+	k := &Const{Pos: s.Pos, Typ: s.Type(), Limit: s.limit(s.Column)}
 	switch len(values) {
 	case 0:
-	case 1:
-		k.Val = values[0]
+	case s.Width():
+		k.Val = values[s.Column]
 	default:
 		return nil, parser.Errorf(s.Pos, "a sub-query used as a value gave more than one row")
 	}

@@ -220,7 +220,10 @@ type SubqueryExpr struct {
 	Pos    Pos
 	Exists bool
 	Array  bool
-	Query  *Select
+	// Columns is the number of columns of Query in SET (a, b) = (SELECT ...), otherwise 0. The SubqueryExpr of each
+	// assignment has the same Query, and is the value of the column with the index Column.
+	Columns, Column int
+	Query           *Select
 }
 
 func (s *Select) Position() Pos      { return s.Pos }

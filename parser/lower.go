@@ -269,7 +269,7 @@ func (l *lowerer) update(n *updateNode) (*Update, error) {
 	return out, err
 }
 
-// assignments lowers a = 1 and (a, b) = (1, 2).
+// assignments lowers a = 1, (a, b) = (1, 2) and (a, b) = (SELECT ...).
 func (l *lowerer) assignments(list []*assignNode) (out []Assignment, err error) {
 	for _, a := range list {
 		if a.Column != nil {
@@ -279,10 +279,15 @@ func (l *lowerer) assignments(list []*assignNode) (out []Assignment, err error) 
 		values := []Expr{l.expr(&a.Expr)}
 		if row, ok := values[0].(*Tuple); ok {
 			values = row.Items
+		} else if s, ok := values[0].(*SubqueryExpr); ok && !s.Exists && !s.Array && len(a.Columns) > 1 {
+			values = nil
+			for i := range a.Columns {
+				values = append(values, &SubqueryExpr{Pos: s.Pos, Query: s.Query, Columns: len(a.Columns), Column: i})
+			}
 		}
 		if len(values) != len(a.Columns) {
 			return nil, Errorf(values[0].Position(), "%d columns cannot be set to %d values", len(a.Columns), len(values)).
-				WithHint("UPDATE ... FROM takes the values of another table's rows")
+				WithHint("(a, b) = (SELECT x, y ...) takes the values of another table's row")
 		}
 		for i, c := range a.Columns {
 			out = append(out, Assignment{Column: placed(&c.qname), Expr: values[i]})

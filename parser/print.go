@@ -370,10 +370,25 @@ func (s *Update) String() string {
 
 func (p *printer) set(list []Assignment) {
 	p.put(" SET ")
-	p.list(len(list), func(i int) {
-		p.put(QuoteName(list[i].Column.Name), " = ")
-		p.expr(list[i].Expr, bindNone)
-	})
+	for i, a := range list {
+		s, ok := a.Expr.(*SubqueryExpr)
+		several := ok && s.Columns > 1
+		if i > 0 {
+			p.put(", ")
+		}
+		if several && s.Column == 0 {
+			p.put("(")
+		}
+		p.put(QuoteName(a.Column.Name))
+		if several && s.Column+1 < s.Columns {
+			continue
+		}
+		if several {
+			p.put(")")
+		}
+		p.put(" = ")
+		p.expr(a.Expr, bindNone)
+	}
 }
 
 // tables writes the items of FROM or USING, if there are any.

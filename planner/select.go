@@ -140,7 +140,9 @@ type query struct {
 	// where is the WHERE of the block that is being compiled, and rows its scope.
 	where parser.Expr
 	rows  *expr.Scope
-	fixed map[int]fixedTo // the result of fix; nil until a sub-query needs it
+	// assigned is the last query whose row is assigned to several columns.
+	assigned *expr.Subquery
+	fixed    map[int]fixedTo // the result of fix; nil until a sub-query needs it
 	// joins is set in the query of a semi-join: then outer returns columns of the join instead of values.
 	joins bool
 	// narrow holds conditions on the rows of the next query to be planned; narrowed is the number of such queries around

@@ -12,6 +12,11 @@ import (
 
 // subquery compiles a query inside an expression over srcs.
 func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (expr.Expr, error) {
+	if of := q.assigned; node.Column > 0 && of != nil && of.Query.(*plan.Subplan).Select == s {
+		column := *of
+		column.Column = node.Column
+		return q.answered(of.Query.(*plan.Subplan), column)
+	}
 	run := limited(s, node.Kind)
 	var fixed map[int]fixedTo
 	if node.Kind == expr.ScalarSubquery && q.where != nil {
@@ -26,6 +31,9 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 	}
 	sub.Width = node.Width()
 	if n := len(sub.Sample.Columns); node.Kind != expr.ExistsSubquery && n != sub.Width {
+		if node.Columns > 0 {
+			return nil, parser.Errorf(node.Pos, "%d columns cannot be set by a sub-query of %d", node.Columns, n)
+		}
 		if sub.Width > 1 {
 			return nil, parser.Errorf(node.Pos, "a sub-query compared with a row value of %d items must have as many columns, not %d", sub.Width, n)
 		}
@@ -38,6 +46,10 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 		node.Types, node.Limits = append(node.Types, c.Type), append(node.Limits, c.Limit)
 	}
 	node.Text, node.Outer = sub.Text, outer
+	if node.Columns > 0 {
+		of := node
+		of.Query, q.assigned = sub, &of
+	}
 	return q.answered(sub, node)
 }
 
@@ -53,7 +65,9 @@ func (q *query) answered(sub *plan.Subplan, node expr.Subquery) (expr.Expr, erro
 			return out.Answer(values, q.env.Loc)
 		}
 	}
-	q.plan.Subplans = append(q.plan.Subplans, sub)
+	if !slices.Contains(q.plan.Subplans, sub) { // each column of an assigned row has the same one
+		q.plan.Subplans = append(q.plan.Subplans, sub)
+	}
 	if sub.Closed && q.env.Subqueries == nil { // a plan that is not run
 		for _, t := range node.Types[:sub.Width] {
 			sub.Shown = append(sub.Shown, sampleValue(t, q.sample))
