@@ -2,7 +2,6 @@ package exec
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/write"
+	"github.com/hql-db/hql/internal/copytext"
 	"github.com/hql-db/hql/parser"
 )
 
@@ -72,20 +72,23 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 	default:
 		return nil, parser.Errorf(s.Pos, "COPY reads and writes csv, tsv, jsonl, arrow and parquet, not %q", format)
 	}
+	text := copytext.Text
 	switch {
 	case format == "csv":
-		delimiter = cmp.Or(delimiter, ",")
+		text = copytext.CSV
 	case format == "tsv":
-		delimiter = cmp.Or(delimiter, "\t")
 	case delimiter != "": // without parentheses it comes with HEADER
 		return nil, parser.Errorf(s.Pos, "DELIMITER is for csv and tsv, not for %s", format)
 	case headed >= 0:
 		return nil, parser.Errorf(headed, "HEADER is for csv and tsv, not for %s", format)
 	}
-	if s.To {
-		return r.copyTo(ctx, s, format, delimiter, header, overwrite)
+	if delimiter != "" {
+		text.Delimiter = delimiter[0]
 	}
-	return r.copyFrom(ctx, s, format, delimiter, header)
+	if s.To {
+		return r.copyTo(ctx, s, format, text, header, overwrite)
+	}
+	return r.copyFrom(ctx, s, format, text, header)
 }
 
 // fileFormat returns the format for the ending of a file's name.
@@ -114,9 +117,9 @@ func (r *run) sampleKeys(ctx context.Context, t *catalog.Table, l *catalog.Layou
 	from := endingReader{ctx, bytes.NewReader(b), &atomic.Int64{}}
 	switch format := fileFormat(file); format {
 	case "csv":
-		err = c.records(ctx, from, format, ",")
+		err = c.records(ctx, from, copytext.CSV)
 	case "tsv":
-		err = c.records(ctx, from, format, "\t")
+		err = c.records(ctx, from, copytext.Text)
 	case "jsonl":
 		err = c.lines(ctx, from)
 	case "arrow", "parquet":

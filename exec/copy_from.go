@@ -17,6 +17,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/exec/write"
+	"github.com/hql-db/hql/internal/copytext"
 	"github.com/hql-db/hql/internal/registry"
 	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
@@ -25,7 +26,7 @@ import (
 
 // copyFrom writes the rows of a file. It skips lines that do not fit, counts them, and warns of the first few with the
 // reasons.
-func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format, delimiter string, header bool) (*Rows, error) {
+func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string, text copytext.Format, header bool) (*Rows, error) {
 	t, err := r.tableNamed(s.Table, s.TablePos)
 	if err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format, delimiter st
 		}
 		err = in.batches(reading, whole, format)
 	default:
-		err = in.records(ctx, from, format, delimiter)
+		err = in.records(ctx, from, text)
 	}
 	return in.end(ctx, err)
 }
@@ -246,17 +247,13 @@ func copyInput(f io.Reader) *bufio.Reader {
 }
 
 // records reads csv or tsv. The header names the columns unless the statement does.
-func (c *copier) records(ctx context.Context, f io.Reader, format, delimiter string) error {
-	in := recordReader{r: copyInput(f), delimiter: delimiter}
-	read := in.csv
-	if format == "tsv" {
-		read = in.tsv
-	}
+func (c *copier) records(ctx context.Context, f io.Reader, text copytext.Format) error {
+	in := copytext.Reader{In: copyInput(f), Format: text, Strict: true}
 	names := c.named
 	if !c.headless {
-		header, err := read()
-		for err == nil && len(header) == 1 && header[0].text == "" {
-			header, err = read()
+		header, err := in.Read()
+		for err == nil && len(header) == 1 && header[0].Text == "" {
+			header, err = in.Read()
 		}
 		if err == io.EOF {
 			return nil
@@ -268,24 +265,25 @@ func (c *copier) records(ctx context.Context, f io.Reader, format, delimiter str
 		if len(names) == 0 {
 			names = found
 		} else if known == 0 {
-			c.run.Warn.Add(warning.Line, fmt.Sprintf("line %d names no column, is taken for a header and not copied: WITH (HEADER = FALSE) where it is a row", in.line))
+			c.run.Warn.Add(warning.Line, fmt.Sprintf("line %d names no column, is taken for a header and not copied: WITH (HEADER = FALSE) where it is a row", in.Line))
 		}
 	}
 	if err := c.into(names); err != nil {
 		return err
 	}
 	for {
-		c.line = in.line + 1
-		rec, err := read()
+		c.line = in.Line + 1
+		rec, err := in.Read()
+		var wrong copytext.RecordError
 		switch {
 		case err == io.EOF:
 			return nil
-		case errors.Is(err, errRecord):
+		case errors.As(err, &wrong):
 			_ = c.reject(err)
 			continue
 		case err != nil:
 			return fmt.Errorf("COPY: %w", err)
-		case len(rec) == 1 && rec[0].text == "" && len(c.in.cols) > 1: // skip an empty line
+		case len(rec) == 1 && rec[0].Text == "" && len(c.in.cols) > 1: // skip an empty line
 			continue
 		case len(rec) != len(c.in.cols):
 			_ = c.reject(fmt.Errorf("%d fields for %d columns", len(rec), len(c.in.cols)))
@@ -306,9 +304,9 @@ func (c *copier) records(ctx context.Context, f io.Reader, format, delimiter str
 }
 
 // header returns the names in the first line, and how many of them are names of columns.
-func (c *copier) header(line []field) (names []parser.Name, known int) {
+func (c *copier) header(line []copytext.Field) (names []parser.Name, known int) {
 	for _, f := range line {
-		name := f.text
+		name := f.Text
 		_, ok := c.table.Column(name)
 		if !ok {
 			name = strings.TrimSpace(name)
@@ -324,16 +322,19 @@ func (c *copier) header(line []field) (names []parser.Name, known int) {
 
 // fields converts the fields of a line. A quoted empty field, "" in csv, is the empty text if the column can hold one.
 // An unquoted empty field is NULL, except in a key that cannot be NULL, where it is the empty text.
-func (c *copier) fields(row []types.Value, rec []field) error {
+func (c *copier) fields(row []types.Value, rec []copytext.Field) error {
 	for i, col := range c.in.cols {
 		f := rec[i]
 		switch {
-		case f.null && !(f.text == "" && col.KeyPart && !col.NullKey && col.Type == types.String):
+		case f.Null && !(f.Text == "" && col.KeyPart && !col.NullKey && col.Type == types.String):
 			continue
-		case f.text == "" && col.Type != types.String && col.Type != types.Bytes:
+		case f.Text == "" && col.Type != types.String && col.Type != types.Bytes:
 			continue
 		}
-		v, err := fromText(f.text, col.Type, c.run.settings.loc)
+		v, err := types.Cast(types.NewString(f.Text), types.Bytes, nil) // PostgreSQL's notation
+		if err != nil || col.Type != types.Bytes {
+			v, err = fromText(f.Text, col.Type, c.run.settings.loc)
+		}
 		if err == nil {
 			v, err = col.Limit.Store(v)
 		}

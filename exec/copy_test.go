@@ -1,11 +1,9 @@
 package exec
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -13,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/hql-db/hql/exec/write"
@@ -465,24 +462,5 @@ func TestNoFiles(t *testing.T) {
 	}
 	if slices.Contains(strings.Split(w.Do("SHOW TABLES"), "\n"), "s") {
 		t.Error("the table was made")
-	}
-}
-
-// If reading fails within a line, the part that was read is not a record.
-func TestPartOfALine(t *testing.T) {
-	broken := errors.New("the disk is gone")
-	for _, text := range []string{"1\n2", "1\n\"2", "1\n\"2\n3", "1\n"} {
-		for _, read := range []func(*recordReader) ([]field, error){(*recordReader).csv, (*recordReader).tsv} {
-			r := &recordReader{delimiter: ",", r: bufio.NewReader(io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)))}
-			var err error
-			n := -1
-			for ; err == nil; n++ {
-				_, err = read(r)
-			}
-			whole := strings.Count(text, "\n")
-			if !errors.Is(err, broken) || n > whole {
-				t.Errorf("%q: %d records, then %v", text, n, err)
-			}
-		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/hql-db/hql/internal/copytext"
 	"github.com/hql-db/hql/internal/registry"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
@@ -32,7 +33,7 @@ func copied(s *parser.Copy) *parser.Select {
 }
 
 // copyTo writes the rows of a query to a file. The file gets its name when it is complete.
-func (r *run) copyTo(ctx context.Context, s *parser.Copy, format, delimiter string, header, overwrite bool) (_ *Rows, err error) {
+func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string, text copytext.Format, header, overwrite bool) (_ *Rows, err error) {
 	p, err := r.planSelect(ctx, copied(s))
 	if err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func (r *run) copyTo(ctx context.Context, s *parser.Copy, format, delimiter stri
 	if format == "arrow" || format == "parquet" {
 		out, err = registry.Columnar.Create(buf, p.Columns, format)
 	} else {
-		out = newRowWriter(buf, p.Columns, format, delimiter, header)
+		out = newRowWriter(buf, p.Columns, format, text, header)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("COPY: %w", err)
@@ -82,16 +83,16 @@ func (r *run) copyTo(ctx context.Context, s *parser.Copy, format, delimiter stri
 }
 
 type rowWriter struct {
-	w         io.Writer
-	format    string
-	delimiter string
-	columns   []plan.OutputColumn
-	line      []byte
-	err       error
+	w       io.Writer
+	format  string
+	text    copytext.Format // of csv and tsv
+	columns []plan.OutputColumn
+	line    []byte
+	err     error
 }
 
-func newRowWriter(w io.Writer, columns []plan.OutputColumn, format, delimiter string, header bool) *rowWriter {
-	o := &rowWriter{w: w, format: format, delimiter: delimiter, columns: columns}
+func newRowWriter(w io.Writer, columns []plan.OutputColumn, format string, text copytext.Format, header bool) *rowWriter {
+	o := &rowWriter{w: w, format: format, text: text, columns: columns}
 	if header && format != "jsonl" {
 		o.header()
 	}
@@ -112,27 +113,12 @@ func (o *rowWriter) header() {
 // field appends the i-th field of a line.
 func (o *rowWriter) field(b []byte, i int, v types.Value) []byte {
 	if i > 0 {
-		b = append(b, o.delimiter...)
+		b = append(b, o.text.Delimiter)
 	}
-	switch tsv := o.format == "tsv"; {
-	case tsv && v.IsNull():
-		return append(b, `\N`...)
-	case tsv && o.delimiter != "\t":
-		return append(b, strings.ReplaceAll(types.EscapeTSV(copyText(v)), o.delimiter, `\`+o.delimiter)...)
-	case tsv:
-		return append(b, types.EscapeTSV(copyText(v))...)
-	case v.IsNull():
-		return b
+	if v.IsNull() {
+		return append(b, o.text.Null...)
 	}
-	return types.AppendCSV(b, copyText(v), o.delimiter)
-}
-
-// copyText returns a value's text, which fromText can parse.
-func copyText(v types.Value) string {
-	if v.Type() == types.Decimal && v.Decimal().Exponent > 0 {
-		return v.Decimal().Text('E') // 1E+3 is stored differently from 1000
-	}
-	return v.String()
+	return o.text.Append(b, copytext.Value(v), false)
 }
 
 // Append writes a row.
@@ -153,7 +139,7 @@ func (o *rowWriter) Append(row []types.Value) error {
 		b = append(types.NewString(o.columns[i].Name).AppendJSON(b), ':')
 		switch {
 		case v.Type() == types.Decimal:
-			b = append(b, copyText(v)...)
+			b = append(b, copytext.Value(v)...)
 		case v.Type() != types.JSON:
 			b = v.AppendJSON(b)
 		case standsInLine(v.Text()):

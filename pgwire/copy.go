@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/exec"
+	"github.com/hql-db/hql/internal/copytext"
 	"github.com/hql-db/hql/parser"
 )
 
@@ -18,9 +19,7 @@ type copyCommand struct {
 	allow  bool // ALLOW FULL SCAN
 
 	format               string // text, csv or binary
-	delimiter            byte
-	quote, escape        byte
-	null                 string
+	text                 copytext.Format
 	header               bool
 	forceAll             bool            // quote everything
 	forceQuote           map[string]bool // columns whose values are quoted
@@ -186,11 +185,11 @@ func (cp *copyCommand) option(w *words, listed bool, null **string) error {
 			return failure("22023", "COPY format %q not recognized: text, csv or binary", v)
 		}
 	case w.take("DELIMITER"), w.take("DELIMITERS"):
-		return letter(&cp.delimiter)
+		return letter(&cp.text.Delimiter)
 	case w.take("QUOTE"):
-		return letter(&cp.quote)
+		return letter(&cp.text.Quote)
 	case w.take("ESCAPE"):
-		return letter(&cp.escape)
+		return letter(&cp.text.Escape)
 	case w.take("NULL"):
 		v, err := text()
 		*null = &v
@@ -228,24 +227,16 @@ func (cp *copyCommand) option(w *words, listed bool, null **string) error {
 
 // defaults sets the options that are not given.
 func (cp *copyCommand) defaults(null *string) error {
-	if cp.format == "binary" && (cp.delimiter != 0 || null != nil || cp.header) {
+	f := &cp.text
+	if cp.format == "binary" && (f.Delimiter != 0 || null != nil || cp.header) {
 		return failure("42601", "cannot specify DELIMITER, NULL or HEADER in BINARY mode")
 	}
-	if cp.format == "csv" {
-		cp.delimiter, cp.quote = or(cp.delimiter, ','), or(cp.quote, '"')
-		cp.escape = or(cp.escape, cp.quote)
-	} else {
-		if cp.quote != 0 || cp.escape != 0 {
-			return failure("0A000", "COPY quote and escape are available only in CSV mode")
-		}
-		cp.delimiter = or(cp.delimiter, '\t')
-		cp.null = `\N`
-	}
-	if null != nil {
-		cp.null = *null
-	}
-	if strings.IndexByte(cp.null, cp.delimiter) >= 0 || strings.ContainsAny(cp.null, "\r\n") || cp.delimiter == '\n' || cp.delimiter == '\r' || cp.delimiter == cp.quote {
-		return failure("22023", "the delimiter, quote and null string of COPY must differ, and have no line breaks")
+	f.CSV = cp.format == "csv"
+	switch err := f.Complete(null); {
+	case err == copytext.ErrOnlyCSV:
+		return failure("0A000", "%v", err)
+	case err != nil:
+		return failure("22023", "%v", err)
 	}
 	return nil
 }

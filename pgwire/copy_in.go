@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/internal/copytext"
 	"github.com/hql-db/hql/types"
 )
 
@@ -160,16 +161,11 @@ func (c *conn) newCopyWriter(p *prepared) (*copyWriter, error) {
 
 // all reads rows to the end.
 func (w *copyWriter) all(in *bufio.Reader) error {
-	var err error
-	switch w.of.format {
-	case "binary":
-		err = w.binary(in)
-	case "csv":
-		err = w.csv(in)
-	default:
-		err = w.text(in)
+	read := w.lines
+	if w.of.format == "binary" {
+		read = w.binary
 	}
-	if err != nil {
+	if err := read(in); err != nil {
 		return err
 	}
 	if _, err := io.Copy(io.Discard, in); err != nil { // what is behind the end's mark
@@ -219,7 +215,7 @@ func (w *copyWriter) flush() error {
 }
 
 // values adds the row of these fields.
-func (w *copyWriter) values(fields []copyField) error {
+func (w *copyWriter) values(fields []copytext.Field) error {
 	if len(fields) != len(w.columns) {
 		if len(fields) < len(w.columns) {
 			return failure("22P04", "missing data for column %q", w.columns[len(fields)].Name)
@@ -228,19 +224,15 @@ func (w *copyWriter) values(fields []copyField) error {
 	}
 	row, size := make([]any, len(fields)), 0
 	for i, f := range fields {
-		size += len(f.text) + 32
+		size += len(f.Text) + 32
 		col := w.columns[i]
-		null := !f.quoted && f.text == w.of.null && !w.of.forceText[col.Name] || f.quoted && f.text == w.of.null && w.of.forceNull[col.Name]
-		if w.of.format == "text" {
-			null = f.null
-		}
-		if null {
+		if f.Null && !w.of.forceText[col.Name] || f.Quoted && f.Text == w.of.text.Null && w.of.forceNull[col.Name] {
 			row[i] = types.Value{}
 			continue
 		}
-		v, err := textValue(typeOf(col.Type), f.text, w.loc)
+		v, err := textValue(typeOf(col.Type), f.Text, w.loc)
 		if err != nil {
-			return err.detail("column %s: %q", col.Name, short(f.text))
+			return err.detail("column %s: %q", col.Name, short(f.Text))
 		}
 		row[i] = v
 	}

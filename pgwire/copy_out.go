@@ -2,7 +2,6 @@ package pgwire
 
 import (
 	"encoding/binary"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -150,83 +149,29 @@ func binaryTuple(dst []byte, row []types.Value, columns []hql.ColumnType, loc *t
 func (cp *copyCommand) headerLine(columns []hql.ColumnType) (line []byte) {
 	for i, col := range columns {
 		if i > 0 {
-			line = append(line, cp.delimiter)
+			line = append(line, cp.text.Delimiter)
 		}
-		line = cp.field(line, col.Name, false)
+		line = cp.text.Append(line, col.Name, false)
 	}
 	return append(line, '\n')
 }
 
 // textLine appends a row as text or csv.
 func (cp *copyCommand) textLine(dst []byte, row []types.Value, columns []hql.ColumnType, loc *time.Location) ([]byte, error) {
+	var text []byte
 	for i, v := range row {
 		if i > 0 {
-			dst = append(dst, cp.delimiter)
+			dst = append(dst, cp.text.Delimiter)
 		}
 		if v.IsNull() {
-			dst = append(dst, cp.null...)
+			dst = append(dst, cp.text.Null...)
 			continue
 		}
-		at := len(dst)
 		var err error
-		if dst, err = appendText(dst, v, loc); err != nil {
+		if text, err = appendText(text[:0], v, loc); err != nil {
 			return nil, err
 		}
-		force := cp.forceAll || cp.forceQuote[columns[i].Name]
-		if force || cp.special(dst[at:]) {
-			text := string(dst[at:])
-			dst = cp.field(dst[:at], text, force)
-		}
+		dst = cp.text.Append(dst, string(text), cp.forceAll || cp.forceQuote[columns[i].Name])
 	}
 	return append(dst, '\n'), nil
-}
-
-// special reports whether a field must be escaped.
-func (cp *copyCommand) special(b []byte) bool {
-	if cp.format == "csv" {
-		if s := string(b); s == cp.null || s == `\.` {
-			return true
-		}
-	}
-	for _, ch := range b {
-		switch {
-		case ch == cp.delimiter || ch == '\n' || ch == '\r':
-			return true
-		case cp.format == "csv":
-			if ch == cp.quote || ch == cp.escape {
-				return true
-			}
-		case ch == '\\' || ch < ' ':
-			return true
-		}
-	}
-	return false
-}
-
-// field appends a field with the text s, quoted or escaped so that COPY FROM reads back s.
-func (cp *copyCommand) field(dst []byte, s string, force bool) []byte {
-	if cp.format == "csv" {
-		if !force && !cp.special([]byte(s)) {
-			return append(dst, s...)
-		}
-		dst = append(dst, cp.quote)
-		for i := range len(s) {
-			if s[i] == cp.quote || s[i] == cp.escape {
-				dst = append(dst, cp.escape)
-			}
-			dst = append(dst, s[i])
-		}
-		return append(dst, cp.quote)
-	}
-	for i := range len(s) {
-		if at := strings.IndexByte("\b\f\n\r\t\v", s[i]); at >= 0 {
-			dst = append(dst, '\\', "bfnrtv"[at])
-			continue
-		}
-		if s[i] == '\\' || s[i] == cp.delimiter {
-			dst = append(dst, '\\')
-		}
-		dst = append(dst, s[i])
-	}
-	return dst
 }

@@ -14,9 +14,6 @@ func TestEscapes(t *testing.T) {
 		if back, err := UnescapeBytes(EscapeBytes(s)); err != nil || back != s {
 			t.Errorf("bytes %q: %q %v", s, back, err)
 		}
-		if back := UnescapeTSV(EscapeTSV(s)); back != s {
-			t.Errorf("tsv %q: %q", s, back)
-		}
 		quoted := string(NewString(s).AppendJSON(nil))
 		if back, err := UnquoteJSON(quoted); err != nil || back != s || !json.Valid([]byte(quoted)) {
 			t.Errorf("json %q: %s %q %v", s, quoted, back, err)

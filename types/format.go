@@ -194,32 +194,6 @@ func ReadEscaped(s string) (b string, ok bool) {
 	return string(out), true
 }
 
-var tsvEscape = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
-
-// EscapeTSV escapes tab, newline, return and backslash with a backslash, for a field between tabs.
-func EscapeTSV(s string) string { return tsvEscape.Replace(s) }
-
-// UnescapeTSV reads the output of EscapeTSV; other backslashes stay unchanged.
-func UnescapeTSV(s string) string {
-	if strings.IndexByte(s, '\\') < 0 {
-		return s
-	}
-	return tsvUnescape.Replace(s)
-}
-
-var tsvUnescape = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
-
-// AppendCSV appends a field of a line between delimiters, in quotes where needed. The empty text has quotes, because a
-// field without text is NULL.
-func AppendCSV(dst []byte, s, delimiter string) []byte {
-	if s != "" && s[0] != ' ' && s[0] != '\t' && s != `\.` && !strings.Contains(s, delimiter) && !strings.ContainsAny(s, "\"\r\n") {
-		return append(dst, s...)
-	}
-	dst = append(dst, '"')
-	dst = append(dst, strings.ReplaceAll(s, `"`, `""`)...)
-	return append(dst, '"')
-}
-
 // SQL returns a literal with an equal value.
 func (v Value) SQL() string {
 	switch v.typ {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/columnar"
+	"github.com/hql-db/hql/internal/copytext"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -38,7 +39,7 @@ var formats = map[string]func(w *bufio.Writer, l look) writer{
 	"csv":  func(w *bufio.Writer, l look) writer { return &csvWriter{w: w, look: l} },
 	"tsv": func(w *bufio.Writer, l look) writer {
 		l.record = "\n"
-		return &separatedWriter{w: w, look: l, separator: "\t", null: `\N`, escape: types.EscapeTSV}
+		return &separatedWriter{w: w, look: l, separator: "\t", null: copytext.Text.Null, escape: true}
 	},
 	"json":  func(w *bufio.Writer, l look) writer { return &jsonWriter{w: w, look: l, array: true} },
 	"jsonl": func(w *bufio.Writer, l look) writer { return &jsonWriter{w: w, look: l} },
@@ -435,13 +436,14 @@ func (c *csvWriter) begin(cols []string, _ []types.Type) error {
 }
 
 func (c *csvWriter) row(vals []types.Value) error {
-	b := c.buf[:0]
+	format, b := copytext.CSV, c.buf[:0]
+	format.Delimiter = c.comma[0]
 	for i, v := range vals {
 		if i > 0 {
 			b = append(b, c.comma...)
 		}
 		if !v.IsNull() {
-			b = types.AppendCSV(b, v.String(), c.comma)
+			b = format.Append(b, copytext.Value(v), false)
 		}
 	}
 	c.buf = append(b, '\n')
@@ -457,28 +459,28 @@ type separatedWriter struct {
 	w *bufio.Writer
 	look
 	separator, null string
-	escape          func(string) string // nil: values stay as they are
+	escape          bool // as COPY does; otherwise values stay as they are
 }
 
 func (s *separatedWriter) begin(cols []string, _ []types.Type) error {
 	if s.tuples {
 		return nil
 	}
-	if s.escape == nil {
+	if !s.escape {
 		s.caption(s.w, 0)
 	}
 	names := make([]string, len(cols))
 	for i, c := range cols {
-		names[i] = s.escaped(c)
+		names[i] = s.text(types.NewString(c))
 	}
 	return s.write(names)
 }
 
-func (s *separatedWriter) escaped(text string) string {
-	if s.escape == nil {
-		return text
+func (s *separatedWriter) text(v types.Value) string {
+	if !s.escape {
+		return v.String()
 	}
-	return s.escape(text)
+	return string(copytext.Text.Append(nil, copytext.Value(v), false))
 }
 
 func (s *separatedWriter) write(fields []string) error {
@@ -491,7 +493,7 @@ func (s *separatedWriter) row(vals []types.Value) error {
 	for i, v := range vals {
 		out[i] = s.null
 		if !v.IsNull() {
-			out[i] = s.escaped(v.String())
+			out[i] = s.text(v)
 		}
 	}
 	return s.write(out)
