@@ -193,15 +193,21 @@ func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool
 	return node, ordered, inOrder, nil
 }
 
-// output computes the result columns of node's rows. ordered reports that the rows are in the order of terms.
-func (b *block) output(node plan.Node, ordered bool, limit plan.RowLimit, offset int64) (plan.Node, []plan.OutputColumn, error) {
+// output computes the result columns of node's rows. ordered reports that the rows are in the order of terms, sorts that
+// there is an ORDER BY.
+func (b *block) output(node plan.Node, ordered bool, limit plan.RowLimit, offset int64, sorts bool) (plan.Node, []plan.OutputColumn, error) {
+	// As in PostgreSQL, the rows that DISTINCT ON keeps are unnested if ORDER BY does not read what is unnested.
+	kept := b.on != nil && sorts && !slices.ContainsFunc(b.terms, func(t plan.SortTerm) bool { return expr.Some(t.Expr, isSet) })
+	if !kept {
+		node = b.unnest(node)
+	}
 	cols := make([]plan.OutputColumn, len(b.outs))
-	exprs := b.results()
 	for i, o := range b.outs {
 		cols[i] = o.column()
 	}
 	terms := b.terms
 	if b.core.Distinct {
+		exprs := b.results()
 		node = &plan.Project{Input: node, Exprs: exprs}
 		if ordered = ordered && !b.grouped && len(b.wins.calls) == 0; ordered { // equal rows are consecutive
 			on := &plan.DistinctOn{Input: node}
@@ -232,11 +238,14 @@ func (b *block) output(node plan.Node, ordered bool, limit plan.RowLimit, offset
 			b.on[i] = terms[i].Expr // the same expressions over the output rows
 		}
 		node, ordered = &plan.DistinctOn{Input: node, By: b.on}, true
+		if kept {
+			node = b.unnest(node)
+		}
 	}
 	if len(terms) > 0 && !ordered {
 		node = &plan.Sort{Input: node, By: terms, Limit: limit.Behind(offset), Sorted: b.sorted}
 	}
-	return &plan.Project{Input: cut(node, limit, offset), Exprs: exprs}, cols, nil
+	return &plan.Project{Input: cut(node, limit, offset), Exprs: b.results()}, cols, nil
 }
 
 func cut(n plan.Node, limit plan.RowLimit, offset int64) plan.Node {

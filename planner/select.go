@@ -306,7 +306,7 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit pla
 		node = b.window(node, ordered)
 		ordered = false
 	}
-	return b.output(b.unnest(node), ordered, limit, offset)
+	return b.output(node, ordered, limit, offset, len(orderBy) > 0)
 }
 
 // block is a compiled SELECT ... FROM ... WHERE ... GROUP BY ... HAVING with its ORDER BY. Its expressions are first over

@@ -403,7 +403,7 @@ func (q *query) distinctOn(list []parser.Expr, outs []output, terms []plan.SortT
 	}
 	on := []expr.Expr{}
 	for _, t := range compiled {
-		if err := notVolatile(t.Expr); err != nil {
+		if err := notVolatile(t.Expr); err != nil && !isSet(t.Expr) {
 			return nil, err
 		}
 		if !has(on, t.Expr) {

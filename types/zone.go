@@ -27,6 +27,15 @@ func Zone(name string) (*time.Location, error) {
 	return loc, nil
 }
 
+// ZoneAt returns the time zone of AT TIME ZONE: an abbreviation such as PST or CET has the same offset all year, any other
+// name is one of Zone.
+func ZoneAt(name string) (*time.Location, error) {
+	if hours, ok := zoneHours[strings.ToUpper(name)]; ok {
+		return time.FixedZone(strings.ToUpper(name), hours*3600), nil
+	}
+	return Zone(name)
+}
+
 // inZone returns the moment at which the wall clock in loc shows the time of t in UTC. As in PostgreSQL, a time that the
 // clock skips is read with the offset before the change, and a time that it shows twice with the offset after it.
 func inZone(t time.Time, loc *time.Location) time.Time {

@@ -64,7 +64,7 @@ func zoneArgument(c *expr.Call) (*time.Location, bool) {
 	if !ok || k.Val.IsNull() {
 		return nil, false
 	}
-	loc, err := types.Zone(k.Val.Text())
+	loc, err := types.ZoneAt(k.Val.Text())
 	return loc, err == nil
 }
 

@@ -80,7 +80,7 @@ var timeFunctions = []expr.Function{
 		Result: intervalResult, Eval: addInterval, Key: intervalAlgebra},
 	{Name: "TIMEZONE", Group: "time", Signature: "timestamp AT TIME ZONE zone", Doc: "The time that clocks in the zone show, a timestamp without time zone; of such a one the moment at which they show it.", MinArgs: 2, MaxArgs: 2,
 		Result: zoneResult, Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
-			loc, err := types.Zone(a[0].Text())
+			loc, err := types.ZoneAt(a[0].Text())
 			if err != nil {
 				return types.Value{}, err
 			}
@@ -283,6 +283,9 @@ func truncateSpan(unit string, v types.Value) (types.Value, error) {
 	step, err := types.ParseInterval("1 " + unit)
 	if err != nil || len(strings.Fields(unit)) != 1 { // '1 day 2 hours' is an interval, too
 		return v, fmt.Errorf("unknown unit %q", unit)
+	}
+	if strings.EqualFold(unit, "week") || strings.EqualFold(unit, "weeks") {
+		return v, fmt.Errorf("an interval is not cut to weeks, because months are not whole weeks: use days")
 	}
 	months, ms := int64(0), v.Int()
 	if v.Type() == types.Duration {
