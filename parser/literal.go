@@ -2,7 +2,13 @@ package parser
 
 import (
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/alecthomas/participle/v2/lexer"
 )
@@ -19,7 +25,7 @@ func text(t *lexer.Token) string {
 	return s
 }
 
-// decode returns the value of a string token, '..', E'..' or $$..$$, or of a bytes token, X'00ff' or b'\x00a'.
+// decode returns the value of a string token, '..', E'..', U&'..' or $$..$$, or of a bytes token, X'00ff' or b'\x00a'.
 func decode(t *lexer.Token) (string, error) {
 	switch t.Value[0] {
 	case '\'':
@@ -28,6 +34,18 @@ func decode(t *lexer.Token) (string, error) {
 		tag := strings.IndexByte(t.Value[1:], '$') + 2
 		return t.Value[tag : len(t.Value)-tag], nil
 	case 'x', 'X':
+	case 'u', 'U':
+		var q scanned
+		q.quoted(t.Value, 2, StringToken, false)
+		escape := `\`
+		if q.end < len(t.Value) { // UESCAPE '!'
+			escape = unquote(t.Value[strings.IndexByte(t.Value[q.end:], '\'')+q.end:])
+		}
+		s, err := UnicodeText(unquote(t.Value[2:q.end]), escape, false)
+		if err != nil {
+			return "", Errorf(Pos(t.Pos.Offset), "%v", err)
+		}
+		return s, nil
 	default:
 		return unescape(t, 2)
 	}
@@ -43,7 +61,7 @@ var simpleEscapes = map[byte]byte{
 }
 
 // unescape replaces the backslash escapes in the token's text, which begins at from after the opening quote: \xNN,
-// \n, \t, \r, \b, \f, \0, \\, \', \".
+// \n, \t, \r, \b, \f, \0, \\, \', \", \u0061, \U00000061.
 func unescape(t *lexer.Token, from int) (string, error) {
 	s := t.Value[from : len(t.Value)-1]
 	var out strings.Builder
@@ -61,6 +79,18 @@ func unescape(t *lexer.Token, from int) (string, error) {
 			}
 			out.WriteByte(b[0])
 			i += 3
+		case i+1 < len(s) && s[i+1]|' ' == 'u':
+			end := i
+			for strings.HasPrefix(s[end:], `\u`) || strings.HasPrefix(s[end:], `\U`) {
+				_, n := codePoint(s[end+1:])
+				end += 1 + max(n, 1)
+			}
+			text, err := UnicodeText(s[i:end], `\`, true)
+			if err != nil {
+				return "", Errorf(Pos(t.Pos.Offset+from+i), "%v", err)
+			}
+			out.WriteString(text)
+			i = end - 1
 		default:
 			c, ok := simpleEscapes[s[i+1]]
 			if !ok {
@@ -73,9 +103,72 @@ func unescape(t *lexer.Token, from int) (string, error) {
 	return out.String(), nil
 }
 
+// UnicodeText replaces the escapes in s by the characters of these code points: \0061 and \+000061, with letters also
+// \u0061 and \U00000061; two following ones may be a surrogate pair. escape stands for the backslash, and twice for itself.
+func UnicodeText(s, escape string, letters bool) (string, error) {
+	var out strings.Builder
+	high := rune(0) // the first one of a surrogate pair
+	for s != "" {
+		before, rest, found := strings.Cut(s, escape)
+		if out.WriteString(before); !found {
+			break
+		}
+		if high == 0 && strings.HasPrefix(rest, escape) {
+			out.WriteString(escape)
+			s = rest[len(escape):]
+			continue
+		}
+		r, n := codePoint(rest)
+		if high != 0 {
+			if r, high = utf16.DecodeRune(high, r), 0; before != "" || r == utf8.RuneError {
+				n = 0
+			}
+		}
+		if n == 0 || r > unicode.MaxRune || r >= 0xDC00 && utf16.IsSurrogate(r) || !letters && rest[0]|' ' == 'u' {
+			form := "0061 or " + escape + "+000061"
+			if letters {
+				form = "u0061 or " + escape + "U00000061"
+			}
+			return "", fmt.Errorf("%s does not begin with the Unicode escape of a character: write %[2]s%s, and %[2]s%[2]s for %[2]s itself", clip(escape+rest), escape, form)
+		}
+		if s = rest[n:]; utf16.IsSurrogate(r) {
+			high = r
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	if high != 0 {
+		return "", errors.New("a Unicode escape of half a surrogate pair must stand in front of one of the other half")
+	}
+	return out.String(), nil
+}
+
+// codePoint reads the digits behind the escape character of a Unicode escape, n bytes: 0061, +000061, u0061, U00000061.
+// n is 0 if there is none.
+func codePoint(s string) (r rune, n int) {
+	from, digits := 0, 4
+	switch {
+	case s == "":
+	case s[0] == '+':
+		from, digits = 1, 6
+	case s[0] == 'u':
+		from = 1
+	case s[0] == 'U':
+		from, digits = 1, 8
+	}
+	if len(s) < from+digits {
+		return 0, 0
+	}
+	v, err := strconv.ParseUint(s[from:from+digits], 16, 31)
+	if err != nil || v == 0 {
+		return 0, 0
+	}
+	return rune(v), from + digits
+}
+
 func badEscape(t *lexer.Token, at int, escape string) error {
 	return Errorf(Pos(t.Pos.Offset+at), "unknown escape %s", escape).
-		WithHint(`escapes are \xNN, \n, \t, \r, \b, \f, \0, \\ and \'`)
+		WithHint(`escapes are \xNN, \uNNNN, \n, \t, \r, \b, \f, \0, \\ and \'`)
 }
 
 // quoteText returns a string literal with the text s.

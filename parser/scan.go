@@ -2,10 +2,13 @@ package parser
 
 import (
 	"math/big"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
+
+var uescape = regexp.MustCompile(`(?i)^\s+UESCAPE\s*'[^0-9a-f+'"\s]'`)
 
 // TokenKind is the kind of a Token, for highlighting and completion.
 type TokenKind uint8
@@ -16,7 +19,7 @@ const (
 	KeywordToken                   // a keyword; most keywords may also be names
 	NameToken                      // user, "user", 用户
 	NumberToken                    // 12, 1.5, .5, 1e3
-	StringToken                    // 'it''s', E'a\n', $$it's$$
+	StringToken                    // 'it''s', E'a\n', U&'\0061', $$it's$$
 	BytesToken                     // X'00ff', b'\x00a'
 	ParamToken                     // ?, $1, @name
 	OperatorToken                  // <=, ::, (, and the like
@@ -188,6 +191,13 @@ func (t *scanned) word(src string, pos int) {
 			t.quoted(src, end, StringToken, true)
 			return
 		}
+	}
+	if end == pos+1 && src[pos]|' ' == 'u' && strings.HasPrefix(src[end:], "&'") {
+		t.quoted(src, end+1, StringToken, false)
+		if m := uescape.FindString(src[t.end:]); t.kind == StringToken {
+			t.end += len(m)
+		}
+		return
 	}
 	t.kind, t.end = NameToken, end
 	if _, ok := keywordOf(src[pos:end]); ok {

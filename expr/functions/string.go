@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
 
@@ -177,6 +178,11 @@ var stringFunctions = []expr.Function{
 				return types.NewString(string(rune(n))), nil
 			}
 			return types.Value{}, fmt.Errorf("%d is not a valid character code", a[0].Int())
+		}},
+	{Name: "UNISTR", Group: "string", Unknown: "several texts give the same", Signature: "unistr(text) text", Doc: `With the characters for \0061, \+000061, \u0061 and \U00000061.`, MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.String, isText), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
+			s, err := parser.UnicodeText(a[0].Text(), `\`, true)
+			return types.NewString(s), err
 		}},
 	{Name: "HEX", Group: "string", Signature: "hex(bytes) text", Doc: "The bytes, or a text's UTF-8, in lower-case hexadecimal digits.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isBytes), Eval: text1(func(s string) string { return hex.EncodeToString([]byte(s)) }),
