@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/write"
@@ -22,7 +23,7 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 	if r.args.Source != nil {
 		return r.copyRows(ctx, s)
 	}
-	format, header, delimiter := fileFormat(s.File), true, ""
+	format, header := fileFormat(s.File), true
 	switch {
 	case s.File != "":
 	case s.To || r.args.Options.Stdin != nil: // in PostgreSQL's text format
@@ -35,55 +36,67 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 	}
 	_, readOnly := r.engine.client.(write.ReadOnlyClient)
 	overwrite := !readOnly
-	headed := parser.Pos(-1)
-	for _, o := range s.Options {
+	var text copytext.Format
+	var null *string
+	var only *parser.Option // of csv and tsv
+	headed := false
+	for i, o := range s.Options {
 		var v string
 		switch x := o.Value.(type) {
 		case *parser.Literal:
-			v = strings.ToLower(x.Text)
+			v = x.Text
 		case *parser.ColumnRef:
-			v = strings.ToLower(x.Name)
+			v = x.Name
 		}
+		low := strings.ToLower(v)
+		letter := map[string]*byte{"DELIMITER": &text.Delimiter, "QUOTE": &text.Quote, "ESCAPE": &text.Escape}[o.Key]
 		switch {
-		case o.Key == "FORMAT" && v == "text": // PostgreSQL's name
-			format, header = "tsv", header && headed >= 0
+		case o.Key == "FORMAT" && low == "text": // PostgreSQL's name
+			format, header = "tsv", header && headed
+			continue
 		case o.Key == "FORMAT":
-			format = v
-		case o.Key == "DELIMITER":
-			if delimiter = v; len(v) != 1 || strings.Contains("\"\\\r\n.abcdefghijklmnopqrstuvwxyz0123456789", v) {
-				return nil, parser.Errorf(o.Pos, "DELIMITER is one byte: no letter, digit, dot, quote, backslash or line break")
+			format = low
+			continue
+		case letter != nil && (len(v) != 1 || v[0] >= utf8.RuneSelf):
+			return nil, parser.Errorf(o.Pos, "%s is one byte of ASCII", o.Key)
+		case o.Key == "DELIMITER" && strings.Contains("\"\\\r\n.abcdefghijklmnopqrstuvwxyz0123456789", low):
+			return nil, parser.Errorf(o.Pos, "DELIMITER is one byte: no letter, digit, dot, quote, backslash or line break")
+		case letter != nil:
+			*letter = v[0]
+		case o.Key == "NULL":
+			null = &v
+		case o.Key == "ENCODING":
+			if _, err := ParseEncoding(v); err != nil {
+				return nil, parser.Errorf(o.Pos, "ENCODING %v", err)
 			}
-		case o.Key == "OVERWRITE" && s.To && (v == "true" || v == "false"):
-			overwrite = v == "true"
+		case o.Key == "OVERWRITE" && s.To && (low == "true" || low == "false"):
+			overwrite = low == "true"
+			continue
 		case o.Key == "OVERWRITE" && s.To:
 			return nil, parser.Errorf(o.Pos, "OVERWRITE is TRUE or FALSE")
-		case o.Key == "HEADER" && (o.Value == nil || v == "true" || v == "false"):
-			header, headed = v != "false", o.Pos
+		case o.Key == "HEADER" && (o.Value == nil || low == "true" || low == "false"):
+			header, headed = low != "false", true
 		case o.Key == "HEADER":
 			return nil, parser.Errorf(o.Pos, "HEADER must be TRUE or FALSE")
 		case s.To:
-			return nil, parser.Errorf(o.Pos, "unknown option %s of COPY TO: FORMAT, HEADER, DELIMITER or OVERWRITE", o.Key)
+			return nil, parser.Errorf(o.Pos, "unknown option %s of COPY TO: FORMAT, HEADER, DELIMITER, NULL, QUOTE, ESCAPE, ENCODING or OVERWRITE", o.Key)
 		default:
-			return nil, parser.Errorf(o.Pos, "unknown option %s of COPY FROM: FORMAT, HEADER or DELIMITER", o.Key)
+			return nil, parser.Errorf(o.Pos, "unknown option %s of COPY FROM: FORMAT, HEADER, DELIMITER, NULL, QUOTE, ESCAPE or ENCODING", o.Key)
 		}
+		only = &s.Options[i]
 	}
 	switch format {
-	case "csv", "tsv", "jsonl", "arrow", "parquet":
+	case "csv", "tsv":
+		text.CSV = format == "csv"
+		if err := text.Complete(null); err != nil {
+			return nil, parser.Errorf(s.Pos, "%v", err)
+		}
+	case "jsonl", "arrow", "parquet":
+		if only != nil {
+			return nil, parser.Errorf(only.Pos, "%s is for csv and tsv, not for %s", only.Key, format)
+		}
 	default:
 		return nil, parser.Errorf(s.Pos, "COPY reads and writes csv, tsv, jsonl, arrow and parquet, not %q", format)
-	}
-	text := copytext.Text
-	switch {
-	case format == "csv":
-		text = copytext.CSV
-	case format == "tsv":
-	case delimiter != "": // without parentheses it comes with HEADER
-		return nil, parser.Errorf(s.Pos, "DELIMITER is for csv and tsv, not for %s", format)
-	case headed >= 0:
-		return nil, parser.Errorf(headed, "HEADER is for csv and tsv, not for %s", format)
-	}
-	if delimiter != "" {
-		text.Delimiter = delimiter[0]
 	}
 	if s.To {
 		return r.copyTo(ctx, s, format, text, header, overwrite)

@@ -363,8 +363,8 @@ func (n *copyWords) Parse(lex *lexer.PeekingLexer) error {
 		old := accept(lex, "USING") // DELIMITERS
 		switch t := lex.Peek(); strings.ToUpper(t.Value) {
 		case "CSV", "HEADER":
-		case "DELIMITER", "DELIMITERS":
-			lex.Next()
+		case "DELIMITER", "DELIMITERS", "NULL", "QUOTE", "ESCAPE", "ENCODING":
+			n.list = append(n.list, lex.Next())
 			accept(lex, "AS")
 			if lex.Peek().Type != tokString {
 				missed(lex, "a text")

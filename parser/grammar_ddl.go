@@ -117,9 +117,20 @@ type familyNode struct {
 // optionNode is KEY, KEY = value or KEY value.
 type optionNode struct {
 	Pos   lexer.Position
-	Name  *ident     `parser:"( @@"`
-	Text  *textNode  `parser:"| @@ )"`
-	Value *valueNode `parser:"( '='? @@ )?"`
+	Name  *optionIdent `parser:"( @@"`
+	Text  *textNode    `parser:"| @@ )"`
+	Value *valueNode   `parser:"( '='? @@ )?"`
+}
+
+// optionIdent is the name of an option: NULL of COPY is one.
+type optionIdent struct{ ident }
+
+func (n *optionIdent) Parse(lex *lexer.PeekingLexer) error {
+	if lex.Peek().Value == "NULL" {
+		n.Tok = lex.Next()
+		return nil
+	}
+	return n.ident.Parse(lex)
 }
 
 type splitNode struct {

@@ -91,7 +91,7 @@ const (
 	noTransactions = "there are no transactions: a row is written whole, several rows are not atomic"
 	noLocks        = "there are no locks: a row is written whole, several rows are not atomic"
 	noNotices      = "HBase sends no notices of writes: SELECT ... WHERE _ts >= time reads the rows that have changed since"
-	copyOptions    = "COPY has the options FORMAT, HEADER, DELIMITER and OVERWRITE here; hql serve takes all of PostgreSQL's from its clients"
+	copyOptions    = "BINARY and FORCE_QUOTE, FORCE_NULL and FORCE_NOT_NULL are for clients of hql serve"
 	databases      = "there are no namespaces to list: SHOW TABLES lists the tables; one of a namespace is STORED IN 'namespace:table'"
 	noRights       = "rights are HBase's: GRANT and REVOKE are its shell's"
 	tables         = "HBase's shell administers its tables and servers"
@@ -113,7 +113,7 @@ var alters = map[string]string{
 }
 
 // copyOthers are options of PostgreSQL's COPY.
-var copyOthers = map[string]bool{"NULL": true, "BINARY": true, "QUOTE": true, "ESCAPE": true, "ENCODING": true, "ON_ERROR": true, "FREEZE": true}
+var copyOthers = map[string]bool{"BINARY": true, "ON_ERROR": true, "FREEZE": true}
 
 // constraints are the words with which other systems name constraints in ALTER TABLE.
 var constraints = map[string]bool{"CONSTRAINT": true, "PRIMARY": true, "UNIQUE": true, "FOREIGN": true, "CHECK": true}

@@ -470,17 +470,20 @@ func (l *lowerer) copy(n *copyNode) (*Copy, error) {
 		return out, err
 	}
 	given := map[string]Expr{"HEADER": &Literal{Pos: pos(n.Words.list[0]), Kind: BoolLiteral, Text: "false"}} // the default of options without parentheses
+	key := ""
 	for _, t := range n.Words.list {
-		switch key := strings.ToUpper(t.Value); {
-		case t.Type == tokString:
-			given["DELIMITER"] = &Literal{Pos: pos(t), Kind: StringLiteral, Text: text(t)}
-		case key == "HEADER":
+		if t.Type == tokString {
+			given[key] = &Literal{Pos: pos(t), Kind: StringLiteral, Text: text(t)}
+			continue
+		}
+		switch key = strings.TrimSuffix(strings.ToUpper(t.Value), "S"); key {
+		case "HEADER":
 			given[key] = &Literal{Pos: pos(t), Kind: BoolLiteral, Text: "true"}
-		default:
-			given["FORMAT"] = &Literal{Pos: pos(t), Kind: StringLiteral, Text: strings.ToLower(key)}
+		case "CSV":
+			given["FORMAT"] = &Literal{Pos: pos(t), Kind: StringLiteral, Text: "csv"}
 		}
 	}
-	for _, key := range []string{"FORMAT", "HEADER", "DELIMITER"} {
+	for _, key := range []string{"FORMAT", "HEADER", "DELIMITER", "NULL", "QUOTE", "ESCAPE", "ENCODING"} {
 		if x := given[key]; x != nil {
 			out.Options = append(out.Options, Option{Pos: x.Position(), Key: key, Value: x})
 		}
