@@ -84,7 +84,7 @@ func (r *run) describeStatement(ctx context.Context, stmt parser.Statement) ([]p
 		if _, err := r.planDelete(ctx, t, s); err != nil {
 			return nil, err
 		}
-		return r.describeReturning(t, s.Alias, s.Returning)
+		return r.describeReturning(ctx, t, s.Alias, s.Returning, s.Joined())
 	case *parser.Execute:
 		return r.describeExecute(ctx, s)
 	case *parser.Show:
@@ -98,12 +98,12 @@ func (r *run) describeStatement(ctx context.Context, stmt parser.Statement) ([]p
 }
 
 // describeReturning gives the columns of RETURNING.
-func (r *run) describeReturning(t *catalog.Table, alias string, items []parser.SelectItem) ([]plan.OutputColumn, error) {
-	if items == nil {
-		return nil, nil
+func (r *run) describeReturning(ctx context.Context, t *catalog.Table, alias string, items []parser.SelectItem, s *parser.Select) ([]plan.OutputColumn, error) {
+	x, err := r.returning(ctx, t, alias, items, s)
+	if x == nil {
+		return nil, err
 	}
-	columns, _, _, err := r.env.Returning(t, alias, items)
-	return columns, err
+	return x.Columns, nil
 }
 
 func (r *run) describeInsert(ctx context.Context, s *parser.Insert) ([]plan.OutputColumn, error) {
@@ -142,7 +142,7 @@ func (r *run) describeInsert(ctx context.Context, s *parser.Insert) ([]plan.Outp
 			return nil, err
 		}
 	}
-	return r.describeReturning(t, s.Alias, s.Returning)
+	return r.describeReturning(ctx, t, s.Alias, s.Returning, nil)
 }
 
 func (r *run) describeUpdate(ctx context.Context, s *parser.Update) ([]plan.OutputColumn, error) {
@@ -162,5 +162,5 @@ func (r *run) describeUpdate(ctx context.Context, s *parser.Update) ([]plan.Outp
 	if _, _, err := r.planUpdate(ctx, t, s, values); err != nil {
 		return nil, err
 	}
-	return r.describeReturning(t, s.Alias, s.Returning)
+	return r.describeReturning(ctx, t, s.Alias, s.Returning, s.Joined())
 }

@@ -29,7 +29,7 @@ func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
 		in.merge = &merge{in, updateOf(t, s), s.Where != nil}
 	}
 	in.IfNew = (s.IfNotExists || in.merge != nil) && !t.HiddenKey // with a hidden key, every row is new
-	if err := in.gives(s); err != nil {
+	if err := in.gives(ctx, s); err != nil {
 		return nil, err
 	}
 	rows, err := r.insertRows(ctx, s, in)
@@ -170,9 +170,9 @@ func (in *inserter) write(ctx context.Context, rows []write.Row) error {
 }
 
 // gives compiles RETURNING for the inserted rows.
-func (in *inserter) gives(s *parser.Insert) error {
+func (in *inserter) gives(ctx context.Context, s *parser.Insert) error {
 	t := in.table
-	x, err := in.run.returning(t, s.Alias, s.Returning, false)
+	x, err := in.run.returning(ctx, t, s.Alias, s.Returning, nil)
 	if in.Returning = x; err != nil || x == nil || in.IfNew || t.HiddenKey || !x.Unread(t, in.Set) {
 		return err
 	}

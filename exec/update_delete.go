@@ -32,8 +32,13 @@ func (r *run) planWhere(ctx context.Context, t *catalog.Table, alias string, whe
 }
 
 // planJoined works like planWhere for an UPDATE with FROM or a DELETE with USING: s reads the joined rows, with those of t under
-// name. If several rows join with the same row of t, the one whose values sort first counts.
-func (r *run) planJoined(ctx context.Context, t *catalog.Table, name string, s *parser.Select, values []parser.Expr) (*plan.Plan, []expr.Expr, error) {
+// name, then values and the columns of the other tables that returning reads. If several rows join with the same row of t, the
+// one whose values sort first counts.
+func (r *run) planJoined(ctx context.Context, t *catalog.Table, name string, s *parser.Select, values []parser.Expr, returning []parser.SelectItem) (*plan.Plan, []expr.Expr, error) {
+	of, err := r.returnedOf(ctx, t, name, s, returning)
+	if err != nil {
+		return nil, nil, err
+	}
 	core := s.Cores[0]
 	core.Items = nil
 	column := func(of string) parser.Expr {
@@ -58,6 +63,7 @@ func (r *run) planJoined(ctx context.Context, t *catalog.Table, name string, s *
 		number := &parser.Literal{Pos: v.Position(), Kind: parser.NumberLiteral, Text: strconv.Itoa(len(core.Items))}
 		s.OrderBy = append(s.OrderBy, parser.OrderTerm{Expr: number})
 	}
+	core.Items = append(core.Items, of.reads...)
 	p, err := r.planSelect(ctx, s)
 	return p, exprs, err
 }
@@ -65,7 +71,7 @@ func (r *run) planJoined(ctx context.Context, t *catalog.Table, name string, s *
 // planDelete plans the read of the rows that a DELETE removes.
 func (r *run) planDelete(ctx context.Context, t *catalog.Table, s *parser.Delete) (*plan.Plan, error) {
 	if s.Joins() {
-		p, _, err := r.planJoined(ctx, t, cmp.Or(s.Alias, s.Table), s.Joined(), nil)
+		p, _, err := r.planJoined(ctx, t, cmp.Or(s.Alias, s.Table), s.Joined(), nil, s.Returning)
 		return p, err
 	}
 	p, _, err := r.planWhere(ctx, t, s.Alias, s.Where, s.AllowFullScan)
@@ -75,7 +81,7 @@ func (r *run) planDelete(ctx context.Context, t *catalog.Table, s *parser.Delete
 // planUpdate plans the read of the rows that an UPDATE changes, and compiles the values that it sets.
 func (r *run) planUpdate(ctx context.Context, t *catalog.Table, s *parser.Update, values []parser.Expr) (*plan.Plan, []expr.Expr, error) {
 	if s.Joins() {
-		return r.planJoined(ctx, t, cmp.Or(s.Alias, s.Table), s.Joined(), values)
+		return r.planJoined(ctx, t, cmp.Or(s.Alias, s.Table), s.Joined(), values, s.Returning)
 	}
 	return r.planWhere(ctx, t, s.Alias, s.Where, s.AllowFullScan, values...)
 }
@@ -95,7 +101,7 @@ func (r *run) delete(ctx context.Context, s *parser.Delete, first func([]plan.Ou
 		return nil, err
 	}
 	w := r.newWriter(t)
-	if w.Returning, err = r.returning(t, s.Alias, s.Returning, s.Using != nil); err != nil {
+	if w.Returning, err = r.returning(ctx, t, s.Alias, s.Returning, s.Joined()); err != nil {
 		return nil, err
 	}
 	reads := *s
@@ -130,6 +136,9 @@ func (r *run) delete(ctx context.Context, s *parser.Delete, first func([]plan.Ou
 	if first != nil {
 		c.first = func() error { return first(columns, rows) }
 	}
+	if s.Joins() {
+		c.others = w.Width()
+	}
 	if err = r.change(ctx, w, t, c); err != nil {
 		return nil, err
 	}
@@ -151,7 +160,7 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := r.returning(t, s.Alias, s.Returning, s.From != nil)
+	x, err := r.returning(ctx, t, s.Alias, s.Returning, s.Joined())
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +200,7 @@ func (r *run) updateRows(ctx context.Context, t *catalog.Table, s *parser.Update
 		}
 		return row, nil
 	}
-	err = r.change(ctx, w, t, &rowChanges{statement: s, plan: func(only parser.Expr) (p *plan.Plan, when reading, err error) {
+	c := &rowChanges{statement: s, plan: func(only parser.Expr) (p *plan.Plan, when reading, err error) {
 		q := *s
 		q.Where = both(s.Where, only)
 		p, exprs, err = r.planUpdate(ctx, t, &q, values)
@@ -206,7 +215,11 @@ func (r *run) updateRows(ctx context.Context, t *catalog.Table, s *parser.Update
 		return p, when, err
 	}, name: cmp.Or(s.Alias, s.Table), next: next, change: func(old, row []types.Value) error {
 		return w.Update(ctx, old, row, set, s.Pos)
-	}})
+	}}
+	if s.Joins() {
+		c.others = w.Width() + len(values)
+	}
+	err = r.change(ctx, w, t, c)
 	return w.Changed, err
 }
 
@@ -222,6 +235,8 @@ type rowChanges struct {
 	// first, if not nil, is called when all rows are read, and before one is written. Rows that changed meanwhile are then
 	// left.
 	first func() error
+	// others is the index of the first column of other tables in the rows that plan reads; 0 if there is none.
+	others int
 }
 
 // Bounds for an UPDATE or DELETE of rows that other statements change repeatedly.
@@ -298,6 +313,9 @@ func (r *run) changeRows(ctx context.Context, w *write.Writer, t *catalog.Table,
 			}
 		}
 		for i, row := range rows {
+			if w.Returning != nil && c.others > 0 {
+				w.Returning.Joined = row[c.others:]
+			}
 			if err := c.change(row[:width], become[i]); err != nil {
 				return err
 			}

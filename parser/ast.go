@@ -253,13 +253,21 @@ func (s *Update) Joins() bool { return s.From != nil || s.With != nil }
 // Joins reports whether s reads other tables or queries than its own table: it has USING or WITH.
 func (s *Delete) Joins() bool { return s.Using != nil || s.With != nil }
 
-// Joined returns the query of an UPDATE with FROM: SELECT * over its own table joined with the items of FROM.
+// Joined returns the query of an UPDATE with FROM: SELECT * over its own table joined with the items of FROM. It returns nil
+// if the UPDATE reads no other table.
 func (s *Update) Joined() *Select {
+	if !s.Joins() {
+		return nil
+	}
 	return joined(s.With, &TableName{Pos: s.TablePos, Name: s.Table, Alias: s.Alias}, s.From, s.Where, s.AllowFullScan)
 }
 
-// Joined returns the query of a DELETE with USING: SELECT * over its own table joined with the items of USING.
+// Joined returns the query of a DELETE with USING: SELECT * over its own table joined with the items of USING. It returns nil
+// if the DELETE reads no other table.
 func (s *Delete) Joined() *Select {
+	if !s.Joins() {
+		return nil
+	}
 	return joined(s.With, &TableName{Pos: s.TablePos, Name: s.Table, Alias: s.Alias}, s.Using, s.Where, s.AllowFullScan)
 }
 

@@ -87,12 +87,19 @@ func stays(s *plan.Scan) bool {
 }
 
 // Returning compiles the RETURNING clause for the rows of t that a statement writes: t's columns, _key and _ts. needed
-// marks the columns that it reads.
-func (e *Env) Returning(t *catalog.Table, alias string, items []parser.SelectItem) (cols []plan.OutputColumn, exprs []expr.Expr, needed []bool, err error) {
+// marks the columns that it reads. others are the references to columns of tables that the statement joins with t.
+func (e *Env) Returning(t *catalog.Table, alias string, items []parser.SelectItem, others map[*parser.ColumnRef]*expr.Column) (cols []plan.OutputColumn, exprs []expr.Expr, needed []bool, err error) {
 	q := &query{env: e, plan: &plan.Plan{}}
 	f := &from{}
 	f.star = f.add(q.tableSource(t, cmp.Or(alias, t.Name)))
 	scope := q.scope(f.srcs)
+	own := scope.Column
+	scope.Column = func(ref *parser.ColumnRef) (expr.Expr, error) {
+		if c := others[ref]; c != nil {
+			return c, nil
+		}
+		return own(ref)
+	}
 	scope.Subquery = func(_ *parser.Select, use expr.Subquery) (expr.Expr, error) {
 		return nil, parser.Errorf(use.Pos, "RETURNING takes no sub-query").WithHint("a SELECT behind the statement can have it")
 	}

@@ -189,7 +189,11 @@ func TestChangedMeanwhile(t *testing.T) {
 		{"UPDATE t SET s = 'y' WHERE id = 'a'", "UPDATE t SET v = 3 WHERE id = 'a' RETURNING s", "y", "a|1|y|3"},
 		{"UPDATE t SET s = 'y' WHERE id = 'a'", "UPDATE t SET n = t.n + o.n FROM o WHERE o.id = t.s", "0", "a|1|y|1"},
 		{"UPDATE t SET n = 4 WHERE id = 'a'", "UPDATE t SET n = t.n + o.n FROM o WHERE o.id = t.s", "1", "a|14|x|1"},
+		{"UPDATE t SET n = 4 WHERE id = 'a'", "UPDATE t SET n = t.n + o.n FROM o WHERE o.id = t.s RETURNING t.n, o.n, v", "14|10|1", "a|14|x|1"},
+		{"UPDATE t SET s = 'z', n = 4 WHERE id = 'a'", "UPDATE t SET v = o.n FROM o WHERE o.id >= t.s RETURNING o.*, t.*", "z|20|a|4|z|20", "a|4|z|20"},
+		{"UPDATE t SET s = 'z' WHERE id = 'a'", "UPDATE t SET (n, v) = (SELECT o.n, o.n + t.n FROM o WHERE o.id = t.s) WHERE id = 'a'", "1", "a|20|z|21"},
 		{"UPDATE t SET n = 4 WHERE id = 'a'", "DELETE FROM t USING o WHERE o.id = t.s AND t.n = 1", "0", "a|4|x|1"},
+		{"UPDATE t SET v = 4 WHERE id = 'a'", "DELETE FROM t USING o WHERE o.id = t.s AND t.n = 1 RETURNING o.n, t.v", "10|4", ""},
 		{"UPDATE t SET n = 4 WHERE id = 'a'", "UPDATE t SET n = (SELECT max(n) FROM t) + 1 WHERE id = 'a'", "1", "a|5|x|1"},
 		{"UPDATE t SET s = 'y' WHERE id = 'a'", "DELETE FROM t WHERE EXISTS (SELECT 1 FROM o WHERE o.id = t.s)", "0", "a|1|y|1"},
 		{"DELETE FROM t WHERE id = 'a'; INSERT INTO t VALUES ('a', 8, 'z', 8)", "UPDATE t SET n = n + 1 WHERE id = 'a'", "1", "a|9|z|8"},
@@ -197,7 +201,7 @@ func TestChangedMeanwhile(t *testing.T) {
 		_, c := NewStore(t)
 		other := NewWorld(t, c, Config{FullScan: AllowFullScan})
 		other.Do(defs)
-		other.Do("INSERT INTO t VALUES ('a', 1, 'x', 1); INSERT INTO o VALUES ('x', 10)")
+		other.Do("INSERT INTO t VALUES ('a', 1, 'x', 1); INSERT INTO o VALUES ('x', 10), ('z', 20)")
 		w := NewWorld(t, &between{c, Hook{F: func() { other.Do(test.meanwhile) }}}, Config{FullScan: AllowFullScan})
 		if strings.Contains(test.sql, "RETURNING") {
 			w.Expect(test.gives, test.sql)

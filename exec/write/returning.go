@@ -21,6 +21,8 @@ import (
 // an error leaves the batch unwritten. It keeps them until the batch is stored.
 type Returning struct {
 	Columns []plan.OutputColumn
+	// Joined has the values of other tables' columns with which the row joins that is written next. They follow its columns.
+	Joined  []types.Value
 	exprs   []expr.Expr
 	needed  []bool // by column of the table, then _key and _ts
 	env     expr.Env
@@ -71,7 +73,7 @@ func (x *Returning) Values(row []types.Value) ([]types.Value, error) {
 		return nil, nil
 	}
 	out := make([]types.Value, len(x.exprs))
-	x.env.Row = row
+	x.env.Row = append(slices.Clip(row), x.Joined...)
 	for i, e := range x.exprs {
 		var err error
 		if out[i], err = e.Eval(&x.env); err != nil {

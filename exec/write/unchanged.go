@@ -25,6 +25,7 @@ import (
 // change holds a row as a statement read it, and its new values, or nil if it is to be deleted.
 type change struct {
 	old, become []types.Value
+	joined      []types.Value // Returning.Joined
 	set         []bool
 	pos         parser.Pos
 	again       bool // its condition did not hold, perhaps only because the filter saw other bytes: see attempt
@@ -241,6 +242,9 @@ func (w *Writer) asRead(old, now []types.Value) bool {
 // apply adds the mutations of a change to w.now, the row at p.
 func (w *Writer) apply(ctx context.Context, c change, p place) error {
 	now := w.now.values
+	if w.Returning != nil {
+		w.Returning.Joined = c.joined
+	}
 	if c.become == nil {
 		err := w.remove(now, p)
 		if err == nil && w.Returning != nil {

@@ -440,6 +440,9 @@ func (w *Writer) deferred(c change) (bool, error) {
 		return false, nil
 	}
 	c.old = slices.Clone(c.old)
+	if w.Returning != nil {
+		c.joined = slices.Clone(w.Returning.Joined)
+	}
 	w.changes = append(w.changes, c)
 	return true, nil
 }
