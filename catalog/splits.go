@@ -144,8 +144,8 @@ func alikeTypes(a, b types.Type) bool {
 	return a == b
 }
 
-// holdsText reports whether the bytes of p are the value's text.
-func (p *Part) holdsText() bool {
+// HoldsText reports whether the bytes of p are the value's text.
+func (p *Part) HoldsText() bool {
 	switch p.Encoding.(type) {
 	case text, padded, rawBytes:
 		return p.Encoding.Type().IsText() || p.Encoding.Type() == types.Bytes
@@ -171,7 +171,7 @@ func (p *Part) takesText(s string) bool {
 		_, err = e.Decode(append([]byte(s), like[len(s):]...))
 		return err == nil
 	}
-	return p.holdsText()
+	return p.HoldsText()
 }
 
 // splitLines returns the keys of a file, which has one on each line: texts as in SPLIT AT, or bytes written as \xNN, as
@@ -222,7 +222,7 @@ func (l *Layout) Begins(start []byte) string {
 		return "the first key"
 	case !ok || first.Literal != nil || len(rest) == 0:
 		return types.NewBytes(string(start)).SQL()
-	case first.holdsText() && utf8.Valid(rest) && !bytes.ContainsFunc(rest, unicode.IsControl):
+	case first.HoldsText() && utf8.Valid(rest) && !bytes.ContainsFunc(rest, unicode.IsControl):
 		return types.NewString(string(rest)).SQL()
 	case first.Width() == Variable && !first.Encoding.Type().IsText() || len(rest) == first.Width(): // a text may end in front of them
 		v, err = first.Decode(rest)

@@ -36,7 +36,7 @@ func (p *Part) spread(d *parser.SplitDef) (keys [][]byte, err error) {
 	switch e, ok := p.Encoding.(digits); {
 	case ok && len(e.alphabet) == 16:
 		of.Chars = e.alphabet
-	case !p.holdsText() || of.N > 0 && len(of.Chars) != 16:
+	case !p.HoldsText() || of.N > 0 && len(of.Chars) != 16:
 		return nil, empty("HEX", "does not begin with hexadecimal digits")
 	}
 	if of.Chars != "" && of.Chars[10] == 'A' {
@@ -139,7 +139,7 @@ func (p *Part) spreadChars(d *parser.SplitDef, of expr.Leading) (keys [][]byte, 
 			key[k] = of.Chars[number%base]
 			number /= base
 		}
-		if p.holdsText() && expr.Width(p.Expr) == 0 { // shorter texts sort among them
+		if p.HoldsText() && expr.Width(p.Expr) == 0 { // shorter texts sort among them
 			key = bytes.TrimRight(key, of.Chars[:1])
 		}
 		keys = append(keys, key)

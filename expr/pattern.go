@@ -144,6 +144,30 @@ func (p *Pattern) Literals() (pieces []string, ok bool) {
 	return pieces, true
 }
 
+// Regex returns a regular expression of single bytes that finds the matches of p, and perhaps more texts. It has no nested
+// repetition, with which a server could take exponential time.
+func (p *Pattern) Regex() string {
+	var b strings.Builder
+	n := 0 // characters of the _s before
+	for i, it := range p.items {
+		if n += max(it.n, 0); it.n > 0 && i+1 < len(p.items) && p.items[i+1].n > 0 {
+			continue
+		}
+		switch {
+		case it.n < 0 || n > 200: // Go's regexp refuses to repeat more than 1000 times
+			b.WriteString(".*")
+		case n > 0: // all of them ASCII or not
+			fmt.Fprintf(&b, `(?:[\x00-\x7f]{%d}|[\x00-\x7f]{0,%d}[\x80-\xff].{0,%d})`, n, n-1, utf8.UTFMax*n-1)
+		default:
+			for _, c := range []byte(it.lit) {
+				fmt.Fprintf(&b, `\x%02x`, c)
+			}
+		}
+		n = 0
+	}
+	return b.String()
+}
+
 // PatternOf returns the pattern that has these literals between its %s; see Literals.
 func PatternOf(literals ...string) *Pattern {
 	p := new(Pattern)

@@ -74,6 +74,7 @@ func (c *candidate) finish(req *Request) {
 		if byKey != nil {
 			filters = append(filter.And{byKey}, filters...)
 		}
+		filters = append(c.likeFilters(), filters...)
 	}
 	if allowed && !s.Reversed && len(filters) == 0 {
 		if f := c.qualifiers(c.boxes); f != nil {

@@ -7,8 +7,10 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
 )
 
 // keyFilter returns a filter by which the servers compare the key parts after the free ones (see tailHop), if they
@@ -21,7 +23,7 @@ func (c *candidate) keyFilter() filter.Filter {
 	if c.scan.Access == plan.Empty || c.scan.Access == plan.Get || hop == nil || hop.Ended || len(hop.Tails) > plan.MaxPatterns {
 		return nil
 	}
-	before, ok := c.before(hop.Parts)
+	before, ok := c.between(0, hop.Parts)
 	if !ok {
 		return nil
 	}
@@ -31,7 +33,7 @@ func (c *candidate) keyFilter() filter.Filter {
 			of[col] = of[col] || uses[i].Use == plan.Bound || uses[i].Use == plan.Ranged
 		}
 	}
-	if !c.compared(func(cols []int) bool { return !slices.ContainsFunc(cols, func(col int) bool { return !of[col] }) }, "the servers compare this part of keys") {
+	if !c.compared(only(of), "the servers compare this part of keys") {
 		return nil
 	}
 	var tails, ranges []string
@@ -49,19 +51,56 @@ func (c *candidate) keyFilter() filter.Filter {
 	return filter.KeyRegex{Pattern: `\A` + before + "(?:" + strings.Join(tails, "|") + ")", Text: fmt.Sprintf("KEY BEHIND %s IN %s", strings.Join(free, ", "), strings.Join(ranges, " "))}
 }
 
-// before returns a pattern for the bytes of the key's first n parts; ok is false if their end cannot be found.
-func (c *candidate) before(n int) (pattern string, ok bool) {
+// likeFilters returns filters by which the servers compare texts in keys with LIKE patterns that only the client checks.
+// They may keep more keys.
+//
+//	ROW KEY (REVERSE(phone) AS TEXT(11), i AS INT32), phone LIKE '1310%'      \A.*0131[\x00 ]*.{4}\z
+func (c *candidate) likeFilters() (found filter.And) {
+	if c.scan.Access == plan.Empty || c.scan.Access == plan.Get || c.scan.Table.MalformedKeyError {
+		return nil
+	}
+	parts := c.scan.Layout.Key.Parts
+	c.compared(func(e expr.Expr) bool {
+		l, ok := e.(*expr.Like)
+		if !ok || l.Not || l.Lower != nil || l.Fixed == nil || l.X.Type() != types.String {
+			return false
+		}
+		for n, p := range parts {
+			before, known := c.between(0, n)
+			if !known || p.Nullable() || !p.HoldsText() {
+				continue
+			}
+			of, ok := solve.LikeImage(p.Expr, l.X, l.Fixed)
+			if !ok {
+				continue
+			}
+			pattern := `\A` + before + of.Regex()
+			if after, ok := c.between(n+1, len(parts)); ok {
+				pattern += `[\x00 ]*` + after + `\z` // the part may be filled to its width
+			}
+			found = append(found, filter.KeyRegex{Pattern: pattern, Text: fmt.Sprintf("KEY: %s", l)})
+			return true
+		}
+		return false
+	}, "the servers compare this part of keys")
+	return found
+}
+
+// between returns a pattern for the bytes of the key's parts from number from to before n; ok is false if their end
+// cannot be found.
+func (c *candidate) between(from, n int) (pattern string, ok bool) {
 	k := c.scan.Layout.Key
 	var b strings.Builder
-	for i, p := range k.Parts[:n] {
+	for i := from; i < n; i++ {
+		p := k.Parts[i]
 		switch w := p.Width(); {
 		case p.Literal != nil:
 			b.WriteString(quoteBytes(p.Literal))
-		case p.Nullable() || k.MayLack(i):
+		case p.Nullable() || k.MayLack(i) || w > 1000: // Go's regexp refuses to repeat more
 			return "", false
 		case w != catalog.Variable:
 			fmt.Fprintf(&b, ".{%d}", w)
-		case i+1 < n && k.Parts[i+1].Literal != nil:
+		case i+1 < n && k.Parts[i+1].Literal != nil || n == len(k.Parts) && i+1 == n:
 			b.WriteString(".*?")
 		default:
 			return "", false
@@ -71,20 +110,28 @@ func (c *candidate) before(n int) (pattern string, ok bool) {
 }
 
 // compared changes the Fate of predicates that only the client checks to ByBoth, with the reason why, if about returns
-// true for their columns. It reports whether it changed any.
-func (c *candidate) compared(about func(columns []int) bool, why string) (some bool) {
+// true for them. It reports whether it changed any.
+func (c *candidate) compared(about func(expr.Expr) bool, why string) (some bool) {
 	k := 0
 	for i := range c.fates {
 		f := &c.fates[i]
 		if f.By == plan.ByKey {
 			continue
 		}
-		used := expr.Columns(c.residual[k])
-		if k++; f.By == plan.ByClient && len(used) > 0 && about(used) {
+		if f.By == plan.ByClient && about(c.residual[k]) {
 			f.By, f.Why, some = plan.ByBoth, why, true
 		}
+		k++
 	}
 	return some
+}
+
+// only returns a function that reports whether an expression has columns, and no other ones than cols.
+func only(cols map[int]bool) func(expr.Expr) bool {
+	return func(e expr.Expr) bool {
+		used := expr.Columns(e)
+		return len(used) > 0 && !slices.ContainsFunc(used, func(col int) bool { return !cols[col] })
+	}
 }
 
 // bytesFrom returns a pattern for keys from start to before stop; an empty stop means no upper bound.
