@@ -137,6 +137,9 @@ func untie(core *parser.SelectCore, inner, srcs []*source, outer []expr.Expr) (o
 
 // conjunctsOf lists the terms of AND.
 func conjunctsOf(e parser.Expr) []parser.Expr {
+	if e == nil {
+		return nil
+	}
 	if b, ok := e.(*parser.Binary); ok && b.Op == "AND" {
 		return append(conjunctsOf(b.X), conjunctsOf(b.Y)...)
 	}

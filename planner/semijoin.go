@@ -90,21 +90,18 @@ func (q *query) semis(f *from, conds []expr.Expr) (out []*semi, rest []expr.Expr
 	return out, rest, nil
 }
 
-// tied returns the core of s if the rows of s are exactly the rows of its FROM and WHERE; otherwise nil.
+// tied returns the core of s if the distinct rows of s are those of its FROM and WHERE, or for EXISTS if it has rows when
+// these have; otherwise nil.
 func (q *query) tied(s *parser.Select, kind expr.SubqueryKind) *parser.SelectCore {
 	c := s.Cores[0]
-	if len(s.Cores) > 1 || len(s.With) > 0 || s.Offset != nil || c.Values != nil || c.Query != nil || c.Having != nil || len(c.GroupBy)+len(c.On)+len(c.Windows) > 0 {
+	if len(s.Cores) > 1 || len(s.With) > 0 || s.Offset != nil || c.Values != nil || c.Query != nil || c.Having != nil || len(c.On)+len(c.Windows) > 0 || slices.ContainsFunc(c.GroupBy, isSets) {
 		return nil
 	}
 	if n, err := q.count(s.Limit, "LIMIT"); err != nil || n.Set && (kind != expr.ExistsSubquery || n.Rows == 0) {
 		return nil
 	}
-	for _, it := range c.Items {
-		if !q.rowwise(it.Expr) {
-			return nil
-		}
-	}
-	if !q.rowwise(c.Where) {
+	of := &plan.Subplan{}
+	if !q.plainOf(c.Items, of) || of.Aggregated && (kind != expr.ExistsSubquery || len(c.GroupBy) == 0) || !q.rowwise(c.Where) {
 		return nil
 	}
 	return c
@@ -178,8 +175,8 @@ func (q *query) semi(f *from, s *expr.Subquery) *semi {
 // conditions compiles the conditions on a row of the block, whose FROM is f, followed by a row of the query.
 func (m *semi) conditions(f *from, core *parser.SelectCore) ([]expr.Expr, error) {
 	s, scope, conds := m.of, m.in.scope(m.from.srcs), slices.Clone(m.from.conds)
-	if core.Where != nil {
-		w, err := expr.CompileCondition(core.Where, scope)
+	for _, c := range conjunctsOf(core.Where) { // one by one: FALSE must not hide the equalities, as the query may be planned for them
+		w, err := expr.CompileCondition(c, scope)
 		if err != nil {
 			return nil, err
 		}

@@ -17,7 +17,7 @@ import (
 type with struct {
 	parser.CTE
 	in    *query // resolves the names that the query may use
-	uses  int    // number of references to the query; one that may run repeatedly counts twice
+	uses  references
 	mu    sync.Mutex
 	ways  [pullNone + 1]*planned
 	picks pick
@@ -48,7 +48,7 @@ func (w *with) source(q *query) (*source, error) {
 	if mode != pullNone && !w.picked() {
 		mode = pullNone
 	}
-	p, err := w.plan(mode, q.few && w.uses < 2)
+	p, err := w.plan(mode, q.few && !w.uses.several())
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (w *with) source(q *query) (*source, error) {
 	if src.table != nil {
 		return &src, nil
 	}
-	if w.uses < 2 { // src.again plans it again for the conditions around it
+	if q.joins && w.uses.texts < 2 || !w.uses.several() { // src.again plans it again for the conditions around it
 		q.needs(p.plan.Subplans...)
 		return &src, nil
 	}
@@ -134,7 +134,7 @@ func (w *with) plan(mode pulling, few bool) (*planned, error) {
 // derive plans w with the names that q resolves.
 func (q *query) derive(w *with) (*source, error) {
 	if g := q.env.Given[w.Query]; g != nil {
-		if g.Columns == nil && w.uses > 0 {
+		if g.Columns == nil && w.uses.texts > 0 {
 			return nil, parser.Errorf(w.Pos, "WITH query %q does not have a RETURNING clause", w.Name)
 		}
 		cols, err := renamed(g.Columns, w.Columns, w.Name, w.Pos)
@@ -208,10 +208,10 @@ func (q *query) with(s *parser.Select) error {
 		list = append(list, &with{CTE: c, in: in})
 	}
 	own := list[len(q.ctes):]
-	naming{}.query(s, 1, func(i, uses int) { own[i].uses = uses })
+	naming{}.query(s, false, func(i int, uses references) { own[i].uses = uses })
 	q.ctes = slices.Clip(list)
 	for _, w := range own {
-		if w.uses > 0 {
+		if w.uses.texts > 0 {
 			continue
 		}
 		if err := q.unread(w); err != nil {
@@ -246,52 +246,67 @@ func names(t *parser.TableName, c parser.CTE) bool {
 	return !t.InSchema && strings.EqualFold(t.Name, c.Name)
 }
 
-// naming counts, by upper-case name, the references in a text to names that it does not define.
-type naming map[string]int
+// references counts the references to a name in a text.
+type references struct {
+	texts    int
+	repeated bool // one is in a part that may run for each row
+}
 
-// add adds times to the count of each name in n. Inside a sub-query, which may run for each row, it adds twice as much.
-func (c naming) add(n parser.Node, times int) {
+// several reports whether the query with the name may be read more than once.
+func (r references) several() bool { return r.texts > 1 || r.repeated }
+
+// naming counts, by upper-case name, the references in a text to names that it does not define.
+type naming map[string]references
+
+func (c naming) count(name string, r references) {
+	had := c[name]
+	c[name] = references{had.texts + r.texts, had.repeated || r.repeated}
+}
+
+// add counts the names in n. repeated is set inside a query that may run for each row.
+func (c naming) add(n parser.Node, repeated bool) {
+	within := func(part parser.Node) bool {
+		c.add(part, true)
+		return false
+	}
 	parser.Inspect(n, func(x parser.Node) bool {
 		switch x := x.(type) {
 		case *parser.Select:
 			if len(x.With) > 0 {
-				c.query(x, times, func(int, int) {})
+				c.query(x, repeated, func(int, references) {})
 				return false
 			}
 		case *parser.TableName:
-			c[strings.ToUpper(x.Name)] += times
+			c.count(strings.ToUpper(x.Name), references{1, repeated})
 		case *parser.SubqueryExpr:
-			return times > 1 || c.twice(x.Query)
+			return repeated || within(x.Query)
 		case *parser.In:
-			if x.Query != nil && times == 1 {
-				c.add(x.X, 2)
-				return c.twice(x.Query)
+			if x.Query != nil && !repeated {
+				within(x.X)
+				return within(x.Query)
 			}
 		case *parser.Join:
-			if times == 1 && holdsLateral(x) {
-				c.add(x, 2)
-				return false
-			}
+			return repeated || !holdsLateral(x) || within(x)
 		case *parser.Subquery:
-			return !x.Lateral || times > 1 || c.twice(x.Query)
+			return !x.Lateral || repeated || within(x.Query)
 		}
 		return true
 	})
 }
 
-// query adds to c the names that s refers to, with the number of references. It leaves out the names that s defines in
-// WITH; for each of these it calls uses with the number of references to it.
-func (c naming) query(s *parser.Select, times int, uses func(i, n int)) {
+// query adds to c the names that s refers to. It leaves out the names that s defines in WITH; for each of these it calls
+// uses with the references to it.
+func (c naming) query(s *parser.Select, repeated bool, uses func(i int, r references)) {
 	rest, named := *s, naming{}
 	rest.With = nil
-	named.add(&rest, times)
+	named.add(&rest, repeated)
 	for i, w := range slices.Backward(s.With) {
 		name := strings.ToUpper(w.Name)
 		uses(i, named[name])
 		delete(named, name)
 		inside := naming{}
-		if inside.add(w.Query, times); w.Recursive && inside[name] > 0 {
-			inside.add(w.Query, times) // the last part is read in each step
+		if inside.add(w.Query, repeated); w.Recursive && inside[name].texts > 0 {
+			inside.add(w.Query, repeated) // the last part is read in each step
 			delete(inside, name)
 		}
 		named.merge(inside)
@@ -300,15 +315,9 @@ func (c naming) query(s *parser.Select, times int, uses func(i, n int)) {
 }
 
 func (c naming) merge(d naming) {
-	for name, n := range d {
-		c[name] += n
+	for name, r := range d {
+		c.count(name, r)
 	}
-}
-
-// twice counts two references for each name in s, and always returns false.
-func (c naming) twice(s *parser.Select) bool {
-	c.add(s, 2)
-	return false
 }
 
 // views are the views that one statement names.
@@ -332,7 +341,7 @@ func (vs *views) view(q *query, v *catalog.View, t *parser.TableName) *with {
 	if vs.all == nil {
 		vs.all, vs.uses = map[*catalog.View]*with{}, naming{}
 		for _, n := range vs.text {
-			vs.uses.add(n, 1)
+			vs.uses.add(n, false)
 		}
 		vs.count(q.env.Catalog)
 	}
@@ -354,7 +363,7 @@ func (vs *views) count(c *catalog.Catalog) {
 			}
 			seen[name] = true
 			if v, ok := c.View(name); ok {
-				vs.uses.add(v.Def.Query, 1)
+				vs.uses.add(v.Def.Query, false)
 				more = true
 			}
 		}
