@@ -208,6 +208,9 @@ func (r *exprReader) castTo(out *Cast) (_ Expr, err error) {
 	if out.Type, err = r.typeName(); err != nil || out.Type != "INTERVAL" {
 		return out, err
 	}
+	if l, ok := out.X.(*Literal); ok && l.Kind == StringLiteral {
+		return r.interval(&Literal{Pos: l.Pos, Kind: IntervalLiteral, Text: l.Text}), nil
+	}
 	_, unit := r.fields()
 	return keepFields(out, unit), nil
 }

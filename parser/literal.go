@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -43,9 +44,9 @@ func decode(t *lexer.Token) (string, error) {
 		}
 		s, err := UnicodeText(unquote(t.Value[2:q.end]), escape, false)
 		if err != nil {
-			return "", Errorf(Pos(t.Pos.Offset), "%v", err)
+			err = Errorf(Pos(t.Pos.Offset), "%v", err)
 		}
-		return s, nil
+		return s, err
 	default:
 		return unescape(t, 2)
 	}
@@ -79,18 +80,14 @@ func unescape(t *lexer.Token, from int) (string, error) {
 			}
 			out.WriteByte(b[0])
 			i += 3
-		case i+1 < len(s) && s[i+1]|' ' == 'u':
-			end := i
-			for strings.HasPrefix(s[end:], `\u`) || strings.HasPrefix(s[end:], `\U`) {
-				_, n := codePoint(s[end+1:])
-				end += 1 + max(n, 1)
-			}
-			text, err := UnicodeText(s[i:end], `\`, true)
+		case unicodeRun.MatchString(s[i:]):
+			run := unicodeRun.FindString(s[i:])
+			text, err := UnicodeText(run, `\`, true)
 			if err != nil {
 				return "", Errorf(Pos(t.Pos.Offset+from+i), "%v", err)
 			}
 			out.WriteString(text)
-			i = end - 1
+			i += len(run) - 1
 		default:
 			c, ok := simpleEscapes[s[i+1]]
 			if !ok {
@@ -102,6 +99,11 @@ func unescape(t *lexer.Token, from int) (string, error) {
 	}
 	return out.String(), nil
 }
+
+var (
+	codePoint  = regexp.MustCompile(`^(?:u?[0-9a-fA-F]{4}|\+[0-9a-fA-F]{6}|U[0-9a-fA-F]{8})`)
+	unicodeRun = regexp.MustCompile(`^(?:\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8})+`)
+)
 
 // UnicodeText replaces the escapes in s by the characters of these code points: \0061 and \+000061, with letters also
 // \u0061 and \U00000061; two following ones may be a surrogate pair. escape stands for the backslash, and twice for itself.
@@ -118,20 +120,22 @@ func UnicodeText(s, escape string, letters bool) (string, error) {
 			s = rest[len(escape):]
 			continue
 		}
-		r, n := codePoint(rest)
+		digits := codePoint.FindString(rest)
+		n, _ := strconv.ParseUint(strings.TrimLeft(digits, "+uU"), 16, 32)
+		r := rune(min(n, unicode.MaxRune+1))
 		if high != 0 {
 			if r, high = utf16.DecodeRune(high, r), 0; before != "" || r == utf8.RuneError {
-				n = 0
+				r = 0
 			}
 		}
-		if n == 0 || r > unicode.MaxRune || r >= 0xDC00 && utf16.IsSurrogate(r) || !letters && rest[0]|' ' == 'u' {
+		if r == 0 || r > unicode.MaxRune || r >= 0xDC00 && utf16.IsSurrogate(r) || !letters && rest[0]|' ' == 'u' {
 			form := "0061 or " + escape + "+000061"
 			if letters {
 				form = "u0061 or " + escape + "U00000061"
 			}
 			return "", fmt.Errorf("%s does not begin with the Unicode escape of a character: write %[2]s%s, and %[2]s%[2]s for %[2]s itself", clip(escape+rest), escape, form)
 		}
-		if s = rest[n:]; utf16.IsSurrogate(r) {
+		if s = rest[len(digits):]; utf16.IsSurrogate(r) {
 			high = r
 		} else {
 			out.WriteRune(r)
@@ -141,29 +145,6 @@ func UnicodeText(s, escape string, letters bool) (string, error) {
 		return "", errors.New("a Unicode escape of half a surrogate pair must stand in front of one of the other half")
 	}
 	return out.String(), nil
-}
-
-// codePoint reads the digits behind the escape character of a Unicode escape, n bytes: 0061, +000061, u0061, U00000061.
-// n is 0 if there is none.
-func codePoint(s string) (r rune, n int) {
-	from, digits := 0, 4
-	switch {
-	case s == "":
-	case s[0] == '+':
-		from, digits = 1, 6
-	case s[0] == 'u':
-		from = 1
-	case s[0] == 'U':
-		from, digits = 1, 8
-	}
-	if len(s) < from+digits {
-		return 0, 0
-	}
-	v, err := strconv.ParseUint(s[from:from+digits], 16, 31)
-	if err != nil || v == 0 {
-		return 0, 0
-	}
-	return rune(v), from + digits
 }
 
 func badEscape(t *lexer.Token, at int, escape string) error {

@@ -324,7 +324,7 @@ var intervalUnits = map[string]bool{
 }
 
 // bareNumber matches a number without a unit.
-var bareNumber = regexp.MustCompile(`^\s*[+-]?\d+(\.\d*)?\s*$`)
+var bareNumber = regexp.MustCompile(`^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$`)
 
 // typed reads the constant, and an INTERVAL's unit, after DATE, TIME, TIMESTAMP or INTERVAL.
 func (r *exprReader) typed(first *lexer.Token, kind LiteralKind) Expr {
@@ -332,12 +332,17 @@ func (r *exprReader) typed(first *lexer.Token, kind LiteralKind) Expr {
 	if kind != IntervalLiteral {
 		return out
 	}
+	return r.interval(out)
+}
+
+// interval reads the fields behind the INTERVAL out. It returns the INTERVAL that they make of its text.
+func (r *exprReader) interval(out *Literal) Expr {
 	s := out.Text
 	from, unit := r.fields()
 	switch f := strings.Fields(s); {
 	case from == "":
 		return out
-	case unit == from || bareNumber.MatchString(s):
+	case bareNumber.MatchString(s):
 		out.Text += " " + unit
 	case from == "day" && unit == "hour" && len(f) == 2 && bareNumber.MatchString(f[1]):
 		out.Text = f[0] + " day " + f[1] + " hour"
@@ -345,7 +350,7 @@ func (r *exprReader) typed(first *lexer.Token, kind LiteralKind) Expr {
 		at := strings.LastIndexAny(s[:strings.Index(s, ":")], " +-") + 1
 		out.Text = s[:at] + "00:" + s[at:]
 	}
-	if !strings.ContainsAny(strings.TrimSpace(s), " :.") {
+	if bareNumber.MatchString(s) && !strings.Contains(s, ".") {
 		return out // the text has no smaller fields
 	}
 	return keepFields(out, unit)
