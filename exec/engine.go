@@ -162,6 +162,9 @@ type run struct {
 	// are not compared with the scan limit.
 	repeated bool
 	inside   bool // it is a query inside another one, or a part of a statement
+	// merging is set for the UPDATEs of one INSERT ... ON CONFLICT. Their sub-queries run once for all of them, so that they do not
+	// see what the first UPDATEs wrote.
+	merging bool
 	// before is the number of rows that earlier parts of the statement wrote.
 	before int64
 }

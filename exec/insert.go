@@ -26,7 +26,8 @@ func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
 		return nil, err
 	}
 	if in.Once = s.Set != nil; in.Once && (len(in.given) > 0 || !replaces(cols, s)) {
-		in.merge = &merge{in, updateOf(t, s), s.Where != nil}
+		in.merge = newMerge(ctx, in, s)
+		defer func() { in.merge.run.subqueries.end() }()
 	}
 	in.IfNew = (s.IfNotExists || in.merge != nil) && !t.HiddenKey // with a hidden key, every row is new
 	if err := in.gives(ctx, s); err != nil {

@@ -16,8 +16,17 @@ import (
 // merge writes the rows of an INSERT ... ON CONFLICT DO UPDATE that must read the existing rows.
 type merge struct {
 	in     *inserter
+	run    *run           // of the updates: their sub-queries are not those of the INSERT, which may still read its rows
 	update *parser.Update // of the row with the key of the new row, whose values are its parameters
 	where  bool           // DO UPDATE has a WHERE: existing rows may stay unchanged
+}
+
+func newMerge(ctx context.Context, in *inserter, s *parser.Insert) *merge {
+	m := &merge{in, in.run.inner(false), updateOf(in.table, s), s.Where != nil}
+	env := *m.run.env
+	m.run.env, m.run.merging = &env, true
+	m.run.prepare(ctx, m.update)
+	return m
 }
 
 // replaces reports whether DO UPDATE sets all columns of cols outside the key to their new values, as INSERT does.
@@ -74,10 +83,8 @@ func (m *merge) write(ctx context.Context, rows []write.Row) error {
 	if len(keys) < len(rows) {
 		return write.TwiceInConflict(rows[0].Pos)
 	}
-	given := r.env.Named
-	defer func() { r.env.Named = given }()
 	for _, p := range rows {
-		r.env.Named = excluded(in.table, given, func(c *catalog.Column) types.Value {
+		m.run.env.Named = excluded(in.table, r.env.Named, func(c *catalog.Column) types.Value {
 			if !in.Set[c.Index] {
 				return c.Absent()
 			}
@@ -96,7 +103,7 @@ func (m *merge) write(ctx context.Context, rows []write.Row) error {
 func (m *merge) row(ctx context.Context, p write.Row) error {
 	in := m.in
 	for round := 0; ; round++ {
-		n, err := in.run.updateRows(ctx, in.table, m.update, in.Returning)
+		n, err := m.run.updateRows(ctx, in.table, m.update, in.Returning)
 		if in.Written += n; err != nil || n > 0 {
 			return err
 		}

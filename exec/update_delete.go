@@ -267,7 +267,9 @@ func (r *run) change(ctx context.Context, w *write.Writer, t *catalog.Table, c *
 		if err = write.Pause(ctx, round); err != nil {
 			break
 		}
-		r.prepare(ctx, c.statement)
+		if !r.merging {
+			r.prepare(ctx, c.statement)
+		}
 		for some := range slices.Chunk(missed, missedPerPlan) {
 			if err == nil {
 				err = r.changeRows(ctx, w, t, c, some)
@@ -297,7 +299,7 @@ func (r *run) changeRows(ctx context.Context, w *write.Writer, t *catalog.Table,
 			s.Cells = true
 			width = s.Width()
 		}
-		if missed == nil && c.first == nil && r.readsTwice(p, t) && !choosesAtRandom(c.statement) {
+		if missed == nil && c.first == nil && !r.merging && (w.Noted() || r.readsTwice(p, t)) && !choosesAtRandom(c.statement) {
 			w.NoteStates()
 		}
 	}
