@@ -117,9 +117,13 @@ func (a *alteration) addColumn(c parser.Change) error {
 		}
 		return parser.Errorf(c.Column.Pos, "column %q already exists", c.Column.Name)
 	}
-	if c.Column.NotNull || c.Column.PrimaryKey {
+	if l, constant := c.Column.Default.(*parser.Literal); constant && !c.Column.PrimaryKey {
+		c.Column.FillAbsent(l)
+		c.Column.Default = nil
+	}
+	if c.Column.PrimaryKey || c.Column.NotNull && (c.Column.Encoding == nil || c.Column.Encoding.Name != defaultName) {
 		return parser.Errorf(c.Column.Pos, "rows that exist have no %s: a column that is added may be NULL and is in no key", c.Column.Name).
-			WithHint("DEFAULT says what rows without the cell have")
+			WithHint("a constant DEFAULT is the value of rows without the cell")
 	}
 	a.def.Columns, a.changed = append(a.def.Columns, c.Column), true
 	return nil
@@ -127,7 +131,7 @@ func (a *alteration) addColumn(c parser.Change) error {
 
 // setDefault changes the value that INSERT writes. Rows that exist keep theirs.
 func (a *alteration) setDefault(col *parser.ColumnDef, c parser.Change) error {
-	if c.Column.Default == nil && col.Encoding != nil && col.Encoding.Name == "DEFAULT" {
+	if c.Column.Default == nil && col.Encoding != nil && col.Encoding.Name == defaultName {
 		return parser.Errorf(c.Pos, "rows without the cell have the DEFAULT of %s as their value, which they would lose", col.Name).
 			WithHint("ALTER COLUMN %s SET DEFAULT value changes what INSERT writes", parser.QuoteName(col.Name))
 	}

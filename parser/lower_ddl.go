@@ -102,12 +102,17 @@ func (l *lowerer) column(n *columnItem) (ColumnDef, error) {
 		out.Default = given
 		return out, nil
 	}
-	args := []Expr{absent}
-	if out.Encoding != nil {
-		args = append(args, &Literal{Pos: out.Encoding.Pos, Kind: StringLiteral, Text: out.Encoding.String()})
-	}
-	out.Encoding = &EncodingDef{Pos: absent.Pos, Name: "DEFAULT", Args: args}
+	out.FillAbsent(absent)
 	return out, nil
+}
+
+// FillAbsent makes absent the value of c in rows without the cell.
+func (c *ColumnDef) FillAbsent(absent *Literal) {
+	args := []Expr{absent}
+	if c.Encoding != nil {
+		args = append(args, &Literal{Pos: c.Encoding.Pos, Kind: StringLiteral, Text: c.Encoding.String()})
+	}
+	c.Encoding = &EncodingDef{Pos: absent.Pos, Name: "DEFAULT", Args: args}
 }
 
 func (l *lowerer) source(n *sourceNode) (*ColumnSource, error) {
