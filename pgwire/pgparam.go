@@ -85,7 +85,11 @@ func binaryValue(t pgType, b []byte, loc *time.Location) (types.Value, *Error) {
 		}
 		return types.NewDate(int64(days) + epochDays), nil
 	case oidTime:
-		return types.NewIntOf(types.Time, toMillis(int64(be.Uint64(b)))), nil
+		ms := toMillis(int64(be.Uint64(b)))
+		if ms < 0 || ms >= types.MillisPerDay {
+			return types.Value{}, failure("22008", "time out of range (23:59:59.999 at most)")
+		}
+		return types.NewIntOf(types.Time, ms), nil
 	case oidTimestamp, oidTimestamptz:
 		us := int64(be.Uint64(b))
 		if us == math.MaxInt64 || us == math.MinInt64 {

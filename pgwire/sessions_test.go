@@ -2,6 +2,7 @@ package pgwire_test
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -17,6 +18,7 @@ import (
 //
 //	simple [write]           a Query message; what it gives, message by message
 //	extended [args=(a,b)]    Parse, Bind, Describe, Execute, Sync with text arguments
+//	extended hex args=(a,b)  the same with binary arguments, in hexadecimal digits
 //	describe                 Parse and Describe
 //	copyout, copyin          COPY, with the data behind its first line
 //	connect [write]          begins a new session
@@ -60,18 +62,21 @@ func TestSessions(t *testing.T) {
 				printError(&out, results.Close())
 			case "extended":
 				var args [][]byte
+				var formats []int16
 				if d.HasArg("args") {
 					for _, a := range d.CmdArgs {
 						for _, v := range a.Vals {
 							if v == "NULL" {
 								args = append(args, nil)
+							} else if b, err := hex.DecodeString(v); err == nil && d.HasArg("hex") {
+								args, formats = append(args, b), []int16{1}
 							} else {
 								args = append(args, []byte(v))
 							}
 						}
 					}
 				}
-				r := c.ExecParams(context.Background(), d.Input, args, nil, nil, nil).Read()
+				r := c.ExecParams(context.Background(), d.Input, args, nil, formats, nil).Read()
 				printResult(&out, r)
 				printError(&out, r.Err)
 			case "copyout": // rows that COPY TO STDOUT sends
