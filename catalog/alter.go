@@ -135,19 +135,29 @@ func (a *alteration) setDefault(col *parser.ColumnDef, c parser.Change) error {
 		return parser.Errorf(c.Pos, "rows without the cell have the DEFAULT of %s as their value, which they would lose", col.Name).
 			WithHint("ALTER COLUMN %s SET DEFAULT value changes what INSERT writes", parser.QuoteName(col.Name))
 	}
-	is, _ := a.table.Column(col.Name)
+	is, ok := a.table.Column(col.Name)
+	if !ok {
+		return newInStatement(c, col.Name)
+	}
 	col.Default, a.changed = insertedDefault(c.Column.Default, col.NotNull || is.KeyPart), true
 	return nil
 }
 
 func (a *alteration) setNotNull(col *parser.ColumnDef, c parser.Change) error {
-	is, _ := a.table.Column(col.Name)
+	is, ok := a.table.Column(col.Name)
+	if !ok {
+		return newInStatement(c, col.Name)
+	}
 	if is.KeyPart && !c.Column.NotNull {
 		return parser.Errorf(c.Pos, "column %s is in the key, which has a value in every row", col.Name)
 	}
 	a.changed = a.changed || col.NotNull != c.Column.NotNull
 	col.NotNull, col.Default = c.Column.NotNull, insertedDefault(col.Default, c.Column.NotNull || is.KeyPart)
 	return nil
+}
+
+func newInStatement(c parser.Change, name string) error {
+	return parser.Errorf(c.Pos, "column %s is added or renamed in the same statement: change it in a statement of its own", name)
 }
 
 // insertedDefault returns the DEFAULT x in a form that INSERT writes: a constant alone would be the value of all rows without

@@ -145,10 +145,12 @@ func (p *Pattern) Literals() (pieces []string, ok bool) {
 }
 
 // Regex returns a regular expression of single bytes that finds the matches of p, and perhaps more texts. It has no nested
-// repetition, with which a server could take exponential time.
+// repetition, with which a server could take exponential time, and ends at the second %: a server tries all places for each
+// literal behind it.
 func (p *Pattern) Regex() string {
 	var b strings.Builder
 	n := 0 // characters of the _s before
+	free := false
 	for i, it := range p.items {
 		if n += max(it.n, 0); it.n > 0 && i+1 < len(p.items) && p.items[i+1].n > 0 {
 			continue
@@ -156,6 +158,10 @@ func (p *Pattern) Regex() string {
 		switch {
 		case it.n < 0 || n > 200: // Go's regexp refuses to repeat more than 1000 times
 			b.WriteString(".*")
+			if free {
+				return b.String()
+			}
+			free = true
 		case n > 0: // all of them ASCII or not
 			fmt.Fprintf(&b, `(?:[\x00-\x7f]{%d}|[\x00-\x7f]{0,%d}[\x80-\xff].{0,%d})`, n, n-1, utf8.UTFMax*n-1)
 		default:

@@ -42,6 +42,9 @@ func (w *Writer) checkMissing(ctx context.Context, i int, repair bool) (n int64,
 				}
 				at, err = w.place(l, row)
 			}
+			if err != nil && l.Building && repair {
+				return err // an index without this row would be taken for whole
+			}
 			if err != nil {
 				n++ // it fits no entry
 				continue

@@ -62,7 +62,7 @@ func (w *Writer) storedAt(ctx context.Context, reads *scan.Reads, l *catalog.Lay
 	for i := range t.Columns {
 		s.Needed[i] = true
 	}
-	s.Needed[len(t.Columns)+1] = true
+	s.Needed[len(t.Columns)], s.Needed[len(t.Columns)+1] = true, true
 	opts := scan.ReadOptions(s, l)
 	dec := scan.NewDecoder(reads, s, l)
 	out := make([]storedRow, len(places))

@@ -47,7 +47,8 @@ func (f *Format) Complete(null *string) error {
 	if null != nil {
 		f.Null = *null
 	}
-	if strings.IndexByte(f.Null, f.Delimiter) >= 0 || strings.ContainsAny(f.Null, "\r\n") || f.Delimiter == '\n' || f.Delimiter == '\r' || f.Delimiter == f.Quote {
+	if strings.IndexByte(f.Null, f.Delimiter) >= 0 || strings.ContainsAny(f.Null, "\r\n") || f.Delimiter == '\n' || f.Delimiter == '\r' || f.Delimiter == f.Quote ||
+		f.CSV && strings.IndexByte(f.Null, f.Quote) >= 0 {
 		return ErrSame
 	}
 	return nil
