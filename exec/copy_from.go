@@ -331,9 +331,11 @@ func (c *copier) fields(row []types.Value, rec []copytext.Field) error {
 		case f.Text == "" && col.Type != types.String && col.Type != types.Bytes:
 			continue
 		}
-		v, err := types.Cast(types.NewString(f.Text), types.Bytes, nil) // PostgreSQL's notation
-		if err != nil || col.Type != types.Bytes {
-			v, err = fromText(f.Text, col.Type, c.run.settings.loc)
+		v, err := fromText(f.Text, col.Type, c.run.settings.loc)
+		if col.Type == types.Bytes {
+			if b, bad := types.Cast(types.NewString(f.Text), types.Bytes, nil); bad == nil { // PostgreSQL's notation
+				v, err = b, nil
+			}
 		}
 		if err == nil {
 			v, err = col.Limit.Store(v)

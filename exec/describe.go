@@ -81,10 +81,11 @@ func (r *run) describeStatement(ctx context.Context, stmt parser.Statement) ([]p
 		if err != nil {
 			return nil, err
 		}
-		if _, err := r.planDelete(ctx, t, s); err != nil {
-			return nil, err
+		columns, others, err := r.describeReturning(ctx, t, s.Alias, s.Returning, s.Joined())
+		if err == nil {
+			_, err = r.planDelete(ctx, t, s, others)
 		}
-		return r.describeReturning(ctx, t, s.Alias, s.Returning, s.Joined())
+		return columns, err
 	case *parser.Execute:
 		return r.describeExecute(ctx, s)
 	case *parser.Show:
@@ -97,13 +98,13 @@ func (r *run) describeStatement(ctx context.Context, stmt parser.Statement) ([]p
 	return nil, nil
 }
 
-// describeReturning gives the columns of RETURNING.
-func (r *run) describeReturning(ctx context.Context, t *catalog.Table, alias string, items []parser.SelectItem, s *parser.Select) ([]plan.OutputColumn, error) {
-	x, err := r.returning(ctx, t, alias, items, s)
+// describeReturning gives the columns of RETURNING, and the items that it reads of other tables.
+func (r *run) describeReturning(ctx context.Context, t *catalog.Table, alias string, items []parser.SelectItem, s *parser.Select) ([]plan.OutputColumn, []parser.SelectItem, error) {
+	x, others, err := r.returning(ctx, t, alias, items, s)
 	if x == nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return x.Columns, nil
+	return x.Columns, others, nil
 }
 
 func (r *run) describeInsert(ctx context.Context, s *parser.Insert) ([]plan.OutputColumn, error) {
@@ -142,7 +143,8 @@ func (r *run) describeInsert(ctx context.Context, s *parser.Insert) ([]plan.Outp
 			return nil, err
 		}
 	}
-	return r.describeReturning(ctx, t, s.Alias, s.Returning, nil)
+	columns, _, err := r.describeReturning(ctx, t, s.Alias, s.Returning, nil)
+	return columns, err
 }
 
 func (r *run) describeUpdate(ctx context.Context, s *parser.Update) ([]plan.OutputColumn, error) {
@@ -159,8 +161,9 @@ func (r *run) describeUpdate(ctx context.Context, s *parser.Update) ([]plan.Outp
 			r.env.Parameters.Want(values[i], c.Type)
 		}
 	}
-	if _, _, err := r.planUpdate(ctx, t, s, values); err != nil {
-		return nil, err
+	columns, others, err := r.describeReturning(ctx, t, s.Alias, s.Returning, s.Joined())
+	if err == nil {
+		_, _, err = r.planUpdate(ctx, t, s, values, others)
 	}
-	return r.describeReturning(ctx, t, s.Alias, s.Returning, s.Joined())
+	return columns, err
 }

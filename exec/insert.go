@@ -173,7 +173,7 @@ func (in *inserter) write(ctx context.Context, rows []write.Row) error {
 // gives compiles RETURNING for the inserted rows.
 func (in *inserter) gives(ctx context.Context, s *parser.Insert) error {
 	t := in.table
-	x, err := in.run.returning(ctx, t, s.Alias, s.Returning, nil)
+	x, _, err := in.run.returning(ctx, t, s.Alias, s.Returning, nil)
 	if in.Returning = x; err != nil || x == nil || in.IfNew || t.HiddenKey || !x.Unread(t, in.Set) {
 		return err
 	}

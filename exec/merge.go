@@ -103,7 +103,7 @@ func (m *merge) write(ctx context.Context, rows []write.Row) error {
 func (m *merge) row(ctx context.Context, p write.Row) error {
 	in := m.in
 	for round := 0; ; round++ {
-		n, err := m.run.updateRows(ctx, in.table, m.update, in.Returning)
+		n, err := m.run.updateRows(ctx, in.table, m.update, in.Returning, nil)
 		if in.Written += n; err != nil || n > 0 {
 			return err
 		}

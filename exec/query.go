@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -37,7 +38,11 @@ func (r *run) plan(ctx context.Context, stmt parser.Statement) (*plan.Plan, erro
 		if err != nil {
 			return nil, err
 		}
-		p, err := r.planDelete(ctx, t, s)
+		of, err := r.returnedOf(ctx, t, cmp.Or(s.Alias, t.Name), s.Joined(), s.Returning)
+		if err != nil {
+			return nil, err
+		}
+		p, err := r.planDelete(ctx, t, s, of.reads)
 		if err == nil {
 			p.Deletes = write.Deletes(t)
 		}
@@ -51,7 +56,11 @@ func (r *run) plan(ctx context.Context, stmt parser.Statement) (*plan.Plan, erro
 		if err != nil {
 			return nil, err
 		}
-		p, _, err := r.planUpdate(ctx, t, s, values)
+		of, err := r.returnedOf(ctx, t, cmp.Or(s.Alias, t.Name), s.Joined(), s.Returning)
+		if err != nil {
+			return nil, err
+		}
+		p, _, err := r.planUpdate(ctx, t, s, values, of.reads)
 		return p, err
 	}
 	return nil, parser.Errorf(stmt.Position(), "EXPLAIN needs SELECT, INSERT ... SELECT, UPDATE or DELETE")

@@ -68,14 +68,14 @@ func (r *run) returnedOf(ctx context.Context, t *catalog.Table, name string, s *
 			continue
 		}
 		var err error
-		parser.Inspect(it.Expr, func(n parser.Node) bool {
-			if ref, ok := n.(*parser.ColumnRef); ok && !ref.Star && err == nil && !ofTable(t, name, ref) {
+		parser.Walk(it.Expr, func(x parser.Expr) bool {
+			if ref, ok := x.(*parser.ColumnRef); ok && !ref.Star && err == nil && !ofTable(t, name, ref) {
 				var columns []*expr.Column
 				if columns, err = read(parser.SelectItem{Pos: ref.Pos, Expr: ref}); err == nil {
 					out.columns[ref] = columns[0]
 				}
 			}
-			return !parser.IsQuery(it.Expr)
+			return true
 		})
 		if err != nil {
 			return nil, err
@@ -94,20 +94,20 @@ func ofTable(t *catalog.Table, name string, ref *parser.ColumnRef) bool {
 }
 
 // returning compiles RETURNING, or returns nil if there is none. s reads the joined rows of a statement that joins other
-// tables; it is nil for others.
-func (r *run) returning(ctx context.Context, t *catalog.Table, alias string, items []parser.SelectItem, s *parser.Select) (*write.Returning, error) {
+// tables; it is nil for others. others are the items of that query with the values that RETURNING has of these tables.
+func (r *run) returning(ctx context.Context, t *catalog.Table, alias string, items []parser.SelectItem, s *parser.Select) (x *write.Returning, others []parser.SelectItem, err error) {
 	if items == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	of, err := r.returnedOf(ctx, t, cmp.Or(alias, t.Name), s, items)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	columns, exprs, needed, err := r.env.Returning(t, alias, of.items, of.columns)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return r.writeEnv().Returning(t, columns, exprs, needed), nil
+	return r.writeEnv().Returning(t, columns, exprs, needed), of.reads, nil
 }
 
 // result returns the result of a statement that wrote n rows, with the rows of x if x is not nil.

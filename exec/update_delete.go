@@ -32,13 +32,9 @@ func (r *run) planWhere(ctx context.Context, t *catalog.Table, alias string, whe
 }
 
 // planJoined works like planWhere for an UPDATE with FROM or a DELETE with USING: s reads the joined rows, with those of t under
-// name, then values and the columns of the other tables that returning reads. If several rows join with the same row of t, the
+// name, then values and reads, the items that RETURNING wants of the other tables. If several rows join with the same row of t, the
 // one whose values sort first counts.
-func (r *run) planJoined(ctx context.Context, t *catalog.Table, name string, s *parser.Select, values []parser.Expr, returning []parser.SelectItem) (*plan.Plan, []expr.Expr, error) {
-	of, err := r.returnedOf(ctx, t, name, s, returning)
-	if err != nil {
-		return nil, nil, err
-	}
+func (r *run) planJoined(ctx context.Context, t *catalog.Table, name string, s *parser.Select, values []parser.Expr, reads []parser.SelectItem) (*plan.Plan, []expr.Expr, error) {
 	core := s.Cores[0]
 	core.Items = nil
 	column := func(of string) parser.Expr {
@@ -63,25 +59,26 @@ func (r *run) planJoined(ctx context.Context, t *catalog.Table, name string, s *
 		number := &parser.Literal{Pos: v.Position(), Kind: parser.NumberLiteral, Text: strconv.Itoa(len(core.Items))}
 		s.OrderBy = append(s.OrderBy, parser.OrderTerm{Expr: number})
 	}
-	core.Items = append(core.Items, of.reads...)
+	core.Items = append(core.Items, reads...)
 	p, err := r.planSelect(ctx, s)
 	return p, exprs, err
 }
 
-// planDelete plans the read of the rows that a DELETE removes.
-func (r *run) planDelete(ctx context.Context, t *catalog.Table, s *parser.Delete) (*plan.Plan, error) {
+// planDelete plans the read of the rows that a DELETE removes; see planJoined for reads.
+func (r *run) planDelete(ctx context.Context, t *catalog.Table, s *parser.Delete, reads []parser.SelectItem) (*plan.Plan, error) {
 	if s.Joins() {
-		p, _, err := r.planJoined(ctx, t, cmp.Or(s.Alias, s.Table), s.Joined(), nil, s.Returning)
+		p, _, err := r.planJoined(ctx, t, cmp.Or(s.Alias, s.Table), s.Joined(), nil, reads)
 		return p, err
 	}
 	p, _, err := r.planWhere(ctx, t, s.Alias, s.Where, s.AllowFullScan)
 	return p, err
 }
 
-// planUpdate plans the read of the rows that an UPDATE changes, and compiles the values that it sets.
-func (r *run) planUpdate(ctx context.Context, t *catalog.Table, s *parser.Update, values []parser.Expr) (*plan.Plan, []expr.Expr, error) {
+// planUpdate plans the read of the rows that an UPDATE changes, and compiles the values that it sets; see planJoined for
+// reads.
+func (r *run) planUpdate(ctx context.Context, t *catalog.Table, s *parser.Update, values []parser.Expr, reads []parser.SelectItem) (*plan.Plan, []expr.Expr, error) {
 	if s.Joins() {
-		return r.planJoined(ctx, t, cmp.Or(s.Alias, s.Table), s.Joined(), values, s.Returning)
+		return r.planJoined(ctx, t, cmp.Or(s.Alias, s.Table), s.Joined(), values, reads)
 	}
 	return r.planWhere(ctx, t, s.Alias, s.Where, s.AllowFullScan, values...)
 }
@@ -101,7 +98,8 @@ func (r *run) delete(ctx context.Context, s *parser.Delete, first func([]plan.Ou
 		return nil, err
 	}
 	w := r.newWriter(t)
-	if w.Returning, err = r.returning(ctx, t, s.Alias, s.Returning, s.Joined()); err != nil {
+	var others []parser.SelectItem
+	if w.Returning, others, err = r.returning(ctx, t, s.Alias, s.Returning, s.Joined()); err != nil {
 		return nil, err
 	}
 	reads := *s
@@ -115,7 +113,7 @@ func (r *run) delete(ctx context.Context, s *parser.Delete, first func([]plan.Ou
 	c := &rowChanges{statement: s, plan: func(only parser.Expr) (*plan.Plan, reading, error) {
 		q := *s
 		q.Where = both(s.Where, only)
-		p, err := r.planDelete(ctx, t, &q)
+		p, err := r.planDelete(ctx, t, &q, others)
 		if err == nil && first != nil {
 			return p, atOnce, nil
 		}
@@ -160,20 +158,20 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := r.returning(ctx, t, s.Alias, s.Returning, s.Joined())
+	x, others, err := r.returning(ctx, t, s.Alias, s.Returning, s.Joined())
 	if err != nil {
 		return nil, err
 	}
-	n, err := r.updateRows(ctx, t, s, x)
+	n, err := r.updateRows(ctx, t, s, x, others)
 	if err != nil {
 		return nil, err
 	}
 	return r.result(n, x), nil
 }
 
-// updateRows changes the rows of an UPDATE of t, adds them to x, which may be nil, and returns their number. It cannot
-// change columns of the key: a row with another key is another row.
-func (r *run) updateRows(ctx context.Context, t *catalog.Table, s *parser.Update, x *write.Returning) (int64, error) {
+// updateRows changes the rows of an UPDATE of t, adds them to x, which may be nil, and returns their number. others are the items
+// that x reads of other tables. It cannot change columns of the key: a row with another key is another row.
+func (r *run) updateRows(ctx context.Context, t *catalog.Table, s *parser.Update, x *write.Returning, others []parser.SelectItem) (int64, error) {
 	set, values, err := assignments(t, s)
 	if err != nil {
 		return 0, err
@@ -203,7 +201,7 @@ func (r *run) updateRows(ctx context.Context, t *catalog.Table, s *parser.Update
 	c := &rowChanges{statement: s, plan: func(only parser.Expr) (p *plan.Plan, when reading, err error) {
 		q := *s
 		q.Where = both(s.Where, only)
-		p, exprs, err = r.planUpdate(ctx, t, &q, values)
+		p, exprs, err = r.planUpdate(ctx, t, &q, values, others)
 		env = r.ExprEnv()
 		switch {
 		case err != nil:
