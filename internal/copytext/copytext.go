@@ -57,17 +57,18 @@ func (f *Format) Complete(null *string) error {
 // Append appends a field with the text s, so that a Reader returns s. In csv, force quotes also a field that needs none.
 func (f *Format) Append(dst []byte, s string, force bool) []byte {
 	if !f.CSV {
+		from := 0
 		for i := range len(s) {
-			if at := strings.IndexByte(controls, s[i]); at >= 0 {
-				dst = append(dst, '\\', letters[at])
+			ch := s[i]
+			if at := control(ch); at >= 0 {
+				ch = letters[at]
+			} else if ch != '\\' && ch != f.Delimiter {
 				continue
 			}
-			if s[i] == '\\' || s[i] == f.Delimiter {
-				dst = append(dst, '\\')
-			}
-			dst = append(dst, s[i])
+			dst = append(append(dst, s[from:i]...), '\\', ch)
+			from = i + 1
 		}
-		return dst
+		return append(dst, s[from:]...)
 	}
 	if !force && s != f.Null && s != `\.` && !strings.ContainsAny(s, string([]byte{f.Delimiter, f.Quote, f.Escape, '\n', '\r'})) {
 		return append(dst, s...)
@@ -84,6 +85,14 @@ func (f *Format) Append(dst []byte, s string, force bool) []byte {
 
 // The text format writes these bytes as a backslash and a letter.
 const controls, letters = "\b\f\n\r\t\v", "bfnrtv"
+
+// control returns the index of ch in controls, or -1.
+func control(ch byte) int {
+	if ch > '\r' { // most bytes of a text
+		return -1
+	}
+	return strings.IndexByte(controls, ch)
+}
 
 // Field is a field of a row.
 type Field struct {
