@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -250,30 +251,57 @@ func (s *session) redirect(_ context.Context, arg string) error {
 	return err
 }
 
-// copyFile finds the file in the arguments of \copy, as its second group, if the file's name is not in quotes.
-var copyFile = regexp.MustCompile(`(?i)^((?:.*\)|(?:[^()'"]|"[^"]*")*)\s(?:to|from)\s+)([^'\s(]\S*)(.*)$`)
+// copyFile finds the file behind TO or FROM in \copy, as its first group, if the file's name is not in quotes.
+var copyFile = regexp.MustCompile(`^\s+([^'\s(]\S*)(.*)$`)
 
-// streams finds, in the arguments of \copy, a program, its command with quotes, or pstdin or pstdout.
-var streams = regexp.MustCompile(`(?is)^(.*\s(?:to|from)\s+)(?:program\s+'((?:[^']|'')*)'|pstd(?:in|out)\b)(.*)$`)
+// streams finds, behind TO or FROM in \copy, a program, its command with quotes, or pstdin or pstdout.
+var streams = regexp.MustCompile(`(?is)^\s+(?:program\s+'((?:[^']|'')*)'|pstd(?:in|out)\b)(.*)$`)
 
 // copy runs \copy as the statement COPY, which reads and writes files on this machine, as psql's \copy does.
 func (s *session) copy(ctx context.Context, arg string) error {
-	if m := streams.FindStringSubmatch(arg); m != nil {
-		return s.copyStream(ctx, m[1], strings.ReplaceAll(m[2], "''", "'"), m[3])
+	text := "COPY " + arg
+	toks := parser.Tokens(text)
+	i, from := copyDirection(toks)
+	if i < 0 {
+		return s.now(ctx, text)
 	}
-	if m := copyFile.FindStringSubmatch(arg); m != nil && !strings.EqualFold(m[2], "STDIN") && !strings.EqualFold(m[2], "STDOUT") {
-		arg = m[1] + types.NewString(home(m[2])).SQL() + m[3]
+	at := int(toks[i].Pos) + len(toks[i].Text)
+	before, target := text[:at], text[at:]
+	if m := streams.FindStringSubmatch(target); m != nil {
+		return s.copyStream(ctx, before, from, strings.ReplaceAll(m[1], "''", "'"), m[2])
 	}
-	return s.now(ctx, "COPY "+arg)
+	if m := copyFile.FindStringSubmatch(target); m != nil && !strings.EqualFold(m[1], "STDIN") && !strings.EqualFold(m[1], "STDOUT") {
+		text = before + " " + types.NewString(home(m[1])).SQL() + m[2]
+	}
+	return s.now(ctx, text)
 }
 
-// copyStream runs \copy between before and options, with the shell's command line; "" for the standard streams of hql.
-func (s *session) copyStream(ctx context.Context, before, line, options string) error {
+// copyDirection returns the index of the TO or FROM of COPY, which stands outside of parentheses, and whether it is FROM; -1
+// if there is none.
+func copyDirection(toks []parser.Token) (i int, from bool) {
+	depth := 0
+	for i, t := range toks {
+		switch strings.ToUpper(t.Text) {
+		case "(":
+			depth++
+		case ")":
+			depth--
+		case "TO", "FROM":
+			if depth == 0 {
+				return i, strings.EqualFold(t.Text, "FROM")
+			}
+		}
+	}
+	return -1, false
+}
+
+// copyStream runs COPY, whose text up to TO or FROM is before, with the shell's command line; "" for the standard streams of
+// hql.
+func (s *session) copyStream(ctx context.Context, before string, from bool, line, options string) error {
 	defer func() { s.input, s.copyTo = nil, nil }()
-	from := strings.HasSuffix(strings.ToLower(strings.TrimSpace(before)), "from")
-	text := "COPY " + before + "STDOUT" + options
+	text := before + " STDOUT" + options
 	if from {
-		text = "COPY " + before + "STDIN" + options
+		text = before + " STDIN" + options
 	}
 	if line == "" {
 		s.copyTo = s.screenOut()
@@ -313,21 +341,14 @@ func (s *session) copyStream(ctx context.Context, before, line, options string) 
 	return err
 }
 
-// copies reports whether text is COPY with the words direction and stream: FROM STDIN, TO STDOUT.
-func copies(text, direction, stream string) bool {
-	began, before := false, false
-	for _, t := range parser.Tokens(text) {
-		switch {
-		case t.Kind == parser.CommentToken || t.Kind == parser.HintToken:
-		case !began && !strings.EqualFold(t.Text, "COPY"):
-			return false
-		case before && strings.EqualFold(t.Text, stream):
-			return true
-		default:
-			began, before = true, strings.EqualFold(t.Text, direction)
-		}
+// copies reports whether text is COPY from or to stream: STDIN, STDOUT or a file in quotes.
+func copies(text string, from bool, stream string) bool {
+	toks := slices.DeleteFunc(parser.Tokens(text), func(t parser.Token) bool { return t.Kind == parser.CommentToken || t.Kind == parser.HintToken })
+	if len(toks) == 0 || !strings.EqualFold(toks[0].Text, "COPY") {
+		return false
 	}
-	return false
+	i, is := copyDirection(toks)
+	return i >= 0 && is == from && i+1 < len(toks) && strings.EqualFold(toks[i+1].Text, stream)
 }
 
 // behind says that rest is the text behind the line that runs next.

@@ -137,7 +137,7 @@ func (s *session) tag(text string, rows *hql.Rows, n int) {
 		t := rows.CommandTag(n)
 		verb, _, _ := strings.Cut(t, " ")
 		switch {
-		case s.quiet, copies(text, "TO", "STDOUT"), copies(text, "TO", "'/dev/stdout'"): // where the tag does not belong
+		case s.quiet, copies(text, false, "STDOUT"), copies(text, false, "'/dev/stdout'"): // where the tag does not belong
 		case verb == "INSERT", verb == "UPDATE", verb == "DELETE", len(rows.Columns()) == 0:
 			fmt.Fprintln(s.stdout, t)
 		}

@@ -120,7 +120,7 @@ func (s *session) piece(ctx context.Context, stmt, text string, at int, inFile b
 	if inFile {
 		s.echoed("all", stmt+";")
 	}
-	if s.input == nil && copies(stmt, "FROM", "STDIN") {
+	if s.input == nil && copies(stmt, true, "STDIN") {
 		s.input = s.copyInput()
 		defer func(in io.Reader, inFile bool) {
 			if s.input = nil; inFile { // the rows of a statement that failed are no statements
