@@ -59,10 +59,16 @@ func (a *alteration) apply(c parser.Change) error {
 		return a.rename(i, c)
 	case parser.CommentColumn:
 		a.def.Columns[i].Comment = c.To
-	case parser.AlterDefault:
-		return a.setDefault(&a.def.Columns[i], c)
-	case parser.AlterNotNull:
-		return a.setNotNull(&a.def.Columns[i], c)
+	case parser.AlterDefault, parser.AlterNotNull:
+		is, ok := a.table.Column(c.Name)
+		switch col := &a.def.Columns[i]; {
+		case !ok:
+			return parser.Errorf(c.Pos, "column %s is added or renamed in the same statement: change it in a statement of its own", col.Name)
+		case c.Kind == parser.AlterDefault:
+			return a.setDefault(col, is, c)
+		default:
+			return a.setNotNull(col, is, c)
+		}
 	case parser.CommentTable:
 		a.unset("COMMENT")
 		if c.To != "" {
@@ -130,34 +136,22 @@ func (a *alteration) addColumn(c parser.Change) error {
 }
 
 // setDefault changes the value that INSERT writes. Rows that exist keep theirs.
-func (a *alteration) setDefault(col *parser.ColumnDef, c parser.Change) error {
+func (a *alteration) setDefault(col *parser.ColumnDef, is *Column, c parser.Change) error {
 	if c.Column.Default == nil && col.Encoding != nil && col.Encoding.Name == defaultName {
 		return parser.Errorf(c.Pos, "rows without the cell have the DEFAULT of %s as their value, which they would lose", col.Name).
 			WithHint("ALTER COLUMN %s SET DEFAULT value changes what INSERT writes", parser.QuoteName(col.Name))
-	}
-	is, ok := a.table.Column(col.Name)
-	if !ok {
-		return newInStatement(c, col.Name)
 	}
 	col.Default, a.changed = insertedDefault(c.Column.Default, col.NotNull || is.KeyPart), true
 	return nil
 }
 
-func (a *alteration) setNotNull(col *parser.ColumnDef, c parser.Change) error {
-	is, ok := a.table.Column(col.Name)
-	if !ok {
-		return newInStatement(c, col.Name)
-	}
+func (a *alteration) setNotNull(col *parser.ColumnDef, is *Column, c parser.Change) error {
 	if is.KeyPart && !c.Column.NotNull {
 		return parser.Errorf(c.Pos, "column %s is in the key, which has a value in every row", col.Name)
 	}
 	a.changed = a.changed || col.NotNull != c.Column.NotNull
 	col.NotNull, col.Default = c.Column.NotNull, insertedDefault(col.Default, c.Column.NotNull || is.KeyPart)
 	return nil
-}
-
-func newInStatement(c parser.Change, name string) error {
-	return parser.Errorf(c.Pos, "column %s is added or renamed in the same statement: change it in a statement of its own", name)
 }
 
 // insertedDefault returns the DEFAULT x in a form that INSERT writes: a constant alone would be the value of all rows without

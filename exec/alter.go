@@ -85,7 +85,7 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 // noNulls returns an error if a row of t has no value in the column that c makes NOT NULL.
 func (r *run) noNulls(ctx context.Context, t *catalog.Table, c parser.Change) error {
 	if _, ok := t.Column(c.Name); !ok {
-		return nil // Altered says so
+		return nil // Altered returns the error
 	}
 	at := c.Pos
 	absent := &parser.Is{Pos: at, X: &parser.ColumnRef{Pos: at, Name: c.Name, Quoted: true}, What: "NULL"}

@@ -19,7 +19,7 @@ type createNode struct {
 	QueryOf     *selectNode   `parser:"  @@ )"`
 }
 
-// unlogged is UNLOGGED, which says nothing: HBase logs the writes. Messages do not list it.
+// unlogged is UNLOGGED, which has no effect: HBase logs the writes. Messages do not list it.
 type unlogged struct{}
 
 func (*unlogged) Parse(lex *lexer.PeekingLexer) error {
@@ -97,7 +97,7 @@ type partDef struct {
 	Order    *direction    `parser:"@@?"`
 }
 
-// direction is ASC or DESC, and NULLS FIRST or LAST, which say nothing of an index. Messages do not list it: few parts have it.
+// direction is ASC or DESC, and NULLS FIRST or LAST, which has no effect on an index. Messages do not list it: few parts have it.
 type direction struct{ desc bool }
 
 func (n *direction) Parse(lex *lexer.PeekingLexer) error {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 var (
@@ -15,8 +16,6 @@ var (
 	halfOfDay  = regexp.MustCompile(`(?i)^(.*?)\b(0?[1-9]|1[0-2])((?::\d+){1,2}(?:\.\d+)?) *(am|pm)\b(.*)$`)
 	zoneLetter = regexp.MustCompile(`(?i)^(.*\d) *([a-z]{2,4})$`)
 )
-
-var monthNames = []string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
 
 // zoneHours holds hours ahead of UTC. An abbreviation of several zones has the meaning that PostgreSQL gives it.
 var zoneHours = map[string]int{"HST": -10, "AKST": -9, "AKDT": -8, "PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "CST": -6, "CDT": -5, "EST": -5, "EDT": -4,
@@ -63,9 +62,9 @@ func RespellTime(s string) (iso string, ok bool) {
 
 // monthNumber returns the number of a month that has its name, the name's first three letters, or Sept.
 func monthNumber(name string) string {
-	for i, month := range monthNames {
-		if strings.EqualFold(name, month) || strings.EqualFold(name, month[:3]) || i == 8 && strings.EqualFold(name, "sept") {
-			return strconv.Itoa(i + 1)
+	for m := time.January; m <= time.December; m++ {
+		if full := m.String(); strings.EqualFold(name, full) || strings.EqualFold(name, full[:3]) || m == time.September && strings.EqualFold(name, "sept") {
+			return strconv.Itoa(int(m))
 		}
 	}
 	return ""

@@ -180,7 +180,7 @@ func (s *session) pset(ctx context.Context, arg string) error {
 			return errors.New(`\pset numericlocale is off: to_char(number, '999,999') writes separators`)
 		}
 	case "tableattr", "T":
-		return errors.New(`\pset tableattr is not there: style the HTML by its elements`)
+		return errors.New(`\pset tableattr is not supported: style the HTML by its elements`)
 	case "fieldsep_zero":
 		s.separator = "\x00"
 	case "recordsep_zero":
