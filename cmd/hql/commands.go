@@ -34,6 +34,7 @@ func commands() []command {
 		{`\gset`, "[PREFIX]", "run the statement, the columns of its one row become variables", (*session).gset},
 		{`\gexec`, "", "run the statement, then each value of its result as a statement", (*session).gexec},
 		{`\gdesc`, "", "the columns of the statement's result, without running it", (*session).gdesc},
+		{`\crosstabview`, "[ROWS [COLUMNS [CELLS [ORDER]]]]", "run the statement, the values of a column become columns", (*session).crosstab},
 		{`\bind`, "[VALUE] ...", "bind the parameters of the next statement", (*session).bind},
 		{`\watch`, "[[i=]SECONDS] [c=TIMES]", "run the statement every 2 s until ^C, or so many times", (*session).watch},
 		{`\p`, "", "print the statement so far, or the last one", buffer(`\p`)},
@@ -77,6 +78,7 @@ func commands() []command {
 		{`\if`, "CONDITION", "run what follows if the condition is true; also \\elif, \\else", nil}, // these are in condition
 		{`\endif`, "", "end an \\if", nil},
 		{`\set`, "[NAME [VALUE]]", "set a variable, used as :NAME, :'NAME' and :\"NAME\"", (*session).set},
+		{`\getenv`, "NAME VARIABLE", "set a variable from the environment", (*session).getenv},
 		{`\setenv`, "NAME [VALUE]", "set a variable of the environment: PAGER, EDITOR", setenv},
 		{`\unset`, "NAME", "forget a variable", (*session).unset},
 		{`\c`, "[URL | NAME]", "connect to another store", (*session).reconnect},

@@ -179,3 +179,18 @@ func setenv(_ *session, _ context.Context, arg string) error {
 	}
 	return os.Setenv(args[0], args[1])
 }
+
+// getenv runs \getenv: it sets a variable to the value of one of the environment, if that exists.
+func (s *session) getenv(_ context.Context, arg string) error {
+	args, err := words(arg)
+	if err != nil {
+		return err
+	}
+	if len(args) != 2 || !variableName(args[0]) {
+		return errors.New(`\getenv takes the names of a variable and of an environment variable`)
+	}
+	if value, ok := os.LookupEnv(args[1]); ok {
+		s.setVariable(args[0], value)
+	}
+	return nil
+}
