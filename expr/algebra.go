@@ -13,6 +13,8 @@ type Function struct {
 	MaxArgs   int // -1: any number
 	// Result checks the argument types and returns the result's type. Its error is reported at the call's position.
 	Result func(args []Expr) (types.Type, error)
+	// Reads has the types of arguments that are parameters of unknown type; Null or none: the type of a text constant there.
+	Reads []types.Type
 	// Eval computes the value; args contain no NULL unless NullArgs is set. Eval is nil for an aggregate, and for a
 	// function that is compiled to another expression.
 	Eval     func(env *Env, args []types.Value) (types.Value, error)

@@ -24,6 +24,7 @@ func Compile(e parser.Expr, s *Scope) (Expr, error) {
 
 // CompileCondition compiles e, the condition of a WHERE or ON, which must be BOOLEAN.
 func CompileCondition(e parser.Expr, s *Scope) (Expr, error) {
+	s.Parameters.Want(e, types.Boolean)
 	out, err := Compile(e, s)
 	if err != nil {
 		return nil, err

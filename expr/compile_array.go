@@ -67,6 +67,7 @@ func (c compiler) subscript(e *parser.Subscript) (Expr, error) {
 		}
 		k, err := c.expr(b)
 		if err == nil {
+			c.wants(k, types.BigInt)
 			k, err = c.place(k, types.BigInt)
 		}
 		args = append(args, k)
@@ -143,6 +144,9 @@ func (c compiler) elements(name string, args []Expr) (_ []Expr, err error) {
 		return args, nil
 	}
 	for _, i := range of.elements {
+		if i < len(args) {
+			c.wants(args[i], t)
+		}
 		if i < len(args) && args[i].Type() != types.Null {
 			if args[i], err = c.cast(args[i], t, args[i].Position()); err != nil {
 				return nil, err
@@ -153,6 +157,7 @@ func (c compiler) elements(name string, args []Expr) (_ []Expr, err error) {
 		if i >= len(args) {
 			continue
 		}
+		c.wants(args[i], types.ArrayOf(t))
 		k, text := args[i].(*Const)
 		if text = text && k.Typ == types.String; text || args[i].Type().IsArray() && args[i].Type().Elem() != t {
 			if args[i], err = c.cast(args[i], types.ArrayOf(t), args[i].Position()); err != nil {

@@ -436,6 +436,7 @@ func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) 
 	if f.Set && (!c.s.Sets || slices.ContainsFunc(args, func(a Expr) bool { return Some(a, returnsRows) })) {
 		return nil, parser.Errorf(pos, "%s gives several rows, which is not allowed here", f.Name).WithHint("it is allowed in FROM and in the list of a SELECT")
 	}
+	c.argumentTypes(f, args)
 	t, err := f.Result(args)
 	if wrong, ok := errors.AsType[ArgumentError](err); ok {
 		k, constant := args[wrong.N-1].(*Const)
@@ -452,6 +453,27 @@ func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) 
 		return nil, parser.Errorf(pos, "%s", err)
 	}
 	return c.fold(&Call{Pos: pos, Func: f, Args: args, Typ: t}), nil
+}
+
+// argumentTypes records the types that f expects of parameters among its arguments.
+func (c compiler) argumentTypes(f *Function, args []Expr) {
+	if f.Group == "operator" && len(args) == 2 {
+		c.operandTypes(f.Name, args[0], args[1])
+	}
+	for i, x := range args {
+		if c.s.Parameters == nil || x.Type() != types.Null {
+			continue
+		}
+		if i < len(f.Reads) {
+			c.wants(x, f.Reads[i])
+		}
+		texts := slices.Clone(args)
+		texts[i] = &Const{Pos: x.Position(), Typ: types.String}
+		_, err := f.Result(texts)
+		if wrong, ok := errors.AsType[ArgumentError](err); ok && wrong.N == i+1 {
+			c.wants(x, wrong.read())
+		}
+	}
 }
 
 // ArgumentError reports an argument of a type that a function does not accept.

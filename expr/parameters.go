@@ -103,10 +103,15 @@ func (c compiler) wants(x Expr, t types.Type) {
 func (c compiler) operandTypes(op string, x, y Expr) {
 	switch {
 	case c.s.Parameters == nil:
-	case op == "||":
-		c.wants(x, types.String)
-		c.wants(y, types.String)
-	case op == "->>" || op == "->" || op == "#>" || op == "#>>" || op == "#-" || op == "@?" || op == "@@" || op == "~" || op == "~*" || op == "!~" || op == "!~*":
+	case op == "||" || op == "@>" || op == "<@":
+		for _, o := range [][2]Expr{{x, y}, {y, x}} {
+			if t := o[1].Type(); t == types.JSON {
+				c.wants(o[0], t)
+			} else if op == "||" && !t.IsArray() { // elements does so for arrays
+				c.wants(o[0], types.String)
+			}
+		}
+	case op == "->>" || op == "->" || op == "@?" || op == "@@" || op == "~" || op == "~*" || op == "!~" || op == "!~*":
 		c.wants(y, types.String)
 	default:
 		for _, o := range [][2]Expr{{x, y}, {y, x}} {
@@ -116,7 +121,7 @@ func (c compiler) operandTypes(op string, x, y Expr) {
 				t = types.Duration
 			case t == types.Duration && op != "+" && op != "-":
 				t = types.Double
-			case !t.IsNumeric() && !t.IsTimestamp() && t != types.Duration:
+			case !t.IsNumeric() && !t.IsTimestamp() && t != types.Duration && !(op == "-" && t == types.Date):
 				continue
 			}
 			if i, ok := c.s.Parameters.at[o[0].Position()]; ok && c.s.Parameters.Types[i].Type == types.Null {

@@ -108,6 +108,7 @@ func (a *aggregates) compile(c *parser.Call, f *expr.Function) (plan.AggCall, er
 		}
 	}
 	if f.Within && len(compiled) > 1 {
+		scope.Parameters.Want(args[1], types.Double)
 		compiled[1] = constant(compiled[1], types.Double)
 	}
 	if call.Typ = types.BigInt; !c.Star {

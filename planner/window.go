@@ -181,6 +181,7 @@ func (w *windows) function(c *parser.Call, f *expr.Function) (plan.AggCall, erro
 		args[0], args[i], out.Typ = same[0], same[1], t
 	}
 	if i := f.HowMany - 1; i >= 0 && i < len(args) {
+		w.aggs.scope().Parameters.Want(c.Args[i], types.BigInt)
 		args[i] = constant(args[i], types.BigInt)
 	}
 	t, err := f.Result(args)

@@ -82,11 +82,11 @@ func buildObject(env *expr.Env, a []types.Value) (types.Value, error) {
 
 // jsonStepFunction returns a function that follows its arguments, or operator #> and #>>, which follow an array of steps.
 func jsonStepFunction(name, group, signature, doc string, t types.Type, most int, digits bool) expr.Function {
-	step, path := isStep, name[0] == '#'
+	step, path, reads := isStep, name[0] == '#', []types.Type(nil)
 	if path {
-		step = isPath
+		step, reads = isPath, readsPath
 	}
-	return expr.Function{Name: name, Group: group, Unknown: "JSON is not looked into", Signature: signature, Doc: doc, MinArgs: 2, MaxArgs: most,
+	return expr.Function{Name: name, Group: group, Unknown: "JSON is not looked into", Signature: signature, Doc: doc, MinArgs: 2, MaxArgs: most, Reads: reads,
 		Result: returns(t, isJSON, step), Eval: func(_ *expr.Env, a []types.Value) (_ types.Value, err error) {
 			steps := a[1:]
 			if path {

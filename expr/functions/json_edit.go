@@ -14,6 +14,9 @@ import (
 
 var isPath class = func(t types.Type) bool { return t == types.ArrayOf(types.String) || t.IsText() }
 
+// readsPath has the types of a JSON, a path and a value.
+var readsPath = []types.Type{types.JSON, types.ArrayOf(types.String), types.JSON}
+
 // jsonEdits are functions that test or change a whole JSON value. Members keep their order; if a key is repeated, the last
 // member counts.
 var jsonEdits = []expr.Function{
@@ -41,11 +44,11 @@ var jsonEdits = []expr.Function{
 		}},
 	jsonSet("JSON_EACH_VALUE", "json_each_value(json) json", "The values of an object, a row for each.", types.JSON, true, false),
 	jsonSet("JSON_EACH_VALUE_TEXT", "json_each_value_text(json) text", "As json_each_value, as text.", types.String, true, false),
-	{Name: "#-", Group: "operator", Unknown: "JSON is not looked into", Signature: "json #- path", Doc: "The JSON without the member or the element at a path.", MinArgs: 2, MaxArgs: 2,
+	{Name: "#-", Group: "operator", Unknown: "JSON is not looked into", Signature: "json #- path", Doc: "The JSON without the member or the element at a path.", MinArgs: 2, MaxArgs: 2, Reads: readsPath,
 		Result: returns(types.JSON, isJSON, isPath), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			return jsonEdited(a, nothing, false)
 		}},
-	{Name: "JSONB_SET", Group: "json", Unknown: "JSON is not looked into", Signature: "jsonb_set(json, path, value [, create]) json", Doc: "The JSON with the value at a path; a member or an element that is not there is added, unless create is false.", MinArgs: 3, MaxArgs: 4,
+	{Name: "JSONB_SET", Group: "json", Unknown: "JSON is not looked into", Signature: "jsonb_set(json, path, value [, create]) json", Doc: "The JSON with the value at a path; a member or an element that is not there is added, unless create is false.", MinArgs: 3, MaxArgs: 4, Reads: readsPath,
 		Result: returns(types.JSON, isJSON, isPath, isJSON, isTruth), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			return jsonEdited(a, func(old *types.JSONTree) ([]types.JSONTree, error) {
 				if old == nil && len(a) > 3 && !a[3].Bool() {
@@ -55,7 +58,7 @@ var jsonEdits = []expr.Function{
 				return []types.JSONTree{x}, err
 			}, false)
 		}},
-	{Name: "JSONB_INSERT", Group: "json", Unknown: "JSON is not looked into", Signature: "jsonb_insert(json, path, value [, after]) json", Doc: "The JSON with the value before the element at a path, or after it; a member that is there is an error.", MinArgs: 3, MaxArgs: 4,
+	{Name: "JSONB_INSERT", Group: "json", Unknown: "JSON is not looked into", Signature: "jsonb_insert(json, path, value [, after]) json", Doc: "The JSON with the value before the element at a path, or after it; a member that is there is an error.", MinArgs: 3, MaxArgs: 4, Reads: readsPath,
 		Result: returns(types.JSON, isJSON, isPath, isJSON, isTruth), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			return jsonEdited(a, func(old *types.JSONTree) ([]types.JSONTree, error) {
 				if old != nil {

@@ -29,7 +29,7 @@ var timeFunctions = []expr.Function{
 		Result: returns(types.BigInt, isMoment), Eval: ofDay(60_000), Key: ofDayAlgebra(60_000)},
 	{Name: "HOUR_OF_DAY", Group: "time", Signature: "hour_of_day(timestamp) bigint", Doc: "Hours since midnight UTC: 0 to 23.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isMoment), Eval: ofDay(3_600_000), Key: ofDayAlgebra(3_600_000)},
-	{Name: "DATE_BIN", Group: "time", Signature: "date_bin(width, timestamp [, origin]) timestamp", Doc: "The start of the timestamp's bin; bins of that width ('5 minutes') begin at the origin, or at 1970-01-01 UTC.", MinArgs: 2, MaxArgs: 3,
+	{Name: "DATE_BIN", Group: "time", Signature: "date_bin(width, timestamp [, origin]) timestamp", Doc: "The start of the timestamp's bin; bins of that width ('5 minutes') begin at the origin, or at 1970-01-01 UTC.", MinArgs: 2, MaxArgs: 3, Reads: []types.Type{types.Duration},
 		Result: binResult(func(args []expr.Expr) types.Type { return args[1].Type().Moment() }), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			w, err := fixedWidth(a[0].Text())
 			if err != nil {
