@@ -33,6 +33,9 @@ func titleOf(n plan.Node) string {
 		if n.Count.Set {
 			t = fmt.Sprintf("limit %d", n.Count.Rows)
 		}
+		if n.Ties {
+			t += " with ties"
+		}
 		if n.Offset > 0 {
 			t += fmt.Sprintf(" offset %d", n.Offset)
 		}

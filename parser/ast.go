@@ -32,6 +32,7 @@ type Select struct {
 	OrderBy []OrderTerm
 	Limit   Expr // nil: none
 	Offset  Expr // nil: none
+	Ties    bool // FETCH FIRST Limit ROWS WITH TIES
 	// AllowFullScan is set by ALLOW FULL SCAN at the end.
 	AllowFullScan bool
 }

@@ -164,10 +164,11 @@ type tailList struct {
 	clauses []tailNode
 }
 
-// tailNode is LIMIT n, LIMIT ALL, FETCH FIRST [n] ROWS ONLY, OFFSET n or ALLOW FULL SCAN.
+// tailNode is LIMIT n, LIMIT ALL, FETCH FIRST [n] ROWS ONLY or WITH TIES, OFFSET n or ALLOW FULL SCAN.
 type tailNode struct {
 	tok   *lexer.Token // its first word
 	count exprNode     // empty for LIMIT ALL and ALLOW
+	ties  bool         // FETCH ... WITH TIES
 }
 
 func (l *tailList) Parse(lex *lexer.PeekingLexer) error {
@@ -206,14 +207,14 @@ func (l *tailList) Parse(lex *lexer.PeekingLexer) error {
 // fetch reads the rest of FETCH FIRST.
 func (n *tailNode) fetch(lex *lexer.PeekingLexer) error {
 	at := pos(lex.Peek())
-	if wanted(lex, "ROWS", "ONLY") || wanted(lex, "ROW", "ONLY") {
+	if accept(lex, "ROWS") || accept(lex, "ROW") {
 		n.count.X = &Literal{Pos: at, Kind: NumberLiteral, Text: "1"}
-		return nil
-	}
-	if err := n.count.Parse(lex); err != nil {
+	} else if err := n.count.Parse(lex); err != nil {
 		return err
+	} else if !accept(lex, "ROWS") && !wanted(lex, "ROW") {
+		return unexpected(lex)
 	}
-	if !wanted(lex, "ROWS", "ONLY") && !wanted(lex, "ROW", "ONLY") {
+	if n.ties = accept(lex, "WITH", "TIES"); !n.ties && !wanted(lex, "ONLY") {
 		return unexpected(lex)
 	}
 	return nil

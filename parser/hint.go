@@ -154,8 +154,6 @@ func (d *diagnosis) unsupported(i int) string {
 		return noTransactions
 	case d.verb == "CREATE" && word == "WITH" && (next == "CHECK" || next == "LOCAL" || next == "CASCADED"):
 		return "no statement writes a view, so that it has no CHECK OPTION"
-	case before == "WITH" && word == "TIES", word == "WITH" && next == "TIES":
-		return "RANK() OVER (ORDER BY ...) in a query around this one says which rows stay"
 	case d.verb == "CREATE" && word == "LIKE":
 		return "CREATE TABLE name AS SELECT * FROM table LIMIT 0 takes its columns, SHOW CREATE TABLE prints its definition"
 	case before == "TABLESAMPLE" || word == "TABLESAMPLE":

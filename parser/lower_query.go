@@ -86,6 +86,7 @@ func (l *lowerer) tail(out *Select, t *tailNode) error {
 	if *to != nil {
 		return Errorf(pos(t.tok), "there are two %s clauses", t.tok.Value)
 	}
+	out.Ties = out.Ties || t.ties
 	*to = l.expr(&t.count) // nil for LIMIT ALL
 	return nil
 }

@@ -91,8 +91,13 @@ func (p *printer) query(s *Select) {
 		p.core(c)
 	}
 	p.order(" ORDER BY ", s.OrderBy)
-	p.clause(" LIMIT ", s.Limit)
-	p.clause(" OFFSET ", s.Offset)
+	if s.Ties {
+		p.clause(" OFFSET ", s.Offset)
+		p.put(" FETCH FIRST (", s.Limit.String(), ") ROWS WITH TIES")
+	} else {
+		p.clause(" LIMIT ", s.Limit)
+		p.clause(" OFFSET ", s.Offset)
+	}
 	p.allow(s.AllowFullScan)
 }
 

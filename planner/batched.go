@@ -48,7 +48,7 @@ func (q *query) batched(srcs []*source, s *parser.Select, each *plan.Subplan, ou
 	one := groups && len(core.GroupBy) == 0
 	cut := limit.Set || skip.Rows > 0
 	switch {
-	case err != nil || err2 != nil || (limit.Set || s.Limit == nil) && cut && groups && !(one && limit.Rows > 0 && skip.Rows == 0) || s.Limit != nil && !limit.Set:
+	case err != nil || err2 != nil || s.Ties || (limit.Set || s.Limit == nil) && cut && groups && !(one && limit.Rows > 0 && skip.Rows == 0) || s.Limit != nil && !limit.Set:
 		return nil
 	case groups:
 		all.GroupBy = append(keys, core.GroupBy...)

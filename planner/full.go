@@ -94,7 +94,7 @@ func (f *full) first(q *query, conds []expr.Expr, want accessOrder) (plan.Node, 
 			return nil, conds, err
 		}
 		if nodes[i] = n; want.limit.Set {
-			nodes[i] = cut(n, want.limit, 0)
+			nodes[i] = bounds{limit: want.limit}.of(n, nil)
 		}
 	}
 	out := f.join(nodes)

@@ -128,7 +128,7 @@ func (q *query) listOf(s *source, conds []expr.Expr, x, y *expr.Column, h hints)
 }
 
 // atMostListed limits n to one row more than a list may have.
-func atMostListed(n plan.Node) plan.Node { return cut(n, plan.AtMost(maxListed+1), 0) }
+func atMostListed(n plan.Node) plan.Node { return bounds{limit: plan.AtMost(maxListed + 1)}.of(n, nil) }
 
 // limited works like answered, for a query that atMostListed has cut. It returns nil if the query has too many rows.
 func (q *query) limited(sub *plan.Subplan, node expr.Subquery) (expr.Expr, error) {

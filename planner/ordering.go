@@ -195,7 +195,7 @@ func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool
 
 // output computes the result columns of node's rows. ordered reports that the rows are in the order of terms, sorts that
 // there is an ORDER BY.
-func (b *block) output(node plan.Node, ordered bool, limit plan.RowLimit, offset int64, sorts bool) (plan.Node, []plan.OutputColumn, error) {
+func (b *block) output(node plan.Node, ordered bool, cut bounds, sorts bool) (plan.Node, []plan.OutputColumn, error) {
 	// As in PostgreSQL, the rows that DISTINCT ON keeps are unnested if ORDER BY does not read what is unnested.
 	kept := b.on != nil && sorts && !slices.ContainsFunc(b.terms, func(t plan.SortTerm) bool { return expr.Some(t.Expr, isSet) })
 	if !kept {
@@ -226,9 +226,9 @@ func (b *block) output(node plan.Node, ordered bool, limit plan.RowLimit, offset
 			terms[i].Expr = &expr.Column{Index: at, Name: cols[at].Name, Typ: cols[at].Type}
 		}
 		if len(terms) > 0 && !ordered {
-			node = &plan.Sort{Input: node, By: terms, Limit: limit.Behind(offset)}
+			node = &plan.Sort{Input: node, By: terms, Limit: cut.enough()}
 		}
-		return cut(node, limit, offset), cols, nil
+		return cut.of(node, terms), cols, nil
 	}
 	if b.on != nil {
 		if !ordered {
@@ -243,19 +243,37 @@ func (b *block) output(node plan.Node, ordered bool, limit plan.RowLimit, offset
 		}
 	}
 	if len(terms) > 0 && !ordered {
-		node = &plan.Sort{Input: node, By: terms, Limit: limit.Behind(offset), Sorted: b.sorted}
+		node = &plan.Sort{Input: node, By: terms, Limit: cut.enough(), Sorted: b.sorted}
 	}
-	return &plan.Project{Input: cut(node, limit, offset), Exprs: b.results()}, cols, nil
+	return &plan.Project{Input: cut.of(node, terms), Exprs: b.results()}, cols, nil
 }
 
-func cut(n plan.Node, limit plan.RowLimit, offset int64) plan.Node {
-	if !limit.Set && offset == 0 {
+// bounds are the LIMIT and OFFSET of a query. ties is set by WITH TIES.
+type bounds struct {
+	limit  plan.RowLimit
+	offset int64
+	ties   bool
+}
+
+func (c bounds) any() bool { return c.limit.Set || c.offset > 0 }
+
+// enough returns how many rows in the query's order suffice. WITH TIES may want all.
+func (c bounds) enough() plan.RowLimit {
+	if c.ties {
+		return plan.RowLimit{}
+	}
+	return c.limit.Behind(c.offset)
+}
+
+// of cuts n, whose rows are in the order by.
+func (c bounds) of(n plan.Node, by []plan.SortTerm) plan.Node {
+	if !c.any() {
 		return n
 	}
-	if limit.Set {
-		wanted(n, limit.Behind(offset).Rows, true)
+	if c.limit.Set {
+		wanted(n, c.limit.Behind(c.offset).Rows, !c.ties)
 	}
-	return &plan.Limit{Input: n, Offset: offset, Count: limit}
+	return &plan.Limit{Input: n, Offset: c.offset, Count: c.limit, Ties: c.ties, By: by}
 }
 
 // wanted sets Wanted in the scans under n, because only the given number of n's rows are wanted. each reports that

@@ -204,24 +204,27 @@ func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, er
 	if err != nil {
 		return nil, nil, err
 	}
-	offset := skip.Rows
+	if s.Ties && len(s.OrderBy) == 0 {
+		return nil, nil, parser.Errorf(s.Limit.Position(), "WITH TIES needs an ORDER BY clause")
+	}
+	cut := bounds{limit, skip.Rows, s.Ties && limit.Set}
 	defer func(few bool) { q.few = few }(q.few)
 	q.few = q.few || limit.Set && len(s.OrderBy) == 0
-	if limit.Set || offset > 0 {
+	if cut.any() {
 		narrow = nil
 	}
 	if narrow != nil {
-		limit = narrow.limit
+		cut.limit = narrow.limit
 	}
 	if len(s.Cores) == 1 {
-		return q.core(s.Cores[0], s.OrderBy, limit, offset, narrow)
+		return q.core(s.Cores[0], s.OrderBy, cut, narrow)
 	}
-	node, cols, err := q.sets(s, limit.Behind(offset), narrow)
+	node, cols, err := q.sets(s, cut.enough(), narrow)
 	if err != nil {
 		return nil, nil, err
 	}
-	node, err = sorted(node, cols, s.OrderBy, limit.Behind(offset), string(s.Sets[0].Op))
-	return cut(node, limit, offset), cols, err
+	node, err = sorted(node, cols, s.OrderBy, cut, string(s.Sets[0].Op))
+	return node, cols, err
 }
 
 // count evaluates a LIMIT or OFFSET; what is its name in errors.
@@ -262,20 +265,20 @@ func (q *query) count(e parser.Expr, what string) (n plan.RowLimit, err error) {
 }
 
 // core plans SELECT ... FROM ... with the statement's ORDER BY, LIMIT and OFFSET.
-func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit plan.RowLimit, offset int64, narrow *narrowing) (plan.Node, []plan.OutputColumn, error) {
+func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, cut bounds, narrow *narrowing) (plan.Node, []plan.OutputColumn, error) {
 	if c.Values != nil {
-		return q.values(c, orderBy, limit, offset)
+		return q.values(c, orderBy, cut)
 	}
 	if c.Query != nil {
-		if !limit.Set && offset == 0 {
+		if !cut.any() {
 			q.narrow = narrow
 		}
 		node, cols, err := q.selectStmt(c.Query)
 		if err != nil {
 			return nil, nil, err
 		}
-		node, err = sorted(node, cols, orderBy, limit.Behind(offset), "a query in parentheses")
-		return cut(node, limit, offset), cols, err
+		node, err = sorted(node, cols, orderBy, cut, "a query in parentheses")
+		return node, cols, err
 	}
 	b, err := q.block(c, orderBy, narrow)
 	if err != nil {
@@ -289,7 +292,7 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit pla
 	}
 	ordered, inOrder := false, false
 	if node == nil {
-		rows := limit.Behind(offset)
+		rows := cut.enough()
 		if b.several() {
 			rows = plan.RowLimit{}
 		}
@@ -313,7 +316,7 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit pla
 		node = b.window(node, ordered)
 		ordered = false
 	}
-	return b.output(node, ordered, limit, offset, len(orderBy) > 0)
+	return b.output(node, ordered, cut, len(orderBy) > 0)
 }
 
 // block is a compiled SELECT ... FROM ... WHERE ... GROUP BY ... HAVING with its ORDER BY. Its expressions are first over
@@ -479,7 +482,7 @@ func (b *block) window(node plan.Node, ordered bool) plan.Node {
 	return node
 }
 
-func (q *query) values(c *parser.SelectCore, orderBy []parser.OrderTerm, limit plan.RowLimit, offset int64) (plan.Node, []plan.OutputColumn, error) {
+func (q *query) values(c *parser.SelectCore, orderBy []parser.OrderTerm, cut bounds) (plan.Node, []plan.OutputColumn, error) {
 	v := &plan.Values{N: len(c.Values[0])}
 	cols := make([]plan.OutputColumn, v.N)
 	for _, r := range c.Values {
@@ -510,14 +513,14 @@ func (q *query) values(c *parser.SelectCore, orderBy []parser.OrderTerm, limit p
 		}
 		cols[i] = plan.OutputColumn{Name: fmt.Sprintf("column%d", i+1), Type: t}
 	}
-	node, err := sorted(v, cols, orderBy, limit.Behind(offset), "VALUES")
-	return cut(node, limit, offset), cols, err
+	node, err := sorted(v, cols, orderBy, cut, "VALUES")
+	return node, cols, err
 }
 
-// sorted sorts n by its own columns.
-func sorted(n plan.Node, cols []plan.OutputColumn, orderBy []parser.OrderTerm, limit plan.RowLimit, what string) (plan.Node, error) {
+// sorted sorts n by its own columns and cuts it.
+func sorted(n plan.Node, cols []plan.OutputColumn, orderBy []parser.OrderTerm, cut bounds, what string) (plan.Node, error) {
 	if len(orderBy) == 0 {
-		return n, nil
+		return cut.of(n, nil), nil
 	}
 	var by []plan.SortTerm
 	for _, t := range orderBy {
@@ -527,7 +530,7 @@ func sorted(n plan.Node, cols []plan.OutputColumn, orderBy []parser.OrderTerm, l
 		}
 		by = append(by, sortTerm(t, &expr.Column{Index: i, Name: cols[i].Name, Typ: cols[i].Type}))
 	}
-	return &plan.Sort{Input: n, By: by, Limit: limit}, nil
+	return cut.of(&plan.Sort{Input: n, By: by, Limit: cut.enough()}, by), nil
 }
 
 func mark(used []bool, es ...expr.Expr) {

@@ -41,7 +41,7 @@ func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (
 		if !first.Set {
 			by = nil
 		}
-		n, cs, err := q.core(c, by, first, 0, part)
+		n, cs, err := q.core(c, by, bounds{limit: first}, part)
 		if err != nil {
 			return nil, nil, err
 		}

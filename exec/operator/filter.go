@@ -151,11 +151,16 @@ type limitOp struct {
 	in   Operator
 	skip int64
 	left plan.RowLimit
+	// ties is set if rows that are equal to the last one in the order by are returned, too. last has its terms.
+	ties bool
+	by   Order
+	env  *expr.Env
+	last []types.Value
 }
 
 func (l *limitOp) Next(ctx context.Context) ([][]types.Value, error) {
 	for {
-		if l.left == plan.AtMost(0) {
+		if l.left == plan.AtMost(0) && l.last == nil {
 			l.in.Close()
 			return nil, io.EOF
 		}
@@ -170,11 +175,41 @@ func (l *limitOp) Next(ctx context.Context) ([][]types.Value, error) {
 		rows = rows[l.skip:]
 		l.skip = 0
 		if l.left.Set {
-			rows = rows[:min(int64(len(rows)), l.left.Rows)]
-			l.left.Rows -= int64(len(rows))
+			n := min(int64(len(rows)), l.left.Rows)
+			l.left.Rows -= n
+			if l.ties && l.left.Rows == 0 {
+				if n, err = l.tied(rows, n); err != nil {
+					return nil, err
+				}
+			}
+			if rows = rows[:n]; n == 0 {
+				continue
+			}
 		}
 		return rows, nil
 	}
+}
+
+// tied returns the number of rows to return: the first n, of which the last one is the last of all unless n is 0, and
+// those that are equal to it.
+func (l *limitOp) tied(rows [][]types.Value, n int64) (int64, error) {
+	if n > 0 {
+		keys, err := l.by.Keys(make([]types.Value, 0, len(l.by)), l.env, rows[n-1])
+		if err != nil {
+			return 0, err
+		}
+		for i := range keys {
+			keys[i] = keys[i].Clone()
+		}
+		l.last = keys
+	}
+	for ; n < int64(len(rows)); n++ {
+		if keys, err := l.by.Keys(nil, l.env, rows[n]); err != nil || l.by.Compare(l.last, keys) != 0 {
+			l.last = nil
+			return n, err
+		}
+	}
+	return n, nil
 }
 
 func (l *limitOp) Close() error { return l.in.Close() }

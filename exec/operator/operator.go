@@ -125,7 +125,11 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 	case *plan.Filter:
 		return &filterOp{in: in, cond: n.Cond, env: b.opt.Env()}, nil
 	case *plan.Limit:
-		return Limit(in, n.Offset, n.Count), nil
+		l := &limitOp{in: in, skip: n.Offset, left: n.Count}
+		if n.Ties {
+			l.ties, l.by, l.env = true, n.By, b.opt.Env()
+		}
+		return l, nil
 	case *plan.Distinct:
 		return &distinctOp{in: in, share: share{Budget: &b.budget}, spill: spilledRows{dir: b.opt.SpillDir}}, nil
 	case *plan.DistinctOn:

@@ -169,11 +169,14 @@ type Sort struct {
 	Sorted int
 }
 
-// Limit skips Offset rows and returns at most Count of the following ones.
+// Limit skips Offset rows and returns at most Count of the following ones and, with Ties, those behind them that are equal
+// to the last one in the order By, which the input has.
 type Limit struct {
 	Input  Node
 	Offset int64
 	Count  RowLimit
+	Ties   bool
+	By     []SortTerm
 }
 
 // Values are literal rows.
