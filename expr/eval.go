@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -209,8 +210,20 @@ func (c *Case) Eval(env *Env) (types.Value, error) {
 	return c.Else.Eval(env)
 }
 
-// IsTrue reports whether e, a condition, is true for env.Row, that is, neither false nor unknown.
+// IsTrue reports whether e, a condition, is true for env.Row, that is, neither false nor unknown. An error of a term of AND
+// matters only if no other term is false or unknown.
 func IsTrue(e Expr, env *Env) (bool, error) {
+	if a, ok := e.(*And); ok {
+		var failed error
+		for _, t := range a.Terms {
+			is, err := IsTrue(t, env)
+			if !is && err == nil {
+				return false, nil
+			}
+			failed = cmp.Or(failed, err)
+		}
+		return failed == nil, failed
+	}
 	v, err := e.Eval(env)
 	if err != nil || v.IsNull() {
 		return false, err

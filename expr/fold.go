@@ -2,6 +2,7 @@ package expr
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,7 +23,8 @@ func boolConst(e Expr, b bool) *Const {
 	return &Const{Pos: e.Position(), Val: types.NewBool(b), Typ: types.Boolean}
 }
 
-// conjunction returns the flattened AND of terms. It omits TRUE terms; a FALSE term makes it FALSE.
+// conjunction returns the flattened AND of terms. It omits TRUE terms; a FALSE term makes it FALSE. Terms with sub-queries,
+// which cost most, come last.
 func conjunction(terms ...Expr) Expr {
 	out := make([]Expr, 0, len(terms))
 	for _, t := range terms {
@@ -47,7 +49,15 @@ func conjunction(terms ...Expr) Expr {
 	case 1:
 		return out[0]
 	}
-	return &And{Terms: out}
+	var asking []Expr
+	out = slices.DeleteFunc(out, func(t Expr) bool {
+		asks := Some(t, IsSubquery)
+		if asks {
+			asking = append(asking, t)
+		}
+		return asks
+	})
+	return &And{Terms: append(out, asking...)}
 }
 
 // disjunction returns the flattened OR of terms. It omits FALSE terms; a TRUE term makes it TRUE.

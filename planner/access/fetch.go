@@ -89,7 +89,9 @@ func (c *candidate) finish(req *Request) {
 	default:
 		s.Filter = filters
 	}
-	s.Residual = conjoin(client)
+	if len(client) > 0 {
+		s.Residual = expr.Conjunction(client)
+	}
 	c.read(req, client)
 	if s.Access == plan.Empty {
 		s.Filter, s.Residual = nil, nil
@@ -101,16 +103,6 @@ func (c *candidate) finish(req *Request) {
 	if s.CapHit {
 		s.Warnings = append(s.Warnings, "the predicate gives more key ranges than the limit: some were widened and are checked row by row")
 	}
-}
-
-func conjoin(terms []expr.Expr) expr.Expr {
-	switch len(terms) {
-	case 0:
-		return nil
-	case 1:
-		return terms[0]
-	}
-	return &expr.And{Terms: terms}
 }
 
 // read decides which cells are read.

@@ -94,7 +94,7 @@ func spansText(t *testing.T, env *Env, req *Request) string {
 	if len(left) == 0 {
 		return read + "  tight"
 	}
-	return read + "\nresidual " + conjoin(left).String()
+	return read + "\nresidual " + expr.Conjunction(left).String()
 }
 
 // boxesText prints the boxes of a request.

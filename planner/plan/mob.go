@@ -31,7 +31,7 @@ func (s *Scan) WithMob(mob func(family string) bool) *Scan {
 			out.Needed[col] = true
 		}
 	}
-	out.Residual = &expr.And{Terms: checked}
+	out.Residual = expr.Conjunction(checked)
 	return &out
 }
 
