@@ -544,8 +544,21 @@ func TestRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mem := embedded(t)
-	for line := range strings.Lines(string(text)) {
+	for name, size := range map[string]int64{"store": 1, "cells in memory": 0} {
+		t.Run(name, func(t *testing.T) { answersAsRecorded(t, string(text), size, hash) })
+	}
+}
+
+// answersAsRecorded compares the answers of a store to those in text. With a CacheBytes of 1 no cells are kept in memory,
+// otherwise those of each table are.
+func answersAsRecorded(t *testing.T, text string, size int64, hash func(spec, string) string) {
+	s, err := Open(Options{CacheBytes: size})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	mem := server{s, s.Admin()}
+	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
 		seed, err := strconv.ParseUint(fields[0], 10, 64)
 		if err != nil || len(fields) != 1+queriesPerTable {
@@ -554,6 +567,12 @@ func TestRecorded(t *testing.T) {
 		g := gen{rand.New(rand.NewPCG(seed, 1))}
 		name := "t" + fields[0]
 		randomTable(t, g, name, mem)
+		for range 2 {
+			transcript(s, name, everything, 3, new(int))
+		}
+		if n := cachedRegions(s, name); (n > 0) != (size == 0) {
+			t.Fatalf("%d families of regions are in memory", n)
+		}
 		for i, want := range fields[1:] {
 			q := g.query()
 			if got := transcript(mem.Client.(gohbase.RPCClient), name, q, 3, new(int)); hash(q, got) != want {

@@ -14,7 +14,8 @@
 //	  CreateTable, ...         the master
 //
 // Cells live in one ordered key space, see key.go. hbase:meta is a table like any
-// other and is kept in step with the list of regions.
+// other and is kept in step with the list of regions. The cells of regions that are scanned
+// again are also kept in memory, see cellCache.
 //
 // SetFaults makes a Store misbehave as clusters do (answers lost after execution,
 // expired leases, regions that split or move), reproducibly from a seed.

@@ -291,7 +291,7 @@ func (s *Store) someRow(t *table, g *region, at float64) ([]byte, error) {
 	for _, f := range t.families {
 		q.families = append(q.families, familyQuery{f, nil})
 	}
-	r, err := openRegionScanner(s.db, q, g, s.now())
+	r, err := s.openRegionScanner(context.Background(), q, g, s.now())
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 
 // readRow appends the cells that a query reads of its row to b's open row.
 func (s *Store) readRow(ctx context.Context, g *region, q *query, b *block) error {
-	r, err := openRegionScanner(s.db, q, g, s.now())
+	r, err := s.openRegionScanner(ctx, q, g, s.now())
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 func (s *Store) mutateRequest(ctx context.Context, t *table, g *region, req *pb.MutateRequest, b *block) (*pb.MutateResponse, error) {
 	m := req.GetMutation()
 	defer s.locks.lockAll([][]byte{m.GetRow()})()
-	w := s.newWriter()
+	w := s.newWriter(t)
 	defer func() { w.close() }()
 	cells, err := convert(g, m)
 	holds := true
@@ -90,7 +90,7 @@ func (s *Store) regionActions(ctx context.Context, ra *pb.RegionAction, b *block
 	g.load.writes.Add(int64(len(rows)))
 	g.load.reads.Add(int64(len(ra.GetAction()) - len(rows)))
 	defer s.locks.lockAll(rows)()
-	w := s.newWriter()
+	w := s.newWriter(t)
 	defer func() { w.close() }()
 	m := &actions{w: w, t: t, g: g, list: ra.GetAction(), out: out, b: b, busy: inject.busy(g)}
 	if c != nil {

@@ -50,6 +50,7 @@ func (l *rowLocks) lockAll(rows [][]byte) func() {
 // mutations see earlier ones.
 type writer struct {
 	s     *Store
+	table *table
 	batch *pebble.Batch
 	key   []byte
 	value []byte
@@ -58,14 +59,17 @@ type writer struct {
 	notBefore int64
 }
 
-func (s *Store) newWriter() *writer { return &writer{s: s, batch: s.db.NewBatch()} }
+func (s *Store) newWriter(t *table) *writer { return &writer{s: s, table: t, batch: s.db.NewBatch()} }
 
 // flush commits what has been written.
 func (w *writer) flush() error {
 	if w.batch.Empty() {
 		return nil
 	}
+	count := w.s.cells.writesTo(w.table)
+	count.begun.Add(1)
 	err := w.batch.Commit(w.s.write)
+	count.ended.Add(1)
 	w.batch.Close()
 	w.batch = w.s.db.NewBatch()
 	return err

@@ -23,14 +23,25 @@ type regionScanner struct {
 	wholeRows   bool // the filter wants whole rows
 	lastRowBuf  []byte
 	iteratorsOf []*pebble.Iterator
+	ended       func() // is called when the scan has come to the end of the region; nil: never
 }
 
 // openRegionScanner opens a query on a region; now is in milliseconds.
-func openRegionScanner(db *pebble.DB, q *query, g *region, now int64) (*regionScanner, error) {
+func (s *Store) openRegionScanner(ctx context.Context, q *query, g *region, now int64) (*regionScanner, error) {
 	r := &regionScanner{query: q, filter: q.filter, hasFilter: q.filter != nil}
 	r.wholeRows = r.hasFilter && q.filter.hasRow()
+	var cells []*cachedCells
+	if version, ok := s.cells.version(g.table); ok {
+		if cells = s.cached(ctx, q, g, version); cells == nil && q.whole(g) {
+			r.ended = func() { s.cells.mark(q, g, version) }
+		}
+	}
 	for i := range q.families {
-		if err := r.openFamily(db, &q.families[i], g, now); err != nil {
+		var of *cachedCells
+		if cells != nil {
+			of = cells[i]
+		}
+		if err := r.openFamily(s.db, &q.families[i], of, g, now); err != nil {
 			r.close()
 			return nil, err
 		}
@@ -42,22 +53,14 @@ func openRegionScanner(db *pebble.DB, q *query, g *region, now int64) (*regionSc
 	return r, nil
 }
 
-func (r *regionScanner) openFamily(db *pebble.DB, fq *familyQuery, g *region, now int64) error {
-	q, meta := r.query, g.table.meta
-	lower, upper := q.bounds(fq.family, g)
-	o := &pebble.IterOptions{LowerBound: lower, UpperBound: upper}
-	var it *pebble.Iterator
-	var err error
-	if len(r.iteratorsOf) == 0 {
-		it, err = db.NewIter(o)
-	} else { // the same snapshot, so that a row is consistent over its families
-		it, err = r.iteratorsOf[0].Clone(pebble.CloneOptions{IterOptions: o})
-	}
-	if err != nil {
+func (r *regionScanner) openFamily(db *pebble.DB, fq *familyQuery, cells *cachedCells, g *region, now int64) (err error) {
+	q := r.query
+	s := &storeScanner{family: fq.family, meta: g.table.meta, query: q, matcher: newMatcher(q, fq, now), cur: cell{family: fq.family.name}}
+	if cells != nil {
+		s.cells = cells.reader(q, g)
+	} else if s.it, err = r.iterator(db, fq.family, g); err != nil {
 		return err
 	}
-	r.iteratorsOf = append(r.iteratorsOf, it)
-	s := &storeScanner{it: it, family: fq.family, meta: meta, query: q, matcher: newMatcher(q, fq, now), cur: cell{family: fq.family.name}}
 	s.start()
 	if r.hasFilter && q.onDemand && !r.filter.essential(fq.family.name) {
 		r.joined = append(r.joined, s)
@@ -65,6 +68,21 @@ func (r *regionScanner) openFamily(db *pebble.DB, fq *familyQuery, g *region, no
 		r.stores = append(r.stores, s)
 	}
 	return s.err
+}
+
+// iterator opens an iterator of a family's keys.
+func (r *regionScanner) iterator(db *pebble.DB, f *family, g *region) (it *pebble.Iterator, err error) {
+	lower, upper := r.query.bounds(f, g)
+	o := &pebble.IterOptions{LowerBound: lower, UpperBound: upper}
+	if len(r.iteratorsOf) == 0 {
+		it, err = db.NewIter(o)
+	} else { // the same snapshot, so that a row is consistent over its families
+		it, err = r.iteratorsOf[0].Clone(pebble.CloneOptions{IterOptions: o})
+	}
+	if err == nil {
+		r.iteratorsOf = append(r.iteratorsOf, it)
+	}
+	return it, err
 }
 
 func (r *regionScanner) close() {
@@ -181,7 +199,11 @@ func (r *regionScanner) next(ctx context.Context, b *block, lim *limits) (more b
 	if r.hasFilter && !lim.midRow {
 		r.filter.reset()
 	}
-	return more && !r.filterDone(), nil
+	if done := r.filterDone(); more || done || r.ended == nil {
+		return more && !done, nil
+	}
+	r.ended()
+	return false, nil
 }
 
 // nextRow does the work of next, but does not reset the filter for another row. It is one function, like HBase's own,

@@ -25,7 +25,7 @@ func (s *Store) scan(ctx context.Context, req *pb.ScanRequest, inject *injection
 		return nil, nil, throw(classDoNotRetry, "Missing required input: scannerId or scan")
 	}
 	resp := &pb.ScanResponse{}
-	h, ended, err := s.holder(req, resp, inject)
+	h, ended, err := s.holder(ctx, req, resp, inject)
 	if err != nil || ended {
 		return resp, &block{}, err
 	}
@@ -82,7 +82,7 @@ func scanError(ctx context.Context, err error) error {
 
 // holder finds or opens the scanner of a request. ended reports that the scanner has already been closed because it had
 // read all rows: nothing is left to do.
-func (s *Store) holder(req *pb.ScanRequest, resp *pb.ScanResponse, inject *injection) (h *scannerHolder, ended bool, err error) {
+func (s *Store) holder(ctx context.Context, req *pb.ScanRequest, resp *pb.ScanResponse, inject *injection) (h *scannerHolder, ended bool, err error) {
 	now := s.opts.Now()
 	if req.ScannerId == nil {
 		t, g, err := s.served(req.GetRegion(), inject)
@@ -93,7 +93,7 @@ func (s *Store) holder(req *pb.ScanRequest, resp *pb.ScanResponse, inject *injec
 		if err != nil {
 			return nil, false, err
 		}
-		r, err := openRegionScanner(s.db, q, g, now.UnixMilli())
+		r, err := s.openRegionScanner(ctx, q, g, now.UnixMilli())
 		if err != nil {
 			return nil, false, err
 		}

@@ -27,7 +27,8 @@ type Options struct {
 	ScannerLease time.Duration
 	// NoSync acknowledges writes to a directory before they are on disk.
 	NoSync bool
-	// CacheBytes is the size of the block cache; 0 is 64 MiB.
+	// CacheBytes is the memory for reading again, in bytes: half of it for blocks of files, half for cells of whole regions.
+	// 0 is 64 MiB.
 	CacheBytes int64
 	// Servers is how many region servers hbase:meta names; 0 is 1. Regions are assigned to them as tables are created.
 	// All of them are this store: the option is for clients that divide work by server.
@@ -66,6 +67,7 @@ type Store struct {
 	closed atomic.Bool
 
 	catalog  catalog
+	cells    cellCache
 	scanners scanners
 	locks    rowLocks
 	faults   faults
@@ -77,7 +79,7 @@ var _ gohbase.RPCClient = (*Store)(nil)
 // one that holds only a part of a store.
 func Open(o Options) (*Store, error) {
 	o.ensureDefaults()
-	cache := pebble.NewCache(o.CacheBytes)
+	cache := pebble.NewCache(o.CacheBytes / 2)
 	defer cache.Unref()
 	f := newFailure()
 	logs := &keptLogs{FS: o.fs}
@@ -110,6 +112,7 @@ func Open(o Options) (*Store, error) {
 	}
 	s := &Store{opts: o, write: write, failure: f}
 	s.scanners.init()
+	s.cells.limit, s.cells.entries = o.CacheBytes-o.CacheBytes/2, map[cacheKey]*cacheEntry{}
 	err := f.do(func() (err error) {
 		if s.db, err = pebble.Open(o.Dir, po); err != nil {
 			return err

@@ -12,7 +12,8 @@ import (
 
 // storeScanner walks one family over the rows of a region.
 type storeScanner struct {
-	it      *pebble.Iterator
+	it      *pebble.Iterator // nil: cells are read
+	cells   cachedReader
 	family  *family
 	meta    bool
 	query   *query
@@ -29,9 +30,9 @@ type storeScanner struct {
 	err     error
 }
 
-// bounds returns the bounds of the keys of a family that a query reads of a region.
-func (q *query) bounds(f *family, g *region) (lower, upper []byte) {
-	low, lowIncl, high, highIncl := q.start, q.includeStart, q.stop, q.includeStop
+// rows returns the first and the last of the rows of a region that a query reads; empty: open.
+func (q *query) rows(g *region) (low []byte, lowIncl bool, high []byte, highIncl bool) {
+	low, lowIncl, high, highIncl = q.start, q.includeStart, q.stop, q.includeStop
 	if q.reversed {
 		low, lowIncl, high, highIncl = high, highIncl, low, lowIncl
 	}
@@ -41,6 +42,12 @@ func (q *query) bounds(f *family, g *region) (lower, upper []byte) {
 	if len(high) == 0 || len(g.stop) > 0 && bytes.Compare(high, g.stop) >= 0 {
 		high, highIncl = g.stop, false
 	}
+	return low, lowIncl, high, highIncl
+}
+
+// bounds returns the bounds of the keys of a family that a query reads of a region.
+func (q *query) bounds(f *family, g *region) (lower, upper []byte) {
+	low, lowIncl, high, highIncl := q.rows(g)
 	lower = append([]byte{}, f.prefix...)
 	if len(low) > 0 {
 		lower = appendRow(lower, low, g.table.meta)
@@ -65,6 +72,10 @@ func (q *query) bounds(f *family, g *region) (lower, upper []byte) {
 
 // start positions the scanner on its first row.
 func (s *storeScanner) start() {
+	if s.it == nil {
+		s.startCached()
+		return
+	}
 	if s.query.reversed {
 		s.land(s.it.Last())
 		s.toRowStart()
@@ -137,13 +148,23 @@ func (s *storeScanner) landAhead(ok bool) {
 }
 
 // step goes to the next cell.
-func (s *storeScanner) step() { s.landAhead(s.it.Next()) }
+func (s *storeScanner) step() {
+	if s.it == nil {
+		s.goTo(s.cells.i + 1)
+		return
+	}
+	s.landAhead(s.it.Next())
+}
 
 // stepsBeforeSeek is how many single steps a scanner tries before it seeks: a seek costs about as much as a few steps.
 const stepsBeforeSeek = 6
 
 // toNextRow leaves the current row.
 func (s *storeScanner) toNextRow() {
+	if s.it == nil {
+		s.goTo(s.cells.rowEnd())
+		return
+	}
 	if s.query.reversed {
 		s.land(s.it.SeekLT(s.rowKey))
 		s.toRowStart()
@@ -168,6 +189,10 @@ func (s *storeScanner) toNextColumn() {
 		return
 	}
 	hint := s.matcher.columns.hint()
+	if s.it == nil {
+		s.goTo(s.cells.column(s.cur.qualifier, hint))
+		return
+	}
 	s.seekBuf = append(s.seekBuf[:0], s.rowKey...)
 	if hint != nil {
 		s.seekBuf = appendColumn(s.seekBuf, hint)
@@ -206,6 +231,10 @@ func (s *storeScanner) toHint(h *cell) {
 	}
 	if d <= 0 {
 		s.step()
+		return
+	}
+	if s.it == nil {
+		s.seekCached(h)
 		return
 	}
 	key := appendRow(append(s.seekBuf[:0], s.family.prefix...), h.row, s.meta)

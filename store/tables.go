@@ -300,6 +300,9 @@ func (s *Store) replace(old, t *table) error {
 		}
 	}
 	c.mu.Unlock()
+	if old != nil {
+		s.cells.forget(old, t)
+	}
 	c.wake()
 	return nil
 }

@@ -139,8 +139,10 @@ func (r *reader) next(ctx context.Context, b *rowBatch) error {
 		if err := r.dec.appendRows(b, r.table, row); err != nil {
 			return err
 		}
-		if err := r.rest(ctx, b, row, len(b.rows)-kept); err != nil {
-			return err
+		if r.opts.Cells > 0 {
+			if err := r.rest(ctx, b, row, len(b.rows)-kept); err != nil {
+				return err
+			}
 		}
 		if r.quota > 0 {
 			if r.quota -= int64(len(b.rows) - kept); r.quota <= 0 {
