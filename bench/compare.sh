@@ -12,7 +12,7 @@
 #             and all (default: a new temporary one, deleted at the end)
 # CLUSTER_DIR the scripts that start a cluster of several servers, for one of the workloads of MORE (default ../shared/chaos beside the
 #             project; without them it is left out). Its data go into WORK, its ports are 23181 and 23600 to 23623
-# MORE        1: also with 8, 32 and 128 clients, and what more.go has (default); 0: not
+# MORE        1: also with 8, 32 and 128 clients, and what more_test.go has (default); 0: not
 # RESULTS     a file for the measurements; those that it has already go into the tables as well (default: a new one in WORK)
 # PEERS       which run, "P G H" unless told; also WARM, DUR, WARM_P, WARM_J and RETRY as the peers' README tells
 set -euo pipefail
@@ -32,7 +32,7 @@ else
   trap stop EXIT
 fi
 [ -e "$WORK/run.sh" ] || cp -r "$peers/." "$WORK"
-(cd "$root" && go build -o "$WORK/hqlbench" ./bench)
+(cd "$root" && go test -c -o "$WORK/hqlbench" ./bench)
 cd "$WORK"
 echo 'peer_H() { EXEC_NS=$(date +%s%N) timeout $LIMIT ./hqlbench "$@"; }' >peers.sh
 srv/start.sh

@@ -1,16 +1,8 @@
-// Command bench runs the workloads W1 to W11 as SQL through the public API over the table that
-// Phoenix wrote (layout phoenix_events), as hql's side of a comparison with Phoenix, a hand-written
-// gohbase program and a hand-written Java client; compare.sh runs them all.
-//
-//	bench WORKLOAD [CLIENTS]     prints one line of JSON
-//	bench document FILE          prints the lines in FILE as the tables of docs/speed.md
-//
-// The environment sets ZK (quorum), WARM and DUR (seconds), SPID (the servers' process ids, for their CPU time), WARMRUNS,
-// EXEC_NS (when the process was started) and H0 (first host of W11).
-package main
+package bench
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand"
 	"os"
@@ -18,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/hql-db/hql"
@@ -95,18 +88,19 @@ func drain(rows *hql.Rows, err error, each func([]types.Value)) (n int64) {
 
 const columns = "host, ts, level, msg, val, cnt"
 
-func main() {
-	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "usage: bench WORKLOAD [CLIENTS] | bench document FILE")
-		os.Exit(2)
-	}
-	if len(os.Args) == 3 && os.Args[1] == "document" {
-		document(os.Stdout, must(measured(os.Args[2])))
-		return
-	}
+// TestMain runs what the arguments name; without any, go test only compiles the workloads.
+func TestMain(*testing.M) {
+	flag.Parse()
 	clients := 1
-	if len(os.Args) > 2 {
-		clients = must(strconv.Atoi(os.Args[2]))
+	switch flag.NArg() {
+	case 0:
+		return
+	case 2:
+		if flag.Arg(0) == "document" {
+			document(os.Stdout, must(measured(flag.Arg(1))))
+			return
+		}
+		clients = must(strconv.Atoi(flag.Arg(1)))
 	}
 	ctx := context.Background()
 	quorum := os.Getenv("ZK")
@@ -120,8 +114,8 @@ func main() {
 		must(0, pprof.StartCPUProfile(pf))
 		defer pprof.StopCPUProfile()
 	}
-	if !shaped(ctx, db, quorum, os.Args[1]) {
-		run(ctx, db, os.Args[1], clients)
+	if !shaped(ctx, db, quorum, flag.Arg(0)) {
+		run(ctx, db, flag.Arg(0), clients)
 	}
 	if f := os.Getenv("MEMPROF"); f != "" {
 		pf := must(os.Create(f))
