@@ -117,7 +117,7 @@ func (s *search) try(c *candidate) *trial {
 	t.puts = len(t.table.Layouts)
 	if len(s.rows) == 0 {
 		t.guess()
-		_, t.split = s.splits(t.table, t.table.Layouts[0], nil)
+		_, t.split = s.splits(t.table.Layouts[0], nil)
 		return t
 	}
 	// with Options.Rows the sample stands for a larger table
@@ -140,7 +140,7 @@ func (s *search) try(c *candidate) *trial {
 		for j := range k.Stored {
 			k.Stored[j].Regions = s.Regions
 		}
-		share, split := s.replay(t.table, l, places)
+		share, split := s.replay(l, places)
 		if i == 0 {
 			t.share, t.split, t.bytes = share, split, k.Bytes
 		} else if split != nil && l.Kind == catalog.Index {
@@ -280,12 +280,12 @@ const unknownSkew = 16
 // replay divides the table into regions by the earlier half of the rows, and distributes the later half to them in the
 // order in which they were written. It returns the share of the rows that the busiest region takes, as the mean over
 // sliding windows, and the SPLIT clause.
-func (s *search) replay(t *catalog.Table, l *catalog.Layout, places []stats.Place) (share float64, split *parser.SplitDef) {
+func (s *search) replay(l *catalog.Layout, places []stats.Place) (share float64, split *parser.SplitDef) {
 	past, now := places[:len(places)/2], places[len(places)/2:]
 	if s.written == nil {
 		past, now = places, places
 	}
-	splits, split := s.splits(t, l, past)
+	splits, split := s.splits(l, past)
 	if s.written != nil && l.OnlyGrows() {
 		return 1, split
 	}
@@ -347,7 +347,7 @@ func (s *search) corrected(share float64, n int) float64 {
 
 // splits returns the first keys of the regions that l gets, and the SPLIT clause for them. If the first key part is
 // computed, the regions divide its values evenly; otherwise each region gets equally many of the rows in past.
-func (s *search) splits(t *catalog.Table, l *catalog.Layout, past []stats.Place) ([][]byte, *parser.SplitDef) {
+func (s *search) splits(l *catalog.Layout, past []stats.Place) ([][]byte, *parser.SplitDef) {
 	first := l.Key.Parts[0]
 	if _, column := first.Column(); !column && first.Literal == nil && first.Monotone() == 0 {
 		by := *l

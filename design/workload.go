@@ -3,7 +3,6 @@ package design
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -279,11 +278,9 @@ func (d *designer) sample(t *catalog.Table, c *catalog.Column, upper bool) types
 
 // price is the cost of a statement by the planner's rules and, if statistics cover the statement, by estimate.
 type price struct {
-	reads  int
 	rules  float64
 	known  *plan.Estimate // nil: not known
 	misses []string       // conditions to add to the accesses that miss the prefix
-	uses   []string       // layouts of the table but the first
 }
 
 // priceOf returns the price of a plan; of is the name of the table that is designed.
@@ -301,11 +298,8 @@ func priceOf(p *plan.Plan, of string, known estimate.Statistics) price {
 		if s.Table.Name != of {
 			continue
 		}
-		if out.reads++; s.Access != plan.Empty && !s.Access.HitsPrefix() {
+		if s.Access != plan.Empty && !s.Access.HitsPrefix() {
 			out.misses = append(out.misses, s.Advice())
-		}
-		if l := s.Layout; l.Kind != catalog.Primary && !slices.Contains(out.uses, l.Name) {
-			out.uses = append(out.uses, l.Name)
 		}
 	}
 	if out.known == nil && all { // each table's part is known, though not how often a join asks for it

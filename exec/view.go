@@ -185,7 +185,7 @@ func (r *run) unread(ctx context.Context, what, name string, at parser.Pos, casc
 		switch {
 		case strings.EqualFold(v.Name, name) || !r.reads(v.Def.Query, name, map[string]bool{}):
 		case cascade:
-			if _, err := r.dropView(ctx, &parser.DropView{Pos: at, NamePos: at, Name: v.Name, IfExists: true, Cascade: true}); err != nil {
+			if err := r.dropView(ctx, &parser.DropView{Pos: at, NamePos: at, Name: v.Name, IfExists: true, Cascade: true}); err != nil {
 				return err
 			}
 		default:
@@ -206,45 +206,45 @@ func (r *run) dropViews(ctx context.Context, s *parser.DropView) (*Rows, error) 
 		}
 	}
 	for _, v := range append([]*parser.DropView{s}, s.More...) {
-		if _, err := r.dropView(ctx, v); err != nil {
+		if err := r.dropView(ctx, v); err != nil {
 			return nil, err
 		}
 	}
 	return r.done(-1), nil
 }
 
-func (r *run) dropView(ctx context.Context, s *parser.DropView) (*Rows, error) {
+func (r *run) dropView(ctx context.Context, s *parser.DropView) error {
 	if err := r.engine.reload(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	cat := r.engine.catalog
 	v, ok := cat.View(s.Name)
 	if !ok {
 		if _, ok := cat.Table(s.Name); ok {
-			return nil, parser.Errorf(s.NamePos, "%s is a table, not a view", s.Name).WithHint("DROP TABLE drops it, with its rows")
+			return parser.Errorf(s.NamePos, "%s is a table, not a view", s.Name).WithHint("DROP TABLE drops it, with its rows")
 		}
 		if s.IfExists {
-			return r.done(-1), nil
+			return nil
 		}
-		return nil, parser.Errorf(s.NamePos, "unknown view %q", s.Name).Of(catalog.ErrUnknownTable)
+		return parser.Errorf(s.NamePos, "unknown view %q", s.Name).Of(catalog.ErrUnknownTable)
 	}
 	if err := r.unread(ctx, "view", v.Name, s.NamePos, s.Cascade); err != nil {
-		return nil, err
+		return err
 	}
 	stored, _, err := r.engine.definitionOf(ctx, v.Name)
 	if err == nil && stored.sql != "" {
 		err = r.forgetDefinition(ctx, v.Name, stored.sql)
 	}
 	if err != nil && !errors.Is(err, ErrReadOnly) {
-		return nil, err
+		return err
 	}
 	if now, ok := cat.View(v.Name); ok && now == v {
 		cat.Drop(v.Name)
 	}
 	if err := r.engine.reload(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	return r.done(-1), r.engine.awaitRefresh(ctx)
+	return r.engine.awaitRefresh(ctx)
 }
 
 // showView runs SHOW CREATE VIEW and DESCRIBE.

@@ -324,10 +324,10 @@ func (c *client) disabled(ctx context.Context, rpc gohbase.RPCClient, table []by
 }
 
 // send repeats a call until it is answered. The call must be safe to send twice.
-func (c *client) send(ctx context.Context, d time.Duration, mk call) (proto.Message, hrpc.Call, error) {
+func (c *client) send(ctx context.Context, mk call) (proto.Message, hrpc.Call, error) {
 	var b backoff
 	for n := 1; ; n++ {
-		m, msg, err := c.try(ctx, d, mk)
+		m, msg, err := c.try(ctx, callAttempt, mk)
 		if err == nil || ctx.Err() != nil {
 			return m, msg, err
 		}

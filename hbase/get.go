@@ -198,7 +198,7 @@ func (c *client) getOne(ctx context.Context, table string, key []byte, wanted *p
 	if err := checkKey(key); err != nil {
 		return Row{}, err
 	}
-	msg, sent, err := c.send(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
+	msg, sent, err := c.send(ctx, func(ctx context.Context) (hrpc.Call, error) {
 		get, err := hrpc.NewGet(ctx, []byte(table), key)
 		return &getCall{Get: get, wanted: wanted}, err
 	})
@@ -219,7 +219,7 @@ func (c *client) getOne(ctx context.Context, table string, key []byte, wanted *p
 // multiGet reads the rows with keys[i], for each i in at, into out[i]. All these keys are in one region. again holds
 // the indexes without an answer, and cause an error that explains them.
 func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at []int, wanted *pb.Get, o *ReadOptions, out []Row) (again []int, cause, err error) {
-	msg, call, err := c.send(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
+	msg, call, err := c.send(ctx, func(ctx context.Context) (hrpc.Call, error) {
 		return newMultiGet(ctx, table, keys, at, wanted)
 	})
 	if err != nil {

@@ -340,7 +340,7 @@ func (c *client) PutIf(ctx context.Context, table string, was []byte, m Mutation
 	if m.Kind != Put {
 		return false, errors.New("PutIf takes a Put")
 	}
-	msg, _, err := c.send(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
+	msg, _, err := c.send(ctx, func(ctx context.Context) (hrpc.Call, error) {
 		put, err := hrpc.NewPut(ctx, []byte(table), m.Key, nil, hrpc.SkipBatch())
 		if err != nil {
 			return nil, err

@@ -184,7 +184,7 @@ func (c *client) holds(ctx context.Context, r right, key []byte) (bool, error) {
 	if c.rights.seen(r) {
 		return true, nil
 	}
-	_, _, err := c.send(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
+	_, _, err := c.send(ctx, func(ctx context.Context) (hrpc.Call, error) {
 		get, err := hrpc.NewGet(ctx, []byte(r.table), key)
 		return &rightCall{get, r}, err
 	})

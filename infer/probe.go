@@ -32,7 +32,6 @@ var numberHashes = []numberHash{
 // probe tests whether the bytes of a key part follow from other columns. It holds rows that are read without the part,
 // and the part's bytes in each row.
 type probe struct {
-	v      *verifier
 	t      *catalog.Table
 	rows   [][]types.Value
 	lead   []string
@@ -50,7 +49,7 @@ const probed = 96
 // be read.
 func (v *verifier) probe(p parse, i int) *probe {
 	g := p.segs[i]
-	pr := &probe{v: v, width: segmentWidth(g), binary: g.lead == binaryLead, digits: true, hex: true, padded: true}
+	pr := &probe{width: segmentWidth(g), binary: g.lead == binaryLead, digits: true, hex: true, padded: true}
 	const name = "lead_of_key"
 	q := parse{segs: slices.Clone(p.segs), same: p.same, day: p.day}
 	q.segs[i] = segment{part: fmt.Sprintf("{} AS BYTES(%d)", pr.width), column: name, typ: "BYTES"}

@@ -20,8 +20,7 @@ const (
 type Sampled struct {
 	Rows  []hbase.Row // what Propose learns from
 	Check []hbase.Row // a second sample, drawn independently, on which proposals are checked
-	// Reads is the number of scans that the samples took, from Regions regions.
-	Reads, Regions int
+	Reads int         // the number of scans that the samples took
 }
 
 // sampler reads a few rows at each of many places.
@@ -61,7 +60,6 @@ func Sample(ctx context.Context, c hbase.Client, table string, n int, progress f
 	for i := range min(len(regions), maxRegions) { // evenly spread
 		s.regions = append(s.regions, &sampledRegion{Region: regions[i*len(regions)/min(len(regions), maxRegions)], until: map[string][]byte{}})
 	}
-	s.out.Regions = len(s.regions)
 	for _, r := range s.regions {
 		if err := s.ends(ctx, r); err != nil {
 			return nil, err

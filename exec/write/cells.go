@@ -117,9 +117,8 @@ func (w *Writer) elsewhere(i int, row []types.Value, set []bool, kind catalog.La
 	return cols[0].Index != i
 }
 
-// cells returns the cells to put and to remove for row under layout l. If fresh, the row is new there, and all columns are
-// written. A row without values gets a marker cell, because HBase has no rows without cells.
-func (w *Writer) cells(l *catalog.Layout, row []types.Value, set []bool, fresh bool, at place) (puts, removed []hbase.Cell, err error) {
+// cells returns the cells to put and to remove for row under layout l. A row without values gets a marker cell, because HBase has no rows without cells.
+func (w *Writer) cells(l *catalog.Layout, row []types.Value, set []bool, at place) (puts, removed []hbase.Cell, err error) {
 	if l.Kind == catalog.Index {
 		return []hbase.Cell{w.entryCell()}, nil, nil
 	}

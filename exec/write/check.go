@@ -175,7 +175,7 @@ func (w *Writer) storeEntry(i int, row []types.Value, all []bool, at place, newe
 		ts = w.at(0)
 	}
 	w.written = append(w.written, writtenRow{row: slices.Clone(row), ts: ts})
-	_, err := w.entry(i, row, all, true, at, ts)
+	_, err := w.entry(i, row, all, at, ts)
 	return err
 }
 
@@ -198,11 +198,11 @@ func (w *Writer) alike(l *catalog.Layout, copied, row []types.Value) bool {
 		return true
 	}
 	all := allColumns(w.table)
-	is, _, err := w.cells(l, copied, all, true, place{})
+	is, _, err := w.cells(l, copied, all, place{})
 	if err != nil {
 		return false
 	}
-	wanted, _, err := w.cells(l, row, all, true, place{})
+	wanted, _, err := w.cells(l, row, all, place{})
 	return err == nil && slices.EqualFunc(is, wanted, func(a, b hbase.Cell) bool {
 		return string(a.Family) == string(b.Family) && bytes.Equal(a.Qualifier, b.Qualifier) && bytes.Equal(a.Value, b.Value)
 	})

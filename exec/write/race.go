@@ -349,7 +349,7 @@ func (w *Writer) lacking(ctx context.Context, rows []writtenRow, all, patient bo
 			if newest[n] == 0 { // a removal may be later than the row
 				ts = max(ts, w.st.Clock.Next(), rows[k].ts+1)
 			}
-			if _, err := w.entry(i, now[k], every, true, ask[n], ts); err != nil {
+			if _, err := w.entry(i, now[k], every, ask[n], ts); err != nil {
 				return nil, err
 			}
 			if next[k] != nil {

@@ -85,8 +85,8 @@ func (x *Returning) Values(row []types.Value) ([]types.Value, error) {
 
 // put computes the RETURNING columns of a row that is about to be written at ts, with the values that a read will return.
 // Columns that are not written have their values in old.
-func (x *Returning) put(ctx context.Context, w *Writer, row []types.Value, set []bool, fresh bool, at place, ts int64, old []types.Value) error {
-	puts, removed, err := w.cells(w.table.Layouts[0], row, set, fresh, at)
+func (x *Returning) put(ctx context.Context, w *Writer, row []types.Value, set []bool, at place, ts int64, old []types.Value) error {
+	puts, removed, err := w.cells(w.table.Layouts[0], row, set, at)
 	if err != nil {
 		return err
 	}

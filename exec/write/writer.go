@@ -282,9 +282,8 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 	} else {
 		ts = w.st.Clock.unlike(places[0].id(), w.at(0))
 	}
-	fresh := whole && old == nil
 	if w.Returning != nil {
-		if err := w.Returning.put(ctx, w, row, set, fresh, places[0], ts, old); err != nil {
+		if err := w.Returning.put(ctx, w, row, set, places[0], ts, old); err != nil {
 			return err
 		}
 	}
@@ -292,7 +291,7 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 		if p.skip {
 			continue
 		}
-		puts, err := w.entry(i, row, set, fresh, p, ts)
+		puts, err := w.entry(i, row, set, p, ts)
 		if err != nil {
 			return err
 		}
@@ -336,8 +335,8 @@ func (w *Writer) afterRow(p place, add func()) {
 }
 
 // entry adds the mutation that stores row at p in layout i, and returns its cells; for the parameters see cells.
-func (w *Writer) entry(i int, row []types.Value, set []bool, fresh bool, p place, ts int64) ([]hbase.Cell, error) {
-	puts, removed, err := w.cells(w.table.Layouts[i], row, set, fresh, p)
+func (w *Writer) entry(i int, row []types.Value, set []bool, p place, ts int64) ([]hbase.Cell, error) {
+	puts, removed, err := w.cells(w.table.Layouts[i], row, set, p)
 	if err != nil {
 		return nil, err
 	}
