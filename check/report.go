@@ -10,11 +10,12 @@ import (
 )
 
 // Formats are the names of the formats in which Write writes results.
-var Formats = []string{"text", "json", "github"}
+var Formats = []string{"text", "json", "sarif", "github"}
 
 // Write writes results in one of Formats.
 func Write(w io.Writer, format string, results []Result) error {
-	if format == "json" {
+	switch format {
+	case "json":
 		out := struct {
 			Statements []Result        `json:"statements"`
 			Summary    map[Verdict]int `json:"summary"`
@@ -22,10 +23,9 @@ func Write(w io.Writer, format string, results []Result) error {
 		for _, r := range results {
 			out.Summary[r.Verdict]++
 		}
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		return e.Encode(out)
+		return writeJSON(w, out)
+	case "sarif":
+		return writeJSON(w, sarif(results))
 	}
 	line := textLine
 	if format == "github" {
@@ -37,6 +37,13 @@ func Write(w io.Writer, format string, results []Result) error {
 		}
 	}
 	return nil
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
 }
 
 // textLine returns a result as a line for users, with the position in the form that editors can follow.
