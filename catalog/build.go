@@ -339,7 +339,9 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 			b.t.Columns[col].noScale = true
 		}
 	}
-	part.ends, _ = part.Encoding.(Delimited)
+	if part.ends, _ = part.Encoding.(delimited); part.EndsKey() {
+		part.ends = fixedLength(part.Encoding.Width())
+	}
 	part.needsCanonicalCheck = respells(part.Encoding)
 	if c, ok := e.(*expr.Call); ok && c.Func.Key != nil && c.Func.Key.Phoenix || b.c.phoenix(d.Encoding) {
 		b.phoenix = true

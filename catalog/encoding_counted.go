@@ -12,6 +12,10 @@ import (
 // Delimited is an Encoding of varying width whose bytes show their own end, so that any part may follow.
 type Delimited interface {
 	Encoding
+	delimited
+}
+
+type delimited interface {
 	// Length returns the number of bytes of the value at the start of src; an error means that src does not start with
 	// a value.
 	Length(src []byte) (int, error)

@@ -113,7 +113,7 @@ var builtins = slices.Concat([]EncodingType{
 			Make: func(types.Type, []types.Value) (Encoding, error) {
 				return nil, errors.New("INVERTED needs an encoding after it: INVERTED TEXT")
 			}},
-		{Name: nullableName, Signature: "NULLABLE encoding", Doc: "NULL is no bytes. In a cell: an empty one is NULL. In a ROW KEY: the column may be NULL; the encoding varies in width, and the end of the key or `X'00'` ends it, or, INVERTED, `X'FF'`, which is `X'00'` behind a NULL; at the end of a key NULLs are left away, with the `X'00'` in front of them, as Phoenix does",
+		{Name: nullableName, Signature: "NULLABLE encoding", Doc: "NULL is no bytes. In a cell: an empty one is NULL. In a ROW KEY: the column may be NULL; an encoding without a width is ended by the end of the key or `X'00'`, or, INVERTED, `X'FF'`, which is `X'00'` behind a NULL; at the end of a key NULLs are left away, with the `X'00'` in front of them, as Phoenix does; one with a width is at the end of the key, where all later parts are NULLABLE, too, and NULL if it is",
 			Make: func(types.Type, []types.Value) (Encoding, error) {
 				return nil, errors.New("NULLABLE needs an encoding after it: NULLABLE TEXT")
 			}},

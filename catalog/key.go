@@ -89,6 +89,7 @@ func (p *Composite) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte
 	}
 	var later []pending // parts computed from the bytes after them
 	null := false       // the previous part is NULL
+	var last *Part      // a part that is NULL and ends the key
 	end := start        // end of the last part that is not NULL
 	for i, part := range p.Parts {
 		if part.Literal != nil {
@@ -119,7 +120,13 @@ func (p *Composite) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte
 			if !part.nullable {
 				return dst, part.refuse(p.table, "it must not be NULL")
 			}
+			if part.EndsKey() && last == nil {
+				last = part
+			}
 			continue
+		}
+		if last != nil {
+			return dst, last.refuse(p.table, "it must not be NULL if %s is not", part.Source)
 		}
 		if dst, err = part.Append(dst, v); err != nil {
 			return dst, part.refuse(p.table, "%v", err)

@@ -162,6 +162,16 @@ func (t *Table) numbers(u Lookup) error {
 	case len(key) != len(u.Args):
 		return refuse("its key has %d columns, %d are given", len(key), len(u.Args))
 	}
+	for i, a := range u.Args {
+		c, of := t.Columns[primary.KeyColumns()[i]], a.Type()
+		if k, ok := a.(*expr.Const); ok {
+			if _, err := types.Cast(k.Val, c.Type, nil); err != nil {
+				return refuse("column %s of its key: %v", c.Name, err)
+			}
+		} else if of != c.Type && !(of.IsText() && c.Type.IsText()) && !(of.IsInteger() && c.Type.IsInteger()) {
+			return refuse("column %s of its key is %s, %s is %s: they must have the same type", c.Name, c.Type, a, of)
+		}
+	}
 	return nil
 }
 

@@ -26,7 +26,7 @@ type Part struct {
 	nullable            bool      // see Nullable
 	tail                int       // see FixedTail
 	scales              bool      // see ManyScales
-	ends                Delimited // the encoding if its bytes show their own end; or nil
+	ends                delimited // the encoding if its bytes show their own end; or nil
 	end                 *Part     // the literal that ends a part of varying width; or nil
 	needsCanonicalCheck bool      // see Respeller
 	fromRest            func(rest []byte) (types.Value, error)
@@ -189,7 +189,7 @@ func (p *Part) inverted() bool { return isInverted(p.Encoding) }
 //
 //	n AS INT16     0x80 0x00
 func (p *Part) Negatives() []byte {
-	b := make([]byte, p.Width())
+	b := make([]byte, p.Encoding.Width())
 	b[0] = 0x80
 	return b
 }
@@ -356,12 +356,16 @@ func (p *Part) Steps(col int, in types.Set, limit int) []solve.Step {
 
 // Width is the number of bytes of the part in every key, or Variable.
 //
-//	'|'                1
-//	uid AS TEXT(6)     6
-//	uid AS TEXT        Variable
+//	'|'                    1
+//	uid AS TEXT(6)         6
+//	uid AS TEXT            Variable
+//	n AS NULLABLE INT64    Variable
 func (p *Part) Width() int {
-	if p.Literal != nil {
+	switch {
+	case p.Literal != nil:
 		return len(p.Literal)
+	case p.nullable:
+		return Variable
 	}
 	return p.Encoding.Width()
 }
@@ -376,6 +380,21 @@ func (p *Part) FixedTail() int { return p.tail }
 //
 //	uid AS NULLABLE TEXT     true
 func (p *Part) Nullable() bool { return p.nullable }
+
+// EndsKey reports whether a key whose part is NULL ends there, since all later parts are NULL, too.
+//
+//	n AS NULLABLE INT64     true
+func (p *Part) EndsKey() bool { return p.nullable && p.Encoding.Width() != Variable }
+
+// fixedLength finds the end of a part that has this many bytes in each key that does not end before it.
+type fixedLength int
+
+func (n fixedLength) Length(rest []byte) (int, error) {
+	if len(rest) < int(n) {
+		return 0, errWidth
+	}
+	return int(n), nil
+}
 
 // ManyScales reports whether the part is made of a DECIMAL and has different bytes for the equal values 1.5 and 1.50: a
 // value does not determine the bytes to search for.

@@ -20,7 +20,7 @@ func checkParts(parts []*Part, key bool) error {
 			fixed += len(p.Literal)
 			continue
 		}
-		if w := p.Encoding.Width(); w != Variable {
+		if w := p.Width(); w != Variable {
 			fixed += w
 			continue
 		}
@@ -63,7 +63,11 @@ func (p *Composite) checkNullable(key bool) error {
 			return refuse("it is not in a ROW KEY")
 		case !column && !isCast(part.Expr):
 			return refuse("it is not a plain column")
-		case part.Encoding.Width() != Variable || part.ends != nil || part.tail > 0:
+		case part.EndsKey():
+			if slices.ContainsFunc(p.Parts[i:], func(later *Part) bool { return later.Literal != nil || !later.EndsKey() }) {
+				return refuse("only parts of fixed width that are NULLABLE, too, may follow it")
+			}
+		case part.ends != nil || part.tail > 0:
 			return refuse("its encoding cannot distinguish NULL from a value")
 		case part.inverted() && (!ended || part.end.Literal[0] != 0xff):
 			return refuse("X'FF' must end it")
@@ -128,14 +132,11 @@ func checkLiteral(p *Part) error {
 // fixedBytes returns the number of bytes of parts; ok is false if it varies.
 func fixedBytes(parts []*Part) (n int, ok bool) {
 	for _, p := range parts {
-		switch {
-		case p.Literal != nil:
-			n += len(p.Literal)
-		case p.Encoding.Width() == Variable:
+		w := p.Width()
+		if w == Variable {
 			return 0, false
-		default:
-			n += p.Encoding.Width()
 		}
+		n += w
 	}
 	return n, true
 }

@@ -90,7 +90,7 @@ var keyFunctions = []expr.Function{
 			return int64(javaBytesHash(rest[min(from, to):to])&math.MaxInt32) % n, nil
 		}),
 	{Name: "LOOKUP", Group: "key", Signature: "LOOKUP(table.column, value, ...)", Doc: "The number that a look-up table gives to a name.", MinArgs: 2, MaxArgs: -1, Volatile: true,
-		Result: returns(types.BigInt, isText), Eval: func(env *expr.Env, a []types.Value) (types.Value, error) {
+		Result: returns(types.BigInt, isText, func(t types.Type) bool { return isBytes(t) || isInt(t) }), Eval: func(env *expr.Env, a []types.Value) (types.Value, error) {
 			table, column, _ := strings.Cut(a[0].Text(), ".")
 			if env.Lookup != nil {
 				if v, ok := env.Lookup(table, column, slices.Clone(a[1:])); ok {

@@ -443,6 +443,8 @@ var nullParts = map[string][]string{
 func (g *maker) nullable(typ, name string, last bool) []string {
 	part := fmt.Sprintf(g.pick(nullParts[typ]...), name)
 	switch {
+	case last && (strings.HasSuffix(typ, "INT") || typ == "TIMESTAMP") && g.odds(2):
+		return []string{g.pick(name+" AS NULLABLE INT64", name+" AS NULLABLE UINT32", name+" AS NULLABLE ORDERED INT64", name+" AS NULLABLE INVERTED INT64")}
 	case g.odds(3):
 		return []string{strings.Replace(part, "NULLABLE", "NULLABLE INVERTED", 1), "X'FF'"}
 	case last:

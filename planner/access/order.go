@@ -342,7 +342,7 @@ func (c *candidate) matchPart(o *keyOrder, s *keySpan, i int, term plan.SortTerm
 		return unrelated
 	case catalog.TwosComplement:
 		if !nonNegative(p, col, s) {
-			if open || p.Rises() != p.Monotone() {
+			if open || p.Nullable() || p.Rises() != p.Monotone() {
 				return unrelated
 			}
 			o.uneven = true

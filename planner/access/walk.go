@@ -412,7 +412,9 @@ func (w *spanBuilder) key(br path, i int) bool {
 		}
 		if br.isNull(p) {
 			w.use(i, plan.Bound, nil)
-			br.null, br.bound = true, i+1
+			if br.null, br.bound = true, i+1; p.EndsKey() {
+				break
+			}
 			continue
 		}
 		if p.IsFromRest() {
