@@ -33,7 +33,7 @@ func Find(names []string) (sources []check.Source, dynamic []check.Result, err e
 			}
 		}
 	}
-	f := &finder{program: p, wanted: wanted, values: map[types.Object][]ast.Expr{}, pieces: map[types.Object][]piece{}, funcs: map[types.Object]*ast.FuncDecl{}, passed: map[types.Object]bool{}, params: map[types.Object]bool{}, within: map[ast.Expr]ast.Node{}, wrappers: map[types.Object]place{}, seen: map[string]bool{}}
+	f := &finder{program: p, wanted: wanted, values: map[types.Object][]ast.Expr{}, pieces: map[types.Object][]piece{}, funcs: map[types.Object]*ast.FuncDecl{}, params: map[types.Object]bool{}, wrappers: map[types.Object]place{}, seen: map[string]bool{}}
 	for _, file := range p.files {
 		f.assignments(file)
 		f.notes(file)
@@ -68,13 +68,9 @@ type finder struct {
 	wanted map[string]bool // files, by absolute name
 	// values lists the expressions that each constant or variable gets; nil is an unknown value.
 	values map[types.Object][]ast.Expr
-	// pieces lists the texts that are appended to each variable, in the order of the source.
-	pieces map[types.Object][]piece
+	pieces map[types.Object][]piece // that are appended to each variable, in the order of the source
 	funcs  map[types.Object]*ast.FuncDecl
-	passed map[types.Object]bool // to a function, which may change what a pointer points to
 	params map[types.Object]bool // of functions
-	again  []ast.Node            // loops and functions in functions
-	within map[ast.Expr]ast.Node // the block in which a variable gets a value
 	// wrappers maps a function, or a variable that holds one, to the parameter that it passes on as a statement.
 	wrappers map[types.Object]place
 	excused  map[token.Position]bool // lines with a comment that excuses
@@ -228,7 +224,7 @@ var queries = regexp.MustCompile("^(Must)?(Named)?(Query|Exec|Prepare|Queue|Sele
 // guess handles a call of a method whose type is unknown. It records the texts among the arguments, and the parameters
 // that the call may pass on as statements.
 func (f *finder) guess(n *ast.CallExpr, s *ast.SelectorExpr, report bool) {
-	if s.Sel.Name == "WriteString" {
+	if s.Sel.Name == "WriteString" { // a part of a text
 		return
 	}
 	if x, ok := s.X.(*ast.Ident); ok {

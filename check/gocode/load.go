@@ -74,9 +74,6 @@ func (p *program) load(dir string) error {
 			trees = append(trees, f.File)
 		}
 		pkg, _ := conf.Check(cmp.Or(importPath, dir), p.fset, trees, p.info)
-		for _, f := range files {
-			p.unite(f, pkg.Scope())
-		}
 		if !strings.HasSuffix(name, "_test") && (main == nil || len(files) > len(packages[main.Name()])) {
 			main = pkg
 		}
@@ -85,26 +82,6 @@ func (p *program) load(dir string) error {
 		p.imported[importPath] = main
 	}
 	return nil
-}
-
-// unite handles variables and constants of f that files with other build tags also declare: it gives all these
-// declarations the same object.
-func (p *program) unite(f *file, scope *types.Scope) {
-	for _, d := range f.Decls {
-		decl, ok := d.(*ast.GenDecl)
-		if !ok {
-			continue
-		}
-		for _, s := range decl.Specs {
-			if s, ok := s.(*ast.ValueSpec); ok {
-				for _, name := range s.Names {
-					if o := scope.Lookup(name.Name); o != nil && p.info.Defs[name] == nil {
-						p.info.Defs[name] = o
-					}
-				}
-			}
-		}
-	}
 }
 
 // Import implements types.Importer: it returns the declarations of the API, the packages of the module, and empty

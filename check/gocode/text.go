@@ -39,7 +39,7 @@ func (f *finder) textsOf(e ast.Expr, depth int) ([]text, *unknown) {
 	case *ast.ParenExpr:
 		return f.textsOf(e.X, depth+1)
 	case *ast.IndexExpr:
-		return f.elements(e.X, e.Index, depth+1)
+		return f.elements(e.X, depth+1)
 	case *ast.BasicLit:
 		if e.Kind == token.STRING {
 			return []text{literal(e)}, nil
@@ -52,18 +52,8 @@ func (f *finder) textsOf(e ast.Expr, depth int) ([]text, *unknown) {
 		return f.named(e, f.object(e.Sel), depth)
 	case *ast.CallExpr:
 		return f.called(e, depth)
-	case result:
-		if fn := f.funcs[f.of(e.Fun)]; fn != nil && fn.Body != nil {
-			return f.returned(fn, e.index, madeBy(e.CallExpr), depth)
-		}
-		return nil, madeBy(e.CallExpr)
 	}
 	return nil, &unknown{why: "it is not a constant"}
-}
-
-// madeBy says that a call makes a text.
-func madeBy(e *ast.CallExpr) *unknown {
-	return &unknown{why: fmt.Sprintf("%s makes it when the program runs", nameOfFunc(e.Fun))}
 }
 
 // concatenated are the texts of x + y.
@@ -79,17 +69,21 @@ func (f *finder) concatenated(e *ast.BinaryExpr, depth int) ([]text, *unknown) {
 	if e.Op != token.ADD || len(xs)*len(ys) > maxTexts {
 		return nil, &unknown{why: "it is not a constant"}
 	}
-	var out []text
+	return joined(xs, ys), nil
+}
+
+// joined returns each of xs with each of ys behind it.
+func joined(xs, ys []text) (out []text) {
 	for _, x := range xs {
 		for _, y := range ys {
 			out = append(out, text{x.value + y.value, append(x.at[:len(x.at):len(x.at)], y.at...), true})
 		}
 	}
-	return out, nil
+	return out
 }
 
-// elements returns the texts at an index of the slice, array or map x; with a nil index, the texts of all elements.
-func (f *finder) elements(x, index ast.Expr, depth int) (out []text, _ *unknown) {
+// elements returns the texts of all elements of the slice, array or map x.
+func (f *finder) elements(x ast.Expr, depth int) (out []text, _ *unknown) {
 	literals := []ast.Expr{x}
 	if o := f.of(x); o != nil {
 		literals = f.values[o]
@@ -101,9 +95,6 @@ func (f *finder) elements(x, index ast.Expr, depth int) (out []text, _ *unknown)
 		}
 		for _, e := range c.Elts {
 			if pair, ok := e.(*ast.KeyValueExpr); ok {
-				if at, want := f.constant(pair.Key), f.constant(index); at != want && at != "" && want != "" {
-					continue
-				}
 				e = pair.Value
 			}
 			ts, why := f.textsOf(e, depth)
@@ -118,168 +109,48 @@ func (f *finder) elements(x, index ast.Expr, depth int) (out []text, _ *unknown)
 	return out, nil
 }
 
-// constant returns the value of a constant as it is written; "" if e is not a constant.
-func (f *finder) constant(e ast.Expr) string {
-	if v := f.info.Types[e].Value; e != nil && v != nil {
-		return v.ExactString()
-	}
-	return ""
-}
-
-// called returns the texts that a call may return: a conversion, a function of the standard library that combines
-// constants, the String method of a strings.Builder, or a function of the program.
+// called returns the texts that a call may return: a conversion, or a function of the standard library that combines
+// constants.
 func (f *finder) called(e *ast.CallExpr, depth int) ([]text, *unknown) {
-	name, made := nameOfFunc(e.Fun), madeBy(e)
+	name := nameOfFunc(e.Fun)
 	if t, ok := f.info.Types[e.Fun]; len(e.Args) == 1 && (ok && t.IsType() || name == "strings.TrimSpace") {
 		return f.textsOf(e.Args[0], depth+1)
 	}
-	if s, ok := e.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "String" && len(f.pieces[f.of(s.X)]) > 0 {
-		o := f.of(s.X)
-		if f.passed[o] || slices.Contains(f.values[o], nil) {
-			return nil, made
+	if name == "fmt.Sprintf" {
+		if value, ok := f.formatted(e.Args, depth); ok {
+			return []text{{value, slices.Repeat([]token.Pos{e.Pos()}, len(value)), true}}, nil
 		}
-		return f.appended([]text{{}}, o, o.Pos(), e.Pos(), depth)
 	}
-	if fn := f.funcs[f.of(e.Fun)]; fn != nil && fn.Body != nil {
-		return f.returned(fn, 0, made, depth)
-	}
-	texts := [][]string{nil}
-	for i, a := range e.Args {
-		all, why := f.argumentTexts(a, name == "strings.Join" && i == 0, depth)
-		if why != nil || len(texts)*len(all) > maxTexts {
-			return nil, made
-		}
-		var next [][]string
-		for _, before := range texts {
-			for _, t := range all {
-				next = append(next, append(slices.Clone(before), t...))
-			}
-		}
-		texts = next
-	}
-	var out []text
-	for _, args := range texts {
-		value, ok := evaluate(name, args)
-		if !ok {
-			return nil, made
-		}
-		out = append(out, text{value, slices.Repeat([]token.Pos{e.Pos()}, len(value)), true})
-	}
-	return out, nil
+	return nil, &unknown{why: fmt.Sprintf("%s makes it when the program runs", name)}
 }
 
-// argumentTexts returns the texts that an argument may have, each in a list of its own. If list is set, the argument is
-// a list, and its elements are returned in one list.
-func (f *finder) argumentTexts(a ast.Expr, list bool, depth int) (out [][]string, _ *unknown) {
-	ts, why := []text(nil), (*unknown)(nil)
-	switch v := f.info.Types[a].Value; {
-	case list:
-		if ts, why = f.elements(a, nil, depth+1); why == nil {
-			out = [][]string{{}}
-		}
-		for _, t := range ts {
-			out[0] = append(out[0], t.value)
-		}
-		return out, why
-	case v != nil && v.Kind() != constant.String:
-		return [][]string{{v.ExactString()}}, nil
-	}
-	ts, why = f.textsOf(a, depth+1)
-	for _, t := range ts {
-		out = append(out, []string{t.value})
-	}
-	return out, why
-}
-
-// evaluate calls a function of the standard library.
-func evaluate(name string, args []string) (string, bool) {
-	n := len(args)
-	switch {
-	case name == "fmt.Sprint" && n == 1:
-		return args[0], true
-	case name == "strings.Join" && n > 1:
-		return strings.Join(args[:n-1], args[n-1]), true
-	case name == "strings.ReplaceAll" && n == 3:
-		return strings.ReplaceAll(args[0], args[1], args[2]), true
-	case name == "strings.Repeat" && n == 2:
-		times, err := strconv.Atoi(args[1])
-		return strings.Repeat(args[0], min(max(times, 0), 1000)), err == nil
-	case name == "fmt.Sprintf" && n > 0:
-		given := make([]any, n-1)
-		for i, a := range args[1:] {
-			given[i] = a
-		}
-		format := strings.NewReplacer("%%", "%%", "%d", "%s", "%v", "%s").Replace(args[0])
-		out := fmt.Sprintf(format, given...)
-		return out, !strings.Contains(out, "%!")
-	}
-	return "", false
-}
-
-// returned returns the texts that a function of the program may return as its result with this index.
-func (f *finder) returned(fn *ast.FuncDecl, index int, made *unknown, depth int) (out []text, why *unknown) {
-	var names []*ast.Ident
-	for _, r := range fn.Type.Results.List {
-		names = append(names, r.Names...)
-	}
-	ast.Inspect(fn.Body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			return false
-		case *ast.ReturnStmt:
-			ts, unknown := []text(nil), made
-			switch {
-			case len(n.Results) == fn.Type.Results.NumFields():
-				ts, unknown = f.textsOf(n.Results[index], depth+1)
-			case len(n.Results) == 0 && index < len(names):
-				ts, unknown = f.named(&ast.Ident{NamePos: n.Pos()}, f.object(names[index]), depth+1)
-			}
-			if out = append(out, ts...); unknown != nil || len(out) > maxTexts {
-				why = made
-			}
-		}
-		return why == nil
-	})
-	if why == nil && len(out) == 0 {
-		why = made
-	}
-	return out, why
-}
-
-// appended returns the texts that the variable o may have at the position at: ts, which it has at from, with the texts
-// appended since.
-func (f *finder) appended(ts []text, o types.Object, from, at token.Pos, depth int) ([]text, *unknown) {
-	for _, p := range f.pieces[o] {
-		if p.text != nil && (p.at >= at || p.at < from && f.local(o)) {
+// formatted returns what fmt.Sprintf makes of constants.
+func (f *finder) formatted(args []ast.Expr, depth int) (string, bool) {
+	var given []any
+	for _, a := range args {
+		if v := f.info.Types[a].Value; v != nil && v.Kind() != constant.String {
+			given = append(given, v.ExactString())
 			continue
 		}
-		changes := &unknown{why: fmt.Sprintf("%s changes when the program runs", o.Name())}
-		if p.text == nil {
-			return nil, changes
+		ts, why := f.textsOf(a, depth+1)
+		if why != nil || len(ts) != 1 {
+			return "", false
 		}
-		more, why := f.textsOf(p.text, depth+1)
-		if why != nil || len(ts)*(len(more)+1) > maxTexts {
-			return nil, changes
-		}
-		out := []text(nil)
-		if p.maybe {
-			out = ts
-		}
-		for _, t := range ts {
-			for _, m := range more {
-				out = append(out[:len(out):len(out)], text{t.value + m.value, append(t.at[:len(t.at):len(t.at)], m.at...), true})
-			}
-		}
-		ts = out
+		given = append(given, ts[0].value)
 	}
-	return ts, nil
+	if len(given) == 0 {
+		return "", false
+	}
+	format := strings.NewReplacer("%%", "%%", "%d", "%s", "%v", "%s").Replace(fmt.Sprint(given[0]))
+	out := fmt.Sprintf(format, given[1:]...)
+	return out, !strings.Contains(out, "%!")
 }
 
 // named returns the texts of the constant or variable o, which e names.
 func (f *finder) named(e ast.Expr, o types.Object, depth int) ([]text, *unknown) {
 	switch o := o.(type) {
 	case *types.Const:
-		if value := f.values[o]; len(value) > 0 && !slices.Contains(value, nil) { // several by build tags
+		if value := f.values[o]; len(value) > 0 {
 			return f.given(e, o, value, depth)
 		}
 		if o.Val().Kind() == constant.String { // of iota, or of a conversion
@@ -292,7 +163,7 @@ func (f *finder) named(e ast.Expr, o types.Object, depth int) ([]text, *unknown)
 		}
 	case *types.Var:
 		switch values := f.values[o]; {
-		case f.params[o] && len(f.pieces[o]) > 0:
+		case f.params[o] && (len(f.pieces[o]) > 0 || slices.Contains(values, nil)):
 			return nil, &unknown{why: fmt.Sprintf("%s changes when the program runs", o.Name())}
 		case f.params[o] || len(values) == 0:
 			return nil, &unknown{why: fmt.Sprintf("%s gets its value when the program runs", o.Name()), of: o}
@@ -303,30 +174,39 @@ func (f *finder) named(e ast.Expr, o types.Object, depth int) ([]text, *unknown)
 	return nil, &unknown{why: "it is not a constant"}
 }
 
-// given returns the texts that the variable or constant o may hold where e uses it. values are all expressions that are
-// assigned to o; those that are replaced before e, or assigned after e, do not count.
+// given returns the texts that the variable or constant o may hold where e uses it: those of values, all expressions that
+// are assigned to it, with the texts that are appended before e.
 func (f *finder) given(e ast.Expr, o types.Object, values []ast.Expr, depth int) (out []text, _ *unknown) {
-	var since token.Pos // of the last value that replaces all earlier ones
-	for _, v := range values {
-		if in := f.within[v]; in != nil && f.local(o) && v.Pos() < e.Pos() && in.Pos() <= e.Pos() && e.Pos() < in.End() {
-			since = max(since, v.Pos())
-		}
+	changes := &unknown{why: fmt.Sprintf("%s changes when the program runs", o.Name())}
+	if len(f.pieces[o]) > 0 && len(values) > 1 {
+		return nil, changes
 	}
 	for _, v := range values {
 		if v == nil || len(out) > maxTexts {
-			return nil, &unknown{why: fmt.Sprintf("%s changes when the program runs", o.Name())}
-		}
-		if v.Pos() < since || v.Pos() > e.Pos() && !f.maybeLater(o, e.Pos()) {
-			continue
+			return nil, changes
 		}
 		ts, why := f.textsOf(v, depth+1)
-		if why == nil {
-			ts, why = f.appended(ts, o, v.Pos(), e.Pos(), depth)
-		}
 		if why != nil {
 			return nil, &unknown{why: why.why}
 		}
 		out = append(out, ts...)
+	}
+	for _, p := range f.pieces[o] {
+		if p.text == nil {
+			return nil, changes
+		}
+		if p.at >= e.Pos() {
+			continue
+		}
+		more, why := f.textsOf(p.text, depth+1)
+		if why != nil || len(out)*(len(more)+1) > maxTexts {
+			return nil, changes
+		}
+		if longer := joined(out, more); p.maybe {
+			out = append(out, longer...)
+		} else {
+			out = longer
+		}
 	}
 	return out, nil
 }
