@@ -43,7 +43,7 @@ func newDefault(t types.Type, args []types.Value, other encodingMaker) (Encoding
 		own = el.Encoding
 	}
 	var cell []byte
-	if e.absent, err = types.Cast(args[0], t, nil); err == nil {
+	if e.absent, err = types.Read(args[0], t, types.NoTime, nil); err == nil {
 		cell, err = own.Append(nil, e.absent)
 	}
 	if err == nil { // the value as it reads back after a write

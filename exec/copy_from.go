@@ -331,7 +331,7 @@ func (c *copier) fields(row []types.Value, rec []copytext.Field) error {
 		case f.Text == "" && col.Type != types.String && col.Type != types.Bytes:
 			continue
 		}
-		v, err := fromText(f.Text, col.Type, c.run.settings.loc)
+		v, err := fromText(f.Text, col.Type, c.run.Opt.Now, c.run.settings.loc)
 		if col.Type == types.Bytes {
 			if b, bad := types.Cast(types.NewString(f.Text), types.Bytes, nil); bad == nil { // PostgreSQL's notation
 				v, err = b, nil
@@ -408,7 +408,7 @@ func (c *copier) object(ctx context.Context, text []byte, sets map[string]*objec
 		}
 		named[col.Index] = 1
 		var err error
-		if row[col.Index], err = jsonValue(string(raw), col.Type, c.run.settings.loc); err == nil {
+		if row[col.Index], err = jsonValue(string(raw), col.Type, c.run.Opt.Now, c.run.settings.loc); err == nil {
 			row[col.Index], err = col.Limit.Store(row[col.Index])
 		}
 		if err != nil {
@@ -497,7 +497,7 @@ func (c *copier) values(row []types.Value, batch registry.Batch, at []int, i int
 			if v.Type() == types.Bytes && col.Type != types.Bytes { // JSON and enumerations of Parquet
 				v = types.NewString(batch.Text(at[k], i))
 			}
-			v, err = types.Cast(v, col.Type, c.run.settings.loc)
+			v, err = types.Read(v, col.Type, c.run.Opt.Now, c.run.settings.loc)
 		}
 		if err == nil {
 			v, err = col.Limit.Store(v)

@@ -8,7 +8,7 @@ import (
 )
 
 // jsonValue reads a JSON value for a column of type t: a JSON string becomes its text, other values their JSON text.
-func jsonValue(text string, t types.Type, loc *time.Location) (types.Value, error) {
+func jsonValue(text string, t types.Type, now int64, loc *time.Location) (types.Value, error) {
 	switch {
 	case text == "null":
 		return types.Value{}, nil
@@ -17,29 +17,31 @@ func jsonValue(text string, t types.Type, loc *time.Location) (types.Value, erro
 		if err != nil {
 			return types.Value{}, err
 		}
-		return fromText(s, t, loc)
+		return fromText(s, t, now, loc)
 	case t == types.JSON:
 		return types.NewJSON(text), nil
 	case t.IsArray() && text[0] == '[':
-		return types.ArrayOfJSON(text, t, func(text string) (types.Value, error) { return fromText(text, t.Elem(), loc) })
+		return types.ArrayOfJSON(text, t, func(text string) (types.Value, error) { return fromText(text, t.Elem(), now, loc) })
 	case text[0] == '"':
 		s, err := types.UnquoteJSON(text)
 		if err != nil {
 			return types.Value{}, err
 		}
-		return fromText(s, t, loc)
+		return fromText(s, t, now, loc)
 	}
-	return fromText(text, t, loc)
+	return fromText(text, t, now, loc)
 }
 
-// fromText parses a value of type t in the form in which results print it.
-func fromText(text string, t types.Type, loc *time.Location) (types.Value, error) {
+// fromText parses a value of type t in the form in which results print it, or as INSERT reads it at the time now.
+func fromText(text string, t types.Type, now int64, loc *time.Location) (types.Value, error) {
 	if t == types.Bytes {
 		b, err := types.UnescapeBytes(text)
 		return types.NewBytes(b), err
 	}
 	if t == types.Date || t == types.Timestamp { // HBase may hold years that SQL's notation does not allow
-		return types.ParseFar(text, t, loc)
+		if v, err := types.ParseFar(text, t, loc); err == nil {
+			return v, nil
+		}
 	}
-	return types.Cast(types.NewString(text), t, loc)
+	return types.Read(types.NewString(text), t, now, loc)
 }

@@ -353,12 +353,15 @@ func (r *run) valuesRow(values []parser.Expr, in *inserter) ([]types.Value, erro
 
 // assign converts v to the type of column c.
 func (r *run) assign(v types.Value, c *catalog.Column, pos parser.Pos) (types.Value, error) {
-	out, err := types.Cast(v, c.Type, r.settings.loc)
+	out, err := types.Read(v, c.Type, r.Opt.Now, r.settings.loc)
 	if err == nil {
 		out, err = c.Limit.Store(out)
 	}
 	if err != nil {
 		return out, parser.Errorf(pos, "column %s: %v", c.Name, err)
+	}
+	if !c.KeyPart && !out.IsUTF8() { // the keys of some tables contain other bytes on purpose
+		return out, parser.Errorf(pos, "column %s: the text is not UTF-8", c.Name).WithHint("a column of the type BYTES holds any bytes")
 	}
 	return out.WithoutClock(), nil
 }

@@ -163,7 +163,7 @@ func (e *Engine) execution(stmt parser.Statement, args Args) (parser.Statement, 
 	for i, a := range x.Args {
 		v, err := r.constant(a)
 		if err == nil && i < len(p.types) && p.types[i] != types.Null {
-			v, err = types.Cast(v, p.types[i], r.settings.loc)
+			v, err = types.Read(v, p.types[i], r.Opt.Now, r.settings.loc)
 		}
 		if err != nil {
 			return nil, args, nil, parser.Errorf(a.Position(), "%v", err)

@@ -1,11 +1,9 @@
 package expr
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
@@ -172,43 +170,16 @@ func (c compiler) literal(l *parser.Literal) (Expr, error) {
 }
 
 // converted returns a constant as a value of type t. It reports texts that are moments to Scope.Moment.
-func (c compiler) converted(k *Const, t types.Type) (types.Value, error) {
-	if text := k.Val; text.Type() == types.String && !c.s.Key && (t == types.Date || t.IsTimestamp()) {
-		if word, ok := c.momentWord(text.Text()); ok {
-			return types.Cast(word, t, c.s.Loc)
-		}
-	}
-	v, err := types.Cast(k.Val, t, c.s.Loc)
-	if err != nil && k.Val.Type() == types.String && !c.s.Key && (t == types.Date || t == types.Time || t.IsTimestamp()) {
-		if iso, ok := types.RespellTime(k.Val.Text()); ok {
-			if respelled, bad := types.Cast(types.NewString(iso), t, c.s.Loc); bad == nil {
-				v, err = respelled, nil
-			}
-		}
+func (c compiler) converted(k *Const, t types.Type) (v types.Value, err error) {
+	if c.s.Key {
+		v, err = types.Cast(k.Val, t, c.s.Loc)
+	} else {
+		v, err = types.Read(k.Val, t, c.s.Now, c.s.Loc)
 	}
 	if err == nil && t == types.Timestamp && k.Val.Type() == types.String && c.s.Moment != nil {
 		c.s.Moment(k.Pos, v)
 	}
 	return v, err
-}
-
-// momentWord returns the moment for now, today, tomorrow, yesterday or epoch; ok is false for other words.
-func (c compiler) momentWord(text string) (types.Value, bool) {
-	days := 0
-	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "epoch":
-		return types.NewString("1970-01-01 00:00:00Z"), true
-	case "now":
-		return types.NewTimestamp(c.s.Now), true
-	case "today":
-	case "tomorrow":
-		days = 1
-	case "yesterday":
-		days = -1
-	default:
-		return types.Value{}, false
-	}
-	return types.NewString(time.UnixMilli(c.s.Now).In(cmp.Or(c.s.Loc, time.UTC)).AddDate(0, 0, days).Format(time.DateOnly)), true
 }
 
 // number parses a number as a BIGINT if it fits, otherwise as a DECIMAL.

@@ -3,8 +3,11 @@ package pgwire
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
@@ -165,6 +168,7 @@ type portal struct {
 	answer *answer
 	sent   int64
 	ended  bool
+	mended string // the column with texts that were not UTF-8
 
 	hold bool // WITH HOLD: the cursor stays open when its block ends
 }
@@ -249,6 +253,12 @@ func (p *portal) fetch(c *conn, most int64) error {
 			return err
 		}
 	}
+	if p.mended != "" {
+		text := fmt.Sprintf("texts of column %s are not UTF-8, or have a zero byte: U+FFFD stands for these bytes", p.mended)
+		if err := c.notice("WARNING", errNotText.Code, text, errNotText.Hint); err != nil {
+			return err
+		}
+	}
 	if err := a.close(); err != nil {
 		return err
 	}
@@ -272,10 +282,12 @@ func (p *portal) rows(c *conn, most int64, n *int64) (more bool, err error) {
 		if v.IsNull() {
 			return nil, nil
 		}
-		if p.format(i) == 1 {
-			return appendBinary(dst, v, p.told[i].Type, loc)
+		b, err := p.encoded(dst, i, v, loc)
+		if err == errNotText && !v.Type().IsArray() { // another program wrote it
+			p.mended = p.told[i].Name
+			return p.encoded(dst, i, types.NewString(strings.ToValidUTF8(strings.ReplaceAll(v.Text(), "\x00", "\uFFFD"), "\uFFFD")), loc)
 		}
-		return appendText(dst, v, loc)
+		return b, err
 	}
 	for most == 0 || *n < most {
 		if !src.Next() {
@@ -290,6 +302,14 @@ func (p *portal) rows(c *conn, most int64, n *int64) (more bool, err error) {
 		c.srv.counts.rowsSent.Add(1)
 	}
 	return true, nil
+}
+
+// encoded appends v, which is not NULL, in the format of column i.
+func (p *portal) encoded(dst []byte, i int, v types.Value, loc *time.Location) ([]byte, error) {
+	if p.format(i) == 1 {
+		return appendBinary(dst, v, p.told[i].Type, loc)
+	}
+	return appendText(dst, v, loc)
 }
 
 // format returns the format of column i: 0 is text, 1 is binary.

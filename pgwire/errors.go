@@ -137,7 +137,7 @@ func stateByWords(message, otherwise string) string {
 		return otherwise
 	}
 	for _, s := range []struct{ words, code string }{
-		{"internal error", "XX000"}, {"invalid value for parameter", "22023"}, {"cannot be changed", "55P02"},
+		{"internal error", "XX000"}, {"is not UTF-8", "22021"}, {"invalid value for parameter", "22023"}, {"cannot be changed", "55P02"},
 		{"is already prepared", "42P05"}, {"no prepared statement", "26000"}, {"division by zero", "22012"}, {"unknown function", "42883"}, {"is ambiguous", "42702"}, {"out of range", "22003"}, {"does not fit", "22003"},
 		{"cannot be cast", "42846"}, {"cannot be compared", "42804"}, {"must be BOOLEAN", "42804"}, {"cannot stand side by side", "42804"}, {"cannot be concatenated", "2202E"},
 		{"invalid date", "22007"}, {"invalid time", "22007"}, {"not a valid", "22P02"}, {"invalid ", "22P02"}, {" is no ", "22P02"}, {"is not a window function", "42809"}, {"aggregates cannot be nested", "42803"},

@@ -46,7 +46,7 @@ func textValue(t pgType, s string, loc *time.Location) (types.Value, *Error) {
 	if t.typ == types.String || t.typ.IsNamedOID() { // the statement finds the name in the catalog
 		return types.NewString(s), nil
 	}
-	v, err := types.Cast(types.NewString(strings.TrimSpace(s)), t.typ, loc)
+	v, err := types.Read(types.NewString(strings.TrimSpace(s)), t.typ, time.Now().UnixMilli(), loc)
 	if err != nil {
 		return v, failure("22P02", "%v", err)
 	}

@@ -170,11 +170,12 @@ func appendMoment(dst []byte, t time.Time, layout string) []byte {
 	return dst
 }
 
+var errNotText = failure("22021", "a text of the result is not UTF-8, or has a zero byte").hint("CAST(column AS BYTES) gives the bytes as they are")
+
 // appendString appends a text. It returns an error if the text is not UTF-8, because a cell can hold any bytes.
 func appendString(dst []byte, s string) ([]byte, error) {
 	if !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {
-		return nil, failure("22021", "a STRING of the result is not UTF-8, or has a zero byte: %s", types.EscapeBytes(short(s))).
-			hint("CAST(column AS BYTES) gives the bytes as they are")
+		return nil, errNotText
 	}
 	return append(dst, s...), nil
 }

@@ -2,8 +2,10 @@ package types
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cockroachdb/apd/v3"
 )
@@ -165,6 +167,17 @@ func NewArgument(t time.Time) Value {
 	t = t.Round(time.Millisecond)
 	_, off := t.Zone()
 	return Value{typ: Timestamp, i: t.UnixMilli(), months: int32(off) + ownClock}
+}
+
+// IsUTF8 reports whether v contains no text with other bytes than UTF-8.
+func (v Value) IsUTF8() bool {
+	switch {
+	case v.typ.IsArray() && v.typ.Elem() == String:
+		return !slices.ContainsFunc(v.Items(), func(x Value) bool { return !x.IsUTF8() })
+	case v.typ == String || v.typ == JSON:
+		return utf8.ValidString(v.s)
+	}
+	return true
 }
 
 // HasClock reports whether NewArgument made v, so that v keeps an offset.
