@@ -10,7 +10,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -26,9 +25,9 @@ const maxAnswer = 1 << 30
 // such answers only for very large rows.
 const trusted = 32 << 20
 
-// answers reads a server's answers for gohbase and checks each one first, because gohbase panics on malformed ones. Of
-// the answers that hql decodes itself (scans, batches) it checks only the header; all other answers, which are short,
-// it checks in full.
+// answers reads a server's answers for gohbase and checks the header of each one first: a server that is none of HBase's
+// is found there. What follows the header hql checks where it decodes it: Gets, scans and batches. Servers are trusted
+// for the answers that gohbase decodes, which panics on malformed ones: its look-ups in hbase:meta, and increments.
 type answers struct {
 	in     *bufio.Reader
 	most   uint32 // bytes of an answer
@@ -39,29 +38,10 @@ type answers struct {
 	taken  func() // called at the first answer that is not a refusal; may be nil
 	first  bool   // an answer has arrived
 	header pb.ResponseHeader
-
-	mu     sync.Mutex
-	wanted map[uint32]string // methods of the calls whose answers are checked in full
 }
 
 func newAnswers(conn io.Reader, refuse func(error)) *answers {
-	return &answers{in: bufio.NewReader(conn), most: maxAnswer, refuse: refuse, wanted: map[uint32]string{}}
-}
-
-// expect notes a call before it is sent.
-func (a *answers) expect(call uint32, method string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.wanted[call] = method
-}
-
-// method returns the method of a call whose answer is checked in full, "" for other calls.
-func (a *answers) method(call uint32) string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	m := a.wanted[call]
-	delete(a.wanted, call)
-	return m
+	return &answers{in: bufio.NewReader(conn), most: maxAnswer, refuse: refuse}
 }
 
 // Read reads from the connection. Only one goroutine may call it at a time.
@@ -115,8 +95,7 @@ func (a *answers) next() error {
 		return err
 	}
 	header := &a.header
-	cells := int64(header.CellBlockMeta.GetLength())
-	if cells > int64(left) {
+	if cells := header.CellBlockMeta.GetLength(); int64(cells) > int64(left) {
 		return answerError(fmt.Sprintf("announces %d bytes of cells within %d bytes", cells, left))
 	}
 	if !a.first {
@@ -125,16 +104,6 @@ func (a *answers) next() error {
 			a.refuse(err)
 		} else if a.taken != nil {
 			a.taken()
-		}
-	}
-	if method := a.method(header.GetCallId()); method != "" && header.Exception == nil {
-		begin := len(a.whole)
-		if err := a.take(left); err != nil {
-			return err
-		}
-		left = 0
-		if err := checkAnswer(method, a.whole[begin:], int(cells)); err != nil {
-			return err
 		}
 	}
 	if size > trusted {
@@ -194,107 +163,6 @@ func (a *answers) take(n int) error {
 			return err
 		}
 		n -= part
-	}
-	return nil
-}
-
-// checkAnswer checks the answers that gohbase decodes itself: its look-ups in hbase:meta, which are scans, and calls
-// for one row. The last bytes of b are the cells outside the message. A message that does not parse is left to gohbase,
-// which refuses it.
-func checkAnswer(method string, b []byte, cells int) error {
-	message, n := protowire.ConsumeBytes(b)
-	if n < 0 || n > len(b)-cells {
-		return answerError("has no message")
-	}
-	block := b[len(b)-cells:]
-	switch {
-	case method == "Scan":
-		var scan pb.ScanResponse
-		if proto.Unmarshal(message, &scan) == nil {
-			return checkLookUp(&scan, block)
-		}
-	case cells > 0:
-		var get pb.GetResponse // a MutateResponse has its result in the same field
-		if proto.Unmarshal(message, &get) == nil {
-			_, err := keyValues(block, int64(get.GetResult().GetAssociatedCellCount()))
-			return err
-		}
-	}
-	return nil
-}
-
-// keyValues checks n KeyValues at the start of a block; gohbase allocates memory for n of them before it decodes any.
-func keyValues(block []byte, n int64) (rest []byte, err error) {
-	if n < 0 || n > int64(len(block)/minKeyValue) {
-		return nil, answerError(fmt.Sprintf("has %d cells in %d bytes", n, len(block)))
-	}
-	for range n {
-		if _, block, err = checkKeyValue(block); err != nil {
-			return nil, answerError("has malformed cells")
-		}
-	}
-	return block, nil
-}
-
-// checkLookUp checks rows of hbase:meta.
-func checkLookUp(m *pb.ScanResponse, block []byte) error {
-	if len(block) == 0 {
-		for _, r := range m.Results {
-			for _, c := range r.GetCell() {
-				if err := checkName(c.Row); err != nil {
-					return err
-				}
-			}
-			if err := checkRegion(appendCells(nil, r.GetCell()), r.GetPartial()); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if len(m.CellsPerResult) != len(m.PartialFlagPerResult) {
-		return answerError("does not say which rows are whole")
-	}
-	for i, n := range m.CellsPerResult {
-		rest, err := keyValues(block, int64(n))
-		if err != nil {
-			return err
-		}
-		row := block[:len(block)-len(rest)]
-		for at := row; len(at) > 0; {
-			name, next, err := checkKeyValue(at)
-			if err == nil {
-				err = checkName(name)
-			}
-			if err != nil {
-				return err
-			}
-			at = next
-		}
-		if err := checkRegion(decodeCells(nil, row), m.PartialFlagPerResult[i]); err != nil {
-			return err
-		}
-		block = rest
-	}
-	return nil
-}
-
-// checkName checks for the commas of a region's name, "table,start,time.encoded.".
-func checkName(row []byte) error {
-	if bytes.Count(row, []byte(",")) < 2 {
-		return answerError("has a region without a name")
-	}
-	return nil
-}
-
-// checkRegion checks the cells of one row of hbase:meta, or of a part of a row.
-func checkRegion(cells []Cell, partial bool) error {
-	if partial && len(cells) == 0 {
-		return answerError("has a part of a row without cells")
-	}
-	for _, c := range cells {
-		if string(c.Qualifier) == "regioninfo" && len(c.Value) < len("PBUF") {
-			return answerError("has a region without a description")
-		}
 	}
 	return nil
 }

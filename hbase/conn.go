@@ -24,13 +24,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hql-db/hql/hbase/kerberos"
-	"github.com/hql-db/hql/internal/wire"
-)
-
-// Fields of HBase's RequestHeader.
-const (
-	callIDField = 1
-	methodField = 3
 )
 
 // simplePreamble is the preamble that gohbase sends in front of each connection header, in the same write: magic,
@@ -136,58 +129,30 @@ func (c *regionConn) Close() error {
 	return c.Conn.Close()
 }
 
-// prepare records a call whose answer gohbase decodes itself, and returns the bytes to send. frame is a call as gohbase
-// writes it, or the first bytes of the connection.
-func (c *regionConn) prepare(frame []byte) []byte {
-	if len(frame) < 4 || uint64(binary.BigEndian.Uint32(frame)) != uint64(len(frame)-4) {
-		return frame
-	}
-	head, n := protowire.ConsumeBytes(frame[4:])
-	var call uint32
-	var method []byte
-	for f := range wire.Fields(head) {
-		switch f.Number {
-		case callIDField:
-			call = uint32(f.Varint)
-		case methodField:
-			method = f.Bytes
-		}
-	}
-	switch string(method) {
-	case "Get":
-		c.answers.expect(call, "Get")
-	case "Mutate":
-		c.answers.expect(call, "Mutate")
-	case "Scan":
-		var own bool
-		if frame, own = withoutTimeRange(frame, 4+n); own {
-			c.answers.expect(call, "Scan")
-		}
-	}
-	return frame
-}
-
 // metaRegion is the only name of the region of hbase:meta that gohbase knows.
 const metaRegion = "hbase:meta,,1"
 
 // withoutTimeRange removes the time range without bounds from gohbase's own look-ups of regions: HBase 3 reads it as an
-// empty range. The scan is in frame at offset at; own reports whether it is such a look-up.
-func withoutTimeRange(frame []byte, at int) (out []byte, own bool) {
-	if !bytes.Contains(frame[:min(len(frame), 256)], []byte(metaRegion)) {
-		return frame, false
+// empty range. frame is a call as gohbase writes it, or the first bytes of the connection.
+func withoutTimeRange(frame []byte) []byte {
+	if len(frame) < 4 || uint64(binary.BigEndian.Uint32(frame)) != uint64(len(frame)-4) || !bytes.Contains(frame[:min(len(frame), 256)], []byte(metaRegion)) {
+		return frame
 	}
+	_, n := protowire.ConsumeBytes(frame[4:])
+	at := 4 + n
 	body, n := protowire.ConsumeBytes(frame[at:])
 	var scan pb.ScanRequest
 	if n < 0 || proto.Unmarshal(body, &scan) != nil || scan.Scan == nil || scan.Scan.TimeRange == nil || scan.Scan.TimeRange.To != nil {
-		return frame, false
+		return frame
 	}
 	scan.Scan.TimeRange = nil
-	if body, err := proto.Marshal(&scan); err == nil {
-		out = protowire.AppendBytes(slices.Clone(frame[:at]), body)
-		binary.BigEndian.PutUint32(out, uint32(len(out)-4))
-		return out, true
+	body, err := proto.Marshal(&scan)
+	if err != nil {
+		return frame
 	}
-	return frame, true
+	out := protowire.AppendBytes(slices.Clone(frame[:at]), body)
+	binary.BigEndian.PutUint32(out, uint32(len(out)-4))
+	return out
 }
 
 // dialer makes the connections to servers.

