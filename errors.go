@@ -6,6 +6,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec"
+	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
 )
@@ -53,6 +54,15 @@ type BatchError = hbase.BatchError
 // PartialError is the failure of a statement that has written some of its rows. These rows stay written. errors.As
 // finds it. Fields ([exec.PartialError]): Written is the number of rows written, Err the failure.
 type PartialError = exec.PartialError
+
+// ConstraintError is in the *Error about a row that breaks NOT NULL or a CHECK; errors.As finds it. Fields
+// ([write.ConstraintError]):
+//
+//	Table      string
+//	Column     string // of NOT NULL
+//	Constraint string // the name of a CHECK
+//	Row        string // the values of the row, separated by commas; "" if it is one that exists
+type ConstraintError = write.ConstraintError
 
 // Errors to test for with errors.Is.
 var (

@@ -22,6 +22,7 @@ func (c *Catalog) Altered(t *Table, changes []parser.Change, at parser.Pos) (*pa
 	if !a.changed {
 		return t.Def, nil
 	}
+	a.def.NameChecks()
 	if family := t.Families[0].Name; len(a.def.Families) == 0 && defaultFamily(a.def) != family {
 		a.def.Families = []parser.FamilyDef{{Pos: at, Name: family}}
 	}
@@ -50,11 +51,16 @@ func (a *alteration) apply(c parser.Change) error {
 	switch c.Kind {
 	case parser.AddColumn:
 		return a.addColumn(c)
+	case parser.AddCheck:
+		a.def.Checks = append(a.def.Checks, c.Checks...)
+	case parser.DropConstraint, parser.ValidateCheck:
+		return a.constraint(c)
 	case parser.DropColumn:
 		for _, part := range a.uses(c.Name) {
 			return parser.Errorf(c.Pos, "column %s is in %s", c.Name, part).WithHint("a key cannot change: CREATE TABLE ... AS query copies the rows under another key; DROP INDEX drops an INDEX")
 		}
 		a.def.Columns = slices.Delete(a.def.Columns, i, i+1)
+		a.def.Checks = slices.DeleteFunc(a.def.Checks, func(k parser.CheckDef) bool { return names(k.Expr, c.Name) })
 	case parser.RenameColumn:
 		return a.rename(i, c)
 	case parser.CommentColumn:
@@ -131,8 +137,36 @@ func (a *alteration) addColumn(c parser.Change) error {
 		return parser.Errorf(c.Column.Pos, "rows that exist have no %s: a column that is added may be NULL and is in no key", c.Column.Name).
 			WithHint("a constant DEFAULT is the value of rows without the cell")
 	}
-	a.def.Columns, a.changed = append(a.def.Columns, c.Column), true
+	a.def.Columns, a.def.Checks, a.changed = append(a.def.Columns, c.Column), append(a.def.Checks, c.Checks...), true
 	return nil
+}
+
+// constraint drops or validates a CHECK.
+func (a *alteration) constraint(c parser.Change) error {
+	i := slices.IndexFunc(a.def.Checks, func(k parser.CheckDef) bool { return strings.EqualFold(k.Name, c.Name) })
+	switch {
+	case i >= 0 && c.Kind == parser.ValidateCheck:
+		a.def.Checks[i].NotValid = false
+	case i >= 0:
+		a.def.Checks = slices.Delete(a.def.Checks, i, i+1)
+	case strings.EqualFold(c.Name, a.table.Name+"_pkey"):
+		return parser.Errorf(c.Pos, "%s is the key of table %s, by which its rows are stored", c.Name, a.table.Name).
+			WithHint("CREATE TABLE ... AS query copies the rows under another key")
+	case !c.If:
+		return parser.Errorf(c.Pos, "constraint %q of relation %q does not exist", c.Name, a.table.Name)
+	default:
+		return nil
+	}
+	a.changed = true
+	return nil
+}
+
+// names reports whether x names a column.
+func names(x parser.Expr, column string) bool {
+	return parser.Some(x, func(x parser.Expr) bool {
+		ref, ok := x.(*parser.ColumnRef)
+		return ok && strings.EqualFold(ref.Name, column)
+	})
 }
 
 // setDefault changes the value that INSERT writes. Rows that exist keep theirs.
@@ -306,7 +340,7 @@ func printed(l parser.LayoutDef) string {
 // reference is a place in a definition, outside the list of columns, that names a column.
 type reference struct {
 	name *string
-	in   string
+	in   string // "": a CHECK
 }
 
 func (a *alteration) references() (out []reference) {
@@ -342,13 +376,16 @@ func (a *alteration) references() (out []reference) {
 			parts("the qualifier of "+c.Name, c.From.Parts)
 		}
 	}
+	for _, k := range a.def.Checks {
+		parts("", []parser.PartDef{{Expr: k.Expr}})
+	}
 	return out
 }
 
 // uses lists where the definition names a column.
 func (a *alteration) uses(name string) (out []string) {
 	for _, x := range a.references() {
-		if strings.EqualFold(*x.name, name) {
+		if strings.EqualFold(*x.name, name) && x.in != "" {
 			out = append(out, x.in)
 		}
 	}

@@ -88,7 +88,7 @@ func (c *Catalog) Build(def *parser.CreateTable) (*Table, error) {
 		return nil, parser.Errorf(def.Query.Pos, "a definition has no query: CREATE TABLE %s AS is a statement that writes rows", def.Name)
 	}
 	b := &builder{c: c, def: def, t: &Table{Name: def.Name, External: def.External, Def: def}}
-	for _, step := range []func() error{b.options, b.families, b.columns, b.layouts, b.readable, b.lookups} {
+	for _, step := range []func() error{b.options, b.families, b.columns, b.layouts, b.readable, b.lookups, b.checks} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -265,13 +265,32 @@ func (b *builder) columns() error {
 }
 
 func (b *builder) scope() *expr.Scope {
-	return &expr.Scope{Key: true, Funcs: b.c.funcs, Column: func(ref *parser.ColumnRef) (expr.Expr, error) {
-		col, ok := b.t.Column(ref.Name)
-		if !ok || ref.Table != "" {
-			return nil, expr.Suggest(parser.Errorf(ref.Pos, "unknown column %q", ref.Name), ref.Name, b.t.ColumnNames())
+	return &expr.Scope{Key: true, Funcs: b.c.funcs, Column: b.t.Resolve}
+}
+
+// Resolve finds the column of an expression of the definition of t.
+func (t *Table) Resolve(ref *parser.ColumnRef) (expr.Expr, error) {
+	col, ok := t.Column(ref.Name)
+	if !ok || ref.Table != "" {
+		return nil, expr.Suggest(parser.Errorf(ref.Pos, "unknown column %q", ref.Name).Of(ErrUnknownColumn), ref.Name, t.ColumnNames())
+	}
+	return &expr.Column{Pos: ref.Pos, Index: col.Index, Name: col.Name, Typ: col.Type}, nil
+}
+
+func (b *builder) checks() error {
+	for i := range b.def.Checks {
+		d := &b.def.Checks[i]
+		if slices.ContainsFunc(b.t.Checks, func(c Check) bool { return strings.EqualFold(c.Name, d.Name) }) || strings.EqualFold(d.Name, b.t.Name+"_pkey") {
+			return parser.Errorf(d.Pos, "constraint %q for relation %q already exists", d.Name, b.t.Name)
 		}
-		return &expr.Column{Pos: ref.Pos, Index: col.Index, Name: col.Name, Typ: col.Type}, nil
-	}}
+		x, err := expr.CompileCondition(d.Expr, &expr.Scope{Funcs: b.c.funcs, Column: b.t.Resolve})
+		if err != nil {
+			return err
+		}
+		b.t.Checks = append(b.t.Checks, Check{d, expr.Columns(x)})
+	}
+	slices.SortFunc(b.t.Checks, func(c, o Check) int { return strings.Compare(c.Name, o.Name) }) // PostgreSQL checks rows in this order
+	return nil
 }
 
 // pattern compiles a list of parts and checks that their bytes are unambiguous.

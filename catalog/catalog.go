@@ -63,9 +63,16 @@ type Table struct {
 	// "" if hql records that itself.
 	IndexStates string
 	Comment     string
+	Checks      []Check
 	Def         *parser.CreateTable // the definition it was made from
 
 	primary parser.LayoutDef // the first layout, that of PRIMARY KEY too
+}
+
+// Check is a CHECK: a condition that rows which hql writes must not break. Rows that other programs write may break it.
+type Check struct {
+	*parser.CheckDef
+	Columns []int // that the condition reads
 }
 
 // Column is a column of a table. A column in the key (KeyPart) has no cell, unless HasCell is set.

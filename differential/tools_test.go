@@ -176,7 +176,11 @@ func (o *tool) ask(sql string) (out []string) {
 		}
 		var e *pgconn.PgError
 		if errors.As(err, &e) {
-			return append(out, fmt.Sprintf("ERROR %s: %s", e.Code, e.Message))
+			text := fmt.Sprintf("ERROR %s: %s", e.Code, e.Message)
+			if e.ConstraintName != "" {
+				text += fmt.Sprintf(" (%s.%s.%s; %s)", e.SchemaName, e.TableName, e.ConstraintName, e.Detail)
+			}
+			return append(out, text)
 		}
 		return append(out, err.Error())
 	}

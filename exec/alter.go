@@ -48,8 +48,15 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	if err == nil {
 		err = r.checkDefaults(now)
 	}
+	if err == nil {
+		err = r.timelessChecks(now, t.Checks)
+	}
 	if err != nil {
 		return nil, err
+	}
+	unread := unvalidated(t, now)
+	for _, c := range unread { // the other connections check new rows before this one reads those that exist
+		c.NotValid = true
 	}
 	if err := r.keepsRows(ctx, t, now, s.Pos); err != nil {
 		return nil, err
@@ -65,6 +72,11 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	old := t
 	if t, err = r.redefine(ctx, t, now, s.NamePos); err != nil {
 		return nil, err
+	}
+	if len(unread) > 0 {
+		if t, err = r.validate(ctx, old, t, unread); err != nil {
+			return nil, err
+		}
 	}
 	for _, c := range changes {
 		switch c.Kind {
@@ -87,12 +99,18 @@ func (r *run) noNulls(ctx context.Context, t *catalog.Table, c parser.Change) er
 	if _, ok := t.Column(c.Name); !ok {
 		return nil // Altered returns the error
 	}
-	at := c.Pos
-	absent := &parser.Is{Pos: at, X: &parser.ColumnRef{Pos: at, Name: c.Name, Quoted: true}, What: "NULL"}
-	one := &parser.Literal{Pos: at, Kind: parser.NumberLiteral, Text: "1"}
-	core := &parser.SelectCore{Pos: at, Items: []parser.SelectItem{{Pos: at, Expr: one}}, From: []parser.TableExpr{&parser.TableName{Pos: at, Name: t.Name}}, Where: absent}
+	absent := &parser.Is{Pos: c.Pos, X: &parser.ColumnRef{Pos: c.Pos, Name: c.Name, Quoted: true}, What: "NULL"}
 	r.allowFull = true
-	p, err := r.planSelect(ctx, &parser.Select{Pos: at, Cores: []*parser.SelectCore{core}, Limit: one, AllowFullScan: true})
+	return r.noRow(ctx, t, absent, parser.Errorf(c.Pos, "column %q of table %s contains null values: queries would not find these rows", c.Name, t.Name).
+		WithHint("UPDATE %s SET %s = value WHERE %[2]s IS NULL gives them one", parser.QuoteName(t.Name), parser.QuoteName(c.Name)))
+}
+
+// noRow returns refused if where is true for a row of t.
+func (r *run) noRow(ctx context.Context, t *catalog.Table, where parser.Expr, refused *parser.Error) error {
+	at := refused.Pos
+	one := &parser.Literal{Pos: at, Kind: parser.NumberLiteral, Text: "1"}
+	core := &parser.SelectCore{Pos: at, Items: []parser.SelectItem{{Pos: at, Expr: one}}, From: []parser.TableExpr{&parser.TableName{Pos: at, Name: t.Name}}, Where: where}
+	p, err := r.planSelect(ctx, &parser.Select{Pos: at, Cores: []*parser.SelectCore{core}, Limit: one, AllowFullScan: r.allowFull})
 	if err != nil {
 		return err
 	}
@@ -100,9 +118,49 @@ func (r *run) noNulls(ctx context.Context, t *catalog.Table, c parser.Change) er
 		if len(rows) == 0 {
 			return nil
 		}
-		return parser.Errorf(at, "column %q of table %s contains null values: queries would not find these rows", c.Name, t.Name).
-			WithHint("UPDATE %s SET %s = value WHERE %[2]s IS NULL gives them one", parser.QuoteName(t.Name), parser.QuoteName(c.Name))
+		return refused
 	})
+}
+
+// unvalidated returns the CHECKs of now, the new definition of t, with which the rows of t must be compared.
+func unvalidated(t, now *catalog.Table) (out []catalog.Check) {
+	for _, c := range now.Checks {
+		known := slices.ContainsFunc(t.Checks, func(o catalog.Check) bool { return strings.EqualFold(o.Name, c.Name) && !o.NotValid })
+		if !known && !c.NotValid {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// validate compares the rows of t with checks, which t has as NOT VALID, and makes them valid. If a row breaks one, or the rows
+// cannot be read, it restores old, the definition before.
+func (r *run) validate(ctx context.Context, old, t *catalog.Table, checks []catalog.Check) (*catalog.Table, error) {
+	var err error
+	for _, c := range checks {
+		broken := &parser.Unary{Pos: c.Pos, Op: "NOT", X: c.Expr}
+		if err = r.noRow(ctx, t, broken, parser.Errorf(c.Pos, "check constraint %q of relation %q is violated by some row", c.Name, t.Name).
+			WithHint("SELECT * FROM %s WHERE %s finds these rows; ADD ... NOT VALID checks new rows alone", parser.QuoteName(t.Name), broken).
+			Of(&write.ConstraintError{Table: t.Name, Constraint: c.Name})); err != nil {
+			break
+		}
+	}
+	def := old.Def
+	if err == nil {
+		def = t.Def.At(parser.NoPos)
+		for i := range def.Checks {
+			is := &def.Checks[i]
+			is.NotValid = is.NotValid && !slices.ContainsFunc(checks, func(c catalog.Check) bool { return c.Name == is.Name })
+		}
+	}
+	now, e := r.engine.catalog.Build(def)
+	if e == nil {
+		t, e = r.redefine(context.WithoutCancel(ctx), t, now, parser.NoPos)
+	}
+	if e != nil {
+		err = errors.Join(err, e)
+	}
+	return t, err
 }
 
 // altered returns the table that s changes. It returns nil for a DROP INDEX IF EXISTS whose index no table has.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/warning"
+	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
@@ -136,7 +137,32 @@ func (r *run) build(s *parser.CreateTable) (*catalog.Table, error) {
 	if err == nil {
 		err = r.checkDefaults(t)
 	}
+	if err == nil {
+		err = r.timelessChecks(t, nil)
+	}
 	return t, err
+}
+
+// timelessChecks adds the session's time zone to the constants that are read as moments in the CHECKs of t, except in known ones.
+func (r *run) timelessChecks(t *catalog.Table, known []catalog.Check) error {
+	for _, c := range t.Checks {
+		if slices.ContainsFunc(known, func(o catalog.Check) bool { return o.Name == c.Name }) {
+			continue
+		}
+		moments := map[parser.Pos]types.Value{}
+		scope := r.scope()
+		scope.Column, scope.Moment = t.Resolve, func(at parser.Pos, v types.Value) { moments[at] = v }
+		if _, err := expr.CompileCondition(c.Expr, scope); err != nil {
+			return err
+		}
+		parser.Walk(c.Expr, func(x parser.Expr) bool {
+			if l, ok := x.(*parser.Literal); ok {
+				r.inSessionZone(l, moments)
+			}
+			return true
+		})
+	}
+	return nil
 }
 
 // splitsInUTC returns s, the definition of t, with the dates and times of SPLIT AT converted to UTC.

@@ -84,6 +84,9 @@ func (m *merge) write(ctx context.Context, rows []write.Row) error {
 		return write.TwiceInConflict(rows[0].Pos)
 	}
 	for _, p := range rows {
+		if err := in.Proposed(p); err != nil {
+			return err
+		}
 		m.run.env.Named = excluded(in.table, r.env.Named, func(c *catalog.Column) types.Value {
 			if !in.Set[c.Index] {
 				return c.Absent()

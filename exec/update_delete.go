@@ -388,6 +388,13 @@ func columnsRead(t *catalog.Table, s parser.Statement, x *write.Returning, set [
 	for i := range read {
 		read[i] = x.Reads(i) && !(i < len(set) && set[i])
 	}
+	for _, c := range t.Checks {
+		if slices.ContainsFunc(c.Columns, func(col int) bool { return col < len(set) && set[col] }) {
+			for _, col := range c.Columns {
+				read[col] = read[col] || !set[col]
+			}
+		}
+	}
 	parser.Inspect(s, func(n parser.Node) bool {
 		if ref, ok := n.(*parser.ColumnRef); ok {
 			if c, ok := t.Column(ref.Name); ok {

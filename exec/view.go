@@ -119,13 +119,19 @@ func (r *run) timeless(s *parser.CreateView, moments map[parser.Pos]types.Value)
 		if i >= len(places) {
 			return
 		}
-		if v, ok := moments[places[i]]; ok {
-			if is, err := types.ParseTimestamp(l.Text, r.env.Loc); err == nil && is == v.Int() {
-				l.Text = v.Format(r.env.Loc)
-			}
-		}
+		l.Pos = places[i]
+		r.inSessionZone(l, moments)
 	})
 	return def, nil
+}
+
+// inSessionZone adds the session's time zone to l if it is one of moments, the constants that are read as moments.
+func (r *run) inSessionZone(l *parser.Literal, moments map[parser.Pos]types.Value) {
+	if v, ok := moments[l.Pos]; ok {
+		if is, err := types.ParseTimestamp(l.Text, r.env.Loc); err == nil && is == v.Int() {
+			l.Text = v.Format(r.env.Loc)
+		}
+	}
 }
 
 // namedColumns returns an error if columns of a named query have equal names; names are the names of the first columns.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/write"
+	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
@@ -15,7 +16,14 @@ import (
 func (r *run) writeEnv() *write.Env {
 	e := r.engine
 	return &write.Env{Reads: &r.Reads, Catalog: e.catalog, Clock: e.clock, Cache: &e.lookups, Unchanged: r.checkUnchanged, Arrived: r.arrived, Sending: e.sending,
-		Filled: r.filled, NoteFilled: func(l *catalog.Layout) { r.full.known.Store(l, true) }, MakeTable: r.ensurePhysical, Where: r.rowsWhere}
+		Filled: r.filled, NoteFilled: func(l *catalog.Layout) { r.full.known.Store(l, true) }, MakeTable: r.ensurePhysical, Where: r.rowsWhere, Check: r.compiled}
+}
+
+// compiled implements write.Env.Check.
+func (r *run) compiled(t *catalog.Table, c catalog.Check) (expr.Expr, error) {
+	scope := r.scope()
+	scope.Column = t.Resolve
+	return expr.CompileCondition(c.Expr, scope)
 }
 
 // arrived implements write.Env.Arrived.

@@ -24,17 +24,20 @@ type ChangeKind uint8
 
 // The changes.
 const (
-	AddColumn     ChangeKind = iota // ADD COLUMN [IF NOT EXISTS] Column
-	DropColumn                      // DROP COLUMN [IF EXISTS] Name
-	RenameColumn                    // RENAME COLUMN Name TO To
-	SetOptions                      // SET (Options)
-	ResetOptions                    // RESET (Options)
-	AddIndex                        // ADD INDEX Index
-	DropIndex                       // DROP INDEX [IF EXISTS] Name
-	AlterDefault                    // ALTER COLUMN Name SET DEFAULT Column.Default, or DROP DEFAULT
-	AlterNotNull                    // ALTER COLUMN Name SET NOT NULL, or DROP NOT NULL: Column.NotNull
-	CommentTable                    // COMMENT ON TABLE t IS To
-	CommentColumn                   // COMMENT ON COLUMN t.Name IS To
+	AddColumn      ChangeKind = iota // ADD COLUMN [IF NOT EXISTS] Column
+	DropColumn                       // DROP COLUMN [IF EXISTS] Name
+	RenameColumn                     // RENAME COLUMN Name TO To
+	SetOptions                       // SET (Options)
+	ResetOptions                     // RESET (Options)
+	AddIndex                         // ADD INDEX Index
+	DropIndex                        // DROP INDEX [IF EXISTS] Name
+	AlterDefault                     // ALTER COLUMN Name SET DEFAULT Column.Default, or DROP DEFAULT
+	AlterNotNull                     // ALTER COLUMN Name SET NOT NULL, or DROP NOT NULL: Column.NotNull
+	AddCheck                         // ADD Checks
+	DropConstraint                   // DROP CONSTRAINT [IF EXISTS] Name
+	ValidateCheck                    // VALIDATE CONSTRAINT Name
+	CommentTable                     // COMMENT ON TABLE t IS To
+	CommentColumn                    // COMMENT ON COLUMN t.Name IS To
 )
 
 // Change is one change of a table's definition.
@@ -47,7 +50,8 @@ type Change struct {
 	Column  ColumnDef
 	Options []Option
 	Index   LayoutDef
-	Unnamed bool // CREATE INDEX without a name: Index.Name is the usual one, and a number follows it if it is taken
+	Checks  []CheckDef // of AddCheck, one; of AddColumn, those behind the column
+	Unnamed bool       // CREATE INDEX without a name: Index.Name is the usual one, and a number follows it if it is taken
 }
 
 func (s *Alter) Position() Pos { return s.Pos }
@@ -92,7 +96,8 @@ func (s *Alter) String() string {
 
 func (p *printer) change(c Change) {
 	word := map[ChangeKind]string{AddColumn: "ADD COLUMN ", DropColumn: "DROP COLUMN ", RenameColumn: "RENAME COLUMN ", SetOptions: "SET (",
-		AlterDefault: "ALTER COLUMN ", AlterNotNull: "ALTER COLUMN ", ResetOptions: "RESET (", AddIndex: "ADD INDEX ", DropIndex: "DROP INDEX "}[c.Kind]
+		AlterDefault: "ALTER COLUMN ", AlterNotNull: "ALTER COLUMN ", ResetOptions: "RESET (", AddIndex: "ADD INDEX ", DropIndex: "DROP INDEX ",
+		AddCheck: "ADD ", DropConstraint: "DROP CONSTRAINT ", ValidateCheck: "VALIDATE CONSTRAINT "}[c.Kind]
 	switch p.put(word); {
 	case c.If && c.Kind == AddColumn:
 		p.put("IF NOT EXISTS ")
@@ -102,6 +107,10 @@ func (p *printer) change(c Change) {
 	switch c.Kind {
 	case AddColumn:
 		p.column(c.Column)
+		for _, k := range c.Checks {
+			p.put(" ")
+			p.check(k)
+		}
 	case RenameColumn:
 		p.put(QuoteName(c.Name), " TO ", QuoteName(c.To))
 	case AlterDefault, AlterNotNull:
@@ -120,6 +129,8 @@ func (p *printer) change(c Change) {
 	case SetOptions, ResetOptions:
 		p.options(c.Options)
 		p.put(")")
+	case AddCheck:
+		p.check(c.Checks[0])
 	case AddIndex:
 		p.put(QuoteName(c.Index.Name), " ")
 		p.layoutBody(c.Index)
@@ -215,10 +226,13 @@ type changeName struct {
 type changeNode struct {
 	Pos       lexer.Position
 	Index     *layoutNode   `parser:"  'ADD' ( (?= 'INDEX' Word '(' ) @@"`
+	Check     *checkItem    `parser:"  | (?= 'CONSTRAINT' ( Word | Quoted ) 'CHECK' | 'CHECK' '(' ) @@"`
 	AddIf     bool          `parser:"  | 'COLUMN'? ( @'IF' 'NOT' 'EXISTS' )?"`
 	Add       *columnItem   `parser:"    @@ )"`
 	DropIndex *changeName   `parser:"| 'DROP' ( (?= 'INDEX' ( 'IF' | Word ) ) 'INDEX' @@"`
+	DropCheck *changeName   `parser:"  | (?= 'CONSTRAINT' ( 'IF' | Word | Quoted ) ) 'CONSTRAINT' @@ ( 'CASCADE' | 'RESTRICT' )?"`
 	Drop      *changeName   `parser:"  | 'COLUMN'? @@ )"`
+	Validate  *changeName   `parser:"| 'VALIDATE' 'CONSTRAINT' @@"`
 	Table     *tableName    `parser:"| 'RENAME' ( 'TO' @@"`
 	From      *columnIdent  `parser:"| 'COLUMN'? @@"`
 	To        *columnIdent  `parser:"    'TO' @@ )"`
@@ -291,8 +305,14 @@ func (l *lowerer) change(n *changeNode) (out Change, err error) {
 	case n.Index != nil:
 		out.Kind = AddIndex
 		out.Index, err = l.layout(n.Index)
+	case n.Check != nil:
+		out.Kind, out.Checks = AddCheck, []CheckDef{l.check(n.Check)}
+	case n.DropCheck != nil:
+		return n.DropCheck.change(DropConstraint), nil
+	case n.Validate != nil:
+		return n.Validate.change(ValidateCheck), nil
 	case n.Add != nil:
-		out.Kind, out.If = AddColumn, n.AddIf
+		out.Kind, out.If, out.Checks = AddColumn, n.AddIf, l.checks(n.Add)
 		out.Column, err = l.column(n.Add)
 	case n.DropIndex != nil:
 		return n.DropIndex.change(DropIndex), nil

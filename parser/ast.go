@@ -308,6 +308,7 @@ type CreateTable struct {
 	NamePos     Pos
 	Columns     []ColumnDef
 	PrimaryKey  []Name // of a PRIMARY KEY (a, b) clause, or a column's PRIMARY KEY
+	Checks      []CheckDef
 	Families    []FamilyDef
 	// StoredIn is the STORED IN before the layouts. It applies to each layout without its own STORED IN.
 	StoredIn *PartList
@@ -331,6 +332,14 @@ type ColumnDef struct {
 	PrimaryKey bool
 	Default    Expr // the value that INSERT writes if it does not name the column; nil: none
 	Comment    string
+}
+
+// CheckDef is CONSTRAINT Name CHECK (Expr) [NOT VALID].
+type CheckDef struct {
+	Pos      Pos
+	Name     string // "": NameCheck gives it one
+	Expr     Expr
+	NotValid bool // rows that exist were not checked
 }
 
 // ColumnSource is family:qualifier, or family:[part, part] if the qualifier consists of parts.

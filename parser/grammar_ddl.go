@@ -31,8 +31,17 @@ func (*unlogged) Parse(lex *lexer.PeekingLexer) error {
 
 // tableItem is one entry in the parentheses of CREATE TABLE.
 type tableItem struct {
-	PrimaryKey []*columnIdent `parser:"  (?= 'CONSTRAINT' Word 'PRIMARY' | 'PRIMARY' 'KEY' ) ( 'CONSTRAINT' Word )? 'PRIMARY' 'KEY' '(' @@ ( ',' @@ )* ')'"`
+	PrimaryKey []*columnIdent `parser:"  (?= 'CONSTRAINT' ( Word | Quoted ) 'PRIMARY' | 'PRIMARY' 'KEY' ) ( 'CONSTRAINT' ( Word | Quoted ) )? 'PRIMARY' 'KEY' '(' @@ ( ',' @@ )* ')'"`
+	Check      *checkItem     `parser:"| (?= 'CONSTRAINT' ( Word | Quoted ) 'CHECK' | 'CHECK' '(' ) @@"`
 	Column     *columnItem    `parser:"| @@"`
+}
+
+// checkItem is CHECK among the columns of a table, or in ALTER TABLE.
+type checkItem struct {
+	Pos      lexer.Position
+	Name     *ident   `parser:"( 'CONSTRAINT' @@ )?"`
+	Expr     exprNode `parser:"'CHECK' '(' @@ ')'"`
+	NotValid bool     `parser:"( @'NOT' 'VALID' )?"`
 }
 
 type columnItem struct {
@@ -50,6 +59,8 @@ type columnPhase struct {
 	PrimaryKey bool          `parser:"| @'PRIMARY' 'KEY'"`
 	Default    *defaultNode  `parser:"| 'DEFAULT' @@"`
 	Comment    *textNode     `parser:"| 'COMMENT' @@"`
+	Constraint *ident        `parser:"| 'CONSTRAINT' @@"` // the name of the clause behind it; only that of a CHECK is kept
+	Check      *checkItem    `parser:"| (?= 'CHECK' '(' ) @@"`
 }
 
 // sourceNode is family:qualifier, family:[parts] or "family:qualifier".

@@ -75,7 +75,6 @@ var elsewhere = map[string]string{
 
 // absent maps clauses of other systems' CREATE TABLE to hints for hql.
 var absent = map[string]string{
-	"CHECK":      "rows are not checked when they are written, by others above all: SELECT ... WHERE NOT condition finds what breaks it, and a view leaves it out",
 	"UNIQUE":     "the rowkey alone is unique: a second row of the same key overwrites the first",
 	"REFERENCES": noReferences, "FOREIGN": noReferences,
 	"GENERATED": "a column computed of others is one of a view: CREATE VIEW; a number for each row: " + NoSequences,
@@ -116,7 +115,7 @@ var alters = map[string]string{
 var copyOthers = map[string]bool{"BINARY": true, "ON_ERROR": true, "FREEZE": true}
 
 // constraints are the words with which other systems name constraints in ALTER TABLE.
-var constraints = map[string]bool{"CONSTRAINT": true, "PRIMARY": true, "UNIQUE": true, "FOREIGN": true, "CHECK": true}
+var constraints = map[string]bool{"CONSTRAINT": true, "PRIMARY": true, "UNIQUE": true, "FOREIGN": true}
 
 // NoSequences names hql's replacements for sequences.
 const NoSequences = "one counter for all writers would make one hot row: a table without a key draws a random one for each row, LOOKUP numbers names, " +
@@ -163,7 +162,7 @@ func (d *diagnosis) unsupported(i int) string {
 	case d.verb == "ALTER" && i == 3 && word == "OWNER":
 		return noRights
 	case d.verb == "ALTER" && i > 4 && (upper(3) == "ADD" || upper(3) == "DROP") && constraints[upper(4)]:
-		return cmp.Or(absent[upper(4)], absent[upper(6)], "the rowkey and NOT NULL are the only constraints; the key of a table is given when it is made")
+		return cmp.Or(absent[upper(4)], absent[upper(6)], "the rowkey, NOT NULL and CHECK are the only constraints; the key of a table is given when it is made")
 	case d.verb == "ALTER" && (word == "TYPE" || before == "SET" && word == "DATA"):
 		return "the definition says how the bytes that are stored are read: DROP COLUMN and ADD COLUMN with another type read them in another way"
 	case before == "<=" && word == ">":

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/hex"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,6 +29,7 @@ func (l *lowerer) create(n *createNode) (*CreateTable, error) {
 			return nil, err
 		}
 	}
+	out.NameChecks()
 	query := cmp.Or(n.Query, n.QueryOf)
 	if query == nil {
 		return out, nil
@@ -38,6 +40,10 @@ func (l *lowerer) create(n *createNode) (*CreateTable, error) {
 }
 
 func (l *lowerer) item(out *CreateTable, it *tableItem) error {
+	if it.Check != nil {
+		out.Checks = append(out.Checks, l.check(it.Check))
+		return nil
+	}
 	if it.Column == nil {
 		first := pos(it.PrimaryKey[0].Tok)
 		if out.PrimaryKey != nil {
@@ -58,8 +64,60 @@ func (l *lowerer) item(out *CreateTable, it *tableItem) error {
 		}
 		out.PrimaryKey = []Name{{Pos: c.Pos, Name: c.Name}}
 	}
-	out.Columns = append(out.Columns, c)
+	out.Columns, out.Checks = append(out.Columns, c), append(out.Checks, l.checks(it.Column)...)
 	return nil
+}
+
+func (l *lowerer) check(n *checkItem) CheckDef {
+	out := CheckDef{Pos: at(n.Pos), Expr: l.expr(&n.Expr), NotValid: n.NotValid}
+	if n.Name != nil {
+		out.Name = name(n.Name.Tok)
+	}
+	return out
+}
+
+// checks lowers the CHECKs behind a column.
+func (l *lowerer) checks(n *columnItem) (out []CheckDef) {
+	var named *ident
+	for _, p := range n.Parts {
+		if p.Check != nil {
+			p.Check.Name = cmp.Or(p.Check.Name, named)
+			out = append(out, l.check(p.Check))
+		}
+		named = p.Constraint
+	}
+	return out
+}
+
+// NameChecks gives the CHECKs that have no name the names of PostgreSQL: of the table, of the column if there is one, and a number
+// if the name is taken.
+func (s *CreateTable) NameChecks() {
+	for i := range s.Checks {
+		if s.Checks[i].Name != "" {
+			continue
+		}
+		columns := map[string]bool{}
+		Walk(s.Checks[i].Expr, func(x Expr) bool {
+			if ref, ok := x.(*ColumnRef); ok {
+				columns[strings.ToLower(ref.Name)] = true
+			}
+			return true
+		})
+		_, base, spaced := strings.Cut(s.Name, ":")
+		if !spaced {
+			base = s.Name
+		}
+		if len(columns) == 1 {
+			for c := range columns {
+				base += "_" + c
+			}
+		}
+		is := base + "_check"
+		for n := 1; slices.ContainsFunc(s.Checks, func(c CheckDef) bool { return strings.EqualFold(c.Name, is) }); n++ {
+			is = base + "_check" + strconv.Itoa(n)
+		}
+		s.Checks[i].Name = is
+	}
 }
 
 func (l *lowerer) column(n *columnItem) (ColumnDef, error) {

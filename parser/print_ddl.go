@@ -62,10 +62,25 @@ func (s *CreateTable) columnList(room int) string {
 	if s.PrimaryKey != nil && !inline {
 		add(func(p *printer) { p.put("PRIMARY KEY"); p.columns(s.PrimaryKey) })
 	}
+	for _, c := range s.Checks {
+		add(func(p *printer) { p.check(c) })
+	}
 	if size <= room {
 		return strings.Join(items, ", ")
 	}
 	return "\n    " + strings.Join(items, ",\n    ")
+}
+
+func (p *printer) check(c CheckDef) {
+	if c.Name != "" {
+		p.put("CONSTRAINT ", QuoteName(c.Name), " ")
+	}
+	p.put("CHECK (")
+	p.expr(c.Expr, bindNone)
+	p.put(")")
+	if c.NotValid {
+		p.put(" NOT VALID")
+	}
 }
 
 // tableOptions writes ON MALFORMED KEY and WITH in the order of the options.
@@ -230,4 +245,12 @@ func (c ColumnDef) String() string {
 	var p printer
 	p.column(c)
 	return strings.TrimSpace(p.Builder.String())
+}
+
+// Condition returns the CHECK without its name.
+func (c CheckDef) Condition() string {
+	c.Name = ""
+	var p printer
+	p.check(c)
+	return p.Builder.String()
 }

@@ -240,7 +240,13 @@ func indexDefinition(s *Session, a []types.Value) (types.Value, error) {
 }
 
 func constraintDefinition(s *Session, a []types.Value) (types.Value, error) {
-	x := s.objects().byOID[uint32(a[0].Int()-1)]
+	oid := uint32(a[0].Int())
+	for _, x := range s.objects().all {
+		if i := slices.Index(x.checks, oid); i >= 0 {
+			return text(x.table.Checks[i].Condition())
+		}
+	}
+	x := s.objects().byOID[oid-1]
 	if x == nil || x.kind != "i" {
 		return null, nil
 	}

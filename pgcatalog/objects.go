@@ -34,6 +34,7 @@ type object struct {
 	layout    *catalog.Layout // of an index
 	of        *object         // the table of an index
 	indexes   []*object
+	checks    []uint32 // the OIDs of the CHECKs of a table
 	relation  *Relation
 	once      sync.Once
 	known     []attribute
@@ -94,6 +95,9 @@ func collect(c *catalog.Catalog) *objects {
 		x := o.add(&object{kind: "r", table: t}, t.Name, taken)
 		for i, l := range t.Layouts {
 			o.index(x, l, i, taken)
+		}
+		for _, c := range t.Checks {
+			x.checks = append(x.checks, number("c"+x.schema+":"+x.name+":"+c.Name, taken))
 		}
 	}
 	for _, v := range o.views {

@@ -23,7 +23,7 @@ func init() {
 		"pg_catalog.pg_statio_all_indexes": indexStatistics, "pg_catalog.pg_stat_activity": ofClient, "pg_catalog.hql_queries": ofClient,
 		"pg_catalog.pg_get_keywords()": keywords, "pg_catalog.pg_stat_database": databaseStatistics,
 		"information_schema.schemata": schemata, "information_schema.tables": informationTables, "information_schema.columns": informationColumns,
-		"information_schema.views": informationViews, "information_schema.table_constraints": tableConstraints,
+		"information_schema.views": informationViews, "information_schema.table_constraints": tableConstraints, "information_schema.check_constraints": checkConstraints,
 		"information_schema.key_column_usage": keyColumns, "information_schema.constraint_column_usage": constraintColumns,
 		"information_schema.information_schema_catalog_name": func(w *writer) { w.add("catalog_name", w.session.database()) },
 		"information_schema.enabled_roles":                   func(w *writer) { w.add("role_name", w.session.user()) },
@@ -102,6 +102,7 @@ func (x *object) classRow(w *writer) []types.Value {
 			set("relnatts", len(x.columns(w.session)))
 		}
 		set("relhasindex", len(x.indexes) > 0)
+		set("relchecks", len(x.checks))
 		set("relhasrules", x.kind == "v")
 		switch x.kind {
 		case "i":

@@ -97,10 +97,25 @@ func (w *writer) primaryKeys(f func(x, in *object)) {
 
 func tableConstraints(w *writer) {
 	database := w.session.database()
-	w.primaryKeys(func(x, in *object) {
-		w.add("constraint_catalog", database, "constraint_schema", x.schema, "constraint_name", in.name, "table_catalog", database, "table_schema", x.schema, "table_name", x.name,
-			"constraint_type", "PRIMARY KEY", "is_deferrable", "NO", "initially_deferred", "NO", "enforced", "YES")
-	})
+	add := func(x *object, name, kind string) {
+		w.add("constraint_catalog", database, "constraint_schema", x.schema, "constraint_name", name, "table_catalog", database, "table_schema", x.schema, "table_name", x.name,
+			"constraint_type", kind, "is_deferrable", "NO", "initially_deferred", "NO", "enforced", "YES")
+	}
+	w.primaryKeys(func(x, in *object) { add(x, in.name, "PRIMARY KEY") })
+	for _, x := range w.objects("", "table_name") {
+		for i := range x.checks {
+			add(x, x.table.Checks[i].Name, "CHECK")
+		}
+	}
+}
+
+func checkConstraints(w *writer) {
+	for _, x := range w.userObjects("") {
+		for i := range x.checks {
+			c := x.table.Checks[i]
+			w.add("constraint_catalog", w.session.database(), "constraint_schema", x.schema, "constraint_name", c.Name, "check_clause", c.Expr.String())
+		}
+	}
 }
 
 func keyColumns(w *writer) {

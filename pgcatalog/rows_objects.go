@@ -60,10 +60,20 @@ func operatorClass(typ uint32) string {
 	return "0"
 }
 
-// constraints adds the primary keys. The OID of a primary key follows the OID of its index.
+// constraints adds the primary keys and the CHECKs. The OID of a primary key follows the OID of its index.
 func constraints(w *writer) {
 	for _, x := range w.objects("conrelid", "") {
-		if x.kind != "r" || x.table == nil || len(x.indexes[0].parts()) == 0 {
+		if x.kind != "r" || x.table == nil {
+			continue
+		}
+		for i, c := range x.table.Checks {
+			var columns []int
+			for _, col := range c.Columns {
+				columns = append(columns, col+1)
+			}
+			w.add("oid", x.checks[i], "conname", c.Name, "connamespace", x.schemaOID, "contype", "c", "convalidated", !c.NotValid, "conrelid", x.oid, "conkey", columns)
+		}
+		if len(x.indexes[0].parts()) == 0 {
 			continue
 		}
 		in := x.indexes[0]

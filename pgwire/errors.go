@@ -19,7 +19,8 @@ type Error struct {
 	Message  string
 	Detail   string
 	Hint     string
-	Position int // in characters from 1; 0: not known
+	Position int                  // in characters from 1; 0: not known
+	Row      *hql.ConstraintError // that broke NOT NULL or a CHECK; nil: other errors
 }
 
 // Error is the message.
@@ -76,6 +77,9 @@ func asError(err error, whole string, offset int) *Error {
 		out.Message, out.Hint = cutAdvice(limit.Error())
 	case errors.As(err, &placed):
 		out.Message, out.Hint, out.Code = placed.Msg, placed.Hint, stateOf(placed)
+		if errors.As(err, &out.Row) && out.Row.Row != "" {
+			out.Detail = "Failing row contains (" + out.Row.Row + ")."
+		}
 		if placed.Pos >= 0 {
 			if at := offset + int(placed.Pos); at <= len(whole) {
 				out.Position = utf8.RuneCountInString(whole[:at]) + 1
@@ -125,6 +129,8 @@ func stateOf(e *hql.Error) string {
 		return "42703"
 	case errors.Is(e, hql.ErrReadOnly):
 		return "25006"
+	case errors.As(e, new(*hql.ConstraintError)) && e.Kind.(*hql.ConstraintError).Constraint != "":
+		return "23514"
 	case errors.Is(e, hql.ErrNoFiles):
 		return "42501"
 	}
@@ -141,7 +147,7 @@ func stateByWords(message, otherwise string) string {
 		{"is already prepared", "42P05"}, {"no prepared statement", "26000"}, {"division by zero", "22012"}, {"unknown function", "42883"}, {"is ambiguous", "42702"}, {"out of range", "22003"}, {"does not fit", "22003"},
 		{"cannot be cast", "42846"}, {"cannot be compared", "42804"}, {"must be BOOLEAN", "42804"}, {"cannot stand side by side", "42804"}, {"cannot be concatenated", "2202E"},
 		{"invalid date", "22007"}, {"invalid time", "22007"}, {"not a valid", "22P02"}, {"invalid ", "22P02"}, {" is no ", "22P02"}, {"is not a window function", "42809"}, {"aggregates cannot be nested", "42803"},
-		{"already exists", "42P07"}, {"unknown setting", "42704"}, {"unknown time zone", "22023"}, {"is not supported", "0A000"},
+		{"for relation \"", "42710"}, {"of relation \"", "42704"}, {"already exists", "42P07"}, {"unknown setting", "42704"}, {"unknown time zone", "22023"}, {"is not supported", "0A000"},
 		{"does not have a RETURNING clause", "0A000"}, {"must be at the top level", "0A000"},
 		{"more than one row", "21000"}, {"no argument for", "42P02"}, {"is an aggregate", "42803"}, {"GROUP BY", "42803"}, {"AccessDenied", "42501"},
 		{": argument ", "42883"}, {"and needs a value", "23502"}, {"must not be NULL", "23502"}, {"cannot be NULL", "23502"}, {"function \"", "42883"},
@@ -155,8 +161,16 @@ func stateByWords(message, otherwise string) string {
 
 // message returns e as the protocol's message.
 func (e *Error) message() *pgproto3.ErrorResponse {
-	return &pgproto3.ErrorResponse{Severity: e.Severity, SeverityUnlocalized: e.Severity, Code: e.Code, Message: clean(e.Message),
+	out := &pgproto3.ErrorResponse{Severity: e.Severity, SeverityUnlocalized: e.Severity, Code: e.Code, Message: clean(e.Message),
 		Detail: clean(e.Detail), Hint: clean(e.Hint), Position: int32(e.Position)}
+	if e.Row != nil {
+		out.SchemaName, out.TableName = "public", e.Row.Table
+		if schema, table, ok := strings.Cut(e.Row.Table, ":"); ok {
+			out.SchemaName, out.TableName = schema, table
+		}
+		out.ColumnName, out.ConstraintName = e.Row.Column, e.Row.Constraint
+	}
+	return out
 }
 
 // clean returns s as a text for the protocol. Such a text ends with a zero byte, so it must contain none.

@@ -85,6 +85,9 @@ func (s *session) drawTable(ctx context.Context, name string, more bool) error {
 		rows = append(rows, row)
 	}
 	align(w, rows)
+	for _, c := range t.Checks {
+		fmt.Fprintf(w, "  constraint %s: %s\n", printable(c.Name), printable(c.Condition()))
+	}
 	if !more {
 		return nil
 	}

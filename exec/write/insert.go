@@ -44,7 +44,7 @@ func (in *Inserter) Write(ctx context.Context, rows []Row) error {
 		return err
 	}
 	var old [][]types.Value
-	if in.Reads {
+	if in.Reads || in.checksOthers(rows) {
 		old, err = in.stored(ctx, in.table.Layouts[0], rows)
 	} else {
 		old, err = in.present(ctx, rows)
@@ -68,6 +68,18 @@ func (in *Inserter) Write(ctx context.Context, rows []Row) error {
 		}
 	}
 	return in.finish(ctx, given)
+}
+
+// checksOthers reports whether a CHECK reads columns that one of rows does not name: a row that exists has values in them.
+func (in *Inserter) checksOthers(rows []Row) bool {
+	if in.table.HiddenKey || in.table.Layouts[0].Key.Drawn() != nil {
+		return false
+	}
+	return slices.ContainsFunc(in.table.Checks, func(c catalog.Check) bool {
+		return slices.ContainsFunc(rows, func(p Row) bool {
+			return slices.ContainsFunc(c.Columns, func(col int) bool { return !in.Named(p)[col] })
+		})
+	})
 }
 
 // Keys is a set of places of rows in the primary layout.

@@ -1,11 +1,13 @@
 package write
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -42,6 +44,8 @@ type Env struct {
 	NoteFilled func(l *catalog.Layout)
 	// MakeTable creates the HBase table name for rows of t.
 	MakeTable func(ctx context.Context, t *catalog.Table, name string) error
+	// Check compiles a CHECK of t.
+	Check func(t *catalog.Table, c catalog.Check) (expr.Expr, error)
 	// Where calls f with the rows of t for which where is true; args are its parameters.
 	Where func(ctx context.Context, t *catalog.Table, where parser.Expr, args []types.Value, f func(rows [][]types.Value) error) error
 }
@@ -77,6 +81,7 @@ type Writer struct {
 	numbered       []*catalog.Column             // columns of a LOOKUP's table that hold the numbers of its names
 	largest        []int64                       // the largest value of each in the pending rows
 	shared         [][]*catalog.Column           // by column: all columns of its cell if there are several, otherwise nil
+	checks         []expr.Expr                   // those of the table that are compiled yet
 	filling        bool                          // the writer fills derived layouts from existing rows
 	// Changed is the number of rows that UPDATE or DELETE changed.
 	Changed int64
@@ -183,6 +188,9 @@ func (w *Writer) Check(row []types.Value, set []bool, whole bool) error {
 	if err := w.fillShared(row, set, whole); err != nil {
 		return err
 	}
+	if err := w.meets(row, set, whole); err != nil {
+		return err
+	}
 	for _, l := range w.table.Layouts {
 		if w.table.HiddenKey {
 			break
@@ -219,10 +227,75 @@ func (w *Writer) fillShared(row []types.Value, set []bool, whole bool) error {
 	}
 	for i, c := range w.table.Columns {
 		if row[i].IsNull() && (whole || set[i]) && (c.NotNull || c.Packed != nil) && c.Name != catalog.HiddenColumn {
-			return parser.Errorf(parser.NoPos, "column %s of %s must not be NULL", c.Name, w.table.Name)
+			return parser.Errorf(parser.NoPos, "column %s of %s must not be NULL", c.Name, w.table.Name).
+				Of(&ConstraintError{Table: w.table.Name, Column: c.Name, Row: w.shown(row)})
 		}
 	}
 	return nil
+}
+
+// ConstraintError is the Kind of the error for a row that breaks NOT NULL or a CHECK.
+type ConstraintError struct {
+	Table      string
+	Column     string // of NOT NULL
+	Constraint string // the name of a CHECK
+	Row        string // the values of the row, separated by commas; "" if it is one that exists
+}
+
+// Error names the constraint.
+func (e *ConstraintError) Error() string { return e.Table + ": " + cmp.Or(e.Constraint, e.Column) }
+
+// meets returns an error if row breaks a CHECK. If row is not whole, meets leaves out a CHECK of a column that set does not mark.
+func (w *Writer) meets(row []types.Value, set []bool, whole bool) error {
+	for i, c := range w.table.Checks {
+		if !whole && slices.ContainsFunc(c.Columns, func(col int) bool { return !set[col] }) {
+			continue
+		}
+		for len(w.checks) <= i {
+			x, err := w.st.Check(w.table, w.table.Checks[len(w.checks)])
+			if err != nil {
+				return err
+			}
+			w.checks = append(w.checks, x)
+		}
+		env := w.env
+		env.Row = row
+		v, err := w.checks[i].Eval(&env)
+		var within *parser.Error
+		switch {
+		case errors.As(err, &within):
+			return parser.Errorf(parser.NoPos, "check constraint %q of %s: %s", c.Name, w.table.Name, within.Msg)
+		case err == nil && !v.IsNull() && !v.Bool():
+			err = parser.Errorf(parser.NoPos, "new row for relation %q violates check constraint %q", w.table.Name, c.Name).
+				Of(&ConstraintError{Table: w.table.Name, Constraint: c.Name, Row: w.shown(row)})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Proposed returns an error if p, the row of an INSERT ... ON CONFLICT, breaks a CHECK, even if another row would be updated.
+func (in *Inserter) Proposed(p Row) error {
+	row := slices.Clone(p.Values)
+	in.fillAbsent(row, in.Named(p))
+	return in.refuse(in.meets(row, in.Named(p), true), p.Pos)
+}
+
+// shown returns the values of row as PostgreSQL shows those of a row that it refuses.
+func (w *Writer) shown(row []types.Value) string {
+	var out []string
+	for i, c := range w.table.Columns {
+		switch v := row[i]; {
+		case c.Name == catalog.HiddenColumn:
+		case v.IsNull():
+			out = append(out, "null")
+		default:
+			out = append(out, v.String())
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // drawHiddenKey draws the hidden key of row, unless the statement names one.
@@ -262,6 +335,9 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 		w.fillAbsent(row, set)
 	}
 	if err := w.fillShared(row, set, whole); err != nil {
+		return err
+	}
+	if err := w.meets(row, set, true); err != nil {
 		return err
 	}
 	if w.lookups { // columns that the statement does not name may need numbers, too
