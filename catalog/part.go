@@ -396,6 +396,11 @@ func (n fixedLength) Length(rest []byte) (int, error) {
 	return int(n), nil
 }
 
+// Ends returns the literal whose first occurrence ends a part of varying width, or nil.
+//
+//	uid AS TEXT in (uid AS TEXT, X'00', ts AS INT64)     X'00'
+func (p *Part) Ends() *Part { return p.end }
+
 // ManyScales reports whether the part is made of a DECIMAL and has different bytes for the equal values 1.5 and 1.50: a
 // value does not determine the bytes to search for.
 //

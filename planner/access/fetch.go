@@ -71,6 +71,9 @@ func (c *candidate) finish(req *Request) {
 		if byKey == nil && (s.Reversed || !c.hasPatterns()) { // too many patterns are not tried
 			byKey = c.keyFilter()
 		}
+		if byKey == nil {
+			byKey = c.typeFilter()
+		}
 		if byKey != nil {
 			filters = append(filter.And{byKey}, filters...)
 		}

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -86,6 +87,26 @@ func (c *candidate) likeFilters() (found filter.And) {
 	return found
 }
 
+// typeFilter returns a filter by which the servers compare the last literal of the key that tells record types apart: no
+// part of varying width ends with it, and it is no delimiter. It returns nil if the spans bind the literal, or if its place
+// in a key is unknown.
+//
+//	ROW KEY (customer AS TEXT(10), '2', order_no AS TEXT)      \A.{10}2
+func (c *candidate) typeFilter() filter.Filter {
+	parts := c.scan.Layout.Key.Parts
+	for i := len(parts) - 1; i > 0; i-- {
+		if l := parts[i].Literal; l == nil || parts[i-1].Width() == catalog.Variable || bytes.ContainsAny(l[:1], "\x00|-_:.,;/#~!@$%&*+= ") || l[0] == 0xff {
+			continue
+		}
+		pattern, ok := c.between(0, i+1)
+		if !ok || c.scan.Table.MalformedKeyError || !slices.ContainsFunc(c.spans, func(s keySpan) bool { return !s.Key && s.begun <= i }) {
+			return nil
+		}
+		return filter.KeyRegex{Pattern: `\A` + pattern, Text: "KEY HAS " + parts[i].Source}
+	}
+	return nil
+}
+
 // between returns a pattern for the bytes of the key's parts from number from to before n; ok is false if their end
 // cannot be found.
 func (c *candidate) between(from, n int) (pattern string, ok bool) {
@@ -100,6 +121,9 @@ func (c *candidate) between(from, n int) (pattern string, ok bool) {
 			return "", false
 		case w != catalog.Variable:
 			fmt.Fprintf(&b, ".{%d}", w)
+		case i+1 < n && p.Ends() == k.Parts[i+1] && len(p.Ends().Literal) == 1:
+			end := int(p.Ends().Literal[0])
+			b.WriteString(strings.ReplaceAll(class(0, end-1)+class(end+1, 255)+"*", "][", ""))
 		case i+1 < n && k.Parts[i+1].Literal != nil || n == len(k.Parts) && i+1 == n:
 			b.WriteString(".*?")
 		default:
