@@ -55,7 +55,7 @@ func (e *Env) Stopped() error {
 
 // Const is a constant.
 type Const struct {
-	Pos     parser.Pos
+	parser.Pos
 	Val     types.Value
 	Typ     types.Type // the declared type of a NULL, otherwise Val's type
 	Limit   types.Limit
@@ -64,7 +64,7 @@ type Const struct {
 
 // Column reads Env.Row[Index].
 type Column struct {
-	Pos   parser.Pos
+	parser.Pos
 	Index int
 	Name  string
 	Typ   types.Type
@@ -98,7 +98,7 @@ const (
 // Compare is X op Y for comparable types. Compile casts a constant to the other side's type if that loses nothing (a
 // string literal to a DATE, 1 to BIGINT). BETWEEN and comparisons of row values become And and Or of Compare.
 type Compare struct {
-	Pos  parser.Pos
+	parser.Pos
 	Op   CompareOp
 	X, Y Expr
 }
@@ -106,7 +106,7 @@ type Compare struct {
 // In is X IN (List) for constants of X's type. List is sorted, without duplicates and without NULL; HasNull reports
 // whether the list had a NULL. An IN with other items becomes an Or of Compare. Not negates it.
 type In struct {
-	Pos     parser.Pos
+	parser.Pos
 	X       Expr
 	Not     bool
 	List    []types.Value
@@ -115,7 +115,7 @@ type In struct {
 
 // Like is X [NOT] LIKE or ILIKE a pattern: see Pattern.
 type Like struct {
-	Pos     parser.Pos
+	parser.Pos
 	X       Expr
 	Not     bool
 	Lower   *Function // for ILIKE the function LOWER: the pattern is matched with LOWER(X); nil for LIKE
@@ -126,14 +126,14 @@ type Like struct {
 
 // IsNull is X IS [NOT] NULL; IS TRUE and the like become other expressions.
 type IsNull struct {
-	Pos parser.Pos
+	parser.Pos
 	X   Expr
 	Not bool
 }
 
 // Call is a call of a function or an operator ("+", "%", "||").
 type Call struct {
-	Pos  parser.Pos
+	parser.Pos
 	Func *Function
 	Args []Expr
 	Typ  types.Type
@@ -141,7 +141,7 @@ type Call struct {
 
 // Cast converts X to Typ.
 type Cast struct {
-	Pos  parser.Pos
+	parser.Pos
 	X    Expr
 	Typ  types.Type
 	Zone *time.Location // in which it is evaluated; nil: not known yet
@@ -149,7 +149,7 @@ type Cast struct {
 
 // Case is the searched CASE; the simple form is converted to it.
 type Case struct {
-	Pos   parser.Pos
+	parser.Pos
 	Whens []When
 	Else  Expr // a NULL constant if there is no ELSE
 	Typ   types.Type

@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -23,18 +25,9 @@ func (c *Call) Type() types.Type  { return c.Typ }
 func (c *Cast) Type() types.Type  { return c.Typ }
 func (c *Case) Type() types.Type  { return c.Typ }
 
-func (c *Const) Position() parser.Pos   { return c.Pos }
-func (c *Column) Position() parser.Pos  { return c.Pos }
-func (a *And) Position() parser.Pos     { return a.Terms[0].Position() }
-func (o *Or) Position() parser.Pos      { return o.Terms[0].Position() }
-func (n *Not) Position() parser.Pos     { return n.X.Position() }
-func (c *Compare) Position() parser.Pos { return c.Pos }
-func (i *In) Position() parser.Pos      { return i.Pos }
-func (l *Like) Position() parser.Pos    { return l.Pos }
-func (i *IsNull) Position() parser.Pos  { return i.Pos }
-func (c *Call) Position() parser.Pos    { return c.Pos }
-func (c *Cast) Position() parser.Pos    { return c.Pos }
-func (c *Case) Position() parser.Pos    { return c.Pos }
+func (a *And) Position() parser.Pos { return a.Terms[0].Position() }
+func (o *Or) Position() parser.Pos  { return o.Terms[0].Position() }
+func (n *Not) Position() parser.Pos { return n.X.Position() }
 
 func (*Const) expr()   {}
 func (*Column) expr()  {}
@@ -233,8 +226,8 @@ func Children(e Expr) []Expr {
 			out = append(out, w.Cond, w.Then)
 		}
 		return append(out, e.Else)
-	case interface{ Children() []Expr }: // nodes of other packages
-		return e.Children()
+	case *Subquery:
+		return slices.Concat(e.Outer, e.X)
 	}
 	return nil
 }
@@ -293,21 +286,14 @@ func sameNode(a, b Expr) bool {
 		return false
 	}
 	switch x := a.(type) {
+	case *And, *Or, *Not, *Cast, *Case:
+		return reflect.TypeOf(a) == reflect.TypeOf(b)
 	case *Const:
 		y, ok := b.(*Const)
 		return ok && x.Val.Identical(y.Val)
 	case *Column:
 		y, ok := b.(*Column)
 		return ok && x.Index == y.Index
-	case *And:
-		_, ok := b.(*And)
-		return ok
-	case *Or:
-		_, ok := b.(*Or)
-		return ok
-	case *Not:
-		_, ok := b.(*Not)
-		return ok
 	case *Compare:
 		y, ok := b.(*Compare)
 		return ok && x.Op == y.Op
@@ -323,12 +309,6 @@ func sameNode(a, b Expr) bool {
 	case *Call:
 		y, ok := b.(*Call)
 		return ok && (x.Func == y.Func || x.Func.Group == encodedGroup && y.Func.Group == encodedGroup && x.Func.Name == y.Func.Name)
-	case *Cast:
-		_, ok := b.(*Cast)
-		return ok
-	case *Case:
-		_, ok := b.(*Case)
-		return ok
 	case *Subquery:
 		y, ok := b.(*Subquery)
 		return ok && x.Kind == y.Kind && x.Not == y.Not && x.Op == y.Op && x.Column == y.Column && x.Text == y.Text
@@ -336,90 +316,71 @@ func sameNode(a, b Expr) bool {
 	return a == b
 }
 
-// Map rebuilds e from the leaves up, replacing every node by f's result for it. It keeps nodes that do not change. The
-// switch has one case for each kind of node.
+// Map rebuilds e from the leaves up, replacing every node by f's result for it. It keeps nodes that do not change.
 func Map(e Expr, f func(Expr) Expr) Expr {
-	each := func(xs []Expr) ([]Expr, bool) {
-		var out []Expr
-		for i, x := range xs {
-			y := Map(x, f)
-			if y != x && out == nil {
-				out = slices.Clone(xs)
-			}
-			if out != nil {
-				out[i] = y
-			}
+	children := Children(e)
+	var changed []Expr
+	for i, x := range children {
+		y := Map(x, f)
+		if y != x && changed == nil {
+			changed = slices.Clone(children)
 		}
-		if out == nil {
-			return xs, false
+		if changed != nil {
+			changed[i] = y
 		}
-		return out, true
 	}
-	switch x := e.(type) {
-	case *Const, *Column:
-	case *And:
-		if ts, ok := each(x.Terms); ok {
-			e = &And{Terms: ts}
-		}
-	case *Or:
-		if ts, ok := each(x.Terms); ok {
-			e = &Or{Terms: ts}
-		}
-	case *Not:
-		if y := Map(x.X, f); y != x.X {
-			e = &Not{X: y}
-		}
-	case *Compare:
-		if l, r := Map(x.X, f), Map(x.Y, f); l != x.X || r != x.Y {
-			c := *x
-			c.X, c.Y = l, r
-			e = &c
-		}
-	case *In:
-		if y := Map(x.X, f); y != x.X {
-			c := *x
-			c.X = y
-			e = &c
-		}
-	case *Like:
-		if y, p := Map(x.X, f), Map(x.Pattern, f); y != x.X || p != x.Pattern {
-			c := *x
-			c.X, c.Pattern = y, p
-			e = &c
-		}
-	case *IsNull:
-		if y := Map(x.X, f); y != x.X {
-			c := *x
-			c.X = y
-			e = &c
-		}
-	case *Call:
-		if as, ok := each(x.Args); ok {
-			c := *x
-			c.Args = as
-			e = &c
-		}
-	case *Cast:
-		if y := Map(x.X, f); y != x.X {
-			c := *x
-			c.X = y
-			e = &c
-		}
-	case *Case:
-		c := *x
-		c.Whens = slices.Clone(x.Whens)
-		changed := false
-		for i := range c.Whens {
-			w := When{Map(c.Whens[i].Cond, f), Map(c.Whens[i].Then, f)}
-			changed = changed || w != c.Whens[i]
-			c.Whens[i] = w
-		}
-		c.Else = Map(x.Else, f)
-		if changed || c.Else != x.Else {
-			e = &c
-		}
-	case interface{ MapChildren(func(Expr) Expr) Expr }:
-		e = x.MapChildren(f)
+	if changed != nil {
+		e = withChildren(e, changed)
 	}
 	return f(e)
+}
+
+// withChildren returns a copy of e over other children, which are in the order of Children.
+func withChildren(e Expr, to []Expr) Expr {
+	switch x := e.(type) {
+	case *And:
+		return &And{Terms: to}
+	case *Or:
+		return &Or{Terms: to}
+	case *Not:
+		return &Not{X: to[0]}
+	case *Compare:
+		c := *x
+		c.X, c.Y = to[0], to[1]
+		return &c
+	case *In:
+		c := *x
+		c.X = to[0]
+		return &c
+	case *Like:
+		c := *x
+		c.X, c.Pattern = to[0], to[1]
+		return &c
+	case *IsNull:
+		c := *x
+		c.X = to[0]
+		return &c
+	case *Call:
+		c := *x
+		c.Args = to
+		return &c
+	case *Cast:
+		c := *x
+		c.X = to[0]
+		return &c
+	case *Case:
+		c := *x
+		c.Whens = make([]When, len(x.Whens))
+		for i := range c.Whens {
+			c.Whens[i] = When{to[2*i], to[2*i+1]}
+		}
+		c.Else = to[len(to)-1]
+		return &c
+	case *Subquery:
+		c := *x
+		n := len(x.Outer)
+		c.Outer, c.X = to[:n:n], append([]Expr(nil), to[n:]...)
+		return &c
+	}
+	panic(fmt.Sprintf("expr: %T has no children", e))
 }

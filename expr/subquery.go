@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"slices"
 	"time"
 
 	"github.com/hql-db/hql/parser"
@@ -21,7 +20,7 @@ const (
 
 // Subquery is a query inside an expression. Env.Subquery runs the query; Answer converts its rows to a value.
 type Subquery struct {
-	Pos  parser.Pos
+	parser.Pos
 	Kind SubqueryKind
 	Not  bool      // for EXISTS and IN; x op ALL (...) is NOT x ANY (...) with the opposite operator
 	Op   CompareOp // for ANY; EQ for IN
@@ -64,9 +63,7 @@ func (s *Subquery) elem() types.Type {
 	return types.String
 }
 
-// Position returns the start of the sub-query.
-func (s *Subquery) Position() parser.Pos { return s.Pos }
-func (*Subquery) expr()                  {}
+func (*Subquery) expr() {}
 
 // String returns the expression as SQL.
 func (s *Subquery) String() string {
@@ -89,28 +86,6 @@ func (s *Subquery) String() string {
 		return x + " " + s.Op.String() + " ANY (" + s.Text + ")"
 	}
 	return "(" + s.Text + ")"
-}
-
-// Children returns the expressions on which the sub-query depends.
-func (s *Subquery) Children() []Expr {
-	if s.X == nil {
-		return s.Outer
-	}
-	return slices.Concat(s.Outer, s.X)
-}
-
-// MapChildren rebuilds the node over mapped children.
-func (s *Subquery) MapChildren(f func(Expr) Expr) Expr {
-	out := *s
-	out.Outer = slices.Clone(s.Outer)
-	for i, x := range out.Outer {
-		out.Outer[i] = Map(x, f)
-	}
-	out.X = slices.Clone(s.X)
-	for i, x := range out.X {
-		out.X[i] = Map(x, f)
-	}
-	return &out
 }
 
 // Negate returns NOT s.

@@ -11,7 +11,7 @@ import (
 
 // Alter changes the definition of a table: ALTER TABLE, COMMENT ON, CREATE INDEX or DROP INDEX.
 type Alter struct {
-	Pos      Pos
+	Pos
 	Verb     string // the statement's first words, for messages
 	IfExists bool   // ALTER TABLE IF EXISTS
 	Name     string // "" for DROP INDEX, which names no table
@@ -54,8 +54,7 @@ type Change struct {
 	Unnamed bool       // CREATE INDEX without a name: Index.Name is the usual one, and a number follows it if it is taken
 }
 
-func (s *Alter) Position() Pos { return s.Pos }
-func (*Alter) statement()      {}
+func (*Alter) statement() {}
 
 func (s *Alter) String() string {
 	var p printer

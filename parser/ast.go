@@ -6,6 +6,9 @@ import "slices"
 // read from text. Line and column are computed only when an error is printed.
 type Pos int
 
+// Position returns p. Nodes embed a Pos and have this method from it.
+func (p Pos) Position() Pos { return p }
+
 // NoPos is the position of a node made by hql itself.
 const NoPos Pos = -1
 
@@ -25,7 +28,7 @@ type Expr interface {
 
 // Select is a query: WITH; SELECTs (Cores) joined by UNION, EXCEPT or INTERSECT; and ORDER BY, LIMIT and OFFSET of the whole.
 type Select struct {
-	Pos     Pos
+	Pos
 	With    []CTE
 	Cores   []*SelectCore
 	Sets    []SetOp // one between every two cores; INTERSECT binds tighter than the others
@@ -154,7 +157,7 @@ type TableExpr interface {
 
 // TableName is a table with an alias and a system-time clause.
 type TableName struct {
-	Pos        Pos
+	Pos
 	Name       string
 	InSchema   bool // public.t: a table of the catalog, even if WITH has a query of the same name
 	Alias      string
@@ -170,7 +173,7 @@ type SystemTime struct {
 
 // Subquery is [LATERAL] (SELECT ...) AS alias (columns) in FROM.
 type Subquery struct {
-	Pos     Pos
+	Pos
 	Lateral bool // it may refer to earlier items of FROM
 	Query   *Select
 	Alias   string
@@ -179,7 +182,7 @@ type Subquery struct {
 
 // TableFunction is a function in FROM that returns rows: generate_series(1, 10) AS alias (columns).
 type TableFunction struct {
-	Pos     Pos
+	Pos
 	Name    string // upper case
 	Args    []Expr
 	Alias   string
@@ -202,7 +205,7 @@ const (
 
 // Join is Left JOIN Right with ON, USING or NATURAL.
 type Join struct {
-	Pos         Pos
+	Pos
 	Kind        JoinKind
 	Natural     bool
 	Left, Right TableExpr
@@ -212,19 +215,19 @@ type Join struct {
 
 // Insert is INSERT or UPSERT INTO t (columns) VALUES ... | SELECT ...
 type Insert struct {
-	Pos         Pos
+	Pos
 	Upsert      bool // spelled UPSERT
 	IfNotExists bool
-	Conflict    []Name       // the columns of ON CONFLICT; nil if it names none
-	Constraint  Name         // of ON CONFLICT ON CONSTRAINT
-	Set         []Assignment // of DO UPDATE
-	Where       Expr         // of DO UPDATE
 	Table       string
 	TablePos    Pos
 	Alias       string
 	Columns     []Name
 	Rows        [][]Expr
 	Query       *Select
+	Conflict    []Name       // the columns of ON CONFLICT; nil if it names none
+	Constraint  Name         // of ON CONFLICT ON CONSTRAINT
+	Set         []Assignment // of DO UPDATE
+	Where       Expr         // of DO UPDATE
 	Returning   []SelectItem
 }
 
@@ -236,7 +239,7 @@ type Name struct {
 
 // Update is UPDATE t [AS alias] SET c = e, ... WHERE ...
 type Update struct {
-	Pos           Pos
+	Pos
 	With          []CTE
 	Table         string
 	TablePos      Pos
@@ -285,7 +288,7 @@ type Assignment struct {
 
 // Delete is DELETE FROM t [AS alias] USING ... WHERE ...
 type Delete struct {
-	Pos           Pos
+	Pos
 	Truncate      bool // spelled TRUNCATE
 	With          []CTE
 	Table         string
@@ -300,7 +303,7 @@ type Delete struct {
 
 // CreateTable is CREATE [EXTERNAL] TABLE.
 type CreateTable struct {
-	Pos         Pos
+	Pos
 	Replace     bool // OR REPLACE
 	External    bool
 	IfNotExists bool
@@ -422,7 +425,7 @@ type SplitDef struct {
 
 // DropTable is DROP TABLE [IF EXISTS] t, ... [CASCADE]. For an EXTERNAL table it drops only the definition.
 type DropTable struct {
-	Pos      Pos
+	Pos
 	IfExists bool
 	Cascade  bool // drop the views that read it, too
 	Name     string
@@ -446,7 +449,7 @@ const (
 
 // Show is a SHOW or DESCRIBE statement.
 type Show struct {
-	Pos     Pos
+	Pos
 	Kind    ShowKind
 	Name    string
 	NamePos Pos
@@ -454,7 +457,7 @@ type Show struct {
 
 // Explain is EXPLAIN [ANALYZE] [(FORMAT TEXT | JSON | HTML)] statement.
 type Explain struct {
-	Pos       Pos
+	Pos
 	Analyze   bool
 	Format    string // "TEXT", "JSON", "HTML"
 	Statement Statement
@@ -462,7 +465,7 @@ type Explain struct {
 
 // Set is SET name = value, RESET name or DISCARD.
 type Set struct {
-	Pos   Pos
+	Pos
 	Verb  string // SET, RESET, DISCARD
 	Local bool   // SET LOCAL
 	Name  string // for RESET and DISCARD also ALL
@@ -471,7 +474,7 @@ type Set struct {
 
 // Prepare is PREPARE name (types) AS statement.
 type Prepare struct {
-	Pos       Pos
+	Pos
 	Name      string
 	Types     []string // of the first parameters, upper case
 	Statement Statement
@@ -479,20 +482,20 @@ type Prepare struct {
 
 // Execute is EXECUTE name (arguments).
 type Execute struct {
-	Pos  Pos
+	Pos
 	Name string
 	Args []Expr
 }
 
 // Deallocate is DEALLOCATE name, or DEALLOCATE ALL with an empty Name.
 type Deallocate struct {
-	Pos  Pos
+	Pos
 	Name string
 }
 
 // Copy is COPY t [(columns)] FROM 'file' or COPY t | (query) TO 'file'.
 type Copy struct {
-	Pos           Pos
+	Pos
 	Table         string
 	TablePos      Pos
 	Columns       []Name
@@ -505,7 +508,7 @@ type Copy struct {
 
 // CheckTable is CHECK TABLE t [REPAIR].
 type CheckTable struct {
-	Pos     Pos
+	Pos
 	Name    string
 	NamePos Pos
 	Repair  bool
@@ -513,13 +516,13 @@ type CheckTable struct {
 
 // Transaction is a statement that has no effect: BEGIN, COMMIT, ROLLBACK or VACUUM.
 type Transaction struct {
-	Pos  Pos
+	Pos
 	Verb string
 }
 
 // Analyze is ANALYZE [TABLE] [t].
 type Analyze struct {
-	Pos     Pos
+	Pos
 	Name    string // "": all tables
 	NamePos Pos
 }

@@ -18,21 +18,21 @@ const (
 
 // Literal is a constant. Its value depends on the type that its context expects.
 type Literal struct {
-	Pos  Pos
+	Pos
 	Kind LiteralKind
 	Text string // for BoolLiteral "true" or "false"
 }
 
 // Param is ?, $n or @name. Index is 1-based and set for ? and $n.
 type Param struct {
-	Pos   Pos
+	Pos
 	Index int
 	Name  string
 }
 
 // ColumnRef is name, table.name or "family:qualifier"; Name keeps its case.
 type ColumnRef struct {
-	Pos    Pos
+	Pos
 	Table  string
 	Name   string
 	Quoted bool
@@ -42,22 +42,22 @@ type ColumnRef struct {
 
 // Unary is -x, +x or NOT x. Op is "-", "+" or "NOT".
 type Unary struct {
-	Pos Pos
-	Op  string
-	X   Expr
+	Pos
+	Op string
+	X  Expr
 }
 
 // Binary is x op y. Op is one of
 // OR AND = <> < <= > >= + - * / % || -> ->> ~ ~* !~ !~* and "IS DISTINCT FROM".
 type Binary struct {
-	Pos  Pos // of the operator
+	Pos  // of the operator
 	Op   string
 	X, Y Expr
 }
 
 // Between is X [NOT] BETWEEN [SYMMETRIC] Lo AND Hi.
 type Between struct {
-	Pos       Pos
+	Pos
 	Not       bool
 	Symmetric bool
 	X, Lo, Hi Expr
@@ -65,7 +65,7 @@ type Between struct {
 
 // In is X [NOT] IN (list) or X [NOT] IN (SELECT ...).
 type In struct {
-	Pos   Pos
+	Pos
 	Not   bool
 	X     Expr
 	List  []Expr
@@ -74,7 +74,7 @@ type In struct {
 
 // Quantified is X Op ANY (Y), or X Op ALL (Y) if All is set. Y is a SubqueryExpr or an array.
 type Quantified struct {
-	Pos  Pos    // of the operator
+	Pos         // of the operator
 	Op   string // = <> < <= > >=
 	All  bool
 	X, Y Expr
@@ -82,13 +82,13 @@ type Quantified struct {
 
 // Array is ARRAY[items]. An item in brackets is an Array, too.
 type Array struct {
-	Pos   Pos
+	Pos
 	Items []Expr
 }
 
 // Subscript is X[1], X[1][2] or, if one of At is a slice, X[1:2].
 type Subscript struct {
-	Pos Pos // of the first bracket
+	Pos // of the first bracket
 	X   Expr
 	At  []SubscriptItem
 }
@@ -101,7 +101,7 @@ type SubscriptItem struct {
 
 // Like is X [NOT] LIKE|ILIKE|SIMILAR TO Pattern [ESCAPE e].
 type Like struct {
-	Pos     Pos
+	Pos
 	Not     bool
 	Op      string // "LIKE", "ILIKE" or "SIMILAR TO"
 	X       Expr
@@ -111,7 +111,7 @@ type Like struct {
 
 // Is is X IS [NOT] NULL, TRUE, FALSE or UNKNOWN. The field What has the last word in upper case.
 type Is struct {
-	Pos  Pos
+	Pos
 	Not  bool
 	X    Expr
 	What string
@@ -119,7 +119,7 @@ type Is struct {
 
 // Call is a function or aggregate call.
 type Call struct {
-	Pos      Pos
+	Pos
 	Name     string // upper case
 	Star     bool   // COUNT(*)
 	Distinct bool
@@ -163,20 +163,20 @@ type NamedWindow struct {
 
 // RangeArg is 'a' TO 'b' as an argument of SALT or RING; "SALT HEX(8)" is parsed as the call SALT_HEX(8).
 type RangeArg struct {
-	Pos    Pos
+	Pos
 	Lo, Hi Expr
 }
 
 // EncodedArg is X AS encoding as an argument of a function: the bytes that the encoding writes for X.
 type EncodedArg struct {
-	Pos      Pos
+	Pos
 	X        Expr
 	Encoding *EncodingDef
 }
 
 // Case is CASE [X] WHEN .. THEN .. ELSE .. END.
 type Case struct {
-	Pos   Pos
+	Pos
 	X     Expr // nil for CASE WHEN
 	Whens []When
 	Else  Expr
@@ -187,7 +187,7 @@ type When struct{ Cond, Then Expr }
 
 // Cast is CAST(X AS type [AS encoding]) or X::type.
 type Cast struct {
-	Pos  Pos
+	Pos
 	X    Expr
 	Type string // in upper case
 	// Encoding is the encoding of a column that is not in the catalog: CAST("f:q" AS BIGINT AS ORDERED INT64). Nil: the type's
@@ -197,27 +197,27 @@ type Cast struct {
 
 // AtTimeZone is X AT TIME ZONE Zone.
 type AtTimeZone struct {
-	Pos     Pos
+	Pos
 	X, Zone Expr
 }
 
 // Tuple is a row value (a, b).
 type Tuple struct {
-	Pos   Pos
+	Pos
 	Items []Expr
 }
 
 // GroupingSets is a term of GROUP BY that means several sets of expressions; rows are grouped by each set. Items are
 // expressions and Tuples; the Tuple of () has no items. GROUPING SETS may also contain GroupingSets.
 type GroupingSets struct {
-	Pos   Pos
+	Pos
 	Kind  string // "ROLLUP", "CUBE", "GROUPING SETS"
 	Items []Expr
 }
 
 // SubqueryExpr is a scalar (SELECT ...), EXISTS (SELECT ...), or ARRAY(SELECT ...).
 type SubqueryExpr struct {
-	Pos    Pos
+	Pos
 	Exists bool
 	Array  bool
 	// Columns is the number of columns of Query in SET (a, b) = (SELECT ...), otherwise 0. The SubqueryExpr of each
@@ -226,23 +226,7 @@ type SubqueryExpr struct {
 	Query           *Select
 }
 
-func (s *Select) Position() Pos      { return s.Pos }
-func (s *Writing) Position() Pos     { return s.Statement.Position() }
-func (s *Insert) Position() Pos      { return s.Pos }
-func (s *Update) Position() Pos      { return s.Pos }
-func (s *Delete) Position() Pos      { return s.Pos }
-func (s *CreateTable) Position() Pos { return s.Pos }
-func (s *DropTable) Position() Pos   { return s.Pos }
-func (s *Show) Position() Pos        { return s.Pos }
-func (s *Explain) Position() Pos     { return s.Pos }
-func (s *Set) Position() Pos         { return s.Pos }
-func (s *Copy) Position() Pos        { return s.Pos }
-func (s *CheckTable) Position() Pos  { return s.Pos }
-func (s *Analyze) Position() Pos     { return s.Pos }
-func (s *Transaction) Position() Pos { return s.Pos }
-func (s *Prepare) Position() Pos     { return s.Pos }
-func (s *Execute) Position() Pos     { return s.Pos }
-func (s *Deallocate) Position() Pos  { return s.Pos }
+func (s *Writing) Position() Pos { return s.Statement.Position() }
 
 func (*Select) statement()      {}
 func (*Writing) statement()     {}
@@ -262,40 +246,11 @@ func (*Prepare) statement()     {}
 func (*Execute) statement()     {}
 func (*Deallocate) statement()  {}
 
-func (t *TableName) Position() Pos { return t.Pos }
-
-// Position returns the offset of the function's name.
-func (t *TableFunction) Position() Pos { return t.Pos }
-func (t *Subquery) Position() Pos      { return t.Pos }
-func (t *Join) Position() Pos          { return t.Pos }
-
 func (*TableName) tableExpr() {}
 
 func (*TableFunction) tableExpr() {}
 func (*Subquery) tableExpr()      {}
 func (*Join) tableExpr()          {}
-
-func (e *Literal) Position() Pos      { return e.Pos }
-func (e *Param) Position() Pos        { return e.Pos }
-func (e *ColumnRef) Position() Pos    { return e.Pos }
-func (e *Unary) Position() Pos        { return e.Pos }
-func (e *Binary) Position() Pos       { return e.Pos }
-func (e *Between) Position() Pos      { return e.Pos }
-func (e *In) Position() Pos           { return e.Pos }
-func (e *Quantified) Position() Pos   { return e.Pos }
-func (e *Array) Position() Pos        { return e.Pos }
-func (e *Subscript) Position() Pos    { return e.Pos }
-func (e *Like) Position() Pos         { return e.Pos }
-func (e *Is) Position() Pos           { return e.Pos }
-func (e *Call) Position() Pos         { return e.Pos }
-func (e *RangeArg) Position() Pos     { return e.Pos }
-func (e *EncodedArg) Position() Pos   { return e.Pos }
-func (e *Case) Position() Pos         { return e.Pos }
-func (e *Cast) Position() Pos         { return e.Pos }
-func (e *AtTimeZone) Position() Pos   { return e.Pos }
-func (e *Tuple) Position() Pos        { return e.Pos }
-func (e *GroupingSets) Position() Pos { return e.Pos }
-func (e *SubqueryExpr) Position() Pos { return e.Pos }
 
 func (*Literal) expr()      {}
 func (*Param) expr()        {}

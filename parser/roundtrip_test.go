@@ -61,7 +61,13 @@ func dropPositions(v reflect.Value) {
 
 // parenthesised shows how an expression was understood: (+ a (* b c)).
 func parenthesised(e Expr) string {
-	children := Children(e)
+	var children []Expr
+	Walk(e, func(x Expr) bool {
+		if x != e {
+			children = append(children, x)
+		}
+		return x == e
+	})
 	var op string
 	switch e := e.(type) {
 	case *Unary:

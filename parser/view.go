@@ -9,7 +9,7 @@ import (
 
 // CreateView is CREATE [OR REPLACE] VIEW [IF NOT EXISTS] name [(columns)] AS query.
 type CreateView struct {
-	Pos         Pos
+	Pos
 	Replace     bool
 	IfNotExists bool
 	Name        string
@@ -20,7 +20,7 @@ type CreateView struct {
 
 // DropView is DROP VIEW [IF EXISTS] name, ... [CASCADE].
 type DropView struct {
-	Pos      Pos
+	Pos
 	IfExists bool
 	Cascade  bool // drop the views that read it, too
 	More     []*DropView
@@ -28,11 +28,8 @@ type DropView struct {
 	NamePos  Pos
 }
 
-func (s *CreateView) Position() Pos { return s.Pos }
-
-func (s *DropView) Position() Pos { return s.Pos }
-func (*CreateView) statement()    {}
-func (*DropView) statement()      {}
+func (*CreateView) statement() {}
+func (*DropView) statement()   {}
 
 func (s *CreateView) String() string {
 	var p printer

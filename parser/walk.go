@@ -1,76 +1,11 @@
 package parser
 
 import (
-	"fmt"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
-
-// Children returns the expressions directly below e, in the order of the text. It leaves out sub-queries, as in IN (SELECT
-// ...).
-func Children(e Expr) []Expr {
-	switch e := e.(type) {
-	case *Literal, *Param, *ColumnRef, *SubqueryExpr:
-		return nil
-	case *Unary:
-		return []Expr{e.X}
-	case *Binary:
-		return []Expr{e.X, e.Y}
-	case *Between:
-		return []Expr{e.X, e.Lo, e.Hi}
-	case *In:
-		return append([]Expr{e.X}, e.List...)
-	case *Quantified:
-		return []Expr{e.X, e.Y}
-	case *Array:
-		return e.Items
-	case *Subscript:
-		out := []Expr{e.X}
-		for _, at := range e.At {
-			out = appendSet(appendSet(out, at.Lo), at.Hi)
-		}
-		return out
-	case *Like:
-		return appendSet([]Expr{e.X, e.Pattern}, e.Escape)
-	case *Is:
-		return []Expr{e.X}
-	case *Call:
-		out := append([]Expr(nil), e.Args...)
-		for _, o := range e.OrderBy {
-			out = append(out, o.Expr)
-		}
-		if out = appendSet(out, e.Filter); e.Over != nil {
-			out = append(out, e.Over.exprs()...)
-		}
-		return out
-	case *RangeArg:
-		return []Expr{e.Lo, e.Hi}
-	case *EncodedArg:
-		return []Expr{e.X}
-	case *Case:
-		out := appendSet(nil, e.X)
-		for _, w := range e.Whens {
-			out = append(out, w.Cond, w.Then)
-		}
-		return appendSet(out, e.Else)
-	case *Cast:
-		return []Expr{e.X}
-	case *AtTimeZone:
-		return []Expr{e.X, e.Zone}
-	case *Tuple:
-		return e.Items
-	case *GroupingSets:
-		return e.Items
-	}
-	panic(fmt.Sprintf("parser: unknown expression %T", e))
-}
-
-func appendSet(list []Expr, e Expr) []Expr {
-	if e == nil {
-		return list
-	}
-	return append(list, e)
-}
 
 // Node is a Statement, an Expr or a TableExpr.
 type Node interface {
@@ -78,73 +13,67 @@ type Node interface {
 	Position() Pos
 }
 
-// Inspect calls visit for n and, if it returns true, for the nodes below n in the order of the text: sub-queries (as
-// *Select), items of FROM, and expressions. It does nothing for nil. It does not enter the definitions of CREATE TABLE,
-// whose expressions belong to no query.
+// Inspect calls visit for n and, if it returns true, for the nodes below n in the order of the text, which is the order of the
+// fields: sub-queries (as *Select), items of FROM, and expressions. It does nothing for nil. It does not enter definitions,
+// whose expressions belong to no query, nor the statement of PREPARE.
 func Inspect(n Node, visit func(Node) bool) {
-	if n == nil || !visit(n) {
-		return
+	if n != nil && visit(n) {
+		inspectBelow(reflect.ValueOf(n).Elem(), visit)
 	}
-	w := inspector(visit)
-	switch n := n.(type) {
-	case *Select:
-		w.query(n)
-	case *Writing:
-		w.with(n.With)
-		Inspect(n.Statement, visit)
-	case *Insert:
-		w.rows(n.Rows)
-		w.sub(n.Query)
-		w.set(n.Set)
-		w.exprs(n.Where)
-		w.items(n.Returning)
-	case *Update:
-		w.with(n.With)
-		w.set(n.Set)
-		w.tables(n.From)
-		Inspect(n.Where, visit)
-		w.items(n.Returning)
-	case *Delete:
-		w.with(n.With)
-		w.tables(n.Using)
-		Inspect(n.Where, visit)
-		w.items(n.Returning)
-	case *Explain:
-		Inspect(n.Statement, visit)
-	case *Set:
-		Inspect(n.Value, visit)
-	case *Copy:
-		w.sub(n.Query)
-	case *CreateView:
-		w.sub(n.Query)
-	case *CreateTable:
-		w.sub(n.Query)
-	case *Execute:
-		w.exprs(n.Args...)
-	case *Alter, *Prepare, *Deallocate, *DropTable, *DropView, *Show, *CheckTable, *Analyze, *Transaction:
-	case *TableName:
-		if n.SystemTime != nil {
-			w.exprs(n.SystemTime.From, n.SystemTime.To)
+}
+
+func inspectBelow(v reflect.Value, visit func(Node) bool) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return
 		}
-	case *TableFunction:
-		w.exprs(n.Args...)
-	case *Subquery:
-		w.sub(n.Query)
-	case *Join:
-		Inspect(n.Left, visit)
-		Inspect(n.Right, visit)
-		Inspect(n.On, visit)
-	case Expr:
-		w.exprs(Children(n)...)
-		switch n := n.(type) {
-		case *In:
-			w.sub(n.Query)
-		case *SubqueryExpr:
-			w.sub(n.Query)
+		if n, ok := v.Interface().(Node); ok {
+			Inspect(n, visit)
+		} else {
+			inspectBelow(v.Elem(), visit)
 		}
-	default:
-		panic(fmt.Sprintf("parser: unknown node %T", n))
+	case reflect.Slice:
+		for i := range v.Len() {
+			inspectBelow(v.Index(i), visit)
+		}
+	case reflect.Struct:
+		for _, i := range nodeFields(v.Type()) {
+			inspectBelow(v.Field(i), visit)
+		}
 	}
+}
+
+// closed are the types that Inspect does not enter.
+var closed = []reflect.Type{reflect.TypeFor[Change](), reflect.TypeFor[ColumnDef](), reflect.TypeFor[EncodingDef](), reflect.TypeFor[LayoutDef](), reflect.TypeFor[Option](),
+	reflect.TypeFor[PartList](), reflect.TypeFor[SplitDef](), reflect.TypeFor[Prepare]()}
+
+// fieldsOf caches the results of nodeFields.
+var fieldsOf sync.Map
+
+// nodeFields returns the fields of t, a struct, that can hold nodes.
+func nodeFields(t reflect.Type) []int {
+	if known, ok := fieldsOf.Load(t); ok {
+		return known.([]int)
+	}
+	var out []int
+	for i := range t.NumField() {
+		if !slices.Contains(closed, t) && holdsNodes(t.Field(i).Type) {
+			out = append(out, i)
+		}
+	}
+	fieldsOf.Store(t, out)
+	return out
+}
+
+func holdsNodes(t reflect.Type) bool {
+	switch {
+	case t.Implements(reflect.TypeFor[Node]()):
+		return true
+	case t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice:
+		return holdsNodes(t.Elem())
+	}
+	return t.Kind() == reflect.Struct && nodeFields(t) != nil
 }
 
 // FirstParam returns the first parameter in n, or nil if there is none.
@@ -210,75 +139,6 @@ func appendTables(dst []*TableName, of Node, hidden []string) []*TableName {
 	return dst
 }
 
-// inspector is the function visit of Inspect.
-type inspector func(Node) bool
-
-func (w inspector) query(s *Select) {
-	w.with(s.With)
-	for _, c := range s.Cores {
-		w.sub(c.Query)
-		w.exprs(c.On...)
-		w.items(c.Items)
-		w.tables(c.From)
-		w.exprs(c.Where)
-		w.exprs(c.GroupBy...)
-		w.exprs(c.Having)
-		for _, n := range c.Windows {
-			w.exprs(n.Window.exprs()...)
-		}
-		w.rows(c.Values)
-	}
-	for _, o := range s.OrderBy {
-		w.exprs(o.Expr)
-	}
-	w.exprs(s.Limit, s.Offset)
-}
-
-func (w inspector) with(list []CTE) {
-	for _, c := range list {
-		if w.sub(c.Query); c.Write != nil {
-			Inspect(c.Write, w)
-		}
-	}
-}
-
-func (w inspector) set(list []Assignment) {
-	for _, a := range list {
-		w.exprs(a.Expr)
-	}
-}
-
-func (w inspector) tables(list []TableExpr) {
-	for _, t := range list {
-		Inspect(t, w)
-	}
-}
-
-// sub inspects s unless it is nil.
-func (w inspector) sub(s *Select) {
-	if s != nil {
-		Inspect(s, w)
-	}
-}
-
-func (w inspector) exprs(list ...Expr) {
-	for _, x := range list {
-		Inspect(x, w)
-	}
-}
-
-func (w inspector) items(items []SelectItem) {
-	for _, it := range items {
-		w.exprs(it.Expr)
-	}
-}
-
-func (w inspector) rows(rows [][]Expr) {
-	for _, row := range rows {
-		w.exprs(row...)
-	}
-}
-
 // Some reports whether is holds for e or an expression below it. It does not enter queries.
 func Some(e Expr, is func(Expr) bool) bool {
 	found := false
@@ -299,10 +159,10 @@ func IsQuery(e Expr) bool {
 // Walk calls visit for e and, if it returns true, for the expressions below it, in the order of the text. It does not
 // enter queries. It does nothing for nil.
 func Walk(e Expr, visit func(Expr) bool) {
-	if e == nil || !visit(e) {
-		return
-	}
-	for _, c := range Children(e) {
-		Walk(c, visit)
+	if e != nil {
+		Inspect(e, func(n Node) bool {
+			x, ok := n.(Expr)
+			return ok && visit(x)
+		})
 	}
 }

@@ -123,19 +123,6 @@ func (r *exprReader) frameBound() (out FrameBound, err error) {
 	return out, unexpected(r.lex)
 }
 
-// exprs returns the expressions in w, in the order of the text.
-func (w *Window) exprs() []Expr {
-	out := append([]Expr(nil), w.PartitionBy...)
-	for _, o := range w.OrderBy {
-		out = append(out, o.Expr)
-	}
-	if w.Frame != nil {
-		out = appendSet(out, w.Frame.Start.Offset)
-		out = appendSet(out, w.Frame.End.Offset)
-	}
-	return out
-}
-
 // over writes OVER and the window w.
 func (p *printer) over(w *Window) {
 	p.put(" OVER ")
