@@ -95,6 +95,8 @@ type typeFact struct {
 	storage    types.Value
 	collation  types.Value
 	elem       uint32
+	array      uint32     // the type of its arrays; 0: none
+	values     types.Type // that hql has for it; Null: none
 	dimensions int
 	modifier   int // of the column; -1: none
 }
@@ -112,6 +114,44 @@ func typeOf(t types.Type, limit types.Limit) typeFact {
 	out := typeByName()[name]
 	out.dimensions, out.modifier = dimensions, modifier
 	return out
+}
+
+// Type is a type of PostgreSQL for values of hql.
+type Type struct {
+	OID    uint32
+	Array  uint32 // the type of its arrays; 0: none
+	Size   int16  // in bytes; negative: it varies
+	Values types.Type
+}
+
+// TypeOf returns the type of results with values of t.
+func TypeOf(t types.Type) Type {
+	f := typeOf(t, types.Limit{})
+	return Type{f.oid, f.array, int16(f.length.Int()), t}
+}
+
+// TypeByOID returns the type with this OID or, if that is an array type, the type of its elements; ok is false if hql has no
+// values for it.
+func TypeByOID(oid uint32) (t Type, array, ok bool) {
+	f := typeByOID()[oid]
+	if array = strings.HasPrefix(f.name, "_"); array {
+		f = typeByOID()[f.elem]
+	}
+	return Type{f.oid, f.array, int16(f.length.Int()), f.values}, array, f.values != types.Null
+}
+
+// valuesOf returns hql's type for the values of a type of PostgreSQL, or Null.
+func valuesOf(name string) types.Type {
+	switch name {
+	case "char":
+		return types.Char
+	case "timestamp":
+		return types.LocalTimestamp
+	case "unknown":
+		return types.String
+	}
+	t, _ := types.ParseType(name)
+	return t
 }
 
 // sqlNames maps names in pg_type to the names that SQL has for the same types.

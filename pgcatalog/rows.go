@@ -234,7 +234,7 @@ var typeByName = sync.OnceValue(func() map[string]typeFact {
 		get := func(name string) types.Value { return row[r.at[name]] }
 		name := get("typname").Text()
 		out[name] = typeFact{oid: uint32(get("oid").Int()), name: name, length: get("typlen"), byValue: get("typbyval"), align: get("typalign"), storage: get("typstorage"),
-			collation: get("typcollation"), elem: uint32(get("typelem").Int())}
+			collation: get("typcollation"), elem: uint32(get("typelem").Int()), array: uint32(get("typarray").Int()), values: valuesOf(name)}
 	}
 	return out
 })

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/pgcatalog"
 	"github.com/hql-db/hql/types"
 )
 
@@ -339,8 +340,8 @@ func (c *conn) describe(columns []hql.ColumnType, format func(i int) int16) erro
 	}
 	m := &pgproto3.RowDescription{Fields: make([]pgproto3.FieldDescription, len(columns))}
 	for i, col := range columns {
-		t := typeOf(col.Type)
-		m.Fields[i] = pgproto3.FieldDescription{Name: []byte(clean(col.Name)), DataTypeOID: t.oid, DataTypeSize: t.size, TypeModifier: -1, Format: format(i)}
+		t := pgcatalog.TypeOf(col.Type)
+		m.Fields[i] = pgproto3.FieldDescription{Name: []byte(clean(col.Name)), DataTypeOID: t.OID, DataTypeSize: t.Size, TypeModifier: -1, Format: format(i)}
 		if m.Fields[i].TableOID = c.relationOID(col.Table); m.Fields[i].TableOID != 0 {
 			m.Fields[i].TableAttributeNumber = uint16(col.Number)
 		}

@@ -230,7 +230,7 @@ func (w *copyWriter) values(fields []copytext.Field) error {
 			row[i] = types.Value{}
 			continue
 		}
-		v, err := textValue(typeOf(col.Type), f.Text, w.loc)
+		v, err := textValue(col.Type, f.Text, w.loc)
 		if err != nil {
 			return err.detail("column %s: %q", col.Name, short(f.Text))
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/internal/copytext"
+	"github.com/hql-db/hql/pgcatalog"
 )
 
 // maxField is the greatest number of bytes in a line of text, or in a field of the binary format.
@@ -78,7 +79,7 @@ func (w *copyWriter) binary(in *bufio.Reader) error {
 				}
 				b = []byte(text.String())
 			}
-			v, err := parameter(typeOf(w.columns[i].Type).oid, 1, b, w.loc)
+			v, err := parameter(pgcatalog.TypeOf(w.columns[i].Type).OID, 1, b, w.loc)
 			if err != nil {
 				return err.detail("column %s", w.columns[i].Name)
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/pgcatalog"
 	"github.com/hql-db/hql/types"
 )
 
@@ -73,8 +74,8 @@ func (c *conn) describeStatement(ctx context.Context, p *prepared) error {
 	}
 	given := make([]types.Type, len(p.params))
 	for i, oid := range p.params {
-		if t, ok := byOID[oid]; ok && oid != oidUnknown {
-			given[i] = t.typ
+		if t, array, ok := pgcatalog.TypeByOID(oid); ok && !array && oid != oidUnknown {
+			given[i] = t.Values
 		}
 	}
 	d, err := p.stmt.Describe(ctx, given)
@@ -88,9 +89,9 @@ func (c *conn) describeStatement(ctx context.Context, p *prepared) error {
 		switch {
 		case p.params[i] != 0 && p.params[i] != oidUnknown:
 		case t.List:
-			p.params[i] = typeOf(t.Type).array
+			p.params[i] = pgcatalog.TypeOf(t.Type).Array
 		default:
-			p.params[i] = typeOf(t.Type).oid
+			p.params[i] = pgcatalog.TypeOf(t.Type).OID
 		}
 	}
 	p.columns, p.described = d.Columns, true

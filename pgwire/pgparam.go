@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/hql-db/hql/pgcatalog"
 	"github.com/hql-db/hql/types"
 )
 
@@ -19,34 +20,31 @@ func parameter(oid uint32, format int16, b []byte, loc *time.Location) (any, *Er
 	if format != 0 && format != 1 {
 		return nil, failure("22023", "unsupported format code: %d", format)
 	}
-	if elem, ok := byArray[oid]; ok && oid != 0 {
-		if format == 1 {
-			return binaryArray(elem, b, loc)
-		}
-		return textValue(pgType{typ: types.ArrayOf(elem.typ)}, string(b), loc) // {a,"b c",NULL}
-	}
-	t, ok := byOID[oid]
-	if !ok {
-		t = byOID[oidUnknown] // the text of an unknown type: hql converts it where it is used
-		if format == 1 {
-			return nil, failure("0A000", "parameters of the type with oid %d are not supported in binary format", oid)
-		}
-	}
-	if format == 1 {
+	t, array, ok := pgcatalog.TypeByOID(oid)
+	switch {
+	case !ok && format == 1:
+		return nil, failure("0A000", "parameters of the type with oid %d are not supported in binary format", oid)
+	case !ok: // the text of an unknown type: hql converts it where it is used
+		t.Values = types.String
+	case array && format == 1:
+		return binaryArray(t, b, loc)
+	case array: // {a,"b c",NULL}
+		t.Values = types.ArrayOf(t.Values)
+	case format == 1:
 		return binaryValue(t, b, loc)
 	}
-	return textValue(t, string(b), loc)
+	return textValue(t.Values, string(b), loc)
 }
 
 // textValue reads a value's text.
-func textValue(t pgType, s string, loc *time.Location) (types.Value, *Error) {
+func textValue(t types.Type, s string, loc *time.Location) (types.Value, *Error) {
 	if !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {
 		return types.Value{}, failure("22021", `invalid byte sequence for encoding "UTF8"`)
 	}
-	if t.typ == types.String || t.typ.IsNamedOID() { // the statement finds the name in the catalog
+	if t == types.String || t.IsNamedOID() { // the statement finds the name in the catalog
 		return types.NewString(s), nil
 	}
-	v, err := types.Read(types.NewString(strings.TrimSpace(s)), t.typ, time.Now().UnixMilli(), loc)
+	v, err := types.Read(types.NewString(strings.TrimSpace(s)), t, time.Now().UnixMilli(), loc)
 	if err != nil {
 		return v, failure("22P02", "%v", err)
 	}
@@ -54,66 +52,66 @@ func textValue(t pgType, s string, loc *time.Location) (types.Value, *Error) {
 }
 
 // binaryValue reads a value's binary form.
-func binaryValue(t pgType, b []byte, loc *time.Location) (types.Value, *Error) {
-	if t.size > 0 && t.typ != types.String && len(b) != int(t.size) {
-		return types.Value{}, failure("22P03", "incorrect binary data format: %d bytes for a value of %d", len(b), t.size)
+func binaryValue(t pgcatalog.Type, b []byte, loc *time.Location) (types.Value, *Error) {
+	if t.Size > 0 && t.Values != types.String && len(b) != int(t.Size) {
+		return types.Value{}, failure("22P03", "incorrect binary data format: %d bytes for a value of %d", len(b), t.Size)
 	}
 	be := binary.BigEndian
-	switch t.oid {
-	case oidBool:
+	switch t.Values {
+	case types.Boolean:
 		return types.NewBool(b[0] != 0), nil
-	case oidInt2:
+	case types.SmallInt:
 		return types.NewIntOf(types.SmallInt, int64(int16(be.Uint16(b)))), nil
-	case oidInt4:
+	case types.Int:
 		return types.NewIntOf(types.Int, int64(int32(be.Uint32(b)))), nil
-	case oidOID:
+	case types.OID:
 		return types.NewOID(be.Uint32(b)), nil
-	case oidInt8:
+	case types.BigInt:
 		return types.NewInt(int64(be.Uint64(b))), nil
-	case oidFloat4:
+	case types.Float:
 		return types.NewFloatOf(types.Float, float64(math.Float32frombits(be.Uint32(b)))), nil
-	case oidFloat8:
+	case types.Double:
 		return types.NewDouble(math.Float64frombits(be.Uint64(b))), nil
-	case oidNumeric:
+	case types.Decimal:
 		return binaryNumeric(b)
-	case oidBytea:
+	case types.Bytes:
 		return types.NewBytes(string(b)), nil
-	case oidDate:
+	case types.Date:
 		days := int32(be.Uint32(b))
 		if days == math.MaxInt32 || days == math.MinInt32 {
 			return types.Value{}, infinite()
 		}
 		return types.NewDate(int64(days) + epochDays), nil
-	case oidTime:
+	case types.Time:
 		ms := toMillis(int64(be.Uint64(b)))
 		if ms < 0 || ms >= types.MillisPerDay {
 			return types.Value{}, failure("22008", "time out of range (23:59:59.999 at most)")
 		}
 		return types.NewIntOf(types.Time, ms), nil
-	case oidTimestamp, oidTimestamptz:
+	case types.Timestamp, types.LocalTimestamp:
 		us := int64(be.Uint64(b))
 		if us == math.MaxInt64 || us == math.MinInt64 {
 			return types.Value{}, infinite()
 		}
-		return types.NewIntOf(t.typ, toMillis(us)+epochMillis), nil
-	case oidInterval:
+		return types.NewIntOf(t.Values, toMillis(us)+epochMillis), nil
+	case types.Duration:
 		v, ok := types.NewDuration(int64(int32(be.Uint32(b[12:]))), toMillis(int64(be.Uint64(b)))+int64(int32(be.Uint32(b[8:])))*types.MillisPerDay)
 		if !ok {
 			return v, failure("22008", "interval out of range")
 		}
 		return v, nil
-	case oidUUID:
-		if len(b) != 16 {
-			return types.Value{}, failure("22P03", "incorrect binary data format: a uuid has 16 bytes, not %d", len(b))
-		}
+	case types.UUID:
 		return types.NewUUID(string(b)), nil
-	case oidJSONB:
+	case types.JSON:
+		if t.OID != oidJSONB {
+			break
+		}
 		if len(b) == 0 || b[0] != 1 {
 			return types.Value{}, failure("22P03", "unsupported jsonb version number")
 		}
 		b = b[1:]
 	}
-	return textValue(t, string(b), loc)
+	return textValue(t.Values, string(b), loc)
 }
 
 func infinite() *Error {
@@ -181,14 +179,14 @@ func binaryNumeric(b []byte) (types.Value, *Error) {
 }
 
 // binaryArray reads an array.
-func binaryArray(elem pgType, b []byte, loc *time.Location) (any, *Error) {
+func binaryArray(elem pgcatalog.Type, b []byte, loc *time.Location) (any, *Error) {
 	bad := failure("22P03", "incorrect binary data format in an array")
 	be := binary.BigEndian
 	if len(b) < 12 {
 		return nil, bad
 	}
 	n := be.Uint32(b)
-	if t, ok := byOID[be.Uint32(b[8:])]; ok {
+	if t, array, ok := pgcatalog.TypeByOID(be.Uint32(b[8:])); ok && !array {
 		elem = t
 	}
 	if b = b[12:]; n > 6 || len(b) < int(8*n) {
@@ -220,5 +218,5 @@ func binaryArray(elem pgType, b []byte, loc *time.Location) (any, *Error) {
 		}
 		items[i], b = v, b[size:]
 	}
-	return types.NewArrayOf(types.ArrayOf(elem.typ), dims, items), nil
+	return types.NewArrayOf(types.ArrayOf(elem.Values), dims, items), nil
 }

@@ -12,95 +12,15 @@ import (
 
 	"github.com/cockroachdb/apd/v3"
 
+	"github.com/hql-db/hql/pgcatalog"
 	"github.com/hql-db/hql/types"
 )
 
-// The OIDs in PostgreSQL of the types of hql's values, and of further types that clients send.
+// The OIDs of the types whose form their values do not tell.
 const (
-	oidBool        = 16
-	oidBytea       = 17
-	oidChar        = 18
-	oidName        = 19
-	oidInt8        = 20
-	oidInt2        = 21
-	oidInt2Vector  = 22
-	oidInt4        = 23
-	oidRegProc     = 24
-	oidText        = 25
-	oidOID         = 26
-	oidOIDVector   = 30
-	oidJSON        = 114
-	oidFloat4      = 700
-	oidFloat8      = 701
-	oidUnknown     = 705
-	oidBpchar      = 1042
-	oidVarchar     = 1043
-	oidDate        = 1082
-	oidTime        = 1083
-	oidTimestamp   = 1114
-	oidTimestamptz = 1184
-	oidInterval    = 1186
-	oidNumeric     = 1700
-	oidRegClass    = 2205
-	oidRegType     = 2206
-	oidUUID        = 2950
-	oidJSONB       = 3802
-
-	oidRegNamespace = 4089
+	oidUnknown = 705
+	oidJSONB   = 3802
 )
-
-// pgType is a type of PostgreSQL.
-type pgType struct {
-	oid   uint32
-	size  int16 // bytes; -1: it varies
-	array uint32
-	typ   types.Type
-}
-
-// pgTypes maps hql's types to PostgreSQL's for results, and PostgreSQL's to hql's for parameters. A type's first entry is used
-// for results.
-var pgTypes = []pgType{
-	{oidBool, 1, 1000, types.Boolean}, {oidInt2, 2, 1005, types.SmallInt}, {oidInt2, 2, 1005, types.TinyInt}, {oidInt4, 4, 1007, types.Int},
-	{oidInt8, 8, 1016, types.BigInt}, {oidFloat4, 4, 1021, types.Float}, {oidFloat8, 8, 1022, types.Double}, {oidNumeric, -1, 1231, types.Decimal},
-	{oidText, -1, 1009, types.String}, {oidBytea, -1, 1001, types.Bytes}, {oidDate, 4, 1182, types.Date}, {oidTime, 8, 1183, types.Time},
-	{oidTimestamptz, 8, 1185, types.Timestamp}, {oidTimestamp, 8, 1115, types.LocalTimestamp}, {oidJSON, -1, 199, types.JSON},
-	{oidInterval, 16, 1187, types.Duration}, {oidText, -1, 1009, types.Null},
-	{oidVarchar, -1, 1015, types.String}, {oidBpchar, -1, 1014, types.String}, {oidUnknown, -2, 0, types.String}, {oidName, 64, 1003, types.Name},
-	{oidOID, 4, 1028, types.OID}, {oidUUID, 16, 2951, types.UUID}, {oidJSONB, -1, 3807, types.JSON}, {oidChar, 1, 1002, types.Char},
-	{oidRegProc, 4, 1008, types.RegProc}, {oidRegClass, 4, 2210, types.RegClass}, {oidRegType, 4, 2211, types.RegType}, {oidRegNamespace, 4, 4090, types.RegNamespace},
-	{oidInt2Vector, -1, 1006, types.Int2Vector}, {oidOIDVector, -1, 1013, types.OIDVector},
-}
-
-var (
-	byType  = map[types.Type]pgType{}
-	byOID   = map[uint32]pgType{}
-	byArray = map[uint32]pgType{}
-)
-
-func init() {
-	for _, t := range pgTypes {
-		if _, ok := byType[t.typ]; !ok {
-			byType[t.typ] = t
-		}
-		if _, ok := byOID[t.oid]; !ok {
-			byOID[t.oid] = t
-		}
-		if _, ok := byArray[t.array]; !ok {
-			byArray[t.array] = t
-		}
-	}
-}
-
-// typeOf is the PostgreSQL type of results of t.
-func typeOf(t types.Type) pgType {
-	if p, ok := byType[t]; ok {
-		return p
-	}
-	if t.IsArray() {
-		return pgType{oid: typeOf(t.Elem()).array, size: -1, typ: t}
-	}
-	return byType[types.String]
-}
 
 // epochDays and epochMillis are the time from 1970 to the epoch of PostgreSQL, 2000.
 const (
@@ -264,7 +184,7 @@ func appendArray(dst []byte, v types.Value, loc *time.Location) ([]byte, error) 
 			nulls = 1
 		}
 	}
-	dst = be.AppendUint32(be.AppendUint32(be.AppendUint32(dst, uint32(len(dims))), nulls), typeOf(elem).oid)
+	dst = be.AppendUint32(be.AppendUint32(be.AppendUint32(dst, uint32(len(dims))), nulls), pgcatalog.TypeOf(elem).OID)
 	for _, d := range dims {
 		dst = be.AppendUint32(be.AppendUint32(dst, uint32(d.Len)), uint32(d.Lower))
 	}
