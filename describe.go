@@ -15,6 +15,13 @@ func (db *DB) Parse(sql string) (*Stmt, error) { return db.statement(sql) }
 // Statement returns the statement's syntax tree, which must not be changed.
 func (s *Stmt) Statement() parser.Statement { return s.parsed }
 
+// Copied returns the query for the rows of the table or query that s, a COPY, names.
+func (s *Stmt) Copied() *Stmt {
+	out := s.db.parsed(exec.Copied(s.parsed.(*parser.Copy)), s.sql)
+	out.placed, out.copied = s.placed, true
+	return out
+}
+
 // Description describes a statement before it runs.
 type Description struct {
 	Parameters []ParameterType // ? and $n in their order

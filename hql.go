@@ -300,6 +300,7 @@ type Stmt struct {
 	parsed parser.Statement // shared by all calls; must not be changed
 	params *params
 	placed bool // search_path was set when the text was parsed
+	copied bool // parsed is the query of the COPY in the text
 	plans  exec.Plans
 	source iter.Seq2[[]types.Value, error] // the rows of CopyFrom
 }
@@ -323,7 +324,11 @@ func (s *Stmt) now(again bool) (*Stmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.db.parsed(parsed, s.sql), nil
+	out := s.db.parsed(parsed, s.sql)
+	if s.copied {
+		out = out.Copied()
+	}
+	return out, nil
 }
 
 // runOnce is run for a statement whose syntax tree may be changed.

@@ -42,11 +42,8 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 	headed := false
 	for i, o := range s.Options {
 		var v string
-		switch x := o.Value.(type) {
-		case *parser.Literal:
+		if x, ok := o.Value.(*parser.Literal); ok {
 			v = x.Text
-		case *parser.ColumnRef:
-			v = x.Name
 		}
 		low := strings.ToLower(v)
 		letter := map[string]*byte{"DELIMITER": &text.Delimiter, "QUOTE": &text.Quote, "ESCAPE": &text.Escape}[o.Key]
@@ -78,6 +75,8 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 			header, headed = low != "false", true
 		case o.Key == "HEADER":
 			return nil, parser.Errorf(o.Pos, "HEADER must be TRUE or FALSE")
+		case strings.HasPrefix(o.Key, "FORCE_"):
+			return nil, parser.Errorf(o.Pos, "%s is for clients of hql serve", o.Key)
 		case s.To:
 			return nil, parser.Errorf(o.Pos, "unknown option %s of COPY TO: FORMAT, HEADER, DELIMITER, NULL, QUOTE, ESCAPE, ENCODING or OVERWRITE", o.Key)
 		default:

@@ -17,12 +17,12 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// copied is the query whose rows COPY TO writes.
-func copied(s *parser.Copy) *parser.Select {
+// Copied returns the query whose rows COPY TO writes.
+func Copied(s *parser.Copy) *parser.Select {
 	if s.Query != nil {
 		return s.Query
 	}
-	q := &parser.Select{Pos: s.Pos, AllowFullScan: s.AllowFullScan, Cores: []*parser.SelectCore{{Pos: s.Pos, From: []parser.TableExpr{&parser.TableName{Pos: s.Pos, Name: s.Table}}}}}
+	q := &parser.Select{Pos: s.Pos, AllowFullScan: s.AllowFullScan, Cores: []*parser.SelectCore{{Pos: s.Pos, From: []parser.TableExpr{&parser.TableName{Pos: s.TablePos, Name: s.Table}}}}}
 	for _, c := range s.Columns {
 		q.Cores[0].Items = append(q.Cores[0].Items, parser.SelectItem{Pos: c.Pos, Expr: &parser.ColumnRef{Pos: c.Pos, Name: c.Name, Quoted: true}})
 	}
@@ -34,7 +34,7 @@ func copied(s *parser.Copy) *parser.Select {
 
 // copyTo writes the rows of a query to a file. The file gets its name when it is complete.
 func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string, text copytext.Format, header, overwrite bool) (_ *Rows, err error) {
-	p, err := r.planSelect(ctx, copied(s))
+	p, err := r.planSelect(ctx, Copied(s))
 	if err != nil {
 		return nil, err
 	}

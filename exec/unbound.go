@@ -68,7 +68,7 @@ func readerOf(stmt parser.Statement) parser.Statement {
 		return readerOf(s.Statement)
 	case *parser.Copy:
 		if s.To {
-			return copied(s)
+			return Copied(s)
 		}
 	case *parser.CreateTable:
 		if s.Query != nil {

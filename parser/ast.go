@@ -493,7 +493,8 @@ type Deallocate struct {
 	Name string
 }
 
-// Copy is COPY t [(columns)] FROM 'file' or COPY t | (query) TO 'file'.
+// Copy is COPY t [(columns)] FROM 'file' or COPY t | (query) TO 'file'. The value of an option that lists columns is a Tuple or
+// the string *.
 type Copy struct {
 	Pos
 	Table         string

@@ -346,38 +346,104 @@ type deallocateNode struct {
 type copyNode struct {
 	Pos     lexer.Position
 	Query   *selectNode   `parser:"'COPY' ( '(' @@ ')'"`
-	Table   tableName     `parser:"| @@"`
+	Binary  *binaryWord   `parser:"| @@?"`
+	Table   tableName     `parser:"  @@"`
 	Columns []*columnName `parser:"  ( '(' @@ ( ',' @@ )* ')' )? )"`
 	Dir     string        `parser:"@( 'FROM' | 'TO' )"`
+	Program *programWord  `parser:"@@?"`
 	File    *textNode     `parser:"( @@ | 'STDIN' | 'STDOUT' )"`
+	Before  bool          `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
 	Options []*optionNode `parser:"( 'WITH'? ( '(' @@ ( ',' @@ )* ')'"`
 	Words   *copyWords    `parser:"          | @@ ) )?"`
 	Allow   bool          `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
 }
 
-// copyWords are options of COPY without parentheses, as in PostgreSQL before version 9: CSV HEADER, DELIMITER ';'.
-type copyWords struct{ list []*lexer.Token }
+// binaryWord is BINARY before the table of COPY, as in PostgreSQL before version 9.
+type binaryWord struct{}
 
-func (n *copyWords) Parse(lex *lexer.PeekingLexer) error {
+func (*binaryWord) Parse(lex *lexer.PeekingLexer) error {
+	if word := lex.Peek().Value; !strings.EqualFold(word, "BINARY") || isNext(lex, word, "FROM") || isNext(lex, word, "TO") || isNext(lex, word, "(") {
+		return participle.NextMatch
+	}
+	lex.Next()
+	return nil
+}
+
+// programWord refuses PROGRAM.
+type programWord struct{}
+
+func (*programWord) Parse(lex *lexer.PeekingLexer) error {
+	if t := lex.Peek(); strings.EqualFold(t.Value, "PROGRAM") {
+		lex.Next()
+		lex.Next() // so that this error counts
+		return Errorf(pos(t), "a statement cannot run a PROGRAM").WithHint(`\copy ... TO | FROM PROGRAM 'command' of the command line runs a program`)
+	}
+	return participle.NextMatch
+}
+
+// copyWords are options of COPY without parentheses, as in PostgreSQL before version 9: CSV HEADER, DELIMITER ';'.
+type copyWords struct{ given map[string]Expr }
+
+func (n *copyWords) Parse(lex *lexer.PeekingLexer) (err error) {
+	first := lex.Peek()
 	for {
 		old := accept(lex, "USING") // DELIMITERS
-		switch t := lex.Peek(); strings.ToUpper(t.Value) {
-		case "CSV", "HEADER":
+		t := lex.Peek()
+		word := strings.ToUpper(t.Value)
+		key, value := word, Expr(&Literal{Pos: pos(t), Kind: StringLiteral, Text: strings.ToLower(word)})
+		switch word {
+		case "CSV", "BINARY":
+			lex.Next()
+			key = "FORMAT"
+		case "HEADER":
+			lex.Next()
+			value = &Literal{Pos: pos(t), Kind: BoolLiteral, Text: "true"}
 		case "DELIMITER", "DELIMITERS", "NULL", "QUOTE", "ESCAPE", "ENCODING":
-			n.list = append(n.list, lex.Next())
+			lex.Next()
 			accept(lex, "AS")
-			if lex.Peek().Type != tokString {
+			s := lex.Peek()
+			if s.Type != tokString {
 				missed(lex, "a text")
 				return unexpected(lex)
 			}
+			key, value = strings.TrimSuffix(word, "S"), &Literal{Pos: pos(s), Kind: StringLiteral, Text: text(lex.Next())}
+		case "FORCE":
+			if key, value, err = forced(lex); err != nil {
+				return err
+			}
 		default:
-			if n.list == nil || old {
+			if n.given == nil || old {
 				return participle.NextMatch
 			}
 			return nil
 		}
-		n.list = append(n.list, lex.Next())
+		if n.given == nil { // the default of options without parentheses
+			n.given = map[string]Expr{"HEADER": &Literal{Pos: pos(first), Kind: BoolLiteral, Text: "false"}}
+		}
+		n.given[key] = value
 	}
+}
+
+// forced reads FORCE QUOTE, FORCE NOT NULL or FORCE NULL, and columns or *.
+func forced(lex *lexer.PeekingLexer) (key string, columns Expr, err error) {
+	lex.Next()
+	switch {
+	case accept(lex, "NULL"):
+		key = "FORCE_NULL"
+	case accept(lex, "NOT", "NULL"):
+		key = "FORCE_NOT_NULL"
+	case strings.EqualFold(lex.Peek().Value, "QUOTE"):
+		lex.Next()
+		key = "FORCE_QUOTE"
+	default:
+		return "", nil, unexpected(lex)
+	}
+	if star := lex.Peek(); accept(lex, "*") {
+		return key, &Literal{Pos: pos(star), Kind: StringLiteral, Text: "*"}, nil
+	}
+	r := exprReader{lex: lex}
+	columns, err = r.expr()
+	return key, columns, err
 }
 
 type checkNode struct {

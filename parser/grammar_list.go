@@ -225,7 +225,7 @@ type valueNode struct{ exprNode }
 
 func (n *valueNode) Parse(lex *lexer.PeekingLexer) error {
 	t := lex.Peek()
-	if word := t.Value == "ON" || t.Value == "ALL"; word || isName(t) {
+	if word := t.Value == "ON" || t.Value == "ALL" || t.Value == "*"; word || isName(t) {
 		at := lex.MakeCheckpoint()
 		lex.Next()
 		next := lex.Peek()

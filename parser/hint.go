@@ -90,7 +90,6 @@ const (
 	noTransactions = "there are no transactions: a row is written whole, several rows are not atomic"
 	noLocks        = "there are no locks: a row is written whole, several rows are not atomic"
 	noNotices      = "HBase sends no notices of writes: SELECT ... WHERE _ts >= time reads the rows that have changed since"
-	copyOptions    = "BINARY and FORCE_QUOTE, FORCE_NULL and FORCE_NOT_NULL are for clients of hql serve"
 	databases      = "there are no namespaces to list: SHOW TABLES lists the tables; one of a namespace is STORED IN 'namespace:table'"
 	noRights       = "rights are HBase's: GRANT and REVOKE are its shell's"
 	tables         = "HBase's shell administers its tables and servers"
@@ -110,9 +109,6 @@ var alters = map[string]string{
 	"DATABASE": "SET changes a setting of this connection", "SYSTEM": "SET changes a setting of this connection",
 	"SCHEMA": namespaces, "ROLE": noRights, "USER": noRights, "SEQUENCE": NoSequences,
 }
-
-// copyOthers are options of PostgreSQL's COPY.
-var copyOthers = map[string]bool{"BINARY": true, "ON_ERROR": true, "FREEZE": true}
 
 // constraints are the words with which other systems name constraints in ALTER TABLE.
 var constraints = map[string]bool{"CONSTRAINT": true, "PRIMARY": true, "UNIQUE": true, "FOREIGN": true}
@@ -173,10 +169,6 @@ func (d *diagnosis) unsupported(i int) string {
 		return noLocks
 	case word == "." && i > 3 && (d.value(i-2) == "." || d.value(i-2) == ":") && namesTable[upper(i-4)]:
 		return "only an HBase namespace can be in front of a table's name, as in namespace.table"
-	case d.verb == "COPY" && (word == "FORCE" || upper(1) != "(" && copyOthers[word]):
-		return copyOptions
-	case d.verb == "COPY" && word == "PROGRAM":
-		return "\\copy ... TO | FROM PROGRAM 'command' of the command line runs a program"
 	case d.verb == "CREATE" && word == "PARTITION":
 		return "HBase cuts tables into regions by itself: SPLIT says where those of a new table begin"
 	case d.verb == "SELECT" && word == "INTO":

@@ -447,8 +447,8 @@ func (l *lowerer) options(in []*optionNode) ([]Option, error) {
 func (n *textNode) value() string { return text(&n.Text) }
 
 func (l *lowerer) copy(n *copyNode) (*Copy, error) {
-	out := &Copy{Pos: at(n.Pos), To: n.Dir == "TO", AllowFullScan: n.Allow}
-	if n.Allow && !out.To {
+	out := &Copy{Pos: at(n.Pos), To: n.Dir == "TO", AllowFullScan: n.Allow || n.Before}
+	if out.AllowFullScan && !out.To {
 		return nil, Errorf(out.Pos, "COPY FROM reads no table: ALLOW FULL SCAN has no meaning here")
 	}
 	var err error
@@ -459,34 +459,29 @@ func (l *lowerer) copy(n *copyNode) (*Copy, error) {
 		if out.Query, err = l.query(n.Query); err != nil {
 			return nil, err
 		}
-		out.Query.AllowFullScan, out.AllowFullScan = out.Query.AllowFullScan || n.Allow, false
+		out.Query.AllowFullScan, out.AllowFullScan = out.Query.AllowFullScan || out.AllowFullScan, false
 	} else {
 		out.Table, out.TablePos, out.Columns = n.Table.name(), pos(n.Table.A), placedAll(n.Columns)
 	}
 	if n.File != nil {
 		out.File = n.File.value()
 	}
-	if out.Options, err = l.options(n.Options); err != nil || n.Words == nil {
-		return out, err
+	if n.Binary != nil {
+		out.Options = []Option{{Pos: out.Pos, Key: "FORMAT", Value: &Literal{Pos: out.Pos, Kind: StringLiteral, Text: "binary"}}}
 	}
-	given := map[string]Expr{"HEADER": &Literal{Pos: pos(n.Words.list[0]), Kind: BoolLiteral, Text: "false"}} // the default of options without parentheses
-	key := ""
-	for _, t := range n.Words.list {
-		if t.Type == tokString {
-			given[key] = &Literal{Pos: pos(t), Kind: StringLiteral, Text: text(t)}
-			continue
-		}
-		switch key = strings.TrimSuffix(strings.ToUpper(t.Value), "S"); key {
-		case "HEADER":
-			given[key] = &Literal{Pos: pos(t), Kind: BoolLiteral, Text: "true"}
-		case "CSV":
-			given["FORMAT"] = &Literal{Pos: pos(t), Kind: StringLiteral, Text: "csv"}
+	options, err := l.options(n.Options)
+	if n.Words != nil {
+		for _, key := range []string{"FORMAT", "HEADER", "DELIMITER", "NULL", "QUOTE", "ESCAPE", "ENCODING", "FORCE_QUOTE", "FORCE_NULL", "FORCE_NOT_NULL"} {
+			if x := n.Words.given[key]; x != nil {
+				options = append(options, Option{Pos: x.Position(), Key: key, Value: x})
+			}
 		}
 	}
-	for _, key := range []string{"FORMAT", "HEADER", "DELIMITER", "NULL", "QUOTE", "ESCAPE", "ENCODING"} {
-		if x := given[key]; x != nil {
-			out.Options = append(out.Options, Option{Pos: x.Position(), Key: key, Value: x})
+	for i, o := range options {
+		if c, ok := o.Value.(*ColumnRef); ok { // FORCE_QUOTE (a)
+			options[i].Value = &Tuple{Pos: c.Pos, Items: []Expr{c}}
 		}
 	}
-	return out, nil
+	out.Options = append(out.Options, options...)
+	return out, err
 }

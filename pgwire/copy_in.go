@@ -14,6 +14,7 @@ import (
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/internal/copytext"
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
 
@@ -81,7 +82,7 @@ func (w *copyWriter) failed(err error) error {
 	}
 	e := *asError(err, "", 0)
 	e.Position = 0
-	where := fmt.Sprintf("COPY %s, line %d", w.of.table, w.line)
+	where := fmt.Sprintf("COPY %s, line %d", w.of.Table, w.line)
 	if w.written > 0 {
 		where += fmt.Sprintf("; %d rows before are written and stay", w.written)
 	}
@@ -144,18 +145,11 @@ type copyWriter struct {
 
 func (c *conn) newCopyWriter(p *prepared) (*copyWriter, error) {
 	w := &copyWriter{c: c, of: p.copies, loc: c.db.Settings().Location()}
-	reads := *p.copies
-	reads.allow = true
-	stmt, err := c.db.Parse(reads.selects())
-	if err == nil {
-		var d *hql.Description
-		if d, err = stmt.Describe(c.ctx, nil); err == nil {
-			w.columns = d.Columns
-		}
-	}
+	d, err := p.copies.rows.Describe(c.ctx, nil)
 	if err != nil {
-		return nil, asError(err, "", 0)
+		return nil, asError(err, p.whole, p.offset)
 	}
+	w.columns = d.Columns
 	return w, nil
 }
 
@@ -197,7 +191,7 @@ func (w *copyWriter) flush() error {
 		}
 		row := "(" + strings.TrimSuffix(strings.Repeat("?, ", len(w.columns)), ", ") + ")"
 		var err error
-		stmt, err = w.c.db.Parse("INSERT INTO " + w.of.table + " (" + quoteNames(names) + ") VALUES " + strings.TrimSuffix(strings.Repeat(row+", ", n), ", "))
+		stmt, err = w.c.db.Parse("INSERT INTO " + parser.QuoteName(w.of.Table) + " (" + quoteNames(names) + ") VALUES " + strings.TrimSuffix(strings.Repeat(row+", ", n), ", "))
 		if err != nil {
 			return err
 		}

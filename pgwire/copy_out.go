@@ -20,7 +20,7 @@ func (c *conn) copy(p *prepared) error {
 	}
 	end := c.note(p)
 	n, err := int64(0), error(nil)
-	if p.copies.to {
+	if p.copies.To {
 		n, err = c.copyOut(p)
 	} else {
 		n, err = c.copyIn(p)
@@ -34,36 +34,19 @@ func (c *conn) copy(p *prepared) error {
 
 // copyOut sends the rows of a query.
 func (c *conn) copyOut(p *prepared) (int64, error) {
-	cp := p.copies
-	stmt, err := c.db.Parse(cp.selects())
-	if err != nil {
-		return 0, cp.misplaced(err, p)
-	}
-	run := &prepared{whole: p.whole, offset: p.offset + cp.offset, sql: p.sql, stmt: stmt}
-	if cp.query == "" { // its positions are not positions in the text
-		run.whole = ""
-	}
+	run := &prepared{whole: p.whole, offset: p.offset, sql: p.sql, stmt: p.copies.rows}
 	portal := c.newPortal(run)
 	defer portal.close(c)
-	err = portal.why(c.working(portal.cancel, func() error {
+	err := portal.why(c.working(portal.cancel, func() error {
 		if err := portal.begin(c); err != nil {
 			return err
 		}
 		if portal.answer.columns == nil {
 			return failure("0A000", "COPY query must return rows")
 		}
-		return c.sendCopy(portal, cp)
+		return c.sendCopy(portal, p.copies)
 	}))
 	return portal.sent, err
-}
-
-// misplaced returns an error of COPY's query for the client. It has no position if COPY named a table, since hql made the
-// query.
-func (cp *copyCommand) misplaced(err error, p *prepared) error {
-	if cp.query == "" {
-		return asError(err, "", 0)
-	}
-	return asError(err, p.whole, p.offset+cp.offset)
 }
 
 // sendCopy sends rows in the format of COPY, and the warnings about them.

@@ -150,7 +150,7 @@ func stateByWords(message, otherwise string) string {
 		{"for relation \"", "42710"}, {"of relation \"", "42704"}, {"already exists", "42P07"}, {"unknown setting", "42704"}, {"unknown time zone", "22023"}, {"is not supported", "0A000"},
 		{"does not have a RETURNING clause", "0A000"}, {"must be at the top level", "0A000"},
 		{"more than one row", "21000"}, {"no argument for", "42P02"}, {"is an aggregate", "42803"}, {"GROUP BY", "42803"}, {"AccessDenied", "42501"},
-		{": argument ", "42883"}, {"and needs a value", "23502"}, {"must not be NULL", "23502"}, {"cannot be NULL", "23502"}, {"function \"", "42883"},
+		{": argument ", "42883"}, {"and needs a value", "23502"}, {"must not be NULL", "23502"}, {"cannot be NULL", "23502"}, {"function \"", "42883"}, {"PROGRAM", "42501"},
 	} {
 		if strings.Contains(message, s.words) {
 			return s.code

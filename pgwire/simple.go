@@ -150,14 +150,6 @@ func (c *conn) parsed(whole, sql string, offset int) (*prepared, error) {
 	if word == "" {
 		return out, nil
 	}
-	if word == "COPY" {
-		var err error
-		out.copies, err = parseCopy(sql)
-		if err != nil {
-			return nil, asError(err, whole, offset)
-		}
-		return out, nil
-	}
 	if make := commands[word]; make != nil {
 		cmd, err := make(newWords(sql))
 		if err != nil {
@@ -174,6 +166,10 @@ func (c *conn) parsed(whole, sql string, offset int) (*prepared, error) {
 		return nil, asError(err, whole, offset)
 	}
 	switch s := stmt.Statement().(type) {
+	case *parser.Copy:
+		if out.copies, err = newCopy(stmt); err != nil {
+			return nil, asError(err, whole, offset)
+		}
 	case *parser.Set:
 		out.command = &setCommand{set: s}
 	case *parser.Deallocate:
