@@ -388,6 +388,7 @@ func (r *run) prepare(ctx context.Context, stmt parser.Statement) {
 	r.mayPlan(ctx)
 	r.Opt.Stop = ctx.Err
 	if x, ok := stmt.(*parser.Explain); !ok || x.Analyze {
+		r.subqueries.end()
 		r.subqueries = newSubqueries(ctx, r)
 		r.env.Subqueries, r.env.Views = r.subqueries.values, &r.subqueries.views
 		r.Opt.Subquery, r.Opt.Open, r.Opt.Resolve, r.Opt.Reuse = r.subqueries.answer, r.subqueries.open, r.resolvedBatch, r.subqueries.reuse

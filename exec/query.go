@@ -162,7 +162,11 @@ func (r *run) openFor(ctx context.Context, p *plan.Plan, when reading) (operator
 	if !r.inside {
 		r.rec.work.reads(p, r.env.Statistics, r.rec.RowsRead(), when != asRead)
 	}
-	return operator.New(ctx, p.Root, r.scan, r.Opt)
+	src := operator.Source(r.scan)
+	if r.repeated && r.subqueries != nil {
+		src = r.scanRepeated
+	}
+	return operator.New(ctx, p.Root, src, r.Opt)
 }
 
 // reading is the time at which eachRow passes on rows.

@@ -30,6 +30,7 @@ type subqueries struct {
 	held    int64                                    // bytes kept in answers
 	groups  map[*plan.Subplan]*groups
 	shared  map[*plan.Subplan]*operator.Shared
+	repeats map[string]*repeat
 	sharing atomic.Int64 // bytes kept in shared
 }
 

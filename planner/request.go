@@ -187,7 +187,8 @@ func bindsTo(e, x expr.Expr) bool {
 
 // request returns the access request for a table.
 func (q *query) request(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (*access.Request, error) {
-	req := &access.Request{Table: s.table, Alias: s.name, Conjuncts: append(slices.Clip(s.conds), own...), Needed: slices.Clone(used), OrderBy: want.by, Unmerged: want.unmerged, Limit: want.limit, Wanted: want.few, Layout: cmp.Or(h.layout, q.layout), NoPushdown: h.noPushdown}
+	req := &access.Request{Table: s.table, Alias: s.name, Conjuncts: append(slices.Clip(s.conds), own...), Needed: slices.Clone(used), OrderBy: want.by, Unmerged: want.unmerged, Limit: want.limit, Wanted: want.few, Layout: cmp.Or(h.layout, q.layout), NoPushdown: h.noPushdown,
+		Repeated: q.level > 0 || len(q.steps) > 0}
 	return req, q.systemTime(s.system, req)
 }
 

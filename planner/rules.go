@@ -33,6 +33,7 @@ import (
 //	sortedFirst     a join begins with the source by whose columns it is sorted if few rows are wanted (join.go)
 //	besideNulls     rows with NULL, which an INDEX lacks, are read before or after the rows that come in its order (request.go)
 //	grouped         a sub-query for each row that no key binds is read once for all rows (grouped.go)
+//	Repeated        a table is read once for all rows around a sub-query or LATERAL if these do not narrow the range of keys (exec/repeated.go)
 //	latest          a column that equals the min or max of a sub-query for each row is IN the values of all rows, which bind a key (grouped.go)
 //	under           conditions on a LATERAL query go into it (lateral.go)
 //	batched         a LATERAL query with aggregates or LIMIT, tied to the row by equalities, is read for many rows at once (batched.go)

@@ -115,6 +115,11 @@ func (r *sharedOp) Next(ctx context.Context) ([][]types.Value, error) {
 			return nil, err
 		}
 	}
+	if r.at < len(s.rows) {
+		from := r.at
+		r.at = min(from+BatchRows, len(s.rows))
+		return s.rows[from:r.at], nil
+	}
 	r.out = r.out[:0]
 	for held := int64(0); len(r.out) < BatchRows && r.at < s.n && held < batchBytes; held += SizeOf(r.out[len(r.out)-1]) {
 		row, err := r.row()
@@ -127,12 +132,9 @@ func (r *sharedOp) Next(ctx context.Context) ([][]types.Value, error) {
 	return r.out, nil
 }
 
-// row returns the next row, which was already computed.
+// row returns the next row of the file, which was already computed.
 func (r *sharedOp) row() (row []types.Value, err error) {
 	s := r.s
-	if r.at < len(s.rows) {
-		return s.rows[r.at], nil
-	}
 	if r.at >= s.flushed {
 		if err := s.beyond.w.Flush(); err != nil {
 			return nil, err

@@ -63,6 +63,9 @@ func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
 		})
 	}
 	best.chosen(all, left)
+	if req.Repeated {
+		best.scan.Repeated = e.repeated(req)
+	}
 	return best.scan, nil
 }
 

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/hql-db/hql/catalog"
@@ -26,6 +27,24 @@ type Request struct {
 	MinTime, MaxTime int64
 	AllVersions      bool
 	NoPushdown       bool
+	Repeated         bool // the query runs for each of many outer rows
+}
+
+// repeated describes req, whose columns and conditions are those of a query that runs for many outer rows.
+func (e *Env) repeated(req *Request) *plan.Repeated {
+	out := &plan.Repeated{Conds: req.Conjuncts,
+		Key: fmt.Sprint(req.Table.Name, " ", req.Alias, req.Needed, req.OrderBy, req.Unmerged, req.Layout, " ", req.MinTime, req.MaxTime, req.AllVersions, req.NoPushdown)}
+	out.Plan = func(conds []expr.Expr) (*plan.Scan, error) {
+		once := *req
+		once.Conjuncts, once.Needed, once.Limit, once.Repeated = conds, slices.Clone(req.Needed), plan.RowLimit{}, false
+		for _, c := range req.Conjuncts {
+			for _, i := range expr.Columns(c) {
+				once.Needed[i] = true
+			}
+		}
+		return e.Scan(&once)
+	}
+	return out
 }
 
 // rowsOfResult is the assumed number of rows to read for each result that Wanted counts.

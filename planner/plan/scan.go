@@ -186,8 +186,19 @@ type Scan struct {
 	Warnings []string
 	// Key describes the use of each part of the layout's key.
 	Key []PartUse
+	// Repeated is set in a query that runs for each of many outer rows.
+	Repeated *Repeated
 	// Advise finds Advice when that is asked for, since it takes long; nil: the start of the rowkey is bound.
 	Advise func() string
+}
+
+// Repeated describes the read of a table in a query that runs for each of many outer rows. The conditions may contain values
+// of the row.
+type Repeated struct {
+	Key   string      // it is the same for each outer row
+	Conds []expr.Expr // the conditions of the Scan
+	// Plan plans a Scan of the rows that match conds, some of Conds, with the columns of all Conds. It has no limit.
+	Plan func(conds []expr.Expr) (*Scan, error)
 }
 
 // Advice returns a condition that would bind the start of the rowkey; "" if it is bound, or if no condition helps.
