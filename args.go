@@ -91,37 +91,18 @@ func bindArgs(used *params, args []any) (exec.Args, error) {
 		}
 		return out, parser.Errorf(at, "the statement takes %s, %d given", arguments(used.count), len(args))
 	}
-	var lists map[int][]types.Value
-	if len(args) > 0 {
-		out.Positional = make([]types.Value, 0, len(args))
-	}
+	lists := map[string][]types.Value{}
+	out.Positional = make([]types.Value, len(args))
 	for i, a := range args {
 		v, list, isList, err := argument(a)
 		if err != nil {
 			return out, fmt.Errorf("argument %d: %w", i+1, err)
 		}
-		if isList {
-			if lists == nil {
-				lists = map[int][]types.Value{}
-			}
-			lists[i+1] = list
+		if out.Positional[i] = v; isList {
+			lists[strconv.Itoa(i+1)] = list
 		}
-		out.Positional = append(out.Positional, v)
 	}
-	if len(lists) > 0 {
-		used.expand(func(p *parser.Param) ([]parser.Expr, bool) {
-			list, ok := lists[p.Index]
-			if !ok {
-				return nil, false
-			}
-			items := []parser.Expr{}
-			for _, v := range list {
-				out.Positional = append(out.Positional, v)
-				items = append(items, &parser.Param{Pos: p.Pos, Index: len(out.Positional)})
-			}
-			return items, true
-		})
-	}
+	used.expand(&out, lists)
 	return out, nil
 }
 
@@ -190,10 +171,9 @@ func bindNamed(used *params, named NamedArgs) (exec.Args, error) {
 		if err != nil {
 			return out, fmt.Errorf("argument @%s: %w", name, err)
 		}
-		if isList {
-			lists[name] = list
+		if out.Named[name] = v; isList {
+			lists["@"+name] = list
 		}
-		out.Named[name] = v
 	}
 	takes := map[string]bool{}
 	for _, p := range used.named {
@@ -207,22 +187,7 @@ func bindNamed(used *params, named NamedArgs) (exec.Args, error) {
 			return out, parser.Errorf(parser.NoPos, "the statement has no @%s", name)
 		}
 	}
-	if len(lists) == 0 {
-		return out, nil
-	}
-	used.expand(func(p *parser.Param) ([]parser.Expr, bool) {
-		list, ok := lists[p.Name]
-		if !ok {
-			return nil, false
-		}
-		items := []parser.Expr{}
-		for i, v := range list {
-			name := p.Name + "\x00" + strconv.Itoa(i)
-			out.Named[name] = v
-			items = append(items, &parser.Param{Pos: p.Pos, Name: name})
-		}
-		return items, true
-	})
+	used.expand(&out, lists)
 	return out, nil
 }
 

@@ -1,6 +1,12 @@
 package hql
 
-import "github.com/hql-db/hql/parser"
+import (
+	"strconv"
+
+	"github.com/hql-db/hql/exec"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
 
 // params holds the parameters of a statement, and the IN expressions that take lists.
 type params struct {
@@ -33,22 +39,33 @@ func findParams(s parser.Statement) *params {
 	return p
 }
 
-// expand replaces parameters in IN lists by the values that list returns for them. In other places such a parameter is an
-// array.
-func (p *params) expand(list func(*parser.Param) ([]parser.Expr, bool)) {
+// expand replaces parameters in IN lists by those of lists, whose keys are the number of a parameter or @ and its name, and adds
+// their values to args. In other places such a parameter is an array.
+func (p *params) expand(args *exec.Args, lists map[string][]types.Value) {
+	if len(lists) == 0 {
+		return
+	}
 	for _, in := range p.ins {
 		if in.Query != nil {
 			continue
 		}
 		var out []parser.Expr
 		for _, x := range in.List {
-			if q, ok := x.(*parser.Param); ok {
-				if items, ok := list(q); ok {
-					out = append(out, items...)
-					continue
-				}
+			q, ok := x.(*parser.Param)
+			key := ""
+			if ok && q.Name != "" {
+				key = "@" + q.Name
+			} else if ok {
+				key = strconv.Itoa(q.Index)
 			}
-			out = append(out, x)
+			list, ok := lists[key]
+			if !ok {
+				out = append(out, x)
+			}
+			for _, v := range list {
+				args.Positional = append(args.Positional, v)
+				out = append(out, &parser.Param{Pos: q.Pos, Index: len(args.Positional)})
+			}
 		}
 		in.List = out
 		if len(out) == 0 { // IN an empty list is false, even for NULL

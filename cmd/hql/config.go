@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -43,21 +44,11 @@ type settings struct {
 
 // or takes the values that s does not set from t.
 func (s settings) or(t settings) settings {
-	s.Connect = cmp.Or(s.Connect, t.Connect)
-	s.Conf = cmp.Or(s.Conf, t.Conf)
-	s.Format = cmp.Or(s.Format, t.Format)
-	s.FullScan = cmp.Or(s.FullScan, t.FullScan)
-	s.MaxScanRows = cmp.Or(s.MaxScanRows, t.MaxScanRows)
-	s.MaxScanBytes = cmp.Or(s.MaxScanBytes, t.MaxScanBytes)
-	s.Timezone = cmp.Or(s.Timezone, t.Timezone)
-	s.Color = cmp.Or(s.Color, t.Color)
-	s.Timeout = cmp.Or(s.Timeout, t.Timeout)
-	s.Write = s.Write || t.Write
-	s.Restricted = s.Restricted || t.Restricted
-	s.Pager = cmp.Or(s.Pager, t.Pager)
-	s.Null = cmp.Or(s.Null, t.Null)
-	if len(s.Catalog) == 0 {
-		s.Catalog = t.Catalog
+	to, from := reflect.ValueOf(&s).Elem(), reflect.ValueOf(t)
+	for i := range to.NumField() {
+		if to.Field(i).IsZero() {
+			to.Field(i).Set(from.Field(i))
+		}
 	}
 	return s
 }
