@@ -142,50 +142,13 @@ func (p pattern) format(b *strings.Builder, t time.Time, zone string) {
 		b.WriteString(p.text)
 		return
 	}
-	number := func(n, width int) {
-		if !p.fill {
-			width = 0
-		}
-		fmt.Fprintf(b, "%0*d", width, n)
-		if p.th != "" {
-			b.WriteString(cased(ordinal(n), p.th))
-		}
-	}
-	fraction := func(n, width int) { // FM does not affect it
-		p.fill = true
-		number(n, width)
-	}
 	word := func(s string, width int) {
 		b.WriteString(cased(s, p.text))
 		if p.fill {
 			b.WriteString(strings.Repeat(" ", max(0, width-len(s))))
 		}
 	}
-	hour12 := (t.Hour()+11)%12 + 1
-	isoYear, week := t.ISOWeek()
 	switch p.name {
-	case "HH24":
-		number(t.Hour(), 2)
-	case "HH12", "HH":
-		number(hour12, 2)
-	case "MI":
-		number(t.Minute(), 2)
-	case "SS":
-		number(t.Second(), 2)
-	case "SSSS", "SSSSS":
-		number(t.Hour()*3600+t.Minute()*60+t.Second(), 0)
-	case "FF1":
-		fraction(t.Nanosecond()/1e8, 1)
-	case "FF2":
-		fraction(t.Nanosecond()/1e7, 2)
-	case "MS", "FF3":
-		fraction(t.Nanosecond()/1e6, 3)
-	case "FF4":
-		fraction(t.Nanosecond()/1e5, 4)
-	case "FF5":
-		fraction(t.Nanosecond()/1e4, 5)
-	case "US", "FF6":
-		fraction(t.Nanosecond()/1e3, 6)
 	case "AM", "PM":
 		word(t.Format("PM"), 0)
 	case "A.M.", "P.M.":
@@ -200,63 +163,88 @@ func (p pattern) format(b *strings.Builder, t time.Time, zone string) {
 		if zone != "" {
 			word(zone, 0)
 		}
-	case "TZH":
-		b.WriteString("+00")
 	case "TZM":
 		b.WriteString("00")
-	case "OF":
+	case "TZH", "OF":
 		b.WriteString("+00")
 	case "Y,YYY":
 		fmt.Fprintf(b, "%d,%03d", t.Year()/1000, t.Year()%1000)
-	case "YYYY":
-		number(t.Year(), 4)
-	case "YYY":
-		number(t.Year()%1000, 3)
-	case "YY":
-		number(t.Year()%100, 2)
-	case "Y":
-		number(t.Year()%10, 1)
-	case "IYYY":
-		number(isoYear, 4)
-	case "IYY":
-		number(isoYear%1000, 3)
-	case "IY":
-		number(isoYear%100, 2)
-	case "I":
-		number(isoYear%10, 1)
-	case "IW":
-		number(week, 2)
-	case "ID":
-		number(int(t.Weekday()+6)%7+1, 0)
-	case "IDDD":
-		number((week-1)*7+int(t.Weekday()+6)%7+1, 3)
 	case "MONTH":
 		word(t.Month().String(), 9)
 	case "MON":
 		word(t.Month().String()[:3], 0)
-	case "MM":
-		number(int(t.Month()), 2)
 	case "DAY":
 		word(t.Weekday().String(), 9)
 	case "DY":
 		word(t.Weekday().String()[:3], 0)
-	case "DDD":
-		number(t.YearDay(), 3)
-	case "DD":
-		number(t.Day(), 2)
-	case "D":
-		number(int(t.Weekday())+1, 0)
-	case "WW":
-		number((t.YearDay()-1)/7+1, 2)
-	case "W":
-		number((t.Day()-1)/7+1, 0)
-	case "CC":
-		number((t.Year()-1)/100+1, 2)
-	case "J":
-		number(julianDay(t), 0)
-	case "Q":
-		number(int(t.Month()-1)/3+1, 0)
+	default:
+		of := timeNumbers[p.name]
+		if !p.fill && !of.fraction {
+			of.width = 0
+		}
+		n := of.of(t)
+		fmt.Fprintf(b, "%0*d", of.width, n)
+		if p.th != "" {
+			b.WriteString(cased(ordinal(n), p.th))
+		}
 	}
+}
+
+// timeNumber is a pattern for a number: its digits if it is padded, and the number in a time.
+type timeNumber struct {
+	width    int
+	of       func(time.Time) int
+	fraction bool // of a second: FM does not affect it
+}
+
+// timeNumbers are the patterns for numbers.
+var timeNumbers = map[string]timeNumber{
+	"HH24":  {width: 2, of: time.Time.Hour},
+	"HH12":  {width: 2, of: hour12},
+	"HH":    {width: 2, of: hour12},
+	"MI":    {width: 2, of: time.Time.Minute},
+	"SS":    {width: 2, of: time.Time.Second},
+	"SSSS":  {of: secondOfDay},
+	"SSSSS": {of: secondOfDay},
+	"FF1":   fractionOf(1),
+	"FF2":   fractionOf(2),
+	"MS":    fractionOf(3),
+	"FF3":   fractionOf(3),
+	"FF4":   fractionOf(4),
+	"FF5":   fractionOf(5),
+	"US":    fractionOf(6),
+	"FF6":   fractionOf(6),
+	"YYYY":  {width: 4, of: time.Time.Year},
+	"YYY":   {width: 3, of: func(t time.Time) int { return t.Year() % 1000 }},
+	"YY":    {width: 2, of: func(t time.Time) int { return t.Year() % 100 }},
+	"Y":     {width: 1, of: func(t time.Time) int { return t.Year() % 10 }},
+	"IYYY":  {width: 4, of: isoYearOf},
+	"IYY":   {width: 3, of: func(t time.Time) int { return isoYearOf(t) % 1000 }},
+	"IY":    {width: 2, of: func(t time.Time) int { return isoYearOf(t) % 100 }},
+	"I":     {width: 1, of: func(t time.Time) int { return isoYearOf(t) % 10 }},
+	"IW":    {width: 2, of: isoWeek},
+	"ID":    {of: isoDay},
+	"IDDD":  {width: 3, of: func(t time.Time) int { return (isoWeek(t)-1)*7 + isoDay(t) }},
+	"MM":    {width: 2, of: func(t time.Time) int { return int(t.Month()) }},
+	"DDD":   {width: 3, of: time.Time.YearDay},
+	"DD":    {width: 2, of: time.Time.Day},
+	"D":     {of: func(t time.Time) int { return int(t.Weekday()) + 1 }},
+	"WW":    {width: 2, of: func(t time.Time) int { return (t.YearDay()-1)/7 + 1 }},
+	"W":     {of: func(t time.Time) int { return (t.Day()-1)/7 + 1 }},
+	"CC":    {width: 2, of: func(t time.Time) int { return (t.Year()-1)/100 + 1 }},
+	"J":     {of: julianDay},
+	"Q":     {of: func(t time.Time) int { return int(t.Month()-1)/3 + 1 }},
+}
+
+func hour12(t time.Time) int      { return (t.Hour()+11)%12 + 1 }
+func secondOfDay(t time.Time) int { return t.Hour()*3600 + t.Minute()*60 + t.Second() }
+func isoYearOf(t time.Time) int   { y, _ := t.ISOWeek(); return y }
+func isoWeek(t time.Time) int     { _, w := t.ISOWeek(); return w }
+func isoDay(t time.Time) int      { return int(t.Weekday()+6)%7 + 1 }
+
+func fractionOf(digits int) timeNumber {
+	unit := int(math.Pow10(9 - digits))
+	return timeNumber{width: digits, fraction: true, of: func(t time.Time) int { return t.Nanosecond() / unit }}
 }
 
 // cased returns word in the case of like: MONTH, Month or month.

@@ -378,24 +378,8 @@ func extract(_ *expr.Env, a []types.Value) (types.Value, error) {
 		return types.NewDouble(float64(julianDay(t)) + float64(types.FloorMod(ms, types.MillisPerDay))/types.MillisPerDay), nil
 	case "year":
 		n = countedYears(t.Year(), 1)
-	case "quarter":
-		n = int(t.Month()-1)/3 + 1
-	case "month":
-		n = int(t.Month())
-	case "week":
-		_, n = t.ISOWeek()
-	case "day":
-		n = t.Day()
 	case "dow":
 		n = int(t.Weekday())
-	case "isodow":
-		n = int(t.Weekday()+6)%7 + 1
-	case "doy":
-		n = t.YearDay()
-	case "hour":
-		n = t.Hour()
-	case "minute":
-		n = t.Minute()
 	case "second":
 		return types.NewDouble(float64(t.Second()*1000+t.Nanosecond()/1e6) / 1000), nil
 	case "millisecond":
@@ -406,7 +390,14 @@ func extract(_ *expr.Env, a []types.Value) (types.Value, error) {
 		return types.NewDouble(float64(ms) / 1000), nil
 	case "timezone", "timezone_hour", "timezone_minute": // a TIMESTAMP is in UTC
 	default:
-		return types.Value{}, fmt.Errorf("unknown field %s", a[0].SQL())
+		of, ok := timeNumbers[extracted[field(a[0])]]
+		if !ok {
+			return types.Value{}, fmt.Errorf("unknown field %s", a[0].SQL())
+		}
+		n = of.of(t)
 	}
 	return types.NewInt(int64(n)), nil
 }
+
+// extracted maps fields of EXTRACT to patterns of TO_CHAR for the same numbers.
+var extracted = map[string]string{"quarter": "Q", "month": "MM", "week": "IW", "day": "DD", "isodow": "ID", "doy": "DDD", "hour": "HH24", "minute": "MI"}
