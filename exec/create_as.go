@@ -71,7 +71,7 @@ func (r *run) dropAgain(ctx context.Context, s *parser.CreateTable, made *catalo
 	}
 	stay, e := r.sharesTables(ctx, now)
 	if e == nil {
-		_, e = r.dropTable(ctx, &parser.DropTable{Pos: s.Pos, Name: s.Name, NamePos: s.NamePos, IfExists: true})
+		_, e = r.dropTable(ctx, &parser.Drop{Pos: s.Pos, Name: s.Name, NamePos: s.NamePos, IfExists: true})
 	}
 	if e != nil {
 		err = errors.Join(err, e)

@@ -45,8 +45,8 @@ var (
 )
 
 // dropTables runs DROP TABLE for one or several tables. All must exist before the first is dropped.
-func (r *run) dropTables(ctx context.Context, s *parser.DropTable) (*Rows, error) {
-	all := append([]*parser.DropTable{s}, s.More...)
+func (r *run) dropTables(ctx context.Context, s *parser.Drop) (*Rows, error) {
+	all := append([]*parser.Drop{s}, s.More...)
 	if len(all) > 1 && !s.IfExists {
 		if err := r.engine.reload(ctx); err != nil {
 			return nil, err
@@ -67,7 +67,7 @@ func (r *run) dropTables(ctx context.Context, s *parser.DropTable) (*Rows, error
 
 // dropTable runs DROP TABLE. HBase tables that another definition uses stay, and so do those that hql did not create.
 // When it returns, no connection uses the definition any more.
-func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error) {
+func (r *run) dropTable(ctx context.Context, s *parser.Drop) (*Rows, error) {
 	if err := r.engine.reload(ctx); err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error)
 
 // dropUnreadable drops a table whose definition cannot be read. It drops only the definition, because the HBase tables
 // are unknown.
-func (r *run) dropUnreadable(ctx context.Context, s *parser.DropTable, row definition) (*Rows, error) {
+func (r *run) dropUnreadable(ctx context.Context, s *parser.Drop, row definition) (*Rows, error) {
 	if err := r.forgetDefinition(ctx, s.Name, row.sql); err != nil {
 		return nil, err
 	}

@@ -353,14 +353,15 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 		return r.partly(r.delete(ctx, s, nil))
 	case *parser.CreateTable:
 		return r.createTable(ctx, s)
-	case *parser.DropTable:
+	case *parser.Drop:
+		if s.View {
+			return r.dropViews(ctx, s)
+		}
 		return r.dropTables(ctx, s)
 	case *parser.Alter:
 		return r.alter(ctx, s)
 	case *parser.CreateView:
 		return r.createView(ctx, s)
-	case *parser.DropView:
-		return r.dropViews(ctx, s)
 	case *parser.Show:
 		return r.show(ctx, s)
 	case *parser.Explain:

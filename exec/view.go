@@ -191,7 +191,7 @@ func (r *run) unread(ctx context.Context, what, name string, at parser.Pos, casc
 		switch {
 		case strings.EqualFold(v.Name, name) || !r.reads(v.Def.Query, name, map[string]bool{}):
 		case cascade:
-			if err := r.dropView(ctx, &parser.DropView{Pos: at, NamePos: at, Name: v.Name, IfExists: true, Cascade: true}); err != nil {
+			if err := r.dropView(ctx, &parser.Drop{Pos: at, View: true, NamePos: at, Name: v.Name, IfExists: true, Cascade: true}); err != nil {
 				return err
 			}
 		default:
@@ -202,7 +202,7 @@ func (r *run) unread(ctx context.Context, what, name string, at parser.Pos, casc
 }
 
 // dropViews runs DROP VIEW for one or several views. All must exist before the first is dropped.
-func (r *run) dropViews(ctx context.Context, s *parser.DropView) (*Rows, error) {
+func (r *run) dropViews(ctx context.Context, s *parser.Drop) (*Rows, error) {
 	if err := r.engine.reload(ctx); err != nil {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func (r *run) dropViews(ctx context.Context, s *parser.DropView) (*Rows, error) 
 			return nil, parser.Errorf(v.NamePos, "unknown view %q", v.Name).Of(catalog.ErrUnknownTable)
 		}
 	}
-	for _, v := range append([]*parser.DropView{s}, s.More...) {
+	for _, v := range append([]*parser.Drop{s}, s.More...) {
 		if err := r.dropView(ctx, v); err != nil {
 			return nil, err
 		}
@@ -219,7 +219,7 @@ func (r *run) dropViews(ctx context.Context, s *parser.DropView) (*Rows, error) 
 	return r.done(-1), nil
 }
 
-func (r *run) dropView(ctx context.Context, s *parser.DropView) error {
+func (r *run) dropView(ctx context.Context, s *parser.Drop) error {
 	if err := r.engine.reload(ctx); err != nil {
 		return err
 	}

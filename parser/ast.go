@@ -423,14 +423,15 @@ type SplitDef struct {
 	File  string
 }
 
-// DropTable is DROP TABLE [IF EXISTS] t, ... [CASCADE]. For an EXTERNAL table it drops only the definition.
-type DropTable struct {
+// Drop is DROP TABLE or DROP VIEW [IF EXISTS] t, ... [CASCADE]. For an EXTERNAL table it drops only the definition.
+type Drop struct {
 	Pos
+	View     bool
 	IfExists bool
 	Cascade  bool // drop the views that read it, too
 	Name     string
 	NamePos  Pos
-	More     []*DropTable // the other tables of the statement
+	More     []*Drop // the others of the statement
 }
 
 // ShowKind is the kind of a Show.

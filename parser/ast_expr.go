@@ -234,7 +234,7 @@ func (*Insert) statement()      {}
 func (*Update) statement()      {}
 func (*Delete) statement()      {}
 func (*CreateTable) statement() {}
-func (*DropTable) statement()   {}
+func (*Drop) statement()        {}
 func (*Show) statement()        {}
 func (*Explain) statement()     {}
 func (*Set) statement()         {}

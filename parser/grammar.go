@@ -279,7 +279,8 @@ type explained struct {
 
 type dropNode struct {
 	Pos      lexer.Position
-	IfExists bool         `parser:"'DROP' 'TABLE' ( @'IF' 'EXISTS' )?"`
+	View     bool         `parser:"'DROP' ( 'TABLE' | @'VIEW' )"`
+	IfExists bool         `parser:"( @'IF' 'EXISTS' )?"`
 	Table    tableName    `parser:"@@"`
 	More     []*tableName `parser:"( ',' @@ )*"`
 	Cascade  bool         `parser:"( @'CASCADE' | 'RESTRICT' )?"`

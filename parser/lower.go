@@ -113,16 +113,18 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 	case n.Explain != nil:
 		return statement(l.explain(n.Explain))
 	case n.View != nil:
-		return l.view(n.View)
+		return statement(l.view(n.View))
 	case n.Alter != nil:
 		return l.alter(n.Alter)
 	case n.Create != nil:
 		return statement(l.create(n.Create))
 	case n.Drop != nil:
 		d := n.Drop
-		out := &DropTable{Pos: at(d.Pos), IfExists: d.IfExists, Cascade: d.Cascade, Name: d.Table.name(), NamePos: pos(d.Table.A)}
+		out := &Drop{Pos: at(d.Pos), View: d.View, IfExists: d.IfExists, Cascade: d.Cascade, Name: d.Table.name(), NamePos: pos(d.Table.A)}
 		for _, t := range d.More {
-			out.More = append(out.More, &DropTable{Pos: at(d.Pos), IfExists: d.IfExists, Cascade: d.Cascade, Name: t.name(), NamePos: pos(t.A)})
+			more := *out
+			more.Name, more.NamePos, more.More = t.name(), pos(t.A), nil
+			out.More = append(out.More, &more)
 		}
 		return out, nil
 	case n.Show != nil:

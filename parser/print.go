@@ -557,12 +557,20 @@ func (s *Analyze) String() string {
 
 func (s *Transaction) String() string { return s.Verb }
 
-func (s *DropTable) String() string {
-	names := []string{s.Name}
-	for _, t := range s.More {
-		names = append(names, t.Name)
+func (s *Drop) String() string {
+	var p printer
+	p.put(Verb(s), " ")
+	if s.IfExists {
+		p.put("IF EXISTS ")
 	}
-	return dropText("DROP TABLE ", s.IfExists, s.Cascade, names)
+	p.put(QuoteName(s.Name))
+	for _, m := range s.More {
+		p.put(", ", QuoteName(m.Name))
+	}
+	if s.Cascade {
+		p.put(" CASCADE")
+	}
+	return p.Builder.String()
 }
 
 func (p *printer) options(list []Option) {

@@ -53,14 +53,9 @@ func Qualify(s Statement, src string, in func(name string, defines bool) string)
 		if bare(s.NamePos) {
 			s.Name = in(s.Name, true)
 		}
-	case *DropTable:
-		name(&s.Name, s.NamePos)
-		for _, more := range s.More {
-			name(&more.Name, more.NamePos)
-		}
-	case *DropView:
-		for _, v := range append(s.More, s) {
-			name(&v.Name, v.NamePos)
+	case *Drop:
+		for _, d := range append(s.More, s) {
+			name(&d.Name, d.NamePos)
 		}
 	case *Alter:
 		if len(s.Changes) == 1 && s.Changes[0].Kind == CommentColumn {

@@ -22,12 +22,13 @@ func Verb(s Statement) string {
 		return s.Verb
 	case *CreateTable:
 		return "CREATE TABLE"
-	case *DropTable:
+	case *Drop:
+		if s.View {
+			return "DROP VIEW"
+		}
 		return "DROP TABLE"
 	case *CreateView:
 		return "CREATE VIEW"
-	case *DropView:
-		return "DROP VIEW"
 	case *Show:
 		return "SHOW"
 	case *Explain:
