@@ -14,6 +14,7 @@ type KeyError struct {
 	Part   string // as written
 	Column string // "" if the part reads no column or several
 	Msg    string
+	Null   bool // the part must not be NULL
 }
 
 func (e *KeyError) Error() string {
@@ -118,7 +119,9 @@ func (p *Composite) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte
 		}
 		if null = v.IsNull(); null {
 			if !part.nullable {
-				return dst, part.refuse(p.table, "it must not be NULL")
+				e := part.refuse(p.table, "it must not be NULL")
+				e.Null = true
+				return dst, e
 			}
 			if part.EndsKey() && last == nil {
 				last = part

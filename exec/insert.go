@@ -306,7 +306,8 @@ func targetColumns(t *catalog.Table, names []parser.Name, pos parser.Pos) ([]*ca
 			for _, p := range parts {
 				for _, c := range p.Columns {
 					if !named[c] && l.Kind != catalog.Index && t.Columns[c].Name != catalog.HiddenColumn && t.Columns[c].Default == nil {
-						return nil, parser.Errorf(pos, "column %q is part of the rowkey of %s (%s) and needs a value", t.Columns[c].Name, t.Name, p.Source)
+						return nil, parser.Errorf(pos, "column %q is part of the rowkey of %s (%s) and needs a value", t.Columns[c].Name, t.Name, p.Source).
+							Of(&write.ConstraintError{Table: t.Name, Column: t.Columns[c].Name})
 					}
 				}
 			}

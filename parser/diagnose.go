@@ -24,6 +24,9 @@ func diagnose(r reading, src string, i int) *Error {
 	if expected := d.expected(i); expected != "" {
 		e.Msg = "expected " + expected + ", found " + d.found(i)
 	}
+	if e.Hint = d.unsupported(i); e.Hint != "" {
+		return e.Of(ErrUnsupported)
+	}
 	e.Hint = d.hint(i)
 	return e
 }

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -17,6 +18,9 @@ type Error struct {
 	// Kind is the error that errors.Is finds in e, such as ErrUnknownTable; nil for most mistakes.
 	Kind error
 }
+
+// ErrUnsupported is in the error about a feature of another database.
+var ErrUnsupported = errors.New("the feature is not supported")
 
 // Unwrap returns the kind.
 func (e *Error) Unwrap() error { return e.Kind }

@@ -13,9 +13,6 @@ import (
 func (d *diagnosis) hint(i int) string {
 	t := &d.tokens[i]
 	before, word := d.value(i-1), t.Value
-	if s := d.unsupported(i); s != "" {
-		return s
-	}
 	switch {
 	case before == "=" && word == "=":
 		return "equality is a single ="
@@ -68,7 +65,7 @@ var elsewhere = map[string]string{
 	"VERSION": "hql --version prints its version, \\conninfo the store in use", "WHOAMI": "\\conninfo prints the store in use",
 	"DECLARE": "a program reads the rows of a query as they come: there are no cursors",
 	"LOCK":    noLocks, "REINDEX": "CHECK TABLE table REPAIR brings indexes and copies in line with the rows",
-	"CLUSTER": "rows are stored in the order of their rowkey", "CHECKPOINT": "HBase flushes by itself",
+	"REFRESH": "a view is computed when it is read: CREATE TABLE table AS query keeps its rows", "CLUSTER": "rows are stored in the order of their rowkey", "CHECKPOINT": "HBase flushes by itself",
 	"LISTEN": noNotices, "NOTIFY": noNotices,
 	"TABLE": "all rows of a table are read with SELECT * FROM table",
 }
@@ -100,7 +97,9 @@ var otherObjects = map[string]string{
 	"DATABASE": "tables are all there is", "EXTENSION": "functions are added in Go", "FUNCTION": "functions are added in Go", "PROCEDURE": "functions are added in Go",
 	"SCHEMA": namespaces, "NAMESPACE": namespaces, "ROLE": noRights, "USER": noRights,
 	"SEQUENCE": NoSequences, "TRIGGER": "tables are all there is", "TYPE": "columns have hql's types",
-	"TEMP": noTemporary, "TEMPORARY": noTemporary,
+	"TEMP": noTemporary, "TEMPORARY": noTemporary, "DOMAIN": "columns have hql's types", "POLICY": noRights,
+	"AGGREGATE": "functions are added in Go", "OPERATOR": "functions are added in Go", "COLLATION": "texts are compared by their bytes",
+	"RULE": "tables are all there is", "PUBLICATION": noNotices, "SUBSCRIPTION": noNotices, "STATISTICS": "ANALYZE table collects statistics",
 }
 
 // alters maps what other systems alter to hints for hql.
@@ -145,6 +144,8 @@ func (d *diagnosis) unsupported(i int) string {
 		return "INSERT INTO overwrites the row of the same key"
 	case i == 1 && before == "INSERT" && (word == "IGNORE" || word == "OR"):
 		return "INSERT INTO ... IF NOT EXISTS keeps rows that are there"
+	case before == "PREPARE" && word == "TRANSACTION", before == "TRANSACTION" && upper(i-2) == "PREPARE":
+		return noTransactions
 	case d.verb == "SET" && (before == "TRANSACTION" || before == "CHARACTERISTICS"):
 		return noTransactions
 	case d.verb == "CREATE" && word == "WITH" && (next == "CHECK" || next == "LOCAL" || next == "CASCADED"):

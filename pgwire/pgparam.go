@@ -46,7 +46,7 @@ func textValue(t types.Type, s string, loc *time.Location) (types.Value, *Error)
 	}
 	v, err := types.Read(types.NewString(strings.TrimSpace(s)), t, time.Now().UnixMilli(), loc)
 	if err != nil {
-		return v, failure("22P02", "%v", err)
+		return v, failure(stateByWords(err.Error(), "22P02"), "%v", err)
 	}
 	return v, nil
 }

@@ -146,6 +146,9 @@ func printError(out *strings.Builder, err error) {
 		if e.Position > 0 {
 			fmt.Fprintf(out, " (at %d)", e.Position)
 		}
+		if e.ColumnName != "" {
+			fmt.Fprintf(out, "\ncolumn: %s.%s", e.TableName, e.ColumnName)
+		}
 		if e.Detail != "" {
 			fmt.Fprintf(out, "\ndetail: %s", e.Detail)
 		}

@@ -538,7 +538,11 @@ func (w *Writer) Width() int { return len(w.table.Columns) + 2 }
 func (w *Writer) refuse(err error, pos parser.Pos) error {
 	var key *catalog.KeyError
 	if errors.As(err, &key) {
-		return parser.Errorf(pos, "the row does not fit %s: %v", w.table.Name, key)
+		e := parser.Errorf(pos, "the row does not fit %s: %v", w.table.Name, key)
+		if key.Null {
+			e.Kind = &ConstraintError{Table: w.table.Name, Column: key.Column}
+		}
+		return e
 	}
 	var pe *parser.Error
 	if errors.As(err, &pe) && pe.Pos < 0 {
