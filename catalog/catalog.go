@@ -150,6 +150,7 @@ type Layout struct {
 	// solvedBy and checkedBy hold, for each element of solve and check, the last key part that it depends on, or unstable
 	// if it depends on more than the key.
 	solvedBy, checkedBy []int
+	integers            []int // see integerKey
 }
 
 // Composite is a byte string made of parts: a rowkey, a table name, a qualifier.

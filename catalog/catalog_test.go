@@ -379,7 +379,7 @@ func TestSplitKeys(t *testing.T) {
 
 // refusing does not store one of the values that its Clip leaves.
 type refusing struct {
-	integer
+	*integer
 	value int64
 }
 
@@ -394,7 +394,7 @@ func (e refusing) Append(dst []byte, v types.Value) ([]byte, error) {
 func TestRefusedBounds(t *testing.T) {
 	for _, kind := range []integerKind{ordered, signed} {
 		for _, bound := range []int64{-5, 5} {
-			enc := refusing{integer{t: types.BigInt, bytes: 8, kind: kind, scale: 1}, bound}
+			enc := refusing{&integer{t: types.BigInt, bytes: 8, kind: kind, scale: 1}, bound}
 			if got, _, ok := appendRanges(nil, enc, types.Interval{Lo: types.NewInt(-5), Hi: types.NewInt(5)}, follow{}); ok {
 				t.Errorf("%s without %d: %v", enc, bound, got)
 			}

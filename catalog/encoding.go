@@ -108,13 +108,13 @@ func cellEncoding(t types.Type) Encoding {
 	case types.Boolean:
 		return boolean{}
 	case types.TinyInt:
-		return integer{t: t, bytes: 1, kind: signed, scale: 1}
+		return &integer{t: t, bytes: 1, kind: signed, scale: 1}
 	case types.SmallInt:
-		return integer{t: t, bytes: 2, kind: signed, scale: 1}
+		return &integer{t: t, bytes: 2, kind: signed, scale: 1}
 	case types.Int:
-		return integer{t: t, bytes: 4, kind: signed, scale: 1}
+		return &integer{t: t, bytes: 4, kind: signed, scale: 1}
 	case types.BigInt, types.Timestamp:
-		return integer{t: t, bytes: 8, kind: signed, scale: 1}
+		return &integer{t: t, bytes: 8, kind: signed, scale: 1}
 	case types.Float:
 		return float{t: t, bytes: 4}
 	case types.Double:

@@ -30,24 +30,24 @@ type integer struct {
 	name  string
 }
 
-func (e integer) String() string {
+func (e *integer) String() string {
 	if e.name != "" {
 		return e.name
 	}
 	return fmt.Sprintf("INT%d", 8*e.bytes)
 }
-func (e integer) Width() int       { return e.bytes }
-func (e integer) Type() types.Type { return e.t }
+func (e *integer) Width() int       { return e.bytes }
+func (e *integer) Type() types.Type { return e.t }
 
 // Unit returns the unit of time that the number counts in, if it is coarser than the type's.
-func (e integer) Unit() string {
+func (e *integer) Unit() string {
 	if e.scale == 1000 {
 		return "second"
 	}
 	return ""
 }
 
-func (e integer) Order() Order {
+func (e *integer) Order() Order {
 	switch e.kind {
 	case signed:
 		return TwosComplement
@@ -58,7 +58,7 @@ func (e integer) Order() Order {
 }
 
 // limits returns the least and the greatest number, before scaling. UINT64 stops at the greatest BIGINT.
-func (e integer) limits() (lo, hi int64) {
+func (e *integer) limits() (lo, hi int64) {
 	bits := 8 * e.bytes
 	switch {
 	case e.kind == unsigned && bits == 64:
@@ -74,7 +74,7 @@ func (e integer) limits() (lo, hi int64) {
 	return lo, hi
 }
 
-func (e integer) Append(dst []byte, v types.Value) ([]byte, error) {
+func (e *integer) Append(dst []byte, v types.Value) ([]byte, error) {
 	n := v.Int()
 	if e.scale != 1 {
 		if n%e.scale != 0 {
@@ -97,7 +97,7 @@ func (e integer) Append(dst []byte, v types.Value) ([]byte, error) {
 	return dst, nil
 }
 
-func (e integer) Decode(src []byte) (types.Value, error) {
+func (e *integer) Decode(src []byte) (types.Value, error) {
 	if len(src) != e.bytes {
 		return types.Value{}, errWidth
 	}
@@ -127,7 +127,7 @@ func (e integer) Decode(src []byte) (types.Value, error) {
 	return types.NewIntOf(e.t, n*e.scale), nil
 }
 
-func (e integer) Clip(iv types.Interval) (types.Interval, bool) {
+func (e *integer) Clip(iv types.Interval) (types.Interval, bool) {
 	lo, hi := e.limits()
 	return clipInts(iv, e.t, lo*e.scale, hi*e.scale, e.scale)
 }

@@ -79,7 +79,7 @@ var builtins = slices.Concat([]EncodingType{
 	[]EncodingType{
 		{Name: "EPOCH32", Doc: "seconds since 1970, 4 bytes unsigned", Types: []types.Type{types.Timestamp},
 			Make: func(t types.Type, _ []types.Value) (Encoding, error) {
-				return integer{t: t, bytes: 4, kind: unsigned, scale: 1000, name: "EPOCH32"}, nil
+				return &integer{t: t, bytes: 4, kind: unsigned, scale: 1000, name: "EPOCH32"}, nil
 			}},
 		floatOf("FLOAT32", float{bytes: 4}, "IEEE 754; no order"),
 		floatOf("FLOAT64", float{bytes: 8}, "IEEE 754; no order"),
@@ -154,7 +154,7 @@ func integersOf(name string, kind integerKind, doc string) []EncodingType {
 	for n := 1; n <= 8; n++ {
 		name := fmt.Sprint(name, 8*n)
 		out = append(out, EncodingType{Name: name, Doc: doc, Types: counts, Make: func(t types.Type, _ []types.Value) (Encoding, error) {
-			return integer{t: t, bytes: n, kind: kind, scale: 1, name: name}, nil
+			return &integer{t: t, bytes: n, kind: kind, scale: 1, name: name}, nil
 		}})
 	}
 	return out

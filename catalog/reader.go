@@ -59,7 +59,40 @@ func (r *KeyReader) Init(l *Layout) {
 	}
 }
 
-// findDependencies sets solvedBy and checkedBy.
+// integerKey returns the columns of the key's parts, if all parts are columns in integer encodings and nothing else must be
+// read or checked; nil: they are not.
+func (l *Layout) integerKey() []int {
+	if len(l.solve) != len(l.Key.Parts) || l.storedParts || l.Packed != nil || len(l.check) > 0 || len(l.numbered) > 0 {
+		return nil
+	}
+	cols := make([]int, len(l.solve))
+	for _, s := range l.solve {
+		p := l.Key.Parts[s.part]
+		if _, ok := p.Encoding.(*integer); !ok || !s.direct || s.from != 1 || p.nullable || p.fromRest != nil {
+			return nil
+		}
+		cols[s.part] = s.col
+	}
+	return cols
+}
+
+// readIntegers works like Read for a layout with integers, see integerKey. It returns false for a malformed key.
+func (l *Layout) readIntegers(key []byte, row []types.Value) bool {
+	for i, col := range l.integers {
+		e := l.Key.Parts[i].Encoding.(*integer)
+		if e.bytes > len(key) {
+			return false
+		}
+		var err error
+		if row[col], err = e.Decode(key[:e.bytes]); err != nil {
+			return false
+		}
+		key = key[e.bytes:]
+	}
+	return len(key) == 0
+}
+
+// findDependencies sets solvedBy, checkedBy and integers.
 func (l *Layout) findDependencies() {
 	l.solvedBy, l.checkedBy = make([]int, len(l.solve)), make([]int, len(l.check))
 	by := map[int]int{}
@@ -86,6 +119,7 @@ func (l *Layout) findDependencies() {
 			l.checkedBy[i] = max(l.checkedBy[i], p)
 		}
 	}
+	l.integers = l.integerKey()
 }
 
 func lastPart(ref partRef) int {
@@ -101,6 +135,9 @@ func lastPart(ref partRef) int {
 // Read sets the key columns of the row at this place: the table's name, the key and, for packed columns, the qualifier.
 // Bytes that EncodeRow would not write are a *MalformedError.
 func (r *KeyReader) Read(table string, key, qualifier []byte, row []types.Value) error {
+	if r.l.integers != nil && r.l.readIntegers(key, row) {
+		return nil
+	}
 	same := 0 // leading parts that equal those of the last row
 	if r.key != nil && table == r.table {
 		n := commonPrefix(r.key, key)

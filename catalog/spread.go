@@ -80,7 +80,7 @@ func (p *Part) leading() (of expr.Leading) {
 		if e.reversed {
 			of = expr.Leading{Chars: e.alphabet, N: e.n}
 		}
-	case integer:
+	case *integer:
 		if e.kind == little {
 			of = expr.Leading{Chars: solve.AllBytes, N: e.bytes}
 		}

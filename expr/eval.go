@@ -66,6 +66,17 @@ func (c *Compare) Eval(env *Env) (types.Value, error) {
 	return types.NewBool(c.Op.Holds(r)), nil
 }
 
+// integers compares a column with a constant, if both are integers of one type: the most frequent condition.
+func (c *Compare) integers(row []types.Value) (is, ok bool) {
+	x, isColumn := c.X.(*Column)
+	y, isConst := c.Y.(*Const)
+	if !isColumn || !isConst {
+		return false, false
+	}
+	v, t := &row[x.Index], y.Val.Type()
+	return c.Op.Holds(cmp.Compare(v.Int(), y.Val.Int())), t.IsInteger() && v.Type() == t
+}
+
 func (i *In) Eval(env *Env) (types.Value, error) {
 	x, err := i.X.Eval(env)
 	if err != nil || x.IsNull() {
@@ -223,6 +234,11 @@ func IsTrue(e Expr, env *Env) (bool, error) {
 			failed = cmp.Or(failed, err)
 		}
 		return failed == nil, failed
+	}
+	if c, ok := e.(*Compare); ok {
+		if is, ok := c.integers(env.Row); ok {
+			return is, nil
+		}
 	}
 	v, err := e.Eval(env)
 	if err != nil || v.IsNull() {

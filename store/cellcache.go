@@ -53,9 +53,10 @@ func (c *cellCache) version(t *table) (version uint64, ok bool) {
 
 // cachedCells are the cells of a family in a region, in the format of a block. They never change.
 type cachedCells struct {
-	buf  []byte
-	at   []uint32 // start of each cell
-	rows []uint32 // number of each row's first cell, and the number of cells
+	buf   []byte
+	at    []uint32 // start of each cell, and the end of the last one
+	rows  []uint32 // number of each row's first cell, and the number of cells
+	plain bool     // there are only puts, and one version of each column
 }
 
 func (c *cachedCells) size() int64 { return int64(cap(c.buf) + 4*cap(c.at) + 4*cap(c.rows)) }
@@ -118,7 +119,8 @@ func (s *Store) readCells(ctx context.Context, f *family, g *region) (cells *cac
 		return nil, false
 	}
 	defer it.Close()
-	c, b, lim := &cachedCells{}, &block{}, limits{}
+	c, b, lim := &cachedCells{plain: true}, &block{}, limits{}
+	var last []byte // qualifier
 	sc := &storeScanner{it: it, family: f, query: q, cur: cell{family: f.name}}
 	for sc.start(); sc.valid; sc.step() {
 		if lim.poll(ctx) {
@@ -126,7 +128,11 @@ func (s *Store) readCells(ctx context.Context, f *family, g *region) (cells *cac
 		}
 		if int(sc.rows) > len(c.rows) {
 			c.rows = append(c.rows, uint32(len(c.at)))
+		} else if bytes.Equal(last, sc.cur.qualifier) {
+			c.plain = false
 		}
+		last = append(last[:0], sc.cur.qualifier...)
+		c.plain = c.plain && sc.cur.typ == typePut
 		c.at = append(c.at, uint32(len(b.buf)))
 		if b.add(&sc.cur); int64(len(b.buf))+4*int64(len(c.at)+len(c.rows)) > s.cells.limit {
 			return nil, true
@@ -135,7 +141,8 @@ func (s *Store) readCells(ctx context.Context, f *family, g *region) (cells *cac
 	if sc.err != nil {
 		return nil, false
 	}
-	return &cachedCells{buf: bytes.Clone(b.buf), at: slices.Clone(c.at), rows: append(slices.Clone(c.rows), uint32(len(c.at)))}, false
+	c.rows, c.at = append(c.rows, uint32(len(c.at))), append(c.at, uint32(len(b.buf)))
+	return &cachedCells{buf: bytes.Clone(b.buf), at: slices.Clone(c.at), rows: slices.Clone(c.rows), plain: c.plain}, false
 }
 
 // fill puts cells into an entry, and removes those that were not used for the longest time while there are too many.
@@ -222,6 +229,9 @@ func (c *cachedCells) reader(q *query, g *region) cachedReader {
 // rowEnd returns the cell after the current row.
 func (r *cachedReader) rowEnd() int { return int(r.rows[r.row+1]) }
 
+// cell returns the current cell, as in a block.
+func (r *cachedReader) cell() []byte { return r.buf[r.at[r.i]:r.at[r.i+1]] }
+
 // column returns the first cell of the current row behind those of a qualifier or, unless hint is nil, at or behind hint.
 func (r *cachedReader) column(qualifier, hint []byte) int {
 	i, end := r.i+1, r.rowEnd()
@@ -249,7 +259,7 @@ func (s *storeScanner) toRow(row int) {
 	if s.valid = row >= r.from && row < r.to; s.valid {
 		r.row, r.i = row, int(r.rows[row])
 		s.rows++
-		decodeCell(r.buf[r.at[r.i]:], &s.cur)
+		decodeCell(r.cell(), &s.cur)
 	}
 }
 
@@ -259,7 +269,7 @@ func (s *storeScanner) goTo(i int) {
 	switch {
 	case i < r.rowEnd():
 		r.i = i
-		decodeCell(r.buf[r.at[i]:], &s.cur)
+		decodeCell(r.cell(), &s.cur)
 	case s.query.reversed:
 		s.toRow(r.row - 1)
 	default:

@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -101,6 +103,58 @@ func scanAll(t *testing.T, s *Store, name string) (rows []*hrpc.Result) {
 			return nil
 		}
 		rows = append(rows, r)
+	}
+}
+
+// TestPlainCells compares the answers from memory with those from the store, of tables without markers and older versions.
+func TestPlainCells(t *testing.T) {
+	ctx := context.Background()
+	var stores [2]*Store
+	for i, size := range []int64{1, 0} {
+		s, err := Open(Options{CacheBytes: size})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		stores[i] = s
+	}
+	for seed := range uint64(20) {
+		g := gen{rand.New(rand.NewPCG(seed, 2))}
+		name := fmt.Sprintf("t%d", seed)
+		cells := map[string]map[string]map[string][]byte{}
+		for range 10 + g.IntN(30) {
+			row, family, qualifier := g.key(), g.fam(), g.pick(quals...)
+			if cells[row] == nil {
+				cells[row] = map[string]map[string][]byte{"f": {}, "g": {}}
+			}
+			cells[row][family][qualifier] = []byte(g.pick(vals...))
+		}
+		for _, s := range stores {
+			families := map[string]map[string]string{"f": {"VERSIONS": "3"}, "g": {"VERSIONS": "1"}}
+			if err := s.Admin().CreateTable(hrpc.NewCreateTable(ctx, []byte(name), families, hrpc.SplitKeys([][]byte{[]byte("b")}))); err != nil {
+				t.Fatal(err)
+			}
+			for row, values := range cells {
+				if _, err := s.Put(must(hrpc.NewPutStr(ctx, name, row, values, hrpc.TimestampUint64(uint64(1+len(row)))))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 2 {
+				scanAll(t, s, name)
+			}
+		}
+		for key, e := range stores[1].cells.entries {
+			if key.region.table.name == name && (e.cells == nil || !e.cells.plain) {
+				t.Fatalf("%s: the cells are not plain: %v", name, e.cells)
+			}
+		}
+		for i := range queriesPerTable {
+			q := g.query()
+			want, got := transcript(stores[0], name, q, 2, new(int)), transcript(stores[1], name, q, 2, new(int))
+			if q.normal(got) != q.normal(want) {
+				t.Fatalf("seed %d, query %d:%s\n--- from memory\n%s--- from the store\n%s", seed, i, q.text, got, want)
+			}
+		}
 	}
 }
 

@@ -8,15 +8,28 @@ import (
 type filterList struct {
 	in       []filter
 	hasRows  bool
+	ends     bool // a member may end the scan: see allRemaining
 	reversed bool
 }
 
 func newFilterList(in []filter, reversed bool) filterList {
 	l := filterList{in: in, reversed: reversed}
 	for _, f := range in {
-		l.hasRows = l.hasRows || f.hasRow()
+		l.hasRows, l.ends = l.hasRows || f.hasRow(), l.ends || mayEnd(f)
 	}
 	return l
+}
+
+func mayEnd(f filter) bool {
+	switch f := f.(type) {
+	case *filterAnd:
+		return f.ends
+	case *filterOr:
+		return f.ends
+	case *singleColumnValueFilter, *firstKeyOnlyFilter, *qualifierFilter, *columnRangeFilter, *rowFilter, keyOnlyFilter:
+		return false
+	}
+	return true
 }
 
 func (l *filterList) hasRow() bool  { return l.hasRows }
@@ -62,7 +75,7 @@ func (l *filterAnd) rowKey(row []byte) bool {
 	refused, hinted := false, false
 	for _, f := range l.in {
 		switch {
-		case f.allRemaining():
+		case l.ends && f.allRemaining():
 			return true
 		case f.rowKey(row):
 			refused = true // the others still have to see the row
@@ -74,6 +87,9 @@ func (l *filterAnd) rowKey(row []byte) bool {
 }
 
 func (l *filterAnd) allRemaining() bool {
+	if !l.ends {
+		return false
+	}
 	for _, f := range l.in {
 		if f.allRemaining() {
 			return true
@@ -88,7 +104,7 @@ func (l *filterAnd) cell(c *cell) returnCode {
 	i := 0
 	for ; i < len(l.in); i++ {
 		f := l.in[i]
-		if f.allRemaining() {
+		if l.ends && f.allRemaining() {
 			rc = nextRow
 			break
 		}
@@ -194,7 +210,7 @@ func (l *filterOr) reset() {
 func (l *filterOr) rowKey(row []byte) bool {
 	refused := len(l.in) > 0
 	for _, f := range l.in {
-		if !f.allRemaining() && !f.rowKey(row) {
+		if !(l.ends && f.allRemaining()) && !f.rowKey(row) {
 			refused = false // the others still have to see the row
 		}
 	}
@@ -202,6 +218,9 @@ func (l *filterOr) rowKey(row []byte) bool {
 }
 
 func (l *filterOr) allRemaining() bool {
+	if !l.ends {
+		return false
+	}
 	for _, f := range l.in {
 		if !f.allRemaining() {
 			return false
@@ -217,7 +236,7 @@ func (l *filterOr) cell(c *cell) returnCode {
 	rc, asked := skip, false
 	for i, f := range l.in {
 		l.included[i] = false
-		if f.allRemaining() {
+		if l.ends && f.allRemaining() {
 			continue
 		}
 		local, known := l.stillPassing(i, c)

@@ -29,6 +29,7 @@ type matcher struct {
 	deletes    deleteTracker
 	// versions is the number of versions of a column that are returned. The filter sees more: all that the family keeps.
 	versions   int
+	plain      bool // every cell is a put and is read, unless the filter refuses it
 	inRow      bool
 	currentRow uint64
 
@@ -61,6 +62,12 @@ func (m *matcher) startRow(row uint64) {
 
 // match decides about a cell of the current row.
 func (m *matcher) match(c *cell) matchCode {
+	if m.plain {
+		if m.filter == nil {
+			return matchInclude
+		}
+		return m.ask(c, matchInclude)
+	}
 	if m.columns.done() {
 		return matchNextRow
 	}

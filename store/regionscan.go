@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"math"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -58,6 +59,7 @@ func (r *regionScanner) openFamily(db *pebble.DB, fq *familyQuery, cells *cached
 	s := &storeScanner{family: fq.family, meta: g.table.meta, query: q, matcher: newMatcher(q, fq, now), cur: cell{family: fq.family.name}}
 	if cells != nil {
 		s.cells = cells.reader(q, g)
+		s.matcher.plain = cells.plain && fq.qualifiers == nil && q.times.all && s.matcher.oldest == math.MinInt64
 	} else if s.it, err = r.iterator(db, fq.family, g); err != nil {
 		return err
 	}

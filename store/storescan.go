@@ -340,8 +340,14 @@ func (s *storeScanner) next(ctx context.Context, b *block, lim *limits) (more bo
 
 // emit adds the current cell to b and counts it.
 func (s *storeScanner) emit(b *block, lim *limits) {
-	if b != nil {
+	size := cellSize(&s.cur)
+	switch {
+	case b == nil:
+	case s.it == nil && len(s.cells.cell()) == size: // no filter took the value away
+		b.buf = append(b.buf, s.cells.cell()...)
+		b.cells++
+	default:
 		b.add(&s.cur)
 	}
-	lim.count(cellSize(&s.cur))
+	lim.count(size)
 }

@@ -64,13 +64,13 @@ func (s *share) release() { s.give(s.held) }
 // SizeOf estimates the memory of a row in bytes.
 func SizeOf(row []types.Value) int64 {
 	n := int64(24)
-	for _, v := range row {
-		n += sizeOf(v)
+	for i := range row {
+		n += sizeOf(&row[i])
 	}
 	return n
 }
 
-func sizeOf(v types.Value) int64 {
+func sizeOf(v *types.Value) int64 {
 	n := 48 + int64(len(v.Text()))
 	if v.Type() == types.Decimal {
 		n += 64

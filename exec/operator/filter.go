@@ -126,11 +126,12 @@ func (p *projectOp) Next(ctx context.Context) (_ [][]types.Value, err error) {
 // compute evaluates exprs into row. made estimates the bytes of text that were allocated.
 func compute(row []types.Value, exprs []expr.Expr, env *expr.Env) (made int64, err error) {
 	for k, e := range exprs {
+		if c, there := e.(*expr.Column); there {
+			row[k] = env.Row[c.Index]
+			continue
+		}
 		if row[k], err = e.Eval(env); err != nil {
 			return 0, err
-		}
-		if _, there := e.(*expr.Column); there {
-			continue
 		}
 		if err = env.Hold(row[k]); err != nil {
 			return 0, parser.Errorf(e.Position(), "%s", err).Of(err)

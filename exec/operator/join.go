@@ -53,7 +53,7 @@ type joinTable struct {
 }
 
 type tableRow struct {
-	row     []types.Value
+	row     []types.Value // without NULLs at its end
 	next    int32
 	matched bool
 }
@@ -62,7 +62,7 @@ type tableRow struct {
 func (t *joinTable) number(key []byte) int {
 	k, fresh := t.keys.Add(key)
 	if fresh {
-		t.first, t.last = append(t.first, -1), append(t.last, -1)
+		t.first, t.last = append(keyset.Grown(t.first, 1), -1), append(keyset.Grown(t.last, 1), -1)
 	}
 	return k
 }
@@ -70,7 +70,7 @@ func (t *joinTable) number(key []byte) int {
 // add adds a row of a key.
 func (t *joinTable) add(key []byte, row []types.Value) {
 	k, n := t.number(key), int32(len(t.rows))
-	t.rows = append(t.rows, tableRow{row: row, next: -1})
+	t.rows = append(keyset.Grown(t.rows, 1), tableRow{row: row, next: -1})
 	if t.first[k] < 0 {
 		t.first[k] = n
 	} else {
@@ -144,11 +144,15 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 				continue
 			}
 			if parts == nil {
-				if err = j.share.take(SizeOf(r)+int64(len(key)), "JOIN"); err == nil {
-					if r = held.join(r, nil); !ok {
-						j.keyless = append(j.keyless, r)
+				kept := r
+				for len(kept) > 0 && kept[len(kept)-1].IsNull() { // most often columns that the query does not need
+					kept = kept[:len(kept)-1]
+				}
+				if err = j.share.take(SizeOf(kept)+int64(len(key)), "JOIN"); err == nil {
+					if kept = held.join(kept, nil, nil); !ok {
+						j.keyless = append(j.keyless, kept)
 					} else {
-						j.table.add(key, r)
+						j.table.add(key, kept)
 					}
 					continue
 				}
@@ -182,16 +186,20 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 // divideTable writes the right rows in memory to files.
 func (j *joinOp) divideTable() (*partitions, error) {
 	p := newPartitions(j.build.opt.SpillDir)
+	add := func(key []byte, row []types.Value) error {
+		j.pairs.reset()
+		return p.add(key, j.joined(nil, row))
+	}
 	for k, at := range j.table.first {
 		for ; at >= 0; at = j.table.rows[at].next {
-			if err := p.add(j.table.keys.Key(k), j.table.rows[at].row); err != nil {
+			if err := add(j.table.keys.Key(k), j.table.rows[at].row); err != nil {
 				p.close()
 				return nil, err
 			}
 		}
 	}
 	for i, r := range j.keyless {
-		if err := p.add(spread(i), r); err != nil {
+		if err := add(spread(i), r); err != nil {
 			p.close()
 			return nil, err
 		}
@@ -339,7 +347,7 @@ func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {
 	j.pairs.reset()
 	for j.out = j.out[:0]; len(j.out) < BatchRows; {
 		if len(j.rest) > 0 {
-			j.out = append(j.out, j.pairs.join(make([]types.Value, j.node.Left.Width()), j.rest[0]))
+			j.out = append(j.out, j.joined(make([]types.Value, j.node.Left.Width()), j.rest[0]))
 			j.rest = j.rest[1:]
 			continue
 		}
@@ -405,6 +413,11 @@ func (j *joinOp) unmatched() [][]types.Value {
 	return out
 }
 
+// joined returns a row of a left row and a right one, whose last NULLs may be missing.
+func (j *joinOp) joined(l, r []types.Value) []types.Value {
+	return j.pairs.join(l, r, j.nulls[len(r):])
+}
+
 func (j *joinOp) match(ctx context.Context, l []types.Value) error {
 	key, ok, err := keyOf(j.key[:0], j.env, j.node.LeftKeys, l)
 	if j.key = key; err != nil {
@@ -420,7 +433,7 @@ func (j *joinOp) match(ctx context.Context, l []types.Value) error {
 				matched = true
 				break
 			}
-			pair := j.pairs.join(l, j.table.rows[at].row)
+			pair := j.joined(l, j.table.rows[at].row)
 			if j.node.On != nil {
 				j.env.Row = pair
 				t, err := expr.IsTrue(j.node.On, j.env)
@@ -443,7 +456,7 @@ func (j *joinOp) match(ctx context.Context, l []types.Value) error {
 		j.out = append(j.out, l)
 	}
 	if !matched && j.node.Outer {
-		j.out = append(j.out, j.pairs.join(l, j.nulls))
+		j.out = append(j.out, j.joined(l, nil))
 	}
 	return nil
 }

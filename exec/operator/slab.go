@@ -6,13 +6,13 @@ type slab[T any] struct{ free []T }
 // maxSlab is the size of a slab's later arrays in values. It is small, because one kept row keeps its whole array in memory.
 const maxSlab = 2048
 
-// join returns a row with the values of two others.
-func (s *slab[T]) join(a, b []T) []T {
-	at, n := len(s.free), len(a)+len(b)
+// join returns a row with the values of a, b and rest.
+func (s *slab[T]) join(a, b, rest []T) []T {
+	at, n := len(s.free), len(a)+len(b)+len(rest)
 	if cap(s.free)-at < n {
 		s.free, at = make([]T, 0, max(n, min(2*cap(s.free), maxSlab))), 0
 	}
-	s.free = append(append(s.free, a...), b...)
+	s.free = append(append(append(s.free, a...), b...), rest...)
 	return s.free[at : at+n : at+n]
 }
 

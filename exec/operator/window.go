@@ -80,7 +80,7 @@ func (w *windowOp) fill(ctx context.Context) error {
 	for i := range w.node.Calls {
 		give := func(row int, v types.Value) error {
 			p.rows[row] = append(p.rows[row], v)
-			return w.share.take(sizeOf(v), "OVER")
+			return w.share.take(sizeOf(&v), "OVER")
 		}
 		if err := p.compute(ctx, &w.node.Calls[i], &w.share, give); err != nil {
 			return err

@@ -4,6 +4,7 @@ package keyset
 import (
 	"bytes"
 	"hash/maphash"
+	"slices"
 )
 
 // Set numbers distinct keys from 0 in the order in which they are added, at most 2^32-2. The zero Set is empty. It is not
@@ -43,7 +44,7 @@ func (s *Set) Find(key []byte) int {
 
 // Add returns the number of key, and whether it is new in s. s copies key.
 func (s *Set) Add(key []byte) (i int, fresh bool) {
-	if 2*len(s.ends) >= len(s.slots) {
+	if 3*len(s.ends) >= 2*len(s.slots) {
 		s.grow()
 	}
 	h := hash(key)
@@ -52,8 +53,8 @@ func (s *Set) Add(key []byte) (i int, fresh bool) {
 		return i, false
 	}
 	i = len(s.ends)
-	s.keys = append(s.keys, key...)
-	s.ends = append(s.ends, len(s.keys))
+	s.keys = append(Grown(s.keys, len(key)), key...)
+	s.ends = append(Grown(s.ends, 1), len(s.keys))
 	s.slots[at] = uint64(h)<<32 | uint64(i+1)
 	return i, true
 }
@@ -72,6 +73,15 @@ func (s *Set) find(h uint32, key []byte) (i int, at uint32) {
 			return i, at
 		}
 	}
+}
+
+// Grown returns s with room for n more elements. A slice that is full doubles: append copies a long one more often, and
+// makes much more garbage.
+func Grown[T any](s []T, n int) []T {
+	if len(s)+n > cap(s) {
+		return slices.Grow(s, max(len(s), n))
+	}
+	return s
 }
 
 func (s *Set) grow() {
