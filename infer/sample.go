@@ -32,8 +32,6 @@ type sampler struct {
 	progress func(reads, most int)
 	out      *Sampled
 	regions  []*sampledRegion
-	keys     [][]byte // all known keys
-	tried    [ways]struct{ reads, found int }
 }
 
 // sampledRegion is a region with its known keys.
@@ -96,7 +94,6 @@ func (s *sampler) read(ctx context.Context, r *sampledRegion, scan hbase.ScanRan
 		i, known := slices.BinarySearchFunc(r.keys, row.Key, bytes.Compare)
 		if !known {
 			r.keys = slices.Insert(r.keys, i, row.Key)
-			s.keys = append(s.keys, row.Key)
 			found = append(found, row)
 		}
 	}
@@ -121,60 +118,26 @@ func (s *sampler) ends(ctx context.Context, r *sampledRegion) error {
 	return err
 }
 
-// The ways to choose a place. A way that finds many unknown rows is chosen more often.
-const (
-	behindShort = iota // after all keys with the prefix of a known key up to the first byte or two that vary: salts and the like
-	behindAny          // likewise, with a prefix of any length
-	inWidest           // in the widest range between two known keys
-	invented           // at a key invented from the bytes of known ones
-	inventedEnd        // at a known key whose end is invented
-	ways
-)
-
-// way draws a way to choose a place.
-func (s *sampler) way() int {
-	var weights [ways]float64
-	total := 0.0
-	for i, t := range s.tried {
-		weights[i] = float64(t.found+2*s.each) / float64(t.reads+2)
-		total += weights[i]
-	}
-	x := s.Float64() * total
-	for i, w := range weights {
-		if x -= w; x < 0 {
-			return i
-		}
-	}
-	return invented
-}
-
-// somewhere reads rows of r at some place.
+// somewhere reads rows of r at some place: in the widest range between two known keys, or after all keys with a prefix of a
+// known key, such as a salt or a day.
 func (s *sampler) somewhere(ctx context.Context, r *sampledRegion) ([]hbase.Row, error) {
 	var lo, from []byte
-	way, first, last := s.way(), r.keys[0], r.keys[len(r.keys)-1]
-	switch a, begin := s.any(r.keys), common(first, last); way {
-	case behindShort:
-		from = behind(a[:min(len(a), begin+1+s.IntN(2))])
-	case behindAny:
-		a = s.any(r.open)
-		from = behind(a[:1+s.IntN(len(a))])
-	case inWidest:
+	switch a := r.open[s.IntN(len(r.open))]; s.IntN(4) {
+	case 0, 1:
 		if lo, from = s.within(r); from == nil {
 			r.whole = true
 			return nil, nil
 		}
-	case invented:
-		from = s.invent(first[:begin])
-	case inventedEnd:
-		a = s.any(r.open)
-		from = s.invent(a[:s.IntN(len(a))])
+	case 2: // the first byte or two that vary: a salt and the like
+		begin := common(r.keys[0], r.keys[len(r.keys)-1])
+		from = behind(a[:min(len(a), begin+1+s.IntN(2))])
+	default:
+		from = behind(a[:1+s.IntN(len(a))])
 	}
-	if bytes.Compare(from, first) <= 0 || bytes.Compare(from, last) >= 0 {
+	if bytes.Compare(from, r.keys[0]) <= 0 || bytes.Compare(from, r.keys[len(r.keys)-1]) >= 0 {
 		return nil, nil
 	}
 	found, _, err := s.read(ctx, r, hbase.ScanRange{Start: from, Stop: r.Stop, Limit: s.each})
-	s.tried[way].reads++
-	s.tried[way].found += len(found)
 	if lo != nil && len(found) == 0 {
 		r.until[string(lo)] = from
 	}
@@ -188,44 +151,6 @@ func behind(prefix []byte) []byte {
 		prefix[len(prefix)-1]++
 	}
 	return prefix
-}
-
-func (s *sampler) any(keys [][]byte) []byte { return keys[s.IntN(len(keys))] }
-
-// invent extends the beginning of a key: each new byte is drawn between those of two known keys.
-func (s *sampler) invent(prefix []byte) []byte {
-	key := bytes.Clone(prefix)
-	for {
-		a, b := s.any(s.keys), s.any(s.keys)
-		at := len(key)
-		if at >= len(a) || at >= len(b) {
-			return key
-		}
-		x, y := min(a[at], b[at]), max(a[at], b[at])
-		lo, hi := kindOf(x)
-		switch wide := s.IntN(6); {
-		case y > hi:
-			x, y = a[at], a[at]
-		case wide == 0 || wide < 3 && x < y: // prefer values that are still unknown
-			x, y = lo, hi
-		}
-		key = append(key, x+byte(s.IntN(int(y-x)+1)))
-	}
-}
-
-// kindOf returns the first and the last byte of c's kind: digits, letters of one case, other bytes.
-func kindOf(c byte) (lo, hi byte) {
-	switch {
-	case c >= '0' && c <= '9':
-		return '0', '9'
-	case c >= 'a' && c <= 'z':
-		return 'a', 'z'
-	case c >= 'A' && c <= 'Z':
-		return 'A', 'Z'
-	case c > ' ' && c < 0x7f:
-		return c, c
-	}
-	return 0, 0xff
 }
 
 // within returns a key near the middle of the widest range between two known keys, and the known key before it; nil for
