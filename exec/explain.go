@@ -93,7 +93,14 @@ func (r *run) analyze(ctx context.Context, s *parser.Explain, p *plan.Plan) (*ex
 	st := r.rec.stats(r.Client)
 	out := &explain.Figures{RowsReturned: st.RowsReturned, RowsRead: st.RowsRead, Gets: st.Gets, Scans: st.Scans, RPCs: st.RPCs, Bytes: st.Bytes,
 		Retries: st.Retries, Begin: r.rec.began.at, Planning: planning, Elapsed: st.Elapsed}
+	out.Runs = r.subqueries.runs
 	p.EachRead(func(part *plan.Plan) { out.Steps = append(out.Steps, explain.Steps(part.Root, m.of)...) })
+	for _, s := range out.Steps {
+		if a, ok := s.Node.(*plan.Apply); ok {
+			left, _ := m.of(a.Left)
+			out.Runs[a.Query.Select] = explain.Runs{Times: left, Rows: s.Rows}
+		}
+	}
 	for _, t := range st.Tables {
 		out.Tables = append(out.Tables, explain.Table{Scan: t.Scan, Gets: t.Gets, Scans: t.Scans, RowsRead: t.RowsRead, Rows: t.Rows,
 			RPCs: t.RPCs, Bytes: t.Bytes, Scanned: t.Scanned, Elapsed: t.Elapsed, Regions: t.Regions, Calls: t.Calls})

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hql-db/hql/exec/operator"
+	"github.com/hql-db/hql/explain"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
@@ -31,11 +32,12 @@ type subqueries struct {
 	groups  map[*plan.Subplan]*groups
 	shared  map[*plan.Subplan]*operator.Shared
 	repeats map[string]*repeat
+	runs    map[*parser.Select]explain.Runs
 	sharing atomic.Int64 // bytes kept in shared
 }
 
 func newSubqueries(ctx context.Context, r *run) *subqueries {
-	return &subqueries{run: r, ctx: ctx}
+	return &subqueries{run: r, ctx: ctx, runs: map[*parser.Select]explain.Runs{}}
 }
 
 // values implements planner.Env.Subqueries.
@@ -207,6 +209,10 @@ func (q *subqueries) read(ctx context.Context, sub *plan.Subplan, outer []types.
 		}
 		return nil
 	})
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	ran := q.runs[sub.Select]
+	q.runs[sub.Select] = explain.Runs{Times: ran.Times + 1, Rows: ran.Rows + int64(len(out)/max(1, sub.Width))}
 	return out, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 )
 
@@ -44,6 +45,7 @@ func (l Line) String() string {
 type drawing struct {
 	lines   []Line
 	figures *Figures // of EXPLAIN ANALYZE; or nil
+	runs    map[*parser.Select]Runs
 }
 
 func (d *drawing) add(pieces ...Piece) { d.lines = append(d.lines, pieces) }

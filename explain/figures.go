@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/words"
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 )
 
@@ -21,6 +23,31 @@ type Figures struct {
 	Planning, Elapsed      time.Duration
 	Steps                  []Step // see Steps
 	Tables                 []Table
+	Runs                   map[*parser.Select]Runs // of the sub-queries that run for each row
+}
+
+// Runs counts the runs of a sub-query. It does not run again for a row with the values of an earlier one.
+type Runs struct{ Times, Rows int64 }
+
+// inside returns a line for each table that sub-queries read.
+func (f *Figures) inside() (lines []string) {
+	var sums []Table
+	for _, t := range f.Tables {
+		if t.Scan == nil || slices.ContainsFunc(f.Steps, func(s Step) bool { return s.Node == plan.Node(t.Scan) }) {
+			continue
+		}
+		i := slices.IndexFunc(sums, func(o Table) bool { return o.Scan.Table == t.Scan.Table })
+		if i < 0 {
+			i, sums = len(sums), append(sums, Table{Scan: t.Scan})
+		}
+		s := &sums[i]
+		s.Gets, s.Scans, s.RowsRead, s.RPCs = s.Gets+t.Gets, s.Scans+t.Scans, s.RowsRead+t.RowsRead, s.RPCs+t.RPCs
+	}
+	for _, s := range sums {
+		lines = append(lines, fmt.Sprintf("sub-queries and look-ups read of %s: %s, %s, %s, %s", s.Scan.Table.Name, words.Count(s.RowsRead, "row"),
+			words.Count(s.Gets, "get"), words.Count(s.Scans, "scan"), words.Count(s.RPCs, "RPC")))
+	}
+	return lines
 }
 
 // Step is the measurements of one step of a plan.

@@ -39,6 +39,9 @@ func String(p *plan.Plan) string {
 // the last line has their sums.
 func Text(p *plan.Plan, f *Figures) []Line {
 	d := &drawing{figures: f}
+	if f != nil {
+		d.runs = f.Runs
+	}
 	if p.MadeUp != nil {
 		d.add(textf("%s", madeUp(p)))
 	}
@@ -47,6 +50,9 @@ func Text(p *plan.Plan, f *Figures) []Line {
 		d.add(textf("%s", text))
 	}
 	if f != nil {
+		for _, line := range f.inside() {
+			d.add(textf("%s", line))
+		}
 		d.add(textf("%s", f.summary()))
 	}
 	return d.lines
@@ -79,9 +85,13 @@ func (d *drawing) plan(p *plan.Plan, seen map[*plan.Subplan]bool) {
 			continue
 		}
 		seen[s] = true
-		in := &drawing{}
+		in := &drawing{runs: d.runs}
 		if s.Name == "" {
-			d.add(textf("sub-query (%s) runs %s:", s.Text, when(s)))
+			line := Line{textf("sub-query (%s) runs %s:", s.Text, when(s))}
+			if r := d.runs[s.Select]; r.Times > 0 {
+				line = append(line, Piece{Dim, fmt.Sprintf("  (%s, %s)", words.Count(r.Times, "run"), words.Count(r.Rows, "row"))})
+			}
+			d.add(line...)
 		} else {
 			d.add(textf("%s is computed once:", parser.QuoteName(s.Name)))
 			in.figures = d.figures
