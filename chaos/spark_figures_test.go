@@ -36,7 +36,8 @@ func TestSparkFigures(t *testing.T) {
 	if err != nil || n < 1000 {
 		t.Skipf("%s says how many rows, 1000 or more", figuresEnv)
 	}
-	jars, source := hbasetest.MapReduce(t)
+	jars, path := hbasetest.Jars(t, "mapreduce", "2.5.3-hadoop3") // HBase's input format for Hadoop
+	source := filepath.Join(path, "TableInput.java")              // gives Spark a table through it
 	py := python.With(t, "pyspark", "pyarrow")
 	home, err := exec.Command(py, "-c", "import os, pyspark; print(os.path.dirname(pyspark.__file__))").Output()
 	if err != nil {

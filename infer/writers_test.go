@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,7 +22,7 @@ type cell struct{ Key, Family, Qualifier, Value []byte }
 func hive(t *testing.T, columns, types, mapping string, rows []string) []cell {
 	t.Helper()
 	wanted(t)
-	return cellsOf(t, hbasetest.Writer(t, "hive", "3.1.3", columns, types, mapping), rows)
+	return cellsOf(t, writer(t, "hive", "3.1.3", columns, types, mapping), rows)
 }
 
 // spark returns the cells of a table that HBase's connector for Spark writes. catalog is a catalog of the connector,
@@ -28,7 +30,15 @@ func hive(t *testing.T, columns, types, mapping string, rows []string) []cell {
 func spark(t *testing.T, table, catalog, columns string, rows []string) []cell {
 	t.Helper()
 	wanted(t)
-	return cellsOf(t, hbasetest.Writer(t, "sparkconnector", "1.0.1", hbasetest.Quorum(t), table, catalog, columns), rows)
+	return cellsOf(t, writer(t, "sparkconnector", "1.0.1", hbasetest.Quorum(t), table, catalog, columns), rows)
+}
+
+// writer returns a command that runs testdata/DIR/Written.java with args. Its class path has the jars of the product in DIR.
+func writer(t *testing.T, dir, version string, args ...string) *exec.Cmd {
+	t.Helper()
+	jars, path := hbasetest.Jars(t, dir, version)
+	const options = hbasetest.Opens + " --add-exports java.base/sun.util.calendar=ALL-UNNAMED -Xmx1g -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Duser.timezone=UTC"
+	return exec.CommandContext(t.Context(), "java", slices.Concat(strings.Fields(options), []string{"-cp", jars, filepath.Join(path, "Written.java")}, args)...)
 }
 
 // wanted skips the test unless HQL_TEST_CONNECTORS is set: the writers of other systems need hundreds of MB of jars.

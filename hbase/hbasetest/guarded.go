@@ -153,7 +153,7 @@ func Guarding(tb testing.TB) Guards {
 	check(tb, err)
 	port, err := freePorts(1)
 	check(tb, err)
-	args := append(strings.Fields(opens), "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", cp, filepath.Join(testdata(p.dir), "WithKDC.java"), dir, fmt.Sprint(port[0]), "alone")
+	args := append(strings.Fields(Opens), "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", cp, filepath.Join(testdata(p.dir), "WithKDC.java"), dir, fmt.Sprint(port[0]), "alone")
 	stop, err := run(exec.Command("java", args...), dir, "the KDC runs")
 	check(tb, err)
 	tb.Cleanup(stop)

@@ -190,7 +190,7 @@ func start(p product, kerberos bool) (running, error) {
 			return running{}, err
 		}
 	}
-	args := append(strings.Fields(opens), cmp.Or(p.heap, "-Xmx768m"), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", conf+":"+cp)
+	args := append(strings.Fields(Opens), cmp.Or(p.heap, "-Xmx768m"), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", conf+":"+cp)
 	switch {
 	case kerberos:
 		args = append(args, filepath.Join(testdata(p.dir), "WithKDC.java"), dir, fmt.Sprint(ports[3]))
@@ -276,14 +276,13 @@ func ClassPath(tb testing.TB) string {
 	return cp
 }
 
-// MapReduce returns the jars of HBase's input format for Hadoop, and the source of a class that gives Spark a table
-// through it. It skips like Quorum.
-func MapReduce(tb testing.TB) (jars, source string) {
+// Jars returns the jars of the product that testdata/DIR/pom.xml names, such as Hive, in a version, and the path of
+// testdata/DIR. It skips like Quorum.
+func Jars(tb testing.TB, dir, version string) (jars, path string) {
 	tb.Helper()
-	p := product{dir: "mapreduce", version: "2.5.3-hadoop3"}
-	jars, err := classPath(p)
+	jars, err := classPath(product{dir: dir, version: version})
 	check(tb, err)
-	return jars, filepath.Join(testdata(p.dir), "TableInput.java")
+	return jars, testdata(dir)
 }
 
 // classPath resolves the jars of p with Maven, once per machine.
@@ -396,8 +395,8 @@ log4j.appender.c.layout.ConversionPattern=%d{ISO8601} %-5p [%t] %c{2}: %m%n
 log4j.logger.org.apache.hadoop.hbase.master.HMaster=INFO
 `
 
-// opens are the options with which HBase 2.5 runs on JDK 17.
-const opens = `--add-modules jdk.unsupported --add-opens java.base/java.nio=ALL-UNNAMED --add-opens java.base/sun.nio.ch=ALL-UNNAMED
+// Opens are the options with which HBase 2.5 runs on JDK 17.
+const Opens = `--add-modules jdk.unsupported --add-opens java.base/java.nio=ALL-UNNAMED --add-opens java.base/sun.nio.ch=ALL-UNNAMED
 --add-opens java.base/java.lang=ALL-UNNAMED --add-opens java.base/jdk.internal.ref=ALL-UNNAMED
 --add-opens java.base/java.lang.reflect=ALL-UNNAMED --add-opens java.base/java.util=ALL-UNNAMED
 --add-opens java.base/java.util.concurrent=ALL-UNNAMED --add-exports java.base/jdk.internal.misc=ALL-UNNAMED

@@ -47,7 +47,7 @@ func Phoenix(tb testing.TB, props ...[2]string) (quorum string, query func(sql s
 		tb.Fatal(err)
 	}
 	tb.Cleanup(hbase.stop)
-	args := append(strings.Fields(opens), "-Xmx512m", "-XX:+UseSerialGC", "-Duser.timezone=UTC", "-cp", filepath.Join(hbase.dir, "conf")+":"+cp, filepath.Join(testdata("phoenix"), "Sql.java"), "jdbc:phoenix:"+hbase.quorum+":/hbase")
+	args := append(strings.Fields(Opens), "-Xmx512m", "-XX:+UseSerialGC", "-Duser.timezone=UTC", "-cp", filepath.Join(hbase.dir, "conf")+":"+cp, filepath.Join(testdata("phoenix"), "Sql.java"), "jdbc:phoenix:"+hbase.quorum+":/hbase")
 	cmd := exec.Command("java", args...)
 	var log bytes.Buffer
 	cmd.Stderr = &log
