@@ -86,6 +86,9 @@ func (r *run) describeStatement(ctx context.Context, stmt parser.Statement) ([]p
 			_, err = r.planDelete(ctx, t, s, others)
 		}
 		return columns, err
+	case *parser.Merge:
+		_, _, err := r.newMerger(ctx, s)
+		return nil, err
 	case *parser.Execute:
 		return r.describeExecute(ctx, s)
 	case *parser.Show:

@@ -351,6 +351,8 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 			r.before = r.rec.written.Load()
 		}
 		return r.partly(r.delete(ctx, s, nil))
+	case *parser.Merge:
+		return r.partly(r.merge(ctx, s))
 	case *parser.CreateTable:
 		return r.createTable(ctx, s)
 	case *parser.Drop:

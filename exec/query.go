@@ -62,8 +62,11 @@ func (r *run) plan(ctx context.Context, stmt parser.Statement) (*plan.Plan, erro
 		}
 		p, _, err := r.planUpdate(ctx, t, s, values, of.reads)
 		return p, err
+	case *parser.Merge:
+		_, p, err := r.newMerger(ctx, s)
+		return p, err
 	}
-	return nil, parser.Errorf(stmt.Position(), "EXPLAIN needs SELECT, INSERT ... SELECT, UPDATE or DELETE")
+	return nil, parser.Errorf(stmt.Position(), "EXPLAIN needs SELECT, INSERT ... SELECT, UPDATE, DELETE or MERGE")
 }
 
 func (r *run) planSelect(ctx context.Context, s *parser.Select) (*plan.Plan, error) {

@@ -81,7 +81,7 @@ func readerOf(stmt parser.Statement) parser.Statement {
 // planUnbound is PlanUnbound in a session; nil: the engine's own.
 func (e *Engine) planUnbound(ctx context.Context, stmt parser.Statement, session *Session) (*Unbound, error) {
 	switch stmt.(type) {
-	case *parser.Select, *parser.Insert, *parser.Update, *parser.Delete:
+	case *parser.Select, *parser.Insert, *parser.Update, *parser.Delete, *parser.Merge:
 	default:
 		return &Unbound{}, nil
 	}

@@ -74,7 +74,7 @@ type Writing struct {
 	Statement Statement
 }
 
-// Behind returns a copy of s, a Select, Insert, Update or Delete, with list before its own WITH.
+// Behind returns a copy of s, a Select, Insert, Update, Delete or Merge, with list before its own WITH.
 func Behind(list []CTE, s Statement) Statement {
 	if len(list) == 0 {
 		return s
@@ -98,6 +98,10 @@ func Behind(list []CTE, s Statement) Statement {
 		out.With = append(list, s.With...)
 		return &out
 	case *Delete:
+		out := *s
+		out.With = append(list, s.With...)
+		return &out
+	case *Merge:
 		out := *s
 		out.With = append(list, s.With...)
 		return &out
@@ -299,6 +303,30 @@ type Delete struct {
 	AllowFullScan bool
 	Returning     []SelectItem
 	Next          *Delete // the next table of TRUNCATE
+}
+
+// Merge is MERGE INTO t [AS alias] USING source ON condition WHEN [NOT] MATCHED [AND condition] THEN ...
+type Merge struct {
+	Pos
+	With          []CTE
+	Table         string
+	TablePos      Pos
+	Alias         string
+	Source        TableExpr
+	On            Expr
+	Actions       []MergeAction
+	AllowFullScan bool
+}
+
+// MergeAction is what a Merge does with a row of its source for which Cond is true: with its row of the table, if Matched
+// is set, or if there is none. If Set, Delete and Insert are not set, it does nothing.
+type MergeAction struct {
+	Pos     Pos
+	Matched bool
+	Cond    Expr // nil: true
+	Set     []Assignment
+	Delete  bool
+	Insert  *Insert // with one row of VALUES
 }
 
 // CreateTable is CREATE [EXTERNAL] TABLE.

@@ -233,6 +233,7 @@ func (*Writing) statement()     {}
 func (*Insert) statement()      {}
 func (*Update) statement()      {}
 func (*Delete) statement()      {}
+func (*Merge) statement()       {}
 func (*CreateTable) statement() {}
 func (*Drop) statement()        {}
 func (*Show) statement()        {}

@@ -16,6 +16,7 @@ type statementNode struct {
 	Insert   *insertNode   `parser:"| @@"`
 	Update   *updateNode   `parser:"| @@"`
 	Delete   *deleteNode   `parser:"| @@"`
+	Merge    *mergeNode    `parser:"| @@"`
 	Explain  *explainNode  `parser:"| @@"`
 	View     *viewNode     `parser:"| @@"`
 	Alter    *alterNode    `parser:"| @@"`
@@ -70,6 +71,7 @@ type writer struct {
 	Insert *insertNode `parser:"  @@"`
 	Update *updateNode `parser:"| @@"`
 	Delete *deleteNode `parser:"| @@"`
+	Merge  *mergeNode  `parser:"| @@"`
 }
 
 func (n *writingNode) Parse(lex *lexer.PeekingLexer) (err error) {
@@ -97,7 +99,7 @@ func writes(lex *lexer.PeekingLexer) bool {
 		case t.Value == ")":
 			depth--
 		case depth > 0 || before == "WITH" || before == "," || before == "RECURSIVE":
-		case t.Value == "INSERT" || t.Value == "UPSERT" || t.Value == "UPDATE" || t.Value == "DELETE":
+		case t.Value == "INSERT" || t.Value == "UPSERT" || t.Value == "UPDATE" || t.Value == "DELETE" || t.Value == "MERGE":
 			return true
 		case t.Value == "SELECT" || t.Value == "VALUES" || t.Value == "TABLE":
 			return false
@@ -252,6 +254,28 @@ type deleteNode struct {
 	AllowBehind bool `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
 }
 
+type mergeNode struct {
+	Pos    lexer.Position
+	Table  targetName    `parser:"'MERGE' 'INTO' @@"`
+	Alias  *alias        `parser:"@@?"`
+	Source *fromNode     `parser:"'USING' @@"`
+	On     *exprNode     `parser:"'ON' @@"`
+	When   []*actionNode `parser:"@@+"`
+	Allow  bool          `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
+}
+
+type actionNode struct {
+	Pos      lexer.Position
+	Not      bool          `parser:"'WHEN' @'NOT'? 'MATCHED'"`
+	Cond     *exprNode     `parser:"( 'AND' @@ )? 'THEN'"`
+	Nothing  bool          `parser:"( 'DO' @'NOTHING'"`
+	Delete   bool          `parser:"| @'DELETE'"`
+	Set      []*assignNode `parser:"| 'UPDATE' 'SET' @@ ( ',' @@ )*"`
+	Columns  []*columnName `parser:"| 'INSERT' ( '(' @@ ( ',' @@ )* ')' )?"`
+	Defaults *defaultsNode `parser:"  ( @@"`
+	Values   *rowList      `parser:"  | 'VALUES' @@ ) )"`
+}
+
 type explainNode struct {
 	Pos       lexer.Position
 	Options   []*explainOption `parser:"'EXPLAIN' ( '(' @@ ( ',' @@ )* ')' )?"`
@@ -273,6 +297,7 @@ type explained struct {
 	Insert  *insertNode  `parser:"| @@"`
 	Update  *updateNode  `parser:"| @@"`
 	Delete  *deleteNode  `parser:"| @@"`
+	Merge   *mergeNode   `parser:"| @@"`
 	Copy    *copyNode    `parser:"| @@"`
 	Execute *executeNode `parser:"| @@"`
 }

@@ -43,7 +43,6 @@ func (d *diagnosis) hint(i int) string {
 
 // elsewhere maps statements of other systems to hints for hql.
 var elsewhere = map[string]string{
-	"MERGE":     "MERGE is not supported: INSERT INTO table query ON CONFLICT (key) DO UPDATE SET ... inserts and updates, DELETE ... USING deletes",
 	"REPLACE":   "REPLACE is not supported: UPSERT INTO writes rows whether they are there or not",
 	"SAVEPOINT": noTransactions, "RELEASE": noTransactions,
 	"GRANT": noRights, "REVOKE": noRights,
@@ -252,7 +251,7 @@ func (d *diagnosis) typo(i int) string {
 
 // statementWords begin a statement.
 var statementWords = []string{
-	"SELECT", "INSERT", "UPSERT", "UPDATE", "DELETE", "CREATE", "DROP", "SHOW", "DESCRIBE", "EXPLAIN", "SET", "COPY", "CHECK", "ANALYZE", "WITH", "VALUES",
+	"SELECT", "INSERT", "UPSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "SHOW", "DESCRIBE", "EXPLAIN", "SET", "COPY", "CHECK", "ANALYZE", "WITH", "VALUES",
 	"PREPARE", "EXECUTE", "DEALLOCATE", "RESET", "DISCARD", "BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT",
 }
 

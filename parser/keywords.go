@@ -40,7 +40,7 @@ var keywordList = []keyword{
 	{"HTML", free}, {"IDENTITY", free}, {"IF", guarded}, {"ILIKE", reserved}, {"IN", reserved}, {"INDEX", free},
 	{"INNER", reserved}, {"INSERT", free}, {"INTERSECT", reserved}, {"INTERVAL", free}, {"INTO", reserved},
 	{"IS", reserved}, {"ISNULL", guarded}, {"JOIN", reserved}, {"JSON", free}, {"KEY", free}, {"LAST", free}, {"LATERAL", free},
-	{"LEADING", free}, {"LEFT", guarded}, {"LIKE", reserved}, {"LIMIT", reserved}, {"LOCAL", free}, {"LOCALTIME", reserved}, {"LOCALTIMESTAMP", reserved}, {"MALFORMED", free}, {"MATERIALIZED", free},
+	{"LEADING", free}, {"LEFT", guarded}, {"LIKE", reserved}, {"LIMIT", reserved}, {"LOCAL", free}, {"LOCALTIME", reserved}, {"LOCALTIMESTAMP", reserved}, {"MALFORMED", free}, {"MATCHED", free}, {"MATERIALIZED", free}, {"MERGE", free},
 	{"NAMES", free}, {"NATURAL", guarded}, {"NEXT", free}, {"NO", free}, {"NOT", reserved}, {"NOTHING", free}, {"NOTNULL", guarded}, {"NULL", reserved}, {"NULLS", guarded},
 	{"OF", free}, {"OFF", free}, {"OFFSET", reserved}, {"ON", reserved}, {"ONLY", free}, {"OPERATOR", guarded}, {"OR", reserved},
 	{"ORDER", reserved}, {"ORDINALITY", free}, {"OTHERS", free}, {"OUTER", guarded}, {"OVER", guarded}, {"OVERLAPS", guarded}, {"OVERLAY", free}, {"PARTITION", free}, {"PLACING", guarded}, {"POSITION", free}, {"PRECEDING", free}, {"PRECISION", free}, {"PREPARE", free}, {"PRIMARY", free},

@@ -110,6 +110,8 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 		return statement(l.update(n.Update))
 	case n.Delete != nil:
 		return statement(l.delete(n.Delete))
+	case n.Merge != nil:
+		return statement(l.merge(n.Merge))
 	case n.Explain != nil:
 		return statement(l.explain(n.Explain))
 	case n.View != nil:
@@ -169,7 +171,7 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 
 // statement returns w as a statement.
 func (w *writer) statement() *statementNode {
-	return &statementNode{Insert: w.Insert, Update: w.Update, Delete: w.Delete}
+	return &statementNode{Insert: w.Insert, Update: w.Update, Delete: w.Delete, Merge: w.Merge}
 }
 
 // behind lowers n, a statement behind a list.
@@ -304,6 +306,33 @@ func (l *lowerer) delete(n *deleteNode) (*Delete, error) {
 		AllowFullScan: n.Allow || n.AllowBehind, Returning: l.returning(n.returningNode)}, err
 }
 
+func (l *lowerer) merge(n *mergeNode) (*Merge, error) {
+	out := &Merge{Pos: at(n.Pos), Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Table.alias(n.Alias), On: l.expr(n.On), AllowFullScan: n.Allow}
+	var err error
+	if out.Source, err = l.from(n.Source); err != nil {
+		return nil, err
+	}
+	for _, w := range n.When {
+		a := MergeAction{Pos: at(w.Pos), Matched: !w.Not, Cond: l.expr(w.Cond), Delete: w.Delete}
+		if a.Set, err = l.assignments(w.Set); err != nil {
+			return nil, err
+		}
+		if w.Defaults != nil || w.Values != nil {
+			a.Insert = &Insert{Pos: at(w.Pos), Table: out.Table, TablePos: out.TablePos, Columns: placedAll(w.Columns)}
+			if w.Defaults != nil {
+				a.Insert.Rows = [][]Expr{{&ColumnRef{Pos: at(w.Defaults.Pos), Name: "DEFAULT"}}}
+			} else if a.Insert.Rows = l.rows(w.Values); len(a.Insert.Rows) > 1 {
+				return nil, Errorf(a.Insert.Rows[1][0].Position(), "INSERT of MERGE takes one row of VALUES")
+			}
+		}
+		if (a.Insert != nil) == a.Matched && !w.Nothing {
+			return nil, Errorf(a.Pos, "WHEN MATCHED takes UPDATE, DELETE or DO NOTHING, and WHEN NOT MATCHED takes INSERT or DO NOTHING")
+		}
+		out.Actions = append(out.Actions, a)
+	}
+	return out, nil
+}
+
 // tables lowers the items of FROM or USING.
 func (l *lowerer) tables(list []*fromNode) ([]TableExpr, error) {
 	var out []TableExpr
@@ -341,7 +370,7 @@ func (l *lowerer) explained(s *explained) (Statement, error) {
 	if s.Select != nil && s.Select.First.Into != nil {
 		return statement(l.query(s.Select)) // which refuses INTO
 	}
-	return l.statement(&statementNode{Writing: s.Writing, Select: s.Select, Insert: s.Insert, Update: s.Update, Delete: s.Delete, Copy: s.Copy, Execute: s.Execute})
+	return l.statement(&statementNode{Writing: s.Writing, Select: s.Select, Insert: s.Insert, Update: s.Update, Delete: s.Delete, Merge: s.Merge, Copy: s.Copy, Execute: s.Execute})
 }
 
 func (l *lowerer) prepare(n *prepareNode) (*Prepare, error) {

@@ -423,6 +423,41 @@ func (s *Delete) String() string {
 	return p.Builder.String()
 }
 
+func (s *Merge) String() string {
+	var p printer
+	p.with(s.With)
+	p.put("MERGE INTO ", QuoteName(s.Table))
+	p.alias(s.Alias)
+	p.put(" USING ")
+	p.table(s.Source)
+	p.clause(" ON ", s.On)
+	for _, a := range s.Actions {
+		p.put(" WHEN ")
+		if !a.Matched {
+			p.put("NOT ")
+		}
+		p.put("MATCHED")
+		p.clause(" AND ", a.Cond)
+		p.put(" THEN ")
+		switch {
+		case a.Delete:
+			p.put("DELETE")
+		case a.Set != nil:
+			p.put("UPDATE")
+			p.set(a.Set)
+		case a.Insert != nil:
+			p.put("INSERT")
+			p.columns(a.Insert.Columns)
+			p.put(" ")
+			p.rows(a.Insert.Rows)
+		default:
+			p.put("DO NOTHING")
+		}
+	}
+	p.allow(s.AllowFullScan)
+	return p.Builder.String()
+}
+
 func (s *Explain) String() string {
 	var p printer
 	p.put("EXPLAIN ")

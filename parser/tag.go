@@ -20,6 +20,8 @@ func Verb(s Statement) string {
 		return "DELETE"
 	case *Alter:
 		return s.Verb
+	case *Merge:
+		return "MERGE"
 	case *CreateTable:
 		return "CREATE TABLE"
 	case *Drop:
@@ -60,7 +62,7 @@ func CommandTag(s Statement) (words string, counted bool) {
 	switch s := s.(type) {
 	case *Delete:
 		return verb, !s.Truncate
-	case *Select, *Update, *Copy:
+	case *Select, *Update, *Merge, *Copy:
 		return verb, true
 	case *Writing:
 		return CommandTag(s.Statement)
@@ -84,7 +86,7 @@ func CommandTag(s Statement) (words string, counted bool) {
 	return verb, false
 }
 
-// Written returns the table whose rows s inserts, updates or deletes; "" for other statements.
+// Written returns the table whose rows s writes or deletes; "" for other statements.
 func Written(s Statement) string {
 	if w, ok := s.(*Writing); ok {
 		s = w.Statement
@@ -95,7 +97,7 @@ func Written(s Statement) string {
 	return ""
 }
 
-// target returns the table that s, an INSERT, UPDATE or DELETE, writes; nil for other statements.
+// target returns the table that s, an INSERT, UPDATE, DELETE or MERGE, writes; nil for other statements.
 func target(s Statement) (table, alias *string, at Pos) {
 	switch s := s.(type) {
 	case *Insert:
@@ -103,6 +105,8 @@ func target(s Statement) (table, alias *string, at Pos) {
 	case *Update:
 		return &s.Table, &s.Alias, s.TablePos
 	case *Delete:
+		return &s.Table, &s.Alias, s.TablePos
+	case *Merge:
 		return &s.Table, &s.Alias, s.TablePos
 	}
 	return nil, nil, NoPos

@@ -107,6 +107,9 @@ func appendTables(dst []*TableName, of Node, hidden []string) []*TableName {
 	case *Delete:
 		rest := *n
 		with, rest.With, of = n.With, nil, &rest
+	case *Merge:
+		rest := *n
+		with, rest.With, of = n.With, nil, &rest
 	}
 	hidden = slices.Clip(hidden)
 	for _, c := range with {

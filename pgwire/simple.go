@@ -143,7 +143,7 @@ func (c *conn) prepare(whole, sql string, offset int) (*prepared, error) {
 func (c *conn) parsed(whole, sql string, offset int) (*prepared, error) {
 	word, written := firstWord(sql), sql
 	switch word {
-	case "SELECT", "WITH", "VALUES", "TABLE", "COPY", "INSERT", "UPDATE", "DELETE", "PREPARE", "EXECUTE", "(":
+	case "SELECT", "WITH", "VALUES", "TABLE", "COPY", "INSERT", "UPDATE", "DELETE", "MERGE", "PREPARE", "EXECUTE", "(":
 		sql = foldNames(sql, c.database)
 	}
 	out := &prepared{whole: whole, sql: sql, offset: offset}

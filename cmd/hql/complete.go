@@ -233,7 +233,7 @@ func (s *session) offerExpression(c *completion, words []string, toks, all []par
 
 // explained are the first words of statements that have a plan; statementWords are those of all statements.
 var (
-	explained      = []string{"SELECT", "WITH", "VALUES", "INSERT INTO", "UPSERT INTO", "UPDATE", "DELETE FROM"}
+	explained      = []string{"SELECT", "WITH", "VALUES", "INSERT INTO", "UPSERT INTO", "UPDATE", "DELETE FROM", "MERGE INTO"}
 	statementWords = append(slices.Clip(explained), "EXPLAIN", "CREATE TABLE", "CREATE EXTERNAL TABLE", "CREATE VIEW", "DROP TABLE", "DROP VIEW",
 		"SHOW", "DESCRIBE", "SET", "COPY", "CHECK TABLE", "ANALYZE")
 )

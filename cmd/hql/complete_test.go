@@ -32,7 +32,7 @@ func TestComplete(t *testing.T) {
 		{"", "sel|", "select"},
 		{"", "SEL|", "SELECT"},
 		{"", "cr|", "create table,create external table,create view"},
-		{"", "EXPLAIN |", "SELECT,WITH,VALUES,INSERT INTO,UPSERT INTO,UPDATE,DELETE FROM,ANALYZE"},
+		{"", "EXPLAIN |", "SELECT,WITH,VALUES,INSERT INTO,UPSERT INTO,UPDATE,DELETE FROM,MERGE INTO,ANALYZE"},
 		{"", "explain an|", "analyze"},
 		{"", "EXPLAIN ANALYZE S|", "SELECT"},
 		{"", "EXPLAIN (FORMAT JSON) U|", "UPSERT INTO,UPDATE"},

@@ -138,7 +138,7 @@ func (s *session) tag(text string, rows *hql.Rows, n int) {
 		verb, _, _ := strings.Cut(t, " ")
 		switch {
 		case s.quiet, copies(text, false, "STDOUT"), copies(text, false, "'/dev/stdout'"): // where the tag does not belong
-		case verb == "INSERT", verb == "UPDATE", verb == "DELETE", len(rows.Columns()) == 0:
+		case verb == "INSERT", verb == "UPDATE", verb == "DELETE", verb == "MERGE", len(rows.Columns()) == 0:
 			fmt.Fprintln(s.stdout, t)
 		}
 	}

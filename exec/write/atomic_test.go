@@ -80,6 +80,17 @@ func checkReadModifyWrite(t *testing.T, c hbase.Client, name string, times int) 
 		}
 	})
 	w[0].Expect(fmt.Sprintf("%d|x|NULL", 4*times), "SELECT n, owner, v FROM c WHERE id = 'u'")
+	together(len(w), func(i int) {
+		for range times {
+			n := affected(w[i], `MERGE INTO c USING (VALUES ('m', 1), ('o', 2)) AS s (id, n) ON c.id = s.id
+				WHEN MATCHED AND c.n < 0 THEN DELETE WHEN MATCHED THEN UPDATE SET n = c.n + s.n WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.n, 'x', 7)`)
+			if n != 2 {
+				t.Errorf("%d rows were merged", n)
+			}
+		}
+	})
+	w[0].Expect(fmt.Sprintf("m|%d|x|7\no|%d|x|7", 4*times, 8*times), "SELECT * FROM c WHERE id IN ('m', 'o') ORDER BY id")
+	w[0].Do("DELETE FROM c WHERE id IN ('m', 'o')")
 	w[0].Do("INSERT INTO c VALUES ('u', 1, 'x', 7) ON CONFLICT (id) DO UPDATE SET owner = 'free' WHERE c.n < 0; DELETE FROM c WHERE id = 'u' AND owner = 'x'")
 	w[0].Expect("a", fmt.Sprintf("SELECT id FROM c WHERE n = %d AND v = %d", n, both))
 	if table, _ := w[0].Catalog().Table("c"); len(table.Layouts) > 1 {

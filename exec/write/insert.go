@@ -24,6 +24,7 @@ type Inserter struct {
 	*Writer
 	Set     []bool // by column: named by the statement
 	Written int64  // number of rows written
+	New     []Row  // with IfNew: the rows that the last Write stored
 	// Once refuses a batch in which two rows have the same key.
 	Once bool
 	// Reads makes Write read the current rows, because the result of the statement needs them.

@@ -1,8 +1,11 @@
 package write
 
 import (
+	"fmt"
+
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
 
@@ -68,6 +71,13 @@ func (w *Writer) readPlace(l *catalog.Layout, row []types.Value) (place, error) 
 func (w *Writer) identity(row []types.Value) (rowID, error) {
 	at, err := w.undrawn(row)
 	return at.id(), err
+}
+
+// ID returns a text that identifies row, of the statement at pos, in the table, independently of the salt that is drawn for
+// it. Names in the row must have their numbers.
+func (w *Writer) ID(row []types.Value, pos parser.Pos) (string, error) {
+	id, err := w.identity(row)
+	return fmt.Sprintf("%q %q %q", id.table, id.key, id.qualifier), w.refuse(err, pos)
 }
 
 // undrawn returns the place of row in the primary layout with 0 for the part of the key that is drawn at random.

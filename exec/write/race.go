@@ -28,6 +28,7 @@ func (in *Inserter) flushNew(ctx context.Context, rows []Row) error {
 			return w.refuse(err, p.Pos)
 		}
 	}
+	in.New = in.New[:0]
 	rows, err := w.missing(ctx, rows)
 	if err != nil || len(rows) == 0 {
 		return err
@@ -35,7 +36,8 @@ func (in *Inserter) flushNew(ctx context.Context, rows []Row) error {
 	w.at(0) // draws a timestamp later than all removals that were read
 	drawn := w.env.Rand
 	defer func() { w.env.Rand = drawn }()
-	for _, p := range rows {
+	claimed := make([]rowID, len(rows))
+	for i, p := range rows {
 		id, err := w.identity(p.Values)
 		if err != nil {
 			return w.refuse(err, p.Pos)
@@ -43,8 +45,20 @@ func (in *Inserter) flushNew(ctx context.Context, rows []Row) error {
 		h := fnv.New64a()
 		h.Write([]byte(id.table + id.key + id.qualifier))
 		w.env.Rand = h.Sum64 // statements that claim the same key draw the same salt
-		if err := w.put(ctx, p.Values, in.Named(p), true, nil, nil); err != nil {
+		at, err := w.place(w.table.Layouts[0], p.Values)
+		if err == nil {
+			claimed[i], err = at.id(), w.put(ctx, p.Values, in.Named(p), true, &at, nil)
+		}
+		if err != nil {
 			return w.refuse(err, p.Pos)
+		}
+	}
+	if err := in.Flush(ctx); err != nil {
+		return err
+	}
+	for i, p := range rows {
+		if !w.refused[claimed[i]] {
+			in.New = append(in.New, p)
 		}
 	}
 	return in.finish(ctx, len(rows))

@@ -146,7 +146,10 @@ func (w *Writer) noteStates(places []place, now []storedRow) (seen []bool) {
 }
 
 // Missed is a row that another statement changed between the read and the write.
-type Missed struct{ id rowID }
+type Missed struct {
+	id  rowID
+	Row []types.Value // as the statement read it
+}
 
 // Key returns the row's key.
 func (m Missed) Key() []byte { return []byte(m.id.key) }
@@ -198,7 +201,7 @@ func (w *Writer) applyChanges(ctx context.Context) error {
 		case now[i].values == nil: // it was deleted
 			continue
 		case seen != nil && !seen[i], !w.asRead(c.old, now[i].values), c.again && w.attempts[id].sum != now[i].sum():
-			w.missed = append(w.missed, Missed{id})
+			w.missed = append(w.missed, Missed{id, c.old})
 			continue
 		}
 		if was, ok := w.attempts[id]; ok && was.sum == now[i].sum() {
