@@ -122,6 +122,13 @@ func (c compiler) call(e *parser.Call) (Expr, error) {
 	if _, ok := types.ParseType(e.Name); ok && len(e.Args) == 1 && c.lookup(e.Name) == nil { // float8(x) is CAST(x AS float8)
 		return c.expr(&parser.Cast{Pos: e.Pos, X: e.Args[0], Type: e.Name})
 	}
+	if e.Name == "_PG_FIELD" { // (t).a is the column a of the table t
+		if t, ok := e.Args[0].(*parser.ColumnRef); ok && t.Table == "" {
+			if x, err := c.expr(&parser.ColumnRef{Pos: t.Pos, Table: t.Name, Name: e.Args[1].(*parser.Literal).Text}); err == nil {
+				return x, nil
+			}
+		}
+	}
 	return c.function(e.Name, e.Pos, e.Args)
 }
 

@@ -2,6 +2,7 @@ package parser
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/alecthomas/participle/v2"
@@ -45,9 +46,12 @@ func (r *exprReader) plainCall(out *Call) (_ Expr, err error) {
 		if out.Args, err = read(); err != nil {
 			return nil, err
 		}
-		for _, a := range out.Args {
-			if c, ok := a.(*ColumnRef); ok && c.Table == "" && ofRows[out.Name] {
-				c.Row = true
+		for i := 0; ofRows[out.Name] && i < len(out.Args); i++ {
+			switch a := out.Args[i].(type) {
+			case *ColumnRef:
+				a.Row = a.Row || a.Table == ""
+			case *Tuple:
+				out.Args[i] = r.rowAsJSON(a, out.Name == "COUNT")
 			}
 		}
 	}
@@ -129,6 +133,19 @@ func (r *exprReader) args() ([]Expr, error) {
 // ofRows are the functions whose argument may be a whole row: COUNT, and the functions that return JSON.
 var ofRows = map[string]bool{"COUNT": true, "ROW_TO_JSON": true, "TO_JSON": true, "TO_JSONB": true, "JSON_AGG": true, "JSONB_AGG": true,
 	"JSON_BUILD_ARRAY": true, "JSONB_BUILD_ARRAY": true, "JSON_BUILD_OBJECT": true, "JSONB_BUILD_OBJECT": true, "JSON_OBJECT_AGG": true, "JSONB_OBJECT_AGG": true}
+
+// rowAsJSON returns the row value x as JSON: its values alone, or with the names f1, f2 and so on that PostgreSQL gives them.
+func (r *exprReader) rowAsJSON(x *Tuple, unnamed bool) Expr {
+	r.height++
+	if unnamed {
+		return &Call{Pos: x.Pos, Name: "JSON_BUILD_ARRAY", Args: x.Items}
+	}
+	out := &Call{Pos: x.Pos, Name: "JSON_BUILD_OBJECT"}
+	for i, v := range x.Items {
+		out.Args = append(out.Args, &Literal{Pos: v.Position(), Kind: StringLiteral, Text: "f" + strconv.Itoa(i+1)}, v)
+	}
+	return out
+}
 
 // intervalArgs reads the arguments of MAKE_INTERVAL, which may have names: days => 10.
 func (r *exprReader) intervalArgs() ([]Expr, error) {

@@ -158,7 +158,7 @@ func (r *exprReader) paren(t *lexer.Token) (Expr, error) {
 	return r.close(&Tuple{Pos: pos(t), Items: append([]Expr{x}, rest...)}, err)
 }
 
-// field reads .name after (x): a column of the rows that a function returns.
+// field reads .name after (x): a column of the table x, or of the rows that a function returns.
 func (r *exprReader) field(x Expr, err error) (Expr, error) {
 	if err != nil || r.lex.Peek().Value != "." {
 		return x, err
