@@ -271,11 +271,10 @@ func (a *accumulator) mode() (types.Value, error) {
 
 // percentile returns the value at the fraction of the sorted rows that the argument gives. It interpolates between two
 // rows if needed.
-func (a *accumulator) percentile() (types.Value, error) {
-	p, ok, err := a.part()
-	if err != nil || !ok {
-		return types.Value{}, err
-	}
+func (a *accumulator) percentile() (types.Value, error) { return a.parts(a.between) }
+
+// between returns the value at the fraction p of the sorted rows.
+func (a *accumulator) between(p float64) (types.Value, error) {
 	at := p * float64(len(a.rows)-1)
 	first, err := types.Cast(a.rows[int(math.Floor(at))].row[0], types.Double, nil)
 	if err != nil {
@@ -294,24 +293,38 @@ func (a *accumulator) percentile() (types.Value, error) {
 
 // percentileOfValues returns the first value whose position in the sorted rows is at or after the fraction.
 func (a *accumulator) percentileOfValues() (types.Value, error) {
-	p, ok, err := a.part()
-	if err != nil || !ok {
-		return types.Value{}, err
-	}
-	return a.rows[max(int(math.Ceil(p*float64(len(a.rows))))-1, 0)].row[0], nil
+	return a.parts(func(p float64) (types.Value, error) {
+		return a.rows[max(int(math.Ceil(p*float64(len(a.rows))))-1, 0)].row[0], nil
+	})
 }
 
-// part returns the argument of a percentile, from 0 to 1; ok is false if it is NULL.
-func (a *accumulator) part() (p float64, ok bool, err error) {
+// parts calls of with the argument of a percentile, from 0 to 1, or with each element of an array. NULL gives NULL.
+func (a *accumulator) parts(of func(p float64) (types.Value, error)) (types.Value, error) {
 	v, err := a.call.Args[0].Eval(a.env)
 	if err != nil || v.IsNull() {
-		return 0, false, err
+		return types.Value{}, err
 	}
-	if v, err = types.Cast(v, types.Double, nil); err != nil {
-		return 0, false, err
+	items := []types.Value{v}
+	if v.Type().IsArray() {
+		items = v.Items()
 	}
-	if p = v.Double(); !(p >= 0 && p <= 1) {
-		return 0, false, fmt.Errorf("percentile value %s is not between 0 and 1", v)
+	for i, x := range items {
+		if x.IsNull() {
+			continue
+		}
+		p, err := types.Cast(x, types.Double, nil)
+		if err == nil && !(p.Double() >= 0 && p.Double() <= 1) {
+			err = fmt.Errorf("percentile value %s is not between 0 and 1", p)
+		}
+		if err == nil {
+			items[i], err = of(p.Double())
+		}
+		if err != nil {
+			return types.Value{}, err
+		}
 	}
-	return p, true, nil
+	if v.Type().IsArray() {
+		return types.NewArrayOf(a.call.Typ, v.Dims(), items), nil
+	}
+	return items[0], nil
 }

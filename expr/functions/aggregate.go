@@ -48,10 +48,10 @@ var aggregateFunctions = []expr.Function{
 	pairs("REGR_SXY", "The sum of the products of both about their means."),
 	{Name: "REGR_COUNT", Group: "aggregate", Signature: "regr_count(y, x) bigint", Doc: "The number of pairs.", MinArgs: 2, MaxArgs: 2, Result: aggregating(types.BigInt, isNumber)},
 	{Name: "MEDIAN", Group: "aggregate", Signature: "median(x) double", Doc: "percentile_cont(0.5) of x.", Percentile: 0.5, MinArgs: 1, MaxArgs: 1, Result: aggregating(types.Double, isNumber)},
-	{Name: "PERCENTILE_CONT", Group: "aggregate", Within: true, Signature: "percentile_cont(p) WITHIN GROUP (ORDER BY x) double", Doc: "The value below which the part p (0 to 1) of the numbers lies, between two of them where need be.",
-		MinArgs: 1, MaxArgs: 1, Result: aggregating(types.Double, isNumber)},
-	{Name: "PERCENTILE_DISC", Group: "aggregate", Within: true, Signature: "percentile_disc(p) WITHIN GROUP (ORDER BY x)", Doc: "The first value at or below which the part p (0 to 1) of them lies.",
-		MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
+	{Name: "PERCENTILE_CONT", Group: "aggregate", Within: true, Signature: "percentile_cont(p) WITHIN GROUP (ORDER BY x) double", Doc: "The value below which the part p (0 to 1) of the numbers lies, between two of them where need be; of an array of parts an array.",
+		MinArgs: 1, MaxArgs: 1, Result: percentiles(aggregating(types.Double, isNumber))},
+	{Name: "PERCENTILE_DISC", Group: "aggregate", Within: true, Signature: "percentile_disc(p) WITHIN GROUP (ORDER BY x)", Doc: "The first value at or below which the part p (0 to 1) of them lies; of an array of parts an array.",
+		MinArgs: 1, MaxArgs: 1, Result: percentiles(sameAs(0))},
 	{Name: "MODE", Group: "aggregate", Within: true, Signature: "mode() WITHIN GROUP (ORDER BY x)", Doc: "The value that comes most often, the first of several.", MinArgs: 0, MaxArgs: 0, Result: sameAs(0)},
 	{Name: "STRING_AGG", Group: "aggregate", Signature: "string_agg([DISTINCT] text, delimiter [ORDER BY ...]) text", Doc: "The texts, or BYTES, that are not NULL, separated.",
 		MinArgs: 2, MaxArgs: 2, Distinct: true, Result: func(args []expr.Expr) (types.Type, error) {
@@ -89,6 +89,17 @@ func aggregating(t types.Type, c class) resultFunc {
 			}
 		}
 		return t, nil
+	}
+}
+
+// percentiles returns the type that of returns for the first argument, or arrays of it if the second one is an array.
+func percentiles(of resultFunc) resultFunc {
+	return func(args []expr.Expr) (types.Type, error) {
+		t, err := of(args[:1])
+		if len(args) > 1 && args[1].Type().IsArray() && !t.IsArray() {
+			t = types.ArrayOf(t)
+		}
+		return t, err
 	}
 }
 
