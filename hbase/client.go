@@ -221,12 +221,12 @@ const stateWait = 2 * time.Second
 // maxMargin is the longest time between the end of the last attempt and the caller's deadline.
 const maxMargin = 250 * time.Millisecond
 
-// try sends one attempt of at most d. It distinguishes the end of the attempt from the end of the caller's context.
-func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Message, hrpc.Call, error) {
-	return c.tryAnd(ctx, d, mk, nil)
+// try sends one attempt of at most callAttempt. It distinguishes the end of the attempt from the end of the caller's context.
+func (c *client) try(ctx context.Context, mk call) (proto.Message, hrpc.Call, error) {
+	return c.tryAnd(ctx, callAttempt, mk, nil)
 }
 
-// tryAnd works like try, but passes an answer that arrives too late to abandoned.
+// tryAnd works like try with attempts of at most d, but passes an answer that arrives too late to abandoned.
 func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned func(proto.Message)) (proto.Message, hrpc.Call, error) {
 	d = c.timeout(d)
 	margin := time.Duration(0) // above 0: this attempt is the last
@@ -327,7 +327,7 @@ func (c *client) disabled(ctx context.Context, rpc gohbase.RPCClient, table []by
 func (c *client) send(ctx context.Context, mk call) (proto.Message, hrpc.Call, error) {
 	var b backoff
 	for n := 1; ; n++ {
-		m, msg, err := c.try(ctx, callAttempt, mk)
+		m, msg, err := c.try(ctx, mk)
 		if err == nil || ctx.Err() != nil {
 			return m, msg, err
 		}

@@ -173,7 +173,7 @@ func inChunks(ctx context.Context, groups [][]int, slots chan struct{}, get func
 // whole, not after a refusal inside the answer of a Multi.
 func (c *client) relocate(ctx context.Context, table string, keys [][]byte, groups [][]int) {
 	for _, g := range groups {
-		_, _, _ = c.try(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
+		_, _, _ = c.try(ctx, func(ctx context.Context) (hrpc.Call, error) {
 			get, err := hrpc.NewGet(ctx, []byte(table), keys[g[0]], hrpc.SkipBatch(), anyTime)
 			if err == nil {
 				get.ExistsOnly()

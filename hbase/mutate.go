@@ -228,7 +228,7 @@ type batchAnswer struct {
 // mutateBatch sends one Multi. Every mutation has its timestamp, so a mutation whose answer was lost may be sent again.
 func (c *client) mutateBatch(ctx context.Context, table string, ms []Mutation, at []int) batchAnswer {
 	a := batchAnswer{failed: map[int]error{}}
-	msg, sent, err := c.try(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
+	msg, sent, err := c.try(ctx, func(ctx context.Context) (hrpc.Call, error) {
 		t, err := hrpc.NewGet(ctx, []byte(table), ms[at[0]].Key, hrpc.SkipBatch(), anyTime)
 		if err != nil {
 			return nil, err
@@ -312,7 +312,7 @@ func (a *batchAnswer) read(table string, at []int, parts []multiPart, results []
 
 func (c *client) Increment(ctx context.Context, table string, key []byte, family, qualifier string, n int64) (int64, error) {
 	// One attempt: sent twice, it might count twice.
-	msg, _, err := c.try(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
+	msg, _, err := c.try(ctx, func(ctx context.Context) (hrpc.Call, error) {
 		inc, err := hrpc.NewIncSingle(ctx, []byte(table), key, family, qualifier, n, hrpc.SkipBatch())
 		return wholeCall{inc}, err
 	})

@@ -109,17 +109,6 @@ func (w *words) name() (string, error) {
 	return strings.ToLower(t.Text), nil
 }
 
-// dotted reads words between dots.
-func (w *words) dotted() (string, error) {
-	name, err := w.name()
-	for err == nil && w.take(".") {
-		var next string
-		next, err = w.name()
-		name += "." + next
-	}
-	return name, err
-}
-
 // rest is the text from the next token on.
 func (w *words) rest() (string, int) {
 	return w.sql[w.pos():], int(w.pos())
