@@ -45,9 +45,6 @@ func (r *run) scanRepeated(ctx context.Context, s *plan.Scan) (operator.Operator
 	x := q.repeats[s.Repeated.Key]
 	if x == nil {
 		x = &repeat{}
-		if q.repeats == nil {
-			q.repeats = map[string]*repeat{}
-		}
 		q.repeats[s.Repeated.Key] = x
 	}
 	q.mu.Unlock()
@@ -113,7 +110,8 @@ func (x *repeat) plan(ctx context.Context, r *run, s *plan.Scan) (once *plan.Sub
 	columns := !slices.ContainsFunc(rest, func(c expr.Expr) bool {
 		return expr.SomeColumn(c, func(i int) bool { return !all.Needed[i] })
 	})
-	if !sameReads || !columns || s.Order != plan.NoOrder && all.Order == plan.NoOrder || !all.Access.HitsPrefix() && !r.mayReadAll(all) {
+	ordered := s.Order == plan.NoOrder || all.Order != plan.NoOrder && reflect.DeepEqual(s.OrderBy, all.OrderBy)
+	if !sameReads || !columns || !ordered || !all.Access.HitsPrefix() && !r.mayReadAll(all) {
 		return nil, nil, nil
 	}
 	return x.once, rest, nil

@@ -37,7 +37,7 @@ type subqueries struct {
 }
 
 func newSubqueries(ctx context.Context, r *run) *subqueries {
-	return &subqueries{run: r, ctx: ctx, runs: map[*parser.Select]explain.Runs{}}
+	return &subqueries{run: r, ctx: ctx, runs: map[*parser.Select]explain.Runs{}, repeats: map[string]*repeat{}}
 }
 
 // values implements planner.Env.Subqueries.

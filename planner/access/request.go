@@ -32,8 +32,12 @@ type Request struct {
 
 // repeated describes req, whose columns and conditions are those of a query that runs for many outer rows.
 func (e *Env) repeated(req *Request) *plan.Repeated {
+	by := slices.DeleteFunc(slices.Clone(req.OrderBy), func(t plan.SortTerm) bool { // others may contain values of the outer row
+		_, column := t.Expr.(*expr.Column)
+		return !column
+	})
 	out := &plan.Repeated{Conds: req.Conjuncts,
-		Key: fmt.Sprint(req.Table.Name, " ", req.Alias, req.Needed, req.OrderBy, req.Unmerged, req.Layout, " ", req.MinTime, req.MaxTime, req.AllVersions, req.NoPushdown)}
+		Key: fmt.Sprint(req.Table.Name, " ", req.Alias, req.Needed, by, req.Unmerged, req.Layout, " ", req.MinTime, req.MaxTime, req.AllVersions, req.NoPushdown)}
 	out.Plan = func(conds []expr.Expr) (*plan.Scan, error) {
 		once := *req
 		once.Conjuncts, once.Needed, once.Limit, once.Repeated = conds, slices.Clone(req.Needed), plan.RowLimit{}, false
