@@ -133,7 +133,8 @@ type Call struct {
 // Window is the window of a window function: OVER name, or OVER (PARTITION BY ... ORDER BY ... frame).
 type Window struct {
 	Pos         Pos
-	Name        string // the name of a WINDOW clause's window; all other fields are empty then
+	Name        string // the name of a WINDOW clause's window; unless Copies is set, all other fields are empty then
+	Copies      bool   // (name ...): the window of that name, with what the other fields add to it
 	PartitionBy []Expr
 	OrderBy     []OrderTerm
 	Frame       *Frame // nil: PostgreSQL's default, RANGE from the first row to the peers of the current row

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/participle/v2"
@@ -47,6 +48,9 @@ func (r *exprReader) over() (*Window, error) {
 // window reads a window after its parenthesis t.
 func (r *exprReader) window(t *lexer.Token) (out *Window, err error) {
 	out = &Window{Pos: pos(t)}
+	if n := r.lex.Peek(); isName(n) && !slices.Contains([]string{"PARTITION", "ROWS", "RANGE", "GROUPS"}, n.Value) {
+		out.Name, out.Copies = name(r.lex.Next()), true
+	}
 	if wanted(r.lex, "PARTITION", "BY") {
 		if out.PartitionBy, err = r.list(1); err != nil {
 			return nil, err
@@ -126,7 +130,7 @@ func (r *exprReader) frameBound() (out FrameBound, err error) {
 // over writes OVER and the window w.
 func (p *printer) over(w *Window) {
 	p.put(" OVER ")
-	if w.Name != "" {
+	if w.Name != "" && !w.Copies {
 		p.put(QuoteName(w.Name))
 		return
 	}
@@ -137,6 +141,9 @@ func (p *printer) window(w *Window) {
 	p.put("(")
 	between := ""
 	part := func(text string) { p.put(between, text); between = " " }
+	if w.Copies {
+		part(QuoteName(w.Name))
+	}
 	if w.PartitionBy != nil {
 		part("PARTITION BY ")
 		p.exprs(w.PartitionBy)

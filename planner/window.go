@@ -83,7 +83,7 @@ func (w *windows) scope() *expr.Scope {
 
 // call compiles a window function and returns the column that represents its value.
 func (w *windows) call(c *parser.Call) (expr.Expr, error) {
-	spec, err := w.spec(c.Over)
+	spec, err := specOf(c.Over, w.named)
 	if err != nil {
 		return nil, err
 	}
@@ -127,22 +127,43 @@ func (w *windows) check() error {
 		if slices.ContainsFunc(w.named[:i], func(o parser.NamedWindow) bool { return strings.EqualFold(o.Name, n.Name) }) {
 			return parser.Errorf(n.Pos, "there are two windows called %q", n.Name)
 		}
-		if _, err := w.window(n.Window); err != nil {
+		spec, err := specOf(n.Window, w.named[:i])
+		if err != nil {
+			return err
+		}
+		if _, err := w.window(spec); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// spec returns the window of the WINDOW clause to which o refers, or o if it has no name.
-func (w *windows) spec(o *parser.Window) (*parser.Window, error) {
+// specOf returns the window of the WINDOW clause to which o refers, with what o adds to it; or o if it has no name.
+func specOf(o *parser.Window, named []parser.NamedWindow) (*parser.Window, error) {
 	if o.Name == "" {
 		return o, nil
 	}
-	for _, n := range w.named {
-		if strings.EqualFold(n.Name, o.Name) {
-			return n.Window, nil
+	for i, n := range named {
+		if !strings.EqualFold(n.Name, o.Name) {
+			continue
 		}
+		base, err := specOf(n.Window, named[:i])
+		if err != nil || !o.Copies {
+			return base, err
+		}
+		switch {
+		case o.PartitionBy != nil:
+			return nil, parser.Errorf(o.Pos, "cannot override PARTITION BY clause of window %q", o.Name)
+		case o.OrderBy != nil && base.OrderBy != nil:
+			return nil, parser.Errorf(o.Pos, "cannot override ORDER BY clause of window %q", o.Name)
+		case base.Frame != nil:
+			return nil, parser.Errorf(o.Pos, "cannot copy window %q because it has a frame clause", o.Name)
+		}
+		out := &parser.Window{Pos: o.Pos, PartitionBy: base.PartitionBy, OrderBy: o.OrderBy, Frame: o.Frame}
+		if out.OrderBy == nil {
+			out.OrderBy = base.OrderBy
+		}
+		return out, nil
 	}
 	return nil, parser.Errorf(o.Pos, "unknown window %q", o.Name).WithHint("WINDOW %s AS (...) behind the other clauses defines it", o.Name)
 }
