@@ -92,6 +92,10 @@ func (a *alteration) apply(c parser.Change) error {
 				a.def.Options = append(a.def.Options, o)
 			}
 		}
+	case parser.RenameTable:
+		return parser.Errorf(c.Pos, "RENAME TO stands alone: make the other changes in a statement of their own")
+	case parser.RenameIndex:
+		return a.renameIndex(c)
 	case parser.AddIndex:
 		return a.addIndex(c)
 	case parser.DropIndex:
@@ -204,6 +208,48 @@ func (t *Table) FreeIndexName(name string) string {
 		free = name + strconv.Itoa(n)
 	}
 	return free
+}
+
+// Renamed returns the definition of t under another name. Its rows stay in the same HBase tables.
+func (t *Table) Renamed(name string) *parser.CreateTable {
+	def := *t.Def
+	def.Name = name
+	if def.StoredIn == nil {
+		def.StoredIn = storedIn(t.Name)
+	}
+	return &def
+}
+
+func storedIn(name string) *parser.PartList {
+	return &parser.PartList{Parts: []parser.PartDef{{Expr: &parser.Literal{Kind: parser.StringLiteral, Text: name}}}}
+}
+
+// renameIndex gives an INDEX another name. Its entries stay in the same HBase table.
+func (a *alteration) renameIndex(c parser.Change) error {
+	var is *Layout
+	for _, l := range a.table.Layouts {
+		if strings.EqualFold(l.Name, c.To) {
+			return parser.Errorf(c.Pos, "index %q already exists", c.To)
+		}
+		if l.Kind == Index && strings.EqualFold(l.Name, c.Name) {
+			is = l
+		}
+	}
+	stored, whole := is.Stored.Prefix()
+	if is.Building || !whole {
+		return parser.Errorf(c.Pos, "index %s of %s is not complete, or has several HBase tables: it keeps its name", is.Name, a.table.Name)
+	}
+	for i := range a.def.Layouts {
+		if d := &a.def.Layouts[i]; d.Name == is.Name {
+			d.Name, d.StoredIn, a.changed = c.To, storedIn(stored), true
+		}
+	}
+	for _, s := range a.def.Splits {
+		if strings.EqualFold(s.Index, is.Name) {
+			s.Index = c.To
+		}
+	}
+	return nil
 }
 
 // rename gives column i another name. The column's cell keeps its family and qualifier.

@@ -21,6 +21,9 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	if err := r.engine.reload(ctx); err != nil {
 		return nil, err
 	}
+	if s.Changes[0].Kind == parser.RenameTable && len(s.Changes) == 1 {
+		return r.rename(ctx, s)
+	}
 	t, err := r.altered(s)
 	if s.IfExists && errors.Is(err, catalog.ErrUnknownTable) {
 		return r.done(-1), nil
@@ -92,6 +95,83 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 		}
 	}
 	return r.done(-1), nil
+}
+
+// rename runs ALTER TABLE or VIEW ... RENAME TO: it saves the definition under the new name and then deletes it under the old
+// one. A crash in between leaves both, over the same HBase tables.
+func (r *run) rename(ctx context.Context, s *parser.Alter) (*Rows, error) {
+	c, cat := s.Changes[0], r.engine.catalog
+	to := c.To
+	if namespace, _, ok := strings.Cut(s.Name, ":"); ok {
+		to = namespace + ":" + to
+	}
+	var sql string
+	if v, ok := cat.View(s.Name); ok {
+		def := *v.Def
+		def.Name = to
+		sql = def.String()
+	} else {
+		t, err := r.tableNamed(s.Name, s.NamePos)
+		if s.IfExists && errors.Is(err, catalog.ErrUnknownTable) {
+			return r.done(-1), nil
+		}
+		if err == nil && s.Verb == "ALTER VIEW" {
+			err = parser.Errorf(s.NamePos, "%s is a table, not a view", t.Name)
+		}
+		var now *catalog.Table
+		if err == nil {
+			now, err = cat.Build(t.Renamed(to))
+		}
+		if err != nil {
+			return nil, err
+		}
+		sql = now.SQL()
+	}
+	taken := parser.Errorf(c.Pos, "relation %q already exists", to)
+	_, isTable := cat.Table(to)
+	if _, isView := cat.View(to); isView || isTable {
+		return nil, taken
+	}
+	if by := r.readers(s.Name); by != nil {
+		return nil, parser.Errorf(s.NamePos, "%s keeps its name: %s", s.Name, strings.Join(by, ", ")).WithHint("drop these first, and define them again with the new name")
+	}
+	if err := r.unclaimed(ctx, to, c.Pos); err != nil {
+		return nil, err
+	}
+	known, _, err := r.engine.definitionOf(ctx, s.Name)
+	if err == nil && known.sql == "" {
+		err = parser.Errorf(s.NamePos, "%s is defined by a catalog file, or for this connection alone: its name changes there", s.Name)
+	}
+	if err == nil {
+		err = r.saveDefinition(ctx, to, "", sql, taken)
+	}
+	if err == nil {
+		err = r.forgetDefinition(ctx, s.Name, known.sql)
+	}
+	if err == nil {
+		err = r.engine.reload(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.done(-1), r.engine.awaitRefresh(ctx)
+}
+
+// readers lists the views that read the table or view called name, and the tables whose keys have numbers from it.
+func (r *run) readers(name string) (out []string) {
+	for _, v := range r.engine.catalog.Views() {
+		if !strings.EqualFold(v.Name, name) && r.reads(v.Def.Query, name, map[string]bool{}) {
+			out = append(out, "view "+v.Name+" reads it")
+		}
+	}
+	for _, o := range r.engine.catalog.Tables() {
+		for _, u := range o.Lookups() {
+			if strings.EqualFold(u.Table, name) {
+				out = append(out, u.Source+" of table "+o.Name+" names it")
+			}
+		}
+	}
+	return out
 }
 
 // noNulls returns an error if a row of t has no value in the column that c makes NOT NULL.

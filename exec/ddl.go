@@ -307,7 +307,12 @@ func (r *run) makeMissing(ctx context.Context, name string, err error) (again bo
 // mayTake refuses to use the existing HBase table name for t, which is being defined. It allows two cases: another table
 // that hql created is stored there (several record types share it), or hql created the HBase table and it is empty.
 func (r *run) mayTake(ctx context.Context, t *catalog.Table, name string) error {
-	if o := r.sharing(t, name); o != nil && !o.External {
+	o := r.sharing(t, name)
+	named := t.Def.StoredIn != nil || slices.ContainsFunc(t.Def.Layouts, func(d parser.LayoutDef) bool { return d.StoredIn != nil })
+	if o != nil && !o.External && !named { // o had the name of t before it was renamed
+		return parser.Errorf(t.Def.NamePos, "the HBase table %s holds rows of table %s", name, o.Name).WithHint("STORED IN names another one")
+	}
+	if o != nil && !o.External {
 		return nil
 	}
 	refused := parser.Errorf(t.Def.NamePos, "the HBase table %s already exists", name).

@@ -9,12 +9,12 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// Alter changes the definition of a table: ALTER TABLE, COMMENT ON, CREATE INDEX or DROP INDEX.
+// Alter changes the definition of a table or view: ALTER TABLE, VIEW or INDEX, COMMENT ON, CREATE INDEX or DROP INDEX.
 type Alter struct {
 	Pos
 	Verb     string // the statement's first words, for messages
-	IfExists bool   // ALTER TABLE IF EXISTS
-	Name     string // "" for DROP INDEX, which names no table
+	IfExists bool   // ALTER ... IF EXISTS
+	Name     string // "" for ALTER INDEX and DROP INDEX, which name no table
 	NamePos  Pos
 	Changes  []Change
 }
@@ -36,6 +36,8 @@ const (
 	AddCheck                         // ADD Checks
 	DropConstraint                   // DROP CONSTRAINT [IF EXISTS] Name
 	ValidateCheck                    // VALIDATE CONSTRAINT Name
+	RenameTable                      // RENAME TO To, of a table or view
+	RenameIndex                      // ALTER INDEX Name RENAME TO To
 	CommentTable                     // COMMENT ON TABLE t IS To
 	CommentColumn                    // COMMENT ON COLUMN t.Name IS To
 )
@@ -83,11 +85,11 @@ func (s *Alter) String() string {
 			p.put(" ON ", QuoteName(s.Name))
 		}
 	default:
-		p.put("ALTER TABLE ")
+		p.put(s.Verb, " ")
 		if s.IfExists {
 			p.put("IF EXISTS ")
 		}
-		p.put(QuoteName(s.Name), " ")
+		p.put(QuoteName(cmp.Or(s.Name, c.Name)), " ")
 		p.list(len(s.Changes), func(i int) { p.change(s.Changes[i]) })
 	}
 	return p.Builder.String()
@@ -96,11 +98,11 @@ func (s *Alter) String() string {
 func (p *printer) change(c Change) {
 	word := map[ChangeKind]string{AddColumn: "ADD COLUMN ", DropColumn: "DROP COLUMN ", RenameColumn: "RENAME COLUMN ", SetOptions: "SET (",
 		AlterDefault: "ALTER COLUMN ", AlterNotNull: "ALTER COLUMN ", ResetOptions: "RESET (", AddIndex: "ADD INDEX ", DropIndex: "DROP INDEX ",
-		AddCheck: "ADD ", DropConstraint: "DROP CONSTRAINT ", ValidateCheck: "VALIDATE CONSTRAINT "}[c.Kind]
+		RenameTable: "RENAME TO ", RenameIndex: "RENAME TO ", AddCheck: "ADD ", DropConstraint: "DROP CONSTRAINT ", ValidateCheck: "VALIDATE CONSTRAINT "}[c.Kind]
 	switch p.put(word); {
 	case c.If && c.Kind == AddColumn:
 		p.put("IF NOT EXISTS ")
-	case c.If:
+	case c.If && c.Kind != RenameIndex:
 		p.put("IF EXISTS ")
 	}
 	switch c.Kind {
@@ -128,6 +130,8 @@ func (p *printer) change(c Change) {
 	case SetOptions, ResetOptions:
 		p.options(c.Options)
 		p.put(")")
+	case RenameTable, RenameIndex:
+		p.put(QuoteName(c.To))
 	case AddCheck:
 		p.check(c.Checks[0])
 	case AddIndex:
@@ -143,10 +147,11 @@ func (s *CreateTable) At(pos Pos) *CreateTable {
 	return copyAt(reflect.ValueOf(s), pos).Interface().(*CreateTable)
 }
 
-// alterNode is ALTER TABLE, COMMENT ON, CREATE INDEX, DROP INDEX or TRUNCATE.
+// alterNode is ALTER TABLE, VIEW or INDEX, COMMENT ON, CREATE INDEX, DROP INDEX or TRUNCATE.
 type alterNode struct {
 	Pos      lexer.Position
-	IfExists bool          `parser:"  'ALTER' 'EXTERNAL'? 'TABLE' ( @'IF' 'EXISTS' )?"`
+	Other    *renameNode   `parser:"  (?= 'ALTER' ( 'VIEW' | 'INDEX' ) ) 'ALTER' @@"`
+	IfExists bool          `parser:"| 'ALTER' 'EXTERNAL'? 'TABLE' ( @'IF' 'EXISTS' )?"`
 	Table    *tableName    `parser:"  @@"`
 	Changes  []*changeNode `parser:"  @@ ( ',' @@ )*"`
 	Comment  *commentNode  `parser:"| 'COMMENT' 'ON' @@"`
@@ -154,6 +159,14 @@ type alterNode struct {
 	Drop     *changeName   `parser:"| 'DROP' 'INDEX' 'CONCURRENTLY'? @@"`
 	DropOn   *tableName    `parser:"  ( 'ON' @@ )?"`
 	Truncate []*tableName  `parser:"| 'TRUNCATE' 'TABLE'? @@ ( ',' @@ )* ( ( 'RESTART' | 'CONTINUE' ) 'IDENTITY' )? ( 'CASCADE' | 'RESTRICT' )?"` // neither tables nor numbers depend on a table
+}
+
+// renameNode is VIEW or INDEX name RENAME TO name.
+type renameNode struct {
+	Kind     string       `parser:"@( 'VIEW' | 'INDEX' )"`
+	IfExists bool         `parser:"( @'IF' 'EXISTS' )?"`
+	Name     tableName    `parser:"@@"`
+	To       *columnIdent `parser:"'RENAME' 'TO' @@"`
 }
 
 type commentNode struct {
@@ -232,7 +245,7 @@ type changeNode struct {
 	DropCheck *changeName   `parser:"  | (?= 'CONSTRAINT' ( 'IF' | Word | Quoted ) ) 'CONSTRAINT' @@ ( 'CASCADE' | 'RESTRICT' )?"`
 	Drop      *changeName   `parser:"  | 'COLUMN'? @@ )"`
 	Validate  *changeName   `parser:"| 'VALIDATE' 'CONSTRAINT' @@"`
-	Table     *tableName    `parser:"| 'RENAME' ( 'TO' @@"`
+	Table     *columnIdent  `parser:"| 'RENAME' ( 'TO' @@"`
 	From      *columnIdent  `parser:"| 'COLUMN'? @@"`
 	To        *columnIdent  `parser:"    'TO' @@ )"`
 	Column    *columnIdent  `parser:"| 'ALTER' 'COLUMN'? @@"`
@@ -254,6 +267,14 @@ func (l *lowerer) alter(n *alterNode) (Statement, error) {
 			first = &Delete{Pos: out.Pos, Truncate: true, Table: t.name(), TablePos: pos(t.A), AllowFullScan: true, Next: first}
 		}
 		return first, nil
+	case n.Other != nil:
+		o := n.Other
+		out.Verb, out.IfExists = "ALTER "+o.Kind, o.IfExists
+		c := Change{Pos: pos(o.To.Tok), Kind: RenameTable, To: name(o.To.Tok)}
+		if table = &o.Name; o.Kind == "INDEX" {
+			c.Kind, c.Name, c.If, table = RenameIndex, o.Name.name(), o.IfExists, nil
+		}
+		out.Changes = []Change{c}
 	case n.Comment != nil:
 		out.Verb = "COMMENT"
 		table = comment(out, n.Comment)
@@ -318,7 +339,7 @@ func (l *lowerer) change(n *changeNode) (out Change, err error) {
 	case n.Drop != nil:
 		return n.Drop.change(DropColumn), nil
 	case n.Table != nil:
-		return out, Errorf(out.Pos, "hql cannot rename a table").WithHint("CREATE EXTERNAL TABLE %s ... STORED IN the HBase table defines another one over the same rows", QuoteName(n.Table.name()))
+		return Change{Pos: pos(n.Table.Tok), Kind: RenameTable, To: name(n.Table.Tok)}, nil
 	case n.From != nil:
 		return Change{Pos: pos(n.From.Tok), Kind: RenameColumn, Name: name(n.From.Tok), To: name(n.To.Tok)}, nil
 	case n.Column != nil:

@@ -103,7 +103,6 @@ var otherObjects = map[string]string{
 
 // alters maps what other systems alter to hints for hql.
 var alters = map[string]string{
-	"VIEW": "CREATE OR REPLACE VIEW name AS query changes a view", "INDEX": "DROP INDEX and CREATE INDEX make another one",
 	"DATABASE": "SET changes a setting of this connection", "SYSTEM": "SET changes a setting of this connection",
 	"SCHEMA": namespaces, "ROLE": noRights, "USER": noRights, "SEQUENCE": NoSequences,
 }
