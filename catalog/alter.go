@@ -57,7 +57,13 @@ func (a *alteration) apply(c parser.Change) error {
 		return a.constraint(c)
 	case parser.DropColumn:
 		for _, part := range a.uses(c.Name) {
-			return parser.Errorf(c.Pos, "column %s is in %s", c.Name, part).WithHint("a key cannot change: CREATE TABLE ... AS query copies the rows under another key; DROP INDEX drops an INDEX")
+			if index, ok := strings.CutPrefix(part, "INDEX "); ok { // as in PostgreSQL
+				if err := a.apply(parser.Change{Pos: c.Pos, Kind: parser.DropIndex, Name: index, If: true}); err != nil {
+					return err
+				}
+				continue
+			}
+			return parser.Errorf(c.Pos, "column %s is in %s", c.Name, part).WithHint("a key cannot change: CREATE TABLE ... AS query copies the rows under another key")
 		}
 		a.def.Columns = slices.Delete(a.def.Columns, i, i+1)
 		a.def.Checks = slices.DeleteFunc(a.def.Checks, func(k parser.CheckDef) bool { return names(k.Expr, c.Name) })
@@ -94,6 +100,8 @@ func (a *alteration) apply(c parser.Change) error {
 		}
 	case parser.RenameTable:
 		return parser.Errorf(c.Pos, "RENAME TO stands alone: make the other changes in a statement of their own")
+	case parser.SetOwner:
+		return nil
 	case parser.RenameIndex:
 		return a.renameIndex(c)
 	case parser.AddIndex:

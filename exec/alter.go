@@ -21,8 +21,12 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	if err := r.engine.reload(ctx); err != nil {
 		return nil, err
 	}
-	if s.Changes[0].Kind == parser.RenameTable && len(s.Changes) == 1 {
+	_, isView := r.engine.catalog.View(s.Name)
+	switch c := s.Changes[0]; {
+	case len(s.Changes) == 1 && c.Kind == parser.RenameTable:
 		return r.rename(ctx, s)
+	case c.Kind == parser.SetOwner && (isView || s.Verb == "ALTER INDEX"):
+		return r.done(-1), nil
 	}
 	t, err := r.altered(s)
 	if s.IfExists && errors.Is(err, catalog.ErrUnknownTable) {
@@ -87,14 +91,12 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 			if err = r.fillIndex(ctx, t, c.Index.Name); err == nil {
 				r.noteIndexes(t)
 			}
-		case parser.DropIndex:
-			err = r.dropIndex(ctx, old, t, c.Name)
-		}
-		if err != nil {
-			return nil, err
+			if err != nil {
+				return nil, err
+			}
 		}
 	}
-	return r.done(-1), nil
+	return r.done(-1), r.dropIndexes(ctx, old, t)
 }
 
 // rename runs ALTER TABLE or VIEW ... RENAME TO: it saves the definition under the new name and then deletes it under the old
@@ -404,13 +406,17 @@ func (r *run) fillIndex(ctx context.Context, t *catalog.Table, name string) erro
 	return nil
 }
 
-// dropIndex drops the HBase tables of the INDEX called name that hql made. old is the table's definition with the
-// index, now the definition without it.
-func (r *run) dropIndex(ctx context.Context, old, now *catalog.Table, name string) error {
+// dropIndexes drops the HBase tables that hql made of the INDEXes of old, a table's definition, that now, the new one, does not
+// have.
+func (r *run) dropIndexes(ctx context.Context, old, now *catalog.Table) error {
 	d := &drop{run: r, table: now, kept: now}
 	for _, l := range old.Layouts {
-		if l.Kind == catalog.Index && strings.EqualFold(l.Name, name) {
-			return d.dropPhysical(ctx, l)
+		kept := slices.ContainsFunc(now.Layouts, func(o *catalog.Layout) bool { return storedName(o) == storedName(l) })
+		if l.Kind != catalog.Index || kept {
+			continue
+		}
+		if err := d.dropPhysical(ctx, l); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -44,6 +44,9 @@ func (r *run) createTableAs(ctx context.Context, s *parser.CreateTable) (*Rows, 
 	case err != nil:
 		return nil, err
 	}
+	if s.NoData {
+		return r.done(-1), nil
+	}
 	r.rec.ended.Store(nil) // the statement continues after the table was created
 	made, _ := r.engine.catalog.Table(s.Name)
 	into := &parser.Insert{Pos: s.Pos, Table: s.Name, TablePos: s.NamePos, Query: s.Query}

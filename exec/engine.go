@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -404,6 +405,20 @@ func (r *run) prepare(ctx context.Context, stmt parser.Statement) {
 func (r *run) transaction(s *parser.Transaction) (*Rows, error) {
 	if s.Verb == "VACUUM" {
 		r.Warn.Add(warning.Transaction, "VACUUM does nothing: HBase compacts by itself")
+		return r.done(-1), nil
+	}
+	if s.Verb == "DROP SCHEMA" {
+		used := strings.EqualFold(s.Name, "public")
+		for _, t := range r.engine.catalog.Tables() {
+			namespace, _, _ := strings.Cut(t.Name, ":")
+			used = used || strings.EqualFold(s.Name, namespace)
+		}
+		if used {
+			return nil, parser.Errorf(s.Pos, "DROP SCHEMA is not supported, and schema %s has tables", s.Name).WithHint("DROP TABLE drops them").Of(parser.ErrUnsupported)
+		}
+	}
+	if s.Note != "" {
+		r.Warn.Add(warning.Absent, s.Note)
 		return r.done(-1), nil
 	}
 	const none = "there are no transactions"

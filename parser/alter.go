@@ -37,6 +37,7 @@ const (
 	DropConstraint                   // DROP CONSTRAINT [IF EXISTS] Name
 	ValidateCheck                    // VALIDATE CONSTRAINT Name
 	RenameTable                      // RENAME TO To, of a table or view
+	SetOwner                         // OWNER TO To, without effect: rights are HBase's
 	RenameIndex                      // ALTER INDEX Name RENAME TO To
 	CommentTable                     // COMMENT ON TABLE t IS To
 	CommentColumn                    // COMMENT ON COLUMN t.Name IS To
@@ -98,7 +99,7 @@ func (s *Alter) String() string {
 func (p *printer) change(c Change) {
 	word := map[ChangeKind]string{AddColumn: "ADD COLUMN ", DropColumn: "DROP COLUMN ", RenameColumn: "RENAME COLUMN ", SetOptions: "SET (",
 		AlterDefault: "ALTER COLUMN ", AlterNotNull: "ALTER COLUMN ", ResetOptions: "RESET (", AddIndex: "ADD INDEX ", DropIndex: "DROP INDEX ",
-		RenameTable: "RENAME TO ", RenameIndex: "RENAME TO ", AddCheck: "ADD ", DropConstraint: "DROP CONSTRAINT ", ValidateCheck: "VALIDATE CONSTRAINT "}[c.Kind]
+		SetOwner: "OWNER TO ", RenameTable: "RENAME TO ", RenameIndex: "RENAME TO ", AddCheck: "ADD ", DropConstraint: "DROP CONSTRAINT ", ValidateCheck: "VALIDATE CONSTRAINT "}[c.Kind]
 	switch p.put(word); {
 	case c.If && c.Kind == AddColumn:
 		p.put("IF NOT EXISTS ")
@@ -130,7 +131,7 @@ func (p *printer) change(c Change) {
 	case SetOptions, ResetOptions:
 		p.options(c.Options)
 		p.put(")")
-	case RenameTable, RenameIndex:
+	case RenameTable, RenameIndex, SetOwner:
 		p.put(QuoteName(c.To))
 	case AddCheck:
 		p.check(c.Checks[0])
@@ -152,7 +153,7 @@ type alterNode struct {
 	Pos      lexer.Position
 	Other    *renameNode   `parser:"  (?= 'ALTER' ( 'VIEW' | 'INDEX' ) ) 'ALTER' @@"`
 	IfExists bool          `parser:"| 'ALTER' 'EXTERNAL'? 'TABLE' ( @'IF' 'EXISTS' )?"`
-	Table    *tableName    `parser:"  @@"`
+	Table    *tableName    `parser:"  ( (?= 'ONLY' ( Word | Quoted ) ) 'ONLY' )? @@"`
 	Changes  []*changeNode `parser:"  @@ ( ',' @@ )*"`
 	Comment  *commentNode  `parser:"| 'COMMENT' 'ON' @@"`
 	Create   *indexNode    `parser:"| 'CREATE' @@"`
@@ -161,12 +162,13 @@ type alterNode struct {
 	Truncate []*tableName  `parser:"| 'TRUNCATE' 'TABLE'? @@ ( ',' @@ )* ( ( 'RESTART' | 'CONTINUE' ) 'IDENTITY' )? ( 'CASCADE' | 'RESTRICT' )?"` // neither tables nor numbers depend on a table
 }
 
-// renameNode is VIEW or INDEX name RENAME TO name.
+// renameNode is VIEW or INDEX name RENAME TO name, or OWNER TO name.
 type renameNode struct {
 	Kind     string       `parser:"@( 'VIEW' | 'INDEX' )"`
 	IfExists bool         `parser:"( @'IF' 'EXISTS' )?"`
 	Name     tableName    `parser:"@@"`
-	To       *columnIdent `parser:"'RENAME' 'TO' @@"`
+	Owner    bool         `parser:"( 'RENAME' | @'OWNER' ) 'TO'"`
+	To       *columnIdent `parser:"@@"`
 }
 
 type commentNode struct {
@@ -252,6 +254,7 @@ type changeNode struct {
 	Default   *defaultNode  `parser:"  ( 'SET' ( 'DEFAULT' @@"`
 	NotNull   bool          `parser:"          | @'NOT' 'NULL' )"`
 	Nullable  bool          `parser:"  | 'DROP' ( 'DEFAULT' | @'NOT' 'NULL' ) )"`
+	Owner     *columnIdent  `parser:"| 'OWNER' 'TO' @@"`
 	Set       []*optionNode `parser:"| 'SET' '(' @@ ( ',' @@ )* ')'"`
 	Reset     []*optionNode `parser:"| 'RESET' '(' @@ ( ',' @@ )* ')'"`
 }
@@ -271,7 +274,9 @@ func (l *lowerer) alter(n *alterNode) (Statement, error) {
 		o := n.Other
 		out.Verb, out.IfExists = "ALTER "+o.Kind, o.IfExists
 		c := Change{Pos: pos(o.To.Tok), Kind: RenameTable, To: name(o.To.Tok)}
-		if table = &o.Name; o.Kind == "INDEX" {
+		if table = &o.Name; o.Owner {
+			c.Kind = SetOwner
+		} else if o.Kind == "INDEX" {
 			c.Kind, c.Name, c.If, table = RenameIndex, o.Name.name(), o.IfExists, nil
 		}
 		out.Changes = []Change{c}
@@ -340,6 +345,8 @@ func (l *lowerer) change(n *changeNode) (out Change, err error) {
 		return n.Drop.change(DropColumn), nil
 	case n.Table != nil:
 		return Change{Pos: pos(n.Table.Tok), Kind: RenameTable, To: name(n.Table.Tok)}, nil
+	case n.Owner != nil:
+		return Change{Pos: pos(n.Owner.Tok), Kind: SetOwner, To: name(n.Owner.Tok)}, nil
 	case n.From != nil:
 		return Change{Pos: pos(n.From.Tok), Kind: RenameColumn, Name: name(n.From.Tok), To: name(n.To.Tok)}, nil
 	case n.Column != nil:

@@ -349,7 +349,8 @@ type CreateTable struct {
 	Options  []Option    // ON MALFORMED KEY ERROR, WITH (k = v)
 	// Query is the query of CREATE TABLE ... AS. The table gets the query's rows, and also the query's columns that are not in
 	// Columns.
-	Query *Select
+	Query  *Select
+	NoData bool // WITH NO DATA: only the columns of Query
 }
 
 // ColumnDef is name TYPE [FROM family:qualifier] [AS encoding] [NOT NULL] [PRIMARY KEY] [COMMENT 'text'].
@@ -544,10 +545,14 @@ type CheckTable struct {
 	Repair  bool
 }
 
-// Transaction is a statement that has no effect: BEGIN, COMMIT, ROLLBACK or VACUUM.
+// Transaction is a statement that has no effect: BEGIN, COMMIT, ROLLBACK, VACUUM, or one about a kind of object that hql does
+// not have, such as DROP SEQUENCE IF EXISTS.
 type Transaction struct {
 	Pos
 	Verb string
+	Name string // of an object of another kind
+	Text string // of the statement about it; "": the verb
+	Note string // that it gives the user; "": that there are no transactions
 }
 
 // Analyze is ANALYZE [TABLE] [t].

@@ -25,10 +25,31 @@ func diagnose(r reading, src string, i int) *Error {
 		e.Msg = "expected " + expected + ", found " + d.found(i)
 	}
 	if e.Hint = d.unsupported(i); e.Hint != "" {
-		return e.Of(ErrUnsupported)
+		e.Kind = ErrUnsupported
+	} else {
+		e.Hint = d.hint(i)
 	}
-	e.Hint = d.hint(i)
+	if k := d.constraint(i); k > 0 {
+		e.Pos, e.Msg, e.Kind = pos(&d.tokens[k]), "ALTER TABLE ... ADD "+strings.TrimSuffix(strings.ToUpper(d.value(k)+" "+d.value(k+1)), " (")+" is not supported", ErrUnsupported
+	}
 	return e
+}
+
+// constraint returns the token before i that names the kind of a constraint that ALTER TABLE cannot add; 0 if there is none.
+func (d *diagnosis) constraint(i int) int {
+	for k := 3; d.verb == "ALTER" && k <= i; k++ {
+		if !strings.EqualFold(d.value(k), "ADD") {
+			continue
+		}
+		k++
+		if strings.EqualFold(d.value(k), "CONSTRAINT") {
+			k += 2
+		}
+		if constraints[strings.ToUpper(d.value(k))] != "" {
+			return k
+		}
+	}
+	return 0
 }
 
 // wants reports whether token i is a word or comma that the grammar expects there.

@@ -18,6 +18,7 @@ type statementNode struct {
 	Delete   *deleteNode   `parser:"| @@"`
 	Merge    *mergeNode    `parser:"| @@"`
 	Explain  *explainNode  `parser:"| @@"`
+	Other    *otherNode    `parser:"| @@"`
 	View     *viewNode     `parser:"| @@"`
 	Alter    *alterNode    `parser:"| @@"`
 	Create   *createNode   `parser:"| @@"`

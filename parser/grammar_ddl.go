@@ -17,6 +17,7 @@ type createNode struct {
 	Query       *selectNode   `parser:"  @@ )?"`
 	KeyOf       []*clauseNode `parser:"| @@* 'AS'"` // clauses that precede AS if the query determines the columns
 	QueryOf     *selectNode   `parser:"  @@ )"`
+	NoData      bool          `parser:"( 'WITH' @'NO'? 'DATA' )?"`
 }
 
 // unlogged is UNLOGGED, which has no effect: HBase logs the writes. Messages do not list it.

@@ -1,7 +1,6 @@
 package parser
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -107,8 +106,10 @@ var alters = map[string]string{
 	"SCHEMA": namespaces, "ROLE": noRights, "USER": noRights, "SEQUENCE": NoSequences,
 }
 
-// constraints are the words with which other systems name constraints in ALTER TABLE.
-var constraints = map[string]bool{"CONSTRAINT": true, "PRIMARY": true, "UNIQUE": true, "FOREIGN": true}
+// constraints maps the kinds of constraints that ALTER TABLE cannot add to hints for hql.
+var constraints = map[string]string{"PRIMARY": "CREATE TABLE gives a table its key: CREATE TABLE name (PRIMARY KEY (column, ...)) AS SELECT * FROM table copies the rows under it; " +
+	"a dump of pg_dump --data-only is restored into such a table",
+	"UNIQUE": absent["UNIQUE"], "FOREIGN": noReferences, "EXCLUDE": absent["UNIQUE"]}
 
 // NoSequences names hql's replacements for sequences.
 const NoSequences = "one counter for all writers would make one hot row: a table without a key draws a random one for each row, LOOKUP numbers names, " +
@@ -149,15 +150,13 @@ func (d *diagnosis) unsupported(i int) string {
 	case d.verb == "CREATE" && word == "WITH" && (next == "CHECK" || next == "LOCAL" || next == "CASCADED"):
 		return "no statement writes a view, so that it has no CHECK OPTION"
 	case d.verb == "CREATE" && word == "LIKE":
-		return "CREATE TABLE name AS SELECT * FROM table LIMIT 0 takes its columns, SHOW CREATE TABLE prints its definition"
+		return "CREATE TABLE name AS TABLE table WITH NO DATA takes its columns, SHOW CREATE TABLE prints its definition"
 	case before == "TABLESAMPLE" || word == "TABLESAMPLE":
 		return "WHERE RANDOM() < 0.01 keeps some of the rows, LIMIT 100 reads no more than that; \\sample shows stored keys"
 	case d.verb == "ALTER" && i == 1 && alters[word] != "":
 		return alters[word]
-	case d.verb == "ALTER" && i == 3 && word == "OWNER":
-		return noRights
-	case d.verb == "ALTER" && i > 4 && (upper(3) == "ADD" || upper(3) == "DROP") && constraints[upper(4)]:
-		return cmp.Or(absent[upper(4)], absent[upper(6)], "the rowkey, NOT NULL and CHECK are the only constraints; the key of a table is given when it is made")
+	case d.constraint(i) > 0:
+		return constraints[upper(d.constraint(i))]
 	case d.verb == "ALTER" && (word == "TYPE" || before == "SET" && word == "DATA"):
 		return "the definition says how the bytes that are stored are read: DROP COLUMN and ADD COLUMN with another type read them in another way"
 	case before == "<=" && word == ">":

@@ -114,6 +114,8 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 		return statement(l.merge(n.Merge))
 	case n.Explain != nil:
 		return statement(l.explain(n.Explain))
+	case n.Other != nil:
+		return n.Other.out, n.Other.err
 	case n.View != nil:
 		return statement(l.view(n.View))
 	case n.Alter != nil:

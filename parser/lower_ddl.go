@@ -14,7 +14,7 @@ import (
 func (l *lowerer) create(n *createNode) (*CreateTable, error) {
 	out := &CreateTable{
 		Pos: at(n.Pos), Replace: n.Replace, External: n.External, IfNotExists: n.IfNotExists,
-		Name: n.Table.name(), NamePos: pos(n.Table.A),
+		Name: n.Table.name(), NamePos: pos(n.Table.A), NoData: n.NoData,
 	}
 	if n.Replace && (n.IfNotExists || !n.External) {
 		return nil, Errorf(out.Pos, "CREATE OR REPLACE TABLE is for EXTERNAL tables, without IF NOT EXISTS").WithHint("ALTER TABLE changes the definition of a table that hql made")

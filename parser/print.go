@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -590,7 +591,7 @@ func (s *Analyze) String() string {
 	return "ANALYZE " + QuoteName(s.Name)
 }
 
-func (s *Transaction) String() string { return s.Verb }
+func (s *Transaction) String() string { return cmp.Or(s.Text, s.Verb) }
 
 func (s *Drop) String() string {
 	var p printer

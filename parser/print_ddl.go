@@ -38,6 +38,9 @@ func (s *CreateTable) String() string {
 	if s.Query != nil {
 		p.put("\n  AS ")
 		p.query(s.Query)
+		if s.NoData {
+			p.put(" WITH NO DATA")
+		}
 	}
 	return p.Builder.String()
 }

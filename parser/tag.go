@@ -69,6 +69,9 @@ func CommandTag(s Statement) (words string, counted bool) {
 	case *Insert:
 		return "INSERT 0", true
 	case *CreateTable:
+		if s.NoData {
+			return "CREATE TABLE AS", false
+		}
 		if s.Query != nil {
 			return "SELECT", true
 		}

@@ -21,6 +21,7 @@ const (
 	LongKey     = "HQL-W011" // the keys of a new table are long
 	Regions     = "HQL-N001" // a note: the start keys of a new table's regions
 	KeyNote     = "HQL-N002" // a note about the rowkey of a new table
+	Absent      = "HQL-N003" // a note: a statement has no effect, as its object does not exist, or is there already
 )
 
 // List collects the warnings about a statement's result. It counts repeated warnings: a million malformed keys cause
