@@ -1,6 +1,7 @@
 package shapes_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
@@ -37,7 +38,7 @@ func testShapesHBase(t *testing.T) {
 		for _, v := range w.Catalog().Views() {
 			w.Do("DROP VIEW " + v.Name)
 		}
-		for _, table := range w.Catalog().Tables() {
+		for _, table := range slices.Backward(w.Catalog().Tables()) { // logs before the tables of its LOOKUPs
 			w.Do("DROP TABLE IF EXISTS " + table.Name)
 		}
 	})
