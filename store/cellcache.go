@@ -17,7 +17,6 @@ import (
 type cellCache struct {
 	mu          sync.Mutex
 	limit, held int64 // bytes
-	clock       int64 // counts reads
 	entries     map[cacheKey]*cacheEntry
 	writes      [256]writeCount // of tables by the last byte of their id, because a region can be replaced while a write goes on
 }
@@ -30,11 +29,9 @@ type cacheKey struct {
 // cacheEntry is what is known of a family in a region.
 type cacheEntry struct {
 	key     cacheKey
-	version uint64 // of the cells, or of the marking scan
-	used    int64
+	version uint64       // of the cells, or of the marking scan
 	cells   *cachedCells // nil: only marked
 	large   bool         // they do not fit: cells are never removed from a region, so they never will
-	filling bool
 }
 
 // writeCount counts the writes that have begun and those that have ended. The number begun is the version of what is stored
@@ -82,11 +79,7 @@ func (s *Store) cached(ctx context.Context, q *query, g *region, version uint64)
 		e := c.entries[cacheKey{g, f.id}]
 		fill := false
 		if e != nil && e.version == version {
-			c.clock++
-			e.used, out[i] = c.clock, e.cells
-			if fill = e.cells == nil && whole && !e.large && !e.filling; fill {
-				e.filling = true
-			}
+			out[i], fill = e.cells, e.cells == nil && whole && !e.large
 		}
 		c.mu.Unlock()
 		if fill {
@@ -145,27 +138,20 @@ func (s *Store) readCells(ctx context.Context, f *family, g *region) (cells *cac
 	return &cachedCells{buf: bytes.Clone(b.buf), at: slices.Clone(c.at), rows: slices.Clone(c.rows), plain: c.plain}, false
 }
 
-// fill puts cells into an entry, and removes those that were not used for the longest time while there are too many.
+// fill puts cells into an entry, and removes others, whichever come first, while there are too many.
 func (c *cellCache) fill(e *cacheEntry, version uint64, cells *cachedCells, large bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e.filling, e.large = false, large
-	if cells == nil || c.entries[e.key] != e {
+	if e.large = large; cells == nil || c.entries[e.key] != e {
 		return
 	}
 	c.drop(e)
 	e.version, e.cells = version, cells
-	for c.held += cells.size(); c.held > c.limit; {
-		var oldest *cacheEntry
-		for _, o := range c.entries {
-			if o != e && o.cells != nil && (oldest == nil || o.used < oldest.used) {
-				oldest = o
-			}
+	c.held += cells.size()
+	for _, o := range c.entries {
+		if o != e && c.held > c.limit {
+			c.drop(o)
 		}
-		if oldest == nil {
-			break
-		}
-		c.drop(oldest)
 	}
 }
 
@@ -232,19 +218,6 @@ func (r *cachedReader) rowEnd() int { return int(r.rows[r.row+1]) }
 // cell returns the current cell, as in a block.
 func (r *cachedReader) cell() []byte { return r.buf[r.at[r.i]:r.at[r.i+1]] }
 
-// column returns the first cell of the current row behind those of a qualifier or, unless hint is nil, at or behind hint.
-func (r *cachedReader) column(qualifier, hint []byte) int {
-	i, end := r.i+1, r.rowEnd()
-	for ; i < end; i++ {
-		var c cell
-		decodeCell(r.buf[r.at[i]:], &c)
-		if hint == nil && !bytes.Equal(c.qualifier, qualifier) || hint != nil && bytes.Compare(c.qualifier, hint) >= 0 {
-			break
-		}
-	}
-	return i
-}
-
 func (s *storeScanner) startCached() {
 	if s.query.reversed {
 		s.toRow(s.cells.to - 1)
@@ -289,14 +262,7 @@ func (s *storeScanner) seekCached(h *cell) {
 	if row != r.row {
 		s.toRow(row)
 	}
-	if !s.valid || !bytes.Equal(s.cur.row, h.row) {
-		return
+	for row := s.rows; s.valid && s.rows == row && compareCells(&s.cur, h) < 0; {
+		s.step()
 	}
-	i := r.i
-	for c := s.cur; i < r.rowEnd() && compareCells(&c, h) < 0; {
-		if i++; i < r.rowEnd() {
-			decodeCell(r.buf[r.at[i]:], &c)
-		}
-	}
-	s.goTo(i)
 }

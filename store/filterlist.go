@@ -8,28 +8,15 @@ import (
 type filterList struct {
 	in       []filter
 	hasRows  bool
-	ends     bool // a member may end the scan: see allRemaining
 	reversed bool
 }
 
 func newFilterList(in []filter, reversed bool) filterList {
 	l := filterList{in: in, reversed: reversed}
 	for _, f := range in {
-		l.hasRows, l.ends = l.hasRows || f.hasRow(), l.ends || mayEnd(f)
+		l.hasRows = l.hasRows || f.hasRow()
 	}
 	return l
-}
-
-func mayEnd(f filter) bool {
-	switch f := f.(type) {
-	case *filterAnd:
-		return f.ends
-	case *filterOr:
-		return f.ends
-	case *singleColumnValueFilter, *firstKeyOnlyFilter, *qualifierFilter, *columnRangeFilter, *rowFilter, keyOnlyFilter:
-		return false
-	}
-	return true
 }
 
 func (l *filterList) hasRow() bool  { return l.hasRows }
@@ -75,7 +62,7 @@ func (l *filterAnd) rowKey(row []byte) bool {
 	refused, hinted := false, false
 	for _, f := range l.in {
 		switch {
-		case l.ends && f.allRemaining():
+		case f.allRemaining():
 			return true
 		case f.rowKey(row):
 			refused = true // the others still have to see the row
@@ -87,9 +74,6 @@ func (l *filterAnd) rowKey(row []byte) bool {
 }
 
 func (l *filterAnd) allRemaining() bool {
-	if !l.ends {
-		return false
-	}
 	for _, f := range l.in {
 		if f.allRemaining() {
 			return true
@@ -104,7 +88,7 @@ func (l *filterAnd) cell(c *cell) returnCode {
 	i := 0
 	for ; i < len(l.in); i++ {
 		f := l.in[i]
-		if l.ends && f.allRemaining() {
+		if f.allRemaining() {
 			rc = nextRow
 			break
 		}
@@ -210,7 +194,7 @@ func (l *filterOr) reset() {
 func (l *filterOr) rowKey(row []byte) bool {
 	refused := len(l.in) > 0
 	for _, f := range l.in {
-		if !(l.ends && f.allRemaining()) && !f.rowKey(row) {
+		if !f.allRemaining() && !f.rowKey(row) {
 			refused = false // the others still have to see the row
 		}
 	}
@@ -218,9 +202,6 @@ func (l *filterOr) rowKey(row []byte) bool {
 }
 
 func (l *filterOr) allRemaining() bool {
-	if !l.ends {
-		return false
-	}
 	for _, f := range l.in {
 		if !f.allRemaining() {
 			return false
@@ -236,7 +217,7 @@ func (l *filterOr) cell(c *cell) returnCode {
 	rc, asked := skip, false
 	for i, f := range l.in {
 		l.included[i] = false
-		if l.ends && f.allRemaining() {
+		if f.allRemaining() {
 			continue
 		}
 		local, known := l.stillPassing(i, c)

@@ -190,8 +190,13 @@ func (s *storeScanner) toNextColumn() {
 	}
 	hint := s.matcher.columns.hint()
 	if s.it == nil {
-		s.goTo(s.cells.column(s.cur.qualifier, hint))
-		return
+		for row, of := s.rows, s.cur.qualifier; ; {
+			s.step()
+			if !s.valid || s.rows != row || hint == nil && !bytes.Equal(s.cur.qualifier, of) ||
+				hint != nil && bytes.Compare(s.cur.qualifier, hint) >= 0 {
+				return
+			}
+		}
 	}
 	s.seekBuf = append(s.seekBuf[:0], s.rowKey...)
 	if hint != nil {
