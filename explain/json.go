@@ -182,14 +182,8 @@ func sortKind(n plan.Node) (plan.OrderKind, bool) {
 				return plan.TopNOrder, true
 			}
 			return plan.SortOrder, true
-		case *plan.Project:
-			n = x.Input
-		case *plan.Limit:
-			n = x.Input
-		case *plan.Distinct:
-			n = x.Input
-		case *plan.Filter:
-			n = x.Input
+		case *plan.Project, *plan.Limit, *plan.Distinct, *plan.Filter:
+			n = x.Inputs()[0]
 		default:
 			return plan.NoOrder, false
 		}
@@ -209,10 +203,8 @@ func limitOf(n plan.Node) *int64 {
 		switch x := n.(type) {
 		case *plan.Limit:
 			return countOf(x.Count)
-		case *plan.Project:
-			n = x.Input
-		case *plan.Sort:
-			n = x.Input
+		case *plan.Project, *plan.Sort:
+			n = x.Inputs()[0]
 		case *plan.Scan:
 			return countOf(x.Limit)
 		default:

@@ -155,12 +155,9 @@ func (c compiler) literal(l *parser.Literal) (Expr, error) {
 		k.Val, err = types.ParseInterval(l.Text)
 	case parser.BytesLiteral:
 		k.Val = types.NewBytes(l.Text)
-	case parser.DateLiteral:
-		k.Val, err = c.converted(&Const{Pos: l.Pos, Val: types.NewString(l.Text)}, types.Date)
-	case parser.TimeLiteral:
-		k.Val, err = c.converted(&Const{Pos: l.Pos, Val: types.NewString(l.Text)}, types.Time)
-	case parser.TimestampLiteral:
-		k.Val, err = c.converted(&Const{Pos: l.Pos, Val: types.NewString(l.Text)}, types.Timestamp)
+	default:
+		t := map[parser.LiteralKind]types.Type{parser.DateLiteral: types.Date, parser.TimeLiteral: types.Time, parser.TimestampLiteral: types.Timestamp}[l.Kind]
+		k.Val, err = c.converted(&Const{Pos: l.Pos, Val: types.NewString(l.Text)}, t)
 	}
 	if err != nil {
 		return nil, parser.Errorf(l.Pos, "%s", err)

@@ -11,12 +11,7 @@ import (
 
 // statementNode is the root of the grammar: one statement without its ';'.
 type statementNode struct {
-	Writing  *writingNode  `parser:"  @@"`
-	Select   *selectNode   `parser:"| @@"`
-	Insert   *insertNode   `parser:"| @@"`
-	Update   *updateNode   `parser:"| @@"`
-	Delete   *deleteNode   `parser:"| @@"`
-	Merge    *mergeNode    `parser:"| @@"`
+	explained
 	Explain  *explainNode  `parser:"| @@"`
 	Other    *otherNode    `parser:"| @@"`
 	View     *viewNode     `parser:"| @@"`
@@ -26,13 +21,11 @@ type statementNode struct {
 	Show     *showNode     `parser:"| @@"`
 	Describe *describeNode `parser:"| @@"`
 	Set      *setNode      `parser:"| @@"`
-	Copy     *copyNode     `parser:"| @@"`
 	Check    *checkNode    `parser:"| @@"`
 	Analyze  *analyzeNode  `parser:"| @@"`
 
 	Transaction *transactionNode `parser:"| @@"`
 	Prepare     *prepareNode     `parser:"| @@"`
-	Execute     *executeNode     `parser:"| @@"`
 	Deallocate  *deallocateNode  `parser:"| @@"`
 }
 
@@ -293,12 +286,9 @@ type explainOption struct {
 
 // explained is a statement that EXPLAIN can explain. That excludes EXPLAIN, which could nest without end.
 type explained struct {
-	Writing *writingNode `parser:"  @@"`
+	writer
+	Writing *writingNode `parser:"| @@"`
 	Select  *selectNode  `parser:"| @@"`
-	Insert  *insertNode  `parser:"| @@"`
-	Update  *updateNode  `parser:"| @@"`
-	Delete  *deleteNode  `parser:"| @@"`
-	Merge   *mergeNode   `parser:"| @@"`
 	Copy    *copyNode    `parser:"| @@"`
 	Execute *executeNode `parser:"| @@"`
 }

@@ -91,7 +91,7 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 	if q := n.Select; q != nil && slices.ContainsFunc(q.With, (*cteNode).writes) {
 		rest := *q
 		rest.With = nil
-		return l.behind(&withList{q.Rec, q.With}, &statementNode{Select: &rest})
+		return l.behind(&withList{q.Rec, q.With}, &statementNode{explained: explained{Select: &rest}})
 	}
 	if w := n.Writing; w != nil {
 		return l.behind(w.withList, w.statement())
@@ -173,7 +173,7 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 
 // statement returns w as a statement.
 func (w *writer) statement() *statementNode {
-	return &statementNode{Insert: w.Insert, Update: w.Update, Delete: w.Delete, Merge: w.Merge}
+	return &statementNode{explained: explained{writer: *w}}
 }
 
 // behind lowers n, a statement behind a list.
@@ -372,7 +372,7 @@ func (l *lowerer) explained(s *explained) (Statement, error) {
 	if s.Select != nil && s.Select.First.Into != nil {
 		return statement(l.query(s.Select)) // which refuses INTO
 	}
-	return l.statement(&statementNode{Writing: s.Writing, Select: s.Select, Insert: s.Insert, Update: s.Update, Delete: s.Delete, Merge: s.Merge, Copy: s.Copy, Execute: s.Execute})
+	return l.statement(&statementNode{explained: *s})
 }
 
 func (l *lowerer) prepare(n *prepareNode) (*Prepare, error) {

@@ -54,7 +54,7 @@ func (l *lowerer) with(list []*cteNode, recursive, top bool) (out []CTE, err err
 				WithHint("give one of the two another name")
 		}
 		if c.writes() {
-			write := &statementNode{Writing: c.Writing}
+			write := &statementNode{explained: explained{Writing: c.Writing}}
 			if c.Writer != nil {
 				write = c.Writer.statement()
 			}

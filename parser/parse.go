@@ -99,7 +99,7 @@ func readStatement(lex *lexer.PeekingLexer) (*statementNode, error) {
 			break
 		}
 		n, err := read(selectParser, lex)
-		return &statementNode{Select: n}, err
+		return &statementNode{explained: explained{Select: n}}, err
 	case "CREATE":
 		at := lex.RawCursor()
 		// A catalog file has only CREATE TABLE statements, so a program that reads one need not build the other parsers.

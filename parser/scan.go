@@ -62,7 +62,9 @@ func scanNext(src string, pos int) scanned {
 	case c == '\'':
 		t.quoted(src, pos, StringToken, false)
 	case c == '"':
-		t.name(src, pos)
+		if t.quoted(src, pos, NameToken, false); t.kind == InvalidToken {
+			t.problem = unfinishedName
+		}
 	case isDigit(c) || c == '.' && pos+1 < len(src) && isDigit(src[pos+1]):
 		t.number(src, pos)
 	case isWordStart(src, pos):
@@ -94,12 +96,12 @@ func scanNext(src string, pos int) scanned {
 
 func (t *scanned) invalid(p problem, end int) { t.kind, t.problem, t.end = InvalidToken, p, end }
 
-// quoted reads a text in single quotes that begins at open. With escapes, a backslash escapes the next byte.
+// quoted reads a text in quotes like the one at open. With escapes, a backslash escapes the next byte.
 func (t *scanned) quoted(src string, open int, kind TokenKind, escapes bool) {
 	for i := open + 1; i < len(src); i++ {
 		switch src[i] {
-		case '\'':
-			if i+1 < len(src) && src[i+1] == '\'' {
+		case src[open]:
+			if i+1 < len(src) && src[i+1] == src[open] {
 				i++
 				continue
 			}
@@ -131,21 +133,6 @@ func (t *scanned) dollarQuoted(src string, pos, end int) {
 		return
 	}
 	t.kind, t.end = StringToken, end+n+end-pos
-}
-
-func (t *scanned) name(src string, pos int) {
-	for i := pos + 1; i < len(src); i++ {
-		if src[i] != '"' {
-			continue
-		}
-		if i+1 < len(src) && src[i+1] == '"' {
-			i++
-			continue
-		}
-		t.kind, t.end = NameToken, i+1
-		return
-	}
-	t.invalid(unfinishedName, len(src))
 }
 
 // number reads 12, 12., 1.5, .5, 1e3, 1.5E-3. A number directly followed by a word is invalid: 12abc.

@@ -114,16 +114,10 @@ func (c *conn) copyLine(b []byte) error {
 func binaryTuple(dst []byte, row []types.Value, columns []hql.ColumnType, loc *time.Location) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(len(row)))
 	for i, v := range row {
-		if v.IsNull() {
-			dst = append(dst, 0xff, 0xff, 0xff, 0xff)
-			continue
-		}
-		at := len(dst)
 		var err error
-		if dst, err = appendBinary(append(dst, 0, 0, 0, 0), v, columns[i].Type, loc); err != nil {
+		if dst, err = appendSized(dst, v, columns[i].Type, loc); err != nil {
 			return nil, err
 		}
-		binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
 	}
 	return dst, nil
 }

@@ -174,6 +174,20 @@ func appendBinary(dst []byte, v types.Value, t types.Type, loc *time.Location) (
 	return appendText(dst, v, loc)
 }
 
+// appendSized appends the length of v in binary format, and v; for NULL the length is -1.
+func appendSized(dst []byte, v types.Value, t types.Type, loc *time.Location) ([]byte, error) {
+	at := len(dst)
+	dst = binary.BigEndian.AppendUint32(dst, math.MaxUint32)
+	if v.IsNull() {
+		return dst, nil
+	}
+	dst, err := appendBinary(dst, v, t, loc)
+	if err == nil {
+		binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
+	}
+	return dst, err
+}
+
 // appendArray appends an array in binary format: its dimensions, then each element after its length.
 func appendArray(dst []byte, v types.Value, loc *time.Location) ([]byte, error) {
 	be := binary.BigEndian
@@ -189,15 +203,10 @@ func appendArray(dst []byte, v types.Value, loc *time.Location) ([]byte, error) 
 		dst = be.AppendUint32(be.AppendUint32(dst, uint32(d.Len)), uint32(d.Lower))
 	}
 	for _, x := range items {
-		at := len(dst)
-		if dst = be.AppendUint32(dst, math.MaxUint32); x.IsNull() {
-			continue
-		}
 		var err error
-		if dst, err = appendBinary(dst, x, elem, loc); err != nil {
+		if dst, err = appendSized(dst, x, elem, loc); err != nil {
 			return nil, err
 		}
-		be.PutUint32(dst[at:], uint32(len(dst)-at-4))
 	}
 	return dst, nil
 }

@@ -33,14 +33,15 @@ var formats = map[string]func(w *bufio.Writer, l look) writer{
 	},
 	"vertical": func(w *bufio.Writer, l look) writer { return &verticalWriter{w: w, look: l} },
 	"unaligned": func(w *bufio.Writer, l look) writer {
-		return &separatedWriter{w: w, look: l, separator: l.separator, null: l.given}
+		return &separatedWriter{w: w, look: l}
 	},
 	"html": func(w *bufio.Writer, l look) writer { return &htmlWriter{w: w, look: l} },
-	"csv":  func(w *bufio.Writer, l look) writer { return &csvWriter{w: w, look: l} },
-	"tsv": func(w *bufio.Writer, l look) writer {
-		l.record = "\n"
-		return &separatedWriter{w: w, look: l, separator: "\t", null: copytext.Text.Null, escape: true}
+	"csv": func(w *bufio.Writer, l look) writer {
+		format := copytext.CSV
+		format.Delimiter = l.comma[0]
+		return &copyWriter{w: w, look: l, format: format}
 	},
+	"tsv":   func(w *bufio.Writer, l look) writer { return &copyWriter{w: w, look: l, format: copytext.Text} },
 	"json":  func(w *bufio.Writer, l look) writer { return &jsonWriter{w: w, look: l, array: true} },
 	"jsonl": func(w *bufio.Writer, l look) writer { return &jsonWriter{w: w, look: l} },
 	"arrow": func(w *bufio.Writer, l look) writer { return &arrowWriter{w: w, look: l} },
@@ -417,14 +418,15 @@ func (v *verticalWriter) cells(cells []string, nulls []bool) {
 
 func (v *verticalWriter) end() error { return v.w.Flush() }
 
-// csvWriter writes CSV: NULL is an empty field, an empty text is an empty field in quotes.
-type csvWriter struct {
+// copyWriter writes csv and tsv as COPY does. In csv NULL is an empty field, and an empty text is an empty field in quotes.
+type copyWriter struct {
 	w *bufio.Writer
 	look
-	buf []byte
+	format copytext.Format
+	buf    []byte
 }
 
-func (c *csvWriter) begin(cols []string, _ []types.Type) error {
+func (c *copyWriter) begin(cols []string, _ []types.Type) error {
 	if c.tuples {
 		return nil
 	}
@@ -435,15 +437,16 @@ func (c *csvWriter) begin(cols []string, _ []types.Type) error {
 	return c.row(names)
 }
 
-func (c *csvWriter) row(vals []types.Value) error {
-	format, b := copytext.CSV, c.buf[:0]
-	format.Delimiter = c.comma[0]
+func (c *copyWriter) row(vals []types.Value) error {
+	b := c.buf[:0]
 	for i, v := range vals {
 		if i > 0 {
-			b = append(b, c.comma...)
+			b = append(b, c.format.Delimiter)
 		}
-		if !v.IsNull() {
-			b = format.Append(b, copytext.Value(v), false)
+		if v.IsNull() {
+			b = append(b, c.format.Null...)
+		} else {
+			b = c.format.Append(b, copytext.Value(v), false)
 		}
 	}
 	c.buf = append(b, '\n')
@@ -451,36 +454,20 @@ func (c *csvWriter) row(vals []types.Value) error {
 	return err
 }
 
-func (c *csvWriter) end() error { return c.w.Flush() }
+func (c *copyWriter) end() error { return c.w.Flush() }
 
-// separatedWriter writes values with a separator between them, for the formats unaligned and tsv. tsv escapes tabs, line breaks
-// and backslashes with a backslash.
+// separatedWriter writes values as they are, with a separator between them.
 type separatedWriter struct {
 	w *bufio.Writer
 	look
-	separator, null string
-	escape          bool // as COPY does; otherwise values stay as they are
 }
 
 func (s *separatedWriter) begin(cols []string, _ []types.Type) error {
 	if s.tuples {
 		return nil
 	}
-	if !s.escape {
-		s.caption(s.w, 0)
-	}
-	names := make([]string, len(cols))
-	for i, c := range cols {
-		names[i] = s.text(types.NewString(c))
-	}
-	return s.write(names)
-}
-
-func (s *separatedWriter) text(v types.Value) string {
-	if !s.escape {
-		return v.String()
-	}
-	return string(copytext.Text.Append(nil, copytext.Value(v), false))
+	s.caption(s.w, 0)
+	return s.write(cols)
 }
 
 func (s *separatedWriter) write(fields []string) error {
@@ -491,9 +478,9 @@ func (s *separatedWriter) write(fields []string) error {
 func (s *separatedWriter) row(vals []types.Value) error {
 	out := make([]string, len(vals))
 	for i, v := range vals {
-		out[i] = s.null
+		out[i] = s.given
 		if !v.IsNull() {
-			out[i] = s.text(v)
+			out[i] = v.String()
 		}
 	}
 	return s.write(out)
