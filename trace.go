@@ -123,7 +123,7 @@ func (ts tracers) begin(ctx context.Context, s parser.Statement, sql string, arg
 			args = args[1:]
 		}
 	}
-	d := QueryStart{Operation: parser.Verb(s), SQL: sql, Args: len(args)}
+	d := QueryStart{Operation: s.Command(), SQL: sql, Args: len(args)}
 	if len(args) == 1 {
 		if named, ok := args[0].(NamedArgs); ok {
 			d.Args = len(named)

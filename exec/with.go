@@ -97,7 +97,7 @@ func (r *run) newWriting(s *parser.Writing) (*writing, error) {
 			p.turn = aroundRest
 		case seen && (some(names) || some(func(o *part) bool { return o.writes != nil && p.readsAnyOf(o.writes) })):
 			return nil, parser.Errorf(s.With[i].Pos, "%s writes %s, which another part of the statement reads: this is not supported, since HBase keeps no snapshot of the rows", s.With[i].Name, p.writes.Name).
-				WithHint("run the %s as a statement of its own, with RETURNING, and the rest before or after it", parser.Verb(p.statement))
+				WithHint("run the %s as a statement of its own, with RETURNING, and the rest before or after it", p.statement.Command())
 		case seen:
 			p.turn = afterRest
 		}

@@ -57,7 +57,7 @@ type Change struct {
 	Unnamed bool       // CREATE INDEX without a name: Index.Name is the usual one, and a number follows it if it is taken
 }
 
-func (*Alter) statement() {}
+func (s *Alter) Command() string { return s.Verb }
 
 func (s *Alter) String() string {
 	var p printer

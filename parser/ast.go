@@ -16,14 +16,15 @@ const NoPos Pos = -1
 type Statement interface {
 	String() string
 	Position() Pos
-	statement()
+	// Command returns the first words of the statement: SELECT, CREATE TABLE.
+	Command() string
 }
 
 // Expr is a scalar expression. String returns text that parses to an equal expression.
 type Expr interface {
 	String() string
 	Position() Pos
-	expr()
+	binding() int // the precedence of its outermost operator
 }
 
 // Select is a query: WITH; SELECTs (Cores) joined by UNION, EXCEPT or INTERSECT; and ORDER BY, LIMIT and OFFSET of the whole.

@@ -229,24 +229,38 @@ type SubqueryExpr struct {
 
 func (s *Writing) Position() Pos { return s.Statement.Position() }
 
-func (*Select) statement()      {}
-func (*Writing) statement()     {}
-func (*Insert) statement()      {}
-func (*Update) statement()      {}
-func (*Delete) statement()      {}
-func (*Merge) statement()       {}
-func (*CreateTable) statement() {}
-func (*Drop) statement()        {}
-func (*Show) statement()        {}
-func (*Explain) statement()     {}
-func (*Set) statement()         {}
-func (*Copy) statement()        {}
-func (*CheckTable) statement()  {}
-func (*Analyze) statement()     {}
-func (*Transaction) statement() {}
-func (*Prepare) statement()     {}
-func (*Execute) statement()     {}
-func (*Deallocate) statement()  {}
+func (*Select) Command() string    { return "SELECT" }
+func (s *Writing) Command() string { return s.Statement.Command() }
+func (*Insert) Command() string    { return "INSERT" }
+func (*Update) Command() string    { return "UPDATE" }
+func (*Merge) Command() string     { return "MERGE" }
+
+func (s *Delete) Command() string {
+	if s.Truncate {
+		return "TRUNCATE TABLE"
+	}
+	return "DELETE"
+}
+
+func (*CreateTable) Command() string { return "CREATE TABLE" }
+
+func (s *Drop) Command() string {
+	if s.View {
+		return "DROP VIEW"
+	}
+	return "DROP TABLE"
+}
+
+func (*Show) Command() string        { return "SHOW" }
+func (*Explain) Command() string     { return "EXPLAIN" }
+func (s *Set) Command() string       { return s.Verb }
+func (*Copy) Command() string        { return "COPY" }
+func (*CheckTable) Command() string  { return "CHECK TABLE" }
+func (*Analyze) Command() string     { return "ANALYZE" }
+func (*Transaction) Command() string { return "TRANSACTION" }
+func (*Prepare) Command() string     { return "PREPARE" }
+func (*Execute) Command() string     { return "EXECUTE" }
+func (*Deallocate) Command() string  { return "DEALLOCATE" }
 
 func (*TableName) tableExpr() {}
 
@@ -254,24 +268,22 @@ func (*TableFunction) tableExpr() {}
 func (*Subquery) tableExpr()      {}
 func (*Join) tableExpr()          {}
 
-func (*Literal) expr()      {}
-func (*Param) expr()        {}
-func (*ColumnRef) expr()    {}
-func (*Unary) expr()        {}
-func (*Binary) expr()       {}
-func (*Between) expr()      {}
-func (*In) expr()           {}
-func (*Quantified) expr()   {}
-func (*Array) expr()        {}
-func (*Subscript) expr()    {}
-func (*Like) expr()         {}
-func (*Is) expr()           {}
-func (*Call) expr()         {}
-func (*RangeArg) expr()     {}
-func (*EncodedArg) expr()   {}
-func (*Case) expr()         {}
-func (*Cast) expr()         {}
-func (*AtTimeZone) expr()   {}
-func (*Tuple) expr()        {}
-func (*GroupingSets) expr() {}
-func (*SubqueryExpr) expr() {}
+func (*Literal) binding() int      { return bindOperand }
+func (*Param) binding() int        { return bindOperand }
+func (*ColumnRef) binding() int    { return bindOperand }
+func (*Between) binding() int      { return bindRange }
+func (*In) binding() int           { return bindRange }
+func (*Quantified) binding() int   { return bindCompare }
+func (*Array) binding() int        { return bindOperand }
+func (*Subscript) binding() int    { return bindOperand }
+func (*Like) binding() int         { return bindRange }
+func (*Is) binding() int           { return bindIs }
+func (*Call) binding() int         { return bindOperand }
+func (*RangeArg) binding() int     { return bindNone }
+func (*EncodedArg) binding() int   { return bindNone }
+func (*Case) binding() int         { return bindOperand }
+func (*Cast) binding() int         { return bindOperand }
+func (*AtTimeZone) binding() int   { return bindZone }
+func (*Tuple) binding() int        { return bindOperand }
+func (*GroupingSets) binding() int { return bindOperand }
+func (*SubqueryExpr) binding() int { return bindOperand }

@@ -595,7 +595,7 @@ func (s *Transaction) String() string { return cmp.Or(s.Text, s.Verb) }
 
 func (s *Drop) String() string {
 	var p printer
-	p.put(Verb(s), " ")
+	p.put(s.Command(), " ")
 	if s.IfExists {
 		p.put("IF EXISTS ")
 	}

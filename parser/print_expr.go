@@ -40,39 +40,26 @@ var binaryBindings = map[string]int{
 	"+": bindAdd, "-": bindAdd, "*": bindMul, "/": bindMul, "%": bindMul, "^": bindPower,
 }
 
-// bindingOf returns the precedence of e's outermost operator.
-func bindingOf(e Expr) int {
-	switch e := e.(type) {
-	case *Unary:
-		switch e.Op {
-		case "NOT":
-			return bindNot
-		case "~":
-			return bindOther
-		}
-		return bindSign
-	case *Binary:
-		if b, ok := binaryBindings[e.Op]; ok {
-			return b
-		}
+func (e *Unary) binding() int {
+	switch e.Op {
+	case "NOT":
+		return bindNot
+	case "~":
 		return bindOther
-	case *Between, *In, *Like:
-		return bindRange
-	case *Quantified:
-		return bindCompare
-	case *Is:
-		return bindIs
-	case *AtTimeZone:
-		return bindZone
-	case *RangeArg, *EncodedArg:
-		return bindNone
 	}
-	return bindOperand
+	return bindSign
+}
+
+func (e *Binary) binding() int {
+	if b, ok := binaryBindings[e.Op]; ok {
+		return b
+	}
+	return bindOther
 }
 
 // expr writes e, in parentheses if it binds less tightly than least.
 func (p *printer) expr(e Expr, least int) {
-	if bindingOf(e) < least {
+	if e.binding() < least {
 		p.put("(")
 		defer p.put(")")
 	}
@@ -241,7 +228,7 @@ func (p *printer) unary(e *Unary) {
 
 // binary writes X op Y. It walks through the left sides of a long chain in a loop: a AND b AND c ...
 func (p *printer) binary(e *Binary) {
-	binding := bindingOf(e)
+	binding := e.binding()
 	left := binding
 	if binding == bindCompare {
 		left++
@@ -249,7 +236,7 @@ func (p *printer) binary(e *Binary) {
 	chain := []*Binary{e}
 	for {
 		x, ok := e.X.(*Binary)
-		if !ok || bindingOf(x) < left || bindingOf(x) != binding {
+		if !ok || x.binding() < left || x.binding() != binding {
 			break
 		}
 		chain, e = append(chain, x), x

@@ -2,63 +2,10 @@ package parser
 
 import "strings"
 
-// Verb returns the first words of a statement: SELECT, CREATE TABLE.
-func Verb(s Statement) string {
-	switch s := s.(type) {
-	case *Select:
-		return "SELECT"
-	case *Writing:
-		return Verb(s.Statement)
-	case *Insert:
-		return "INSERT"
-	case *Update:
-		return "UPDATE"
-	case *Delete:
-		if s.Truncate {
-			return "TRUNCATE TABLE"
-		}
-		return "DELETE"
-	case *Alter:
-		return s.Verb
-	case *Merge:
-		return "MERGE"
-	case *CreateTable:
-		return "CREATE TABLE"
-	case *Drop:
-		if s.View {
-			return "DROP VIEW"
-		}
-		return "DROP TABLE"
-	case *CreateView:
-		return "CREATE VIEW"
-	case *Show:
-		return "SHOW"
-	case *Explain:
-		return "EXPLAIN"
-	case *Set:
-		return s.Verb
-	case *Prepare:
-		return "PREPARE"
-	case *Execute:
-		return "EXECUTE"
-	case *Deallocate:
-		return "DEALLOCATE"
-	case *Copy:
-		return "COPY"
-	case *CheckTable:
-		return "CHECK TABLE"
-	case *Analyze:
-		return "ANALYZE"
-	case *Transaction:
-		return "TRANSACTION"
-	}
-	return "OTHER"
-}
-
 // CommandTag returns the first words of PostgreSQL's command tag for a statement, and whether a number of rows follows
 // them.
 func CommandTag(s Statement) (words string, counted bool) {
-	verb := Verb(s)
+	verb := s.Command()
 	switch s := s.(type) {
 	case *Delete:
 		return verb, !s.Truncate

@@ -17,7 +17,7 @@ type CreateView struct {
 	Query       *Select
 }
 
-func (*CreateView) statement() {}
+func (*CreateView) Command() string { return "CREATE VIEW" }
 
 func (s *CreateView) String() string {
 	var p printer
