@@ -15,7 +15,7 @@ type Expr interface {
 	Eval(env *Env) (types.Value, error)
 	String() string
 	Position() parser.Pos
-	expr()
+	children() []Expr
 }
 
 // Env is the environment in which an expression is evaluated. It may be reused for other rows, but is not safe for

@@ -29,19 +29,6 @@ func (a *And) Position() parser.Pos { return a.Terms[0].Position() }
 func (o *Or) Position() parser.Pos  { return o.Terms[0].Position() }
 func (n *Not) Position() parser.Pos { return n.X.Position() }
 
-func (*Const) expr()   {}
-func (*Column) expr()  {}
-func (*And) expr()     {}
-func (*Or) expr()      {}
-func (*Not) expr()     {}
-func (*Compare) expr() {}
-func (*In) expr()      {}
-func (*Like) expr()    {}
-func (*IsNull) expr()  {}
-func (*Call) expr()    {}
-func (*Cast) expr()    {}
-func (*Case) expr()    {}
-
 var opText = [...]string{"=", "<>", "<", "<=", ">", ">="}
 
 // String returns the operator's symbol.
@@ -197,40 +184,32 @@ func (c *Case) String() string {
 	return b.String() + " ELSE " + c.Else.String() + " END"
 }
 
-// Children returns the expressions directly below e.
+// Children returns the expressions directly below e; nil for a nil e.
 func Children(e Expr) []Expr {
-	switch e := e.(type) {
-	case *Const, *Column: // first, for speed: most nodes are leaves
+	if e == nil {
 		return nil
-	case *And:
-		return e.Terms
-	case *Or:
-		return e.Terms
-	case *Not:
-		return []Expr{e.X}
-	case *Compare:
-		return []Expr{e.X, e.Y}
-	case *In:
-		return []Expr{e.X}
-	case *Like:
-		return []Expr{e.X, e.Pattern}
-	case *IsNull:
-		return []Expr{e.X}
-	case *Call:
-		return e.Args
-	case *Cast:
-		return []Expr{e.X}
-	case *Case:
-		var out []Expr
-		for _, w := range e.Whens {
-			out = append(out, w.Cond, w.Then)
-		}
-		return append(out, e.Else)
-	case *Subquery:
-		return slices.Concat(e.Outer, e.X)
 	}
-	return nil
+	return e.children()
 }
+
+func (*Const) children() []Expr     { return nil }
+func (*Column) children() []Expr    { return nil }
+func (a *And) children() []Expr     { return a.Terms }
+func (o *Or) children() []Expr      { return o.Terms }
+func (n *Not) children() []Expr     { return []Expr{n.X} }
+func (c *Compare) children() []Expr { return []Expr{c.X, c.Y} }
+func (i *In) children() []Expr      { return []Expr{i.X} }
+func (l *Like) children() []Expr    { return []Expr{l.X, l.Pattern} }
+func (i *IsNull) children() []Expr  { return []Expr{i.X} }
+func (c *Call) children() []Expr    { return c.Args }
+func (c *Cast) children() []Expr    { return []Expr{c.X} }
+func (c *Case) children() (out []Expr) {
+	for _, w := range c.Whens {
+		out = append(out, w.Cond, w.Then)
+	}
+	return append(out, c.Else)
+}
+func (s *Subquery) children() []Expr { return slices.Concat(s.Outer, s.X) }
 
 // Some reports whether is returns true for e or for an expression below it.
 func Some(e Expr, is func(Expr) bool) bool {

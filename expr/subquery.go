@@ -63,8 +63,6 @@ func (s *Subquery) elem() types.Type {
 	return types.String
 }
 
-func (*Subquery) expr() {}
-
 // String returns the expression as SQL.
 func (s *Subquery) String() string {
 	switch s.Kind {
