@@ -493,7 +493,7 @@ type ArgumentError struct {
 // read returns the type to which a text constant is converted if it is the refused argument: PostgreSQL's preferred
 // type among those that the function accepts, or NULL if it accepts none of these.
 func (e ArgumentError) read() types.Type {
-	for _, t := range []types.Type{types.Timestamp, types.Duration, types.Double, types.BigInt, types.Boolean} {
+	for _, t := range []types.Type{types.Timestamp, types.Duration, types.Double, types.BigInt, types.Boolean, types.Bytes} {
 		if e.Takes != nil && e.Takes(t) {
 			return t
 		}
