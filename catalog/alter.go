@@ -40,7 +40,7 @@ type alteration struct {
 func (a *alteration) apply(c parser.Change) error {
 	i, there := a.column(c.Name)
 	switch c.Kind {
-	case parser.DropColumn, parser.RenameColumn, parser.CommentColumn, parser.AlterDefault, parser.AlterNotNull:
+	case parser.DropColumn, parser.RenameColumn, parser.CommentColumn, parser.AlterDefault, parser.AlterNotNull, parser.AlterType:
 		if !there && c.If {
 			return nil
 		}
@@ -69,6 +69,8 @@ func (a *alteration) apply(c parser.Change) error {
 		a.def.Checks = slices.DeleteFunc(a.def.Checks, func(k parser.CheckDef) bool { return names(k.Expr, c.Name) })
 	case parser.RenameColumn:
 		return a.rename(i, c)
+	case parser.AlterType:
+		a.def.Columns[i].Type = c.Column.Type
 	case parser.CommentColumn:
 		a.def.Columns[i].Comment = c.To
 	case parser.AlterDefault, parser.AlterNotNull:

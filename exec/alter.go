@@ -53,6 +53,9 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	}
 	now, err := r.engine.catalog.Build(def)
 	if err == nil {
+		err = keepsTypes(t, now, changes)
+	}
+	if err == nil {
 		err = r.checkDefaults(now)
 	}
 	if err == nil {
@@ -174,6 +177,23 @@ func (r *run) readers(name string) (out []string) {
 		}
 	}
 	return out
+}
+
+// keepsTypes returns an error if the new type of a column, in now, would not read the bytes that t stores, or some would not
+// fit it.
+func keepsTypes(t, now *catalog.Table, changes []parser.Change) error {
+	for _, c := range changes {
+		if c.Kind != parser.AlterType {
+			continue
+		}
+		was, _ := t.Column(c.Name)
+		is, _ := now.Column(c.Name)
+		if was == nil || is == nil || is.Type != was.Type || !is.Limit.Includes(was.Limit, is.Type) {
+			return parser.Errorf(c.Column.Pos, "ALTER TABLE changes no stored value, and not all values of column %s are sure to be a %s", c.Name, c.Column.Type).
+				WithHint("VARCHAR(n) can become longer, or TEXT; for other types ADD COLUMN, and UPDATE it from this column")
+		}
+	}
+	return nil
 }
 
 // noNulls returns an error if a row of t has no value in the column that c makes NOT NULL.

@@ -33,6 +33,7 @@ const (
 	DropIndex                        // DROP INDEX [IF EXISTS] Name
 	AlterDefault                     // ALTER COLUMN Name SET DEFAULT Column.Default, or DROP DEFAULT
 	AlterNotNull                     // ALTER COLUMN Name SET NOT NULL, or DROP NOT NULL: Column.NotNull
+	AlterType                        // ALTER COLUMN Name [SET DATA] TYPE Column.Type
 	AddCheck                         // ADD Checks
 	DropConstraint                   // DROP CONSTRAINT [IF EXISTS] Name
 	ValidateCheck                    // VALIDATE CONSTRAINT Name
@@ -98,7 +99,7 @@ func (s *Alter) String() string {
 
 func (p *printer) change(c Change) {
 	word := map[ChangeKind]string{AddColumn: "ADD COLUMN ", DropColumn: "DROP COLUMN ", RenameColumn: "RENAME COLUMN ", SetOptions: "SET (",
-		AlterDefault: "ALTER COLUMN ", AlterNotNull: "ALTER COLUMN ", ResetOptions: "RESET (", AddIndex: "ADD INDEX ", DropIndex: "DROP INDEX ",
+		AlterDefault: "ALTER COLUMN ", AlterNotNull: "ALTER COLUMN ", AlterType: "ALTER COLUMN ", ResetOptions: "RESET (", AddIndex: "ADD INDEX ", DropIndex: "DROP INDEX ",
 		SetOwner: "OWNER TO ", RenameTable: "RENAME TO ", RenameIndex: "RENAME TO ", AddCheck: "ADD ", DropConstraint: "DROP CONSTRAINT ", ValidateCheck: "VALIDATE CONSTRAINT "}[c.Kind]
 	switch p.put(word); {
 	case c.If && c.Kind == AddColumn:
@@ -115,6 +116,8 @@ func (p *printer) change(c Change) {
 		}
 	case RenameColumn:
 		p.put(QuoteName(c.Name), " TO ", QuoteName(c.To))
+	case AlterType:
+		p.put(QuoteName(c.Name), " TYPE ", c.Column.Type)
 	case AlterDefault, AlterNotNull:
 		p.put(QuoteName(c.Name))
 		switch {
@@ -251,7 +254,8 @@ type changeNode struct {
 	From      *columnIdent  `parser:"| 'COLUMN'? @@"`
 	To        *columnIdent  `parser:"    'TO' @@ )"`
 	Column    *columnIdent  `parser:"| 'ALTER' 'COLUMN'? @@"`
-	Default   *defaultNode  `parser:"  ( 'SET' ( 'DEFAULT' @@"`
+	Type      *typeName     `parser:"  ( (?= 'TYPE' | 'SET' 'DATA' ) ( 'SET' 'DATA' )? 'TYPE' @@"`
+	Default   *defaultNode  `parser:"  | 'SET' ( 'DEFAULT' @@"`
 	NotNull   bool          `parser:"          | @'NOT' 'NULL' )"`
 	Nullable  bool          `parser:"  | 'DROP' ( 'DEFAULT' | @'NOT' 'NULL' ) )"`
 	Owner     *columnIdent  `parser:"| 'OWNER' 'TO' @@"`
@@ -349,6 +353,8 @@ func (l *lowerer) change(n *changeNode) (out Change, err error) {
 		return Change{Pos: pos(n.Owner.Tok), Kind: SetOwner, To: name(n.Owner.Tok)}, nil
 	case n.From != nil:
 		return Change{Pos: pos(n.From.Tok), Kind: RenameColumn, Name: name(n.From.Tok), To: name(n.To.Tok)}, nil
+	case n.Type != nil:
+		out = Change{Pos: pos(n.Column.Tok), Kind: AlterType, Name: name(n.Column.Tok), Column: ColumnDef{Pos: pos(n.Type.Start), Type: n.Type.Text}}
 	case n.Column != nil:
 		out = Change{Pos: pos(n.Column.Tok), Kind: AlterDefault, Name: name(n.Column.Tok), Column: ColumnDef{NotNull: n.NotNull}}
 		if n.NotNull || n.Nullable {

@@ -157,8 +157,8 @@ func (d *diagnosis) unsupported(i int) string {
 		return alters[word]
 	case d.constraint(i) > 0:
 		return constraints[upper(d.constraint(i))]
-	case d.verb == "ALTER" && (word == "TYPE" || before == "SET" && word == "DATA"):
-		return "the definition says how the bytes that are stored are read: DROP COLUMN and ADD COLUMN with another type read them in another way"
+	case d.verb == "ALTER" && word == "USING":
+		return "ALTER TABLE changes no stored value: ADD COLUMN, and UPDATE it from this column"
 	case before == "<=" && word == ">":
 		return "a IS NOT DISTINCT FROM b compares NULLs, too"
 	case before == "QUALIFY":

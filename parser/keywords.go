@@ -50,7 +50,7 @@ var keywordList = []keyword{
 	{"STDOUT", free}, {"STORED", free}, {"SUBSTR", free}, {"SUBSTRING", free}, {"SYMMETRIC", reserved}, {"SYSTEM_TIME", free},
 	{"TABLE", free}, {"TABLES", free}, {"TEXT", free}, {"THEN", reserved}, {"TIES", free}, {"TIME", free},
 	{"TIMESTAMP", free}, {"TO", guarded}, {"TRAILING", free}, {"TRANSACTION", free}, {"TRIM", free}, {"TRUE", reserved}, {"TRUNCATE", free},
-	{"UNBOUNDED", free}, {"UNIFORM", free}, {"UNION", reserved}, {"UNKNOWN", free}, {"UNLOGGED", free}, {"UPDATE", free}, {"UPSERT", free},
+	{"TYPE", free}, {"UNBOUNDED", free}, {"UNIFORM", free}, {"UNION", reserved}, {"UNKNOWN", free}, {"UNLOGGED", free}, {"UPDATE", free}, {"UPSERT", free},
 	{"USING", reserved}, {"VACUUM", free}, {"VALID", free}, {"VALIDATE", free}, {"VALUES", reserved}, {"VARYING", free}, {"VERBOSE", free}, {"VIEW", free}, {"WHEN", reserved}, {"WHERE", reserved},
 	{"WINDOW", guarded}, {"WITH", reserved}, {"WITHIN", guarded}, {"WITHOUT", free}, {"WORK", free}, {"ZONE", free},
 }

@@ -88,6 +88,17 @@ func (l Limit) Size() (length, scale int64, ok bool) {
 	return l.length, l.scale, true
 }
 
+// Includes reports whether each value of type t that a column with the limit o stores also fits l, and is shown alike.
+func (l Limit) Includes(o Limit, t Type) bool {
+	switch {
+	case l.limit == nil:
+		return o.limit == nil || t == String
+	case o.limit == nil:
+		return false
+	}
+	return l.length >= o.length && l.scale == o.scale && l.blank == o.blank
+}
+
 // cut returns the first characters of s.
 func (l Limit) cut(s string) string {
 	if int64(len(s)) <= l.length {
