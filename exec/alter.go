@@ -202,7 +202,6 @@ func (r *run) noNulls(ctx context.Context, t *catalog.Table, c parser.Change) er
 		return nil // Altered returns the error
 	}
 	absent := &parser.Is{Pos: c.Pos, X: &parser.ColumnRef{Pos: c.Pos, Name: c.Name, Quoted: true}, What: "NULL"}
-	r.allowFull = true
 	return r.noRow(ctx, t, absent, parser.Errorf(c.Pos, "column %q of table %s contains null values: queries would not find these rows", c.Name, t.Name).
 		WithHint("UPDATE %s SET %s = value WHERE %[2]s IS NULL gives them one", parser.QuoteName(t.Name), parser.QuoteName(c.Name)))
 }
@@ -210,9 +209,10 @@ func (r *run) noNulls(ctx context.Context, t *catalog.Table, c parser.Change) er
 // noRow returns refused if where is true for a row of t.
 func (r *run) noRow(ctx context.Context, t *catalog.Table, where parser.Expr, refused *parser.Error) error {
 	at := refused.Pos
+	r.allowFull = true
 	one := &parser.Literal{Pos: at, Kind: parser.NumberLiteral, Text: "1"}
 	core := &parser.SelectCore{Pos: at, Items: []parser.SelectItem{{Pos: at, Expr: one}}, From: []parser.TableExpr{&parser.TableName{Pos: at, Name: t.Name}}, Where: where}
-	p, err := r.planSelect(ctx, &parser.Select{Pos: at, Cores: []*parser.SelectCore{core}, Limit: one, AllowFullScan: r.allowFull})
+	p, err := r.planSelect(ctx, &parser.Select{Pos: at, Cores: []*parser.SelectCore{core}, Limit: one, AllowFullScan: true})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package exec
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -21,11 +22,16 @@ type merger struct {
 	table   *catalog.Table
 	w       *write.Writer // of updates and deletions
 	actions []mergeAction
-	items   []parser.SelectItem // of the query: the table's row, the number of the action from 1, the values of all actions
+	choose  *parser.Case        // gives the number of the action, from 1; 0: none
+	random  bool                // the conditions of choose may differ at each evaluation: it is evaluated once for a row
+	items   []parser.SelectItem // of the query: the table's row, the number of the action, the values of all actions
 	source  []plan.OutputColumn // the columns of the source, which follow in the query
 	hit     map[string]bool     // the IDs of the rows that the statement has changed or inserted
 	held    operator.Budget     // of hit
 }
+
+// actionName names a query in FROM, and its column, with the number of the action.
+const actionName = "action of MERGE"
 
 // mergeAction is an action of a MERGE.
 type mergeAction struct {
@@ -86,7 +92,11 @@ func (r *run) newMerger(ctx context.Context, s *parser.Merge) (*merger, *plan.Pl
 	number := func(n int) parser.Expr {
 		return &parser.Literal{Pos: s.Pos, Kind: parser.NumberLiteral, Text: strconv.Itoa(n)}
 	}
-	which := &parser.Case{Pos: s.Pos, Else: number(0)}
+	m.choose = &parser.Case{Pos: s.Pos, Else: number(0)}
+	var which parser.Expr = m.choose
+	if m.random = slices.ContainsFunc(s.Actions, func(a parser.MergeAction) bool { return a.Cond != nil && callsVolatile(a.Cond) }); m.random {
+		which = &parser.ColumnRef{Pos: s.Pos, Table: actionName, Name: actionName, Quoted: true}
+	}
 	item(which)
 	for i, of := range s.Actions {
 		a, err := m.action(of)
@@ -94,7 +104,7 @@ func (r *run) newMerger(ctx context.Context, s *parser.Merge) (*merger, *plan.Pl
 			return nil, nil, err
 		}
 		found := &parser.Is{Pos: of.Pos, Not: of.Matched, X: column(catalog.KeyColumn), What: "NULL"}
-		which.Whens = append(which.Whens, parser.When{Cond: both(found, of.Cond), Then: number(i + 1)})
+		m.choose.Whens = append(m.choose.Whens, parser.When{Cond: both(found, of.Cond), Then: number(i + 1)})
 		a.first = len(m.items)
 		for k, x := range a.values {
 			r.env.Parameters.Want(x, a.cols[k].Type)
@@ -164,6 +174,10 @@ func (m *merger) query(source parser.TableExpr) *parser.Select {
 		join.Kind = parser.LeftJoin
 	}
 	core := &parser.SelectCore{Pos: s.Pos, Items: m.items, From: []parser.TableExpr{join}}
+	if m.random {
+		one := &parser.SelectCore{Pos: s.Pos, Items: []parser.SelectItem{{Pos: s.Pos, Expr: m.choose, Alias: actionName}}}
+		core.From = append(core.From, &parser.Subquery{Pos: s.Pos, Lateral: true, Alias: actionName, Query: &parser.Select{Pos: s.Pos, Cores: []*parser.SelectCore{one}}})
+	}
 	return &parser.Select{Pos: s.Pos, With: s.With, Cores: []*parser.SelectCore{core}, AllowFullScan: s.AllowFullScan}
 }
 
@@ -292,9 +306,7 @@ func (m *merger) retry(ctx context.Context, rows [][]types.Value) error {
 		for _, row := range rows {
 			r, env := m.run.inner(false), *m.run.env
 			env.Named = map[string]types.Value{}
-			for name, v := range m.run.env.Named {
-				env.Named[name] = v
-			}
+			maps.Copy(env.Named, m.run.env.Named)
 			for i, v := range row[len(row)-len(m.source):] {
 				env.Named["source."+strconv.Itoa(i)] = v
 			}

@@ -347,18 +347,22 @@ func (r *run) readsTwice(p *plan.Plan, t *catalog.Table) bool {
 func choosesAtRandom(s parser.Node) (random bool) {
 	parser.Inspect(s, func(n parser.Node) bool {
 		q, query := n.(*parser.Select)
-		if query {
-			parser.Inspect(q, func(n parser.Node) bool {
-				if c, ok := n.(*parser.Call); ok {
-					f := functions.Builtins().Lookup(c.Name)
-					random = random || f != nil && f.Volatile
-				}
-				return true
-			})
-		}
+		random = random || query && callsVolatile(q)
 		return !query
 	})
 	return random
+}
+
+// callsVolatile reports whether n calls a function whose value may differ each time.
+func callsVolatile(n parser.Node) (is bool) {
+	parser.Inspect(n, func(n parser.Node) bool {
+		if c, ok := n.(*parser.Call); ok {
+			f := functions.Builtins().Lookup(c.Name)
+			is = is || f != nil && f.Volatile
+		}
+		return true
+	})
+	return is
 }
 
 // haveKeys returns the condition that rows of the table with this name have the keys of rows.
