@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/operator"
@@ -103,6 +104,16 @@ func (r *run) newMerger(ctx context.Context, s *parser.Merge) (*merger, *plan.Pl
 		if err != nil {
 			return nil, nil, err
 		}
+		if a.values = slices.Clone(a.values); !a.Matched {
+			if of.Cond, err = m.ofSource(of.Cond); err != nil {
+				return nil, nil, err
+			}
+			for k, x := range a.values {
+				if a.values[k], err = m.ofSource(x); err != nil {
+					return nil, nil, err
+				}
+			}
+		}
 		found := &parser.Is{Pos: of.Pos, Not: of.Matched, X: column(catalog.KeyColumn), What: "NULL"}
 		m.choose.Whens = append(m.choose.Whens, parser.When{Cond: both(found, of.Cond), Then: number(i + 1)})
 		a.first = len(m.items)
@@ -137,6 +148,23 @@ func nameOfSource(t parser.TableExpr) string {
 		return t.Alias
 	}
 	return ""
+}
+
+// ofSource returns a copy of x, which belongs to WHEN NOT MATCHED, where names without a table mean columns of the source.
+func (m *merger) ofSource(x parser.Expr) (_ parser.Expr, err error) {
+	x = parser.CopyExpr(x)
+	parser.Walk(x, func(x parser.Expr) bool {
+		if ref, ok := x.(*parser.ColumnRef); ok {
+			if _, is := m.table.Column(ref.Name); is && ref.Table == "" {
+				ref.Table = nameOfSource(m.s.Source)
+			}
+			if strings.EqualFold(ref.Table, cmp.Or(m.s.Alias, m.s.Table)) {
+				err = parser.Errorf(ref.Pos, "WHEN NOT MATCHED has no row of %s", ref.Table)
+			}
+		}
+		return true
+	})
+	return x, err
 }
 
 // action checks an action of the statement.

@@ -41,7 +41,15 @@ func (s *Select) At(pos Pos) *Select {
 	return copyAt(reflect.ValueOf(s), pos).Interface().(*Select)
 }
 
-// copyAt returns a copy of a tree in which every Pos is pos.
+// CopyExpr returns a copy of e with the same positions.
+func CopyExpr(e Expr) Expr {
+	if e == nil {
+		return nil
+	}
+	return copyAt(reflect.ValueOf(e), -1).Interface().(Expr)
+}
+
+// copyAt returns a copy of a tree in which every Pos is pos, or as it was if pos is negative.
 func copyAt(v reflect.Value, pos Pos) reflect.Value {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -72,7 +80,7 @@ func copyAt(v reflect.Value, pos Pos) reflect.Value {
 		}
 		return out
 	case reflect.Int:
-		if v.Type() == reflect.TypeFor[Pos]() {
+		if pos >= 0 && v.Type() == reflect.TypeFor[Pos]() {
 			return reflect.ValueOf(pos)
 		}
 	}

@@ -143,7 +143,7 @@ func stateOf(e *hql.Error) string {
 
 // states maps words in messages to SQLSTATEs; the first that fits counts. A star stands between words with others between them.
 var states = []struct{ words, code string }{
-	{"internal error", "XX000"}, {"is not UTF-8", "22021"}, {"must not be NULL", "23502"}, {"and needs a value", "23502"}, {"AccessDenied", "42501"}, {"PROGRAM", "42501"},
+	{"internal error", "XX000"}, {"run it again", "40001"}, {"unknown table option", "22023"}, {"is not UTF-8", "22021"}, {"must not be NULL", "23502"}, {"and needs a value", "23502"}, {"AccessDenied", "42501"}, {"PROGRAM", "42501"},
 	{"no argument for", "42P02"}, {"the statement takes", "42P02"}, {"is already prepared", "42P05"}, {"no prepared statement", "26000"}, {"prepared statement", "42601"},
 	{"cannot be changed", "55P02"}, {"invalid value for parameter", "22023"}, {"unknown time zone", "22023"}, {"unknown setting", "42704"},
 	// names
@@ -155,11 +155,11 @@ var states = []struct{ words, code string }{
 	{"is too long for", "22001"}, {"would be longer than", "54000"}, {"division by zero", "22012"}, {"out of range", "22003"}, {"does not fit", "22003"}, {"takes numbers from", "22003"},
 	{"there is no day", "22008"}, {"there is no time", "22008"}, {"is not a valid value of", "22007"}, {"invalid date", "22007"}, {"invalid time", "22007"}, {"invalid interval", "22007"},
 	{"invalid regular expression", "2201B"}, {"ESCAPE takes", "22025"}, {"its escape character", "22025"}, {"LIMIT must not", "2201W"}, {"OFFSET must not", "2201X"},
-	{"negative substring length", "22011"}, {"field position must", "22023"}, {"unknown field", "22023"}, {"unknown unit", "22023"}, {"unknown format", "22023"},
+	{"negative substring length", "22011"}, {"field position must", "22023"}, {"unknown field", "22023"}, {"unknown unit", "22023"}, {"unknown format", "22023"}, {"percentile value", "22003"},
 	{"the step of", "22023"}, {"not a JSON array", "22023"}, {"keys and values in turn", "22023"}, {"key of an object", "22023"}, {"NTILE takes", "22014"},
 	{"cannot be concatenated", "2202E"}, {"different dimensions", "2202E"}, {"not a valid", "22P02"}, {"invalid ", "22P02"}, {" is no ", "22P02"},
 	// places
-	{"is an aggregate", "42803"}, {"aggregates cannot be nested", "42803"}, {"which is not allowed here", "42P20"}, {"window function: it takes", "42809"},
+	{"is an aggregate", "42803"}, {"aggregates cannot be nested", "42803"}, {"which is not allowed here", "42P20"}, {"of window \"", "42P20"}, {"cannot copy window", "42P20"}, {"window function: it takes", "42809"},
 	{"is not a window function", "42809"}, {"more than one row", "21000"}, {"cannot change a row twice", "21000"},
 	// types
 	{"cannot be cast", "42846"}, {"cannot be compared", "42804"}, {"must be BOOLEAN", "42804"}, {"takes a condition", "42804"}, {"cannot stand side by side", "42804"},

@@ -101,6 +101,9 @@ func nameOf(e parser.Expr) (name string, weak bool) {
 	case *parser.ColumnRef:
 		return e.Name, false
 	case *parser.Call:
+		if e.Name == "_PG_FIELD" {
+			return e.Args[1].(*parser.Literal).Text, false
+		}
 		return strings.ToLower(cmp.Or(callNames[e.Name], e.Name)), false
 	case *parser.Subscript:
 		return nameOf(e.X)

@@ -436,6 +436,9 @@ func absResult(args []expr.Expr) (types.Type, error) {
 }
 
 func roundResult(args []expr.Expr) (types.Type, error) {
+	if _, err := returns(types.Null, isNumber, isInt)(args); err != nil {
+		return 0, err
+	}
 	t, err := numberResult(args)
 	if len(args) == 2 && err == nil && t == types.Double {
 		t = types.Decimal // a DOUBLE cannot represent decimal digits exactly
