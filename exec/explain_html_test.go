@@ -149,7 +149,7 @@ func TestPageAnalyzed(t *testing.T) {
 			t.Errorf("no bar in %s", tr.text())
 		}
 	}
-	equal(t, "steps", steps, "columns: 2", "sort by kind: 2", "inner join, hash, on e.kind = f.kind: 2", "scan events e: 2", "full scan events f: 2")
+	equal(t, "steps", steps, "columns: 2", "sort by kind: 2", "inner join, hash, few keys of one side narrow the other, on e.kind = f.kind: 2", "scan events e: 2", "full scan events f: 2")
 	for i, want := range [][]string{{"1", "1", "0"}, {"1", "1", "0"}} {
 		var rows []string
 		for _, tr := range tables[i].all("table", "regions")[0].all("tr", "")[1:] {

@@ -130,7 +130,9 @@ func joinTitle(j *plan.Join) string {
 	case j.Lookup != nil:
 		t += "look-up by key"
 	case len(j.LeftKeys) > 0:
-		t += "hash"
+		if t += "hash"; j.Narrow != nil && !j.Full || j.NarrowLeft != nil {
+			t += ", few keys of one side narrow the other"
+		}
 	default:
 		t += "nested loop"
 	}

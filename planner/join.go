@@ -156,6 +156,14 @@ func (q *query) chain(f *from, conds []expr.Expr, used []bool, want accessOrder,
 		if err := q.lookup(j, s, own, used[s.offset:s.offset+s.width()], h); err != nil {
 			return nil, false, err
 		}
+		if first := f.srcs[0]; i == 1 && j.Lookup == nil && !j.Outer && !f.outer[0] && !sorted {
+			own, _ := ownTerms(conds, first)
+			l := &looking{q: q, env: q.env, j: &plan.Join{Left: right, Right: n, LeftKeys: j.RightKeys, RightKeys: j.LeftKeys}, s: first, own: own, used: slices.Clone(used[:first.width()]), h: h}
+			mark(l.used, j.LeftKeys...)
+			if j.NarrowLeft, err = l.narrow(); err != nil {
+				return nil, false, err
+			}
+		}
 		n, ordered = j, ordered && (j.Lookup != nil || !sorted)
 	}
 	if len(rest) > 0 {
@@ -216,7 +224,7 @@ func newJoin(left, right plan.Node, outer bool, on []expr.Expr, offset int) *pla
 	j := &plan.Join{Left: left, Right: right, Outer: outer}
 	var rest []expr.Expr
 	for _, t := range on {
-		if x, y, ok := equality(t); ok {
+		if x, y, ok := equality(t); ok && expr.Volatile(t) == "" { // keys are evaluated several times
 			if within(y, 0, offset) {
 				x, y = y, x
 			}

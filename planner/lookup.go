@@ -2,6 +2,7 @@ package planner
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"slices"
 
@@ -51,7 +52,10 @@ func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h 
 		return err
 	}
 	hashed := sample == nil && len(j.RightKeys) > 0
-	if b, sample, err = l.bySpans(b, sample); err != nil || sample == nil {
+	if b, sample, err = l.bySpans(b, sample); err == nil && sample == nil {
+		j.Narrow, err = l.narrow()
+	}
+	if err != nil || sample == nil {
 		return err
 	}
 	usual := q.pieces || reads(whole).Wide() && !(hashed && oneSided(b.among, j.Left.Width())) || guessed(j.Left)*cost(sample) < cost(whole)
@@ -79,6 +83,27 @@ func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h 
 		q.needs(l.subs...)
 	}
 	return nil
+}
+
+// narrow returns a function that plans the read of the right side, a table, for a few values of the keys. It returns nil
+// unless the values make the servers send fewer rows.
+//
+//	h JOIN c ON c.name = 'n' || h.id     a filter of the servers: c.name IN (the values of the few rows of h)
+func (l *looking) narrow() (func([][]types.Value) (*plan.Plan, error), error) {
+	whole, table := l.j.Right.(*plan.Scan)
+	if !table || l.s.table == nil || l.q.pieces || l.j.Full || len(l.j.RightKeys) == 0 || l.env.Options.NoRules {
+		return nil, nil
+	}
+	b := by{left: -1}
+	p, err := l.sample(b)
+	if p == nil || err != nil {
+		return nil, err
+	}
+	if s := p.(*plan.Scan); s.Access == whole.Access && s.Hop == whole.Hop && fmt.Sprint(s.Filter) == fmt.Sprint(whole.Filter) {
+		return nil, nil
+	}
+	l.q.needs(l.subs...)
+	return func(batch [][]types.Value) (*plan.Plan, error) { return l.read(b, batch) }, nil
 }
 
 // byKeys selects the keys of the join that bind the table's key. sample is nil if they do not bind it.

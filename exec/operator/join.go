@@ -27,6 +27,7 @@ type joinOp struct {
 	table       *joinTable
 	loaded      bool
 	late        bool // right is opened after the first left rows: see narrow
+	unopened    bool // left is opened after the right rows are read: see narrowLeft
 	pending     []spilledJoin
 	// For a FULL JOIN: the right rows with a NULL in their key, and the right rows without a match that are still to be
 	// returned.
@@ -94,11 +95,15 @@ type spilledJoin struct {
 }
 
 func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
-	left, err := b.node(ctx, n.Left)
-	if err != nil {
-		return nil, err
+	late := n.Narrow != nil && !n.Full || virtualSide(n) != nil && n.Lookup == nil
+	var left Operator = None{}
+	var err error
+	if n.NarrowLeft == nil || late { // otherwise narrowLeft opens it
+		if left, err = b.node(ctx, n.Left); err != nil {
+			return nil, err
+		}
 	}
-	j := &joinOp{left: left, right: None{}, node: n, build: b, wanted: n.Wanted, env: b.opt.Env(), share: share{Budget: &b.budget},
+	j := &joinOp{left: left, late: late, unopened: n.NarrowLeft != nil && !late, right: None{}, node: n, build: b, wanted: n.Wanted, env: b.opt.Env(), share: share{Budget: &b.budget},
 		nulls: make([]types.Value, n.Right.Width())}
 	if n.Lookup != nil {
 		if j.lookups.after = rowsForSpan * minLookups; len(n.RightKeys) == 0 {
@@ -111,8 +116,7 @@ func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 		}
 		return j, nil
 	}
-	if virtualSide(n) != nil {
-		j.late = true
+	if late {
 		return j, nil
 	}
 	if j.right, err = b.node(ctx, n.Right); err != nil {
@@ -215,6 +219,9 @@ func spread(i int) []byte { return strconv.AppendInt(nil, int64(i), 10) }
 
 // divideLeft divides the left side among files like the right side, and adds the pairs of files to pending.
 func (j *joinOp) divideLeft(ctx context.Context, right *partitions) error {
+	if err := j.openLeft(ctx); err != nil {
+		return err
+	}
 	left := newPartitions(j.build.opt.SpillDir)
 	left.seed = right.seed
 	err := Drain(ctx, j.left, func(rows [][]types.Value) error {
@@ -336,6 +343,9 @@ func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {
 			return nil, err
 		}
 		if err := j.load(ctx, j.right); err != nil {
+			return nil, err
+		}
+		if err := j.narrowLeft(ctx); err != nil {
 			return nil, err
 		}
 		if j.table == nil {

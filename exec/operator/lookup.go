@@ -150,10 +150,14 @@ func keyOf(key []byte, env *expr.Env, exprs []expr.Expr, row []types.Value) (_ [
 func lookupKeys(n *plan.Join, env *expr.Env, left [][]types.Value) (batch [][]types.Value, err error) {
 	var seen keyset.Set
 	var key []byte
+	var by []expr.Expr
+	if n.Lookup != nil {
+		by = n.Lookup.By
+	}
 rows:
 	for _, l := range left {
 		env.Row = l
-		keys := make([]types.Value, len(n.LeftKeys), len(n.LeftKeys)+len(n.Lookup.By))
+		keys := make([]types.Value, len(n.LeftKeys), len(n.LeftKeys)+len(by))
 		for i, e := range n.LeftKeys {
 			v, err := e.Eval(env)
 			if err != nil {
@@ -164,7 +168,7 @@ rows:
 			}
 			keys[i] = v
 		}
-		for _, e := range n.Lookup.By {
+		for _, e := range by {
 			v, err := e.Eval(env)
 			if err != nil {
 				return nil, err

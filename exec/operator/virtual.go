@@ -24,28 +24,43 @@ func virtualSide(n *plan.Join) *plan.Virtual {
 	return v
 }
 
-// fewLeft is the greatest number of left rows for which a virtual relation computes only the matching rows.
-const fewLeft = 1000
+// fewLeft is the greatest number of left rows for which the right side returns only the matching rows, if it can. Their
+// memory is limited to aheadBytes.
+const fewLeft, aheadBytes = 1000, 1 << 20
 
-// narrow opens the right side. If there are few left rows, the right side computes only the rows with the keys of these
+// maxListed is the greatest number of different keys of one side by which the read of the other side is narrowed.
+const maxListed = 400
+
+// narrow opens the right side. If there are few left rows, the right side returns only the rows with the keys of these
 // left rows.
 func (j *joinOp) narrow(ctx context.Context) error {
 	if !j.late {
 		return nil
 	}
 	var rows [][]types.Value
+	var size int64
 	ended := false
-	for len(rows) < fewLeft && !ended {
+	for len(rows) < fewLeft && size < aheadBytes && !ended {
 		next, err := j.left.Next(ctx)
 		if ended = err == io.EOF; err != nil && !ended {
 			return err
 		}
 		for _, r := range next {
 			rows = append(rows, slices.Clone(r))
+			size += SizeOf(r)
 		}
 	}
 	j.left = &aheadOp{Operator: j.left, rows: rows, ended: ended}
-	if ended {
+	if ended && j.node.Narrow != nil {
+		batch, err := lookupKeys(j.node, j.env, rows)
+		if err != nil {
+			return err
+		}
+		if len(batch) <= maxListed {
+			j.right, err = j.narrowed(ctx, j.node.Right, j.node.Narrow, batch)
+			return err
+		}
+	} else if ended {
 		columns, err := j.listed(rows)
 		if err != nil {
 			return err
@@ -54,6 +69,76 @@ func (j *joinOp) narrow(ctx context.Context) error {
 	}
 	var err error
 	j.right, err = j.build.node(ctx, j.node.Right)
+	return err
+}
+
+// narrowed opens one side of the join, whole, for the keys in batch, the values of the other side.
+func (j *joinOp) narrowed(ctx context.Context, whole plan.Node, with func([][]types.Value) (*plan.Plan, error), batch [][]types.Value) (Operator, error) {
+	if len(batch) == 0 {
+		return None{}, nil
+	}
+	p, err := j.build.lookup(ctx, &plan.Lookup{Plan: with}, batch)
+	if err != nil {
+		return nil, err
+	}
+	p.Root.(*plan.Scan).For = whole.(*plan.Scan)
+	op, err := New(ctx, p.Root, j.build.src, j.build.opt)
+	if err == nil && j.build.opt.Wrap != nil {
+		op = j.build.opt.Wrap(whole, op)
+	}
+	return op, err
+}
+
+// narrowLeft opens the left side, with the keys of the right rows if these are few. It does nothing if narrow has read all
+// left rows.
+func (j *joinOp) narrowLeft(ctx context.Context) (err error) {
+	if ahead, ok := j.left.(*aheadOp); j.node.NarrowLeft == nil || j.table == nil || ok && ahead.ended {
+		return nil
+	}
+	var batch [][]types.Value
+	size := 0
+	for k, at := range j.table.first {
+		if size += len(j.table.keys.Key(k)); k == maxListed || size > aheadBytes {
+			return j.openLeft(ctx)
+		}
+		row := j.table.rows[at].row
+		j.env.Row = append(slices.Clip(row), j.nulls[len(row):]...)
+		keys := make([]types.Value, len(j.node.RightKeys))
+		for i, e := range j.node.RightKeys {
+			v, err := e.Eval(j.env)
+			if err == nil {
+				v, err = types.Cast(v, j.node.LeftKeys[i].Type(), j.env.Loc)
+			}
+			if keys[i] = v; err != nil || v.IsNull() {
+				keys = nil // no left value is equal to one outside the type's range
+				break
+			}
+		}
+		if keys != nil {
+			batch = append(batch, keys)
+		}
+	}
+	if err := j.left.Close(); err != nil {
+		return err
+	}
+	j.left, j.unopened = None{}, false
+	left, err := j.narrowed(ctx, j.node.Left, j.node.NarrowLeft, batch)
+	if err == nil {
+		j.left = left
+	}
+	return err
+}
+
+// openLeft opens the left side as it was planned, unless it is open.
+func (j *joinOp) openLeft(ctx context.Context) error {
+	if !j.unopened {
+		return nil
+	}
+	j.unopened = false
+	left, err := j.build.node(ctx, j.node.Left)
+	if err == nil {
+		j.left = left
+	}
 	return err
 }
 

@@ -240,6 +240,9 @@ type Join struct {
 	// Lookup, if set, reads the right side by key for a batch of left rows. Right is then the read for one left row with
 	// made-up values, for EXPLAIN.
 	Lookup *Lookup
+	// Narrow, if set, plans the read of the right side of a hash join for a few left rows, with the values of their keys.
+	// NarrowLeft does so for the left side, a table, if the right side has few rows.
+	Narrow, NarrowLeft func(batch [][]types.Value) (*Plan, error)
 	// LeftKeys and RightKeys are equal in a matching pair (a hash join). Without keys the join compares all pairs.
 	LeftKeys, RightKeys []expr.Expr
 	On                  expr.Expr // condition that remains to be checked for each pair; nil: none

@@ -105,6 +105,7 @@ type Scan struct {
 	Table  *catalog.Table
 	Layout *catalog.Layout
 	Alias  string
+	For    *Scan // the scan of the plan in whose place this one runs; nil: none
 	Access Access
 	Spans  []Span // by table, then start; disjoint within a table
 	// ListTables is set if nothing binds the name of the HBase table, so that tables must be listed. TablePrefix is the
