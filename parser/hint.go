@@ -183,7 +183,7 @@ func (d *diagnosis) unsupported(i int) string {
 		return "names are written without quotes"
 	case i == 1 && before == "CREATE" && word == "UNIQUE":
 		return "CREATE INDEX makes one that is not unique: the rowkey alone is unique"
-	case d.verb == "CREATE" && len(d.frames) == 2 && absent[word] != "":
+	case (d.verb == "CREATE" && len(d.frames) == 2 || d.verb == "ALTER" && upper(3) == "ADD") && absent[word] != "":
 		return absent[word]
 	case i == 1 && (before == "CREATE" || before == "DROP") && word == "MATERIALIZED":
 		return "views are not materialized: CREATE VIEW names a query, CREATE TABLE table AS query keeps its rows"
