@@ -125,7 +125,7 @@ func (r *run) newMerger(ctx context.Context, s *parser.Merge) (*merger, *plan.Pl
 		m.actions = append(m.actions, a)
 	}
 	width := len(m.items)
-	source := &parser.SelectItem{Pos: s.Pos, Star: true, Table: nameOfSource(s.Source)}
+	source := &parser.SelectItem{Pos: s.Pos, Star: true, Table: s.Source.Called()}
 	if source.Table == "" {
 		return nil, nil, parser.Errorf(s.Source.Position(), "USING of MERGE takes a table, or a query in parentheses with a name")
 	}
@@ -137,26 +137,13 @@ func (r *run) newMerger(ctx context.Context, s *parser.Merge) (*merger, *plan.Pl
 	return m, p, err
 }
 
-// nameOfSource returns the name of a table or a query in FROM; "" if it has none.
-func nameOfSource(t parser.TableExpr) string {
-	switch t := t.(type) {
-	case *parser.TableName:
-		return cmp.Or(t.Alias, t.Name)
-	case *parser.Subquery:
-		return t.Alias
-	case *parser.TableFunction:
-		return t.Alias
-	}
-	return ""
-}
-
 // ofSource returns a copy of x, which belongs to WHEN NOT MATCHED, where names without a table mean columns of the source.
 func (m *merger) ofSource(x parser.Expr) (_ parser.Expr, err error) {
 	x = parser.CopyExpr(x)
 	parser.Walk(x, func(x parser.Expr) bool {
 		if ref, ok := x.(*parser.ColumnRef); ok {
 			if _, is := m.table.Column(ref.Name); is && ref.Table == "" {
-				ref.Table = nameOfSource(m.s.Source)
+				ref.Table = m.s.Source.Called()
 			}
 			if strings.EqualFold(ref.Table, cmp.Or(m.s.Alias, m.s.Table)) {
 				err = parser.Errorf(ref.Pos, "WHEN NOT MATCHED has no row of %s", ref.Table)
@@ -322,7 +309,7 @@ func (m *merger) retry(ctx context.Context, rows [][]types.Value) error {
 		value := &parser.Cast{Pos: m.s.Pos, X: &parser.Param{Pos: m.s.Pos, Name: "source." + strconv.Itoa(i)}, Type: c.Type.String()}
 		core.Items = append(core.Items, parser.SelectItem{Pos: m.s.Pos, Expr: value, Alias: c.Name})
 	}
-	q := m.query(&parser.Subquery{Pos: m.s.Pos, Alias: nameOfSource(m.s.Source), Query: &parser.Select{Pos: m.s.Pos, Cores: []*parser.SelectCore{core}}})
+	q := m.query(&parser.Subquery{Pos: m.s.Pos, Alias: m.s.Source.Called(), Query: &parser.Select{Pos: m.s.Pos, Cores: []*parser.SelectCore{core}}})
 	for round := 0; len(rows) > 0; round++ {
 		if round == maxChangeRounds {
 			return parser.Errorf(m.s.Pos, "other statements change rows of %s all the time: repeat the statement", m.table.Name)

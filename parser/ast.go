@@ -157,7 +157,8 @@ type OrderTerm struct {
 type TableExpr interface {
 	String() string
 	Position() Pos
-	tableExpr()
+	// Called returns the name in front of its columns; "" if it has none.
+	Called() string
 }
 
 // TableName is a table with an alias and a system-time clause.

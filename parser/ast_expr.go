@@ -1,5 +1,10 @@
 package parser
 
+import (
+	"cmp"
+	"strings"
+)
+
 // LiteralKind is the notation of a Literal.
 type LiteralKind uint8
 
@@ -262,11 +267,10 @@ func (*Prepare) Command() string     { return "PREPARE" }
 func (*Execute) Command() string     { return "EXECUTE" }
 func (*Deallocate) Command() string  { return "DEALLOCATE" }
 
-func (*TableName) tableExpr() {}
-
-func (*TableFunction) tableExpr() {}
-func (*Subquery) tableExpr()      {}
-func (*Join) tableExpr()          {}
+func (t *TableName) Called() string     { return cmp.Or(t.Alias, t.Name) }
+func (t *TableFunction) Called() string { return cmp.Or(t.Alias, strings.ToLower(t.Name)) }
+func (t *Subquery) Called() string      { return t.Alias }
+func (*Join) Called() string            { return "" }
 
 func (*Literal) binding() int      { return bindOperand }
 func (*Param) binding() int        { return bindOperand }

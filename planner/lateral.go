@@ -224,7 +224,7 @@ func (q *query) functionSource(from *from, t *parser.TableFunction) (*source, er
 		return s, err
 	}
 	if q.isQuery(t) {
-		return q.subquerySource(from, &parser.Subquery{Pos: t.Pos, Lateral: true, Query: rowsOf(t), Alias: functionAlias(t), Columns: t.Columns})
+		return q.subquerySource(from, &parser.Subquery{Pos: t.Pos, Lateral: true, Query: rowsOf(t), Alias: t.Called(), Columns: t.Columns})
 	}
 	s := q.virtual(t.Name+"()", t.Alias, false)
 	if s == nil {

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -261,7 +260,7 @@ func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
 
 // named returns the source for a CTE or a table of the catalog.
 func (q *query) named(t *parser.TableName) (*source, error) {
-	alias := cmp.Or(t.Alias, t.Name)
+	alias := t.Called()
 	if w := q.cteOf(t); w != nil {
 		if t.SystemTime != nil {
 			return nil, parser.Errorf(t.SystemTime.Pos, "FOR SYSTEM_TIME is allowed only after tables: %s is a query", t.Name)

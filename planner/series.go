@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/hql-db/hql/expr"
@@ -10,14 +9,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// functionAlias returns the name by which the statement refers to t's rows: t's alias, or else its function's name in
-// lower case.
-func functionAlias(t *parser.TableFunction) string { return cmp.Or(t.Alias, strings.ToLower(t.Name)) }
-
 // rowsOf returns the query for the rows of a function, numbered if t has WITH ORDINALITY.
 func rowsOf(t *parser.TableFunction) *parser.Select {
 	core := &parser.SelectCore{Pos: t.Pos}
-	name := functionAlias(t)
+	name := t.Called()
 	add := func(f, alias string, args ...parser.Expr) {
 		core.Items = append(core.Items, parser.SelectItem{Pos: t.Pos, Expr: &parser.Call{Pos: t.Pos, Name: f, Args: args}, Alias: alias})
 	}
@@ -72,7 +67,7 @@ func (q *query) listed(t *parser.TableFunction) (*source, error) {
 			v.Known = append(v.Known, []types.Value{x})
 		}
 	}
-	name := functionAlias(t)
+	name := t.Called()
 	cols, err := renamed([]plan.OutputColumn{{Name: name, Type: k.Typ.Elem()}}, t.Columns, name, t.Pos)
 	return &source{name: name, cols: cols, node: v}, err
 }
