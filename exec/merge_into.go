@@ -104,15 +104,12 @@ func (r *run) newMerger(ctx context.Context, s *parser.Merge) (*merger, *plan.Pl
 		if err != nil {
 			return nil, nil, err
 		}
-		if a.values = slices.Clone(a.values); !a.Matched {
-			if of.Cond, err = m.ofSource(of.Cond); err != nil {
+		if n := len(a.values); !a.Matched {
+			all, err := m.ofSource(append(slices.Clone(a.values), of.Cond))
+			if err != nil {
 				return nil, nil, err
 			}
-			for k, x := range a.values {
-				if a.values[k], err = m.ofSource(x); err != nil {
-					return nil, nil, err
-				}
-			}
+			a.values, of.Cond = all[:n], all[n]
 		}
 		found := &parser.Is{Pos: of.Pos, Not: of.Matched, X: column(catalog.KeyColumn), What: "NULL"}
 		m.choose.Whens = append(m.choose.Whens, parser.When{Cond: both(found, of.Cond), Then: number(i + 1)})
@@ -137,21 +134,23 @@ func (r *run) newMerger(ctx context.Context, s *parser.Merge) (*merger, *plan.Pl
 	return m, p, err
 }
 
-// ofSource returns a copy of x, which belongs to WHEN NOT MATCHED, where names without a table mean columns of the source.
-func (m *merger) ofSource(x parser.Expr) (_ parser.Expr, err error) {
-	x = parser.CopyExpr(x)
-	parser.Walk(x, func(x parser.Expr) bool {
-		if ref, ok := x.(*parser.ColumnRef); ok {
-			if _, is := m.table.Column(ref.Name); is && ref.Table == "" {
-				ref.Table = m.s.Source.Called()
+// ofSource makes all, which belong to WHEN NOT MATCHED, copies in which names without a table mean columns of the source.
+func (m *merger) ofSource(all []parser.Expr) (_ []parser.Expr, err error) {
+	for i, x := range all {
+		all[i] = parser.CopyExpr(x)
+		parser.Walk(all[i], func(x parser.Expr) bool {
+			if ref, ok := x.(*parser.ColumnRef); ok {
+				if _, is := m.table.Column(ref.Name); is && ref.Table == "" {
+					ref.Table = m.s.Source.Called()
+				}
+				if strings.EqualFold(ref.Table, cmp.Or(m.s.Alias, m.s.Table)) {
+					err = parser.Errorf(ref.Pos, "WHEN NOT MATCHED has no row of %s", ref.Table)
+				}
 			}
-			if strings.EqualFold(ref.Table, cmp.Or(m.s.Alias, m.s.Table)) {
-				err = parser.Errorf(ref.Pos, "WHEN NOT MATCHED has no row of %s", ref.Table)
-			}
-		}
-		return true
-	})
-	return x, err
+			return true
+		})
+	}
+	return all, err
 }
 
 // action checks an action of the statement.

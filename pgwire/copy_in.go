@@ -140,6 +140,7 @@ type copyWriter struct {
 	bytes   int
 	written int64
 	line    int64
+	rows    []int64   // the lines of args' rows
 	full    *hql.Stmt // inserts copyBatch rows
 }
 
@@ -170,7 +171,7 @@ func (w *copyWriter) all(in *bufio.Reader) error {
 
 // add adds a row.
 func (w *copyWriter) add(row []any, size int) error {
-	w.args = append(w.args, row...)
+	w.args, w.rows = append(w.args, row...), append(w.rows, w.line)
 	if w.bytes += size; len(w.args) >= copyBatch*len(w.columns) || w.bytes >= copyBatchBytes {
 		return w.flush()
 	}
@@ -200,11 +201,14 @@ func (w *copyWriter) flush() error {
 		}
 	}
 	r, err := stmt.Exec(w.ctx, w.args...)
+	if at := new(hql.Error); errors.As(err, &at) && at.Pos > 0 && int(at.Pos) <= len(at.Source) { // at a value of a row
+		w.line = w.rows[min(strings.Count(at.Source[:at.Pos], "), ("), n-1)]
+	}
 	if err != nil {
 		return err
 	}
 	w.written += r.RowsAffected
-	w.args, w.bytes = w.args[:0], 0
+	w.args, w.rows, w.bytes = w.args[:0], w.rows[:0], 0
 	return nil
 }
 
