@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -155,6 +156,12 @@ func (r *run) rename(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	}
 	if err == nil {
 		err = r.engine.reload(ctx)
+	}
+	if err == nil {
+		if known, _, err = r.engine.definitionOf(ctx, s.Name); err == nil && known.sql != "" { // redefined meanwhile
+			changed := parser.Errorf(s.NamePos, "another connection has changed %s meanwhile: run it again", s.Name)
+			err = cmp.Or(r.forgetDefinition(ctx, to, sql), r.engine.reload(ctx), error(changed))
+		}
 	}
 	if err != nil {
 		return nil, err

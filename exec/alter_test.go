@@ -101,3 +101,18 @@ func (c *indexless) Mutate(ctx context.Context, table string, ms []hbase.Mutatio
 	}
 	return err
 }
+
+// If another connection changes the definition during RENAME TO, the table keeps its name and the change.
+func TestChangedDuringRename(t *testing.T) {
+	_, c := NewStore(t)
+	ws := connections(t, c, 2)
+	ws[0].Do("CREATE TABLE t (id INT PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 5)")
+	late := newWorld(t, &Forestalled{Client: c, First: Hook{F: func() { ws[0].Do("ALTER TABLE t ADD COLUMN w INT") }}}, Config{FullScan: AllowFullScan})
+	if _, _, err := late.Try("ALTER TABLE t RENAME TO u"); err == nil || err.Error() != "another connection has changed t meanwhile: run it again" {
+		t.Errorf("got %v", err)
+	}
+	for _, w := range []*world{late, ws[0], ws[1]} {
+		w.Expect("1|5|NULL", "SELECT id, v, w FROM t")
+		w.Refused("unknown table", "SELECT * FROM u")
+	}
+}

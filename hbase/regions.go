@@ -10,12 +10,8 @@ import (
 	"time"
 
 	"github.com/tsuna/gohbase/pb"
-	"github.com/tsuna/gohbase/region"
 	"google.golang.org/protobuf/proto"
 )
-
-// noRegion is a region for requests whose region is not known yet: gohbase needs one to make the message of a request.
-var noRegion = region.NewInfo(0, nil, nil, []byte("none"), nil, nil)
 
 // regionCache caches the regions of tables, to group keys by region. It may be stale: a region that has moved refuses
 // the call, and the table is looked up again.
