@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/types"
 )
 
@@ -27,23 +28,19 @@ func (s *session) crosstab(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
-	return s.instead(ctx, func(ctx context.Context, text string) error {
-		rows, err := s.db.Query(ctx, text, s.arguments(text)...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
+	return s.results(ctx, func(_ context.Context, rows *hql.Rows) error {
 		at, err := crosstabAt(rows.Columns(), args)
 		if err != nil {
 			return err
 		}
+		look := s.look()
 		var sides []types.Value // the first column
 		var heads []crosstabHead
 		row, known := map[string]int{}, map[string]bool{}
 		cells := map[[2]string]types.Value{}
 		for rows.Next() {
 			vals := rows.Raw()
-			side, head := s.look().display(vals[at[0]]), s.look().display(vals[at[1]])
+			side, head := look.display(vals[at[0]]), look.display(vals[at[1]])
 			if _, ok := cells[[2]string{side, head}]; ok {
 				return fmt.Errorf("\\crosstabview found several values for row %q, column %q: GROUP BY both columns makes one of them", side, head)
 			}

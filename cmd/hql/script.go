@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -119,14 +120,21 @@ func (s *session) instead(ctx context.Context, f func(ctx context.Context, text 
 	return s.now(ctx, text)
 }
 
-// gset runs \gset: each column of the result's only row becomes a variable, whose name begins with prefix.
-func (s *session) gset(ctx context.Context, prefix string) error {
+// results runs the current statement as \g does, but calls f with its rows in place of printing them.
+func (s *session) results(ctx context.Context, f func(ctx context.Context, rows *hql.Rows) error) error {
 	return s.instead(ctx, func(ctx context.Context, text string) error {
 		rows, err := s.db.Query(ctx, text, s.arguments(text)...)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
+		return f(ctx, rows)
+	})
+}
+
+// gset runs \gset: each column of the result's only row becomes a variable, whose name begins with prefix.
+func (s *session) gset(ctx context.Context, prefix string) error {
+	return s.results(ctx, func(_ context.Context, rows *hql.Rows) error {
 		if !rows.Next() {
 			if rows.Err() != nil {
 				return rows.Err()
@@ -155,12 +163,7 @@ func (s *session) gset(ctx context.Context, prefix string) error {
 
 // gexec runs \gexec: it runs each value of the statement's result as a statement, row by row, except NULL.
 func (s *session) gexec(ctx context.Context, _ string) error {
-	return s.instead(ctx, func(ctx context.Context, text string) error {
-		rows, err := s.db.Query(ctx, text, s.arguments(text)...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
+	return s.results(ctx, func(ctx context.Context, rows *hql.Rows) error {
 		var statements []string
 		for rows.Next() {
 			for _, v := range rows.Raw() {
