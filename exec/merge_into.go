@@ -201,7 +201,8 @@ func (m *merger) apply(ctx context.Context, rows [][]types.Value, repeated bool)
 	if err := m.run.Numbers.ResolveNames(ctx, m.table, rows); err != nil {
 		return nil, err
 	}
-	width, of, added := m.w.Width(), map[string][]types.Value{}, make([][]write.Row, len(m.actions))
+	width, of := m.w.Width(), map[string][]types.Value{}
+	added, ids := make([][]write.Row, len(m.actions)), make([]map[string]bool, len(m.actions)) // by action; ids of rows that must be new
 	for _, row := range rows {
 		i := int(row[width].Int()) - 1
 		if i < 0 || !m.actions[i].Delete && m.actions[i].cols == nil {
@@ -236,6 +237,12 @@ func (m *merger) apply(ctx context.Context, rows [][]types.Value, repeated bool)
 				return nil, err
 			}
 			m.hit[id], of[id] = true, row
+			if a.in != nil {
+				if ids[i] == nil {
+					ids[i] = map[string]bool{}
+				}
+				ids[i][id] = true
+			}
 		}
 		switch {
 		case a.in != nil:
@@ -264,14 +271,7 @@ func (m *merger) apply(ctx context.Context, rows [][]types.Value, repeated bool)
 		if len(rows) == 0 {
 			continue
 		}
-		in, ids := m.actions[i].in, make(map[string]bool, len(rows))
-		for k := 0; in.IfNew && k < len(rows); k++ {
-			id, err := m.w.ID(rows[k].Values, rows[k].Pos)
-			if err != nil {
-				return nil, err
-			}
-			ids[id] = true
-		}
+		in := m.actions[i].in
 		if err := in.Write(ctx, rows); err != nil {
 			return nil, err
 		}
@@ -280,9 +280,9 @@ func (m *merger) apply(ctx context.Context, rows [][]types.Value, repeated bool)
 			if err != nil {
 				return nil, err
 			}
-			delete(ids, id)
+			delete(ids[i], id)
 		}
-		for id := range ids {
+		for id := range ids[i] {
 			lost(id)
 		}
 	}

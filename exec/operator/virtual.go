@@ -95,28 +95,18 @@ func (j *joinOp) narrowLeft(ctx context.Context) (err error) {
 	if ahead, ok := j.left.(*aheadOp); j.node.NarrowLeft == nil || j.table == nil || ok && ahead.ended {
 		return nil
 	}
-	var batch [][]types.Value
+	var rows [][]types.Value // one for each key
 	size := 0
 	for k, at := range j.table.first {
 		if size += len(j.table.keys.Key(k)); k == maxListed || size > aheadBytes {
 			return j.openLeft(ctx)
 		}
 		row := j.table.rows[at].row
-		j.env.Row = append(slices.Clip(row), j.nulls[len(row):]...)
-		keys := make([]types.Value, len(j.node.RightKeys))
-		for i, e := range j.node.RightKeys {
-			v, err := e.Eval(j.env)
-			if err == nil {
-				v, err = types.Cast(v, j.node.LeftKeys[i].Type(), j.env.Loc)
-			}
-			if keys[i] = v; err != nil || v.IsNull() {
-				keys = nil // no left value is equal to one outside the type's range
-				break
-			}
-		}
-		if keys != nil {
-			batch = append(batch, keys)
-		}
+		rows = append(rows, append(slices.Clip(row), j.nulls[len(row):]...))
+	}
+	batch, err := lookupKeys(&plan.Join{LeftKeys: j.node.RightKeys, RightKeys: j.node.LeftKeys}, j.env, rows)
+	if err != nil {
+		return err
 	}
 	if err := j.left.Close(); err != nil {
 		return err
