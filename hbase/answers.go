@@ -25,9 +25,9 @@ const maxAnswer = 1 << 30
 // such answers only for very large rows.
 const trusted = 32 << 20
 
-// answers reads a server's answers for gohbase and checks the header of each one first: a server that is none of HBase's
-// is found there. What follows the header hql checks where it decodes it: Gets, scans and batches. Servers are trusted
-// for the answers that gohbase decodes, which panics on malformed ones: its look-ups in hbase:meta, and increments.
+// answers reads a server's answers for gohbase and first checks the header of each one, which shows whether the server is
+// an HBase server. hql checks the content of Gets, scans and batches where it decodes them. gohbase decodes its look-ups in
+// hbase:meta and increments: there servers are trusted, because gohbase panics if the content is malformed.
 type answers struct {
 	in     *bufio.Reader
 	most   uint32 // bytes of an answer

@@ -48,6 +48,10 @@ func (w *copyWriter) binary(in *bufio.Reader) error {
 	if _, err := io.CopyN(io.Discard, in, int64(be.Uint32(head[len(binaryMark)+4:]))); err != nil {
 		return orBad(err, bad("invalid header"))
 	}
+	oids := make([]uint32, len(w.columns))
+	for i, col := range w.columns {
+		oids[i] = pgcatalog.TypeOf(col.Type).OID
+	}
 	var size [4]byte
 	for {
 		if _, err := io.ReadFull(in, size[:2]); err == io.EOF {
@@ -79,7 +83,7 @@ func (w *copyWriter) binary(in *bufio.Reader) error {
 				}
 				b = []byte(text.String())
 			}
-			v, err := parameter(pgcatalog.TypeOf(w.columns[i].Type).OID, 1, b, w.loc)
+			v, err := parameter(oids[i], 1, b, w.loc)
 			if err != nil {
 				return err.detail("column %s", w.columns[i].Name)
 			}

@@ -124,6 +124,7 @@ func stateOfOther(err error) string {
 
 // stateOf returns the SQLSTATE of an error that has a position in a statement.
 func stateOf(e *hql.Error) string {
+	var broken *hql.ConstraintError
 	switch {
 	case errors.Is(e, hql.ErrUnknownTable):
 		return "42P01"
@@ -131,7 +132,7 @@ func stateOf(e *hql.Error) string {
 		return "42703"
 	case errors.Is(e, hql.ErrReadOnly):
 		return "25006"
-	case errors.As(e, new(*hql.ConstraintError)) && e.Kind.(*hql.ConstraintError).Constraint != "":
+	case errors.As(e, &broken) && broken.Constraint != "":
 		return "23514"
 	case errors.Is(e, hql.ErrNoFiles):
 		return "42501"
