@@ -37,7 +37,7 @@ type cluster struct {
 	base    int    // of the ports: ZooKeeper +181, master +600, the second +601, region server i +620+i
 	servers int
 	rpc     bool // see connectEnv
-	guards  *hbasetest.Guards
+	guards  *guards
 	mu      sync.Mutex // held while processes are started, stopped or asked something
 }
 
@@ -81,16 +81,16 @@ func startCluster(t testing.TB, servers int, given ...string) *cluster {
 	properties, jars := strings.Join(append(given, ""), "\n"), ""
 	switch os.Getenv(connectEnv) {
 	case "guarded":
-		g := hbasetest.Guarding(t)
-		t.Setenv("KRB5_CONFIG", g.Krb5Conf)
-		c.rpc, c.guards, jars = true, &g, g.Jars
-		for _, p := range g.Properties {
+		g := guarding(t)
+		t.Setenv("KRB5_CONFIG", g.krb5Conf)
+		c.rpc, c.guards, jars = true, &g, g.jars
+		for _, p := range g.properties {
 			properties += p[0] + " " + p[1] + "\n"
 		}
 	case "rpc":
-		c.rpc, jars = true, hbasetest.ClassPath(t)
+		c.rpc, jars = true, hbasetest.ClassPath(t, hbasetest.Plain())
 	default:
-		jars = hbasetest.ClassPath(t)
+		jars = hbasetest.ClassPath(t, hbasetest.Plain())
 	}
 	for _, name := range []string{"cluster.sh", "Chaos.java", "opens"} {
 		b, err := os.ReadFile(filepath.Join(from, name))
@@ -128,7 +128,7 @@ func (c *cluster) jars() string { return filepath.Join(c.dir, "cp.txt") }
 func (c *cluster) prepareConf() {
 	hadoop := "<configuration>"
 	if c.guards != nil {
-		for _, p := range c.guards.Properties {
+		for _, p := range c.guards.properties {
 			hadoop += "<property><name>" + p[0] + "</name><value>" + p[1] + "</value></property>"
 		}
 	}
@@ -216,7 +216,7 @@ func (c *cluster) env() []string {
 	// ZooKeeper's administration server would take port 8080, and end the process if it is taken.
 	options := "JAVA_TOOL_OPTIONS=-Dzookeeper.admin.enableServer=false"
 	if c.guards != nil {
-		options += " -Djava.security.krb5.conf=" + c.guards.Krb5Conf
+		options += " -Djava.security.krb5.conf=" + c.guards.krb5Conf
 	}
 	return append(os.Environ(), options, "B="+filepath.Join(c.dir, "run"), "CPFILE="+c.jars(), "PB="+strconv.Itoa(c.base), fmt.Sprintf("LEASE=%d", lease.Milliseconds()), "RPCTO=10000")
 }
@@ -372,7 +372,7 @@ func (c *cluster) expired() (n int) {
 func (c *cluster) address() string {
 	switch {
 	case c.guards != nil:
-		return fmt.Sprintf("hbase+rpc://localhost:%d?%s", c.base+600, c.guards.Params.Encode())
+		return fmt.Sprintf("hbase+rpc://localhost:%d?%s", c.base+600, c.guards.params.Encode())
 	case c.rpc:
 		return fmt.Sprintf("hbase+rpc://localhost:%d", c.base+600)
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/importer"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
@@ -31,7 +30,7 @@ type phoenixWorld struct {
 }
 
 func newPhoenixWorld(t *testing.T, props ...[2]string) *phoenixWorld {
-	quorum, query := hbasetest.Phoenix(t, props...)
+	quorum, query := startPhoenix(t, props...)
 	c, err := hbase.Dial(context.Background(), hbase.Config{Quorum: quorum})
 	if err != nil {
 		t.Fatal(err)

@@ -3,8 +3,12 @@ package hbase
 import (
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,9 +19,45 @@ import (
 	"github.com/hql-db/hql/hbase/hbasetest"
 )
 
+// startZooKeepers starts a ZooKeeper that accepts only TLS, and one that requires SASL of its clients, and stops them
+// after the test. It skips unless HQL_TEST_GUARDED is set.
+func startZooKeepers(t *testing.T) (tls, sasl string) {
+	t.Helper()
+	if os.Getenv("HQL_TEST_GUARDED") == "" {
+		t.Skip("set HQL_TEST_GUARDED=1 to check against ZooKeepers with TLS and SASL")
+	}
+	cp := hbasetest.ClassPath(t, hbasetest.Plain())
+	ports, err := hbasetest.FreePorts(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	ca, own := hbasetest.Certificates(t, dir, "localhost")
+	write := func(file, content string) {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(content), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	jaas := filepath.Join(dir, "jaas.conf")
+	write(jaas, `Server { org.apache.zookeeper.server.auth.DigestLoginModule required user_hbase="secret"; };`)
+	for name, lines := range map[string]string{
+		"tls": fmt.Sprintf("secureClientPort=%d\nserverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory\nssl.keyStore.location=%s\nssl.trustStore.location=%s\n", ports[0], own, ca),
+		"sasl": fmt.Sprintf("clientPort=%d\nauthProvider.sasl=org.apache.zookeeper.server.auth.SASLAuthenticationProvider\n"+
+			"enforce.auth.enabled=true\nenforce.auth.schemes=sasl\nsessionRequireClientSASLAuth=true\n", ports[1]),
+	} {
+		conf := filepath.Join(dir, name)
+		write(filepath.Join(conf, "zoo.cfg"), "dataDir="+conf+"\nadmin.enableServer=false\n"+lines)
+		write(filepath.Join(conf, "log4j.properties"), strings.Replace(hbasetest.Logging, "WARN", "INFO", 1))
+		args := []string{"-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.security.auth.login.config=" + jaas, "-cp", conf + ":" + cp,
+			"org.apache.zookeeper.server.quorum.QuorumPeerMain", filepath.Join(conf, "zoo.cfg")}
+		hbasetest.Run(t, exec.Command("java", args...), dir, "PrepRequestProcessor (sid:0) started")
+	}
+	return fmt.Sprintf("localhost:%d", ports[0]), fmt.Sprintf("localhost:%d", ports[1])
+}
+
 // A connection to a ZooKeeper that requires TLS or SASL fails at once, with an error that says so.
 func TestSecuredZooKeeper(t *testing.T) {
-	secured, sasl := hbasetest.SecuredZooKeeper(t)
+	secured, sasl := startZooKeepers(t)
 	for _, test := range []struct{ quorum, want string }{
 		{secured, "this port does not speak ZooKeeper's protocol in clear text (TLS?)"},
 		{sasl, "it requires SASL, which hql supports only for HBase"},

@@ -60,13 +60,26 @@ func TestErrorsOfServers(t *testing.T) {
 	runErrors(t, "errors_servers", embeddedDoor{s}, ofServers)
 }
 
+// pairTakes is the largest request, in bytes, that the servers of startPair accept.
+const pairTakes = 1 << 20
+
+// startPair starts an HBase of two region servers with quotas, and stops it after the test. It takes half a minute and skips
+// unless HQL_TEST_GUARDED is set.
+func startPair(tb testing.TB) (quorum string) {
+	tb.Helper()
+	if os.Getenv("HQL_TEST_GUARDED") == "" {
+		tb.Skip("set HQL_TEST_GUARDED=1 to check against an HBase of two region servers")
+	}
+	return hbasetest.Several(tb, 2, [2]string{"hbase.quota.enabled", "true"}, [2]string{"hbase.quota.refresh.period", "200"}, [2]string{"hbase.ipc.max.request.size", fmt.Sprint(pairTakes)})
+}
+
 // TestErrorsOfHBaseServers records errors_servers, and what HBase answers to a request that is too large for it; the store has
 // no such bound. The server closes the connection then, which no other situation shares.
 func TestErrorsOfHBaseServers(t *testing.T) {
 	race.Skip(t) // as TestErrorsOfHBase
-	s := serverAt(t, hbasetest.Pair(t))
+	s := serverAt(t, startPair(t))
 	runErrors(t, "errors_servers", realDoor{s, s}, ofServers)
-	runErrors(t, "errors_too_large", realDoor{s, s}, []situation{{name: "the request is too large", part: func(p *part) { p.value = make([]byte, hbasetest.PairTakes) },
+	runErrors(t, "errors_too_large", realDoor{s, s}, []situation{{name: "the request is too large", part: func(p *part) { p.value = make([]byte, pairTakes) },
 		only: []string{"put", "check and put", "multi put", "multi checked"}}})
 }
 

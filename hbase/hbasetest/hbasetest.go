@@ -121,28 +121,29 @@ func check(tb testing.TB, err error) {
 	}
 }
 
-// product is a program to run: the jars that testdata/dir/pom.xml names, with this version of the first one, and the
+// Product is a program to run: the jars that testdata/Dir/pom.xml names, with this version of the first one, and the
 // properties that it needs in hbase-site.xml.
-type product struct {
-	dir, version string
-	kerby        string         // the version of the KDC; "": the default
-	keep         *regexp.Regexp // the jars wanted; nil: all
-	props        [][2]string
-	heap         string   // of Java's heap; "": small
-	main         []string // the main class and arguments; nil: HBase's own
+type Product struct {
+	Dir, Version string
+	Kerby        string         // the version of the KDC; "": the default
+	Keep         *regexp.Regexp // the jars wanted; nil: all
+	Props        [][2]string
+	Heap         string   // of Java's heap; "": small
+	Main         []string // the main class and arguments; nil: HBase's own
 }
 
-func plain() product {
-	p := product{dir: "hbase", version: cmp.Or(os.Getenv(versionEnv), "2.5.10-hadoop3")}
+// Plain is the HBase that Quorum starts.
+func Plain() Product {
+	p := Product{Dir: "hbase", Version: cmp.Or(os.Getenv(versionEnv), "2.5.10-hadoop3")}
 	if os.Getenv("HQL_LARGE") == "1" { // tables of a million rows
-		p.heap = "-Xmx2g"
+		p.Heap = "-Xmx2g"
 	}
 	return p
 }
 
-// testdata returns a directory in the project's testdata. It looks for go.mod above the working directory: a test binary
+// Testdata returns a directory in the project's testdata. It looks for go.mod above the working directory: a test binary
 // built with -trimpath does not know where its sources are.
-func testdata(dir string) string {
+func Testdata(dir string) string {
 	root, err := os.Getwd()
 	for err == nil && root != filepath.Dir(root) {
 		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
@@ -153,8 +154,18 @@ func testdata(dir string) string {
 	return filepath.Join(root, "testdata", dir)
 }
 
+// Start runs p, an HBase, until the test is over, and returns its ZooKeeper quorum and the directory of its files. It
+// skips like Quorum.
+func Start(tb testing.TB, p Product, kerberos bool) (quorum, dir string) {
+	tb.Helper()
+	r, err := start(p, kerberos)
+	check(tb, err)
+	tb.Cleanup(r.stop)
+	return r.quorum, r.dir
+}
+
 // start runs HBase in a directory of its own and waits until it serves.
-func start(p product, kerberos bool) (running, error) {
+func start(p Product, kerberos bool) (running, error) {
 	if os.Getenv(quorumEnv) == "none" {
 		return running{}, errUnwanted
 	}
@@ -169,7 +180,7 @@ func start(p product, kerberos bool) (running, error) {
 	if err != nil {
 		return running{}, err
 	}
-	ports, err := freePorts(5)
+	ports, err := FreePorts(5)
 	if err != nil {
 		return running{}, err
 	}
@@ -179,23 +190,23 @@ func start(p product, kerberos bool) (running, error) {
 			return running{}, err
 		}
 	}
-	info, props := "", p.props
-	if p.keep == nil { // its jars can serve web pages
+	info, props := "", p.Props
+	if p.Keep == nil { // its jars can serve web pages
 		info = fmt.Sprintf("127.0.0.1:%d", ports[4])
 		props = append(slices.Clone(props), [][2]string{{"hbase.regionserver.info.port", fmt.Sprint(ports[4])}, {"hbase.regionserver.info.bindAddress", "127.0.0.1"}}...)
 	}
 	properties := site(dir, ports, kerberos, props)
-	for name, content := range map[string][]byte{"hbase-site.xml": properties, "core-site.xml": properties, "log4j.properties": []byte(logging), "hadoop-metrics2-hbase.properties": []byte("*.period=1\n")} {
+	for name, content := range map[string][]byte{"hbase-site.xml": properties, "core-site.xml": properties, "log4j.properties": []byte(Logging), "hadoop-metrics2-hbase.properties": []byte("*.period=1\n")} {
 		if err := os.WriteFile(filepath.Join(conf, name), content, 0o644); err != nil {
 			return running{}, err
 		}
 	}
-	args := append(strings.Fields(Opens), cmp.Or(p.heap, "-Xmx768m"), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", conf+":"+cp)
+	args := append(strings.Fields(Opens), cmp.Or(p.Heap, "-Xmx768m"), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", conf+":"+cp)
 	switch {
 	case kerberos:
-		args = append(args, filepath.Join(testdata(p.dir), "WithKDC.java"), dir, fmt.Sprint(ports[3]))
-	case p.main != nil:
-		args = append(args, p.main...)
+		args = append(args, filepath.Join(Testdata(p.Dir), "WithKDC.java"), dir, fmt.Sprint(ports[3]))
+	case p.Main != nil:
+		args = append(args, p.Main...)
 	default:
 		args = append(args, "org.apache.hadoop.hbase.master.HMaster", "start")
 	}
@@ -206,6 +217,14 @@ func start(p product, kerberos bool) (running, error) {
 		return running{}, err
 	}
 	return running{fmt.Sprintf("localhost:%d", ports[0]), dir, info, java.Process.Pid, func() { stop(); _ = os.RemoveAll(dir) }}, nil
+}
+
+// Run starts a command in dir, which runs until the test is over, and waits until its log has a text.
+func Run(tb testing.TB, cmd *exec.Cmd, dir, ready string) {
+	tb.Helper()
+	stop, err := run(cmd, dir, ready)
+	check(tb, err)
+	tb.Cleanup(stop)
 }
 
 // run starts a command in dir and waits until its log has a text.
@@ -255,7 +274,8 @@ func watch(sc *bufio.Scanner, ready string, up chan<- error) {
 	}
 }
 
-func freePorts(n int) ([]int, error) {
+// FreePorts returns free ports of this host.
+func FreePorts(n int) ([]int, error) {
 	var out []int
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -268,10 +288,10 @@ func freePorts(n int) ([]int, error) {
 	return out, nil
 }
 
-// ClassPath returns the jars of the HBase that Quorum starts; it does not start it. It skips like Quorum.
-func ClassPath(tb testing.TB) string {
+// ClassPath returns the jars of p; it does not start it. It skips like Quorum.
+func ClassPath(tb testing.TB, p Product) string {
 	tb.Helper()
-	cp, err := classPath(plain())
+	cp, err := classPath(p)
 	check(tb, err)
 	return cp
 }
@@ -280,19 +300,17 @@ func ClassPath(tb testing.TB) string {
 // testdata/DIR. It skips like Quorum.
 func Jars(tb testing.TB, dir, version string) (jars, path string) {
 	tb.Helper()
-	jars, err := classPath(product{dir: dir, version: version})
-	check(tb, err)
-	return jars, testdata(dir)
+	return ClassPath(tb, Product{Dir: dir, Version: version}), Testdata(dir)
 }
 
 // classPath resolves the jars of p with Maven, once per machine.
-func classPath(p product) (string, error) {
+func classPath(p Product) (string, error) {
 	for _, tool := range []string{"java", "mvn"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			return "", errNoJava
 		}
 	}
-	pom := filepath.Join(testdata(p.dir), "pom.xml")
+	pom := filepath.Join(Testdata(p.Dir), "pom.xml")
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()
@@ -306,9 +324,9 @@ func classPath(p product) (string, error) {
 		return "", err
 	}
 	defer unlock()
-	name, versions := p.dir+"-"+p.version, []string{"-D" + p.dir + ".version=" + p.version}
-	if p.kerby != "" {
-		name, versions = name+"-kerby-"+p.kerby, append(versions, "-Dkerby.version="+p.kerby)
+	name, versions := p.Dir+"-"+p.Version, []string{"-D" + p.Dir + ".version=" + p.Version}
+	if p.Kerby != "" {
+		name, versions = name+"-kerby-"+p.Kerby, append(versions, "-Dkerby.version="+p.Kerby)
 	}
 	file := filepath.Join(cache, name+".classpath")
 	if b, err := os.ReadFile(file); err == nil && jarsExist(string(b)) {
@@ -326,8 +344,8 @@ func classPath(p product) (string, error) {
 		return "", err
 	}
 	jars := strings.Split(strings.TrimSpace(string(b)), ":")
-	if p.keep != nil {
-		jars = slices.DeleteFunc(jars, func(jar string) bool { return !p.keep.MatchString(jar) })
+	if p.Keep != nil {
+		jars = slices.DeleteFunc(jars, func(jar string) bool { return !p.Keep.MatchString(jar) })
 	}
 	cp := strings.Join(jars, ":")
 	return cp, os.WriteFile(file, []byte(cp), 0o644)
@@ -376,7 +394,7 @@ func site(dir string, ports []int, kerberos bool, more [][2]string) []byte {
 		{"hbase.procedure.remote.dispatcher.delay.msec", "5"},
 	}
 	if kerberos {
-		props = append(props, kerberosProperties(dir)...)
+		props = append(props, KerberosProperties(dir)...)
 	}
 	var b strings.Builder
 	b.WriteString("<configuration>\n")
@@ -387,7 +405,8 @@ func site(dir string, ports []int, kerberos bool, more [][2]string) []byte {
 	return []byte(b.String())
 }
 
-const logging = `log4j.rootLogger=WARN,c
+// Logging is a configuration of log4j that writes warnings to the standard error.
+const Logging = `log4j.rootLogger=WARN,c
 log4j.appender.c=org.apache.log4j.ConsoleAppender
 log4j.appender.c.target=System.err
 log4j.appender.c.layout=org.apache.log4j.PatternLayout

@@ -44,12 +44,12 @@ type lent struct {
 
 // borrow returns an HBase that no other process uses until this one ends. It starts one if all others are in use.
 func borrow() (lent, error) {
-	p := plain()
+	p := Plain()
 	cp, err := classPath(p)
 	if err != nil {
 		return lent{}, err
 	}
-	alike := crc32.ChecksumIEEE(append(site("", make([]int, 5), false, p.props), cp+p.heap...))
+	alike := crc32.ChecksumIEEE(append(site("", make([]int, 5), false, p.Props), cp+p.Heap...))
 	pool := filepath.Join(os.TempDir(), fmt.Sprintf("hql-hbase-%d-%x", os.Getuid(), alike))
 	if err := os.MkdirAll(pool, 0o700); err != nil {
 		return lent{}, err
@@ -176,7 +176,7 @@ func keep(l *net.UnixListener) {
 			go k.lend(conn)
 		}
 	}()
-	k.hbase, k.err = start(plain(), false)
+	k.hbase, k.err = start(Plain(), false)
 	close(k.started)
 	for idle := 0; idle < 3; idle++ {
 		time.Sleep(time.Second)

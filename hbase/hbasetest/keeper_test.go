@@ -16,7 +16,7 @@ func TestLentEmpty(t *testing.T) {
 		if os.Getenv(quorumEnv) != "" {
 			t.Skip("the HBase that " + quorumEnv + " names is not lent")
 		}
-		ClassPath(t) // skips without Java
+		ClassPath(t, Plain()) // skips without Java
 		for range 2 {
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLentEmpty$")
 			cmd.Env = append(os.Environ(), user+"=1")

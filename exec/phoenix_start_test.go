@@ -1,4 +1,4 @@
-package hbasetest
+package exec
 
 import (
 	"bufio"
@@ -7,48 +7,42 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
+	osexec "os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hql-db/hql/hbase/hbasetest"
 )
 
 // phoenixEnv enables the tests that run Phoenix: it takes a minute and 250 MB of jars.
 const phoenixEnv = "HQL_TEST_PHOENIX"
 
-var phoenix = product{
-	dir: "phoenix", version: "5.2.1",
+var phoenix = hbasetest.Product{
+	Dir: "phoenix", Version: "5.2.1",
 	// The client contains HBase's classes; with the jars of HBase itself they would be there twice.
-	keep: regexp.MustCompile(`/(phoenix-client|slf4j-|reload4j|javax\.servlet-api|audience-annotations|htrace-|opentelemetry-|jersey-|jsr311|javax\.ws\.rs|javax\.activation|commons-io-)[^/]*$`),
-	props: [][2]string{{"hbase.regionserver.wal.codec", "org.apache.hadoop.hbase.regionserver.wal.IndexedWALEditCodec"},
+	Keep: regexp.MustCompile(`/(phoenix-client|slf4j-|reload4j|javax\.servlet-api|audience-annotations|htrace-|opentelemetry-|jersey-|jsr311|javax\.ws\.rs|javax\.activation|commons-io-)[^/]*$`),
+	Props: [][2]string{{"hbase.regionserver.wal.codec", "org.apache.hadoop.hbase.regionserver.wal.IndexedWALEditCodec"},
 		{"zookeeper.session.timeout.localHBaseCluster", "600000"}, {"hbase.zookeeper.property.maxSessionTimeout", "600000"}, {"hbase.rpc.timeout", "300000"},
 		{"hbase.hregion.memstore.mslab.enabled", "false"}}, // otherwise each family takes 2 MB
-	heap: "-Xmx3g", // many hundreds of tables
+	Heap: "-Xmx3g", // many hundreds of tables
 }
 
-// Phoenix starts an HBase with Phoenix in it. It returns the ZooKeeper quorum and a function that runs one statement
+// startPhoenix starts an HBase with Phoenix in it. It returns the ZooKeeper quorum and a function that runs one statement
 // through JDBC and returns the rows, one a line with '|' between the values. It skips unless HQL_TEST_PHOENIX is set;
 // both processes end with the test. props are settings of both.
-func Phoenix(tb testing.TB, props ...[2]string) (quorum string, query func(sql string) (string, error)) {
+func startPhoenix(tb testing.TB, props ...[2]string) (quorum string, query func(sql string) (string, error)) {
 	tb.Helper()
 	if os.Getenv(phoenixEnv) == "" {
 		tb.Skipf("set %s=1 to check against Phoenix", phoenixEnv)
 	}
-	cp, err := classPath(phoenix)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	own := phoenix
-	own.props = slices.Concat(phoenix.props, props)
-	hbase, err := start(own, false)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(hbase.stop)
-	args := append(strings.Fields(Opens), "-Xmx512m", "-XX:+UseSerialGC", "-Duser.timezone=UTC", "-cp", filepath.Join(hbase.dir, "conf")+":"+cp, filepath.Join(testdata("phoenix"), "Sql.java"), "jdbc:phoenix:"+hbase.quorum+":/hbase")
-	cmd := exec.Command("java", args...)
+	cp, own := hbasetest.ClassPath(tb, phoenix), phoenix
+	own.Props = slices.Concat(phoenix.Props, props)
+	quorum, dir := hbasetest.Start(tb, own, false)
+	args := append(strings.Fields(hbasetest.Opens), "-Xmx512m", "-XX:+UseSerialGC", "-Duser.timezone=UTC", "-cp", filepath.Join(dir, "conf")+":"+cp, filepath.Join(hbasetest.Testdata("phoenix"), "Sql.java"), "jdbc:phoenix:"+quorum+":/hbase")
+	cmd := osexec.Command("java", args...)
 	var log bytes.Buffer
 	cmd.Stderr = &log
 	in, err1 := cmd.StdinPipe()
@@ -81,7 +75,7 @@ func Phoenix(tb testing.TB, props ...[2]string) (quorum string, query func(sql s
 	if _, err := answer(); err != nil { // connected
 		tb.Fatal(err)
 	}
-	return hbase.quorum, func(sql string) (string, error) {
+	return quorum, func(sql string) (string, error) {
 		if _, err := io.WriteString(in, strings.ReplaceAll(sql, "\n", " ")+"\n"); err != nil {
 			return "", err
 		}
