@@ -61,47 +61,33 @@ type Change struct {
 func (s *Alter) Command() string { return s.Verb }
 
 func (s *Alter) String() string {
-	var p printer
 	c := s.Changes[0]
 	switch s.Verb {
 	case "COMMENT":
-		p.put("COMMENT ON TABLE ", QuoteName(s.Name))
 		if c.Kind == CommentColumn {
-			p = printer{}
-			p.put("COMMENT ON COLUMN ", QuoteName(s.Name), ".", QuoteName(c.Name))
+			return sql("COMMENT ON COLUMN ", QuoteName(s.Name), ".", QuoteName(c.Name), " IS ", quoteText(c.To))
 		}
-		p.put(" IS ", quoteText(c.To))
+		return sql("COMMENT ON TABLE ", QuoteName(s.Name), " IS ", quoteText(c.To))
 	case "CREATE INDEX":
-		p.put("CREATE INDEX ")
-		if c.If {
-			p.put("IF NOT EXISTS ")
-		}
-		if !c.Unnamed {
-			p.put(QuoteName(c.Index.Name), " ")
-		}
-		p.put("ON ", QuoteName(s.Name), " ")
-		p.layoutBody(c.Index)
+		index := QuoteName(c.Index.Name) + " "
+		return sql("CREATE INDEX ", when(c.If, "IF NOT EXISTS "), when(!c.Unnamed, index), "ON ", QuoteName(s.Name), " ", c.Index)
 	case "DROP INDEX":
-		p.change(c)
-		if s.Name != "" {
-			p.put(" ON ", QuoteName(s.Name))
+		if s.Name == "" {
+			return sql(c)
 		}
-	default:
-		p.put(s.Verb, " ")
-		if s.IfExists {
-			p.put("IF EXISTS ")
-		}
-		p.put(QuoteName(cmp.Or(s.Name, c.Name)), " ")
-		p.list(len(s.Changes), func(i int) { p.change(s.Changes[i]) })
+		return sql(c, " ON ", QuoteName(s.Name))
 	}
-	return p.Builder.String()
+	return sql(s.Verb, " ", when(s.IfExists, "IF EXISTS "), QuoteName(cmp.Or(s.Name, c.Name)), " ", commas(s.Changes))
 }
 
-func (p *printer) change(c Change) {
-	word := map[ChangeKind]string{AddColumn: "ADD COLUMN ", DropColumn: "DROP COLUMN ", RenameColumn: "RENAME COLUMN ", SetOptions: "SET (",
-		AlterDefault: "ALTER COLUMN ", AlterNotNull: "ALTER COLUMN ", AlterType: "ALTER COLUMN ", ResetOptions: "RESET (", AddIndex: "ADD INDEX ", DropIndex: "DROP INDEX ",
-		SetOwner: "OWNER TO ", RenameTable: "RENAME TO ", RenameIndex: "RENAME TO ", AddCheck: "ADD ", DropConstraint: "DROP CONSTRAINT ", ValidateCheck: "VALIDATE CONSTRAINT "}[c.Kind]
-	switch p.put(word); {
+// changeWords begin the changes.
+var changeWords = map[ChangeKind]string{AddColumn: "ADD COLUMN ", DropColumn: "DROP COLUMN ", RenameColumn: "RENAME COLUMN ", SetOptions: "SET (",
+	AlterDefault: "ALTER COLUMN ", AlterNotNull: "ALTER COLUMN ", AlterType: "ALTER COLUMN ", ResetOptions: "RESET (", AddIndex: "ADD INDEX ", DropIndex: "DROP INDEX ",
+	SetOwner: "OWNER TO ", RenameTable: "RENAME TO ", RenameIndex: "RENAME TO ", AddCheck: "ADD ", DropConstraint: "DROP CONSTRAINT ", ValidateCheck: "VALIDATE CONSTRAINT "}
+
+func (c Change) print(p *printer) {
+	p.put(changeWords[c.Kind])
+	switch {
 	case c.If && c.Kind == AddColumn:
 		p.put("IF NOT EXISTS ")
 	case c.If && c.Kind != RenameIndex:
@@ -109,10 +95,9 @@ func (p *printer) change(c Change) {
 	}
 	switch c.Kind {
 	case AddColumn:
-		p.column(c.Column)
+		p.put(c.Column)
 		for _, k := range c.Checks {
-			p.put(" ")
-			p.check(k)
+			p.put(" ", k)
 		}
 	case RenameColumn:
 		p.put(QuoteName(c.Name), " TO ", QuoteName(c.To))
@@ -128,19 +113,16 @@ func (p *printer) change(c Change) {
 		case c.Column.Default == nil:
 			p.put(" DROP DEFAULT")
 		default:
-			p.put(" SET DEFAULT ")
-			p.expr(c.Column.Default, bindRange+1)
+			p.put(" SET DEFAULT ", bounded(c.Column.Default))
 		}
 	case SetOptions, ResetOptions:
-		p.options(c.Options)
-		p.put(")")
+		p.put(commas(c.Options), ")")
 	case RenameTable, RenameIndex, SetOwner:
 		p.put(QuoteName(c.To))
 	case AddCheck:
-		p.check(c.Checks[0])
+		p.put(c.Checks[0])
 	case AddIndex:
-		p.put(QuoteName(c.Index.Name), " ")
-		p.layoutBody(c.Index)
+		p.put(QuoteName(c.Index.Name), " ", c.Index)
 	default:
 		p.put(QuoteName(c.Name))
 	}

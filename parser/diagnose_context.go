@@ -11,9 +11,8 @@ type diagnosis struct {
 
 // frame is the statement, or an open parenthesis, bracket or CASE.
 type frame struct {
-	open    int    // the index of the token that opened it; -1 for the statement
-	clause  string // the last word that started a clause
-	clauseI int    // the index of that word
+	open   int    // the index of the token that opened it; -1 for the statement
+	clause string // the last word that started a clause
 }
 
 func (d *diagnosis) value(i int) string {
@@ -46,7 +45,7 @@ func (d *diagnosis) walk(i int) {
 			}
 		default:
 			if clauseWords[v] && (v != "AS" || d.verb == "CREATE") {
-				top.clause, top.clauseI = v, j
+				top.clause = v
 			}
 		}
 	}

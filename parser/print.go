@@ -2,6 +2,7 @@ package parser
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -11,314 +12,257 @@ type printer struct {
 	strings.Builder
 }
 
-func (p *printer) put(parts ...string) {
-	for _, s := range parts {
-		p.WriteString(s)
-	}
-}
+// piece is a part of the tree that writes itself.
+type piece interface{ print(p *printer) }
 
-// list writes n items with commas.
-func (p *printer) list(n int, item func(int)) {
-	for i := range n {
-		if i > 0 {
-			p.put(", ")
+// put writes texts and parts of the tree one after the other, and nothing for nil.
+func (p *printer) put(parts ...any) {
+	for _, x := range parts {
+		switch x := x.(type) {
+		case nil:
+		case string:
+			p.WriteString(x)
+		case Expr:
+			p.expr(x, bindNone)
+		case piece:
+			x.print(p)
+		case Statement:
+			p.WriteString(x.String())
+		default:
+			panic(fmt.Sprintf("parser: %T cannot be printed", x))
 		}
-		item(i)
 	}
 }
 
-func (p *printer) exprs(list []Expr) {
-	p.list(len(list), func(i int) { p.expr(list[i], bindNone) })
-}
-
-func (p *printer) names(list []string) {
-	p.list(len(list), func(i int) { p.put(QuoteName(list[i])) })
-}
-
-func (p *printer) columns(list []Name) {
-	if list != nil {
-		p.put(" (")
-		p.list(len(list), func(i int) { p.put(QuoteName(list[i].Name)) })
-		p.put(")")
-	}
-}
-
-// clause writes a keyword and an expression, or nothing for nil.
-func (p *printer) clause(word string, e Expr) {
-	if e != nil {
-		p.put(word)
-		p.expr(e, bindNone)
-	}
-}
-
-func (s *Select) String() string {
+// sql returns what put writes.
+func sql(parts ...any) string {
 	var p printer
-	p.query(s)
+	p.put(parts...)
 	return p.Builder.String()
 }
 
-func (p *printer) with(list []CTE) {
-	if list == nil {
-		return
+// when returns word if is is true, else "".
+func when(is bool, word string) string {
+	if is {
+		return word
 	}
-	p.put("WITH ")
-	if list[0].Recursive {
-		p.put("RECURSIVE ")
-	}
-	p.list(len(list), func(i int) {
-		c := list[i]
-		p.put(QuoteName(c.Name))
-		p.nameList(c.Columns)
-		p.put(" AS (")
-		if c.Write != nil {
-			p.put(c.Write.String())
-		} else {
-			p.query(c.Query)
-		}
-		p.put(")")
-	})
-	p.put(" ")
+	return ""
 }
 
-func (p *printer) query(s *Select) {
-	p.with(s.With)
+// operand is an expression that is put in parentheses if it binds less tightly than least.
+type operand struct {
+	x     Expr
+	least int
+}
+
+func (o operand) print(p *printer) {
+	if o.x != nil {
+		p.expr(o.x, o.least)
+	}
+}
+
+// bounded returns e as it is written beside the AND of BETWEEN.
+func bounded(e Expr) operand { return operand{e, bindRange + 1} }
+
+// clause is a word and an expression, or nothing for nil.
+type clause struct {
+	word string
+	x    Expr
+}
+
+func (c clause) print(p *printer) {
+	if c.x != nil {
+		p.put(c.word, c.x)
+	}
+}
+
+// listed is a list with commas between its items, and with words around it.
+type listed[T any] struct {
+	before string
+	items  []T
+	after  string
+}
+
+func (l listed[T]) print(p *printer) {
+	p.put(l.before)
+	for i := range l.items {
+		p.put(when(i > 0, ", "), l.items[i])
+	}
+	p.put(l.after)
+}
+
+// commas returns a list with commas.
+func commas[T any](items []T) any { return listed[T]{items: items} }
+
+// some returns a list with the words before and after it, or nil for a list that is nil.
+func some[T any](before string, items []T, after string) any {
+	if items == nil {
+		return nil
+	}
+	return listed[T]{before, items, after}
+}
+
+// nameList is names in parentheses, or nothing for nil.
+type nameList []string
+
+func (names nameList) print(p *printer) {
+	if names == nil {
+		return
+	}
+	for i, name := range names {
+		p.put(when(i == 0, " ("), when(i > 0, ", "), QuoteName(name))
+	}
+	p.put(")")
+}
+
+func (n Name) print(p *printer) { p.put(QuoteName(n.Name)) }
+
+func as(alias string) string {
+	if alias == "" {
+		return ""
+	}
+	return " AS " + QuoteName(alias)
+}
+
+func allow(fullScan bool) string { return when(fullScan, " ALLOW FULL SCAN") }
+
+// cteList is WITH and its list, or nothing for nil.
+type cteList []CTE
+
+func (list cteList) print(p *printer) {
+	if list != nil {
+		p.put("WITH ", when(list[0].Recursive, "RECURSIVE "), commas(list), " ")
+	}
+}
+
+func (c CTE) print(p *printer) {
+	query := c.Write
+	if query == nil {
+		query = c.Query
+	}
+	p.put(QuoteName(c.Name), nameList(c.Columns), " AS (", query, ")")
+}
+
+func (s *Select) String() string { return sql(s) }
+
+func (s *Select) print(p *printer) {
+	p.put(cteList(s.With))
 	for i, c := range s.Cores {
 		if i > 0 {
-			p.put(" ", string(s.Sets[i-1].Op), " ")
-			if s.Sets[i-1].All {
-				p.put("ALL ")
-			}
+			p.put(" ", string(s.Sets[i-1].Op), when(s.Sets[i-1].All, " ALL"), " ")
 		}
-		p.core(c)
+		p.put(c)
 	}
-	p.order(" ORDER BY ", s.OrderBy)
+	p.put(some(" ORDER BY ", s.OrderBy, ""))
 	if s.Ties {
-		p.clause(" OFFSET ", s.Offset)
-		p.put(" FETCH FIRST (", s.Limit.String(), ") ROWS WITH TIES")
+		p.put(clause{" OFFSET ", s.Offset}, " FETCH FIRST (", s.Limit, ") ROWS WITH TIES")
 	} else {
-		p.clause(" LIMIT ", s.Limit)
-		p.clause(" OFFSET ", s.Offset)
+		p.put(clause{" LIMIT ", s.Limit}, clause{" OFFSET ", s.Offset})
 	}
-	p.allow(s.AllowFullScan)
+	p.put(allow(s.AllowFullScan))
 }
 
-func (p *printer) allow(fullScan bool) {
-	if fullScan {
-		p.put(" ALLOW FULL SCAN")
+func (t OrderTerm) print(p *printer) {
+	p.put(t.Expr, when(t.Desc, " DESC"))
+	if t.NullsFirst != nil {
+		p.put(" NULLS ", when(*t.NullsFirst, "FIRST"), when(!*t.NullsFirst, "LAST"))
 	}
 }
 
-func (p *printer) order(word string, terms []OrderTerm) {
-	if terms == nil {
-		return
-	}
-	p.put(word)
-	p.list(len(terms), func(i int) {
-		t := terms[i]
-		p.expr(t.Expr, bindNone)
-		if t.Desc {
-			p.put(" DESC")
-		}
-		if t.NullsFirst != nil && *t.NullsFirst {
-			p.put(" NULLS FIRST")
-		} else if t.NullsFirst != nil {
-			p.put(" NULLS LAST")
-		}
-	})
-}
+// row is a row of VALUES.
+type row []Expr
 
-func (p *printer) rows(rows [][]Expr) {
+func (r row) print(p *printer) { p.put("(", commas(r), ")") }
+
+// rows is VALUES and its rows.
+type rows [][]Expr
+
+func (rows rows) print(p *printer) {
 	p.put("VALUES ")
-	p.list(len(rows), func(i int) {
-		p.put("(")
-		p.exprs(rows[i])
-		p.put(")")
-	})
+	for i, r := range rows {
+		p.put(when(i > 0, ", "), row(r))
+	}
 }
 
-func (p *printer) core(c *SelectCore) {
+func (c *SelectCore) print(p *printer) {
 	if c.Values != nil {
-		p.rows(c.Values)
+		p.put(rows(c.Values))
 		return
 	}
 	if c.Query != nil {
-		p.put("(")
-		p.query(c.Query)
-		p.put(")")
+		p.put("(", c.Query, ")")
 		return
 	}
 	p.put("SELECT")
-	p.hints(c.Hints)
-	if c.Distinct {
-		p.put(" DISTINCT")
+	for i, h := range c.Hints {
+		p.put(when(i == 0, " /*+"), h, when(i+1 == len(c.Hints), " */"))
 	}
-	if c.On != nil {
-		p.put(" DISTINCT ON (")
-		p.exprs(c.On)
-		p.put(")")
-	}
-	if c.Items != nil {
-		p.put(" ")
-	}
-	p.items(c.Items)
-	p.tables(" FROM ", c.From)
-	p.clause(" WHERE ", c.Where)
+	p.put(when(c.Distinct, " DISTINCT"), some(" DISTINCT ON (", c.On, ")"), some(" ", c.Items, ""), some(" FROM ", c.From, ""), clause{" WHERE ", c.Where})
 	if c.GroupBy != nil {
-		p.put(" GROUP BY ")
-		if c.GroupOnce {
-			p.put("DISTINCT ")
-		}
-		p.groups(c.GroupBy)
+		p.put(" GROUP BY ", when(c.GroupOnce, "DISTINCT "), groupTerms(c.GroupBy))
 	}
-	p.clause(" HAVING ", c.Having)
-	if c.Windows != nil {
-		p.put(" WINDOW ")
-		p.list(len(c.Windows), func(i int) {
-			p.put(QuoteName(c.Windows[i].Name), " AS ")
-			p.window(c.Windows[i].Window)
-		})
+	p.put(clause{" HAVING ", c.Having}, some(" WINDOW ", c.Windows, ""))
+}
+
+func (h Hint) print(p *printer) {
+	p.put(" ", h.Name)
+	if h.Args != nil {
+		p.put("(", strings.Join(h.Args, ", "), ")")
 	}
 }
 
-func (p *printer) items(items []SelectItem) {
-	p.list(len(items), func(i int) {
-		it := items[i]
-		switch {
-		case it.Star && it.Table != "":
-			p.put(QuoteName(it.Table), ".*")
-		case it.Star:
-			p.put("*")
-		default:
-			p.expr(it.Expr, bindNone)
-			p.alias(it.Alias)
-		}
-	})
-}
+func (w NamedWindow) print(p *printer) { p.put(QuoteName(w.Name), " AS ", w.Window) }
 
-func (p *printer) returning(items []SelectItem) {
-	if items != nil {
-		p.put(" RETURNING ")
-		p.items(items)
-	}
-}
-
-func (p *printer) hints(hints []Hint) {
-	if hints == nil {
-		return
-	}
-	p.put(" /*+")
-	for _, h := range hints {
-		p.put(" ", h.Name)
-		if h.Args != nil {
-			p.put("(", strings.Join(h.Args, ", "), ")")
-		}
-	}
-	p.put(" */")
-}
-
-func (p *printer) alias(name string) {
-	if name != "" {
-		p.put(" AS ", QuoteName(name))
-	}
-}
-
-func (t *TableName) String() string     { return printTable(t) }
-func (t *TableFunction) String() string { return printTable(t) }
-func (t *Subquery) String() string      { return printTable(t) }
-func (t *Join) String() string          { return printTable(t) }
-
-func printTable(t TableExpr) string {
-	var p printer
-	p.table(t)
-	return p.Builder.String()
-}
-
-func (p *printer) table(t TableExpr) {
-	switch t := t.(type) {
-	case *TableName:
-		if t.InSchema {
-			p.put("public.")
-		}
-		p.put(QuoteName(t.Name))
-		p.systemTime(t.SystemTime)
-		p.alias(t.Alias)
-	case *Subquery:
-		if t.Lateral {
-			p.put("LATERAL ")
-		}
-		p.put("(")
-		p.query(t.Query)
-		p.put(")")
-		p.derivedAlias(t.Alias, t.Columns)
-	case *TableFunction:
-		p.put(quoteFunction(t.Name), "(")
-		p.exprs(t.Args)
-		p.put(")")
-		if t.Ordinality {
-			p.put(" WITH ORDINALITY")
-		}
-		p.derivedAlias(t.Alias, t.Columns)
-	case *Join:
-		p.join(t)
+func (it SelectItem) print(p *printer) {
+	switch {
+	case it.Star && it.Table != "":
+		p.put(QuoteName(it.Table), ".*")
+	case it.Star:
+		p.put("*")
 	default:
-		panic("parser: unknown table expression")
+		p.put(it.Expr, as(it.Alias))
 	}
 }
 
-func (p *printer) derivedAlias(alias string, columns []string) {
-	p.alias(alias)
-	p.nameList(columns)
+func returning(items []SelectItem) any { return some(" RETURNING ", items, "") }
+
+func (t *TableName) String() string     { return sql(t) }
+func (t *TableFunction) String() string { return sql(t) }
+func (t *Subquery) String() string      { return sql(t) }
+func (t *Join) String() string          { return sql(t) }
+
+func (t *TableName) print(p *printer) {
+	p.put(when(t.InSchema, "public."), QuoteName(t.Name), t.SystemTime, as(t.Alias))
 }
 
-// nameList writes names in parentheses, or nothing for nil.
-func (p *printer) nameList(names []string) {
-	if names != nil {
-		p.put(" (")
-		p.names(names)
-		p.put(")")
-	}
+func (t *Subquery) print(p *printer) {
+	p.put(when(t.Lateral, "LATERAL "), "(", t.Query, ")", as(t.Alias), nameList(t.Columns))
 }
 
-func (p *printer) join(j *Join) {
-	p.table(j.Left)
-	if j.Natural {
-		p.put(" NATURAL")
-	}
-	p.put([...]string{InnerJoin: " JOIN ", LeftJoin: " LEFT JOIN ", CrossJoin: " CROSS JOIN ", RightJoin: " RIGHT JOIN ", FullJoin: " FULL JOIN "}[j.Kind])
-	if _, nested := j.Right.(*Join); nested {
-		p.put("(")
-		p.table(j.Right)
-		p.put(")")
-	} else {
-		p.table(j.Right)
-	}
-	p.clause(" ON ", j.On)
-	if j.Using != nil {
-		p.put(" USING")
-		p.nameList(j.Using)
-	}
+func (t *TableFunction) print(p *printer) {
+	p.put(quoteFunction(t.Name), "(", commas(t.Args), ")", when(t.Ordinality, " WITH ORDINALITY"), as(t.Alias), nameList(t.Columns))
 }
 
-func (p *printer) systemTime(t *SystemTime) {
+func (t *Join) print(p *printer) {
+	p.put(t.Left, when(t.Natural, " NATURAL"),
+		[...]string{InnerJoin: " JOIN ", LeftJoin: " LEFT JOIN ", CrossJoin: " CROSS JOIN ", RightJoin: " RIGHT JOIN ", FullJoin: " FULL JOIN "}[t.Kind])
+	_, nested := t.Right.(*Join)
+	p.put(when(nested, "("), t.Right, when(nested, ")"), clause{" ON ", t.On}, when(t.Using != nil, " USING"), nameList(t.Using))
+}
+
+func (t *SystemTime) print(p *printer) {
 	switch {
 	case t == nil:
 	case t.All:
 		p.put(" FOR SYSTEM_TIME ALL")
 	case t.To != nil:
-		p.put(" FOR SYSTEM_TIME BETWEEN ")
-		p.expr(t.From, bindRange+1)
-		p.clause(" AND ", t.To)
+		p.put(" FOR SYSTEM_TIME BETWEEN ", bounded(t.From), " AND ", t.To)
 	default:
-		p.clause(" FOR SYSTEM_TIME AS OF ", t.From)
+		p.put(" FOR SYSTEM_TIME AS OF ", t.From)
 	}
 }
 
-func (s *Writing) String() string {
-	var p printer
-	p.with(s.With)
-	p.put(s.Statement.String())
-	return p.Builder.String()
-}
+func (s *Writing) String() string { return sql(cteList(s.With), s.Statement) }
 
 func (s *Insert) String() string {
 	var p printer
@@ -326,87 +270,50 @@ func (s *Insert) String() string {
 	if s.Upsert {
 		verb = "UPSERT"
 	}
-	p.put(verb, " INTO ", QuoteName(s.Table))
-	if s.Alias != "" {
-		p.put(" AS ", QuoteName(s.Alias))
-	}
-	p.columns(s.Columns)
-	p.put(" ")
+	p.put(verb, " INTO ", QuoteName(s.Table), as(s.Alias), some(" (", s.Columns, ")"), " ")
 	if s.Query != nil {
-		p.query(s.Query)
+		p.put(s.Query)
 	} else {
-		p.rows(s.Rows)
+		p.put(rows(s.Rows))
+	}
+	conflict := sql(" ON CONFLICT", some(" (", s.Conflict, ")"))
+	if s.Constraint.Name != "" {
+		conflict += " ON CONSTRAINT " + QuoteName(s.Constraint.Name)
 	}
 	switch {
 	case s.Conflict == nil && s.Constraint.Name == "" && s.IfNotExists:
 		p.put(" IF NOT EXISTS")
 	case s.IfNotExists:
-		p.conflict(s)
-		p.put(" DO NOTHING")
+		p.put(conflict, " DO NOTHING")
 	case s.Set != nil:
-		p.conflict(s)
-		p.put(" DO UPDATE")
-		p.set(s.Set)
-		p.clause(" WHERE ", s.Where)
+		p.put(conflict, " DO UPDATE", assignments(s.Set), clause{" WHERE ", s.Where})
 	}
-	p.returning(s.Returning)
+	p.put(returning(s.Returning))
 	return p.Builder.String()
-}
-
-func (p *printer) conflict(s *Insert) {
-	p.put(" ON CONFLICT")
-	p.columns(s.Conflict)
-	if s.Constraint.Name != "" {
-		p.put(" ON CONSTRAINT ", QuoteName(s.Constraint.Name))
-	}
 }
 
 func (s *Update) String() string {
-	var p printer
-	p.with(s.With)
-	p.put("UPDATE ", QuoteName(s.Table))
-	p.alias(s.Alias)
-	p.set(s.Set)
-	p.tables(" FROM ", s.From)
-	p.clause(" WHERE ", s.Where)
-	p.allow(s.AllowFullScan)
-	p.returning(s.Returning)
-	return p.Builder.String()
+	return sql(cteList(s.With), "UPDATE ", QuoteName(s.Table), as(s.Alias), assignments(s.Set), some(" FROM ", s.From, ""), clause{" WHERE ", s.Where},
+		allow(s.AllowFullScan), returning(s.Returning))
 }
 
-func (p *printer) set(list []Assignment) {
+// assignments is SET and its list.
+type assignments []Assignment
+
+func (list assignments) print(p *printer) {
 	p.put(" SET ")
 	for i, a := range list {
 		s, ok := a.Expr.(*SubqueryExpr)
 		several := ok && s.Columns > 1
-		if i > 0 {
-			p.put(", ")
-		}
-		if several && s.Column == 0 {
-			p.put("(")
-		}
-		p.put(QuoteName(a.Column.Name))
+		p.put(when(i > 0, ", "), when(several && s.Column == 0, "("), a.Column)
 		if several && s.Column+1 < s.Columns {
 			continue
 		}
-		if several {
-			p.put(")")
-		}
-		p.put(" = ")
-		p.expr(a.Expr, bindNone)
-	}
-}
-
-// tables writes the items of FROM or USING, if there are any.
-func (p *printer) tables(word string, list []TableExpr) {
-	if list != nil {
-		p.put(word)
-		p.list(len(list), func(i int) { p.table(list[i]) })
+		p.put(when(several, ")"), " = ", a.Expr)
 	}
 }
 
 func (s *Delete) String() string {
-	var p printer
 	if s.Truncate {
 		text := "TRUNCATE TABLE " + QuoteName(s.Table)
 		for next := s.Next; next != nil; next = next.Next {
@@ -414,62 +321,36 @@ func (s *Delete) String() string {
 		}
 		return text
 	}
-	p.with(s.With)
-	p.put("DELETE FROM ", QuoteName(s.Table))
-	p.alias(s.Alias)
-	p.tables(" USING ", s.Using)
-	p.clause(" WHERE ", s.Where)
-	p.allow(s.AllowFullScan)
-	p.returning(s.Returning)
-	return p.Builder.String()
+	return sql(cteList(s.With), "DELETE FROM ", QuoteName(s.Table), as(s.Alias), some(" USING ", s.Using, ""), clause{" WHERE ", s.Where},
+		allow(s.AllowFullScan), returning(s.Returning))
 }
 
 func (s *Merge) String() string {
 	var p printer
-	p.with(s.With)
-	p.put("MERGE INTO ", QuoteName(s.Table))
-	p.alias(s.Alias)
-	p.put(" USING ")
-	p.table(s.Source)
-	p.clause(" ON ", s.On)
+	p.put(cteList(s.With), "MERGE INTO ", QuoteName(s.Table), as(s.Alias), " USING ", s.Source, clause{" ON ", s.On})
 	for _, a := range s.Actions {
-		p.put(" WHEN ")
-		if !a.Matched {
-			p.put("NOT ")
-		}
-		p.put("MATCHED")
-		p.clause(" AND ", a.Cond)
-		p.put(" THEN ")
+		p.put(" WHEN ", when(!a.Matched, "NOT "), "MATCHED", clause{" AND ", a.Cond}, " THEN ")
 		switch {
 		case a.Delete:
 			p.put("DELETE")
 		case a.Set != nil:
-			p.put("UPDATE")
-			p.set(a.Set)
+			p.put("UPDATE", assignments(a.Set))
 		case a.Insert != nil:
-			p.put("INSERT")
-			p.columns(a.Insert.Columns)
-			p.put(" ")
-			p.rows(a.Insert.Rows)
+			p.put("INSERT", some(" (", a.Insert.Columns, ")"), " ", rows(a.Insert.Rows))
 		default:
 			p.put("DO NOTHING")
 		}
 	}
-	p.allow(s.AllowFullScan)
+	p.put(allow(s.AllowFullScan))
 	return p.Builder.String()
 }
 
 func (s *Explain) String() string {
-	var p printer
-	p.put("EXPLAIN ")
+	format := ""
 	if s.Format != "TEXT" && s.Format != "" {
-		p.put("(FORMAT ", s.Format, ") ")
+		format = "(FORMAT " + s.Format + ") "
 	}
-	if s.Analyze {
-		p.put("ANALYZE ")
-	}
-	p.put(s.Statement.String())
-	return p.Builder.String()
+	return sql("EXPLAIN ", format, when(s.Analyze, "ANALYZE "), s.Statement)
 }
 
 func (s *Show) String() string {
@@ -505,18 +386,10 @@ func quoteDotted(name string) string {
 }
 
 func (s *Set) String() string {
-	name := s.Name
-	if s.Value == nil && strings.EqualFold(name, "ALL") {
+	if s.Value == nil && strings.EqualFold(s.Name, "ALL") {
 		return s.Verb + " ALL"
 	}
-	var p printer
-	p.put(s.Verb, " ")
-	if s.Local {
-		p.put("LOCAL ")
-	}
-	p.put(quoteDotted(name))
-	p.clause(" = ", s.Value)
-	return p.Builder.String()
+	return sql(s.Verb, " ", when(s.Local, "LOCAL "), quoteDotted(s.Name), clause{" = ", s.Value})
 }
 
 func (s *Prepare) String() string {
@@ -527,16 +400,7 @@ func (s *Prepare) String() string {
 	return text + " AS " + s.Statement.String()
 }
 
-func (s *Execute) String() string {
-	var p printer
-	p.put("EXECUTE ", QuoteName(s.Name))
-	if s.Args != nil {
-		p.put("(")
-		p.exprs(s.Args)
-		p.put(")")
-	}
-	return p.Builder.String()
-}
+func (s *Execute) String() string { return sql("EXECUTE ", QuoteName(s.Name), some("(", s.Args, ")")) }
 
 func (s *Deallocate) String() string {
 	if s.Name == "" {
@@ -549,39 +413,23 @@ func (s *Copy) String() string {
 	var p printer
 	p.put("COPY ")
 	if s.Query != nil {
-		p.put("(")
-		p.query(s.Query)
-		p.put(")")
+		p.put("(", s.Query, ")")
 	} else {
-		p.put(QuoteName(s.Table))
-		p.columns(s.Columns)
+		p.put(QuoteName(s.Table), some(" (", s.Columns, ")"))
 	}
-	file := quoteText(s.File)
-	switch {
-	case s.To && s.File == "":
-		file = "STDOUT"
-	case s.File == "":
-		file = "STDIN"
-	}
+	direction, file := " FROM ", "STDIN"
 	if s.To {
-		p.put(" TO ", file)
-	} else {
-		p.put(" FROM ", file)
+		direction, file = " TO ", "STDOUT"
 	}
-	if s.Options != nil {
-		p.put(" WITH (")
-		p.options(s.Options)
-		p.put(")")
+	if s.File != "" {
+		file = quoteText(s.File)
 	}
-	p.allow(s.AllowFullScan)
+	p.put(direction, file, some(" WITH (", s.Options, ")"), allow(s.AllowFullScan))
 	return p.Builder.String()
 }
 
 func (s *CheckTable) String() string {
-	if s.Repair {
-		return "CHECK TABLE " + QuoteName(s.Name) + " REPAIR"
-	}
-	return "CHECK TABLE " + QuoteName(s.Name)
+	return "CHECK TABLE " + QuoteName(s.Name) + when(s.Repair, " REPAIR")
 }
 
 func (s *Analyze) String() string {
@@ -594,30 +442,19 @@ func (s *Analyze) String() string {
 func (s *Transaction) String() string { return cmp.Or(s.Text, s.Verb) }
 
 func (s *Drop) String() string {
-	var p printer
-	p.put(s.Command(), " ")
-	if s.IfExists {
-		p.put("IF EXISTS ")
-	}
-	p.put(QuoteName(s.Name))
+	text := s.Command() + " " + when(s.IfExists, "IF EXISTS ") + QuoteName(s.Name)
 	for _, m := range s.More {
-		p.put(", ", QuoteName(m.Name))
+		text += ", " + QuoteName(m.Name)
 	}
-	if s.Cascade {
-		p.put(" CASCADE")
-	}
-	return p.Builder.String()
+	return text + when(s.Cascade, " CASCADE")
 }
 
-func (p *printer) options(list []Option) {
-	p.list(len(list), func(i int) {
-		key := list[i].Key
-		if strings.ToUpper(key) != key || !isPlainName(key) {
-			key = quoteAlways(key)
-		}
-		p.put(key)
-		p.clause(" = ", list[i].Value)
-	})
+func (o Option) print(p *printer) {
+	key := o.Key
+	if strings.ToUpper(key) != key || !isPlainName(key) {
+		key = quoteAlways(key)
+	}
+	p.put(key, clause{" = ", o.Value})
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

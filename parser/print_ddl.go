@@ -5,42 +5,30 @@ import "strings"
 // String returns the statement with one clause per line.
 func (s *CreateTable) String() string {
 	var p printer
-	p.put("CREATE ")
-	if s.Replace {
-		p.put("OR REPLACE ")
-	}
-	if s.External {
-		p.put("EXTERNAL ")
-	}
-	p.put("TABLE ")
-	if s.IfNotExists {
-		p.put("IF NOT EXISTS ")
-	}
-	p.put(QuoteName(s.Name))
+	p.put("CREATE ", when(s.Replace, "OR REPLACE "), when(s.External, "EXTERNAL "), "TABLE ", when(s.IfNotExists, "IF NOT EXISTS "), QuoteName(s.Name))
 	if s.Columns != nil || s.PrimaryKey != nil {
 		p.put(" (")
-		p.put(s.columnList(maxLine - p.Len()))
-		p.put(")")
+		p.put(s.columnList(maxLine-p.Len()), ")")
 	}
 	for _, f := range s.Families {
-		p.put("\n  FAMILY ", QuoteName(f.Name), " (")
-		p.options(f.Options)
-		p.put(")")
+		p.put("\n  FAMILY ", QuoteName(f.Name), " (", commas(f.Options), ")")
 	}
-	p.storedIn("\n  ", s.StoredIn)
+	if s.StoredIn != nil {
+		p.put("\n  STORED IN ", s.StoredIn)
+	}
 	for _, l := range s.Layouts {
-		p.layout(l)
+		p.put("\n  ", when(l.Index, "INDEX "), when(!l.Index, "ROW KEY "))
+		if l.Name != "" {
+			p.put(QuoteName(l.Name), " ")
+		}
+		p.put(l)
 	}
 	for _, d := range append([]*SplitDef{s.Split}, s.Splits...) {
-		p.split(d)
+		p.put(d)
 	}
 	p.tableOptions(s.Options)
 	if s.Query != nil {
-		p.put("\n  AS ")
-		p.query(s.Query)
-		if s.NoData {
-			p.put(" WITH NO DATA")
-		}
+		p.put("\n  AS ", s.Query, when(s.NoData, " WITH NO DATA"))
 	}
 	return p.Builder.String()
 }
@@ -52,21 +40,18 @@ const maxLine = 120
 func (s *CreateTable) columnList(room int) string {
 	var items []string
 	inline, size := false, 0
-	add := func(write func(p *printer)) {
-		var p printer
-		write(&p)
-		items = append(items, p.Builder.String())
-		size += p.Len() + len(", ")
-	}
 	for _, c := range s.Columns {
-		add(func(p *printer) { p.column(c) })
+		items = append(items, sql(c))
 		inline = inline || c.PrimaryKey
 	}
 	if s.PrimaryKey != nil && !inline {
-		add(func(p *printer) { p.put("PRIMARY KEY"); p.columns(s.PrimaryKey) })
+		items = append(items, sql(some("PRIMARY KEY (", s.PrimaryKey, ")")))
 	}
 	for _, c := range s.Checks {
-		add(func(p *printer) { p.check(c) })
+		items = append(items, sql(c))
+	}
+	for _, it := range items {
+		size += len(it) + len(", ")
 	}
 	if size <= room {
 		return strings.Join(items, ", ")
@@ -74,16 +59,11 @@ func (s *CreateTable) columnList(room int) string {
 	return "\n    " + strings.Join(items, ",\n    ")
 }
 
-func (p *printer) check(c CheckDef) {
+func (c CheckDef) print(p *printer) {
 	if c.Name != "" {
 		p.put("CONSTRAINT ", QuoteName(c.Name), " ")
 	}
-	p.put("CHECK (")
-	p.expr(c.Expr, bindNone)
-	p.put(")")
-	if c.NotValid {
-		p.put(" NOT VALID")
-	}
+	p.put("CHECK (", c.Expr, ")", when(c.NotValid, " NOT VALID"))
 }
 
 // tableOptions writes ON MALFORMED KEY and WITH in the order of the options.
@@ -98,125 +78,69 @@ func (p *printer) tableOptions(options []Option) {
 		for end < len(options) && options[end].Key != MalformedKey {
 			end++
 		}
-		p.put("\n  WITH (")
-		p.options(options[i:end])
-		p.put(")")
+		p.put("\n  WITH (", commas(options[i:end]), ")")
 		i = end
 	}
 }
 
-func (p *printer) column(c ColumnDef) {
+func (c ColumnDef) print(p *printer) {
 	p.put(QuoteName(c.Name), " ", c.Type)
-	p.cell(c.From, c.Encoding)
+	if c.From != nil {
+		p.put(" FROM ", QuoteName(c.From.Family), ":")
+		if c.From.Parts != nil {
+			p.put("[", commas(c.From.Parts), "]")
+		} else {
+			p.put(QuoteQualifier(c.From.Qualifier))
+		}
+	}
+	p.put(encoded(c.Encoding))
 	if c.Default != nil {
-		p.put(" DEFAULT ")
-		p.expr(c.Default, bindRange+1)
+		p.put(" DEFAULT ", bounded(c.Default))
 	}
-	if c.NotNull {
-		p.put(" NOT NULL")
-	}
-	if c.PrimaryKey {
-		p.put(" PRIMARY KEY")
-	}
+	p.put(when(c.NotNull, " NOT NULL"), when(c.PrimaryKey, " PRIMARY KEY"))
 	if c.Comment != "" {
 		p.put(" COMMENT ", quoteText(c.Comment))
 	}
 }
 
-// cell writes FROM and AS as far as they exist.
-func (p *printer) cell(from *ColumnSource, e *EncodingDef) {
-	if from != nil {
-		p.put(" FROM ", QuoteName(from.Family), ":")
-		if from.Parts != nil {
-			p.put("[")
-			p.parts(from.Parts)
-			p.put("]")
-		} else {
-			p.put(QuoteQualifier(from.Qualifier))
-		}
+// encoded returns AS and the encoding, or "" for nil.
+func encoded(e *EncodingDef) string {
+	if e == nil {
+		return ""
 	}
-	if e != nil {
-		p.put(" AS ")
-		p.encoding(e)
-	}
-}
-
-func (p *printer) encoding(e *EncodingDef) {
-	p.put(e.Name)
-	if e.Args != nil {
-		p.put("(")
-		p.exprs(e.Args)
-		p.put(")")
-	}
+	return " AS " + e.String()
 }
 
 // String returns the encoding as in AS: TEXT(6), ORDERED INT64.
-func (e *EncodingDef) String() string {
-	var p printer
-	p.encoding(e)
-	return p.Builder.String()
-}
+func (e *EncodingDef) String() string { return sql(e.Name, some("(", e.Args, ")")) }
 
-func (p *printer) parts(parts []PartDef) {
-	p.list(len(parts), func(i int) { p.part(parts[i]) })
-}
-
-func (p *printer) part(d PartDef) {
-	p.expr(d.Expr, bindNone)
-	if d.Encoding != nil {
-		p.put(" AS ")
-		p.encoding(d.Encoding)
-	}
-}
+func (d PartDef) print(p *printer) { p.put(d.Expr, encoded(d.Encoding)) }
 
 // String returns the part as in a layout: ts % 100 AS UINT8.
-func (d PartDef) String() string {
-	var p printer
-	p.part(d)
-	return p.Builder.String()
+func (d PartDef) String() string { return sql(d) }
+
+// print writes the parts of a layout, and STORED IN.
+func (l LayoutDef) print(p *printer) {
+	p.put("(", commas(l.Parts), ")")
+	if l.StoredIn != nil {
+		p.put(" STORED IN ", l.StoredIn)
+	}
 }
 
-func (p *printer) layout(l LayoutDef) {
-	word := "\n  ROW KEY "
-	if l.Index {
-		word = "\n  INDEX "
+func (s *PartList) print(p *printer) {
+	if len(s.Parts) == 1 && s.Parts[0].Encoding == nil {
+		if lit, ok := s.Parts[0].Expr.(*Literal); ok && lit.Kind == StringLiteral {
+			p.put(quoteText(lit.Text))
+			return
+		}
 	}
-	p.put(word)
-	if l.Name != "" {
-		p.put(QuoteName(l.Name), " ")
-	}
-	p.layoutBody(l)
-}
-
-func (p *printer) layoutBody(l LayoutDef) {
-	p.put("(")
-	p.parts(l.Parts)
-	p.put(")")
-	p.storedIn(" ", l.StoredIn)
-}
-
-func (p *printer) storedIn(before string, s *PartList) {
-	if s == nil {
-		return
-	}
-	p.put(before, "STORED IN ", s.String())
+	p.put("(", commas(s.Parts), ")")
 }
 
 // String returns 'name' or (part, part), as in STORED IN.
-func (s *PartList) String() string {
-	if len(s.Parts) == 1 && s.Parts[0].Encoding == nil {
-		if lit, ok := s.Parts[0].Expr.(*Literal); ok && lit.Kind == StringLiteral {
-			return quoteText(lit.Text)
-		}
-	}
-	var p printer
-	p.put("(")
-	p.parts(s.Parts)
-	p.put(")")
-	return p.Builder.String()
-}
+func (s *PartList) String() string { return sql(s) }
 
-func (p *printer) split(s *SplitDef) {
+func (s *SplitDef) print(p *printer) {
 	if s == nil {
 		return
 	}
@@ -227,9 +151,7 @@ func (p *printer) split(s *SplitDef) {
 	into := "INTO " + itoa(s.N) + " BY "
 	switch s.Kind {
 	case SplitAt:
-		p.put("AT (")
-		p.exprs(s.Keys)
-		p.put(")")
+		p.put("AT (", commas(s.Keys), ")")
 	case SplitFile:
 		p.put("FROM FILE ", quoteText(s.File))
 	case SplitHex:
@@ -244,16 +166,10 @@ func (p *printer) split(s *SplitDef) {
 }
 
 // String returns the column as in CREATE TABLE.
-func (c ColumnDef) String() string {
-	var p printer
-	p.column(c)
-	return strings.TrimSpace(p.Builder.String())
-}
+func (c ColumnDef) String() string { return strings.TrimSpace(sql(c)) }
 
 // Condition returns the CHECK without its name.
 func (c CheckDef) Condition() string {
 	c.Name = ""
-	var p printer
-	p.check(c)
-	return p.Builder.String()
+	return sql(c)
 }

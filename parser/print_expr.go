@@ -6,33 +6,27 @@ import (
 	"strings"
 )
 
-func printExpr(e Expr) string {
-	var p printer
-	p.expr(e, bindNone)
-	return p.Builder.String()
-}
-
-func (e *Literal) String() string      { return printExpr(e) }
-func (e *Param) String() string        { return printExpr(e) }
-func (e *ColumnRef) String() string    { return printExpr(e) }
-func (e *Unary) String() string        { return printExpr(e) }
-func (e *Binary) String() string       { return printExpr(e) }
-func (e *Between) String() string      { return printExpr(e) }
-func (e *In) String() string           { return printExpr(e) }
-func (e *Quantified) String() string   { return printExpr(e) }
-func (e *Array) String() string        { return printExpr(e) }
-func (e *Subscript) String() string    { return printExpr(e) }
-func (e *Like) String() string         { return printExpr(e) }
-func (e *Is) String() string           { return printExpr(e) }
-func (e *Call) String() string         { return printExpr(e) }
-func (e *RangeArg) String() string     { return printExpr(e) }
-func (e *EncodedArg) String() string   { return printExpr(e) }
-func (e *Case) String() string         { return printExpr(e) }
-func (e *Cast) String() string         { return printExpr(e) }
-func (e *AtTimeZone) String() string   { return printExpr(e) }
-func (e *Tuple) String() string        { return printExpr(e) }
-func (e *GroupingSets) String() string { return printExpr(e) }
-func (e *SubqueryExpr) String() string { return printExpr(e) }
+func (e *Literal) String() string      { return sql(e) }
+func (e *Param) String() string        { return sql(e) }
+func (e *ColumnRef) String() string    { return sql(e) }
+func (e *Unary) String() string        { return sql(e) }
+func (e *Binary) String() string       { return sql(e) }
+func (e *Between) String() string      { return sql(e) }
+func (e *In) String() string           { return sql(e) }
+func (e *Quantified) String() string   { return sql(e) }
+func (e *Array) String() string        { return sql(e) }
+func (e *Subscript) String() string    { return sql(e) }
+func (e *Like) String() string         { return sql(e) }
+func (e *Is) String() string           { return sql(e) }
+func (e *Call) String() string         { return sql(e) }
+func (e *RangeArg) String() string     { return sql(e) }
+func (e *EncodedArg) String() string   { return sql(e) }
+func (e *Case) String() string         { return sql(e) }
+func (e *Cast) String() string         { return sql(e) }
+func (e *AtTimeZone) String() string   { return sql(e) }
+func (e *Tuple) String() string        { return sql(e) }
+func (e *GroupingSets) String() string { return sql(e) }
+func (e *SubqueryExpr) String() string { return sql(e) }
 
 var binaryBindings = map[string]int{
 	"OR": bindOr, "AND": bindAnd, "IS DISTINCT FROM": bindIs,
@@ -79,85 +73,51 @@ func (p *printer) expr(e Expr, least int) {
 	case *Binary:
 		p.binary(e)
 	case *Between:
-		p.expr(e.X, bindRange+1)
-		p.put(negated(e.Not), " BETWEEN ")
-		if e.Symmetric {
-			p.put("SYMMETRIC ")
-		}
-		p.expr(e.Lo, bindRange+1)
-		p.put(" AND ")
-		p.expr(e.Hi, bindRange+1)
+		p.put(bounded(e.X), when(e.Not, " NOT"), " BETWEEN ", when(e.Symmetric, "SYMMETRIC "), bounded(e.Lo), " AND ", bounded(e.Hi))
 	case *In:
-		p.in(e)
+		p.put(bounded(e.X), when(e.Not, " NOT"), " IN (")
+		if e.Query != nil {
+			p.put(e.Query)
+		}
+		p.put(commas(e.List), ")")
 	case *Quantified:
 		p.quantified(e)
 	case *Array:
-		p.put("ARRAY[")
-		p.exprs(e.Items)
-		p.put("]")
+		p.put("ARRAY[", commas(e.Items), "]")
 	case *Subscript:
 		p.subscript(e)
 	case *Like:
-		p.expr(e.X, bindRange+1)
-		p.put(negated(e.Not), " ", e.Op, " ")
-		p.expr(e.Pattern, bindRange+1)
+		p.put(bounded(e.X), when(e.Not, " NOT"), " ", e.Op, " ", bounded(e.Pattern))
 		if e.Escape != nil {
-			p.put(" ESCAPE ")
-			p.expr(e.Escape, bindRange+1)
+			p.put(" ESCAPE ", bounded(e.Escape))
 		}
 	case *Is:
-		p.expr(e.X, bindIs)
-		p.put(" IS", negated(e.Not), " ", e.What)
+		p.put(operand{e.X, bindIs}, " IS", when(e.Not, " NOT"), " ", e.What)
 	case *Call:
 		p.call(e)
 	case *RangeArg:
-		p.expr(e.Lo, bindOr)
-		p.put(" TO ")
-		p.expr(e.Hi, bindOr)
+		p.put(operand{e.Lo, bindOr}, " TO ", operand{e.Hi, bindOr})
 	case *EncodedArg:
-		p.expr(e.X, bindOr)
-		p.put(" AS ")
-		p.encoding(e.Encoding)
+		p.put(operand{e.X, bindOr}, encoded(e.Encoding))
 	case *Case:
-		p.caseExpr(e)
+		p.put("CASE", clause{" ", e.X})
+		for _, w := range e.Whens {
+			p.put(" WHEN ", w.Cond, " THEN ", w.Then)
+		}
+		p.put(clause{" ELSE ", e.Else}, " END")
 	case *Cast:
-		p.put("CAST(")
-		p.expr(e.X, bindNone)
-		p.put(" AS ", e.Type)
-		if e.Encoding != nil {
-			p.put(" AS ")
-			p.encoding(e.Encoding)
-		}
-		p.put(")")
+		p.put("CAST(", e.X, " AS ", e.Type, encoded(e.Encoding), ")")
 	case *AtTimeZone:
-		p.expr(e.X, bindZone)
-		p.put(" AT TIME ZONE ")
-		p.expr(e.Zone, bindZone+1)
-	case *Tuple:
-		p.tuple(e)
+		p.put(operand{e.X, bindZone}, " AT TIME ZONE ", operand{e.Zone, bindZone + 1})
+	case *Tuple: // (a) is a, without ROW
+		p.put(when(len(e.Items) < 2, "ROW"), row(e.Items))
 	case *GroupingSets:
-		p.put(e.Kind, " (")
-		p.groups(e.Items)
-		p.put(")")
+		p.put(e.Kind, " (", groupTerms(e.Items), ")")
 	case *SubqueryExpr:
-		if e.Exists {
-			p.put("EXISTS ")
-		} else if e.Array {
-			p.put("ARRAY")
-		}
-		p.put("(")
-		p.query(e.Query)
-		p.put(")")
+		p.put(when(e.Exists, "EXISTS "), when(e.Array && !e.Exists, "ARRAY"), "(", e.Query, ")")
 	default:
 		panic(fmt.Sprintf("parser: unknown expression %T", e))
 	}
-}
-
-func negated(not bool) string {
-	if not {
-		return " NOT"
-	}
-	return ""
 }
 
 func (p *printer) literal(e *Literal) {
@@ -198,9 +158,7 @@ func (p *printer) columnRef(e *ColumnRef) {
 	default:
 		p.put(quoteAlways(e.Name))
 	}
-	if e.Star {
-		p.put(".*")
-	}
+	p.put(when(e.Star, ".*"))
 }
 
 // isPlainColumn reports whether a column's name needs no quotes. Keywords of the class guarded need none.
@@ -248,51 +206,24 @@ func (p *printer) binary(e *Binary) {
 	}
 }
 
-func (p *printer) in(e *In) {
-	p.expr(e.X, bindRange+1)
-	p.put(negated(e.Not), " IN (")
-	if e.Query != nil {
-		p.query(e.Query)
-	} else {
-		p.exprs(e.List)
-	}
-	p.put(")")
-}
-
 func (p *printer) quantified(e *Quantified) {
-	p.expr(e.X, bindCompare+1)
-	p.put(" ", e.Op, " ")
-	if e.All {
-		p.put("ALL ")
-	} else {
-		p.put("ANY ")
-	}
-	if _, ok := e.Y.(*SubqueryExpr); ok { // a sub-query has parentheses of its own
-		p.expr(e.Y, bindNone)
-		return
-	}
-	p.put("(")
-	p.expr(e.Y, bindNone)
-	p.put(")")
+	_, sub := e.Y.(*SubqueryExpr) // which has parentheses of its own
+	p.put(operand{e.X, bindCompare + 1}, " ", e.Op, when(e.All, " ALL "), when(!e.All, " ANY "), when(!sub, "("), e.Y, when(!sub, ")"))
 }
 
 // subscript writes X[i][j:k]. It writes X in parentheses unless X is a column, a parameter, or a subscript of either.
 func (p *printer) subscript(e *Subscript) {
 	switch e.X.(type) {
 	case *ColumnRef, *Param:
-		p.expr(e.X, bindOperand)
+		p.put(e.X)
 	default:
-		p.put("(")
-		p.expr(e.X, bindNone)
-		p.put(")")
+		p.put("(", e.X, ")")
 	}
 	for _, at := range e.At {
 		p.put("[")
 		p.bound(at.Lo)
-		if at.Slice {
-			p.put(" : ")
-			p.bound(at.Hi)
-		}
+		p.put(when(at.Slice, " : "))
+		p.bound(at.Hi)
 		p.put("]")
 	}
 }
@@ -301,37 +232,27 @@ func (p *printer) bound(e Expr) {
 	switch e.(type) {
 	case nil:
 	case *Literal, *Param:
-		p.expr(e, bindNone)
+		p.put(e)
 	default: // a:b would be a column
-		p.put("(")
-		p.expr(e, bindNone)
-		p.put(")")
+		p.put("(", e, ")")
 	}
 }
 
 func (p *printer) call(e *Call) {
-	p.put(quoteFunction(e.Name), "(")
-	if e.Star {
-		p.put("*")
-	}
-	if e.Distinct {
-		p.put("DISTINCT ")
-	}
-	p.exprs(e.Args)
+	p.put(quoteFunction(e.Name), "(", when(e.Star, "*"), when(e.Distinct, "DISTINCT "), commas(e.Args))
 	if e.Within {
-		p.put(") WITHIN GROUP (")
-		p.order("ORDER BY ", e.OrderBy)
+		p.put(") WITHIN GROUP (", some("ORDER BY ", e.OrderBy, ""))
 	} else {
-		p.order(" ORDER BY ", e.OrderBy)
+		p.put(some(" ORDER BY ", e.OrderBy, ""))
 	}
 	p.put(")")
 	if e.Filter != nil {
-		p.put(" FILTER (WHERE ")
-		p.expr(e.Filter, bindNone)
-		p.put(")")
+		p.put(" FILTER (WHERE ", e.Filter, ")")
 	}
-	if e.Over != nil {
-		p.over(e.Over)
+	if w := e.Over; w != nil && w.Name != "" && !w.Copies {
+		p.put(" OVER ", QuoteName(w.Name))
+	} else if w != nil {
+		p.put(" OVER ", w)
 	}
 }
 
@@ -348,34 +269,16 @@ func quoteFunction(name string) string {
 	return QuoteName(name)
 }
 
-func (p *printer) caseExpr(e *Case) {
-	p.put("CASE")
-	p.clause(" ", e.X)
-	for _, w := range e.Whens {
-		p.clause(" WHEN ", w.Cond)
-		p.clause(" THEN ", w.Then)
-	}
-	p.clause(" ELSE ", e.Else)
-	p.put(" END")
-}
+// groupTerms are terms of GROUP BY.
+type groupTerms []Expr
 
-// tuple writes (a, b). It writes ROW(a) for a single item, since (a) is a.
-func (p *printer) tuple(e *Tuple) {
-	if len(e.Items) < 2 {
-		p.put("ROW")
-	}
-	p.put("(")
-	p.exprs(e.Items)
-	p.put(")")
-}
-
-// groups writes terms of GROUP BY.
-func (p *printer) groups(list []Expr) {
-	p.list(len(list), func(i int) {
-		if t, ok := list[i].(*Tuple); ok && len(t.Items) == 0 {
+func (list groupTerms) print(p *printer) {
+	for i, x := range list {
+		p.put(when(i > 0, ", "))
+		if t, ok := x.(*Tuple); ok && len(t.Items) == 0 {
 			p.put("()")
-			return
+		} else {
+			p.put(x)
 		}
-		p.expr(list[i], bindNone)
-	})
+	}
 }

@@ -75,17 +75,17 @@ func parenthesised(e Expr) string {
 	case *Binary:
 		op = e.Op
 	case *Between:
-		op = strings.TrimSpace(negated(e.Not) + " BETWEEN")
+		op = strings.TrimSpace(when(e.Not, " NOT") + " BETWEEN")
 	case *In:
-		op = strings.TrimSpace(negated(e.Not) + " IN")
+		op = strings.TrimSpace(when(e.Not, " NOT") + " IN")
 	case *Quantified:
 		op = e.Op + map[bool]string{true: " ALL", false: " ANY"}[e.All]
 	case *Array:
 		op = "ARRAY"
 	case *Like:
-		op = strings.TrimSpace(negated(e.Not) + " " + e.Op)
+		op = strings.TrimSpace(when(e.Not, " NOT") + " " + e.Op)
 	case *Is:
-		op = "IS" + negated(e.Not) + " " + e.What
+		op = "IS" + when(e.Not, " NOT") + " " + e.What
 	case *Cast:
 		op = "CAST " + e.Type
 	case *AtTimeZone:

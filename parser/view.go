@@ -20,20 +20,7 @@ type CreateView struct {
 func (*CreateView) Command() string { return "CREATE VIEW" }
 
 func (s *CreateView) String() string {
-	var p printer
-	p.put("CREATE ")
-	if s.Replace {
-		p.put("OR REPLACE ")
-	}
-	p.put("VIEW ")
-	if s.IfNotExists {
-		p.put("IF NOT EXISTS ")
-	}
-	p.put(QuoteName(s.Name))
-	p.nameList(s.Columns)
-	p.put(" AS ")
-	p.query(s.Query)
-	return p.Builder.String()
+	return sql("CREATE ", when(s.Replace, "OR REPLACE "), "VIEW ", when(s.IfNotExists, "IF NOT EXISTS "), QuoteName(s.Name), nameList(s.Columns), " AS ", s.Query)
 }
 
 // At returns a copy of the query in which all positions are pos, so that errors in a view point to its name.

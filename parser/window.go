@@ -127,47 +127,24 @@ func (r *exprReader) frameBound() (out FrameBound, err error) {
 	return out, unexpected(r.lex)
 }
 
-// over writes OVER and the window w.
-func (p *printer) over(w *Window) {
-	p.put(" OVER ")
-	if w.Name != "" && !w.Copies {
-		p.put(QuoteName(w.Name))
-		return
-	}
-	p.window(w)
-}
-
-func (p *printer) window(w *Window) {
-	p.put("(")
-	between := ""
-	part := func(text string) { p.put(between, text); between = " " }
+func (w *Window) print(p *printer) {
+	var parts []string
 	if w.Copies {
-		part(QuoteName(w.Name))
+		parts = append(parts, QuoteName(w.Name))
 	}
 	if w.PartitionBy != nil {
-		part("PARTITION BY ")
-		p.exprs(w.PartitionBy)
+		parts = append(parts, sql("PARTITION BY ", commas(w.PartitionBy)))
 	}
 	if w.OrderBy != nil {
-		part("")
-		p.order("ORDER BY ", w.OrderBy)
+		parts = append(parts, sql("ORDER BY ", commas(w.OrderBy)))
 	}
 	if f := w.Frame; f != nil {
-		part(f.Mode + " BETWEEN ")
-		p.frameBound(f.Start)
-		p.put(" AND ")
-		p.frameBound(f.End)
-		if f.Exclude != "" {
-			p.put(" EXCLUDE ", f.Exclude)
-		}
+		exclude := when(f.Exclude != "", " EXCLUDE ") + f.Exclude
+		parts = append(parts, sql(f.Mode, " BETWEEN ", f.Start, " AND ", f.End, exclude))
 	}
-	p.put(")")
+	p.put("(", strings.Join(parts, " "), ")")
 }
 
-func (p *printer) frameBound(b FrameBound) {
-	if b.Offset != nil {
-		p.expr(b.Offset, bindRange+1)
-		p.put(" ")
-	}
-	p.put(b.Kind)
+func (b FrameBound) print(p *printer) {
+	p.put(bounded(b.Offset), when(b.Offset != nil, " "), b.Kind)
 }
