@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	hfilter "github.com/tsuna/gohbase/filter"
 	"github.com/tsuna/gohbase/hrpc"
 )
 
@@ -65,7 +66,7 @@ func TestCellCache(t *testing.T) {
 			return err
 		}, "a delete", -1, 0, 4},
 		{func() error {
-			s.cells.limit = 60 // the cell of one region and family
+			s.cells.limit = 70 // the cell of one region and family
 			return put("b")()
 		}, "a smaller limit", 1, 0, 1},
 	} {
@@ -150,11 +151,40 @@ func TestPlainCells(t *testing.T) {
 		}
 		for i := range queriesPerTable {
 			q := g.query()
+			if i%2 == 0 {
+				q.rowwise(g)
+			}
 			want, got := transcript(stores[0], name, q, 2, new(int)), transcript(stores[1], name, q, 2, new(int))
 			if q.normal(got) != q.normal(want) {
 				t.Fatalf("seed %d, query %d:%s\n--- from memory\n%s--- from the store\n%s", seed, i, q.text, got, want)
 			}
 		}
+	}
+}
+
+// rowwise makes q read one family with conditions of rows, then of columns, as most scans of hql do.
+func (s *spec) rowwise(g gen) {
+	var fs []hfilter.Filter
+	for range g.IntN(3) {
+		fs = append(fs, hfilter.NewSingleColumnValueFilter([]byte(g.fam()), []byte(g.pick(quals...)), g.op(), g.comparator(), g.IntN(2) == 0, g.IntN(9) > 0))
+	}
+	if g.IntN(2) == 0 {
+		columns := []hfilter.Filter{hfilter.NewFirstKeyOnlyFilter()}
+		for range g.IntN(3) {
+			columns = append(columns, hfilter.NewQualifierFilter(g.cf()))
+		}
+		if g.IntN(9) == 0 {
+			columns = columns[1:]
+		}
+		fs = append(fs, hfilter.NewList(hfilter.MustPassOne, columns...))
+	}
+	if g.IntN(9) == 0 {
+		g.Shuffle(len(fs), func(i, j int) { fs[i], fs[j] = fs[j], fs[i] })
+	}
+	s.o = append(s.o, hrpc.Families(map[string][]string{g.fam(): nil}))
+	if len(fs) > 0 {
+		f := hfilter.NewList(hfilter.MustPassAll, fs...)
+		s.o, s.text = append(s.o, hrpc.Filters(f)), s.text+" "+dump(must(f.ConstructPBFilter()))
 	}
 }
 

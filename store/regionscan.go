@@ -24,7 +24,8 @@ type regionScanner struct {
 	wholeRows   bool // the filter wants whole rows
 	lastRowBuf  []byte
 	iteratorsOf []*pebble.Iterator
-	ended       func() // is called when the scan has come to the end of the region; nil: never
+	plain       *rowProgram // for plainRows; nil: it reads nothing
+	ended       func()      // is called when the scan has come to the end of the region; nil: never
 }
 
 // openRegionScanner opens a query on a region; now is in milliseconds.
@@ -46,6 +47,9 @@ func (s *Store) openRegionScanner(ctx context.Context, q *query, g *region, now 
 			r.close()
 			return nil, err
 		}
+	}
+	if len(r.stores) == 1 && len(r.joined) == 0 && r.stores[0].matcher.plain && cells[0].names != nil && !q.reversed && !q.get && q.storeLimit == 0 {
+		r.plain = cells[0].program(q.filter, r.stores[0].family)
 	}
 	if q.reversed && len(r.joined) > 0 {
 		r.close()

@@ -182,6 +182,19 @@ func (h *scannerHolder) read(ctx context.Context, req *pb.ScanRequest, resp *pb.
 		return false
 	}
 	for len(b.counts) < rows {
+		if h.partialRow == nil && (len(b.partial) == 0 || !b.partial[len(b.partial)-1]) {
+			most := rows - len(b.counts)
+			if limit > 0 {
+				most = min(most, limit-whole)
+			}
+			n, err := h.scanner.plainRows(ctx, b, lim, most)
+			if err != nil {
+				return err
+			}
+			if whole += n; full() || len(b.buf) >= enoughBytes || len(b.counts) == rows {
+				return nil
+			}
+		}
 		var err error
 		if *more, err = h.scanner.next(ctx, b, lim); err != nil {
 			return err
