@@ -66,7 +66,7 @@ func (c *Compare) Eval(env *Env) (types.Value, error) {
 	return types.NewBool(c.Op.Holds(r)), nil
 }
 
-// integers compares a column with a constant, if both are integers of one type: the most frequent condition.
+// integers compares a column with a constant, if both are integers: the most frequent condition.
 func (c *Compare) integers(row []types.Value) (is, ok bool) {
 	x, isColumn := c.X.(*Column)
 	y, isConst := c.Y.(*Const)
@@ -74,7 +74,7 @@ func (c *Compare) integers(row []types.Value) (is, ok bool) {
 		return false, false
 	}
 	v, t := &row[x.Index], y.Val.Type()
-	return c.Op.Holds(cmp.Compare(v.Int(), y.Val.Int())), t.IsInteger() && v.Type() == t
+	return c.Op.Holds(cmp.Compare(v.Int(), y.Val.Int())), t.IsInteger() && v.Type().IsInteger()
 }
 
 func (i *In) Eval(env *Env) (types.Value, error) {
