@@ -29,14 +29,13 @@ type Function struct {
 	Grouping bool // it depends on the grouping, not on the rows: GROUPING
 	// Percentile, if not 0, makes an aggregate equal to PERCENTILE_CONT of this fraction (0 to 1).
 	Percentile float64
-	// HowMany is the argument that tells a window function how many rows or parts to use. Otherwise is the argument
-	// that the function returns if there is no such row (LAG, LEAD); it must fit the result's type. Both arguments are
-	// numbered from 1; 0 means that there is none.
-	HowMany, Otherwise int
-	Strict             bool  // its result is NULL only if an argument is NULL
-	Joins              *Join // it concatenates the texts of its arguments
-	Extreme            int   // 1: it returns the greatest argument that is not NULL, -1: the least
-	Key                *Algebra
+	// Otherwise is the argument that a window function returns if there is no such row (LAG, LEAD), numbered from 1; 0 means
+	// that there is none. It must fit the result's type.
+	Otherwise int
+	Strict    bool  // its result is NULL only if an argument is NULL
+	Joins     *Join // it concatenates the texts of its arguments
+	Extreme   int   // 1: it returns the greatest argument that is not NULL, -1: the least
+	Key       *Algebra
 	// Binds says, for the documentation, how a condition on a call restricts a key, if that follows from the arguments
 	// and not from Key: "as its arguments do".
 	Binds string

@@ -22,8 +22,11 @@ func Compile(e parser.Expr, s *Scope) (Expr, error) {
 
 // CompileCondition compiles e, the condition of a WHERE or ON, which must be BOOLEAN.
 func CompileCondition(e parser.Expr, s *Scope) (Expr, error) {
-	s.Parameters.Want(e, types.Boolean)
-	out, err := Compile(e, s)
+	c := compiler{s}
+	out, err := c.expr(e)
+	if err == nil {
+		out, err = c.place(out, types.Boolean)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +206,7 @@ func (c compiler) unary(e *parser.Unary) (Expr, error) {
 	}
 	switch e.Op {
 	case "NOT":
-		if err := c.needBool(x, "NOT", e.Pos); err != nil {
+		if x, err = c.truth(x, "NOT", e.Pos); err != nil {
 			return nil, err
 		}
 		return Negate(x), nil
@@ -222,12 +225,16 @@ func (c compiler) unary(e *parser.Unary) (Expr, error) {
 	return c.apply("NEGATE", e.Pos, []Expr{x})
 }
 
-func (c compiler) needBool(x Expr, what string, pos parser.Pos) error {
-	c.wants(x, types.Boolean)
-	if t := x.Type(); t != types.Boolean && t != types.Null {
-		return parser.Errorf(pos, "%s takes a condition, not %s", what, t)
+// truth returns x, the operand of what, which must be BOOLEAN.
+func (c compiler) truth(x Expr, what string, pos parser.Pos) (Expr, error) {
+	x, err := c.place(x, types.Boolean)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	if t := x.Type(); t != types.Boolean && t != types.Null {
+		return nil, parser.Errorf(pos, "%s takes a condition, not %s", what, t)
+	}
+	return x, nil
 }
 
 // terms compiles a AND b AND c, or OR, in one step: adding terms one by one would copy the list each time.
@@ -245,7 +252,7 @@ func (c compiler) terms(e *parser.Binary) (Expr, error) {
 	add := func(tree parser.Expr, pos parser.Pos) error {
 		x, err := c.expr(tree)
 		if err == nil {
-			err = c.needBool(x, e.Op, pos)
+			x, err = c.truth(x, e.Op, pos)
 		}
 		out = append(out, x)
 		return err
@@ -303,7 +310,9 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 		c.s.Parameters.Want(e.Y, x.Type())
 		return c.compare(op, x, y, e.Pos)
 	}
-	c.operandTypes(e.Op, x, y)
+	if x, y, err = c.operands(e.Op, x, y); err != nil {
+		return nil, err
+	}
 	switch e.Op {
 	case "IS DISTINCT FROM", "IS NOT DISTINCT FROM":
 		same, err := c.compare(EQ, x, y, e.Pos)
@@ -349,13 +358,6 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 	case "||":
 		if out, ok, err := c.joined(x, y, e.Pos); ok || err != nil {
 			return out, err
-		} // a text next to JSON is read as JSON
-		for _, side := range []struct{ x, other *Expr }{{&x, &y}, {&y, &x}} {
-			if k, ok := (*side.x).(*Const); ok && k.Typ == types.String && (*side.other).Type() == types.JSON {
-				if *side.x, err = c.adapt(k, types.JSON); err != nil {
-					return nil, err
-				}
-			}
 		}
 	case "^":
 		return c.apply("POWER", e.Pos, []Expr{x, y})
@@ -364,26 +366,11 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 			return out, err
 		}
 	}
-	if x, err = c.asNumber(e, x, y); err != nil {
-		return nil, err
-	}
-	if y, err = c.asNumber(e, y, x); err != nil {
-		return nil, err
-	}
 	out, err := c.apply(e.Op, e.Pos, []Expr{x, y})
 	if k, ok := out.(*Const); ok && e.Op == "-" && x.Type().IsTimestamp() && y.Type().IsTimestamp() {
 		k.between = true
 	}
 	return out, err
-}
-
-// asNumber reads x, an operand of e, as a number if x is a text constant and y, the other operand, is a number.
-func (c compiler) asNumber(e *parser.Binary, x, y Expr) (Expr, error) {
-	k, ok := x.(*Const)
-	if !ok || k.Typ != types.String || !y.Type().IsNumeric() || !strings.Contains("+ - * / % & | # << >>", e.Op) {
-		return x, nil
-	}
-	return c.adapt(k, y.Type())
 }
 
 // binOffset recognizes x - DATE_BIN(w, x), the offset within the bin.

@@ -67,7 +67,6 @@ func (c compiler) subscript(e *parser.Subscript) (Expr, error) {
 		}
 		k, err := c.expr(b)
 		if err == nil {
-			c.wants(k, types.BigInt)
 			k, err = c.place(k, types.BigInt)
 		}
 		args = append(args, k)
@@ -93,14 +92,6 @@ func (c compiler) subscript(e *parser.Subscript) (Expr, error) {
 		return c.apply("SLICE", e.Pos, args)
 	}
 	return c.apply("SUBSCRIPT", e.Pos, args)
-}
-
-// place reads a text constant x as the type t that its context expects.
-func (c compiler) place(x Expr, t types.Type) (Expr, error) {
-	if k, ok := x.(*Const); ok && k.Typ == types.String && t != types.Null {
-		return c.adapt(k, t)
-	}
-	return x, nil
 }
 
 // elementArgs lists, by function, the arguments that are arrays, and those that are elements.

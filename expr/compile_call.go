@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -268,7 +269,7 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 				return nil, err
 			}
 		}
-	case "SUBSTRING", "SUBSTR":
+	case "SUBSTRING":
 		if len(flat) == 2 && flat[1].Type().IsText() {
 			name = "SUBSTRING_MATCH"
 		}
@@ -443,17 +444,8 @@ func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) 
 	if f.Set && (!c.s.Sets || slices.ContainsFunc(args, func(a Expr) bool { return Some(a, returnsRows) })) {
 		return nil, parser.Errorf(pos, "%s gives several rows, which is not allowed here", f.Name).WithHint("it is allowed in FROM and in the list of a SELECT")
 	}
-	c.argumentTypes(f, args)
-	t, err := f.Result(args)
+	args, t, err := c.accepted(f, args)
 	if wrong, ok := errors.AsType[ArgumentError](err); ok {
-		k, constant := args[wrong.N-1].(*Const)
-		if t := wrong.read(); constant && k.Typ == types.String && t != types.Null {
-			args = slices.Clone(args)
-			if args[wrong.N-1], err = c.adapt(k, t); err != nil {
-				return nil, err
-			}
-			return c.apply(name, pos, args)
-		}
 		return nil, parser.Errorf(pos, "%s: %s", f.Name, wrong)
 	}
 	if err != nil {
@@ -462,10 +454,14 @@ func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) 
 	return c.fold(&Call{Pos: pos, Func: f, Args: args, Typ: t}), nil
 }
 
-// argumentTypes records the types that f expects of parameters among its arguments.
-func (c compiler) argumentTypes(f *Function, args []Expr) {
+// accepted returns the arguments of f, and the type of its result. It reads a text constant as the type that f takes in its
+// place, and records that type for a parameter.
+func (c compiler) accepted(f *Function, args []Expr) (_ []Expr, t types.Type, err error) {
+	args = slices.Clone(args)
 	if f.Group == "operator" && len(args) == 2 {
-		c.operandTypes(f.Name, args[0], args[1])
+		if args[0], args[1], err = c.operands(f.Name, args[0], args[1]); err != nil {
+			return nil, t, err
+		}
 	}
 	for i, x := range args {
 		if c.s.Parameters == nil || x.Type() != types.Null {
@@ -481,6 +477,24 @@ func (c compiler) argumentTypes(f *Function, args []Expr) {
 			c.wants(x, wrong.read())
 		}
 	}
+	for {
+		t, err = f.Result(args)
+		wrong, ok := errors.AsType[ArgumentError](err)
+		if !ok || wrong.At != types.String || wrong.read() == types.Null {
+			return args, t, err
+		}
+		x, unread := c.place(args[wrong.N-1], wrong.read())
+		if unread != nil || x == args[wrong.N-1] {
+			return args, t, cmp.Or(unread, err)
+		}
+		args[wrong.N-1] = x
+	}
+}
+
+// Accepted returns the arguments of f, an aggregate, with text constants read as the types that f takes, and the type of
+// its result.
+func Accepted(f *Function, args []Expr, s *Scope) ([]Expr, types.Type, error) {
+	return compiler{s}.accepted(f, args)
 }
 
 // ArgumentError reports an argument of a type that a function does not accept.
@@ -493,7 +507,7 @@ type ArgumentError struct {
 // read returns the type to which a text constant is converted if it is the refused argument: PostgreSQL's preferred
 // type among those that the function accepts, or NULL if it accepts none of these.
 func (e ArgumentError) read() types.Type {
-	for _, t := range []types.Type{types.Timestamp, types.Duration, types.Double, types.BigInt, types.Boolean, types.Bytes} {
+	for _, t := range []types.Type{types.Timestamp, types.Duration, types.Double, types.BigInt, types.Boolean, types.Bytes, types.ArrayOf(types.String)} {
 		if e.Takes != nil && e.Takes(t) {
 			return t
 		}

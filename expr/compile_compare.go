@@ -467,6 +467,14 @@ func (c compiler) decisive(op CompareOp, x Expr, items []Expr) ([]Expr, error) {
 
 // inList compiles x [NOT] IN (items): an In with the constants, and comparisons with the other items.
 func (c compiler) inList(pos parser.Pos, x Expr, not bool, items []Expr) (Expr, error) {
+	t := types.Null
+	for _, y := range items {
+		t = Wider(t, y.Type())
+	}
+	x, err := c.place(x, t)
+	if err != nil {
+		return nil, err
+	}
 	in := &In{Pos: pos, X: x, Not: not, List: make([]types.Value, 0, len(items))}
 	var others, floats []Expr
 	for _, y := range items {
@@ -706,7 +714,7 @@ func (c compiler) is(e *parser.Is) (Expr, error) {
 	if e.What == "NULL" || e.What == "UNKNOWN" {
 		return c.fold(&IsNull{Pos: e.Pos, X: x, Not: e.Not}), nil
 	}
-	if err := c.needBool(x, "IS "+e.What, e.Pos); err != nil {
+	if x, err = c.truth(x, "IS "+e.What, e.Pos); err != nil {
 		return nil, err
 	}
 	want := x

@@ -64,13 +64,6 @@ func (c compiler) scaled(op string, x, y Expr, pos parser.Pos) (_ Expr, ok bool,
 	if op == "/" {
 		name = "INTERVAL_DIVIDE"
 	}
-	if k, isConst := y.(*Const); isConst && k.Typ == types.String {
-		n, err := c.adapt(k, types.Double)
-		if err != nil {
-			return nil, true, err
-		}
-		y = n
-	}
 	out, err := c.apply(name, pos, []Expr{x, y})
 	return out, true, err
 }

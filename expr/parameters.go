@@ -89,6 +89,19 @@ func (p *Parameters) want(pos parser.Pos, t ParameterType) {
 	}
 }
 
+// place returns x, whose context expects the type t: it reads a text constant as t, and records t for a parameter. All
+// contexts that know the type call it.
+func (c compiler) place(x Expr, t types.Type) (Expr, error) {
+	c.wants(x, t)
+	if k, ok := x.(*Const); ok && k.Typ == types.String && t != types.Null {
+		return c.adapt(k, t)
+	}
+	return x, nil
+}
+
+// Place returns x, whose context expects the type t: a text constant is read as t, and t is recorded for a parameter.
+func Place(x Expr, t types.Type, s *Scope) (Expr, error) { return compiler{s}.place(x, t) }
+
 // wants records that the context of x expects the type t, if x is a parameter.
 func (c compiler) wants(x Expr, t types.Type) {
 	if c.s.Parameters == nil {
@@ -99,35 +112,66 @@ func (c compiler) wants(x Expr, t types.Type) {
 	}
 }
 
-// operandTypes records the types that an arithmetic operator or || expects of parameters.
-func (c compiler) operandTypes(op string, x, y Expr) {
-	switch {
-	case c.s.Parameters == nil:
-	case op == "||" || op == "@>" || op == "<@":
-		for _, o := range [][2]Expr{{x, y}, {y, x}} {
-			if t := o[1].Type(); t == types.JSON {
-				c.wants(o[0], t)
-			} else if op == "||" && !t.IsArray() { // elements does so for arrays
-				c.wants(o[0], types.String)
-			}
-		}
-	case op == "->>" || op == "->" || op == "@?" || op == "@@" || op == "~" || op == "~*" || op == "!~" || op == "!~*":
-		c.wants(y, types.String)
-	default:
-		for _, o := range [][2]Expr{{x, y}, {y, x}} {
-			t := o[1].Type()
-			switch {
-			case op == "+" && t.IsTimestamp():
-				t = types.Duration
-			case t == types.Duration && op != "+" && op != "-":
-				t = types.Double
-			case !t.IsNumeric() && !t.IsTimestamp() && t != types.Duration && !(op == "-" && t == types.Date):
-				continue
-			}
-			if i, ok := c.s.Parameters.at[o[0].Position()]; ok && c.s.Parameters.Types[i].Type == types.Null {
-				c.s.Parameters.assumed[i] = true
-				c.wants(o[0], t)
-			}
+// operands returns the operands of an operator. It reads a text constant as the type that the operator expects next to
+// the other operand, and records that type for a parameter.
+func (c compiler) operands(op string, x, y Expr) (Expr, Expr, error) {
+	tx, assumed := operandType(op, y.Type(), false)
+	ty, _ := operandType(op, x.Type(), true)
+	left, err := c.operand(op, x, tx, assumed)
+	if err != nil {
+		return nil, nil, err
+	}
+	right, err := c.operand(op, y, ty, assumed)
+	return left, right, err
+}
+
+func (c compiler) operand(op string, x Expr, t types.Type, assumed bool) (Expr, error) {
+	if p := c.s.Parameters; p != nil && assumed && t != types.Null {
+		if i, ok := p.at[x.Position()]; ok && p.Types[i].Type == types.Null {
+			p.assumed[i] = true
 		}
 	}
+	out, err := c.place(x, t)
+	if err != nil && op == "-" && t.IsTemporal() { // NOW() - '1 hour'
+		if span, no := c.place(x, types.Duration); no == nil {
+			return span, nil
+		}
+	}
+	return out, err
+}
+
+// operandType returns the type that op expects of one operand if the other one has the type t; NULL means any. right is
+// set for the operand on the right. assumed is set if the context of the operation may want another type.
+func operandType(op string, t types.Type, right bool) (_ types.Type, assumed bool) {
+	switch op {
+	case "||":
+		if t.IsArray() { // elements converts them
+			return types.Null, false
+		}
+		if t == types.JSON || t == types.Bytes {
+			return t, false
+		}
+		return types.String, false
+	case "@>", "<@":
+		if t == types.JSON {
+			return t, false
+		}
+		return types.Null, false
+	case "->>", "->", "@?", "@@", "~", "~*", "!~", "!~*":
+		if right {
+			return types.String, false
+		}
+		return types.Null, false
+	}
+	switch {
+	case op == "+" && (t.IsTimestamp() || t == types.Time):
+		return types.Duration, true
+	case t == types.Duration && op != "+" && op != "-":
+		return types.Double, true
+	case op == "+" && t == types.Date:
+		return types.BigInt, true
+	case t.IsNumeric(), t.IsTemporal(), t == types.Duration:
+		return t, true
+	}
+	return types.Null, true
 }

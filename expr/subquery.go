@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"time"
 
 	"github.com/hql-db/hql/parser"
@@ -185,11 +186,15 @@ func (s *Subquery) Answer(values []types.Value, loc *time.Location) (Expr, error
 }
 
 // NewSubquery returns the expression for s, or an error if s compares values that cannot be compared. Comparisons with
-// the query's rows take their functions from funcs.
-func NewSubquery(s Subquery, funcs *Registry) (*Subquery, error) {
-	s.funcs = funcs
-	for i, x := range s.X {
-		if err := (compiler{&Scope{}}).comparable(x.Type(), s.Types[i], s.Pos); err != nil {
+// the query's rows take their functions from scope.
+func NewSubquery(s Subquery, scope *Scope) (_ *Subquery, err error) {
+	s.funcs, s.X = scope.Funcs, slices.Clone(s.X)
+	c := compiler{scope}
+	for i, t := range s.Types[:len(s.X)] {
+		if s.X[i], err = c.place(s.X[i], t); err != nil {
+			return nil, err
+		}
+		if err := c.comparable(s.X[i].Type(), t, s.Pos); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/hql-db/hql/expr"
@@ -108,14 +109,18 @@ func (a *aggregates) compile(c *parser.Call, f *expr.Function) (plan.AggCall, er
 		}
 	}
 	if f.Within && len(compiled) > 1 {
-		scope.Parameters.Want(args[1], types.Double)
-		compiled[1] = constant(compiled[1], types.Double)
+		if compiled[1], err = expr.Place(compiled[1], types.Double, scope); err != nil {
+			return call, err
+		}
 	}
 	if call.Typ = types.BigInt; !c.Star {
-		call.Arg, call.Args = compiled[0], compiled[1:]
-		if call.Typ, err = f.Result(compiled); err != nil {
-			return call, parser.Errorf(c.Pos, "%s %s", c.Name, err)
+		if compiled, call.Typ, err = expr.Accepted(f, compiled, scope); err != nil {
+			if wrong, ok := errors.AsType[expr.ArgumentError](err); ok {
+				err = fmt.Errorf("%s of %s is not defined", c.Name, wrong.At)
+			}
+			return call, parser.Errorf(c.Pos, "%s", err)
 		}
+		call.Arg, call.Args = compiled[0], compiled[1:]
 	}
 	if c.Within {
 		for i, x := range call.Args {

@@ -232,9 +232,11 @@ func (q *query) count(e parser.Expr, what string) (n plan.RowLimit, err error) {
 	if e == nil {
 		return n, nil
 	}
-	q.env.Parameters.Want(e, types.BigInt)
 	known := len(q.plan.Subplans)
 	x, err := expr.Compile(e, q.scope(nil))
+	if err == nil {
+		x, err = expr.Place(x, types.BigInt, q.scope(nil))
+	}
 	if err != nil {
 		return n, err
 	}
@@ -247,11 +249,6 @@ func (q *query) count(e parser.Expr, what string) (n plan.RowLimit, err error) {
 		}
 	}
 	k, ok := x.(*expr.Const)
-	if ok && k.Typ == types.String { // a text constant has the type that its context expects
-		if v, err := types.Cast(k.Val, types.BigInt, nil); err == nil {
-			k = &expr.Const{Pos: k.Pos, Val: v, Typ: v.Type()}
-		}
-	}
 	if !ok || !k.Val.IsNull() && !k.Val.Type().IsInteger() {
 		return n, parser.Errorf(e.Position(), "%s takes a whole number", what)
 	}

@@ -51,6 +51,7 @@ func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (
 			}
 			done = part.done
 		}
+		lists[i], cs = cs, untyped(c, cs)
 		if i == 0 {
 			cols = cs
 		} else if len(cs) == len(cols) && (slices.ContainsFunc(byNumber, func(t parser.OrderTerm) bool {
@@ -62,7 +63,17 @@ func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (
 		} else if cols, _, err = widen(cols, cs, c.Pos, s.Sets[i-1].Op); err != nil {
 			return nil, nil, err
 		}
-		parts[i], lists[i] = n, cs
+		parts[i] = n
+	}
+	for k := range cols {
+		if cols[k].Type == types.Null {
+			cols[k].Type = lists[0][k].Type
+		}
+		for _, c := range s.Cores {
+			if len(c.Items) == len(cols) {
+				q.env.Parameters.Want(c.Items[k].Expr, cols[k].Type)
+			}
+		}
 	}
 	for i := range parts {
 		parts[i] = casted(parts[i], lists[i], cols)
@@ -96,6 +107,17 @@ func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (
 		node = distinctUnless(op.All, u)
 	}
 	return node, cols, nil
+}
+
+// untyped returns cols, the columns of c, with the type Null for each text literal, which takes the type of the other parts.
+func untyped(c *parser.SelectCore, cols []plan.OutputColumn) []plan.OutputColumn {
+	out := slices.Clone(cols)
+	for k, it := range c.Items {
+		if l, ok := it.Expr.(*parser.Literal); ok && l.Kind == parser.StringLiteral && len(c.Items) == len(cols) {
+			out[k].Type = types.Null
+		}
+	}
+	return out
 }
 
 // numbered returns the terms of ORDER BY as numbers of result columns. core is the first part of the set operation,

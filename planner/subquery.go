@@ -56,7 +56,7 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 // answered returns the expression for node: the value of sub's rows if they are known, otherwise the sub-query.
 func (q *query) answered(sub *plan.Subplan, node expr.Subquery) (expr.Expr, error) {
 	node.Query = sub
-	out, err := expr.NewSubquery(node, q.env.funcs())
+	out, err := expr.NewSubquery(node, q.scope(nil))
 	if err != nil {
 		return nil, err
 	}

@@ -168,16 +168,6 @@ func specOf(o *parser.Window, named []parser.NamedWindow) (*parser.Window, error
 	return nil, parser.Errorf(o.Pos, "unknown window %q", o.Name).WithHint("WINDOW %s AS (...) behind the other clauses defines it", o.Name)
 }
 
-// constant converts a constant text to the type t that its context expects. It returns other expressions unchanged.
-func constant(e expr.Expr, t types.Type) expr.Expr {
-	if k, ok := e.(*expr.Const); ok && k.Typ == types.String {
-		if v, err := types.Cast(k.Val, t, nil); err == nil {
-			return &expr.Const{Pos: k.Pos, Val: v, Typ: t}
-		}
-	}
-	return e
-}
-
 // function compiles a function that requires a window.
 func (w *windows) function(c *parser.Call, f *expr.Function) (plan.AggCall, error) {
 	out := plan.AggCall{Func: plan.Func(f.Name)}
@@ -201,11 +191,7 @@ func (w *windows) function(c *parser.Call, f *expr.Function) (plan.AggCall, erro
 		}
 		args[0], args[i], out.Typ = same[0], same[1], t
 	}
-	if i := f.HowMany - 1; i >= 0 && i < len(args) {
-		w.aggs.scope().Parameters.Want(c.Args[i], types.BigInt)
-		args[i] = constant(args[i], types.BigInt)
-	}
-	t, err := f.Result(args)
+	args, t, err := expr.Accepted(f, args, w.aggs.scope())
 	if err != nil {
 		return out, parser.Errorf(c.Pos, "%s: %s", c.Name, err)
 	}

@@ -1,15 +1,13 @@
 package functions
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/types"
 )
 
-// aggregateFunctions describes the aggregates, which package exec computes. An error of Result begins in the middle of
-// a sentence, "of STRING is not defined": the caller puts the aggregate's name before it.
+// aggregateFunctions describes the aggregates, which package exec computes.
 var aggregateFunctions = []expr.Function{
 	{Name: "COUNT", Group: "aggregate", Signature: "count(*) or count([DISTINCT] x) bigint", Doc: "Number of rows; of values that are not NULL.",
 		MinArgs: 1, MaxArgs: 1, Rows: true, Result: aggregating(types.BigInt, isAny)},
@@ -83,9 +81,9 @@ func pairs(name, doc string) expr.Function {
 // aggregating returns a resultFunc that returns t if all arguments are of class c.
 func aggregating(t types.Type, c class) resultFunc {
 	return func(args []expr.Expr) (types.Type, error) {
-		for _, a := range args {
+		for i, a := range args {
 			if at := a.Type(); at != types.Null && !c(at) {
-				return 0, fmt.Errorf("of %s is not defined", at)
+				return 0, expr.ArgumentError{N: i + 1, At: at, Takes: c}
 			}
 		}
 		return t, nil
@@ -141,12 +139,12 @@ var windowFunctions = []expr.Function{
 	{Name: "DENSE_RANK", Group: "window", Signature: "dense_rank() bigint", Doc: "The number of the group of rows that are equal in the order.", Result: returns(types.BigInt)},
 	{Name: "PERCENT_RANK", Group: "window", Signature: "percent_rank() double", Doc: "(rank - 1) / (rows - 1); 0 of a single row.", Result: returns(types.Double)},
 	{Name: "CUME_DIST", Group: "window", Signature: "cume_dist() double", Doc: "The part of the rows that come before this one or are equal in the order.", Result: returns(types.Double)},
-	{Name: "NTILE", Group: "window", Signature: "ntile(n) integer", Doc: "The number of the row's part, from 1, of n parts of about one size.", HowMany: 1, MinArgs: 1, MaxArgs: 1, Result: returns(types.Int, isInt)},
-	{Name: "LAG", Group: "window", Signature: "lag(x [, n [, default]])", Doc: "x of the row n (1) rows before; default (NULL) where there is none.", HowMany: 2, Otherwise: 3, MinArgs: 1, MaxArgs: 3, Result: sameAs(0, isAny, isInt, isAny)},
-	{Name: "LEAD", Group: "window", Signature: "lead(x [, n [, default]])", Doc: "x of the row n (1) rows behind; default (NULL) where there is none.", HowMany: 2, Otherwise: 3, MinArgs: 1, MaxArgs: 3, Result: sameAs(0, isAny, isInt, isAny)},
+	{Name: "NTILE", Group: "window", Signature: "ntile(n) integer", Doc: "The number of the row's part, from 1, of n parts of about one size.", MinArgs: 1, MaxArgs: 1, Result: returns(types.Int, isInt)},
+	{Name: "LAG", Group: "window", Signature: "lag(x [, n [, default]])", Doc: "x of the row n (1) rows before; default (NULL) where there is none.", Otherwise: 3, MinArgs: 1, MaxArgs: 3, Result: sameAs(0, isAny, isInt, isAny)},
+	{Name: "LEAD", Group: "window", Signature: "lead(x [, n [, default]])", Doc: "x of the row n (1) rows behind; default (NULL) where there is none.", Otherwise: 3, MinArgs: 1, MaxArgs: 3, Result: sameAs(0, isAny, isInt, isAny)},
 	{Name: "FIRST_VALUE", Group: "window", Signature: "first_value(x)", Doc: "x of the frame's first row.", MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
 	{Name: "LAST_VALUE", Group: "window", Signature: "last_value(x)", Doc: "x of the frame's last row.", MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
-	{Name: "NTH_VALUE", Group: "window", Signature: "nth_value(x, n)", Doc: "x of the frame's row number n, from 1; NULL where there is none.", HowMany: 2, MinArgs: 2, MaxArgs: 2, Result: sameAs(0, isAny, isInt)},
+	{Name: "NTH_VALUE", Group: "window", Signature: "nth_value(x, n)", Doc: "x of the frame's row number n, from 1; NULL where there is none.", MinArgs: 2, MaxArgs: 2, Result: sameAs(0, isAny, isInt)},
 }
 
 // formFunctions are compiled to other expressions.

@@ -12,6 +12,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
+var isTexts class = func(t types.Type) bool { return t == types.ArrayOf(types.String) }
+
 var isPath class = func(t types.Type) bool { return t == types.ArrayOf(types.String) || t.IsText() }
 
 // readsPath has the types of a JSON, a path and a value.
@@ -32,8 +34,8 @@ var jsonEdits = []expr.Function{
 			return types.NewBool(err == nil && jsonContains(whole, part, true)), err
 		}},
 	jsonExists("JSONB_EXISTS", "json ? key", "Whether an object has the key, or an array the text.", isText, func(has []bool) bool { return has[0] }),
-	jsonExists("JSONB_EXISTS_ANY", "json ?| keys", "Whether it has one of the keys, a text[].", isPath, func(has []bool) bool { return slices.Contains(has, true) }),
-	jsonExists("JSONB_EXISTS_ALL", "json ?& keys", "Whether it has all of the keys, a text[].", isPath, func(has []bool) bool { return !slices.Contains(has, false) }),
+	jsonExists("JSONB_EXISTS_ANY", "json ?| keys", "Whether it has one of the keys, a text[].", isTexts, func(has []bool) bool { return slices.Contains(has, true) }),
+	jsonExists("JSONB_EXISTS_ALL", "json ?& keys", "Whether it has all of the keys, a text[].", isTexts, func(has []bool) bool { return !slices.Contains(has, false) }),
 	{Name: "JSONB_DELETE", Group: "json", Unknown: "JSON is not looked into", Signature: "json - key", Doc: "An object without the key, an array without the text or the element of that number (from 0, negative from the end); without several, a text[].", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.JSON, isJSON, func(t types.Type) bool { return t.IsInteger() || isPath(t) }), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			keys := a[1:]
