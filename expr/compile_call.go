@@ -33,69 +33,20 @@ func misplaced(pos parser.Pos, aggregate string) error {
 		WithHint("aggregates are allowed in SELECT, HAVING and ORDER BY: HAVING has the conditions on groups, WHERE those on rows")
 }
 
-// elsewhere maps functions of other systems to hql's replacements.
-var elsewhere = map[string]string{
-	"GROUP_CONCAT": "STRING_AGG(x, ',')", "LISTAGG": "STRING_AGG(x, ',')", "WM_CONCAT": "STRING_AGG(x, ',')",
-	"ROLLUP": "GROUP BY ROLLUP (a, b) groups by a and b, by a, and all rows", "CUBE": "GROUP BY CUBE (a, b) groups by every set of a and b",
-	"IF": "CASE WHEN condition THEN a ELSE b END", "IIF": "CASE WHEN condition THEN a ELSE b END",
-	"ISNULL": "x IS NULL, or COALESCE(x, y) for y in its place", "ZEROIFNULL": "COALESCE(x, 0)",
-	"SYSDATE": "NOW()", "GETDATE": "NOW()", "SYSTIMESTAMP": "NOW()", "CURDATE": "CURRENT_DATE", "TODAY": "CURRENT_DATE",
-	"DATE_FORMAT": "TO_CHAR(timestamp, 'YYYY-MM-DD HH24:MI:SS')", "STRFTIME": "TO_CHAR(timestamp, 'YYYY-MM-DD HH24:MI:SS')",
-	"DATE_ADD": "timestamp + INTERVAL '1 day'", "DATEADD": "timestamp + INTERVAL '1 day'", "DATE_SUB": "timestamp - INTERVAL '1 day'",
-	"DATEDIFF": "day - day gives days, timestamp - timestamp milliseconds", "DATE_DIFF": "day - day gives days, timestamp - timestamp milliseconds",
-	"TIMESTAMPDIFF":  "day - day gives days, timestamp - timestamp milliseconds",
-	"UNIX_TIMESTAMP": "EXTRACT(epoch FROM timestamp), or EPOCH_MS(timestamp) for milliseconds", "FROM_UNIXTIME": "TO_TIMESTAMP(seconds)",
-	"STR_TO_DATE": "TO_TIMESTAMP(text, 'YYYY-MM-DD HH24:MI:SS')", "DAYOFWEEK": "EXTRACT(dow FROM timestamp), 0 for Sunday",
-	"LEN": "LENGTH(text)", "INSTR": "STRPOS(text, part)", "CHARINDEX": "STRPOS(text, part)", "LOCATE": "STRPOS(text, part)",
-	"CONVERT": "CAST(x AS type)", "TRY_CAST": "CAST(x AS type), which fails for what it cannot convert",
-	"RLIKE": "text ~ 'pattern'", "SIND": "SIN(RADIANS(x))", "COSD": "COS(RADIANS(x))", "TAND": "TAN(RADIANS(x))",
-	"ASIND": "DEGREES(ASIN(x))", "ACOSD": "DEGREES(ACOS(x))", "ATAND": "DEGREES(ATAN(x))", "ATAN2D": "DEGREES(ATAN2(y, x))", "COTD": "COT(RADIANS(x))",
-	"SETSEED": "RANDOM() takes no seed: MD5(id || 'seed') is an order that stays", "NORMALIZE": "texts are compared by their bytes: a program normalizes them before it writes",
-	"JSON_EACH": "FROM json_each(json) gives the members in rows", "JSONB_EACH": "FROM jsonb_each(json) gives the members in rows",
-	"JSON_POPULATE_RECORD": noRecords, "JSONB_POPULATE_RECORD": noRecords, "JSON_POPULATE_RECORDSET": noRecords, "JSONB_POPULATE_RECORDSET": noRecords,
-	"TO_TSVECTOR": noSearch, "TO_TSQUERY": noSearch, "PLAINTO_TSQUERY": noSearch, "PHRASETO_TSQUERY": noSearch, "WEBSEARCH_TO_TSQUERY": noSearch, "TS_RANK": noSearch,
-	"POINT": noPlaces, "BOX": noPlaces, "CIRCLE": noPlaces, "POLYGON": noPlaces, "LSEG": noPlaces, "ST_POINT": noPlaces, "ST_DISTANCE": noPlaces,
-	"INT4RANGE": noRanges, "INT8RANGE": noRanges, "NUMRANGE": noRanges, "DATERANGE": noRanges, "TSRANGE": noRanges, "TSTZRANGE": noRanges,
-	"XMLELEMENT": noXML, "XMLFOREST": noXML, "XMLPARSE": noXML, "XPATH": noXML,
-	"JSON_EXTRACT": "json -> 'key', or json ->> 'key' as text", "GET_JSON_OBJECT": "json ->> 'key'", "JSON_VALUE": "json ->> 'key'",
-	"NEXTVAL": parser.NoSequences, "CURRVAL": parser.NoSequences, "SETVAL": parser.NoSequences, "LASTVAL": parser.NoSequences,
-	"UUID": "GEN_RANDOM_UUID()", "UUID_GENERATE_V4": "GEN_RANDOM_UUID()",
-}
-
-// Replacements for types that hql does not have.
-const (
-	noRecords = "there are no composite types: FROM json_to_record(json) AS t (a INT, b TEXT) names the members and their types"
-	noSearch  = "there is no text search: x ILIKE '%word%', or x ~* 'pattern'; a table with a word in its key finds rows by words"
-	noPlaces  = "two DOUBLE columns hold a place: GEOHASH and ZORDER make keys of them"
-	noRanges  = "two columns hold a range: x >= low AND x < high, or (low, high) OVERLAPS (a, b)"
-	noXML     = "TEXT holds XML, which hql does not look into"
-	noBits    = "a BIGINT has bits, with &, |, # and <<, and BYTES have bytes: X'0f'"
-	noNets    = "TEXT or BYTES hold an address: the bytes of a network are a prefix of those of its addresses"
-)
-
-// otherTypes maps types of PostgreSQL to hql's replacements.
-var otherTypes = map[string]string{
-	"TSVECTOR": noSearch, "TSQUERY": noSearch, "XML": noXML, "BIT": noBits, "VARBIT": noBits, "BIT VARYING": noBits,
-	"POINT": noPlaces, "LINE": noPlaces, "LSEG": noPlaces, "BOX": noPlaces, "PATH": noPlaces, "POLYGON": noPlaces, "CIRCLE": noPlaces, "GEOMETRY": noPlaces, "GEOGRAPHY": noPlaces,
-	"INT4RANGE": noRanges, "INT8RANGE": noRanges, "NUMRANGE": noRanges, "DATERANGE": noRanges, "TSRANGE": noRanges, "TSTZRANGE": noRanges,
-	"INET": noNets, "CIDR": noNets, "MACADDR": noNets, "MACADDR8": noNets, "MONEY": "DECIMAL(12, 2) holds an amount", "RECORD": noRecords,
-	"TIMETZ": "TIMESTAMP is a moment, TIME a time of day without a zone", "TIME WITH TIME ZONE": "TIMESTAMP is a moment, TIME a time of day without a zone",
-	"CITEXT": "TEXT holds it: LOWER(x) = 'a' and ILIKE take both cases for one",
-	"SERIAL": parser.NoSequences, "BIGSERIAL": parser.NoSequences,
-}
-
 // UnknownType returns the error for an unknown type.
 func UnknownType(name string, pos parser.Pos) *parser.Error {
 	err := parser.Errorf(pos, "unknown type %s", name)
 	base, _, _ := strings.Cut(strings.TrimRight(strings.ToUpper(name), "[]"), "(")
-	if hint := otherTypes[base]; hint != "" {
+	if hint := parser.Elsewhere("type", base); hint != "" {
 		return err.WithHint("%s", hint)
 	}
 	return err
 }
 
 // Elsewhere returns what to write in place of a function of another system; "" if nothing is known.
-func Elsewhere(function string) string { return elsewhere[strings.ToUpper(function)] }
+func Elsewhere(function string) string {
+	return parser.Elsewhere("function", strings.ToUpper(function))
+}
 
 // UnknownFunction returns the error for an unknown function; it suggests a similar name in r.
 func UnknownFunction(r *Registry, name string, pos parser.Pos) error {

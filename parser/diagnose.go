@@ -45,7 +45,7 @@ func (d *diagnosis) constraint(i int) int {
 		if strings.EqualFold(d.value(k), "CONSTRAINT") {
 			k += 2
 		}
-		if constraints[strings.ToUpper(d.value(k))] != "" {
+		if Elsewhere("constraint", strings.ToUpper(d.value(k))) != "" {
 			return k
 		}
 	}

@@ -40,81 +40,6 @@ func (d *diagnosis) hint(i int) string {
 	return ""
 }
 
-// elsewhere maps statements of other systems to hints for hql.
-var elsewhere = map[string]string{
-	"REPLACE":   "REPLACE is not supported: UPSERT INTO writes rows whether they are there or not",
-	"SAVEPOINT": noTransactions, "RELEASE": noTransactions,
-	"GRANT": noRights, "REVOKE": noRights,
-	"USE":  "there are no databases to choose from: SHOW TABLES lists the tables",
-	"LIST": "SHOW TABLES lists the tables", "TABLES": "SHOW TABLES lists the tables",
-	"SCAN":   "rows are read with SELECT * FROM table LIMIT 10",
-	"GET":    "a row is read with SELECT * FROM table WHERE and its key's columns",
-	"PUT":    "rows are written with INSERT INTO table (column, ...) VALUES (value, ...)",
-	"COUNT":  "rows are counted with SELECT COUNT(*) FROM table ALLOW FULL SCAN",
-	"DESC":   "DESCRIBE table shows a definition",
-	"PIVOT":  "a column of a pivot is an aggregate with a condition: SUM(x) FILTER (WHERE month = 1)",
-	"PRAGMA": "SHOW ALL lists the settings, DESCRIBE table shows a definition",
-	"CALL":   noProcedures, "DO": noProcedures,
-	"DISABLE": tables, "ENABLE": tables, "STATUS": tables,
-	"DELETEALL":      "rows are deleted with DELETE FROM table WHERE and their keys' columns",
-	"LIST_NAMESPACE": databases, "NAMESPACES": databases,
-	"HELP": "\\? lists the commands of the prompt, \\h the statements", "?": "\\? lists the commands of the prompt, \\h the statements",
-	"QUIT": "\\q ends the prompt, the end of its statements a script", "EXIT": "\\q ends the prompt, the end of its statements a script",
-	"VERSION": "hql --version prints its version, \\conninfo the store in use", "WHOAMI": "\\conninfo prints the store in use",
-	"DECLARE": "a program reads the rows of a query as they come: there are no cursors",
-	"LOCK":    noLocks, "REINDEX": "CHECK TABLE table REPAIR brings indexes and copies in line with the rows",
-	"REFRESH": "a view is computed when it is read: CREATE TABLE table AS query keeps its rows", "CLUSTER": "rows are stored in the order of their rowkey", "CHECKPOINT": "HBase flushes by itself",
-	"LISTEN": noNotices, "NOTIFY": noNotices,
-	"TABLE": "all rows of a table are read with SELECT * FROM table",
-}
-
-// absent maps clauses of other systems' CREATE TABLE to hints for hql.
-var absent = map[string]string{
-	"UNIQUE":     "the rowkey alone is unique: a second row of the same key overwrites the first",
-	"REFERENCES": noReferences, "FOREIGN": noReferences,
-	"GENERATED": "a column computed of others is one of a view: CREATE VIEW; a number for each row: " + NoSequences,
-	"IDENTITY":  NoSequences, "AUTO_INCREMENT": NoSequences, "AUTOINCREMENT": NoSequences,
-}
-
-const (
-	noReferences = "no other rows are looked at when one is written: a join finds those that lack a partner"
-	noTemporary  = "WITH names a query of one statement, CREATE TABLE table AS query keeps its rows until DROP TABLE"
-	namespaces   = "HBase's shell makes namespaces; a table of one is namespace:table"
-
-	noProcedures   = "there are no stored procedures: a program, or a script with \\gexec, runs statements"
-	noTransactions = "there are no transactions: a row is written whole, several rows are not atomic"
-	noLocks        = "there are no locks: a row is written whole, several rows are not atomic"
-	noNotices      = "HBase sends no notices of writes: SELECT ... WHERE _ts >= time reads the rows that have changed since"
-	databases      = "there are no namespaces to list: SHOW TABLES lists the tables; one of a namespace is STORED IN 'namespace:table'"
-	noRights       = "rights are HBase's: GRANT and REVOKE are its shell's"
-	tables         = "HBase's shell administers its tables and servers"
-)
-
-// otherObjects maps the kinds of objects that other systems create and drop to hints for hql.
-var otherObjects = map[string]string{
-	"DATABASE": "tables are all there is", "EXTENSION": "functions are added in Go", "FUNCTION": "functions are added in Go", "PROCEDURE": "functions are added in Go",
-	"SCHEMA": namespaces, "NAMESPACE": namespaces, "ROLE": noRights, "USER": noRights,
-	"SEQUENCE": NoSequences, "TRIGGER": "tables are all there is", "TYPE": "columns have hql's types",
-	"TEMP": noTemporary, "TEMPORARY": noTemporary, "DOMAIN": "columns have hql's types", "POLICY": noRights,
-	"AGGREGATE": "functions are added in Go", "OPERATOR": "functions are added in Go", "COLLATION": "texts are compared by their bytes",
-	"RULE": "tables are all there is", "PUBLICATION": noNotices, "SUBSCRIPTION": noNotices, "STATISTICS": "ANALYZE table collects statistics",
-}
-
-// alters maps what other systems alter to hints for hql.
-var alters = map[string]string{
-	"DATABASE": "SET changes a setting of this connection", "SYSTEM": "SET changes a setting of this connection",
-	"SCHEMA": namespaces, "ROLE": noRights, "USER": noRights, "SEQUENCE": NoSequences,
-}
-
-// constraints maps the kinds of constraints that ALTER TABLE cannot add to hints for hql.
-var constraints = map[string]string{"PRIMARY": "CREATE TABLE gives a table its key: CREATE TABLE name (PRIMARY KEY (column, ...)) AS SELECT * FROM table copies the rows under it; " +
-	"a dump of pg_dump --data-only is restored into such a table",
-	"UNIQUE": absent["UNIQUE"], "FOREIGN": noReferences, "EXCLUDE": absent["UNIQUE"]}
-
-// NoSequences names hql's replacements for sequences.
-const NoSequences = "one counter for all writers would make one hot row: a table without a key draws a random one for each row, LOOKUP numbers names, " +
-	"ROW_NUMBER() OVER () numbers the rows of a query"
-
 // namesTable are the words after which a table's name comes.
 var namesTable = map[string]bool{"FROM": true, "JOIN": true, "INTO": true, "UPDATE": true, "TABLE": true, "DESCRIBE": true, "DESC": true, "COPY": true, "ANALYZE": true}
 
@@ -126,11 +51,11 @@ func (d *diagnosis) unsupported(i int) string {
 	switch {
 	case i == 0 && (word == "." || word == "!"): // commands of DuckDB, SQLite and Beeline
 		if next == "TABLES" {
-			return elsewhere["TABLES"]
+			return Elsewhere("statement", "TABLES")
 		}
 		return "statements end with ; and commands of the prompt begin with a backslash: \\? lists them"
 	case i == 0:
-		return elsewhere[word]
+		return Elsewhere("statement", word)
 	case word == "," && before != "" && upper(i-2) == "LIMIT":
 		return fmt.Sprintf("of MySQL's LIMIT skipped, rows it is LIMIT %s OFFSET %s", d.value(i+1), d.value(i-1))
 	case d.verb == "SELECT" && i >= 2 && upper(i-1) == "TOP" && upper(i-2) == "SELECT" && d.tokens[i].Type == tokNumber:
@@ -144,19 +69,19 @@ func (d *diagnosis) unsupported(i int) string {
 	case i == 1 && before == "INSERT" && (word == "IGNORE" || word == "OR"):
 		return "INSERT INTO ... IF NOT EXISTS keeps rows that are there"
 	case before == "PREPARE" && word == "TRANSACTION", before == "TRANSACTION" && upper(i-2) == "PREPARE":
-		return noTransactions
+		return Elsewhere("statement", "SAVEPOINT")
 	case d.verb == "SET" && (before == "TRANSACTION" || before == "CHARACTERISTICS"):
-		return noTransactions
+		return Elsewhere("statement", "SAVEPOINT")
 	case d.verb == "CREATE" && word == "WITH" && (next == "CHECK" || next == "LOCAL" || next == "CASCADED"):
 		return "no statement writes a view, so that it has no CHECK OPTION"
 	case d.verb == "CREATE" && word == "LIKE":
 		return "CREATE TABLE name AS TABLE table WITH NO DATA takes its columns, SHOW CREATE TABLE prints its definition"
 	case before == "TABLESAMPLE" || word == "TABLESAMPLE":
 		return "WHERE RANDOM() < 0.01 keeps some of the rows, LIMIT 100 reads no more than that; \\sample shows stored keys"
-	case d.verb == "ALTER" && i == 1 && alters[word] != "":
-		return alters[word]
+	case d.verb == "ALTER" && i == 1 && Elsewhere("alter", word) != "":
+		return Elsewhere("alter", word)
 	case d.constraint(i) > 0:
-		return constraints[upper(d.constraint(i))]
+		return Elsewhere("constraint", upper(d.constraint(i)))
 	case d.verb == "ALTER" && word == "USING":
 		return "ALTER TABLE changes no stored value: ADD COLUMN, and UPDATE it from this column"
 	case before == "<=" && word == ">":
@@ -164,7 +89,7 @@ func (d *diagnosis) unsupported(i int) string {
 	case before == "QUALIFY":
 		return "a query around it filters by a window function: SELECT * FROM (SELECT ..., ROW_NUMBER() OVER (...) AS n ...) AS q WHERE n = 1"
 	case before == "FOR" && (word == "UPDATE" || word == "SHARE"), word == "FOR" && (next == "UPDATE" || next == "SHARE"):
-		return noLocks
+		return Elsewhere("statement", "LOCK")
 	case word == "." && i > 3 && (d.value(i-2) == "." || d.value(i-2) == ":") && namesTable[upper(i-4)]:
 		return "only an HBase namespace can be in front of a table's name, as in namespace.table"
 	case d.verb == "CREATE" && word == "PARTITION":
@@ -172,7 +97,7 @@ func (d *diagnosis) unsupported(i int) string {
 	case d.verb == "SELECT" && word == "INTO":
 		return "CREATE TABLE table AS query keeps the rows of a query"
 	case (d.verb == "START" || d.verb == "BEGIN") && i > 0:
-		return noTransactions
+		return Elsewhere("statement", "SAVEPOINT")
 	case before == "ALL" && upper(i-2) == "BY" && upper(i-3) == "GROUP":
 		return "GROUP BY takes columns, or their numbers in SELECT: GROUP BY 1, 2"
 	case d.verb == "EXPLAIN" && i == 1 && d.tokens[i].Type == tokWord && word != "EXPLAIN":
@@ -183,12 +108,12 @@ func (d *diagnosis) unsupported(i int) string {
 		return "names are written without quotes"
 	case i == 1 && before == "CREATE" && word == "UNIQUE":
 		return "CREATE INDEX makes one that is not unique: the rowkey alone is unique"
-	case (d.verb == "CREATE" && len(d.frames) == 2 || d.verb == "ALTER" && upper(3) == "ADD") && absent[word] != "":
-		return absent[word]
+	case (d.verb == "CREATE" && len(d.frames) == 2 || d.verb == "ALTER" && upper(3) == "ADD") && Elsewhere("definition", word) != "":
+		return Elsewhere("definition", word)
 	case i == 1 && (before == "CREATE" || before == "DROP") && word == "MATERIALIZED":
 		return "views are not materialized: CREATE VIEW names a query, CREATE TABLE table AS query keeps its rows"
-	case i == 1 && (before == "CREATE" || before == "DROP") && otherObjects[word] != "":
-		return before + " " + word + " is not supported: " + otherObjects[word]
+	case i == 1 && (before == "CREATE" || before == "DROP") && Elsewhere("object", word) != "":
+		return before + " " + word + " is not supported: " + Elsewhere("object", word)
 	case word == "WITH" && (next == "ROLLUP" || next == "CUBE"):
 		return "GROUP BY " + next + " (a, b) is that"
 	case d.verb == "SHOW" && i == 2 && (word == "FROM" || word == "IN"):

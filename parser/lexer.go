@@ -271,7 +271,7 @@ func (r *tokenReader) problem(t scanned) error {
 	}
 	e.Hint = characterHints[text]
 	if first := scanNext(r.src, r.start); text == "{" { // perhaps a command of HBase's shell: scan 't', {LIMIT => 1}
-		e.Hint = cmp.Or(elsewhere[strings.ToUpper(r.src[first.start:first.end])], e.Hint)
+		e.Hint = cmp.Or(Elsewhere("statement", strings.ToUpper(r.src[first.start:first.end])), e.Hint)
 	}
 	return e
 }

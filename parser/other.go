@@ -72,7 +72,7 @@ func (n *otherNode) Parse(lex *lexer.PeekingLexer) error {
 		verb, kind, of = "CREATE", "SCHEMA", named()
 		n.out.Note = "schema " + quoteAlways(of) + " already exists, skipping"
 		if !strings.EqualFold(of, "public") {
-			n.err = Errorf(n.out.Pos, "CREATE SCHEMA is not supported").WithHint(namespaces).Of(ErrUnsupported)
+			n.err = Errorf(n.out.Pos, "CREATE SCHEMA is not supported").WithHint("%s", Elsewhere("object", "SCHEMA")).Of(ErrUnsupported)
 		}
 	case next("COMMENT", "ON"):
 		verb, kind = "COMMENT", object()
