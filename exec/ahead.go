@@ -4,9 +4,7 @@ import (
 	"context"
 
 	"github.com/hql-db/hql/exec/operator"
-	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/parser"
-	"github.com/hql-db/hql/types"
 )
 
 // look checks whether definitions older than definitionsAge have changed, before stmt is planned. For a query, the check
@@ -17,7 +15,7 @@ func (e *Engine) look(ctx context.Context, stmt parser.Statement, piece bool) (c
 		return nil, e.refresh(ctx)
 	}
 	outcome := make(chan error, 1)
-	go func() { outcome <- scan.Safely(func() error { return e.refresh(ctx) }) }()
+	go func() { outcome <- operator.Safely(func() error { return e.refresh(ctx) }) }()
 	return outcome, nil
 }
 
@@ -28,17 +26,18 @@ func (r *run) doAhead(ctx context.Context, stmt parser.Statement, kept *Plans, c
 	known := r.engine.defs.edition.Load()
 	ctx, stop := context.WithCancel(ctx)
 	rows, err = r.do(ctx, stmt, kept)
-	first := &readAhead{stop: stop}
+	ahead := func(op operator.Operator) operator.Operator {
+		return operator.ReadAhead(ctx, stop, func() (operator.Operator, error) { return op, nil })
+	}
 	if err == nil {
-		first.begin(ctx, rows.op)
+		rows.op = ahead(rows.op)
 	}
 	looked := <-checked
 	again = looked == nil && r.engine.defs.edition.Load() != known
 	if err == nil && looked == nil && !again {
-		rows.first = first
 		return rows, false, nil
 	}
-	first.end()
+	stop()
 	if err == nil {
 		err = rows.op.Close()
 	}
@@ -46,37 +45,4 @@ func (r *run) doAhead(ctx context.Context, stmt parser.Statement, kept *Plans, c
 		err = looked
 	}
 	return nil, again, err
-}
-
-// readAhead reads the first rows of an operator in a goroutine.
-type readAhead struct {
-	stop context.CancelFunc
-	done chan struct{} // nil: it did not begin
-	rows [][]types.Value
-	err  error
-}
-
-// begin reads under ctx; stop cancels ctx.
-func (a *readAhead) begin(ctx context.Context, op operator.Operator) {
-	a.done = make(chan struct{})
-	go func() {
-		defer close(a.done)
-		a.err = scan.Safely(func() (err error) {
-			a.rows, err = op.Next(ctx)
-			return err
-		})
-	}()
-}
-
-func (a *readAhead) wait() ([][]types.Value, error) {
-	<-a.done
-	return a.rows, a.err
-}
-
-// end stops the reading and waits for its goroutine.
-func (a *readAhead) end() {
-	a.stop()
-	if a.done != nil {
-		<-a.done
-	}
 }

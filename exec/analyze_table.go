@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase"
@@ -322,7 +323,7 @@ func (w *analyzer) work(ctx context.Context, read func(*analyzer, context.Contex
 		g := w.regions[w.begun]
 		w.begun++
 		w.mu.Unlock()
-		if err := scan.Safely(func() error { return read(w, ctx, g) }); err != nil {
+		if err := operator.Safely(func() error { return read(w, ctx, g) }); err != nil {
 			w.mu.Lock()
 			w.failed = cmp.Or(w.failed, err) // workers mostly fail for the same reason
 			w.mu.Unlock()

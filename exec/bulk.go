@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"github.com/hql-db/hql/exec/operator"
-	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/exec/write"
 )
 
@@ -86,7 +85,7 @@ func (b *bulk) begin(ctx context.Context) error {
 	}
 	b.under = append(b.under, batch)
 	go func() {
-		err := scan.Safely(func() error { return batch.in.write(ctx, rows) })
+		err := operator.Safely(func() error { return batch.in.write(ctx, rows) })
 		if err != nil && b.failed != nil {
 			b.failed()
 		}

@@ -259,7 +259,7 @@ func (e *Engine) Run(ctx context.Context, stmt parser.Statement, args Args) (row
 // start runs stmt until its rows can be read; l is its life. checked is nil or the channel that look returned.
 func (r *run) start(l *life, stmt parser.Statement, kept *Plans, checked <-chan error) (rows *Rows, err error) {
 	defer l.mu.Unlock()
-	err = scan.Safely(func() (err error) {
+	err = operator.Safely(func() (err error) {
 		rows, err = r.attempt(l.ctx, stmt, kept, checked)
 		return err
 	})
@@ -396,7 +396,7 @@ func (r *run) prepare(ctx context.Context, stmt parser.Statement) {
 		r.subqueries = newSubqueries(ctx, r)
 		r.env.Subqueries, r.env.Views = r.subqueries.values, &r.subqueries.views
 		r.Opt.Subquery, r.Opt.Open, r.Opt.Resolve, r.Opt.Reuse = r.subqueries.answer, r.subqueries.open, r.resolvedBatch, r.subqueries.reuse
-		r.Opt.MayRead = r.mayReadInstead
+		r.Opt.MayRead, r.Opt.AtOnce = r.mayReadInstead, cap(r.Slots)
 	}
 }
 

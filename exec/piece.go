@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
@@ -68,7 +69,7 @@ func (e *Engine) Cut(ctx context.Context, s *parser.Select, args Args) (*Cut, er
 	defer l.mu.Unlock()
 	var out *Cut
 	if err = e.refresh(l.ctx); err == nil {
-		err = scan.Safely(func() (err error) {
+		err = operator.Safely(func() (err error) {
 			out, err = e.newRun(args, now(e.client)).cut(l.ctx, s)
 			return err
 		})

@@ -8,7 +8,6 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/operator"
-	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/explain"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
@@ -30,12 +29,11 @@ type Rows struct {
 	Statement parser.Statement
 	execute   *execute
 
-	run   *run
-	life  *life // nil for a statement that returns no rows
-	op    operator.Operator
-	first *readAhead // the first rows of op; nil: none was read ahead
-	read  []*catalog.Table
-	err   error // the error that ended the rows
+	run  *run
+	life *life // nil for a statement that returns no rows
+	op   operator.Operator
+	read []*catalog.Table
+	err  error // the error that ended the rows
 }
 
 // errRowsClosed is the error of rows that were closed before their end.
@@ -53,13 +51,8 @@ func (r *Rows) Next() ([][]types.Value, error) {
 		return nil, r.err
 	}
 	var rows [][]types.Value
-	err := scan.Safely(func() (err error) {
-		if r.first != nil {
-			rows, err = r.first.wait()
-			r.first = nil
-		} else {
-			rows, err = r.op.Next(r.life.ctx)
-		}
+	err := operator.Safely(func() (err error) {
+		rows, err = r.op.Next(r.life.ctx)
 		if r.Plan != nil && (err == nil || err == io.EOF) { // a caller that has all rows may not call Next again
 			return cmp.Or(r.run.checkUnchanged(r.life.ctx, r.tables()...), err)
 		}
@@ -91,9 +84,6 @@ func (r *Rows) end(why error) error {
 	}
 	r.err = why
 	r.life.cancel(nil) // before it waits for readers: one may be in a sub-query
-	if r.first != nil {
-		r.first.end()
-	}
 	err := r.op.Close()
 	r.run.subqueries.end()
 	r.life.end()

@@ -26,9 +26,9 @@ type subqueries struct {
 
 	mu      sync.Mutex
 	closed  map[*parser.Select][]types.Value
-	ran     []*plan.Plan                             // the plans of those in closed
-	answers map[*plan.Subplan]map[string][]expr.Expr // by the values of the outer row; one for each assigned column
-	held    int64                                    // bytes kept in answers
+	ran     []*plan.Plan                                             // the plans of those in closed
+	answers map[*plan.Subplan]map[string]func() ([]expr.Expr, error) // by the values of the outer row; one for each assigned column
+	held    int64                                                    // bytes kept in answers
 	groups  map[*plan.Subplan]*groups
 	shared  map[*plan.Subplan]*operator.Shared
 	repeats map[string]*repeat
@@ -37,7 +37,7 @@ type subqueries struct {
 }
 
 func newSubqueries(ctx context.Context, r *run) *subqueries {
-	return &subqueries{run: r, ctx: ctx, runs: map[*parser.Select]explain.Runs{}, repeats: map[string]*repeat{}}
+	return &subqueries{run: r, ctx: ctx, runs: map[*parser.Select]explain.Runs{}, answers: map[*plan.Subplan]map[string]func() ([]expr.Expr, error){}, repeats: map[string]*repeat{}}
 }
 
 // values implements planner.Env.Subqueries.
@@ -78,38 +78,41 @@ func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, e
 	}
 	key := string(b)
 	q.mu.Lock()
-	known := q.answers[sub][key]
+	ask := q.answers[sub][key]
+	if ask == nil {
+		for i, v := range outer { // the plan and its answer are kept longer than the row
+			outer[i] = v.Clone()
+		}
+		ask = sync.OnceValues(func() ([]expr.Expr, error) {
+			values, err := q.rowsFor(sub, outer)
+			if err != nil {
+				return nil, err
+			}
+			out := make([]expr.Expr, max(1, s.Columns))
+			of := s.Bare()
+			for of.Column = range out {
+				if out[of.Column], err = of.Answer(values, q.run.Opt.Loc); err != nil {
+					return nil, err
+				}
+			}
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			if q.held += operator.SizeOf(values) + int64(len(key)) + 256; q.held > q.run.Opt.Memory()/4 {
+				clear(q.answers) // the answers can be computed again
+				q.held = 0
+			}
+			return out, nil
+		})
+		if q.answers[sub] == nil {
+			q.answers[sub] = map[string]func() ([]expr.Expr, error){}
+		}
+		q.answers[sub][key] = ask
+	}
 	q.mu.Unlock()
-	if known != nil {
-		return known[s.Column], nil
-	}
-	for i, v := range outer { // the plan and its answer are kept longer than the row
-		outer[i] = v.Clone()
-	}
-	values, err := q.rowsFor(sub, outer)
+	out, err := ask()
 	if err != nil {
 		return nil, err
 	}
-	out := make([]expr.Expr, max(1, s.Columns))
-	of := s.Bare()
-	for of.Column = range out {
-		if out[of.Column], err = of.Answer(values, q.run.Opt.Loc); err != nil {
-			return nil, err
-		}
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.held += operator.SizeOf(values) + int64(len(key)) + 128; q.held > q.run.Opt.Memory()/4 {
-		clear(q.answers) // the answers can be computed again
-		q.held = 0
-	}
-	if q.answers == nil {
-		q.answers = map[*plan.Subplan]map[string][]expr.Expr{}
-	}
-	if q.answers[sub] == nil {
-		q.answers[sub] = map[string][]expr.Expr{}
-	}
-	q.answers[sub][key] = out
 	return out[s.Column], nil
 }
 
@@ -289,7 +292,7 @@ func (q *subqueries) endWhere(is func(*plan.Subplan) bool) {
 // inner returns a run for a query inside r's query. It has read slots of its own, since the outer query waits for it.
 func (r *run) inner(repeated bool) *run {
 	st := *r.statement
-	st.Slots = make(chan struct{}, cap(r.Slots))
+	st.Slots, st.Opt.AtOnce = make(chan struct{}, cap(r.Slots)), 0
 	out := *r
 	out.statement, out.repeated, out.inside = &st, repeated, true
 	return &out

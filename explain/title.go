@@ -80,6 +80,9 @@ func titleOf(n plan.Node) string {
 		if n.Outer {
 			t = "left lateral join, a sub-query for each row"
 		}
+		if n.Query.Sample.Brief() {
+			t += ", for several rows at a time"
+		}
 		if n.On != nil {
 			t += ", on " + n.On.String()
 		}

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"io"
 
@@ -13,7 +14,7 @@ import (
 type applyOp struct {
 	left  Operator
 	node  *plan.Apply
-	open  func(ctx context.Context, ask func() (*plan.Plan, error)) (Operator, error)
+	opt   Options
 	env   *expr.Env
 	nulls []types.Value // the right columns for a left row without a match
 
@@ -23,6 +24,10 @@ type applyOp struct {
 	matched bool
 	out     [][]types.Value
 	held    int64 // bytes of the right rows in out
+
+	ahead  []Operator // the queries for the first left rows, without right
+	depth  int        // the largest length of ahead; it grows by one a row, to atOnce
+	atOnce int
 }
 
 func (a *applyOp) Next(ctx context.Context) ([][]types.Value, error) {
@@ -57,20 +62,24 @@ func (a *applyOp) Next(ctx context.Context) ([][]types.Value, error) {
 func (a *applyOp) join(ctx context.Context) error {
 	l := a.rows[0]
 	if a.right == nil {
-		outer := make([]types.Value, len(a.node.Of))
-		a.env.Row = l
-		for i, e := range a.node.Of {
-			v, err := e.Eval(a.env)
-			if err != nil {
-				return err
-			}
-			outer[i] = v.Clone() // the query's plan may be kept longer than the row
+		for n := len(a.ahead); n < min(a.depth, len(a.rows)); n++ {
+			ctx, stop := context.WithCancel(ctx)
+			env := a.opt.Env()
+			env.Row = a.rows[n]
+			a.ahead = append(a.ahead, ReadAhead(ctx, stop, func() (Operator, error) {
+				outer := make([]types.Value, len(a.node.Of))
+				for i, e := range a.node.Of {
+					v, err := e.Eval(env)
+					if err != nil {
+						return nil, err
+					}
+					outer[i] = v.Clone() // the query's plan may be kept longer than the row
+				}
+				return a.opt.Open(ctx, func() (*plan.Plan, error) { return a.node.Query.Plan(outer) })
+			}))
 		}
-		right, err := a.open(ctx, func() (*plan.Plan, error) { return a.node.Query.Plan(outer) })
-		if err != nil {
-			return err
-		}
-		a.right, a.matched = right, false
+		a.depth = min(a.depth+1, a.atOnce)
+		a.right, a.ahead, a.matched = a.ahead[0], a.ahead[1:], false
 	}
 	rows, err := a.right.Next(ctx)
 	if err == io.EOF {
@@ -110,9 +119,10 @@ func (a *applyOp) pair(l, r []types.Value) []types.Value {
 func (a *applyOp) Close() error {
 	err := a.left.Close()
 	if a.right != nil {
-		if e := a.right.Close(); err == nil {
-			err = e
-		}
+		a.ahead = append(a.ahead, a.right)
+	}
+	for _, right := range a.ahead {
+		err = cmp.Or(err, right.Close())
 	}
 	return err
 }

@@ -26,6 +26,9 @@ const BatchRows = 256
 // batchBytes is the approximate size of the values computed for one batch: a batch with long texts has fewer rows.
 const batchBytes = 1 << 20
 
+// atOnce is the largest number of rows for which brief queries run at the same time.
+const atOnce = 16
+
 // Source opens the access to one table.
 type Source func(ctx context.Context, s *plan.Scan) (Operator, error)
 
@@ -41,6 +44,8 @@ type Options struct {
 	Stop     func() error // see expr.Env
 	// Open opens the plan that ask returns, while the surrounding query runs.
 	Open func(ctx context.Context, ask func() (*plan.Plan, error)) (Operator, error)
+	// AtOnce is the largest number of rows for which a brief query runs at the same time, 16 at most; 0 or 1: one row after the other.
+	AtOnce int
 	// Reuse returns the rows of a plan.Reuse, whose query is computed once; nil: each reader computes it.
 	Reuse func(*plan.Subplan) Operator
 	// Resolve calls ask until all LOOKUPs that the plan needs are known; nil: ask is called once.
@@ -111,7 +116,7 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 		if err != nil {
 			return nil, err
 		}
-		return project(in, n.Exprs, b.opt), nil
+		return project(b.opt.ask(in, n.Exprs...), n.Exprs, b.opt), nil
 	}
 	in, err := b.node(ctx, n.Inputs()[0])
 	if err != nil {
@@ -119,7 +124,11 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 	}
 	switch n := n.(type) {
 	case *plan.Apply:
-		return &applyOp{left: in, node: n, open: b.opt.Open, env: b.opt.Env(), nulls: make([]types.Value, len(n.Query.Sample.Columns)), wanted: n.Wanted}, nil
+		a := &applyOp{left: in, node: n, opt: b.opt, env: b.opt.Env(), nulls: make([]types.Value, len(n.Query.Sample.Columns)), wanted: n.Wanted, depth: 1, atOnce: 1}
+		if n.Query.Sample.Brief() {
+			a.atOnce = max(1, min(atOnce, b.opt.AtOnce))
+		}
+		return a, nil
 	case *plan.Recursive:
 		return &recursiveOp{in: in, node: n, open: b.opt.Open, work: share{Budget: &b.budget}, before: share{Budget: &b.budget}, seen: map[string]struct{}{}, all: share{Budget: &b.budget}}, nil
 	case *plan.Filter:
@@ -137,6 +146,9 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 	case *plan.Window:
 		return &windowOp{in: in, node: n, env: b.opt.Env(), share: share{Budget: &b.budget}}, nil
 	case *plan.Sort:
+		for _, by := range n.By {
+			in = b.opt.ask(in, by.Expr)
+		}
 		if n.Sorted > 0 {
 			return &runSortOp{runOp: runOp{in: in, by: n.By[:n.Sorted], env: b.opt.Env()}, node: n, build: b}, nil
 		}

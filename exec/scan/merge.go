@@ -107,7 +107,7 @@ func (m *mergeScan) fillAll(ctx context.Context) error {
 		m.group.run(func(ctx context.Context) {
 			defer func() { done <- struct{}{} }()
 			for s := range work {
-				if err := Safely(func() error { return s.fill(ctx, m) }); err != nil && err != io.EOF {
+				if err := operator.Safely(func() error { return s.fill(ctx, m) }); err != nil && err != io.EOF {
 					select {
 					case errs <- err:
 					default:
@@ -146,7 +146,7 @@ feed:
 func (s *mergeStream) pump(ctx context.Context, m *mergeScan) bool {
 	if !s.sorted {
 		var b *rowBatch
-		err := Safely(func() (err error) {
+		err := operator.Safely(func() (err error) {
 			b, err = s.all(ctx, m)
 			return err
 		})

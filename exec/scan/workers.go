@@ -2,11 +2,10 @@ package scan
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"runtime/debug"
 	"sync"
 
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/types"
 )
 
@@ -30,16 +29,6 @@ func (g *group) run(f func(ctx context.Context)) {
 		defer g.wg.Done()
 		f(g.ctx)
 	}()
-}
-
-// Safely converts a panic of f, which is a bug in hql, to an error, so that the process and other statements continue.
-func Safely(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("internal error: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return f()
 }
 
 func (g *group) close() {
@@ -98,7 +87,7 @@ func (s *stream) pump(ctx context.Context, r *reader, width int) bool {
 	defer r.close()
 	for {
 		b := s.batch(width)
-		if err := Safely(func() error { return r.next(ctx, b) }); err != nil {
+		if err := operator.Safely(func() error { return r.next(ctx, b) }); err != nil {
 			if err == io.EOF {
 				return true
 			}

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/exec/scan"
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/hbase"
 )
 
@@ -190,7 +190,7 @@ func (w *Writer) send(ctx context.Context, first int, of []tableMutations, creat
 	}
 	errs := make([]error, len(names))
 	mutate := func(i int) error {
-		errs[i] = scan.Safely(func() error { return w.st.Client.Mutate(ctx, names[i], mutations[i]) })
+		errs[i] = operator.Safely(func() error { return w.st.Client.Mutate(ctx, names[i], mutations[i]) })
 		return nil
 	}
 	if len(names) == 1 {

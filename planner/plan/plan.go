@@ -377,6 +377,13 @@ func (p *Plan) Reads() []*Scan {
 	return out
 }
 
+// Brief reports whether p reads tables, and only a few rows of each by its key: a sub-query like this may run for several rows
+// at the same time, and for one that nobody asks for.
+func (p *Plan) Brief() bool {
+	reads := p.Reads()
+	return len(reads) > 0 && !slices.ContainsFunc(reads, func(s *Scan) bool { return s.Access.Wide() || !s.Limit.Set || s.Limit.Rows > 16 })
+}
+
 // EachRead calls f with p and with the plans of the queries that it reads by Reuse, directly or indirectly, once each.
 func (p *Plan) EachRead(f func(*Plan)) { p.each(f, func(s *Subplan) bool { return s.Name != "" }, nil) }
 
