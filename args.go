@@ -54,19 +54,21 @@ func splitOptions(args []any) (QueryOptions, []any, error) {
 	return o, args[1:], nil
 }
 
-// bind converts Go values to arguments for the statement of used. It changes the statement if a slice fills an IN list: x
-// IN (?).
-func bind(used *params, args []any) (exec.Args, error) {
+// bind converts Go values to arguments for the statement of used. lists are those that are slices, by the number or the @name of
+// their parameter: see params.expand.
+func bind(used *params, args []any) (out exec.Args, lists map[string][]types.Value, err error) {
 	options, args, err := splitOptions(args)
 	if err != nil {
-		return exec.Args{}, err
+		return out, nil, err
 	}
-	out, err := bindArgs(used, args)
+	lists = map[string][]types.Value{}
+	out, err = bindArgs(used, args, lists)
 	out.Options = options
-	return out, err
+	return out, lists, err
 }
 
-func bindArgs(used *params, args []any) (exec.Args, error) {
+// bindArgs is bind without QueryOptions; it adds to lists.
+func bindArgs(used *params, args []any, lists map[string][]types.Value) (exec.Args, error) {
 	var out exec.Args
 	named, ok, err := namedArgs(used, args)
 	if used.explained && (len(args) == 0 || ok && len(named) == 0) {
@@ -76,7 +78,7 @@ func bindArgs(used *params, args []any) (exec.Args, error) {
 		if err != nil {
 			return out, err
 		}
-		return bindNamed(used, named)
+		return bindNamed(used, named, lists)
 	}
 	if len(used.named) > 0 {
 		return out, parser.Errorf(used.named[0].Pos, "@%s needs hql.NamedArgs, a map, a struct or sql.Named", used.named[0].Name)
@@ -91,7 +93,6 @@ func bindArgs(used *params, args []any) (exec.Args, error) {
 		}
 		return out, parser.Errorf(at, "the statement takes %s, %d given", arguments(used.count), len(args))
 	}
-	lists := map[string][]types.Value{}
 	out.Positional = make([]types.Value, len(args))
 	for i, a := range args {
 		v, list, isList, err := argument(a)
@@ -102,7 +103,6 @@ func bindArgs(used *params, args []any) (exec.Args, error) {
 			lists[strconv.Itoa(i+1)] = list
 		}
 	}
-	used.expand(&out, lists)
 	return out, nil
 }
 
@@ -160,12 +160,11 @@ func namedArgs(used *params, args []any) (named NamedArgs, ok bool, err error) {
 	return named, true, nil
 }
 
-func bindNamed(used *params, named NamedArgs) (exec.Args, error) {
+func bindNamed(used *params, named NamedArgs, lists map[string][]types.Value) (exec.Args, error) {
 	out := exec.Args{Named: map[string]types.Value{}}
 	if used.count > 0 {
 		return out, parser.Errorf(parser.NoPos, "the statement has ? or $n parameters: NamedArgs fill @name only")
 	}
-	lists := map[string][]types.Value{}
 	for name, a := range named {
 		v, list, isList, err := argument(a)
 		if err != nil {
@@ -187,42 +186,7 @@ func bindNamed(used *params, named NamedArgs) (exec.Args, error) {
 			return out, parser.Errorf(parser.NoPos, "the statement has no @%s", name)
 		}
 	}
-	used.expand(&out, lists)
 	return out, nil
-}
-
-// changes reports whether binding args changes the statement, because a slice fills an IN list.
-func changes(args []any) bool {
-	for _, a := range args {
-		switch x := a.(type) {
-		case map[string]any:
-			a = NamedArgs(x)
-		case sql.NamedArg:
-			a = x.Value
-		case types.Value, time.Time, QueryOptions, driver.Valuer:
-			continue
-		}
-		if named, ok := a.(NamedArgs); ok {
-			for _, a := range named {
-				if changes([]any{a}) {
-					return true
-				}
-			}
-			continue
-		}
-		if s := reflect.Indirect(reflect.ValueOf(a)); s.Kind() == reflect.Struct {
-			for _, f := range structFields(s.Type(), nil) {
-				if x, err := s.FieldByIndexErr(f.Index); err == nil && changes([]any{x.Interface()}) {
-					return true
-				}
-			}
-			continue
-		}
-		if t := reflect.TypeOf(a); t != nil && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && t.Elem().Kind() != reflect.Uint8 {
-			return true
-		}
-	}
-	return false
 }
 
 // argument converts a Go value, or a slice of them.

@@ -42,7 +42,7 @@ func (db *DB) CopyFrom(ctx context.Context, table string, columns []string, rows
 			}
 		}
 	}
-	written, err := stmt.runOnce(ctx, nil)
+	written, err := stmt.runPiece(ctx, nil, nil)
 	if err != nil {
 		return Result{}, err
 	}

@@ -160,7 +160,7 @@ func (db *DB) Exec(ctx context.Context, sql string, args ...any) (Result, error)
 	var out Result
 	for _, s := range stmts {
 		db.engine.Place(s, sql, db.session)
-		rows, err := db.parsed(s, sql).runOnce(ctx, args)
+		rows, err := db.parsed(s, sql).runPiece(ctx, args, nil)
 		if err != nil {
 			return out, err
 		}
@@ -224,12 +224,14 @@ func (db *DB) explain(ctx context.Context, s parser.Statement, sql string, args 
 	return newPlan(p), nil
 }
 
-// bind converts args to arguments for s, whose text is sql, in the DB's session.
+// bind converts args to arguments for s, whose text is sql, in the DB's session. It changes s if a slice fills an IN list.
 func (db *DB) bind(s parser.Statement, sql string, args []any) (exec.Args, error) {
-	bound, err := bind(findParams(s), args)
+	used := findParams(s)
+	bound, lists, err := bind(used, args)
 	if err != nil {
 		return exec.Args{}, located(err, sql)
 	}
+	used.expand(&bound, lists)
 	bound.Session = db.session
 	return bound, nil
 }
@@ -305,13 +307,13 @@ type Stmt struct {
 	source iter.Seq2[[]types.Value, error] // the rows of CopyFrom
 }
 
-// run binds and runs the statement. If the arguments change the tree, it parses the text again.
+// run binds and runs the statement.
 func (s *Stmt) run(ctx context.Context, args []any) (*Rows, error) {
-	s, err := s.now(changes(args))
+	s, err := s.now(false)
 	if err != nil {
 		return nil, err
 	}
-	return s.runOnce(ctx, args)
+	return s.runPiece(ctx, args, nil)
 }
 
 // now returns s or, if search_path may find other tables than before, the statement parsed again. If again is set, it
@@ -331,12 +333,8 @@ func (s *Stmt) now(again bool) (*Stmt, error) {
 	return out, nil
 }
 
-// runOnce is run for a statement whose syntax tree may be changed.
-func (s *Stmt) runOnce(ctx context.Context, args []any) (*Rows, error) {
-	return s.runPiece(ctx, args, nil)
-}
-
-// runPiece is runOnce for a piece of a query; with a nil piece it runs the whole query.
+// runPiece runs a piece of a query; with a nil piece it runs the whole statement. If a slice among args fills an IN list, it
+// parses the text again, since calls share the syntax tree.
 func (s *Stmt) runPiece(ctx context.Context, args []any, piece *exec.Piece) (*Rows, error) {
 	if err := s.db.open(); err != nil {
 		return nil, err
@@ -348,7 +346,14 @@ func (s *Stmt) runPiece(ctx context.Context, args []any, piece *exec.Piece) (*Ro
 		s.db.totals.end(rows, err)
 		traced(rows, err)
 	}
-	bound, err := bind(s.params, args)
+	bound, lists, err := bind(s.params, args)
+	if err == nil && len(lists) > 0 {
+		var own *Stmt
+		if own, err = s.now(true); err == nil {
+			own.params.expand(&bound, lists)
+			s = own
+		}
+	}
 	bound.Plans, bound.Session, bound.Piece, bound.Source = &s.plans, s.db.session, piece, s.source
 	var rows *exec.Rows
 	if err == nil {
@@ -388,10 +393,7 @@ func (s *Stmt) Exec(ctx context.Context, args ...any) (Result, error) {
 
 // Explain plans the statement with these arguments, without running it: see DB.Explain.
 func (s *Stmt) Explain(ctx context.Context, args ...any) (*Plan, error) {
-	if changes(args) || len(args) == 0 { // made-up arguments number @names
-		return s.db.Explain(ctx, s.sql, args...)
-	}
-	s, err := s.now(false)
+	s, err := s.now(true) // arguments may change the syntax tree, also made-up ones
 	if err != nil {
 		return nil, err
 	}

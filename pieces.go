@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -68,14 +69,14 @@ func (db *DB) Pieces(ctx context.Context, sql string, args ...any) (*Pieces, err
 	if !ok {
 		return nil, parser.Errorf(parsed.Position(), "only a SELECT is cut into pieces").Of(ErrUncut).In(sql)
 	}
-	text := pieceText{SQL: sql}
-	if err := text.bind(args); err != nil {
-		return nil, err
-	}
-	bound, err := db.bind(s, sql, args)
+	text, used := pieceText{SQL: sql}, findParams(s)
+	bound, lists, err := bind(used, args)
 	if err != nil {
-		return nil, err
+		return nil, located(err, sql)
 	}
+	text.keep(bound, lists)
+	used.expand(&bound, lists)
+	bound.Session = db.session
 	cut, err := db.engine.Cut(ctx, s, bound)
 	if err != nil {
 		return nil, located(err, sql)
@@ -183,14 +184,10 @@ type pieceRange struct {
 	Stop  []byte
 }
 
-// bind stores the arguments of the statement.
-func (t *pieceText) bind(args []any) error {
-	_, args, err := splitOptions(args)
-	if err != nil {
-		return err
-	}
-	keep := func(a any) (pieceArg, error) {
-		v, list, isList, err := argument(a)
+// keep stores the arguments of the statement; lists are those that are slices, as bind returns them.
+func (t *pieceText) keep(bound exec.Args, lists map[string][]types.Value) {
+	stored := func(v types.Value, key string) pieceArg {
+		list, isList := lists[key]
 		if !isList {
 			list = []types.Value{v}
 		}
@@ -198,27 +195,17 @@ func (t *pieceText) bind(args []any) error {
 		for _, v := range list {
 			out.Values = append(out.Values, v.AppendBinary(nil))
 		}
-		return out, err
+		return out
 	}
-	if len(args) == 1 {
-		if named, ok := args[0].(NamedArgs); ok {
+	for i, v := range bound.Positional {
+		t.Args = append(t.Args, stored(v, strconv.Itoa(i+1)))
+	}
+	for name, v := range bound.Named {
+		if t.Named == nil {
 			t.Named = map[string]pieceArg{}
-			for name, a := range named {
-				if t.Named[name], err = keep(a); err != nil {
-					return fmt.Errorf("argument @%s: %w", name, err)
-				}
-			}
-			return nil
 		}
+		t.Named[name] = stored(v, "@"+name)
 	}
-	for i, a := range args {
-		kept, err := keep(a)
-		if err != nil {
-			return fmt.Errorf("argument %d: %w", i+1, err)
-		}
-		t.Args = append(t.Args, kept)
-	}
-	return nil
 }
 
 // args returns the stored arguments.
