@@ -170,7 +170,7 @@ const maxReasons = 10
 // reject counts and skips the row being read, or returns the error in strict mode.
 func (c *copier) reject(err error) error {
 	if c.strict {
-		return fmt.Errorf("COPY: %s %d: %w", c.unit(), c.line, err)
+		return fmt.Errorf("COPY: %s %d: %w", c.unit(), c.line, c.checker.Refuse(err, parser.NoPos))
 	}
 	c.rejected++
 	if c.rejected <= maxReasons {

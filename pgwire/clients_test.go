@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 	"net"
 	"os"
 	osexec "os/exec"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/hql-db/hql/pgwire"
@@ -95,6 +98,38 @@ func TestCopyBinary(t *testing.T) {
 	var n, sum float64
 	if err := c.QueryRow(ctx, "SELECT COUNT(*)::double precision, SUM(value) FROM events WHERE device = 'copied'").Scan(&n, &sum); err != nil || n != 1200 || sum != 719400 {
 		t.Errorf("%v rows, sum %v: %v", n, sum, err)
+	}
+}
+
+// A row that does not fit ends COPY. The rows of whole batches before it may be written, and the error says how many are; no row
+// behind it is.
+func TestCopyEnds(t *testing.T) {
+	_, addr := serve(t, openTables(t), pgwire.Options{Write: true})
+	c := connect(t, addr, "")
+	ctx := context.Background()
+	for _, wrong := range []string{"2024-05-01 10:00:00\tk\tmany", "2024-05-01 10:00:00\t\\N\t1\tmore"} {
+		var rows strings.Builder
+		for i := range 5000 {
+			if i == 3500 {
+				rows.WriteString("ends\t" + wrong + "\n")
+				continue
+			}
+			fmt.Fprintf(&rows, "ends\t%s\tk\t%d\n", time.UnixMilli(int64(i)).UTC().Format("2006-01-02 15:04:05.999"), i)
+		}
+		var failed *pgconn.PgError
+		if _, err := c.PgConn().CopyFrom(ctx, strings.NewReader(rows.String()), "COPY events FROM STDIN"); !errors.As(err, &failed) || !strings.Contains(failed.Detail, "COPY events, line 3501") {
+			t.Fatalf("%v %+v", err, failed)
+		}
+		var n, last int64
+		if err := c.QueryRow(ctx, "SELECT COUNT(*), COALESCE(MAX(value), 0)::bigint FROM events WHERE device = 'ends'").Scan(&n, &last); err != nil || last >= 3500 {
+			t.Errorf("%d rows up to %d: %v", n, last, err)
+		}
+		if said := fmt.Sprintf("line 3501; %d rows before are written and stay", n); n == 0 || !strings.HasSuffix(failed.Detail, said) {
+			t.Errorf("%q, not %q", failed.Detail, said)
+		}
+		if _, err := c.Exec(ctx, "DELETE FROM events WHERE device = 'ends'"); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

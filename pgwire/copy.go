@@ -114,11 +114,3 @@ func (cp *copyCommand) formats(n int) (whole byte, columns []uint16) {
 	}
 	return whole, slices.Repeat([]uint16{uint16(whole)}, n)
 }
-
-func quoteNames(names []string) string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = parser.QuoteName(n)
-	}
-	return strings.Join(out, ", ")
-}

@@ -14,17 +14,10 @@ import (
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/internal/copytext"
-	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
 
-// A batch of rows is written by one statement.
-const (
-	copyBatch      = 500
-	copyBatchBytes = 1 << 20
-)
-
-// copyIn writes the rows that the client sends, in batches. If a batch fails, the batches before it stay written.
+// copyIn writes the rows that the client sends. If a row fails, rows before it may be written, and stay.
 func (c *conn) copyIn(p *prepared) (int64, error) {
 	if err := c.mayWriteNow(); err != nil {
 		return 0, err
@@ -129,20 +122,20 @@ func (r *copyReader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// copyWriter writes rows in batches.
+// copyWriter reads rows for a table.
 type copyWriter struct {
 	c       *conn
 	ctx     context.Context
 	of      *copyCommand
 	columns []hql.ColumnType
 	loc     *time.Location // of the session
-	args    []any
-	bytes   int
+	yield   func(row []any, err error) bool
 	written int64
 	line    int64
-	rows    []int64   // the lines of args' rows
-	full    *hql.Stmt // inserts copyBatch rows
 }
+
+// errTaken ends the reading of rows, because one of them could not be written.
+var errTaken = errors.New("no more rows are taken")
 
 func (c *conn) newCopyWriter(p *prepared) (*copyWriter, error) {
 	w := &copyWriter{c: c, of: p.copies, loc: c.db.Settings().Location()}
@@ -154,61 +147,41 @@ func (c *conn) newCopyWriter(p *prepared) (*copyWriter, error) {
 	return w, nil
 }
 
-// all reads rows to the end.
+// all reads rows to the end, and writes them.
 func (w *copyWriter) all(in *bufio.Reader) error {
 	read := w.lines
 	if w.of.format == "binary" {
 		read = w.binary
 	}
-	if err := read(in); err != nil {
-		return err
+	names := make([]string, len(w.columns))
+	for i, col := range w.columns {
+		names[i] = col.Name
 	}
-	if _, err := io.Copy(io.Discard, in); err != nil { // what is behind the end's mark
-		return err
+	var failed error
+	done, err := w.c.db.CopyFrom(w.ctx, w.of.Table, names, func(yield func([]any, error) bool) {
+		w.yield = yield
+		if failed = read(in); failed == nil {
+			_, failed = io.Copy(io.Discard, in) // what is behind the end's mark
+		}
+		if failed != nil && failed != errTaken {
+			yield(nil, failed)
+		}
+	})
+	w.written = done.RowsAffected
+	if partial := new(hql.PartialError); errors.As(err, &partial) {
+		w.written = partial.Written
 	}
-	return w.flush()
+	if failed != nil && failed != errTaken {
+		return failed
+	}
+	return err
 }
 
 // add adds a row.
-func (w *copyWriter) add(row []any, size int) error {
-	w.args, w.rows = append(w.args, row...), append(w.rows, w.line)
-	if w.bytes += size; len(w.args) >= copyBatch*len(w.columns) || w.bytes >= copyBatchBytes {
-		return w.flush()
+func (w *copyWriter) add(row []any) error {
+	if !w.yield(row, nil) {
+		return errTaken
 	}
-	return nil
-}
-
-// flush writes the rows that were added.
-func (w *copyWriter) flush() error {
-	n := len(w.args) / max(len(w.columns), 1)
-	if n == 0 {
-		return nil
-	}
-	stmt := w.full
-	if n != copyBatch || stmt == nil {
-		names := make([]string, len(w.columns))
-		for i, col := range w.columns {
-			names[i] = col.Name
-		}
-		row := "(" + strings.TrimSuffix(strings.Repeat("?, ", len(w.columns)), ", ") + ")"
-		var err error
-		stmt, err = w.c.db.Parse("INSERT INTO " + parser.QuoteName(w.of.Table) + " (" + quoteNames(names) + ") VALUES " + strings.TrimSuffix(strings.Repeat(row+", ", n), ", "))
-		if err != nil {
-			return err
-		}
-		if n == copyBatch {
-			w.full = stmt
-		}
-	}
-	r, err := stmt.Exec(w.ctx, w.args...)
-	if at := new(hql.Error); errors.As(err, &at) && at.Pos > 0 && int(at.Pos) <= len(at.Source) { // at a value of a row
-		w.line = w.rows[min(strings.Count(at.Source[:at.Pos], "), ("), n-1)]
-	}
-	if err != nil {
-		return err
-	}
-	w.written += r.RowsAffected
-	w.args, w.rows, w.bytes = w.args[:0], w.rows[:0], 0
 	return nil
 }
 
@@ -220,9 +193,8 @@ func (w *copyWriter) values(fields []copytext.Field) error {
 		}
 		return failure("22P04", "extra data after last expected column")
 	}
-	row, size := make([]any, len(fields)), 0
+	row := make([]any, len(fields))
 	for i, f := range fields {
-		size += len(f.Text) + 32
 		col := w.columns[i]
 		if f.Null && !w.of.forceText[col.Name] || f.Quoted && f.Text == w.of.text.Null && w.of.forceNull[col.Name] {
 			row[i] = types.Value{}
@@ -234,5 +206,5 @@ func (w *copyWriter) values(fields []copytext.Field) error {
 		}
 		row[i] = v
 	}
-	return w.add(row, size)
+	return w.add(row)
 }

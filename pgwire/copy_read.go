@@ -66,7 +66,7 @@ func (w *copyWriter) binary(in *bufio.Reader) error {
 		if w.line++; n != len(w.columns) {
 			return failure("22P04", "row field count is %d, expected %d", n, len(w.columns))
 		}
-		row, bytes := make([]any, n), 0
+		row := make([]any, n)
 		for i := range row {
 			if _, err := io.ReadFull(in, size[:]); err != nil {
 				return orBad(err, bad("unexpected end"))
@@ -88,9 +88,8 @@ func (w *copyWriter) binary(in *bufio.Reader) error {
 				return err.detail("column %s", w.columns[i].Name)
 			}
 			row[i] = v
-			bytes += len(b) + 32
 		}
-		if err := w.add(row, bytes); err != nil {
+		if err := w.add(row); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"io"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/types"
@@ -98,48 +100,24 @@ func (m *mergeScan) begin(ctx context.Context) error {
 	return nil
 }
 
-// fillAll makes the first fetch of all streams with a few goroutines.
+// fillAll makes the first fetch of all streams, several in parallel.
 func (m *mergeScan) fillAll(ctx context.Context) error {
-	work := make(chan *mergeStream)
-	errs := make(chan error, m.workers)
-	done := make(chan struct{})
-	for range m.workers {
-		m.group.run(func(ctx context.Context) {
-			defer func() { done <- struct{}{} }()
-			for s := range work {
-				if err := operator.Safely(func() error { return s.fill(ctx, m) }); err != nil && err != io.EOF {
-					select {
-					case errs <- err:
-					default:
-					}
-					m.group.cancel()
-				}
+	defer context.AfterFunc(ctx, m.group.cancel)()
+	var fetches errgroup.Group
+	fetches.SetLimit(m.workers)
+	for _, s := range m.streams {
+		fetches.Go(func() error {
+			err := operator.Safely(func() error { return s.fill(m.group.ctx, m) })
+			if err == io.EOF {
+				return nil
 			}
+			if err != nil {
+				m.group.cancel()
+			}
+			return err
 		})
 	}
-	var err error
-feed:
-	for _, s := range m.streams {
-		select {
-		case work <- s:
-		case <-ctx.Done():
-			err = ctx.Err()
-			m.group.cancel()
-			break feed
-		case <-m.group.ctx.Done():
-			err = m.group.ctx.Err()
-			break feed
-		}
-	}
-	close(work)
-	for range m.workers {
-		<-done
-	}
-	select {
-	case err = <-errs:
-	default:
-	}
-	return err
+	return fetches.Wait()
 }
 
 // pump reads s ahead. It reports whether it reached the end.

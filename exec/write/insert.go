@@ -65,7 +65,7 @@ func (in *Inserter) Write(ctx context.Context, rows []Row) error {
 			}
 		}
 		if err := in.put(ctx, p.Values, set, true, p.at, was); err != nil {
-			return in.refuse(err, p.Pos)
+			return in.Refuse(err, p.Pos)
 		}
 	}
 	return in.finish(ctx, given)
@@ -96,7 +96,7 @@ func (in *Inserter) Keys(rows []Row) (Keys, error) {
 	for i, p := range rows {
 		at, err := in.undrawn(p.Values)
 		if err != nil {
-			return nil, in.refuse(err, p.Pos)
+			return nil, in.Refuse(err, p.Pos)
 		}
 		rows[i].undrawn = &at
 		out[[2]string{at.table, string(at.key)}] = true
@@ -149,7 +149,7 @@ func (in *Inserter) lastOfEach(rows []Row) ([]Row, error) {
 		if at == nil {
 			is, err := in.undrawn(p.Values)
 			if err != nil {
-				return nil, in.refuse(err, p.Pos)
+				return nil, in.Refuse(err, p.Pos)
 			}
 			at = &is
 		}
@@ -161,7 +161,7 @@ func (in *Inserter) lastOfEach(rows []Row) ([]Row, error) {
 				return nil, TwiceInConflict(p.Pos)
 			}
 			if err := in.Check(rows[earlier].Values, in.Named(rows[earlier]), false); err != nil {
-				return nil, in.refuse(err, rows[earlier].Pos)
+				return nil, in.Refuse(err, rows[earlier].Pos)
 			}
 			rows[i] = in.over(p, rows[earlier])
 		}
@@ -210,7 +210,7 @@ func (w *Writer) missing(ctx context.Context, rows []Row) ([]Row, error) {
 	for _, p := range rows {
 		id, err := w.identity(p.Values)
 		if err != nil {
-			return nil, w.refuse(err, p.Pos)
+			return nil, w.Refuse(err, p.Pos)
 		}
 		if !seen[id] {
 			seen[id] = true
@@ -268,7 +268,7 @@ func (w *Writer) haveKeys(rows []Row) (where parser.Expr, args []types.Value, er
 		for _, t := range keyTerms(w.table) {
 			v, err := t.value.Eval(&expr.Env{Row: p.Values})
 			if err != nil {
-				return nil, nil, w.refuse(err, p.Pos)
+				return nil, nil, w.Refuse(err, p.Pos)
 			}
 			args = append(args, v)
 			var is parser.Expr = &parser.Binary{Op: "=", X: t.written, Y: &parser.Param{Index: len(args)}}

@@ -77,7 +77,7 @@ func (w *Writer) identity(row []types.Value) (rowID, error) {
 // it. Names in the row must have their numbers.
 func (w *Writer) ID(row []types.Value, pos parser.Pos) (string, error) {
 	id, err := w.identity(row)
-	return fmt.Sprintf("%q %q %q", id.table, id.key, id.qualifier), w.refuse(err, pos)
+	return fmt.Sprintf("%q %q %q", id.table, id.key, id.qualifier), w.Refuse(err, pos)
 }
 
 // undrawn returns the place of row in the primary layout with 0 for the part of the key that is drawn at random.

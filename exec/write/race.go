@@ -25,7 +25,7 @@ func (in *Inserter) flushNew(ctx context.Context, rows []Row) error {
 	w := in.Writer
 	for _, p := range rows {
 		if err := w.Check(p.Values, in.Named(p), true); err != nil {
-			return w.refuse(err, p.Pos)
+			return w.Refuse(err, p.Pos)
 		}
 	}
 	in.New = in.New[:0]
@@ -40,7 +40,7 @@ func (in *Inserter) flushNew(ctx context.Context, rows []Row) error {
 	for i, p := range rows {
 		id, err := w.identity(p.Values)
 		if err != nil {
-			return w.refuse(err, p.Pos)
+			return w.Refuse(err, p.Pos)
 		}
 		h := fnv.New64a()
 		h.Write([]byte(id.table + id.key + id.qualifier))
@@ -50,7 +50,7 @@ func (in *Inserter) flushNew(ctx context.Context, rows []Row) error {
 			claimed[i], err = at.id(), w.put(ctx, p.Values, in.Named(p), true, &at, nil)
 		}
 		if err != nil {
-			return w.refuse(err, p.Pos)
+			return w.Refuse(err, p.Pos)
 		}
 	}
 	if err := in.Flush(ctx); err != nil {

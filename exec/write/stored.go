@@ -40,7 +40,7 @@ func (w *Writer) stored(ctx context.Context, l *catalog.Layout, rows []Row) ([][
 	for i, p := range rows {
 		var err error
 		if places[i], err = w.place(l, p.Values); err != nil {
-			return nil, w.refuse(err, p.Pos)
+			return nil, w.Refuse(err, p.Pos)
 		}
 	}
 	found, err := w.storedAt(ctx, w.st.Reads, l, places)

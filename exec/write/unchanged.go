@@ -180,7 +180,7 @@ func (w *Writer) applyChanges(ctx context.Context) error {
 	for i, c := range changes {
 		var err error
 		if places[i], err = w.currentPlace(c.old); err != nil {
-			return w.refuse(err, c.pos)
+			return w.Refuse(err, c.pos)
 		}
 	}
 	now, err := w.current(ctx, changes, places)
@@ -206,13 +206,13 @@ func (w *Writer) applyChanges(ctx context.Context) error {
 		}
 		if was, ok := w.attempts[id]; ok && was.sum == now[i].sum() {
 			if was.byValue {
-				return w.refuse(parser.Errorf(c.pos, "the row with key %.64q of %s cannot be changed: it has cells that this user may not read", id.key, w.table.Name), c.pos)
+				return w.Refuse(parser.Errorf(c.pos, "the row with key %.64q of %s cannot be changed: it has cells that this user may not read", id.key, w.table.Name), c.pos)
 			}
 			now[i].byTime, now[i].byValue = !was.byTime, was.byTime
 		}
 		w.now, w.held[id] = &now[i], held{&now[i], c}
 		if err := w.apply(ctx, c, places[i]); err != nil {
-			return w.refuse(err, c.pos)
+			return w.Refuse(err, c.pos)
 		}
 	}
 	return nil

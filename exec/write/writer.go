@@ -280,7 +280,7 @@ func (w *Writer) meets(row []types.Value, set []bool, whole bool) error {
 func (in *Inserter) Proposed(p Row) error {
 	row := slices.Clone(p.Values)
 	in.fillAbsent(row, in.Named(p))
-	return in.refuse(in.meets(row, in.Named(p), true), p.Pos)
+	return in.Refuse(in.meets(row, in.Named(p), true), p.Pos)
 }
 
 // shown returns the values of row as PostgreSQL shows those of a row that it refuses.
@@ -484,7 +484,7 @@ func (w *Writer) Update(ctx context.Context, old, row []types.Value, set []bool,
 	if err == nil {
 		err = w.put(ctx, row, set, false, &at, old)
 	}
-	return w.refuse(err, pos)
+	return w.Refuse(err, pos)
 }
 
 // Delete deletes row, which was read, for the statement at pos.
@@ -499,7 +499,7 @@ func (w *Writer) Delete(row []types.Value, pos parser.Pos) error {
 	if err == nil && w.Returning != nil {
 		err = w.Returning.add(rowID{}, row)
 	}
-	return w.refuse(err, pos)
+	return w.Refuse(err, pos)
 }
 
 // deferred keeps a conditional change until the batch is full. It reports whether the caller is done with the row, which
@@ -508,7 +508,7 @@ func (w *Writer) deferred(c change) (bool, error) {
 	if w.only != nil {
 		at, err := w.currentPlace(c.old)
 		if err != nil || !w.only[at.id()] {
-			return true, w.refuse(err, c.pos)
+			return true, w.Refuse(err, c.pos)
 		}
 	}
 	if w.attempts == nil {
@@ -534,8 +534,8 @@ func (w *Writer) Full() bool { return w.rows+len(w.changes) >= Batch }
 // Width returns the number of columns of a row, including _key and _ts.
 func (w *Writer) Width() int { return len(w.table.Columns) + 2 }
 
-// refuse returns the error for a row at pos that cannot be stored.
-func (w *Writer) refuse(err error, pos parser.Pos) error {
+// Refuse returns the error for a row at pos that cannot be stored.
+func (w *Writer) Refuse(err error, pos parser.Pos) error {
 	var key *catalog.KeyError
 	if errors.As(err, &key) {
 		e := parser.Errorf(pos, "the row does not fit %s: %v", w.table.Name, key)
@@ -561,14 +561,14 @@ func (w *Writer) Allocate(ctx context.Context, rows []Row) error {
 	for _, row := range rows { // check each row first: a row that is refused must not draw a number
 		for _, l := range w.table.Layouts {
 			if err := w.checkFits(l, row.Values); err != nil {
-				return w.refuse(err, row.Pos)
+				return w.Refuse(err, row.Pos)
 			}
 		}
 	}
 	w.st.Numbers.Trim()
 	for _, row := range rows {
 		if err := w.st.Numbers.Allocate(ctx, w.table, row.Values); err != nil {
-			return w.refuse(err, row.Pos)
+			return w.Refuse(err, row.Pos)
 		}
 	}
 	return nil
