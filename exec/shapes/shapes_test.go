@@ -18,7 +18,8 @@ import (
 // of a plan that moves nothing and reads all of each table. The commands are
 //
 //	run            statements
-//	shape most=n   a query that reads n rows at most, and with gets=m sends m Gets at most, with scans=m m scans
+//	shape most=n   a query that reads n rows at most, and with gets=m sends m Gets at most, with scans=m m scans, and with
+//	               bytes=m receives m bytes of cells at most
 //	explain        the plan of a query
 func TestShapes(t *testing.T) {
 	t.Parallel()
@@ -54,18 +55,19 @@ func checkShapes(t *testing.T, path string, c hbase.Client, compare bool) *World
 		case "explain":
 			return planned.Do("EXPLAIN "+d.Input) + "\n"
 		case "shape":
-			most, gets, scans := int64(0), int64(1<<62), int64(1<<62)
+			most, gets, scans, bytes := int64(0), int64(1<<62), int64(1<<62), int64(1<<62)
 			d.ScanArgs(t, "most", &most)
 			d.MaybeScanArgs(t, "gets", &gets)
 			d.MaybeScanArgs(t, "scans", &scans)
+			d.MaybeScanArgs(t, "bytes", &bytes)
 			got, s := planned.RowsAndStats(d.Input)
 			if compare {
 				if want := SortLines(naive.Do(d.Input)); got != want {
 					d.Fatalf(t, "%s\ngives %q\n want %q", d.Input, got, want)
 				}
 			}
-			if s.RowsRead > most || s.Gets > gets || s.Scans > scans {
-				t.Errorf("%s: %s\nreads %d rows, and may read %d; sends %d Gets and %d scans", d.Pos, d.Input, s.RowsRead, most, s.Gets, s.Scans)
+			if s.RowsRead > most || s.Gets > gets || s.Scans > scans || s.Bytes > bytes {
+				t.Errorf("%s: %s\nreads %d rows, and may read %d; sends %d Gets and %d scans, receives %d bytes", d.Pos, d.Input, s.RowsRead, most, s.Gets, s.Scans, s.Bytes)
 			}
 			return got + "\n"
 		}

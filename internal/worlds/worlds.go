@@ -228,8 +228,13 @@ func (g *maker) vary(d *drawn, order []int) {
 			d.parts = append(g.key(others()), "DATE_BIN('1 hour', "+name+") AS INT64")
 			d.cells = []string{g.packedCell(d.keys, name+" - DATE_BIN('1 hour', "+name+") AS UINT32")}
 		case d.keys > 1:
-			d.parts = g.key(others())
-			d.cells = []string{g.packedCell(d.keys, strings.Join(g.part(at, true), ", "))}
+			rest, qualifier := others(), g.part(at, true)
+			if len(rest) > 1 && g.odds(2) {
+				qualifier = append(g.part(rest[0], false), qualifier...)
+				rest = rest[1:]
+			}
+			d.parts = g.key(rest)
+			d.cells = []string{g.packedCell(d.keys, strings.Join(qualifier, ", "))}
 		}
 	case d.variant == "hashed" && (field.typ == "STRING" || field.typ == "BYTES"): // instead of the value, which goes into a cell
 		d.inCell = name

@@ -21,8 +21,10 @@ type candidate struct {
 	hopped     []plan.PartUse // the uses of the parts after those that are hopped over
 	cost       float64
 	considered plan.Candidate
-	shared     bool   // other candidates have the same builder
-	how        string // the difference from the usual way to read the layout; "" if there is none
+	packed     *candidate // see qualifiers
+	ordered    int        // of packed: the number of terms of which byQualifier has found the order
+	shared     bool       // other candidates have the same builder
+	how        string     // the difference from the usual way to read the layout; "" if there is none
 }
 
 // reading selects the spans to read for a request.

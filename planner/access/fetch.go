@@ -79,8 +79,8 @@ func (c *candidate) finish(req *Request) {
 		}
 		filters = append(c.likeFilters(), filters...)
 	}
-	if allowed && !s.Reversed && len(filters) == 0 {
-		if f := c.qualifiers(c.boxes); f != nil {
+	if allowed && !s.Reversed && !seeksForward(filters) {
+		if f := c.qualifierFilter(); f != nil {
 			filters = append(filters, f)
 		}
 	}

@@ -28,13 +28,7 @@ func (c *candidate) keyFilter() filter.Filter {
 	if !ok {
 		return nil
 	}
-	of := map[int]bool{}
-	for i := hop.Parts; i < len(uses); i++ {
-		for _, col := range uses[i].Part.Columns {
-			of[col] = of[col] || uses[i].Use == plan.Bound || uses[i].Use == plan.Ranged
-		}
-	}
-	if !c.compared(only(of), "the servers compare this part of keys") {
+	if !c.compared(only(boundBy(uses[hop.Parts:])), "the servers compare this part of keys") {
 		return nil
 	}
 	var tails, ranges []string

@@ -276,15 +276,6 @@ func (c *candidate) spanOrder(s *keySpan, terms []plan.SortTerm, byName, coarsel
 	return o, true
 }
 
-// byQualifier reports whether the cells of each HBase row are in the order of terms, because the qualifier is its column.
-func (c *candidate) byQualifier(terms []plan.SortTerm) bool {
-	parts := c.scan.Layout.Packed.Parts
-	col, plain := parts[0].Column()
-	of, isCol := termColumn(terms[0])
-	return len(terms) == 1 && len(parts) == 1 && plain && isCol && col == of && !terms[0].Desc &&
-		parts[0].Order() == catalog.Ascending && parts[0].Rises() > 0 && !parts[0].Nullable()
-}
-
 // packed reports whether an HBase row may hold several rows of t.
 func packed(t *catalog.Table) bool {
 	return t.Layouts[0].Packed != nil
