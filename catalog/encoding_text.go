@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -56,6 +57,8 @@ func (e text) Append(dst []byte, v types.Value) ([]byte, error) {
 	switch {
 	case !yearFits(v):
 		return dst, errYear
+	case e.t == types.Float && !math.IsNaN(v.Double()) && float64(float32(v.Double())) != v.Double(): // 0.1 is the text of another FLOAT
+		return dst, errors.New("no FLOAT has this value")
 	case e.t == types.Decimal && len(out) > 1000: // nearly all characters may be digits
 		out = v.Decimal().Text('E')
 		if _, err := types.ParseDecimal(out); err != nil {

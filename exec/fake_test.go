@@ -69,7 +69,8 @@ func (t *fakeTable) rows(start, stop []byte, o *hbase.ReadOptions) []hbase.Row {
 	var out []hbase.Row
 	versions := max(1, o.Versions)
 	seen := 0
-	for i, c := range t.cells {
+	var last fakeCell // of those written in the wanted time
+	for _, c := range t.cells {
 		if bytes.Compare(c.key, start) < 0 || len(stop) > 0 && bytes.Compare(c.key, stop) >= 0 {
 			continue
 		}
@@ -91,12 +92,10 @@ func (t *fakeTable) rows(start, stop []byte, o *hbase.ReadOptions) []hbase.Row {
 				continue
 			}
 		}
-		if i > 0 && bytes.Equal(t.cells[i-1].key, c.key) && bytes.Equal(t.cells[i-1].Family, c.Family) && bytes.Equal(t.cells[i-1].Qualifier, c.Qualifier) {
-			seen++
-		} else {
-			seen = 0
+		if seen++; !bytes.Equal(last.key, c.key) || !bytes.Equal(last.Family, c.Family) || !bytes.Equal(last.Qualifier, c.Qualifier) {
+			seen, last = 1, c
 		}
-		if seen >= versions && o.MaxTime == 0 {
+		if seen > versions {
 			continue
 		}
 		if n := len(out); n == 0 || !bytes.Equal(out[n-1].Key, c.key) {
