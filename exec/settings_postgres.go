@@ -1,6 +1,7 @@
 package exec
 
 import (
+	_ "embed" // settings_postgres.tsv
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,24 +12,22 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// postgresSettings returns the settings of PostgreSQL that clients use. A session stores their values. A setting with a
-// nil check cannot be set.
-func postgresSettings() (out []setting) {
-	one := func(of ...string) func(string) (string, error) {
-		return func(v string) (string, error) {
-			if slices.Contains(of, strings.ToLower(v)) {
-				return strings.ToLower(v), nil
-			}
-			return "", fmt.Errorf("the value %q is not supported here: %s", v, strings.Join(of, ", "))
-		}
-	}
-	number := func(v string) (string, error) {
+// postgresText has a setting of PostgreSQL on each line: its name, its value, the name of its check in checks, or = and its
+// allowed values, and a description.
+//
+//go:embed settings_postgres.tsv
+var postgresText string
+
+// checks check the values of settings, and return them in one spelling. A setting with the check "fixed" cannot be set.
+var checks = map[string]func(v string) (string, error){
+	"any": anyText, "encoding": ParseEncoding, "date style": dateStyle, "fixed": nil,
+	"number": func(v string) (string, error) {
 		if _, err := strconv.ParseFloat(v, 64); err != nil {
 			return "", fmt.Errorf("%q is not a number", v)
 		}
 		return v, nil
-	}
-	onOff := func(v string) (string, error) {
+	},
+	"switch": func(v string) (string, error) {
 		on, ok := ParseSwitch(v)
 		if !ok {
 			return "", fmt.Errorf("a switch is on or off, not %q", v)
@@ -37,81 +36,34 @@ func postgresSettings() (out []setting) {
 			return "on", nil
 		}
 		return "off", nil
-	}
-	period := func(v string) (string, error) {
+	},
+	"time": func(v string) (string, error) {
 		d, err := ParseTimeout(v)
 		if err != nil {
 			return "", err
 		}
 		return showTimeout(d), nil
-	}
-	isolation := one("read committed", "read uncommitted", "repeatable read", "serializable")
-	for _, p := range []struct {
-		name, value, doc string
-		check            func(string) (string, error)
-	}{
-		{"allow_system_table_mods", "off", "", nil},
-		{"application_name", "", "the name of the program that asks", anyText},
-		{"backslash_quote", "safe_encoding", "", anyText},
-		{"bytea_output", "hex", "the form of bytes in text", one("hex")},
-		{"check_function_bodies", "on", "", onOff},
-		{"client_encoding", "UTF8", "the encoding of texts", ParseEncoding},
-		{"client_min_messages", "notice", "which notices are sent", one("debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error")},
-		{"DateStyle", "ISO, MDY", "the form of dates in text", dateStyle},
-		{"default_table_access_method", "heap", "", anyText},
-		{"default_tablespace", "", "", anyText},
-		{"default_transaction_deferrable", "off", "", onOff},
-		{"default_transaction_isolation", "read committed", "", isolation},
-		{"default_transaction_read_only", "on", "whether statements may only read", onOff},
-		{"escape_string_warning", "on", "", onOff},
-		{"extra_float_digits", "1", "numbers are sent with all digits that they need", number},
-		{"hql.write_in_block", "off", "whether statements between BEGIN and COMMIT may write: what they wrote stays after ROLLBACK", onOff},
-		{"idle_in_transaction_session_timeout", "0", "", period},
-		{"idle_session_timeout", "0", "", period},
-		{"in_hot_standby", "off", "", nil},
-		{"integer_datetimes", "on", "", nil},
-		{"intervalstyle", "postgres", "the form of intervals in text", one("postgres")},
-		{"is_superuser", "off", "", nil},
-		{"jit", "off", "", onOff},
-		{"lc_collate", "C", "", nil},
-		{"lc_ctype", "C.UTF-8", "", nil},
-		{"lc_messages", "C", "", anyText},
-		{"lc_monetary", "C", "", anyText},
-		{"lc_numeric", "C", "", anyText},
-		{"lc_time", "C", "", anyText},
-		{"lock_timeout", "0", "", period},
-		{"max_connections", "1000", "", nil},
-		{"max_identifier_length", "63", "", nil},
-		{"max_index_keys", "32", "", nil},
-		{"plan_cache_mode", "auto", "", anyText},
-		{"quote_all_identifiers", "off", "", onOff},
-		{"row_security", "on", "", onOff},
-		{"search_path", `"$user", public`, "where names are looked for", anyText},
-		{"server_encoding", "UTF8", "", nil},
-		{"server_version", pgcatalog.ServerVersion, "", nil},
-		{"server_version_num", "150010", "", nil},
-		{"session_authorization", "", "", nil},
-		{"session_replication_role", "origin", "", anyText},
-		{"ssl", "off", "", nil},
-		{"standard_conforming_strings", "on", "whether a backslash is itself in texts", one("on", "true")},
-		{"synchronize_seqscans", "on", "", onOff},
-		{"synchronous_commit", "on", "", anyText},
-		{"transaction_deferrable", "off", "", onOff},
-		{"transaction_isolation", "read committed", "", isolation},
-		{"transaction_read_only", "off", "", onOff},
-		{"vacuum_cost_delay", "0", "", period},
-		{"work_mem", "4MB", "", anyText},
-		{"xmloption", "content", "", anyText},
-	} {
-		out = append(out, keptSetting(p.name, p.value, p.doc, p.check))
-	}
-	for _, how := range []string{"bitmapscan", "hashagg", "hashjoin", "indexonlyscan", "indexscan", "material", "memoize", "mergejoin", "nestloop", "seqscan", "sort"} {
-		out = append(out, keptSetting("enable_"+how, "on", "", onOff))
-	}
-	for name, value := range map[string]string{"effective_cache_size": "4GB", "maintenance_work_mem": "64MB", "temp_buffers": "8MB", "random_page_cost": "4",
-		"seq_page_cost": "1", "cpu_tuple_cost": "0.01", "max_parallel_workers_per_gather": "0", "log_statement": "none", "log_min_duration_statement": "-1",
-		"default_text_search_config": "pg_catalog.simple", "default_statistics_target": "100"} {
-		out = append(out, keptSetting(name, value, "", anyText))
+	},
+}
+
+// postgresSettings returns the settings of PostgreSQL that clients use. A session stores their values.
+func postgresSettings() (out []setting) {
+	for line := range strings.Lines(postgresText) {
+		f := append(strings.Split(strings.TrimSuffix(line, "\n"), "\t"), "") // the description may be missing
+		check := checks[f[2]]
+		if list, some := strings.CutPrefix(f[2], "="); some {
+			of := strings.Split(list, "|")
+			check = func(v string) (string, error) {
+				if slices.Contains(of, strings.ToLower(v)) {
+					return strings.ToLower(v), nil
+				}
+				return "", fmt.Errorf("the value %q is not supported here: %s", v, strings.Join(of, ", "))
+			}
+		}
+		if f[0] == "server_version" {
+			f[1] = pgcatalog.ServerVersion
+		}
+		out = append(out, keptSetting(f[0], f[1], f[3], check))
 	}
 	return out
 }

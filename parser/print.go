@@ -61,7 +61,7 @@ func (o operand) print(p *printer) {
 	}
 }
 
-// bounded returns e as it is written beside the AND of BETWEEN.
+// bounded returns e as it is written next to the AND of BETWEEN.
 func bounded(e Expr) operand { return operand{e, bindRange + 1} }
 
 // clause is a word and an expression, or nothing for nil.

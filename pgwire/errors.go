@@ -2,6 +2,7 @@ package pgwire
 
 import (
 	"context"
+	_ "embed" // states.txt
 	"errors"
 	"fmt"
 	"regexp"
@@ -142,32 +143,11 @@ func stateOf(e *hql.Error) string {
 	return stateByWords(e.Msg, "42601")
 }
 
-// states maps words in messages to SQLSTATEs; the first that fits counts. A star stands between words with others between them.
-var states = []struct{ words, code string }{
-	{"internal error", "XX000"}, {"run it again", "40001"}, {"unknown table option", "22023"}, {"is not UTF-8", "22021"}, {"must not be NULL", "23502"}, {"and needs a value", "23502"}, {"AccessDenied", "42501"}, {"PROGRAM", "42501"},
-	{"no argument for", "42P02"}, {"the statement takes", "42P02"}, {"is already prepared", "42P05"}, {"no prepared statement", "26000"}, {"prepared statement", "42601"},
-	{"cannot be changed", "55P02"}, {"invalid value for parameter", "22023"}, {"unknown time zone", "22023"}, {"unknown setting", "42704"},
-	// names
-	{"unknown table", "42P01"}, {"unknown column", "42703"}, {"unknown function", "42883"}, {"unknown type", "42704"}, {"unknown window", "42704"}, {"has no constraint", "42704"},
-	{"no table has an INDEX", "42704"}, {"is ambiguous", "42702"}, {"for relation \"", "42710"}, {"of relation \"", "42704"}, {"column *already exists", "42701"}, {"already exists", "42P07"}, {"is named twice", "42701"},
-	{"is defined twice", "42701"}, {"tables are called", "42712"}, {"specified more than once", "42712"}, {"two PRIMARY KEY", "42P16"}, {"each part of", "42601"}, {" columns, not ", "42P10"},
-	{"the result has no column", "42P10"}, {"or numbers of result columns", "42P10"}, {"expressions of DISTINCT ON", "42P10"}, {"conflict by their row key alone", "42P10"},
-	// values
-	{"is too long for", "22001"}, {"would be longer than", "54000"}, {"division by zero", "22012"}, {"out of range", "22003"}, {"does not fit", "22003"}, {"takes numbers from", "22003"},
-	{"there is no day", "22008"}, {"there is no time", "22008"}, {"is not a valid value of", "22007"}, {"invalid date", "22007"}, {"invalid time", "22007"}, {"invalid interval", "22007"},
-	{"invalid regular expression", "2201B"}, {"ESCAPE takes", "22025"}, {"its escape character", "22025"}, {"LIMIT must not", "2201W"}, {"OFFSET must not", "2201X"},
-	{"negative substring length", "22011"}, {"field position must", "22023"}, {"unknown field", "22023"}, {"unknown unit", "22023"}, {"unknown format", "22023"}, {"percentile value", "22003"},
-	{"the step of", "22023"}, {"not a JSON array", "22023"}, {"keys and values in turn", "22023"}, {"key of an object", "22023"}, {"NTILE takes", "22014"},
-	{"cannot be concatenated", "2202E"}, {"different dimensions", "2202E"}, {"not a valid", "22P02"}, {"invalid ", "22P02"}, {" is no ", "22P02"},
-	// places
-	{"is an aggregate", "42803"}, {"aggregates cannot be nested", "42803"}, {"which is not allowed here", "42P20"}, {"of window \"", "42P20"}, {"cannot copy window", "42P20"}, {"window function: it takes", "42809"},
-	{"is not a window function", "42809"}, {"more than one row", "21000"}, {"cannot change a row twice", "21000"},
-	// types
-	{"cannot be cast", "42846"}, {"cannot be compared", "42804"}, {"must be BOOLEAN", "42804"}, {"takes a condition", "42804"}, {"cannot stand side by side", "42804"},
-	{" here and * before", "42804"}, {"is not defined", "42883"}, {": argument ", "42883"}, {" takes * argument", "42883"}, {"function \"", "42883"},
-	{"is not supported", "0A000"}, {"hql cannot", "0A000"}, {"a row value can only", "0A000"}, {"does not have a RETURNING clause", "0A000"}, {"must be at the top level", "0A000"},
-	{"GROUP BY", "42803"},
-}
+// statesText has on each line a SQLSTATE, a space, and words of messages with that state; the first line that fits a message
+// counts. A star stands between words with others between them. Lines with # are headings.
+//
+//go:embed states.txt
+var statesText string
 
 // noSuchTime finds a date or time of day that is written well and does not exist.
 var noSuchTime = regexp.MustCompile(`invalid (date|time|timestamp) "(\d{4}-\d\d?-\d\d?|\d\d?:\d\d)\b`)
@@ -180,10 +160,11 @@ func stateByWords(message, otherwise string) string {
 	if noSuchTime.MatchString(message) {
 		return "22008"
 	}
-	for _, s := range states {
-		first, second, _ := strings.Cut(s.words, "*")
-		if _, rest, ok := strings.Cut(message, first); ok && strings.Contains(rest, second) {
-			return s.code
+	for line := range strings.Lines(statesText) {
+		code, words, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		first, second, _ := strings.Cut(words, "*")
+		if _, rest, ok := strings.Cut(message, first); ok && code != "#" && strings.Contains(rest, second) {
+			return code
 		}
 	}
 	return otherwise
