@@ -56,6 +56,10 @@ func describe(found *expr.Parameters, once func() ([]plan.OutputColumn, error)) 
 
 // describeStatement returns the columns of a statement, and records the types of its parameters.
 func (r *run) describeStatement(ctx context.Context, stmt parser.Statement) ([]plan.OutputColumn, error) {
+	stmt, err := r.throughView(stmt)
+	if err != nil {
+		return nil, err
+	}
 	switch s := stmt.(type) {
 	case *parser.Select:
 		p, err := r.planSelect(ctx, s)

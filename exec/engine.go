@@ -326,6 +326,10 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 			return r.planned(ctx, p)
 		}
 	}
+	stmt, err := r.throughView(stmt)
+	if err != nil {
+		return nil, err
+	}
 	r.prepare(ctx, stmt)
 	switch s := stmt.(type) {
 	case *parser.Select:

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -50,9 +51,9 @@ func (r *run) insertTarget(s *parser.Insert) (*catalog.Table, []*catalog.Column,
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if rows := *valuesOf(s); len(s.Columns) == 0 && len(rows) > 0 && len(rows[0]) < len(cols) { // as in PostgreSQL, the first columns
+	if n := given(s); len(s.Columns) == 0 && n < len(cols) { // as in PostgreSQL, the first columns
 		var names []parser.Name
-		for _, c := range cols[:len(rows[0])] {
+		for _, c := range cols[:n] {
 			names = append(names, parser.Name{Pos: s.TablePos, Name: c.Name})
 		}
 		if cols, err = targetColumns(t, names, s.TablePos); err != nil {
@@ -228,6 +229,18 @@ func withDefaults(s *parser.Insert, cols []*catalog.Column) *parser.Insert {
 		}
 	}
 	return &out
+}
+
+// given returns the number of columns that the rows of s have; math.MaxInt if its query has a *.
+func given(s *parser.Insert) int {
+	rows := *valuesOf(s)
+	switch {
+	case len(rows) > 0:
+		return len(rows[0])
+	case s.Query == nil || slices.ContainsFunc(s.Query.Cores[0].Items, func(it parser.SelectItem) bool { return it.Star }) || s.Query.Cores[0].Query != nil:
+		return math.MaxInt
+	}
+	return len(s.Query.Cores[0].Items)
 }
 
 // valuesOf returns the rows of VALUES of s, which stand in its query behind WITH.

@@ -137,7 +137,7 @@ func (r *run) newMerger(ctx context.Context, s *parser.Merge) (*merger, *plan.Pl
 // ofSource makes all, which belong to WHEN NOT MATCHED, copies in which names without a table mean columns of the source.
 func (m *merger) ofSource(all []parser.Expr) (_ []parser.Expr, err error) {
 	for i, x := range all {
-		all[i] = parser.CopyExpr(x)
+		all[i] = parser.CopyOf(x)
 		parser.Walk(all[i], func(x parser.Expr) bool {
 			if ref, ok := x.(*parser.ColumnRef); ok {
 				if _, is := m.table.Column(ref.Name); is && ref.Table == "" {

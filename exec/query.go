@@ -18,6 +18,10 @@ import (
 
 // plan plans the reading part of stmt.
 func (r *run) plan(ctx context.Context, stmt parser.Statement) (*plan.Plan, error) {
+	stmt, err := r.throughView(stmt)
+	if err != nil {
+		return nil, err
+	}
 	switch s := stmt.(type) {
 	case *parser.Select:
 		return r.planSelect(ctx, s)

@@ -225,8 +225,8 @@ var errRedefined = errors.New("run it again")
 
 // redefined reports whether err ended a statement because the table that it writes was replaced meanwhile.
 func (e *Engine) redefined(stmt parser.Statement, err error) bool {
-	_, ok := e.catalog.Table(parser.Written(stmt))
-	return ok && errors.Is(err, errRedefined)
+	_, _, none := e.catalog.TableOrView(parser.Written(stmt), parser.NoPos)
+	return none == nil && errors.Is(err, errRedefined)
 }
 
 // definitionOf returns two definitions of name. known is the definition from the store that the engine's catalog uses,

@@ -72,9 +72,12 @@ func (r *run) newWriting(s *parser.Writing) (*writing, error) {
 				p.statement = s.With[i].Query
 			}
 		}
-		if name := parser.Written(p.statement); name != "" {
+		if parser.Written(p.statement) != "" {
 			var err error
-			if p.writes, err = r.tableNamed(name, p.statement.Position()); err != nil {
+			if p.statement, err = r.throughView(p.statement); err != nil {
+				return nil, err
+			}
+			if p.writes, err = r.tableNamed(parser.Written(p.statement), p.statement.Position()); err != nil {
 				return nil, err
 			}
 			if _, insert := p.statement.(*parser.Insert); !insert {
@@ -243,12 +246,12 @@ func (r *run) describeWriting(ctx context.Context, s *parser.Writing) ([]plan.Ou
 	for i := 0; i < len(s.With) && err == nil; i++ {
 		if c := s.With[i]; c.Write != nil {
 			var columns []plan.OutputColumn
-			columns, err = r.describeStatement(ctx, parser.Behind(w.list(i), c.Write))
+			columns, err = r.describeStatement(ctx, parser.Behind(w.list(i), w.parts[i].statement))
 			w.give(i, columns, nil)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return r.describeStatement(ctx, parser.Behind(w.list(len(s.With)), s.Statement))
+	return r.describeStatement(ctx, parser.Behind(w.list(len(s.With)), w.parts[len(s.With)].statement))
 }

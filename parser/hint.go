@@ -73,7 +73,7 @@ func (d *diagnosis) unsupported(i int) string {
 	case d.verb == "SET" && (before == "TRANSACTION" || before == "CHARACTERISTICS"):
 		return Elsewhere("statement", "SAVEPOINT")
 	case d.verb == "CREATE" && word == "WITH" && (next == "CHECK" || next == "LOCAL" || next == "CASCADED"):
-		return "no statement writes a view, so that it has no CHECK OPTION"
+		return "a view has no CHECK OPTION: INSERT and UPDATE may write rows that its WHERE leaves out"
 	case d.verb == "CREATE" && word == "LIKE":
 		return "CREATE TABLE name AS TABLE table WITH NO DATA takes its columns, SHOW CREATE TABLE prints its definition"
 	case before == "TABLESAMPLE" || word == "TABLESAMPLE":

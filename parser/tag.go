@@ -41,14 +41,14 @@ func Written(s Statement) string {
 	if w, ok := s.(*Writing); ok {
 		s = w.Statement
 	}
-	if table, _, _ := target(s); table != nil {
+	if table, _, _ := Target(s); table != nil {
 		return *table
 	}
 	return ""
 }
 
-// target returns the table that s, an INSERT, UPDATE, DELETE or MERGE, writes; nil for other statements.
-func target(s Statement) (table, alias *string, at Pos) {
+// Target returns the table that s, an INSERT, UPDATE, DELETE or MERGE, writes; nil for other statements.
+func Target(s Statement) (table, alias *string, at Pos) {
 	switch s := s.(type) {
 	case *Insert:
 		return &s.Table, &s.Alias, s.TablePos

@@ -28,12 +28,13 @@ func (s *Select) At(pos Pos) *Select {
 	return copyAt(reflect.ValueOf(s), pos).Interface().(*Select)
 }
 
-// CopyExpr returns a copy of e with the same positions.
-func CopyExpr(e Expr) Expr {
-	if e == nil {
-		return nil
+// CopyOf returns a copy of n with the same positions.
+func CopyOf[T Node](n T) T {
+	v := reflect.ValueOf(n)
+	if !v.IsValid() {
+		return n
 	}
-	return copyAt(reflect.ValueOf(e), -1).Interface().(Expr)
+	return copyAt(v, -1).Interface().(T)
 }
 
 // copyAt returns a copy of a tree in which every Pos is pos, or as it was if pos is negative.
