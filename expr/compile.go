@@ -127,7 +127,7 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 		}
 		return c.subquery(e.Query, use)
 	case *parser.Tuple:
-		return nil, parser.Errorf(e.Pos, "a row value can only be compared with another row value").WithHint("JSON_BUILD_ARRAY(a, b) and ARRAY[a, b] hold several values")
+		return c.function("ROW", e.Pos, e.Items)
 	case *parser.RangeArg:
 		return nil, parser.Errorf(e.Pos, "TO is allowed only among the values of SALT and RING")
 	case *parser.EncodedArg:
@@ -215,7 +215,7 @@ func (c compiler) unary(e *parser.Unary) (Expr, error) {
 	}
 	if e.Op == "~" {
 		if t := x.Type(); t.IsText() {
-			return nil, parser.Errorf(e.Pos, "~ in front of a %s: it inverts the bits of an integer", t).WithHint("PostgreSQL's ~~ is LIKE")
+			return nil, parser.Errorf(e.Pos, "~ in front of a %s: it inverts the bits of an integer", t)
 		}
 		return c.apply("BIT_NOT", e.Pos, []Expr{x})
 	}
@@ -275,8 +275,14 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 	if e.Op == "AND" || e.Op == "OR" {
 		return c.terms(e)
 	}
-	if tx, ok := e.X.(*parser.Tuple); ok && e.Op == "IS DISTINCT FROM" {
-		if ty, ok := e.Y.(*parser.Tuple); ok && len(tx.Items) == len(ty.Items) {
+	op, compares := compareOps[e.Op]
+	if distinct := e.Op == "IS DISTINCT FROM"; distinct || compares {
+		tx, ty := c.tuple(e.X), c.tuple(e.Y)
+		switch {
+		case tx == nil && ty == nil:
+		case tx == nil || ty == nil:
+			return nil, parser.Errorf(e.Pos, "a row value can only be compared with another row value")
+		case distinct && len(tx.Items) == len(ty.Items):
 			var some []Expr
 			for i := range tx.Items {
 				x, err := c.binary(&parser.Binary{Pos: e.Pos, Op: e.Op, X: tx.Items[i], Y: ty.Items[i]})
@@ -286,14 +292,7 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 				some = append(some, x)
 			}
 			return disjunction(some...), nil
-		}
-	}
-	if op, ok := compareOps[e.Op]; ok {
-		if tx, ok := e.X.(*parser.Tuple); ok {
-			ty, ok := e.Y.(*parser.Tuple)
-			if !ok {
-				return nil, parser.Errorf(e.Pos, "a row value can only be compared with another row value")
-			}
+		default:
 			return c.tuples(op, tx, ty, e.Pos)
 		}
 	}
@@ -305,7 +304,7 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if op, ok := compareOps[e.Op]; ok {
+	if compares {
 		c.s.Parameters.Want(e.X, y.Type())
 		c.s.Parameters.Want(e.Y, x.Type())
 		return c.compare(op, x, y, e.Pos)
@@ -371,6 +370,15 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 		k.between = true
 	}
 	return out, err
+}
+
+// tuple returns the row value e, which may be the name of a table, or nil.
+func (c compiler) tuple(e parser.Expr) *parser.Tuple {
+	if ref, ok := e.(*parser.ColumnRef); ok && c.s.Row != nil {
+		return c.s.Row(ref)
+	}
+	t, _ := e.(*parser.Tuple)
+	return t
 }
 
 // binOffset recognizes x - DATE_BIN(w, x), the offset within the bin.

@@ -696,7 +696,7 @@ func (c compiler) like(e *parser.Like) (Expr, error) {
 }
 
 func (c compiler) is(e *parser.Is) (Expr, error) {
-	if row, ok := e.X.(*parser.Tuple); ok && e.What == "NULL" { // all of its values are NULL, or none is
+	if row := c.tuple(e.X); row != nil && e.What == "NULL" { // all of its values are NULL, or none is
 		var all []Expr
 		for _, item := range row.Items {
 			x, err := c.is(&parser.Is{Pos: e.Pos, Not: e.Not, X: item, What: e.What})

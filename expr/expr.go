@@ -162,6 +162,8 @@ type When struct{ Cond, Then Expr }
 type Scope struct {
 	// Column resolves a column; its error suggests a similar name.
 	Column func(ref *parser.ColumnRef) (Expr, error)
+	// Row returns the columns of a table whose name ref is, if it is no column; otherwise nil. It may be nil.
+	Row func(ref *parser.ColumnRef) *parser.Tuple
 	// Param returns the value of a parameter.
 	Param func(p *parser.Param) (types.Value, error)
 	// Parameters, if not nil, records the types that the contexts of parameters expect, to describe a statement.

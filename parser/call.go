@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,11 +40,7 @@ func (r *exprReader) plainCall(out *Call) (_ Expr, err error) {
 		wanted(r.lex, "ALL")
 	}
 	if r.startsOperand() {
-		read := r.args
-		if out.Name == "MAKE_INTERVAL" {
-			read = r.intervalArgs
-		}
-		if out.Args, err = read(); err != nil {
+		if out.Args, err = r.args(out.Name); err != nil {
 			return nil, err
 		}
 		for i := 0; ofRows[out.Name] && i < len(out.Args); i++ {
@@ -103,10 +100,26 @@ func (r *exprReader) plainCall(out *Call) (_ Expr, err error) {
 	return out, err
 }
 
-// args reads a list of arguments, each an expression, a range lo TO hi, or x AS encoding.
-func (r *exprReader) args() ([]Expr, error) {
+// argumentNames are the names of the arguments of functions, in their order.
+var argumentNames = map[string]string{"MAKE_INTERVAL": "years months weeks days hours mins secs", "MAKE_DATE": "year month day", "MAKE_TIME": "hour min sec",
+	"MAKE_TIMESTAMP": "year month mday hour min sec", "MAKE_TIMESTAMPTZ": "year month mday hour min sec timezone", "PARSE_IDENT": "str strict",
+	"JSONB_SET": "jsonb_in path replacement create_if_missing", "JSONB_INSERT": "jsonb_in path replacement insert_after", "JSONB_PATH_EXISTS": "target path vars silent",
+	"JSONB_PATH_MATCH": "target path vars silent", "JSONB_PATH_QUERY": "target path vars silent", "JSONB_PATH_QUERY_ARRAY": "target path vars silent", "JSONB_PATH_QUERY_FIRST": "target path vars silent"}
+
+// args reads the arguments of a function: each an expression, name => expression, VARIADIC ARRAY[...], a range lo TO hi, or x AS encoding.
+func (r *exprReader) args(function string) ([]Expr, error) {
 	var out []Expr
 	for {
+		first, i := r.lex.Peek(), len(out)
+		if at := r.lex.MakeCheckpoint(); isName(first) {
+			if r.lex.Next(); accept(r.lex, "=>") || accept(r.lex, ":", "=") { // the latter is an older notation
+				if i = slices.Index(strings.Fields(argumentNames[function]), strings.ToLower(name(first))); i < 0 {
+					return nil, Errorf(pos(first), "%s has no argument called %s: it takes %s", function, name(first), cmp.Or(argumentNames[function], "values alone"))
+				}
+			} else if r.lex.Peek().Value != "ARRAY" || !strings.EqualFold(first.Value, "VARIADIC") {
+				r.lex.LoadCheckpoint(at)
+			}
+		}
 		x, err := r.expr()
 		if err != nil {
 			return nil, err
@@ -124,7 +137,17 @@ func (r *exprReader) args() ([]Expr, error) {
 			}
 			x = &EncodedArg{Pos: pos(t), X: x, Encoding: def}
 		}
-		if out = append(out, x); !wanted(r.lex, ",") {
+		for len(out) <= i { // those that a name skips have their defaults
+			if out = append(out, &Literal{Pos: pos(first), Kind: StringLiteral, Text: "{}"}); function == "MAKE_INTERVAL" {
+				out[len(out)-1] = &Literal{Pos: pos(first), Kind: NumberLiteral, Text: "0"}
+			}
+		}
+		if out[i] = x; first.Type == tokWord && strings.EqualFold(first.Value, "VARIADIC") {
+			if a, ok := x.(*Array); ok {
+				out = append(out[:i], a.Items...)
+			}
+		}
+		if !wanted(r.lex, ",") {
 			return out, nil
 		}
 	}
@@ -145,36 +168,6 @@ func (r *exprReader) rowAsJSON(x *Tuple, unnamed bool) Expr {
 		out.Args = append(out.Args, &Literal{Pos: v.Position(), Kind: StringLiteral, Text: "f" + strconv.Itoa(i+1)}, v)
 	}
 	return out
-}
-
-// intervalArgs reads the arguments of MAKE_INTERVAL, which may have names: days => 10.
-func (r *exprReader) intervalArgs() ([]Expr, error) {
-	at, first := r.lex.MakeCheckpoint(), r.lex.Next()
-	named := isName(first) && (r.lex.Peek().Value == "=>" || accept(r.lex, ":", "="))
-	r.lex.LoadCheckpoint(at)
-	if !named {
-		return r.args()
-	}
-	out := make([]Expr, 7)
-	for i := range out {
-		out[i] = &Literal{Pos: pos(first), Kind: NumberLiteral, Text: "0"}
-	}
-	for {
-		t := r.lex.Next()
-		i := slices.Index([]string{"years", "months", "weeks", "days", "hours", "mins", "secs"}, strings.ToLower(name(t)))
-		if i < 0 {
-			return nil, Errorf(pos(t), "MAKE_INTERVAL takes years, months, weeks, days, hours, mins and secs, not %s", name(t))
-		}
-		var err error
-		if accept(r.lex, ":", "=") { // an older notation
-			out[i], err = r.expr()
-		} else {
-			out[i], err = r.after("=>")
-		}
-		if err != nil || !wanted(r.lex, ",") {
-			return out, err
-		}
-	}
 }
 
 // order reads the terms after ORDER BY.

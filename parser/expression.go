@@ -2,6 +2,7 @@ package parser
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
@@ -44,6 +45,7 @@ var infix = map[string]int{
 	"=": bindCompare, "<>": bindCompare, "<": bindCompare, "<=": bindCompare, ">": bindCompare, ">=": bindCompare,
 	"BETWEEN": bindRange, "IN": bindRange, "LIKE": bindRange, "ILIKE": bindRange, "SIMILAR": bindRange, "NOT": bindRange,
 	"||": bindOther, "->": bindOther, "->>": bindOther, "#>": bindOther, "#>>": bindOther, "~": bindOther, "~*": bindOther, "!~": bindOther, "!~*": bindOther,
+	"~~": bindOther, "~~*": bindOther, "!~~": bindOther, "!~~*": bindOther,
 	"@>": bindOther, "@?": bindOther, "@@": bindOther, "#-": bindOther, "^@": bindOther, "OVERLAPS": bindRange, "<@": bindOther, "?": bindOther, "&&": bindOther, "OPERATOR": bindOther, "COLLATE": bindCollate,
 	"&": bindOther, "|": bindOther, "#": bindOther, "<<": bindOther, ">>": bindOther,
 	"+": bindAdd, "-": bindAdd, "*": bindMul, "/": bindMul, "%": bindMul, "^": bindPower, "AT": bindZone, "::": bindCast,
@@ -247,6 +249,12 @@ func (r *exprReader) apply(x Expr, binding int) (Expr, error) {
 		return r.castTo(&Cast{Pos: pos(t), X: x})
 	case "COLLATE":
 		return x, r.collation(t)
+	case "~~", "~~*", "!~~", "!~~*":
+		out := &Like{Pos: pos(t), Not: t.Value[0] == '!', Op: "LIKE", X: x}
+		if strings.HasSuffix(t.Value, "*") {
+			out.Op = "ILIKE"
+		}
+		return r.like(out)
 	case "^@":
 		y, err := r.binary(bindOther + 1)
 		return &Call{Pos: pos(t), Name: "STARTS_WITH", Args: []Expr{x, y}}, err

@@ -230,10 +230,12 @@ func (t *TableFunction) record(types []string) (TableExpr, error) {
 
 func (l *lowerer) derived(n *derivedNode) (TableExpr, error) {
 	if n.Nested != nil {
-		if n.Columns != nil {
-			return nil, Errorf(pos(n.Columns.Alias.Tok), "a join in parentheses takes no alias")
+		join, err := l.from(n.Nested)
+		if n.Columns == nil || err != nil {
+			return join, err
 		}
-		return l.from(n.Nested)
+		core := &SelectCore{Pos: at(n.Pos), Items: []SelectItem{{Pos: at(n.Pos), Star: true}}, From: []TableExpr{join}}
+		return &Subquery{Pos: at(n.Pos), Query: &Select{Pos: at(n.Pos), Cores: []*SelectCore{core}}, Alias: name(n.Columns.Alias.Tok), Columns: names(n.Columns.Columns)}, nil
 	}
 	q, err := l.query(n.Query.selectNode)
 	if err != nil {

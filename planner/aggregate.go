@@ -101,7 +101,7 @@ func (a *aggregates) compile(c *parser.Call, f *expr.Function) (plan.AggCall, er
 		if err != nil {
 			return call, err
 		}
-		call.OrderBy = append(call.OrderBy, sortTerm(t, e))
+		call.OrderBy = append(call.OrderBy, sortTerms(t, e)...)
 	}
 	if c.Filter != nil {
 		if call.Filter, err = expr.CompileCondition(c.Filter, scope); err != nil {

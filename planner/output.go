@@ -109,6 +109,8 @@ func nameOf(e parser.Expr) (name string, weak bool) {
 		return nameOf(e.X)
 	case *parser.AtTimeZone:
 		return "timezone", false
+	case *parser.Tuple:
+		return "row", false
 	case *parser.Array:
 		return "array", false
 	case *parser.SubqueryExpr:
@@ -165,12 +167,19 @@ func outputIndex(e parser.Expr, cols []plan.OutputColumn) (int, bool) {
 	return 0, false
 }
 
-func sortTerm(t parser.OrderTerm, x expr.Expr) plan.SortTerm {
+// sortTerms returns the order by x, a term of ORDER BY: a row value orders by its values.
+func sortTerms(t parser.OrderTerm, x expr.Expr) (out []plan.SortTerm) {
+	if c, ok := x.(*expr.Call); ok && c.Func.Name == "ROW" {
+		for _, a := range c.Args {
+			out = append(out, sortTerms(t, a)...)
+		}
+		return out
+	}
 	st := plan.SortTerm{Expr: x, Desc: t.Desc, NullsFirst: t.Desc}
 	if t.NullsFirst != nil {
 		st.NullsFirst = *t.NullsFirst
 	}
-	return st
+	return append(out, st)
 }
 
 // orderTerms compiles ORDER BY. A term is a result column by name or number, or else an expression over the tables.
@@ -185,7 +194,7 @@ func (q *query) orderTerms(clause string, orderBy []parser.OrderTerm, outs []out
 	var terms []plan.SortTerm
 	for _, t := range orderBy {
 		if i, ok := outputIndex(t.Expr, cols); ok {
-			terms = append(terms, sortTerm(t, outs[i].expr))
+			terms = append(terms, sortTerms(t, outs[i].expr)...)
 			continue
 		}
 		if l, ok := t.Expr.(*parser.Literal); ok && l.Kind == parser.NumberLiteral {
@@ -196,7 +205,7 @@ func (q *query) orderTerms(clause string, orderBy []parser.OrderTerm, outs []out
 			return nil, err
 		}
 		if _, constant := x.(*expr.Const); !constant {
-			terms = append(terms, sortTerm(t, x))
+			terms = append(terms, sortTerms(t, x)...)
 		}
 	}
 	return terms, nil

@@ -97,6 +97,15 @@ func (q *query) scope(srcs []*source) *expr.Scope {
 			}
 			return e.Args[p.Index-1], nil
 		}}
+	scope.Row = func(ref *parser.ColumnRef) *parser.Tuple {
+		row, _, _ := columnsOf(ref, srcs)
+		if row != nil && !ref.Star {
+			if x, err := q.column(ref, srcs); x != nil || err != nil {
+				return nil
+			}
+		}
+		return row
+	}
 	scope.Column = func(ref *parser.ColumnRef) (expr.Expr, error) {
 		if ref.Star { // a column may have the table's name
 			if row := rowOf(ref, srcs); row != nil {
@@ -117,19 +126,36 @@ func (q *query) scope(srcs []*source) *expr.Scope {
 	return scope
 }
 
-// rowOf returns an expression that makes a JSON object of the columns of the table ref; nil if ref is not a table. For
-// the missing row of an outer join, whose columns are all NULL, the object is NULL.
+// rowOf returns an expression for the row of the table ref: the row value of its columns, or if ref.Row is set the JSON object of them. It is
+// nil if ref is not a table. The missing row of an outer join, whose columns are all NULL, is NULL.
 func rowOf(ref *parser.ColumnRef, srcs []*source) parser.Expr {
-	if !ref.Row {
-		return nil
+	row, names, missing := columnsOf(ref, srcs)
+	var out parser.Expr = row
+	if ref.Row {
+		out = &parser.Call{Pos: ref.Pos, Name: "JSON_BUILD_OBJECT", Args: names}
 	}
-	out := &parser.Call{Pos: ref.Pos, Name: "JSON_BUILD_OBJECT"}
-	values := &parser.Call{Pos: ref.Pos, Name: "NUM_NONNULLS"}
-	missing := false
+	switch {
+	case row == nil:
+		return nil
+	case !missing:
+		return out
+	}
+	values := &parser.Call{Pos: ref.Pos, Name: "NUM_NONNULLS", Args: row.Items}
+	there := &parser.Binary{Pos: ref.Pos, Op: ">", X: values, Y: &parser.Literal{Pos: ref.Pos, Kind: parser.NumberLiteral, Text: "0"}}
+	return &parser.Case{Pos: ref.Pos, Whens: []parser.When{{Cond: there, Then: out}}}
+}
+
+// columnsOf returns the columns of the table ref, nil if ref is not a table, and a list of their names and themselves. missing is set if
+// the row may be the missing one of an outer join.
+func columnsOf(ref *parser.ColumnRef, srcs []*source) (row *parser.Tuple, names []parser.Expr, missing bool) {
+	if ref.Table != "" {
+		return nil, nil, false
+	}
+	out := &parser.Tuple{Pos: ref.Pos}
 	add := func(name string, s *source) {
 		value := &parser.ColumnRef{Pos: ref.Pos, Table: ref.Name, Name: name}
-		out.Args = append(out.Args, &parser.Literal{Pos: ref.Pos, Kind: parser.StringLiteral, Text: name}, value)
-		values.Args = append(values.Args, value)
+		names = append(names, &parser.Literal{Pos: ref.Pos, Kind: parser.StringLiteral, Text: name}, value)
+		out.Items = append(out.Items, value)
 		missing = missing || s.missing || s.names != nil
 	}
 	for _, s := range srcs {
@@ -144,14 +170,10 @@ func rowOf(ref *parser.ColumnRef, srcs []*source) parser.Expr {
 			}
 		}
 	}
-	switch {
-	case out.Args == nil:
-		return nil
-	case !missing:
-		return out
+	if names == nil {
+		return nil, nil, false
 	}
-	there := &parser.Binary{Pos: ref.Pos, Op: ">", X: values, Y: &parser.Literal{Pos: ref.Pos, Kind: parser.NumberLiteral, Text: "0"}}
-	return &parser.Case{Pos: ref.Pos, Whens: []parser.When{{Cond: there, Then: out}}}
+	return out, names, missing
 }
 
 // column resolves a column among sources, then in the outer queries; nil without an error if there is none.
@@ -248,8 +270,6 @@ func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
 	case err.Hint != "":
 	case cell:
 		return err.WithHint("a cell is read by a column of the table's definition: %s BYTES FROM %s:%s", parser.QuoteName(qualifier), parser.QuoteName(family), parser.QuoteQualifier(qualifier))
-	case ref.Table == "" && slices.ContainsFunc(srcs, func(s *source) bool { return strings.EqualFold(ref.Name, s.name) }):
-		return err.WithHint("ROW_TO_JSON(%[1]s) is the whole row as JSON, %[1]s.* its columns", parser.QuoteName(ref.Name))
 	case slices.Contains([]string{"ctid", "xmin", "xmax", "oid", "rowid"}, strings.ToLower(ref.Name)):
 		return err.WithHint("%s is the rowkey of a row, %s the time of its newest cell", catalog.KeyColumn, catalog.TimestampColumn)
 	case ref.Quoted:

@@ -525,7 +525,7 @@ func sorted(n plan.Node, cols []plan.OutputColumn, orderBy []parser.OrderTerm, c
 		if !ok {
 			return nil, parser.Errorf(t.Expr.Position(), "ORDER BY over %s takes the names or numbers of result columns", what)
 		}
-		by = append(by, sortTerm(t, &expr.Column{Index: i, Name: cols[i].Name, Typ: cols[i].Type}))
+		by = append(by, sortTerms(t, &expr.Column{Index: i, Name: cols[i].Name, Typ: cols[i].Type})...)
 	}
 	return cut.of(&plan.Sort{Input: n, By: by, Limit: cut.enough()}, by), nil
 }

@@ -52,7 +52,7 @@ func (w *windows) window(spec *parser.Window) (out windowCall, err error) {
 		if err != nil {
 			return out, err
 		}
-		out.order = append(out.order, sortTerm(t, e))
+		out.order = append(out.order, sortTerms(t, e)...)
 	}
 	out.Frame, err = w.frame(spec)
 	return out, err

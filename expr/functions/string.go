@@ -150,6 +150,26 @@ var stringFunctions = []expr.Function{
 			}
 			return concat(env, a[0].Text(), a[1:])
 		}},
+	{Name: "ROW", Group: "string", Unknown: "a row is compared value by value", Signature: "row(a, ...) text", Doc: "The text of a row value: (1,x,\"a b\").", MaxArgs: -1, NullArgs: true,
+		Result: returns(types.String), Eval: func(env *expr.Env, a []types.Value) (types.Value, error) {
+			parts, size := make([]string, len(a)), 2
+			for i, v := range a {
+				if v.IsNull() {
+					continue
+				}
+				s, err := plainText(env, v)
+				if err != nil {
+					return types.Value{}, err
+				}
+				if s == "" || strings.ContainsAny(s, "\"\\(), \t\n\r\v\f") {
+					s = `"` + strings.NewReplacer(`"`, `""`, `\`, `\\`).Replace(s) + `"`
+				}
+				if parts[i], size = s, size+len(s)+1; size > expr.MaxText {
+					return types.Value{}, expr.ErrTooLong
+				}
+			}
+			return types.NewString("(" + strings.Join(parts, ",") + ")"), nil
+		}},
 	{Name: "REPEAT", Group: "string", Unknown: "few conditions ask for a repetition", Signature: "repeat(text, n) text", Doc: "The text n times.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, isText, isInt), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			n := max(a[1].Int(), 0)
