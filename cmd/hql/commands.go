@@ -34,8 +34,8 @@ func commands() []command {
 		{`\gset`, "[PREFIX]", "run the statement, the columns of its one row become variables", (*session).gset},
 		{`\gexec`, "", "run the statement, then each value of its result as a statement", (*session).gexec},
 		{`\gdesc`, "", "the columns of the statement's result, without running it", (*session).gdesc},
-		{`\crosstabview`, "[ROWS [COLUMNS [CELLS [ORDER]]]]", "run the statement, the values of a column become columns", (*session).crosstab},
-		{`\bind`, "[VALUE] ...", "bind the parameters of the next statement", (*session).bind},
+		{`\crosstabview`, "[ROWS [COLUMNS [CELLS [ORDER]]]]", "run the statement, the values of a column become columns", split((*session).crosstab)},
+		{`\bind`, "[VALUE] ...", "bind the parameters of the next statement", split((*session).bind)},
 		{`\watch`, "[[i=]SECONDS] [c=TIMES]", "run the statement every 2 s until ^C, or so many times", (*session).watch},
 		{`\p`, "", "print the statement so far, or the last one", buffer(`\p`)},
 		{`\r`, "", "drop the statement so far", buffer(`\r`)},
@@ -44,14 +44,14 @@ func commands() []command {
 		{`\errverbose`, "", "the last error again, with its statement", (*session).lastError},
 		{`\d`, "[TABLE]", "tables (\\d e*: those whose names match), or a table's key and columns", (*session).describe},
 		{`\d+`, "TABLE", "the same with families, regions, the qualifiers in use and statistics", (*session).describeMore},
-		{`\sample`, "TABLE [ROWS]", "stored keys, each with the values that hql reads from it", paged((*session).showSample)},
+		{`\sample`, "TABLE [ROWS]", "stored keys, each with the values that hql reads from it", paged(split((*session).showSample))},
 		{`\dt`, "[NAMES]", "tables; with NAMES those whose names match: events, e*, t_?", (*session).tables},
 		{`\dv`, "", "views, each with its query", func(s *session, _ context.Context, _ string) error { return s.views() }},
 		{`\di`, "[NAMES]", "indexes and row keys", listing(listIndexes)},
 		{`\dT`, "[NAMES]", "types", listing(listTypes)},
 		{`\l`, "", "databases: there is one", listing(listDatabases)},
 		{`\dn`, "[NAMES]", "schemas, which are HBase's namespaces", listing(listSchemas)},
-		{`\infer`, "TABLE [FILE]", "propose a definition for an HBase table, for \\g, \\e or a catalog file", (*session).infer},
+		{`\infer`, "TABLE [FILE]", "propose a definition for an HBase table, for \\g, \\e or a catalog file", split((*session).infer)},
 		{`\df`, "[NAME]", "functions", paged((*session).functions)},
 		{`\a`, "", "between tables and unaligned values", toggle("unaligned")},
 		{`\H`, "", "between tables and HTML", toggle("html")},
@@ -71,15 +71,15 @@ func commands() []command {
 		{`\ir`, "FILE", "the same; FILE is relative to the file that is running", including(true)},
 		{`\o`, "[FILE | |COMMAND]", "results to a file or a command, or to the screen again", (*session).redirect},
 		{`\copy`, "TABLE | (QUERY) TO | FROM FILE [WITH (...)]", "COPY, whose FILE needs no quotes", (*session).copy},
-		{`\echo`, "[-n] [TEXT]", "write a text to standard output", func(s *session, _ context.Context, arg string) error { return echo(s.screenOut(), arg) }},
-		{`\qecho`, "[-n] [TEXT]", "the same to the output of results, see \\o", func(s *session, _ context.Context, arg string) error { return echo(s.stdout, arg) }},
-		{`\warn`, "[-n] [TEXT]", "the same to standard error", func(s *session, _ context.Context, arg string) error { return echo(s.stderr, arg) }},
-		{`\prompt`, "[TEXT] NAME", "ask for the value of a variable", (*session).promptFor},
+		{`\echo`, "[-n] [TEXT]", "write a text to standard output", split(func(s *session, _ context.Context, args []string) error { return echo(s.screenOut(), args) })},
+		{`\qecho`, "[-n] [TEXT]", "the same to the output of results, see \\o", split(func(s *session, _ context.Context, args []string) error { return echo(s.stdout, args) })},
+		{`\warn`, "[-n] [TEXT]", "the same to standard error", split(func(s *session, _ context.Context, args []string) error { return echo(s.stderr, args) })},
+		{`\prompt`, "[TEXT] NAME", "ask for the value of a variable", split((*session).promptFor)},
 		{`\if`, "CONDITION", "run what follows if the condition is true; also \\elif, \\else", nil}, // these are in condition
 		{`\endif`, "", "end an \\if", nil},
-		{`\set`, "[NAME [VALUE]]", "set a variable, used as :NAME, :'NAME' and :\"NAME\"", (*session).set},
-		{`\getenv`, "NAME VARIABLE", "set a variable from the environment", (*session).getenv},
-		{`\setenv`, "NAME [VALUE]", "set a variable of the environment: PAGER, EDITOR", setenv},
+		{`\set`, "[NAME [VALUE]]", "set a variable, used as :NAME, :'NAME' and :\"NAME\"", split((*session).set)},
+		{`\getenv`, "NAME VARIABLE", "set a variable from the environment", split((*session).getenv)},
+		{`\setenv`, "NAME [VALUE]", "set a variable of the environment: PAGER, EDITOR", split(setenv)},
 		{`\unset`, "NAME", "forget a variable", (*session).unset},
 		{`\c`, "[URL | NAME]", "connect to another store", (*session).reconnect},
 		{`\conninfo`, "", "the store in use", func(s *session, _ context.Context, _ string) error {
@@ -173,10 +173,7 @@ func (s *session) run(ctx context.Context, arg string) error {
 	s.stdout, s.tty = w, false
 	err = s.now(ctx, text)
 	s.stdout, s.tty = savedOut, savedTTY
-	if cerr := w.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	return cmp.Or(err, w.Close())
 }
 
 func (s *session) runVertical(ctx context.Context, arg string) error {
@@ -433,9 +430,7 @@ func (s *session) edit(_ context.Context, arg string) error {
 		name = f.Name()
 		defer os.Remove(name)
 		_, err = f.WriteString(text + "\n")
-		if cerr := f.Close(); err == nil {
-			err = cerr
-		}
+		err = cmp.Or(err, f.Close())
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -186,11 +187,7 @@ func (s *session) withHint(ctx context.Context, err error) error {
 
 // infer runs \infer TABLE [FILE]: it proposes definitions for an HBase table from its keys. The best proposal becomes the
 // statement that \g runs and \e edits, or is appended to a file for --catalog.
-func (s *session) infer(ctx context.Context, arg string) error {
-	args, err := words(arg)
-	if err != nil {
-		return err
-	}
+func (s *session) infer(ctx context.Context, args []string) error {
 	if len(args) == 0 || len(args) > 2 {
 		return errors.New("\\infer takes an HBase table and perhaps a catalog file")
 	}
@@ -208,9 +205,7 @@ func (s *session) infer(ctx context.Context, arg string) error {
 		return err
 	}
 	_, err = io.WriteString(f, proposals[0].String())
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
+	err = cmp.Or(err, f.Close())
 	if err == nil {
 		fmt.Fprintf(s.stderr, "note: the first definition was added to the end of %s, for --catalog %[1]s\n", printable(args[1]))
 	}

@@ -23,11 +23,7 @@ type crosstabHead struct {
 
 // crosstab runs \crosstabview: it prints a row for each value of one column of the result, and a column for each value of
 // another one. arg names the columns of the rows, columns and cells, and a column of numbers that sorts the columns.
-func (s *session) crosstab(ctx context.Context, arg string) error {
-	args, err := words(arg)
-	if err != nil {
-		return err
-	}
+func (s *session) crosstab(ctx context.Context, args []string) error {
 	return s.results(ctx, func(_ context.Context, rows *hql.Rows) error {
 		at, err := crosstabAt(rows.Columns(), args)
 		if err != nil {

@@ -75,26 +75,16 @@ func (a *assistant) run(ctx context.Context, c *config, _ []string, stdin io.Rea
 	ctx, stop := untilSignal(ctx)
 	defer stop()
 	if a.listen != "" {
-		return serveHTTP(ctx, server, a.listen, stderr)
+		l, err := net.Listen("tcp", a.listen)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(stderr, "listening on http://%s\n", l.Addr())
+		return serveHTTP(ctx, &http.Server{Handler: mcpserver.Handler(server), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute}, l)
 	}
 	err = server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(stdin), Writer: nopCloser{stdout}, MaxLineLength: mcpserver.MaxMessage})
 	if err == nil || errors.Is(err, io.EOF) {
 		return nil
 	}
 	return cmp.Or(context.Cause(ctx), fmt.Errorf("the session ended: %w (each line is a JSON-RPC message of at most 1 MB)", err))
-}
-
-// serveHTTP serves streamable HTTP until ctx ends.
-func serveHTTP(ctx context.Context, server *mcp.Server, address string, stderr io.Writer) error {
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return err
-	}
-	s := &http.Server{Handler: mcpserver.Handler(server), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute}
-	fmt.Fprintf(stderr, "listening on http://%s\n", l.Addr())
-	context.AfterFunc(ctx, func() { s.Close() })
-	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
 }

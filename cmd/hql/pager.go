@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -133,9 +134,7 @@ func paged(run func(*session, context.Context, string) error) func(*session, con
 		s.stdout = out
 		err := run(s, ctx, arg)
 		s.stdout = screen
-		if cerr := out.Close(); err == nil {
-			err = cerr
-		}
+		err = cmp.Or(err, out.Close())
 		if errors.Is(err, syscall.EPIPE) {
 			return nil
 		}

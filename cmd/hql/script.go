@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,16 +18,12 @@ import (
 // This file has the commands for scripts that psql has as well: output, conditions, and variables set by a query.
 
 // echo is \echo, \qecho and \warn: it writes its arguments to w.
-func echo(w io.Writer, arg string) error {
-	args, err := words(arg)
-	if err != nil {
-		return err
-	}
+func echo(w io.Writer, args []string) error {
 	end := "\n"
 	if len(args) > 0 && args[0] == "-n" {
 		args, end = args[1:], ""
 	}
-	_, err = fmt.Fprint(w, strings.Join(args, " ")+end)
+	_, err := fmt.Fprint(w, strings.Join(args, " ")+end)
 	return err
 }
 
@@ -209,11 +206,7 @@ func (s *session) gdesc(ctx context.Context, _ string) error {
 }
 
 // bind runs \bind: its arguments become the arguments of the next statement.
-func (s *session) bind(_ context.Context, arg string) error {
-	args, err := words(arg)
-	if err != nil {
-		return err
-	}
+func (s *session) bind(_ context.Context, args []string) error {
 	s.bound = []any{}
 	for _, a := range args {
 		s.bound = append(s.bound, a)
@@ -222,11 +215,7 @@ func (s *session) bind(_ context.Context, arg string) error {
 }
 
 // promptFor runs \prompt: it asks the user for the value of a variable.
-func (s *session) promptFor(_ context.Context, arg string) error {
-	args, err := words(arg)
-	if err != nil {
-		return err
-	}
+func (s *session) promptFor(_ context.Context, args []string) error {
 	if len(args) == 0 || len(args) > 2 || !variableName(args[len(args)-1]) {
 		return errors.New(`\prompt takes the name of a variable, and may have a text before it`)
 	}
@@ -277,10 +266,7 @@ func buffer(name string) func(s *session, _ context.Context, arg string) error {
 			return err
 		}
 		_, err = io.WriteString(w, text+"\n")
-		if cerr := w.Close(); err == nil {
-			err = cerr
-		}
-		return err
+		return cmp.Or(err, w.Close())
 	}
 }
 
@@ -308,10 +294,7 @@ func (s *session) showHistory(_ context.Context, arg string) error {
 			break
 		}
 	}
-	if cerr := w.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	return cmp.Or(err, w.Close())
 }
 
 // lastError runs \errverbose: it prints the last error again, with its statement.

@@ -107,9 +107,7 @@ func (s *session) execute(ctx context.Context, text string) error {
 	rows.Close() // a pager that is left early, or an error, ends the reading
 	p.stop()
 	took := time.Since(start)
-	if cerr := out.Close(); err == nil {
-		err = cerr
-	}
+	err = cmp.Or(err, out.Close())
 	if seenEnough(ctx, err) {
 		err = nil
 	}

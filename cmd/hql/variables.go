@@ -48,6 +48,17 @@ func words(arg string) ([]string, error) {
 	return out, nil
 }
 
+// split makes a command that takes its arguments as words.
+func split(run func(*session, context.Context, []string) error) func(*session, context.Context, string) error {
+	return func(s *session, ctx context.Context, arg string) error {
+		args, err := words(arg)
+		if err != nil {
+			return err
+		}
+		return run(s, ctx, args)
+	}
+}
+
 // substitute replaces :name, :'name', :"name" and :{?name} by variables, see reference. It leaves quotes, comments, casts (::),
 // qualifiers (family:qualifier) and unknown variables alone: the parser reports the latter.
 func (s *session) substitute(text string) string {
@@ -76,11 +87,7 @@ func (s *session) substitute(text string) string {
 func isName(t parser.Token) bool { return t.Kind == parser.NameToken || t.Kind == parser.KeywordToken }
 
 // set runs \set: it lists the variables, or sets one to the joined arguments.
-func (s *session) set(_ context.Context, arg string) error {
-	args, err := words(arg)
-	if err != nil {
-		return err
-	}
+func (s *session) set(_ context.Context, args []string) error {
 	if len(args) == 0 {
 		for _, k := range slices.Sorted(maps.Keys(s.vars)) {
 			if !slices.Contains(ownVariables, k) {
@@ -167,11 +174,8 @@ func (s *session) unset(_ context.Context, arg string) error {
 }
 
 // setenv runs \setenv: it sets or removes a variable of the environment, as PAGER and EDITOR.
-func setenv(_ *session, _ context.Context, arg string) error {
-	args, err := words(arg)
+func setenv(_ *session, _ context.Context, args []string) error {
 	switch {
-	case err != nil:
-		return err
 	case len(args) == 0 || len(args) > 2:
 		return errors.New(`\setenv takes the name of an environment variable, and its value`)
 	case len(args) == 1:
@@ -181,11 +185,7 @@ func setenv(_ *session, _ context.Context, arg string) error {
 }
 
 // getenv runs \getenv: it sets a variable to the value of one of the environment, if that exists.
-func (s *session) getenv(_ context.Context, arg string) error {
-	args, err := words(arg)
-	if err != nil {
-		return err
-	}
+func (s *session) getenv(_ context.Context, args []string) error {
 	if len(args) != 2 || !variableName(args[0]) {
 		return errors.New(`\getenv takes the names of a variable and of an environment variable`)
 	}
