@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -159,6 +160,11 @@ type Composite struct {
 	table *Table
 	// optional is the number of parts at the end that a key omits if all of them are NULL.
 	optional int
+}
+
+// Source returns the parts as the definition spells them, with commas.
+func (c *Composite) Source() string {
+	return words.Join(c.Parts, ", ", func(p *Part) string { return p.Source })
 }
 
 // A row of a table is a []types.Value: its columns in order, then these pseudo-columns.

@@ -164,11 +164,7 @@ func (s *search) present() *candidate {
 		c.parts = append(c.parts, p.Source)
 	}
 	if of := s.table.Layouts[0].Stored; !of.IsLiteral() {
-		var parts []string
-		for _, p := range of.Parts {
-			parts = append(parts, p.Source)
-		}
-		c.stored = strings.Join(parts, ", ")
+		c.stored = of.Source()
 	}
 	for _, i := range s.table.Layouts[0].KeyColumns() {
 		c.columns = append(c.columns, s.table.Columns[i])

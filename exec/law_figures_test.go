@@ -137,7 +137,7 @@ func madeUp(r *rand.Rand, g *lawWorld) *stats.Table {
 			}
 			k.Prefixes = append(k.Prefixes, p)
 		}
-		k.Prefixes[len(k.Prefixes)-1].Parts = sources(l.Key)
+		k.Prefixes[len(k.Prefixes)-1].Parts = l.Key.Source()
 		for _, name := range g.storedTables(l.Name) {
 			of := stats.Stored{Table: name, Rows: number(), Regions: r.IntN(9) - 1}
 			for range r.IntN(5) {

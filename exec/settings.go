@@ -13,6 +13,7 @@ import (
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/pgcatalog"
 	"github.com/hql-db/hql/types"
@@ -292,11 +293,8 @@ func (s settings) find(name string, pos parser.Pos) (setting, error) {
 	case "columns", "fields", "indexes", "index", "keys", "partitions":
 		return setting{}, parser.Errorf(pos, "SHOW %s is not supported", strings.ToUpper(name)).WithHint("DESCRIBE table shows its columns and keys, SHOW SPLITS table its regions")
 	}
-	var names []string
-	for _, x := range settingList() {
-		names = append(names, x.name)
-	}
-	return setting{}, parser.Errorf(pos, "unknown setting %q", name).WithHint("settings: %s", strings.Join(names, ", "))
+	names := words.Join(settingList(), ", ", func(x setting) string { return x.name })
+	return setting{}, parser.Errorf(pos, "unknown setting %q", name).WithHint("settings: %s", names)
 }
 
 func anyText(v string) (string, error) { return v, nil }

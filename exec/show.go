@@ -66,11 +66,8 @@ func (r *run) showTables() *Rows {
 		if t.External {
 			kind = "external"
 		}
-		var layouts []string
-		for _, l := range t.Layouts {
-			layouts = append(layouts, "("+sources(l.Key)+")")
-		}
-		rows = append(rows, []string{t.Name, kind, stored(t.Layouts[0]), strings.Join(layouts, " ")})
+		layouts := words.Join(t.Layouts, " ", func(l *catalog.Layout) string { return "(" + l.Key.Source() + ")" })
+		rows = append(rows, []string{t.Name, kind, stored(t.Layouts[0]), layouts})
 	}
 	for _, v := range r.engine.catalog.Views() {
 		rows = append(rows, []string{v.Name, "view", "", ""})
@@ -78,20 +75,11 @@ func (r *run) showTables() *Rows {
 	return r.table(textColumns("table", "kind", "stored in", "row key"), textRows(rows...))
 }
 
-// sources returns the parts of a pattern as the user wrote them.
-func sources(p *catalog.Composite) string {
-	var parts []string
-	for _, part := range p.Parts {
-		parts = append(parts, part.Source)
-	}
-	return strings.Join(parts, ", ")
-}
-
 func stored(l *catalog.Layout) string {
 	if l.Stored.IsLiteral() {
 		return storedName(l)
 	}
-	return "(" + sources(l.Stored) + ")"
+	return "(" + l.Stored.Source() + ")"
 }
 
 func (r *run) showFunctions() *Rows {
@@ -136,7 +124,7 @@ func (r *run) describe(t *catalog.Table) *Rows {
 		where, encoding := c.Family+":"+c.Qualifier, c.Encoding.String()
 		switch {
 		case c.Packed != nil:
-			where = c.Family + ":[" + sources(c.Packed) + "]"
+			where = c.Family + ":[" + c.Packed.Source() + "]"
 		case c.KeyPart:
 			where, encoding = t.Layouts[0].PartOf(c.Index).Source, ""
 			where = "key: " + where

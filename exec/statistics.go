@@ -187,7 +187,7 @@ func describes(s *stats.Table, t *catalog.Table) bool {
 		}
 	}
 	for i, l := range t.Layouts {
-		if k := &s.Keys[i]; k.Layout != l.Name || len(k.Prefixes) != len(l.Key.Parts) || k.Prefixes[len(k.Prefixes)-1].Parts != sources(l.Key) {
+		if k := &s.Keys[i]; k.Layout != l.Name || len(k.Prefixes) != len(l.Key.Parts) || k.Prefixes[len(k.Prefixes)-1].Parts != l.Key.Source() {
 			return false
 		} else if len(k.Stored) > 0 && !l.Stored.Fits(k.Stored[0].Table) {
 			return false

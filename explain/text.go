@@ -115,11 +115,7 @@ func when(s *plan.Subplan) string {
 	case len(s.Shown) == 0:
 		return "once, before the query around it is planned"
 	}
-	shown := make([]string, len(s.Shown))
-	for i, v := range s.Shown {
-		shown[i] = v.SQL()
-	}
-	return "once, before the query around it is planned; above as if it gave " + strings.Join(shown, ", ")
+	return "once, before the query around it is planned; above as if it gave " + words.Join(s.Shown, ", ", types.Value.SQL)
 }
 
 // planVerdict returns a line that says whether every table of the plan, and of its sub-queries, is read by its rowkey's
@@ -308,11 +304,7 @@ func namesWhy(s *plan.Scan) string {
 		return "nothing binds the name"
 	}
 	if s.TableNames != nil {
-		names := make([]string, len(s.TableNames))
-		for i, n := range s.TableNames {
-			names[i] = n.Bounds()
-		}
-		return "those in " + strings.Join(names, ", ") + ", by " + strings.Join(of, ", ")
+		return "those in " + words.Join(s.TableNames, ", ", plan.Span.Bounds) + ", by " + strings.Join(of, ", ")
 	}
 	return "the conditions on " + strings.Join(of, ", ") + " leave too many names"
 }

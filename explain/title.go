@@ -209,20 +209,14 @@ func setsText(n *plan.Expand) string {
 }
 
 func exprsText(list []expr.Expr) string {
-	texts := make([]string, len(list))
-	for i, e := range list {
-		texts[i] = e.String()
-	}
-	return strings.Join(texts, ", ")
+	return words.Join(list, ", ", expr.Expr.String)
 }
 
 func orderText(terms []plan.SortTerm) string {
-	parts := make([]string, len(terms))
-	for i, t := range terms {
-		parts[i] = t.Expr.String()
+	return words.Join(terms, ", ", func(t plan.SortTerm) string {
 		if t.Desc {
-			parts[i] += " DESC"
+			return t.Expr.String() + " DESC"
 		}
-	}
-	return strings.Join(parts, ", ")
+		return t.Expr.String()
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -166,11 +167,7 @@ func (c *Call) String() string {
 
 // texts returns expressions as SQL, separated by commas.
 func texts(list []Expr) string {
-	parts := make([]string, len(list))
-	for i, x := range list {
-		parts[i] = x.String()
-	}
-	return strings.Join(parts, ", ")
+	return words.Join(list, ", ", Expr.String)
 }
 
 func (c *Cast) String() string { return "CAST(" + c.X.String() + " AS " + c.Typ.String() + ")" }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/hql-db/hql/internal/words"
 )
 
 var opNames = [...]string{"=", "<>", "<", "<=", ">", ">=", "STARTS WITH"}
@@ -67,11 +69,7 @@ func (f Regex) String() string {
 func (f KeyRegex) String() string { return f.Text }
 
 func (f KeyRanges) String() string {
-	parts := make([]string, len(f))
-	for i, r := range f {
-		parts[i] = fmt.Sprintf("[%s, %s)", text(r.Start), text(r.Stop))
-	}
-	return "KEY IN " + strings.Join(parts, " ")
+	return "KEY IN " + words.Join(f, " ", func(r KeyRange) string { return fmt.Sprintf("[%s, %s)", text(r.Start), text(r.Stop)) })
 }
 
 // String shows the patterns with ? where any byte fits.
@@ -104,11 +102,7 @@ func (FirstCell) String() string { return "FIRST CELL" }
 func (KeyOnly) String() string   { return "KEY ONLY" }
 
 func (f Columns) String() string {
-	parts := make([]string, len(f))
-	for i, c := range f {
-		parts[i] = c.String()
-	}
-	return "FIRST CELL OR " + strings.Join(parts, ", ")
+	return "FIRST CELL OR " + words.Join(f, ", ", Column.String)
 }
 
 // quoted returns b in single quotes; inside them, text escapes what is not printable.

@@ -7,11 +7,12 @@ import (
 	"math/rand/v2"
 	"net"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/hql-db/hql/internal/words"
 )
 
 // place names one of the two servers that clients find through ZooKeeper, not through a table of HBase. Its value is
@@ -90,11 +91,7 @@ func firstOf[T any](ctx context.Context, servers []string, ask func(ctx context.
 type joined []error
 
 func (j joined) Error() string {
-	texts := make([]string, len(j))
-	for i, err := range j {
-		texts[i] = err.Error()
-	}
-	return strings.Join(texts, "; ")
+	return words.Join(j, "; ", error.Error)
 }
 
 func (j joined) Unwrap() []error { return j }

@@ -14,6 +14,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/hql-db/hql/internal/words"
 )
 
 // A server with AccessController answers a read of several families with only the cells that the user may read, and
@@ -172,11 +174,7 @@ func (c *client) denied(ctx context.Context, whole right, some bool, missing []r
 	if !some {
 		return fmt.Errorf("%w: Insufficient permissions%s (%s)", ErrDenied, who, whole)
 	}
-	var texts []string
-	for _, r := range missing {
-		texts = append(texts, r.String())
-	}
-	return fmt.Errorf("%w: Insufficient permissions%s (%s), without which HBase leaves cells out", ErrDenied, who, strings.Join(texts, "; "))
+	return fmt.Errorf("%w: Insufficient permissions%s (%s), without which HBase leaves cells out", ErrDenied, who, words.Join(missing, "; ", right.String))
 }
 
 // holds asks a server whether the user has a permission, unless it was confirmed recently.

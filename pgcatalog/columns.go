@@ -42,20 +42,11 @@ func tableComment(t *catalog.Table) string {
 		return t.Comment
 	}
 	l := t.Layouts[0]
-	out := "rowkey (" + sources(l.Key) + ")"
+	out := "rowkey (" + l.Key.Source() + ")"
 	if name, ok := l.Stored.Prefix(); ok && l.Stored.IsLiteral() {
 		return out + ", stored in " + name
 	}
-	return out + ", stored in (" + sources(l.Stored) + ")"
-}
-
-// sources lists the parts of a key as the definition spells them.
-func sources(p *catalog.Composite) string {
-	parts := make([]string, len(p.Parts))
-	for i, part := range p.Parts {
-		parts[i] = part.Source
-	}
-	return strings.Join(parts, ", ")
+	return out + ", stored in (" + l.Stored.Source() + ")"
 }
 
 func viewColumns(s *Session, v *catalog.View) (out []attribute) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr/functions"
+	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/types"
 )
 
@@ -106,11 +107,7 @@ func procedureFacts(oid types.Value) (get func(column string) types.Value, ok bo
 
 func functionArguments(s *Session, a []types.Value) (types.Value, error) {
 	if get, ok := procedureFacts(a[0]); ok {
-		var names []string
-		for _, t := range get("proargtypes").Items() {
-			names = append(names, typeByOID()[uint32(t.Int())].sqlName())
-		}
-		return text(strings.Join(names, ", "))
+		return text(words.Join(get("proargtypes").Items(), ", ", func(t types.Value) string { return typeByOID()[uint32(t.Int())].sqlName() }))
 	}
 	for _, p := range s.procedures() {
 		if int64(p.oid) == a[0].Int() {

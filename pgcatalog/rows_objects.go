@@ -7,6 +7,7 @@ import (
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/expr/functions"
+	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -126,11 +127,7 @@ func (x *object) keyNumbers() (out []int) {
 
 // keyText returns the columns of an index, separated by commas.
 func (x *object) keyText() string {
-	var out []string
-	for _, p := range x.parts() {
-		out = append(out, p.sql())
-	}
-	return strings.Join(out, ", ")
+	return words.Join(x.parts(), ", ", keyPart.sql)
 }
 
 func (p keyPart) sql() string {

@@ -71,7 +71,7 @@ func (s *session) drawTable(ctx context.Context, name string, more bool) error {
 		where := "in the key"
 		switch {
 		case c.Packed != nil:
-			where = fmt.Sprintf("%s:[%s] AS %s", c.Family, patternText(c.Packed), c.Encoding)
+			where = fmt.Sprintf("%s:[%s] AS %s", c.Family, c.Packed.Source(), c.Encoding)
 		case !c.KeyPart:
 			where = fmt.Sprintf("%s:%s AS %s", c.Family, c.Qualifier, c.Encoding)
 		}
@@ -178,7 +178,7 @@ func layoutTitle(l *catalog.Layout) string {
 	if l.Building {
 		kind += ", not filled yet"
 	}
-	return fmt.Sprintf("%s, stored in %s", kind, patternText(l.Stored))
+	return fmt.Sprintf("%s, stored in %s", kind, l.Stored.Source())
 }
 
 // drawKey prints the positions of a key's parts, an example key from the store, and the parts of this example.
@@ -388,14 +388,6 @@ func (s *session) grid(cols []string, ts []types.Type, rows [][]types.Value) err
 		}
 	}
 	return w.end()
-}
-
-func patternText(p *catalog.Composite) string {
-	parts := make([]string, len(p.Parts))
-	for i, x := range p.Parts {
-		parts[i] = x.Source
-	}
-	return strings.Join(parts, ", ")
 }
 
 func (s *session) functions(_ context.Context, name string) error {

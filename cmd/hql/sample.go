@@ -20,11 +20,7 @@ import (
 const sampledRegions = 10
 
 // showSample runs \sample: it prints stored keys, each with the values that hql reads from it.
-func (s *session) showSample(ctx context.Context, arg string) error {
-	args, err := words(arg)
-	if err != nil {
-		return err
-	}
+func (s *session) showSample(ctx context.Context, args []string) error {
 	if len(args) == 0 || len(args) > 2 {
 		return errors.New(`\sample needs a table, and may have a number of rows`)
 	}
@@ -137,7 +133,7 @@ func (s *session) physical(ctx context.Context, l *catalog.Layout) ([]string, er
 	}
 	names = slices.DeleteFunc(names, func(n string) bool { return !l.Stored.Fits(n) })
 	if len(names) == 0 {
-		return nil, fmt.Errorf("no table is named like %s", patternText(l.Stored))
+		return nil, fmt.Errorf("no table is named like %s", l.Stored.Source())
 	}
 	return names, nil
 }

@@ -1,7 +1,19 @@
-// Package words formats numbers with nouns.
+// Package words formats numbers with nouns, and lists.
 package words
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
+
+// Join returns the texts that text gives for the items of a list, with sep between them.
+func Join[T any](list []T, sep string, text func(T) string) string {
+	out := make([]string, len(list))
+	for i, x := range list {
+		out[i] = text(x)
+	}
+	return strings.Join(out, sep)
+}
 
 // Count returns n with a noun: "1 row", "2 rows".
 func Count[N int | int64](n N, what string) string {

@@ -2,10 +2,10 @@ package access
 
 import (
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/stats"
@@ -137,9 +137,5 @@ func btoi(b bool) int {
 }
 
 func layoutNames(t *catalog.Table) string {
-	var names []string
-	for _, l := range t.Layouts {
-		names = append(names, l.Name)
-	}
-	return strings.Join(names, ", ")
+	return words.Join(t.Layouts, ", ", func(l *catalog.Layout) string { return l.Name })
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/expr/solve"
 	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -39,11 +40,8 @@ func (c *candidate) keyFilter() filter.Filter {
 		}
 		tails, ranges = append(tails, pattern), append(ranges, t.Bounds())
 	}
-	var free []string
-	for _, p := range c.scan.Layout.Key.Parts[:hop.Parts] {
-		free = append(free, p.Source)
-	}
-	return filter.KeyRegex{Pattern: `\A` + before + "(?:" + strings.Join(tails, "|") + ")", Text: fmt.Sprintf("KEY BEHIND %s IN %s", strings.Join(free, ", "), strings.Join(ranges, " "))}
+	free := words.Join(c.scan.Layout.Key.Parts[:hop.Parts], ", ", func(p *catalog.Part) string { return p.Source })
+	return filter.KeyRegex{Pattern: `\A` + before + "(?:" + strings.Join(tails, "|") + ")", Text: fmt.Sprintf("KEY BEHIND %s IN %s", free, strings.Join(ranges, " "))}
 }
 
 // likeFilters returns filters by which the servers compare texts in keys with LIKE patterns that only the client checks.
