@@ -17,7 +17,12 @@ type scanCall struct {
 	key   []byte
 	edit  func(*pb.ScanRequest)
 	block []byte
+	// release lets a server in the same process use the memory of block again. nil: it belongs to the call.
+	release func()
 }
+
+// Lend implements the embedded store's interface for calls that give back the memory of their answer.
+func (s *scanCall) Lend(release func()) { s.release = release }
 
 func (s *scanCall) Key() []byte { return s.key }
 

@@ -51,7 +51,8 @@ type scanner struct {
 
 	cells []Cell
 	rows  []Row
-	part  *Row // a row whose remaining cells have not arrived
+	free  func() // releases the memory of rows; may be nil
+	part  *Row   // a row whose remaining cells have not arrived
 	back  backoff
 	stuck int // reopens since the last row
 }
@@ -223,8 +224,17 @@ func (s *scanner) Next(ctx context.Context) ([]Row, error) {
 	return nil, io.EOF
 }
 
+// release ends the life of the rows of the last answer.
+func (s *scanner) release() {
+	if s.free != nil {
+		s.free()
+		s.free = nil
+	}
+}
+
 // fetch sends one call. Neither rows nor an error means: call again.
 func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
+	s.release()
 	if !s.open {
 		if err := s.c.permitted(ctx, actionRead, s.r.Table, s.wanted.Column, s.route); err != nil {
 			return nil, explain(err, "scan", s.r.Table)
@@ -253,6 +263,9 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 		s.sendAhead(ctx) // the server reads while the rows are decoded
 	}
 	rows, err := s.decode(resp, call.block)
+	if s.part == nil { // it would refer to the block
+		s.free = call.release
+	}
 	if err != nil {
 		if s.ahead != nil {
 			s.stopAhead()
@@ -449,6 +462,7 @@ func (c *client) closeScanner(table string, route []byte, id uint64) {
 var errScanClosed = errors.New("the scan is closed")
 
 func (s *scanner) Close() error {
+	s.release()
 	if s.ahead != nil {
 		t := time.AfterFunc(closeWait, s.stopAhead)
 		if r := s.await(); errors.Is(r.err, context.Canceled) {

@@ -34,17 +34,25 @@ var blocks = sync.Pool{New: func() any { return &block{} }}
 
 const maxKept = 4 << 20
 
-// building runs f on an empty block and returns a copy of its rows, which needs no more memory than they do.
-func building(f func(b *block) error) (*block, error) {
+// borrowed returns an empty block. Who has used it to the end may call release.
+func borrowed() *block {
 	b := blocks.Get().(*block)
 	b.reset()
-	err := f(b)
-	out := &block{buf: bytes.Clone(b.buf), counts: slices.Clone(b.counts), partial: slices.Clone(b.partial)}
+	return b
+}
+
+// release lets others use the memory of b.
+func (b *block) release() {
 	poison.Bytes(b.buf)
 	if cap(b.buf) <= maxKept {
 		blocks.Put(b)
 	}
-	return out, err
+}
+
+// copied releases b and returns a copy of its rows, which needs no more memory than they do.
+func (b *block) copied() *block {
+	defer b.release()
+	return &block{buf: bytes.Clone(b.buf), counts: slices.Clone(b.counts), partial: slices.Clone(b.partial)}
 }
 
 // cellSize is the length of a cell on the wire.

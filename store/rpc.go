@@ -19,6 +19,9 @@ type cellBlockReader interface {
 	DeserializeCellBlocks(proto.Message, []byte) (uint32, error)
 }
 
+// borrower is a call that calls release once it needs the cells of its answer no longer, at most once.
+type borrower interface{ Lend(release func()) }
+
 // errResend simulates a lost connection, after which the client sends the call again.
 var errResend = errors.New("connection lost")
 
@@ -204,12 +207,9 @@ func (s *Store) serve(ctx context.Context, req proto.Message, inject *injection)
 		resp, err := s.mutateRequest(ctx, t, g, m, b)
 		return resp, b, err
 	case *pb.MultiRequest:
-		var resp *pb.MultiResponse
-		b, err := building(func(b *block) (err error) {
-			resp, err = s.multi(ctx, m, b, inject)
-			return err
-		})
-		return resp, b, err
+		b := borrowed()
+		resp, err := s.multi(ctx, m, b, inject)
+		return resp, b.copied(), err
 	}
 	return nil, nil, throw(classUnsupported, "%T", req)
 }
@@ -230,7 +230,8 @@ func (s *Store) served(r *pb.RegionSpecifier, inject *injection) (*table, *regio
 	return t, g, nil
 }
 
-// deliver passes an answer and the block of its cells to its call. All cells of an answer share one array.
+// deliver passes an answer and the block of its cells to its call. All cells of an answer share one array, which belongs to
+// the call.
 func deliver(rpc hrpc.Call, msg proto.Message, b *block) (proto.Message, error) {
 	if b == nil || len(b.buf) == 0 {
 		return msg, nil
@@ -245,6 +246,9 @@ func deliver(rpc hrpc.Call, msg proto.Message, b *block) (proto.Message, error) 
 	}
 	if int(n) != len(b.buf) {
 		return nil, errors.New("short read of the cell block")
+	}
+	if r, ok := rpc.(borrower); ok {
+		r.Lend(b.release)
 	}
 	return msg, nil
 }

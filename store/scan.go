@@ -52,7 +52,11 @@ func (s *Store) scan(ctx context.Context, req *pb.ScanRequest, inject *injection
 	if req.GetRenew() {
 		return resp, &block{}, nil
 	}
-	b, err := building(func(b *block) error { return s.readRows(ctx, h, req, resp, b, inject) })
+	b := borrowed()
+	err = s.readRows(ctx, h, req, resp, b, inject)
+	if 2*len(b.buf) < cap(b.buf) {
+		b = b.copied()
+	}
 	if err != nil {
 		s.scanners.remove(h, false, h.expires)
 		return nil, nil, scanError(ctx, err)
@@ -182,7 +186,7 @@ func (h *scannerHolder) read(ctx context.Context, req *pb.ScanRequest, resp *pb.
 		return false
 	}
 	for len(b.counts) < rows {
-		if h.partialRow == nil && (len(b.partial) == 0 || !b.partial[len(b.partial)-1]) {
+		if n := len(b.partial); n == 0 && h.partialRow == nil || n > 0 && !b.partial[n-1] {
 			most := rows - len(b.counts)
 			if limit > 0 {
 				most = min(most, limit-whole)
