@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -125,6 +126,26 @@ func (e *integer) Decode(src []byte) (types.Value, error) {
 		return types.Value{}, fmt.Errorf("%d is not a day", n)
 	}
 	return types.NewIntOf(e.t, n*e.scale), nil
+}
+
+// set sets v, which is NULL, to the number in src, if that is a BIGINT or INT of 8 or 4 bytes; otherwise it returns false.
+func (e *integer) set(v *types.Value, src []byte) bool {
+	flip := uint64(0)
+	if e.kind == ordered {
+		flip = 1 << 63
+	} else if e.kind != signed {
+		return false
+	}
+	switch {
+	case len(src) != e.bytes || e.scale != 1:
+	case e.bytes == 4 && (e.t == types.Int || e.t == types.BigInt):
+		v.SetInt(e.t, int64(uint64(binary.BigEndian.Uint32(src))<<32^flip)>>32)
+		return true
+	case e.bytes == 8 && e.t == types.BigInt:
+		v.SetInt(e.t, int64(binary.BigEndian.Uint64(src)^flip))
+		return true
+	}
+	return false
 }
 
 func (e *integer) Clip(iv types.Interval) (types.Interval, bool) {

@@ -76,16 +76,19 @@ func (l *Layout) integerKey() []int {
 	return cols
 }
 
-// readIntegers works like Read for a layout with integers, see integerKey. It returns false for a malformed key.
+// readIntegers works like Read for a layout with integers, see integerKey, and a row of NULLs. It returns false for a
+// malformed key.
 func (l *Layout) readIntegers(key []byte, row []types.Value) bool {
 	for i, col := range l.integers {
 		e := l.Key.Parts[i].Encoding.(*integer)
 		if e.bytes > len(key) {
 			return false
 		}
-		var err error
-		if row[col], err = e.Decode(key[:e.bytes]); err != nil {
-			return false
+		if !e.set(&row[col], key[:e.bytes]) {
+			var err error
+			if row[col], err = e.Decode(key[:e.bytes]); err != nil {
+				return false
+			}
 		}
 		key = key[e.bytes:]
 	}

@@ -42,32 +42,22 @@ func checkKeyValue(b []byte) (row, rest []byte, err error) {
 	return key[2 : 2+rowLen], b[4+total:], nil
 }
 
-// CellReader reads the cells of a Row.Encoded one after the other. The slices of Cell alias it.
-type CellReader struct {
-	Encoded []byte // what is left
-	Cell    Cell   // the last one read
-}
-
-// Next reads the next cell into Cell. It returns false at the end.
-func (r *CellReader) Next() bool {
-	b := r.Encoded
-	if len(b) == 0 {
-		return false
-	}
-	total := int(binary.BigEndian.Uint32(b))
-	key, value := b[12:12+int(binary.BigEndian.Uint32(b[4:]))], b[:4+total] // checked when it was received
-	value = value[12+len(key) : len(value) : len(value)]
-	at := 3 + int(binary.BigEndian.Uint16(key))
-	qualifier, end := at+int(key[at-1]), len(key)-9
-	r.Cell = Cell{Family: key[at:qualifier:qualifier], Qualifier: key[qualifier:end:end], Timestamp: int64(binary.BigEndian.Uint64(key[end:])), Value: value}
-	r.Encoded = b[4+total:]
-	return true
+// NextCell splits the first cell off encoded, cells of a Row.Encoded. name is the length of the cell's family in a byte, the
+// family and the qualifier.
+func NextCell(encoded []byte) (name, value, rest []byte) {
+	end := 4 + int(binary.BigEndian.Uint32(encoded)) // checked when it was received
+	at := 12 + int(binary.BigEndian.Uint32(encoded[4:]))
+	return encoded[14+int(binary.BigEndian.Uint16(encoded[12:])) : at-9 : at-9], encoded[at:end:end], encoded[end:]
 }
 
 // decodeCells appends the cells of a checked Row.Encoded.
 func decodeCells(dst []Cell, encoded []byte) []Cell {
-	for r := (CellReader{Encoded: encoded}); r.Next(); {
-		dst = append(dst, r.Cell)
+	for len(encoded) > 0 {
+		var name []byte
+		c := Cell{Timestamp: int64(binary.BigEndian.Uint64(encoded[3+binary.BigEndian.Uint32(encoded[4:]):]))}
+		name, c.Value, encoded = NextCell(encoded)
+		c.Family, c.Qualifier = name[1:1+name[0]:1+name[0]], name[1+name[0]:]
+		dst = append(dst, c)
 	}
 	return dst
 }

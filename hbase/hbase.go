@@ -23,7 +23,7 @@ type Row struct {
 	Key   []byte
 	Cells []Cell
 	// Encoded holds the cells in place of Cells if ReadOptions.Encoded is set and the server sent them encoded: see
-	// CellReader.
+	// NextCell.
 	Encoded []byte
 }
 

@@ -120,6 +120,9 @@ func NewInt(i int64) Value { return Value{typ: BigInt, i: i} }
 // above; it does not check the range.
 func NewIntOf(t Type, i int64) Value { return Value{typ: t, i: i} }
 
+// SetInt sets v, which is NULL, to NewIntOf(t, i). A row of such values costs the garbage collector nothing.
+func (v *Value) SetInt(t Type, i int64) { v.typ, v.i = t, i }
+
 // NewTextOf makes a value of t, STRING or BYTES.
 func NewTextOf(t Type, s string) Value {
 	if t == Bytes {

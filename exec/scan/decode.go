@@ -57,6 +57,7 @@ func (b *rowBatch) reset() {
 // wantedCell is a column to be read from a cell.
 type wantedCell struct {
 	family, qualifier string
+	name              string // of the cell: see hbase.NextCell
 	col               *catalog.Column
 	plain             types.Type // type of cells that contain the value's bytes; Null for other encodings
 }
@@ -119,7 +120,7 @@ func (d *Decoder) want() {
 			d.packed = c
 		case c.KeyPart || !d.scan.Needed[c.Index]:
 		default:
-			w := wantedCell{family: c.Family, qualifier: c.Qualifier, col: c}
+			w := wantedCell{family: c.Family, qualifier: c.Qualifier, name: string([]byte{byte(len(c.Family))}) + c.Family + c.Qualifier, col: c}
 			if c.AnyBytes() {
 				w.plain = c.Encoding.Type()
 			}
@@ -263,31 +264,38 @@ func (d *Decoder) decodeCells(row []types.Value, r *hbase.Row) {
 	for _, c := range d.absent {
 		row[c.Index] = c.Absent()
 	}
+	i := 0
 	if r.Encoded != nil {
-		cells := hbase.CellReader{Encoded: r.Encoded}
-		for i := 0; i < len(d.wanted) && cells.Next(); {
-			i = d.matchCell(row, i, r.Key, &cells.Cell)
+		var name, value []byte
+		for cells := r.Encoded; i < len(d.wanted) && len(cells) > 0; {
+			name, value, cells = hbase.NextCell(cells)
+			for ; i < len(d.wanted) && d.wanted[i].name == string(name); i++ { // several columns may read the same cell
+				d.decodeCell(row, &d.wanted[i], r.Key, value)
+			}
+			if i < len(d.wanted) {
+				i = d.matchCell(row, i, r.Key, name[1:1+name[0]], name[1+name[0]:], value)
+			}
 		}
 		return
 	}
-	i := 0
 	for c := range r.Cells {
-		if i = d.matchCell(row, i, r.Key, &r.Cells[c]); i == len(d.wanted) {
+		cell := &r.Cells[c]
+		if i = d.matchCell(row, i, r.Key, cell.Family, cell.Qualifier, cell.Value); i == len(d.wanted) {
 			return
 		}
 	}
 }
 
-// matchCell decodes cell if it belongs to the i-th wanted column or a later one, and returns the index of the column to
+// matchCell decodes a cell if it belongs to the i-th wanted column or a later one, and returns the index of the column to
 // look for next. Older versions of the cell follow it; they sort before that column.
-func (d *Decoder) matchCell(row []types.Value, i int, key []byte, cell *hbase.Cell) int {
+func (d *Decoder) matchCell(row []types.Value, i int, key, family, qualifier, value []byte) int {
 	for ; i < len(d.wanted); i++ {
 		w := &d.wanted[i]
-		if w.qualifier == string(cell.Qualifier) && w.family == string(cell.Family) {
-			d.decodeCell(row, w, key, cell.Value)
+		if w.qualifier == string(qualifier) && w.family == string(family) {
+			d.decodeCell(row, w, key, value)
 			continue // another column may read the same cell
 		}
-		if w.family > string(cell.Family) || w.family == string(cell.Family) && w.qualifier > string(cell.Qualifier) {
+		if w.family > string(family) || w.family == string(family) && w.qualifier > string(qualifier) {
 			break
 		}
 	}
@@ -307,12 +315,9 @@ func (d *Decoder) decodeCell(row []types.Value, w *wantedCell, key, value []byte
 		row[c.Index] = types.NewJSON(d.texts.text(value))
 		return
 	}
-	v, err := c.DecodeCell(value)
-	if err != nil {
+	if err := c.SetCell(&row[c.Index], value); err != nil {
 		d.undecodable(c, key, err)
-		return
 	}
-	row[c.Index] = v
 }
 
 // undecodable counts a value of c that cannot be decoded, and is read as NULL.
