@@ -350,7 +350,7 @@ func (f *from) addRows(j *plan.Join, values []types.Value) expr.Expr {
 	var on []expr.Expr
 	v := &plan.Values{N: len(j.LeftKeys)}
 	v.Known = make([][]types.Value, 0, len(values)/v.N)
-	var seen keyset.Set
+	seen := keyset.Sized(len(values) / v.N)
 	var b []byte
 	for row := range slices.Chunk(values, v.N) {
 		b = b[:0]
@@ -364,6 +364,7 @@ func (f *from) addRows(j *plan.Join, values []types.Value) expr.Expr {
 			v.Known = append(v.Known, row)
 		}
 	}
+	v.Keys = &seen
 	s := &source{node: v}
 	for i, k := range j.RightKeys {
 		s.cols = append(s.cols, plan.OutputColumn{Name: "(" + k.String() + ")", Type: k.Type()})

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -34,16 +35,19 @@ type joinOp struct {
 	keyless [][]types.Value
 	rest    [][]types.Value
 	lookups lookups
-	asked   bool // table has the keys that were looked up
-	from    int  // number of the first of them that belongs to the present batch
-	level   int
-	key     []byte            // scratch
-	pairs   slab[types.Value] // of the rows in out
-	nulls   []types.Value     // the right columns for a left row without a match
-	rows    [][]types.Value   // left rows that were not joined yet
-	later   [][]types.Value   // those behind them whose right rows are looked up later
-	wanted  int64             // number of left rows to look up next, unless it is 0
-	out     [][]types.Value
+	// keys has the left rows by number, if they are known and each right row needs only to be found in them: see knownKeys.
+	keys   *keyset.Set
+	found  []foundRow
+	asked  bool // table has the keys that were looked up
+	from   int  // number of the first of them that belongs to the present batch
+	level  int
+	key    []byte            // scratch
+	pairs  slab[types.Value] // of the rows in out
+	nulls  []types.Value     // the right columns for a left row without a match
+	rows   [][]types.Value   // left rows that were not joined yet
+	later  [][]types.Value   // those behind them whose right rows are looked up later
+	wanted int64             // number of left rows to look up next, unless it is 0
+	out    [][]types.Value
 }
 
 // joinTable holds right rows by their keys. The rows of a key are a list in the order in which they came; lists end at -1.
@@ -110,6 +114,7 @@ func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 			j.lookups.after = minFound
 		} else if v, ok := n.Left.(*plan.Values); ok {
 			j.lookups.spans = v.Len()
+			j.keys = knownKeys(n, v)
 		}
 		if n.Semi {
 			return &semiLookupOp{joinOp: j}, nil
@@ -124,6 +129,20 @@ func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 		return nil, err
 	}
 	return j, nil
+}
+
+// knownKeys returns the keys of v, the left side of n, if n is an inner join by the values of v alone. If the right side is
+// read whole, its rows are found in these keys, and need no hash table.
+func knownKeys(n *plan.Join, v *plan.Values) *keyset.Set {
+	if v.Keys == nil || n.Semi || n.Outer || n.On != nil || len(n.LeftKeys) != v.N {
+		return nil
+	}
+	for i, k := range n.LeftKeys {
+		if c, ok := k.(*expr.Column); !ok || c.Index != i {
+			return nil
+		}
+	}
+	return v.Keys
 }
 
 // load reads right into the hash table. If the rows do not fit, it writes both sides to files, and the table stays nil.
@@ -148,10 +167,7 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 				continue
 			}
 			if parts == nil {
-				kept := r
-				for len(kept) > 0 && kept[len(kept)-1].IsNull() { // most often columns that the query does not need
-					kept = kept[:len(kept)-1]
-				}
+				kept := withoutNulls(r)
 				if err = j.share.take(SizeOf(kept)+int64(len(key)), "JOIN"); err == nil {
 					if kept = held.join(kept, nil, nil); !ok {
 						j.keyless = append(j.keyless, kept)
@@ -361,6 +377,12 @@ func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {
 			j.rest = j.rest[1:]
 			continue
 		}
+		if len(j.found) > 0 {
+			f := j.found[0]
+			j.out = append(j.out, j.joined(j.node.Left.(*plan.Values).Known[f.left], f.row))
+			j.found = j.found[1:]
+			continue
+		}
 		if len(j.rows) == 0 {
 			if len(j.out) > 0 {
 				return j.out, nil // return what there is instead of waiting for more
@@ -395,6 +417,10 @@ func (j *joinOp) nextLeft(ctx context.Context) (err error) {
 		for err = j.fetch(ctx, j.rows); errors.Is(err, expr.ErrMemoryLimit) && len(j.rows) > 1; err = j.fetch(ctx, j.rows) {
 			half := len(j.rows) / 2
 			j.rows, j.later, j.asked = j.rows[:half], append(slices.Clip(j.rows[half:]), j.later...), false
+		}
+		if j.lookups.whole && j.keys != nil { // found has the right rows of all left rows
+			err = cmp.Or(err, Drain(ctx, j.left, func([][]types.Value) error { return nil }))
+			j.left, j.rows, j.later = None{}, nil, nil
 		}
 		return err
 	}

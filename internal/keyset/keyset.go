@@ -21,6 +21,15 @@ var seed = maphash.MakeSeed()
 
 const least = 16 // slots
 
+// Sized returns an empty set with room for n keys.
+func Sized(n int) Set {
+	slots := least
+	for 2*slots < 3*n {
+		slots *= 2
+	}
+	return Set{ends: make([]int, 0, n), slots: make([]uint64, slots)}
+}
+
 // Len returns the number of keys.
 func (s *Set) Len() int { return len(s.ends) }
 

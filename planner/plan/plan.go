@@ -5,6 +5,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/keyset"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -183,6 +184,7 @@ type Limit struct {
 type Values struct {
 	Rows  [][]expr.Expr
 	Known [][]types.Value // in place of Rows: rows that need not be computed
+	Keys  *keyset.Set     // if not nil, has Known's rows by their values, see types.Value.AppendKey; they are distinct and without NULLs
 	N     int             // width
 }
 
