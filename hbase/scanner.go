@@ -263,7 +263,7 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 		s.sendAhead(ctx) // the server reads while the rows are decoded
 	}
 	rows, err := s.decode(resp, call.block)
-	if s.part == nil { // it would refer to the block
+	if s.part == nil || s.part.Cells == nil { // otherwise these refer to the block
 		s.free = call.release
 	}
 	if err != nil {

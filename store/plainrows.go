@@ -92,6 +92,10 @@ func (r *regionScanner) plainRows(ctx context.Context, b *block, lim *limits, mo
 	if !s.valid || s.matcher.inRow || c.i != int(c.rows[row]) {
 		return 0, nil
 	}
+	if cap(b.buf) == 0 {
+		left := int(c.at[c.rows[c.to]] - c.at[c.i])
+		b.buf = make([]byte, 0, min(left, int(lim.size), enoughBytes+enoughBytes/64))
+	}
 	for ; n < most && row+1 < c.to && len(b.buf) < enoughBytes; row++ {
 		if lim.poll(ctx) {
 			return n, ctx.Err()

@@ -54,7 +54,7 @@ func (s *Store) scan(ctx context.Context, req *pb.ScanRequest, inject *injection
 	}
 	b := borrowed()
 	err = s.readRows(ctx, h, req, resp, b, inject)
-	if 2*len(b.buf) < cap(b.buf) {
+	if 4*len(b.buf) < cap(b.buf) {
 		b = b.copied()
 	}
 	if err != nil {

@@ -123,6 +123,15 @@ func NewIntOf(t Type, i int64) Value { return Value{typ: t, i: i} }
 // SetInt sets v, which is NULL, to NewIntOf(t, i). A row of such values costs the garbage collector nothing.
 func (v *Value) SetInt(t Type, i int64) { v.typ, v.i = t, i }
 
+// Clear sets v to NULL. For a number it costs the garbage collector nothing.
+func (v *Value) Clear() {
+	if v.s == "" && v.d == nil {
+		v.typ, v.months, v.i = Null, 0, 0
+		return
+	}
+	*v = Value{}
+}
+
 // NewTextOf makes a value of t, STRING or BYTES.
 func NewTextOf(t Type, s string) Value {
 	if t == Bytes {

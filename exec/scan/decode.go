@@ -38,7 +38,11 @@ func (b *rowBatch) grow() []types.Value {
 	}
 	b.slab = b.slab[:n+b.width]
 	row := b.slab[n : n+b.width : n+b.width]
-	clear(row)
+	for i := range row {
+		if !row[i].IsNull() {
+			row[i].Clear()
+		}
+	}
 	b.rows = append(b.rows, row)
 	return row
 }
