@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -118,9 +119,9 @@ func (s *search) independent(at, next []int) bool {
 	return float64(differ) >= (1-same)*float64(len(pairs)-1)/2
 }
 
-func distinctOf(bs [][]byte) int {
+func distinctOf[B []byte | string](list []B) int {
 	values := map[string]bool{}
-	for _, b := range bs {
+	for _, b := range list {
 		values[string(b)] = true
 	}
 	return len(values)
@@ -155,24 +156,18 @@ func saltOf(bs [][]byte, kind leadKind) (segment, bool) {
 			consecutive = true
 			g.part = fmt.Sprintf("SALT(%d TO %d) AS UINT%d", from, to, 8*len(lo))
 		} else {
-			list := make([]string, k)
-			for i, v := range values {
-				list[i] = strconv.FormatInt(bigEndian(v), 10)
-			}
-			g.part = fmt.Sprintf("SALT(%s) AS UINT%d", strings.Join(list, ", "), 8*len(lo))
+			list := words.Join(values, ", ", func(v string) string { return strconv.FormatInt(bigEndian(v), 10) })
+			g.part = fmt.Sprintf("SALT(%s) AS UINT%d", list, 8*len(lo))
 		}
 	} else {
-		list := make([]string, k)
-		for i, v := range values {
-			list[i] = types.NewString(v).SQL()
-		}
-		g.part = "SALT(" + strings.Join(list, ", ") + ")"
+		quoted := func(v string) string { return types.NewString(v).SQL() }
+		g.part = "SALT(" + words.Join(values, ", ", quoted) + ")"
 		if isDigits([]byte(lo)) && isDigits([]byte(hi)) {
 			from, _ := strconv.Atoi(lo)
 			to, _ := strconv.Atoi(hi)
 			if from <= 1 && to-from+1 <= 2*k {
 				consecutive = true
-				g.part = fmt.Sprintf("SALT(%s TO %s)", list[0], list[k-1])
+				g.part = fmt.Sprintf("SALT(%s TO %s)", quoted(lo), quoted(hi))
 			}
 		} else if len(lo) == 1 && int(hi[0])-int(lo[0])+1 == k {
 			consecutive = true

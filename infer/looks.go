@@ -71,16 +71,18 @@ func isDigits(b []byte) bool {
 	return !slices.ContainsFunc(b, func(c byte) bool { return c < '0' || c > '9' })
 }
 
-// reversedDomains reports whether most texts begin like a domain name written backwards.
-func reversedDomains(texts [][]byte) bool {
-	n := 0
-	for _, b := range texts {
-		if reversedDomain(b) {
+// count returns how many of bs have a property.
+func count(bs [][]byte, has func([]byte) bool) (n int) {
+	for _, b := range bs {
+		if has(b) {
 			n++
 		}
 	}
-	return 2*n > len(texts)
+	return n
 }
+
+// reversedDomains reports whether most texts begin like a domain name written backwards.
+func reversedDomains(texts [][]byte) bool { return 2*count(texts, reversedDomain) > len(texts) }
 
 func reversedDomain(b []byte) bool {
 	tld, _, ok := bytes.Cut(b, []byte("."))
@@ -91,13 +93,10 @@ func reversedDomain(b []byte) bool {
 
 // domains reports whether most texts begin like a domain name with its labels from the right.
 func domains(texts [][]byte) bool {
-	n := 0
-	for _, b := range texts {
+	n := count(texts, func(b []byte) bool {
 		tld, rest, _ := bytes.Cut(b, []byte("."))
-		if len(rest) > 0 && slices.Contains(topLevel, string(tld)) {
-			n++
-		}
-	}
+		return len(rest) > 0 && slices.Contains(topLevel, string(tld))
+	})
 	return 10*n > 9*len(texts)
 }
 
@@ -105,19 +104,11 @@ var topLevel = strings.Fields("com org net edu gov io cn de uk jp fr tv app dev 
 
 // describe describes the values of a part.
 func describe(what string, bs [][]byte) string {
-	widths, values := map[int]bool{}, map[string]bool{}
 	lo, hi := math.MaxInt, 0
-	first, last := bs[0], bs[0]
 	for _, b := range bs {
-		widths[len(b)], values[string(b)] = true, true
 		lo, hi = min(lo, len(b)), max(hi, len(b))
-		if bytes.Compare(b, first) < 0 {
-			first = b
-		}
-		if bytes.Compare(b, last) > 0 {
-			last = b
-		}
 	}
+	values, first, last := distinctOf(bs), slices.MinFunc(bs, bytes.Compare), slices.MaxFunc(bs, bytes.Compare)
 	size := fmt.Sprintf("%d to %d bytes", lo, hi)
 	if lo == hi {
 		size = fmt.Sprintf("%d bytes", lo)
@@ -131,19 +122,17 @@ func describe(what string, bs [][]byte) string {
 		}
 		return types.NewBytes(string(b)).SQL()
 	}
-	if len(values) == 1 {
+	if values == 1 {
 		return fmt.Sprintf("%s, %s, always %s", what, size, show(first))
 	}
-	return fmt.Sprintf("%s, %s, %d values in %d keys: %s to %s", what, size, len(values), len(bs), show(first), show(last))
+	return fmt.Sprintf("%s, %s, %d values in %d keys: %s to %s", what, size, values, len(bs), show(first), show(last))
 }
 
 // textBits returns the entropy of the bytes in bits per text. It is computed by position if all texts have one width.
 func textBits(texts [][]byte, byPosition bool) float64 {
 	var all [256]int
 	total := 0
-	values := map[string]bool{}
 	for _, b := range texts {
-		values[string(b)] = true
 		total += len(b)
 		for _, c := range b {
 			all[c]++
@@ -166,7 +155,7 @@ func textBits(texts [][]byte, byPosition bool) float64 {
 		}
 		bits = min(bits, sum)
 	}
-	return min(bits, dictionary(len(values), len(texts), bits))
+	return min(bits, dictionary(distinctOf(texts), len(texts), bits))
 }
 
 // numberBits returns the cost in bits of a number written in digits, which is the cost of the same number in bytes.
@@ -224,10 +213,6 @@ var digests = map[int]string{16: "MD5", 20: "SHA-1", 32: "SHA-256"}
 // digestOf names the digest that bs look like: they have its width, and no byte or digit is rare.
 func digestOf(bs [][]byte) (string, bool) {
 	w := len(bs[0])
-	values := map[string]bool{}
-	for _, b := range bs {
-		values[string(b)] = true
-	}
 	if name := digests[w/2]; w%2 == 0 && name != "" && !slices.ContainsFunc(bs, func(b []byte) bool { return !isHex(b) }) {
 		if textBits(bs, false) > 0 && letters(bs) {
 			return fmt.Sprintf("%d hex digits, like an %s", w, name), true
@@ -291,24 +276,11 @@ func (s *search) random(at []int, w int) bool {
 func versionedUUID(b []byte) bool { return b[6]>>4 >= 1 && b[6]>>4 <= 8 && b[8]>>6 == 2 }
 
 // mostlyText reports whether bs are mostly UTF-8 text, which may have high bytes too.
-func mostlyText(bs [][]byte) bool {
-	n := 0
-	for _, b := range bs {
-		if isText(b) {
-			n++
-		}
-	}
-	return 2*n > len(bs)
-}
+func mostlyText(bs [][]byte) bool { return 2*count(bs, isText) > len(bs) }
 
 // letters reports whether hex digits contain both letters and digits: without letters they are more likely decimal.
 func letters(bs [][]byte) bool {
-	n := 0
-	for _, b := range bs {
-		if !isDigits(b) && bytes.ContainsAny(b, "0123456789") {
-			n++
-		}
-	}
+	n := count(bs, func(b []byte) bool { return !isDigits(b) && bytes.ContainsAny(b, "0123456789") })
 	if len(bs) >= 16 { // each position holds a letter in some key, except for a version
 		never := 0
 		for i := range bs[0] {

@@ -107,7 +107,7 @@ func (pr *probe) each(sql string, f func(k int, v types.Value) bool) (ok bool) {
 // digest returns the key part that computes the probe's bytes as a digest of sql: hexadecimal or binary, whole or only
 // its beginning. It returns "" if there is none.
 func (pr *probe) digest(sql string) string {
-	if !pr.binary && !pr.hex || distinctTexts(pr.lead) < 2 || distinctTexts(pr.lead)*pr.width < 6 { // chance
+	if !pr.binary && !pr.hex || distinctOf(pr.lead) < 2 || distinctOf(pr.lead)*pr.width < 6 { // chance
 		return ""
 	}
 	for _, hash := range []string{"MD5", "SHA1", "SHA256"} {
@@ -139,14 +139,6 @@ func (pr *probe) digest(sql string) string {
 		return part
 	}
 	return ""
-}
-
-func distinctTexts(list []string) int {
-	seen := map[string]bool{}
-	for _, s := range list {
-		seen[s] = true
-	}
-	return len(seen)
 }
 
 // number explains the probe's bytes, read as a number, as the hash h of sql, or as that hash modulo n; the hash may be made
@@ -210,7 +202,7 @@ func (pr *probe) number(h numberHash, sql string) (part string, n int64) {
 			continue
 		}
 		g := gs[w]
-		if many := float64(most + 1); float64(distinctTexts(pr.lead)) < many*(1-math.Exp(-float64(len(pr.lead))/many))/8 {
+		if many := float64(most + 1); float64(distinctOf(pr.lead)) < many*(1-math.Exp(-float64(len(pr.lead))/many))/8 {
 			continue // a hash fills its buckets, but neighbouring keys of a sample share theirs
 		}
 		made := fmt.Sprintf(way.sql, call)
