@@ -29,6 +29,9 @@ type hopper struct {
 	want  int // number of values to find before their rows are read; see reader
 }
 
+// fewLooks is the number of looks after which a scan whose filter seeks does so itself.
+const fewLooks = 4
+
 // hop sets t, a range, to be read by hops.
 func (st *Reads) hop(t *task, s *plan.Scan, stats *Counts, looks *atomic.Int64) {
 	o := ReadOptions(s, s.Layout)
@@ -38,12 +41,16 @@ func (st *Reads) hop(t *task, s *plan.Scan, stats *Counts, looks *atomic.Int64) 
 	o.MinTime, o.MaxTime = s.MinTime, s.MaxTime
 	o.Columns, o.Filter, o.NoCacheBlocks = nil, filter.And{filter.FirstCell{}, filter.KeyOnly{}}, false
 	o.Region, o.Slots, o.Metrics = stats.regions, st.Slots, st.Metrics || stats.trace != nil
-	longest := st.Tuning.HopLongest
-	if s.Access != plan.SkipScan && len(filter.OfKeys(s.Filter)) > 0 { // without hops the servers send only keys that match
-		longest = min(longest, st.Tuning.HopPays)
-	}
 	t.hop = &hopper{st: st, scan: s, stats: stats, opts: &o, looks: looks, want: 1,
-		pace: newPace(&st.Tuning, max(st.Tuning.HopRows, st.Tuning.SeekRows*len(s.Hop.Tails)), longest)}
+		pace: newPace(&st.Tuning, max(st.Tuning.HopRows, st.Tuning.SeekRows*len(s.Hop.Tails)), st.Tuning.HopLongest)}
+	for _, f := range filter.OfKeys(s.Filter) { // without hops the servers send only keys that match
+		if p := &t.hop.pace; s.Access != plan.SkipScan {
+			p.longest = min(p.longest, p.HopPays)
+			if _, seeks := f.(filter.Fuzzy); seeks { // in one call to a region they also seek past the others
+				p.most = min(p.most, fewLooks)
+			}
+		}
+	}
 }
 
 // next returns the tasks for the next values, at least want values if there are so many. left is the rest of t, which is

@@ -68,10 +68,12 @@ func (c *candidate) finish(req *Request) {
 		if !s.Reversed {
 			byKey = c.fuzzy()
 		}
-		if byKey == nil && (s.Reversed || !c.hasPatterns()) { // too many patterns are not tried
-			byKey = c.keyFilter()
+		if byKey != nil || s.Reversed || !c.hasPatterns() { // too many patterns are not tried
+			if f := c.keyFilter(); f != nil {
+				filters = append(filter.And{f}, filters...)
+			}
 		}
-		if byKey == nil {
+		if byKey == nil && len(filter.OfKeys(filters)) == 0 {
 			byKey = c.typeFilter()
 		}
 		if byKey != nil {
