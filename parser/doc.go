@@ -5,7 +5,7 @@
 // The files, in that order: scan, lexer and keywords (words and signs); grammar, grammar_*
 // and names (statements); expression, operand and call (expressions); lower, lower_*
 // (grammar to AST); ast, walk (the tree and its walker); print, print_* (the tree as text);
-// error, expected, diagnose, diagnose_context and hint (mistakes in the user's words).
+// error, expected, diagnose, diagnose_context, hint and elsewhere (mistakes in the user's words).
 //
 // Four rules shape it:
 //

@@ -353,26 +353,20 @@ func (s *Explain) String() string {
 	return sql("EXPLAIN ", format, when(s.Analyze, "ANALYZE "), s.Statement)
 }
 
+// showWords begin the statements about tables and functions.
+var showWords = [...]string{ShowTables: "SHOW TABLES", ShowCreateTable: "SHOW CREATE TABLE", ShowSplits: "SHOW SPLITS", ShowStatistics: "SHOW STATISTICS",
+	ShowFunctions: "SHOW FUNCTIONS", ShowColumns: "DESCRIBE"}
+
 func (s *Show) String() string {
-	name := QuoteName(s.Name)
-	switch s.Kind {
-	case ShowTables:
-		return "SHOW TABLES"
-	case ShowCreateTable:
-		return "SHOW CREATE TABLE " + name
-	case ShowSplits:
-		return "SHOW SPLITS " + name
-	case ShowStatistics:
-		return "SHOW STATISTICS " + name
-	case ShowFunctions:
-		return "SHOW FUNCTIONS"
-	case ShowColumns:
-		return "DESCRIBE " + name
-	}
-	if s.Name == "" {
+	switch {
+	case s.Kind == ShowSettings && s.Name == "":
 		return "SHOW ALL"
+	case s.Kind == ShowSettings:
+		return "SHOW " + quoteDotted(s.Name)
+	case s.Name == "":
+		return showWords[s.Kind]
 	}
-	return "SHOW " + quoteDotted(s.Name)
+	return showWords[s.Kind] + " " + QuoteName(s.Name)
 }
 
 // quoteDotted quotes the words of a setting's name between its dots. A quoted "a.b" is written a.b, which names the same
