@@ -117,7 +117,7 @@ func (q *query) chain(f *from, conds []expr.Expr, used []bool, want accessOrder,
 	if want, ordered = f.ofFirst(want, conds); !ordered {
 		want = accessOrder{}
 	}
-	sorted := len(want.by) > 0
+	top, sorted, lost := want, len(want.by) > 0, false
 	for i, s := range f.srcs {
 		if s.lateral != nil {
 			if n, rest, err = q.apply(f, n, i, rest); err != nil {
@@ -164,7 +164,10 @@ func (q *query) chain(f *from, conds []expr.Expr, used []bool, want accessOrder,
 				return nil, false, err
 			}
 		}
-		n, ordered = j, ordered && (j.Lookup != nil || !sorted)
+		n, lost = j, lost || j.Lookup == nil && sorted
+	}
+	if ordered = ordered && (!lost || top.limit.Set); ordered && lost { // the first source has read its first rows
+		n = &plan.Sort{Input: n, By: top.by, Limit: top.limit}
 	}
 	if len(rest) > 0 {
 		n = &plan.Filter{Input: n, Cond: expr.Conjunction(rest)}

@@ -30,7 +30,7 @@ func (b *block) tries(limit plan.RowLimit) (out []try) {
 	plain := b.q.env.Options.NoRules || b.from.srcs[0].table == nil
 	windowed := len(b.wins.calls) > 0
 	if len(b.from.srcs) > 1 { // the order of the first source
-		if limit.Set && !plain && !b.grouped && !windowed && !b.core.Distinct && b.on == nil {
+		if limit.Set && (!plain || b.from.srcs[0].first != nil) && !b.grouped && !windowed && !b.core.Distinct && b.on == nil {
 			t := add(b.terms)
 			if len(b.semis) == 0 {
 				t.limit = limit
