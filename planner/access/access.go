@@ -90,8 +90,10 @@ func (e *Env) candidates(req *Request, terms []term, boxes []box) (all []*candid
 		}
 		c := e.candidate(l, req, terms, boxes, narrow)
 		if len(req.OrderBy) > 0 && !req.Unmerged && c.scan.Order == plan.NoOrder && c.scan.Access != plan.Empty && !e.Options.NoOrder {
-			if m := e.candidate(l, req, terms, boxes, inOrder); m.scan.Order != plan.NoOrder && len(m.scan.Spans) <= maxMerged {
-				c = m
+			for how := inOrder; how == inOrder || how == inSteps && c.scan.Order == plan.NoOrder && req.first() >= 0; how++ {
+				if m := e.candidate(l, req, terms, boxes, how); m.scan.Order != plan.NoOrder && len(m.scan.Spans) <= maxMerged {
+					c = m
+				}
 			}
 		}
 		if len(boxes) > 1 && c.scan.Access == plan.FullScan && c.scan.Hop == nil { // (k = 5 OR v > 3) AND b = 3: a filter for b

@@ -33,6 +33,7 @@ type reading uint8
 const (
 	narrow     reading = iota // the smallest spans
 	inOrder                   // spans whose rows can be merged into the wanted order
+	inSteps                   // as inOrder, with a span for each value of a range of few values: g IN (3, 4) ORDER BY z LIMIT 3
 	inOneRange                // one span per HBase table
 )
 
@@ -42,7 +43,8 @@ const maxMerged = 256
 // candidate plans the reading of one layout.
 func (e *Env) candidate(l *catalog.Layout, req *Request, terms []term, boxes []box, how reading) *candidate {
 	w := newSpanBuilder(l, e, req)
-	if w.merging = how == inOrder; w.merging {
+	w.stepping = how == inSteps
+	if w.merging = how == inOrder || w.stepping; w.merging {
 		w.opt.MaxSpans = min(w.opt.MaxSpans, maxMerged*len(boxes)+1) // the boxes may have equal spans
 	}
 	w.walkAll(boxes)

@@ -319,7 +319,7 @@ func (w *spanBuilder) splitValues(br path, i int, set types.Set) (done bool) {
 			of = append(of, proven)
 		}
 	}
-	if !allPointRanges(out) && w.pays(br, i) {
+	if !allPointRanges(out) && (w.stepping || w.pays(br, i)) {
 		column := types.All()
 		if len(p.Columns) == 1 {
 			column = br.sets.setOf(p.Columns[0])

@@ -38,6 +38,7 @@ type spanBuilder struct {
 	// merging is set to enumerate finite parts even if no later part is bound, because the spans of their values can be
 	// merged into an order.
 	merging   bool
+	stepping  bool // each value of a range of few values has a span, too
 	lookups   []plan.LookupKey
 	lookup    func(plan.LookupKey) (types.Value, bool)
 	number    expr.LookupFunc // resolve, allocated once
