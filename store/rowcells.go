@@ -34,7 +34,7 @@ var blocks = sync.Pool{New: func() any { return &block{} }}
 
 const maxKept = 4 << 20
 
-// borrowed returns an empty block. Who has used it to the end may call release.
+// borrowed returns an empty block. The caller that has used it to the end may call release.
 func borrowed() *block {
 	b := blocks.Get().(*block)
 	b.reset()
