@@ -78,13 +78,23 @@ func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, e
 	}
 	key := string(b)
 	q.mu.Lock()
-	ask := q.answers[sub][key]
+	kept, known := q.answers[sub]
+	if !known { // a query that gives other rows each time runs once for each row of the outer query: nothing of it is kept
+		if s.Columns > 0 || !callsVolatile(sub.Select) {
+			kept = map[string]func() ([]expr.Expr, error){}
+		}
+		q.answers[sub] = kept
+	}
+	ask, run := kept[key], q.rowsFor
+	if kept == nil {
+		run = func(sub *plan.Subplan, outer []types.Value) ([]types.Value, error) { return q.read(q.ctx, sub, outer) }
+	}
 	if ask == nil {
 		for i, v := range outer { // the plan and its answer are kept longer than the row
 			outer[i] = v.Clone()
 		}
 		ask = sync.OnceValues(func() ([]expr.Expr, error) {
-			values, err := q.rowsFor(sub, outer)
+			values, err := run(sub, outer)
 			if err != nil {
 				return nil, err
 			}
@@ -103,10 +113,9 @@ func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, e
 			}
 			return out, nil
 		})
-		if q.answers[sub] == nil {
-			q.answers[sub] = map[string]func() ([]expr.Expr, error){}
+		if kept != nil {
+			kept[key] = ask
 		}
-		q.answers[sub][key] = ask
 	}
 	q.mu.Unlock()
 	out, err := ask()
