@@ -233,11 +233,10 @@ func withDefaults(s *parser.Insert, cols []*catalog.Column) *parser.Insert {
 
 // given returns the number of columns that the rows of s have; math.MaxInt if its query has a *.
 func given(s *parser.Insert) int {
-	rows := *valuesOf(s)
-	switch {
-	case len(rows) > 0:
+	if rows := *valuesOf(s); len(rows) > 0 {
 		return len(rows[0])
-	case s.Query == nil || slices.ContainsFunc(s.Query.Cores[0].Items, func(it parser.SelectItem) bool { return it.Star }) || s.Query.Cores[0].Query != nil:
+	}
+	if s.Query == nil || slices.ContainsFunc(s.Query.Cores[0].Items, func(it parser.SelectItem) bool { return it.Star }) || s.Query.Cores[0].Query != nil {
 		return math.MaxInt
 	}
 	return len(s.Query.Cores[0].Items)

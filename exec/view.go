@@ -260,8 +260,7 @@ func (r *run) showView(s *parser.Show, v *catalog.View) (*Rows, error) {
 		rows.Document = true
 		return rows, nil
 	}
-	p, err := r.env.Select(&parser.Select{Pos: s.NamePos, Cores: []*parser.SelectCore{{Pos: s.NamePos, Items: []parser.SelectItem{{Pos: s.NamePos, Star: true}},
-		From: []parser.TableExpr{&parser.TableName{Pos: s.NamePos, Name: v.Name}}}}})
+	p, err := r.env.Select(parser.AllOf(&parser.TableName{Pos: s.NamePos, Name: v.Name}))
 	if err != nil {
 		return nil, err
 	}

@@ -48,15 +48,13 @@ func (r *run) throughView(stmt parser.Statement) (parser.Statement, error) {
 			in.Columns = append(in.Columns, parser.Name{Pos: pos, Name: n})
 		}
 	}
-	name := func(n *parser.Name) { n.Name = w.column(n.Name, n.Pos) }
-	for i := range in.Columns {
-		name(&in.Columns[i])
-	}
-	for i := range in.Conflict {
-		name(&in.Conflict[i])
+	for _, list := range [][]parser.Name{in.Columns, in.Conflict} {
+		for i, n := range list {
+			list[i].Name = w.column(n.Name, n.Pos)
+		}
 	}
 	for i := range set {
-		name(&set[i].Column)
+		set[i].Column.Name = w.column(set[i].Column.Name, set[i].Column.Pos)
 	}
 	var items []parser.SelectItem
 	for _, it := range *returning {
@@ -126,8 +124,7 @@ func (r *run) readView(def *parser.CreateView, name string, pos parser.Pos) (*wr
 	if err != nil {
 		return nil, err
 	}
-	picks.Items, picks.Where = []parser.SelectItem{{Pos: pos, Star: true}}, nil
-	all, err := r.env.Select(&parser.Select{Pos: pos, Cores: []*parser.SelectCore{&picks}})
+	all, err := r.env.Select(parser.AllOf(of))
 	if err != nil {
 		return nil, err
 	}

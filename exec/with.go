@@ -198,8 +198,7 @@ func (w *writing) runPart(ctx context.Context, i int, inMemory bool) (*Rows, *op
 	sub, s := w.sub(), w.parts[i].statement
 	if i < len(w.With) && w.parts[i].writes == nil { // it may name itself
 		c := &w.With[i]
-		all := &parser.SelectCore{Pos: c.Pos, Items: []parser.SelectItem{{Pos: c.Pos, Star: true}}, From: []parser.TableExpr{&parser.TableName{Pos: c.Pos, Name: c.Name}}}
-		s = parser.Behind([]parser.CTE{*c}, &parser.Select{Pos: c.Pos, Cores: []*parser.SelectCore{all}})
+		s = parser.Behind([]parser.CTE{*c}, parser.AllOf(&parser.TableName{Pos: c.Pos, Name: c.Name}))
 	}
 	rows, err := sub.do(ctx, parser.Behind(w.list(i), s), nil)
 	defer func() { sub.subqueries.end() }()

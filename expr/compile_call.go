@@ -75,10 +75,8 @@ func (c compiler) call(e *parser.Call) (Expr, error) {
 		return c.expr(&parser.Cast{Pos: e.Pos, X: e.Args[0], Type: e.Name})
 	}
 	if e.Name == "_PG_FIELD" { // (t).a is the column a of the table t
-		if t, ok := e.Args[0].(*parser.ColumnRef); ok && t.Table == "" {
-			if x, err := c.expr(&parser.ColumnRef{Pos: t.Pos, Table: t.Name, Name: e.Args[1].(*parser.Literal).Text}); err == nil || c.tuple(t) != nil {
-				return x, err
-			}
+		if t, ok := e.Args[0].(*parser.ColumnRef); ok && c.tuple(t) != nil {
+			return c.expr(&parser.ColumnRef{Pos: t.Pos, Table: t.Name, Name: e.Args[1].(*parser.Literal).Text})
 		}
 	}
 	return c.function(e.Name, e.Pos, e.Args)

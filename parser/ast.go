@@ -281,9 +281,17 @@ func (s *Delete) Joined() *Select {
 	return joined(s.With, &TableName{Pos: s.TablePos, Name: s.Table, Alias: s.Alias}, s.Using, s.Where, s.AllowFullScan)
 }
 
+// AllOf returns SELECT * FROM t.
+func AllOf(t TableExpr) *Select {
+	at := t.Position()
+	return &Select{Pos: at, Cores: []*SelectCore{{Pos: at, Items: []SelectItem{{Pos: at, Star: true}}, From: []TableExpr{t}}}}
+}
+
 func joined(with []CTE, t *TableName, others []TableExpr, where Expr, allow bool) *Select {
-	core := &SelectCore{Pos: t.Pos, Items: []SelectItem{{Pos: t.Pos, Star: true}}, From: append(slices.Clone(others), t), Where: where} // last, so that its rows are looked up by key
-	return &Select{Pos: t.Pos, With: with, Cores: []*SelectCore{core}, AllowFullScan: allow}
+	out := AllOf(t)
+	out.With, out.AllowFullScan, out.Cores[0].Where = with, allow, where
+	out.Cores[0].From = append(slices.Clone(others), t) // last, so that its rows are looked up by key
+	return out
 }
 
 // Assignment is column = expression.

@@ -48,14 +48,11 @@ func (r *exprReader) plainCall(out *Call) (_ Expr, err error) {
 			case *ColumnRef:
 				a.Row = a.Row || a.Table == ""
 			case *Tuple:
-				out.Args[i] = r.rowAsJSON(a, out.Name == "COUNT")
+				out.Args[i] = r.rowAsJSON(a)
 			}
 		}
 	}
-	if wanted(r.lex, "ORDER") {
-		if !wanted(r.lex, "BY") {
-			return nil, unexpected(r.lex)
-		}
+	if wanted(r.lex, "ORDER", "BY") {
 		if out.OrderBy, err = r.order(); err != nil {
 			return nil, err
 		}
@@ -78,17 +75,12 @@ func (r *exprReader) plainCall(out *Call) (_ Expr, err error) {
 			return nil, unexpected(r.lex)
 		}
 		out.Within = true
-		if out.OrderBy, err = r.order(); err != nil {
+		terms, err := r.order()
+		if out.OrderBy, err = ended(r.lex, ")", terms, err); err != nil {
 			return nil, err
 		}
-		if !wanted(r.lex, ")") {
-			return nil, unexpected(r.lex)
-		}
 	}
-	if wanted(r.lex, "FILTER") {
-		if !wanted(r.lex, "(") {
-			return nil, unexpected(r.lex)
-		}
+	if wanted(r.lex, "FILTER", "(") {
 		out.Filter, err = r.after("WHERE")
 		if _, err = r.close(out, err); err != nil {
 			return nil, err
@@ -157,12 +149,9 @@ func (r *exprReader) args(function string) ([]Expr, error) {
 var ofRows = map[string]bool{"COUNT": true, "ROW_TO_JSON": true, "TO_JSON": true, "TO_JSONB": true, "JSON_AGG": true, "JSONB_AGG": true,
 	"JSON_BUILD_ARRAY": true, "JSONB_BUILD_ARRAY": true, "JSON_BUILD_OBJECT": true, "JSONB_BUILD_OBJECT": true, "JSON_OBJECT_AGG": true, "JSONB_OBJECT_AGG": true}
 
-// rowAsJSON returns the row value x as JSON: its values alone, or with the names f1, f2 and so on that PostgreSQL gives them.
-func (r *exprReader) rowAsJSON(x *Tuple, unnamed bool) Expr {
+// rowAsJSON returns the row value x as JSON, with the names f1, f2 and so on that PostgreSQL gives its values.
+func (r *exprReader) rowAsJSON(x *Tuple) Expr {
 	r.height++
-	if unnamed {
-		return &Call{Pos: x.Pos, Name: "JSON_BUILD_ARRAY", Args: x.Items}
-	}
 	out := &Call{Pos: x.Pos, Name: "JSON_BUILD_OBJECT"}
 	for i, v := range x.Items {
 		out.Args = append(out.Args, &Literal{Pos: v.Position(), Kind: StringLiteral, Text: "f" + strconv.Itoa(i+1)}, v)
@@ -293,13 +282,10 @@ func (r *exprReader) substring(t *lexer.Token) (Expr, error) {
 			out.Args = append(out.Args, &Literal{Pos: out.Pos, Kind: NumberLiteral, Text: "1"})
 		}
 	}
-	if !wanted(r.lex, ")") {
-		return nil, unexpected(r.lex)
-	}
 	if words && len(args) != 1 {
 		return nil, Errorf(out.Pos, "%s takes commas or FROM and FOR, not both", out.Name)
 	}
-	return out, nil
+	return r.close(out, nil)
 }
 
 // overlay turns OVERLAY(x PLACING y FROM a FOR b) into OVERLAY(x, y, a, b).
@@ -346,13 +332,10 @@ func (r *exprReader) trim(t *lexer.Token) (_ Expr, err error) {
 		}
 		out.Args = append([]Expr{x}, out.Args...)
 	}
-	if !wanted(r.lex, ")") {
-		return nil, unexpected(r.lex)
-	}
 	if len(out.Args) == 0 || len(out.Args) > 2 {
 		return nil, Errorf(out.Pos, "TRIM takes a text and, before FROM, the characters to remove")
 	}
-	return out, nil
+	return r.close(out, nil)
 }
 
 // row reads the row value ROW(a, b), which may be empty or have one item.

@@ -114,11 +114,8 @@ func (n *rowList) Parse(lex *lexer.PeekingLexer) error {
 			return unexpected(lex)
 		}
 		row, err := r.list(width)
-		if err != nil {
+		if row, err = ended(lex, ")", row, err); err != nil {
 			return err
-		}
-		if !wanted(lex, ")") {
-			return unexpected(lex)
 		}
 		width = len(row)
 		if n.rows = append(n.rows, row); !wanted(lex, ",") {
@@ -457,8 +454,13 @@ func (r *exprReader) likeAny(out *Like, word string) (Expr, error) {
 
 // close reads the closing parenthesis after x.
 func (r *exprReader) close(x Expr, err error) (Expr, error) {
-	if err == nil && !wanted(r.lex, ")") {
-		err = unexpected(r.lex)
+	return ended(r.lex, ")", x, err)
+}
+
+// ended reads the word, or the bracket, that ends x.
+func ended[T any](lex *lexer.PeekingLexer, word string, x T, err error) (T, error) {
+	if err == nil && !wanted(lex, word) {
+		err = unexpected(lex)
 	}
 	return x, err
 }

@@ -235,10 +235,8 @@ func (n *factorNode) columns(lex *lexer.PeekingLexer) error {
 			break
 		}
 	}
-	if !wanted(lex, ")") {
-		return unexpected(lex)
-	}
-	return nil
+	_, err := ended(lex, ")", n, nil)
+	return err
 }
 
 // systemTime reads FOR SYSTEM_TIME, which may come before or after the alias.

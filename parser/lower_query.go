@@ -102,9 +102,7 @@ func (l *lowerer) core(n *coreNode) (*SelectCore, error) {
 		return out, nil
 	}
 	if n.Table != nil { // TABLE t
-		out.Items = []SelectItem{{Pos: at(n.Pos), Star: true}}
-		out.From = []TableExpr{&TableName{Pos: pos(n.Table.A), Name: n.Table.name(), InSchema: n.Table.inSchema(), Alias: n.Table.alias(&alias{})}}
-		return out, nil
+		return AllOf(&TableName{Pos: pos(n.Table.A), Name: n.Table.name(), InSchema: n.Table.inSchema(), Alias: n.Table.alias(&alias{})}).Cores[0], nil
 	}
 	if n.Query != nil {
 		out.Query, err = l.query(n.Query)
@@ -198,8 +196,7 @@ func (l *lowerer) factor(n *factorNode) (TableExpr, error) {
 	}
 	alias := t.Alias
 	t.Alias = ""
-	core := &SelectCore{Pos: t.Pos, Items: []SelectItem{{Pos: t.Pos, Star: true}}, From: []TableExpr{t}}
-	return &Subquery{Pos: t.Pos, Query: &Select{Pos: t.Pos, Cores: []*SelectCore{core}}, Alias: alias, Columns: names(n.Columns)}, nil
+	return &Subquery{Pos: t.Pos, Query: AllOf(t), Alias: alias, Columns: names(n.Columns)}, nil
 }
 
 // jsonRecords are the functions whose alias defines the columns.
@@ -228,20 +225,17 @@ func (t *TableFunction) record(types []string) (TableExpr, error) {
 	return &Subquery{Pos: t.Pos, Lateral: true, Query: &Select{Pos: t.Pos, Cores: []*SelectCore{core}}, Alias: t.Alias}, nil
 }
 
-func (l *lowerer) derived(n *derivedNode) (TableExpr, error) {
+func (l *lowerer) derived(n *derivedNode) (_ TableExpr, err error) {
+	out := &Subquery{Pos: at(n.Pos)}
 	if n.Nested != nil {
 		join, err := l.from(n.Nested)
 		if n.Columns == nil || err != nil {
 			return join, err
 		}
-		core := &SelectCore{Pos: at(n.Pos), Items: []SelectItem{{Pos: at(n.Pos), Star: true}}, From: []TableExpr{join}}
-		return &Subquery{Pos: at(n.Pos), Query: &Select{Pos: at(n.Pos), Cores: []*SelectCore{core}}, Alias: name(n.Columns.Alias.Tok), Columns: names(n.Columns.Columns)}, nil
-	}
-	q, err := l.query(n.Query.selectNode)
-	if err != nil {
+		out.Query = AllOf(join)
+	} else if out.Query, err = l.query(n.Query.selectNode); err != nil {
 		return nil, err
 	}
-	out := &Subquery{Pos: at(n.Pos), Query: q}
 	if n.Columns != nil {
 		out.Alias, out.Columns = name(n.Columns.Alias.Tok), names(n.Columns.Columns)
 	}

@@ -195,10 +195,7 @@ func (r *exprReader) caseExpr(t *lexer.Token) (_ Expr, err error) {
 			return nil, err
 		}
 	}
-	if !wanted(r.lex, "END") {
-		return nil, unexpected(r.lex)
-	}
-	return out, nil
+	return ended[Expr](r.lex, "END", out, nil)
 }
 
 // isNext reports whether word comes next. It adds a note to a marked token.
@@ -268,10 +265,7 @@ func (r *exprReader) array(t *lexer.Token) (_ Expr, err error) {
 			return nil, err
 		}
 	}
-	if !wanted(r.lex, "]") {
-		return nil, unexpected(r.lex)
-	}
-	return out, nil
+	return ended[Expr](r.lex, "]", out, nil)
 }
 
 // column reads table.column, family:qualifier or table.family:qualifier.

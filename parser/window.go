@@ -71,10 +71,7 @@ func (r *exprReader) window(t *lexer.Token) (out *Window, err error) {
 			}
 		}
 	}
-	if !wanted(r.lex, ")") {
-		return nil, unexpected(r.lex)
-	}
-	return out, nil
+	return ended(r.lex, ")", out, nil)
 }
 
 // frame reads a frame after t: ROWS, RANGE or GROUPS.

@@ -86,8 +86,7 @@ func (q *query) appliedJoin(f *from, t *parser.Join) (*from, error) {
 		return nil, nil
 	}
 	var first *from
-	text := &parser.Select{Pos: t.Pos, Cores: []*parser.SelectCore{{Pos: t.Pos, Items: []parser.SelectItem{{Pos: t.Pos, Star: true}}, From: []parser.TableExpr{t}}}}
-	sub, of, err := q.correlated(f.visible(), nil, q.around(), text, func(in *query) (*plan.Plan, error) {
+	sub, of, err := q.correlated(f.visible(), nil, q.around(), parser.AllOf(t), func(in *query) (*plan.Plan, error) {
 		in.enclosing, in.outer, in.barred = in.outer, q.outer, q.barred // the LATERAL items see the earlier items' rows, the join's conditions do not
 		in.top = in.plan
 		g, err := in.wholeJoin(t)
