@@ -43,9 +43,9 @@ func (st *Reads) hop(t *task, s *plan.Scan, stats *Counts, looks *atomic.Int64) 
 	o.Region, o.Slots, o.Metrics = stats.regions, st.Slots, st.Metrics || stats.trace != nil
 	t.hop = &hopper{st: st, scan: s, stats: stats, opts: &o, looks: looks, want: 1,
 		pace: newPace(&st.Tuning, max(st.Tuning.HopRows, st.Tuning.SeekRows*len(s.Hop.Tails)), st.Tuning.HopLongest)}
-	for _, f := range filter.OfKeys(s.Filter) { // without hops the servers send only keys that match
+	for _, f := range filter.OfKeys(s.Filter) {
 		if p := &t.hop.pace; s.Access != plan.SkipScan {
-			p.longest = min(p.longest, p.HopPays)
+			p.longest, p.filtered = min(p.longest, p.HopPays), true
 			if _, seeks := f.(filter.Fuzzy); seeks { // in one call to a region they also seek past the others
 				p.most = min(p.most, fewLooks)
 			}
@@ -126,13 +126,14 @@ func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left
 // pace chooses the length of each look of a table access: the number of keys that the look reads (see hopper).
 type pace struct {
 	*Tuning
-	rows    int   // length of the next look in rows
-	short   int   // length of a short look
-	longest int   // the longest look that is worth trying
-	most    int64 // the number of looks allowed for the table access
-	looks   int
-	ones    int  // number of consecutive looks that ended among the rows of one value
-	steady  bool // no look is long: a long one costs too much, see plan.Scan.Turned
+	rows     int   // length of the next look in rows
+	short    int   // length of a short look
+	longest  int   // the longest look that is worth trying
+	most     int64 // the number of looks allowed for the table access
+	looks    int
+	ones     int  // number of consecutive looks that ended among the rows of one value
+	filtered bool // without hops the servers send only keys that match
+	steady   bool // no look is long: a long one costs too much, see plan.Scan.Turned
 }
 
 // ends reports whether a table access should stop hopping after this number of looks, because hops have not paid for a
@@ -185,6 +186,8 @@ func (p *pace) next(rows, fresh int) {
 		p.rows *= 4
 	case fresh == 0: // no new value: continue reading
 		p.rows = max(p.rows, min(4*p.rows, p.HopLongest, p.longest))
+	case fresh > 1 && p.filtered && rows < 2*p.SeekRows*fresh: // few rows have the same value
+		p.rows = p.longest + 1
 	case fresh > 1 && rows/fresh < min(rows, p.HopPays):
 		p.rows *= 4
 	case !p.steady && p.looks%p.HopLongLook == p.HopLongLook-1:
