@@ -282,10 +282,10 @@ func (db *DB) Close() error {
 	}
 	db.closed = true
 	if db.parent != nil {
-		return nil
+		return db.engine.DropTemporary(context.Background(), db.session)
 	}
+	errs := []error{db.engine.DropTemporary(context.Background(), db.engine.Session())}
 	db.engine.Close()
-	var errs []error
 	if db.owned {
 		errs = append(errs, db.client.Close())
 	}

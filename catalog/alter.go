@@ -8,6 +8,7 @@ import (
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
 )
 
 // Altered returns the definition of t after changes, or t.Def if they change nothing. Syntax nodes that come from t.Def
@@ -53,7 +54,7 @@ func (a *alteration) apply(c parser.Change) error {
 		return a.addColumn(c)
 	case parser.AddCheck:
 		a.def.Checks = append(a.def.Checks, c.Checks...)
-	case parser.DropConstraint, parser.ValidateCheck:
+	case parser.DropConstraint, parser.ValidateCheck, parser.RenameConstraint:
 		return a.constraint(c)
 	case parser.DropColumn:
 		for _, part := range a.uses(c.Name) {
@@ -102,7 +103,7 @@ func (a *alteration) apply(c parser.Change) error {
 		}
 	case parser.RenameTable:
 		return parser.Errorf(c.Pos, "RENAME TO stands alone: make the other changes in a statement of their own")
-	case parser.SetOwner:
+	case parser.NoEffect:
 		return nil
 	case parser.RenameIndex:
 		return a.renameIndex(c)
@@ -155,10 +156,12 @@ func (a *alteration) addColumn(c parser.Change) error {
 	return nil
 }
 
-// constraint drops or validates a CHECK.
+// constraint drops, renames or validates a CHECK.
 func (a *alteration) constraint(c parser.Change) error {
 	i := slices.IndexFunc(a.def.Checks, func(k parser.CheckDef) bool { return strings.EqualFold(k.Name, c.Name) })
 	switch {
+	case i >= 0 && c.Kind == parser.RenameConstraint:
+		a.def.Checks[i].Name = c.To
 	case i >= 0 && c.Kind == parser.ValidateCheck:
 		a.def.Checks[i].NotValid = false
 	case i >= 0:
@@ -322,7 +325,7 @@ func (a *alteration) indexParts(parts []parser.PartDef) (out []parser.PartDef) {
 	add := func(p parser.PartDef) {
 		if n := len(out); n > 0 && out[n-1].Encoding != nil && out[n-1].Encoding.Args == nil {
 			name, down := uprightName(out[n-1].Encoding.Name)
-			if l, ok := p.Expr.(*parser.Literal); (!ok || p.Encoding != nil || l.Text == "") && slices.Contains([]string{"TEXT", "BYTES"}, name) {
+			if l, ok := p.Expr.(*parser.Literal); (!ok || p.Encoding != nil || l.Text == "") && slices.Contains([]string{"TEXT", "BYTES", "PHOENIX DECIMAL"}, name) {
 				end := endOfText(p.Pos)
 				if down {
 					end.Expr.(*parser.Literal).Text = "\xff"
@@ -373,6 +376,9 @@ func (a *alteration) defaultEncoding(p parser.PartDef, col *Column) *parser.Enco
 			return nil
 		}
 		col = &Column{Type: x.Type()}
+	}
+	if col.Type == types.Decimal { // an entry leads to the row, which has the scale
+		return &parser.EncodingDef{Pos: p.Pos, Name: "PHOENIX DECIMAL"}
 	}
 	enc, _ := keyEncoding(col, p.Pos)
 	return enc

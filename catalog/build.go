@@ -76,6 +76,7 @@ type builder struct {
 	building []string // layouts
 	// phoenix is set if a part or column has an encoding of Phoenix.
 	phoenix bool
+	entries bool // the parts are those of an INDEX, whose entries lead to rows: these keep the scale of a DECIMAL
 }
 
 // phoenixMarker is the qualifier of the cell that Phoenix adds to each row, except in tables whose qualifiers are
@@ -86,6 +87,13 @@ const phoenixMarker = "_0"
 func (c *Catalog) Build(def *parser.CreateTable) (*Table, error) {
 	if def.Query != nil {
 		return nil, parser.Errorf(def.Query.Pos, "a definition has no query: CREATE TABLE %s AS is a statement that writes rows", def.Name)
+	}
+	if def.Temporary {
+		return nil, parser.Errorf(def.NamePos, "a TEMPORARY table belongs to a session, not to a file of definitions")
+	}
+	def, err := c.liked(def)
+	if err != nil {
+		return nil, err
 	}
 	b := &builder{c: c, def: def, t: &Table{Name: def.Name, External: def.External, Def: def}}
 	for _, step := range []func() error{b.options, b.families, b.columns, b.layouts, b.readable, b.lookups, b.checks} {
@@ -136,6 +144,7 @@ func (b *builder) options() error {
 			err = textOption(o, &b.t.Marker)
 		case "INDEX_STATES":
 			err = textOption(o, &b.t.IndexStates)
+		case "FILLFACTOR", "PARALLEL_WORKERS", "TOAST_TUPLE_TARGET", "USER_CATALOG_TABLE", "AUTOVACUUM_ENABLED": // of PostgreSQL's disks
 		default:
 			err = parser.Errorf(o.Pos, "unknown table option %s", o.Key)
 		}
@@ -353,7 +362,7 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 	if e, ok := upright(part.Encoding).(CellsOnly); ok && e.CellsOnly() {
 		return nil, parser.Errorf(d.Pos, "%s is for cells", part.Encoding)
 	}
-	if oneScale(part.Encoding) {
+	if oneScale(part.Encoding) && !b.entries {
 		for _, col := range part.Columns {
 			b.t.Columns[col].noScale = true
 		}
@@ -363,7 +372,8 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 	}
 	part.needsCanonicalCheck = respells(part.Encoding)
 	if c, ok := e.(*expr.Call); ok && c.Func.Key != nil && c.Func.Key.Phoenix || b.c.phoenix(d.Encoding) {
-		b.phoenix = true
+		_, cast := e.(*expr.Cast)
+		b.phoenix = b.phoenix || !b.entries || cast
 	}
 	part.fromRest, part.draw, part.lookup = expr.FromRest(e), expr.Draw(e), expr.UsesLookup(e)
 	part.know()

@@ -42,9 +42,11 @@ func (b *builder) layouts() error {
 				return parser.Errorf(d.Pos, "two layouts are called %q", l.Name).WithHint("name each after the first: ROW KEY by_column (...), INDEX by_column (...)")
 			}
 		}
+		b.entries = l.Kind == Index
 		if l.Key, err = b.pattern(d.Parts, true); err != nil {
 			return err
 		}
+		b.entries = false
 		if l.Stored, err = b.storedIn(l, d); err != nil {
 			return err
 		}

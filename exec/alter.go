@@ -26,7 +26,7 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	switch c := s.Changes[0]; {
 	case len(s.Changes) == 1 && c.Kind == parser.RenameTable:
 		return r.rename(ctx, s)
-	case c.Kind == parser.SetOwner && (isView || s.Verb == "ALTER INDEX"):
+	case c.Kind == parser.NoEffect && (isView || s.Verb == "ALTER INDEX"):
 		return r.done(-1), nil
 	}
 	t, err := r.altered(s)
@@ -90,14 +90,11 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 		}
 	}
 	for _, c := range changes {
-		switch c.Kind {
-		case parser.AddIndex:
-			if err = r.fillIndex(ctx, t, c.Index.Name); err == nil {
-				r.noteIndexes(t)
-			}
-			if err != nil {
+		if c.Kind == parser.AddIndex {
+			if err = r.fillIndex(ctx, t, c.Index.Name); err != nil {
 				return nil, err
 			}
+			r.noteIndexes(t)
 		}
 	}
 	return r.done(-1), r.dropIndexes(ctx, old, t)
@@ -144,10 +141,7 @@ func (r *run) rename(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	if err := r.unclaimed(ctx, to, c.Pos); err != nil {
 		return nil, err
 	}
-	known, _, err := r.engine.definitionOf(ctx, s.Name)
-	if err == nil && known.sql == "" {
-		err = parser.Errorf(s.NamePos, "%s is defined by a catalog file, or for this connection alone: its name changes there", s.Name)
-	}
+	known, err := r.changeable(ctx, s.Name, s.NamePos)
 	if err == nil {
 		err = r.saveDefinition(ctx, to, "", sql, taken)
 	}
@@ -159,8 +153,7 @@ func (r *run) rename(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	}
 	if err == nil {
 		if known, _, err = r.engine.definitionOf(ctx, s.Name); err == nil && known.sql != "" { // redefined meanwhile
-			changed := parser.Errorf(s.NamePos, "another connection has changed %s meanwhile: run it again", s.Name)
-			err = cmp.Or(r.forgetDefinition(ctx, to, sql), r.engine.reload(ctx), error(changed))
+			err = cmp.Or(r.forgetDefinition(ctx, to, sql), r.engine.reload(ctx), error(changedMeanwhile(s.Name, s.NamePos)))
 		}
 	}
 	if err != nil {
@@ -217,9 +210,13 @@ func (r *run) noNulls(ctx context.Context, t *catalog.Table, c parser.Change) er
 func (r *run) noRow(ctx context.Context, t *catalog.Table, where parser.Expr, refused *parser.Error) error {
 	at := refused.Pos
 	r.allowFull = true
-	one := &parser.Literal{Pos: at, Kind: parser.NumberLiteral, Text: "1"}
-	core := &parser.SelectCore{Pos: at, Items: []parser.SelectItem{{Pos: at, Expr: one}}, From: []parser.TableExpr{&parser.TableName{Pos: at, Name: t.Name}}, Where: where}
-	p, err := r.planSelect(ctx, &parser.Select{Pos: at, Cores: []*parser.SelectCore{core}, Limit: one, AllowFullScan: true})
+	s, err := parser.ParseStatement("SELECT 1 FROM " + parser.QuoteName(t.Name) + " LIMIT 1 ALLOW FULL SCAN")
+	if err != nil {
+		return err
+	}
+	one := s.(*parser.Select).At(at)
+	one.Cores[0].Where = where
+	p, err := r.planSelect(ctx, one)
 	if err != nil {
 		return err
 	}
@@ -331,17 +328,14 @@ func (r *run) keepsRows(ctx context.Context, t, now *catalog.Table, at parser.Po
 // fails if a view or table that reads t cannot use the new definition. After success, no statement uses the old
 // definition any more.
 func (r *run) redefine(ctx context.Context, t, now *catalog.Table, at parser.Pos) (*catalog.Table, error) {
-	known, _, err := r.engine.definitionOf(ctx, t.Name)
+	known, err := r.changeable(ctx, t.Name, at)
 	if err != nil {
 		return nil, err
-	}
-	if known.sql == "" {
-		return nil, parser.Errorf(at, "table %s is defined by a catalog file, or for this connection alone: its definition changes there", t.Name)
 	}
 	if err := r.readable(t, now, at); err != nil {
 		return nil, err
 	}
-	changed := parser.Errorf(at, "another connection has changed or dropped table %s meanwhile: run it again", t.Name)
+	changed := changedMeanwhile(t.Name, at)
 	if err := r.saveDefinition(ctx, t.Name, known.sql, now.SQL(), changed); err != nil {
 		return nil, err
 	}
@@ -356,6 +350,19 @@ func (r *run) redefine(ctx context.Context, t, now *catalog.Table, at parser.Pos
 		return nil, keptError{err}
 	}
 	return current, nil
+}
+
+// changeable returns the definition of name in the store, which a statement may change.
+func (r *run) changeable(ctx context.Context, name string, at parser.Pos) (definition, error) {
+	known, _, err := r.engine.definitionOf(ctx, name)
+	if err == nil && known.sql == "" {
+		err = parser.Errorf(at, "%s is defined by a catalog file, or for this connection alone: its definition changes there", name)
+	}
+	return known, err
+}
+
+func changedMeanwhile(name string, at parser.Pos) *parser.Error {
+	return parser.Errorf(at, "another connection has changed or dropped %s meanwhile: run it again", name)
 }
 
 // readable returns an error if a view or the LOOKUP of another table could not use now, the new definition of t.

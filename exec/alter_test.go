@@ -108,7 +108,7 @@ func TestChangedDuringRename(t *testing.T) {
 	ws := connections(t, c, 2)
 	ws[0].Do("CREATE TABLE t (id INT PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 5)")
 	late := newWorld(t, &Forestalled{Client: c, First: Hook{F: func() { ws[0].Do("ALTER TABLE t ADD COLUMN w INT") }}}, Config{FullScan: AllowFullScan})
-	if _, _, err := late.Try("ALTER TABLE t RENAME TO u"); err == nil || err.Error() != "another connection has changed t meanwhile: run it again" {
+	if _, _, err := late.Try("ALTER TABLE t RENAME TO u"); err == nil || err.Error() != "another connection has changed or dropped t meanwhile: run it again" {
 		t.Errorf("got %v", err)
 	}
 	for _, w := range []*world{late, ws[0], ws[1]} {

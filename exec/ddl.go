@@ -25,6 +25,9 @@ const MadeFor = "HQL_TABLE"
 // in the store. If several connections define a table, one succeeds. A crash in between leaves empty HBase tables,
 // which a repeated statement uses.
 func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, error) {
+	if s.Temporary {
+		return r.createTemporary(ctx, s)
+	}
 	cat := r.engine.catalog
 	if err := r.engine.reload(ctx); err != nil {
 		return nil, err

@@ -374,7 +374,7 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 	case *parser.Explain:
 		return r.explain(ctx, s)
 	case *parser.Set:
-		return r.set(s)
+		return r.set(ctx, s)
 	case *parser.Copy:
 		return r.copy(ctx, s)
 	case *parser.CheckTable:
@@ -407,7 +407,10 @@ func (r *run) prepare(ctx context.Context, stmt parser.Statement) {
 // transaction accepts BEGIN, COMMIT, VACUUM and the like without effect. Each statement has written its rows when it returns;
 // nothing can be rolled back.
 func (r *run) transaction(s *parser.Transaction) (*Rows, error) {
-	if s.Verb == "VACUUM" {
+	switch s.Verb {
+	case "UNLISTEN": // connection pools send it
+		return r.done(-1), nil
+	case "VACUUM":
 		r.Warn.Add(warning.Transaction, "VACUUM does nothing: HBase compacts by itself")
 		return r.done(-1), nil
 	}

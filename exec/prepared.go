@@ -21,7 +21,7 @@ type prepared struct {
 
 // placed returns the statement of p with the tables that search_path finds now, and its plans.
 func (e *Engine) placed(p *prepared, session *Session) (parser.Statement, *Plans) {
-	if session.path() != nil {
+	if session.Searches() {
 		if s, err := parser.ParseStatement(p.text); err == nil {
 			e.Place(s, p.text, session)
 			return s, &Plans{}

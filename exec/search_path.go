@@ -8,8 +8,9 @@ import (
 	"github.com/hql-db/hql/pgcatalog"
 )
 
-// Searches reports whether search_path was set in s. Otherwise, names without a namespace are those of tables without one.
-func (s *Session) Searches() bool { return s.path() != nil }
+// Searches reports whether search_path was set in s, or a temporary table made. Otherwise, names without a namespace are those of
+// tables without one.
+func (s *Session) Searches() bool { return s.path() != nil || s.temporaryTables() != "" }
 
 // path returns the schemas of search_path, or nil if it was not set.
 func (s *Session) path() []string {
@@ -25,11 +26,13 @@ func (s *Session) path() []string {
 }
 
 // Place gives each table that s, a statement of sql, names without a schema the first schema of search_path that has such a
-// table. A new table gets the first schema. PREPARE keeps the names as they are, for each EXECUTE. Place reports whether
+// table, unless it is a temporary one. A new table gets the first schema. PREPARE keeps the names as they are, for each
+// EXECUTE. Place reports whether
 // search_path was set in the session, which may be nil.
 func (e *Engine) Place(s parser.Statement, sql string, session *Session) bool {
-	path := cmp.Or(session, e.session).path()
-	if path == nil {
+	session = cmp.Or(session, e.session)
+	path, temporary := session.path(), session.temporaryTables()
+	if path == nil && temporary == "" {
 		return false
 	}
 	if _, later := s.(*parser.Prepare); later {
@@ -37,6 +40,13 @@ func (e *Engine) Place(s parser.Statement, sql string, session *Session) bool {
 	}
 	parser.Qualify(s, sql, func(name string, defines bool) string {
 		if strings.Contains(name, ":") || !defines && pgcatalog.Find(name) != nil {
+			return name
+		}
+		own := temporary + strings.ToLower(name)
+		if _, ok := e.catalog.Table(own); ok && temporary != "" && !defines {
+			return own
+		}
+		if path == nil {
 			return name
 		}
 		full := func(schema string) string {

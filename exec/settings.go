@@ -2,6 +2,7 @@ package exec
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -44,6 +45,8 @@ type Session struct {
 	settings settings
 	initial  settings // the values that RESET and SET ... TO DEFAULT restore
 	prepared map[string]*prepared
+
+	temporary string // begins the names of the session's temporary tables
 }
 
 // Session returns the session for statements without one of their own.
@@ -300,18 +303,21 @@ func (s settings) find(name string, pos parser.Pos) (setting, error) {
 func anyText(v string) (string, error) { return v, nil }
 
 // set runs SET, RESET and DISCARD.
-func (r *run) set(s *parser.Set) (*Rows, error) {
+func (r *run) set(ctx context.Context, s *parser.Set) (*Rows, error) {
 	session := r.session
 	switch {
 	case s.Verb == "DISCARD":
-		if strings.EqualFold(s.Name, "ALL") {
+		switch strings.ToUpper(s.Name) {
+		case "PLANS", "SEQUENCES":
+			return r.done(-1), nil
+		case "ALL":
 			session.Deallocate("")
-			return r.done(-1), session.reset("ALL", s.Pos)
-		}
-		if !slices.Contains([]string{"PLANS", "SEQUENCES", "TEMP", "TEMPORARY"}, strings.ToUpper(s.Name)) {
+			_ = session.reset("ALL", s.Pos)
+		case "TEMP", "TEMPORARY":
+		default:
 			return nil, parser.Errorf(s.Pos, "DISCARD takes ALL, PLANS, SEQUENCES or TEMP, not %s", s.Name)
 		}
-		return r.done(-1), nil
+		return r.done(-1), r.engine.DropTemporary(ctx, session)
 	case s.Value == nil:
 		return r.done(-1), session.reset(s.Name, s.Pos)
 	case s.Local:

@@ -32,17 +32,11 @@ var checks = map[string]func(v string) (string, error){
 		if !ok {
 			return "", fmt.Errorf("a switch is on or off, not %q", v)
 		}
-		if on {
-			return "on", nil
-		}
-		return "off", nil
+		return map[bool]string{true: "on", false: "off"}[on], nil
 	},
 	"time": func(v string) (string, error) {
 		d, err := ParseTimeout(v)
-		if err != nil {
-			return "", err
-		}
-		return showTimeout(d), nil
+		return showTimeout(d), err
 	},
 }
 

@@ -24,24 +24,25 @@ type ChangeKind uint8
 
 // The changes.
 const (
-	AddColumn      ChangeKind = iota // ADD COLUMN [IF NOT EXISTS] Column
-	DropColumn                       // DROP COLUMN [IF EXISTS] Name
-	RenameColumn                     // RENAME COLUMN Name TO To
-	SetOptions                       // SET (Options)
-	ResetOptions                     // RESET (Options)
-	AddIndex                         // ADD INDEX Index
-	DropIndex                        // DROP INDEX [IF EXISTS] Name
-	AlterDefault                     // ALTER COLUMN Name SET DEFAULT Column.Default, or DROP DEFAULT
-	AlterNotNull                     // ALTER COLUMN Name SET NOT NULL, or DROP NOT NULL: Column.NotNull
-	AlterType                        // ALTER COLUMN Name [SET DATA] TYPE Column.Type
-	AddCheck                         // ADD Checks
-	DropConstraint                   // DROP CONSTRAINT [IF EXISTS] Name
-	ValidateCheck                    // VALIDATE CONSTRAINT Name
-	RenameTable                      // RENAME TO To, of a table or view
-	SetOwner                         // OWNER TO To, without effect: rights are HBase's
-	RenameIndex                      // ALTER INDEX Name RENAME TO To
-	CommentTable                     // COMMENT ON TABLE t IS To
-	CommentColumn                    // COMMENT ON COLUMN t.Name IS To
+	AddColumn        ChangeKind = iota // ADD COLUMN [IF NOT EXISTS] Column
+	DropColumn                         // DROP COLUMN [IF EXISTS] Name
+	RenameColumn                       // RENAME COLUMN Name TO To
+	SetOptions                         // SET (Options)
+	ResetOptions                       // RESET (Options)
+	AddIndex                           // ADD INDEX Index
+	DropIndex                          // DROP INDEX [IF EXISTS] Name
+	AlterDefault                       // ALTER COLUMN Name SET DEFAULT Column.Default, or DROP DEFAULT
+	AlterNotNull                       // ALTER COLUMN Name SET NOT NULL, or DROP NOT NULL: Column.NotNull
+	AlterType                          // ALTER COLUMN Name [SET DATA] TYPE Column.Type
+	AddCheck                           // ADD Checks
+	DropConstraint                     // DROP CONSTRAINT [IF EXISTS] Name
+	ValidateCheck                      // VALIDATE CONSTRAINT Name
+	RenameTable                        // RENAME TO To, of a table or view
+	RenameConstraint                   // RENAME CONSTRAINT Name TO To
+	NoEffect                           // OWNER TO, and what says how a table lies on PostgreSQL's disks
+	RenameIndex                        // ALTER INDEX Name RENAME TO To
+	CommentTable                       // COMMENT ON TABLE t IS To
+	CommentColumn                      // COMMENT ON COLUMN t.Name IS To
 )
 
 // Change is one change of a table's definition.
@@ -83,7 +84,7 @@ func (s *Alter) String() string {
 // changeWords begin the changes.
 var changeWords = map[ChangeKind]string{AddColumn: "ADD COLUMN ", DropColumn: "DROP COLUMN ", RenameColumn: "RENAME COLUMN ", SetOptions: "SET (",
 	AlterDefault: "ALTER COLUMN ", AlterNotNull: "ALTER COLUMN ", AlterType: "ALTER COLUMN ", ResetOptions: "RESET (", AddIndex: "ADD INDEX ", DropIndex: "DROP INDEX ",
-	SetOwner: "OWNER TO ", RenameTable: "RENAME TO ", RenameIndex: "RENAME TO ", AddCheck: "ADD ", DropConstraint: "DROP CONSTRAINT ", ValidateCheck: "VALIDATE CONSTRAINT "}
+	RenameConstraint: "RENAME CONSTRAINT ", NoEffect: "OWNER TO CURRENT_USER", RenameTable: "RENAME TO ", RenameIndex: "RENAME TO ", AddCheck: "ADD ", DropConstraint: "DROP CONSTRAINT ", ValidateCheck: "VALIDATE CONSTRAINT "}
 
 func (c Change) print(p *printer) {
 	p.put(changeWords[c.Kind])
@@ -99,7 +100,8 @@ func (c Change) print(p *printer) {
 		for _, k := range c.Checks {
 			p.put(" ", k)
 		}
-	case RenameColumn:
+	case NoEffect:
+	case RenameColumn, RenameConstraint:
 		p.put(QuoteName(c.Name), " TO ", QuoteName(c.To))
 	case AlterType:
 		p.put(QuoteName(c.Name), " TYPE ", c.Column.Type)
@@ -117,7 +119,7 @@ func (c Change) print(p *printer) {
 		}
 	case SetOptions, ResetOptions:
 		p.put(commas(c.Options), ")")
-	case RenameTable, RenameIndex, SetOwner:
+	case RenameTable, RenameIndex:
 		p.put(QuoteName(c.To))
 	case AddCheck:
 		p.put(c.Checks[0])
@@ -144,7 +146,7 @@ type alterNode struct {
 	Create   *indexNode    `parser:"| 'CREATE' @@"`
 	Drop     *changeName   `parser:"| 'DROP' 'INDEX' 'CONCURRENTLY'? @@"`
 	DropOn   *tableName    `parser:"  ( 'ON' @@ )?"`
-	Truncate []*tableName  `parser:"| 'TRUNCATE' 'TABLE'? @@ ( ',' @@ )* ( ( 'RESTART' | 'CONTINUE' ) 'IDENTITY' )? ( 'CASCADE' | 'RESTRICT' )?"` // neither tables nor numbers depend on a table
+	Truncate []*tableName  `parser:"| 'TRUNCATE' 'TABLE'? ( (?= 'ONLY' ( Word | Quoted ) ) 'ONLY' )? @@ ( ',' @@ )* ( ( 'RESTART' | 'CONTINUE' ) 'IDENTITY' )? ( 'CASCADE' | 'RESTRICT' )?"` // neither tables nor numbers depend on a table
 }
 
 // renameNode is VIEW or INDEX name RENAME TO name, or OWNER TO name.
@@ -193,8 +195,23 @@ type indexNode struct {
 	Pos   lexer.Position
 	If    bool      `parser:"'INDEX' 'CONCURRENTLY'? ( @'IF' 'NOT' 'EXISTS' )?"`
 	Name  *ident    `parser:"@@?"`
-	Table tableName `parser:"'ON' @@ ( 'USING' 'BTREE' )?"`
+	Table tableName `parser:"'ON' ( (?= 'ONLY' ( Word | Quoted ) ) 'ONLY' )? @@ ( 'USING' ( 'BTREE' | 'HASH' ) )?"`
 	layoutBody
+	Include []*columnIdent `parser:"( 'INCLUDE' '(' @@ ( ',' @@ )* ')' )?"` // an entry leads to the row, which has them
+	With    []*optionNode  `parser:"( 'WITH' '(' @@ ( ',' @@ )* ')' )?"`
+	Disk    *diskClause    `parser:"@@?"`
+	Where   *exprNode      `parser:"( 'WHERE' @@ )?"`
+}
+
+// partial refuses x, the WHERE of CREATE INDEX, unless it leaves out only rows in which a part is NULL: these have no entry anyway.
+func partial(x Expr, parts []PartDef) error {
+	for _, c := range strings.Split(x.String(), " AND ") {
+		of, ok := strings.CutSuffix(c, " IS NOT NULL")
+		if !ok || !slices.ContainsFunc(parts, func(p PartDef) bool { return strings.EqualFold(p.Expr.String(), of) }) {
+			return Errorf(x.Position(), "an INDEX has an entry for each row: WHERE can only be that a column of the index IS NOT NULL").Of(ErrUnsupported)
+		}
+	}
+	return nil
 }
 
 // usualName returns PostgreSQL's name for an index without one: of the table, its columns, and idx.
@@ -224,7 +241,8 @@ type changeName struct {
 
 type changeNode struct {
 	Pos       lexer.Position
-	Index     *layoutNode   `parser:"  'ADD' ( (?= 'INDEX' Word '(' ) @@"`
+	Disk      *diskChange   `parser:"  @@"`
+	Index     *layoutNode   `parser:"| 'ADD' ( (?= 'INDEX' Word '(' ) @@"`
 	Check     *checkItem    `parser:"  | (?= 'CONSTRAINT' ( Word | Quoted ) 'CHECK' | 'CHECK' '(' ) @@"`
 	AddIf     bool          `parser:"  | 'COLUMN'? ( @'IF' 'NOT' 'EXISTS' )?"`
 	Add       *columnItem   `parser:"    @@ )"`
@@ -233,6 +251,8 @@ type changeNode struct {
 	Drop      *changeName   `parser:"  | 'COLUMN'? @@ )"`
 	Validate  *changeName   `parser:"| 'VALIDATE' 'CONSTRAINT' @@"`
 	Table     *columnIdent  `parser:"| 'RENAME' ( 'TO' @@"`
+	OfCheck   *columnIdent  `parser:"| (?= 'CONSTRAINT' ( Word | Quoted ) 'TO' ) 'CONSTRAINT' @@ 'TO'"`
+	CheckTo   *columnIdent  `parser:"    @@"`
 	From      *columnIdent  `parser:"| 'COLUMN'? @@"`
 	To        *columnIdent  `parser:"    'TO' @@ )"`
 	Column    *columnIdent  `parser:"| 'ALTER' 'COLUMN'? @@"`
@@ -261,7 +281,7 @@ func (l *lowerer) alter(n *alterNode) (Statement, error) {
 		out.Verb, out.IfExists = "ALTER "+o.Kind, o.IfExists
 		c := Change{Pos: pos(o.To.Tok), Kind: RenameTable, To: name(o.To.Tok)}
 		if table = &o.Name; o.Owner {
-			c.Kind = SetOwner
+			c = Change{Pos: c.Pos, Kind: NoEffect}
 		} else if o.Kind == "INDEX" {
 			c.Kind, c.Name, c.If, table = RenameIndex, o.Name.name(), o.IfExists, nil
 		}
@@ -274,6 +294,9 @@ func (l *lowerer) alter(n *alterNode) (Statement, error) {
 		c := Change{Pos: at(n.Create.Pos), Kind: AddIndex, If: n.Create.If, Unnamed: n.Create.Name == nil}
 		c.Index, err = l.layout(&layoutNode{Pos: n.Create.Pos, Index: true, Name: cmp.Or(n.Create.Name, n.Create.usualName()), layoutBody: n.Create.layoutBody})
 		out.Changes = []Change{c}
+		if x := l.expr(n.Create.Where); err == nil && x != nil {
+			err = partial(x, c.Index.Parts)
+		}
 	case n.Drop != nil:
 		out.Verb, table = "DROP INDEX", n.DropOn
 		out.Changes = []Change{n.Drop.change(DropIndex)}
@@ -332,9 +355,13 @@ func (l *lowerer) change(n *changeNode) (out Change, err error) {
 	case n.Table != nil:
 		return Change{Pos: pos(n.Table.Tok), Kind: RenameTable, To: name(n.Table.Tok)}, nil
 	case n.Owner != nil:
-		return Change{Pos: pos(n.Owner.Tok), Kind: SetOwner, To: name(n.Owner.Tok)}, nil
+		return Change{Pos: pos(n.Owner.Tok), Kind: NoEffect}, nil
+	case n.Disk != nil:
+		out.Kind = NoEffect
 	case n.From != nil:
 		return Change{Pos: pos(n.From.Tok), Kind: RenameColumn, Name: name(n.From.Tok), To: name(n.To.Tok)}, nil
+	case n.OfCheck != nil:
+		return Change{Pos: pos(n.OfCheck.Tok), Kind: RenameConstraint, Name: name(n.OfCheck.Tok), To: name(n.CheckTo.Tok)}, nil
 	case n.Type != nil:
 		out = Change{Pos: pos(n.Column.Tok), Kind: AlterType, Name: name(n.Column.Tok), Column: ColumnDef{Pos: pos(n.Type.Start), Type: n.Type.Text}}
 	case n.Column != nil:

@@ -344,6 +344,7 @@ type CreateTable struct {
 	Pos
 	Replace     bool // OR REPLACE
 	External    bool
+	Temporary   bool // a table of the session alone, which drops it at its end
 	IfNotExists bool
 	Name        string
 	NamePos     Pos
@@ -367,7 +368,8 @@ type CreateTable struct {
 type ColumnDef struct {
 	Pos        Pos
 	Name       string
-	Type       string // as written, upper case: INT, VARCHAR(20) ...
+	Type       string   // as written, upper case: INT, VARCHAR(20) ...
+	Like       []string // INCLUDING ALL, EXCLUDING INDEXES ...: LIKE Name stands for the columns of table Name; nil: a column
 	From       *ColumnSource
 	Encoding   *EncodingDef
 	NotNull    bool

@@ -26,26 +26,29 @@ func diagnose(r reading, src string, i int) *Error {
 	}
 	if e.Hint = d.unsupported(i); e.Hint != "" {
 		e.Kind = ErrUnsupported
+		if what, why, ok := strings.Cut(e.Hint, isUnsupported+": "); ok {
+			e.Msg, e.Hint = what+isUnsupported, why
+		}
 	} else {
 		e.Hint = d.hint(i)
 	}
 	if k := d.constraint(i); k > 0 {
-		e.Pos, e.Msg, e.Kind = pos(&d.tokens[k]), "ALTER TABLE ... ADD "+strings.TrimSuffix(strings.ToUpper(d.value(k)+" "+d.value(k+1)), " (")+" is not supported", ErrUnsupported
+		e.Pos, e.Msg, e.Kind = pos(&d.tokens[k]), map[string]string{"ALTER": "ALTER TABLE ... ADD ", "CREATE": "CREATE TABLE ... "}[d.verb]+
+			strings.TrimSuffix(strings.ToUpper(d.value(k)+" "+d.value(k+1)), " (")+isUnsupported, ErrUnsupported
 	}
 	return e
 }
 
-// constraint returns the token before i that names the kind of a constraint that ALTER TABLE cannot add; 0 if there is none.
+const isUnsupported = " is not supported"
+
+// constraint returns the token at or before i that names the kind of a constraint that a table cannot have, or not get; 0 if there
+// is none.
 func (d *diagnosis) constraint(i int) int {
-	for k := 3; d.verb == "ALTER" && k <= i; k++ {
-		if !strings.EqualFold(d.value(k), "ADD") {
-			continue
-		}
-		k++
-		if strings.EqualFold(d.value(k), "CONSTRAINT") {
-			k += 2
-		}
-		if Elsewhere("constraint", strings.ToUpper(d.value(k))) != "" {
+	upper := func(i int) string { return strings.ToUpper(d.value(i)) }
+	for k := i; k > max(2, i-4) && (d.verb == "ALTER" || d.verb == "CREATE"); k-- {
+		w, before, key := upper(k), upper(k-1), upper(k+1) == "KEY"
+		begins := before == "ADD" || before == "," || before == "(" || upper(k-2) == "CONSTRAINT"
+		if begins && Elsewhere("constraint", w) != "" && (key && w == "FOREIGN" || key && d.verb == "ALTER" || k >= i-1 && !key) {
 			return k
 		}
 	}

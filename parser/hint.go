@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,6 +55,8 @@ func (d *diagnosis) unsupported(i int) string {
 			return Elsewhere("statement", "TABLES")
 		}
 		return "statements end with ; and commands of the prompt begin with a backslash: \\? lists them"
+	case i == 0 && Elsewhere("unsupported", word) != "":
+		return word + isUnsupported + ": " + Elsewhere("unsupported", word)
 	case i == 0:
 		return Elsewhere("statement", word)
 	case word == "," && before != "" && upper(i-2) == "LIMIT":
@@ -69,17 +72,17 @@ func (d *diagnosis) unsupported(i int) string {
 	case i == 1 && before == "INSERT" && (word == "IGNORE" || word == "OR"):
 		return "INSERT INTO ... IF NOT EXISTS keeps rows that are there"
 	case before == "PREPARE" && word == "TRANSACTION", before == "TRANSACTION" && upper(i-2) == "PREPARE":
-		return Elsewhere("statement", "SAVEPOINT")
+		return Elsewhere("unsupported", "SAVEPOINT")
 	case d.verb == "SET" && (before == "TRANSACTION" || before == "CHARACTERISTICS"):
-		return Elsewhere("statement", "SAVEPOINT")
+		return Elsewhere("unsupported", "SAVEPOINT")
 	case d.verb == "CREATE" && word == "WITH" && (next == "CHECK" || next == "LOCAL" || next == "CASCADED"):
 		return "a view has no CHECK OPTION: INSERT and UPDATE may write rows that its WHERE leaves out"
-	case d.verb == "CREATE" && word == "LIKE":
-		return "CREATE TABLE name AS TABLE table WITH NO DATA takes its columns, SHOW CREATE TABLE prints its definition"
 	case before == "TABLESAMPLE" || word == "TABLESAMPLE":
 		return "WHERE RANDOM() < 0.01 keeps some of the rows, LIMIT 100 reads no more than that; \\sample shows stored keys"
-	case d.verb == "ALTER" && i == 1 && Elsewhere("alter", word) != "":
-		return Elsewhere("alter", word)
+	case d.verb == "ALTER" && i == 1 && cmp.Or(Elsewhere("alter", word), Elsewhere("object", word)) != "":
+		return "ALTER " + word + isUnsupported + ": " + cmp.Or(Elsewhere("alter", word), Elsewhere("object", word))
+	case d.verb == "ALTER" && i > 2 && next == "ROW":
+		return "ROW LEVEL SECURITY" + isUnsupported + ": " + Elsewhere("object", "POLICY")
 	case d.constraint(i) > 0:
 		return Elsewhere("constraint", upper(d.constraint(i)))
 	case d.verb == "ALTER" && word == "USING":
@@ -89,15 +92,17 @@ func (d *diagnosis) unsupported(i int) string {
 	case before == "QUALIFY":
 		return "a query around it filters by a window function: SELECT * FROM (SELECT ..., ROW_NUMBER() OVER (...) AS n ...) AS q WHERE n = 1"
 	case before == "FOR" && (word == "UPDATE" || word == "SHARE"), word == "FOR" && (next == "UPDATE" || next == "SHARE"):
-		return Elsewhere("statement", "LOCK")
+		return Elsewhere("unsupported", "LOCK")
 	case word == "." && i > 3 && (d.value(i-2) == "." || d.value(i-2) == ":") && namesTable[upper(i-4)]:
 		return "only an HBase namespace can be in front of a table's name, as in namespace.table"
-	case d.verb == "CREATE" && word == "PARTITION":
-		return "HBase cuts tables into regions by itself: SPLIT says where those of a new table begin"
+	case (d.verb == "CREATE" || d.verb == "ALTER") && (word == "INHERITS" || word == "PARTITION" || next == "PARTITION"):
+		return word + isUnsupported + ": HBase cuts tables into regions by itself, SPLIT says where those of a new table begin"
+	case d.verb == "CREATE" && before == "ON" && word == "COMMIT":
+		return "ON COMMIT " + next + isUnsupported + ": the table is dropped when the session ends, or by DROP TABLE"
 	case d.verb == "SELECT" && word == "INTO":
 		return "CREATE TABLE table AS query keeps the rows of a query"
 	case (d.verb == "START" || d.verb == "BEGIN") && i > 0:
-		return Elsewhere("statement", "SAVEPOINT")
+		return Elsewhere("unsupported", "SAVEPOINT")
 	case before == "ALL" && upper(i-2) == "BY" && upper(i-3) == "GROUP":
 		return "GROUP BY takes columns, or their numbers in SELECT: GROUP BY 1, 2"
 	case d.verb == "EXPLAIN" && i == 1 && d.tokens[i].Type == tokWord && word != "EXPLAIN":
@@ -107,13 +112,15 @@ func (d *diagnosis) unsupported(i int) string {
 	case before == "DESCRIBE" && quoted(i):
 		return "names are written without quotes"
 	case i == 1 && before == "CREATE" && word == "UNIQUE":
-		return "CREATE INDEX makes one that is not unique: the rowkey alone is unique"
+		return "CREATE UNIQUE INDEX" + isUnsupported + ": the rowkey alone is unique, CREATE INDEX makes one that is not"
 	case (d.verb == "CREATE" && len(d.frames) == 2 || d.verb == "ALTER" && upper(3) == "ADD") && Elsewhere("definition", word) != "":
-		return Elsewhere("definition", word)
+		return word + isUnsupported + ": " + Elsewhere("definition", word)
 	case i == 1 && (before == "CREATE" || before == "DROP") && word == "MATERIALIZED":
 		return "views are not materialized: CREATE VIEW names a query, CREATE TABLE table AS query keeps its rows"
 	case i == 1 && (before == "CREATE" || before == "DROP") && Elsewhere("object", word) != "":
-		return before + " " + word + " is not supported: " + Elsewhere("object", word)
+		return before + " " + word + isUnsupported + ": " + Elsewhere("object", word)
+	case i == 3 && d.verb == "CREATE" && before == "REPLACE" && Elsewhere("object", word) != "":
+		return "CREATE OR REPLACE " + word + isUnsupported + ": " + Elsewhere("object", word)
 	case word == "WITH" && (next == "ROLLUP" || next == "CUBE"):
 		return "GROUP BY " + next + " (a, b) is that"
 	case d.verb == "SHOW" && i == 2 && (word == "FROM" || word == "IN"):

@@ -13,7 +13,7 @@ import (
 
 func (l *lowerer) create(n *createNode) (*CreateTable, error) {
 	out := &CreateTable{
-		Pos: at(n.Pos), Replace: n.Replace, External: n.External, IfNotExists: n.IfNotExists,
+		Pos: at(n.Pos), Replace: n.Replace, External: n.External, Temporary: n.Kind != nil && n.Kind.temporary, IfNotExists: n.IfNotExists,
 		Name: n.Table.name(), NamePos: pos(n.Table.A), NoData: n.NoData,
 	}
 	if n.Replace && (n.IfNotExists || !n.External) {
@@ -30,18 +30,29 @@ func (l *lowerer) create(n *createNode) (*CreateTable, error) {
 		}
 	}
 	out.NameChecks()
-	query := cmp.Or(n.Query, n.QueryOf)
+	query := cmp.Or(n.Query, n.QueryOf, n.Named)
 	if query == nil {
 		return out, nil
 	}
 	var err error
-	out.Query, err = l.query(query)
+	if out.Query, err = l.query(query); err == nil && n.Names != nil {
+		from := &Subquery{Pos: out.Query.Pos, Query: out.Query, Alias: "query", Columns: names(n.Names)}
+		out.Query = &Select{Pos: out.Query.Pos, Cores: []*SelectCore{{Pos: out.Query.Pos, Items: []SelectItem{{Pos: out.Query.Pos, Star: true}}, From: []TableExpr{from}}}}
+	}
 	return out, err
 }
 
 func (l *lowerer) item(out *CreateTable, it *tableItem) error {
 	if it.Check != nil {
 		out.Checks = append(out.Checks, l.check(it.Check))
+		return nil
+	}
+	if it.Like != nil {
+		like := ColumnDef{Pos: pos(it.Like.Table.A), Name: it.Like.Table.name(), Like: []string{}}
+		for _, p := range it.Like.Parts {
+			like.Like = append(like.Like, p.text)
+		}
+		out.Columns = append(out.Columns, like)
 		return nil
 	}
 	if it.Column == nil {

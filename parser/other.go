@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/alecthomas/participle/v2"
@@ -14,83 +15,55 @@ type otherNode struct {
 	err error
 }
 
-// dropped are the kinds of objects that DROP ... IF EXISTS finds nowhere.
-var dropped = [][]string{{"TYPE"}, {"DOMAIN"}, {"SCHEMA"}, {"FUNCTION"}, {"PROCEDURE"}, {"AGGREGATE"}, {"SEQUENCE"}, {"EXTENSION"}, {"TRIGGER"}, {"MATERIALIZED", "VIEW"}}
+// absentKinds are the kinds of objects that IF EXISTS finds nowhere.
+var absentKinds = []string{"MATERIALIZED VIEW", "EVENT TRIGGER", "FOREIGN TABLE", "TYPE|DOMAIN|SCHEMA|FUNCTION|PROCEDURE|AGGREGATE|SEQUENCE|EXTENSION|TRIGGER|ROLE|USER|GROUP|POLICY|RULE|COLLATION|PUBLICATION|SUBSCRIPTION|STATISTICS"}
 
 // provided are the extensions of PostgreSQL of which hql has functions, and PL/pgSQL, which dumps of databases name.
 var provided = map[string]bool{"plpgsql": true, "pgcrypto": true, "uuid-ossp": true}
 
 func (n *otherNode) Parse(lex *lexer.PeekingLexer) error {
 	at := lex.MakeCheckpoint()
-	n.out = &Transaction{Pos: pos(lex.Peek())}
-	var words []string
-	next := func(is ...string) bool {
-		here := lex.MakeCheckpoint()
-		for _, w := range is {
-			if !strings.EqualFold(lex.Next().Value, w) {
-				lex.LoadCheckpoint(here)
-				return false
-			}
+	verb := strings.ToUpper(lex.Peek().Value)
+	n.out = &Transaction{Pos: pos(lex.Peek()), Verb: verb}
+	text, kind, of := "", "", ""
+	about := func(before, behind string, kinds ...string) bool { // reads the kind and the name of the object
+		for _, k := range kinds {
+			text = cmp.Or(text, phrase(lex, before+" "+k+" "+behind))
 		}
-		words = append(words, is...)
-		return true
-	}
-	object := func() string {
-		for _, kind := range dropped {
-			if next(kind...) {
-				return strings.Join(kind, " ")
-			}
+		kind = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(text, before), behind))
+		for text != "" && (of == "" || accept(lex, ".")) && isName(lex.Peek()) {
+			of = name(lex.Next())
 		}
-		return ""
+		return of != ""
 	}
-	named := func() string {
-		if t := lex.Peek(); t.Type == tokWord || t.Type == tokQuoted || t.Type == tokGuarded {
-			return name(lex.Next())
-		}
-		return ""
-	}
-	verb, kind, of := "", "", ""
 	switch {
-	case next("DROP"):
-		verb, kind = "DROP", object()
-		if kind == "" || !next("IF", "EXISTS") {
-			kind = ""
-			break
+	case Elsewhere("upkeep", verb) != "":
+		n.out.Text, n.out.Note, of = verb, verb+" does nothing: "+Elsewhere("upkeep", verb), verb
+	case verb != "DROP" && verb != "ALTER" && verb != "CREATE" && verb != "COMMENT":
+	case verb != "CREATE" && about(verb, "IF EXISTS", absentKinds...):
+		if n.out.Note = strings.ToLower(kind) + " " + quoteAlways(of) + " does not exist, skipping"; kind == "ROLE" || kind == "USER" || kind == "GROUP" {
+			n.out.Note = verb + " " + kind + " does nothing: " + Elsewhere("object", kind)
 		}
-		of = named()
-		for accept(lex, ".") {
-			of = named()
-		}
-		n.out.Note = strings.ToLower(kind) + " " + quoteAlways(of) + " does not exist, skipping"
-	case next("CREATE", "EXTENSION", "IF", "NOT", "EXISTS"), next("CREATE", "EXTENSION"):
-		verb, kind, of = "CREATE", "EXTENSION", named()
-		n.out.Note = "extension " + quoteAlways(of) + " already exists, skipping"
-		if !provided[strings.ToLower(of)] {
+	case verb == "CREATE" && (about("CREATE", "IF NOT EXISTS", "EXTENSION|SCHEMA") || about("CREATE", "", "EXTENSION")):
+		n.out.Note = strings.ToLower(kind) + " " + quoteAlways(of) + " already exists, skipping"
+		if kind == "EXTENSION" && !provided[strings.ToLower(of)] {
 			n.err = Errorf(n.out.Pos, "extension %q is not available", of).WithHint("functions are added in Go").Of(ErrUnsupported)
-		}
-	case next("CREATE", "SCHEMA", "IF", "NOT", "EXISTS"):
-		verb, kind, of = "CREATE", "SCHEMA", named()
-		n.out.Note = "schema " + quoteAlways(of) + " already exists, skipping"
-		if !strings.EqualFold(of, "public") {
+		} else if kind == "SCHEMA" && !strings.EqualFold(of, "public") {
 			n.err = Errorf(n.out.Pos, "CREATE SCHEMA is not supported").WithHint("%s", Elsewhere("object", "SCHEMA")).Of(ErrUnsupported)
 		}
-	case next("COMMENT", "ON"):
-		verb, kind = "COMMENT", object()
-		for _, also := range []string{"VIEW", "INDEX", "CONSTRAINT", "DATABASE"} {
-			if kind == "" && next(also) {
-				kind = also
-			}
-		}
-		of, n.out.Note = named(), "comments are kept of tables and columns"
+	case about("COMMENT ON", "", append(absentKinds, "VIEW|INDEX|CONSTRAINT|DATABASE")...):
+		n.out.Note = "comments are kept of tables and columns"
 	}
-	if kind == "" || of == "" {
+	if n.out.Note == "" {
 		lex.LoadCheckpoint(at)
 		return participle.NextMatch
 	}
-	if n.out.Verb = verb; verb != "COMMENT" {
-		n.out.Verb += " " + kind
+	if n.out.Name = of; n.out.Text == "" {
+		n.out.Text = text + " " + quoteAlways(of)
+		if verb != "COMMENT" {
+			n.out.Verb += " " + kind
+		}
 	}
-	n.out.Name, n.out.Text = of, strings.Join(words, " ")+" "+quoteAlways(of)
 	for !lex.Peek().EOF() { // the rest is about an object that is not there
 		lex.Next()
 	}

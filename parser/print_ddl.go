@@ -5,7 +5,7 @@ import "strings"
 // String returns the statement with one clause per line.
 func (s *CreateTable) String() string {
 	var p printer
-	p.put("CREATE ", when(s.Replace, "OR REPLACE "), when(s.External, "EXTERNAL "), "TABLE ", when(s.IfNotExists, "IF NOT EXISTS "), QuoteName(s.Name))
+	p.put("CREATE ", when(s.Replace, "OR REPLACE "), when(s.External, "EXTERNAL "), when(s.Temporary, "TEMPORARY "), "TABLE ", when(s.IfNotExists, "IF NOT EXISTS "), QuoteName(s.Name))
 	if s.Columns != nil || s.PrimaryKey != nil {
 		p.put(" (")
 		p.put(s.columnList(maxLine-p.Len()), ")")
@@ -84,6 +84,10 @@ func (p *printer) tableOptions(options []Option) {
 }
 
 func (c ColumnDef) print(p *printer) {
+	if c.Like != nil {
+		p.put(strings.TrimSpace("LIKE " + QuoteName(c.Name) + " " + strings.Join(c.Like, " ")))
+		return
+	}
 	p.put(QuoteName(c.Name), " ", c.Type)
 	if c.From != nil {
 		p.put(" FROM ", QuoteName(c.From.Family), ":")

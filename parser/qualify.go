@@ -46,7 +46,12 @@ func Qualify(s Statement, src string, in func(name string, defines bool) string)
 	case *Copy:
 		name(&s.Table, s.TablePos)
 	case *CreateTable:
-		if bare(s.NamePos) {
+		for i := range s.Columns {
+			if c := &s.Columns[i]; c.Like != nil {
+				name(&c.Name, c.Pos)
+			}
+		}
+		if bare(s.NamePos) && !s.Temporary {
 			s.Name = in(s.Name, true)
 		}
 	case *CreateView:

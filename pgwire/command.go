@@ -25,7 +25,6 @@ func init() {
 		"SAVEPOINT": parseSavepoint, "RELEASE": parseSavepoint,
 		"SET": parseSet, "RESET": parseReset,
 		"DECLARE": parseDeclare, "FETCH": parseFetch, "MOVE": parseFetch, "CLOSE": parseClose,
-		"LISTEN": parseNothing, "UNLISTEN": parseNothing, "NOTIFY": parseNothing, "LOCK": parseNothing,
 	}
 }
 
@@ -139,25 +138,4 @@ func (w *words) value() (string, error) {
 		return "", w.unexpected()
 	}
 	return w.name()
-}
-
-// nothing is a command that does nothing here.
-type nothing struct {
-	noRows
-	verb string
-}
-
-func (n nothing) run(*conn, context.Context, []any) (*answer, error) {
-	if n.verb == "UNLISTEN" {
-		return done(n.verb), nil
-	}
-	err := failure("0A000", "%s is not supported", n.verb)
-	if n.verb == "LOCK" {
-		return nil, err.hint("HBase locks no tables: each row is written whole")
-	}
-	return nil, err.hint("HBase notifies nobody of changes: ask again after a while")
-}
-
-func parseNothing(w *words) (command, error) {
-	return nothing{verb: strings.ToUpper(w.peek())}, nil
 }

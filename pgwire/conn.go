@@ -115,12 +115,12 @@ func (c *conn) fail(err error) {
 func (c *conn) close() {
 	c.cancel(errGone)
 	c.dropAll()
-	if c.db != nil {
-		_ = c.db.Close() // the session
-	}
 	c.srv.held.give(int64(cap(c.body)))
 	c.body = nil
 	c.net.Close()
+	if c.db != nil {
+		_ = c.db.Close() // the session
+	}
 	c.role.leave()
 }
 

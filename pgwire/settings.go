@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -138,13 +137,13 @@ type setCommand struct {
 	set *parser.Set
 }
 
-func (s *setCommand) run(c *conn, _ context.Context, _ []any) (*answer, error) {
+func (s *setCommand) run(c *conn, ctx context.Context, _ []any) (*answer, error) {
 	tag, _ := parser.CommandTag(s.set)
 	name := s.set.Name
 	literal, ok := s.set.Value.(*parser.Literal)
 	switch {
 	case s.set.Verb == "DISCARD":
-		return done(tag), c.discard(name)
+		return done(tag), c.discard(ctx, name)
 	case s.set.Value == nil:
 		return done(tag), noError(c.reset(name))
 	case !ok:
@@ -162,19 +161,20 @@ func (s *setCommand) run(c *conn, _ context.Context, _ []any) (*answer, error) {
 }
 
 // discard is DISCARD.
-func (c *conn) discard(what string) error {
-	if !strings.EqualFold(what, "ALL") {
-		if !slices.Contains([]string{"PLANS", "SEQUENCES", "TEMP", "TEMPORARY"}, strings.ToUpper(what)) {
-			return failure("42601", "syntax error at or near %q", what)
-		}
-		return nil
-	}
-	if c.tx.state != outside {
+func (c *conn) discard(ctx context.Context, what string) error {
+	all := strings.EqualFold(what, "ALL")
+	if all && c.tx.state != outside {
 		return failure("25001", "DISCARD ALL cannot run inside a transaction block")
 	}
-	c.closePortals(c.cursors)
-	c.dropStatements()
-	return noError(c.reset("ALL"))
+	if all {
+		c.closePortals(c.cursors)
+		c.dropStatements()
+		if err := c.reset("ALL"); err != nil {
+			return err
+		}
+	}
+	_, err := c.db.Exec(ctx, "DISCARD "+what)
+	return err
 }
 
 // modesCommand is SET TRANSACTION or SET SESSION CHARACTERISTICS.
