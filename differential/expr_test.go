@@ -231,7 +231,7 @@ func (g *gen) interval(s *scope, depth int) string {
 		return g.pick("GREATEST", "LEAST") + "(" + i() + ", " + i() + ")"
 	case 8:
 		a, b := g.nearMoment(s, depth-1), g.nearMoment(s, depth-1)
-		return dialect("INTERVAL_MS("+a+" - "+b+")", "("+a+" - "+b+")")
+		return "(" + a + " - " + b + ")"
 	}
 	return some
 }

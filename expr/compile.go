@@ -332,13 +332,8 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 		if out, ok, err := c.moved(e.Op, x, y, e.Pos); ok || err != nil {
 			return out, err
 		}
-		if x.Type().IsTimestamp() && y.Type().IsTimestamp() {
-			if x, y, err = c.moments(x, y, e.Pos); err != nil {
-				return nil, err
-			}
-		}
-		if off, ok := c.binOffset(x, y, e.Pos); ok && e.Op == "-" {
-			return off, nil
+		if e.Op == "-" && x.Type().IsMoment() && y.Type().IsMoment() && (x.Type().IsTimestamp() || y.Type().IsTimestamp()) {
+			return c.difference(x, y, e.Pos)
 		}
 	case "@>", "<@", "&&":
 		if x.Type() == types.JSON || y.Type() == types.JSON {
@@ -365,11 +360,7 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 			return out, err
 		}
 	}
-	out, err := c.apply(e.Op, e.Pos, []Expr{x, y})
-	if k, ok := out.(*Const); ok && e.Op == "-" && x.Type().IsTimestamp() && y.Type().IsTimestamp() {
-		k.between = true
-	}
-	return out, err
+	return c.apply(e.Op, e.Pos, []Expr{x, y})
 }
 
 // tuple returns the row value e, which may be the name of a table, or nil.

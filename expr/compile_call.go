@@ -137,8 +137,8 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 			flat[0] = &Const{Pos: k.Pos, Val: types.NewString(k.Val.String()), Typ: types.String}
 		}
 	case "EXTRACT", "DATE_PART":
-		if len(flat) == 2 && (flat[1].Type() == types.Duration || betweenMoments(flat[1])) {
-			return c.apply("INTERVAL_FIELD", pos, []Expr{flat[0], c.fold(c.asInterval(flat[1]))})
+		if len(flat) == 2 && flat[1].Type() == types.Duration {
+			return c.apply("INTERVAL_FIELD", pos, flat)
 		}
 	case "NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "STATEMENT_TIMESTAMP", "TRANSACTION_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIME", "AGE":
 		if c.s.Key && (name != "AGE" || len(flat) == 1) {
@@ -161,6 +161,9 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 				}
 			}
 		}
+		if flat, _, err = c.common(flat, pos); err != nil {
+			return nil, err
+		}
 	case "GENERATE_SERIES":
 		if flat, err = c.series(flat, pos); err != nil {
 			return nil, err
@@ -172,6 +175,10 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 			if flat[1], err = c.cast(flat[1], types.Timestamp, pos); err != nil {
 				return nil, err
 			}
+		}
+	case "INTERVAL_MS": // ts - ts, of which it made an INTERVAL, is one
+		if len(flat) == 1 && flat[0].Type() == types.Duration {
+			return flat[0], nil
 		}
 	case "DATE_TRUNC": // it truncates the wall-clock time in a zone
 		if len(flat) == 3 {

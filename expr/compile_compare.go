@@ -89,7 +89,11 @@ func (c compiler) compare(op CompareOp, x, y Expr, pos parser.Pos) (Expr, error)
 			x, y, op = y, x, op.Flip()
 		}
 	}
-	x, y = c.sameUnit(x, y)
+	x, ys, err := c.inMillis(x, []Expr{y})
+	if err != nil {
+		return nil, err
+	}
+	y = ys[0]
 	x, y = c.unpadded(y, x), c.unpadded(x, y)
 	if k, ok := y.(*Const); ok && k.Val.HasClock() {
 		own, err := c.adapt(k, x.Type())
@@ -101,8 +105,7 @@ func (c compiler) compare(op CompareOp, x, y Expr, pos parser.Pos) (Expr, error)
 	if k, ok := y.(*Const); ok && x.Type() == types.Date && k.Val.Type().IsTimestamp() {
 		return c.compareDay(op, x, k, pos), nil
 	}
-	x, y, err := c.meet(x, y, pos)
-	if err != nil {
+	if x, y, err = c.meet(x, y, pos); err != nil {
 		return nil, err
 	}
 	return c.fold(&Compare{Pos: pos, Op: op, X: x, Y: y}), nil
@@ -472,6 +475,9 @@ func (c compiler) inList(pos parser.Pos, x Expr, not bool, items []Expr) (Expr, 
 		t = Wider(t, y.Type())
 	}
 	x, err := c.place(x, t)
+	if err == nil {
+		x, items, err = c.inMillis(x, items)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"slices"
+
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -21,11 +23,14 @@ func (c compiler) moved(op string, x, y Expr, pos parser.Pos) (_ Expr, ok bool, 
 		}
 		x, y = day, time
 	}
-	switch {
-	case x.Type() == types.Duration, x.Type().IsTimestamp() && !c.s.Key: // in keys moments are numbers
-		y = c.asInterval(y)
-	case y.Type() == types.Duration, y.Type().IsTimestamp() && !c.s.Key:
-		x = c.asInterval(x)
+	if op == "-" && x.Type() == types.Time && y.Type() == types.Time {
+		for _, side := range []*Expr{&x, &y} {
+			span, err := c.cast(*side, types.Duration, pos)
+			if err != nil {
+				return nil, true, err
+			}
+			*side = span
+		}
 	}
 	if op == "+" && (x.Type() == types.Duration || !x.Type().IsTimestamp() && y.Type().IsTimestamp()) {
 		x, y = y, x
@@ -68,42 +73,47 @@ func (c compiler) scaled(op string, x, y Expr, pos parser.Pos) (_ Expr, ok bool,
 	return out, true, err
 }
 
-// asInterval returns x as an INTERVAL if it is a number of milliseconds between two moments.
-func (c compiler) asInterval(x Expr) Expr {
-	if betweenMoments(x) {
-		return &Call{Pos: x.Position(), Func: c.registry().Lookup("INTERVAL_MS"), Args: []Expr{x}, Typ: types.Duration}
+// difference compiles x - y of two moments, an INTERVAL. In keys it is a number of milliseconds.
+func (c compiler) difference(x, y Expr, pos parser.Pos) (Expr, error) {
+	x, y, err := c.moments(x, y, pos)
+	if err != nil {
+		return nil, err
 	}
-	return x
-}
-
-// betweenMoments reports whether x is the difference of two TIMESTAMPs, which is a number of milliseconds.
-func betweenMoments(x Expr) bool {
-	switch x := x.(type) {
-	case *Const:
-		return x.between
-	case *Call:
-		switch x.Func.Name {
-		case "BIN_OFFSET":
-			return true
-		case "-":
-			return x.Args[0].Type().IsTimestamp() && x.Args[1].Type().IsTimestamp()
+	ms, ok := c.binOffset(x, y, pos)
+	if !ok {
+		if ms, err = c.apply("-", pos, []Expr{x, y}); err != nil {
+			return nil, err
 		}
 	}
-	return false
+	if c.s.Key {
+		return ms, nil
+	}
+	return c.apply("INTERVAL_MS", pos, []Expr{ms})
 }
 
-// sameUnit converts an INTERVAL and a number of milliseconds between moments to the same unit for a comparison. A constant
-// becomes milliseconds, so that keys and filters can use it.
-func (c compiler) sameUnit(x, y Expr) (Expr, Expr) {
-	switch k, ok := y.(*Const); {
-	case ok && k.Typ == types.Duration && betweenMoments(x) && !k.Val.IsNull():
-		return x, &Const{Pos: k.Pos, Val: types.NewInt(k.Val.Millis()), Typ: types.BigInt}
-	case x.Type() == types.Duration:
-		y = c.asInterval(y)
-	case y.Type() == types.Duration:
-		x = c.asInterval(x)
+// inMillis returns x and ys, the two sides of a comparison, in milliseconds if x is the time between two moments and all
+// ys are constants, so that keys and filters can use the comparison.
+func (c compiler) inMillis(x Expr, ys []Expr) (_ Expr, _ []Expr, err error) {
+	between, ok := x.(*Call)
+	if !ok || between.Func.Name != "INTERVAL_MS" {
+		return x, ys, nil
 	}
-	return x, y
+	ys, millis := slices.Clone(ys), make([]Expr, len(ys))
+	for i, y := range ys {
+		if ys[i], err = c.place(y, types.Duration); err != nil {
+			return nil, nil, err
+		}
+		k, constant := ys[i].(*Const)
+		switch {
+		case constant && k.Val.IsNull():
+			millis[i] = &Const{Pos: k.Pos, Typ: types.BigInt}
+		case constant && k.Typ == types.Duration:
+			millis[i] = &Const{Pos: k.Pos, Val: types.NewInt(k.Val.Millis()), Typ: types.BigInt}
+		default:
+			return x, ys, nil
+		}
+	}
+	return between.Args[0], millis, nil
 }
 
 // leading returns the first argument, or nil.

@@ -56,10 +56,9 @@ func (e *Env) Stopped() error {
 // Const is a constant.
 type Const struct {
 	parser.Pos
-	Val     types.Value
-	Typ     types.Type // the declared type of a NULL, otherwise Val's type
-	Limit   types.Limit
-	between bool // Val is a difference of two moments in milliseconds
+	Val   types.Value
+	Typ   types.Type // the declared type of a NULL, otherwise Val's type
+	Limit types.Limit
 }
 
 // Column reads Env.Row[Index].

@@ -166,7 +166,7 @@ func operandType(op string, t types.Type, right bool) (_ types.Type, assumed boo
 	switch {
 	case op == "+" && (t.IsTimestamp() || t == types.Time):
 		return types.Duration, true
-	case t == types.Duration && op != "+" && op != "-":
+	case t == types.Duration && (op == "*" || op == "/"):
 		return types.Double, true
 	case op == "+" && t == types.Date:
 		return types.BigInt, true

@@ -117,6 +117,9 @@ func formatInterval(v types.Value, format string) string {
 			n = months % 12
 		case "DD", "DDD":
 			n = ms / types.MillisPerDay
+		case "HH24", "MI", "SS":
+			n = map[string]int64{"HH24": ms % types.MillisPerDay / 3_600_000, "MI": ms % 3_600_000 / 60_000, "SS": ms % 60_000 / 1000}[p.name]
+			width = 2 + btoi(n < 0)
 		case "RM":
 			if months == 0 {
 				continue

@@ -21,7 +21,7 @@ var (
 var operators = []expr.Function{
 	{Name: "+", Group: "operator", Signature: "a + b", Doc: "Sum; a DATE plus days.", MinArgs: 2, MaxArgs: 2,
 		Result: arithmetic("+"), Eval: evalArithmetic("+"), Key: addAlgebra(+1)},
-	{Name: "-", Group: "operator", Signature: "a - b", Doc: "Difference; days between two DATEs, milliseconds between two TIMESTAMPs.", MinArgs: 2, MaxArgs: 2,
+	{Name: "-", Group: "operator", Signature: "a - b", Doc: "Difference; days between two DATEs, an INTERVAL between two TIMESTAMPs (milliseconds in key parts).", MinArgs: 2, MaxArgs: 2,
 		Result: arithmetic("-"), Eval: evalArithmetic("-"), Key: addAlgebra(-1)},
 	{Name: "*", Group: "operator", Signature: "a * b", Doc: "Product.", MinArgs: 2, MaxArgs: 2,
 		Result: arithmetic("*"), Eval: evalArithmetic("*"), Key: multiplyAlgebra},

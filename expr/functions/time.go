@@ -135,7 +135,7 @@ var timeFunctions = []expr.Function{
 			return types.NewDate(types.FloorDiv(t.Unix(), 86400)), err
 		}, Key: &expr.Algebra{Inverse: invertFormat}},
 	{Name: "OVERLAPS", Group: "time", Binds: "by comparing the starts and ends", Signature: "(start, end) OVERLAPS (start, end) boolean", Doc: "Whether two periods have a moment in common; an end may be an interval from the start on, and is not part of the period.", MinArgs: 4, MaxArgs: 4,
-		Result: returns(types.Boolean, isMoment, isMoment, isMoment, isMoment), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
+		Result: returns(types.Boolean, isTime), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			from, to := min(millis(a[0]), millis(a[1])), max(millis(a[0]), millis(a[1]))
 			since, until := min(millis(a[2]), millis(a[3])), max(millis(a[2]), millis(a[3]))
 			return types.NewBool(from == since || from < until && since < to), nil
