@@ -227,7 +227,7 @@ func (b *builder) columns() error {
 		if !ok {
 			err := parser.Errorf(d.Pos, "column %q has the unknown type %s", d.Name, d.Type)
 			if other := expr.UnknownType(d.Type, d.Pos); other.Hint != "" {
-				return err.WithHint("%s", other.Hint)
+				return err.Of(other.Kind).WithHint("%s", other.Hint)
 			}
 			return err.WithHint("types: STRING BYTES BOOLEAN TINYINT SMALLINT INT BIGINT FLOAT DOUBLE DECIMAL DATE TIME TIMESTAMP JSON")
 		}

@@ -557,7 +557,7 @@ func (g *gen) integer(s *scope, depth int) string {
 		return g.nearDate(s, depth) + " - " + g.nearDate(s, depth)
 	case 14:
 		a, b := g.pick(g.nearMoment(s, depth), g.nearWall(s, depth)), g.pick(g.nearMoment(s, depth), g.nearWall(s, depth))
-		return dialect(a+" - "+b, "(EXTRACT(epoch FROM "+a+" - "+b+") * 1000)::bigint")
+		return "(EXTRACT(epoch FROM " + a + " - " + b + ") * 1000)::bigint"
 	case 15:
 		x, n := e(kInt), g.pick("3", "7", "-4")
 		return dialect("FLOORMOD("+x+", "+n+")", "MOD(MOD("+x+", "+n+") + "+n+", "+n+")")

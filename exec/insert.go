@@ -373,8 +373,8 @@ func (r *run) assign(v types.Value, c *catalog.Column, pos parser.Pos) (types.Va
 	if err != nil {
 		return out, parser.Errorf(pos, "column %s: %v", c.Name, err)
 	}
-	if !c.KeyPart && !out.IsUTF8() { // the keys of some tables contain other bytes on purpose
-		return out, parser.Errorf(pos, "column %s: the text is not UTF-8", c.Name).WithHint("a column of the type BYTES holds any bytes")
+	if _, text := out.ToUTF8(); !c.KeyPart && !text { // the keys of some tables contain other bytes on purpose
+		return out, parser.Errorf(pos, "column %s: the text is not UTF-8, or has a zero byte", c.Name).WithHint("a column of the type BYTES holds any bytes")
 	}
 	return out.WithoutClock(), nil
 }

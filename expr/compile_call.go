@@ -38,7 +38,7 @@ func UnknownType(name string, pos parser.Pos) *parser.Error {
 	err := parser.Errorf(pos, "unknown type %s", name)
 	base, _, _ := strings.Cut(strings.TrimRight(strings.ToUpper(name), "[]"), "(")
 	if hint := parser.Elsewhere("type", base); hint != "" {
-		return err.WithHint("%s", hint)
+		return err.Of(parser.ErrUnsupported).WithHint("%s", hint)
 	}
 	return err
 }

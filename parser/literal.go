@@ -58,11 +58,11 @@ func decode(t *lexer.Token) (string, error) {
 }
 
 var simpleEscapes = map[byte]byte{
-	'n': '\n', 't': '\t', 'r': '\r', 'b': '\b', 'f': '\f', '0': 0, '\\': '\\', '\'': '\'', '"': '"', '%': '%', '_': '_',
+	'n': '\n', 't': '\t', 'r': '\r', 'b': '\b', 'f': '\f', '\\': '\\', '\'': '\'', '"': '"', '%': '%', '_': '_',
 }
 
 // unescape replaces the backslash escapes in the token's text, which begins at from after the opening quote: \xNN,
-// \n, \t, \r, \b, \f, \0, \\, \', \", \u0061, \U00000061.
+// \n, \t, \r, \b, \f, \ooo in octal digits, \\, \', \", \u0061, \U00000061.
 func unescape(t *lexer.Token, from int) (string, error) {
 	s := t.Value[from : len(t.Value)-1]
 	var out strings.Builder
@@ -80,6 +80,11 @@ func unescape(t *lexer.Token, from int) (string, error) {
 			}
 			out.WriteByte(b[0])
 			i += 3
+		case octal.MatchString(s[i:]):
+			digits := octal.FindString(s[i:])[1:]
+			b, _ := strconv.ParseUint(digits, 8, 16)
+			out.WriteByte(byte(b))
+			i += len(digits)
 		case unicodeRun.MatchString(s[i:]):
 			run := unicodeRun.FindString(s[i:])
 			text, err := UnicodeText(run, `\`, true)
@@ -102,6 +107,7 @@ func unescape(t *lexer.Token, from int) (string, error) {
 
 var (
 	codePoint  = regexp.MustCompile(`^(?:u?[0-9a-fA-F]{4}|\+[0-9a-fA-F]{6}|U[0-9a-fA-F]{8})`)
+	octal      = regexp.MustCompile(`^\\[0-7]{1,3}`)
 	unicodeRun = regexp.MustCompile(`^(?:\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8})+`)
 )
 
@@ -149,7 +155,7 @@ func UnicodeText(s, escape string, letters bool) (string, error) {
 
 func badEscape(t *lexer.Token, at int, escape string) error {
 	return Errorf(Pos(t.Pos.Offset+at), "unknown escape %s", escape).
-		WithHint(`escapes are \xNN, \uNNNN, \n, \t, \r, \b, \f, \0, \\ and \'`)
+		WithHint(`escapes are \xNN, \uNNNN, \NNN, \n, \t, \r, \b, \f, \\ and \'`)
 }
 
 // quoteText returns a string literal with the text s.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -284,9 +283,10 @@ func (p *portal) rows(c *conn, most int64, n *int64) (more bool, err error) {
 			return nil, nil
 		}
 		b, err := p.encoded(dst, i, v, loc)
-		if err == errNotText && !v.Type().IsArray() { // another program wrote it
+		if err == errNotText { // another program wrote it
 			p.mended = p.told[i].Name
-			return p.encoded(dst, i, types.NewString(strings.ToValidUTF8(strings.ReplaceAll(v.Text(), "\x00", "\uFFFD"), "\uFFFD")), loc)
+			v, _ = v.ToUTF8()
+			return p.encoded(dst, i, v, loc)
 		}
 		return b, err
 	}

@@ -207,6 +207,9 @@ func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, er
 	if s.Ties && len(s.OrderBy) == 0 {
 		return nil, nil, parser.Errorf(s.Limit.Position(), "WITH TIES needs an ORDER BY clause")
 	}
+	if k, ok := s.Limit.(*parser.Literal); s.Ties && ok && k.Kind == parser.NullLiteral {
+		return nil, nil, parser.Errorf(k.Pos, "WITH TIES takes a number of rows, not NULL")
+	}
 	cut := bounds{limit, skip.Rows, s.Ties && limit.Set}
 	defer func(few bool) { q.few = few }(q.few)
 	q.few = q.few || limit.Set && len(s.OrderBy) == 0

@@ -3,6 +3,7 @@ package types
 import (
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -168,6 +169,9 @@ func toInt(v Value, to Type) (Value, error) {
 		i = n
 	case v.typ.IsText():
 		n, err := strconv.ParseInt(trimmed(v.s), 10, 64)
+		if errors.Is(err, strconv.ErrRange) {
+			return Value{}, fmt.Errorf("%s out of range: %s", to, short(v.s))
+		}
 		if err != nil {
 			return Value{}, fmt.Errorf("invalid number %s", short(v.s))
 		}
@@ -195,6 +199,9 @@ func toFloat(v Value, to Type) (Value, error) {
 		}
 	case v.typ.IsText():
 		x, err := strconv.ParseFloat(trimmed(v.s), 64)
+		if errors.Is(err, strconv.ErrRange) {
+			return Value{}, fmt.Errorf("%s out of range: %s", to, short(v.s))
+		}
 		if err != nil || strings.ContainsAny(v.s, "_xX") {
 			return Value{}, fmt.Errorf("invalid number %s", short(v.s))
 		}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/cockroachdb/apd/v3"
 )
@@ -181,15 +180,26 @@ func NewArgument(t time.Time) Value {
 	return Value{typ: Timestamp, i: t.UnixMilli(), months: int32(off) + ownClock}
 }
 
-// IsUTF8 reports whether v contains no text with other bytes than UTF-8.
-func (v Value) IsUTF8() bool {
+// ToUTF8 returns v, a text, a JSON or an array of these, with U+FFFD for each zero byte and all bytes that are not UTF-8.
+// ok reports that there are none.
+func (v Value) ToUTF8() (_ Value, ok bool) {
 	switch {
-	case v.typ.IsArray() && v.typ.Elem() == String:
-		return !slices.ContainsFunc(v.Items(), func(x Value) bool { return !x.IsUTF8() })
-	case v.typ == String || v.typ == JSON:
-		return utf8.ValidString(v.s)
+	case v.typ.IsArray() && v.typ.Elem().IsText():
+		items := slices.Clone(v.Items())
+		ok = true
+		for i, x := range items {
+			fine := false
+			items[i], fine = x.ToUTF8()
+			ok = ok && fine
+		}
+		return NewArrayOf(v.typ, v.Dims(), items), ok
+	case v.typ.IsText():
+		s := strings.ToValidUTF8(strings.ReplaceAll(v.s, "\x00", "\uFFFD"), "\uFFFD")
+		ok = s == v.s
+		v.s = s
+		return v, ok
 	}
-	return true
+	return v, true
 }
 
 // HasClock reports whether NewArgument made v, so that v keeps an offset.

@@ -22,8 +22,13 @@ var absAlgebra = &expr.Algebra{Pieces: allPieces(solve.AtZero(true, false)), Dom
 	return types.SetOf(types.Interval{Lo: zero}), c.Typ == types.BigInt
 }}
 
-// float1 returns an evaluator for a function of one DOUBLE; endless reports whether f may be infinite.
-func float1(f func(float64) float64, endless bool) evalFunc {
+// outside says why functions refuse an argument; others say that it is out of range.
+var outside = map[string]string{"SQRT": "a negative number has no square root", "LN": noLogarithm, "LOG": noLogarithm, "LOG10": noLogarithm}
+
+const noLogarithm = "only numbers above 0 have a logarithm"
+
+// float1 returns an evaluator for the function with this name, of one DOUBLE; endless reports whether f may be infinite.
+func float1(name string, f func(float64) float64, endless bool) evalFunc {
 	return func(_ *expr.Env, a []types.Value) (types.Value, error) {
 		x, err := types.Cast(a[0], types.Double, nil)
 		if err != nil {
@@ -31,7 +36,7 @@ func float1(f func(float64) float64, endless bool) evalFunc {
 		}
 		y := f(x.Double())
 		if !endless && finite(x.Double()) && !finite(y) || math.IsNaN(y) && !math.IsNaN(x.Double()) {
-			return types.Value{}, errors.New("argument out of range")
+			return types.Value{}, errors.New(cmp.Or(outside[name], "argument out of range"))
 		}
 		return types.NewDouble(y), nil
 	}
@@ -42,7 +47,7 @@ const degree = math.Pi / 180 // in radians
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
 func numberFunction(name, doc string, f func(float64) float64, pieces ...expr.Piece) expr.Function {
-	out := expr.Function{Name: name, Group: "number", Signature: strings.ToLower(name) + "(x) double", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.Double, isNumber), Eval: float1(f, false)}
+	out := expr.Function{Name: name, Group: "number", Signature: strings.ToLower(name) + "(x) double", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.Double, isNumber), Eval: float1(name, f, false)}
 	if pieces == nil {
 		out.Unknown = "it goes up and down again and again"
 		return out
@@ -54,7 +59,7 @@ func numberFunction(name, doc string, f func(float64) float64, pieces ...expr.Pi
 // endlessFunction is numberFunction for a function that returns infinity where others fail as out of range.
 func endlessFunction(name, doc string, f func(float64) float64, pieces ...expr.Piece) expr.Function {
 	out := numberFunction(name, doc, f, pieces...)
-	out.Eval = float1(f, true)
+	out.Eval = float1(name, f, true)
 	return out
 }
 
@@ -232,6 +237,9 @@ var numberFunctions = []expr.Function{
 				return types.Value{}, err
 			}
 			p := math.Pow(x.Double(), y.Double())
+			if x.Double() == 0 && y.Double() < 0 || math.IsNaN(p) && finite(x.Double()) && finite(y.Double()) {
+				return types.Value{}, errors.New("0 has no power below 0, and a negative number only whole powers")
+			}
 			if finite(x.Double()) && finite(y.Double()) && (!finite(p) || p == 0 && x.Double() != 0) {
 				return types.Value{}, errors.New("DOUBLE out of range")
 			}
@@ -363,10 +371,10 @@ func logarithms(f expr.Function) expr.Function {
 		}
 		base, x := number64(a[0]), number64(a[1])
 		if base <= 0 || x <= 0 {
-			return types.Value{}, errors.New("only numbers above 0 have a logarithm")
+			return types.Value{}, errors.New(noLogarithm)
 		}
 		if base == 1 {
-			return types.Value{}, errors.New("1 is not a valid base")
+			return types.Value{}, errors.New("a logarithm to base 1 is a division by zero")
 		}
 		y := logarithm(x) / logarithm(base)
 		if whole := math.Round(y); math.Pow(base, whole) == x {
