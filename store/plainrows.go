@@ -93,8 +93,8 @@ func (r *regionScanner) plainRows(ctx context.Context, b *block, lim *limits, mo
 		return 0, nil
 	}
 	if cap(b.buf) == 0 {
-		left := int(c.at[c.rows[c.to]] - c.at[c.i])
-		b.buf = make([]byte, 0, min(left, int(lim.size), enoughBytes+enoughBytes/64))
+		rows, left := c.to-row, int(c.at[c.rows[c.to]]-c.at[c.i])
+		b.buf = make([]byte, 0, min(left/rows*min(most, rows), int(lim.size), enoughBytes+enoughBytes/64))
 	}
 	for ; n < most && row+1 < c.to && len(b.buf) < enoughBytes; row++ {
 		if lim.poll(ctx) {
