@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"slices"
 	"sort"
 	"sync"
@@ -55,36 +54,9 @@ type cachedCells struct {
 	at    []uint32 // start of each cell, and the end of the last one
 	rows  []uint32 // number of each row's first cell, and the number of cells
 	plain bool     // there are only puts, and one version of each column
-	// If the cells are plain, columns has the number of each cell's column. names are the numbers of cells that have the names
-	// of the columns. Both are nil if there are many columns.
-	columns []uint16
-	names   []uint32
 }
 
-// maxNames is the greatest number of different columns that are numbered.
-const maxNames = 1 << 10
-
-func (c *cachedCells) size() int64 {
-	return int64(cap(c.buf) + 4*cap(c.at) + 4*cap(c.rows) + 2*cap(c.columns) + 4*cap(c.names))
-}
-
-// number returns the number of a column, or -1.
-func (c *cachedCells) number(qualifier []byte) int {
-	return slices.IndexFunc(c.names, func(i uint32) bool { return bytes.Equal(c.name(i), qualifier) })
-}
-
-// name returns the qualifier of a cell.
-func (c *cachedCells) name(i uint32) []byte {
-	var cur cell
-	decodeCell(c.buf[c.at[i]:c.at[i+1]], &cur)
-	return cur.qualifier
-}
-
-// value returns the value of a cell.
-func (c *cachedCells) value(i int) []byte {
-	b := c.buf[c.at[i]:c.at[i+1]]
-	return b[12+binary.BigEndian.Uint32(b[4:]):]
-}
+func (c *cachedCells) size() int64 { return int64(cap(c.buf) + 4*cap(c.at) + 4*cap(c.rows)) }
 
 // row returns the key of the row with number i.
 func (c *cachedCells) row(i int) []byte { return (&block{buf: c.buf}).rowAt(int(c.at[c.rows[i]])) }
@@ -141,7 +113,6 @@ func (s *Store) readCells(ctx context.Context, f *family, g *region) (cells *cac
 	}
 	defer it.Close()
 	c, b, lim := &cachedCells{plain: true}, &block{}, limits{}
-	numbers := map[string]uint16{}
 	var last []byte // qualifier
 	sc := &storeScanner{it: it, family: f, query: q, cur: cell{family: f.name}}
 	for sc.start(); sc.valid; sc.step() {
@@ -154,16 +125,9 @@ func (s *Store) readCells(ctx context.Context, f *family, g *region) (cells *cac
 			c.plain = false
 		}
 		last = append(last[:0], sc.cur.qualifier...)
-		if c.plain = c.plain && sc.cur.typ == typePut; c.plain && len(numbers) <= maxNames {
-			n, ok := numbers[string(sc.cur.qualifier)]
-			if !ok {
-				n = uint16(len(numbers))
-				numbers[string(sc.cur.qualifier)], c.names = n, append(c.names, uint32(len(c.at)))
-			}
-			c.columns = append(c.columns, n)
-		}
+		c.plain = c.plain && sc.cur.typ == typePut
 		c.at = append(c.at, uint32(len(b.buf)))
-		if b.add(&sc.cur); int64(len(b.buf))+4*int64(len(c.at)+len(c.rows)+len(c.names))+2*int64(len(c.columns)) > s.cells.limit {
+		if b.add(&sc.cur); int64(len(b.buf))+4*int64(len(c.at)+len(c.rows)) > s.cells.limit {
 			return nil, true
 		}
 	}
@@ -171,11 +135,7 @@ func (s *Store) readCells(ctx context.Context, f *family, g *region) (cells *cac
 		return nil, false
 	}
 	c.rows, c.at = append(c.rows, uint32(len(c.at))), append(c.at, uint32(len(b.buf)))
-	if len(c.columns) < len(c.at)-1 {
-		c.columns, c.names = nil, nil
-	}
-	return &cachedCells{buf: bytes.Clone(b.buf), at: slices.Clone(c.at), rows: slices.Clone(c.rows), plain: c.plain,
-		columns: slices.Clone(c.columns), names: c.names}, false
+	return &cachedCells{buf: bytes.Clone(b.buf), at: slices.Clone(c.at), rows: slices.Clone(c.rows), plain: c.plain}, false
 }
 
 // fill puts cells into an entry, and removes others, whichever come first, while there are too many.

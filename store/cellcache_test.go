@@ -66,7 +66,7 @@ func TestCellCache(t *testing.T) {
 			return err
 		}, "a delete", -1, 0, 4},
 		{func() error {
-			s.cells.limit = 70 // the cell of one region and family
+			s.cells.limit = 60 // the cell of one region and family
 			return put("b")()
 		}, "a smaller limit", 1, 0, 1},
 	} {

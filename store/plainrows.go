@@ -1,23 +1,21 @@
 package store
 
-import "context"
+import (
+	"bytes"
+	"context"
+	"slices"
+)
 
-// rowProgram is a filter for rows of plain cells: the conditions of rows that it keeps, and the columns that it keeps of
-// them. It decides like the filter that it was made from, with less work for a cell.
+// rowProgram is a filter for rows of plain cells of a family. It decides like the filter that it was made from, with less
+// work for a cell.
 type rowProgram struct {
-	tests []columnTest
-	keep  []bool // by number of a column; nil: all. A row's first cell is kept in any case
+	tests []*singleColumnValueFilter // of columns of the family: a row must pass all
+	named []*qualifierFilter         // one of them must keep a cell that is not the first of its row; nil: all are kept
 }
 
-type columnTest struct {
-	column int // number; -1: no row has the column
-	filter *singleColumnValueFilter
-}
-
-// program returns the program for f and the cells c of a family; nil: f is too complicated.
-func (c *cachedCells) program(f filter, of *family) *rowProgram {
-	p := &rowProgram{}
-	list := []filter{f}
+// newRowProgram returns the program for f; nil: f is too complicated.
+func newRowProgram(f filter, of *family) *rowProgram {
+	p, list := &rowProgram{}, []filter{f}
 	if f == nil {
 		list = nil
 	} else if and, ok := f.(*filterAnd); ok {
@@ -26,16 +24,12 @@ func (c *cachedCells) program(f filter, of *family) *rowProgram {
 	for i, f := range list {
 		switch f := f.(type) {
 		case *singleColumnValueFilter:
-			if !f.latestOnly {
+			if !f.latestOnly || !bytes.Equal(of.name, f.family) {
 				return nil
 			}
-			t := columnTest{column: -1, filter: f}
-			if string(of.name) == string(f.family) {
-				t.column = c.number(f.qualifier)
-			}
-			p.tests = append(p.tests, t)
+			p.tests = append(p.tests, f)
 		case *filterOr: // the last one: after a cell that a list refuses, it does not ask its other members
-			if i < len(list)-1 || !p.columns(f, c) {
+			if i < len(list)-1 || !p.keeps(f) {
 				return nil
 			}
 		default:
@@ -45,40 +39,46 @@ func (c *cachedCells) program(f filter, of *family) *rowProgram {
 	return p
 }
 
-// columns sets the columns that a list keeps, if it keeps columns by name and the first cell of a row. Behind this cell, a
-// list without names would end the row, and conditions would not see the other cells.
-func (p *rowProgram) columns(l *filterOr, c *cachedCells) bool {
-	p.keep = make([]bool, len(c.names))
-	first, named := false, false
+// keeps sets named, if l keeps columns by name and the first cell of a row. Behind this cell, a list without names would
+// end the row, and tests would not see the other cells.
+func (p *rowProgram) keeps(l *filterOr) (first bool) {
 	for _, f := range l.in {
 		switch f := f.(type) {
 		case *firstKeyOnlyFilter:
 			first = true
 		case *qualifierFilter:
-			named = true
-			for i, cell := range c.names {
-				p.keep[i] = p.keep[i] || !f.test.refuses(c.name(cell))
-			}
+			p.named = append(p.named, f)
 		default:
 			return false
 		}
 	}
-	return first && named
+	return first && len(p.named) > 0
 }
 
-// refuses reports whether p refuses the row with the cells from first to end.
-func (p *rowProgram) refuses(c *cachedCells, first, end int) bool {
-	for i := range p.tests {
-		t := &p.tests[i]
-		at := first
-		for at < end && int(c.columns[at]) != t.column {
-			at++
+// add adds the cells of a row that p keeps to b: none if it refuses the row.
+func (p *rowProgram) add(c *cachedCells, first, end int, b *block) {
+	var cur cell
+	for _, t := range p.tests {
+		found := false
+		for i := first; i < end && !found; i++ {
+			decodeCell(c.buf[c.at[i]:c.at[i+1]], &cur)
+			found = bytes.Equal(cur.qualifier, t.qualifier)
 		}
-		if at == end && t.filter.filterIfMissing || at < end && t.filter.test.refuses(c.value(at)) {
-			return true
+		if !found && t.filterIfMissing || found && t.test.refuses(cur.value) {
+			return
 		}
 	}
-	return false
+	if p.named == nil {
+		b.buf, b.cells = append(b.buf, c.buf[c.at[first]:c.at[end]]...), end-first
+		return
+	}
+	for i := first; i < end; i++ {
+		decodeCell(c.buf[c.at[i]:c.at[i+1]], &cur)
+		if i == first || slices.ContainsFunc(p.named, func(f *qualifierFilter) bool { return !f.test.refuses(cur.qualifier) }) {
+			b.buf = append(b.buf, c.buf[c.at[i]:c.at[i+1]]...)
+			b.cells++
+		}
+	}
 }
 
 // plainRows adds up to most rows to b and returns their number. It stops before a row for which a limit may matter, and
@@ -101,20 +101,10 @@ func (r *regionScanner) plainRows(ctx context.Context, b *block, lim *limits, mo
 			return n, ctx.Err()
 		}
 		first, end := int(c.rows[row]), int(c.rows[row+1])
-		if r.plain.refuses(c.cachedCells, first, end) {
+		if r.plain.add(c.cachedCells, first, end, b); b.cells == 0 {
 			lim.rowsScanned++
 			lim.rowsFiltered++
 			continue
-		}
-		if keep := r.plain.keep; keep == nil {
-			b.buf, b.cells = append(b.buf, c.buf[c.at[first]:c.at[end]]...), end-first
-		} else {
-			for i := first; i < end; i++ {
-				if i == first || keep[c.columns[i]] {
-					b.buf = append(b.buf, c.buf[c.at[i]:c.at[i+1]]...)
-					b.cells++
-				}
-			}
 		}
 		size := b.size()
 		if lim.size > 0 && lim.sizeDone+size >= lim.size {

@@ -48,8 +48,8 @@ func (s *Store) openRegionScanner(ctx context.Context, q *query, g *region, now 
 			return nil, err
 		}
 	}
-	if len(r.stores) == 1 && len(r.joined) == 0 && r.stores[0].matcher.plain && cells[0].names != nil && !q.reversed && !q.get && q.storeLimit == 0 {
-		r.plain = cells[0].program(q.filter, r.stores[0].family)
+	if len(r.stores) == 1 && len(r.joined) == 0 && r.stores[0].matcher.plain && !q.reversed && !q.get && q.storeLimit == 0 {
+		r.plain = newRowProgram(q.filter, r.stores[0].family)
 	}
 	if q.reversed && len(r.joined) > 0 {
 		r.close()

@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -35,19 +34,18 @@ type joinOp struct {
 	keyless [][]types.Value
 	rest    [][]types.Value
 	lookups lookups
-	// keys has the left rows by number, if they are known and each right row needs only to be found in them: see knownKeys.
-	keys   *keyset.Set
-	found  []foundRow
-	asked  bool // table has the keys that were looked up
-	from   int  // number of the first of them that belongs to the present batch
-	level  int
-	key    []byte            // scratch
-	pairs  slab[types.Value] // of the rows in out
-	nulls  []types.Value     // the right columns for a left row without a match
-	rows   [][]types.Value   // left rows that were not joined yet
-	later  [][]types.Value   // those behind them whose right rows are looked up later
-	wanted int64             // number of left rows to look up next, unless it is 0
-	out    [][]types.Value
+	keys    *keyset.Set // has the left rows by number, if each right row needs only to be found in them: see knownKeys
+	found   []foundRow  // right rows that have the key of a left one
+	asked   bool        // table has the keys that were looked up
+	from    int         // number of the first of them that belongs to the present batch
+	level   int
+	key     []byte            // scratch
+	pairs   slab[types.Value] // of the rows in out
+	nulls   []types.Value     // the right columns for a left row without a match
+	rows    [][]types.Value   // left rows that were not joined yet
+	later   [][]types.Value   // those behind them whose right rows are looked up later
+	wanted  int64             // number of left rows to look up next, unless it is 0
+	out     [][]types.Value
 }
 
 // joinTable holds right rows by their keys. The rows of a key are a list in the order in which they came; lists end at -1.
@@ -55,6 +53,11 @@ type joinTable struct {
 	keys        keyset.Set
 	first, last []int32 // rows of each key
 	rows        []tableRow
+}
+
+type foundRow struct {
+	left int           // number
+	row  []types.Value // without NULLs at its end
 }
 
 type tableRow struct {
@@ -134,13 +137,13 @@ func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 // knownKeys returns the keys of v, the left side of n, if n is an inner join by the values of v alone. If the right side is
 // read whole, its rows are found in these keys, and need no hash table.
 func knownKeys(n *plan.Join, v *plan.Values) *keyset.Set {
-	if v.Keys == nil || n.Semi || n.Outer || n.On != nil || len(n.LeftKeys) != v.N {
-		return nil
-	}
 	for i, k := range n.LeftKeys {
 		if c, ok := k.(*expr.Column); !ok || c.Index != i {
 			return nil
 		}
+	}
+	if n.Semi || n.Outer || n.On != nil || len(n.LeftKeys) != v.N {
+		return nil
 	}
 	return v.Keys
 }
@@ -166,11 +169,22 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 			if j.node.Semi && j.node.On == nil && j.table != nil && j.table.of(key) >= 0 {
 				continue
 			}
+			left, known := 0, j.keys != nil && !j.asked
+			if known {
+				if left = j.keys.Find(key); left < 0 {
+					continue
+				}
+			}
 			if parts == nil {
-				kept := withoutNulls(r)
+				kept := r
+				for len(kept) > 0 && kept[len(kept)-1].IsNull() { // most often columns that the query does not need
+					kept = kept[:len(kept)-1]
+				}
 				if err = j.share.take(SizeOf(kept)+int64(len(key)), "JOIN"); err == nil {
 					if kept = held.join(kept, nil, nil); !ok {
 						j.keyless = append(j.keyless, kept)
+					} else if known {
+						j.found = append(keyset.Grown(j.found, 1), foundRow{left, kept})
 					} else {
 						j.table.add(key, kept)
 					}
@@ -418,8 +432,8 @@ func (j *joinOp) nextLeft(ctx context.Context) (err error) {
 			half := len(j.rows) / 2
 			j.rows, j.later, j.asked = j.rows[:half], append(slices.Clip(j.rows[half:]), j.later...), false
 		}
-		if j.lookups.whole && j.keys != nil { // found has the right rows of all left rows
-			err = cmp.Or(err, Drain(ctx, j.left, func([][]types.Value) error { return nil }))
+		if err == nil && j.lookups.whole && j.keys != nil { // found has the right rows of all left rows
+			err = Drain(ctx, j.left, func([][]types.Value) error { return nil })
 			j.left, j.rows, j.later = None{}, nil, nil
 		}
 		return err

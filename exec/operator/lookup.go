@@ -98,13 +98,9 @@ func (j *joinOp) readWhole(ctx context.Context) error {
 	}
 	asked, table, held := j.asked, j.table, j.share.held
 	j.asked = false
-	load := j.load
-	if j.keys != nil {
-		load = j.find
-	}
 	right, err := New(ctx, whole, src, opt)
 	if err == nil {
-		err = load(ctx, right)
+		err = j.load(ctx, right)
 	}
 	if err == nil && read <= most {
 		l.whole = true
@@ -118,47 +114,6 @@ func (j *joinOp) readWhole(ctx context.Context) error {
 		l.after, err = math.MaxInt64, nil
 	}
 	return err
-}
-
-// foundRow is a right row that has the key of a left one.
-type foundRow struct {
-	left int           // number
-	row  []types.Value // without NULLs at its end
-}
-
-// find reads right into j.found.
-func (j *joinOp) find(ctx context.Context, right Operator) error {
-	j.share.release()
-	var held slab[types.Value]
-	return Drain(ctx, right, func(rows [][]types.Value) error {
-		for _, r := range rows {
-			key, ok, err := keyOf(j.key[:0], j.env, j.node.RightKeys, r)
-			if j.key = key; err != nil {
-				return err
-			}
-			k := -1
-			if ok {
-				k = j.keys.Find(key)
-			}
-			if k < 0 {
-				continue
-			}
-			r = withoutNulls(r)
-			if err := j.share.take(SizeOf(r)+8, "JOIN"); err != nil {
-				return err
-			}
-			j.found = append(keyset.Grown(j.found, 1), foundRow{k, held.join(r, nil, nil)})
-		}
-		return nil
-	})
-}
-
-// withoutNulls returns row without the NULLs at its end: most often columns that the query does not need.
-func withoutNulls(row []types.Value) []types.Value {
-	for len(row) > 0 && row[len(row)-1].IsNull() {
-		row = row[:len(row)-1]
-	}
-	return row
 }
 
 // plain reports whether s returns all rows that it reads, so that a limit of rows also limits its reads.
