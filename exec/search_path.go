@@ -27,8 +27,7 @@ func (s *Session) path() []string {
 
 // Place gives each table that s, a statement of sql, names without a schema the first schema of search_path that has such a
 // table, unless it is a temporary one. A new table gets the first schema. PREPARE keeps the names as they are, for each
-// EXECUTE. Place reports whether
-// search_path was set in the session, which may be nil.
+// EXECUTE. Place reports whether the names depend on the session, which may be nil.
 func (e *Engine) Place(s parser.Statement, sql string, session *Session) bool {
 	session = cmp.Or(session, e.session)
 	path, temporary := session.path(), session.temporaryTables()

@@ -36,8 +36,7 @@ func (l *lowerer) create(n *createNode) (*CreateTable, error) {
 	}
 	var err error
 	if out.Query, err = l.query(query); err == nil && n.Names != nil {
-		from := &Subquery{Pos: out.Query.Pos, Query: out.Query, Alias: "query", Columns: names(n.Names)}
-		out.Query = &Select{Pos: out.Query.Pos, Cores: []*SelectCore{{Pos: out.Query.Pos, Items: []SelectItem{{Pos: out.Query.Pos, Star: true}}, From: []TableExpr{from}}}}
+		out.Query = AllOf(&Subquery{Pos: out.Query.Pos, Query: out.Query, Alias: "query", Columns: names(n.Names)})
 	}
 	return out, err
 }
