@@ -154,6 +154,10 @@ func (w *spanBuilder) whyNotKey(e expr.Expr, is *solve.Constraint, t *catalog.Ta
 		narrowed = narrowed || i < w.stopPart && use == plan.Bound
 		behind = behind || i >= w.stopPart
 	}
+	has := func(p *catalog.Part) bool { return slices.Contains(p.Columns, cols[0]) }
+	if of := w.layout.Packed; of != nil && slices.ContainsFunc(of.Parts, has) && !slices.ContainsFunc(w.layout.Key.Parts, has) {
+		return fmt.Sprintf("%s is in the qualifier, not in the key", t.Columns[cols[0]].Name)
+	}
 	if w.stopPart < len(w.layout.Key.Parts) && (behind || !narrowed) {
 		return fmt.Sprintf("the key is used up to %s", w.layout.Key.Parts[w.stopPart].Source)
 	}
