@@ -71,12 +71,15 @@ func (d *diagnosis) unsupported(i int) string {
 		return "INSERT INTO overwrites the row of the same key"
 	case i == 1 && before == "INSERT" && (word == "IGNORE" || word == "OR"):
 		return "INSERT INTO ... IF NOT EXISTS keeps rows that are there"
-	case before == "PREPARE" && word == "TRANSACTION", before == "TRANSACTION" && upper(i-2) == "PREPARE":
-		return Elsewhere("unsupported", "SAVEPOINT")
-	case d.verb == "SET" && (before == "TRANSACTION" || before == "CHARACTERISTICS"):
+	case before == "PREPARE" && word == "TRANSACTION", before == "TRANSACTION" && upper(i-2) == "PREPARE",
+		d.verb == "SET" && (before == "TRANSACTION" || before == "CHARACTERISTICS"), (d.verb == "START" || d.verb == "BEGIN") && i > 0:
 		return Elsewhere("unsupported", "SAVEPOINT")
 	case d.verb == "CREATE" && word == "WITH" && (next == "CHECK" || next == "LOCAL" || next == "CASCADED"):
 		return "a view has no CHECK OPTION: INSERT and UPDATE may write rows that its WHERE leaves out"
+	case before == "ROWS" && word == "FROM":
+		return "FROM (SELECT f() AS a, g() AS b) AS t has the rows of both functions side by side"
+	case d.verb == "UPDATE" && word == "[":
+		return "an array is written whole, tags[:1] || ARRAY['x'] || tags[3:], and a member of JSON by JSONB_SET(json, '{key}', value)"
 	case before == "TABLESAMPLE" || word == "TABLESAMPLE":
 		return "WHERE RANDOM() < 0.01 keeps some of the rows, LIMIT 100 reads no more than that; \\sample shows stored keys"
 	case d.verb == "ALTER" && i == 1 && cmp.Or(Elsewhere("alter", word), Elsewhere("object", word)) != "":
@@ -101,11 +104,9 @@ func (d *diagnosis) unsupported(i int) string {
 		return "ON COMMIT " + next + isUnsupported + ": the table is dropped when the session ends, or by DROP TABLE"
 	case d.verb == "SELECT" && word == "INTO":
 		return "CREATE TABLE table AS query keeps the rows of a query"
-	case (d.verb == "START" || d.verb == "BEGIN") && i > 0:
-		return Elsewhere("unsupported", "SAVEPOINT")
 	case before == "ALL" && upper(i-2) == "BY" && upper(i-3) == "GROUP":
 		return "GROUP BY takes columns, or their numbers in SELECT: GROUP BY 1, 2"
-	case d.verb == "EXPLAIN" && i == 1 && d.tokens[i].Type == tokWord && word != "EXPLAIN":
+	case d.verb == "EXPLAIN" && i == 1 && d.tokens[i].Type == tokWord && word != "EXPLAIN", d.verb == "SHOW" && i == 2 && (word == "FROM" || word == "IN"):
 		return "DESCRIBE table shows a table's columns and keys"
 	case i == 1 && (before == "DESCRIBE" || before == "DROP" || before == "CREATE") && quoted(i):
 		return "that is HBase's shell: here names are written without quotes, \\h " + strings.ToLower(before) + " shows the form"
@@ -123,8 +124,6 @@ func (d *diagnosis) unsupported(i int) string {
 		return "CREATE OR REPLACE " + word + isUnsupported + ": " + Elsewhere("object", word)
 	case word == "WITH" && (next == "ROLLUP" || next == "CUBE"):
 		return "GROUP BY " + next + " (a, b) is that"
-	case d.verb == "SHOW" && i == 2 && (word == "FROM" || word == "IN"):
-		return "DESCRIBE table shows a table's columns and keys"
 	case word == "ON" && next == "DUPLICATE":
 		return "INSERT overwrites the row of the same key; with IF NOT EXISTS at its end it keeps it"
 	case word == ":" && i+1 < len(d.tokens) && d.tokens[i+1].Type == tokWord:
