@@ -50,7 +50,7 @@ func (jsonArray) Append(dst []byte, v types.Value) ([]byte, error) {
 // fromOne refuses an array whose subscripts do not begin at 1: it would be read back with subscripts from 1.
 func fromOne(v types.Value) error {
 	if slices.ContainsFunc(v.Dims(), func(d types.Dim) bool { return d.Lower != 1 }) {
-		return fmt.Errorf("the subscripts of %s do not begin at 1: AS TEXT alone keeps them", short(v.String()))
+		return fmt.Errorf("the subscripts of %s do not begin at 1: AS TEXT alone keeps them", types.Short(v.String()))
 	}
 	return nil
 }

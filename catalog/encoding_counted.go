@@ -46,7 +46,7 @@ func (e counted) Append(dst []byte, v types.Value) ([]byte, error) {
 		return append(appendVint(dst, int64(len(s))), s...), nil
 	}
 	if uint64(len(s)) > 1<<(8*e.bytes)-1 {
-		return dst, fmt.Errorf("%s is too long for %s", short(s), e)
+		return dst, fmt.Errorf("%s is too long for %s", types.Short(s), e)
 	}
 	return append(appendUint(dst, uint64(len(s)), e.bytes), s...), nil
 }

@@ -142,7 +142,7 @@ func (e padded) Order() Order     { return Padded }
 func (e padded) Append(dst []byte, v types.Value) ([]byte, error) {
 	s := v.Text()
 	if len(s) > e.n {
-		return dst, fmt.Errorf("%s is longer than %d bytes", short(s), e.n)
+		return dst, fmt.Errorf("%s is longer than %d bytes", types.Short(s), e.n)
 	}
 	if e.filler != 0 && s != "" && s[len(s)-1] == e.filler {
 		return dst, errors.New("a text of fixed width cannot end with a space")
@@ -204,13 +204,6 @@ func (e padded) Clip(iv types.Interval) (types.Interval, bool) {
 	return iv, len(types.SetOf(iv)) > 0
 }
 
-func short(s string) string {
-	if len(s) > 40 {
-		s = s[:40] + "..."
-	}
-	return strconv.Quote(s)
-}
-
 // uuid is the 16 bytes of a UUID. Its text has the form of java.util.UUID: lower-case digits and hyphens.
 type uuid struct{ t types.Type }
 
@@ -232,7 +225,7 @@ func (e uuid) Append(dst []byte, v types.Value) ([]byte, error) {
 	if err == nil && (e.t == types.UUID || u.String() == v.Text()) {
 		return append(dst, u.Text()...), nil
 	}
-	return dst, fmt.Errorf("%s is not a UUID in lower case", short(v.Text()))
+	return dst, fmt.Errorf("%s is not a UUID in lower case", types.Short(v.Text()))
 }
 
 func (e uuid) Decode(src []byte) (types.Value, error) {

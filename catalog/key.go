@@ -48,6 +48,15 @@ func (p *Composite) Drawn() *Part {
 	return nil
 }
 
+// Sources returns the parts of p as the definition spells them.
+func (p *Composite) Sources() []string {
+	out := make([]string, len(p.Parts))
+	for i, part := range p.Parts {
+		out[i] = part.Source
+	}
+	return out
+}
+
 // IsLiteral reports whether all parts of p are literals, as in most tables' names.
 func (p *Composite) IsLiteral() bool {
 	return !slices.ContainsFunc(p.Parts, func(part *Part) bool { return part.Literal == nil })

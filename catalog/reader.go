@@ -1,10 +1,8 @@
 package catalog
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
-	"math/bits"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/types"
@@ -143,7 +141,7 @@ func (r *KeyReader) Read(table string, key, qualifier []byte, row []types.Value)
 	}
 	same := 0 // leading parts that equal those of the last row
 	if r.key != nil && table == r.table {
-		n := commonPrefix(r.key, key)
+		n := types.CommonPrefix(r.key, key)
 		for same < len(r.l.Key.Parts) && r.decides[same] <= n {
 			same++
 		}
@@ -266,17 +264,4 @@ func (r *KeyReader) verifyPart(ref partRef, row []types.Value) error {
 		return &MalformedError{p.Source, fmt.Sprintf("it is %s, but the row's value is %s", have.SQL(), want.SQL())}
 	}
 	return nil
-}
-
-func commonPrefix(a, b []byte) int {
-	n, i := min(len(a), len(b)), 0
-	for ; i+8 <= n; i += 8 {
-		if x := binary.BigEndian.Uint64(a[i:]) ^ binary.BigEndian.Uint64(b[i:]); x != 0 {
-			return i + bits.LeadingZeros64(x)/8
-		}
-	}
-	for i < n && a[i] == b[i] {
-		i++
-	}
-	return i
 }

@@ -129,11 +129,7 @@ func (s *search) try(c *candidate) *trial {
 		if i == 0 && !s.fits(places) && c != nil {
 			return nil
 		}
-		shape := stats.KeyShape{Layout: l.Name}
-		for _, p := range l.Key.Parts {
-			shape.Parts = append(shape.Parts, p.Source)
-		}
-		if known = known.WithKey(shape, places); known == nil {
+		if known = known.WithKey(stats.KeyShape{Layout: l.Name, Parts: l.Key.Sources()}, places); known == nil {
 			return nil
 		}
 		k := &known.Keys[i]
@@ -159,10 +155,7 @@ func (s *search) try(c *candidate) *trial {
 
 // present is the candidate that today's layouts are.
 func (s *search) present() *candidate {
-	c := &candidate{}
-	for _, p := range s.table.Layouts[0].Key.Parts {
-		c.parts = append(c.parts, p.Source)
-	}
+	c := &candidate{parts: s.table.Layouts[0].Key.Sources()}
 	if of := s.table.Layouts[0].Stored; !of.IsLiteral() {
 		c.stored = of.Source()
 	}
@@ -403,7 +396,7 @@ func (s *search) judge(t *trial) {
 		t.reads += st.Weight * s.cost(n, p)
 		weights += st.Weight
 	}
-	t.total = t.reads + s.puts*t.put() + perPart*float64(len(t.parts)+btoi(t.why != ""))*cmp.Or(weights, 1)
+	t.total = t.reads + s.puts*t.put() + perPart*float64(len(t.parts)+types.Bit(t.why != ""))*cmp.Or(weights, 1)
 	if t.stored != "" {
 		t.total *= manyTables
 	}

@@ -215,13 +215,6 @@ func (s *search) worthwhile(t *trial) bool {
 	return t.total < worthwhile*s.today.total || s.today.bytes > longKey && t.bytes < worthwhile*s.today.bytes && t.total < 1.05*s.today.total
 }
 
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // undesigned says why a table's key is not designed.
 func undesigned(t *catalog.Table) string {
 	switch {

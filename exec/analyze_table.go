@@ -3,7 +3,6 @@ package exec
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -126,7 +125,7 @@ func (a *analysis) read(ctx context.Context) (*stats.Table, error) {
 	for _, name := range names {
 		regions, err := a.Client.Regions(ctx, name)
 		if err != nil {
-			return nil, readFailed(name, err)
+			return nil, scan.ReadError(name, err)
 		}
 		for _, g := range regions {
 			load, told := loads[g.Name]
@@ -274,16 +273,9 @@ func (a *analysis) fillIn() (complete bool, unread float64, scaled bool) {
 
 // shapeOf describes the columns and keys of t for statistics.
 func shapeOf(t *catalog.Table) stats.Shape {
-	var s stats.Shape
-	for _, c := range t.Columns {
-		s.Columns = append(s.Columns, c.Name)
-	}
+	s := stats.Shape{Columns: t.ColumnNames()}
 	for _, l := range t.Layouts {
-		k := stats.KeyShape{Layout: l.Name}
-		for _, p := range l.Key.Parts {
-			k.Parts = append(k.Parts, p.Source)
-		}
-		s.Keys = append(s.Keys, k)
+		s.Keys = append(s.Keys, stats.KeyShape{Layout: l.Name, Parts: l.Key.Sources()})
 	}
 	return s
 }
@@ -411,7 +403,7 @@ func (w *analyzer) readRun(ctx context.Context, g *analyzedRegion, start []byte,
 		return 0, nil, nil
 	}
 	if err != nil {
-		return 0, nil, readFailed(g.table, err)
+		return 0, nil, scan.ReadError(g.table, err)
 	}
 	defer sc.Close()
 	g.reached = start
@@ -424,7 +416,7 @@ func (w *analyzer) readRun(ctx context.Context, g *analyzedRegion, start []byte,
 		case err != nil && ctx.Err() == nil && timed.Err() != nil:
 			late = true
 		case err != nil:
-			return read, nil, readFailed(g.table, err)
+			return read, nil, scan.ReadError(g.table, err)
 		}
 		read += len(rows)
 		w.tally.Add(0, int64(len(rows)))
@@ -516,12 +508,4 @@ func (w *analyzer) placesOf(table string, key []byte, row []types.Value) []stats
 		w.places = append(w.places, p)
 	}
 	return w.places
-}
-
-// readFailed adds the table to the error of a read, unless the read was cancelled.
-func readFailed(table string, err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return fmt.Errorf("read %s: %w", table, err)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -31,8 +32,9 @@ type merger struct {
 	held    operator.Budget     // of hit
 }
 
-// actionName names a query in FROM, and its column, with the number of the action.
-const actionName = "action of MERGE"
+// actionName names a query in FROM, and its column, with the number of the action. sourceName names the rows of the source that
+// are given again.
+const actionName, sourceName = "action of MERGE", "source of MERGE"
 
 // mergeAction is an action of a MERGE.
 type mergeAction struct {
@@ -301,14 +303,11 @@ func (m *merger) written() int64 {
 	return n
 }
 
-// retry reads the table again for each of rows, with the same row of the source, until other statements leave it alone.
+// retry reads the table again for the rows of the source in rows, until other statements leave the rows of the table alone.
 func (m *merger) retry(ctx context.Context, rows [][]types.Value) error {
-	core := &parser.SelectCore{Pos: m.s.Pos}
-	for i, c := range m.source {
-		value := &parser.Cast{Pos: m.s.Pos, X: &parser.Param{Pos: m.s.Pos, Name: "source." + strconv.Itoa(i)}, Type: c.Type.String()}
-		core.Items = append(core.Items, parser.SelectItem{Pos: m.s.Pos, Expr: value, Alias: c.Name})
-	}
-	q := m.query(&parser.Subquery{Pos: m.s.Pos, Alias: m.s.Source.Called(), Query: &parser.Select{Pos: m.s.Pos, Cores: []*parser.SelectCore{core}}})
+	source := &parser.Select{Pos: m.s.Pos, Cores: []*parser.SelectCore{{Pos: m.s.Pos}}} // stands for the rows that are given
+	q := m.query(&parser.TableName{Pos: m.s.Pos, Name: sourceName, Alias: m.s.Source.Called()})
+	q.With = append(slices.Clip(q.With), parser.CTE{Pos: m.s.Pos, Name: sourceName, Query: source})
 	for round := 0; len(rows) > 0; round++ {
 		if round == maxChangeRounds {
 			return parser.Errorf(m.s.Pos, "other statements change rows of %s all the time: repeat the statement", m.table.Name)
@@ -316,30 +315,28 @@ func (m *merger) retry(ctx context.Context, rows [][]types.Value) error {
 		if err := write.Pause(ctx, round); err != nil {
 			return err
 		}
-		var again [][]types.Value
+		given := &planner.Given{Columns: m.source}
 		for _, row := range rows {
-			r, env := m.run.inner(false), *m.run.env
-			env.Named = map[string]types.Value{}
-			maps.Copy(env.Named, m.run.env.Named)
-			for i, v := range row[len(row)-len(m.source):] {
-				env.Named["source."+strconv.Itoa(i)] = v
-			}
-			r.env = &env
-			r.prepare(ctx, q)
-			p, err := r.planSelect(ctx, q)
-			if err == nil {
-				err = r.eachRow(ctx, p, atOnce, func(now [][]types.Value) error {
-					more, err := m.apply(ctx, now, true)
-					again = append(again, more...)
-					return err
-				})
-			}
-			r.subqueries.end()
-			if err != nil {
-				return err
-			}
+			given.Rows = append(given.Rows, row[len(row)-len(m.source):])
 		}
-		rows = again
+		r, env := m.run.inner(false), *m.run.env
+		r.env, env.Given = &env, maps.Clone(env.Given)
+		if env.Given == nil {
+			env.Given = map[*parser.Select]*planner.Given{}
+		}
+		env.Given[source] = given
+		r.prepare(ctx, q)
+		p, err := r.planSelect(ctx, q)
+		if rows = nil; err == nil {
+			err = r.eachRow(ctx, p, atOnce, func(now [][]types.Value) (err error) {
+				rows, err = m.apply(ctx, now, true)
+				return err
+			})
+		}
+		r.subqueries.end()
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -71,10 +71,7 @@ func (x *repeat) plan(ctx context.Context, r *run, s *plan.Scan) (once *plan.Sub
 	defer x.mu.Unlock()
 	if x.asked++; x.asked == 1 {
 		x.conds = slices.DeleteFunc(slices.Clone(s.Repeated.Conds), func(c expr.Expr) bool {
-			return expr.Some(c, func(e expr.Expr) bool {
-				call, ok := e.(*expr.Call)
-				return expr.IsSubquery(e) || ok && call.Func.Volatile
-			})
+			return expr.Some(c, expr.IsSubquery) || expr.Volatile(c) != ""
 		})
 		return nil, nil, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
 )
 
 // bloom returns the Bloom filter that saves the servers from reading store files, by HBase's name of it or "none", and
@@ -69,7 +70,7 @@ func usableBloom(s *plan.Scan, declared string, explicit bool) (kind, why string
 	case "ROWPREFIX_FIXED_LENGTH":
 		shared := -1 // bytes that both ends of every range start with
 		for _, sp := range s.Spans {
-			if n := commonPrefix(sp.Start, sp.Stop); !sp.Key && (shared < 0 || n < shared) {
+			if n := types.CommonPrefix(sp.Start, sp.Stop); !sp.Key && (shared < 0 || n < shared) {
 				shared = n
 			}
 		}
@@ -82,12 +83,4 @@ func usableBloom(s *plan.Scan, declared string, explicit bool) (kind, why string
 		return declared, fmt.Sprintf("files without a range's prefix are skipped, if the filter's prefixes have at most %d bytes", shared)
 	}
 	return "none", "the family has no Bloom filter"
-}
-
-func commonPrefix(a, b []byte) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
 }

@@ -52,11 +52,11 @@ func titleOf(n plan.Node) string {
 	case *plan.Distinct:
 		return "distinct"
 	case *plan.DistinctOn:
-		return "first of each " + exprsText(n.By)
+		return "first of each " + expr.Texts(n.By)
 	case *plan.Window:
 		t := "window"
 		if len(n.PartitionBy) > 0 {
-			t += " of each " + exprsText(n.PartitionBy)
+			t += " of each " + expr.Texts(n.PartitionBy)
 		}
 		if len(n.OrderBy) > 0 {
 			t += " by " + orderText(n.OrderBy)
@@ -70,7 +70,7 @@ func titleOf(n plan.Node) string {
 			t += " (streaming)"
 		}
 		if len(n.GroupBy) > 0 {
-			t += " by " + exprsText(n.GroupBy)
+			t += " by " + expr.Texts(n.GroupBy)
 		}
 		return t
 	case *plan.Join:
@@ -106,7 +106,7 @@ func titleOf(n plan.Node) string {
 		}
 		return t
 	case *plan.Unnest:
-		return "rows of " + exprsText(n.Sets)
+		return "rows of " + expr.Texts(n.Sets)
 	case *plan.Virtual:
 		return "rows of " + n.Name
 	case *plan.Values:
@@ -203,13 +203,9 @@ func setsText(n *plan.Expand) string {
 				of = append(of, n.GroupBy[k])
 			}
 		}
-		texts[i] = "(" + exprsText(of) + ")"
+		texts[i] = "(" + expr.Texts(of) + ")"
 	}
 	return strings.Join(texts, ", ")
-}
-
-func exprsText(list []expr.Expr) string {
-	return words.Join(list, ", ", expr.Expr.String)
 }
 
 func orderText(terms []plan.SortTerm) string {

@@ -255,7 +255,7 @@ func (c compiler) anyElement(pos parser.Pos, op CompareOp, x, y Expr, not bool) 
 func (c *Call) arrayText() (string, bool) {
 	switch {
 	case c.Func.Name == "ARRAY":
-		return "ARRAY[" + texts(c.Args) + "]", true
+		return "ARRAY[" + Texts(c.Args) + "]", true
 	case strings.HasPrefix(c.Func.Name, "ANY "):
 		return operand(c.Args[0]) + strings.TrimPrefix(c.Func.Name, "ANY") + " ANY (" + c.Args[1].String() + ")", true
 	case c.Func.Name == "SUBSCRIPT", c.Func.Name == "SLICE":

@@ -155,18 +155,18 @@ func (c *Call) String() string {
 		case len(c.Args) == 1: // NEGATE
 			return "-" + operand(c.Args[0])
 		case c.Func.Name == "DECIMAL":
-			return "CAST(" + c.Args[0].String() + " AS " + c.Func.Name + "(" + texts(c.Args[1:]) + "))"
+			return "CAST(" + c.Args[0].String() + " AS " + c.Func.Name + "(" + Texts(c.Args[1:]) + "))"
 		}
 		return operand(c.Args[0]) + " " + c.Func.Name + " " + operand(c.Args[1])
 	}
 	if c.Func.Group == encodedGroup {
 		return c.Args[0].String() + " AS " + c.Func.Name
 	}
-	return c.Func.Name + "(" + texts(c.Args) + ")"
+	return c.Func.Name + "(" + Texts(c.Args) + ")"
 }
 
-// texts returns expressions as SQL, separated by commas.
-func texts(list []Expr) string {
+// Texts returns expressions as SQL, separated by commas.
+func Texts(list []Expr) string {
 	return words.Join(list, ", ", Expr.String)
 }
 

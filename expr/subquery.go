@@ -74,7 +74,7 @@ func (s *Subquery) String() string {
 	case InSubquery:
 		x := operand(s.X[0])
 		if len(s.X) > 1 {
-			x = "(" + texts(s.X) + ")"
+			x = "(" + Texts(s.X) + ")"
 		}
 		switch {
 		case s.Op == EQ:

@@ -311,6 +311,15 @@ func (c *conn) ready() error {
 
 // working runs f for a statement. Meanwhile a request to cancel, the timeout or the client's disconnecting calls stop.
 func (c *conn) working(stop context.CancelCauseFunc, f func() error) error {
+	return c.stoppable(stop, func() error {
+		w := c.watch(stop)
+		defer w.end()
+		return f()
+	})
+}
+
+// stoppable works like working, for an f that reads the client's messages.
+func (c *conn) stoppable(stop context.CancelCauseFunc, f func() error) error {
 	c.mu.Lock()
 	c.stop = stop
 	if c.ending && c.srv.ctx.Err() != nil {
@@ -321,12 +330,10 @@ func (c *conn) working(stop context.CancelCauseFunc, f func() error) error {
 	if d := c.db.Settings().Timeout(); d > 0 {
 		timeout = time.AfterFunc(d, func() { stop(errTimeout) })
 	}
-	w := c.watch(stop)
 	defer func() {
 		if timeout != nil {
 			timeout.Stop()
 		}
-		w.end()
 		c.mu.Lock()
 		c.stop = nil
 		c.mu.Unlock()

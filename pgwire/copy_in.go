@@ -45,18 +45,8 @@ func (c *conn) copyIn(p *prepared) (int64, error) {
 		cancel(why)
 		_ = c.net.SetReadDeadline(time.Unix(1, 0))
 	}
-	c.mu.Lock()
-	c.stop = stop
-	c.mu.Unlock()
-	if d := c.db.Settings().Timeout(); d > 0 {
-		t := time.AfterFunc(d, func() { stop(errTimeout) })
-		defer t.Stop()
-	}
-	err = in.all(bufio.NewReaderSize(&copyReader{c: c}, 32<<10))
-	c.mu.Lock()
-	c.stop = nil
+	err = c.stoppable(stop, func() error { return in.all(bufio.NewReaderSize(&copyReader{c: c}, 32<<10)) })
 	_ = c.net.SetReadDeadline(time.Time{})
-	c.mu.Unlock()
 	return in.written, in.failed(err)
 }
 

@@ -3,7 +3,6 @@ package planner
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/internal/keyset"
@@ -310,7 +309,7 @@ func (q *query) driven(f *from, conds []expr.Expr, m *semi) (expr.Expr, error) {
 		return nil, nil
 	}
 	keys := j.RightKeys
-	sub := &plan.Subplan{Select: m.of.Query.(*plan.Subplan).Select, Closed: true, Width: len(keys), Text: keysText(keys) + " of " + m.of.Text}
+	sub := &plan.Subplan{Select: m.of.Query.(*plan.Subplan).Select, Closed: true, Width: len(keys), Text: expr.Texts(keys) + " of " + m.of.Text}
 	around := q.inside() // the same names are visible
 	sub.Plan = func([]types.Value) (*plan.Plan, error) {
 		again := around.semi(f, m.of)
@@ -372,14 +371,6 @@ func (f *from) addRows(j *plan.Join, values []types.Value) expr.Expr {
 	}
 	f.add(s)
 	return expr.Conjunction(on)
-}
-
-func keysText(keys []expr.Expr) string {
-	out := make([]string, len(keys))
-	for i, k := range keys {
-		out[i] = k.String()
-	}
-	return strings.Join(out, ", ")
 }
 
 // alone plans the query of m, without the rows that it is joined with, to return the values of keys. If few is set,

@@ -175,9 +175,9 @@ type even struct{ rows, seen, once, twice float64 }
 // add counts a value that occurs so many times in the sample.
 func (e *even) add(times int) {
 	e.rows += float64(times)
-	e.seen += float64(btoi(times > 0))
-	e.once += float64(btoi(times == 1))
-	e.twice += float64(btoi(times == 2))
+	e.seen += float64(types.Bit(times > 0))
+	e.once += float64(types.Bit(times == 1))
+	e.twice += float64(types.Bit(times == 2))
 }
 
 // distinct estimates the number of distinct values in a table of rows rows; read is their number in the rows that were
@@ -210,7 +210,7 @@ func (b *builder) column(i int) Column {
 	all := make([]seen, 0, len(b.sample))
 	for _, k := range b.sample {
 		if v := k.values[i]; !v.IsNull() {
-			all = append(all, seen{v, k.weight, 1, btoi(k.even)})
+			all = append(all, seen{v, k.weight, 1, types.Bit(k.even)})
 		}
 	}
 	slices.SortFunc(all, func(x, y seen) int { return order(x.v, y.v) })
@@ -296,13 +296,6 @@ func short(v types.Value, most int) types.Value {
 		return types.NewJSON(text[:most])
 	}
 	return types.NewString(text[:most])
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // keyEntry is the entry of a sampled row in one layout: its place, and the row's weight and even.
@@ -399,7 +392,7 @@ func (b *builder) believedPrefixes(all []keyEntry, part int, rows float64) (map[
 		at := prefixOf(all[from].Place, part)
 		for ; to < len(all) && all[to].Table == all[from].Table && bytes.Equal(prefixOf(all[to].Place, part), at); to++ {
 			sum += all[to].weight
-			times += btoi(all[to].even)
+			times += types.Bit(all[to].even)
 		}
 		e.add(times)
 		if b.believed(to - from) {

@@ -143,7 +143,7 @@ func (r *Run) Add(row Row) {
 			c.starts[k][i].Insert(c.buf)
 		}
 	}
-	r.bytes, r.cells, r.stored = r.bytes+int64(row.Bytes), r.cells+int64(row.Cells), r.stored+int64(btoi(row.Cells > 0))
+	r.bytes, r.cells, r.stored = r.bytes+int64(row.Bytes), r.cells+int64(row.Cells), r.stored+int64(types.Bit(row.Cells > 0))
 	r.Rows++
 	r.Stands++
 	if len(r.kept) < r.keep {

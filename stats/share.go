@@ -159,7 +159,7 @@ func number(v types.Value) float64 {
 
 // betweenBytes is between for bytes: it uses the first eight bytes after the common prefix of lo and hi.
 func betweenBytes(lo, hi, v []byte) float64 {
-	n := common(lo, hi)
+	n := types.CommonPrefix(lo, hi)
 	if len(v) < n || !bytes.Equal(v[:n], lo[:n]) { // not between them, or v is the start of both
 		if bytes.Compare(v, lo) <= 0 {
 			return 0
@@ -171,14 +171,6 @@ func betweenBytes(lo, hi, v []byte) float64 {
 		return 0.5
 	}
 	return min(1, max(0, (x-a)/(b-a)))
-}
-
-func common(a, b []byte) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
 }
 
 // leading reads the first eight bytes as a number.

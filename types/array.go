@@ -132,7 +132,7 @@ func compareArrays(a, b Value) (int, error) {
 	for i := range min(len(x), len(y)) {
 		switch {
 		case x[i].IsNull() || y[i].IsNull():
-			if c := btoi(x[i].IsNull()) - btoi(y[i].IsNull()); c != 0 {
+			if c := Bit(x[i].IsNull()) - Bit(y[i].IsNull()); c != 0 {
 				return c, nil
 			}
 		default:
@@ -202,7 +202,7 @@ func toArray(v Value, to Type, loc *time.Location) (Value, error) {
 	r := arrayReader{text: v.s, element: element}
 	dims, items, err := r.read()
 	if err != nil {
-		return Value{}, fmt.Errorf("invalid array %s: %w", short(v.s), err)
+		return Value{}, fmt.Errorf("invalid array %s: %w", Short(v.s), err)
 	}
 	return NewArrayOf(to, dims, items), nil
 }

@@ -63,7 +63,7 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 		if digits, ok := strings.CutPrefix(v.s, `\x`); ok && v.typ == String {
 			b, err := hex.DecodeString(strings.Join(strings.Fields(digits), ""))
 			if err != nil {
-				err = fmt.Errorf(`invalid bytes %s (use \x and pairs of hexadecimal digits)`, short(v.s))
+				err = fmt.Errorf(`invalid bytes %s (use \x and pairs of hexadecimal digits)`, Short(v.s))
 			}
 			return NewBytes(string(b)), err
 		}
@@ -73,14 +73,14 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 		if v.typ.IsText() {
 			b, ok := ReadEscaped(v.s)
 			if !ok {
-				return Value{}, fmt.Errorf(`invalid bytes %s (a backslash begins \x, \NNN in octal digits or \\)`, short(v.s))
+				return Value{}, fmt.Errorf(`invalid bytes %s (a backslash begins \x, \NNN in octal digits or \\)`, Short(v.s))
 			}
 			return NewBytes(b), nil
 		}
 	case JSON:
 		if v.typ.IsText() {
 			if !json.Valid([]byte(v.s)) {
-				return Value{}, fmt.Errorf("invalid JSON %s", short(v.s))
+				return Value{}, fmt.Errorf("invalid JSON %s", Short(v.s))
 			}
 			return NewJSON(v.s), nil
 		}
@@ -116,8 +116,8 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 	return Value{}, fmt.Errorf("%s cannot be cast to %s", v.typ, to)
 }
 
-// short quotes s for an error, cut to a readable length.
-func short(s string) string {
+// Short quotes s for an error, cut to a readable length.
+func Short(s string) string {
 	if len(s) > 40 {
 		s = s[:40] + "..."
 	}
@@ -139,7 +139,7 @@ func toBool(v Value) (Value, error) {
 		case strings.HasPrefix("false", s), strings.HasPrefix("no", s), strings.HasPrefix("off", s), s == "0":
 			return NewBool(false), nil
 		}
-		return Value{}, fmt.Errorf("invalid boolean %s", short(v.s))
+		return Value{}, fmt.Errorf("invalid boolean %s", Short(v.s))
 	}
 	return Value{}, fmt.Errorf("%s cannot be cast to BOOLEAN", v.typ)
 }
@@ -170,10 +170,10 @@ func toInt(v Value, to Type) (Value, error) {
 	case v.typ.IsText():
 		n, err := strconv.ParseInt(trimmed(v.s), 10, 64)
 		if errors.Is(err, strconv.ErrRange) {
-			return Value{}, fmt.Errorf("%s out of range: %s", to, short(v.s))
+			return Value{}, fmt.Errorf("%s out of range: %s", to, Short(v.s))
 		}
 		if err != nil {
-			return Value{}, fmt.Errorf("invalid number %s", short(v.s))
+			return Value{}, fmt.Errorf("invalid number %s", Short(v.s))
 		}
 		i = n
 	default:
@@ -195,19 +195,19 @@ func toFloat(v Value, to Type) (Value, error) {
 	case v.typ == Decimal:
 		f, _ = v.d.Float64()
 		if math.IsInf(f, 0) || f == 0 && !v.d.IsZero() {
-			return Value{}, fmt.Errorf("%s out of range: %s", to, short(v.d.Text('G')))
+			return Value{}, fmt.Errorf("%s out of range: %s", to, Short(v.d.Text('G')))
 		}
 	case v.typ.IsText():
 		x, err := strconv.ParseFloat(trimmed(v.s), 64)
 		if errors.Is(err, strconv.ErrRange) {
-			return Value{}, fmt.Errorf("%s out of range: %s", to, short(v.s))
+			return Value{}, fmt.Errorf("%s out of range: %s", to, Short(v.s))
 		}
 		if err != nil || strings.ContainsAny(v.s, "_xX") {
-			return Value{}, fmt.Errorf("invalid number %s", short(v.s))
+			return Value{}, fmt.Errorf("invalid number %s", Short(v.s))
 		}
 		digits, _, _ := strings.Cut(strings.ToLower(v.s), "e")
 		if x == 0 && strings.ContainsAny(digits, "123456789") {
-			return Value{}, fmt.Errorf("%s out of range: %s", to, short(v.s))
+			return Value{}, fmt.Errorf("%s out of range: %s", to, Short(v.s))
 		}
 		f = x
 	default:
@@ -247,14 +247,14 @@ func toDecimal(v Value) (Value, error) {
 func ParseDecimal(s string) (Value, error) {
 	d, _, err := apd.NewFromString(trimmed(s))
 	if err != nil || d.Form != apd.Finite {
-		return Value{}, fmt.Errorf("invalid number %s", short(s))
+		return Value{}, fmt.Errorf("invalid number %s", Short(s))
 	}
 	if d.NumDigits() > 1000 || d.Exponent > 6144 || d.Exponent < -6144 {
-		return Value{}, fmt.Errorf("DECIMAL out of range: %s", short(s))
+		return Value{}, fmt.Errorf("DECIMAL out of range: %s", Short(s))
 	}
 	if d.Exponent > 0 && d.NumDigits()+int64(d.Exponent) <= 1000 { // 1e3 is 1000
 		if _, err := Wide.Quantize(d, d, 0); err != nil {
-			return Value{}, fmt.Errorf("DECIMAL out of range: %s", short(s))
+			return Value{}, fmt.Errorf("DECIMAL out of range: %s", Short(s))
 		}
 	}
 	return NewDecimal(d), nil

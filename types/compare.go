@@ -54,7 +54,7 @@ const MaxDate = math.MaxInt64 / MillisPerDay
 func compareFloats(a, b float64) int {
 	switch {
 	case math.IsNaN(a) || math.IsNaN(b):
-		return btoi(math.IsNaN(a)) - btoi(math.IsNaN(b))
+		return Bit(math.IsNaN(a)) - Bit(math.IsNaN(b))
 	case a < b:
 		return -1
 	case a > b:

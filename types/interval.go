@@ -99,7 +99,7 @@ func ParseInterval(s string) (Value, error) {
 	}
 	v, ok := NewDuration(int64(months), ms)
 	if !ok {
-		return v, fmt.Errorf("INTERVAL out of range: %s", short(s))
+		return v, fmt.Errorf("INTERVAL out of range: %s", Short(s))
 	}
 	return v, nil
 }

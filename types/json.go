@@ -165,11 +165,11 @@ func compareJSON(a, b string) int {
 	x, okX := ReadJSON(a)
 	y, okY := ReadJSON(b)
 	if !okX || !okY {
-		return cmp.Or(btoi(!okX)-btoi(!okY), strings.Compare(a, b))
+		return cmp.Or(Bit(!okX)-Bit(!okY), strings.Compare(a, b))
 	}
 	if emptyX, emptyY := x.Kind == JSONArray && len(x.Items) == 0, y.Kind == JSONArray && len(y.Items) == 0; emptyX != emptyY &&
 		x.Kind != JSONObject && y.Kind != JSONObject && (x.Kind != y.Kind) { // an empty array is less than any value that is not an array
-		return btoi(emptyY) - btoi(emptyX)
+		return Bit(emptyY) - Bit(emptyX)
 	}
 	return x.Compare(y)
 }
@@ -185,7 +185,7 @@ func (n JSONTree) Compare(o JSONTree) int {
 	case JSONString:
 		return strings.Compare(n.Text, o.Text)
 	case JSONBoolean:
-		return btoi(n.Text == "true") - btoi(o.Text == "true")
+		return Bit(n.Text == "true") - Bit(o.Text == "true")
 	}
 	if c := cmp.Compare(len(n.Items), len(o.Items)); c != 0 {
 		return c

@@ -57,7 +57,7 @@ func (l Limit) Store(v Value) (Value, error) {
 	}
 	out := l.cut(v.s)
 	if strings.TrimRight(v.s[len(out):], " ") != "" {
-		return v, fmt.Errorf("%s is too long for %s", short(v.s), l.name)
+		return v, fmt.Errorf("%s is too long for %s", Short(v.s), l.name)
 	}
 	return l.Compared(NewString(out)), nil
 }

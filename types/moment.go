@@ -82,7 +82,7 @@ func parseTime(s string, to Type, loc *time.Location) (Value, error) {
 			ms *= MillisPerDay
 		}
 		if ms < first || ms > last {
-			return Value{}, fmt.Errorf("%s out of range: %s", to, short(s))
+			return Value{}, fmt.Errorf("%s out of range: %s", to, Short(s))
 		}
 	}
 	return v, err

@@ -33,7 +33,7 @@ func toUUID(v Value) (Value, error) {
 		if b, ok := parseUUID(v.s); ok {
 			return NewUUID(b), nil
 		}
-		return Value{}, fmt.Errorf("invalid UUID %s", short(v.s))
+		return Value{}, fmt.Errorf("invalid UUID %s", Short(v.s))
 	}
 	return Value{}, fmt.Errorf("%s cannot be cast to UUID", v.typ)
 }
@@ -93,10 +93,10 @@ func toOID(v Value, to Type) (Value, error) {
 	case v.typ.IsText():
 		i, err := strconv.ParseInt(trimmed(v.s), 10, 64)
 		if err != nil && to != OID {
-			return Value{}, fmt.Errorf("%s: there is no %s of that name", short(v.s), to.object())
+			return Value{}, fmt.Errorf("%s: there is no %s of that name", Short(v.s), to.object())
 		}
 		if err != nil {
-			return Value{}, fmt.Errorf("invalid number %s", short(v.s))
+			return Value{}, fmt.Errorf("invalid number %s", Short(v.s))
 		}
 		n = i
 	default:

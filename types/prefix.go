@@ -1,6 +1,10 @@
 package types
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
 
 // PrefixEnd returns the smallest byte string greater than every string that starts with b, or nil if there is none (b
 // is empty or all 0xff).
@@ -24,4 +28,18 @@ func PrefixInterval(t Type, p string) Interval {
 		return Interval{}
 	}
 	return Interval{Lo: NewTextOf(t, p)}
+}
+
+// CommonPrefix returns the number of bytes with which both a and b begin.
+func CommonPrefix(a, b []byte) int {
+	n, i := min(len(a), len(b)), 0
+	for ; i+8 <= n; i += 8 {
+		if x := binary.BigEndian.Uint64(a[i:]) ^ binary.BigEndian.Uint64(b[i:]); x != 0 {
+			return i + bits.LeadingZeros64(x)/8
+		}
+	}
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	return i
 }

@@ -67,7 +67,7 @@ func (iv Interval) Side(v Value) int {
 // String formats iv as "[1 - 5)", with nothing for an unbounded end.
 func (iv Interval) String() string {
 	var b strings.Builder
-	b.WriteByte("[("[btoi(iv.LoOpen || iv.Lo.IsNull())])
+	b.WriteByte("[("[Bit(iv.LoOpen || iv.Lo.IsNull())])
 	if !iv.Lo.IsNull() {
 		b.WriteString(iv.Lo.SQL())
 	}
@@ -75,11 +75,12 @@ func (iv Interval) String() string {
 	if !iv.Hi.IsNull() {
 		b.WriteString(iv.Hi.SQL())
 	}
-	b.WriteByte("])"[btoi(iv.HiOpen || iv.Hi.IsNull())])
+	b.WriteByte("])"[Bit(iv.HiOpen || iv.Hi.IsNull())])
 	return b.String()
 }
 
-func btoi(b bool) int {
+// Bit returns 1 for true, 0 for false.
+func Bit(b bool) int {
 	if b {
 		return 1
 	}
@@ -138,12 +139,12 @@ const (
 func compareLo(a, b Interval) int {
 	switch {
 	case a.Lo.IsNull() || b.Lo.IsNull():
-		return btoi(!a.Lo.IsNull()) - btoi(!b.Lo.IsNull())
+		return Bit(!a.Lo.IsNull()) - Bit(!b.Lo.IsNull())
 	default:
 		if c := order(a.Lo, b.Lo); c != 0 {
 			return c
 		}
-		return btoi(a.LoOpen) - btoi(b.LoOpen)
+		return Bit(a.LoOpen) - Bit(b.LoOpen)
 	}
 }
 
@@ -151,12 +152,12 @@ func compareLo(a, b Interval) int {
 func compareHi(a, b Interval) int {
 	switch {
 	case a.Hi.IsNull() || b.Hi.IsNull():
-		return btoi(a.Hi.IsNull()) - btoi(b.Hi.IsNull())
+		return Bit(a.Hi.IsNull()) - Bit(b.Hi.IsNull())
 	default:
 		if c := order(a.Hi, b.Hi); c != 0 {
 			return c
 		}
-		return btoi(b.HiOpen) - btoi(a.HiOpen)
+		return Bit(b.HiOpen) - Bit(a.HiOpen)
 	}
 }
 

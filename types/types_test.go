@@ -20,7 +20,7 @@ func TestSetAlgebra(t *testing.T) {
 		if r.IntN(4) == 0 {
 			most = 2 // so that they are many
 		}
-		for range r.IntN([]int{n, 4}[btoi(most == n)]) {
+		for range r.IntN([]int{n, 4}[Bit(most == n)]) {
 			lo := r.IntN(n)
 			hi := (lo + r.IntN(most)) % n
 			iv := Interval{Lo: NewInt(int64(lo)), Hi: NewInt(int64(hi)), LoOpen: r.IntN(2) == 0, HiOpen: r.IntN(2) == 0}

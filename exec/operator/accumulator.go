@@ -385,7 +385,7 @@ func (a *accumulator) array() (types.Value, error) {
 	if a.seen != nil && len(a.call.OrderBy) == 0 { // PostgreSQL sorts to find equal values
 		slices.SortStableFunc(items, func(x, y types.Value) int {
 			if x.IsNull() || y.IsNull() {
-				return cmp.Compare(btoi(x.IsNull()), btoi(y.IsNull()))
+				return cmp.Compare(types.Bit(x.IsNull()), types.Bit(y.IsNull()))
 			}
 			c, _ := types.Compare(x, y)
 			return c
@@ -427,11 +427,4 @@ func (a *accumulator) object() (types.Value, error) {
 		}
 	}
 	return types.NewJSON(string(append(out, '}'))), nil
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -59,23 +59,12 @@ func (b *Buffer) Add(rows [][]types.Value) (err error) {
 }
 
 // Each calls f with the kept rows; the first call has all rows in memory. It does not call f without rows. The rows stay
-// valid.
+// valid. Afterwards b is closed.
 func (b *Buffer) Each(ctx context.Context, f func(rows [][]types.Value) error) error {
-	if len(b.held) > 0 {
-		if err := f(b.held); err != nil {
-			return err
-		}
-	}
-	if b.beyond == nil {
-		return nil
-	}
-	if err := b.beyond.rewind(); err != nil {
-		return err
-	}
-	return Drain(ctx, &spillOp{file: b.beyond}, f)
+	return Drain(ctx, b.Reader(), f)
 }
 
-// Reader returns an operator that reads the kept rows; closing it closes b.
+// Reader returns an operator that reads the kept rows, first those in memory, in one batch; closing it closes b.
 func (b *Buffer) Reader() Operator { return &bufferOp{b: b} }
 
 type bufferOp struct {
@@ -85,9 +74,8 @@ type bufferOp struct {
 
 func (o *bufferOp) Next(ctx context.Context) ([][]types.Value, error) {
 	if rows := o.b.held; len(rows) > 0 {
-		n := min(len(rows), BatchRows)
-		o.b.held = rows[n:]
-		return rows[:n], ctx.Err()
+		o.b.held = nil
+		return rows, ctx.Err()
 	}
 	if o.b.beyond == nil {
 		return nil, io.EOF

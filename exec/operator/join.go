@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -517,9 +518,5 @@ func (j *joinOp) Close() error {
 		p.right.close()
 	}
 	j.pending = nil
-	err := j.left.Close()
-	if e := j.right.Close(); err == nil {
-		err = e
-	}
-	return err
+	return cmp.Or(j.left.Close(), j.right.Close())
 }

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"io"
 
@@ -51,10 +52,7 @@ func (s *runSortOp) Close() error {
 	if s.run != nil {
 		err = s.run.Close()
 	}
-	if e := s.in.Close(); err == nil {
-		err = e
-	}
-	return err
+	return cmp.Or(err, s.in.Close())
 }
 
 // runOp returns the rows of one run: consecutive rows with equal values of the terms by.

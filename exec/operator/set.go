@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"io"
 
@@ -119,9 +120,5 @@ func (s *setOp) Next(ctx context.Context) ([][]types.Value, error) {
 }
 
 func (s *setOp) Close() error {
-	err := s.left.Close()
-	if e := s.right.Close(); err == nil {
-		err = e
-	}
-	return err
+	return cmp.Or(s.left.Close(), s.right.Close())
 }

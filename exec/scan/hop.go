@@ -211,7 +211,7 @@ func (h *hopper) look(ctx context.Context, t task) (keys [][]byte, err error) {
 	if err == nil || errors.Is(err, hbase.ErrNoTable) && ComputedName(h.scan.Layout) {
 		return keys, nil
 	}
-	return nil, readError(t.table, err)
+	return nil, ReadError(t.table, err)
 }
 
 // appendTails appends the tasks that read the keys of t with the prefix head, one task for each of Scan.Hop.Tails.

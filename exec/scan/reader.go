@@ -574,7 +574,7 @@ func (r *reader) closeTask() error {
 	return nil
 }
 
-func (r *reader) failed(err error) error { return readError(r.table, err) }
+func (r *reader) failed(err error) error { return ReadError(r.table, err) }
 
 func (r *reader) close() {
 	if r.sc != nil {

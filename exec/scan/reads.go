@@ -171,8 +171,8 @@ func (st *Reads) scan(ctx context.Context, stats *Counts, r hbase.ScanRange, o *
 // not exist.
 func ComputedName(l *catalog.Layout) bool { return !l.Stored.IsLiteral() }
 
-// readError adds the name of the table to err, unless the read was cancelled.
-func readError(table string, err error) error {
+// ReadError adds the name of the table to err, unless the read was cancelled.
+func ReadError(table string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/types"
@@ -131,13 +133,32 @@ func (w *Writer) sendNew(ctx context.Context, _ int, of []tableMutations, _ bool
 	return nil
 }
 
-// claimAll sends conditional Puts, several in parallel.
+// claimAll sends conditional Puts, several in parallel, until one fails.
 func (w *Writer) claimAll(ctx context.Context, table string, ms []hbase.Mutation) error {
 	stored := make([]bool, len(ms))
-	report := w.oneByOne(ms, func(i int) (err error) {
-		stored[i], err = w.st.Client.PutIf(ctx, table, nil, ms[i])
-		return err
-	})
+	report := &hbase.BatchError{Failed: map[int]error{}, Keys: make([][]byte, len(ms))}
+	var mu sync.Mutex // of report
+	var puts errgroup.Group
+	puts.SetLimit(cap(w.st.Slots))
+	for i := range ms {
+		report.Keys[i] = ms[i].Key
+		puts.Go(func() (err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if report.Cause != nil {
+				report.Failed[i] = errors.New("not sent: another row of the batch has failed")
+				return nil
+			}
+			mu.Unlock()
+			stored[i], err = w.st.Client.PutIf(ctx, table, nil, ms[i])
+			mu.Lock()
+			if err != nil {
+				report.Unknown, report.Cause = append(report.Unknown, i), err
+			}
+			return nil
+		})
+	}
+	_ = puts.Wait()
 	if report.Cause == nil {
 		report.Unknown, report.Cause = w.seeClaims(ctx, table, ms, stored)
 	}
@@ -145,36 +166,6 @@ func (w *Writer) claimAll(ctx context.Context, table string, ms []hbase.Mutation
 		return report
 	}
 	return nil
-}
-
-// oneByOne calls store for each of ms, several in parallel, until a call fails.
-func (w *Writer) oneByOne(ms []hbase.Mutation, store func(i int) error) *hbase.BatchError {
-	report := &hbase.BatchError{Failed: map[int]error{}, Keys: make([][]byte, len(ms))}
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, cap(w.st.Slots))
-	for i := range ms {
-		report.Keys[i] = ms[i].Key
-		slots <- struct{}{}
-		mu.Lock()
-		failed := report.Cause != nil
-		mu.Unlock()
-		if failed {
-			report.Failed[i] = errors.New("not sent: another row of the batch has failed")
-			<-slots
-			continue
-		}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			if err := store(i); err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				report.Unknown, report.Cause = append(report.Unknown, i), err
-			}
-		})
-	}
-	wg.Wait()
-	return report
 }
 
 // seeClaims reads the rows that ms claim, to find out which claims succeeded. The statement may own a row although its

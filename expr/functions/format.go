@@ -119,12 +119,12 @@ func formatInterval(v types.Value, format string) string {
 			n = ms / types.MillisPerDay
 		case "HH24", "MI", "SS":
 			n = map[string]int64{"HH24": ms % types.MillisPerDay / 3_600_000, "MI": ms % 3_600_000 / 60_000, "SS": ms % 60_000 / 1000}[p.name]
-			width = 2 + btoi(n < 0)
+			width = 2 + types.Bit(n < 0)
 		case "RM":
 			if months == 0 {
 				continue
 			}
-			month := types.FloorMod(months-int64(btoi(months > 0)), 12) + 1 // negative months count back from a year's end
+			month := types.FloorMod(months-int64(types.Bit(months > 0)), 12) + 1 // negative months count back from a year's end
 			p.format(&b, time.Date(1970, time.Month(month), 1, 0, 0, 0, 0, time.UTC), "")
 			continue
 		default:

@@ -99,7 +99,7 @@ func formatNumber(v types.Value, format string) (string, error) {
 		return f.romanNumber(r), nil
 	case f.exponents:
 		d, _ := r.Float64()
-		sign := map[bool]string{true: "-", false: strings.Repeat(" ", btoi(f.fill))}[minus]
+		sign := map[bool]string{true: "-", false: strings.Repeat(" ", types.Bit(f.fill))}[minus]
 		return sign + fmt.Sprintf("%.*e", f.fraction, d), nil
 	}
 	if f.shift > 0 {
@@ -132,7 +132,7 @@ type numberWriter struct {
 var signs = map[string][2]string{"": {" ", "-"}, "S": {"+", "-"}, "SG": {"+", "-"}, "MI": {" ", "-"}, "PL": {"+", " "}, "PR": {" ", "<"}}
 
 func (w *numberWriter) sign(of string) {
-	s := signs[of][btoi(w.minus)]
+	s := signs[of][types.Bit(w.minus)]
 	if s != " " || w.f.fill {
 		w.b.WriteString(s)
 	}
@@ -277,11 +277,4 @@ func parseNumber(text, format string) (types.Value, error) {
 		return types.Value{}, errors.New("TO_NUMBER does not support V in the format")
 	}
 	return v, err
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -131,13 +131,6 @@ func (c *candidate) chosen(all []*candidate, left []plan.Candidate) {
 	s.Candidates = append(s.Candidates, left...)
 }
 
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 func layoutNames(t *catalog.Table) string {
 	return words.Join(t.Layouts, ", ", func(l *catalog.Layout) string { return l.Name })
 }

@@ -194,7 +194,7 @@ func (m *meet) boxes() (boxes []box, capped bool) {
 		return nil, m.capped
 	}
 	slices.SortStableFunc(m.unions, func(a, b []box) int {
-		return cmp.Or(btoi(rulesOut(a))-btoi(rulesOut(b)), len(a)-len(b))
+		return cmp.Or(types.Bit(rulesOut(a))-types.Bit(rulesOut(b)), len(a)-len(b))
 	})
 	boxes = []box{m.base}
 	for _, u := range m.unions {

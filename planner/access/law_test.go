@@ -248,7 +248,7 @@ func (g *lawWorld) check(where string, order []parser.OrderTerm, maxSpans int) {
 		sp := s.Spans[i%len(s.Spans)]
 		slices.SortFunc(rs, func(a, b stored) int {
 			if len(sp.SignSplit) > 0 {
-				if c := btoi(bytes.Compare(a.at[s.Layout].key, sp.SignSplit) < 0) - btoi(bytes.Compare(b.at[s.Layout].key, sp.SignSplit) < 0); c != 0 {
+				if c := types.Bit(bytes.Compare(a.at[s.Layout].key, sp.SignSplit) < 0) - types.Bit(bytes.Compare(b.at[s.Layout].key, sp.SignSplit) < 0); c != 0 {
 					return c
 				}
 			}
@@ -305,7 +305,7 @@ func compareRows(by []plan.SortTerm) func(a, b []types.Value) int {
 	return func(a, b []types.Value) int {
 		for _, t := range by {
 			i, _ := termColumn(t)
-			if n := btoi(a[i].IsNull()) - btoi(b[i].IsNull()); n != 0 {
+			if n := types.Bit(a[i].IsNull()) - types.Bit(b[i].IsNull()); n != 0 {
 				if t.NullsFirst {
 					n = -n
 				}

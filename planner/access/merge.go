@@ -60,7 +60,7 @@ func mergeSpans(spans []keySpan, adjacent bool) (out []plan.Span, mixedSplits bo
 		if c := bytes.Compare(a.Start, b.Start); c != 0 {
 			return c
 		}
-		return btoi(a.Key) - btoi(b.Key)
+		return types.Bit(a.Key) - types.Bit(b.Key)
 	})
 	n := 0
 	for _, s := range out {

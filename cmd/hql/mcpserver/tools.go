@@ -43,7 +43,7 @@ func (s *server) listTables(ctx context.Context, _ nothing) (listed, error) {
 	}
 	out := listed{Tables: []listedTable{}, Limits: s.String()}
 	for _, t := range s.db.Tables() {
-		out.Tables = append(out.Tables, listedTable{t.Name, "table", keyOf(t.Layouts[0])})
+		out.Tables = append(out.Tables, listedTable{t.Name, "table", t.Layouts[0].Key.Sources()})
 	}
 	for _, v := range s.db.Views() {
 		out.Tables = append(out.Tables, listedTable{Name: v.Name, Kind: "view"})
@@ -58,14 +58,6 @@ func (s *server) follow(ctx context.Context) error {
 		return err
 	}
 	return rows.Close()
-}
-
-func keyOf(l *catalog.Layout) []string {
-	out := []string{}
-	for _, p := range l.Key.Parts {
-		out = append(out, p.Source)
-	}
-	return out
 }
 
 // described is the answer of describe_table.
