@@ -97,7 +97,7 @@ func (r *run) newMerger(ctx context.Context, s *parser.Merge) (*merger, *plan.Pl
 	}
 	m.choose = &parser.Case{Pos: s.Pos, Else: number(0)}
 	var which parser.Expr = m.choose
-	if m.random = slices.ContainsFunc(s.Actions, func(a parser.MergeAction) bool { return a.Cond != nil && callsVolatile(a.Cond) }); m.random {
+	if m.random = slices.ContainsFunc(s.Actions, func(a parser.MergeAction) bool { return a.Cond != nil && operator.CallsVolatile(a.Cond) }); m.random {
 		which = &parser.ColumnRef{Pos: s.Pos, Table: actionName, Name: actionName, Quoted: true}
 	}
 	item(which)

@@ -80,7 +80,7 @@ func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, e
 	q.mu.Lock()
 	kept, known := q.answers[sub]
 	if !known { // a query that gives other rows each time runs once for each row of the outer query: nothing of it is kept
-		if s.Columns > 0 || !callsVolatile(sub.Select) {
+		if s.Columns > 0 || !operator.CallsVolatile(sub.Select) {
 			kept = map[string]func() ([]expr.Expr, error){}
 		}
 		q.answers[sub] = kept

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/expr"
-	"github.com/hql-db/hql/expr/functions"
 	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
@@ -347,22 +347,10 @@ func (r *run) readsTwice(p *plan.Plan, t *catalog.Table) bool {
 func choosesAtRandom(s parser.Node) (random bool) {
 	parser.Inspect(s, func(n parser.Node) bool {
 		q, query := n.(*parser.Select)
-		random = random || query && callsVolatile(q)
+		random = random || query && operator.CallsVolatile(q)
 		return !query
 	})
 	return random
-}
-
-// callsVolatile reports whether n calls a function whose value may differ each time.
-func callsVolatile(n parser.Node) (is bool) {
-	parser.Inspect(n, func(n parser.Node) bool {
-		if c, ok := n.(*parser.Call); ok {
-			f := functions.Builtins().Lookup(c.Name)
-			is = is || f != nil && f.Volatile
-		}
-		return true
-	})
-	return is
 }
 
 // haveKeys returns the condition that rows of the table with this name have the keys of rows.

@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/expr/functions"
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -78,7 +80,8 @@ func appendBrief(asks []*expr.Subquery, e expr.Expr) []*expr.Subquery {
 	args := expr.Children(e)
 	switch e := e.(type) {
 	case *expr.Subquery:
-		if len(e.Outer) > 0 && e.Query.(*plan.Subplan).Sample.Brief() {
+		sub := e.Query.(*plan.Subplan)
+		if len(e.Outer) > 0 && sub.Sample.Brief() && (e.Columns > 0 || !CallsVolatile(sub.Select)) { // otherwise its answer is not kept
 			return append(asks, e)
 		}
 	case *expr.And, *expr.Or, *expr.Case:
@@ -92,6 +95,18 @@ func appendBrief(asks []*expr.Subquery, e expr.Expr) []*expr.Subquery {
 		asks = appendBrief(asks, x)
 	}
 	return asks
+}
+
+// CallsVolatile reports whether n calls a function whose value may differ each time.
+func CallsVolatile(n parser.Node) (is bool) {
+	parser.Inspect(n, func(n parser.Node) bool {
+		if c, ok := n.(*parser.Call); ok {
+			f := functions.Builtins().Lookup(c.Name)
+			is = is || f != nil && f.Volatile
+		}
+		return true
+	})
+	return is
 }
 
 func (a *askOp) Next(ctx context.Context) ([][]types.Value, error) {
