@@ -1,6 +1,8 @@
 package store
 
 import (
+	"slices"
+
 	"github.com/tsuna/gohbase/pb"
 )
 
@@ -76,6 +78,26 @@ func newFilter(f *pb.Filter, reversed bool) (filter, error) {
 		return nil, throw(classDoNotRetry, "%v", err)
 	}
 	return out, nil
+}
+
+// lastFilter is a filter that is used again if the next Get of a request has the same message: parsing takes longer than
+// reading the row.
+type lastFilter struct {
+	of     *pb.Filter
+	filter filter
+}
+
+// restarts reports whether f is as good as new after a reset.
+func restarts(f filter) bool {
+	switch f := f.(type) {
+	case *filterAnd:
+		return !slices.ContainsFunc(f.in, func(f filter) bool { return !restarts(f) })
+	case *filterOr:
+		return !slices.ContainsFunc(f.in, func(f filter) bool { return !restarts(f) })
+	case *singleColumnValueFilter, *qualifierFilter, *familyFilter, *firstKeyOnlyFilter, keyOnlyFilter:
+		return true
+	}
+	return false
 }
 
 // firstOnRow is the position before all cells of a row.

@@ -22,9 +22,9 @@ func (s *Store) readRow(ctx context.Context, g *region, q *query, b *block) erro
 	return err
 }
 
-// get serves one Get; its cells become a row of b.
-func (s *Store) get(ctx context.Context, t *table, g *region, m *pb.Get, b *block) (*pb.Result, error) {
-	q, err := newGet(t, g, m)
+// get serves one Get; its cells become a row of b. last may be nil.
+func (s *Store) get(ctx context.Context, t *table, g *region, m *pb.Get, b *block, last *lastFilter) (*pb.Result, error) {
+	q, err := newGet(t, g, m, last)
 	if err != nil {
 		return nil, err
 	}

@@ -122,6 +122,7 @@ type actions struct {
 	out  *pb.RegionActionResult
 	b    *block
 	busy error // refuses all of them
+	last lastFilter
 }
 
 // conditional applies the only action, a mutation, if its row meets the condition. It reports, as servers do since 2.4,
@@ -170,7 +171,7 @@ func (m *actions) each(ctx context.Context) error {
 		case a.Get == nil:
 			err = throw(classDoNotRetry, "Unsupported action")
 		case err == nil:
-			r, err = m.w.s.get(ctx, m.t, m.g, a.Get, m.b)
+			r, err = m.w.s.get(ctx, m.t, m.g, a.Get, m.b, &m.last)
 		}
 		if err := m.done(i, r, err); err != nil {
 			return err

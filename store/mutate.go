@@ -206,7 +206,7 @@ func (w *writer) get(ctx context.Context, t *table, g *region, m *pb.Get) ([]cel
 	if err := w.flush(); err != nil {
 		return nil, err
 	}
-	q, err := newGet(t, g, m)
+	q, err := newGet(t, g, m, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -96,6 +96,7 @@ type columnsQuery struct {
 	filter      *pb.Filter
 	maxVersions *uint32
 	storeLimit  *uint32
+	last        *lastFilter // of the Get before; may be nil
 }
 
 func (q *query) readColumns(t *table, g *region, c columnsQuery) (err error) {
@@ -127,7 +128,14 @@ func (q *query) readColumns(t *table, g *region, c columnsQuery) (err error) {
 	if c.storeLimit != nil {
 		q.storeLimit = int(*c.storeLimit)
 	}
-	q.filter, err = newFilter(c.filter, q.reversed)
+	if c.last != nil && c.last.filter != nil && c.last.of == c.filter {
+		q.filter = c.last.filter
+		q.filter.reset()
+		return nil
+	}
+	if q.filter, err = newFilter(c.filter, q.reversed); c.last != nil && restarts(q.filter) {
+		*c.last = lastFilter{c.filter, q.filter}
+	}
 	return err
 }
 
@@ -151,7 +159,7 @@ func checkRow(row []byte) error {
 }
 
 // newGet makes the query of a Get.
-func newGet(t *table, g *region, m *pb.Get) (*query, error) {
+func newGet(t *table, g *region, m *pb.Get, last *lastFilter) (*query, error) {
 	if err := checkRow(m.GetRow()); err != nil {
 		return nil, err
 	}
@@ -159,7 +167,7 @@ func newGet(t *table, g *region, m *pb.Get) (*query, error) {
 		return nil, outOfRange(classWrongRegion, "Get", g, m.GetRow())
 	}
 	q := &query{start: m.GetRow(), stop: m.GetRow(), includeStart: true, includeStop: true, get: true, onDemand: true}
-	return q, q.readColumns(t, g, columnsQuery{m.Column, m.TimeRange, m.Filter, m.MaxVersions, m.StoreLimit})
+	return q, q.readColumns(t, g, columnsQuery{m.Column, m.TimeRange, m.Filter, m.MaxVersions, m.StoreLimit, last})
 }
 
 // newScan makes the query of a Scan. A scan whose start is its stop reads that row, unless it excludes the stop row.
@@ -183,5 +191,5 @@ func newScan(t *table, g *region, m *pb.Scan) (*query, error) {
 	if m.LoadColumnFamiliesOnDemand != nil {
 		q.onDemand = m.GetLoadColumnFamiliesOnDemand()
 	}
-	return q, q.readColumns(t, g, columnsQuery{m.Column, m.TimeRange, m.Filter, m.MaxVersions, m.StoreLimit})
+	return q, q.readColumns(t, g, columnsQuery{m.Column, m.TimeRange, m.Filter, m.MaxVersions, m.StoreLimit, nil})
 }

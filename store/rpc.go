@@ -191,7 +191,7 @@ func (s *Store) serve(ctx context.Context, req proto.Message, inject *injection)
 		}
 		g.load.reads.Add(1)
 		b.reset()
-		r, err := s.get(ctx, t, g, m.GetGet(), b)
+		r, err := s.get(ctx, t, g, m.GetGet(), b, nil)
 		if err != nil {
 			return nil, nil, err
 		}

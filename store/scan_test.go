@@ -313,7 +313,7 @@ func TestGivenUpIsNoFault(t *testing.T) {
 	}
 	w.put("a", 0, cells...)
 	tbl, _ := w.catalog.lookup("t")
-	if _, err := w.Store.get(ctx, tbl, tbl.regions[0], &pb.Get{Row: []byte("a")}, &block{}); err != context.Canceled {
+	if _, err := w.Store.get(ctx, tbl, tbl.regions[0], &pb.Get{Row: []byte("a")}, &block{}, nil); err != context.Canceled {
 		t.Errorf("a Get that was given up: %v", err)
 	}
 }
