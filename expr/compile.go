@@ -329,6 +329,9 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 		if e.Op == "-" && x.Type() == types.JSON {
 			return c.apply("JSONB_DELETE", e.Pos, []Expr{x, y})
 		}
+		if k, ok := x.(*Const); ok && e.Op == "-" && k.Typ == types.Null && y.Type().IsTimestamp() { // NULL, or a parameter without a value
+			x = &Const{Pos: k.Pos, Typ: y.Type()}
+		}
 		if out, ok, err := c.moved(e.Op, x, y, e.Pos); ok || err != nil {
 			return out, err
 		}

@@ -244,6 +244,10 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 				return nil, err
 			}
 		}
+	case "PG_TYPEOF": // a NULL does not tell its type
+		if len(flat) == 1 {
+			flat = append(flat, &Const{Pos: pos, Val: types.NewString(flat[0].Type().String()), Typ: types.String})
+		}
 	case "NULLIF":
 		if len(flat) == 2 {
 			eq, err := c.compare(EQ, flat[0], flat[1], pos)

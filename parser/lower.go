@@ -314,7 +314,12 @@ func (l *lowerer) merge(n *mergeNode) (*Merge, error) {
 	if out.Source, err = l.from(n.Source); err != nil {
 		return nil, err
 	}
+	always := map[bool]bool{} // by MATCHED: an action without a condition came
 	for _, w := range n.When {
+		if always[!w.Not] {
+			return nil, Errorf(at(w.Pos), "unreachable WHEN clause specified after unconditional WHEN clause").WithHint("give it before the WHEN without AND")
+		}
+		always[!w.Not] = w.Cond == nil
 		a := MergeAction{Pos: at(w.Pos), Matched: !w.Not, Cond: l.expr(w.Cond), Delete: w.Delete}
 		if a.Set, err = l.assignments(w.Set); err != nil {
 			return nil, err

@@ -205,7 +205,12 @@ func init() {
 		"PG_POSTMASTER_START_TIME": began, "PG_CONF_LOAD_TIME": began,
 		"TXID_CURRENT": transaction, "PG_CURRENT_XACT_ID": transaction, "TXID_CURRENT_SNAPSHOT": snapshot, "PG_CURRENT_SNAPSHOT": snapshot,
 		"PG_TYPEOF": func(s *Session, a []types.Value) (types.Value, error) {
-			return types.NewNamedOID(types.RegType, typeOf(a[0].Type(), types.Limit{}).oid, typeOf(a[0].Type(), types.Limit{}).sqlName()), nil
+			t := a[0].Type()
+			if static, ok := types.ParseType(a[1].Text()); ok && a[0].IsNull() {
+				t = static
+			}
+			of := typeOf(t, types.Limit{})
+			return types.NewNamedOID(types.RegType, of.oid, of.sqlName()), nil
 		},
 		"TO_REGCLASS": named(types.RegClass, true), "TO_REGTYPE": named(types.RegType, true), "TO_REGPROC": named(types.RegProc, true), "TO_REGNAMESPACE": named(types.RegNamespace, true),
 		"REGCLASS": named(types.RegClass, false), "REGTYPE": named(types.RegType, false), "REGPROC": named(types.RegProc, false), "REGNAMESPACE": named(types.RegNamespace, false),

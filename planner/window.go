@@ -239,23 +239,43 @@ func (w *windows) bound(spec *parser.Window, f *parser.Frame, b parser.FrameBoun
 	if b.Offset == nil {
 		return out, nil
 	}
-	at := b.Offset.Position()
-	x, err := expr.Compile(b.Offset, w.aggs.scope())
+	at, scope, t := b.Offset.Position(), w.aggs.scope(), types.BigInt
+	x, err := expr.Compile(b.Offset, scope)
 	if err != nil {
 		return out, err
 	}
+	if f.Mode == "RANGE" {
+		if len(spec.OrderBy) != 1 {
+			return out, parser.Errorf(b.Pos, "RANGE with %s needs a window with ORDER BY one expression", b.Kind)
+		}
+		order, err := expr.Compile(spec.OrderBy[0].Expr, scope)
+		if err != nil {
+			return out, err
+		}
+		t = order.Type()
+	}
+	read := t
+	switch {
+	case t.IsTemporal():
+		read = types.Duration
+	case !t.IsNumeric():
+		read = types.Null
+	}
+	if x, err = expr.Place(x, read, scope); err != nil {
+		return out, err
+	}
 	k, ok := x.(*expr.Const)
+	if ok && k.Val.IsNull() && scope.Parameters != nil { // the parameter has no value yet
+		return out, nil
+	}
 	if !ok || k.Val.IsNull() {
 		return out, parser.Errorf(at, "%s %s takes a constant", f.Mode, b.Kind)
 	}
 	if f.Mode == "RANGE" {
-		err = w.rangeOffset(&out, spec, b, k.Val)
+		err = w.rangeOffset(&out, spec, b, t, k.Val)
 		return out, err
 	}
 	by := k.Val
-	if by.Type() == types.String { // a text constant has the type that its context expects
-		by, _ = types.Cast(by, types.BigInt, nil)
-	}
 	if !by.Type().IsInteger() || by.Int() < 0 {
 		return out, parser.Errorf(at, "%s %s takes a whole number that is not negative", f.Mode, b.Kind)
 	}
@@ -263,35 +283,18 @@ func (w *windows) bound(spec *parser.Window, f *parser.Frame, b parser.FrameBoun
 	return out, nil
 }
 
-// rangeOffset sets the distance of a RANGE frame's end from the row's own value: a number, or an interval if the order is
-// by time.
-func (w *windows) rangeOffset(out *plan.FrameBound, spec *parser.Window, b parser.FrameBound, by types.Value) error {
-	if len(spec.OrderBy) != 1 {
-		return parser.Errorf(b.Pos, "RANGE with %s needs a window with ORDER BY one expression", b.Kind)
-	}
-	order, err := expr.Compile(spec.OrderBy[0].Expr, w.aggs.scope())
-	if err != nil {
-		return err
-	}
-	at, t := b.Offset.Position(), order.Type()
+// rangeOffset sets the distance of a RANGE frame's end from the row's own value of type t: a number, or an interval if the
+// order is by time.
+func (w *windows) rangeOffset(out *plan.FrameBound, spec *parser.Window, b parser.FrameBound, t types.Type, by types.Value) error {
+	at := b.Offset.Position()
 	switch {
 	case t.IsTemporal():
-		if by.Type() == types.String {
-			if by, err = types.ParseInterval(by.Text()); err != nil {
-				return parser.Errorf(at, "%s", err)
-			}
-		}
 		if by.Type() != types.Duration {
 			return parser.Errorf(at, "%s of %s takes an INTERVAL", b.Kind, t)
 		}
 		return w.intervalOffset(out, b, t, spec.OrderBy[0].Desc, by)
 	case !t.IsNumeric() || by.Type() == types.Duration:
 		return parser.Errorf(at, "RANGE with %s is not defined for ORDER BY of %s", b.Kind, t)
-	}
-	if by.Type() == types.String {
-		if by, err = types.Cast(by, types.Decimal, nil); err != nil {
-			return parser.Errorf(at, "%s", err)
-		}
 	}
 	zero := types.NewInt(0)
 	if c, err := types.Compare(by, zero); err != nil || c < 0 || by.Type() == types.Double && math.IsNaN(by.Double()) {

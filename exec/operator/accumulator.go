@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -351,7 +350,14 @@ func ofSorted(f func(*accumulator) (types.Value, error)) func(*accumulator) (typ
 		if a.n == 0 {
 			return types.Value{}, nil
 		}
-		slices.SortFunc(a.rows, Order(a.call.OrderBy).less)
+		by := Order(a.call.OrderBy)
+		if a.seen != nil && len(by) == 0 { // PostgreSQL sorts to find equal values
+			by = Order{{Expr: a.call.Arg}}
+			for i, k := range a.rows {
+				a.rows[i].keys = k.row[:1]
+			}
+		}
+		slices.SortFunc(a.rows, by.less)
 		return f(a)
 	}
 }
@@ -381,15 +387,6 @@ func (a *accumulator) array() (types.Value, error) {
 	items := make([]types.Value, len(a.rows))
 	for i, k := range a.rows {
 		items[i] = k.row[0]
-	}
-	if a.seen != nil && len(a.call.OrderBy) == 0 { // PostgreSQL sorts to find equal values
-		slices.SortStableFunc(items, func(x, y types.Value) int {
-			if x.IsNull() || y.IsNull() {
-				return cmp.Compare(types.Bit(x.IsNull()), types.Bit(y.IsNull()))
-			}
-			c, _ := types.Compare(x, y)
-			return c
-		})
 	}
 	if a.call.Arg.Type().IsArray() {
 		return types.Stack(a.call.Typ.Elem(), items)
