@@ -66,8 +66,8 @@ func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (
 		parts[i] = n
 	}
 	for k := range cols {
-		if cols[k].Type == types.Null {
-			cols[k].Type = lists[0][k].Type
+		for i := 0; i < len(lists) && cols[k].Type == types.Null; i++ {
+			cols[k].Type = lists[i][k].Type
 		}
 		for _, c := range s.Cores {
 			if len(c.Items) == len(cols) {
