@@ -190,7 +190,7 @@ func keepsTypes(t, now *catalog.Table, changes []parser.Change) error {
 		is, _ := now.Column(c.Name)
 		if was == nil || is == nil || is.Type != was.Type || !is.Limit.Includes(was.Limit, is.Type) {
 			return parser.Errorf(c.Column.Pos, "ALTER TABLE changes no stored value, and not all values of column %s are sure to be a %s", c.Name, c.Column.Type).
-				WithHint("VARCHAR(n) can become longer, or TEXT; for other types ADD COLUMN, and UPDATE it from this column")
+				WithHint("VARCHAR(n) can become longer, or TEXT, NUMERIC(p, s) longer, or NUMERIC; for other types ADD COLUMN, and UPDATE it from this column")
 		}
 	}
 	return nil

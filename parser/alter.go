@@ -257,6 +257,7 @@ type changeNode struct {
 	To        *columnIdent  `parser:"    'TO' @@ )"`
 	Column    *columnIdent  `parser:"| 'ALTER' 'COLUMN'? @@"`
 	Type      *typeName     `parser:"  ( (?= 'TYPE' | 'SET' 'DATA' ) ( 'SET' 'DATA' )? 'TYPE' @@"`
+	Collate   *noEffect     `parser:"    @@?"`
 	Default   *defaultNode  `parser:"  | 'SET' ( 'DEFAULT' @@"`
 	NotNull   bool          `parser:"          | @'NOT' 'NULL' )"`
 	Nullable  bool          `parser:"  | 'DROP' ( 'DEFAULT' | @'NOT' 'NULL' ) )"`

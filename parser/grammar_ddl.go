@@ -85,6 +85,7 @@ func (*diskChange) Parse(lex *lexer.PeekingLexer) error {
 // tableItem is one entry in the parentheses of CREATE TABLE.
 type tableItem struct {
 	PrimaryKey []*columnIdent `parser:"  (?= 'CONSTRAINT' ( Word | Quoted ) 'PRIMARY' | 'PRIMARY' 'KEY' ) ( 'CONSTRAINT' ( Word | Quoted ) )? 'PRIMARY' 'KEY' '(' @@ ( ',' @@ )* ')'"`
+	NoEffect   []*noEffect    `parser:"  @@*"`
 	Check      *checkItem     `parser:"| (?= 'CONSTRAINT' ( Word | Quoted ) 'CHECK' | 'CHECK' '(' ) @@"`
 	Like       *likeItem      `parser:"| 'LIKE' @@"`
 	Column     *columnItem    `parser:"| @@"`
@@ -109,9 +110,10 @@ func (n *likePart) Parse(lex *lexer.PeekingLexer) error {
 // checkItem is CHECK among the columns of a table, or in ALTER TABLE.
 type checkItem struct {
 	Pos      lexer.Position
-	Name     *ident   `parser:"( 'CONSTRAINT' @@ )?"`
-	Expr     exprNode `parser:"'CHECK' '(' @@ ')' ( 'NO' 'INHERIT' )?"` // no table inherits
-	NotValid bool     `parser:"( @'NOT' 'VALID' )?"`
+	Name     *ident      `parser:"( 'CONSTRAINT' @@ )?"`
+	Expr     exprNode    `parser:"'CHECK' '(' @@ ')' ( 'NO' 'INHERIT' )?"` // no table inherits
+	NotValid bool        `parser:"( (?= 'NOT' 'VALID' ) @'NOT' 'VALID' )?"`
+	NoEffect []*noEffect `parser:"@@*"`
 }
 
 type columnItem struct {
@@ -131,6 +133,17 @@ type columnPhase struct {
 	Comment    *textNode     `parser:"| 'COMMENT' @@"`
 	Constraint *ident        `parser:"| 'CONSTRAINT' @@"` // the name of the clause behind it; only that of a CHECK is kept
 	Check      *checkItem    `parser:"| (?= 'CHECK' '(' ) @@"`
+	NoEffect   *noEffect     `parser:"| @@"`
+}
+
+// noEffect is COLLATE and a collation that compares bytes, or when a constraint is checked. Messages do not list it.
+type noEffect struct{}
+
+func (*noEffect) Parse(lex *lexer.PeekingLexer) error {
+	if t := lex.Peek(); accept(lex, "COLLATE") {
+		return (&exprReader{lex: lex}).collation(t)
+	}
+	return skip(lex, "NOT DEFERRABLE", "INITIALLY IMMEDIATE")
 }
 
 // sourceNode is family:qualifier, family:[parts] or "family:qualifier".

@@ -92,7 +92,7 @@ func (l Limit) Size() (length, scale int64, ok bool) {
 func (l Limit) Includes(o Limit, t Type) bool {
 	switch {
 	case l.limit == nil:
-		return o.limit == nil || t == String
+		return o.limit == nil || t == String || t == Decimal
 	case o.limit == nil:
 		return false
 	}
