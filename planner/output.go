@@ -223,6 +223,10 @@ func (q *query) group(g parser.Expr, outs []output, srcs []*source) (expr.Expr, 
 		cols[i] = o.column()
 	}
 	i, ok := outputIndex(g, cols)
+	if !ok { // the scope of GROUP BY takes no function that returns rows
+		i = slices.IndexFunc(outs, func(o output) bool { return isSet(o.expr) && sameText(o.written, g) })
+		ok = i >= 0
+	}
 	if !ok {
 		if err == nil {
 			err = parser.Errorf(g.Position(), "GROUP BY takes expressions, or numbers of result columns")
@@ -233,7 +237,42 @@ func (q *query) group(g parser.Expr, outs []output, srcs []*source) (expr.Expr, 
 		return nil, nil, parser.Errorf(g.Position(), "GROUP BY %s: result column %d is an aggregate, which is computed of the groups", g, i+1)
 	}
 	if expr.Some(x, isSet) {
-		return nil, nil, parser.Errorf(g.Position(), "GROUP BY takes no function that returns rows: %s", x).WithHint("put it into a query in FROM and group by its column")
+		err := parser.Errorf(g.Position(), "GROUP BY takes no function that returns rows: %s", x).WithHint("put it into a query in FROM and group by its column")
+		return nil, nil, groupedSet{err, outs[i].written}
 	}
 	return x, &outs[i], nil
+}
+
+// groupedSet reports that GROUP BY names a result column that is computed by a function that returns rows.
+type groupedSet struct {
+	error
+	written parser.Expr
+}
+
+func (e groupedSet) Unwrap() error { return e.error }
+
+// inFrom returns c with the function that GROUP BY names in FROM; nil if it would return other rows there.
+func (e groupedSet) inFrom(c *parser.SelectCore, outs []output) *parser.SelectCore {
+	const name = "?set?" // no name that a statement is likely to have
+	call, ok := e.written.(*parser.Call)
+	if !ok || len(outs) != len(c.Items) || slices.ContainsFunc(outs, func(o output) bool { return o.written != e.written && expr.Some(o.expr, isSet) }) ||
+		slices.ContainsFunc(c.Items, func(it parser.SelectItem) bool { return it.Star }) {
+		return nil
+	}
+	out := *c
+	out.From = append(slices.Clip(c.From), &parser.TableFunction{Pos: call.Pos, Name: call.Name, Args: call.Args, Alias: name, Columns: []string{name}})
+	out.Items = slices.Clone(c.Items)
+	out.GroupBy = slices.Clone(c.GroupBy)
+	column := &parser.ColumnRef{Pos: call.Pos, Table: name, Name: name}
+	for i, it := range out.Items {
+		if it.Expr == e.written {
+			out.Items[i].Alias, out.Items[i].Expr = itemName(it), column
+		}
+	}
+	for i, g := range out.GroupBy {
+		if sameText(g, e.written) {
+			out.GroupBy[i] = column
+		}
+	}
+	return &out
 }

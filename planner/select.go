@@ -2,6 +2,7 @@ package planner
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -343,7 +344,7 @@ type block struct {
 
 // block compiles c.
 func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *narrowing) (*block, error) {
-	pull := q.pull
+	pull, subplans := q.pull, q.plan.Subplans
 	if q.pull = pullAny; slices.ContainsFunc(c.GroupBy, isSets) {
 		q.pull = pullPlain
 	}
@@ -394,6 +395,12 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *
 			return nil, parser.Errorf(c.Pos, "the last part of a recursive query must not have groups or aggregates")
 		}
 		if b.groups, err = q.grouping(c, b.outs, aggs); err != nil {
+			if of, ok := errors.AsType[groupedSet](err); ok {
+				if c := of.inFrom(c, b.outs); c != nil {
+					q.plan.Subplans = subplans
+					return q.block(c, orderBy, narrow)
+				}
+			}
 			return nil, err
 		}
 		if b.groups.sets == nil {
