@@ -17,7 +17,7 @@ type copyCommand struct {
 
 	format               string // text, csv or binary
 	text                 copytext.Format
-	header               bool
+	header, match        bool            // match: the header must have the columns' names
 	forceAll             bool            // quote everything
 	forceQuote           map[string]bool // columns whose values are quoted
 	forceNull, forceText map[string]bool // columns where the NULL text means NULL in quotes; where it is text without quotes
@@ -76,7 +76,10 @@ func (cp *copyCommand) option(o parser.Option, v string, null **string) error {
 		*null = &v
 	case "HEADER":
 		on, ok := exec.ParseSwitch(v)
-		if cp.header = on || o.Value == nil || strings.EqualFold(v, "match"); !ok && !cp.header {
+		if cp.match = strings.EqualFold(v, "match"); cp.match && cp.To {
+			return failure("0A000", "cannot use \"match\" with HEADER in COPY TO")
+		}
+		if cp.header = on || o.Value == nil || cp.match; !ok && !cp.header {
 			return parser.Errorf(o.Pos, "header requires a Boolean value or \"match\"")
 		}
 	case "ENCODING":

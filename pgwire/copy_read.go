@@ -30,11 +30,26 @@ func (w *copyWriter) lines(in *bufio.Reader) error {
 			err = failure("54000", "%v", err)
 		case err == nil && !(first && w.of.header):
 			err = w.values(fields)
+		case err == nil && w.of.match:
+			err = w.matches(fields)
 		}
 		if err != nil {
 			return err
 		}
 	}
+}
+
+// matches returns an error unless the fields of a header are the names of the columns.
+func (w *copyWriter) matches(fields []copytext.Field) error {
+	if len(fields) != len(w.columns) {
+		return failure("22P04", "wrong number of fields in header line: got %d, expected %d", len(fields), len(w.columns))
+	}
+	for i, f := range fields {
+		if name := w.columns[i].Name; f.Null || f.Text != name {
+			return failure("22P04", "column name mismatch in header line field %d: got %q, expected %q", i+1, short(f.Text), name)
+		}
+	}
+	return nil
 }
 
 // binary reads tuples.
