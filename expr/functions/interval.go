@@ -58,8 +58,8 @@ var intervalFunctions = []expr.Function{
 		Result: returns(types.Duration, isInterval, isNumber), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			return scaleInterval(a[0], a[1], true)
 		}},
-	{Name: "INTERVAL_MS", Group: "time", Signature: "interval_ms(milliseconds) interval", Doc: "That many milliseconds.", MinArgs: 1, MaxArgs: 1,
-		Result: returns(types.Duration, isInt), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) { return newInterval(0, a[0].Int()) }, Key: &expr.Algebra{Pieces: allPieces([]expr.Piece{{Strict: true}})}},
+	{Name: "INTERVAL_MS", Group: "time", Unknown: intervalsUnknown, Signature: "interval_ms(milliseconds) interval", Doc: "That many milliseconds.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.Duration, isInt), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) { return newInterval(0, a[0].Int()) }},
 	{Name: "AGE", Group: "time", Unknown: "an age counts 30 days for each month and is not in the order of moments; their difference is", Signature: "age([timestamp,] timestamp) interval", Doc: "The time from the second to the first (the start of today) in years, months, days and parts of one, in UTC.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Duration, isMoment), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			return age(time.UnixMilli(millis(a[0])).UTC(), time.UnixMilli(millis(a[1])).UTC())
