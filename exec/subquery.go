@@ -25,7 +25,7 @@ type subqueries struct {
 	views planner.Views
 
 	mu      sync.Mutex
-	closed  map[*parser.Select][]types.Value
+	closed  map[closedQuery][]types.Value
 	ran     []*plan.Plan                                             // the plans of those in closed
 	answers map[*plan.Subplan]map[string]func() ([]expr.Expr, error) // by the values of the outer row; one for each assigned column
 	held    int64                                                    // bytes kept in answers
@@ -36,6 +36,12 @@ type subqueries struct {
 	sharing atomic.Int64 // bytes kept in shared
 }
 
+// closedQuery identifies a closed sub-query in all plans of a statement.
+type closedQuery struct {
+	of  *parser.Select
+	cut bool
+}
+
 func newSubqueries(ctx context.Context, r *run) *subqueries {
 	return &subqueries{run: r, ctx: ctx, runs: map[*parser.Select]explain.Runs{}, answers: map[*plan.Subplan]map[string]func() ([]expr.Expr, error){}, repeats: map[string]*repeat{}}
 }
@@ -44,7 +50,7 @@ func newSubqueries(ctx context.Context, r *run) *subqueries {
 func (q *subqueries) values(s *plan.Subplan) ([]types.Value, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	v, ok := q.closed[s.Select]
+	v, ok := q.closed[closedQuery{s.Select, s.Cut}]
 	return v, ok
 }
 
@@ -59,9 +65,9 @@ func (q *subqueries) close(ctx context.Context, s *plan.Subplan) error {
 	}
 	q.mu.Lock()
 	if q.closed == nil {
-		q.closed = map[*parser.Select][]types.Value{}
+		q.closed = map[closedQuery][]types.Value{}
 	}
-	q.closed[s.Select], q.ran = values, append(q.ran, s.Sample)
+	q.closed[closedQuery{s.Select, s.Cut}], q.ran = values, append(q.ran, s.Sample)
 	q.mu.Unlock()
 	return nil
 }

@@ -309,7 +309,7 @@ func (q *query) driven(f *from, conds []expr.Expr, m *semi) (expr.Expr, error) {
 		return nil, nil
 	}
 	keys := j.RightKeys
-	sub := &plan.Subplan{Select: m.of.Query.(*plan.Subplan).Select, Closed: true, Width: len(keys), Text: expr.Texts(keys) + " of " + m.of.Text}
+	sub := &plan.Subplan{Select: m.of.Query.(*plan.Subplan).Select, Closed: true, Cut: few, Width: len(keys), Text: expr.Texts(keys) + " of " + m.of.Text}
 	around := q.inside() // the same names are visible
 	sub.Plan = func([]types.Value) (*plan.Plan, error) {
 		again := around.semi(f, m.of)

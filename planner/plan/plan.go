@@ -447,6 +447,7 @@ type Subplan struct {
 	// Closed is set if the query does not depend on an outer row. The engine runs it once, returns its rows by
 	// Env.Subqueries, and plans again: as constants they can bind the key.
 	Closed bool
+	Cut    bool // the rows are cut behind some of them: these are not the rows of the same query without Cut
 	Steps  bool // the repeated query of a Recursive; Plan is nil
 	// Name, if set, is the name of a WITH query or view whose rows Reuse nodes read, in Within or in its sub-queries. Plan
 	// is nil.
