@@ -144,15 +144,15 @@ func (c *Column) AbsentIsNull() bool {
 // DecodeCell reads the bytes of c's cell. OpenTSDB's packed columns need the qualifier too: see DecodePacked.
 func (c *Column) DecodeCell(b []byte) (types.Value, error) { return c.Encoding.Decode(b) }
 
-// SetCell sets v, which is NULL or c's value for a missing cell, to the value of a cell. It is faster than DecodeCell for
-// integers.
+// SetCell sets v, which is NULL or c's value for a missing cell, to the value of a cell; NULL if it returns an error. It is
+// faster than DecodeCell for integers.
 func (c *Column) SetCell(v *types.Value, b []byte) error {
 	if e, ok := c.Encoding.(*integer); ok && e.set(v, b) {
 		return nil
 	}
 	x, err := c.Encoding.Decode(b)
-	if err == nil {
-		*v = x
+	if *v = x; err != nil {
+		v.Clear()
 	}
 	return err
 }
