@@ -117,12 +117,12 @@ func (a *applyOp) pair(l, r []types.Value) []types.Value {
 }
 
 func (a *applyOp) Close() error {
-	err := a.left.Close()
 	if a.right != nil {
 		a.ahead = append(a.ahead, a.right)
 	}
-	for _, right := range a.ahead {
+	var err error
+	for _, right := range a.ahead { // before the left side, whose rows they read
 		err = cmp.Or(err, right.Close())
 	}
-	return err
+	return cmp.Or(err, a.left.Close())
 }
