@@ -108,6 +108,9 @@ func (r *run) rename(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	if namespace, _, ok := strings.Cut(s.Name, ":"); ok {
 		to = namespace + ":" + to
 	}
+	if own := r.session.temporaryTables(); own != "" && strings.HasPrefix(s.Name, own) { // it stays temporary
+		to = own + strings.ToLower(to)
+	}
 	var sql string
 	if v, ok := cat.View(s.Name); ok {
 		def := *v.Def
