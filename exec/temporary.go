@@ -18,9 +18,10 @@ func (r *run) createTemporary(ctx context.Context, s *parser.CreateTable) (*Rows
 	if r.session.temporary == "" {
 		r.session.temporary = "pg_temp_" + strings.ToLower(rand.Text()[:10]) + "_"
 	}
+	prefix := r.session.temporary
 	r.session.mu.Unlock()
 	def := *s
-	def.Name, def.Temporary = r.session.temporaryTables()+strings.ToLower(s.Name), false
+	def.Name, def.Temporary = prefix+strings.ToLower(s.Name), false
 	return r.createTable(ctx, &def)
 }
 
@@ -33,11 +34,14 @@ func (s *Session) temporaryTables() string {
 
 // DropTemporary drops the temporary tables of s, with the views that read them.
 func (e *Engine) DropTemporary(ctx context.Context, s *Session) (err error) {
+	prefix := s.temporaryTables()
+	if prefix == "" {
+		return nil
+	}
 	ctx, stop := context.WithTimeout(ctx, dropTime)
 	defer stop()
-	prefix := s.temporaryTables()
 	for _, t := range e.catalog.Tables() {
-		if prefix != "" && strings.HasPrefix(t.Name, prefix) {
+		if strings.HasPrefix(t.Name, prefix) {
 			_, failed := e.newRun(Args{Session: s}, now(e.client)).dropTable(ctx, &parser.Drop{Name: t.Name, IfExists: true, Cascade: true})
 			err = errors.Join(err, failed)
 		}

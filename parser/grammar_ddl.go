@@ -192,7 +192,8 @@ type partDef struct {
 	Order    *direction    `parser:"@@?"`
 }
 
-// direction is ASC or DESC. NULLS FIRST or LAST, and an operator class in front, have no effect on an index. Messages do not list it: few parts have it.
+// direction is ASC or DESC. NULLS FIRST or LAST, and an operator class in front, have no effect on an index. Messages do
+// not list it: few parts have it.
 type direction struct{ desc bool }
 
 func (n *direction) Parse(lex *lexer.PeekingLexer) error {
