@@ -50,7 +50,7 @@ func (r *run) explain(ctx context.Context, s *parser.Explain) (*Rows, error) {
 		rows.Drawn = []explain.Line{{{Text: string(b)}}}
 		return rows, nil
 	case "HTML":
-		page := explain.HTML(s.Statement.String(), p, figures, func(s *plan.Scan, most int) ([]explain.Stored, string) { return r.readStored(ctx, s, most) })
+		page := explain.HTML(s.Statement.String(), p, figures)
 		rows := r.table(textColumns("plan"), textRows([]string{page}))
 		rows.Document = true
 		return rows, nil
@@ -93,7 +93,7 @@ func (r *run) analyze(ctx context.Context, s *parser.Explain, p *plan.Plan) (*ex
 	}
 	st := r.rec.stats(r.Client)
 	out := &explain.Figures{RowsReturned: st.RowsReturned, RowsRead: st.RowsRead, Gets: st.Gets, Scans: st.Scans, RPCs: st.RPCs, Bytes: st.Bytes,
-		Retries: st.Retries, Begin: r.rec.began.at, Planning: planning, Elapsed: st.Elapsed}
+		Retries: st.Retries, Planning: planning, Elapsed: st.Elapsed}
 	out.Runs = r.subqueries.runs
 	p.EachRead(func(part *plan.Plan) { out.Steps = append(out.Steps, explain.Steps(part.Root, m.of)...) })
 	for _, s := range out.Steps {
@@ -104,40 +104,7 @@ func (r *run) analyze(ctx context.Context, s *parser.Explain, p *plan.Plan) (*ex
 	}
 	for _, t := range st.Tables {
 		out.Tables = append(out.Tables, explain.Table{Scan: cmp.Or(t.Scan.For, t.Scan), Gets: t.Gets, Scans: t.Scans, RowsRead: t.RowsRead, Rows: t.Rows,
-			RPCs: t.RPCs, Bytes: t.Bytes, Scanned: t.Scanned, Elapsed: t.Elapsed, Regions: t.Regions, Calls: t.Calls})
+			RPCs: t.RPCs, Bytes: t.Bytes, Scanned: t.Scanned, Elapsed: t.Elapsed, Regions: t.Regions})
 	}
 	return out, nil
-}
-
-// regionsTimeout bounds the time that EXPLAIN waits for the regions of a picture.
-const regionsTimeout = 3 * time.Second
-
-// readStored reads the regions of at most a number of HBase tables of s. If s has more, note says so; otherwise it is
-// empty.
-func (r *run) readStored(ctx context.Context, s *plan.Scan, most int) (tables []explain.Stored, note string) {
-	spans := s.Spans
-	if r.Client == nil || len(spans) == 0 {
-		return nil, ""
-	}
-	ctx, cancel := context.WithTimeout(ctx, regionsTimeout)
-	defer cancel()
-	if s.ListTables {
-		var err error
-		if spans, err = r.ListTables(ctx, s); err != nil {
-			return nil, "The tables cannot be listed now: " + err.Error()
-		}
-	}
-	for len(spans) > 0 {
-		n := 1
-		for n < len(spans) && spans[n].Table == spans[0].Table {
-			n++
-		}
-		if len(tables) == most {
-			return tables, "More tables are read than are drawn here."
-		}
-		regions, err := r.Client.Regions(ctx, spans[0].Table)
-		tables = append(tables, explain.Stored{Name: spans[0].Table, Spans: spans[:n], Regions: regions, Err: err})
-		spans = spans[n:]
-	}
-	return tables, ""
 }

@@ -3,5 +3,5 @@
 //
 //	Text    lines of styled pieces: the verdict, the steps, each table's access with its key byte by byte
 //	JSON    the object that EXPLAIN (FORMAT JSON) prints, a contract
-//	HTML    a page: the same, with the regions and the calls over time as pictures
+//	HTML    a page: the text in colours
 package explain

@@ -19,7 +19,6 @@ type Figures struct {
 	RowsReturned, RowsRead int64
 	Gets, Scans            int64
 	RPCs, Bytes, Retries   int64
-	Begin                  time.Time
 	Planning, Elapsed      time.Duration
 	Steps                  []Step // see Steps
 	Tables                 []Table
@@ -94,7 +93,6 @@ type Table struct {
 	Scanned        *hbase.Scanned // by the servers, for scans; nil: they reported nothing
 	Elapsed        time.Duration
 	Regions        []Region
-	Calls          []hbase.RPCEnd // the first calls
 }
 
 // Region is the measurements of one table access in one region.

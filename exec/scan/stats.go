@@ -24,7 +24,6 @@ type TableStats struct {
 	Scanned     *hbase.Scanned // by the servers, for scans; nil: they reported nothing
 	Regions     []explain.Region
 	Scan        *plan.Scan
-	Calls       []hbase.RPCEnd // the first calls
 }
 
 // Recorder counts the table accesses of a statement.
@@ -130,7 +129,7 @@ func (r *Recorder) Tables() (tables []TableStats, regions int) {
 		t := s.table()
 		if s.trace != nil {
 			t.Scan = s.scan
-			t.Calls, t.Regions, t.Scanned = s.trace.stats()
+			t.Regions, t.Scanned = s.trace.stats()
 			for _, g := range t.Regions {
 				t.RPCs, t.Bytes = t.RPCs+g.RPCs, t.Bytes+g.Bytes
 			}

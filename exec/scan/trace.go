@@ -11,13 +11,9 @@ import (
 	"github.com/hql-db/hql/hbase"
 )
 
-// maxCalls bounds the number of RPCs that are kept individually, for drawing; the sums include all.
-const maxCalls = 500
-
 // trace collects the RPCs of one table access.
 type trace struct {
 	mu      sync.Mutex
-	calls   []hbase.RPCEnd
 	regions map[string]*explain.Region
 	scanned *hbase.Scanned // nil: no server reported it
 }
@@ -27,9 +23,6 @@ func (t *trace) TraceRPCStart(ctx context.Context, _ hbase.RPCStart) context.Con
 func (t *trace) TraceRPCEnd(_ context.Context, c hbase.RPCEnd) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.calls) < maxCalls {
-		t.calls = append(t.calls, c)
-	}
 	id := c.Table + "\x00" + c.Region.Name
 	r := t.regions[id]
 	if r == nil {
@@ -52,9 +45,9 @@ func (t *trace) TraceRPCEnd(_ context.Context, c hbase.RPCEnd) {
 	}
 }
 
-// stats returns the calls, and the regions, sorted by table and start key; the regions of failed calls come first in
-// their table. scanned is nil if no server reported it.
-func (t *trace) stats() (calls []hbase.RPCEnd, regions []explain.Region, scanned *hbase.Scanned) {
+// stats returns the regions, sorted by table and start key; the regions of failed calls come first in their table.
+// scanned is nil if no server reported it.
+func (t *trace) stats() (regions []explain.Region, scanned *hbase.Scanned) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := make([]explain.Region, 0, len(t.regions))
@@ -68,5 +61,5 @@ func (t *trace) stats() (calls []hbase.RPCEnd, regions []explain.Region, scanned
 		told := *t.scanned
 		scanned = &told
 	}
-	return slices.Clone(t.calls), out, scanned
+	return out, scanned
 }

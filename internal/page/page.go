@@ -28,13 +28,6 @@ func (w *Writer) Put(format string, args ...any) {
 	fmt.Fprintf(w, format, args...)
 }
 
-// Some writes format with the text s unless that is empty.
-func (w *Writer) Some(format, s string) {
-	if s != "" {
-		w.Put(format, s)
-	}
-}
-
 // Begin begins a page, up to its first heading; End ends it.
 func (w *Writer) Begin(title string) {
 	w.Put(`<!doctype html>
