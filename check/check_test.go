@@ -14,7 +14,7 @@ import (
 // testdata/*.txt: catalogs, and scripts with the verdict on each statement. \r, \t and \uFEFF stand for the characters.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		c, baseline := catalog.New(), check.Baseline{}
+		c := catalog.New()
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			input := strings.NewReplacer(`\r`, "\r", `\t`, "\t", `\uFEFF`, "\uFEFF").Replace(d.Input)
 			switch d.Cmd {
@@ -24,22 +24,12 @@ func TestScripts(t *testing.T) {
 					d.Fatalf(t, "%v", err)
 				}
 				return ""
-			case "baseline":
-				var err error
-				if baseline, err = check.ReadBaseline(input); err != nil {
-					return "error: " + err.Error() + "\n"
-				}
-				return ""
-			case "check", "write-baseline":
+			case "check":
 				format := "text"
 				d.MaybeScanArgs(t, "format", &format)
 				checker, src := check.New(c), check.File("q.sql", input)
 				checker.Define(src)
 				results := checker.Source(t.Context(), src)
-				if d.Cmd == "write-baseline" {
-					return check.BaselineOf(results)
-				}
-				gone := baseline.Apply(results)
 				var b bytes.Buffer
 				if err := check.Write(&b, format, results); err != nil {
 					d.Fatalf(t, "%v", err)
@@ -47,11 +37,7 @@ func TestScripts(t *testing.T) {
 				if format != "text" {
 					return b.String()
 				}
-				b.WriteString(check.Summary(results) + "\n")
-				if gone > 0 {
-					b.WriteString("no longer failing: " + strings.Repeat("x", gone) + "\n")
-				}
-				return b.String()
+				return b.String() + check.Summary(results) + "\n"
 			}
 			d.Fatalf(t, "unknown command %s", d.Cmd)
 			return ""

@@ -49,11 +49,8 @@ func writeJSON(w io.Writer, v any) error {
 // textLine returns a result as a line for users, with the position in the form that editors can follow.
 func textLine(r *Result) string {
 	note := ""
-	switch {
-	case r.Excused:
+	if r.Excused {
 		note = " (excused)"
-	case r.Known:
-		note = " (baseline)"
 	}
 	return fmt.Sprintf("%s:%d:%d: %s%s: %s\n", printable(r.File), r.Line, r.Column, r.Verdict, note, printable(r.Text))
 }
@@ -88,15 +85,13 @@ func annotation(r *Result) string {
 func Summary(results []Result) string {
 	var parts []string
 	for _, v := range []Verdict{Hit, Allowed, Skip, Miss, Unclear, Failed, Unchecked} {
-		all, excused, known := 0, 0, 0
+		all, excused := 0, 0
 		for _, r := range results {
 			switch {
 			case r.Verdict != v:
 				continue
 			case r.Excused:
 				excused++
-			case r.Known:
-				known++
 			}
 			all++
 		}
@@ -104,13 +99,8 @@ func Summary(results []Result) string {
 			continue
 		}
 		part := fmt.Sprintf("%d %s", all, v)
-		switch {
-		case excused > 0 && known > 0:
-			part += fmt.Sprintf(" (%d excused, %d in the baseline)", excused, known)
-		case excused > 0:
+		if excused > 0 {
 			part += fmt.Sprintf(" (%d excused)", excused)
-		case known > 0:
-			part += fmt.Sprintf(" (%d in the baseline)", known)
 		}
 		parts = append(parts, part)
 	}

@@ -95,13 +95,10 @@ func sarif(results []Result) sarifLog {
 		out := sarifResult{RuleID: string(r.Verdict), RuleIndex: i, Level: sarifRules[i].level, Message: sarifText{r.Text}, Locations: make([]sarifLocation, 1)}
 		at := &out.Locations[0].Physical
 		at.Artifact.URI, at.Region.Line, at.Region.Column = uri(r.File), r.Line, r.Column
-		sum := sha256.Sum256([]byte(r.fingerprint()))
+		sum := sha256.Sum256([]byte(filepath.ToSlash(filepath.Clean(r.File)) + "\t" + string(r.Verdict) + "\t" + r.SQL)) // without the line, which changes
 		out.Fingerprints = map[string]string{"hqlStatement/v1": hex.EncodeToString(sum[:8])}
-		switch {
-		case r.Excused:
+		if r.Excused {
 			out.Suppressions = []sarifSuppression{{"inSource"}}
-		case r.Known:
-			out.Suppressions = []sarifSuppression{{"external"}}
 		}
 		run.Results = append(run.Results, out)
 	}

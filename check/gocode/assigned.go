@@ -6,21 +6,9 @@ import (
 	"go/types"
 )
 
-// piece is a text that is appended to a variable.
-type piece struct {
-	text  ast.Expr // nil: it is not known
-	at    token.Pos
-	maybe bool // only if some condition is true
-}
-
 // assignments records the values that constants, variables and fields get, and the functions of a file.
 func (f *finder) assignments(file *file) {
-	var above []ast.Node
 	ast.Inspect(file.File, func(n ast.Node) bool {
-		if n == nil {
-			above = above[:len(above)-1]
-			return true
-		}
 		switch n := n.(type) {
 		case *ast.FuncType:
 			for _, p := range n.Params.List {
@@ -43,22 +31,15 @@ func (f *finder) assignments(file *file) {
 			}
 		case *ast.AssignStmt:
 			for i, lhs := range n.Lhs {
-				switch {
-				case n.Tok == token.ADD_ASSIGN:
-					f.append(f.of(lhs), n.Rhs[0], n.Pos(), above)
-				case len(n.Lhs) != len(n.Rhs) || n.Tok != token.ASSIGN && n.Tok != token.DEFINE:
+				if len(n.Lhs) != len(n.Rhs) || n.Tok != token.ASSIGN && n.Tok != token.DEFINE {
 					f.set(lhs, nil)
-				default:
-					if sum, ok := n.Rhs[i].(*ast.BinaryExpr); ok && n.Tok == token.ASSIGN && f.of(lhs) != nil && f.of(sum.X) == f.of(lhs) {
-						f.append(f.of(lhs), sum.Y, n.Pos(), above) // q = q + "..."
-					} else {
-						f.set(lhs, n.Rhs[i])
-					}
+				} else {
+					f.set(lhs, n.Rhs[i])
 				}
 			}
 		case *ast.RangeStmt:
 			f.set(n.Key, nil)
-			f.set(n.Value, &ast.IndexExpr{X: n.X})
+			f.set(n.Value, nil)
 		case *ast.UnaryExpr:
 			if n.Op == token.AND {
 				f.set(n.X, nil)
@@ -66,7 +47,6 @@ func (f *finder) assignments(file *file) {
 		case *ast.CompositeLit:
 			f.fields(n)
 		}
-		above = append(above, n)
 		return true
 	})
 }
@@ -84,9 +64,6 @@ func (f *finder) of(e ast.Expr) types.Object {
 
 // set records that lhs gets the value rhs; nil is an unknown value.
 func (f *finder) set(lhs, rhs ast.Expr) {
-	if x, ok := lhs.(*ast.IndexExpr); ok { // one element of x
-		lhs, rhs = x.X, &ast.CompositeLit{Elts: []ast.Expr{rhs}}
-	}
 	if o := f.of(lhs); o != nil {
 		f.values[o] = append(f.values[o], rhs)
 	}
@@ -109,28 +86,4 @@ func (f *finder) fields(n *ast.CompositeLit) {
 			f.values[of.Field(i)] = append(f.values[of.Field(i)], e)
 		}
 	}
-}
-
-// append records that the code at position at appends text to the variable o. It records an unknown text if the code is in
-// a loop, a nested function or one of several branches, because the text may be appended any number of times there.
-func (f *finder) append(o types.Object, text ast.Expr, at token.Pos, above []ast.Node) {
-	if o == nil {
-		return
-	}
-	p := piece{text: text, at: at}
-	for _, n := range above {
-		if n.Pos() <= o.Pos() && n.End() >= o.Pos() {
-			continue // it is declared there too
-		}
-		switch n := n.(type) {
-		case *ast.IfStmt:
-			if p.maybe = true; n.Else != nil {
-				p.text = nil
-			}
-		case *ast.BlockStmt:
-		default:
-			p.text = nil
-		}
-	}
-	f.pieces[o] = append(f.pieces[o], p)
 }

@@ -33,7 +33,7 @@ func Find(names []string) (sources []check.Source, dynamic []check.Result, err e
 			}
 		}
 	}
-	f := &finder{program: p, wanted: wanted, values: map[types.Object][]ast.Expr{}, pieces: map[types.Object][]piece{}, funcs: map[types.Object]*ast.FuncDecl{}, params: map[types.Object]bool{}, wrappers: map[types.Object]place{}, seen: map[string]bool{}}
+	f := &finder{program: p, wanted: wanted, values: map[types.Object][]ast.Expr{}, funcs: map[types.Object]*ast.FuncDecl{}, params: map[types.Object]bool{}, wrappers: map[types.Object]place{}, seen: map[string]bool{}}
 	for _, file := range p.files {
 		f.assignments(file)
 		f.notes(file)
@@ -68,7 +68,6 @@ type finder struct {
 	wanted map[string]bool // files, by absolute name
 	// values lists the expressions that each constant or variable gets; nil is an unknown value.
 	values map[types.Object][]ast.Expr
-	pieces map[types.Object][]piece // that are appended to each variable, in the order of the source
 	funcs  map[types.Object]*ast.FuncDecl
 	params map[types.Object]bool // of functions
 	// wrappers maps a function, or a variable that holds one, to the parameter that it passes on as a statement.
@@ -331,23 +330,17 @@ func (f *finder) add(n ast.Expr, ts []text, origin check.Origin) {
 		if strings.TrimSpace(t.value) == "" || !f.reports(n, t) {
 			continue
 		}
-		first, last := t.at[0], t.at[len(t.at)-1]
-		allowed := f.noted(f.excused, n.Pos(), n.End()) || f.noted(f.excused, first, last)
-		key := fmt.Sprint(first, allowed, t.value)
-		if t.joined {
+		allowed := f.noted(f.excused, n.Pos(), n.End()) || f.noted(f.excused, t.pos, t.at(len(t.value)))
+		key := fmt.Sprint(t.pos, allowed, t.value)
+		if t.literal == nil {
 			key += fmt.Sprint(n.Pos())
 		}
 		if f.seen[key] {
 			continue
 		}
 		f.seen[key] = true
-		s := check.Source{Text: t.value, Allowed: allowed, Origin: origin, At: func(offset int) check.Place {
-			if offset >= len(t.at) {
-				return f.placeOf(last)
-			}
-			return f.placeOf(t.at[offset])
-		}}
-		if t.joined {
+		s := check.Source{Text: t.value, Allowed: allowed, Origin: origin, At: func(offset int) check.Place { return f.placeOf(t.at(offset)) }}
+		if t.literal == nil {
 			at := f.placeOf(n.Pos())
 			s.Place = &at
 		}
@@ -357,7 +350,7 @@ func (f *finder) add(n ast.Expr, ts []text, origin check.Origin) {
 
 // reports reports whether the call n, or the text t that it takes, is in a file that is to be checked.
 func (f *finder) reports(n ast.Expr, t text) bool {
-	return f.wanted[f.line(n.Pos(), 0).Filename] || len(t.at) > 0 && f.wanted[f.line(t.at[0], 0).Filename]
+	return f.wanted[f.line(n.Pos(), 0).Filename] || f.wanted[f.line(t.pos, 0).Filename]
 }
 
 // unknown notes a call whose statement is not known.

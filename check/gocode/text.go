@@ -8,15 +8,14 @@ import (
 	"go/types"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
-// text is a value that a string expression may have, with the position in the sources of each of its bytes.
+// text is a value that a string expression may have.
 type text struct {
-	value  string
-	at     []token.Pos
-	joined bool // from several texts
+	value   string
+	pos     token.Pos     // where it begins in the sources
+	literal *ast.BasicLit // nil: it is put together from several texts
 }
 
 // maxTexts bounds the number of texts that one expression may have.
@@ -38,11 +37,13 @@ func (f *finder) textsOf(e ast.Expr, depth int) ([]text, *unknown) {
 	switch e := e.(type) {
 	case *ast.ParenExpr:
 		return f.textsOf(e.X, depth+1)
-	case *ast.IndexExpr:
-		return f.elements(e.X, depth+1)
 	case *ast.BasicLit:
 		if e.Kind == token.STRING {
-			return []text{literal(e)}, nil
+			value, err := strconv.Unquote(e.Value)
+			if err != nil {
+				return nil, &unknown{why: "it is no text of Go"}
+			}
+			return []text{{value, e.Pos(), e}}, nil
 		}
 	case *ast.BinaryExpr:
 		return f.concatenated(e, depth)
@@ -57,7 +58,7 @@ func (f *finder) textsOf(e ast.Expr, depth int) ([]text, *unknown) {
 }
 
 // concatenated are the texts of x + y.
-func (f *finder) concatenated(e *ast.BinaryExpr, depth int) ([]text, *unknown) {
+func (f *finder) concatenated(e *ast.BinaryExpr, depth int) (out []text, _ *unknown) {
 	xs, why := f.textsOf(e.X, depth+1)
 	if why != nil {
 		return nil, &unknown{why: why.why}
@@ -69,81 +70,21 @@ func (f *finder) concatenated(e *ast.BinaryExpr, depth int) ([]text, *unknown) {
 	if e.Op != token.ADD || len(xs)*len(ys) > maxTexts {
 		return nil, &unknown{why: "it is not a constant"}
 	}
-	return joined(xs, ys), nil
-}
-
-// joined returns each of xs with each of ys behind it.
-func joined(xs, ys []text) (out []text) {
 	for _, x := range xs {
 		for _, y := range ys {
-			out = append(out, text{x.value + y.value, append(x.at[:len(x.at):len(x.at)], y.at...), true})
+			out = append(out, text{x.value + y.value, x.pos, nil})
 		}
-	}
-	return out
-}
-
-// elements returns the texts of all elements of the slice, array or map x.
-func (f *finder) elements(x ast.Expr, depth int) (out []text, _ *unknown) {
-	literals := []ast.Expr{x}
-	if o := f.of(x); o != nil {
-		literals = f.values[o]
-	}
-	for _, l := range literals {
-		c, ok := l.(*ast.CompositeLit)
-		if !ok {
-			return nil, &unknown{why: "it is an element of what the program makes"}
-		}
-		for _, e := range c.Elts {
-			if pair, ok := e.(*ast.KeyValueExpr); ok {
-				e = pair.Value
-			}
-			ts, why := f.textsOf(e, depth)
-			if out = append(out, ts...); why != nil || len(out) > maxTexts {
-				return nil, &unknown{why: "an element is not a constant"}
-			}
-		}
-	}
-	if len(out) == 0 {
-		return nil, &unknown{why: "it is an element of what the program makes"}
 	}
 	return out, nil
 }
 
-// called returns the texts that a call may return: a conversion, or a function of the standard library that combines
-// constants.
+// called returns the texts of a conversion, or of strings.TrimSpace.
 func (f *finder) called(e *ast.CallExpr, depth int) ([]text, *unknown) {
-	name := nameOfFunc(e.Fun)
+	name := types.ExprString(e.Fun)
 	if t, ok := f.info.Types[e.Fun]; len(e.Args) == 1 && (ok && t.IsType() || name == "strings.TrimSpace") {
 		return f.textsOf(e.Args[0], depth+1)
 	}
-	if name == "fmt.Sprintf" {
-		if value, ok := f.formatted(e.Args, depth); ok {
-			return []text{{value, slices.Repeat([]token.Pos{e.Pos()}, len(value)), true}}, nil
-		}
-	}
 	return nil, &unknown{why: fmt.Sprintf("%s makes it when the program runs", name)}
-}
-
-// formatted returns what fmt.Sprintf makes of constants.
-func (f *finder) formatted(args []ast.Expr, depth int) (string, bool) {
-	var given []any
-	for _, a := range args {
-		if v := f.info.Types[a].Value; v != nil && v.Kind() != constant.String {
-			given = append(given, v.ExactString())
-			continue
-		}
-		ts, why := f.textsOf(a, depth+1)
-		if why != nil || len(ts) != 1 {
-			return "", false
-		}
-		given = append(given, ts[0].value)
-	}
-	if len(given) == 0 {
-		return "", false
-	}
-	format := strings.NewReplacer("%%", "%%", "%d", "%s", "%v", "%s").Replace(fmt.Sprint(given[0]))
-	out := fmt.Sprintf(format, given[1:]...)
-	return out, !strings.Contains(out, "%!")
 }
 
 // named returns the texts of the constant or variable o, which e names.
@@ -151,39 +92,29 @@ func (f *finder) named(e ast.Expr, o types.Object, depth int) ([]text, *unknown)
 	switch o := o.(type) {
 	case *types.Const:
 		if value := f.values[o]; len(value) > 0 {
-			return f.given(e, o, value, depth)
+			return f.given(o, value, depth)
 		}
 		if o.Val().Kind() == constant.String { // of iota, or of a conversion
-			v := constant.StringVal(o.Val())
-			at := make([]token.Pos, len(v))
-			for i := range at {
-				at[i] = e.Pos()
-			}
-			return []text{{v, at, false}}, nil
+			return []text{{constant.StringVal(o.Val()), e.Pos(), nil}}, nil
 		}
 	case *types.Var:
 		switch values := f.values[o]; {
-		case f.params[o] && (len(f.pieces[o]) > 0 || slices.Contains(values, nil)):
+		case f.params[o] && slices.Contains(values, nil):
 			return nil, &unknown{why: fmt.Sprintf("%s changes when the program runs", o.Name())}
 		case f.params[o] || len(values) == 0:
 			return nil, &unknown{why: fmt.Sprintf("%s gets its value when the program runs", o.Name()), of: o}
 		default:
-			return f.given(e, o, values, depth)
+			return f.given(o, values, depth)
 		}
 	}
 	return nil, &unknown{why: "it is not a constant"}
 }
 
-// given returns the texts that the variable or constant o may hold where e uses it: those of values, all expressions that
-// are assigned to it, with the texts that are appended before e.
-func (f *finder) given(e ast.Expr, o types.Object, values []ast.Expr, depth int) (out []text, _ *unknown) {
-	changes := &unknown{why: fmt.Sprintf("%s changes when the program runs", o.Name())}
-	if len(f.pieces[o]) > 0 && len(values) > 1 {
-		return nil, changes
-	}
+// given returns the texts that the variable or constant o may hold: those of values, all expressions that are assigned to it.
+func (f *finder) given(o types.Object, values []ast.Expr, depth int) (out []text, _ *unknown) {
 	for _, v := range values {
 		if v == nil || len(out) > maxTexts {
-			return nil, changes
+			return nil, &unknown{why: fmt.Sprintf("%s changes when the program runs", o.Name())}
 		}
 		ts, why := f.textsOf(v, depth+1)
 		if why != nil {
@@ -191,73 +122,31 @@ func (f *finder) given(e ast.Expr, o types.Object, values []ast.Expr, depth int)
 		}
 		out = append(out, ts...)
 	}
-	for _, p := range f.pieces[o] {
-		if p.text == nil {
-			return nil, changes
-		}
-		if p.at >= e.Pos() {
-			continue
-		}
-		more, why := f.textsOf(p.text, depth+1)
-		if why != nil || len(out)*(len(more)+1) > maxTexts {
-			return nil, changes
-		}
-		if longer := joined(out, more); p.maybe {
-			out = append(out, longer...)
-		} else {
-			out = longer
-		}
-	}
 	return out, nil
 }
 
-// nameOfFunc returns the name of a called function as it is written, such as fmt.Sprintf.
-func nameOfFunc(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.Ident:
-		return e.Name
-	case *ast.SelectorExpr:
-		if x, ok := e.X.(*ast.Ident); ok {
-			return x.Name + "." + e.Sel.Name
-		}
-		return e.Sel.Name
-	case *ast.ParenExpr:
-		return nameOfFunc(e.X)
+// at returns the position in the sources of a byte of the text. Carriage returns in raw literals are not counted: the
+// scanner leaves them out.
+func (t text) at(offset int) token.Pos {
+	if t.literal == nil {
+		return t.pos
 	}
-	return "a function"
-}
-
-// literal is the text of a string literal.
-func literal(e *ast.BasicLit) text {
-	var b strings.Builder
-	var t text
-	add := func(s string, offset int) {
-		b.WriteString(s)
-		for range len(s) {
-			t.at = append(t.at, e.ValuePos+token.Pos(offset))
-		}
+	if t.literal.Value[0] == '`' {
+		return t.pos + token.Pos(min(offset, len(t.value)-1)+1)
 	}
-	if body, ok := strings.CutPrefix(e.Value, "`"); ok {
-		body = strings.TrimSuffix(body, "`")
-		for i := range len(body) {
-			add(body[i:i+1], i+1) // the scanner has left out carriage returns
-		}
-		t.value = b.String()
-		return t
-	}
-	for rest := e.Value[1 : len(e.Value)-1]; rest != ""; {
-		offset := len(e.Value) - 1 - len(rest)
+	rest := t.literal.Value[1 : len(t.literal.Value)-1]
+	at := len(t.literal.Value) - 1
+	for offset >= 0 && rest != "" {
+		at = len(t.literal.Value) - 1 - len(rest)
 		r, multibyte, tail, err := strconv.UnquoteChar(rest, '"')
-		switch {
-		case err != nil:
-			tail = ""
-		case multibyte || r < utf8.RuneSelf:
-			add(string(r), offset)
-		default:
-			add(string([]byte{byte(r)}), offset)
+		if err != nil {
+			break
 		}
-		rest = tail
+		if rest = tail; multibyte {
+			offset -= utf8.RuneLen(r)
+		} else {
+			offset--
+		}
 	}
-	t.value = b.String()
-	return t
+	return t.pos + token.Pos(at)
 }

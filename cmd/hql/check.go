@@ -19,17 +19,14 @@ import (
 
 // checks are the flags of hql check.
 type checks struct {
-	catalogs        list
-	format          string
-	baseline, write string
-	tests           bool
+	catalogs list
+	format   string
+	tests    bool
 }
 
 func (k *checks) flags(fs *flag.FlagSet, _ *config) {
 	fs.Var(&k.catalogs, "catalog", "")
 	fs.StringVar(&k.format, "format", "text", "")
-	fs.StringVar(&k.baseline, "baseline", "", "")
-	fs.StringVar(&k.write, "write-baseline", "", "")
 	fs.BoolVar(&k.tests, "tests", false, "")
 }
 
@@ -43,7 +40,7 @@ func (k *checks) check(args []string) error {
 	return nil
 }
 
-// errBad is returned if a statement misses the prefix of a rowkey, and neither a comment nor the baseline excuses it.
+// errBad is returned if a statement misses the prefix of a rowkey, and no comment excuses it.
 var errBad = errors.New("statements miss the prefix of a rowkey")
 
 func (k *checks) run(ctx context.Context, _ *config, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
@@ -73,9 +70,6 @@ func (k *checks) run(ctx context.Context, _ *config, args []string, stdin io.Rea
 	results = slices.CompactFunc(results, func(a, b check.Result) bool { // a SQL file that is given and that a Go file embeds was checked twice
 		return check.ByPlace(a, b) == 0 && a.SQL == b.SQL && a.Excused == b.Excused
 	})
-	if err := k.known(results, stderr); err != nil {
-		return err
-	}
 	if err := check.Write(stdout, k.format, results); err != nil {
 		return err
 	}
@@ -125,38 +119,6 @@ func (k *checks) definitions() (*catalog.Catalog, error) {
 		}
 	}
 	return c, nil
-}
-
-// known marks the results that the file k.baseline lists. If k.write names a file, known writes a new baseline to it.
-func (k *checks) known(results []check.Result, stderr io.Writer) error {
-	if k.baseline != "" {
-		text, err := os.ReadFile(k.baseline)
-		if err != nil {
-			return err
-		}
-		b, err := check.ReadBaseline(string(text))
-		if err != nil {
-			return fmt.Errorf("%s: %w", k.baseline, err)
-		}
-		if gone := b.Apply(results); gone > 0 {
-			fmt.Fprintf(stderr, "note: %s of %s no longer fail: --write-baseline %s leaves them out\n", count(gone, "statement"), k.baseline, k.baseline)
-		}
-	}
-	if k.write == "" {
-		return nil
-	}
-	for i := range results {
-		results[i].Known = false
-	}
-	text := check.BaselineOf(results)
-	if err := os.WriteFile(k.write, []byte(text), 0o644); err != nil {
-		return err
-	}
-	b, err := check.ReadBaseline(text)
-	if err == nil {
-		b.Apply(results)
-	}
-	return err
 }
 
 // read reads files. It returns the sources to check, and results for files that need no plan.
