@@ -188,11 +188,11 @@ func names(x parser.Expr, column string) bool {
 
 // setDefault changes the value that INSERT writes. Rows that exist keep theirs.
 func (a *alteration) setDefault(col *parser.ColumnDef, is *Column, c parser.Change) error {
-	if c.Column.Default == nil && col.Encoding != nil && col.Encoding.Name == defaultName {
-		return parser.Errorf(c.Pos, "rows without the cell have the DEFAULT of %s as their value, which they would lose", col.Name).
-			WithHint("ALTER COLUMN %s SET DEFAULT value changes what INSERT writes", parser.QuoteName(col.Name))
+	value, always := c.Column.Default, col.NotNull || is.KeyPart
+	if value == nil && col.Encoding != nil && col.Encoding.Name == defaultName { // rows without the cell keep their value: INSERT writes NULL
+		value, always = &parser.Literal{Pos: c.Pos, Kind: parser.NullLiteral}, false
 	}
-	col.Default, a.changed = insertedDefault(c.Column.Default, col.NotNull || is.KeyPart), true
+	col.Default, a.changed = insertedDefault(value, always), true
 	return nil
 }
 
@@ -212,6 +212,24 @@ func insertedDefault(x parser.Expr, always bool) parser.Expr {
 		return &parser.Call{Pos: l.Pos, Name: "COALESCE", Args: []parser.Expr{l}}
 	}
 	return x
+}
+
+// DefaultSQL returns the value that INSERT writes if it does not name c, as SQL; "" if there is none.
+func (c *Column) DefaultSQL() string {
+	x := c.Default
+	if call, ok := x.(*parser.Call); ok && call.Name == "COALESCE" && len(call.Args) == 1 { // see insertedDefault
+		x = call.Args[0]
+	}
+	if l, ok := x.(*parser.Literal); ok && l.Kind == parser.NullLiteral {
+		return ""
+	}
+	if x != nil {
+		return x.String()
+	}
+	if v := c.Absent(); !v.IsNull() {
+		return v.SQL()
+	}
+	return ""
 }
 
 // FreeIndexName returns name, or name with the lowest number behind it that no finished layout of t has.

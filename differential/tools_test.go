@@ -31,7 +31,7 @@ INSERT INTO every VALUES (1, true, 300, 9007199254740993, 1.5, -0.25, 12345.6789
 
 const (
 	onHQL        = "CREATE INDEX events_kind ON events (kind);"
-	onPostgreSQL = `CREATE INDEX events_kind ON events (kind, device, ts);
+	onPostgreSQL = `CREATE INDEX events_kind ON events (kind);
 COMMENT ON TABLE events IS 'rowkey (device AS TEXT, X''00'', ts AS ORDERED INT64), stored in events';
 COMMENT ON TABLE every IS 'rowkey (id AS ORDERED INT32), stored in every';
 COMMENT ON COLUMN events.device IS 'part of the rowkey: device AS TEXT';

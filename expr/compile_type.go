@@ -185,6 +185,11 @@ func (c compiler) cast(x Expr, t types.Type, pos parser.Pos) (Expr, error) {
 func (c compiler) limit(x Expr, e *parser.Cast) (Expr, error) {
 	_, list, ok := strings.Cut(strings.TrimSuffix(e.Type, ")"), "(")
 	if !ok || x.Type() != types.String && x.Type() != types.Decimal {
+		if k, is := x.(*Column); is && k.Limit != (types.Limit{}) {
+			free := *k
+			free.Limit = types.Limit{}
+			return &free, nil
+		}
 		return x, nil
 	}
 	args := []Expr{x}

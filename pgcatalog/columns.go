@@ -10,14 +10,7 @@ import (
 func tableColumns(t *catalog.Table) []attribute {
 	out := make([]attribute, len(t.Columns))
 	for i, c := range t.Columns {
-		out[i] = attribute{name: c.Name, typ: c.Type, limit: c.Limit, notNull: c.NotNull || c.KeyPart && !c.NullKey}
-		if v := c.Absent(); !v.IsNull() {
-			out[i].fallback = v.SQL()
-		}
-		if c.Default != nil {
-			out[i].fallback = c.Default.String()
-		}
-		out[i].comment = columnComment(t, c)
+		out[i] = attribute{name: c.Name, typ: c.Type, limit: c.Limit, notNull: c.NotNull || c.KeyPart && !c.NullKey, fallback: c.DefaultSQL(), comment: columnComment(t, c)}
 	}
 	return out
 }
@@ -51,7 +44,7 @@ func tableComment(t *catalog.Table) string {
 
 func viewColumns(s *Session, v *catalog.View) (out []attribute) {
 	for _, c := range s.Planner.ViewColumns(v) {
-		out = append(out, attribute{name: c.Name, typ: c.Type})
+		out = append(out, attribute{name: c.Name, typ: c.Type, limit: c.Limit})
 	}
 	return out
 }
@@ -100,7 +93,9 @@ func typeOf(t types.Type, limit types.Limit) typeFact {
 	}
 	modifier := limit.Modifier()
 	if name == "text" && modifier >= 0 {
-		name = "varchar"
+		if name = "varchar"; limit.Blank() {
+			name = "bpchar"
+		}
 	}
 	out := typeByName()[name]
 	out.dimensions, out.modifier = dimensions, modifier
@@ -113,12 +108,14 @@ type Type struct {
 	Array  uint32 // the type of its arrays; 0: none
 	Size   int16  // in bytes; negative: it varies
 	Values types.Type
+	// Modifier is the limit, such as a length, as pg_attribute has it; -1 for none.
+	Modifier int32
 }
 
-// TypeOf returns the type of results with values of t.
-func TypeOf(t types.Type) Type {
-	f := typeOf(t, types.Limit{})
-	return Type{f.oid, f.array, int16(f.length.Int()), t}
+// TypeOf returns the type of results with values of t that have limit.
+func TypeOf(t types.Type, limit types.Limit) Type {
+	f := typeOf(t, limit)
+	return Type{f.oid, f.array, int16(f.length.Int()), t, int32(f.modifier)}
 }
 
 // TypeByOID returns the type with this OID or, if that is an array type, the type of its elements; ok is false if hql has no
@@ -128,7 +125,7 @@ func TypeByOID(oid uint32) (t Type, array, ok bool) {
 	if array = strings.HasPrefix(f.name, "_"); array {
 		f = typeByOID()[f.elem]
 	}
-	return Type{f.oid, f.array, int16(f.length.Int()), f.values}, array, f.values != types.Null
+	return Type{f.oid, f.array, int16(f.length.Int()), f.values, -1}, array, f.values != types.Null
 }
 
 // valuesOf returns hql's type for the values of a type of PostgreSQL, or Null.

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
 
@@ -184,15 +185,17 @@ type keyPart struct {
 	column int // in the table; -1: an expression
 	text   string
 	typ    types.Type
+	down   bool // DESC
 }
 
-// parts returns the columns of an index. A primary key has the columns in the rowkey; any other index has the parts of its key.
+// parts returns the columns of an index. A primary key has the columns in the rowkey; any other index has the parts of its key,
+// without the columns at its end by which an entry leads to its row.
 func (x *object) parts() (out []keyPart) {
 	t := x.table
 	if x.primary() {
 		for _, i := range x.layout.PlaceColumns() {
 			if t.Columns[i].KeyPart {
-				out = append(out, keyPart{i, t.Columns[i].Name, t.Columns[i].Type})
+				out = append(out, keyPart{i, t.Columns[i].Name, t.Columns[i].Type, false})
 			}
 		}
 		return out
@@ -201,11 +204,19 @@ func (x *object) parts() (out []keyPart) {
 		if p.Literal != nil {
 			continue
 		}
+		down := p.Encoding.Order()&catalog.Inverted != 0
 		if c, ok := p.Column(); ok {
-			out = append(out, keyPart{c, t.Columns[c].Name, t.Columns[c].Type})
+			out = append(out, keyPart{c, t.Columns[c].Name, t.Columns[c].Type, down})
 		} else {
-			out = append(out, keyPart{-1, p.Expr.String(), p.Expr.Type()})
+			text := p.Expr.String()
+			if _, call := p.Def.Expr.(*parser.Call); !call {
+				text = "(" + text + ")"
+			}
+			out = append(out, keyPart{-1, text, p.Expr.Type(), down})
 		}
+	}
+	for n := len(out) - 1; n > 0 && out[n].column >= 0 && t.Columns[out[n].column].KeyPart; n-- {
+		out = out[:n]
 	}
 	return out
 }

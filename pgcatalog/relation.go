@@ -18,8 +18,9 @@ var files embed.FS
 
 // Column is a column of a relation.
 type Column struct {
-	Name string
-	Type types.Type
+	Name  string
+	Type  types.Type
+	Limit types.Limit
 }
 
 // Relation is a relation of the schemas pg_catalog and information_schema.
@@ -82,7 +83,7 @@ func (r *Relation) column(i int, text string) {
 	case never:
 		v = valueOf("", t)
 	}
-	r.Columns, r.template, r.at[name] = append(r.Columns, Column{name, t}), append(r.template, v), i
+	r.Columns, r.template, r.at[name] = append(r.Columns, Column{Name: name, Type: t}), append(r.template, v), i
 }
 
 // attributes returns the columns of r as attributes of an object.

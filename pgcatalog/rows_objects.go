@@ -33,7 +33,11 @@ func (w *writer) index(x *object) {
 	var columns, options []int
 	var classes, collations, texts []string
 	for _, p := range x.parts() {
-		columns, options = append(columns, p.column+1), append(options, 0)
+		option := 0
+		if p.down {
+			option = 3 // DESC NULLS FIRST
+		}
+		columns, options = append(columns, p.column+1), append(options, option)
 		t := typeOf(p.typ, types.Limit{})
 		classes, collations = append(classes, operatorClass(t.oid)), append(collations, t.collation.String())
 		if p.column < 0 {
@@ -127,7 +131,12 @@ func (x *object) keyNumbers() (out []int) {
 
 // keyText returns the columns of an index, separated by commas.
 func (x *object) keyText() string {
-	return words.Join(x.parts(), ", ", keyPart.sql)
+	return words.Join(x.parts(), ", ", func(p keyPart) string {
+		if p.down {
+			return p.sql() + " DESC"
+		}
+		return p.sql()
+	})
 }
 
 func (p keyPart) sql() string {

@@ -340,13 +340,10 @@ func (c *conn) describe(columns []hql.ColumnType, format func(i int) int16) erro
 	}
 	m := &pgproto3.RowDescription{Fields: make([]pgproto3.FieldDescription, len(columns))}
 	for i, col := range columns {
-		t := pgcatalog.TypeOf(col.Type)
-		m.Fields[i] = pgproto3.FieldDescription{Name: []byte(clean(col.Name)), DataTypeOID: t.OID, DataTypeSize: t.Size, TypeModifier: -1, Format: format(i)}
+		t := pgcatalog.TypeOf(col.Type, col.Limit)
+		m.Fields[i] = pgproto3.FieldDescription{Name: []byte(clean(col.Name)), DataTypeOID: t.OID, DataTypeSize: t.Size, TypeModifier: t.Modifier, Format: format(i)}
 		if m.Fields[i].TableOID = c.relationOID(col.Table); m.Fields[i].TableOID != 0 {
 			m.Fields[i].TableAttributeNumber = uint16(col.Number)
-		}
-		if col.Type == types.Decimal {
-			m.Fields[i].TypeModifier = int32(col.Limit.Modifier())
 		}
 	}
 	return c.send(m)

@@ -65,7 +65,7 @@ func (w *copyWriter) binary(in *bufio.Reader) error {
 	}
 	oids := make([]uint32, len(w.columns))
 	for i, col := range w.columns {
-		oids[i] = pgcatalog.TypeOf(col.Type).OID
+		oids[i] = pgcatalog.TypeOf(col.Type, col.Limit).OID
 	}
 	var size [4]byte
 	for {

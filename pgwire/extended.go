@@ -89,9 +89,9 @@ func (c *conn) describeStatement(ctx context.Context, p *prepared) error {
 		switch {
 		case p.params[i] != 0 && p.params[i] != oidUnknown:
 		case t.List:
-			p.params[i] = pgcatalog.TypeOf(t.Type).Array
+			p.params[i] = pgcatalog.TypeOf(t.Type, types.Limit{}).Array
 		default:
-			p.params[i] = pgcatalog.TypeOf(t.Type).OID
+			p.params[i] = pgcatalog.TypeOf(t.Type, types.Limit{}).OID
 		}
 	}
 	p.columns, p.described = d.Columns, true

@@ -198,7 +198,7 @@ func appendArray(dst []byte, v types.Value, loc *time.Location) ([]byte, error) 
 			nulls = 1
 		}
 	}
-	dst = be.AppendUint32(be.AppendUint32(be.AppendUint32(dst, uint32(len(dims))), nulls), pgcatalog.TypeOf(elem).OID)
+	dst = be.AppendUint32(be.AppendUint32(be.AppendUint32(dst, uint32(len(dims))), nulls), pgcatalog.TypeOf(elem, types.Limit{}).OID)
 	for _, d := range dims {
 		dst = be.AppendUint32(be.AppendUint32(dst, uint32(d.Len)), uint32(d.Lower))
 	}

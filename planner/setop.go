@@ -153,7 +153,9 @@ func widen(cols, more []plan.OutputColumn, pos parser.Pos, op parser.SetOpKind) 
 			return nil, false, parser.Errorf(pos, "column %d is %s here and %s before", k+1, more[k].Type, c.Type)
 		}
 		changed = changed || t != c.Type
-		out[k].Type, out[k].Origin = t, plan.Origin{}
+		if out[k].Type, out[k].Origin = t, (plan.Origin{}); !c.Limit.Includes(more[k].Limit, t) || !more[k].Limit.Includes(c.Limit, t) {
+			out[k].Limit = types.Limit{}
+		}
 	}
 	return out, changed, nil
 }

@@ -51,7 +51,7 @@ func (e *Env) ViewColumns(v *catalog.View) (out []pgcatalog.Column) {
 		return nil
 	}
 	for _, c := range p.Columns {
-		out = append(out, pgcatalog.Column{Name: c.Name, Type: c.Type})
+		out = append(out, pgcatalog.Column{Name: c.Name, Type: c.Type, Limit: c.Limit})
 	}
 	return out
 }
