@@ -143,17 +143,14 @@ func (s *search) parses() []parse {
 }
 
 // Propose returns at most n definitions of an HBase table that fit at least half of the sampled keys. The definitions
-// that fit most keys come first; among equals, the cheapest. For a table of a known system it returns only one. The
-// first definition has the table's name, the others a number after it. An empty sample is an error.
+// that fit most keys come first; among equals, the cheapest. The first definition has the table's name, the others a
+// number after it. An empty sample is an error.
 func Propose(name string, sampled *Sampled, n int) ([]*Proposal, error) {
 	rows := distinct(sampled.Rows)
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("table %s has no rows to learn from", name)
 	}
 	all := distinct(slices.Concat(rows, sampled.Check))
-	if p := openTSDB(name, all); p != nil {
-		return []*Proposal{p}, nil
-	}
 	out := proposals(name, rows, all)
 	if len(rows) < len(all) && (len(out) == 0 || out[0].Fit < len(all)) { // search again, with the keys of the check
 		out = proposals(name, all, all)

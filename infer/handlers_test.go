@@ -14,42 +14,6 @@ import (
 	"github.com/hql-db/hql/infer"
 )
 
-// Tables of OpenTSDB 2.4 as it wrote them, byte by byte, and tables that look like them at first.
-func TestKnownSystems(t *testing.T) {
-	point := func(key, qualifier, value string) hbase.Row {
-		return hbase.Row{Key: []byte(key), Cells: []hbase.Cell{{Family: []byte("t"), Qualifier: []byte(qualifier), Value: []byte(value)}}}
-	}
-	// 1789999200 is a full hour.
-	series := func(salt string, hour byte, tags string) hbase.Row {
-		return point(salt+"\x00\x00\x01\x6a\xb1"+string([]byte{0x38 + 0x0e*hour, 0x60 + 0x10*hour})+tags, "\x32\x00", "\x0c")
-	}
-	const one, other, third = "\x00\x00\x01\x00\x00\x01\x00\x00\x02\x00\x00\x02", "\x00\x00\x01\x00\x00\x07\x00\x00\x02\x00\x00\x04", "\x00\x00\x01\x00\x00\x07"
-	for _, c := range []struct {
-		name string
-		rows []hbase.Row
-		want string // in the first proposal; "!": not in it
-	}{
-		{"the same tags", []hbase.Row{series("", 0, one), series("", 1, one), series("", 1, other)},
-			"DATE_BIN('1 hour', ts) AS EPOCH32, X'000001', OPENTSDB_UID('tagv', tag1) AS BYTES(3), X'000002', OPENTSDB_UID('tagv', tag2) AS BYTES(3))"},
-		{"other tags", []hbase.Row{series("", 0, one), series("", 1, one), series("", 1, third)}, "DATE_BIN('1 hour', ts) AS EPOCH32, tags AS BYTES)"},
-		{"no full hour", []hbase.Row{series("", 0, one), point("\x00\x00\x01\x6a\xb1\x38\x61"+one, "\x32\x00", "\x0c")}, "!OPENTSDB"},
-		{"cells of others", []hbase.Row{series("", 0, one), point("\x00\x00\x01\x6a\xb1\x38\x60"+other, "temperature", "\x0c")}, "!OPENTSDB"},
-		{"a byte that is no salt", []hbase.Row{series("\x01", 0, one), series("\x01", 1, one), series("\x01", 1, other)}, "!OPENTSDB"},
-	} {
-		ps, err := infer.Propose("tsdb", &infer.Sampled{Rows: c.rows}, 3)
-		if err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
-		want, not := strings.CutPrefix(c.want, "!")
-		if strings.Contains(ps[0].String(), want) == not {
-			t.Errorf("%s: %s", c.name, ps[0])
-		}
-		if !not && len(ps) > 1 {
-			t.Errorf("%s: %d proposals", c.name, len(ps))
-		}
-	}
-}
-
 // Tables of Hive's storage handler, in text with a struct as key and in binary, and of Spark's connector, whose key parts stand one behind the other.
 func TestConnectors(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
