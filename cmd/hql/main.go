@@ -68,7 +68,6 @@ type config struct {
 	vars            map[string]string // of --var
 	demo, version   bool
 	keepGoing       bool
-	readOnly        bool // of the embedded store, too
 	quiet, noRC     bool
 	tuples          bool
 	pset            list
@@ -354,11 +353,8 @@ func openAs(ctx context.Context, c *config, user string) (*hql.DB, error) {
 	if p := policies[c.FullScan]; p != nil {
 		opts = append(opts, hql.WithFullScan(*p))
 	}
-	switch {
-	case c.Write:
+	if c.Write {
 		opts = append(opts, hql.WithWrites(true))
-	case c.readOnly && !c.demo: // whose tables are written when it is opened
-		opts = append(opts, hql.WithWrites(false))
 	}
 	if c.Restricted {
 		opts = append(opts, hql.WithoutFiles())
