@@ -6,17 +6,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/chzyer/readline"
 )
 
 // Private-use characters that replace keys and pasted text in readline's input.
 const (
 	deleteKey = '\uf8f3' + iota
 	pasteKey
-	breakKey // Alt-Enter: a line break
-	upKey    // arrow keys: move within the statement, or through the history
-	downKey
 )
 
 // Control characters.
@@ -27,7 +22,6 @@ const (
 
 // sequences maps the escape sequences of keys that readline does not know, or handles differently, to their replacements.
 var sequences = map[string]string{
-	"\x1b[A": string(upKey), "\x1b[B": string(downKey),
 	"\x1b[3~": string(deleteKey), "\x1b[1~": "\x01", "\x1b[7~": "\x01", "\x1b[4~": "\x05", "\x1b[8~": "\x05",
 	"\x1b[1;5C": "\x1bf", "\x1b[1;3C": "\x1bf", "\x1b[1;5D": "\x1bb", "\x1b[1;3D": "\x1bb",
 }
@@ -40,7 +34,6 @@ var (
 // input filters the terminal's bytes. It replaces each pasted line by one character, which OnChange replaces by the text.
 type input struct {
 	r         io.Reader
-	choosing  func() bool // readline shows words or the history to choose from with the arrow keys
 	searching func() bool // readline searches the history
 	search    func(rune)  // adds a character to the search
 
@@ -52,8 +45,6 @@ type input struct {
 
 	mu     sync.Mutex // readline calls OnChange from two goroutines
 	pasted []string
-	above  bool // the statement has a line above the cursor
-	below  bool // the statement has a line below the cursor
 }
 
 func (f *input) Close() error { return nil }
@@ -82,9 +73,8 @@ func (f *input) feed(b []byte) {
 				b = b[len(m):]
 				continue
 			}
-			if len(b) > 1 && (b[1] == '\r' || b[1] == '\n') && !f.pasting {
-				f.out = append(f.out, string(breakKey)...)
-				b = b[2:]
+			if len(b) > 1 && (b[1] == '\r' || b[1] == '\n') && !f.pasting { // Alt-Enter
+				b = b[1:]
 				continue
 			}
 			if len(b) > 1 && escapePart.Match(b) {
@@ -147,8 +137,7 @@ func (f *input) flush() {
 	f.out = append(f.out, string(pasteKey)...)
 }
 
-// filter implements readline's input filter. It gives arrow keys back to readline if the statement has no line in their
-// direction, or while readline shows choices. A search of the history receives pasted text, but no other private-use
+// filter implements readline's input filter. A search of the history receives pasted text, but no other private-use
 // character.
 func (f *input) filter(key rune) (rune, bool) {
 	f.mu.Lock()
@@ -164,12 +153,8 @@ func (f *input) filter(key rune) (rune, bool) {
 			f.search(r)
 		}
 		return text[last], true
-	case (key == deleteKey || key == breakKey) && f.searching():
+	case key == deleteKey && f.searching():
 		return 0, false
-	case key == upKey && (!f.above || f.choosing()):
-		key = readline.CharPrev
-	case key == downKey && (!f.below || f.choosing()):
-		key = readline.CharNext
 	}
 	return key, true
 }
@@ -178,32 +163,17 @@ func (f *input) filter(key rune) (rune, bool) {
 func (f *input) OnChange(line []rune, pos int, key rune) ([]rune, int, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	changed := key >= deleteKey && key <= downKey && pos > 0
-	if changed {
-		line, pos = f.press(key, line[:pos-1], line[pos:])
+	if pos == 0 || key != deleteKey && key != pasteKey {
+		return line, pos, false
 	}
-	f.above, f.below = slices.Contains(line[:pos], lineBreak), slices.Contains(line[pos:], lineBreak)
-	return line, pos, changed
-}
-
-// press returns the line and the cursor after the user pressed key, with before and after the text on the cursor's two sides.
-// The caller holds f.mu.
-func (f *input) press(key rune, before, after []rune) (line []rune, pos int) {
-	line, pos = slices.Concat(before, after), len(before)
-	switch key {
-	case deleteKey:
-		if pos < len(line) {
-			line = slices.Delete(line, pos, pos+1)
-		}
-	case pasteKey:
-		text := f.takePasted()
-		line, pos = slices.Insert(line, pos, text...), pos+len(text)
-	case breakKey:
-		line, pos = slices.Insert(line, pos, lineBreak), pos+1
-	case upKey, downKey:
-		pos = vertical(line, pos, key == upKey)
+	before, after := line[:pos-1], line[pos:]
+	var text []rune
+	if key == pasteKey {
+		text = f.takePasted()
+	} else if len(after) > 0 {
+		after = after[1:]
 	}
-	return line, pos
+	return slices.Concat(before, text, after), len(before) + len(text), true
 }
 
 // takePasted returns the text that the next pasteKey replaces. The caller holds f.mu.
@@ -214,35 +184,4 @@ func (f *input) takePasted() []rune {
 	text := []rune(f.pasted[0])
 	f.pasted = f.pasted[1:]
 	return text
-}
-
-// vertical returns the position above or below pos in the same column, or at the end of a shorter line.
-func vertical(line []rune, pos int, up bool) int {
-	start := lineStart(line, pos)
-	column := pos - start
-	if up {
-		end := max(start-1, 0)
-		return min(lineStart(line, end)+column, end)
-	}
-	next := lineEnd(line, pos) + 1
-	if next > len(line) {
-		return pos
-	}
-	return min(next+column, lineEnd(line, next))
-}
-
-// lineStart returns the start of the line that contains pos.
-func lineStart(line []rune, pos int) int {
-	for pos > 0 && line[pos-1] != lineBreak {
-		pos--
-	}
-	return pos
-}
-
-// lineEnd returns the end of the line that contains pos.
-func lineEnd(line []rune, pos int) int {
-	if n := slices.Index(line[pos:], lineBreak); n >= 0 {
-		return pos + n
-	}
-	return len(line)
 }

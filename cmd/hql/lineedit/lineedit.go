@@ -43,7 +43,6 @@ func New(complete Completer) (*Editor, error) {
 	if err != nil {
 		return nil, err
 	}
-	in.choosing = func() bool { return rl.Operation.IsSearchMode() || rl.Operation.IsInCompleteSelectMode() }
 	in.searching, in.search = rl.Operation.IsSearchMode, rl.Operation.SearchChar
 	_ = rl.SaveHistory("")                          // searching a history of length 0 would end readline
 	_, _ = io.WriteString(os.Stdout, "\x1b[?2004h") // bracketed paste
