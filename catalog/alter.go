@@ -246,13 +246,9 @@ func (t *Table) Renamed(name string) *parser.CreateTable {
 	def := *t.Def
 	def.Name = name
 	if def.StoredIn == nil {
-		def.StoredIn = storedIn(t.Name)
+		def.StoredIn = parser.StoredIn(t.Name)
 	}
 	return &def
-}
-
-func storedIn(name string) *parser.PartList {
-	return &parser.PartList{Parts: []parser.PartDef{{Expr: &parser.Literal{Kind: parser.StringLiteral, Text: name}}}}
 }
 
 // renameIndex gives an INDEX another name. Its entries stay in the same HBase table.
@@ -272,7 +268,7 @@ func (a *alteration) renameIndex(c parser.Change) error {
 	}
 	for i := range a.def.Layouts {
 		if d := &a.def.Layouts[i]; d.Name == is.Name {
-			d.Name, d.StoredIn, a.changed = c.To, storedIn(stored), true
+			d.Name, d.StoredIn, a.changed = c.To, parser.StoredIn(stored), true
 		}
 	}
 	for _, s := range a.def.Splits {

@@ -101,15 +101,12 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 }
 
 // rename runs ALTER TABLE or VIEW ... RENAME TO: it saves the definition under the new name and then deletes it under the old
-// one. A crash in between leaves both, over the same HBase tables.
+// one. In between it changes the views that read it. A crash in between leaves both, over the same HBase tables.
 func (r *run) rename(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	c, cat := s.Changes[0], r.engine.catalog
 	to := c.To
 	if namespace, _, ok := strings.Cut(s.Name, ":"); ok {
 		to = namespace + ":" + to
-	}
-	if own := r.session.temporaryTables(); own != "" && strings.HasPrefix(s.Name, own) { // it stays temporary
-		to = own + strings.ToLower(to)
 	}
 	var sql string
 	if v, ok := cat.View(s.Name); ok {
@@ -138,8 +135,9 @@ func (r *run) rename(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	if _, isView := cat.View(to); isView || isTable {
 		return nil, taken
 	}
-	if by := r.readers(s.Name); by != nil {
-		return nil, parser.Errorf(s.NamePos, "%s keeps its name: %s", s.Name, strings.Join(by, ", ")).WithHint("drop these first, and define them again with the new name")
+	views, err := r.renamedIn(ctx, s.Name, to, s.NamePos)
+	if err != nil {
+		return nil, err
 	}
 	if err := r.unclaimed(ctx, to, c.Pos); err != nil {
 		return nil, err
@@ -147,6 +145,11 @@ func (r *run) rename(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	known, err := r.changeable(ctx, s.Name, s.NamePos)
 	if err == nil {
 		err = r.saveDefinition(ctx, to, "", sql, taken)
+	}
+	for _, v := range views {
+		if err == nil {
+			err = r.saveDefinition(ctx, v.name, v.was, v.sql, changedMeanwhile(v.name, s.NamePos))
+		}
 	}
 	if err == nil {
 		err = r.forgetDefinition(ctx, s.Name, known.sql)
@@ -165,21 +168,35 @@ func (r *run) rename(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	return r.done(-1), r.engine.awaitRefresh(ctx)
 }
 
-// readers lists the views that read the table or view called name, and the tables whose keys have numbers from it.
-func (r *run) readers(name string) (out []string) {
-	for _, v := range r.engine.catalog.Views() {
-		if !strings.EqualFold(v.Name, name) && r.reads(v.Def.Query, name, map[string]bool{}) {
-			out = append(out, "view "+v.Name+" reads it")
-		}
-	}
+// redefinedView is a view whose definition changes from was to sql.
+type redefinedView struct{ name, was, sql string }
+
+// renamedIn returns the views that read the table or view called name with its new name. There it has the old one as its alias. It
+// fails if the definition of such a view is not in the store, or if keys of a table have numbers from it.
+func (r *run) renamedIn(ctx context.Context, name, to string, at parser.Pos) (out []redefinedView, err error) {
 	for _, o := range r.engine.catalog.Tables() {
 		for _, u := range o.Lookups() {
 			if strings.EqualFold(u.Table, name) {
-				out = append(out, u.Source+" of table "+o.Name+" names it")
+				return nil, parser.Errorf(at, "%s keeps its name: %s of table %s names it", name, u.Source, o.Name)
 			}
 		}
 	}
-	return out
+	for _, v := range r.engine.catalog.Views() {
+		def, reads := parser.CopyOf(v.Def), false
+		for _, t := range parser.Tables(def.Query) {
+			if strings.EqualFold(t.Name, name) {
+				t.Alias, t.Name, reads = t.Called()[strings.LastIndexByte(t.Called(), ':')+1:], to, true
+			}
+		}
+		if reads {
+			known, err := r.changeable(ctx, v.Name, at)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, redefinedView{v.Name, known.sql, def.String()})
+		}
+	}
+	return out, nil
 }
 
 // keepsTypes returns an error if the new type of a column, in now, would not read the bytes that t stores, or some would not
@@ -381,7 +398,8 @@ func (r *run) readable(t, now *catalog.Table, at parser.Pos) error {
 			continue
 		}
 		if _, err := after.Select(v.Def.Query.At(at)); err != nil {
-			return parser.Errorf(at, "view %s could not read %s any more: %s", v.Name, t.Name, message(err)).WithHint("drop the view first")
+			return parser.Errorf(at, "view %s could not read %s any more: %s", v.Name, t.Name, message(err)).
+				WithHint("SHOW CREATE VIEW %s prints the view: drop it, and define it again afterwards", parser.QuoteName(v.Name))
 		}
 	}
 	for _, o := range cat.Tables() {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/warning"
@@ -25,7 +26,7 @@ const MadeFor = "HQL_TABLE"
 // in the store. If several connections define a table, one succeeds. A crash in between leaves empty HBase tables,
 // which a repeated statement uses.
 func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, error) {
-	if s.Temporary {
+	if s.Temporary || strings.HasPrefix(s.Name, "pg_temp:") {
 		return r.createTemporary(ctx, s)
 	}
 	cat := r.engine.catalog

@@ -3,6 +3,7 @@ package exec
 import (
 	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	"github.com/hql-db/hql/explain"
@@ -36,6 +37,9 @@ func (r *run) explain(ctx context.Context, s *parser.Explain) (*Rows, error) {
 		drawn := explain.Text(p, figures)
 		var lines [][]string
 		for _, l := range drawn {
+			for i := range l {
+				l[i].Text = strings.ReplaceAll(l[i].Text, r.session.temporaryTables(), "")
+			}
 			lines = append(lines, []string{l.String()})
 		}
 		rows := r.table(textColumns("plan"), textRows(lines...))

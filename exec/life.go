@@ -14,6 +14,7 @@ var ErrClosed = errors.New("the database is closed")
 // life is the context of a statement. It ends with the caller's context, with Rows.Close, or with Engine.Close.
 type life struct {
 	all    *lives
+	of     *Session
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	mu     sync.Mutex  // held while the statement works: until Run returns, then during each Next
@@ -48,7 +49,7 @@ func (a *lives) begin(ctx context.Context, s *Session) (*life, error) {
 	if a.those == nil {
 		a.those = map[*life]struct{}{}
 	}
-	l := &life{all: a}
+	l := &life{all: a, of: s}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
 	if d := s.Timeout(); d > 0 && s.Client == nil {
 		l.timer = time.AfterFunc(d, func() { l.cancel(errTimeout) })
@@ -69,12 +70,13 @@ func (l *life) end() {
 	delete(l.all.those, l)
 }
 
-// why returns the error to report instead of err: ErrClosed or errTimeout if that ended the statement, otherwise err.
+// why returns the error to report instead of err: ErrClosed or errTimeout if that ended the statement, otherwise err with the names
+// that the session knows.
 func (l *life) why(err error) error {
 	if cause := context.Cause(l.ctx); err != nil && err != io.EOF && (cause == ErrClosed || cause == errTimeout) {
 		return cause
 	}
-	return err
+	return l.of.shown(err)
 }
 
 // Close ends all statements and waits for their goroutines; readers of their rows get ErrClosed. A function that a

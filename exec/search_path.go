@@ -30,20 +30,22 @@ func (s *Session) path() []string {
 // EXECUTE. Place reports whether the names depend on the session, which may be nil.
 func (e *Engine) Place(s parser.Statement, sql string, session *Session) bool {
 	session = cmp.Or(session, e.session)
-	path, temporary := session.path(), session.temporaryTables()
-	if path == nil && temporary == "" {
+	path, own := session.path(), session.temporaryTables()
+	if path == nil && own == "" {
 		return false
 	}
 	if _, later := s.(*parser.Prepare); later {
 		return true
 	}
 	parser.Qualify(s, sql, func(name string, defines bool) string {
+		if rest, ok := strings.CutPrefix(name, "pg_temp:"); ok && own != "" {
+			return own + rest
+		}
 		if strings.Contains(name, ":") || !defines && pgcatalog.Find(name) != nil {
 			return name
 		}
-		own := temporary + strings.ToLower(name)
-		if _, ok := e.catalog.Table(own); ok && temporary != "" && !defines {
-			return own
+		if _, _, err := e.catalog.TableOrView(own+name, parser.NoPos); err == nil && own != "" && !defines {
+			return own + name
 		}
 		if path == nil {
 			return name

@@ -61,16 +61,25 @@ func textRows(rows ...[]string) [][]types.Value {
 
 func (r *run) showTables() *Rows {
 	var rows [][]string
+	own := r.session.temporaryTables()
+	theirs := func(name string) bool {
+		return strings.HasPrefix(name, temporary) && (own == "" || !strings.HasPrefix(name, own))
+	}
 	for _, t := range r.engine.catalog.Tables() {
+		if theirs(t.Name) {
+			continue
+		}
 		kind := "table"
 		if t.External {
 			kind = "external"
 		}
 		layouts := words.Join(t.Layouts, " ", func(l *catalog.Layout) string { return "(" + l.Key.Source() + ")" })
-		rows = append(rows, []string{t.Name, kind, stored(t.Layouts[0]), layouts})
+		rows = append(rows, []string{strings.TrimPrefix(t.Name, own), kind, stored(t.Layouts[0]), layouts})
 	}
 	for _, v := range r.engine.catalog.Views() {
-		rows = append(rows, []string{v.Name, "view", "", ""})
+		if !theirs(v.Name) {
+			rows = append(rows, []string{strings.TrimPrefix(v.Name, own), "view", "", ""})
+		}
 	}
 	return r.table(textColumns("table", "kind", "stored in", "row key"), textRows(rows...))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
@@ -14,8 +15,18 @@ import (
 )
 
 // createView runs CREATE VIEW: it plans the query to check it, and saves the view in the store like a table.
-func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, error) {
-	cat := r.engine.catalog
+func (r *run) createView(ctx context.Context, s *parser.CreateView) (_ *Rows, err error) {
+	cat, def := r.engine.catalog, *s
+	s = &def
+	if own := r.session.temporaryTables(); own != "" { // as in PostgreSQL, a view that reads a temporary table is temporary
+		s.Temporary = s.Temporary || slices.ContainsFunc(parser.Tables(s.Query), func(t *parser.TableName) bool { return strings.HasPrefix(t.Name, own) })
+	}
+	if s.Temporary {
+		if s.Name, err = r.session.temporaryName(s.Name, s.NamePos); err != nil {
+			return nil, err
+		}
+		s.Temporary = false
+	}
 	if err := r.engine.reload(ctx); err != nil {
 		return nil, err
 	}
@@ -55,11 +66,11 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 	if err := namedColumns("view", s.Name, s.NamePos, s.Query, s.Columns, p.Columns); err != nil {
 		return nil, err
 	}
-	def, err := r.timeless(s, moments)
+	kept, err := r.timeless(s, moments)
 	if err != nil {
 		return nil, err
 	}
-	v := &catalog.View{Name: s.Name, Def: def}
+	v := &catalog.View{Name: s.Name, Def: kept}
 	taken := parser.Errorf(s.NamePos, "%q already exists", v.Name)
 	if exists {
 		taken = parser.Errorf(s.NamePos, "view %q was dropped or redefined by another connection: run it again", v.Name)
@@ -76,7 +87,7 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 		cat.ReplaceView(v)
 		return r.done(-1), nil
 	}
-	err = r.saveDefinition(ctx, v.Name, stored.sql, def.String(), taken)
+	err = r.saveDefinition(ctx, v.Name, stored.sql, kept.String(), taken)
 	if errors.Is(err, ErrReadOnly) {
 		r.Warn.Add(warning.ReadOnly, fmt.Sprintf("the connection is read-only: %s is known until it ends", v.Name))
 		cat.ReplaceView(v)

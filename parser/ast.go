@@ -433,6 +433,11 @@ type PartList struct {
 	Parts []PartDef
 }
 
+// StoredIn returns the STORED IN of one HBase table.
+func StoredIn(table string) *PartList {
+	return &PartList{Parts: []PartDef{{Expr: &Literal{Kind: StringLiteral, Text: table}}}}
+}
+
 // PartDef is one part: an expression and its encoding. A part whose Expr is a
 // string or bytes Literal without an encoding is a literal part.
 type PartDef struct {

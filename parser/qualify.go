@@ -1,10 +1,13 @@
 package parser
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Qualify replaces the names of tables and views in s, a statement with the text src, by what in returns. defines says whether
-// s creates the name; otherwise the name must exist. Names with a schema or namespace, and the queries of WITH, keep their
-// names.
+// s creates the name; otherwise the name must exist. Names with a schema or namespace other than pg_temp, and the queries of WITH,
+// keep their names.
 func Qualify(s Statement, src string, in func(name string, defines bool) string) {
 	if e, ok := s.(*Explain); ok {
 		Qualify(e.Statement, src, in)
@@ -17,7 +20,7 @@ func Qualify(s Statement, src string, in func(name string, defines bool) string)
 		return ok && (i >= len(tokens) || tokens[i].Text != "." && tokens[i].Text != ":")
 	}
 	name := func(name *string, at Pos) {
-		if bare(at) {
+		if bare(at) || strings.HasPrefix(*name, "pg_temp:") {
 			*name = in(*name, false)
 		}
 	}
@@ -55,7 +58,7 @@ func Qualify(s Statement, src string, in func(name string, defines bool) string)
 			s.Name = in(s.Name, true)
 		}
 	case *CreateView:
-		if bare(s.NamePos) {
+		if bare(s.NamePos) && !s.Temporary {
 			s.Name = in(s.Name, true)
 		}
 	case *Drop:

@@ -6,10 +6,11 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// CreateView is CREATE [OR REPLACE] VIEW [IF NOT EXISTS] name [(columns)] AS query.
+// CreateView is CREATE [OR REPLACE] [TEMPORARY] VIEW [IF NOT EXISTS] name [(columns)] AS query.
 type CreateView struct {
 	Pos
 	Replace     bool
+	Temporary   bool
 	IfNotExists bool
 	Name        string
 	NamePos     Pos
@@ -20,7 +21,7 @@ type CreateView struct {
 func (*CreateView) Command() string { return "CREATE VIEW" }
 
 func (s *CreateView) String() string {
-	return sql("CREATE ", when(s.Replace, "OR REPLACE "), "VIEW ", when(s.IfNotExists, "IF NOT EXISTS "), QuoteName(s.Name), nameList(s.Columns), " AS ", s.Query)
+	return sql("CREATE ", when(s.Replace, "OR REPLACE "), when(s.Temporary, "TEMPORARY "), "VIEW ", when(s.IfNotExists, "IF NOT EXISTS "), QuoteName(s.Name), nameList(s.Columns), " AS ", s.Query)
 }
 
 // At returns a copy of the query in which all positions are pos, so that errors in a view point to its name.
@@ -78,14 +79,26 @@ func copyAt(v reflect.Value, pos Pos) reflect.Value {
 // viewNode is CREATE VIEW, which begins like CREATE TABLE.
 type viewNode struct {
 	Pos     lexer.Position
-	Replace bool           `parser:"(?= 'CREATE' ( 'OR' 'REPLACE' )? 'VIEW' ) 'CREATE' ( @'OR' 'REPLACE' 'VIEW'"`
-	If      bool           `parser:"| 'VIEW' ( @'IF' 'NOT' 'EXISTS' )? )"`
+	Own     *temporaryView `parser:"( @@"`
+	Replace bool           `parser:"| (?= 'CREATE' ( 'OR' 'REPLACE' )? 'VIEW' ) 'CREATE' ( @'OR' 'REPLACE' 'VIEW'"`
+	If      bool           `parser:"| 'VIEW' ( @'IF' 'NOT' 'EXISTS' )? ) )"`
 	Name    tableName      `parser:"@@"`
 	Columns []*columnIdent `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
 	Query   *selectNode    `parser:"'AS' @@"`
 }
 
+// temporaryView begins CREATE TEMPORARY VIEW. Messages do not list it.
+type temporaryView struct{ replace bool }
+
+func (n *temporaryView) Parse(lex *lexer.PeekingLexer) error {
+	n.replace = phrase(lex, "CREATE OR REPLACE TEMP|TEMPORARY VIEW") != ""
+	if n.replace {
+		return nil
+	}
+	return skip(lex, "CREATE TEMP|TEMPORARY VIEW")
+}
+
 func (l *lowerer) view(n *viewNode) (*CreateView, error) {
 	query, err := l.query(n.Query)
-	return &CreateView{Pos: at(n.Pos), Replace: n.Replace, IfNotExists: n.If, Name: n.Name.name(), NamePos: pos(n.Name.A), Columns: names(n.Columns), Query: query}, err
+	return &CreateView{Pos: at(n.Pos), Replace: n.Replace || n.Own != nil && n.Own.replace, Temporary: n.Own != nil, IfNotExists: n.If, Name: n.Name.name(), NamePos: pos(n.Name.A), Columns: names(n.Columns), Query: query}, err
 }

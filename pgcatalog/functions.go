@@ -156,6 +156,13 @@ func init() {
 			}
 			return types.NewArray(types.Name, names), nil
 		},
+		"PG_MY_TEMP_SCHEMA": func(s *Session, _ []types.Value) (types.Value, error) {
+			of, err := s.named(types.RegNamespace, types.NewString(s.temporary()))
+			if err != nil { // it has no table
+				return number64(0)
+			}
+			return number64(of.Int())
+		},
 		"CURRENT_USER": user, "CURRENT_ROLE": user, "SESSION_USER": user, "USER": user,
 		"CURRENT_DATABASE": database, "CURRENT_CATALOG": database,
 		"PG_GET_USERBYID":     userByID,

@@ -163,6 +163,9 @@ func (o *objects) index(x *object, l *catalog.Layout, i int, taken map[uint32]bo
 	x.indexes = append(x.indexes, o.put(in, taken))
 }
 
+// temporary reports whether x is a temporary table or view, or an index of one, of any session.
+func (x *object) temporary() bool { return strings.HasPrefix(x.schema, "pg_temp_") }
+
 // primary reports whether an index is the primary key of its table.
 func (x *object) primary() bool { return x.layout == x.table.Layouts[0] }
 

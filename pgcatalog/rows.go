@@ -101,6 +101,9 @@ func (x *object) classRow(w *writer) []types.Value {
 		if x.view == nil {
 			set("relnatts", len(x.columns(w.session)))
 		}
+		if x.temporary() {
+			set("relpersistence", "t")
+		}
 		set("relhasindex", len(x.indexes) > 0)
 		set("relchecks", len(x.checks))
 		set("relhasrules", x.kind == "v")

@@ -12,12 +12,14 @@ func informationTables(w *writer) {
 	for _, x := range w.objects("", "table_name") {
 		kind, writable := "BASE TABLE", "YES"
 		switch {
-		case x.kind == "i":
+		case x.kind == "i", x.temporary() && x.schema != w.session.temporary():
 			continue
 		case x.kind == "v":
 			kind, writable = "VIEW", "NO"
 		case x.table != nil && x.table.ReadOnly != "":
 			writable = "NO"
+		case x.temporary():
+			kind = "LOCAL TEMPORARY"
 		}
 		w.add("table_catalog", w.session.database(), "table_schema", x.schema, "table_name", x.name, "table_type", kind, "is_insertable_into", writable, "is_typed", "NO")
 	}
@@ -75,7 +77,7 @@ func (w *writer) column(x *object, i int, c attribute) {
 		if m := t.modifier - 4; m >= 0 {
 			set("numeric_precision", m>>16, "numeric_scale", m&0x7ff)
 		}
-	case "varchar":
+	case "varchar", "bpchar":
 		set("character_maximum_length", t.modifier-4, "character_octet_length", 4*(t.modifier-4))
 	case "text":
 		set("character_octet_length", 1<<30)

@@ -1,6 +1,7 @@
 package pgcatalog
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,6 +52,8 @@ type Session struct {
 	// Settings returns the settings of a session without a Client; nil: the catalog does not know them.
 	Settings interface {
 		Setting(name string) (string, error)
+		// TemporarySchema returns the schema of the session's temporary tables; "" if it has none.
+		TemporarySchema() string
 	}
 	Planner Planner
 	Cache   *Cache // nil: objects are collected for each statement
@@ -109,18 +112,29 @@ func (s *Session) setting(name string) (string, error) {
 	return "", fmt.Errorf("unrecognized configuration parameter %q", name)
 }
 
-// find returns the object with this schema and name, or nil. Without a schema it looks in pg_catalog, then in the schemas of
-// search_path.
+// find returns the object with this schema and name, or nil. Without a schema it looks among temporary tables, in
+// pg_catalog, then in the schemas of search_path.
 func (s *Session) find(schema, name string) *object {
 	o := s.objects()
+	if schema == "pg_temp" {
+		schema = cmp.Or(s.temporary(), schema)
+	}
 	if schema != "" {
 		return o.byName[[2]string{schema, name}]
 	}
-	x := o.byName[[2]string{"pg_catalog", name}]
+	x := cmp.Or(o.byName[[2]string{s.temporary(), name}], o.byName[[2]string{"pg_catalog", name}])
 	for i := 0; x == nil && i < len(s.path); i++ {
 		x = o.byName[[2]string{s.path[i], name}]
 	}
 	return x
+}
+
+// temporary returns the schema of the session's temporary tables; "" if it has none.
+func (s *Session) temporary() string {
+	if s.Settings == nil {
+		return ""
+	}
+	return s.Settings.TemporarySchema()
 }
 
 // visible reports whether the name of x without a schema means x.
