@@ -149,7 +149,9 @@ func (s *session) offer(c *completion, toks, all []parser.Token) {
 	case s.offerSetting(c, words):
 		return
 	case last == "." && len(toks) > 1:
-		c.addColumns(s.scope(all)[strings.ToLower(unquote(toks[len(toks)-2].Text))])
+		if t, ok := s.scope(all)[strings.ToLower(unquote(toks[len(toks)-2].Text))]; ok {
+			c.addColumns(t)
+		}
 		return
 	}
 	if !s.offerTables(c, words, all) {
@@ -176,7 +178,7 @@ func (s *session) offerTables(c *completion, words []string, all []parser.Token)
 				c.add(parser.QuoteName(t.Name))
 			}
 			if last == "FROM" || last == "JOIN" {
-				for _, name := range slices.Sorted(maps.Keys(s.withQueries(all, nil))) {
+				for _, name := range withQueries(all) {
 					c.add(parser.QuoteName(name))
 				}
 			}
@@ -195,19 +197,10 @@ func (s *session) offerExpression(c *completion, words []string, toks, all []par
 			c.add(parser.QuoteName(name))
 		}
 	}
-	if queries := s.withQueries(all, nil); c.word != "" { // queries of WITH, before a FROM names them
-		for _, name := range slices.Sorted(maps.Keys(queries)) {
-			c.addColumns(queries[name])
-		}
-	}
-	if c.word == "" { // a list of all words would fill the screen
-		if len(toks) == 0 {
-			c.addWords(statementWords...)
-		}
-		return
-	}
 	if len(toks) == 0 {
 		c.addWords(statementWords...)
+	}
+	if len(toks) == 0 || c.word == "" { // a list of all words would fill the screen
 		return
 	}
 	for _, w := range parser.Keywords() {
@@ -225,7 +218,7 @@ func (s *session) offerExpression(c *completion, words []string, toks, all []par
 		for _, t := range s.db.Tables() {
 			c.add(parser.QuoteName(t.Name))
 			if words[0] == "SELECT" {
-				c.addColumns(relation{t.ColumnNames(), true})
+				c.addColumns(t)
 			}
 		}
 	}
@@ -293,11 +286,11 @@ func (s *session) offerTypes(c *completion, toks []parser.Token) (done bool) {
 	return begun == ""
 }
 
-func (c *completion) addColumns(r relation) {
-	for _, name := range r.columns {
+func (c *completion) addColumns(t *catalog.Table) {
+	for _, name := range t.ColumnNames() {
 		c.add(parser.QuoteName(name))
 	}
-	if c.word != "" && r.stored {
+	if c.word != "" {
 		c.add(catalog.KeyColumn, catalog.TimestampColumn)
 	}
 }
