@@ -60,8 +60,8 @@ func askedOfBoth(t *testing.T, file string) (*pgconn.PgConn, *hql.DB, []string) 
 }
 
 // textOf returns the one value of a query, or its error.
-func textOf(db *hql.DB, sql string) string {
-	rows, err := db.Query(context.Background(), sql)
+func textOf(db *hql.DB, sql string, args ...any) string {
+	rows, err := db.Query(context.Background(), sql, args...)
 	if err != nil {
 		return "error: " + err.Error()
 	}

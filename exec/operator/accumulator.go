@@ -45,13 +45,13 @@ var aggregates = map[plan.Func]*aggregate{
 	plan.Max:            {kind: greatest, result: (*accumulator).one},
 	plan.BoolAnd:        {kind: allTrue, result: (*accumulator).one},
 	plan.BoolOr:         {kind: anyTrue, result: (*accumulator).one},
-	"STRING_AGG":        {kind: collecting, result: ofSorted((*accumulator).text)},
-	plan.ArrayAgg:       {kind: collecting, nulls: true, result: ofSorted((*accumulator).array)},
-	"JSON_AGG":          {kind: collecting, nulls: true, result: ofSorted((*accumulator).list)},
-	"JSON_OBJECT_AGG":   {kind: collecting, nulls: true, result: ofSorted((*accumulator).object)},
-	"MODE":              {kind: collecting, result: ofSorted((*accumulator).mode)},
-	plan.PercentileCont: {kind: collecting, result: ofSorted((*accumulator).percentile)},
-	"PERCENTILE_DISC":   {kind: collecting, result: ofSorted((*accumulator).percentileOfValues)},
+	"STRING_AGG":        {kind: collecting, result: (*accumulator).text},
+	plan.ArrayAgg:       {kind: collecting, nulls: true, result: (*accumulator).array},
+	"JSON_AGG":          {kind: collecting, nulls: true, result: (*accumulator).list},
+	"JSON_OBJECT_AGG":   {kind: collecting, nulls: true, result: (*accumulator).object},
+	"MODE":              {kind: collecting, result: (*accumulator).mode},
+	plan.PercentileCont: {kind: collecting, result: (*accumulator).percentile},
+	"PERCENTILE_DISC":   {kind: collecting, result: (*accumulator).percentileOfValues},
 
 	"ANY_VALUE":   {kind: anyOf, result: (*accumulator).one},
 	"MIN_BY":      byNulls(func() state { return &extremeBy{sign: -1} }),
@@ -105,6 +105,11 @@ type accumulator struct {
 	seen  map[string]struct{} // values seen, for DISTINCT
 	rows  []keyed             // collecting: the values in order
 	state state
+	// beyond has the values for which there is no memory, unless it is nil: the collected ones, or values of DISTINCT that
+	// seen may lack. op provides it; without op such values are an error.
+	beyond        *spilledValues
+	op            *aggregateOp
+	group, number int // of the group, and of the aggregate
 }
 
 func newAccumulator(c *plan.AggCall, env *expr.Env, s *share) accumulator {
@@ -119,6 +124,14 @@ func newAccumulator(c *plan.AggCall, env *expr.Env, s *share) accumulator {
 		a.state = a.of.state()
 	}
 	return a
+}
+
+// orderOf returns the order in which an aggregate needs its values. Equal ones follow one another for DISTINCT.
+func orderOf(c *plan.AggCall) Order {
+	if c.Distinct && len(c.OrderBy) == 0 { // PostgreSQL sorts, too
+		return Order{{Expr: c.Arg}}
+	}
+	return c.OrderBy
 }
 
 // value returns the aggregate's argument for the row in env; ok is false if the row does not count.
@@ -142,16 +155,34 @@ func (a *accumulator) add() error {
 	if err != nil || !ok {
 		return err
 	}
+	var more types.Value
+	if len(a.call.Args) > 0 {
+		if more, err = a.call.Args[0].Eval(a.env); err != nil {
+			return err
+		}
+	}
 	if a.seen != nil {
 		k := string(v.AppendKey(nil))
 		if _, dup := a.seen[k]; dup {
 			return nil
 		}
-		if err := a.take(int64(len(k))+64, "(DISTINCT)"); err != nil {
-			return err
+		if a.beyond == nil {
+			full := a.take(int64(len(k))+64, "(DISTINCT)")
+			if full == nil {
+				a.seen[k] = struct{}{}
+				return a.accept(v, more)
+			}
+			if err := a.overflow(full); err != nil {
+				return err
+			}
 		}
-		a.seen[k] = struct{}{}
+		return a.collect(v, more) // even if memory is free again: an equal value may be beyond
 	}
+	return a.accept(v, more)
+}
+
+// accept adds the value v and the second argument.
+func (a *accumulator) accept(v, more types.Value) error {
 	a.n++
 	switch a.of.kind {
 	case counting:
@@ -175,9 +206,9 @@ func (a *accumulator) add() error {
 			a.best = v
 		}
 	case collecting:
-		return a.collect(v)
+		return a.collect(v, more)
 	default:
-		return a.pass(v)
+		return a.pass(v, more)
 	}
 	return nil
 }
@@ -211,14 +242,7 @@ func (a *accumulator) fits(n int) error {
 }
 
 // pass adds v and the second argument to the state.
-func (a *accumulator) pass(v types.Value) error {
-	var more types.Value
-	if len(a.call.Args) > 0 {
-		var err error
-		if more, err = a.call.Args[0].Eval(a.env); err != nil {
-			return err
-		}
-	}
+func (a *accumulator) pass(v, more types.Value) error {
 	e, keeps := a.state.(*extremeBy)
 	if !keeps {
 		return a.state.add(v, more)
@@ -284,27 +308,91 @@ func (a *accumulator) sumExact(v types.Value) error {
 	return nil
 }
 
-func (a *accumulator) collect(v types.Value) error {
+// collect keeps v and the second argument, with the values by which they are sorted.
+func (a *accumulator) collect(v, more types.Value) (err error) {
 	k := keyed{row: []types.Value{v}, seq: len(a.rows)}
 	if len(a.call.Args) > 0 {
-		sep, err := a.call.Args[0].Eval(a.env)
-		if err != nil {
+		k.row = append(k.row, more)
+	}
+	if len(a.call.OrderBy) == 0 && a.call.Distinct {
+		k.keys = k.row[:1]
+	} else if len(a.call.OrderBy) > 0 {
+		if k.keys, err = Order(a.call.OrderBy).Keys(nil, a.env, a.env.Row); err != nil {
 			return err
 		}
-		k.row = append(k.row, sep)
 	}
-	if len(a.call.OrderBy) > 0 {
-		keys, err := Order(a.call.OrderBy).Keys(nil, a.env, a.env.Row)
-		if err != nil {
+	if a.beyond == nil {
+		if err = a.take(SizeOf(k.row)+SizeOf(k.keys), ""); err == nil {
+			a.rows = append(a.rows, k)
+			return nil
+		}
+		if err = a.overflow(err); err != nil {
 			return err
 		}
-		k.keys = keys
 	}
-	a.rows = append(a.rows, k)
-	return a.take(SizeOf(k.row)+SizeOf(k.keys), "")
+	return a.beyond.add(a, k)
 }
 
-func (a *accumulator) result() (types.Value, error) { return a.of.result(a) }
+// overflow sends the collected values where there is room. Without one it returns the error full.
+func (a *accumulator) overflow(full error) error {
+	if a.op == nil {
+		return full
+	}
+	a.beyond = a.op.valuesBeyond()
+	for _, k := range a.rows {
+		if err := a.beyond.add(a, k); err != nil {
+			return err
+		}
+		n := SizeOf(k.row) + SizeOf(k.keys)
+		a.held -= n
+		a.share.give(n)
+	}
+	a.rows = nil
+	return nil
+}
+
+// each calls f with the collected values in their order, and with the number of those before.
+func (a *accumulator) each(f func(i int, k keyed) error) error {
+	if a.beyond == nil {
+		slices.SortFunc(a.rows, orderOf(a.call).less)
+		for i, k := range a.rows {
+			if err := f(i, k); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var last, key []byte
+	for i := 0; ; {
+		k, err := a.beyond.next(a)
+		if err != nil || k.row == nil {
+			return err
+		}
+		if a.seen != nil {
+			if key = k.row[0].AppendKey(key[:0]); i > 0 && string(key) == string(last) {
+				continue
+			}
+			last, key = key, last
+		}
+		if err := f(i, k); err != nil {
+			return err
+		}
+		i++
+	}
+}
+
+func (a *accumulator) result() (types.Value, error) {
+	if a.of.kind == collecting {
+		if len(a.rows) == 0 && a.beyond == nil {
+			return types.Value{}, nil
+		}
+	} else if a.beyond != nil { // DISTINCT
+		if err := a.each(func(_ int, k keyed) error { return a.accept(k.row[0], append(k.row, types.Value{})[1]) }); err != nil {
+			return types.Value{}, err
+		}
+	}
+	return a.of.result(a)
+}
 
 func (a *accumulator) count() (types.Value, error) { return types.NewInt(a.n), nil }
 
@@ -344,49 +432,35 @@ func (a *accumulator) mean() (types.Value, error) {
 	return types.NewDecimal(types.Quotient(a.dec, apd.New(a.n, 0))), nil
 }
 
-// ofSorted returns a function that sorts the collected rows and calls f; without rows it returns NULL.
-func ofSorted(f func(*accumulator) (types.Value, error)) func(*accumulator) (types.Value, error) {
-	return func(a *accumulator) (types.Value, error) {
-		if a.n == 0 {
-			return types.Value{}, nil
-		}
-		by := Order(a.call.OrderBy)
-		if a.seen != nil && len(by) == 0 { // PostgreSQL sorts to find equal values
-			by = Order{{Expr: a.call.Arg}}
-			for i, k := range a.rows {
-				a.rows[i].keys = k.row[:1]
-			}
-		}
-		slices.SortFunc(a.rows, by.less)
-		return f(a)
-	}
-}
-
 func (a *accumulator) text() (types.Value, error) {
 	var b strings.Builder
-	for i, k := range a.rows {
+	binary := a.call.Arg.Type() == types.Bytes
+	err := a.each(func(i int, k keyed) error {
 		if i > 0 && len(k.row) > 1 {
 			b.WriteString(k.row[1].Text())
 		}
-		if v := k.row[0]; v.Type() == types.Bytes {
+		if v := k.row[0]; binary {
 			b.WriteString(v.Text())
 		} else {
 			b.WriteString(v.String())
 		}
-		if err := a.fits(b.Len()); err != nil {
-			return types.Value{}, err
-		}
+		return a.fits(b.Len())
+	})
+	if binary {
+		return types.NewBytes(b.String()), err
 	}
-	if len(a.rows) > 0 && a.rows[0].row[0].Type() == types.Bytes {
-		return types.NewBytes(b.String()), nil
-	}
-	return types.NewString(b.String()), nil
+	return types.NewString(b.String()), err
 }
 
 func (a *accumulator) array() (types.Value, error) {
-	items := make([]types.Value, len(a.rows))
-	for i, k := range a.rows {
-		items[i] = k.row[0]
+	items, size := make([]types.Value, 0, len(a.rows)), int64(0)
+	err := a.each(func(_ int, k keyed) error {
+		size += sizeOf(&k.row[0])
+		items = append(items, k.row[0])
+		return a.fits(int(size))
+	})
+	if err != nil {
+		return types.Value{}, err
 	}
 	if a.call.Arg.Type().IsArray() {
 		return types.Stack(a.call.Typ.Elem(), items)
@@ -396,32 +470,28 @@ func (a *accumulator) array() (types.Value, error) {
 
 func (a *accumulator) list() (types.Value, error) {
 	out := []byte{'['}
-	for i, k := range a.rows {
+	err := a.each(func(i int, k keyed) error {
 		if i > 0 {
 			out = append(out, ',')
 		}
 		out = k.row[0].AppendJSON(out)
-		if err := a.fits(len(out)); err != nil {
-			return types.Value{}, err
-		}
-	}
-	return types.NewJSON(string(append(out, ']'))), nil
+		return a.fits(len(out))
+	})
+	return types.NewJSON(string(append(out, ']'))), err
 }
 
 func (a *accumulator) object() (types.Value, error) {
 	out := []byte{'{'}
-	for i, k := range a.rows {
+	err := a.each(func(i int, k keyed) error {
 		if k.row[0].IsNull() {
-			return types.Value{}, errors.New("a key of an object cannot be NULL")
+			return errors.New("a key of an object cannot be NULL")
 		}
 		if i > 0 {
 			out = append(out, ',')
 		}
 		out = types.NewString(k.row[0].String()).AppendJSON(out)
 		out = k.row[1].AppendJSON(append(out, ':'))
-		if err := a.fits(len(out)); err != nil {
-			return types.Value{}, err
-		}
-	}
-	return types.NewJSON(string(append(out, '}'))), nil
+		return a.fits(len(out))
+	})
+	return types.NewJSON(string(append(out, '}'))), err
 }

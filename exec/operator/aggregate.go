@@ -1,6 +1,8 @@
 package operator
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -26,6 +28,9 @@ type aggregateOp struct {
 	rows   [][]types.Value // of the input, not added yet
 	read   bool
 	out    [][]types.Value
+	ctx    context.Context  // of the present call of Next
+	n      int              // number of groups that were held so far
+	beyond []*spilledValues // of aggregates; if the groups are not ordered, one for all
 }
 
 type group struct {
@@ -35,7 +40,7 @@ type group struct {
 }
 
 func (a *aggregateOp) Next(ctx context.Context) ([][]types.Value, error) {
-	if a.groups == nil {
+	if a.ctx = ctx; a.groups == nil {
 		a.begin()
 	}
 	for !a.read {
@@ -97,6 +102,9 @@ func (a *aggregateOp) hold(key string, values []types.Value) *group {
 // reread continues with the next file of rows whose groups did not fit in memory; io.EOF after the last.
 func (a *aggregateOp) reread() error {
 	a.share.release()
+	if err := a.closeBeyond(); err != nil {
+		return err
+	}
 	in, err := a.spill.next()
 	if err != nil {
 		return err
@@ -106,10 +114,12 @@ func (a *aggregateOp) reread() error {
 }
 
 func (a *aggregateOp) newGroup(values []types.Value) *group {
-	g := &group{values: slices.Clone(values)}
-	for i := range a.node.Aggs {
-		g.accs = append(g.accs, newAccumulator(&a.node.Aggs[i], a.env, &a.share))
+	g := &group{values: slices.Clone(values), accs: make([]accumulator, len(a.node.Aggs))}
+	for i := range g.accs {
+		g.accs[i] = newAccumulator(&a.node.Aggs[i], a.env, &a.share)
+		g.accs[i].op, g.accs[i].group, g.accs[i].number = a, a.n, i
 	}
+	a.n++
 	return g
 }
 
@@ -182,8 +192,78 @@ func (a *aggregateOp) emit(n int) ([][]types.Value, error) {
 	return a.out, nil
 }
 
+// spilledValues are the values of aggregates for which there is no memory: sorted by group and aggregate, and then as the
+// aggregate needs them. They are read in this order.
+type spilledValues struct {
+	op     *aggregateOp
+	sort   *sortOp
+	orders []Order // by aggregate
+	n      int
+	rows   [][]types.Value // read, but not returned yet
+}
+
+// valuesBeyond returns the spilledValues for one more aggregate of a group.
+func (a *aggregateOp) valuesBeyond() *spilledValues {
+	if !a.node.Ordered && len(a.beyond) > 0 {
+		return a.beyond[0]
+	}
+	s := &spilledValues{op: a, sort: &sortOp{in: None{}, share: share{Budget: a.share.Budget}, dir: a.spill.dir}}
+	for i := range a.node.Aggs {
+		s.orders = append(s.orders, orderOf(&a.node.Aggs[i]))
+	}
+	s.sort.compare = s.compare
+	a.beyond = append(a.beyond, s)
+	return s
+}
+
+func (a *aggregateOp) closeBeyond() (err error) {
+	for _, s := range a.beyond {
+		err = cmp.Or(err, s.sort.Close())
+	}
+	a.beyond = nil
+	return err
+}
+
+func (s *spilledValues) compare(x, y []types.Value) int {
+	if c := cmp.Or(cmp.Compare(x[0].Int(), y[0].Int()), cmp.Compare(x[1].Int(), y[1].Int())); c != 0 {
+		return c
+	}
+	n := x[1].Int()
+	c, at := s.orders[n].Compare(x[2:], y[2:]), 2+len(s.orders[n])
+	if c == 0 && s.op.node.Aggs[n].Distinct {
+		return bytes.Compare(x[at].AppendKey(nil), y[at].AppendKey(nil))
+	}
+	return c
+}
+
+// add adds a value of an aggregate.
+func (s *spilledValues) add(a *accumulator, k keyed) error {
+	row := slices.Concat([]types.Value{types.NewInt(int64(a.group)), types.NewInt(int64(a.number))}, k.keys, k.row)
+	s.n++
+	return s.sort.add(s.op.ctx, keyed{keys: row, row: row, seq: s.n})
+}
+
+// next returns the next value of an aggregate, without a row after the last.
+func (s *spilledValues) next(a *accumulator) (k keyed, err error) {
+	if len(s.rows) == 0 {
+		if s.rows, err = s.sort.Next(s.op.ctx); err != nil {
+			if err == io.EOF {
+				err = s.sort.Close()
+			}
+			return k, err
+		}
+	}
+	row := s.rows[0]
+	if row[0].Int() != int64(a.group) || row[1].Int() != int64(a.number) {
+		return k, nil
+	}
+	s.rows = s.rows[1:]
+	keys := 2 + len(s.orders[a.number])
+	return keyed{keys: row[2:keys], row: row[keys:]}, nil
+}
+
 func (a *aggregateOp) Close() error {
 	a.spill.close()
 	a.groups, a.order, a.read = map[string]*group{}, []*group{}, true
-	return a.in.Close()
+	return cmp.Or(a.closeBeyond(), a.in.Close())
 }

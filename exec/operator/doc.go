@@ -8,6 +8,6 @@
 //	      Scan               of the Source
 //	    Scan
 //
-// The operators of a query share one memory limit (budget.go). Beyond it, a sort, a grouping, a DISTINCT and a join write
-// rows to unnamed files (spill.go), and read them back when there is room.
+// The operators of a query share one memory limit (budget.go). Beyond it they write rows to unnamed files (spill.go), and
+// read them back when there is room. A window reads its rows by their numbers (pages.go).
 package operator

@@ -40,6 +40,7 @@ type joinOp struct {
 	asked   bool        // table has the keys that were looked up
 	from    int         // number of the first of them that belongs to the present batch
 	level   int
+	set     *plan.SetOp       // the join is one of its kind; nil: it is a JOIN
 	key     []byte            // scratch
 	pairs   slab[types.Value] // of the rows in out
 	nulls   []types.Value     // the right columns for a left row without a match
@@ -149,6 +150,20 @@ func knownKeys(n *plan.Join, v *plan.Values) *keyset.Set {
 	return v.Keys
 }
 
+// keyOf returns the key of a row, valid until the following call. ok is false if the row has a NULL in it and matches none.
+func (j *joinOp) keyOf(exprs []expr.Expr, row []types.Value) (key []byte, ok bool, err error) {
+	if j.set != nil {
+		key, ok = RowKey(j.key[:0], row), true
+	} else {
+		key, ok, err = keyOf(j.key[:0], j.env, exprs, row)
+	}
+	j.key = key
+	return key, ok, err
+}
+
+// counts reports whether each right row matches one left row only: EXCEPT ALL and INTERSECT ALL.
+func (j *joinOp) counts() bool { return j.set != nil && j.set.All }
+
 // load reads right into the hash table. If the rows do not fit, it writes both sides to files, and the table stays nil.
 func (j *joinOp) load(ctx context.Context, right Operator) error {
 	if !j.asked {
@@ -160,14 +175,14 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 	nulls := 0
 	err := Drain(ctx, right, func(rows [][]types.Value) error {
 		for _, r := range rows {
-			key, ok, err := keyOf(j.key[:0], j.env, j.node.RightKeys, r)
-			if j.key = key; err != nil {
+			key, ok, err := j.keyOf(j.node.RightKeys, r)
+			if err != nil {
 				return err
 			}
 			if !ok && !j.node.Full || j.asked && j.table.keys.Find(key) < j.from {
 				continue
 			}
-			if j.node.Semi && j.node.On == nil && j.table != nil && j.table.of(key) >= 0 {
+			if j.node.Semi && j.node.On == nil && !j.counts() && j.table != nil && j.table.of(key) >= 0 {
 				continue
 			}
 			left, known := 0, j.keys != nil && !j.asked
@@ -191,7 +206,7 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 					}
 					continue
 				}
-				if len(j.node.RightKeys) == 0 || j.node.Lookup != nil || j.level == maxSpillLevel {
+				if len(j.node.RightKeys) == 0 && j.set == nil || j.node.Lookup != nil || j.level == maxSpillLevel {
 					return err
 				}
 				if parts, err = j.divideTable(); err != nil {
@@ -257,8 +272,8 @@ func (j *joinOp) divideLeft(ctx context.Context, right *partitions) error {
 	left.seed = right.seed
 	err := Drain(ctx, j.left, func(rows [][]types.Value) error {
 		for _, r := range rows {
-			key, ok, err := keyOf(j.key[:0], j.env, j.node.LeftKeys, r)
-			if j.key = key; err == nil && (ok || j.node.Outer || j.node.Anti) {
+			key, ok, err := j.keyOf(j.node.LeftKeys, r)
+			if err == nil && (ok || j.node.Outer || j.node.Anti) {
 				err = left.add(key, r)
 			}
 			if err != nil {
@@ -470,8 +485,8 @@ func (j *joinOp) joined(l, r []types.Value) []types.Value {
 }
 
 func (j *joinOp) match(ctx context.Context, l []types.Value) error {
-	key, ok, err := keyOf(j.key[:0], j.env, j.node.LeftKeys, l)
-	if j.key = key; err != nil {
+	key, ok, err := j.keyOf(j.node.LeftKeys, l)
+	if err != nil {
 		return err
 	}
 	matched := false
@@ -481,7 +496,9 @@ func (j *joinOp) match(ctx context.Context, l []types.Value) error {
 				return ctx.Err()
 			}
 			if j.node.Semi && j.node.On == nil {
-				matched = true
+				if matched = true; j.counts() {
+					j.table.first[j.table.keys.Find(key)] = j.table.rows[at].next
+				}
 				break
 			}
 			pair := j.joined(l, j.table.rows[at].row)

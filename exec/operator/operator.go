@@ -144,7 +144,7 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 	case *plan.DistinctOn:
 		return &distinctOnOp{in: in, by: n.By, env: b.opt.Env()}, nil
 	case *plan.Window:
-		return &windowOp{in: in, node: n, env: b.opt.Env(), share: share{Budget: &b.budget}}, nil
+		return b.window(in, n), nil
 	case *plan.Sort:
 		for _, by := range n.By {
 			in = b.opt.ask(in, by.Expr)

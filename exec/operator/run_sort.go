@@ -42,7 +42,6 @@ func (s *runSortOp) Next(ctx context.Context) ([][]types.Value, error) {
 		if err := s.run.Close(); err != nil {
 			return nil, err
 		}
-		s.run.share.release()
 		s.run = nil
 	}
 }

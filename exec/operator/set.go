@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"cmp"
 	"context"
 	"io"
 
@@ -47,17 +46,7 @@ func (u *unionOp) Close() error {
 	return u.cur.Close()
 }
 
-// setOp implements EXCEPT and INTERSECT: it counts the rows of the right side, and filters the rows of the left side by
-// these counts.
-type setOp struct {
-	left, right Operator
-	node        *plan.SetOp
-	budget      *Budget
-	counts      map[string]int
-	key         []byte
-	out         [][]types.Value
-}
-
+// setOp returns EXCEPT or INTERSECT: a join on all columns, in which NULLs are equal.
 func (b *build) setOp(ctx context.Context, n *plan.SetOp) (Operator, error) {
 	left, err := b.node(ctx, n.Left)
 	if err != nil {
@@ -68,57 +57,6 @@ func (b *build) setOp(ctx context.Context, n *plan.SetOp) (Operator, error) {
 		left.Close()
 		return nil, err
 	}
-	return &setOp{left: left, right: right, node: n, budget: &b.budget}, nil
-}
-
-func (s *setOp) load(ctx context.Context) error {
-	s.counts = map[string]int{}
-	what := "INTERSECT"
-	if s.node.Except {
-		what = "EXCEPT"
-	}
-	return Drain(ctx, s.right, func(rows [][]types.Value) error {
-		for _, r := range rows {
-			s.key = RowKey(s.key[:0], r)
-			if _, ok := s.counts[string(s.key)]; !ok {
-				if err := s.budget.Take(int64(len(s.key))+64, what); err != nil {
-					return err
-				}
-			}
-			s.counts[string(s.key)]++
-		}
-		return nil
-	})
-}
-
-func (s *setOp) Next(ctx context.Context) ([][]types.Value, error) {
-	if s.counts == nil {
-		if err := s.load(ctx); err != nil {
-			return nil, err
-		}
-	}
-	for {
-		rows, err := s.left.Next(ctx)
-		if err != nil {
-			return nil, err
-		}
-		s.out = s.out[:0]
-		for _, r := range rows {
-			s.key = RowKey(s.key[:0], r)
-			n := s.counts[string(s.key)]
-			if s.node.All && n > 0 {
-				s.counts[string(s.key)] = n - 1
-			}
-			if (n > 0) != s.node.Except {
-				s.out = append(s.out, r)
-			}
-		}
-		if len(s.out) > 0 {
-			return s.out, nil
-		}
-	}
-}
-
-func (s *setOp) Close() error {
-	return cmp.Or(s.left.Close(), s.right.Close())
+	return &joinOp{left: left, right: right, node: &plan.Join{Left: n.Left, Right: n.Right, Semi: true, Anti: n.Except}, set: n,
+		build: b, env: b.opt.Env(), share: share{Budget: &b.budget}, nulls: make([]types.Value, n.Right.Width())}, nil
 }

@@ -16,6 +16,8 @@ import (
 type sortOp struct {
 	in      Operator
 	by      Order
+	compare func(a, b []types.Value) int // of two rows by their keys: Order.Compare
+	cut     int                          // number of values in front of a row in a file: its keys, unless the row begins with them
 	env     *expr.Env
 	limit   plan.RowLimit
 	share   share
@@ -30,13 +32,20 @@ type sortOp struct {
 }
 
 func newSort(in Operator, n *plan.Sort, o Options, b *Budget) *sortOp {
-	return &sortOp{in: in, by: n.By, env: o.Env(), limit: n.Limit, share: share{Budget: b}, dir: o.SpillDir}
+	by := Order(n.By)
+	return &sortOp{in: in, by: by, compare: by.Compare, cut: len(by), env: o.Env(), limit: n.Limit, share: share{Budget: b}, dir: o.SpillDir}
 }
 
 func (s *sortOp) Len() int           { return len(s.rows) }
-func (s *sortOp) Less(i, j int) bool { return s.by.less(s.rows[i], s.rows[j]) > 0 }
+func (s *sortOp) Less(i, j int) bool { return s.less(s.rows[i], s.rows[j]) > 0 }
 func (s *sortOp) Swap(i, j int)      { s.rows[i], s.rows[j] = s.rows[j], s.rows[i] }
-func (s *sortOp) Push(x any)         { s.rows = append(s.rows, x.(keyed)) }
+func (s *sortOp) less(a, b keyed) int {
+	if c := s.compare(a.keys, b.keys); c != 0 {
+		return c
+	}
+	return a.seq - b.seq
+}
+func (s *sortOp) Push(x any) { s.rows = append(s.rows, x.(keyed)) }
 func (s *sortOp) Pop() any {
 	x := s.rows[len(s.rows)-1]
 	s.rows = s.rows[:len(s.rows)-1]
@@ -63,7 +72,7 @@ func (s *sortOp) Next(ctx context.Context) ([][]types.Value, error) {
 			if err != nil {
 				return nil, err
 			}
-			s.out = append(s.out, row[len(s.by):])
+			s.out = append(s.out, row[s.cut:])
 			s.at++
 			held += SizeOf(row)
 		}
@@ -77,8 +86,11 @@ func (s *sortOp) Next(ctx context.Context) ([][]types.Value, error) {
 	}
 	n := min(BatchRows, len(s.rows)-s.at)
 	s.out = s.out[:0]
-	for _, k := range s.rows[s.at : s.at+n] {
+	for i := s.at; i < s.at+n; i++ {
+		k := &s.rows[i]
 		s.out = append(s.out, k.row)
+		s.share.give(s.size(*k)) // the operators above may keep the row
+		*k = keyed{}
 	}
 	s.at += n
 	return s.out, nil
@@ -94,7 +106,7 @@ func (s *sortOp) sort(ctx context.Context) error {
 		if ended {
 			return 0
 		}
-		return s.by.less(a, b)
+		return s.less(a, b)
 	})
 	return ctx.Err()
 }
@@ -104,45 +116,56 @@ func (s *sortOp) fill(ctx context.Context) error {
 	return Drain(ctx, s.in, func(rows [][]types.Value) error {
 		for _, r := range rows {
 			keys, err := s.by.Keys(make([]types.Value, 0, len(s.by)), s.env, r)
+			if err == nil {
+				err = s.add(ctx, keyed{keys: keys, row: r, seq: seq})
+			}
 			if err != nil {
 				return err
 			}
-			k := keyed{keys: keys, seq: seq}
 			seq++
-			full := s.limit.Set && int64(len(s.rows)) >= s.limit.Rows
-			if full && (s.limit.Rows == 0 || s.by.less(k, s.rows[0]) >= 0) {
-				continue
-			}
-			k.row = slices.Clone(r) // rows of the input are valid only until its next batch
-			size := SizeOf(r) + SizeOf(keys)
-			if full {
-				s.share.give(SizeOf(s.rows[0].row) + SizeOf(s.rows[0].keys))
-				if s.share.take(size, "ORDER BY") == nil {
-					s.rows[0] = k
-					heap.Fix(s, 0)
-					continue
-				}
-				heap.Pop(s)
-			}
-			if err := s.share.take(size, "ORDER BY"); err != nil {
-				if len(s.rows) == 0 {
-					return err
-				}
-				if err := s.spill(ctx); err != nil {
-					return err
-				}
-				if err := s.share.take(size, "ORDER BY"); err != nil {
-					return err
-				}
-			}
-			if s.limit.Set {
-				heap.Push(s, k)
-			} else {
-				s.rows = append(s.rows, k)
-			}
 		}
 		return nil
 	})
+}
+
+// size returns the bytes of k.
+func (s *sortOp) size(k keyed) int64 { return SizeOf(k.row) + SizeOf(k.keys[:s.cut]) }
+
+// add adds a row. Its sequence number is greater than those before.
+func (s *sortOp) add(ctx context.Context, k keyed) error {
+	full := s.limit.Set && int64(len(s.rows)) >= s.limit.Rows
+	if full && (s.limit.Rows == 0 || s.less(k, s.rows[0]) >= 0) {
+		return nil
+	}
+	if s.cut > 0 {
+		k.row = slices.Clone(k.row) // rows of the input are valid only until its next batch
+	}
+	size := s.size(k)
+	if full {
+		s.share.give(s.size(s.rows[0]))
+		if s.share.take(size, "ORDER BY") == nil {
+			s.rows[0] = k
+			heap.Fix(s, 0)
+			return nil
+		}
+		heap.Pop(s)
+	}
+	if s.share.take(size, "ORDER BY") != nil {
+		if len(s.rows) > 0 {
+			if err := s.spill(ctx); err != nil {
+				return err
+			}
+		}
+		if err := s.share.grow(size, "ORDER BY"); err != nil {
+			return err
+		}
+	}
+	if s.limit.Set {
+		heap.Push(s, k)
+	} else {
+		s.rows = append(s.rows, k)
+	}
+	return nil
 }
 
 func (s *sortOp) Close() error {
@@ -151,6 +174,7 @@ func (s *sortOp) Close() error {
 	}
 	s.rows, s.runs, s.merge, s.done = nil, nil, nil, true
 	s.at = 0
+	s.share.release()
 	return s.in.Close()
 }
 
@@ -169,7 +193,7 @@ func (s *sortOp) spill(ctx context.Context) error {
 	s.runs = append(s.runs, f)
 	var all []types.Value
 	for _, k := range s.rows {
-		all = append(append(all[:0], k.keys...), k.row...)
+		all = append(append(all[:0], k.keys[:s.cut]...), k.row...)
 		if err := f.add(all); err != nil {
 			return err
 		}
@@ -185,7 +209,7 @@ func (s *sortOp) spill(ctx context.Context) error {
 
 // mergeRuns merges all runs into one.
 func (s *sortOp) mergeRuns(ctx context.Context) error {
-	m, err := newRunMerge(s.by, s.runs)
+	m, err := newRunMerge(s.compare, s.runs)
 	if err != nil {
 		return err
 	}
@@ -226,15 +250,15 @@ func (s *sortOp) finish(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	s.merge, err = newRunMerge(s.by, s.runs)
+	s.merge, err = newRunMerge(s.compare, s.runs)
 	return err
 }
 
 // runMerge merges sorted runs. If rows are equal, that of the earlier run comes first.
 type runMerge struct {
-	by    Order
-	runs  []*spillFile
-	heads []runHead // a heap with the first row on top
+	compare func(a, b []types.Value) int
+	runs    []*spillFile
+	heads   []runHead // a heap with the first row on top
 }
 
 type runHead struct {
@@ -242,8 +266,8 @@ type runHead struct {
 	run int
 }
 
-func newRunMerge(by Order, runs []*spillFile) (*runMerge, error) {
-	m := &runMerge{by: by, runs: runs}
+func newRunMerge(compare func(a, b []types.Value) int, runs []*spillFile) (*runMerge, error) {
+	m := &runMerge{compare: compare, runs: runs}
 	for i, r := range runs {
 		row, err := r.next()
 		if err == io.EOF {
@@ -263,7 +287,7 @@ func (m *runMerge) Swap(i, j int) { m.heads[i], m.heads[j] = m.heads[j], m.heads
 func (m *runMerge) Push(any)      { panic("operator: the heads of a merge are there from the start") }
 func (m *runMerge) Less(i, j int) bool {
 	a, b := m.heads[i], m.heads[j]
-	if c := m.by.Compare(a.row, b.row); c != 0 {
+	if c := m.compare(a.row, b.row); c != 0 {
 		return c < 0
 	}
 	return a.run < b.run

@@ -21,6 +21,7 @@ type spillFile struct {
 	n   int // number of rows added and not yet read
 	buf []byte
 
+	size    int64 // bytes of all rows that were added
 	longest int64 // bytes of the longest row
 }
 
@@ -42,11 +43,13 @@ func (s *spillFile) add(row []types.Value) error {
 		s.buf = v.AppendBinary(s.buf)
 	}
 	var head [binary.MaxVarintLen64]byte
-	if _, err := s.w.Write(head[:binary.PutUvarint(head[:], uint64(len(s.buf)))]); err != nil {
+	prefix := binary.PutUvarint(head[:], uint64(len(s.buf)))
+	if _, err := s.w.Write(head[:prefix]); err != nil {
 		return err
 	}
 	s.n++
 	_, err := s.w.Write(s.buf)
+	s.size += int64(prefix + len(s.buf))
 	s.longest = max(s.longest, int64(len(s.buf)))
 	s.buf = short(s.buf)
 	return err

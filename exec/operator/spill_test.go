@@ -55,12 +55,25 @@ func spillingNodes(rows int64) map[string]plan.Node {
 	}
 	num := &expr.Column{Index: 0, Name: "n", Typ: types.BigInt}
 	text := &expr.Column{Index: 1, Name: "s", Typ: types.String}
+	byText := []plan.SortTerm{{Expr: text}, {Expr: num}}
+	one := plan.Aggregate{Input: scan(), GroupBy: []expr.Expr{&expr.Const{Val: types.NewInt(0), Typ: types.BigInt}}, Aggs: []plan.AggCall{
+		{Func: "COUNT", Arg: num, Distinct: true, Typ: types.BigInt}, {Func: "SUM", Arg: num, Distinct: true, Typ: types.BigInt},
+		{Func: "MODE", Arg: num, OrderBy: byText, Typ: types.BigInt}}}
+	ordered := one
+	ordered.Ordered = true
 	group := &plan.Aggregate{Input: scan(), GroupBy: []expr.Expr{num}, Aggs: []plan.AggCall{{Func: "MAX", Arg: text, Typ: types.String}}}
 	return map[string]plan.Node{
 		"sorted first rows": &plan.Sort{Input: scan(), By: []plan.SortTerm{{Expr: num}}, Limit: plan.AtMost(rows / 2)},
 		"sorted groups":     &plan.Sort{Input: group, By: []plan.SortTerm{{Expr: num}}},
 		"sorted distinct":   &plan.Sort{Input: &plan.Distinct{Input: scan()}, By: []plan.SortTerm{{Expr: num}}},
 		"grouped distinct":  &plan.Aggregate{Input: &plan.Distinct{Input: scan()}, GroupBy: []expr.Expr{num}, Aggs: []plan.AggCall{{Func: "COUNT", Typ: types.BigInt}}},
+		"sorted window": &plan.Window{Input: &plan.Sort{Input: scan(), By: []plan.SortTerm{{Expr: num}}}, OrderBy: []plan.SortTerm{{Expr: num}}, Calls: []plan.WindowCall{
+			{AggCall: plan.AggCall{Func: "NTILE", Arg: &expr.Const{Val: types.NewInt(6), Typ: types.BigInt}, Typ: types.BigInt}},
+			{AggCall: plan.AggCall{Func: "SUM", Arg: num, Typ: types.BigInt}, Frame: plan.Frame{Start: plan.FrameBound{Kind: plan.UnboundedPreceding}, End: plan.FrameBound{Kind: plan.UnboundedFollowing}}}}},
+		"one group":         &one,
+		"one ordered group": &ordered,
+		"intersect":         &plan.SetOp{Left: scan(), Right: scan()},
+		"intersect all":     &plan.SetOp{Left: scan(), Right: scan(), All: true},
 		"sort":              &plan.Sort{Input: scan(), By: []plan.SortTerm{{Expr: num}}},
 		"group":             &plan.Aggregate{Input: scan(), GroupBy: []expr.Expr{num}, Aggs: []plan.AggCall{{Func: "COUNT", Typ: types.BigInt}, {Func: "MAX", Arg: text, Typ: types.String}}},
 		"distinct":          &plan.Distinct{Input: scan()},
@@ -91,6 +104,8 @@ func TestSpill(t *testing.T) {
 				want = 2 * rows
 			case "sorted first rows":
 				want = rows / 2
+			case "one group", "one ordered group":
+				want = 1
 			}
 			seen := make([]bool, want)
 			count, looked, last, peak := 0, 0, int64(-1), uint64(0)
@@ -115,6 +130,12 @@ func TestSpill(t *testing.T) {
 					}
 					if strings.HasPrefix(name, "sort") && i < last {
 						t.Fatalf("row %d came after %d", i, last)
+					}
+					if want == 1 && (r[1].Int() != rows || r[2].Int() != rows*(rows-1)/2 || r[3].Int() != 0) {
+						t.Fatalf("the group is %v", r)
+					}
+					if name == "sorted window" && (r[2].Int() != i/(rows/6)+1 || r[3].Int() != rows*(rows-1)/2) {
+						t.Fatalf("row %d is %v", i, r)
 					}
 					seen[i], last = true, i
 					count++

@@ -255,51 +255,51 @@ func (r *regression) result() (types.Value, error) {
 // mode returns the most frequent value in the sorted rows, or the first if several are equally frequent.
 func (a *accumulator) mode() (types.Value, error) {
 	var best types.Value
-	by, most := Order(a.call.OrderBy), 0
-	for i := 0; i < len(a.rows); {
-		n := i + 1
-		for n < len(a.rows) && by.Compare(a.rows[n].keys, a.rows[i].keys) == 0 {
-			n++
+	var first keyed // of its equals
+	n, most := 0, 0
+	err := a.each(func(i int, k keyed) error {
+		if n++; i == 0 || Order(a.call.OrderBy).Compare(k.keys, first.keys) != 0 {
+			first, n = k, 1
 		}
-		if n-i > most {
-			best, most = a.rows[i].row[0], n-i
+		if n > most {
+			best, most = first.row[0], n
 		}
-		i = n
-	}
-	return best, nil
+		return nil
+	})
+	return best, err
 }
 
 // percentile returns the value at the fraction of the sorted rows that the argument gives. It interpolates between two
 // rows if needed.
-func (a *accumulator) percentile() (types.Value, error) { return a.parts(a.between) }
-
-// between returns the value at the fraction p of the sorted rows.
-func (a *accumulator) between(p float64) (types.Value, error) {
-	at := p * float64(len(a.rows)-1)
-	first, err := types.Cast(a.rows[int(math.Floor(at))].row[0], types.Double, nil)
-	if err != nil {
-		return types.Value{}, err
-	}
-	second, err := types.Cast(a.rows[int(math.Ceil(at))].row[0], types.Double, nil)
-	if err != nil {
-		return types.Value{}, err
-	}
-	lo, hi := first.Double(), second.Double()
-	if lo == hi {
-		return first, nil
-	}
-	return types.NewDouble(lo + (at-math.Floor(at))*(hi-lo)), nil
+func (a *accumulator) percentile() (types.Value, error) {
+	return a.parts(func(p float64, at map[float64]types.Value) (types.Value, error) {
+		p *= float64(a.n - 1)
+		first, err := types.Cast(at[math.Floor(p)], types.Double, nil)
+		if err != nil {
+			return types.Value{}, err
+		}
+		second, err := types.Cast(at[math.Ceil(p)], types.Double, nil)
+		if err != nil {
+			return types.Value{}, err
+		}
+		lo, hi := first.Double(), second.Double()
+		if lo == hi {
+			return first, nil
+		}
+		return types.NewDouble(lo + (p-math.Floor(p))*(hi-lo)), nil
+	})
 }
 
 // percentileOfValues returns the first value whose position in the sorted rows is at or after the fraction.
 func (a *accumulator) percentileOfValues() (types.Value, error) {
-	return a.parts(func(p float64) (types.Value, error) {
-		return a.rows[max(int(math.Ceil(p*float64(len(a.rows))))-1, 0)].row[0], nil
+	return a.parts(func(p float64, at map[float64]types.Value) (types.Value, error) {
+		return at[max(math.Ceil(p*float64(a.n))-1, 0)], nil
 	})
 }
 
-// parts calls of with the argument of a percentile, from 0 to 1, or with each element of an array. NULL gives NULL.
-func (a *accumulator) parts(of func(p float64) (types.Value, error)) (types.Value, error) {
+// parts calls of with the argument of a percentile, from 0 to 1, or with each element of an array, and with the values at
+// the positions for it. NULL gives NULL.
+func (a *accumulator) parts(of func(p float64, at map[float64]types.Value) (types.Value, error)) (types.Value, error) {
 	v, err := a.call.Args[0].Eval(a.env)
 	if err != nil || v.IsNull() {
 		return types.Value{}, err
@@ -308,6 +308,7 @@ func (a *accumulator) parts(of func(p float64) (types.Value, error)) (types.Valu
 	if v.Type().IsArray() {
 		items = v.Items()
 	}
+	at := map[float64]types.Value{}
 	for i, x := range items {
 		if x.IsNull() {
 			continue
@@ -316,15 +317,28 @@ func (a *accumulator) parts(of func(p float64) (types.Value, error)) (types.Valu
 		if err == nil && !(p.Double() >= 0 && p.Double() <= 1) {
 			err = fmt.Errorf("percentile value %s is not between 0 and 1", p)
 		}
-		if err == nil {
-			items[i], err = of(p.Double())
-		}
 		if err != nil {
 			return types.Value{}, err
 		}
+		items[i] = p
+		last := p.Double() * float64(a.n-1)
+		for _, position := range []float64{math.Floor(last), math.Ceil(last), max(math.Ceil(p.Double()*float64(a.n))-1, 0)} {
+			at[position] = types.Value{}
+		}
+	}
+	err = a.each(func(i int, k keyed) error {
+		if _, ok := at[float64(i)]; ok {
+			at[float64(i)] = k.row[0]
+		}
+		return nil
+	})
+	for i := 0; i < len(items) && err == nil; i++ {
+		if !items[i].IsNull() {
+			items[i], err = of(items[i].Double(), at)
+		}
 	}
 	if v.Type().IsArray() {
-		return types.NewArrayOf(a.call.Typ, v.Dims(), items), nil
+		return types.NewArrayOf(a.call.Typ, v.Dims(), items), err
 	}
-	return items[0], nil
+	return items[0], err
 }

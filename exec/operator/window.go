@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -15,35 +16,62 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// windowOp computes window functions over its sorted input. It holds one partition at a time.
+// windowOp computes window functions over its sorted input. It reads one partition at a time, which goes to a file if it
+// does not fit in memory, and computes the calls row by row.
 type windowOp struct {
 	in    Operator
 	node  *plan.Window
 	env   *expr.Env
-	share share
-
 	batch [][]types.Value // rows that were read but not added to a partition
 	key   []byte
-	rest  [][]types.Value // rows of the current partition with the values of all calls
+	p     partition
+	at    int       // number of rows of the partition that were returned
+	aggs  []running // by call: the state of an aggregate
+	out   [][]types.Value
 	ended bool
 }
 
+func (b *build) window(in Operator, n *plan.Window) *windowOp {
+	w := &windowOp{in: in, node: n, env: b.opt.Env()}
+	w.p = partition{env: w.env, order: n.OrderBy, pages: pages{share: share{Budget: &b.budget}, dir: b.opt.SpillDir, what: "OVER"}}
+	return w
+}
+
 func (w *windowOp) Next(ctx context.Context) ([][]types.Value, error) {
-	if len(w.rest) == 0 {
+	if w.at == w.p.n {
 		if err := w.fill(ctx); err != nil {
 			return nil, err
 		}
 	}
-	n := min(BatchRows, len(w.rest))
-	out := w.rest[:n]
-	w.rest = w.rest[n:]
-	return out, nil
+	w.out = w.out[:0]
+	for held := int64(0); len(w.out) < BatchRows && w.at < w.p.n && held < batchBytes; w.at++ {
+		row, err := w.p.row(w.at)
+		if err != nil {
+			return nil, err
+		}
+		row = append(make([]types.Value, 0, len(row)+len(w.node.Calls)), row...)
+		for i := range w.node.Calls {
+			c := &w.node.Calls[i]
+			var v types.Value
+			if f, ok := windowFunctions[c.Func]; ok {
+				v, err = f(&w.p, c, w.at)
+			} else {
+				v, err = w.aggs[i].value(ctx, &w.p, w.at)
+			}
+			if err != nil {
+				return nil, err
+			}
+			row = append(row, v)
+			held += sizeOf(&v)
+		}
+		w.out = append(w.out, row)
+	}
+	return w.out, ctx.Err()
 }
 
-// fill reads a partition and computes its window functions; io.EOF after the last.
+// fill reads a partition; io.EOF after the last.
 func (w *windowOp) fill(ctx context.Context) error {
-	w.share.release()
-	p := &partition{env: w.env, order: w.node.OrderBy}
+	w.reset()
 	var first []byte
 	for !w.ended {
 		if len(w.batch) == 0 {
@@ -63,94 +91,86 @@ func (w *windowOp) fill(ctx context.Context) error {
 		if w.key, err = valuesKey(w.key[:0], w.node.PartitionBy, w.env, row); err != nil {
 			return err
 		}
-		if p.rows == nil {
+		if w.p.n == 0 {
 			first = slices.Clone(w.key)
 		} else if string(first) != string(w.key) {
 			break
 		}
 		w.batch = w.batch[1:]
-		if err := p.add(row, len(w.node.Calls), &w.share); err != nil {
+		if err := w.p.add(slices.Clone(row)); err != nil {
 			return err
 		}
 	}
-	if p.rows == nil {
+	if w.p.n == 0 {
 		return io.EOF
 	}
-	p.group()
+	w.p.start = append(w.p.start, int32(w.p.n))
 	for i := range w.node.Calls {
-		give := func(row int, v types.Value) error {
-			p.rows[row] = append(p.rows[row], v)
-			return w.share.take(sizeOf(&v), "OVER")
-		}
-		if err := p.compute(ctx, &w.node.Calls[i], &w.share, give); err != nil {
-			return err
-		}
+		w.aggs = append(w.aggs, running{c: &w.node.Calls[i], own: share{Budget: w.p.share.Budget}})
 	}
-	w.rest = p.rows
 	return nil
 }
 
+// reset removes the partition.
+func (w *windowOp) reset() {
+	for i := range w.aggs {
+		w.aggs[i].own.release()
+	}
+	w.at, w.aggs = 0, w.aggs[:0]
+	w.p.reset()
+	w.p.start, w.p.group, w.p.last = w.p.start[:0], 0, nil
+}
+
 func (w *windowOp) Close() error {
-	w.ended, w.rest, w.batch = true, nil, nil
+	w.ended, w.batch = true, nil
+	w.reset()
 	return w.in.Close()
 }
 
 // partition holds sorted rows. Rows that are equal in the order are peers.
 type partition struct {
+	pages
 	env   *expr.Env
 	order Order
-	rows  [][]types.Value
-	keys  [][]types.Value // by row: the values by which it is sorted
-	peers []int           // by row: the index of its group of peers
-	start []int           // by group: the index of its first row; at the end, the number of rows
+	last  []types.Value // the values by which the last row is sorted
+	start []int32       // by group of peers: the number of its first row; at the end, the number of rows
+	group int           // the group that was asked for last
 }
 
-func (p *partition) add(row []types.Value, calls int, s *share) error {
-	r := append(make([]types.Value, 0, len(row)+calls), row...)
-	keys, err := p.order.Keys(make([]types.Value, 0, len(p.order)), p.env, r)
+func (p *partition) add(row []types.Value) error {
+	keys, err := p.order.Keys(make([]types.Value, 0, len(p.order)), p.env, row)
 	if err != nil {
 		return err
 	}
-	p.rows, p.keys = append(p.rows, r), append(p.keys, keys)
-	return s.take(SizeOf(r)+SizeOf(keys)+16, "OVER")
+	if p.n == 0 || p.order.Compare(p.last, keys) != 0 {
+		if err := p.room(4); err != nil {
+			return err
+		}
+		p.start = append(p.start, int32(p.n))
+	}
+	p.last = keys
+	return p.pages.add(row)
 }
 
-func (p *partition) group() {
-	p.peers = make([]int, len(p.rows))
-	for i := range p.rows {
-		if i == 0 || p.order.Compare(p.keys[i-1], p.keys[i]) != 0 {
-			p.start = append(p.start, i)
-		}
-		p.peers[i] = len(p.start) - 1
+// peers returns the number of the group of row i.
+func (p *partition) peers(i int) int {
+	if at := int32(i); p.start[p.group] > at || at >= p.start[p.group+1] {
+		p.group = sort.Search(len(p.start), func(g int) bool { return p.start[g] > at }) - 1
 	}
-	p.start = append(p.start, len(p.rows))
+	return p.group
+}
+
+// from returns the number of the first row in the group that is away groups behind that of row i, or the number of rows.
+func (p *partition) from(i, away int) int {
+	return int(p.start[min(max(p.peers(i)+away, 0), len(p.start)-1)])
 }
 
 // eval evaluates e for row i.
-func (p *partition) eval(e expr.Expr, i int) (types.Value, error) {
-	p.env.Row = p.rows[i]
+func (p *partition) eval(e expr.Expr, i int) (v types.Value, err error) {
+	if p.env.Row, err = p.row(i); err != nil {
+		return v, err
+	}
 	return e.Eval(p.env)
-}
-
-// compute computes c for each row, and passes the values to give.
-func (p *partition) compute(ctx context.Context, c *plan.WindowCall, s *share, give func(row int, v types.Value) error) error {
-	f, ok := windowFunctions[c.Func]
-	if !ok {
-		return p.aggregate(ctx, c, s, give)
-	}
-	for i := range p.rows {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		v, err := f(p, c, i)
-		if err == nil {
-			err = give(i, v)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // windowFunctions compute the value of a call for row i.
@@ -159,16 +179,16 @@ var windowFunctions = map[plan.Func]func(p *partition, c *plan.WindowCall, i int
 		return types.NewInt(int64(i + 1)), nil
 	},
 	"RANK": func(p *partition, _ *plan.WindowCall, i int) (types.Value, error) {
-		return types.NewInt(int64(p.start[p.peers[i]] + 1)), nil
+		return types.NewInt(int64(p.from(i, 0) + 1)), nil
 	},
 	"DENSE_RANK": func(p *partition, _ *plan.WindowCall, i int) (types.Value, error) {
-		return types.NewInt(int64(p.peers[i] + 1)), nil
+		return types.NewInt(int64(p.peers(i) + 1)), nil
 	},
 	"PERCENT_RANK": func(p *partition, _ *plan.WindowCall, i int) (types.Value, error) {
-		return types.NewDouble(float64(p.start[p.peers[i]]) / float64(max(len(p.rows)-1, 1))), nil
+		return types.NewDouble(float64(p.from(i, 0)) / float64(max(p.n-1, 1))), nil
 	},
 	"CUME_DIST": func(p *partition, _ *plan.WindowCall, i int) (types.Value, error) {
-		return types.NewDouble(float64(p.start[p.peers[i]+1]) / float64(len(p.rows))), nil
+		return types.NewDouble(float64(p.from(i, 1)) / float64(p.n)), nil
 	},
 	"NTILE": (*partition).ntile,
 	"LAG": func(p *partition, c *plan.WindowCall, i int) (types.Value, error) {
@@ -221,7 +241,7 @@ func (p *partition) nth(c *plan.WindowCall, i int, which func(rows int) int64) (
 // without returns the ranges of the rows from..to, the frame of row i, that the frame's EXCLUDE leaves.
 func (p *partition) without(f plan.Frame, i, from, to int) [][2]int {
 	var holes [][2]int
-	first, last := p.start[p.peers[i]], p.start[p.peers[i]+1]
+	first, last := p.from(i, 0), p.from(i, 1)
 	switch f.Exclude {
 	case "CURRENT ROW":
 		holes = [][2]int{{i, i + 1}}
@@ -250,8 +270,8 @@ func (p *partition) ntile(c *plan.WindowCall, i int) (types.Value, error) {
 	if v.Int() <= 0 {
 		return types.Value{}, errors.New("NTILE takes a number greater than 0")
 	}
-	n := min(v.Int(), int64(len(p.rows)))
-	size, more := int64(len(p.rows))/n, int64(len(p.rows))%n
+	n := min(v.Int(), int64(p.n))
+	size, more := int64(p.n)/n, int64(p.n)%n
 	if at := int64(i); at >= more*(size+1) {
 		return types.NewInt(more + (at-more*(size+1))/size + 1), nil
 	}
@@ -269,7 +289,7 @@ func (p *partition) neighbour(c *plan.WindowCall, i int, sign int64) (types.Valu
 		by = v.Int()
 	}
 	// An offset that overflows becomes negative, and selects no row.
-	if at := int64(i) + sign*by; at >= 0 && at < int64(len(p.rows)) {
+	if at := int64(i) + sign*by; at >= 0 && at < int64(p.n) {
 		return p.eval(c.Arg, int(at))
 	}
 	if len(c.Args) > 1 {
@@ -290,7 +310,7 @@ func (p *partition) frame(f plan.Frame, i int) (from, to int, err error) {
 // bound returns the row index of the bound b for row i. For the start (end 0) it is the frame's first row, for the end
 // (end 1) the row after the last.
 func (p *partition) bound(f plan.Frame, b plan.FrameBound, i, end int) (int, error) {
-	n := len(p.rows)
+	n := p.n
 	switch b.Kind {
 	case plan.UnboundedPreceding:
 		return 0, nil
@@ -300,7 +320,7 @@ func (p *partition) bound(f plan.Frame, b plan.FrameBound, i, end int) (int, err
 		if f.Mode == plan.RowsFrame {
 			return i + end, nil
 		}
-		return p.start[p.peers[i]+end], nil
+		return p.from(i, end), nil
 	}
 	if f.Mode == plan.RangeFrame {
 		return p.valued(b, i, end)
@@ -312,30 +332,32 @@ func (p *partition) bound(f plan.Frame, b plan.FrameBound, i, end int) (int, err
 	if f.Mode == plan.RowsFrame {
 		return min(max(i+away+end, 0), n), nil
 	}
-	return p.start[min(max(p.peers[i]+away+end, 0), len(p.start)-1)], nil
+	return p.from(i, away+end), nil
 }
 
 // valued works like bound for a RANGE frame with a distance. For the start it returns the first row whose value is at b
 // or after b in the order, for the end the first row whose value is after b. Rows with NULL are a frame of their own.
 func (p *partition) valued(b plan.FrameBound, i, end int) (int, error) {
-	key := p.keys[i][0]
+	key, err := p.eval(p.order[0].Expr, i)
+	if err != nil {
+		return 0, err
+	}
 	if key.IsNull() {
-		return p.start[p.peers[i]+end], nil
+		return p.from(i, end), nil
 	}
 	desc := p.order[0].Desc
 	limit, err := p.moved(b, key, (b.Kind == plan.Following) != desc, (end == 1) != desc)
 	if err != nil {
 		return 0, err
 	}
-	at := sort.Search(len(p.rows), func(k int) bool {
-		v := p.keys[k][0]
+	at := sort.Search(p.n, func(k int) bool {
+		v, failed := p.eval(p.order[0].Expr, k)
 		if v.IsNull() {
+			err = cmp.Or(err, failed)
 			return !p.order[0].NullsFirst
 		}
-		c, compareErr := types.Compare(position(v), limit)
-		if compareErr != nil {
-			err = compareErr
-		}
+		c, failed := types.Compare(position(v), limit)
+		err = cmp.Or(err, failed)
 		if desc {
 			c = -c
 		}
@@ -419,62 +441,63 @@ func (p *partition) moved(b plan.FrameBound, key types.Value, up, all bool) (typ
 	return types.NewDecimal(sum), nil
 }
 
-// aggregate computes an aggregate over the frame of each row. If a frame begins where the previous one began, it adds only
-// the new rows. If the frame of a sum or count begins later, it also removes the first rows. All other frames are computed
-// from their first row.
-func (p *partition) aggregate(ctx context.Context, c *plan.WindowCall, s *share, give func(row int, v types.Value) error) error {
-	own := share{Budget: s.Budget}
-	defer own.release()
-	a := newAccumulator(&c.AggCall, p.env, &own)
-	var last types.Value
-	first, next, steps := 0, 0, 0 // a has the rows from first up to, not including, next
-	take := func(row int, how func() error) error {
-		if steps++; steps%1024 == 0 && ctx.Err() != nil {
+// running computes an aggregate over the frames of the rows, from the first row on. If a frame begins where the previous
+// one began, it adds only the new rows. If the frame of a sum or count begins later, it also removes the first rows. All
+// other frames are computed from their first row.
+type running struct {
+	c           *plan.WindowCall
+	a           accumulator
+	own         share
+	first, next int // a has the rows from first up to, not including, next
+	last        types.Value
+}
+
+// value returns the aggregate over the frame of row i.
+func (r *running) value(ctx context.Context, p *partition, i int) (types.Value, error) {
+	take := func(row int, how func() error) (err error) {
+		if row%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		p.env.Row = p.rows[row]
+		if p.env.Row, err = p.row(row); err != nil {
+			return err
+		}
 		return how()
 	}
-	for i := range p.rows {
-		from, to, err := p.frame(c.Frame, i)
-		if err != nil {
-			return err
-		}
-		to = max(from, to)
-		parts, anew := [][2]int{{from, to}}, c.Frame.Exclude != ""
-		if anew {
-			parts, from, to = p.without(c.Frame, i, from, to), 0, 0
-		}
-		changed := i == 0 || anew || from != first || to != next
-		if anew || from < first || to < next || from > first && (!a.removes() || from >= next) {
-			own.release()
-			a = newAccumulator(&c.AggCall, p.env, &own)
-			first, next = from, from
-		}
-		for ; first < from; first++ {
-			if err := take(first, a.remove); err != nil {
-				return err
-			}
-		}
-		for _, part := range parts {
-			for row := max(next, part[0]); row < part[1]; row++ {
-				if err := take(row, a.add); err != nil {
-					return err
-				}
-			}
-		}
-		next = to
-		if changed {
-			if last, err = a.result(); err != nil {
-				return err
-			}
-			if last.Type() == types.Decimal { // the accumulator changes it in place
-				last = types.NewDecimal(new(apd.Decimal).Set(last.Decimal()))
-			}
-		}
-		if err := take(i, func() error { return give(i, last) }); err != nil {
-			return err
+	from, to, err := p.frame(r.c.Frame, i)
+	if err != nil {
+		return types.Value{}, err
+	}
+	to = max(from, to)
+	parts, anew := [][2]int{{from, to}}, i == 0 || r.c.Frame.Exclude != ""
+	if r.c.Frame.Exclude != "" {
+		parts, from, to = p.without(r.c.Frame, i, from, to), 0, 0
+	}
+	changed := anew || from != r.first || to != r.next
+	if anew || from < r.first || to < r.next || from > r.first && (!r.a.removes() || from >= r.next) {
+		r.own.release()
+		r.a = newAccumulator(&r.c.AggCall, p.env, &r.own)
+		r.first, r.next = from, from
+	}
+	for ; r.first < from; r.first++ {
+		if err := take(r.first, r.a.remove); err != nil {
+			return types.Value{}, err
 		}
 	}
-	return nil
+	for _, part := range parts {
+		for row := max(r.next, part[0]); row < part[1]; row++ {
+			if err := take(row, r.a.add); err != nil {
+				return types.Value{}, err
+			}
+		}
+	}
+	r.next = to
+	if changed {
+		if r.last, err = r.a.result(); err != nil {
+			return types.Value{}, err
+		}
+		if r.last.Type() == types.Decimal { // the accumulator changes it in place
+			r.last = types.NewDecimal(new(apd.Decimal).Set(r.last.Decimal()))
+		}
+	}
+	return r.last, nil
 }
