@@ -5,64 +5,11 @@ import (
 	"encoding/hex"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
-// The parts of a SARIF 2.1.0 log that check writes.
-type (
-	sarifLog struct {
-		Schema  string     `json:"$schema"`
-		Version string     `json:"version"`
-		Runs    []sarifRun `json:"runs"`
-	}
-	sarifRun struct {
-		Tool struct {
-			Driver sarifDriver `json:"driver"`
-		} `json:"tool"`
-		ColumnKind string        `json:"columnKind"`
-		Results    []sarifResult `json:"results"`
-	}
-	sarifDriver struct {
-		Name           string      `json:"name"`
-		InformationURI string      `json:"informationUri"`
-		Rules          []sarifRule `json:"rules"`
-	}
-	sarifRule struct {
-		ID            string    `json:"id"`
-		Short         sarifText `json:"shortDescription"`
-		HelpURI       string    `json:"helpUri"`
-		Configuration struct {
-			Level string `json:"level"`
-		} `json:"defaultConfiguration"`
-	}
-	sarifText struct {
-		Text string `json:"text"`
-	}
-	sarifResult struct {
-		RuleID       string             `json:"ruleId"`
-		RuleIndex    int                `json:"ruleIndex"`
-		Level        string             `json:"level"`
-		Message      sarifText          `json:"message"`
-		Locations    []sarifLocation    `json:"locations"`
-		Fingerprints map[string]string  `json:"partialFingerprints"`
-		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
-	}
-	sarifLocation struct {
-		Physical struct {
-			Artifact struct {
-				URI string `json:"uri"`
-			} `json:"artifactLocation"`
-			Region struct {
-				Line   int `json:"startLine"`
-				Column int `json:"startColumn"`
-			} `json:"region"`
-		} `json:"physicalLocation"`
-	}
-	sarifSuppression struct {
-		Kind string `json:"kind"`
-	}
-)
+// object is an object of a SARIF 2.1.0 log.
+type object map[string]any
 
 // sarifRules are the verdicts that a log has, with their levels.
 var sarifRules = []struct {
@@ -79,30 +26,40 @@ var sarifRules = []struct {
 const manualURI = "https://github.com/hql-db/hql/blob/main/docs/check.md"
 
 // sarif returns a log of the results with problems, including the excused ones.
-func sarif(results []Result) sarifLog {
-	run := sarifRun{ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
-	run.Tool.Driver = sarifDriver{Name: "hql check", InformationURI: manualURI}
+func sarif(results []Result) object {
+	var rules []object
 	for _, r := range sarifRules {
-		rule := sarifRule{ID: string(r.verdict), Short: sarifText{r.text}, HelpURI: manualURI}
-		rule.Configuration.Level = r.level
-		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, rule)
+		rules = append(rules, object{"id": r.verdict, "shortDescription": object{"text": r.text}, "helpUri": manualURI,
+			"defaultConfiguration": object{"level": r.level}})
 	}
-	for _, r := range results {
-		i := slices.IndexFunc(run.Tool.Driver.Rules, func(s sarifRule) bool { return s.ID == string(r.Verdict) })
-		if i < 0 {
+	found := []object{}
+	for i := range results {
+		if of := results[i].sarif(); of != nil {
+			found = append(found, of)
+		}
+	}
+	driver := object{"name": "hql check", "informationUri": manualURI, "rules": rules}
+	run := object{"tool": object{"driver": driver}, "columnKind": "unicodeCodePoints", "results": found}
+	return object{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": []object{run}}
+}
+
+// sarif returns the entry for r in a log; nil if r has no problem.
+func (r *Result) sarif() object {
+	for i, rule := range sarifRules {
+		if rule.verdict != r.Verdict {
 			continue
 		}
-		out := sarifResult{RuleID: string(r.Verdict), RuleIndex: i, Level: sarifRules[i].level, Message: sarifText{r.Text}, Locations: make([]sarifLocation, 1)}
-		at := &out.Locations[0].Physical
-		at.Artifact.URI, at.Region.Line, at.Region.Column = uri(r.File), r.Line, r.Column
+		place := object{"artifactLocation": object{"uri": uri(r.File)}, "region": object{"startLine": r.Line, "startColumn": r.Column}}
 		sum := sha256.Sum256([]byte(filepath.ToSlash(filepath.Clean(r.File)) + "\t" + string(r.Verdict) + "\t" + r.SQL)) // without the line, which changes
-		out.Fingerprints = map[string]string{"hqlStatement/v1": hex.EncodeToString(sum[:8])}
+		out := object{"ruleId": r.Verdict, "ruleIndex": i, "level": rule.level, "message": object{"text": r.Text},
+			"locations":           []object{{"physicalLocation": place}},
+			"partialFingerprints": object{"hqlStatement/v1": hex.EncodeToString(sum[:8])}}
 		if r.Excused {
-			out.Suppressions = []sarifSuppression{{"inSource"}}
+			out["suppressions"] = []object{{"kind": "inSource"}}
 		}
-		run.Results = append(run.Results, out)
+		return out
 	}
-	return sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}}
+	return nil
 }
 
 // uri returns a file's name as a reference relative to the repository, or as a file URI if it is absolute.

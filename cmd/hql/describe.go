@@ -232,32 +232,7 @@ func (s *session) drawKey(ctx context.Context, w io.Writer, t *catalog.Table, l 
 		cells[0] = cells[0][:4]
 	}
 	align(w, cells)
-	ruler(w, fields, s.width())
 	fmt.Fprintln(w, " ", printable(note))
-}
-
-// ruler draws a key: the offsets, the bytes and what they mean, a part a box.
-//
-//	0      6        14
-//	|000001|20120901|000001|
-//	|1     |2012-09-01|1   |
-func ruler(w io.Writer, fields []catalog.Field, width int) {
-	if len(fields) == 0 {
-		return
-	}
-	offsets, stored, values, total := "  ", "  |", "  |", 3
-	for _, f := range fields {
-		o, b, v := strconv.Itoa(f.Offset), clip(keyText(f.Bytes)), fieldValue(f)
-		n := max(len(o), runewidth.StringWidth(b), runewidth.StringWidth(v))
-		total += n + 1
-		offsets += runewidth.FillRight(o, n) + " "
-		stored += runewidth.FillRight(b, n) + "|"
-		values += runewidth.FillRight(v, n) + "|"
-	}
-	if total > width {
-		return // the list above says the same
-	}
-	fmt.Fprintf(w, "%s\n%s\n%s\n", strings.TrimRight(offsets, " "), stored, values)
 }
 
 // clip shortens a text that would push everything else off the screen.

@@ -141,7 +141,6 @@ func TestREPL(t *testing.T) {
 	x.see("unknown column")
 	x.enter("\\d files\r")
 	x.see("14      6      file_id      TEXT(6)           000001    1\r\n")
-	x.see("  |000001|20120902  |000001|\r\n  |1     |2012-09-02|1     |\r\n")
 	x.enter("describe 'files'\r")
 	x.see("create_time  TEXT('yyyyMMdd')")
 	x.enter("\\nope\r")
