@@ -287,7 +287,7 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 		case 3:
 			return g.pick("ABS", "CEIL", "FLOOR", "TRUNC", "ROUND") + "(" + e(kDec) + ")"
 		case 4:
-			return "CAST(" + e(kInt) + " AS DECIMAL)"
+			return g.pick("CAST("+e(kInt)+" AS DECIMAL)", "DIV("+e(kInt)+", 7)", "EXTRACT("+g.pick("second", "minute", "year", "epoch")+" FROM "+e(kWall)+")", "ROUND("+e(kInt)+", -1)")
 		case 5:
 			if g.risky {
 				return e(kDec) + g.pick(" / ", " % ") + e(kDec)
@@ -303,7 +303,7 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 			g.approx = true
 			x := g.tame(s, depth)
 			return g.pick("EXP(0.00001 * "+x+")", "LN(1 + ABS("+x+"))", "LOG10(1 + ABS("+x+"))", "LOG(1 + ABS("+x+"))", "POWER(ABS("+x+"), 0.5)", "ATAN2("+x+", 2)", "TAN(0.000001 * "+x+")", "COT(1 + 0.0000001 * "+x+")",
-				"ATANH(0.0000005 * "+x+")", "ASIN(0.0000005 * "+x+")", "ACOS(0.0000005 * "+x+")", dialect("CAST(SIGN("+x+") AS DOUBLE)", "SIGN("+x+")"), "PI() * "+x)
+				"ATANH(0.0000005 * "+x+")", "ASIN(0.0000005 * "+x+")", "ACOS(0.0000005 * "+x+")", "SIGN("+x+")", "PI() * "+x)
 		case 8:
 			return "CAST(FACTORIAL(" + g.pick("0", "5", "20") + ") AS DOUBLE PRECISION)"
 		case 6:
@@ -316,7 +316,7 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 		case 2:
 			return g.pick("ABS", "CEIL", "FLOOR", "TRUNC", "ROUND") + "(" + dialect(e2(g, s, depth)) + ")"
 		case 3:
-			return "CAST(" + e(kInt) + " AS DOUBLE PRECISION)"
+			return g.pick("CAST("+e(kInt)+" AS DOUBLE PRECISION)", g.pick("CEIL", "FLOOR", "TRUNC", "ROUND", "SIGN")+"("+e(kInt)+")")
 		case 4:
 			g.approx = true
 			return g.pick("SQRT(ABS(", "CBRT((", "SIN((", "COS((", "ATAN((", "RADIANS((", "DEGREES((", "SINH((0.01 * ", "COSH((0.01 * ", "TANH((", "ASINH((", "ACOSH(1 + ABS(") + g.tame(s, depth) + "))"
@@ -493,7 +493,7 @@ func (g *gen) integer(s *scope, depth int) string {
 		return dialect(unit+"_OF_DAY("+x+")", "FLOOR(EXTRACT(epoch FROM ("+x+" AT TIME ZONE 'UTC')::time) / "+part+")::bigint")
 	case 23:
 		x := g.bounded(s, depth)
-		return g.pick("GCD("+x+", "+g.bounded(s, 0)+")", "SIGN("+x+")"+dialect("", "::bigint"), dialect("DIV("+x+", 7)", "("+x+" / 7)"))
+		return g.pick("GCD("+x+", "+g.bounded(s, 0)+")", "SIGN("+x+")::bigint", "DIV("+x+", 7)::bigint")
 	case 24:
 		return g.pick("BIT_LENGTH("+e(kText)+")", "BIT_LENGTH("+e(kBytes)+")", "GET_BYTE("+e(kBytes)+" || DECODE('61', 'hex'), 0)", "MIN_SCALE("+g.leaf(s, kDec)+")", "SCALE("+g.pick("1.50", "-0.0", "12.125", "7.")+")")
 	case 25:
@@ -549,10 +549,10 @@ func (g *gen) integer(s *scope, depth int) string {
 	case 12:
 		f := g.pick(fields...)
 		if g.odds(2) {
-			return "EXTRACT(" + f + " FROM " + e(kWall) + ")" + dialect("", "::bigint")
+			return "EXTRACT(" + f + " FROM " + e(kWall) + ")::bigint"
 		}
 		x := e(kTs)
-		return "EXTRACT(" + f + " FROM " + utc(x) + ")" + dialect("", "::bigint")
+		return "EXTRACT(" + f + " FROM " + utc(x) + ")::bigint"
 	case 13:
 		return g.nearDate(s, depth) + " - " + g.nearDate(s, depth)
 	case 14:

@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -360,46 +359,11 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 	case "^":
 		return c.apply("POWER", e.Pos, []Expr{x, y})
 	case "*", "/":
-		if e.Op == "/" && !c.s.Key && x.Type().IsInteger() && y.Type().IsInteger() {
-			if t := cmp.Or(fractional(e.X), fractional(e.Y)); t != types.Null {
-				if x, err = c.cast(x, t, e.Pos); err != nil {
-					return nil, err
-				}
-			}
-		}
 		if out, ok, err := c.scaled(e.Op, x, y, e.Pos); ok || err != nil {
 			return out, err
 		}
 	}
 	return c.apply(e.Op, e.Pos, []Expr{x, y})
-}
-
-// fractional returns the type with fractions that the value of e has in PostgreSQL, also if it is a whole number here; NULL
-// if there is none.
-func fractional(e parser.Expr) types.Type {
-	switch e := e.(type) {
-	case *parser.Unary:
-		return fractional(e.X)
-	case *parser.Binary:
-		if slices.Contains([]string{"+", "-", "*", "/", "%"}, e.Op) {
-			return cmp.Or(fractional(e.X), fractional(e.Y))
-		}
-	case *parser.Call:
-		switch e.Name {
-		case "ABS", "COALESCE", "MAX", "MIN", "SUM":
-			if len(e.Args) > 0 {
-				return fractional(e.Args[0])
-			}
-		case "DIV", "EXTRACT":
-			return types.Decimal
-		case "CEIL", "CEILING", "DATE_PART", "FLOOR", "ROUND", "SIGN", "TRUNC":
-			if len(e.Args) == 1 || e.Name == "DATE_PART" {
-				return types.Double
-			}
-			return types.Decimal
-		}
-	}
-	return types.Null
 }
 
 // tuple returns the row value e, which may be the name of a table, or nil.

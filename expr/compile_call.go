@@ -136,10 +136,6 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 		if k, ok := leading(flat).(*Const); ok && k.Typ == types.Duration && !k.Val.IsNull() {
 			flat[0] = &Const{Pos: k.Pos, Val: types.NewString(k.Val.String()), Typ: types.String}
 		}
-	case "EXTRACT", "DATE_PART":
-		if len(flat) == 2 && flat[1].Type() == types.Duration {
-			return c.apply("INTERVAL_FIELD", pos, flat)
-		}
 	case "NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "STATEMENT_TIMESTAMP", "TRANSACTION_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIME", "AGE":
 		if c.s.Key && (name != "AGE" || len(flat) == 1) {
 			return nil, parser.Errorf(pos, "%s differs each time: a key with it could not be found again", name)
@@ -260,7 +256,58 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 	if flat, err = c.elements(name, flat); err != nil {
 		return nil, err
 	}
-	return c.apply(name, pos, flat)
+	return c.measured(name, pos, flat)
+}
+
+// digits has the digits behind the point of the fields of EXTRACT that have some.
+var digits = map[string]int64{"second": 6, "seconds": 6, "epoch": 6, "millisecond": 3, "milliseconds": 3, "julian": 20}
+
+// measured returns a call of a function with the type that PostgreSQL gives it, a number with fractions, also where its
+// values are whole. In keys, which hold integers, these functions return integers.
+func (c compiler) measured(name string, pos parser.Pos, args []Expr) (_ Expr, err error) {
+	f := c.lookup(name)
+	if f != nil && f.Name == "EXTRACT" && len(args) == 2 && args[1].Type() == types.Duration {
+		f = c.lookup("INTERVAL_FIELD")
+	}
+	if f == nil || c.s.Key || len(args) == 0 {
+		return c.apply(name, pos, args)
+	}
+	of, t := args[0].Type(), types.Null
+	switch f.Name {
+	case "CEIL", "FLOOR", "ROUND", "SIGN", "TRUNC":
+		if t = types.Double; of == types.Decimal {
+			t = of
+		}
+		if len(args) == 2 && of.IsInteger() { // they have as many digits as it says
+			t = types.Decimal
+			if args[0], err = c.cast(args[0], t, pos); err != nil {
+				return nil, err
+			}
+		} else if len(args) == 2 {
+			t = types.Null
+		}
+	case "DIV":
+		if len(args) == 2 && of.IsInteger() && args[1].Type().IsInteger() {
+			t = types.Decimal
+		}
+	case "EXTRACT", "INTERVAL_FIELD":
+		if t = types.Decimal; name == "DATE_PART" {
+			t = types.Double
+		}
+	}
+	x, err := c.apply(f.Name, pos, args)
+	if err == nil && t != types.Null {
+		x, err = c.cast(x, t, pos)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if k, ok := args[0].(*Const); ok && t == types.Decimal && of == types.String && args[1].Type() != types.Date {
+		if n := digits[strings.ToLower(k.Val.Text())]; n > 0 {
+			return c.apply("DECIMAL", pos, []Expr{x, &Const{Pos: pos, Val: types.NewInt(38), Typ: types.BigInt}, &Const{Pos: pos, Val: types.NewInt(n), Typ: types.BigInt}})
+		}
+	}
+	return x, nil
 }
 
 // series converts the arguments of GENERATE_SERIES: to numbers of one type, or to two moments and an INTERVAL.

@@ -89,7 +89,7 @@ func (c compiler) compare(op CompareOp, x, y Expr, pos parser.Pos) (Expr, error)
 			x, y, op = y, x, op.Flip()
 		}
 	}
-	x, ys, err := c.inMillis(x, []Expr{y})
+	x, ys, err := c.narrowed(x, []Expr{y})
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +118,44 @@ func (c compiler) unpadded(x, y Expr) Expr {
 		return y
 	}
 	return c.fold(&Call{Pos: y.Position(), Func: c.registry().Lookup("RTRIM"), Args: []Expr{y}, Typ: types.String})
+}
+
+// narrowed returns x and ys, the two sides of a comparison, as milliseconds or integers, which keys and filters hold: x is
+// the time between two moments, or an integer as a number with fractions, and the ys do not need more.
+func (c compiler) narrowed(x Expr, ys []Expr) (_ Expr, _ []Expr, err error) {
+	of, ok := x.(*Cast)
+	if !ok || !of.X.Type().IsInteger() || of.Typ != types.Decimal && of.Typ != types.Double {
+		return c.inMillis(x, ys)
+	}
+	out := make([]Expr, len(ys))
+	for i, y := range ys {
+		if y, err = c.place(y, of.Typ); err != nil {
+			return nil, nil, err
+		}
+		if same, ok := y.(*Cast); ok && same.Typ == types.Decimal && of.Typ == types.Decimal {
+			y = same.X
+		}
+		k, constant := y.(*Const)
+		if constant && of.Typ == types.Double && k.Typ.IsNumeric() {
+			if y, err = c.cast(k, of.Typ, k.Pos); err != nil {
+				return nil, nil, err
+			}
+			k, constant = y.(*Const)
+		}
+		switch {
+		case constant && k.Val.IsNull(), !constant && of.Typ == types.Decimal && y.Type().IsInteger():
+		case !constant || !k.Typ.IsNumeric() || roundedBeside(of.X, k):
+			return x, ys, nil
+		default:
+			if whole, err := types.Cast(k.Val, types.BigInt, nil); err == nil {
+				if d, err := types.Compare(whole, k.Val); err == nil && d == 0 {
+					y = &Const{Pos: k.Pos, Val: whole, Typ: types.BigInt}
+				}
+			}
+		}
+		out[i] = y
+	}
+	return of.X, out, nil
 }
 
 // limitOf returns the limit of e's type, as far as it is known.
@@ -476,7 +514,7 @@ func (c compiler) inList(pos parser.Pos, x Expr, not bool, items []Expr) (Expr, 
 	}
 	x, err := c.place(x, t)
 	if err == nil {
-		x, items, err = c.inMillis(x, items)
+		x, items, err = c.narrowed(x, items)
 	}
 	if err != nil {
 		return nil, err

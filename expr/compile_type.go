@@ -167,6 +167,9 @@ func (c compiler) cast(x Expr, t types.Type, pos parser.Pos) (Expr, error) {
 	if t.IsNamedOID() && c.s.Function != nil && x.Type() != types.Null { // the system catalog finds the name or the number
 		return c.apply(t.String(), pos, []Expr{x})
 	}
+	if of, ok := x.(*Cast); ok && of.Typ == types.Decimal && of.X.Type().IsInteger() && (t.IsInteger() || t == types.Double || t == types.String) {
+		return c.cast(of.X, t, pos)
+	}
 	k := &Cast{Pos: pos, X: x, Typ: t, Zone: cmp.Or(c.s.Loc, time.UTC)}
 	if l, ok := x.(*Const); ok {
 		v, err := c.converted(l, t)

@@ -164,9 +164,9 @@ func digits(c *expr.Call) expr.Expr {
 	return &expr.Call{Pos: c.Pos, Typ: c.Typ, Args: []expr.Expr{x}, Func: &expr.Function{Name: c.Func.Name, Strict: true, Eval: eval, Key: &expr.Algebra{Pieces: allPieces(rises)}}}
 }
 
-// integral returns e without casts between types of integers.
+// integral returns e, an integer, without casts to other types of numbers.
 func integral(e expr.Expr) expr.Expr {
-	if c, ok := e.(*expr.Cast); ok && c.Typ.IsInteger() && c.X.Type().IsInteger() {
+	if c, ok := e.(*expr.Cast); ok && c.Typ.IsNumeric() && c.X.Type().IsInteger() {
 		return integral(c.X)
 	}
 	return e

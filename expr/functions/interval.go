@@ -96,7 +96,7 @@ var intervalFunctions = []expr.Function{
 			}
 			return newInterval(int64(months), int64(ms))
 		}},
-	{Name: "INTERVAL_FIELD", Group: "time", Unknown: intervalsUnknown, Signature: "extract(field FROM interval)", Doc: "year, month, day, hour, minute, milliseconds, microseconds; a DOUBLE of second and epoch, to which a year counts 365.25 days and a month 30.", MinArgs: 2, MaxArgs: 2,
+	{Name: "INTERVAL_FIELD", Group: "time", Unknown: intervalsUnknown, Signature: "extract(field FROM interval) decimal", Doc: "year, month, day, hour, minute, second, milliseconds, microseconds, and epoch, to which a year counts 365.25 days and a month 30.", MinArgs: 2, MaxArgs: 2,
 		Result: func(args []expr.Expr) (types.Type, error) {
 			if _, err := returns(types.Null, isText, isInterval)(args); err != nil {
 				return types.Null, err

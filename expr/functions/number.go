@@ -132,7 +132,7 @@ var numberFunctions = []expr.Function{
 				return types.NewFloatOf(v.Type(), math.Abs(v.Double())), nil
 			}
 		}, Key: absAlgebra},
-	{Name: "SIGN", Group: "number", Signature: "sign(x) bigint", Doc: "-1, 0 or 1.", MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, isNumber),
+	{Name: "SIGN", Group: "number", Signature: "sign(x)", Doc: "-1, 0 or 1, a DECIMAL of a DECIMAL and otherwise a DOUBLE; in keys a BIGINT.", MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, isNumber),
 		Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			if t := a[0].Type(); (t == types.Double || t == types.Float) && math.IsNaN(a[0].Double()) {
 				return types.NewInt(0), nil
@@ -140,10 +140,10 @@ var numberFunctions = []expr.Function{
 			c, err := types.Compare(a[0], types.NewInt(0))
 			return types.NewInt(int64(c)), err
 		}, Key: &expr.Algebra{Pieces: allPieces(rises)}},
-	{Name: "CEIL", Group: "number", Signature: "ceil(x)", Doc: "The least whole number not below x.", MinArgs: 1, MaxArgs: 1, Result: numberResult, Eval: round(apd.RoundCeiling, math.Ceil), Key: roundAlgebra},
-	{Name: "FLOOR", Group: "number", Signature: "floor(x)", Doc: "The greatest whole number not above x.", MinArgs: 1, MaxArgs: 1, Result: numberResult, Eval: round(apd.RoundFloor, math.Floor), Key: roundAlgebra},
-	{Name: "ROUND", Group: "number", Signature: "round(x [, digits])", Doc: "Rounded, halves away from zero (a DOUBLE's to even).", MinArgs: 1, MaxArgs: 2, Reads: []types.Type{types.Null, types.BigInt}, Result: roundResult, Eval: round(apd.RoundHalfUp, math.RoundToEven), Key: roundAlgebra},
-	{Name: "TRUNC", Group: "number", Signature: "trunc(x [, digits])", Doc: "Cut towards zero.", MinArgs: 1, MaxArgs: 2, Reads: []types.Type{types.Null, types.BigInt}, Result: roundResult, Eval: round(apd.RoundDown, math.Trunc), Key: roundAlgebra},
+	{Name: "CEIL", Group: "number", Signature: "ceil(x)", Doc: "The least whole number not below x; of an integer a DOUBLE, but in keys the integer.", MinArgs: 1, MaxArgs: 1, Result: numberResult, Eval: round(apd.RoundCeiling, math.Ceil), Key: roundAlgebra},
+	{Name: "FLOOR", Group: "number", Signature: "floor(x)", Doc: "The greatest whole number not above x; of an integer a DOUBLE, but in keys the integer.", MinArgs: 1, MaxArgs: 1, Result: numberResult, Eval: round(apd.RoundFloor, math.Floor), Key: roundAlgebra},
+	{Name: "ROUND", Group: "number", Signature: "round(x [, digits])", Doc: "Rounded, halves away from zero (a DOUBLE's to even); of an integer a DOUBLE, with digits a DECIMAL, but in keys an integer.", MinArgs: 1, MaxArgs: 2, Reads: []types.Type{types.Null, types.BigInt}, Result: roundResult, Eval: round(apd.RoundHalfUp, math.RoundToEven), Key: roundAlgebra},
+	{Name: "TRUNC", Group: "number", Signature: "trunc(x [, digits])", Doc: "Cut towards zero; of an integer as round(x).", MinArgs: 1, MaxArgs: 2, Reads: []types.Type{types.Null, types.BigInt}, Result: roundResult, Eval: round(apd.RoundDown, math.Trunc), Key: roundAlgebra},
 	numberFunction("CBRT", "The cube root.", math.Cbrt, expr.Piece{}),
 	numberFunction("DEGREES", "Radians as degrees.", func(x float64) float64 { return x / degree }, solve.AtZero(false, false)...),
 	numberFunction("RADIANS", "Degrees as radians.", func(x float64) float64 { return x * degree }, expr.Piece{}),
@@ -165,7 +165,7 @@ var numberFunctions = []expr.Function{
 			y, x, err := castBoth(a[0], a[1], types.Double)
 			return types.NewDouble(math.Atan2(y.Double(), x.Double())), err
 		}, Unknown: "an angle is about two numbers"},
-	{Name: "DIV", Group: "number", Signature: "div(a, b)", Doc: "The whole quotient, cut towards zero.", MinArgs: 2, MaxArgs: 2, Result: arithmetic("/"),
+	{Name: "DIV", Group: "number", Signature: "div(a, b)", Doc: "The whole quotient, cut towards zero; of integers a DECIMAL, but in keys an integer.", MinArgs: 2, MaxArgs: 2, Result: arithmetic("/"),
 		Eval: func(env *expr.Env, a []types.Value) (types.Value, error) {
 			q, err := evalArithmetic("/")(env, a)
 			switch {

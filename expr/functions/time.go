@@ -74,7 +74,7 @@ var timeFunctions = []expr.Function{
 			}
 			return rises
 		}}},
-	{Name: "EXTRACT", Group: "time", Signature: "extract(field FROM timestamp) bigint", Doc: "year, quarter, month, week, day, hour, minute, milliseconds, microseconds, dow, isodow, doy, isoyear, decade, century, millennium; a DOUBLE of second, epoch and julian. In UTC. Also `year(timestamp)`, `quarter`, `month`, `day`, `dayofmonth`, `dayofyear`, `hour`, `minute`, `second`.", MinArgs: 2, MaxArgs: 2,
+	{Name: "EXTRACT", Group: "time", Signature: "extract(field FROM timestamp) decimal", Doc: "year, quarter, month, week, day, hour, minute, second, milliseconds, microseconds, epoch, julian, dow, isodow, doy, isoyear, decade, century, millennium, in UTC. `date_part(field, timestamp)` is a DOUBLE. In keys a BIGINT, a DOUBLE of second, epoch and julian. Also, BIGINTs, `year(timestamp)`, `quarter`, `month`, `day`, `dayofmonth`, `dayofyear`, `hour`, `minute`, `second`.", MinArgs: 2, MaxArgs: 2,
 		Result: extractResult, Eval: extract, Key: extractAlgebra},
 	{Name: "DATE_ADD_INTERVAL", Group: "time", Signature: "timestamp + interval", Doc: "Moved by an interval such as '1 month 2 days', '-5 minutes', '2 days ago' or 'P1DT2H'; a TIME goes round midnight.", MinArgs: 2, MaxArgs: 2,
 		Result: intervalResult, Eval: addInterval, Key: intervalAlgebra},

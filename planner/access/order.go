@@ -138,6 +138,7 @@ func follows(p *catalog.Part, e expr.Expr, reads bool) (m int, f along) {
 		return 0, unrelated
 	}
 	reads = reads || p.Injective()
+	number, widened := e.(*expr.Cast) // such as floor(n), which keys have as an integer
 	switch c, column := e.(*expr.Column); {
 	case column && c.Index != p.Columns[0], !column && p.Nullable():
 		return 0, unrelated
@@ -147,6 +148,11 @@ func follows(p *catalog.Part, e expr.Expr, reads bool) (m int, f along) {
 		return p.Rises(), coarser
 	case expr.Same(e, p.Expr):
 		return p.Rises() * p.Monotone(), equal
+	case widened && expr.Same(number.X, p.Expr) && number.X.Type().IsInteger() && number.Typ.IsNumeric() && !number.Typ.IsInteger():
+		if number.Typ == types.Decimal {
+			return p.Rises() * p.Monotone(), equal
+		}
+		return p.Rises() * p.Monotone(), finer
 	case column || !reads:
 		return 0, unrelated
 	}
