@@ -364,8 +364,14 @@ func (r *run) valuesRow(values []parser.Expr, in *inserter) ([]types.Value, erro
 	return row, nil
 }
 
-// assign converts v to the type of column c.
+// assign converts v to the type of column c. Booleans, moments and JSON are no numbers, which CAST makes of them.
 func (r *run) assign(v types.Value, c *catalog.Column, pos parser.Pos) (types.Value, error) {
+	kind := func(t types.Type) int {
+		return slices.IndexFunc([]bool{t == types.Boolean, t.IsMoment(), t.IsNumeric(), t == types.JSON}, func(is bool) bool { return is })
+	}
+	if a, b := kind(v.Type()), kind(c.Type); a >= 0 && b >= 0 && a != b {
+		return v, parser.Errorf(pos, "column %s is %s, but its value is %s", c.Name, c.Type, v.Type()).WithHint("CAST(... AS %s) converts it", c.Type)
+	}
 	out, err := types.Read(v, c.Type, r.Opt.Now, r.settings.loc)
 	if err == nil {
 		out, err = c.Limit.Store(out)

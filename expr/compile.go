@@ -356,6 +356,10 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 		if out, ok, err := c.joined(x, y, e.Pos); ok || err != nil {
 			return out, err
 		}
+		joins := func(t types.Type) bool { return t.IsText() || t == types.Null || t == types.Bytes || t == types.JSON }
+		if tx, ty := x.Type(), y.Type(); !c.s.Key && !joins(tx) && !joins(ty) {
+			return nil, parser.Errorf(e.Pos, "%s || %s is not defined", tx, ty).WithHint("|| joins a text and another value; CONCAT(a, b) joins any two")
+		}
 	case "^":
 		return c.apply("POWER", e.Pos, []Expr{x, y})
 	case "*", "/":

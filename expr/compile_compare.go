@@ -280,11 +280,14 @@ func (c compiler) comparable(a, b types.Type, pos parser.Pos) error {
 	if a == types.Duration && b.IsInteger() || b == types.Duration && a.IsInteger() {
 		return err.WithHint("INTERVAL_MS(n) is an interval of so many milliseconds")
 	}
+	if a.IsTimestamp() && b.IsInteger() || b.IsTimestamp() && a.IsInteger() {
+		return err.WithHint("CAST(n AS TIMESTAMP) is the moment so many milliseconds after 1970, TO_TIMESTAMP(n) so many seconds")
+	}
 	return err
 }
 
-// adapt casts the constant k to type t if its meaning stays: it reads text as a t, and converts a number to a double, and
-// an integer to a TIMESTAMP's milliseconds.
+// adapt casts the constant k to type t if its meaning stays: it reads text as a t, and converts a number to a double; in
+// keys also an integer to a TIMESTAMP's milliseconds.
 func (c compiler) adapt(k *Const, t types.Type) (*Const, error) {
 	from := k.Typ
 	cast := false
@@ -304,7 +307,7 @@ func (c compiler) adapt(k *Const, t types.Type) (*Const, error) {
 		cast = true
 	case from.IsMoment() && t.IsMoment():
 		cast = Wider(from, t) == t || k.Val.HasClock()
-	case from.IsInteger() && t.IsTimestamp(), from == types.Bytes && (t == types.String || t == types.UUID), from == types.UUID && (t == types.String || t == types.Bytes):
+	case from.IsInteger() && t.IsTimestamp() && c.s.Key, from == types.Bytes && (t == types.String || t == types.UUID), from == types.UUID && (t == types.String || t == types.Bytes):
 		cast = true
 	case from.IsNumeric() && (t == types.Double || t == types.Float):
 		t = types.Double // FLOAT columns hold doubles

@@ -142,7 +142,11 @@ func load(t *testing.T, db *hql.DB, def *parser.CreateTable, n int) {
 			if j > 0 {
 				b.WriteString(", ")
 			}
-			b.WriteString(value(r, c.Name, c.Type).SQL())
+			x := value(r, c.Name, c.Type).SQL()
+			if c.Type == "BIGINT" { // a moment is in milliseconds
+				x = "CAST(" + x + " AS BIGINT)"
+			}
+			b.WriteString(x)
 		}
 		b.WriteString(")")
 	}
