@@ -21,22 +21,21 @@ func (r *run) throughView(stmt parser.Statement) (parser.Statement, error) {
 	stmt = parser.CopyOf(stmt)
 	var set []parser.Assignment
 	var where *parser.Expr
-	var returning *[]parser.SelectItem
 	joins, in, source := false, &parser.Insert{}, parser.Insert{}
 	switch s := stmt.(type) {
 	case *parser.Insert:
-		in, source, set, returning = s, *s, s.Set, &s.Returning
+		in, source, set = s, *s, s.Set
 		s.Query, s.Rows = nil, nil // they see no column of the view
 	case *parser.Update:
-		joins, set, where, returning = s.From != nil, s.Set, &s.Where, &s.Returning
+		joins, set, where = s.From != nil, s.Set, &s.Where
 	case *parser.Delete:
-		if joins, where, returning = s.Using != nil, &s.Where, &s.Returning; s.Truncate {
+		if joins, where = s.Using != nil, &s.Where; s.Truncate {
 			return stmt, nil
 		}
 	default:
 		return stmt, nil
 	}
-	table, alias, pos := parser.Target(stmt)
+	table, alias, returning, pos := parser.Target(stmt)
 	*alias = cmp.Or(*alias, *table)
 	w, err := r.readView(v.Def, *alias, pos)
 	if err != nil {
@@ -79,7 +78,10 @@ func (r *run) throughView(stmt parser.Statement) (parser.Statement, error) {
 	if where != nil {
 		*where = both(w.where, *where)
 	}
-	return r.throughView(stmt)
+	return r.throughView(parser.CopyWith(stmt, func(e parser.Expr) parser.Expr {
+		ref, _ := e.(*parser.ColumnRef)
+		return w.replaced[ref]
+	}))
 }
 
 // writtenView is a view that a statement writes.
@@ -89,8 +91,10 @@ type writtenView struct {
 	where parser.Expr
 	names []string
 	// of has the table's name for each column of the view, by its name in lower case, and "" for one that the view computes or leaves out.
-	of  map[string]string
-	err error
+	of       map[string]string
+	computed map[string]parser.Expr            // by their names in lower case, the columns that the view computes
+	replaced map[*parser.ColumnRef]parser.Expr // the references to these in the statement
+	err      error
 }
 
 // readView reads the definition of a view, which the statement calls name.
@@ -128,7 +132,13 @@ func (r *run) readView(def *parser.CreateView, name string, pos parser.Pos) (*wr
 	if err != nil {
 		return nil, err
 	}
-	w := &writtenView{name: name, table: of.Name, where: core.Where, of: map[string]string{}}
+	w := &writtenView{name: name, table: of.Name, where: core.Where, of: map[string]string{}, computed: map[string]parser.Expr{}, replaced: map[*parser.ColumnRef]parser.Expr{}}
+	var items []parser.Expr
+	for _, it := range core.Items {
+		if items = append(items, it.Expr); it.Star {
+			items = append(items, make([]parser.Expr, len(all.Columns)-1)...)
+		}
+	}
 	for _, c := range all.Columns {
 		w.of[strings.ToLower(c.Name)] = ""
 	}
@@ -139,6 +149,8 @@ func (r *run) readView(def *parser.CreateView, name string, pos parser.Pos) (*wr
 		w.names, w.of[strings.ToLower(c.Name)] = append(w.names, c.Name), ""
 		if k := slices.IndexFunc(all.Columns, func(b plan.OutputColumn) bool { return b.Origin == c.Origin }); c.Origin.Column > 0 && k >= 0 {
 			w.of[strings.ToLower(c.Name)] = all.Columns[k].Name
+		} else {
+			w.computed[strings.ToLower(c.Name)] = items[i]
 		}
 	}
 	return w, nil
@@ -172,7 +184,9 @@ func (w *writtenView) renamed(vague bool) func(parser.Node) bool {
 		if of, known := w.of[strings.ToLower(was)]; (!known || of == "" && vague) && !(ref.Row && strings.EqualFold(was, w.name)) {
 			return true
 		}
-		if ref.Name = w.column(was, ref.Pos); vague && !strings.EqualFold(was, ref.Name) && w.err == nil {
+		if x := w.computed[strings.ToLower(was)]; x != nil && !strings.EqualFold(ref.Table, "excluded") {
+			w.replaced[ref] = x
+		} else if ref.Name = w.column(was, ref.Pos); vague && !strings.EqualFold(was, ref.Name) && w.err == nil {
 			w.err = parser.Errorf(ref.Pos, "%q may be a column of %s or of another table", was, w.name).WithHint("write %s.%s", w.name, was)
 		}
 		return true

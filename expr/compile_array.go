@@ -97,7 +97,7 @@ func (c compiler) subscript(e *parser.Subscript) (Expr, error) {
 // elementArgs lists, by function, the arguments that are arrays, and those that are elements.
 var elementArgs = map[string]struct{ arrays, elements []int }{
 	"ARRAY_APPEND": {[]int{0}, []int{1}}, "ARRAY_PREPEND": {[]int{1}, []int{0}}, "ARRAY_REMOVE": {[]int{0}, []int{1}}, "ARRAY_REPLACE": {[]int{0}, []int{1, 2}},
-	"ARRAY_POSITION": {[]int{0}, []int{1}}, "ARRAY_POSITIONS": {[]int{0}, []int{1}}, "ARRAY_CAT": {arrays: []int{0, 1}}, "@>": {arrays: []int{0, 1}}, "<@": {arrays: []int{0, 1}}, "&&": {arrays: []int{0, 1}},
+	"SET_ELEMENT": {[]int{0}, []int{1}}, "ARRAY_POSITION": {[]int{0}, []int{1}}, "ARRAY_POSITIONS": {[]int{0}, []int{1}}, "ARRAY_CAT": {arrays: []int{0, 1}}, "@>": {arrays: []int{0, 1}}, "<@": {arrays: []int{0, 1}}, "&&": {arrays: []int{0, 1}},
 }
 
 // elements converts the arrays and elements among the arguments of name to a common element type.
@@ -107,6 +107,11 @@ func (c compiler) elements(name string, args []Expr) (_ []Expr, err error) {
 		return args, nil
 	}
 	t := types.Null
+	if args[0].Type() == types.JSON && len(args) > 1 { // SET_ELEMENT of JSON
+		args = slices.Clone(args)
+		args[1], err = c.place(args[1], types.JSON)
+		return args, err
+	}
 	for _, i := range of.arrays {
 		if i < len(args) && args[i].Type().IsArray() {
 			t = Wider(t, args[i].Type().Elem())

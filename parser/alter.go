@@ -132,7 +132,7 @@ func (c Change) print(p *printer) {
 
 // At returns a copy of the definition in which all positions are pos.
 func (s *CreateTable) At(pos Pos) *CreateTable {
-	return copyAt(reflect.ValueOf(s), pos).Interface().(*CreateTable)
+	return copyAt(reflect.ValueOf(s), pos, nil).Interface().(*CreateTable)
 }
 
 // alterNode is ALTER TABLE, VIEW or INDEX, COMMENT ON, CREATE INDEX, DROP INDEX or TRUNCATE.

@@ -73,6 +73,15 @@ type CTE struct {
 type Writing struct {
 	With      []CTE
 	Statement Statement
+	Returned  bool // the last query of With is written as the statement, and Statement is its RETURNING, which has sub-queries
+}
+
+// written returns the statement whose command tag s has.
+func (s *Writing) written() Statement {
+	if s.Returned {
+		return s.With[len(s.With)-1].Write
+	}
+	return s.Statement
 }
 
 // Behind returns a copy of s, a Select, Insert, Update, Delete or Merge, with list before its own WITH.

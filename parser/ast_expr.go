@@ -235,7 +235,7 @@ type SubqueryExpr struct {
 func (s *Writing) Position() Pos { return s.Statement.Position() }
 
 func (*Select) Command() string    { return "SELECT" }
-func (s *Writing) Command() string { return s.Statement.Command() }
+func (s *Writing) Command() string { return s.written().Command() }
 func (*Insert) Command() string    { return "INSERT" }
 func (*Update) Command() string    { return "UPDATE" }
 func (*Merge) Command() string     { return "MERGE" }

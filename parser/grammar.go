@@ -233,6 +233,7 @@ type updateNode struct {
 
 type assignNode struct {
 	Column  *columnName   `parser:"( @@"`
+	At      []*exprNode   `parser:"  ( '[' @@ ']' )*"`          // a[1] = 2
 	Columns []*columnName `parser:"| '(' @@ ( ',' @@ )* ')' )"` // (a, b) = (1, 2)
 	Expr    exprNode      `parser:"'=' @@"`
 }

@@ -47,22 +47,23 @@ func (l *outputList) Parse(lex *lexer.PeekingLexer) error {
 	return err
 }
 
-// selectItem reads *, name.* or an expression with an alias.
+// selectItem reads *, name.*, (name).* or an expression with an alias.
 func (r *exprReader) selectItem() (out SelectItem, err error) {
 	t := r.lex.Peek()
 	out.Pos = pos(t)
 	if out.Star = wanted(r.lex, "*"); out.Star {
 		return out, nil
 	}
-	if isName(t) {
-		at := r.lex.MakeCheckpoint()
+	at := r.lex.MakeCheckpoint()
+	paren := accept(r.lex, "(")
+	if of := r.lex.Peek(); isName(of) { // t.* or (t).*
 		r.lex.Next()
-		if out.Star = accept(r.lex, ".", "*"); out.Star {
-			out.Table = name(t)
+		if out.Star = (!paren || accept(r.lex, ")")) && accept(r.lex, ".", "*"); out.Star {
+			out.Table = name(of)
 			return out, nil
 		}
-		r.lex.LoadCheckpoint(at)
 	}
+	r.lex.LoadCheckpoint(at)
 	if out.Expr, err = r.expr(); err != nil {
 		return out, err
 	}

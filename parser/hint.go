@@ -41,6 +41,9 @@ func (d *diagnosis) hint(i int) string {
 	return ""
 }
 
+// lockWords follow FOR in a clause that locks rows.
+var lockWords = map[string]bool{"UPDATE": true, "NO": true, "SHARE": true, "KEY": true}
+
 // namesTable are the words after which a table's name comes.
 var namesTable = map[string]bool{"FROM": true, "JOIN": true, "INTO": true, "UPDATE": true, "TABLE": true, "DESCRIBE": true, "DESC": true, "COPY": true, "ANALYZE": true}
 
@@ -76,10 +79,14 @@ func (d *diagnosis) unsupported(i int) string {
 		return Elsewhere("unsupported", "SAVEPOINT")
 	case d.verb == "CREATE" && word == "WITH" && (next == "CHECK" || next == "LOCAL" || next == "CASCADED"):
 		return "a view has no CHECK OPTION: INSERT and UPDATE may write rows that its WHERE leaves out"
+	case before == "." && word == "*":
+		return "FROM f(x) AS t gives the columns of a function's rows: t.*"
+	case word == "SEARCH" || word == "CYCLE":
+		return "an array of the keys on the way is both: ORDER BY path, and WHERE NOT id = ANY (path)"
 	case before == "ROWS" && word == "FROM":
 		return "FROM (SELECT f() AS a, g() AS b) AS t has the rows of both functions side by side"
-	case d.verb == "UPDATE" && word == "[":
-		return "an array is written whole, tags[:1] || ARRAY['x'] || tags[3:], and a member of JSON by JSONB_SET(json, '{key}', value)"
+	case d.verb == "UPDATE" && word == ":":
+		return "a slice is written with the whole array: a = a[:1] || ARRAY['x'] || a[3:]"
 	case before == "TABLESAMPLE" || word == "TABLESAMPLE":
 		return "WHERE RANDOM() < 0.01 keeps some of the rows, LIMIT 100 reads no more than that; \\sample shows stored keys"
 	case d.verb == "ALTER" && i == 1 && cmp.Or(Elsewhere("alter", word), Elsewhere("object", word)) != "":
@@ -94,7 +101,7 @@ func (d *diagnosis) unsupported(i int) string {
 		return "a IS NOT DISTINCT FROM b compares NULLs, too"
 	case before == "QUALIFY":
 		return "a query around it filters by a window function: SELECT * FROM (SELECT ..., ROW_NUMBER() OVER (...) AS n ...) AS q WHERE n = 1"
-	case before == "FOR" && (word == "UPDATE" || word == "SHARE"), word == "FOR" && (next == "UPDATE" || next == "SHARE"):
+	case before == "FOR" && lockWords[word], word == "FOR" && lockWords[next]:
 		return Elsewhere("unsupported", "LOCK")
 	case word == "." && i > 3 && (d.value(i-2) == "." || d.value(i-2) == ":") && namesTable[upper(i-4)]:
 		return "only an HBase namespace can be in front of a table's name, as in namespace.table"

@@ -142,6 +142,11 @@ func (r *tokenReader) classify(out *lexer.Token, t scanned) error {
 			return r.deeper(t.start)
 		case "END":
 			r.depth--
+		case "BOTH", "BY", "FIRST", "GROUPS", "LEADING", "NEXT", "OF", "RANGE", "ROWS", "TRAILING", "ZONE": // a ? may follow that is a parameter
+		default:
+			if k.class == free {
+				r.after = afterOperand
+			}
 		}
 	case NameToken:
 		out.Type = tokWord

@@ -105,11 +105,11 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 	case n.Select != nil:
 		return statement(l.query(n.Select))
 	case n.Insert != nil:
-		return statement(l.insert(n.Insert))
+		return returned(statement(l.insert(n.Insert)))
 	case n.Update != nil:
-		return statement(l.update(n.Update))
+		return returned(statement(l.update(n.Update)))
 	case n.Delete != nil:
-		return statement(l.delete(n.Delete))
+		return returned(statement(l.delete(n.Delete)))
 	case n.Merge != nil:
 		return statement(l.merge(n.Merge))
 	case n.Explain != nil:
@@ -176,6 +176,22 @@ func (w *writer) statement() *statementNode {
 	return &statementNode{explained: explained{writer: *w}}
 }
 
+// returned returns s, a statement that writes. Sub-queries in its RETURNING become those of a query that reads the rows of s.
+func returned(s Statement, err error) (Statement, error) {
+	joins, ok := s.(interface{ Joins() bool })
+	if err != nil || ok && joins.Joins() {
+		return s, err
+	}
+	table, alias, items, at := Target(s)
+	if !slices.ContainsFunc(*items, func(it SelectItem) bool { return it.Expr != nil && Some(it.Expr, IsQuery) }) {
+		return s, nil
+	}
+	rows := &TableName{Pos: at, Name: "the " + s.Command(), Alias: cmp.Or(*alias, *table)}
+	query := &Select{Pos: at, Cores: []*SelectCore{{Pos: at, Items: *items, From: []TableExpr{rows}}}}
+	*items = []SelectItem{{Pos: at, Star: true}}
+	return &Writing{With: []CTE{{Pos: at, Name: rows.Name, Write: s}}, Statement: query, Returned: true}, nil
+}
+
 // behind lowers n, a statement behind a list.
 func (l *lowerer) behind(list *withList, n *statementNode) (Statement, error) {
 	with, err := l.with(list.List, list.Rec != nil, true)
@@ -183,6 +199,10 @@ func (l *lowerer) behind(list *withList, n *statementNode) (Statement, error) {
 		return nil, err
 	}
 	s, err := l.statement(n)
+	if w, ok := s.(*Writing); ok { // of a RETURNING with sub-queries
+		w.With = append(with, w.With...)
+		return w, err
+	}
 	i := slices.IndexFunc(list.List, (*cteNode).writes)
 	if err != nil || i < 0 {
 		return Behind(with, s), err
@@ -239,7 +259,7 @@ func (l *lowerer) insert(n *insertNode) (*Insert, error) {
 			out.Constraint = Name{Pos: pos(c.Name.Tok), Name: name(c.Name.Tok)}
 		}
 		out.Conflict, out.IfNotExists = placedAll(c.Columns), out.IfNotExists || c.Nothing
-		if out.Set, err = l.assignments(c.Set); err != nil {
+		if out.Set, err = l.assignments(c.Set, cmp.Or(out.Alias, out.Table)); err != nil {
 			return nil, err
 		}
 		out.Where = l.expr(c.Where)
@@ -267,7 +287,7 @@ func (l *lowerer) returning(n returningNode) []SelectItem {
 func (l *lowerer) update(n *updateNode) (*Update, error) {
 	out := &Update{Pos: at(n.Pos), Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Table.alias(n.Alias), AllowFullScan: n.Allow || n.AllowBehind}
 	var err error
-	if out.Set, err = l.assignments(n.Set); err != nil {
+	if out.Set, err = l.assignments(n.Set, cmp.Or(out.Alias, out.Table)); err != nil {
 		return out, err
 	}
 	out.From, err = l.tables(n.From)
@@ -275,9 +295,22 @@ func (l *lowerer) update(n *updateNode) (*Update, error) {
 	return out, err
 }
 
-// assignments lowers a = 1, (a, b) = (1, 2) and (a, b) = (SELECT ...).
-func (l *lowerer) assignments(list []*assignNode) (out []Assignment, err error) {
+// assignments lowers a = 1, a[1] = 2, (a, b) = (1, 2) and (a, b) = (SELECT ...) of a statement that calls its table of.
+func (l *lowerer) assignments(list []*assignNode, of string) (out []Assignment, err error) {
 	for _, a := range list {
+		if len(a.At) > 0 { // several elements of a column are set one after the other
+			column := placed(&a.Column.qname)
+			set := &Call{Pos: column.Pos, Name: "SET_ELEMENT", Args: []Expr{&ColumnRef{Pos: column.Pos, Table: of, Name: column.Name}, l.expr(&a.Expr)}}
+			for _, at := range a.At {
+				set.Args = append(set.Args, l.expr(at))
+			}
+			if i := slices.IndexFunc(out, func(o Assignment) bool { return strings.EqualFold(o.Column.Name, column.Name) }); i >= 0 {
+				set.Args[0] = out[i].Expr
+				out = slices.Delete(out, i, i+1)
+			}
+			out = append(out, Assignment{Column: column, Expr: set})
+			continue
+		}
 		if a.Column != nil {
 			out = append(out, Assignment{Column: placed(&a.Column.qname), Expr: l.expr(&a.Expr)})
 			continue
@@ -321,7 +354,7 @@ func (l *lowerer) merge(n *mergeNode) (*Merge, error) {
 		}
 		always[!w.Not] = w.Cond == nil
 		a := MergeAction{Pos: at(w.Pos), Matched: !w.Not, Cond: l.expr(w.Cond), Delete: w.Delete}
-		if a.Set, err = l.assignments(w.Set); err != nil {
+		if a.Set, err = l.assignments(w.Set, cmp.Or(out.Alias, out.Table)); err != nil {
 			return nil, err
 		}
 		if w.Defaults != nil || w.Values != nil {

@@ -186,7 +186,7 @@ func (l *lowerer) factor(n *factorNode) (TableExpr, error) {
 		}
 		f := &TableFunction{Pos: pos(n.Table.A), Name: strings.ToUpper(called), Args: c.args, Ordinality: c.ordinality, Alias: name(n.Alias.Tok), Columns: names(n.Columns)}
 		if n.Types != nil || jsonRecords[f.Name] {
-			return f.record(n.Types)
+			return f.Record(n.Types)
 		}
 		return f, nil
 	}
@@ -202,8 +202,8 @@ func (l *lowerer) factor(n *factorNode) (TableExpr, error) {
 // jsonRecords are the functions whose alias defines the columns.
 var jsonRecords = map[string]bool{"JSON_TO_RECORD": true, "JSONB_TO_RECORD": true, "JSON_TO_RECORDSET": true, "JSONB_TO_RECORDSET": true}
 
-// record returns the query for a function whose columns have types: (json ->> 'name')::type for each.
-func (t *TableFunction) record(types []string) (TableExpr, error) {
+// Record returns the query for a function whose columns have types: (json ->> 'name')::type for each.
+func (t *TableFunction) Record(types []string) (*Subquery, error) {
 	if !jsonRecords[t.Name] || len(t.Args) != 1 || t.Ordinality {
 		return nil, Errorf(t.Pos, "only json_to_record(json) and json_to_recordset(json) have columns with types")
 	}
@@ -217,7 +217,7 @@ func (t *TableFunction) record(types []string) (TableExpr, error) {
 	}
 	for i, c := range t.Columns {
 		member := &Binary{Pos: t.Pos, Op: "->>", X: of, Y: &Literal{Pos: t.Pos, Kind: StringLiteral, Text: c}}
-		if types[i] == "JSON" || types[i] == "JSONB" {
+		if types[i] == "JSON" || types[i] == "JSONB" || strings.HasSuffix(types[i], "]") {
 			member.Op = "->"
 		}
 		core.Items = append(core.Items, SelectItem{Pos: t.Pos, Expr: &Cast{Pos: t.Pos, X: member, Type: types[i]}, Alias: c})

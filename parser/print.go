@@ -126,11 +126,11 @@ func as(alias string) string {
 
 func allow(fullScan bool) string { return when(fullScan, " ALLOW FULL SCAN") }
 
-// cteList is WITH and its list, or nothing for nil.
+// cteList is WITH and its list, or nothing if there is none.
 type cteList []CTE
 
 func (list cteList) print(p *printer) {
-	if list != nil {
+	if len(list) > 0 {
 		p.put("WITH ", when(list[0].Recursive, "RECURSIVE "), commas(list), " ")
 	}
 }
@@ -262,7 +262,15 @@ func (t *SystemTime) print(p *printer) {
 	}
 }
 
-func (s *Writing) String() string { return sql(cteList(s.With), s.Statement) }
+func (s *Writing) String() string {
+	if !s.Returned {
+		return sql(cteList(s.With), s.Statement)
+	}
+	as := CopyOf(s.written())
+	_, _, items, _ := Target(as)
+	*items = s.Statement.(*Select).Cores[0].Items
+	return sql(cteList(s.With[:len(s.With)-1]), as)
+}
 
 func (s *Insert) String() string {
 	var p printer

@@ -41,7 +41,7 @@ func Qualify(s Statement, src string, in func(name string, defines bool) string)
 		}
 	}
 	for _, s := range targets {
-		if table, alias, at := Target(s); table != nil {
+		if table, alias, _, at := Target(s); table != nil {
 			aliased(table, alias, at)
 		}
 	}

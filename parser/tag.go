@@ -12,7 +12,7 @@ func CommandTag(s Statement) (words string, counted bool) {
 	case *Select, *Update, *Merge, *Copy:
 		return verb, true
 	case *Writing:
-		return CommandTag(s.Statement)
+		return CommandTag(s.written())
 	case *Insert:
 		return "INSERT 0", true
 	case *CreateTable:
@@ -41,23 +41,23 @@ func Written(s Statement) string {
 	if w, ok := s.(*Writing); ok {
 		s = w.Statement
 	}
-	if table, _, _ := Target(s); table != nil {
+	if table, _, _, _ := Target(s); table != nil {
 		return *table
 	}
 	return ""
 }
 
-// Target returns the table that s, an INSERT, UPDATE, DELETE or MERGE, writes; nil for other statements.
-func Target(s Statement) (table, alias *string, at Pos) {
+// Target returns the table that s, an INSERT, UPDATE, DELETE or MERGE, writes, and its RETURNING; nil for other statements.
+func Target(s Statement) (table, alias *string, returning *[]SelectItem, at Pos) {
 	switch s := s.(type) {
 	case *Insert:
-		return &s.Table, &s.Alias, s.TablePos
+		return &s.Table, &s.Alias, &s.Returning, s.TablePos
 	case *Update:
-		return &s.Table, &s.Alias, s.TablePos
+		return &s.Table, &s.Alias, &s.Returning, s.TablePos
 	case *Delete:
-		return &s.Table, &s.Alias, s.TablePos
+		return &s.Table, &s.Alias, &s.Returning, s.TablePos
 	case *Merge:
-		return &s.Table, &s.Alias, s.TablePos
+		return &s.Table, &s.Alias, nil, s.TablePos
 	}
-	return nil, nil, NoPos
+	return nil, nil, nil, NoPos
 }

@@ -26,46 +26,54 @@ func (s *CreateView) String() string {
 
 // At returns a copy of the query in which all positions are pos, so that errors in a view point to its name.
 func (s *Select) At(pos Pos) *Select {
-	return copyAt(reflect.ValueOf(s), pos).Interface().(*Select)
+	return copyAt(reflect.ValueOf(s), pos, nil).Interface().(*Select)
 }
 
 // CopyOf returns a copy of n with the same positions.
-func CopyOf[T Node](n T) T {
+func CopyOf[T Node](n T) T { return CopyWith(n, func(Expr) Expr { return nil }) }
+
+// CopyWith returns a copy of n with in(e) in place of each expression e of which that is not nil.
+func CopyWith[T Node](n T, in func(Expr) Expr) T {
 	v := reflect.ValueOf(n)
 	if !v.IsValid() {
 		return n
 	}
-	return copyAt(v, -1).Interface().(T)
+	return copyAt(v, -1, in).Interface().(T)
 }
 
-// copyAt returns a copy of a tree in which every Pos is pos, or as it was if pos is negative.
-func copyAt(v reflect.Value, pos Pos) reflect.Value {
+// copyAt returns a copy of a tree in which every Pos is pos, or as it was if pos is negative. See CopyWith for in, which may be nil.
+func copyAt(v reflect.Value, pos Pos, in func(Expr) Expr) reflect.Value {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.IsNil() {
 			return v
 		}
 		out := reflect.New(v.Type().Elem())
-		out.Elem().Set(copyAt(v.Elem(), pos))
+		out.Elem().Set(copyAt(v.Elem(), pos, in))
 		return out
 	case reflect.Interface:
 		if v.IsNil() {
 			return v
 		}
-		return copyAt(v.Elem(), pos)
+		if e, ok := v.Interface().(Expr); ok && in != nil {
+			if x := in(e); x != nil {
+				return reflect.ValueOf(x)
+			}
+		}
+		return copyAt(v.Elem(), pos, in)
 	case reflect.Slice:
 		if v.IsNil() {
 			return v
 		}
 		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		for i := range v.Len() {
-			out.Index(i).Set(copyAt(v.Index(i), pos))
+			out.Index(i).Set(copyAt(v.Index(i), pos, in))
 		}
 		return out
 	case reflect.Struct:
 		out := reflect.New(v.Type()).Elem()
 		for i := range v.NumField() {
-			out.Field(i).Set(copyAt(v.Field(i), pos))
+			out.Field(i).Set(copyAt(v.Field(i), pos, in))
 		}
 		return out
 	case reflect.Int:

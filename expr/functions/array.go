@@ -102,6 +102,7 @@ var arrayFunctions = []expr.Function{
 			_, err := returns(types.Null, isAny, isArray)(args)
 			return types.ArrayOf(args[0].Type().ElemOrSelf()), err
 		}, Eval: fillArray},
+	setElementFunction,
 	setOf("UNNEST", "unnest(a)", "The elements of the array, a row for each, in FROM and SELECT.", 1, 1, func(args []expr.Expr) (types.Type, error) {
 		_, err := returns(types.Null, isArray)(args)
 		return args[0].Type().Elem(), err
