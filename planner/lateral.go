@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
@@ -208,19 +209,18 @@ func (q *query) tiedSource(f *from, t *parser.Subquery) *source {
 // isQuery reports whether rowsOf makes the rows of t by a query. A function that returns one value makes one row.
 func (q *query) isQuery(t *parser.TableFunction) bool {
 	f := q.function(t.Name)
-	switch {
-	case slices.Contains([]string{"_PG_EXPANDARRAY", "JSON_EACH", "JSONB_EACH", "JSON_EACH_TEXT", "JSONB_EACH_TEXT"}, t.Name):
-		return true
-	case f == nil, f.Group == "aggregate", f.Group == "window":
-		return false
-	}
-	return true
+	return t.Name == "_PG_EXPANDARRAY" || memberValues[t.Name] != "" || f != nil && f.Group != "aggregate" && f.Group != "window"
 }
 
 // functionSource returns the source for a function in FROM; its arguments may refer to the previous sources.
 func (q *query) functionSource(from *from, t *parser.TableFunction) (*source, error) {
 	if s, err := q.listed(t); s != nil || err != nil {
 		return s, err
+	}
+	if record, err := q.populated(t); err != nil {
+		return nil, err
+	} else if record != nil {
+		return q.subquerySource(from, record)
 	}
 	if q.isQuery(t) {
 		return q.subquerySource(from, &parser.Subquery{Pos: t.Pos, Lateral: true, Query: rowsOf(t), Alias: t.Called(), Columns: t.Columns})
@@ -236,6 +236,32 @@ func (q *query) functionSource(from *from, t *parser.TableFunction) (*source, er
 	var err error
 	s.cols, err = renamed(s.cols, t.Columns, s.name, t.Pos)
 	return s, err
+}
+
+// populated returns the query for json_populate_record(NULL::table, json) or json_populate_recordset: its columns are those of the
+// table. It returns nil for other functions.
+func (q *query) populated(t *parser.TableFunction) (*parser.Subquery, error) {
+	if !strings.HasSuffix(strings.TrimSuffix(t.Name, "SET"), "_POPULATE_RECORD") || len(t.Args) != 2 || t.Ordinality {
+		return nil, nil
+	}
+	null, ok := t.Args[0].(*parser.Cast)
+	if !ok || null.X.String() != "NULL" {
+		return nil, nil
+	}
+	of, ok := q.env.Catalog.Table(null.Type)
+	if !ok {
+		return nil, nil
+	}
+	record := &parser.TableFunction{Pos: t.Pos, Name: strings.Replace(t.Name, "POPULATE", "TO", 1), Args: t.Args[1:], Alias: t.Called()}
+	var list []string
+	for _, c := range of.Columns {
+		record.Columns, list = append(record.Columns, c.Name), append(list, c.Type.String())
+	}
+	out, err := record.Record(list)
+	if err == nil {
+		out.Columns = t.Columns
+	}
+	return out, err
 }
 
 // apply joins n with source i of f, a query that runs for each row of n. It adds the conditions that can be checked on

@@ -9,6 +9,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
+// memberValues are the functions that return the values of a JSON object's members, by those that return the names as well.
+var memberValues = map[string]string{"JSON_EACH": "JSON_EACH_VALUE", "JSONB_EACH": "JSON_EACH_VALUE", "JSON_EACH_TEXT": "JSON_EACH_VALUE_TEXT", "JSONB_EACH_TEXT": "JSON_EACH_VALUE_TEXT"}
+
 // rowsOf returns the query for the rows of a function, numbered if t has WITH ORDINALITY.
 func rowsOf(t *parser.TableFunction) *parser.Select {
 	core := &parser.SelectCore{Pos: t.Pos}
@@ -23,12 +26,9 @@ func rowsOf(t *parser.TableFunction) *parser.Select {
 	case t.Name == "_PG_EXPANDARRAY" && len(t.Args) == 1:
 		add("UNNEST", "x", t.Args[0])
 		add("GENERATE_SERIES", "n", number("1"), &parser.Call{Pos: t.Pos, Name: "CARDINALITY", Args: t.Args})
-	case (t.Name == "JSON_EACH" || t.Name == "JSONB_EACH") && len(t.Args) == 1:
+	case memberValues[t.Name] != "" && len(t.Args) == 1:
 		add("JSON_OBJECT_KEYS", "key", t.Args[0])
-		add("JSON_EACH_VALUE", "value", t.Args[0])
-	case (t.Name == "JSON_EACH_TEXT" || t.Name == "JSONB_EACH_TEXT") && len(t.Args) == 1:
-		add("JSON_OBJECT_KEYS", "key", t.Args[0])
-		add("JSON_EACH_VALUE_TEXT", "value", t.Args[0])
+		add(memberValues[t.Name], "value", t.Args[0])
 	case t.Name == "UNNEST" && len(t.Args) > 1:
 		for _, x := range t.Args {
 			add("UNNEST", name, x)

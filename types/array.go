@@ -186,6 +186,28 @@ func toArray(v Value, to Type, loc *time.Location) (Value, error) {
 	switch {
 	case v.typ.IsArray():
 		return v.retyped(to, element)
+	case v.typ == JSON:
+		tree := readJSON(v.s)
+		switch tree.Kind {
+		case JSONNull:
+			return Value{}, nil
+		case JSONArray:
+		default:
+			return Value{}, fmt.Errorf("%s is no JSON array", Short(v.s))
+		}
+		items := make([]Value, len(tree.Items))
+		for i, x := range tree.Items {
+			var err error
+			if x.Kind == JSONString {
+				items[i], err = element(NewString(x.Text))
+			} else if x.Kind != JSONNull {
+				items[i], err = element(x.Value())
+			}
+			if err != nil {
+				return Value{}, err
+			}
+		}
+		return NewArray(elem, items), nil
 	case !v.typ.IsText():
 		return Value{}, fmt.Errorf("%s cannot be cast to %s", v.typ, to)
 	case to == Int2Vector || to == OIDVector:

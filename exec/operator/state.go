@@ -274,11 +274,19 @@ func (a *accumulator) mode() (types.Value, error) {
 func (a *accumulator) percentile() (types.Value, error) {
 	return a.parts(func(p float64, at map[float64]types.Value) (types.Value, error) {
 		p *= float64(a.n - 1)
-		first, err := types.Cast(at[math.Floor(p)], types.Double, nil)
+		part, below, above := p-math.Floor(p), at[math.Floor(p)], at[math.Ceil(p)]
+		if below.Type() == types.Duration {
+			m, ms := below.Duration()
+			n, ns := above.Duration()
+			months := part * float64(n-m)
+			v, _ := types.NewDuration(m+int64(months), ms+int64(math.Round(part*float64(ns-ms)+(months-math.Trunc(months))*30*types.MillisPerDay)))
+			return v, nil
+		}
+		first, err := types.Cast(below, types.Double, nil)
 		if err != nil {
 			return types.Value{}, err
 		}
-		second, err := types.Cast(at[math.Ceil(p)], types.Double, nil)
+		second, err := types.Cast(above, types.Double, nil)
 		if err != nil {
 			return types.Value{}, err
 		}
@@ -286,7 +294,7 @@ func (a *accumulator) percentile() (types.Value, error) {
 		if lo == hi {
 			return first, nil
 		}
-		return types.NewDouble(lo + (p-math.Floor(p))*(hi-lo)), nil
+		return types.NewDouble(lo + part*(hi-lo)), nil
 	})
 }
 
