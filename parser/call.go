@@ -49,7 +49,18 @@ func (r *exprReader) plainCall(out *Call) (_ Expr, err error) {
 				a.Row = a.Row || a.Table == ""
 			case *Tuple:
 				out.Args[i] = r.rowAsJSON(a)
+			case *SubqueryExpr:
+				core := a.Query.Cores[0]
+				if strings.Contains(out.Name, "TO_JSON") && len(core.Items) == 1 && a.Query.Sets == nil && a.Query.OrderBy == nil && !a.Array && !core.Distinct {
+					if row, ok := core.Items[0].Expr.(*ColumnRef); ok && row.Table == "" { // (SELECT t FROM ... AS t)
+						row.Row = true
+						core.Items[0].Expr = &Call{Pos: row.Pos, Name: out.Name, Args: []Expr{row}}
+					}
+				}
 			}
+		}
+		if hash, ok := out.Args[0].(*Call); ok && out.Name == "ENCODE" && strings.HasPrefix(hash.Name, "SHA") { // it is hexadecimal digits, in PostgreSQL bytes
+			out.Args[0] = &Call{Pos: hash.Pos, Name: "DECODE", Args: []Expr{hash, &Literal{Pos: hash.Pos, Kind: StringLiteral, Text: "hex"}}}
 		}
 	}
 	if wanted(r.lex, "ORDER", "BY") {

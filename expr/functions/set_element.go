@@ -59,7 +59,7 @@ func setElement(a []types.Value) (types.Value, error) {
 		return types.Value{}, errors.New("SET changes elements of an array of one dimension: write one of several as a whole")
 	}
 	if i < 0 || i >= maxFilled {
-		return types.Value{}, fmt.Errorf("SET of the subscript %d: it must be one of up to %d elements behind the first", a[2].Int(), maxFilled)
+		return types.Value{}, fmt.Errorf("SET cannot write the subscript %d: an array has up to %d subscripts from its first one on", a[2].Int(), maxFilled)
 	}
 	items = append(items, make([]types.Value, max(0, i+1-len(items)))...)
 	items[i], dims[0].Len = a[1], max(len(items), dims[0].Len)
