@@ -25,7 +25,7 @@ type subqueries struct {
 	views planner.Views
 
 	mu      sync.Mutex
-	closed  map[closedQuery][]types.Value
+	closed  map[closedQuery]*plan.Set
 	ran     []*plan.Plan                                             // the plans of those in closed
 	answers map[*plan.Subplan]map[string]func() ([]expr.Expr, error) // by the values of the outer row; one for each assigned column
 	held    int64                                                    // bytes kept in answers
@@ -38,8 +38,8 @@ type subqueries struct {
 
 // closedQuery identifies a closed sub-query in all plans of a statement.
 type closedQuery struct {
-	of  *parser.Select
-	cut bool
+	of         *parser.Select
+	among, cut bool
 }
 
 func newSubqueries(ctx context.Context, r *run) *subqueries {
@@ -47,10 +47,10 @@ func newSubqueries(ctx context.Context, r *run) *subqueries {
 }
 
 // values implements planner.Env.Subqueries.
-func (q *subqueries) values(s *plan.Subplan) ([]types.Value, bool) {
+func (q *subqueries) values(s *plan.Subplan) (*plan.Set, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	v, ok := q.closed[closedQuery{s.Select, s.Cut}]
+	v, ok := q.closed[closedQuery{s.Select, s.Among, s.Cut}]
 	return v, ok
 }
 
@@ -59,15 +59,15 @@ func (q *subqueries) close(ctx context.Context, s *plan.Subplan) error {
 	if _, ok := q.values(s); ok {
 		return nil
 	}
-	values, err := q.read(ctx, s, nil)
-	if err != nil {
+	rows := &plan.Set{}
+	if err := q.each(ctx, s, nil, func(row []types.Value) int64 { return rows.Add(row, s.Among) }); err != nil {
 		return err
 	}
 	q.mu.Lock()
 	if q.closed == nil {
-		q.closed = map[closedQuery][]types.Value{}
+		q.closed = map[closedQuery]*plan.Set{}
 	}
-	q.closed[closedQuery{s.Select, s.Cut}], q.ran = values, append(q.ran, s.Sample)
+	q.closed[closedQuery{s.Select, s.Among, s.Cut}], q.ran = rows, append(q.ran, s.Sample)
 	q.mu.Unlock()
 	return nil
 }
@@ -203,35 +203,40 @@ func (q *subqueries) load(sub *plan.Subplan, g *groups) error {
 }
 
 // read runs sub for the outer values and returns the values of its columns, row by row.
-func (q *subqueries) read(ctx context.Context, sub *plan.Subplan, outer []types.Value) ([]types.Value, error) {
+func (q *subqueries) read(ctx context.Context, sub *plan.Subplan, outer []types.Value) (out []types.Value, err error) {
+	err = q.each(ctx, sub, outer, func(row []types.Value) int64 {
+		out = append(out, row...)
+		return operator.SizeOf(row)
+	})
+	return out, err
+}
+
+// each runs sub for the outer values and calls hold with the columns of each row. hold returns the bytes that it keeps.
+func (q *subqueries) each(ctx context.Context, sub *plan.Subplan, outer []types.Value, hold func(row []types.Value) int64) error {
 	r := q.run.inner(!sub.Closed)
 	p, err := r.resolved(ctx, func() (*plan.Plan, error) { return sub.Plan(outer) })
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer q.endWithin(p)
-	held := &operator.Budget{Limit: r.Opt.Memory()}
-	var out []types.Value
+	held, n := &operator.Budget{Limit: r.Opt.Memory()}, int64(0)
 	err = r.eachRow(ctx, p, asRead, func(rows [][]types.Value) error {
 		for _, row := range rows {
 			if len(row) < sub.Width { // EXISTS (SELECT FROM t)
 				row = make([]types.Value, sub.Width)
 			}
-			if err := held.Take(operator.SizeOf(row[:sub.Width]), "sub-query"); err != nil {
+			n++
+			if err := held.Take(hold(row[:sub.Width]), "sub-query"); err != nil {
 				return fmt.Errorf("(%s): %w", sub.Text, err)
 			}
-			if len(out)+sub.Width > cap(out) {
-				out = slices.Grow(out, max(len(out), sub.Width)) // half of the memory that append would take
-			}
-			out = append(out, row[:sub.Width]...)
 		}
 		return nil
 	})
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	ran := q.runs[sub.Select]
-	q.runs[sub.Select] = explain.Runs{Times: ran.Times + 1, Rows: ran.Rows + int64(len(out)/max(1, sub.Width))}
-	return out, err
+	q.runs[sub.Select] = explain.Runs{Times: ran.Times + 1, Rows: ran.Rows + n}
+	return err
 }
 
 // open implements operator.Options.Open.

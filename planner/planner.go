@@ -32,9 +32,8 @@ type Env struct {
 	// Lookups returns known values of LOOKUP calls; ok is false for a call that is not resolved yet. NULL means that the
 	// name does not exist.
 	Lookups func(k plan.LookupKey) (v types.Value, ok bool)
-	// Subqueries returns the values of a closed sub-query that was run, row by row; ok is false before it was run. It may
-	// be nil.
-	Subqueries func(s *plan.Subplan) (values []types.Value, ok bool)
+	// Subqueries returns the rows of a closed sub-query that was run; ok is false before it was run. It may be nil.
+	Subqueries func(s *plan.Subplan) (rows *plan.Set, ok bool)
 	// Views keeps the queries of views while the statement is planned repeatedly. It is required with Subqueries.
 	Views *Views
 	// Given are the rows of WITH queries that write, by the empty query that stands for each in its list.

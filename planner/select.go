@@ -53,7 +53,7 @@ func (e *Env) Where(t *catalog.Table, alias string, where parser.Expr, values []
 		if err != nil {
 			return nil, nil, err
 		}
-		if semis, req.Conjuncts, err = q.semis(f, expr.Conjuncts(expr.Fold(cond, q.env.Loc))); err != nil {
+		if semis, req.Conjuncts, err = q.semis(f, expr.Conjuncts(expr.Fold(cond, q.env.Loc)), false); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -133,8 +133,8 @@ type query struct {
 	pull      pulling             // for the FROM that is being planned
 	views     *views              // the statement's views
 	reading   []string            // the views that are being planned, each nested in the previous one
-	// few is set if the caller may need only some of the rows.
-	few bool
+	// few is set if the caller may need only some of the rows, cut if it may need only the first rows in some order.
+	few, cut bool
 	// sample is the index of the values made up for sub-queries that are not run.
 	sample int
 	// outer resolves a column of the queries around a sub-query; nil without an error if they have no such column.
@@ -212,8 +212,8 @@ func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, er
 		return nil, nil, parser.Errorf(k.Pos, "WITH TIES takes a number of rows, not NULL")
 	}
 	cut := bounds{limit, skip.Rows, s.Ties && limit.Set}
-	defer func(few bool) { q.few = few }(q.few)
-	q.few = q.few || limit.Set && len(s.OrderBy) == 0
+	defer func(few, cut bool) { q.few, q.cut = few, cut }(q.few, q.cut)
+	q.few, q.cut = q.few || limit.Set && len(s.OrderBy) == 0, q.cut || limit.Set
 	if cut.any() {
 		narrow = nil
 	}
@@ -410,7 +410,9 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *
 	b.havingToWhere()
 	b.narrowQuery(narrow)
 	b.keepsAll()
-	if b.semis, b.conds, err = q.semis(f, b.conds); err != nil {
+	all := func(a plan.AggCall) bool { return !a.Func.OneRow() } // otherwise one row of a group may suffice
+	whole := !q.cut && !c.Distinct && c.On == nil && (!b.grouped || slices.ContainsFunc(b.aggs.calls, all))
+	if b.semis, b.conds, err = q.semis(f, b.conds, whole); err != nil {
 		return nil, err
 	}
 	b.used = b.usage()

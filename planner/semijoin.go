@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/expr"
-	"github.com/hql-db/hql/internal/keyset"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -42,8 +41,8 @@ type semi struct {
 }
 
 // semis returns the semi-joins and anti-joins that replace conjuncts in conds, conditions on the rows of f, and the other
-// conjuncts.
-func (q *query) semis(f *from, conds []expr.Expr) (out []*semi, rest []expr.Expr, err error) {
+// conjuncts. whole reports that all rows for which the conjuncts are true will be read.
+func (q *query) semis(f *from, conds []expr.Expr, whole bool) (out []*semi, rest []expr.Expr, err error) {
 	if q.outer != nil && !q.joins || q.env.Options.NoRules {
 		return nil, conds, nil // the query runs for each row of another one, and reads few rows
 	}
@@ -52,12 +51,16 @@ func (q *query) semis(f *from, conds []expr.Expr) (out []*semi, rest []expr.Expr
 		of, _ := c.(*expr.Subquery)
 		var m *semi
 		var in expr.Expr
-		if of != nil && of.Kind != expr.ScalarSubquery && of.Op == expr.EQ && !of.Query.(*plan.Subplan).Closed {
-			m = q.semi(f, of)
+		if of != nil && of.Kind != expr.ScalarSubquery && of.Op == expr.EQ {
+			if !of.Query.(*plan.Subplan).Closed {
+				m = q.semi(f, of)
+			} else if whole && of.Kind == expr.InSubquery && !of.Not && !q.pieces {
+				in, err = q.amongRows(f, conds, of)
+			}
 		}
 		if m != nil {
 			in, err = q.driven(f, conds, m)
-		} else {
+		} else if in == nil && err == nil {
 			of, in, err = q.latest(f, conds, c)
 		}
 		if err != nil {
@@ -164,7 +167,7 @@ func (q *query) semi(f *from, s *expr.Subquery) *semi {
 	if len(newJoin(nil, nil, false, m.on, width).LeftKeys) == 0 {
 		return nil
 	}
-	if m.semis, m.own, err = in.semis(inner, m.own); err != nil || beyond {
+	if m.semis, m.own, err = in.semis(inner, m.own, false); err != nil || beyond {
 		return nil
 	}
 	m.usage(width)
@@ -309,7 +312,7 @@ func (q *query) driven(f *from, conds []expr.Expr, m *semi) (expr.Expr, error) {
 		return nil, nil
 	}
 	keys := j.RightKeys
-	sub := &plan.Subplan{Select: m.of.Query.(*plan.Subplan).Select, Closed: true, Cut: few, Width: len(keys), Text: expr.Texts(keys) + " of " + m.of.Text}
+	sub := &plan.Subplan{Select: m.of.Query.(*plan.Subplan).Select, Closed: true, Among: true, Cut: few, Width: len(keys), Text: expr.Texts(keys) + " of " + m.of.Text}
 	around := q.inside() // the same names are visible
 	sub.Plan = func([]types.Value) (*plan.Plan, error) {
 		again := around.semi(f, m.of)
@@ -324,6 +327,23 @@ func (q *query) driven(f *from, conds []expr.Expr, m *semi) (expr.Expr, error) {
 	return q.among(f, j, sub, m.of, few)
 }
 
+// amongRows returns a condition that replaces s, an IN of a query that does not depend on the row, if the rows of the query
+// bind the key of the row's table; otherwise nil.
+func (q *query) amongRows(f *from, conds []expr.Expr, s *expr.Subquery) (expr.Expr, error) {
+	j, sub := &plan.Join{LeftKeys: s.X}, *s.Query.(*plan.Subplan)
+	for i, t := range s.Types {
+		if x := s.X[i].Type(); x != t && !(x.IsInteger() && t.IsInteger()) {
+			return nil, nil
+		}
+		j.RightKeys = append(j.RightKeys, &expr.Column{Index: i, Name: sub.Sample.Columns[i].Name, Typ: t})
+	}
+	if !q.drives(f, conds, j, hints{}) {
+		return nil, nil
+	}
+	sub.Among = true
+	return q.among(f, j, &sub, s, false)
+}
+
 // among returns the condition that the left keys of j are in the rows of sub, which runs once and replaces the
 // sub-query (of). The columns of sub are the right keys of j. If few is set, among returns nil if sub has more rows
 // than a list may have.
@@ -336,35 +356,17 @@ func (q *query) among(f *from, j *plan.Join, sub *plan.Subplan, of *expr.Subquer
 		return q.limited(sub, node)
 	}
 	if q.env.Subqueries != nil && q.outer == nil && q.top != nil { // the reads of UPDATE and DELETE are no joins
-		if values, ok := q.env.Subqueries(sub); ok && len(values) > maxListed*sub.Width {
-			return f.addRows(j, values), nil
+		if rows, ok := q.env.Subqueries(sub); ok && rows.Rows.Len() > maxListed {
+			return f.addRows(j, rows), nil
 		}
 	}
 	return q.answered(sub, node)
 }
 
-// addRows adds the distinct rows in values as a source, and returns the condition that the left keys of j are equal to
-// them.
-func (f *from) addRows(j *plan.Join, values []types.Value) expr.Expr {
+// addRows adds the distinct rows as a source, and returns the condition that the left keys of j are equal to them.
+func (f *from) addRows(j *plan.Join, rows *plan.Set) expr.Expr {
 	var on []expr.Expr
-	v := &plan.Values{N: len(j.LeftKeys)}
-	v.Known = make([][]types.Value, 0, len(values)/v.N)
-	seen := keyset.Sized(len(values) / v.N)
-	var b []byte
-	for row := range slices.Chunk(values, v.N) {
-		b = b[:0]
-		for _, x := range row {
-			b = x.AppendKey(b)
-		}
-		if slices.ContainsFunc(row, types.Value.IsNull) {
-			continue
-		}
-		if _, fresh := seen.Add(b); fresh {
-			v.Known = append(v.Known, row)
-		}
-	}
-	v.Keys = &seen
-	s := &source{node: v}
+	s := &source{node: &plan.Values{N: len(j.LeftKeys), Set: rows}}
 	for i, k := range j.RightKeys {
 		s.cols = append(s.cols, plan.OutputColumn{Name: "(" + k.String() + ")", Type: k.Type()})
 		on = append(on, &expr.Compare{Pos: k.Position(), Op: expr.EQ, X: j.LeftKeys[i], Y: &expr.Column{Index: f.width() + i, Name: s.cols[i].Name, Typ: k.Type()}})

@@ -61,8 +61,8 @@ func (q *query) answered(sub *plan.Subplan, node expr.Subquery) (expr.Expr, erro
 		return nil, err
 	}
 	if sub.Closed && q.env.Subqueries != nil {
-		if values, ok := q.env.Subqueries(sub); ok {
-			return out.Answer(values, q.env.Loc)
+		if rows, ok := q.env.Subqueries(sub); ok {
+			return out.Answer(rows.Values(sub.Width), q.env.Loc)
 		}
 	}
 	if !slices.Contains(q.plan.Subplans, sub) { // each column of an assigned row has the same one

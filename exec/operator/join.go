@@ -30,42 +30,30 @@ type joinOp struct {
 	late        bool // right is opened after the first left rows: see narrow
 	unopened    bool // left is opened after the right rows are read: see narrowLeft
 	pending     []spilledJoin
-	// For a FULL JOIN: the right rows with a NULL in their key, and the right rows without a match that are still to be
-	// returned.
-	keyless [][]types.Value
-	rest    [][]types.Value
-	lookups lookups
-	keys    *keyset.Set // has the left rows by number, if each right row needs only to be found in them: see knownKeys
-	found   []foundRow  // right rows that have the key of a left one
-	asked   bool        // table has the keys that were looked up
-	from    int         // number of the first of them that belongs to the present batch
-	level   int
-	set     *plan.SetOp       // the join is one of its kind; nil: it is a JOIN
-	key     []byte            // scratch
-	pairs   slab[types.Value] // of the rows in out
-	nulls   []types.Value     // the right columns for a left row without a match
-	rows    [][]types.Value   // left rows that were not joined yet
-	later   [][]types.Value   // those behind them whose right rows are looked up later
-	wanted  int64             // number of left rows to look up next, unless it is 0
-	out     [][]types.Value
+	rest        []int32 // after the left rows: right rows that are still to be returned, see unmatched
+	lookups     lookups
+	known       *plan.Set // the left rows, if each right row needs only to be found in them: see knownRows
+	found       []int32   // numbers of the left rows with whose keys the first rows of table were found
+	asked       bool      // table has the keys that were looked up
+	from        int       // number of the first of them that belongs to the present batch
+	level       int
+	set         *plan.SetOp     // the join is one of its kind; nil: it is a JOIN
+	key         []byte          // scratch
+	pairs       slab            // of the rows in out
+	width       int             // of the right rows
+	rows        [][]types.Value // left rows that were not joined yet
+	later       [][]types.Value // those behind them whose right rows are looked up later
+	wanted      int64           // number of left rows to look up next, unless it is 0
+	out         [][]types.Value
 }
 
 // joinTable holds right rows by their keys. The rows of a key are a list in the order in which they came; lists end at -1.
 type joinTable struct {
 	keys        keyset.Set
 	first, last []int32 // rows of each key
-	rows        []tableRow
-}
-
-type foundRow struct {
-	left int           // number
-	row  []types.Value // without NULLs at its end
-}
-
-type tableRow struct {
-	row     []types.Value // without NULLs at its end
-	next    int32
-	matched bool
+	rows        types.Rows
+	next        []int32 // by row
+	matched     []bool  // by row
 }
 
 // number returns the number of a key. It adds the key, without rows, if t does not have it.
@@ -77,16 +65,21 @@ func (t *joinTable) number(key []byte) int {
 	return k
 }
 
-// add adds a row of a key.
-func (t *joinTable) add(key []byte, row []types.Value) {
-	k, n := t.number(key), int32(len(t.rows))
-	t.rows = append(keyset.Grown(t.rows, 1), tableRow{row: row, next: -1})
+// add adds a row of a key and returns the bytes that it takes. If listed is false, the row is in the list of no key.
+func (t *joinTable) add(key []byte, row []types.Value, listed bool) int64 {
+	n, size := int32(t.rows.Len()), t.rows.Add(row)+24
+	t.next, t.matched = append(keyset.Grown(t.next, 1), -1), append(keyset.Grown(t.matched, 1), false)
+	if !listed {
+		return size
+	}
+	k := t.number(key)
 	if t.first[k] < 0 {
 		t.first[k] = n
 	} else {
-		t.rows[t.last[k]].next = n
+		t.next[t.last[k]] = n
 	}
 	t.last[k] = n
+	return size + int64(len(key))
 }
 
 // of returns the first row of a key, or -1.
@@ -112,14 +105,13 @@ func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 			return nil, err
 		}
 	}
-	j := &joinOp{left: left, late: late, unopened: n.NarrowLeft != nil && !late, right: None{}, node: n, build: b, wanted: n.Wanted, env: b.opt.Env(), share: share{Budget: &b.budget},
-		nulls: make([]types.Value, n.Right.Width())}
+	j := &joinOp{left: left, late: late, unopened: n.NarrowLeft != nil && !late, right: None{}, node: n, build: b, wanted: n.Wanted, env: b.opt.Env(), share: share{Budget: &b.budget}, width: n.Right.Width()}
 	if n.Lookup != nil {
 		if j.lookups.after = rowsForSpan * minLookups; len(n.RightKeys) == 0 {
 			j.lookups.after = minFound
 		} else if v, ok := n.Left.(*plan.Values); ok {
 			j.lookups.spans = v.Len()
-			j.keys = knownKeys(n, v)
+			j.known = knownRows(n, v)
 		}
 		if n.Semi {
 			return &semiLookupOp{joinOp: j}, nil
@@ -136,18 +128,18 @@ func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 	return j, nil
 }
 
-// knownKeys returns the keys of v, the left side of n, if n is an inner join by the values of v alone. If the right side is
-// read whole, its rows are found in these keys, and need no hash table.
-func knownKeys(n *plan.Join, v *plan.Values) *keyset.Set {
+// knownRows returns the rows of v, the left side of n, if n is an inner join by these values alone. If the right side is
+// read whole, its rows are found in the set, and need no hash table.
+func knownRows(n *plan.Join, v *plan.Values) *plan.Set {
 	for i, k := range n.LeftKeys {
 		if c, ok := k.(*expr.Column); !ok || c.Index != i {
 			return nil
 		}
 	}
-	if n.Semi || n.Outer || n.On != nil || len(n.LeftKeys) != v.N {
+	if n.Semi || n.Outer || n.On != nil || len(n.LeftKeys) != v.N || v.Set == nil {
 		return nil
 	}
-	return v.Keys
+	return v.Set
 }
 
 // keyOf returns the key of a row, valid until the following call. ok is false if the row has a NULL in it and matches none.
@@ -171,7 +163,6 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 		j.share.release()
 	}
 	var parts *partitions
-	var held slab[types.Value]
 	nulls := 0
 	err := Drain(ctx, right, func(rows [][]types.Value) error {
 		for _, r := range rows {
@@ -185,25 +176,16 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 			if j.node.Semi && j.node.On == nil && !j.counts() && j.table != nil && j.table.of(key) >= 0 {
 				continue
 			}
-			left, known := 0, j.keys != nil && !j.asked
+			known := j.known != nil && !j.asked
 			if known {
-				if left = j.keys.Find(key); left < 0 {
+				left := j.known.Keys.Find(key)
+				if left < 0 {
 					continue
 				}
+				j.found = append(keyset.Grown(j.found, 1), int32(left))
 			}
 			if parts == nil {
-				kept := r
-				for len(kept) > 0 && kept[len(kept)-1].IsNull() { // most often columns that the query does not need
-					kept = kept[:len(kept)-1]
-				}
-				if err = j.share.take(SizeOf(kept)+int64(len(key)), "JOIN"); err == nil {
-					if kept = held.join(kept, nil, nil); !ok {
-						j.keyless = append(j.keyless, kept)
-					} else if known {
-						j.found = append(keyset.Grown(j.found, 1), foundRow{left, kept})
-					} else {
-						j.table.add(key, kept)
-					}
+				if err = j.share.take(j.table.add(key, r, ok && !known), "JOIN"); err == nil {
 					continue
 				}
 				if len(j.node.RightKeys) == 0 && j.set == nil || j.node.Lookup != nil || j.level == maxSpillLevel {
@@ -212,6 +194,7 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 				if parts, err = j.divideTable(); err != nil {
 					return err
 				}
+				continue
 			}
 			if !ok {
 				nulls++
@@ -236,25 +219,29 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 // divideTable writes the right rows in memory to files.
 func (j *joinOp) divideTable() (*partitions, error) {
 	p := newPartitions(j.build.opt.SpillDir)
-	add := func(key []byte, row []types.Value) error {
+	t, listed := j.table, make([]bool, j.table.rows.Len())
+	add := func(key []byte, at int32) error {
 		j.pairs.reset()
-		return p.add(key, j.joined(nil, row))
+		listed[at] = true
+		return p.add(key, j.pair(nil, at))
 	}
-	for k, at := range j.table.first {
-		for ; at >= 0; at = j.table.rows[at].next {
-			if err := add(j.table.keys.Key(k), j.table.rows[at].row); err != nil {
+	for k, at := range t.first {
+		for ; at >= 0; at = t.next[at] {
+			if err := add(t.keys.Key(k), at); err != nil {
 				p.close()
 				return nil, err
 			}
 		}
 	}
-	for i, r := range j.keyless {
-		if err := add(spread(i), r); err != nil {
-			p.close()
-			return nil, err
+	for at, is := range listed {
+		if !is { // its key has a NULL
+			if err := add(spread(at), int32(at)); err != nil {
+				p.close()
+				return nil, err
+			}
 		}
 	}
-	j.table, j.keyless = nil, nil
+	j.table = nil
 	j.share.release()
 	return p, nil
 }
@@ -403,14 +390,12 @@ func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {
 	j.pairs.reset()
 	for j.out = j.out[:0]; len(j.out) < BatchRows; {
 		if len(j.rest) > 0 {
-			j.out = append(j.out, j.joined(make([]types.Value, j.node.Left.Width()), j.rest[0]))
-			j.rest = j.rest[1:]
-			continue
-		}
-		if len(j.found) > 0 {
-			f := j.found[0]
-			j.out = append(j.out, j.joined(j.node.Left.(*plan.Values).Known[f.left], f.row))
-			j.found = j.found[1:]
+			row, n := j.pairs.row(j.node.Width()), j.node.Left.Width()
+			if j.known != nil {
+				j.known.Rows.Get(int(j.found[j.rest[0]]), row[:n])
+			}
+			j.table.rows.Get(int(j.rest[0]), row[n:])
+			j.out, j.rest = append(j.out, row), j.rest[1:]
 			continue
 		}
 		if len(j.rows) == 0 {
@@ -448,9 +433,10 @@ func (j *joinOp) nextLeft(ctx context.Context) (err error) {
 			half := len(j.rows) / 2
 			j.rows, j.later, j.asked = j.rows[:half], append(slices.Clip(j.rows[half:]), j.later...), false
 		}
-		if err == nil && j.lookups.whole && j.keys != nil { // found has the right rows of all left rows
+		if err == nil && j.lookups.whole && j.known != nil { // found has the right rows of all left rows
 			err = Drain(ctx, j.left, func([][]types.Value) error { return nil })
-			j.left, j.rows, j.later = None{}, nil, nil
+			j.rows, j.later = nil, nil
+			j.unmatched()
 		}
 		return err
 	}
@@ -460,28 +446,33 @@ func (j *joinOp) nextLeft(ctx context.Context) (err error) {
 	if err := j.left.Close(); err != nil {
 		return err
 	}
-	if j.node.Full && j.table != nil {
-		j.rest = j.unmatched()
-		j.left, j.table, j.keyless = None{}, nil, nil
+	if j.node.Full && j.table != nil && j.rest == nil {
+		j.unmatched()
 		return nil
 	}
+	j.table, j.rest = nil, nil
 	return j.nextPair(ctx)
 }
 
-// unmatched returns the right rows in memory that had no match.
-func (j *joinOp) unmatched() [][]types.Value {
-	out := j.keyless
-	for _, r := range j.table.rows {
-		if !r.matched {
-			out = append(out, r.row)
+// unmatched ends the left side. It sets rest to the right rows in memory without a match, for a FULL JOIN, or to those in
+// found.
+func (j *joinOp) unmatched() {
+	j.left, j.rest = None{}, make([]int32, 0, len(j.table.matched))
+	for at, is := range j.table.matched {
+		if !is {
+			j.rest = append(j.rest, int32(at))
 		}
 	}
-	return out
 }
 
-// joined returns a row of a left row and a right one, whose last NULLs may be missing.
-func (j *joinOp) joined(l, r []types.Value) []types.Value {
-	return j.pairs.join(l, r, j.nulls[len(r):])
+// pair returns a row of a left row and the right one with number at; -1 stands for NULLs.
+func (j *joinOp) pair(l []types.Value, at int32) []types.Value {
+	row := j.pairs.row(len(l) + j.width)
+	copy(row, l)
+	if at >= 0 {
+		j.table.rows.Get(int(at), row[len(l):])
+	}
+	return row
 }
 
 func (j *joinOp) match(ctx context.Context, l []types.Value) error {
@@ -491,17 +482,17 @@ func (j *joinOp) match(ctx context.Context, l []types.Value) error {
 	}
 	matched := false
 	if ok {
-		for at, n := j.table.of(key), 1; at >= 0; at, n = j.table.rows[at].next, n+1 {
+		for at, n := j.table.of(key), 1; at >= 0; at, n = j.table.next[at], n+1 {
 			if n%1024 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if j.node.Semi && j.node.On == nil {
 				if matched = true; j.counts() {
-					j.table.first[j.table.keys.Find(key)] = j.table.rows[at].next
+					j.table.first[j.table.keys.Find(key)] = j.table.next[at]
 				}
 				break
 			}
-			pair := j.joined(l, j.table.rows[at].row)
+			pair := j.pair(l, at)
 			if j.node.On != nil {
 				j.env.Row = pair
 				t, err := expr.IsTrue(j.node.On, j.env)
@@ -516,7 +507,7 @@ func (j *joinOp) match(ctx context.Context, l []types.Value) error {
 			if matched = true; j.node.Semi {
 				break
 			}
-			j.table.rows[at].matched = true
+			j.table.matched[at] = true
 			j.out = append(j.out, pair)
 		}
 	}
@@ -524,7 +515,7 @@ func (j *joinOp) match(ctx context.Context, l []types.Value) error {
 		j.out = append(j.out, l)
 	}
 	if !matched && j.node.Outer {
-		j.out = append(j.out, j.joined(l, nil))
+		j.out = append(j.out, j.pair(l, -1))
 	}
 	return nil
 }

@@ -100,6 +100,9 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 		if n.Known != nil {
 			return Literal(n.Known), nil
 		}
+		if n.Set != nil {
+			return &setRows{rows: &n.Set.Rows, width: n.N}, nil
+		}
 		return &valuesOp{rows: n.Rows, env: b.opt.Env()}, nil
 	case *plan.Virtual:
 		return virtual(ctx, n), nil

@@ -112,7 +112,8 @@ func (s *semiLookupOp) pair(waiting map[string][]int, rows [][]types.Value, r []
 	still := waiting[string(key)][:0]
 	for _, i := range waiting[string(key)] {
 		if s.node.On != nil {
-			s.env.Row = s.joined(rows[i], r)
+			s.env.Row = s.pairs.row(len(rows[i]) + len(r))
+			copy(s.env.Row[copy(s.env.Row, rows[i]):], r)
 			ok, err := expr.IsTrue(s.node.On, s.env)
 			s.pairs.drop(s.env.Row)
 			if err != nil {

@@ -58,5 +58,5 @@ func (b *build) setOp(ctx context.Context, n *plan.SetOp) (Operator, error) {
 		return nil, err
 	}
 	return &joinOp{left: left, right: right, node: &plan.Join{Left: n.Left, Right: n.Right, Semi: true, Anti: n.Except}, set: n,
-		build: b, env: b.opt.Env(), share: share{Budget: &b.budget}, nulls: make([]types.Value, n.Right.Width())}, nil
+		build: b, env: b.opt.Env(), share: share{Budget: &b.budget}, width: n.Right.Width()}, nil
 }

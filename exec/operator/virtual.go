@@ -101,8 +101,7 @@ func (j *joinOp) narrowLeft(ctx context.Context) (err error) {
 		if size += len(j.table.keys.Key(k)); k == maxListed || size > aheadBytes {
 			return j.openLeft(ctx)
 		}
-		row := j.table.rows[at].row
-		rows = append(rows, append(slices.Clip(row), j.nulls[len(row):]...))
+		rows = append(rows, j.pair(nil, at))
 	}
 	batch, err := lookupKeys(&plan.Join{LeftKeys: j.node.RightKeys, RightKeys: j.node.LeftKeys}, j.env, rows)
 	if err != nil {

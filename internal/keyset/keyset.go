@@ -10,8 +10,10 @@ import (
 // Set numbers distinct keys from 0 in the order in which they are added, at most 2^32-2. The zero Set is empty. It is not
 // safe for concurrent use.
 type Set struct {
-	keys []byte // one after the other
-	ends []int  // of each key in keys
+	keys  []byte // one after the other
+	n     int    // number of keys
+	width int    // of each key, while ends is nil
+	ends  []int  // of each key in keys, if their lengths differ
 	// slots is a hash table with open addressing: the hash of a key in the upper half, and below it its number plus one; 0
 	// is a free slot. Its length is a power of two.
 	slots []uint64
@@ -21,20 +23,14 @@ var seed = maphash.MakeSeed()
 
 const least = 16 // slots
 
-// Sized returns an empty set with room for n keys.
-func Sized(n int) Set {
-	slots := least
-	for 2*slots < 3*n {
-		slots *= 2
-	}
-	return Set{ends: make([]int, 0, n), slots: make([]uint64, slots)}
-}
-
 // Len returns the number of keys.
-func (s *Set) Len() int { return len(s.ends) }
+func (s *Set) Len() int { return s.n }
 
 // Key returns the key with a number. It is valid until a key is added.
 func (s *Set) Key(i int) []byte {
+	if s.ends == nil {
+		return s.keys[i*s.width : (i+1)*s.width]
+	}
 	start := 0
 	if i > 0 {
 		start = s.ends[i-1]
@@ -44,7 +40,7 @@ func (s *Set) Key(i int) []byte {
 
 // Find returns the number of key, or -1 if s does not have it.
 func (s *Set) Find(key []byte) int {
-	if len(s.ends) == 0 {
+	if s.n == 0 {
 		return -1
 	}
 	i, _ := s.find(hash(key), key)
@@ -53,7 +49,7 @@ func (s *Set) Find(key []byte) int {
 
 // Add returns the number of key, and whether it is new in s. s copies key.
 func (s *Set) Add(key []byte) (i int, fresh bool) {
-	if 3*len(s.ends) >= 2*len(s.slots) {
+	if 3*s.n >= 2*len(s.slots) {
 		s.grow()
 	}
 	h := hash(key)
@@ -61,9 +57,19 @@ func (s *Set) Add(key []byte) (i int, fresh bool) {
 	if i >= 0 {
 		return i, false
 	}
-	i = len(s.ends)
-	s.keys = append(Grown(s.keys, len(key)), key...)
-	s.ends = append(Grown(s.ends, 1), len(s.keys))
+	i = s.n
+	switch {
+	case i == 0:
+		s.width = len(key)
+	case s.ends == nil && len(key) != s.width:
+		for k := range i {
+			s.ends = append(s.ends, (k+1)*s.width)
+		}
+	}
+	s.keys, s.n = append(Grown(s.keys, len(key)), key...), i+1
+	if s.ends != nil {
+		s.ends = append(Grown(s.ends, 1), len(s.keys))
+	}
 	s.slots[at] = uint64(h)<<32 | uint64(i+1)
 	return i, true
 }

@@ -184,12 +184,51 @@ type Limit struct {
 type Values struct {
 	Rows  [][]expr.Expr
 	Known [][]types.Value // in place of Rows: rows that need not be computed
-	Keys  *keyset.Set     // if not nil, has Known's rows by their values, see types.Value.AppendKey; they are distinct and without NULLs
+	Set   *Set            // in place of Rows: the rows of a query
 	N     int             // width
 }
 
+// Set holds the rows of a query.
+type Set struct {
+	Rows types.Rows
+	Keys keyset.Set // if the rows are distinct: their numbers, by their values (see types.Value.AppendKey)
+	key  []byte
+}
+
+// Add adds row and returns the bytes that it takes, about. With distinct, it does nothing if row has a NULL or is not new.
+func (s *Set) Add(row []types.Value, distinct bool) (size int64) {
+	if distinct {
+		s.key = s.key[:0]
+		for _, v := range row {
+			s.key = v.AppendKey(s.key)
+		}
+		if slices.ContainsFunc(row, types.Value.IsNull) {
+			return 0
+		}
+		if _, fresh := s.Keys.Add(s.key); !fresh {
+			return 0
+		}
+		size = int64(len(s.key)) + 16
+	}
+	return size + s.Rows.Add(row)
+}
+
+// Values returns the values of the rows, each of n values.
+func (s *Set) Values(n int) []types.Value {
+	out := make([]types.Value, n*s.Rows.Len())
+	for i := range s.Rows.Len() {
+		s.Rows.Get(i, out[i*n:(i+1)*n])
+	}
+	return out
+}
+
 // Len returns the number of rows.
-func (v *Values) Len() int { return len(v.Rows) + len(v.Known) }
+func (v *Values) Len() int {
+	if v.Set != nil {
+		return v.Set.Rows.Len()
+	}
+	return len(v.Rows) + len(v.Known)
+}
 
 // Unnest calls the set-returning functions Sets for each row of Input. It returns the row once per value of the function
 // with the most values: the row's values, then a value of each function, NULL after its last.
@@ -447,6 +486,7 @@ type Subplan struct {
 	// Closed is set if the query does not depend on an outer row. The engine runs it once, returns its rows by
 	// Env.Subqueries, and plans again: as constants they can bind the key.
 	Closed bool
+	Among  bool // only the distinct rows without NULLs count
 	Cut    bool // the rows are cut behind some of them: these are not the rows of the same query without Cut
 	Steps  bool // the repeated query of a Recursive; Plan is nil
 	// Name, if set, is the name of a WITH query or view whose rows Reuse nodes read, in Within or in its sub-queries. Plan
