@@ -50,6 +50,12 @@ var shapes = []shape{
 	{"LATERAL with LIMIT", "SELECT {c}, l.* FROM {u} AS y {left}JOIN LATERAL (SELECT {all} FROM {t} AS x WHERE {a} = {c} AND {x} ORDER BY {b}{desc}, {all} LIMIT {n}{skip}) AS l ON {y}", false},
 	{"join in order", "SELECT {c}, {a}, {b} FROM {u} AS y JOIN {t} AS x ON {a} = {c} WHERE {d} {cmp} {kd} ORDER BY {a}{desc}, {c}, {b} LIMIT {n}", true},
 	{"look-up in a union", "SELECT {c}, s.* FROM {u} AS y {left}JOIN (SELECT {a} AS p, {b} AS q FROM {t} AS x WHERE {x} UNION ALL SELECT {a}, {b} FROM {t} AS x) AS s ON s.p = {c} WHERE {y}", false},
+	{"ends of groups of a union", "SELECT p, MIN(q), MAX(q) FROM (SELECT {a} AS p, {b} AS q FROM {t} AS x WHERE {x} UNION ALL SELECT {a}, {b} FROM {t} AS x) AS s GROUP BY p", false},
+	{"DISTINCT of a union", "SELECT DISTINCT p FROM (SELECT {a} AS p FROM {t} AS x WHERE {x} UNION ALL SELECT {c} FROM {u} AS y WHERE {y}) AS s", false},
+	{"row_number of a union", "SELECT * FROM (SELECT s.*, ROW_NUMBER() OVER (PARTITION BY p ORDER BY q{desc}) AS r FROM (SELECT {a} AS p, {b} AS q FROM {t} AS x UNION ALL SELECT {a}, {b} FROM {t} AS x WHERE {x}) AS s) AS o WHERE r <= 2", false},
+	{"named query for each row", "WITH w AS (SELECT {a} AS p, {b} AS q FROM {t} AS x WHERE {x} UNION ALL SELECT {a}, {b} FROM {t} AS x) SELECT {c}, (SELECT {max}(q) FROM w WHERE p = {c}) FROM {u} AS y", false},
+	{"named query twice", "WITH w AS (SELECT {a} AS p, COUNT(*) AS n, MAX({b}) AS m FROM {t} AS x WHERE {x} GROUP BY {a}) SELECT v.*, w.n FROM w AS v {left}JOIN w ON w.p = v.p AND w.n {cmp} 2 WHERE v.p = {ka}", false},
+	{"semi-join with a union", "SELECT {c} FROM {u} AS y WHERE {not}EXISTS (SELECT 1 FROM (SELECT {a} AS p, {b} AS q FROM {t} AS x WHERE {x} UNION ALL SELECT {a}, {b} FROM {t} AS x) AS s WHERE p = {c})", false},
 	{"look-up in groups", "SELECT {c}, s.* FROM {u} AS y {left}JOIN (SELECT {a} AS p, COUNT(*) AS n, MIN({b}) AS m FROM {t} AS x WHERE {x} GROUP BY {a}) AS s ON s.p = {c} AND n {cmp} 2", false},
 	{"range of a join", "SELECT {all}, {c} FROM {u} AS y {left}JOIN {t} AS x ON {a} >= {c} AND {a} < {z.c}", false},
 }

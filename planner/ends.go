@@ -11,7 +11,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// oneOfSame lets s, the only source of b, read only the first or last rows of each group, if the result needs no others:
+// oneOfSame lets n, the only source of b, read only the first or last rows of each group, if the result needs no others:
 //
 //	SELECT DISTINCT a, max(DISTINCT a) GROUP BY b        one row for each a and b
 //	min(ts), max(ts), max_by(v, ts) GROUP BY a           the first and the last row of each a
@@ -19,7 +19,7 @@ import (
 //	row_number() OVER (PARTITION BY a ORDER BY ts) <= 3  the first three rows of each a, as the condition on row_number requires
 //
 // ordered and inOrder are the results of read.
-func (b *block) oneOfSame(s *plan.Scan, ordered, inOrder bool) {
+func (b *block) oneOfSame(n plan.Node, ordered, inOrder bool) plan.Node {
 	var used []bool
 	var e *access.Ends
 	switch {
@@ -35,12 +35,12 @@ func (b *block) oneOfSame(s *plan.Scan, ordered, inOrder bool) {
 			b.first = 1
 		}
 		if b.first == 0 {
-			return
+			return n
 		}
 		w := &b.wins.calls[0]
 		told := slices.ContainsFunc(b.wins.calls, func(c windowCall) bool { return c.Func != plan.RowNumber }) // equal rows are not alike
 		if e = endsOf(w.partition, w.order, ordered && !told); e == nil {
-			return
+			return n
 		}
 		e.Told = e.Told || told
 		if e.Rows = b.first; ordered && !told {
@@ -55,9 +55,66 @@ func (b *block) oneOfSame(s *plan.Scan, ordered, inOrder bool) {
 			e.Ordered = b.sorted > 0
 		}
 	}
-	if used != nil || e != nil {
+	if s, scan := n.(*plan.Scan); scan && (used != nil || e != nil) {
 		b.q.env.accessEnv().OneOfSame(s, used, e)
+	} else if !ordered && !b.q.env.Options.NoRules && (used != nil || e != nil && e.By != nil) {
+		return b.q.oneOfEach(n, used, e)
 	}
+	return n
+}
+
+// oneOfEach returns n with reads of only those rows of each table that suffice if rows with equal used columns count once
+// (nil: each counts), or if e describes the rows that are wanted of all tables together. n combines its tables with UNION ALL.
+func (q *query) oneOfEach(n plan.Node, used []bool, e *access.Ends) plan.Node {
+	switch n := n.(type) {
+	case *plan.Scan:
+		if n.Lazy() {
+			return n
+		}
+		s := *n // other plans may read n
+		s.Key, s.Candidates = slices.Clone(s.Key), slices.Clone(s.Candidates)
+		q.env.accessEnv().OneOfSame(&s, used, e)
+		return &s
+	case *plan.Union:
+		u := &plan.Union{}
+		for _, p := range n.Parts {
+			u.Parts = append(u.Parts, q.oneOfEach(p, used, e))
+		}
+		return u
+	case *plan.Project:
+		if slices.ContainsFunc(n.Exprs, func(x expr.Expr) bool { return !rowwise(x) }) {
+			return n
+		}
+		if used != nil {
+			of := make([]bool, n.Input.Width())
+			for i, x := range n.Exprs {
+				if used[i] {
+					mark(of, x)
+				}
+			}
+			used = of
+		}
+		if e != nil && e.By != nil {
+			of := *e
+			of.By, of.Groups = over(e.By, n.Exprs), slices.Clone(e.Groups)
+			for i, g := range of.Groups {
+				of.Groups[i] = over(g, n.Exprs)
+			}
+			e = &of
+		}
+		return &plan.Project{Input: q.oneOfEach(n.Input, used, e), Exprs: n.Exprs}
+	}
+	return n
+}
+
+// over replaces the columns in e, the columns of a Project, by the expressions that it computes.
+func over(e expr.Expr, exprs []expr.Expr) expr.Expr {
+	return expr.Map(e, func(x expr.Expr) expr.Expr {
+		if c, ok := x.(*expr.Column); ok {
+			return exprs[c.Index]
+		}
+		return x
+	})
 }
 
 // keepsAll removes DISTINCT, or DISTINCT ON, from b if it would drop no row, because no two rows of the only table are

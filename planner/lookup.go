@@ -38,7 +38,7 @@ type by struct {
 // planned again for each batch of left rows, with the conditions that they give.
 func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h hints) error {
 	whole := j.Right
-	if a := reads(whole); a <= plan.Get || s.table == nil && (s.again == nil || !a.Wide() || q.pieces || q.env.Options.NoRules || shares(whole)) {
+	if a := reads(whole); a <= plan.Get || s.table == nil && (s.again == nil || !a.Wide() || q.pieces || q.env.Options.NoRules || sharedWith(whole, j.Left)) {
 		return nil
 	}
 	l := &looking{q: q, env: q.env, j: j, s: s, own: own, used: slices.Clone(used), h: h}
@@ -257,7 +257,7 @@ func (l *looking) read(b by, batch [][]types.Value) (*plan.Plan, error) {
 		if len(rest) > 0 {
 			n = &plan.Filter{Input: n, Cond: expr.Conjunction(rest)}
 		}
-		in.plan.Root = n
+		in.plan.Root = l.oneOfSemi(n)
 		return in.plan, err
 	}
 	req, err := l.q.request(l.s, conds, l.used, accessOrder{}, l.h)
@@ -265,30 +265,31 @@ func (l *looking) read(b by, batch [][]types.Value) (*plan.Plan, error) {
 		return nil, err
 	}
 	scan, err := l.env.access(req)
-	if err == nil && l.j.Semi && l.j.On == nil {
-		l.env.accessEnv().OneOfSame(scan, l.used, nil)
-	} else if e := l.endsOfSemi(); err == nil && e != nil {
-		l.env.accessEnv().OneOfSame(scan, nil, e)
+	if err != nil {
+		return nil, err
 	}
-	return &plan.Plan{Root: scan}, err
+	return &plan.Plan{Root: l.oneOfSemi(scan)}, nil
 }
 
-// endsOfSemi describes which of the right rows with equal keys a semi-join needs: the last ones for m.ts > h.a, the
-// first ones for m.ts < h.a. It returns nil if the join may need other rows.
-func (l *looking) endsOfSemi() *access.Ends {
+// oneOfSemi lets n, the rows for a semi-join, omit rows that it does not need: of those with equal keys it needs the last
+// ones for m.ts > h.a, and the first ones for m.ts < h.a.
+func (l *looking) oneOfSemi(n plan.Node) plan.Node {
 	width := l.j.Left.Width()
-	if !l.j.Semi || l.j.On == nil {
-		return nil
+	if !l.j.Semi {
+		return n
+	}
+	if l.j.On == nil {
+		return l.q.oneOfEach(n, l.used, nil)
 	}
 	e := &access.Ends{Groups: l.j.RightKeys}
 	for _, t := range expr.Conjuncts(l.j.On) {
 		by, low := bound(t, width)
 		if by == nil || e.By != nil && (!expr.Same(e.By, shifted(by, width)) || e.Last != low) {
-			return nil
+			return n
 		}
 		e.By, e.First, e.Last = shifted(by, width), !low, low
 	}
-	return e
+	return l.q.oneOfEach(n, nil, e)
 }
 
 // condition returns conditions on the right row. They are all true if the row matches at least one left row of the
@@ -355,18 +356,36 @@ func leftOut(batch [][]types.Value, k int) [][]types.Value {
 	return out
 }
 
-// reads returns the most expensive access of n to a table.
+// reads returns the most expensive access to a table of n, and of the named queries that n reads.
 func reads(n plan.Node) (a plan.Access) {
-	for _, s := range plan.Scans(n) {
-		a = max(a, s.Access)
+	switch n := n.(type) {
+	case nil: // of an unfinished plan
+	case *plan.Scan:
+		return n.Access
+	case *plan.Reuse:
+		for _, s := range n.Query.Sample.Reads() {
+			a = max(a, s.Access)
+		}
+	default:
+		for _, in := range n.Inputs() {
+			a = max(a, reads(in))
+		}
 	}
 	return a
 }
 
-// shares reports whether n reads rows that other parts of the plan read, too.
-func shares(n plan.Node) bool {
-	_, ok := n.(*plan.Reuse)
-	return ok || slices.ContainsFunc(n.Inputs(), shares)
+// sharedWith reports whether n reads the rows of a named query that other reads, too.
+func sharedWith(n, other plan.Node) bool {
+	if r, ok := n.(*plan.Reuse); ok {
+		return shares(other, r.Query)
+	}
+	return slices.ContainsFunc(n.Inputs(), func(in plan.Node) bool { return sharedWith(in, other) })
+}
+
+// shares reports whether n reads the rows of the named query s.
+func shares(n plan.Node, s *plan.Subplan) bool {
+	r, ok := n.(*plan.Reuse)
+	return ok && r.Query == s || slices.ContainsFunc(n.Inputs(), func(in plan.Node) bool { return shares(in, s) })
 }
 
 func cost(n plan.Node) (all float64) {

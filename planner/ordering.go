@@ -186,8 +186,10 @@ func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool
 	if of.sorted > 0 && (inOrder || ordered && !of.inOrder) {
 		b.sorted, ordered, inOrder = of.sorted, inOrder, false
 	}
+	if len(b.from.srcs) == 1 && len(b.semis) == 0 {
+		node = b.oneOfSame(node, ordered, (inOrder || b.sorted > 0) && limit.Set)
+	}
 	if scan && len(b.semis) == 0 {
-		b.oneOfSame(s, ordered, (inOrder || b.sorted > 0) && limit.Set)
 		inOrder = inOrder && s.Order != plan.NoOrder && slices.EqualFunc(s.OrderBy, of.by, func(x, y plan.SortTerm) bool { return x.Desc == y.Desc })
 	}
 	return node, ordered, inOrder, nil

@@ -28,6 +28,8 @@ import (
 //	tries, wanted   LIMIT ends groups, DISTINCT, joins and sorts early if their rows are in the order of a key, or of its first terms (ordering.go)
 //	backward        LIMIT ends the rows of windows that see no later ones (ordering.go)
 //	oneOfSame       only the first or last rows of each group are read if the result needs no others (ends.go)
+//	oneOfEach       the same for each part of a UNION ALL (ends.go)
+//	source          a WITH query or view that is read in several places is read by key where conditions bind it (with.go)
 //	united          an OR whose terms bind different layouts is read from each of them (union.go)
 //	coarsely        the first rows are read day by day if a key or table names follow the order only by days (request.go)
 //	sortedFirst     a join begins with the source by whose columns it is sorted if few rows are wanted (join.go)

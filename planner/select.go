@@ -30,7 +30,7 @@ func (q *query) finish(s *parser.Select) (*plan.Plan, error) {
 		return nil, err
 	}
 	q.plan.Root, q.plan.Columns, q.plan.FullScanAllowed = node, cols, s.AllowFullScan
-	return q.plan, nil
+	return dropUnread(q.plan), nil
 }
 
 // Where plans the reads of UPDATE and DELETE: the rows of t for which where is true (nil: all rows), with all columns.

@@ -13,7 +13,7 @@ import (
 
 // with is a named query: of WITH or of a view. It is planned once, and if it is read in several places, its rows are
 // computed once. A query that is replaced by its table (see pulled) is read separately in each place, so that the
-// conditions around it bind the key.
+// conditions around it bind the key. So is a query that reads a whole table, in a place where conditions bind the key.
 type with struct {
 	parser.CTE
 	in    *query // resolves the names that the query may use
@@ -69,9 +69,41 @@ func (w *with) source(q *query) (*source, error) {
 		return &src, nil
 	}
 	q.needs(p.shared)
+	again := src.first
 	src.again, src.first = nil, nil
 	src.node = &plan.Reuse{Query: p.shared}
+	if again != nil && q.narrowed == 0 && reads(p.src.node).Wide() && !w.volatile() {
+		src.first = func(q *query, conds []expr.Expr, want accessOrder) (plan.Node, []expr.Expr, error) {
+			in := q.apart()
+			n, rest, err := again(in, conds, want)
+			if n == nil || err != nil || reads(n).Wide() {
+				return nil, conds, err
+			}
+			q.needs(in.plan.Subplans...)
+			return n, rest, nil
+		}
+		src.again = func(q *query, conds []expr.Expr) (plan.Node, []expr.Expr, error) {
+			return src.first(q, conds, accessOrder{})
+		}
+	}
 	return &src, nil
+}
+
+// volatile reports whether w calls a function that may return other values each time that w is read.
+func (w *with) volatile() bool {
+	found := false
+	parser.Inspect(w.Query, func(n parser.Node) bool {
+		c, call := n.(*parser.Call)
+		found = found || call && w.in.volatile(c.Name)
+		return !found
+	})
+	return found
+}
+
+// dropUnread removes from p the named queries whose rows none of its steps reads, as each part reads its own by key.
+func dropUnread(p *plan.Plan) *plan.Plan {
+	p.Subplans = slices.DeleteFunc(p.Subplans, func(s *plan.Subplan) bool { return s.Name != "" && !shares(p.Root, s) })
+	return p
 }
 
 // needs adds sub-queries to the plan of q.
@@ -120,7 +152,7 @@ func (w *with) plan(mode pulling, few bool) (*planned, error) {
 	p = &planned{src: src, plan: in.plan}
 	if src.table == nil {
 		in.plan.Root, in.plan.Columns = src.node, src.cols
-		p.shared = &plan.Subplan{Name: w.Name, Text: w.Name, Sample: in.plan, Within: w.in.top}
+		p.shared = &plan.Subplan{Name: w.Name, Text: w.Name, Sample: dropUnread(in.plan), Within: w.in.top}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
