@@ -20,7 +20,7 @@ type try struct {
 //	groups in the order of ORDER BY, or of its first terms if few are wanted, or one group after the other
 //	rows of the same partition of a window together
 //	equal rows of SELECT DISTINCT together
-//	rows of a join in the order of its first source, if few are wanted
+//	rows of a join in the order of its first source, or of the first terms, if few are wanted
 //	rows in the order of ORDER BY, or of its first terms if few are wanted: then rows with equal terms are sorted
 func (b *block) tries(limit plan.RowLimit) (out []try) {
 	add := func(by []plan.SortTerm) *try {
@@ -34,6 +34,9 @@ func (b *block) tries(limit plan.RowLimit) (out []try) {
 			t := add(b.terms)
 			if len(b.semis) == 0 {
 				t.limit = limit
+			}
+			for k := len(b.terms) - 1; k > 0; k-- {
+				add(b.terms[:k]).sorted = k
 			}
 		}
 		return out
