@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/explain"
@@ -33,7 +32,7 @@ type subqueries struct {
 	shared  map[*plan.Subplan]*operator.Shared
 	repeats map[string]*repeat
 	runs    map[*parser.Select]explain.Runs
-	sharing atomic.Int64 // bytes kept in shared
+	sharing operator.Budget // of the rows in shared
 }
 
 // closedQuery identifies a closed sub-query in all plans of a statement.
@@ -272,11 +271,10 @@ func (q *subqueries) reuse(s *plan.Subplan) operator.Operator {
 	rows := q.shared[s]
 	if rows == nil {
 		r := q.run.inner(true)
-		rows = &operator.Shared{Ctx: q.ctx, Dir: r.Opt.SpillDir, Held: &q.sharing, Limit: r.Opt.Memory() / 4,
-			Open: func() (operator.Operator, error) { return r.open(q.ctx, s.Sample) }}
 		if q.shared == nil {
-			q.shared = map[*plan.Subplan]*operator.Shared{}
+			q.shared, q.sharing.Limit = map[*plan.Subplan]*operator.Shared{}, r.Opt.Memory()/4
 		}
+		rows = operator.NewShared(q.ctx, func() (operator.Operator, error) { return r.open(q.ctx, s.Sample) }, &q.sharing, r.Opt.SpillDir)
 		q.shared[s] = rows
 	}
 	return rows.Reader()

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/types"
@@ -10,18 +11,19 @@ import (
 // DefaultMemoryLimit is the default limit for the memory of a statement's operators, in bytes.
 const DefaultMemoryLimit = 256 << 20
 
-// Budget counts the bytes in memory of all operators of a query together, or of one Buffer or sub-query.
+// Budget counts the bytes in memory of all operators of a query together, of a Buffer, of a sub-query, or of Shareds. It
+// is safe for concurrent use.
 type Budget struct {
 	Limit int64
-	used  int64
+	used  atomic.Int64
 }
 
 // Take reserves n more bytes. Beyond the limit it returns expr.ErrMemoryLimit; what names the operation in the error.
 func (b *Budget) Take(n int64, what string) error {
-	if b.used+n > b.Limit {
+	if b.used.Add(n) > b.Limit {
+		b.used.Add(-n)
 		return fmt.Errorf("%s: %w", what, expr.BeyondMemory(b.Limit))
 	}
-	b.used += n
 	return nil
 }
 
@@ -35,7 +37,7 @@ type share struct {
 // could write its rows to files must be able to start while its input still holds rows.
 func (s *share) take(n int64, what string) error {
 	if s.held+n <= s.Limit/8 {
-		s.used += n
+		s.used.Add(n)
 	} else if err := s.Budget.Take(n, what); err != nil {
 		return err
 	}
@@ -45,9 +47,8 @@ func (s *share) take(n int64, what string) error {
 
 // grow reserves n more bytes, and fails if the whole budget exceeds twice the limit.
 func (s *share) grow(n int64, what string) error {
-	s.used += n
 	s.held += n
-	if n > 0 && s.used > 2*s.Limit {
+	if s.used.Add(n) > 2*s.Limit && n > 0 {
 		return fmt.Errorf("%s: %w", what, expr.BeyondMemory(s.Limit))
 	}
 	return nil
@@ -55,7 +56,7 @@ func (s *share) grow(n int64, what string) error {
 
 // give returns n bytes of the share.
 func (s *share) give(n int64) {
-	s.used -= n
+	s.used.Add(-n)
 	s.held -= n
 }
 

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"bufio"
+	"io"
 	"slices"
 	"sort"
 
@@ -41,7 +42,7 @@ const pageBytes = 64 << 10
 // add adds a row, which p keeps.
 func (p *pages) add(row []types.Value) error {
 	last := len(p.list) - 1
-	if last < 0 || p.list[last].size >= min(pageBytes, p.share.Limit/64) {
+	if last < 0 || p.list[last].filed || p.list[last].size >= min(pageBytes, p.share.Limit/64) {
 		last++
 		p.list, p.held = append(p.list, page{first: p.n}), append(p.held, last)
 	}
@@ -126,13 +127,14 @@ func (p *pages) read(g *page) (err error) {
 	if p.in == nil {
 		p.in = bufio.NewReaderSize(nil, 16<<10)
 	}
-	p.in.Reset(&growing{f: p.file.f, at: g.at})
-	g.rows = make([][]types.Value, g.n)
-	for i := range g.rows {
-		if g.rows[i], p.buf, err = readRow(p.in, p.buf); err != nil {
+	p.in.Reset(io.NewSectionReader(p.file.f, g.at, p.file.size-g.at))
+	rows := make([][]types.Value, g.n)
+	for i := range rows {
+		if rows[i], p.buf, err = readRow(p.in, p.buf); err != nil {
 			return err
 		}
 	}
+	g.rows = rows
 	return nil
 }
 

@@ -38,7 +38,7 @@ func newSpillFile(dir string) (*spillFile, error) {
 }
 
 func (s *spillFile) add(row []types.Value) error {
-	s.buf = s.buf[:0]
+	s.buf = binary.AppendUvarint(s.buf[:0], uint64(len(row)))
 	for _, v := range row {
 		s.buf = v.AppendBinary(s.buf)
 	}
@@ -99,7 +99,9 @@ func readRow(r *bufio.Reader, buf []byte) (row []types.Value, _ []byte, err erro
 	if err != nil {
 		return nil, buf, fmt.Errorf("read back rows beyond the memory limit: %w", err) // even for io.EOF: rows are missing
 	}
-	for b := buf; len(b) > 0; {
+	width, at := binary.Uvarint(buf)
+	row = make([]types.Value, 0, width)
+	for b := buf[at:]; len(b) > 0; {
 		var v types.Value
 		if v, b, err = types.DecodeBinary(b); err != nil {
 			return nil, buf, err
