@@ -72,6 +72,11 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	if err := r.keepsRows(ctx, t, now, s.Pos); err != nil {
 		return nil, err
 	}
+	if slices.ContainsFunc(changes, func(c parser.Change) bool { return c.Cascade }) {
+		if err := r.readable(ctx, t, now, s.NamePos, true); err != nil {
+			return nil, err
+		}
+	}
 	for _, l := range now.Layouts {
 		if !l.Building {
 			continue
@@ -210,7 +215,8 @@ func keepsTypes(t, now *catalog.Table, changes []parser.Change) error {
 		is, _ := now.Column(c.Name)
 		if was == nil || is == nil || is.Type != was.Type || !is.Limit.Includes(was.Limit, is.Type) {
 			return parser.Errorf(c.Column.Pos, "ALTER TABLE changes no stored value, and not all values of column %s are sure to be a %s", c.Name, c.Column.Type).
-				WithHint("VARCHAR(n) can become longer, or TEXT, NUMERIC(p, s) longer, or NUMERIC; for other types ADD COLUMN, and UPDATE it from this column")
+				WithHint("VARCHAR(n) can become longer, or TEXT, NUMERIC(p, s) longer, or NUMERIC; for another type ALTER TABLE %[1]s ADD COLUMN %[2]s_new %[3]s; "+
+					"UPDATE %[1]s SET %[2]s_new = %[2]s; ALTER TABLE %[1]s DROP COLUMN %[2]s; ALTER TABLE %[1]s RENAME COLUMN %[2]s_new TO %[2]s", t.Name, c.Name, c.Column.Type)
 		}
 	}
 	return nil
@@ -352,7 +358,7 @@ func (r *run) redefine(ctx context.Context, t, now *catalog.Table, at parser.Pos
 	if err != nil {
 		return nil, err
 	}
-	if err := r.readable(t, now, at); err != nil {
+	if err := r.readable(ctx, t, now, at, false); err != nil {
 		return nil, err
 	}
 	changed := changedMeanwhile(t.Name, at)
@@ -385,8 +391,9 @@ func changedMeanwhile(name string, at parser.Pos) *parser.Error {
 	return parser.Errorf(at, "another connection has changed or dropped %s meanwhile: run it again", name)
 }
 
-// readable returns an error if a view or the LOOKUP of another table could not use now, the new definition of t.
-func (r *run) readable(t, now *catalog.Table, at parser.Pos) error {
+// readable returns an error if a view or the LOOKUP of another table could not use now, the new definition of t. With cascade it
+// drops such views.
+func (r *run) readable(ctx context.Context, t, now *catalog.Table, at parser.Pos, cascade bool) error {
 	cat := r.engine.catalog.With(now)
 	before, after := *r.env, *r.env
 	after.Catalog = cat
@@ -397,7 +404,11 @@ func (r *run) readable(t, now *catalog.Table, at parser.Pos) error {
 		if _, err := before.Select(v.Def.Query.At(at)); err != nil {
 			continue
 		}
-		if _, err := after.Select(v.Def.Query.At(at)); err != nil {
+		if _, err := after.Select(v.Def.Query.At(at)); err != nil && cascade {
+			if err := r.dropView(ctx, &parser.Drop{Pos: at, View: true, NamePos: at, Name: v.Name, IfExists: true, Cascade: true}); err != nil {
+				return err
+			}
+		} else if err != nil {
 			return parser.Errorf(at, "view %s could not read %s any more: %s", v.Name, t.Name, message(err)).
 				WithHint("SHOW CREATE VIEW %s prints the view: drop it, and define it again afterwards", parser.QuoteName(v.Name))
 		}
@@ -493,7 +504,7 @@ func (r *run) replaceTable(ctx context.Context, s *parser.CreateTable, t *catalo
 		return nil, err
 	}
 	if _, readOnly := r.engine.client.(write.ReadOnlyClient); readOnly {
-		if err := r.readable(t, now, s.NamePos); err != nil {
+		if err := r.readable(ctx, t, now, s.NamePos, false); err != nil {
 			return nil, err
 		}
 		r.Warn.Add(warning.ReadOnly, fmt.Sprintf("the connection is read-only: this definition of %s is known until it ends", t.Name))

@@ -421,7 +421,7 @@ func (r *run) transaction(s *parser.Transaction) (*Rows, error) {
 			used = used || strings.EqualFold(s.Name, namespace)
 		}
 		if used {
-			return nil, parser.Errorf(s.Pos, "DROP SCHEMA is not supported, and schema %s has tables", s.Name).WithHint("DROP TABLE drops them").Of(parser.ErrUnsupported)
+			return nil, parser.Errorf(s.Pos, "schema %s has tables", s.Name).WithHint("DROP TABLE drops them").Of(parser.ErrUnsupported)
 		}
 	}
 	if s.Note != "" {

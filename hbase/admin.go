@@ -193,7 +193,22 @@ func createTable(table string, families []Family, splits [][]byte) *pb.CreateTab
 }
 
 func (c *client) CreateTable(ctx context.Context, table string, families []Family, splits [][]byte) error {
+	missing := func(err error) bool { return err != nil && strings.Contains(err.Error(), "NamespaceNotFoundException") }
 	msg, err := c.callMaster(ctx, "CreateTable", createTable(table, families, splits), &pb.CreateTableResponse{})
+	if missing(err) { // it is not said when the namespace is there
+		_, err = c.callMaster(ctx, "CreateNamespace", &pb.CreateNamespaceRequest{NamespaceDescriptor: &pb.NamespaceDescriptor{Name: tableName(table).Namespace}}, &pb.CreateNamespaceResponse{})
+		if err != nil && !strings.Contains(err.Error(), "NamespaceExistException") {
+			return explain(err, "create the namespace of", table)
+		}
+		began := time.Now()
+		var b backoff
+		for again := true; again; again = missing(err) && time.Since(began) < metaTimeout {
+			if err := b.wait(ctx); err != nil {
+				return explain(err, "create", table)
+			}
+			msg, err = c.callMaster(ctx, "CreateTable", createTable(table, families, splits), &pb.CreateTableResponse{})
+		}
+	}
 	if err != nil {
 		return explain(err, "create", table)
 	}

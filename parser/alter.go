@@ -50,6 +50,7 @@ type Change struct {
 	Pos     Pos
 	Kind    ChangeKind
 	If      bool // IF EXISTS or IF NOT EXISTS
+	Cascade bool // of DropColumn: drop the views that read the column
 	Name    string
 	To      string
 	Column  ColumnDef
@@ -126,7 +127,7 @@ func (c Change) print(p *printer) {
 	case AddIndex:
 		p.put(QuoteName(c.Index.Name), " ", c.Index)
 	default:
-		p.put(QuoteName(c.Name))
+		p.put(QuoteName(c.Name), when(c.Cascade, " CASCADE"))
 	}
 }
 
@@ -146,7 +147,18 @@ type alterNode struct {
 	Create   *indexNode    `parser:"| 'CREATE' @@"`
 	Drop     *changeName   `parser:"| 'DROP' 'INDEX' 'CONCURRENTLY'? @@"`
 	DropOn   *tableName    `parser:"  ( 'ON' @@ )?"`
+	Readers  *readers      `parser:"  @@?"`
 	Truncate []*tableName  `parser:"| 'TRUNCATE' 'TABLE'? ( (?= 'ONLY' ( Word | Quoted ) ) 'ONLY' )? @@ ( ',' @@ )* ( ( 'RESTART' | 'CONTINUE' ) 'IDENTITY' )? ( 'CASCADE' | 'RESTRICT' )?"` // neither tables nor numbers depend on a table
+}
+
+// readers is CASCADE or RESTRICT, for the views that read what is dropped. Messages do not list it.
+type readers struct{ cascade bool }
+
+func (n *readers) Parse(lex *lexer.PeekingLexer) error {
+	if n.cascade = phrase(lex, "CASCADE") != ""; n.cascade {
+		return nil
+	}
+	return skip(lex, "RESTRICT")
 }
 
 // renameNode is VIEW or INDEX name RENAME TO name, or OWNER TO name.
@@ -248,7 +260,8 @@ type changeNode struct {
 	Add       *columnItem   `parser:"    @@ )"`
 	DropIndex *changeName   `parser:"| 'DROP' ( (?= 'INDEX' ( 'IF' | Word ) ) 'INDEX' @@"`
 	DropCheck *changeName   `parser:"  | (?= 'CONSTRAINT' ( 'IF' | Word | Quoted ) ) 'CONSTRAINT' @@ ( 'CASCADE' | 'RESTRICT' )?"`
-	Drop      *changeName   `parser:"  | 'COLUMN'? @@ )"`
+	Drop      *changeName   `parser:"  | 'COLUMN'? @@"`
+	Readers   *readers      `parser:"    @@? )"`
 	Validate  *changeName   `parser:"| 'VALIDATE' 'CONSTRAINT' @@"`
 	Table     *columnIdent  `parser:"| 'RENAME' ( 'TO' @@"`
 	OfCheck   *columnIdent  `parser:"| (?= 'CONSTRAINT' ( Word | Quoted ) 'TO' ) 'CONSTRAINT' @@ 'TO'"`
@@ -352,7 +365,9 @@ func (l *lowerer) change(n *changeNode) (out Change, err error) {
 	case n.DropIndex != nil:
 		return n.DropIndex.change(DropIndex), nil
 	case n.Drop != nil:
-		return n.Drop.change(DropColumn), nil
+		c := n.Drop.change(DropColumn)
+		c.Cascade = n.Readers != nil && n.Readers.cascade
+		return c, nil
 	case n.Table != nil:
 		return Change{Pos: pos(n.Table.Tok), Kind: RenameTable, To: name(n.Table.Tok)}, nil
 	case n.Owner != nil:

@@ -85,7 +85,7 @@ func (*diskChange) Parse(lex *lexer.PeekingLexer) error {
 // tableItem is one entry in the parentheses of CREATE TABLE.
 type tableItem struct {
 	PrimaryKey []*columnIdent `parser:"  (?= 'CONSTRAINT' ( Word | Quoted ) 'PRIMARY' | 'PRIMARY' 'KEY' ) ( 'CONSTRAINT' ( Word | Quoted ) )? 'PRIMARY' 'KEY' '(' @@ ( ',' @@ )* ')'"`
-	NoEffect   []*noEffect    `parser:"  @@*"`
+	Time       []*checkTime   `parser:"  @@*"`
 	Check      *checkItem     `parser:"| (?= 'CONSTRAINT' ( Word | Quoted ) 'CHECK' | 'CHECK' '(' ) @@"`
 	Like       *likeItem      `parser:"| 'LIKE' @@"`
 	Column     *columnItem    `parser:"| @@"`
@@ -110,10 +110,10 @@ func (n *likePart) Parse(lex *lexer.PeekingLexer) error {
 // checkItem is CHECK among the columns of a table, or in ALTER TABLE.
 type checkItem struct {
 	Pos      lexer.Position
-	Name     *ident      `parser:"( 'CONSTRAINT' @@ )?"`
-	Expr     exprNode    `parser:"'CHECK' '(' @@ ')' ( 'NO' 'INHERIT' )?"` // no table inherits
-	NotValid bool        `parser:"( (?= 'NOT' 'VALID' ) @'NOT' 'VALID' )?"`
-	NoEffect []*noEffect `parser:"@@*"`
+	Name     *ident       `parser:"( 'CONSTRAINT' @@ )?"`
+	Expr     exprNode     `parser:"'CHECK' '(' @@ ')' ( 'NO' 'INHERIT' )?"` // no table inherits
+	NotValid bool         `parser:"( (?= 'NOT' 'VALID' ) @'NOT' 'VALID' )?"`
+	Time     []*checkTime `parser:"@@*"`
 }
 
 type columnItem struct {
@@ -143,6 +143,13 @@ func (*noEffect) Parse(lex *lexer.PeekingLexer) error {
 	if t := lex.Peek(); accept(lex, "COLLATE") {
 		return (&exprReader{lex: lex}).collation(t)
 	}
+	return (*checkTime)(nil).Parse(lex)
+}
+
+// checkTime is when a constraint is checked: at once.
+type checkTime struct{}
+
+func (*checkTime) Parse(lex *lexer.PeekingLexer) error {
 	return skip(lex, "NOT DEFERRABLE", "INITIALLY IMMEDIATE")
 }
 

@@ -39,17 +39,20 @@ func (n *otherNode) Parse(lex *lexer.PeekingLexer) error {
 	switch {
 	case Elsewhere("upkeep", verb) != "":
 		n.out.Text, n.out.Note, of = verb, verb+" does nothing: "+Elsewhere("upkeep", verb), verb
+	case phrase(lex, "SET CONSTRAINTS") != "":
+		n.out.Text, n.out.Verb, of = "SET CONSTRAINTS", "SET CONSTRAINTS", verb
+		n.out.Note = "SET CONSTRAINTS does nothing: each row is checked when it is written"
 	case verb != "DROP" && verb != "ALTER" && verb != "CREATE" && verb != "COMMENT":
 	case verb != "CREATE" && about(verb, "IF EXISTS", absentKinds...):
 		if n.out.Note = strings.ToLower(kind) + " " + quoteAlways(of) + " does not exist, skipping"; kind == "ROLE" || kind == "USER" || kind == "GROUP" {
 			n.out.Note = verb + " " + kind + " does nothing: " + Elsewhere("object", kind)
 		}
-	case verb == "CREATE" && (about("CREATE", "IF NOT EXISTS", "EXTENSION|SCHEMA") || about("CREATE", "", "EXTENSION")):
+	case verb == "DROP" && about(verb, "", "SCHEMA"), verb == "CREATE" && (about(verb, "IF NOT EXISTS", "SCHEMA") || about(verb, "", "SCHEMA")):
+		n.out.Note = verb + " SCHEMA does nothing: " + Elsewhere("object", "SCHEMA")
+	case verb == "CREATE" && (about("CREATE", "IF NOT EXISTS", "EXTENSION") || about("CREATE", "", "EXTENSION")):
 		n.out.Note = strings.ToLower(kind) + " " + quoteAlways(of) + " already exists, skipping"
 		if kind == "EXTENSION" && !provided[strings.ToLower(of)] {
 			n.err = Errorf(n.out.Pos, "extension %q is not available", of).WithHint("functions are added in Go").Of(ErrUnsupported)
-		} else if kind == "SCHEMA" && !strings.EqualFold(of, "public") {
-			n.err = Errorf(n.out.Pos, "CREATE SCHEMA is not supported").WithHint("%s", Elsewhere("object", "SCHEMA")).Of(ErrUnsupported)
 		}
 	case about("COMMENT ON", "", append(absentKinds, "VIEW|INDEX|CONSTRAINT|DATABASE")...):
 		n.out.Note = "comments are kept of tables and columns"
