@@ -85,11 +85,11 @@ func (r *run) describeStatement(ctx context.Context, stmt parser.Statement) ([]p
 		if err != nil {
 			return nil, err
 		}
-		columns, others, err := r.describeReturning(ctx, t, s.Alias, s.Returning, s.Joined())
+		x, others, err := r.returning(ctx, t, s.Alias, s.Returning, s.Joined())
 		if err == nil {
 			_, err = r.planDelete(ctx, t, s, others)
 		}
-		return columns, err
+		return x.Given(), err
 	case *parser.Merge:
 		_, _, err := r.newMerger(ctx, s)
 		return nil, err
@@ -103,15 +103,6 @@ func (r *run) describeStatement(ctx context.Context, stmt parser.Statement) ([]p
 		return rows.Columns, nil
 	}
 	return nil, nil
-}
-
-// describeReturning gives the columns of RETURNING, and the items that it reads of other tables.
-func (r *run) describeReturning(ctx context.Context, t *catalog.Table, alias string, items []parser.SelectItem, s *parser.Select) ([]plan.OutputColumn, []parser.SelectItem, error) {
-	x, others, err := r.returning(ctx, t, alias, items, s)
-	if x == nil {
-		return nil, nil, err
-	}
-	return x.Columns, others, nil
 }
 
 func (r *run) describeInsert(ctx context.Context, s *parser.Insert) ([]plan.OutputColumn, error) {
@@ -150,8 +141,8 @@ func (r *run) describeInsert(ctx context.Context, s *parser.Insert) ([]plan.Outp
 			return nil, err
 		}
 	}
-	columns, _, err := r.describeReturning(ctx, t, s.Alias, s.Returning, nil)
-	return columns, err
+	x, _, err := r.returning(ctx, t, s.Alias, s.Returning, nil)
+	return x.Given(), err
 }
 
 func (r *run) describeUpdate(ctx context.Context, s *parser.Update) ([]plan.OutputColumn, error) {
@@ -168,9 +159,9 @@ func (r *run) describeUpdate(ctx context.Context, s *parser.Update) ([]plan.Outp
 			r.env.Parameters.Want(values[i], c.Type)
 		}
 	}
-	columns, others, err := r.describeReturning(ctx, t, s.Alias, s.Returning, s.Joined())
+	x, others, err := r.returning(ctx, t, s.Alias, s.Returning, s.Joined())
 	if err == nil {
 		_, _, err = r.planUpdate(ctx, t, s, values, others)
 	}
-	return columns, err
+	return x.Given(), err
 }

@@ -105,10 +105,6 @@ func (r *run) delete(ctx context.Context, s *parser.Delete, first func([]plan.Ou
 	reads := *s
 	reads.Returning = nil
 	w.DependOn(columnsRead(t, &reads, w.Returning, nil))
-	var columns []plan.OutputColumn
-	if w.Returning != nil {
-		columns = w.Returning.Columns
-	}
 	var rows [][]types.Value
 	c := &rowChanges{statement: s, plan: func(only parser.Expr) (*plan.Plan, reading, error) {
 		q := *s
@@ -132,7 +128,7 @@ func (r *run) delete(ctx context.Context, s *parser.Delete, first func([]plan.Ou
 		return w.Delete(row, s.Pos)
 	}}
 	if first != nil {
-		c.first = func() error { return first(columns, rows) }
+		c.first = func() error { return first(w.Returning.Given(), rows) }
 	}
 	if s.Joins() {
 		c.others = w.Width()

@@ -254,8 +254,10 @@ func (q *query) populated(t *parser.TableFunction) (*parser.Subquery, error) {
 	}
 	record := &parser.TableFunction{Pos: t.Pos, Name: strings.Replace(t.Name, "POPULATE", "TO", 1), Args: t.Args[1:], Alias: t.Called()}
 	var list []string
-	for _, c := range of.Columns {
-		record.Columns, list = append(record.Columns, c.Name), append(list, c.Type.String())
+	for i, c := range of.Columns {
+		if !of.HiddenKey || i < len(of.Columns)-1 {
+			record.Columns, list = append(record.Columns, c.Name), append(list, c.Type.String())
+		}
 	}
 	out, err := record.Record(list)
 	if err == nil {

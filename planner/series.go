@@ -19,13 +19,10 @@ func rowsOf(t *parser.TableFunction) *parser.Select {
 	add := func(f, alias string, args ...parser.Expr) {
 		core.Items = append(core.Items, parser.SelectItem{Pos: t.Pos, Expr: &parser.Call{Pos: t.Pos, Name: f, Args: args}, Alias: alias})
 	}
-	number := func(text string) parser.Expr {
-		return &parser.Literal{Pos: t.Pos, Kind: parser.NumberLiteral, Text: text}
-	}
 	switch {
 	case t.Name == "_PG_EXPANDARRAY" && len(t.Args) == 1:
 		add("UNNEST", "x", t.Args[0])
-		add("GENERATE_SERIES", "n", number("1"), &parser.Call{Pos: t.Pos, Name: "CARDINALITY", Args: t.Args})
+		add("GENERATE_SERIES", "n", &parser.Literal{Pos: t.Pos, Kind: parser.NumberLiteral, Text: "1"}, &parser.Call{Pos: t.Pos, Name: "CARDINALITY", Args: t.Args})
 	case memberValues[t.Name] != "" && len(t.Args) == 1:
 		add("JSON_OBJECT_KEYS", "key", t.Args[0])
 		add(memberValues[t.Name], "value", t.Args[0])

@@ -42,6 +42,14 @@ func (st *Env) Returning(t *catalog.Table, columns []plan.OutputColumn, exprs []
 		kept: operator.Buffer{Budget: operator.Budget{Limit: st.Opt.Memory()}, Dir: st.Opt.SpillDir, What: "the rows of RETURNING"}}
 }
 
+// Given returns the columns, or nil if x is nil.
+func (x *Returning) Given() []plan.OutputColumn {
+	if x == nil {
+		return nil
+	}
+	return x.Columns
+}
+
 // Rows returns the kept rows; it may be called once.
 func (x *Returning) Rows() operator.Operator { return x.kept.Reader() }
 

@@ -15,12 +15,9 @@ var setElementFunction = expr.Function{Name: "SET_ELEMENT", Group: "array", Unkn
 	Doc: "a with x as the element with these subscripts, as SET a[i] = x writes; of JSON, the member or element at this path.", MinArgs: 3, MaxArgs: 8, NullArgs: true,
 	Result: func(args []expr.Expr) (types.Type, error) {
 		if args[0].Type() == types.JSON {
-			return returns(types.JSON, isJSON, isJSON, func(t types.Type) bool { return t.IsInteger() || t.IsText() })(args)
+			return sameAs(0, isJSON, isJSON, func(t types.Type) bool { return t.IsInteger() || t.IsText() })(args)
 		}
-		if _, err := returns(types.Null, isArray, isAny, isInt)(args); err != nil {
-			return 0, err
-		}
-		return arrayLike(0)(args)
+		return sameAs(0, isArray, isAny, isInt)(args)
 	}, Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 		if slices.ContainsFunc(a[2:], types.Value.IsNull) {
 			return types.Value{}, errors.New("a subscript in SET cannot be NULL")
