@@ -115,6 +115,9 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 		if x, err = c.cast(x, t, e.Pos); err != nil {
 			return nil, err
 		}
+		if k, ok := x.(*Const); ok && e.Type == "TEXT" { // its spaces at the end count
+			x = &Const{Pos: k.Pos, Val: k.Val, Typ: k.Typ}
+		}
 		return c.limit(x, e)
 	case *parser.AtTimeZone:
 		return c.function("TIMEZONE", e.Pos, []parser.Expr{e.Zone, e.X})
@@ -292,6 +295,14 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 				some = append(some, x)
 			}
 			return disjunction(some...), nil
+		case (op == EQ || op == NE) && parser.Expr(tx) != e.X && parser.Expr(ty) != e.Y: // of rows of tables NULLs are alike, unlike those of ROW(...)
+			var same parser.Expr = &parser.Binary{Pos: e.Pos, Op: "IS DISTINCT FROM", X: tx, Y: ty}
+			if op == EQ {
+				same = &parser.Unary{Pos: e.Pos, Op: "NOT", X: same}
+			}
+			missing := &parser.Binary{Pos: e.Pos, Op: "OR", X: &parser.Is{Pos: e.Pos, X: e.X, What: "NULL"}, Y: &parser.Is{Pos: e.Pos, X: e.Y, What: "NULL"}} // of an outer join
+			null := &parser.Literal{Pos: e.Pos, Kind: parser.NullLiteral}
+			return c.expr(&parser.Case{Pos: e.Pos, Whens: []parser.When{{Cond: missing, Then: null}}, Else: same})
 		default:
 			return c.tuples(op, tx, ty, e.Pos)
 		}

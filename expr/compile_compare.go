@@ -513,7 +513,9 @@ func (c compiler) decisive(op CompareOp, x Expr, items []Expr) ([]Expr, error) {
 func (c compiler) inList(pos parser.Pos, x Expr, not bool, items []Expr) (Expr, error) {
 	t := types.Null
 	for _, y := range items {
-		t = Wider(t, y.Type())
+		if k, ok := y.(*Const); !ok || k.Typ != types.String { // a text constant is read as the type of the others
+			t = Wider(t, y.Type())
+		}
 	}
 	x, err := c.place(x, t)
 	if err == nil {

@@ -203,13 +203,17 @@ func (c compiler) limit(x Expr, e *parser.Cast) (Expr, error) {
 		}
 		args = append(args, &Const{Pos: e.Pos, Val: v, Typ: v.Type()})
 	}
-	if _, err := types.ParseLimit(e.Type); err != nil && x.Type() == types.String {
+	limit, err := types.ParseLimit(e.Type)
+	if err != nil && x.Type() == types.String {
 		return nil, parser.Errorf(e.Pos, "%s", err)
 	}
 	if x.Type() == types.String {
 		cut, err := c.apply("LEFT", e.Pos, args)
 		if err == nil && strings.HasPrefix(e.Type, "CHAR") && !strings.Contains(e.Type, "VARYING") { // trailing spaces do not matter
-			return c.apply("RTRIM", e.Pos, []Expr{cut})
+			cut, err = c.apply("RTRIM", e.Pos, []Expr{cut})
+			if k, ok := cut.(*Const); ok {
+				k.Limit = limit
+			}
 		}
 		return cut, err
 	}

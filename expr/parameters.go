@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"strings"
+
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -133,7 +135,7 @@ func (c compiler) operand(op string, x Expr, t types.Type, assumed bool) (Expr, 
 	}
 	out, err := c.place(x, t)
 	if err != nil && op == "-" && t.IsTemporal() { // NOW() - '1 hour'
-		if span, no := c.place(x, types.Duration); no == nil {
+		if span, no := c.place(x, types.Duration); no == nil && strings.ContainsAny(x.(*Const).Val.Text(), "abcdefghijklmnopqrstuvwxyzPT:") { // not '1'
 			return span, nil
 		}
 	}
@@ -164,6 +166,8 @@ func operandType(op string, t types.Type, right bool) (_ types.Type, assumed boo
 		return types.Null, false
 	}
 	switch {
+	case op == "^" && t.IsInteger():
+		return types.Double, true
 	case op == "+" && (t.IsTimestamp() || t == types.Time):
 		return types.Duration, true
 	case t == types.Duration && (op == "*" || op == "/"):
