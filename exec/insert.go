@@ -26,7 +26,7 @@ func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.Once = s.Set != nil; in.Once && (len(in.given) > 0 || !replaces(cols, s)) {
+	if in.Once = s.Set != nil; in.Once && (len(in.given) > 0 || !replaces(t, cols, s)) {
 		in.merge = newMerge(ctx, in, s)
 		defer func() { in.merge.run.subqueries.end() }()
 	}
@@ -74,12 +74,12 @@ func checkConflict(t *catalog.Table, s *parser.Insert) error {
 	if s.Conflict == nil && (s.Set == nil || s.Constraint.Name != "") {
 		return nil
 	}
-	keys := slices.DeleteFunc(slices.Clone(t.Columns), func(c *catalog.Column) bool { return !c.KeyPart })
+	keys := t.Layouts[0].PlaceColumns()
 	var names []string
 	known := true
-	for _, c := range keys {
-		names = append(names, c.Name)
-		known = known && slices.ContainsFunc(s.Conflict, func(n parser.Name) bool { return strings.EqualFold(n.Name, c.Name) })
+	for _, i := range keys {
+		names = append(names, t.Columns[i].Name)
+		known = known && slices.ContainsFunc(s.Conflict, func(n parser.Name) bool { return strings.EqualFold(n.Name, t.Columns[i].Name) })
 	}
 	switch list := strings.Join(names, ", "); {
 	case s.Conflict == nil:

@@ -30,10 +30,10 @@ func newMerge(ctx context.Context, in *inserter, s *parser.Insert) *merge {
 }
 
 // replaces reports whether DO UPDATE sets all columns of cols outside the key to their new values, as INSERT does.
-func replaces(cols []*catalog.Column, s *parser.Insert) bool {
+func replaces(t *catalog.Table, cols []*catalog.Column, s *parser.Insert) bool {
 	n := 0
 	for _, c := range cols {
-		if c.KeyPart {
+		if t.Layouts[0].PartOf(c.Index) != nil {
 			continue
 		}
 		n++
@@ -44,18 +44,28 @@ func replaces(cols []*catalog.Column, s *parser.Insert) bool {
 			return false
 		}
 	}
-	return n == len(s.Set) && s.Where == nil
+	return n == len(changes(t, s.Set)) && s.Where == nil
+}
+
+// changes returns the assignments of DO UPDATE without those of a key column to its new value, which is also the old one: both
+// rows have the same key.
+func changes(t *catalog.Table, set []parser.Assignment) []parser.Assignment {
+	return slices.DeleteFunc(slices.Clone(set), func(a parser.Assignment) bool {
+		x, ok := a.Expr.(*parser.ColumnRef)
+		c, known := t.Column(a.Column.Name)
+		return ok && known && t.Layouts[0].PartOf(c.Index) != nil && strings.EqualFold(x.Table, "excluded") && strings.EqualFold(x.Name, c.Name)
+	})
 }
 
 // updateOf returns the UPDATE that DO UPDATE runs for one row of t. Its parameters are the values that excluded
 // returns.
 func updateOf(t *catalog.Table, s *parser.Insert) *parser.Update {
-	u := &parser.Update{Pos: s.Pos, Table: s.Table, TablePos: s.TablePos, Alias: s.Alias, Set: s.Set, Where: s.Where}
+	u := &parser.Update{Pos: s.Pos, Table: s.Table, TablePos: s.TablePos, Alias: s.Alias, Set: changes(t, s.Set), Where: s.Where}
 	row := &parser.SelectCore{Pos: s.Pos}
 	for _, c := range t.Columns {
 		value := &parser.Cast{Pos: s.Pos, X: &parser.Param{Pos: s.Pos, Name: "excluded." + c.Name}, Type: c.Type.String()}
 		row.Items = append(row.Items, parser.SelectItem{Pos: s.Pos, Expr: value, Alias: c.Name})
-		if c.KeyPart {
+		if t.Layouts[0].PartOf(c.Index) != nil {
 			own := &parser.ColumnRef{Pos: s.Pos, Table: cmp.Or(s.Alias, s.Table), Name: c.Name, Quoted: true}
 			u.Where = both(&parser.Binary{Pos: s.Pos, Op: "=", X: own, Y: value}, u.Where)
 		}

@@ -191,15 +191,13 @@ type keyPart struct {
 	down   bool // DESC
 }
 
-// parts returns the columns of an index. A primary key has the columns in the rowkey; any other index has the parts of its key,
-// without the columns at its end by which an entry leads to its row.
+// parts returns the columns of an index. A primary key has the columns that determine the rowkey; any other index has the parts of
+// its key, without the columns at its end by which an entry leads to its row.
 func (x *object) parts() (out []keyPart) {
 	t := x.table
 	if x.primary() {
 		for _, i := range x.layout.PlaceColumns() {
-			if t.Columns[i].KeyPart {
-				out = append(out, keyPart{i, t.Columns[i].Name, t.Columns[i].Type, false})
-			}
+			out = append(out, keyPart{i, t.Columns[i].Name, t.Columns[i].Type, false})
 		}
 		return out
 	}
@@ -218,7 +216,7 @@ func (x *object) parts() (out []keyPart) {
 			out = append(out, keyPart{-1, text, p.Expr.Type(), down})
 		}
 	}
-	for n := len(out) - 1; n > 0 && out[n].column >= 0 && t.Columns[out[n].column].KeyPart; n-- {
+	for n := len(out) - 1; n > 0 && out[n].column >= 0 && t.Layouts[0].PartOf(out[n].column) != nil; n-- {
 		out = out[:n]
 	}
 	return out
