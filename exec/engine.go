@@ -408,7 +408,7 @@ func (r *run) prepare(ctx context.Context, stmt parser.Statement) {
 // nothing can be rolled back.
 func (r *run) transaction(s *parser.Transaction) (*Rows, error) {
 	switch s.Verb {
-	case "UNLISTEN": // connection pools send it
+	case "UNLISTEN", "LOCK TABLE": // connection pools and pg_dump send them
 		return r.done(-1), nil
 	case "VACUUM":
 		r.Warn.Add(warning.Transaction, "VACUUM does nothing: HBase compacts by itself")

@@ -55,6 +55,10 @@ func (c compiler) subscript(e *parser.Subscript) (Expr, error) {
 		}
 		return c.apply("JSON_EXTRACT_PATH", e.Pos, path)
 	}
+	if x.Type() == types.Name && len(e.At) == 1 && !e.At[0].Slice { // a NAME of PostgreSQL is an array of characters from 0 on
+		one := &parser.Literal{Pos: e.Pos, Kind: parser.NumberLiteral, Text: "1"}
+		return c.function("SUBSTR", e.Pos, []parser.Expr{e.X, &parser.Binary{Pos: e.Pos, Op: "+", X: e.At[0].Lo, Y: one}, one})
+	}
 	if t := x.Type(); !t.IsArray() && t != types.Null {
 		return nil, parser.Errorf(e.Pos, "a %s has no elements: only arrays have subscripts", t)
 	}

@@ -41,11 +41,11 @@ func (d *diagnosis) hint(i int) string {
 	return ""
 }
 
-// lockWords follow FOR in a clause that locks rows.
-var lockWords = map[string]bool{"UPDATE": true, "NO": true, "SHARE": true, "KEY": true}
-
 // namesTable are the words after which a table's name comes.
 var namesTable = map[string]bool{"FROM": true, "JOIN": true, "INTO": true, "UPDATE": true, "TABLE": true, "DESCRIBE": true, "DESC": true, "COPY": true, "ANALYZE": true}
+
+// locks maps the word behind FOR to the lock that PostgreSQL takes on the rows of a query.
+var locks = map[string]string{"UPDATE": "UPDATE", "SHARE": "SHARE", "NO": "NO KEY UPDATE", "KEY": "KEY SHARE"}
 
 // unsupported returns a hint if token i belongs to a feature of another database; otherwise "".
 func (d *diagnosis) unsupported(i int) string {
@@ -101,8 +101,10 @@ func (d *diagnosis) unsupported(i int) string {
 		return "a IS NOT DISTINCT FROM b compares NULLs, too"
 	case before == "QUALIFY":
 		return "a query around it filters by a window function: SELECT * FROM (SELECT ..., ROW_NUMBER() OVER (...) AS n ...) AS q WHERE n = 1"
-	case before == "FOR" && lockWords[word], word == "FOR" && lockWords[next]:
-		return Elsewhere("unsupported", "LOCK")
+	case before == "FOR" && locks[word] != "":
+		return "FOR " + locks[word] + isUnsupported + ": " + Elsewhere("unsupported", "LOCK")
+	case word == "FOR" && locks[next] != "":
+		return "FOR " + locks[next] + isUnsupported + ": " + Elsewhere("unsupported", "LOCK")
 	case word == "." && i > 3 && (d.value(i-2) == "." || d.value(i-2) == ":") && namesTable[upper(i-4)]:
 		return "only an HBase namespace can be in front of a table's name, as in namespace.table"
 	case (d.verb == "CREATE" || d.verb == "ALTER") && (word == "INHERITS" || word == "PARTITION" || next == "PARTITION"):

@@ -489,6 +489,12 @@ func (l *lowerer) set(n *setNode) *Set {
 			texts = append(texts, x.Text)
 		}
 	}
+	if c, ok := out.Value.(*Call); ok && n.Zone && len(c.Args) == 2 { // INTERVAL '+02:00' HOUR TO MINUTE, ahead of UTC
+		if x, ok := c.Args[1].(*Literal); ok && x.Kind == IntervalLiteral && x.Text != "" {
+			sign := map[byte]string{'-': "+"}[x.Text[0]]
+			out.Value = &Literal{Pos: x.Pos, Kind: StringLiteral, Text: "<" + x.Text + ">" + cmp.Or(sign, "-") + strings.TrimLeft(x.Text, "+-")}
+		}
+	}
 	switch {
 	case n.Zone && len(texts) == 1 && strings.EqualFold(texts[0], "LOCAL"):
 		out.Value = &Literal{Pos: out.Value.Position(), Kind: StringLiteral, Text: "DEFAULT"}

@@ -42,6 +42,15 @@ func (n *otherNode) Parse(lex *lexer.PeekingLexer) error {
 	case phrase(lex, "SET CONSTRAINTS") != "":
 		n.out.Text, n.out.Verb, of = "SET CONSTRAINTS", "SET CONSTRAINTS", verb
 		n.out.Note = "SET CONSTRAINTS does nothing: each row is checked when it is written"
+	case verb == "LOCK":
+		for n.out.Note == "" && !lex.Peek().EOF() {
+			if mode := phrase(lex, "IN ACCESS SHARE MODE"); mode != "" { // pg_dump locks out DROP TABLE
+				n.out.Verb, n.out.Note, of = "LOCK TABLE", Elsewhere("unsupported", verb), verb
+				n.out.Text = text + mode
+			} else {
+				text += lex.Next().Value + " "
+			}
+		}
 	case verb != "DROP" && verb != "ALTER" && verb != "CREATE" && verb != "COMMENT":
 	case verb != "CREATE" && about(verb, "IF EXISTS", absentKinds...):
 		if n.out.Note = strings.ToLower(kind) + " " + quoteAlways(of) + " does not exist, skipping"; kind == "ROLE" || kind == "USER" || kind == "GROUP" {
@@ -56,6 +65,11 @@ func (n *otherNode) Parse(lex *lexer.PeekingLexer) error {
 		}
 	case about("COMMENT ON", "", append(absentKinds, "VIEW|INDEX|CONSTRAINT|DATABASE")...):
 		n.out.Note = "comments are kept of tables and columns"
+	case verb == "ALTER" && about("ALTER", "", "SCHEMA"):
+		if owner := phrase(lex, "OWNER TO *"); owner != "" {
+			n.out.Verb, n.out.Text = "ALTER SCHEMA", text+" "+quoteAlways(of)+" "+owner
+			n.out.Note = "ALTER SCHEMA does nothing: " + Elsewhere("object", "ROLE")
+		}
 	}
 	if n.out.Note == "" {
 		lex.LoadCheckpoint(at)

@@ -138,7 +138,10 @@ func functionResult(s *Session, a []types.Value) (types.Value, error) {
 // namedType returns the type with this name, as in SQL or in pg_type.
 func (s *Session) namedType(name string) (types.Value, error) {
 	short := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(name), "pg_catalog."))
-	t, ok := typeByName()[strings.Trim(short, `"`)]
+	if path, err := functions.ParseIdent(short, true); err == nil && len(path) <= 2 { // "pg_catalog"."uuid"
+		short = path[len(path)-1]
+	}
+	t, ok := typeByName()[short]
 	if !ok {
 		if parsed, known := types.ParseType(strings.ToUpper(short)); known {
 			t, ok = typeOf(parsed, types.Limit{}), true

@@ -144,7 +144,9 @@ func (c *conn) parsed(whole, sql string, offset int) (*prepared, error) {
 	word, written := firstWord(sql), sql
 	switch word {
 	case "SELECT", "WITH", "VALUES", "TABLE", "COPY", "INSERT", "UPDATE", "DELETE", "MERGE", "PREPARE", "EXECUTE", "(":
-		sql = foldNames(sql, c.database)
+		sql = foldNames(sql, c.database, true)
+	default:
+		sql = foldNames(sql, c.database, false)
 	}
 	out := &prepared{whole: whole, sql: sql, offset: offset}
 	if word == "" {
@@ -180,11 +182,11 @@ func (c *conn) parsed(whole, sql string, offset int) (*prepared, error) {
 	return out, nil
 }
 
-// foldNames turns names without quotes into lower case, as PostgreSQL does, because clients look for columns by these names;
-// hql ignores the case. It replaces the database in database.schema.table by spaces.
-func foldNames(sql, database string) string {
+// foldNames replaces the database in database.schema.table by spaces. If lower is set, it turns names without quotes into lower
+// case, as PostgreSQL does, because clients look for columns by these names; hql ignores the case.
+func foldNames(sql, database string, lower bool) string {
 	qualified := strings.Count(sql, ".") > 1
-	if !qualified && !strings.ContainsFunc(sql, func(r rune) bool { return r >= 'A' && r <= 'Z' }) {
+	if !qualified && !(lower && strings.ContainsFunc(sql, func(r rune) bool { return r >= 'A' && r <= 'Z' })) {
 		return sql
 	}
 	out := []byte(sql)
@@ -203,7 +205,7 @@ func foldNames(sql, database string) string {
 			}
 			continue
 		}
-		for k := int(t.Pos); t.Text[0] != '"' && k < int(t.Pos)+len(t.Text); k++ {
+		for k := int(t.Pos); lower && t.Text[0] != '"' && k < int(t.Pos)+len(t.Text); k++ {
 			if out[k] >= 'A' && out[k] <= 'Z' {
 				out[k] += 'a' - 'A'
 			}

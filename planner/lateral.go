@@ -7,6 +7,7 @@ import (
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/pgcatalog"
 	"github.com/hql-db/hql/planner/plan"
 )
 
@@ -209,6 +210,9 @@ func (q *query) tiedSource(f *from, t *parser.Subquery) *source {
 // isQuery reports whether rowsOf makes the rows of t by a query. A function that returns one value makes one row.
 func (q *query) isQuery(t *parser.TableFunction) bool {
 	f := q.function(t.Name)
+	if f == nil && memberValues[t.Name] == "" && pgcatalog.Find(t.Name+"()") == nil {
+		f = q.env.Function(t.Name) // current_schema() and others of the catalog
+	}
 	return t.Name == "_PG_EXPANDARRAY" || memberValues[t.Name] != "" || f != nil && f.Group != "aggregate" && f.Group != "window"
 }
 

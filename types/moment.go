@@ -176,6 +176,7 @@ func readTime(s string) (out reading, ok bool) {
 		default:
 			ok = strings.HasPrefix(r.rest, " ")
 			r.rest = strings.TrimLeft(r.rest, " ")
+			ok = ok && strings.TrimLeft(r.rest, "+-") == r.rest // a zone follows a date of JDBC at once
 		}
 	}
 	if ok || !out.dated {

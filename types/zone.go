@@ -2,6 +2,8 @@ package types
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -9,7 +11,10 @@ import (
 
 var zones sync.Map // name to *time.Location
 
-// Zone returns the time zone with a name of the IANA database: UTC, Europe/Berlin. The machine's local zone has no name.
+// offsetZone matches zones in the form of POSIX, whose sign is the opposite of ISO 8601's: UTC-02:00 is two hours ahead of UTC.
+var offsetZone = regexp.MustCompile(`^(?:[A-Za-z]{3,}|<[^<>]*>)([+-])([01]?\d|2[0-3])(?::([0-5]\d))?$`)
+
+// Zone returns the time zone with a name of the IANA database, such as UTC and Europe/Berlin, or in POSIX's form. The machine's local zone has no name.
 func Zone(name string) (*time.Location, error) {
 	if loc, ok := zones.Load(name); ok {
 		return loc.(*time.Location), nil
@@ -17,6 +22,11 @@ func Zone(name string) (*time.Location, error) {
 	switch strings.ToUpper(name) {
 	case "UTC", "GMT", "Z":
 		return time.UTC, nil
+	}
+	if m := offsetZone.FindStringSubmatch(name); m != nil {
+		hours, _ := strconv.Atoi(m[1] + m[2])
+		minutes, _ := strconv.Atoi(m[1] + m[3])
+		return time.FixedZone(strings.Clone(name), -hours*3600-minutes*60), nil
 	}
 	name = strings.Clone(name) // zones keeps name, whose memory may belong to a row
 	loc, err := time.LoadLocation(name)
