@@ -233,8 +233,11 @@ func add(b array.Builder, v types.Value) error {
 	case *array.Time32Builder:
 		b.Append(arrow.Time32(v.Int()))
 	case *array.MonthDayNanoIntervalBuilder:
-		months, ms := v.Duration()
-		b.Append(arrow.MonthDayNanoInterval{Months: int32(months), Days: int32(ms / types.MillisPerDay), Nanoseconds: ms % types.MillisPerDay * 1e6})
+		months, days, ms := v.Duration()
+		if ms > math.MaxInt64/1_000_000 || ms < math.MinInt64/1_000_000 {
+			days, ms = days+ms/types.MillisPerDay, ms%types.MillisPerDay
+		}
+		b.Append(arrow.MonthDayNanoInterval{Months: int32(months), Days: int32(days), Nanoseconds: ms * 1e6})
 	case *array.TimestampBuilder:
 		b.Append(arrow.Timestamp(v.Int()))
 	default:

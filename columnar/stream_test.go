@@ -59,7 +59,7 @@ func stream(t testing.TB, cols []plan.OutputColumn, fixed bool, rows ...[]types.
 func every(t testing.TB) ([]plan.OutputColumn, [][]types.Value) {
 	cols := columns("b BOOLEAN", "i1 TINYINT", "i2 SMALLINT", "i4 INT", "i8 BIGINT", "f4 FLOAT", "f8 DOUBLE", "n DECIMAL", "s STRING", "y BYTES", "d DATE", "h TIME", "ts TIMESTAMP", "j JSON", "z NULL", "v INTERVAL")
 	row := func(b bool, i1, i2, i4, i8 int64, f4, f8 float64, n, s, y string, d, h, ts int64, j string, months, span int64) []types.Value {
-		v, ok := types.NewDuration(months, span)
+		v, ok := types.NewDuration(months, span/types.MillisPerDay, span%types.MillisPerDay)
 		if !ok {
 			t.Fatal("no such INTERVAL")
 		}

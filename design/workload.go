@@ -233,7 +233,7 @@ func (d *designer) samples(ast parser.Statement) ([]types.Value, map[string]type
 }
 
 // anHour is the value of a parameter that is added to a moment.
-var anHour, _ = types.NewDuration(0, 3_600_000)
+var anHour, _ = types.NewDuration(0, 0, 3_600_000)
 
 // written returns the table of an UPDATE or DELETE, and its condition.
 func written(ast parser.Statement) (table string, where parser.Expr) {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
@@ -126,6 +128,58 @@ func (c compiler) inZone(zone, moment Expr, pos parser.Pos, f func(local Expr) (
 	return c.apply("TIMEZONE", pos, []Expr{zone, local})
 }
 
+// zoned reports whether a function of x, a TIMESTAMP, takes the time that clocks in the session's zone show. Keys do not
+// depend on a session, and are in UTC.
+func (c compiler) zoned(x Expr) bool {
+	return !c.s.Key && x.Type() == types.Timestamp && c.s.Loc != nil && c.s.Loc != time.UTC
+}
+
+// local returns x, or if it is zoned, the wall-clock time at x in the session's zone.
+func (c compiler) local(x Expr, pos parser.Pos) (Expr, error) {
+	if !c.zoned(x) {
+		return x, nil
+	}
+	return c.cast(x, types.LocalTimestamp, pos)
+}
+
+// onClock applies f to local(x), and converts f's result back to the type of x.
+func (c compiler) onClock(x Expr, pos parser.Pos, f func(local Expr) (Expr, error)) (Expr, error) {
+	local, err := c.local(x, pos)
+	if err != nil {
+		return nil, err
+	}
+	if local, err = f(local); err != nil {
+		return nil, err
+	}
+	return c.cast(local, x.Type(), pos)
+}
+
+// zoneName is the session's zone as an argument.
+func (c compiler) zoneName(pos parser.Pos) Expr {
+	return &Const{Pos: pos, Val: types.NewString(c.s.Loc.String()), Typ: types.String}
+}
+
+// inSession rewrites args of the function name so that args[at], if it is zoned, is the time of the session's clocks. The
+// zone is the last argument instead if the argument constant, a field or a format, may name parts of it.
+func (c compiler) inSession(args []Expr, at, constant int, pos parser.Pos) ([]Expr, error) {
+	if len(args) != 2 || !c.zoned(args[at]) {
+		return args, nil
+	}
+	k, ok := args[constant].(*Const)
+	if ok && strings.EqualFold(k.Val.Text(), "epoch") {
+		return args, nil
+	}
+	if !ok || !k.Val.Type().IsText() || zoneParts.MatchString(k.Val.Text()) {
+		return append(args, c.zoneName(pos)), nil
+	}
+	local, err := c.local(args[at], pos)
+	args[at] = local
+	return args, err
+}
+
+// zoneParts matches fields of EXTRACT and formats of TO_CHAR that are not taken from the time of a clock alone.
+var zoneParts = regexp.MustCompile(`(?i)tz|of|timezone`)
+
 func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Expr, error) {
 	flat, err := c.arguments(name, args)
 	if err != nil {
@@ -142,7 +196,11 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 		}
 	}
 	if f := fieldFunctions[name]; f != "" && len(flat) == 1 {
-		return c.apply("EXTRACT", pos, []Expr{&Const{Pos: pos, Val: types.NewString(f), Typ: types.String}, flat[0]})
+		local, err := c.local(flat[0], pos)
+		if err != nil {
+			return nil, err
+		}
+		return c.apply("EXTRACT", pos, []Expr{&Const{Pos: pos, Val: types.NewString(f), Typ: types.String}, local})
 	}
 	switch name {
 	case "NOW", "CURRENT_TIMESTAMP", "STATEMENT_TIMESTAMP", "TRANSACTION_TIMESTAMP":
@@ -152,7 +210,7 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 	case "OVERLAPS":
 		for i := 1; i < len(flat); i += 2 {
 			if flat[i].Type() == types.Duration {
-				if flat[i], err = c.apply("DATE_ADD_INTERVAL", pos, []Expr{flat[i-1], flat[i]}); err != nil {
+				if flat[i], err = c.later(flat[i-1], flat[i], pos); err != nil {
 					return nil, err
 				}
 			}
@@ -179,6 +237,35 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 	case "DATE_TRUNC": // it truncates the wall-clock time in a zone
 		if len(flat) == 3 {
 			return c.inZone(flat[2], flat[1], pos, func(local Expr) (Expr, error) { return c.apply(name, pos, []Expr{flat[0], local}) })
+		}
+		if len(flat) == 2 && c.zoned(flat[1]) {
+			return c.onClock(flat[1], pos, func(local Expr) (Expr, error) { return c.apply(name, pos, []Expr{flat[0], local}) })
+		}
+	case "DATE":
+		if len(flat) == 1 && c.zoned(flat[0]) {
+			return c.cast(flat[0], types.Date, pos)
+		}
+	case "EXTRACT", "DATE_PART":
+		if flat, err = c.inSession(flat, 1, 0, pos); err != nil {
+			return nil, err
+		}
+	case "TO_CHAR":
+		if flat, err = c.inSession(flat, 0, 1, pos); err != nil {
+			return nil, err
+		}
+	case "TO_TIMESTAMP": // it reads the time of a clock in the session's zone
+		if len(flat) == 2 && !c.s.Key && c.s.Loc != nil && c.s.Loc != time.UTC {
+			if k, ok := flat[1].(*Const); !ok || !zoneParts.MatchString(k.Val.Text()) {
+				moment, err := c.apply(name, pos, flat)
+				if err != nil {
+					return nil, err
+				}
+				clock, err := c.apply("TIMEZONE", pos, []Expr{&Const{Pos: pos, Val: types.NewString("UTC"), Typ: types.String}, moment})
+				if err != nil {
+					return nil, err
+				}
+				return c.cast(clock, types.Timestamp, pos)
+			}
 		}
 	case "MAKE_TIMESTAMPTZ":
 		local, err := c.apply("MAKE_TIMESTAMP", pos, flat[:min(6, len(flat))])
@@ -234,9 +321,22 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 			return &Const{Pos: pos, Val: types.NewInt(0), Typ: types.Int}, nil
 		}
 		if len(flat) == 1 { // from midnight of the current day
-			flat = []Expr{&Const{Pos: pos, Val: types.NewTimestamp(c.s.Now - types.FloorMod(c.s.Now, types.MillisPerDay)), Typ: types.Timestamp}, flat[0]}
+			v, err := types.Cast(types.NewTimestamp(c.s.Now), types.Date, c.s.Loc)
+			if err != nil {
+				return nil, err
+			}
+			today, err := c.cast(&Const{Pos: pos, Val: v, Typ: types.Date}, types.Timestamp, pos)
+			if err != nil {
+				return nil, err
+			}
+			flat = []Expr{today, flat[0]}
 		} else if len(flat) == 2 && flat[0].Type().IsTimestamp() && flat[1].Type().IsTimestamp() {
 			if flat[0], flat[1], err = c.moments(flat[0], flat[1], pos); err != nil {
+				return nil, err
+			}
+		}
+		for i := range flat {
+			if flat[i], err = c.local(flat[i], pos); err != nil {
 				return nil, err
 			}
 		}
@@ -321,7 +421,7 @@ func (c compiler) series(args []Expr, pos parser.Pos) (_ []Expr, err error) {
 	if moment != types.Null && (len(args) == 2 || len(args) == 3 && args[2].Type().IsNumeric()) {
 		return nil, parser.Errorf(pos, "GENERATE_SERIES of %s takes an INTERVAL as its third argument", args[0].Type())
 	}
-	if moment == types.Null || len(args) != 3 {
+	if moment == types.Null || len(args) < 3 {
 		out, typ, err := c.common(args, pos)
 		for i := range out {
 			if typ == types.String && err == nil { // text constants
@@ -337,6 +437,9 @@ func (c compiler) series(args []Expr, pos parser.Pos) (_ []Expr, err error) {
 				return nil, err
 			}
 		}
+	}
+	if len(out) == 3 && c.zoned(out[0]) {
+		out = append(out, c.zoneName(pos))
 	}
 	return out, nil
 }

@@ -45,12 +45,50 @@ func (c compiler) moved(op string, x, y Expr, pos parser.Pos) (_ Expr, ok bool, 
 		}
 		y = negative
 	}
-	name := "DATE_ADD_INTERVAL"
 	if x.Type() == types.Duration {
-		name = "INTERVAL_ADD"
+		out, err := c.apply("INTERVAL_ADD", pos, []Expr{x, y})
+		return out, true, err
 	}
-	out, err := c.apply(name, pos, []Expr{x, y})
+	out, err := c.later(x, y, pos)
 	return out, true, err
+}
+
+// hoursOnly reports whether the INTERVAL e is a constant without months and days, or a multiple of one.
+func hoursOnly(e Expr) bool {
+	if m, ok := e.(*Call); ok && m.Func.Name == "INTERVAL_MULTIPLY" {
+		return hoursOnly(m.Args[0])
+	}
+	k, ok := e.(*Const)
+	if !ok || k.Val.IsNull() || k.Typ != types.Duration {
+		return false
+	}
+	months, days, _ := k.Val.Duration()
+	return months|days == 0
+}
+
+// later compiles x, a moment or a time, moved by the INTERVAL y. Its months and days are those of clocks in the session's
+// zone.
+func (c compiler) later(x, y Expr, pos parser.Pos) (Expr, error) {
+	const name = "DATE_ADD_INTERVAL"
+	k, constant := y.(*Const)
+	switch {
+	case !c.zoned(x) || constant && k.Val.IsNull() || hoursOnly(y):
+		return c.apply(name, pos, []Expr{x, y})
+	case !constant:
+		return c.apply(name, pos, []Expr{x, y, c.zoneName(pos)})
+	}
+	months, days, ms := k.Val.Duration()
+	step := func(months, days, ms int64) Expr {
+		v, _ := types.NewDuration(months, days, ms)
+		return &Const{Pos: k.Pos, Val: v, Typ: types.Duration}
+	}
+	if months|days != 0 {
+		var err error
+		if x, err = c.onClock(x, pos, func(local Expr) (Expr, error) { return c.apply(name, pos, []Expr{local, step(months, days, 0)}) }); err != nil || ms == 0 {
+			return x, err
+		}
+	}
+	return c.apply(name, pos, []Expr{x, step(0, 0, ms)})
 }
 
 func (c compiler) negative(x Expr, pos parser.Pos) (Expr, error) {

@@ -95,7 +95,7 @@ func binaryValue(t pgcatalog.Type, b []byte, loc *time.Location) (types.Value, *
 		}
 		return types.NewIntOf(t.Values, toMillis(us)+epochMillis), nil
 	case types.Duration:
-		v, ok := types.NewDuration(int64(int32(be.Uint32(b[12:]))), toMillis(int64(be.Uint64(b)))+int64(int32(be.Uint32(b[8:])))*types.MillisPerDay)
+		v, ok := types.NewDuration(int64(int32(be.Uint32(b[12:]))), int64(int32(be.Uint32(b[8:]))), toMillis(int64(be.Uint64(b))))
 		if !ok {
 			return v, failure("22008", "interval out of range")
 		}

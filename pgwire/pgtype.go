@@ -153,12 +153,11 @@ func appendBinary(dst []byte, v types.Value, t types.Type, loc *time.Location) (
 		}
 		return be.AppendUint64(dst, uint64(ms*1000)), nil
 	case types.Duration:
-		months, ms := v.Duration()
-		days := ms / types.MillisPerDay
-		if days != int64(int32(days)) {
+		months, days, ms := v.Duration()
+		if ms > math.MaxInt64/1000 || ms < math.MinInt64/1000 {
 			return nil, failure("22008", "interval out of range: %s", v)
 		}
-		dst = be.AppendUint64(dst, uint64(ms%types.MillisPerDay*1000))
+		dst = be.AppendUint64(dst, uint64(ms*1000))
 		dst = be.AppendUint32(dst, uint32(days))
 		return be.AppendUint32(dst, uint32(months)), nil
 	case types.String, types.JSON, types.Null:

@@ -235,7 +235,7 @@ func madeUp(t types.Type, r role, i int) types.Value {
 	case t == types.Time:
 		return types.NewIntOf(t, (k+2)*hour)
 	case t == types.Duration:
-		v, _ := types.NewDuration(0, (k+2)*hour)
+		v, _ := types.NewDuration(0, 0, (k+2)*hour)
 		return v
 	case t.IsArray():
 		return types.NewArray(t.Elem(), []types.Value{madeUp(t.Elem(), r, i)})

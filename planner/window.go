@@ -311,7 +311,7 @@ func (w *windows) intervalOffset(out *plan.FrameBound, b parser.FrameBound, t ty
 		return parser.Errorf(at, "%s takes an interval that is not negative", b.Kind)
 	}
 	if t == types.Time { // a TIME does not wrap at midnight here
-		_, ms := by.Duration()
+		_, _, ms := by.Duration()
 		out.By = types.NewInt(ms)
 		return nil
 	}

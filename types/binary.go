@@ -26,7 +26,8 @@ func (v Value) AppendBinary(dst []byte) []byte {
 		dst = append(binary.AppendUvarint(dst, uint64(len(v.s))), v.s...)
 	}
 	if v.typ == Duration {
-		dst = binary.AppendVarint(dst, int64(v.months))
+		months, days, ms := v.Duration()
+		return binary.AppendVarint(binary.AppendVarint(binary.AppendVarint(dst, months), days), ms)
 	}
 	return binary.AppendVarint(dst, v.i)
 }
@@ -69,17 +70,19 @@ func DecodeBinary(b []byte) (Value, []byte, error) {
 			return v, b, nil
 		}
 	}
-	if v.typ == Duration || clock {
-		months, k := binary.Varint(b)
+	var numbers [3]int64 // the last is the value's, or its milliseconds
+	for i := len(numbers) - 1 - Bit(clock) - 2*Bit(v.typ == Duration); i < len(numbers); i++ {
+		n, k := binary.Varint(b)
 		if k <= 0 {
 			return Value{}, nil, errBinary
 		}
-		v.months, b = int32(months), b[k:]
+		numbers[i], b = n, b[k:]
 	}
-	i, k := binary.Varint(b)
-	if k <= 0 {
-		return Value{}, nil, errBinary
+	switch v.i = numbers[2]; {
+	case v.typ == Duration:
+		v, _ = NewDuration(numbers[0], numbers[1], numbers[2])
+	case clock:
+		v.months = int32(numbers[1])
 	}
-	v.i = i
-	return v, b[k:], nil
+	return v, b, nil
 }

@@ -100,7 +100,7 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 			return ParseInterval(v.s)
 		}
 		if v.typ == Time {
-			d, _ := NewDuration(0, v.i) // a day at most
+			d, _ := NewDuration(0, 0, v.i)
 			return d, nil
 		}
 	case UUID:

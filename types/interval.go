@@ -10,37 +10,48 @@ import (
 	"sync"
 )
 
-// MaxMonths and MaxSpan bound the two parts of an INTERVAL: months and milliseconds.
+// MaxMonths, MaxDays and MaxSpan bound the parts of an INTERVAL: months, days, and both days and time in milliseconds.
 const (
 	MaxMonths = math.MaxInt32
+	MaxDays   = 1<<23 - 1
 	MaxSpan   = 1 << 57 // about PostgreSQL's greatest number of days
 )
 
 // monthMillis is the length of a month in a comparison of intervals.
 const monthMillis = 30 * MillisPerDay
 
-// NewDuration returns an INTERVAL of months and milliseconds; ok is false if one exceeds MaxMonths or MaxSpan.
-func NewDuration(months, ms int64) (v Value, ok bool) {
-	if months < -MaxMonths || months > MaxMonths || ms < -MaxSpan || ms > MaxSpan {
+// NewDuration returns an INTERVAL of months, days and milliseconds. Days beyond MaxDays become milliseconds. ok is false
+// if months exceed MaxMonths, or the rest MaxSpan.
+func NewDuration(months, days, ms int64) (v Value, ok bool) {
+	if months < -MaxMonths || months > MaxMonths || days < -MaxSpan/MillisPerDay || days > MaxSpan/MillisPerDay || ms < -MaxSpan || ms > MaxSpan {
 		return Value{}, false
 	}
-	return Value{typ: Duration, months: int32(months), i: ms}, true
+	v = Value{typ: Duration, months: int32(months), i: days*MillisPerDay + ms}
+	days = min(max(days, -MaxDays), MaxDays)
+	v.epochs, v.days = int8(days>>16), uint16(days)
+	return v, v.i >= -MaxSpan && v.i <= MaxSpan
 }
 
-// Duration returns the two parts of an INTERVAL: months and milliseconds.
-func (v Value) Duration() (months, ms int64) { return int64(v.months), v.i }
+// Duration returns the parts of an INTERVAL: months, days and milliseconds.
+func (v Value) Duration() (months, days, ms int64) {
+	days = int64(v.epochs)<<16 + int64(v.days)
+	return int64(v.months), days, v.i - days*MillisPerDay
+}
+
+// Months returns the months of an INTERVAL, and its days of 24 hours and its time in milliseconds.
+func (v Value) Months() (months, ms int64) { return int64(v.months), v.i }
 
 // Millis returns an INTERVAL in milliseconds, with months of 30 days, as comparisons do.
 func (v Value) Millis() int64 { return int64(v.months)*monthMillis + v.i }
 
-// formatInterval writes an interval as PostgreSQL does, with days of 24 hours.
-func formatInterval(months, ms int64) string {
+// formatInterval writes an interval as PostgreSQL does.
+func formatInterval(months, days, ms int64) string {
 	var out []string
 	negative := false // the previous field was negative
 	for _, f := range []struct {
 		n    int64
 		unit string
-	}{{months / 12, "year"}, {months % 12, "mon"}, {ms / MillisPerDay, "day"}} {
+	}{{months / 12, "year"}, {months % 12, "mon"}, {days, "day"}} {
 		if f.n == 0 {
 			continue
 		}
@@ -54,7 +65,7 @@ func formatInterval(months, ms int64) string {
 		out = append(out, fmt.Sprintf("%s%d %s%s", sign, f.n, f.unit, s))
 		negative = f.n < 0
 	}
-	if ms %= MillisPerDay; ms != 0 || len(out) == 0 {
+	if ms != 0 || len(out) == 0 {
 		sign := ""
 		switch {
 		case ms < 0:
@@ -72,9 +83,11 @@ func formatInterval(months, ms int64) string {
 }
 
 var unitMillis = map[string]int64{"millisecond": 1, "ms": 1, "second": 1000, "sec": 1000, "s": 1000, "minute": 60_000, "min": 60_000, "m": 60_000,
-	"hour": 3_600_000, "h": 3_600_000, "day": 86_400_000, "d": 86_400_000, "week": 7 * 86_400_000, "w": 7 * 86_400_000}
+	"hour": 3_600_000, "h": 3_600_000}
 
-var unitMonths = map[string]int{"month": 1, "mon": 1, "quarter": 3, "year": 12, "y": 12, "decade": 120, "century": 1200, "centurie": 1200, "millennium": 12_000, "millennia": 12_000}
+var unitDays = map[string]int64{"day": 1, "d": 1, "week": 7, "w": 7}
+
+var unitMonths = map[string]int64{"month": 1, "mon": 1, "quarter": 3, "year": 12, "y": 12, "decade": 120, "century": 1200, "centurie": 1200, "millennium": 12_000, "millennia": 12_000}
 
 // compiled returns a function that compiles expr at its first call, since most programs never need it.
 func compiled(expr string) func() *regexp.Regexp {
@@ -91,20 +104,23 @@ var (
 var isoInterval = compiled(`^p(?:([-+]?\d+)y)?(?:([-+]?\d+)m)?(?:([-+]?\d+)w)?(?:([-+]?\d+)d)?(?:t(?:([-+]?\d+)h)?(?:([-+]?\d+)m)?(?:([-+]?[0-9.]+)s)?)?$`)
 
 // ParseInterval reads '1 year 2 months 3 days 4 hours', '-5 minutes', '1h',
-// '01:30:00', '1-2', '2 days ago', 'P1DT2H'. A day is 24 hours, fractions of a month assume 30 days.
+// '01:30:00', '1-2', '2 days ago', 'P1DT2H'. Fractions of a month assume 30 days.
 func ParseInterval(s string) (Value, error) {
-	months, ms, err := readInterval(s)
+	sum, err := readInterval(s)
 	if err != nil {
 		return Value{}, err
 	}
-	v, ok := NewDuration(int64(months), ms)
+	v, ok := NewDuration(sum.months, sum.days, sum.ms)
 	if !ok {
 		return v, fmt.Errorf("INTERVAL out of range: %s", Short(s))
 	}
 	return v, nil
 }
 
-func readInterval(s string) (months int, ms int64, err error) {
+// parts are the parts of an INTERVAL.
+type parts struct{ months, days, ms int64 }
+
+func readInterval(s string) (sum parts, err error) {
 	if m := isoInterval().FindStringSubmatch(strings.ToLower(strings.TrimSpace(s))); m != nil {
 		var words []string
 		for i, unit := range []string{"year", "month", "week", "day", "hour", "minute", "second"} {
@@ -117,14 +133,14 @@ func readInterval(s string) (months int, ms int64, err error) {
 		}
 	}
 	if before, ok := strings.CutSuffix(strings.TrimSpace(strings.ToLower(s)), " ago"); ok {
-		months, ms, err = readInterval(before)
-		return -months, -ms, err
+		sum, err = readInterval(before)
+		return parts{-sum.months, -sum.days, -sum.ms}, err
 	}
 	s = strings.TrimPrefix(strings.TrimSpace(s), "@")
 	bad := fmt.Errorf("invalid interval %q (use '5 minutes', '1 day 2 hours', '1 month')", s)
 	f := strings.Fields(strings.ToLower(s))
 	if len(f) == 0 {
-		return 0, 0, bad
+		return sum, bad
 	}
 	for i := 0; i < len(f); i++ {
 		word := f[i]
@@ -135,19 +151,19 @@ func readInterval(s string) (months int, ms int64, err error) {
 		if m := clockInterval().FindStringSubmatch(word); m != nil {
 			t, ok := clockMillis(m)
 			if !ok {
-				return 0, 0, bad
+				return sum, bad
 			}
-			ms += t
+			sum.ms += t
 			continue
 		}
 		if m := yearMonthInterval().FindStringSubmatch(word); m != nil {
-			y, _ := strconv.Atoi(m[2])
-			n, _ := strconv.Atoi(m[3])
+			y, _ := strconv.ParseInt(m[2], 10, 64)
+			n, _ := strconv.ParseInt(m[3], 10, 64)
 			n += 12 * y
 			if m[1] == "-" {
 				n = -n
 			}
-			months += n
+			sum.months += n
 			continue
 		}
 		n := strings.TrimRight(word, "abcdefghijklmnopqrstuvwxyz")
@@ -163,16 +179,11 @@ func readInterval(s string) (months int, ms int64, err error) {
 			unit = f[i]
 		}
 		v, err := strconv.ParseFloat(n, 64)
-		if err != nil {
-			return 0, 0, bad
+		if err != nil || !sum.add(v, unit) {
+			return sum, bad
 		}
-		m, t, ok := unitsOf(v, unit)
-		if !ok {
-			return 0, 0, bad
-		}
-		months, ms = months+m, ms+t
 	}
-	return months, ms, nil
+	return sum, nil
 }
 
 // clockMillis reads a match of clockInterval: a sign, hours, minutes, and perhaps seconds.
@@ -190,28 +201,33 @@ func clockMillis(m []string) (ms int64, ok bool) {
 	return ms, true
 }
 
-// unitsOf returns the months and milliseconds of v units, such as 1.5 years or 2 hours.
-func unitsOf(v float64, unit string) (months int, ms int64, ok bool) {
-	if math.IsNaN(v) || math.Abs(v) > 1e12 || math.Abs(v)*float64(unitMonths[unit]) > 1e12 {
-		return 0, 0, false
-	}
+// add adds v units, such as 1.5 years or 2 hours. A part of a month is days, and a part of a day is time.
+func (p *parts) add(v float64, unit string) bool {
 	if len(unit) > 2 {
 		unit = strings.TrimSuffix(unit, "s")
-	}
-	if n, ok := unitMonths[unit]; ok {
-		whole, part := math.Modf(v)
-		if n > 1 {
-			return int(whole)*n + int(math.RoundToEven(part*float64(n))), 0, true
-		}
-		return int(whole) * n, int64(math.Round(part * 30 * 86_400_000)), true // of a month of 30 days
 	}
 	switch unit {
 	case "us", "usec", "microsecond":
 		v, unit = v/1000, "ms"
 	}
-	u, ok := unitMillis[unit]
-	if !ok || math.Abs(v)*float64(u) > 9e15 {
-		return 0, 0, false
+	months, days, ms := unitMonths[unit], unitDays[unit], unitMillis[unit]
+	if months+days+ms == 0 || !(math.Abs(v) <= 1e12 && math.Abs(v)*float64(max(days*MillisPerDay, ms)) <= 9e15) {
+		return false
 	}
-	return 0, int64(math.Round(v * float64(u))), true
+	whole, part := math.Modf(v)
+	if months > 1 {
+		p.months += int64(whole)*months + int64(math.RoundToEven(part*float64(months)))
+		return true
+	}
+	p.months += int64(whole) * months
+	if months == 1 {
+		whole, part = math.Modf(part * 30)
+		days = 1
+	} else if days > 1 {
+		whole, part = math.Modf(v * float64(days))
+		days = 1
+	}
+	p.days += int64(whole) * days
+	p.ms += int64(math.Round(v*float64(ms))) + int64(math.Round(part*float64(days)*MillisPerDay))
+	return true
 }

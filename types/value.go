@@ -29,7 +29,7 @@ const (
 	Time                       // milliseconds since midnight, 0 to 86399999
 	Timestamp                  // milliseconds since 1970-01-01T00:00:00Z
 	JSON                       // JSON text as stored
-	Duration                   // INTERVAL: months, and milliseconds; only in expressions, not in columns
+	Duration                   // INTERVAL: months, days and milliseconds; only in expressions, not in columns
 	LocalTimestamp             // TIMESTAMP WITHOUT TIME ZONE: the time that a clock shows, stored as if it were UTC; only in expressions
 	UUID                       // 16 bytes, compared bytewise
 	OID                        // the number of an object of the system catalog, 0 to 4294967295
@@ -93,8 +93,10 @@ func (t Type) Moment() Type {
 // Value is an immutable SQL value. The zero Value is NULL.
 type Value struct {
 	typ    Type
-	months int32 // of an INTERVAL, whose milliseconds are in i; for a TIMESTAMP see NewArgument
-	i      int64 // integers, booleans, dates and times; the bits of a float
+	epochs int8   // of an INTERVAL: its days / 1<<16
+	days   uint16 // of an INTERVAL: its days % 1<<16
+	months int32  // of an INTERVAL; for a TIMESTAMP see NewArgument
+	i      int64  // integers, booleans, dates and times; the days and the time of an INTERVAL in milliseconds; the bits of a float
 	s      string
 	d      *apd.Decimal
 }
@@ -125,7 +127,7 @@ func (v *Value) SetInt(t Type, i int64) { v.typ, v.i = t, i }
 // Clear sets v to NULL. For a number it costs the garbage collector nothing.
 func (v *Value) Clear() {
 	if v.s == "" && v.d == nil {
-		v.typ, v.months, v.i = Null, 0, 0
+		v.typ, v.epochs, v.days, v.months, v.i = Null, 0, 0, 0, 0
 		return
 	}
 	*v = Value{}

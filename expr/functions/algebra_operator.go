@@ -248,14 +248,14 @@ func overlapping(c *expr.Call) expr.Expr {
 func inMilliseconds(c *expr.Call) expr.Expr {
 	start, constant := c.Args[0].(*expr.Const)
 	times, ok := c.Args[1].(*expr.Call)
-	if !constant || !ok || times.Func.Name != "INTERVAL_MULTIPLY" || !start.Typ.IsTimestamp() || start.Val.IsNull() {
+	if !constant || !ok || len(c.Args) != 2 || times.Func.Name != "INTERVAL_MULTIPLY" || !start.Typ.IsTimestamp() || start.Val.IsNull() {
 		return nil
 	}
 	unit, ok := times.Args[0].(*expr.Const)
 	if !ok || unit.Val.IsNull() || !times.Args[1].Type().IsInteger() {
 		return nil
 	}
-	months, ms := unit.Val.Duration()
+	months, ms := unit.Val.Months()
 	if months != 0 {
 		return nil
 	}

@@ -72,10 +72,10 @@ func zoneArgument(c *expr.Call) (*time.Location, bool) {
 // but all days that the resulting month does not have become its last day.
 func beforeMonths(c *expr.Call, out types.Set) (types.Set, bool) {
 	k, ok := c.Args[1].(*expr.Const)
-	if !ok || k.Val.IsNull() || !timestampArg(c) {
+	if !ok || k.Val.IsNull() || !timestampArg(c) || len(c.Args) != 2 {
 		return nil, false
 	}
-	months, ms := k.Val.Duration()
+	months, ms := k.Val.Months()
 	const most = solve.MaxCivil / (28 * types.MillisPerDay)
 	if months < -most || months > most || ms < -solve.MaxCivil || ms > solve.MaxCivil {
 		return nil, false
@@ -120,8 +120,9 @@ func fixedInterval(c *expr.Call) (ms int64, ok bool) {
 	if !isConst || k.Val.IsNull() || !timestampArg(c) {
 		return 0, false
 	}
-	months, ms := k.Val.Duration()
-	return ms, months == 0
+	months, days, _ := k.Val.Duration()
+	_, ms = k.Val.Months()
+	return ms, months == 0 && (days == 0 || len(c.Args) == 2) // days of clocks in a zone vary
 }
 
 // binWidth returns the bin width of a DATE_BIN or BIN_OFFSET call in milliseconds.

@@ -108,13 +108,13 @@ var arrayFunctions = []expr.Function{
 		return args[0].Type().Elem(), err
 	}, func(_ *expr.Env, a []types.Value) (types.Value, error) { return a[0], nil }),
 	setOf("GENERATE_SUBSCRIPTS", "generate_subscripts(a, dimension [, reverse]) integer", "The subscripts of a dimension of the array, a row for each.", 2, 3, returns(types.Int, isArray, isInt, isTruth), subscriptsOf),
-	{Name: "GENERATE_SERIES", Group: "array", Unknown: setUnknown, Signature: "generate_series(from, to [, step])", Doc: "The numbers from one to the other, or by an INTERVAL the moments, a row for each.",
-		MinArgs: 2, MaxArgs: 3, Set: true, Volatile: true, Generate: seriesRows,
+	{Name: "GENERATE_SERIES", Group: "array", Unknown: setUnknown, Signature: "generate_series(from, to [, step [, zone]])", Doc: "The numbers from one to the other, or by an INTERVAL the moments, a row for each; days and months are those of clocks in the zone.",
+		MinArgs: 2, MaxArgs: 4, Set: true, Volatile: true, Generate: seriesRows,
 		Eval: func(*expr.Env, []types.Value) (types.Value, error) { return types.Value{}, errors.New(setUnknown) },
 		Result: func(args []expr.Expr) (types.Type, error) {
 			switch t := args[0].Type(); {
 			case t.IsTimestamp():
-				return returns(t, isMoment, isMoment, isInterval)(args)
+				return returns(t, isMoment, isMoment, isInterval, isText)(args)
 			case t == types.Decimal:
 				return returns(t, isNumber)(args)
 			}
@@ -465,14 +465,15 @@ func subscriptsOf(_ *expr.Env, a []types.Value) (types.Value, error) {
 // seriesRows returns the values from a[0] to a[1], which have one type, in steps of a[2] or 1.
 func seriesRows(env *expr.Env, a []types.Value) (expr.RowsOf, error) {
 	v, step, zero, after := a[0], types.NewInt(1), types.NewInt(0), evalArithmetic("+")
+	var zone []types.Value
 	if v.Type().IsInteger() {
 		v = types.NewInt(v.Int())
 	}
-	if len(a) == 3 {
-		step = a[2]
+	if len(a) > 2 {
+		step, zone = a[2], a[3:]
 	}
 	if step.Type() == types.Duration {
-		zero, _ = types.NewDuration(0, 0)
+		zero, _ = types.NewDuration(0, 0, 0)
 		after = addInterval
 	}
 	sign, err := types.Compare(step, zero)
@@ -489,7 +490,7 @@ func seriesRows(env *expr.Env, a []types.Value) (expr.RowsOf, error) {
 			return types.Value{}, false, err
 		}
 		out := v
-		v, beyond = after(env, []types.Value{v, step})
+		v, beyond = after(env, append([]types.Value{v, step}, zone...))
 		return out, true, nil
 	}, err
 }

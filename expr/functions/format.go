@@ -107,7 +107,7 @@ func formatTime(t time.Time, format, zone string) string {
 // formatInterval formats an INTERVAL: its years, months and days, and the rest as a time of day.
 func formatInterval(v types.Value, format string) string {
 	var b strings.Builder
-	months, ms := v.Duration()
+	months, days, ms := v.Duration()
 	clock := time.UnixMilli(ms % types.MillisPerDay).UTC()
 	for _, p := range parseFormat(format) {
 		n, width := months/12, len(p.name)
@@ -116,9 +116,9 @@ func formatInterval(v types.Value, format string) string {
 		case "MM":
 			n = months % 12
 		case "DD", "DDD":
-			n = ms / types.MillisPerDay
+			n = days
 		case "HH24", "MI", "SS":
-			n = map[string]int64{"HH24": ms % types.MillisPerDay / 3_600_000, "MI": ms % 3_600_000 / 60_000, "SS": ms % 60_000 / 1000}[p.name]
+			n = map[string]int64{"HH24": ms / 3_600_000, "MI": ms % 3_600_000 / 60_000, "SS": ms % 60_000 / 1000}[p.name]
 			width = 2 + types.Bit(n < 0)
 		case "RM":
 			if months == 0 {
@@ -166,10 +166,19 @@ func (p pattern) format(b *strings.Builder, t time.Time, zone string) {
 		if zone != "" {
 			word(zone, 0)
 		}
-	case "TZM":
-		b.WriteString("00")
-	case "TZH", "OF":
-		b.WriteString("+00")
+	case "TZH", "TZM", "OF":
+		_, s := t.Zone()
+		hours, minutes := fmt.Sprintf("%+03d", s/3600), fmt.Sprintf("%02d", max(s, -s)%3600/60)
+		if s < 0 && s > -3600 {
+			hours = "-00"
+		}
+		switch {
+		case p.name == "TZM":
+			hours = minutes
+		case p.name == "OF" && minutes != "00":
+			hours += ":" + minutes
+		}
+		b.WriteString(hours)
 	case "Y,YYY":
 		fmt.Fprintf(b, "%d,%03d", t.Year()/1000, t.Year()%1000)
 	case "MONTH":

@@ -14,7 +14,7 @@ func intervalResult(args []expr.Expr) (types.Type, error) {
 	if args[0].Type() == types.Time {
 		return returns(types.Time, isTime, isInterval)(args)
 	}
-	return momentLike(0, isMoment, isInterval)(args)
+	return momentLike(0, isMoment, isInterval, isText)(args)
 }
 
 var widths kept[types.Value]
@@ -25,7 +25,7 @@ func fixedWidth(s string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	months, ms := v.Duration()
+	months, ms := v.Months()
 	if months != 0 || ms <= 0 {
 		return 0, fmt.Errorf("the width of a bin must be a fixed time above 0, not %q", s)
 	}
@@ -46,11 +46,11 @@ func addMonths(t time.Time, n int) time.Time {
 var intervalFunctions = []expr.Function{
 	{Name: "INTERVAL_ADD", Group: "time", Unknown: intervalsUnknown, Signature: "interval + interval", Doc: "The sum.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Duration, isInterval), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
-			m, ms := a[0].Duration()
-			n, ns := a[1].Duration()
-			return newInterval(m+n, ms+ns)
+			m, days, ms := a[0].Duration()
+			n, more, rest := a[1].Duration()
+			return newInterval(m+n, days+more, ms+rest)
 		}},
-	{Name: "INTERVAL_MULTIPLY", Group: "time", Unknown: intervalsUnknown, Signature: "interval * number", Doc: "So many times the interval; parts of a month are days, 30 to the month.", MinArgs: 2, MaxArgs: 2,
+	{Name: "INTERVAL_MULTIPLY", Group: "time", Unknown: intervalsUnknown, Signature: "interval * number", Doc: "So many times the interval; a part of a month is days, 30 to the month, and a part of a day is time.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Duration, isInterval, isNumber), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			return scaleInterval(a[0], a[1], false)
 		}},
@@ -58,43 +58,41 @@ var intervalFunctions = []expr.Function{
 		Result: returns(types.Duration, isInterval, isNumber), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			return scaleInterval(a[0], a[1], true)
 		}},
-	{Name: "INTERVAL_MS", Group: "time", Unknown: intervalsUnknown, Signature: "interval_ms(milliseconds) interval", Doc: "That many milliseconds.", MinArgs: 1, MaxArgs: 1,
-		Result: returns(types.Duration, isInt), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) { return newInterval(0, a[0].Int()) }},
-	{Name: "AGE", Group: "time", Unknown: "an age counts 30 days for each month and is not in the order of moments; their difference is", Signature: "age([timestamp,] timestamp) interval", Doc: "The time from the second to the first (the start of today) in years, months, days and parts of one, in UTC.", MinArgs: 2, MaxArgs: 2,
+	{Name: "INTERVAL_MS", Group: "time", Unknown: intervalsUnknown, Signature: "interval_ms(milliseconds) interval", Doc: "That many milliseconds; 24 hours are a day.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.Duration, isInt), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
+			return newInterval(0, a[0].Int()/types.MillisPerDay, a[0].Int()%types.MillisPerDay)
+		}},
+	{Name: "AGE", Group: "time", Unknown: "an age counts 30 days for each month and is not in the order of moments; their difference is", Signature: "age([timestamp,] timestamp) interval", Doc: "The time from the second to the first (the start of today) in years, months, days and parts of one.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Duration, isMoment), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			return age(time.UnixMilli(millis(a[0])).UTC(), time.UnixMilli(millis(a[1])).UTC())
 		}},
-	{Name: "JUSTIFY_HOURS", Group: "time", Unknown: intervalsUnknown, Signature: "justify_hours(interval) interval", Doc: "The interval: 24 hours are a day anyway.", MinArgs: 1, MaxArgs: 1,
-		Result: returns(types.Duration, isInterval), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) { return a[0], nil }},
+	{Name: "JUSTIFY_HOURS", Group: "time", Unknown: intervalsUnknown, Signature: "justify_hours(interval) interval", Doc: "The interval with a day for each 24 hours.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.Duration, isInterval), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
+			m, days, ms := a[0].Duration()
+			days, ms = carry(days, ms, types.MillisPerDay)
+			return newInterval(m, days, ms)
+		}},
 	{Name: "JUSTIFY_DAYS", Group: "time", Unknown: intervalsUnknown, Signature: "justify_days(interval) interval", Doc: "The interval with a month for each 30 days.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.Duration, isInterval), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
-			m, ms := a[0].Duration()
-			return newInterval(m+ms/(30*types.MillisPerDay), ms%(30*types.MillisPerDay))
+			m, days, ms := a[0].Duration()
+			m, days = carry(m, days, 30)
+			return newInterval(m, days, ms)
 		}},
-	{Name: "JUSTIFY_INTERVAL", Group: "time", Unknown: intervalsUnknown, Signature: "justify_interval(interval) interval", Doc: "As justify_days, with one sign for months and days.", MinArgs: 1, MaxArgs: 1,
+	{Name: "JUSTIFY_INTERVAL", Group: "time", Unknown: intervalsUnknown, Signature: "justify_interval(interval) interval", Doc: "As justify_hours and justify_days, with one sign for all parts.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.Duration, isInterval), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
-			const month = 30 * types.MillisPerDay
-			m, ms := a[0].Duration()
-			m, ms = m+ms/month, ms%month
-			switch {
-			case m > 0 && ms < 0:
-				m, ms = m-1, ms+month
-			case m < 0 && ms > 0:
-				m, ms = m+1, ms-month
-			}
-			return newInterval(m, ms)
+			m, ms := a[0].Months()
+			m, ms = carry(m, ms, 30*types.MillisPerDay)
+			return newInterval(m, ms/types.MillisPerDay, ms%types.MillisPerDay)
 		}},
 	{Name: "MAKE_INTERVAL", Group: "time", Unknown: intervalsUnknown, Signature: "make_interval(years [, months, weeks, days, hours, minutes, seconds]) interval", Doc: "The interval of so many of each.", MinArgs: 1, MaxArgs: 7,
 		Result: returns(types.Duration, isInt, isInt, isInt, isInt, isInt, isInt, isNumber), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
-			var months, ms float64
+			var months, days, ms float64
 			for i, v := range a {
 				months += number64(v) * []float64{12, 1, 0, 0, 0, 0, 0}[i]
-				ms += math.RoundToEven(number64(v) * []float64{0, 0, 7 * types.MillisPerDay, types.MillisPerDay, 3_600_000, 60_000, 1000}[i])
+				days += number64(v) * []float64{0, 0, 7, 1, 0, 0, 0}[i]
+				ms += math.RoundToEven(number64(v) * []float64{0, 0, 0, 0, 3_600_000, 60_000, 1000}[i])
 			}
-			if !(math.Abs(months) <= types.MaxMonths && math.Abs(ms) <= types.MaxSpan) {
-				return types.Value{}, errInterval
-			}
-			return newInterval(int64(months), int64(ms))
+			return rounded(months, days, ms)
 		}},
 	{Name: "INTERVAL_FIELD", Group: "time", Unknown: intervalsUnknown, Signature: "extract(field FROM interval) decimal", Doc: "year, month, day, hour, minute, second, milliseconds, microseconds, and epoch, to which a year counts 365.25 days and a month 30.", MinArgs: 2, MaxArgs: 2,
 		Result: func(args []expr.Expr) (types.Type, error) {
@@ -113,8 +111,8 @@ func age(a, b time.Time) (types.Value, error) {
 		if err != nil {
 			return v, err
 		}
-		months, ms := v.Duration()
-		return newInterval(-months, -ms)
+		months, days, ms := v.Duration()
+		return newInterval(-months, -days, -ms)
 	}
 	sinceMidnight := func(t time.Time) int64 { return types.FloorMod(t.UnixMilli(), types.MillisPerDay) }
 	months, days := 12*int64(a.Year()-b.Year())+int64(a.Month()-b.Month()), int64(a.Day()-b.Day())
@@ -126,31 +124,52 @@ func age(a, b time.Time) (types.Value, error) {
 		months--
 		days += int64(time.Date(b.Year(), b.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day())
 	}
-	return newInterval(months, days*types.MillisPerDay+ms)
+	return newInterval(months, days, ms)
 }
 
 const intervalsUnknown = "intervals are in no key"
 
-func newInterval(months, ms int64) (types.Value, error) {
-	v, ok := types.NewDuration(months, ms)
+func newInterval(months, days, ms int64) (types.Value, error) {
+	v, ok := types.NewDuration(months, days, ms)
 	if !ok {
 		return v, errInterval
 	}
 	return v, nil
 }
 
+// rounded returns the interval of whole months and days, and of ms rounded.
+func rounded(months, days, ms float64) (types.Value, error) {
+	if !(math.Abs(months) <= types.MaxMonths && math.Abs(days) <= types.MaxSpan && math.Abs(ms) <= types.MaxSpan) {
+		return types.Value{}, errInterval
+	}
+	return newInterval(int64(months), int64(days), int64(math.RoundToEven(ms)))
+}
+
+// carry moves whole units of so many parts from parts to units, so that both have one sign.
+func carry(units, parts, size int64) (int64, int64) {
+	units, parts = units+parts/size, parts%size
+	switch {
+	case units > 0 && parts < 0:
+		return units - 1, parts + size
+	case units < 0 && parts > 0:
+		return units + 1, parts - size
+	}
+	return units, parts
+}
+
 var errInterval = errors.New("INTERVAL out of range")
 
-// scaleInterval returns v * by, or v / by if divide is set. As in PostgreSQL, a fraction of a month becomes days.
+// scaleInterval returns v * by, or v / by if divide is set. As in PostgreSQL, a fraction of a month becomes days, and one of a day time.
 func scaleInterval(v, by types.Value, divide bool) (types.Value, error) {
-	months, ms := v.Duration()
+	months, days, ms := v.Duration()
 	if !divide && by.Type().IsInteger() {
 		m, err1 := intOp("*", months, by.Int())
-		n, err2 := intOp("*", ms, by.Int())
-		if err1 != nil || err2 != nil {
+		n, err2 := intOp("*", days, by.Int())
+		rest, err3 := intOp("*", ms, by.Int())
+		if err1 != nil || err2 != nil || err3 != nil {
 			return types.Value{}, errInterval
 		}
-		return newInterval(m, n)
+		return newInterval(m, n, rest)
 	}
 	d, err := types.Cast(by, types.Double, nil)
 	if err != nil {
@@ -166,18 +185,16 @@ func scaleInterval(v, by types.Value, divide bool) (types.Value, error) {
 		}
 		return float64(x) * f
 	}
-	whole, part := math.Modf(scaled(months))
-	const steps = 1e6 // smaller differences are errors of the division
-	days := math.RoundToEven(part*30*steps) / steps
-	sum := math.RoundToEven(scaled(ms) + days*types.MillisPerDay)
-	if !(math.Abs(whole) <= types.MaxMonths && math.Abs(sum) <= types.MaxSpan) {
-		return types.Value{}, errInterval
-	}
-	return newInterval(int64(whole), int64(sum))
+	round := func(x float64) float64 { const steps = 1e6; return math.RoundToEven(x*steps) / steps } // smaller differences are errors of the division
+	whole, month := math.Modf(scaled(months))
+	more, part := math.Modf(round(month * 30))
+	day, rest := math.Modf(scaled(days))
+	over, rest := math.Modf(round((rest+part)*86_400) / 86_400)
+	return rounded(whole, day+more+over, scaled(ms)+rest*types.MillisPerDay)
 }
 
 func intervalField(_ *expr.Env, a []types.Value) (types.Value, error) {
-	months, ms := a[1].Duration()
+	months, days, ms := a[1].Duration()
 	n := int64(0)
 	switch field(a[0]) {
 	case "millennium":
@@ -193,9 +210,9 @@ func intervalField(_ *expr.Env, a []types.Value) (types.Value, error) {
 	case "month":
 		n = months % 12
 	case "day":
-		n = ms / types.MillisPerDay
+		n = days
 	case "hour":
-		n = ms % types.MillisPerDay / 3_600_000
+		n = ms / 3_600_000
 	case "minute":
 		n = ms % 3_600_000 / 60_000
 	case "second":
@@ -205,7 +222,7 @@ func intervalField(_ *expr.Env, a []types.Value) (types.Value, error) {
 	case "microsecond":
 		n = ms % 60_000 * 1000
 	case "epoch":
-		return types.NewDouble(float64(months/12)*365.25*86400 + float64(months%12)*30*86400 + float64(ms)/1000), nil
+		return types.NewDouble(float64(months/12)*365.25*86400 + float64(months%12)*30*86400 + float64(days)*86400 + float64(ms)/1000), nil
 	default:
 		return types.Value{}, fmt.Errorf("unknown field %s of an INTERVAL", a[0].SQL())
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 var timeFunctions = []expr.Function{
-	{Name: "DATE", Group: "time", Signature: "date(timestamp) date", Doc: "The day, in UTC.", MinArgs: 1, MaxArgs: 1, Result: returns(types.Date, func(t types.Type) bool { return t.IsMoment() || t.IsText() }),
+	{Name: "DATE", Group: "time", Signature: "date(timestamp) date", Doc: "The day.", MinArgs: 1, MaxArgs: 1, Result: returns(types.Date, func(t types.Type) bool { return t.IsMoment() || t.IsText() }),
 		Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) { return types.Cast(a[0], types.Date, nil) },
 		Key: &expr.Algebra{Pieces: func(c *expr.Call, _ types.Interval) []expr.Piece {
 			if c.Args[0].Type().IsText() {
@@ -57,7 +57,7 @@ var timeFunctions = []expr.Function{
 			w, ok := binWidth(c)
 			return w, 1, ok && timestampArg(c)
 		})},
-	{Name: "DATE_TRUNC", Group: "time", Signature: "date_trunc(unit, timestamp) timestamp", Doc: "Cut to the unit: millennium to microsecond, in UTC; of an INTERVAL or a TIME an INTERVAL.", MinArgs: 2, MaxArgs: 2,
+	{Name: "DATE_TRUNC", Group: "time", Signature: "date_trunc(unit, timestamp) timestamp", Doc: "Cut to the unit: millennium to microsecond; of an INTERVAL or a TIME an INTERVAL.", MinArgs: 2, MaxArgs: 2,
 		Result: truncResult, Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			if isSpan(a[1].Type()) {
 				return truncateSpan(a[0].Text(), a[1])
@@ -74,9 +74,9 @@ var timeFunctions = []expr.Function{
 			}
 			return rises
 		}}},
-	{Name: "EXTRACT", Group: "time", Signature: "extract(field FROM timestamp) decimal", Doc: "year, quarter, month, week, day, hour, minute, second, milliseconds, microseconds, epoch, julian, dow, isodow, doy, isoyear, decade, century, millennium, in UTC. `date_part(field, timestamp)` is a DOUBLE. In keys a BIGINT, a DOUBLE of second, epoch and julian. Also, BIGINTs, `year(timestamp)`, `quarter`, `month`, `day`, `dayofmonth`, `dayofyear`, `hour`, `minute`, `second`.", MinArgs: 2, MaxArgs: 2,
+	{Name: "EXTRACT", Group: "time", Signature: "extract(field FROM timestamp) decimal", Doc: "year, quarter, month, week, day, hour, minute, second, milliseconds, microseconds, epoch, julian, dow, isodow, doy, isoyear, decade, century, millennium. `date_part(field, timestamp)` is a DOUBLE. In keys a BIGINT, a DOUBLE of second, epoch and julian. Also, BIGINTs, `year(timestamp)`, `quarter`, `month`, `day`, `dayofmonth`, `dayofyear`, `hour`, `minute`, `second`.", MinArgs: 2, MaxArgs: 3,
 		Result: extractResult, Eval: extract, Key: extractAlgebra},
-	{Name: "DATE_ADD_INTERVAL", Group: "time", Signature: "timestamp + interval", Doc: "Moved by an interval such as '1 month 2 days', '-5 minutes', '2 days ago' or 'P1DT2H'; a TIME goes round midnight.", MinArgs: 2, MaxArgs: 2,
+	{Name: "DATE_ADD_INTERVAL", Group: "time", Signature: "timestamp + interval", Doc: "Moved by an interval such as '1 month 2 days', '-5 minutes', '2 days ago' or 'P1DT2H'; a TIME goes round midnight.", MinArgs: 2, MaxArgs: 3,
 		Result: intervalResult, Eval: addInterval, Key: intervalAlgebra},
 	{Name: "TIMEZONE", Group: "time", Signature: "timestamp AT TIME ZONE zone", Doc: "The time that clocks in the zone show, a timestamp without time zone; of such a one the moment at which they show it.", MinArgs: 2, MaxArgs: 2,
 		Result: zoneResult, Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
@@ -86,7 +86,7 @@ var timeFunctions = []expr.Function{
 			}
 			return types.Cast(a[1], zoned(a[1].Type()), loc)
 		}, Key: zoneAlgebra},
-	{Name: "TO_TIMESTAMP", Group: "time", Signature: "to_timestamp(seconds) or to_timestamp(text, format) timestamp", Doc: "The moment so many seconds after 1970-01-01 UTC; the one that a text in the format of to_char tells, in UTC.", MinArgs: 1, MaxArgs: 2,
+	{Name: "TO_TIMESTAMP", Group: "time", Signature: "to_timestamp(seconds) or to_timestamp(text, format) timestamp", Doc: "The moment so many seconds after 1970-01-01 UTC; the one that a text in the format of to_char tells.", MinArgs: 1, MaxArgs: 2,
 		Result: func(args []expr.Expr) (types.Type, error) {
 			if len(args) == 2 {
 				return returns(types.Timestamp, isText)(args)
@@ -114,7 +114,7 @@ var timeFunctions = []expr.Function{
 		}}},
 	{Name: "EPOCH_MS", Group: "time", Signature: "epoch_ms(timestamp) bigint", Doc: "Milliseconds since 1970-01-01 UTC.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isMoment), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) { return types.NewInt(millis(a[0])), nil }, Key: &expr.Algebra{Pieces: allPieces(follows)}},
-	{Name: "TO_CHAR", Group: "time", Signature: "to_char(timestamp, interval or number, format) text", Doc: "Formatted, in UTC, with PostgreSQL's patterns: YYYY MM DD HH24 HH12 MI SS MS AM Mon Month Dy Day DDD IYYY IW ID Q J ...; FM before one drops padding. A number with 9 0 . , S MI PL SG PR RN TH V EEEE and FM.", MinArgs: 2, MaxArgs: 2,
+	{Name: "TO_CHAR", Group: "time", Signature: "to_char(timestamp, interval or number, format) text", Doc: "Formatted with PostgreSQL's patterns: YYYY MM DD HH24 HH12 MI SS MS AM Mon Month Dy Day DDD IYYY IW ID Q J ...; FM before one drops padding. A number with 9 0 . , S MI PL SG PR RN TH V EEEE and FM.", MinArgs: 2, MaxArgs: 3,
 		Result: returns(types.String, func(t types.Type) bool { return t.IsMoment() || isNumber(t) || isInterval(t) }, isText), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			if isInterval(a[0].Type()) {
 				return types.NewString(formatInterval(a[0], a[1].Text())), nil
@@ -123,11 +123,19 @@ var timeFunctions = []expr.Function{
 				s, err := formatNumber(a[0], a[1].Text())
 				return types.NewString(s), err
 			}
-			zone := "UTC"
-			if a[0].Type() == types.LocalTimestamp {
+			t, zone := time.UnixMilli(millis(a[0])).UTC(), "UTC"
+			switch {
+			case a[0].Type() == types.LocalTimestamp:
 				zone = ""
+			case len(a) == 3:
+				loc, err := types.ZoneAt(a[2].Text())
+				if err != nil {
+					return types.Value{}, err
+				}
+				t = t.In(loc)
+				zone, _ = t.Zone()
 			}
-			return types.NewString(formatTime(time.UnixMilli(millis(a[0])).UTC(), a[1].Text(), zone)), nil
+			return types.NewString(formatTime(t, a[1].Text(), zone)), nil
 		}, Key: &expr.Algebra{Pieces: formatPieces, Inverse: invertCalendar}},
 	{Name: "TO_DATE", Group: "time", Signature: "to_date(text, format) date", Doc: "The day that a text in the format of to_char tells.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Date, isText), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
@@ -174,12 +182,32 @@ var timeFunctions = []expr.Function{
 
 var errMoment = errors.New("TIMESTAMP out of range")
 
-// addInterval returns the moment or the time a[0] moved by a[1].
-func addInterval(_ *expr.Env, a []types.Value) (types.Value, error) {
-	months, ms := a[1].Duration()
-	if a[0].Type() == types.Time {
+// addInterval returns the moment or the time a[0] moved by a[1]. Months and days are those of clocks in the zone a[2], if
+// there is one.
+func addInterval(env *expr.Env, a []types.Value) (types.Value, error) {
+	months, days, ms := a[1].Duration()
+	switch {
+	case a[0].Type() == types.Time:
 		return types.NewIntOf(types.Time, types.FloorMod(a[0].Int()+ms%types.MillisPerDay, types.MillisPerDay)), nil
+	case len(a) == 3 && months|days != 0:
+		loc, err := types.ZoneAt(a[2].Text())
+		if err != nil {
+			return types.Value{}, err
+		}
+		span, _ := types.NewDuration(months, days, 0)
+		v, err := types.Cast(a[0], types.LocalTimestamp, loc)
+		if err == nil {
+			v, err = addInterval(env, []types.Value{v, span})
+		}
+		if err == nil {
+			v, err = types.Cast(v, types.Timestamp, loc)
+		}
+		if err != nil {
+			return v, err
+		}
+		a, months, days = []types.Value{v}, 0, 0
 	}
+	ms += days * types.MillisPerDay
 	t := millis(a[0])
 	if months != 0 {
 		const most = solve.MaxCivil / (28 * types.MillisPerDay)
@@ -287,16 +315,19 @@ func truncateSpan(unit string, v types.Value) (types.Value, error) {
 	if strings.EqualFold(unit, "week") || strings.EqualFold(unit, "weeks") {
 		return v, fmt.Errorf("an interval is not cut to weeks, because months are not whole weeks: use days")
 	}
-	months, ms := int64(0), v.Int()
+	months, days, ms := int64(0), int64(0), v.Int()
 	if v.Type() == types.Duration {
-		months, ms = v.Duration()
+		months, days, ms = v.Duration()
 	}
-	if m, t := step.Duration(); m > 0 {
-		months, ms = months-months%m, 0
-	} else if t > 0 {
+	switch m, d, t := step.Duration(); {
+	case m > 0:
+		months, days, ms = months-months%m, 0, 0
+	case d > 0:
+		ms = 0
+	case t > 0:
 		ms -= ms % t
 	}
-	v, _ = types.NewDuration(months, ms)
+	v, _ = types.NewDuration(months, days, ms)
 	return v, nil
 }
 
@@ -332,7 +363,7 @@ func truncate(unit string, t time.Time) (time.Time, error) {
 }
 
 func extractResult(args []expr.Expr) (types.Type, error) {
-	t, err := returns(types.BigInt, isText, isTime)(args)
+	t, err := returns(types.BigInt, isText, isTime, isText)(args)
 	if k, ok := args[0].(*expr.Const); ok && k.Val.Type().IsText() {
 		switch field(k.Val) {
 		case "epoch", "second", "julian":
@@ -363,6 +394,14 @@ func countedYears(year, years int) int {
 func extract(_ *expr.Env, a []types.Value) (types.Value, error) {
 	ms := millis(a[1])
 	t := time.UnixMilli(ms).UTC()
+	if len(a) == 3 {
+		loc, err := types.ZoneAt(a[2].Text())
+		if err != nil {
+			return types.Value{}, err
+		}
+		t = t.In(loc)
+	}
+	_, ahead := t.Zone()
 	var n int
 	switch field(a[0]) {
 	case "millennium":
@@ -375,7 +414,7 @@ func extract(_ *expr.Env, a []types.Value) (types.Value, error) {
 		y, _ := t.ISOWeek()
 		n = countedYears(y, 1)
 	case "julian":
-		return types.NewDouble(float64(julianDay(t)) + float64(types.FloorMod(ms, types.MillisPerDay))/types.MillisPerDay), nil
+		return types.NewDouble(float64(julianDay(t)) + float64(types.FloorMod(ms+int64(ahead)*1000, types.MillisPerDay))/types.MillisPerDay), nil
 	case "year":
 		n = countedYears(t.Year(), 1)
 	case "dow":
@@ -388,7 +427,12 @@ func extract(_ *expr.Env, a []types.Value) (types.Value, error) {
 		n = t.Second()*1e6 + t.Nanosecond()/1e3
 	case "epoch":
 		return types.NewDouble(float64(ms) / 1000), nil
-	case "timezone", "timezone_hour", "timezone_minute": // a TIMESTAMP is in UTC
+	case "timezone":
+		n = ahead
+	case "timezone_hour":
+		n = ahead / 3600
+	case "timezone_minute":
+		n = ahead % 3600 / 60
 	default:
 		of, ok := timeNumbers[extracted[field(a[0])]]
 		if !ok {
