@@ -10,13 +10,13 @@ import (
 // ToWall returns wall-clock times in loc, among them all those that Cast converts to a moment in out. exact reports that
 // there are no others: no clock changes near the ends of out.
 func ToWall(out types.Set, loc *time.Location) (walls types.Set, exact bool) {
-	const near = 2 * types.MillisPerDay
+	const near = int64(2 * types.MillisPerDay)
 	exact = true
 	// offsets returns the least and the greatest offset around a moment.
 	offsets := func(ms int64) (least, most int64) {
 		least, most = offset(ms, loc), offset(ms, loc)
-		for t, to := time.UnixMilli(types.SubClamp(ms, near)).In(loc), types.AddClamp(ms, near); t.UnixMilli() <= to; t = t.Add(time.Hour) {
-			off := offset(t.UnixMilli(), loc)
+		for at := -near; at <= near; at += 3_600_000 {
+			off := offset(types.AddClamp(ms, at), loc)
 			least, most = min(least, off), max(most, off)
 		}
 		exact = exact && least == most
