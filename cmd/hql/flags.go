@@ -16,6 +16,7 @@ type config struct {
 	vars            map[string]string // of --var
 	demo, version   bool
 	keepGoing       bool
+	readOnly        bool // of the embedded store, too
 	quiet, noRC     bool
 	tuples          bool
 	pset            list

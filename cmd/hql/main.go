@@ -165,8 +165,11 @@ func openAs(ctx context.Context, c *config, user string) (*hql.DB, error) {
 	if p := policies[c.FullScan]; p != nil {
 		opts = append(opts, hql.WithFullScan(*p))
 	}
-	if c.Write {
+	switch {
+	case c.Write:
 		opts = append(opts, hql.WithWrites(true))
+	case c.readOnly && !c.demo: // whose tables are written when it is opened
+		opts = append(opts, hql.WithWrites(false))
 	}
 	if c.Restricted {
 		opts = append(opts, hql.WithoutFiles())

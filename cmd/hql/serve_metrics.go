@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log"
 	"net"
@@ -27,6 +28,14 @@ func serveMetrics(ctx context.Context, l net.Listener, srv *pgwire.Server) {
 	const limit = 5 * time.Second
 	s := &http.Server{Handler: mux, ReadTimeout: limit, WriteTimeout: limit, MaxHeaderBytes: 4096, ErrorLog: log.New(io.Discard, "", 0)}
 	s.SetKeepAlivesEnabled(false)
+	_ = serveHTTP(ctx, s, netutil.LimitListener(l, 16))
+}
+
+// serveHTTP serves until ctx ends.
+func serveHTTP(ctx context.Context, s *http.Server, l net.Listener) error {
 	defer context.AfterFunc(ctx, func() { s.Close() })()
-	_ = s.Serve(netutil.LimitListener(l, 16))
+	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
 }

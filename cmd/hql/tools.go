@@ -54,6 +54,7 @@ func tools() map[string]*tool {
 	var schema bool
 	var serve server
 	var checked checks
+	var asked assistant
 	all := map[string]*tool{
 		"infer": {
 			store: true,
@@ -76,6 +77,7 @@ func tools() map[string]*tool {
 		"hot":    {store: true, args: 1, fewer: 1, flags: heat.flags, check: heat.check, run: heat.run},
 		"check":  {args: anyNumber, fewer: anyNumber, flags: checked.flags, check: checked.check, run: checked.run},
 		"serve":  {store: true, flags: serve.flags, check: serve.check, run: serve.run},
+		"mcp":    {store: true, flags: asked.flags, check: asked.check, run: asked.run},
 		"pieces": {
 			store: true,
 			query: true,
