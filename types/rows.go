@@ -35,7 +35,7 @@ func (r *Rows) Add(row []Value) (size int64) {
 
 // set sets the value at index i, which is behind all others.
 func (c *column) set(i int, v *Value) (size int64) {
-	if c.vals == nil && (v.s != "" || v.d != nil || v.months != 0) {
+	if c.vals == nil && (v.s != "" || v.d != nil || v.months != 0 || v.typ == Duration) {
 		vals := make([]Value, len(c.numbers))
 		for k := range vals {
 			c.get(k, &vals[k])

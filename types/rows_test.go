@@ -10,7 +10,7 @@ import (
 // TestRows compares Rows with a list of rows, whose columns hold numbers, texts, both, and many NULLs.
 func TestRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	interval, _ := NewDuration(3, 5)
+	interval, _ := NewDuration(0, 3, 5)
 	kinds := [][]Value{
 		{NewInt(7)},
 		{NewIntOf(Int, -1), NewDouble(0.5), {}},

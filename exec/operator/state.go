@@ -276,10 +276,11 @@ func (a *accumulator) percentile() (types.Value, error) {
 		p *= float64(a.n - 1)
 		part, below, above := p-math.Floor(p), at[math.Floor(p)], at[math.Ceil(p)]
 		if below.Type() == types.Duration {
-			m, ms := below.Duration()
-			n, ns := above.Duration()
-			months := part * float64(n-m)
-			v, _ := types.NewDuration(m+int64(months), ms+int64(math.Round(part*float64(ns-ms)+(months-math.Trunc(months))*30*types.MillisPerDay)))
+			m, d, ms := below.Duration()
+			m2, d2, ms2 := above.Duration()
+			months, month := math.Modf(part * float64(m2-m))
+			days, day := math.Modf(part*float64(d2-d) + month*30)
+			v, _ := types.NewDuration(m+int64(months), d+int64(days), ms+int64(math.Round(part*float64(ms2-ms)+day*types.MillisPerDay)))
 			return v, nil
 		}
 		first, err := types.Cast(below, types.Double, nil)
