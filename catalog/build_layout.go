@@ -213,7 +213,7 @@ func keyEncoding(col *Column, at parser.Pos) (*parser.EncodingDef, error) {
 	switch {
 	case col.Name == HiddenColumn:
 		enc.Name, enc.Args = "BYTES", []parser.Expr{&parser.Literal{Kind: parser.NumberLiteral, Text: "16"}}
-	case col.Type.IsInteger() || col.Type == types.Timestamp:
+	case col.Type.IsInteger() || col.Type.IsTimestamp():
 		enc.Name = map[types.Type]string{types.TinyInt: "ORDERED INT8", types.SmallInt: "ORDERED INT16", types.Int: "ORDERED INT32"}[col.Type]
 		if enc.Name == "" {
 			enc.Name = "ORDERED INT64"

@@ -22,9 +22,6 @@ func (c *Catalog) newEncoding(def *parser.EncodingDef, t types.Type, e expr.Expr
 	if stored == types.Duration {
 		return nil, parser.Errorf(pos, "an INTERVAL cannot be stored").WithHint("store its milliseconds as a BIGINT; INTERVAL_MS(n) makes an INTERVAL of them")
 	}
-	if stored == types.LocalTimestamp {
-		return nil, parser.Errorf(pos, "a %s cannot be stored", stored).WithHint("a TIMESTAMP is a moment; ts AT TIME ZONE 'Europe/Berlin' is the time that clocks there show")
-	}
 	if stored.IsOID() || stored == types.Name || stored == types.Char || t == types.Int2Vector || t == types.OIDVector {
 		return nil, parser.Errorf(pos, "a %s cannot be stored: only the system catalog has the type", t).WithHint("use BIGINT for an OID, STRING for a name")
 	}
@@ -74,7 +71,7 @@ func keyHint(t types.Type) string {
 	switch {
 	case t.IsInteger():
 		return "AS TEXT(n), AS INT64, AS UINT32 or AS ORDERED INT64"
-	case t == types.Timestamp:
+	case t.IsTimestamp():
 		return "AS INT64, AS TEXT(13) or AS TEXT('yyyyMMddHHmmss')"
 	case t == types.Date:
 		return "AS TEXT('yyyyMMdd')"
@@ -113,7 +110,7 @@ func cellEncoding(t types.Type) Encoding {
 		return &integer{t: t, bytes: 2, kind: signed, scale: 1}
 	case types.Int:
 		return &integer{t: t, bytes: 4, kind: signed, scale: 1}
-	case types.BigInt, types.Timestamp:
+	case types.BigInt, types.Timestamp, types.LocalTimestamp:
 		return &integer{t: t, bytes: 8, kind: signed, scale: 1}
 	case types.Float:
 		return float{t: t, bytes: 4}

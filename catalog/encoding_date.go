@@ -253,7 +253,7 @@ func (e datePattern) Decode(src []byte) (types.Value, error) {
 	case types.Time:
 		return types.NewIntOf(types.Time, t.UnixMilli()), nil
 	}
-	return types.NewTimestamp(t.UnixMilli()), nil
+	return types.NewIntOf(e.t, t.UnixMilli()), nil
 }
 
 func (e datePattern) Clip(iv types.Interval) (types.Interval, bool) {

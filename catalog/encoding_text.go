@@ -76,7 +76,7 @@ func yearFits(v types.Value) bool {
 	switch v.Type() {
 	case types.Date:
 		return v.Int() >= first/types.MillisPerDay && v.Int() <= last/types.MillisPerDay
-	case types.Timestamp:
+	case types.Timestamp, types.LocalTimestamp:
 		return v.Int() >= first && v.Int() <= last
 	}
 	return true
@@ -90,7 +90,7 @@ func (e text) Decode(src []byte) (types.Value, error) {
 		return types.NewJSON(string(src)), nil
 	case e.t == types.String:
 		return types.NewString(string(src)), nil
-	case e.t.IsInteger() || e.t == types.Timestamp && isDigits(src):
+	case e.t.IsInteger() || e.t.IsTimestamp() && isDigits(src):
 		n, err := strconv.ParseInt(string(src), 10, 64)
 		if err != nil || strconv.FormatInt(n, 10) != string(src) {
 			return types.Value{}, errors.New("it is not a number in hql's spelling")

@@ -49,12 +49,12 @@ const (
 
 // Types that several encodings share.
 var (
-	numbers  = []types.Type{types.TinyInt, types.SmallInt, types.Int, types.BigInt, types.Timestamp}
+	numbers  = []types.Type{types.TinyInt, types.SmallInt, types.Int, types.BigInt, types.Timestamp, types.LocalTimestamp}
 	counts   = append(slices.Clip(numbers), types.Date, types.Time)
 	floats   = []types.Type{types.Float, types.Double}
 	texts    = []types.Type{types.String, types.Bytes}
 	arrays   = []types.Type{types.ArrayOf(types.String)} // this one represents all array types
-	temporal = []types.Type{types.Date, types.Time, types.Timestamp}
+	temporal = []types.Type{types.Date, types.Time, types.Timestamp, types.LocalTimestamp}
 )
 
 // builtins are the encodings of every catalog.
@@ -77,7 +77,7 @@ var builtins = slices.Concat([]EncodingType{
 	integersOf("ORDERED INT", ordered, "as INT, with the sign bit flipped"),
 	integersOf("LITTLE INT", little, "two's complement, the least byte first. No order"),
 	[]EncodingType{
-		{Name: "EPOCH32", Doc: "seconds since 1970, 4 bytes unsigned", Types: []types.Type{types.Timestamp},
+		{Name: "EPOCH32", Doc: "seconds since 1970, 4 bytes unsigned", Types: []types.Type{types.Timestamp, types.LocalTimestamp},
 			Make: func(t types.Type, _ []types.Value) (Encoding, error) {
 				return &integer{t: t, bytes: 4, kind: unsigned, scale: 1000, name: "EPOCH32"}, nil
 			}},

@@ -166,7 +166,7 @@ func (l *Layout) solveJoint(s *solver, vals *[3][]types.Value) (types.Value, boo
 	if len(set) == 0 || set[0].LoOpen {
 		return types.Value{}, false
 	}
-	if t := l.Key.table.Columns[s.col].Type; set[0].Lo.IsNull() && (t.IsInteger() || t == types.Timestamp) {
+	if t := l.Key.table.Columns[s.col].Type; set[0].Lo.IsNull() && (t.IsInteger() || t.IsTimestamp()) {
 		least, _ := types.IntRange(t) // there is no lower bound
 		return types.NewIntOf(t, least), true
 	}

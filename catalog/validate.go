@@ -162,7 +162,7 @@ func (p *Part) uprightAlphabet() string {
 		return digits + "-"
 	case t == types.Date:
 		return digits + "-"
-	case t == types.Timestamp, t == types.Time, t == types.Decimal, t == types.Double, t == types.Float:
+	case t.IsTimestamp(), t == types.Time, t == types.Decimal, t == types.Double, t == types.Float:
 		return digits + "-+.:TZe"
 	}
 	if c, ok := p.Expr.(*expr.Call); ok && c.Func.Key != nil && c.Func.Key.HexDigits {
@@ -469,8 +469,8 @@ func sampleValue(t types.Type) types.Value {
 		return v
 	case types.UUID:
 		return types.NewUUID("sample of a UUID")
-	case types.Timestamp:
-		return types.NewTimestamp(1_600_018_012_345) // not the start of a unit: 2020-09-13 17:26:52.345
+	case types.Timestamp, types.LocalTimestamp:
+		return types.NewIntOf(t, 1_600_018_012_345) // not the start of a unit: 2020-09-13 17:26:52.345
 	}
 	return types.NewIntOf(t, 42)
 }

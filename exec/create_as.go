@@ -120,8 +120,6 @@ func columnsOfQuery(s *parser.CreateTable, from []plan.OutputColumn) ([]parser.C
 			d.Type = types.ArrayOf(types.BigInt).String()
 		case types.Duration:
 			return nil, parser.Errorf(s.Query.Pos, "column %s is an INTERVAL, which is not stored", c.Name).WithHint("CAST it to STRING")
-		case types.LocalTimestamp:
-			return nil, parser.Errorf(s.Query.Pos, "column %s is a %s, which is not stored", c.Name, c.Type).WithHint("CAST it to TIMESTAMP, the moment in a zone, or to STRING")
 		}
 		out = append(out, d)
 	}
