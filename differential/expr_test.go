@@ -151,9 +151,6 @@ func (g *gen) condition(s *scope, depth int) string {
 	return g.piece("("+g.compound(s, kBool, depth)+")", g.pick("TRUE", "FALSE"))
 }
 
-// utc is the moment as the wall-clock time in UTC, which is where hql takes fields of it.
-func utc(ts string) string { return dialect(ts, ts+" AT TIME ZONE 'UTC'") }
-
 var zones = []string{"UTC", "Europe/Berlin", "Asia/Tokyo", "America/New_York", "Asia/Kolkata", "Pacific/Auckland"}
 var intervals = []string{"1 day", "2 hours", "1 month", "-5 minutes", "1 year 2 days", "90 seconds", "-1 month", "0 days"}
 var units = []string{"hour", "day", "week", "month", "quarter", "year", "minute", "second", "decade"}
@@ -210,7 +207,7 @@ func (g *gen) interval(s *scope, depth int) string {
 	switch g.IntN(12) {
 	case 9:
 		a, b := g.nearMoment(s, depth-1), g.nearMoment(s, depth-1)
-		return "AGE(" + utc(a) + ", " + utc(b) + ")"
+		return "AGE(" + a + ", " + b + ")"
 	case 10:
 		return "MAKE_INTERVAL(" + pgInt(g.small(s)) + ", " + pgInt(g.small(s)) + ", 1, " + pgInt(g.small(s)) + ", 25, -61, 1.5)"
 	case 0:
@@ -310,7 +307,7 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 			g.approx = true
 			x := g.interval(s, 2)
 			f := g.pick("epoch", "second", "minute", "month", "year")
-			return "CAST(EXTRACT(" + f + " FROM " + dialect(x, "JUSTIFY_HOURS("+x+")") + ") AS DOUBLE PRECISION)"
+			return "CAST(EXTRACT(" + f + " FROM " + x + ") AS DOUBLE PRECISION)"
 		case 0, 1:
 			return g.tame(s, depth) + g.pick(" + ", " - ", " * ") + g.tame(s, depth)
 		case 2:
@@ -351,8 +348,7 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 		case 1:
 			return "CAST(" + g.nearMoment(s, depth) + " AS DATE)"
 		case 2:
-			x := g.nearMoment(s, depth)
-			return dialect("DATE("+x+")", "("+x+" AT TIME ZONE 'UTC')::date")
+			return "DATE(" + g.nearMoment(s, depth) + ")"
 		case 3:
 			return "MAKE_DATE(" + pgInt("2000 + ABS("+g.leaf(s, kInt)+" % 50)") + ", " + fmt.Sprint(1+g.IntN(12)) + ", " + fmt.Sprint(1+g.IntN(28)) + ")"
 		case 4:
@@ -379,11 +375,9 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 		case 7:
 			return "CAST(" + g.nearWall(s, depth) + " AS TIMESTAMP" + dialect("", "TZ") + ")"
 		case 0, 1:
-			op := g.pick(" + ", " - ") + g.interval(s, g.IntN(3))
-			return dialect(x+op, "("+x+" AT TIME ZONE 'UTC'"+op+") AT TIME ZONE 'UTC'")
+			return x + g.pick(" + ", " - ") + g.interval(s, g.IntN(3))
 		case 2:
-			u := g.pick(units...)
-			return dialect("DATE_TRUNC('"+u+"', "+x+")", "DATE_TRUNC('"+u+"', "+x+" AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'")
+			return "DATE_TRUNC('" + g.pick(units...) + "', " + x + ")"
 		case 3:
 			w := g.pick("5 minutes", "1 hour", "1 day", "7 days", "90 seconds")
 			return dialect("DATE_BIN('"+w+"', "+x+")", "DATE_BIN('"+w+"', "+x+", '1970-01-01 00:00:00+00')")
@@ -506,7 +500,7 @@ func (g *gen) integer(s *scope, depth int) string {
 			return "CASE WHEN JSON_TYPEOF(" + c + ") = 'array' THEN JSON_ARRAY_LENGTH(" + c + ") END"
 		}
 		x := e(kTs)
-		return "EXTRACT(" + g.pick("millennium", "julian", "milliseconds", "microseconds") + " FROM DATE_TRUNC('day', " + utc(x) + "))::bigint"
+		return "EXTRACT(" + g.pick("millennium", "julian", "milliseconds", "microseconds") + " FROM DATE_TRUNC('day', " + x + "))::bigint"
 	case 21:
 		x := g.bounded(s, depth)
 		return "LCM(" + x + ", " + g.pick("6", "-14", "0", g.bounded(s, 0)) + ")"
@@ -552,7 +546,7 @@ func (g *gen) integer(s *scope, depth int) string {
 			return "EXTRACT(" + f + " FROM " + e(kWall) + ")::bigint"
 		}
 		x := e(kTs)
-		return "EXTRACT(" + f + " FROM " + utc(x) + ")::bigint"
+		return "EXTRACT(" + f + " FROM " + x + ")::bigint"
 	case 13:
 		return g.nearDate(s, depth) + " - " + g.nearDate(s, depth)
 	case 14:
@@ -634,7 +628,7 @@ func (g *gen) text(s *scope, depth int) string {
 	case 17:
 		x := e(kTs)
 		f := g.pick("YYYY-MM-DD HH24:MI:SS.MS", "Dy DD Mon YYYY", "IYYY-IW-ID", "FMMonth FMDD", "DDD HH12:MI AM", "Q J")
-		return "TO_CHAR(" + utc(x) + ", '" + f + "')"
+		return "TO_CHAR(" + x + ", '" + f + "')"
 	case 18:
 		x := e(kTs)
 		x = "GREATEST(" + x + ", " + moment(-62135424000000).literal() + ")" // 0001-01-03, in year 1 in all zones
