@@ -96,10 +96,13 @@ func (a *aggregates) compile(c *parser.Call, f *expr.Function) (plan.AggCall, er
 			return call, err
 		}
 	}
-	for _, t := range c.OrderBy {
+	for i, t := range c.OrderBy {
 		e, err := expr.Compile(t.Expr, scope)
 		if err != nil {
 			return call, err
+		}
+		if c.Distinct && i == 0 && !expr.Same(e, compiled[0]) { // equal values follow one another
+			return call, parser.Errorf(t.Expr.Position(), "the ORDER BY of an aggregate with DISTINCT must begin with its argument").WithHint("ORDER BY %s", c.Args[0])
 		}
 		call.OrderBy = append(call.OrderBy, sortTerms(t, e)...)
 	}
@@ -154,7 +157,7 @@ func (a *aggregates) arguments(c *parser.Call, f *expr.Function) ([]parser.Expr,
 		return nil, parser.Errorf(c.Pos, "%s takes no WITHIN GROUP", c.Name)
 	case len(c.Args) != f.MinArgs:
 		return nil, parser.Errorf(c.Pos, "%s takes %d argument(s), not %d", c.Name, f.MinArgs, len(c.Args))
-	case c.Distinct && len(c.Args) > 1 && !f.Distinct:
+	case c.Distinct && (len(c.Args) > 1 && !f.Distinct || f.Percentile > 0):
 		return nil, parser.Errorf(c.Pos, "%s takes no DISTINCT", c.Name)
 	case !f.Within:
 		return c.Args, nil

@@ -89,12 +89,23 @@ func (w *with) source(q *query) (*source, error) {
 	return &src, nil
 }
 
-// volatile reports whether w calls a function that may return other values each time that w is read.
+// volatile reports whether w, or a named query that it reads, calls a function that may return other values each time that w is read.
 func (w *with) volatile() bool {
 	found := false
 	parser.Inspect(w.Query, func(n parser.Node) bool {
-		c, call := n.(*parser.Call)
-		found = found || call && w.in.volatile(c.Name)
+		switch n := n.(type) {
+		case *parser.Call:
+			found = found || w.in.volatile(n.Name)
+		case *parser.TableFunction:
+			f := w.in.function(n.Name)
+			found = found || f != nil && f.Volatile
+		case *parser.TableName:
+			of := w.in.cteOf(n)
+			if _, v, _ := w.in.env.Catalog.TableOrView(n.Name, n.Pos); of == nil && v != nil {
+				of = w.in.views.view(w.in, v, n)
+			}
+			found = found || of != nil && of.volatile()
+		}
 		return !found
 	})
 	return found

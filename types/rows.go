@@ -33,24 +33,26 @@ func (r *Rows) Add(row []Value) (size int64) {
 	return size
 }
 
-// set sets the value at index i, which is behind all others.
+// set sets the value at index i, which is behind all others, and returns the bytes by which c grows, about.
 func (c *column) set(i int, v *Value) (size int64) {
 	if c.vals == nil && (v.s != "" || v.d != nil || v.months != 0 || v.typ == Duration) {
 		vals := make([]Value, len(c.numbers))
 		for k := range vals {
 			c.get(k, &vals[k])
 		}
+		size = 39 * int64(len(vals))
 		*c = column{vals: append(vals, Value{})[:len(vals)]}
 	}
+	n := i + 1 - max(len(c.types), len(c.vals)) // with the NULLs since the last value
 	if c.vals == nil {
-		c.types = append(keyset.Grown(c.types, i+1-len(c.types))[:i], v.typ)
-		c.numbers = append(keyset.Grown(c.numbers, i+1-len(c.numbers))[:i], v.i)
-		return 9
+		c.types = append(keyset.Grown(c.types, n)[:i], v.typ)
+		c.numbers = append(keyset.Grown(c.numbers, n)[:i], v.i)
+		return 9 * int64(n)
 	}
-	if c.vals = append(keyset.Grown(c.vals, i+1-len(c.vals))[:i], *v); v.d != nil {
-		size = 64
+	if c.vals = append(keyset.Grown(c.vals, n)[:i], *v); v.d != nil {
+		size += 64
 	}
-	return size + 48 + int64(len(v.s))
+	return size + 48*int64(n) + int64(len(v.s))
 }
 
 // get sets v, which is NULL, to the value at index i.

@@ -22,6 +22,7 @@ func TestRows(t *testing.T) {
 	for range 50 {
 		var r Rows
 		var want [][]Value
+		told, held := int64(0), int64(0)
 		late := rng.IntN(len(kinds)) // this column has no value before row 100
 		for i := range 200 {
 			row := make([]Value, rng.IntN(len(kinds)+1))
@@ -36,7 +37,14 @@ func TestRows(t *testing.T) {
 					t.Fatalf("Add(%v) = %d bytes", row, size)
 				}
 			}
+			told += size
 			want = append(want, row)
+		}
+		for _, c := range r.columns {
+			held += int64(9*len(c.types) + 48*len(c.vals))
+		}
+		if told < held {
+			t.Fatalf("Add told of %d bytes, the columns take %d", told, held)
 		}
 		if r.Len() != len(want) {
 			t.Fatalf("Len() = %d, want %d", r.Len(), len(want))

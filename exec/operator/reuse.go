@@ -86,7 +86,7 @@ func (r *sharedOp) Next(ctx context.Context) ([][]types.Value, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	for r.at == s.rows.n {
+	for r.at >= s.rows.n { // Close has removed all rows, or none is left
 		if err := s.more(); err != nil {
 			return nil, err
 		}

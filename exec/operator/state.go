@@ -307,10 +307,10 @@ func (a *accumulator) percentileOfValues() (types.Value, error) {
 }
 
 // parts calls of with the argument of a percentile, from 0 to 1, or with each element of an array, and with the values at
-// the positions for it. NULL gives NULL.
+// the positions for it. NULL gives NULL: then, too, all values are read, since those of other aggregates may follow them.
 func (a *accumulator) parts(of func(p float64, at map[float64]types.Value) (types.Value, error)) (types.Value, error) {
 	v, err := a.call.Args[0].Eval(a.env)
-	if err != nil || v.IsNull() {
+	if err != nil {
 		return types.Value{}, err
 	}
 	items := []types.Value{v}

@@ -310,12 +310,11 @@ func (p *partition) frame(f plan.Frame, i int) (from, to int, err error) {
 // bound returns the row index of the bound b for row i. For the start (end 0) it is the frame's first row, for the end
 // (end 1) the row after the last.
 func (p *partition) bound(f plan.Frame, b plan.FrameBound, i, end int) (int, error) {
-	n := p.n
 	switch b.Kind {
 	case plan.UnboundedPreceding:
 		return 0, nil
 	case plan.UnboundedFollowing:
-		return n, nil
+		return p.n, nil
 	case plan.CurrentRow:
 		if f.Mode == plan.RowsFrame {
 			return i + end, nil
@@ -330,7 +329,7 @@ func (p *partition) bound(f plan.Frame, b plan.FrameBound, i, end int) (int, err
 		away = -away
 	}
 	if f.Mode == plan.RowsFrame {
-		return min(max(i+away+end, 0), n), nil
+		return min(max(i+away+end, 0), p.n), nil
 	}
 	return p.from(i, away+end), nil
 }

@@ -22,7 +22,8 @@ var setElementFunction = expr.Function{Name: "SET_ELEMENT", Group: "array", Unkn
 		if slices.ContainsFunc(a[2:], types.Value.IsNull) {
 			return types.Value{}, errors.New("a subscript in SET cannot be NULL")
 		}
-		if a[1].Type() != types.JSON && a[0].Type() != types.JSON {
+		text := func(v types.Value) bool { return v.Type().IsText() } // SET j['key'] = NULL of a NULL has no other JSON
+		if a[1].Type() != types.JSON && a[0].Type() != types.JSON && !slices.ContainsFunc(a[2:], text) {
 			return setElement(a)
 		}
 		value := types.JSONTree{} // NULL is null

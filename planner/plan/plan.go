@@ -209,6 +209,8 @@ func (s *Set) Add(row []types.Value, distinct bool) (size int64) {
 			return 0
 		}
 		size = int64(len(s.key)) + 16
+	} else {
+		size = int64(48 * len(row)) // Values takes it
 	}
 	return size + s.Rows.Add(row)
 }
