@@ -3,7 +3,6 @@ package exec
 import (
 	"cmp"
 	"context"
-	"strings"
 	"time"
 
 	"github.com/hql-db/hql/explain"
@@ -38,7 +37,7 @@ func (r *run) explain(ctx context.Context, s *parser.Explain) (*Rows, error) {
 		var lines [][]string
 		for _, l := range drawn {
 			for i := range l {
-				l[i].Text = strings.ReplaceAll(l[i].Text, r.session.temporaryTables(), "")
+				l[i].Text = r.session.named(l[i].Text)
 			}
 			lines = append(lines, []string{l.String()})
 		}

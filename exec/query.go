@@ -26,6 +26,9 @@ func (r *run) plan(ctx context.Context, stmt parser.Statement) (*plan.Plan, erro
 	case *parser.Select:
 		return r.planSelect(ctx, s)
 	case *parser.Writing:
+		if s.Returned && len(s.With) == 1 { // its query is planned when the rows are written
+			return r.plan(ctx, s.With[0].Write)
+		}
 		return nil, parser.Errorf(s.Position(), "WITH has queries that write: each is planned when those before it have run").
 			WithHint("EXPLAIN each of them as a statement of its own")
 	case *parser.Insert:

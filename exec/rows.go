@@ -106,7 +106,11 @@ func (r *Rows) Warnings() []string {
 	if r.run == nil {
 		return nil
 	}
-	return r.run.Warn.Texts()
+	out := r.run.Warn.Texts()
+	for i, text := range out {
+		out[i] = r.run.session.named(text)
+	}
+	return out
 }
 
 // Stats returns the counts of the statement so far. It may be called while another goroutine reads the rows.

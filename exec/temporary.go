@@ -50,11 +50,14 @@ func (s *Session) temporaryTables() string {
 	return s.temporary
 }
 
-// shown returns err with the names of temporary tables as the session writes them.
+// named returns text with the names of temporary tables as the session writes them.
+func (s *Session) named(text string) string { return strings.ReplaceAll(text, s.temporaryTables(), "") }
+
+// shown returns err with such names.
 func (s *Session) shown(err error) error {
 	var own *parser.Error
-	if schema := s.temporaryTables(); schema != "" && errors.As(err, &own) {
-		own.Msg, own.Hint = strings.ReplaceAll(own.Msg, schema, ""), strings.ReplaceAll(own.Hint, schema, "")
+	if s.temporaryTables() != "" && errors.As(err, &own) {
+		own.Msg, own.Hint = s.named(own.Msg), s.named(own.Hint)
 	}
 	return err
 }
