@@ -52,7 +52,7 @@ type joinTable struct {
 	keys        keyset.Set
 	first, last []int32 // rows of each key
 	rows        types.Rows
-	next        []int32 // by row
+	next        []int32 // by row: the next one of the key, or -1; of EXCEPT ALL and INTERSECT ALL minus the equal rows that are left
 	matched     []bool  // by row
 }
 
@@ -173,8 +173,13 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 			if !ok && !j.node.Full || j.asked && j.table.keys.Find(key) < j.from {
 				continue
 			}
-			if j.node.Semi && j.node.On == nil && !j.counts() && j.table != nil && j.table.of(key) >= 0 {
-				continue
+			if j.node.Semi && j.node.On == nil && j.table != nil {
+				if at := j.table.of(key); at >= 0 {
+					if j.counts() {
+						j.table.next[at]--
+					}
+					continue
+				}
 			}
 			known := j.known != nil && !j.asked
 			if known {
@@ -208,12 +213,10 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 	})
 	if err != nil {
 		parts.close()
-		return err
+	} else if parts != nil {
+		err = j.divideLeft(ctx, parts)
 	}
-	if parts == nil {
-		return nil
-	}
-	return j.divideLeft(ctx, parts)
+	return err
 }
 
 // divideTable writes the right rows in memory to files.
@@ -227,9 +230,11 @@ func (j *joinOp) divideTable() (*partitions, error) {
 	}
 	for k, at := range t.first {
 		for ; at >= 0; at = t.next[at] {
-			if err := add(t.keys.Key(k), at); err != nil {
-				p.close()
-				return nil, err
+			for n := min(t.next[at], -1); n < 0; n++ {
+				if err := add(t.keys.Key(k), at); err != nil {
+					p.close()
+					return nil, err
+				}
 			}
 		}
 	}
@@ -269,24 +274,15 @@ func (j *joinOp) divideLeft(ctx context.Context, right *partitions) error {
 		}
 		return nil
 	})
-	if err == nil {
-		err = left.rewind()
-	}
-	if err == nil {
-		err = right.rewind()
-	}
-	if err != nil {
+	if err = cmp.Or(err, left.rewind(), right.rewind()); err != nil {
 		left.close()
 		right.close()
 		return err
 	}
 	var pairs []spilledJoin
 	for i, f := range left.files {
-		if f == nil && !j.node.Full {
+		if f == nil && (!j.node.Full || right.files[i] == nil) {
 			right.files[i].close()
-			continue
-		}
-		if f == nil && right.files[i] == nil {
 			continue
 		}
 		pairs = append(pairs, spilledJoin{f, right.files[i], j.level + 1})
@@ -487,8 +483,8 @@ func (j *joinOp) match(ctx context.Context, l []types.Value) error {
 				return ctx.Err()
 			}
 			if j.node.Semi && j.node.On == nil {
-				if matched = true; j.counts() {
-					j.table.first[j.table.keys.Find(key)] = j.table.next[at]
+				if matched = j.table.next[at] != 0; matched && j.counts() {
+					j.table.next[at]++
 				}
 				break
 			}
