@@ -113,7 +113,9 @@ func (c compiler) elements(name string, args []Expr) (_ []Expr, err error) {
 	t := types.Null
 	if args[0].Type() == types.JSON && len(args) > 1 { // SET_ELEMENT of JSON
 		args = slices.Clone(args)
-		args[1], err = c.place(args[1], types.JSON)
+		if args[1], err = c.place(args[1], types.JSON); err == nil {
+			args[1], err = c.apply("COALESCE", args[1].Position(), []Expr{args[1], &Const{Pos: args[1].Position(), Val: types.NewJSON("null"), Typ: types.JSON}})
+		}
 		return args, err
 	}
 	for _, i := range of.arrays {

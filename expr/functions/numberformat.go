@@ -3,7 +3,9 @@ package functions
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -88,7 +90,12 @@ func formatNumber(v types.Value, format string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	r, ok := new(big.Rat).SetString(v.String())
+	text := v.String()
+	if t := v.Type(); (t == types.Float || t == types.Double) && f.shift == 0 { // its halves are rounded to even digits
+		digits := map[types.Type]int{types.Float: 6, types.Double: 15}[t] - len(strconv.FormatFloat(math.Abs(v.Double()), 'f', 0, 64))
+		text = strconv.FormatFloat(v.Double(), 'f', max(0, min(f.fraction, digits)), 64)
+	}
+	r, ok := new(big.Rat).SetString(text)
 	if !ok {
 		return "", fmt.Errorf("%s has no digits", v)
 	}

@@ -22,19 +22,14 @@ var setElementFunction = expr.Function{Name: "SET_ELEMENT", Group: "array", Unkn
 		if slices.ContainsFunc(a[2:], types.Value.IsNull) {
 			return types.Value{}, errors.New("a subscript in SET cannot be NULL")
 		}
-		text := func(v types.Value) bool { return v.Type().IsText() } // SET j['key'] = NULL of a NULL has no other JSON
-		if a[1].Type() != types.JSON && a[0].Type() != types.JSON && !slices.ContainsFunc(a[2:], text) {
+		if a[1].Type() != types.JSON {
 			return setElement(a)
 		}
-		value := types.JSONTree{} // NULL is null
 		var old *types.JSONTree
-		var err error
-		if !a[0].IsNull() {
+		value, err := jsonTree(a[1])
+		if !a[0].IsNull() && err == nil {
 			old = &types.JSONTree{}
 			*old, err = jsonTree(a[0])
-		}
-		if !a[1].IsNull() && err == nil {
-			value, err = jsonTree(a[1])
 		}
 		if err == nil {
 			value, err = setJSON(old, a[2:], value)
