@@ -154,6 +154,40 @@ func (c compiler) onClock(x Expr, pos parser.Pos, f func(local Expr) (Expr, erro
 	return c.cast(local, x.Type(), pos)
 }
 
+// zoneOf returns the zone in which DATE_TRUNC cuts: the constant args[2], or the session's; nil if it is not constant.
+func (c compiler) zoneOf(args []Expr) *time.Location {
+	if len(args) == 2 {
+		return cmp.Or(c.s.Loc, time.UTC)
+	}
+	k, ok := args[2].(*Const)
+	if !ok || !k.Val.Type().IsText() {
+		return nil
+	}
+	loc, err := types.ZoneAt(k.Val.Text())
+	if err != nil {
+		return nil
+	}
+	return loc
+}
+
+// cutInUTC reports whether moments are cut to unit alike in UTC and in loc: to parts of an hour, and to hours if loc has
+// been whole hours from UTC since 1970. An hour that clocks show twice stays two hours, as in PostgreSQL.
+func cutInUTC(unit types.Value, loc *time.Location) bool {
+	switch name := strings.TrimSuffix(strings.ToLower(unit.Text()), "s"); {
+	case loc == nil:
+		return false
+	case name != "hour":
+		return name == "minute" || name == "second" || name == "millisecond" || name == "microsecond"
+	}
+	for t := time.Unix(0, 0).In(loc); t.Year() < 2040; {
+		if _, off := t.Zone(); off%3600 != 0 {
+			return false
+		}
+		t = t.AddDate(0, 1, 0) // offsets hold for longer than a month
+	}
+	return true
+}
+
 // zoneName is the session's zone as an argument.
 func (c compiler) zoneName(pos parser.Pos) Expr {
 	return &Const{Pos: pos, Val: types.NewString(c.s.Loc.String()), Typ: types.String}
@@ -235,6 +269,11 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 			return flat[0], nil
 		}
 	case "DATE_TRUNC": // it truncates the wall-clock time in a zone
+		if len(flat) > 1 {
+			if k, ok := flat[0].(*Const); ok && flat[1].Type() == types.Timestamp && cutInUTC(k.Val, c.zoneOf(flat)) {
+				return c.apply(name, pos, flat[:2])
+			}
+		}
 		if len(flat) == 3 {
 			return c.inZone(flat[2], flat[1], pos, func(local Expr) (Expr, error) { return c.apply(name, pos, []Expr{flat[0], local}) })
 		}

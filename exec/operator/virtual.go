@@ -57,8 +57,7 @@ func (j *joinOp) narrow(ctx context.Context) error {
 			return err
 		}
 		if len(batch) <= maxListed {
-			j.right, err = j.narrowed(ctx, j.node.Right, j.node.Narrow, batch)
-			return err
+			return j.open(j.narrowed(ctx, j.node.Right, j.node.Narrow, batch))
 		}
 	} else if ended {
 		columns, err := j.listed(rows)
@@ -67,8 +66,14 @@ func (j *joinOp) narrow(ctx context.Context) error {
 		}
 		ctx = context.WithValue(ctx, listedKey{}, func(i int) ([]types.Value, bool) { values, ok := columns[i]; return values, ok })
 	}
-	var err error
-	j.right, err = j.build.node(ctx, j.node.Right)
+	return j.open(j.build.node(ctx, j.node.Right))
+}
+
+// open makes right the right side, unless it failed to open: Close closes the one before it then.
+func (j *joinOp) open(right Operator, err error) error {
+	if err == nil {
+		j.right = right
+	}
 	return err
 }
 
