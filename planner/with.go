@@ -21,6 +21,7 @@ type with struct {
 	mu    sync.Mutex
 	ways  [pullNone + 1]*planned
 	picks pick
+	draws pick // the result of volatile
 	open  bool // it depends on rows around it
 }
 
@@ -91,6 +92,12 @@ func (w *with) source(q *query) (*source, error) {
 
 // volatile reports whether w, or a named query that it reads, calls a function that may return other values each time that w is read.
 func (w *with) volatile() bool {
+	w.mu.Lock()
+	known := w.draws
+	w.mu.Unlock()
+	if known != pickUnknown {
+		return known == pickYes
+	}
 	found := false
 	parser.Inspect(w.Query, func(n parser.Node) bool {
 		switch n := n.(type) {
@@ -108,6 +115,12 @@ func (w *with) volatile() bool {
 		}
 		return !found
 	})
+	if known = pickNo; found {
+		known = pickYes
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.draws = known
 	return found
 }
 
