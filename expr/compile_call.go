@@ -128,11 +128,12 @@ func (c compiler) inZone(zone, moment Expr, pos parser.Pos, f func(local Expr) (
 	return c.apply("TIMEZONE", pos, []Expr{zone, local})
 }
 
-// zoned reports whether a function of x, a TIMESTAMP, takes the time that clocks in the session's zone show. Keys do not
-// depend on a session, and are in UTC.
-func (c compiler) zoned(x Expr) bool {
-	return !c.s.Key && x.Type() == types.Timestamp && c.s.Loc != nil && c.s.Loc != time.UTC
-}
+// clocked reports whether functions take the time that clocks in the session's zone show. Keys do not depend on a session,
+// and are in UTC.
+func (c compiler) clocked() bool { return !c.s.Key && c.s.Loc != nil && c.s.Loc != time.UTC }
+
+// zoned reports whether x is a TIMESTAMP that functions take as the time of the session's clocks.
+func (c compiler) zoned(x Expr) bool { return c.clocked() && x.Type() == types.Timestamp }
 
 // local returns x, or if it is zoned, the wall-clock time at x in the session's zone.
 func (c compiler) local(x Expr, pos parser.Pos) (Expr, error) {
@@ -154,12 +155,9 @@ func (c compiler) onClock(x Expr, pos parser.Pos, f func(local Expr) (Expr, erro
 	return c.cast(local, x.Type(), pos)
 }
 
-// zoneOf returns the zone in which DATE_TRUNC cuts: the constant args[2], or the session's; nil if it is not constant.
-func (c compiler) zoneOf(args []Expr) *time.Location {
-	if len(args) == 2 {
-		return cmp.Or(c.s.Loc, time.UTC)
-	}
-	k, ok := args[2].(*Const)
+// ConstZone returns the time zone that e, a constant, names; nil for other expressions.
+func ConstZone(e Expr) *time.Location {
+	k, ok := e.(*Const)
 	if !ok || !k.Val.Type().IsText() {
 		return nil
 	}
@@ -170,20 +168,46 @@ func (c compiler) zoneOf(args []Expr) *time.Location {
 	return loc
 }
 
-// cutInUTC reports whether moments are cut to unit alike in UTC and in loc: to parts of an hour, and to hours if loc has
-// been whole hours from UTC since 1970. An hour that clocks show twice stays two hours, as in PostgreSQL.
-func cutInUTC(unit types.Value, loc *time.Location) bool {
-	switch name := strings.TrimSuffix(strings.ToLower(unit.Text()), "s"); {
-	case loc == nil:
+// truncated compiles DATE_TRUNC of the time that clocks show in the zone args[2], or in the session's. Outside keys, whose
+// bytes stay, an hour that clocks show twice is two hours, as in PostgreSQL.
+func (c compiler) truncated(args []Expr, pos parser.Pos) (Expr, error) {
+	const name = "DATE_TRUNC"
+	loc := c.s.Loc
+	if len(args) == 3 {
+		loc = ConstZone(args[2])
+	}
+	if k, ok := args[0].(*Const); ok && !c.s.Key && loc != nil && args[1].Type() == types.Timestamp && cutInUTC(k.Val.Text(), loc) {
+		return c.apply(name, pos, args[:2])
+	}
+	trunc := func(local Expr) (Expr, error) { return c.apply(name, pos, []Expr{args[0], local}) }
+	if len(args) == 3 {
+		return c.inZone(args[2], args[1], pos, trunc)
+	}
+	return c.onClock(args[1], pos, trunc)
+}
+
+// cutInUTC reports whether moments are cut to unit alike in UTC and in loc: to parts of an hour, and to hours if loc is
+// whole hours from UTC from 1970 to 2040.
+func cutInUTC(unit string, loc *time.Location) bool {
+	switch strings.TrimSuffix(strings.ToLower(unit), "s") {
+	case "minute", "second", "millisecond", "microsecond":
+		return true
+	case "hour":
+	default:
 		return false
-	case name != "hour":
-		return name == "minute" || name == "second" || name == "millisecond" || name == "microsecond"
 	}
 	for t := time.Unix(0, 0).In(loc); t.Year() < 2040; {
 		if _, off := t.Zone(); off%3600 != 0 {
 			return false
 		}
-		t = t.AddDate(0, 1, 0) // offsets hold for longer than a month
+		_, end := t.ZoneBounds()
+		if end.IsZero() {
+			break
+		}
+		if !end.After(t) { // package time reports such a change on the last day of leap years
+			end = t.AddDate(0, 0, 1)
+		}
+		t = end
 	}
 	return true
 }
@@ -269,16 +293,8 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 			return flat[0], nil
 		}
 	case "DATE_TRUNC": // it truncates the wall-clock time in a zone
-		if len(flat) > 1 {
-			if k, ok := flat[0].(*Const); ok && flat[1].Type() == types.Timestamp && cutInUTC(k.Val, c.zoneOf(flat)) {
-				return c.apply(name, pos, flat[:2])
-			}
-		}
-		if len(flat) == 3 {
-			return c.inZone(flat[2], flat[1], pos, func(local Expr) (Expr, error) { return c.apply(name, pos, []Expr{flat[0], local}) })
-		}
-		if len(flat) == 2 && c.zoned(flat[1]) {
-			return c.onClock(flat[1], pos, func(local Expr) (Expr, error) { return c.apply(name, pos, []Expr{flat[0], local}) })
+		if len(flat) == 3 || len(flat) == 2 && c.zoned(flat[1]) {
+			return c.truncated(flat, pos)
 		}
 	case "DATE":
 		if len(flat) == 1 && c.zoned(flat[0]) {
@@ -293,7 +309,7 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 			return nil, err
 		}
 	case "TO_TIMESTAMP": // it reads the time of a clock in the session's zone
-		if len(flat) == 2 && !c.s.Key && c.s.Loc != nil && c.s.Loc != time.UTC {
+		if len(flat) == 2 && c.clocked() {
 			if k, ok := flat[1].(*Const); !ok || !zoneParts.MatchString(k.Val.Text()) {
 				moment, err := c.apply(name, pos, flat)
 				if err != nil {
@@ -360,11 +376,10 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 			return &Const{Pos: pos, Val: types.NewInt(0), Typ: types.Int}, nil
 		}
 		if len(flat) == 1 { // from midnight of the current day
-			v, err := types.Cast(types.NewTimestamp(c.s.Now), types.Date, c.s.Loc)
-			if err != nil {
-				return nil, err
+			today, err := c.function("CURRENT_DATE", pos, nil)
+			if err == nil {
+				today, err = c.cast(today, types.Timestamp, pos)
 			}
-			today, err := c.cast(&Const{Pos: pos, Val: v, Typ: types.Date}, types.Timestamp, pos)
 			if err != nil {
 				return nil, err
 			}

@@ -28,13 +28,13 @@ func NewDuration(months, days, ms int64) (v Value, ok bool) {
 	}
 	v = Value{typ: Duration, months: int32(months), i: days*MillisPerDay + ms}
 	days = min(max(days, -MaxDays), MaxDays)
-	v.epochs, v.days = int8(days>>16), uint16(days)
+	v.high, v.low = int8(days>>16), uint16(days)
 	return v, v.i >= -MaxSpan && v.i <= MaxSpan
 }
 
 // Duration returns the parts of an INTERVAL: months, days and milliseconds.
 func (v Value) Duration() (months, days, ms int64) {
-	days = int64(v.epochs)<<16 + int64(v.days)
+	days = int64(v.high)<<16 + int64(v.low)
 	return int64(v.months), days, v.i - days*MillisPerDay
 }
 

@@ -16,7 +16,7 @@ func toTime(v Value, to Type, loc *time.Location) (Value, error) {
 	case v.typ.IsInteger() && to.IsTimestamp():
 		return NewIntOf(to, v.i), nil
 	case v.typ == Duration && to == Time:
-		return NewIntOf(to, v.i-FloorDiv(v.i, MillisPerDay)*MillisPerDay), nil
+		return NewIntOf(to, FloorMod(v.i, MillisPerDay)), nil
 	case v.typ == Date && to == LocalTimestamp:
 		return NewIntOf(to, v.i*MillisPerDay), nil
 	case v.typ == Date && to == Timestamp:

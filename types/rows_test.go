@@ -44,7 +44,7 @@ func TestRows(t *testing.T) {
 			held += int64(9*len(c.types) + 48*len(c.vals))
 		}
 		if told < held {
-			t.Fatalf("Add told of %d bytes, the columns take %d", told, held)
+			t.Fatalf("Add returned %d bytes, the columns take %d", told, held)
 		}
 		if r.Len() != len(want) {
 			t.Fatalf("Len() = %d, want %d", r.Len(), len(want))

@@ -30,7 +30,7 @@ const (
 	Timestamp                  // milliseconds since 1970-01-01T00:00:00Z
 	JSON                       // JSON text as stored
 	Duration                   // INTERVAL: months, days and milliseconds; only in expressions, not in columns
-	LocalTimestamp             // TIMESTAMP WITHOUT TIME ZONE: the time that a clock shows, stored as if it were UTC; only in expressions
+	LocalTimestamp             // TIMESTAMP WITHOUT TIME ZONE: the time that a clock shows, stored as if it were UTC
 	UUID                       // 16 bytes, compared bytewise
 	OID                        // the number of an object of the system catalog, 0 to 4294967295
 	Name                       // the name of an object: text of at most 63 bytes
@@ -93,8 +93,8 @@ func (t Type) Moment() Type {
 // Value is an immutable SQL value. The zero Value is NULL.
 type Value struct {
 	typ    Type
-	epochs int8   // of an INTERVAL: its days / 1<<16
-	days   uint16 // of an INTERVAL: its days % 1<<16
+	high   int8   // of an INTERVAL: its days / 1<<16
+	low    uint16 // of an INTERVAL: its days % 1<<16
 	months int32  // of an INTERVAL; for a TIMESTAMP see NewArgument
 	i      int64  // integers, booleans, dates and times; the days and the time of an INTERVAL in milliseconds; the bits of a float
 	s      string
@@ -127,7 +127,7 @@ func (v *Value) SetInt(t Type, i int64) { v.typ, v.i = t, i }
 // Clear sets v to NULL. For a number it costs the garbage collector nothing.
 func (v *Value) Clear() {
 	if v.s == "" && v.d == nil {
-		v.typ, v.epochs, v.days, v.months, v.i = Null, 0, 0, 0, 0
+		v.typ, v.high, v.low, v.months, v.i = Null, 0, 0, 0, 0
 		return
 	}
 	*v = Value{}

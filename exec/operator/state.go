@@ -56,7 +56,7 @@ func (s *intervals) add(x, _ types.Value) (err error) {
 		s.sum = x
 		return nil
 	}
-	s.sum, err = functions.Builtins().Lookup("INTERVAL_ADD").Eval(nil, []types.Value{s.sum, x})
+	s.sum, err = onInterval("INTERVAL_ADD", s.sum, x)
 	return err
 }
 
@@ -64,7 +64,26 @@ func (s *intervals) result() (types.Value, error) {
 	if !s.mean || s.n == 0 {
 		return s.sum, nil
 	}
-	return functions.Builtins().Lookup("INTERVAL_DIVIDE").Eval(nil, []types.Value{s.sum, types.NewInt(s.n)})
+	return onInterval("INTERVAL_DIVIDE", s.sum, types.NewInt(s.n))
+}
+
+func onInterval(function string, x, y types.Value) (types.Value, error) {
+	return functions.Builtins().Lookup(function).Eval(nil, []types.Value{x, y})
+}
+
+// between returns the INTERVAL that is a part of the way from low to high.
+func between(low, high types.Value, part float64) (types.Value, error) {
+	span, err := onInterval("INTERVAL_MULTIPLY", low, types.NewInt(-1))
+	if err == nil {
+		span, err = onInterval("INTERVAL_ADD", high, span)
+	}
+	if err == nil {
+		span, err = onInterval("INTERVAL_MULTIPLY", span, types.NewDouble(part))
+	}
+	if err != nil {
+		return span, err
+	}
+	return onInterval("INTERVAL_ADD", low, span)
 }
 
 type bits struct {
@@ -276,12 +295,7 @@ func (a *accumulator) percentile() (types.Value, error) {
 		p *= float64(a.n - 1)
 		part, below, above := p-math.Floor(p), at[math.Floor(p)], at[math.Ceil(p)]
 		if below.Type() == types.Duration {
-			m, d, ms := below.Duration()
-			m2, d2, ms2 := above.Duration()
-			months, month := math.Modf(part * float64(m2-m))
-			days, day := math.Modf(part*float64(d2-d) + month*30)
-			v, _ := types.NewDuration(m+int64(months), d+int64(days), ms+int64(math.Round(part*float64(ms2-ms)+day*types.MillisPerDay)))
-			return v, nil
+			return between(below, above, part)
 		}
 		first, err := types.Cast(below, types.Double, nil)
 		if err != nil {

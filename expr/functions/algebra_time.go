@@ -38,9 +38,9 @@ var intervalAlgebra = &expr.Algebra{
 
 // zoneAlgebra is the algebra of AT TIME ZONE.
 var zoneAlgebra = &expr.Algebra{Arg: 1, Image: func(c *expr.Call, in types.Set) (walls types.Set, ok bool) {
-	loc, ok := zoneArgument(c)
+	loc := expr.ConstZone(c.Args[0])
 	switch {
-	case !ok || in.IsAll():
+	case loc == nil || in.IsAll():
 		return nil, false
 	case momentType(c) == types.LocalTimestamp:
 		return solve.FromWall(in, loc), true
@@ -48,25 +48,16 @@ var zoneAlgebra = &expr.Algebra{Arg: 1, Image: func(c *expr.Call, in types.Set) 
 	walls, _ = solve.ToWall(in, loc)
 	return walls, true
 }, Inverse: func(c *expr.Call, out types.Set, _ expr.Window) (pre types.Set, exact, ok bool) {
-	loc, ok := zoneArgument(c)
-	if ok && momentType(c) == types.LocalTimestamp {
+	loc := expr.ConstZone(c.Args[0])
+	switch {
+	case loc == nil:
+		return nil, true, false
+	case momentType(c) == types.LocalTimestamp:
 		pre, exact = solve.ToWall(out, loc)
 		return pre, exact, true
-	} else if ok {
-		pre = solve.FromWall(out, loc)
 	}
-	return pre, true, ok
+	return solve.FromWall(out, loc), true, true
 }}
-
-// zoneArgument returns the time zone of AT TIME ZONE.
-func zoneArgument(c *expr.Call) (*time.Location, bool) {
-	k, ok := c.Args[0].(*expr.Const)
-	if !ok || k.Val.IsNull() {
-		return nil, false
-	}
-	loc, err := types.ZoneAt(k.Val.Text())
-	return loc, err == nil
-}
 
 // beforeMonths returns the TIMESTAMPs for which adding the call's months gives a value in out. Days keep their order,
 // but all days that the resulting month does not have become its last day.

@@ -465,13 +465,13 @@ func subscriptsOf(_ *expr.Env, a []types.Value) (types.Value, error) {
 // seriesRows returns the values from a[0] to a[1], which have one type, in steps of a[2] or 1.
 func seriesRows(env *expr.Env, a []types.Value) (expr.RowsOf, error) {
 	v, step, zero, after := a[0], types.NewInt(1), types.NewInt(0), evalArithmetic("+")
-	var zone []types.Value
 	if v.Type().IsInteger() {
 		v = types.NewInt(v.Int())
 	}
 	if len(a) > 2 {
-		step, zone = a[2], a[3:]
+		step = a[2]
 	}
+	next := append([]types.Value{v, step}, a[min(3, len(a)):]...) // the arguments of after: perhaps with a zone
 	if step.Type() == types.Duration {
 		zero, _ = types.NewDuration(0, 0, 0)
 		after = addInterval
@@ -490,7 +490,8 @@ func seriesRows(env *expr.Env, a []types.Value) (expr.RowsOf, error) {
 			return types.Value{}, false, err
 		}
 		out := v
-		v, beyond = after(env, append([]types.Value{v, step}, zone...))
+		next[0] = v
+		v, beyond = after(env, next)
 		return out, true, nil
 	}, err
 }

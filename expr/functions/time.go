@@ -123,19 +123,12 @@ var timeFunctions = []expr.Function{
 				s, err := formatNumber(a[0], a[1].Text())
 				return types.NewString(s), err
 			}
-			t, zone := time.UnixMilli(millis(a[0])).UTC(), "UTC"
-			switch {
-			case a[0].Type() == types.LocalTimestamp:
+			t, err := clockAt(a[0], a)
+			zone, _ := t.Zone()
+			if a[0].Type() == types.LocalTimestamp {
 				zone = ""
-			case len(a) == 3:
-				loc, err := types.ZoneAt(a[2].Text())
-				if err != nil {
-					return types.Value{}, err
-				}
-				t = t.In(loc)
-				zone, _ = t.Zone()
 			}
-			return types.NewString(formatTime(t, a[1].Text(), zone)), nil
+			return types.NewString(formatTime(t, a[1].Text(), zone)), err
 		}, Key: &expr.Algebra{Pieces: formatPieces, Inverse: invertCalendar}},
 	{Name: "TO_DATE", Group: "time", Signature: "to_date(text, format) date", Doc: "The day that a text in the format of to_char tells.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Date, isText), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
@@ -391,15 +384,24 @@ func countedYears(year, years int) int {
 	return year/years - 1
 }
 
+// clockAt returns the moment v in the zone args[2], or in UTC if there is none.
+func clockAt(v types.Value, args []types.Value) (time.Time, error) {
+	t := time.UnixMilli(millis(v)).UTC()
+	if len(args) < 3 {
+		return t, nil
+	}
+	loc, err := types.ZoneAt(args[2].Text())
+	if err != nil {
+		return t, err
+	}
+	return t.In(loc), nil
+}
+
 func extract(_ *expr.Env, a []types.Value) (types.Value, error) {
 	ms := millis(a[1])
-	t := time.UnixMilli(ms).UTC()
-	if len(a) == 3 {
-		loc, err := types.ZoneAt(a[2].Text())
-		if err != nil {
-			return types.Value{}, err
-		}
-		t = t.In(loc)
+	t, err := clockAt(a[1], a)
+	if err != nil {
+		return types.Value{}, err
 	}
 	_, ahead := t.Zone()
 	var n int
