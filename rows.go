@@ -2,7 +2,6 @@ package hql
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"iter"
@@ -182,10 +181,6 @@ func (r *Rows) Warnings() []string { return r.rows.Warnings() }
 
 // Stats returns the counts of the query so far. It may be called while another goroutine reads the rows.
 func (r *Rows) Stats() Stats { return r.rows.Stats() }
-
-// Regions returns the number of regions that the query has finished reading, and the total number, which is 0 if unknown.
-// It reads hbase:meta once. It may be called while another goroutine reads the rows.
-func (r *Rows) Regions(ctx context.Context) (done, total int, err error) { return r.rows.Regions(ctx) }
 
 // RowsAffected returns the number of rows that the statement wrote; -1 for a query.
 func (r *Rows) RowsAffected() int64 { return r.rows.Affected }

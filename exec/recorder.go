@@ -39,9 +39,6 @@ type recorder struct {
 	ending   sync.Once
 	last     moment // the value of ended
 	work     work
-
-	meta   sync.Mutex
-	listed map[string][]hbase.Region // by table, for Rows.Regions
 }
 
 // work is the work of a statement as far as it is known: a plan to run, a file to copy, or regions to read.

@@ -189,7 +189,7 @@ func (o *ReadOptions) answered(call hrpc.Call) {
 		return
 	}
 	if reg := call.Region(); reg != nil {
-		o.Region.Answered(reg.Name(), false)
+		o.Region.Answered(reg.Name())
 	}
 }
 

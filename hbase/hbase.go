@@ -46,10 +46,10 @@ type ReadOptions struct {
 	Slots chan struct{}
 }
 
-// RegionWatcher is called for each region that answers, by its name in hbase:meta, which stays valid. done: a scan has
-// read its part of the region. Several goroutines may call it.
+// RegionWatcher is called for each region that answers, by its name in hbase:meta, which stays valid. Several goroutines
+// may call it.
 type RegionWatcher interface {
-	Answered(region []byte, done bool)
+	Answered(region []byte)
 }
 
 // ScanRange is one scan: the rows in [Start, Stop), where empty means unbounded. Start == Stop with both non-empty is

@@ -284,7 +284,7 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 		s.c.stats.rows.Add(int64(len(rows)))
 	}
 	if reg := call.Region(); s.watcher != nil && reg != nil {
-		s.watcher.Answered(reg.Name(), end || last)
+		s.watcher.Answered(reg.Name())
 	}
 	switch {
 	case last:

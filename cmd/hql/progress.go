@@ -19,7 +19,6 @@ const progressAfter, progressEvery = 500 * time.Millisecond, 200 * time.Millisec
 // progress is a line on the terminal that shows the progress of a slow statement.
 type progress struct {
 	stats  atomic.Pointer[func() hql.Stats] // nil: nothing is known yet
-	rows   atomic.Pointer[hql.Rows]         // of a query
 	cancel context.CancelFunc
 	done   chan struct{}
 	once   sync.Once
@@ -50,13 +49,6 @@ func (p *progress) watch(stats func() hql.Stats) {
 	}
 }
 
-// follow says whose regions are to be shown.
-func (p *progress) follow(rows *hql.Rows) {
-	if p != nil {
-		p.rows.Store(rows)
-	}
-}
-
 func (p *progress) run(ctx context.Context, w io.Writer) {
 	defer close(p.done)
 	start := time.Now()
@@ -71,20 +63,16 @@ func (p *progress) run(ctx context.Context, w io.Writer) {
 			}
 			return
 		case <-wait.C:
-			line := p.line(ctx, time.Since(start))
-			if ctx.Err() != nil {
-				continue
-			}
 			shown = true
-			fmt.Fprint(w, "\r\x1b[K"+line)
+			fmt.Fprint(w, "\r\x1b[K"+p.line(time.Since(start)))
 			wait.Reset(progressEvery)
 		}
 	}
 }
 
-// line returns "1,234 rows read, 3/40 regions, 950 rows/s, 1.3 s" or, for a statement that writes, "500 rows written, 390
+// line returns "1,234 rows read, 3 regions, 950 rows/s, 1.3 s" or, for a statement that writes, "500 rows written, 390
 // rows/s, 1.3 s". If statistics or a file's size determine the total work, ", 25%, about 4s left" follows.
-func (p *progress) line(ctx context.Context, took time.Duration) string {
+func (p *progress) line(took time.Duration) string {
 	seconds := strconv.FormatFloat(took.Seconds(), 'f', 1, 64) + " s"
 	stats := p.stats.Load()
 	if stats == nil {
@@ -102,19 +90,7 @@ func (p *progress) line(ctx context.Context, took time.Duration) string {
 		}
 		return written + ", " + line + rate(st.RowsWritten)
 	}
-	rows := p.rows.Load()
-	if rows == nil {
-		return line + rate(st.RowsRead)
-	}
-	// A slow store must not delay the line: without an answer in time, the line does not say how many regions remain.
-	ctx, cancel := context.WithTimeout(ctx, progressEvery)
-	defer cancel()
-	if done, total, err := rows.Regions(ctx); err == nil && total > 0 {
-		line += fmt.Sprintf(", %d/%d regions", done, total)
-	} else {
-		line += fmt.Sprintf(", %d regions", st.Regions)
-	}
-	return line + rate(st.RowsRead)
+	return fmt.Sprintf("%s, %d regions", line, st.Regions) + rate(st.RowsRead)
 }
 
 // left formats the finished part of a statement's work, and about how long the rest takes. It returns "" if nothing is

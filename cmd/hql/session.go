@@ -98,7 +98,6 @@ func (s *session) execute(ctx context.Context, text string) error {
 		return err
 	}
 	defer rows.Close()
-	p.follow(rows)
 	if s.redirected == nil { // the writer has finished
 		go whileRead(ctx, cancel, s.stdout)
 	}

@@ -113,3 +113,16 @@ func packed(ranges []task) []task {
 	}
 	return out
 }
+
+// RegionsOf returns the regions of list, sorted and without gaps, that overlap s.
+func RegionsOf(list []hbase.Region, s plan.Span) []hbase.Region {
+	first, found := slices.BinarySearchFunc(list, s.Start, func(r hbase.Region, k []byte) int { return bytes.Compare(r.Start, k) })
+	if !found {
+		first = max(0, first-1)
+	}
+	last := first
+	for last < len(list) && (last == first || !s.Key && (len(s.Stop) == 0 || bytes.Compare(list[last].Start, s.Stop) < 0)) {
+		last++
+	}
+	return list[first:last]
+}

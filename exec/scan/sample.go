@@ -29,7 +29,7 @@ func (s *Counts) Add(ranges, rows int64) {
 }
 
 // Answered is hbase.ReadOptions.Region for reads that s counts.
-func (s *Counts) Answered(region []byte, done bool) { s.regions.Answered(region, done) }
+func (s *Counts) Answered(region []byte) { s.regions.Answered(region) }
 
 // End ends the access; err is the error that ended it, or nil.
 func (s *Counts) End(err error) { s.done(err) }

@@ -46,9 +46,6 @@ func (st *Reads) Open(ctx context.Context, s *plan.Scan) (op operator.Operator, 
 	for _, w := range s.Warnings {
 		st.Warn.Add(warning.Ranges, w)
 	}
-	if s.Hop == nil { // the regions that it reads are unknown in advance
-		stats.regions.plan(spans, s.Cuts)
-	}
 	op = st.Read(ctx, s, spans, stats)
 	if s.PrefixFix != nil {
 		op = &prefixOrderScan{in: op, col: s.PrefixFix.Index, limit: s.Limit}

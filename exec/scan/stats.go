@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,8 +42,8 @@ type Counts struct {
 	ended                        func(error)  // called at the end; may be nil
 	trace                        *trace       // nil: none
 	into                         *Counts      // the common counts of the access's kind, to which these are added at the end; nil: they are listed individually
-	regions                      *regionProgress
-	own                          regionProgress // used by regions, unless into has another one
+	regions                      *regionsSeen
+	own                          regionsSeen // used by regions, unless into has another one
 }
 
 // maxApart is the number of accesses that are counted individually. A sub-query for each row, or the look-ups of a join,
@@ -116,16 +115,9 @@ func (s *Counts) table() TableStats {
 func (r *Recorder) Tables() (tables []TableStats, regions int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.scans) == 1 {
-		regions = r.scans[0].regions.answered()
-	} else {
-		names := map[string]bool{}
-		for _, s := range r.scans {
-			s.regions.addTo(names)
-		}
-		regions = len(names)
-	}
+	names := map[string]bool{}
 	for _, s := range r.scans {
+		s.regions.addTo(names)
 		t := s.table()
 		if s.trace != nil {
 			t.Scan = s.scan
@@ -136,7 +128,7 @@ func (r *Recorder) Tables() (tables []TableStats, regions int) {
 		}
 		tables = append(tables, t)
 	}
-	return tables, regions
+	return tables, len(names)
 }
 
 // RowsRead returns the number of rows received from the servers so far.
@@ -147,20 +139,4 @@ func (r *Recorder) RowsRead() (n int64) {
 		n += s.read.Load()
 	}
 	return n
-}
-
-// Progress returns the number of planned regions that are completely read, and their total. regions lists a table's
-// regions.
-func (r *Recorder) Progress(regions func(table string) ([]hbase.Region, error)) (done, total int, err error) {
-	r.mu.Lock()
-	scans := slices.Clone(r.scans)
-	r.mu.Unlock()
-	for _, s := range scans {
-		d, t, err := s.regions.progress(regions)
-		if err != nil {
-			return 0, 0, err
-		}
-		done, total = done+d, total+t
-	}
-	return done, total, nil
 }
