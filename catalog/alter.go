@@ -71,7 +71,7 @@ func (a *alteration) apply(c parser.Change) error {
 	case parser.RenameColumn:
 		return a.rename(i, c)
 	case parser.AlterType:
-		a.def.Columns[i].Type = c.Column.Type
+		a.def.Columns[i].Type = types.WrittenType(c.Column.Type)
 	case parser.CommentColumn:
 		a.def.Columns[i].Comment = c.To
 	case parser.AlterDefault, parser.AlterNotNull:
@@ -144,6 +144,7 @@ func (a *alteration) addColumn(c parser.Change) error {
 		}
 		return parser.Errorf(c.Column.Pos, "column %q already exists", c.Column.Name)
 	}
+	c.Column.Type = types.WrittenType(c.Column.Type)
 	if l, constant := c.Column.Default.(*parser.Literal); constant && !c.Column.PrimaryKey {
 		c.Column.FillAbsent(l)
 		c.Column.Default = nil

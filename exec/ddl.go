@@ -26,7 +26,7 @@ const MadeFor = "HQL_TABLE"
 // in the store. If several connections define a table, one succeeds. A crash in between leaves empty HBase tables,
 // which a repeated statement uses.
 func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, error) {
-	if s.Temporary || strings.HasPrefix(s.Name, "pg_temp:") {
+	if s = written(s); s.Temporary || strings.HasPrefix(s.Name, "pg_temp:") {
 		return r.createTemporary(ctx, s)
 	}
 	cat := r.engine.catalog
@@ -124,6 +124,19 @@ func (r *run) namesIn(ctx context.Context, t *catalog.Table) (file string, err e
 		}
 	}
 	return file, nil
+}
+
+// written returns s with the types that its columns mean. The cells of an EXTERNAL table are there, with the width that they had.
+func written(s *parser.CreateTable) *parser.CreateTable {
+	if s.External {
+		return s
+	}
+	out := *s
+	out.Columns = slices.Clone(s.Columns)
+	for i, c := range out.Columns {
+		out.Columns[i].Type = types.WrittenType(c.Type)
+	}
+	return &out
 }
 
 // noteUnkept warns that a definition lasts as long as the connection.

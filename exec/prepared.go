@@ -36,7 +36,7 @@ const maxPrepared, maxPreparedText = 1000, 64 << 10
 func (r *run) prepareStatement(ctx context.Context, s *parser.Prepare) (*Rows, error) {
 	p := &prepared{Prepare: s, text: s.Statement.String()}
 	for _, name := range s.Types {
-		t, ok := types.ParseType(name)
+		t, ok := types.ParseType(types.WrittenType(name))
 		if !ok && name != "UNKNOWN" {
 			return nil, expr.UnknownType(name, s.Pos)
 		}

@@ -101,7 +101,7 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 		if a, ok := e.X.(*parser.Array); ok && len(a.Items) == 0 && strings.HasSuffix(e.Type, "[]") { // '{}' has elements of the cast's type
 			e = &parser.Cast{Pos: e.Pos, X: &parser.Literal{Pos: a.Pos, Kind: parser.StringLiteral, Text: "{}"}, Type: e.Type}
 		}
-		t, ok := types.ParseType(e.Type)
+		t, ok := types.ParseType(types.WrittenType(e.Type))
 		if e.Type == "JSONPATH" {
 			return c.function("JSONPATH", e.Pos, []parser.Expr{e.X})
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
 )
 
 // output is a result column during the planning of a core.
@@ -134,7 +135,7 @@ func nameOf(e parser.Expr) (name string, weak bool) {
 		if name, weak := nameOf(e.X); name != "" && !weak {
 			return name, false
 		}
-		word, _, _ := strings.Cut(strings.TrimSuffix(strings.ToLower(e.Type), "[]"), "(")
+		word, _, _ := strings.Cut(strings.TrimSuffix(strings.ToLower(types.WrittenType(e.Type)), "[]"), "(")
 		return cmp.Or(castNames[word], word), true
 	}
 	return "", true

@@ -1,6 +1,9 @@
 package types
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 var typesByName = map[string]Type{
 	"BOOLEAN": Boolean, "BOOL": Boolean, "TINYINT": TinyInt, "SMALLINT": SmallInt, "INT2": SmallInt,
@@ -13,6 +16,21 @@ var typesByName = map[string]Type{
 	"UUID": UUID, "OID": OID, "XID": OID, "CID": OID, "NAME": Name, `"CHAR"`: Char, "REGCLASS": RegClass, "REGTYPE": RegType, "REGPROC": RegProc, "REGPROCEDURE": RegProc,
 	"REGNAMESPACE": RegNamespace, "INT2VECTOR": Int2Vector, "OIDVECTOR": OIDVector, "DEC": Decimal, "BPCHAR": String, "CHAR VARYING": String,
 	"NCHAR": String, "NATIONAL CHARACTER": String, "NATIONAL CHAR": String, "NATIONAL CHARACTER VARYING": String, "NATIONAL CHAR VARYING": String, "NCHAR VARYING": String, "BINARY VARYING": Bytes,
+}
+
+// WrittenType returns the type that a statement means by name: FLOAT(25) to FLOAT(53) have the 64 bits of a DOUBLE. Definitions
+// that were stored with such a name keep their columns of 32 bits, as ParseType says.
+func WrittenType(name string) string {
+	elem, brackets := name, ""
+	if strings.HasSuffix(name, "[]") {
+		elem, brackets = name[:len(name)-2], "[]"
+	}
+	if bits, ok := strings.CutPrefix(elem, "FLOAT("); ok {
+		if n, err := strconv.Atoi(strings.TrimSuffix(bits, ")")); err == nil && n > 24 {
+			return "DOUBLE" + brackets
+		}
+	}
+	return name
 }
 
 // ParseType returns the type with a name in any of its usual spellings. It ignores a length in parentheses.
