@@ -168,6 +168,14 @@ func init() {
 		"PG_GET_USERBYID":     userByID,
 		"PG_TABLE_IS_VISIBLE": visible,
 		"FORMAT_TYPE":         formatType,
+		"OIDVECTORTYPES": func(s *Session, a []types.Value) (types.Value, error) {
+			var names []string
+			for _, x := range a[0].Items() {
+				name, _ := formatType(s, []types.Value{x, null})
+				names = append(names, name.Text())
+			}
+			return text(strings.Join(names, ", "))
+		},
 		"OBJ_DESCRIPTION": func(s *Session, a []types.Value) (types.Value, error) {
 			if len(a) > 1 && a[1].Text() != "pg_class" {
 				return null, nil

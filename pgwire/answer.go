@@ -210,19 +210,34 @@ func (p *portal) begin(c *conn) error {
 	if p.answer != nil || p.ended {
 		return nil
 	}
+	if p.told != nil && p.of.stmt != nil && writes(c.db.Settings().Statement(p.of.stmt.Statement())) { // before it writes
+		now, err := p.of.description(p.ctx)
+		if err == nil && !slices.EqualFunc(p.told, now.Columns, sameColumn) {
+			err = errChanged
+		}
+		if err != nil {
+			p.ended = true
+			return err
+		}
+	}
 	a, err := c.run(p.ctx, p.of, p.args)
 	if err != nil {
 		p.ended = true
 		return err
 	}
 	p.answer = a
-	if p.told != nil && len(p.told) != len(a.columns) {
-		return failure("0A000", "cached plan must not change result type")
+	if p.told != nil && !slices.EqualFunc(p.told, a.columns, sameColumn) {
+		return errChanged
 	}
 	if p.told == nil {
 		p.told = a.columns
 	}
 	return nil
+}
+
+// sameColumn reports whether a client that expects the column a can read b in its place.
+func sameColumn(a, b hql.ColumnType) bool {
+	return a.Name == b.Name && pgcatalog.TypeOf(a.Type, a.Limit).OID == pgcatalog.TypeOf(b.Type, b.Limit).OID
 }
 
 // fetch sends up to most rows (0: all rows). After the last row it also sends the end of the result. The client already has the

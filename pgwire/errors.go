@@ -57,6 +57,10 @@ var (
 	errTimeout  = failure("57014", "canceling statement due to statement timeout")
 	errShutdown = fatal("57P01", "terminating connection due to administrator command")
 	errGone     = goneError{errors.New("the client is gone")}
+
+	// The columns of a prepared statement have changed since hql told the client of them: drivers find this error by its routine
+	// and prepare the statement again.
+	errChanged = failure("0A000", "cached plan must not change result type")
 )
 
 // asError returns err as clients see it. The failed statement begins at offset in the text whole.
@@ -174,6 +178,9 @@ func stateByWords(message, otherwise string) string {
 func (e *Error) message() *pgproto3.ErrorResponse {
 	out := &pgproto3.ErrorResponse{Severity: e.Severity, SeverityUnlocalized: e.Severity, Code: e.Code, Message: clean(e.Message),
 		Detail: clean(e.Detail), Hint: clean(e.Hint), Position: int32(e.Position)}
+	if e == errChanged {
+		out.Routine = "RevalidateCachedQuery"
+	}
 	if e.Row != nil {
 		out.SchemaName, out.TableName = "public", e.Row.Table
 		if schema, table, ok := strings.Cut(e.Row.Table, ":"); ok {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/pgcatalog"
 	"github.com/hql-db/hql/types"
@@ -72,15 +73,9 @@ func (c *conn) describeStatement(ctx context.Context, p *prepared) error {
 		p.columns, err = p.command.columns(c)
 		return err
 	}
-	given := make([]types.Type, len(p.params))
-	for i, oid := range p.params {
-		if t, array, ok := pgcatalog.TypeByOID(oid); ok && !array && oid != oidUnknown {
-			given[i] = t.Values
-		}
-	}
-	d, err := p.stmt.Describe(ctx, given)
+	d, err := p.description(ctx)
 	if err != nil {
-		return asError(err, p.whole, p.offset)
+		return err
 	}
 	for i, t := range d.Parameters {
 		if i >= len(p.params) {
@@ -96,6 +91,21 @@ func (c *conn) describeStatement(ctx context.Context, p *prepared) error {
 	}
 	p.columns, p.described = d.Columns, true
 	return nil
+}
+
+// description describes p with the types of its parameters that are known.
+func (p *prepared) description(ctx context.Context) (*hql.Description, error) {
+	given := make([]types.Type, len(p.params))
+	for i, oid := range p.params {
+		if t, array, ok := pgcatalog.TypeByOID(oid); ok && !array && oid != oidUnknown {
+			given[i] = t.Values
+		}
+	}
+	d, err := p.stmt.Describe(ctx, given)
+	if err != nil {
+		return nil, asError(err, p.whole, p.offset)
+	}
+	return d, nil
 }
 
 // parameters returns the number of a statement's parameters.

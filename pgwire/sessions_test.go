@@ -1,6 +1,7 @@
 package pgwire_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -19,7 +20,8 @@ import (
 //	simple [write]           a Query message; what it gives, message by message
 //	extended [args=(a,b)]    Parse, Bind, Describe, Execute, Sync with text arguments
 //	extended hex args=(a,b)  the same with binary arguments, in hexadecimal digits
-//	describe                 Parse and Describe
+//	describe [name=q]        Parse and Describe
+//	execute name=q           Bind, Execute, Sync of the statement that describe has named; rows as described
 //	copyout, copyin          COPY, with the data behind its first line
 //	connect [write]          begins a new session
 func TestSessions(t *testing.T) {
@@ -93,13 +95,23 @@ func TestSessions(t *testing.T) {
 				}
 				printError(&out, err)
 			case "describe":
-				s, err := c.Prepare(context.Background(), "", d.Input, nil)
+				name := ""
+				d.MaybeScanArgs(t, "name", &name)
+				s, err := c.Prepare(context.Background(), name, d.Input, nil)
 				if err != nil {
 					printError(&out, err)
 					break
 				}
 				fmt.Fprintf(&out, "parameters %v\n", s.ParamOIDs)
 				printFields(&out, s.Fields)
+			case "execute":
+				var name string
+				d.ScanArgs(t, "name", &name)
+				r := c.ExecPrepared(context.Background(), name, nil, nil, nil).Read()
+				for _, row := range r.Rows {
+					fmt.Fprintf(&out, "%s\n", bytes.Join(row, []byte(" | ")))
+				}
+				printError(&out, r.Err)
 			default:
 				t.Fatalf("unknown command %s", d.Cmd)
 			}
@@ -151,6 +163,9 @@ func printError(out *strings.Builder, err error) {
 		}
 		if e.Detail != "" {
 			fmt.Fprintf(out, "\ndetail: %s", e.Detail)
+		}
+		if e.Routine != "" {
+			fmt.Fprintf(out, "\nroutine: %s", e.Routine)
 		}
 		if e.Hint != "" {
 			fmt.Fprintf(out, "\nhint: %s", e.Hint)
