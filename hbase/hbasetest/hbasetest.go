@@ -34,7 +34,7 @@ const versionEnv = "HQL_HBASE_VERSION"
 var shared struct {
 	once sync.Once
 	lent
-	conn net.Conn // to the keeper of the HBase, if a keeper has lent it
+	file *os.File // locked while this process uses the HBase; nil: it was not borrowed
 	err  error
 }
 
@@ -319,11 +319,11 @@ func classPath(p Product) (string, error) {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return "", err
 	}
-	unlock, err := lock(filepath.Join(cache, "lock"))
+	one, err := lock(filepath.Join(cache, "lock"), 0) // one process at a time resolves jars
 	if err != nil {
 		return "", err
 	}
-	defer unlock()
+	defer one.Close()
 	name, versions := p.Dir+"-"+p.Version, []string{"-D" + p.Dir + ".version=" + p.Version}
 	if p.Kerby != "" {
 		name, versions = name+"-kerby-"+p.Kerby, append(versions, "-Dkerby.version="+p.Kerby)
@@ -351,17 +351,17 @@ func classPath(p Product) (string, error) {
 	return cp, os.WriteFile(file, []byte(cp), 0o644)
 }
 
-// lock lets one process at a time resolve the jars.
-func lock(path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+// lock opens and locks a file, until the file is closed or the process ends. how may be LOCK_NB.
+func lock(path string, how int) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|how); err != nil {
 		f.Close()
 		return nil, err
 	}
-	return func() { f.Close() }, nil
+	return f, nil
 }
 
 func jarsExist(cp string) bool {

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,233 +20,117 @@ import (
 	"github.com/tsuna/gohbase/hrpc"
 )
 
-// keeperEnv makes a test binary keep an HBase instead of running tests.
+// The test binaries of a machine lend each other the HBases that they have started. For each HBase a file in a common
+// directory describes it. The process that locks the file uses the HBase until it ends. A process of its own, the keeper,
+// has started the HBase; it stops the HBase when nobody has locked the file and the go commands of all users have ended.
+
+// keeperEnv makes a test binary keep an HBase instead of running tests: its value is the file for the HBase.
 const keeperEnv = "HQL_HBASE_KEEPER"
 
 func init() {
-	if os.Getenv(keeperEnv) == "" {
-		return
+	if file := os.Getenv(keeperEnv); file != "" {
+		keep(file)
+		os.Exit(0)
 	}
-	l, err := net.FileListener(os.NewFile(3, "socket"))
-	if err != nil {
-		os.Exit(1)
-	}
-	keep(l.(*net.UnixListener))
-	os.Exit(0)
 }
 
-// lent is the keeper's answer to a user: an HBase, or why there is none.
+// lent is the content of the file for an HBase.
 type lent struct {
 	Quorum, Info string
 	PID          int
-	Error        string
+	Commands     []int  // the go commands of its users
+	Error        string // why the keeper could not start it
 }
 
-// borrow returns an HBase that no other process uses until this one ends. It starts one if all others are in use.
-func borrow() (lent, error) {
+// borrow returns an HBase without tables that no other process uses until this one ends. It starts one if all others are
+// in use.
+func borrow() (h lent, err error) {
 	p := Plain()
 	cp, err := classPath(p)
 	if err != nil {
-		return lent{}, err
+		return h, err
 	}
 	alike := crc32.ChecksumIEEE(append(site("", make([]int, 5), false, p.Props), cp+p.Heap...))
-	pool := filepath.Join(os.TempDir(), fmt.Sprintf("hql-hbase-%d-%x", os.Getuid(), alike))
+	pool := filepath.Join(os.TempDir(), fmt.Sprintf("hql-hbases-%d-%x", os.Getuid(), alike))
 	if err := os.MkdirAll(pool, 0o700); err != nil {
-		return lent{}, err
+		return h, err
 	}
-	conn, err := connect(pool)
+	for i := 0; shared.file == nil; i++ {
+		if shared.file, err = lock(filepath.Join(pool, strconv.Itoa(i)), syscall.LOCK_NB); err != nil && !errors.Is(err, syscall.EWOULDBLOCK) {
+			return h, err
+		}
+	}
+	known := json.NewDecoder(shared.file).Decode(&h) == nil && syscall.Kill(h.PID, 0) == nil
+	if !known || dropAll(h.Quorum) != nil {
+		if h, err = startKeeper(shared.file.Name()); err != nil {
+			return h, err
+		}
+	}
+	h.Commands = append(h.Commands, os.Getppid())
+	b, err := json.Marshal(h)
 	if err != nil {
-		return lent{}, err
+		return h, err
 	}
-	shared.conn = conn // it stays open until this process ends
-	var h lent
-	if err := json.NewDecoder(conn).Decode(&h); err != nil {
-		return lent{}, fmt.Errorf("the process that keeps HBase has ended: %w", err)
-	}
-	if h.Error != "" {
-		return lent{}, errors.New(h.Error)
-	}
-	return h, nil
+	return h, os.WriteFile(shared.file.Name(), b, 0o600)
 }
 
-// connect returns a connection to a keeper whose HBase has no other user.
-func connect(pool string) (net.Conn, error) {
-	unlock, err := lock(filepath.Join(pool, "lock"))
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	sockets, err := filepath.Glob(filepath.Join(pool, "*.socket"))
-	if err != nil {
-		return nil, err
-	}
-	for _, socket := range sockets {
-		conn, err := ask(socket)
-		if conn != nil {
-			return conn, nil
-		}
-		if err != nil {
-			_ = os.Remove(socket) // its keeper has ended
-		}
-	}
-	socket := filepath.Join(pool, fmt.Sprintf("%d.socket", os.Getpid()))
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
-	if err != nil {
-		return nil, err
-	}
-	l.SetUnlinkOnClose(false)
-	defer l.Close()
-	f, err := l.File()
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
+// startKeeper starts a keeper and waits until its HBase serves.
+func startKeeper(file string) (h lent, err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return h, err
 	}
 	keeper := exec.Command(self)
-	keeper.Env = append(os.Environ(), keeperEnv+"=1")
-	keeper.ExtraFiles = []*os.File{f}
+	keeper.Env = append(os.Environ(), keeperEnv+"="+file)
 	keeper.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // an interrupt is for the tests
-	if err := keeper.Start(); err != nil {
-		return nil, err
-	}
-	return ask(socket)
-}
-
-// ask borrows the HBase of the keeper at socket. It returns the connection, which holds that HBase until it is closed, or
-// nil if another test process uses the HBase.
-func ask(socket string) (net.Conn, error) {
-	conn, err := net.Dial("unix", socket)
-	if err != nil {
-		return nil, err
-	}
-	free := make([]byte, 1)
-	_, err = fmt.Fprintln(conn, goCommand())
+	answer, err := keeper.StdoutPipe()
 	if err == nil {
-		_, err = io.ReadFull(conn, free)
+		err = keeper.Start()
 	}
-	if err != nil || free[0] != 'y' {
-		conn.Close()
-		return nil, err
+	if err == nil {
+		err = json.NewDecoder(answer).Decode(&h)
 	}
-	return conn, nil
+	if err == nil && h.Error != "" {
+		err = errors.New(h.Error)
+	}
+	return h, err
 }
 
-// goCommand returns the process of the go command that runs these tests, 0 if none does. Only Linux says it.
-func goCommand() int {
-	if pid := os.Getppid(); runsGo(pid) {
-		return pid
+// keep starts an HBase, writes its description to standard output, and stops it when nobody needs it any more.
+func keep(file string) {
+	r, err := start(Plain(), false)
+	h := lent{Quorum: r.quorum, Info: r.info, PID: r.pid}
+	if err != nil {
+		h.Error = err.Error()
 	}
-	return 0
+	_ = json.NewEncoder(os.Stdout).Encode(h)
+	for idle := 0; err == nil; idle++ {
+		time.Sleep(time.Second)
+		b, _ := os.ReadFile(file)
+		_ = json.Unmarshal(b, &h) // if it is being written, the old commands count
+		if h.PID == r.pid && slices.ContainsFunc(h.Commands, runsGo) {
+			idle = 0
+			continue
+		}
+		f, locked := lock(file, syscall.LOCK_NB)
+		switch {
+		case locked != nil && h.PID == r.pid:
+			idle = 0
+		case idle > 2 || h.PID != r.pid:
+			if h.PID == r.pid {
+				_ = os.Truncate(file, 0)
+			}
+			r.stop()
+			return
+		}
+		f.Close()
+	}
 }
 
+// runsGo reports whether a process is a go command. Only Linux says it.
 func runsGo(pid int) bool {
 	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return strings.Contains(string(stat), " (go) ") && !strings.Contains(string(stat), " (go) Z")
-}
-
-// keeper is the process that keeps an HBase. The test binaries of a machine lend each other the HBases that they have
-// started. One test binary at a time uses an HBase, and it finds no tables there. The keeper starts an HBase, listens on a
-// socket in the pool's directory, and gives the HBase to the process that connects, until that process closes the
-// connection or ends. Then it drops the tables. It ends HBase and itself when there is no user any more and the go
-// commands that started the users have ended.
-type keeper struct {
-	started chan struct{}
-	hbase   running
-	err     error      // why it did not start
-	empty   sync.Mutex // held while tables are dropped
-
-	mu       sync.Mutex // guards what follows
-	used     bool
-	commands []int // the go commands of all users
-}
-
-// keep starts an HBase and lends it to the processes that connect, until nobody needs it any more.
-func keep(l *net.UnixListener) {
-	k := &keeper{started: make(chan struct{})}
-	l.SetUnlinkOnClose(true)
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go k.lend(conn)
-		}
-	}()
-	k.hbase, k.err = start(Plain(), false)
-	close(k.started)
-	for idle := 0; idle < 3; idle++ {
-		time.Sleep(time.Second)
-		if k.needed() {
-			idle = 0
-		}
-	}
-	l.Close()
-	if k.err == nil {
-		k.hbase.stop()
-	}
-}
-
-// needed reports whether a process uses the HBase, or whether a go command that started a user still runs.
-func (k *keeper) needed() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.used {
-		return true
-	}
-	for _, pid := range k.commands {
-		if runsGo(pid) {
-			return k.err == nil
-		}
-	}
-	return false
-}
-
-// lend gives HBase to the process at the other end of the connection.
-func (k *keeper) lend(conn net.Conn) {
-	defer conn.Close()
-	command := 0
-	if _, err := fmt.Fscanln(conn, &command); err != nil {
-		return
-	}
-	if !k.take(command) {
-		_, _ = conn.Write([]byte("n"))
-		return
-	}
-	_, _ = conn.Write([]byte("y"))
-	<-k.started
-	k.empty.Lock()
-	h := lent{Quorum: k.hbase.quorum, Info: k.hbase.info, PID: k.hbase.pid}
-	if k.err != nil {
-		h.Error = k.err.Error()
-	}
-	_ = json.NewEncoder(conn).Encode(h)
-	_, _ = io.Copy(io.Discard, conn) // until the user ends
-	k.mu.Lock()
-	k.used = false // the next user waits until HBase is empty
-	k.mu.Unlock()
-	if k.err == nil && dropAll(k.hbase.quorum) != nil {
-		k.hbase.stop() // such an HBase is of no use to anybody
-		os.Exit(1)
-	}
-	k.empty.Unlock()
-}
-
-// take reports whether HBase had no user, and makes the caller its user.
-func (k *keeper) take(command int) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.used {
-		return false
-	}
-	k.used = true
-	if command > 0 {
-		k.commands = append(k.commands, command)
-	}
-	return true
 }
 
 // dropAll drops the tables of HBase, several at a time.
