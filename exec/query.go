@@ -201,7 +201,7 @@ func (r *run) eachRow(ctx context.Context, p *plan.Plan, when reading, f func(ro
 		}
 		return r.checkUnchanged(ctx, p.Tables()...)
 	}
-	kept := &operator.Buffer{Budget: operator.Budget{Limit: r.Opt.Memory()}, Dir: r.Opt.SpillDir, What: "the rows to be changed", Whole: when == atOnce}
+	kept := operator.NewKept(r.Opt, "the rows to be changed", when == atOnce)
 	defer kept.Close()
 	n := int64(0)
 	err = operator.Drain(ctx, op, func(rows [][]types.Value) error {

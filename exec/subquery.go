@@ -29,7 +29,7 @@ type subqueries struct {
 	answers map[*plan.Subplan]map[string]func() ([]expr.Expr, error) // by the values of the outer row; one for each assigned column
 	held    int64                                                    // bytes kept in answers
 	groups  map[*plan.Subplan]*groups
-	shared  map[*plan.Subplan]*operator.Shared
+	shared  map[*plan.Subplan]*operator.Kept
 	repeats map[string]*repeat
 	runs    map[*parser.Select]explain.Runs
 	sharing operator.Budget // of the rows in shared
@@ -272,7 +272,7 @@ func (q *subqueries) reuse(s *plan.Subplan) operator.Operator {
 	if rows == nil {
 		r := q.run.inner(true)
 		if q.shared == nil {
-			q.shared, q.sharing.Limit = map[*plan.Subplan]*operator.Shared{}, r.Opt.Memory()/4
+			q.shared, q.sharing.Limit = map[*plan.Subplan]*operator.Kept{}, r.Opt.Memory()/4
 		}
 		rows = operator.NewShared(q.ctx, func() (operator.Operator, error) { return r.open(q.ctx, s.Sample) }, &q.sharing, r.Opt.SpillDir)
 		q.shared[s] = rows
@@ -293,7 +293,7 @@ func (q *subqueries) end() {
 }
 
 func (q *subqueries) endWhere(is func(*plan.Subplan) bool) {
-	var done []*operator.Shared
+	var done []*operator.Kept
 	q.mu.Lock()
 	for s, rows := range q.shared {
 		if is(s) {

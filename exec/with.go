@@ -194,7 +194,7 @@ func (w *writing) sub() *run {
 }
 
 // runPart runs part i and keeps its rows; in memory is set if they must fit in memory.
-func (w *writing) runPart(ctx context.Context, i int, inMemory bool) (*Rows, *operator.Buffer, error) {
+func (w *writing) runPart(ctx context.Context, i int, inMemory bool) (*Rows, *operator.Kept, error) {
 	sub, s := w.sub(), w.parts[i].statement
 	if i < len(w.With) && w.parts[i].writes == nil { // it may name itself
 		c := &w.With[i]
@@ -205,7 +205,7 @@ func (w *writing) runPart(ctx context.Context, i int, inMemory bool) (*Rows, *op
 	if err != nil {
 		return nil, nil, err
 	}
-	kept := &operator.Buffer{Budget: operator.Budget{Limit: w.Opt.Memory()}, Dir: w.Opt.SpillDir, What: "the rows of WITH", Whole: inMemory}
+	kept := operator.NewKept(w.Opt, "the rows of WITH", inMemory)
 	if rows.op != nil {
 		err = operator.Drain(ctx, rows.op, kept.Add)
 	}
@@ -221,15 +221,9 @@ func (w *writing) runPart(ctx context.Context, i int, inMemory bool) (*Rows, *op
 // keep runs part i, whose rows the parts behind it may read.
 func (w *writing) keep(ctx context.Context, i int) error {
 	rows, kept, err := w.runPart(ctx, i, true)
-	if err != nil {
-		return err
+	if err == nil {
+		w.give(i, rows.Columns, kept.All())
 	}
-	var all [][]types.Value
-	err = kept.Each(ctx, func(rows [][]types.Value) error {
-		all = rows
-		return nil
-	})
-	w.give(i, rows.Columns, all)
 	return err
 }
 

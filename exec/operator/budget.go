@@ -11,7 +11,7 @@ import (
 // DefaultMemoryLimit is the default limit for the memory of a statement's operators, in bytes.
 const DefaultMemoryLimit = 256 << 20
 
-// Budget counts the bytes in memory of all operators of a query together, of a Buffer, of a sub-query, or of Shareds. It
+// Budget counts the bytes in memory of all operators of a query together, of a sub-query, or of Kepts. It
 // is safe for concurrent use.
 type Budget struct {
 	Limit int64
@@ -33,10 +33,14 @@ type share struct {
 	held int64
 }
 
+// leastShare is the memory of an operator in bytes, under a limit that allows as much: with less it would write a file for every
+// few rows.
+const leastShare = 8 << 10
+
 // take reserves n more bytes. Each operator may use an eighth of the limit, whatever the others use: an operator that
 // could write its rows to files must be able to start while its input still holds rows.
 func (s *share) take(n int64, what string) error {
-	if s.held+n <= s.Limit/8 {
+	if s.held+n <= max(s.Limit/8, min(s.Limit, leastShare)) {
 		s.used.Add(n)
 	} else if err := s.Budget.Take(n, what); err != nil {
 		return err

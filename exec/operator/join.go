@@ -190,7 +190,7 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 				j.found = append(keyset.Grown(j.found, 1), int32(left))
 			}
 			if parts == nil {
-				if err = j.share.take(j.table.add(key, r, ok && !known), "JOIN"); err == nil {
+				if err = j.share.take(j.table.add(key, r, ok && !known), j.operation()); err == nil {
 					continue
 				}
 				if len(j.node.RightKeys) == 0 && j.set == nil || j.node.Lookup != nil || j.level == maxSpillLevel {
@@ -346,7 +346,7 @@ func (j *joinOp) fetch(ctx context.Context, left [][]types.Value) error {
 	}
 	for k := j.from; k < j.table.keys.Len(); k++ {
 		if j.table.first[k] < 0 {
-			if err := j.share.take(int64(len(j.table.keys.Key(k)))+48, "JOIN"); err != nil {
+			if err := j.share.take(int64(len(j.table.keys.Key(k)))+48, j.operation()); err != nil {
 				return err
 			}
 		}

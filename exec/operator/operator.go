@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/hql-db/hql/expr"
@@ -17,6 +18,23 @@ type Operator interface {
 	Next(ctx context.Context) ([][]types.Value, error)
 	// Close ends the operator and its inputs; it is idempotent.
 	Close() error
+}
+
+// Drain calls f with the rows of op, each valid until f returns, and closes it.
+func Drain(ctx context.Context, op Operator, f func(rows [][]types.Value) error) error {
+	defer op.Close()
+	for {
+		rows, err := op.Next(ctx)
+		if err == io.EOF {
+			return op.Close()
+		}
+		if err == nil {
+			err = f(rows)
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // BatchRows is the number of rows in a full batch: enough to pay for a

@@ -15,6 +15,7 @@ type pages struct {
 	share share
 	dir   string // directory of the file
 	what  string // name of the operation in errors
+	whole bool   // fail instead of writing to a file
 
 	list  []page
 	n     int   // number of rows
@@ -76,7 +77,11 @@ func (p *pages) row(i int) ([]types.Value, error) {
 
 // room takes n bytes of the share. It drops the pages from memory that were not used for the longest time.
 func (p *pages) room(n int64) error {
-	for p.share.take(n, p.what) != nil {
+	for {
+		full := p.share.take(n, p.what)
+		if full == nil || p.whole {
+			return full
+		}
 		oldest := -1
 		for k, i := range p.held {
 			if i != p.cur && (oldest < 0 || p.list[i].used < p.list[p.held[oldest]].used) {
@@ -93,7 +98,6 @@ func (p *pages) room(n int64) error {
 		p.share.give(g.size)
 		g.rows, p.held = nil, slices.Delete(p.held, oldest, oldest+1)
 	}
-	return nil
 }
 
 // write writes the rows of g to the file, unless they are there.
@@ -142,5 +146,5 @@ func (p *pages) read(g *page) (err error) {
 func (p *pages) reset() {
 	p.share.release()
 	p.file.close()
-	*p = pages{share: p.share, dir: p.dir, what: p.what, list: p.list[:0], held: p.held[:0]}
+	*p = pages{share: p.share, dir: p.dir, what: p.what, whole: p.whole, list: p.list[:0], held: p.held[:0]}
 }

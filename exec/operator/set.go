@@ -60,3 +60,14 @@ func (b *build) setOp(ctx context.Context, n *plan.SetOp) (Operator, error) {
 	return &joinOp{left: left, right: right, node: &plan.Join{Left: n.Left, Right: n.Right, Semi: true, Anti: n.Except}, set: n,
 		build: b, env: b.opt.Env(), share: share{Budget: &b.budget}, width: n.Right.Width()}, nil
 }
+
+// operation returns the name of the operation in errors.
+func (j *joinOp) operation() string {
+	switch {
+	case j.set == nil:
+		return "JOIN"
+	case j.set.Except:
+		return "EXCEPT"
+	}
+	return "INTERSECT"
+}

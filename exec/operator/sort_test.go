@@ -50,3 +50,18 @@ func TestSortLimit(t *testing.T) {
 		}
 	}
 }
+
+// A sort under a small limit has the memory for runs of many rows, whatever the other operators hold.
+func TestSortRuns(t *testing.T) {
+	budget := &Budget{Limit: 8000}
+	budget.used.Add(8000)
+	rows := make([][]types.Value, 2000)
+	for i := range rows {
+		rows[i] = []types.Value{types.NewInt(int64(i))}
+	}
+	s := newSort(Literal(rows), &plan.Sort{By: []plan.SortTerm{{Expr: &expr.Column{Typ: types.BigInt}}}}, Options{SpillDir: t.TempDir()}, budget)
+	defer s.Close()
+	if err := s.fill(t.Context()); err != nil || len(s.runs) > 40 {
+		t.Errorf("%d runs, %v", len(s.runs), err)
+	}
+}

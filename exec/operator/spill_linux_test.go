@@ -122,10 +122,10 @@ func TestSpillFilesClosed(t *testing.T) {
 	}
 }
 
-// Rows of a buffer that are not read to their end leave no file open.
-func TestBufferFileClosed(t *testing.T) {
+// Kept rows that are not read to their end leave no file open.
+func TestKeptFileClosed(t *testing.T) {
 	dir := t.TempDir()
-	b := Buffer{Budget: Budget{Limit: 1000}, Dir: dir, What: "rows"}
+	b := NewKept(Options{MemoryLimit: 1000, SpillDir: dir}, "rows", false)
 	if err := Drain(t.Context(), &rowSource{n: 300, pad: "x"}, b.Add); err != nil {
 		t.Fatal(err)
 	}

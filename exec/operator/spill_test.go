@@ -166,17 +166,17 @@ func heapBytes() uint64 {
 	return m.HeapAlloc
 }
 
-// A Buffer is read in its order, from memory and from its file.
-func TestBufferReader(t *testing.T) {
+// Kept rows are read in their order, from memory and from their file.
+func TestKeptReader(t *testing.T) {
 	const n = 1000
 	for _, limit := range []int64{100, 20_000, 1 << 30} {
-		b := &Buffer{Budget: Budget{Limit: limit}, Dir: t.TempDir()}
+		b := NewKept(Options{MemoryLimit: limit, SpillDir: t.TempDir()}, "rows", false)
 		for i := range int64(n) {
 			if err := b.Add([][]types.Value{{types.NewInt(i)}}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if filed := b.beyond != nil; filed != (limit < 1<<30) {
+		if filed := b.rows.file != nil; filed != (limit < 1<<30) {
 			t.Errorf("limit %d: rows in a file: %v", limit, filed)
 		}
 		next := int64(0)

@@ -28,7 +28,7 @@ type Returning struct {
 	env     expr.Env
 	decoder *scan.Decoder
 	pending []returnedRow
-	kept    operator.Buffer
+	kept    *operator.Kept
 }
 
 // Returning returns a Returning for rows of t, with the values of exprs as columns. needed marks the columns of t that
@@ -39,7 +39,7 @@ func (st *Env) Returning(t *catalog.Table, columns []plan.OutputColumn, exprs []
 		s.Needed[i] = true
 	}
 	return &Returning{Columns: columns, exprs: exprs, needed: needed, env: st.ExprEnv(), decoder: scan.NewDecoder(st.Reads, s, s.Layout),
-		kept: operator.Buffer{Budget: operator.Budget{Limit: st.Opt.Memory()}, Dir: st.Opt.SpillDir, What: "the rows of RETURNING"}}
+		kept: operator.NewKept(st.Opt, "the rows of RETURNING", false)}
 }
 
 // Given returns the columns, or nil if x is nil.
