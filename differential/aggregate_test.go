@@ -67,7 +67,7 @@ func (g *gen) aggregate(s *scope) (string, kind) {
 		}
 		return g.pick("BOOL_AND", "BOOL_OR", "EVERY") + "(" + g.condition(s, 1) + ")" + filter, kBool
 	case 5:
-		return "SUM(" + distinct + g.bounded(s, 1) + ")" + filter + dialect("", "::bigint"), kInt
+		return "SUM(" + distinct + "CAST(" + g.bounded(s, 1) + " AS BIGINT))" + filter, kDec
 	case 6:
 		return g.pick("SUM(", "AVG(") + distinct + g.sized(s, 1) + ")" + filter, kDec
 	case 7:
@@ -172,7 +172,7 @@ func (g *gen) window(s *scope) (string, kind) {
 			return g.pick("MIN", "MAX") + "(" + x + ")" + over, k
 		}
 	}
-	return "SUM(" + number + ")" + over + dialect("", "::bigint"), kInt
+	return "SUM(CAST(" + number + " AS BIGINT))" + over, kDec
 }
 
 // overGroups draws an expression with a window function over groups.

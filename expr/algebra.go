@@ -32,10 +32,12 @@ type Function struct {
 	// Otherwise is the argument that a window function returns if there is no such row (LAG, LEAD), numbered from 1; 0 means
 	// that there is none. It must fit the result's type.
 	Otherwise int
-	Strict    bool  // its result is NULL only if an argument is NULL
-	Joins     *Join // it concatenates the texts of its arguments
-	Extreme   int   // 1: it returns the greatest argument that is not NULL, -1: the least
-	Key       *Algebra
+	Strict    bool // its result is NULL only if an argument is NULL
+	// Small and Same say that PostgreSQL's result of a function of BIGINT is an INT, or the widest of the integer arguments.
+	Small, Same bool
+	Joins       *Join // it concatenates the texts of its arguments
+	Extreme     int   // 1: it returns the greatest argument that is not NULL, -1: the least
+	Key         *Algebra
 	// Binds says, for the documentation, how a condition on a call restricts a key, if that follows from the arguments
 	// and not from Key: "as its arguments do".
 	Binds string

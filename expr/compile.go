@@ -1,9 +1,11 @@
 package expr
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
@@ -115,8 +117,17 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 		if x, err = c.cast(x, t, e.Pos); err != nil {
 			return nil, err
 		}
-		if k, ok := x.(*Const); ok && e.Type == "TEXT" { // its spaces at the end count
-			x = &Const{Pos: k.Pos, Val: k.Val, Typ: k.Typ}
+		switch k := x.(type) {
+		case *Const:
+			if e.Type == "TEXT" || t.ElemOrSelf().IsInteger() { // spaces at the end of the text count
+				x = &Const{Pos: k.Pos, Val: k.Val, Typ: k.Typ}
+			}
+		case *Cast:
+			x = &Cast{Pos: k.Pos, X: k.X, Typ: k.Typ, Zone: k.Zone, Written: true}
+		default:
+			if t == types.BigInt && Declared(x) != t && !c.s.Key {
+				x = &Cast{Pos: e.Pos, X: x, Typ: t, Zone: cmp.Or(c.s.Loc, time.UTC), Written: true}
+			}
 		}
 		return c.limit(x, e)
 	case *parser.AtTimeZone:
@@ -155,6 +166,7 @@ func (c compiler) literal(l *parser.Literal) (Expr, error) {
 		k.Val = types.NewBool(strings.EqualFold(l.Text, "true"))
 	case parser.NumberLiteral:
 		k.Val, err = number(l.Text)
+		k.Limit = types.Untyped
 	case parser.StringLiteral:
 		k.Val, k.Limit = types.NewString(l.Text), types.Untyped
 	case parser.IntervalLiteral:
@@ -199,7 +211,7 @@ func (c compiler) unary(e *parser.Unary) (Expr, error) {
 	if e.Op == "-" {
 		if l, ok := e.X.(*parser.Literal); ok && l.Kind == parser.NumberLiteral { // the least BIGINT is not the negative of a BIGINT
 			if v, err := types.Cast(types.NewString("-"+l.Text), types.BigInt, nil); err == nil && !strings.ContainsAny(l.Text, ".eE") {
-				return &Const{Pos: e.Pos, Val: v, Typ: v.Type()}, nil
+				return &Const{Pos: e.Pos, Val: v, Typ: v.Type(), Limit: types.Untyped}, nil
 			}
 		}
 	}

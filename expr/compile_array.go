@@ -24,7 +24,11 @@ func (c compiler) array(e *parser.Array) (Expr, error) {
 		}
 	}
 	out, err := c.apply("ARRAY", e.Pos, items)
-	return typedArray(out), err
+	out = typedArray(out)
+	if k, ok := out.(*Const); ok {
+		k.Limit = DeclaredLimit(t, items...)
+	}
+	return out, err
 }
 
 // typedArray gives a constant array the type of the expression; its elements may all be NULL.

@@ -394,9 +394,13 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 				return nil, err
 			}
 		}
-	case "PG_TYPEOF": // a NULL does not tell its type
+	case "PG_TYPEOF": // a value does not tell its type
 		if len(flat) == 1 {
-			flat = append(flat, &Const{Pos: pos, Val: types.NewString(flat[0].Type().String()), Typ: types.String})
+			of := Declared(flat[0]).String()
+			if k, ok := flat[0].(*Const); ok && (k.Typ == types.Null || k.Typ == types.String && k.Limit == types.Untyped) {
+				of = "UNKNOWN"
+			}
+			flat = append(flat, &Const{Pos: pos, Val: types.NewString(of), Typ: types.String})
 		}
 	case "NULLIF":
 		if len(flat) == 2 {

@@ -144,6 +144,8 @@ type Cast struct {
 	X    Expr
 	Typ  types.Type
 	Zone *time.Location // in which it is evaluated; nil: not known yet
+	// Written says that the statement has the cast, and not only the operation around it.
+	Written bool
 }
 
 // Case is the searched CASE; the simple form is converted to it.

@@ -196,7 +196,11 @@ func FoldNode(e Expr, loc *time.Location) Expr {
 	if err != nil {
 		return e
 	}
-	return &Const{Pos: e.Position(), Val: v, Typ: e.Type()}
+	k := &Const{Pos: e.Position(), Val: v, Typ: e.Type()}
+	if k.Typ == types.BigInt && Declared(e) != k.Typ {
+		k.Limit = types.Untyped
+	}
+	return k
 }
 
 // reached returns c without the branches that no row takes: branches whose condition is never true, and all branches

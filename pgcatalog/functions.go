@@ -221,10 +221,13 @@ func init() {
 		"TXID_CURRENT": transaction, "PG_CURRENT_XACT_ID": transaction, "TXID_CURRENT_SNAPSHOT": snapshot, "PG_CURRENT_SNAPSHOT": snapshot,
 		"PG_TYPEOF": func(s *Session, a []types.Value) (types.Value, error) {
 			t := a[0].Type()
-			if static, ok := types.ParseType(a[1].Text()); ok && a[0].IsNull() {
+			if static, ok := types.ParseType(a[1].Text()); ok && (a[0].IsNull() || static.IsInteger()) {
 				t = static
 			}
 			of := typeOf(t, types.Limit{})
+			if a[1].Text() == "UNKNOWN" {
+				of = typeByName()["unknown"]
+			}
 			return types.NewNamedOID(types.RegType, of.oid, of.sqlName()), nil
 		},
 		"TO_REGCLASS": named(types.RegClass, true), "TO_REGTYPE": named(types.RegType, true), "TO_REGPROC": named(types.RegProc, true), "TO_REGNAMESPACE": named(types.RegNamespace, true),

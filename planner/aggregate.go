@@ -140,7 +140,15 @@ func (a *aggregates) compile(c *parser.Call, f *expr.Function) (plan.AggCall, er
 }
 
 func (a *aggregates) ref(i int, pos parser.Pos) *expr.Column {
-	return &expr.Column{Pos: pos, Index: aggMark + i, Name: fmt.Sprintf("%s#%d", a.texts[i], i), Text: a.texts[i], Typ: a.calls[i].Typ}
+	return &expr.Column{Pos: pos, Index: aggMark + i, Name: fmt.Sprintf("%s#%d", a.texts[i], i), Text: a.texts[i], Typ: a.calls[i].Typ, Limit: a.q.limit(&a.calls[i])}
+}
+
+// limit returns the limit of the BIGINTs that c gives, which are values of its argument.
+func (q *query) limit(c *plan.AggCall) (l types.Limit) {
+	if c.Typ == types.BigInt && c.Arg != nil && q.function(string(c.Func)).Same {
+		l = expr.DeclaredLimit(c.Typ, c.Arg)
+	}
+	return l
 }
 
 // arguments returns the expressions from which c is computed. The first one is evaluated for each row; for WITHIN GROUP

@@ -323,7 +323,7 @@ func groupName(x expr.Expr) string {
 // after rewrites e, over the tables' rows, to an expression over the Aggregate's rows.
 func (g *grouping) after(e expr.Expr) (expr.Expr, error) {
 	if i := slices.Index(g.outs, e); i >= 0 { // the same result column, not another one with an equal value
-		return &expr.Column{Pos: e.Position(), Index: i, Name: groupName(g.by[i]), Typ: e.Type()}, nil
+		return &expr.Column{Pos: e.Position(), Index: i, Name: groupName(g.by[i]), Typ: e.Type(), Limit: expr.DeclaredLimit(e.Type(), e)}, nil
 	}
 	written := func(x expr.Expr) expr.Expr { // x with its groups as they were before the rewriting
 		return expr.Map(x, func(y expr.Expr) expr.Expr {
@@ -342,7 +342,7 @@ func (g *grouping) after(e expr.Expr) (expr.Expr, error) {
 		}
 		was := written(x)
 		for i, by := range g.by {
-			group := &expr.Column{Pos: x.Position(), Index: groupMark + i, Name: groupName(by), Typ: x.Type()}
+			group := &expr.Column{Pos: x.Position(), Index: groupMark + i, Name: groupName(by), Typ: x.Type(), Limit: expr.DeclaredLimit(x.Type(), x)}
 			switch {
 			case expr.Same(was, by):
 				return group

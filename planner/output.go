@@ -23,11 +23,7 @@ type output struct {
 
 // column describes the column of the result.
 func (o *output) column() plan.OutputColumn {
-	out := plan.OutputColumn{Name: o.name, Type: o.expr.Type(), Origin: o.origin}
-	if c, ok := o.expr.(*expr.Column); ok {
-		out.Limit = c.Limit
-	}
-	return out
+	return plan.OutputColumn{Name: o.name, Type: o.expr.Type(), Limit: expr.DeclaredLimit(o.expr.Type(), o.expr), Origin: o.origin}
 }
 
 // origin returns the origin of x if it is a column of f.

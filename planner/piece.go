@@ -179,6 +179,8 @@ func partial(a *plan.Aggregate, top *plan.Project, cols []plan.OutputColumn) (*p
 		}
 		if agg.Func == plan.Sum && agg.Typ == types.BigInt {
 			agg.Typ = types.Decimal // a piece's sum may exceed the range even if the total does not
+		} else if agg.Func == plan.Sum && agg.Typ == types.Float {
+			agg.Typ = types.Double
 		}
 		add(call(agg), of.Name, agg.Typ, of)
 	}

@@ -520,7 +520,7 @@ func (q *query) values(c *parser.SelectCore, orderBy []parser.OrderTerm, cut bou
 		for k := range v.Rows {
 			v.Rows[k][i] = same[k]
 		}
-		cols[i] = plan.OutputColumn{Name: fmt.Sprintf("column%d", i+1), Type: t}
+		cols[i] = plan.OutputColumn{Name: fmt.Sprintf("column%d", i+1), Type: t, Limit: expr.DeclaredLimit(t, same...)}
 	}
 	node, err := sorted(v, cols, orderBy, cut, "VALUES")
 	return node, cols, err

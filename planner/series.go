@@ -65,7 +65,7 @@ func (q *query) listed(t *parser.TableFunction) (*source, error) {
 		}
 	}
 	name := t.Called()
-	cols, err := renamed([]plan.OutputColumn{{Name: name, Type: k.Typ.Elem()}}, t.Columns, name, t.Pos)
+	cols, err := renamed([]plan.OutputColumn{{Name: name, Type: k.Typ.Elem(), Limit: k.Limit}}, t.Columns, name, t.Pos)
 	return &source{name: name, cols: cols, node: v}, err
 }
 

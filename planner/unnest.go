@@ -35,7 +35,7 @@ func (b *block) unnest(node plan.Node) plan.Node {
 				at = len(out.Sets)
 				out.Sets = append(out.Sets, x)
 			}
-			return &expr.Column{Pos: x.Position(), Index: width + at, Name: x.String(), Text: x.String(), Typ: x.Type()}
+			return &expr.Column{Pos: x.Position(), Index: width + at, Name: x.String(), Text: x.String(), Typ: x.Type(), Limit: expr.DeclaredLimit(x.Type(), x)}
 		})
 	}
 	for i := range b.outs {

@@ -118,7 +118,7 @@ func (w *windows) call(c *parser.Call) (expr.Expr, error) {
 		at = len(w.calls)
 		w.calls = append(w.calls, out)
 	}
-	return &expr.Column{Pos: c.Pos, Index: windowMark + at, Name: strings.ToLower(c.Name), Typ: out.Typ}, nil
+	return &expr.Column{Pos: c.Pos, Index: windowMark + at, Name: strings.ToLower(c.Name), Typ: out.Typ, Limit: w.aggs.q.limit(&out.AggCall)}, nil
 }
 
 // check compiles the windows of the WINDOW clause, whether they are used or not.

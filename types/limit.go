@@ -65,7 +65,8 @@ func (l Limit) Store(v Value) (Value, error) {
 // Blank reports whether l is the limit of a CHAR. Values of a CHAR have no spaces at their end.
 func (l Limit) Blank() bool { return l.limit != nil && l.blank }
 
-// Untyped is the Limit of literals and arguments, texts that take the type of the other side of a comparison.
+// Untyped is the Limit of literals and arguments, texts that take the type of the other side of a comparison. It is also
+// that of BIGINTs that PostgreSQL computes as INTs.
 var Untyped = Limit{&limit{name: "unknown"}}
 
 // Loose reports whether spaces at the end of a text with the limit l mean nothing in a comparison with a CHAR(n): l is
@@ -82,7 +83,7 @@ func (l Limit) Compared(v Value) Value {
 
 // Size returns the characters of a text or the digits of a DECIMAL, and its scale; ok is false without a limit.
 func (l Limit) Size() (length, scale int64, ok bool) {
-	if l.limit == nil {
+	if l.limit == nil || l.length == 0 {
 		return 0, 0, false
 	}
 	return l.length, l.scale, true
@@ -126,7 +127,7 @@ func RoundDecimal(v Value, digits, scale int64) (Value, error) {
 // Modifier returns the limit as PostgreSQL's catalog encodes it, or -1 for none.
 func (l Limit) Modifier() int {
 	switch {
-	case l.limit == nil:
+	case l.limit == nil || l.length == 0:
 		return -1
 	case strings.HasPrefix(l.name, "DEC"), strings.HasPrefix(l.name, "NUM"):
 		return int(l.length<<16|l.scale&0x7ff) + 4

@@ -412,12 +412,13 @@ func (a *accumulator) total() (types.Value, error) {
 	if err := a.exact(); err != nil || a.n == 0 {
 		return types.Value{}, err
 	}
-	if a.dec == nil {
-		return types.NewDouble(a.float), nil
+	v := types.NewDouble(a.float)
+	if a.dec != nil {
+		v = types.NewDecimal(a.dec)
 	}
-	v, err := types.Cast(types.NewDecimal(a.dec), a.call.Typ, nil)
+	v, err := types.Cast(v, a.call.Typ, nil)
 	if err != nil {
-		return v, errors.New("SUM is out of the range of BIGINT")
+		return v, fmt.Errorf("SUM is out of the range of %s", a.call.Typ)
 	}
 	return v, nil
 }

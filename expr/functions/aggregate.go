@@ -11,28 +11,28 @@ import (
 var aggregateFunctions = []expr.Function{
 	{Name: "COUNT", Group: "aggregate", Signature: "count(*) or count([DISTINCT] x) bigint", Doc: "Number of rows; of values that are not NULL.",
 		MinArgs: 1, MaxArgs: 1, Rows: true, Result: aggregating(types.BigInt, isAny)},
-	{Name: "SUM", Group: "aggregate", Signature: "sum([DISTINCT] x)", Doc: "The sum: BIGINT of integers, an error beyond it; NULL of no values. Also of INTERVALs.",
-		MinArgs: 1, MaxArgs: 1, Result: orInterval(ofNumbers(types.BigInt, types.Decimal))},
+	{Name: "SUM", Group: "aggregate", Signature: "sum([DISTINCT] x)", Doc: "The sum: BIGINT of smaller integers, DECIMAL of BIGINTs, else of the type of x; NULL of no values. Also of INTERVALs.",
+		MinArgs: 1, MaxArgs: 1, Result: orInterval(sumOf)},
 	{Name: "AVG", Group: "aggregate", Signature: "avg([DISTINCT] x)", Doc: "The mean: DECIMAL of integers and DECIMAL, else DOUBLE; NULL of no values. Also of INTERVALs.",
-		MinArgs: 1, MaxArgs: 1, Result: orInterval(ofNumbers(types.Decimal, types.Decimal))},
-	{Name: "MIN", Group: "aggregate", Signature: "min(x)", Doc: "The least value.", MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
-	{Name: "MAX", Group: "aggregate", Signature: "max(x)", Doc: "The greatest value.", MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
-	{Name: "MIN_BY", Group: "aggregate", Signature: "min_by(x, y)", Doc: "The x of the row with the least y: any such row's where several have it.", MinArgs: 2, MaxArgs: 2, Result: sameAs(0)},
-	{Name: "MAX_BY", Group: "aggregate", Signature: "max_by(x, y)", Doc: "The x of the row with the greatest y: any such row's where several have it.", MinArgs: 2, MaxArgs: 2, Result: sameAs(0)},
-	{Name: "ANY_VALUE", Group: "aggregate", Signature: "any_value(x)", Doc: "Some value that is not NULL.", MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
+		MinArgs: 1, MaxArgs: 1, Result: orInterval(exactly)},
+	{Name: "MIN", Group: "aggregate", Same: true, Signature: "min(x)", Doc: "The least value.", MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
+	{Name: "MAX", Group: "aggregate", Same: true, Signature: "max(x)", Doc: "The greatest value.", MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
+	{Name: "MIN_BY", Group: "aggregate", Same: true, Signature: "min_by(x, y)", Doc: "The x of the row with the least y: any such row's where several have it.", MinArgs: 2, MaxArgs: 2, Result: sameAs(0)},
+	{Name: "MAX_BY", Group: "aggregate", Same: true, Signature: "max_by(x, y)", Doc: "The x of the row with the greatest y: any such row's where several have it.", MinArgs: 2, MaxArgs: 2, Result: sameAs(0)},
+	{Name: "ANY_VALUE", Group: "aggregate", Same: true, Signature: "any_value(x)", Doc: "Some value that is not NULL.", MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
 	{Name: "BOOL_AND", Group: "aggregate", Signature: "bool_and(condition) boolean", Doc: "Whether it is true in every row where it is not NULL.",
 		MinArgs: 1, MaxArgs: 1, Result: aggregating(types.Boolean, isTruth)},
 	{Name: "BOOL_OR", Group: "aggregate", Signature: "bool_or(condition) boolean", Doc: "Whether it is true in some row.",
 		MinArgs: 1, MaxArgs: 1, Result: aggregating(types.Boolean, isTruth)},
-	{Name: "BIT_AND", Group: "aggregate", Signature: "bit_and(n)", Doc: "The bits that are set in all integers.", MinArgs: 1, MaxArgs: 1, Result: ofIntegers},
-	{Name: "BIT_OR", Group: "aggregate", Signature: "bit_or(n)", Doc: "The bits that are set in some integer.", MinArgs: 1, MaxArgs: 1, Result: ofIntegers},
-	{Name: "BIT_XOR", Group: "aggregate", Signature: "bit_xor(n)", Doc: "The bits that are set in an odd number of the integers.", MinArgs: 1, MaxArgs: 1, Result: ofIntegers},
+	{Name: "BIT_AND", Group: "aggregate", Same: true, Signature: "bit_and(n)", Doc: "The bits that are set in all integers.", MinArgs: 1, MaxArgs: 1, Result: ofIntegers},
+	{Name: "BIT_OR", Group: "aggregate", Same: true, Signature: "bit_or(n)", Doc: "The bits that are set in some integer.", MinArgs: 1, MaxArgs: 1, Result: ofIntegers},
+	{Name: "BIT_XOR", Group: "aggregate", Same: true, Signature: "bit_xor(n)", Doc: "The bits that are set in an odd number of the integers.", MinArgs: 1, MaxArgs: 1, Result: ofIntegers},
 	{Name: "STDDEV_SAMP", Group: "aggregate", Signature: "stddev([DISTINCT] x)", Doc: "The standard deviation of a sample: DECIMAL of integers and DECIMAL, else DOUBLE; NULL of fewer than two values.",
-		MinArgs: 1, MaxArgs: 1, Result: ofNumbers(types.Decimal, types.Decimal)},
+		MinArgs: 1, MaxArgs: 1, Result: exactly},
 	{Name: "STDDEV_POP", Group: "aggregate", Signature: "stddev_pop([DISTINCT] x)", Doc: "The standard deviation of all values there are.",
-		MinArgs: 1, MaxArgs: 1, Result: ofNumbers(types.Decimal, types.Decimal)},
-	{Name: "VAR_SAMP", Group: "aggregate", Signature: "variance([DISTINCT] x)", Doc: "The square of stddev.", MinArgs: 1, MaxArgs: 1, Result: ofNumbers(types.Decimal, types.Decimal)},
-	{Name: "VAR_POP", Group: "aggregate", Signature: "var_pop([DISTINCT] x)", Doc: "The square of stddev_pop.", MinArgs: 1, MaxArgs: 1, Result: ofNumbers(types.Decimal, types.Decimal)},
+		MinArgs: 1, MaxArgs: 1, Result: exactly},
+	{Name: "VAR_SAMP", Group: "aggregate", Signature: "variance([DISTINCT] x)", Doc: "The square of stddev.", MinArgs: 1, MaxArgs: 1, Result: exactly},
+	{Name: "VAR_POP", Group: "aggregate", Signature: "var_pop([DISTINCT] x)", Doc: "The square of stddev_pop.", MinArgs: 1, MaxArgs: 1, Result: exactly},
 	pairs("CORR", "The correlation of y and x, from -1 to 1."),
 	pairs("COVAR_POP", "The covariance of all pairs there are."),
 	pairs("COVAR_SAMP", "The covariance of a sample."),
@@ -101,20 +101,24 @@ func percentiles(of resultFunc) resultFunc {
 	}
 }
 
-// ofNumbers returns a resultFunc that returns the type whole for integers, exact for DECIMALs, and DOUBLE for other
-// numbers.
-func ofNumbers(whole, exact types.Type) resultFunc {
-	check := aggregating(types.Null, isNumber)
-	return func(args []expr.Expr) (types.Type, error) {
-		switch t := args[0].Type(); {
-		case t.IsInteger():
-			return whole, nil
-		case t == types.Decimal:
-			return exact, nil
-		}
-		_, err := check(args)
-		return types.Double, err
+// sumOf returns the type of the sum of the argument.
+func sumOf(args []expr.Expr) (types.Type, error) {
+	t := args[0].Type()
+	switch {
+	case t.IsInteger() && expr.Declared(args[0]) != types.BigInt:
+		return types.BigInt, nil
+	case t == types.Float:
+		return t, nil
 	}
+	return exactly(args)
+}
+
+// exactly returns DECIMAL for integers and DECIMALs, and DOUBLE for other numbers.
+func exactly(args []expr.Expr) (types.Type, error) {
+	if t := args[0].Type(); t.IsInteger() || t == types.Decimal {
+		return types.Decimal, nil
+	}
+	return aggregating(types.Double, isNumber)(args)
 }
 
 // orInterval returns INTERVAL for an INTERVAL.
@@ -140,11 +144,11 @@ var windowFunctions = []expr.Function{
 	{Name: "PERCENT_RANK", Group: "window", Signature: "percent_rank() double", Doc: "(rank - 1) / (rows - 1); 0 of a single row.", Result: returns(types.Double)},
 	{Name: "CUME_DIST", Group: "window", Signature: "cume_dist() double", Doc: "The part of the rows that come before this one or are equal in the order.", Result: returns(types.Double)},
 	{Name: "NTILE", Group: "window", Signature: "ntile(n) integer", Doc: "The number of the row's part, from 1, of n parts of about one size.", MinArgs: 1, MaxArgs: 1, Result: returns(types.Int, isInt)},
-	{Name: "LAG", Group: "window", Signature: "lag(x [, n [, default]])", Doc: "x of the row n (1) rows before; default (NULL) where there is none.", Otherwise: 3, MinArgs: 1, MaxArgs: 3, Result: sameAs(0, isAny, isInt, isAny)},
-	{Name: "LEAD", Group: "window", Signature: "lead(x [, n [, default]])", Doc: "x of the row n (1) rows behind; default (NULL) where there is none.", Otherwise: 3, MinArgs: 1, MaxArgs: 3, Result: sameAs(0, isAny, isInt, isAny)},
-	{Name: "FIRST_VALUE", Group: "window", Signature: "first_value(x)", Doc: "x of the frame's first row.", MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
-	{Name: "LAST_VALUE", Group: "window", Signature: "last_value(x)", Doc: "x of the frame's last row.", MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
-	{Name: "NTH_VALUE", Group: "window", Signature: "nth_value(x, n)", Doc: "x of the frame's row number n, from 1; NULL where there is none.", MinArgs: 2, MaxArgs: 2, Result: sameAs(0, isAny, isInt)},
+	{Name: "LAG", Group: "window", Same: true, Signature: "lag(x [, n [, default]])", Doc: "x of the row n (1) rows before; default (NULL) where there is none.", Otherwise: 3, MinArgs: 1, MaxArgs: 3, Result: sameAs(0, isAny, isInt, isAny)},
+	{Name: "LEAD", Group: "window", Same: true, Signature: "lead(x [, n [, default]])", Doc: "x of the row n (1) rows behind; default (NULL) where there is none.", Otherwise: 3, MinArgs: 1, MaxArgs: 3, Result: sameAs(0, isAny, isInt, isAny)},
+	{Name: "FIRST_VALUE", Group: "window", Same: true, Signature: "first_value(x)", Doc: "x of the frame's first row.", MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
+	{Name: "LAST_VALUE", Group: "window", Same: true, Signature: "last_value(x)", Doc: "x of the frame's last row.", MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
+	{Name: "NTH_VALUE", Group: "window", Same: true, Signature: "nth_value(x, n)", Doc: "x of the frame's row number n, from 1; NULL where there is none.", MinArgs: 2, MaxArgs: 2, Result: sameAs(0, isAny, isInt)},
 }
 
 // formFunctions are compiled to other expressions.

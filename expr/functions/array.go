@@ -108,7 +108,7 @@ var arrayFunctions = []expr.Function{
 		return args[0].Type().Elem(), err
 	}, func(_ *expr.Env, a []types.Value) (types.Value, error) { return a[0], nil }),
 	setOf("GENERATE_SUBSCRIPTS", "generate_subscripts(a, dimension [, reverse]) integer", "The subscripts of a dimension of the array, a row for each.", 2, 3, returns(types.Int, isArray, isInt, isTruth), subscriptsOf),
-	{Name: "GENERATE_SERIES", Group: "array", Unknown: setUnknown, Signature: "generate_series(from, to [, step [, zone]])", Doc: "The numbers from one to the other, or by an INTERVAL the moments, a row for each; days and months are those of clocks in the zone.",
+	{Name: "GENERATE_SERIES", Group: "array", Same: true, Unknown: setUnknown, Signature: "generate_series(from, to [, step [, zone]])", Doc: "The numbers from one to the other, or by an INTERVAL the moments, a row for each; days and months are those of clocks in the zone.",
 		MinArgs: 2, MaxArgs: 4, Set: true, Volatile: true, Generate: seriesRows,
 		Eval: func(*expr.Env, []types.Value) (types.Value, error) { return types.Value{}, errors.New(setUnknown) },
 		Result: func(args []expr.Expr) (types.Type, error) {

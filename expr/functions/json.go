@@ -50,7 +50,7 @@ var jsonFunctions = []expr.Function{
 			}
 			return types.NewString(b.String()), nil
 		}},
-	{Name: "JSON_ARRAY_LENGTH", Group: "json", Unknown: "JSON is not looked into", Signature: "json_array_length(json) bigint", Doc: "Number of elements of an array.", MinArgs: 1, MaxArgs: 1,
+	{Name: "JSON_ARRAY_LENGTH", Group: "json", Small: true, Unknown: "JSON is not looked into", Signature: "json_array_length(json) bigint", Doc: "Number of elements of an array.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isJSON), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			items, err := jsonParts(a[0], types.JSON, false, false)
 			return types.NewInt(int64(len(items.Items()))), err

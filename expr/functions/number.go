@@ -118,7 +118,7 @@ func number64(v types.Value) float64 {
 var numberFunctions = []expr.Function{
 	{Name: "TO_NUMBER", Group: "number", Unknown: "several texts mean the same number", Signature: "to_number(text, format) decimal", Doc: "The number in a text that has a format of to_char.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Decimal, isText, isText), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) { return parseNumber(a[0].Text(), a[1].Text()) }},
-	{Name: "ABS", Group: "number", Signature: "abs(x)", Doc: "The value without its sign.", MinArgs: 1, MaxArgs: 1, Result: absResult,
+	{Name: "ABS", Group: "number", Same: true, Signature: "abs(x)", Doc: "The value without its sign.", MinArgs: 1, MaxArgs: 1, Result: absResult,
 		Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			switch v := a[0]; {
 			case v.Type().IsInteger():
@@ -184,7 +184,7 @@ var numberFunctions = []expr.Function{
 			_, err = types.Wide.QuoInteger(d, x[0].Decimal(), x[1].Decimal())
 			return types.NewDecimal(d), err
 		}, Key: &expr.Algebra{Arg: expr.AnyArg, Pieces: quotientPieces}},
-	{Name: "GCD", Group: "number", Signature: "gcd(a, b) bigint", Doc: "The greatest common divisor.", MinArgs: 2, MaxArgs: 2, Result: returns(types.BigInt, isInt),
+	{Name: "GCD", Group: "number", Same: true, Signature: "gcd(a, b) bigint", Doc: "The greatest common divisor.", MinArgs: 2, MaxArgs: 2, Result: returns(types.BigInt, isInt),
 		Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			g := new(big.Int).GCD(nil, nil, new(big.Int).Abs(big.NewInt(a[0].Int())), new(big.Int).Abs(big.NewInt(a[1].Int())))
 			if !g.IsInt64() {
@@ -192,7 +192,7 @@ var numberFunctions = []expr.Function{
 			}
 			return types.NewInt(g.Int64()), nil
 		}, Unknown: "neighbouring numbers have different divisors"},
-	{Name: "LCM", Group: "number", Signature: "lcm(a, b) bigint", Doc: "The least common multiple.", MinArgs: 2, MaxArgs: 2, Result: returns(types.BigInt, isInt),
+	{Name: "LCM", Group: "number", Same: true, Signature: "lcm(a, b) bigint", Doc: "The least common multiple.", MinArgs: 2, MaxArgs: 2, Result: returns(types.BigInt, isInt),
 		Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			x, y := new(big.Int).Abs(big.NewInt(a[0].Int())), new(big.Int).Abs(big.NewInt(a[1].Int()))
 			if x.Sign() == 0 || y.Sign() == 0 {
@@ -213,11 +213,11 @@ var numberFunctions = []expr.Function{
 			}
 			return types.ParseDecimal(new(big.Int).MulRange(1, n).String())
 		}, Unknown: "few numbers are factorials"},
-	{Name: "WIDTH_BUCKET", Group: "number", Signature: "width_bucket(x, low, high, n) bigint", Doc: "The number of x's part, from 1, of n equal parts from low to high; 0 in front of them, n + 1 behind them.", MinArgs: 4, MaxArgs: 4,
+	{Name: "WIDTH_BUCKET", Group: "number", Small: true, Signature: "width_bucket(x, low, high, n) bigint", Doc: "The number of x's part, from 1, of n equal parts from low to high; 0 in front of them, n + 1 behind them.", MinArgs: 4, MaxArgs: 4,
 		Result: returns(types.BigInt, isNumber, isNumber, isNumber, isInt), Eval: widthBucket, Unknown: "conditions on the number itself say it"},
-	{Name: "SCALE", Group: "number", Signature: "scale(x) bigint", Doc: "The number of digits behind the point, zeros at the end too.", MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, isExact),
+	{Name: "SCALE", Group: "number", Small: true, Signature: "scale(x) bigint", Doc: "The number of digits behind the point, zeros at the end too.", MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, isExact),
 		Eval: decimal1(func(d *apd.Decimal) (types.Value, error) { return types.NewInt(max(0, -int64(d.Exponent))), nil }), Unknown: "equal numbers are written in several ways"},
-	{Name: "MIN_SCALE", Group: "number", Signature: "min_scale(x) bigint", Doc: "The number of digits behind the point, without zeros at the end.", MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, isExact),
+	{Name: "MIN_SCALE", Group: "number", Small: true, Signature: "min_scale(x) bigint", Doc: "The number of digits behind the point, without zeros at the end.", MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, isExact),
 		Eval: decimal1(func(d *apd.Decimal) (types.Value, error) {
 			d, _ = new(apd.Decimal).Reduce(d)
 			return types.NewInt(max(0, -int64(d.Exponent))), nil
@@ -272,7 +272,7 @@ var numberFunctions = []expr.Function{
 		}, Key: &expr.Algebra{Pieces: func(*expr.Call, types.Interval) []expr.Piece { // negative numbers are written by their bits
 			return append([]expr.Piece{{In: types.Interval{Hi: minusOne}}}, solve.DigitPieces(16)[16:]...)
 		}}},
-	{Name: "FLOORMOD", Group: "number", Signature: "floormod(a, n) bigint", Doc: "Remainder, with the sign of n.", MinArgs: 2, MaxArgs: 2, Result: keyNumbers,
+	{Name: "FLOORMOD", Group: "number", Same: true, Signature: "floormod(a, n) bigint", Doc: "Remainder, with the sign of n.", MinArgs: 2, MaxArgs: 2, Result: keyNumbers,
 		Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			n := a[1].Int()
 			if n == 0 {
@@ -287,11 +287,11 @@ var numberFunctions = []expr.Function{
 			}
 			return types.NewInt(r), nil
 		}, Key: remainderAlgebra(true)},
-	{Name: "NUM_NULLS", Group: "conditional", Unknown: "IS NULL says it of each", Signature: "num_nulls(a, ...) bigint", Doc: "The number of arguments that are NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: returns(types.BigInt), Eval: countNulls(true)},
-	{Name: "NUM_NONNULLS", Group: "conditional", Unknown: "IS NULL says it of each", Signature: "num_nonnulls(a, ...) bigint", Doc: "The number of arguments that are not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: returns(types.BigInt), Eval: countNulls(false)},
-	{Name: "GREATEST", Group: "conditional", Extreme: 1, Binds: "as its arguments do", Signature: "greatest(a, ...)", Doc: "The greatest argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(1)},
-	{Name: "LEAST", Group: "conditional", Extreme: -1, Binds: "as its arguments do", Signature: "least(a, ...)", Doc: "The least argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(-1)},
-	{Name: "COALESCE", Group: "conditional", Binds: "as its arguments do, each where those before it are NULL", Signature: "coalesce(a, ...)", Doc: "The first argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, First: true, Result: firstType,
+	{Name: "NUM_NULLS", Group: "conditional", Small: true, Unknown: "IS NULL says it of each", Signature: "num_nulls(a, ...) bigint", Doc: "The number of arguments that are NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: returns(types.BigInt), Eval: countNulls(true)},
+	{Name: "NUM_NONNULLS", Group: "conditional", Small: true, Unknown: "IS NULL says it of each", Signature: "num_nonnulls(a, ...) bigint", Doc: "The number of arguments that are not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: returns(types.BigInt), Eval: countNulls(false)},
+	{Name: "GREATEST", Group: "conditional", Same: true, Extreme: 1, Binds: "as its arguments do", Signature: "greatest(a, ...)", Doc: "The greatest argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(1)},
+	{Name: "LEAST", Group: "conditional", Same: true, Extreme: -1, Binds: "as its arguments do", Signature: "least(a, ...)", Doc: "The least argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(-1)},
+	{Name: "COALESCE", Group: "conditional", Same: true, Binds: "as its arguments do, each where those before it are NULL", Signature: "coalesce(a, ...)", Doc: "The first argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, First: true, Result: firstType,
 		Eval: func(*expr.Env, []types.Value) (types.Value, error) { return types.Value{}, nil }}, // all arguments are NULL
 }
 

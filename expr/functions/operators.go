@@ -51,7 +51,7 @@ var operators = []expr.Function{
 		}
 		return rises
 	}),
-	{Name: "BIT_NOT", Group: "number", Signature: "~a", Doc: "All bits of an integer inverted.", MinArgs: 1, MaxArgs: 1,
+	{Name: "BIT_NOT", Group: "number", Same: true, Signature: "~a", Doc: "All bits of an integer inverted.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isInt), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) { return types.NewInt(^a[0].Int()), nil },
 		Key: &expr.Algebra{Pieces: allPieces([]expr.Piece{{Falls: true, Strict: true}})}},
 	{Name: "NEGATE", Group: "operator", Signature: "-a", Doc: "The negative number.", MinArgs: 1, MaxArgs: 1,

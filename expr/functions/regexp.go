@@ -24,7 +24,7 @@ var regexpFunctions = []expr.Function{
 			flags, _, err := flagsOf(append([]types.Value{{}}, constants(c.Args[1:])...), 2, false)
 			return flags + c.ConstText(1), err == nil
 		})},
-	{Name: "REGEXP_COUNT", Group: "string", Unknown: "matches stand anywhere in a text", Signature: "regexp_count(text, pattern [, start [, flags]]) bigint", Doc: "Number of matches from the character start (1) on.", MinArgs: 2, MaxArgs: 4,
+	{Name: "REGEXP_COUNT", Group: "string", Small: true, Unknown: "matches stand anywhere in a text", Signature: "regexp_count(text, pattern [, start [, flags]]) bigint", Doc: "Number of matches from the character start (1) on.", MinArgs: 2, MaxArgs: 4,
 		Result: returns(types.BigInt, isText, isText, isInt, isText), Eval: func(env *expr.Env, a []types.Value) (types.Value, error) {
 			re, _, err := flagged(a, 3, false)
 			if err != nil {
@@ -38,7 +38,7 @@ var regexpFunctions = []expr.Function{
 			err = eachMatch(env, re, a[0].Text()[from:], -1, func([]int) error { n++; return nil })
 			return types.NewInt(n), err
 		}},
-	{Name: "REGEXP_INSTR", Group: "string", Unknown: "matches stand anywhere in a text", Signature: "regexp_instr(text, pattern [, start [, n [, end [, flags [, group]]]]]) bigint",
+	{Name: "REGEXP_INSTR", Group: "string", Small: true, Unknown: "matches stand anywhere in a text", Signature: "regexp_instr(text, pattern [, start [, n [, end [, flags [, group]]]]]) bigint",
 		Doc: "Where the n-th match (the first) begins, or with end 1 the character after it; 0 when there is none.", MinArgs: 2, MaxArgs: 7,
 		Result: returns(types.BigInt, isText, isText, isInt, isInt, isInt, isText, isInt), Eval: func(env *expr.Env, a []types.Value) (types.Value, error) {
 			side := int64(0)

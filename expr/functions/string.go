@@ -27,14 +27,14 @@ func text1(f func(string) string) evalFunc {
 }
 
 var stringFunctions = []expr.Function{
-	{Name: "LENGTH", Group: "string", Signature: "length(text) bigint", Doc: "Number of characters; of bytes for BYTES.", MinArgs: 1, MaxArgs: 1,
+	{Name: "LENGTH", Group: "string", Small: true, Signature: "length(text) bigint", Doc: "Number of characters; of bytes for BYTES.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isBytes), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			if a[0].Type() == types.Bytes {
 				return types.NewInt(int64(len(a[0].Text()))), nil
 			}
 			return types.NewInt(int64(utf8.RuneCountInString(a[0].Text()))), nil
 		}, Key: lengthAlgebra},
-	{Name: "OCTET_LENGTH", Group: "string", Signature: "octet_length(text) bigint", Doc: "Number of bytes.", MinArgs: 1, MaxArgs: 1,
+	{Name: "OCTET_LENGTH", Group: "string", Small: true, Signature: "octet_length(text) bigint", Doc: "Number of bytes.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isBytes), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			return types.NewInt(int64(len(a[0].Text()))), nil
 		}, Key: lengthAlgebra},
@@ -116,7 +116,7 @@ var stringFunctions = []expr.Function{
 				return r
 			}, a[0].Text())), nil
 		}},
-	{Name: "POSITION", Group: "string", Signature: "strpos(text, part) bigint", Doc: "The position where part first occurs, from 1; 0 if it does not occur.", MinArgs: 2, MaxArgs: 2,
+	{Name: "POSITION", Group: "string", Small: true, Signature: "strpos(text, part) bigint", Doc: "The position where part first occurs, from 1; 0 if it does not occur.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.BigInt, isText), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			i := strings.Index(a[0].Text(), a[1].Text())
 			if i < 0 {
@@ -184,7 +184,7 @@ var stringFunctions = []expr.Function{
 		}, Key: conditionAlgebra(false, func(c *expr.Call) (types.Set, bool, bool) {
 			return types.SetOf(types.PrefixInterval(types.String, c.ConstText(1))), true, true
 		})},
-	{Name: "ASCII", Group: "string", Signature: "ascii(text) bigint", Doc: "The code point of the first character; 0 for an empty text.", MinArgs: 1, MaxArgs: 1,
+	{Name: "ASCII", Group: "string", Small: true, Signature: "ascii(text) bigint", Doc: "The code point of the first character; 0 for an empty text.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isText), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			if a[0].Text() == "" {
 				return types.NewInt(0), nil
@@ -268,11 +268,11 @@ var stringFunctions = []expr.Function{
 			}
 			return types.NewBytes(string(b)), nil
 		}},
-	{Name: "BIT_LENGTH", Group: "string", Unknown: "OCTET_LENGTH says it as well", Signature: "bit_length(text) bigint", Doc: "Number of bits: eight times that of bytes.", MinArgs: 1, MaxArgs: 1,
+	{Name: "BIT_LENGTH", Group: "string", Small: true, Unknown: "OCTET_LENGTH says it as well", Signature: "bit_length(text) bigint", Doc: "Number of bits: eight times that of bytes.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isBytes), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			return types.NewInt(8 * int64(len(a[0].Text()))), nil
 		}},
-	{Name: "GET_BYTE", Group: "string", Signature: "get_byte(bytes, n) bigint", Doc: "The byte at n, counted from 0.", MinArgs: 2, MaxArgs: 2,
+	{Name: "GET_BYTE", Group: "string", Small: true, Signature: "get_byte(bytes, n) bigint", Doc: "The byte at n, counted from 0.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.BigInt, func(t types.Type) bool { return t == types.Bytes }, isInt), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			s, n := a[0].Text(), a[1].Int()
 			if n < 0 || n >= int64(len(s)) {
