@@ -40,6 +40,9 @@ type alteration struct {
 
 func (a *alteration) apply(c parser.Change) error {
 	i, there := a.column(c.Name)
+	if a.def.Materialized && slices.Contains([]parser.ChangeKind{parser.AddColumn, parser.DropColumn, parser.AlterDefault, parser.AlterNotNull, parser.AlterType, parser.AddCheck}, c.Kind) {
+		return parser.Errorf(c.Pos, "ALTER action %s cannot be performed on relation %q", c.Kind, a.def.Name).WithHint("This operation is not supported for materialized views.")
+	}
 	switch c.Kind {
 	case parser.DropColumn, parser.RenameColumn, parser.CommentColumn, parser.AlterDefault, parser.AlterNotNull, parser.AlterType:
 		if !there && c.If {
@@ -252,6 +255,17 @@ func (t *Table) Renamed(name string) *parser.CreateTable {
 	return &def
 }
 
+// Refilled returns the definition of a materialized view over HBase tables that do not exist yet, and whose names end with suffix.
+func (t *Table) Refilled(suffix string) *parser.CreateTable {
+	def := parser.CopyOf(t.Def)
+	def.StoredIn = parser.StoredIn(t.Name + "_" + suffix)
+	for i := range def.Layouts {
+		def.Layouts[i].StoredIn = nil
+	}
+	def.Options = slices.DeleteFunc(def.Options, func(o parser.Option) bool { return o.Key == building }) // the rows come with their entries
+	return def
+}
+
 // renameIndex gives an INDEX another name. Its entries stay in the same HBase table.
 func (a *alteration) renameIndex(c parser.Change) error {
 	var is *Layout
@@ -295,6 +309,16 @@ func (a *alteration) rename(i int, c parser.Change) error {
 		}
 	}
 	col.Name, a.changed = c.To, true
+	if q := a.def.Query; q != nil { // of a materialized view: the names stand in front of it
+		in := *q
+		in.AllowFullScan = false
+		of := &parser.Subquery{Pos: q.Pos, Query: &in, Alias: "query"}
+		for _, d := range a.def.Columns {
+			of.Columns = append(of.Columns, d.Name)
+		}
+		a.def.Query = parser.AllOf(of)
+		a.def.Query.AllowFullScan = q.AllowFullScan
+	}
 	return nil
 }
 
@@ -307,11 +331,7 @@ func (a *alteration) addIndex(c parser.Change) error {
 			return parser.Errorf(c.Index.Pos, "table %s has a layout %s already", a.table.Name, l.Name)
 		}
 	}
-	if a.table.HiddenKey {
-		return parser.Errorf(c.Index.Pos, "table %s was made without a key: no INDEX can lead to its rows", a.table.Name).
-			WithHint("CREATE TABLE ... PRIMARY KEY, or ROW KEY, AS SELECT * FROM %s gives the rows a key", a.table.Name)
-	}
-	if len(a.def.Layouts) == 0 { // its first layout follows from PRIMARY KEY
+	if len(a.def.Layouts) == 0 && !a.table.HiddenKey { // its first layout follows from PRIMARY KEY
 		a.def.Layouts = append(a.def.Layouts, a.table.primary)
 		a.def.PrimaryKey = nil
 		for i, d := range a.def.Columns {

@@ -85,7 +85,7 @@ const phoenixMarker = "_0"
 
 // Build checks a definition and makes the table, but does not add it to the catalog.
 func (c *Catalog) Build(def *parser.CreateTable) (*Table, error) {
-	if def.Query != nil {
+	if def.Query != nil && !def.Materialized {
 		return nil, parser.Errorf(def.Query.Pos, "a definition has no query: CREATE TABLE %s AS is a statement that writes rows", def.Name)
 	}
 	if def.Temporary {

@@ -11,12 +11,12 @@ import (
 
 func (b *builder) layouts() error {
 	defs := b.def.Layouts
-	if len(defs) == 0 {
+	if len(defs) == 0 || defs[0].Index && b.keyless() {
 		d, err := b.primaryKey()
 		if err != nil {
 			return err
 		}
-		defs = []parser.LayoutDef{d}
+		defs = append([]parser.LayoutDef{d}, defs...)
 	} else if len(b.def.PrimaryKey) > 0 {
 		return parser.Errorf(b.def.PrimaryKey[0].Pos, "a table has either PRIMARY KEY or ROW KEY")
 	}
@@ -64,6 +64,14 @@ func (b *builder) layouts() error {
 		}
 	}
 	return nil
+}
+
+// keyless reports whether a definition with INDEXes alone is one of CREATE INDEX on a table that was made without a key: only that
+// writes the hidden key into the INDEX.
+func (b *builder) keyless() bool {
+	parts := b.def.Layouts[0].Parts
+	ref, ok := parts[len(parts)-1].Expr.(*parser.ColumnRef)
+	return ok && ref.Name == HiddenColumn
 }
 
 // packed returns the parts in the qualifiers of the table's packed column, or nil if it has none.

@@ -38,6 +38,7 @@ type Catalog struct {
 type View struct {
 	Name string
 	Def  *parser.CreateView
+	Rows *Table // of a materialized view, which Readers lists
 }
 
 // Table is a logical table.

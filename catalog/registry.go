@@ -38,7 +38,7 @@ func (c *Catalog) Load(src string) error {
 				err = c.Add(t)
 			}
 		case *parser.CreateView:
-			err = c.addView(&View{def.Name, def})
+			err = c.addView(&View{Name: def.Name, Def: def})
 		default:
 			err = parser.Errorf(s.Position(), "a catalog holds CREATE TABLE and CREATE VIEW statements only")
 		}
@@ -111,6 +111,17 @@ func (c *Catalog) Views() []*View {
 	defer c.mu.RUnlock()
 	out := slices.Collect(maps.Values(c.views))
 	slices.SortFunc(out, func(a, b *View) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Readers lists the views and the materialized views.
+func (c *Catalog) Readers() []*View {
+	out := c.Views()
+	for _, t := range c.Tables() {
+		if t.Def.Materialized {
+			out = append(out, &View{t.Name, &parser.CreateView{Pos: t.Def.Pos, Name: t.Name, NamePos: t.Def.NamePos, Query: t.Def.Query}, t})
+		}
+	}
 	return out
 }
 

@@ -26,6 +26,8 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	switch c := s.Changes[0]; {
 	case len(s.Changes) == 1 && c.Kind == parser.RenameTable:
 		return r.rename(ctx, s)
+	case c.Kind == parser.Refresh:
+		return r.refreshView(ctx, s)
 	case c.Kind == parser.NoEffect && (isView || s.Verb == "ALTER INDEX"):
 		return r.done(-1), nil
 	}
@@ -125,6 +127,8 @@ func (r *run) rename(ctx context.Context, s *parser.Alter) (*Rows, error) {
 		}
 		if err == nil && s.Verb == "ALTER VIEW" {
 			err = parser.Errorf(s.NamePos, "%s is a table, not a view", t.Name)
+		} else if err == nil && s.Verb == "ALTER MATERIALIZED VIEW" && !t.Def.Materialized {
+			err = notA("materialized view", t.Name, s.NamePos)
 		}
 		var now *catalog.Table
 		if err == nil {
@@ -186,7 +190,7 @@ func (r *run) renamedIn(ctx context.Context, name, to string, at parser.Pos) (ou
 			}
 		}
 	}
-	for _, v := range r.engine.catalog.Views() {
+	for _, v := range r.engine.catalog.Readers() {
 		def, reads := parser.CopyOf(v.Def), false
 		for _, t := range parser.Tables(def.Query) {
 			if strings.EqualFold(t.Name, name) {
@@ -198,7 +202,13 @@ func (r *run) renamedIn(ctx context.Context, name, to string, at parser.Pos) (ou
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, redefinedView{v.Name, known.sql, def.String()})
+			sql := def.String()
+			if v.Rows != nil {
+				rows := *v.Rows.Def
+				rows.Query = def.Query
+				sql = rows.String()
+			}
+			out = append(out, redefinedView{v.Name, known.sql, sql})
 		}
 	}
 	return out, nil
@@ -397,7 +407,7 @@ func (r *run) readable(ctx context.Context, t, now *catalog.Table, at parser.Pos
 	cat := r.engine.catalog.With(now)
 	before, after := *r.env, *r.env
 	after.Catalog = cat
-	for _, v := range cat.Views() {
+	for _, v := range cat.Readers() {
 		if !r.reads(v.Def.Query, t.Name, map[string]bool{}) {
 			continue
 		}
@@ -405,11 +415,11 @@ func (r *run) readable(ctx context.Context, t, now *catalog.Table, at parser.Pos
 			continue
 		}
 		if _, err := after.Select(v.Def.Query.At(at)); err != nil && cascade {
-			if err := r.dropView(ctx, &parser.Drop{Pos: at, View: true, NamePos: at, Name: v.Name, IfExists: true, Cascade: true}); err != nil {
+			if err := r.dropReader(ctx, v, at); err != nil {
 				return err
 			}
 		} else if err != nil {
-			return parser.Errorf(at, "view %s could not read %s any more: %s", v.Name, t.Name, message(err)).
+			return parser.Errorf(at, materialized(v)+"view %s could not read %s any more: %s", v.Name, t.Name, message(err)).
 				WithHint("SHOW CREATE VIEW %s prints the view: drop it, and define it again afterwards", parser.QuoteName(v.Name))
 		}
 	}
@@ -437,7 +447,7 @@ func message(err error) string {
 
 // makeIndex makes the HBase table of an INDEX that is added to t.
 func (r *run) makeIndex(ctx context.Context, t, now *catalog.Table, l *catalog.Layout) error {
-	if err := write.Writable(now, now.Def.NamePos); err != nil || !l.Stored.IsLiteral() {
+	if err := write.Writable(now, now.Def.NamePos); err != nil && !now.Def.Materialized || !l.Stored.IsLiteral() {
 		return err
 	}
 	resumed := slices.ContainsFunc(t.Layouts, func(o *catalog.Layout) bool { return o.Name == l.Name })

@@ -22,7 +22,7 @@ var errTableExists = errors.New("the table exists")
 
 // createTableAs runs CREATE TABLE ... AS: it creates the table with the columns of the query and writes the query's
 // rows. If that fails, it drops the table.
-func (r *run) createTableAs(ctx context.Context, s *parser.CreateTable) (*Rows, error) {
+func (r *run) createTableAs(ctx context.Context, s *parser.CreateTable, taken error) (*Rows, error) {
 	if s.External {
 		return nil, parser.Errorf(s.Pos, "CREATE EXTERNAL TABLE maps a table that exists: it is written with INSERT INTO %s query", parser.QuoteName(s.Name))
 	}
@@ -35,8 +35,15 @@ func (r *run) createTableAs(ctx context.Context, s *parser.CreateTable) (*Rows, 
 	if def.Columns, err = columnsOfQuery(s, p.Columns); err != nil {
 		return nil, err
 	}
+	define := func() (*Rows, error) { return r.createTable(ctx, &def) }
+	if s.Materialized { // it has no rows until it has all of them
+		if def.Query, err = r.materializedQuery(ctx, s); err != nil {
+			return nil, err
+		}
+		def.NoData, define = true, func() (*Rows, error) { return r.define(ctx, &def, taken) }
+	}
 	var kept keptError
-	switch _, err := r.createTable(ctx, &def); {
+	switch _, err := define(); {
 	case s.IfNotExists && errors.Is(err, errTableExists): // another connection was faster: its rows stay
 		return r.done(-1), nil
 	case errors.As(err, &kept):
@@ -49,6 +56,13 @@ func (r *run) createTableAs(ctx context.Context, s *parser.CreateTable) (*Rows, 
 	}
 	r.rec.ended.Store(nil) // the statement continues after the table was created
 	made, _ := r.engine.catalog.Table(s.Name)
+	if s.Materialized {
+		rows, err := r.refill(ctx, made, false, s.NamePos)
+		if err != nil {
+			return r.dropAgain(ctx, s, made, err)
+		}
+		return rows, nil
+	}
 	into := &parser.Insert{Pos: s.Pos, Table: s.Name, TablePos: s.NamePos, Query: s.Query}
 	for _, c := range def.Columns {
 		into.Columns = append(into.Columns, parser.Name{Pos: s.NamePos, Name: c.Name})

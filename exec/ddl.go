@@ -33,7 +33,7 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	if err := r.engine.reload(ctx); err != nil {
 		return nil, err
 	}
-	taken := parser.Errorf(s.NamePos, "table %q already exists", s.Name).Of(errTableExists)
+	taken := parser.Errorf(s.NamePos, "%s %q already exists", strings.ToLower(s.Kind()), s.Name).Of(errTableExists)
 	if t, ok := cat.Table(s.Name); ok {
 		if s.Replace {
 			return r.replaceTable(ctx, s, t)
@@ -41,7 +41,7 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 		if s.IfNotExists {
 			return r.done(-1), r.makeAgain(ctx, t)
 		}
-		return nil, taken
+		return nil, parser.Errorf(s.NamePos, "%s %q already exists", strings.ToLower(t.Def.Kind()), s.Name).Of(errTableExists)
 	}
 	if v, ok := cat.View(s.Name); ok {
 		return nil, parser.Errorf(s.NamePos, "view %q already exists", v.Name)
@@ -50,8 +50,14 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 		return nil, err
 	}
 	if s.Query != nil {
-		return r.createTableAs(ctx, s)
+		return r.createTableAs(ctx, s, taken)
 	}
+	return r.define(ctx, s, taken)
+}
+
+// define makes the HBase tables of s, a new table, and saves its definition. It returns the error taken if another connection is faster.
+func (r *run) define(ctx context.Context, s *parser.CreateTable, taken error) (*Rows, error) {
+	cat := r.engine.catalog
 	t, err := r.build(s)
 	if err != nil {
 		return nil, err

@@ -46,15 +46,19 @@ var (
 
 // dropTables runs DROP TABLE for one or several tables. All must exist before the first is dropped.
 func (r *run) dropTables(ctx context.Context, s *parser.Drop) (*Rows, error) {
+	if err := r.engine.reload(ctx); err != nil {
+		return nil, err
+	}
 	all := append([]*parser.Drop{s}, s.More...)
-	if len(all) > 1 && !s.IfExists {
-		if err := r.engine.reload(ctx); err != nil {
+	for _, one := range all {
+		t, err := r.tableNamed(one.Name, one.NamePos)
+		switch {
+		case err == nil && t.Def.Materialized && !s.Materialized:
+			return nil, notA("table", t.Name, one.NamePos).WithHint("DROP MATERIALIZED VIEW drops it")
+		case s.Materialized && (err == nil && !t.Def.Materialized || err != nil && !errors.Is(err, catalog.ErrUnknownTable)):
+			return nil, notA("materialized view", one.Name, one.NamePos)
+		case err != nil && !s.IfExists && len(all) > 1:
 			return nil, err
-		}
-		for _, one := range all {
-			if _, err := r.tableNamed(one.Name, one.NamePos); err != nil {
-				return nil, err
-			}
 		}
 	}
 	for _, one := range s.More {
@@ -101,7 +105,7 @@ func (r *run) dropTable(ctx context.Context, s *parser.Drop) (*Rows, error) {
 	if _, readOnly := r.engine.client.(write.ReadOnlyClient); readOnly && !t.External {
 		return nil, ErrReadOnly
 	}
-	if err := r.unread(ctx, "table", t.Name, s.NamePos, s.Cascade); err != nil {
+	if err := r.unread(ctx, strings.ToLower(t.Def.Kind()), t.Name, s.NamePos, s.Cascade); err != nil {
 		return nil, err
 	}
 	for _, o := range r.engine.catalog.Tables() {

@@ -150,6 +150,11 @@ func (r *run) resolvedBatch(ctx context.Context, ask func() (*plan.Plan, error))
 // checkPlan applies the full-scan policy to all tables of p before it reads, and the scan limit if there are statistics.
 func (r *run) checkPlan(p *plan.Plan) error {
 	r.allowFull = r.allowFull || p.FullScanAllowed
+	for _, s := range p.Scans() {
+		if err := populated(s.Table); err != nil {
+			return err
+		}
+	}
 	if r.budget.limit != (ScanLimit{}) && !r.repeated {
 		r.budget.plan.Store(p)
 		if err := r.budget.refuse(estimate.Of(p, r.env.Statistics)); err != nil {

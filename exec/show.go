@@ -72,6 +72,8 @@ func (r *run) showTables() *Rows {
 		kind := "table"
 		if t.External {
 			kind = "external"
+		} else if t.Def.Materialized {
+			kind = "materialized view"
 		}
 		layouts := words.Join(t.Layouts, " ", func(l *catalog.Layout) string { return "(" + l.Key.Source() + ")" })
 		rows = append(rows, []string{strings.TrimPrefix(t.Name, own), kind, stored(t.Layouts[0]), layouts})

@@ -94,6 +94,9 @@ func alone(p *plan.Plan) *plan.Scan {
 // delete runs DELETE. It calls first, if not nil, with the columns and rows of RETURNING before it deletes one of the rows.
 func (r *run) delete(ctx context.Context, s *parser.Delete, first func([]plan.OutputColumn, [][]types.Value) error) (*Rows, error) {
 	t, err := r.writableTable(s.Table, s.TablePos)
+	if err != nil && s.Truncate && t != nil && t.Def.Materialized {
+		err = notA("table", t.Name, s.TablePos)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (_ *Rows, er
 		return nil, err
 	}
 	if t, ok := cat.Table(s.Name); ok {
-		return nil, parser.Errorf(s.NamePos, "table %q already exists", t.Name)
+		return nil, parser.Errorf(s.NamePos, "%s %q already exists", strings.ToLower(t.Def.Kind()), t.Name)
 	}
 	stored, _, err := r.engine.definitionOf(ctx, s.Name)
 	if err != nil {
@@ -180,6 +180,8 @@ func (r *run) reads(s *parser.Select, name string, seen map[string]bool) bool {
 			if seen[v.Name] = true; r.reads(v.Def.Query, name, seen) {
 				return true
 			}
+		} else if m, ok := r.engine.catalog.Table(t.Name); ok && m.Def.Materialized && r.reads(m.Def.Query, name, seen) {
+			return true
 		}
 	}
 	return false
@@ -198,18 +200,35 @@ func (r *run) readsFile(ctx context.Context, s *parser.Select) (string, error) {
 
 // unread refuses to drop the table or view called name while a view reads it. With cascade it drops the views.
 func (r *run) unread(ctx context.Context, what, name string, at parser.Pos, cascade bool) error {
-	for _, v := range r.engine.catalog.Views() {
+	for _, v := range r.engine.catalog.Readers() {
 		switch {
 		case strings.EqualFold(v.Name, name) || !r.reads(v.Def.Query, name, map[string]bool{}):
 		case cascade:
-			if err := r.dropView(ctx, &parser.Drop{Pos: at, View: true, NamePos: at, Name: v.Name, IfExists: true, Cascade: true}); err != nil {
+			if err := r.dropReader(ctx, v, at); err != nil {
 				return err
 			}
 		default:
-			return parser.Errorf(at, "%s %s is read by view %s", what, name, v.Name).WithHint("drop %s first, or write CASCADE", v.Name)
+			return parser.Errorf(at, "%s %s is read by %sview %s", what, name, materialized(v), v.Name).WithHint("drop %s first, or write CASCADE", v.Name)
 		}
 	}
 	return nil
+}
+
+// dropReader drops v, and the views that read it.
+func (r *run) dropReader(ctx context.Context, v *catalog.View, at parser.Pos) (err error) {
+	s := &parser.Drop{Pos: at, View: v.Rows == nil, NamePos: at, Name: v.Name, IfExists: true, Cascade: true}
+	if s.View {
+		return r.dropView(ctx, s)
+	}
+	_, err = r.dropTable(ctx, s)
+	return err
+}
+
+func materialized(v *catalog.View) string {
+	if v.Rows != nil {
+		return "materialized "
+	}
+	return ""
 }
 
 // dropViews runs DROP VIEW for one or several views. All must exist before the first is dropped.
@@ -237,7 +256,10 @@ func (r *run) dropView(ctx context.Context, s *parser.Drop) error {
 	cat := r.engine.catalog
 	v, ok := cat.View(s.Name)
 	if !ok {
-		if _, ok := cat.Table(s.Name); ok {
+		if t, ok := cat.Table(s.Name); ok {
+			if t.Def.Materialized {
+				return notA("view", t.Name, s.NamePos).WithHint("DROP MATERIALIZED VIEW drops it")
+			}
 			return parser.Errorf(s.NamePos, "%s is a table, not a view", s.Name).WithHint("DROP TABLE drops it, with its rows")
 		}
 		if s.IfExists {

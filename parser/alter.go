@@ -43,7 +43,14 @@ const (
 	RenameIndex                        // ALTER INDEX Name RENAME TO To
 	CommentTable                       // COMMENT ON TABLE t IS To
 	CommentColumn                      // COMMENT ON COLUMN t.Name IS To
+	Refresh                            // REFRESH MATERIALIZED VIEW t, If: WITH NO DATA
 )
+
+// String returns the words of a change, as PostgreSQL's messages have them.
+func (k ChangeKind) String() string {
+	words := map[ChangeKind]string{AlterDefault: "ALTER COLUMN ... SET DEFAULT", AlterNotNull: "ALTER COLUMN ... SET NOT NULL", AlterType: "ALTER COLUMN ... SET DATA TYPE", AddCheck: "ADD CONSTRAINT"}
+	return cmp.Or(words[k], strings.TrimSpace(changeWords[k]))
+}
 
 // Change is one change of a table's definition.
 type Change struct {
@@ -85,14 +92,14 @@ func (s *Alter) String() string {
 // changeWords begin the changes.
 var changeWords = map[ChangeKind]string{AddColumn: "ADD COLUMN ", DropColumn: "DROP COLUMN ", RenameColumn: "RENAME COLUMN ", SetOptions: "SET (",
 	AlterDefault: "ALTER COLUMN ", AlterNotNull: "ALTER COLUMN ", AlterType: "ALTER COLUMN ", ResetOptions: "RESET (", AddIndex: "ADD INDEX ", DropIndex: "DROP INDEX ",
-	RenameConstraint: "RENAME CONSTRAINT ", NoEffect: "OWNER TO CURRENT_USER", RenameTable: "RENAME TO ", RenameIndex: "RENAME TO ", AddCheck: "ADD ", DropConstraint: "DROP CONSTRAINT ", ValidateCheck: "VALIDATE CONSTRAINT "}
+	RenameConstraint: "RENAME CONSTRAINT ", NoEffect: "OWNER TO CURRENT_USER", RenameTable: "RENAME TO ", Refresh: "WITH ", RenameIndex: "RENAME TO ", AddCheck: "ADD ", DropConstraint: "DROP CONSTRAINT ", ValidateCheck: "VALIDATE CONSTRAINT "}
 
 func (c Change) print(p *printer) {
 	p.put(changeWords[c.Kind])
 	switch {
 	case c.If && c.Kind == AddColumn:
 		p.put("IF NOT EXISTS ")
-	case c.If && c.Kind != RenameIndex:
+	case c.If && c.Kind != RenameIndex && c.Kind != Refresh:
 		p.put("IF EXISTS ")
 	}
 	switch c.Kind {
@@ -102,6 +109,8 @@ func (c Change) print(p *printer) {
 			p.put(" ", k)
 		}
 	case NoEffect:
+	case Refresh:
+		p.put(when(c.If, "NO "), "DATA")
 	case RenameColumn, RenameConstraint:
 		p.put(QuoteName(c.Name), " TO ", QuoteName(c.To))
 	case AlterType:
@@ -139,12 +148,13 @@ func (s *CreateTable) At(pos Pos) *CreateTable {
 // alterNode is ALTER TABLE, VIEW or INDEX, COMMENT ON, CREATE INDEX, DROP INDEX or TRUNCATE.
 type alterNode struct {
 	Pos      lexer.Position
-	Other    *renameNode   `parser:"  (?= 'ALTER' ( 'VIEW' | 'INDEX' ) ) 'ALTER' @@"`
+	Other    *renameNode   `parser:"  (?= 'ALTER' ( 'MATERIALIZED'? 'VIEW' | 'INDEX' ) ) 'ALTER' @@"`
 	IfExists bool          `parser:"| 'ALTER' 'EXTERNAL'? 'TABLE' ( @'IF' 'EXISTS' )?"`
 	Table    *tableName    `parser:"  ( (?= 'ONLY' ( Word | Quoted ) ) 'ONLY' )? @@"`
 	Changes  []*changeNode `parser:"  @@ ( ',' @@ )*"`
 	Comment  *commentNode  `parser:"| 'COMMENT' 'ON' @@"`
 	Create   *indexNode    `parser:"| 'CREATE' @@"`
+	Refresh  *refreshNode  `parser:"| 'REFRESH' 'MATERIALIZED' 'VIEW' 'CONCURRENTLY'? @@"`
 	Drop     *changeName   `parser:"| 'DROP' 'INDEX' 'CONCURRENTLY'? @@"`
 	DropOn   *tableName    `parser:"  ( 'ON' @@ )?"`
 	Readers  *readers      `parser:"  @@?"`
@@ -163,11 +173,18 @@ func (n *readers) Parse(lex *lexer.PeekingLexer) error {
 
 // renameNode is VIEW or INDEX name RENAME TO name, or OWNER TO name.
 type renameNode struct {
+	Rows     bool         `parser:"@'MATERIALIZED'?"`
 	Kind     string       `parser:"@( 'VIEW' | 'INDEX' )"`
 	IfExists bool         `parser:"( @'IF' 'EXISTS' )?"`
 	Name     tableName    `parser:"@@"`
 	Owner    bool         `parser:"( 'RENAME' | @'OWNER' ) 'TO'"`
 	To       *columnIdent `parser:"@@"`
+}
+
+// refreshNode is the view, and WITH NO DATA.
+type refreshNode struct {
+	View   tableName `parser:"@@"`
+	NoData bool      `parser:"( 'WITH' @'NO'? 'DATA' )?"`
 }
 
 type commentNode struct {
@@ -292,7 +309,7 @@ func (l *lowerer) alter(n *alterNode) (Statement, error) {
 		return first, nil
 	case n.Other != nil:
 		o := n.Other
-		out.Verb, out.IfExists = "ALTER "+o.Kind, o.IfExists
+		out.Verb, out.IfExists = "ALTER "+when(o.Rows, "MATERIALIZED ")+o.Kind, o.IfExists
 		c := Change{Pos: pos(o.To.Tok), Kind: RenameTable, To: name(o.To.Tok)}
 		if table = &o.Name; o.Owner {
 			c = Change{Pos: c.Pos, Kind: NoEffect}
@@ -311,6 +328,9 @@ func (l *lowerer) alter(n *alterNode) (Statement, error) {
 		if x := l.expr(n.Create.Where); err == nil && x != nil {
 			err = partial(x, c.Index.Parts)
 		}
+	case n.Refresh != nil:
+		out.Verb, table = "REFRESH MATERIALIZED VIEW", &n.Refresh.View
+		out.Changes = []Change{{Pos: out.Pos, Kind: Refresh, If: n.Refresh.NoData}}
 	case n.Drop != nil:
 		out.Verb, table = "DROP INDEX", n.DropOn
 		out.Changes = []Change{n.Drop.change(DropIndex)}

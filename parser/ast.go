@@ -351,16 +351,18 @@ type MergeAction struct {
 // CreateTable is CREATE [EXTERNAL] TABLE.
 type CreateTable struct {
 	Pos
-	Replace     bool // OR REPLACE
-	External    bool
-	Temporary   bool // a table of the session alone, which drops it at its end
-	IfNotExists bool
-	Name        string
-	NamePos     Pos
-	Columns     []ColumnDef
-	PrimaryKey  []Name // of a PRIMARY KEY (a, b) clause, or a column's PRIMARY KEY
-	Checks      []CheckDef
-	Families    []FamilyDef
+	Replace   bool // OR REPLACE
+	External  bool
+	Temporary bool // a table of the session alone, which drops it at its end
+	// Materialized is set for a MATERIALIZED VIEW: its definition keeps Query, and NoData if the view has no rows yet.
+	Materialized bool
+	IfNotExists  bool
+	Name         string
+	NamePos      Pos
+	Columns      []ColumnDef
+	PrimaryKey   []Name // of a PRIMARY KEY (a, b) clause, or a column's PRIMARY KEY
+	Checks       []CheckDef
+	Families     []FamilyDef
 	// StoredIn is the STORED IN before the layouts. It applies to each layout without its own STORED IN.
 	StoredIn *PartList
 	Layouts  []LayoutDef
@@ -478,15 +480,16 @@ type SplitDef struct {
 	File  string
 }
 
-// Drop is DROP TABLE or DROP VIEW [IF EXISTS] t, ... [CASCADE]. For an EXTERNAL table it drops only the definition.
+// Drop is DROP TABLE or DROP [MATERIALIZED] VIEW [IF EXISTS] t, ... [CASCADE]. For an EXTERNAL table it drops only the definition.
 type Drop struct {
 	Pos
-	View     bool
-	IfExists bool
-	Cascade  bool // drop the views that read it, too
-	Name     string
-	NamePos  Pos
-	More     []*Drop // the others of the statement
+	View         bool
+	Materialized bool // View is not set
+	IfExists     bool
+	Cascade      bool // drop the views that read it, too
+	Name         string
+	NamePos      Pos
+	More         []*Drop // the others of the statement
 }
 
 // ShowKind is the kind of a Show.

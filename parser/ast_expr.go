@@ -247,13 +247,20 @@ func (s *Delete) Command() string {
 	return "DELETE"
 }
 
-func (*CreateTable) Command() string { return "CREATE TABLE" }
+func (s *CreateTable) Command() string { return "CREATE " + s.Kind() }
+func (s *Drop) Command() string        { return "DROP " + kindOf(s.Materialized, s.View) }
 
-func (s *Drop) Command() string {
-	if s.View {
-		return "DROP VIEW"
+// Kind returns TABLE or MATERIALIZED VIEW.
+func (s *CreateTable) Kind() string { return kindOf(s.Materialized, false) }
+
+func kindOf(materialized, view bool) string {
+	switch {
+	case materialized:
+		return "MATERIALIZED VIEW"
+	case view:
+		return "VIEW"
 	}
-	return "DROP TABLE"
+	return "TABLE"
 }
 
 func (*Show) Command() string        { return "SHOW" }

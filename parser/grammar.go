@@ -296,7 +296,8 @@ type explained struct {
 
 type dropNode struct {
 	Pos      lexer.Position
-	View     bool         `parser:"'DROP' ( 'TABLE' | @'VIEW' )"`
+	View     bool         `parser:"'DROP' ( 'TABLE' | @'VIEW'"`
+	Rows     bool         `parser:"| @'MATERIALIZED' 'VIEW' )"`
 	IfExists bool         `parser:"( @'IF' 'EXISTS' )?"`
 	Table    tableName    `parser:"@@"`
 	More     []*tableName `parser:"( ',' @@ )*"`
@@ -306,7 +307,7 @@ type dropNode struct {
 type showNode struct {
 	Pos       lexer.Position
 	Tables    bool       `parser:"'SHOW' ( @'TABLES'"`
-	Create    *tableName `parser:"| 'CREATE' ( 'TABLE' | 'VIEW' ) @@"`
+	Create    *tableName `parser:"| 'CREATE' ( 'TABLE' | 'MATERIALIZED'? 'VIEW' ) @@"`
 	Splits    *tableName `parser:"| 'SPLITS' @@"`
 	Stats     *tableName `parser:"| 'STATISTICS' 'FOR'? @@"`
 	Functions bool       `parser:"| @'FUNCTIONS'"`

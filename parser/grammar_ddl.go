@@ -11,8 +11,9 @@ import (
 type createNode struct {
 	Pos         lexer.Position
 	Replace     bool           `parser:"'CREATE' ( @'OR' 'REPLACE' )?"`
-	Kind        *tableKind     `parser:"( @@"`
+	Kind        *tableKind     `parser:"( ( @@"`
 	External    bool           `parser:"| @'EXTERNAL' )? 'TABLE'"`
+	View        bool           `parser:"| @'MATERIALIZED' 'VIEW' )"`
 	IfNotExists bool           `parser:"( @'IF' 'NOT' 'EXISTS' )?"`
 	Table       tableName      `parser:"@@"`
 	Items       []*tableItem   `parser:"( '(' @@ ( ',' @@ )* ')'"`

@@ -125,8 +125,6 @@ func (d *diagnosis) unsupported(i int) string {
 		return "CREATE UNIQUE INDEX" + isUnsupported + ": the rowkey alone is unique, CREATE INDEX makes one that is not"
 	case (d.verb == "CREATE" && len(d.frames) == 2 || d.verb == "ALTER" && upper(3) == "ADD") && Elsewhere("definition", word) != "":
 		return word + isUnsupported + ": " + Elsewhere("definition", word)
-	case i == 1 && (before == "CREATE" || before == "DROP") && word == "MATERIALIZED":
-		return "views are not materialized: CREATE VIEW names a query, CREATE TABLE table AS query keeps its rows"
 	case i == 1 && (before == "CREATE" || before == "DROP") && Elsewhere("object", word) != "":
 		return before + " " + word + isUnsupported + ": " + Elsewhere("object", word)
 	case i == 3 && d.verb == "CREATE" && before == "REPLACE" && Elsewhere("object", word) != "":

@@ -124,7 +124,7 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 		return statement(l.create(n.Create))
 	case n.Drop != nil:
 		d := n.Drop
-		out := &Drop{Pos: at(d.Pos), View: d.View, IfExists: d.IfExists, Cascade: d.Cascade, Name: d.Table.name(), NamePos: pos(d.Table.A)}
+		out := &Drop{Pos: at(d.Pos), View: d.View, Materialized: d.Rows, IfExists: d.IfExists, Cascade: d.Cascade, Name: d.Table.name(), NamePos: pos(d.Table.A)}
 		for _, t := range d.More {
 			more := *out
 			more.Name, more.NamePos, more.More = t.name(), pos(t.A), nil

@@ -13,7 +13,7 @@ import (
 
 func (l *lowerer) create(n *createNode) (*CreateTable, error) {
 	out := &CreateTable{
-		Pos: at(n.Pos), Replace: n.Replace, External: n.External, Temporary: n.Kind != nil && n.Kind.temporary, IfNotExists: n.IfNotExists,
+		Pos: at(n.Pos), Replace: n.Replace, External: n.External, Temporary: n.Kind != nil && n.Kind.temporary, IfNotExists: n.IfNotExists, Materialized: n.View,
 		Name: n.Table.name(), NamePos: pos(n.Table.A), NoData: n.NoData,
 	}
 	if n.Replace && (n.IfNotExists || !n.External) {
@@ -31,6 +31,9 @@ func (l *lowerer) create(n *createNode) (*CreateTable, error) {
 	}
 	out.NameChecks()
 	query := cmp.Or(n.Query, n.QueryOf, n.Named)
+	if query == nil && n.View {
+		return nil, Errorf(out.NamePos, "a materialized view needs its query: AS SELECT ...")
+	}
 	if query == nil {
 		return out, nil
 	}

@@ -16,7 +16,7 @@ type otherNode struct {
 }
 
 // absentKinds are the kinds of objects that IF EXISTS finds nowhere.
-var absentKinds = []string{"MATERIALIZED VIEW", "EVENT TRIGGER", "FOREIGN TABLE", "TYPE|DOMAIN|SCHEMA|FUNCTION|PROCEDURE|AGGREGATE|SEQUENCE|EXTENSION|TRIGGER|ROLE|USER|GROUP|POLICY|RULE|COLLATION|PUBLICATION|SUBSCRIPTION|STATISTICS"}
+var absentKinds = []string{"EVENT TRIGGER", "FOREIGN TABLE", "TYPE|DOMAIN|SCHEMA|FUNCTION|PROCEDURE|AGGREGATE|SEQUENCE|EXTENSION|TRIGGER|ROLE|USER|GROUP|POLICY|RULE|COLLATION|PUBLICATION|SUBSCRIPTION|STATISTICS"}
 
 // provided are the extensions of PostgreSQL of which hql has functions, and PL/pgSQL, which dumps of databases name.
 var provided = map[string]bool{"plpgsql": true, "pgcrypto": true, "uuid-ossp": true}

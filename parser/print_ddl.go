@@ -5,7 +5,7 @@ import "strings"
 // String returns the statement with one clause per line.
 func (s *CreateTable) String() string {
 	var p printer
-	p.put("CREATE ", when(s.Replace, "OR REPLACE "), when(s.External, "EXTERNAL "), when(s.Temporary, "TEMPORARY "), "TABLE ", when(s.IfNotExists, "IF NOT EXISTS "), QuoteName(s.Name))
+	p.put("CREATE ", when(s.Replace, "OR REPLACE "), when(s.External, "EXTERNAL "), when(s.Temporary, "TEMPORARY "), s.Kind(), " ", when(s.IfNotExists, "IF NOT EXISTS "), QuoteName(s.Name))
 	if s.Columns != nil || s.PrimaryKey != nil {
 		p.put(" (")
 		p.put(s.columnList(maxLine-p.Len()), ")")

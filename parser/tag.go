@@ -16,7 +16,10 @@ func CommandTag(s Statement) (words string, counted bool) {
 	case *Insert:
 		return "INSERT 0", true
 	case *CreateTable:
-		if s.NoData {
+		switch {
+		case s.NoData && s.Materialized:
+			return verb, false
+		case s.NoData:
 			return "CREATE TABLE AS", false
 		}
 		if s.Query != nil {

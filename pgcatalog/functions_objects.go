@@ -212,7 +212,7 @@ func formatType(_ *Session, a []types.Value) (types.Value, error) {
 // comment returns the comment on a table, or on its column with this number; NULL for other objects.
 func (s *Session) comment(oid types.Value, column int) (types.Value, error) {
 	x := s.object(oid)
-	if x == nil || x.table == nil || x.kind != "r" {
+	if x == nil || !x.rows() {
 		return null, nil
 	}
 	if column == 0 {
@@ -254,7 +254,7 @@ func constraintDefinition(s *Session, a []types.Value) (types.Value, error) {
 }
 
 func viewDefinition(s *Session, a []types.Value) (types.Value, error) {
-	if x := s.object(a[0]); x != nil && x.view != nil {
+	if x := s.object(a[0]); x != nil && x.definedBy() != nil {
 		return text(x.query())
 	}
 	return text("Not a view")
@@ -306,7 +306,7 @@ const pageSize = 8192
 func (s *Session) size(x *object) int64 {
 	st := s.statistics(x.table)
 	switch {
-	case st == nil || x.kind != "r":
+	case st == nil || !x.rows():
 		return 0
 	case st.Size > 0:
 		return st.Size

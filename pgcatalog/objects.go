@@ -29,7 +29,7 @@ type object struct {
 	schemaOID uint32
 	schema    string
 	name      string // without its schema
-	kind      string // as in pg_class: r, v, i
+	kind      string // as in pg_class: r, v, m, i
 	table     *catalog.Table
 	view      *catalog.View
 	layout    *catalog.Layout // of an index
@@ -93,7 +93,11 @@ func collect(c *catalog.Catalog) *objects {
 	taken := map[uint32]bool{}
 	o.schemas = append(o.schemas, schema{number("ninformation_schema", taken), "information_schema"})
 	for _, t := range o.tables {
-		x := o.add(&object{kind: "r", table: t}, t.Name, taken)
+		kind := "r"
+		if t.Def.Materialized {
+			kind = "m"
+		}
+		x := o.add(&object{kind: kind, table: t}, t.Name, taken)
 		for i, l := range t.Layouts {
 			o.index(x, l, i, taken)
 		}
@@ -165,6 +169,9 @@ func (o *objects) index(x *object, l *catalog.Layout, i int, taken map[uint32]bo
 
 // temporary reports whether x is a temporary table or view, or an index of one, of any session.
 func (x *object) temporary() bool { return strings.HasPrefix(x.schema, "pg_temp_") }
+
+// rows reports whether x is a table or a materialized view of hql.
+func (x *object) rows() bool { return x.table != nil && x.layout == nil }
 
 // primary reports whether an index is the primary key of its table.
 func (x *object) primary() bool { return x.layout == x.table.Layouts[0] }

@@ -2,6 +2,7 @@ package pgcatalog
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,7 +18,7 @@ func init() {
 		"pg_catalog.pg_constraint": constraints, "pg_catalog.pg_attrdef": defaults, "pg_catalog.pg_description": descriptions, "pg_catalog.pg_proc": procedures,
 		"pg_catalog.pg_depend": dependencies, "pg_catalog.pg_rewrite": viewRules,
 		"pg_catalog.pg_database": databases, "pg_catalog.pg_roles": roles, "pg_catalog.pg_authid": roles, "pg_catalog.pg_user": users, "pg_catalog.pg_settings": settings, "pg_catalog.pg_show_all_settings()": settings,
-		"pg_catalog.pg_tables": tables, "pg_catalog.pg_views": views, "pg_catalog.pg_indexes": indexDefinitions, "pg_catalog.pg_stat_user_tables": tableStatistics,
+		"pg_catalog.pg_tables": tables, "pg_catalog.pg_views": views, "pg_catalog.pg_matviews": materializedViews, "pg_catalog.pg_indexes": indexDefinitions, "pg_catalog.pg_stat_user_tables": tableStatistics,
 		"pg_catalog.pg_stat_all_tables": tableStatistics, "pg_catalog.pg_statio_user_tables": tableStatistics, "pg_catalog.pg_statio_all_tables": tableStatistics,
 		"pg_catalog.pg_stat_user_indexes": indexStatistics, "pg_catalog.pg_stat_all_indexes": indexStatistics, "pg_catalog.pg_statio_user_indexes": indexStatistics,
 		"pg_catalog.pg_statio_all_indexes": indexStatistics, "pg_catalog.pg_stat_activity": ofClient, "pg_catalog.hql_queries": ofClient,
@@ -58,7 +59,7 @@ func (w *writer) objects(oid, name string) (out []*object) {
 // userObjects returns the objects of the given kind that are not in PostgreSQL's schemas; "" means all kinds.
 func (w *writer) userObjects(kinds string) (out []*object) {
 	for _, x := range w.objects("", "") {
-		if (x.table != nil || x.view != nil) && (kinds == "" || x.kind == kinds) {
+		if (x.table != nil || x.view != nil) && (kinds == "" || strings.Contains(kinds, x.kind)) {
 			out = append(out, x)
 		}
 	}
@@ -78,7 +79,7 @@ func classes(w *writer) {
 			continue
 		}
 		row := x.classRow(w)
-		if x.kind == "r" {
+		if x.rows() {
 			if st := w.session.statistics(x.table); st != nil && !st.Unscaled {
 				row = slices.Clone(row)
 				w.set(row, "reltuples", st.Rows)
@@ -106,17 +107,18 @@ func (x *object) classRow(w *writer) []types.Value {
 		}
 		set("relhasindex", len(x.indexes) > 0)
 		set("relchecks", len(x.checks))
-		set("relhasrules", x.kind == "v")
+		set("relhasrules", x.kind == "v" || x.kind == "m")
+		set("relispopulated", x.kind != "m" || !x.table.Def.NoData)
 		switch x.kind {
 		case "i":
 			set("relam", methodBtree)
-		case "r":
+		case "r", "m":
 			set("relam", 2)
 		}
 		if x.kind != "v" {
 			set("relfilenode", x.oid)
 		}
-		if x.kind != "r" {
+		if x.kind != "r" && x.kind != "m" {
 			set("relreplident", "n")
 		}
 	})
@@ -135,7 +137,7 @@ func attributes(w *writer) {
 
 func defaults(w *writer) {
 	for _, x := range w.objects("adrelid", "") {
-		if x.kind != "r" || x.table == nil {
+		if !x.rows() {
 			continue
 		}
 		for i, c := range x.columns(w.session) {
@@ -148,7 +150,7 @@ func defaults(w *writer) {
 
 func descriptions(w *writer) {
 	for _, x := range w.objects("objoid", "") {
-		if x.kind != "r" || x.table == nil {
+		if !x.rows() {
 			continue
 		}
 		w.add("objoid", x.oid, "classoid", classOfClasses, "objsubid", 0, "description", tableComment(x.table))
@@ -206,7 +208,7 @@ func ofClient(w *writer) {
 }
 
 func tableStatistics(w *writer) {
-	for _, x := range w.userObjects("r") {
+	for _, x := range w.userObjects("rm") {
 		out := w.row()
 		w.set(out, "relid", x.oid)
 		w.set(out, "schemaname", x.schema)

@@ -12,7 +12,7 @@ func informationTables(w *writer) {
 	for _, x := range w.objects("", "table_name") {
 		kind, writable := "BASE TABLE", "YES"
 		switch {
-		case x.kind == "i", x.temporary() && x.schema != w.session.temporary():
+		case x.kind == "i", x.kind == "m", x.temporary() && x.schema != w.session.temporary():
 			continue
 		case x.kind == "v":
 			kind, writable = "VIEW", "NO"
@@ -37,7 +37,7 @@ var numericFacts = map[string][3]any{"int2": {16, 2, 0}, "int4": {32, 2, 0}, "in
 
 func informationColumns(w *writer) {
 	for _, x := range w.objects("", "table_name") {
-		if x.kind == "i" {
+		if x.kind == "i" || x.kind == "m" {
 			continue
 		}
 		for i, c := range x.columns(w.session) {

@@ -68,7 +68,7 @@ func operatorClass(typ uint32) string {
 // constraints adds the primary keys and the CHECKs. The OID of a primary key follows the OID of its index.
 func constraints(w *writer) {
 	for _, x := range w.objects("conrelid", "") {
-		if x.kind != "r" || x.table == nil {
+		if !x.rows() {
 			continue
 		}
 		for i, c := range x.table.Checks {
@@ -115,7 +115,7 @@ func dependencies(w *writer) {
 // viewRules adds the rewrite rule that each view has in PostgreSQL.
 func viewRules(w *writer) {
 	for _, x := range w.objects("ev_class", "") {
-		if x.view != nil {
+		if x.definedBy() != nil {
 			w.add("oid", x.oid+1, "rulename", "_RETURN", "ev_class", x.oid, "ev_type", "1", "ev_enabled", "O", "is_instead", true)
 		}
 	}
@@ -164,7 +164,18 @@ func (x *object) definition(short bool) string {
 }
 
 // query is the text of a view.
-func (x *object) query() string { return " " + x.view.Def.Query.String() + ";" }
+func (x *object) query() string { return " " + x.definedBy().String() + ";" }
+
+// definedBy returns the query of a view or materialized view; nil for other objects.
+func (x *object) definedBy() *parser.Select {
+	switch {
+	case x.view != nil:
+		return x.view.Def.Query
+	case x.kind == "m":
+		return x.table.Def.Query
+	}
+	return nil
+}
 
 func tables(w *writer) {
 	for _, x := range w.objects("", "tablename") {
@@ -177,6 +188,12 @@ func tables(w *writer) {
 func views(w *writer) {
 	for _, x := range w.userObjects("v") {
 		w.add("schemaname", x.schema, "viewname", x.name, "viewowner", ownerName, "definition", x.query())
+	}
+}
+
+func materializedViews(w *writer) {
+	for _, x := range w.userObjects("m") {
+		w.add("schemaname", x.schema, "matviewname", x.name, "matviewowner", ownerName, "hasindexes", len(x.indexes) > 0, "ispopulated", !x.table.Def.NoData, "definition", x.query())
 	}
 }
 

@@ -210,7 +210,7 @@ var psqlCommands = map[string]string{
 	`\T`:       `\pset border`,
 	`\da`:      `\df lists the aggregate functions, too`, `\dg`: `HBase keeps the rights: see its shell's user_permission`,
 	`\dC`: `docs/sql.md lists the casts`, `\dd`: `\d TABLE shows comments`, `\dconfig`: `SHOW ALL lists the settings`,
-	`\ddp`: `HBase keeps the rights: see its shell's user_permission`, `\dm`: `no view is materialized: \dv lists the views`,
+	`\ddp`: `HBase keeps the rights: see its shell's user_permission`, `\dm`: `\dt lists materialized views, too`,
 	`\ef`: `functions cannot be defined`, `\ev`: `\d VIEW shows the query of a view`, `\dD`: `there are no domains: \dT lists the types`,
 	`\parse`: `PREPARE name AS statement`, `\bind_named`: `EXECUTE name (values)`, `\close`: `DEALLOCATE name`,
 	`\copyright`: `hql version`, `\lo_list`: `there are no large objects: BYTES columns hold bytes`,

@@ -39,6 +39,9 @@ func (in *Inserter) Write(ctx context.Context, rows []Row) error {
 	if in.IfNew {
 		return in.flushNew(ctx, rows)
 	}
+	for _, p := range rows {
+		in.drawHiddenKey(p.Values)
+	}
 	given := len(rows)
 	rows, err := in.lastOfEach(rows)
 	if err != nil {

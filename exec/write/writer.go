@@ -145,6 +145,9 @@ func (w *Writer) add(m *tableMutations, table string, mutation hbase.Mutation) {
 
 // Writable returns an error if the definition of t does not allow writing.
 func Writable(t *catalog.Table, at parser.Pos) error {
+	if t.Def.Materialized {
+		return parser.Errorf(at, "cannot change materialized view %q", t.Name).WithHint("REFRESH MATERIALIZED VIEW %s runs its query again", parser.QuoteName(t.Name))
+	}
 	why := t.ReadOnly
 	if i := slices.IndexFunc(t.Columns, func(c *catalog.Column) bool { return c.Element() > 0 }); why == "" && i >= 0 {
 		why = fmt.Sprintf("column %s is a part of a cell, and hql writes whole cells", t.Columns[i].Name)
@@ -330,7 +333,6 @@ func (w *Writer) places(row []types.Value, at *place) ([]place, error) {
 // the place of the row in the primary layout. old is the row that was read there, or nil.
 func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole bool, at *place, old []types.Value) error {
 	t := w.table
-	w.drawHiddenKey(row)
 	if whole && old == nil {
 		w.fillAbsent(row, set)
 	}
