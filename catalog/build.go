@@ -231,6 +231,7 @@ func (b *builder) columns() error {
 			}
 			return err.WithHint("types: STRING BYTES BOOLEAN TINYINT SMALLINT INT BIGINT FLOAT DOUBLE DECIMAL DATE TIME TIMESTAMP JSON")
 		}
+		t = t.Kept()
 		limit, err := types.ParseLimit(d.Type)
 		if err != nil {
 			return parser.Errorf(d.Pos, "column %q: %s", d.Name, err)

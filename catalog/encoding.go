@@ -19,8 +19,8 @@ func (c *Catalog) newEncoding(def *parser.EncodingDef, t types.Type, e expr.Expr
 	if t.IsArray() {
 		stored = t.Elem()
 	}
-	if stored == types.Duration {
-		return nil, parser.Errorf(pos, "an INTERVAL cannot be stored").WithHint("store its milliseconds as a BIGINT; INTERVAL_MS(n) makes an INTERVAL of them")
+	if stored == types.Duration && e != nil {
+		return nil, parser.Errorf(pos, "an INTERVAL cannot be in a key").WithHint("keep its milliseconds as a BIGINT; INTERVAL_MS(n) makes an INTERVAL of them")
 	}
 	if stored.IsOID() || stored == types.Name || stored == types.Char || t == types.Int2Vector || t == types.OIDVector {
 		return nil, parser.Errorf(pos, "a %s cannot be stored: only the system catalog has the type", t).WithHint("use BIGINT for an OID, STRING for a name")

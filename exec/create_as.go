@@ -126,14 +126,12 @@ func columnsOfQuery(s *parser.CreateTable, from []plan.OutputColumn) ([]parser.C
 		}
 		d := parser.ColumnDef{Pos: s.Query.Pos, Name: c.Name, Type: c.Type.String()}
 		switch c.Type {
-		case types.Null, types.Name, types.Char:
+		case types.Null, types.Char:
 			d.Type = types.String.String()
-		case types.OID, types.RegClass, types.RegType, types.RegProc, types.RegNamespace:
+		case types.RegClass, types.RegType, types.RegProc, types.RegNamespace:
 			d.Type = types.BigInt.String()
 		case types.Int2Vector, types.OIDVector:
 			d.Type = types.ArrayOf(types.BigInt).String()
-		case types.Duration:
-			return nil, parser.Errorf(s.Query.Pos, "column %s is an INTERVAL, which is not stored", c.Name).WithHint("CAST it to STRING")
 		}
 		out = append(out, d)
 	}

@@ -69,6 +69,19 @@ func formatUUID(s string) string {
 // maxName is the greatest number of bytes of a NAME.
 const maxName = 63
 
+// Kept is the type of a column that is declared with t: a NAME is kept as STRING, an OID as BIGINT.
+func (t Type) Kept() Type {
+	switch {
+	case t.IsArray():
+		return ArrayOf(t.Elem().Kept())
+	case t == Name:
+		return String
+	case t == OID:
+		return BigInt
+	}
+	return t
+}
+
 func toName(v Value, to Type, loc *time.Location) (Value, error) {
 	if v.typ == Char && to == Name {
 		return NewName(v.s), nil
