@@ -51,6 +51,7 @@ type scanner struct {
 
 	cells []Cell
 	rows  []Row
+	most  int    // number of rows of the longest answer
 	free  func() // releases the memory of rows; may be nil
 	part  *Row   // a row whose remaining cells have not arrived
 	back  backoff
@@ -463,6 +464,12 @@ var errScanClosed = errors.New("the scan is closed")
 
 func (s *scanner) Close() error {
 	s.release()
+	if cap(s.rows) >= longList {
+		rows := s.rows[:0]
+		clear(rows[:s.most])
+		rowLists.Put(&rows)
+	}
+	s.rows, s.most = nil, 0
 	if s.ahead != nil {
 		t := time.AfterFunc(closeWait, s.stopAhead)
 		if r := s.await(); errors.Is(r.err, context.Canceled) {

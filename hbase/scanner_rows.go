@@ -3,6 +3,7 @@ package hbase
 import (
 	"bytes"
 	"slices"
+	"sync"
 
 	"github.com/tsuna/gohbase/pb"
 )
@@ -21,7 +22,10 @@ func (s *scanner) decode(resp *pb.ScanResponse, block []byte) ([]Row, error) {
 		s.cells = make([]Cell, 0, total)
 	}
 	if n := min(len(resp.CellsPerResult), len(block)/minKeyValue) + len(resp.Results); cap(s.rows) < n {
-		s.rows = make([]Row, 0, n+1) // and the row of which a part is held
+		if n >= longList && s.rows == nil {
+			s.rows = *rowLists.Get().(*[]Row)
+		}
+		s.rows = slices.Grow(s.rows[:0], n+1) // and the row of which a part is held
 	}
 	size := len(block)
 	for i, n := range resp.CellsPerResult {
@@ -50,7 +54,11 @@ func (s *scanner) decode(resp *pb.ScanResponse, block []byte) ([]Row, error) {
 			} else {
 				r.Cells = s.cells[first:len(s.cells):len(s.cells)]
 			}
-			s.addRow(r, i < len(resp.PartialFlagPerResult) && resp.PartialFlagPerResult[i])
+			if partial := i < len(resp.PartialFlagPerResult) && resp.PartialFlagPerResult[i]; partial || s.part != nil {
+				s.addRow(r, partial)
+			} else {
+				s.rows = append(s.rows, r)
+			}
 		}
 	}
 	for _, r := range resp.Results { // cells inside the message
@@ -67,8 +75,14 @@ func (s *scanner) decode(resp *pb.ScanResponse, block []byte) ([]Row, error) {
 	}
 	s.c.stats.cells.Add(int64(total))
 	s.c.stats.bytes.Add(int64(size))
+	s.most = max(s.most, len(s.rows)+1)
 	return s.rows, nil
 }
+
+// rowLists are the lists of rows of scanners that were closed, each for longList rows or more.
+var rowLists = sync.Pool{New: func() any { return new([]Row) }}
+
+const longList = 256
 
 // addRow adds a row or a part of one; the parts of a row come consecutively.
 func (s *scanner) addRow(r Row, partial bool) {

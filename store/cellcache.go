@@ -3,6 +3,8 @@ package store
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"math"
 	"slices"
 	"sort"
 	"sync"
@@ -54,9 +56,19 @@ type cachedCells struct {
 	at    []uint32 // start of each cell, and the end of the last one
 	rows  []uint32 // number of each row's first cell, and the number of cells
 	plain bool     // there are only puts, and one version of each column
+	names [][]byte // the qualifiers
+	name  []uint8  // of each cell: the index of its qualifier in names; nil: there are too many
 }
 
-func (c *cachedCells) size() int64 { return int64(cap(c.buf) + 4*cap(c.at) + 4*cap(c.rows)) }
+func (c *cachedCells) size() int64 {
+	return int64(cap(c.buf) + 4*cap(c.at) + 4*cap(c.rows) + cap(c.name))
+}
+
+// value returns the value of the cell with number i.
+func (c *cachedCells) value(i int) []byte {
+	b := c.buf[c.at[i]:c.at[i+1]]
+	return b[12+binary.BigEndian.Uint32(b[4:]):]
+}
 
 // row returns the key of the row with number i.
 func (c *cachedCells) row(i int) []byte { return (&block{buf: c.buf}).rowAt(int(c.at[c.rows[i]])) }
@@ -114,6 +126,8 @@ func (s *Store) readCells(ctx context.Context, f *family, g *region) (cells *cac
 	defer it.Close()
 	c, b, lim := &cachedCells{plain: true}, &block{}, limits{}
 	var last []byte // qualifier
+	var name []uint8
+	names := map[string]uint8{}
 	sc := &storeScanner{it: it, family: f, query: q, cur: cell{family: f.name}}
 	for sc.start(); sc.valid; sc.step() {
 		if lim.poll(ctx) {
@@ -127,6 +141,13 @@ func (s *Store) readCells(ctx context.Context, f *family, g *region) (cells *cac
 		last = append(last[:0], sc.cur.qualifier...)
 		c.plain = c.plain && sc.cur.typ == typePut
 		c.at = append(c.at, uint32(len(b.buf)))
+		if id, known := names[string(last)]; known || len(names) <= math.MaxUint8 {
+			if !known {
+				id, c.names = uint8(len(names)), append(c.names, bytes.Clone(last))
+				names[string(last)] = id
+			}
+			name = append(name, id)
+		}
 		if b.add(&sc.cur); int64(len(b.buf))+4*int64(len(c.at)+len(c.rows)) > s.cells.limit {
 			return nil, true
 		}
@@ -135,7 +156,10 @@ func (s *Store) readCells(ctx context.Context, f *family, g *region) (cells *cac
 		return nil, false
 	}
 	c.rows, c.at = append(c.rows, uint32(len(c.at))), append(c.at, uint32(len(b.buf)))
-	return &cachedCells{buf: bytes.Clone(b.buf), at: slices.Clone(c.at), rows: slices.Clone(c.rows), plain: c.plain}, false
+	if len(name)+1 == len(c.at) {
+		c.name = slices.Clone(name)
+	}
+	return &cachedCells{buf: bytes.Clone(b.buf), at: slices.Clone(c.at), rows: slices.Clone(c.rows), plain: c.plain, names: c.names, name: c.name}, false
 }
 
 // fill puts cells into an entry, and removes others, whichever come first, while there are too many.

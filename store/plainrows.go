@@ -9,16 +9,26 @@ import (
 // rowProgram is a filter for rows of plain cells of a family. It decides like the filter that it was made from, with less
 // work for a cell.
 type rowProgram struct {
-	tests []*singleColumnValueFilter // of columns of the family: a row must pass all
-	named []*qualifierFilter         // one of them must keep a cell that is not the first of its row; nil: all are kept
+	tests []columnTest // a row must pass all
+	keep  []bool       // by the name of a cell: it is kept even if it is not the first of its row; nil: all are kept
+}
+
+// columnTest is a test of a column.
+type columnTest struct {
+	*singleColumnValueFilter
+	name int // of the column's cells; -1: there are none
 }
 
 // newRowProgram returns the program for f; nil: f is too complicated.
-func newRowProgram(f filter, of *family) *rowProgram {
+func newRowProgram(f filter, of *family, c *cachedCells) *rowProgram {
 	p, list := &rowProgram{}, []filter{f}
 	if f == nil {
-		list = nil
-	} else if and, ok := f.(*filterAnd); ok {
+		return p
+	}
+	if c.name == nil {
+		return nil
+	}
+	if and, ok := f.(*filterAnd); ok {
 		list = and.in
 	}
 	for i, f := range list {
@@ -27,9 +37,10 @@ func newRowProgram(f filter, of *family) *rowProgram {
 			if !f.latestOnly || !bytes.Equal(of.name, f.family) {
 				return nil
 			}
-			p.tests = append(p.tests, f)
+			name := slices.IndexFunc(c.names, func(name []byte) bool { return bytes.Equal(name, f.qualifier) })
+			p.tests = append(p.tests, columnTest{f, name})
 		case *filterOr: // the last one: after a cell that a list refuses, it does not ask its other members
-			if i < len(list)-1 || !p.keeps(f) {
+			if i < len(list)-1 || !p.keeps(f, c) {
 				return nil
 			}
 		default:
@@ -39,46 +50,47 @@ func newRowProgram(f filter, of *family) *rowProgram {
 	return p
 }
 
-// keeps sets named, if l keeps columns by name and the first cell of a row. Behind this cell, a list without names would
+// keeps sets keep, if l keeps columns by name and the first cell of a row. Behind this cell, a list without names would
 // end the row, and tests would not see the other cells.
-func (p *rowProgram) keeps(l *filterOr) (first bool) {
+func (p *rowProgram) keeps(l *filterOr, c *cachedCells) (first bool) {
+	p.keep = make([]bool, len(c.names))
+	named := false
 	for _, f := range l.in {
 		switch f := f.(type) {
 		case *firstKeyOnlyFilter:
 			first = true
 		case *qualifierFilter:
-			p.named = append(p.named, f)
+			named = true
+			for i, name := range c.names {
+				p.keep[i] = p.keep[i] || !f.test.refuses(name)
+			}
 		default:
 			return false
 		}
 	}
-	return first && len(p.named) > 0
+	return first && named
 }
 
 // add adds the cells of a row that p keeps to b: none if it refuses the row.
 func (p *rowProgram) add(c *cachedCells, first, end int, b *block) {
-	var cur cell
-	for _, t := range p.tests {
-		found := false
-		for i := first; i < end && !found; i++ {
-			decodeCell(c.buf[c.at[i]:c.at[i+1]], &cur)
-			found = bytes.Equal(cur.qualifier, t.qualifier)
+	for k := range p.tests {
+		t, at := &p.tests[k], first
+		for at < end && int(c.name[at]) != t.name {
+			at++
 		}
-		if !found && t.filterIfMissing || found && t.test.refuses(cur.value) {
+		if at == end && t.filterIfMissing || at < end && t.test.refuses(c.value(at)) {
 			return
 		}
 	}
-	if p.named == nil {
-		b.buf, b.cells = append(b.buf, c.buf[c.at[first]:c.at[end]]...), end-first
-		return
-	}
-	for i := first; i < end; i++ {
-		decodeCell(c.buf[c.at[i]:c.at[i+1]], &cur)
-		if i == first || slices.ContainsFunc(p.named, func(f *qualifierFilter) bool { return !f.test.refuses(cur.qualifier) }) {
-			b.buf = append(b.buf, c.buf[c.at[i]:c.at[i+1]]...)
-			b.cells++
+	from, to := first, first+1 // cells to copy together
+	for ; to < end; to++ {
+		if p.keep != nil && !p.keep[c.name[to]] {
+			b.buf = append(b.buf, c.buf[c.at[from]:c.at[to]]...)
+			b.cells, from = b.cells+to-from, to+1
 		}
 	}
+	b.buf = append(b.buf, c.buf[c.at[from]:c.at[end]]...)
+	b.cells += end - from
 }
 
 // plainRows adds up to most rows to b and returns their number. It stops before a row for which a limit may matter, and
@@ -92,9 +104,9 @@ func (r *regionScanner) plainRows(ctx context.Context, b *block, lim *limits, mo
 	if !s.valid || s.matcher.inRow || c.i != int(c.rows[row]) {
 		return 0, nil
 	}
-	if cap(b.buf) == 0 {
+	if len(b.buf) == 0 {
 		rows, left := c.to-row, int(c.at[c.rows[c.to]]-c.at[c.i])
-		b.buf = make([]byte, 0, min(left/rows*min(most, rows), int(lim.size), enoughBytes+enoughBytes/64))
+		b.buf = slices.Grow(b.buf, min(left/rows*min(most, rows), int(lim.size), enoughBytes+enoughBytes/64))
 	}
 	for ; n < most && row+1 < c.to && len(b.buf) < enoughBytes; row++ {
 		if lim.poll(ctx) {

@@ -49,7 +49,7 @@ func (s *Store) openRegionScanner(ctx context.Context, q *query, g *region, now 
 		}
 	}
 	if len(r.stores) == 1 && len(r.joined) == 0 && r.stores[0].matcher.plain && !q.reversed && !q.get && q.storeLimit == 0 {
-		r.plain = newRowProgram(q.filter, r.stores[0].family)
+		r.plain = newRowProgram(q.filter, r.stores[0].family, r.stores[0].cells.cachedCells)
 	}
 	if q.reversed && len(r.joined) > 0 {
 		r.close()

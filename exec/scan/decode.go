@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/hql-db/hql/catalog"
@@ -27,7 +28,28 @@ type rowBatch struct {
 	width int
 }
 
-func newRowBatch(width int) *rowBatch { return &rowBatch{width: width} }
+// rowBatches are batches whose memory is used again, of at most maxKeptValues values each.
+var rowBatches = sync.Pool{New: func() any { return &rowBatch{} }}
+
+const maxKeptValues = 32 * operator.BatchRows
+
+func newRowBatch(width int) *rowBatch {
+	b := rowBatches.Get().(*rowBatch)
+	b.width = width
+	return b
+}
+
+// release lets others use the memory of b; nobody may use its rows any more.
+func (b *rowBatch) release() {
+	if cap(b.slab) > maxKeptValues {
+		return
+	}
+	b.reset()
+	for i := range b.slab[:cap(b.slab)] {
+		b.slab[:cap(b.slab)][i].Clear() // it keeps no text
+	}
+	rowBatches.Put(b)
+}
 
 // grow appends a row of NULLs. If it replaces the array, earlier rows stay valid.
 func (b *rowBatch) grow() []types.Value {
@@ -42,6 +64,12 @@ func (b *rowBatch) grow() []types.Value {
 		if !row[i].IsNull() {
 			row[i].Clear()
 		}
+	}
+	if n = len(b.rows); n < cap(b.rows) { // a batch that is used again often has this row already
+		if b.rows = b.rows[:n+1]; len(b.rows[n]) != b.width || &b.rows[n][0] != &row[0] {
+			b.rows[n] = row
+		}
+		return row
 	}
 	b.rows = append(b.rows, row)
 	return row

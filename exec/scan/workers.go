@@ -69,6 +69,18 @@ func (s *stream) recycle(b *rowBatch) {
 	}
 }
 
+// release lets others use the memory of the batches in free. The reader may not use rows any more.
+func (s *stream) release() {
+	for {
+		select {
+		case b := <-s.free:
+			b.release()
+		default:
+			return
+		}
+	}
+}
+
 // send delivers d unless the group ends, and reports whether it did.
 func (s *stream) send(ctx context.Context, d batchOrErr) bool {
 	select {
@@ -89,6 +101,7 @@ func (s *stream) pump(ctx context.Context, r *reader, width int) bool {
 		b := s.batch(width)
 		if err := operator.Safely(func() error { return r.next(ctx, b) }); err != nil {
 			if err == io.EOF {
+				s.recycle(b)
 				return true
 			}
 			s.send(ctx, batchOrErr{err: err})
@@ -183,7 +196,9 @@ func (p *parallelScan) Next(ctx context.Context) ([][]types.Value, error) {
 	}
 	d, err := p.stream.receive(ctx, p.group.ctx)
 	if err != nil {
-		p.err = err
+		if p.err = err; err == io.EOF {
+			p.stream.release()
+		}
 		return nil, err
 	}
 	p.last = d.b
@@ -242,6 +257,7 @@ func (o *orderedScan) Next(ctx context.Context) ([][]types.Value, error) {
 		}
 		d, err := s.receive(ctx, o.group.ctx)
 		if err == io.EOF {
+			s.release()
 			o.streams = o.streams[1:]
 			o.window = min(2*o.window, o.ahead)
 			continue
