@@ -133,7 +133,7 @@ func atMostListed(n plan.Node) plan.Node { return bounds{limit: plan.AtMost(maxL
 // limited works like answered, for a query that atMostListed has cut. It returns nil if the query has too many rows.
 func (q *query) limited(sub *plan.Subplan, node expr.Subquery) (expr.Expr, error) {
 	if q.env.Subqueries != nil {
-		if rows, ok := q.env.Subqueries(sub); ok && rows.Rows.Len() > maxListed {
+		if rows, ok := q.env.Subqueries(sub); ok && rows.Len() > maxListed {
 			return nil, nil
 		}
 	}

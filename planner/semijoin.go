@@ -356,7 +356,7 @@ func (q *query) among(f *from, j *plan.Join, sub *plan.Subplan, of *expr.Subquer
 		return q.limited(sub, node)
 	}
 	if q.env.Subqueries != nil && q.outer == nil && q.top != nil { // the reads of UPDATE and DELETE are no joins
-		if rows, ok := q.env.Subqueries(sub); ok && rows.Rows.Len() > maxListed {
+		if rows, ok := q.env.Subqueries(sub); ok && rows.Len() > maxListed {
 			return f.addRows(j, rows), nil
 		}
 	}

@@ -152,11 +152,12 @@ func (v Value) exact() *apd.Decimal {
 // AppendKey appends bytes that are equal exactly if the values compare equal, among values of one declared type. NULL
 // has its own bytes. The bytes are for grouping, not for ordering.
 func (v Value) AppendKey(dst []byte) []byte {
+	if first, number, ok := v.NumberKey(); ok {
+		return appendUint64(append(dst, first), number)
+	}
 	switch {
 	case v.IsNull():
 		return append(dst, 0)
-	case v.typ.isCount() || v.typ.IsTemporal() || v.typ == Boolean:
-		return appendUint64(append(dst, 1), uint64(v.i))
 	case v.typ.IsArray():
 		return v.appendArrayKey(append(dst, 5))
 	case v.typ == Duration:
@@ -176,6 +177,12 @@ func (v Value) AppendKey(dst []byte) []byte {
 		v.s = jsonKey(v.s)
 	}
 	return append(appendUint64(append(dst, 4), uint64(len(v.s))), v.s...)
+}
+
+// NumberKey returns the bytes of AppendKey, the first one and a number of eight bytes, if v is an integer, a date, a time, a
+// BOOLEAN or an OID.
+func (v *Value) NumberKey() (first byte, number uint64, ok bool) {
+	return 1, uint64(v.i), v.typ.isCount() || v.typ.IsTemporal() || v.typ == Boolean
 }
 
 func appendUint64(dst []byte, u uint64) []byte {

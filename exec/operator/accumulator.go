@@ -281,17 +281,22 @@ func (a *accumulator) sum(v types.Value) error {
 		a.float += v.Double()
 		return nil
 	}
-	if v.Type().IsInteger() {
-		n := v.Int()
-		if sum := a.whole + n; (sum > a.whole) == (n > 0) {
-			a.whole = sum
-			if a.dec == nil {
-				a.dec = new(apd.Decimal)
-			}
-			return nil
-		}
+	if v.Type().IsInteger() && a.sumInteger(v.Int()) {
+		return nil
 	}
 	return a.sumExact(v)
+}
+
+// sumInteger adds n to whole, if the sum has room there.
+func (a *accumulator) sumInteger(n int64) bool {
+	sum := a.whole + n
+	if (sum > a.whole) != (n > 0) {
+		return false
+	}
+	if a.whole = sum; a.dec == nil {
+		a.dec = new(apd.Decimal)
+	}
+	return true
 }
 
 func (a *accumulator) sumExact(v types.Value) error {

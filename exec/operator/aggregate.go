@@ -61,6 +61,14 @@ func (a *aggregateOp) Next(ctx context.Context) ([][]types.Value, error) {
 		if err != nil {
 			return nil, err
 		}
+		if len(a.node.GroupBy) == 0 && len(a.order) == 1 {
+			for i := range a.order[0].accs {
+				if err := a.order[0].accs[i].addRows(a.rows); err != nil {
+					return nil, err
+				}
+			}
+			a.rows = nil
+		}
 		for len(a.rows) > 0 && !(a.node.Ordered && len(a.order) > 1 && a.share.held > batchBytes) {
 			if err := a.add(a.rows[0]); err != nil {
 				return nil, err
@@ -156,6 +164,29 @@ func (a *aggregateOp) add(row []types.Value) error {
 	a.last = g
 	for i := range g.accs {
 		if err := g.accs[i].add(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addRows adds rows. It counts them and sums up integers of a column with less work than add does.
+func (a *accumulator) addRows(rows [][]types.Value) error {
+	c := a.call
+	plain := a.seen == nil && c.Filter == nil && len(c.Args) == 0
+	if plain && c.Arg == nil && a.of.kind == counting {
+		a.n += int64(len(rows))
+		return nil
+	}
+	column, ok := c.Arg.(*expr.Column)
+	plain = plain && ok && a.of.kind == summing
+	for _, row := range rows {
+		if plain && row[column.Index].Type().IsInteger() && a.sumInteger(row[column.Index].Int()) {
+			a.n++
+			continue
+		}
+		a.env.Row = row
+		if err := a.add(); err != nil {
 			return err
 		}
 	}

@@ -261,21 +261,21 @@ func (l *literalRows) Close() error { return nil }
 
 // setRows returns the rows of a plan.Set.
 type setRows struct {
-	rows      *types.Rows
+	set       *plan.Set
 	width, at int
 	slab      slab
 	out       [][]types.Value
 }
 
 func (s *setRows) Next(context.Context) ([][]types.Value, error) {
-	n := min(s.rows.Len()-s.at, BatchRows)
+	n := min(s.set.Len()-s.at, BatchRows)
 	if n == 0 {
 		return nil, io.EOF
 	}
 	s.slab.reset()
 	for s.out = s.out[:0]; len(s.out) < n; s.at++ {
 		row := s.slab.row(s.width)
-		s.rows.Get(s.at, row)
+		s.set.Get(s.at, row)
 		s.out = append(s.out, row)
 	}
 	return s.out, nil

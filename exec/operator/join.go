@@ -33,7 +33,8 @@ type joinOp struct {
 	rest        []int32 // after the left rows: right rows that are still to be returned, see unmatched
 	lookups     lookups
 	known       *plan.Set // the left rows, if each right row needs only to be found in them: see knownRows
-	found       []int32   // numbers of the left rows with whose keys the first rows of table were found
+	found       []int32   // numbers of the left rows with whose keys the rows of table were found
+	given       int       // number of rows of found that were returned
 	asked       bool      // table has the keys that were looked up
 	from        int       // number of the first of them that belongs to the present batch
 	level       int
@@ -181,16 +182,8 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 					continue
 				}
 			}
-			known := j.known != nil && !j.asked
-			if known {
-				left := j.known.Keys.Find(key)
-				if left < 0 {
-					continue
-				}
-				j.found = append(keyset.Grown(j.found, 1), int32(left))
-			}
 			if parts == nil {
-				if err = j.share.take(j.table.add(key, r, ok && !known), j.operation()); err == nil {
+				if err = j.share.take(j.table.add(key, r, ok), j.operation()); err == nil {
 					continue
 				}
 				if len(j.node.RightKeys) == 0 && j.set == nil || j.node.Lookup != nil || j.level == maxSpillLevel {
@@ -317,6 +310,11 @@ func (j *joinOp) fetch(ctx context.Context, left [][]types.Value) error {
 	if j.lookups.whole {
 		return nil
 	}
+	if j.known != nil {
+		if err := j.readWhole(ctx); err != nil || j.lookups.whole {
+			return err
+		}
+	}
 	batch, err := lookupKeys(j.node, j.env, left)
 	if err != nil {
 		return err
@@ -387,11 +385,15 @@ func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {
 	for j.out = j.out[:0]; len(j.out) < BatchRows; {
 		if len(j.rest) > 0 {
 			row, n := j.pairs.row(j.node.Width()), j.node.Left.Width()
-			if j.known != nil {
-				j.known.Rows.Get(int(j.found[j.rest[0]]), row[:n])
-			}
 			j.table.rows.Get(int(j.rest[0]), row[n:])
 			j.out, j.rest = append(j.out, row), j.rest[1:]
+			continue
+		}
+		if j.given < len(j.found) {
+			row, n := j.pairs.row(j.node.Width()), j.node.Left.Width()
+			j.known.Get(int(j.found[j.given]), row[:n])
+			j.table.rows.Get(j.given, row[n:])
+			j.out, j.given = append(j.out, row), j.given+1
 			continue
 		}
 		if len(j.rows) == 0 {
@@ -430,9 +432,10 @@ func (j *joinOp) nextLeft(ctx context.Context) (err error) {
 			j.rows, j.later, j.asked = j.rows[:half], append(slices.Clip(j.rows[half:]), j.later...), false
 		}
 		if err == nil && j.lookups.whole && j.known != nil { // found has the right rows of all left rows
-			err = Drain(ctx, j.left, func([][]types.Value) error { return nil })
-			j.rows, j.later = nil, nil
-			j.unmatched()
+			if j.build.opt.Wrap != nil { // the rows of the left side are counted
+				err = Drain(ctx, j.left, func([][]types.Value) error { return nil })
+			}
+			j.left, j.rows, j.later = None{}, nil, nil
 		}
 		return err
 	}
@@ -450,8 +453,7 @@ func (j *joinOp) nextLeft(ctx context.Context) (err error) {
 	return j.nextPair(ctx)
 }
 
-// unmatched ends the left side. It sets rest to the right rows in memory without a match, for a FULL JOIN, or to those in
-// found.
+// unmatched ends the left side of a FULL JOIN. It sets rest to the right rows in memory without a match.
 func (j *joinOp) unmatched() {
 	j.left, j.rest = None{}, make([]int32, 0, len(j.table.matched))
 	for at, is := range j.table.matched {

@@ -100,7 +100,11 @@ func (j *joinOp) readWhole(ctx context.Context) error {
 	j.asked = false
 	right, err := New(ctx, whole, src, opt)
 	if err == nil {
-		err = j.load(ctx, right)
+		if j.known != nil {
+			err = j.loadKnown(ctx, right)
+		} else {
+			err = j.load(ctx, right)
+		}
 	}
 	if err == nil && read <= most {
 		l.whole = true
@@ -114,6 +118,44 @@ func (j *joinOp) readWhole(ctx context.Context) error {
 		l.after, err = math.MaxInt64, nil
 	}
 	return err
+}
+
+// loadKnown reads the whole right side and keeps the rows that are found among the known left ones.
+func (j *joinOp) loadKnown(ctx context.Context, right Operator) error {
+	j.table, j.found = &joinTable{}, nil
+	j.share.release()
+	column, _ := j.node.RightKeys[0].(*expr.Column)
+	if len(j.node.RightKeys) > 1 {
+		column = nil
+	}
+	return Drain(ctx, right, func(rows [][]types.Value) error {
+		size := int64(0)
+		for _, r := range rows {
+			left, err := j.amongKnown(column, r)
+			if err != nil {
+				return err
+			}
+			if left >= 0 {
+				j.found = append(keyset.Grown(j.found, 1), int32(left))
+				size += j.table.rows.Add(r) + 4
+			}
+		}
+		return j.share.take(size, j.operation())
+	})
+}
+
+// amongKnown returns the number of the known left row with the key of r, or -1. column, unless it is nil, is this key.
+func (j *joinOp) amongKnown(column *expr.Column, r []types.Value) (int, error) {
+	if column != nil {
+		if first, number, ok := r[column.Index].NumberKey(); ok {
+			return j.known.Keys.FindNumber(first, number), nil
+		}
+	}
+	key, ok, err := j.keyOf(j.node.RightKeys, r)
+	if !ok || err != nil {
+		return -1, err
+	}
+	return j.known.Keys.Find(key), nil
 }
 
 // plain reports whether s returns all rows that it reads, so that a limit of rows also limits its reads.

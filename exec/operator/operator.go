@@ -119,7 +119,7 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 			return Literal(n.Known), nil
 		}
 		if n.Set != nil {
-			return &setRows{rows: &n.Set.Rows, width: n.N}, nil
+			return &setRows{set: n.Set, width: n.N}, nil
 		}
 		return &valuesOp{rows: n.Rows, env: b.opt.Env()}, nil
 	case *plan.Virtual:

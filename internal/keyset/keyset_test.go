@@ -2,19 +2,29 @@ package keyset
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/rand/v2"
 	"testing"
 )
 
-// TestSet compares a Set with a map.
+// TestSet compares a Set with a map: of keys of any length, of keys of numbers, and of these followed by others.
 func TestSet(t *testing.T) {
+	for _, numbers := range []int{0, 20_000, 10_000, 1} {
+		testSet(t, numbers)
+	}
+}
+
+func testSet(t *testing.T, numbers int) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var s Set
 	want := map[string]int{}
-	for range 20_000 {
+	for n := range 20_000 {
 		key := make([]byte, rng.IntN(4))
 		for i := range key {
 			key[i] = byte(rng.IntN(20))
+		}
+		if n < numbers || rng.IntN(2) == 0 {
+			key = binary.BigEndian.AppendUint64([]byte{1}, uint64(rng.IntN(3000))<<rng.IntN(50))
 		}
 		n, there := want[string(key)]
 		if !there {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
-	"github.com/hql-db/hql/internal/keyset"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -188,46 +187,10 @@ type Values struct {
 	N     int             // width
 }
 
-// Set holds the rows of a query.
-type Set struct {
-	Rows types.Rows
-	Keys keyset.Set // if the rows are distinct: their numbers, by their values (see types.Value.AppendKey)
-	key  []byte
-}
-
-// Add adds row and returns the bytes that it takes, about. With distinct, it does nothing if row has a NULL or is not new.
-func (s *Set) Add(row []types.Value, distinct bool) (size int64) {
-	if distinct {
-		s.key = s.key[:0]
-		for _, v := range row {
-			s.key = v.AppendKey(s.key)
-		}
-		if slices.ContainsFunc(row, types.Value.IsNull) {
-			return 0
-		}
-		if _, fresh := s.Keys.Add(s.key); !fresh {
-			return 0
-		}
-		size = int64(len(s.key)) + 16
-	} else {
-		size = int64(48 * len(row)) // Values takes it
-	}
-	return size + s.Rows.Add(row)
-}
-
-// Values returns the values of the rows, each of n values.
-func (s *Set) Values(n int) []types.Value {
-	out := make([]types.Value, n*s.Rows.Len())
-	for i := range s.Rows.Len() {
-		s.Rows.Get(i, out[i*n:(i+1)*n])
-	}
-	return out
-}
-
 // Len returns the number of rows.
 func (v *Values) Len() int {
 	if v.Set != nil {
-		return v.Set.Rows.Len()
+		return v.Set.Len()
 	}
 	return len(v.Rows) + len(v.Known)
 }

@@ -1,0 +1,79 @@
+package plan
+
+import (
+	"github.com/hql-db/hql/internal/keyset"
+	"github.com/hql-db/hql/types"
+)
+
+// Set holds the rows of a query.
+type Set struct {
+	Keys keyset.Set // if the rows are distinct: their numbers, by their values (see types.Value.AppendKey)
+	rows types.Rows // empty while alone is set
+	// alone, unless it is NULL, is the type of all values: each row is an integer, which Keys has.
+	alone types.Type
+	key   []byte
+}
+
+// Len returns the number of rows.
+func (s *Set) Len() int { return max(s.rows.Len(), s.Keys.Len()) }
+
+// Get sets row, whose values are NULL, to the row with number i.
+func (s *Set) Get(i int, row []types.Value) {
+	if s.alone == types.Null {
+		s.rows.Get(i, row)
+	} else if n, ok := s.Keys.Number(i); ok {
+		row[0].SetInt(s.alone, int64(n))
+	}
+}
+
+// Add adds row and returns the bytes that it takes, about. With distinct, it does nothing if row has a NULL or is not new.
+func (s *Set) Add(row []types.Value, distinct bool) (size int64) {
+	if !distinct {
+		return int64(48*len(row)) + s.rows.Add(row) // Values takes it
+	}
+	for i := range row {
+		if row[i].IsNull() {
+			return 0
+		}
+	}
+	switch alone := len(row) == 1 && row[0].Type().IsInteger(); {
+	case alone && s.Len() == 0:
+		s.alone = row[0].Type()
+	case s.alone != types.Null && row[0].Type() != s.alone:
+		s.fill()
+	}
+	if s.alone != types.Null {
+		first, number, _ := row[0].NumberKey()
+		if _, fresh := s.Keys.AddNumber(first, number); fresh {
+			return 25
+		}
+		return 0
+	}
+	s.key = s.key[:0]
+	for _, v := range row {
+		s.key = v.AppendKey(s.key)
+	}
+	if _, fresh := s.Keys.Add(s.key); !fresh {
+		return 0
+	}
+	return int64(len(s.key)) + 16 + s.rows.Add(row)
+}
+
+// fill fills rows, because a row comes that is not an integer of the same type.
+func (s *Set) fill() {
+	for i := range s.Keys.Len() {
+		row := make([]types.Value, 1)
+		s.Get(i, row)
+		s.rows.Add(row)
+	}
+	s.alone = types.Null
+}
+
+// Values returns the values of the rows, each of n values.
+func (s *Set) Values(n int) []types.Value {
+	out := make([]types.Value, n*s.Len())
+	for i := range s.Len() {
+		s.Get(i, out[i*n:(i+1)*n])
+	}
+	return out
+}
