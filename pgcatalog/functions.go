@@ -168,6 +168,7 @@ func init() {
 		"PG_GET_USERBYID":     userByID,
 		"PG_TABLE_IS_VISIBLE": visible,
 		"FORMAT_TYPE":         formatType,
+		"NAMECONCATOID":       func(_ *Session, a []types.Value) (types.Value, error) { return text(a[0].Text() + "_" + a[1].String()) },
 		"OIDVECTORTYPES": func(s *Session, a []types.Value) (types.Value, error) {
 			var names []string
 			for _, x := range a[0].Items() {
@@ -241,7 +242,7 @@ func init() {
 		},
 		"_PG_FIELD":             field,
 		"_PG_CHAR_MAX_LENGTH":   func(_ *Session, a []types.Value) (types.Value, error) { return maxLength(a) },
-		"_PG_NUMERIC_PRECISION": func(_ *Session, a []types.Value) (types.Value, error) { return precision(a) },
+		"_PG_NUMERIC_PRECISION": numericFact(0), "_PG_NUMERIC_PRECISION_RADIX": numericFact(1), "_PG_NUMERIC_SCALE": numericFact(2), "_PG_DATETIME_PRECISION": timePrecision,
 	}
 }
 

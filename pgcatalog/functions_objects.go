@@ -397,13 +397,26 @@ func maxLength(a []types.Value) (types.Value, error) {
 	return number64(a[1].Int() - 4)
 }
 
-func precision(a []types.Value) (types.Value, error) {
-	t := typeByOID()[uint32(a[0].Int())]
-	if t.name == "numeric" && a[1].Int() >= 4 {
-		return number64((a[1].Int() - 4) >> 16)
+// numericFact is the precision (0), its radix (1) or the scale (2) of the numbers of a type with a modifier.
+func numericFact(k int) body {
+	return func(_ *Session, a []types.Value) (types.Value, error) {
+		t, m := typeByOID()[uint32(a[0].Int())], a[1].Int()-4
+		if t.name == "numeric" && m >= 0 && k != 1 {
+			return number64([]int64{m >> 16, 0, m & 0x7ff}[k])
+		}
+		if n, ok := numericFacts[t.name][k].(int); ok {
+			return number64(int64(n))
+		}
+		return null, nil
 	}
-	if p, ok := numericFacts[t.name][0].(int); ok {
-		return number64(int64(p))
+}
+
+func timePrecision(_ *Session, a []types.Value) (types.Value, error) {
+	switch typeByOID()[uint32(a[0].Int())].name {
+	case "date":
+		return number64(0)
+	case "time", "timestamp", "timestamptz", "interval":
+		return number64(6)
 	}
 	return null, nil
 }

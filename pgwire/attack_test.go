@@ -263,6 +263,31 @@ func TestPipelines(t *testing.T) {
 	}
 }
 
+// pgjdbc describes the first portal of a statement, and expects the same columns of the next one.
+func TestColumnsOfPortals(t *testing.T) {
+	_, addr := serve(t, openTables(t), pgwire.Options{Write: true})
+	c := dial(t, addr, "me")
+	bind, describe, execute := &pgproto3.Bind{PreparedStatement: "a", ResultFormatCodes: []int16{0, 0}}, &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}
+	for _, m := range []pgproto3.FrontendMessage{
+		&pgproto3.Query{String: "CREATE TABLE p (id INT PRIMARY KEY, a INT); INSERT INTO p VALUES (1, 2)"},
+		&pgproto3.Parse{Name: "a", Query: "SELECT * FROM p WHERE id = 1"}, bind, describe, execute, bind, execute, &pgproto3.Sync{},
+		&pgproto3.Query{String: "ALTER TABLE p DROP COLUMN a; ALTER TABLE p ADD COLUMN b DATE"},
+		bind, execute, &pgproto3.Sync{}, bind, describe, execute, bind, execute, &pgproto3.Sync{},
+	} {
+		c.Send(m)
+	}
+	c.flush(t)
+	c.until(t, "ReadyForQuery")
+	got := c.until(t, "ReadyForQuery")
+	c.until(t, "ReadyForQuery")
+	got = append(append(got, c.until(t, "ReadyForQuery")...), c.until(t, "ReadyForQuery")...)
+	want := "ParseComplete BindComplete RowDescription DataRow CommandComplete BindComplete DataRow CommandComplete ReadyForQuery BindComplete ERROR 0A000 ReadyForQuery " +
+		"BindComplete RowDescription DataRow CommandComplete BindComplete DataRow CommandComplete ReadyForQuery"
+	if s := strings.Join(got, " "); s != want {
+		t.Errorf("got  %s\nwant %s", s, want)
+	}
+}
+
 // A failure is sent at once: a client may wait for it with Flush in the place of Sync.
 func TestFlush(t *testing.T) {
 	_, addr := serve(t, openTables(t), pgwire.Options{})

@@ -189,7 +189,7 @@ func (c *conn) bind(p *prepared, m *pgproto3.Bind) (*portal, error) {
 	out := c.newPortal(p)
 	out.args, out.held = args, held
 	out.formats = append([]int16(nil), m.ResultFormatCodes...)
-	if p.described && p.columns != nil {
+	if p.stmt != nil {
 		out.told = p.columns
 	}
 	return out, nil
@@ -224,6 +224,9 @@ func (c *conn) describeMessage(m *pgproto3.Describe) error {
 
 // describePortal sends the columns of a portal. It starts the query, because the types may depend on the arguments.
 func (c *conn) describePortal(p *portal) error {
+	if p.answer == nil && !p.of.described {
+		p.told = nil
+	}
 	if p.told == nil && p.of.stmt != nil && !p.of.described {
 		if _, query := p.of.stmt.Statement().(*parser.Select); query {
 			if err := p.why(c.working(p.cancel, func() error { return p.begin(c) })); err != nil {
@@ -237,6 +240,7 @@ func (c *conn) describePortal(p *portal) error {
 		}
 		p.told = p.of.columns
 	}
+	p.of.columns = p.told // of which the client knows, if it does not ask again
 	if err := p.checkFormats(); err != nil {
 		return err
 	}
