@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/hql-db/hql/parser"
 )
 
 // OnlyGrows reports whether the keys of l begin with a moment that only grows, or falls, as rows are written, so that all
@@ -48,6 +50,10 @@ func (l *Layout) KeyNotes(regions int) (notes []KeyNote) {
 	first, _ := l.firstPart()
 	if l.OnlyGrows() {
 		add("keys begin with %s, which follows the time: if that is the time of writing, all new rows are stored in one region", first.Source)
+	}
+	if c, ok := first.Column(); ok && l.Kind == Primary && l.Key.table.Columns[c].Draws() != "" {
+		name := parser.QuoteName(l.Key.table.Columns[c].Name)
+		add("keys begin with %s, whose numbers ascend: all new rows are stored in one region. ROW KEY (%[1]s %% 16 AS UINT8, %[2]s) SPLIT INTO 16 BY KEY spreads them", name, first.Source)
 	}
 	if first.Drawn() {
 		add("%s is drawn at random, so that each read asks every value of it: a part that is computed from a column, such as CRC32(column) %% 16 AS UINT8, spreads rows as well", first.Source)

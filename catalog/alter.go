@@ -44,8 +44,8 @@ func (a *alteration) apply(c parser.Change) error {
 		return parser.Errorf(c.Pos, "ALTER action %s cannot be performed on relation %q", c.Kind, a.def.Name).WithHint("This operation is not supported for materialized views.")
 	}
 	switch c.Kind {
-	case parser.DropColumn, parser.RenameColumn, parser.CommentColumn, parser.AlterDefault, parser.AlterNotNull, parser.AlterType:
-		if !there && c.If {
+	case parser.DropColumn, parser.RenameColumn, parser.CommentColumn, parser.AlterDefault, parser.AlterNotNull, parser.AlterType, parser.AlterIdentity:
+		if !there && c.If && c.Kind != parser.AlterIdentity {
 			return nil
 		}
 		if !there {
@@ -77,11 +77,15 @@ func (a *alteration) apply(c parser.Change) error {
 		a.def.Columns[i].Type = types.WrittenType(c.Column.Type)
 	case parser.CommentColumn:
 		a.def.Columns[i].Comment = c.To
+	case parser.AlterIdentity:
+		return a.setIdentity(&a.def.Columns[i], c)
 	case parser.AlterDefault, parser.AlterNotNull:
 		is, ok := a.table.Column(c.Name)
 		switch col := &a.def.Columns[i]; {
 		case !ok:
 			return parser.Errorf(c.Pos, "column %s is added or renamed in the same statement: change it in a statement of its own", col.Name)
+		case col.Identity != "" && !c.Column.NotNull:
+			return parser.Errorf(c.Pos, "column %q of relation %q is an identity column", col.Name, a.table.Name).WithHint("ALTER COLUMN %s DROP IDENTITY makes it another one", parser.QuoteName(col.Name))
 		case c.Kind == parser.AlterDefault:
 			return a.setDefault(col, is, c)
 		default:
@@ -200,6 +204,31 @@ func (a *alteration) setDefault(col *parser.ColumnDef, is *Column, c parser.Chan
 	return nil
 }
 
+// setIdentity adds, changes or drops GENERATED AS IDENTITY.
+func (a *alteration) setIdentity(col *parser.ColumnDef, c parser.Change) error {
+	adds := c.Column.Sequence != nil
+	switch {
+	case col.Identity == "" && !adds && c.If:
+		return nil
+	case col.Identity == "" && !adds:
+		return parser.Errorf(c.Pos, "column %q of relation %q is not an identity column", col.Name, a.table.Name)
+	case adds && col.Identity != "":
+		return parser.Errorf(c.Pos, "column %q of relation %q is already an identity column", col.Name, a.table.Name)
+	case adds && (col.Default != nil && col.Default.String() != c.Column.Default.String() || col.Encoding != nil && col.Encoding.Name == defaultName):
+		return parser.Errorf(c.Pos, "column %q of relation %q already has a default value", col.Name, a.table.Name)
+	}
+	if is, _ := a.table.Column(col.Name); adds && !col.NotNull && !is.KeyPart {
+		return parser.Errorf(c.Pos, "column %q of relation %q must be declared NOT NULL before identity can be added", col.Name, a.table.Name)
+	}
+	if adds {
+		col.Sequence, col.Default = c.Column.Sequence, c.Column.Default
+	}
+	if col.Identity, a.changed = c.Column.Identity, true; col.Identity == "" {
+		col.Sequence, col.Default, col.NotNull = nil, nil, true
+	}
+	return nil
+}
+
 func (a *alteration) setNotNull(col *parser.ColumnDef, is *Column, c parser.Change) error {
 	if is.KeyPart && !c.Column.NotNull {
 		return parser.Errorf(c.Pos, "column %s is in the key, which has a value in every row", col.Name)
@@ -226,6 +255,9 @@ func (c *Column) DefaultSQL() string {
 	}
 	if l, ok := x.(*parser.Literal); ok && l.Kind == parser.NullLiteral {
 		return ""
+	}
+	if name := c.Draws(); name != "" {
+		return strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(x.String(), "NEXTVAL(", "nextval("), "'::REGCLASS", "'"), "')", "'::regclass)")
 	}
 	if x != nil {
 		return x.String()

@@ -91,7 +91,7 @@ func (c *Catalog) Build(def *parser.CreateTable) (*Table, error) {
 	if def.Temporary {
 		return nil, parser.Errorf(def.NamePos, "a TEMPORARY table belongs to a session, not to a file of definitions")
 	}
-	def, err := c.liked(def)
+	def, err := c.Liked(def)
 	if err != nil {
 		return nil, err
 	}
@@ -232,11 +232,14 @@ func (b *builder) columns() error {
 			return err.WithHint("types: STRING BYTES BOOLEAN TINYINT SMALLINT INT BIGINT FLOAT DOUBLE DECIMAL DATE TIME TIMESTAMP JSON")
 		}
 		t = t.Kept()
+		if d.Identity != "" && (!t.IsInteger() || t == types.TinyInt) {
+			return parser.Errorf(d.Pos, "identity column type must be smallint, integer, or bigint")
+		}
 		limit, err := types.ParseLimit(d.Type)
 		if err != nil {
 			return parser.Errorf(d.Pos, "column %q: %s", d.Name, err)
 		}
-		col := &Column{Index: len(b.t.Columns), Name: d.Name, Type: t, Limit: limit, NotNull: d.NotNull, Default: d.Default, Comment: d.Comment, Family: b.t.Families[0].Name, Qualifier: d.Name, Pos: d.Pos}
+		col := &Column{Index: len(b.t.Columns), Name: d.Name, Type: t, Limit: limit, NotNull: d.NotNull, Default: d.Default, Identity: d.Identity, Comment: d.Comment, Family: b.t.Families[0].Name, Qualifier: d.Name, Pos: d.Pos}
 		if d.From != nil {
 			col.Family, col.Qualifier, col.HasCell = d.From.Family, d.From.Qualifier, true
 			if err := checkFamilyName(col.Family); err != nil {

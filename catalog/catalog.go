@@ -87,6 +87,8 @@ type Column struct {
 	NotNull bool
 	// Default is the value that INSERT writes if it does not name the column; nil: none. It reads no column.
 	Default parser.Expr
+	// Identity is parser.Always or parser.ByDefault for a column that is GENERATED AS IDENTITY by Default, otherwise "".
+	Identity string
 	// KeyPart reports whether the column is read from the key (or from the table name or qualifier).
 	KeyPart bool
 	// NullKey reports whether the column is read from the key and its part is NULLABLE.

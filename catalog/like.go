@@ -7,8 +7,8 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// liked returns def with the columns, and what else it includes, of the tables that its LIKEs name.
-func (c *Catalog) liked(def *parser.CreateTable) (*parser.CreateTable, error) {
+// Liked returns def with the columns, and what else it includes, of the tables that its LIKEs name.
+func (c *Catalog) Liked(def *parser.CreateTable) (*parser.CreateTable, error) {
 	if !slices.ContainsFunc(def.Columns, func(c parser.ColumnDef) bool { return c.Like != nil }) {
 		return def, nil
 	}
@@ -21,17 +21,18 @@ func (c *Catalog) liked(def *parser.CreateTable) (*parser.CreateTable, error) {
 		}
 		t, err := c.TableAt(k.Name, k.Pos)
 		if err == nil {
-			err = t.copyTo(&out, k)
+			err = t.copyTo(c, &out, k)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
+	out.NameSequences(func(string) bool { return false })
 	return &out, nil
 }
 
 // copyTo adds to def the columns of t and what k, a LIKE, includes.
-func (t *Table) copyTo(def *parser.CreateTable, k parser.ColumnDef) error {
+func (t *Table) copyTo(in *Catalog, def *parser.CreateTable, k parser.ColumnDef) error {
 	including := func(word string) bool {
 		in, all := slices.Contains(k.Like, "INCLUDING "+word), slices.Contains(k.Like, "INCLUDING ALL")
 		return in || all && !slices.Contains(k.Like, "EXCLUDING "+word)
@@ -40,10 +41,15 @@ func (t *Table) copyTo(def *parser.CreateTable, k parser.ColumnDef) error {
 	for _, c := range from.Columns {
 		is, _ := t.Column(c.Name)
 		c.NotNull, c.PrimaryKey = c.NotNull || is.KeyPart, c.PrimaryKey && keyed
+		if c.Identity != "" {
+			if c.Sequence = in.SequenceOf(is).copied(); !including("IDENTITY") {
+				c.Identity, c.Default, c.Sequence = "", nil, nil
+			}
+		}
 		if !including("COMMENTS") {
 			c.Comment = ""
 		}
-		if !including("DEFAULTS") {
+		if !including("DEFAULTS") && c.Identity == "" {
 			if c.Default = nil; c.Encoding != nil && c.Encoding.Name == defaultName {
 				c.Encoding = nil
 			}

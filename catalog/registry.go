@@ -106,10 +106,15 @@ func (c *Catalog) View(name string) (*View, bool) {
 }
 
 // Views lists the views by name.
-func (c *Catalog) Views() []*View {
+func (c *Catalog) Views() []*View { return c.listed(false) }
+
+// Sequences lists the sequences, as views of their states, by name.
+func (c *Catalog) Sequences() []*View { return c.listed(true) }
+
+func (c *Catalog) listed(sequences bool) []*View {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	out := slices.Collect(maps.Values(c.views))
+	out := slices.DeleteFunc(slices.Collect(maps.Values(c.views)), func(v *View) bool { return (v.Def.Sequence != nil) != sequences })
 	slices.SortFunc(out, func(a, b *View) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }

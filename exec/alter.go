@@ -24,6 +24,12 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	}
 	_, isView := r.engine.catalog.View(s.Name)
 	switch c := s.Changes[0]; {
+	case c.Kind == parser.AlterSequence && s.Verb == "ALTER SEQUENCE":
+		err := r.alterSequence(ctx, s.Name, s.NamePos, c.Options)
+		if s.IfExists && errors.Is(err, catalog.ErrUnknownTable) {
+			err = nil
+		}
+		return r.done(-1), err
 	case len(s.Changes) == 1 && c.Kind == parser.RenameTable:
 		return r.rename(ctx, s)
 	case c.Kind == parser.Refresh:
@@ -38,6 +44,14 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	if err != nil || t == nil {
 		return r.done(-1), err
 	}
+	if slices.ContainsFunc(s.Changes, isDrawn) {
+		return r.done(-1), r.alterNumbers(ctx, t, s)
+	}
+	return r.alterDefinition(ctx, t, s)
+}
+
+// alterDefinition changes the definition of t.
+func (r *run) alterDefinition(ctx context.Context, t *catalog.Table, s *parser.Alter) (_ *Rows, err error) {
 	changes := slices.Clone(s.Changes)
 	for i, c := range changes {
 		switch {
@@ -104,6 +118,11 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 			r.noteIndexes(t)
 		}
 	}
+	if slices.ContainsFunc(changes, func(c parser.Change) bool { return c.Kind == parser.DropColumn || c.Kind == parser.AlterIdentity }) {
+		if err := r.dropOwned(ctx, r.engine.catalog.Owned(old)); err != nil {
+			return nil, err
+		}
+	}
 	return r.done(-1), r.dropIndexes(ctx, old, t)
 }
 
@@ -159,6 +178,9 @@ func (r *run) rename(ctx context.Context, s *parser.Alter) (*Rows, error) {
 		if err == nil {
 			err = r.saveDefinition(ctx, v.name, v.was, v.sql, changedMeanwhile(v.name, s.NamePos))
 		}
+	}
+	if err == nil {
+		err = r.drawFrom(ctx, s.Name, to)
 	}
 	if err == nil {
 		err = r.forgetDefinition(ctx, s.Name, known.sql)

@@ -201,7 +201,7 @@ func (c *copier) begin(cols []*catalog.Column) (err error) {
 	if c.in, err = c.run.newInserter(c.table, cols); err != nil {
 		return err
 	}
-	c.bulk = newBulk(c.in)
+	c.bulk, c.run.drawn.grows = newBulk(c.in), true
 	c.bulk.failed = c.failed
 	c.checker = c.run.newWriter(c.table)
 	return nil

@@ -52,6 +52,15 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	if s.Query != nil {
 		return r.createTableAs(ctx, s, taken)
 	}
+	s, err := cat.Liked(s)
+	if err != nil {
+		return nil, err
+	}
+	s, drop, err := r.ownSequences(ctx, s)
+	defer drop()
+	if err != nil {
+		return nil, err
+	}
 	return r.define(ctx, s, taken)
 }
 

@@ -116,11 +116,12 @@ func (r *run) dropTable(ctx context.Context, s *parser.Drop) (*Rows, error) {
 		}
 	}
 	d.table = t
+	owned := r.engine.catalog.Owned(t)
 	switch err := d.all(ctx); {
 	case errors.Is(err, errMeanwhile):
 		return r.dropTable(ctx, s)
 	case err == nil, errors.Is(err, errEnded):
-		return r.done(-1), nil
+		return r.done(-1), r.dropOwned(ctx, owned)
 	default:
 		return nil, d.failed(ctx, err)
 	}

@@ -166,6 +166,8 @@ type run struct {
 	// merging is set for the UPDATEs of one INSERT ... ON CONFLICT. Their sub-queries run once for all of them, so that they do not
 	// see what the first UPDATEs wrote.
 	merging bool
+	drawn   *drawn // numbers of sequences
+	trial   bool   // DEFAULTs are checked: they draw no number
 	// before is the number of rows that earlier parts of the statement wrote.
 	before int64
 }
@@ -190,7 +192,7 @@ func (e *Engine) newRun(args Args, began moment) *run {
 	r, st := &p.run, &p.statement
 	p.postgres.Catalog, p.postgres.Funcs, p.postgres.Client, p.postgres.Planner = e.catalog, e.cfg.Funcs, session.Client, &p.env
 	p.postgres.Cache, p.postgres.Settings, p.env.Postgres = &e.postgres, session, &p.postgres
-	r.statement, r.env, r.seen = st, &p.env, &p.seen
+	r.statement, r.env, r.seen, r.drawn = st, &p.env, &p.seen, &p.drawn
 	st.looked = &p.looked
 	st.budget, st.watched, st.Warn, st.Guard = &p.budget, &p.watched, &p.warnings, st
 	st.Client = limited(e.client, st.budget)
@@ -223,6 +225,7 @@ type parts struct {
 	numbers   lookup.Numbers
 	postgres  pgcatalog.Session
 	seen      seenStatistics
+	drawn     drawn
 }
 
 // Run runs one statement. A query runs while its rows are read; the caller must Close them. Other statements are
@@ -368,6 +371,9 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 	case *parser.Alter:
 		return r.alter(ctx, s)
 	case *parser.CreateView:
+		if s.Sequence != nil {
+			return r.createSequence(ctx, s)
+		}
 		return r.createView(ctx, s)
 	case *parser.Show:
 		return r.show(ctx, s)
@@ -395,6 +401,11 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 func (r *run) prepare(ctx context.Context, stmt parser.Statement) {
 	r.mayPlan(ctx)
 	r.Opt.Stop = ctx.Err
+	r.Opt.Sequence = func(name string, args []types.Value) (types.Value, error) { return r.callSequence(ctx, name, args) }
+	r.env.Postgres.LastValue = func(name string) (int64, bool) {
+		c, err := r.counter(ctx, name)
+		return c.last, err == nil && c.called
+	}
 	if x, ok := stmt.(*parser.Explain); !ok || x.Analyze {
 		r.subqueries.end()
 		r.subqueries = newSubqueries(ctx, r)

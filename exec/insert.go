@@ -63,7 +63,19 @@ func (r *run) insertTarget(s *parser.Insert) (*catalog.Table, []*catalog.Column,
 	if err := checkConflict(t, s); err != nil {
 		return nil, nil, nil, err
 	}
-	return t, cols, withDefaults(s, cols), nil
+	s = withDefaults(s, cols)
+	return t, cols, s, drawnAlways(t, cols, s)
+}
+
+// drawnAlways returns an error if s gives values for a column GENERATED ALWAYS.
+func drawnAlways(t *catalog.Table, cols []*catalog.Column, s *parser.Insert) error {
+	for i, c := range cols {
+		given := func(row []parser.Expr) bool { return i < len(row) && row[i] != c.Default }
+		if rows := *valuesOf(s); c.Identity == parser.Always && s.Overriding == "" && (len(rows) == 0 || slices.ContainsFunc(rows, given)) {
+			return parser.Errorf(s.TablePos, "cannot insert a non-DEFAULT value into column %q: it is GENERATED ALWAYS", c.Name).WithHint("OVERRIDING SYSTEM VALUE overrides it")
+		}
+	}
+	return nil
 }
 
 // checkConflict checks ON CONFLICT: only the columns of the row key may conflict.
@@ -134,6 +146,8 @@ func (in *inserter) another() *inserter {
 
 // checkDefaults checks that INSERT can write the DEFAULTs of the new definition t.
 func (r *run) checkDefaults(t *catalog.Table) error {
+	r.trial = true
+	defer func() { r.trial = false }()
 	in, err := r.newInserter(t, nil)
 	if err == nil {
 		_, err = in.newRow()
@@ -158,6 +172,19 @@ func (in *inserter) newRow() ([]types.Value, error) {
 		}
 	}
 	return row, nil
+}
+
+// draws returns how many of the rows draw a number of a sequence.
+func (in *inserter) draws(rows [][]parser.Expr) (n int64) {
+	if slices.ContainsFunc(in.given, func(d columnDefault) bool { return d.column.Draws() != "" }) {
+		return int64(len(rows))
+	}
+	for _, row := range rows {
+		if slices.ContainsFunc(row, func(x parser.Expr) bool { return (&catalog.Column{Default: x}).Draws() != "" }) {
+			n++
+		}
+	}
+	return n
 }
 
 // write writes a batch of rows, and records the number of rows written so far.
@@ -195,7 +222,10 @@ func (r *run) insertRows(ctx context.Context, s *parser.Insert, in *inserter) (*
 		return r.insertQuery(ctx, s, in)
 	}
 	rows := make([]write.Row, len(s.Rows))
+	left := in.draws(s.Rows)
 	for i, values := range s.Rows {
+		r.drawn.rows = left
+		left -= in.draws(s.Rows[i : i+1])
 		row, err := r.valuesRow(values, in)
 		if err != nil {
 			return nil, err
@@ -217,13 +247,14 @@ func withDefaults(s *parser.Insert, cols []*catalog.Column) *parser.Insert {
 	}
 	rows := valuesOf(&out)
 	*rows = slices.Clone(*rows)
+	ours := func(c *catalog.Column) bool { return s.Overriding == "USER" && c.Identity != "" }
 	for i, row := range *rows {
-		if !slices.ContainsFunc(row, isDefault) {
+		if !slices.ContainsFunc(row, isDefault) && !slices.ContainsFunc(cols, ours) {
 			continue
 		}
 		(*rows)[i] = slices.Clone(row)
 		for k := range min(len(row), len(cols)) {
-			if isDefault(row[k]) {
+			if isDefault(row[k]) || ours(cols[k]) {
 				(*rows)[i][k] = absent(cols[k], row[k].Position())
 			}
 		}
@@ -401,12 +432,20 @@ func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (
 		when = allFirst
 	}
 	err = r.eachRow(ctx, p, when, func(rows [][]types.Value) error {
-		for _, from := range rows {
+		for i, from := range rows {
+			r.drawn.rows = int64(len(rows) - i)
 			row, err := in.newRow()
 			if err != nil {
 				return err
 			}
 			for i, c := range in.cols {
+				if c.Identity != "" && s.Overriding == "USER" {
+					v, err := r.constant(c.Default)
+					if err != nil {
+						return err
+					}
+					from[i] = v
+				}
 				if row[c.Index], err = r.assign(from[i], c, s.Query.Pos); err != nil {
 					return err
 				}

@@ -46,6 +46,7 @@ type Session struct {
 	initial  settings // the values that RESET and SET ... TO DEFAULT restore
 	prepared map[string]*prepared
 
+	drawn     drawn
 	temporary string // begins the names of the session's temporary tables
 }
 

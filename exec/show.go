@@ -78,9 +78,11 @@ func (r *run) showTables() *Rows {
 		layouts := words.Join(t.Layouts, " ", func(l *catalog.Layout) string { return "(" + l.Key.Source() + ")" })
 		rows = append(rows, []string{strings.TrimPrefix(t.Name, own), kind, stored(t.Layouts[0]), layouts})
 	}
-	for _, v := range r.engine.catalog.Views() {
-		if !theirs(v.Name) {
-			rows = append(rows, []string{strings.TrimPrefix(v.Name, own), "view", "", ""})
+	for kind, list := range map[string][]*catalog.View{"view": r.engine.catalog.Views(), "sequence": r.engine.catalog.Sequences()} {
+		for _, v := range list {
+			if !theirs(v.Name) {
+				rows = append(rows, []string{strings.TrimPrefix(v.Name, own), kind, "", ""})
+			}
 		}
 	}
 	return r.table(textColumns("table", "kind", "stored in", "row key"), textRows(rows...))

@@ -82,5 +82,10 @@ func (e *Engine) DropTemporary(ctx context.Context, s *Session) (err error) {
 			err = errors.Join(err, failed)
 		}
 	}
+	for _, v := range e.catalog.Sequences() {
+		if strings.HasPrefix(v.Name, schema) {
+			err = errors.Join(err, r.dropView(ctx, &parser.Drop{Name: v.Name, View: true, Sequence: true, IfExists: true, Cascade: true}))
+		}
+	}
 	return err
 }

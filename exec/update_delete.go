@@ -148,7 +148,10 @@ func (r *run) delete(ctx context.Context, s *parser.Delete, first func([]plan.Ou
 		}
 		return nil, err
 	}
-	return r.result(w.Changed, w.Returning), nil
+	if s.Restart {
+		err = r.restartOwned(ctx, t)
+	}
+	return r.result(w.Changed, w.Returning), err
 }
 
 // update runs UPDATE.
@@ -423,6 +426,8 @@ func assignments(t *catalog.Table, s *parser.Update) (set []bool, values []parse
 		x := a.Expr
 		if _, named := t.Column("default"); isDefault(x) && !named {
 			x = absent(c, x.Position())
+		} else if c.Identity == parser.Always {
+			return nil, nil, parser.Errorf(x.Position(), "column %q can only be updated to DEFAULT", c.Name)
 		}
 		values = append(values, x)
 	}

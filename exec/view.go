@@ -45,7 +45,12 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (_ *Rows, er
 	}
 	switch {
 	case exists && s.IfNotExists:
+		if s.Sequence != nil {
+			r.Warn.Add(warning.Absent, fmt.Sprintf("relation %q already exists, skipping", old.Name))
+		}
 		return r.done(-1), nil
+	case exists && s.Sequence != nil:
+		return nil, parser.Errorf(s.NamePos, "relation %q already exists", old.Name)
 	case exists && !s.Replace:
 		return nil, parser.Errorf(s.NamePos, "view %q already exists", old.Name).WithHint("CREATE OR REPLACE VIEW replaces it")
 	case exists && r.reads(s.Query, s.Name, map[string]bool{}):
@@ -255,6 +260,19 @@ func (r *run) dropView(ctx context.Context, s *parser.Drop) error {
 	}
 	cat := r.engine.catalog
 	v, ok := cat.View(s.Name)
+	if ok && (v.Def.Sequence != nil) != s.Sequence {
+		return parser.Errorf(s.NamePos, "%q is not a %s", v.Name, strings.ToLower(strings.TrimPrefix(s.Command(), "DROP "))).WithHint("DROP %s drops it", map[bool]string{true: "VIEW", false: "SEQUENCE"}[s.Sequence])
+	}
+	if !ok && s.Sequence {
+		if _, _, err := cat.TableOrView(s.Name, s.NamePos); err == nil {
+			return parser.Errorf(s.NamePos, "%q is not a sequence", s.Name)
+		}
+		if s.IfExists {
+			r.Warn.Add(warning.Absent, fmt.Sprintf("sequence %q does not exist, skipping", s.Name))
+			return nil
+		}
+		return parser.Errorf(s.NamePos, "sequence %q does not exist", s.Name).Of(catalog.ErrUnknownTable)
+	}
 	if !ok {
 		if t, ok := cat.Table(s.Name); ok {
 			if t.Def.Materialized {
@@ -270,9 +288,16 @@ func (r *run) dropView(ctx context.Context, s *parser.Drop) error {
 	if err := r.unread(ctx, "view", v.Name, s.NamePos, s.Cascade); err != nil {
 		return err
 	}
+	var counters [][]byte
+	if q := v.Sequence(); q != nil {
+		if err := r.undrawn(ctx, s); err != nil {
+			return err
+		}
+		counters = append(counters, []byte(counterPrefix+q.Counter))
+	}
 	stored, _, err := r.engine.definitionOf(ctx, v.Name)
 	if err == nil && stored.sql != "" {
-		err = r.forgetDefinition(ctx, v.Name, stored.sql)
+		err = r.forgetDefinition(ctx, v.Name, stored.sql, counters...)
 	}
 	if err != nil && !errors.Is(err, ErrReadOnly) {
 		return err

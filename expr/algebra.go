@@ -6,7 +6,7 @@ import "github.com/hql-db/hql/types"
 // queries, key parts, the planner, \df and the documentation.
 type Function struct {
 	Name      string // upper case, or the operator's symbol
-	Group     string // "string", "number", "time", "hash", "json", "conditional", "aggregate", "key", "operator"
+	Group     string // "string", "number", "time", "hash", "sequence", "json", "conditional", "aggregate", "key", "operator"
 	Signature string // for help: "left(text, n) text"
 	Doc       string // one sentence
 	MinArgs   int

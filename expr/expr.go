@@ -32,6 +32,8 @@ type Env struct {
 	Rand     func() uint64  // for RANDOM() and SALT on write; nil: math/rand/v2
 	// Stop returns an error to end the evaluation, or nil to continue. Functions call it for long texts. It may be nil.
 	Stop func() error
+	// Sequence runs a function of sequences, such as NEXTVAL. If nil, they fail.
+	Sequence func(name string, args []types.Value) (types.Value, error)
 	// Memory bounds the bytes of the values that are held during an evaluation; 0: no limit. Held is the number of
 	// bytes held now.
 	Memory, Held int64

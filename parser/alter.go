@@ -44,6 +44,8 @@ const (
 	CommentTable                       // COMMENT ON TABLE t IS To
 	CommentColumn                      // COMMENT ON COLUMN t.Name IS To
 	Refresh                            // REFRESH MATERIALIZED VIEW t, If: WITH NO DATA
+	AlterSequence                      // of ALTER SEQUENCE, or ALTER COLUMN Name RESTART, SET INCREMENT BY ...: Options
+	AlterIdentity                      // ALTER COLUMN Name ADD GENERATED, SET GENERATED, or DROP IDENTITY: Column.Identity
 )
 
 // String returns the words of a change, as PostgreSQL's messages have them.
@@ -99,7 +101,7 @@ func (c Change) print(p *printer) {
 	switch {
 	case c.If && c.Kind == AddColumn:
 		p.put("IF NOT EXISTS ")
-	case c.If && c.Kind != RenameIndex && c.Kind != Refresh:
+	case c.If && c.Kind != RenameIndex && c.Kind != Refresh && c.Kind != AlterIdentity:
 		p.put("IF EXISTS ")
 	}
 	switch c.Kind {
@@ -111,6 +113,25 @@ func (c Change) print(p *printer) {
 	case NoEffect:
 	case Refresh:
 		p.put(when(c.If, "NO "), "DATA")
+	case AlterSequence:
+		text := sequenceText(c.Options)
+		if c.Name == "" {
+			p.put(strings.TrimSpace(text))
+			break
+		}
+		p.put("ALTER COLUMN ", QuoteName(c.Name))
+		for _, o := range c.Options {
+			p.put(when(o.Key != "RESTART", " SET"), sequenceText([]Option{o}))
+		}
+	case AlterIdentity:
+		switch p.put("ALTER COLUMN ", QuoteName(c.Name)); {
+		case c.Column.Identity == "":
+			p.put(" DROP IDENTITY", when(c.If, " IF EXISTS"))
+		case c.Column.Sequence == nil:
+			p.put(" SET GENERATED ", c.Column.Identity)
+		default:
+			p.put(" ADD ", c.Column.generated())
+		}
 	case RenameColumn, RenameConstraint:
 		p.put(QuoteName(c.Name), " TO ", QuoteName(c.To))
 	case AlterType:
@@ -158,7 +179,8 @@ type alterNode struct {
 	Drop     *changeName   `parser:"| 'DROP' 'INDEX' 'CONCURRENTLY'? @@"`
 	DropOn   *tableName    `parser:"  ( 'ON' @@ )?"`
 	Readers  *readers      `parser:"  @@?"`
-	Truncate []*tableName  `parser:"| 'TRUNCATE' 'TABLE'? ( (?= 'ONLY' ( Word | Quoted ) ) 'ONLY' )? @@ ( ',' @@ )* ( ( 'RESTART' | 'CONTINUE' ) 'IDENTITY' )? ( 'CASCADE' | 'RESTRICT' )?"` // neither tables nor numbers depend on a table
+	Truncate []*tableName  `parser:"| 'TRUNCATE' 'TABLE'? ( (?= 'ONLY' ( Word | Quoted ) ) 'ONLY' )? @@ ( ',' @@ )* "`
+	Restart  bool          `parser:"  ( ( @'RESTART' | 'CONTINUE' ) 'IDENTITY' )? ( 'CASCADE' | 'RESTRICT' )?"` // no table depends on another
 }
 
 // readers is CASCADE or RESTRICT, for the views that read what is dropped. Messages do not list it.
@@ -270,30 +292,31 @@ type changeName struct {
 
 type changeNode struct {
 	Pos       lexer.Position
-	Disk      *diskChange   `parser:"  @@"`
-	Index     *layoutNode   `parser:"| 'ADD' ( (?= 'INDEX' Word '(' ) @@"`
-	Check     *checkItem    `parser:"  | (?= 'CONSTRAINT' ( Word | Quoted ) 'CHECK' | 'CHECK' '(' ) @@"`
-	AddIf     bool          `parser:"  | 'COLUMN'? ( @'IF' 'NOT' 'EXISTS' )?"`
-	Add       *columnItem   `parser:"    @@ )"`
-	DropIndex *changeName   `parser:"| 'DROP' ( (?= 'INDEX' ( 'IF' | Word ) ) 'INDEX' @@"`
-	DropCheck *changeName   `parser:"  | (?= 'CONSTRAINT' ( 'IF' | Word | Quoted ) ) 'CONSTRAINT' @@ ( 'CASCADE' | 'RESTRICT' )?"`
-	Drop      *changeName   `parser:"  | 'COLUMN'? @@"`
-	Readers   *readers      `parser:"    @@? )"`
-	Validate  *changeName   `parser:"| 'VALIDATE' 'CONSTRAINT' @@"`
-	Table     *columnIdent  `parser:"| 'RENAME' ( 'TO' @@"`
-	OfCheck   *columnIdent  `parser:"| (?= 'CONSTRAINT' ( Word | Quoted ) 'TO' ) 'CONSTRAINT' @@ 'TO'"`
-	CheckTo   *columnIdent  `parser:"    @@"`
-	From      *columnIdent  `parser:"| 'COLUMN'? @@"`
-	To        *columnIdent  `parser:"    'TO' @@ )"`
-	Column    *columnIdent  `parser:"| 'ALTER' 'COLUMN'? @@"`
-	Type      *typeName     `parser:"  ( (?= 'TYPE' | 'SET' 'DATA' ) ( 'SET' 'DATA' )? 'TYPE' @@"`
-	Collate   *noEffect     `parser:"    @@?"`
-	Default   *defaultNode  `parser:"  | 'SET' ( 'DEFAULT' @@"`
-	NotNull   bool          `parser:"          | @'NOT' 'NULL' )"`
-	Nullable  bool          `parser:"  | 'DROP' ( 'DEFAULT' | @'NOT' 'NULL' ) )"`
-	Owner     *columnIdent  `parser:"| 'OWNER' 'TO' @@"`
-	Set       []*optionNode `parser:"| 'SET' '(' @@ ( ',' @@ )* ')'"`
-	Reset     []*optionNode `parser:"| 'RESET' '(' @@ ( ',' @@ )* ')'"`
+	Disk      *diskChange    `parser:"  @@"`
+	Index     *layoutNode    `parser:"| 'ADD' ( (?= 'INDEX' Word '(' ) @@"`
+	Check     *checkItem     `parser:"  | (?= 'CONSTRAINT' ( Word | Quoted ) 'CHECK' | 'CHECK' '(' ) @@"`
+	AddIf     bool           `parser:"  | 'COLUMN'? ( @'IF' 'NOT' 'EXISTS' )?"`
+	Add       *columnItem    `parser:"    @@ )"`
+	DropIndex *changeName    `parser:"| 'DROP' ( (?= 'INDEX' ( 'IF' | Word ) ) 'INDEX' @@"`
+	DropCheck *changeName    `parser:"  | (?= 'CONSTRAINT' ( 'IF' | Word | Quoted ) ) 'CONSTRAINT' @@ ( 'CASCADE' | 'RESTRICT' )?"`
+	Drop      *changeName    `parser:"  | 'COLUMN'? @@"`
+	Readers   *readers       `parser:"    @@? )"`
+	Validate  *changeName    `parser:"| 'VALIDATE' 'CONSTRAINT' @@"`
+	Table     *columnIdent   `parser:"| 'RENAME' ( 'TO' @@"`
+	OfCheck   *columnIdent   `parser:"| (?= 'CONSTRAINT' ( Word | Quoted ) 'TO' ) 'CONSTRAINT' @@ 'TO'"`
+	CheckTo   *columnIdent   `parser:"    @@"`
+	From      *columnIdent   `parser:"| 'COLUMN'? @@"`
+	To        *columnIdent   `parser:"    'TO' @@ )"`
+	Column    *columnIdent   `parser:"| 'ALTER' 'COLUMN'? @@"`
+	Identity  *alterIdentity `parser:"  ( @@"`
+	Type      *typeName      `parser:"  | (?= 'TYPE' | 'SET' 'DATA' ) ( 'SET' 'DATA' )? 'TYPE' @@"`
+	Collate   *noEffect      `parser:"    @@?"`
+	Default   *defaultNode   `parser:"  | 'SET' ( 'DEFAULT' @@"`
+	NotNull   bool           `parser:"          | @'NOT' 'NULL' )"`
+	Nullable  bool           `parser:"  | 'DROP' ( 'DEFAULT' | @'NOT' 'NULL' ) )"`
+	Owner     *columnIdent   `parser:"| 'OWNER' 'TO' @@"`
+	Set       []*optionNode  `parser:"| 'SET' '(' @@ ( ',' @@ )* ')'"`
+	Reset     []*optionNode  `parser:"| 'RESET' '(' @@ ( ',' @@ )* ')'"`
 }
 
 func (l *lowerer) alter(n *alterNode) (Statement, error) {
@@ -304,7 +327,7 @@ func (l *lowerer) alter(n *alterNode) (Statement, error) {
 	case n.Truncate != nil:
 		var first *Delete
 		for _, t := range slices.Backward(n.Truncate) {
-			first = &Delete{Pos: out.Pos, Truncate: true, Table: t.name(), TablePos: pos(t.A), AllowFullScan: true, Next: first}
+			first = &Delete{Pos: out.Pos, Truncate: true, Restart: n.Restart, Table: t.name(), TablePos: pos(t.A), AllowFullScan: true, Next: first}
 		}
 		return first, nil
 	case n.Other != nil:
@@ -398,6 +421,9 @@ func (l *lowerer) change(n *changeNode) (out Change, err error) {
 		return Change{Pos: pos(n.From.Tok), Kind: RenameColumn, Name: name(n.From.Tok), To: name(n.To.Tok)}, nil
 	case n.OfCheck != nil:
 		return Change{Pos: pos(n.OfCheck.Tok), Kind: RenameConstraint, Name: name(n.OfCheck.Tok), To: name(n.CheckTo.Tok)}, nil
+	case n.Identity != nil:
+		out = n.Identity.change
+		out.Pos, out.Name = pos(n.Column.Tok), name(n.Column.Tok)
 	case n.Type != nil:
 		out = Change{Pos: pos(n.Column.Tok), Kind: AlterType, Name: name(n.Column.Tok), Column: ColumnDef{Pos: pos(n.Type.Start), Type: n.Type.Text}}
 	case n.Column != nil:

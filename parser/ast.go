@@ -237,6 +237,7 @@ type Insert struct {
 	TablePos    Pos
 	Alias       string
 	Columns     []Name
+	Overriding  string // SYSTEM or USER, of OVERRIDING ... VALUE; "": none
 	Rows        [][]Expr
 	Query       *Select
 	Conflict    []Name       // the columns of ON CONFLICT; nil if it names none
@@ -313,6 +314,7 @@ type Assignment struct {
 type Delete struct {
 	Pos
 	Truncate      bool // spelled TRUNCATE
+	Restart       bool // RESTART IDENTITY
 	With          []CTE
 	Table         string
 	TablePos      Pos
@@ -385,7 +387,9 @@ type ColumnDef struct {
 	Encoding   *EncodingDef
 	NotNull    bool
 	PrimaryKey bool
-	Default    Expr // the value that INSERT writes if it does not name the column; nil: none
+	Default    Expr     // the value that INSERT writes if it does not name the column; nil: none
+	Identity   string   // Always, ByDefault or Serial: Default draws a number; "": it does not
+	Sequence   []Option // of the sequence that Identity makes
 	Comment    string
 }
 
@@ -480,10 +484,11 @@ type SplitDef struct {
 	File  string
 }
 
-// Drop is DROP TABLE or DROP [MATERIALIZED] VIEW [IF EXISTS] t, ... [CASCADE]. For an EXTERNAL table it drops only the definition.
+// Drop is DROP TABLE, [MATERIALIZED] VIEW or SEQUENCE [IF EXISTS] t, ... [CASCADE]. For an EXTERNAL table it drops only the definition.
 type Drop struct {
 	Pos
-	View         bool
+	View         bool // of a sequence, too
+	Sequence     bool
 	Materialized bool // View is not set
 	IfExists     bool
 	Cascade      bool // drop the views that read it, too

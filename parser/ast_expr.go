@@ -248,7 +248,12 @@ func (s *Delete) Command() string {
 }
 
 func (s *CreateTable) Command() string { return "CREATE " + s.Kind() }
-func (s *Drop) Command() string        { return "DROP " + kindOf(s.Materialized, s.View) }
+func (s *Drop) Command() string {
+	if s.Sequence {
+		return "DROP SEQUENCE"
+	}
+	return "DROP " + kindOf(s.Materialized, s.View)
+}
 
 // Kind returns TABLE or MATERIALIZED VIEW.
 func (s *CreateTable) Kind() string { return kindOf(s.Materialized, false) }

@@ -15,6 +15,7 @@ type statementNode struct {
 	Explain  *explainNode  `parser:"| @@"`
 	Other    *otherNode    `parser:"| @@"`
 	View     *viewNode     `parser:"| @@"`
+	Sequence *sequenceNode `parser:"| @@"`
 	Alter    *alterNode    `parser:"| @@"`
 	Create   *createNode   `parser:"| @@"`
 	Drop     *dropNode     `parser:"| @@"`
@@ -192,11 +193,24 @@ type insertNode struct {
 	Table    tableName     `parser:"'INTO' @@"`
 	Alias    *ident        `parser:"( 'AS' @@ )?"`
 	Columns  []*columnName `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
+	Override *overriding   `parser:"@@?"`
 	Defaults *defaultsNode `parser:"( @@"`
 	Query    *selectNode   `parser:"| @@ )"`
 	IfBehind bool          `parser:"( @'IF' 'NOT' 'EXISTS' )?"`
 	Conflict *conflictNode `parser:"( 'ON' 'CONFLICT' @@ )?"`
 	returningNode
+}
+
+// overriding is OVERRIDING SYSTEM or USER VALUE. Messages do not list it.
+type overriding struct{ whose string }
+
+func (n *overriding) Parse(lex *lexer.PeekingLexer) error {
+	is := phrase(lex, "OVERRIDING SYSTEM|USER VALUE")
+	if is == "" {
+		return participle.NextMatch
+	}
+	n.whose = strings.Fields(is)[1]
+	return nil
 }
 
 // defaultsNode is DEFAULT VALUES.
@@ -297,7 +311,8 @@ type explained struct {
 type dropNode struct {
 	Pos      lexer.Position
 	View     bool         `parser:"'DROP' ( 'TABLE' | @'VIEW'"`
-	Rows     bool         `parser:"| @'MATERIALIZED' 'VIEW' )"`
+	Rows     bool         `parser:"| @'MATERIALIZED' 'VIEW'"`
+	Sequence bool         `parser:"| @'SEQUENCE' )"`
 	IfExists bool         `parser:"( @'IF' 'EXISTS' )?"`
 	Table    tableName    `parser:"@@"`
 	More     []*tableName `parser:"( ',' @@ )*"`

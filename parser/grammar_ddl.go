@@ -80,7 +80,7 @@ func (*diskChange) Parse(lex *lexer.PeekingLexer) error {
 	return skip(lex, "SET TABLESPACE *", "SET WITHOUT CLUSTER|OIDS", "SET LOGGED|UNLOGGED", "CLUSTER ON *", "SET SCHEMA PUBLIC", "REPLICA IDENTITY USING INDEX *",
 		"REPLICA IDENTITY *", "DISABLE ROW LEVEL SECURITY", "NO FORCE ROW LEVEL SECURITY", "DISABLE|ENABLE TRIGGER *", "ALTER COLUMN * SET STATISTICS - *",
 		"ALTER * SET STATISTICS - *", "ALTER COLUMN * SET STATISTICS|STORAGE|COMPRESSION *", "ALTER * SET STATISTICS|STORAGE|COMPRESSION *",
-		"ALTER COLUMN * DROP IDENTITY|EXPRESSION IF EXISTS", "ALTER * DROP IDENTITY|EXPRESSION IF EXISTS")
+		"ALTER COLUMN * DROP EXPRESSION IF EXISTS", "ALTER * DROP EXPRESSION IF EXISTS")
 }
 
 // tableItem is one entry in the parentheses of CREATE TABLE.
@@ -130,6 +130,7 @@ type columnPhase struct {
 	NotNull    bool          `parser:"| @'NOT' 'NULL'"`
 	Null       bool          `parser:"| @'NULL'"`
 	PrimaryKey bool          `parser:"| @'PRIMARY' 'KEY'"`
+	Identity   *identityNode `parser:"| @@"`
 	Default    *defaultNode  `parser:"| 'DEFAULT' @@"`
 	Comment    *textNode     `parser:"| 'COMMENT' @@"`
 	Constraint *ident        `parser:"| 'CONSTRAINT' @@"` // the name of the clause behind it; only that of a CHECK is kept

@@ -45,7 +45,7 @@ var keywordList = []keyword{
 	{"OF", free}, {"OFF", free}, {"OFFSET", reserved}, {"ON", reserved}, {"ONLY", free}, {"OPERATOR", guarded}, {"OR", reserved},
 	{"ORDER", reserved}, {"ORDINALITY", free}, {"OTHERS", free}, {"OUTER", guarded}, {"OVER", guarded}, {"OVERLAPS", guarded}, {"OVERLAY", free}, {"OWNER", free}, {"PARTITION", free}, {"PLACING", guarded}, {"POSITION", free}, {"PRECEDING", free}, {"PRECISION", free}, {"PREPARE", free}, {"PRIMARY", free},
 	{"RANGE", free}, {"RECURSIVE", free}, {"REFRESH", free}, {"RENAME", free}, {"REPAIR", free}, {"REPLACE", free}, {"RESET", free}, {"RESTART", free}, {"RESTRICT", free}, {"RETURNING", guarded}, {"RIGHT", guarded}, {"ROLLBACK", free}, {"ROLLUP", free}, {"ROW", free}, {"ROWS", free}, {"SALT", free},
-	{"SAMPLE", free}, {"SCAN", free}, {"SCHEMA", free}, {"SELECT", reserved}, {"SESSION", free}, {"SET", guarded}, {"SETS", free}, {"SHOW", free},
+	{"SAMPLE", free}, {"SCAN", free}, {"SCHEMA", free}, {"SELECT", reserved}, {"SEQUENCE", free}, {"SESSION", free}, {"SET", guarded}, {"SETS", free}, {"SHOW", free},
 	{"SIMILAR", guarded}, {"SKIP", free}, {"SOME", free}, {"SPLIT", free}, {"SPLITS", free}, {"START", free}, {"STATISTICS", free}, {"STDIN", free},
 	{"STDOUT", free}, {"STORED", free}, {"SUBSTR", free}, {"SUBSTRING", free}, {"SYMMETRIC", reserved}, {"SYSTEM_TIME", free},
 	{"TABLE", free}, {"TABLES", free}, {"TEXT", free}, {"THEN", reserved}, {"TIES", free}, {"TIME", free},

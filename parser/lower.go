@@ -118,13 +118,15 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 		return n.Other.out, n.Other.err
 	case n.View != nil:
 		return statement(l.view(n.View))
+	case n.Sequence != nil:
+		return n.Sequence.out, nil
 	case n.Alter != nil:
 		return l.alter(n.Alter)
 	case n.Create != nil:
 		return statement(l.create(n.Create))
 	case n.Drop != nil:
 		d := n.Drop
-		out := &Drop{Pos: at(d.Pos), View: d.View, Materialized: d.Rows, IfExists: d.IfExists, Cascade: d.Cascade, Name: d.Table.name(), NamePos: pos(d.Table.A)}
+		out := &Drop{Pos: at(d.Pos), View: d.View || d.Sequence, Sequence: d.Sequence, Materialized: d.Rows, IfExists: d.IfExists, Cascade: d.Cascade, Name: d.Table.name(), NamePos: pos(d.Table.A)}
 		for _, t := range d.More {
 			more := *out
 			more.Name, more.NamePos, more.More = t.name(), pos(t.A), nil
@@ -243,6 +245,9 @@ func (l *lowerer) insert(n *insertNode) (*Insert, error) {
 	out := &Insert{
 		Pos: at(n.Pos), Upsert: n.Verb == "UPSERT", IfNotExists: n.IfBefore || n.IfBehind,
 		Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Table.alias((*alias)(n.Alias)), Columns: placedAll(n.Columns),
+	}
+	if n.Override != nil {
+		out.Overriding = n.Override.whose
 	}
 	query := &Select{Cores: []*SelectCore{{}}}
 	var err error

@@ -30,6 +30,7 @@ func (l *lowerer) create(n *createNode) (*CreateTable, error) {
 		}
 	}
 	out.NameChecks()
+	out.NameSequences(func(string) bool { return false })
 	query := cmp.Or(n.Query, n.QueryOf, n.Named)
 	if query == nil && n.View {
 		return nil, Errorf(out.NamePos, "a materialized view needs its query: AS SELECT ...")
@@ -135,6 +136,9 @@ func (s *CreateTable) NameChecks() {
 
 func (l *lowerer) column(n *columnItem) (ColumnDef, error) {
 	out := ColumnDef{Pos: pos(n.Name.Tok), Name: name(n.Name.Tok), Type: n.Type.Text}
+	if t := serials[out.Type]; t != "" {
+		out.Type, out.Identity, out.Sequence, out.NotNull = t, Serial, []Option{}, true
+	}
 	var err error
 	var given Expr
 	for _, p := range n.Parts {
@@ -142,6 +146,9 @@ func (l *lowerer) column(n *columnItem) (ColumnDef, error) {
 		case p.Default != nil:
 			if given != nil {
 				return out, Errorf(given.Position(), "column %s has two DEFAULTs", out.Name)
+			}
+			if out.Identity != "" {
+				return out, Errorf(out.Pos, "multiple default values specified for column %q", out.Name)
 			}
 			given = p.Default.value
 		case p.From != nil:
@@ -154,6 +161,11 @@ func (l *lowerer) column(n *columnItem) (ColumnDef, error) {
 				return out, Errorf(p.Encoding.def.Pos, "column %s has two encodings", out.Name)
 			}
 			out.Encoding = p.Encoding.def
+		case p.Identity != nil:
+			if out.Identity != "" || given != nil {
+				return out, Errorf(out.Pos, "multiple default values specified for column %q", out.Name)
+			}
+			out.identity(p.Identity)
 		case p.NotNull:
 			out.NotNull = true
 		case p.PrimaryKey:

@@ -16,7 +16,7 @@ type otherNode struct {
 }
 
 // absentKinds are the kinds of objects that IF EXISTS finds nowhere.
-var absentKinds = []string{"EVENT TRIGGER", "FOREIGN TABLE", "TYPE|DOMAIN|SCHEMA|FUNCTION|PROCEDURE|AGGREGATE|SEQUENCE|EXTENSION|TRIGGER|ROLE|USER|GROUP|POLICY|RULE|COLLATION|PUBLICATION|SUBSCRIPTION|STATISTICS"}
+var absentKinds = []string{"EVENT TRIGGER", "FOREIGN TABLE", "TYPE|DOMAIN|SCHEMA|FUNCTION|PROCEDURE|AGGREGATE|EXTENSION|TRIGGER|ROLE|USER|GROUP|POLICY|RULE|COLLATION|PUBLICATION|SUBSCRIPTION|STATISTICS"}
 
 // provided are the extensions of PostgreSQL of which hql has functions, and PL/pgSQL, which dumps of databases name.
 var provided = map[string]bool{"plpgsql": true, "pgcrypto": true, "uuid-ossp": true}
@@ -63,7 +63,7 @@ func (n *otherNode) Parse(lex *lexer.PeekingLexer) error {
 		if kind == "EXTENSION" && !provided[strings.ToLower(of)] {
 			n.err = Errorf(n.out.Pos, "extension %q is not available", of).WithHint("functions are added in Go").Of(ErrUnsupported)
 		}
-	case about("COMMENT ON", "", append(absentKinds, "VIEW|INDEX|CONSTRAINT|DATABASE")...):
+	case about("COMMENT ON", "", append(absentKinds, "SEQUENCE|VIEW|INDEX|CONSTRAINT|DATABASE")...):
 		n.out.Note = "comments are kept of tables and columns"
 	case verb == "ALTER" && about("ALTER", "", "SCHEMA"):
 		if owner := phrase(lex, "OWNER TO *"); owner != "" {

@@ -279,6 +279,9 @@ func (s *Insert) String() string {
 		verb = "UPSERT"
 	}
 	p.put(verb, " INTO ", QuoteName(s.Table), as(s.Alias), some(" (", s.Columns, ")"), " ")
+	if s.Overriding != "" {
+		p.put("OVERRIDING ", s.Overriding, " VALUE ")
+	}
 	if s.Query != nil {
 		p.put(s.Query)
 	} else {
@@ -327,7 +330,7 @@ func (s *Delete) String() string {
 		for next := s.Next; next != nil; next = next.Next {
 			text += ", " + QuoteName(next.Table)
 		}
-		return text
+		return text + when(s.Restart, " RESTART IDENTITY")
 	}
 	return sql(cteList(s.With), "DELETE FROM ", QuoteName(s.Table), as(s.Alias), some(" USING ", s.Using, ""), clause{" WHERE ", s.Where},
 		allow(s.AllowFullScan), returning(s.Returning))

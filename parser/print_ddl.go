@@ -88,7 +88,12 @@ func (c ColumnDef) print(p *printer) {
 		p.put(strings.TrimSpace("LIKE " + QuoteName(c.Name) + " " + strings.Join(c.Like, " ")))
 		return
 	}
-	p.put(QuoteName(c.Name), " ", c.Type)
+	p.put(QuoteName(c.Name), " ")
+	if c.Identity == Serial {
+		p.put(serialTypes[c.Type])
+	} else {
+		p.put(c.Type)
+	}
 	if c.From != nil {
 		p.put(" FROM ", QuoteName(c.From.Family), ":")
 		if c.From.Parts != nil {
@@ -98,10 +103,13 @@ func (c ColumnDef) print(p *printer) {
 		}
 	}
 	p.put(encoded(c.Encoding))
-	if c.Default != nil {
+	switch {
+	case c.Identity != "" && c.Identity != Serial:
+		p.put(" ", c.generated())
+	case c.Default != nil && c.Identity == "":
 		p.put(" DEFAULT ", bounded(c.Default))
 	}
-	p.put(when(c.NotNull, " NOT NULL"), when(c.PrimaryKey, " PRIMARY KEY"))
+	p.put(when(c.NotNull && c.Identity == "", " NOT NULL"), when(c.PrimaryKey, " PRIMARY KEY"))
 	if c.Comment != "" {
 		p.put(" COMMENT ", quoteText(c.Comment))
 	}

@@ -6,7 +6,8 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// CreateView is CREATE [OR REPLACE] [TEMPORARY] VIEW [IF NOT EXISTS] name [(columns)] AS query.
+// CreateView is CREATE [OR REPLACE] [TEMPORARY] VIEW [IF NOT EXISTS] name [(columns)] AS query, or CREATE SEQUENCE, which defines
+// a view of its state as well.
 type CreateView struct {
 	Pos
 	Replace     bool
@@ -16,11 +17,20 @@ type CreateView struct {
 	NamePos     Pos
 	Columns     []string
 	Query       *Select
+	Sequence    []Option // nil: a view
 }
 
-func (*CreateView) Command() string { return "CREATE VIEW" }
+func (s *CreateView) Command() string {
+	if s.Sequence != nil {
+		return "CREATE SEQUENCE"
+	}
+	return "CREATE VIEW"
+}
 
 func (s *CreateView) String() string {
+	if s.Sequence != nil {
+		return sql("CREATE ", when(s.Temporary, "TEMPORARY "), "SEQUENCE ", when(s.IfNotExists, "IF NOT EXISTS "), QuoteName(s.Name), sequenceText(s.Sequence))
+	}
 	return sql("CREATE ", when(s.Replace, "OR REPLACE "), when(s.Temporary, "TEMPORARY "), "VIEW ", when(s.IfNotExists, "IF NOT EXISTS "), QuoteName(s.Name), nameList(s.Columns), " AS ", s.Query)
 }
 

@@ -7,10 +7,13 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-func tableColumns(t *catalog.Table) []attribute {
+func tableColumns(of *catalog.Catalog, t *catalog.Table) []attribute {
 	out := make([]attribute, len(t.Columns))
 	for i, c := range t.Columns {
-		out[i] = attribute{name: c.Name, typ: c.Type, limit: c.Limit, notNull: c.NotNull || c.KeyPart && !c.NullKey, fallback: c.DefaultSQL(), comment: columnComment(t, c)}
+		out[i] = attribute{name: c.Name, typ: c.Type, limit: c.Limit, notNull: c.NotNull || c.KeyPart && !c.NullKey, fallback: c.DefaultSQL(), comment: columnComment(t, c), identity: c.Identity, sequence: of.SequenceOf(c)}
+		if c.Identity != "" {
+			out[i].fallback = ""
+		}
 	}
 	return out
 }

@@ -186,6 +186,8 @@ func init() {
 		"COL_DESCRIPTION":           func(s *Session, a []types.Value) (types.Value, error) { return s.comment(a[0], int(a[1].Int())) },
 		"PG_GET_EXPR":               func(_ *Session, a []types.Value) (types.Value, error) { return a[0], nil },
 		"PG_GET_INDEXDEF":           indexDefinition,
+		"PG_GET_SERIAL_SEQUENCE":    serialSequence,
+		"PG_SEQUENCE_LAST_VALUE":    lastValue,
 		"PG_GET_CONSTRAINTDEF":      constraintDefinition,
 		"PG_GET_VIEWDEF":            viewDefinition,
 		"PG_GET_FUNCTION_ARGUMENTS": functionArguments, "PG_GET_FUNCTION_IDENTITY_ARGUMENTS": functionArguments, "PG_GET_FUNCTION_RESULT": functionResult,

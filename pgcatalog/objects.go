@@ -29,11 +29,13 @@ type object struct {
 	schemaOID uint32
 	schema    string
 	name      string // without its schema
-	kind      string // as in pg_class: r, v, m, i
+	kind      string // as in pg_class: r, v, m, i, S
 	table     *catalog.Table
 	view      *catalog.View
 	layout    *catalog.Layout // of an index
-	of        *object         // the table of an index
+	sequence  *catalog.Sequence
+	of        *object // the table of an index, or of the column that a sequence belongs to
+	column    int     // that column; from 1
 	indexes   []*object
 	checks    []uint32 // the OIDs of the CHECKs of a table
 	relation  *Relation
@@ -55,7 +57,7 @@ func (x *object) columns(s *Session) []attribute {
 		case x.layout != nil:
 			x.known = indexColumns(x)
 		default:
-			x.known = tableColumns(x.table)
+			x.known = tableColumns(s.Catalog, x.table)
 		}
 	})
 	return x.known
@@ -69,6 +71,8 @@ type attribute struct {
 	notNull  bool
 	comment  string
 	fallback string // the DEFAULT
+	identity string // of GENERATED AS IDENTITY: ALWAYS or BY DEFAULT
+	sequence *catalog.Sequence
 }
 
 // schema is a namespace of HBase, or a schema of PostgreSQL's catalog.
@@ -80,7 +84,7 @@ type schema struct {
 // objects holds all objects, in the order of their schemas and names.
 type objects struct {
 	tables  []*catalog.Table
-	views   []*catalog.View
+	views   []*catalog.View // and the sequences
 	schemas []schema
 	all     []*object
 	byOID   map[uint32]*object
@@ -89,7 +93,7 @@ type objects struct {
 
 // collect collects the objects of c.
 func collect(c *catalog.Catalog) *objects {
-	o := &objects{tables: c.Tables(), views: c.Views(), schemas: []schema{{schemaCatalog, "pg_catalog"}, {schemaPublic, "public"}}, byOID: map[uint32]*object{}, byName: map[[2]string]*object{}}
+	o := &objects{tables: c.Tables(), views: append(c.Views(), c.Sequences()...), schemas: []schema{{schemaCatalog, "pg_catalog"}, {schemaPublic, "public"}}, byOID: map[uint32]*object{}, byName: map[[2]string]*object{}}
 	taken := map[uint32]bool{}
 	o.schemas = append(o.schemas, schema{number("ninformation_schema", taken), "information_schema"})
 	for _, t := range o.tables {
@@ -106,8 +110,13 @@ func collect(c *catalog.Catalog) *objects {
 		}
 	}
 	for _, v := range o.views {
-		o.add(&object{kind: "v", view: v}, v.Name, taken)
+		x := &object{kind: "v", view: v, sequence: v.Sequence()}
+		if x.sequence != nil {
+			x.kind = "S"
+		}
+		o.add(x, v.Name, taken)
 	}
+	o.own(c)
 	for _, r := range relations() {
 		if r.kind != "f" {
 			o.put(&object{oid: r.oid, schema: r.Schema, name: r.Name, kind: r.kind, relation: r}, taken)
@@ -120,6 +129,19 @@ func collect(c *catalog.Catalog) *objects {
 		return strings.Compare(a.name, b.name)
 	})
 	return o
+}
+
+// own finds the columns to which sequences belong.
+func (o *objects) own(c *catalog.Catalog) {
+	for _, x := range o.all {
+		for i := 0; x.table != nil && x.layout == nil && i < len(x.table.Columns); i++ {
+			for _, s := range o.all {
+				if of := c.SequenceOf(x.table.Columns[i]); s.sequence != nil && s.sequence.Owned && of != nil && of.Name == s.sequence.Name {
+					s.of, s.column = x, i+1
+				}
+			}
+		}
+	}
 }
 
 // add adds x. name is its name in hql, which may begin with a namespace and a colon.

@@ -24,6 +24,7 @@ func init() {
 		"pg_catalog.pg_statio_all_indexes": indexStatistics, "pg_catalog.pg_stat_activity": ofClient, "pg_catalog.hql_queries": ofClient,
 		"pg_catalog.pg_get_keywords()": keywords, "pg_catalog.pg_stat_database": databaseStatistics,
 		"information_schema.schemata": schemata, "information_schema.tables": informationTables, "information_schema.columns": informationColumns,
+		"pg_catalog.pg_sequence": sequences, "pg_catalog.pg_sequences": sequences, "information_schema.sequences": sequences,
 		"information_schema.views": informationViews, "information_schema.table_constraints": tableConstraints, "information_schema.check_constraints": checkConstraints,
 		"information_schema.key_column_usage": keyColumns, "information_schema.constraint_column_usage": constraintColumns,
 		"information_schema.information_schema_catalog_name": func(w *writer) { w.add("catalog_name", w.session.database()) },
@@ -130,7 +131,7 @@ func attributes(w *writer) {
 		for i, c := range x.columns(w.session) {
 			t := typeOf(c.typ, c.limit)
 			w.add("attrelid", x.oid, "attname", c.name, "atttypid", t.oid, "attlen", t.length, "attnum", i+1, "attndims", t.dimensions, "atttypmod", t.modifier,
-				"attbyval", t.byValue, "attalign", t.align, "attstorage", t.storage, "attnotnull", c.notNull, "atthasdef", c.fallback != "", "attcollation", t.collation)
+				"attbyval", t.byValue, "attalign", t.align, "attstorage", t.storage, "attnotnull", c.notNull, "atthasdef", c.fallback != "", "attcollation", t.collation, "attidentity", map[string]string{"ALWAYS": "a", "BY DEFAULT": "d"}[c.identity])
 		}
 	}
 }

@@ -1,6 +1,12 @@
 package pgcatalog
 
-import "strconv"
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/hql-db/hql/types"
+)
 
 func schemata(w *writer) {
 	for _, s := range w.session.objects().schemas {
@@ -12,7 +18,7 @@ func informationTables(w *writer) {
 	for _, x := range w.objects("", "table_name") {
 		kind, writable := "BASE TABLE", "YES"
 		switch {
-		case x.kind == "i", x.kind == "m", x.temporary() && x.schema != w.session.temporary():
+		case x.kind == "i", x.kind == "m", x.kind == "S", x.temporary() && x.schema != w.session.temporary():
 			continue
 		case x.kind == "v":
 			kind, writable = "VIEW", "NO"
@@ -37,7 +43,7 @@ var numericFacts = map[string][3]any{"int2": {16, 2, 0}, "int4": {32, 2, 0}, "in
 
 func informationColumns(w *writer) {
 	for _, x := range w.objects("", "table_name") {
-		if x.kind == "i" || x.kind == "m" {
+		if x.kind == "i" || x.kind == "m" || x.kind == "S" {
 			continue
 		}
 		for i, c := range x.columns(w.session) {
@@ -69,6 +75,10 @@ func (w *writer) column(x *object, i int, c attribute) {
 	}
 	if c.fallback != "" {
 		set("column_default", c.fallback)
+	}
+	if q := c.sequence; q != nil && c.identity != "" {
+		set("is_identity", "YES", "identity_generation", c.identity, "identity_start", q.Start, "identity_increment", q.Increment, "identity_maximum", q.Max,
+			"identity_minimum", q.Min, "identity_cycle", yes(q.Cycle))
 	}
 	numeric := numericFacts[t.name]
 	set("numeric_precision", numeric[0], "numeric_precision_radix", numeric[1], "numeric_scale", numeric[2])
@@ -138,4 +148,63 @@ func constraintColumns(w *writer) {
 				"constraint_name", in.name)
 		}
 	})
+}
+
+func yes(is bool) string {
+	if is {
+		return "YES"
+	}
+	return "NO"
+}
+
+// sequences adds the rows of pg_sequence, pg_sequences and information_schema.sequences.
+func sequences(w *writer) {
+	for _, x := range w.userObjects("S") {
+		q := x.sequence
+		t := typeOf(q.Type, types.Limit{})
+		switch w.relation.Name {
+		case "pg_sequence":
+			w.add("seqrelid", x.oid, "seqtypid", t.oid, "seqstart", q.Start, "seqincrement", q.Increment, "seqmax", q.Max, "seqmin", q.Min, "seqcache", q.Cache, "seqcycle", q.Cycle)
+		case "pg_sequences":
+			last, _ := lastValue(w.session, []types.Value{types.NewOID(x.oid)})
+			w.add("schemaname", x.schema, "sequencename", x.name, "sequenceowner", ownerName, "data_type", types.NewNamedOID(types.RegType, t.oid, t.sqlName()), "start_value", q.Start,
+				"min_value", q.Min, "max_value", q.Max, "increment_by", q.Increment, "cycle", q.Cycle, "cache_size", q.Cache, "last_value", last)
+		default:
+			if x.of != nil && x.of.columns(w.session)[x.column-1].identity != "" {
+				continue
+			}
+			facts := numericFacts[t.name]
+			w.add("sequence_catalog", w.session.database(), "sequence_schema", x.schema, "sequence_name", x.name, "data_type", t.sqlName(), "numeric_precision", facts[0],
+				"numeric_precision_radix", facts[1], "numeric_scale", 0, "start_value", q.Start, "minimum_value", q.Min, "maximum_value", q.Max, "increment", q.Increment, "cycle_option", yes(q.Cycle))
+		}
+	}
+}
+
+// lastValue returns the number that was drawn last from a sequence; NULL if there is none.
+func lastValue(s *Session, a []types.Value) (types.Value, error) {
+	if x := s.object(a[0]); x != nil && x.sequence != nil && s.LastValue != nil {
+		if n, ok := s.LastValue(x.sequence.Counter); ok {
+			return number64(n)
+		}
+	}
+	return null, nil
+}
+
+// serialSequence returns the name of the sequence that belongs to a column of a table; NULL if there is none.
+func serialSequence(s *Session, a []types.Value) (types.Value, error) {
+	of, err := s.named(types.RegClass, a[0])
+	table, column := s.object(of), a[1].Text()
+	if err != nil || table == nil {
+		return null, err
+	}
+	i := slices.IndexFunc(table.columns(s), func(c attribute) bool { return c.name == column })
+	if i < 0 {
+		return null, fmt.Errorf("column %q of relation %q does not exist", column, table.name)
+	}
+	for _, x := range s.objects().all {
+		if x.sequence != nil && x.of == table && x.column == i+1 {
+			return text(x.qualified())
+		}
+	}
+	return null, nil
 }

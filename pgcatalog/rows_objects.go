@@ -97,6 +97,13 @@ func dependencies(w *writer) {
 	for _, x := range w.userObjects("") {
 		if x.layout == nil {
 			add(classOfClasses, x.oid, classOfNamespaces, x.schemaOID, 0, "n")
+			if x.of != nil { // the column of a sequence
+				kind := "a"
+				if x.of.columns(w.session)[x.column-1].identity != "" {
+					kind = "i"
+				}
+				add(classOfClasses, x.oid, classOfClasses, x.of.oid, x.column, kind)
+			}
 			continue
 		}
 		class, oid := uint32(classOfClasses), x.oid
@@ -169,7 +176,7 @@ func (x *object) query() string { return " " + x.definedBy().String() + ";" }
 // definedBy returns the query of a view or materialized view; nil for other objects.
 func (x *object) definedBy() *parser.Select {
 	switch {
-	case x.view != nil:
+	case x.view != nil && x.sequence == nil:
 		return x.view.Def.Query
 	case x.kind == "m":
 		return x.table.Def.Query

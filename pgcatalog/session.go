@@ -56,7 +56,9 @@ type Session struct {
 		TemporarySchema() string
 	}
 	Planner Planner
-	Cache   *Cache // nil: objects are collected for each statement
+	// LastValue returns the last number of a counter; ok is false if none was drawn. nil: the catalog does not know it.
+	LastValue func(counter string) (n int64, ok bool)
+	Cache     *Cache // nil: objects are collected for each statement
 
 	once      sync.Once
 	known     *objects
@@ -149,7 +151,7 @@ func (k *Cache) objects(c *catalog.Catalog) *objects {
 		return nil
 	}
 	o := k.kept.Load()
-	if o == nil || !slices.Equal(o.tables, c.Tables()) || !slices.Equal(o.views, c.Views()) {
+	if o == nil || !slices.Equal(o.tables, c.Tables()) || !slices.Equal(o.views, append(c.Views(), c.Sequences()...)) {
 		return nil
 	}
 	return o

@@ -89,7 +89,7 @@ func TestComplete(t *testing.T) {
 		{"", `\d|`, `\d,\d+,\dt,\dv,\di,\dT,\dn,\df`},
 		{"", `\d fi|`, "files"},
 		{"", `\sample f|`, "files,foo_hashed,foo_salted"},
-		{"", `\h cr|`, "create table,create index,create view,create materialized view"},
+		{"", `\h cr|`, "create table,create index,create view,create materialized view,create sequence"},
 		{"", `\format j|`, "json,jsonl"},
 		{"", `\x |`, "on,off,auto"},
 		{"", `\copy fi|`, "files"},

@@ -64,7 +64,7 @@ func docStatements(*testing.T) string {
 func docFunctions(*testing.T) string {
 	titles := []struct{ group, title string }{
 		{"aggregate", "Aggregates"}, {"window", "Window functions"}, {"conditional", "Conditional"}, {"string", "Text"}, {"number", "Numbers"}, {"time", "Dates and times"},
-		{"json", "JSON"}, {"array", "Arrays"}, {"hash", "Hashes"}, {"key", "Only in key parts"},
+		{"json", "JSON"}, {"array", "Arrays"}, {"hash", "Hashes"}, {"sequence", "Sequences"}, {"key", "Only in key parts"},
 	}
 	funcs := functions.Builtins()
 	var b strings.Builder

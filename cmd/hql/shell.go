@@ -201,7 +201,7 @@ var commandName = regexp.MustCompile(`^\\([A-Za-z]\w*\+?|[?!])?`)
 
 // psqlCommands are commands of psql that hql lacks, with hql's replacements.
 var psqlCommands = map[string]string{
-	`\ds`: `there are no sequences: \dt lists the tables`,
+	`\ds`: `SHOW TABLES lists the sequences, SELECT * FROM name shows the state of one`,
 	`\du`: `HBase keeps the rights: see its shell's user_permission`, `\dp`: `HBase keeps the rights: see its shell's user_permission`,
 	`\z`: `HBase keeps the rights: see its shell's user_permission`, `\password`: `HBase keeps the users`,
 	`\do`: `\df lists the operators, too`, `\sf`: `\df NAME describes a function`,

@@ -14,6 +14,7 @@ func TestMain(m *testing.M) { Main(m) }
 func TestHBase(t *testing.T) {
 	t.Parallel()
 	t.Run("OpenTSDB", testOpenTSDBHBase)
+	t.Run("Sequences", testSequencesHBase)
 }
 
 // OpenTSDB's cells on a real HBase.

@@ -59,7 +59,8 @@ type Options struct {
 	Now         int64
 	// Subquery runs the queries inside expressions: see expr.Env.
 	Subquery func(s *expr.Subquery, outer []types.Value) (expr.Expr, error)
-	Stop     func() error // see expr.Env
+	Stop     func() error                                               // see expr.Env
+	Sequence func(name string, args []types.Value) (types.Value, error) // see expr.Env
 	// Open opens the plan that ask returns, while the surrounding query runs.
 	Open func(ctx context.Context, ask func() (*plan.Plan, error)) (Operator, error)
 	// AtOnce is the largest number of rows for which a brief query runs at the same time, 16 at most; 0 or 1: one row after the other.
@@ -76,7 +77,7 @@ type Options struct {
 
 // Env returns the environment in which the expressions of the query are evaluated.
 func (o Options) Env() *expr.Env {
-	return &expr.Env{Loc: o.Loc, Now: o.Now, Subquery: o.Subquery, Stop: o.Stop, Memory: o.Memory()}
+	return &expr.Env{Loc: o.Loc, Now: o.Now, Subquery: o.Subquery, Stop: o.Stop, Sequence: o.Sequence, Memory: o.Memory()}
 }
 
 // Memory returns MemoryLimit, or the default if that is 0.

@@ -14,6 +14,7 @@ var Builtins = sync.OnceValue(func() *expr.Registry {
 		timeFunctions,
 		intervalFunctions,
 		hashFunctions,
+		sequenceFunctions,
 		regexpFunctions,
 		jsonFunctions,
 		jsonEdits,
