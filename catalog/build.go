@@ -144,9 +144,11 @@ func (b *builder) options() error {
 			err = textOption(o, &b.t.Marker)
 		case "INDEX_STATES":
 			err = textOption(o, &b.t.IndexStates)
-		case "FILLFACTOR", "PARALLEL_WORKERS", "TOAST_TUPLE_TARGET", "USER_CATALOG_TABLE", "AUTOVACUUM_ENABLED": // of PostgreSQL's disks
+		case "FILLFACTOR", "PARALLEL_WORKERS", "TOAST_TUPLE_TARGET", "USER_CATALOG_TABLE", "LOG_AUTOVACUUM_MIN_DURATION", "VACUUM_INDEX_CLEANUP", "VACUUM_TRUNCATE": // of PostgreSQL's disks
 		default:
-			err = parser.Errorf(o.Pos, "unknown table option %s", o.Key)
+			if !strings.HasPrefix(o.Key, "AUTOVACUUM_") {
+				err = parser.Errorf(o.Pos, "unknown table option %s", o.Key)
+			}
 		}
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -240,7 +241,7 @@ func settingList() []setting {
 				return d, err
 			}),
 		settingOf("timezone", "the zone of timestamps in text and of the day of a TIMESTAMP",
-			func(s *settings) **time.Location { return &s.loc }, (*time.Location).String, types.Zone),
+			func(s *settings) **time.Location { return &s.loc }, (*time.Location).String, sessionZone),
 	}
 	list[len(list)-1].spelled = "TimeZone"
 	return list
@@ -268,6 +269,19 @@ func orNone(show func(int64) string) func(int64) string {
 }
 
 // parseRows parses a number of rows. The error begins with want.
+// sessionZone reads a zone as SET does: a number is the hours that its clock is ahead of UTC.
+func sessionZone(v string) (*time.Location, error) {
+	if h, err := strconv.ParseFloat(v, 64); err == nil && math.Abs(h) < 24 {
+		sign, min := "+-", int(math.Abs(h)*60)
+		if h < 0 {
+			sign = "-+"
+		}
+		at := fmt.Sprintf("%02d:%02d", min/60, min%60)
+		v = fmt.Sprintf("<%c%s>%c%s", sign[0], at, sign[1], at)
+	}
+	return types.Zone(v)
+}
+
 func parseRows(v string, least int64, want string) (int64, error) {
 	n, err := strconv.ParseInt(v, 10, 64)
 	if err != nil || n < least {

@@ -164,9 +164,6 @@ func namedColumns(kind, name string, at parser.Pos, query *parser.Select, names 
 		if i < len(names) {
 			column = names[i]
 		}
-		if column == "?column?" {
-			return parser.Errorf(query.Pos, "column %d of %s %s has no name", i+1, kind, name).WithHint("expression AS name gives it one")
-		}
 		if seen[strings.ToLower(column)] {
 			return parser.Errorf(query.Pos, "%s %s has two columns called %q", kind, name, column).WithHint("expression AS name gives one another name")
 		}

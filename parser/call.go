@@ -40,7 +40,7 @@ func (r *exprReader) plainCall(out *Call) (_ Expr, err error) {
 		wanted(r.lex, "ALL")
 	}
 	if r.startsOperand() {
-		if out.Args, err = r.args(out.Name); err != nil {
+		if out.Args, err = r.args(out); err != nil {
 			return nil, err
 		}
 		for i := 0; ofRows[out.Name] && i < len(out.Args); i++ {
@@ -110,8 +110,9 @@ var argumentNames = map[string]string{"MAKE_INTERVAL": "years months weeks days 
 	"JSONB_PATH_MATCH": "target path vars silent", "JSONB_PATH_QUERY": "target path vars silent", "JSONB_PATH_QUERY_ARRAY": "target path vars silent", "JSONB_PATH_QUERY_FIRST": "target path vars silent"}
 
 // args reads the arguments of a function: each an expression, name => expression, VARIADIC ARRAY[...], a range lo TO hi, or x AS encoding.
-func (r *exprReader) args(function string) ([]Expr, error) {
+func (r *exprReader) args(call *Call) ([]Expr, error) {
 	var out []Expr
+	function := call.Name
 	for {
 		first, i := r.lex.Peek(), len(out)
 		if at := r.lex.MakeCheckpoint(); isName(first) {
@@ -119,8 +120,14 @@ func (r *exprReader) args(function string) ([]Expr, error) {
 				if i = slices.Index(strings.Fields(argumentNames[function]), strings.ToLower(name(first))); i < 0 {
 					return nil, Errorf(pos(first), "%s has no argument called %s: it takes %s", function, name(first), cmp.Or(argumentNames[function], "values alone"))
 				}
-			} else if r.lex.Peek().Value != "ARRAY" || !strings.EqualFold(first.Value, "VARIADIC") {
+			} else if next := r.lex.Peek(); !strings.EqualFold(first.Value, "VARIADIC") || strings.Contains("(+-", next.Value) || !startsOperand(next) {
 				r.lex.LoadCheckpoint(at)
+			} else if x, err := r.expr(); err != nil {
+				return nil, err
+			} else if !wanted(r.lex, ",") {
+				return call.spread(out, x)
+			} else {
+				return nil, Errorf(x.Position(), "VARIADIC is for the last argument")
 			}
 		}
 		x, err := r.expr()
@@ -145,15 +152,36 @@ func (r *exprReader) args(function string) ([]Expr, error) {
 				out[len(out)-1] = &Literal{Pos: pos(first), Kind: NumberLiteral, Text: "0"}
 			}
 		}
-		if out[i] = x; first.Type == tokWord && strings.EqualFold(first.Value, "VARIADIC") {
-			if a, ok := x.(*Array); ok {
-				out = append(out[:i], a.Items...)
-			}
-		}
-		if !wanted(r.lex, ",") {
+		if out[i] = x; !wanted(r.lex, ",") {
 			return out, nil
 		}
 	}
+}
+
+// spread returns the arguments args, then the elements of array. Only CONCAT and CONCAT_WS take an array that does not list its
+// elements: ARRAY_TO_STRING is the same.
+func (call *Call) spread(args []Expr, array Expr) ([]Expr, error) {
+	list, cast := array, (*Cast)(nil)
+	if c, ok := array.(*Cast); ok && strings.HasSuffix(c.Type, "[]") {
+		list, cast = c.X, c
+	}
+	if a, ok := list.(*Array); ok {
+		for _, x := range a.Items {
+			if cast != nil {
+				x = &Cast{Pos: cast.Pos, X: x, Type: strings.TrimSuffix(cast.Type, "[]")}
+			}
+			args = append(args, x)
+		}
+		return args, nil
+	}
+	switch {
+	case call.Name == "CONCAT" && len(args) == 0:
+		args = append(args, &Literal{Pos: call.Pos, Kind: StringLiteral})
+	case call.Name != "CONCAT_WS" || len(args) != 1:
+		return nil, Errorf(array.Position(), "%s takes VARIADIC ARRAY[...], an array that lists its elements", call.Name)
+	}
+	call.Name = "ARRAY_TO_STRING"
+	return []Expr{array, args[0]}, nil
 }
 
 // ofRows are the functions whose argument may be a whole row: COUNT, and the functions that return JSON.

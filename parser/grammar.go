@@ -388,7 +388,7 @@ type copyNode struct {
 	File    *textNode     `parser:"( @@ | 'STDIN' | 'STDOUT' )"`
 	Before  bool          `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
 	Options []*optionNode `parser:"( 'WITH'? ( '(' @@ ( ',' @@ )* ')'"`
-	Words   *copyWords    `parser:"          | @@ ) )?"`
+	Words   *copyWords    `parser:"          | @@ )? )?"`
 	Allow   bool          `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
 }
 

@@ -84,7 +84,14 @@ func (n *typeName) dimensions(lex *lexer.PeekingLexer) error {
 	}
 	if t := lex.Peek(); !array && t.Type == tokWord && strings.EqualFold(t.Value, "ARRAY") {
 		lex.Next()
-		array = true
+		if array = true; accept(lex, "[") {
+			if lex.Peek().Type == tokNumber {
+				lex.Next()
+			}
+			if !wanted(lex, "]") {
+				return unexpected(lex)
+			}
+		}
 	}
 	if array {
 		n.Text += "[]"

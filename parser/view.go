@@ -102,6 +102,7 @@ type viewNode struct {
 	If      bool           `parser:"| 'VIEW' ( @'IF' 'NOT' 'EXISTS' )? ) )"`
 	Name    tableName      `parser:"@@"`
 	Columns []*columnIdent `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
+	Options []*optionNode  `parser:"( 'WITH' '(' @@ ( ',' @@ )* ')' )?"`
 	Query   *selectNode    `parser:"'AS' @@"`
 }
 
@@ -117,6 +118,15 @@ func (n *temporaryView) Parse(lex *lexer.PeekingLexer) error {
 }
 
 func (l *lowerer) view(n *viewNode) (*CreateView, error) {
+	options, err := l.options(n.Options)
+	for _, o := range options { // rights are those of the user who reads
+		if o.Key != "SECURITY_BARRIER" && o.Key != "SECURITY_INVOKER" {
+			return nil, Errorf(o.Pos, "unknown view option %s", o.Key)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
 	query, err := l.query(n.Query)
 	return &CreateView{Pos: at(n.Pos), Replace: n.Replace || n.Own != nil && n.Own.replace, Temporary: n.Own != nil, IfNotExists: n.If, Name: n.Name.name(), NamePos: pos(n.Name.A), Columns: names(n.Columns), Query: query}, err
 }

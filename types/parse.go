@@ -44,5 +44,9 @@ func ParseType(name string) (Type, bool) {
 		name = strings.TrimSpace(name[:i]) + name[strings.LastIndexByte(name, ')')+1:]
 	}
 	t, ok := typesByName[name]
+	if elem, array := strings.CutPrefix(name, "_"); array { // PostgreSQL's own name of an array type
+		t, ok = typesByName[elem]
+		t = ArrayOf(t)
+	}
 	return t, ok
 }

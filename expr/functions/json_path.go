@@ -171,6 +171,8 @@ func pathUnwraps(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.KeyNode:
 		return true
+	case *ast.MethodNode:
+		return n.Name() != ast.MethodType && n.Name() != ast.MethodSize
 	case *ast.ConstNode:
 		return n.Const() == ast.ConstAnyKey
 	case *ast.UnaryNode:
@@ -222,6 +224,9 @@ func (r pathRun) item(n ast.Node, x *tree, unwrap bool, found func(*tree) error)
 		return r.missing("member accessor: JSON object does not contain key %q", n.Text())
 	case *ast.ArrayIndexNode:
 		return r.elements(n, x, found)
+	case *ast.AnyNode:
+		r.loose = true
+		return r.within(n, x, 0, found)
 	case *ast.StringNode:
 		return next(textTree(n.Text()))
 	case *ast.IntegerNode:
@@ -289,6 +294,20 @@ func (r pathRun) item(n ast.Node, x *tree, unwrap bool, found func(*tree) error)
 		return err
 	}
 	return next(is)
+}
+
+// within evaluates n, **{1 to 2}: x, which is at a level below the value that ** is applied to, and what it contains.
+func (r pathRun) within(n *ast.AnyNode, x *tree, level uint32, found func(*tree) error) error {
+	scalar := x.Kind != types.JSONArray && x.Kind != types.JSONObject
+	if level >= n.First() || scalar && n.First() == math.MaxUint32 {
+		if err := r.next(n, x, found); err != nil {
+			return err
+		}
+	}
+	if scalar || level >= n.Last() {
+		return nil
+	}
+	return each(x.Items, func(y *tree) error { return r.within(n, y, level+1, found) })
 }
 
 // elements evaluates n, which selects elements of an array: [0, 2 to last].
@@ -372,8 +391,43 @@ func (r pathRun) method(n *ast.MethodNode, x *tree, next func(*tree) error) erro
 			return r.missing("item method .size() can only be applied to an array")
 		}
 		return next(numberTree(apd.New(int64(size), 0)))
+	case ast.MethodAbs, ast.MethodFloor, ast.MethodCeiling, ast.MethodDouble:
+		return r.number(n.Name(), x, next)
 	}
-	return fmt.Errorf("JSON paths have the methods type() and size(), not %s", n.Name())
+	return fmt.Errorf("JSON paths have the methods type(), size(), abs(), floor(), ceiling() and double(), not %s", n.Name())
+}
+
+// number evaluates a method of numbers. The method double() reads texts, too.
+func (r pathRun) number(method ast.MethodName, x *tree, next func(*tree) error) error {
+	num := x.Num
+	if x.Kind == types.JSONString && method == ast.MethodDouble {
+		v, err := types.Cast(types.NewString(x.Text), types.Double, nil)
+		if err == nil && finite(v.Double()) {
+			v, err = types.Cast(v, types.Decimal, nil)
+		}
+		if err != nil || v.Type() != types.Decimal {
+			return pathErrorf("string argument of item method %s is not a valid representation of a double precision number", method)
+		}
+		num = v.Decimal()
+	} else if x.Kind != types.JSONNumber {
+		return pathErrorf("item method %s can only be applied to a numeric value", method)
+	}
+	out := new(apd.Decimal)
+	var err error
+	switch method {
+	case ast.MethodAbs:
+		out.Abs(num)
+	case ast.MethodFloor:
+		_, err = apd.BaseContext.Floor(out, num)
+	case ast.MethodCeiling:
+		_, err = apd.BaseContext.Ceil(out, num)
+	default:
+		out = num
+	}
+	if err != nil {
+		return err
+	}
+	return next(numberTree(out))
 }
 
 // truthTree returns the value of a condition; the zero value, null, is unknown.
