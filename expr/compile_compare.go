@@ -15,34 +15,15 @@ func (c compiler) tuples(op CompareOp, x, y *parser.Tuple, pos parser.Pos) (Expr
 	if len(x.Items) != len(y.Items) {
 		return nil, parser.Errorf(pos, "row values of %d and %d items cannot be compared", len(x.Items), len(y.Items))
 	}
-	xs, err := c.list(x.Items)
+	all, err := c.list(slices.Concat(x.Items, y.Items))
 	if err != nil {
 		return nil, err
 	}
-	ys, err := c.list(y.Items)
-	if err != nil {
-		return nil, err
-	}
-	return c.compareRows(op, xs, ys, pos)
+	return c.compareRows(op, all[:len(x.Items)], all[len(x.Items):], pos)
 }
 
 // compareRows converts (a, b) > (1, 2) to a > 1 OR (a = 1 AND b > 2).
 func (c compiler) compareRows(op CompareOp, xs, ys []Expr, pos parser.Pos) (Expr, error) {
-	if op == EQ || op == NE {
-		terms := make([]Expr, len(xs))
-		for i := range xs {
-			t, err := c.compare(EQ, xs[i], ys[i], pos)
-			if err != nil {
-				return nil, err
-			}
-			terms[i] = t
-		}
-		all := conjunction(terms...)
-		if op == NE {
-			return Negate(all), nil
-		}
-		return all, nil
-	}
 	strict := op
 	if op == LE {
 		strict = LT
@@ -50,8 +31,12 @@ func (c compiler) compareRows(op CompareOp, xs, ys []Expr, pos parser.Pos) (Expr
 		strict = GT
 	}
 	var alts []Expr
-	var same []Expr
+	same := make([]Expr, len(xs))
 	for i := range xs {
+		var err error
+		if same[i], err = c.compare(EQ, xs[i], ys[i], pos); err != nil {
+			return nil, err
+		}
 		o := strict
 		if i == len(xs)-1 {
 			o = op
@@ -60,12 +45,13 @@ func (c compiler) compareRows(op CompareOp, xs, ys []Expr, pos parser.Pos) (Expr
 		if err != nil {
 			return nil, err
 		}
-		alts = append(alts, conjunction(append(slices.Clone(same), t)...))
-		eq, err := c.compare(EQ, xs[i], ys[i], pos)
-		if err != nil {
-			return nil, err
-		}
-		same = append(same, eq)
+		alts = append(alts, conjunction(append(slices.Clone(same[:i]), t)...))
+	}
+	switch op {
+	case EQ:
+		return conjunction(same...), nil
+	case NE:
+		return Negate(conjunction(same...)), nil
 	}
 	return disjunction(alts...), nil
 }
@@ -96,11 +82,9 @@ func (c compiler) compare(op CompareOp, x, y Expr, pos parser.Pos) (Expr, error)
 	y = ys[0]
 	x, y = c.unpadded(y, x), c.unpadded(x, y)
 	if k, ok := y.(*Const); ok && k.Val.HasClock() {
-		own, err := c.adapt(k, x.Type())
-		if err != nil {
+		if y, err = c.adapt(k, x.Type()); err != nil {
 			return nil, err
 		}
-		y = own
 	}
 	if k, ok := y.(*Const); ok && x.Type() == types.Date && k.Val.Type().IsTimestamp() {
 		return c.compareDay(op, x, k, pos), nil
@@ -203,53 +187,36 @@ func (c compiler) meet(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	if tx == types.Null || ty == types.Null || tx == ty {
 		return x, y, nil
 	}
-	if tx.IsMoment() && ty.IsMoment() { // moments without a zone are in the session's time zone
-		return c.moments(x, y, pos)
-	}
-	x, y, err := c.doubles(x, y, pos)
-	if err != nil {
-		return nil, nil, err
-	}
-	tx, ty = x.Type(), y.Type()
-	_, constant := x.(*Const)
-	text := constant && tx == types.String // a text constant is read as the other side's type
-	if k, ok := y.(*Const); ok && !text {
-		n, err := c.adapt(k, tx)
-		if err != nil {
-			return nil, nil, err
-		}
-		return x, n, c.comparable(tx, n.Type(), pos)
-	}
-	if k, ok := x.(*Const); ok {
-		n, err := c.adapt(k, ty)
-		if err != nil {
-			return nil, nil, err
-		}
-		return n, y, c.comparable(n.Type(), ty, pos)
-	}
-	return x, y, c.comparable(tx, ty, pos)
-}
-
-// moments casts two moments to the wider one of their types.
-func (c compiler) moments(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
-	t := Wider(x.Type(), y.Type())
-	x, err := c.cast(x, t, pos)
-	if err != nil {
-		return nil, nil, err
-	}
-	y, err = c.cast(y, t, pos)
-	return x, y, err
-}
-
-// doubles converts the other operand of a comparison with a DOUBLE to DOUBLE, as PostgreSQL does, which may round it. It
-// does not convert a column of integers if the constant makes that unnecessary.
-func (c compiler) doubles(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	var err error
 	switch {
-	case roundedBeside(x, y):
+	case tx.IsMoment() && ty.IsMoment(): // moments without a zone are in the session's time zone
+		return c.moments(x, y, pos)
+	case roundedBeside(x, y): // the other operand of a DOUBLE becomes a DOUBLE, as in PostgreSQL
 		x, err = c.cast(x, types.Double, pos)
 	case roundedBeside(y, x):
 		y, err = c.cast(y, types.Double, pos)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	k, constant := x.(*Const)
+	text := constant && x.Type() == types.String // a text constant is read as the other side's type
+	if right, ok := y.(*Const); ok && !text {
+		y, err = c.adapt(right, x.Type())
+	} else if constant {
+		x, err = c.adapt(k, y.Type())
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return x, y, c.comparable(x.Type(), y.Type(), pos)
+}
+
+// moments casts two moments to the wider one of their types.
+func (c compiler) moments(x, y Expr, pos parser.Pos) (_, _ Expr, err error) {
+	t := Wider(x.Type(), y.Type())
+	if x, err = c.cast(x, t, pos); err == nil {
+		y, err = c.cast(y, t, pos)
 	}
 	return x, y, err
 }
@@ -341,15 +308,11 @@ func (c compiler) between(e *parser.Between) (Expr, error) {
 	}
 	lo := &parser.Binary{Pos: e.Pos, Op: ">=", X: e.X, Y: e.Lo}
 	hi := &parser.Binary{Pos: e.Pos, Op: "<=", X: e.X, Y: e.Hi}
-	x, err := c.binary(lo)
+	both, err := c.expr(&parser.Binary{Pos: e.Pos, Op: "AND", X: lo, Y: hi})
 	if err != nil {
 		return nil, err
 	}
-	y, err := c.binary(hi)
-	if err != nil {
-		return nil, err
-	}
-	return negatedIf(e.Not, conjunction(x, y)), nil
+	return negatedIf(e.Not, both), nil
 }
 
 func (c compiler) in(e *parser.In) (Expr, error) {
@@ -622,7 +585,10 @@ func (c compiler) anyRow(pos parser.Pos, op CompareOp, xs []Expr, not bool, valu
 
 // equalsRow compiles (xs) IN (rows). It combines rows with equal first items: a = 1 AND b IN (2, 3) OR a = 2 AND b IN (1).
 func (c compiler) equalsRow(pos parser.Pos, xs, values []Expr) (Expr, error) {
-	if len(xs) == 1 {
+	switch {
+	case len(values) == 1:
+		return c.compare(EQ, xs[0], values[0], pos)
+	case len(xs) == 1:
 		return c.inList(pos, xs[0], false, values)
 	}
 	type group struct {
@@ -632,9 +598,12 @@ func (c compiler) equalsRow(pos parser.Pos, xs, values []Expr) (Expr, error) {
 	var groups []*group
 	known := map[string]*group{}
 	for row := range slices.Chunk(values, len(xs)) {
-		key := string(row[0].(*Const).Val.AppendBinary(nil))
+		var key string
+		if k, constant := row[0].(*Const); constant {
+			key = string(k.Val.AppendBinary(nil))
+		}
 		g := known[key]
-		if g == nil {
+		if g == nil || key == "" {
 			g = &group{first: row[0]}
 			known[key], groups = g, append(groups, g)
 		}
@@ -660,7 +629,7 @@ func (c compiler) inRows(e *parser.In, t *parser.Tuple) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	alts := make([]Expr, 0, len(e.List))
+	var values []Expr
 	for _, item := range e.List {
 		row, ok := item.(*parser.Tuple)
 		if !ok || len(row.Items) != len(xs) {
@@ -670,39 +639,28 @@ func (c compiler) inRows(e *parser.In, t *parser.Tuple) (Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		eq, err := c.compareRows(EQ, xs, ys, e.Pos)
-		if err != nil {
-			return nil, err
-		}
-		alts = append(alts, eq)
+		values = append(values, ys...)
 	}
-	return negatedIf(e.Not, disjunction(alts...)), nil
+	return c.anyRow(e.Pos, EQ, xs, e.Not, values)
 }
 
 func (c compiler) like(e *parser.Like) (Expr, error) {
-	x, err := c.expr(e.X)
+	of := []parser.Expr{e.X, e.Pattern}
+	if e.Escape != nil {
+		of = append(of, e.Escape)
+	}
+	args, err := c.list(of)
 	if err != nil {
 		return nil, err
 	}
-	p, err := c.expr(e.Pattern)
-	if err != nil {
-		return nil, err
-	}
-	for _, side := range []Expr{x, p} {
+	x, p := args[0], args[1]
+	for _, side := range args[:2] {
 		c.wants(side, types.String)
 		if t := side.Type(); !t.IsText() && t != types.Null && t != types.Bytes {
 			return nil, parser.Errorf(e.Pos, "%s takes text, not %s", e.Op, t)
 		}
 	}
 	if e.Op == "SIMILAR TO" {
-		args := []Expr{x, p}
-		if e.Escape != nil {
-			k, err := c.expr(e.Escape)
-			if err != nil {
-				return nil, err
-			}
-			args = append(args, k)
-		}
 		re, err := c.apply("SIMILAR_TO", e.Pos, args)
 		if err != nil {
 			return nil, err
@@ -714,11 +672,7 @@ func (c compiler) like(e *parser.Like) (Expr, error) {
 		l.Lower = c.registry().Lookup("LOWER")
 	}
 	if e.Escape != nil {
-		k, err := c.expr(e.Escape)
-		if err != nil {
-			return nil, err
-		}
-		ek, ok := k.(*Const)
+		ek, ok := args[2].(*Const)
 		if !ok || !ek.Typ.IsText() {
 			return nil, parser.Errorf(e.Escape.Position(), "ESCAPE takes a text constant")
 		}

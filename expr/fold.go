@@ -9,44 +9,48 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-func isTrueConst(e Expr) bool {
+// isConst reports whether e is the constant TRUE or FALSE that b says.
+func isConst(e Expr, b bool) bool {
 	c, ok := e.(*Const)
-	return ok && c.Val.Type() == types.Boolean && c.Val.Bool()
-}
-
-func isFalseConst(e Expr) bool {
-	c, ok := e.(*Const)
-	return ok && c.Val.Type() == types.Boolean && !c.Val.Bool()
+	return ok && c.Val.Type() == types.Boolean && c.Val.Bool() == b
 }
 
 func boolConst(e Expr, b bool) *Const {
 	return &Const{Pos: e.Position(), Val: types.NewBool(b), Typ: types.Boolean}
 }
 
+// flattened returns the terms of an AND or OR of terms. It omits those that are decides negated; a term that is decides is
+// the only one. So is decides negated if no term is left.
+func flattened(terms []Expr, decides bool) []Expr {
+	out := make([]Expr, 0, len(terms))
+	for _, t := range terms {
+		and, isAnd := t.(*And)
+		or, isOr := t.(*Or)
+		switch {
+		case isAnd && !decides:
+			out = append(out, and.Terms...)
+		case isOr && decides:
+			out = append(out, or.Terms...)
+		case isConst(t, decides):
+			return []Expr{t}
+		case !isConst(t, !decides):
+			out = append(out, t)
+		}
+	}
+	switch {
+	case len(out) > 0:
+		return out
+	case len(terms) > 0:
+		return []Expr{boolConst(terms[0], !decides)}
+	}
+	return []Expr{&Const{Val: types.NewBool(!decides), Typ: types.Boolean}}
+}
+
 // conjunction returns the flattened AND of terms. It omits TRUE terms; a FALSE term makes it FALSE. Terms with sub-queries,
 // which cost most, come last.
 func conjunction(terms ...Expr) Expr {
-	out := make([]Expr, 0, len(terms))
-	for _, t := range terms {
-		switch x := t.(type) {
-		case *And:
-			out = append(out, x.Terms...)
-		default:
-			if isFalseConst(t) {
-				return t
-			}
-			if !isTrueConst(t) {
-				out = append(out, t)
-			}
-		}
-	}
-	switch len(out) {
-	case 0:
-		if len(terms) == 0 {
-			return &Const{Val: types.NewBool(true), Typ: types.Boolean}
-		}
-		return boolConst(terms[0], true)
-	case 1:
+	out := flattened(terms, false)
+	if len(out) == 1 {
 		return out[0]
 	}
 	var asking []Expr
@@ -62,27 +66,8 @@ func conjunction(terms ...Expr) Expr {
 
 // disjunction returns the flattened OR of terms. It omits FALSE terms; a TRUE term makes it TRUE.
 func disjunction(terms ...Expr) Expr {
-	var out []Expr
-	for _, t := range terms {
-		switch x := t.(type) {
-		case *Or:
-			out = append(out, x.Terms...)
-		default:
-			if isTrueConst(t) {
-				return t
-			}
-			if !isFalseConst(t) {
-				out = append(out, t)
-			}
-		}
-	}
-	switch len(out) {
-	case 0:
-		if len(terms) == 0 {
-			return &Const{Val: types.NewBool(false), Typ: types.Boolean}
-		}
-		return boolConst(terms[0], false)
-	case 1:
+	out := flattened(terms, true)
+	if len(out) == 1 {
 		return out[0]
 	}
 	return &Or{Terms: out}
@@ -114,21 +99,13 @@ func Negate(e Expr) Expr {
 	case *Not:
 		return x.X
 	case *Compare:
-		c := *x
-		c.Op = x.Op.Negate()
-		return &c
+		return with(x, func(c *Compare) { c.Op = x.Op.Negate() })
 	case *In:
-		c := *x
-		c.Not = !x.Not
-		return &c
+		return with(x, func(c *In) { c.Not = !x.Not })
 	case *Like:
-		c := *x
-		c.Not = !x.Not
-		return &c
+		return with(x, func(c *Like) { c.Not = !x.Not })
 	case *IsNull:
-		c := *x
-		c.Not = !x.Not
-		return &c
+		return with(x, func(c *IsNull) { c.Not = !x.Not })
 	case interface{ Negate() Expr }:
 		return x.Negate()
 	}
@@ -210,7 +187,7 @@ func reached(c *Case) Expr {
 	for _, w := range c.Whens {
 		if _, known := w.Cond.(*Const); !known {
 			out.Whens = append(out.Whens, w)
-		} else if isTrueConst(w.Cond) {
+		} else if isConst(w.Cond, true) {
 			out.Else = w.Then
 			break
 		}
@@ -247,9 +224,7 @@ func firstGiven(c *Call) Expr {
 	case len(args) < c.Func.MinArgs:
 		return c
 	}
-	out := *c
-	out.Args = args
-	return &out
+	return with(c, func(c *Call) { c.Args = args })
 }
 
 // fixedLike returns l with its constant pattern. An invalid pattern fails when it is matched.
@@ -261,9 +236,7 @@ func fixedLike(l *Like, pattern string) Expr {
 	if err != nil {
 		return l
 	}
-	out := *l
-	out.Fixed = p
-	return &out
+	return with(l, func(l *Like) { l.Fixed = p })
 }
 
 // tooLong stops the folding of a long evaluation: only the executor can cancel it.

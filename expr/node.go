@@ -79,31 +79,18 @@ func operand(e Expr) string {
 	return e.String()
 }
 
-func (a *And) String() string { return joinAnd(a.Terms) }
+func (a *And) String() string { return joined(a.Terms, " AND ") }
+func (o *Or) String() string  { return joined(o.Terms, " OR ") }
 
-func joinAnd(terms []Expr) string {
-	parts := make([]string, len(terms))
-	for i, t := range terms {
-		switch t.(type) {
-		case *And, *Or:
-			parts[i] = "(" + t.String() + ")"
-		default:
-			parts[i] = t.String()
+// joined returns the terms of an AND or OR as SQL.
+func joined(terms []Expr, by string) string {
+	return words.Join(terms, by, func(t Expr) string {
+		_, and := t.(*And)
+		if _, or := t.(*Or); or || and && by == " AND " {
+			return "(" + t.String() + ")"
 		}
-	}
-	return strings.Join(parts, " AND ")
-}
-
-func (o *Or) String() string {
-	parts := make([]string, len(o.Terms))
-	for i, t := range o.Terms {
-		if _, ok := t.(*Or); ok {
-			parts[i] = "(" + t.String() + ")"
-		} else {
-			parts[i] = t.String()
-		}
-	}
-	return strings.Join(parts, " OR ")
+		return t.String()
+	})
 }
 
 func (n *Not) String() string { return "NOT (" + n.X.String() + ")" }
@@ -321,42 +308,33 @@ func withChildren(e Expr, to []Expr) Expr {
 	case *Not:
 		return &Not{X: to[0]}
 	case *Compare:
-		c := *x
-		c.X, c.Y = to[0], to[1]
-		return &c
+		return with(x, func(c *Compare) { c.X, c.Y = to[0], to[1] })
 	case *In:
-		c := *x
-		c.X = to[0]
-		return &c
+		return with(x, func(c *In) { c.X = to[0] })
 	case *Like:
-		c := *x
-		c.X, c.Pattern = to[0], to[1]
-		return &c
+		return with(x, func(c *Like) { c.X, c.Pattern = to[0], to[1] })
 	case *IsNull:
-		c := *x
-		c.X = to[0]
-		return &c
+		return with(x, func(c *IsNull) { c.X = to[0] })
 	case *Call:
-		c := *x
-		c.Args = to
-		return &c
+		return with(x, func(c *Call) { c.Args = to })
 	case *Cast:
-		c := *x
-		c.X = to[0]
-		return &c
+		return with(x, func(c *Cast) { c.X = to[0] })
 	case *Case:
-		c := *x
-		c.Whens = make([]When, len(x.Whens))
-		for i := range c.Whens {
-			c.Whens[i] = When{to[2*i], to[2*i+1]}
+		c := &Case{Pos: x.Pos, Else: to[len(to)-1], Typ: x.Typ}
+		for when := range slices.Chunk(to[:len(to)-1], 2) {
+			c.Whens = append(c.Whens, When{when[0], when[1]})
 		}
-		c.Else = to[len(to)-1]
-		return &c
+		return c
 	case *Subquery:
-		c := *x
 		n := len(x.Outer)
-		c.Outer, c.X = to[:n:n], append([]Expr(nil), to[n:]...)
-		return &c
+		return with(x, func(c *Subquery) { c.Outer, c.X = to[:n:n], slices.Clone(to[n:]) })
 	}
 	panic(fmt.Sprintf("expr: %T has no children", e))
+}
+
+// with returns a copy of x that change has changed.
+func with[T any](x *T, change func(*T)) *T {
+	c := *x
+	change(&c)
+	return &c
 }

@@ -92,9 +92,7 @@ func (s *Subquery) Negate() Expr {
 	if s.Kind == ScalarSubquery {
 		return &Not{X: s}
 	}
-	out := *s
-	out.Not = !s.Not
-	return &out
+	return with(s, func(s *Subquery) { s.Not = !s.Not })
 }
 
 // Eval runs the query for the row, or returns the cached result for equal outer values.
