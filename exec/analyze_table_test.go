@@ -44,7 +44,7 @@ func statisticsFor(t testing.TB, w *world, name string) *stats.Table {
 	if !ok {
 		t.Fatal(name)
 	}
-	s := w.statisticsOf(t.Context(), table)
+	s := w.Statistics(t.Context(), table)
 	if s == nil {
 		t.Fatalf("no statistics of %s", name)
 	}

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -19,26 +18,18 @@ type ParameterType = expr.ParameterType
 // the first parameters as far as the caller knows them; Null: unknown. Describe plans the statement with NULL for each
 // argument, and reads only what Plan reads.
 func (e *Engine) Describe(ctx context.Context, stmt parser.Statement, args Args, n int, given []types.Type) ([]ParameterType, []plan.OutputColumn, error) {
-	l, err := e.lives.begin(ctx, cmp.Or(args.Session, e.session))
-	if err != nil {
-		return nil, nil, err
-	}
-	defer l.end()
-	defer l.mu.Unlock()
-	if err := e.refresh(l.ctx); err != nil {
-		return nil, nil, l.why(err)
-	}
 	found := expr.ParametersOf(stmt, n, given)
 	args.Positional = make([]types.Value, n)
-	columns, err := describe(found, func() ([]plan.OutputColumn, error) {
-		r := e.newRun(args, now(e.client))
-		r.knowStatistics(l.ctx)
-		r.mayPlan(l.ctx)
-		r.env.Parameters = found
-		return r.describeStatement(l.ctx, stmt)
+	columns, err := describe(found, func() (columns []plan.OutputColumn, err error) {
+		err = e.during(ctx, args, func(ctx context.Context, r *run) (err error) {
+			r.env.Parameters = found
+			columns, err = r.describeStatement(ctx, stmt)
+			return err
+		})
+		return columns, err
 	})
 	if err != nil {
-		return nil, nil, l.why(err)
+		return nil, nil, err
 	}
 	return found.Types, columns, nil
 }

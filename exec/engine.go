@@ -28,6 +28,7 @@ import (
 	"github.com/hql-db/hql/pgcatalog"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/stats"
 	"github.com/hql-db/hql/types"
 )
 
@@ -106,7 +107,8 @@ func New(client hbase.Client, cat *catalog.Catalog, cfg Config) *Engine {
 		cfg.ReadFile = os.ReadFile
 	}
 	e := &Engine{client: client, catalog: cat, cfg: cfg, clock: write.NewClock(cfg.Clock), sending: semaphore.NewWeighted(everySender),
-		defs: definitions{slot: make(chan struct{}, 1), began: time.Now(), stored: map[string]definition{}}}
+		defs:  definitions{slot: make(chan struct{}, 1), began: time.Now(), stored: map[string]definition{}},
+		stats: statistics{stored: map[string]*stats.Table{}, filed: map[string]*stats.Table{}, reading: map[string]chan struct{}{}, later: map[string]time.Time{}, why: map[string]error{}}}
 	e.session = e.NewSession()
 	return e
 }
@@ -196,7 +198,7 @@ func (e *Engine) newRun(args Args, began moment) *run {
 	st.looked = &p.looked
 	st.budget, st.watched, st.Warn, st.Guard = &p.budget, &p.watched, &p.warnings, st
 	st.Client = limited(e.client, st.budget)
-	p.recorder.begin(began)
+	p.recorder.began = began
 	st.record(&p.recorder)
 	if opt.Watch != nil {
 		opt.Watch(func() Stats { return st.watched.Load().stats(e.client) })
@@ -454,19 +456,28 @@ func (e *Engine) Plan(ctx context.Context, stmt parser.Statement, args Args) (*p
 	if err != nil {
 		return nil, err
 	}
+	var p *plan.Plan
+	err = e.during(ctx, args, func(ctx context.Context, r *run) (err error) {
+		p, err = r.planFor(ctx, stmt)
+		return err
+	})
+	return p, x.placed(err)
+}
+
+// during calls f, which only plans, with the context of a statement and a new run.
+func (e *Engine) during(ctx context.Context, args Args, f func(ctx context.Context, r *run) error) error {
 	l, err := e.lives.begin(ctx, cmp.Or(args.Session, e.session))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer l.end()
 	defer l.mu.Unlock()
 	began := now(e.client)
-	if err := e.refresh(l.ctx); err != nil {
-		return nil, l.why(err)
+	if err = e.refresh(l.ctx); err == nil {
+		r := e.newRun(args, began)
+		r.knowStatistics(l.ctx)
+		r.mayPlan(l.ctx)
+		err = f(l.ctx, r)
 	}
-	r := e.newRun(args, began)
-	r.knowStatistics(l.ctx)
-	r.mayPlan(l.ctx)
-	p, err := r.planFor(l.ctx, stmt)
-	return p, x.placed(l.why(err))
+	return l.why(err)
 }

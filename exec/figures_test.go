@@ -55,7 +55,7 @@ func TestFiguresChoose(t *testing.T) {
 	} {
 		t.Run("", func(t *testing.T) {
 			w.T = t
-			defer func() { w.stats.stored = nil }()
+			defer func() { clear(w.stats.stored) }()
 			forced := strings.Replace(q.sql, " ALLOW FULL SCAN", "", 1) + " ALLOW FULL SCAN"
 			before := w.Do("EXPLAIN " + q.sql)
 			answer := w.Sorted(forced)
@@ -101,8 +101,8 @@ func TestFiguresChooseJoins(t *testing.T) {
 	} {
 		t.Run("", func(t *testing.T) {
 			w.T = t
-			defer func() { w.stats.stored = nil }()
-			w.stats.stored = nil
+			defer func() { clear(w.stats.stored) }()
+			clear(w.stats.stored)
 			before, answer := w.Do("EXPLAIN "+q.sql), w.Sorted(q.sql)
 			for _, table := range []string{"visits", "items", "shops", "chosen"} {
 				w.Do("ANALYZE " + table)
@@ -159,7 +159,7 @@ func TestFiguresChooseFirstRows(t *testing.T) {
 		if got := w.Do("EXPLAIN " + sql); !strings.Contains(got, "first    asks for ") {
 			t.Errorf("%s", got)
 		}
-		w.stats.stored = nil
+		clear(w.stats.stored)
 	}
 }
 
@@ -192,7 +192,7 @@ func TestFiguresChooseWholeRows(t *testing.T) {
 		{"SELECT count(*), " + of(2) + " FROM narrow", false},
 		{"SELECT count(*), " + of(9) + " FROM wide", false},
 	} {
-		w.stats.stored = nil
+		clear(w.stats.stored)
 		before, answer := w.Do("EXPLAIN "+q.sql), w.Sorted(q.sql)
 		w.Do("ANALYZE narrow; ANALYZE wide")
 		after := w.Do("EXPLAIN " + q.sql)
@@ -212,7 +212,7 @@ func TestFiguresThatTellNothing(t *testing.T) {
 	w.Do("CREATE TABLE people (id BIGINT, name STRING FROM d:name, age INT FROM d:age) ROW KEY (id AS INT64)")
 	w.Fill("people", 50, func(i int) string { return fmt.Sprintf("(%d, 'name%d', %d)", i, i, i) })
 	for _, sql := range []string{"SELECT name FROM people WHERE age > 7", "SELECT id, name FROM people WHERE id IN (1, 2, 3)", "SELECT count(*), max(age) FROM people"} {
-		w.stats.stored = nil
+		clear(w.stats.stored)
 		before := w.Do("EXPLAIN (FORMAT JSON) " + sql)
 		w.Do("ANALYZE people")
 		w.stats.stored["people"].Unscaled = true

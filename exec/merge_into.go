@@ -249,10 +249,11 @@ func (m *merger) apply(ctx context.Context, rows [][]types.Value, repeated bool)
 		switch {
 		case a.in != nil:
 			added[i] = append(added[i], write.Row{Values: become, Pos: a.Pos})
-		case a.Delete:
-			err = m.w.Delete(row[:width], a.Pos)
 		default:
-			err = m.w.Update(ctx, row[:width], become, a.set, a.Pos)
+			if a.Delete {
+				become = nil
+			}
+			err = m.w.Change(ctx, row[:width], become, a.set, a.Pos)
 		}
 		if err != nil {
 			return nil, err

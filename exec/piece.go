@@ -2,7 +2,6 @@ package exec
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -61,25 +60,17 @@ var ErrPieceChanged = errors.New("the definitions of tables have changed since t
 // Cut cuts a query into pieces of about one region each. It reads only the locations of regions. The full-scan policy,
 // and the scan limit if there are statistics, apply to the query as a whole.
 func (e *Engine) Cut(ctx context.Context, s *parser.Select, args Args) (*Cut, error) {
-	l, err := e.lives.begin(ctx, cmp.Or(args.Session, e.session))
-	if err != nil {
-		return nil, err
-	}
-	defer l.end()
-	defer l.mu.Unlock()
 	var out *Cut
-	if err = e.refresh(l.ctx); err == nil {
-		err = operator.Safely(func() (err error) {
-			out, err = e.newRun(args, now(e.client)).cut(l.ctx, s)
+	err := e.during(ctx, args, func(ctx context.Context, r *run) error {
+		return operator.Safely(func() (err error) {
+			out, err = r.cut(ctx, s)
 			return err
 		})
-	}
-	return out, l.why(err)
+	})
+	return out, err
 }
 
 func (r *run) cut(ctx context.Context, s *parser.Select) (*Cut, error) {
-	r.knowStatistics(ctx)
-	r.mayPlan(ctx)
 	piece, p, err := r.pieceOf(ctx, s)
 	if err != nil {
 		return nil, err

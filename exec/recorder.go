@@ -32,7 +32,7 @@ type Stats struct {
 // recorder counts while a statement runs.
 type recorder struct {
 	scan.Recorder
-	began    moment
+	began    moment // when the statement began
 	returned atomic.Int64
 	written  atomic.Int64
 	ended    atomic.Pointer[moment] // nil while the statement runs
@@ -119,13 +119,8 @@ func now(c hbase.Client) moment {
 }
 
 func newRecorder(c hbase.Client) *recorder {
-	r := &recorder{}
-	r.begin(now(c))
-	return r
+	return &recorder{began: now(c)}
 }
-
-// begin records the start of the statement and the counts of its client at that time.
-func (r *recorder) begin(m moment) { r.began = m }
 
 // end records the end of the statement once: later calls of its client are not its work.
 func (r *recorder) end(c hbase.Client) {

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,13 +21,7 @@ type ScanLimit struct{ Bytes, Rows int64 }
 
 // or returns l with its zero limits taken from m.
 func (l ScanLimit) or(m ScanLimit) ScanLimit {
-	if l.Bytes == 0 {
-		l.Bytes = m.Bytes
-	}
-	if l.Rows == 0 {
-		l.Rows = m.Rows
-	}
-	return l
+	return ScanLimit{cmp.Or(l.Bytes, m.Bytes), cmp.Or(l.Rows, m.Rows)}
 }
 
 // ErrScanLimit marks, for errors.Is, a statement that reads more than its ScanLimit.

@@ -67,9 +67,9 @@ func (s *statistics) ready(name string, t *catalog.Table, files bool) (known *st
 	return known, asked || !files
 }
 
-// statisticsOf returns the statistics of t, or nil if there are none that fit t, or if ctx ended first. Concurrent
+// Statistics returns the results of ANALYZE for t, or nil if there are none that fit t, or if ctx ended first. Concurrent
 // callers share one read of the store.
-func (e *Engine) statisticsOf(ctx context.Context, t *catalog.Table) *stats.Table {
+func (e *Engine) Statistics(ctx context.Context, t *catalog.Table) *stats.Table {
 	name := strings.ToLower(t.Name)
 	s := &e.stats
 	for ctx.Err() == nil {
@@ -81,9 +81,6 @@ func (e *Engine) statisticsOf(ctx context.Context, t *catalog.Table) *stats.Tabl
 		}
 		busy := s.reading[name]
 		if busy == nil {
-			if s.reading == nil {
-				s.reading = map[string]chan struct{}{}
-			}
 			busy = make(chan struct{})
 			s.reading[name] = busy
 			stored, there := s.stored[name]
@@ -106,11 +103,6 @@ func (e *Engine) statisticsOf(ctx context.Context, t *catalog.Table) *stats.Tabl
 		}
 	}
 	return nil
-}
-
-// Statistics returns the results of ANALYZE for t, or nil if there are none that fit t, or if ctx ended first.
-func (e *Engine) Statistics(ctx context.Context, t *catalog.Table) *stats.Table {
-	return e.statisticsOf(ctx, t)
 }
 
 // readStatistics reads the statistics of t from the store, or else from the files.
@@ -136,9 +128,6 @@ func (e *Engine) readStatistics(ctx context.Context, t *catalog.Table, name stri
 	defer s.mu.Unlock()
 	switch {
 	case failed || damaged != nil:
-		if s.why == nil {
-			s.why = map[string]error{}
-		}
 		s.why[name] = why
 	case known != nil:
 		delete(s.why, name)
@@ -146,17 +135,11 @@ func (e *Engine) readStatistics(ctx context.Context, t *catalog.Table, name stri
 	switch {
 	case err != nil:
 		if failed {
-			if s.later == nil {
-				s.later = map[string]time.Time{}
-			}
 			s.later[name] = time.Now().Add(statisticsAgain)
 		}
 		return err
 	case s.edition != edition: // they were changed during the read
 	case !stored:
-		if s.filed == nil {
-			s.filed = map[string]*stats.Table{}
-		}
 		s.filed[name] = known
 	case damaged != nil:
 		s.stored[name] = &stats.Table{} // an empty value fits no table, so that the files are used
@@ -216,35 +199,26 @@ func (r *run) saveStatistics(ctx context.Context, t *catalog.Table, s *stats.Tab
 	err = r.storeStatistics(ctx, t, b)
 	known := &r.engine.stats
 	name := strings.ToLower(t.Name)
-	if err == nil {
-		known.mu.Lock()
-		defer known.mu.Unlock()
-		if known.stored == nil {
-			known.stored = map[string]*stats.Table{}
-		}
-		known.stored[name] = s
-		known.changed(name)
-		return nil
-	}
-	if ctx.Err() != nil {
+	in, why := &known.stored, err
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
 		return err
-	}
-	why := err
-	if errors.Is(err, ErrReadOnly) {
-		why = errors.New("the connection is read-only")
-	}
-	if r.engine.cfg.Statistics != nil {
-		why = r.engine.cfg.Statistics.Save(name, b)
+	default:
+		if errors.Is(err, ErrReadOnly) {
+			why = errors.New("the connection is read-only")
+		}
+		if r.engine.cfg.Statistics != nil {
+			why = r.engine.cfg.Statistics.Save(name, b)
+		}
+		in = &known.filed
 	}
 	if why != nil {
 		r.Warn.Add(warning.Statistics, fmt.Sprintf("the statistics of %s are kept until the connection ends: %v", t.Name, why))
 	}
 	known.mu.Lock()
 	defer known.mu.Unlock()
-	if known.filed == nil {
-		known.filed = map[string]*stats.Table{}
-	}
-	known.filed[name] = s
+	(*in)[name] = s
 	known.changed(name)
 	return nil
 }
@@ -304,13 +278,6 @@ const (
 // errLate ends a read of statistics that takes longer than statisticsWait.
 var errLate = errors.New("they take too long to read")
 
-// statisticsFor returns statisticsOf for the plans of one statement. k caches the answers, so that all plans see the
-// same statistics.
-func (e *Engine) statisticsFor(ctx context.Context, k *seenStatistics) func(*catalog.Table) *stats.Table {
-	k.engine, k.ctx, k.left, k.by = e, ctx, statisticsWait, nil
-	return k.of
-}
-
 // seenStatistics caches the statistics that the plans of one statement have seen.
 type seenStatistics struct {
 	engine *Engine
@@ -335,12 +302,9 @@ func (k *seenStatistics) of(t *catalog.Table) *stats.Table {
 	if !ok && k.left > 0 && !time.Now().Before(later) {
 		begun := time.Now()
 		waiting, cancel := context.WithTimeoutCause(k.ctx, k.left, errLate)
-		known = e.statisticsOf(waiting, t)
+		known = e.Statistics(waiting, t)
 		cancel()
 		k.left -= time.Since(begun)
-	}
-	if k.by == nil {
-		k.by = map[*catalog.Table]*stats.Table{}
 	}
 	k.by[t] = known
 	return known
@@ -348,8 +312,8 @@ func (k *seenStatistics) of(t *catalog.Table) *stats.Table {
 
 // knowStatistics gives the planner and the checks before reads access to statistics.
 func (r *run) knowStatistics(ctx context.Context) {
-	r.statistics = r.engine.statisticsFor(ctx, r.seen)
-	r.env.Statistics = r.statistics
+	r.seen.engine, r.seen.ctx, r.seen.left, r.seen.by = r.engine, ctx, statisticsWait, map[*catalog.Table]*stats.Table{}
+	r.statistics, r.env.Statistics = r.seen.of, r.seen.of
 }
 
 // mayPlan sets the functions of the engine that the planner calls.
@@ -406,7 +370,7 @@ func statisticsColumns() []plan.OutputColumn {
 func (r *run) showStatistics(ctx context.Context, t *catalog.Table) (*Rows, error) {
 	waiting, cancel := context.WithTimeout(ctx, statisticsTimeout)
 	defer cancel()
-	s := r.engine.statisticsOf(waiting, t)
+	s := r.engine.Statistics(waiting, t)
 	if s == nil {
 		known := &r.engine.stats
 		known.mu.Lock()

@@ -14,8 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
 	. "github.com/hql-db/hql/internal/scripttest"
+	"github.com/hql-db/hql/stats"
 )
 
 // people makes an engine on a store of its own, with n rows of a table.
@@ -94,12 +96,12 @@ func TestSilentStatistics(t *testing.T) {
 func TestOneSetOfStatistics(t *testing.T) {
 	w, _ := people(t, Config{FullScan: AllowFullScan, Alone: true}, 20)
 	table, _ := w.Catalog().Table("people")
-	without := w.statisticsFor(t.Context(), new(seenStatistics))
+	without := (&seenStatistics{engine: w.Engine, ctx: t.Context(), left: statisticsWait, by: map[*catalog.Table]*stats.Table{}}).of
 	if s := without(table); s != nil {
 		t.Errorf("%+v", s)
 	}
 	w.Do("ANALYZE people")
-	before := w.statisticsFor(t.Context(), new(seenStatistics))
+	before := (&seenStatistics{engine: w.Engine, ctx: t.Context(), left: statisticsWait, by: map[*catalog.Table]*stats.Table{}}).of
 	s := before(table)
 	if s == nil || s.Rows != 20 || without(table) != nil {
 		t.Errorf("%+v", s)
@@ -108,7 +110,7 @@ func TestOneSetOfStatistics(t *testing.T) {
 	if before(table) != s {
 		t.Error("a statement's statistics have changed")
 	}
-	if now := w.statisticsFor(t.Context(), new(seenStatistics))(table); now == nil || now.Rows != 10 {
+	if now := (&seenStatistics{engine: w.Engine, ctx: t.Context(), left: statisticsWait, by: map[*catalog.Table]*stats.Table{}}).of(table); now == nil || now.Rows != 10 {
 		t.Errorf("%+v", now)
 	}
 }

@@ -42,7 +42,10 @@ type closedQuery struct {
 }
 
 func newSubqueries(ctx context.Context, r *run) *subqueries {
-	return &subqueries{run: r, ctx: ctx, runs: map[*parser.Select]explain.Runs{}, answers: map[*plan.Subplan]map[string]func() ([]expr.Expr, error){}, repeats: map[string]*repeat{}}
+	q := &subqueries{run: r, ctx: ctx, closed: map[closedQuery]*plan.Set{}, runs: map[*parser.Select]explain.Runs{}, answers: map[*plan.Subplan]map[string]func() ([]expr.Expr, error){},
+		groups: map[*plan.Subplan]*groups{}, shared: map[*plan.Subplan]*operator.Kept{}, repeats: map[string]*repeat{}}
+	q.sharing.Limit = r.Opt.Memory() / 4
+	return q
 }
 
 // values implements planner.Env.Subqueries.
@@ -63,9 +66,6 @@ func (q *subqueries) close(ctx context.Context, s *plan.Subplan) error {
 		return err
 	}
 	q.mu.Lock()
-	if q.closed == nil {
-		q.closed = map[closedQuery]*plan.Set{}
-	}
 	q.closed[closedQuery{s.Select, s.Among, s.Cut}], q.ran = rows, append(q.ran, s.Sample)
 	q.mu.Unlock()
 	return nil
@@ -152,9 +152,6 @@ func (q *subqueries) rowsFor(sub *plan.Subplan, outer []types.Value) ([]types.Va
 	g := q.groups[sub]
 	if g == nil {
 		g = &groups{}
-		if q.groups == nil {
-			q.groups = map[*plan.Subplan]*groups{}
-		}
 		q.groups[sub] = g
 	}
 	q.mu.Unlock()
@@ -271,9 +268,6 @@ func (q *subqueries) reuse(s *plan.Subplan) operator.Operator {
 	rows := q.shared[s]
 	if rows == nil {
 		r := q.run.inner(true)
-		if q.shared == nil {
-			q.shared, q.sharing.Limit = map[*plan.Subplan]*operator.Kept{}, r.Opt.Memory()/4
-		}
 		rows = operator.NewShared(q.ctx, func() (operator.Operator, error) { return r.open(q.ctx, s.Sample) }, &q.sharing, r.Opt.SpillDir)
 		q.shared[s] = rows
 	}

@@ -128,7 +128,7 @@ func (r *run) delete(ctx context.Context, s *parser.Delete, first func([]plan.Ou
 			}
 			rows = append(rows, values)
 		}
-		return w.Delete(row, s.Pos)
+		return w.Change(ctx, row, nil, nil, s.Pos)
 	}}
 	if first != nil {
 		c.first = func() error { return first(w.Returning.Given(), rows) }
@@ -214,7 +214,7 @@ func (r *run) updateRows(ctx context.Context, t *catalog.Table, s *parser.Update
 		}
 		return p, when, err
 	}, name: cmp.Or(s.Alias, s.Table), next: next, change: func(old, row []types.Value) error {
-		return w.Update(ctx, old, row, set, s.Pos)
+		return w.Change(ctx, old, row, set, s.Pos)
 	}}
 	if s.Joins() {
 		c.others = w.Width() + len(values)

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/hql-db/hql/expr"
@@ -55,12 +56,7 @@ type keyed struct {
 	seq       int // sequence number of the row: equal rows keep their order
 }
 
-func (o Order) less(a, b keyed) int {
-	if c := o.Compare(a.keys, b.keys); c != 0 {
-		return c
-	}
-	return a.seq - b.seq
-}
+func (o Order) less(a, b keyed) int { return cmp.Or(o.Compare(a.keys, b.keys), a.seq-b.seq) }
 
 // Sort sorts rows in memory; equal rows keep their order.
 func (o Order) Sort(rows [][]types.Value, env *expr.Env) error {

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"container/heap"
 	"context"
 	"io"
@@ -40,10 +41,7 @@ func (s *sortOp) Len() int           { return len(s.rows) }
 func (s *sortOp) Less(i, j int) bool { return s.less(s.rows[i], s.rows[j]) > 0 }
 func (s *sortOp) Swap(i, j int)      { s.rows[i], s.rows[j] = s.rows[j], s.rows[i] }
 func (s *sortOp) less(a, b keyed) int {
-	if c := s.compare(a.keys, b.keys); c != 0 {
-		return c
-	}
-	return a.seq - b.seq
+	return cmp.Or(s.compare(a.keys, b.keys), a.seq-b.seq)
 }
 func (s *sortOp) Push(x any) { s.rows = append(s.rows, x.(keyed)) }
 func (s *sortOp) Pop() any {

@@ -248,22 +248,12 @@ func (w *Writer) apply(ctx context.Context, c change, p place) error {
 	if w.Returning != nil {
 		w.Returning.Joined = c.joined
 	}
-	if c.become == nil {
-		err := w.remove(now, p)
-		if err == nil && w.Returning != nil {
-			err = w.Returning.add(p.id(), now)
-		}
-		return err
-	}
-	for i := range now {
+	for i := range c.become {
 		if i >= len(c.set) || !c.set[i] {
 			c.become[i] = now[i]
 		}
 	}
-	if err := w.Allocate(ctx, []Row{{Values: c.become, Pos: c.pos}}); err != nil {
-		return err
-	}
-	return w.put(ctx, c.become, c.set, false, &p, now)
+	return w.change(ctx, c, now, p)
 }
 
 // ifUnchanged returns the condition of a mutation that writes or removes cells of w.now. The columns on which the statement

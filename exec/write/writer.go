@@ -474,34 +474,33 @@ func (w *Writer) removedAt(row []types.Value) int64 {
 	return newest
 }
 
-// Update replaces old, which was read, by row at the same place. set marks the columns that the statement at pos names.
-func (w *Writer) Update(ctx context.Context, old, row []types.Value, set []bool, pos parser.Pos) error {
-	if done, err := w.deferred(change{old: old, become: row, set: set, pos: pos}); done || err != nil {
-		return err
-	}
-	if err := w.Allocate(ctx, []Row{{Values: row, Pos: pos}}); err != nil {
+// Change replaces old, which was read, by become at the same place, or deletes it if become is nil. set marks the columns that
+// the statement at pos names.
+func (w *Writer) Change(ctx context.Context, old, become []types.Value, set []bool, pos parser.Pos) error {
+	c := change{old: old, become: become, set: set, pos: pos}
+	if done, err := w.deferred(c); done || err != nil {
 		return err
 	}
 	at, err := w.currentPlace(old)
 	if err == nil {
-		err = w.put(ctx, row, set, false, &at, old)
+		err = w.change(ctx, c, old, at)
 	}
 	return w.Refuse(err, pos)
 }
 
-// Delete deletes row, which was read, for the statement at pos.
-func (w *Writer) Delete(row []types.Value, pos parser.Pos) error {
-	if done, err := w.deferred(change{old: row, pos: pos}); done || err != nil {
-		return err
+// change adds the mutations of c to the row now at p.
+func (w *Writer) change(ctx context.Context, c change, now []types.Value, p place) error {
+	if c.become != nil {
+		if err := w.Allocate(ctx, []Row{{Values: c.become, Pos: c.pos}}); err != nil {
+			return err
+		}
+		return w.put(ctx, c.become, c.set, false, &p, now)
 	}
-	at, err := w.currentPlace(row)
-	if err == nil {
-		err = w.remove(row, at)
-	}
+	err := w.remove(now, p)
 	if err == nil && w.Returning != nil {
-		err = w.Returning.add(rowID{}, row)
+		err = w.Returning.add(p.id(), now)
 	}
-	return w.Refuse(err, pos)
+	return err
 }
 
 // deferred keeps a conditional change until the batch is full. It reports whether the caller is done with the row, which
