@@ -164,10 +164,9 @@ func joinText(j *plan.Join) string {
 
 // under prints e with names for its columns.
 func under(e expr.Expr, names []string) string {
-	return expr.Map(e, func(x expr.Expr) expr.Expr {
-		c, ok := x.(*expr.Column)
-		if !ok || c.Index >= len(names) || names[c.Index] == "" {
-			return x
+	return expr.MapColumns(e, func(c *expr.Column) expr.Expr {
+		if c.Index >= len(names) || names[c.Index] == "" {
+			return c
 		}
 		named := *c
 		named.Text = names[c.Index]

@@ -22,6 +22,9 @@ func Compile(e parser.Expr, s *Scope) (Expr, error) {
 	return out, nil
 }
 
+// CompileAll works like Compile for several expressions.
+func CompileAll(es []parser.Expr, s *Scope) ([]Expr, error) { return compiler{s}.list(es) }
+
 // CompileCondition compiles e, the condition of a WHERE or ON, which must be BOOLEAN.
 func CompileCondition(e parser.Expr, s *Scope) (Expr, error) {
 	c := compiler{s}

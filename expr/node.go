@@ -298,6 +298,16 @@ func Map(e Expr, f func(Expr) Expr) Expr {
 	return f(e)
 }
 
+// MapColumns replaces each column of e by f's result for it.
+func MapColumns(e Expr, f func(*Column) Expr) Expr {
+	return Map(e, func(x Expr) Expr {
+		if c, ok := x.(*Column); ok {
+			return f(c)
+		}
+		return x
+	})
+}
+
 // withChildren returns a copy of e over other children, which are in the order of Children.
 func withChildren(e Expr, to []Expr) Expr {
 	switch x := e.(type) {

@@ -90,11 +90,9 @@ func (a *aggregates) compile(c *parser.Call, f *expr.Function) (plan.AggCall, er
 	if err != nil {
 		return call, err
 	}
-	compiled := make([]expr.Expr, len(args))
-	for i, x := range args {
-		if compiled[i], err = expr.Compile(x, scope); err != nil {
-			return call, err
-		}
+	compiled, err := expr.CompileAll(args, scope)
+	if err != nil {
+		return call, err
 	}
 	for i, t := range c.OrderBy {
 		e, err := expr.Compile(t.Expr, scope)

@@ -149,11 +149,7 @@ func (q *query) sampled(e expr.Expr, s *source, given []int, f *from) expr.Expr 
 		return &expr.Compare{Op: expr.EQ, X: shifted(y, s.offset), Y: &expr.Const{Val: sampleValue(y.Type(), 0), Typ: y.Type()}}
 	}
 	k := -1
-	return expr.Fold(expr.Map(e, func(x expr.Expr) expr.Expr {
-		c, ok := x.(*expr.Column)
-		if !ok {
-			return x
-		}
+	return expr.Fold(expr.MapColumns(e, func(c *expr.Column) expr.Expr {
 		if c.Index >= s.offset && c.Index < s.offset+s.width() {
 			return shifted(c, s.offset)
 		}

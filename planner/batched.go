@@ -180,14 +180,10 @@ func (b *block) withoutRows(i int) *expr.Const {
 		return nil
 	}
 	known := true
-	out := expr.Fold(expr.Map(b.outs[i].expr, func(x expr.Expr) expr.Expr {
-		c, ok := x.(*expr.Column)
-		if !ok {
-			return x
-		}
+	out := expr.Fold(expr.MapColumns(b.outs[i].expr, func(c *expr.Column) expr.Expr {
 		at := c.Index - len(b.groups.by)
 		if known = known && at >= 0; !known {
-			return x
+			return c
 		}
 		switch b.aggs.calls[at].Func {
 		case plan.Count:
@@ -196,7 +192,7 @@ func (b *block) withoutRows(i int) *expr.Const {
 			return &expr.Const{Pos: c.Pos, Typ: c.Typ}
 		}
 		known = false
-		return x
+		return c
 	}), b.q.env.Loc)
 	if k, ok := out.(*expr.Const); ok && known {
 		return k

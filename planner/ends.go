@@ -109,11 +109,8 @@ func (q *query) oneOfEach(n plan.Node, used []bool, e *access.Ends) plan.Node {
 
 // over replaces the columns in e, the columns of a Project, by the expressions that it computes.
 func over(e expr.Expr, exprs []expr.Expr) expr.Expr {
-	return expr.Map(e, func(x expr.Expr) expr.Expr {
-		if c, ok := x.(*expr.Column); ok {
-			return exprs[c.Index]
-		}
-		return x
+	return expr.MapColumns(e, func(c *expr.Column) expr.Expr {
+		return exprs[c.Index]
 	})
 }
 

@@ -137,12 +137,7 @@ func (q *query) addFrom(f *from, t parser.TableExpr) ([]*expr.Column, error) {
 		star := f.add(s)
 		var ties []expr.Expr
 		for _, c := range s.ties {
-			ties = append(ties, moved(c, func(i int) int {
-				if i >= outerMark {
-					return i - outerMark
-				}
-				return i + s.offset
-			}))
+			ties = append(ties, unmarked(c, s.offset))
 		}
 		if last := len(f.srcs) - 1; s.one {
 			f.outer[last], f.on[last] = true, expr.Conjunction(ties)
@@ -375,13 +370,11 @@ func (q *query) fullJoin(f *from, t *parser.Join) error {
 	if err != nil {
 		return err
 	}
-	left, err := q.whole(l)
-	if err != nil {
-		return err
-	}
-	right, err := q.whole(r)
-	if err != nil {
-		return err
+	of := &full{sides: [2]*from{l, r}}
+	for i, side := range of.sides {
+		if of.nodes[i], err = q.whole(side); err != nil {
+			return err
+		}
 	}
 	offset := l.width()
 	for i, c := range rs {
@@ -395,7 +388,7 @@ func (q *query) fullJoin(f *from, t *parser.Join) error {
 	if err != nil {
 		return err
 	}
-	of := &full{sides: [2]*from{l, r}, nodes: [2]plan.Node{left, right}, on: expr.Conjuncts(on), shared: shared, cols: append(l.cols(), r.cols()...)}
+	of.on, of.shared, of.cols = expr.Conjuncts(on), shared, append(l.cols(), r.cols()...)
 	var star []*expr.Column
 	for _, c := range shared {
 		merge(srcs, c[0].Index)

@@ -34,14 +34,10 @@ func (f *full) width() int { return f.sides[0].width() + len(f.sides[1].cols()) 
 // if the value of the new expression may differ from e's.
 func (f *full) onSide(i int, e expr.Expr) (out expr.Expr, ok bool) {
 	ok = exact(e) && rowwise(e) && len(expr.Columns(e)) > 0
-	out = expr.Map(e, func(x expr.Expr) expr.Expr {
-		c, column := x.(*expr.Column)
-		if !column {
-			return x
-		}
+	out = expr.MapColumns(e, func(c *expr.Column) expr.Expr {
 		k := c.Index - f.width()
 		if ok = ok && k >= 0 && f.shared[k][0].Typ == c.Typ && f.shared[k][1].Typ == c.Typ; !ok {
-			return x
+			return c
 		}
 		return f.shared[k][i]
 	})
@@ -133,11 +129,11 @@ func (f *full) reduced(q *query, conds []expr.Expr) (plan.Node, error) {
 	g, width, all := &from{}, f.sides[0].width(), f.width()
 	over := make([]expr.Expr, len(conds))
 	for i, c := range conds {
-		over[i] = expr.Map(c, func(x expr.Expr) expr.Expr {
-			if c, ok := x.(*expr.Column); ok && c.Index >= all {
+		over[i] = expr.MapColumns(c, func(c *expr.Column) expr.Expr {
+			if c.Index >= all {
 				return f.merged[c.Index-all]
 			}
-			return x
+			return c
 		})
 	}
 	turn := 0 // offset by which the columns move

@@ -191,14 +191,13 @@ func sameText(a, b parser.Expr) bool {
 // determined replaces in e the columns that the groups determine, by ANY_VALUE: those of a table all of whose key is in
 // GROUP BY. As in PostgreSQL, these need not be in GROUP BY themselves.
 func (g *grouping) determined(e expr.Expr) expr.Expr {
-	return expr.Map(e, func(x expr.Expr) expr.Expr {
-		c, ok := x.(*expr.Column)
-		if !ok || c.Index >= groupingMark || g.index(c) >= 0 {
-			return x
+	return expr.MapColumns(e, func(c *expr.Column) expr.Expr {
+		if c.Index >= groupingMark || g.index(c) >= 0 {
+			return c
 		}
 		i := slices.IndexFunc(g.aggs.srcs, func(s *source) bool { return c.Index >= s.offset && c.Index < s.offset+len(s.cols) })
 		if i < 0 || !g.hasKey(g.aggs.srcs[i]) {
-			return x
+			return c
 		}
 		text := "ANY_VALUE(" + (&parser.ColumnRef{Table: g.aggs.srcs[i].name, Name: c.Name}).String() + ")"
 		at := slices.Index(g.aggs.texts, text)
@@ -238,12 +237,9 @@ func (a *aggregates) grouping(c *parser.Call) (expr.Expr, error) {
 	case len(c.Args) == 0 || len(c.Args) > maxGroupingArgs:
 		return nil, parser.Errorf(c.Pos, "GROUPING takes 1 to %d arguments, not %d", maxGroupingArgs, len(c.Args))
 	}
-	args := make([]expr.Expr, len(c.Args))
-	for i, x := range c.Args {
-		var err error
-		if args[i], err = expr.Compile(x, a.rows); err != nil {
-			return nil, err
-		}
+	args, err := expr.CompileAll(c.Args, a.rows)
+	if err != nil {
+		return nil, err
 	}
 	at := slices.IndexFunc(a.marks, func(o []expr.Expr) bool { return sameAll(o, args) })
 	if at < 0 {
@@ -326,11 +322,11 @@ func (g *grouping) after(e expr.Expr) (expr.Expr, error) {
 		return &expr.Column{Pos: e.Position(), Index: i, Name: groupName(g.by[i]), Typ: e.Type(), Limit: expr.DeclaredLimit(e.Type(), e)}, nil
 	}
 	written := func(x expr.Expr) expr.Expr { // x with its groups as they were before the rewriting
-		return expr.Map(x, func(y expr.Expr) expr.Expr {
-			if c, ok := y.(*expr.Column); ok && c.Index >= groupMark && c.Index < windowMark {
+		return expr.MapColumns(x, func(c *expr.Column) expr.Expr {
+			if c.Index >= groupMark && c.Index < windowMark {
 				return g.by[c.Index-groupMark]
 			}
-			return y
+			return c
 		})
 	}
 	out := expr.Map(e, func(x expr.Expr) expr.Expr {
@@ -353,11 +349,7 @@ func (g *grouping) after(e expr.Expr) (expr.Expr, error) {
 		return x
 	})
 	var err error
-	out = expr.Map(out, func(x expr.Expr) expr.Expr {
-		c, ok := x.(*expr.Column)
-		if !ok {
-			return x
-		}
+	out = expr.MapColumns(out, func(c *expr.Column) expr.Expr {
 		d := *c
 		switch {
 		case c.Index >= windowMark:

@@ -130,13 +130,8 @@ func (q *query) chain(f *from, conds []expr.Expr, used []bool, want accessOrder,
 			own, rest = ownTerms(rest, s)
 		}
 		if f.on[i] != nil {
-			for _, t := range expr.Conjuncts(f.on[i]) {
-				if within(t, s.offset, s.offset+s.width()) {
-					own = append(own, shifted(t, s.offset))
-				} else {
-					on = append(on, t)
-				}
-			}
+			of, others := ownTerms(expr.Conjuncts(f.on[i]), s)
+			own, on = append(own, of...), others
 		}
 		if i > 0 && !f.outer[i] {
 			var more []expr.Expr
@@ -176,9 +171,18 @@ func (q *query) chain(f *from, conds []expr.Expr, used []bool, want accessOrder,
 }
 
 func ownTerms(conds []expr.Expr, s *source) (own, rest []expr.Expr) {
+	own, rest = divided(conds, s.offset, s.offset+s.width())
+	for i, c := range own {
+		own[i] = shifted(c, s.offset)
+	}
+	return own, rest
+}
+
+// divided divides conds into those with columns from one index up to another alone, and the others.
+func divided(conds []expr.Expr, from, to int) (own, rest []expr.Expr) {
 	for _, c := range conds {
-		if within(c, s.offset, s.offset+s.width()) {
-			own = append(own, shifted(c, s.offset))
+		if within(c, from, to) {
+			own = append(own, c)
 		} else {
 			rest = append(rest, c)
 		}
@@ -188,14 +192,7 @@ func ownTerms(conds []expr.Expr, s *source) (own, rest []expr.Expr) {
 
 // termsUpTo divides conds into those that can be checked when s is joined to the previous sources, and the others.
 func termsUpTo(conds []expr.Expr, s *source) (now, later []expr.Expr) {
-	for _, c := range conds {
-		if within(c, 0, s.offset+s.width()) {
-			now = append(now, c)
-		} else {
-			later = append(later, c)
-		}
-	}
-	return now, later
+	return divided(conds, 0, s.offset+s.width())
 }
 
 func within(e expr.Expr, from, to int) bool {
@@ -212,13 +209,10 @@ func shifted(e expr.Expr, by int) expr.Expr {
 
 // moved replaces the index of each column in e.
 func moved(e expr.Expr, to func(index int) int) expr.Expr {
-	return expr.Map(e, func(x expr.Expr) expr.Expr {
-		if c, ok := x.(*expr.Column); ok {
-			d := *c
-			d.Index = to(c.Index)
-			return &d
-		}
-		return x
+	return expr.MapColumns(e, func(c *expr.Column) expr.Expr {
+		d := *c
+		d.Index = to(c.Index)
+		return &d
 	})
 }
 
@@ -335,11 +329,11 @@ func restated(e expr.Expr, x, y *expr.Column) (expr.Expr, bool) {
 	if !ok || col != x.Index {
 		return nil, false
 	}
-	return expr.Map(e, func(n expr.Expr) expr.Expr {
-		if c, ok := n.(*expr.Column); ok && c.Index == x.Index {
+	return expr.MapColumns(e, func(c *expr.Column) expr.Expr {
+		if c.Index == x.Index {
 			return y
 		}
-		return n
+		return c
 	}), true
 }
 

@@ -195,15 +195,7 @@ func (q *query) tiedSource(f *from, t *parser.Subquery) *source {
 	if err != nil || s == nil || !asked || s.table == nil || slices.ContainsFunc(s.view, func(v viewColumn) bool { return !within(v.of, 0, outerMark) }) {
 		return nil
 	}
-	conds := s.conds
-	s.conds = nil
-	for _, c := range conds {
-		if within(c, 0, outerMark) {
-			s.conds = append(s.conds, c)
-		} else {
-			s.ties = append(s.ties, c)
-		}
-	}
+	s.conds, s.ties = divided(s.conds, 0, outerMark)
 	return s
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/expr"
-	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -138,21 +137,4 @@ func (q *query) limited(sub *plan.Subplan, node expr.Subquery) (expr.Expr, error
 		}
 	}
 	return q.answered(sub, node)
-}
-
-// list returns the pointer that identifies a query made by the planner. It is the same for equal texts in every plan of
-// a statement.
-func (vs *Views) list(text string) *parser.Select {
-	if vs == nil {
-		return &parser.Select{}
-	}
-	vs.mu.Lock()
-	defer vs.mu.Unlock()
-	if vs.lists == nil {
-		vs.lists = map[string]*parser.Select{}
-	}
-	if vs.lists[text] == nil {
-		vs.lists[text] = &parser.Select{}
-	}
-	return vs.lists[text]
 }

@@ -211,11 +211,11 @@ func rowwise(e expr.Expr) bool {
 func (l *looking) with(b by, among []expr.Expr) by {
 	out := by{left: b.left, among: among}
 	for _, t := range among {
-		expr.Map(t, func(x expr.Expr) expr.Expr {
-			if c, ok := x.(*expr.Column); ok && c.Index < l.j.Left.Width() && !slices.ContainsFunc(out.cols, func(o *expr.Column) bool { return o.Index == c.Index }) {
+		expr.MapColumns(t, func(c *expr.Column) expr.Expr {
+			if c.Index < l.j.Left.Width() && !slices.ContainsFunc(out.cols, func(o *expr.Column) bool { return o.Index == c.Index }) {
 				out.cols = append(out.cols, c)
 			}
-			return x
+			return c
 		})
 	}
 	return out
@@ -329,15 +329,9 @@ func isNever(e expr.Expr) bool {
 // right row.
 func (l *looking) given(t expr.Expr, cols []*expr.Column, values []types.Value) expr.Expr {
 	width := l.j.Left.Width()
-	return expr.Fold(expr.Map(t, func(x expr.Expr) expr.Expr {
-		c, ok := x.(*expr.Column)
-		if !ok {
-			return x
-		}
+	return expr.Fold(expr.MapColumns(t, func(c *expr.Column) expr.Expr {
 		if c.Index >= width {
-			d := *c
-			d.Index -= width
-			return &d
+			return shifted(c, width)
 		}
 		i := slices.IndexFunc(cols, func(o *expr.Column) bool { return o.Index == c.Index })
 		return &expr.Const{Pos: c.Pos, Val: values[i], Typ: c.Typ}

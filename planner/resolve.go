@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -68,6 +69,22 @@ func (s *source) sees(v viewColumn, table string) bool {
 		return s.has(c.Index, table)
 	}
 	return s.has(len(s.cols), table)
+}
+
+// visible yields the columns of s that a name with table can mean: their indexes in view, or else in cols, and their names.
+func (s *source) visible(table string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for i, v := range s.view {
+			if s.sees(v, table) && !yield(i, v.name) {
+				return
+			}
+		}
+		for i := range s.cols {
+			if s.view == nil && s.has(i, table) && !yield(i, s.cols[i].Name) {
+				return
+			}
+		}
+	}
 }
 
 func (q *query) tableSource(t *catalog.Table, alias string) *source {
@@ -152,22 +169,15 @@ func columnsOf(ref *parser.ColumnRef, srcs []*source) (row *parser.Tuple, names 
 		return nil, nil, false
 	}
 	out := &parser.Tuple{Pos: ref.Pos}
-	add := func(name string, s *source) {
-		value := &parser.ColumnRef{Pos: ref.Pos, Table: ref.Name, Name: name}
-		names = append(names, &parser.Literal{Pos: ref.Pos, Kind: parser.StringLiteral, Text: name}, value)
-		out.Items = append(out.Items, value)
-		missing = missing || s.missing || s.names != nil
-	}
 	for _, s := range srcs {
-		for _, v := range s.view {
-			if s.sees(v, ref.Name) {
-				add(v.name, s)
+		for i, name := range s.visible(ref.Name) {
+			if s.view == nil && s.cols[i].Hidden {
+				continue
 			}
-		}
-		for i, c := range s.cols {
-			if s.view == nil && !c.Hidden && s.has(i, ref.Name) {
-				add(c.Name, s)
-			}
+			value := &parser.ColumnRef{Pos: ref.Pos, Table: ref.Name, Name: name}
+			names = append(names, &parser.Literal{Pos: ref.Pos, Kind: parser.StringLiteral, Text: name}, value)
+			out.Items = append(out.Items, value)
+			missing = missing || s.missing || s.names != nil
 		}
 	}
 	if names == nil {
@@ -197,34 +207,19 @@ func (q *query) column(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error)
 func findColumn(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error) {
 	var found expr.Expr
 	for _, s := range srcs {
-		for _, v := range s.view {
-			if !strings.EqualFold(v.name, ref.Name) || !s.sees(v, ref.Table) {
-				continue
+		for i, name := range s.visible(ref.Table) {
+			switch {
+			case !strings.EqualFold(name, ref.Name):
+			case found != nil:
+				return nil, parser.Errorf(ref.Pos, "column %q is ambiguous", ref.Name).WithHint("write table.%s", ref.Name)
+			case s.view != nil:
+				found = s.column(s.view[i], ref.Pos)
+			default:
+				found = &expr.Column{Pos: ref.Pos, Index: s.offset + i, Name: name, Typ: s.cols[i].Type, Limit: s.cols[i].Limit}
 			}
-			if found != nil {
-				return nil, ambiguous(ref)
-			}
-			found = s.column(v, ref.Pos)
-		}
-		if s.view != nil {
-			continue
-		}
-		for i := range s.cols {
-			c := &s.cols[i]
-			if !strings.EqualFold(c.Name, ref.Name) || !s.has(i, ref.Table) {
-				continue
-			}
-			if found != nil {
-				return nil, ambiguous(ref)
-			}
-			found = &expr.Column{Pos: ref.Pos, Index: s.offset + i, Name: c.Name, Typ: c.Type, Limit: c.Limit}
 		}
 	}
 	return found, nil
-}
-
-func ambiguous(ref *parser.ColumnRef) error {
-	return parser.Errorf(ref.Pos, "column %q is ambiguous", ref.Name).WithHint("write table.%s", ref.Name)
 }
 
 // pseudoColumns are names in other systems, with hql's replacement.
@@ -245,15 +240,8 @@ func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
 	}
 	var names []string
 	for _, s := range srcs {
-		for _, v := range s.view {
-			if s.sees(v, ref.Table) {
-				names = append(names, v.name)
-			}
-		}
-		for i, c := range s.cols {
-			if s.view == nil && s.has(i, ref.Table) {
-				names = append(names, c.Name)
-			}
+		for _, name := range s.visible(ref.Table) {
+			names = append(names, name)
 		}
 	}
 	for _, s := range srcs {

@@ -139,14 +139,10 @@ func (b *block) narrowQuery(n *narrowing) {
 	n.of = b
 	inside := func(c expr.Expr) (over expr.Expr, ok bool) {
 		ok = exact(c) && len(expr.Columns(c)) > 0
-		over = expr.Map(c, func(x expr.Expr) expr.Expr {
-			col, is := x.(*expr.Column)
-			if !is {
-				return x
-			}
+		over = expr.MapColumns(c, func(col *expr.Column) expr.Expr {
 			if col.Index >= len(b.outs) || !b.keeps(&b.outs[col.Index]) {
 				ok = false
-				return x
+				return col
 			}
 			out := b.outs[col.Index].expr
 			if out.Type() != col.Typ {

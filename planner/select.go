@@ -43,10 +43,7 @@ func (e *Env) Where(t *catalog.Table, alias string, where parser.Expr, values []
 	src, f := q.tableSource(t, cmp.Or(alias, t.Name)), &from{}
 	f.add(src)
 	scope := q.scope(f.srcs)
-	req := &access.Request{Table: t, Alias: src.name, Needed: make([]bool, src.width())}
-	for i := range req.Needed {
-		req.Needed[i] = true
-	}
+	req := &access.Request{Table: t, Alias: src.name, Needed: slices.Repeat([]bool{true}, src.width())}
 	var semis []*semi
 	if where != nil {
 		cond, err := expr.CompileCondition(where, scope)
@@ -57,12 +54,9 @@ func (e *Env) Where(t *catalog.Table, alias string, where parser.Expr, values []
 			return nil, nil, err
 		}
 	}
-	exprs := make([]expr.Expr, len(values))
-	for i, v := range values {
-		var err error
-		if exprs[i], err = expr.Compile(v, scope); err != nil {
-			return nil, nil, err
-		}
+	exprs, err := expr.CompileAll(values, scope)
+	if err != nil {
+		return nil, nil, err
 	}
 	scan, err := e.access(req)
 	if err != nil {

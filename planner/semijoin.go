@@ -28,6 +28,16 @@ var errNotTied = errors.New("not a join")
 // outerMark is the index from which on a column represents a column of the outer row, while the query is compiled.
 const outerMark = 1 << 28
 
+// unmarked returns e with the columns of the outer row in their places, and those of the query by width behind.
+func unmarked(e expr.Expr, width int) expr.Expr {
+	return moved(e, func(i int) int {
+		if i >= outerMark {
+			return i - outerMark
+		}
+		return i + width
+	})
+}
+
 // semi is a semi-join or anti-join of the rows of a block with the rows of a query.
 type semi struct {
 	of    *expr.Subquery // the expression that it replaces
@@ -152,17 +162,9 @@ func (q *query) semi(f *from, s *expr.Subquery) *semi {
 		return nil
 	}
 	width := f.width()
+	m.own, conds = divided(conds, 0, outerMark)
 	for _, c := range conds {
-		if within(c, 0, outerMark) {
-			m.own = append(m.own, c)
-			continue
-		}
-		m.on = append(m.on, moved(c, func(i int) int {
-			if i >= outerMark {
-				return i - outerMark
-			}
-			return i + width
-		}))
+		m.on = append(m.on, unmarked(c, width))
 	}
 	if len(newJoin(nil, nil, false, m.on, width).LeftKeys) == 0 {
 		return nil

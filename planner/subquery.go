@@ -116,11 +116,8 @@ func (q *query) correlated(srcs []*source, fixed map[int]fixedTo, further func(r
 					return &expr.Const{Pos: ref.Pos, Val: g.val, Typ: c.Typ, Limit: c.Limit}, nil
 				}
 			}
-			x = expr.Map(x, func(y expr.Expr) expr.Expr { // any other leaf is from further out
-				if c, own := y.(*expr.Column); own {
-					return &expr.Const{Pos: ref.Pos, Val: value(c), Typ: c.Typ, Limit: c.Limit}
-				}
-				return y
+			x = expr.MapColumns(x, func(c *expr.Column) expr.Expr { // any other leaf is from further out
+				return &expr.Const{Pos: ref.Pos, Val: value(c), Typ: c.Typ, Limit: c.Limit}
 			})
 			if sub.Closed { // found at the first plan; later ones may be made by several at once
 				sub.Closed = false

@@ -16,26 +16,34 @@ import (
 // syntax tree, which identifies the answers of its sub-queries. Views is safe for concurrent use; its zero value is ready.
 type Views struct {
 	mu    sync.Mutex
-	trees map[*catalog.View]*parser.Select
-	lists map[string]*parser.Select // see list
+	trees map[any]*parser.Select // by *catalog.View; by text, those of list
 }
 
-// query returns the query of v with all positions at t, the first reference to v. A nil *Views keeps nothing.
-func (vs *Views) query(v *catalog.View, t *parser.TableName) *parser.Select {
+// kept returns the tree for key, which build makes the first time. A nil *Views keeps nothing.
+func (vs *Views) kept(key any, build func() *parser.Select) *parser.Select {
 	if vs == nil {
-		return v.Def.Query.At(t.Pos)
+		return build()
 	}
 	vs.mu.Lock()
 	defer vs.mu.Unlock()
-	s, ok := vs.trees[v]
-	if !ok {
-		if vs.trees == nil {
-			vs.trees = map[*catalog.View]*parser.Select{}
-		}
-		s = v.Def.Query.At(t.Pos)
-		vs.trees[v] = s
+	if vs.trees == nil {
+		vs.trees = map[any]*parser.Select{}
 	}
-	return s
+	if vs.trees[key] == nil {
+		vs.trees[key] = build()
+	}
+	return vs.trees[key]
+}
+
+// query returns the query of v with all positions at t, the first reference to v.
+func (vs *Views) query(v *catalog.View, t *parser.TableName) *parser.Select {
+	return vs.kept(v, func() *parser.Select { return v.Def.Query.At(t.Pos) })
+}
+
+// list returns the pointer that identifies a query made by the planner. It is the same for equal texts in every plan of
+// a statement.
+func (vs *Views) list(text string) *parser.Select {
+	return vs.kept(text, func() *parser.Select { return &parser.Select{} })
 }
 
 // viewSource returns the source for t, a reference to the view v. It is a query in FROM that does not see the statement's

@@ -177,12 +177,9 @@ func (w *windows) function(c *parser.Call, f *expr.Function) (plan.AggCall, erro
 	if len(c.Args) < f.MinArgs || len(c.Args) > f.MaxArgs {
 		return out, parser.Errorf(c.Pos, "%s takes %s", c.Name, f.Signature)
 	}
-	args := make([]expr.Expr, len(c.Args))
-	for i, x := range c.Args {
-		var err error
-		if args[i], err = expr.Compile(x, w.aggs.scope()); err != nil {
-			return out, err
-		}
+	args, err := expr.CompileAll(c.Args, w.aggs.scope())
+	if err != nil {
+		return out, err
 	}
 	if i := f.Otherwise - 1; i >= 0 && i < len(args) {
 		same, t, err := expr.Common([]expr.Expr{args[0], args[i]}, w.aggs.scope(), c.Pos)
@@ -191,11 +188,9 @@ func (w *windows) function(c *parser.Call, f *expr.Function) (plan.AggCall, erro
 		}
 		args[0], args[i], out.Typ = same[0], same[1], t
 	}
-	args, t, err := expr.Accepted(f, args, w.aggs.scope())
-	if err != nil {
+	if args, out.Typ, err = expr.Accepted(f, args, w.aggs.scope()); err != nil {
 		return out, parser.Errorf(c.Pos, "%s: %s", c.Name, err)
 	}
-	out.Typ = t
 	if len(args) > 0 {
 		out.Arg, out.Args = args[0], args[1:]
 	}
@@ -390,14 +385,11 @@ func sameTerms(a, b []plan.SortTerm) bool {
 
 // placed replaces the columns in e that represent window functions by the columns that hold their values.
 func placed(e expr.Expr, at []int) expr.Expr {
-	return expr.Map(e, func(x expr.Expr) expr.Expr {
-		c, ok := x.(*expr.Column)
-		if !ok || c.Index < windowMark {
-			return x
+	return moved(e, func(i int) int {
+		if i < windowMark {
+			return i
 		}
-		d := *c
-		d.Index = at[c.Index-windowMark]
-		return &d
+		return at[i-windowMark]
 	})
 }
 

@@ -20,12 +20,12 @@ type with struct {
 	uses  references
 	mu    sync.Mutex
 	ways  [pullNone + 1]*planned
-	picks pick
+	picks pick // the result of picked
 	draws pick // the result of volatile
 	open  bool // it depends on rows around it
 }
 
-// pick is the result of query.picks for a named query: whether its table may replace it.
+// pick is a property of a named query that is found once.
 type pick uint8
 
 const (
@@ -92,36 +92,41 @@ func (w *with) source(q *query) (*source, error) {
 
 // volatile reports whether w, or a named query that it reads, calls a function that may return other values each time that w is read.
 func (w *with) volatile() bool {
-	w.mu.Lock()
-	known := w.draws
-	w.mu.Unlock()
-	if known != pickUnknown {
-		return known == pickYes
-	}
-	found := false
-	parser.Inspect(w.Query, func(n parser.Node) bool {
-		switch n := n.(type) {
-		case *parser.Call:
-			found = found || w.in.volatile(n.Name)
-		case *parser.TableFunction:
-			f := w.in.function(n.Name)
-			found = found || f != nil && f.Volatile
-		case *parser.TableName:
-			of := w.in.cteOf(n)
-			if _, v, _ := w.in.env.Catalog.TableOrView(n.Name, n.Pos); of == nil && v != nil {
-				of = w.in.views.view(w.in, v, n)
+	return w.once(&w.draws, func() (found bool) {
+		parser.Inspect(w.Query, func(n parser.Node) bool {
+			switch n := n.(type) {
+			case *parser.Call:
+				found = found || w.in.volatile(n.Name)
+			case *parser.TableFunction:
+				f := w.in.function(n.Name)
+				found = found || f != nil && f.Volatile
+			case *parser.TableName:
+				of := w.in.cteOf(n)
+				if _, v, _ := w.in.env.Catalog.TableOrView(n.Name, n.Pos); of == nil && v != nil {
+					of = w.in.views.view(w.in, v, n)
+				}
+				found = found || of != nil && of.volatile()
 			}
-			found = found || of != nil && of.volatile()
-		}
-		return !found
+			return !found
+		})
+		return found
 	})
-	if known = pickNo; found {
-		known = pickYes
-	}
+}
+
+// once returns what is, a field of w, holds. It holds what find returns the first time.
+func (w *with) once(is *pick, find func() bool) bool {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.draws = known
-	return found
+	known := *is
+	w.mu.Unlock()
+	if known == pickUnknown {
+		if known = pickNo; find() {
+			known = pickYes
+		}
+		w.mu.Lock()
+		*is = known
+		w.mu.Unlock()
+	}
+	return known == pickYes
 }
 
 // dropUnread removes from p the named queries whose rows none of its steps reads, as each part reads its own by key.
@@ -238,18 +243,7 @@ func (p *planned) holds(env *Env) bool {
 
 // picked reports whether w may be replaced by its table.
 func (w *with) picked() bool {
-	w.mu.Lock()
-	known := w.picks
-	w.mu.Unlock()
-	if known == pickUnknown {
-		if known = pickNo; w.in.picks(w.Query, 0) {
-			known = pickYes
-		}
-		w.mu.Lock()
-		w.picks = known
-		w.mu.Unlock()
-	}
-	return known == pickYes
+	return w.once(&w.picks, func() bool { return w.in.picks(w.Query, 0) })
 }
 
 // with adds the WITH queries of s to those that q resolves.

@@ -536,7 +536,7 @@ func (c *chain) where(n int, r run, iv types.Interval) (stretch, bool) {
 		if lo, hi = x, x; iv.IsPoint() && !r.loose {
 			return stretch{lo, hi}, true
 		}
-		for ; lo > r.lo && eval(lo) == 0 || hi < r.hi && eval(hi) == 0; step = doubled(step) { // the ends are usually near the guess
+		for ; lo > r.lo && eval(lo) == 0 || hi < r.hi && eval(hi) == 0; step = types.AddClamp(step, step) { // the ends are usually near the guess
 			if lo, hi = types.SubClamp(x, step), types.AddClamp(x, step); step == math.MaxInt64 {
 				lo, hi = r.lo, r.hi
 				break
@@ -672,6 +672,3 @@ func notNegative(v types.Value) bool {
 	c, err := types.Compare(v, types.NewInt(0))
 	return err == nil && c >= 0
 }
-
-// doubled returns 2 * n for n > 0, or the greatest int64.
-func doubled(n int64) int64 { return types.AddClamp(n, n) }

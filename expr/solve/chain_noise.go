@@ -13,10 +13,8 @@ func (c *chain) blur(n int64) int64 {
 	if len(c.apart) > 0 {
 		return 1 << 22
 	}
-	return magnitudeClamp(n)>>30 + 1
+	return max(n, types.SubClamp(0, n))>>30 + 1
 }
-
-func magnitudeClamp(n int64) int64 { return max(n, types.SubClamp(0, n)) }
 
 // noisy works like where for a chain whose values have an error (see Algebra.Noise): it returns the stretches whose
 // values may be in iv. It evaluates uncertain values one by one if they are few; otherwise it adds them to rest.

@@ -90,17 +90,15 @@ var (
 
 // rank returns the number of v, which has the axis's type.
 func (a axis) rank(v types.Value) int64 {
-	var n int64
-	switch a.typ {
-	case types.Double, types.Float: // cells of a FLOAT may hold doubles between 32-bit floats
-		if n = v.Int() & math.MaxInt64; math.IsNaN(v.Double()) {
-			n = infinite + 1
-		}
-		if a.typ == types.Float && n >= infinite {
-			n += beyondFloat - infinite
-		}
-	default:
-		return v.Int()
+	n := v.Int()
+	if a.typ != types.Double && a.typ != types.Float {
+		return n
+	}
+	if n &= math.MaxInt64; math.IsNaN(v.Double()) { // cells of a FLOAT may hold doubles between 32-bit floats
+		n = infinite + 1
+	}
+	if a.typ == types.Float && n >= infinite {
+		n += beyondFloat - infinite
 	}
 	if v.Double() < 0 {
 		n = -n
@@ -110,17 +108,14 @@ func (a axis) rank(v types.Value) int64 {
 
 // value returns the value with the number n.
 func (a axis) value(n int64) types.Value {
-	var f float64
-	switch a.typ {
-	case types.Double, types.Float:
-		bits := max(n, -n)
-		if a.typ == types.Float && bits >= beyondFloat {
-			bits += infinite - beyondFloat
-		}
-		f = math.Float64frombits(uint64(bits))
-	default:
+	if a.typ != types.Double && a.typ != types.Float {
 		return types.NewIntOf(a.typ, n)
 	}
+	bits := max(n, -n)
+	if a.typ == types.Float && bits >= beyondFloat {
+		bits += infinite - beyondFloat
+	}
+	f := math.Float64frombits(uint64(bits))
 	if n < 0 {
 		f = -f
 	}

@@ -247,14 +247,8 @@ func (w *spanBuilder) splitSteps(br path, i int) (done bool) {
 			nb.fix(col, of)
 			stand = stand.with(col, types.Points(of[0].Lo))
 		}
-		v, ok := p.Compute(stand.single, w.number)
-		if !ok {
-			continue
-		}
-		if nb, ok := w.take(&nb, p, v); ok {
-			w.provePoint(&nb, i, v)
-			nb.bound = i + 1
-			w.key(nb, i+1)
+		if v, ok := p.Compute(stand.single, w.number); ok {
+			w.point(&nb, i, v)
 		}
 	}
 	return true
@@ -342,11 +336,7 @@ func (w *spanBuilder) splitValues(br path, i int, set types.Set) (done bool) {
 			return true
 		}
 		if r.Point {
-			if nb, ok := w.take(&br, p, r.Value); ok {
-				w.provePoint(&nb, i, r.Value)
-				nb.bound = i + 1
-				w.key(nb, i+1)
-			}
+			w.point(&br, i, r.Value)
 			continue
 		}
 		nb := br
@@ -379,13 +369,17 @@ func (w *spanBuilder) provePoint(br *path, i int, v types.Value) {
 	}
 }
 
-func allPointRanges(rs []catalog.ByteRange) bool {
-	for _, r := range rs {
-		if !r.Point {
-			return false
-		}
+// point continues the walk where part i has the value v.
+func (w *spanBuilder) point(br *path, i int, v types.Value) {
+	if nb, ok := w.take(br, w.layout.Key.Parts[i], v); ok {
+		w.provePoint(&nb, i, v)
+		nb.bound = i + 1
+		w.key(nb, i+1)
 	}
-	return true
+}
+
+func allPointRanges(rs []catalog.ByteRange) bool {
+	return !slices.ContainsFunc(rs, func(r catalog.ByteRange) bool { return !r.Point })
 }
 
 // each makes a path for each value of part i.
@@ -399,11 +393,7 @@ func (w *spanBuilder) each(br path, i int, vals []types.Value, u plan.Use) {
 			w.emit(br, nil)
 			return
 		}
-		if nb, ok := w.take(&br, w.layout.Key.Parts[i], v); ok {
-			w.provePoint(&nb, i, v)
-			nb.bound = i + 1
-			w.key(nb, i+1)
-		}
+		w.point(&br, i, v)
 	}
 }
 

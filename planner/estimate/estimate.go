@@ -346,15 +346,7 @@ func under(s *plan.Scan, t *stats.Table, n int) *rows {
 func shareOf(e expr.Expr, t *stats.Table) (share float64, ok bool) {
 	switch e := e.(type) {
 	case *expr.And:
-		share = 1
-		for _, term := range e.Terms {
-			s, ok := shareOf(term, t)
-			if !ok {
-				return 0, false
-			}
-			share *= s
-		}
-		return share, true
+		return product(e.Terms, t, func(share float64) float64 { return share })
 	case *expr.IsNull:
 		if c, ok := e.X.(*expr.Column); ok {
 			if known := t.Column(c.Index); known != nil {
@@ -370,17 +362,23 @@ func shareOf(e expr.Expr, t *stats.Table) (share float64, ok bool) {
 		return t.Column(col).Share(set)
 	}
 	if or, is := e.(*expr.Or); is {
-		none := 1.0
-		for _, term := range or.Terms {
-			s, ok := shareOf(term, t)
-			if !ok {
-				return 0, false
-			}
-			none *= 1 - s
-		}
-		return 1 - none, true
+		none, ok := product(or.Terms, t, func(share float64) float64 { return 1 - share })
+		return 1 - none, ok
 	}
 	return 0, false
+}
+
+// product multiplies what of makes of the share of each of terms.
+func product(terms []expr.Expr, t *stats.Table, of func(share float64) float64) (all float64, ok bool) {
+	all = 1
+	for _, term := range terms {
+		share, ok := shareOf(term, t)
+		if !ok {
+			return 0, false
+		}
+		all *= of(share)
+	}
+	return all, true
 }
 
 // size is the mean number of cells of a row, and the mean number of their bytes.

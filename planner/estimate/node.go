@@ -393,13 +393,8 @@ func distinct(s *plan.Scan, t *stats.Table, columns []int, rows float64) float64
 			if !ok || col != i {
 				continue
 			}
-			points, only := 0.0, true
-			for _, iv := range set {
-				points++
-				only = only && iv.IsPoint()
-			}
-			if only {
-				values = math.Min(values, points)
+			if set.IsList() {
+				values = math.Min(values, float64(len(set)))
 			} else if share, ok := c.Share(set); ok && c.Nulls < 1 {
 				values = math.Min(values, math.Max(1, values*share/(1-c.Nulls)))
 			}

@@ -428,7 +428,9 @@ func (p *Plan) each(f func(*Plan), enter func(*Subplan) bool, seen map[*Subplan]
 // callers can cache it.
 func (p *Plan) Tables() []*catalog.Table {
 	out := []*catalog.Table{}
-	p.Each(func(p *Plan) { eachScan(p.Root, func(s *Scan) { out = append(out, s.Table) }) })
+	for _, s := range p.Scans() {
+		out = append(out, s.Table)
+	}
 	return out
 }
 
