@@ -56,7 +56,8 @@ var signatures = sync.OnceValue(func() map[string]*signature {
 var nullArgs = []string{"FORMAT_TYPE", "PG_TYPEOF", "SET_CONFIG"}
 
 // volatile are the functions that have effects, or may return another result at each call.
-var volatile = append([]string{"SET_CONFIG", "PG_CANCEL_BACKEND"}, sets...)
+var volatile = append([]string{"SET_CONFIG", "PG_CANCEL_BACKEND", "PG_ADVISORY_LOCK", "PG_ADVISORY_UNLOCK", "PG_ADVISORY_UNLOCK_ALL", "PG_ADVISORY_XACT_LOCK", "PG_TRY_ADVISORY_LOCK",
+	"PG_TRY_ADVISORY_XACT_LOCK"}, sets...)
 
 // sets are the functions that return rows. ACLEXPLODE returns no rows: no object of hql has a list of rights.
 var sets = []string{"_PG_EXPANDARRAY", "ACLEXPLODE"}
@@ -77,7 +78,10 @@ func (sig *signature) function(s *Session) *expr.Function {
 			return sig.result, nil
 		}}
 	body := bodies[sig.name]
-	f.Eval = func(_ *expr.Env, args []types.Value) (types.Value, error) {
+	f.Eval = func(env *expr.Env, args []types.Value) (types.Value, error) {
+		if strings.Contains(sig.name, "ADVISORY") {
+			return s.lock(sig, env, args)
+		}
 		if sig.fixed {
 			return sig.constant, nil
 		}
@@ -99,6 +103,29 @@ func (sig *signature) function(s *Session) *expr.Function {
 		return types.Cast(v, sig.result, time.UTC)
 	}
 	return f
+}
+
+// lock calls a function of advisory locks: of a key of 64 bits, or of two of 32, which are other locks.
+func (s *Session) lock(sig *signature, env *expr.Env, args []types.Value) (types.Value, error) {
+	switch {
+	case s.Client != nil && s.Client.Lock != nil:
+	case sig.fixed:
+		return sig.constant, nil
+	default:
+		return null, fmt.Errorf("%s is not supported here: only clients of one hql serve have locks", strings.ToLower(sig.name))
+	}
+	stop, key := env.Stop, ""
+	for _, a := range args {
+		key += a.String() + " "
+	}
+	if stop == nil {
+		stop = func() error { return nil }
+	}
+	got, err := s.Client.Lock(sig.name, key, stop)
+	if err != nil || sig.result != types.Boolean {
+		return types.NewString(""), err
+	}
+	return boolean(got)
 }
 
 // argument converts an argument to the type typ. It turns the name of a relation into its OID.

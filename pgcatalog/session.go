@@ -34,6 +34,8 @@ type Client struct {
 	Rows func(relation string) []Row
 	// Cancel cancels the running statement of the connection pid; it returns false if there is no such connection.
 	Cancel func(pid uint32) bool
+	// Lock takes or gives back an advisory lock, as function says, and reports whether it did; stop ends a wait by an error.
+	Lock func(function, key string, stop func() error) (bool, error)
 }
 
 // Planner knows the definitions of a statement.

@@ -17,6 +17,7 @@ func (c *conn) catalog() *pgcatalog.Client {
 		Settings: func() [][3]string { return c.db.Settings().Settings() },
 		Rows:     c.srv.catalogRows,
 		Cancel:   c.srv.Cancel,
+		Lock:     c.advisoryLock,
 	}
 }
 

@@ -77,6 +77,8 @@ type Server struct {
 	conns     map[uint32]*conn
 	nextPID   uint32
 	own       map[string]*userDB
+
+	locks locks
 }
 
 // userDB is the DB of one user.
@@ -190,6 +192,7 @@ func (s *Server) accept(nc net.Conn) {
 	s.conns[c.pid] = c
 	s.group.Go(func() {
 		defer func() {
+			s.locks.end(c, true, true)
 			s.mu.Lock()
 			delete(s.conns, c.pid)
 			s.mu.Unlock()

@@ -23,6 +23,7 @@ import (
 //	describe [name=q]        Parse and Describe
 //	execute name=q           Bind, Execute, Sync of the statement that describe has named; rows as described
 //	copyout, copyin          COPY, with the data behind its first line
+//	other                    as simple, in a second session
 //	connect [write]          begins a new session
 func TestSessions(t *testing.T) {
 	datadriven.Walk(t, "testdata/sessions", func(t *testing.T, path string) {
@@ -46,6 +47,8 @@ func TestSessions(t *testing.T) {
 			t.Cleanup(func() { one.Close(context.Background()) })
 		}
 		begin(readOnly)
+		other := c
+		begin(readOnly)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			var out strings.Builder
 			notices.Reset()
@@ -56,8 +59,12 @@ func TestSessions(t *testing.T) {
 				} else {
 					begin(readOnly)
 				}
-			case "simple":
-				results := c.Exec(context.Background(), d.Input)
+			case "simple", "other":
+				of := c
+				if d.Cmd == "other" {
+					of = other
+				}
+				results := of.Exec(context.Background(), d.Input)
 				for results.NextResult() {
 					printResult(&out, results.ResultReader().Read())
 				}

@@ -169,6 +169,7 @@ func (c *conn) discard(ctx context.Context, what string) error {
 	if all {
 		c.closePortals(c.cursors)
 		c.dropStatements()
+		c.srv.locks.end(c, false, true)
 		if err := c.reset("ALL"); err != nil {
 			return err
 		}

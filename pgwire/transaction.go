@@ -37,10 +37,11 @@ func (t *transaction) failed() {
 	}
 }
 
-// endImplicit closes the portals outside of a transaction block, where they live only for one message.
+// endImplicit ends what lives only for one message outside of a transaction block: portals and locks.
 func (c *conn) endImplicit() {
 	if c.tx.state == outside {
 		c.closePortals(c.portals)
+		c.srv.locks.end(c, true, false)
 	}
 }
 
@@ -180,6 +181,7 @@ func (t *transactionCommand) end(c *conn) (*answer, error) {
 		}
 	}
 	c.closePortals(c.portals)
+	c.srv.locks.end(c, true, false)
 	if back {
 		if err := c.telling(func(s *exec.Session) error { return s.Restore("ALL", was.settings) }); err != nil {
 			return nil, err
