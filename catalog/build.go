@@ -355,7 +355,7 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 		return nil, parser.Errorf(d.Expr.Position(), "%s differs each time: a key with it could not be found again", name)
 	}
 	if _, ok := e.(*expr.Column); !ok && e.Type() == types.LocalTimestamp { // the local time of clocks is written as if it were UTC
-		e = &expr.Cast{Pos: d.Pos, X: e, Typ: types.Timestamp, Zone: time.UTC}
+		e = &expr.Cast{Pos: d.Pos, X: e, Typ: types.Timestamp, Zone: time.UTC, Key: true}
 	}
 	part.Expr, part.Columns = e, expr.Columns(e)
 	def, nullable := withoutNullable(d.Encoding)

@@ -126,7 +126,7 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 				x = &Const{Pos: k.Pos, Val: k.Val, Typ: k.Typ}
 			}
 		case *Cast:
-			x = &Cast{Pos: k.Pos, X: k.X, Typ: k.Typ, Zone: k.Zone, Written: true}
+			x = &Cast{Pos: k.Pos, X: k.X, Typ: k.Typ, Zone: k.Zone, Key: k.Key, Written: true}
 		default:
 			if t == types.BigInt && Declared(x) != t && !c.s.Key {
 				x = &Cast{Pos: e.Pos, X: x, Typ: t, Zone: cmp.Or(c.s.Loc, time.UTC), Written: true}

@@ -170,7 +170,7 @@ func (c compiler) cast(x Expr, t types.Type, pos parser.Pos) (Expr, error) {
 	if of, ok := x.(*Cast); ok && of.Typ == types.Decimal && of.X.Type().IsInteger() && (t.IsInteger() || t == types.Double || t == types.String) {
 		return c.cast(of.X, t, pos)
 	}
-	k := &Cast{Pos: pos, X: x, Typ: t, Zone: cmp.Or(c.s.Loc, time.UTC)}
+	k := &Cast{Pos: pos, X: x, Typ: t, Zone: cmp.Or(c.s.Loc, time.UTC), Key: c.s.Key}
 	if l, ok := x.(*Const); ok {
 		v, err := c.converted(l, t)
 		if err != nil && l.Val.Type().IsNumeric() && t.IsNumeric() {

@@ -201,7 +201,11 @@ func (c *Cast) Eval(env *Env) (types.Value, error) {
 			return types.Value{}, parser.Errorf(c.Pos, "%s", err).Of(err)
 		}
 	}
-	out, err := types.Cast(v, c.Typ, env.Loc)
+	loc := env.Loc
+	if c.Key {
+		loc = c.Zone
+	}
+	out, err := types.Cast(v, c.Typ, loc)
 	if err != nil {
 		return types.Value{}, parser.Errorf(c.Pos, "%s", err)
 	}

@@ -146,6 +146,7 @@ type Cast struct {
 	X    Expr
 	Typ  types.Type
 	Zone *time.Location // in which it is evaluated; nil: not known yet
+	Key  bool           // in the definition of a key, so that Zone is UTC in every session
 	// Written says that the statement has the cast, and not only the operation around it.
 	Written bool
 }

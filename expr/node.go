@@ -243,14 +243,23 @@ func Columns(e Expr) []int {
 // Same reports whether a and b are the same expression of the same columns, regardless of table names and positions.
 func Same(a, b Expr) bool { return sameNode(a, b) && slices.EqualFunc(Children(a), Children(b), Same) }
 
+// zoned reports whether the time zone determines the result of c.
+func (c *Cast) zoned() bool {
+	from, to := c.X.Type(), c.Typ
+	return from == types.Timestamp && !to.IsNumeric() || to == types.Timestamp && !from.IsNumeric()
+}
+
 // sameNode compares two nodes without their children and positions.
 func sameNode(a, b Expr) bool {
 	if a.Type() != b.Type() {
 		return false
 	}
 	switch x := a.(type) {
-	case *And, *Or, *Not, *Cast, *Case:
+	case *And, *Or, *Not, *Case:
 		return reflect.TypeOf(a) == reflect.TypeOf(b)
+	case *Cast:
+		y, ok := b.(*Cast)
+		return ok && (x.Key == y.Key || x.Zone == y.Zone || !x.zoned())
 	case *Const:
 		y, ok := b.(*Const)
 		return ok && x.Val.Identical(y.Val)
