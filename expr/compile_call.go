@@ -363,6 +363,10 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 				return nil, err
 			}
 		}
+	case "POSITION", "STRPOS":
+		if len(flat) == 2 && flat[0].Type() == types.Bytes {
+			name = "BYTE_POSITION"
+		}
 	case "SUBSTRING":
 		if len(flat) == 2 && flat[1].Type().IsText() {
 			name = "SUBSTRING_MATCH"

@@ -22,6 +22,8 @@ var jsonFunctions = []expr.Function{
 	jsonStepFunction("JSON_EXTRACT_PATH", "json", "json_extract_path(json, key, ...) json", "The value at a path.", types.JSON, -1, true),
 	{Name: "JSON_BUILD_OBJECT", Group: "json", Unknown: "JSON is not looked into", Signature: "json_build_object(key, value, ...) json", Doc: "An object of these members, NULLs as null.", MinArgs: 0, MaxArgs: -1,
 		NullArgs: true, Result: returns(types.JSON), Eval: buildObject},
+	{Name: "JSON_OBJECT", Group: "json", Unknown: "JSON is not looked into", Signature: "json_object(text[] [, text[]]) json", Doc: "An object of texts: the keys and values are in turn in one array, or each in its own.", MinArgs: 1, MaxArgs: 2,
+		Reads: []types.Type{types.ArrayOf(types.String), types.ArrayOf(types.String)}, Result: returns(types.JSON, func(t types.Type) bool { return t == types.ArrayOf(types.String) }), Eval: textObject},
 	{Name: "JSON_BUILD_ARRAY", Group: "json", Unknown: "JSON is not looked into", Signature: "json_build_array(value, ...) json", Doc: "An array of these values, NULLs as null.", MinArgs: 0, MaxArgs: -1,
 		NullArgs: true, Result: returns(types.JSON), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			out := []byte{'['}
@@ -78,6 +80,26 @@ func buildObject(env *expr.Env, a []types.Value) (types.Value, error) {
 		out = a[i+1].AppendJSON(append(key.AppendJSON(out), ':'))
 	}
 	return types.NewJSON(string(append(out, '}'))), nil
+}
+
+// textObject implements JSON_OBJECT.
+func textObject(env *expr.Env, a []types.Value) (types.Value, error) {
+	all := a[0].Items()
+	switch dims := a[0].Dims(); {
+	case len(a) == 2:
+		values := a[1].Items()
+		if len(dims) > 1 || len(a[1].Dims()) > 1 || len(all) != len(values) {
+			return types.Value{}, fmt.Errorf("JSON_OBJECT takes two arrays of one dimension and one length, keys and values")
+		}
+		keys := all
+		all = nil
+		for i, key := range keys {
+			all = append(all, key, values[i])
+		}
+	case len(dims) > 2 || len(dims) == 2 && dims[1].Len != 2 || len(all)%2 != 0:
+		return types.Value{}, fmt.Errorf("JSON_OBJECT takes keys and values in turn, or rows of two")
+	}
+	return buildObject(env, all)
 }
 
 // jsonStepFunction returns a function that follows its arguments, or operator #> and #>>, which follow an array of steps.

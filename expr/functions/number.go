@@ -2,11 +2,13 @@ package functions
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -213,8 +215,18 @@ var numberFunctions = []expr.Function{
 			}
 			return types.ParseDecimal(new(big.Int).MulRange(1, n).String())
 		}, Unknown: "few numbers are factorials"},
-	{Name: "WIDTH_BUCKET", Group: "number", Small: true, Signature: "width_bucket(x, low, high, n) bigint", Doc: "The number of x's part, from 1, of n equal parts from low to high; 0 in front of them, n + 1 behind them.", MinArgs: 4, MaxArgs: 4,
-		Result: returns(types.BigInt, isNumber, isNumber, isNumber, isInt), Eval: widthBucket, Unknown: "conditions on the number itself say it"},
+	{Name: "WIDTH_BUCKET", Group: "number", Small: true, Signature: "width_bucket(x, low, high, n) bigint", Doc: "The number of x's part, from 1, of n equal parts from low to high; 0 in front of them, n + 1 behind them. width_bucket(x, array): the number of sorted bounds that are not above x.", MinArgs: 2, MaxArgs: 4,
+		Result: bucketResult, Eval: widthBucket, Unknown: "conditions on the number itself say it"},
+	{Name: "FLOAT4SEND", Group: "number", Signature: "float4send(x) bytes", Doc: "The four bytes of a FLOAT, as IEEE 754 has them.", MinArgs: 1, MaxArgs: 1, Result: returns(types.Bytes, isNumber), Unknown: "bytes of floats do not follow their order",
+		Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
+			v, err := types.Cast(a[0], types.Float, nil)
+			return types.NewBytes(string(binary.BigEndian.AppendUint32(nil, math.Float32bits(float32(v.Double()))))), err
+		}},
+	{Name: "FLOAT8SEND", Group: "number", Signature: "float8send(x) bytes", Doc: "The eight bytes of a DOUBLE, as IEEE 754 has them.", MinArgs: 1, MaxArgs: 1, Result: returns(types.Bytes, isNumber), Unknown: "bytes of floats do not follow their order",
+		Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
+			v, err := types.Cast(a[0], types.Double, nil)
+			return types.NewBytes(string(binary.BigEndian.AppendUint64(nil, math.Float64bits(v.Double())))), err
+		}},
 	{Name: "SCALE", Group: "number", Small: true, Signature: "scale(x) bigint", Doc: "The number of digits behind the point, zeros at the end too.", MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, isExact),
 		Eval: decimal1(func(d *apd.Decimal) (types.Value, error) { return types.NewInt(max(0, -int64(d.Exponent))), nil }), Unknown: "equal numbers are written in several ways"},
 	{Name: "MIN_SCALE", Group: "number", Small: true, Signature: "min_scale(x) bigint", Doc: "The number of digits behind the point, without zeros at the end.", MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, isExact),
@@ -309,7 +321,30 @@ func decimal1(f func(d *apd.Decimal) (types.Value, error)) evalFunc {
 	}
 }
 
+func bucketResult(args []expr.Expr) (types.Type, error) {
+	switch len(args) {
+	case 2:
+		return returns(types.BigInt, isAny, isArray)(args)
+	case 3:
+		return 0, errors.New("WIDTH_BUCKET takes bounds as an array, or two bounds and a number of parts")
+	}
+	return returns(types.BigInt, isNumber, isNumber, isNumber, isInt)(args)
+}
+
 func widthBucket(_ *expr.Env, a []types.Value) (types.Value, error) {
+	if len(a) == 2 {
+		var err error
+		bounds := a[1].Items()
+		above := sort.Search(len(bounds), func(i int) bool {
+			by, failed := types.Compare(bounds[i], a[0])
+			if bounds[i].IsNull() {
+				failed = errors.New("the bounds of WIDTH_BUCKET cannot be NULL")
+			}
+			err = cmp.Or(err, failed)
+			return by > 0
+		})
+		return types.NewInt(int64(above)), err
+	}
 	n := a[3].Int()
 	if n <= 0 || n > math.MaxInt32 {
 		return types.Value{}, fmt.Errorf("the number of parts must be from 1 to %d, not %d", math.MaxInt32, n)

@@ -280,6 +280,10 @@ var stringFunctions = []expr.Function{
 			}
 			return types.NewInt(int64(s[n])), nil
 		}, Key: byteAlgebra},
+	{Name: "BYTE_POSITION", Group: "string", Small: true, Unknown: "bytes in the middle bind no key", Signature: "position(part IN bytes) bigint", Doc: "The position where part first occurs in BYTES, from 1; 0 if it does not occur.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.BigInt, func(t types.Type) bool { return t == types.Bytes }), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
+			return types.NewInt(int64(strings.Index(a[0].Text(), a[1].Text())) + 1), nil
+		}},
 	{Name: "OVERLAY", Group: "string", Unknown: "many texts give the same", Key: &expr.Algebra{Begun: begun(decidesOverlaid)}, Signature: "overlay(text PLACING part FROM start [FOR n]) text", Doc: "The text with part in the place of n characters (as many as part has) from start on.", MinArgs: 3, MaxArgs: 4,
 		Result: overlayResult, Eval: overlay},
 	{Name: "QUOTE_IDENT", Group: "string", Unknown: "a text may be quoted in several ways", Signature: "quote_ident(text) text", Doc: "The text as a name in SQL: in double quotes where PostgreSQL needs them.", MinArgs: 1, MaxArgs: 1,
