@@ -391,7 +391,7 @@ func (a *alteration) indexParts(parts []parser.PartDef) (out []parser.PartDef) {
 	var known []int
 	add := func(p parser.PartDef) {
 		if n := len(out); n > 0 && out[n-1].Encoding != nil && out[n-1].Encoding.Args == nil {
-			name, down := uprightName(out[n-1].Encoding.Name)
+			name, down := uprightName(strings.TrimPrefix(out[n-1].Encoding.Name, nullableName+" "))
 			if l, ok := p.Expr.(*parser.Literal); (!ok || p.Encoding != nil || l.Text == "") && slices.Contains([]string{"TEXT", "BYTES", "PHOENIX DECIMAL"}, name) {
 				end := endOfText(p.Pos)
 				if down {

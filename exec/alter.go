@@ -34,8 +34,13 @@ func (r *run) alter(ctx context.Context, s *parser.Alter) (*Rows, error) {
 		return r.rename(ctx, s)
 	case c.Kind == parser.Refresh:
 		return r.refreshView(ctx, s)
+	case isView && c.Kind == parser.RenameColumn:
+		return r.renameViewColumn(ctx, s)
 	case c.Kind == parser.NoEffect && (isView || s.Verb == "ALTER INDEX"):
 		return r.done(-1), nil
+	}
+	if s.Verb == "DROP INDEX" && s.Name == "" && len(s.Changes) > 1 {
+		return r.dropEach(ctx, s)
 	}
 	t, err := r.altered(s)
 	if s.IfExists && errors.Is(err, catalog.ErrUnknownTable) {
@@ -88,16 +93,16 @@ func (r *run) alterDefinition(ctx context.Context, t *catalog.Table, s *parser.A
 	if err := r.keepsRows(ctx, t, now, s.Pos); err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(changes, func(c parser.Change) bool { return c.Cascade }) {
-		if err := r.readable(ctx, t, now, s.NamePos, true); err != nil {
-			return nil, err
-		}
-	}
 	for _, l := range now.Layouts {
 		if !l.Building {
 			continue
 		}
 		if err := r.makeIndex(ctx, t, now, l); err != nil {
+			return nil, err
+		}
+	}
+	if slices.ContainsFunc(changes, func(c parser.Change) bool { return c.Cascade }) {
+		if err := r.readable(ctx, t, now, s.NamePos, true); err != nil {
 			return nil, err
 		}
 	}
@@ -126,13 +131,44 @@ func (r *run) alterDefinition(ctx context.Context, t *catalog.Table, s *parser.A
 	return r.done(-1), r.dropIndexes(ctx, old, t)
 }
 
+// dropEach runs DROP INDEX for several indexes. All must exist before the first is dropped.
+func (r *run) dropEach(ctx context.Context, s *parser.Alter) (*Rows, error) {
+	var each []*parser.Alter
+	for _, c := range s.Changes {
+		one := *s
+		one.Changes = []parser.Change{c}
+		if _, err := r.altered(&one); err != nil {
+			return nil, err
+		}
+		each = append(each, &one)
+	}
+	for _, one := range each {
+		if _, err := r.alter(ctx, one); err != nil {
+			return nil, err
+		}
+	}
+	return r.done(-1), nil
+}
+
 // rename runs ALTER TABLE or VIEW ... RENAME TO: it saves the definition under the new name and then deletes it under the old
 // one. In between it changes the views that read it. A crash in between leaves both, over the same HBase tables.
 func (r *run) rename(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	c, cat := s.Changes[0], r.engine.catalog
-	to := c.To
-	if namespace, _, ok := strings.Cut(s.Name, ":"); ok {
-		to = namespace + ":" + to
+	schema, base, spaced := strings.Cut(s.Name, ":")
+	if !spaced {
+		schema, base = "", schema
+	}
+	if c.To == "" { // SET SCHEMA
+		schema = c.Name
+	} else {
+		base = c.To
+	}
+	to := base
+	if schema != "" && !strings.EqualFold(schema, "public") {
+		to = schema + ":" + base
+	}
+	if strings.EqualFold(to, s.Name) && c.To == "" {
+		return r.done(-1), nil
 	}
 	var sql string
 	if v, ok := cat.View(s.Name); ok {
@@ -192,6 +228,39 @@ func (r *run) rename(ctx context.Context, s *parser.Alter) (*Rows, error) {
 		if known, _, err = r.engine.definitionOf(ctx, s.Name); err == nil && known.sql != "" { // redefined meanwhile
 			err = cmp.Or(r.forgetDefinition(ctx, to, sql), r.engine.reload(ctx), error(changedMeanwhile(s.Name, s.NamePos)))
 		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.done(-1), r.engine.awaitRefresh(ctx)
+}
+
+// renameViewColumn runs ALTER VIEW ... RENAME COLUMN. The names of the view's columns stand in front of its query afterwards.
+func (r *run) renameViewColumn(ctx context.Context, s *parser.Alter) (*Rows, error) {
+	c := s.Changes[0]
+	v, _ := r.engine.catalog.View(s.Name)
+	def, names := parser.CopyOf(v.Def), []string(nil)
+	for _, column := range r.env.ViewColumns(v) {
+		names = append(names, column.Name)
+	}
+	is := func(name string) func(string) bool { return func(o string) bool { return strings.EqualFold(o, name) } }
+	i := slices.IndexFunc(names, is(c.Name))
+	switch {
+	case i < 0:
+		return nil, parser.Errorf(c.Pos, "unknown column %q", c.Name).Of(catalog.ErrUnknownColumn)
+	case slices.ContainsFunc(names, is(c.To)):
+		return nil, parser.Errorf(c.Pos, "column %q already exists", c.To)
+	}
+	names[i], def.Columns = c.To, names
+	if err := r.unread(ctx, "view", v.Name, s.NamePos, false); err != nil {
+		return nil, err
+	}
+	known, err := r.changeable(ctx, v.Name, s.NamePos)
+	if err == nil {
+		err = r.saveDefinition(ctx, v.Name, known.sql, def.String(), changedMeanwhile(v.Name, s.NamePos))
+	}
+	if err == nil {
+		err = r.engine.reload(ctx)
 	}
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ const (
 	AddCheck                           // ADD Checks
 	DropConstraint                     // DROP CONSTRAINT [IF EXISTS] Name
 	ValidateCheck                      // VALIDATE CONSTRAINT Name
-	RenameTable                        // RENAME TO To, of a table or view
+	RenameTable                        // RENAME TO To, or SET SCHEMA Name, of a table or view
 	RenameConstraint                   // RENAME CONSTRAINT Name TO To
 	NoEffect                           // OWNER TO, and what says how a table lies on PostgreSQL's disks
 	RenameIndex                        // ALTER INDEX Name RENAME TO To
@@ -83,10 +83,11 @@ func (s *Alter) String() string {
 		index := QuoteName(c.Index.Name) + " "
 		return sql("CREATE INDEX ", when(c.If, "IF NOT EXISTS "), when(!c.Unnamed, index), "ON ", QuoteName(s.Name), " ", c.Index)
 	case "DROP INDEX":
-		if s.Name == "" {
-			return sql(c)
+		text := sql(c)
+		for _, more := range s.Changes[1:] {
+			text += ", " + QuoteName(more.Name)
 		}
-		return sql(c, " ON ", QuoteName(s.Name))
+		return text + when(s.Name != "", " ON "+QuoteName(s.Name))
 	}
 	return sql(s.Verb, " ", when(s.IfExists, "IF EXISTS "), QuoteName(cmp.Or(s.Name, c.Name)), " ", commas(s.Changes))
 }
@@ -97,7 +98,11 @@ var changeWords = map[ChangeKind]string{AddColumn: "ADD COLUMN ", DropColumn: "D
 	RenameConstraint: "RENAME CONSTRAINT ", NoEffect: "OWNER TO CURRENT_USER", RenameTable: "RENAME TO ", Refresh: "WITH ", RenameIndex: "RENAME TO ", AddCheck: "ADD ", DropConstraint: "DROP CONSTRAINT ", ValidateCheck: "VALIDATE CONSTRAINT "}
 
 func (c Change) print(p *printer) {
-	p.put(changeWords[c.Kind])
+	if c.Kind == RenameTable && c.To == "" {
+		p.put("SET SCHEMA ")
+	} else {
+		p.put(changeWords[c.Kind])
+	}
 	switch {
 	case c.If && c.Kind == AddColumn:
 		p.put("IF NOT EXISTS ")
@@ -151,7 +156,7 @@ func (c Change) print(p *printer) {
 	case SetOptions, ResetOptions:
 		p.put(commas(c.Options), ")")
 	case RenameTable, RenameIndex:
-		p.put(QuoteName(c.To))
+		p.put(QuoteName(cmp.Or(c.To, c.Name)))
 	case AddCheck:
 		p.put(c.Checks[0])
 	case AddIndex:
@@ -169,18 +174,19 @@ func (s *CreateTable) At(pos Pos) *CreateTable {
 // alterNode is ALTER TABLE, VIEW or INDEX, COMMENT ON, CREATE INDEX, DROP INDEX or TRUNCATE.
 type alterNode struct {
 	Pos      lexer.Position
-	Other    *renameNode   `parser:"  (?= 'ALTER' ( 'MATERIALIZED'? 'VIEW' | 'INDEX' ) ) 'ALTER' @@"`
-	IfExists bool          `parser:"| 'ALTER' 'EXTERNAL'? 'TABLE' ( @'IF' 'EXISTS' )?"`
-	Table    *tableName    `parser:"  ( (?= 'ONLY' ( Word | Quoted ) ) 'ONLY' )? @@"`
-	Changes  []*changeNode `parser:"  @@ ( ',' @@ )*"`
-	Comment  *commentNode  `parser:"| 'COMMENT' 'ON' @@"`
-	Create   *indexNode    `parser:"| 'CREATE' @@"`
-	Refresh  *refreshNode  `parser:"| 'REFRESH' 'MATERIALIZED' 'VIEW' 'CONCURRENTLY'? @@"`
-	Drop     *changeName   `parser:"| 'DROP' 'INDEX' 'CONCURRENTLY'? @@"`
-	DropOn   *tableName    `parser:"  ( 'ON' @@ )?"`
-	Readers  *readers      `parser:"  @@?"`
-	Truncate []*tableName  `parser:"| 'TRUNCATE' 'TABLE'? ( (?= 'ONLY' ( Word | Quoted ) ) 'ONLY' )? @@ ( ',' @@ )* "`
-	Restart  bool          `parser:"  ( ( @'RESTART' | 'CONTINUE' ) 'IDENTITY' )? ( 'CASCADE' | 'RESTRICT' )?"` // no table depends on another
+	Other    *renameNode    `parser:"  (?= 'ALTER' ( 'MATERIALIZED'? 'VIEW' | 'INDEX' ) ) 'ALTER' @@"`
+	IfExists bool           `parser:"| 'ALTER' 'EXTERNAL'? 'TABLE' ( @'IF' 'EXISTS' )?"`
+	Table    *tableName     `parser:"  ( (?= 'ONLY' ( Word | Quoted ) ) 'ONLY' )? @@"`
+	Changes  []*changeNode  `parser:"  @@ ( ',' @@ )*"`
+	Comment  *commentNode   `parser:"| 'COMMENT' 'ON' @@"`
+	Create   *indexNode     `parser:"| 'CREATE' @@"`
+	Refresh  *refreshNode   `parser:"| 'REFRESH' 'MATERIALIZED' 'VIEW' 'CONCURRENTLY'? @@"`
+	Drop     *changeName    `parser:"| 'DROP' 'INDEX' 'CONCURRENTLY'? @@"`
+	DropMore []*columnIdent `parser:"  ( ',' @@ )*"`
+	DropOn   *tableName     `parser:"  ( 'ON' @@ )?"`
+	Readers  *readers       `parser:"  @@?"`
+	Truncate []*tableName   `parser:"| 'TRUNCATE' 'TABLE'? ( (?= 'ONLY' ( Word | Quoted ) ) 'ONLY' )? @@ ( ',' @@ )* "`
+	Restart  bool           `parser:"  ( ( @'RESTART' | 'CONTINUE' ) 'IDENTITY' )? ( 'CASCADE' | 'RESTRICT' )?"` // no table depends on another
 }
 
 // readers is CASCADE or RESTRICT, for the views that read what is dropped. Messages do not list it.
@@ -199,8 +205,10 @@ type renameNode struct {
 	Kind     string       `parser:"@( 'VIEW' | 'INDEX' )"`
 	IfExists bool         `parser:"( @'IF' 'EXISTS' )?"`
 	Name     tableName    `parser:"@@"`
-	Owner    bool         `parser:"( 'RENAME' | @'OWNER' ) 'TO'"`
-	To       *columnIdent `parser:"@@"`
+	Schema   *columnIdent `parser:"( 'SET' 'SCHEMA' @@"`
+	Owner    bool         `parser:"| ( @'OWNER'"`
+	Column   *columnIdent `parser:"| 'RENAME' ( (?! 'TO' ) 'COLUMN'? @@ )? ) 'TO'"`
+	To       *columnIdent `parser:"  @@ )"`
 }
 
 // refreshNode is the view, and WITH NO DATA.
@@ -315,6 +323,7 @@ type changeNode struct {
 	NotNull   bool           `parser:"          | @'NOT' 'NULL' )"`
 	Nullable  bool           `parser:"  | 'DROP' ( 'DEFAULT' | @'NOT' 'NULL' ) )"`
 	Owner     *columnIdent   `parser:"| 'OWNER' 'TO' @@"`
+	Schema    *columnIdent   `parser:"| 'SET' 'SCHEMA' @@"`
 	Set       []*optionNode  `parser:"| 'SET' '(' @@ ( ',' @@ )* ')'"`
 	Reset     []*optionNode  `parser:"| 'RESET' '(' @@ ( ',' @@ )* ')'"`
 }
@@ -333,11 +342,17 @@ func (l *lowerer) alter(n *alterNode) (Statement, error) {
 	case n.Other != nil:
 		o := n.Other
 		out.Verb, out.IfExists = "ALTER "+when(o.Rows, "MATERIALIZED ")+o.Kind, o.IfExists
-		c := Change{Pos: pos(o.To.Tok), Kind: RenameTable, To: name(o.To.Tok)}
-		if table = &o.Name; o.Owner {
+		to := cmp.Or(o.To, o.Schema)
+		c := Change{Pos: pos(to.Tok), Kind: RenameTable, To: name(to.Tok)}
+		switch table = &o.Name; {
+		case o.Owner:
 			c = Change{Pos: c.Pos, Kind: NoEffect}
-		} else if o.Kind == "INDEX" {
+		case o.Kind == "INDEX":
 			c.Kind, c.Name, c.If, table = RenameIndex, o.Name.name(), o.IfExists, nil
+		case o.Schema != nil:
+			c.Name, c.To = c.To, ""
+		case o.Column != nil:
+			c = Change{Pos: pos(o.Column.Tok), Kind: RenameColumn, Name: name(o.Column.Tok), To: c.To}
 		}
 		out.Changes = []Change{c}
 	case n.Comment != nil:
@@ -357,6 +372,10 @@ func (l *lowerer) alter(n *alterNode) (Statement, error) {
 	case n.Drop != nil:
 		out.Verb, table = "DROP INDEX", n.DropOn
 		out.Changes = []Change{n.Drop.change(DropIndex)}
+		for _, m := range n.DropMore {
+			more := changeName{If: n.Drop.If, Name: *m}
+			out.Changes = append(out.Changes, more.change(DropIndex))
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -413,6 +432,8 @@ func (l *lowerer) change(n *changeNode) (out Change, err error) {
 		return c, nil
 	case n.Table != nil:
 		return Change{Pos: pos(n.Table.Tok), Kind: RenameTable, To: name(n.Table.Tok)}, nil
+	case n.Schema != nil:
+		return Change{Pos: pos(n.Schema.Tok), Kind: RenameTable, Name: name(n.Schema.Tok)}, nil
 	case n.Owner != nil:
 		return Change{Pos: pos(n.Owner.Tok), Kind: NoEffect}, nil
 	case n.Disk != nil:

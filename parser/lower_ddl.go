@@ -16,6 +16,9 @@ func (l *lowerer) create(n *createNode) (*CreateTable, error) {
 		Pos: at(n.Pos), Replace: n.Replace, External: n.External, Temporary: n.Kind != nil && n.Kind.temporary, IfNotExists: n.IfNotExists, Materialized: n.View,
 		Name: n.Table.name(), NamePos: pos(n.Table.A), NoData: n.NoData,
 	}
+	if out.Temporary && n.Table.inSchema() {
+		return nil, Errorf(out.NamePos, "cannot create temporary relation in non-temporary schema").WithHint("leave out the schema")
+	}
 	if n.Replace && (n.IfNotExists || !n.External) {
 		return nil, Errorf(out.Pos, "CREATE OR REPLACE TABLE is for EXTERNAL tables, without IF NOT EXISTS").WithHint("ALTER TABLE changes the definition of a table that hql made")
 	}

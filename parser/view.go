@@ -2,7 +2,9 @@ package parser
 
 import (
 	"reflect"
+	"strings"
 
+	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
@@ -97,7 +99,7 @@ func copyAt(v reflect.Value, pos Pos, in func(Expr) Expr) reflect.Value {
 // viewNode is CREATE VIEW, which begins like CREATE TABLE.
 type viewNode struct {
 	Pos     lexer.Position
-	Own     *temporaryView `parser:"( @@"`
+	Own     *otherView     `parser:"( @@"`
 	Replace bool           `parser:"| (?= 'CREATE' ( 'OR' 'REPLACE' )? 'VIEW' ) 'CREATE' ( @'OR' 'REPLACE' 'VIEW'"`
 	If      bool           `parser:"| 'VIEW' ( @'IF' 'NOT' 'EXISTS' )? ) )"`
 	Name    tableName      `parser:"@@"`
@@ -106,15 +108,18 @@ type viewNode struct {
 	Query   *selectNode    `parser:"'AS' @@"`
 }
 
-// temporaryView begins CREATE TEMPORARY VIEW. Messages do not list it.
-type temporaryView struct{ replace bool }
+// otherView begins CREATE TEMPORARY VIEW and CREATE RECURSIVE VIEW. Messages do not list it.
+type otherView struct{ replace, temporary, recursive bool }
 
-func (n *temporaryView) Parse(lex *lexer.PeekingLexer) error {
-	n.replace = phrase(lex, "CREATE OR REPLACE TEMP|TEMPORARY VIEW") != ""
-	if n.replace {
-		return nil
+func (n *otherView) Parse(lex *lexer.PeekingLexer) error {
+	const own = "TEMP|TEMPORARY"
+	text := phrase(lex, "CREATE OR REPLACE "+own+" VIEW", "CREATE "+own+" VIEW", "CREATE OR REPLACE "+own+" RECURSIVE VIEW", "CREATE "+own+" RECURSIVE VIEW",
+		"CREATE OR REPLACE RECURSIVE VIEW", "CREATE RECURSIVE VIEW")
+	if text == "" {
+		return participle.NextMatch
 	}
-	return skip(lex, "CREATE TEMP|TEMPORARY VIEW")
+	n.replace, n.temporary, n.recursive = strings.Contains(text, "REPLACE"), strings.Contains(text, "TEMP"), strings.Contains(text, "RECURSIVE")
+	return nil
 }
 
 func (l *lowerer) view(n *viewNode) (*CreateView, error) {
@@ -128,5 +133,18 @@ func (l *lowerer) view(n *viewNode) (*CreateView, error) {
 		return nil, err
 	}
 	query, err := l.query(n.Query)
-	return &CreateView{Pos: at(n.Pos), Replace: n.Replace || n.Own != nil && n.Own.replace, Temporary: n.Own != nil, IfNotExists: n.If, Name: n.Name.name(), NamePos: pos(n.Name.A), Columns: names(n.Columns), Query: query}, err
+	out := &CreateView{Pos: at(n.Pos), Replace: n.Replace, IfNotExists: n.If, Name: n.Name.name(), NamePos: pos(n.Name.A), Columns: names(n.Columns), Query: query}
+	if n.Own == nil || err != nil {
+		return out, err
+	}
+	out.Replace, out.Temporary = n.Own.replace, n.Own.temporary
+	if n.Own.recursive { // WITH RECURSIVE name (columns) AS (query) SELECT * FROM name
+		if out.Columns == nil {
+			return nil, Errorf(out.NamePos, "a RECURSIVE view needs the names of its columns: %s (a, b)", out.Name)
+		}
+		own := &TableName{Pos: out.NamePos, Name: out.Name[strings.IndexByte(out.Name, ':')+1:]}
+		out.Query = AllOf(own)
+		out.Query.With = []CTE{{Pos: out.NamePos, Name: own.Name, Columns: out.Columns, Query: query, Recursive: true}}
+	}
+	return out, nil
 }

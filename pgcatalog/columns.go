@@ -1,22 +1,47 @@
 package pgcatalog
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
 
 func tableColumns(of *catalog.Catalog, t *catalog.Table) []attribute {
 	out := make([]attribute, len(t.Columns))
 	for i, c := range t.Columns {
-		out[i] = attribute{name: c.Name, typ: c.Type, limit: c.Limit, notNull: c.NotNull || c.KeyPart && !c.NullKey, fallback: c.DefaultSQL(), comment: columnComment(t, c), identity: c.Identity, sequence: of.SequenceOf(c)}
+		out[i] = attribute{name: c.Name, typ: c.Type, limit: c.Limit, notNull: c.NotNull || c.KeyPart && !c.NullKey, fallback: defaultText(c.DefaultSQL()), comment: columnComment(t, c), identity: c.Identity, sequence: of.SequenceOf(c)}
 		if c.Identity != "" {
 			out[i].fallback = ""
 		}
 	}
 	return out
 }
+
+// defaultText returns the text of a DEFAULT as PostgreSQL prints it, and as tools compare it: now(), true, '{}'::json.
+func defaultText(sql string) string {
+	out, end := "", 0
+	for _, t := range parser.Tokens(sql) {
+		text := t.Text
+		if (t.Kind == parser.NameToken && text[0] != '"' || t.Kind == parser.KeywordToken) && !strings.HasPrefix(text, "CURRENT_") && !strings.HasPrefix(text, "LOCALTIME") {
+			text = strings.ToLower(text)
+		}
+		out += sql[end:t.Pos] + text
+		end = int(t.Pos) + len(t.Text)
+	}
+	out = defaultClock.ReplaceAllString(out, "$1")
+	if typed := defaultCast.FindStringSubmatch(out); typed != nil {
+		return typed[1] + typed[4] + "::" + strings.Replace(typed[2]+typed[3], "string", "text", 1)
+	}
+	return out
+}
+
+var (
+	defaultClock = regexp.MustCompile(`^(CURRENT_\w+|LOCALTIME\w*)\(\)$`)
+	defaultCast  = regexp.MustCompile(`^(?:cast\(('[^']*') as ([\w\[\]]+)\)|(timestamp|date|time) ('[^']*'))$`)
+)
 
 // columnComment returns the comment on c; if there is none, it returns where the values of c are stored.
 func columnComment(t *catalog.Table, c *catalog.Column) string {

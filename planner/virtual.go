@@ -50,7 +50,10 @@ func (e *Env) ViewColumns(v *catalog.View) (out []pgcatalog.Column) {
 	if err != nil {
 		return nil
 	}
-	for _, c := range p.Columns {
+	for i, c := range p.Columns {
+		if i < len(v.Def.Columns) {
+			c.Name = v.Def.Columns[i]
+		}
 		out = append(out, pgcatalog.Column{Name: c.Name, Type: c.Type, Limit: c.Limit})
 	}
 	return out
