@@ -496,6 +496,9 @@ func (a *alteration) references() (out []reference) {
 			in = map[bool]string{false: "ROW KEY ", true: "INDEX "}[l.Index] + l.Name
 		}
 		parts(in, l.Parts)
+		if l.Where != nil {
+			parts(in, []parser.PartDef{{Expr: l.Where}})
+		}
 		if l.StoredIn != nil {
 			parts(in, l.StoredIn.Parts)
 		}

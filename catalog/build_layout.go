@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -47,7 +48,10 @@ func (b *builder) layouts() error {
 			return err
 		}
 		b.entries = false
-		if l.Stored, err = b.storedIn(l, d); err != nil {
+		if l.Stored, err = b.storedIn(l, d); err == nil && d.Where != nil {
+			l.Where, err = b.where(d.Where)
+		}
+		if err != nil {
 			return err
 		}
 		for _, o := range b.t.Layouts {
@@ -64,6 +68,23 @@ func (b *builder) layouts() error {
 		}
 	}
 	return nil
+}
+
+// where compiles the WHERE of an INDEX. Moments would depend on the zone of the session.
+func (b *builder) where(x parser.Expr) ([]expr.Expr, error) {
+	cond, err := expr.CompileCondition(x, b.scope())
+	if err != nil {
+		return nil, err
+	}
+	list := expr.Conjuncts(cond)
+	for _, e := range list {
+		_, null := e.(*expr.IsNull)
+		timed := func(col int) bool { return b.t.Columns[col].Type.IsTemporal() }
+		if _, column := e.(*expr.Column); len(expr.Columns(e)) == 0 || expr.Volatile(e) != "" || !column && !null && slices.ContainsFunc(expr.Columns(e), timed) {
+			return nil, parser.Errorf(x.Position(), "the WHERE of an INDEX compares columns with constants, and no moments: %s", e)
+		}
+	}
+	return list, nil
 }
 
 // keyless reports whether a definition with INDEXes alone is one of CREATE INDEX on a table that was made without a key: only that

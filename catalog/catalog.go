@@ -140,6 +140,8 @@ type Layout struct {
 	// Sparse are the columns in the parts of an Index that are not in the primary key: a row in which one of them is NULL
 	// has no entry.
 	Sparse []*Column
+	// Where are the conditions that are true in all rows with an entry in an Index; nil: none.
+	Where []expr.Expr
 	// Building is set of an Index that CREATE INDEX has not filled yet: it is written, but not read.
 	Building bool
 	Split    *parser.SplitDef // of the new HBase table; nil: one region

@@ -25,7 +25,7 @@ func (l *Layout) PlaceOf(row []types.Value) (table string, key []byte, err error
 // Entry returns the place of a row's entry under l, and the end of each part of its key. key is nil if the row has no
 // entry: a column that an index needs is NULL, or no key can have these values.
 func (l *Layout) Entry(row []types.Value) (table string, key []byte, ends []int) {
-	if slices.ContainsFunc(l.Sparse, func(c *Column) bool { return row[c.Index].IsNull() }) {
+	if l.Lacks(row) {
 		return "", nil, nil
 	}
 	table, key, err := l.Place(row)

@@ -32,8 +32,14 @@ func (l *Layout) PartOf(col int) *Part {
 	return nil
 }
 
-// Lacks reports whether row has no entry in l because one of l's columns is NULL.
+// Lacks reports whether row has no entry in l because one of l's columns is NULL, or a condition of its WHERE is not true. A row on
+// which a condition fails has one: queries with the condition fail on it, too.
 func (l *Layout) Lacks(row []types.Value) bool {
+	for _, x := range l.Where {
+		if v, err := x.Eval(&expr.Env{Row: row}); err == nil && (v.IsNull() || !v.Bool()) {
+			return true
+		}
+	}
 	return slices.ContainsFunc(l.Sparse, func(c *Column) bool { return row[c.Index].IsNull() })
 }
 

@@ -337,7 +337,7 @@ func (d *drawing) choices(s *plan.Scan, in string) {
 		for _, c := range s.Candidates {
 			switch {
 			case c.Lost != "":
-				line("layout", "%s: no, it has no rows in which %s is NULL", c.Layout, c.Lost)
+				line("layout", "%s: no, it has no rows in which %s", c.Layout, c.Lost)
 				continue
 			case c.Denied:
 				line("layout", "%s: no, %s", c.Layout, c.Why)

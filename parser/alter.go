@@ -262,15 +262,25 @@ type indexNode struct {
 	Where   *exprNode      `parser:"( 'WHERE' @@ )?"`
 }
 
-// partial refuses x, the WHERE of CREATE INDEX, unless it leaves out only rows in which a part is NULL: these have no entry anyway.
-func partial(x Expr, parts []PartDef) error {
-	for _, c := range strings.Split(x.String(), " AND ") {
-		of, ok := strings.CutSuffix(c, " IS NOT NULL")
-		if !ok || !slices.ContainsFunc(parts, func(p PartDef) bool { return strings.EqualFold(p.Expr.String(), of) }) {
-			return Errorf(x.Position(), "an INDEX has an entry for each row: WHERE can only be that a column of the index IS NOT NULL").Of(ErrUnsupported)
+// partial returns x, the WHERE of an INDEX, without the conditions that a part IS NOT NULL: a row with NULL in a part has no entry anyway.
+func partial(x Expr, parts []PartDef) Expr {
+	switch e := x.(type) {
+	case *Binary:
+		if e.Op != "AND" {
+			break
+		}
+		a, b := partial(e.X, parts), partial(e.Y, parts)
+		if a == nil || b == nil {
+			return cmp.Or(a, b)
+		}
+		return &Binary{Pos: e.Pos, Op: "AND", X: a, Y: b}
+	case *Is:
+		same := func(p PartDef) bool { return strings.EqualFold(p.Expr.String(), e.X.String()) }
+		if e.Not && e.What == "NULL" && slices.ContainsFunc(parts, same) {
+			return nil
 		}
 	}
-	return nil
+	return x
 }
 
 // usualName returns PostgreSQL's name for an index without one: of the table, its columns, and idx.
@@ -361,11 +371,8 @@ func (l *lowerer) alter(n *alterNode) (Statement, error) {
 	case n.Create != nil:
 		out.Verb, table = "CREATE INDEX", &n.Create.Table
 		c := Change{Pos: at(n.Create.Pos), Kind: AddIndex, If: n.Create.If, Unnamed: n.Create.Name == nil}
-		c.Index, err = l.layout(&layoutNode{Pos: n.Create.Pos, Index: true, Name: cmp.Or(n.Create.Name, n.Create.usualName()), layoutBody: n.Create.layoutBody})
+		c.Index, err = l.layout(&layoutNode{Pos: n.Create.Pos, Index: true, Name: cmp.Or(n.Create.Name, n.Create.usualName()), layoutBody: n.Create.layoutBody, Where: n.Create.Where})
 		out.Changes = []Change{c}
-		if x := l.expr(n.Create.Where); err == nil && x != nil {
-			err = partial(x, c.Index.Parts)
-		}
 	case n.Refresh != nil:
 		out.Verb, table = "REFRESH MATERIALIZED VIEW", &n.Refresh.View
 		out.Changes = []Change{{Pos: out.Pos, Kind: Refresh, If: n.Refresh.NoData}}

@@ -433,13 +433,14 @@ type Option struct {
 // MalformedKey is the Option.Key of ON MALFORMED KEY; its value is the string ERROR or SKIP.
 const MalformedKey = "ON MALFORMED KEY"
 
-// LayoutDef is ROW KEY [name] (parts) [STORED IN ...] or INDEX name (parts) [STORED IN ...].
+// LayoutDef is ROW KEY [name] (parts) [STORED IN ...] or INDEX name (parts) [STORED IN ...] [WHERE ...].
 type LayoutDef struct {
 	Pos      Pos
 	Index    bool
 	Name     string
 	Parts    []PartDef
 	StoredIn *PartList
+	Where    Expr // of an INDEX: it has entries for the rows for which this is true; nil: for all
 }
 
 // PartList is STORED IN 'name' or STORED IN (part, part).

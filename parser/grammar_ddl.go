@@ -186,6 +186,7 @@ type layoutNode struct {
 	Index bool   `parser:"( 'ROW' 'KEY' | @'INDEX' )"`
 	Name  *ident `parser:"@@?"`
 	layoutBody
+	Where *exprNode `parser:"( 'WHERE' @@ )?"`
 }
 
 // layoutBody is the part of a layout after its name.

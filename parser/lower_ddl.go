@@ -331,6 +331,9 @@ func (l *lowerer) layout(n *layoutNode) (LayoutDef, error) {
 		return out, Errorf(out.Pos, "an INDEX needs a name").WithHint("INDEX by_phone (phone AS TEXT)")
 	}
 	out.Parts, out.StoredIn = l.parts(n.Parts), l.storage(n.StoredIn)
+	if out.Where = partial(l.expr(n.Where), out.Parts); out.Where != nil && !out.Index {
+		return out, Errorf(out.Where.Position(), "only an INDEX has a WHERE: a ROW KEY has all rows")
+	}
 	return out, nil
 }
 

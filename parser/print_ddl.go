@@ -137,6 +137,9 @@ func (l LayoutDef) print(p *printer) {
 	if l.StoredIn != nil {
 		p.put(" STORED IN ", l.StoredIn)
 	}
+	if l.Where != nil {
+		p.put(" WHERE ", l.Where)
+	}
 }
 
 func (s *PartList) print(p *printer) {

@@ -49,6 +49,9 @@ func (w *writer) index(x *object) {
 		"indisprimary": x.primary(), "indkey": columns, "indoption": options, "indclass": classes, "indcollation": collations} {
 		w.set(out, name, v)
 	}
+	if pred := x.where(""); pred != "" {
+		w.set(out, "indpred", pred)
+	}
 	if texts != nil {
 		w.set(out, "indexprs", strings.Join(texts, ", "))
 	}
@@ -167,7 +170,15 @@ func (x *object) definition(short bool) string {
 	if x.primary() {
 		unique = "UNIQUE "
 	}
-	return "CREATE " + unique + "INDEX " + functions.QuoteIdent(x.name) + " ON " + table + " USING btree (" + x.keyText() + ")"
+	return "CREATE " + unique + "INDEX " + functions.QuoteIdent(x.name) + " ON " + table + " USING btree (" + x.keyText() + ")" + x.where(" WHERE ")
+}
+
+// where returns before and the condition of an index on its rows; "" if it has none.
+func (x *object) where(before string) string {
+	if x.layout == nil || x.layout.Where == nil {
+		return ""
+	}
+	return before + "(" + expr.Conjunction(x.layout.Where).String() + ")"
 }
 
 // query is the text of a view.

@@ -10,6 +10,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/exec/warning"
+	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
@@ -90,7 +91,8 @@ func (w *Writer) DependOn(read []bool) {
 	for _, l := range t.Layouts[1:] {
 		for i := range t.Columns {
 			same := func(o *catalog.Column) bool { return o.Index == i }
-			reads[i] = reads[i] || l.Kind == catalog.Copy || l.PartOf(i) != nil || slices.ContainsFunc(l.Sparse, same)
+			reads[i] = reads[i] || l.Kind == catalog.Copy || l.PartOf(i) != nil || slices.ContainsFunc(l.Sparse, same) ||
+				slices.ContainsFunc(l.Where, func(x expr.Expr) bool { return slices.Contains(expr.Columns(x), i) })
 		}
 	}
 	for i, c := range t.Columns {

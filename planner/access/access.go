@@ -80,12 +80,19 @@ func (e *Env) candidates(req *Request, terms []term, boxes []box) (all []*candid
 			left = append(left, plan.Candidate{Layout: l.Name, Why: "the user may not read it", Denied: true})
 			continue
 		}
+		if out := req.outside(l, boxes); len(out) > 0 {
+			if l.Name == req.Layout {
+				return nil, nil, parser.Errorf(parser.NoPos, "INDEX %s cannot answer this: it has the rows with %s alone", l.Name, out[0]).WithHint("add %s", out[0])
+			}
+			left = append(left, plan.Candidate{Layout: l.Name, Lost: out[0] + " is not true"})
+			continue
+		}
 		if lost := req.lost(l); len(lost) > 0 {
 			if l.Name == req.Layout {
 				return nil, nil, parser.Errorf(parser.NoPos, "INDEX %s cannot answer this: rows in which %s is NULL are not in it", l.Name, lost[0]).
 					WithHint("add %s IS NOT NULL", lost[0])
 			}
-			left = append(left, plan.Candidate{Layout: l.Name, Lost: lost[0]})
+			left = append(left, plan.Candidate{Layout: l.Name, Lost: lost[0] + " is NULL"})
 			continue
 		}
 		c := e.candidate(l, req, terms, boxes, narrow)

@@ -26,7 +26,7 @@ func (e *Env) advice(req *Request, terms []term, boxes []box) string {
 		if !a.find() {
 			continue
 		}
-		add := a.conditions()
+		add := append(a.conditions(), req.outside(l, boxes)...)
 		for _, name := range req.lost(l) {
 			if !slices.ContainsFunc(a.add, func(w wanted) bool { return req.Table.Columns[w.col].Name == name }) {
 				add = append(add, name+" IS NOT NULL")
@@ -66,9 +66,9 @@ type wanted struct {
 }
 
 // find sets a.add to the columns of the key's first parts that need conditions, and returns false if no condition
-// helps. It adds none if the query only has to exclude the NULLs that the layout lacks.
+// helps. It adds none if the query only has to exclude the rows that the layout lacks.
 func (a *advice) find() bool {
-	if len(a.req.lost(a.layout)) > 0 && a.helps(false) {
+	if len(a.req.lost(a.layout))+len(a.req.outside(a.layout, a.boxes)) > 0 && a.helps(false) {
 		return true
 	}
 	w := newSpanBuilder(a.layout, a.env, a.req)

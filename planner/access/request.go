@@ -85,3 +85,17 @@ func (req *Request) lost(l *catalog.Layout) (out []string) {
 	}
 	return out
 }
+
+// outside returns the conditions of l's WHERE that may be untrue of rows of req, which are in boxes. A conjunct says that a condition is
+// true, or the values of its column in all boxes do.
+func (req *Request) outside(l *catalog.Layout, boxes []box) (out []string) {
+	for _, x := range l.Where {
+		text := x.String()
+		col, set, exact, ok := solve.Sarg(x)
+		known := slices.ContainsFunc(req.Conjuncts, func(e expr.Expr) bool { return e.String() == text })
+		if !known && !(ok && exact && !slices.ContainsFunc(boxes, func(b box) bool { return b.cols[col] == nil || !b.cols[col].SubsetOf(set) })) {
+			out = append(out, text)
+		}
+	}
+	return out
+}

@@ -223,7 +223,7 @@ type Candidate struct {
 	Spans  int
 	Cost   float64
 	Why    string
-	Lost   string // a column: the index lacks rows in which it is NULL, and the query may need them
+	Lost   string // the index lacks rows in which this holds, and the query may need them
 	Denied bool   // the user may not read it
 }
 
