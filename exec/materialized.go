@@ -9,7 +9,6 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/parser"
-	"github.com/hql-db/hql/types"
 )
 
 // A materialized view is a table whose definition keeps a query. REFRESH writes the rows of the query into new HBase tables, lets
@@ -31,13 +30,7 @@ func (r *run) materializedQuery(ctx context.Context, s *parser.CreateTable) (*pa
 		}
 		return nil, err
 	}
-	moments := map[parser.Pos]types.Value{}
-	env := *r.env
-	env.Moment = func(at parser.Pos, v types.Value) { moments[at] = v }
-	if _, err := env.Select(s.Query); err != nil {
-		return nil, err
-	}
-	kept, err := r.timeless(&parser.CreateView{Pos: s.Pos, Name: s.Name, NamePos: s.NamePos, Query: s.Query}, moments)
+	kept, err := r.timeless(&parser.CreateView{Pos: s.Pos, Name: s.Name, NamePos: s.NamePos, Query: s.Query})
 	if err != nil {
 		return nil, err
 	}

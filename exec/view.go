@@ -61,17 +61,7 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (_ *Rows, er
 	if p := parser.FirstParam(s.Query); p != nil {
 		return nil, parser.Errorf(p.Pos, "a view takes no arguments")
 	}
-	moments := map[parser.Pos]types.Value{}
-	env := *r.env
-	env.Moment = func(at parser.Pos, v types.Value) { moments[at] = v }
-	p, err := env.Select(s.Query)
-	if err != nil {
-		return nil, err
-	}
-	if err := namedColumns("view", s.Name, s.NamePos, s.Query, s.Columns, p.Columns); err != nil {
-		return nil, err
-	}
-	kept, err := r.timeless(s, moments)
+	kept, err := r.timeless(s)
 	if err != nil {
 		return nil, err
 	}
@@ -110,9 +100,19 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (_ *Rows, er
 	return r.done(-1), err
 }
 
-// timeless returns the definition of a view as it is saved. It adds time zones to the text constants that are read as
-// moments (at the given positions), so that sessions in other zones read the same moments.
-func (r *run) timeless(s *parser.CreateView, moments map[parser.Pos]types.Value) (*parser.CreateView, error) {
+// timeless checks the definition of a view, and returns it as it is saved. It adds time zones to the text constants that are
+// read as moments, so that sessions in other zones read the same moments.
+func (r *run) timeless(s *parser.CreateView) (*parser.CreateView, error) {
+	moments := map[parser.Pos]types.Value{}
+	env := *r.env
+	env.Moment = func(at parser.Pos, v types.Value) { moments[at] = v }
+	p, err := env.Select(s.Query)
+	if err == nil {
+		err = namedColumns("view", s.Name, s.NamePos, s.Query, s.Columns, p.Columns)
+	}
+	if err != nil {
+		return nil, err
+	}
 	parsed, err := parser.ParseStatement(s.String())
 	if err != nil {
 		return nil, err

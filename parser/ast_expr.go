@@ -252,20 +252,12 @@ func (s *Drop) Command() string {
 	if s.Sequence {
 		return "DROP SEQUENCE"
 	}
-	return "DROP " + kindOf(s.Materialized, s.View)
+	return "DROP " + when(s.Materialized, "MATERIALIZED ") + when(s.Materialized || s.View, "VIEW") + when(!s.Materialized && !s.View, "TABLE")
 }
 
 // Kind returns TABLE or MATERIALIZED VIEW.
-func (s *CreateTable) Kind() string { return kindOf(s.Materialized, false) }
-
-func kindOf(materialized, view bool) string {
-	switch {
-	case materialized:
-		return "MATERIALIZED VIEW"
-	case view:
-		return "VIEW"
-	}
-	return "TABLE"
+func (s *CreateTable) Kind() string {
+	return when(s.Materialized, "MATERIALIZED VIEW") + when(!s.Materialized, "TABLE")
 }
 
 func (*Show) Command() string        { return "SHOW" }
