@@ -62,6 +62,9 @@ func (q *subqueries) close(ctx context.Context, s *plan.Subplan) error {
 		return nil
 	}
 	rows := &plan.Set{}
+	if s.Among {
+		rows.Keys.Reuse()
+	}
 	if err := q.each(ctx, s, nil, func(row []types.Value) int64 { return rows.Add(row, s.Among) }); err != nil {
 		return err
 	}
@@ -217,14 +220,16 @@ func (q *subqueries) each(ctx context.Context, sub *plan.Subplan, outer []types.
 	defer q.endWithin(p)
 	held, n := &operator.Budget{Limit: r.Opt.Memory()}, int64(0)
 	err = r.eachRow(ctx, p, asRead, func(rows [][]types.Value) error {
+		size := int64(0)
 		for _, row := range rows {
 			if len(row) < sub.Width { // EXISTS (SELECT FROM t)
 				row = make([]types.Value, sub.Width)
 			}
-			n++
-			if err := held.Take(hold(row[:sub.Width]), "sub-query"); err != nil {
-				return fmt.Errorf("(%s): %w", sub.Text, err)
-			}
+			size += hold(row[:sub.Width])
+		}
+		n += int64(len(rows))
+		if err := held.Take(size, "sub-query"); err != nil {
+			return fmt.Errorf("(%s): %w", sub.Text, err)
 		}
 		return nil
 	})
@@ -283,6 +288,12 @@ func (q *subqueries) endWithin(p *plan.Plan) {
 func (q *subqueries) end() {
 	if q != nil {
 		q.endWhere(func(*plan.Subplan) bool { return true })
+		q.mu.Lock()
+		for _, rows := range q.closed {
+			rows.Release()
+		}
+		q.closed = nil
+		q.mu.Unlock()
 	}
 }
 

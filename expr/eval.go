@@ -73,8 +73,9 @@ func (c *Compare) integers(row []types.Value) (is, ok bool) {
 	if !isColumn || !isConst {
 		return false, false
 	}
-	v, t := &row[x.Index], y.Val.Type()
-	return c.Op.Holds(cmp.Compare(v.Int(), y.Val.Int())), t.IsInteger() && v.Type().IsInteger()
+	_, v, isInteger := row[x.Index].Integer()
+	_, w, ok := y.Val.Integer()
+	return c.Op.Holds(cmp.Compare(v, w)), ok && isInteger
 }
 
 func (i *In) Eval(env *Env) (types.Value, error) {

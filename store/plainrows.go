@@ -106,7 +106,7 @@ func (r *regionScanner) plainRows(ctx context.Context, b *block, lim *limits, mo
 	}
 	if len(b.buf) == 0 {
 		rows, left := c.to-row, int(c.at[c.rows[c.to]]-c.at[c.i])
-		b.buf = slices.Grow(b.buf, min(left/rows*min(most, rows), int(lim.size), enoughBytes+enoughBytes/64))
+		b.buf = slices.Grow(b.buf, min((left/rows+1)*min(most, rows), int(lim.size), enoughBytes+enoughBytes/64))
 	}
 	for ; n < most && row+1 < c.to && len(b.buf) < enoughBytes; row++ {
 		if lim.poll(ctx) {

@@ -23,6 +23,7 @@ type block struct {
 	rowStart int      // start of the open row in buf
 	cells    int      // number of cells of the open row
 	lastRow  int      // start of the last closed row; -1: none
+	lone     bool     // it is a copy: its memory is not used again
 }
 
 func (b *block) reset() {
@@ -44,7 +45,7 @@ func borrowed() *block {
 // release lets others use the memory of b.
 func (b *block) release() {
 	poison.Bytes(b.buf)
-	if cap(b.buf) <= maxKept {
+	if cap(b.buf) <= maxKept && !b.lone {
 		blocks.Put(b)
 	}
 }
@@ -52,7 +53,7 @@ func (b *block) release() {
 // copied releases b and returns a copy of its rows, which needs no more memory than they do.
 func (b *block) copied() *block {
 	defer b.release()
-	return &block{buf: bytes.Clone(b.buf), counts: slices.Clone(b.counts), partial: slices.Clone(b.partial)}
+	return &block{buf: bytes.Clone(b.buf), counts: slices.Clone(b.counts), partial: slices.Clone(b.partial), lone: true}
 }
 
 // cellSize is the length of a cell on the wire.

@@ -16,6 +16,16 @@ type column struct {
 	vals    []Value // in place of types and numbers, if a value is more than a number
 }
 
+// Reset removes all rows. r keeps memory for as many numbers.
+func (r *Rows) Reset() {
+	for i := range r.columns {
+		c := &r.columns[i]
+		clear(c.types) // the values between two that are set are NULL
+		*c = column{types: c.types[:0], numbers: c.numbers[:0]}
+	}
+	r.n = 0
+}
+
 // Len returns the number of rows.
 func (r *Rows) Len() int { return r.n }
 
@@ -59,7 +69,7 @@ func (c *column) set(i int, v *Value) (size int64) {
 func (c *column) get(i int, v *Value) {
 	if i < len(c.vals) {
 		*v = c.vals[i]
-	} else if i < len(c.numbers) {
+	} else if i < len(c.numbers) && c.types[i] != Null {
 		v.SetInt(c.types[i], c.numbers[i])
 	}
 }

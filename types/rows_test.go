@@ -19,8 +19,9 @@ func TestRows(t *testing.T) {
 		{NewBool(true), interval, {}},
 		{{}},
 	}
+	var r Rows
 	for range 50 {
-		var r Rows
+		r.Reset()
 		var want [][]Value
 		told, held := int64(0), int64(0)
 		late := rng.IntN(len(kinds)) // this column has no value before row 100

@@ -124,8 +124,17 @@ func NewIntOf(t Type, i int64) Value { return Value{typ: t, i: i} }
 // SetInt sets v, which is NULL, to NewIntOf(t, i). A row of such values costs the garbage collector nothing.
 func (v *Value) SetInt(t Type, i int64) { v.typ, v.i = t, i }
 
+// Integer returns the type and the number of an integer; ok is false for other values. Unlike Type and Int it does not copy v.
+func (v *Value) Integer() (t Type, n int64, ok bool) { return v.typ, v.i, v.typ.IsInteger() }
+
 // Clear sets v to NULL. For a number it costs the garbage collector nothing.
 func (v *Value) Clear() {
+	if v.typ != Null {
+		v.clear()
+	}
+}
+
+func (v *Value) clear() {
 	if v.s == "" && v.d == nil {
 		v.typ, v.high, v.low, v.months, v.i = Null, 0, 0, 0, 0
 		return

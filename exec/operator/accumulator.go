@@ -287,18 +287,6 @@ func (a *accumulator) sum(v types.Value) error {
 	return a.sumExact(v)
 }
 
-// sumInteger adds n to whole, if the sum has room there.
-func (a *accumulator) sumInteger(n int64) bool {
-	sum := a.whole + n
-	if (sum > a.whole) != (n > 0) {
-		return false
-	}
-	if a.whole = sum; a.dec == nil {
-		a.dec = new(apd.Decimal)
-	}
-	return true
-}
-
 func (a *accumulator) sumExact(v types.Value) error {
 	d, err := types.Cast(v, types.Decimal, nil)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/cockroachdb/apd/v3"
+
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -181,9 +183,11 @@ func (a *accumulator) addRows(rows [][]types.Value) error {
 	column, ok := c.Arg.(*expr.Column)
 	plain = plain && ok && a.of.kind == summing
 	for _, row := range rows {
-		if plain && row[column.Index].Type().IsInteger() && a.sumInteger(row[column.Index].Int()) {
-			a.n++
-			continue
+		if plain {
+			if _, n, ok := row[column.Index].Integer(); ok && a.sumInteger(n) {
+				a.n++
+				continue
+			}
 		}
 		a.env.Row = row
 		if err := a.add(); err != nil {
@@ -191,6 +195,18 @@ func (a *accumulator) addRows(rows [][]types.Value) error {
 		}
 	}
 	return nil
+}
+
+// sumInteger adds n to whole, if the sum has room there.
+func (a *accumulator) sumInteger(n int64) bool {
+	sum := a.whole + n
+	if (sum > a.whole) != (n > 0) {
+		return false
+	}
+	if a.whole = sum; a.dec == nil {
+		a.dec = new(apd.Decimal)
+	}
+	return true
 }
 
 // emit returns the first n groups, or fewer if their results are long.

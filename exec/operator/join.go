@@ -33,8 +33,7 @@ type joinOp struct {
 	rest        []int32 // after the left rows: right rows that are still to be returned, see unmatched
 	lookups     lookups
 	known       *plan.Set // the left rows, if each right row needs only to be found in them: see knownRows
-	found       []int32   // numbers of the left rows with whose keys the rows of table were found
-	given       int       // number of rows of found that were returned
+	found       *found    // if known is set and the right side was read whole
 	asked       bool      // table has the keys that were looked up
 	from        int       // number of the first of them that belongs to the present batch
 	level       int
@@ -389,11 +388,8 @@ func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {
 			j.out, j.rest = append(j.out, row), j.rest[1:]
 			continue
 		}
-		if j.given < len(j.found) {
-			row, n := j.pairs.row(j.node.Width()), j.node.Left.Width()
-			j.known.Get(int(j.found[j.given]), row[:n])
-			j.table.rows.Get(j.given, row[n:])
-			j.out, j.given = append(j.out, row), j.given+1
+		if row, ok := j.given(); ok {
+			j.out = append(j.out, row)
 			continue
 		}
 		if len(j.rows) == 0 {

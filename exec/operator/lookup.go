@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/internal/keyset"
@@ -120,9 +121,46 @@ func (j *joinOp) readWhole(ctx context.Context) error {
 	return err
 }
 
+// found has the right rows that were found among the known left ones, and the numbers of these.
+type found struct {
+	rows types.Rows
+	left []int32
+	next int // number of the rows that were returned
+}
+
+const maxKept = 1 << 16 // rows
+
+// foundRows has the memory of joins that have ended.
+var foundRows = sync.Pool{New: func() any { return &found{} }}
+
+// given returns the next row; ok is false after the last one.
+func (j *joinOp) given() (row []types.Value, ok bool) {
+	f := j.found
+	if f == nil {
+		return nil, false
+	}
+	if f.next == len(f.left) {
+		j.found = nil
+		if len(f.left) <= maxKept {
+			f.rows.Reset()
+			f.left, f.next = f.left[:0], 0
+			foundRows.Put(f)
+		}
+		return nil, false
+	}
+	if f.next%BatchRows == 0 {
+		j.pairs.reserve(min(len(f.left), BatchRows), j.node.Width())
+	}
+	row, n := j.pairs.row(j.node.Width()), j.node.Left.Width()
+	j.known.Get(int(f.left[f.next]), row[:n])
+	f.rows.Get(f.next, row[n:])
+	f.next++
+	return row, true
+}
+
 // loadKnown reads the whole right side and keeps the rows that are found among the known left ones.
 func (j *joinOp) loadKnown(ctx context.Context, right Operator) error {
-	j.table, j.found = &joinTable{}, nil
+	j.found = foundRows.Get().(*found)
 	j.share.release()
 	column, _ := j.node.RightKeys[0].(*expr.Column)
 	if len(j.node.RightKeys) > 1 {
@@ -136,8 +174,8 @@ func (j *joinOp) loadKnown(ctx context.Context, right Operator) error {
 				return err
 			}
 			if left >= 0 {
-				j.found = append(keyset.Grown(j.found, 1), int32(left))
-				size += j.table.rows.Add(r) + 4
+				j.found.left = append(keyset.Grown(j.found.left, 1), int32(left))
+				size += j.found.rows.Add(r) + 4
 			}
 		}
 		return j.share.take(size, j.operation())

@@ -17,11 +17,16 @@ func (s *slab) row(n int) []types.Value {
 	s.free = s.free[:at+n]
 	row := s.free[at : at+n : at+n]
 	for i := range row {
-		if !row[i].IsNull() {
-			row[i].Clear()
-		}
+		row[i].Clear()
 	}
 	return row
+}
+
+// reserve makes room for n rows of the given width.
+func (s *slab) reserve(n, width int) {
+	if cap(s.free) < n*width {
+		s.free = make([]types.Value, 0, n*width)
+	}
 }
 
 // drop releases row, the last one.

@@ -61,9 +61,7 @@ func (b *rowBatch) grow() []types.Value {
 	b.slab = b.slab[:n+b.width]
 	row := b.slab[n : n+b.width : n+b.width]
 	for i := range row {
-		if !row[i].IsNull() {
-			row[i].Clear()
-		}
+		row[i].Clear()
 	}
 	if n = len(b.rows); n < cap(b.rows) { // a batch that is used again often has this row already
 		if b.rows = b.rows[:n+1]; len(b.rows[n]) != b.width || &b.rows[n][0] != &row[0] {

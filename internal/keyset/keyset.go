@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"math/rand/v2"
 	"slices"
+	"sync"
 )
 
 // Set numbers distinct keys from 0 in the order in which they are added, at most 2^31-2. The zero Set is empty. It is not
@@ -166,6 +167,38 @@ func (s *Set) mix() {
 	s.mixed, s.numbers = true, nil
 	clear(s.slots)
 	s.place(s.slots)
+}
+
+// memory has sets without keys.
+var memory = sync.Pool{New: func() any { return &Set{} }}
+
+const mostSlots = 1 << 17 // of a set in memory
+
+// Reuse gives s, which is empty, the memory of a set that was released.
+func (s *Set) Reuse() {
+	m := memory.Get().(*Set)
+	s.numbers, s.slots = m.numbers, m.slots
+}
+
+// Release empties s and lets later sets use its memory.
+func (s *Set) Release() {
+	m := &Set{numbers: s.numbers[:0], slots: s.slots}
+	if n := len(s.slots); s.mixed || n == 0 || n > mostSlots {
+		m = nil
+	} else if 16*s.n > n {
+		clear(s.slots)
+	} else {
+		for i, number := range s.numbers {
+			at := spread(number) & uint32(n-1)
+			for s.slots[at] != uint32(i+1) {
+				at = (at + 1) & uint32(n-1)
+			}
+			s.slots[at] = 0
+		}
+	}
+	if *s = (Set{}); m != nil {
+		memory.Put(m)
+	}
 }
 
 func hash(key []byte) uint32 { return uint32(maphash.Bytes(seed, key)) }

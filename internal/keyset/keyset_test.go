@@ -16,7 +16,9 @@ func TestSet(t *testing.T) {
 
 func testSet(t *testing.T, numbers int) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	var s Set
+	s := Set{}
+	s.Reuse()
+	defer s.Release()
 	want := map[string]int{}
 	for n := range 20_000 {
 		key := make([]byte, rng.IntN(4))

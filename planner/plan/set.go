@@ -10,12 +10,20 @@ type Set struct {
 	Keys keyset.Set // if the rows are distinct: their numbers, by their values (see types.Value.AppendKey)
 	rows types.Rows // empty while alone is set
 	// alone, unless it is NULL, is the type of all values: each row is an integer, which Keys has.
-	alone types.Type
-	key   []byte
+	alone    types.Type
+	key      []byte
+	released int // number of rows before Release
 }
 
 // Len returns the number of rows.
-func (s *Set) Len() int { return max(s.rows.Len(), s.Keys.Len()) }
+func (s *Set) Len() int { return max(s.rows.Len(), s.Keys.Len(), s.released) }
+
+// Release lets other sets use the memory of s. From then on s only knows how many rows it had.
+func (s *Set) Release() {
+	s.released = s.Len()
+	s.rows = types.Rows{}
+	s.Keys.Release()
+}
 
 // Get sets row, whose values are NULL, to the row with number i.
 func (s *Set) Get(i int, row []types.Value) {
@@ -31,18 +39,8 @@ func (s *Set) Add(row []types.Value, distinct bool) (size int64) {
 	if !distinct {
 		return int64(48*len(row)) + s.rows.Add(row) // Values takes it
 	}
-	for i := range row {
-		if row[i].IsNull() {
-			return 0
-		}
-	}
-	switch alone := len(row) == 1 && row[0].Type().IsInteger(); {
-	case alone && s.Len() == 0:
-		s.alone = row[0].Type()
-	case s.alone != types.Null && row[0].Type() != s.alone:
-		s.fill()
-	}
-	if s.alone != types.Null {
+	if t, _, ok := row[0].Integer(); ok && len(row) == 1 && (s.alone == t || s.Len() == 0) {
+		s.alone = t
 		first, number, _ := row[0].NumberKey()
 		if _, fresh := s.Keys.AddNumber(first, number); fresh {
 			return 25
@@ -51,7 +49,13 @@ func (s *Set) Add(row []types.Value, distinct bool) (size int64) {
 	}
 	s.key = s.key[:0]
 	for _, v := range row {
+		if v.IsNull() {
+			return 0
+		}
 		s.key = v.AppendKey(s.key)
+	}
+	if s.alone != types.Null {
+		s.fill()
 	}
 	if _, fresh := s.Keys.Add(s.key); !fresh {
 		return 0
