@@ -269,7 +269,8 @@ func orNone(show func(int64) string) func(int64) string {
 }
 
 // parseRows parses a number of rows. The error begins with want.
-// sessionZone reads a zone as SET does: a number is the hours that its clock is ahead of UTC.
+// sessionZone reads a zone as SET does: a number is the hours that its clock is ahead of UTC, and hours with minutes have
+// POSIX's sign. Other places, such as make_timestamptz, take neither.
 func sessionZone(v string) (*time.Location, error) {
 	if h, err := strconv.ParseFloat(v, 64); err == nil && math.Abs(h) < 24 {
 		sign, min := "+-", int(math.Abs(h)*60)
@@ -278,6 +279,8 @@ func sessionZone(v string) (*time.Location, error) {
 		}
 		at := fmt.Sprintf("%02d:%02d", min/60, min%60)
 		v = fmt.Sprintf("<%c%s>%c%s", sign[0], at, sign[1], at)
+	} else if sign := strings.TrimRight(v, ":0123456789"); strings.Contains(v, ":") && (sign == "" || sign == "-" || sign == "+") {
+		v = fmt.Sprintf("<%s>%s%s", v, cmp.Or(sign, "+"), v[len(sign):])
 	}
 	return types.Zone(v)
 }

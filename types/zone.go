@@ -12,7 +12,7 @@ import (
 var zones sync.Map // name to *time.Location
 
 // offsetZone matches zones in the form of POSIX, whose sign is the opposite of ISO 8601's: UTC-02:00 is two hours ahead of UTC.
-var offsetZone = regexp.MustCompile(`^(?:[A-Za-z]{3,}|<[^<>]*>)?([+-]?)([01]?\d|2[0-3])(?::([0-5]\d))?$`)
+var offsetZone = regexp.MustCompile(`^(?:[A-Za-z]{3,}|<[^<>]*>)([+-])([01]?\d|2[0-3])(?::([0-5]\d))?$`)
 
 // Zone returns the time zone with a name of the IANA database, such as UTC and Europe/Berlin, or in POSIX's form. The
 // machine's local zone has no name.
