@@ -39,35 +39,8 @@ func (s *Sequence) Set(options []parser.Option, known bool) error {
 	has := map[string]bool{}
 	for _, o := range options {
 		has[o.Key] = true
-		if l, ok := o.Value.(*parser.Literal); ok && l.Kind == parser.NumberLiteral {
-			n, err := strconv.ParseInt(l.Text, 10, 64)
-			if err != nil {
-				return parser.Errorf(o.Pos, "value %q is out of range for type bigint", l.Text)
-			}
-			given[o.Key] = n
-		}
-		if name, ok := strings.CutPrefix(o.Key, "AS "); ok {
-			t, ok := types.ParseType(name)
-			if !ok || !t.IsInteger() || t == types.TinyInt {
-				return parser.Errorf(o.Pos, "sequence type must be smallint, integer, or bigint")
-			}
-			s.Type = t
-		}
-		switch o.Key {
-		case "OWNED", "OWNED BY":
-			s.Owned = true
-		case "OWNED BY NONE":
-			s.Owned = false
-		case "CYCLE", "NO CYCLE":
-			s.Cycle = o.Key == "CYCLE"
-		case "STORED IN":
-			s.Counter = parser.SequenceOption(options, o.Key)
-		}
-		if (o.Key == "INCREMENT BY" && given[o.Key] == 0) || o.Key == "CACHE" && given[o.Key] < 1 {
-			if o.Key == "CACHE" {
-				return parser.Errorf(o.Pos, "CACHE (%d) must be greater than zero", given[o.Key])
-			}
-			return parser.Errorf(o.Pos, "INCREMENT must not be zero")
+		if err := s.set(o, given); err != nil {
+			return err
 		}
 	}
 	take := func(to *int64, key string, usual int64, reset bool) {
@@ -98,6 +71,11 @@ func (s *Sequence) Set(options []parser.Option, known bool) error {
 	}
 	take(&s.Start, "START WITH", begin, !known)
 	take(&s.Cache, "CACHE", 1, !known)
+	return s.check(options, name, least, most)
+}
+
+// check returns an error unless the numbers of s are in order. Its type is called name, and has the numbers from least to most.
+func (s *Sequence) check(options []parser.Option, name string, least, most int64) error {
 	at := parser.NoPos
 	if len(options) > 0 {
 		at = options[0].Pos
@@ -115,6 +93,41 @@ func (s *Sequence) Set(options []parser.Option, known bool) error {
 		return parser.Errorf(at, "START value (%d) cannot be less than MINVALUE (%d)", s.Start, s.Min)
 	case s.Start > s.Max:
 		return parser.Errorf(at, "START value (%d) cannot be greater than MAXVALUE (%d)", s.Start, s.Max)
+	}
+	return nil
+}
+
+// set takes an option. Numbers go into given.
+func (s *Sequence) set(o parser.Option, given map[string]int64) error {
+	if l, ok := o.Value.(*parser.Literal); ok && l.Kind == parser.NumberLiteral {
+		n, err := strconv.ParseInt(l.Text, 10, 64)
+		if err != nil {
+			return parser.Errorf(o.Pos, "value %q is out of range for type bigint", l.Text)
+		}
+		given[o.Key] = n
+	}
+	if name, ok := strings.CutPrefix(o.Key, "AS "); ok {
+		t, ok := types.ParseType(name)
+		if !ok || !t.IsInteger() || t == types.TinyInt {
+			return parser.Errorf(o.Pos, "sequence type must be smallint, integer, or bigint")
+		}
+		s.Type = t
+	}
+	switch o.Key {
+	case "OWNED", "OWNED BY":
+		s.Owned = true
+	case "OWNED BY NONE":
+		s.Owned = false
+	case "CYCLE", "NO CYCLE":
+		s.Cycle = o.Key == "CYCLE"
+	case "STORED IN":
+		s.Counter = parser.SequenceOption([]parser.Option{o}, o.Key)
+	}
+	if (o.Key == "INCREMENT BY" && given[o.Key] == 0) || o.Key == "CACHE" && given[o.Key] < 1 {
+		if o.Key == "CACHE" {
+			return parser.Errorf(o.Pos, "CACHE (%d) must be greater than zero", given[o.Key])
+		}
+		return parser.Errorf(o.Pos, "INCREMENT must not be zero")
 	}
 	return nil
 }

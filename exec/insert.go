@@ -72,7 +72,7 @@ func drawnAlways(t *catalog.Table, cols []*catalog.Column, s *parser.Insert) err
 	for i, c := range cols {
 		given := func(row []parser.Expr) bool { return i < len(row) && row[i] != c.Default }
 		if rows := *valuesOf(s); c.Identity == parser.Always && s.Overriding == "" && (len(rows) == 0 || slices.ContainsFunc(rows, given)) {
-			return parser.Errorf(s.TablePos, "cannot insert a non-DEFAULT value into column %q: it is GENERATED ALWAYS", c.Name).WithHint("OVERRIDING SYSTEM VALUE overrides it")
+			return parser.Errorf(s.TablePos, "cannot insert a non-DEFAULT value into column %q", c.Name).WithHint("it is GENERATED ALWAYS: OVERRIDING SYSTEM VALUE writes the value all the same")
 		}
 	}
 	return nil

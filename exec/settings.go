@@ -326,9 +326,13 @@ func (r *run) set(ctx context.Context, s *parser.Set) (*Rows, error) {
 	switch {
 	case s.Verb == "DISCARD":
 		switch strings.ToUpper(s.Name) {
-		case "PLANS", "SEQUENCES":
+		case "PLANS":
+			return r.done(-1), nil
+		case "SEQUENCES":
+			session.drawn.forget()
 			return r.done(-1), nil
 		case "ALL":
+			session.drawn.forget()
 			session.Deallocate("")
 			_ = session.reset("ALL", s.Pos)
 		case "TEMP", "TEMPORARY":

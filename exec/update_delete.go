@@ -409,6 +409,9 @@ func assignments(t *catalog.Table, s *parser.Update) (set []bool, values []parse
 		if err != nil {
 			return nil, nil, err
 		}
+		if c.Identity == parser.Always && !isDefault(a.Expr) {
+			return nil, nil, parser.Errorf(a.Column.Pos, "column %q can only be updated to DEFAULT", c.Name).WithHint("it is GENERATED ALWAYS")
+		}
 		for _, o := range t.Columns {
 			if part := t.Layouts[0].PartOf(o.Index); part != nil && (o == c || write.OneCell(o, c)) {
 				what := "column " + c.Name + " is"
@@ -426,8 +429,6 @@ func assignments(t *catalog.Table, s *parser.Update) (set []bool, values []parse
 		x := a.Expr
 		if _, named := t.Column("default"); isDefault(x) && !named {
 			x = absent(c, x.Position())
-		} else if c.Identity == parser.Always {
-			return nil, nil, parser.Errorf(x.Position(), "column %q can only be updated to DEFAULT", c.Name)
 		}
 		values = append(values, x)
 	}

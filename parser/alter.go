@@ -118,25 +118,8 @@ func (c Change) print(p *printer) {
 	case NoEffect:
 	case Refresh:
 		p.put(when(c.If, "NO "), "DATA")
-	case AlterSequence:
-		text := sequenceText(c.Options)
-		if c.Name == "" {
-			p.put(strings.TrimSpace(text))
-			break
-		}
-		p.put("ALTER COLUMN ", QuoteName(c.Name))
-		for _, o := range c.Options {
-			p.put(when(o.Key != "RESTART", " SET"), sequenceText([]Option{o}))
-		}
-	case AlterIdentity:
-		switch p.put("ALTER COLUMN ", QuoteName(c.Name)); {
-		case c.Column.Identity == "":
-			p.put(" DROP IDENTITY", when(c.If, " IF EXISTS"))
-		case c.Column.Sequence == nil:
-			p.put(" SET GENERATED ", c.Column.Identity)
-		default:
-			p.put(" ADD ", c.Column.generated())
-		}
+	case AlterSequence, AlterIdentity:
+		c.printNumbers(p)
 	case RenameColumn, RenameConstraint:
 		p.put(QuoteName(c.Name), " TO ", QuoteName(c.To))
 	case AlterType:

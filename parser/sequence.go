@@ -87,14 +87,8 @@ func sequenceOptions(lex *lexer.PeekingLexer) ([]Option, error) {
 			o.Value = &Literal{Pos: o.Pos, Kind: StringLiteral, Text: text(lex.Next())}
 		}
 		if number {
-			r := exprReader{lex: lex}
 			o.Key = strings.Replace(o.Key, "RESTART WITH", "RESTART", 1)
-			if o.Value, err = r.operand(); err == nil {
-				o.Value = signed(o.Value)
-				if l, ok := o.Value.(*Literal); !ok || l.Kind != NumberLiteral || strings.ContainsAny(l.Text, ".eE") {
-					err = Errorf(o.Pos, "%s takes a whole number", o.Key)
-				}
-			}
+			o.Value, err = wholeNumber(lex, o)
 		}
 		if err != nil {
 			return out, err
@@ -104,6 +98,20 @@ func sequenceOptions(lex *lexer.PeekingLexer) ([]Option, error) {
 		}
 		out = append(out, o)
 	}
+}
+
+// wholeNumber reads the number of an option.
+func wholeNumber(lex *lexer.PeekingLexer, o Option) (Expr, error) {
+	r := exprReader{lex: lex}
+	x, err := r.operand()
+	if err != nil {
+		return nil, err
+	}
+	x = signed(x)
+	if l, ok := x.(*Literal); !ok || l.Kind != NumberLiteral || strings.ContainsAny(l.Text, ".eE") {
+		return nil, Errorf(o.Pos, "%s takes a whole number", o.Key)
+	}
+	return x, nil
 }
 
 // SequenceOption returns the text or number of an option of a sequence; "" if the list lacks it.
@@ -276,4 +284,24 @@ func (n *alterIdentity) Parse(lex *lexer.PeekingLexer) error {
 		n.change.Kind = AlterSequence
 	}
 	return nil
+}
+
+// printNumbers writes what a change does to the numbers of a sequence or column.
+func (c Change) printNumbers(p *printer) {
+	if c.Name == "" {
+		p.put(strings.TrimSpace(sequenceText(c.Options)))
+		return
+	}
+	switch p.put("ALTER COLUMN ", QuoteName(c.Name)); {
+	case c.Kind == AlterSequence:
+		for _, o := range c.Options {
+			p.put(when(o.Key != "RESTART", " SET"), sequenceText([]Option{o}))
+		}
+	case c.Column.Identity == "":
+		p.put(" DROP IDENTITY", when(c.If, " IF EXISTS"))
+	case c.Column.Sequence == nil:
+		p.put(" SET GENERATED ", c.Column.Identity)
+	default:
+		p.put(" ADD ", c.Column.generated())
+	}
 }

@@ -210,8 +210,13 @@ func init() {
 			}
 			return s.comment(a[0], 0)
 		},
-		"COL_DESCRIPTION":           func(s *Session, a []types.Value) (types.Value, error) { return s.comment(a[0], int(a[1].Int())) },
-		"PG_GET_EXPR":               func(_ *Session, a []types.Value) (types.Value, error) { return a[0], nil },
+		"COL_DESCRIPTION": func(s *Session, a []types.Value) (types.Value, error) { return s.comment(a[0], int(a[1].Int())) },
+		"PG_GET_EXPR": func(s *Session, a []types.Value) (types.Value, error) {
+			if name, ok := strings.CutPrefix(a[0].Text(), "nextval('"); ok && !strings.Contains(name, ".") && !slices.Contains(s.schemasInPath(), types.NewName("public")) {
+				return text("nextval('public." + name)
+			}
+			return a[0], nil
+		},
 		"PG_GET_INDEXDEF":           indexDefinition,
 		"PG_GET_SERIAL_SEQUENCE":    serialSequence,
 		"PG_SEQUENCE_LAST_VALUE":    lastValue,

@@ -166,6 +166,7 @@ func descriptions(w *writer) {
 // The OIDs of catalogs.
 const (
 	classOfClasses     = 1259
+	classOfDefaults    = 2604
 	classOfConstraints = 2606
 	classOfNamespaces  = 2615
 )

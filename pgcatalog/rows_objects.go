@@ -106,6 +106,7 @@ func dependencies(w *writer) {
 					kind = "i"
 				}
 				add(classOfClasses, x.oid, classOfClasses, x.of.oid, x.column, kind)
+				add(classOfDefaults, x.of.oid+uint32(x.column), classOfClasses, x.oid, 0, "n")
 			}
 			continue
 		}

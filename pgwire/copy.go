@@ -82,6 +82,7 @@ func (cp *copyCommand) option(o parser.Option, v string, null **string) error {
 		if cp.header = on || o.Value == nil || cp.match; !ok && !cp.header {
 			return parser.Errorf(o.Pos, "header requires a Boolean value or \"match\"")
 		}
+	case "FREEZE": // HBase has no pages to freeze
 	case "ENCODING":
 		if _, err := exec.ParseEncoding(v); err != nil {
 			return failure("0A000", "%v", err)

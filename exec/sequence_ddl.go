@@ -1,0 +1,318 @@
+package exec
+
+import (
+	"context"
+	"crypto/rand"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// createSequence runs CREATE SEQUENCE.
+func (r *run) createSequence(ctx context.Context, s *parser.CreateView) (*Rows, error) {
+	q := &catalog.Sequence{Type: types.BigInt}
+	if err := q.Set(s.Sequence, false); err != nil {
+		return nil, err
+	}
+	if q.Counter == "" {
+		q.Counter = "sequence/" + rand.Text()
+	}
+	if err := r.ensureCatalogTable(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.setSequence(ctx, q, q.Start, false); err != nil {
+		return nil, err
+	}
+	def, err := defined(s, q)
+	if err != nil {
+		return nil, err
+	}
+	return r.createView(ctx, def)
+}
+
+// defined returns s with the complete options of q, and the query of its state.
+func defined(s *parser.CreateView, q *catalog.Sequence) (*parser.CreateView, error) {
+	def := *s
+	def.Sequence = q.Options()
+	again, err := parser.ParseStatement(def.String())
+	if err != nil {
+		return nil, err
+	}
+	return parser.CopyOf(again.(*parser.CreateView)), nil
+}
+
+// alterSequence runs ALTER SEQUENCE, and what ALTER COLUMN does to the sequence of a column.
+func (r *run) alterSequence(ctx context.Context, name string, at parser.Pos, options []parser.Option) error {
+	v, ok := r.engine.catalog.View(name)
+	q := v.Sequence()
+	if !ok || q == nil {
+		if _, _, err := r.engine.catalog.TableOrView(name, at); err != nil {
+			return parser.Errorf(at, "relation %q does not exist", name).Of(catalog.ErrUnknownTable)
+		}
+		return parser.Errorf(at, "%q is not a sequence", name)
+	}
+	now, err := r.counter(ctx, q.Counter)
+	if err != nil {
+		return err
+	}
+	was := *q
+	if err := q.Set(options, true); err != nil {
+		return err
+	}
+	set := q.Increment != was.Increment && !now.called
+	for _, o := range options {
+		if o.Key == "RESTART" {
+			if now.last, now.called, set = q.Start, false, true; o.Value != nil {
+				restart := catalog.Sequence{Type: types.BigInt, Increment: 1}
+				if err := restart.Set([]parser.Option{{Pos: o.Pos, Key: "START WITH", Value: o.Value}, {Key: "NO MINVALUE"}}, false); err != nil {
+					return err
+				}
+				now.last = restart.Start
+			}
+		}
+	}
+	r.session.drawn.mu.Lock()
+	defer r.session.drawn.mu.Unlock()
+	*r.session.drawn.block(q.Counter) = block{}
+	if set {
+		if err := r.setSequence(ctx, q, now.last, now.called); err != nil {
+			return err
+		}
+	}
+	if was == *q {
+		return nil
+	}
+	known, err := r.changeable(ctx, v.Name, at)
+	if err != nil {
+		return err
+	}
+	def, err := defined(v.Def, q)
+	if err == nil {
+		err = r.saveDefinition(ctx, v.Name, known.sql, def.String(), changedMeanwhile(v.Name, at))
+	}
+	if err == nil {
+		err = r.engine.reload(ctx)
+	}
+	if err == nil {
+		err = r.engine.awaitRefresh(ctx)
+	}
+	return err
+}
+
+// ownSequences makes the sequences of the columns of s that draw numbers, and returns s with these as their DEFAULTs. drop removes
+// those that no table uses.
+func (r *run) ownSequences(ctx context.Context, s *parser.CreateTable) (_ *parser.CreateTable, drop func(), err error) {
+	var made []string
+	drop = func() {
+		for _, name := range made {
+			if v, ok := r.engine.catalog.View(name); ok && len(r.drawsFrom(v.Name)) == 0 {
+				_ = r.dropView(context.WithoutCancel(ctx), &parser.Drop{View: true, Sequence: true, Name: name, IfExists: true})
+			}
+		}
+	}
+	out := *s
+	out.Columns = slices.Clone(s.Columns)
+	out.NameSequences(func(name string) bool {
+		_, _, err := r.engine.catalog.TableOrView(name, parser.NoPos)
+		return err == nil
+	})
+	for i := range out.Columns {
+		c := &out.Columns[i]
+		if c.Identity == "" {
+			continue
+		}
+		if t, _ := types.ParseType(c.Type); !t.IsInteger() {
+			return s, drop, parser.Errorf(c.Pos, "identity column type must be smallint, integer, or bigint")
+		}
+		name := (&catalog.Column{Default: c.Default}).Draws()
+		options := slices.Clone(c.Sequence)
+		if !slices.ContainsFunc(options, func(o parser.Option) bool { return strings.HasPrefix(o.Key, "AS ") }) {
+			options = append(options, parser.Option{Pos: c.Pos, Key: "AS " + c.Type})
+		}
+		options = append(options, parser.Option{Pos: c.Pos, Key: "OWNED"})
+		if _, err := r.createSequence(ctx, &parser.CreateView{Pos: s.Pos, Name: name, NamePos: c.Pos, Sequence: options}); err != nil {
+			return s, drop, err
+		}
+		r.rec.ended.Store(nil) // the statement continues
+		made = append(made, name)
+		if c.Sequence = []parser.Option{{Key: "SEQUENCE NAME", Value: &parser.Literal{Kind: parser.StringLiteral, Text: name}}}; c.Identity == parser.Serial {
+			c.Identity, c.Sequence = "", nil
+		}
+	}
+	return &out, drop, nil
+}
+
+// drawsFrom returns the columns of tables whose DEFAULT draws from a sequence, as changes that drop it.
+func (r *run) drawsFrom(name string) (out []*parser.Alter) {
+	for _, t := range r.engine.catalog.Tables() {
+		for _, c := range t.Columns {
+			if strings.EqualFold(c.Draws(), name) {
+				kind := parser.AlterDefault
+				if c.Identity != "" {
+					kind = parser.AlterIdentity
+				}
+				out = append(out, &parser.Alter{Pos: parser.NoPos, Verb: "ALTER TABLE", Name: t.Name, NamePos: parser.NoPos, Changes: []parser.Change{{Pos: parser.NoPos, Kind: kind, Name: c.Name}}})
+			}
+		}
+	}
+	return out
+}
+
+// drawFrom lets the columns that draw from a sequence do so by its new name.
+func (r *run) drawFrom(ctx context.Context, name, to string) error {
+	for _, a := range r.drawsFrom(name) {
+		t, err := r.tableNamed(a.Name, parser.NoPos)
+		if err != nil {
+			return err
+		}
+		def := t.Def.At(parser.NoPos)
+		for i := range def.Columns {
+			if c := &def.Columns[i]; strings.EqualFold((&catalog.Column{Default: c.Default}).Draws(), name) {
+				c.Named(to)
+			}
+		}
+		now, err := r.engine.catalog.Build(def)
+		if err == nil {
+			_, err = r.redefine(ctx, t, now, parser.NoPos)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// undrawn refuses to drop the sequence called name while the DEFAULT of a column draws from it. With CASCADE it drops the DEFAULTs.
+func (r *run) undrawn(ctx context.Context, s *parser.Drop) error {
+	for _, a := range r.drawsFrom(s.Name) {
+		if !s.Cascade {
+			return parser.Errorf(s.NamePos, "cannot drop sequence %s because other objects depend on it", s.Name).
+				WithHint("column %s of table %s draws its default value from it: CASCADE drops this default value, too", a.Changes[0].Name, a.Name)
+		}
+		if _, err := r.alter(ctx, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropOwned drops the sequences in list that no column draws from any more.
+func (r *run) dropOwned(ctx context.Context, list []*catalog.Sequence) error {
+	for _, s := range list {
+		if len(r.drawsFrom(s.Name)) > 0 {
+			continue
+		}
+		if err := r.dropView(ctx, &parser.Drop{Pos: parser.NoPos, View: true, Sequence: true, Name: s.Name, NamePos: parser.NoPos, IfExists: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restartOwned restarts the sequences of t: TRUNCATE ... RESTART IDENTITY.
+func (r *run) restartOwned(ctx context.Context, t *catalog.Table) error {
+	for _, s := range r.engine.catalog.Owned(t) {
+		if err := r.alterSequence(ctx, s.Name, parser.NoPos, []parser.Option{{Key: "RESTART"}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isDrawn reports whether c concerns the sequence of a column, beyond its definition.
+func isDrawn(c parser.Change) bool {
+	return c.Kind == parser.AlterSequence || (c.Kind == parser.AddColumn || c.Kind == parser.AlterIdentity && c.Column.Sequence != nil) && c.Column.Identity != ""
+}
+
+// alterNumbers runs the changes of s one after the other. A new column that draws numbers gets one for each row that exists.
+func (r *run) alterNumbers(ctx context.Context, t *catalog.Table, s *parser.Alter) error {
+	for _, c := range s.Changes {
+		col, there := t.Column(c.Name)
+		if c.Name != "" && !there {
+			return parser.Errorf(c.Pos, "unknown column %q of table %s", c.Name, t.Name).Of(catalog.ErrUnknownColumn)
+		}
+		if c.Kind == parser.AlterSequence {
+			if col == nil || col.Identity == "" || r.engine.catalog.SequenceOf(col) == nil {
+				return parser.Errorf(c.Pos, "column %q of relation %q is not an identity column", c.Name, t.Name)
+			}
+			if err := r.alterSequence(ctx, col.Draws(), c.Pos, c.Options); err != nil {
+				return err
+			}
+			continue
+		}
+		one := *s
+		if one.Changes = []parser.Change{c}; !isDrawn(c) {
+			if _, err := r.alter(ctx, &one); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := r.addNumbers(ctx, t, &one, col); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addNumbers adds a column of numbers to t, or makes col one.
+func (r *run) addNumbers(ctx context.Context, t *catalog.Table, s *parser.Alter, col *catalog.Column) error {
+	c := s.Changes[0]
+	adds := c.Kind == parser.AddColumn
+	if _, there := t.Column(c.Column.Name); adds && there {
+		if c.If {
+			return nil
+		}
+		return parser.Errorf(c.Column.Pos, "column %q already exists", c.Column.Name)
+	}
+	def := c.Column
+	if col != nil {
+		def.Name, def.Type, def.Pos = col.Name, col.Type.String(), c.Pos
+	}
+	own, drop, err := r.ownSequences(ctx, &parser.CreateTable{Pos: s.Pos, Name: t.Name, NamePos: s.NamePos, Columns: []parser.ColumnDef{def}})
+	defer drop()
+	if err != nil {
+		return err
+	}
+	steps := []parser.Statement{s}
+	if c.Column = own.Columns[0]; adds {
+		first := c
+		first.Column.Identity, first.Column.NotNull = "", false
+		name, column := parser.QuoteName(t.Name), parser.QuoteName(def.Name)
+		fill, err := parser.ParseStatement("UPDATE " + name + " SET " + column + " = DEFAULT WHERE " + column + " IS NULL ALLOW FULL SCAN")
+		if err != nil {
+			return err
+		}
+		last := parser.Change{Pos: c.Pos, Kind: parser.AlterNotNull, Name: def.Name, Column: parser.ColumnDef{NotNull: true}}
+		steps = []parser.Statement{alterOne(s, first), fill, alterOne(s, last)}
+		if def := c.Column; def.Identity != "" {
+			steps = append(steps, alterOne(s, parser.Change{Pos: c.Pos, Kind: parser.AlterIdentity, Name: def.Name, Column: def}))
+		}
+	} else {
+		steps[0] = alterOne(s, c)
+	}
+	for _, step := range steps {
+		next := r.engine.newRun(r.args, r.rec.began)
+		next.prepare(ctx, step)
+		if alter, ok := step.(*parser.Alter); ok {
+			if t, err = r.tableNamed(t.Name, s.NamePos); err == nil {
+				_, err = next.alterDefinition(ctx, t, alter)
+			}
+		} else {
+			_, err = next.do(ctx, step, nil)
+		}
+		next.subqueries.end()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func alterOne(s *parser.Alter, c parser.Change) *parser.Alter {
+	out := *s
+	out.Changes = []parser.Change{c}
+	return &out
+}
