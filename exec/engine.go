@@ -409,7 +409,7 @@ func (r *run) prepare(ctx context.Context, stmt parser.Statement) {
 		return c.last, err == nil && c.called
 	}
 	if x, ok := stmt.(*parser.Explain); !ok || x.Analyze {
-		r.subqueries.end()
+		r.endSubqueries()
 		r.subqueries = newSubqueries(ctx, r)
 		r.env.Subqueries, r.env.Views = r.subqueries.values, &r.subqueries.views
 		r.Opt.Subquery, r.Opt.Open, r.Opt.Resolve, r.Opt.Reuse = r.subqueries.answer, r.subqueries.open, r.resolvedBatch, r.subqueries.reuse

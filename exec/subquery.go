@@ -297,6 +297,13 @@ func (q *subqueries) end() {
 	}
 }
 
+// endSubqueries drops the rows of the queries of r, unless they are those of a run around it.
+func (r *run) endSubqueries() {
+	if q := r.subqueries; q != nil && q.run == r {
+		q.end()
+	}
+}
+
 func (q *subqueries) endWhere(is func(*plan.Subplan) bool) {
 	var done []*operator.Kept
 	q.mu.Lock()

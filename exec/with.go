@@ -159,7 +159,7 @@ func (w *writing) from(ctx context.Context, i int) error {
 			sub.before = w.rec.written.Load()
 			return err
 		})
-		sub.subqueries.end()
+		sub.endSubqueries()
 		return err
 	}
 	if err := w.keep(ctx, i); err != nil {
