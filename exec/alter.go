@@ -180,10 +180,8 @@ func (r *run) rename(ctx context.Context, s *parser.Alter) (*Rows, error) {
 		if s.IfExists && errors.Is(err, catalog.ErrUnknownTable) {
 			return r.done(-1), nil
 		}
-		if err == nil && s.Verb == "ALTER VIEW" {
-			err = parser.Errorf(s.NamePos, "%s is a table, not a view", t.Name)
-		} else if err == nil && s.Verb == "ALTER MATERIALIZED VIEW" && !t.Def.Materialized {
-			err = notA("materialized view", t.Name, s.NamePos)
+		if kind := strings.TrimPrefix(s.Verb, "ALTER "); err == nil && kind != "TABLE" && kind != t.Def.Kind() {
+			err = notA(strings.ToLower(kind), t.Name, s.NamePos)
 		}
 		var now *catalog.Table
 		if err == nil {
@@ -255,17 +253,7 @@ func (r *run) renameViewColumn(ctx context.Context, s *parser.Alter) (*Rows, err
 	if err := r.unread(ctx, "view", v.Name, s.NamePos, false); err != nil {
 		return nil, err
 	}
-	known, err := r.changeable(ctx, v.Name, s.NamePos)
-	if err == nil {
-		err = r.saveDefinition(ctx, v.Name, known.sql, def.String(), changedMeanwhile(v.Name, s.NamePos))
-	}
-	if err == nil {
-		err = r.engine.reload(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return r.done(-1), r.engine.awaitRefresh(ctx)
+	return r.done(-1), r.changeDefinition(ctx, v.Name, v, def.String(), s.NamePos)
 }
 
 // redefinedView is a view whose definition changes from was to sql.
@@ -455,28 +443,36 @@ func (r *run) keepsRows(ctx context.Context, t, now *catalog.Table, at parser.Po
 // fails if a view or table that reads t cannot use the new definition. After success, no statement uses the old
 // definition any more.
 func (r *run) redefine(ctx context.Context, t, now *catalog.Table, at parser.Pos) (*catalog.Table, error) {
-	known, err := r.changeable(ctx, t.Name, at)
-	if err != nil {
-		return nil, err
-	}
 	if err := r.readable(ctx, t, now, at, false); err != nil {
 		return nil, err
 	}
-	changed := changedMeanwhile(t.Name, at)
-	if err := r.saveDefinition(ctx, t.Name, known.sql, now.SQL(), changed); err != nil {
+	if err := r.changeDefinition(ctx, t.Name, t, now.SQL(), at); err != nil {
 		return nil, err
-	}
-	if err := r.engine.reload(ctx); err != nil {
-		return nil, keptError{err}
 	}
 	current, ok := r.engine.catalog.Table(t.Name)
 	if !ok {
-		return nil, changed
-	}
-	if err := r.engine.awaitRefresh(ctx); err != nil {
-		return nil, keptError{err}
+		return nil, changedMeanwhile(t.Name, at)
 	}
 	return current, nil
+}
+
+// changeDefinition changes was, a table or view, to the one that sql defines, and waits until every connection knows it.
+func (r *run) changeDefinition(ctx context.Context, name string, was any, sql string, at parser.Pos) error {
+	known, err := r.changeable(ctx, name, at)
+	if err != nil {
+		return err
+	}
+	t, _ := r.engine.catalog.Table(name)
+	if v, _ := r.engine.catalog.View(name); was != any(t) && was != any(v) {
+		return changedMeanwhile(name, at)
+	}
+	if err = r.saveDefinition(ctx, name, known.sql, sql, changedMeanwhile(name, at)); err != nil {
+		return err
+	}
+	if err = r.settle(ctx); err != nil {
+		return keptError{err}
+	}
+	return nil
 }
 
 // changeable returns the definition of name in the store, which a statement may change.

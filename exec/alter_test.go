@@ -116,3 +116,30 @@ func TestChangedDuringRename(t *testing.T) {
 		w.Refused("unknown table", "SELECT * FROM u")
 	}
 }
+
+// Another session of the same engine changes the definition while CREATE INDEX makes an HBase table: its change stays.
+func TestChangedWhileIndexed(t *testing.T) {
+	_, c := NewStore(t)
+	var other *world
+	client := &making{Client: c}
+	engine := New(client, catalog.New(), Config{FullScan: AllowFullScan})
+	w := worldOf(t, engine)
+	other = worldOf(t, engine)
+	w.Do("CREATE TABLE t (id INT PRIMARY KEY, v INT); INSERT INTO t (id, v) VALUES (1, 5)")
+	client.First.Set(func() { other.Do("ALTER TABLE t ADD COLUMN w INT") })
+	w.Refused("another connection has changed or dropped t meanwhile: run it again", "CREATE INDEX i ON t (v)")
+	w.Expect("1|5|NULL", "SELECT id, v, w FROM t")
+}
+
+// making is a client that calls First before it makes a table.
+type making struct {
+	hbase.Client
+	First Hook
+}
+
+func (c *making) CreateTable(ctx context.Context, name string, families []hbase.Family, splits [][]byte) error {
+	if first := c.First.Set(nil); first != nil {
+		first()
+	}
+	return c.Client.CreateTable(ctx, name, families, splits)
+}

@@ -88,7 +88,7 @@ func (r *run) dropAgain(ctx context.Context, s *parser.CreateTable, made *catalo
 	}
 	stay, e := r.sharesTables(ctx, now)
 	if e == nil {
-		_, e = r.dropTable(ctx, &parser.Drop{Pos: s.Pos, Name: s.Name, NamePos: s.NamePos, IfExists: true})
+		_, e = r.dropTable(ctx, &parser.Drop{Pos: s.Pos, Materialized: s.Materialized, Name: s.Name, NamePos: s.NamePos, IfExists: true})
 	}
 	if e != nil {
 		err = errors.Join(err, e)

@@ -44,39 +44,14 @@ var (
 	errEnded     = errors.New("another connection has dropped it")
 )
 
-// dropTables runs DROP TABLE for one or several tables. All must exist before the first is dropped.
-func (r *run) dropTables(ctx context.Context, s *parser.Drop) (*Rows, error) {
-	if err := r.engine.reload(ctx); err != nil {
-		return nil, err
-	}
-	all := append([]*parser.Drop{s}, s.More...)
-	for _, one := range all {
-		t, err := r.tableNamed(one.Name, one.NamePos)
-		switch {
-		case err == nil && t.Def.Materialized && !s.Materialized:
-			return nil, notA("table", t.Name, one.NamePos).WithHint("DROP MATERIALIZED VIEW drops it")
-		case s.Materialized && (err == nil && !t.Def.Materialized || err != nil && !errors.Is(err, catalog.ErrUnknownTable)):
-			return nil, notA("materialized view", one.Name, one.NamePos)
-		case err != nil && !s.IfExists && len(all) > 1:
-			return nil, err
-		}
-	}
-	for _, one := range s.More {
-		if _, err := r.dropTable(ctx, one); err != nil {
-			return nil, err
-		}
-	}
-	return r.dropTable(ctx, s)
-}
-
 // dropTable runs DROP TABLE. HBase tables that another definition uses stay, and so do those that hql did not create.
 // When it returns, no connection uses the definition any more.
 func (r *run) dropTable(ctx context.Context, s *parser.Drop) (*Rows, error) {
 	if err := r.engine.reload(ctx); err != nil {
 		return nil, err
 	}
-	if v, ok := r.engine.catalog.View(s.Name); ok {
-		return nil, parser.Errorf(s.NamePos, "%s is a view, not a table", v.Name).WithHint("DROP VIEW drops it")
+	if _, err := r.dropKind(s); err != nil {
+		return nil, err
 	}
 	known, row, err := r.engine.definitionOf(ctx, s.Name)
 	if err != nil {
@@ -134,10 +109,7 @@ func (r *run) dropUnreadable(ctx context.Context, s *parser.Drop, row definition
 		return nil, err
 	}
 	r.Warn.Add(warning.TableKept, fmt.Sprintf("the definition of %s was dropped alone, as it cannot be read: HBase tables that were made for it stay", s.Name))
-	if err := r.engine.reload(ctx); err != nil {
-		return nil, err
-	}
-	return r.done(-1), r.engine.awaitRefresh(ctx)
+	return r.done(-1), r.settle(ctx)
 }
 
 // all drops the definition and the HBase tables, up to the first error.

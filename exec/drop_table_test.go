@@ -89,7 +89,7 @@ func TestDropCutShort(t *testing.T) {
 		for _, sql := range []string{"SELECT * FROM t", "DESCRIBE t", "INSERT INTO t VALUES (1, 1)", "CREATE VIEW v AS SELECT id FROM t", "CREATE TABLE u (s STRING FROM f:s, id INT) ROW KEY (LOOKUP(t.id, s) AS INT32, id AS INT32)", "ANALYZE t"} {
 			w.Refused("t", sql)
 		}
-		w.Refused(`unknown view "t"`, "DROP VIEW t")
+		w.Refused(`view "t" does not exist`, "DROP VIEW t")
 		w.Expect("", "SHOW TABLES")
 		for _, sql := range []string{"CREATE TABLE T (id INT PRIMARY KEY)", "CREATE TABLE IF NOT EXISTS t (id INT PRIMARY KEY)", "CREATE TABLE t AS SELECT 1 AS id",
 			"CREATE EXTERNAL TABLE t (id INT) ROW KEY (id AS INT32)", "CREATE VIEW t AS SELECT 1 AS id", "CREATE OR REPLACE VIEW t AS SELECT 1 AS id", "CREATE VIEW IF NOT EXISTS t AS SELECT 1 AS id"} {

@@ -366,10 +366,7 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 	case *parser.CreateTable:
 		return r.createTable(ctx, s)
 	case *parser.Drop:
-		if s.View {
-			return r.dropViews(ctx, s)
-		}
-		return r.dropTables(ctx, s)
+		return r.drops(ctx, s)
 	case *parser.Alter:
 		return r.alter(ctx, s)
 	case *parser.CreateView:

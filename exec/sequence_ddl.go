@@ -23,7 +23,10 @@ func (r *run) createSequence(ctx context.Context, s *parser.CreateView) (*Rows, 
 	if err := r.ensureCatalogTable(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.setSequence(ctx, q, q.Start, false); err != nil {
+	r.session.drawn.mu.Lock()
+	err := r.setSequence(ctx, q, q.Start, false)
+	r.session.drawn.mu.Unlock()
+	if err != nil {
 		return nil, err
 	}
 	def, err := defined(s, q)
@@ -66,8 +69,8 @@ func (r *run) alterSequence(ctx context.Context, name string, at parser.Pos, opt
 	for _, o := range options {
 		if o.Key == "RESTART" {
 			if now.last, now.called, set = q.Start, false, true; o.Value != nil {
-				restart := catalog.Sequence{Type: types.BigInt, Increment: 1}
-				if err := restart.Set([]parser.Option{{Pos: o.Pos, Key: "START WITH", Value: o.Value}, {Key: "NO MINVALUE"}}, false); err != nil {
+				restart := *q
+				if err := restart.Set([]parser.Option{{Pos: o.Pos, Key: "START WITH", Value: o.Value}}, true); err != nil {
 					return err
 				}
 				now.last = restart.Start
@@ -85,21 +88,11 @@ func (r *run) alterSequence(ctx context.Context, name string, at parser.Pos, opt
 	if was == *q {
 		return nil
 	}
-	known, err := r.changeable(ctx, v.Name, at)
+	def, err := defined(v.Def, q)
 	if err != nil {
 		return err
 	}
-	def, err := defined(v.Def, q)
-	if err == nil {
-		err = r.saveDefinition(ctx, v.Name, known.sql, def.String(), changedMeanwhile(v.Name, at))
-	}
-	if err == nil {
-		err = r.engine.reload(ctx)
-	}
-	if err == nil {
-		err = r.engine.awaitRefresh(ctx)
-	}
-	return err
+	return r.changeDefinition(ctx, v.Name, v, def.String(), at)
 }
 
 // ownSequences makes the sequences of the columns of s that draw numbers, and returns s with these as their DEFAULTs. drop removes

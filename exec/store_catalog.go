@@ -91,6 +91,14 @@ func (e *Engine) refresh(ctx context.Context) error {
 
 func (e *Engine) warn(text string) { e.cfg.Logger.Warn(text) }
 
+// settle reads the changes that the statement has made, and waits until no other one uses the definitions before them.
+func (r *run) settle(ctx context.Context) error {
+	if err := r.engine.reload(ctx); err != nil {
+		return err
+	}
+	return r.engine.awaitRefresh(ctx)
+}
+
 // awaitRefresh waits until no statement begins, or writes, with definitions that were read before the call.
 func (e *Engine) awaitRefresh(ctx context.Context) error {
 	if e.cfg.Alone {

@@ -218,7 +218,7 @@ func (r *run) unread(ctx context.Context, what, name string, at parser.Pos, casc
 
 // dropReader drops v, and the views that read it.
 func (r *run) dropReader(ctx context.Context, v *catalog.View, at parser.Pos) (err error) {
-	s := &parser.Drop{Pos: at, View: v.Rows == nil, NamePos: at, Name: v.Name, IfExists: true, Cascade: true}
+	s := &parser.Drop{Pos: at, View: v.Rows == nil, Materialized: v.Rows != nil, NamePos: at, Name: v.Name, IfExists: true, Cascade: true}
 	if s.View {
 		return r.dropView(ctx, s)
 	}
@@ -233,55 +233,68 @@ func materialized(v *catalog.View) string {
 	return ""
 }
 
-// dropViews runs DROP VIEW for one or several views. All must exist before the first is dropped.
-func (r *run) dropViews(ctx context.Context, s *parser.Drop) (*Rows, error) {
+// drops runs DROP for one or several tables, views or sequences. All must exist before the first is dropped.
+func (r *run) drops(ctx context.Context, s *parser.Drop) (*Rows, error) {
 	if err := r.engine.reload(ctx); err != nil {
 		return nil, err
 	}
-	for _, v := range s.More {
-		if _, ok := r.engine.catalog.View(v.Name); !ok && !v.IfExists {
-			return nil, parser.Errorf(v.NamePos, "unknown view %q", v.Name).Of(catalog.ErrUnknownTable)
+	all := append([]*parser.Drop{s}, s.More...)
+	for _, one := range all {
+		is, err := r.dropKind(one)
+		if err == nil && is == "" && !s.IfExists && len(all) > 1 {
+			_, err = r.tableNamed(one.Name, one.NamePos)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	for _, v := range append([]*parser.Drop{s}, s.More...) {
-		if err := r.dropView(ctx, v); err != nil {
+	for _, one := range all {
+		var err error
+		if s.View {
+			err = r.dropView(ctx, one)
+		} else {
+			_, err = r.dropTable(ctx, one)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	return r.done(-1), nil
 }
 
+// dropKind returns what s drops, such as VIEW; "" if there is nothing of the name. It fails if the name is of another kind.
+func (r *run) dropKind(s *parser.Drop) (is string, err error) {
+	if t, ok := r.engine.catalog.Table(s.Name); ok {
+		is = t.Def.Kind()
+	} else if v, ok := r.engine.catalog.View(s.Name); ok {
+		is = strings.TrimPrefix(v.Def.Command(), "CREATE ")
+	}
+	kind := strings.TrimPrefix(s.Command(), "DROP ")
+	switch {
+	case is != "" && is != kind:
+		err = notA(strings.ToLower(kind), s.Name, s.NamePos).WithHint("DROP %s drops it", is)
+	case is == "" && s.View && !s.IfExists:
+		err = parser.Errorf(s.NamePos, "%s %q does not exist", strings.ToLower(kind), s.Name).Of(catalog.ErrUnknownTable)
+	}
+	return is, err
+}
+
 func (r *run) dropView(ctx context.Context, s *parser.Drop) error {
 	if err := r.engine.reload(ctx); err != nil {
 		return err
 	}
-	cat := r.engine.catalog
-	v, ok := cat.View(s.Name)
-	if ok && (v.Def.Sequence != nil) != s.Sequence {
-		return parser.Errorf(s.NamePos, "%q is not a %s", v.Name, strings.ToLower(strings.TrimPrefix(s.Command(), "DROP "))).WithHint("DROP %s drops it", map[bool]string{true: "VIEW", false: "SEQUENCE"}[s.Sequence])
+	is, err := r.dropKind(s)
+	if err != nil {
+		return err
 	}
-	if !ok && s.Sequence {
-		if _, _, err := cat.TableOrView(s.Name, s.NamePos); err == nil {
-			return parser.Errorf(s.NamePos, "%q is not a sequence", s.Name)
-		}
-		if s.IfExists {
+	if is == "" {
+		if s.Sequence {
 			r.Warn.Add(warning.Absent, fmt.Sprintf("sequence %q does not exist, skipping", s.Name))
-			return nil
 		}
-		return parser.Errorf(s.NamePos, "sequence %q does not exist", s.Name).Of(catalog.ErrUnknownTable)
+		return nil
 	}
-	if !ok {
-		if t, ok := cat.Table(s.Name); ok {
-			if t.Def.Materialized {
-				return notA("view", t.Name, s.NamePos).WithHint("DROP MATERIALIZED VIEW drops it")
-			}
-			return parser.Errorf(s.NamePos, "%s is a table, not a view", s.Name).WithHint("DROP TABLE drops it, with its rows")
-		}
-		if s.IfExists {
-			return nil
-		}
-		return parser.Errorf(s.NamePos, "unknown view %q", s.Name).Of(catalog.ErrUnknownTable)
-	}
+	cat := r.engine.catalog
+	v, _ := cat.View(s.Name)
 	if err := r.unread(ctx, "view", v.Name, s.NamePos, s.Cascade); err != nil {
 		return err
 	}
@@ -302,10 +315,7 @@ func (r *run) dropView(ctx context.Context, s *parser.Drop) error {
 	if now, ok := cat.View(v.Name); ok && now == v {
 		cat.Drop(v.Name)
 	}
-	if err := r.engine.reload(ctx); err != nil {
-		return err
-	}
-	return r.engine.awaitRefresh(ctx)
+	return r.settle(ctx)
 }
 
 // showView runs SHOW CREATE VIEW and DESCRIBE.
