@@ -287,7 +287,7 @@ func (t *Table) Renamed(name string) *parser.CreateTable {
 	return &def
 }
 
-// Refilled returns the definition of a materialized view over HBase tables that do not exist yet, and whose names end with suffix.
+// Refilled returns the definition of t over HBase tables that do not exist yet, and whose names end with suffix.
 func (t *Table) Refilled(suffix string) *parser.CreateTable {
 	def := parser.CopyOf(t.Def)
 	def.StoredIn = parser.StoredIn(t.Name + "_" + suffix)

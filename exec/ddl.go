@@ -3,6 +3,7 @@ package exec
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -74,6 +75,13 @@ func (r *run) define(ctx context.Context, s *parser.CreateTable, taken error) (*
 	file, err := r.namesIn(ctx, t)
 	if err != nil {
 		return nil, err
+	}
+	if l := t.Layouts[0]; !t.External && t.Def.StoredIn == nil && l.Stored.IsLiteral() {
+		if o := r.sharing(t, storedName(l)); o != nil && !o.External { // o had the name of t before it was renamed
+			if t, err = r.build(t.Refilled(strings.ToLower(rand.Text()[:10]))); err != nil {
+				return nil, err
+			}
+		}
 	}
 	var made []string
 	if !t.External && !t.Layouts[0].Stored.IsLiteral() { // its HBase tables are created later
