@@ -31,8 +31,13 @@ func (n *sequenceNode) Parse(lex *lexer.PeekingLexer) error {
 		if err := to.Parse(lex); err != nil {
 			return unexpected(lex)
 		}
-		if change.Kind = NoEffect; word == "RENAME TO" {
-			change.Pos, change.Kind, change.To = pos(to.Tok), RenameTable, name(to.Tok)
+		switch change = (Change{Pos: pos(to.Tok), Kind: RenameTable}); word {
+		case "RENAME TO":
+			change.To = name(to.Tok)
+		case "SET SCHEMA":
+			change.Name = name(to.Tok)
+		default:
+			change.Kind = NoEffect
 		}
 		alter.Changes = []Change{change}
 		return nil
