@@ -77,10 +77,16 @@ func (b *builder) where(x parser.Expr) ([]expr.Expr, error) {
 		return nil, err
 	}
 	list := expr.Conjuncts(cond)
+	timed := func(e expr.Expr) bool {
+		t := e.Type()
+		return (t.IsTemporal() || t.Elem().IsTemporal()) && len(expr.Columns(e)) > 0
+	}
 	for _, e := range list {
-		_, null := e.(*expr.IsNull)
-		timed := func(col int) bool { return b.t.Columns[col].Type.IsTemporal() }
-		if _, column := e.(*expr.Column); len(expr.Columns(e)) == 0 || expr.Volatile(e) != "" || !column && !null && slices.ContainsFunc(expr.Columns(e), timed) {
+		of := e
+		if n, ok := e.(*expr.IsNull); ok {
+			of = n.X
+		}
+		if _, column := of.(*expr.Column); len(expr.Columns(e)) == 0 || expr.Volatile(e) != "" || !column && expr.Some(e, timed) {
 			return nil, parser.Errorf(x.Position(), "the WHERE of an INDEX compares columns with constants, and no moments: %s", e)
 		}
 	}
