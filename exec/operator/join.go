@@ -97,7 +97,8 @@ type spilledJoin struct {
 }
 
 func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
-	late := n.Narrow != nil && !n.Full || virtualSide(n) != nil && n.Lookup == nil
+	known := knownRows(n)
+	late := known == nil && (n.Narrow != nil && !n.Full || virtualSide(n) != nil && n.Lookup == nil)
 	var left Operator = None{}
 	var err error
 	if n.NarrowLeft == nil || late { // otherwise narrowLeft opens it
@@ -105,13 +106,12 @@ func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 			return nil, err
 		}
 	}
-	j := &joinOp{left: left, late: late, unopened: n.NarrowLeft != nil && !late, right: None{}, node: n, build: b, wanted: n.Wanted, env: b.opt.Env(), share: share{Budget: &b.budget}, width: n.Right.Width()}
+	j := &joinOp{left: left, late: late, unopened: n.NarrowLeft != nil && !late, right: None{}, node: n, build: b, wanted: n.Wanted, env: b.opt.Env(), share: share{Budget: &b.budget}, width: n.Right.Width(), known: known}
 	if n.Lookup != nil {
 		if j.lookups.after = rowsForSpan * minLookups; len(n.RightKeys) == 0 {
 			j.lookups.after = minFound
 		} else if v, ok := n.Left.(*plan.Values); ok {
 			j.lookups.spans = v.Len()
-			j.known = knownRows(n, v)
 		}
 		if n.Semi {
 			return &semiLookupOp{joinOp: j}, nil
@@ -126,20 +126,6 @@ func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 		return nil, err
 	}
 	return j, nil
-}
-
-// knownRows returns the rows of v, the left side of n, if n is an inner join by these values alone. If the right side is
-// read whole, its rows are found in the set, and need no hash table.
-func knownRows(n *plan.Join, v *plan.Values) *plan.Set {
-	for i, k := range n.LeftKeys {
-		if c, ok := k.(*expr.Column); !ok || c.Index != i {
-			return nil
-		}
-	}
-	if n.Semi || n.Outer || n.On != nil || len(n.LeftKeys) != v.N || v.Set == nil {
-		return nil
-	}
-	return v.Set
 }
 
 // keyOf returns the key of a row, valid until the following call. ok is false if the row has a NULL in it and matches none.
@@ -363,7 +349,7 @@ func (b *build) lookup(ctx context.Context, l *plan.Lookup, batch [][]types.Valu
 }
 
 func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {
-	if j.node.Lookup == nil && !j.loaded {
+	if j.node.Lookup == nil && !j.loaded && j.known == nil {
 		j.loaded = true
 		if err := j.narrow(ctx); err != nil {
 			return nil, err
@@ -415,6 +401,9 @@ func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {
 
 // nextLeft reads the next left rows, and the right rows to join with them.
 func (j *joinOp) nextLeft(ctx context.Context) (err error) {
+	if j.known != nil && j.node.Lookup == nil {
+		return j.nextKnown(ctx)
+	}
 	if j.rows, j.later = j.later, nil; len(j.rows) == 0 {
 		j.rows, err = j.left.Next(ctx)
 	}
@@ -428,10 +417,8 @@ func (j *joinOp) nextLeft(ctx context.Context) (err error) {
 			j.rows, j.later, j.asked = j.rows[:half], append(slices.Clip(j.rows[half:]), j.later...), false
 		}
 		if err == nil && j.lookups.whole && j.known != nil { // found has the right rows of all left rows
-			if j.build.opt.Wrap != nil { // the rows of the left side are counted
-				err = Drain(ctx, j.left, func([][]types.Value) error { return nil })
-			}
-			j.left, j.rows, j.later = None{}, nil, nil
+			err = j.countLeft(ctx)
+			j.rows, j.later = nil, nil
 		}
 		return err
 	}

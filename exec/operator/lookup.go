@@ -1,8 +1,10 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io"
 	"math"
 	"sync"
 
@@ -121,6 +123,21 @@ func (j *joinOp) readWhole(ctx context.Context) error {
 	return err
 }
 
+// knownRows returns the rows of the left side of n, if n is an inner join by the values of a set alone. If the right side is
+// read whole, its rows are found in the set, and need no hash table.
+func knownRows(n *plan.Join) *plan.Set {
+	v, ok := n.Left.(*plan.Values)
+	if !ok || v.Set == nil || n.Semi || n.Outer || n.On != nil || len(n.LeftKeys) != v.N || n.Lookup == nil && virtualSide(n) != nil {
+		return nil
+	}
+	for i, k := range n.LeftKeys {
+		if c, ok := k.(*expr.Column); !ok || c.Index != i {
+			return nil
+		}
+	}
+	return v.Set
+}
+
 // found has the right rows that were found among the known left ones, and the numbers of these.
 type found struct {
 	rows types.Rows
@@ -162,24 +179,60 @@ func (j *joinOp) given() (row []types.Value, ok bool) {
 func (j *joinOp) loadKnown(ctx context.Context, right Operator) error {
 	j.found = foundRows.Get().(*found)
 	j.share.release()
+	return Drain(ctx, right, func(rows [][]types.Value) error {
+		size := int64(0)
+		err := j.eachKnown(rows, func(left int, r []types.Value) {
+			j.found.left = append(keyset.Grown(j.found.left, 1), int32(left))
+			size += j.found.rows.Add(r) + 4
+		})
+		return cmp.Or(err, j.share.take(size, j.operation()))
+	})
+}
+
+// nextKnown reads the next right rows and appends those that are found among the known left ones to out.
+func (j *joinOp) nextKnown(ctx context.Context) error {
+	rows, err := j.right.Next(ctx)
+	if err == io.EOF {
+		return cmp.Or(j.countLeft(ctx), err)
+	}
+	if err != nil {
+		return err
+	}
+	n := j.node.Left.Width()
+	j.pairs.reserve(len(rows), j.node.Width())
+	return j.eachKnown(rows, func(left int, r []types.Value) {
+		row := j.pairs.row(j.node.Width())
+		j.known.Get(left, row[:n])
+		copy(row[n:], r)
+		j.out = append(j.out, row)
+	})
+}
+
+// countLeft ends the left side, whose rows are known. It reads them if they are counted.
+func (j *joinOp) countLeft(ctx context.Context) (err error) {
+	if j.build.opt.Wrap != nil {
+		err = Drain(ctx, j.left, func([][]types.Value) error { return nil })
+	}
+	j.left = None{}
+	return err
+}
+
+// eachKnown calls f with the right rows that are found among the known left ones, and the numbers of these.
+func (j *joinOp) eachKnown(rows [][]types.Value, f func(left int, r []types.Value)) error {
 	column, _ := j.node.RightKeys[0].(*expr.Column)
 	if len(j.node.RightKeys) > 1 {
 		column = nil
 	}
-	return Drain(ctx, right, func(rows [][]types.Value) error {
-		size := int64(0)
-		for _, r := range rows {
-			left, err := j.amongKnown(column, r)
-			if err != nil {
-				return err
-			}
-			if left >= 0 {
-				j.found.left = append(keyset.Grown(j.found.left, 1), int32(left))
-				size += j.found.rows.Add(r) + 4
-			}
+	for _, r := range rows {
+		left, err := j.amongKnown(column, r)
+		if err != nil {
+			return err
 		}
-		return j.share.take(size, j.operation())
-	})
+		if left >= 0 {
+			f(left, r)
+		}
+	}
+	return nil
 }
 
 // amongKnown returns the number of the known left row with the key of r, or -1. column, unless it is nil, is this key.
