@@ -156,9 +156,9 @@ func (a *alteration) addColumn(c parser.Change) error {
 		c.Column.FillAbsent(l)
 		c.Column.Default = nil
 	}
-	if c.Column.PrimaryKey || c.Column.NotNull && (c.Column.Encoding == nil || c.Column.Encoding.Name != defaultName) {
+	if c.Column.PrimaryKey || c.Column.NotNull && c.Column.Default == nil && (c.Column.Encoding == nil || c.Column.Encoding.Name != defaultName) {
 		return parser.Errorf(c.Column.Pos, "rows that exist have no %s: a column that is added may be NULL and is in no key", c.Column.Name).
-			WithHint("a constant DEFAULT is the value of rows without the cell")
+			WithHint("a DEFAULT gives them one")
 	}
 	a.def.Columns, a.def.Checks, a.changed = append(a.def.Columns, c.Column), append(a.def.Checks, c.Checks...), true
 	return nil

@@ -77,8 +77,9 @@ func (r *run) alterDefinition(ctx context.Context, t *catalog.Table, s *parser.A
 	if err == nil {
 		err = keepsTypes(t, now, changes)
 	}
+	var later []parser.Statement
 	if err == nil {
-		err = r.checkDefaults(now)
+		now, later, err = r.filledRows(t, def, now, changes)
 	}
 	if err == nil {
 		err = r.timelessChecks(now, t.Checks)
@@ -109,6 +110,14 @@ func (r *run) alterDefinition(ctx context.Context, t *catalog.Table, s *parser.A
 	old := t
 	if t, err = r.redefine(ctx, t, now, s.NamePos); err != nil {
 		return nil, err
+	}
+	if len(later) > 0 {
+		if err = r.runEach(ctx, later); err == nil {
+			t, err = r.tableNamed(t.Name, s.NamePos)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	if len(unread) > 0 {
 		if t, err = r.validate(ctx, old, t, unread); err != nil {

@@ -269,17 +269,11 @@ func (r *run) addNumbers(ctx context.Context, t *catalog.Table, s *parser.Alter,
 	if err != nil {
 		return err
 	}
-	steps := []parser.Statement{s}
+	steps := []*parser.Alter{s}
 	if c.Column = own.Columns[0]; adds {
 		first := c
-		first.Column.Identity, first.Column.NotNull = "", false
-		name, column := parser.QuoteName(t.Name), parser.QuoteName(def.Name)
-		fill, err := parser.ParseStatement("UPDATE " + name + " SET " + column + " = DEFAULT WHERE " + column + " IS NULL ALLOW FULL SCAN")
-		if err != nil {
-			return err
-		}
-		last := parser.Change{Pos: c.Pos, Kind: parser.AlterNotNull, Name: def.Name, Column: parser.ColumnDef{NotNull: true}}
-		steps = []parser.Statement{alterOne(s, first), fill, alterOne(s, last)}
+		first.Column.Identity, first.Column.NotNull = "", true
+		steps = []*parser.Alter{alterOne(s, first)}
 		if def := c.Column; def.Identity != "" {
 			steps = append(steps, alterOne(s, parser.Change{Pos: c.Pos, Kind: parser.AlterIdentity, Name: def.Name, Column: def}))
 		}
@@ -287,16 +281,9 @@ func (r *run) addNumbers(ctx context.Context, t *catalog.Table, s *parser.Alter,
 		steps[0] = alterOne(s, c)
 	}
 	for _, step := range steps {
-		next := r.engine.newRun(r.args, r.rec.began)
-		next.prepare(ctx, step)
-		if alter, ok := step.(*parser.Alter); ok {
-			if t, err = r.tableNamed(t.Name, s.NamePos); err == nil {
-				_, err = next.alterDefinition(ctx, t, alter)
-			}
-		} else {
-			_, err = next.do(ctx, step, nil)
+		if t, err = r.tableNamed(t.Name, s.NamePos); err == nil {
+			_, err = r.alterDefinition(ctx, t, step)
 		}
-		next.subqueries.end()
 		if err != nil {
 			return err
 		}
