@@ -48,7 +48,7 @@ func (b *block) oneOfSame(n plan.Node, ordered, inOrder bool) plan.Node {
 		}
 	case b.core.Distinct:
 		used = b.used
-	case b.on != nil:
+	case b.on != nil && !b.several(): // a function may return no rows for the first row
 		if e = endsOf(b.on, b.terms[len(b.on):], ordered); ordered { // the first row of each group
 			used = b.only(b.on)
 		} else if e != nil {

@@ -47,6 +47,9 @@ func (c *candidate) order(req *Request, off bool) {
 // and names of HBase tables that follow the order coarsely, such as the day of a time: the days are read one after the
 // other, and the rows of each day must be in order. Otherwise it merges the rows of several days.
 func (c *candidate) inOrder(req *Request, coarsely bool) bool {
+	if slices.ContainsFunc(req.OrderBy, func(t plan.SortTerm) bool { return expr.Volatile(t.Expr) != "" }) {
+		return false // a row has several values of it: those of a function that returns rows, even if it is the only row
+	}
 	dir, merge, within := 0, false, false
 	terms := c.varying(req.OrderBy)
 	byName := c.scan.ListTables || coarsely && slices.ContainsFunc(c.spans, func(s keySpan) bool { return s.Table != c.spans[0].Table })
