@@ -202,9 +202,16 @@ func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool
 // there is an ORDER BY.
 func (b *block) output(node plan.Node, ordered bool, cut bounds, sorts bool) (plan.Node, []plan.OutputColumn, error) {
 	// As in PostgreSQL, the rows that DISTINCT ON keeps are unnested if ORDER BY does not read what is unnested.
-	kept := b.on != nil && sorts && !slices.ContainsFunc(b.terms, func(t plan.SortTerm) bool { return expr.Some(t.Expr, isSet) })
+	sets := slices.ContainsFunc(b.terms, func(t plan.SortTerm) bool { return expr.Some(t.Expr, isSet) })
+	kept := b.on != nil && sorts && !sets
+	if !sets && !b.core.Distinct {
+		node = b.drawn(node)
+	}
 	if !kept {
 		node = b.unnest(node)
+	}
+	if sets && !b.core.Distinct {
+		node = b.drawn(node)
 	}
 	cols := make([]plan.OutputColumn, len(b.outs))
 	for i, o := range b.outs {
@@ -251,6 +258,53 @@ func (b *block) output(node plan.Node, ordered bool, cut bounds, sorts bool) (pl
 		node = &plan.Sort{Input: node, By: terms, Limit: cut.enough(), Sorted: b.sorted}
 	}
 	return &plan.Project{Input: cut.of(node, terms), Exprs: b.results()}, cols, nil
+}
+
+// drawn computes below the sort the columns of the result by which it sorts and which are other values each time: a row
+// shows the value by which it was sorted.
+func (b *block) drawn(node plan.Node) plan.Node {
+	width := node.Width()
+	var draws []expr.Expr
+	for i, t := range b.terms {
+		if expr.Volatile(t.Expr) == "" {
+			continue
+		}
+		at := slices.IndexFunc(b.outs, func(o output) bool { return o.expr == t.Expr })
+		if at < 0 {
+			at = slices.IndexFunc(b.outs, func(o output) bool { return expr.Same(o.expr, t.Expr) })
+		}
+		if at >= 0 {
+			x := b.outs[at].expr
+			b.outs[at].expr = &expr.Column{Pos: x.Position(), Index: width + len(draws), Name: x.String(), Text: x.String(), Typ: x.Type(), Limit: expr.DeclaredLimit(x.Type(), x)}
+			b.terms[i].Expr, draws = b.outs[at].expr, append(draws, x)
+		}
+	}
+	if draws == nil {
+		return node
+	}
+	below, placed := &plan.Project{Input: node}, map[int]int{} // by column of node, or of draws after these
+	place := func(c *expr.Column) expr.Expr {
+		to, ok := placed[c.Index]
+		if !ok {
+			to = len(below.Exprs)
+			placed[c.Index] = to
+			if c.Index < width {
+				below.Exprs = append(below.Exprs, c)
+			} else {
+				below.Exprs = append(below.Exprs, draws[c.Index-width])
+			}
+		}
+		d := *c
+		d.Index = to
+		return &d
+	}
+	for i := range b.outs {
+		b.outs[i].expr = expr.MapColumns(b.outs[i].expr, place)
+	}
+	for i := range b.terms {
+		b.terms[i].Expr = expr.MapColumns(b.terms[i].Expr, place)
+	}
+	return below
 }
 
 // bounds are the LIMIT and OFFSET of a query. ties is set by WITH TIES.
