@@ -466,7 +466,7 @@ func (s *scanner) Close() error {
 	s.release()
 	if cap(s.rows) >= longList {
 		rows := s.rows[:0]
-		clear(rows[:s.most])
+		clear(rows[:min(s.most, cap(rows))])
 		rowLists.Put(&rows)
 	}
 	s.rows, s.most = nil, 0
