@@ -76,7 +76,7 @@ func (r *run) define(ctx context.Context, s *parser.CreateTable, taken error) (*
 	if err != nil {
 		return nil, err
 	}
-	if l := t.Layouts[0]; !t.External && t.Def.StoredIn == nil && l.Stored.IsLiteral() {
+	if l := t.Layouts[0]; !t.External && !storedBy(t.Def) && l.Stored.IsLiteral() {
 		if o := r.sharing(t, storedName(l)); o != nil && !o.External { // o had the name of t before it was renamed
 			if t, err = r.build(t.Refilled(strings.ToLower(rand.Text()[:10]))); err != nil {
 				return nil, err
@@ -344,12 +344,16 @@ func (r *run) makeMissing(ctx context.Context, name string, err error) (again bo
 	return false, err
 }
 
+// storedBy reports whether def names the HBase table of a layout by STORED IN.
+func storedBy(def *parser.CreateTable) bool {
+	return def.StoredIn != nil || slices.ContainsFunc(def.Layouts, func(d parser.LayoutDef) bool { return d.StoredIn != nil })
+}
+
 // mayTake refuses to use the existing HBase table name for t, which is being defined. It allows two cases: another table
 // that hql created is stored there (several record types share it), or hql created the HBase table and it is empty.
 func (r *run) mayTake(ctx context.Context, t *catalog.Table, name string) error {
 	o := r.sharing(t, name)
-	named := t.Def.StoredIn != nil || slices.ContainsFunc(t.Def.Layouts, func(d parser.LayoutDef) bool { return d.StoredIn != nil })
-	if o != nil && !o.External && !named { // o had the name of t before it was renamed
+	if o != nil && !o.External && !storedBy(t.Def) { // o had the name of t before it was renamed
 		return parser.Errorf(t.Def.NamePos, "the HBase table %s holds rows of table %s", name, o.Name).WithHint("STORED IN names another one")
 	}
 	if o != nil && !o.External {
