@@ -36,7 +36,7 @@ func TestArrays(t *testing.T) {
 		empty []string
 		raw   []byte
 	)
-	rows, err := db.Query(ctx, "SELECT a, s || NULL::text, id::bytes, '{{1,2},{3,4}}'::int[], '{{1},{NULL}}'::int[], a, ?, id FROM t WHERE k = ANY (?) AND a @> ? AND 2 = ANY (a)", []string{}, []int{1, 5}, []int{2})
+	rows, err := db.Query(ctx, "SELECT a, s || NULL::text, decode(replace(id::text, '-', ''), 'hex'), '{{1,2},{3,4}}'::int[], '{{1},{NULL}}'::int[], a, ?, id FROM t WHERE k = ANY (?) AND a @> ? AND 2 = ANY (a)", []string{}, []int{1, 5}, []int{2})
 	if err != nil {
 		t.Fatal(err)
 	}

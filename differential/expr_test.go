@@ -173,8 +173,8 @@ func (g *gen) small(s *scope) string {
 	return fmt.Sprint(g.IntN(13) - 3)
 }
 
-// pgInt casts a small number to PostgreSQL's type for positions and lengths.
-func pgInt(x string) string { return dialect(x, "("+x+")::int") }
+// pgInt casts a small number to PostgreSQL's type for positions, lengths and days.
+func pgInt(x string) string { return "CAST(" + x + " AS INT)" }
 
 // tame draws a DOUBLE whose arithmetic stays in range: neither large nor so small that a product of two becomes 0.
 func (g *gen) tame(s *scope, depth int) string {

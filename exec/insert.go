@@ -384,7 +384,15 @@ func (r *run) valuesRow(values []parser.Expr, in *inserter) ([]types.Value, erro
 		return nil, err
 	}
 	for i, x := range values {
-		v, err := r.constant(x)
+		e, err := expr.Compile(x, r.scope())
+		if err == nil {
+			err = assignable(e.Type(), x, in.cols[i])
+		}
+		if err != nil {
+			return nil, err
+		}
+		env := r.ExprEnv()
+		v, err := e.Eval(&env)
 		if err != nil {
 			return nil, err
 		}
@@ -395,13 +403,23 @@ func (r *run) valuesRow(values []parser.Expr, in *inserter) ([]types.Value, erro
 	return row, nil
 }
 
-// assign converts v to the type of column c. Booleans, moments and JSON are no numbers, which CAST makes of them.
-func (r *run) assign(v types.Value, c *catalog.Column, pos parser.Pos) (types.Value, error) {
+// assignable refuses the value of x, of type t, for column c. Booleans, moments and JSON are no numbers, and a text that is
+// no literal is nothing but a text or BYTES: CAST converts them.
+func assignable(t types.Type, x parser.Expr, c *catalog.Column) error {
 	kind := func(t types.Type) int {
 		return slices.IndexFunc([]bool{t == types.Boolean, t.IsMoment(), t.IsNumeric(), t == types.JSON}, func(is bool) bool { return is })
 	}
-	if a, b := kind(v.Type()), kind(c.Type); a >= 0 && b >= 0 && a != b {
-		return v, parser.Errorf(pos, "column %s is %s, but its value is %s", c.Name, c.Type, v.Type()).WithHint("CAST(... AS %s) converts it", c.Type)
+	a, b := kind(t), kind(c.Type)
+	if a >= 0 && b >= 0 && a != b || t == types.String && c.Type != t && c.Type != types.Bytes && !untyped(x) {
+		return parser.Errorf(x.Position(), "column %s is %s, but its value is %s", c.Name, c.Type, t).WithHint("CAST(... AS %s) converts it", c.Type)
+	}
+	return nil
+}
+
+// assign converts v to the type of column c.
+func (r *run) assign(v types.Value, c *catalog.Column, pos parser.Pos) (types.Value, error) {
+	if err := assignable(v.Type(), &parser.Param{Pos: pos}, c); err != nil {
+		return v, err
 	}
 	out, err := types.Read(v, c.Type, r.Opt.Now, r.settings.loc)
 	if err == nil {
@@ -416,6 +434,13 @@ func (r *run) assign(v types.Value, c *catalog.Column, pos parser.Pos) (types.Va
 	return out.WithoutClock(), nil
 }
 
+// untyped reports whether x is a text or a parameter that takes the type of its column.
+func untyped(x parser.Expr) bool {
+	_, param := x.(*parser.Param)
+	k, ok := x.(*parser.Literal)
+	return param || ok && k.Kind == parser.StringLiteral
+}
+
 // insertQuery writes the rows of a query. If the query reads the same table, all rows are read before the first is
 // written, so that it does not read its own rows.
 func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (*Rows, error) {
@@ -425,6 +450,23 @@ func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (
 	}
 	if len(p.Columns) != len(in.cols) {
 		return nil, parser.Errorf(s.Query.Pos, "the query gives %d columns for %d of %s", len(p.Columns), len(in.cols), in.table.Name)
+	}
+	for _, core := range s.Query.Cores {
+		written := core.Values
+		if !slices.ContainsFunc(core.Items, func(it parser.SelectItem) bool { return it.Star }) {
+			row := make([]parser.Expr, len(core.Items))
+			for k, it := range core.Items {
+				row[k] = it.Expr
+			}
+			written = append(written, row)
+		}
+		for _, row := range written {
+			for k, x := range row {
+				if err := assignable(p.Columns[k].Type, x, in.cols[k]); err != nil {
+					return nil, err
+				}
+			}
+		}
 	}
 	b := newBulk(in)
 	when := asRead

@@ -101,7 +101,11 @@ func (g *lawWorld) ends(n int) {
 		if group := key[g.r.IntN(len(key))]; group != of || g.r.IntN(2) == 0 {
 			list, by = group.Name+", ", " GROUP BY "+group.Name
 		}
-		q := "SELECT " + list + g.pick("min", "max") + "(" + of.Name + ") FROM " + g.name
+		call := g.pick("min", "max")
+		if of.Type == types.Boolean {
+			call = g.pick("bool_and", "bool_or")
+		}
+		q := "SELECT " + list + call + "(" + of.Name + ") FROM " + g.name
 		if g.r.IntN(2) == 0 {
 			q += " WHERE " + g.predicate(1)
 		}

@@ -161,7 +161,7 @@ func (r *run) checkPlan(p *plan.Plan) error {
 			return err
 		}
 	}
-	return r.guardAll(p.Scans())
+	return r.subqueries.failure(r.guardAll(p.Scans()))
 }
 
 // open returns the operator that runs p, for a caller that reads its rows.

@@ -1,7 +1,9 @@
 package exec
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -56,6 +58,19 @@ func (q *subqueries) values(s *plan.Subplan) (*plan.Set, bool) {
 	return v, ok
 }
 
+// failure returns the error of a sub-query that no row has asked for yet, or else err.
+func (q *subqueries) failure(err error) error {
+	if q == nil || err == nil {
+		return err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, s := range q.closed {
+		err = cmp.Or(s.Err(), err)
+	}
+	return err
+}
+
 // close runs a sub-query that does not depend on an outer row.
 func (q *subqueries) close(ctx context.Context, s *plan.Subplan) error {
 	if _, ok := q.values(s); ok {
@@ -65,8 +80,13 @@ func (q *subqueries) close(ctx context.Context, s *plan.Subplan) error {
 	if s.Among {
 		rows.Keys.Reuse()
 	}
-	if err := q.each(ctx, s, nil, func(row []types.Value) int64 { return rows.Add(row, s.Among) }); err != nil {
+	err := q.each(ctx, s, nil, func(row []types.Value) int64 { return rows.Add(row, s.Among) })
+	if _, evaluated := errors.AsType[*parser.Error](err); err != nil && (!evaluated || ctx.Err() != nil || errors.Is(err, ErrFullScan) || errors.Is(err, ErrScanLimit)) {
 		return err
+	}
+	if err != nil {
+		rows = &plan.Set{}
+		rows.Fail(err)
 	}
 	q.mu.Lock()
 	q.closed[closedQuery{s.Select, s.Among, s.Cut}], q.ran = rows, append(q.ran, s.Sample)

@@ -61,6 +61,10 @@ func (r *run) planJoined(ctx context.Context, t *catalog.Table, name string, s *
 	}
 	core.Items = append(core.Items, reads...)
 	p, err := r.planSelect(ctx, s)
+	for i := 0; err == nil && i < len(exprs); i++ {
+		of := exprs[i].(*expr.Column)
+		of.Typ = p.Columns[of.Index].Type
+	}
 	return p, exprs, err
 }
 
@@ -205,6 +209,10 @@ func (r *run) updateRows(ctx context.Context, t *catalog.Table, s *parser.Update
 		q.Where = both(s.Where, only)
 		p, exprs, err = r.planUpdate(ctx, t, &q, values, others)
 		env = r.ExprEnv()
+		for i := 0; err == nil && i < len(exprs) && i < len(s.Set); i++ {
+			of, _ := t.Column(s.Set[i].Column.Name)
+			err = assignable(exprs[i].Type(), values[i], of)
+		}
 		switch {
 		case err != nil:
 		case len(p.Subplans) > 0:

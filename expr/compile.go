@@ -117,7 +117,10 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		if x, err = c.cast(x, t, e.Pos); err != nil {
+		if err = c.castable(x, t, e.Pos); err == nil {
+			x, err = c.cast(x, t, e.Pos)
+		}
+		if err != nil {
 			return nil, err
 		}
 		switch k := x.(type) {
@@ -310,11 +313,8 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 				some = append(some, x)
 			}
 			return disjunction(some...), nil
-		case (op == EQ || op == NE) && parser.Expr(tx) != e.X && parser.Expr(ty) != e.Y: // of rows of tables NULLs are alike, unlike those of ROW(...)
-			var same parser.Expr = &parser.Binary{Pos: e.Pos, Op: "IS DISTINCT FROM", X: tx, Y: ty}
-			if op == EQ {
-				same = &parser.Unary{Pos: e.Pos, Op: "NOT", X: same}
-			}
+		case parser.Expr(tx) != e.X && parser.Expr(ty) != e.Y && len(tx.Items) == len(ty.Items): // of rows of tables NULLs are alike, unlike those of ROW(...)
+			same := recordComparison(op, tx, ty, e.Pos)
 			missing := &parser.Binary{Pos: e.Pos, Op: "OR", X: &parser.Is{Pos: e.Pos, X: e.X, What: "NULL"}, Y: &parser.Is{Pos: e.Pos, X: e.Y, What: "NULL"}} // of an outer join
 			null := &parser.Literal{Pos: e.Pos, Kind: parser.NullLiteral}
 			return c.expr(&parser.Case{Pos: e.Pos, Whens: []parser.When{{Cond: missing, Then: null}}, Else: same})
@@ -355,6 +355,9 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 		if e.Op == "-" && x.Type() == types.JSON {
 			return c.apply("JSONB_DELETE", e.Pos, []Expr{x, y})
 		}
+		if tx, ty := Declared(x), Declared(y); !c.s.Key && (tx == types.Date && ty == types.BigInt || tx == types.BigInt && ty == types.Date) {
+			return nil, parser.Errorf(e.Pos, "%s %s %s is not defined", tx, e.Op, ty).WithHint("CAST(n AS INT) is a number of days")
+		}
 		if k, ok := x.(*Const); ok && e.Op == "-" && k.Typ == types.Null && y.Type().IsTimestamp() { // NULL, or a parameter without a value
 			x = &Const{Pos: k.Pos, Typ: y.Type()}
 		}
@@ -394,6 +397,27 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 		}
 	}
 	return c.apply(e.Op, e.Pos, []Expr{x, y})
+}
+
+// recordComparison returns the comparison of two rows of tables, whose NULLs are equal, and greater than all else.
+func recordComparison(op CompareOp, x, y *parser.Tuple, pos parser.Pos) (out parser.Expr) {
+	if op == GT || op == LE {
+		x, y = y, x
+	}
+	out = &parser.Binary{Pos: pos, Op: "IS DISTINCT FROM", X: x, Y: y}
+	if op != EQ && op != NE {
+		out = &parser.Literal{Pos: pos, Kind: parser.BoolLiteral, Text: "false"}
+		for i := len(x.Items) - 1; i >= 0; i-- {
+			less := &parser.Call{Pos: pos, Name: "COALESCE", Args: []parser.Expr{&parser.Binary{Pos: pos, Op: "<", X: x.Items[i], Y: y.Items[i]},
+				&parser.Is{Pos: pos, X: x.Items[i], Not: true, What: "NULL"}}}
+			out = &parser.Binary{Pos: pos, Op: "OR", X: less, Y: &parser.Binary{Pos: pos, Op: "AND",
+				X: &parser.Binary{Pos: pos, Op: "IS NOT DISTINCT FROM", X: x.Items[i], Y: y.Items[i]}, Y: out}}
+		}
+	}
+	if op == EQ || op == LE || op == GE {
+		out = &parser.Unary{Pos: pos, Op: "NOT", X: out}
+	}
+	return out
 }
 
 // tuple returns the row value e, which may be the name of a table, or nil.

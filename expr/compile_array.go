@@ -133,7 +133,7 @@ func (c compiler) elements(name string, args []Expr) (_ []Expr, err error) {
 			continue
 		}
 		if k, ok := args[i].(*Const); ok && t != types.Null {
-			if v, err := types.Cast(k.Val, t, c.s.Loc); err == nil && (k.Typ == types.String || k.Typ.IsInteger() && t.IsNumeric()) {
+			if v, err := types.Cast(k.Val, t, c.s.Loc); err == nil && (k.untyped() || k.Typ.IsInteger() && t.IsNumeric()) {
 				args[i] = &Const{Pos: k.Pos, Val: v, Typ: t}
 				continue
 			}
@@ -165,7 +165,7 @@ func (c compiler) elements(name string, args []Expr) (_ []Expr, err error) {
 		}
 		c.wants(args[i], types.ArrayOf(t))
 		k, text := args[i].(*Const)
-		if text = text && k.Typ == types.String; text || args[i].Type().IsArray() && args[i].Type().Elem() != t {
+		if text = text && k.untyped(); text || args[i].Type().IsArray() && args[i].Type().Elem() != t {
 			if args[i], err = c.cast(args[i], types.ArrayOf(t), args[i].Position()); err != nil {
 				return nil, err
 			}
@@ -180,7 +180,7 @@ func (c compiler) joined(x, y Expr, pos parser.Pos) (_ Expr, ok bool, err error)
 	isNull := func(t types.Type) bool { return t == types.Null }
 	text := func(e Expr) bool { // the text of an array
 		k, ok := e.(*Const)
-		return ok && k.Typ == types.String && !k.Val.IsNull() && strings.HasPrefix(strings.TrimSpace(k.Val.Text()), "{")
+		return ok && k.untyped() && !k.Val.IsNull() && strings.HasPrefix(strings.TrimSpace(k.Val.Text()), "{")
 	}
 	name, args := "ARRAY_CAT", []Expr{x, y}
 	switch {

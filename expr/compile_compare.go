@@ -253,6 +253,9 @@ func (c compiler) comparable(a, b types.Type, pos parser.Pos) error {
 	return err
 }
 
+// untyped reports whether k is a text that takes the type of its place: a literal, but no CAST to TEXT.
+func (k *Const) untyped() bool { return k.Typ == types.String && k.Limit == types.Untyped }
+
 // adapt casts the constant k to type t if its meaning stays: it reads text as a t, and converts a number to a double; in
 // keys also an integer to a TIMESTAMP's milliseconds.
 func (c compiler) adapt(k *Const, t types.Type) (*Const, error) {
@@ -260,6 +263,8 @@ func (c compiler) adapt(k *Const, t types.Type) (*Const, error) {
 	cast := false
 	switch {
 	case from == t || k.Val.IsNull():
+		return k, nil
+	case from == types.String && !k.untyped():
 		return k, nil
 	case from == types.String && t.IsNamedOID():
 		if x, err := c.cast(k, t, k.Pos); err != nil {
@@ -292,7 +297,7 @@ func (c compiler) adapt(k *Const, t types.Type) (*Const, error) {
 	if err != nil {
 		return nil, parser.Errorf(k.Pos, "%s is not a valid %s: %s", k.Val.SQL(), t, err)
 	}
-	return &Const{Pos: k.Pos, Val: v, Typ: v.Type()}, nil
+	return &Const{Pos: k.Pos, Val: v, Typ: v.Type(), Limit: k.Limit}, nil
 }
 
 func (c compiler) between(e *parser.Between) (Expr, error) {
@@ -476,7 +481,7 @@ func (c compiler) decisive(op CompareOp, x Expr, items []Expr) ([]Expr, error) {
 func (c compiler) inList(pos parser.Pos, x Expr, not bool, items []Expr) (Expr, error) {
 	t := types.Null
 	for _, y := range items {
-		if k, ok := y.(*Const); !ok || k.Typ != types.String { // a text constant is read as the type of the others
+		if k, ok := y.(*Const); !ok || !k.untyped() { // a text constant is read as the type of the others
 			t = Wider(t, y.Type())
 		}
 	}

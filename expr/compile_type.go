@@ -64,7 +64,7 @@ func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) 
 		}
 	}
 	for _, x := range xs { // a text constant is read as the other expressions' type
-		if k, ok := x.(*Const); (!ok || k.Typ != types.String) && x.Type() != types.Null && !isName(x.Type()) && t == types.String {
+		if k, ok := x.(*Const); (!ok || !k.untyped()) && x.Type() != types.Null && !isName(x.Type()) && t == types.String {
 			t = x.Type()
 		}
 	}
@@ -82,7 +82,7 @@ func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) 
 		case isConst && k.Val.IsNull():
 			out[i] = &Const{Pos: k.Pos, Typ: t}
 		case (x.Type().IsInteger() || x.Type().IsOID()) && t == types.OID, isName(x.Type()) && t.IsText(), x.Type().IsArray() && t.IsArray(),
-			isConst && k.Typ == types.String, x.Type().IsNumeric() && t.IsNumeric(), x.Type().IsMoment() && t.IsMoment():
+			isConst && k.untyped(), x.Type().IsNumeric() && t.IsNumeric(), x.Type().IsMoment() && t.IsMoment():
 			y, err := c.cast(x, t, pos)
 			if err != nil {
 				return nil, t, err
@@ -182,6 +182,24 @@ func (c compiler) cast(x Expr, t types.Type, pos parser.Pos) (Expr, error) {
 		return &Const{Pos: l.Pos, Val: v, Typ: t}, nil
 	}
 	return k, nil
+}
+
+// castable refuses casts that PostgreSQL does not have; definitions of keys keep them.
+func (c compiler) castable(x Expr, t types.Type, pos parser.Pos) error {
+	from, hint := Declared(x), ""
+	switch {
+	case c.s.Key:
+	case from == types.Boolean && t.IsInteger() && t != types.Int:
+		hint = "CAST(x AS INT) makes 0 or 1 of it"
+	case t == types.JSON && !from.IsText() && from != types.Null:
+		hint = "TO_JSONB(x) makes JSON of it"
+	case t == types.Bytes && from == types.UUID:
+		hint = "DECODE(REPLACE(CAST(x AS TEXT), '-', ''), 'hex') gives its bytes"
+	}
+	if hint == "" {
+		return nil
+	}
+	return parser.Errorf(pos, "%s cannot be cast to %s", from, t).WithHint("%s", hint)
 }
 
 // limit converts x to a type with a limit in parentheses: CHAR(3), DECIMAL(10,2).

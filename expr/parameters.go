@@ -95,7 +95,7 @@ func (p *Parameters) want(pos parser.Pos, t ParameterType) {
 // contexts that know the type call it.
 func (c compiler) place(x Expr, t types.Type) (Expr, error) {
 	c.wants(x, t)
-	if k, ok := x.(*Const); ok && k.Typ == types.String && t != types.Null {
+	if k, ok := x.(*Const); ok && k.untyped() && t != types.Null {
 		return c.adapt(k, t)
 	}
 	return x, nil

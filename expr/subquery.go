@@ -35,6 +35,7 @@ type Subquery struct {
 	Limits []types.Limit
 	Query  any    // the plan for Env.Subquery
 	Text   string // the query as written
+	Failed error  // of the query, which has run
 	funcs  *Registry
 }
 
@@ -97,6 +98,9 @@ func (s *Subquery) Negate() Expr {
 
 // Eval runs the query for the row, or returns the cached result for equal outer values.
 func (s *Subquery) Eval(env *Env) (types.Value, error) {
+	if s.Failed != nil {
+		return types.Value{}, s.Failed
+	}
 	if env.Subquery == nil {
 		return types.Value{}, parser.Errorf(s.Pos, "a sub-query is not allowed here")
 	}

@@ -246,6 +246,9 @@ func (q *query) count(e parser.Expr, what string) (n plan.RowLimit, err error) {
 			return n, nil
 		}
 	}
+	if s, ok := x.(*expr.Subquery); ok && s.Failed != nil {
+		return n, s.Failed
+	}
 	k, ok := x.(*expr.Const)
 	if !ok || !k.Val.IsNull() && !k.Val.Type().IsInteger() {
 		return n, parser.Errorf(e.Position(), "%s takes a whole number", what)

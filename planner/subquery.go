@@ -62,7 +62,15 @@ func (q *query) answered(sub *plan.Subplan, node expr.Subquery) (expr.Expr, erro
 	}
 	if sub.Closed && q.env.Subqueries != nil {
 		if rows, ok := q.env.Subqueries(sub); ok {
-			return out.Answer(rows.Values(sub.Width), q.env.Loc)
+			if rows.Err() == nil {
+				x, err := out.Answer(rows.Values(sub.Width), q.env.Loc)
+				if err == nil || out.Kind != expr.ScalarSubquery {
+					return x, err
+				}
+				rows.Fail(err)
+			}
+			out.Failed = rows.Err()
+			return out, nil
 		}
 	}
 	if !slices.Contains(q.plan.Subplans, sub) { // each column of an assigned row has the same one

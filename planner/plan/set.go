@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"sync/atomic"
+
 	"github.com/hql-db/hql/internal/keyset"
 	"github.com/hql-db/hql/types"
 )
@@ -13,6 +15,18 @@ type Set struct {
 	alone    types.Type
 	key      []byte
 	released int // number of rows before Release
+	err      atomic.Pointer[error]
+}
+
+// Fail keeps the error of reading the rows for the first row that asks for them. Err returns it.
+func (s *Set) Fail(err error) { s.err.Store(&err) }
+
+// Err returns the error of Fail, or nil.
+func (s *Set) Err() error {
+	if err := s.err.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // Len returns the number of rows.
