@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -137,7 +138,22 @@ func runsGo(pid int) bool {
 func dropAll(quorum string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	admin := gohbase.NewAdminClient(quorum)
+	var mu sync.Mutex
+	var conns []net.Conn // gohbase does not close those of an admin client, and tests look for goroutines that stay
+	admin := gohbase.NewAdminClient(quorum, gohbase.RegionDialer(func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+		if err == nil {
+			mu.Lock()
+			conns = append(conns, c)
+			mu.Unlock()
+		}
+		return c, err
+	}))
+	defer func() {
+		for _, c := range conns {
+			c.Close()
+		}
+	}()
 	list, err := hrpc.NewListTableNames(ctx)
 	if err != nil {
 		return err
