@@ -15,13 +15,7 @@ import (
 // volatile functions is evaluated once, and its value is that of rows without the cell. later are the statements that write the
 // values of the other ones, which differ by row. def is the definition after changes, now its table.
 func (r *run) filledRows(t *catalog.Table, def *parser.CreateTable, now *catalog.Table, changes []parser.Change) (_ *catalog.Table, later []parser.Statement, err error) {
-	r.trial = true
-	in, err := r.newInserter(now, nil)
-	var row []types.Value
-	if err == nil {
-		row, err = in.newRow()
-	}
-	r.trial = false
+	in, row, err := r.defaultsOf(now)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -144,12 +144,11 @@ func (r *run) alterDefinition(ctx context.Context, t *catalog.Table, s *parser.A
 func (r *run) dropEach(ctx context.Context, s *parser.Alter) (*Rows, error) {
 	var each []*parser.Alter
 	for _, c := range s.Changes {
-		one := *s
-		one.Changes = []parser.Change{c}
-		if _, err := r.altered(&one); err != nil {
+		one := alterOne(s, c)
+		if _, err := r.altered(one); err != nil {
 			return nil, err
 		}
-		each = append(each, &one)
+		each = append(each, one)
 	}
 	for _, one := range each {
 		if _, err := r.alter(ctx, one); err != nil {

@@ -175,7 +175,7 @@ func (r *run) build(s *parser.CreateTable) (*catalog.Table, error) {
 		t, err = r.engine.catalog.Build(r.splitsInUTC(s, t))
 	}
 	if err == nil {
-		err = r.checkDefaults(t)
+		_, _, err = r.defaultsOf(t)
 	}
 	if err == nil {
 		err = r.timelessChecks(t, nil)

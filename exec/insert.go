@@ -144,15 +144,14 @@ func (in *inserter) another() *inserter {
 	return &out
 }
 
-// checkDefaults checks that INSERT can write the DEFAULTs of the new definition t.
-func (r *run) checkDefaults(t *catalog.Table) error {
+// defaultsOf returns an inserter for the new definition t and the row of its DEFAULTs, in which sequences draw no numbers.
+func (r *run) defaultsOf(t *catalog.Table) (in *inserter, row []types.Value, err error) {
 	r.trial = true
 	defer func() { r.trial = false }()
-	in, err := r.newInserter(t, nil)
-	if err == nil {
-		_, err = in.newRow()
+	if in, err = r.newInserter(t, nil); err == nil {
+		row, err = in.newRow()
 	}
-	return err
+	return in, row, err
 }
 
 // newRow returns a row with the DEFAULTs of the columns that the statement does not name.

@@ -98,14 +98,8 @@ func (r *run) alterSequence(ctx context.Context, name string, at parser.Pos, opt
 // ownSequences makes the sequences of the columns of s that draw numbers, and returns s with these as their DEFAULTs. drop removes
 // those that no table uses.
 func (r *run) ownSequences(ctx context.Context, s *parser.CreateTable) (_ *parser.CreateTable, drop func(), err error) {
-	var made []string
-	drop = func() {
-		for _, name := range made {
-			if v, ok := r.engine.catalog.View(name); ok && len(r.drawsFrom(v.Name)) == 0 {
-				_ = r.dropView(context.WithoutCancel(ctx), &parser.Drop{View: true, Sequence: true, Name: name, IfExists: true})
-			}
-		}
-	}
+	var made []*catalog.Sequence
+	drop = func() { _ = r.dropOwned(context.WithoutCancel(ctx), made) }
 	out := *s
 	out.Columns = slices.Clone(s.Columns)
 	out.NameSequences(func(name string) bool {
@@ -130,7 +124,9 @@ func (r *run) ownSequences(ctx context.Context, s *parser.CreateTable) (_ *parse
 			return s, drop, err
 		}
 		r.rec.ended.Store(nil) // the statement continues
-		made = append(made, name)
+		if v, ok := r.engine.catalog.View(name); ok {
+			made = append(made, v.Sequence())
+		}
 		if c.Sequence = []parser.Option{{Key: "SEQUENCE NAME", Value: &parser.Literal{Kind: parser.StringLiteral, Text: name}}}; c.Identity == parser.Serial {
 			c.Identity, c.Sequence = "", nil
 		}
@@ -195,7 +191,7 @@ func (r *run) undrawn(ctx context.Context, s *parser.Drop) error {
 // dropOwned drops the sequences in list that no column draws from any more.
 func (r *run) dropOwned(ctx context.Context, list []*catalog.Sequence) error {
 	for _, s := range list {
-		if len(r.drawsFrom(s.Name)) > 0 {
+		if _, ok := r.engine.catalog.View(s.Name); !ok || len(r.drawsFrom(s.Name)) > 0 {
 			continue
 		}
 		if err := r.dropView(ctx, &parser.Drop{Pos: parser.NoPos, View: true, Sequence: true, Name: s.Name, NamePos: parser.NoPos, IfExists: true}); err != nil {
@@ -236,14 +232,14 @@ func (r *run) alterNumbers(ctx context.Context, t *catalog.Table, s *parser.Alte
 			}
 			continue
 		}
-		one := *s
-		if one.Changes = []parser.Change{c}; !isDrawn(c) {
-			if _, err := r.alter(ctx, &one); err != nil {
+		one := alterOne(s, c)
+		if !isDrawn(c) {
+			if _, err := r.alter(ctx, one); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := r.addNumbers(ctx, t, &one, col); err != nil {
+		if err := r.addNumbers(ctx, t, one, col); err != nil {
 			return err
 		}
 	}
@@ -269,16 +265,15 @@ func (r *run) addNumbers(ctx context.Context, t *catalog.Table, s *parser.Alter,
 	if err != nil {
 		return err
 	}
-	steps := []*parser.Alter{s}
-	if c.Column = own.Columns[0]; adds {
+	c.Column = own.Columns[0]
+	steps := []*parser.Alter{alterOne(s, c)}
+	if adds {
 		first := c
 		first.Column.Identity, first.Column.NotNull = "", true
 		steps = []*parser.Alter{alterOne(s, first)}
 		if def := c.Column; def.Identity != "" {
 			steps = append(steps, alterOne(s, parser.Change{Pos: c.Pos, Kind: parser.AlterIdentity, Name: def.Name, Column: def}))
 		}
-	} else {
-		steps[0] = alterOne(s, c)
 	}
 	for _, step := range steps {
 		if t, err = r.tableNamed(t.Name, s.NamePos); err == nil {
@@ -291,6 +286,7 @@ func (r *run) addNumbers(ctx context.Context, t *catalog.Table, s *parser.Alter,
 	return nil
 }
 
+// alterOne returns s with the change c alone.
 func alterOne(s *parser.Alter, c parser.Change) *parser.Alter {
 	out := *s
 	out.Changes = []parser.Change{c}

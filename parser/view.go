@@ -124,7 +124,7 @@ func (n *otherView) Parse(lex *lexer.PeekingLexer) error {
 
 func (l *lowerer) view(n *viewNode) (*CreateView, error) {
 	options, err := l.options(n.Options)
-	for _, o := range options { // rights are those of the user who reads
+	for _, o := range options { // HBase always checks the rights of the user that runs the query
 		if o.Key != "SECURITY_BARRIER" && o.Key != "SECURITY_INVOKER" {
 			return nil, Errorf(o.Pos, "unknown view option %s", o.Key)
 		}
