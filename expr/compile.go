@@ -7,38 +7,36 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
 
 // Compile resolves, types and normalizes e: it folds constants, moves NOT into comparisons, converts BETWEEN and row
 // values to AND and OR, and flattens AND and OR.
-func Compile(e parser.Expr, s *Scope) (Expr, error) {
-	c := compiler{s}
-	out, err := c.expr(e)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+func Compile(e parser.Expr, s *Scope) (_ Expr, err error) {
+	defer fail.Catch(&err)
+	return compiler{s}.expr(e), nil
 }
 
 // CompileAll works like Compile for several expressions.
-func CompileAll(es []parser.Expr, s *Scope) ([]Expr, error) { return compiler{s}.list(es) }
+func CompileAll(es []parser.Expr, s *Scope) (_ []Expr, err error) {
+	defer fail.Catch(&err)
+	return compiler{s}.list(es), nil
+}
 
 // CompileCondition compiles e, the condition of a WHERE or ON, which must be BOOLEAN.
-func CompileCondition(e parser.Expr, s *Scope) (Expr, error) {
-	c := compiler{s}
-	out, err := c.expr(e)
-	if err == nil {
-		out, err = c.place(out, types.Boolean)
-	}
-	if err != nil {
-		return nil, err
-	}
+func CompileCondition(e parser.Expr, s *Scope) (_ Expr, err error) {
+	defer fail.Catch(&err)
+	return compiler{s}.condition(e), nil
+}
+
+func (c compiler) condition(e parser.Expr) Expr {
+	out := c.place(c.expr(e), types.Boolean)
 	if t := out.Type(); t != types.Boolean && t != types.Null {
-		return nil, parser.Errorf(e.Position(), "a condition must be BOOLEAN, not %s", t)
+		panic(fail.With(parser.Errorf(e.Position(), "a condition must be BOOLEAN, not %s", t)))
 	}
-	return out, nil
+	return out
 }
 
 type compiler struct{ s *Scope }
@@ -46,12 +44,10 @@ type compiler struct{ s *Scope }
 func (c compiler) fold(e Expr) Expr { return FoldNode(e, c.s.Loc) }
 
 // expr compiles e: one case for each kind of expression.
-func (c compiler) expr(e parser.Expr) (Expr, error) {
+func (c compiler) expr(e parser.Expr) Expr {
 	if c.s.Stop != nil {
 		if c.s.steps++; c.s.steps%256 == 0 {
-			if err := c.s.Stop(); err != nil {
-				return nil, err
-			}
+			fail.On(c.s.Stop())
 		}
 	}
 	switch e := e.(type) {
@@ -59,22 +55,19 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 		return c.literal(e)
 	case *parser.Param:
 		if c.s.Param == nil {
-			return nil, parser.Errorf(e.Pos, "a parameter is not allowed here")
+			panic(fail.With(parser.Errorf(e.Pos, "a parameter is not allowed here")))
 		}
-		v, err := c.s.Param(e)
-		if err != nil {
-			return nil, err
-		}
+		v := fail.Must(c.s.Param(e))
 		typ := v.Type()
 		if v.IsNull() {
 			typ = c.s.Parameters.typeOf(e)
 		}
-		return &Const{Pos: e.Pos, Val: v, Typ: typ, Limit: types.Untyped}, nil
+		return &Const{Pos: e.Pos, Val: v, Typ: typ, Limit: types.Untyped}
 	case *parser.ColumnRef:
 		if c.s.Column == nil {
-			return nil, parser.Errorf(e.Pos, "a column is not allowed here")
+			panic(fail.With(parser.Errorf(e.Pos, "a column is not allowed here")))
 		}
-		return c.s.Column(e)
+		return fail.Must(c.s.Column(e))
 	case *parser.Unary:
 		return c.unary(e)
 	case *parser.Binary:
@@ -95,8 +88,9 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 		return c.is(e)
 	case *parser.Call:
 		if c.s.Call != nil {
-			if x, ok, err := c.s.Call(e); ok || err != nil {
-				return x, err
+			x, ok, err := c.s.Call(e)
+			if fail.On(err); ok {
+				return x
 			}
 		}
 		return c.call(e)
@@ -111,18 +105,11 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 			return c.function("JSONPATH", e.Pos, []parser.Expr{e.X})
 		}
 		if !ok {
-			return nil, UnknownType(e.Type, e.Pos)
+			panic(fail.With(UnknownType(e.Type, e.Pos)))
 		}
-		x, err := c.expr(e.X)
-		if err != nil {
-			return nil, err
-		}
-		if err = c.castable(x, t, e.Pos); err == nil {
-			x, err = c.cast(x, t, e.Pos)
-		}
-		if err != nil {
-			return nil, err
-		}
+		x := c.expr(e.X)
+		c.castable(x, t, e.Pos)
+		x = c.cast(x, t, e.Pos)
 		switch k := x.(type) {
 		case *Const:
 			if e.Type == "TEXT" || t.ElemOrSelf().IsInteger() { // spaces at the end of the text count
@@ -149,21 +136,21 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 	case *parser.Tuple:
 		return c.function("ROW", e.Pos, e.Items)
 	case *parser.RangeArg:
-		return nil, parser.Errorf(e.Pos, "TO is allowed only among the values of SALT and RING")
+		panic(fail.With(parser.Errorf(e.Pos, "TO is allowed only among the values of SALT and RING")))
 	case *parser.EncodedArg:
 		return c.encoded(e)
 	}
 	panic(fmt.Sprintf("expr: unknown node %T", e))
 }
 
-func (c compiler) subquery(q *parser.Select, use Subquery) (Expr, error) {
+func (c compiler) subquery(q *parser.Select, use Subquery) Expr {
 	if c.s.Subquery == nil {
-		return nil, parser.Errorf(use.Pos, "a sub-query is not allowed here")
+		panic(fail.With(parser.Errorf(use.Pos, "a sub-query is not allowed here")))
 	}
-	return c.s.Subquery(q, use)
+	return fail.Must(c.s.Subquery(q, use))
 }
 
-func (c compiler) literal(l *parser.Literal) (Expr, error) {
+func (c compiler) literal(l *parser.Literal) Expr {
 	k := &Const{Pos: l.Pos}
 	var err error
 	switch l.Kind {
@@ -184,10 +171,10 @@ func (c compiler) literal(l *parser.Literal) (Expr, error) {
 		k.Val, err = c.converted(&Const{Pos: l.Pos, Val: types.NewString(l.Text)}, t)
 	}
 	if err != nil {
-		return nil, parser.Errorf(l.Pos, "%s", err)
+		panic(fail.With(parser.Errorf(l.Pos, "%s", err)))
 	}
 	k.Typ = k.Val.Type()
-	return k, nil
+	return k
 }
 
 // converted returns a constant as a value of type t. It reports texts that are moments to Scope.Moment.
@@ -213,30 +200,24 @@ func number(text string) (types.Value, error) {
 	return types.ParseDecimal(text)
 }
 
-func (c compiler) unary(e *parser.Unary) (Expr, error) {
+func (c compiler) unary(e *parser.Unary) Expr {
 	if e.Op == "-" {
 		if l, ok := e.X.(*parser.Literal); ok && l.Kind == parser.NumberLiteral { // the least BIGINT is not the negative of a BIGINT
 			if v, err := types.Cast(types.NewString("-"+l.Text), types.BigInt, nil); err == nil && !strings.ContainsAny(l.Text, ".eE") {
-				return &Const{Pos: e.Pos, Val: v, Typ: v.Type(), Limit: types.Untyped}, nil
+				return &Const{Pos: e.Pos, Val: v, Typ: v.Type(), Limit: types.Untyped}
 			}
 		}
 	}
-	x, err := c.expr(e.X)
-	if err != nil {
-		return nil, err
-	}
+	x := c.expr(e.X)
 	switch e.Op {
 	case "NOT":
-		if x, err = c.truth(x, "NOT", e.Pos); err != nil {
-			return nil, err
-		}
-		return Negate(x), nil
+		return Negate(c.truth(x, "NOT", e.Pos))
 	case "+": // it returns any value unchanged, as in SQLite and MySQL
-		return x, nil
+		return x
 	}
 	if e.Op == "~" {
 		if t := x.Type(); t.IsText() {
-			return nil, parser.Errorf(e.Pos, "~ in front of a %s: it inverts the bits of an integer", t)
+			panic(fail.With(parser.Errorf(e.Pos, "~ in front of a %s: it inverts the bits of an integer", t)))
 		}
 		return c.apply("BIT_NOT", e.Pos, []Expr{x})
 	}
@@ -247,19 +228,16 @@ func (c compiler) unary(e *parser.Unary) (Expr, error) {
 }
 
 // truth returns x, the operand of what, which must be BOOLEAN.
-func (c compiler) truth(x Expr, what string, pos parser.Pos) (Expr, error) {
-	x, err := c.place(x, types.Boolean)
-	if err != nil {
-		return nil, err
-	}
+func (c compiler) truth(x Expr, what string, pos parser.Pos) Expr {
+	x = c.place(x, types.Boolean)
 	if t := x.Type(); t != types.Boolean && t != types.Null {
-		return nil, parser.Errorf(pos, "%s takes a condition, not %s", what, t)
+		panic(fail.With(parser.Errorf(pos, "%s takes a condition, not %s", what, t)))
 	}
-	return x, nil
+	return x
 }
 
 // terms compiles a AND b AND c, or OR, in one step: adding terms one by one would copy the list each time.
-func (c compiler) terms(e *parser.Binary) (Expr, error) {
+func (c compiler) terms(e *parser.Binary) Expr {
 	chain := []*parser.Binary{e}
 	for {
 		left, ok := chain[len(chain)-1].X.(*parser.Binary)
@@ -270,29 +248,17 @@ func (c compiler) terms(e *parser.Binary) (Expr, error) {
 	}
 	first := chain[len(chain)-1]
 	out := make([]Expr, 0, len(chain)+1)
-	add := func(tree parser.Expr, pos parser.Pos) error {
-		x, err := c.expr(tree)
-		if err == nil {
-			x, err = c.truth(x, e.Op, pos)
-		}
-		out = append(out, x)
-		return err
-	}
-	if err := add(first.X, first.Pos); err != nil {
-		return nil, err
-	}
+	out = append(out, c.truth(c.expr(first.X), e.Op, first.Pos))
 	for _, b := range slices.Backward(chain) {
-		if err := add(b.Y, b.Pos); err != nil {
-			return nil, err
-		}
+		out = append(out, c.truth(c.expr(b.Y), e.Op, b.Pos))
 	}
 	if e.Op == "AND" {
-		return conjunction(out...), nil
+		return conjunction(out...)
 	}
-	return disjunction(out...), nil
+	return disjunction(out...)
 }
 
-func (c compiler) binary(e *parser.Binary) (Expr, error) {
+func (c compiler) binary(e *parser.Binary) Expr {
 	if e.Op == "AND" || e.Op == "OR" {
 		return c.terms(e)
 	}
@@ -302,17 +268,14 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 		switch {
 		case tx == nil && ty == nil:
 		case tx == nil || ty == nil:
-			return nil, parser.Errorf(e.Pos, "a row value can only be compared with another row value")
+			panic(fail.With(parser.Errorf(e.Pos, "a row value can only be compared with another row value")))
 		case distinct && len(tx.Items) == len(ty.Items):
 			var some []Expr
 			for i := range tx.Items {
-				x, err := c.binary(&parser.Binary{Pos: e.Pos, Op: e.Op, X: tx.Items[i], Y: ty.Items[i]})
-				if err != nil {
-					return nil, err
-				}
+				x := c.binary(&parser.Binary{Pos: e.Pos, Op: e.Op, X: tx.Items[i], Y: ty.Items[i]})
 				some = append(some, x)
 			}
-			return disjunction(some...), nil
+			return disjunction(some...)
 		case parser.Expr(tx) != e.X && parser.Expr(ty) != e.Y && len(tx.Items) == len(ty.Items): // of rows of tables NULLs are alike, unlike those of ROW(...)
 			same := recordComparison(op, tx, ty, e.Pos)
 			missing := &parser.Binary{Pos: e.Pos, Op: "OR", X: &parser.Is{Pos: e.Pos, X: e.X, What: "NULL"}, Y: &parser.Is{Pos: e.Pos, X: e.Y, What: "NULL"}} // of an outer join
@@ -322,47 +285,36 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 			return c.tuples(op, tx, ty, e.Pos)
 		}
 	}
-	x, err := c.expr(e.X)
-	if err != nil {
-		return nil, err
-	}
-	y, err := c.expr(e.Y)
-	if err != nil {
-		return nil, err
-	}
+	x := c.expr(e.X)
+	y := c.expr(e.Y)
 	if compares {
 		c.s.Parameters.Want(e.X, y.Type())
 		c.s.Parameters.Want(e.Y, x.Type())
 		return c.compare(op, x, y, e.Pos)
 	}
-	if x, y, err = c.operands(e.Op, x, y); err != nil {
-		return nil, err
-	}
+	x, y = c.operands(e.Op, x, y)
 	switch e.Op {
 	case "IS DISTINCT FROM", "IS NOT DISTINCT FROM":
-		same, err := c.compare(EQ, x, y, e.Pos)
-		if err != nil {
-			return nil, err
-		}
+		same := c.compare(EQ, x, y, e.Pos)
 		// Equal or both NULL; the result is never unknown.
 		eq := disjunction(conjunction(&IsNull{Pos: e.Pos, X: x}, &IsNull{Pos: e.Pos, X: y}),
 			conjunction(&IsNull{Pos: e.Pos, X: x, Not: true}, &IsNull{Pos: e.Pos, X: y, Not: true}, same))
 		if e.Op == "IS DISTINCT FROM" {
-			return Negate(eq), nil
+			return Negate(eq)
 		}
-		return eq, nil
+		return eq
 	case "+", "-":
 		if e.Op == "-" && x.Type() == types.JSON {
 			return c.apply("JSONB_DELETE", e.Pos, []Expr{x, y})
 		}
 		if tx, ty := Declared(x), Declared(y); !c.s.Key && (tx == types.Date && ty == types.BigInt || tx == types.BigInt && ty == types.Date) {
-			return nil, parser.Errorf(e.Pos, "%s %s %s is not defined", tx, e.Op, ty).WithHint("CAST(n AS INT) is a number of days")
+			panic(fail.With(parser.Errorf(e.Pos, "%s %s %s is not defined", tx, e.Op, ty).WithHint("CAST(n AS INT) is a number of days")))
 		}
 		if k, ok := x.(*Const); ok && e.Op == "-" && k.Typ == types.Null && y.Type().IsTimestamp() { // NULL, or a parameter without a value
 			x = &Const{Pos: k.Pos, Typ: y.Type()}
 		}
-		if out, ok, err := c.moved(e.Op, x, y, e.Pos); ok || err != nil {
-			return out, err
+		if out, ok := c.moved(e.Op, x, y, e.Pos); ok {
+			return out
 		}
 		if e.Op == "-" && x.Type().IsMoment() && y.Type().IsMoment() && (x.Type().IsTimestamp() || y.Type().IsTimestamp()) {
 			return c.difference(x, y, e.Pos)
@@ -376,24 +328,21 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 				return c.apply("JSONB_CONTAINS", e.Pos, []Expr{x, y})
 			}
 		}
-		args, err := c.elements(e.Op, []Expr{x, y})
-		if err != nil {
-			return nil, err
-		}
+		args := c.elements(e.Op, []Expr{x, y})
 		return c.apply(e.Op, e.Pos, args)
 	case "||":
-		if out, ok, err := c.joined(x, y, e.Pos); ok || err != nil {
-			return out, err
+		if out, ok := c.joined(x, y, e.Pos); ok {
+			return out
 		}
 		joins := func(t types.Type) bool { return t.IsText() || t == types.Null || t == types.Bytes || t == types.JSON }
 		if tx, ty := x.Type(), y.Type(); !c.s.Key && !joins(tx) && !joins(ty) {
-			return nil, parser.Errorf(e.Pos, "%s || %s is not defined", tx, ty).WithHint("|| joins a text and another value; CONCAT(a, b) joins any two")
+			panic(fail.With(parser.Errorf(e.Pos, "%s || %s is not defined", tx, ty).WithHint("|| joins a text and another value; CONCAT(a, b) joins any two")))
 		}
 	case "^":
 		return c.apply("POWER", e.Pos, []Expr{x, y})
 	case "*", "/":
-		if out, ok, err := c.scaled(e.Op, x, y, e.Pos); ok || err != nil {
-			return out, err
+		if out, ok := c.scaled(e.Op, x, y, e.Pos); ok {
+			return out
 		}
 	}
 	return c.apply(e.Op, e.Pos, []Expr{x, y})
@@ -442,6 +391,6 @@ func (c compiler) binOffset(x, y Expr, pos parser.Pos) (Expr, bool) {
 	if !x.Type().IsTimestamp() || !Same(call.Args[1], x) {
 		return nil, false
 	}
-	off, err := c.apply("BIN_OFFSET", pos, []Expr{call.Args[0], x})
+	off, err := fail.Try(func() Expr { return c.apply("BIN_OFFSET", pos, []Expr{call.Args[0], x}) })
 	return off, err == nil
 }

@@ -4,31 +4,25 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
 
 // array compiles ARRAY[items]; all items get the same type.
-func (c compiler) array(e *parser.Array) (Expr, error) {
-	items, err := c.list(e.Items)
-	if err != nil {
-		return nil, err
-	}
-	items, t, err := c.common(items, e.Pos)
-	if err != nil {
-		return nil, err
-	}
+func (c compiler) array(e *parser.Array) Expr {
+	items := c.list(e.Items)
+	items, t := c.common(items, e.Pos)
 	if t == types.Null { // all items are NULL
 		for i, x := range items {
 			items[i] = &Const{Pos: x.Position(), Typ: types.String}
 		}
 	}
-	out, err := c.apply("ARRAY", e.Pos, items)
-	out = typedArray(out)
+	out := typedArray(c.apply("ARRAY", e.Pos, items))
 	if k, ok := out.(*Const); ok {
 		k.Limit = DeclaredLimit(t, items...)
 	}
-	return out, err
+	return out
 }
 
 // typedArray gives a constant array the type of the expression; its elements may all be NULL.
@@ -40,21 +34,15 @@ func typedArray(x Expr) Expr {
 }
 
 // subscript compiles X[i], or a slice if one of the brackets is a slice.
-func (c compiler) subscript(e *parser.Subscript) (Expr, error) {
-	x, err := c.expr(e.X)
-	if err != nil {
-		return nil, err
-	}
+func (c compiler) subscript(e *parser.Subscript) Expr {
+	x := c.expr(e.X)
 	if x.Type() == types.JSON {
 		path := []Expr{x}
 		for _, at := range e.At {
 			if at.Slice {
-				return nil, parser.Errorf(e.Pos, "a JSON has no slices: JSON_ARRAY_ELEMENTS(json) gives its elements")
+				panic(fail.With(parser.Errorf(e.Pos, "a JSON has no slices: JSON_ARRAY_ELEMENTS(json) gives its elements")))
 			}
-			step, err := c.expr(at.Lo)
-			if err != nil {
-				return nil, err
-			}
+			step := c.expr(at.Lo)
 			path = append(path, step)
 		}
 		return c.apply("JSON_EXTRACT_PATH", e.Pos, path)
@@ -64,36 +52,23 @@ func (c compiler) subscript(e *parser.Subscript) (Expr, error) {
 		return c.function("SUBSTR", e.Pos, []parser.Expr{e.X, &parser.Binary{Pos: e.Pos, Op: "+", X: e.At[0].Lo, Y: one}, one})
 	}
 	if t := x.Type(); !t.IsArray() && t != types.Null {
-		return nil, parser.Errorf(e.Pos, "a %s has no elements: only arrays have subscripts", t)
+		panic(fail.With(parser.Errorf(e.Pos, "a %s has no elements: only arrays have subscripts", t)))
 	}
 	slice := slices.ContainsFunc(e.At, func(at parser.SubscriptItem) bool { return at.Slice })
 	args := []Expr{x}
-	bound := func(b parser.Expr) error {
+	bound := func(b parser.Expr) {
 		if b == nil {
 			args = append(args, &Const{Pos: e.Pos, Val: types.NewInt(OpenBound), Typ: types.BigInt})
-			return nil
+		} else {
+			args = append(args, c.place(c.expr(b), types.BigInt))
 		}
-		k, err := c.expr(b)
-		if err == nil {
-			k, err = c.place(k, types.BigInt)
-		}
-		args = append(args, k)
-		return err
 	}
 	for _, at := range e.At {
-		switch {
-		case !slice:
-			err = bound(at.Lo)
-		case !at.Slice: // in a slice, [n] means [1:n]
+		if slice && !at.Slice { // in a slice, [n] means [1:n]
 			args = append(args, &Const{Pos: e.Pos, Val: types.NewInt(1), Typ: types.BigInt})
-			err = bound(at.Lo)
-		default:
-			if err = bound(at.Lo); err == nil {
-				err = bound(at.Hi)
-			}
 		}
-		if err != nil {
-			return nil, err
+		if bound(at.Lo); at.Slice {
+			bound(at.Hi)
 		}
 	}
 	if slice {
@@ -109,18 +84,17 @@ var elementArgs = map[string]struct{ arrays, elements []int }{
 }
 
 // elements converts the arrays and elements among the arguments of name to a common element type.
-func (c compiler) elements(name string, args []Expr) (_ []Expr, err error) {
+func (c compiler) elements(name string, args []Expr) []Expr {
 	of, ok := elementArgs[name]
 	if !ok {
-		return args, nil
+		return args
 	}
 	t := types.Null
 	if args[0].Type() == types.JSON && len(args) > 1 { // SET_ELEMENT of JSON
 		args = slices.Clone(args)
-		if args[1], err = c.place(args[1], types.JSON); err == nil {
-			args[1], err = c.apply("COALESCE", args[1].Position(), []Expr{args[1], &Const{Pos: args[1].Position(), Val: types.NewJSON("null"), Typ: types.JSON}})
-		}
-		return args, err
+		x := c.place(args[1], types.JSON)
+		args[1] = c.apply("COALESCE", x.Position(), []Expr{x, &Const{Pos: x.Position(), Val: types.NewJSON("null"), Typ: types.JSON}})
+		return args
 	}
 	for _, i := range of.arrays {
 		if i < len(args) && args[i].Type().IsArray() {
@@ -142,21 +116,19 @@ func (c compiler) elements(name string, args []Expr) (_ []Expr, err error) {
 			if w, ok := Widen(t, at); ok {
 				t = w
 			} else {
-				return nil, parser.Errorf(args[i].Position(), "%s is not a valid element of an array of %s", at, t)
+				panic(fail.With(parser.Errorf(args[i].Position(), "%s is not a valid element of an array of %s", at, t)))
 			}
 		}
 	}
 	if t == types.Null {
-		return args, nil
+		return args
 	}
 	for _, i := range of.elements {
 		if i < len(args) {
 			c.wants(args[i], t)
 		}
 		if i < len(args) && args[i].Type() != types.Null {
-			if args[i], err = c.cast(args[i], t, args[i].Position()); err != nil {
-				return nil, err
-			}
+			args[i] = c.cast(args[i], t, args[i].Position())
 		}
 	}
 	for _, i := range of.arrays {
@@ -166,16 +138,14 @@ func (c compiler) elements(name string, args []Expr) (_ []Expr, err error) {
 		c.wants(args[i], types.ArrayOf(t))
 		k, text := args[i].(*Const)
 		if text = text && k.untyped(); text || args[i].Type().IsArray() && args[i].Type().Elem() != t {
-			if args[i], err = c.cast(args[i], types.ArrayOf(t), args[i].Position()); err != nil {
-				return nil, err
-			}
+			args[i] = c.cast(args[i], types.ArrayOf(t), args[i].Position())
 		}
 	}
-	return args, nil
+	return args
 }
 
 // joined compiles x || y if one of them is an array.
-func (c compiler) joined(x, y Expr, pos parser.Pos) (_ Expr, ok bool, err error) {
+func (c compiler) joined(x, y Expr, pos parser.Pos) (_ Expr, ok bool) {
 	tx, ty := x.Type(), y.Type()
 	isNull := func(t types.Type) bool { return t == types.Null }
 	text := func(e Expr) bool { // the text of an array
@@ -185,18 +155,16 @@ func (c compiler) joined(x, y Expr, pos parser.Pos) (_ Expr, ok bool, err error)
 	name, args := "ARRAY_CAT", []Expr{x, y}
 	switch {
 	case !tx.IsArray() && !ty.IsArray():
-		return nil, false, nil
+		return nil, false
 	case tx.IsArray() && (ty.IsArray() || text(y) || isNull(ty)), ty.IsArray() && (text(x) || isNull(tx)):
 	case tx.IsArray():
 		name = "ARRAY_APPEND"
 	default:
 		name = "ARRAY_PREPEND"
 	}
-	if args, err = c.elements(name, args); err != nil {
-		return nil, true, err
-	}
-	out, err := c.apply(name, pos, args)
-	return out, true, err
+	args = c.elements(name, args)
+	out := c.apply(name, pos, args)
+	return out, true
 }
 
 // items returns the elements of a constant array as constants.
@@ -241,29 +209,18 @@ func anyFunction(op CompareOp) *Function {
 var anyFunctions = [...]*Function{EQ: anyFunction(EQ), NE: anyFunction(NE), LT: anyFunction(LT), LE: anyFunction(LE), GT: anyFunction(GT), GE: anyFunction(GE)}
 
 // anyElement compiles [NOT] x op ANY (y) for a y that is not constant.
-func (c compiler) anyElement(pos parser.Pos, op CompareOp, x, y Expr, not bool) (Expr, error) {
+func (c compiler) anyElement(pos parser.Pos, op CompareOp, x, y Expr, not bool) Expr {
 	tx, elem := x.Type(), y.Type().Elem()
 	if k, ok := x.(*Const); ok {
-		n, err := c.adapt(k, elem)
-		if err != nil {
-			return nil, err
-		}
+		n := c.adapt(k, elem)
 		x, tx = n, n.Typ
 	}
-	if err := c.comparable(tx, elem, pos); err != nil {
-		return nil, err
-	}
+	c.comparable(tx, elem, pos)
 	if tx.IsMoment() && elem.IsMoment() && tx != elem {
 		t := Wider(tx, elem)
-		var err error
-		if x, err = c.cast(x, t, pos); err == nil {
-			y, err = c.cast(y, types.ArrayOf(t), pos)
-		}
-		if err != nil {
-			return nil, err
-		}
+		x, y = c.cast(x, t, pos), c.cast(y, types.ArrayOf(t), pos)
 	}
-	return negatedIf(not, c.fold(&Call{Pos: pos, Func: anyFunctions[op], Args: []Expr{x, y}, Typ: types.Boolean})), nil
+	return negatedIf(not, c.fold(&Call{Pos: pos, Func: anyFunctions[op], Args: []Expr{x, y}, Typ: types.Boolean}))
 }
 
 // arrayText returns the SQL of calls that are not written with a function name: constructors, subscripts and ANY.

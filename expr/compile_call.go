@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -59,18 +59,18 @@ func UnknownFunction(r *Registry, name string, pos parser.Pos) error {
 	return Suggest(err, name, slices.Sorted(maps.Keys(r.funcs)))
 }
 
-func (c compiler) call(e *parser.Call) (Expr, error) {
+func (c compiler) call(e *parser.Call) Expr {
 	if e.Over != nil {
-		return nil, parser.Errorf(e.Pos, "%s with OVER is a window function, which is not allowed here", e.Name).
-			WithHint("window functions are allowed in SELECT and ORDER BY: a query around this one can filter and group by their values")
+		panic(fail.With(parser.Errorf(e.Pos, "%s with OVER is a window function, which is not allowed here", e.Name).
+			WithHint("window functions are allowed in SELECT and ORDER BY: a query around this one can filter and group by their values")))
 	}
 	if e.Star || e.Distinct || e.Filter != nil || len(e.OrderBy) > 0 {
 		switch f := c.lookup(e.Name); {
 		case f == nil: // the error says so
 		case f.Group == "aggregate":
-			return nil, misplaced(e.Pos, e.Name)
+			panic(fail.With(misplaced(e.Pos, e.Name)))
 		default:
-			return nil, parser.Errorf(e.Pos, "%s is not an aggregate: it takes no *, DISTINCT, ORDER BY or FILTER", e.Name)
+			panic(fail.With(parser.Errorf(e.Pos, "%s is not an aggregate: it takes no *, DISTINCT, ORDER BY or FILTER", e.Name)))
 		}
 	}
 	if _, ok := types.ParseType(e.Name); ok && len(e.Args) == 1 && c.lookup(e.Name) == nil { // float8(x) is CAST(x AS float8)
@@ -85,47 +85,31 @@ func (c compiler) call(e *parser.Call) (Expr, error) {
 }
 
 // arguments compiles the arguments of the function name; 'a' TO 'b' becomes several.
-func (c compiler) arguments(name string, args []parser.Expr) (flat []Expr, err error) {
+func (c compiler) arguments(name string, args []parser.Expr) (flat []Expr) {
 	for i, a := range args {
 		if r, ok := a.(*parser.RangeArg); ok {
-			items, err := c.rangeArg(r)
-			if err != nil {
-				return nil, err
-			}
+			items := c.rangeArg(r)
 			flat = append(flat, items...)
 			continue
 		}
 		if f := c.lookup(name); i == 0 && f != nil && f.Key != nil && f.Key.Lookup == TableDictionary {
 			ref, ok := a.(*parser.ColumnRef)
 			if !ok || ref.Table == "" {
-				return nil, parser.Errorf(a.Position(), "LOOKUP takes table.column first")
+				panic(fail.With(parser.Errorf(a.Position(), "LOOKUP takes table.column first")))
 			}
 			flat = append(flat, &Const{Pos: ref.Pos, Val: types.NewString(ref.Table + "." + ref.Name), Typ: types.String})
 			continue
 		}
-		x, err := c.expr(a)
-		if err != nil {
-			return nil, err
-		}
+		x := c.expr(a)
 		flat = append(flat, x)
 	}
-	return flat, nil
+	return flat
 }
 
 // inZone applies f to the wall-clock time in zone at moment, and converts f's result back to a moment.
-func (c compiler) inZone(zone, moment Expr, pos parser.Pos, f func(local Expr) (Expr, error)) (Expr, error) {
-	moment, err := c.cast(moment, types.Timestamp, pos)
-	if err != nil {
-		return nil, err
-	}
-	local, err := c.apply("TIMEZONE", pos, []Expr{zone, moment})
-	if err != nil {
-		return nil, err
-	}
-	if local, err = f(local); err != nil {
-		return nil, err
-	}
-	return c.apply("TIMEZONE", pos, []Expr{zone, local})
+func (c compiler) inZone(zone, moment Expr, pos parser.Pos, f func(local Expr) Expr) Expr {
+	local := c.apply("TIMEZONE", pos, []Expr{zone, c.cast(moment, types.Timestamp, pos)})
+	return c.apply("TIMEZONE", pos, []Expr{zone, f(local)})
 }
 
 // clocked reports whether functions take the time that clocks in the session's zone show. Keys do not depend on a session,
@@ -136,23 +120,16 @@ func (c compiler) clocked() bool { return !c.s.Key && c.s.Loc != nil && c.s.Loc 
 func (c compiler) zoned(x Expr) bool { return c.clocked() && x.Type() == types.Timestamp }
 
 // local returns x, or if it is zoned, the wall-clock time at x in the session's zone.
-func (c compiler) local(x Expr, pos parser.Pos) (Expr, error) {
+func (c compiler) local(x Expr, pos parser.Pos) Expr {
 	if !c.zoned(x) {
-		return x, nil
+		return x
 	}
 	return c.cast(x, types.LocalTimestamp, pos)
 }
 
 // onClock applies f to local(x), and converts f's result back to the type of x.
-func (c compiler) onClock(x Expr, pos parser.Pos, f func(local Expr) (Expr, error)) (Expr, error) {
-	local, err := c.local(x, pos)
-	if err != nil {
-		return nil, err
-	}
-	if local, err = f(local); err != nil {
-		return nil, err
-	}
-	return c.cast(local, x.Type(), pos)
+func (c compiler) onClock(x Expr, pos parser.Pos, f func(local Expr) Expr) Expr {
+	return c.cast(f(c.local(x, pos)), x.Type(), pos)
 }
 
 // ConstZone returns the time zone that e, a constant, names; nil for other expressions.
@@ -170,7 +147,7 @@ func ConstZone(e Expr) *time.Location {
 
 // truncated compiles DATE_TRUNC of the time that clocks show in the zone args[2], or in the session's. Outside keys, whose
 // bytes stay, an hour that clocks show twice is two hours, as in PostgreSQL.
-func (c compiler) truncated(args []Expr, pos parser.Pos) (Expr, error) {
+func (c compiler) truncated(args []Expr, pos parser.Pos) Expr {
 	const name = "DATE_TRUNC"
 	loc := c.s.Loc
 	if len(args) == 3 {
@@ -179,7 +156,7 @@ func (c compiler) truncated(args []Expr, pos parser.Pos) (Expr, error) {
 	if k, ok := args[0].(*Const); ok && !c.s.Key && loc != nil && args[1].Type() == types.Timestamp && cutInUTC(k.Val.Text(), loc) {
 		return c.apply(name, pos, args[:2])
 	}
-	trunc := func(local Expr) (Expr, error) { return c.apply(name, pos, []Expr{args[0], local}) }
+	trunc := func(local Expr) Expr { return c.apply(name, pos, []Expr{args[0], local}) }
 	if len(args) == 3 {
 		return c.inZone(args[2], args[1], pos, trunc)
 	}
@@ -219,30 +196,26 @@ func (c compiler) zoneName(pos parser.Pos) Expr {
 
 // inSession rewrites args of the function name so that args[at], if it is zoned, is the time of the session's clocks. The
 // zone is the last argument instead if the argument constant, a field or a format, may name parts of it.
-func (c compiler) inSession(args []Expr, at, constant int, pos parser.Pos) ([]Expr, error) {
+func (c compiler) inSession(args []Expr, at, constant int, pos parser.Pos) []Expr {
 	if len(args) != 2 || !c.zoned(args[at]) {
-		return args, nil
+		return args
 	}
 	k, ok := args[constant].(*Const)
 	if ok && strings.EqualFold(k.Val.Text(), "epoch") {
-		return args, nil
+		return args
 	}
 	if !ok || !k.Val.Type().IsText() || zoneParts.MatchString(k.Val.Text()) {
-		return append(args, c.zoneName(pos)), nil
+		return append(args, c.zoneName(pos))
 	}
-	local, err := c.local(args[at], pos)
-	args[at] = local
-	return args, err
+	args[at] = c.local(args[at], pos)
+	return args
 }
 
 // zoneParts matches fields of EXTRACT and formats of TO_CHAR that are not taken from the time of a clock alone.
 var zoneParts = regexp.MustCompile(`(?i)tz|of|timezone`)
 
-func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Expr, error) {
-	flat, err := c.arguments(name, args)
-	if err != nil {
-		return nil, err
-	}
+func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) Expr {
+	flat := c.arguments(name, args)
 	switch name {
 	case "DATE_BIN", "BIN_OFFSET": // the width is a text
 		if k, ok := leading(flat).(*Const); ok && k.Typ == types.Duration && !k.Val.IsNull() {
@@ -250,47 +223,36 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 		}
 	case "NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "STATEMENT_TIMESTAMP", "TRANSACTION_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIME", "AGE":
 		if c.s.Key && (name != "AGE" || len(flat) == 1) {
-			return nil, parser.Errorf(pos, "%s differs each time: a key with it could not be found again", name)
+			panic(fail.With(parser.Errorf(pos, "%s differs each time: a key with it could not be found again", name)))
 		}
 	}
 	if f := fieldFunctions[name]; f != "" && len(flat) == 1 {
-		local, err := c.local(flat[0], pos)
-		if err != nil {
-			return nil, err
-		}
+		local := c.local(flat[0], pos)
 		return c.apply("EXTRACT", pos, []Expr{&Const{Pos: pos, Val: types.NewString(f), Typ: types.String}, local})
 	}
 	switch name {
 	case "NOW", "CURRENT_TIMESTAMP", "STATEMENT_TIMESTAMP", "TRANSACTION_TIMESTAMP":
-		return &Const{Pos: pos, Val: types.NewTimestamp(c.s.Now), Typ: types.Timestamp}, nil
+		return &Const{Pos: pos, Val: types.NewTimestamp(c.s.Now), Typ: types.Timestamp}
 	case "CURRENT_TIME", "LOCALTIME":
 		return c.cast(&Const{Pos: pos, Val: types.NewTimestamp(c.s.Now), Typ: types.Timestamp}, types.Time, pos)
 	case "OVERLAPS":
 		for i := 1; i < len(flat); i += 2 {
 			if flat[i].Type() == types.Duration {
-				if flat[i], err = c.later(flat[i-1], flat[i], pos); err != nil {
-					return nil, err
-				}
+				flat[i] = c.later(flat[i-1], flat[i], pos)
 			}
 		}
-		if flat, _, err = c.common(flat, pos); err != nil {
-			return nil, err
-		}
+		flat, _ = c.common(flat, pos)
 	case "GENERATE_SERIES":
-		if flat, err = c.series(flat, pos); err != nil {
-			return nil, err
-		}
+		flat = c.series(flat, pos)
 	case "LOCALTIMESTAMP":
 		return c.cast(&Const{Pos: pos, Val: types.NewTimestamp(c.s.Now), Typ: types.Timestamp}, types.LocalTimestamp, pos)
 	case "TIMEZONE": // a DATE and a text are moments in the session's time zone
 		if k, ok := flat[1].(*Const); len(flat) == 2 && (flat[1].Type() == types.Date || ok && k.Typ == types.String) {
-			if flat[1], err = c.cast(flat[1], types.Timestamp, pos); err != nil {
-				return nil, err
-			}
+			flat[1] = c.cast(flat[1], types.Timestamp, pos)
 		}
 	case "INTERVAL_MS": // ts - ts, of which it made an INTERVAL, is one
 		if len(flat) == 1 && flat[0].Type() == types.Duration {
-			return flat[0], nil
+			return flat[0]
 		}
 	case "DATE_TRUNC": // it truncates the wall-clock time in a zone
 		if len(flat) == 3 || len(flat) == 2 && c.zoned(flat[1]) {
@@ -301,55 +263,34 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 			return c.cast(flat[0], types.Date, pos)
 		}
 	case "EXTRACT", "DATE_PART":
-		if flat, err = c.inSession(flat, 1, 0, pos); err != nil {
-			return nil, err
-		}
+		flat = c.inSession(flat, 1, 0, pos)
 	case "TO_CHAR":
-		if flat, err = c.inSession(flat, 0, 1, pos); err != nil {
-			return nil, err
-		}
+		flat = c.inSession(flat, 0, 1, pos)
 	case "TO_TIMESTAMP": // it reads the time of a clock in the session's zone
 		if len(flat) == 2 && c.clocked() {
 			if k, ok := flat[1].(*Const); !ok || !zoneParts.MatchString(k.Val.Text()) {
-				moment, err := c.apply(name, pos, flat)
-				if err != nil {
-					return nil, err
-				}
-				clock, err := c.apply("TIMEZONE", pos, []Expr{&Const{Pos: pos, Val: types.NewString("UTC"), Typ: types.String}, moment})
-				if err != nil {
-					return nil, err
-				}
+				moment := c.apply(name, pos, flat)
+				clock := c.apply("TIMEZONE", pos, []Expr{&Const{Pos: pos, Val: types.NewString("UTC"), Typ: types.String}, moment})
 				return c.cast(clock, types.Timestamp, pos)
 			}
 		}
 	case "MAKE_TIMESTAMPTZ":
-		local, err := c.apply("MAKE_TIMESTAMP", pos, flat[:min(6, len(flat))])
-		if err != nil || len(flat) != 7 {
-			if err == nil {
-				local, err = c.cast(local, types.Timestamp, pos)
-			}
-			return local, err
+		local := c.apply("MAKE_TIMESTAMP", pos, flat[:min(6, len(flat))])
+		if len(flat) != 7 {
+			return c.cast(local, types.Timestamp, pos)
 		}
 		return c.apply("TIMEZONE", pos, []Expr{flat[6], local})
 	case "DATE_BIN":
 		if x := leading(flat); x != nil && x.Type() == types.Duration {
-			if flat[0], err = c.cast(x, types.String, pos); err != nil {
-				return nil, err
-			}
+			flat[0] = c.cast(x, types.String, pos)
 		}
 		if len(flat) == 3 && flat[1].Type().IsTimestamp() && flat[2].Type().IsTimestamp() {
-			if flat[1], flat[2], err = c.moments(flat[1], flat[2], pos); err != nil {
-				return nil, err
-			}
+			flat[1], flat[2] = c.moments(flat[1], flat[2], pos)
 		}
 	case "CURRENT_DATE":
-		v, err := types.Cast(types.NewTimestamp(c.s.Now), types.Date, c.s.Loc)
-		return &Const{Pos: pos, Val: v, Typ: types.Date}, err
+		return &Const{Pos: pos, Val: fail.Must(types.Cast(types.NewTimestamp(c.s.Now), types.Date, c.s.Loc)), Typ: types.Date}
 	case "COALESCE", "GREATEST", "LEAST", "IFNULL", "NVL":
-		xs, _, err := c.common(flat, pos)
-		if err != nil {
-			return nil, err
-		}
+		xs, _ := c.common(flat, pos)
 		flat = xs
 	case "TO_HEX": // as in PostgreSQL, a constant of 32 bits is an INT
 		if k, ok := leading(flat).(*Const); ok && isNumberLiteral(args[0]) && k.Typ == types.BigInt {
@@ -359,9 +300,7 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 		}
 	case "ENCODE": // a text constant is read as bytes
 		if k, ok := leading(flat).(*Const); ok && k.Typ == types.String {
-			if flat[0], err = c.cast(k, types.Bytes, pos); err != nil {
-				return nil, err
-			}
+			flat[0] = c.cast(k, types.Bytes, pos)
 		}
 	case "POSITION", "STRPOS":
 		if len(flat) == 2 && flat[0].Type() == types.Bytes {
@@ -377,26 +316,15 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 		}
 	case "AGE":
 		if len(flat) == 1 && flat[0].Type() == types.OID { // the argument is a transaction: only one exists, as in txid_current()
-			return &Const{Pos: pos, Val: types.NewInt(0), Typ: types.Int}, nil
+			return &Const{Pos: pos, Val: types.NewInt(0), Typ: types.Int}
 		}
 		if len(flat) == 1 { // from midnight of the current day
-			today, err := c.function("CURRENT_DATE", pos, nil)
-			if err == nil {
-				today, err = c.cast(today, types.Timestamp, pos)
-			}
-			if err != nil {
-				return nil, err
-			}
-			flat = []Expr{today, flat[0]}
+			flat = []Expr{c.cast(c.function("CURRENT_DATE", pos, nil), types.Timestamp, pos), flat[0]}
 		} else if len(flat) == 2 && flat[0].Type().IsTimestamp() && flat[1].Type().IsTimestamp() {
-			if flat[0], flat[1], err = c.moments(flat[0], flat[1], pos); err != nil {
-				return nil, err
-			}
+			flat[0], flat[1] = c.moments(flat[0], flat[1], pos)
 		}
 		for i := range flat {
-			if flat[i], err = c.local(flat[i], pos); err != nil {
-				return nil, err
-			}
+			flat[i] = c.local(flat[i], pos)
 		}
 	case "PG_TYPEOF": // a value does not tell its type
 		if len(flat) == 1 {
@@ -408,16 +336,11 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 		}
 	case "NULLIF":
 		if len(flat) == 2 {
-			eq, err := c.compare(EQ, flat[0], flat[1], pos)
-			if err != nil {
-				return nil, err
-			}
-			return c.fold(&Case{Pos: pos, Whens: []When{{eq, &Const{Pos: pos, Typ: flat[0].Type()}}}, Else: flat[0], Typ: flat[0].Type()}), nil
+			eq := c.compare(EQ, flat[0], flat[1], pos)
+			return c.fold(&Case{Pos: pos, Whens: []When{{eq, &Const{Pos: pos, Typ: flat[0].Type()}}}, Else: flat[0], Typ: flat[0].Type()})
 		}
 	}
-	if flat, err = c.elements(name, flat); err != nil {
-		return nil, err
-	}
+	flat = c.elements(name, flat)
 	return c.measured(name, pos, flat)
 }
 
@@ -426,7 +349,7 @@ var digits = map[string]int64{"second": 6, "seconds": 6, "epoch": 6, "millisecon
 
 // measured returns a call of a function with the type that PostgreSQL gives it, a number with fractions, also where its
 // values are whole. In keys, which hold integers, these functions return integers.
-func (c compiler) measured(name string, pos parser.Pos, args []Expr) (_ Expr, err error) {
+func (c compiler) measured(name string, pos parser.Pos, args []Expr) Expr {
 	f := c.lookup(name)
 	if f != nil && f.Name == "EXTRACT" && len(args) == 2 && args[1].Type() == types.Duration {
 		f = c.lookup("INTERVAL_FIELD")
@@ -442,9 +365,7 @@ func (c compiler) measured(name string, pos parser.Pos, args []Expr) (_ Expr, er
 		}
 		if len(args) == 2 && of.IsInteger() { // they have as many digits as it says
 			t = types.Decimal
-			if args[0], err = c.cast(args[0], t, pos); err != nil {
-				return nil, err
-			}
+			args[0] = c.cast(args[0], t, pos)
 		} else if len(args) == 2 {
 			t = types.Null
 		}
@@ -457,23 +378,20 @@ func (c compiler) measured(name string, pos parser.Pos, args []Expr) (_ Expr, er
 			t = types.Double
 		}
 	}
-	x, err := c.apply(f.Name, pos, args)
-	if err == nil && t != types.Null {
-		x, err = c.cast(x, t, pos)
-	}
-	if err != nil {
-		return nil, err
+	x := c.apply(f.Name, pos, args)
+	if t != types.Null {
+		x = c.cast(x, t, pos)
 	}
 	if k, ok := args[0].(*Const); ok && t == types.Decimal && of == types.String && args[1].Type() != types.Date {
 		if n := digits[strings.ToLower(k.Val.Text())]; n > 0 {
 			return c.apply("DECIMAL", pos, []Expr{x, &Const{Pos: pos, Val: types.NewInt(38), Typ: types.BigInt}, &Const{Pos: pos, Val: types.NewInt(n), Typ: types.BigInt}})
 		}
 	}
-	return x, nil
+	return x
 }
 
 // series converts the arguments of GENERATE_SERIES: to numbers of one type, or to two moments and an INTERVAL.
-func (c compiler) series(args []Expr, pos parser.Pos) (_ []Expr, err error) {
+func (c compiler) series(args []Expr, pos parser.Pos) []Expr {
 	moment := types.Null
 	for _, a := range args[:min(2, len(args))] {
 		if t := a.Type(); t.IsMoment() && moment != types.Timestamp {
@@ -481,29 +399,27 @@ func (c compiler) series(args []Expr, pos parser.Pos) (_ []Expr, err error) {
 		}
 	}
 	if moment != types.Null && (len(args) == 2 || len(args) == 3 && args[2].Type().IsNumeric()) {
-		return nil, parser.Errorf(pos, "GENERATE_SERIES of %s takes an INTERVAL as its third argument", args[0].Type())
+		panic(fail.With(parser.Errorf(pos, "GENERATE_SERIES of %s takes an INTERVAL as its third argument", args[0].Type())))
 	}
 	if moment == types.Null || len(args) < 3 {
-		out, typ, err := c.common(args, pos)
+		out, typ := c.common(args, pos)
 		for i := range out {
-			if typ == types.String && err == nil { // text constants
-				out[i], err = c.cast(out[i], types.BigInt, pos)
+			if typ == types.String { // text constants
+				out[i] = c.cast(out[i], types.BigInt, pos)
 			}
 		}
-		return out, err
+		return out
 	}
 	out := slices.Clone(args)
 	for i, t := range []types.Type{moment, moment, types.Duration} {
 		if out[i].Type().IsText() || out[i].Type() == types.Null || t.IsMoment() && out[i].Type().IsMoment() {
-			if out[i], err = c.cast(out[i], t, pos); err != nil {
-				return nil, err
-			}
+			out[i] = c.cast(out[i], t, pos)
 		}
 	}
 	if len(out) == 3 && c.zoned(out[0]) {
 		out = append(out, c.zoneName(pos))
 	}
-	return out, nil
+	return out
 }
 
 // encodedGroup is the group of the functions that encoded creates.
@@ -511,22 +427,16 @@ const encodedGroup = "encoding"
 
 // encoded compiles the argument x AS encoding to a call of a function that encodes its argument; the function is named
 // like the encoding.
-func (c compiler) encoded(e *parser.EncodedArg) (Expr, error) {
-	x, err := c.expr(e.X)
-	if err != nil {
-		return nil, err
-	}
+func (c compiler) encoded(e *parser.EncodedArg) Expr {
+	x := c.expr(e.X)
 	encode := c.registry().Encode
 	if encode == nil {
-		return nil, parser.Errorf(e.Pos, "encodings are not known here")
+		panic(fail.With(parser.Errorf(e.Pos, "encodings are not known here")))
 	}
-	bytes, err := encode(e.Encoding, x.Type())
-	if err != nil {
-		return nil, err
-	}
+	bytes := fail.Must(encode(e.Encoding, x.Type()))
 	f := &Function{Name: e.Encoding.String(), Group: encodedGroup, Result: func([]Expr) (types.Type, error) { return types.Bytes, nil }, Strict: true,
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) { return bytes(a[0]) }}
-	return c.fold(&Call{Pos: e.Pos, Func: f, Args: []Expr{x}, Typ: types.Bytes}), nil
+	return c.fold(&Call{Pos: e.Pos, Func: f, Args: []Expr{x}, Typ: types.Bytes})
 }
 
 // isNumberLiteral reports whether e is a number literal, with or without a sign.
@@ -542,19 +452,13 @@ func isNumberLiteral(e parser.Expr) bool {
 var fieldFunctions = map[string]string{"YEAR": "year", "QUARTER": "quarter", "MONTH": "month", "DAY": "day", "DAYOFMONTH": "day", "DAYOFYEAR": "doy", "HOUR": "hour", "MINUTE": "minute", "SECOND": "second"}
 
 // rangeArg returns the values of 'a' TO 'b', which are decimal numbers of equal width, or integers.
-func (c compiler) rangeArg(r *parser.RangeArg) ([]Expr, error) {
-	lo, err := c.expr(r.Lo)
-	if err != nil {
-		return nil, err
-	}
-	hi, err := c.expr(r.Hi)
-	if err != nil {
-		return nil, err
-	}
+func (c compiler) rangeArg(r *parser.RangeArg) []Expr {
+	lo := c.expr(r.Lo)
+	hi := c.expr(r.Hi)
 	a, ok1 := lo.(*Const)
 	b, ok2 := hi.(*Const)
 	if !ok1 || !ok2 || a.Typ != b.Typ {
-		return nil, parser.Errorf(r.Pos, "TO takes two constants of one type")
+		panic(fail.With(parser.Errorf(r.Pos, "TO takes two constants of one type")))
 	}
 	const most = 1 << 16
 	var from, to int64
@@ -567,14 +471,14 @@ func (c compiler) rangeArg(r *parser.RangeArg) ([]Expr, error) {
 		va, err1 := types.Cast(a.Val, types.BigInt, nil)
 		vb, err2 := types.Cast(b.Val, types.BigInt, nil)
 		if err1 != nil || err2 != nil {
-			return nil, parser.Errorf(r.Pos, "TO takes two integers, or two texts of equally many digits: 1 TO 16, '00' TO '15'")
+			panic(fail.With(parser.Errorf(r.Pos, "TO takes two integers, or two texts of equally many digits: 1 TO 16, '00' TO '15'")))
 		}
 		from, to = va.Int(), vb.Int()
 	default:
-		return nil, parser.Errorf(r.Pos, "TO takes two integers, or two texts of equally many digits: 1 TO 16, '00' TO '15'")
+		panic(fail.With(parser.Errorf(r.Pos, "TO takes two integers, or two texts of equally many digits: 1 TO 16, '00' TO '15'")))
 	}
 	if to < from || to-from >= most {
-		return nil, parser.Errorf(r.Pos, "%s TO %s is not a range of at most %d values", a, b, most)
+		panic(fail.With(parser.Errorf(r.Pos, "%s TO %s is not a range of at most %d values", a, b, most)))
 	}
 	var out []Expr
 	for i := from; i <= to; i++ {
@@ -584,20 +488,20 @@ func (c compiler) rangeArg(r *parser.RangeArg) ([]Expr, error) {
 		}
 		out = append(out, &Const{Pos: r.Pos, Val: v, Typ: v.Type()})
 	}
-	return out, nil
+	return out
 }
 
 // apply returns a call of the function with this name.
-func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) {
+func (c compiler) apply(name string, pos parser.Pos, args []Expr) Expr {
 	f := c.lookup(name)
 	switch {
 	case f == nil:
-		return nil, UnknownFunction(c.registry(), name, pos)
+		panic(fail.With(UnknownFunction(c.registry(), name, pos)))
 	case f.Group == "key" && !c.s.Key:
-		return nil, parser.Errorf(pos, "%s is allowed only in key parts", name)
+		panic(fail.With(parser.Errorf(pos, "%s is allowed only in key parts", name)))
 	}
 	if len(args) < f.MinArgs || f.MaxArgs >= 0 && len(args) > f.MaxArgs {
-		return nil, parser.Errorf(pos, "%s takes %s, not %d", f.Name, f.arity(), len(args))
+		panic(fail.With(parser.Errorf(pos, "%s takes %s, not %d", f.Name, f.arity(), len(args))))
 	}
 	if c.s.Key && f.Group == "operator" {
 		for i, a := range args {
@@ -608,32 +512,31 @@ func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) 
 		}
 	}
 	if f.Group == "window" {
-		return nil, parser.Errorf(pos, "%s is a window function: it takes OVER (...) after its arguments", name)
+		panic(fail.With(parser.Errorf(pos, "%s is a window function: it takes OVER (...) after its arguments", name)))
 	}
 	if f.Eval == nil {
-		return nil, misplaced(pos, f.Name)
+		panic(fail.With(misplaced(pos, f.Name)))
 	}
 	if f.Set && (!c.s.Sets || slices.ContainsFunc(args, func(a Expr) bool { return Some(a, returnsRows) })) {
-		return nil, parser.Errorf(pos, "%s gives several rows, which is not allowed here", f.Name).WithHint("it is allowed in FROM and in the list of a SELECT")
+		panic(fail.With(parser.Errorf(pos, "%s gives several rows, which is not allowed here", f.Name).WithHint("it is allowed in FROM and in the list of a SELECT")))
 	}
 	args, t, err := c.accepted(f, args)
 	if wrong, ok := errors.AsType[ArgumentError](err); ok {
-		return nil, parser.Errorf(pos, "%s: %s", f.Name, wrong)
+		panic(fail.With(parser.Errorf(pos, "%s: %s", f.Name, wrong)))
 	}
 	if err != nil {
-		return nil, parser.Errorf(pos, "%s", err)
+		panic(fail.With(parser.Errorf(pos, "%s", err)))
 	}
-	return c.fold(&Call{Pos: pos, Func: f, Args: args, Typ: t}), nil
+	return c.fold(&Call{Pos: pos, Func: f, Args: args, Typ: t})
 }
 
 // accepted returns the arguments of f, and the type of its result. It reads a text constant as the type that f takes in its
 // place, and records that type for a parameter.
 func (c compiler) accepted(f *Function, args []Expr) (_ []Expr, t types.Type, err error) {
+	defer fail.Catch(&err)
 	args = slices.Clone(args)
 	if f.Group == "operator" && len(args) == 2 {
-		if args[0], args[1], err = c.operands(f.Name, args[0], args[1]); err != nil {
-			return nil, t, err
-		}
+		args[0], args[1] = c.operands(f.Name, args[0], args[1])
 	}
 	for i, x := range args {
 		if c.s.Parameters == nil || x.Type() != types.Null {
@@ -655,9 +558,9 @@ func (c compiler) accepted(f *Function, args []Expr) (_ []Expr, t types.Type, er
 		if !ok || wrong.At != types.String || wrong.read() == types.Null {
 			return args, t, err
 		}
-		x, unread := c.place(args[wrong.N-1], wrong.read())
-		if unread != nil || x == args[wrong.N-1] {
-			return args, t, cmp.Or(unread, err)
+		x := c.place(args[wrong.N-1], wrong.read())
+		if x == args[wrong.N-1] {
+			return args, t, err
 		}
 		args[wrong.N-1] = x
 	}

@@ -6,11 +6,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
 
-func (c compiler) caseExpr(e *parser.Case) (Expr, error) {
+func (c compiler) caseExpr(e *parser.Case) Expr {
 	out := &Case{Pos: e.Pos}
 	var results []Expr
 	for _, w := range e.Whens {
@@ -18,39 +19,27 @@ func (c compiler) caseExpr(e *parser.Case) (Expr, error) {
 		if e.X != nil {
 			cond = &parser.Binary{Pos: w.Cond.Position(), Op: "=", X: e.X, Y: w.Cond}
 		}
-		cx, err := CompileCondition(cond, c.s)
-		if err != nil {
-			return nil, err
-		}
-		then, err := c.expr(w.Then)
-		if err != nil {
-			return nil, err
-		}
+		cx := c.condition(cond)
+		then := c.expr(w.Then)
 		out.Whens = append(out.Whens, When{cx, then})
 		results = append(results, then)
 	}
 	out.Else = &Const{Pos: e.Pos}
 	if e.Else != nil {
-		x, err := c.expr(e.Else)
-		if err != nil {
-			return nil, err
-		}
+		x := c.expr(e.Else)
 		out.Else = x
 	}
-	results, t, err := c.common(append(results, out.Else), e.Pos)
-	if err != nil {
-		return nil, err
-	}
+	results, t := c.common(append(results, out.Else), e.Pos)
 	out.Typ = t
 	for i := range out.Whens {
 		out.Whens[i].Then = results[i]
 	}
 	out.Else = results[len(results)-1]
-	return c.fold(out), nil
+	return c.fold(out)
 }
 
 // common converts expressions to a common type: the first known type, widened for numbers.
-func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) {
+func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type) {
 	t := types.Null
 	for _, x := range xs { // an argument of a Go program is read as the other expressions' type
 		if k, ok := x.(*Const); !ok || !k.Val.HasClock() {
@@ -83,32 +72,28 @@ func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) 
 			out[i] = &Const{Pos: k.Pos, Typ: t}
 		case (x.Type().IsInteger() || x.Type().IsOID()) && t == types.OID, isName(x.Type()) && t.IsText(), x.Type().IsArray() && t.IsArray(),
 			isConst && k.untyped(), x.Type().IsNumeric() && t.IsNumeric(), x.Type().IsMoment() && t.IsMoment():
-			y, err := c.cast(x, t, pos)
-			if err != nil {
-				return nil, t, err
-			}
-			out[i] = y
+			out[i] = c.cast(x, t, pos)
 		case x.Type() == types.Null:
 		default:
-			return nil, t, parser.Errorf(pos, "%s and %s cannot be combined here", x.Type(), t)
+			panic(fail.With(parser.Errorf(pos, "%s and %s cannot be combined here", x.Type(), t)))
 		}
 	}
-	return out, t, nil
+	return out, t
 }
 
 // Coalesce returns COALESCE(x, y).
-func Coalesce(x, y Expr, s *Scope, pos parser.Pos) (Expr, error) {
+func Coalesce(x, y Expr, s *Scope, pos parser.Pos) (_ Expr, err error) {
+	defer fail.Catch(&err)
 	c := compiler{s}
-	both, _, err := c.common([]Expr{x, y}, pos)
-	if err != nil {
-		return nil, err
-	}
-	return c.apply("COALESCE", pos, both)
+	both, _ := c.common([]Expr{x, y}, pos)
+	return c.apply("COALESCE", pos, both), nil
 }
 
 // Common converts expressions to the type that holds the values of all. Text constants are read as that type.
-func Common(xs []Expr, s *Scope, pos parser.Pos) ([]Expr, types.Type, error) {
-	return compiler{s}.common(xs, pos)
+func Common(xs []Expr, s *Scope, pos parser.Pos) (out []Expr, t types.Type, err error) {
+	defer fail.Catch(&err)
+	out, t = compiler{s}.common(xs, pos)
+	return out, t, nil
 }
 
 // Widen returns the type that holds the values of both a and b; ok is false if there is none. It widens numbers, and a
@@ -159,10 +144,10 @@ func Wider(a, b types.Type) types.Type {
 	return a
 }
 
-func (c compiler) cast(x Expr, t types.Type, pos parser.Pos) (Expr, error) {
+func (c compiler) cast(x Expr, t types.Type, pos parser.Pos) Expr {
 	c.wants(x, t)
 	if x.Type() == t {
-		return x, nil
+		return x
 	}
 	if t.IsNamedOID() && c.s.Function != nil && x.Type() != types.Null { // the system catalog finds the name or the number
 		return c.apply(t.String(), pos, []Expr{x})
@@ -174,18 +159,18 @@ func (c compiler) cast(x Expr, t types.Type, pos parser.Pos) (Expr, error) {
 	if l, ok := x.(*Const); ok {
 		v, err := c.converted(l, t)
 		if err != nil && l.Val.Type().IsNumeric() && t.IsNumeric() {
-			return k, nil // it fails only if it is evaluated
+			return k // it fails only if it is evaluated
 		}
 		if err != nil {
-			return nil, parser.Errorf(pos, "%s", err)
+			panic(fail.With(parser.Errorf(pos, "%s", err)))
 		}
-		return &Const{Pos: l.Pos, Val: v, Typ: t}, nil
+		return &Const{Pos: l.Pos, Val: v, Typ: t}
 	}
-	return k, nil
+	return k
 }
 
 // castable refuses casts that PostgreSQL does not have; definitions of keys keep them.
-func (c compiler) castable(x Expr, t types.Type, pos parser.Pos) error {
+func (c compiler) castable(x Expr, t types.Type, pos parser.Pos) {
 	from, hint := Declared(x), ""
 	switch {
 	case c.s.Key:
@@ -196,44 +181,43 @@ func (c compiler) castable(x Expr, t types.Type, pos parser.Pos) error {
 	case t == types.Bytes && from == types.UUID:
 		hint = "DECODE(REPLACE(CAST(x AS TEXT), '-', ''), 'hex') gives its bytes"
 	}
-	if hint == "" {
-		return nil
+	if hint != "" {
+		panic(fail.With(parser.Errorf(pos, "%s cannot be cast to %s", from, t).WithHint("%s", hint)))
 	}
-	return parser.Errorf(pos, "%s cannot be cast to %s", from, t).WithHint("%s", hint)
 }
 
 // limit converts x to a type with a limit in parentheses: CHAR(3), DECIMAL(10,2).
-func (c compiler) limit(x Expr, e *parser.Cast) (Expr, error) {
+func (c compiler) limit(x Expr, e *parser.Cast) Expr {
 	_, list, ok := strings.Cut(strings.TrimSuffix(e.Type, ")"), "(")
 	if !ok || x.Type() != types.String && x.Type() != types.Decimal {
 		if k, is := x.(*Column); is && k.Limit != (types.Limit{}) {
 			free := *k
 			free.Limit = types.Limit{}
-			return &free, nil
+			return &free
 		}
-		return x, nil
+		return x
 	}
 	args := []Expr{x}
 	for _, s := range strings.Split(list, ",") {
 		v, err := types.Cast(types.NewString(s), types.BigInt, nil)
 		if err != nil || v.Int() > 1000 && x.Type() == types.Decimal {
-			return nil, parser.Errorf(e.Pos, "%s cannot have the length %s", x.Type(), s)
+			panic(fail.With(parser.Errorf(e.Pos, "%s cannot have the length %s", x.Type(), s)))
 		}
 		args = append(args, &Const{Pos: e.Pos, Val: v, Typ: v.Type()})
 	}
 	limit, err := types.ParseLimit(e.Type)
 	if err != nil && x.Type() == types.String {
-		return nil, parser.Errorf(e.Pos, "%s", err)
+		panic(fail.With(parser.Errorf(e.Pos, "%s", err)))
 	}
 	if x.Type() == types.String {
-		cut, err := c.apply("LEFT", e.Pos, args)
-		if err == nil && strings.HasPrefix(e.Type, "CHAR") && !strings.Contains(e.Type, "VARYING") { // trailing spaces do not matter
-			cut, err = c.apply("RTRIM", e.Pos, []Expr{cut})
+		cut := c.apply("LEFT", e.Pos, args)
+		if strings.HasPrefix(e.Type, "CHAR") && !strings.Contains(e.Type, "VARYING") { // trailing spaces do not matter
+			cut = c.apply("RTRIM", e.Pos, []Expr{cut})
 			if k, ok := cut.(*Const); ok {
 				k.Limit = limit
 			}
 		}
-		return cut, err
+		return cut
 	}
 	return c.apply("DECIMAL", e.Pos, args)
 }

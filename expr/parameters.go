@@ -3,6 +3,7 @@ package expr
 import (
 	"strings"
 
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -93,16 +94,19 @@ func (p *Parameters) want(pos parser.Pos, t ParameterType) {
 
 // place returns x, whose context expects the type t: it reads a text constant as t, and records t for a parameter. All
 // contexts that know the type call it.
-func (c compiler) place(x Expr, t types.Type) (Expr, error) {
+func (c compiler) place(x Expr, t types.Type) Expr {
 	c.wants(x, t)
 	if k, ok := x.(*Const); ok && k.untyped() && t != types.Null {
 		return c.adapt(k, t)
 	}
-	return x, nil
+	return x
 }
 
 // Place returns x, whose context expects the type t: a text constant is read as t, and t is recorded for a parameter.
-func Place(x Expr, t types.Type, s *Scope) (Expr, error) { return compiler{s}.place(x, t) }
+func Place(x Expr, t types.Type, s *Scope) (_ Expr, err error) {
+	defer fail.Catch(&err)
+	return compiler{s}.place(x, t), nil
+}
 
 // wants records that the context of x expects the type t, if x is a parameter.
 func (c compiler) wants(x Expr, t types.Type) {
@@ -116,30 +120,26 @@ func (c compiler) wants(x Expr, t types.Type) {
 
 // operands returns the operands of an operator. It reads a text constant as the type that the operator expects next to
 // the other operand, and records that type for a parameter.
-func (c compiler) operands(op string, x, y Expr) (Expr, Expr, error) {
+func (c compiler) operands(op string, x, y Expr) (Expr, Expr) {
 	tx, assumed := operandType(op, y.Type(), false)
 	ty, _ := operandType(op, x.Type(), true)
-	left, err := c.operand(op, x, tx, assumed)
-	if err != nil {
-		return nil, nil, err
-	}
-	right, err := c.operand(op, y, ty, assumed)
-	return left, right, err
+	return c.operand(op, x, tx, assumed), c.operand(op, y, ty, assumed)
 }
 
-func (c compiler) operand(op string, x Expr, t types.Type, assumed bool) (Expr, error) {
+func (c compiler) operand(op string, x Expr, t types.Type, assumed bool) Expr {
 	if p := c.s.Parameters; p != nil && assumed && t != types.Null {
 		if i, ok := p.at[x.Position()]; ok && p.Types[i].Type == types.Null {
 			p.assumed[i] = true
 		}
 	}
-	out, err := c.place(x, t)
-	if err != nil && op == "-" && t.IsTemporal() { // NOW() - '1 hour'
-		if span, no := c.place(x, types.Duration); no == nil && strings.ContainsAny(x.(*Const).Val.Text(), "abcdefghijklmnopqrstuvwxyzPT:") { // not '1'
-			return span, nil
+	if k, ok := x.(*Const); ok && k.untyped() && op == "-" && t.IsTemporal() && strings.ContainsAny(k.Val.Text(), "abcdefghijklmnopqrstuvwxyzPT:") { // NOW() - '1 hour', not '1'
+		if _, err := fail.Try(func() Expr { return c.adapt(k, t) }); err != nil {
+			if span, err := fail.Try(func() Expr { return c.adapt(k, types.Duration) }); err == nil {
+				return span
+			}
 		}
 	}
-	return out, err
+	return c.place(x, t)
 }
 
 // operandType returns the type that op expects of one operand if the other one has the type t; NULL means any. right is

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -149,7 +150,8 @@ func (s *Subquery) Bare() *Subquery {
 func (s *Subquery) Width() int { return max(1, len(s.X), s.Columns) }
 
 // Answer returns the value of s for the rows of its query; values has the columns of all rows, one row after the other.
-func (s *Subquery) Answer(values []types.Value, loc *time.Location) (Expr, error) {
+func (s *Subquery) Answer(values []types.Value, loc *time.Location) (_ Expr, err error) {
+	defer fail.Catch(&err)
 	switch s.Kind {
 	case ExistsSubquery:
 		return boolConst(s, len(values) > 0 != s.Not), nil
@@ -163,13 +165,12 @@ func (s *Subquery) Answer(values []types.Value, loc *time.Location) (Expr, error
 		}
 		c := compiler{&Scope{Funcs: s.funcs, Loc: loc}}
 		if len(s.X) > 1 {
-			return c.anyRow(s.Pos, s.Op, s.X, s.Not, items)
+			return c.anyRow(s.Pos, s.Op, s.X, s.Not, items), nil
 		}
-		return c.anyOf(s.Pos, s.Op, s.X[0], s.Not, items)
+		return c.anyOf(s.Pos, s.Op, s.X[0], s.Not, items), nil
 	case ArraySubquery:
 		k := &Const{Pos: s.Pos, Val: types.NewArray(s.elem(), values), Typ: s.Type()}
 		if s.Types[0].IsArray() {
-			var err error
 			if k.Val, err = types.Stack(s.elem(), values); err != nil {
 				return nil, parser.Errorf(s.Pos, "%s", err)
 			}
@@ -190,15 +191,12 @@ func (s *Subquery) Answer(values []types.Value, loc *time.Location) (Expr, error
 // NewSubquery returns the expression for s, or an error if s compares values that cannot be compared. Comparisons with
 // the query's rows take their functions from scope.
 func NewSubquery(s Subquery, scope *Scope) (_ *Subquery, err error) {
+	defer fail.Catch(&err)
 	s.funcs, s.X = scope.Funcs, slices.Clone(s.X)
 	c := compiler{scope}
 	for i, t := range s.Types[:len(s.X)] {
-		if s.X[i], err = c.place(s.X[i], t); err != nil {
-			return nil, err
-		}
-		if err := c.comparable(s.X[i].Type(), t, s.Pos); err != nil {
-			return nil, err
-		}
+		s.X[i] = c.place(s.X[i], t)
+		c.comparable(s.X[i].Type(), t, s.Pos)
 	}
 	return &s, nil
 }
