@@ -13,7 +13,7 @@ import (
 var plain = []string{".", "demo", "examples/companyhash", "examples/databasesql", "examples/embed", "examples/service", "hqlotel", "hqlprom",
 	"sqldriver", "cmd/hql", "design", "hot", "columnar", "embedded", "store", "importer", "stats", "catalog", "hbase", "pgwire", "pgcatalog", "infer", "spark", "filter", "exec/scan", "exec/lookup", "explain",
 	"check", "check/gocode", "hqltest", "cmd/hql/mcpserver", "types", "hbase/kerberos", "hbase/hbasetest",
-	"internal/forms", "internal/given", "internal/page", "internal/poison", "internal/race", "internal/registry", "internal/seeds", "internal/tlsfiles", "internal/wire", "internal/worlds",
+	"internal/fail", "internal/forms", "internal/given", "internal/page", "internal/poison", "internal/race", "internal/registry", "internal/seeds", "internal/tlsfiles", "internal/wire", "internal/worlds",
 	"exec", "exec/warning", "exec/write", "parser", "cmd/hql/lineedit", "exec/operator", "planner/estimate", "planner/plan", "planner/access", "planner", "expr", "bench", "internal/hbasesite", "internal/proc", "internal/python", "internal/words", "differential", "sqllogic"}
 
 // refused are patterns that make a sentence hard to read, each with a remedy.

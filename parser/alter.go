@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/participle/v2/lexer"
+	"github.com/hql-db/hql/internal/fail"
 )
 
 // Alter changes the definition of a table or view: ALTER TABLE, VIEW or INDEX, COMMENT ON, CREATE INDEX or DROP INDEX.
@@ -212,15 +213,14 @@ type columnPath struct {
 	column *lexer.Token
 }
 
-func (n *columnPath) Parse(lex *lexer.PeekingLexer) error {
+func (n *columnPath) Parse(lex *lexer.PeekingLexer) (err error) {
+	defer fail.Catch(&err)
 	if err := n.table.Parse(lex); err != nil {
 		return err
 	}
 	if accept(lex, ".") {
 		column := columnIdent{}
-		if column.Parse(lex) != nil {
-			return unexpected(lex)
-		}
+		follow(lex, &column)
 		n.column = column.Tok
 		return nil
 	}
@@ -321,17 +321,16 @@ type changeNode struct {
 	Reset     []*optionNode  `parser:"| 'RESET' '(' @@ ( ',' @@ )* ')'"`
 }
 
-func (l *lowerer) alter(n *alterNode) (Statement, error) {
+func (l *lowerer) alter(n *alterNode) Statement {
 	out := &Alter{Pos: at(n.Pos), Verb: "ALTER TABLE", IfExists: n.IfExists, NamePos: NoPos}
 	table := n.Table
-	var err error
 	switch {
 	case n.Truncate != nil:
 		var first *Delete
 		for _, t := range slices.Backward(n.Truncate) {
 			first = &Delete{Pos: out.Pos, Truncate: true, Restart: n.Restart, Table: t.name(), TablePos: pos(t.A), AllowFullScan: true, Next: first}
 		}
-		return first, nil
+		return first
 	case n.Other != nil:
 		o := n.Other
 		out.Verb, out.IfExists = "ALTER "+when(o.Rows, "MATERIALIZED ")+o.Kind, o.IfExists
@@ -354,7 +353,7 @@ func (l *lowerer) alter(n *alterNode) (Statement, error) {
 	case n.Create != nil:
 		out.Verb, table = "CREATE INDEX", &n.Create.Table
 		c := Change{Pos: at(n.Create.Pos), Kind: AddIndex, If: n.Create.If, Unnamed: n.Create.Name == nil}
-		c.Index, err = l.layout(&layoutNode{Pos: n.Create.Pos, Index: true, Name: cmp.Or(n.Create.Name, n.Create.usualName()), layoutBody: n.Create.layoutBody, Where: n.Create.Where})
+		c.Index = l.layout(&layoutNode{Pos: n.Create.Pos, Index: true, Name: cmp.Or(n.Create.Name, n.Create.usualName()), layoutBody: n.Create.layoutBody, Where: n.Create.Where})
 		out.Changes = []Change{c}
 	case n.Refresh != nil:
 		out.Verb, table = "REFRESH MATERIALIZED VIEW", &n.Refresh.View
@@ -367,20 +366,14 @@ func (l *lowerer) alter(n *alterNode) (Statement, error) {
 			out.Changes = append(out.Changes, more.change(DropIndex))
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
 	if table != nil {
 		out.Name, out.NamePos = table.name(), pos(table.A)
 	}
 	for _, c := range n.Changes {
-		change, err := l.change(c)
-		if err != nil {
-			return nil, err
-		}
+		change := l.change(c)
 		out.Changes = append(out.Changes, change)
 	}
-	return out, nil
+	return out
 }
 
 func comment(out *Alter, n *commentNode) *tableName {
@@ -399,39 +392,39 @@ func (n *changeName) change(kind ChangeKind) Change {
 	return Change{Pos: pos(n.Name.Tok), Kind: kind, If: n.If, Name: name(n.Name.Tok)}
 }
 
-func (l *lowerer) change(n *changeNode) (out Change, err error) {
+func (l *lowerer) change(n *changeNode) (out Change) {
 	out.Pos = at(n.Pos)
 	switch {
 	case n.Index != nil:
 		out.Kind = AddIndex
-		out.Index, err = l.layout(n.Index)
+		out.Index = l.layout(n.Index)
 	case n.Check != nil:
 		out.Kind, out.Checks = AddCheck, []CheckDef{l.check(n.Check)}
 	case n.DropCheck != nil:
-		return n.DropCheck.change(DropConstraint), nil
+		return n.DropCheck.change(DropConstraint)
 	case n.Validate != nil:
-		return n.Validate.change(ValidateCheck), nil
+		return n.Validate.change(ValidateCheck)
 	case n.Add != nil:
 		out.Kind, out.If, out.Checks = AddColumn, n.AddIf, l.checks(n.Add)
-		out.Column, err = l.column(n.Add)
+		out.Column = l.column(n.Add)
 	case n.DropIndex != nil:
-		return n.DropIndex.change(DropIndex), nil
+		return n.DropIndex.change(DropIndex)
 	case n.Drop != nil:
 		c := n.Drop.change(DropColumn)
 		c.Cascade = n.Readers != nil && n.Readers.cascade
-		return c, nil
+		return c
 	case n.Table != nil:
-		return Change{Pos: pos(n.Table.Tok), Kind: RenameTable, To: name(n.Table.Tok)}, nil
+		return Change{Pos: pos(n.Table.Tok), Kind: RenameTable, To: name(n.Table.Tok)}
 	case n.Schema != nil:
-		return Change{Pos: pos(n.Schema.Tok), Kind: RenameTable, Name: name(n.Schema.Tok)}, nil
+		return Change{Pos: pos(n.Schema.Tok), Kind: RenameTable, Name: name(n.Schema.Tok)}
 	case n.Owner != nil:
-		return Change{Pos: pos(n.Owner.Tok), Kind: NoEffect}, nil
+		return Change{Pos: pos(n.Owner.Tok), Kind: NoEffect}
 	case n.Disk != nil:
 		out.Kind = NoEffect
 	case n.From != nil:
-		return Change{Pos: pos(n.From.Tok), Kind: RenameColumn, Name: name(n.From.Tok), To: name(n.To.Tok)}, nil
+		return Change{Pos: pos(n.From.Tok), Kind: RenameColumn, Name: name(n.From.Tok), To: name(n.To.Tok)}
 	case n.OfCheck != nil:
-		return Change{Pos: pos(n.OfCheck.Tok), Kind: RenameConstraint, Name: name(n.OfCheck.Tok), To: name(n.CheckTo.Tok)}, nil
+		return Change{Pos: pos(n.OfCheck.Tok), Kind: RenameConstraint, Name: name(n.OfCheck.Tok), To: name(n.CheckTo.Tok)}
 	case n.Identity != nil:
 		out = n.Identity.change
 		out.Pos, out.Name = pos(n.Column.Tok), name(n.Column.Tok)
@@ -449,10 +442,10 @@ func (l *lowerer) change(n *changeNode) (out Change, err error) {
 		}
 	case n.Set != nil:
 		out.Kind = SetOptions
-		out.Options, err = l.options(n.Set)
+		out.Options = l.options(n.Set)
 	default:
 		out.Kind = ResetOptions
-		out.Options, err = l.options(n.Reset)
+		out.Options = l.options(n.Reset)
 	}
-	return out, err
+	return out
 }

@@ -6,12 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+	"github.com/hql-db/hql/internal/fail"
 )
 
 // call reads the arguments of function t, after its parenthesis. Some functions have keywords between the arguments.
-func (r *exprReader) call(t *lexer.Token) (Expr, error) {
+func (r *exprReader) call(t *lexer.Token) Expr {
 	switch t.Value {
 	case "CAST":
 		return r.cast(t)
@@ -34,15 +34,13 @@ func (r *exprReader) call(t *lexer.Token) (Expr, error) {
 }
 
 // plainCall reads the arguments of a function or aggregate that has no keywords between its arguments.
-func (r *exprReader) plainCall(out *Call) (_ Expr, err error) {
+func (r *exprReader) plainCall(out *Call) Expr {
 	out.Star = wanted(r.lex, "*")
 	if out.Distinct = wanted(r.lex, "DISTINCT"); !out.Distinct {
 		wanted(r.lex, "ALL")
 	}
 	if r.startsOperand() {
-		if out.Args, err = r.args(out); err != nil {
-			return nil, err
-		}
+		out.Args = r.args(out)
 		for i := 0; ofRows[out.Name] && i < len(out.Args); i++ {
 			switch a := out.Args[i].(type) {
 			case *ColumnRef:
@@ -64,43 +62,33 @@ func (r *exprReader) plainCall(out *Call) (_ Expr, err error) {
 		}
 	}
 	if wanted(r.lex, "ORDER", "BY") {
-		if out.OrderBy, err = r.order(); err != nil {
-			return nil, err
-		}
+		out.OrderBy = r.order()
 	}
-	if !wanted(r.lex, ")") {
-		return nil, unexpected(r.lex)
-	}
+	need(r.lex, ")")
 	if out.Star && (out.Distinct || out.Args != nil || out.OrderBy != nil) {
-		return nil, Errorf(out.Pos, "%s(*) takes nothing in addition to the *", out.Name)
+		panic(fail.With(Errorf(out.Pos, "%s(*) takes nothing in addition to the *", out.Name)))
 	}
 	if out.Distinct && out.Args == nil {
-		return nil, Errorf(out.Pos, "%s(DISTINCT) needs an argument", out.Name)
+		panic(fail.With(Errorf(out.Pos, "%s(DISTINCT) needs an argument", out.Name)))
 	}
 	if r.lex.Peek().Value == "WITHIN" && isNext(r.lex, "WITHIN", "GROUP", "(") {
 		if out.OrderBy != nil || out.Distinct || out.Star {
-			return nil, Errorf(pos(r.lex.Peek()), "WITHIN GROUP follows arguments without *, DISTINCT and ORDER BY")
+			panic(fail.With(Errorf(pos(r.lex.Peek()), "WITHIN GROUP follows arguments without *, DISTINCT and ORDER BY")))
 		}
 		accept(r.lex, "WITHIN", "GROUP", "(")
-		if !wanted(r.lex, "ORDER", "BY") {
-			return nil, unexpected(r.lex)
-		}
+		need(r.lex, "ORDER", "BY")
 		out.Within = true
-		terms, err := r.order()
-		if out.OrderBy, err = ended(r.lex, ")", terms, err); err != nil {
-			return nil, err
-		}
+		out.OrderBy = r.order()
+		need(r.lex, ")")
 	}
 	if wanted(r.lex, "FILTER", "(") {
-		out.Filter, err = r.after("WHERE")
-		if _, err = r.close(out, err); err != nil {
-			return nil, err
-		}
+		out.Filter = r.after("WHERE")
+		need(r.lex, ")")
 	}
 	if wanted(r.lex, "OVER") {
-		out.Over, err = r.over()
+		out.Over = r.over()
 	}
-	return out, err
+	return out
 }
 
 // argumentNames are the names of the arguments of functions, in their order.
@@ -110,7 +98,7 @@ var argumentNames = map[string]string{"MAKE_INTERVAL": "years months weeks days 
 	"JSONB_PATH_MATCH": "target path vars silent", "JSONB_PATH_QUERY": "target path vars silent", "JSONB_PATH_QUERY_ARRAY": "target path vars silent", "JSONB_PATH_QUERY_FIRST": "target path vars silent"}
 
 // args reads the arguments of a function: each an expression, name => expression, VARIADIC ARRAY[...], a range lo TO hi, or x AS encoding.
-func (r *exprReader) args(call *Call) ([]Expr, error) {
+func (r *exprReader) args(call *Call) []Expr {
 	var out []Expr
 	function := call.Name
 	for {
@@ -118,33 +106,22 @@ func (r *exprReader) args(call *Call) ([]Expr, error) {
 		if at := r.lex.MakeCheckpoint(); isName(first) {
 			if r.lex.Next(); accept(r.lex, "=>") || accept(r.lex, ":", "=") { // the latter is an older notation
 				if i = slices.Index(strings.Fields(argumentNames[function]), strings.ToLower(name(first))); i < 0 {
-					return nil, Errorf(pos(first), "%s has no argument called %s: it takes %s", function, name(first), cmp.Or(argumentNames[function], "values alone"))
+					panic(fail.With(Errorf(pos(first), "%s has no argument called %s: it takes %s", function, name(first), cmp.Or(argumentNames[function], "values alone"))))
 				}
 			} else if next := r.lex.Peek(); !strings.EqualFold(first.Value, "VARIADIC") || strings.Contains("(+-", next.Value) || !startsOperand(next) {
 				r.lex.LoadCheckpoint(at)
-			} else if x, err := r.expr(); err != nil {
-				return nil, err
-			} else if !wanted(r.lex, ",") {
+			} else if x := r.expr(); !wanted(r.lex, ",") {
 				return call.spread(out, x)
 			} else {
-				return nil, Errorf(x.Position(), "VARIADIC is for the last argument")
+				panic(fail.With(Errorf(x.Position(), "VARIADIC is for the last argument")))
 			}
 		}
-		x, err := r.expr()
-		if err != nil {
-			return nil, err
-		}
+		x := r.expr()
 		if t := r.lex.Peek(); wanted(r.lex, "TO") {
-			hi, err := r.expr()
-			if err != nil {
-				return nil, err
-			}
+			hi := r.expr()
 			x = &RangeArg{Pos: pos(t), Lo: x, Hi: hi}
 		} else if accept(r.lex, "AS") {
-			def, err := r.encoding()
-			if err != nil {
-				return nil, err
-			}
+			def := r.encoding()
 			x = &EncodedArg{Pos: pos(t), X: x, Encoding: def}
 		}
 		for len(out) <= i { // those that a name skips have their defaults
@@ -153,14 +130,14 @@ func (r *exprReader) args(call *Call) ([]Expr, error) {
 			}
 		}
 		if out[i] = x; !wanted(r.lex, ",") {
-			return out, nil
+			return out
 		}
 	}
 }
 
 // spread returns the arguments args, then the elements of array. Only CONCAT and CONCAT_WS take an array that does not list its
 // elements: ARRAY_TO_STRING is the same.
-func (call *Call) spread(args []Expr, array Expr) ([]Expr, error) {
+func (call *Call) spread(args []Expr, array Expr) []Expr {
 	list, cast := array, (*Cast)(nil)
 	if c, ok := array.(*Cast); ok && strings.HasSuffix(c.Type, "[]") {
 		list, cast = c.X, c
@@ -172,16 +149,16 @@ func (call *Call) spread(args []Expr, array Expr) ([]Expr, error) {
 			}
 			args = append(args, x)
 		}
-		return args, nil
+		return args
 	}
 	switch {
 	case call.Name == "CONCAT" && len(args) == 0:
 		args = append(args, &Literal{Pos: call.Pos, Kind: StringLiteral})
 	case call.Name != "CONCAT_WS" || len(args) != 1:
-		return nil, Errorf(array.Position(), "%s takes VARIADIC ARRAY[...], an array that lists its elements", call.Name)
+		panic(fail.With(Errorf(array.Position(), "%s takes VARIADIC ARRAY[...], an array that lists its elements", call.Name)))
 	}
 	call.Name = "ARRAY_TO_STRING"
-	return []Expr{array, args[0]}, nil
+	return []Expr{array, args[0]}
 }
 
 // ofRows are the functions whose argument may be a whole row: COUNT, and the functions that return JSON.
@@ -199,13 +176,10 @@ func (r *exprReader) rowAsJSON(x *Tuple) Expr {
 }
 
 // order reads the terms after ORDER BY.
-func (r *exprReader) order() ([]OrderTerm, error) {
+func (r *exprReader) order() []OrderTerm {
 	var out []OrderTerm
 	for {
-		x, err := r.expr()
-		if err != nil {
-			return nil, err
-		}
+		x := r.expr()
 		o := OrderTerm{Expr: x, Desc: wanted(r.lex, "DESC") || accept(r.lex, "USING", ">")}
 		if !o.Desc && !accept(r.lex, "USING", "<") {
 			wanted(r.lex, "ASC")
@@ -213,175 +187,142 @@ func (r *exprReader) order() ([]OrderTerm, error) {
 		if wanted(r.lex, "NULLS") {
 			first := wanted(r.lex, "FIRST")
 			if !first && !wanted(r.lex, "LAST") {
-				return nil, unexpected(r.lex)
+				panic(fail.With(unexpected(r.lex)))
 			}
 			o.NullsFirst = &first
 		}
 		if out = append(out, o); !wanted(r.lex, ",") {
-			return out, nil
+			return out
 		}
 	}
 }
 
 // cast reads x AS type [AS encoding].
-func (r *exprReader) cast(t *lexer.Token) (Expr, error) {
-	out := &Cast{Pos: pos(t)}
-	var err error
-	if out.X, err = r.expr(); err != nil {
-		return nil, err
-	}
+func (r *exprReader) cast(t *lexer.Token) Expr {
+	out := &Cast{Pos: pos(t), X: r.expr()}
+	need(r.lex, "AS")
+	x := r.castTo(out)
 	if !wanted(r.lex, "AS") {
-		return nil, unexpected(r.lex)
+		return r.close(x)
 	}
-	x, err := r.castTo(out)
-	if err != nil || !wanted(r.lex, "AS") {
-		return r.close(x, err)
-	}
-	out.Encoding, err = r.encoding()
-	return r.close(out, err)
+	out.Encoding = r.encoding()
+	return r.close(out)
 }
 
 // castTo reads the type of a cast. After INTERVAL it also reads the fields to keep, such as DAY TO HOUR.
-func (r *exprReader) castTo(out *Cast) (_ Expr, err error) {
-	if out.Type, err = r.typeName(); err != nil || out.Type != "INTERVAL" {
-		return out, err
+func (r *exprReader) castTo(out *Cast) Expr {
+	if out.Type = r.typeName(); out.Type != "INTERVAL" {
+		return out
 	}
 	if l, ok := out.X.(*Literal); ok && l.Kind == StringLiteral {
-		return r.interval(&Literal{Pos: l.Pos, Kind: IntervalLiteral, Text: l.Text}), nil
+		return r.interval(&Literal{Pos: l.Pos, Kind: IntervalLiteral, Text: l.Text})
 	}
 	_, unit := r.fields()
-	return keepFields(out, unit), nil
+	return keepFields(out, unit)
 }
 
 // encoding reads an encoding after AS.
-func (r *exprReader) encoding() (*EncodingDef, error) {
+func (r *exprReader) encoding() *EncodingDef {
 	var n encodingNode
-	err := n.Parse(r.lex)
-	if err == participle.NextMatch {
-		err = unexpected(r.lex)
-	}
-	return n.def, err
+	follow(r.lex, &n)
+	return n.def
 }
 
-func (r *exprReader) exists(t *lexer.Token) (Expr, error) {
-	q, err := r.query()
-	return r.close(&SubqueryExpr{Pos: pos(t), Exists: true, Query: q}, err)
+func (r *exprReader) exists(t *lexer.Token) Expr {
+	return r.close(&SubqueryExpr{Pos: pos(t), Exists: true, Query: r.query()})
 }
 
 // extract turns EXTRACT(YEAR FROM ts) into EXTRACT('year', ts).
-func (r *exprReader) extract(t *lexer.Token) (Expr, error) {
-	field, err := r.expr()
-	if err != nil {
-		return nil, err
-	}
+func (r *exprReader) extract(t *lexer.Token) Expr {
+	field := r.expr()
 	if !wanted(r.lex, "FROM") && !wanted(r.lex, ",") {
-		return nil, unexpected(r.lex)
+		panic(fail.With(unexpected(r.lex)))
 	}
-	x, err := r.expr()
+	x := r.expr()
 	if c, ok := field.(*ColumnRef); ok && c.Table == "" {
 		field = &Literal{Pos: c.Pos, Kind: StringLiteral, Text: strings.ToLower(c.Name)}
 	}
-	return r.close(&Call{Pos: pos(t), Name: "EXTRACT", Args: []Expr{field, x}}, err)
+	return r.close(&Call{Pos: pos(t), Name: "EXTRACT", Args: []Expr{field, x}})
 }
 
 // position turns POSITION(a IN b) into STRPOS(b, a).
-func (r *exprReader) position(t *lexer.Token) (Expr, error) {
-	needle, err := r.until("IN")
-	if err != nil {
-		return nil, err
-	}
+func (r *exprReader) position(t *lexer.Token) Expr {
+	needle := r.until("IN")
 	in := wanted(r.lex, "IN")
 	if !in && !wanted(r.lex, ",") {
-		return nil, unexpected(r.lex)
+		panic(fail.With(unexpected(r.lex)))
 	}
-	x, err := r.expr()
+	x := r.expr()
 	if in {
-		return r.close(&Call{Pos: pos(t), Name: "STRPOS", Args: []Expr{x, needle}}, err)
+		return r.close(&Call{Pos: pos(t), Name: "STRPOS", Args: []Expr{x, needle}})
 	}
-	return r.close(&Call{Pos: pos(t), Name: "POSITION", Args: []Expr{needle, x}}, err)
+	return r.close(&Call{Pos: pos(t), Name: "POSITION", Args: []Expr{needle, x}})
 }
 
 // substring turns SUBSTRING(x FROM a FOR b) into SUBSTRING(x, a, b); FROM or FOR may be missing.
-func (r *exprReader) substring(t *lexer.Token) (Expr, error) {
-	args, err := r.list(3)
-	if err != nil {
-		return nil, err
-	}
+func (r *exprReader) substring(t *lexer.Token) Expr {
+	args := r.list(3)
 	out := &Call{Pos: pos(t), Name: t.Value, Args: args}
 	words := false
 	for _, word := range []string{"FROM", "FOR"} {
 		switch {
 		case r.isNext(word):
-			x, err := r.after(word)
-			if err != nil {
-				return nil, err
-			}
+			x := r.after(word)
 			out.Args, words = append(out.Args, x), true
 		case word == "FROM" && r.lex.Peek().Value == "FOR":
 			out.Args = append(out.Args, &Literal{Pos: out.Pos, Kind: NumberLiteral, Text: "1"})
 		}
 	}
 	if words && len(args) != 1 {
-		return nil, Errorf(out.Pos, "%s takes commas or FROM and FOR, not both", out.Name)
+		panic(fail.With(Errorf(out.Pos, "%s takes commas or FROM and FOR, not both", out.Name)))
 	}
-	return r.close(out, nil)
+	return r.close(out)
 }
 
 // overlay turns OVERLAY(x PLACING y FROM a FOR b) into OVERLAY(x, y, a, b).
-func (r *exprReader) overlay(t *lexer.Token) (Expr, error) {
-	args, err := r.list(4)
-	if err != nil {
-		return nil, err
-	}
+func (r *exprReader) overlay(t *lexer.Token) Expr {
+	args := r.list(4)
 	out := &Call{Pos: pos(t), Name: "OVERLAY", Args: args}
 	if len(args) > 1 {
-		return r.close(out, nil)
+		return r.close(out)
 	}
 	for _, word := range []string{"PLACING", "FROM", "FOR"} {
 		if word == "FOR" && !r.isNext(word) {
 			break
 		}
-		x, err := r.after(word)
-		if err != nil {
-			return nil, err
-		}
+		x := r.after(word)
 		out.Args = append(out.Args, x)
 	}
-	return r.close(out, nil)
+	return r.close(out)
 }
 
 var trimNames = map[string]string{"BOTH": "TRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}
 
 // trim turns TRIM(LEADING c FROM x) into LTRIM(x, c), TRAILING into RTRIM, and BOTH or no word into TRIM.
-func (r *exprReader) trim(t *lexer.Token) (_ Expr, err error) {
+func (r *exprReader) trim(t *lexer.Token) Expr {
 	out := &Call{Pos: pos(t), Name: "TRIM"}
 	if side, ok := trimNames[r.lex.Peek().Value]; ok {
 		r.lex.Next()
 		out.Name = side
 	}
 	if r.startsOperand() {
-		if out.Args, err = r.list(2); err != nil {
-			return nil, err
-		}
+		out.Args = r.list(2)
 	}
 	if r.isNext("FROM") {
-		x, err := r.after("FROM")
-		if err != nil {
-			return nil, err
-		}
+		x := r.after("FROM")
 		out.Args = append([]Expr{x}, out.Args...)
 	}
 	if len(out.Args) == 0 || len(out.Args) > 2 {
-		return nil, Errorf(out.Pos, "TRIM takes a text and, before FROM, the characters to remove")
+		panic(fail.With(Errorf(out.Pos, "TRIM takes a text and, before FROM, the characters to remove")))
 	}
-	return r.close(out, nil)
+	return r.close(out)
 }
 
 // row reads the row value ROW(a, b), which may be empty or have one item.
-func (r *exprReader) row(t *lexer.Token) (_ Expr, err error) {
+func (r *exprReader) row(t *lexer.Token) Expr {
 	out := &Tuple{Pos: pos(t), Items: []Expr{}}
 	if r.startsOperand() {
-		out.Items, err = r.list(0)
+		out.Items = r.list(0)
 	}
-	return r.close(out, err)
+	return r.close(out)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+	"github.com/hql-db/hql/internal/fail"
 )
 
 const (
@@ -59,15 +60,16 @@ type exprNode struct {
 
 func (n *exprNode) Parse(lex *lexer.PeekingLexer) error { return n.parse(lex, "an expression", "") }
 
-func (n *exprNode) parse(lex *lexer.PeekingLexer, what, stop string) error {
+func (n *exprNode) parse(lex *lexer.PeekingLexer, what, stop string) (err error) {
+	defer fail.Catch(&err)
 	if !startsOperand(lex.Peek()) {
 		missed(lex, what)
 		return participle.NextMatch
 	}
 	r := exprReader{lex: lex}
-	x, err := r.until(stop)
-	n.X, n.height = x, r.height
-	return err
+	n.X = r.until(stop)
+	n.height = r.height
+	return nil
 }
 
 // lowBound is an expression that ends before AND: a in FOR SYSTEM_TIME BETWEEN a AND b.
@@ -86,14 +88,15 @@ type exprList struct {
 	height int
 }
 
-func (n *exprList) Parse(lex *lexer.PeekingLexer) error {
+func (n *exprList) Parse(lex *lexer.PeekingLexer) (err error) {
+	defer fail.Catch(&err)
 	r := exprReader{lex: lex}
 	if !r.startsOperand() {
 		return participle.NextMatch
 	}
-	items, err := r.list(0)
-	n.items, n.height = items, r.height
-	return err
+	n.items = r.list(0)
+	n.height = r.height
+	return nil
 }
 
 // rowList is the list of rows of VALUES: (a, b), (c, d).
@@ -102,7 +105,8 @@ type rowList struct {
 	height int
 }
 
-func (n *rowList) Parse(lex *lexer.PeekingLexer) error {
+func (n *rowList) Parse(lex *lexer.PeekingLexer) (err error) {
+	defer fail.Catch(&err)
 	r := exprReader{lex: lex}
 	if lex.Peek().Value != "(" {
 		missed(lex, "( and a row")
@@ -113,10 +117,8 @@ func (n *rowList) Parse(lex *lexer.PeekingLexer) error {
 			missed(lex, "( and a row")
 			return unexpected(lex)
 		}
-		row, err := r.list(width)
-		if row, err = ended(lex, ")", row, err); err != nil {
-			return err
-		}
+		row := r.list(width)
+		need(lex, ")")
 		width = len(row)
 		if n.rows = append(n.rows, row); !wanted(lex, ",") {
 			n.height = r.height
@@ -139,21 +141,20 @@ type exprReader struct {
 }
 
 // until reads an expression that ends before the word stop.
-func (r *exprReader) until(stop string) (Expr, error) {
+func (r *exprReader) until(stop string) Expr {
 	outer := r.stop
 	r.stop = stop
-	x, err := r.binary(bindOr)
-	r.stop = outer
-	if err == nil && r.lex.Peek().Value == "ESCAPE" {
-		err = Errorf(pos(r.lex.Peek()), "ESCAPE must follow the pattern of a LIKE")
+	x := r.binary(bindOr)
+	if r.stop = outer; r.lex.Peek().Value == "ESCAPE" {
+		panic(fail.With(Errorf(pos(r.lex.Peek()), "ESCAPE must follow the pattern of a LIKE")))
 	}
-	return x, err
+	return x
 }
 
-func (r *exprReader) expr() (Expr, error) { return r.until("") }
+func (r *exprReader) expr() Expr { return r.until("") }
 
 // list reads a list of about n expressions.
-func (r *exprReader) list(n int) ([]Expr, error) {
+func (r *exprReader) list(n int) []Expr {
 	out := make([]Expr, 0, max(n, 1))
 	for {
 		if len(out) == cap(out) && len(out) >= 256 {
@@ -162,24 +163,18 @@ func (r *exprReader) list(n int) ([]Expr, error) {
 		if len(out) >= 16 && len(r.numbers) == 0 {
 			r.numbers = make([]Literal, min(len(out), 256))
 		}
-		x, err := r.expr()
-		if err != nil {
-			return nil, err
-		}
+		x := r.expr()
 		if out = append(out, x); !wanted(r.lex, ",") {
-			return out, nil
+			return out
 		}
 	}
 }
 
 // binary reads an operand and the operators after it that bind at least as tightly as least.
-func (r *exprReader) binary(least int) (Expr, error) {
+func (r *exprReader) binary(least int) Expr {
 	outer := r.height
 	r.height = 0
-	x, err := r.operand()
-	if err != nil {
-		return nil, err
-	}
+	x := r.operand()
 	last := bindNone // precedence of the operator that made x, if it does not chain
 	for {
 		t := r.lex.Peek()
@@ -188,14 +183,12 @@ func (r *exprReader) binary(least int) (Expr, error) {
 			break
 		}
 		if binding == last {
-			return nil, doesNotChain(t, binding)
+			panic(fail.With(doesNotChain(t, binding)))
 		}
-		if x, err = r.apply(x, binding); err != nil {
-			return nil, err
-		}
+		x = r.apply(x, binding)
 		if r.height++; r.height > maxHeight {
-			return nil, Errorf(pos(t), "more than %d operators in one expression", maxHeight).
-				WithHint("a long list of alternatives is shorter as x IN (...)")
+			panic(fail.With(Errorf(pos(t), "more than %d operators in one expression", maxHeight).
+				WithHint("a long list of alternatives is shorter as x IN (...)")))
 		}
 		last = bindNone
 		if binding == bindCompare || binding == bindRange {
@@ -203,7 +196,7 @@ func (r *exprReader) binary(least int) (Expr, error) {
 		}
 	}
 	r.height = max(r.height+1, outer)
-	return x, nil
+	return x
 }
 
 // infix returns the precedence of the operator that begins with t, or bindNone if none does.
@@ -235,17 +228,18 @@ func doesNotChain(t *lexer.Token, binding int) error {
 }
 
 // apply reads the next operator and its right side, and applies it to x.
-func (r *exprReader) apply(x Expr, binding int) (Expr, error) {
+func (r *exprReader) apply(x Expr, binding int) Expr {
 	t := r.lex.Next()
 	switch t.Value {
 	case "IS":
 		return r.is(x, t)
 	case "ISNULL", "NOTNULL":
-		return &Is{Pos: pos(t), Not: t.Value == "NOTNULL", X: x, What: "NULL"}, nil
+		return &Is{Pos: pos(t), Not: t.Value == "NOTNULL", X: x, What: "NULL"}
 	case "::":
 		return r.castTo(&Cast{Pos: pos(t), X: x})
 	case "COLLATE":
-		return x, r.collation(t)
+		fail.On(r.collation(t))
+		return x
 	case "~~", "~~*", "!~~", "!~~*":
 		out := &Like{Pos: pos(t), Not: t.Value[0] == '!', Op: "LIKE", X: x}
 		if strings.HasSuffix(t.Value, "*") {
@@ -253,19 +247,16 @@ func (r *exprReader) apply(x Expr, binding int) (Expr, error) {
 		}
 		return r.like(out)
 	case "^@":
-		y, err := r.binary(bindOther + 1)
-		return &Call{Pos: pos(t), Name: "STARTS_WITH", Args: []Expr{x, y}}, err
+		y := r.binary(bindOther + 1)
+		return &Call{Pos: pos(t), Name: "STARTS_WITH", Args: []Expr{x, y}}
 	case "OVERLAPS":
-		y, err := r.binary(bindRange + 1)
+		y := r.binary(bindRange + 1)
 		a, one := x.(*Tuple)
 		b, other := y.(*Tuple)
-		if err == nil && (!one || !other || len(a.Items) != 2 || len(b.Items) != 2) {
-			err = Errorf(pos(t), "OVERLAPS compares two periods: (start, end) OVERLAPS (start, end)")
+		if !one || !other || len(a.Items) != 2 || len(b.Items) != 2 {
+			panic(fail.With(Errorf(pos(t), "OVERLAPS compares two periods: (start, end) OVERLAPS (start, end)")))
 		}
-		if err != nil {
-			return nil, err
-		}
-		return &Call{Pos: pos(t), Name: "OVERLAPS", Args: append(slices.Clone(a.Items), b.Items...)}, nil
+		return &Call{Pos: pos(t), Name: "OVERLAPS", Args: append(slices.Clone(a.Items), b.Items...)}
 	case "OPERATOR":
 		return r.qualifiedOperator(x)
 	case "?":
@@ -275,20 +266,18 @@ func (r *exprReader) apply(x Expr, binding int) (Expr, error) {
 		} else if accept(r.lex, "&") {
 			out.Name = "JSONB_EXISTS_ALL"
 		}
-		var err error
-		out.Args[1], err = r.binary(bindOther + 1)
-		return out, err
+		out.Args[1] = r.binary(bindOther + 1)
+		return out
 	case "AT":
 		accept(r.lex, "TIME", "ZONE")
-		zone, err := r.binary(bindZone + 1)
-		return &AtTimeZone{Pos: pos(t), X: x, Zone: zone}, err
+		zone := r.binary(bindZone + 1)
+		return &AtTimeZone{Pos: pos(t), X: x, Zone: zone}
 	case "NOT":
 		switch word := r.lex.Peek(); word.Value {
 		case "IN", "BETWEEN", "LIKE", "ILIKE", "SIMILAR":
 			return r.ranged(x, t, r.lex.Next(), true)
 		}
-		missed(r.lex, "IN, BETWEEN, LIKE")
-		return nil, unexpected(r.lex)
+		panic(absent(r.lex, "IN, BETWEEN, LIKE"))
 	}
 	if binding == bindRange {
 		return r.ranged(x, t, t, false)
@@ -298,14 +287,14 @@ func (r *exprReader) apply(x Expr, binding int) (Expr, error) {
 
 // operated reads the right side of the operator t, and applies t to x. t has the precedence binding; operators in its right
 // side must bind more tightly than as.
-func (r *exprReader) operated(x Expr, t *lexer.Token, binding, as int) (Expr, error) {
+func (r *exprReader) operated(x Expr, t *lexer.Token, binding, as int) Expr {
 	if binding == bindCompare {
 		if word := r.quantifier(); word != "" {
 			return r.quantified(&Quantified{Pos: pos(t), Op: t.Value, All: word == "ALL", X: x})
 		}
 	}
-	y, err := r.binary(as + 1)
-	return &Binary{Pos: pos(t), Op: t.Value, X: x, Y: y}, err
+	y := r.binary(as + 1)
+	return &Binary{Pos: pos(t), Op: t.Value, X: x, Y: y}
 }
 
 // quantifier returns the next word if it is ANY, SOME or ALL before a parenthesis, otherwise "".
@@ -319,44 +308,43 @@ func (r *exprReader) quantifier() string {
 }
 
 // quantified reads ANY, SOME or ALL, and the query or array with which x is compared.
-func (r *exprReader) quantified(out *Quantified) (_ Expr, err error) {
+func (r *exprReader) quantified(out *Quantified) Expr {
 	word, open := r.lex.Next(), r.lex.Next()
 	if isQuery(r.lex) {
-		q, err := r.query()
-		out.Y = &SubqueryExpr{Pos: pos(open), Query: q}
-		return r.close(out, err)
+		out.Y = &SubqueryExpr{Pos: pos(open), Query: r.query()}
+		return r.close(out)
 	}
-	if out.Y, err = r.expr(); err == nil && r.lex.Peek().Value == "," {
-		err = Errorf(pos(word), "%s takes a query or an array", word.Value).
-			WithHint("an array is ARRAY[1, 2], or ? for a slice; = ANY (ARRAY[1, 2]) is IN (1, 2)")
+	if out.Y = r.expr(); r.lex.Peek().Value == "," {
+		panic(fail.With(Errorf(pos(word), "%s takes a query or an array", word.Value).
+			WithHint("an array is ARRAY[1, 2], or ? for a slice; = ANY (ARRAY[1, 2]) is IN (1, 2)")))
 	}
-	return r.close(out, err)
+	return r.close(out)
 }
 
 // is reads the rest of IS: [NOT] NULL | TRUE | FALSE | UNKNOWN | DISTINCT FROM y.
-func (r *exprReader) is(x Expr, t *lexer.Token) (Expr, error) {
+func (r *exprReader) is(x Expr, t *lexer.Token) Expr {
 	not := wanted(r.lex, "NOT")
 	switch word := r.lex.Peek().Value; word {
 	case "NULL", "TRUE", "FALSE", "UNKNOWN":
 		r.lex.Next()
-		return &Is{Pos: pos(t), Not: not, X: x, What: word}, nil
+		return &Is{Pos: pos(t), Not: not, X: x, What: word}
 	}
 	missed(r.lex, "NULL, TRUE, FALSE, UNKNOWN")
 	if !wanted(r.lex, "DISTINCT", "FROM") {
 		accept(r.lex, "DISTINCT") // then the error says that FROM is missing
-		return nil, unexpected(r.lex)
+		panic(fail.With(unexpected(r.lex)))
 	}
-	y, err := r.binary(bindIs + 1)
+	y := r.binary(bindIs + 1)
 	var out Expr = &Binary{Pos: pos(t), Op: "IS DISTINCT FROM", X: x, Y: y}
 	if not {
 		out = &Unary{Pos: pos(t), Op: "NOT", X: out}
 		r.height++
 	}
-	return out, err
+	return out
 }
 
 // ranged reads the rest of [NOT] IN, BETWEEN, LIKE, ILIKE and SIMILAR, after word; start is NOT or the word itself.
-func (r *exprReader) ranged(x Expr, start, word *lexer.Token, not bool) (Expr, error) {
+func (r *exprReader) ranged(x Expr, start, word *lexer.Token, not bool) Expr {
 	switch word.Value {
 	case "IN":
 		return r.in(&In{Pos: pos(start), Not: not, X: x})
@@ -366,59 +354,49 @@ func (r *exprReader) ranged(x Expr, start, word *lexer.Token, not bool) (Expr, e
 		return r.like(&Like{Pos: pos(word), Not: not, Op: word.Value, X: x})
 	}
 	if !wanted(r.lex, "TO") { // SIMILAR TO
-		return nil, unexpected(r.lex)
+		panic(fail.With(unexpected(r.lex)))
 	}
 	return r.like(&Like{Pos: pos(word), Not: not, Op: "SIMILAR TO", X: x})
 }
 
-func (r *exprReader) in(out *In) (Expr, error) {
-	if !wanted(r.lex, "(") {
-		return nil, unexpected(r.lex)
-	}
-	var err error
+func (r *exprReader) in(out *In) Expr {
+	need(r.lex, "(")
 	if isQuery(r.lex) {
-		out.Query, err = r.query()
+		out.Query = r.query()
 	} else {
-		out.List, err = r.list(0)
+		out.List = r.list(0)
 	}
-	return r.close(out, err)
+	return r.close(out)
 }
 
-func (r *exprReader) between(out *Between) (_ Expr, err error) {
+func (r *exprReader) between(out *Between) Expr {
 	if out.Symmetric = accept(r.lex, "SYMMETRIC"); !out.Symmetric {
 		accept(r.lex, "ASYMMETRIC")
 	}
-	if out.Lo, err = r.binary(bindRange + 1); err != nil {
-		return nil, err
-	}
+	out.Lo = r.binary(bindRange + 1)
 	if !wanted(r.lex, "AND") {
-		return nil, Errorf(out.Pos, "BETWEEN needs two bounds: BETWEEN low AND high")
+		panic(fail.With(Errorf(out.Pos, "BETWEEN needs two bounds: BETWEEN low AND high")))
 	}
-	out.Hi, err = r.binary(bindRange + 1)
-	return out, err
+	out.Hi = r.binary(bindRange + 1)
+	return out
 }
 
-func (r *exprReader) like(out *Like) (_ Expr, err error) {
+func (r *exprReader) like(out *Like) Expr {
 	if word := r.quantifier(); word != "" {
 		return r.likeAny(out, word)
 	}
-	if out.Pattern, err = r.binary(bindRange + 1); err != nil {
-		return nil, err
-	}
+	out.Pattern = r.binary(bindRange + 1)
 	if wanted(r.lex, "ESCAPE") {
-		out.Escape, err = r.binary(bindRange + 1)
+		out.Escape = r.binary(bindRange + 1)
 	}
-	return out, err
+	return out
 }
 
 // likeAny reads ANY (ARRAY[pattern, ...]) or ALL after LIKE. It returns x LIKE for each pattern, joined by OR or AND.
-func (r *exprReader) likeAny(out *Like, word string) (Expr, error) {
+func (r *exprReader) likeAny(out *Like, word string) Expr {
 	r.lex.Next()
 	open := r.lex.Next()
-	y, err := r.expr()
-	if err != nil {
-		return nil, err
-	}
+	y := r.expr()
 	list, ok := y.(*Array)
 	if out.Op != "SIMILAR TO" && (!ok || len(list.Items) == 0) {
 		call := &Call{Pos: out.Pos, Name: "LIKE_ANY", Args: []Expr{out.X, y, &Literal{Pos: pos(open), Kind: StringLiteral, Text: out.Op}}}
@@ -426,13 +404,13 @@ func (r *exprReader) likeAny(out *Like, word string) (Expr, error) {
 			call.Name = "LIKE_ALL"
 		}
 		if !out.Not {
-			return r.close(call, nil)
+			return r.close(call)
 		}
 		call.Name = map[string]string{"LIKE_ANY": "LIKE_ALL", "LIKE_ALL": "LIKE_ANY"}[call.Name]
-		return r.close(&Unary{Pos: out.Pos, Op: "NOT", X: call}, nil)
+		return r.close(&Unary{Pos: out.Pos, Op: "NOT", X: call})
 	}
 	if !ok || len(list.Items) == 0 {
-		return nil, Errorf(pos(open), "%s %s takes ARRAY['pattern', ...]", out.Op, word)
+		panic(fail.With(Errorf(pos(open), "%s %s takes ARRAY['pattern', ...]", out.Op, word)))
 	}
 	op := "OR"
 	if word == "ALL" {
@@ -449,39 +427,25 @@ func (r *exprReader) likeAny(out *Like, word string) (Expr, error) {
 			all = &Binary{Pos: out.Pos, Op: op, X: all, Y: &one}
 		}
 	}
-	return r.close(all, nil)
+	return r.close(all)
 }
 
 // close reads the closing parenthesis after x.
-func (r *exprReader) close(x Expr, err error) (Expr, error) {
-	return ended(r.lex, ")", x, err)
-}
-
-// ended reads the word, or the bracket, that ends x.
-func ended[T any](lex *lexer.PeekingLexer, word string, x T, err error) (T, error) {
-	if err == nil && !wanted(lex, word) {
-		err = unexpected(lex)
-	}
-	return x, err
+func (r *exprReader) close(x Expr) Expr {
+	need(r.lex, ")")
+	return x
 }
 
 // query reads a query inside an expression.
-func (r *exprReader) query() (*Select, error) {
-	n, err := read(selectParser, r.lex, participle.AllowTrailing(true))
-	if err != nil {
-		return nil, err
-	}
+func (r *exprReader) query() *Select {
 	var l lowerer
-	q, err := l.query(n)
+	q := l.query(fail.Must(read(selectParser, r.lex, participle.AllowTrailing(true))))
 	r.height = max(r.height, l.height)
-	return q, err
+	return q
 }
 
-func (r *exprReader) typeName() (string, error) {
+func (r *exprReader) typeName() string {
 	var n typeName
-	err := n.Parse(r.lex)
-	if err == participle.NextMatch {
-		err = unexpected(r.lex)
-	}
-	return n.Text, err
+	follow(r.lex, &n)
+	return n.Text
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+	"github.com/hql-db/hql/internal/fail"
 )
 
 // statementNode is the root of the grammar: one statement without its ';'.
@@ -117,14 +118,13 @@ func (n *cteNode) writes() bool { return n.Query == nil }
 // intoName is INTO [TABLE] name. Messages do not list it: most statements with it are mistakes.
 type intoName struct{ tableName }
 
-func (n *intoName) Parse(lex *lexer.PeekingLexer) error {
+func (n *intoName) Parse(lex *lexer.PeekingLexer) (err error) {
+	defer fail.Catch(&err)
 	if !accept(lex, "INTO") {
 		return participle.NextMatch
 	}
 	accept(lex, "TABLE")
-	if n.tableName.Parse(lex) != nil {
-		return unexpected(lex)
-	}
+	follow(lex, &n.tableName)
 	return nil
 }
 
@@ -419,6 +419,7 @@ func (*programWord) Parse(lex *lexer.PeekingLexer) error {
 type copyWords struct{ given map[string]Expr }
 
 func (n *copyWords) Parse(lex *lexer.PeekingLexer) (err error) {
+	defer fail.Catch(&err)
 	first := lex.Peek()
 	for {
 		old := accept(lex, "USING") // DELIMITERS
@@ -442,9 +443,7 @@ func (n *copyWords) Parse(lex *lexer.PeekingLexer) (err error) {
 			}
 			key, value = strings.TrimSuffix(word, "S"), &Literal{Pos: pos(s), Kind: StringLiteral, Text: text(lex.Next())}
 		case "FORCE":
-			if key, value, err = forced(lex); err != nil {
-				return err
-			}
+			key, value = forced(lex)
 		default:
 			if n.given == nil || old {
 				return participle.NextMatch
@@ -459,7 +458,7 @@ func (n *copyWords) Parse(lex *lexer.PeekingLexer) (err error) {
 }
 
 // forced reads FORCE QUOTE, FORCE NOT NULL or FORCE NULL, and columns or *.
-func forced(lex *lexer.PeekingLexer) (key string, columns Expr, err error) {
+func forced(lex *lexer.PeekingLexer) (key string, columns Expr) {
 	lex.Next()
 	switch {
 	case accept(lex, "NULL"):
@@ -470,14 +469,12 @@ func forced(lex *lexer.PeekingLexer) (key string, columns Expr, err error) {
 		lex.Next()
 		key = "FORCE_QUOTE"
 	default:
-		return "", nil, unexpected(lex)
+		panic(fail.With(unexpected(lex)))
 	}
 	if star := lex.Peek(); accept(lex, "*") {
-		return key, &Literal{Pos: pos(star), Kind: StringLiteral, Text: "*"}, nil
+		return key, &Literal{Pos: pos(star), Kind: StringLiteral, Text: "*"}
 	}
-	r := exprReader{lex: lex}
-	columns, err = r.expr()
-	return key, columns, err
+	return key, (&exprReader{lex: lex}).expr()
 }
 
 type checkNode struct {

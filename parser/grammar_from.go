@@ -3,6 +3,7 @@ package parser
 import (
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+	"github.com/hql-db/hql/internal/fail"
 )
 
 // maxJoins bounds the number of joins in one FROM item; each nests the previous ones to its left.
@@ -130,8 +131,8 @@ type tableCall struct {
 	ordinality bool // WITH ORDINALITY
 }
 
-func (n *factorNode) Parse(lex *lexer.PeekingLexer) error {
-	var err error
+func (n *factorNode) Parse(lex *lexer.PeekingLexer) (err error) {
+	defer fail.Catch(&err)
 	n.Lateral = lateral(lex)
 	if lex.Peek().Value == "(" {
 		n.Derived, err = read(derivedParser, lex, participle.AllowTrailing(true))
@@ -142,16 +143,14 @@ func (n *factorNode) Parse(lex *lexer.PeekingLexer) error {
 		return err
 	}
 	if accept(lex, "(") {
-		return n.call(lex)
+		n.call(lex)
+		return nil
 	}
 	accept(lex, "*")
-	if err := n.systemTime(lex); err != nil {
-		return err
-	}
-	if err := n.columns(lex); err != nil {
-		return err
-	}
-	return n.systemTime(lex)
+	n.systemTime(lex)
+	n.columns(lex)
+	n.systemTime(lex)
+	return nil
 }
 
 // only accepts the word ONLY if the name of a table follows: no table has children.
@@ -190,61 +189,47 @@ func lateral(lex *lexer.PeekingLexer) bool {
 }
 
 // call reads a function's arguments and column names, after the parenthesis.
-func (n *factorNode) call(lex *lexer.PeekingLexer) (err error) {
+func (n *factorNode) call(lex *lexer.PeekingLexer) {
 	n.Call = &tableCall{}
 	r := exprReader{lex: lex}
 	if r.startsOperand() {
-		if n.Call.args, err = r.list(3); err != nil {
-			return err
-		}
+		n.Call.args = r.list(3)
 	}
-	if n.Call.height = r.height; !wanted(lex, ")") {
-		return unexpected(lex)
-	}
+	n.Call.height = r.height
+	need(lex, ")")
 	n.Call.ordinality = accept(lex, "WITH", "ORDINALITY")
-	return n.columns(lex)
+	n.columns(lex)
 }
 
 // columns reads [AS] alias [(columns)]; a function's columns may have types.
-func (n *factorNode) columns(lex *lexer.PeekingLexer) error {
+func (n *factorNode) columns(lex *lexer.PeekingLexer) {
 	expected := wanted
 	if n.Call == nil { // few tables have column names: errors do not offer them
 		expected = accept
 	}
-	if err := n.Alias.Parse(lex); err != nil || !expected(lex, "(") {
-		if err == participle.NextMatch {
-			return nil
-		}
-		return err
+	if err := n.Alias.Parse(lex); err == participle.NextMatch {
+		return
+	} else if fail.On(err); !expected(lex, "(") {
+		return
 	}
 	r := exprReader{lex: lex}
 	for {
 		c := &columnIdent{}
-		if err := c.Parse(lex); err != nil {
-			return unexpected(lex)
-		}
+		follow(lex, c)
 		n.Columns = append(n.Columns, c)
 		if next := lex.Peek().Value; n.Call != nil && next != "," && next != ")" && len(n.Types) == len(n.Columns)-1 {
-			t, err := r.typeName()
-			if err != nil {
-				return err
-			}
-			n.Types = append(n.Types, t)
+			n.Types = append(n.Types, r.typeName())
 		}
 		if !wanted(lex, ",") {
 			break
 		}
 	}
-	_, err := ended(lex, ")", n, nil)
-	return err
+	need(lex, ")")
 }
 
 // systemTime reads FOR SYSTEM_TIME, which may come before or after the alias.
-func (n *factorNode) systemTime(lex *lexer.PeekingLexer) error {
-	if lex.Peek().Value != "FOR" || n.Time != nil {
-		return nil
+func (n *factorNode) systemTime(lex *lexer.PeekingLexer) {
+	if lex.Peek().Value == "FOR" && n.Time == nil {
+		n.Time = fail.Must(read(systemTimeParser, lex, participle.AllowTrailing(true)))
 	}
-	var err error
-	n.Time, err = read(systemTimeParser, lex, participle.AllowTrailing(true))
-	return err
 }

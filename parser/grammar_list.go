@@ -3,6 +3,7 @@ package parser
 import (
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+	"github.com/hql-db/hql/internal/fail"
 )
 
 // selectList is the list between SELECT and FROM.
@@ -11,16 +12,14 @@ type selectList struct {
 	height int
 }
 
-func (l *selectList) Parse(lex *lexer.PeekingLexer) error {
+func (l *selectList) Parse(lex *lexer.PeekingLexer) (err error) {
+	defer fail.Catch(&err)
 	r := exprReader{lex: lex}
 	if !r.startsOperand() && !r.isNext("*") {
 		return participle.NextMatch
 	}
 	for {
-		it, err := r.selectItem()
-		if err != nil {
-			return err
-		}
+		it := r.selectItem()
 		if l.items = append(l.items, it); !wanted(lex, ",") {
 			l.height = r.height
 			return nil
@@ -48,11 +47,11 @@ func (l *outputList) Parse(lex *lexer.PeekingLexer) error {
 }
 
 // selectItem reads *, name.*, (name).* or an expression with an alias.
-func (r *exprReader) selectItem() (out SelectItem, err error) {
+func (r *exprReader) selectItem() (out SelectItem) {
 	t := r.lex.Peek()
 	out.Pos = pos(t)
 	if out.Star = wanted(r.lex, "*"); out.Star {
-		return out, nil
+		return out
 	}
 	at := r.lex.MakeCheckpoint()
 	paren := accept(r.lex, "(")
@@ -60,32 +59,30 @@ func (r *exprReader) selectItem() (out SelectItem, err error) {
 		r.lex.Next()
 		if out.Star = (!paren || accept(r.lex, ")")) && accept(r.lex, ".", "*"); out.Star {
 			out.Table = name(of)
-			return out, nil
+			return out
 		}
 	}
 	r.lex.LoadCheckpoint(at)
-	if out.Expr, err = r.expr(); err != nil {
-		return out, err
-	}
+	out.Expr = r.expr()
 	if next := r.lex.Peek(); next.Value == "AS" && next.Type == tokReserved { // after AS, any word is a name
 		at := r.lex.MakeCheckpoint()
 		r.lex.Next()
 		if word := r.lex.Peek(); word.Type == tokReserved && word.Value != "FROM" {
 			out.Alias = name(r.lex.Next())
-			return out, nil
+			return out
 		}
 		r.lex.LoadCheckpoint(at)
 	}
 	var a alias
-	if err = a.Parse(r.lex); err == participle.NextMatch {
-		err = nil
+	if err := a.Parse(r.lex); err != participle.NextMatch {
+		fail.On(err)
 	}
 	if out.Alias = a.name(); out.Alias == "" && t.Value == "POSITION" {
 		if c, ok := out.Expr.(*Call); ok && c.Name == "STRPOS" { // POSITION(a IN b) is read as STRPOS
 			out.Alias = "position"
 		}
 	}
-	return out, err
+	return out
 }
 
 // groupList is the list of terms after GROUP BY.
@@ -95,26 +92,26 @@ type groupList struct {
 	height int
 }
 
-func (l *groupList) Parse(lex *lexer.PeekingLexer) error {
+func (l *groupList) Parse(lex *lexer.PeekingLexer) (err error) {
+	defer fail.Catch(&err)
 	r := exprReader{lex: lex}
 	if l.once = accept(lex, "DISTINCT"); !l.once && !accept(lex, "ALL") && !r.startsOperand() {
 		return participle.NextMatch
 	}
-	var err error
-	l.items, err = r.groups()
+	l.items = r.groups()
 	l.height = r.height
-	return err
+	return nil
 }
 
 // groups reads a list of GROUP BY terms.
-func (r *exprReader) groups() (out []Expr, err error) {
+func (r *exprReader) groups() (out []Expr) {
 	for {
 		var x Expr
 		switch {
 		case isNext(r.lex, "ROLLUP", "("), isNext(r.lex, "CUBE", "("):
-			x, err = r.groupingSets(r.lex.Peek().Value, (*exprReader).list)
+			x = r.groupingSets(r.lex.Peek().Value, (*exprReader).list)
 		case isNext(r.lex, "GROUPING", "SETS", "("):
-			x, err = r.groupingSets("GROUPING SETS", func(r *exprReader, _ int) ([]Expr, error) { return r.groups() })
+			x = r.groupingSets("GROUPING SETS", func(r *exprReader, _ int) []Expr { return r.groups() })
 		case isNext(r.lex, "(", ")"):
 			x = &Tuple{Pos: pos(r.lex.Peek()), Items: []Expr{}}
 			accept(r.lex, "(", ")")
@@ -122,25 +119,22 @@ func (r *exprReader) groups() (out []Expr, err error) {
 			missed(r.lex, "ROLLUP")
 			missed(r.lex, "CUBE")
 			missed(r.lex, "GROUPING SETS")
-			x, err = r.expr()
-		}
-		if err != nil {
-			return nil, err
+			x = r.expr()
 		}
 		if out = append(out, x); !wanted(r.lex, ",") {
-			return out, nil
+			return out
 		}
 	}
 }
 
 // groupingSets reads ROLLUP, CUBE or GROUPING SETS, as kind says, and its items in parentheses, which list parses.
-func (r *exprReader) groupingSets(kind string, list func(*exprReader, int) ([]Expr, error)) (_ Expr, err error) {
+func (r *exprReader) groupingSets(kind string, list func(*exprReader, int) []Expr) Expr {
 	out := &GroupingSets{Pos: pos(r.lex.Peek()), Kind: kind}
 	for r.lex.Next().Value != "(" {
 	}
-	out.Items, err = list(r, 0)
+	out.Items = list(r, 0)
 	r.height++
-	return r.close(out, err)
+	return r.close(out)
 }
 
 // orderList is the list of terms after ORDER BY.
@@ -149,15 +143,15 @@ type orderList struct {
 	height int
 }
 
-func (l *orderList) Parse(lex *lexer.PeekingLexer) error {
+func (l *orderList) Parse(lex *lexer.PeekingLexer) (err error) {
+	defer fail.Catch(&err)
 	r := exprReader{lex: lex}
 	if !r.startsOperand() {
 		return participle.NextMatch
 	}
-	var err error
-	l.terms, err = r.order()
+	l.terms = r.order()
 	l.height = r.height
-	return err
+	return nil
 }
 
 // tailList is the list of clauses at a query's end, in any order.
@@ -172,53 +166,42 @@ type tailNode struct {
 	ties  bool         // FETCH ... WITH TIES
 }
 
-func (l *tailList) Parse(lex *lexer.PeekingLexer) error {
+func (l *tailList) Parse(lex *lexer.PeekingLexer) (err error) {
+	defer fail.Catch(&err)
 	for {
 		n := tailNode{tok: lex.Peek()}
-		var err error
 		switch {
 		case accept(lex, "LIMIT", "ALL"):
 		case wanted(lex, "LIMIT"):
-			err = n.count.Parse(lex)
+			follow(lex, &n.count)
 		case wanted(lex, "OFFSET"):
-			if err = n.count.Parse(lex); err == nil && !accept(lex, "ROWS") {
+			if follow(lex, &n.count); !accept(lex, "ROWS") {
 				accept(lex, "ROW")
 			}
 		case accept(lex, "FETCH", "FIRST"), accept(lex, "FETCH", "NEXT"):
-			err = n.fetch(lex)
+			n.fetch(lex)
 		case wanted(lex, "ALLOW"):
-			if !wanted(lex, "FULL", "SCAN") {
-				return unexpected(lex)
-			}
+			need(lex, "FULL", "SCAN")
 		case len(l.clauses) == 0:
 			return participle.NextMatch
 		default:
 			return nil
-		}
-		if err == participle.NextMatch {
-			err = unexpected(lex)
-		}
-		if err != nil {
-			return err
 		}
 		l.clauses = append(l.clauses, n)
 	}
 }
 
 // fetch reads the rest of FETCH FIRST.
-func (n *tailNode) fetch(lex *lexer.PeekingLexer) error {
+func (n *tailNode) fetch(lex *lexer.PeekingLexer) {
 	at := pos(lex.Peek())
 	if accept(lex, "ROWS") || accept(lex, "ROW") {
 		n.count.X = &Literal{Pos: at, Kind: NumberLiteral, Text: "1"}
-	} else if err := n.count.Parse(lex); err != nil {
-		return err
-	} else if !accept(lex, "ROWS") && !wanted(lex, "ROW") {
-		return unexpected(lex)
+	} else if follow(lex, &n.count); !accept(lex, "ROWS") {
+		need(lex, "ROW")
 	}
-	if n.ties = accept(lex, "WITH", "TIES"); !n.ties && !wanted(lex, "ONLY") {
-		return unexpected(lex)
+	if n.ties = accept(lex, "WITH", "TIES"); !n.ties {
+		need(lex, "ONLY")
 	}
-	return nil
 }
 
 // valueNode is the value of a setting or option; a bare word is read as text.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+	"github.com/hql-db/hql/internal/fail"
 )
 
 // typeName is the name of a type: INT, VARCHAR(20), DOUBLE PRECISION, TIMESTAMP WITH TIME ZONE.
@@ -13,7 +14,8 @@ type typeName struct {
 	Text  string // upper case
 }
 
-func (n *typeName) Parse(lex *lexer.PeekingLexer) error {
+func (n *typeName) Parse(lex *lexer.PeekingLexer) (err error) {
+	defer fail.Catch(&err)
 	n.Start = lex.Peek()
 	if n.Start.Type != tokWord && n.Start.Type != tokQuoted {
 		missed(lex, "a type")
@@ -30,11 +32,12 @@ func (n *typeName) Parse(lex *lexer.PeekingLexer) error {
 	if text != `"CHAR"` {
 		text = strings.ToUpper(name(t))
 	}
-	return n.rest(lex, text)
+	n.rest(lex, text)
+	return nil
 }
 
 // rest reads the rest of a type whose first word is text.
-func (n *typeName) rest(lex *lexer.PeekingLexer, text string) error {
+func (n *typeName) rest(lex *lexer.PeekingLexer, text string) {
 	switch {
 	case text == "NATIONAL" && (isNext(lex, "CHAR") || isNext(lex, "CHARACTER") || strings.HasPrefix(strings.ToUpper(lex.Peek().Value), "CHAR")):
 		text += " " + strings.ToUpper(name(lex.Next()))
@@ -50,14 +53,11 @@ func (n *typeName) rest(lex *lexer.PeekingLexer, text string) error {
 		args := make([]string, 0, 2)
 		for len(args) == 0 || wanted(lex, ",") {
 			if lex.Peek().Type != tokNumber {
-				missed(lex, "a number")
-				return unexpected(lex)
+				panic(absent(lex, "a number"))
 			}
 			args = append(args, lex.Next().Value)
 		}
-		if !wanted(lex, ")") {
-			return unexpected(lex)
-		}
+		need(lex, ")")
 		text += "(" + strings.Join(args, ",") + ")"
 	}
 	switch {
@@ -67,20 +67,19 @@ func (n *typeName) rest(lex *lexer.PeekingLexer, text string) error {
 		text += " WITHOUT TIME ZONE"
 	}
 	n.Text = text
-	return n.dimensions(lex)
+	n.dimensions(lex)
 }
 
 // dimensions reads [], [3] or ARRAY after a type. As in PostgreSQL, the number of dimensions and their lengths have no
 // effect.
-func (n *typeName) dimensions(lex *lexer.PeekingLexer) error {
+func (n *typeName) dimensions(lex *lexer.PeekingLexer) {
 	array := false
 	for accept(lex, "[") {
 		if lex.Peek().Type == tokNumber {
 			lex.Next()
 		}
-		if array = true; !wanted(lex, "]") {
-			return unexpected(lex)
-		}
+		array = true
+		need(lex, "]")
 	}
 	if t := lex.Peek(); !array && t.Type == tokWord && strings.EqualFold(t.Value, "ARRAY") {
 		lex.Next()
@@ -88,15 +87,12 @@ func (n *typeName) dimensions(lex *lexer.PeekingLexer) error {
 			if lex.Peek().Type == tokNumber {
 				lex.Next()
 			}
-			if !wanted(lex, "]") {
-				return unexpected(lex)
-			}
+			need(lex, "]")
 		}
 	}
 	if array {
 		n.Text += "[]"
 	}
-	return nil
 }
 
 // encodingNode is the encoding after AS: words and, in parentheses, arguments.
@@ -104,7 +100,8 @@ type encodingNode struct {
 	def *EncodingDef
 }
 
-func (n *encodingNode) Parse(lex *lexer.PeekingLexer) error {
+func (n *encodingNode) Parse(lex *lexer.PeekingLexer) (err error) {
+	defer fail.Catch(&err)
 	n.def = &EncodingDef{Pos: pos(lex.Peek())}
 	for isEncodingWord(lex) {
 		word := strings.ToUpper(lex.Next().Value)
@@ -121,16 +118,11 @@ func (n *encodingNode) Parse(lex *lexer.PeekingLexer) error {
 		return nil
 	}
 	r := exprReader{lex: lex}
-	var err error
-	if n.def.Args, err = r.list(0); err != nil {
-		return err
-	}
+	n.def.Args = r.list(0)
 	for i, x := range n.def.Args {
 		n.def.Args[i] = signed(x)
 	}
-	if !wanted(lex, ")") {
-		return unexpected(lex)
-	}
+	need(lex, ")")
 	return onlyLiterals(n.def.Args, "an encoding's argument")
 }
 
@@ -145,14 +137,13 @@ func isEncodingWord(lex *lexer.PeekingLexer) bool {
 type defaultNode struct{ value Expr }
 
 func (n *defaultNode) Parse(lex *lexer.PeekingLexer) (err error) {
+	defer fail.Catch(&err)
 	r := exprReader{lex: lex}
 	if !r.startsOperand() {
 		missed(lex, "a constant")
 		return participle.NextMatch
 	}
-	if n.value, err = r.binary(bindRange + 1); err != nil {
-		return err
-	}
+	n.value = r.binary(bindRange + 1)
 	if c, ok := n.value.(*Cast); ok { // DATE '2024-02-29', 'x'::TEXT: the column determines the type
 		if l, ok := signed(c.X).(*Literal); ok {
 			n.value = l

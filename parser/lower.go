@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/alecthomas/participle/v2/lexer"
+	"github.com/hql-db/hql/internal/fail"
 )
 
 // lowerer converts grammar nodes to the AST.
@@ -87,7 +88,7 @@ func (n *qname) name() string {
 	return name(n.A) + ":" + name(n.B)
 }
 
-func (l *lowerer) statement(n *statementNode) (Statement, error) {
+func (l *lowerer) statement(n *statementNode) Statement {
 	if q := n.Select; q != nil && slices.ContainsFunc(q.With, (*cteNode).writes) {
 		rest := *q
 		rest.With = nil
@@ -100,30 +101,30 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 	case n.Select != nil && n.Select.First.Into != nil: // SELECT INTO, which is CREATE TABLE AS
 		into := n.Select.First.Into
 		n.Select.First.Into = nil
-		query, err := l.query(n.Select)
-		return statement(&CreateTable{Pos: at(n.Select.Pos), Name: into.name(), NamePos: pos(into.A), Query: query}, err)
+		return &CreateTable{Pos: at(n.Select.Pos), Name: into.name(), NamePos: pos(into.A), Query: l.query(n.Select)}
 	case n.Select != nil:
-		return statement(l.query(n.Select))
+		return l.query(n.Select)
 	case n.Insert != nil:
-		return returned(statement(l.insert(n.Insert)))
+		return returned(l.insert(n.Insert))
 	case n.Update != nil:
-		return returned(statement(l.update(n.Update)))
+		return returned(l.update(n.Update))
 	case n.Delete != nil:
-		return returned(statement(l.delete(n.Delete)))
+		return returned(l.delete(n.Delete))
 	case n.Merge != nil:
-		return statement(l.merge(n.Merge))
+		return l.merge(n.Merge)
 	case n.Explain != nil:
-		return statement(l.explain(n.Explain))
+		return l.explain(n.Explain)
 	case n.Other != nil:
-		return n.Other.out, n.Other.err
+		fail.On(n.Other.err)
+		return n.Other.out
 	case n.View != nil:
-		return statement(l.view(n.View))
+		return l.view(n.View)
 	case n.Sequence != nil:
-		return n.Sequence.out, nil
+		return n.Sequence.out
 	case n.Alter != nil:
 		return l.alter(n.Alter)
 	case n.Create != nil:
-		return statement(l.create(n.Create))
+		return l.create(n.Create)
 	case n.Drop != nil:
 		d := n.Drop
 		out := &Drop{Pos: at(d.Pos), View: d.View || d.Sequence, Sequence: d.Sequence, Materialized: d.Rows, IfExists: d.IfExists, Cascade: d.Cascade, Name: d.Table.name(), NamePos: pos(d.Table.A)}
@@ -132,44 +133,44 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 			more.Name, more.NamePos, more.More = t.name(), pos(t.A), nil
 			out.More = append(out.More, &more)
 		}
-		return out, nil
+		return out
 	case n.Show != nil:
-		return l.show(n.Show), nil
+		return l.show(n.Show)
 	case n.Describe != nil:
 		d := n.Describe
-		return &Show{Pos: at(d.Pos), Kind: ShowColumns, Name: d.Table.name(), NamePos: pos(d.Table.A)}, nil
+		return &Show{Pos: at(d.Pos), Kind: ShowColumns, Name: d.Table.name(), NamePos: pos(d.Table.A)}
 	case n.Set != nil:
-		return l.set(n.Set), nil
+		return l.set(n.Set)
 	case n.Copy != nil:
-		return statement(l.copy(n.Copy))
+		return l.copy(n.Copy)
 	case n.Analyze != nil:
 		if !n.Analyze.analyzes() {
-			return &Transaction{Pos: at(n.Analyze.Pos), Verb: "VACUUM"}, nil
+			return &Transaction{Pos: at(n.Analyze.Pos), Verb: "VACUUM"}
 		}
 		out := &Analyze{Pos: at(n.Analyze.Pos), NamePos: NoPos}
 		if t := n.Analyze.Table; t != nil {
 			out.Name, out.NamePos = t.name(), pos(t.A)
 		}
-		return out, nil
+		return out
 	case n.Transaction != nil:
-		return transaction(n.Transaction), nil
+		return transaction(n.Transaction)
 	case n.Prepare != nil:
-		return statement(l.prepare(n.Prepare))
+		return l.prepare(n.Prepare)
 	case n.Execute != nil:
 		out := &Execute{Pos: at(n.Execute.Pos), Name: name(n.Execute.Name.Tok)}
 		if n.Execute.Args != nil {
 			out.Args = l.exprs(n.Execute.Args)
 		}
-		return out, nil
+		return out
 	case n.Deallocate != nil:
 		out := &Deallocate{Pos: at(n.Deallocate.Pos)}
 		if !n.Deallocate.All {
 			out.Name = name(n.Deallocate.Name.Tok)
 		}
-		return out, nil
+		return out
 	default:
 		c := n.Check
-		return &CheckTable{Pos: at(c.Pos), Name: c.Table.name(), NamePos: pos(c.Table.A), Repair: c.Repair}, nil
+		return &CheckTable{Pos: at(c.Pos), Name: c.Table.name(), NamePos: pos(c.Table.A), Repair: c.Repair}
 	}
 }
 
@@ -179,40 +180,37 @@ func (w *writer) statement() *statementNode {
 }
 
 // returned returns s, a statement that writes. Sub-queries in its RETURNING become those of a query that reads the rows of s.
-func returned(s Statement, err error) (Statement, error) {
+func returned(s Statement) Statement {
 	joins, ok := s.(interface{ Joins() bool })
-	if err != nil || ok && joins.Joins() {
-		return s, err
+	if ok && joins.Joins() {
+		return s
 	}
 	table, alias, items, at := Target(s)
 	if !slices.ContainsFunc(*items, func(it SelectItem) bool { return it.Expr != nil && Some(it.Expr, IsQuery) }) {
-		return s, nil
+		return s
 	}
 	rows := &TableName{Pos: at, Name: "the " + s.Command(), Alias: cmp.Or(*alias, *table)}
 	query := &Select{Pos: at, Cores: []*SelectCore{{Pos: at, Items: *items, From: []TableExpr{rows}}}}
 	*items = []SelectItem{{Pos: at, Star: true}}
-	return &Writing{With: []CTE{{Pos: at, Name: rows.Name, Write: s}}, Statement: query, Returned: true}, nil
+	return &Writing{With: []CTE{{Pos: at, Name: rows.Name, Write: s}}, Statement: query, Returned: true}
 }
 
 // behind lowers n, a statement behind a list.
-func (l *lowerer) behind(list *withList, n *statementNode) (Statement, error) {
-	with, err := l.with(list.List, list.Rec != nil, true)
-	if err != nil {
-		return nil, err
-	}
-	s, err := l.statement(n)
+func (l *lowerer) behind(list *withList, n *statementNode) Statement {
+	with := l.with(list.List, list.Rec != nil, true)
+	s := l.statement(n)
 	if w, ok := s.(*Writing); ok { // of a RETURNING with sub-queries
 		w.With = append(with, w.With...)
-		return w, err
+		return w
 	}
 	i := slices.IndexFunc(list.List, (*cteNode).writes)
-	if err != nil || i < 0 {
-		return Behind(with, s), err
+	if i < 0 {
+		return Behind(with, s)
 	}
 	if _, into := s.(*CreateTable); into {
-		return nil, nestedWriting(list.List[i])
+		panic(fail.With(nestedWriting(list.List[i])))
 	}
-	return &Writing{With: with, Statement: s}, nil
+	return &Writing{With: with, Statement: s}
 }
 
 func nestedWriting(c *cteNode) error {
@@ -231,17 +229,9 @@ func transaction(n *transactionNode) *Transaction {
 	return out
 }
 
-// statement returns s as a Statement. With an error it returns nil, not an interface that holds a nil pointer.
-func statement[S Statement](s S, err error) (Statement, error) {
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
 func at(p lexer.Position) Pos { return Pos(p.Offset) }
 
-func (l *lowerer) insert(n *insertNode) (*Insert, error) {
+func (l *lowerer) insert(n *insertNode) *Insert {
 	out := &Insert{
 		Pos: at(n.Pos), Upsert: n.Verb == "UPSERT", IfNotExists: n.IfBefore || n.IfBehind,
 		Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Table.alias((*alias)(n.Alias)), Columns: placedAll(n.Columns),
@@ -250,11 +240,10 @@ func (l *lowerer) insert(n *insertNode) (*Insert, error) {
 		out.Overriding = n.Override.whose
 	}
 	query := &Select{Cores: []*SelectCore{{}}}
-	var err error
 	if n.Defaults != nil { // INSERT adds the other columns' DEFAULTs
 		query.Cores[0].Values = [][]Expr{{&ColumnRef{Pos: at(n.Defaults.Pos), Name: "DEFAULT"}}}
-	} else if query, err = l.query(n.Query); err != nil {
-		return nil, err
+	} else {
+		query = l.query(n.Query)
 	}
 	if out.Rows = query.values(); out.Rows == nil {
 		out.Query = query
@@ -264,13 +253,11 @@ func (l *lowerer) insert(n *insertNode) (*Insert, error) {
 			out.Constraint = Name{Pos: pos(c.Name.Tok), Name: name(c.Name.Tok)}
 		}
 		out.Conflict, out.IfNotExists = placedAll(c.Columns), out.IfNotExists || c.Nothing
-		if out.Set, err = l.assignments(c.Set, cmp.Or(out.Alias, out.Table)); err != nil {
-			return nil, err
-		}
+		out.Set = l.assignments(c.Set, cmp.Or(out.Alias, out.Table))
 		out.Where = l.expr(c.Where)
 	}
 	out.Returning = l.returning(n.returningNode)
-	return out, nil
+	return out
 }
 
 // values returns the rows of a query that consists only of VALUES, or nil for other queries.
@@ -289,19 +276,16 @@ func (l *lowerer) returning(n returningNode) []SelectItem {
 	return n.Returning.items
 }
 
-func (l *lowerer) update(n *updateNode) (*Update, error) {
+func (l *lowerer) update(n *updateNode) *Update {
 	out := &Update{Pos: at(n.Pos), Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Table.alias(n.Alias), AllowFullScan: n.Allow || n.AllowBehind}
-	var err error
-	if out.Set, err = l.assignments(n.Set, cmp.Or(out.Alias, out.Table)); err != nil {
-		return out, err
-	}
-	out.From, err = l.tables(n.From)
+	out.Set = l.assignments(n.Set, cmp.Or(out.Alias, out.Table))
+	out.From = l.tables(n.From)
 	out.Where, out.Returning = l.expr(n.Where), l.returning(n.returningNode)
-	return out, err
+	return out
 }
 
 // assignments lowers a = 1, a[1] = 2, (a, b) = (1, 2) and (a, b) = (SELECT ...) of a statement that calls its table of.
-func (l *lowerer) assignments(list []*assignNode, of string) (out []Assignment, err error) {
+func (l *lowerer) assignments(list []*assignNode, of string) (out []Assignment) {
 	for _, a := range list {
 		if len(a.At) > 0 { // several elements of a column are set one after the other
 			column := placed(&a.Column.qname)
@@ -330,71 +314,62 @@ func (l *lowerer) assignments(list []*assignNode, of string) (out []Assignment, 
 			}
 		}
 		if len(values) != len(a.Columns) {
-			return nil, Errorf(values[0].Position(), "%d columns cannot be set to %d values", len(a.Columns), len(values)).
-				WithHint("(a, b) = (SELECT x, y ...) takes the values of another table's row")
+			panic(fail.With(Errorf(values[0].Position(), "%d columns cannot be set to %d values", len(a.Columns), len(values)).
+				WithHint("(a, b) = (SELECT x, y ...) takes the values of another table's row")))
 		}
 		for i, c := range a.Columns {
 			out = append(out, Assignment{Column: placed(&c.qname), Expr: values[i]})
 		}
 	}
-	return out, nil
+	return out
 }
 
-func (l *lowerer) delete(n *deleteNode) (*Delete, error) {
-	using, err := l.tables(n.Using)
-	return &Delete{Pos: at(n.Pos), Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Table.alias(n.Alias), Using: using, Where: l.expr(n.Where),
-		AllowFullScan: n.Allow || n.AllowBehind, Returning: l.returning(n.returningNode)}, err
+func (l *lowerer) delete(n *deleteNode) *Delete {
+	return &Delete{Pos: at(n.Pos), Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Table.alias(n.Alias), Using: l.tables(n.Using), Where: l.expr(n.Where),
+		AllowFullScan: n.Allow || n.AllowBehind, Returning: l.returning(n.returningNode)}
 }
 
-func (l *lowerer) merge(n *mergeNode) (*Merge, error) {
+func (l *lowerer) merge(n *mergeNode) *Merge {
 	out := &Merge{Pos: at(n.Pos), Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Table.alias(n.Alias), On: l.expr(n.On), AllowFullScan: n.Allow}
-	var err error
-	if out.Source, err = l.from(n.Source); err != nil {
-		return nil, err
-	}
+	out.Source = l.from(n.Source)
 	always := map[bool]bool{} // by MATCHED: an action without a condition came
 	for _, w := range n.When {
 		if always[!w.Not] {
-			return nil, Errorf(at(w.Pos), "unreachable WHEN clause specified after unconditional WHEN clause").WithHint("give it before the WHEN without AND")
+			panic(fail.With(Errorf(at(w.Pos), "unreachable WHEN clause specified after unconditional WHEN clause").WithHint("give it before the WHEN without AND")))
 		}
 		always[!w.Not] = w.Cond == nil
 		a := MergeAction{Pos: at(w.Pos), Matched: !w.Not, Cond: l.expr(w.Cond), Delete: w.Delete}
-		if a.Set, err = l.assignments(w.Set, cmp.Or(out.Alias, out.Table)); err != nil {
-			return nil, err
-		}
+		a.Set = l.assignments(w.Set, cmp.Or(out.Alias, out.Table))
 		if w.Defaults != nil || w.Values != nil {
 			a.Insert = &Insert{Pos: at(w.Pos), Table: out.Table, TablePos: out.TablePos, Columns: placedAll(w.Columns)}
 			if w.Defaults != nil {
 				a.Insert.Rows = [][]Expr{{&ColumnRef{Pos: at(w.Defaults.Pos), Name: "DEFAULT"}}}
 			} else if a.Insert.Rows = l.rows(w.Values); len(a.Insert.Rows) > 1 {
-				return nil, Errorf(a.Insert.Rows[1][0].Position(), "INSERT of MERGE takes one row of VALUES")
+				panic(fail.With(Errorf(a.Insert.Rows[1][0].Position(), "INSERT of MERGE takes one row of VALUES")))
 			}
 		}
 		if (a.Insert != nil) == a.Matched && !w.Nothing {
-			return nil, Errorf(a.Pos, "WHEN MATCHED takes UPDATE, DELETE or DO NOTHING, and WHEN NOT MATCHED takes INSERT or DO NOTHING")
+			panic(fail.With(Errorf(a.Pos, "WHEN MATCHED takes UPDATE, DELETE or DO NOTHING, and WHEN NOT MATCHED takes INSERT or DO NOTHING")))
 		}
 		out.Actions = append(out.Actions, a)
 	}
-	return out, nil
+	return out
 }
 
 // tables lowers the items of FROM or USING.
-func (l *lowerer) tables(list []*fromNode) ([]TableExpr, error) {
+func (l *lowerer) tables(list []*fromNode) []TableExpr {
 	var out []TableExpr
 	for _, n := range list {
-		t, err := l.from(n)
-		if err != nil {
-			return nil, err
-		}
+		t := l.from(n)
 		out = append(out, t)
 	}
-	return out, nil
+	return out
 }
 
 // postgresOptions are options of PostgreSQL's EXPLAIN that have no effect: EXPLAIN always prints the complete plan.
 var postgresOptions = []string{"VERBOSE", "COSTS", "BUFFERS", "TIMING", "SUMMARY", "SETTINGS", "WAL", "GENERIC_PLAN"}
 
-func (l *lowerer) explain(n *explainNode) (*Explain, error) {
+func (l *lowerer) explain(n *explainNode) *Explain {
 	out := &Explain{Pos: at(n.Pos), Analyze: n.Analyze, Format: "TEXT"}
 	for _, o := range n.Options {
 		switch {
@@ -403,32 +378,30 @@ func (l *lowerer) explain(n *explainNode) (*Explain, error) {
 		case o.Analyze != "":
 			out.Analyze = !o.Off
 		case !slices.Contains(postgresOptions, strings.ToUpper(name(o.Other.Tok))):
-			return nil, Errorf(pos(o.Other.Tok), "unknown option %s of EXPLAIN: ANALYZE and FORMAT TEXT, JSON or HTML are known", name(o.Other.Tok))
+			panic(fail.With(Errorf(pos(o.Other.Tok), "unknown option %s of EXPLAIN: ANALYZE and FORMAT TEXT, JSON or HTML are known", name(o.Other.Tok))))
 		}
 	}
-	var err error
-	out.Statement, err = l.explained(n.Statement)
-	return out, err
+	out.Statement = l.explained(n.Statement)
+	return out
 }
 
-func (l *lowerer) explained(s *explained) (Statement, error) {
+func (l *lowerer) explained(s *explained) Statement {
 	if s.Select != nil && s.Select.First.Into != nil {
-		return statement(l.query(s.Select)) // which refuses INTO
+		return l.query(s.Select) // which refuses INTO
 	}
 	return l.statement(&statementNode{explained: *s})
 }
 
-func (l *lowerer) prepare(n *prepareNode) (*Prepare, error) {
+func (l *lowerer) prepare(n *prepareNode) *Prepare {
 	out := &Prepare{Pos: at(n.Pos), Name: name(n.Name.Tok)}
 	for _, t := range n.Types {
 		out.Types = append(out.Types, t.Text)
 	}
 	if n.Statement.Copy != nil || n.Statement.Execute != nil {
-		return nil, Errorf(out.Pos, "PREPARE takes SELECT, INSERT, UPDATE or DELETE")
+		panic(fail.With(Errorf(out.Pos, "PREPARE takes SELECT, INSERT, UPDATE or DELETE")))
 	}
-	var err error
-	out.Statement, err = l.explained(n.Statement)
-	return out, err
+	out.Statement = l.explained(n.Statement)
+	return out
 }
 
 func (l *lowerer) show(n *showNode) *Show {
@@ -509,38 +482,35 @@ func (l *lowerer) set(n *setNode) *Set {
 	return out
 }
 
-func (l *lowerer) options(in []*optionNode) ([]Option, error) {
+func (l *lowerer) options(in []*optionNode) []Option {
 	var out []Option
 	for _, n := range in {
 		o := Option{Pos: at(n.Pos)}
 		if n.Text == nil {
 			o.Key = optionKey(n.Name.Tok)
 		} else if o.Key = n.Text.value(); o.Key == "" || !utf8.ValidString(o.Key) || strings.ContainsRune(o.Key, 0) {
-			return nil, Errorf(o.Pos, "%q is not an option's name", o.Key)
+			panic(fail.With(Errorf(o.Pos, "%q is not an option's name", o.Key)))
 		}
 		if n.Value != nil {
 			o.Value = l.expr(&n.Value.exprNode)
 		}
 		out = append(out, o)
 	}
-	return out, nil
+	return out
 }
 
 func (n *textNode) value() string { return text(&n.Text) }
 
-func (l *lowerer) copy(n *copyNode) (*Copy, error) {
+func (l *lowerer) copy(n *copyNode) *Copy {
 	out := &Copy{Pos: at(n.Pos), To: n.Dir == "TO", AllowFullScan: n.Allow || n.Before}
 	if out.AllowFullScan && !out.To {
-		return nil, Errorf(out.Pos, "COPY FROM reads no table: ALLOW FULL SCAN has no meaning here")
+		panic(fail.With(Errorf(out.Pos, "COPY FROM reads no table: ALLOW FULL SCAN has no meaning here")))
 	}
-	var err error
 	if n.Query != nil {
 		if !out.To {
-			return nil, Errorf(at(n.Query.Pos), "a query can be copied TO a file, not FROM one")
+			panic(fail.With(Errorf(at(n.Query.Pos), "a query can be copied TO a file, not FROM one")))
 		}
-		if out.Query, err = l.query(n.Query); err != nil {
-			return nil, err
-		}
+		out.Query = l.query(n.Query)
 		out.Query.AllowFullScan, out.AllowFullScan = out.Query.AllowFullScan || out.AllowFullScan, false
 	} else {
 		out.Table, out.TablePos, out.Columns = n.Table.name(), pos(n.Table.A), placedAll(n.Columns)
@@ -551,7 +521,7 @@ func (l *lowerer) copy(n *copyNode) (*Copy, error) {
 	if n.Binary != nil {
 		out.Options = []Option{{Pos: out.Pos, Key: "FORMAT", Value: &Literal{Pos: out.Pos, Kind: StringLiteral, Text: "binary"}}}
 	}
-	options, err := l.options(n.Options)
+	options := l.options(n.Options)
 	if n.Words != nil {
 		for _, key := range []string{"FORMAT", "HEADER", "DELIMITER", "NULL", "QUOTE", "ESCAPE", "ENCODING", "FORCE_QUOTE", "FORCE_NULL", "FORCE_NOT_NULL"} {
 			if x := n.Words.given[key]; x != nil {
@@ -565,5 +535,5 @@ func (l *lowerer) copy(n *copyNode) (*Copy, error) {
 		}
 	}
 	out.Options = append(out.Options, options...)
-	return out, err
+	return out
 }

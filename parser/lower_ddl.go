@@ -9,49 +9,45 @@ import (
 	"strings"
 
 	"github.com/alecthomas/participle/v2/lexer"
+	"github.com/hql-db/hql/internal/fail"
 )
 
-func (l *lowerer) create(n *createNode) (*CreateTable, error) {
+func (l *lowerer) create(n *createNode) *CreateTable {
 	out := &CreateTable{
 		Pos: at(n.Pos), Replace: n.Replace, External: n.External, Temporary: n.Kind != nil && n.Kind.temporary, IfNotExists: n.IfNotExists, Materialized: n.View,
 		Name: n.Table.name(), NamePos: pos(n.Table.A), NoData: n.NoData,
 	}
 	if out.Temporary && n.Table.inSchema() {
-		return nil, Errorf(out.NamePos, "cannot create temporary relation in non-temporary schema").WithHint("leave out the schema")
+		panic(fail.With(Errorf(out.NamePos, "cannot create temporary relation in non-temporary schema").WithHint("leave out the schema")))
 	}
 	if n.Replace && (n.IfNotExists || !n.External) {
-		return nil, Errorf(out.Pos, "CREATE OR REPLACE TABLE is for EXTERNAL tables, without IF NOT EXISTS").WithHint("ALTER TABLE changes the definition of a table that hql made")
+		panic(fail.With(Errorf(out.Pos, "CREATE OR REPLACE TABLE is for EXTERNAL tables, without IF NOT EXISTS").WithHint("ALTER TABLE changes the definition of a table that hql made")))
 	}
 	for _, it := range n.Items {
-		if err := l.item(out, it); err != nil {
-			return nil, err
-		}
+		l.item(out, it)
 	}
 	for _, c := range append(n.Clauses, n.KeyOf...) {
-		if err := l.clause(out, c); err != nil {
-			return nil, err
-		}
+		l.clause(out, c)
 	}
 	out.NameChecks()
 	out.NameSequences(func(string) bool { return false })
 	query := cmp.Or(n.Query, n.QueryOf, n.Named)
 	if query == nil && n.View {
-		return nil, Errorf(out.NamePos, "a materialized view needs its query: AS SELECT ...")
+		panic(fail.With(Errorf(out.NamePos, "a materialized view needs its query: AS SELECT ...")))
 	}
 	if query == nil {
-		return out, nil
+		return out
 	}
-	var err error
-	if out.Query, err = l.query(query); err == nil && n.Names != nil {
+	if out.Query = l.query(query); n.Names != nil {
 		out.Query = AllOf(&Subquery{Pos: out.Query.Pos, Query: out.Query, Alias: "query", Columns: names(n.Names)})
 	}
-	return out, err
+	return out
 }
 
-func (l *lowerer) item(out *CreateTable, it *tableItem) error {
+func (l *lowerer) item(out *CreateTable, it *tableItem) {
 	if it.Check != nil {
 		out.Checks = append(out.Checks, l.check(it.Check))
-		return nil
+		return
 	}
 	if it.Like != nil {
 		like := ColumnDef{Pos: pos(it.Like.Table.A), Name: it.Like.Table.name(), Like: []string{}}
@@ -59,30 +55,26 @@ func (l *lowerer) item(out *CreateTable, it *tableItem) error {
 			like.Like = append(like.Like, p.text)
 		}
 		out.Columns = append(out.Columns, like)
-		return nil
+		return
 	}
 	if it.Column == nil {
 		first := pos(it.PrimaryKey[0].Tok)
 		if out.PrimaryKey != nil {
-			return Errorf(first, "there are two PRIMARY KEY clauses")
+			panic(fail.With(Errorf(first, "there are two PRIMARY KEY clauses")))
 		}
 		for _, k := range it.PrimaryKey {
 			out.PrimaryKey = append(out.PrimaryKey, Name{Pos: pos(k.Tok), Name: name(k.Tok)})
 		}
-		return nil
+		return
 	}
-	c, err := l.column(it.Column)
-	if err != nil {
-		return err
-	}
+	c := l.column(it.Column)
 	if c.PrimaryKey {
 		if out.PrimaryKey != nil {
-			return Errorf(c.Pos, "there are two PRIMARY KEY clauses").WithHint("a key of several columns is PRIMARY KEY (a, b)")
+			panic(fail.With(Errorf(c.Pos, "there are two PRIMARY KEY clauses").WithHint("a key of several columns is PRIMARY KEY (a, b)")))
 		}
 		out.PrimaryKey = []Name{{Pos: c.Pos, Name: c.Name}}
 	}
 	out.Columns, out.Checks = append(out.Columns, c), append(out.Checks, l.checks(it.Column)...)
-	return nil
 }
 
 func (l *lowerer) check(n *checkItem) CheckDef {
@@ -137,36 +129,35 @@ func (s *CreateTable) NameChecks() {
 	}
 }
 
-func (l *lowerer) column(n *columnItem) (ColumnDef, error) {
+func (l *lowerer) column(n *columnItem) ColumnDef {
 	out := ColumnDef{Pos: pos(n.Name.Tok), Name: name(n.Name.Tok), Type: n.Type.Text}
 	if t := serials[out.Type]; t != "" {
 		out.Type, out.Identity, out.Sequence, out.NotNull = t, Serial, []Option{}, true
 	}
-	var err error
 	var given Expr
 	for _, p := range n.Parts {
 		switch {
 		case p.Default != nil:
 			if given != nil {
-				return out, Errorf(given.Position(), "column %s has two DEFAULTs", out.Name)
+				panic(fail.With(Errorf(given.Position(), "column %s has two DEFAULTs", out.Name)))
 			}
 			if out.Identity != "" {
-				return out, Errorf(out.Pos, "multiple default values specified for column %q", out.Name)
+				panic(fail.With(Errorf(out.Pos, "multiple default values specified for column %q", out.Name)))
 			}
 			given = p.Default.value
 		case p.From != nil:
 			if out.From != nil {
-				return out, Errorf(pos(p.From.Family.Tok), "column %s has two FROM clauses", out.Name)
+				panic(fail.With(Errorf(pos(p.From.Family.Tok), "column %s has two FROM clauses", out.Name)))
 			}
-			out.From, err = l.source(p.From)
+			out.From = l.source(p.From)
 		case p.Encoding != nil:
 			if out.Encoding != nil {
-				return out, Errorf(p.Encoding.def.Pos, "column %s has two encodings", out.Name)
+				panic(fail.With(Errorf(p.Encoding.def.Pos, "column %s has two encodings", out.Name)))
 			}
 			out.Encoding = p.Encoding.def
 		case p.Identity != nil:
 			if out.Identity != "" || given != nil {
-				return out, Errorf(out.Pos, "multiple default values specified for column %q", out.Name)
+				panic(fail.With(Errorf(out.Pos, "multiple default values specified for column %q", out.Name)))
 			}
 			out.identity(p.Identity)
 		case p.NotNull:
@@ -176,20 +167,17 @@ func (l *lowerer) column(n *columnItem) (ColumnDef, error) {
 		case p.Comment != nil:
 			out.Comment = p.Comment.value()
 		}
-		if err != nil {
-			return out, err
-		}
 	}
 	absent, constant := given.(*Literal)
 	if given == nil || constant && absent.Kind == NullLiteral {
-		return out, nil
+		return out
 	}
 	if !constant || out.NotNull || out.PrimaryKey { // no row is without the cell, or rows without it have no value
 		out.Default = given
-		return out, nil
+		return out
 	}
 	out.FillAbsent(absent)
-	return out, nil
+	return out
 }
 
 // FillAbsent makes absent the value of c in rows without the cell.
@@ -201,7 +189,7 @@ func (c *ColumnDef) FillAbsent(absent *Literal) {
 	c.Encoding = &EncodingDef{Pos: absent.Pos, Name: "DEFAULT", Args: args}
 }
 
-func (l *lowerer) source(n *sourceNode) (*ColumnSource, error) {
+func (l *lowerer) source(n *sourceNode) *ColumnSource {
 	out := &ColumnSource{Pos: pos(n.Family.Tok), Family: name(n.Family.Tok)}
 	asBytes := n.Qualifier != nil && n.Qualifier.Tok.Type == tokBytes
 	switch {
@@ -214,19 +202,19 @@ func (l *lowerer) source(n *sourceNode) (*ColumnSource, error) {
 	default:
 		family, q, ok := strings.Cut(out.Family, ":")
 		if !ok {
-			return nil, Errorf(out.Pos, "expected family:qualifier after FROM").
-				WithHint("the default is the first family and the column's own name")
+			panic(fail.With(Errorf(out.Pos, "expected family:qualifier after FROM").
+				WithHint("the default is the first family and the column's own name")))
 		}
 		out.Family, out.Qualifier = family, q
 	}
 	if strings.Contains(out.Family, ":") || out.Family == "" {
-		return nil, Errorf(out.Pos, "%q is not a family's name", out.Family)
+		panic(fail.With(Errorf(out.Pos, "%q is not a family's name", out.Family)))
 	}
 	if !asBytes && escapedByte.MatchString(out.Qualifier) { // \xNN, as HBase's shell prints bytes
-		return nil, Errorf(out.Pos, "%s in the qualifier is four characters, not a byte", escapedByte.FindString(out.Qualifier)).
-			WithHint("write bytes as X'...': %s:%s; write these four characters as %s:X'%X'", QuoteName(out.Family), QuoteQualifier(unescaped(out.Qualifier)), QuoteName(out.Family), out.Qualifier)
+		panic(fail.With(Errorf(out.Pos, "%s in the qualifier is four characters, not a byte", escapedByte.FindString(out.Qualifier)).
+			WithHint("write bytes as X'...': %s:%s; write these four characters as %s:X'%X'", QuoteName(out.Family), QuoteQualifier(unescaped(out.Qualifier)), QuoteName(out.Family), out.Qualifier)))
 	}
-	return out, nil
+	return out
 }
 
 var escapedByte = regexp.MustCompile(`\\x[0-9A-Fa-f]{2}`)
@@ -285,59 +273,50 @@ func (l *lowerer) storage(n *storageNode) *PartList {
 	return out
 }
 
-func (l *lowerer) clause(out *CreateTable, c *clauseNode) error {
+func (l *lowerer) clause(out *CreateTable, c *clauseNode) {
 	switch {
 	case c.StoredIn != nil:
 		if out.StoredIn != nil {
-			return Errorf(at(c.Pos), "there are two STORED IN clauses")
+			panic(fail.With(Errorf(at(c.Pos), "there are two STORED IN clauses")))
 		}
 		out.StoredIn = l.storage(c.StoredIn)
-		return nil
 	case c.Layout != nil:
-		d, err := l.layout(c.Layout)
-		out.Layouts = append(out.Layouts, d)
-		return err
+		out.Layouts = append(out.Layouts, l.layout(c.Layout))
 	case c.Family != nil:
-		opts, err := l.options(c.Family.Options)
 		family := c.Family.Name.Tok
-		out.Families = append(out.Families, FamilyDef{Pos: pos(family), Name: name(family), Options: opts})
-		return err
+		out.Families = append(out.Families, FamilyDef{Pos: pos(family), Name: name(family), Options: l.options(c.Family.Options)})
 	case c.Split != nil:
-		d, err := l.split(c.Split, at(c.Pos))
+		d := l.split(c.Split, at(c.Pos))
 		switch {
-		case err != nil:
 		case d.Index != "":
 			out.Splits = append(out.Splits, d)
 		case out.Split != nil:
-			return Errorf(at(c.Pos), "there are two SPLIT clauses")
+			panic(fail.With(Errorf(at(c.Pos), "there are two SPLIT clauses")))
 		default:
 			out.Split = d
 		}
-		return err
 	case c.Malformed != "":
 		out.Options = append(out.Options, Option{Pos: at(c.Pos), Key: MalformedKey, Value: &Literal{Pos: at(c.Pos), Kind: StringLiteral, Text: c.Malformed}})
-		return nil
+	default:
+		out.Options = append(out.Options, l.options(c.With)...)
 	}
-	opts, err := l.options(c.With)
-	out.Options = append(out.Options, opts...)
-	return err
 }
 
-func (l *lowerer) layout(n *layoutNode) (LayoutDef, error) {
+func (l *lowerer) layout(n *layoutNode) LayoutDef {
 	out := LayoutDef{Pos: at(n.Pos), Index: n.Index}
 	if n.Name != nil {
 		out.Name = name(n.Name.Tok)
 	} else if n.Index {
-		return out, Errorf(out.Pos, "an INDEX needs a name").WithHint("INDEX by_phone (phone AS TEXT)")
+		panic(fail.With(Errorf(out.Pos, "an INDEX needs a name").WithHint("INDEX by_phone (phone AS TEXT)")))
 	}
 	out.Parts, out.StoredIn = l.parts(n.Parts), l.storage(n.StoredIn)
 	if out.Where = partial(l.expr(n.Where), out.Parts); out.Where != nil && !out.Index {
-		return out, Errorf(out.Where.Position(), "only an INDEX has a WHERE: a ROW KEY has all rows")
+		panic(fail.With(Errorf(out.Where.Position(), "only an INDEX has a WHERE: a ROW KEY has all rows")))
 	}
-	return out, nil
+	return out
 }
 
-func (l *lowerer) split(n *splitNode, at Pos) (*SplitDef, error) {
+func (l *lowerer) split(n *splitNode, at Pos) *SplitDef {
 	out := &SplitDef{Pos: at}
 	if n.Index != nil {
 		out.Index = name(n.Index.Tok)
@@ -345,10 +324,10 @@ func (l *lowerer) split(n *splitNode, at Pos) (*SplitDef, error) {
 	switch {
 	case n.Keys != nil:
 		out.Kind, out.Keys = SplitAt, l.exprs(n.Keys)
-		return out, nil
+		return out
 	case n.File != nil:
 		out.Kind, out.File = SplitFile, n.File.value()
-		return out, nil
+		return out
 	}
 	switch n.By {
 	case "HEX":
@@ -362,9 +341,9 @@ func (l *lowerer) split(n *splitNode, at Pos) (*SplitDef, error) {
 	}
 	var err error
 	if out.N, err = strconv.Atoi(n.N); err != nil || out.N < 1 || out.N > maxRegions {
-		return nil, Errorf(at, "SPLIT INTO takes a number of regions from 1 to %d", maxRegions)
+		panic(fail.With(Errorf(at, "SPLIT INTO takes a number of regions from 1 to %d", maxRegions)))
 	}
-	return out, nil
+	return out
 }
 
 // maxRegions bounds n of SPLIT INTO n.

@@ -3,29 +3,24 @@ package parser
 import (
 	"slices"
 	"strings"
+
+	"github.com/hql-db/hql/internal/fail"
 )
 
-func (l *lowerer) query(n *selectNode) (*Select, error) {
+func (l *lowerer) query(n *selectNode) *Select {
 	out := &Select{Pos: at(n.Pos), Cores: make([]*SelectCore, 1+len(n.Sets))}
-	var err error
-	if out.With, err = l.with(n.With, n.Rec != nil, false); err != nil {
-		return nil, err
-	}
-	if out.Cores[0], err = l.core(n.First); err != nil {
-		return nil, err
-	}
+	out.With = l.with(n.With, n.Rec != nil, false)
+	out.Cores[0] = l.core(n.First)
 	for i, s := range n.Sets {
 		out.Sets = append(out.Sets, SetOp{Pos: at(s.Pos), Op: SetOpKind(s.Op), All: s.All})
-		if out.Cores[i+1], err = l.core(s.Core); err != nil {
-			return nil, err
-		}
+		out.Cores[i+1] = l.core(s.Core)
 	}
 	for _, c := range out.Cores {
 		if c.Query == nil {
 			continue
 		}
 		if n.With == nil && n.Sets == nil && n.Order == nil && n.Tail == nil {
-			return c.Query, nil // parentheses around the whole query
+			return c.Query // parentheses around the whole query
 		}
 		out.AllowFullScan = out.AllowFullScan || c.Query.AllowFullScan
 		c.Query.AllowFullScan = false
@@ -35,94 +30,83 @@ func (l *lowerer) query(n *selectNode) (*Select, error) {
 		l.height = max(l.height, n.Order.height)
 	}
 	if n.Tail == nil {
-		return out, nil
+		return out
 	}
 	for i := range n.Tail.clauses {
-		if err := l.tail(out, &n.Tail.clauses[i]); err != nil {
-			return nil, err
-		}
+		l.tail(out, &n.Tail.clauses[i])
 	}
-	return out, nil
+	return out
 }
 
 // with lowers a list. Only one in front of the whole statement may write: top.
-func (l *lowerer) with(list []*cteNode, recursive, top bool) (out []CTE, err error) {
+func (l *lowerer) with(list []*cteNode, recursive, top bool) (out []CTE) {
 	for _, c := range list {
 		cte := CTE{Pos: pos(c.Name.Tok), Name: name(c.Name.Tok), Columns: names(c.Columns), Recursive: recursive}
 		if slices.ContainsFunc(out, func(o CTE) bool { return strings.EqualFold(o.Name, cte.Name) }) {
-			return nil, Errorf(cte.Pos, "WITH query name %q specified more than once", cte.Name).
-				WithHint("give one of the two another name")
+			panic(fail.With(Errorf(cte.Pos, "WITH query name %q specified more than once", cte.Name).
+				WithHint("give one of the two another name")))
 		}
 		if c.writes() {
 			write := &statementNode{explained: explained{Writing: c.Writing}}
 			if c.Writer != nil {
 				write = c.Writer.statement()
 			}
-			cte.Write, err = l.statement(write)
-			if _, nested := cte.Write.(*Writing); err == nil && (nested || !top) {
-				err = nestedWriting(c)
+			cte.Write = l.statement(write)
+			if _, nested := cte.Write.(*Writing); nested || !top {
+				panic(fail.With(nestedWriting(c)))
 			}
 		} else {
-			cte.Query, err = l.query(c.Query)
-		}
-		if err != nil {
-			return nil, err
+			cte.Query = l.query(c.Query)
 		}
 		out = append(out, cte)
 	}
-	return out, nil
+	return out
 }
 
 // tail adds a closing clause to the query. Each clause is allowed once.
-func (l *lowerer) tail(out *Select, t *tailNode) error {
+func (l *lowerer) tail(out *Select, t *tailNode) {
 	to := &out.Limit
 	switch t.tok.Value {
 	case "ALLOW":
 		out.AllowFullScan = true
-		return nil
+		return
 	case "OFFSET":
 		to = &out.Offset
 	}
 	if *to != nil {
-		return Errorf(pos(t.tok), "there are two %s clauses", t.tok.Value)
+		panic(fail.With(Errorf(pos(t.tok), "there are two %s clauses", t.tok.Value)))
 	}
 	out.Ties = out.Ties || t.ties
 	*to = l.expr(&t.count) // nil for LIMIT ALL
-	return nil
 }
 
-func (l *lowerer) core(n *coreNode) (*SelectCore, error) {
+func (l *lowerer) core(n *coreNode) *SelectCore {
 	if n.Into != nil {
-		return nil, Errorf(pos(n.Into.A), "INTO stands in the first SELECT of a statement").WithHint("CREATE TABLE table AS query keeps the rows of a query")
+		panic(fail.With(Errorf(pos(n.Into.A), "INTO stands in the first SELECT of a statement").WithHint("CREATE TABLE table AS query keeps the rows of a query")))
 	}
 	out := &SelectCore{Pos: at(n.Pos), Distinct: n.Distinct}
-	var err error
 	if n.Values != nil {
 		out.Values = l.rows(n.Values)
-		return out, nil
+		return out
 	}
 	if n.Table != nil { // TABLE t
-		return AllOf(&TableName{Pos: pos(n.Table.A), Name: n.Table.name(), InSchema: n.Table.inSchema(), Alias: n.Table.alias(&alias{})}).Cores[0], nil
+		return AllOf(&TableName{Pos: pos(n.Table.A), Name: n.Table.name(), InSchema: n.Table.inSchema(), Alias: n.Table.alias(&alias{})}).Cores[0]
 	}
 	if n.Query != nil {
-		out.Query, err = l.query(n.Query)
-		return out, err
+		out.Query = l.query(n.Query)
+		return out
 	}
 	for _, h := range n.Hints {
-		if out.Hints, err = parseHints(out.Hints, h.Value, pos(&h)); err != nil {
-			return nil, err
-		}
+		out.Hints = parseHints(out.Hints, h.Value, pos(&h))
 	}
 	if n.On != nil {
 		out.Distinct, out.On = false, l.exprs(n.On)
 	}
 	if out.Items = n.Items.items; out.Items == nil && (n.Distinct || out.On != nil) {
-		return nil, Errorf(out.Pos, "SELECT DISTINCT needs a column")
+		panic(fail.With(Errorf(out.Pos, "SELECT DISTINCT needs a column")))
 	}
 	l.height = max(l.height, n.Items.height)
-	if out.From, err = l.tables(n.From); err != nil {
-		return nil, err
-	}
+	out.From = l.tables(n.From)
 	out.Where, out.Having = l.expr(n.Where), l.expr(n.Having)
 	if n.GroupBy != nil {
 		out.GroupBy, out.GroupOnce = n.GroupBy.items, n.GroupBy.once
@@ -132,14 +116,11 @@ func (l *lowerer) core(n *coreNode) (*SelectCore, error) {
 		out.Windows = append(out.Windows, NamedWindow{Pos: pos(w.Name.Tok), Name: name(w.Name.Tok), Window: w.Spec.window})
 		l.height = max(l.height, w.Spec.height)
 	}
-	return out, nil
+	return out
 }
 
-func (l *lowerer) from(n *fromNode) (TableExpr, error) {
-	left, err := l.factor(&n.First)
-	if err != nil {
-		return nil, err
-	}
+func (l *lowerer) from(n *fromNode) TableExpr {
+	left := l.factor(&n.First)
 	for _, j := range n.Joins {
 		out := &Join{Pos: at(j.Pos), Left: left, Using: names(j.Using)}
 		switch {
@@ -150,33 +131,31 @@ func (l *lowerer) from(n *fromNode) (TableExpr, error) {
 		}
 		conditioned := j.On != nil || j.Using != nil
 		if out.Natural = j.Natural; out.Natural && conditioned {
-			return nil, Errorf(out.Pos, "NATURAL JOIN takes no condition").WithHint("JOIN ... ON does")
+			panic(fail.With(Errorf(out.Pos, "NATURAL JOIN takes no condition").WithHint("JOIN ... ON does")))
 		}
 		if j.Cross && conditioned {
-			return nil, Errorf(out.Pos, "CROSS JOIN takes no condition").WithHint("JOIN ... ON does")
+			panic(fail.With(Errorf(out.Pos, "CROSS JOIN takes no condition").WithHint("JOIN ... ON does")))
 		}
 		if !j.Cross && !j.Natural && !conditioned {
-			return nil, Errorf(out.Pos, "JOIN needs ON condition or USING (columns)").WithHint("CROSS JOIN pairs every row with every other")
+			panic(fail.With(Errorf(out.Pos, "JOIN needs ON condition or USING (columns)").WithHint("CROSS JOIN pairs every row with every other")))
 		}
-		if out.Right, err = l.factor(j.Right); err != nil {
-			return nil, err
-		}
+		out.Right = l.factor(j.Right)
 		out.On, left = l.expr(j.On), out
 	}
-	return left, nil
+	return left
 }
 
-func (l *lowerer) factor(n *factorNode) (TableExpr, error) {
+func (l *lowerer) factor(n *factorNode) TableExpr {
 	if n.Derived != nil {
-		t, err := l.derived(n.Derived)
+		t := l.derived(n.Derived)
 		q, ok := t.(*Subquery)
 		switch {
 		case ok:
 			q.Lateral = n.Lateral
-		case n.Lateral && err == nil:
-			return nil, Errorf(t.Position(), "after LATERAL comes a query or a function")
+		case n.Lateral:
+			panic(fail.With(Errorf(t.Position(), "after LATERAL comes a query or a function")))
 		}
-		return t, err
+		return t
 	}
 	if c := n.Call; c != nil {
 		l.height = max(l.height, c.height)
@@ -186,29 +165,30 @@ func (l *lowerer) factor(n *factorNode) (TableExpr, error) {
 		}
 		f := &TableFunction{Pos: pos(n.Table.A), Name: strings.ToUpper(called), Args: c.args, Ordinality: c.ordinality, Alias: name(n.Alias.Tok), Columns: names(n.Columns)}
 		if n.Types != nil || jsonRecords[f.Name] {
-			return f.Record(n.Types)
+			return fail.Must(f.Record(n.Types))
 		}
-		return f, nil
+		return f
 	}
 	t := &TableName{Pos: pos(n.Table.A), Name: n.Table.name(), InSchema: n.Table.inSchema(), Alias: n.Table.alias(&n.Alias), SystemTime: l.systemTime(n.Time)}
 	if n.Columns == nil {
-		return t, nil
+		return t
 	}
 	alias := t.Alias
 	t.Alias = ""
-	return &Subquery{Pos: t.Pos, Query: AllOf(t), Alias: alias, Columns: names(n.Columns)}, nil
+	return &Subquery{Pos: t.Pos, Query: AllOf(t), Alias: alias, Columns: names(n.Columns)}
 }
 
 // jsonRecords are the functions whose alias defines the columns.
 var jsonRecords = map[string]bool{"JSON_TO_RECORD": true, "JSONB_TO_RECORD": true, "JSON_TO_RECORDSET": true, "JSONB_TO_RECORDSET": true}
 
 // Record returns the query for a function whose columns have types: (json ->> 'name')::type for each.
-func (t *TableFunction) Record(types []string) (*Subquery, error) {
+func (t *TableFunction) Record(types []string) (_ *Subquery, err error) {
+	defer fail.Catch(&err)
 	if !jsonRecords[t.Name] || len(t.Args) != 1 || t.Ordinality {
-		return nil, Errorf(t.Pos, "only json_to_record(json) and json_to_recordset(json) have columns with types")
+		panic(fail.With(Errorf(t.Pos, "only json_to_record(json) and json_to_recordset(json) have columns with types")))
 	}
 	if types == nil || len(types) != len(t.Columns) {
-		return nil, Errorf(t.Pos, "%s needs its columns with their types: AS x (a int, b text)", t.Name)
+		panic(fail.With(Errorf(t.Pos, "%s needs its columns with their types: AS x (a int, b text)", t.Name)))
 	}
 	core, of := &SelectCore{Pos: t.Pos}, t.Args[0]
 	if strings.HasSuffix(t.Name, "SET") {
@@ -225,21 +205,21 @@ func (t *TableFunction) Record(types []string) (*Subquery, error) {
 	return &Subquery{Pos: t.Pos, Lateral: true, Query: &Select{Pos: t.Pos, Cores: []*SelectCore{core}}, Alias: t.Alias}, nil
 }
 
-func (l *lowerer) derived(n *derivedNode) (_ TableExpr, err error) {
+func (l *lowerer) derived(n *derivedNode) TableExpr {
 	out := &Subquery{Pos: at(n.Pos)}
 	if n.Nested != nil {
-		join, err := l.from(n.Nested)
-		if n.Columns == nil || err != nil {
-			return join, err
+		join := l.from(n.Nested)
+		if n.Columns == nil {
+			return join
 		}
 		out.Query = AllOf(join)
-	} else if out.Query, err = l.query(n.Query.selectNode); err != nil {
-		return nil, err
+	} else {
+		out.Query = l.query(n.Query.selectNode)
 	}
 	if n.Columns != nil {
 		out.Alias, out.Columns = name(n.Columns.Alias.Tok), names(n.Columns.Columns)
 	}
-	return out, nil
+	return out
 }
 
 func (l *lowerer) systemTime(n *systemTimeNode) *SystemTime {
@@ -254,12 +234,12 @@ func (l *lowerer) systemTime(n *systemTimeNode) *SystemTime {
 }
 
 // parseHints appends the hints of one comment: /*+ LAYOUT(by_seller) NO_PUSHDOWN */.
-func parseHints(hints []Hint, comment string, start Pos) ([]Hint, error) {
+func parseHints(hints []Hint, comment string, start Pos) []Hint {
 	body := comment[:len(comment)-len("*/")]
 	for i := len("/*+"); ; {
 		i = skipSpace(body, i)
 		if i == len(body) {
-			return hints, nil
+			return hints
 		}
 		if body[i] == ',' {
 			i++
@@ -267,13 +247,13 @@ func parseHints(hints []Hint, comment string, start Pos) ([]Hint, error) {
 		}
 		end := wordEnd(body, i)
 		if end == i {
-			return nil, Errorf(start+Pos(i), "expected a hint such as LAYOUT(name)")
+			panic(fail.With(Errorf(start+Pos(i), "expected a hint such as LAYOUT(name)")))
 		}
 		h := Hint{Pos: start + Pos(i), Name: strings.ToUpper(body[i:end])}
 		if i = skipSpace(body, end); i < len(body) && body[i] == '(' {
 			length := strings.IndexByte(body[i:], ')')
 			if length < 0 {
-				return nil, Errorf(start+Pos(i), "this hint's ( is not closed")
+				panic(fail.With(Errorf(start+Pos(i), "this hint's ( is not closed")))
 			}
 			h.Args = strings.FieldsFunc(body[i+1:i+length], func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' || r == '\r' })
 			i += length + 1

@@ -5,6 +5,7 @@ import (
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+	"github.com/hql-db/hql/internal/fail"
 )
 
 // Names, and nodes made of them, parse themselves (participle.Parseable), for speed and because the class of a word
@@ -55,6 +56,28 @@ func isQualifier(t *lexer.Token) bool {
 // unexpected returns the error for the next token, which does not fit.
 func unexpected(lex *lexer.PeekingLexer) error {
 	return &participle.UnexpectedTokenError{Unexpected: *lex.Peek()}
+}
+
+// absent ends the reading of what does not come next.
+func absent(lex *lexer.PeekingLexer, what string) any {
+	missed(lex, what)
+	return fail.With(unexpected(lex))
+}
+
+// need reads the words, which must come next.
+func need(lex *lexer.PeekingLexer, words ...string) {
+	if !wanted(lex, words...) {
+		panic(fail.With(unexpected(lex)))
+	}
+}
+
+// follow reads n, which must come next.
+func follow(lex *lexer.PeekingLexer, n participle.Parseable) {
+	err := n.Parse(lex)
+	if err == participle.NextMatch {
+		err = unexpected(lex)
+	}
+	fail.On(err)
 }
 
 // isNext reports whether the next tokens are these keywords or operators. It does not move lex.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/participle/v2/lexer"
+	"github.com/hql-db/hql/internal/fail"
 )
 
 // startsOperand reports whether t can be the first token of an expression.
@@ -25,54 +26,49 @@ func startsOperand(t *lexer.Token) bool {
 }
 
 // operand reads an operand with its prefix operators and subscripts.
-func (r *exprReader) operand() (Expr, error) {
-	x, err := r.unsubscripted()
-	if err == nil && r.lex.Peek().Value == "[" {
-		x, err = r.subscripts(x)
+func (r *exprReader) operand() Expr {
+	x := r.unsubscripted()
+	if r.lex.Peek().Value == "[" {
+		x = r.subscripts(x)
 	}
-	return x, err
+	return x
 }
 
 // subscripts reads the brackets after x.
-func (r *exprReader) subscripts(x Expr) (_ Expr, err error) {
+func (r *exprReader) subscripts(x Expr) Expr {
 	out := &Subscript{Pos: pos(r.lex.Peek()), X: x}
 	for accept(r.lex, "[") {
 		var at SubscriptItem
 		if r.startsOperand() {
-			if at.Lo, err = r.until(":"); err != nil {
-				return nil, err
-			}
+			at.Lo = r.until(":")
 		}
 		if at.Slice = accept(r.lex, ":"); at.Slice && r.startsOperand() {
-			if at.Hi, err = r.expr(); err != nil {
-				return nil, err
-			}
+			at.Hi = r.expr()
 		}
 		if !at.Slice && at.Lo == nil || !wanted(r.lex, "]") {
-			return nil, unexpected(r.lex)
+			panic(fail.With(unexpected(r.lex)))
 		}
 		out.At = append(out.At, at)
 	}
 	r.height++
-	return out, nil
+	return out
 }
 
-func (r *exprReader) unsubscripted() (Expr, error) {
+func (r *exprReader) unsubscripted() Expr {
 	t := r.lex.Peek()
 	if !startsOperand(t) {
-		missed(r.lex, "an expression")
-		return nil, unexpected(r.lex)
+		panic(absent(r.lex, "an expression"))
 	}
 	r.lex.Next()
 	switch t.Type {
 	case tokNumber:
-		return r.number(t), nil
+		return r.number(t)
 	case tokString:
-		return &Literal{Pos: pos(t), Kind: StringLiteral, Text: text(t)}, nil
+		return &Literal{Pos: pos(t), Kind: StringLiteral, Text: text(t)}
 	case tokBytes:
-		return &Literal{Pos: pos(t), Kind: BytesLiteral, Text: text(t)}, nil
+		return &Literal{Pos: pos(t), Kind: BytesLiteral, Text: text(t)}
 	case tokParam:
-		return param(t), nil
+		return param(t)
 	case tokOp, tokReserved:
 		return r.signed(t)
 	}
@@ -104,7 +100,7 @@ func param(t *lexer.Token) Expr {
 }
 
 // signed reads the operand that begins with t, which is a sign or a reserved word.
-func (r *exprReader) signed(t *lexer.Token) (Expr, error) {
+func (r *exprReader) signed(t *lexer.Token) Expr {
 	switch t.Value {
 	case "(":
 		return r.paren(t)
@@ -115,12 +111,12 @@ func (r *exprReader) signed(t *lexer.Token) (Expr, error) {
 	case "~":
 		return r.prefix(t, bindOther+1)
 	case "@", "|/", "||/":
-		x, err := r.binary(bindOther + 1)
-		return &Call{Pos: pos(t), Name: map[string]string{"@": "ABS", "|/": "SQRT", "||/": "CBRT"}[t.Value], Args: []Expr{x}}, err
+		x := r.binary(bindOther + 1)
+		return &Call{Pos: pos(t), Name: map[string]string{"@": "ABS", "|/": "SQRT", "||/": "CBRT"}[t.Value], Args: []Expr{x}}
 	case "NULL":
-		return &Literal{Pos: pos(t), Kind: NullLiteral}, nil
+		return &Literal{Pos: pos(t), Kind: NullLiteral}
 	case "TRUE", "FALSE":
-		return &Literal{Pos: pos(t), Kind: BoolLiteral, Text: strings.ToLower(t.Value)}, nil
+		return &Literal{Pos: pos(t), Kind: BoolLiteral, Text: strings.ToLower(t.Value)}
 	case "CASE":
 		return r.caseExpr(t)
 	}
@@ -129,73 +125,63 @@ func (r *exprReader) signed(t *lexer.Token) (Expr, error) {
 		if r.lex.Peek().Type == tokNumber { // number of decimal places of the seconds
 			r.lex.Next()
 		}
-		return r.close(out, nil)
+		return r.close(out)
 	}
-	return out, nil
+	return out
 }
 
-func (r *exprReader) prefix(t *lexer.Token, binding int) (Expr, error) {
+func (r *exprReader) prefix(t *lexer.Token, binding int) Expr {
 	if r.prefixes++; r.prefixes > maxPrefixes {
-		return nil, Errorf(pos(t), "more than %d nested NOT and signs", maxPrefixes)
+		panic(fail.With(Errorf(pos(t), "more than %d nested NOT and signs", maxPrefixes)))
 	}
-	x, err := r.binary(binding)
+	x := r.binary(binding)
 	r.prefixes--
-	return &Unary{Pos: pos(t), Op: t.Value, X: x}, err
+	return &Unary{Pos: pos(t), Op: t.Value, X: x}
 }
 
 // paren reads (SELECT ...), (a) or the row value (a, b), after its parenthesis t.
-func (r *exprReader) paren(t *lexer.Token) (Expr, error) {
+func (r *exprReader) paren(t *lexer.Token) Expr {
 	if isQuery(r.lex) {
-		q, err := r.query()
-		return r.close(&SubqueryExpr{Pos: pos(t), Query: q}, err)
+		return r.close(&SubqueryExpr{Pos: pos(t), Query: r.query()})
 	}
-	x, err := r.expr()
-	if err != nil || !r.isNext(",") {
-		return r.field(r.close(x, err))
+	x := r.expr()
+	if !r.isNext(",") {
+		return r.field(r.close(x))
 	}
 	r.lex.Next()
-	rest, err := r.list(0)
-	return r.close(&Tuple{Pos: pos(t), Items: append([]Expr{x}, rest...)}, err)
+	return r.close(&Tuple{Pos: pos(t), Items: append([]Expr{x}, r.list(0)...)})
 }
 
 // field reads .name after (x): a column of the table x, or of the rows that a function returns.
-func (r *exprReader) field(x Expr, err error) (Expr, error) {
-	if err != nil || r.lex.Peek().Value != "." {
-		return x, err
+func (r *exprReader) field(x Expr) Expr {
+	if r.lex.Peek().Value != "." {
+		return x
 	}
 	dot := r.lex.Next()
 	if !isName(r.lex.Peek()) {
-		missed(r.lex, "the name of a field")
-		return nil, unexpected(r.lex)
+		panic(absent(r.lex, "the name of a field"))
 	}
 	name := name(r.lex.Next())
-	return &Call{Pos: pos(dot), Name: "_PG_FIELD", Args: []Expr{x, &Literal{Pos: pos(dot), Kind: StringLiteral, Text: name}}}, nil
+	return &Call{Pos: pos(dot), Name: "_PG_FIELD", Args: []Expr{x, &Literal{Pos: pos(dot), Kind: StringLiteral, Text: name}}}
 }
 
 // caseExpr reads the rest of CASE after its word t.
-func (r *exprReader) caseExpr(t *lexer.Token) (_ Expr, err error) {
+func (r *exprReader) caseExpr(t *lexer.Token) Expr {
 	out := &Case{Pos: pos(t)}
 	if r.startsOperand() {
-		if out.X, err = r.expr(); err != nil {
-			return nil, err
-		}
+		out.X = r.expr()
 	}
 	for len(out.Whens) == 0 || r.isNext("WHEN") {
 		var w When
-		if w.Cond, err = r.after("WHEN"); err != nil {
-			return nil, err
-		}
-		if w.Then, err = r.after("THEN"); err != nil {
-			return nil, err
-		}
+		w.Cond = r.after("WHEN")
+		w.Then = r.after("THEN")
 		out.Whens = append(out.Whens, w)
 	}
 	if r.isNext("ELSE") {
-		if out.Else, err = r.after("ELSE"); err != nil {
-			return nil, err
-		}
+		out.Else = r.after("ELSE")
 	}
-	return ended[Expr](r.lex, "END", out, nil)
+	need(r.lex, "END")
+	return out
 }
 
 // isNext reports whether word comes next. It adds a note to a marked token.
@@ -211,74 +197,64 @@ func (r *exprReader) startsOperand() bool {
 }
 
 // after reads word and the expression that follows it.
-func (r *exprReader) after(word string) (Expr, error) {
-	if !wanted(r.lex, word) {
-		return nil, unexpected(r.lex)
-	}
+func (r *exprReader) after(word string) Expr {
+	need(r.lex, word)
 	return r.expr()
 }
 
 // named reads an operand that begins with the name t: a column, a call, or a literal after its type.
-func (r *exprReader) named(t *lexer.Token) (Expr, error) {
+func (r *exprReader) named(t *lexer.Token) Expr {
 	switch next := r.lex.Peek(); {
 	case next.Value == "(":
 		r.lex.Next()
 		if t.Type == tokWord && strings.EqualFold(t.Value, "ARRAY") && isQuery(r.lex) {
-			q, err := r.query()
-			return r.close(&SubqueryExpr{Pos: pos(t), Array: true, Query: q}, err)
+			return r.close(&SubqueryExpr{Pos: pos(t), Array: true, Query: r.query()})
 		}
 		return r.call(t)
 	case next.Value == "." || next.Value == ":" && r.stop != ":":
 		return r.column(t)
 	case next.Type == tokString && t.Type == tokWord && typedLiterals[strings.ToUpper(t.Value)] != 0:
-		return r.typed(t, typedLiterals[strings.ToUpper(t.Value)]), nil
+		return r.typed(t, typedLiterals[strings.ToUpper(t.Value)])
 	case t.Type == tokWord && next.Value == "[" && strings.EqualFold(t.Value, "ARRAY"):
 		return r.array(t)
 	case t.Value == "SALT" && accept(r.lex, "HEX", "("):
 		return r.plainCall(&Call{Pos: pos(t), Name: "SALT_HEX"})
 	case next.Type == tokString || next.Type == tokWord || next.Value == "WITH":
 		if x := r.typedConstant(t); x != nil {
-			return x, nil
+			return x
 		}
 	}
-	return &ColumnRef{Pos: pos(t), Name: name(t), Quoted: t.Type == tokQuoted}, nil
+	return &ColumnRef{Pos: pos(t), Name: name(t), Quoted: t.Type == tokQuoted}
 }
 
 // array reads [items] after ARRAY.
-func (r *exprReader) array(t *lexer.Token) (_ Expr, err error) {
-	if !wanted(r.lex, "[") {
-		return nil, unexpected(r.lex)
-	}
+func (r *exprReader) array(t *lexer.Token) Expr {
+	need(r.lex, "[")
 	out := &Array{Pos: pos(t)}
 	switch {
 	case r.lex.Peek().Value == "[":
 		for len(out.Items) == 0 || wanted(r.lex, ",") {
-			part, err := r.array(r.lex.Peek())
-			if err != nil {
-				return nil, err
-			}
+			part := r.array(r.lex.Peek())
 			out.Items = append(out.Items, part)
 		}
 		r.height++
 	case r.startsOperand():
-		if out.Items, err = r.list(0); err != nil {
-			return nil, err
-		}
+		out.Items = r.list(0)
 	}
-	return ended[Expr](r.lex, "]", out, nil)
+	need(r.lex, "]")
+	return out
 }
 
 // column reads table.column, family:qualifier or table.family:qualifier.
-func (r *exprReader) column(first *lexer.Token) (Expr, error) {
+func (r *exprReader) column(first *lexer.Token) Expr {
 	out, last := &ColumnRef{Pos: pos(first)}, first
 	if accept(r.lex, ".") {
 		if accept(r.lex, "*") { // the row of a table
 			out.Name, out.Row, out.Star = name(first), true, true
-			return out, nil
+			return out
 		}
 		if !isName(r.lex.Peek()) {
-			missed(r.lex, "a column name")
-			return nil, unexpected(r.lex)
+			panic(absent(r.lex, "a column name"))
 		}
 		out.Table, last = name(first), r.lex.Next()
 		if accept(r.lex, "(") { // a function of a schema
@@ -286,25 +262,23 @@ func (r *exprReader) column(first *lexer.Token) (Expr, error) {
 		}
 		if accept(r.lex, ".") { // schema.table.column
 			if !isName(r.lex.Peek()) {
-				missed(r.lex, "a column name")
-				return nil, unexpected(r.lex)
+				panic(absent(r.lex, "a column name"))
 			}
 			out.Table, last = name(last), r.lex.Next()
 		}
 	}
 	out.Name, out.Quoted = name(last), last.Type == tokQuoted
 	if !accept(r.lex, ":") {
-		return out, nil
+		return out
 	}
 	if !isQualifier(r.lex.Peek()) {
-		missed(r.lex, "a qualifier")
-		return nil, unexpected(r.lex)
+		panic(absent(r.lex, "a qualifier"))
 	}
 	if out.Name == "" || strings.Contains(out.Name, ":") {
-		return nil, Errorf(pos(last), "the family %q is empty or holds a colon", out.Name)
+		panic(fail.With(Errorf(pos(last), "the family %q is empty or holds a colon", out.Name)))
 	}
 	out.Name, out.Quoted = out.Name+":"+name(r.lex.Next()), false
-	return out, nil
+	return out
 }
 
 var typedLiterals = map[string]LiteralKind{

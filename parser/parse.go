@@ -5,6 +5,7 @@ import (
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+	"github.com/hql-db/hql/internal/fail"
 )
 
 // Parse parses the statements of a script, separated by semicolons. Positions are offsets in src. An error is always an
@@ -87,8 +88,7 @@ func (r *tokenReader) statement() (Statement, error) {
 			return err
 		})
 	}
-	var l lowerer
-	return l.statement(n)
+	return fail.Try(func() Statement { return new(lowerer).statement(n) })
 }
 
 // readStatement reads one statement and the end of its text.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/participle/v2/lexer"
+	"github.com/hql-db/hql/internal/fail"
 )
 
 // Names in a schema of PostgreSQL: functions, operators, collations and types.
@@ -18,9 +19,9 @@ func catalogSchema(t *lexer.Token) bool {
 }
 
 // qualifiedCall reads the arguments of schema.function(...), after the parenthesis.
-func (r *exprReader) qualifiedCall(schema, t *lexer.Token) (Expr, error) {
+func (r *exprReader) qualifiedCall(schema, t *lexer.Token) Expr {
 	if !catalogSchema(schema) {
-		return nil, Errorf(pos(schema), "unknown schema %q", name(schema)).WithHint("functions are those of pg_catalog")
+		panic(fail.With(Errorf(pos(schema), "unknown schema %q", name(schema)).WithHint("functions are those of pg_catalog")))
 	}
 	return r.call(t)
 }
@@ -43,25 +44,21 @@ func (r *exprReader) collation(word *lexer.Token) error {
 }
 
 // qualifiedOperator reads (schema.op) after OPERATOR, and the right side.
-func (r *exprReader) qualifiedOperator(x Expr) (Expr, error) {
+func (r *exprReader) qualifiedOperator(x Expr) Expr {
 	accept(r.lex, "(")
 	if isName(r.lex.Peek()) {
 		if schema := r.lex.Next(); !catalogSchema(schema) {
-			return nil, Errorf(pos(schema), "unknown schema %q", name(schema))
+			panic(fail.With(Errorf(pos(schema), "unknown schema %q", name(schema))))
 		}
-		if !wanted(r.lex, ".") {
-			return nil, unexpected(r.lex)
-		}
+		need(r.lex, ".")
 	}
 	op := r.lex.Next()
 	switch infix[op.Value] {
 	case bindCompare, bindOther, bindAdd, bindMul, bindPower:
 	default:
-		return nil, Errorf(pos(op), "unknown operator %s", op.Value)
+		panic(fail.With(Errorf(pos(op), "unknown operator %s", op.Value)))
 	}
-	if !wanted(r.lex, ")") {
-		return nil, unexpected(r.lex)
-	}
+	need(r.lex, ")")
 	return r.operated(x, op, infix[op.Value], bindOther)
 }
 
@@ -86,7 +83,8 @@ func (r *exprReader) typedConstant(t *lexer.Token) Expr {
 	}
 	at := r.lex.MakeCheckpoint()
 	n := typeName{Start: t}
-	if n.rest(r.lex, strings.ToUpper(t.Value)) != nil || r.lex.Peek().Type != tokString {
+	_, err := fail.Try(func() bool { n.rest(r.lex, strings.ToUpper(t.Value)); return true })
+	if err != nil || r.lex.Peek().Type != tokString {
 		r.lex.LoadCheckpoint(at)
 		return nil
 	}

@@ -6,12 +6,14 @@ import (
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+	"github.com/hql-db/hql/internal/fail"
 )
 
 // sequenceNode is CREATE SEQUENCE or ALTER SEQUENCE.
 type sequenceNode struct{ out Statement }
 
-func (n *sequenceNode) Parse(lex *lexer.PeekingLexer) error {
+func (n *sequenceNode) Parse(lex *lexer.PeekingLexer) (err error) {
+	defer fail.Catch(&err)
 	at := pos(lex.Peek())
 	verb := phrase(lex, "CREATE SEQUENCE", "CREATE TEMP|TEMPORARY|UNLOGGED SEQUENCE", "ALTER SEQUENCE")
 	if verb == "" {
@@ -20,17 +22,13 @@ func (n *sequenceNode) Parse(lex *lexer.PeekingLexer) error {
 	create := strings.HasPrefix(verb, "CREATE")
 	is := create && accept(lex, "IF", "NOT", "EXISTS") || !create && accept(lex, "IF", "EXISTS")
 	var of tableName
-	if err := of.Parse(lex); err != nil {
-		return unexpected(lex)
-	}
+	follow(lex, &of)
 	change := Change{Pos: pos(lex.Peek()), Kind: AlterSequence}
 	alter := &Alter{Pos: at, Verb: "ALTER SEQUENCE", IfExists: is, Name: of.name(), NamePos: pos(of.A)}
 	n.out = alter
 	if word := phrase(lex, "RENAME TO", "OWNER TO", "SET SCHEMA"); !create && word != "" {
 		var to ident
-		if err := to.Parse(lex); err != nil {
-			return unexpected(lex)
-		}
+		follow(lex, &to)
 		switch change = (Change{Pos: pos(to.Tok), Kind: RenameTable}); word {
 		case "RENAME TO":
 			change.To = name(to.Tok)
@@ -42,10 +40,10 @@ func (n *sequenceNode) Parse(lex *lexer.PeekingLexer) error {
 		alter.Changes = []Change{change}
 		return nil
 	}
-	options, err := sequenceOptions(lex)
-	if change.Options = options; err != nil || !create {
+	options := sequenceOptions(lex)
+	if change.Options = options; !create {
 		alter.Changes = []Change{change}
-		return err
+		return nil
 	}
 	s, err := ParseStatement("SELECT hql_sequence(" + quoteText(SequenceOption(options, "STORED IN")) + ", 'last_value') AS last_value, CAST(0 AS BIGINT) AS log_cnt, hql_sequence(" +
 		quoteText(SequenceOption(options, "STORED IN")) + ", 'is_called') = 1 AS is_called")
@@ -54,17 +52,16 @@ func (n *sequenceNode) Parse(lex *lexer.PeekingLexer) error {
 }
 
 // sequenceOptions reads the options of a sequence. It never returns a nil list.
-func sequenceOptions(lex *lexer.PeekingLexer) ([]Option, error) {
+func sequenceOptions(lex *lexer.PeekingLexer) []Option {
 	out := []Option{}
 	for {
 		o := Option{Pos: pos(lex.Peek())}
 		o.Key = phrase(lex, "INCREMENT BY", "INCREMENT", "START WITH", "START", "RESTART WITH", "RESTART", "NO MINVALUE|MAXVALUE|CYCLE", "MINVALUE|MAXVALUE|CACHE|CYCLE", "AS",
 			"OWNED BY NONE", "OWNED BY", "OWNED", "SEQUENCE NAME", "STORED IN")
 		number := false
-		var err error
 		switch o.Key {
 		case "":
-			return out, nil
+			return out
 		case "INCREMENT", "INCREMENT BY":
 			o.Key, number = "INCREMENT BY", true
 		case "START", "START WITH":
@@ -75,48 +72,38 @@ func sequenceOptions(lex *lexer.PeekingLexer) ([]Option, error) {
 			number = lex.Peek().Type == tokNumber || lex.Peek().Value == "-"
 		case "AS":
 			var t typeName
-			if err = t.Parse(lex); err == nil {
-				o.Key += " " + t.Text
-			}
+			follow(lex, &t)
+			o.Key += " " + t.Text
 		case "OWNED BY":
 			var of columnPath
-			if err = of.Parse(lex); err == nil {
-				o.Value = &ColumnRef{Pos: o.Pos, Table: of.table.name(), Name: name(of.column), Quoted: true}
-			}
+			follow(lex, &of)
+			o.Value = &ColumnRef{Pos: o.Pos, Table: of.table.name(), Name: name(of.column), Quoted: true}
 		case "SEQUENCE NAME":
 			var of tableName
-			if err = of.Parse(lex); err == nil {
-				o.Value = &Literal{Pos: o.Pos, Kind: StringLiteral, Text: of.name()}
-			}
+			follow(lex, &of)
+			o.Value = &Literal{Pos: o.Pos, Kind: StringLiteral, Text: of.name()}
 		case "STORED IN":
 			o.Value = &Literal{Pos: o.Pos, Kind: StringLiteral, Text: text(lex.Next())}
 		}
 		if number {
 			o.Key = strings.Replace(o.Key, "RESTART WITH", "RESTART", 1)
-			o.Value, err = wholeNumber(lex, o)
-		}
-		if err != nil {
-			return out, err
+			o.Value = wholeNumber(lex, o)
 		}
 		if slices.ContainsFunc(out, func(before Option) bool { return before.Key == o.Key }) {
-			return out, Errorf(o.Pos, "conflicting or redundant options")
+			panic(fail.With(Errorf(o.Pos, "conflicting or redundant options")))
 		}
 		out = append(out, o)
 	}
 }
 
 // wholeNumber reads the number of an option.
-func wholeNumber(lex *lexer.PeekingLexer, o Option) (Expr, error) {
+func wholeNumber(lex *lexer.PeekingLexer, o Option) Expr {
 	r := exprReader{lex: lex}
-	x, err := r.operand()
-	if err != nil {
-		return nil, err
-	}
-	x = signed(x)
+	x := signed(r.operand())
 	if l, ok := x.(*Literal); !ok || l.Kind != NumberLiteral || strings.ContainsAny(l.Text, ".eE") {
-		return nil, Errorf(o.Pos, "%s takes a whole number", o.Key)
+		panic(fail.With(Errorf(o.Pos, "%s takes a whole number", o.Key)))
 	}
-	return x, nil
+	return x
 }
 
 // SequenceOption returns the text or number of an option of a sequence; "" if the list lacks it.
@@ -154,7 +141,8 @@ type identityNode struct {
 	options []Option
 }
 
-func (n *identityNode) Parse(lex *lexer.PeekingLexer) error {
+func (n *identityNode) Parse(lex *lexer.PeekingLexer) (err error) {
+	defer fail.Catch(&err)
 	is := phrase(lex, "GENERATED ALWAYS AS IDENTITY", "GENERATED BY DEFAULT AS IDENTITY")
 	if is == "" {
 		return participle.NextMatch
@@ -163,11 +151,9 @@ func (n *identityNode) Parse(lex *lexer.PeekingLexer) error {
 	if !accept(lex, "(") {
 		return nil
 	}
-	var err error
-	if n.options, err = sequenceOptions(lex); err == nil && !wanted(lex, ")") {
-		err = unexpected(lex)
-	}
-	return err
+	n.options = sequenceOptions(lex)
+	need(lex, ")")
+	return nil
 }
 
 // How a column gets its numbers; as the words of GENERATED ... AS IDENTITY, or for a type such as BIGSERIAL.
@@ -246,7 +232,8 @@ func (c *ColumnDef) generated() string {
 // alterIdentity is what ALTER COLUMN does with an identity column and its sequence.
 type alterIdentity struct{ change Change }
 
-func (n *alterIdentity) Parse(lex *lexer.PeekingLexer) error {
+func (n *alterIdentity) Parse(lex *lexer.PeekingLexer) (err error) {
+	defer fail.Catch(&err)
 	n.change = Change{Kind: AlterIdentity}
 	if phrase(lex, "DROP IDENTITY") != "" {
 		n.change.If = accept(lex, "IF", "EXISTS")
@@ -255,9 +242,7 @@ func (n *alterIdentity) Parse(lex *lexer.PeekingLexer) error {
 	if isNext(lex, "ADD") {
 		lex.Next()
 		var is identityNode
-		if err := is.Parse(lex); err != nil {
-			return unexpected(lex)
-		}
+		follow(lex, &is)
 		if n.change.Column.identity(&is); is.options == nil {
 			n.change.Column.Sequence = []Option{}
 		}
@@ -272,10 +257,7 @@ func (n *alterIdentity) Parse(lex *lexer.PeekingLexer) error {
 		if !set && !isNext(lex, "RESTART") {
 			break
 		}
-		list, err := sequenceOptions(lex)
-		if err != nil {
-			return err
-		}
+		list := sequenceOptions(lex)
 		if len(list) == 0 { // SET NOT NULL
 			lex.LoadCheckpoint(at)
 			break

@@ -6,6 +6,7 @@ import (
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+	"github.com/hql-db/hql/internal/fail"
 )
 
 // CreateView is CREATE [OR REPLACE] [TEMPORARY] VIEW [IF NOT EXISTS] name [(columns)] AS query, or CREATE SEQUENCE, which defines
@@ -122,29 +123,26 @@ func (n *otherView) Parse(lex *lexer.PeekingLexer) error {
 	return nil
 }
 
-func (l *lowerer) view(n *viewNode) (*CreateView, error) {
-	options, err := l.options(n.Options)
+func (l *lowerer) view(n *viewNode) *CreateView {
+	options := l.options(n.Options)
 	for _, o := range options { // HBase always checks the rights of the user that runs the query
 		if o.Key != "SECURITY_BARRIER" && o.Key != "SECURITY_INVOKER" {
-			return nil, Errorf(o.Pos, "unknown view option %s", o.Key)
+			panic(fail.With(Errorf(o.Pos, "unknown view option %s", o.Key)))
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	query, err := l.query(n.Query)
+	query := l.query(n.Query)
 	out := &CreateView{Pos: at(n.Pos), Replace: n.Replace, IfNotExists: n.If, Name: n.Name.name(), NamePos: pos(n.Name.A), Columns: names(n.Columns), Query: query}
-	if n.Own == nil || err != nil {
-		return out, err
+	if n.Own == nil {
+		return out
 	}
 	out.Replace, out.Temporary = n.Own.replace, n.Own.temporary
 	if n.Own.recursive { // WITH RECURSIVE name (columns) AS (query) SELECT * FROM name
 		if out.Columns == nil {
-			return nil, Errorf(out.NamePos, "a RECURSIVE view needs the names of its columns: %s (a, b)", out.Name)
+			panic(fail.With(Errorf(out.NamePos, "a RECURSIVE view needs the names of its columns: %s (a, b)", out.Name)))
 		}
 		own := &TableName{Pos: out.NamePos, Name: out.Name[strings.IndexByte(out.Name, ':')+1:]}
 		out.Query = AllOf(own)
 		out.Query.With = []CTE{{Pos: out.NamePos, Name: own.Name, Columns: out.Columns, Query: query, Recursive: true}}
 	}
-	return out, nil
+	return out
 }

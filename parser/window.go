@@ -6,6 +6,7 @@ import (
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+	"github.com/hql-db/hql/internal/fail"
 )
 
 // windowDef is name AS (...) after WINDOW.
@@ -21,107 +22,96 @@ type windowSpec struct {
 }
 
 func (n *windowSpec) Parse(lex *lexer.PeekingLexer) (err error) {
+	defer fail.Catch(&err)
 	r := exprReader{lex: lex}
 	t := lex.Peek()
 	if !wanted(lex, "(") {
 		return participle.NextMatch
 	}
-	n.window, err = r.window(t)
+	n.window = r.window(t)
 	n.height = r.height
-	return err
+	return nil
 }
 
 // over reads the rest of OVER: a window's name, or (...).
-func (r *exprReader) over() (*Window, error) {
+func (r *exprReader) over() *Window {
 	t := r.lex.Peek()
 	if wanted(r.lex, "(") {
 		return r.window(t)
 	}
 	if !isName(t) {
-		missed(r.lex, "a window's name")
-		return nil, unexpected(r.lex)
+		panic(absent(r.lex, "a window's name"))
 	}
 	r.lex.Next()
-	return &Window{Pos: pos(t), Name: name(t)}, nil
+	return &Window{Pos: pos(t), Name: name(t)}
 }
 
 // window reads a window after its parenthesis t.
-func (r *exprReader) window(t *lexer.Token) (out *Window, err error) {
+func (r *exprReader) window(t *lexer.Token) (out *Window) {
 	out = &Window{Pos: pos(t)}
 	if n := r.lex.Peek(); isName(n) && !slices.Contains([]string{"PARTITION", "ROWS", "RANGE", "GROUPS"}, n.Value) {
 		out.Name, out.Copies = name(r.lex.Next()), true
 	}
 	if wanted(r.lex, "PARTITION", "BY") {
-		if out.PartitionBy, err = r.list(1); err != nil {
-			return nil, err
-		}
+		out.PartitionBy = r.list(1)
 	}
 	if wanted(r.lex, "ORDER", "BY") {
-		if out.OrderBy, err = r.order(); err != nil {
-			return nil, err
-		}
+		out.OrderBy = r.order()
 	}
 	for _, mode := range []string{"ROWS", "RANGE", "GROUPS"} {
 		if t := r.lex.Peek(); out.Frame == nil && wanted(r.lex, mode) {
-			if out.Frame, err = r.frame(t); err != nil {
-				return nil, err
-			}
-			if out.Frame.Exclude, err = r.excluded(); err != nil {
-				return nil, err
-			}
+			out.Frame = r.frame(t)
+			out.Frame.Exclude = r.excluded()
 		}
 	}
-	return ended(r.lex, ")", out, nil)
+	need(r.lex, ")")
+	return out
 }
 
 // frame reads a frame after t: ROWS, RANGE or GROUPS.
-func (r *exprReader) frame(t *lexer.Token) (out *Frame, err error) {
+func (r *exprReader) frame(t *lexer.Token) (out *Frame) {
 	out = &Frame{Pos: pos(t), Mode: t.Value, End: FrameBound{Pos: pos(t), Kind: "CURRENT ROW"}}
 	between := wanted(r.lex, "BETWEEN")
-	if out.Start, err = r.frameBound(); err != nil || !between {
-		return out, err
+	if out.Start = r.frameBound(); !between {
+		return out
 	}
-	if !wanted(r.lex, "AND") {
-		return nil, unexpected(r.lex)
-	}
-	out.End, err = r.frameBound()
-	return out, err
+	need(r.lex, "AND")
+	out.End = r.frameBound()
+	return out
 }
 
 // excluded reads the EXCLUDE of a frame.
-func (r *exprReader) excluded() (string, error) {
+func (r *exprReader) excluded() string {
 	if !wanted(r.lex, "EXCLUDE") || wanted(r.lex, "NO", "OTHERS") {
-		return "", nil
+		return ""
 	}
 	for _, what := range []string{"CURRENT ROW", "GROUP", "TIES"} {
 		if wanted(r.lex, strings.Fields(what)...) {
-			return what, nil
+			return what
 		}
 	}
-	return "", unexpected(r.lex)
+	panic(fail.With(unexpected(r.lex)))
 }
 
-func (r *exprReader) frameBound() (out FrameBound, err error) {
+func (r *exprReader) frameBound() (out FrameBound) {
 	out.Pos = pos(r.lex.Peek())
 	for _, words := range [][]string{{"UNBOUNDED", "PRECEDING"}, {"UNBOUNDED", "FOLLOWING"}, {"CURRENT", "ROW"}} {
 		if wanted(r.lex, words...) {
 			out.Kind = words[0] + " " + words[1]
-			return out, nil
+			return out
 		}
 	}
 	if !r.startsOperand() {
-		return out, unexpected(r.lex)
+		panic(fail.With(unexpected(r.lex)))
 	}
-	if out.Offset, err = r.binary(bindRange + 1); err != nil {
-		return out, err
-	}
+	out.Offset = r.binary(bindRange + 1)
 	for _, word := range []string{"PRECEDING", "FOLLOWING"} {
 		if wanted(r.lex, word) {
 			out.Kind = word
-			return out, nil
+			return out
 		}
 	}
-	return out, unexpected(r.lex)
+	panic(fail.With(unexpected(r.lex)))
 }
 
 func (w *Window) print(p *printer) {
