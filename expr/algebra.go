@@ -85,10 +85,12 @@ type Algebra struct {
 	// reports that the set contains no other values. Only arguments in within matter. An invertible function maps
 	// points to points.
 	Inverse func(c *Call, out types.Set, within Window) (pre types.Set, exact, ok bool)
-	// Ends returns the ends that a text of the first argument, a column, can have if the call's value is in out,
-	// provided that these ends are few. exact reports that the call's value is in out for all texts with one of these
-	// ends. Ends is used if Inverse returns nothing.
-	Ends func(c *Call, out types.Set) (ends []End, exact, ok bool)
+	// Matches returns LIKE patterns, a few, of which the first argument, a text, matches one if the call's value is in
+	// out. exact reports that the call's value is in out for all texts that match one of them. Matches is used if Inverse
+	// returns nothing, and for filters.
+	Matches func(c *Call, out types.Set) (patterns []*Pattern, exact, ok bool)
+	// Forms returns the characters that become r, for calls that change one character after the other.
+	Forms func(r rune) []rune
 	// Pieces returns intervals of the argument's values in in, in ascending order, on which the call is monotone. Nothing
 	// is known about values outside of them. If Inverse is nil or returns nothing, the call is inverted by bisection of
 	// the pieces.
@@ -139,12 +141,6 @@ type Algebra struct {
 type Window struct {
 	In    func() types.Set
 	Width int
-}
-
-// End is the end of a text or, with Whole, a whole text.
-type End struct {
-	Text  string
-	Whole bool
 }
 
 // Join describes how a function concatenates the texts of its arguments.

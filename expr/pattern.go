@@ -146,8 +146,8 @@ func (p *Pattern) Literals() (pieces []string, ok bool) {
 
 // Regex returns a regular expression of single bytes that finds the matches of p, and perhaps more texts. It has no nested
 // repetition, with which a server could take exponential time, and ends at the second %: a server tries all places for each
-// literal behind it.
-func (p *Pattern) Regex() string {
+// literal behind it. Unless forms is nil, a character stands for all those that forms returns for it.
+func (p *Pattern) Regex(forms func(rune) []rune) string {
 	var b strings.Builder
 	n := 0 // characters of the _s before
 	free := false
@@ -165,13 +165,46 @@ func (p *Pattern) Regex() string {
 		case n > 0: // all of them ASCII or not
 			fmt.Fprintf(&b, `(?:[\x00-\x7f]{%d}|[\x00-\x7f]{0,%d}[\x80-\xff].{0,%d})`, n, n-1, utf8.UTFMax*n-1)
 		default:
-			for _, c := range []byte(it.lit) {
-				fmt.Fprintf(&b, `\x%02x`, c)
-			}
+			literal(&b, it.lit, forms)
 		}
 		n = 0
 	}
 	return b.String()
+}
+
+// literal writes the part of Pattern.Regex for a literal.
+func literal(b *strings.Builder, lit string, forms func(rune) []rune) {
+	for len(lit) > 0 {
+		r, n := utf8.DecodeRuneInString(lit)
+		of := lit[:n]
+		lit = lit[n:]
+		switch {
+		case forms == nil:
+			escaped(b, of)
+		case r == utf8.RuneError: // an invalid byte may have become it
+			b.WriteString(".{1,3}")
+		default:
+			b.WriteString("(?:")
+			for i, f := range forms(r) {
+				if i > 0 {
+					b.WriteByte('|')
+				}
+				escaped(b, string(f))
+			}
+			b.WriteByte(')')
+		}
+	}
+}
+
+func escaped(b *strings.Builder, s string) {
+	for _, c := range []byte(s) {
+		fmt.Fprintf(b, `\x%02x`, c)
+	}
+}
+
+// After returns a pattern that has n characters before p.
+func (p *Pattern) After(n int) *Pattern {
+	return &Pattern{slices.Concat(slices.Repeat([]patternItem{{n: 1}}, n), p.items)}
 }
 
 // PatternOf returns the pattern that has these literals between its %s; see Literals.

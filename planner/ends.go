@@ -17,6 +17,7 @@ import (
 //	min(ts), max(ts), max_by(v, ts) GROUP BY a           the first and the last row of each a
 //	DISTINCT ON (a) ... ORDER BY a, ts DESC              the last row of each a
 //	row_number() OVER (PARTITION BY a ORDER BY ts) <= 3  the first three rows of each a, as the condition on row_number requires
+//	max(ts) OVER (PARTITION BY a) = ts                   the last row of each a, as this condition requires
 //
 // ordered and inOrder are the results of read.
 func (b *block) oneOfSame(n plan.Node, ordered, inOrder bool) plan.Node {
@@ -38,8 +39,12 @@ func (b *block) oneOfSame(n plan.Node, ordered, inOrder bool) plan.Node {
 			return n
 		}
 		w := &b.wins.calls[0]
+		order := w.order
+		if w.Func.OneRow() {
+			order = []plan.SortTerm{{Expr: w.Arg, Desc: w.Func.Greatest()}}
+		}
 		told := slices.ContainsFunc(b.wins.calls, func(c windowCall) bool { return c.Func != plan.RowNumber }) // equal rows are not alike
-		if e = endsOf(w.partition, w.order, ordered && !told); e == nil {
+		if e = endsOf(w.partition, order, ordered && !told); e == nil {
 			return n
 		}
 		e.Told = e.Told || told
@@ -239,8 +244,13 @@ func (b *block) firstValues() bool {
 // maxFirst bounds the number of rows of a partition that are read because of a condition on row_number.
 const maxFirst = 1000
 
-// numbered sets b.first from c, a condition on b's columns, if c bounds the row number or rank.
+// numbered sets b.first from c, a condition on b's columns, if c bounds the row number or rank, or keeps the rows with the
+// least or greatest value of a partition.
 func (b *block) numbered(c expr.Expr) bool {
+	if b.extreme(c) {
+		b.first = 1
+		return true
+	}
 	col, set, _, ok := solve.Sarg(c)
 	if !ok || len(set) == 0 || set[len(set)-1].Hi.IsNull() || set[len(set)-1].Hi.Type() != types.BigInt || b.grouped || b.on != nil || b.core.Distinct || col >= len(b.outs) {
 		return false
@@ -261,4 +271,18 @@ func (b *block) numbered(c expr.Expr) bool {
 	}
 	b.first = int(n)
 	return true
+}
+
+// extreme reports whether c, a condition on b's columns, is the equality of an expression and its only window: its min or max.
+func (b *block) extreme(c expr.Expr) bool {
+	x, y := equalColumns(c)
+	if x == nil || len(b.wins.calls) != 1 || b.grouped || b.on != nil || b.core.Distinct || max(x.Index, y.Index) >= len(b.outs) {
+		return false
+	}
+	w := &b.wins.calls[0]
+	is := func(x, y *expr.Column) bool {
+		of, column := b.outs[x.Index].expr.(*expr.Column)
+		return column && of.Index == windowMark && expr.Same(b.outs[y.Index].expr, w.Arg)
+	}
+	return w.Func.OneRow() && w.Filter == nil && len(w.order) == 0 && w.Frame.Mode == plan.RangeFrame && w.Frame.Exclude == "" && (is(x, y) || is(y, x))
 }

@@ -9,61 +9,84 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// eachText returns Algebra.Ends, given a function of: for a single result s, it returns the ends of the argument.
-func eachText(of func(c *expr.Call, s string) ([]expr.End, bool)) func(*expr.Call, types.Set) ([]expr.End, bool, bool) {
-	return func(c *expr.Call, out types.Set) (ends []expr.End, exact, ok bool) {
+// eachText returns Algebra.Matches, given a function of: for a single result s, it returns the patterns of the argument.
+func eachText(of func(c *expr.Call, s string) (patterns []*expr.Pattern, exact, ok bool)) func(*expr.Call, types.Set) ([]*expr.Pattern, bool, bool) {
+	return func(c *expr.Call, out types.Set) (all []*expr.Pattern, exact, ok bool) {
+		exact = true
 		for _, iv := range out {
-			if !iv.IsPoint() || !utf8.ValidString(iv.Lo.Text()) || len(ends) > maxHeads {
+			if !iv.IsPoint() || !utf8.ValidString(iv.Lo.Text()) || len(all) > maxHeads {
 				return nil, false, false
 			}
-			some, ok := of(c, iv.Lo.Text())
+			some, only, ok := of(c, iv.Lo.Text())
 			if !ok {
 				return nil, false, false
 			}
-			ends = append(ends, some...)
+			all, exact = append(all, some...), exact && only
 		}
-		return ends, true, true
+		return all, exact, true
 	}
 }
 
-// endOfRight is Algebra.Ends of RIGHT(x, n).
-var endOfRight = eachText(func(c *expr.Call, s string) ([]expr.End, bool) {
+// matchRight is Algebra.Matches of RIGHT(x, n).
+var matchRight = eachText(func(c *expr.Call, s string) (patterns []*expr.Pattern, exact, ok bool) {
 	n, ok := c.ConstInt(1)
 	switch k := units(types.String, s); {
 	case !ok || n < 0:
-		return nil, false
+		return nil, false, false
 	case k > n:
-		return nil, true
-	default:
-		return []expr.End{{Text: s, Whole: k < n}}, true
+		return nil, true, true
+	case k < n:
+		return []*expr.Pattern{expr.PatternOf(s)}, true, true
 	}
+	return []*expr.Pattern{expr.PatternOf("", s)}, true, true
 })
 
-// endOfSplit is Algebra.Ends of SPLIT_PART(x, d, -1) for a d of one byte.
-var endOfSplit = eachText(func(c *expr.Call, s string) ([]expr.End, bool) {
+// matchSubstring is Algebra.Matches of SUBSTRING(x, from, n).
+var matchSubstring = eachText(func(c *expr.Call, s string) (patterns []*expr.Pattern, exact, ok bool) {
+	from, ok := c.ConstInt(1)
+	if !ok || from < 1 || from > 1000 || s == "" {
+		return nil, false, false
+	}
+	return []*expr.Pattern{expr.PatternOf(s, "").After(int(from) - 1)}, false, true
+})
+
+// matchPosition is Algebra.Matches of STRPOS(x, part).
+func matchPosition(c *expr.Call, out types.Set) (patterns []*expr.Pattern, exact, ok bool) {
+	return []*expr.Pattern{expr.PatternOf("", c.ConstText(1), "")}, false, !out.Contains(types.NewInt(0))
+}
+
+// matchSplit is Algebra.Matches of SPLIT_PART(x, d, n). The patterns are exact for a last field and a d of one byte.
+var matchSplit = eachText(func(c *expr.Call, s string) (patterns []*expr.Pattern, exact, ok bool) {
 	n, ok := c.ConstInt(2)
 	d := c.ConstText(1)
-	if !ok || n != -1 || len(d) != 1 || strings.Contains(s, d) {
-		return nil, false
+	switch {
+	case !ok || d == "" || n == 0 || strings.Contains(s, d) || s == "" && (n != -1 || len(d) != 1):
+		return nil, false, false
+	case n == -1:
+		return []*expr.Pattern{expr.PatternOf(s), expr.PatternOf("", d+s)}, len(d) == 1, true
+	case n < 0:
+		return []*expr.Pattern{expr.PatternOf("", s+d, "")}, false, true
+	case n == 1:
+		return []*expr.Pattern{expr.PatternOf(s, "")}, false, true
 	}
-	return []expr.End{{Text: s, Whole: true}, {Text: d + s}}, true
+	return []*expr.Pattern{expr.PatternOf("", d+s, "")}, false, true
 })
 
-// endOfReversed is Algebra.Ends of REVERSE(x).
-func endOfReversed(_ *expr.Call, out types.Set) (ends []expr.End, exact, ok bool) {
+// matchReversed is Algebra.Matches of REVERSE(x).
+func matchReversed(_ *expr.Call, out types.Set) (patterns []*expr.Pattern, exact, ok bool) {
 	for _, iv := range out {
 		p, whole := solve.CommonPrefix(iv)
 		if !whole || p == "" || strings.ContainsRune(p, utf8.RuneError) {
 			return nil, false, false
 		}
-		ends = append(ends, expr.End{Text: expr.ReverseString(p)})
+		patterns = append(patterns, expr.PatternOf("", expr.ReverseString(p)))
 	}
-	return ends, true, true
+	return patterns, true, true
 }
 
-// endOfMatch returns Algebra.Ends of matching a regular expression that determines the end of the text.
-func endOfMatch(pattern func(c *expr.Call) (string, bool)) func(*expr.Call, types.Set) ([]expr.End, bool, bool) {
-	return func(c *expr.Call, out types.Set) (ends []expr.End, exact, ok bool) {
+// matchRegexp returns Algebra.Matches of matching a regular expression that determines the end of the text.
+func matchRegexp(pattern func(c *expr.Call) (string, bool)) func(*expr.Call, types.Set) ([]*expr.Pattern, bool, bool) {
+	return func(c *expr.Call, out types.Set) (patterns []*expr.Pattern, exact, ok bool) {
 		p, ok := pattern(c)
 		if !ok || out.Contains(types.NewBool(false)) {
 			return nil, false, false
@@ -74,9 +97,12 @@ func endOfMatch(pattern func(c *expr.Call) (string, bool)) func(*expr.Call, type
 			if h.text == "" && h.state != ended {
 				return nil, false, false
 			}
-			exact = exact && h.state != cut
-			ends = append(ends, expr.End{Text: h.reversed(), Whole: h.state == ended})
+			of := expr.PatternOf("", h.reversed())
+			if h.state == ended {
+				of = expr.PatternOf(h.reversed())
+			}
+			patterns, exact = append(patterns, of), exact && h.state != cut
 		}
-		return ends, exact, len(ends) > 0
+		return patterns, exact, len(patterns) > 0
 	}
 }

@@ -28,6 +28,7 @@ func caseAlgebra(of func() forms, convert func(string) string) *expr.Algebra {
 			return pre, exact, true
 		},
 		Begun: begun(nil),
+		Forms: func(r rune) []rune { return of().of(r) },
 	}
 }
 
@@ -422,7 +423,7 @@ func patternAlgebra(negated bool, pattern func(c *expr.Call) (string, bool)) *ex
 		return matched(p)
 	})
 	if !negated {
-		a.Ends = endOfMatch(pattern)
+		a.Matches = matchRegexp(pattern)
 	}
 	return a
 }
@@ -434,7 +435,7 @@ func flaggedPattern(flags string) func(c *expr.Call) (string, bool) {
 
 var reverseAlgebra = func() *expr.Algebra {
 	a := involution(expr.ReverseString, (*expr.Pattern).Reverse)
-	a.Lead, a.Ends = leadReversed, endOfReversed
+	a.Lead, a.Matches = leadReversed, matchReversed
 	return a
 }()
 

@@ -55,14 +55,14 @@ var stringFunctions = []expr.Function{
 	{Name: "RIGHT", Group: "string", Signature: "right(text, n) text", Doc: "The last n characters; all but the first -n when n is negative.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, isText, isInt), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			return types.NewString(right(a[0].Text(), a[1].Int())), nil
-		}, Key: &expr.Algebra{Inverse: invertRight, Ends: endOfRight, Most: mostOf(1), Lead: func(c *expr.Call, of expr.Leading) expr.Leading { return of.Cut(0, int64(expr.Width(c))) }, Width: func(c *expr.Call) int {
+		}, Key: &expr.Algebra{Inverse: invertRight, Matches: matchRight, Most: mostOf(1), Lead: func(c *expr.Call, of expr.Leading) expr.Leading { return of.Cut(0, int64(expr.Width(c))) }, Width: func(c *expr.Call) int {
 			if n, ok := c.ConstInt(1); ok && n >= 0 && n <= int64(hexWidth(c.Args[0])) {
 				return int(n)
 			}
 			return 0
 		}}},
 	{Name: "SUBSTRING", Group: "string", Signature: "substring(text, from [, n]) text", Doc: "n characters from the given one on, counted from 1.", MinArgs: 2, MaxArgs: 3,
-		Result: sameAs(0, isBytes, isInt), Eval: substring, Key: &expr.Algebra{Inverse: invertSubstring, Begun: begun(decidesSubstring), Most: mostOf(2), Lead: func(c *expr.Call, of expr.Leading) expr.Leading {
+		Result: sameAs(0, isBytes, isInt), Eval: substring, Key: &expr.Algebra{Inverse: invertSubstring, Begun: begun(decidesSubstring), Matches: matchSubstring, Most: mostOf(2), Lead: func(c *expr.Call, of expr.Leading) expr.Leading {
 			from, _ := c.ConstInt(1)
 			return of.Cut(from-1, int64(expr.Width(c)))
 		}, Width: func(c *expr.Call) int {
@@ -123,7 +123,7 @@ var stringFunctions = []expr.Function{
 				return types.NewInt(0), nil
 			}
 			return types.NewInt(int64(utf8.RuneCountInString(a[0].Text()[:i])) + 1), nil
-		}, Key: &expr.Algebra{Inverse: invertPosition}},
+		}, Key: &expr.Algebra{Inverse: invertPosition, Matches: matchPosition}},
 	{Name: "SPLIT_PART", Group: "string", Signature: "split_part(text, delimiter, n) text", Doc: "The n-th field, counted from 1, or from the end when negative.", MinArgs: 3, MaxArgs: 3,
 		Result: returns(types.String, isText, isText, isInt), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			fields, n := strings.Split(a[0].Text(), a[1].Text()), a[2].Int()
@@ -140,7 +140,7 @@ var stringFunctions = []expr.Function{
 				return types.NewString(""), nil
 			}
 			return types.NewString(fields[n-1]), nil
-		}, Key: &expr.Algebra{Inverse: invertSplit, Begun: begun(decidesField), Ends: endOfSplit}},
+		}, Key: &expr.Algebra{Inverse: invertSplit, Begun: begun(decidesField), Matches: matchSplit}},
 	{Name: "CONCAT", Group: "string", Joins: &expr.Join{SkipsNull: true}, Binds: "compared with a text, by all ways to cut that text", Signature: "concat(a, ...) text", Doc: "The texts of all arguments that are not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true,
 		Result: returns(types.String), Eval: func(env *expr.Env, a []types.Value) (types.Value, error) { return concat(env, "", a) }},
 	{Name: "CONCAT_WS", Group: "string", Joins: &expr.Join{Separated: true, SkipsNull: true}, Binds: "compared with a text, by all ways to cut that text", Signature: "concat_ws(separator, a, ...) text", Doc: "The texts of all arguments that are not NULL, separated.", MinArgs: 2, MaxArgs: -1, NullArgs: true,

@@ -44,8 +44,8 @@ func (c *candidate) keyFilter() filter.Filter {
 	return filter.KeyRegex{Pattern: `\A` + before + "(?:" + strings.Join(tails, "|") + ")", Text: fmt.Sprintf("KEY BEHIND %s IN %s", free, strings.Join(ranges, " "))}
 }
 
-// likeFilters returns filters by which the servers compare texts in keys with LIKE patterns that only the client checks.
-// They may keep more keys.
+// likeFilters returns filters by which the servers compare texts in keys with the LIKE patterns of conditions that only
+// the client checks (solve.Matched). They may keep more keys.
 //
 //	ROW KEY (REVERSE(phone) AS TEXT(11), i AS INT32), phone LIKE '1310%'      \A.*0131[\x00 ]*.{4}\z
 func (c *candidate) likeFilters() (found filter.And) {
@@ -54,8 +54,8 @@ func (c *candidate) likeFilters() (found filter.And) {
 	}
 	parts := c.scan.Layout.Key.Parts
 	c.compared(func(e expr.Expr) bool {
-		l, ok := e.(*expr.Like)
-		if !ok || l.Not || l.Lower != nil || l.Fixed == nil || l.X.Type() != types.String {
+		x, patterns, forms := solve.Matched(e)
+		if len(patterns) == 0 || x.Type() != types.String {
 			return false
 		}
 		for n, p := range parts {
@@ -63,15 +63,20 @@ func (c *candidate) likeFilters() (found filter.And) {
 			if !known || p.Nullable() || !p.HoldsText() {
 				continue
 			}
-			of, ok := solve.LikeImage(p.Expr, l.X, l.Fixed)
-			if !ok {
+			var ways []string
+			for _, q := range patterns {
+				if of, ok := solve.LikeImage(p.Expr, x, q); ok {
+					ways = append(ways, of.Regex(forms))
+				}
+			}
+			if len(ways) < len(patterns) {
 				continue
 			}
-			pattern := `\A` + before + of.Regex()
+			pattern := `\A` + before + group(ways)
 			if after, ok := c.between(n+1, len(parts)); ok {
 				pattern += `[\x00 ]*` + after + `\z` // the part may be filled to its width
 			}
-			found = append(found, filter.KeyRegex{Pattern: pattern, Text: fmt.Sprintf("KEY: %s", l)})
+			found = append(found, filter.KeyRegex{Pattern: pattern, Text: fmt.Sprintf("KEY: %s", e)})
 			return true
 		}
 		return false

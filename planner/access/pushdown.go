@@ -53,20 +53,35 @@ func pushDown(e expr.Expr, t *catalog.Table) (f filter.Filter, exact, ok bool) {
 	}
 	var set, setExact = types.Set(nil), false
 	col, set, setExact, ok := solve.Sarg(e)
-	if ok && !set.IsAll() {
+	if ok = ok && !set.IsAll(); ok {
 		f, exact, ok = pushSet(col, set, setExact, t)
-		if l, isLike := e.(*expr.Like); isLike && !exact {
-			if re, ok2 := pushLike(l, t); ok2 {
-				return re, true, true
-			}
+	}
+	if l, isLike := e.(*expr.Like); isLike && !exact {
+		if re, ok := pushLike(l, t); ok {
+			return re, true, true
 		}
-		return f, exact, ok
 	}
-	if l, isLike := e.(*expr.Like); isLike {
-		f, ok = pushLike(l, t)
-		return f, ok, ok
+	if re, some := pushMatched(e, t); some && !exact {
+		return re, false, true
 	}
-	return nil, false, false
+	return f, exact, ok
+}
+
+// pushMatched returns a filter that keeps the rows whose text matches a pattern of solve.Matched.
+func pushMatched(e expr.Expr, t *catalog.Table) (filter.Filter, bool) {
+	x, patterns, forms := solve.Matched(e)
+	if len(patterns) == 0 || x.Type() != types.String {
+		return nil, false
+	}
+	c, ok := cellColumn(x, t)
+	if !ok || !c.AnyBytes() {
+		return nil, false
+	}
+	var ways []string
+	for _, p := range patterns {
+		ways = append(ways, p.Regex(forms))
+	}
+	return filter.Regex{Family: c.Family, Qualifier: c.Qualifier, Pattern: `\A` + group(ways) + `\z`}, true
 }
 
 func cellColumn(e expr.Expr, t *catalog.Table) (*catalog.Column, bool) {

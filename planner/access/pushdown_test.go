@@ -40,7 +40,7 @@ var spelled = []string{"", " ", "0", "-0", "+0", "00", "0.0", "-0.0", "1", " 1",
 	"t", "T", "true", "TRUE", "yes", "on", "f", "false", "FALSE", "no", "off", "o", "tru",
 	"2024-01-05", "20240105", "2024-1-5", " 2024-01-05", "2024-01-05 00:00:00", "2024-01-05T10:00:00Z", "2024-01-05 10:00", "2024-01-05T23:30:00-05:00", "2024-01-06", "2024-01-05x", "2024-13-05", "202401", "2024",
 	"10:00", "10:00:00", "10:00:00.000", "10:00:00.5", " 10:00:00", "100000", "000000", "24:00:00", "1704412800000", "1704412800001", "2024-01-05 00:00:00.0004",
-	"017f22e2-79b0-7cc3-98c4-dc0c0c07398f", "017F22E2-79B0-7CC3-98C4-DC0C0C07398F", "a", "ab", "abc", "abcd", "abcde", "a ", "a\x00", "é", "\x00", "\x01", "\xff", "\xff\xff", "{}", `{"a": 1}`, "%", "_", "a.b", "a\nb"}
+	"017f22e2-79b0-7cc3-98c4-dc0c0c07398f", "017F22E2-79B0-7CC3-98C4-DC0C0C07398F", "a", "ab", "abc", "abcd", "abcde", "a ", "a\x00", "é", "\x00", "\x01", "\xff", "\xff\xff", "{}", `{"a": 1}`, "%", "_", "a.b", "a\nb", "É1", "xÉ", "\u212a", "aB", "a-b", "ab-abcd"}
 
 // constants are literals by type, those at the ends of the type among them.
 var constants = map[types.Type][]string{
@@ -114,7 +114,11 @@ func checkPushDown(t *testing.T, r *rand.Rand, table *catalog.Table, fig seeds.F
 			return fmt.Sprintf("c %sBETWEEN %s AND %s", pick([]string{"", "NOT "}), pick(ks), pick(ks))
 		case 3:
 			if col.Type == types.String {
-				return fmt.Sprintf("c %sLIKE '%s'", pick([]string{"", "NOT "}), pick([]string{"a%", "%b", "a_", "a", "%", "", "a%d", "é%", "_"}))
+				pattern := pick([]string{"a%", "%b", "a_", "a", "%", "", "a%d", "é%", "_", "%É_", "_B%"})
+				return pick([]string{"c LIKE '" + pattern + "'", "c NOT LIKE '" + pattern + "'", "c ILIKE '" + pattern + "'", "upper(c) LIKE upper('" + pattern + "')",
+					fmt.Sprintf("right(c, %d) = %s", r.IntN(4), pick(ks)), fmt.Sprintf("upper(right(c, 2)) = upper(%s)", pick(ks)), fmt.Sprintf("right(lower(c), 2) IN (%s, 'k')", pick(ks)),
+					fmt.Sprintf("substr(c, %d) = %s", r.IntN(4), pick(ks)), fmt.Sprintf("substr(c, 2, %d) = %s", r.IntN(3), pick(ks)), fmt.Sprintf("strpos(c, %s) %s", pick(ks), pick([]string{"> 0", "= 2", ">= 1", "<> 0"})),
+					fmt.Sprintf("split_part(c, '%s', %s) = %s", pick([]string{"b", "bc", "", "-", "a"}), pick([]string{"1", "2", "-1", "-2"}), pick(ks))})
 			}
 		case 4:
 			if col.Type == types.Boolean {
