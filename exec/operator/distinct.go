@@ -2,7 +2,6 @@ package operator
 
 import (
 	"context"
-	"io"
 
 	"github.com/hql-db/hql/internal/keyset"
 	"github.com/hql-db/hql/types"
@@ -11,56 +10,42 @@ import (
 // distinctOp drops duplicate rows. When the memory is used up, it writes rows that it does not hold to files, and reads
 // these after the input has ended.
 type distinctOp struct {
-	in    Operator
+	sieve
 	seen  keyset.Set
 	share share
 	spill spilledRows
 	key   []byte
-	out   [][]types.Value
 }
 
-func (d *distinctOp) Next(ctx context.Context) ([][]types.Value, error) {
-	for {
-		rows, err := d.in.Next(ctx)
-		if err == io.EOF {
-			if err = d.reread(); err == nil {
-				continue
+func newDistinct(in Operator, o Options, budget *Budget) *distinctOp {
+	d := &distinctOp{share: share{Budget: budget}, spill: spilledRows{dir: o.SpillDir}}
+	d.sieve = sieve{in: in, keep: d.isNew, more: d.reread}
+	return d
+}
+
+// isNew reports whether no equal row was returned; if that is not known yet, the row goes to a file.
+func (d *distinctOp) isNew(row []types.Value) (bool, error) {
+	d.key = RowKey(d.key[:0], row)
+	if d.seen.Find(d.key) >= 0 {
+		return false, nil
+	}
+	if d.spill.parts == nil {
+		if err := d.share.take(int64(len(d.key))+64, "DISTINCT"); err != nil {
+			if d.seen.Len() == 0 || d.spill.level == maxSpillLevel {
+				return false, err
 			}
-		}
-		if err != nil {
-			return nil, err
-		}
-		d.out = d.out[:0]
-		for _, r := range rows {
-			d.key = RowKey(d.key[:0], r)
-			if d.seen.Find(d.key) >= 0 {
-				continue
-			}
-			if d.spill.parts == nil {
-				if err := d.share.take(int64(len(d.key))+64, "DISTINCT"); err != nil {
-					if d.seen.Len() == 0 || d.spill.level == maxSpillLevel {
-						return nil, err
-					}
-					d.spill.parts = newPartitions(d.spill.dir)
-				}
-			}
-			if d.spill.parts != nil { // even if memory is free again, an equal row may be in a file
-				if err := d.spill.parts.add(d.key, r); err != nil {
-					return nil, err
-				}
-				continue
-			}
-			d.seen.Add(d.key)
-			d.out = append(d.out, r)
-		}
-		if len(d.out) > 0 {
-			return d.out, nil
+			d.spill.parts = newPartitions(d.spill.dir)
 		}
 	}
+	if d.spill.parts != nil { // even if memory is free again, an equal row may be in a file
+		return false, d.spill.parts.add(d.key, row)
+	}
+	d.seen.Add(d.key)
+	return true, nil
 }
 
 // reread continues with the next file of rows that did not fit in memory; io.EOF after the last.
-func (d *distinctOp) reread() error {
+func (d *distinctOp) reread(context.Context) error {
 	if err := d.in.Close(); err != nil {
 		return err
 	}

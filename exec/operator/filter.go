@@ -10,38 +10,51 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// filterOp keeps the rows for which cond is true.
-type filterOp struct {
+// sieve returns the rows of in that keep accepts. When in has ended it calls more, unless that is nil: more sets in to an
+// operator with further rows, or returns io.EOF.
+type sieve struct {
 	in   Operator
-	cond expr.Expr
-	env  *expr.Env
+	keep func(row []types.Value) (bool, error)
+	more func(ctx context.Context) error
 	out  [][]types.Value
 }
 
-func (f *filterOp) Next(ctx context.Context) ([][]types.Value, error) {
+func (s *sieve) Next(ctx context.Context) ([][]types.Value, error) {
 	for {
-		rows, err := f.in.Next(ctx)
+		rows, err := s.in.Next(ctx)
+		if err == io.EOF && s.more != nil {
+			if err = s.more(ctx); err == nil {
+				continue
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
-		f.out = f.out[:0]
+		s.out = s.out[:0]
 		for _, r := range rows {
-			f.env.Row = r
-			ok, err := expr.IsTrue(f.cond, f.env)
+			ok, err := s.keep(r)
 			if err != nil {
 				return nil, err
 			}
 			if ok {
-				f.out = append(f.out, r)
+				s.out = append(s.out, r)
 			}
 		}
-		if len(f.out) > 0 {
-			return f.out, nil
+		if len(s.out) > 0 {
+			return s.out, nil
 		}
 	}
 }
 
-func (f *filterOp) Close() error { return f.in.Close() }
+func (s *sieve) Close() error { return s.in.Close() }
+
+// filter keeps the rows for which cond is true.
+func filter(in Operator, cond expr.Expr, env *expr.Env) Operator {
+	return &sieve{in: in, keep: func(row []types.Value) (bool, error) {
+		env.Row = row
+		return expr.IsTrue(cond, env)
+	}}
+}
 
 // project computes exprs for each row of in. If they are adjacent columns, it returns slices of the rows instead of
 // copies.

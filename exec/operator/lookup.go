@@ -95,7 +95,7 @@ func (j *joinOp) readWhole(ctx context.Context) error {
 		}
 		op = &countedOp{Operator: op, rows: &read}
 		if where != nil {
-			op = &filterOp{in: op, cond: where, env: opt.Env()}
+			op = filter(op, where, opt.Env())
 		}
 		return op, nil
 	}

@@ -152,9 +152,9 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 		}
 		return a, nil
 	case *plan.Recursive:
-		return &recursiveOp{in: in, node: n, open: b.opt.Open, work: share{Budget: &b.budget}, before: share{Budget: &b.budget}, seen: map[string]struct{}{}, all: share{Budget: &b.budget}}, nil
+		return b.recursive(in, n), nil
 	case *plan.Filter:
-		return &filterOp{in: in, cond: n.Cond, env: b.opt.Env()}, nil
+		return filter(in, n.Cond, b.opt.Env()), nil
 	case *plan.Limit:
 		l := &limitOp{in: in, skip: n.Offset, left: n.Count}
 		if n.Ties {
@@ -162,9 +162,9 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 		}
 		return l, nil
 	case *plan.Distinct:
-		return &distinctOp{in: in, share: share{Budget: &b.budget}, spill: spilledRows{dir: b.opt.SpillDir}}, nil
+		return newDistinct(in, b.opt, &b.budget), nil
 	case *plan.DistinctOn:
-		return &distinctOnOp{in: in, by: n.By, env: b.opt.Env()}, nil
+		return distinctOn(in, n.By, b.opt.Env()), nil
 	case *plan.Window:
 		return b.window(in, n), nil
 	case *plan.Sort:

@@ -12,55 +12,38 @@ import (
 // recursiveOp returns the rows of in, then the rows of the query that is planned for these, and so on. It keeps the rows
 // of a step until the next step has read them.
 type recursiveOp struct {
-	in   Operator // the current step's input
-	node *plan.Recursive
-	open func(ctx context.Context, ask func() (*plan.Plan, error)) (Operator, error)
-	rows [][]types.Value // rows of the current step
+	sieve // of the current step's rows
+	node  *plan.Recursive
+	open  func(ctx context.Context, ask func() (*plan.Plan, error)) (Operator, error)
+	rows  [][]types.Value // rows of the current step
 
 	work, before share // memory of this step's rows, and of the previous step's
 	seen         map[string]struct{}
 	all          share // memory of seen
-	out          [][]types.Value
 }
 
-func (r *recursiveOp) Next(ctx context.Context) ([][]types.Value, error) {
-	for {
-		rows, err := r.in.Next(ctx)
-		if err == io.EOF {
-			if err = r.step(ctx); err == nil {
-				continue
-			}
-		}
-		if err != nil {
-			return nil, err
-		}
-		if rows, err = r.keep(rows); err != nil || len(rows) > 0 {
-			return rows, err
-		}
-	}
+func (b *build) recursive(in Operator, n *plan.Recursive) *recursiveOp {
+	of := share{Budget: &b.budget}
+	r := &recursiveOp{node: n, open: b.opt.Open, work: of, before: of, seen: map[string]struct{}{}, all: of}
+	r.sieve = sieve{in: in, keep: r.goesOn, more: r.step}
+	return r
 }
 
-// keep returns those of rows with which the next step continues: for UNION, those that are new.
-func (r *recursiveOp) keep(rows [][]types.Value) ([][]types.Value, error) {
+// goesOn reports whether the next step continues with row: for UNION, if it is new.
+func (r *recursiveOp) goesOn(row []types.Value) (bool, error) {
 	const what = "WITH RECURSIVE"
-	r.out = r.out[:0]
-	for _, row := range rows {
-		if r.node.Distinct {
-			key := string(RowKey(nil, row))
-			if _, ok := r.seen[key]; ok {
-				continue
-			}
-			if err := r.all.take(int64(len(key))+64, what); err != nil {
-				return nil, err
-			}
-			r.seen[key] = struct{}{}
+	if r.node.Distinct {
+		key := string(RowKey(nil, row))
+		if _, ok := r.seen[key]; ok {
+			return false, nil
 		}
-		if err := r.work.take(SizeOf(row), what); err != nil {
-			return nil, err
+		if err := r.all.take(int64(len(key))+64, what); err != nil {
+			return false, err
 		}
-		r.rows, r.out = append(r.rows, slices.Clone(row)), append(r.out, row)
+		r.seen[key] = struct{}{}
 	}
-	return r.out, nil
+	r.rows = append(r.rows, slices.Clone(row))
+	return true, r.work.take(SizeOf(row), what)
 }
 
 // step begins the next step; io.EOF if the current one had no rows.
@@ -81,5 +64,3 @@ func (r *recursiveOp) step(ctx context.Context) error {
 	}
 	return err
 }
-
-func (r *recursiveOp) Close() error { return r.in.Close() }
