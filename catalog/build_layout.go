@@ -215,7 +215,7 @@ func (b *builder) primaryKey() (parser.LayoutDef, error) {
 	layout := parser.LayoutDef{Pos: b.def.Pos}
 	if len(names) == 0 {
 		b.t.HiddenKey = true
-		b.t.Columns = append(b.t.Columns, &Column{Index: len(b.t.Columns), Name: HiddenColumn, Type: types.Bytes, Encoding: text{types.Bytes}, Family: b.t.Families[0].Name, Qualifier: HiddenColumn})
+		b.t.Columns = append(b.t.Columns, &Column{Index: len(b.t.Columns), Name: HiddenColumn, Type: types.Bytes, Encoding: newText(types.Bytes), Family: b.t.Families[0].Name, Qualifier: HiddenColumn})
 		names = []parser.Name{{Pos: b.def.Pos, Name: HiddenColumn}}
 	}
 	for i, n := range names {

@@ -256,18 +256,18 @@ func TestFields(t *testing.T) {
 func TestYearOfText(t *testing.T) {
 	const last = 253_402_300_799_999
 	for _, v := range []types.Value{types.NewTimestamp(last + 1), types.NewTimestamp(-62_167_219_200_001), types.NewDate(last/types.MillisPerDay + 1), types.NewDate(math.MinInt64)} {
-		if b, err := (text{v.Type()}).Append(nil, v); err != errYear {
+		if b, err := newText(v.Type()).Append(nil, v); err != errYear {
 			t.Errorf("%s is written as %q: %v", v, b, err)
 		}
 	}
 	for _, s := range []string{"253402300800000", "0000-01-01 00:00:00+00:01", "9999-12-31 23:59:59-00:01"} {
-		if v, err := (text{types.Timestamp}).Decode([]byte(s)); err != errYear {
+		if v, err := newText(types.Timestamp).Decode([]byte(s)); err != errYear {
 			t.Errorf("%s is read as %s: %v", s, v, err)
 		}
 	}
 	for _, v := range []types.Value{types.NewTimestamp(last), types.NewTimestamp(-62_167_219_200_000), types.NewDate(last / types.MillisPerDay)} {
-		b, err := (text{v.Type()}).Append(nil, v)
-		if back, err2 := (text{v.Type()}).Decode(b); err != nil || err2 != nil || back != v {
+		b, err := newText(v.Type()).Append(nil, v)
+		if back, err2 := newText(v.Type()).Decode(b); err != nil || err2 != nil || back != v {
 			t.Errorf("%s is written as %q (%v) and read as %s (%v)", v, b, err, back, err2)
 		}
 	}
@@ -394,7 +394,7 @@ func (e refusing) Append(dst []byte, v types.Value) ([]byte, error) {
 func TestRefusedBounds(t *testing.T) {
 	for _, kind := range []integerKind{ordered, signed} {
 		for _, bound := range []int64{-5, 5} {
-			enc := refusing{&integer{t: types.BigInt, bytes: 8, kind: kind, scale: 1}, bound}
+			enc := refusing{newInteger("INT64", types.BigInt, 8, kind), bound}
 			if got, _, ok := appendRanges(nil, enc, types.Interval{Lo: types.NewInt(-5), Hi: types.NewInt(5)}, follow{}); ok {
 				t.Errorf("%s without %d: %v", enc, bound, got)
 			}

@@ -12,6 +12,20 @@ import (
 
 var errWidth = errors.New("wrong number of bytes")
 
+// traits are what does not depend on the value that an encoding writes. Encodings embed them; by themselves they store any value.
+type traits struct {
+	t     types.Type
+	name  string // as it follows AS
+	width int    // in bytes, or Variable
+	order Order
+}
+
+func (e *traits) Type() types.Type                              { return e.t }
+func (e *traits) String() string                                { return e.name }
+func (e *traits) Width() int                                    { return e.width }
+func (e *traits) Order() Order                                  { return e.order }
+func (e *traits) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
+
 // newEncoding makes the encoding that def names for values of type t. e is the part's expression, nil for a cell; it
 // determines the encoding if def is nil.
 func (c *Catalog) newEncoding(def *parser.EncodingDef, t types.Type, e expr.Expr, pos parser.Pos) (Encoding, error) {
@@ -33,10 +47,10 @@ func (c *Catalog) newEncoding(def *parser.EncodingDef, t types.Type, e expr.Expr
 			return cellEncoding(t), nil
 		}
 		if w := expr.Width(e); w > 0 && (t == types.String || t == types.Bytes) {
-			return rawBytes{t, w}, nil
+			return newRaw(t, w), nil
 		}
 		if t == types.Bytes {
-			return text{t}, nil // bytes are stored as they are; only their width varies
+			return newText(t), nil // bytes are stored as they are; only their width varies
 		}
 		return nil, parser.Errorf(pos, "this part needs an encoding: %s AS ...", e).
 			WithHint("in a key, declare %s values %s", t, keyHint(t))
@@ -103,26 +117,26 @@ func literals(args []parser.Expr) ([]types.Value, error) {
 func cellEncoding(t types.Type) Encoding {
 	switch t {
 	case types.Boolean:
-		return boolean{}
+		return newBoolean("BOOLEAN", 0xff)
 	case types.TinyInt:
-		return &integer{t: t, bytes: 1, kind: signed, scale: 1}
+		return newInteger("INT8", t, 1, signed)
 	case types.SmallInt:
-		return &integer{t: t, bytes: 2, kind: signed, scale: 1}
+		return newInteger("INT16", t, 2, signed)
 	case types.Int:
-		return &integer{t: t, bytes: 4, kind: signed, scale: 1}
+		return newInteger("INT32", t, 4, signed)
 	case types.BigInt, types.Timestamp, types.LocalTimestamp:
-		return &integer{t: t, bytes: 8, kind: signed, scale: 1}
+		return newInteger("INT64", t, 8, signed)
 	case types.Float:
-		return float{t: t, bytes: 4}
+		return newFloat("FLOAT32", t, 4, plainBits)
 	case types.Double:
-		return float{t: t, bytes: 8}
+		return newFloat("FLOAT64", t, 8, plainBits)
 	case types.UUID:
-		return uuid{t}
+		return newUUID(t)
 	}
 	if t.IsArray() {
-		return jsonArray{arrayOf{t}}
+		return jsonArray{arrayOf(t, jsonName)}
 	}
-	return text{t}
+	return newText(t)
 }
 
 // MaxKeyLength is the longest rowkey that HBase stores, in bytes.

@@ -16,17 +16,17 @@ const (
 	countedArrayName = "COUNT32 ARRAY"
 )
 
-// arrayOf has the methods that all encodings of arrays share.
-type arrayOf struct{ t types.Type }
+// inCells are the traits of the encodings of arrays.
+type inCells struct{ *traits }
 
-func (arrayOf) Width() int                                    { return Variable }
-func (e arrayOf) Type() types.Type                            { return e.t }
-func (arrayOf) Order() Order                                  { return Unordered }
-func (arrayOf) CellsOnly() bool                               { return true }
-func (arrayOf) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
+func (inCells) CellsOnly() bool { return true }
+
+func arrayOf(t types.Type, name string) inCells {
+	return inCells{&traits{t, name, Variable, Unordered}}
+}
 
 // jsonArray is an array as a JSON text.
-type jsonArray struct{ arrayOf }
+type jsonArray struct{ inCells }
 
 func newJSONArray(t types.Type, args []types.Value, _ encodingMaker) (Encoding, error) {
 	switch {
@@ -35,10 +35,8 @@ func newJSONArray(t types.Type, args []types.Value, _ encodingMaker) (Encoding, 
 	case !t.IsArray():
 		return nil, fmt.Errorf("%s cannot be stored AS JSON: an array can", t)
 	}
-	return jsonArray{arrayOf{t}}, nil
+	return jsonArray{arrayOf(t, jsonName)}, nil
 }
-
-func (jsonArray) String() string { return jsonName }
 
 // Respells is true because spaces and numbers in JSON may be written in several ways.
 func (jsonArray) Respells() bool { return true }
@@ -68,7 +66,7 @@ func (e jsonArray) Decode(src []byte) (types.Value, error) {
 // newCountedArray makes COUNT32 ARRAY or COUNT32 ARRAY('encoding').
 func newCountedArray(t types.Type, args []types.Value, other encodingMaker) (Encoding, error) {
 	of, err := elementEncoding(countedArrayName, t, args, other)
-	return countedArray{arrayOf{t}, of, args}, err
+	return countedArray{arrayOf(t, countedArrayName+written(args)), of}, err
 }
 
 // elementEncoding makes the encoding that args name for the elements of an array of type t; without args, the encoding
@@ -88,12 +86,9 @@ func elementEncoding(name string, t types.Type, args []types.Value, other encodi
 // countedArray is the number of elements in four bytes, then each element after its length in four bytes. A NULL has
 // the length 0xffffffff.
 type countedArray struct {
-	arrayOf
-	of   Encoding
-	args []types.Value
+	inCells
+	of Encoding
 }
-
-func (e countedArray) String() string { return countedArrayName + written(e.args) }
 
 func (e countedArray) Append(dst []byte, v types.Value) ([]byte, error) {
 	if dims := v.Dims(); len(dims) > 1 {

@@ -26,19 +26,9 @@ var errCut = errors.New("it is cut off")
 // counted is a text or BYTES after its length. COUNT8 TEXT, COUNT16 TEXT and COUNT32 TEXT have an unsigned big-endian
 // number of bytes; VINT TEXT has a vint, as Hadoop's Text and HBase's Bytes.writeByteArray write it.
 type counted struct {
-	t     types.Type
+	*traits
 	bytes int // of the length; 0: a vint
 }
-
-func (e counted) String() string {
-	if e.bytes == 0 {
-		return "VINT TEXT"
-	}
-	return fmt.Sprintf("COUNT%d TEXT", 8*e.bytes)
-}
-func (e counted) Width() int       { return Variable }
-func (e counted) Type() types.Type { return e.t }
-func (e counted) Order() Order     { return Unordered }
 
 func (e counted) Append(dst []byte, v types.Value) ([]byte, error) {
 	s := v.Text()
@@ -90,16 +80,9 @@ func (e counted) Decode(src []byte) (types.Value, error) {
 	return types.NewString(string(src[head:])), nil
 }
 
-func (e counted) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
-
 // vint is a number of 1 to 9 bytes in the format of Hadoop's WritableUtils.writeVLong: -112 to 127 in one byte; other
 // numbers after a byte with sign and length, negative ones as their complement. The bytes do not sort like the numbers.
-type vint struct{ t types.Type }
-
-func (vint) String() string     { return "VINT" }
-func (vint) Width() int         { return Variable }
-func (e vint) Type() types.Type { return e.t }
-func (vint) Order() Order       { return Unordered }
+type vint struct{ *traits }
 
 func (vint) Append(dst []byte, v types.Value) ([]byte, error) { return appendVint(dst, v.Int()), nil }
 

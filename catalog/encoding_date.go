@@ -12,15 +12,13 @@ import (
 // datePattern is TEXT('pattern') with a Java date pattern of fixed width, in UTC: yyyy yy MM dd HH mm ss SSS and
 // literal characters ('...' quotes letters). yy means the years 2000 to 2099.
 type datePattern struct {
-	t      types.Type
+	*traits
 	source string
 	fields []dateField
-	width  int
 	// step is the pattern's finest unit in the type's own unit (days or milliseconds); lo and hi are the first and the
 	// last value that the pattern can hold.
 	step, lo, hi int64
 	months       int // the finest unit in months if it is a month or a year; otherwise 0
-	ordered      bool
 }
 
 type dateField struct {
@@ -32,7 +30,7 @@ type dateField struct {
 const significance = "yMdHmsS"
 
 func newDatePattern(t types.Type, source string) (Encoding, error) {
-	e := datePattern{t: t, source: source}
+	e := datePattern{traits: &traits{t: t, name: "TEXT('" + strings.ReplaceAll(source, "'", "''") + "')"}, source: source}
 	for i := 0; i < len(source); {
 		c := source[i]
 		j := i + 1
@@ -71,8 +69,7 @@ func newDatePattern(t types.Type, source string) (Encoding, error) {
 func (e datePattern) analyse() (Encoding, error) {
 	seen := ""
 	last := -1
-	e.ordered = true
-	yy := false
+	ordered, yy := true, false
 	for _, f := range e.fields {
 		e.width += f.n
 		if f.unit == 0 {
@@ -83,7 +80,7 @@ func (e datePattern) analyse() (Encoding, error) {
 			return nil, fmt.Errorf("pattern %q names a field twice", e.source)
 		}
 		seen += string(f.unit)
-		e.ordered = e.ordered && at == last+1
+		ordered = ordered && at == last+1
 		last = max(last, at)
 		yy = yy || f.unit == 'y' && f.n == 2
 	}
@@ -95,8 +92,8 @@ func (e datePattern) analyse() (Encoding, error) {
 	if e.t == types.Time && strings.ContainsAny(seen, "yMd") || e.t == types.Date && strings.ContainsAny(seen, "HmsS") || last < 0 {
 		return nil, fmt.Errorf("pattern %q does not fit a %s", e.source, e.t)
 	}
-	if e.t == types.Time {
-		e.ordered = e.ordered || strings.HasPrefix("HmsS", seen)
+	if ordered || e.t == types.Time && strings.HasPrefix("HmsS", seen) {
+		e.order = Ascending
 	}
 	e.step = [...]int64{types.MillisPerDay, types.MillisPerDay, types.MillisPerDay, 3_600_000, 60_000, 1000, 1}[last]
 	if last < 2 {
@@ -151,18 +148,6 @@ func (e datePattern) Unit() string {
 		return "day"
 	}
 	return map[int64]string{3_600_000: "hour", 60_000: "minute", 1000: "second", 1: "millisecond"}[e.step]
-}
-
-func (e datePattern) String() string {
-	return "TEXT('" + strings.ReplaceAll(e.source, "'", "''") + "')"
-}
-func (e datePattern) Width() int       { return e.width }
-func (e datePattern) Type() types.Type { return e.t }
-func (e datePattern) Order() Order {
-	if e.ordered {
-		return Ascending
-	}
-	return Unordered
 }
 
 func (e datePattern) Append(dst []byte, v types.Value) ([]byte, error) {

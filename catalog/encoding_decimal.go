@@ -14,12 +14,7 @@ import (
 // bigDecimal is BIGDECIMAL: the scale in four bytes, then the unscaled number in two's complement with as few bytes as
 // possible, both big-endian, as Bytes.toBytes(java.math.BigDecimal) writes them. Equal numbers of different scales have
 // different bytes.
-type bigDecimal struct{}
-
-func (bigDecimal) String() string   { return "BIGDECIMAL" }
-func (bigDecimal) Width() int       { return Variable }
-func (bigDecimal) Type() types.Type { return types.Decimal }
-func (bigDecimal) Order() Order     { return Unordered }
+type bigDecimal struct{ *traits }
 
 // Alphabet returns 0x00: any byte can be part of a number, and 0x00 is the first byte of nearly every one.
 func (bigDecimal) Alphabet() string { return "\x00" }
@@ -55,8 +50,6 @@ func (bigDecimal) Decode(src []byte) (types.Value, error) {
 	}
 	return types.NewDecimal(apd.NewWithBigInt(new(apd.BigInt).SetMathBigInt(n), -scale)), nil
 }
-
-func (bigDecimal) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
 
 // twosComplement returns the bytes of Java's BigInteger.toByteArray.
 func twosComplement(n *big.Int) []byte {

@@ -152,7 +152,7 @@ func elementOffsets(src []byte, version byte) (offsets, count, width int, err er
 // newArray makes PHOENIX ARRAY or PHOENIX ARRAY('encoding').
 func newArray(t types.Type, args []types.Value, other encodingMaker) (Encoding, error) {
 	of, err := elementEncoding(arrayName, t, args, other)
-	return phoenixArray{arrayOf{t}, of, args}, err
+	return phoenixArray{arrayOf(t, arrayName+written(args)), of}, err
 }
 
 // phoenixArray is a Phoenix ARRAY. Elements of fixed width follow one another. Elements of varying width each end with
@@ -160,12 +160,9 @@ func newArray(t types.Type, args []types.Value, other encodingMaker) (Encoding, 
 // number of elements and a version. An offset has two bytes and is stored less 32,767; if the stored number of elements
 // is negative, it has four bytes.
 type phoenixArray struct {
-	arrayOf
-	of   Encoding // of the elements
-	args []types.Value
+	inCells
+	of Encoding // of the elements
 }
-
-func (e phoenixArray) String() string { return arrayName + written(e.args) }
 
 func (phoenixArray) Append(dst []byte, _ types.Value) ([]byte, error) {
 	return dst, errors.New("hql cannot write Phoenix arrays")

@@ -8,34 +8,30 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// float is IEEE 754, big-endian: plain, as Bytes.toBytes writes it; ordered (the sign bit flipped, or all bits if it
-// was set); or Phoenix's own order-preserving form.
+// float is IEEE 754, big-endian: with plainBits, as Bytes.toBytes writes it; with orderedBits (the sign bit flipped, or all
+// bits if it was set); or with phoenixBits, Phoenix's own order-preserving form.
 type float struct {
-	t       types.Type
-	bytes   int
-	ordered bool
-	phoenix bool
-	name    string
+	*traits
+	form floatForm
 }
 
-func (e float) String() string {
-	switch {
-	case e.name != "":
-		return e.name
-	case e.bytes == 4:
-		return "FLOAT32"
+type floatForm uint8
+
+const (
+	plainBits floatForm = iota
+	orderedBits
+	phoenixBits
+)
+
+func newFloat(name string, t types.Type, bytes int, form floatForm) float {
+	order := Ascending
+	if form == plainBits {
+		order = Unordered
 	}
-	return "FLOAT64"
+	return float{&traits{t, name, bytes, order}, form}
 }
-func (e float) Width() int       { return e.bytes }
-func (e float) Respells() bool   { return true } // -0 and the NaNs have several
-func (e float) Type() types.Type { return e.t }
-func (e float) Order() Order {
-	if e.ordered || e.phoenix {
-		return Ascending
-	}
-	return Unordered
-}
+
+func (float) Respells() bool { return true } // -0 and the NaNs have several
 
 func (e float) Append(dst []byte, v types.Value) ([]byte, error) {
 	f := v.Double()
@@ -43,7 +39,7 @@ func (e float) Append(dst []byte, v types.Value) ([]byte, error) {
 		f = math.NaN()
 	}
 	u := math.Float64bits(f)
-	if e.bytes == 4 {
+	if e.width == 4 {
 		g := float32(f)
 		if float64(g) != f && !math.IsNaN(f) {
 			return dst, errors.New("it needs more than 32 bits")
@@ -51,12 +47,12 @@ func (e float) Append(dst []byte, v types.Value) ([]byte, error) {
 		u = uint64(math.Float32bits(g))
 	}
 	switch {
-	case e.ordered:
-		u = orderBits(u, 8*e.bytes)
-	case e.phoenix:
-		u = orderBits(u, 8*e.bytes) + 1
+	case e.form == orderedBits:
+		u = orderBits(u, 8*e.width)
+	case e.form == phoenixBits:
+		u = orderBits(u, 8*e.width) + 1
 	}
-	return appendUint(dst, u, e.bytes), nil
+	return appendUint(dst, u, e.width), nil
 }
 
 // orderBits maps the bits so that their unsigned order is the order of the numbers.
@@ -77,22 +73,22 @@ func unorderBits(u uint64, bits int) uint64 {
 }
 
 func (e float) Decode(src []byte) (types.Value, error) {
-	if len(src) != e.bytes {
+	if len(src) != e.width {
 		return types.Value{}, errWidth
 	}
 	var u uint64 // not readUint, which is slower
-	if e.bytes == 4 {
+	if e.width == 4 {
 		u = uint64(binary.BigEndian.Uint32(src))
 	} else {
 		u = binary.BigEndian.Uint64(src)
 	}
 	switch {
-	case e.ordered:
-		u = unorderBits(u, 8*e.bytes)
-	case e.phoenix:
-		u = unorderBits(u-1, 8*e.bytes)
+	case e.form == orderedBits:
+		u = unorderBits(u, 8*e.width)
+	case e.form == phoenixBits:
+		u = unorderBits(u-1, 8*e.width)
 	}
-	if e.bytes == 4 {
+	if e.width == 4 {
 		return types.NewFloatOf(e.t, float64(math.Float32frombits(uint32(u)))), nil
 	}
 	f := math.Float64frombits(u)
@@ -143,7 +139,7 @@ func (e float) Clip(iv types.Interval) (types.Interval, bool) {
 			hi = math.MaxFloat32
 		}
 	}
-	if e.bytes == 4 {
+	if e.width == 4 {
 		if f := float32(lo); float64(f) < lo {
 			lo = float64(math.Nextafter32(f, float32(math.Inf(1))))
 		} else {
@@ -162,12 +158,8 @@ func (e float) Clip(iv types.Interval) (types.Interval, bool) {
 
 // openTSDBValue is a number as OpenTSDB 2.x stores it: an integer of 1, 2, 4 or 8 bytes or an IEEE 754 number of 4 or
 // 8. The last four bits of the qualifier tell type and width (DecodePacked).
-type openTSDBValue struct{}
+type openTSDBValue struct{ *traits }
 
-func (openTSDBValue) String() string    { return "OPENTSDB_VALUE" }
-func (openTSDBValue) Width() int        { return Variable }
-func (openTSDBValue) Type() types.Type  { return types.Double }
-func (openTSDBValue) Order() Order      { return Unordered }
 func (openTSDBValue) CellsOnly() bool   { return true }
 func (openTSDBValue) takes(string) bool { return false }
 

@@ -24,21 +24,15 @@ const (
 // integer is a number of 1 to 8 bytes, big-endian except for little. The number is the value divided by scale: 1000 for
 // EPOCH32, whole seconds of a TIMESTAMP.
 type integer struct {
-	t     types.Type
-	bytes int
+	traits
 	kind  integerKind
 	scale int64
-	name  string
 }
 
-func (e *integer) String() string {
-	if e.name != "" {
-		return e.name
-	}
-	return fmt.Sprintf("INT%d", 8*e.bytes)
+func newInteger(name string, t types.Type, bytes int, kind integerKind) *integer {
+	order := [...]Order{signed: TwosComplement, unsigned: Ascending, little: Unordered, ordered: Ascending}[kind]
+	return &integer{traits: traits{t, name, bytes, order}, kind: kind, scale: 1}
 }
-func (e *integer) Width() int       { return e.bytes }
-func (e *integer) Type() types.Type { return e.t }
 
 // Unit returns the unit of time that the number counts in, if it is coarser than the type's.
 func (e *integer) Unit() string {
@@ -48,19 +42,9 @@ func (e *integer) Unit() string {
 	return ""
 }
 
-func (e *integer) Order() Order {
-	switch e.kind {
-	case signed:
-		return TwosComplement
-	case little:
-		return Unordered
-	}
-	return Ascending
-}
-
 // limits returns the least and the greatest number, before scaling. UINT64 stops at the greatest BIGINT.
 func (e *integer) limits() (lo, hi int64) {
-	bits := 8 * e.bytes
+	bits := 8 * e.width
 	switch {
 	case e.kind == unsigned && bits == 64:
 		hi = math.MaxInt64
@@ -89,29 +73,29 @@ func (e *integer) Append(dst []byte, v types.Value) ([]byte, error) {
 	}
 	u := uint64(n)
 	if e.kind == ordered {
-		u ^= 1 << (8*e.bytes - 1)
+		u ^= 1 << (8*e.width - 1)
 	}
-	dst = appendUint(dst, u, e.bytes)
+	dst = appendUint(dst, u, e.width)
 	if e.kind == little {
-		slices.Reverse(dst[len(dst)-e.bytes:])
+		slices.Reverse(dst[len(dst)-e.width:])
 	}
 	return dst, nil
 }
 
 func (e *integer) Decode(src []byte) (types.Value, error) {
-	if len(src) != e.bytes {
+	if len(src) != e.width {
 		return types.Value{}, errWidth
 	}
 	u := readUint(src)
 	if e.kind == little {
-		u = bits.ReverseBytes64(u) >> (64 - 8*e.bytes)
+		u = bits.ReverseBytes64(u) >> (64 - 8*e.width)
 	}
 	if e.kind == ordered {
-		u ^= 1 << (8*e.bytes - 1)
+		u ^= 1 << (8*e.width - 1)
 	}
 	n := int64(u)
 	if e.kind != unsigned {
-		unused := 64 - 8*e.bytes
+		unused := 64 - 8*e.width
 		n = int64(u<<unused) >> unused
 	} else if n < 0 {
 		return types.Value{}, errors.New("the number is above the greatest BIGINT")
@@ -137,11 +121,11 @@ func (e *integer) set(v *types.Value, src []byte) bool {
 		return false
 	}
 	switch {
-	case len(src) != e.bytes || e.scale != 1:
-	case e.bytes == 4 && (e.t == types.Int || e.t == types.BigInt):
+	case len(src) != e.width || e.scale != 1:
+	case e.width == 4 && (e.t == types.Int || e.t == types.BigInt):
 		v.SetInt(e.t, int64(uint64(binary.BigEndian.Uint32(src))<<32^flip)>>32)
 		return true
-	case e.bytes == 8 && e.t == types.BigInt:
+	case e.width == 8 && e.t == types.BigInt:
 		v.SetInt(e.t, int64(binary.BigEndian.Uint64(src)^flip))
 		return true
 	}
@@ -200,29 +184,17 @@ func clipInts(iv types.Interval, t types.Type, lo, hi, step int64) (types.Interv
 // digits is TEXT(n) for integers and timestamps, and HEX(n), UPPER HEX(n), BASE36(n) and CROCKFORD(n): the digits of
 // the number, padded with zeros to n.
 type digits struct {
-	t        types.Type
-	n        int
-	name     string
+	*traits
 	alphabet string // in ascending order
 	reversed bool   // the least digit first: REVERSED TEXT(n)
 }
 
 const decimalDigits = "0123456789"
 
-func (e digits) String() string   { return fmt.Sprintf("%s(%d)", e.name, e.n) }
-func (e digits) Width() int       { return e.n }
-func (e digits) Type() types.Type { return e.t }
-func (e digits) Order() Order {
-	if e.reversed {
-		return Unordered
-	}
-	return Ascending
-}
-
 // most returns the greatest number of n digits.
 func (e digits) most() int64 {
 	m, base := int64(0), int64(len(e.alphabet))
-	for range e.n {
+	for range e.width {
 		if m > (math.MaxInt64-(base-1))/base {
 			return math.MaxInt64
 		}
@@ -234,10 +206,10 @@ func (e digits) most() int64 {
 func (e digits) Append(dst []byte, v types.Value) ([]byte, error) {
 	n := v.Int()
 	if n < 0 || n > e.most() {
-		return dst, fmt.Errorf("%s does not fit %d digits", v, e.n)
+		return dst, fmt.Errorf("%s does not fit %d digits", v, e.width)
 	}
 	start, base := len(dst), int64(len(e.alphabet))
-	for range e.n {
+	for range e.width {
 		dst = append(dst, '0')
 	}
 	for i := len(dst) - 1; i >= start && n > 0; i-- {
@@ -251,7 +223,7 @@ func (e digits) Append(dst []byte, v types.Value) ([]byte, error) {
 }
 
 func (e digits) Decode(src []byte) (types.Value, error) {
-	if len(src) != e.n {
+	if len(src) != e.width {
 		return types.Value{}, errWidth
 	}
 	n, base := int64(0), int64(len(e.alphabet))

@@ -17,7 +17,7 @@ import (
 // phoenixDecimal is PHOENIX DECIMAL: a byte for sign and exponent, then the digits in base 100. Each is stored as digit
 // + 1; in a negative number as 101 - digit, with 0x66 at the end. Zero is 0x80. The bytes sort like the numbers, and
 // equal numbers of different scales have the same bytes. 0x00 and 0xff never occur, so each of them can end a number.
-type phoenixDecimal struct{}
+type phoenixDecimal struct{ *traits }
 
 const (
 	phoenixDigits    = 38 // at most
@@ -37,10 +37,6 @@ var phoenixBytes = func() string {
 	return string(b)
 }()
 
-func (phoenixDecimal) String() string   { return "PHOENIX DECIMAL" }
-func (phoenixDecimal) Width() int       { return Variable }
-func (phoenixDecimal) Type() types.Type { return types.Decimal }
-func (phoenixDecimal) Order() Order     { return Lexical }
 func (phoenixDecimal) OneScale() bool   { return true }
 func (phoenixDecimal) Alphabet() string { return phoenixBytes }
 
@@ -193,9 +189,8 @@ func (e phoenixDecimal) bound(v types.Value, open bool, dir int) (to types.Value
 // nanoseconds within the millisecond in 4. A DECIMAL holds it exactly, as seconds since 1970 with nine decimals; a
 // TIMESTAMP holds only whole milliseconds.
 type moment96 struct {
-	t      types.Type
-	millis integer
-	name   string
+	*traits
+	millis *integer
 }
 
 const (
@@ -204,11 +199,7 @@ const (
 	nanoDigits     = 9
 )
 
-func (e moment96) String() string   { return e.name }
-func (e moment96) Width() int       { return 12 }
-func (e moment96) Type() types.Type { return e.t }
-func (e moment96) Order() Order     { return e.millis.Order() }
-func (e moment96) OneScale() bool   { return e.t == types.Decimal }
+func (e moment96) OneScale() bool { return e.t == types.Decimal }
 
 func (e moment96) Append(dst []byte, v types.Value) ([]byte, error) {
 	if e.t != types.Decimal {

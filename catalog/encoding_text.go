@@ -13,22 +13,17 @@ import (
 
 // text is TEXT without a width: the value's text, or the bytes of a BYTES. It ends at the next literal or at the end of
 // the key.
-type text struct{ t types.Type }
+type text struct{ *traits }
 
-func (e text) String() string {
-	if e.t == types.Bytes {
-		return "BYTES"
+func newText(t types.Type) text {
+	of := &traits{t, "TEXT", Variable, Unordered} // "10" sorts before "9"
+	switch t {
+	case types.Bytes:
+		of.name, of.order = "BYTES", Terminated
+	case types.String:
+		of.order = Terminated
 	}
-	return "TEXT"
-}
-func (e text) Width() int       { return Variable }
-func (e text) Type() types.Type { return e.t }
-
-func (e text) Order() Order {
-	if e.t == types.String || e.t == types.Bytes {
-		return Terminated
-	}
-	return Unordered // "10" sorts before "9"
+	return text{of}
 }
 
 // Respells reports whether one value can be written as several texts, such as 1.0 and 1.
@@ -120,29 +115,17 @@ func isDigits(b []byte) bool {
 	return len(b) > 10
 }
 
-func (e text) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
-
 // padded is TEXT(n) for strings, padded with spaces to n bytes, or NUL TEXT(n), padded with 0x00. It refuses bytes
 // below the filler, the byte 0x00, and a filler at the end, so that padded strings sort like the strings.
 type padded struct {
-	n      int
+	*traits
 	filler byte
 }
 
-func (e padded) String() string {
-	if e.filler == 0 {
-		return fmt.Sprintf("NUL TEXT(%d)", e.n)
-	}
-	return fmt.Sprintf("TEXT(%d)", e.n)
-}
-func (e padded) Width() int       { return e.n }
-func (e padded) Type() types.Type { return types.String }
-func (e padded) Order() Order     { return Padded }
-
 func (e padded) Append(dst []byte, v types.Value) ([]byte, error) {
 	s := v.Text()
-	if len(s) > e.n {
-		return dst, fmt.Errorf("%s is longer than %d bytes", types.Short(s), e.n)
+	if len(s) > e.width {
+		return dst, fmt.Errorf("%s is longer than %d bytes", types.Short(s), e.width)
 	}
 	if e.filler != 0 && s != "" && s[len(s)-1] == e.filler {
 		return dst, errors.New("a text of fixed width cannot end with a space")
@@ -151,14 +134,14 @@ func (e padded) Append(dst []byte, v types.Value) ([]byte, error) {
 		return dst, errors.New("a text of fixed width cannot hold " + e.disturbance())
 	}
 	dst = append(dst, s...)
-	for i := len(s); i < e.n; i++ {
+	for i := len(s); i < e.width; i++ {
 		dst = append(dst, e.filler)
 	}
 	return dst, nil
 }
 
 func (e padded) Decode(src []byte) (types.Value, error) {
-	if len(src) != e.n {
+	if len(src) != e.width {
 		return types.Value{}, errWidth
 	}
 	end := len(src)
@@ -205,19 +188,16 @@ func (e padded) Clip(iv types.Interval) (types.Interval, bool) {
 }
 
 // uuid is the 16 bytes of a UUID. Its text has the form of java.util.UUID: lower-case digits and hyphens.
-type uuid struct{ t types.Type }
+type uuid struct{ *traits }
 
 const uuidBytes = 16
 
-func (uuid) String() string     { return "UUID" }
-func (uuid) Width() int         { return uuidBytes }
-func (e uuid) Type() types.Type { return e.t }
-
-func (e uuid) Order() Order {
-	if e.t == types.UUID {
-		return Ascending
+func newUUID(t types.Type) uuid {
+	order := Unordered // the texts sort the same way, but a bound may be any text
+	if t == types.UUID {
+		order = Ascending
 	}
-	return Unordered // the texts sort the same way, but a bound may be any text
+	return uuid{&traits{t, "UUID", uuidBytes, order}}
 }
 
 func (e uuid) Append(dst []byte, v types.Value) ([]byte, error) {
@@ -272,25 +252,21 @@ func step(b []byte, by int) (ok bool) {
 }
 
 // rawBytes is BYTES(n), and a text whose expression has a fixed width: exactly n bytes.
-type rawBytes struct {
-	t types.Type
-	n int
+type rawBytes struct{ *traits }
+
+func newRaw(t types.Type, n int) rawBytes {
+	return rawBytes{&traits{t, fmt.Sprintf("BYTES(%d)", n), n, Padded}}
 }
 
-func (e rawBytes) String() string   { return fmt.Sprintf("BYTES(%d)", e.n) }
-func (e rawBytes) Width() int       { return e.n }
-func (e rawBytes) Type() types.Type { return e.t }
-func (e rawBytes) Order() Order     { return Padded }
-
 func (e rawBytes) Append(dst []byte, v types.Value) ([]byte, error) {
-	if len(v.Text()) != e.n {
-		return dst, fmt.Errorf("it must be %d bytes, not %d", e.n, len(v.Text()))
+	if len(v.Text()) != e.width {
+		return dst, fmt.Errorf("it must be %d bytes, not %d", e.width, len(v.Text()))
 	}
 	return append(dst, v.Text()...), nil
 }
 
 func (e rawBytes) Decode(src []byte) (types.Value, error) {
-	if len(src) != e.n {
+	if len(src) != e.width {
 		return types.Value{}, errWidth
 	}
 	if e.t == types.Bytes {
@@ -299,32 +275,25 @@ func (e rawBytes) Decode(src []byte) (types.Value, error) {
 	return types.NewString(string(src)), nil
 }
 
-func (e rawBytes) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
-
 // boolean is one byte: 0x00 for false, anything else for true. HBase's Bytes.toBytes writes 0xff for true, Phoenix
 // 0x01.
-type boolean struct{ phoenix bool }
-
-func (e boolean) String() string {
-	if e.phoenix {
-		return "PHOENIX BOOLEAN"
-	}
-	return "BOOLEAN"
+type boolean struct {
+	*traits
+	yes byte
 }
-func (boolean) Width() int       { return 1 }
-func (boolean) Type() types.Type { return types.Boolean }
-func (boolean) Order() Order     { return Unordered }
-func (boolean) Respells() bool   { return true } // any byte except 0x00 is true
-func (boolean) OneFalse() bool   { return true }
+
+func newBoolean(name string, yes byte) boolean {
+	return boolean{&traits{types.Boolean, name, 1, Unordered}, yes}
+}
+
+func (boolean) Respells() bool { return true } // any byte except 0x00 is true
+func (boolean) OneFalse() bool { return true }
 
 func (e boolean) Append(dst []byte, v types.Value) ([]byte, error) {
-	switch {
-	case !v.Bool():
-		return append(dst, 0), nil
-	case e.phoenix:
-		return append(dst, 1), nil
+	if v.Bool() {
+		return append(dst, e.yes), nil
 	}
-	return append(dst, 0xff), nil
+	return append(dst, 0), nil
 }
 
 func (boolean) Decode(src []byte) (types.Value, error) {
@@ -333,5 +302,3 @@ func (boolean) Decode(src []byte) (types.Value, error) {
 	}
 	return types.NewBool(src[0] != 0), nil
 }
-
-func (boolean) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }

@@ -60,9 +60,9 @@ var (
 // builtins are the encodings of every catalog.
 var builtins = slices.Concat([]EncodingType{
 	{Name: "TEXT", Doc: "the value as text; ends at the literal after it, at the end of the key, or where parts of fixed width alone follow up to the end. Order: of texts and BYTES only",
-		Make: func(t types.Type, _ []types.Value) (Encoding, error) { return text{t}, nil }},
-	{Name: "TEXT", Signature: "TEXT(n)", Doc: "padded with spaces to n bytes", Types: []types.Type{types.String}, Args: WidthArg, Make: makePadded(' ')},
-	{Name: "NUL TEXT", Signature: "NUL TEXT(n)", Doc: "padded with 0x00 to n bytes, as `Bytes.padTail` does", Types: []types.Type{types.String}, Args: WidthArg, Make: makePadded(0)},
+		Make: func(t types.Type, _ []types.Value) (Encoding, error) { return newText(t), nil }},
+	{Name: "TEXT", Signature: "TEXT(n)", Doc: "padded with spaces to n bytes", Types: []types.Type{types.String}, Args: WidthArg, Make: makePadded("TEXT", ' ')},
+	{Name: "NUL TEXT", Signature: "NUL TEXT(n)", Doc: "padded with 0x00 to n bytes, as `Bytes.padTail` does", Types: []types.Type{types.String}, Args: WidthArg, Make: makePadded("NUL TEXT", 0)},
 	digitsOf("TEXT", decimalDigits, "n decimal digits, zeros in front", false),
 	digitsOf("HEX", "0123456789abcdef", otherBases, false),
 	digitsOf("UPPER HEX", "0123456789ABCDEF", otherBases, false),
@@ -79,36 +79,40 @@ var builtins = slices.Concat([]EncodingType{
 	[]EncodingType{
 		{Name: "EPOCH32", Doc: "seconds since 1970, 4 bytes unsigned", Types: []types.Type{types.Timestamp, types.LocalTimestamp},
 			Make: func(t types.Type, _ []types.Value) (Encoding, error) {
-				return &integer{t: t, bytes: 4, kind: unsigned, scale: 1000, name: "EPOCH32"}, nil
+				e := newInteger("EPOCH32", t, 4, unsigned)
+				e.scale = 1000
+				return e, nil
 			}},
-		floatOf("FLOAT32", float{bytes: 4}, "IEEE 754; no order"),
-		floatOf("FLOAT64", float{bytes: 8}, "IEEE 754; no order"),
-		floatOf("ORDERED FLOAT32", float{bytes: 4, ordered: true}, orderedFloats),
-		floatOf("ORDERED FLOAT64", float{bytes: 8, ordered: true}, orderedFloats),
+		floatOf("FLOAT32", 4, plainBits, "IEEE 754; no order"),
+		floatOf("FLOAT64", 8, plainBits, "IEEE 754; no order"),
+		floatOf("ORDERED FLOAT32", 4, orderedBits, orderedFloats),
+		floatOf("ORDERED FLOAT64", 8, orderedBits, orderedFloats),
 		countedOf("COUNT8 TEXT", 1, countedTexts),
 		countedOf("COUNT16 TEXT", 2, countedTexts),
 		countedOf("COUNT32 TEXT", 4, countedTexts),
 		countedOf("VINT TEXT", 0, "behind their length, a VINT, as Hadoop's Text and `Bytes.writeByteArray` write it. No order"),
 		{Name: "VINT", Doc: "1 to 9 bytes, as Hadoop's `WritableUtils.writeVLong` writes it; any part may follow. No order", Types: numbers,
-			Make: func(t types.Type, _ []types.Value) (Encoding, error) { return vint{t}, nil }},
+			Make: func(t types.Type, _ []types.Value) (Encoding, error) {
+				return vint{&traits{t, "VINT", Variable, Unordered}}, nil
+			}},
 		{Name: "UUID", Doc: "the 16 bytes of `017f22e2-79b0-7cc3-98c4-dc0c0c07398f`. Order: of UUIDs, not of texts", Types: []types.Type{types.UUID, types.String},
-			Make: func(t types.Type, _ []types.Value) (Encoding, error) { return uuid{t}, nil }},
+			Make: func(t types.Type, _ []types.Value) (Encoding, error) { return newUUID(t), nil }},
 		{Name: jsonName, Doc: "an array as JSON text, as arrays are stored by themselves", Types: arrays, of: newJSONArray},
 		{Name: countedArrayName, Signature: countedArrayName + "('encoding')", Doc: "an array: the number of elements in 4 bytes, then each behind its length in 4 bytes, all ones for NULL", Types: arrays, Args: AnyArgs, of: newCountedArray},
-		{Name: "BIGDECIMAL", Doc: "scale and unscaled number, as `Bytes.toBytes(BigDecimal)` writes them. No order", Types: []types.Type{types.Decimal}, Make: always(bigDecimal{})},
-		{Name: "BYTES", Doc: "as they are", Types: texts, Make: func(t types.Type, _ []types.Value) (Encoding, error) { return text{t}, nil }},
+		{Name: "BIGDECIMAL", Doc: "scale and unscaled number, as `Bytes.toBytes(BigDecimal)` writes them. No order", Types: []types.Type{types.Decimal}, Make: always(bigDecimal{&traits{types.Decimal, "BIGDECIMAL", Variable, Unordered}})},
+		{Name: "BYTES", Doc: "as they are", Types: texts, Make: func(t types.Type, _ []types.Value) (Encoding, error) { return newText(t), nil }},
 		{Name: "BYTES", Signature: "BYTES(n)", Doc: "as they are, n bytes exactly", Types: texts, Args: WidthArg, Make: makeRaw},
 		{Name: "TEXT", Signature: "TEXT(n)", Doc: "as they are, n bytes exactly", Types: []types.Type{types.Bytes}, Args: WidthArg, Make: makeRaw},
-		{Name: "BOOLEAN", Doc: "0x00 or 0xff", Types: []types.Type{types.Boolean}, Make: always(boolean{})},
-		floatOf("PHOENIX DOUBLE", float{bytes: 8, phoenix: true}, asPhoenix),
-		floatOf("PHOENIX FLOAT", float{bytes: 4, phoenix: true}, asPhoenix),
-		{Name: "PHOENIX BOOLEAN", Doc: asPhoenix, Types: []types.Type{types.Boolean}, Phoenix: true, Make: always(boolean{phoenix: true})},
-		{Name: "PHOENIX DECIMAL", Doc: "as Phoenix writes them: at most 38 digits, equal numbers alike; `X'00'` ends it", Types: []types.Type{types.Decimal}, Phoenix: true, Make: always(phoenixDecimal{})},
+		{Name: "BOOLEAN", Doc: "0x00 or 0xff", Types: []types.Type{types.Boolean}, Make: always(newBoolean("BOOLEAN", 0xff))},
+		floatOf("PHOENIX DOUBLE", 8, phoenixBits, asPhoenix),
+		floatOf("PHOENIX FLOAT", 4, phoenixBits, asPhoenix),
+		{Name: "PHOENIX BOOLEAN", Doc: asPhoenix, Types: []types.Type{types.Boolean}, Phoenix: true, Make: always(newBoolean("PHOENIX BOOLEAN", 1))},
+		{Name: "PHOENIX DECIMAL", Doc: "as Phoenix writes them: at most 38 digits, equal numbers alike; `X'00'` ends it", Types: []types.Type{types.Decimal}, Phoenix: true, Make: always(phoenixDecimal{&traits{types.Decimal, "PHOENIX DECIMAL", Variable, Lexical}})},
 		momentOf("PHOENIX TIMESTAMP", ordered),
 		momentOf("PHOENIX UNSIGNED TIMESTAMP", unsigned),
 		{Name: elementName, Signature: elementName + "(n, 'encoding')", Doc: "the n-th value, from 1, in a cell that holds all columns of a family, as immutable tables of Phoenix have it; read only", Args: AnyArgs, Phoenix: true, of: newElement},
 		{Name: arrayName, Signature: arrayName + "('encoding')", Doc: "an ARRAY of Phoenix's, with the encoding of its elements; read only", Types: arrays, Args: AnyArgs, Phoenix: true, of: newArray},
-		{Name: "OPENTSDB_VALUE", Doc: "as OpenTSDB writes it, for cells under `OPENTSDB_QUALIFIER`", Types: []types.Type{types.Double}, Make: always(openTSDBValue{})},
+		{Name: "OPENTSDB_VALUE", Doc: "as OpenTSDB writes it, for cells under `OPENTSDB_QUALIFIER`", Types: []types.Type{types.Double}, Make: always(openTSDBValue{&traits{types.Double, "OPENTSDB_VALUE", Variable, Unordered}})},
 		{Name: invertedName, Signature: "INVERTED encoding", Doc: "the bytes of any of the others, all bits inverted: greater values first, as of Phoenix's columns that are DESC. `X'FF'` behind `INVERTED TEXT` keeps the order",
 			Make: func(types.Type, []types.Value) (Encoding, error) {
 				return nil, errors.New("INVERTED needs an encoding after it: INVERTED TEXT")
@@ -132,19 +136,23 @@ func always(e Encoding) func(types.Type, []types.Value) (Encoding, error) {
 	return func(types.Type, []types.Value) (Encoding, error) { return e, nil }
 }
 
-func makePadded(filler byte) func(types.Type, []types.Value) (Encoding, error) {
-	return func(_ types.Type, args []types.Value) (Encoding, error) {
-		return padded{int(args[0].Int()), filler}, nil
+func makePadded(name string, filler byte) func(types.Type, []types.Value) (Encoding, error) {
+	return func(t types.Type, args []types.Value) (Encoding, error) {
+		return padded{&traits{t, name + written(args), int(args[0].Int()), Padded}, filler}, nil
 	}
 }
 
 func makeRaw(t types.Type, args []types.Value) (Encoding, error) {
-	return rawBytes{t, int(args[0].Int())}, nil
+	return newRaw(t, int(args[0].Int())), nil
 }
 
 func digitsOf(name, alphabet, doc string, reversed bool) EncodingType {
+	order := Ascending
+	if reversed {
+		order = Unordered
+	}
 	return EncodingType{Name: name, Signature: name + "(n)", Doc: doc, Types: numbers, Args: WidthArg, Make: func(t types.Type, args []types.Value) (Encoding, error) {
-		return digits{t: t, n: int(args[0].Int()), name: name, alphabet: alphabet, reversed: reversed}, nil
+		return digits{&traits{t, name + written(args), int(args[0].Int()), order}, alphabet, reversed}, nil
 	}}
 }
 
@@ -154,18 +162,15 @@ func integersOf(name string, kind integerKind, doc string) []EncodingType {
 	for n := 1; n <= 8; n++ {
 		name := fmt.Sprint(name, 8*n)
 		out = append(out, EncodingType{Name: name, Doc: doc, Types: counts, Make: func(t types.Type, _ []types.Value) (Encoding, error) {
-			return &integer{t: t, bytes: n, kind: kind, scale: 1, name: name}, nil
+			return newInteger(name, t, n, kind), nil
 		}})
 	}
 	return out
 }
 
-func floatOf(name string, f float, doc string) EncodingType {
-	f.name = name
-	return EncodingType{Name: name, Doc: doc, Types: floats, Phoenix: f.phoenix, Make: func(t types.Type, _ []types.Value) (Encoding, error) {
-		f := f
-		f.t = t
-		return f, nil
+func floatOf(name string, bytes int, form floatForm, doc string) EncodingType {
+	return EncodingType{Name: name, Doc: doc, Types: floats, Phoenix: form == phoenixBits, Make: func(t types.Type, _ []types.Value) (Encoding, error) {
+		return newFloat(name, t, bytes, form), nil
 	}}
 }
 
@@ -176,12 +181,15 @@ func momentOf(name string, kind integerKind) EncodingType {
 			if t == types.Decimal {
 				of = types.BigInt
 			}
-			return moment96{t: t, millis: integer{t: of, bytes: 8, kind: kind, scale: 1, name: name}, name: name}, nil
+			millis := newInteger(name, of, 8, kind)
+			return moment96{&traits{t, name, 12, millis.order}, millis}, nil
 		}}
 }
 
 func countedOf(name string, length int, doc string) EncodingType {
-	return EncodingType{Name: name, Doc: doc, Types: texts, Make: func(t types.Type, _ []types.Value) (Encoding, error) { return counted{t, length}, nil }}
+	return EncodingType{Name: name, Doc: doc, Types: texts, Make: func(t types.Type, _ []types.Value) (Encoding, error) {
+		return counted{&traits{t, name, Variable, Unordered}, length}, nil
+	}}
 }
 
 // byName returns the built-in encodings by name.

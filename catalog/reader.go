@@ -79,16 +79,16 @@ func (l *Layout) integerKey() []int {
 func (l *Layout) readIntegers(key []byte, row []types.Value) bool {
 	for i, col := range l.integers {
 		e := l.Key.Parts[i].Encoding.(*integer)
-		if e.bytes > len(key) {
+		if e.width > len(key) {
 			return false
 		}
-		if !e.set(&row[col], key[:e.bytes]) {
+		if !e.set(&row[col], key[:e.width]) {
 			var err error
-			if row[col], err = e.Decode(key[:e.bytes]); err != nil {
+			if row[col], err = e.Decode(key[:e.width]); err != nil {
 				return false
 			}
 		}
-		key = key[e.bytes:]
+		key = key[e.width:]
 	}
 	return len(key) == 0
 }

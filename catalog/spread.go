@@ -78,11 +78,11 @@ func (p *Part) leading() (of expr.Leading) {
 	switch e := upright(p.Encoding).(type) {
 	case digits:
 		if e.reversed {
-			of = expr.Leading{Chars: e.alphabet, N: e.n}
+			of = expr.Leading{Chars: e.alphabet, N: e.width}
 		}
 	case *integer:
 		if e.kind == little {
-			of = expr.Leading{Chars: solve.AllBytes, N: e.bytes}
+			of = expr.Leading{Chars: solve.AllBytes, N: e.width}
 		}
 	case text, padded, rawBytes:
 		of = solve.Lead(p.Expr)
