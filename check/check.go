@@ -93,8 +93,7 @@ func oneLine(sql string) string { return strings.Join(strings.Fields(sql), " ") 
 // fail sets the verdict Failed with the text of err.
 func (r *Result) fail(err error) {
 	r.Verdict, r.Text = Failed, err.Error()
-	var e *parser.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*parser.Error](err); ok {
 		if r.Text = e.Msg; e.Hint != "" {
 			r.Text += "; " + e.Hint
 		}

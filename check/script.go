@@ -209,8 +209,7 @@ func (c *Checker) Source(ctx context.Context, src Source) []Result {
 		}
 		if err != nil {
 			r.fail(err)
-			var e *parser.Error
-			if errors.As(err, &e) && e.Pos >= 0 {
+			if e, ok := errors.AsType[*parser.Error](err); ok && e.Pos >= 0 {
 				at := src.At(p.start + int(e.Pos))
 				r.File, r.Line, r.Column = at.File, at.Line, at.Column
 			}

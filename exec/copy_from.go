@@ -224,8 +224,7 @@ func (c *copier) add(ctx context.Context, row []types.Value, set []bool) error {
 		return c.reject(err)
 	}
 	if err := c.checker.Allocate(ctx, []write.Row{p}); err != nil {
-		var refused *parser.Error // a name that a look-up table cannot hold
-		if errors.As(err, &refused) {
+		if refused, ok := errors.AsType[*parser.Error](err); ok { // a name that a look-up table cannot hold
 			return c.reject(refused)
 		}
 		return err

@@ -55,8 +55,7 @@ func (s *Session) named(text string) string { return strings.ReplaceAll(text, s.
 
 // shown returns err with such names.
 func (s *Session) shown(err error) error {
-	var own *parser.Error
-	if s.temporaryTables() != "" && errors.As(err, &own) {
+	if own, ok := errors.AsType[*parser.Error](err); ok && s.temporaryTables() != "" {
 		own.Msg, own.Hint = s.named(own.Msg), s.named(own.Hint)
 	}
 	return err

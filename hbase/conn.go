@@ -383,8 +383,7 @@ func (d *dialer) secure(ctx context.Context, conn net.Conn, host string) (net.Co
 // tlsError returns err, the failure of TLS with a server; if the server refused TLS, it adds the probable reason.
 func (d *dialer) tlsError(server net.Addr, err error) error {
 	without := ""
-	var alert *net.OpError
-	if errors.As(err, &alert) && alert.Op == "remote error" {
+	if alert, ok := errors.AsType[*net.OpError](err); ok && alert.Op == "remote error" {
 		if cfg, failed := d.tls(); failed == nil && len(cfg.Certificates) == 0 && cfg.GetClientCertificate == nil {
 			without = "; hql shows no certificate (tls_cert in the address)"
 		}

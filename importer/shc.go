@@ -31,12 +31,10 @@ func shc(src string) ([]*table, error) {
 		Columns orderedColumns
 	}
 	if err := json.Unmarshal([]byte(src), &c); err != nil {
-		var se *json.SyntaxError
-		if errors.As(err, &se) {
+		if se, ok := errors.AsType[*json.SyntaxError](err); ok {
 			return nil, at(src, int(se.Offset), "%v", err)
 		}
-		var te *json.UnmarshalTypeError
-		if errors.As(err, &te) {
+		if te, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			return nil, at(src, int(te.Offset), "unexpected JSON %s in %s", te.Value, cmp.Or(te.Field, "the catalog"))
 		}
 		return nil, err

@@ -283,8 +283,7 @@ func decode(body []byte, m interface{ Decode([]byte) error }) (err error) {
 
 // report sends the error of a statement to the client. It returns the error if it ends the connection.
 func (c *conn) report(err error) error {
-	var gone goneError
-	if errors.As(err, &gone) {
+	if _, ok := errors.AsType[goneError](err); ok {
 		return err
 	}
 	e := asError(err, "", 0)

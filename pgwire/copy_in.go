@@ -55,8 +55,7 @@ func (w *copyWriter) failed(err error) error {
 	if err == nil {
 		return nil
 	}
-	var gone goneError
-	if errors.As(err, &gone) {
+	if _, ok := errors.AsType[goneError](err); ok {
 		return err
 	}
 	var own *Error

@@ -65,8 +65,7 @@ var (
 
 // asError returns err as clients see it. The failed statement begins at offset in the text whole.
 func asError(err error, whole string, offset int) *Error {
-	var own *Error
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*Error](err); ok {
 		return own
 	}
 	out := &Error{Severity: "ERROR", Code: "XX000", Message: err.Error()}

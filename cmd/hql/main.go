@@ -280,8 +280,7 @@ func (s *session) statement(ctx context.Context, text, source string, offset int
 	if err == nil {
 		return exitOK
 	}
-	var pe *hql.Error
-	if errors.As(err, &pe) && pe.Pos >= 0 {
+	if pe, ok := errors.AsType[*hql.Error](err); ok && pe.Pos >= 0 {
 		moved := *pe
 		moved.Pos += parser.Pos(offset)
 		moved.Source = source
@@ -343,8 +342,7 @@ func untilSignal(ctx context.Context) (context.Context, func()) {
 
 // standing returns a text with the number of rows that a failed statement has written; "" if it has written none.
 func standing(err error) string {
-	var partial *hql.PartialError
-	if errors.As(err, &partial) {
+	if partial, ok := errors.AsType[*hql.PartialError](err); ok {
 		return partial.Stand()
 	}
 	return ""

@@ -28,8 +28,7 @@ func (tables) Some() types.Value { return types.NewInt(0) }
 // ID reads the cell of a name.
 func (d tables) ID(ctx context.Context, k plan.LookupKey) (types.Value, error) {
 	at, err := d.place(ctx, k, d.numbers.Resolve, false)
-	var refused *catalog.KeyError
-	if errors.As(err, &refused) { // a name that cannot be stored has no number
+	if _, ok := errors.AsType[*catalog.KeyError](err); ok { // a name that cannot be stored has no number
 		return types.Value{}, nil
 	}
 	if err != nil {

@@ -537,16 +537,14 @@ func (w *Writer) Width() int { return len(w.table.Columns) + 2 }
 
 // Refuse returns the error for a row at pos that cannot be stored.
 func (w *Writer) Refuse(err error, pos parser.Pos) error {
-	var key *catalog.KeyError
-	if errors.As(err, &key) {
+	if key, ok := errors.AsType[*catalog.KeyError](err); ok {
 		e := parser.Errorf(pos, "the row does not fit %s: %v", w.table.Name, key)
 		if key.Null {
 			e.Kind = &ConstraintError{Table: w.table.Name, Column: key.Column}
 		}
 		return e
 	}
-	var pe *parser.Error
-	if errors.As(err, &pe) && pe.Pos < 0 {
+	if pe, ok := errors.AsType[*parser.Error](err); ok && pe.Pos < 0 {
 		e := *pe
 		e.Pos = pos
 		return &e
