@@ -13,6 +13,8 @@ import (
 	"github.com/tsuna/gohbase/hrpc"
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/hql-db/hql/internal/wire"
 )
 
 // Limits of a batch to one region.
@@ -263,13 +265,13 @@ func (a *batchAnswer) read(table string, at []int, parts []multiPart, results []
 		}
 		if n < len(parts) && parts[n].condition != nil {
 			i := int(parts[n].actions[0].GetIndex())
-			done, known := processed(region)
+			processed, known := wire.Unknown(region, processedField) // whether the only action was applied
 			switch {
 			case refused != nil && classify(refused) == retry:
 				a.cause = refused
 			case refused != nil:
 				a.failed[at[i]], answered[i] = explain(refused, "write", table), true
-			case known && done:
+			case known && processed.Varint != 0:
 				answered[i] = true
 			case known:
 				a.unmet, answered[i] = append(a.unmet, at[i]), true

@@ -9,7 +9,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hql-db/hql/filter"
-	"github.com/hql-db/hql/internal/wire"
 )
 
 // Fields of HBase's protocol, since 2.4, that gohbase's messages do not have.
@@ -78,17 +77,6 @@ func (p *multiPart) proto(region *pb.RegionSpecifier) *pb.RegionAction {
 		a.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, conditionField, protowire.BytesType), p.condition))
 	}
 	return a
-}
-
-// processed reports whether the only action of a conditional part was applied; known is false if the answer does not
-// say.
-func processed(r *pb.RegionActionResult) (done, known bool) {
-	for f, err := range wire.Fields(r.ProtoReflect().GetUnknown()) {
-		if err == nil && f.Number == processedField {
-			done, known = f.Varint != 0, true
-		}
-	}
-	return done, known
 }
 
 // LastTime is the latest timestamp at which a cell can be written. Servers replace the timestamp math.MaxInt64 by their

@@ -7,7 +7,6 @@ import (
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/hql-db/hql/internal/wire"
 )
@@ -21,36 +20,26 @@ const (
 
 // regionCondition is the condition of ra alone; nil: it has none.
 func regionCondition(ra *pb.RegionAction) (*pb.Condition, error) {
-	b := unknownMessage(ra, fieldCondition)
-	if b == nil {
+	f, ok := wire.Unknown(ra, fieldCondition)
+	if !ok {
 		return nil, nil
 	}
 	c := &pb.Condition{} // one with a filter lacks what gohbase requires
-	if err := (proto.UnmarshalOptions{AllowPartial: true}).Unmarshal(b, c); err != nil {
+	if err := (proto.UnmarshalOptions{AllowPartial: true}).Unmarshal(f.Bytes, c); err != nil {
 		return nil, throw(classDoNotRetry, "%v", err)
 	}
 	return c, nil
 }
 
-// unknownMessage returns the bytes of a field that the message's type does not know; nil: the message lacks the field.
-func unknownMessage(m protoreflect.ProtoMessage, field protowire.Number) (b []byte) {
-	for f, err := range wire.Fields(m.ProtoReflect().GetUnknown()) {
-		if err == nil && f.Number == field {
-			b = f.Bytes
-		}
-	}
-	return b
-}
-
 // passes reports whether the row has a cell that the condition's filter keeps. asked is false if the condition has no
 // filter but tests a column.
 func (w *writer) passes(ctx context.Context, t *table, g *region, c *pb.Condition) (ok, asked bool, err error) {
-	b := unknownMessage(c, fieldConditionFilter)
-	if b == nil {
+	f, asked := wire.Unknown(c, fieldConditionFilter)
+	if !asked {
 		return false, false, nil
 	}
 	get := &pb.Get{Row: c.GetRow(), Filter: &pb.Filter{}}
-	if err := proto.Unmarshal(b, get.Filter); err != nil {
+	if err := proto.Unmarshal(f.Bytes, get.Filter); err != nil {
 		return false, true, throw(classDoNotRetry, "%v", err)
 	}
 	found, err := w.get(ctx, t, g, get)
@@ -63,7 +52,7 @@ func (w *writer) passes(ctx context.Context, t *table, g *region, c *pb.Conditio
 // holds reports whether a row that is to be changed meets the condition of a check-and-mutate.
 func (w *writer) holds(ctx context.Context, t *table, g *region, c *pb.Condition, row []byte) (bool, error) {
 	var cmp comparator
-	if b := unknownMessage(c, fieldConditionFilter); b == nil {
+	if _, asked := wire.Unknown(c, fieldConditionFilter); !asked {
 		var err error
 		if cmp, err = newComparator(c.GetComparator()); err != nil {
 			return false, throw(classIO, "%v", err)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/hql-db/hql/internal/wire"
 )
@@ -78,16 +77,6 @@ const (
 	fieldLimitOfRows      protowire.Number = 11
 	fieldScanMetrics      protowire.Number = 10 // of ScanResponse
 )
-
-// unknownVarint finds a varint field that the message's type does not know.
-func unknownVarint(m protoreflect.ProtoMessage, field protowire.Number) (v uint64, ok bool) {
-	for f := range wire.Fields(m.ProtoReflect().GetUnknown()) {
-		if f.Number == field && f.Bytes == nil {
-			v, ok = f.Varint, true
-		}
-	}
-	return v, ok
-}
 
 // columnsQuery reads the parts that Gets and Scans have in common.
 type columnsQuery struct {
@@ -180,12 +169,12 @@ func newScan(t *table, g *region, m *pb.Scan) (*query, error) {
 		}
 	}
 	same := len(q.start) > 0 && bytes.Equal(q.start, q.stop)
-	if v, ok := unknownVarint(m, fieldScanIncludeStart); ok {
-		q.includeStart = v != 0
+	if f, ok := wire.Unknown(m, fieldScanIncludeStart); ok {
+		q.includeStart = f.Varint != 0
 	}
 	q.includeStop = same
-	if v, ok := unknownVarint(m, fieldScanIncludeStop); ok {
-		q.includeStop = v != 0
+	if f, ok := wire.Unknown(m, fieldScanIncludeStop); ok {
+		q.includeStop = f.Varint != 0
 	}
 	q.get = same && q.includeStart && q.includeStop
 	if m.LoadColumnFamiliesOnDemand != nil {

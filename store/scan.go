@@ -9,6 +9,8 @@ import (
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/hql-db/hql/internal/wire"
 )
 
 // maxScanBytes is the server's limit on the size of one answer.
@@ -166,8 +168,8 @@ func (s *Store) readRows(ctx context.Context, h *scannerHolder, req *pb.ScanRequ
 // read reads up to rows results into b.
 func (h *scannerHolder) read(ctx context.Context, req *pb.ScanRequest, resp *pb.ScanResponse, b *block, rows int, more *bool, inject *injection) error {
 	limit := 0
-	if v, ok := unknownVarint(req, fieldLimitOfRows); ok && v > 0 {
-		limit = int(min(v, math.MaxInt32))
+	if f, ok := wire.Unknown(req, fieldLimitOfRows); ok {
+		limit = int(min(f.Varint, math.MaxInt32))
 	}
 	q := h.scanner.query
 	lim := &limits{size: maxScanBytes, wholeRows: !req.GetClientHandlesPartials(), cut: inject.cut}

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // ErrMalformed ends a message that cannot be read further.
@@ -49,4 +50,14 @@ func Fields(message []byte) iter.Seq2[Field, error] {
 			rest = rest[size:]
 		}
 	}
+}
+
+// Unknown returns the last field with a number among those of m that its type does not know; ok is false if there is none.
+func Unknown(m protoreflect.ProtoMessage, number protowire.Number) (last Field, ok bool) {
+	for f := range Fields(m.ProtoReflect().GetUnknown()) {
+		if f.Number == number {
+			last, ok = f, true
+		}
+	}
+	return last, ok
 }
