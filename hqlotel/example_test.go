@@ -29,7 +29,7 @@ func Example() {
 		fmt.Println(s.Name)
 	}
 	// Output:
-	// hbase Get
+	// hbase Multi
 	// get t
 	// SELECT
 }
