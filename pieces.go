@@ -123,7 +123,7 @@ func sameClocks(a, b *time.Location) bool {
 // differ, Piece fails with ErrPieceChanged. It also fails if this DB plans a join of the query differently, as another version
 // of hql may.
 func (db *DB) Piece(ctx context.Context, piece string, options ...QueryOptions) (*Rows, error) {
-	text, of, err := readPiece(piece)
+	text, err := readPiece(piece)
 	if err != nil {
 		return nil, err
 	}
@@ -147,41 +147,28 @@ func (db *DB) Piece(ctx context.Context, piece string, options ...QueryOptions) 
 	if _, ok := parsed.(*parser.Select); !ok {
 		return nil, errNoPiece
 	}
-	return db.parsed(parsed, text.SQL).runPiece(ctx, append([]any{o}, args...), of)
+	return db.parsed(parsed, text.SQL).runPiece(ctx, append([]any{o}, args...), &text.Piece)
 }
 
 // errNoPiece is the error for a text that is not a complete piece.
 var errNoPiece = errors.New("this is not a piece of a statement, or the piece is cut short: pass on its text unchanged")
 
 // pieceVersion is the version of the texts of pieces. It increases when an older hql would misread a new text.
-const pieceVersion = "3"
+const pieceVersion = "4"
 
 // pieceText is the content of a piece's text.
 type pieceText struct {
-	SQL         string
-	Args        []pieceArg
-	Named       map[string]pieceArg
-	Zone        string
-	Now         int64
-	Tables      []string
-	Definitions string
-	Layout      string
-	Reads       string
-	Ranges      []pieceRange
-	FullScan    exec.FullScanPolicy
-	KnownSmall  bool
+	SQL   string
+	Args  []pieceArg
+	Named map[string]pieceArg
+	Zone  string
+	Piece exec.Piece
 }
 
 // pieceArg is an argument of the statement: one value or, for an IN list, several, encoded by types.Value.AppendBinary.
 type pieceArg struct {
 	Values [][]byte
 	List   bool
-}
-
-type pieceRange struct {
-	Table string
-	Start []byte
-	Stop  []byte
 }
 
 // keep stores the arguments of the statement; lists are those that are slices, as bind returns them.
@@ -251,10 +238,7 @@ func (t *pieceText) args() ([]any, error) {
 
 // of encodes one piece: the version, a checksum of the rest, and the rest.
 func (t pieceText) of(p exec.Piece) (string, error) {
-	t.Now, t.Tables, t.Definitions, t.Layout, t.Reads, t.FullScan, t.KnownSmall = p.Now, p.Tables, p.Definitions, p.Layout, p.Reads, p.FullScan, p.KnownSmall
-	for _, s := range p.Ranges {
-		t.Ranges = append(t.Ranges, pieceRange{s.Table, s.Start, s.Stop})
-	}
+	t.Piece = p
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(&t); err != nil { // JSON cannot hold texts that are not UTF-8
 		return "", err
@@ -269,28 +253,24 @@ const checked = 12
 var pieceForm = regexp.MustCompile(`^hql([0-9]+)-([-_A-Za-z0-9]+)$`)
 
 // readPiece decodes a text that pieceText.of has encoded.
-func readPiece(text string) (*pieceText, *exec.Piece, error) {
+func readPiece(text string) (*pieceText, error) {
 	m := pieceForm.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
-		return nil, nil, errNoPiece
+		return nil, errNoPiece
 	}
 	if m[1] != pieceVersion {
-		return nil, nil, fmt.Errorf("the piece is of version %s, and this hql reads version %s: run the piece with the hql that cut it", m[1], pieceVersion)
+		return nil, fmt.Errorf("the piece is of version %s, and this hql reads version %s: run the piece with the hql that cut it", m[1], pieceVersion)
 	}
 	b, err := base64.RawURLEncoding.DecodeString(m[2])
 	if err != nil || len(b) < checked {
-		return nil, nil, errNoPiece
+		return nil, errNoPiece
 	}
 	if sum := sha256.Sum256(b[checked:]); string(sum[:checked]) != string(b[:checked]) {
-		return nil, nil, errNoPiece
+		return nil, errNoPiece
 	}
 	var t pieceText
 	if err := gob.NewDecoder(bytes.NewReader(b[checked:])).Decode(&t); err != nil {
-		return nil, nil, errNoPiece
+		return nil, errNoPiece
 	}
-	of := &exec.Piece{Tables: t.Tables, Definitions: t.Definitions, Layout: t.Layout, Reads: t.Reads, Now: t.Now, FullScan: t.FullScan, KnownSmall: t.KnownSmall}
-	for _, r := range t.Ranges {
-		of.Ranges = append(of.Ranges, plan.Span{Table: r.Table, Start: r.Start, Stop: r.Stop})
-	}
-	return &t, of, nil
+	return &t, nil
 }
