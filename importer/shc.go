@@ -124,30 +124,19 @@ func (c *shcColumn) encodings(t *table, phoenixCoded, avroCoded bool) error {
 		c.typ, c.cell, c.inKey, c.variable = p.typ, p.cell, p.key, p.variable
 		return nil
 	}
-	switch strings.ToLower(c.Type) {
-	case "string":
+	name := strings.ToLower(c.Type)
+	switch h := hiveTypes[cmp.Or(map[string]string{"byte": "tinyint", "short": "smallint", "long": "bigint"}[name], name)]; {
+	case h.binary != "":
+		c.typ, c.inKey = h.typ, h.binary
+	case name == "string":
 		c.typ, c.inKey, c.variable = "STRING", "TEXT", true
-	case "binary":
-		c.typ, c.inKey, c.variable = "BYTES", "BYTES", true
-	case "boolean":
-		c.typ, c.inKey = "BOOLEAN", "BOOLEAN"
-	case "byte", "tinyint":
-		c.typ, c.inKey = "TINYINT", "INT8"
-	case "short", "smallint":
-		c.typ, c.inKey = "SMALLINT", "INT16"
-	case "int", "integer":
-		c.typ, c.inKey = "INT", "INT32"
-	case "long", "bigint":
-		c.typ, c.inKey = "BIGINT", "INT64"
-	case "float":
-		c.typ, c.inKey = "FLOAT", "FLOAT32"
-	case "double":
-		c.typ, c.inKey = "DOUBLE", "FLOAT64"
-	case "timestamp":
+	case name == "timestamp":
 		c.typ, c.inKey = "TIMESTAMP", "INT64"
 		t.note("column %s: check that the timestamp is 8 bytes of milliseconds since 1970", c.name)
 	default:
-		t.note("column %s: type %q is read as bytes", c.name, c.Type)
+		if name != "binary" {
+			t.note("column %s: type %q is read as bytes", c.name, c.Type)
+		}
 		c.typ, c.inKey, c.variable = "BYTES", "BYTES", true
 	}
 	return nil
