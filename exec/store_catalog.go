@@ -15,6 +15,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/pause"
 	"github.com/hql-db/hql/parser"
 )
 
@@ -108,12 +109,7 @@ func (e *Engine) awaitRefresh(ctx context.Context) error {
 		}
 		return err
 	}
-	select {
-	case <-time.After(definitionsAge):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return pause.For(ctx, definitionsAge)
 }
 
 func (d *definitions) fresh() bool {

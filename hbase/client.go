@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hql-db/hql/hbase/kerberos"
+	"github.com/hql-db/hql/internal/pause"
 )
 
 const (
@@ -348,14 +349,7 @@ type backoff time.Duration
 func (b *backoff) wait(ctx context.Context) error {
 	d := min(max(time.Duration(*b)*2, 10*time.Millisecond), 2*time.Second)
 	*b = backoff(d)
-	t := time.NewTimer(d - rand.N(d/2))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
+	return pause.For(ctx, d-rand.N(d/2))
 }
 
 func (c *client) Stats() Stats {

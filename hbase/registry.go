@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/hql-db/hql/internal/pause"
 	"github.com/hql-db/hql/internal/wire"
 )
 
@@ -63,12 +64,8 @@ func (r *registry) refreshing(ctx context.Context) {
 	defer close(r.ended)
 	wait := time.Second
 	for {
-		t := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			t.Stop()
+		if pause.For(ctx, wait) != nil {
 			return
-		case <-t.C:
 		}
 		wait = refreshEvery
 		if r.refresh(ctx) != nil {

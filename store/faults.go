@@ -11,6 +11,8 @@ import (
 
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/hql-db/hql/internal/pause"
 )
 
 // FaultKind names a fault.
@@ -176,7 +178,7 @@ func (s *Store) before(ctx context.Context, t *table, g *region, req proto.Messa
 		i.did(FaultDelay)
 	}
 	if d := i.delay + i.Latency; d > 0 {
-		if err := sleep(ctx, d); err != nil {
+		if err := pause.For(ctx, d); err != nil {
 			return err
 		}
 	}

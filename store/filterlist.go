@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"slices"
 )
 
 // filterList is the common part of filterAnd and filterOr.
@@ -12,23 +13,14 @@ type filterList struct {
 }
 
 func newFilterList(in []filter, reversed bool) filterList {
-	l := filterList{in: in, reversed: reversed}
-	for _, f := range in {
-		l.hasRows = l.hasRows || f.hasRow()
-	}
-	return l
+	return filterList{in: in, reversed: reversed, hasRows: slices.ContainsFunc(in, filter.hasRow)}
 }
 
 func (l *filterList) hasRow() bool  { return l.hasRows }
 func (l *filterList) hinting() bool { return false }
 
 func (l *filterList) essential(family []byte) bool {
-	for _, f := range l.in {
-		if f.essential(family) {
-			return true
-		}
-	}
-	return len(l.in) == 0
+	return len(l.in) == 0 || slices.ContainsFunc(l.in, func(f filter) bool { return f.essential(family) })
 }
 
 // compare orders hints in the direction of the scan.
@@ -74,12 +66,7 @@ func (l *filterAnd) rowKey(row []byte) bool {
 }
 
 func (l *filterAnd) allRemaining() bool {
-	for _, f := range l.in {
-		if f.allRemaining() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.in, filter.allRemaining)
 }
 
 func (l *filterAnd) cell(c *cell) returnCode {
@@ -116,14 +103,17 @@ func mergeAnd(rc, local returnCode) returnCode {
 	if rc == seekUsingHint || local == seekUsingHint {
 		return seekUsingHint
 	}
-	step := max(stepOf(rc), stepOf(local))
-	if rc.includes() && local.includes() {
+	return codeOf(rc.includes() && local.includes(), max(stepOf(rc), stepOf(local)))
+}
+
+func codeOf(includes bool, step int) returnCode {
+	if includes {
 		return [...]returnCode{include, includeAndNextCol, includeAndNextRow}[step]
 	}
 	return [...]returnCode{skip, nextCol, nextRow}[step]
 }
 
-// stepOf returns how far a code goes: 0 to the next cell, 1 to the next column, 2 to the next row.
+// stepOf returns how far a code goes: 0 to the next cell, 1 to the next column, 2 to the next row. codeOf is the code for a step.
 func stepOf(rc returnCode) int {
 	switch rc {
 	case includeAndNextCol, nextCol:
@@ -141,12 +131,7 @@ func (l *filterAnd) transform(c *cell) {
 }
 
 func (l *filterAnd) row() bool {
-	for _, f := range l.in {
-		if f.row() {
-			return true // the rest is not asked
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.in, filter.row) // the rest is not asked
 }
 
 func (l *filterAnd) nextHint(c *cell) *cell {
@@ -202,12 +187,7 @@ func (l *filterOr) rowKey(row []byte) bool {
 }
 
 func (l *filterOr) allRemaining() bool {
-	for _, f := range l.in {
-		if !f.allRemaining() {
-			return false
-		}
-	}
-	return len(l.in) > 0
+	return len(l.in) > 0 && !slices.ContainsFunc(l.in, func(f filter) bool { return !f.allRemaining() })
 }
 
 func (l *filterOr) cell(c *cell) returnCode {
@@ -265,11 +245,7 @@ func mergeOr(rc, local returnCode) returnCode {
 	if rc == seekUsingHint && local == seekUsingHint {
 		return seekUsingHint
 	}
-	step := min(stepOf(rc), stepOf(local)) // a seek has step 0: how far it goes is unknown
-	if rc.includes() || local.includes() {
-		return [...]returnCode{include, includeAndNextCol, includeAndNextRow}[step]
-	}
-	return [...]returnCode{skip, nextCol, nextRow}[step]
+	return codeOf(rc.includes() || local.includes(), min(stepOf(rc), stepOf(local))) // a seek has step 0: how far it goes is unknown
 }
 
 func (l *filterOr) transform(c *cell) {
@@ -281,12 +257,7 @@ func (l *filterOr) transform(c *cell) {
 }
 
 func (l *filterOr) row() bool {
-	for _, f := range l.in {
-		if !f.row() {
-			return false // the rest is not asked
-		}
-	}
-	return len(l.in) > 0
+	return len(l.in) > 0 && !slices.ContainsFunc(l.in, func(f filter) bool { return !f.row() }) // the rest is not asked
 }
 
 func (l *filterOr) nextHint(c *cell) *cell {

@@ -4,14 +4,27 @@ import (
 	"math/rand/v2"
 )
 
-// rowFilter compares the row's key (RowFilter).
-type rowFilter struct {
+// byKey is a filter that refuses rows by their keys.
+type byKey struct {
 	filterBase
-	test    test
 	refused bool
 }
 
-func (f *rowFilter) reset() { f.refused = false }
+func (f *byKey) reset()    { f.refused = false }
+func (f *byKey) row() bool { return f.refused }
+
+func (f *byKey) cell(*cell) returnCode {
+	if f.refused {
+		return nextRow
+	}
+	return include
+}
+
+// rowFilter compares the row's key (RowFilter).
+type rowFilter struct {
+	byKey
+	test test
+}
 
 func (f *rowFilter) rowKey(row []byte) bool {
 	if f.test.refuses(row) {
@@ -20,25 +33,13 @@ func (f *rowFilter) rowKey(row []byte) bool {
 	return f.refused
 }
 
-func (f *rowFilter) cell(*cell) returnCode {
-	if f.refused {
-		return nextRow
-	}
-	return include
-}
-
-func (f *rowFilter) row() bool { return f.refused }
-
 // randomRowFilter keeps each row with a probability (RandomRowFilter).
 type randomRowFilter struct {
-	filterBase
-	chance  float32
-	refused bool
+	byKey
+	chance float32
 }
 
-func (f *randomRowFilter) reset()       { f.refused = false }
 func (f *randomRowFilter) hasRow() bool { return true }
-func (f *randomRowFilter) row() bool    { return f.refused }
 
 func (f *randomRowFilter) rowKey([]byte) bool {
 	switch {
@@ -50,13 +51,6 @@ func (f *randomRowFilter) rowKey([]byte) bool {
 		f.refused = rand.Float32() >= f.chance
 	}
 	return f.refused
-}
-
-func (f *randomRowFilter) cell(*cell) returnCode {
-	if f.refused {
-		return nextRow
-	}
-	return include
 }
 
 // skipFilter drops the whole row when its member does not include one of its cells

@@ -12,6 +12,8 @@ import (
 	"github.com/tsuna/gohbase/hrpc"
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/hql-db/hql/internal/pause"
 )
 
 // cellBlockReader is a call that takes the cells of its answer in wire format.
@@ -43,25 +45,13 @@ func (s *Store) SendRPC(rpc hrpc.Call) (proto.Message, error) {
 		case err == errResend || isClass(err, classNotServing) || isClass(err, classMoved):
 			continue
 		case isClass(err, classTooBusy):
-			if err := sleep(ctx, backoff); err != nil {
+			if err := pause.For(ctx, backoff); err != nil {
 				return nil, err
 			}
 			backoff *= 2
 		default:
 			return nil, err
 		}
-	}
-}
-
-// sleep waits, or returns the context's error.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/pause"
 	"github.com/hql-db/hql/types"
 )
 
@@ -135,10 +136,8 @@ const maxDoubtful = 20_000
 // have written an entry before its row. It keeps and counts the entries whose row exists after the wait. A statement
 // that takes longer than entryPatience checks its entries itself, and Flush finds rows that were written in between.
 func (w *Writer) removeStale(ctx context.Context, i int, entries [][]types.Value) (kept int64, err error) {
-	select {
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	case <-time.After(entryPatience + maxAhead*time.Millisecond):
+	if err := pause.For(ctx, entryPatience+maxAhead*time.Millisecond); err != nil {
+		return 0, err
 	}
 	l := w.table.Layouts[i]
 	for some := range slices.Chunk(entries, Batch) {

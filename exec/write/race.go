@@ -16,6 +16,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/pause"
 	"github.com/hql-db/hql/types"
 )
 
@@ -248,14 +249,7 @@ const maxPause = 50 * time.Millisecond
 // Pause waits for a random part of a millisecond in round 0, and of twice the time of the previous round in later ones, up
 // to maxPause. It returns the error of ctx if that ends first.
 func Pause(ctx context.Context, round int) error {
-	timer := time.NewTimer(mathrand.N(min(maxPause, time.Millisecond<<min(round, 10))))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return pause.For(ctx, mathrand.N(min(maxPause, time.Millisecond<<min(round, 10))))
 }
 
 // maxCompletions bounds the number of times that complete reads rows that other statements keep changing.

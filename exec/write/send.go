@@ -12,6 +12,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/pause"
 )
 
 // Flush sends the pending mutations. It first puts new entries, in derived layouts before the primary one, and then
@@ -269,10 +270,8 @@ func (w *Writer) awaitRegions(ctx context.Context, name string) error {
 		if !errors.Is(err, hbase.ErrNoTable) {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if pause.For(ctx, 50*time.Millisecond) != nil {
 			return err
-		case <-time.After(50 * time.Millisecond):
 		}
 		if err := w.st.Unchanged(ctx, w.table); err != nil { // a dropped table's creator has removed it
 			return err
