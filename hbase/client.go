@@ -41,7 +41,9 @@ type client struct {
 	attempt time.Duration // 0: the defaults
 	dialer  *dialer       // nil: the client was handed in
 
-	regions regionCache
+	// regions are those of tables, to group keys by region. They may be stale: a region that has moved refuses the call, and
+	// the table is looked up again.
+	regions aged[string, []Region]
 	user    string // "": the client was handed in
 	rights  rights
 	mob     mobFamilies

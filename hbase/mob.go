@@ -12,14 +12,13 @@ import (
 
 // mobFamilies caches the MOB families of tables.
 type mobFamilies struct {
-	mu     sync.Mutex
-	tables map[string]mobTable
+	mu     sync.Mutex // held by the one caller that asks for tables
+	tables aged[string, mobTable]
 }
 
 type mobTable struct {
 	families []string
 	err      error // the description could not be read
-	at       time.Time
 }
 
 const (
@@ -31,10 +30,12 @@ const (
 
 func (c *client) MobFamilies(ctx context.Context, tables ...string) ([]string, error) {
 	c.mob.mu.Lock()
-	defer c.mob.mu.Unlock() // one caller asks for all tables
+	defer c.mob.mu.Unlock()
+	known := map[string]mobTable{}
 	var unknown []string
 	for _, t := range tables {
-		if time.Since(c.mob.tables[t].at) >= mobAge {
+		var ok bool
+		if known[t], ok = c.mob.tables.get(t, mobAge); !ok {
 			unknown = append(unknown, t)
 		}
 	}
@@ -45,26 +46,26 @@ func (c *client) MobFamilies(ctx context.Context, tables ...string) ([]string, e
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if c.mob.tables == nil || len(c.mob.tables) > 1000 {
-			c.mob.tables = map[string]mobTable{}
-		}
 		for _, t := range unknown {
-			c.mob.tables[t] = mobTable{err: err, at: time.Now()}
+			known[t] = mobTable{err: err}
 		}
 		for _, s := range found {
 			name := fullName(s.TableName)
-			t := c.mob.tables[name]
+			t := known[name]
 			for _, f := range s.ColumnFamilies {
 				if slices.ContainsFunc(f.Attributes, isMob) {
 					t.families = append(t.families, string(f.Name))
 				}
 			}
-			c.mob.tables[name] = t
+			known[name] = t
+		}
+		for _, t := range unknown {
+			c.mob.tables.put(t, known[t])
 		}
 	}
 	var out []string
 	for _, name := range tables {
-		t := c.mob.tables[name]
+		t := known[name]
 		if t.err != nil {
 			return nil, t.err
 		}

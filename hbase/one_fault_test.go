@@ -276,7 +276,7 @@ func stuckClient(t *testing.T, attempt time.Duration) (*client, *stuck) {
 	}
 	broken := &stuck{s, make(chan struct{})}
 	c := &client{servers: link{rpc: broken, redial: func() closer { return s }}, master: link{rpc: s}, attempt: attempt}
-	c.rights.none() // so that the calls of a test are all there are
+	c.rights.free.Store(true) // so that the calls of a test are all there are
 	return c, broken
 }
 
@@ -392,7 +392,7 @@ func TestAbandonedScan(t *testing.T) {
 			if err := c.Mutate(t.Context(), "t", ms); err != nil {
 				t.Fatal(err)
 			}
-			c.rights.none() // so that the scan's own calls are all there are
+			c.rights.free.Store(true) // so that the scan's own calls are all there are
 			c.servers.rpc = &slow{RPCClient: s, from: from}
 			sc, err := c.Scan(t.Context(), ScanRange{Table: "t", BatchRows: 1}, nil)
 			if err != nil {

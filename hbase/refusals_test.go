@@ -361,7 +361,7 @@ func TestBrokenConnectionEndsNoCall(t *testing.T) {
 		d := new(dialer)
 		s := &silent{d: d, err: test.err}
 		c := &client{servers: link{rpc: s}, dialer: d, attempt: 20 * time.Millisecond}
-		c.rights.none()
+		c.rights.free.Store(true)
 		rows, err := c.Get(within(t), "t", [][]byte{[]byte("k")}, nil)
 		switch {
 		case test.want == "" && (err != nil || len(rows) != 1 || s.calls.Load() != 4):

@@ -6,49 +6,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/proto"
 )
 
-// regionCache caches the regions of tables, to group keys by region. It may be stale: a region that has moved refuses
-// the call, and the table is looked up again.
-type regionCache struct {
-	mu     sync.Mutex
-	tables map[string]cachedRegions
-}
-
-type cachedRegions struct {
-	list []Region
-	at   time.Time
-}
-
-func (r *regionCache) get(table string, age time.Duration) ([]Region, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	c, ok := r.tables[table]
-	return c.list, ok && time.Since(c.at) < age
-}
-
 // maxRegionAge is the greatest age of a list of regions that is used for dividing work.
 const maxRegionAge = 5 * time.Minute
-
-func (r *regionCache) put(table string, rs []Region) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.tables == nil || len(r.tables) > 1000 {
-		r.tables = map[string]cachedRegions{}
-	}
-	r.tables[table] = cachedRegions{rs, time.Now()}
-}
-
-func (r *regionCache) drop(table string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.tables, table)
-}
 
 // byRegion groups keys by region. at holds their indexes, sorted by key.
 func (c *client) byRegion(ctx context.Context, table string, keys [][]byte, at []int, fresh bool) ([][]int, error) {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tsuna/gohbase/hrpc"
@@ -37,9 +37,8 @@ const rightsAge = time.Minute
 
 // rights are the permissions that servers confirmed.
 type rights struct {
-	mu      sync.Mutex
-	free    bool // the cluster does not check permissions
-	granted map[right]time.Time
+	free    atomic.Bool // the cluster does not check permissions
+	granted aged[right, struct{}]
 }
 
 // right is a permission for a table, one of its families or one column. "" means all.
@@ -61,26 +60,8 @@ func (r right) String() string {
 
 // seen reports whether a right was confirmed recently, or the cluster does not check permissions.
 func (r *rights) seen(of right) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	at, ok := r.granted[of]
-	return r.free || ok && time.Since(at) < rightsAge
-}
-
-func (r *rights) confirm(of right) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.granted == nil || len(r.granted) > 1000 {
-		r.granted = map[right]time.Time{}
-	}
-	r.granted[of] = time.Now()
-}
-
-// none records that the cluster does not check permissions.
-func (r *rights) none() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.free = true
+	_, ok := r.granted.get(of, rightsAge)
+	return ok || r.free.Load()
 }
 
 // MayWrite checks the permission to write all of these families.
@@ -164,7 +145,7 @@ func rightsOf(do action, table string, columns []*pb.Column) (out []right) {
 func (c *client) denied(ctx context.Context, whole right, some bool, missing []right) error {
 	m, err := c.callMaster(ctx, "getSecurityCapabilities", &pb.SecurityCapabilitiesRequest{}, &pb.SecurityCapabilitiesResponse{})
 	if err == nil && !slices.Contains(m.(*pb.SecurityCapabilitiesResponse).Capabilities, pb.SecurityCapabilitiesResponse_AUTHORIZATION) {
-		c.rights.none()
+		c.rights.free.Store(true)
 		return nil
 	}
 	who := ""
@@ -188,14 +169,14 @@ func (c *client) holds(ctx context.Context, r right, key []byte) (bool, error) {
 	})
 	switch {
 	case err == nil:
-		c.rights.confirm(r)
+		c.rights.granted.put(r, struct{}{})
 		return true, nil
 	case !aboutRights(err):
 		return false, err
 	case errors.Is(explain(err, "ask", r.table), ErrDenied):
 		return false, nil
 	}
-	c.rights.none()
+	c.rights.free.Store(true)
 	return true, nil
 }
 
