@@ -94,7 +94,11 @@ type rowWriter struct {
 func newRowWriter(w io.Writer, columns []plan.OutputColumn, format string, text copytext.Format, header bool) *rowWriter {
 	o := &rowWriter{w: w, format: format, text: text, columns: columns}
 	if header && format != "jsonl" {
-		o.header()
+		names := make([]types.Value, len(columns))
+		for i, c := range columns {
+			names[i] = types.NewString(c.Name)
+		}
+		o.end(o.text.AppendLine(nil, names))
 	}
 	return o
 }
@@ -102,33 +106,11 @@ func newRowWriter(w io.Writer, columns []plan.OutputColumn, format string, text 
 // Close returns the error of a failed write.
 func (o *rowWriter) Close() error { return o.err }
 
-func (o *rowWriter) header() {
-	b := o.line[:0]
-	for i, c := range o.columns {
-		b = o.field(b, i, types.NewString(c.Name))
-	}
-	o.end(b)
-}
-
-// field appends the i-th field of a line.
-func (o *rowWriter) field(b []byte, i int, v types.Value) []byte {
-	if i > 0 {
-		b = append(b, o.text.Delimiter)
-	}
-	if v.IsNull() {
-		return append(b, o.text.Null...)
-	}
-	return o.text.Append(b, copytext.Value(v), false)
-}
-
 // Append writes a row.
 func (o *rowWriter) Append(row []types.Value) error {
 	b := o.line[:0]
 	if o.format != "jsonl" {
-		for i, v := range row {
-			b = o.field(b, i, v)
-		}
-		o.end(b)
+		o.end(o.text.AppendLine(b, row))
 		return o.err
 	}
 	b = append(b, '{')
@@ -148,7 +130,7 @@ func (o *rowWriter) Append(row []types.Value) error {
 			b = append(types.NewString(v.Text()).AppendJSON(append(b, jsonText...)), '}')
 		}
 	}
-	o.end(append(b, '}'))
+	o.end(append(b, "}\n"...))
 	return o.err
 }
 
@@ -163,7 +145,7 @@ func standsInLine(text string) bool {
 }
 
 func (o *rowWriter) end(b []byte) {
-	o.line = append(b, '\n')
+	o.line = b
 	if o.err == nil {
 		_, o.err = o.w.Write(o.line)
 	}

@@ -194,18 +194,7 @@ func (c *copyWriter) begin(cols []string, _ []types.Type) error {
 }
 
 func (c *copyWriter) row(vals []types.Value) error {
-	b := c.buf[:0]
-	for i, v := range vals {
-		if i > 0 {
-			b = append(b, c.format.Delimiter)
-		}
-		if v.IsNull() {
-			b = append(b, c.format.Null...)
-		} else {
-			b = c.format.Append(b, copytext.Value(v), false)
-		}
-	}
-	c.buf = append(b, '\n')
+	c.buf = c.format.AppendLine(c.buf[:0], vals)
 	_, err := c.w.Write(c.line(c.buf))
 	return err
 }

@@ -277,3 +277,18 @@ func Value(v types.Value) string {
 	}
 	return v.String()
 }
+
+// AppendLine appends a line with values as fields.
+func (f *Format) AppendLine(dst []byte, row []types.Value) []byte {
+	for i, v := range row {
+		if i > 0 {
+			dst = append(dst, f.Delimiter)
+		}
+		if v.IsNull() {
+			dst = append(dst, f.Null...)
+		} else {
+			dst = f.Append(dst, Value(v), false)
+		}
+	}
+	return append(dst, '\n')
+}
