@@ -55,12 +55,14 @@ type BatchError = hbase.BatchError
 // finds it. Fields ([exec.PartialError]): Written is the number of rows written, Err the failure.
 type PartialError = exec.PartialError
 
-// ConstraintError is in the *Error about a row that breaks NOT NULL or a CHECK; errors.As finds it. Fields
+// ConstraintError is in the *Error about a row that breaks NOT NULL or a CHECK, or whose drawn key another row has;
+// errors.As finds it. Fields
 // ([write.ConstraintError]):
 //
 //	Table      string
 //	Column     string // of NOT NULL
-//	Constraint string // the name of a CHECK
+//	Constraint string // the name of a CHECK, or of the primary key
+//	Key        string // the columns of a key that another row has, and their values: (id)=(5)
 //	Row        string // the values of the row, separated by commas; "" if it is one that exists
 type ConstraintError = write.ConstraintError
 

@@ -127,7 +127,7 @@ func (c *copier) given(ctx context.Context, values []types.Value) error {
 		}
 		row[col.Index] = v
 	}
-	return c.add(ctx, row, nil)
+	return c.add(ctx, write.Row{Values: row, Drawn: len(c.in.drawn) > 0})
 }
 
 // endingReader reads until ctx ends; then it returns an error other than io.EOF. It adds the number of bytes read to at.
@@ -207,10 +207,10 @@ func (c *copier) begin(cols []*catalog.Column) (err error) {
 	return nil
 }
 
-// add adds one row if it can be stored. set marks the columns that its line names; nil means the columns of the file.
-func (c *copier) add(ctx context.Context, row []types.Value, set []bool) error {
+// add adds one row if it can be stored. p.Set marks the columns that its line names; nil means the columns of the file.
+func (c *copier) add(ctx context.Context, p write.Row) error {
 	if c.take != nil {
-		key, err := c.checker.Key(c.layout, row)
+		key, err := c.checker.Key(c.layout, p.Values)
 		if err != nil {
 			return c.reject(err)
 		}
@@ -219,8 +219,8 @@ func (c *copier) add(ctx context.Context, row []types.Value, set []bool) error {
 		}
 		return nil
 	}
-	p := write.Row{Values: row, Pos: c.pos, Set: set}
-	if err := c.checker.Check(row, c.in.Named(p), true); err != nil {
+	p.Pos = c.pos
+	if err := c.checker.Check(p.Values, c.in.Named(p), true); err != nil {
 		return c.reject(err)
 	}
 	if err := c.checker.Allocate(ctx, []write.Row{p}); err != nil {
@@ -296,7 +296,7 @@ func (c *copier) records(ctx context.Context, f io.Reader, text copytext.Format)
 			_ = c.reject(err)
 			continue
 		}
-		if err := c.add(ctx, row, nil); err != nil {
+		if err := c.add(ctx, write.Row{Values: row, Drawn: len(c.in.drawn) > 0}); err != nil {
 			return err
 		}
 	}
@@ -377,8 +377,9 @@ func (c *copier) lines(ctx context.Context, f io.Reader) error {
 // objectColumns caches the columns of JSON objects with the same member names. err is the reason why such an object is
 // not a row, or nil.
 type objectColumns struct {
-	set []bool
-	err error
+	set   []bool
+	drawn bool // see write.Row
+	err   error
 }
 
 func (c *copier) object(ctx context.Context, text []byte, sets map[string]*objectColumns) error {
@@ -423,6 +424,7 @@ func (c *copier) object(ctx context.Context, text []byte, sets map[string]*objec
 				names = append(names, parser.Name{Pos: c.pos, Name: c.table.Columns[i].Name})
 			}
 		}
+		cols.drawn = slices.ContainsFunc(c.in.drawn, func(i int) bool { return named[i] == 0 })
 		if len(names) == 0 {
 			cols.err = errors.New("no column is named")
 		} else {
@@ -433,7 +435,7 @@ func (c *copier) object(ctx context.Context, text []byte, sets map[string]*objec
 	if cols.err != nil {
 		return c.reject(cols.err)
 	}
-	return c.add(ctx, row, cols.set)
+	return c.add(ctx, write.Row{Values: row, Set: cols.set, Drawn: cols.drawn})
 }
 
 // batches reads Arrow or Parquet. If the statement names columns, the other columns of the file are ignored.
@@ -481,7 +483,7 @@ func (c *copier) batches(ctx context.Context, f io.Reader, format string) error 
 				_ = c.reject(err)
 				continue
 			}
-			if err := c.add(ctx, row, nil); err != nil {
+			if err := c.add(ctx, write.Row{Values: row, Drawn: len(c.in.drawn) > 0}); err != nil {
 				return err
 			}
 		}

@@ -31,6 +31,14 @@ func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
 		defer func() { in.merge.run.subqueries.end() }()
 	}
 	in.IfNew = (s.IfNotExists || in.merge != nil) && !t.HiddenKey // with a hidden key, every row is new
+	for _, k := range in.keys {
+		if s.Overriding == "USER" && cols[k].Identity != "" {
+			in.drawn = append(in.drawn, cols[k].Index)
+		}
+	}
+	if s.IfNotExists || s.Set != nil {
+		in.keys, in.drawn = nil, nil // the statement says what becomes of a row that exists
+	}
 	if err := in.gives(ctx, s); err != nil {
 		return nil, err
 	}
@@ -67,17 +75,6 @@ func (r *run) insertTarget(s *parser.Insert) (*catalog.Table, []*catalog.Column,
 	return t, cols, s, drawnAlways(t, cols, s)
 }
 
-// drawnAlways returns an error if s gives values for a column GENERATED ALWAYS.
-func drawnAlways(t *catalog.Table, cols []*catalog.Column, s *parser.Insert) error {
-	for i, c := range cols {
-		given := func(row []parser.Expr) bool { return i < len(row) && row[i] != c.Default }
-		if rows := *valuesOf(s); c.Identity == parser.Always && s.Overriding == "" && (len(rows) == 0 || slices.ContainsFunc(rows, given)) {
-			return parser.Errorf(s.TablePos, "cannot insert a non-DEFAULT value into column %q", c.Name).WithHint("it is GENERATED ALWAYS: OVERRIDING SYSTEM VALUE writes the value all the same")
-		}
-	}
-	return nil
-}
-
 // checkConflict checks ON CONFLICT: only the columns of the row key may conflict.
 func checkConflict(t *catalog.Table, s *parser.Insert) error {
 	if c := s.Constraint; c.Name != "" && !strings.EqualFold(c.Name, t.Name+"_pkey") {
@@ -110,6 +107,8 @@ type inserter struct {
 	cols  []*catalog.Column
 	merge *merge // nil: no row is updated
 	given []columnDefault
+	keys  []int // the indexes in cols of the columns of the key
+	drawn []int // columns of the key that draw numbers in all rows
 }
 
 // columnDefault is the DEFAULT of a column that the statement does not name.
@@ -120,8 +119,11 @@ type columnDefault struct {
 
 func (r *run) newInserter(t *catalog.Table, cols []*catalog.Column) (*inserter, error) {
 	in := &inserter{Inserter: &write.Inserter{Writer: r.newWriter(t), Set: make([]bool, len(t.Columns))}, run: r, table: t, cols: cols}
-	for _, c := range cols {
-		in.Set[c.Index] = true
+	keys := t.Layouts[0].PlaceColumns()
+	for k, c := range cols {
+		if in.Set[c.Index] = true; slices.Contains(keys, c.Index) {
+			in.keys = append(in.keys, k)
+		}
 	}
 	for _, c := range t.Columns {
 		if c.Default == nil || in.Set[c.Index] {
@@ -132,6 +134,9 @@ func (r *run) newInserter(t *catalog.Table, cols []*catalog.Column) (*inserter, 
 			return nil, err
 		}
 		in.given, in.Set[c.Index] = append(in.given, columnDefault{c, x}), true
+		if slices.Contains(keys, c.Index) && callsNextval(c.Default) {
+			in.drawn = append(in.drawn, c.Index)
+		}
 	}
 	return in, nil
 }
@@ -171,19 +176,6 @@ func (in *inserter) newRow() ([]types.Value, error) {
 		}
 	}
 	return row, nil
-}
-
-// draws returns how many of the rows draw a number of a sequence.
-func (in *inserter) draws(rows [][]parser.Expr) (n int64) {
-	if slices.ContainsFunc(in.given, func(d columnDefault) bool { return d.column.Draws() != "" }) {
-		return int64(len(rows))
-	}
-	for _, row := range rows {
-		if slices.ContainsFunc(row, func(x parser.Expr) bool { return (&catalog.Column{Default: x}).Draws() != "" }) {
-			n++
-		}
-	}
-	return n
 }
 
 // write writes a batch of rows, and records the number of rows written so far.
@@ -229,7 +221,7 @@ func (r *run) insertRows(ctx context.Context, s *parser.Insert, in *inserter) (*
 		if err != nil {
 			return nil, err
 		}
-		rows[i] = write.Row{Values: row, Pos: values[0].Position()}
+		rows[i] = write.Row{Values: row, Pos: values[0].Position(), Drawn: in.drawsKey(values)}
 	}
 	if err := in.write(ctx, rows); err != nil { // all rows were checked before the first is written
 		return nil, err
@@ -467,7 +459,7 @@ func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (
 			}
 		}
 	}
-	b := newBulk(in)
+	b, drawn := newBulk(in), in.queryDrawsKey(s.Query)
 	when := asRead
 	if in.merge != nil || readsTable(p, in.table) {
 		when = allFirst
@@ -491,7 +483,7 @@ func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (
 					return err
 				}
 			}
-			if err := b.add(ctx, write.Row{Values: row, Pos: s.Query.Pos}); err != nil {
+			if err := b.add(ctx, write.Row{Values: row, Pos: s.Query.Pos, Drawn: drawn}); err != nil {
 				return err
 			}
 		}

@@ -248,7 +248,7 @@ func (m *merger) apply(ctx context.Context, rows [][]types.Value, repeated bool)
 		}
 		switch {
 		case a.in != nil:
-			added[i] = append(added[i], write.Row{Values: become, Pos: a.Pos})
+			added[i] = append(added[i], write.Row{Values: become, Pos: a.Pos, Drawn: a.in.drawsKey(a.values)})
 		default:
 			if a.Delete {
 				become = nil

@@ -23,7 +23,7 @@ type Error struct {
 	Detail   string
 	Hint     string
 	Position int                  // in characters from 1; 0: not known
-	Row      *hql.ConstraintError // that broke NOT NULL or a CHECK; nil: other errors
+	Row      *hql.ConstraintError // that broke NOT NULL, a CHECK or the key; nil: other errors
 }
 
 // Error is the message.
@@ -85,6 +85,8 @@ func asError(err error, whole string, offset int) *Error {
 		out.Message, out.Hint, out.Code = placed.Msg, placed.Hint, stateOf(placed)
 		if errors.As(err, &out.Row) && out.Row.Row != "" {
 			out.Detail = "Failing row contains (" + out.Row.Row + ")."
+		} else if out.Row != nil && out.Row.Key != "" {
+			out.Detail = "Key " + out.Row.Key + " already exists."
 		}
 		if placed.Pos >= 0 {
 			if at := offset + int(placed.Pos); at <= len(whole) {
@@ -136,6 +138,8 @@ func stateOf(e *hql.Error) string {
 		return "42703"
 	case errors.Is(e, hql.ErrReadOnly):
 		return "25006"
+	case errors.As(e, &broken) && broken.Key != "":
+		return "23505"
 	case errors.As(e, &broken) && broken.Constraint != "":
 		return "23514"
 	case errors.Is(e, hql.ErrNoFiles):

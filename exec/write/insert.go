@@ -2,7 +2,9 @@ package write
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -15,6 +17,7 @@ type Row struct {
 	Values  []types.Value
 	Pos     parser.Pos
 	Set     []bool // by column: named for this row; nil: Inserter.Set applies
+	Drawn   bool   // the key has a number of a sequence: another row with the key is an error
 	undrawn *place // the place with the drawn part zero, see Writer.undrawn; nil: not computed yet
 	at      *place // in the primary layout; nil: not computed yet
 }
@@ -39,6 +42,35 @@ func (in *Inserter) Write(ctx context.Context, rows []Row) error {
 	if in.IfNew {
 		return in.flushNew(ctx, rows)
 	}
+	drawn := func(p Row) bool { return p.Drawn }
+	if !slices.ContainsFunc(rows, drawn) {
+		return in.replace(ctx, rows)
+	}
+	for _, p := range rows { // all, before the first is written
+		if err := in.Check(p.Values, in.Named(p), true); err != nil {
+			return in.Refuse(err, p.Pos)
+		}
+	}
+	defer func() { in.IfNew = false }()
+	for len(rows) > 0 {
+		n := slices.IndexFunc(rows, func(p Row) bool { return p.Drawn != rows[0].Drawn })
+		if n < 0 {
+			n = len(rows)
+		}
+		write := in.replace
+		if in.IfNew = rows[0].Drawn; in.IfNew {
+			write = in.flushNew
+		}
+		if err := write(ctx, rows[:n]); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// replace writes rows over those that exist.
+func (in *Inserter) replace(ctx context.Context, rows []Row) error {
 	for _, p := range rows {
 		in.drawHiddenKey(p.Values)
 	}
@@ -218,6 +250,8 @@ func (w *Writer) missing(ctx context.Context, rows []Row) ([]Row, error) {
 		if !seen[id] {
 			seen[id] = true
 			out = append(out, p)
+		} else if p.Drawn {
+			return nil, w.taken(p)
 		}
 	}
 	if drawn {
@@ -231,9 +265,29 @@ func (w *Writer) missing(ctx context.Context, rows []Row) ([]Row, error) {
 	for i, p := range rows {
 		if old[i] == nil {
 			out = append(out, p)
+		} else if p.Drawn {
+			return nil, w.taken(p)
 		}
 	}
 	return out, nil
+}
+
+// taken is the error for row p, in whose key is a number of a sequence that another row has.
+func (w *Writer) taken(p Row) error {
+	t := w.table
+	var names, values []string
+	hint := "setval sets the sequence behind the numbers that the table has"
+	for _, i := range t.Layouts[0].PlaceColumns() {
+		c := t.Columns[i]
+		names, values = append(names, c.Name), append(values, p.Values[i].String())
+		if name := c.Draws(); name != "" {
+			hint = fmt.Sprintf("SELECT setval('%s', (SELECT MAX(%s) FROM %s)) continues the sequence behind the numbers that the table has",
+				strings.ReplaceAll(name, ":", "."), parser.QuoteName(c.Name), parser.QuoteName(t.Name))
+		}
+	}
+	broken := &ConstraintError{Table: t.Name, Constraint: t.Name + "_pkey", Key: fmt.Sprintf("(%s)=(%s)", strings.Join(names, ", "), strings.Join(values, ", "))}
+	return parser.Errorf(p.Pos, "duplicate key value violates unique constraint %q: a row of %s has the drawn key %s", broken.Constraint, t.Name, broken.Key).
+		Of(broken).WithHint("%s", hint)
 }
 
 // underAnySalt adds to seen the identities of the table's rows that have the keys of rows, under any salt.

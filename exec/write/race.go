@@ -2,6 +2,7 @@ package write
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -23,7 +24,7 @@ import (
 // This file handles statements that write the same row at the same time: claims for INSERT ... IF NOT EXISTS, and entries
 // of a row when two statements change different columns.
 
-// flushNew writes those of rows that do not exist yet.
+// flushNew writes those of rows that do not exist yet. A drawn row that exists is an error.
 func (in *Inserter) flushNew(ctx context.Context, rows []Row) error {
 	w := in.Writer
 	for _, p := range rows {
@@ -59,12 +60,15 @@ func (in *Inserter) flushNew(ctx context.Context, rows []Row) error {
 	if err := in.Flush(ctx); err != nil {
 		return err
 	}
+	var taken error
 	for i, p := range rows {
 		if !w.refused[claimed[i]] {
 			in.New = append(in.New, p)
+		} else if p.Drawn {
+			taken = w.taken(p)
 		}
 	}
-	return in.finish(ctx, len(rows))
+	return cmp.Or(in.finish(ctx, len(rows)), taken)
 }
 
 // claimToken returns a random token that marks the claims of one statement.

@@ -237,11 +237,12 @@ func (w *Writer) fillShared(row []types.Value, set []bool, whole bool) error {
 	return nil
 }
 
-// ConstraintError is the Kind of the error for a row that breaks NOT NULL or a CHECK.
+// ConstraintError is the Kind of the error for a row that breaks NOT NULL or a CHECK, or has the drawn key of another row.
 type ConstraintError struct {
 	Table      string
 	Column     string // of NOT NULL
-	Constraint string // the name of a CHECK
+	Constraint string // the name of a CHECK, or of the primary key
+	Key        string // the columns of a key that another row has, and their values: (id)=(5)
 	Row        string // the values of the row, separated by commas; "" if it is one that exists
 }
 
