@@ -2,19 +2,21 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
 
 // filledRows gives the columns that changes add to t the values of their DEFAULTs in the rows that exist. A DEFAULT without
-// volatile functions is evaluated once, and its value is that of rows without the cell. later are the statements that write the
-// values of the other ones, which differ by row. def is the definition after changes, now its table.
-func (r *run) filledRows(t *catalog.Table, def *parser.CreateTable, now *catalog.Table, changes []parser.Change) (_ *catalog.Table, later []parser.Statement, err error) {
+// volatile functions is evaluated once, and its value is that of rows without the cell. later are the columns of the other ones,
+// whose values differ by row. def is the definition after changes, now its table.
+func (r *run) filledRows(t *catalog.Table, def *parser.CreateTable, now *catalog.Table, changes []parser.Change) (_ *catalog.Table, later []filling, err error) {
 	in, row, err := r.defaultsOf(now)
 	if err != nil {
 		return nil, nil, err
@@ -31,11 +33,8 @@ func (r *run) filledRows(t *catalog.Table, def *parser.CreateTable, now *catalog
 		v := row[given.column.Index]
 		switch {
 		case expr.Volatile(given.value) != "":
-			steps, err := fillEach(t, col)
-			if err != nil {
-				return nil, nil, err
-			}
-			filled, later, col.NotNull = filled || col.NotNull, append(later, steps...), false
+			later = append(later, fillEach(t, col))
+			filled, col.NotNull, col.Identity, col.Sequence = true, false, "", nil
 		case !v.IsNull():
 			l := &parser.Literal{Pos: col.Default.Position(), Kind: parser.StringLiteral, Text: v.String()}
 			if v.Type() == types.Bytes {
@@ -53,28 +52,100 @@ func (r *run) filledRows(t *catalog.Table, def *parser.CreateTable, now *catalog
 	return now, later, err
 }
 
-// fillEach returns the statements that write a value of its own into col for each row of t that has none.
-func fillEach(t *catalog.Table, col *parser.ColumnDef) ([]parser.Statement, error) {
-	name, column := parser.QuoteName(t.Name), parser.QuoteName(col.Name)
-	fill, err := parser.ParseStatement("UPDATE " + name + " SET " + column + " = DEFAULT WHERE " + column + " IS NULL ALLOW FULL SCAN")
-	steps := []parser.Statement{fill}
-	if col.NotNull {
-		last := parser.Change{Pos: col.Pos, Kind: parser.AlterNotNull, Name: col.Name, Column: parser.ColumnDef{NotNull: true}}
-		steps = append(steps, &parser.Alter{Pos: col.Pos, Verb: "ALTER TABLE", Name: t.Name, NamePos: col.Pos, Changes: []parser.Change{last}})
-	}
-	return steps, err
+// filling has the statements that give a new column a value of its own in each row.
+type filling struct {
+	fill, clear string          // clear takes the values back
+	declare     []parser.Change // of the column, which was added without them
 }
 
-// runEach runs the statements of steps, parts of r's statement, one after the other.
-func (r *run) runEach(ctx context.Context, steps []parser.Statement) error {
-	for _, step := range steps {
-		next := r.engine.newRun(r.args, r.rec.began)
-		next.prepare(ctx, step)
-		_, err := next.do(ctx, step, nil)
-		next.subqueries.end()
-		if err != nil {
-			return err
+func fillEach(t *catalog.Table, col *parser.ColumnDef) filling {
+	name, column := parser.QuoteName(t.Name), parser.QuoteName(col.Name)
+	out := filling{fill: "UPDATE " + name + " SET " + column + " = DEFAULT WHERE " + column + " IS NULL ALLOW FULL SCAN", clear: "UPDATE " + name + " SET " + column + " = NULL ALLOW FULL SCAN"}
+	if col.NotNull || col.Identity != "" {
+		out.declare = []parser.Change{{Pos: col.Pos, Kind: parser.AlterNotNull, Name: col.Name, Column: parser.ColumnDef{NotNull: true}}}
+	}
+	if col.Identity != "" {
+		out.declare = append(out.declare, parser.Change{Pos: col.Pos, Kind: parser.AlterIdentity, Name: col.Name, Column: *col})
+	}
+	return out
+}
+
+// fillRows ends an ALTER TABLE that has made t of old: it gives the columns of later their values, and compares the rows with checks,
+// which t has as NOT VALID. If that fails, it takes the values back and restores old.
+func (r *run) fillRows(ctx context.Context, old, t *catalog.Table, later []filling, checks []catalog.Check) (*catalog.Table, error) {
+	var err error
+	last := parser.Alter{Pos: parser.NoPos, Name: t.Name, NamePos: parser.NoPos}
+	for _, f := range later {
+		if last.Changes = append(last.Changes, f.declare...); err == nil {
+			err = r.runText(ctx, f.fill)
 		}
 	}
-	return nil
+	if err == nil && len(later) > 0 {
+		t, err = r.tableNamed(t.Name, parser.NoPos)
+	}
+	if err == nil && len(checks) > 0 {
+		t, err = r.validate(ctx, t, checks)
+	}
+	if err == nil && len(last.Changes) > 0 {
+		_, err = r.alterDefinition(ctx, t, &last)
+	}
+	if err != nil {
+		ctx = context.WithoutCancel(ctx)
+		for _, f := range later {
+			_ = r.runText(ctx, f.clear) // a column that is added again has the values that remain
+		}
+		if e := r.restore(ctx, old); e != nil {
+			err = errors.Join(err, e)
+		}
+		return nil, err
+	}
+	return r.tableNamed(t.Name, parser.NoPos)
+}
+
+// restore makes old the definition again.
+func (r *run) restore(ctx context.Context, old *catalog.Table) error {
+	t, err := r.tableNamed(old.Name, parser.NoPos)
+	if err != nil {
+		return err
+	}
+	now, err := r.engine.catalog.Build(old.Def)
+	if err == nil {
+		_, err = r.redefine(ctx, t, now, parser.NoPos)
+	}
+	return err
+}
+
+// validate compares the rows of t with checks, which t has as NOT VALID, and makes them valid.
+func (r *run) validate(ctx context.Context, t *catalog.Table, checks []catalog.Check) (*catalog.Table, error) {
+	for _, c := range checks {
+		broken := &parser.Unary{Pos: c.Pos, Op: "NOT", X: c.Expr}
+		if err := r.noRow(ctx, t, broken, parser.Errorf(c.Pos, "check constraint %q of relation %q is violated by some row", c.Name, t.Name).
+			WithHint("SELECT * FROM %s WHERE %s finds these rows; ADD ... NOT VALID checks new rows alone", parser.QuoteName(t.Name), broken).
+			Of(&write.ConstraintError{Table: t.Name, Constraint: c.Name})); err != nil {
+			return t, err
+		}
+	}
+	def := t.Def.At(parser.NoPos)
+	for i := range def.Checks {
+		is := &def.Checks[i]
+		is.NotValid = is.NotValid && !slices.ContainsFunc(checks, func(c catalog.Check) bool { return c.Name == is.Name })
+	}
+	now, err := r.engine.catalog.Build(def)
+	if err != nil {
+		return t, err
+	}
+	return r.redefine(context.WithoutCancel(ctx), t, now, parser.NoPos)
+}
+
+// runText runs the statement sql as a part of r's.
+func (r *run) runText(ctx context.Context, sql string) error {
+	s, err := parser.ParseStatement(sql)
+	if err != nil {
+		return err
+	}
+	next := r.engine.newRun(r.args, r.rec.began)
+	next.prepare(ctx, s)
+	defer func() { next.subqueries.end() }()
+	_, err = next.do(ctx, s, nil)
+	return err
 }

@@ -77,7 +77,7 @@ func (r *run) alterDefinition(ctx context.Context, t *catalog.Table, s *parser.A
 	if err == nil {
 		err = keepsTypes(t, now, changes)
 	}
-	var later []parser.Statement
+	var later []filling
 	if err == nil {
 		now, later, err = r.filledRows(t, def, now, changes)
 	}
@@ -111,18 +111,8 @@ func (r *run) alterDefinition(ctx context.Context, t *catalog.Table, s *parser.A
 	if t, err = r.redefine(ctx, t, now, s.NamePos); err != nil {
 		return nil, err
 	}
-	if len(later) > 0 {
-		if err = r.runEach(ctx, later); err == nil {
-			t, err = r.tableNamed(t.Name, s.NamePos)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	if len(unread) > 0 {
-		if t, err = r.validate(ctx, old, t, unread); err != nil {
-			return nil, err
-		}
+	if t, err = r.fillRows(ctx, old, t, later, unread); err != nil {
+		return nil, err
 	}
 	for _, c := range changes {
 		if c.Kind == parser.AddIndex {
@@ -360,36 +350,6 @@ func unvalidated(t, now *catalog.Table) (out []catalog.Check) {
 		}
 	}
 	return out
-}
-
-// validate compares the rows of t with checks, which t has as NOT VALID, and makes them valid. If a row breaks one, or the rows
-// cannot be read, it restores old, the definition before.
-func (r *run) validate(ctx context.Context, old, t *catalog.Table, checks []catalog.Check) (*catalog.Table, error) {
-	var err error
-	for _, c := range checks {
-		broken := &parser.Unary{Pos: c.Pos, Op: "NOT", X: c.Expr}
-		if err = r.noRow(ctx, t, broken, parser.Errorf(c.Pos, "check constraint %q of relation %q is violated by some row", c.Name, t.Name).
-			WithHint("SELECT * FROM %s WHERE %s finds these rows; ADD ... NOT VALID checks new rows alone", parser.QuoteName(t.Name), broken).
-			Of(&write.ConstraintError{Table: t.Name, Constraint: c.Name})); err != nil {
-			break
-		}
-	}
-	def := old.Def
-	if err == nil {
-		def = t.Def.At(parser.NoPos)
-		for i := range def.Checks {
-			is := &def.Checks[i]
-			is.NotValid = is.NotValid && !slices.ContainsFunc(checks, func(c catalog.Check) bool { return c.Name == is.Name })
-		}
-	}
-	now, e := r.engine.catalog.Build(def)
-	if e == nil {
-		t, e = r.redefine(context.WithoutCancel(ctx), t, now, parser.NoPos)
-	}
-	if e != nil {
-		err = errors.Join(err, e)
-	}
-	return t, err
 }
 
 // altered returns the table that s changes. It returns nil for a DROP INDEX IF EXISTS whose index no table has.

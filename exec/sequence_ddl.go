@@ -216,74 +216,52 @@ func isDrawn(c parser.Change) bool {
 	return c.Kind == parser.AlterSequence || (c.Kind == parser.AddColumn || c.Kind == parser.AlterIdentity && c.Column.Sequence != nil) && c.Column.Identity != ""
 }
 
-// alterNumbers runs the changes of s one after the other. A new column that draws numbers gets one for each row that exists.
+// alterNumbers runs s, in which a column gets numbers of a sequence of its own, or a sequence of a column changes.
 func (r *run) alterNumbers(ctx context.Context, t *catalog.Table, s *parser.Alter) error {
+	all := *s
+	all.Changes = nil
 	for _, c := range s.Changes {
 		col, there := t.Column(c.Name)
-		if c.Name != "" && !there {
+		switch {
+		case !isDrawn(c):
+			all.Changes = append(all.Changes, c)
+			continue
+		case c.Name != "" && !there:
 			return parser.Errorf(c.Pos, "unknown column %q of table %s", c.Name, t.Name).Of(catalog.ErrUnknownColumn)
-		}
-		if c.Kind == parser.AlterSequence {
-			if col == nil || col.Identity == "" || r.engine.catalog.SequenceOf(col) == nil {
-				return parser.Errorf(c.Pos, "column %q of relation %q is not an identity column", c.Name, t.Name)
-			}
+		case c.Kind == parser.AlterSequence && (col.Identity == "" || r.engine.catalog.SequenceOf(col) == nil):
+			return parser.Errorf(c.Pos, "column %q of relation %q is not an identity column", c.Name, t.Name)
+		case c.Kind == parser.AlterSequence:
 			if err := r.alterSequence(ctx, col.Draws(), c.Pos, c.Options); err != nil {
 				return err
 			}
 			continue
 		}
-		one := alterOne(s, c)
-		if !isDrawn(c) {
-			if _, err := r.alter(ctx, one); err != nil {
-				return err
-			}
+		if _, there := t.Column(c.Column.Name); there && c.Kind == parser.AddColumn {
+			all.Changes = append(all.Changes, c) // does nothing, or fails
 			continue
 		}
-		if err := r.addNumbers(ctx, t, one, col); err != nil {
-			return err
+		def := c.Column
+		if col != nil {
+			def.Name, def.Type, def.Pos = col.Name, col.Type.String(), c.Pos
 		}
-	}
-	return nil
-}
-
-// addNumbers adds a column of numbers to t, or makes col one.
-func (r *run) addNumbers(ctx context.Context, t *catalog.Table, s *parser.Alter, col *catalog.Column) error {
-	c := s.Changes[0]
-	adds := c.Kind == parser.AddColumn
-	if _, there := t.Column(c.Column.Name); adds && there {
-		if c.If {
-			return nil
-		}
-		return parser.Errorf(c.Column.Pos, "column %q already exists", c.Column.Name)
-	}
-	def := c.Column
-	if col != nil {
-		def.Name, def.Type, def.Pos = col.Name, col.Type.String(), c.Pos
-	}
-	own, drop, err := r.ownSequences(ctx, &parser.CreateTable{Pos: s.Pos, Name: t.Name, NamePos: s.NamePos, Columns: []parser.ColumnDef{def}})
-	defer drop()
-	if err != nil {
-		return err
-	}
-	c.Column = own.Columns[0]
-	steps := []*parser.Alter{alterOne(s, c)}
-	if adds {
-		first := c
-		first.Column.Identity, first.Column.NotNull = "", true
-		steps = []*parser.Alter{alterOne(s, first)}
-		if def := c.Column; def.Identity != "" {
-			steps = append(steps, alterOne(s, parser.Change{Pos: c.Pos, Kind: parser.AlterIdentity, Name: def.Name, Column: def}))
-		}
-	}
-	for _, step := range steps {
-		if t, err = r.tableNamed(t.Name, s.NamePos); err == nil {
-			_, err = r.alterDefinition(ctx, t, step)
-		}
+		own, drop, err := r.ownSequences(ctx, &parser.CreateTable{Pos: s.Pos, Name: t.Name, NamePos: s.NamePos, Columns: []parser.ColumnDef{def}})
+		defer drop()
 		if err != nil {
 			return err
 		}
+		if c.Column = own.Columns[0]; c.Kind == parser.AddColumn {
+			c.Column.NotNull = true
+		}
+		all.Changes = append(all.Changes, c)
 	}
-	return nil
+	if len(all.Changes) == 0 {
+		return nil
+	}
+	t, err := r.tableNamed(t.Name, s.NamePos)
+	if err == nil {
+		_, err = r.alterDefinition(ctx, t, &all)
+	}
+	return err
 }
 
 // alterOne returns s with the change c alone.
