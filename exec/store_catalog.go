@@ -323,7 +323,7 @@ func (r *run) checkUnchanged(ctx context.Context, tables ...*catalog.Table) erro
 	}
 	for _, t := range tables {
 		if now, ok := r.engine.catalog.Table(t.Name); !ok || now != t {
-			return fmt.Errorf("table %s was dropped or redefined while the statement ran: %w", t.Name, errRedefined)
+			return fmt.Errorf("%s %s was dropped or redefined while the statement ran: %w", strings.ToLower(t.Def.Kind()), t.Name, errRedefined)
 		}
 	}
 	return nil

@@ -202,7 +202,7 @@ type refreshNode struct {
 }
 
 type commentNode struct {
-	Table  *tableName  `parser:"( 'TABLE' @@"`
+	Table  *tableName  `parser:"( ( 'TABLE' | 'MATERIALIZED' 'VIEW' ) @@"`
 	Column *columnPath `parser:"| 'COLUMN' @@ )"`
 	Text   *textNode   `parser:"'IS' ( @@ | 'NULL' )"`
 }
