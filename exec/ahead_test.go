@@ -23,7 +23,7 @@ var redefined = []struct{ name, before, change, query, was, want string }{
 	{"a table in a sub-query", "CREATE TABLE u (id INT PRIMARY KEY); INSERT INTO u VALUES (1), (2); CREATE TABLE t (id INT, v INT) ROW KEY (id AS INT32); INSERT INTO t VALUES (1, 2)",
 		"DROP TABLE t; CREATE TABLE t (v INT, id INT) ROW KEY (v AS INT32); INSERT INTO t VALUES (1, 2)", "SELECT id FROM u WHERE id IN (SELECT v FROM t)", "2", "1"},
 	{"a view", "CREATE TABLE t (id INT PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 10), (2, 20); CREATE VIEW w AS SELECT id, v FROM t",
-		"CREATE OR REPLACE VIEW w AS SELECT v + 1 AS n FROM t", "SELECT * FROM w", "1|10\n2|20", "11\n21"},
+		"CREATE OR REPLACE VIEW w AS SELECT id, v + 1 AS v, id AS n FROM t", "SELECT * FROM w", "1|10\n2|20", "1|11|1\n2|21|2"},
 }
 
 // A query by definitions that are old gives what the new ones say, columns too, and counts the calls that tell it.

@@ -515,7 +515,7 @@ func TestDefinitionCallFails(t *testing.T) {
 	const before = "CREATE TABLE t (id INT PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 10), (2, 20); CREATE VIEW old AS SELECT id FROM t"
 	for _, s := range []struct{ sql, again, after, want string }{
 		{"CREATE VIEW v AS SELECT v FROM t", "CREATE OR REPLACE VIEW v AS SELECT v FROM t", "SELECT * FROM v", "10\n20"},
-		{"CREATE OR REPLACE VIEW old AS SELECT v FROM t", "", "SELECT * FROM old", "10\n20"},
+		{"CREATE OR REPLACE VIEW old AS SELECT v AS id FROM t", "", "SELECT * FROM old", "10\n20"},
 		{"DROP VIEW old", "DROP VIEW IF EXISTS old", "SELECT id FROM old", `error: unknown table "old"`},
 		{"CREATE TABLE n (a INT, b INT) ROW KEY (a AS INT32) INDEX x (b AS INT32, a AS INT32)", "CREATE TABLE IF NOT EXISTS n (a INT, b INT) ROW KEY (a AS INT32) INDEX x (b AS INT32, a AS INT32)",
 			"SELECT count(*) FROM n", "0"},

@@ -68,6 +68,9 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (_ *Rows, er
 	v := &catalog.View{Name: s.Name, Def: kept}
 	taken := parser.Errorf(s.NamePos, "%q already exists", v.Name)
 	if exists {
+		if err := r.keepsColumns(old, v, s.NamePos); err != nil {
+			return nil, err
+		}
 		taken = parser.Errorf(s.NamePos, "view %q was dropped or redefined by another connection: run it again", v.Name)
 	}
 	file, err := r.readsFile(ctx, s.Query)
@@ -98,6 +101,23 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (_ *Rows, er
 		err = r.engine.awaitRefresh(ctx)
 	}
 	return r.done(-1), err
+}
+
+// keepsColumns returns an error unless the columns of was, a view, are the first ones of now, which replaces it.
+func (r *run) keepsColumns(was, now *catalog.View, at parser.Pos) error {
+	is := r.env.ViewColumns(now)
+	for i, c := range r.env.ViewColumns(was) {
+		switch {
+		case i >= len(is):
+			return parser.Errorf(at, "cannot drop columns from view").WithHint("DROP VIEW %s drops the view before another is created", parser.QuoteName(was.Name))
+		case !strings.EqualFold(c.Name, is[i].Name):
+			return parser.Errorf(at, "cannot change name of view column %q to %q", c.Name, is[i].Name).
+				WithHint("Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead.")
+		case c.Type != is[i].Type && !(c.Type.IsInteger() && is[i].Type.IsInteger()):
+			return parser.Errorf(at, "cannot change data type of view column %q from %s to %s", c.Name, c.Type, is[i].Type).WithHint("CAST(... AS %s) keeps it", c.Type)
+		}
+	}
+	return nil
 }
 
 // timeless checks the definition of a view, and returns it as it is saved. It adds time zones to the text constants that are
