@@ -50,7 +50,7 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (_ *Rows, er
 		}
 		return r.done(-1), nil
 	case exists && s.Sequence != nil:
-		return nil, parser.Errorf(s.NamePos, "relation %q already exists", old.Name)
+		return nil, parser.Errorf(s.NamePos, "relation %q already exists", old.Name).Of(errTableExists)
 	case exists && !s.Replace:
 		return nil, parser.Errorf(s.NamePos, "view %q already exists", old.Name).WithHint("CREATE OR REPLACE VIEW replaces it")
 	case exists && r.reads(s.Query, s.Name, map[string]bool{}):
@@ -66,7 +66,7 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (_ *Rows, er
 		return nil, err
 	}
 	v := &catalog.View{Name: s.Name, Def: kept}
-	taken := parser.Errorf(s.NamePos, "%q already exists", v.Name)
+	taken := parser.Errorf(s.NamePos, "%q already exists", v.Name).Of(errTableExists)
 	if exists {
 		if err := r.keepsColumns(old, v, s.NamePos); err != nil {
 			return nil, err
@@ -268,6 +268,11 @@ func (r *run) drops(ctx context.Context, s *parser.Drop) (*Rows, error) {
 			return nil, err
 		}
 	}
+	for n := range all {
+		if i := slices.IndexFunc(all[n:], func(one *parser.Drop) bool { return !r.readIn(all[n:], one.Name) }); i > 0 { // readers first
+			all[n], all[n+i] = all[n+i], all[n]
+		}
+	}
 	for _, one := range all {
 		var err error
 		if s.View {
@@ -280,6 +285,14 @@ func (r *run) drops(ctx context.Context, s *parser.Drop) (*Rows, error) {
 		}
 	}
 	return r.done(-1), nil
+}
+
+// readIn reports whether one of the views in list reads another one called name.
+func (r *run) readIn(list []*parser.Drop, name string) bool {
+	return slices.ContainsFunc(r.engine.catalog.Readers(), func(v *catalog.View) bool {
+		listed := slices.ContainsFunc(list, func(s *parser.Drop) bool { return strings.EqualFold(s.Name, v.Name) })
+		return listed && !strings.EqualFold(v.Name, name) && r.reads(v.Def.Query, name, map[string]bool{})
+	})
 }
 
 // dropKind returns what s drops, such as VIEW; "" if there is nothing of the name. It fails if the name is of another kind.
