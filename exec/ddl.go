@@ -57,12 +57,15 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	if err != nil {
 		return nil, err
 	}
-	s, drop, err := r.ownSequences(ctx, s)
+	own, drop, err := r.ownSequences(ctx, s)
 	defer drop()
+	if _, there := cat.Table(s.Name); there && errors.Is(err, errTableExists) { // another connection was faster
+		return r.createTable(ctx, s)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return r.define(ctx, s, taken)
+	return r.define(ctx, own, taken)
 }
 
 // define makes the HBase tables of s, a new table, and saves its definition. It returns the error taken if another connection is faster.

@@ -3,10 +3,12 @@ package exec
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -23,9 +25,12 @@ func (r *run) createSequence(ctx context.Context, s *parser.CreateView) (*Rows, 
 	if err := r.ensureCatalogTable(ctx); err != nil {
 		return nil, err
 	}
-	r.session.drawn.mu.Lock()
-	err := r.setSequence(ctx, q, q.Start, false)
-	r.session.drawn.mu.Unlock()
+	now, err := r.counter(ctx, q.Counter)
+	if err == nil && now.raw == nil { // STORED IN may name one that is in use
+		r.session.drawn.mu.Lock()
+		err = r.setSequence(ctx, q, q.Start, false)
+		r.session.drawn.mu.Unlock()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -95,6 +100,9 @@ func (r *run) alterSequence(ctx context.Context, name string, at parser.Pos, opt
 	return r.changeDefinition(ctx, v.Name, v, def.String(), at)
 }
 
+// sequenceRounds bounds the number of times that CREATE TABLE waits for a connection that has made a sequence for the same table.
+const sequenceRounds = 200
+
 // ownSequences makes the sequences of the columns of s that draw numbers, and returns s with these as their DEFAULTs. drop removes
 // those that no table uses.
 func (r *run) ownSequences(ctx context.Context, s *parser.CreateTable) (_ *parser.CreateTable, drop func(), err error) {
@@ -102,10 +110,11 @@ func (r *run) ownSequences(ctx context.Context, s *parser.CreateTable) (_ *parse
 	drop = func() { _ = r.dropOwned(context.WithoutCancel(ctx), made) }
 	out := *s
 	out.Columns = slices.Clone(s.Columns)
-	out.NameSequences(func(name string) bool {
+	taken := func(name string) bool {
 		_, _, err := r.engine.catalog.TableOrView(name, parser.NoPos)
 		return err == nil
-	})
+	}
+	out.NameSequences(taken)
 	for i := range out.Columns {
 		c := &out.Columns[i]
 		if c.Identity == "" {
@@ -114,13 +123,25 @@ func (r *run) ownSequences(ctx context.Context, s *parser.CreateTable) (_ *parse
 		if t, _ := types.ParseType(c.Type); !t.IsInteger() {
 			return s, drop, parser.Errorf(c.Pos, "identity column type must be smallint, integer, or bigint")
 		}
-		name := (&catalog.Column{Default: c.Default}).Draws()
 		options := slices.Clone(c.Sequence)
 		if !slices.ContainsFunc(options, func(o parser.Option) bool { return strings.HasPrefix(o.Key, "AS ") }) {
 			options = append(options, parser.Option{Pos: c.Pos, Key: "AS " + c.Type})
 		}
 		options = append(options, parser.Option{Pos: c.Pos, Key: "OWNED"})
-		if _, err := r.createSequence(ctx, &parser.CreateView{Pos: s.Pos, Name: name, NamePos: c.Pos, Sequence: options}); err != nil {
+		var name string
+		for round := 0; ; round++ {
+			name = (&catalog.Column{Default: c.Default}).Draws()
+			_, err = r.createSequence(ctx, &parser.CreateView{Pos: s.Pos, Name: name, NamePos: c.Pos, Sequence: options})
+			if _, there := r.engine.catalog.Table(s.Name); there || !errors.Is(err, errTableExists) || parser.SequenceOption(options, "SEQUENCE NAME") != "" {
+				break
+			}
+			if round >= sequenceRounds {
+				out.NameSequences(taken)
+			} else if write.Pause(ctx, sequenceRounds) != nil || r.engine.reload(ctx) != nil { // another connection makes the same table
+				break
+			}
+		}
+		if err != nil {
 			return s, drop, err
 		}
 		r.rec.ended.Store(nil) // the statement continues
