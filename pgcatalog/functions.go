@@ -77,6 +77,13 @@ func (sig *signature) function(s *Session) *expr.Function {
 			}
 			return sig.result, nil
 		}}
+	for _, a := range sig.args {
+		t, _ := types.ParseType(a)
+		if !t.IsInteger() && t != types.Boolean {
+			t = types.Null
+		}
+		f.Reads = append(f.Reads, t)
+	}
 	body := bodies[sig.name]
 	f.Eval = func(env *expr.Env, args []types.Value) (types.Value, error) {
 		if strings.Contains(sig.name, "ADVISORY") {

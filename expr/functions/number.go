@@ -167,7 +167,7 @@ var numberFunctions = []expr.Function{
 			y, x, err := castBoth(a[0], a[1], types.Double)
 			return types.NewDouble(math.Atan2(y.Double(), x.Double())), err
 		}, Unknown: "an angle is about two numbers"},
-	{Name: "DIV", Group: "number", Signature: "div(a, b)", Doc: "The whole quotient, cut towards zero; of integers a DECIMAL, but in keys an integer.", MinArgs: 2, MaxArgs: 2, Result: arithmetic("/"),
+	{Name: "DIV", Group: "number", Signature: "div(a, b)", Doc: "The whole quotient, cut towards zero; of integers a DECIMAL, but in keys an integer.", MinArgs: 2, MaxArgs: 2, Reads: []types.Type{types.Decimal, types.Decimal}, Result: arithmetic("/"),
 		Eval: func(env *expr.Env, a []types.Value) (types.Value, error) {
 			q, err := evalArithmetic("/")(env, a)
 			switch {

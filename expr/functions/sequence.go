@@ -17,7 +17,7 @@ var sequenceFunctions = []expr.Function{
 }
 
 func ofSequence(name, signature, doc string, least, most int) expr.Function {
-	return expr.Function{Name: name, Group: "sequence", Signature: signature, Doc: doc, Unknown: "it differs each time", MinArgs: least, MaxArgs: most, Volatile: true, Result: returns(types.BigInt),
+	return expr.Function{Name: name, Group: "sequence", Signature: signature, Doc: doc, Unknown: "it differs each time", MinArgs: least, MaxArgs: most, Reads: []types.Type{types.String, types.BigInt, types.Boolean}, Volatile: true, Result: returns(types.BigInt),
 		Eval: func(env *expr.Env, args []types.Value) (types.Value, error) {
 			if env.Sequence == nil {
 				return types.Value{}, errors.New("numbers are drawn when a statement runs")

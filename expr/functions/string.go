@@ -62,7 +62,7 @@ var stringFunctions = []expr.Function{
 			return 0
 		}}},
 	{Name: "SUBSTRING", Group: "string", Signature: "substring(text, from [, n]) text", Doc: "n characters from the given one on, counted from 1.", MinArgs: 2, MaxArgs: 3,
-		Result: sameAs(0, isBytes, isInt), Eval: substring, Key: &expr.Algebra{Inverse: invertSubstring, Begun: begun(decidesSubstring), Matches: matchSubstring, Most: mostOf(2), Lead: func(c *expr.Call, of expr.Leading) expr.Leading {
+		Reads: []types.Type{types.Null, types.Int, types.Int}, Result: sameAs(0, isBytes, isInt), Eval: substring, Key: &expr.Algebra{Inverse: invertSubstring, Begun: begun(decidesSubstring), Matches: matchSubstring, Most: mostOf(2), Lead: func(c *expr.Call, of expr.Leading) expr.Leading {
 			from, _ := c.ConstInt(1)
 			return of.Cut(from-1, int64(expr.Width(c)))
 		}, Width: func(c *expr.Call) int {
