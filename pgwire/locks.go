@@ -5,13 +5,16 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hql-db/hql/exec"
 )
 
 // locks are the advisory locks that sessions of a server hold. Another server of the same tables does not know them: a session
 // has to allow them by hql.local_locks.
 type locks struct {
-	mu   sync.Mutex
-	held map[string]*lock
+	mu    sync.Mutex
+	held  map[string]*lock
+	waits map[*conn]string // the lock for which a session waits
 }
 
 type lock struct {
@@ -34,7 +37,9 @@ func (c *conn) advisoryLock(function, key string, stop func() error) (bool, erro
 	if function == "PG_ADVISORY_UNLOCK" {
 		return l.give(c, key), nil
 	}
-	inBlock := strings.Contains(function, "XACT")
+	inBlock, began := strings.Contains(function, "XACT"), time.Now()
+	patience, _ := exec.ParseTimeout(c.setting("lock_timeout"))
+	defer l.wait(c, "")
 	for !l.take(c, key, inBlock) {
 		if strings.Contains(function, "TRY") {
 			return false, nil
@@ -42,9 +47,34 @@ func (c *conn) advisoryLock(function, key string, stop func() error) (bool, erro
 		if err := stop(); err != nil {
 			return false, err
 		}
+		if l.wait(c, key) {
+			return false, failure("40P01", "deadlock detected").hint("the sessions wait for locks of each other: take the locks in the same order in all of them")
+		}
+		if patience > 0 && time.Since(began) > patience {
+			return false, failure("55P03", "canceling statement due to lock timeout")
+		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	return true, nil
+}
+
+// wait notes that c waits for the lock of key; "": for none. It reports whether sessions that hold locks wait for each other then.
+func (l *locks) wait(c *conn, key string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.waits, c)
+	for at := key; at != "" && l.held[at] != nil; at = l.waits[l.held[at].owner] {
+		if l.held[at].owner == c {
+			return true
+		}
+	}
+	if key != "" {
+		if l.waits == nil {
+			l.waits = map[*conn]string{}
+		}
+		l.waits[c] = key
+	}
+	return false
 }
 
 func (l *locks) take(c *conn, key string, inBlock bool) bool {
