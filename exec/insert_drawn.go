@@ -38,7 +38,7 @@ func (in *inserter) drawsKey(values []parser.Expr) bool {
 	return len(in.drawn) > 0 || slices.ContainsFunc(in.keys, func(k int) bool { return k < len(values) && callsNextval(values[k]) })
 }
 
-// queryDrawsKey reports whether the keys of the rows of q may have numbers that q draws: in a column of the key, beside a *, or in a
+// queryDrawsKey reports whether the keys of the rows of q may have numbers that q draws: in a column of the key, next to a *, or in a
 // query within q.
 func (in *inserter) queryDrawsKey(q *parser.Select) bool {
 	if len(in.drawn) > 0 || len(in.keys) == 0 || !callsNextval(q) {

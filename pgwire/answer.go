@@ -72,6 +72,7 @@ func (c *conn) run(ctx context.Context, p *prepared, args []any) (*answer, error
 	all := make([]any, 0, len(args)+1)
 	all = append(append(all, hql.QueryOptions{Parallelism: c.srv.opts.Parallelism}), args...)
 	rows, err := p.stmt.Query(ctx, all...)
+	c.tx.wrote = c.tx.wrote || c.tx.state != outside && writes(stmt) && mayHaveWritten(err)
 	if err != nil {
 		leave()
 		return nil, err
@@ -88,6 +89,13 @@ func (c *conn) run(ctx context.Context, p *prepared, args []any) (*answer, error
 	a := &answer{columns: rows.ColumnTypes(), src: rows, leave: leave, affected: rows.RowsAffected()}
 	a.verb, a.counted = parser.CommandTag(stmt)
 	return a, nil
+}
+
+// mayHaveWritten reports whether a statement that writes and returned err may have written.
+func mayHaveWritten(err error) bool {
+	_, partly := errors.AsType[*hql.PartialError](err)
+	_, refused := errors.AsType[*hql.Error](err)
+	return partly || !refused
 }
 
 // writes reports whether a statement writes.
@@ -147,7 +155,6 @@ func (c *conn) mayWriteNow() *Error {
 		return failure("0A000", "a statement between BEGIN and COMMIT cannot write: HBase has no transactions over rows, so that ROLLBACK could take nothing back").
 			hint("write outside of a block (autocommit), or SET hql.write_in_block = on: then each statement writes at once, and ROLLBACK leaves what it wrote")
 	}
-	c.tx.wrote = true
 	return nil
 }
 

@@ -47,6 +47,7 @@ func (c *conn) copyIn(p *prepared) (int64, error) {
 	}
 	err = c.stoppable(stop, func() error { return in.all(bufio.NewReaderSize(&copyReader{c: c}, 32<<10)) })
 	_ = c.net.SetReadDeadline(time.Time{})
+	c.tx.wrote = c.tx.wrote || c.tx.state != outside && in.written > 0
 	return in.written, in.failed(err)
 }
 
