@@ -6,6 +6,7 @@ import (
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/expr/functions"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -83,36 +84,24 @@ func (a *aggregates) call(c *parser.Call, f *expr.Function) (expr.Expr, error) {
 }
 
 // compile compiles the aggregate f: its arguments and the other clauses of c except OVER.
-func (a *aggregates) compile(c *parser.Call, f *expr.Function) (plan.AggCall, error) {
+func (a *aggregates) compile(c *parser.Call, f *expr.Function) (_ plan.AggCall, err error) {
+	defer fail.Catch(&err)
 	scope := a.scope()
 	call := plan.AggCall{Func: plan.Func(f.Name), Distinct: c.Distinct}
-	args, err := a.arguments(c, f)
-	if err != nil {
-		return call, err
-	}
-	compiled, err := expr.CompileAll(args, scope)
-	if err != nil {
-		return call, err
-	}
+	args := fail.Must(a.arguments(c, f))
+	compiled := fail.Must(expr.CompileAll(args, scope))
 	for i, t := range c.OrderBy {
-		e, err := expr.Compile(t.Expr, scope)
-		if err != nil {
-			return call, err
-		}
+		e := fail.Must(expr.Compile(t.Expr, scope))
 		if c.Distinct && i == 0 && !expr.Same(e, compiled[0]) { // equal values follow one another
 			return call, parser.Errorf(t.Expr.Position(), "the ORDER BY of an aggregate with DISTINCT must begin with its argument").WithHint("ORDER BY %s", c.Args[0])
 		}
 		call.OrderBy = append(call.OrderBy, sortTerms(t, e)...)
 	}
 	if c.Filter != nil {
-		if call.Filter, err = expr.CompileCondition(c.Filter, scope); err != nil {
-			return call, err
-		}
+		call.Filter = fail.Must(expr.CompileCondition(c.Filter, scope))
 	}
 	if f.Within && len(compiled) > 1 {
-		if compiled[1], err = expr.Place(compiled[1], types.Double, scope); err != nil {
-			return call, err
-		}
+		compiled[1] = fail.Must(expr.Place(compiled[1], types.Double, scope))
 	}
 	if call.Typ = types.BigInt; !c.Star {
 		if compiled, call.Typ, err = expr.Accepted(f, compiled, scope); err != nil {

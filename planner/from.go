@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 )
@@ -119,20 +120,15 @@ func (f *from) shown(table string) []*expr.Column {
 }
 
 // addFrom adds t's sources and conditions, and returns the columns of t that * includes.
-func (q *query) addFrom(f *from, t parser.TableExpr) ([]*expr.Column, error) {
+func (q *query) addFrom(f *from, t parser.TableExpr) (_ []*expr.Column, err error) {
+	defer fail.Catch(&err)
 	switch t := t.(type) {
 	case *parser.TableName:
-		s, err := q.named(t)
-		if err != nil {
-			return nil, err
-		}
+		s := fail.Must(q.named(t))
 		f.names = append(f.names, s.name)
 		return f.add(s), nil
 	case *parser.Subquery:
-		s, err := q.subquerySource(f, t)
-		if err != nil {
-			return nil, err
-		}
+		s := fail.Must(q.subquerySource(f, t))
 		f.names = append(f.names, t.Alias)
 		star := f.add(s)
 		var ties []expr.Expr
@@ -146,10 +142,7 @@ func (q *query) addFrom(f *from, t parser.TableExpr) ([]*expr.Column, error) {
 		}
 		return star, nil
 	case *parser.TableFunction:
-		s, err := q.functionSource(f, t)
-		if err != nil {
-			return nil, err
-		}
+		s := fail.Must(q.functionSource(f, t))
 		f.names = append(f.names, s.name)
 		return f.add(s), nil
 	case *parser.Join:
@@ -162,7 +155,8 @@ func (q *query) addFrom(f *from, t parser.TableExpr) ([]*expr.Column, error) {
 }
 
 // join adds the sides of a join that is not FULL. A RIGHT JOIN becomes a LEFT JOIN with exchanged sides.
-func (q *query) join(f *from, t *parser.Join) ([]*expr.Column, error) {
+func (q *query) join(f *from, t *parser.Join) (_ []*expr.Column, err error) {
+	defer fail.Catch(&err)
 	first, second := t.Left, t.Right
 	if t.Kind == parser.RightJoin {
 		first, second = second, first
@@ -174,10 +168,7 @@ func (q *query) join(f *from, t *parser.Join) ([]*expr.Column, error) {
 		f.starless = false
 	}
 	before := len(f.srcs)
-	stars, err := q.addFirst(f, t, first)
-	if err != nil {
-		return nil, err
-	}
+	stars := fail.Must(q.addFirst(f, t, first))
 	middle := len(f.srcs)
 	add := q.addFrom
 	if t.Kind == parser.RightJoin {
@@ -191,18 +182,12 @@ func (q *query) join(f *from, t *parser.Join) ([]*expr.Column, error) {
 		add, q.pull = q.addOne, max(q.pull, pullPlain)
 	}
 	untied := len(f.conds)
-	more, err := add(f, second)
-	if err != nil {
-		return nil, err
-	}
+	more := fail.Must(add(f, second))
 	a, b := side{f.srcs[before:middle], stars}, side{f.srcs[middle:], more}
 	if t.Kind == parser.RightJoin {
 		a, b = b, a
 	}
-	on, shared, err := q.condition(t, a, b)
-	if err != nil {
-		return nil, err
-	}
+	on, shared := fail.Must2(q.condition(t, a, b))
 	var kept []*expr.Column
 	for _, p := range shared { // the merged column is that of the side that has all of its rows
 		keep, drop := p[0], p[1]
@@ -311,7 +296,8 @@ func (q *query) addOne(f *from, t parser.TableExpr) ([]*expr.Column, error) {
 }
 
 // wholeJoin plans the join t as one source, which returns all columns of its tables.
-func (q *query) wholeJoin(t *parser.Join) (*from, error) {
+func (q *query) wholeJoin(t *parser.Join) (_ *from, err error) {
+	defer fail.Catch(&err)
 	out := &from{}
 	defer func(pull pulling) { q.pull = pull }(q.pull)
 	q.pull = pullNone
@@ -319,14 +305,8 @@ func (q *query) wholeJoin(t *parser.Join) (*from, error) {
 		return out, q.fullJoin(out, t)
 	}
 	in := &from{}
-	star, err := q.addFrom(in, t)
-	if err != nil {
-		return nil, err
-	}
-	node, err := q.whole(in)
-	if err != nil {
-		return nil, err
-	}
+	star := fail.Must(q.addFrom(in, t))
+	node := fail.Must(q.whole(in))
 	out.names = in.names
 	out.addJoined(in.srcs, node, star)
 	return out, nil
@@ -360,21 +340,14 @@ func (f *from) addJoined(srcs []*source, node plan.Node, star []*expr.Column, mo
 }
 
 // fullJoin makes a FULL JOIN the only source of f: the rows of neither side depend on those of the other.
-func (q *query) fullJoin(f *from, t *parser.Join) error {
+func (q *query) fullJoin(f *from, t *parser.Join) (err error) {
+	defer fail.Catch(&err)
 	l, r := &from{}, &from{}
-	ls, err := q.addFrom(l, t.Left)
-	if err != nil {
-		return err
-	}
-	rs, err := q.addBarred(r, t.Right, l.srcs)
-	if err != nil {
-		return err
-	}
+	ls := fail.Must(q.addFrom(l, t.Left))
+	rs := fail.Must(q.addBarred(r, t.Right, l.srcs))
 	of := &full{sides: [2]*from{l, r}}
 	for i, side := range of.sides {
-		if of.nodes[i], err = q.whole(side); err != nil {
-			return err
-		}
+		of.nodes[i] = fail.Must(q.whole(side))
 	}
 	offset := l.width()
 	for i, c := range rs {
@@ -384,19 +357,13 @@ func (q *query) fullJoin(f *from, t *parser.Join) error {
 		s.offset += offset
 	}
 	srcs := append(slices.Clone(l.srcs), r.srcs...)
-	on, shared, err := q.condition(t, side{l.srcs, ls}, side{r.srcs, rs})
-	if err != nil {
-		return err
-	}
+	on, shared := fail.Must2(q.condition(t, side{l.srcs, ls}, side{r.srcs, rs}))
 	of.on, of.shared, of.cols = expr.Conjuncts(on), shared, append(l.cols(), r.cols()...)
 	var star []*expr.Column
 	for _, c := range shared {
 		merge(srcs, c[0].Index)
 		merge(srcs, c[1].Index)
-		either, err := expr.Coalesce(c[0], c[1], q.scope(nil), t.Pos)
-		if err != nil {
-			return err
-		}
+		either := fail.Must(expr.Coalesce(c[0], c[1], q.scope(nil), t.Pos))
 		star = append(star, &expr.Column{Index: len(of.cols), Name: c[0].Name, Typ: either.Type()})
 		of.merged, of.cols = append(of.merged, either), append(of.cols, plan.OutputColumn{Name: c[0].Name, Type: either.Type()})
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -27,24 +28,19 @@ const (
 )
 
 // grouping compiles GROUP BY.
-func (q *query) grouping(c *parser.SelectCore, outs []output, aggs *aggregates) (*grouping, error) {
+func (q *query) grouping(c *parser.SelectCore, outs []output, aggs *aggregates) (_ *grouping, err error) {
+	defer fail.Catch(&err)
 	g := &grouping{aggs: aggs}
 	if !slices.ContainsFunc(c.GroupBy, isSets) {
 		for _, e := range c.GroupBy {
-			x, _, err := q.group(e, outs, aggs.srcs)
-			if err != nil {
-				return nil, err
-			}
+			x, _ := fail.Must2(q.group(e, outs, aggs.srcs))
 			g.by = append(g.by, x)
 		}
 		return g, g.marked()
 	}
 	g.sets = [][]int{{}}
 	for _, term := range c.GroupBy {
-		sets, err := g.setsOf(term, outs)
-		if err != nil {
-			return nil, err
-		}
+		sets := fail.Must(g.setsOf(term, outs))
 		if len(g.sets)*len(sets) > maxGroupingSets {
 			return nil, tooManySets(term.Position())
 		}
@@ -91,7 +87,8 @@ func union(a, b []int) []int {
 }
 
 // setsOf returns the grouping sets of one term of GROUP BY.
-func (g *grouping) setsOf(e parser.Expr, outs []output) ([][]int, error) {
+func (g *grouping) setsOf(e parser.Expr, outs []output) (_ [][]int, err error) {
+	defer fail.Catch(&err)
 	s, ok := e.(*parser.GroupingSets)
 	if !ok {
 		set, err := g.set(e, outs)
@@ -100,10 +97,7 @@ func (g *grouping) setsOf(e parser.Expr, outs []output) ([][]int, error) {
 	var out [][]int
 	if s.Kind == "GROUPING SETS" {
 		for _, item := range s.Items {
-			sets, err := g.setsOf(item, outs)
-			if err != nil {
-				return nil, err
-			}
+			sets := fail.Must(g.setsOf(item, outs))
 			if out = append(out, sets...); len(out) > maxGroupingSets {
 				return nil, tooManySets(s.Pos)
 			}
@@ -115,10 +109,7 @@ func (g *grouping) setsOf(e parser.Expr, outs []output) ([][]int, error) {
 	}
 	out = [][]int{{}}
 	for _, item := range s.Items {
-		set, err := g.set(item, outs)
-		if err != nil {
-			return nil, err
-		}
+		set := fail.Must(g.set(item, outs))
 		longer := out[len(out)-1:] // ROLLUP extends only the longest set, CUBE extends every set
 		if s.Kind == "CUBE" {
 			longer = out
@@ -133,20 +124,15 @@ func (g *grouping) setsOf(e parser.Expr, outs []output) ([][]int, error) {
 
 // set returns the expressions of one item as indexes.
 func (g *grouping) set(e parser.Expr, outs []output) (set []int, err error) {
+	defer fail.Catch(&err)
 	if t, ok := e.(*parser.Tuple); ok {
 		for _, x := range t.Items {
-			in, err := g.set(x, outs)
-			if err != nil {
-				return nil, err
-			}
+			in := fail.Must(g.set(x, outs))
 			set = union(set, in)
 		}
 		return set, nil
 	}
-	x, out, err := g.aggs.q.group(e, outs, g.aggs.srcs)
-	if err != nil {
-		return nil, err
-	}
+	x, out := fail.Must2(g.aggs.q.group(e, outs, g.aggs.srcs))
 	written := e
 	if out == nil {
 		out = resultOf(x, e, outs)

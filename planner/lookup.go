@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/planner/access"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -246,7 +247,8 @@ func (l *looking) sample(b by) (plan.Node, error) {
 }
 
 // read plans the look-up for a batch of left rows: for each row the values of the keys, then the values of b's columns.
-func (l *looking) read(b by, batch [][]types.Value) (*plan.Plan, error) {
+func (l *looking) read(b by, batch [][]types.Value) (_ *plan.Plan, err error) {
+	defer fail.Catch(&err)
 	conds := append(slices.Clip(l.own), l.condition(b, batch)...)
 	if l.s.table == nil {
 		in := l.q.apart()
@@ -260,14 +262,8 @@ func (l *looking) read(b by, batch [][]types.Value) (*plan.Plan, error) {
 		in.plan.Root = l.oneOfSemi(n)
 		return in.plan, err
 	}
-	req, err := l.q.request(l.s, conds, l.used, accessOrder{}, l.h)
-	if err != nil {
-		return nil, err
-	}
-	scan, err := l.env.access(req)
-	if err != nil {
-		return nil, err
-	}
+	req := fail.Must(l.q.request(l.s, conds, l.used, accessOrder{}, l.h))
+	scan := fail.Must(l.env.access(req))
 	return &plan.Plan{Root: l.oneOfSemi(scan)}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 )
@@ -145,6 +146,7 @@ func covering(terms []plan.SortTerm, es []expr.Expr) []plan.SortTerm {
 // read reads the tables; it reads a single table in a suitable order. limit applies to the result. ordered reports
 // whether the rows are in the order of ORDER BY; inOrder reports whether their groups are in this order.
 func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool, err error) {
+	defer fail.Catch(&err)
 	var of try
 	var others []try
 	switch {
@@ -164,14 +166,9 @@ func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool
 			of, others = others[0], others[1:]
 		}
 	}
-	if node, ordered, err = b.q.joined(b.from, b.conds, b.used, of.accessOrder, b.hints); err != nil {
-		return nil, false, false, err
-	}
+	node, ordered = fail.Must2(b.q.joined(b.from, b.conds, b.used, of.accessOrder, b.hints))
 	for i := 0; i < len(others) && !ordered; i++ {
-		n, ok, err := b.q.joined(b.from, b.conds, b.used, others[i].accessOrder, b.hints)
-		if err != nil {
-			return nil, false, false, err
-		}
+		n, ok := fail.Must2(b.q.joined(b.from, b.conds, b.used, others[i].accessOrder, b.hints))
 		if ok {
 			node, ordered, of = n, true, others[i]
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -22,15 +23,11 @@ const mergeElsewhere = "leave it out, and do it where the pieces' rows are put t
 // Piece plans s for being read in pieces: the scan of CutScan may be restricted to a part of its spans, and the rows of
 // all parts together are those of s. If s groups, each piece returns groups of its own, and the columns say how to merge
 // them. layout, if not "", is the layout that the scan must read: the one in another plan of s.
-func (e *Env) Piece(s *parser.Select, layout string) (*plan.Plan, error) {
-	if err := uncutClause(s); err != nil {
-		return nil, err
-	}
+func (e *Env) Piece(s *parser.Select, layout string) (_ *plan.Plan, err error) {
+	defer fail.Catch(&err)
+	fail.On(uncutClause(s))
 	q := &query{env: e, plan: &plan.Plan{}, views: &views{text: []parser.Node{s}}, pieces: true, layout: layout}
-	p, err := q.finish(s)
-	if err != nil {
-		return nil, err
-	}
+	p := fail.Must(q.finish(s))
 	if len(p.Asked(map[*plan.Subplan]bool{})) > 0 {
 		return nil, uncut(s.Pos, "a query inside an expression", "its rows might not be the same for all pieces: run it first")
 	}
@@ -39,9 +36,7 @@ func (e *Env) Piece(s *parser.Select, layout string) (*plan.Plan, error) {
 		return nil, uncutNode(s.Pos, p.Root)
 	}
 	if a, ok := top.Input.(*plan.Aggregate); ok {
-		if top, p.Columns, err = partial(a, top, p.Columns); err != nil {
-			return nil, err
-		}
+		top, p.Columns = fail.Must2(partial(a, top, p.Columns))
 		p.Root = top
 		return p, uncutNode(s.Pos, a.Input)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 )
@@ -71,7 +72,8 @@ func (q *query) volatile(name string) bool {
 }
 
 // pulled replaces s, a query in FROM with this alias and these columns, by its table; nil if that is not possible.
-func (q *query) pulled(s *parser.Select, alias string, columns []string, pos parser.Pos) (*source, error) {
+func (q *query) pulled(s *parser.Select, alias string, columns []string, pos parser.Pos) (_ *source, err error) {
+	defer fail.Catch(&err)
 	mode := q.pull
 	if mode == pullNone || !q.picks(s, q.depth) {
 		return nil, nil
@@ -80,16 +82,10 @@ func (q *query) pulled(s *parser.Select, alias string, columns []string, pos par
 	q.pull = pullAny
 	q.depth++
 	c, f := s.Cores[0], &from{}
-	star, err := q.addFrom(f, c.From[0])
-	if err != nil {
-		return nil, err
-	}
+	star := fail.Must(q.addFrom(f, c.From[0]))
 	f.star = star
 	scope := q.scope(f.srcs)
-	outs, err := q.items(c, f, scope)
-	if err != nil {
-		return nil, err
-	}
+	outs := fail.Must(q.items(c, f, scope))
 	out := *f.srcs[0]
 	out.name, out.view = alias, make([]viewColumn, len(outs))
 	names := make([]plan.OutputColumn, len(outs))
@@ -105,17 +101,12 @@ func (q *query) pulled(s *parser.Select, alias string, columns []string, pos par
 			seen[col.Index] = true
 		}
 	}
-	if names, err = renamed(names, columns, alias, pos); err != nil {
-		return nil, err
-	}
+	names = fail.Must(renamed(names, columns, alias, pos))
 	for i, n := range names {
 		out.view[i].name = n.Name
 	}
 	if c.Where != nil {
-		w, err := expr.CompileCondition(c.Where, scope)
-		if err != nil {
-			return nil, err
-		}
+		w := fail.Must(expr.CompileCondition(c.Where, scope))
 		out.conds = append(slices.Clip(out.conds), expr.Conjuncts(expr.Fold(w, q.env.Loc))...)
 	}
 	if size(out.conds)+computed > maxPulled || out.table == nil {

@@ -3,6 +3,7 @@ package planner
 import (
 	"slices"
 
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -19,7 +20,8 @@ type step struct {
 
 // recursiveSource returns w as a source: the rows of its first part, then repeatedly those that its last part computes
 // from the previous ones, until there are none.
-func (q *query) recursiveSource(w *with) (*source, error) {
+func (q *query) recursiveSource(w *with) (_ *source, err error) {
+	defer fail.Catch(&err)
 	c := w.CTE
 	first, last, op, err := recursion(c)
 	if err != nil {
@@ -29,13 +31,8 @@ func (q *query) recursiveSource(w *with) (*source, error) {
 	around.ctes = append(around.ctes, w)
 	in := around.inside()
 	in.steps = append(in.steps, step{of: w})
-	node, given, err := in.selectStmt(first)
-	if err != nil {
-		return nil, err
-	}
-	if given, err = renamed(given, c.Columns, c.Name, c.Pos); err != nil {
-		return nil, err
-	}
+	node, given := fail.Must2(in.selectStmt(first))
+	given = fail.Must(renamed(given, c.Columns, c.Name, c.Pos))
 	cols := given
 	named := 0
 	planFor := func(rows [][]types.Value) (*plan.Plan, error) {
@@ -53,18 +50,11 @@ func (q *query) recursiveSource(w *with) (*source, error) {
 		return planFor([][]types.Value{row})
 	}
 	for widened := true; widened; { // rows with wider types may lead to still wider ones
-		p, err := sampleFor(0)
-		if err != nil {
-			return nil, err
-		}
-		if cols, widened, err = widen(cols, p.Columns, last.Pos, op.Op); err != nil {
-			return nil, err
-		}
+		p := fail.Must(sampleFor(0))
+		cols, widened = fail.Must2(widen(cols, p.Columns, last.Pos, op.Op))
 	}
 	sub := &plan.Subplan{Select: last, Text: last.String(), Steps: true}
-	if sub.Sample, err = sample(sampleFor, func(*plan.Plan) bool { return q.outer == nil }); err != nil {
-		return nil, err
-	}
+	sub.Sample = fail.Must(sample(sampleFor, func(*plan.Plan) bool { return q.outer == nil }))
 	q.plan.Subplans = append(q.plan.Subplans, sub)
 	step := func(rows [][]types.Value) (*plan.Plan, error) {
 		p, err := planFor(rows)

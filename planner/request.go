@@ -8,6 +8,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/expr/solve"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/access"
 	"github.com/hql-db/hql/planner/plan"
@@ -54,7 +55,8 @@ func groupOrder(groups []expr.Expr) []plan.SortTerm {
 }
 
 // source plans the reading of one source.
-func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (plan.Node, bool, error) {
+func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (_ plan.Node, _ bool, err error) {
+	defer fail.Catch(&err)
 	if s.table == nil {
 		n := s.node
 		own = append(slices.Clip(s.conds), own...)
@@ -64,10 +66,7 @@ func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder
 			}
 		}
 		if len(own) > 0 && s.again != nil {
-			again, rest, err := s.again(q, own)
-			if err != nil {
-				return nil, false, err
-			}
+			again, rest := fail.Must2(s.again(q, own))
 			if own = rest; again != nil {
 				n = again
 			}
@@ -77,14 +76,8 @@ func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder
 		}
 		return n, false, nil
 	}
-	req, err := q.request(s, own, used, want, h)
-	if err != nil {
-		return nil, false, err
-	}
-	scan, err := q.env.access(req)
-	if err != nil {
-		return nil, false, err
-	}
+	req := fail.Must(q.request(s, own, used, want, h))
+	scan := fail.Must(q.env.access(req))
 	if !q.pieces {
 		if u, err := q.env.united(req, scan); u != nil || err != nil {
 			return u, false, err
@@ -106,7 +99,8 @@ func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder
 // coarsely reads the first rows of s in an order that a key, or the names of the HBase tables, follow coarsely. For a
 // descending time it reads the days from the last one on, and sorts the rows of each day. It returns nil if there is no
 // such key.
-func (q *query) coarsely(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (plan.Node, error) {
+func (q *query) coarsely(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (_ plan.Node, err error) {
+	defer fail.Catch(&err)
 	n := fixedTerms(own, want.by)
 	step := want.by[n]
 	col, ok := step.Expr.(*expr.Column)
@@ -120,14 +114,8 @@ func (q *query) coarsely(s *source, own []expr.Expr, used []bool, want accessOrd
 			}
 			step.Expr, step.Desc = p.Expr, want.by[n].Desc != (p.Monotone() < 0)
 			days := accessOrder{by: append(slices.Clone(want.by[:n]), step), few: max(1, want.few, want.limit.Rows)}
-			req, err := q.request(s, own, used, days, h)
-			if err != nil {
-				return nil, err
-			}
-			scan, err := q.env.access(req)
-			if err != nil {
-				return nil, err
-			}
+			req := fail.Must(q.request(s, own, used, days, h))
+			scan := fail.Must(q.env.access(req))
 			if scan.Order != plan.NoOrder {
 				scan.Wanted = days.few
 				return &plan.Sort{Input: scan, By: append(days.by, want.by[n:]...), Limit: want.limit, Sorted: n + 1}, nil

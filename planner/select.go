@@ -8,6 +8,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/access"
 	"github.com/hql-db/hql/planner/estimate"
@@ -35,7 +36,8 @@ func (q *query) finish(s *parser.Select) (*plan.Plan, error) {
 
 // Where plans the reads of UPDATE and DELETE: the rows of t for which where is true (nil: all rows), with all columns.
 // values are the new values of UPDATE, compiled for these rows. alias, if not empty, replaces the table's name.
-func (e *Env) Where(t *catalog.Table, alias string, where parser.Expr, values []parser.Expr) (*plan.Plan, []expr.Expr, error) {
+func (e *Env) Where(t *catalog.Table, alias string, where parser.Expr, values []parser.Expr) (_ *plan.Plan, _ []expr.Expr, err error) {
+	defer fail.Catch(&err)
 	q := &query{env: e, plan: &plan.Plan{}, views: &views{}}
 	for _, x := range append(slices.Clip(values), where) {
 		q.views.text = append(q.views.text, x)
@@ -46,27 +48,14 @@ func (e *Env) Where(t *catalog.Table, alias string, where parser.Expr, values []
 	req := &access.Request{Table: t, Alias: src.name, Needed: slices.Repeat([]bool{true}, src.width())}
 	var semis []*semi
 	if where != nil {
-		cond, err := expr.CompileCondition(where, scope)
-		if err != nil {
-			return nil, nil, err
-		}
-		if semis, req.Conjuncts, err = q.semis(f, expr.Conjuncts(expr.Fold(cond, q.env.Loc)), false); err != nil {
-			return nil, nil, err
-		}
+		cond := fail.Must(expr.CompileCondition(where, scope))
+		semis, req.Conjuncts = fail.Must2(q.semis(f, expr.Conjuncts(expr.Fold(cond, q.env.Loc)), false))
 	}
-	exprs, err := expr.CompileAll(values, scope)
-	if err != nil {
-		return nil, nil, err
-	}
-	scan, err := e.access(req)
-	if err != nil {
-		return nil, nil, err
-	}
+	exprs := fail.Must(expr.CompileAll(values, scope))
+	scan := fail.Must(e.access(req))
 	if scan.Layout.Kind != catalog.Primary && !stays(scan) {
 		req.Layout = t.Layouts[0].Name
-		if scan, err = e.access(req); err != nil {
-			return nil, nil, err
-		}
+		scan = fail.Must(e.access(req))
 	}
 	q.plan.Columns = src.cols[:len(t.Columns)]
 	q.plan.Root, _, err = semiJoined(scan, semis)
@@ -176,7 +165,8 @@ func (q *query) apart() *query {
 // maxNesting bounds the nesting of queries in the text.
 const maxNesting = 32
 
-func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, error) {
+func (q *query) selectStmt(s *parser.Select) (_ plan.Node, _ []plan.OutputColumn, err error) {
+	defer fail.Catch(&err)
 	narrow := q.narrow
 	q.narrow, s = nil, narrow.first(s)
 	if q.depth++; q.depth > maxNesting {
@@ -184,21 +174,11 @@ func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, er
 	}
 	defer func(ctes []*with) { q.ctes = ctes; q.depth-- }(q.ctes)
 	if q.env.Stop != nil {
-		if err := q.env.Stop(); err != nil {
-			return nil, nil, err
-		}
+		fail.On(q.env.Stop())
 	}
-	if err := q.with(s); err != nil {
-		return nil, nil, err
-	}
-	limit, err := q.count(s.Limit, "LIMIT")
-	if err != nil {
-		return nil, nil, err
-	}
-	skip, err := q.count(s.Offset, "OFFSET")
-	if err != nil {
-		return nil, nil, err
-	}
+	fail.On(q.with(s))
+	limit := fail.Must(q.count(s.Limit, "LIMIT"))
+	skip := fail.Must(q.count(s.Offset, "OFFSET"))
 	if s.Ties && len(s.OrderBy) == 0 {
 		return nil, nil, parser.Errorf(s.Limit.Position(), "WITH TIES needs an ORDER BY clause")
 	}
@@ -217,10 +197,7 @@ func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, er
 	if len(s.Cores) == 1 {
 		return q.core(s.Cores[0], s.OrderBy, cut, narrow)
 	}
-	node, cols, err := q.sets(s, cut.enough(), narrow)
-	if err != nil {
-		return nil, nil, err
-	}
+	node, cols := fail.Must2(q.sets(s, cut.enough(), narrow))
 	node, err = sorted(node, cols, s.OrderBy, cut, string(s.Sets[0].Op))
 	return node, cols, err
 }
@@ -263,7 +240,8 @@ func (q *query) count(e parser.Expr, what string) (n plan.RowLimit, err error) {
 }
 
 // core plans SELECT ... FROM ... with the statement's ORDER BY, LIMIT and OFFSET.
-func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, cut bounds, narrow *narrowing) (plan.Node, []plan.OutputColumn, error) {
+func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, cut bounds, narrow *narrowing) (_ plan.Node, _ []plan.OutputColumn, err error) {
+	defer fail.Catch(&err)
 	if c.Values != nil {
 		return q.values(c, orderBy, cut)
 	}
@@ -271,22 +249,14 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, cut bound
 		if !cut.any() {
 			q.narrow = narrow
 		}
-		node, cols, err := q.selectStmt(c.Query)
-		if err != nil {
-			return nil, nil, err
-		}
+		node, cols := fail.Must2(q.selectStmt(c.Query))
 		node, err = sorted(node, cols, orderBy, cut, "a query in parentheses")
 		return node, cols, err
 	}
-	b, err := q.block(c, orderBy, narrow)
-	if err != nil {
-		return nil, nil, err
-	}
+	b := fail.Must(q.block(c, orderBy, narrow))
 	var node plan.Node
 	if len(b.semis) == 0 {
-		if node, err = q.extremes(c, b.from, b.groups.by, b.aggs.calls, b.conds, b.used, b.hints); err != nil {
-			return nil, nil, err
-		}
+		node = fail.Must(q.extremes(c, b.from, b.groups.by, b.aggs.calls, b.conds, b.used, b.hints))
 	}
 	ordered, inOrder := false, false
 	if node == nil {
@@ -303,9 +273,7 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, cut bound
 	}
 	if b.grouped {
 		ordered = inOrder
-		if err := b.afterGrouping(); err != nil {
-			return nil, nil, err
-		}
+		fail.On(b.afterGrouping())
 		if b.having != nil {
 			node = &plan.Filter{Input: node, Cond: b.having}
 		}
@@ -340,7 +308,8 @@ type block struct {
 }
 
 // block compiles c.
-func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *narrowing) (*block, error) {
+func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *narrowing) (_ *block, err error) {
+	defer fail.Catch(&err)
 	pull, subplans := q.pull, q.plan.Subplans
 	if q.pull = pullAny; slices.ContainsFunc(c.GroupBy, isSets) {
 		q.pull = pullPlain
@@ -358,34 +327,21 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *
 	scope.Sets = true
 	q.where, q.rows = c.Where, rows
 	defer func() { q.where, q.rows, q.fixed = nil, nil, nil }()
-	if b.outs, err = q.items(c, f, scope); err != nil {
-		return nil, err
-	}
+	b.outs = fail.Must(q.items(c, f, scope))
 	scope.Sets = false
 	b.conds = slices.Clone(f.conds)
 	if c.Where != nil {
-		w, err := expr.CompileCondition(c.Where, rows)
-		if err != nil {
-			return nil, err
-		}
+		w := fail.Must(expr.CompileCondition(c.Where, rows))
 		b.conds = append(b.conds, expr.Conjuncts(expr.Fold(w, q.env.Loc))...)
 	}
-	if b.terms, err = q.orderTerms("ORDER BY", orderBy, b.outs, scope); err != nil {
-		return nil, err
-	}
-	if err := b.wins.check(); err != nil {
-		return nil, err
-	}
+	b.terms = fail.Must(q.orderTerms("ORDER BY", orderBy, b.outs, scope))
+	fail.On(b.wins.check())
 	if c.On != nil {
-		if b.on, err = q.distinctOn(c.On, b.outs, b.terms, scope); err != nil {
-			return nil, err
-		}
+		b.on = fail.Must(q.distinctOn(c.On, b.outs, b.terms, scope))
 		b.terms = onFirst(b.on, b.terms)
 	}
 	if c.Having != nil {
-		if b.having, err = expr.CompileCondition(c.Having, aggs.scope()); err != nil {
-			return nil, err
-		}
+		b.having = fail.Must(expr.CompileCondition(c.Having, aggs.scope()))
 	}
 	if b.grouped = len(c.GroupBy) > 0 || len(aggs.calls) > 0 || len(aggs.marks) > 0 || b.having != nil; b.grouped {
 		if slices.ContainsFunc(f.srcs, func(s *source) bool { return s.step }) {
@@ -409,9 +365,7 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *
 	b.keepsAll()
 	all := func(a plan.AggCall) bool { return !a.Func.OneRow() } // otherwise one row of a group may suffice
 	whole := !q.cut && !c.Distinct && c.On == nil && (!b.grouped || slices.ContainsFunc(b.aggs.calls, all))
-	if b.semis, b.conds, err = q.semis(f, b.conds, whole); err != nil {
-		return nil, err
-	}
+	b.semis, b.conds = fail.Must2(q.semis(f, b.conds, whole))
 	b.used = b.usage()
 	b.hints, err = readHints(c.Hints)
 	return b, err
@@ -488,7 +442,8 @@ func (b *block) window(node plan.Node, ordered bool) plan.Node {
 	return node
 }
 
-func (q *query) values(c *parser.SelectCore, orderBy []parser.OrderTerm, cut bounds) (plan.Node, []plan.OutputColumn, error) {
+func (q *query) values(c *parser.SelectCore, orderBy []parser.OrderTerm, cut bounds) (_ plan.Node, _ []plan.OutputColumn, err error) {
+	defer fail.Catch(&err)
 	v := &plan.Values{N: len(c.Values[0])}
 	cols := make([]plan.OutputColumn, v.N)
 	for _, r := range c.Values {
@@ -497,10 +452,7 @@ func (q *query) values(c *parser.SelectCore, orderBy []parser.OrderTerm, cut bou
 		}
 		row := make([]expr.Expr, v.N)
 		for i, x := range r {
-			e, err := expr.Compile(x, q.scope(nil))
-			if err != nil {
-				return nil, nil, err
-			}
+			e := fail.Must(expr.Compile(x, q.scope(nil)))
 			row[i] = e
 		}
 		v.Rows = append(v.Rows, row)
@@ -510,10 +462,7 @@ func (q *query) values(c *parser.SelectCore, orderBy []parser.OrderTerm, cut bou
 		for k := range v.Rows {
 			column[k] = v.Rows[k][i]
 		}
-		same, t, err := expr.Common(column, q.scope(nil), c.Pos)
-		if err != nil {
-			return nil, nil, err
-		}
+		same, t := fail.Must2(expr.Common(column, q.scope(nil), c.Pos))
 		for k := range v.Rows {
 			v.Rows[k][i] = same[k]
 		}

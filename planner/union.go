@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/planner/access"
 	"github.com/hql-db/hql/planner/estimate"
 	"github.com/hql-db/hql/planner/plan"
@@ -20,7 +21,8 @@ const maxAlternatives, maxDivided = 64, 4
 //	y = 5 OR z = 7      an INDEX of y where y = 5, then an INDEX of z where z = 7 and y is not 5
 //
 // It returns nil if a term binds no key.
-func (e *Env) united(req *access.Request, whole *plan.Scan) (*plan.Union, error) {
+func (e *Env) united(req *access.Request, whole *plan.Scan) (_ *plan.Union, err error) {
+	defer fail.Catch(&err)
 	if len(req.Table.Layouts) < 2 || !whole.Access.Wide() || e.Options.NoRules || e.Options.NoKey || req.Layout != "" || req.AllVersions {
 		return nil, nil
 	}
@@ -39,17 +41,11 @@ func (e *Env) united(req *access.Request, whole *plan.Scan) (*plan.Union, error)
 			one.Conjuncts, one.OrderBy, one.Limit.Set = append(slices.Clip(rest), more...), nil, false
 			return e.access(&one)
 		}
-		groups, err := e.byLayout(or, read)
-		if err != nil {
-			return nil, err
-		}
+		groups := fail.Must(e.byLayout(or, read))
 		u := &plan.Union{}
 		var before []expr.Expr
 		for _, g := range groups {
-			s, err := read(append(slices.Clip(before), g)...)
-			if err != nil {
-				return nil, err
-			}
+			s := fail.Must(read(append(slices.Clip(before), g)...))
 			u.Parts = append(u.Parts, s)
 			before = append(before, &expr.Or{Terms: []expr.Expr{&expr.Not{X: g}, &expr.IsNull{Pos: g.Position(), X: g}}})
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/expr/functions"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -32,6 +33,7 @@ type windowCall struct {
 
 // window compiles a window. The returned call has no function yet.
 func (w *windows) window(spec *parser.Window) (out windowCall, err error) {
+	defer fail.Catch(&err)
 	scope := w.aggs.scope()
 	compile := func(x parser.Expr) (expr.Expr, error) {
 		e, err := expr.Compile(x, scope)
@@ -41,17 +43,11 @@ func (w *windows) window(spec *parser.Window) (out windowCall, err error) {
 		return e, notVolatile(e)
 	}
 	for _, x := range spec.PartitionBy {
-		e, err := compile(x)
-		if err != nil {
-			return out, err
-		}
+		e := fail.Must(compile(x))
 		out.partition = append(out.partition, e)
 	}
 	for _, t := range spec.OrderBy {
-		e, err := compile(t.Expr)
-		if err != nil {
-			return out, err
-		}
+		e := fail.Must(compile(t.Expr))
 		out.order = append(out.order, sortTerms(t, e)...)
 	}
 	out.Frame, err = w.frame(spec)
@@ -82,11 +78,9 @@ func (w *windows) scope() *expr.Scope {
 }
 
 // call compiles a window function and returns the column that represents its value.
-func (w *windows) call(c *parser.Call) (expr.Expr, error) {
-	spec, err := specOf(c.Over, w.named)
-	if err != nil {
-		return nil, err
-	}
+func (w *windows) call(c *parser.Call) (_ expr.Expr, err error) {
+	defer fail.Catch(&err)
+	spec := fail.Must(specOf(c.Over, w.named))
 	out := windowCall{text: (&parser.Call{Name: c.Name, Star: c.Star, Distinct: c.Distinct, Args: c.Args, OrderBy: c.OrderBy, Within: c.Within, Filter: c.Filter, Over: spec}).String()}
 	f := functions.Builtins().Lookup(c.Name)
 	switch {
@@ -96,22 +90,15 @@ func (w *windows) call(c *parser.Call) (expr.Expr, error) {
 		if c.Within || c.Distinct || len(c.OrderBy) > 0 || f.Within {
 			return nil, parser.Errorf(c.Pos, "%s takes no DISTINCT, ORDER BY and WITHIN GROUP as a window function", c.Name)
 		}
-		if out.AggCall, err = w.aggs.compile(c, f); err != nil {
-			return nil, err
-		}
+		out.AggCall = fail.Must(w.aggs.compile(c, f))
 	case f != nil && f.Group == "window":
-		if out.AggCall, err = w.function(c, f); err != nil {
-			return nil, err
-		}
+		out.AggCall = fail.Must(w.function(c, f))
 	case f == nil:
 		return nil, expr.UnknownFunction(functions.Builtins(), c.Name, c.Pos)
 	default:
 		return nil, parser.Errorf(c.Pos, "%s is not a window function or an aggregate: it cannot have OVER", c.Name)
 	}
-	win, err := w.window(spec)
-	if err != nil {
-		return nil, err
-	}
+	win := fail.Must(w.window(spec))
 	out.partition, out.order, out.Frame = win.partition, win.order, win.Frame
 	at := slices.IndexFunc(w.calls, func(o windowCall) bool { return o.text == out.text })
 	if at < 0 {
@@ -169,7 +156,8 @@ func specOf(o *parser.Window, named []parser.NamedWindow) (*parser.Window, error
 }
 
 // function compiles a function that requires a window.
-func (w *windows) function(c *parser.Call, f *expr.Function) (plan.AggCall, error) {
+func (w *windows) function(c *parser.Call, f *expr.Function) (_ plan.AggCall, err error) {
+	defer fail.Catch(&err)
 	out := plan.AggCall{Func: plan.Func(f.Name)}
 	if c.Star || c.Distinct || c.Within || c.OrderBy != nil || c.Filter != nil {
 		return out, parser.Errorf(c.Pos, "%s is not an aggregate: it takes no *, DISTINCT, ORDER BY or FILTER", c.Name)
@@ -177,15 +165,9 @@ func (w *windows) function(c *parser.Call, f *expr.Function) (plan.AggCall, erro
 	if len(c.Args) < f.MinArgs || len(c.Args) > f.MaxArgs {
 		return out, parser.Errorf(c.Pos, "%s takes %s", c.Name, f.Signature)
 	}
-	args, err := expr.CompileAll(c.Args, w.aggs.scope())
-	if err != nil {
-		return out, err
-	}
+	args := fail.Must(expr.CompileAll(c.Args, w.aggs.scope()))
 	if i := f.Otherwise - 1; i >= 0 && i < len(args) {
-		same, t, err := expr.Common([]expr.Expr{args[0], args[i]}, w.aggs.scope(), c.Pos)
-		if err != nil {
-			return out, err
-		}
+		same, t := fail.Must2(expr.Common([]expr.Expr{args[0], args[i]}, w.aggs.scope(), c.Pos))
 		args[0], args[i], out.Typ = same[0], same[1], t
 	}
 	if args, out.Typ, err = expr.Accepted(f, args, w.aggs.scope()); err != nil {
@@ -202,19 +184,15 @@ var boundKinds = map[string]plan.BoundKind{"UNBOUNDED PRECEDING": plan.Unbounded
 
 var frameModes = map[string]plan.FrameMode{"RANGE": plan.RangeFrame, "ROWS": plan.RowsFrame, "GROUPS": plan.GroupsFrame}
 
-func (w *windows) frame(spec *parser.Window) (plan.Frame, error) {
+func (w *windows) frame(spec *parser.Window) (_ plan.Frame, err error) {
+	defer fail.Catch(&err)
 	f := spec.Frame
 	if f == nil {
 		return plan.Frame{Start: plan.FrameBound{Kind: plan.UnboundedPreceding}, End: plan.FrameBound{Kind: plan.CurrentRow}}, nil
 	}
 	out := plan.Frame{Mode: frameModes[f.Mode], Exclude: f.Exclude}
-	var err error
-	if out.Start, err = w.bound(spec, f, f.Start); err != nil {
-		return out, err
-	}
-	if out.End, err = w.bound(spec, f, f.End); err != nil {
-		return out, err
-	}
+	out.Start = fail.Must(w.bound(spec, f, f.Start))
+	out.End = fail.Must(w.bound(spec, f, f.End))
 	switch {
 	case out.Start.Kind == plan.UnboundedFollowing:
 		return out, parser.Errorf(f.Start.Pos, "a frame cannot start at UNBOUNDED FOLLOWING")
@@ -229,24 +207,19 @@ func (w *windows) frame(spec *parser.Window) (plan.Frame, error) {
 }
 
 // bound compiles an end of a frame.
-func (w *windows) bound(spec *parser.Window, f *parser.Frame, b parser.FrameBound) (plan.FrameBound, error) {
+func (w *windows) bound(spec *parser.Window, f *parser.Frame, b parser.FrameBound) (_ plan.FrameBound, err error) {
+	defer fail.Catch(&err)
 	out := plan.FrameBound{Kind: boundKinds[b.Kind]}
 	if b.Offset == nil {
 		return out, nil
 	}
 	at, scope, t := b.Offset.Position(), w.aggs.scope(), types.BigInt
-	x, err := expr.Compile(b.Offset, scope)
-	if err != nil {
-		return out, err
-	}
+	x := fail.Must(expr.Compile(b.Offset, scope))
 	if f.Mode == "RANGE" {
 		if len(spec.OrderBy) != 1 {
 			return out, parser.Errorf(b.Pos, "RANGE with %s needs a window with ORDER BY one expression", b.Kind)
 		}
-		order, err := expr.Compile(spec.OrderBy[0].Expr, scope)
-		if err != nil {
-			return out, err
-		}
+		order := fail.Must(expr.Compile(spec.OrderBy[0].Expr, scope))
 		t = order.Type()
 	}
 	read := t
@@ -256,9 +229,7 @@ func (w *windows) bound(spec *parser.Window, f *parser.Frame, b parser.FrameBoun
 	case !t.IsNumeric():
 		read = types.Null
 	}
-	if x, err = expr.Place(x, read, scope); err != nil {
-		return out, err
-	}
+	x = fail.Must(expr.Place(x, read, scope))
 	k, ok := x.(*expr.Const)
 	if ok && k.Val.IsNull() && scope.Parameters != nil { // the parameter has no value yet
 		return out, nil

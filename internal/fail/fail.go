@@ -26,6 +26,12 @@ func Must[T any](v T, err error) T {
 	return v
 }
 
+// Must2 is Must for two values.
+func Must2[T, U any](v T, w U, err error) (T, U) {
+	On(err)
+	return v, w
+}
+
 // Catch sets err to the error that ended the recursion. It is deferred.
 func Catch(err *error) {
 	switch p := recover().(type) {

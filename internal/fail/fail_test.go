@@ -36,7 +36,8 @@ func TestCatch(t *testing.T) {
 // TestCaught holds the packages that end recursions by fail against a rule: a function that is exported, a Parse that another
 // package calls, or a function that returns an error catches the errors of the functions that it calls.
 func TestCaught(t *testing.T) {
-	for _, dir := range []string{"parser", "expr"} {
+	found := 0
+	for _, dir := range []string{"parser", "expr", "planner"} {
 		g := load(t, filepath.Join("..", "..", dir))
 		for changed := true; changed; {
 			changed = false
@@ -46,9 +47,7 @@ func TestCaught(t *testing.T) {
 				}
 			}
 		}
-		if len(g.fails) == 0 {
-			t.Errorf("%s has no function that fails", dir)
-		}
+		found += len(g.fails)
 		for f, d := range g.decls {
 			if g.fails[f] && (d.Name.IsExported() || returnsError(d.Type)) {
 				t.Errorf("%s: %s does not catch what it calls", g.files.Position(d.Pos()), d.Name.Name)
@@ -60,6 +59,9 @@ func TestCaught(t *testing.T) {
 				return true
 			})
 		}
+	}
+	if found < 100 {
+		t.Errorf("only %d functions fail: the test does not see them", found)
 	}
 }
 
@@ -131,7 +133,7 @@ func (g *graph) throws(body *ast.BlockStmt) (found bool) {
 			switch g.of(n) {
 			case "Try":
 				return false
-			case "With", "On", "Must":
+			case "With", "On", "Must", "Must2":
 				found = true
 			}
 		case *ast.Ident:
