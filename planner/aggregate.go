@@ -46,54 +46,50 @@ func (a *aggregates) scope() *expr.Scope {
 		f := aggregate(c.Name)
 		switch {
 		case f != nil && f.Grouping:
-			x, err := a.grouping(c)
+			x, err := fail.Try(func() expr.Expr { return a.grouping(c) })
 			return x, true, err
 		case f == nil || c.Over != nil:
 			return nil, false, nil
 		}
-		x, err := a.call(c, f)
+		x, err := fail.Try(func() expr.Expr { return a.call(c, f) })
 		return x, true, err
 	}
 	return &s
 }
 
-func (a *aggregates) call(c *parser.Call, f *expr.Function) (expr.Expr, error) {
+func (a *aggregates) call(c *parser.Call, f *expr.Function) expr.Expr {
 	if a.inside {
-		return nil, parser.Errorf(c.Pos, "aggregates cannot be nested")
+		panic(fail.With(parser.Errorf(c.Pos, "aggregates cannot be nested")))
 	}
 	own, around := false, false
 	a.inside = true
 	a.q.resolved = func(is bool) { own, around = own || is, around || !is }
 	defer func() { a.inside, a.q.resolved = false, nil }()
-	call, err := a.compile(c, f)
-	if err != nil {
-		return nil, err
-	}
+	call := a.compile(c, f)
 	if around && !own { // as in SQL, it belongs to the outer query, and is computed over that query's rows
-		return nil, parser.Errorf(c.Pos, "%s takes columns of the query around this one alone, which makes it an aggregate of that query: not supported here", c.Name).
-			WithHint("compute it in a sub-query in FROM, and take its column")
+		panic(fail.With(parser.Errorf(c.Pos, "%s takes columns of the query around this one alone, which makes it an aggregate of that query: not supported here", c.Name).
+			WithHint("compute it in a sub-query in FROM, and take its column")))
 	}
 	text := c.String()
 	for i, t := range a.texts {
 		if t == text {
-			return a.ref(i, c.Pos), nil
+			return a.ref(i, c.Pos)
 		}
 	}
 	a.calls, a.texts = append(a.calls, call), append(a.texts, text)
-	return a.ref(len(a.calls)-1, c.Pos), nil
+	return a.ref(len(a.calls)-1, c.Pos)
 }
 
 // compile compiles the aggregate f: its arguments and the other clauses of c except OVER.
-func (a *aggregates) compile(c *parser.Call, f *expr.Function) (_ plan.AggCall, err error) {
-	defer fail.Catch(&err)
+func (a *aggregates) compile(c *parser.Call, f *expr.Function) plan.AggCall {
 	scope := a.scope()
 	call := plan.AggCall{Func: plan.Func(f.Name), Distinct: c.Distinct}
-	args := fail.Must(a.arguments(c, f))
+	args := a.arguments(c, f)
 	compiled := fail.Must(expr.CompileAll(args, scope))
 	for i, t := range c.OrderBy {
 		e := fail.Must(expr.Compile(t.Expr, scope))
 		if c.Distinct && i == 0 && !expr.Same(e, compiled[0]) { // equal values follow one another
-			return call, parser.Errorf(t.Expr.Position(), "the ORDER BY of an aggregate with DISTINCT must begin with its argument").WithHint("ORDER BY %s", c.Args[0])
+			panic(fail.With(parser.Errorf(t.Expr.Position(), "the ORDER BY of an aggregate with DISTINCT must begin with its argument").WithHint("ORDER BY %s", c.Args[0])))
 		}
 		call.OrderBy = append(call.OrderBy, sortTerms(t, e)...)
 	}
@@ -104,18 +100,19 @@ func (a *aggregates) compile(c *parser.Call, f *expr.Function) (_ plan.AggCall, 
 		compiled[1] = fail.Must(expr.Place(compiled[1], types.Double, scope))
 	}
 	if call.Typ = types.BigInt; !c.Star {
+		var err error
 		if compiled, call.Typ, err = expr.Accepted(f, compiled, scope); err != nil {
 			if wrong, ok := errors.AsType[expr.ArgumentError](err); ok {
 				err = fmt.Errorf("%s of %s is not defined", c.Name, wrong.At)
 			}
-			return call, parser.Errorf(c.Pos, "%s", err)
+			panic(fail.With(parser.Errorf(c.Pos, "%s", err)))
 		}
 		call.Arg, call.Args = compiled[0], compiled[1:]
 	}
 	if c.Within {
 		for i, x := range call.Args {
 			if _, ok := x.(*expr.Const); !ok {
-				return call, parser.Errorf(c.Args[i].Position(), "%s takes a constant", c.Name)
+				panic(fail.With(parser.Errorf(c.Args[i].Position(), "%s takes a constant", c.Name)))
 			}
 		}
 	}
@@ -123,7 +120,7 @@ func (a *aggregates) compile(c *parser.Call, f *expr.Function) (_ plan.AggCall, 
 		part := &expr.Const{Pos: c.Pos, Val: types.NewDouble(f.Percentile), Typ: types.Double}
 		call.Func, call.Args, call.OrderBy = plan.PercentileCont, []expr.Expr{part}, []plan.SortTerm{{Expr: call.Arg}}
 	}
-	return call, nil
+	return call
 }
 
 func (a *aggregates) ref(i int, pos parser.Pos) *expr.Column {
@@ -140,24 +137,24 @@ func (q *query) limit(c *plan.AggCall) (l types.Limit) {
 
 // arguments returns the expressions from which c is computed. The first one is evaluated for each row; for WITHIN GROUP
 // this is the sort key. It refuses arguments that f does not take.
-func (a *aggregates) arguments(c *parser.Call, f *expr.Function) ([]parser.Expr, error) {
+func (a *aggregates) arguments(c *parser.Call, f *expr.Function) []parser.Expr {
 	switch {
 	case c.Star && !f.Rows:
-		return nil, parser.Errorf(c.Pos, "%s(*) is not defined", c.Name)
+		panic(fail.With(parser.Errorf(c.Pos, "%s(*) is not defined", c.Name)))
 	case c.Star:
-		return nil, nil
+		return nil
 	case f.Within && !c.Within:
-		return nil, parser.Errorf(c.Pos, "%s takes WITHIN GROUP (ORDER BY ...) behind its arguments", c.Name).WithHint("%s", f.Signature)
+		panic(fail.With(parser.Errorf(c.Pos, "%s takes WITHIN GROUP (ORDER BY ...) behind its arguments", c.Name).WithHint("%s", f.Signature)))
 	case c.Within && !f.Within:
-		return nil, parser.Errorf(c.Pos, "%s takes no WITHIN GROUP", c.Name)
+		panic(fail.With(parser.Errorf(c.Pos, "%s takes no WITHIN GROUP", c.Name)))
 	case len(c.Args) != f.MinArgs:
-		return nil, parser.Errorf(c.Pos, "%s takes %d argument(s), not %d", c.Name, f.MinArgs, len(c.Args))
+		panic(fail.With(parser.Errorf(c.Pos, "%s takes %d argument(s), not %d", c.Name, f.MinArgs, len(c.Args))))
 	case c.Distinct && (len(c.Args) > 1 && !f.Distinct || f.Percentile > 0):
-		return nil, parser.Errorf(c.Pos, "%s takes no DISTINCT", c.Name)
+		panic(fail.With(parser.Errorf(c.Pos, "%s takes no DISTINCT", c.Name)))
 	case !f.Within:
-		return c.Args, nil
+		return c.Args
 	case len(c.OrderBy) != 1:
-		return nil, parser.Errorf(c.Pos, "%s takes one ORDER BY, not %d", c.Name, len(c.OrderBy))
+		panic(fail.With(parser.Errorf(c.Pos, "%s takes one ORDER BY, not %d", c.Name, len(c.OrderBy))))
 	}
-	return append([]parser.Expr{c.OrderBy[0].Expr}, c.Args...), nil
+	return append([]parser.Expr{c.OrderBy[0].Expr}, c.Args...)
 }

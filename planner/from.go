@@ -31,14 +31,11 @@ type from struct {
 }
 
 // from compiles FROM for a SELECT list.
-func (q *query) from(list []parser.TableExpr, items []parser.SelectItem) (*from, error) {
+func (q *query) from(list []parser.TableExpr, items []parser.SelectItem) (_ *from, err error) {
+	defer fail.Catch(&err)
 	f := &from{starless: !slices.ContainsFunc(items, func(it parser.SelectItem) bool { return it.Star })}
 	for _, t := range list {
-		star, err := q.addFrom(f, t)
-		if err != nil {
-			return nil, err
-		}
-		f.star = append(f.star, star...)
+		f.star = append(f.star, q.addFrom(f, t)...)
 	}
 	for i, name := range f.names {
 		if slices.ContainsFunc(f.names[:i], func(o string) bool { return strings.EqualFold(o, name) }) {
@@ -120,13 +117,12 @@ func (f *from) shown(table string) []*expr.Column {
 }
 
 // addFrom adds t's sources and conditions, and returns the columns of t that * includes.
-func (q *query) addFrom(f *from, t parser.TableExpr) (_ []*expr.Column, err error) {
-	defer fail.Catch(&err)
+func (q *query) addFrom(f *from, t parser.TableExpr) []*expr.Column {
 	switch t := t.(type) {
 	case *parser.TableName:
 		s := fail.Must(q.named(t))
 		f.names = append(f.names, s.name)
-		return f.add(s), nil
+		return f.add(s)
 	case *parser.Subquery:
 		s := fail.Must(q.subquerySource(f, t))
 		f.names = append(f.names, t.Alias)
@@ -140,11 +136,11 @@ func (q *query) addFrom(f *from, t parser.TableExpr) (_ []*expr.Column, err erro
 		} else {
 			f.conds = append(f.conds, ties...)
 		}
-		return star, nil
+		return star
 	case *parser.TableFunction:
-		s := fail.Must(q.functionSource(f, t))
+		s := q.functionSource(f, t)
 		f.names = append(f.names, s.name)
-		return f.add(s), nil
+		return f.add(s)
 	case *parser.Join:
 		if t.Kind == parser.FullJoin {
 			return q.addWhole(f, t)
@@ -155,8 +151,7 @@ func (q *query) addFrom(f *from, t parser.TableExpr) (_ []*expr.Column, err erro
 }
 
 // join adds the sides of a join that is not FULL. A RIGHT JOIN becomes a LEFT JOIN with exchanged sides.
-func (q *query) join(f *from, t *parser.Join) (_ []*expr.Column, err error) {
-	defer fail.Catch(&err)
+func (q *query) join(f *from, t *parser.Join) []*expr.Column {
 	first, second := t.Left, t.Right
 	if t.Kind == parser.RightJoin {
 		first, second = second, first
@@ -168,7 +163,7 @@ func (q *query) join(f *from, t *parser.Join) (_ []*expr.Column, err error) {
 		f.starless = false
 	}
 	before := len(f.srcs)
-	stars := fail.Must(q.addFirst(f, t, first))
+	stars := q.addFirst(f, t, first)
 	middle := len(f.srcs)
 	add := q.addFrom
 	if t.Kind == parser.RightJoin {
@@ -182,12 +177,12 @@ func (q *query) join(f *from, t *parser.Join) (_ []*expr.Column, err error) {
 		add, q.pull = q.addOne, max(q.pull, pullPlain)
 	}
 	untied := len(f.conds)
-	more := fail.Must(add(f, second))
+	more := add(f, second)
 	a, b := side{f.srcs[before:middle], stars}, side{f.srcs[middle:], more}
 	if t.Kind == parser.RightJoin {
 		a, b = b, a
 	}
-	on, shared := fail.Must2(q.condition(t, a, b))
+	on, shared := q.condition(t, a, b)
 	var kept []*expr.Column
 	for _, p := range shared { // the merged column is that of the side that has all of its rows
 		keep, drop := p[0], p[1]
@@ -206,7 +201,7 @@ func (q *query) join(f *from, t *parser.Join) (_ []*expr.Column, err error) {
 	case !isAlways(on):
 		f.conds = append(f.conds, expr.Conjuncts(on)...)
 	}
-	return append(kept, unshared(append(slices.Clone(a.star), b.star...), shared)...), nil
+	return append(kept, unshared(append(slices.Clone(a.star), b.star...), shared)...)
 }
 
 // hasRow reports whether t is a query of aggregates without groups, which always has a row.
@@ -238,7 +233,7 @@ type side struct {
 }
 
 // condition compiles the condition of a join of a and b, and returns the pairs of columns that USING or NATURAL merges.
-func (q *query) condition(t *parser.Join, a, b side) (on expr.Expr, shared [][2]*expr.Column, err error) {
+func (q *query) condition(t *parser.Join, a, b side) (on expr.Expr, shared [][2]*expr.Column) {
 	names := t.Using
 	if t.Natural {
 		for _, c := range a.star {
@@ -249,29 +244,22 @@ func (q *query) condition(t *parser.Join, a, b side) (on expr.Expr, shared [][2]
 	}
 	var terms []expr.Expr
 	if t.On != nil {
-		on, err := expr.CompileCondition(t.On, q.scope(append(slices.Clone(a.srcs), b.srcs...)))
-		return on, nil, err
+		return fail.Must(expr.CompileCondition(t.On, q.scope(append(slices.Clone(a.srcs), b.srcs...)))), nil
 	}
 	for _, name := range names {
 		var p [2]*expr.Column
 		for i, s := range []side{a, b} {
 			ref := &parser.ColumnRef{Pos: t.Pos, Name: name}
-			x, err := findColumn(ref, s.srcs)
-			if err == nil && x == nil {
-				err = unknownColumn(ref, s.srcs)
-			}
-			if err != nil {
-				return nil, nil, err
+			x := fail.Must(findColumn(ref, s.srcs))
+			if x == nil {
+				panic(fail.With(unknownColumn(ref, s.srcs)))
 			}
 			p[i] = x.(*expr.Column) // see pullPlain
 		}
-		eq, err := expr.Equal(p[0], p[1], q.scope(nil), t.Pos)
-		if err != nil {
-			return nil, nil, err
-		}
+		eq := fail.Must(expr.Equal(p[0], p[1], q.scope(nil), t.Pos))
 		terms, shared = append(terms, eq), append(shared, p)
 	}
-	return expr.Conjunction(terms), shared, nil
+	return expr.Conjunction(terms), shared
 }
 
 // isAlways reports whether e is the constant TRUE.
@@ -288,7 +276,7 @@ func unshared(star []*expr.Column, shared [][2]*expr.Column) []*expr.Column {
 }
 
 // addOne adds t as one source: a join is read completely.
-func (q *query) addOne(f *from, t parser.TableExpr) ([]*expr.Column, error) {
+func (q *query) addOne(f *from, t parser.TableExpr) []*expr.Column {
 	if j, ok := t.(*parser.Join); ok {
 		return q.addWhole(f, j)
 	}
@@ -296,26 +284,26 @@ func (q *query) addOne(f *from, t parser.TableExpr) ([]*expr.Column, error) {
 }
 
 // wholeJoin plans the join t as one source, which returns all columns of its tables.
-func (q *query) wholeJoin(t *parser.Join) (_ *from, err error) {
-	defer fail.Catch(&err)
+func (q *query) wholeJoin(t *parser.Join) *from {
 	out := &from{}
 	defer func(pull pulling) { q.pull = pull }(q.pull)
 	q.pull = pullNone
 	if t.Kind == parser.FullJoin {
-		return out, q.fullJoin(out, t)
+		q.fullJoin(out, t)
+		return out
 	}
 	in := &from{}
-	star := fail.Must(q.addFrom(in, t))
-	node := fail.Must(q.whole(in))
+	star := q.addFrom(in, t)
+	node := q.whole(in)
 	out.names = in.names
 	out.addJoined(in.srcs, node, star)
-	return out, nil
+	return out
 }
 
 // whole plans the reading of all columns of f.
-func (q *query) whole(f *from) (plan.Node, error) {
-	node, _, err := q.joined(f, f.conds, slices.Repeat([]bool{true}, f.width()), accessOrder{}, hints{})
-	return node, err
+func (q *query) whole(f *from) plan.Node {
+	node, _ := fail.Must2(q.joined(f, f.conds, slices.Repeat([]bool{true}, f.width()), accessOrder{}, hints{}))
+	return node
 }
 
 // addJoined makes node, which reads the join of srcs, the only source of f. The columns in more belong to no table.
@@ -340,14 +328,13 @@ func (f *from) addJoined(srcs []*source, node plan.Node, star []*expr.Column, mo
 }
 
 // fullJoin makes a FULL JOIN the only source of f: the rows of neither side depend on those of the other.
-func (q *query) fullJoin(f *from, t *parser.Join) (err error) {
-	defer fail.Catch(&err)
+func (q *query) fullJoin(f *from, t *parser.Join) {
 	l, r := &from{}, &from{}
-	ls := fail.Must(q.addFrom(l, t.Left))
-	rs := fail.Must(q.addBarred(r, t.Right, l.srcs))
+	ls := q.addFrom(l, t.Left)
+	rs := q.addBarred(r, t.Right, l.srcs)
 	of := &full{sides: [2]*from{l, r}}
 	for i, side := range of.sides {
-		of.nodes[i] = fail.Must(q.whole(side))
+		of.nodes[i] = q.whole(side)
 	}
 	offset := l.width()
 	for i, c := range rs {
@@ -357,7 +344,7 @@ func (q *query) fullJoin(f *from, t *parser.Join) (err error) {
 		s.offset += offset
 	}
 	srcs := append(slices.Clone(l.srcs), r.srcs...)
-	on, shared := fail.Must2(q.condition(t, side{l.srcs, ls}, side{r.srcs, rs}))
+	on, shared := q.condition(t, side{l.srcs, ls}, side{r.srcs, rs})
 	of.on, of.shared, of.cols = expr.Conjuncts(on), shared, append(l.cols(), r.cols()...)
 	var star []*expr.Column
 	for _, c := range shared {
@@ -374,5 +361,4 @@ func (q *query) fullJoin(f *from, t *parser.Join) (err error) {
 		s := f.srcs[len(f.srcs)-1]
 		s.again, s.first = of.again, of.first
 	}
-	return nil
 }

@@ -28,21 +28,21 @@ const (
 )
 
 // grouping compiles GROUP BY.
-func (q *query) grouping(c *parser.SelectCore, outs []output, aggs *aggregates) (_ *grouping, err error) {
-	defer fail.Catch(&err)
+func (q *query) grouping(c *parser.SelectCore, outs []output, aggs *aggregates) *grouping {
 	g := &grouping{aggs: aggs}
 	if !slices.ContainsFunc(c.GroupBy, isSets) {
 		for _, e := range c.GroupBy {
-			x, _ := fail.Must2(q.group(e, outs, aggs.srcs))
+			x, _ := q.group(e, outs, aggs.srcs)
 			g.by = append(g.by, x)
 		}
-		return g, g.marked()
+		g.marked()
+		return g
 	}
 	g.sets = [][]int{{}}
 	for _, term := range c.GroupBy {
-		sets := fail.Must(g.setsOf(term, outs))
+		sets := g.setsOf(term, outs)
 		if len(g.sets)*len(sets) > maxGroupingSets {
-			return nil, tooManySets(term.Position())
+			panic(fail.With(tooManySets(term.Position())))
 		}
 		var product [][]int
 		for _, a := range g.sets {
@@ -58,14 +58,16 @@ func (q *query) grouping(c *parser.SelectCore, outs []output, aggs *aggregates) 
 	}
 	if len(g.sets) == 1 {
 		g.sets = nil // every set contains all expressions
-		return g, g.marked()
+		g.marked()
+		return g
 	}
 	for _, x := range g.by {
 		if _, constant := x.(*expr.Const); constant { // a constant would have to be NULL in some rows, but SELECT replaces it by its value
-			return nil, parser.Errorf(x.Position(), "GROUPING SETS, ROLLUP and CUBE take no constants")
+			panic(fail.With(parser.Errorf(x.Position(), "GROUPING SETS, ROLLUP and CUBE take no constants")))
 		}
 	}
-	return g, g.marked()
+	g.marked()
+	return g
 }
 
 // isSets reports whether a term of GROUP BY contains several expressions.
@@ -87,29 +89,27 @@ func union(a, b []int) []int {
 }
 
 // setsOf returns the grouping sets of one term of GROUP BY.
-func (g *grouping) setsOf(e parser.Expr, outs []output) (_ [][]int, err error) {
-	defer fail.Catch(&err)
+func (g *grouping) setsOf(e parser.Expr, outs []output) [][]int {
 	s, ok := e.(*parser.GroupingSets)
 	if !ok {
-		set, err := g.set(e, outs)
-		return [][]int{set}, err
+		return [][]int{g.set(e, outs)}
 	}
 	var out [][]int
 	if s.Kind == "GROUPING SETS" {
 		for _, item := range s.Items {
-			sets := fail.Must(g.setsOf(item, outs))
+			sets := g.setsOf(item, outs)
 			if out = append(out, sets...); len(out) > maxGroupingSets {
-				return nil, tooManySets(s.Pos)
+				panic(fail.With(tooManySets(s.Pos)))
 			}
 		}
-		return out, nil
+		return out
 	}
 	if s.Kind == "CUBE" && len(s.Items) > maxCube || len(s.Items) >= maxGroupingSets {
-		return nil, tooManySets(s.Pos)
+		panic(fail.With(tooManySets(s.Pos)))
 	}
 	out = [][]int{{}}
 	for _, item := range s.Items {
-		set := fail.Must(g.set(item, outs))
+		set := g.set(item, outs)
 		longer := out[len(out)-1:] // ROLLUP extends only the longest set, CUBE extends every set
 		if s.Kind == "CUBE" {
 			longer = out
@@ -119,20 +119,18 @@ func (g *grouping) setsOf(e parser.Expr, outs []output) (_ [][]int, err error) {
 		}
 	}
 	slices.Reverse(out)
-	return out, nil
+	return out
 }
 
 // set returns the expressions of one item as indexes.
-func (g *grouping) set(e parser.Expr, outs []output) (set []int, err error) {
-	defer fail.Catch(&err)
+func (g *grouping) set(e parser.Expr, outs []output) (set []int) {
 	if t, ok := e.(*parser.Tuple); ok {
 		for _, x := range t.Items {
-			in := fail.Must(g.set(x, outs))
-			set = union(set, in)
+			set = union(set, g.set(x, outs))
 		}
-		return set, nil
+		return set
 	}
-	x, out := fail.Must2(g.aggs.q.group(e, outs, g.aggs.srcs))
+	x, out := g.aggs.q.group(e, outs, g.aggs.srcs)
 	written := e
 	if out == nil {
 		out = resultOf(x, e, outs)
@@ -147,15 +145,15 @@ func (g *grouping) set(e parser.Expr, outs []output) (set []int, err error) {
 		case of != nil && g.outs[i] != nil && of != g.outs[i]: // two result columns, which are NULL in the rows of other sets
 			continue
 		case sameText(written, g.written[i]):
-			return []int{i}, nil
+			return []int{i}
 		}
 		// An expression in SELECT that equals both by and x could get the value of the wrong one, which may be NULL.
 		if expr.Same(by, x) || by.Type() == types.Boolean && x.Type() == types.Boolean && expr.Same(expr.Negate(x), by) {
-			return nil, parser.Errorf(e.Position(), "%s is equivalent to another expression of GROUP BY: GROUPING SETS, ROLLUP and CUBE do not support this", e)
+			panic(fail.With(parser.Errorf(e.Position(), "%s is equivalent to another expression of GROUP BY: GROUPING SETS, ROLLUP and CUBE do not support this", e)))
 		}
 	}
 	g.by, g.written, g.outs = append(g.by, x), append(g.written, written), append(g.outs, of)
-	return []int{len(g.by) - 1}, nil
+	return []int{len(g.by) - 1}
 }
 
 // resultOf returns the first result column that equals x, which is written as e, or nil.
@@ -214,37 +212,33 @@ func (g *grouping) index(x expr.Expr) int {
 }
 
 // grouping compiles a call of GROUPING to a column with an index from groupingMark on.
-func (a *aggregates) grouping(c *parser.Call) (expr.Expr, error) {
+func (a *aggregates) grouping(c *parser.Call) expr.Expr {
 	switch {
 	case a.inside:
-		return nil, parser.Errorf(c.Pos, "GROUPING cannot be used inside an aggregate")
+		panic(fail.With(parser.Errorf(c.Pos, "GROUPING cannot be used inside an aggregate")))
 	case c.Star || c.Distinct || c.Within || c.OrderBy != nil || c.Filter != nil || c.Over != nil:
-		return nil, parser.Errorf(c.Pos, "GROUPING takes expressions of GROUP BY alone")
+		panic(fail.With(parser.Errorf(c.Pos, "GROUPING takes expressions of GROUP BY alone")))
 	case len(c.Args) == 0 || len(c.Args) > maxGroupingArgs:
-		return nil, parser.Errorf(c.Pos, "GROUPING takes 1 to %d arguments, not %d", maxGroupingArgs, len(c.Args))
+		panic(fail.With(parser.Errorf(c.Pos, "GROUPING takes 1 to %d arguments, not %d", maxGroupingArgs, len(c.Args))))
 	}
-	args, err := expr.CompileAll(c.Args, a.rows)
-	if err != nil {
-		return nil, err
-	}
+	args := fail.Must(expr.CompileAll(c.Args, a.rows))
 	at := slices.IndexFunc(a.marks, func(o []expr.Expr) bool { return sameAll(o, args) })
 	if at < 0 {
 		at = len(a.marks)
 		a.groupings, a.marks = append(a.groupings, c), append(a.marks, args)
 	}
-	return &expr.Column{Pos: c.Pos, Index: groupingMark + at, Name: c.String(), Typ: types.Int}, nil
+	return &expr.Column{Pos: c.Pos, Index: groupingMark + at, Name: c.String(), Typ: types.Int}
 }
 
 // marked returns an error if an argument of GROUPING is not in GROUP BY.
-func (g *grouping) marked() error {
+func (g *grouping) marked() {
 	for i, args := range g.aggs.marks {
 		for k, x := range args {
 			if g.index(x) < 0 {
-				return parser.Errorf(g.aggs.groupings[i].Args[k].Position(), "GROUPING takes expressions of GROUP BY, which %s is not", g.aggs.groupings[i].Args[k])
+				panic(fail.With(parser.Errorf(g.aggs.groupings[i].Args[k].Position(), "GROUPING takes expressions of GROUP BY, which %s is not", g.aggs.groupings[i].Args[k])))
 			}
 		}
 	}
-	return nil
 }
 
 // width returns the number of values before the aggregates in the Aggregate's rows.

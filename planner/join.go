@@ -6,6 +6,7 @@ import (
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/expr/solve"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -113,6 +114,7 @@ func (f *from) ofFirst(want accessOrder, conds []expr.Expr) (of accessOrder, ok 
 
 // chain joins the sources in their order. If the right side is looked up, a join keeps the order of its left side.
 func (q *query) chain(f *from, conds []expr.Expr, used []bool, want accessOrder, h hints) (n plan.Node, ordered bool, err error) {
+	defer fail.Catch(&err)
 	rest := conds
 	if want, ordered = f.ofFirst(want, conds); !ordered {
 		want = accessOrder{}
@@ -120,9 +122,7 @@ func (q *query) chain(f *from, conds []expr.Expr, used []bool, want accessOrder,
 	top, sorted, lost := want, len(want.by) > 0, false
 	for i, s := range f.srcs {
 		if s.lateral != nil {
-			if n, rest, err = q.apply(f, n, i, rest); err != nil {
-				return nil, false, err
-			}
+			n, rest = fail.Must2(q.apply(f, n, i, rest))
 			continue
 		}
 		var own, on []expr.Expr
@@ -138,26 +138,19 @@ func (q *query) chain(f *from, conds []expr.Expr, used []bool, want accessOrder,
 			more, rest = termsUpTo(rest, s)
 			on = append(on, more...)
 		}
-		right, provided, err := q.source(s, own, used[s.offset:s.offset+s.width()], want, h)
-		if err != nil {
-			return nil, false, err
-		}
+		right, provided := fail.Must2(q.source(s, own, used[s.offset:s.offset+s.width()], want, h))
 		if want = (accessOrder{}); i == 0 {
 			n, ordered = right, ordered && (provided || !sorted)
 			continue
 		}
 		j := newJoin(n, right, f.outer[i], on, s.offset)
 		j.Swapped = f.swapped[i]
-		if err := q.lookup(j, s, own, used[s.offset:s.offset+s.width()], h); err != nil {
-			return nil, false, err
-		}
+		fail.On(q.lookup(j, s, own, used[s.offset:s.offset+s.width()], h))
 		if first := f.srcs[0]; i == 1 && j.Lookup == nil && !j.Outer && !f.outer[0] && !sorted {
 			own, _ := ownTerms(conds, first)
 			l := &looking{q: q, env: q.env, j: &plan.Join{Left: right, Right: n, LeftKeys: j.RightKeys, RightKeys: j.LeftKeys}, s: first, own: own, used: slices.Clone(used[:first.width()]), h: h}
 			mark(l.used, j.LeftKeys...)
-			if j.NarrowLeft, err = l.narrow(); err != nil {
-				return nil, false, err
-			}
+			j.NarrowLeft = fail.Must(l.narrow())
 		}
 		n, lost = j, lost || j.Lookup == nil && sorted
 	}

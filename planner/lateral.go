@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/pgcatalog"
 	"github.com/hql-db/hql/planner/plan"
@@ -23,22 +24,20 @@ func (q *query) mayRefer(f *from) bool {
 }
 
 // addBarred adds t, the right side of a RIGHT or FULL JOIN, whose LATERAL items may not refer to the left side.
-func (q *query) addBarred(f *from, t parser.TableExpr, left []*source) ([]*expr.Column, error) {
+func (q *query) addBarred(f *from, t parser.TableExpr, left []*source) []*expr.Column {
 	defer func(barred []*source) { q.barred = barred }(q.barred)
 	q.barred = append(slices.Clip(q.barred), left...)
 	return q.addFrom(f, t)
 }
 
 // addFirst adds first, the side of the join t that keeps all of its rows.
-func (q *query) addFirst(f *from, t *parser.Join, first parser.TableExpr) ([]*expr.Column, error) {
+func (q *query) addFirst(f *from, t *parser.Join, first parser.TableExpr) []*expr.Column {
 	if t.Kind != parser.RightJoin || !holdsLateral(first) {
 		return q.addFrom(f, first)
 	}
 	left := &from{srcs: slices.Clone(f.visible())}
 	n := len(left.srcs)
-	if _, err := q.addFrom(left, t.Left); err != nil {
-		return nil, err
-	}
+	q.addFrom(left, t.Left)
 	return q.addBarred(f, first, left.srcs[n:])
 }
 
@@ -63,13 +62,10 @@ func refers(t *parser.TableFunction) bool {
 }
 
 // addWhole adds the join t as one source. If its LATERAL items refer to sources of f, it is read for each of their rows.
-func (q *query) addWhole(f *from, t *parser.Join) ([]*expr.Column, error) {
-	in, err := q.appliedJoin(f, t)
-	if in == nil && err == nil {
-		in, err = q.wholeJoin(t)
-	}
-	if err != nil {
-		return nil, err
+func (q *query) addWhole(f *from, t *parser.Join) []*expr.Column {
+	in := fail.Must(q.appliedJoin(f, t))
+	if in == nil {
+		in = q.wholeJoin(t)
 	}
 	f.names = append(f.names, in.names...)
 	s := *in.srcs[0]
@@ -78,7 +74,7 @@ func (q *query) addWhole(f *from, t *parser.Join) ([]*expr.Column, error) {
 	for i, c := range in.star {
 		star[i] = &expr.Column{Index: c.Index + s.offset, Name: c.Name, Typ: c.Typ, Limit: c.Limit}
 	}
-	return star, nil
+	return star
 }
 
 // appliedJoin plans the join t as a source that is read for each row of f's sources. It returns nil if t does not refer to
@@ -88,13 +84,11 @@ func (q *query) appliedJoin(f *from, t *parser.Join) (*from, error) {
 		return nil, nil
 	}
 	var first *from
-	sub, of, err := q.correlated(f.visible(), nil, q.around(), parser.AllOf(t), func(in *query) (*plan.Plan, error) {
+	sub, of, err := q.correlated(f.visible(), nil, q.around(), parser.AllOf(t), func(in *query) (_ *plan.Plan, err error) {
+		defer fail.Catch(&err)
 		in.enclosing, in.outer, in.barred = in.outer, q.outer, q.barred // the LATERAL items see the earlier items' rows, the join's conditions do not
 		in.top = in.plan
-		g, err := in.wholeJoin(t)
-		if err != nil {
-			return nil, err
-		}
+		g := in.wholeJoin(t)
 		if first == nil { // later plans may be made by several goroutines
 			first = g
 		}
@@ -209,44 +203,41 @@ func (q *query) isQuery(t *parser.TableFunction) bool {
 }
 
 // functionSource returns the source for a function in FROM; its arguments may refer to the previous sources.
-func (q *query) functionSource(from *from, t *parser.TableFunction) (*source, error) {
-	if s, err := q.listed(t); s != nil || err != nil {
-		return s, err
+func (q *query) functionSource(from *from, t *parser.TableFunction) *source {
+	if s := fail.Must(q.listed(t)); s != nil {
+		return s
 	}
-	if record, err := q.populated(t); err != nil {
-		return nil, err
-	} else if record != nil {
-		return q.subquerySource(from, record)
+	if record := q.populated(t); record != nil {
+		return fail.Must(q.subquerySource(from, record))
 	}
 	if q.isQuery(t) {
-		return q.subquerySource(from, &parser.Subquery{Pos: t.Pos, Lateral: true, Query: rowsOf(t), Alias: t.Called(), Columns: t.Columns})
+		return fail.Must(q.subquerySource(from, &parser.Subquery{Pos: t.Pos, Lateral: true, Query: rowsOf(t), Alias: t.Called(), Columns: t.Columns}))
 	}
 	s := q.virtual(t.Name+"()", t.Alias, false)
 	if s == nil {
 		err := parser.Errorf(t.Pos, "%s gives no rows: FROM takes tables, queries and functions, such as generate_series(from, to [, step])", t.Name)
 		if hint := expr.Elsewhere(t.Name); hint != "" {
-			return nil, err.WithHint("%s", hint)
+			err = err.WithHint("%s", hint)
 		}
-		return nil, err
+		panic(fail.With(err))
 	}
-	var err error
-	s.cols, err = renamed(s.cols, t.Columns, s.name, t.Pos)
-	return s, err
+	s.cols = fail.Must(renamed(s.cols, t.Columns, s.name, t.Pos))
+	return s
 }
 
 // populated returns the query for json_populate_record(NULL::table, json) or json_populate_recordset: its columns are those of the
 // table. It returns nil for other functions.
-func (q *query) populated(t *parser.TableFunction) (*parser.Subquery, error) {
+func (q *query) populated(t *parser.TableFunction) *parser.Subquery {
 	if !strings.HasSuffix(strings.TrimSuffix(t.Name, "SET"), "_POPULATE_RECORD") || len(t.Args) != 2 || t.Ordinality {
-		return nil, nil
+		return nil
 	}
 	null, ok := t.Args[0].(*parser.Cast)
 	if !ok || null.X.String() != "NULL" {
-		return nil, nil
+		return nil
 	}
 	of, ok := q.env.Catalog.Table(null.Type)
 	if !ok {
-		return nil, nil
+		return nil
 	}
 	record := &parser.TableFunction{Pos: t.Pos, Name: strings.Replace(t.Name, "POPULATE", "TO", 1), Args: t.Args[1:], Alias: t.Called()}
 	var list []string
@@ -255,11 +246,9 @@ func (q *query) populated(t *parser.TableFunction) (*parser.Subquery, error) {
 			record.Columns, list = append(record.Columns, c.Name), append(list, c.Type.String())
 		}
 	}
-	out, err := record.Record(list)
-	if err == nil {
-		out.Columns = t.Columns
-	}
-	return out, err
+	out := fail.Must(record.Record(list))
+	out.Columns = t.Columns
+	return out
 }
 
 // apply joins n with source i of f, a query that runs for each row of n. It adds the conditions that can be checked on

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -40,14 +41,11 @@ func (f *from) origin(x expr.Expr) plan.Origin {
 const maxColumns = 16_384
 
 // items compiles the SELECT list.
-func (q *query) items(c *parser.SelectCore, f *from, scope *expr.Scope) ([]output, error) {
+func (q *query) items(c *parser.SelectCore, f *from, scope *expr.Scope) []output {
 	outs := make([]output, 0, len(c.Items))
 	for _, it := range c.Items {
 		if !it.Star {
-			x, err := expr.Compile(it.Expr, scope)
-			if err != nil {
-				return nil, err
-			}
+			x := fail.Must(expr.Compile(it.Expr, scope))
 			outs = append(outs, output{itemName(it), x, it.Expr, f.origin(x)})
 			continue
 		}
@@ -57,7 +55,7 @@ func (q *query) items(c *parser.SelectCore, f *from, scope *expr.Scope) ([]outpu
 			shown = f.shown(it.Table)
 		}
 		if len(outs)+len(shown) > maxColumns {
-			return nil, parser.Errorf(it.Pos, "%d columns are more than the %d that a query may have", len(outs)+len(shown), maxColumns)
+			panic(fail.With(parser.Errorf(it.Pos, "%d columns are more than the %d that a query may have", len(outs)+len(shown), maxColumns)))
 		}
 		outs = slices.Grow(outs, len(shown))
 		columns := make([]expr.Column, len(shown))
@@ -71,14 +69,14 @@ func (q *query) items(c *parser.SelectCore, f *from, scope *expr.Scope) ([]outpu
 		}
 		if len(outs) == n {
 			if it.Table != "" {
-				return nil, parser.Errorf(it.Pos, "unknown table %q", it.Table).Of(catalog.ErrUnknownTable)
+				panic(fail.With(parser.Errorf(it.Pos, "unknown table %q", it.Table).Of(catalog.ErrUnknownTable)))
 			}
 			if len(c.From) == 0 {
-				return nil, parser.Errorf(it.Pos, "SELECT * needs a table")
+				panic(fail.With(parser.Errorf(it.Pos, "SELECT * needs a table")))
 			}
 		}
 	}
-	return outs, nil
+	return outs
 }
 
 // itemName returns the result column's name: the alias, the column's name, or the function's.
@@ -180,9 +178,9 @@ func sortTerms(t parser.OrderTerm, x expr.Expr) (out []plan.SortTerm) {
 }
 
 // orderTerms compiles ORDER BY. A term is a result column by name or number, or else an expression over the tables.
-func (q *query) orderTerms(clause string, orderBy []parser.OrderTerm, outs []output, scope *expr.Scope) ([]plan.SortTerm, error) {
+func (q *query) orderTerms(clause string, orderBy []parser.OrderTerm, outs []output, scope *expr.Scope) []plan.SortTerm {
 	if len(orderBy) == 0 {
-		return nil, nil
+		return nil
 	}
 	cols := make([]plan.OutputColumn, len(outs))
 	for i, o := range outs {
@@ -195,25 +193,22 @@ func (q *query) orderTerms(clause string, orderBy []parser.OrderTerm, outs []out
 			continue
 		}
 		if l, ok := t.Expr.(*parser.Literal); ok && l.Kind == parser.NumberLiteral {
-			return nil, parser.Errorf(l.Pos, "%s %s: the result has no column of that number, the last is %d", clause, l.Text, len(outs))
+			panic(fail.With(parser.Errorf(l.Pos, "%s %s: the result has no column of that number, the last is %d", clause, l.Text, len(outs))))
 		}
-		x, err := expr.Compile(t.Expr, scope)
-		if err != nil {
-			return nil, err
-		}
+		x := fail.Must(expr.Compile(t.Expr, scope))
 		if _, constant := x.(*expr.Const); !constant {
 			terms = append(terms, sortTerms(t, x)...)
 		}
 	}
-	return terms, nil
+	return terms
 }
 
 // group compiles a term of GROUP BY. A name is a column of the tables or else a result column. If the term is a result
 // column, by name or number, group returns this output, too.
-func (q *query) group(g parser.Expr, outs []output, srcs []*source) (expr.Expr, *output, error) {
+func (q *query) group(g parser.Expr, outs []output, srcs []*source) (expr.Expr, *output) {
 	x, err := expr.Compile(g, q.scope(srcs))
 	if _, literal := g.(*parser.Literal); err == nil && !literal {
-		return x, nil, nil
+		return x, nil
 	}
 	cols := make([]plan.OutputColumn, len(outs))
 	for i, o := range outs {
@@ -225,19 +220,17 @@ func (q *query) group(g parser.Expr, outs []output, srcs []*source) (expr.Expr, 
 		ok = i >= 0
 	}
 	if !ok {
-		if err == nil {
-			err = parser.Errorf(g.Position(), "GROUP BY takes expressions, or numbers of result columns")
-		}
-		return nil, nil, err
+		fail.On(err)
+		panic(fail.With(parser.Errorf(g.Position(), "GROUP BY takes expressions, or numbers of result columns")))
 	}
 	if x = outs[i].expr; expr.SomeColumn(x, func(c int) bool { return c >= groupingMark }) {
-		return nil, nil, parser.Errorf(g.Position(), "GROUP BY %s: result column %d is an aggregate, which is computed of the groups", g, i+1)
+		panic(fail.With(parser.Errorf(g.Position(), "GROUP BY %s: result column %d is an aggregate, which is computed of the groups", g, i+1)))
 	}
 	if expr.Some(x, isSet) {
 		err := parser.Errorf(g.Position(), "GROUP BY takes no function that returns rows: %s", x).WithHint("put it into a query in FROM and group by its column")
-		return nil, nil, groupedSet{err, outs[i].written}
+		panic(fail.With(groupedSet{err, outs[i].written}))
 	}
-	return x, &outs[i], nil
+	return x, &outs[i]
 }
 
 // groupedSet reports that GROUP BY names a result column that is computed by a function that returns rows.

@@ -82,10 +82,9 @@ func (q *query) pulled(s *parser.Select, alias string, columns []string, pos par
 	q.pull = pullAny
 	q.depth++
 	c, f := s.Cores[0], &from{}
-	star := fail.Must(q.addFrom(f, c.From[0]))
-	f.star = star
+	f.star = q.addFrom(f, c.From[0])
 	scope := q.scope(f.srcs)
-	outs := fail.Must(q.items(c, f, scope))
+	outs := q.items(c, f, scope)
 	out := *f.srcs[0]
 	out.name, out.view = alias, make([]viewColumn, len(outs))
 	names := make([]plan.OutputColumn, len(outs))

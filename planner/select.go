@@ -73,6 +73,7 @@ func stays(s *plan.Scan) bool {
 // Returning compiles the RETURNING clause for the rows of t that a statement writes: t's columns, _key and _ts. needed
 // marks the columns that it reads. others are the references to columns of tables that the statement joins with t.
 func (e *Env) Returning(t *catalog.Table, alias string, items []parser.SelectItem, others map[*parser.ColumnRef]*expr.Column) (cols []plan.OutputColumn, exprs []expr.Expr, needed []bool, err error) {
+	defer fail.Catch(&err)
 	q := &query{env: e, plan: &plan.Plan{}}
 	f := &from{}
 	f.star = f.add(q.tableSource(t, cmp.Or(alias, t.Name)))
@@ -87,10 +88,7 @@ func (e *Env) Returning(t *catalog.Table, alias string, items []parser.SelectIte
 	scope.Subquery = func(_ *parser.Select, use expr.Subquery) (expr.Expr, error) {
 		return nil, parser.Errorf(use.Pos, "RETURNING takes no sub-query").WithHint("a SELECT behind the statement can have it")
 	}
-	outs, err := q.items(&parser.SelectCore{Items: items}, f, scope)
-	if err != nil {
-		return nil, nil, nil, err
-	}
+	outs := q.items(&parser.SelectCore{Items: items}, f, scope)
 	needed = make([]bool, f.width())
 	for _, o := range outs {
 		cols, exprs = append(cols, o.column()), append(exprs, o.expr)
@@ -327,17 +325,17 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *
 	scope.Sets = true
 	q.where, q.rows = c.Where, rows
 	defer func() { q.where, q.rows, q.fixed = nil, nil, nil }()
-	b.outs = fail.Must(q.items(c, f, scope))
+	b.outs = q.items(c, f, scope)
 	scope.Sets = false
 	b.conds = slices.Clone(f.conds)
 	if c.Where != nil {
 		w := fail.Must(expr.CompileCondition(c.Where, rows))
 		b.conds = append(b.conds, expr.Conjuncts(expr.Fold(w, q.env.Loc))...)
 	}
-	b.terms = fail.Must(q.orderTerms("ORDER BY", orderBy, b.outs, scope))
-	fail.On(b.wins.check())
+	b.terms = q.orderTerms("ORDER BY", orderBy, b.outs, scope)
+	b.wins.check()
 	if c.On != nil {
-		b.on = fail.Must(q.distinctOn(c.On, b.outs, b.terms, scope))
+		b.on = q.distinctOn(c.On, b.outs, b.terms, scope)
 		b.terms = onFirst(b.on, b.terms)
 	}
 	if c.Having != nil {
@@ -347,7 +345,7 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *
 		if slices.ContainsFunc(f.srcs, func(s *source) bool { return s.step }) {
 			return nil, parser.Errorf(c.Pos, "the last part of a recursive query must not have groups or aggregates")
 		}
-		if b.groups, err = q.grouping(c, b.outs, aggs); err != nil {
+		if b.groups, err = fail.Try(func() *grouping { return q.grouping(c, b.outs, aggs) }); err != nil {
 			if of, ok := errors.AsType[groupedSet](err); ok {
 				if c := of.inFrom(c, b.outs); c != nil {
 					q.plan.Subplans = subplans

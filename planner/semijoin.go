@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -177,32 +178,24 @@ func (q *query) semi(f *from, s *expr.Subquery) *semi {
 }
 
 // conditions compiles the conditions on a row of the block, whose FROM is f, followed by a row of the query.
-func (m *semi) conditions(f *from, core *parser.SelectCore) ([]expr.Expr, error) {
+func (m *semi) conditions(f *from, core *parser.SelectCore) (_ []expr.Expr, err error) {
+	defer fail.Catch(&err)
 	s, scope, conds := m.of, m.in.scope(m.from.srcs), slices.Clone(m.from.conds)
 	for _, c := range conjunctsOf(core.Where) { // one by one: FALSE must not hide the equalities, as the query may be planned for them
-		w, err := expr.CompileCondition(c, scope)
-		if err != nil {
-			return nil, err
-		}
+		w := fail.Must(expr.CompileCondition(c, scope))
 		conds = append(conds, expr.Conjuncts(expr.Fold(w, m.in.env.Loc))...)
 	}
 	if s.Kind != expr.InSubquery {
 		return conds, nil
 	}
-	outs, err := m.in.items(core, m.from, scope)
-	if err != nil {
-		return nil, err
-	}
+	outs := m.in.items(core, m.from, scope)
 	var same []expr.Expr
 	null := false
 	for i, x := range s.X {
 		if _, column := x.(*expr.Column); !column { // it may fail, and must not be computed if the query has no row
 			return nil, errNotTied
 		}
-		e, err := expr.Equal(moved(x, func(i int) int { return i + outerMark }), outs[i].expr, scope, s.Pos)
-		if err != nil {
-			return nil, err
-		}
+		e := fail.Must(expr.Equal(moved(x, func(i int) int { return i + outerMark }), outs[i].expr, scope, s.Pos))
 		same = append(same, e)
 		null = null || !f.neverNull(x) || !m.from.neverNull(outs[i].expr)
 	}

@@ -32,35 +32,29 @@ type windowCall struct {
 }
 
 // window compiles a window. The returned call has no function yet.
-func (w *windows) window(spec *parser.Window) (out windowCall, err error) {
-	defer fail.Catch(&err)
+func (w *windows) window(spec *parser.Window) (out windowCall) {
 	scope := w.aggs.scope()
-	compile := func(x parser.Expr) (expr.Expr, error) {
-		e, err := expr.Compile(x, scope)
-		if err != nil {
-			return nil, err
-		}
-		return e, notVolatile(e)
+	compile := func(x parser.Expr) expr.Expr {
+		e := fail.Must(expr.Compile(x, scope))
+		notVolatile(e)
+		return e
 	}
 	for _, x := range spec.PartitionBy {
-		e := fail.Must(compile(x))
-		out.partition = append(out.partition, e)
+		out.partition = append(out.partition, compile(x))
 	}
 	for _, t := range spec.OrderBy {
-		e := fail.Must(compile(t.Expr))
-		out.order = append(out.order, sortTerms(t, e)...)
+		out.order = append(out.order, sortTerms(t, compile(t.Expr))...)
 	}
-	out.Frame, err = w.frame(spec)
-	return out, err
+	out.Frame = w.frame(spec)
+	return out
 }
 
 // notVolatile refuses a sort key whose value may differ when it is compared later.
-func notVolatile(e expr.Expr) error {
+func notVolatile(e expr.Expr) {
 	if f := expr.Volatile(e); f != "" {
-		return parser.Errorf(e.Position(), "%s gives another value each time: rows cannot be distinguished by it here", f).
-			WithHint("compute it in a sub-query in FROM, and take its column")
+		panic(fail.With(parser.Errorf(e.Position(), "%s gives another value each time: rows cannot be distinguished by it here", f).
+			WithHint("compute it in a sub-query in FROM, and take its column")))
 	}
-	return nil
 }
 
 // scope returns a scope that also resolves window functions.
@@ -71,16 +65,15 @@ func (w *windows) scope() *expr.Scope {
 		if c.Over == nil || w.aggs.inside {
 			return aggregate(c)
 		}
-		x, err := w.call(c)
+		x, err := fail.Try(func() expr.Expr { return w.call(c) })
 		return x, true, err
 	}
 	return s
 }
 
 // call compiles a window function and returns the column that represents its value.
-func (w *windows) call(c *parser.Call) (_ expr.Expr, err error) {
-	defer fail.Catch(&err)
-	spec := fail.Must(specOf(c.Over, w.named))
+func (w *windows) call(c *parser.Call) expr.Expr {
+	spec := specOf(c.Over, w.named)
 	out := windowCall{text: (&parser.Call{Name: c.Name, Star: c.Star, Distinct: c.Distinct, Args: c.Args, OrderBy: c.OrderBy, Within: c.Within, Filter: c.Filter, Over: spec}).String()}
 	f := functions.Builtins().Lookup(c.Name)
 	switch {
@@ -88,95 +81,88 @@ func (w *windows) call(c *parser.Call) (_ expr.Expr, err error) {
 		return w.aggs.grouping(c)
 	case f != nil && f.Group == "aggregate":
 		if c.Within || c.Distinct || len(c.OrderBy) > 0 || f.Within {
-			return nil, parser.Errorf(c.Pos, "%s takes no DISTINCT, ORDER BY and WITHIN GROUP as a window function", c.Name)
+			panic(fail.With(parser.Errorf(c.Pos, "%s takes no DISTINCT, ORDER BY and WITHIN GROUP as a window function", c.Name)))
 		}
-		out.AggCall = fail.Must(w.aggs.compile(c, f))
+		out.AggCall = w.aggs.compile(c, f)
 	case f != nil && f.Group == "window":
-		out.AggCall = fail.Must(w.function(c, f))
+		out.AggCall = w.function(c, f)
 	case f == nil:
-		return nil, expr.UnknownFunction(functions.Builtins(), c.Name, c.Pos)
+		panic(fail.With(expr.UnknownFunction(functions.Builtins(), c.Name, c.Pos)))
 	default:
-		return nil, parser.Errorf(c.Pos, "%s is not a window function or an aggregate: it cannot have OVER", c.Name)
+		panic(fail.With(parser.Errorf(c.Pos, "%s is not a window function or an aggregate: it cannot have OVER", c.Name)))
 	}
-	win := fail.Must(w.window(spec))
+	win := w.window(spec)
 	out.partition, out.order, out.Frame = win.partition, win.order, win.Frame
 	at := slices.IndexFunc(w.calls, func(o windowCall) bool { return o.text == out.text })
 	if at < 0 {
 		at = len(w.calls)
 		w.calls = append(w.calls, out)
 	}
-	return &expr.Column{Pos: c.Pos, Index: windowMark + at, Name: strings.ToLower(c.Name), Typ: out.Typ, Limit: w.aggs.q.limit(&out.AggCall)}, nil
+	return &expr.Column{Pos: c.Pos, Index: windowMark + at, Name: strings.ToLower(c.Name), Typ: out.Typ, Limit: w.aggs.q.limit(&out.AggCall)}
 }
 
 // check compiles the windows of the WINDOW clause, whether they are used or not.
-func (w *windows) check() error {
+func (w *windows) check() {
 	for i, n := range w.named {
 		if slices.ContainsFunc(w.named[:i], func(o parser.NamedWindow) bool { return strings.EqualFold(o.Name, n.Name) }) {
-			return parser.Errorf(n.Pos, "there are two windows called %q", n.Name)
+			panic(fail.With(parser.Errorf(n.Pos, "there are two windows called %q", n.Name)))
 		}
-		spec, err := specOf(n.Window, w.named[:i])
-		if err != nil {
-			return err
-		}
-		if _, err := w.window(spec); err != nil {
-			return err
-		}
+		w.window(specOf(n.Window, w.named[:i]))
 	}
-	return nil
 }
 
 // specOf returns the window of the WINDOW clause to which o refers, with what o adds to it; or o if it has no name.
-func specOf(o *parser.Window, named []parser.NamedWindow) (*parser.Window, error) {
+func specOf(o *parser.Window, named []parser.NamedWindow) *parser.Window {
 	if o.Name == "" {
-		return o, nil
+		return o
 	}
 	for i, n := range named {
 		if !strings.EqualFold(n.Name, o.Name) {
 			continue
 		}
-		base, err := specOf(n.Window, named[:i])
-		if err != nil || !o.Copies {
-			return base, err
+		base := specOf(n.Window, named[:i])
+		if !o.Copies {
+			return base
 		}
 		switch {
 		case o.PartitionBy != nil:
-			return nil, parser.Errorf(o.Pos, "cannot override PARTITION BY clause of window %q", o.Name)
+			panic(fail.With(parser.Errorf(o.Pos, "cannot override PARTITION BY clause of window %q", o.Name)))
 		case o.OrderBy != nil && base.OrderBy != nil:
-			return nil, parser.Errorf(o.Pos, "cannot override ORDER BY clause of window %q", o.Name)
+			panic(fail.With(parser.Errorf(o.Pos, "cannot override ORDER BY clause of window %q", o.Name)))
 		case base.Frame != nil:
-			return nil, parser.Errorf(o.Pos, "cannot copy window %q because it has a frame clause", o.Name)
+			panic(fail.With(parser.Errorf(o.Pos, "cannot copy window %q because it has a frame clause", o.Name)))
 		}
 		out := &parser.Window{Pos: o.Pos, PartitionBy: base.PartitionBy, OrderBy: o.OrderBy, Frame: o.Frame}
 		if out.OrderBy == nil {
 			out.OrderBy = base.OrderBy
 		}
-		return out, nil
+		return out
 	}
-	return nil, parser.Errorf(o.Pos, "unknown window %q", o.Name).WithHint("WINDOW %s AS (...) behind the other clauses defines it", o.Name)
+	panic(fail.With(parser.Errorf(o.Pos, "unknown window %q", o.Name).WithHint("WINDOW %s AS (...) behind the other clauses defines it", o.Name)))
 }
 
 // function compiles a function that requires a window.
-func (w *windows) function(c *parser.Call, f *expr.Function) (_ plan.AggCall, err error) {
-	defer fail.Catch(&err)
+func (w *windows) function(c *parser.Call, f *expr.Function) plan.AggCall {
 	out := plan.AggCall{Func: plan.Func(f.Name)}
 	if c.Star || c.Distinct || c.Within || c.OrderBy != nil || c.Filter != nil {
-		return out, parser.Errorf(c.Pos, "%s is not an aggregate: it takes no *, DISTINCT, ORDER BY or FILTER", c.Name)
+		panic(fail.With(parser.Errorf(c.Pos, "%s is not an aggregate: it takes no *, DISTINCT, ORDER BY or FILTER", c.Name)))
 	}
 	if len(c.Args) < f.MinArgs || len(c.Args) > f.MaxArgs {
-		return out, parser.Errorf(c.Pos, "%s takes %s", c.Name, f.Signature)
+		panic(fail.With(parser.Errorf(c.Pos, "%s takes %s", c.Name, f.Signature)))
 	}
 	args := fail.Must(expr.CompileAll(c.Args, w.aggs.scope()))
 	if i := f.Otherwise - 1; i >= 0 && i < len(args) {
 		same, t := fail.Must2(expr.Common([]expr.Expr{args[0], args[i]}, w.aggs.scope(), c.Pos))
 		args[0], args[i], out.Typ = same[0], same[1], t
 	}
+	var err error
 	if args, out.Typ, err = expr.Accepted(f, args, w.aggs.scope()); err != nil {
-		return out, parser.Errorf(c.Pos, "%s: %s", c.Name, err)
+		panic(fail.With(parser.Errorf(c.Pos, "%s: %s", c.Name, err)))
 	}
 	if len(args) > 0 {
 		out.Arg, out.Args = args[0], args[1:]
 	}
-	return out, nil
+	return out
 }
 
 var boundKinds = map[string]plan.BoundKind{"UNBOUNDED PRECEDING": plan.UnboundedPreceding, "PRECEDING": plan.Preceding, "CURRENT ROW": plan.CurrentRow,
@@ -184,43 +170,40 @@ var boundKinds = map[string]plan.BoundKind{"UNBOUNDED PRECEDING": plan.Unbounded
 
 var frameModes = map[string]plan.FrameMode{"RANGE": plan.RangeFrame, "ROWS": plan.RowsFrame, "GROUPS": plan.GroupsFrame}
 
-func (w *windows) frame(spec *parser.Window) (_ plan.Frame, err error) {
-	defer fail.Catch(&err)
+func (w *windows) frame(spec *parser.Window) plan.Frame {
 	f := spec.Frame
 	if f == nil {
-		return plan.Frame{Start: plan.FrameBound{Kind: plan.UnboundedPreceding}, End: plan.FrameBound{Kind: plan.CurrentRow}}, nil
+		return plan.Frame{Start: plan.FrameBound{Kind: plan.UnboundedPreceding}, End: plan.FrameBound{Kind: plan.CurrentRow}}
 	}
 	out := plan.Frame{Mode: frameModes[f.Mode], Exclude: f.Exclude}
-	out.Start = fail.Must(w.bound(spec, f, f.Start))
-	out.End = fail.Must(w.bound(spec, f, f.End))
+	out.Start = w.bound(spec, f, f.Start)
+	out.End = w.bound(spec, f, f.End)
 	switch {
 	case out.Start.Kind == plan.UnboundedFollowing:
-		return out, parser.Errorf(f.Start.Pos, "a frame cannot start at UNBOUNDED FOLLOWING")
+		panic(fail.With(parser.Errorf(f.Start.Pos, "a frame cannot start at UNBOUNDED FOLLOWING")))
 	case out.End.Kind == plan.UnboundedPreceding:
-		return out, parser.Errorf(f.End.Pos, "a frame cannot end at UNBOUNDED PRECEDING")
+		panic(fail.With(parser.Errorf(f.End.Pos, "a frame cannot end at UNBOUNDED PRECEDING")))
 	case out.Start.Kind > out.End.Kind:
-		return out, parser.Errorf(f.Start.Pos, "a frame that starts at %s cannot end at %s", f.Start.Kind, f.End.Kind)
+		panic(fail.With(parser.Errorf(f.Start.Pos, "a frame that starts at %s cannot end at %s", f.Start.Kind, f.End.Kind)))
 	case f.Mode == "GROUPS" && len(spec.OrderBy) == 0:
-		return out, parser.Errorf(f.Pos, "GROUPS needs ORDER BY in the window")
+		panic(fail.With(parser.Errorf(f.Pos, "GROUPS needs ORDER BY in the window")))
 	}
-	return out, nil
+	return out
 }
 
 // bound compiles an end of a frame.
-func (w *windows) bound(spec *parser.Window, f *parser.Frame, b parser.FrameBound) (_ plan.FrameBound, err error) {
-	defer fail.Catch(&err)
+func (w *windows) bound(spec *parser.Window, f *parser.Frame, b parser.FrameBound) plan.FrameBound {
 	out := plan.FrameBound{Kind: boundKinds[b.Kind]}
 	if b.Offset == nil {
-		return out, nil
+		return out
 	}
 	at, scope, t := b.Offset.Position(), w.aggs.scope(), types.BigInt
 	x := fail.Must(expr.Compile(b.Offset, scope))
 	if f.Mode == "RANGE" {
 		if len(spec.OrderBy) != 1 {
-			return out, parser.Errorf(b.Pos, "RANGE with %s needs a window with ORDER BY one expression", b.Kind)
+			panic(fail.With(parser.Errorf(b.Pos, "RANGE with %s needs a window with ORDER BY one expression", b.Kind)))
 		}
-		order := fail.Must(expr.Compile(spec.OrderBy[0].Expr, scope))
-		t = order.Type()
+		t = fail.Must(expr.Compile(spec.OrderBy[0].Expr, scope)).Type()
 	}
 	read := t
 	switch {
@@ -232,62 +215,60 @@ func (w *windows) bound(spec *parser.Window, f *parser.Frame, b parser.FrameBoun
 	x = fail.Must(expr.Place(x, read, scope))
 	k, ok := x.(*expr.Const)
 	if ok && k.Val.IsNull() && scope.Parameters != nil { // the parameter has no value yet
-		return out, nil
+		return out
 	}
 	if !ok || k.Val.IsNull() {
-		return out, parser.Errorf(at, "%s %s takes a constant", f.Mode, b.Kind)
+		panic(fail.With(parser.Errorf(at, "%s %s takes a constant", f.Mode, b.Kind)))
 	}
 	if f.Mode == "RANGE" {
-		err = w.rangeOffset(&out, spec, b, t, k.Val)
-		return out, err
+		w.rangeOffset(&out, spec, b, t, k.Val)
+		return out
 	}
 	by := k.Val
 	if !by.Type().IsInteger() || by.Int() < 0 {
-		return out, parser.Errorf(at, "%s %s takes a whole number that is not negative", f.Mode, b.Kind)
+		panic(fail.With(parser.Errorf(at, "%s %s takes a whole number that is not negative", f.Mode, b.Kind)))
 	}
 	out.By = by
-	return out, nil
+	return out
 }
 
 // rangeOffset sets the distance of a RANGE frame's end from the row's own value of type t: a number, or an interval if the
 // order is by time.
-func (w *windows) rangeOffset(out *plan.FrameBound, spec *parser.Window, b parser.FrameBound, t types.Type, by types.Value) error {
+func (w *windows) rangeOffset(out *plan.FrameBound, spec *parser.Window, b parser.FrameBound, t types.Type, by types.Value) {
 	at := b.Offset.Position()
 	switch {
 	case t.IsTemporal():
 		if by.Type() != types.Duration {
-			return parser.Errorf(at, "%s of %s takes an INTERVAL", b.Kind, t)
+			panic(fail.With(parser.Errorf(at, "%s of %s takes an INTERVAL", b.Kind, t)))
 		}
-		return w.intervalOffset(out, b, t, spec.OrderBy[0].Desc, by)
+		w.intervalOffset(out, b, t, spec.OrderBy[0].Desc, by)
+		return
 	case !t.IsNumeric() || by.Type() == types.Duration:
-		return parser.Errorf(at, "RANGE with %s is not defined for ORDER BY of %s", b.Kind, t)
+		panic(fail.With(parser.Errorf(at, "RANGE with %s is not defined for ORDER BY of %s", b.Kind, t)))
 	}
 	zero := types.NewInt(0)
 	if c, err := types.Compare(by, zero); err != nil || c < 0 || by.Type() == types.Double && math.IsNaN(by.Double()) {
-		return parser.Errorf(at, "%s takes a number that is not negative", b.Kind)
+		panic(fail.With(parser.Errorf(at, "%s takes a number that is not negative", b.Kind)))
 	}
 	out.By = by
-	return nil
 }
 
 // intervalOffset sets the distance of a RANGE frame's end as an interval, for values of type t.
-func (w *windows) intervalOffset(out *plan.FrameBound, b parser.FrameBound, t types.Type, desc bool, by types.Value) error {
+func (w *windows) intervalOffset(out *plan.FrameBound, b parser.FrameBound, t types.Type, desc bool, by types.Value) {
 	at := b.Offset.Position()
 	if by.Millis() < 0 {
-		return parser.Errorf(at, "%s takes an interval that is not negative", b.Kind)
+		panic(fail.With(parser.Errorf(at, "%s takes an interval that is not negative", b.Kind)))
 	}
 	if t == types.Time { // a TIME does not wrap at midnight here
 		_, _, ms := by.Duration()
 		out.By = types.NewInt(ms)
-		return nil
+		return
 	}
 	op := "-"
 	if (b.Kind == "FOLLOWING") != desc {
 		op = "+"
 	}
-	var err error
-	out.Moved, err = w.aggs.q.moved(&expr.Column{Pos: at, Name: "value", Typ: t}, op, &parser.Literal{Pos: at, Kind: parser.IntervalLiteral, Text: by.String()})
-	return err
+	out.Moved = fail.Must(w.aggs.q.moved(&expr.Column{Pos: at, Name: "value", Typ: t}, op, &parser.Literal{Pos: at, Kind: parser.IntervalLiteral, Text: by.String()}))
 }
 
 // moved compiles x op by; x is already compiled.
@@ -366,19 +347,16 @@ func placed(e expr.Expr, at []int) expr.Expr {
 
 // distinctOn compiles the expressions of DISTINCT ON; as in ORDER BY, they may be names or numbers of result columns. The
 // first terms of ORDER BY must be the same expressions, in any order.
-func (q *query) distinctOn(list []parser.Expr, outs []output, terms []plan.SortTerm, scope *expr.Scope) ([]expr.Expr, error) {
+func (q *query) distinctOn(list []parser.Expr, outs []output, terms []plan.SortTerm, scope *expr.Scope) []expr.Expr {
 	by := make([]parser.OrderTerm, len(list))
 	for i, x := range list {
 		by[i].Expr = x
 	}
-	compiled, err := q.orderTerms("DISTINCT ON", by, outs, scope)
-	if err != nil {
-		return nil, err
-	}
+	compiled := q.orderTerms("DISTINCT ON", by, outs, scope)
 	on := []expr.Expr{}
 	for _, t := range compiled {
-		if err := notVolatile(t.Expr); err != nil && !isSet(t.Expr) {
-			return nil, err
+		if !isSet(t.Expr) {
+			notVolatile(t.Expr)
 		}
 		if !has(on, t.Expr) {
 			on = append(on, t.Expr)
@@ -390,13 +368,13 @@ func (q *query) distinctOn(list []parser.Expr, outs []output, terms []plan.SortT
 			break
 		}
 		if !has(on, t.Expr) {
-			return nil, parser.Errorf(t.Expr.Position(), "ORDER BY must begin with the expressions of DISTINCT ON")
+			panic(fail.With(parser.Errorf(t.Expr.Position(), "ORDER BY must begin with the expressions of DISTINCT ON")))
 		}
 		if !slices.ContainsFunc(terms[:i], func(o plan.SortTerm) bool { return expr.Same(o.Expr, t.Expr) }) {
 			seen++
 		}
 	}
-	return on, nil
+	return on
 }
 
 func has(list []expr.Expr, x expr.Expr) bool {
