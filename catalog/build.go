@@ -8,6 +8,7 @@ import (
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/expr/solve"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -84,22 +85,18 @@ type builder struct {
 const phoenixMarker = "_0"
 
 // Build checks a definition and makes the table, but does not add it to the catalog.
-func (c *Catalog) Build(def *parser.CreateTable) (*Table, error) {
+func (c *Catalog) Build(def *parser.CreateTable) (_ *Table, err error) {
+	defer fail.Catch(&err)
 	if def.Query != nil && !def.Materialized {
 		return nil, parser.Errorf(def.Query.Pos, "a definition has no query: CREATE TABLE %s AS is a statement that writes rows", def.Name)
 	}
 	if def.Temporary {
 		return nil, parser.Errorf(def.NamePos, "a TEMPORARY table belongs to a session, not to a file of definitions")
 	}
-	def, err := c.Liked(def)
-	if err != nil {
-		return nil, err
-	}
+	def = fail.Must(c.Liked(def))
 	b := &builder{c: c, def: def, t: &Table{Name: def.Name, External: def.External, Def: def}}
-	for _, step := range []func() error{b.options, b.families, b.columns, b.layouts, b.readable, b.lookups, b.checks} {
-		if err := step(); err != nil {
-			return nil, err
-		}
+	for _, step := range []func(){b.options, b.families, b.columns, b.layouts, b.readable, b.lookups, b.checks} {
+		step()
 	}
 	b.t.Layouts[0].Split = def.Split
 	for _, d := range def.Splits {
@@ -118,9 +115,8 @@ func (c *Catalog) Build(def *parser.CreateTable) (*Table, error) {
 	return b.t, nil
 }
 
-func (b *builder) options() error {
+func (b *builder) options() {
 	for _, o := range b.def.Options {
-		var err error
 		val := ""
 		if l, ok := o.Value.(*parser.Literal); ok {
 			val = strings.ToUpper(l.Text)
@@ -134,52 +130,47 @@ func (b *builder) options() error {
 			b.t.CreateTables = val == "" || val == "TRUE"
 		case building:
 			var name string
-			err = textOption(o, &name)
+			textOption(o, &name)
 			b.building = append(b.building, name)
 		case "COMMENT":
-			err = textOption(o, &b.t.Comment)
+			textOption(o, &b.t.Comment)
 		case "READ_ONLY":
-			err = textOption(o, &b.t.ReadOnly)
+			textOption(o, &b.t.ReadOnly)
 		case "ROW_MARKER":
-			err = textOption(o, &b.t.Marker)
+			textOption(o, &b.t.Marker)
 		case "INDEX_STATES":
-			err = textOption(o, &b.t.IndexStates)
+			textOption(o, &b.t.IndexStates)
 		case "FILLFACTOR", "PARALLEL_WORKERS", "TOAST_TUPLE_TARGET", "USER_CATALOG_TABLE", "LOG_AUTOVACUUM_MIN_DURATION", "VACUUM_INDEX_CLEANUP", "VACUUM_TRUNCATE": // of PostgreSQL's disks
 		default:
 			if !strings.HasPrefix(o.Key, "AUTOVACUUM_") {
-				err = parser.Errorf(o.Pos, "unknown table option %s", o.Key)
+				panic(fail.With(parser.Errorf(o.Pos, "unknown table option %s", o.Key)))
 			}
 		}
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }
 
 // textOption sets *to to the text of an option, which must not be empty.
-func textOption(o parser.Option, to *string) error {
+func textOption(o parser.Option, to *string) {
 	l, ok := o.Value.(*parser.Literal)
 	if !ok || l.Kind != parser.StringLiteral && l.Kind != parser.BytesLiteral || l.Text == "" {
-		return parser.Errorf(o.Pos, "table option %s takes a text", o.Key)
+		panic(fail.With(parser.Errorf(o.Pos, "table option %s takes a text", o.Key)))
 	}
 	*to = l.Text
-	return nil
 }
 
-func (b *builder) families() error {
+func (b *builder) families() {
 	for _, f := range b.def.Families {
 		if b.family(f.Name) != nil {
-			return parser.Errorf(f.Pos, "family %q is defined twice", f.Name)
+			panic(fail.With(parser.Errorf(f.Pos, "family %q is defined twice", f.Name)))
 		}
 		if err := checkFamilyName(f.Name); err != nil {
-			return parser.Errorf(f.Pos, "%s", err)
+			panic(fail.With(parser.Errorf(f.Pos, "%s", err)))
 		}
 		fam := Family{Name: f.Name, Attributes: map[string]string{}}
 		for _, o := range f.Options {
 			l, ok := o.Value.(*parser.Literal)
 			if !ok {
-				return parser.Errorf(o.Pos, "family attribute %s takes a constant", o.Key)
+				panic(fail.With(parser.Errorf(o.Pos, "family attribute %s takes a constant", o.Key)))
 			}
 			fam.Attributes[o.Key] = l.Text
 		}
@@ -188,7 +179,6 @@ func (b *builder) families() error {
 	if len(b.t.Families) == 0 {
 		b.t.Families = []Family{{Name: defaultFamily(b.def), Attributes: map[string]string{}}}
 	}
-	return nil
 }
 
 // defaultFamily returns the default family of a definition that lists none: the first one that a column names.
@@ -217,44 +207,41 @@ func (b *builder) family(name string) *Family {
 	return nil
 }
 
-func (b *builder) columns() error {
+func (b *builder) columns() {
 	for _, d := range b.def.Columns {
 		if _, dup := b.t.Column(d.Name); dup {
-			return parser.Errorf(d.Pos, "column %q is defined twice", d.Name)
+			panic(fail.With(parser.Errorf(d.Pos, "column %q is defined twice", d.Name)))
 		}
 		if d.Name == KeyColumn || d.Name == TimestampColumn {
-			return parser.Errorf(d.Pos, "%s is the name of a pseudo-column", d.Name)
+			panic(fail.With(parser.Errorf(d.Pos, "%s is the name of a pseudo-column", d.Name)))
 		}
 		t, ok := types.ParseType(d.Type)
 		if !ok {
 			err := parser.Errorf(d.Pos, "column %q has the unknown type %s", d.Name, d.Type)
 			if other := expr.UnknownType(d.Type, d.Pos); other.Hint != "" {
-				return err.Of(other.Kind).WithHint("%s", other.Hint)
+				panic(fail.With(err.Of(other.Kind).WithHint("%s", other.Hint)))
 			}
-			return err.WithHint("types: STRING BYTES BOOLEAN TINYINT SMALLINT INT BIGINT FLOAT DOUBLE DECIMAL DATE TIME TIMESTAMP JSON")
+			panic(fail.With(err.WithHint("types: STRING BYTES BOOLEAN TINYINT SMALLINT INT BIGINT FLOAT DOUBLE DECIMAL DATE TIME TIMESTAMP JSON")))
 		}
 		t = t.Kept()
 		if d.Identity != "" && (!t.IsInteger() || t == types.TinyInt) {
-			return parser.Errorf(d.Pos, "identity column type must be smallint, integer, or bigint")
+			panic(fail.With(parser.Errorf(d.Pos, "identity column type must be smallint, integer, or bigint")))
 		}
 		limit, err := types.ParseLimit(d.Type)
 		if err != nil {
-			return parser.Errorf(d.Pos, "column %q: %s", d.Name, err)
+			panic(fail.With(parser.Errorf(d.Pos, "column %q: %s", d.Name, err)))
 		}
 		col := &Column{Index: len(b.t.Columns), Name: d.Name, Type: t, Limit: limit, NotNull: d.NotNull, Default: d.Default, Identity: d.Identity, Comment: d.Comment, Family: b.t.Families[0].Name, Qualifier: d.Name, Pos: d.Pos}
 		if d.From != nil {
 			col.Family, col.Qualifier, col.HasCell = d.From.Family, d.From.Qualifier, true
 			if err := checkFamilyName(col.Family); err != nil {
-				return parser.Errorf(d.From.Pos, "%s", err)
+				panic(fail.With(parser.Errorf(d.From.Pos, "%s", err)))
 			}
 			if b.family(col.Family) == nil {
 				b.t.Families = append(b.t.Families, Family{Name: col.Family, Attributes: map[string]string{}})
 			}
 		}
-		enc, err := b.c.newEncoding(d.Encoding, t, nil, d.Pos)
-		if err != nil {
-			return err
-		}
+		enc := fail.Must(b.c.newEncoding(d.Encoding, t, nil, d.Pos))
 		if e, ok := enc.(text); ok && limit.Blank() {
 			enc = char{e}
 		}
@@ -264,19 +251,14 @@ func (b *builder) columns() error {
 	}
 	for i, d := range b.def.Columns { // all columns are known by now
 		if d.From != nil && d.From.Parts != nil {
-			p, err := b.pattern(d.From.Parts, false)
-			if err != nil {
-				return err
-			}
-			b.t.Columns[i].Packed = p
+			b.t.Columns[i].Packed = b.pattern(d.From.Parts, false)
 			b.t.Columns[i].Qualifier = ""
 		}
 		if _, ok := b.t.Columns[i].Encoding.(openTSDBValue); ok && (!isOpenTSDB(b.t.Columns[i].Packed) || len(b.def.Layouts) > 1) {
-			return parser.Errorf(d.Pos, "column %q: OPENTSDB_VALUE is for cells of one ROW KEY under an OpenTSDB qualifier", d.Name).
-				WithHint("%s %s FROM t:[OPENTSDB_QUALIFIER(ts)] AS OPENTSDB_VALUE", d.Name, d.Type)
+			panic(fail.With(parser.Errorf(d.Pos, "column %q: OPENTSDB_VALUE is for cells of one ROW KEY under an OpenTSDB qualifier", d.Name).
+				WithHint("%s %s FROM t:[OPENTSDB_QUALIFIER(ts)] AS OPENTSDB_VALUE", d.Name, d.Type)))
 		}
 	}
-	return nil
 }
 
 func (b *builder) scope() *expr.Scope {
@@ -292,67 +274,55 @@ func (t *Table) Resolve(ref *parser.ColumnRef) (expr.Expr, error) {
 	return &expr.Column{Pos: ref.Pos, Index: col.Index, Name: col.Name, Typ: col.Type}, nil
 }
 
-func (b *builder) checks() error {
+func (b *builder) checks() {
 	for i := range b.def.Checks {
 		d := &b.def.Checks[i]
 		if slices.ContainsFunc(b.t.Checks, func(c Check) bool { return strings.EqualFold(c.Name, d.Name) }) || strings.EqualFold(d.Name, b.t.Name+"_pkey") {
-			return parser.Errorf(d.Pos, "constraint %q for relation %q already exists", d.Name, b.t.Name)
+			panic(fail.With(parser.Errorf(d.Pos, "constraint %q for relation %q already exists", d.Name, b.t.Name)))
 		}
-		x, err := expr.CompileCondition(d.Expr, &expr.Scope{Funcs: b.c.funcs, Column: b.t.Resolve})
-		if err != nil {
-			return err
-		}
+		x := fail.Must(expr.CompileCondition(d.Expr, &expr.Scope{Funcs: b.c.funcs, Column: b.t.Resolve}))
 		b.t.Checks = append(b.t.Checks, Check{d, expr.Columns(x)})
 	}
 	slices.SortFunc(b.t.Checks, func(c, o Check) int { return strings.Compare(c.Name, o.Name) }) // PostgreSQL checks rows in this order
-	return nil
 }
 
 // pattern compiles a list of parts and checks that their bytes are unambiguous.
-func (b *builder) pattern(defs []parser.PartDef, key bool) (*Composite, error) {
+func (b *builder) pattern(defs []parser.PartDef, key bool) *Composite {
 	p := &Composite{table: b.t}
 	if len(defs) > maxParts {
-		return nil, parser.Errorf(defs[0].Pos, "at most %d parts", maxParts)
+		panic(fail.With(parser.Errorf(defs[0].Pos, "at most %d parts", maxParts)))
 	}
 	for _, d := range defs {
-		part, err := b.part(d)
-		if err != nil {
-			return nil, err
-		}
-		p.Parts = append(p.Parts, part)
+		p.Parts = append(p.Parts, b.part(d))
 	}
-	if err := checkParts(p.Parts, key); err != nil {
-		return nil, err
-	}
-	return p, p.checkNullable(key)
+	fail.On(checkParts(p.Parts, key))
+	fail.On(p.checkNullable(key))
+	return p
 }
 
-func (b *builder) part(d parser.PartDef) (*Part, error) {
+func (b *builder) part(d parser.PartDef) *Part {
 	part := &Part{Def: d, Source: d.String()}
 	if l, ok := d.Expr.(*parser.Literal); ok && d.Encoding == nil {
 		switch l.Kind {
 		case parser.StringLiteral, parser.BytesLiteral:
 			part.Literal = []byte(l.Text)
-			return part, checkLiteral(part)
+			fail.On(checkLiteral(part))
+			return part
 		}
-		return nil, parser.Errorf(l.Pos, "a literal part is a text or X'..'")
+		panic(fail.With(parser.Errorf(l.Pos, "a literal part is a text or X'..'")))
 	}
-	e, err := expr.Compile(d.Expr, b.scope())
-	if err != nil {
-		return nil, err
-	}
+	e := fail.Must(expr.Compile(d.Expr, b.scope()))
 	if k, ok := e.(*expr.Const); ok {
-		enc, err := b.c.newEncoding(d.Encoding, k.Typ, nil, d.Pos)
-		if err != nil {
-			return nil, err
-		}
+		enc := fail.Must(b.c.newEncoding(d.Encoding, k.Typ, nil, d.Pos))
+		var err error
 		if part.Literal, err = enc.Append(nil, k.Val); err != nil {
-			return nil, parser.Errorf(d.Pos, "%s", err)
+			panic(fail.With(parser.Errorf(d.Pos, "%s", err)))
 		}
-		return part, checkLiteral(part)
+		fail.On(checkLiteral(part))
+		return part
 	}
 	if name := expr.Volatile(e); name != "" {
-		return nil, parser.Errorf(d.Expr.Position(), "%s differs each time: a key with it could not be found again", name)
+		panic(fail.With(parser.Errorf(d.Expr.Position(), "%s differs each time: a key with it could not be found again", name)))
 	}
 	if _, ok := e.(*expr.Column); !ok && e.Type() == types.LocalTimestamp { // the local time of clocks is written as if it were UTC
 		e = &expr.Cast{Pos: d.Pos, X: e, Typ: types.Timestamp, Zone: time.UTC, Key: true}
@@ -360,13 +330,11 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 	part.Expr, part.Columns = e, expr.Columns(e)
 	def, nullable := withoutNullable(d.Encoding)
 	part.nullable = nullable
-	if part.Encoding, err = b.c.newEncoding(def, e.Type(), e, d.Pos); err != nil {
-		return nil, err
-	}
+	part.Encoding = fail.Must(b.c.newEncoding(def, e.Type(), e, d.Pos))
 	part.scales = (part.Encoding.Order() == Unordered || e.Type() != types.Decimal) && !solve.IsCell(e) && !solve.ScaleFree(e) &&
 		slices.ContainsFunc(part.Columns, func(col int) bool { return b.t.Columns[col].Type == types.Decimal })
 	if e, ok := upright(part.Encoding).(CellsOnly); ok && e.CellsOnly() {
-		return nil, parser.Errorf(d.Pos, "%s is for cells", part.Encoding)
+		panic(fail.With(parser.Errorf(d.Pos, "%s is for cells", part.Encoding)))
 	}
 	if oneScale(part.Encoding) && !b.entries {
 		for _, col := range part.Columns {
@@ -386,18 +354,18 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 	if len(part.Columns) == 0 && part.fromRest == nil {
 		part.domain = part.every
 		if part.draw == nil {
-			return nil, parser.Errorf(d.Pos, "this part is neither a constant nor made from columns")
+			panic(fail.With(parser.Errorf(d.Pos, "this part is neither a constant nor made from columns")))
 		}
 		for _, iv := range part.domain {
 			for _, v := range []types.Value{iv.Lo, iv.Hi} {
 				if _, err := part.Encoding.Append(nil, v); err != nil {
-					return nil, parser.Errorf(d.Pos, "%s can be drawn: %s", v.SQL(), err)
+					panic(fail.With(parser.Errorf(d.Pos, "%s can be drawn: %s", v.SQL(), err)))
 				}
 			}
 		}
 	}
 	if part.fromRest != nil && part.Encoding.Width() == Variable {
-		return nil, parser.Errorf(d.Pos, "a part computed from the rest of the key needs a fixed width")
+		panic(fail.With(parser.Errorf(d.Pos, "a part computed from the rest of the key needs a fixed width")))
 	}
-	return part, nil
+	return part
 }

@@ -6,31 +6,25 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
 
-func (b *builder) layouts() error {
+func (b *builder) layouts() {
 	defs := b.def.Layouts
 	if len(defs) == 0 || defs[0].Index && b.keyless() {
-		d, err := b.primaryKey()
-		if err != nil {
-			return err
-		}
-		defs = append([]parser.LayoutDef{d}, defs...)
+		defs = append([]parser.LayoutDef{b.primaryKey()}, defs...)
 	} else if len(b.def.PrimaryKey) > 0 {
-		return parser.Errorf(b.def.PrimaryKey[0].Pos, "a table has either PRIMARY KEY or ROW KEY")
+		panic(fail.With(parser.Errorf(b.def.PrimaryKey[0].Pos, "a table has either PRIMARY KEY or ROW KEY")))
 	}
-	packed, err := b.packed()
-	if err != nil {
-		return err
-	}
+	packed := b.packed()
 	for i, d := range defs {
 		l := &Layout{Name: d.Name, Kind: Copy, Pos: d.Pos, Packed: packed, Building: slices.Contains(b.building, d.Name)}
 		if i == 0 {
 			l.Kind, b.t.primary = Primary, d
 			if d.Index {
-				return parser.Errorf(d.Pos, "the first layout must be a ROW KEY: an INDEX points at it")
+				panic(fail.With(parser.Errorf(d.Pos, "the first layout must be a ROW KEY: an INDEX points at it")))
 			}
 		} else if d.Index {
 			l.Kind = Index
@@ -40,43 +34,31 @@ func (b *builder) layouts() error {
 		}
 		for _, o := range b.t.Layouts {
 			if o.Name == l.Name {
-				return parser.Errorf(d.Pos, "two layouts are called %q", l.Name).WithHint("name each after the first: ROW KEY by_column (...), INDEX by_column (...)")
+				panic(fail.With(parser.Errorf(d.Pos, "two layouts are called %q", l.Name).WithHint("name each after the first: ROW KEY by_column (...), INDEX by_column (...)")))
 			}
 		}
 		b.entries = l.Kind == Index
-		if l.Key, err = b.pattern(d.Parts, true); err != nil {
-			return err
-		}
+		l.Key = b.pattern(d.Parts, true)
 		b.entries = false
-		if l.Stored, err = b.storedIn(l, d); err == nil && d.Where != nil {
-			l.Where, err = b.where(d.Where)
-		}
-		if err != nil {
-			return err
+		if l.Stored = b.storedIn(l, d); d.Where != nil {
+			l.Where = b.where(d.Where)
 		}
 		for _, o := range b.t.Layouts {
 			if !namesApart(o.Stored, l.Stored) && !apart(o.Key, l.Key) {
-				return parser.Errorf(d.Pos, "layouts %s and %s may be stored in one table, where their rows cannot be distinguished", o.Name, l.Name).
-					WithHint("give each its own STORED IN, with a name that the other cannot have, or begin their keys with different literals")
+				panic(fail.With(parser.Errorf(d.Pos, "layouts %s and %s may be stored in one table, where their rows cannot be distinguished", o.Name, l.Name).
+					WithHint("give each its own STORED IN, with a name that the other cannot have, or begin their keys with different literals")))
 			}
 		}
 		name, whole := l.Stored.Prefix()
 		l.storedName, l.storedParts = name, !whole
 		b.t.Layouts = append(b.t.Layouts, l)
-		if err := b.refuseDrawn(l); err != nil {
-			return err
-		}
+		b.refuseDrawn(l)
 	}
-	return nil
 }
 
 // where compiles the WHERE of an INDEX. Moments would depend on the zone of the session.
-func (b *builder) where(x parser.Expr) ([]expr.Expr, error) {
-	cond, err := expr.CompileCondition(x, b.scope())
-	if err != nil {
-		return nil, err
-	}
-	list := expr.Conjuncts(cond)
+func (b *builder) where(x parser.Expr) []expr.Expr {
+	list := expr.Conjuncts(fail.Must(expr.CompileCondition(x, b.scope())))
 	timed := func(e expr.Expr) bool {
 		t := e.Type()
 		return (t.IsTemporal() || t.Elem().IsTemporal()) && len(expr.Columns(e)) > 0
@@ -87,10 +69,10 @@ func (b *builder) where(x parser.Expr) ([]expr.Expr, error) {
 			of = n.X
 		}
 		if _, column := of.(*expr.Column); len(expr.Columns(e)) == 0 || expr.Volatile(e) != "" || !column && expr.Some(e, timed) {
-			return nil, parser.Errorf(x.Position(), "the WHERE of an INDEX compares columns with constants, and no moments: %s", e)
+			panic(fail.With(parser.Errorf(x.Position(), "the WHERE of an INDEX compares columns with constants, and no moments: %s", e)))
 		}
 	}
-	return list, nil
+	return list
 }
 
 // keyless reports whether a definition with INDEXes alone is one of CREATE INDEX on a table that was made without a key: only that
@@ -102,64 +84,61 @@ func (b *builder) keyless() bool {
 }
 
 // packed returns the parts in the qualifiers of the table's packed column, or nil if it has none.
-func (b *builder) packed() (packed *Composite, err error) {
+func (b *builder) packed() (packed *Composite) {
 	for _, c := range b.t.Columns {
 		if c.Packed != nil {
 			if packed != nil {
-				return nil, parser.Errorf(c.Pos, "a table has one packed column at most")
+				panic(fail.With(parser.Errorf(c.Pos, "a table has one packed column at most")))
 			}
 			packed = c.Packed
 		}
 	}
-	return packed, nil
+	return packed
 }
 
 // storedIn returns the pattern for the names of the HBase tables that hold l: the layout's STORED IN, else the table's,
 // else the table's name.
-func (b *builder) storedIn(l *Layout, d parser.LayoutDef) (*Composite, error) {
+func (b *builder) storedIn(l *Layout, d parser.LayoutDef) *Composite {
 	def := d.StoredIn
 	if def == nil {
 		def = b.def.StoredIn
 	}
 	stored := &Composite{table: b.t, Parts: []*Part{{Literal: []byte(b.t.Name), Source: "'" + b.t.Name + "'"}}}
 	if def != nil {
-		var err error
-		if stored, err = b.pattern(def.Parts, false); err != nil {
-			return nil, err
-		}
+		stored = b.pattern(def.Parts, false)
 	}
 	if l.Kind != Primary && d.StoredIn == nil { // rows of two layouts in one table would be read as each other's
 		stored.Parts = append(slices.Clip(stored.Parts), &Part{Literal: []byte("_" + l.Name), Source: "'_" + l.Name + "'"})
 	}
 	stored.Parts = withoutDefault(stored.Parts)
-	return stored, checkTableName(stored, d.Pos)
+	checkTableName(stored, d.Pos)
+	return stored
 }
 
 // refuseDrawn refuses parts that are drawn at random in an INDEX or a copy, and in the first ROW KEY of a table that
 // has an INDEX or a copy: an entry and its row could not be found from each other. It also refuses an INDEX or a copy
 // of a table with several rows in one HBase row, since its entries could not lead to a single row.
-func (b *builder) refuseDrawn(l *Layout) error {
+func (b *builder) refuseDrawn(l *Layout) {
 	if l.Kind == Primary {
-		return nil
+		return
 	}
 	for _, p := range slices.Concat(l.Stored.Parts, l.Key.Parts) {
 		if p.Drawn() {
-			return parser.Errorf(p.Def.Pos, "%s is drawn at random: the entries of %s could not be found again by their rows", p.Source, l.Name).
-				WithHint("spread them by a part that is computed from the row: LEFT(MD5(column), 1), or CRC32(column) %% 8 AS UINT8")
+			panic(fail.With(parser.Errorf(p.Def.Pos, "%s is drawn at random: the entries of %s could not be found again by their rows", p.Source, l.Name).
+				WithHint("spread them by a part that is computed from the row: LEFT(MD5(column), 1), or CRC32(column) %% 8 AS UINT8")))
 		}
 	}
 	primary := b.t.Layouts[0]
 	if l.Packed != nil {
-		return parser.Errorf(l.Pos, "%s %s cannot lead to its rows: a row of HBase holds several of %s, each in a cell", l.Kind, l.Name, b.t.Name).
-			WithHint("write the rows into a second table, with a ROW KEY of its own, too")
+		panic(fail.With(parser.Errorf(l.Pos, "%s %s cannot lead to its rows: a row of HBase holds several of %s, each in a cell", l.Kind, l.Name, b.t.Name).
+			WithHint("write the rows into a second table, with a ROW KEY of its own, too")))
 	}
 	for _, p := range slices.Concat(primary.Stored.Parts, primary.Key.Parts) {
 		if p.Drawn() {
-			return parser.Errorf(l.Pos, "%s %s cannot lead to its rows: part %s of their ROW KEY is drawn at random", l.Kind, l.Name, p.Source).
-				WithHint("spread them by a part that is computed from the row: LEFT(MD5(column), 1), or CRC32(column) %% 8 AS UINT8")
+			panic(fail.With(parser.Errorf(l.Pos, "%s %s cannot lead to its rows: part %s of their ROW KEY is drawn at random", l.Kind, l.Name, p.Source).
+				WithHint("spread them by a part that is computed from the row: LEFT(MD5(column), 1), or CRC32(column) %% 8 AS UINT8")))
 		}
 	}
-	return nil
 }
 
 // namesApart reports whether no name of an HBase table fits both patterns, judged by their lengths, beginnings and
@@ -205,7 +184,7 @@ func apart(a, b *Composite) bool {
 
 // primaryKey makes the ROW KEY of PRIMARY KEY (a, b): order-preserving encodings chosen by type. A table without any
 // key gets a hidden one.
-func (b *builder) primaryKey() (parser.LayoutDef, error) {
+func (b *builder) primaryKey() parser.LayoutDef {
 	names := slices.Clone(b.def.PrimaryKey)
 	for _, d := range b.def.Columns {
 		if d.PrimaryKey && !slices.ContainsFunc(names, func(n parser.Name) bool { return n.Name == d.Name }) {
@@ -221,20 +200,17 @@ func (b *builder) primaryKey() (parser.LayoutDef, error) {
 	for i, n := range names {
 		col, ok := b.t.Column(n.Name)
 		if !ok {
-			return layout, parser.Errorf(n.Pos, "unknown column %q", n.Name)
+			panic(fail.With(parser.Errorf(n.Pos, "unknown column %q", n.Name)))
 		}
 		col.NotNull = true
 		last := i == len(names)-1
-		enc, err := keyEncoding(col, n.Pos)
-		if err != nil {
-			return layout, err
-		}
+		enc := fail.Must(keyEncoding(col, n.Pos))
 		layout.Parts = append(layout.Parts, parser.PartDef{Pos: n.Pos, Expr: &parser.ColumnRef{Pos: n.Pos, Name: col.Name}, Encoding: enc})
 		if (col.Type == types.String || col.Type == types.Bytes) && !last {
 			layout.Parts = append(layout.Parts, endOfText(n.Pos))
 		}
 	}
-	return layout, nil
+	return layout
 }
 
 // endOfText returns the literal part X'00', which ends a text that another part follows.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -123,19 +124,16 @@ func (c *Catalog) Numbered(t *Table) []*Column {
 }
 
 // lookups refuses LOOKUPs that cannot work. It ignores unknown look-up tables: a file may define them later.
-func (b *builder) lookups() error {
+func (b *builder) lookups() {
 	for _, u := range b.t.Lookups() {
 		if strings.EqualFold(u.Table, b.t.Name) || b.c.leads(u.Table, b.t.Name, map[string]bool{}) {
-			return parser.Errorf(u.Pos, "LOOKUP in %s: its own keys need numbers of %s", u.Table, b.t.Name).
-				WithHint("break the cycle: a look-up table's key must not depend on the numbers that it gives")
+			panic(fail.With(parser.Errorf(u.Pos, "LOOKUP in %s: its own keys need numbers of %s", u.Table, b.t.Name).
+				WithHint("break the cycle: a look-up table's key must not depend on the numbers that it gives")))
 		}
 		if t, ok := b.c.Table(u.Table); ok {
-			if err := t.numbers(u); err != nil {
-				return err
-			}
+			fail.On(t.numbers(u))
 		}
 	}
-	return nil
 }
 
 // leads reports whether numbers of table to are used in the keys of table from, directly or through other tables.

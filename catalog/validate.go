@@ -7,6 +7,7 @@ import (
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/expr/solve"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -186,38 +187,35 @@ func withoutDefault(parts []*Part) []*Part {
 }
 
 // checkTableName checks the literal parts of a physical table's name.
-func checkTableName(p *Composite, pos parser.Pos) error {
+func checkTableName(p *Composite, pos parser.Pos) {
 	if len(p.Parts) == 1 && string(p.Parts[0].Literal) == SystemTable {
-		return parser.Errorf(pos, "the HBase table %s is hql's own: it holds the definitions of tables", SystemTable)
+		panic(fail.With(parser.Errorf(pos, "the HBase table %s is hql's own: it holds the definitions of tables", SystemTable)))
 	}
 	if len(p.Parts) == 1 && string(p.Parts[0].Literal) == StatisticsTable {
-		return parser.Errorf(pos, "the HBase table %s is hql's own: it holds statistics of tables", StatisticsTable)
+		panic(fail.With(parser.Errorf(pos, "the HBase table %s is hql's own: it holds statistics of tables", StatisticsTable)))
 	}
 	for n, part := range p.Parts {
 		for i, c := range part.Literal {
 			letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == ':'
 			if !letter && (c != '.' && c != '-' || n == 0 && i == 0) {
-				return parser.Errorf(pos, "%s is not a name for an HBase table (letters, digits, '_', and, except in front, '-' and '.')", part.Source)
+				panic(fail.With(parser.Errorf(pos, "%s is not a name for an HBase table (letters, digits, '_', and, except in front, '-' and '.')", part.Source)))
 			}
 		}
 	}
-	return nil
 }
 
 // readable finds for each key column how it is read back, and refuses columns that cannot be, because the keys hold
 // only a hash.
-func (b *builder) readable() error {
+func (b *builder) readable() {
 	for n, l := range b.t.Layouts {
 		l.Key.table = b.t
 		users := b.users(l)
 		for _, col := range b.t.Columns {
-			if err := b.solve(l, n, col, users[col.Index]); err != nil {
-				return err
-			}
+			b.solve(l, n, col, users[col.Index])
 		}
 		if l.Kind != Primary && !l.leadsTo(b.t.Layouts[0]) {
-			return parser.Errorf(l.Pos, "%s %s cannot lead to its rows: its key does not determine all columns of their ROW KEY", l.Kind, l.Name).
-				WithHint("put the columns themselves into it, not expressions over them")
+			panic(fail.With(parser.Errorf(l.Pos, "%s %s cannot lead to its rows: its key does not determine all columns of their ROW KEY", l.Kind, l.Name).
+				WithHint("put the columns themselves into it, not expressions over them")))
 		}
 		for _, c := range b.t.Columns {
 			if l.Kind == Index && users[c.Index] != nil && !c.KeyPart && !l.holdsNull(c.Index) {
@@ -226,16 +224,12 @@ func (b *builder) readable() error {
 		}
 		l.check, l.named = checksNeeded(l)
 		l.findNumbered()
-		if err := l.comparable(); err != nil {
-			return err
-		}
+		l.comparable()
 		l.findDependencies()
 	}
-	if err := b.packedAlone(); err != nil {
-		return err
-	}
+	b.packedAlone()
 	b.defaultsOutsideCells()
-	return b.holdTimes()
+	b.holdTimes()
 }
 
 // defaultsOutsideCells makes the DEFAULT of a column that is read from the key a value that INSERT writes: no row is
@@ -271,25 +265,25 @@ func (b *builder) users(l *Layout) map[int][]partRef {
 }
 
 // solve finds how col is read back from refs, the parts of l (layout number n) that are made of it.
-func (b *builder) solve(l *Layout, n int, col *Column, refs []partRef) error {
+func (b *builder) solve(l *Layout, n int, col *Column, refs []partRef) {
 	if len(refs) == 0 {
 		if l.Kind == Primary || !col.KeyPart {
-			return nil
+			return
 		}
-		return parser.Errorf(l.Pos, "layout %s lacks the key column %s, so that two rows could have one key", l.Name, col.Name)
+		panic(fail.With(parser.Errorf(l.Pos, "layout %s lacks the key column %s, so that two rows could have one key", l.Name, col.Name)))
 	}
 	pats := l.patterns()
 	s, ok := l.solverFor(col, refs)
 	switch {
 	case ok:
 	case n > 0 && col.KeyPart:
-		return parser.Errorf(l.Pos, "layout %s does not determine the key column %s, so that two rows could have one key", l.Name, col.Name).
-			WithHint("add %s itself as a part", col.Name)
+		panic(fail.With(parser.Errorf(l.Pos, "layout %s does not determine the key column %s, so that two rows could have one key", l.Name, col.Name).
+			WithHint("add %s itself as a part", col.Name)))
 	case col.HasCell || n > 0:
-		return nil // read from its cell
+		return // read from its cell
 	default:
-		return parser.Errorf(pats[refs[0].from].Parts[refs[0].part].Def.Pos, "column %s cannot be read back from the key", col.Name).
-			WithHint("store it in a cell as well: %s %s FROM %s:%s", col.Name, col.Type, col.Family, col.Name)
+		panic(fail.With(parser.Errorf(pats[refs[0].from].Parts[refs[0].part].Def.Pos, "column %s cannot be read back from the key", col.Name).
+			WithHint("store it in a cell as well: %s %s FROM %s:%s", col.Name, col.Type, col.Family, col.Name)))
 	}
 	l.solve = append(l.solve, s)
 	from := s.joint
@@ -302,9 +296,8 @@ func (b *builder) solve(l *Layout, n int, col *Column, refs []partRef) error {
 	}
 	if n > 0 && len(from) > 0 && col.KeyPart && (null >= 0) != col.NullKey {
 		of := from[max(null, 0)]
-		return parser.Errorf(pats[of.from].Parts[of.part].Def.Pos, "column %s is NULLABLE in one layout but not in another", col.Name)
+		panic(fail.With(parser.Errorf(pats[of.from].Parts[of.part].Def.Pos, "column %s is NULLABLE in one layout but not in another", col.Name)))
 	}
-	return nil
 }
 
 // holdsNull reports whether all parts of l's key that are made of column col are NULLABLE.
@@ -315,7 +308,7 @@ func (l *Layout) holdsNull(col int) bool {
 // packedAlone refuses columns that conflict with a packed column, whose HBase rows hold several rows each: columns in
 // the packed column's family, where each qualifier is made of its parts, and columns in another cell, which all these
 // rows would share.
-func (b *builder) packedAlone() error {
+func (b *builder) packedAlone() {
 	for _, packed := range b.t.Columns {
 		for _, c := range b.t.Columns {
 			switch {
@@ -323,22 +316,21 @@ func (b *builder) packedAlone() error {
 			case !c.KeyPart:
 				err := parser.Errorf(c.Pos, "a row of HBase holds several of %s, each in a cell of %s: they would share the one cell of column %s", b.t.Name, packed.Name, c.Name)
 				if c.inKey {
-					return err.WithHint("put %s itself into the key or into %s:[...], not only an expression over it", c.Name, packed.Family)
+					panic(fail.With(err.WithHint("put %s itself into the key or into %s:[...], not only an expression over it", c.Name, packed.Family)))
 				}
-				return err.WithHint("define the shared cells as a second table, EXTERNAL and STORED IN the same HBase table, and join the two")
+				panic(fail.With(err.WithHint("define the shared cells as a second table, EXTERNAL and STORED IN the same HBase table, and join the two")))
 			case c.HasCell && c.Family == packed.Family:
-				return parser.Errorf(c.Pos, "the cell of column %s would be read as one of those of %s, FROM %s:[...]", c.Name, packed.Name, packed.Family).
-					WithHint("it needs another family: %s %s FROM other:%s", c.Name, c.Type, c.Name)
+				panic(fail.With(parser.Errorf(c.Pos, "the cell of column %s would be read as one of those of %s, FROM %s:[...]", c.Name, packed.Name, packed.Family).
+					WithHint("it needs another family: %s %s FROM other:%s", c.Name, c.Type, c.Name)))
 			}
 		}
 	}
-	return nil
 }
 
 // holdTimes refuses a part that cannot hold all times of a column that the primary layout holds in another part or in a
 // cell: for example the month of a moment whose milliseconds are in a cell. A range of moments would then search places
 // without rows.
-func (b *builder) holdTimes() error {
+func (b *builder) holdTimes() {
 	for _, col := range b.t.Columns {
 		if !col.Type.IsTemporal() {
 			continue
@@ -378,10 +370,9 @@ func (b *builder) holdTimes() error {
 			if e, ok := coarse.Encoding.(Coarse); ok && e.Unit() != "" && coarse.Expr.Type() != types.Time {
 				err = err.WithHint("store the start of its unit: DATE_TRUNC('%s', %s) AS %s", e.Unit(), coarse.Def.Expr, coarse.Encoding)
 			}
-			return err
+			panic(fail.With(err))
 		}
 	}
-	return nil
 }
 
 // solverFor finds how a column is read from the parts that use it.
@@ -477,14 +468,13 @@ func sampleValue(t types.Type) types.Value {
 
 // comparable refuses a LOOKUP of a name that the key also holds, if the reader cannot compare the number with the name.
 // It can compare them only if the number alone gives the name.
-func (l *Layout) comparable() error {
+func (l *Layout) comparable() {
 	for _, ref := range l.check {
 		if p := l.patterns()[ref.from].Parts[ref.part]; p.UsesLookup() {
-			return parser.Errorf(p.Def.Pos, "%s cannot be compared with the name elsewhere in the key", p.Source).
-				WithHint("use the plain column in LOOKUP, or leave one of the two parts out")
+			panic(fail.With(parser.Errorf(p.Def.Pos, "%s cannot be compared with the name elsewhere in the key", p.Source).
+				WithHint("use the plain column in LOOKUP, or leave one of the two parts out")))
 		}
 	}
-	return nil
 }
 
 // checksNeeded returns the key parts of l that a reader computes again from the columns that it read, and compares with the
