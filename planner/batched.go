@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -70,7 +71,7 @@ func (q *query) batched(srcs []*source, s *parser.Select, each *plan.Subplan, ou
 	if err != nil || src.again == nil || failing && !reads(src.node).Wide() || !q.bindsAll(src, len(keys), cut || failing || !reads(each.Sample.Root).Wide()) {
 		return nil
 	}
-	names, err := renamed(each.Sample.Columns, columns, alias, s.Pos)
+	names, err := fail.Try(func() []plan.OutputColumn { return renamed(each.Sample.Columns, columns, alias, s.Pos) })
 	if err != nil || len(src.cols) < len(keys)+len(names) {
 		return nil
 	}

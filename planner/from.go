@@ -120,11 +120,11 @@ func (f *from) shown(table string) []*expr.Column {
 func (q *query) addFrom(f *from, t parser.TableExpr) []*expr.Column {
 	switch t := t.(type) {
 	case *parser.TableName:
-		s := fail.Must(q.named(t))
+		s := q.named(t)
 		f.names = append(f.names, s.name)
 		return f.add(s)
 	case *parser.Subquery:
-		s := fail.Must(q.subquerySource(f, t))
+		s := q.subquerySource(f, t)
 		f.names = append(f.names, t.Alias)
 		star := f.add(s)
 		var ties []expr.Expr

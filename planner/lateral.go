@@ -127,12 +127,12 @@ func (q *query) around() func(ref *parser.ColumnRef) (expr.Expr, error) {
 
 // subquerySource returns the source for a query in FROM after the sources of f. If it is LATERAL and refers to them, it is
 // planned for each of their rows.
-func (q *query) subquerySource(f *from, t *parser.Subquery) (*source, error) {
+func (q *query) subquerySource(f *from, t *parser.Subquery) *source {
 	if !t.Lateral || !q.mayRefer(f) {
-		return q.derived(t.Query, t.Alias, t.Columns, t.Alias, t.Pos)
+		return fail.Must(q.derived(t.Query, t.Alias, t.Columns, t.Alias, t.Pos))
 	}
 	if s := q.tiedSource(f, t); s != nil {
-		return s, nil
+		return s
 	}
 	around := q.around()
 	visible := frozen(f.visible())
@@ -144,23 +144,20 @@ func (q *query) subquerySource(f *from, t *parser.Subquery) (*source, error) {
 			return in.finish(t.Query)
 		})
 	}
-	sub, of, err := plans(nil)
-	if err != nil {
-		return nil, err
-	}
+	sub, of := fail.Must2(plans(nil))
 	if !sub.Closed && len(f.visible()) > 0 {
 		if f.hidden[0] == f.hidden[1] {
 			if s := q.batched(visible, t.Query, sub, of, t.Alias, t.Columns); s != nil && (!s.one || q.certain) {
-				return s, nil
+				return s
 			}
 		}
 		q.plan.Subplans = append(q.plan.Subplans, sub)
-		cols, err := renamed(sub.Sample.Columns, t.Columns, t.Alias, t.Pos)
-		return &source{name: t.Alias, cols: cols, lateral: sub, of: of, under: plans}, err
+		cols := renamed(sub.Sample.Columns, t.Columns, t.Alias, t.Pos)
+		return &source{name: t.Alias, cols: cols, lateral: sub, of: of, under: plans}
 	}
 	defer func(outer func(ref *parser.ColumnRef) (expr.Expr, error)) { q.outer = outer }(q.outer)
 	q.outer = around
-	return q.derived(t.Query, t.Alias, t.Columns, t.Alias, t.Pos)
+	return fail.Must(q.derived(t.Query, t.Alias, t.Columns, t.Alias, t.Pos))
 }
 
 // tiedSource returns the table of t, a LATERAL query that only selects, renames and filters columns of a table: then the rows of f's
@@ -204,14 +201,14 @@ func (q *query) isQuery(t *parser.TableFunction) bool {
 
 // functionSource returns the source for a function in FROM; its arguments may refer to the previous sources.
 func (q *query) functionSource(from *from, t *parser.TableFunction) *source {
-	if s := fail.Must(q.listed(t)); s != nil {
+	if s := q.listed(t); s != nil {
 		return s
 	}
 	if record := q.populated(t); record != nil {
-		return fail.Must(q.subquerySource(from, record))
+		return q.subquerySource(from, record)
 	}
 	if q.isQuery(t) {
-		return fail.Must(q.subquerySource(from, &parser.Subquery{Pos: t.Pos, Lateral: true, Query: rowsOf(t), Alias: t.Called(), Columns: t.Columns}))
+		return q.subquerySource(from, &parser.Subquery{Pos: t.Pos, Lateral: true, Query: rowsOf(t), Alias: t.Called(), Columns: t.Columns})
 	}
 	s := q.virtual(t.Name+"()", t.Alias, false)
 	if s == nil {
@@ -221,7 +218,7 @@ func (q *query) functionSource(from *from, t *parser.TableFunction) *source {
 		}
 		panic(fail.With(err))
 	}
-	s.cols = fail.Must(renamed(s.cols, t.Columns, s.name, t.Pos))
+	s.cols = renamed(s.cols, t.Columns, s.name, t.Pos)
 	return s
 }
 

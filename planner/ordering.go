@@ -145,8 +145,7 @@ func covering(terms []plan.SortTerm, es []expr.Expr) []plan.SortTerm {
 
 // read reads the tables; it reads a single table in a suitable order. limit applies to the result. ordered reports
 // whether the rows are in the order of ORDER BY; inOrder reports whether their groups are in this order.
-func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool, err error) {
-	defer fail.Catch(&err)
+func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool) {
 	var of try
 	var others []try
 	switch {
@@ -174,11 +173,8 @@ func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool
 		}
 	}
 	if len(b.semis) > 0 {
-		n, kept, err := semiJoined(node, b.semis)
+		n, kept := fail.Must2(semiJoined(node, b.semis))
 		node, ordered = n, ordered && kept
-		if err != nil {
-			return nil, false, false, err
-		}
 	}
 	s, scan := node.(*plan.Scan)
 	_, union := node.(*plan.Union) // of besideNulls
@@ -192,12 +188,12 @@ func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool
 	if scan && len(b.semis) == 0 {
 		inOrder = inOrder && s.Order != plan.NoOrder && slices.EqualFunc(s.OrderBy, of.by, func(x, y plan.SortTerm) bool { return x.Desc == y.Desc })
 	}
-	return node, ordered, inOrder, nil
+	return node, ordered, inOrder
 }
 
 // output computes the result columns of node's rows. ordered reports that the rows are in the order of terms, sorts that
 // there is an ORDER BY.
-func (b *block) output(node plan.Node, ordered bool, cut bounds, sorts bool) (plan.Node, []plan.OutputColumn, error) {
+func (b *block) output(node plan.Node, ordered bool, cut bounds, sorts bool) (plan.Node, []plan.OutputColumn) {
 	// As in PostgreSQL, the rows that DISTINCT ON keeps are unnested if ORDER BY does not read what is unnested.
 	sets := slices.ContainsFunc(b.terms, func(t plan.SortTerm) bool { return expr.Some(t.Expr, isSet) })
 	kept := b.on != nil && sorts && !sets
@@ -230,14 +226,14 @@ func (b *block) output(node plan.Node, ordered bool, cut bounds, sorts bool) (pl
 		for i, t := range terms {
 			at := slices.IndexFunc(exprs, func(x expr.Expr) bool { return expr.Same(x, t.Expr) })
 			if at < 0 {
-				return nil, nil, parser.Errorf(t.Expr.Position(), "ORDER BY of SELECT DISTINCT takes columns of the result")
+				panic(fail.With(parser.Errorf(t.Expr.Position(), "ORDER BY of SELECT DISTINCT takes columns of the result")))
 			}
 			terms[i].Expr = &expr.Column{Index: at, Name: cols[at].Name, Typ: cols[at].Type}
 		}
 		if len(terms) > 0 && !ordered {
 			node = &plan.Sort{Input: node, By: terms, Limit: cut.enough()}
 		}
-		return cut.of(node, terms), cols, nil
+		return cut.of(node, terms), cols
 	}
 	if b.on != nil {
 		if !ordered {
@@ -254,7 +250,7 @@ func (b *block) output(node plan.Node, ordered bool, cut bounds, sorts bool) (pl
 	if len(terms) > 0 && !ordered {
 		node = &plan.Sort{Input: node, By: terms, Limit: cut.enough(), Sorted: b.sorted}
 	}
-	return &plan.Project{Input: cut.of(node, terms), Exprs: b.results()}, cols, nil
+	return &plan.Project{Input: cut.of(node, terms), Exprs: b.results()}, cols
 }
 
 // drawn computes below the sort the columns of the result by which it sorts and which are other values each time: a row

@@ -100,7 +100,7 @@ func (q *query) pulled(s *parser.Select, alias string, columns []string, pos par
 			seen[col.Index] = true
 		}
 	}
-	names = fail.Must(renamed(names, columns, alias, pos))
+	names = renamed(names, columns, alias, pos)
 	for i, n := range names {
 		out.view[i].name = n.Name
 	}

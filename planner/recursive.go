@@ -32,7 +32,7 @@ func (q *query) recursiveSource(w *with) (_ *source, err error) {
 	in := around.inside()
 	in.steps = append(in.steps, step{of: w})
 	node, given := fail.Must2(in.selectStmt(first))
-	given = fail.Must(renamed(given, c.Columns, c.Name, c.Pos))
+	given = renamed(given, c.Columns, c.Name, c.Pos)
 	cols := given
 	named := 0
 	planFor := func(rows [][]types.Value) (*plan.Plan, error) {
@@ -51,7 +51,7 @@ func (q *query) recursiveSource(w *with) (_ *source, err error) {
 	}
 	for widened := true; widened; { // rows with wider types may lead to still wider ones
 		p := fail.Must(sampleFor(0))
-		cols, widened = fail.Must2(widen(cols, p.Columns, last.Pos, op.Op))
+		cols, widened = widen(cols, p.Columns, last.Pos, op.Op)
 	}
 	sub := &plan.Subplan{Select: last, Text: last.String(), Steps: true}
 	sub.Sample = fail.Must(sample(sampleFor, func(*plan.Plan) bool { return q.outer == nil }))
@@ -92,15 +92,15 @@ func recursion(c parser.CTE) (first, last *parser.Select, op parser.SetOp, err e
 }
 
 // stepSource returns the source for the reference t to a step.
-func (q *query) stepSource(s step, t *parser.TableName, alias string) (*source, error) {
+func (q *query) stepSource(s step, t *parser.TableName, alias string) *source {
 	switch {
 	case s.cols == nil:
-		return nil, parser.Errorf(t.Pos, "the first part of %s refers to it: the last one alone may", t.Name)
+		panic(fail.With(parser.Errorf(t.Pos, "the first part of %s refers to it: the last one alone may", t.Name)))
 	case s.level != q.level:
-		return nil, parser.Errorf(t.Pos, "%s is used in a sub-query of itself: it can only be used in FROM", t.Name)
+		panic(fail.With(parser.Errorf(t.Pos, "%s is used in a sub-query of itself: it can only be used in FROM", t.Name)))
 	}
 	if *s.named++; *s.named > 1 {
-		return nil, parser.Errorf(t.Pos, "%s refers to itself twice: it may do so once", t.Name)
+		panic(fail.With(parser.Errorf(t.Pos, "%s refers to itself twice: it may do so once", t.Name)))
 	}
-	return &source{name: alias, cols: s.cols, node: &plan.Values{N: len(s.cols), Known: s.rows}, step: true}, nil
+	return &source{name: alias, cols: s.cols, node: &plan.Values{N: len(s.cols), Known: s.rows}, step: true}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -267,38 +268,37 @@ func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
 }
 
 // named returns the source for a CTE or a table of the catalog.
-func (q *query) named(t *parser.TableName) (*source, error) {
+func (q *query) named(t *parser.TableName) *source {
 	alias := t.Called()
 	if w := q.cteOf(t); w != nil {
 		if t.SystemTime != nil {
-			return nil, parser.Errorf(t.SystemTime.Pos, "FOR SYSTEM_TIME is allowed only after tables: %s is a query", t.Name)
+			panic(fail.With(parser.Errorf(t.SystemTime.Pos, "FOR SYSTEM_TIME is allowed only after tables: %s is a query", t.Name)))
 		}
 		if k := slices.IndexFunc(q.steps, func(s step) bool { return s.of == w }); k >= 0 {
 			return q.stepSource(q.steps[k], t, alias)
 		}
-		s, err := w.source(q)
-		if err == nil {
-			s.name = alias
-		}
-		return s, err
+		s := fail.Must(w.source(q))
+		s.name = alias
+		return s
 	}
 	table, view, err := q.env.Catalog.TableOrView(t.Name, t.Pos)
 	switch {
 	case err != nil:
 		if s := q.virtual(t.Name, t.Alias, true); s != nil && t.SystemTime == nil {
-			return s, nil
+			return s
 		}
-		return nil, err
+		panic(fail.With(err))
 	case view != nil:
-		return q.viewSource(view, t, alias)
+		return fail.Must(q.viewSource(view, t, alias))
 	}
 	s := q.tableSource(table, alias)
 	s.system = t.SystemTime
-	return s, nil
+	return s
 }
 
 // derived returns the source for s, a query in FROM, with an alias; called is its name in errors.
-func (q *query) derived(s *parser.Select, alias string, columns []string, called string, pos parser.Pos) (*source, error) {
+func (q *query) derived(s *parser.Select, alias string, columns []string, called string, pos parser.Pos) (_ *source, err error) {
+	defer fail.Catch(&err)
 	if src, err := q.pulled(s, alias, columns, pos); src != nil || err != nil {
 		return src, err
 	}
@@ -309,20 +309,19 @@ func (q *query) derived(s *parser.Select, alias string, columns []string, called
 	if err != nil {
 		return nil, err
 	}
-	cols, err = renamed(cols, columns, called, pos)
-	out := &source{name: alias, cols: cols, node: node}
+	out := &source{name: alias, cols: renamed(cols, columns, called, pos), node: node}
 	q.narrower(out, slices.Clone(q.plan.Subplans[before:]), s)
-	return out, err
+	return out, nil
 }
 
 // renamed replaces the names of the columns of the query alias by those of its column list.
-func renamed(cols []plan.OutputColumn, names []string, alias string, pos parser.Pos) ([]plan.OutputColumn, error) {
+func renamed(cols []plan.OutputColumn, names []string, alias string, pos parser.Pos) []plan.OutputColumn {
 	if len(names) > len(cols) {
-		return nil, parser.Errorf(pos, "%s has %d columns, not %d", alias, len(cols), len(names))
+		panic(fail.With(parser.Errorf(pos, "%s has %d columns, not %d", alias, len(cols), len(names))))
 	}
 	cols = slices.Clone(cols)
 	for i, n := range names {
 		cols[i].Name = n
 	}
-	return cols, nil
+	return cols
 }

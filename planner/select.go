@@ -174,7 +174,7 @@ func (q *query) selectStmt(s *parser.Select) (_ plan.Node, _ []plan.OutputColumn
 	if q.env.Stop != nil {
 		fail.On(q.env.Stop())
 	}
-	fail.On(q.with(s))
+	q.with(s)
 	limit := fail.Must(q.count(s.Limit, "LIMIT"))
 	skip := fail.Must(q.count(s.Offset, "OFFSET"))
 	if s.Ties && len(s.OrderBy) == 0 {
@@ -193,11 +193,11 @@ func (q *query) selectStmt(s *parser.Select) (_ plan.Node, _ []plan.OutputColumn
 		cut.limit = narrow.limit
 	}
 	if len(s.Cores) == 1 {
-		return q.core(s.Cores[0], s.OrderBy, cut, narrow)
+		node, cols := q.core(s.Cores[0], s.OrderBy, cut, narrow)
+		return node, cols, nil
 	}
-	node, cols := fail.Must2(q.sets(s, cut.enough(), narrow))
-	node, err = sorted(node, cols, s.OrderBy, cut, string(s.Sets[0].Op))
-	return node, cols, err
+	node, cols := q.sets(s, cut.enough(), narrow)
+	return sorted(node, cols, s.OrderBy, cut, string(s.Sets[0].Op)), cols, nil
 }
 
 // count evaluates a LIMIT or OFFSET; what is its name in errors.
@@ -238,8 +238,7 @@ func (q *query) count(e parser.Expr, what string) (n plan.RowLimit, err error) {
 }
 
 // core plans SELECT ... FROM ... with the statement's ORDER BY, LIMIT and OFFSET.
-func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, cut bounds, narrow *narrowing) (_ plan.Node, _ []plan.OutputColumn, err error) {
-	defer fail.Catch(&err)
+func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, cut bounds, narrow *narrowing) (plan.Node, []plan.OutputColumn) {
 	if c.Values != nil {
 		return q.values(c, orderBy, cut)
 	}
@@ -248,8 +247,7 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, cut bound
 			q.narrow = narrow
 		}
 		node, cols := fail.Must2(q.selectStmt(c.Query))
-		node, err = sorted(node, cols, orderBy, cut, "a query in parentheses")
-		return node, cols, err
+		return sorted(node, cols, orderBy, cut, "a query in parentheses"), cols
 	}
 	b := fail.Must(q.block(c, orderBy, narrow))
 	var node plan.Node
@@ -262,9 +260,7 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, cut bound
 		if b.several() {
 			rows = plan.RowLimit{}
 		}
-		if node, ordered, inOrder, err = b.read(rows); err != nil {
-			return nil, nil, err
-		}
+		node, ordered, inOrder = b.read(rows)
 		if b.grouped {
 			node = b.groups.over(node, ordered)
 		}
@@ -440,13 +436,12 @@ func (b *block) window(node plan.Node, ordered bool) plan.Node {
 	return node
 }
 
-func (q *query) values(c *parser.SelectCore, orderBy []parser.OrderTerm, cut bounds) (_ plan.Node, _ []plan.OutputColumn, err error) {
-	defer fail.Catch(&err)
+func (q *query) values(c *parser.SelectCore, orderBy []parser.OrderTerm, cut bounds) (plan.Node, []plan.OutputColumn) {
 	v := &plan.Values{N: len(c.Values[0])}
 	cols := make([]plan.OutputColumn, v.N)
 	for _, r := range c.Values {
 		if len(r) != v.N {
-			return nil, nil, parser.Errorf(c.Pos, "each row of VALUES must have %d values, not %d", v.N, len(r))
+			panic(fail.With(parser.Errorf(c.Pos, "each row of VALUES must have %d values, not %d", v.N, len(r))))
 		}
 		row := make([]expr.Expr, v.N)
 		for i, x := range r {
@@ -466,24 +461,23 @@ func (q *query) values(c *parser.SelectCore, orderBy []parser.OrderTerm, cut bou
 		}
 		cols[i] = plan.OutputColumn{Name: fmt.Sprintf("column%d", i+1), Type: t, Limit: expr.DeclaredLimit(t, same...)}
 	}
-	node, err := sorted(v, cols, orderBy, cut, "VALUES")
-	return node, cols, err
+	return sorted(v, cols, orderBy, cut, "VALUES"), cols
 }
 
 // sorted sorts n by its own columns and cuts it.
-func sorted(n plan.Node, cols []plan.OutputColumn, orderBy []parser.OrderTerm, cut bounds, what string) (plan.Node, error) {
+func sorted(n plan.Node, cols []plan.OutputColumn, orderBy []parser.OrderTerm, cut bounds, what string) plan.Node {
 	if len(orderBy) == 0 {
-		return cut.of(n, nil), nil
+		return cut.of(n, nil)
 	}
 	var by []plan.SortTerm
 	for _, t := range orderBy {
 		i, ok := outputIndex(t.Expr, cols)
 		if !ok {
-			return nil, parser.Errorf(t.Expr.Position(), "ORDER BY over %s takes the names or numbers of result columns", what)
+			panic(fail.With(parser.Errorf(t.Expr.Position(), "ORDER BY over %s takes the names or numbers of result columns", what)))
 		}
 		by = append(by, sortTerms(t, &expr.Column{Index: i, Name: cols[i].Name, Typ: cols[i].Type})...)
 	}
-	return cut.of(&plan.Sort{Input: n, By: by, Limit: cut.enough()}, by), nil
+	return cut.of(&plan.Sort{Input: n, By: by, Limit: cut.enough()}, by)
 }
 
 func mark(used []bool, es ...expr.Expr) {

@@ -46,17 +46,17 @@ func rowsOf(t *parser.TableFunction) *parser.Select {
 }
 
 // listed returns the elements of a constant array as rows; nil if t is not a constant array.
-func (q *query) listed(t *parser.TableFunction) (*source, error) {
+func (q *query) listed(t *parser.TableFunction) *source {
 	if t.Name != "UNNEST" || len(t.Args) != 1 || t.Ordinality || refers(t) {
-		return nil, nil
+		return nil
 	}
 	x, err := expr.Compile(t.Args[0], q.scope(nil))
 	if err != nil { // the error will be reported by the usual way
-		return nil, nil
+		return nil
 	}
 	k, ok := x.(*expr.Const)
 	if !ok || !k.Typ.IsArray() && k.Typ != types.Null {
-		return nil, nil
+		return nil
 	}
 	v := &plan.Values{N: 1}
 	if !k.Val.IsNull() {
@@ -65,8 +65,8 @@ func (q *query) listed(t *parser.TableFunction) (*source, error) {
 		}
 	}
 	name := t.Called()
-	cols, err := renamed([]plan.OutputColumn{{Name: name, Type: k.Typ.Elem(), Limit: k.Limit}}, t.Columns, name, t.Pos)
-	return &source{name: name, cols: cols, node: v}, err
+	cols := renamed([]plan.OutputColumn{{Name: name, Type: k.Typ.Elem(), Limit: k.Limit}}, t.Columns, name, t.Pos)
+	return &source{name: name, cols: cols, node: v}
 }
 
 // function returns the function with this name, or nil.

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
 // sets plans the cores of s and combines them, INTERSECT first. limit applies to the result.
-func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (plan.Node, []plan.OutputColumn, error) {
+func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (plan.Node, []plan.OutputColumn) {
 	parts := make([]plan.Node, len(s.Cores))
 	var cols []plan.OutputColumn
 	lists := make([][]plan.OutputColumn, len(s.Cores))
@@ -41,10 +42,7 @@ func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (
 		if !first.Set {
 			by = nil
 		}
-		n, cs, err := q.core(c, by, bounds{limit: first}, part)
-		if err != nil {
-			return nil, nil, err
-		}
+		n, cs := q.core(c, by, bounds{limit: first}, part)
 		if part != nil {
 			for k := range part.done {
 				part.done[k] = part.done[k] && (i == 0 || done[k])
@@ -60,8 +58,8 @@ func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (
 		}) || once && limit.Set && !slices.EqualFunc(cs, cols, func(a, b plan.OutputColumn) bool { return a.Type == b.Type })) {
 			// the conversion of the values to cols may change their order, and make different values equal
 			return q.sets(&parser.Select{Pos: s.Pos, Cores: s.Cores, Sets: s.Sets}, plan.RowLimit{}, narrow)
-		} else if cols, _, err = widen(cols, cs, c.Pos, s.Sets[i-1].Op); err != nil {
-			return nil, nil, err
+		} else {
+			cols, _ = widen(cols, cs, c.Pos, s.Sets[i-1].Op)
 		}
 		parts[i] = n
 	}
@@ -106,7 +104,7 @@ func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (
 		u.Parts = append(u.Parts, left[i+1])
 		node = distinctUnless(op.All, u)
 	}
-	return node, cols, nil
+	return node, cols
 }
 
 // untyped returns cols, the columns of c, with the type Null for each text literal, which takes the type of the other parts.
@@ -142,22 +140,22 @@ func numbered(orderBy []parser.OrderTerm, core *parser.SelectCore) (out []parser
 
 // widen returns cols with types that hold the values of both cols and more. They are the columns of two parts of a set
 // operation op; the second part is at pos. changed reports whether a type differs from that in cols.
-func widen(cols, more []plan.OutputColumn, pos parser.Pos, op parser.SetOpKind) (out []plan.OutputColumn, changed bool, err error) {
+func widen(cols, more []plan.OutputColumn, pos parser.Pos, op parser.SetOpKind) (out []plan.OutputColumn, changed bool) {
 	if len(more) != len(cols) {
-		return nil, false, parser.Errorf(pos, "each part of %s must have %d columns, not %d", op, len(cols), len(more))
+		panic(fail.With(parser.Errorf(pos, "each part of %s must have %d columns, not %d", op, len(cols), len(more))))
 	}
 	out = slices.Clone(cols)
 	for k, c := range cols {
 		t, ok := expr.Widen(c.Type, more[k].Type)
 		if !ok {
-			return nil, false, parser.Errorf(pos, "column %d is %s here and %s before", k+1, more[k].Type, c.Type)
+			panic(fail.With(parser.Errorf(pos, "column %d is %s here and %s before", k+1, more[k].Type, c.Type)))
 		}
 		changed = changed || t != c.Type
 		if out[k].Type, out[k].Origin = t, (plan.Origin{}); !c.Limit.Includes(more[k].Limit, t) || !more[k].Limit.Includes(c.Limit, t) {
 			out[k].Limit = types.Limit{}
 		}
 	}
-	return out, changed, nil
+	return out, changed
 }
 
 func distinctUnless(all bool, n plan.Node) plan.Node {

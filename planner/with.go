@@ -7,6 +7,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/fail"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 )
@@ -193,13 +194,14 @@ func (w *with) plan(mode pulling, few bool) (*planned, error) {
 }
 
 // derive plans w with the names that q resolves.
-func (q *query) derive(w *with) (*source, error) {
+func (q *query) derive(w *with) (_ *source, err error) {
+	defer fail.Catch(&err)
 	if g := q.env.Given[w.Query]; g != nil {
 		if g.Columns == nil && w.uses.texts > 0 {
 			return nil, parser.Errorf(w.Pos, "WITH query %q does not have a RETURNING clause", w.Name)
 		}
-		cols, err := renamed(g.Columns, w.Columns, w.Name, w.Pos)
-		return &source{name: w.Name, cols: cols, node: &plan.Values{N: len(cols), Known: g.Rows}}, err
+		cols := renamed(g.Columns, w.Columns, w.Name, w.Pos)
+		return &source{name: w.Name, cols: cols, node: &plan.Values{N: len(cols), Known: g.Rows}}, nil
 	}
 	if w.recursive() {
 		return q.recursiveSource(w)
@@ -247,9 +249,9 @@ func (w *with) picked() bool {
 }
 
 // with adds the WITH queries of s to those that q resolves.
-func (q *query) with(s *parser.Select) error {
+func (q *query) with(s *parser.Select) {
 	if len(s.With) == 0 {
-		return nil
+		return
 	}
 	list := slices.Grow(slices.Clone(q.ctes), len(s.With))
 	for _, c := range s.With {
@@ -261,24 +263,19 @@ func (q *query) with(s *parser.Select) error {
 	naming{}.query(s, false, func(i int, uses references) { own[i].uses = uses })
 	q.ctes = slices.Clip(list)
 	for _, w := range own {
-		if w.uses.texts > 0 {
-			continue
-		}
-		if err := q.unread(w); err != nil {
-			return err
+		if w.uses.texts == 0 {
+			q.unread(w)
 		}
 	}
-	return nil
 }
 
 // unread plans w, which no part of the query reads, to report its errors. It is not run.
-func (q *query) unread(w *with) error {
+func (q *query) unread(w *with) {
 	env := *q.env
 	env.Subqueries = nil
 	in := w.in.inside()
 	in.env, in.plan, in.views = &env, &plan.Plan{}, &views{text: q.views.text}
-	_, err := in.derive(w)
-	return err
+	fail.Must(in.derive(w))
 }
 
 // cteOf returns the WITH query to which t refers, or nil.
