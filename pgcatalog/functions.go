@@ -164,6 +164,7 @@ func init() {
 	}
 	transaction := func(*Session, []types.Value) (types.Value, error) { return number64(1) }
 	snapshot := func(*Session, []types.Value) (types.Value, error) { return text("1:1:") }
+	arguments := ofProcedure(func(p *procedure) string { return p.arguments })
 	named := func(t types.Type, missing bool) body {
 		return func(s *Session, a []types.Value) (types.Value, error) {
 			v, err := s.named(t, a[0])
@@ -229,7 +230,8 @@ func init() {
 		"PG_SEQUENCE_LAST_VALUE":    lastValue,
 		"PG_GET_CONSTRAINTDEF":      constraintDefinition,
 		"PG_GET_VIEWDEF":            viewDefinition,
-		"PG_GET_FUNCTION_ARGUMENTS": functionArguments, "PG_GET_FUNCTION_IDENTITY_ARGUMENTS": functionArguments, "PG_GET_FUNCTION_RESULT": functionResult,
+		"PG_GET_FUNCTION_ARGUMENTS": arguments, "PG_GET_FUNCTION_IDENTITY_ARGUMENTS": arguments,
+		"PG_GET_FUNCTION_RESULT": ofProcedure(func(p *procedure) string { return p.result }),
 		"PG_ENCODING_TO_CHAR": func(_ *Session, a []types.Value) (types.Value, error) {
 			if a[0].Int() == 6 {
 				return text("UTF8")

@@ -8,7 +8,6 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr/functions"
-	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/types"
 )
 
@@ -53,7 +52,9 @@ func (s *Session) named(t types.Type, v types.Value) (types.Value, error) {
 		}
 	case types.RegProc:
 		kind = "function"
-		oid = s.procedureNamed(name)
+		if p := s.procedure(func(p procedure) bool { return p.name == name }); p != nil {
+			oid = p.oid
+		}
 	default:
 		if x := s.find(schema, name); x != nil {
 			oid = x.oid
@@ -78,61 +79,30 @@ func (m missing) Unwrap() error {
 	return nil
 }
 
-// procedureNamed returns the OID of a function; 0 if no function has the name.
-func (s *Session) procedureNamed(name string) uint32 {
-	r := Find("pg_proc")
-	for _, row := range r.facts() {
-		if row[r.at["proname"]].Text() == name {
-			return uint32(row[r.at["oid"]].Int())
+// procedure returns the first function that is accepts; nil if there is none.
+func (s *Session) procedure(is func(p procedure) bool) *procedure {
+	for _, of := range []func() []procedure{knownProcedures, s.procedures} {
+		all := of()
+		if i := slices.IndexFunc(all, is); i >= 0 {
+			return &all[i]
 		}
 	}
-	for _, p := range s.procedures() {
-		if p.name == name {
-			return p.oid
-		}
-	}
-	return 0
+	return nil
 }
 
-// procedureFacts returns the columns of a function of PostgreSQL by its OID; ok is false if PostgreSQL has no such function.
-func procedureFacts(oid types.Value) (get func(column string) types.Value, ok bool) {
-	r := Find("pg_proc")
-	for _, row := range r.facts() {
-		if row[r.at["oid"]].Int() == oid.Int() {
-			return func(column string) types.Value { return row[r.at[column]] }, true
-		}
-	}
-	return nil, false
+// procedureAt returns the function with this OID; nil if there is none.
+func (s *Session) procedureAt(oid uint32) *procedure {
+	return s.procedure(func(p procedure) bool { return p.oid == oid })
 }
 
-func functionArguments(s *Session, a []types.Value) (types.Value, error) {
-	if get, ok := procedureFacts(a[0]); ok {
-		return text(words.Join(get("proargtypes").Items(), ", ", func(t types.Value) string { return typeByOID()[uint32(t.Int())].sqlName() }))
-	}
-	for _, p := range s.procedures() {
-		if int64(p.oid) == a[0].Int() {
-			_, args, _ := strings.Cut(p.of.Signature, "(")
-			args, _, _ = strings.Cut(args, ")")
-			return text(args)
+// ofProcedure makes a function that returns a text about the function whose OID is its argument.
+func ofProcedure(about func(*procedure) string) body {
+	return func(s *Session, a []types.Value) (types.Value, error) {
+		if p := s.procedureAt(uint32(a[0].Int())); p != nil {
+			return text(about(p))
 		}
+		return null, nil
 	}
-	return null, nil
-}
-
-func functionResult(s *Session, a []types.Value) (types.Value, error) {
-	if get, ok := procedureFacts(a[0]); ok {
-		name := typeByOID()[uint32(get("prorettype").Int())].sqlName()
-		if get("proretset").Bool() {
-			name = "SETOF " + name
-		}
-		return text(name)
-	}
-	for _, p := range s.procedures() {
-		if int64(p.oid) == a[0].Int() {
-			return text(strings.TrimSpace(p.of.Signature[strings.LastIndex(p.of.Signature, ")")+1:]))
-		}
-	}
-	return null, nil
 }
 
 // namedType returns the type with this name, as in SQL or in pg_type.
@@ -173,13 +143,8 @@ func (s *Session) nameOf(t types.Type, oid uint32) string {
 			}
 		}
 	case types.RegProc:
-		if get, ok := procedureFacts(types.NewOID(oid)); ok {
-			return get("proname").Text()
-		}
-		for _, p := range s.procedures() {
-			if p.oid == oid {
-				return p.name
-			}
+		if p := s.procedureAt(oid); p != nil {
+			return p.name
 		}
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/expr/functions"
@@ -230,11 +231,11 @@ func procedures(w *writer) {
 	}
 }
 
-// procedure is a function of hql that PostgreSQL does not have.
+// procedure is a function.
 type procedure struct {
-	oid, schema uint32
-	name        string
-	of          *expr.Function
+	oid, schema             uint32
+	name, arguments, result string
+	of                      *expr.Function // nil: one of PostgreSQL
 }
 
 func (p procedure) kind() string {
@@ -247,18 +248,36 @@ func (p procedure) kind() string {
 	return "f"
 }
 
-func (s *Session) procedures() (out []procedure) {
+// knownProcedures are the functions of PostgreSQL.
+var knownProcedures = sync.OnceValue(func() (out []procedure) {
 	r := Find("pg_proc")
-	known, taken := map[string]bool{}, map[uint32]bool{}
 	for _, row := range r.facts() {
-		known[row[r.at["proname"]].Text()] = true
+		get := func(name string) types.Value { return row[r.at[name]] }
+		typeName := func(oid types.Value) string { return typeByOID()[uint32(oid.Int())].sqlName() }
+		p := procedure{oid: uint32(get("oid").Int()), name: get("proname").Text(), arguments: words.Join(get("proargtypes").Items(), ", ", typeName), result: typeName(get("prorettype"))}
+		if get("proretset").Bool() {
+			p.result = "SETOF " + p.result
+		}
+		out = append(out, p)
+	}
+	return out
+})
+
+// procedures returns the functions of hql that PostgreSQL does not have.
+func (s *Session) procedures() (out []procedure) {
+	known, taken := map[string]bool{}, map[uint32]bool{}
+	for _, p := range knownProcedures() {
+		known[p.name] = true
 	}
 	for _, f := range cmp.Or(s.Funcs, functions.Builtins()).All() {
-		name := strings.ToLower(f.Name)
-		if known[name] || f.Group == "operator" || f.Group == "key" || strings.HasPrefix(name, "_") {
+		p := procedure{schema: schemaPublic, name: strings.ToLower(f.Name), of: f}
+		if known[p.name] || f.Group == "operator" || f.Group == "key" || strings.HasPrefix(p.name, "_") {
 			continue
 		}
-		p := procedure{number("f"+name, taken), schemaPublic, name, f}
+		p.oid = number("f"+p.name, taken)
+		_, p.arguments, _ = strings.Cut(f.Signature, "(")
+		p.arguments, _, _ = strings.Cut(p.arguments, ")")
+		p.result = strings.TrimSpace(f.Signature[strings.LastIndex(f.Signature, ")")+1:])
 		if functions.Builtins().Lookup(f.Name) != nil {
 			p.schema = schemaCatalog
 		}
