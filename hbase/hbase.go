@@ -65,8 +65,9 @@ type ScanRange struct {
 	// Brief leaves no scanner open on the server between two calls of Next; each call seeks again. Use it if hundreds
 	// of scans are read in turn. A row larger than a response is still read with an open scanner.
 	Brief bool
-	// Ahead sends the next call as soon as an answer has come, so that the servers work while the caller uses the rows.
-	// It requires a scan without a Limit. The context of Next must then last until the following Next or Close.
+	// Ahead sends the next call as soon as an answer has come, so that the servers work while the caller uses the rows. With
+	// small answers it sends several calls ahead, once the caller has used some answers. It requires a scan without a Limit.
+	// The context of Next must then last until Close.
 	Ahead bool
 }
 

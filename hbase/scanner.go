@@ -2,6 +2,7 @@ package hbase
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,11 @@ type scanner struct {
 	done  bool  // every row was delivered
 	err   error // why it ended early. Once set it stays, so that a partial result never looks complete
 
-	ahead     chan read // receives the answer to the next call, which was sent already; nil: it was not
+	// ahead receives the answers to the next calls, which a goroutine sends, one for each value in more. nil: none runs.
+	ahead     chan read
+	more      chan struct{}
+	room      int // number of calls to send ahead: few at first, since the scan may be closed early
+	waiting   int // number of those whose answers were not used
 	stopAhead context.CancelFunc
 
 	cells []Cell
@@ -257,9 +262,7 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 	if !s.open {
 		s.open, s.id = true, resp.GetScannerId()
 	}
-	s.seq++
-	end := !resp.GetMoreResultsInRegion()
-	last := resp.MoreResults != nil && !resp.GetMoreResults()
+	end, last := !resp.GetMoreResultsInRegion(), resp.MoreResults != nil && !resp.GetMoreResults()
 	if s.r.Ahead && s.r.Limit == 0 && !s.r.Brief && !end && !last {
 		s.sendAhead(ctx) // the server reads while the rows are decoded
 	}
@@ -270,7 +273,7 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 	if err != nil {
 		if s.ahead != nil {
 			s.stopAhead()
-			s.await()
+			s.endAhead()
 		}
 		return nil, fmt.Errorf("scan %s: %w", s.r.Table, err)
 	}
@@ -312,12 +315,28 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 	return rows, nil
 }
 
-// sendAhead sends the next call.
+// maxAhead bounds the bytes of the answers that wait for Next, unless it is one answer.
+const maxAhead = 512 << 10
+
+// sendAhead lets the goroutine that sends calls ahead send the next ones: one more than after the answer before.
 func (s *scanner) sendAhead(ctx context.Context) {
-	ctx, s.stopAhead = context.WithCancel(ctx)
-	answer := make(chan read, 1)
-	s.ahead = answer
-	go func() { answer <- s.ask(ctx) }()
+	if s.ahead == nil {
+		ctx, s.stopAhead = context.WithCancel(ctx)
+		most := max(1, maxAhead/cmp.Or(s.r.BatchBytes, maxAhead))
+		s.ahead, s.more, s.waiting = make(chan read, most), make(chan struct{}, most), 0
+		go func(ahead chan<- read, more <-chan struct{}) {
+			defer close(ahead)
+			for range more {
+				r := s.ask(ctx)
+				if ahead <- r; r.ends() {
+					return
+				}
+			}
+		}(s.ahead, s.more)
+	}
+	for s.room = min(max(1, 2*s.room), cap(s.more)); s.waiting < s.room; s.waiting++ {
+		s.more <- struct{}{}
+	}
 }
 
 // answer returns the answer to the next call, and sends the call unless it was sent ahead.
@@ -326,15 +345,33 @@ func (s *scanner) answer(ctx context.Context) read {
 		return s.ask(ctx)
 	}
 	defer context.AfterFunc(ctx, s.stopAhead)()
-	return s.await()
+	r := <-s.ahead
+	if s.waiting--; r.ends() {
+		s.stopAhead()
+		s.ahead = nil
+	}
+	return r
 }
 
-// await returns the answer to the call that was sent ahead.
-func (s *scanner) await() read {
-	r := <-s.ahead
+// endAhead waits for the call that was sent ahead, and sends no other.
+func (s *scanner) endAhead() {
+	if s.ahead == nil {
+		return
+	}
+	for len(s.more) > 0 {
+		select {
+		case <-s.more:
+		default:
+		}
+	}
+	close(s.more)
+	for r := range s.ahead {
+		if errors.Is(r.err, context.Canceled) {
+			s.open = false // it is closed when the answer comes
+		}
+	}
 	s.stopAhead()
 	s.ahead = nil
-	return r
 }
 
 // read is the outcome of a call of a scanner.
@@ -344,9 +381,16 @@ type read struct {
 	err  error
 }
 
+// ends reports whether the server's scanner answers no further call.
+func (r *read) ends() bool {
+	m, ok := r.msg.(*pb.ScanResponse)
+	return !ok || r.err != nil || !m.GetMoreResultsInRegion() || m.MoreResults != nil && !m.GetMoreResults()
+}
+
 // ask sends the next call.
 func (s *scanner) ask(ctx context.Context) (r read) {
 	r.msg, r.call, r.err = s.c.tryAnd(ctx, scanAttempt, s.request, s.abandoned())
+	s.seq++
 	return r
 }
 
@@ -472,9 +516,7 @@ func (s *scanner) Close() error {
 	s.rows, s.most = nil, 0
 	if s.ahead != nil {
 		t := time.AfterFunc(closeWait, s.stopAhead)
-		if r := s.await(); errors.Is(r.err, context.Canceled) {
-			s.open = false // it is closed when the answer comes
-		}
+		s.endAhead()
 		t.Stop()
 	}
 	if s.open {

@@ -49,6 +49,9 @@ type stream struct {
 	free chan *rowBatch
 }
 
+// deepStream is the number of batches that may wait if one worker reads many rows, so that it seldom waits for the reader.
+const deepStream = 8
+
 func newStream(depth int) *stream {
 	return &stream{out: make(chan batchOrErr, depth), free: make(chan *rowBatch, depth+2)}
 }
@@ -164,7 +167,7 @@ type parallelScan struct {
 }
 
 func (p *parallelScan) start() {
-	p.stream = newStream(p.workers)
+	p.stream = newStream(max(p.workers, deepStream))
 	for range p.workers {
 		p.group.run(func(ctx context.Context) {
 			for {
@@ -227,12 +230,15 @@ type orderedScan struct {
 
 func (o *orderedScan) start() {
 	for len(o.streams) < o.window && o.begun < len(o.tasks) {
+		r := o.reader(o.tasks[o.begun : o.begun+1 : o.begun+1])
 		s := newStream(2)
-		t := o.tasks[o.begun : o.begun+1 : o.begun+1]
+		if r.ahead {
+			s = newStream(deepStream)
+		}
 		o.begun++
 		o.streams = append(o.streams, s)
 		o.group.run(func(ctx context.Context) {
-			if s.pump(ctx, o.reader(t), o.width) {
+			if s.pump(ctx, r, o.width) {
 				s.end(ctx)
 			}
 		})
