@@ -33,6 +33,7 @@ type joinOp struct {
 	rest        []int32 // after the left rows: right rows that are still to be returned, see unmatched
 	lookups     lookups
 	known       *plan.Set // the left rows, if each right row needs only to be found in them: see knownRows
+	turned      bool      // with known: the right columns come before the left ones
 	found       *found    // if known is set and the right side was read whole
 	asked       bool      // table has the keys that were looked up
 	from        int       // number of the first of them that belongs to the present batch
@@ -448,12 +449,21 @@ func (j *joinOp) unmatched() {
 
 // pair returns a row of a left row and the right one with number at; -1 stands for NULLs.
 func (j *joinOp) pair(l []types.Value, at int32) []types.Value {
-	row := j.pairs.row(len(l) + j.width)
-	copy(row, l)
+	row, left, right := j.joined(len(l))
+	copy(left, l)
 	if at >= 0 {
-		j.table.rows.Get(int(at), row[len(l):])
+		j.table.rows.Get(int(at), right)
 	}
 	return row
+}
+
+// joined returns a row of NULLs, and its parts for the columns of a left row, of the given width, and of a right one.
+func (j *joinOp) joined(width int) (row, left, right []types.Value) {
+	row = j.pairs.row(width + j.width)
+	if j.turned {
+		return row, row[j.width:], row[:j.width]
+	}
+	return row, row[:width], row[width:]
 }
 
 func (j *joinOp) match(ctx context.Context, l []types.Value) error {

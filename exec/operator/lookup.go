@@ -138,6 +138,16 @@ func knownRows(n *plan.Join) *plan.Set {
 	return v.Set
 }
 
+// turns reports whether n joins with known rows, and exprs are its right columns and then its left ones.
+func turns(n *plan.Join, exprs []expr.Expr) bool {
+	for i, e := range exprs {
+		if c, ok := e.(*expr.Column); !ok || c.Index != (i+n.Left.Width())%n.Width() {
+			return false
+		}
+	}
+	return len(exprs) == n.Width() && knownRows(n) != nil
+}
+
 // found has the right rows that were found among the known left ones, and the numbers of these.
 type found struct {
 	rows types.Rows
@@ -168,9 +178,9 @@ func (j *joinOp) given() (row []types.Value, ok bool) {
 	if f.next%BatchRows == 0 {
 		j.pairs.reserve(min(len(f.left), BatchRows), j.node.Width())
 	}
-	row, n := j.pairs.row(j.node.Width()), j.node.Left.Width()
-	j.known.Get(int(f.left[f.next]), row[:n])
-	f.rows.Get(f.next, row[n:])
+	row, l, r := j.joined(j.node.Left.Width())
+	j.known.Get(int(f.left[f.next]), l)
+	f.rows.Get(f.next, r)
 	f.next++
 	return row, true
 }
@@ -201,9 +211,9 @@ func (j *joinOp) nextKnown(ctx context.Context) error {
 	n := j.node.Left.Width()
 	j.pairs.reserve(len(rows), j.node.Width())
 	return j.eachKnown(rows, func(left int, r []types.Value) {
-		row := j.pairs.row(j.node.Width())
-		j.known.Get(left, row[:n])
-		copy(row[n:], r)
+		row, known, found := j.joined(n)
+		j.known.Get(left, known)
+		copy(found, r)
 		j.out = append(j.out, row)
 	})
 }

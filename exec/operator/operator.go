@@ -134,6 +134,13 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 	case *plan.Join:
 		return b.join(ctx, n)
 	case *plan.Project: // frequent; avoids a list for its single input
+		if j, ok := n.Input.(*plan.Join); ok && b.opt.Wrap == nil && turns(j, n.Exprs) { // the rows are copied once
+			op, err := b.join(ctx, j)
+			if err == nil {
+				op.(*joinOp).turned = true
+			}
+			return op, err
+		}
 		in, err := b.node(ctx, n.Input)
 		if err != nil {
 			return nil, err
