@@ -299,10 +299,11 @@ func (d *Decoder) decodeCells(row []types.Value, r *hbase.Row) {
 		var name, value []byte
 		for cells := r.Encoded; i < len(d.wanted) && len(cells) > 0; {
 			name, value, cells = hbase.NextCell(cells)
+			from := i
 			for ; i < len(d.wanted) && d.wanted[i].name == string(name); i++ { // several columns may read the same cell
 				d.decodeCell(row, &d.wanted[i], r.Key, value)
 			}
-			if i < len(d.wanted) {
+			if i == from && (d.wanted[i].name[0] != name[0] || d.wanted[i].name < string(name)) { // otherwise the column comes later
 				i = d.matchCell(row, i, r.Key, name[1:1+name[0]], name[1+name[0]:], value)
 			}
 		}
