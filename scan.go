@@ -27,7 +27,7 @@ func goValue(v types.Value, loc *time.Location) any {
 		return v.Double()
 	case t == types.Bytes:
 		return []byte(v.Text())
-	case t == types.JSON:
+	case t.IsJSON():
 		return json.RawMessage(v.Text())
 	case t == types.Date, t.IsTimestamp():
 		return timeOf(v, loc)
@@ -119,14 +119,14 @@ func scanValue(dest any, e reflect.Value, v types.Value, loc *time.Location) err
 		*d = time.Duration(v.Int()) * time.Millisecond
 		return nil
 	case *json.RawMessage:
-		if v.Type() == types.JSON {
+		if v.Type().IsJSON() {
 			*d = json.RawMessage(v.Text())
 		} else {
 			*d = json.RawMessage(v.AppendJSON(nil))
 		}
 		return nil
 	}
-	if k := e.Kind(); v.Type() == types.JSON && (k == reflect.Struct || k == reflect.Map || k == reflect.Slice && e.Type().Elem().Kind() != reflect.Uint8) {
+	if k := e.Kind(); v.Type().IsJSON() && (k == reflect.Struct || k == reflect.Map || k == reflect.Slice && e.Type().Elem().Kind() != reflect.Uint8) {
 		return json.Unmarshal([]byte(v.Text()), dest)
 	}
 	switch e.Kind() {

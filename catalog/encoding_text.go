@@ -41,7 +41,7 @@ func (e char) Decode(src []byte) (types.Value, error) {
 
 func (e text) Append(dst []byte, v types.Value) ([]byte, error) {
 	if e.t.IsText() || e.t == types.Bytes {
-		return append(dst, v.Text()...), nil
+		return append(dst, v.Stored()...), nil // a key keeps its bytes
 	}
 	s, err := types.Cast(v, types.String, nil)
 	if err != nil {
@@ -81,8 +81,8 @@ func (e text) Decode(src []byte) (types.Value, error) {
 	switch {
 	case e.t == types.Bytes:
 		return types.NewBytes(string(src)), nil
-	case e.t == types.JSON:
-		return types.NewJSON(string(src)), nil
+	case e.t.IsJSON():
+		return types.NewJSONOf(e.t, string(src)), nil
 	case e.t == types.String:
 		return types.NewString(string(src)), nil
 	case e.t.IsInteger() || e.t.IsTimestamp() && isDigits(src):

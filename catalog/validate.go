@@ -449,7 +449,7 @@ func (l *Layout) alike(col *Column, refs []partRef, a, b types.Value) bool {
 // sampleValue returns a value of type t for tests of a key's expressions.
 func sampleValue(t types.Type) types.Value {
 	switch t {
-	case types.String, types.JSON:
+	case types.String, types.JSON, types.JSONB:
 		return types.NewString(strings.Repeat("sample.", MaxKeyLength/7+1)) // longer than any part that keeps a beginning
 	case types.Bytes:
 		return types.NewBytes("sample")

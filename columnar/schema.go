@@ -35,7 +35,7 @@ var fieldTypes = map[types.Type]arrow.DataType{
 	types.Null: arrow.Null, types.Boolean: arrow.FixedWidthTypes.Boolean,
 	types.TinyInt: arrow.PrimitiveTypes.Int8, types.SmallInt: arrow.PrimitiveTypes.Int16, types.Int: arrow.PrimitiveTypes.Int32, types.BigInt: arrow.PrimitiveTypes.Int64,
 	types.Float: arrow.PrimitiveTypes.Float32, types.Double: arrow.PrimitiveTypes.Float64,
-	types.String: arrow.BinaryTypes.String, types.JSON: arrow.BinaryTypes.String, types.Bytes: arrow.BinaryTypes.Binary,
+	types.String: arrow.BinaryTypes.String, types.JSON: arrow.BinaryTypes.String, types.JSONB: arrow.BinaryTypes.String, types.Bytes: arrow.BinaryTypes.Binary,
 	types.Date: arrow.FixedWidthTypes.Date32, types.Time: arrow.FixedWidthTypes.Time32ms, types.Timestamp: arrow.FixedWidthTypes.Timestamp_ms,
 	types.LocalTimestamp: &arrow.TimestampType{Unit: arrow.Millisecond}, types.Duration: arrow.FixedWidthTypes.MonthDayNanoInterval,
 }
@@ -76,7 +76,7 @@ func schema(columns []plan.OutputColumn, rows [][]types.Value, dictionaries, fix
 		case c.Type == types.UUID:
 			note(extensionName, uuidExtension)
 			note("ARROW:extension:metadata", "")
-		case c.Type == types.JSON:
+		case c.Type.IsJSON():
 			note(extensionName, jsonExtension)
 			note("ARROW:extension:metadata", "")
 		case c.Type == types.String && dictionaries && repeats(rows, i):

@@ -425,7 +425,9 @@ func (g *gen) json(s *scope, of []kind, depth int) string {
 	}
 	switch g.IntN(7) {
 	case 5:
-		return "CAST(CAST(" + g.expr(s, kJSON, depth) + " AS JSONB) || CAST(" + g.expr(s, kJSON, depth) + " AS JSONB) AS JSON)"
+		x := "CAST(" + g.expr(s, kJSON, depth) + " AS JSONB)"
+		return "CAST(" + g.pick(x+" || CAST("+g.expr(s, kJSON, depth)+" AS JSONB)", x+" -> 'a'", x+" -> 0", x+" #> '{a,b}'", "JSONB_STRIP_NULLS("+x+")",
+			"JSONB_BUILD_OBJECT('bb', "+x+", 'a', "+e()+")", "TO_JSONB("+x+" ->> 'a')", "TO_JSONB("+x+" @> '{\"a\": 1}')", "TO_JSONB(CAST("+x+" AS TEXT))") + " AS JSON)"
 	case 0:
 		return "JSON_BUILD_OBJECT('a', " + e() + ", " + quote(g.pick("b", "é", "a b", `"`)) + ", " + e() + ")"
 	case 1:

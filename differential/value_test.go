@@ -250,7 +250,7 @@ func normal(v types.Value) string {
 		return fmt.Sprint("ts", v.Int())
 	case t == types.LocalTimestamp:
 		return fmt.Sprint("w", v.Int())
-	case t == types.JSON:
+	case t.IsJSON():
 		return normalJSON(v.Text())
 	}
 	return quote(v.Text())

@@ -300,9 +300,9 @@ func keepsTypes(t, now *catalog.Table, changes []parser.Change) error {
 		}
 		was, _ := t.Column(c.Name)
 		is, _ := now.Column(c.Name)
-		if was == nil || is == nil || is.Type != was.Type || !is.Limit.Includes(was.Limit, is.Type) {
+		if was == nil || is == nil || is.Type != was.Type && !(is.Type.IsJSON() && was.Type.IsJSON()) || !is.Limit.Includes(was.Limit, is.Type) {
 			return parser.Errorf(c.Column.Pos, "ALTER TABLE changes no stored value, and not all values of column %s are sure to be a %s", c.Name, c.Column.Type).
-				WithHint("VARCHAR(n) can become longer, or TEXT, NUMERIC(p, s) longer, or NUMERIC; for another type ALTER TABLE %[1]s ADD COLUMN %[2]s_new %[3]s; "+
+				WithHint("VARCHAR(n) can become longer, or TEXT, NUMERIC(p, s) longer, or NUMERIC, JSON can become JSONB; for another type ALTER TABLE %[1]s ADD COLUMN %[2]s_new %[3]s; "+
 					"UPDATE %[1]s SET %[2]s_new = %[2]s; ALTER TABLE %[1]s DROP COLUMN %[2]s; ALTER TABLE %[1]s RENAME COLUMN %[2]s_new TO %[2]s", t.Name, c.Name, c.Column.Type)
 		}
 	}

@@ -12,14 +12,14 @@ func jsonValue(text string, t types.Type, now int64, loc *time.Location) (types.
 	switch {
 	case text == "null":
 		return types.Value{}, nil
-	case t == types.JSON && strings.HasPrefix(text, jsonText):
+	case t.IsJSON() && strings.HasPrefix(text, jsonText):
 		s, err := types.UnquoteJSON(text[len(jsonText) : len(text)-1])
 		if err != nil {
 			return types.Value{}, err
 		}
 		return fromText(s, t, now, loc)
-	case t == types.JSON:
-		return types.NewJSON(text), nil
+	case t.IsJSON():
+		return types.NewJSONOf(t, text), nil
 	case t.IsArray() && text[0] == '[':
 		return types.ArrayOfJSON(text, t, func(text string) (types.Value, error) { return fromText(text, t.Elem(), now, loc) })
 	case text[0] == '"':

@@ -122,7 +122,7 @@ func (o *rowWriter) Append(row []types.Value) error {
 		switch {
 		case v.Type() == types.Decimal:
 			b = append(b, copytext.Value(v)...)
-		case v.Type() != types.JSON:
+		case !v.Type().IsJSON():
 			b = v.AppendJSON(b)
 		case standsInLine(v.Text()):
 			b = append(b, v.Text()...)

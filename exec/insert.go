@@ -398,7 +398,7 @@ func (r *run) valuesRow(values []parser.Expr, in *inserter) ([]types.Value, erro
 // no literal is nothing but a text or BYTES: CAST converts them.
 func assignable(t types.Type, x parser.Expr, c *catalog.Column) error {
 	kind := func(t types.Type) int {
-		return slices.IndexFunc([]bool{t == types.Boolean, t.IsMoment(), t.IsNumeric(), t == types.JSON}, func(is bool) bool { return is })
+		return slices.IndexFunc([]bool{t == types.Boolean, t.IsMoment(), t.IsNumeric(), t.IsJSON()}, func(is bool) bool { return is })
 	}
 	a, b := kind(t), kind(c.Type)
 	if a >= 0 && b >= 0 && a != b || t == types.String && c.Type != t && c.Type != types.Bytes && !untyped(x) {

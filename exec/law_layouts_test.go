@@ -97,8 +97,8 @@ func (g *lawWorld) layoutValue(col *catalog.Column) types.Value {
 		return types.NewTimestamp(base + step*int64(r.IntN(9)-4))
 	case types.Double:
 		return types.NewDouble([]float64{-1.5, 0, 0.25, 100}[r.IntN(4)])
-	case types.JSON:
-		return types.NewJSON(fmt.Sprintf(`{"n":%d}`, r.IntN(3)))
+	case types.JSON, types.JSONB:
+		return types.NewJSONOf(col.Type, fmt.Sprintf(`{"n":%d}`, r.IntN(3)))
 	case types.Bytes:
 		return types.NewBytes(g.pick("", "a", "\x00\xff", "ab"))
 	}

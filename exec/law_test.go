@@ -88,7 +88,7 @@ func lawOfHops(t *testing.T, worlds int, client func(*rand.Rand, uint64) (hbase.
 func (g *lawWorld) ends(n int) {
 	var key []*catalog.Column
 	for _, c := range g.table.Columns {
-		if (g.table.Layouts[0].PartOf(c.Index) != nil || g.inAnyKey(c)) && c.Type != types.JSON {
+		if (g.table.Layouts[0].PartOf(c.Index) != nil || g.inAnyKey(c)) && !c.Type.IsJSON() {
 			key = append(key, c)
 		}
 	}
@@ -319,7 +319,7 @@ func (g *lawWorld) check(n int) {
 		var order []string
 		for range g.r.IntN(3) {
 			c := g.table.Columns[g.r.IntN(len(g.table.Columns))]
-			if c.Type == types.JSON {
+			if c.Type.IsJSON() {
 				continue
 			}
 			order = append(order, g.orderOf(c)+g.pick("", "", " DESC", " ASC", " DESC NULLS LAST", " NULLS FIRST"))

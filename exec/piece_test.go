@@ -106,14 +106,14 @@ func (g *lawWorld) groups(where string) string {
 			items = append(items, g.pick("sum", "avg")+"("+x+")")
 		case c.Type == types.Boolean:
 			items = append(items, g.pick("bool_and", "bool_or")+"("+c.Name+")")
-		case c.Type == types.JSON:
+		case c.Type.IsJSON():
 			items = append(items, "count(*)")
 		default:
 			items = append(items, g.pick("min", "max", "count")+"("+c.Name+")")
 		}
 	}
 	by := ""
-	if c := column(); c.Type != types.JSON && !float(c) && g.r.IntN(3) > 0 {
+	if c := column(); !c.Type.IsJSON() && !float(c) && g.r.IntN(3) > 0 {
 		if by = " GROUP BY " + c.Name; g.r.IntN(2) == 0 {
 			items = slices.Insert(items, g.r.IntN(len(items)+1), c.Name)
 		}

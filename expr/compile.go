@@ -304,7 +304,7 @@ func (c compiler) binary(e *parser.Binary) Expr {
 		}
 		return eq
 	case "+", "-":
-		if e.Op == "-" && x.Type() == types.JSON {
+		if e.Op == "-" && x.Type().IsJSON() {
 			return c.apply("JSONB_DELETE", e.Pos, []Expr{x, y})
 		}
 		if tx, ty := Declared(x), Declared(y); !c.s.Key && (tx == types.Date && ty == types.BigInt || tx == types.BigInt && ty == types.Date) {
@@ -320,7 +320,7 @@ func (c compiler) binary(e *parser.Binary) Expr {
 			return c.difference(x, y, e.Pos)
 		}
 	case "@>", "<@", "&&":
-		if x.Type() == types.JSON || y.Type() == types.JSON {
+		if x.Type().IsJSON() || y.Type().IsJSON() {
 			if e.Op == "<@" {
 				x, y = y, x
 			}
@@ -334,7 +334,7 @@ func (c compiler) binary(e *parser.Binary) Expr {
 		if out, ok := c.joined(x, y, e.Pos); ok {
 			return out
 		}
-		joins := func(t types.Type) bool { return t.IsText() || t == types.Null || t == types.Bytes || t == types.JSON }
+		joins := func(t types.Type) bool { return t.IsText() || t == types.Null || t == types.Bytes || t.IsJSON() }
 		if tx, ty := x.Type(), y.Type(); !c.s.Key && !joins(tx) && !joins(ty) {
 			panic(fail.With(parser.Errorf(e.Pos, "%s || %s is not defined", tx, ty).WithHint("|| joins a text and another value; CONCAT(a, b) joins any two")))
 		}

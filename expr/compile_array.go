@@ -36,7 +36,7 @@ func typedArray(x Expr) Expr {
 // subscript compiles X[i], or a slice if one of the brackets is a slice.
 func (c compiler) subscript(e *parser.Subscript) Expr {
 	x := c.expr(e.X)
-	if x.Type() == types.JSON {
+	if x.Type().IsJSON() {
 		path := []Expr{x}
 		for _, at := range e.At {
 			if at.Slice {
@@ -45,7 +45,7 @@ func (c compiler) subscript(e *parser.Subscript) Expr {
 			step := c.expr(at.Lo)
 			path = append(path, step)
 		}
-		return c.apply("JSON_EXTRACT_PATH", e.Pos, path)
+		return c.apply(strings.Replace("JSON_EXTRACT_PATH", "JSON", x.Type().String(), 1), e.Pos, path)
 	}
 	if x.Type() == types.Name && len(e.At) == 1 && !e.At[0].Slice { // a NAME of PostgreSQL is an array of characters from 0 on
 		one := &parser.Literal{Pos: e.Pos, Kind: parser.NumberLiteral, Text: "1"}
@@ -90,10 +90,11 @@ func (c compiler) elements(name string, args []Expr) []Expr {
 		return args
 	}
 	t := types.Null
-	if args[0].Type() == types.JSON && len(args) > 1 { // SET_ELEMENT of JSON
+	if args[0].Type().IsJSON() && len(args) > 1 { // SET_ELEMENT of JSON
 		args = slices.Clone(args)
-		x := c.place(args[1], types.JSON)
-		args[1] = c.apply("COALESCE", x.Position(), []Expr{x, &Const{Pos: x.Position(), Val: types.NewJSON("null"), Typ: types.JSON}})
+		t := args[0].Type()
+		x := c.place(args[1], t)
+		args[1] = c.apply("COALESCE", x.Position(), []Expr{x, &Const{Pos: x.Position(), Val: types.NewJSONOf(t, "null"), Typ: t}})
 		return args
 	}
 	for _, i := range of.arrays {

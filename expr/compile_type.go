@@ -176,7 +176,7 @@ func (c compiler) castable(x Expr, t types.Type, pos parser.Pos) {
 	case c.s.Key:
 	case from == types.Boolean && t.IsInteger() && t != types.Int:
 		hint = "CAST(x AS INT) makes 0 or 1 of it"
-	case t == types.JSON && !from.IsText() && from != types.Null:
+	case t.IsJSON() && !from.IsText() && from != types.Null:
 		hint = "TO_JSONB(x) makes JSON of it"
 	case t == types.Bytes && from == types.UUID:
 		hint = "DECODE(REPLACE(CAST(x AS TEXT), '-', ''), 'hex') gives its bytes"

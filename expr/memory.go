@@ -32,7 +32,7 @@ func (e *Env) holdArgument(v types.Value) error {
 	err := e.Hold(v)
 	if err == nil && len(v.Text()) > longText {
 		switch {
-		case v.Type() == types.JSON:
+		case v.Type().IsJSON():
 			return e.RoomForItems(strings.Count(v.Text(), ","))
 		case v.Type().IsArray():
 			return e.RoomForItems(v.Len())

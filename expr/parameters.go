@@ -150,12 +150,12 @@ func operandType(op string, t types.Type, right bool) (_ types.Type, assumed boo
 		if t.IsArray() { // elements converts them
 			return types.Null, false
 		}
-		if t == types.JSON || t == types.Bytes {
+		if t.IsJSON() || t == types.Bytes {
 			return t, false
 		}
 		return types.String, false
 	case "@>", "<@":
-		if t == types.JSON {
+		if t.IsJSON() {
 			return t, false
 		}
 		return types.Null, false

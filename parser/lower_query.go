@@ -191,8 +191,12 @@ func (t *TableFunction) Record(types []string) (_ *Subquery, err error) {
 		panic(fail.With(Errorf(t.Pos, "%s needs its columns with their types: AS x (a int, b text)", t.Name)))
 	}
 	core, of := &SelectCore{Pos: t.Pos}, t.Args[0]
+	if strings.HasPrefix(t.Name, "JSONB") {
+		of = &Cast{Pos: t.Pos, X: of, Type: "JSONB"}
+	}
 	if strings.HasSuffix(t.Name, "SET") {
-		each := &TableFunction{Pos: t.Pos, Name: "JSON_ARRAY_ELEMENTS", Args: t.Args, Alias: t.Alias, Columns: []string{"element"}}
+		kind, _, _ := strings.Cut(t.Name, "_")
+		each := &TableFunction{Pos: t.Pos, Name: kind + "_ARRAY_ELEMENTS", Args: t.Args, Alias: t.Alias, Columns: []string{"element"}}
 		core.From, of = []TableExpr{each}, &ColumnRef{Pos: t.Pos, Name: "element"}
 	}
 	for i, c := range t.Columns {

@@ -92,7 +92,7 @@ func indexColumns(x *object) (out []attribute) {
 var typeNames = map[types.Type]string{
 	types.Boolean: "bool", types.TinyInt: "int2", types.SmallInt: "int2", types.Int: "int4", types.BigInt: "int8", types.Float: "float4", types.Double: "float8",
 	types.Decimal: "numeric", types.String: "text", types.Bytes: "bytea", types.Date: "date", types.Time: "time", types.Timestamp: "timestamptz",
-	types.LocalTimestamp: "timestamp", types.Duration: "interval", types.JSON: "json", types.UUID: "uuid", types.Null: "text", types.OID: "oid", types.Name: "name",
+	types.LocalTimestamp: "timestamp", types.Duration: "interval", types.JSON: "json", types.JSONB: "jsonb", types.UUID: "uuid", types.Null: "text", types.OID: "oid", types.Name: "name",
 	types.Char: "char", types.RegClass: "regclass", types.RegType: "regtype", types.RegProc: "regproc", types.RegNamespace: "regnamespace",
 	types.Int2Vector: "int2vector", types.OIDVector: "oidvector",
 }

@@ -58,6 +58,41 @@ func TestTypes(t *testing.T) {
 	}
 }
 
+// A JSONB comes from Go's maps, structs and texts, and goes into them.
+func TestJSONB(t *testing.T) {
+	type page struct {
+		B  int   `json:"b"`
+		Aa []int `json:"aa"`
+	}
+	_, addr := serve(t, openTables(t), pgwire.Options{Write: true})
+	c, ctx := connect(t, addr, ""), context.Background()
+	if _, err := c.Exec(ctx, "CREATE TABLE pages (id INT PRIMARY KEY, j JSONB, a JSONB[])"); err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeSimpleProtocol} {
+		args := []any{map[string]any{"b": 1, "aa": []int{2}}, page{1, []int{2}}, []byte(`{"b":1,"aa":[2]}`), `{"aa":[2],  "b":1}`}
+		for _, arg := range args[3*(mode/pgx.QueryExecModeSimpleProtocol):] {
+			var m map[string]any
+			var p page
+			var b []byte
+			var s string
+			var list []string
+			if _, err := c.Exec(ctx, "INSERT INTO pages VALUES (1, $1, ARRAY[$1::JSONB])", mode, arg); err != nil {
+				t.Fatalf("%v %T: %v", mode, arg, err)
+			}
+			err := c.QueryRow(ctx, "SELECT j, j, j, j, a FROM pages WHERE id = 1 AND j = $1", mode, arg).Scan(&m, &p, &b, &s, &list)
+			want := `{"b": 1, "aa": [2]}`
+			if err != nil || len(m) != 2 || p.B != 1 || len(p.Aa) != 1 || string(b) != want || s != want || len(list) != 1 || list[0] != want {
+				t.Errorf("%v %T: %v %v %s %s %q %v", mode, arg, m, p, b, s, list, err)
+			}
+		}
+	}
+	var oid uint32
+	if err := c.QueryRow(ctx, "SELECT atttypid FROM pg_attribute WHERE attrelid = 'pages'::regclass AND attname = 'j'").Scan(&oid); err != nil || oid != 3802 {
+		t.Error(oid, err)
+	}
+}
+
 // collect reads one row.
 func collect(c *pgx.Conn, sql string, mode pgx.QueryExecMode, arg any) (map[string]any, error) {
 	rows, err := c.Query(context.Background(), sql, mode, arg)

@@ -102,10 +102,7 @@ func binaryValue(t pgcatalog.Type, b []byte, loc *time.Location) (types.Value, *
 		return v, nil
 	case types.UUID:
 		return types.NewUUID(string(b)), nil
-	case types.JSON:
-		if t.OID != oidJSONB {
-			break
-		}
+	case types.JSONB:
 		if len(b) == 0 || b[0] != 1 {
 			return types.Value{}, failure("22P03", "unsupported jsonb version number")
 		}

@@ -17,10 +17,7 @@ import (
 )
 
 // The OIDs of the types whose form their values do not tell.
-const (
-	oidUnknown = 705
-	oidJSONB   = 3802
-)
+const oidUnknown = 705
 
 // epochDays and epochMillis are the time from 1970 to the epoch of PostgreSQL, 2000.
 const (
@@ -38,7 +35,7 @@ func appendText(dst []byte, v types.Value, loc *time.Location) ([]byte, error) {
 		return append(dst, 'f'), nil
 	case types.TinyInt, types.SmallInt, types.Int, types.BigInt:
 		return strconv.AppendInt(dst, v.Int(), 10), nil
-	case types.String, types.JSON:
+	case types.String, types.JSON, types.JSONB:
 		return appendString(dst, v.Text())
 	case types.Bytes:
 		return hex.AppendEncode(append(dst, `\x`...), []byte(v.Text())), nil
@@ -160,6 +157,8 @@ func appendBinary(dst []byte, v types.Value, t types.Type, loc *time.Location) (
 		dst = be.AppendUint64(dst, uint64(ms*1000))
 		dst = be.AppendUint32(dst, uint32(days))
 		return be.AppendUint32(dst, uint32(months)), nil
+	case types.JSONB:
+		return appendString(append(dst, 1), v.Text()) // the version of the format
 	case types.String, types.JSON, types.Null:
 		return appendString(dst, v.Text())
 	case types.UUID:

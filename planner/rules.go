@@ -82,7 +82,7 @@ func exact(e expr.Expr) bool {
 	}
 	return !expr.Some(e, func(x expr.Expr) bool {
 		c, ok := x.(*expr.Column)
-		return expr.IsSubquery(x) || ok && slices.Contains([]types.Type{types.Decimal, types.Float, types.Double, types.JSON}, c.Typ)
+		return expr.IsSubquery(x) || ok && slices.Contains([]types.Type{types.Decimal, types.Float, types.Double, types.JSON, types.JSONB}, c.Typ)
 	})
 }
 

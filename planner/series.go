@@ -10,7 +10,7 @@ import (
 )
 
 // memberValues are the functions that return the values of a JSON object's members, by those that return the names as well.
-var memberValues = map[string]string{"JSON_EACH": "JSON_EACH_VALUE", "JSONB_EACH": "JSON_EACH_VALUE", "JSON_EACH_TEXT": "JSON_EACH_VALUE_TEXT", "JSONB_EACH_TEXT": "JSON_EACH_VALUE_TEXT"}
+var memberValues = map[string]string{"JSON_EACH": "JSON_EACH_VALUE", "JSONB_EACH": "JSONB_EACH_VALUE", "JSON_EACH_TEXT": "JSON_EACH_VALUE_TEXT", "JSONB_EACH_TEXT": "JSONB_EACH_VALUE_TEXT"}
 
 // rowsOf returns the query for the rows of a function, numbered if t has WITH ORDINALITY.
 func rowsOf(t *parser.TableFunction) *parser.Select {
@@ -24,7 +24,8 @@ func rowsOf(t *parser.TableFunction) *parser.Select {
 		add("UNNEST", "x", t.Args[0])
 		add("GENERATE_SERIES", "n", &parser.Literal{Pos: t.Pos, Kind: parser.NumberLiteral, Text: "1"}, &parser.Call{Pos: t.Pos, Name: "CARDINALITY", Args: t.Args})
 	case memberValues[t.Name] != "" && len(t.Args) == 1:
-		add("JSON_OBJECT_KEYS", "key", t.Args[0])
+		kind, _, _ := strings.Cut(t.Name, "_")
+		add(kind+"_OBJECT_KEYS", "key", t.Args[0])
 		add(memberValues[t.Name], "value", t.Args[0])
 	case t.Name == "UNNEST" && len(t.Args) > 1:
 		for _, x := range t.Args {

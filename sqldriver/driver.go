@@ -273,7 +273,7 @@ func (r *resultRows) ColumnTypeNullable(int) (nullable, ok bool) { return true, 
 // other types ok is false.
 func (r *resultRows) ColumnTypeLength(i int) (length int64, ok bool) {
 	switch r.types[i].Type {
-	case types.String, types.Bytes, types.JSON:
+	case types.String, types.Bytes, types.JSON, types.JSONB:
 		if n, _, ok := r.types[i].Limit.Size(); ok {
 			return n, true
 		}
@@ -303,7 +303,7 @@ func (r *resultRows) ColumnTypeScanType(i int) reflect.Type {
 		return reflect.TypeFor[sql.NullFloat64]()
 	case t == types.Boolean:
 		return reflect.TypeFor[sql.NullBool]()
-	case t == types.Bytes, t == types.JSON:
+	case t == types.Bytes, t.IsJSON():
 		return reflect.TypeFor[[]byte]()
 	case t == types.Date, t.IsTimestamp():
 		return reflect.TypeFor[sql.NullTime]()

@@ -292,8 +292,8 @@ func short(v types.Value, most int) types.Value {
 	switch v.Type() {
 	case types.Bytes:
 		return types.NewBytes(text[:most])
-	case types.JSON:
-		return types.NewJSON(text[:most])
+	case types.JSON, types.JSONB:
+		return types.NewJSONOf(v.Type(), text[:most])
 	}
 	return types.NewString(text[:most])
 }

@@ -132,7 +132,7 @@ func order(a, b types.Value) int {
 
 // between returns the position of v between lo and hi, as a fraction from 0 to 1.
 func between(lo, hi, v types.Value) float64 {
-	if lo.Type() == types.String || lo.Type() == types.Bytes || lo.Type() == types.JSON || lo.Type() == types.UUID {
+	if lo.Type() == types.String || lo.Type() == types.Bytes || lo.Type().IsJSON() || lo.Type() == types.UUID {
 		return betweenBytes([]byte(lo.Text()), []byte(hi.Text()), []byte(v.Text()))
 	}
 	a, b, x := number(lo), number(hi), number(v)

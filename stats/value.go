@@ -93,8 +93,8 @@ func parse(t types.Type, text string) (types.Value, error) {
 		return types.ParseDecimal(text)
 	case t == types.Bytes:
 		return types.NewBytes(text), nil
-	case t == types.JSON:
-		return types.NewJSON(text), nil
+	case t.IsJSON():
+		return types.NewJSONOf(t, text), nil
 	case t.IsArray(), t == types.UUID:
 		return types.Cast(types.NewString(text), t, nil)
 	}

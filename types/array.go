@@ -186,7 +186,7 @@ func toArray(v Value, to Type, loc *time.Location) (Value, error) {
 	switch {
 	case v.typ.IsArray():
 		return v.retyped(to, element)
-	case v.typ == JSON:
+	case v.typ.IsJSON():
 		tree := readJSON(v.s)
 		switch tree.Kind {
 		case JSONNull:

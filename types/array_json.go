@@ -7,7 +7,7 @@ import (
 )
 
 // ArrayOfJSON reads an array of type t from JSON. element converts the text of a string, or the JSON text of any other value.
-// Elements of JSON[] may be arrays: such an array has one dimension.
+// Elements of JSON[] and JSONB[] may be arrays: such an array has one dimension.
 func ArrayOfJSON(text string, t Type, element func(text string) (Value, error)) (Value, error) {
 	var parts []json.RawMessage
 	if text = strings.TrimSpace(text); !strings.HasPrefix(text, "[") || json.Unmarshal([]byte(text), &parts) != nil {
@@ -17,8 +17,8 @@ func ArrayOfJSON(text string, t Type, element func(text string) (Value, error)) 
 	for i, p := range parts {
 		var err error
 		switch s := strings.TrimSpace(string(p)); {
-		case t.Elem() == JSON:
-			items[i] = NewJSON(s)
+		case t.Elem().IsJSON():
+			items[i] = NewJSONOf(t.Elem(), s)
 		case s[0] == '[':
 			nested++
 			items[i], err = ArrayOfJSON(s, t, element)

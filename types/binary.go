@@ -59,7 +59,9 @@ func DecodeBinary(b []byte) (Value, []byte, error) {
 			return Value{}, nil, errBinary
 		}
 		text := string(b[k : k+int(n)])
-		if v.typ != Decimal {
+		if v.typ == JSONB {
+			v = NewJSONOf(JSONB, text)
+		} else if v.typ != Decimal {
 			v.s = text
 		} else if d, _, err := apd.NewFromString(text); err != nil {
 			return Value{}, nil, err

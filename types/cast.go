@@ -37,7 +37,7 @@ func IntRange(t Type) (lo, hi int64) {
 // becomes its epoch milliseconds as a number and back. loc (nil: UTC) is the zone of timestamps in text and of the day
 // of a TIMESTAMP. A value that does not fit is an error.
 func Cast(v Value, to Type, loc *time.Location) (Value, error) {
-	if v.IsNull() || v.typ == to {
+	if v.IsNull() || v.typ == to && (to != JSONB || v.i == 0) {
 		return v, nil
 	}
 	if loc == nil {
@@ -78,13 +78,25 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 			return NewBytes(b), nil
 		}
 	case JSON:
-		if v.typ.IsText() {
-			if !json.Valid([]byte(v.s)) {
-				return Value{}, fmt.Errorf("invalid JSON %s", Short(v.s))
-			}
-			return NewJSON(v.s), nil
+		if v.typ == JSONB || v.typ.IsText() && json.Valid([]byte(v.s)) {
+			return NewJSON(v.Text()), nil
+		} else if v.typ.IsText() {
+			return Value{}, fmt.Errorf("invalid JSON %s", Short(v.s))
 		}
 		return NewJSON(string(v.AppendJSON(nil))), nil
+	case JSONB:
+		j, err := v, error(nil)
+		if v.typ != JSONB {
+			j, err = Cast(v, JSON, loc)
+		}
+		n, ok := ReadJSON(j.s)
+		if !ok || err != nil {
+			return j, err
+		}
+		if v = n.Value(); strings.Contains(strings.ReplaceAll(v.s, `\\`, ""), `\u0000`) {
+			return v, errors.New(`unsupported Unicode escape sequence: \u0000 is no character of a JSONB`)
+		}
+		return v, nil
 	case Boolean:
 		return toBool(v)
 	case TinyInt, SmallInt, Int, BigInt:

@@ -17,8 +17,6 @@ func Compare(a, b Value) (int, error) {
 		switch {
 		case a.typ.IsInteger() || a.typ.IsTemporal() || a.typ == Boolean:
 			return cmp.Compare(a.i, b.i), nil
-		case a.typ == JSON:
-			return compareJSON(a.s, b.s), nil
 		case a.typ == String || a.typ == Bytes || a.typ == UUID:
 			return strings.Compare(a.s, b.s), nil
 		case a.typ == Float || a.typ == Double:
@@ -32,12 +30,14 @@ func Compare(a, b Value) (int, error) {
 	switch {
 	case a.typ.isCount() && b.typ.isCount():
 		return cmp.Compare(a.i, b.i), nil
+	case a.typ.IsJSON() && b.typ.IsJSON():
+		return compareJSON(a.s, b.s), nil
 	case a.typ.IsArray() && b.typ.IsArray():
 		return compareArrays(a, b)
 	case a.typ.IsNumeric() && b.typ.IsNumeric():
 		return compareNumbers(a, b), nil
 	case a.typ.IsText() && b.typ.IsText():
-		return strings.Compare(a.s, b.s), nil
+		return strings.Compare(a.Text(), b.Text()), nil
 	}
 	return 0, fmt.Errorf("%s and %s cannot be compared", a.typ, b.typ)
 }
@@ -173,7 +173,7 @@ func (v Value) AppendKey(dst []byte) []byte {
 		r.Reduce(v.d)
 		s := r.Text('E')
 		return append(appendUint64(append(dst, 3), uint64(len(s))), s...)
-	case v.typ == JSON:
+	case v.typ.IsJSON():
 		v.s = jsonKey(v.s)
 	}
 	return append(appendUint64(append(dst, 4), uint64(len(v.s))), v.s...)

@@ -52,7 +52,7 @@ func (v Value) Format(loc *time.Location) string {
 	if v.typ.IsArray() {
 		return v.ArrayText(func(x Value) (string, error) { return x.elementText(loc), nil })
 	}
-	return v.s
+	return v.Text()
 }
 
 // formatFloat returns the fewest digits that are closer to f than to any other number of its kind, as PostgreSQL does;
@@ -224,8 +224,6 @@ func (v Value) SQL() string {
 		return "CAST('" + strings.Replace(v.String(), "T", " ", 1) + "' AS " + v.typ.String() + ")"
 	case Duration:
 		return "INTERVAL '" + v.String() + "'"
-	case JSON:
-		return "CAST(" + quote(v.s) + " AS JSON)"
 	case String:
 		return quote(v.s)
 	case UUID:
@@ -250,6 +248,10 @@ func (v Value) AppendJSON(dst []byte) []byte {
 		return append(dst, v.String()...)
 	case OID:
 		return append(dst, v.String()...)
+	case JSONB:
+		if n, ok := ReadJSON(v.s); ok {
+			return n.append(dst, false, "")
+		}
 	case JSON:
 		var b bytes.Buffer
 		if json.Compact(&b, []byte(v.s)) == nil {
@@ -279,6 +281,10 @@ func appendJSONString(dst []byte, s string) []byte {
 				dst = append(dst, '\\', 't')
 			case c == '\r':
 				dst = append(dst, '\\', 'r')
+			case c == '\b':
+				dst = append(dst, '\\', 'b')
+			case c == '\f':
+				dst = append(dst, '\\', 'f')
 			case c < 0x20:
 				dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 			default:

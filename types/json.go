@@ -217,11 +217,23 @@ func (n *JSONTree) Add(name string, x JSONTree) {
 	n.sortMembers()
 }
 
-// Value returns n as JSON.
-func (n JSONTree) Value() Value { return NewJSON(string(n.append(nil, false))) }
+// Value returns n as JSONB.
+func (n JSONTree) Value() Value { return Value{typ: JSONB, s: string(n.append(nil, false, ""))} }
 
-// append writes n without spaces; with key set, equal values have equal bytes.
-func (n JSONTree) append(dst []byte, key bool) []byte {
+// Pretty returns n in lines.
+func (n JSONTree) Pretty() string { return string(n.append(nil, false, "\n")) }
+
+// normalJSON returns the text of a JSONB; a text that is not JSON stays as it is.
+func normalJSON(text string) string {
+	if n, ok := ReadJSON(text); ok {
+		return n.Value().s
+	}
+	return text
+}
+
+// append writes n as PostgreSQL writes a JSONB; with key set, equal values have equal bytes. line is "", or what begins a line:
+// a line feed, and the blanks in front of n.
+func (n JSONTree) append(dst []byte, key bool, line string) []byte {
 	switch n.Kind {
 	case JSONNull:
 		return append(dst, "null"...)
@@ -242,17 +254,22 @@ func (n JSONTree) append(dst []byte, key bool) []byte {
 	if n.Kind == JSONObject {
 		ends = "{}"
 	}
+	inner, comma := "", ", "
+	if line != "" {
+		inner, comma = line+"    ", ","
+	}
 	dst = append(dst, ends[0])
 	for i, x := range n.Items {
 		if i > 0 {
-			dst = append(dst, ',')
+			dst = append(dst, comma...)
 		}
+		dst = append(dst, inner...)
 		if n.Kind == JSONObject {
-			dst = append(appendJSONString(dst, n.Names[i]), ':')
+			dst = append(appendJSONString(dst, n.Names[i]), ": "...)
 		}
-		dst = x.append(dst, key)
+		dst = x.append(dst, key, inner)
 	}
-	return append(dst, ends[1])
+	return append(append(dst, line...), ends[1])
 }
 
 // reduced returns d without trailing zeros, and 0 for -0.
@@ -268,7 +285,7 @@ func reduced(d *apd.Decimal) *apd.Decimal {
 // jsonKey returns a text that is equal for equal JSON values.
 func jsonKey(text string) string {
 	if n, ok := ReadJSON(text); ok {
-		return string(n.append(nil, true))
+		return string(n.append(nil, true, ""))
 	}
 	return "!" + text
 }

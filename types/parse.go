@@ -12,7 +12,7 @@ var typesByName = map[string]Type{
 	"DECIMAL": Decimal, "NUMERIC": Decimal, "STRING": String, "VARCHAR": String, "CHAR": String, "TEXT": String,
 	"CHARACTER": String, "CHARACTER VARYING": String, "BYTES": Bytes, "VARBINARY": Bytes, "BINARY": Bytes, "BLOB": Bytes, "BYTEA": Bytes,
 	"DATE": Date, "TIME": Time, "TIME WITHOUT TIME ZONE": Time, "TIMESTAMP": Timestamp, "DATETIME": Timestamp, "TIMESTAMPTZ": Timestamp,
-	"TIMESTAMP WITH TIME ZONE": Timestamp, "TIMESTAMP WITHOUT TIME ZONE": LocalTimestamp, "JSON": JSON, "JSONB": JSON, "INTERVAL": Duration,
+	"TIMESTAMP WITH TIME ZONE": Timestamp, "TIMESTAMP WITHOUT TIME ZONE": LocalTimestamp, "JSON": JSON, "JSONB": JSONB, "INTERVAL": Duration,
 	"UUID": UUID, "OID": OID, "XID": OID, "CID": OID, "NAME": Name, `"CHAR"`: Char, "REGCLASS": RegClass, "REGTYPE": RegType, "REGPROC": RegProc, "REGPROCEDURE": RegProc,
 	"REGNAMESPACE": RegNamespace, "INT2VECTOR": Int2Vector, "OIDVECTOR": OIDVector, "DEC": Decimal, "BPCHAR": String, "CHAR VARYING": String,
 	"NCHAR": String, "NATIONAL CHARACTER": String, "NATIONAL CHAR": String, "NATIONAL CHARACTER VARYING": String, "NATIONAL CHAR VARYING": String, "NCHAR VARYING": String, "BINARY VARYING": Bytes,

@@ -41,13 +41,14 @@ const (
 	RegNamespace               // an OID with the name of its schema
 	Int2Vector                 // SMALLINTs with subscripts from 0, printed with spaces between them
 	OIDVector                  // OIDs with subscripts from 0, printed with spaces between them
+	JSONB                      // JSON whose text depends on its value alone; see NewJSONOf
 
 	array Type = 1 << 6 // set for an array; the other bits are the type of its elements
 )
 
 var typeNames = [...]string{"NULL", "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE",
 	"DECIMAL", "STRING", "BYTES", "DATE", "TIME", "TIMESTAMP", "JSON", "INTERVAL", "TIMESTAMP WITHOUT TIME ZONE",
-	"UUID", "OID", "NAME", `"CHAR"`, "REGCLASS", "REGTYPE", "REGPROC", "REGNAMESPACE", "INT2VECTOR", "OIDVECTOR"}
+	"UUID", "OID", "NAME", `"CHAR"`, "REGCLASS", "REGTYPE", "REGPROC", "REGNAMESPACE", "INT2VECTOR", "OIDVECTOR", "JSONB"}
 
 // String returns the type's name in SQL.
 func (t Type) String() string {
@@ -63,8 +64,11 @@ func (t Type) IsInteger() bool { return t >= TinyInt && t <= BigInt }
 // IsNumeric reports whether t is an integer type, FLOAT, DOUBLE or DECIMAL.
 func (t Type) IsNumeric() bool { return t >= TinyInt && t <= Decimal }
 
-// IsText reports whether t is STRING, JSON, NAME or "char", whose values hold text.
-func (t Type) IsText() bool { return t == String || t == JSON || t == Name || t == Char }
+// IsText reports whether t is STRING, JSON, JSONB, NAME or "char", whose values hold text.
+func (t Type) IsText() bool { return t == String || t == JSON || t == Name || t == Char || t == JSONB }
+
+// IsJSON reports whether t is JSON or JSONB.
+func (t Type) IsJSON() bool { return t == JSON || t == JSONB }
 
 // IsOID reports whether t is OID or one of the types that print the name of an OID's object.
 func (t Type) IsOID() bool { return t == OID || t.IsNamedOID() }
@@ -173,6 +177,10 @@ func NewBytes(s string) Value { return Value{typ: Bytes, s: s} }
 // NewJSON makes a JSON from its text, unchecked.
 func NewJSON(s string) Value { return Value{typ: JSON, s: s} }
 
+// NewJSONOf makes a JSON or a JSONB from its text, unchecked. Text brings the text of a JSONB into PostgreSQL's form, which
+// the cell of another program need not have.
+func NewJSONOf(t Type, s string) Value { return Value{typ: t, s: s, i: int64(Bit(t == JSONB))} }
+
 // NewDate makes a DATE from days since 1970-01-01.
 func NewDate(days int64) Value { return Value{typ: Date, i: days} }
 
@@ -191,7 +199,7 @@ func NewArgument(t time.Time) Value {
 	return Value{typ: Timestamp, i: t.UnixMilli(), months: int32(off) + ownClock}
 }
 
-// ToUTF8 returns v, a text, a JSON or an array of these, with U+FFFD for each zero byte and all bytes that are not UTF-8.
+// ToUTF8 returns v, a text, JSON or an array of these, with U+FFFD for each zero byte and all bytes that are not UTF-8.
 // ok reports that there are none.
 func (v Value) ToUTF8() (_ Value, ok bool) {
 	switch {
@@ -232,6 +240,9 @@ func (v Value) Clone() Value {
 
 // Identical reports whether v and w cannot be distinguished: 1.5 and 1.50 are equal but not identical.
 func (v Value) Identical(w Value) bool {
+	if v.typ == JSONB && w.typ == JSONB {
+		return v.Text() == w.Text()
+	}
 	if v.d == nil || w.d == nil {
 		return v == w
 	}
@@ -283,5 +294,36 @@ func WithoutScale(v Value) Value {
 // Decimal returns the number of a DECIMAL; it must not be changed.
 func (v Value) Decimal() *apd.Decimal { return v.d }
 
-// Text returns the text of a STRING, JSON, NAME or "char" and the bytes of a BYTES or UUID.
-func (v Value) Text() string { return v.s }
+// Text returns the text of a STRING, JSON, JSONB, NAME or "char" and the bytes of a BYTES or UUID.
+func (v Value) Text() string {
+	if v.typ == JSONB && v.i != 0 {
+		return normalJSON(v.s)
+	}
+	return v.s
+}
+
+// AsJSONB returns the JSON v as a JSONB, and an array of JSON as one of JSONB; other values stay.
+func AsJSONB(v Value) Value {
+	switch v.typ {
+	case JSON:
+		return NewJSONOf(JSONB, v.s)
+	case ArrayOf(JSON):
+		items := v.Items()
+		for i := range items {
+			items[i] = AsJSONB(items[i])
+		}
+		return NewArrayOf(ArrayOf(JSONB), v.Dims(), items)
+	}
+	return v
+}
+
+// JSONPart returns a value of v's type with text, a part of v's text; of a text, a JSON.
+func (v Value) JSONPart(text string) Value {
+	if v.typ == JSONB {
+		return Value{typ: JSONB, s: text, i: v.i}
+	}
+	return NewJSON(text)
+}
+
+// Stored returns Text, but the text of a JSONB as its cell holds it. Functions that parse JSON take it.
+func (v Value) Stored() string { return v.s }

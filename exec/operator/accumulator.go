@@ -49,6 +49,8 @@ var aggregates = map[plan.Func]*aggregate{
 	plan.ArrayAgg:       {kind: collecting, nulls: true, result: (*accumulator).array},
 	"JSON_AGG":          {kind: collecting, nulls: true, result: (*accumulator).list},
 	"JSON_OBJECT_AGG":   {kind: collecting, nulls: true, result: (*accumulator).object},
+	"JSONB_AGG":         {kind: collecting, nulls: true, result: (*accumulator).list},
+	"JSONB_OBJECT_AGG":  {kind: collecting, nulls: true, result: (*accumulator).object},
 	"MODE":              {kind: collecting, result: (*accumulator).mode},
 	plan.PercentileCont: {kind: collecting, result: (*accumulator).percentile},
 	"PERCENTILE_DISC":   {kind: collecting, result: (*accumulator).percentileOfValues},
@@ -471,7 +473,7 @@ func (a *accumulator) list() (types.Value, error) {
 		out = k.row[0].AppendJSON(out)
 		return a.fits(len(out))
 	})
-	return types.NewJSON(string(append(out, ']'))), err
+	return types.NewJSONOf(a.call.Typ, string(append(out, ']'))), err
 }
 
 func (a *accumulator) object() (types.Value, error) {
@@ -487,5 +489,5 @@ func (a *accumulator) object() (types.Value, error) {
 		out = k.row[1].AppendJSON(append(out, ':'))
 		return a.fits(len(out))
 	})
-	return types.NewJSON(string(append(out, '}'))), err
+	return types.NewJSONOf(a.call.Typ, string(append(out, '}'))), err
 }

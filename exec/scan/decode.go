@@ -342,8 +342,8 @@ func (d *Decoder) decodeCell(row []types.Value, w *wantedCell, key, value []byte
 	case types.Bytes:
 		row[c.Index] = types.NewBytes(d.texts.text(value))
 		return
-	case types.JSON:
-		row[c.Index] = types.NewJSON(d.texts.text(value))
+	case types.JSON, types.JSONB:
+		row[c.Index] = types.NewJSONOf(w.plain, d.texts.text(value))
 		return
 	}
 	if err := c.SetCell(&row[c.Index], value); err != nil {

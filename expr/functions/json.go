@@ -1,7 +1,6 @@
 package functions
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -44,19 +43,52 @@ var jsonFunctions = []expr.Function{
 			tree, err := jsonTree(a[0])
 			return types.NewString(jsonKinds[tree.Kind]), err
 		}},
-	{Name: "JSONB_PRETTY", Group: "json", Unknown: "JSON is not looked into", Signature: "jsonb_pretty(json) text", Doc: "In lines, with four blanks for each level.", MinArgs: 1, MaxArgs: 1,
+	{Name: "JSONB_PRETTY", Group: "json", Unknown: "JSON is not looked into", Signature: "jsonb_pretty(jsonb) text", Doc: "In lines, with four blanks for each level.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isJSON), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
-			var b bytes.Buffer
-			if err := json.Indent(&b, []byte(a[0].Text()), "", "    "); err != nil {
-				return types.Value{}, fmt.Errorf("invalid JSON")
-			}
-			return types.NewString(b.String()), nil
+			tree, err := jsonTree(a[0])
+			return types.NewString(tree.Pretty()), err
 		}},
 	{Name: "JSON_ARRAY_LENGTH", Group: "json", Small: true, Unknown: "JSON is not looked into", Signature: "json_array_length(json) bigint", Doc: "Number of elements of an array.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isJSON), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			items, err := jsonParts(a[0], types.JSON, false, false)
 			return types.NewInt(int64(len(items.Items()))), err
 		}},
+}
+
+// jsonbFunctions returns JSONB_X for each JSON_X in groups, and TO_JSONB. They take and return JSONB where the others take and
+// return JSON.
+func jsonbFunctions(groups ...[]expr.Function) (out []expr.Function) {
+	for _, f := range slices.Concat(groups...) {
+		if !strings.HasPrefix(f.Name, "JSON_") && f.Name != "TO_JSON" {
+			continue
+		}
+		result, eval := f.Result, f.Eval
+		takes := strings.Contains(f.Signature, "(json")
+		if takes {
+			f.Reads = []types.Type{types.JSONB}
+		}
+		f.Doc = "As " + strings.ToLower(f.Name) + ", of JSONB."
+		f.Name, f.Signature = strings.Replace(f.Name, "JSON", "JSONB", 1), strings.ReplaceAll(f.Signature, "json", "jsonb")
+		f.Result = func(args []expr.Expr) (types.Type, error) {
+			t, err := result(args)
+			if t == types.JSON {
+				t = types.JSONB
+			}
+			return t, err
+		}
+		if eval != nil {
+			f.Eval = func(env *expr.Env, a []types.Value) (types.Value, error) {
+				if takes && a[0].Type() != types.JSONB {
+					a = slices.Clone(a)
+					a[0] = types.NewJSONOf(types.JSONB, a[0].Text())
+				}
+				v, err := eval(env, a)
+				return types.AsJSONB(v), err
+			}
+		}
+		out = append(out, f)
+	}
+	return out
 }
 
 var jsonKinds = [...]string{"null", "string", "number", "boolean", "array", "object"}
@@ -108,23 +140,35 @@ func jsonStepFunction(name, group, signature, doc string, t types.Type, most int
 	if path {
 		step, reads = isPath, readsPath
 	}
+	result := returns(t, isJSON, step)
 	return expr.Function{Name: name, Group: group, Unknown: "JSON is not looked into", Signature: signature, Doc: doc, MinArgs: 2, MaxArgs: most, Reads: reads,
-		Result: returns(t, isJSON, step), Eval: func(_ *expr.Env, a []types.Value) (_ types.Value, err error) {
+		Result: func(args []expr.Expr) (types.Type, error) {
+			out, err := result(args)
+			if out == types.JSON && args[0].Type() == types.JSONB {
+				out = types.JSONB
+			}
+			return out, err
+		}, Eval: func(_ *expr.Env, a []types.Value) (_ types.Value, err error) {
 			steps := a[1:]
 			if path {
 				if steps, err = pathOf(a[1]); err != nil || slices.ContainsFunc(steps, types.Value.IsNull) {
 					return types.Value{}, err
 				}
 			}
-			return jsonStep(a[0].Text(), steps, t == types.String, digits)
+			return jsonStep(a[0], steps, t == types.String, digits)
 		}}
 }
 
-// jsonStep follows path in doc. With digits, a text of digits also selects an array element. A missing value or invalid
-// JSON is NULL, so that one bad cell does not fail a query over many rows.
-func jsonStep(doc string, path []types.Value, text, digits bool) (types.Value, error) {
+// jsonStep follows path in v. With digits, a text of digits also selects an array element. A missing value or invalid
+// JSON is NULL, so that one bad cell does not fail a query over many rows. A JSONB that is neither an object nor an array is
+// its own first element, as in PostgreSQL.
+func jsonStep(v types.Value, path []types.Value, text, digits bool) (types.Value, error) {
+	doc := v.Stored()
 	for _, step := range path {
 		names, parts, ok := types.JSONParts(doc)
+		if !ok && !digits && v.Type() == types.JSONB && step.Type().IsInteger() && (step.Int() == 0 || step.Int() == -1) {
+			continue
+		}
 		if !ok || names != nil && !step.Type().IsText() {
 			return types.Value{}, nil
 		}
@@ -149,13 +193,14 @@ func jsonStep(doc string, path []types.Value, text, digits bool) (types.Value, e
 	}
 	switch doc = strings.TrimSpace(doc); {
 	case !text:
-		return types.NewJSON(doc), nil
+		return v.JSONPart(doc), nil
 	case doc == "null":
 		return types.Value{}, nil
 	case strings.HasPrefix(doc, `"`):
 		if json.Unmarshal([]byte(doc), &doc) != nil {
 			return types.Value{}, nil
 		}
+		return types.NewString(doc), nil
 	}
-	return types.NewString(doc), nil
+	return types.NewString(v.JSONPart(doc).Text()), nil
 }

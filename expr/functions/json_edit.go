@@ -17,14 +17,14 @@ var isTexts class = func(t types.Type) bool { return t == types.ArrayOf(types.St
 var isPath class = func(t types.Type) bool { return t == types.ArrayOf(types.String) || t.IsText() }
 
 // readsPath has the types of a JSON, a path and a value.
-var readsPath = []types.Type{types.JSON, types.ArrayOf(types.String), types.JSON}
+var readsPath = []types.Type{types.JSONB, types.ArrayOf(types.String), types.JSONB}
 
 // jsonEdits are functions that test or change a whole JSON value. Members keep their order; if a key is repeated, the last
 // member counts.
 var jsonEdits = []expr.Function{
 	jsonStepFunction("#>", "operator", "json #> path", "The value at a path, a text[], as JSON.", types.JSON, 2, true),
 	jsonStepFunction("#>>", "operator", "json #>> path", "As #>, as text.", types.String, 2, true),
-	{Name: "JSONB_CONTAINS", Group: "json", Unknown: "JSON is not looked into", Signature: "json @> json", Doc: "Whether the right one is a part of the left one: its members with their values, its elements anywhere in an array.", MinArgs: 2, MaxArgs: 2,
+	{Name: "JSONB_CONTAINS", Group: "json", Unknown: "JSON is not looked into", Signature: "jsonb @> jsonb", Doc: "Whether the right one is a part of the left one: its members with their values, its elements anywhere in an array.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Boolean, isJSON), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			whole, err := jsonTree(a[0])
 			if err != nil {
@@ -33,11 +33,11 @@ var jsonEdits = []expr.Function{
 			part, err := jsonTree(a[1])
 			return types.NewBool(err == nil && jsonContains(whole, part, true)), err
 		}},
-	jsonExists("JSONB_EXISTS", "json ? key", "Whether an object has the key, or an array the text.", isText, func(has []bool) bool { return has[0] }),
-	jsonExists("JSONB_EXISTS_ANY", "json ?| keys", "Whether it has one of the keys, a text[].", isTexts, func(has []bool) bool { return slices.Contains(has, true) }),
-	jsonExists("JSONB_EXISTS_ALL", "json ?& keys", "Whether it has all of the keys, a text[].", isTexts, func(has []bool) bool { return !slices.Contains(has, false) }),
-	{Name: "JSONB_DELETE", Group: "json", Unknown: "JSON is not looked into", Signature: "json - key", Doc: "An object without the key, an array without the text or the element of that number (from 0, negative from the end); without several, a text[].", MinArgs: 2, MaxArgs: 2,
-		Result: returns(types.JSON, isJSON, func(t types.Type) bool { return t.IsInteger() || isPath(t) }), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
+	jsonExists("JSONB_EXISTS", "jsonb ? key", "Whether an object has the key, or an array the text.", isText, func(has []bool) bool { return has[0] }),
+	jsonExists("JSONB_EXISTS_ANY", "jsonb ?| keys", "Whether it has one of the keys, a text[].", isTexts, func(has []bool) bool { return slices.Contains(has, true) }),
+	jsonExists("JSONB_EXISTS_ALL", "jsonb ?& keys", "Whether it has all of the keys, a text[].", isTexts, func(has []bool) bool { return !slices.Contains(has, false) }),
+	{Name: "JSONB_DELETE", Group: "json", Unknown: "JSON is not looked into", Signature: "jsonb - key", Doc: "An object without the key, an array without the text or the element of that number (from 0, negative from the end); without several, a text[].", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.JSONB, isJSON, func(t types.Type) bool { return t.IsInteger() || isPath(t) }), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			keys := a[1:]
 			if a[1].Type().IsArray() {
 				keys = a[1].Items()
@@ -46,12 +46,12 @@ var jsonEdits = []expr.Function{
 		}},
 	jsonSet("JSON_EACH_VALUE", "json_each_value(json) json", "The values of an object, a row for each.", types.JSON, true, false),
 	jsonSet("JSON_EACH_VALUE_TEXT", "json_each_value_text(json) text", "As json_each_value, as text.", types.String, true, false),
-	{Name: "#-", Group: "operator", Unknown: "JSON is not looked into", Signature: "json #- path", Doc: "The JSON without the member or the element at a path.", MinArgs: 2, MaxArgs: 2, Reads: readsPath,
-		Result: returns(types.JSON, isJSON, isPath), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
+	{Name: "#-", Group: "operator", Unknown: "JSON is not looked into", Signature: "jsonb #- path", Doc: "The JSON without the member or the element at a path.", MinArgs: 2, MaxArgs: 2, Reads: readsPath,
+		Result: returns(types.JSONB, isJSON, isPath), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			return jsonEdited(a, nothing, false)
 		}},
-	{Name: "JSONB_SET", Group: "json", Unknown: "JSON is not looked into", Signature: "jsonb_set(json, path, value [, create]) json", Doc: "The JSON with the value at a path; a member or an element that is not there is added, unless create is false.", MinArgs: 3, MaxArgs: 4, Reads: readsPath,
-		Result: returns(types.JSON, isJSON, isPath, isJSON, isTruth), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
+	{Name: "JSONB_SET", Group: "json", Unknown: "JSON is not looked into", Signature: "jsonb_set(jsonb, path, value [, create]) jsonb", Doc: "The JSON with the value at a path; a member or an element that is not there is added, unless create is false.", MinArgs: 3, MaxArgs: 4, Reads: readsPath,
+		Result: returns(types.JSONB, isJSON, isPath, isJSON, isTruth), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			return jsonEdited(a, func(old *types.JSONTree) ([]types.JSONTree, error) {
 				if old == nil && len(a) > 3 && !a[3].Bool() {
 					return nil, nil
@@ -60,8 +60,8 @@ var jsonEdits = []expr.Function{
 				return []types.JSONTree{x}, err
 			}, false)
 		}},
-	{Name: "JSONB_INSERT", Group: "json", Unknown: "JSON is not looked into", Signature: "jsonb_insert(json, path, value [, after]) json", Doc: "The JSON with the value before the element at a path, or after it; a member that is there is an error.", MinArgs: 3, MaxArgs: 4, Reads: readsPath,
-		Result: returns(types.JSON, isJSON, isPath, isJSON, isTruth), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
+	{Name: "JSONB_INSERT", Group: "json", Unknown: "JSON is not looked into", Signature: "jsonb_insert(jsonb, path, value [, after]) jsonb", Doc: "The JSON with the value before the element at a path, or after it; a member that is there is an error.", MinArgs: 3, MaxArgs: 4, Reads: readsPath,
+		Result: returns(types.JSONB, isJSON, isPath, isJSON, isTruth), Eval: func(_ *expr.Env, a []types.Value) (types.Value, error) {
 			return jsonEdited(a, func(old *types.JSONTree) ([]types.JSONTree, error) {
 				if old != nil {
 					return nil, fmt.Errorf("the object has that member already: jsonb_set replaces it")
@@ -110,14 +110,11 @@ func jsonExists(name, signature, doc string, keys class, of func(has []bool) boo
 
 // jsonWithout removes members or elements with the given keys.
 func jsonWithout(v types.Value, keys []types.Value) (types.Value, error) {
-	if len(keys) == 0 {
-		return v, nil
-	}
 	tree, err := jsonTree(v)
 	named := func(text string) bool {
 		return slices.ContainsFunc(keys, func(k types.Value) bool { return k.Type().IsText() && k.Text() == text })
 	}
-	number := keys[0].Type().IsInteger()
+	number := len(keys) > 0 && keys[0].Type().IsInteger()
 	switch {
 	case err != nil:
 	case tree.Kind < types.JSONArray:
@@ -139,7 +136,7 @@ func nothing(*types.JSONTree) ([]types.JSONTree, error) { return nil, nil }
 
 // jsonTree reads JSON.
 func jsonTree(v types.Value) (types.JSONTree, error) {
-	tree, ok := types.ReadJSON(v.Text())
+	tree, ok := types.ReadJSON(v.Stored())
 	if !ok {
 		return tree, fmt.Errorf("invalid JSON")
 	}
@@ -268,7 +265,11 @@ func jsonSet(name, signature, doc string, of types.Type, object, keys bool) expr
 
 // jsonParts returns an array of the values of an object's members, of their keys, or of the elements of an array.
 func jsonParts(v types.Value, of types.Type, object, keys bool) (types.Value, error) {
-	names, parts, ok := types.JSONParts(v.Text())
+	text := v.Stored()
+	if object {
+		text = v.Text() // a JSONB's members have an order
+	}
+	names, parts, ok := types.JSONParts(text)
 	switch {
 	case object && names == nil:
 		return types.Value{}, fmt.Errorf("not a JSON object")
@@ -285,7 +286,7 @@ func jsonParts(v types.Value, of types.Type, object, keys bool) (types.Value, er
 		case of == types.JSON:
 			out[i] = types.NewJSON(x)
 		default:
-			out[i], _ = jsonStep(x, nil, true, false) // an empty path causes no error
+			out[i], _ = jsonStep(v.JSONPart(x), nil, true, false) // an empty path causes no error
 		}
 	}
 	return types.NewArray(of, out), nil

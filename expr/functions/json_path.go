@@ -23,17 +23,17 @@ var jsonPaths = []expr.Function{
 	pathFunction("@?", types.Boolean, "Whether the SQL/JSON path selects a value; errors give NULL.", pathExists),
 	pathFunction("JSONB_PATH_MATCH", types.Boolean, "Whether the condition, an SQL/JSON path, holds.", pathMatch),
 	pathFunction("@@", types.Boolean, "Whether the condition, an SQL/JSON path, holds; errors give NULL.", pathMatch),
-	pathFunction("JSONB_PATH_QUERY", types.JSON, "The values that the path selects, a row for each.", func(items []tree, _, _ bool) (types.Value, error) {
+	pathFunction("JSONB_PATH_QUERY", types.JSONB, "The values that the path selects, a row for each.", func(items []tree, _, _ bool) (types.Value, error) {
 		out := make([]types.Value, len(items))
 		for i, x := range items {
 			out[i] = x.Value()
 		}
-		return types.NewArray(types.JSON, out), nil
+		return types.NewArray(types.JSONB, out), nil
 	}),
-	pathFunction("JSONB_PATH_QUERY_ARRAY", types.JSON, "The values that the path selects, as an array.", func(items []tree, _, _ bool) (types.Value, error) {
+	pathFunction("JSONB_PATH_QUERY_ARRAY", types.JSONB, "The values that the path selects, as an array.", func(items []tree, _, _ bool) (types.Value, error) {
 		return tree{Kind: types.JSONArray, Items: items}.Value(), nil
 	}),
-	pathFunction("JSONB_PATH_QUERY_FIRST", types.JSON, "The first value that the path selects; NULL when there is none.", func(items []tree, _, _ bool) (out types.Value, _ error) {
+	pathFunction("JSONB_PATH_QUERY_FIRST", types.JSONB, "The first value that the path selects; NULL when there is none.", func(items []tree, _, _ bool) (out types.Value, _ error) {
 		if len(items) > 0 {
 			out = items[0].Value()
 		}
@@ -54,10 +54,10 @@ var jsonPaths = []expr.Function{
 // selected values. failed is set if the path failed and silent ignored the error.
 func pathFunction(name string, t types.Type, doc string, of func(items []tree, failed, silent bool) (types.Value, error)) expr.Function {
 	f := expr.Function{Name: name, Group: "json", Unknown: "JSON is not looked into", Doc: doc, MinArgs: 2, MaxArgs: 4, Set: name == "JSONB_PATH_QUERY", Volatile: name == "JSONB_PATH_QUERY",
-		Signature: strings.ToLower(name + "(json, path [, vars [, silent]]) " + t.String()), Result: returns(t, isJSON, isText, isJSON, isTruth)}
+		Signature: strings.ToLower(name + "(jsonb, path [, vars [, silent]]) " + t.String()), Result: returns(t, isJSON, isText, isJSON, isTruth)}
 	operator := name[0] == '@'
 	if operator {
-		f.Group, f.Signature, f.MaxArgs = "operator", "json "+name+" path", 2
+		f.Group, f.Signature, f.MaxArgs = "operator", "jsonb "+name+" path", 2
 	}
 	f.Eval = func(env *expr.Env, a []types.Value) (types.Value, error) {
 		silent := operator || len(a) > 3 && a[3].Bool()

@@ -75,8 +75,8 @@ var operators = []expr.Function{
 	{Name: "||", Group: "operator", Joins: &expr.Join{}, Key: concatAlgebra, Signature: "a || b", Doc: "Texts, or BYTES, one after the other; of JSON the members of both objects, or the elements of both.", MinArgs: 2, MaxArgs: 2,
 		Result: func(args []expr.Expr) (types.Type, error) {
 			a, b := args[0].Type(), args[1].Type()
-			if a == types.JSON && b == types.JSON {
-				return types.JSON, nil
+			if a.IsJSON() && b.IsJSON() {
+				return types.JSONB, nil
 			}
 			if a != types.Bytes && b != types.Bytes {
 				return types.String, nil
@@ -89,7 +89,7 @@ var operators = []expr.Function{
 			return types.Bytes, nil
 		},
 		Eval: func(env *expr.Env, a []types.Value) (types.Value, error) {
-			if a[0].Type() == types.JSON && a[1].Type() == types.JSON {
+			if a[0].Type().IsJSON() && a[1].Type().IsJSON() {
 				out, ok := types.ConcatJSON(a[0], a[1])
 				if !ok {
 					return out, errors.New("invalid JSON")

@@ -18,7 +18,7 @@ var (
 	isTime     class = types.Type.IsTemporal
 	isInterval class = func(t types.Type) bool { return t == types.Duration }
 	isAny      class = func(types.Type) bool { return true }
-	isOrdered  class = func(t types.Type) bool { return t != types.Boolean && t != types.JSON }
+	isOrdered  class = func(t types.Type) bool { return t != types.Boolean && !t.IsJSON() }
 	isTruth    class = func(t types.Type) bool { return t == types.Boolean }
 	hashable   class = func(t types.Type) bool { return isBytes(t) || t.IsNumeric() || t == types.Timestamp || t == types.Date }
 	isMoment   class = types.Type.IsMoment

@@ -14,7 +14,7 @@ import (
 var setElementFunction = expr.Function{Name: "SET_ELEMENT", Group: "array", Unknown: arrayUnknown, Signature: "set_element(a, x, i ...)",
 	Doc: "a with x as the element with these subscripts, as SET a[i] = x writes; of JSON, the member or element at this path.", MinArgs: 3, MaxArgs: 8, NullArgs: true,
 	Result: func(args []expr.Expr) (types.Type, error) {
-		if args[0].Type() == types.JSON {
+		if args[0].Type().IsJSON() {
 			return sameAs(0, isJSON, isJSON, func(t types.Type) bool { return t.IsInteger() || t.IsText() })(args)
 		}
 		return sameAs(0, isArray, isAny, isInt)(args)
@@ -22,7 +22,7 @@ var setElementFunction = expr.Function{Name: "SET_ELEMENT", Group: "array", Unkn
 		if slices.ContainsFunc(a[2:], types.Value.IsNull) {
 			return types.Value{}, errors.New("a subscript in SET cannot be NULL")
 		}
-		if a[1].Type() != types.JSON {
+		if !a[1].Type().IsJSON() {
 			return setElement(a)
 		}
 		var old *types.JSONTree
@@ -34,7 +34,10 @@ var setElementFunction = expr.Function{Name: "SET_ELEMENT", Group: "array", Unkn
 		if err == nil {
 			value, err = setJSON(old, a[2:], value)
 		}
-		return value.Value(), err
+		if out := value.Value(); err != nil || a[1].Type() == types.JSONB {
+			return out, err
+		}
+		return types.NewJSON(value.Value().Text()), err
 	}}
 
 // setElement changes an element of an array of one dimension, which grows behind its end.

@@ -11,7 +11,7 @@ import (
 // mixed reports whether the conversion of v for a comparison with values of type t loses information. No set is
 // computed for such comparisons. JSON is mixed, too, because equal JSON values have many texts.
 func mixed(t types.Type, v types.Value) bool {
-	return t == types.JSON || v.Type() != t && !((t.IsInteger() || t == types.Float || t == types.Double) && v.Type().IsNumeric())
+	return t.IsJSON() || v.Type() != t && !((t.IsInteger() || t == types.Float || t == types.Double) && v.Type().IsNumeric())
 }
 
 // compareSet returns the values of type t for which "value op v" is true.

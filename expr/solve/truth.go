@@ -234,7 +234,7 @@ func (f *finder) opaque(xs []expr.Expr, strict bool, typ types.Type, out among) 
 }
 
 func (f *finder) compare(e *expr.Compare, out among) Constraint {
-	if x, ok := e.X.(*expr.Column); ok && expr.Same(x, e.Y) && x.Typ != types.JSON { // a value equals itself
+	if x, ok := e.X.(*expr.Column); ok && expr.Same(x, e.Y) && !x.Typ.IsJSON() { // a value equals itself
 		t, no, n := out.truths()
 		of := among{null: n}
 		if e.Op.Holds(0) && t || !e.Op.Holds(0) && no {

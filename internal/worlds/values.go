@@ -38,8 +38,8 @@ func (t *Table) Value(r *rand.Rand, col *catalog.Column) types.Value {
 		return types.NewFloatOf(col.Type, f)
 	case types.Bytes:
 		return types.NewBytes(text)
-	case types.JSON:
-		return types.NewJSON(text)
+	case types.JSON, types.JSONB:
+		return types.NewJSONOf(col.Type, text)
 	}
 	v, err := types.Cast(types.NewString(text), col.Type, time.UTC)
 	if err != nil {
@@ -104,7 +104,7 @@ func (g *Predicates) word(word string) (string, bool) {
 	case "deeper":
 		return g.Draw(g.depth), true
 	case "other":
-		if g.other = pick(g.Rand, g.Table.Columns); g.other.Type == types.JSON {
+		if g.other = pick(g.Rand, g.Table.Columns); g.other.Type.IsJSON() {
 			g.other = g.col
 		}
 		return g.other.Name, true

@@ -40,7 +40,7 @@ func (t *Table) DDL() string { return t.Create[len(t.Create)-1] }
 // Options restrict the drawn tables.
 type Options struct {
 	// Unique draws keys that differ for all different values of their columns, as PRIMARY KEY does: no beginnings of
-	// texts, no NULLs. A DECIMAL with another scale is still another key.
+	// texts, no NULLs. A DECIMAL with another scale is still another key. No column is a JSONB.
 	Unique bool
 	// NoLookup draws no LOOKUP of other tables' numbers, NoCells no cells of the primary layout that other layouts have in
 	// their keys.
@@ -115,6 +115,9 @@ func (g *maker) draw() {
 	d := drawn{keys: len(t.Columns)}
 	for i := range 1 + g.IntN(5) {
 		c := Column{Name: fmt.Sprintf("c%d", i), Type: g.text("type", Column{}), NotNull: g.odds(5)}
+		if g.opt.Unique && c.Type == "JSONB" {
+			c.Type = "JSON"
+		}
 		if i < 2 {
 			c.Type = []string{"INT", "STRING"}[i]
 		}

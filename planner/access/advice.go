@@ -76,7 +76,7 @@ func (a *advice) find() bool {
 		if p.Literal != nil || w.enumerable(p) && (len(p.Columns) == 0 || p.Monotone() == 0) {
 			continue // salts are enumerated
 		}
-		ofJSON := func(c int) bool { return a.req.Table.Columns[c].Type == types.JSON } // equal JSON values have many texts
+		ofJSON := func(c int) bool { return a.req.Table.Columns[c].Type.IsJSON() } // equal JSON values have many texts
 		if len(p.Columns) == 0 || p.ManyScales() || slices.ContainsFunc(p.Columns, ofJSON) {
 			return false // no condition binds this part
 		}

@@ -103,7 +103,7 @@ func pushSet(col int, s types.Set, setExact bool, t *catalog.Table) (f filter.Fi
 		return nil, false, false
 	}
 	switch c.Type {
-	case types.Float, types.Double, types.Decimal, types.JSON:
+	case types.Float, types.Double, types.Decimal, types.JSON, types.JSONB:
 		return nil, false, false // equal values may have different bytes
 	case types.Boolean:
 		if c.OneFalse() {
@@ -177,7 +177,7 @@ func pushBoolean(c *catalog.Column, s types.Set) (f filter.Filter, exact, ok boo
 // so that invalid UTF-8 does not matter.
 func pushLike(l *expr.Like, t *catalog.Table) (filter.Filter, bool) {
 	c, ok := cellColumn(l.X, t)
-	if !ok || !c.AnyBytes() || l.Not || l.Lower != nil || l.Fixed == nil || c.Type == types.JSON {
+	if !ok || !c.AnyBytes() || l.Not || l.Lower != nil || l.Fixed == nil || c.Type.IsJSON() {
 		return nil, false
 	}
 	pieces, ok := l.Fixed.Literals()

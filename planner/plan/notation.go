@@ -138,7 +138,7 @@ func element(p *catalog.Part, b []byte) (text string, isValue bool) {
 // digits before the point are unknown, such as -1E1; a FLOAT with a value outside its range; and JSON, whose bytes can
 // only end a range.
 func readAgain(v types.Value) (types.Value, error) {
-	if !v.Type().IsNumeric() && !v.Type().IsTemporal() && v.Type() != types.JSON {
+	if !v.Type().IsNumeric() && !v.Type().IsTemporal() && !v.Type().IsJSON() {
 		return v, nil
 	}
 	return types.Cast(types.NewString(v.String()), v.Type(), nil)
