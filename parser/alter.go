@@ -373,6 +373,9 @@ func (l *lowerer) alter(n *alterNode) Statement {
 		change := l.change(c)
 		out.Changes = append(out.Changes, change)
 	}
+	for _, c := range out.Changes {
+		ownColumns(out.Name, c.Checks, c.Index)
+	}
 	return out
 }
 

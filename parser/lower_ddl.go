@@ -29,6 +29,7 @@ func (l *lowerer) create(n *createNode) *CreateTable {
 	for _, c := range append(n.Clauses, n.KeyOf...) {
 		l.clause(out, c)
 	}
+	ownColumns(out.Name, out.Checks, out.Layouts...)
 	out.NameChecks()
 	out.NameSequences(func(string) bool { return false })
 	query := cmp.Or(n.Query, n.QueryOf, n.Named)
@@ -42,6 +43,29 @@ func (l *lowerer) create(n *createNode) *CreateTable {
 		out.Query = AllOf(&Subquery{Pos: out.Query.Pos, Query: out.Query, Alias: "query", Columns: names(n.Names)})
 	}
 	return out
+}
+
+// ownColumns removes the name of the table from the columns in its checks and layouts.
+func ownColumns(table string, checks []CheckDef, layouts ...LayoutDef) {
+	var all []Expr
+	for _, c := range checks {
+		all = append(all, c.Expr)
+	}
+	for _, l := range layouts {
+		all = append(all, l.Where)
+		for _, p := range l.Parts {
+			all = append(all, p.Expr)
+		}
+	}
+	for _, x := range all {
+		Walk(x, func(x Expr) bool {
+			if ref, ok := x.(*ColumnRef); ok && (strings.EqualFold(ref.Table, table) || strings.EqualFold(ref.Table, table[strings.LastIndexByte(table, ':')+1:])) {
+				ref.Table = ""
+			}
+			call, ok := x.(*Call)
+			return !ok || call.Name != "LOOKUP" // it names a column of a table
+		})
+	}
 }
 
 func (l *lowerer) item(out *CreateTable, it *tableItem) {
