@@ -225,6 +225,13 @@ func (q *query) count(e parser.Expr, what string) (n plan.RowLimit, err error) {
 		return n, s.Failed
 	}
 	k, ok := x.(*expr.Const)
+	if ok && k.Val.Type().IsNumeric() { // as in PostgreSQL, a fraction is rounded
+		v, err := types.Cast(k.Val, types.BigInt, nil)
+		if err != nil {
+			return n, parser.Errorf(e.Position(), "%s: %v", what, err)
+		}
+		k = &expr.Const{Pos: k.Pos, Val: v}
+	}
 	if !ok || !k.Val.IsNull() && !k.Val.Type().IsInteger() {
 		return n, parser.Errorf(e.Position(), "%s takes a whole number", what)
 	}
