@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"context"
 	"io"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -105,19 +106,20 @@ func (m *mergeScan) fillAll(ctx context.Context) error {
 	defer context.AfterFunc(ctx, m.group.cancel)()
 	var fetches errgroup.Group
 	fetches.SetLimit(m.workers)
+	var once sync.Once
+	var failed error // the first one: the others may be about the end that it makes
 	for _, s := range m.streams {
 		fetches.Go(func() error {
 			err := operator.Safely(func() error { return s.fill(m.group.ctx, m) })
-			if err == io.EOF {
-				return nil
-			}
-			if err != nil {
+			if err != nil && err != io.EOF {
+				once.Do(func() { failed = err })
 				m.group.cancel()
 			}
-			return err
+			return nil
 		})
 	}
-	return fetches.Wait()
+	fetches.Wait()
+	return failed
 }
 
 // pump reads s ahead. It reports whether it reached the end.
