@@ -296,11 +296,6 @@ func (j *joinOp) fetch(ctx context.Context, left [][]types.Value) error {
 	if j.lookups.whole {
 		return nil
 	}
-	if j.known != nil {
-		if err := j.readWhole(ctx); err != nil || j.lookups.whole {
-			return err
-		}
-	}
 	batch, err := lookupKeys(j.node, j.env, left)
 	if err != nil {
 		return err
@@ -405,6 +400,11 @@ func (j *joinOp) nextLeft(ctx context.Context) (err error) {
 	if j.known != nil && j.node.Lookup == nil {
 		return j.nextKnown(ctx)
 	}
+	if j.known != nil && !j.lookups.whole {
+		if err := j.readWhole(ctx); err != nil || j.lookups.whole {
+			return cmp.Or(err, j.countLeft(ctx)) // found has the right rows of all left rows
+		}
+	}
 	if j.rows, j.later = j.later, nil; len(j.rows) == 0 {
 		j.rows, err = j.left.Next(ctx)
 	}
@@ -416,10 +416,6 @@ func (j *joinOp) nextLeft(ctx context.Context) (err error) {
 		for err = j.fetch(ctx, j.rows); errors.Is(err, expr.ErrMemoryLimit) && len(j.rows) > 1; err = j.fetch(ctx, j.rows) {
 			half := len(j.rows) / 2
 			j.rows, j.later, j.asked = j.rows[:half], append(slices.Clip(j.rows[half:]), j.later...), false
-		}
-		if err == nil && j.lookups.whole && j.known != nil { // found has the right rows of all left rows
-			err = j.countLeft(ctx)
-			j.rows, j.later = nil, nil
 		}
 		return err
 	}
