@@ -48,16 +48,17 @@ func (s *scanner) decode(resp *pb.ScanResponse, block []byte) ([]Row, error) {
 			key = row
 		}
 		if n > 0 {
-			r := Row{Key: key}
-			if s.encoded {
+			s.rows = append(s.rows, Row{})
+			r := &s.rows[len(s.rows)-1] // set where it is, since a copy costs time
+			if r.Key = key; s.encoded {
 				r.Encoded = whole[: len(whole)-len(block) : len(whole)-len(block)]
 			} else {
 				r.Cells = s.cells[first:len(s.cells):len(s.cells)]
 			}
 			if partial := i < len(resp.PartialFlagPerResult) && resp.PartialFlagPerResult[i]; partial || s.part != nil {
-				s.addRow(r, partial)
-			} else {
-				s.rows = append(s.rows, r)
+				part := *r
+				s.rows = s.rows[:len(s.rows)-1]
+				s.addRow(part, partial)
 			}
 		}
 	}
