@@ -333,6 +333,7 @@ func (c compiler) quantified(e *parser.Quantified) Expr {
 		elem = types.String
 	}
 	y := c.place(c.expr(e.Y), types.ArrayOf(elem))
+	c.wants(xs[0], y.Type().ElemOrSelf())
 	switch k, constant := y.(*Const); {
 	case y.Type() == types.Null, constant && k.Val.IsNull():
 		if c.s.Parameters != nil {
@@ -516,6 +517,7 @@ func (c compiler) equalsRow(pos parser.Pos, xs, values []Expr) Expr {
 	var groups []*group
 	known := map[string]*group{}
 	for row := range slices.Chunk(values, len(xs)) {
+		c.wants(row[0], xs[0].Type()) // parameters are alike, and only the first one is compared
 		var key string
 		if k, constant := row[0].(*Const); constant {
 			key = string(k.Val.AppendBinary(nil))
