@@ -100,7 +100,7 @@ func (w *spanBuilder) tails(br path, n int) *tailHop {
 	h := &tailHop{Hop: plan.Hop{Parts: n, Ended: k.MayLack(n-1) && w.mayEnd(&br, n)}, uses: w.uses}
 	capped := w.capped
 	w.hopping, w.uses = false, was.uses
-	w.stopPart, w.stopWhy, w.capped, w.spans, w.lookups = was.stopPart, was.stopWhy, was.capped, was.spans, was.lookups
+	w.stopPart, w.stopWhy, w.capped, w.spans = was.stopPart, was.stopWhy, was.capped, was.spans
 	if !useful || capped {
 		return nil
 	}
