@@ -90,7 +90,7 @@ func (c compiler) elements(name string, args []Expr) []Expr {
 		return args
 	}
 	t := types.Null
-	if args[0].Type().IsJSON() && len(args) > 1 { // SET_ELEMENT of JSON
+	if len(args) > 1 && args[0].Type().IsJSON() { // SET_ELEMENT of JSON
 		args = slices.Clone(args)
 		t := args[0].Type()
 		x := c.place(args[1], t)

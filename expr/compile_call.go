@@ -247,7 +247,10 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) Expr
 	case "LOCALTIMESTAMP":
 		return c.cast(&Const{Pos: pos, Val: types.NewTimestamp(c.s.Now), Typ: types.Timestamp}, types.LocalTimestamp, pos)
 	case "TIMEZONE": // a DATE and a text are moments in the session's time zone
-		if k, ok := flat[1].(*Const); len(flat) == 2 && (flat[1].Type() == types.Date || ok && k.Typ == types.String) {
+		if len(flat) != 2 {
+			break
+		}
+		if k, ok := flat[1].(*Const); flat[1].Type() == types.Date || ok && k.Typ == types.String {
 			flat[1] = c.cast(flat[1], types.Timestamp, pos)
 		}
 	case "INTERVAL_MS": // ts - ts, of which it made an INTERVAL, is one

@@ -57,8 +57,10 @@ func (r *exprReader) plainCall(out *Call) Expr {
 				}
 			}
 		}
-		if hash, ok := out.Args[0].(*Call); ok && out.Name == "ENCODE" && strings.HasPrefix(hash.Name, "SHA") { // it is hexadecimal digits, in PostgreSQL bytes
-			out.Args[0] = &Call{Pos: hash.Pos, Name: "DECODE", Args: []Expr{hash, &Literal{Pos: hash.Pos, Kind: StringLiteral, Text: "hex"}}}
+		if out.Name == "ENCODE" && len(out.Args) > 0 { // VARIADIC ARRAY[] gives no argument
+			if hash, ok := out.Args[0].(*Call); ok && strings.HasPrefix(hash.Name, "SHA") { // it is hexadecimal digits, in PostgreSQL bytes
+				out.Args[0] = &Call{Pos: hash.Pos, Name: "DECODE", Args: []Expr{hash, &Literal{Pos: hash.Pos, Kind: StringLiteral, Text: "hex"}}}
+			}
 		}
 	}
 	if wanted(r.lex, "ORDER", "BY") {

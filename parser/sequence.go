@@ -83,6 +83,9 @@ func sequenceOptions(lex *lexer.PeekingLexer) []Option {
 			follow(lex, &of)
 			o.Value = &Literal{Pos: o.Pos, Kind: StringLiteral, Text: of.name()}
 		case "STORED IN":
+			if lex.Peek().Type != tokString {
+				panic(absent(lex, "a text"))
+			}
 			o.Value = &Literal{Pos: o.Pos, Kind: StringLiteral, Text: text(lex.Next())}
 		}
 		if number {
