@@ -71,7 +71,7 @@ func TestTracer(t *testing.T) {
 		{"SELECT * FROM t WHERE id = ?", []any{1}, `
 SELECT: SELECT * FROM t WHERE id = ?, 1 args
   get of t, 1 ranges
-    Multi t
+    Get t
   end read=1 kept=1 ok
 end access="get" affected=-1 read=1 returned=1 ok`},
 		{"SELECT * FROM t WHERE id > @low", []any{hql.NamedArgs{"low": 1}}, `

@@ -3,12 +3,14 @@ package hbase
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
 
+	"github.com/tsuna/gohbase/hrpc"
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
@@ -111,6 +113,67 @@ func BenchmarkAnswer(b *testing.B) {
 	}
 }
 
+// The answer to a Get is read as gohbase's messages read it, with its cells inside the message, outside or both.
+func TestGetAnswer(t *testing.T) {
+	cell := func(row, qualifier string, ts uint64, value string) *pb.Cell {
+		return &pb.Cell{Row: []byte(row), Family: []byte("f"), Qualifier: []byte(qualifier), Timestamp: &ts, CellType: pb.CellType_PUT.Enum(), Value: []byte(value), Tags: []byte("x")}
+	}
+	whole := marshal(t, &pb.GetResponse{Result: &pb.Result{Cell: []*pb.Cell{cell("k", "a", 1, "v")}}})
+	of := func(r *pb.Result) []byte { return marshal(t, &pb.GetResponse{Result: r}) }
+	for _, test := range []struct {
+		name    string
+		message []byte
+		block   []byte
+		want    string // the cells, or an error's text
+	}{
+		{name: "no row", message: of(nil)},
+		{name: "no cells", message: of(&pb.Result{Exists: proto.Bool(false)})},
+		{name: "cells inside", message: of(&pb.Result{Cell: []*pb.Cell{cell("k", "a", 5, "v"), cell("k", "", 1<<63, "")}}), want: "f:a@5=v f:@-9223372036854775808= "},
+		{name: "a cell without value and time", message: of(&pb.Result{Cell: []*pb.Cell{{Row: []byte("k"), Family: []byte("f"), Qualifier: []byte("a")}}}), want: "f:a@0= "},
+		{name: "cells beside", message: of(&pb.Result{AssociatedCellCount: proto.Int32(1)}), block: keyValue("k", "f", "a", "v"), want: "f:a@0=v "},
+		{name: "both", message: of(&pb.Result{AssociatedCellCount: proto.Int32(1), Cell: []*pb.Cell{cell("k", "a", 5, "v")}}), block: keyValue("k", "f", "b", "w"), want: "f:a@5=v f:b@0=w "},
+		{name: "fewer beside than said", message: of(&pb.Result{AssociatedCellCount: proto.Int32(2)}), block: keyValue("k", "f", "a", "v"), want: "form of KeyValues"},
+		{name: "none beside", message: of(&pb.Result{AssociatedCellCount: proto.Int32(1 << 30)}), want: "form of KeyValues"},
+		{name: "a number of cells below 0", message: of(&pb.Result{AssociatedCellCount: proto.Int32(-1)})},
+		{name: "another row inside", message: of(&pb.Result{Cell: []*pb.Cell{cell("l", "a", 5, "v")}}), want: `cells of the rows "k" and "l"`},
+		{name: "another row beside", message: of(&pb.Result{AssociatedCellCount: proto.Int32(1)}), block: keyValue("l", "f", "a", "v"), want: `cells of the rows "k" and "l"`},
+		{name: "a cell cut short", message: field(1, field(1, whole[4:len(whole)-1])), want: "malformed cells"},
+		{name: "a result cut short", message: field(1, []byte{0x0a, 0x05, 0x01}), want: "malformed cells"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			get, err := hrpc.NewGet(t.Context(), []byte("t"), []byte("k"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			call := &getCall{Get: get}
+			answer := call.NewResponse()
+			if err := proto.Unmarshal(test.message, answer); err != nil {
+				t.Fatal(err)
+			}
+			if test.block != nil {
+				if n, err := call.DeserializeCellBlocks(answer, test.block); err != nil || int(n) != len(test.block) {
+					t.Fatal(n, err)
+				}
+			}
+			got, err := call.read(answer)
+			var text strings.Builder
+			if err != nil {
+				text.WriteString(err.Error())
+			} else {
+				for _, c := range got {
+					fmt.Fprintf(&text, "%s:%s@%d=%s ", c.Family, c.Qualifier, c.Timestamp, c.Value)
+				}
+			}
+			if err == nil && text.String() != test.want || err != nil && (test.want == "" || !strings.Contains(text.String(), test.want)) {
+				t.Errorf("%q", text.String())
+			}
+			if again := call.NewResponse(); again == answer || call.block != nil {
+				t.Error("cells of one answer are left for the next")
+			}
+		})
+	}
+}
+
 // The row of a Get in a multi-get has the cells of its result, inside or outside the message, before those of the next
 // row.
 func TestGotMultiRow(t *testing.T) {
@@ -131,22 +194,28 @@ func TestGotMultiRow(t *testing.T) {
 			t.Errorf("encoded: %t: beside: %s, %d cells, %d bytes left, %v", encoded, show(row), n, len(rest), err)
 		}
 	}
-	cell := func(row string) []*pb.Cell { return []*pb.Cell{{Row: []byte(row), Family: []byte("f")}} }
-	for name, test := range map[string]struct {
-		result *pb.Result
-		block  []byte
-		want   string
-	}{
-		"fewer beside than said": {&pb.Result{AssociatedCellCount: proto.Int32(2)}, keyValue("k", "f", "a", "v"), "form of KeyValues"},
-		"none beside":            {&pb.Result{AssociatedCellCount: proto.Int32(1 << 30)}, nil, "form of KeyValues"},
-		"another row inside":     {&pb.Result{Cell: cell("l")}, nil, `cells of the rows "k" and "l"`},
-		"another row beside":     {&pb.Result{AssociatedCellCount: proto.Int32(1)}, keyValue("l", "f", "a", "v"), `cells of the rows "k" and "l"`},
-	} {
-		if _, _, _, err := gotMultiRow([]byte("k"), test.result, test.block, false); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: %v", name, err)
-		}
+}
+
+// The cost of decoding the answer to a Get of a row of six cells.
+func BenchmarkGetAnswer(b *testing.B) {
+	var cells []*pb.Cell
+	for i := range 6 {
+		cells = append(cells, &pb.Cell{Row: []byte("row"), Family: []byte("f"), Qualifier: []byte{byte('a' + i)}, Timestamp: proto.Uint64(1), Value: make([]byte, 20)})
 	}
-	if row, n, _, err := gotMultiRow([]byte("k"), &pb.Result{AssociatedCellCount: proto.Int32(-1)}, nil, false); err != nil || row.Key != nil || n > 0 {
-		t.Errorf("a number of cells below 0: %s, %d, %v", show(row), n, err)
+	sent := marshal(b, &pb.GetResponse{Result: &pb.Result{Cell: cells}})
+	get, err := hrpc.NewGet(b.Context(), []byte("t"), []byte("row"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	call := &getCall{Get: get}
+	b.ReportAllocs()
+	for b.Loop() {
+		answer := call.NewResponse()
+		if err := proto.Unmarshal(sent, answer); err != nil {
+			b.Fatal(err)
+		}
+		if got, err := call.read(answer); err != nil || len(got) != 6 {
+			b.Fatal(got, err)
+		}
 	}
 }

@@ -75,6 +75,14 @@ func (c *client) Get(ctx context.Context, table string, keys [][]byte, o *ReadOp
 			return nil, explain(err, "get", table)
 		}
 	}
+	if len(keys) == 1 {
+		if err := take(ctx, slots); err != nil {
+			return nil, err
+		}
+		defer func() { <-slots }()
+		out[0], err = c.getOne(ctx, table, keys[0], wanted, o)
+		return out, err
+	}
 	left := make([]int, 0, len(keys))
 	for i, k := range keys {
 		if err := checkKey(k); err != nil {
@@ -96,11 +104,9 @@ func (c *client) Get(ctx context.Context, table string, keys [][]byte, o *ReadOp
 			}
 		}
 		moved := round > 0 && !busy(last)
-		groups := [][]int{left}
-		if len(keys) > 1 { // otherwise the key is enough to find its region
-			if groups, err = c.byRegion(ctx, table, keys, left, moved); err != nil {
-				return nil, err
-			}
+		groups, err := c.byRegion(ctx, table, keys, left, moved)
+		if err != nil {
+			return nil, err
 		}
 		if moved {
 			c.relocate(ctx, table, keys, groups)
@@ -187,6 +193,29 @@ func (o *ReadOptions) answered(call hrpc.Call) {
 	}
 }
 
+// getOne reads one row.
+func (c *client) getOne(ctx context.Context, table string, key []byte, wanted *pb.Get, o *ReadOptions) (Row, error) {
+	if err := checkKey(key); err != nil {
+		return Row{}, err
+	}
+	msg, sent, err := c.send(ctx, func(ctx context.Context) (hrpc.Call, error) {
+		get, err := hrpc.NewGet(ctx, []byte(table), key)
+		return &getCall{Get: get, wanted: wanted}, err
+	})
+	if err != nil {
+		return Row{}, explain(err, "get", table)
+	}
+	o.answered(sent)
+	cells, err := sent.(*getCall).read(msg)
+	if err != nil || len(cells) == 0 {
+		return Row{}, err
+	}
+	c.stats.rows.Add(1)
+	c.stats.cells.Add(int64(len(cells)))
+	c.stats.bytes.Add(sizeOf(key, cells))
+	return Row{Key: key, Cells: cells}, nil
+}
+
 // multiGet reads the rows with keys[i], for each i in at, into out[i]. All these keys are in one region. again holds
 // the indexes without an answer, and cause an error that explains them.
 func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at []int, wanted *pb.Get, o *ReadOptions, out []Row) (again []int, cause, err error) {
@@ -250,7 +279,7 @@ func newMultiGet(ctx context.Context, table string, keys [][]byte, at []int, wan
 		a := &actions[i]
 		indexes[i] = uint32(i)
 		a.Index, a.Get = &indexes[i], &gets[i]
-		*a.Get = pb.Get{Row: keys[k], Column: wanted.Column, Filter: wanted.Filter, TimeRange: wanted.TimeRange, MaxVersions: wanted.MaxVersions, StoreLimit: wanted.StoreLimit}
+		fillGet(a.Get, wanted, keys[k])
 		m.parts[0].actions[i] = a
 	}
 	return m, nil
@@ -284,6 +313,12 @@ func gotMultiRow(key []byte, r *pb.Result, block []byte, encoded bool) (row Row,
 		row = Row{Key: key, Cells: appendCells(make([]Cell, 0, cells), inside)}
 	}
 	return row, cells, rest, nil
+}
+
+// fillGet makes g a Get of the row key that reads what wanted describes. g and wanted share memory.
+func fillGet(g, wanted *pb.Get, key []byte) {
+	g.Row, g.Column, g.Filter, g.TimeRange = key, wanted.Column, wanted.Filter, wanted.TimeRange
+	g.MaxVersions, g.StoreLimit = wanted.MaxVersions, wanted.StoreLimit
 }
 
 // regionOf returns the region specifier of a call whose region is known.

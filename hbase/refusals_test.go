@@ -183,11 +183,8 @@ func TestServerThatRefusesConnections(t *testing.T) {
 	trusted, other := certificate(t), certificate(t)
 	roots := x509.NewCertPool()
 	roots.AddCert(trusted.Leaf)
-	row := func(method string, _ []byte) (body, cells []byte) {
-		if method != "Multi" { // gohbase asks for a row of its own
-			return marshal(t, &pb.GetResponse{}), nil
-		}
-		return marshal(t, multiAnswer(&pb.Result{AssociatedCellCount: proto.Int32(1)})), keyValue("awaited", "f", "q", "v")
+	row := func(string, []byte) (body, cells []byte) {
+		return marshal(t, &pb.GetResponse{Result: &pb.Result{AssociatedCellCount: proto.Int32(1)}}), keyValue("awaited", "f", "q", "v")
 	}
 	asked, release := make(chan struct{}), make(chan struct{})
 	wrong := &securedServer{t: t, body: row}
@@ -325,12 +322,6 @@ func TestBrokenConnectionIsNoRefusal(t *testing.T) {
 	}
 }
 
-// multiAnswer is the answer to a Multi of one Get.
-func multiAnswer(r *pb.Result) *pb.MultiResponse {
-	one := &pb.ResultOrException{Index: proto.Uint32(0), Result: r}
-	return &pb.MultiResponse{RegionActionResult: []*pb.RegionActionResult{{ResultOrException: []*pb.ResultOrException{one}}}}
-}
-
 // silent answers no call but the last of some: connections came to nothing meanwhile. Two of them ask hbase:meta of the table.
 type silent struct {
 	gohbase.RPCClient
@@ -341,7 +332,7 @@ type silent struct {
 
 func (s *silent) SendRPC(call hrpc.Call) (proto.Message, error) {
 	if s.calls.Add(1) > 2 {
-		return multiAnswer(&pb.Result{}), nil
+		return &pb.GetResponse{}, nil
 	}
 	s.d.refuse(s.err)
 	<-call.Context().Done()

@@ -104,6 +104,11 @@ func (c *RPCEnd) read(msg hrpc.Call, answer proto.Message) {
 		}
 	}
 	switch m := msg.(type) {
+	case *getCall:
+		got, _ := m.read(answer)
+		if len(got) > 0 {
+			c.Rows, c.Bytes = 1, sizeOf(m.Key(), got)
+		}
 	case *scanCall: // the cells are outside the message
 		c.Bytes += int64(len(m.block))
 	case *multiCall:

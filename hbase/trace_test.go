@@ -73,7 +73,7 @@ func TestTrace(t *testing.T) {
 			}
 		}
 		slices.Sort(got[min(3, len(got)):]) // regions are asked at the same time
-		want := []string{"Scan [b,c) 1", "Scan [c,) 2", "Multi [,b) 1", "Multi [,b) 1", "Multi [c,) 1"}
+		want := []string{"Scan [b,c) 1", "Scan [c,) 2", "Get [,b) 1", "Multi [,b) 1", "Multi [c,) 1"}
 		if !slices.Equal(got, want) {
 			t.Errorf("got  %q\nwant %q", got, want)
 		}

@@ -29,7 +29,7 @@ func Example() {
 		fmt.Println(s.Name)
 	}
 	// Output:
-	// hbase Multi
+	// hbase Get
 	// get t
 	// SELECT
 }
