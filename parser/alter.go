@@ -245,7 +245,8 @@ type indexNode struct {
 	Where   *exprNode      `parser:"( 'WHERE' @@ )?"`
 }
 
-// partial returns x, the WHERE of an INDEX, without the conditions that a part IS NOT NULL: a row with NULL in a part has no entry anyway.
+// partial returns x, the WHERE of an INDEX, without the conditions that a column of it IS NOT NULL: a row with NULL there has no
+// entry anyway.
 func partial(x Expr, parts []PartDef) Expr {
 	switch e := x.(type) {
 	case *Binary:
@@ -259,11 +260,28 @@ func partial(x Expr, parts []PartDef) Expr {
 		return &Binary{Pos: e.Pos, Op: "AND", X: a, Y: b}
 	case *Is:
 		same := func(p PartDef) bool { return strings.EqualFold(p.Expr.String(), e.X.String()) }
-		if e.Not && e.What == "NULL" && slices.ContainsFunc(parts, same) {
+		if _, column := e.X.(*ColumnRef); column && e.Not && e.What == "NULL" && slices.ContainsFunc(parts, same) {
 			return nil
 		}
 	}
 	return x
+}
+
+// membersOf returns where, and that each member of a JSON value in parts IS NOT NULL: many rows lack such a member, and get no entry.
+func membersOf(where Expr, parts []PartDef) Expr {
+	for _, p := range parts {
+		if b, ok := p.Expr.(*Binary); !ok || b.Op != "->>" && b.Op != "#>>" {
+			continue
+		}
+		is := &Is{Pos: p.Expr.Position(), Not: true, X: p.Expr, What: "NULL"}
+		switch {
+		case where == nil:
+			where = is
+		case !strings.Contains(where.String(), is.String()):
+			where = &Binary{Pos: is.Pos, Op: "AND", X: where, Y: is}
+		}
+	}
+	return where
 }
 
 // usualName returns PostgreSQL's name for an index without one: of the table, its columns, and idx.
@@ -354,6 +372,7 @@ func (l *lowerer) alter(n *alterNode) Statement {
 		out.Verb, table = "CREATE INDEX", &n.Create.Table
 		c := Change{Pos: at(n.Create.Pos), Kind: AddIndex, If: n.Create.If, Unnamed: n.Create.Name == nil}
 		c.Index = l.layout(&layoutNode{Pos: n.Create.Pos, Index: true, Name: cmp.Or(n.Create.Name, n.Create.usualName()), layoutBody: n.Create.layoutBody, Where: n.Create.Where})
+		c.Index.Where = membersOf(c.Index.Where, c.Index.Parts)
 		out.Changes = []Change{c}
 	case n.Refresh != nil:
 		out.Verb, table = "REFRESH MATERIALIZED VIEW", &n.Refresh.View

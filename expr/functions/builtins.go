@@ -37,7 +37,8 @@ var Builtins = sync.OnceValue(func() *expr.Registry {
 
 // maybeNull has functions whose result may be NULL although no argument is. Functions of JSON and for keys may return
 // NULL, too; they are not listed.
-var maybeNull = map[string]bool{"REGEXP_SUBSTR": true, "SUBSTRING_MATCH": true, "REGEXP_MATCH": true}
+var maybeNull = map[string]bool{"REGEXP_SUBSTR": true, "SUBSTRING_MATCH": true, "REGEXP_MATCH": true, "->": true, "->>": true, "#>": true, "#>>": true,
+	"@?": true, "@@": true, "ARRAY_LENGTH": true, "ARRAY_UPPER": true, "ARRAY_LOWER": true, "ARRAY_NDIMS": true, "ARRAY_POSITION": true, "SUBSCRIPT": true}
 
 // aliases are the other names of functions.
 var aliases = map[string]string{

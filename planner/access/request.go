@@ -92,10 +92,28 @@ func (req *Request) outside(l *catalog.Layout, boxes []box) (out []string) {
 	for _, x := range l.Where {
 		text := x.String()
 		col, set, exact, ok := solve.Sarg(x)
-		known := slices.ContainsFunc(req.Conjuncts, func(e expr.Expr) bool { return e.String() == text })
+		known := slices.ContainsFunc(req.Conjuncts, func(e expr.Expr) bool { return e.String() == text || present(e, x) })
 		if !known && !(ok && exact && !slices.ContainsFunc(boxes, func(b box) bool { return b.cols[col] == nil || !b.cols[col].SubsetOf(set) })) {
 			out = append(out, text)
 		}
 	}
 	return out
+}
+
+// present reports whether x says that an expression IS NOT NULL, and e compares the expression with something.
+func present(e, x expr.Expr) bool {
+	n, ok := x.(*expr.IsNull)
+	if !ok || !n.Not {
+		return false
+	}
+	same := func(side expr.Expr) bool { return side.String() == n.X.String() }
+	switch e := e.(type) {
+	case *expr.Compare:
+		return same(e.X) || same(e.Y)
+	case *expr.In:
+		return same(e.X)
+	case *expr.Like:
+		return same(e.X)
+	}
+	return false
 }
