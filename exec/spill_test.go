@@ -118,6 +118,20 @@ func TestSpillOfChanges(t *testing.T) {
 	}
 }
 
+// A hash join whose rows go to files loses the order of its left side.
+func TestSpillOfOrderedJoin(t *testing.T) {
+	t.Parallel()
+	_, c := NewStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, MemoryLimit: 20_000, SpillDir: t.TempDir()})
+	w.Do("CREATE TABLE a (k INT PRIMARY KEY, v INT); CREATE TABLE b (id INT PRIMARY KEY, w INT)")
+	for _, table := range []string{"a", "b"} {
+		w.Fill(table, 3000, func(i int) string { return fmt.Sprintf("(%d, %d)", i, 2999-i) })
+	}
+	w.Expect("3|2996\n4|2995", "SELECT a.k, b.id FROM a LEFT JOIN b ON b.w = a.k ORDER BY a.k LIMIT 2 OFFSET 3")
+	w.Expect("2999|0\n2998|1", "SELECT a.k, b.id FROM a JOIN b ON b.w = a.k ORDER BY a.k DESC, b.id LIMIT 2")
+	w.Expect("0|1\n1|1", "SELECT a.k, count(*) FROM a JOIN b ON b.w = a.k GROUP BY a.k ORDER BY a.k LIMIT 2")
+}
+
 // What RETURNING gives is kept in files, too, until it is read.
 func TestSpillOfReturning(t *testing.T) {
 	_, c := NewStore(t)

@@ -42,7 +42,7 @@ func titleOf(n plan.Node) string {
 		return t
 	case *plan.Sort:
 		within := ""
-		if n.Sorted > 0 {
+		if n.Sorted > 0 && n.Sorted < len(n.By) {
 			within = ", within the same " + orderText(n.By[:n.Sorted])
 		}
 		if n.Limit.Set {

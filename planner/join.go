@@ -68,7 +68,7 @@ func (q *query) joined(f *from, conds []expr.Expr, used []bool, want accessOrder
 // condition binds a key, or restricts a source that binds the key of the first one to a few values of a column.
 // Otherwise it returns nil.
 func (q *query) sortedFirst(f *from, conds []expr.Expr, want accessOrder, h hints) []int {
-	if !want.limit.Set || len(want.by) == 0 || q.env.Options.NoRules || slices.Contains(f.outer, true) {
+	if want.few == 0 || len(want.by) == 0 || q.env.Options.NoRules || slices.Contains(f.outer, true) {
 		return nil
 	}
 	first := slices.IndexFunc(f.srcs, func(s *source) bool { return within(want.by[0].Expr, s.offset, s.offset+s.width()) })
@@ -112,7 +112,7 @@ func (f *from) ofFirst(want accessOrder, conds []expr.Expr) (of accessOrder, ok 
 	return want, len(want.by) > 0 || want.limit.Set
 }
 
-// chain joins the sources in their order. If the right side is looked up, a join keeps the order of its left side.
+// chain joins the sources in their order. A join keeps the order of its left side.
 func (q *query) chain(f *from, conds []expr.Expr, used []bool, want accessOrder, h hints) (n plan.Node, ordered bool, err error) {
 	defer fail.Catch(&err)
 	rest := conds
@@ -146,16 +146,19 @@ func (q *query) chain(f *from, conds []expr.Expr, used []bool, want accessOrder,
 		j := newJoin(n, right, f.outer[i], on, s.offset)
 		j.Swapped = f.swapped[i]
 		fail.On(q.lookup(j, s, own, used[s.offset:s.offset+s.width()], h))
-		if first := f.srcs[0]; i == 1 && j.Lookup == nil && !j.Outer && !f.outer[0] && !sorted {
+		if first := f.srcs[0]; i == 1 && j.Lookup == nil && !j.Outer && !f.outer[0] {
 			own, _ := ownTerms(conds, first)
 			l := &looking{q: q, env: q.env, j: &plan.Join{Left: right, Right: n, LeftKeys: j.RightKeys, RightKeys: j.LeftKeys}, s: first, own: own, used: slices.Clone(used[:first.width()]), h: h}
+			if ordered {
+				l.want = accessOrder{by: top.by, few: top.few}
+			}
 			mark(l.used, j.LeftKeys...)
 			j.NarrowLeft = fail.Must(l.narrow())
 		}
 		n, lost = j, lost || j.Lookup == nil && sorted
 	}
-	if ordered = ordered && (!lost || top.limit.Set); ordered && lost { // the first source has read its first rows
-		n = &plan.Sort{Input: n, By: top.by, Limit: top.limit}
+	if ordered && lost { // a hash join keeps the order unless it writes to files
+		n = &plan.Sort{Input: n, By: top.by, Limit: top.limit, Sorted: len(top.by)}
 	}
 	if len(rest) > 0 {
 		n = &plan.Filter{Input: n, Cond: expr.Conjunction(rest)}

@@ -23,6 +23,7 @@ type looking struct {
 	own  []expr.Expr // conditions on the table alone
 	used []bool
 	h    hints
+	want accessOrder     // of the table's rows
 	subs []*plan.Subplan // of the last sample
 }
 
@@ -100,7 +101,7 @@ func (l *looking) narrow() (func([][]types.Value) (*plan.Plan, error), error) {
 	if p == nil || err != nil {
 		return nil, err
 	}
-	if s := p.(*plan.Scan); s.Access == whole.Access && s.Hop == whole.Hop && fmt.Sprint(s.Filter) == fmt.Sprint(whole.Filter) {
+	if s := p.(*plan.Scan); s.Access == whole.Access && s.Hop == whole.Hop && fmt.Sprint(s.Filter) == fmt.Sprint(whole.Filter) || len(l.want.by) > 0 && s.Order == plan.NoOrder {
 		return nil, nil
 	}
 	l.q.needs(l.subs...)
@@ -262,7 +263,7 @@ func (l *looking) read(b by, batch [][]types.Value) (_ *plan.Plan, err error) {
 		in.plan.Root = l.oneOfSemi(n)
 		return in.plan, err
 	}
-	req := fail.Must(l.q.request(l.s, conds, l.used, accessOrder{}, l.h))
+	req := fail.Must(l.q.request(l.s, conds, l.used, l.want, l.h))
 	scan := fail.Must(l.env.access(req))
 	return &plan.Plan{Root: l.oneOfSemi(scan)}, nil
 }

@@ -18,7 +18,7 @@ type try struct {
 
 // tries returns the orders of b's table that help the following steps, the best one first:
 //
-//	groups in the order of ORDER BY, or of its first terms if few are wanted, or one group after the other
+//	groups in the order of ORDER BY, or of its first terms if few are wanted, or one group after the other; of a join if few
 //	rows of the same partition of a window together
 //	equal rows of SELECT DISTINCT together
 //	rows of a join in the order of its first source, or of the first terms, if few are wanted
@@ -39,6 +39,9 @@ func (b *block) tries(limit plan.RowLimit) (out []try) {
 			for k := len(b.terms) - 1; k > 0; k-- {
 				add(b.terms[:k]).sorted = k
 			}
+		}
+		if by := covering(b.terms, b.groups.by); b.grouped && limit.Set && !plain && !windowed && b.groups.sets == nil && len(b.terms) > 0 && by != nil {
+			add(by).inOrder = true
 		}
 		return out
 	}
@@ -178,7 +181,7 @@ func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered, inOrder bool
 	}
 	s, scan := node.(*plan.Scan)
 	_, union := node.(*plan.Union) // of besideNulls
-	inOrder = (scan || union) && ordered && of.inOrder && len(b.semis) == 0
+	inOrder = (scan || union || len(b.from.srcs) > 1) && ordered && of.inOrder && len(b.semis) == 0
 	if of.sorted > 0 && (inOrder || ordered && !of.inOrder) {
 		b.sorted, ordered, inOrder = of.sorted, inOrder, false
 	}

@@ -178,6 +178,7 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 				if parts, err = j.divideTable(); err != nil {
 					return err
 				}
+				j.build.unordered = true
 				continue
 			}
 			if !ok {

@@ -98,6 +98,9 @@ type build struct {
 	src    Source
 	opt    Options
 	budget Budget
+	// unordered is set once a join returns rows in another order than its left side's, because it uses files or has few
+	// keys of the right side.
+	unordered bool
 }
 
 func (b *build) node(ctx context.Context, n plan.Node) (Operator, error) {
@@ -179,7 +182,7 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 			in = b.opt.ask(in, by.Expr)
 		}
 		if n.Sorted > 0 {
-			return &runSortOp{runOp: runOp{in: in, by: n.By[:n.Sorted], env: b.opt.Env()}, node: n, build: b}, nil
+			return &runSortOp{runOp: runOp{in: in, by: n.By[:n.Sorted], env: b.opt.Env(), unordered: &b.unordered}, node: n, build: b}, nil
 		}
 		return newSort(in, n, b.opt, &b.budget), nil
 	case *plan.Unnest:

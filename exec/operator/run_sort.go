@@ -56,13 +56,15 @@ func (s *runSortOp) Close() error {
 
 // runOp returns the rows of one run: consecutive rows with equal values of the terms by.
 type runOp struct {
-	in    Operator
-	by    Order
-	env   *expr.Env
-	rows  [][]types.Value // of in, not returned yet
-	last  []types.Value   // the terms' values of the previous row
-	over  bool            // the run has ended
-	ended bool            // in has ended
+	in   Operator
+	by   Order
+	env  *expr.Env
+	rows [][]types.Value // of in, not returned yet
+	last []types.Value   // the terms' values of the previous row
+	over bool            // the run has ended
+	// unordered is build.unordered: all further rows are one run.
+	unordered *bool
+	ended     bool // in has ended
 }
 
 func (r *runOp) Next(ctx context.Context) ([][]types.Value, error) {
@@ -82,7 +84,7 @@ func (r *runOp) Next(ctx context.Context) ([][]types.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		if r.last != nil && r.by.Compare(r.last, keys) != 0 {
+		if r.last != nil && !*r.unordered && r.by.Compare(r.last, keys) != 0 {
 			r.over, r.last = true, nil
 			out := r.rows[:i]
 			if r.rows = r.rows[i:]; i == 0 {

@@ -86,7 +86,9 @@ func (j *joinOp) narrowed(ctx context.Context, whole plan.Node, with func([][]ty
 	if err != nil {
 		return nil, err
 	}
-	p.Root.(*plan.Scan).For = whole.(*plan.Scan)
+	s, of := p.Root.(*plan.Scan), whole.(*plan.Scan)
+	s.For, s.Wanted = of, of.Wanted
+	j.build.unordered = j.build.unordered || s.Order == plan.NoOrder && of.Order != plan.NoOrder
 	op, err := New(ctx, p.Root, j.build.src, j.build.opt)
 	if err == nil && j.build.opt.Wrap != nil {
 		op = j.build.opt.Wrap(whole, op)

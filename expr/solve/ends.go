@@ -74,13 +74,11 @@ func Matched(e expr.Expr) (x expr.Expr, patterns []*expr.Pattern, forms func(run
 			return nil, nil, nil
 		}
 		x, out = e.X, types.Points(e.List...)
-	case *expr.Call:
-		x, out = e, types.Points(types.NewBool(true))
 	}
 	for c, call := x.(*expr.Call); call && forms == nil && c.Func.Key != nil; c, call = x.(*expr.Call) {
 		a := c.Func.Key
 		switch {
-		case patterns == nil && a.Matches != nil:
+		case patterns == nil && a.Matches != nil && c.Typ != types.Boolean: // solving a regular expression once more takes time
 			if patterns, _, call = matches(c, out); !call || patterns == nil {
 				return nil, nil, nil
 			}
