@@ -189,7 +189,7 @@ func (a *access) readTasks(ctx context.Context, tasks []task, g *group) operator
 	if s.Order == plan.NoOrder && !s.Lazy() {
 		queue := newTaskQueue(tasks, min(scannersOnServer(), (cap(st.Slots)+1)/2))
 		workers = min(workers, queue.atOnce())
-		return &parallelScan{group: g, queue: queue, workers: workers, width: s.Width(), reader: sharing}
+		return &parallelScan{group: g, queue: queue, workers: workers, deep: aheadBytes / st.Tuning.responseBytes(workers), width: s.Width(), reader: sharing}
 	}
 	o := &orderedScan{group: g, tasks: tasks, ahead: workers, window: min(2, workers), width: s.Width(), reader: sharing}
 	if s.Lazy() {

@@ -49,8 +49,9 @@ type stream struct {
 	free chan *rowBatch
 }
 
-// deepStream is the number of batches that may wait if one worker reads many rows, so that it seldom waits for the reader.
-const deepStream = 8
+// aheadBytes bounds the responses whose batches may wait if one worker reads many rows, so that it seldom waits for the
+// reader.
+const aheadBytes = 1 << 20
 
 func newStream(depth int) *stream {
 	return &stream{out: make(chan batchOrErr, depth), free: make(chan *rowBatch, depth+2)}
@@ -159,6 +160,7 @@ type parallelScan struct {
 	group   *group
 	queue   *taskQueue
 	workers int
+	deep    int // number of batches that may wait
 	width   int
 	reader  func([]task) *reader
 	stream  *stream
@@ -167,7 +169,7 @@ type parallelScan struct {
 }
 
 func (p *parallelScan) start() {
-	p.stream = newStream(max(p.workers, deepStream))
+	p.stream = newStream(max(p.workers, p.deep))
 	for range p.workers {
 		p.group.run(func(ctx context.Context) {
 			for {
@@ -233,7 +235,7 @@ func (o *orderedScan) start() {
 		r := o.reader(o.tasks[o.begun : o.begun+1 : o.begun+1])
 		s := newStream(2)
 		if r.ahead {
-			s = newStream(deepStream)
+			s = newStream(max(2, aheadBytes/r.bytes))
 		}
 		o.begun++
 		o.streams = append(o.streams, s)
