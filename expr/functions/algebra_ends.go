@@ -84,12 +84,11 @@ func matchReversed(_ *expr.Call, out types.Set) (patterns []*expr.Pattern, exact
 	return patterns, true, true
 }
 
-// matchRegexp returns Algebra.Matches of matching a regular expression that determines the end of the text, which takes
-// $, \z or \Z.
+// matchRegexp returns Algebra.Matches of matching a regular expression that determines the end of the text.
 func matchRegexp(pattern func(c *expr.Call) (string, bool)) func(*expr.Call, types.Set) ([]*expr.Pattern, bool, bool) {
 	return func(c *expr.Call, out types.Set) (patterns []*expr.Pattern, exact, ok bool) {
 		p, ok := pattern(c)
-		if !ok || out.Contains(types.NewBool(false)) || !strings.Contains(p, "$") && !strings.Contains(strings.ToLower(p), `\z`) {
+		if !ok || out.Contains(types.NewBool(false)) {
 			return nil, false, false
 		}
 		heads, _ := headsOf(p, true)
