@@ -181,17 +181,21 @@ func (a *access) readTasks(ctx context.Context, tasks []task, g *group) operator
 		return &getScan{reader: *a.reader(tasks), batch: *newRowBatch(s.Width())}
 	}
 	workers := min(cap(st.Slots), len(tasks))
+	var queue *taskQueue // nil: the rows have an order
+	if s.Order == plan.NoOrder && !s.Lazy() {
+		queue = newTaskQueue(tasks, min(scannersOnServer(), (cap(st.Slots)+1)/2))
+		workers = min(workers, queue.atOnce())
+	}
+	bytes := st.Tuning.responseBytes(workers)
 	sharing := func(tasks []task) *reader {
 		r := a.reader(tasks)
-		r.bytes, r.ahead = st.Tuning.responseBytes(workers), workers == 1 && (!s.Lazy() || r.chunk == 0)
+		r.bytes, r.ahead = bytes, workers == 1 && (!s.Lazy() || r.chunk == 0)
 		return r
 	}
-	if s.Order == plan.NoOrder && !s.Lazy() {
-		queue := newTaskQueue(tasks, min(scannersOnServer(), (cap(st.Slots)+1)/2))
-		workers = min(workers, queue.atOnce())
-		return &parallelScan{group: g, queue: queue, workers: workers, deep: aheadBytes / st.Tuning.responseBytes(workers), width: s.Width(), reader: sharing}
+	if queue != nil {
+		return &parallelScan{group: g, queue: queue, workers: workers, deep: aheadBytes / bytes, width: s.Width(), reader: sharing}
 	}
-	o := &orderedScan{group: g, tasks: tasks, ahead: workers, window: min(2, workers), width: s.Width(), reader: sharing}
+	o := &orderedScan{group: g, tasks: tasks, ahead: workers, window: min(2, workers), deep: aheadBytes / bytes, width: s.Width(), reader: sharing}
 	if s.Lazy() {
 		o.window = 1
 	}

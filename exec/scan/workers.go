@@ -222,6 +222,7 @@ type orderedScan struct {
 	tasks   []task
 	ahead   int // greatest number of tasks read at the same time
 	window  int // current number of tasks read at the same time
+	deep    int // number of batches that may wait, of a reader that reads ahead
 	width   int
 	reader  func([]task) *reader
 	streams []*stream // of the tasks that are begun and not completely read
@@ -235,7 +236,7 @@ func (o *orderedScan) start() {
 		r := o.reader(o.tasks[o.begun : o.begun+1 : o.begun+1])
 		s := newStream(2)
 		if r.ahead {
-			s = newStream(max(2, aheadBytes/r.bytes))
+			s = newStream(max(2, o.deep))
 		}
 		o.begun++
 		o.streams = append(o.streams, s)
