@@ -187,12 +187,6 @@ func rejectsNull(e expr.Expr, t *catalog.Table) bool {
 		return ok && c.Index < len(t.Columns) && !t.Columns[c.Index].KeyPart && t.Columns[c.Index].Absent().IsNull()
 	}
 	switch e := e.(type) {
-	case *expr.Compare:
-		return cell(e.X) || cell(e.Y)
-	case *expr.In:
-		return cell(e.X)
-	case *expr.Like:
-		return cell(e.X)
 	case *expr.IsNull:
 		return e.Not && cell(e.X)
 	case *expr.And:
@@ -209,5 +203,18 @@ func rejectsNull(e expr.Expr, t *catalog.Table) bool {
 		}
 		return true
 	}
-	return false
+	return slices.ContainsFunc(tested(e), cell)
+}
+
+// tested returns the expressions that e compares: if one of them is NULL, e is not true. It returns none for other conditions.
+func tested(e expr.Expr) []expr.Expr {
+	switch e := e.(type) {
+	case *expr.Compare:
+		return []expr.Expr{e.X, e.Y}
+	case *expr.In:
+		return []expr.Expr{e.X}
+	case *expr.Like:
+		return []expr.Expr{e.X}
+	}
+	return nil
 }

@@ -106,14 +106,5 @@ func present(e, x expr.Expr) bool {
 	if !ok || !n.Not {
 		return false
 	}
-	same := func(side expr.Expr) bool { return side.String() == n.X.String() }
-	switch e := e.(type) {
-	case *expr.Compare:
-		return same(e.X) || same(e.Y)
-	case *expr.In:
-		return same(e.X)
-	case *expr.Like:
-		return same(e.X)
-	}
-	return false
+	return slices.ContainsFunc(tested(e), func(x expr.Expr) bool { return x.String() == n.X.String() })
 }
