@@ -137,7 +137,7 @@ func (r *run) ownSequences(ctx context.Context, s *parser.CreateTable) (_ *parse
 			}
 			if round >= sequenceRounds {
 				out.NameSequences(taken)
-			} else if write.Pause(ctx, sequenceRounds) != nil || r.engine.reload(ctx) != nil { // another connection makes the same table
+			} else if write.Pause(ctx, round) != nil || r.engine.reload(ctx) != nil { // another connection makes the same table
 				break
 			}
 		}
